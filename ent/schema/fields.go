@@ -1,0 +1,48 @@
+// Package schema defines the tables, one entity a file. The SQL that makes
+// them is in ent/migrations; CONTRIBUTING tells how to change both.
+package schema
+
+import (
+	"fmt"
+
+	"entgo.io/ent"
+	"entgo.io/ent/dialect"
+	"entgo.io/ent/dialect/entsql"
+	"entgo.io/ent/schema"
+	"entgo.io/ent/schema/field"
+
+	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/uid"
+)
+
+// table names the table and fixes how it compares text: byte by byte, on every
+// store. Where case must not matter, the lower-case form is what is stored.
+func table(name string) schema.Annotation {
+	return entsql.Annotation{Table: name, Charset: "utf8mb4", Collation: "utf8mb4_bin"}
+}
+
+var uuidColumn = map[string]string{dialect.MySQL: "binary(16)", dialect.SQLite: "blob"}
+
+// requiredUUID is a UUID that never changes: the key of its row, or part of it.
+func requiredUUID(name, comment string) ent.Field {
+	return field.Bytes(name).GoType(uid.ID{}).SchemaType(uuidColumn).Immutable().Comment(comment)
+}
+
+func optionalUUID(name, comment string) ent.Field {
+	return field.Bytes(name).GoType(uid.ID{}).SchemaType(uuidColumn).Optional().Nillable().Comment(comment)
+}
+
+func timestamp(name, comment string) ent.Field {
+	return field.Int64(name).GoType(instant.Instant(0)).Comment(comment)
+}
+
+func optionalTimestamp(name, comment string) ent.Field {
+	return field.Int64(name).GoType(instant.Instant(0)).Optional().Nillable().Comment(comment)
+}
+
+// text is a bounded text; size counts characters.
+func text(name string, size int, comment string) ent.Field {
+	return field.String(name).MaxLen(4*size).SchemaType(map[string]string{dialect.MySQL: varchar(size)}).Comment(comment)
+}
+
+func varchar(size int) string { return fmt.Sprintf("varchar(%d)", size) }

@@ -1,0 +1,29 @@
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/schema"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+)
+
+// Grant is what a user allows a client to do for them.
+type Grant struct{ ent.Schema }
+
+// Fields of Grant.
+func (Grant) Fields() []ent.Field {
+	return []ent.Field{
+		requiredUUID("id", "The row's id."),
+		field.String("client_id").MaxLen(64).Immutable().Comment("The client."),
+		requiredUUID("user_id", "The user."),
+		field.String("scopes").MaxLen(255).Comment("Separated by spaces."),
+	}
+}
+
+// Indexes of Grant.
+func (Grant) Indexes() []ent.Index {
+	return []ent.Index{index.Fields("client_id", "user_id").Unique(), index.Fields("user_id")}
+}
+
+// Annotations of Grant.
+func (Grant) Annotations() []schema.Annotation { return []schema.Annotation{table("grants")} }

@@ -1,0 +1,35 @@
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/schema"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+)
+
+// Message is a chat message, visible while its generation is its sender's
+// current one in the channel (see MessageGeneration).
+type Message struct{ ent.Schema }
+
+// Fields of Message.
+func (Message) Fields() []ent.Field {
+	return []ent.Field{
+		requiredUUID("id", "The message's id."),
+		requiredUUID("channel_id", "The channel."),
+		requiredUUID("user_id", "Who posted it."),
+		field.Int64("generation").Comment("The sender's generation, read together with their standing."),
+		text("text", 500, "What they said."),
+		timestamp("sent_at", "When it was posted."),
+	}
+}
+
+// Indexes of Message: a channel's messages by time, and the purger's batches.
+func (Message) Indexes() []ent.Index {
+	return []ent.Index{
+		index.Fields("channel_id", "sent_at", "id"),
+		index.Fields("channel_id", "user_id", "generation"),
+	}
+}
+
+// Annotations of Message.
+func (Message) Annotations() []schema.Annotation { return []schema.Annotation{table("messages")} }

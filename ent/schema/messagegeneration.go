@@ -1,0 +1,35 @@
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/schema"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+)
+
+// MessageGeneration counts how often a user's messages in a channel were
+// deleted. A message is visible while its generation is the current one, so
+// raising the number here deletes all of them at once.
+type MessageGeneration struct{ ent.Schema }
+
+// Fields of MessageGeneration.
+func (MessageGeneration) Fields() []ent.Field {
+	return append(inChannel(),
+		field.Int64("generation").Comment("The current one; a user without a row is at 0."),
+		timestamp("raised_at", "When it was last raised: the messages until then are deleted."),
+		optionalTimestamp("purge_at", "When the purger looks for rows of older generations next; null when there can be none."),
+	)
+}
+
+// Edges of MessageGeneration.
+func (MessageGeneration) Edges() []ent.Edge { return inChannelEdges() }
+
+// Indexes of MessageGeneration: the purger's work.
+func (MessageGeneration) Indexes() []ent.Index {
+	return []ent.Index{index.Fields("purge_at")}
+}
+
+// Annotations of MessageGeneration.
+func (MessageGeneration) Annotations() []schema.Annotation {
+	return []schema.Annotation{table("message_generations"), field.ID("channel_id", "user_id")}
+}

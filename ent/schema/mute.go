@@ -1,0 +1,34 @@
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/schema"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+)
+
+// Mute keeps a user from posting in a channel while now < expires_at. The row
+// of a lapsed mute stays until its channel.mute.expire is written.
+type Mute struct{ ent.Schema }
+
+// Fields of Mute.
+func (Mute) Fields() []ent.Field {
+	return append(inChannel(),
+		requiredUUID("moderator_id", "Who applied the mute."),
+		timestamp("muted_at", "When it was applied."),
+		timestamp("expires_at", "When it lapses."),
+	)
+}
+
+// Edges of Mute.
+func (Mute) Edges() []ent.Edge { return inChannelEdges() }
+
+// Indexes of Mute: what has lapsed.
+func (Mute) Indexes() []ent.Index {
+	return []ent.Index{index.Fields("expires_at")}
+}
+
+// Annotations of Mute.
+func (Mute) Annotations() []schema.Annotation {
+	return []schema.Annotation{table("mutes"), field.ID("channel_id", "user_id")}
+}

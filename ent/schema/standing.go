@@ -1,0 +1,22 @@
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/schema/edge"
+)
+
+// inChannel is what a row about one user in one channel leads with.
+func inChannel() []ent.Field {
+	return []ent.Field{
+		requiredUUID("channel_id", "The channel."),
+		requiredUUID("user_id", "The user."),
+	}
+}
+
+// inChannelEdges are the edges that go with inChannel.
+func inChannelEdges() []ent.Edge {
+	return []ent.Edge{
+		edge.To("channel", Channel.Type).Field("channel_id").Unique().Required().Immutable(),
+		edge.To("user", User.Type).Field("user_id").Unique().Required().Immutable(),
+	}
+}

@@ -1,0 +1,32 @@
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/dialect"
+	"entgo.io/ent/schema"
+	"entgo.io/ent/schema/field"
+
+	"github.com/moderato-live/moderato/server/digest"
+)
+
+// Token is an access token. Only its digest is stored.
+type Token struct{ ent.Schema }
+
+// Fields of Token.
+func (Token) Fields() []ent.Field {
+	return []ent.Field{
+		field.Bytes("id").GoType(digest.SHA256{}).Immutable().
+			SchemaType(map[string]string{dialect.MySQL: "binary(32)", dialect.SQLite: "blob"}).
+			Comment("The SHA-256 of the token's text."),
+		field.String("kind").MaxLen(16).Immutable().Comment("user, app or service."),
+		field.String("client_id").MaxLen(64).Immutable().Comment("The client to which it was issued."),
+		optionalUUID("user_id", "For whom it speaks; null unless it is a user token."),
+		field.String("scopes").MaxLen(255).Immutable().Comment("Separated by spaces."),
+		timestamp("issued_at", "When it was issued."),
+		optionalTimestamp("expires_at", "When its lifetime ends; null when it has none."),
+		optionalTimestamp("revoked_at", "When it was revoked; null while it was not."),
+	}
+}
+
+// Annotations of Token.
+func (Token) Annotations() []schema.Annotation { return []schema.Annotation{table("tokens")} }

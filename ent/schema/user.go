@@ -1,0 +1,40 @@
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/schema"
+	"entgo.io/ent/schema/edge"
+	"entgo.io/ent/schema/index"
+)
+
+// User is somebody with an account on the platform.
+type User struct{ ent.Schema }
+
+// Fields of User.
+func (User) Fields() []ent.Field {
+	return []ent.Field{
+		requiredUUID("id", "The user's id, and the id of their channel if they have one."),
+		text("username", 40, "As the user wrote it."),
+		text("slug", 40, "The username in lower case: what makes it unique ignoring case, on every store."),
+		text("display_name", 140, "The name shown to people."),
+		text("avatar_url", 2048, "May be empty."),
+		timestamp("created_at", "When the row was first put."),
+	}
+}
+
+// Indexes of User.
+func (User) Indexes() []ent.Index {
+	return []ent.Index{index.Fields("slug").Unique()}
+}
+
+// Annotations of User.
+func (User) Annotations() []schema.Annotation { return []schema.Annotation{table("users")} }
+
+// Edges of User: the inverse of Channel's.
+func (User) Edges() []ent.Edge {
+	return []ent.Edge{
+		edge.From("banned_channels", Channel.Type).Ref("banned_users").Through("bans", Ban.Type),
+		edge.From("muted_channels", Channel.Type).Ref("muted_users").Through("mutes", Mute.Type),
+		edge.From("cleared_channels", Channel.Type).Ref("cleared_users").Through("message_generations", MessageGeneration.Type),
+	}
+}

@@ -1,0 +1,68 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"entgo.io/ent/dialect/sql"
+
+	"github.com/moderato-live/moderato/server/instant"
+)
+
+// Clock tells the time of the database, which is the same for every server.
+// Nothing else in Moderato decides by the time of day.
+type Clock struct {
+	sql    string
+	offset atomic.Int64
+}
+
+// Queryer runs a statement: a Store's Read or a transaction.
+type Queryer interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+// SQL is an expression for the database's time, to be read together with other
+// columns. What it yields goes through At before it is used.
+func (c *Clock) SQL() string { return c.sql }
+
+// At is the instant for a value that SQL yielded.
+func (c *Clock) At(value int64) instant.Instant { return instant.Instant(value + c.offset.Load()) }
+
+// Now asks the database for its time.
+func (c *Clock) Now(ctx context.Context, q Queryer) (instant.Instant, error) {
+	var value int64
+	err := QueryRow(ctx, q, "SELECT "+c.sql, nil, &value)
+	return c.At(value), err
+}
+
+// Local is this process's time, on the same offset: for the age of what was
+// read from the database, never for a decision that others must share.
+func (c *Clock) Local() instant.Instant { return c.At(time.Now().UnixMilli()) }
+
+// Advance moves the clock; tests use it instead of waiting.
+func (c *Clock) Advance(d time.Duration) { c.offset.Add(d.Milliseconds()) }
+
+// QueryRow runs a statement that yields one row and reads its columns. No row:
+// sql.ErrNoRows.
+func QueryRow(ctx context.Context, q Queryer, query string, args []any, columns ...any) error {
+	rows, err := q.QueryContext(ctx, query, args...)
+	if err != nil {
+		return fmt.Errorf("query: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	if !rows.Next() {
+		if err := rows.Err(); err != nil {
+			return fmt.Errorf("query: %w", err)
+		}
+		return ErrNoRows
+	}
+	if err := rows.Scan(columns...); err != nil {
+		return fmt.Errorf("scan: %w", err)
+	}
+	if err := rows.Close(); err != nil {
+		return fmt.Errorf("query: %w", err)
+	}
+	return nil
+}

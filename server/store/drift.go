@@ -1,0 +1,29 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+
+	"entgo.io/ent/dialect/sql/schema"
+)
+
+// SchemaDrift is the statements that would bring the database's tables to
+// ent/schema: none, after Migrate, or a migration is missing.
+func (s *Store) SchemaDrift(ctx context.Context) ([]string, error) {
+	var out bytes.Buffer
+	err := s.write.Schema.WriteTo(ctx, &out,
+		schema.WithForeignKeys(false), schema.WithDropColumn(true), schema.WithDropIndex(true))
+	if err != nil {
+		return nil, fmt.Errorf("compare tables and schema: %w", err)
+	}
+	var statements []string
+	for line := range strings.Lines(out.String()) {
+		line = strings.TrimSpace(line)
+		if line != "" && !strings.HasPrefix(line, "--") {
+			statements = append(statements, line)
+		}
+	}
+	return statements, nil
+}

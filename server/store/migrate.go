@@ -1,0 +1,119 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"time"
+
+	entdialect "entgo.io/ent/dialect"
+	"github.com/gofrs/flock"
+	"github.com/pressly/goose/v3"
+
+	"github.com/moderato-live/moderato/ent/migrations"
+)
+
+// ErrVersion is a database whose schema is not the one this program needs.
+var ErrVersion = errors.New("the database's schema has another version")
+
+const migrationLockWait = 60 * time.Second
+
+// Migrate brings a database to this version of the schema and reports each
+// step. Servers that migrate at the same time wait for each other.
+func Migrate(ctx context.Context, url URL, log *slog.Logger) error {
+	s, err := Open(ctx, url)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	unlock, err := s.lockMigrations(ctx, url)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	provider, err := s.migrations()
+	if err != nil {
+		return err
+	}
+	results, err := provider.Up(ctx)
+	for _, r := range results {
+		log.InfoContext(ctx, "migrated", "step", r.Source.Path, "duration", r.Duration.Round(time.Millisecond).String())
+	}
+	if err != nil {
+		return fmt.Errorf("migrate %s: %w", url, err)
+	}
+	return nil
+}
+
+// CheckVersion tells whether the database's schema is this program's. The error
+// of one that is behind wraps ErrVersion; one that is ahead is accepted, so that
+// a newer release can be rolled out, and back, server by server.
+func (s *Store) CheckVersion(ctx context.Context) error {
+	provider, err := s.migrations()
+	if err != nil {
+		return err
+	}
+	sources := provider.ListSources()
+	want := sources[len(sources)-1].Version
+	// A plain query, because goose would create its table to answer.
+	var have sql.NullInt64
+	err = s.readDB.QueryRowContext(ctx, "SELECT MAX(version_id) FROM goose_db_version WHERE is_applied").Scan(&have)
+	if err != nil && s.dialect.retryCause(err) != "" {
+		return fmt.Errorf("read the schema's version: %w", err)
+	}
+	if have.Int64 < want {
+		return fmt.Errorf("%w: it is at %d and this program needs %d", ErrVersion, have.Int64, want)
+	}
+	return nil
+}
+
+func (s *Store) migrations() (*goose.Provider, error) {
+	directory, dialect := "mysql", goose.DialectMySQL
+	if s.IsEmbedded() {
+		directory, dialect = "sqlite", goose.DialectSQLite3
+	}
+	files, err := fs.Sub(migrations.FS, directory)
+	if err != nil {
+		return nil, fmt.Errorf("migrations: %w", err)
+	}
+	provider, err := goose.NewProvider(dialect, s.writeDB, files)
+	if err != nil {
+		return nil, fmt.Errorf("migrations: %w", err)
+	}
+	return provider, nil
+}
+
+func (s *Store) lockMigrations(ctx context.Context, url URL) (unlock func(), err error) {
+	ctx, cancel := context.WithTimeout(ctx, migrationLockWait)
+	defer cancel()
+	if s.dialect.name() == entdialect.SQLite {
+		lock := flock.New(url.Path + ".migrate.lock")
+		if _, err := lock.TryLockContext(ctx, 50*time.Millisecond); err != nil {
+			return nil, fmt.Errorf("wait for another migration of %s: %w", url, err)
+		}
+		return func() { _ = lock.Unlock() }, nil
+	}
+	// The lock belongs to its connection, and goes when that breaks.
+	conn, err := s.writeDB.Conn(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("migrate %s: %w", url, err)
+	}
+	// Names of locks are global to the server, and at most 64 characters long.
+	name := fmt.Sprintf("CONCAT('moderato.', SHA1(%s))", "DATABASE()")
+	var got sql.NullInt64
+	err = conn.QueryRowContext(ctx, "SELECT GET_LOCK("+name+", ?)", int(migrationLockWait.Seconds())).Scan(&got)
+	if err == nil && got.Int64 != 1 {
+		err = errors.New("another migration holds the lock")
+	}
+	if err != nil {
+		_ = conn.Close()
+		return nil, fmt.Errorf("wait for another migration of %s: %w", url, err)
+	}
+	return func() {
+		_, _ = conn.ExecContext(context.WithoutCancel(ctx), "SELECT RELEASE_LOCK("+name+")")
+		_ = conn.Close()
+	}, nil
+}

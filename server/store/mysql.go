@@ -1,0 +1,132 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"time"
+
+	entdialect "entgo.io/ent/dialect"
+	"github.com/go-sql-driver/mysql"
+)
+
+const (
+	maxConnections = 64
+	// connectionLifetime lets load balancers and failed-over servers take effect.
+	connectionLifetime = 5 * time.Minute
+	// statementTimeout bounds a statement on the server, where it would go on
+	// after its client has gone.
+	statementTimeout = 30 * time.Second
+	lockWaitTimeout  = 5 * time.Second
+)
+
+type mysqlDialect struct{}
+
+func openMySQL(ctx context.Context, u URL) (*Store, error) {
+	config := mysql.NewConfig()
+	config.Net, config.Addr = "tcp", u.Host
+	config.User, config.Passwd, config.DBName = u.User, u.Password, u.Name
+	config.TLSConfig = u.TLS
+	config.Timeout = 5 * time.Second
+	config.ReadTimeout = statementTimeout + 5*time.Second
+	config.WriteTimeout = 10 * time.Second
+	config.InterpolateParams = true // one round trip a statement
+	config.ClientFoundRows = true   // an UPDATE that finds its row counts it, changed or not
+	config.RejectReadOnly = true    // a demoted primary: take another connection
+	config.Collation = "utf8mb4_bin"
+	config.Params = map[string]string{
+		"time_zone":                "'+00:00'",
+		"sql_mode":                 "'STRICT_ALL_TABLES,ONLY_FULL_GROUP_BY,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'",
+		"innodb_lock_wait_timeout": fmt.Sprint(int(lockWaitTimeout.Seconds())),
+	}
+	if err := addStatementTimeout(ctx, config); err != nil {
+		return nil, err
+	}
+	connector, err := mysql.NewConnector(config)
+	if err != nil {
+		return nil, fmt.Errorf("mysql: %w", err)
+	}
+	db := sql.OpenDB(readCommitted{connector})
+	db.SetMaxOpenConns(maxConnections)
+	db.SetMaxIdleConns(maxConnections)
+	db.SetConnMaxLifetime(connectionLifetime)
+	return newStore(mysqlDialect{}, entdialect.MySQL, db, db), nil
+}
+
+// addStatementTimeout asks the server what it is, for MySQL and MariaDB name
+// the bound of a statement differently.
+func addStatementTimeout(ctx context.Context, config *mysql.Config) error {
+	connector, err := mysql.NewConnector(config)
+	if err != nil {
+		return fmt.Errorf("mysql: %w", err)
+	}
+	db := sql.OpenDB(connector)
+	defer func() { _ = db.Close() }()
+	var version string
+	if err := db.QueryRowContext(ctx, "SELECT VERSION()").Scan(&version); err != nil {
+		return fmt.Errorf("mysql: %w", err)
+	}
+	if strings.Contains(strings.ToLower(version), "mariadb") {
+		config.Params["max_statement_time"] = fmt.Sprint(int(statementTimeout.Seconds()))
+	} else {
+		config.Params["max_execution_time"] = fmt.Sprint(statementTimeout.Milliseconds())
+	}
+	return nil
+}
+
+// readCommitted sets the isolation level of each new connection: by statement,
+// because the variable has different names in the family.
+type readCommitted struct{ driver.Connector }
+
+func (c readCommitted) Connect(ctx context.Context) (driver.Conn, error) {
+	conn, err := c.Connector.Connect(ctx)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // database/sql compares it
+	}
+	if _, err := conn.(driver.ExecerContext).ExecContext(ctx, "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED", nil); err != nil {
+		_ = conn.Close()
+		return nil, err //nolint:wrapcheck // database/sql compares it
+	}
+	return conn, nil
+}
+
+func (mysqlDialect) name() string { return entdialect.MySQL }
+
+func (mysqlDialect) nowSQL() string { return "CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS SIGNED)" }
+
+func (mysqlDialect) forUpdate() string { return " FOR UPDATE" }
+
+func (mysqlDialect) isDuplicate(err error) bool {
+	var e *mysql.MySQLError
+	return errors.As(err, &e) && e.Number == 1062
+}
+
+func (mysqlDialect) retryCause(err error) string {
+	var e *mysql.MySQLError
+	if errors.As(err, &e) {
+		switch e.Number {
+		case 1213, 9007, 8002, 8022: // deadlock; TiDB: write conflict, and two that say "try again"
+			return "deadlock"
+		case 1205:
+			return "lock wait"
+		case 1040, 1053, 1290, 1836, 3159: // too many connections, shutting down, read-only
+			return "server"
+		}
+		return ""
+	}
+	if isConnectionError(err) {
+		return "connection"
+	}
+	return ""
+}
+
+func isConnectionError(err error) bool {
+	var netErr net.Error
+	return errors.Is(err, driver.ErrBadConn) || errors.Is(err, mysql.ErrInvalidConn) ||
+		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &netErr)
+}

@@ -1,0 +1,78 @@
+package store
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"runtime"
+
+	entdialect "entgo.io/ent/dialect"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+type sqliteDialect struct{}
+
+// openSQLite opens one connection that writes and a pool that reads: SQLite
+// takes one writer at a time, and a queue in the process is fairer and cheaper
+// than its busy handler, which remains for other processes on the same file.
+func openSQLite(u URL) (*Store, error) {
+	open := func(connections int, options url.Values) (*sql.DB, error) {
+		options.Add("_pragma", "busy_timeout(10000)")
+		options.Add("_pragma", "journal_mode(WAL)")
+		// Durable at COMMIT: an answered ban survives a power cut.
+		options.Add("_pragma", "synchronous(FULL)")
+		db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: u.Path}).EscapedPath()+"?"+options.Encode())
+		if err != nil {
+			return nil, fmt.Errorf("sqlite: %w", err)
+		}
+		db.SetMaxOpenConns(connections)
+		db.SetMaxIdleConns(connections)
+		return db, nil
+	}
+	// The tables have no foreign keys; ent compares schemas only with them on.
+	write, err := open(1, url.Values{"_txlock": {"immediate"}, "_pragma": {"foreign_keys(1)"}})
+	if err != nil {
+		return nil, err
+	}
+	read, err := open(max(4, 2*runtime.NumCPU()), url.Values{"_pragma": {"query_only(1)"}})
+	if err != nil {
+		_ = write.Close()
+		return nil, err
+	}
+	// The writer creates the file and turns WAL on before a reader, which may
+	// not, gets there.
+	if err := write.Ping(); err != nil {
+		_ = write.Close()
+		_ = read.Close()
+		return nil, fmt.Errorf("sqlite: %w", err)
+	}
+	return newStore(sqliteDialect{}, entdialect.SQLite, read, write), nil
+}
+
+func (sqliteDialect) name() string { return entdialect.SQLite }
+
+func (sqliteDialect) nowSQL() string {
+	return "CAST(ROUND(unixepoch('subsec') * 1000) AS INTEGER)"
+}
+
+func (sqliteDialect) forUpdate() string { return "" }
+
+func (sqliteDialect) isDuplicate(err error) bool {
+	var e *sqlite.Error
+	return errors.As(err, &e) &&
+		(e.Code() == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY || e.Code() == sqlite3.SQLITE_CONSTRAINT_UNIQUE)
+}
+
+func (sqliteDialect) retryCause(err error) string {
+	var e *sqlite.Error
+	if !errors.As(err, &e) {
+		return ""
+	}
+	switch e.Code() & 0xff { // the low byte is the primary code
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+		return "busy"
+	}
+	return ""
+}

@@ -1,0 +1,95 @@
+// Package store opens the database and runs transactions on it: SQLite for one
+// host, or the MySQL family (MySQL, MariaDB; by schema design ready for TiDB and
+// Vitess). Queries are beside the RPCs that need them; what differs between the
+// stores is here.
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	entdialect "entgo.io/ent/dialect"
+	entsql "entgo.io/ent/dialect/sql"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/moderato-live/moderato/ent"
+)
+
+// Store is an open database.
+type Store struct {
+	// Read runs statements outside a transaction. Each sees the state of one
+	// instant, at or after its start.
+	Read *ent.Client
+	// Clock tells the database's time.
+	Clock *Clock
+
+	dialect dialect
+	write   *ent.Client
+	readDB  *sql.DB
+	writeDB *sql.DB
+	retries *prometheus.CounterVec
+}
+
+// Open connects to a database. It does not migrate: see Migrate and
+// CheckVersion.
+func Open(ctx context.Context, url URL) (*Store, error) {
+	var s *Store
+	var err error
+	if url.Path != "" {
+		s, err = openSQLite(url)
+	} else {
+		s, err = openMySQL(ctx, url)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", url, err)
+	}
+	if err := s.Ping(ctx); err != nil {
+		s.Close()
+		return nil, fmt.Errorf("open %s: %w", url, err)
+	}
+	return s, nil
+}
+
+func newStore(d dialect, entDialect string, read, write *sql.DB) *Store {
+	client := func(db *sql.DB) *ent.Client {
+		return ent.NewClient(ent.Driver(entsql.OpenDB(entDialect, db)))
+	}
+	s := &Store{dialect: d, readDB: read, writeDB: write, Read: client(read)}
+	s.write = s.Read
+	if write != read {
+		s.write = client(write)
+	}
+	s.Clock = &Clock{sql: d.nowSQL()}
+	s.retries = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "moderato_transaction_retries_total",
+		Help: "Transactions that were run again, by cause.",
+	}, []string{"cause"})
+	return s
+}
+
+// IsEmbedded tells whether the database is a file of this host, which the
+// server itself migrates.
+func (s *Store) IsEmbedded() bool { return s.dialect.name() == entdialect.SQLite }
+
+// Ping asks the database for a sign of life.
+func (s *Store) Ping(ctx context.Context) error { return s.readDB.PingContext(ctx) }
+
+// Close ends all connections.
+func (s *Store) Close() {
+	_ = s.readDB.Close()
+	if s.writeDB != s.readDB {
+		_ = s.writeDB.Close()
+	}
+}
+
+// ForUpdate is what a SELECT ends with to lock its rows until the transaction
+// ends. On SQLite a transaction that writes locks the database from its start.
+func (s *Store) ForUpdate() string { return s.dialect.forUpdate() }
+
+// IsDuplicate tells whether a statement failed because a row with the same key
+// exists.
+func (s *Store) IsDuplicate(err error) bool { return s.dialect.isDuplicate(err) }
+
+// DB is the connection pool for tools and tests.
+func (s *Store) DB() *sql.DB { return s.writeDB }

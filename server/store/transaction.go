@@ -1,0 +1,99 @@
+package store
+
+import (
+	"context"
+	stdsql "database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+
+	"github.com/moderato-live/moderato/ent"
+)
+
+// ErrNoRows is what QueryRow answers when there is no row.
+var ErrNoRows = stdsql.ErrNoRows
+
+// ErrUnavailable marks the error of a database that could not be reached, or
+// whose conflicts outlasted every retry.
+var ErrUnavailable = errors.New("the store is unavailable")
+
+// ErrCommitted is what the body of Write returns when it finds that an earlier
+// attempt, whose commit had an unknown outcome, did commit.
+var ErrCommitted = errors.New("an earlier attempt committed")
+
+const (
+	firstRetryDelay = 5 * time.Millisecond
+	maxRetryDelay   = 500 * time.Millisecond
+	maxRetryTime    = 5 * time.Second
+)
+
+// Attempt tells the body of Write what happened before.
+type Attempt struct {
+	// Unknown is true when an earlier attempt's COMMIT was sent and its outcome
+	// not learned. The body must then find out, after it has taken the lock that
+	// the earlier attempt held, and return ErrCommitted if it did commit.
+	Unknown bool
+}
+
+// Write runs body in one transaction and commits. A transaction that conflicts
+// with another, or whose connection breaks, is run again whole: body must not
+// have effects outside it, and what it yields is that of its last run. An error
+// of body rolls back and is returned as it is.
+func (s *Store) Write(ctx context.Context, body func(ctx context.Context, tx *ent.Tx, attempt Attempt) error) error {
+	delays := backoff.NewExponentialBackOff()
+	delays.InitialInterval, delays.MaxInterval = firstRetryDelay, maxRetryDelay
+	var attempt Attempt
+	_, err := backoff.Retry(ctx, func() (struct{}, error) {
+		unknown, err := s.attempt(ctx, body, attempt)
+		attempt.Unknown = attempt.Unknown || unknown
+		if err == nil || errors.Is(err, ErrCommitted) {
+			return struct{}{}, nil
+		}
+		cause := s.dialect.retryCause(err)
+		if unknown && cause == "" {
+			cause = "commit"
+		}
+		if cause == "" || ctx.Err() != nil {
+			return struct{}{}, backoff.Permanent(err)
+		}
+		s.retries.WithLabelValues(cause).Inc()
+		return struct{}{}, fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}, backoff.WithBackOff(delays), backoff.WithMaxElapsedTime(maxRetryTime))
+	return err //nolint:wrapcheck // body's own error, or wrapped above
+}
+
+// attempt reports with its error whether the outcome of the commit is unknown.
+func (s *Store) attempt(ctx context.Context, body func(context.Context, *ent.Tx, Attempt) error, attempt Attempt) (unknown bool, err error) {
+	tx, err := s.write.Tx(ctx)
+	if err != nil {
+		return false, fmt.Errorf("begin: %w", err)
+	}
+	finished := false
+	defer func() {
+		// Also when body panics. After an error inside a transaction nothing of
+		// it may be kept: MySQL has rolled a deadlock's victim back already, and
+		// would commit whatever came after.
+		if !finished {
+			_ = tx.Rollback()
+		}
+	}()
+	if err := body(ctx, tx, attempt); err != nil {
+		return false, err
+	}
+	finished = true
+	if err := tx.Commit(); err != nil {
+		_ = tx.Rollback()
+		return true, fmt.Errorf("commit: %w", err)
+	}
+	return false, nil
+}
+
+// Classify marks the errors of a read that could not reach the database.
+func (s *Store) Classify(err error) error {
+	if err != nil && s.dialect.retryCause(err) != "" && !errors.Is(err, ErrUnavailable) {
+		return fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	return err
+}

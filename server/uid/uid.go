@@ -1,0 +1,80 @@
+// Package uid holds the identifiers of users, channels, messages and events:
+// UUIDs, stored as 16 bytes so that every store orders and compares them alike.
+package uid
+
+import (
+	"database/sql/driver"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"github.com/google/uuid"
+)
+
+// ID is a UUID. The zero value names nothing.
+type ID [16]byte
+
+// ErrSyntax reports a text that is not a UUID in its 36-character form.
+var ErrSyntax = errors.New("not a UUID in its 36-character form")
+
+// New makes an identifier that sorts after those made before it (UUIDv7), so
+// that rows are inserted at the end of their table.
+func New() ID { return ID(uuid.Must(uuid.NewV7())) }
+
+// Parse reads the 36-character form in either case.
+func Parse(s string) (ID, error) {
+	if len(s) != 36 || s[8] != '-' || s[13] != '-' || s[18] != '-' || s[23] != '-' {
+		return ID{}, ErrSyntax
+	}
+	var compact [32]byte
+	n := copy(compact[:], s[:8])
+	n += copy(compact[n:], s[9:13])
+	n += copy(compact[n:], s[14:18])
+	n += copy(compact[n:], s[19:23])
+	copy(compact[n:], s[24:])
+	var id ID
+	if _, err := hex.Decode(id[:], compact[:]); err != nil {
+		return ID{}, ErrSyntax
+	}
+	return id, nil
+}
+
+// MustParse is Parse for texts known to be right; it panics otherwise.
+func MustParse(s string) ID {
+	id, err := Parse(s)
+	if err != nil {
+		panic(fmt.Sprintf("uid: %q: %v", s, err))
+	}
+	return id
+}
+
+// String is the 36-character form in lower case.
+func (id ID) String() string {
+	var b [36]byte
+	hex.Encode(b[:8], id[:4])
+	b[8] = '-'
+	hex.Encode(b[9:13], id[4:6])
+	b[13] = '-'
+	hex.Encode(b[14:18], id[6:8])
+	b[18] = '-'
+	hex.Encode(b[19:23], id[8:10])
+	b[23] = '-'
+	hex.Encode(b[24:], id[10:])
+	return string(b[:])
+}
+
+// IsZero tells whether the ID names nothing.
+func (id ID) IsZero() bool { return id == ID{} }
+
+// Value is the ID's form in the database.
+func (id ID) Value() (driver.Value, error) { return id[:], nil }
+
+// Scan reads the ID's form in the database.
+func (id *ID) Scan(src any) error {
+	b, ok := src.([]byte)
+	if !ok || len(b) != len(id) {
+		return fmt.Errorf("uid: cannot read an ID from %T", src)
+	}
+	copy(id[:], b)
+	return nil
+}
