@@ -5785,20 +5785,18 @@ func (m *MuteMutation) ResetEdge(name string) error {
 // RoleMutation represents an operation that mutates the Role nodes in the graph.
 type RoleMutation struct {
 	config
-	op             Op
-	typ            string
-	id             *uid.ID
-	role           *string
-	created_at     *instant.Instant
-	addcreated_at  *instant.Instant
-	clearedFields  map[string]struct{}
-	channel        *uid.ID
-	clearedchannel bool
-	user           *uid.ID
-	cleareduser    bool
-	done           bool
-	oldValue       func(context.Context) (*Role, error)
-	predicates     []predicate.Role
+	op            Op
+	typ           string
+	id            *uid.ID
+	channel_id    *uid.ID
+	user_id       *uid.ID
+	role          *string
+	created_at    *instant.Instant
+	addcreated_at *instant.Instant
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*Role, error)
+	predicates    []predicate.Role
 }
 
 var _ ent.Mutation = (*RoleMutation)(nil)
@@ -5907,12 +5905,12 @@ func (m *RoleMutation) IDs(ctx context.Context) ([]uid.ID, error) {
 
 // SetChannelID sets the "channel_id" field.
 func (m *RoleMutation) SetChannelID(u uid.ID) {
-	m.channel = &u
+	m.channel_id = &u
 }
 
 // ChannelID returns the value of the "channel_id" field in the mutation.
 func (m *RoleMutation) ChannelID() (r uid.ID, exists bool) {
-	v := m.channel
+	v := m.channel_id
 	if v == nil {
 		return
 	}
@@ -5938,17 +5936,17 @@ func (m *RoleMutation) OldChannelID(ctx context.Context) (v uid.ID, err error) {
 
 // ResetChannelID resets all changes to the "channel_id" field.
 func (m *RoleMutation) ResetChannelID() {
-	m.channel = nil
+	m.channel_id = nil
 }
 
 // SetUserID sets the "user_id" field.
 func (m *RoleMutation) SetUserID(u uid.ID) {
-	m.user = &u
+	m.user_id = &u
 }
 
 // UserID returns the value of the "user_id" field in the mutation.
 func (m *RoleMutation) UserID() (r uid.ID, exists bool) {
-	v := m.user
+	v := m.user_id
 	if v == nil {
 		return
 	}
@@ -5974,7 +5972,7 @@ func (m *RoleMutation) OldUserID(ctx context.Context) (v uid.ID, err error) {
 
 // ResetUserID resets all changes to the "user_id" field.
 func (m *RoleMutation) ResetUserID() {
-	m.user = nil
+	m.user_id = nil
 }
 
 // SetRole sets the "role" field.
@@ -6069,60 +6067,6 @@ func (m *RoleMutation) ResetCreatedAt() {
 	m.addcreated_at = nil
 }
 
-// ClearChannel clears the "channel" edge to the Channel entity.
-func (m *RoleMutation) ClearChannel() {
-	m.clearedchannel = true
-	m.clearedFields[role.FieldChannelID] = struct{}{}
-}
-
-// ChannelCleared reports if the "channel" edge to the Channel entity was cleared.
-func (m *RoleMutation) ChannelCleared() bool {
-	return m.clearedchannel
-}
-
-// ChannelIDs returns the "channel" edge IDs in the mutation.
-// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
-// ChannelID instead. It exists only for internal usage by the builders.
-func (m *RoleMutation) ChannelIDs() (ids []uid.ID) {
-	if id := m.channel; id != nil {
-		ids = append(ids, *id)
-	}
-	return
-}
-
-// ResetChannel resets all changes to the "channel" edge.
-func (m *RoleMutation) ResetChannel() {
-	m.channel = nil
-	m.clearedchannel = false
-}
-
-// ClearUser clears the "user" edge to the User entity.
-func (m *RoleMutation) ClearUser() {
-	m.cleareduser = true
-	m.clearedFields[role.FieldUserID] = struct{}{}
-}
-
-// UserCleared reports if the "user" edge to the User entity was cleared.
-func (m *RoleMutation) UserCleared() bool {
-	return m.cleareduser
-}
-
-// UserIDs returns the "user" edge IDs in the mutation.
-// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
-// UserID instead. It exists only for internal usage by the builders.
-func (m *RoleMutation) UserIDs() (ids []uid.ID) {
-	if id := m.user; id != nil {
-		ids = append(ids, *id)
-	}
-	return
-}
-
-// ResetUser resets all changes to the "user" edge.
-func (m *RoleMutation) ResetUser() {
-	m.user = nil
-	m.cleareduser = false
-}
-
 // Where appends a list predicates to the RoleMutation builder.
 func (m *RoleMutation) Where(ps ...predicate.Role) {
 	m.predicates = append(m.predicates, ps...)
@@ -6158,10 +6102,10 @@ func (m *RoleMutation) Type() string {
 // AddedFields().
 func (m *RoleMutation) Fields() []string {
 	fields := make([]string, 0, 4)
-	if m.channel != nil {
+	if m.channel_id != nil {
 		fields = append(fields, role.FieldChannelID)
 	}
-	if m.user != nil {
+	if m.user_id != nil {
 		fields = append(fields, role.FieldUserID)
 	}
 	if m.role != nil {
@@ -6322,35 +6266,19 @@ func (m *RoleMutation) ResetField(name string) error {
 
 // AddedEdges returns all edge names that were set/added in this mutation.
 func (m *RoleMutation) AddedEdges() []string {
-	edges := make([]string, 0, 2)
-	if m.channel != nil {
-		edges = append(edges, role.EdgeChannel)
-	}
-	if m.user != nil {
-		edges = append(edges, role.EdgeUser)
-	}
+	edges := make([]string, 0, 0)
 	return edges
 }
 
 // AddedIDs returns all IDs (to other nodes) that were added for the given edge
 // name in this mutation.
 func (m *RoleMutation) AddedIDs(name string) []ent.Value {
-	switch name {
-	case role.EdgeChannel:
-		if id := m.channel; id != nil {
-			return []ent.Value{*id}
-		}
-	case role.EdgeUser:
-		if id := m.user; id != nil {
-			return []ent.Value{*id}
-		}
-	}
 	return nil
 }
 
 // RemovedEdges returns all edge names that were removed in this mutation.
 func (m *RoleMutation) RemovedEdges() []string {
-	edges := make([]string, 0, 2)
+	edges := make([]string, 0, 0)
 	return edges
 }
 
@@ -6362,53 +6290,25 @@ func (m *RoleMutation) RemovedIDs(name string) []ent.Value {
 
 // ClearedEdges returns all edge names that were cleared in this mutation.
 func (m *RoleMutation) ClearedEdges() []string {
-	edges := make([]string, 0, 2)
-	if m.clearedchannel {
-		edges = append(edges, role.EdgeChannel)
-	}
-	if m.cleareduser {
-		edges = append(edges, role.EdgeUser)
-	}
+	edges := make([]string, 0, 0)
 	return edges
 }
 
 // EdgeCleared returns a boolean which indicates if the edge with the given name
 // was cleared in this mutation.
 func (m *RoleMutation) EdgeCleared(name string) bool {
-	switch name {
-	case role.EdgeChannel:
-		return m.clearedchannel
-	case role.EdgeUser:
-		return m.cleareduser
-	}
 	return false
 }
 
 // ClearEdge clears the value of the edge with the given name. It returns an error
 // if that edge is not defined in the schema.
 func (m *RoleMutation) ClearEdge(name string) error {
-	switch name {
-	case role.EdgeChannel:
-		m.ClearChannel()
-		return nil
-	case role.EdgeUser:
-		m.ClearUser()
-		return nil
-	}
 	return fmt.Errorf("unknown Role unique edge %s", name)
 }
 
 // ResetEdge resets all changes to the edge with the given name in this mutation.
 // It returns an error if the edge is not defined in the schema.
 func (m *RoleMutation) ResetEdge(name string) error {
-	switch name {
-	case role.EdgeChannel:
-		m.ResetChannel()
-		return nil
-	case role.EdgeUser:
-		m.ResetUser()
-		return nil
-	}
 	return fmt.Errorf("unknown Role edge %s", name)
 }
 

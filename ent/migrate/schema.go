@@ -249,45 +249,31 @@ var (
 	// RolesColumns holds the columns for the "roles" table.
 	RolesColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
-		{Name: "role", Type: field.TypeString, Size: 16},
-		{Name: "created_at", Type: field.TypeInt64},
 		{Name: "channel_id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
 		{Name: "user_id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "role", Type: field.TypeString, Size: 16},
+		{Name: "created_at", Type: field.TypeInt64},
 	}
 	// RolesTable holds the schema information for the "roles" table.
 	RolesTable = &schema.Table{
 		Name:       "roles",
 		Columns:    RolesColumns,
 		PrimaryKey: []*schema.Column{RolesColumns[0]},
-		ForeignKeys: []*schema.ForeignKey{
-			{
-				Symbol:     "roles_channels_channel",
-				Columns:    []*schema.Column{RolesColumns[3]},
-				RefColumns: []*schema.Column{ChannelsColumns[0]},
-				OnDelete:   schema.NoAction,
-			},
-			{
-				Symbol:     "roles_users_user",
-				Columns:    []*schema.Column{RolesColumns[4]},
-				RefColumns: []*schema.Column{UsersColumns[0]},
-				OnDelete:   schema.NoAction,
-			},
-		},
 		Indexes: []*schema.Index{
 			{
 				Name:    "role_channel_id_user_id_role",
 				Unique:  true,
-				Columns: []*schema.Column{RolesColumns[3], RolesColumns[4], RolesColumns[1]},
+				Columns: []*schema.Column{RolesColumns[1], RolesColumns[2], RolesColumns[3]},
 			},
 			{
 				Name:    "role_channel_id_role_created_at_user_id",
 				Unique:  false,
-				Columns: []*schema.Column{RolesColumns[3], RolesColumns[1], RolesColumns[2], RolesColumns[4]},
+				Columns: []*schema.Column{RolesColumns[1], RolesColumns[3], RolesColumns[4], RolesColumns[2]},
 			},
 			{
 				Name:    "role_user_id_role_created_at_channel_id",
 				Unique:  false,
-				Columns: []*schema.Column{RolesColumns[4], RolesColumns[1], RolesColumns[2], RolesColumns[3]},
+				Columns: []*schema.Column{RolesColumns[2], RolesColumns[3], RolesColumns[4], RolesColumns[1]},
 			},
 		},
 	}
@@ -399,8 +385,6 @@ func init() {
 		Charset:   "utf8mb4",
 		Collation: "utf8mb4_bin",
 	}
-	RolesTable.ForeignKeys[0].RefTable = ChannelsTable
-	RolesTable.ForeignKeys[1].RefTable = UsersTable
 	RolesTable.Annotation = &entsql.Annotation{
 		Table:     "roles",
 		Charset:   "utf8mb4",

@@ -18,9 +18,6 @@ func (Role) Fields() []ent.Field {
 	)...)
 }
 
-// Edges of Role.
-func (Role) Edges() []ent.Edge { return inChannelEdges() }
-
 // Indexes of Role: the lists by channel, and the moderated channels of a user.
 func (Role) Indexes() []ent.Index {
 	return []ent.Index{

@@ -2,11 +2,8 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"sync/atomic"
 	"time"
-
-	"entgo.io/ent/dialect/sql"
 
 	"github.com/moderato-live/moderato/server/instant"
 )
@@ -16,11 +13,6 @@ import (
 type Clock struct {
 	sql    string
 	offset atomic.Int64
-}
-
-// Queryer runs a statement: a Store's Read or a transaction.
-type Queryer interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
 // SQL is an expression for the database's time, to be read together with other
@@ -43,26 +35,3 @@ func (c *Clock) Local() instant.Instant { return c.At(time.Now().UnixMilli()) }
 
 // Advance moves the clock; tests use it instead of waiting.
 func (c *Clock) Advance(d time.Duration) { c.offset.Add(d.Milliseconds()) }
-
-// QueryRow runs a statement that yields one row and reads its columns. No row:
-// sql.ErrNoRows.
-func QueryRow(ctx context.Context, q Queryer, query string, args []any, columns ...any) error {
-	rows, err := q.QueryContext(ctx, query, args...)
-	if err != nil {
-		return fmt.Errorf("query: %w", err)
-	}
-	defer func() { _ = rows.Close() }()
-	if !rows.Next() {
-		if err := rows.Err(); err != nil {
-			return fmt.Errorf("query: %w", err)
-		}
-		return ErrNoRows
-	}
-	if err := rows.Scan(columns...); err != nil {
-		return fmt.Errorf("scan: %w", err)
-	}
-	if err := rows.Close(); err != nil {
-		return fmt.Errorf("query: %w", err)
-	}
-	return nil
-}

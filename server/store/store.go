@@ -12,6 +12,7 @@ import (
 	entdialect "entgo.io/ent/dialect"
 	entsql "entgo.io/ent/dialect/sql"
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"github.com/moderato-live/moderato/ent"
 )
@@ -80,6 +81,14 @@ func (s *Store) Close() {
 	_ = s.readDB.Close()
 	if s.writeDB != s.readDB {
 		_ = s.writeDB.Close()
+	}
+}
+
+// Register adds the store's metrics: its pools and its retries.
+func (s *Store) Register(r prometheus.Registerer) {
+	r.MustRegister(s.retries, collectors.NewDBStatsCollector(s.readDB, "read"))
+	if s.writeDB != s.readDB {
+		r.MustRegister(collectors.NewDBStatsCollector(s.writeDB, "write"))
 	}
 }
 

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	stdsql "database/sql"
 	"errors"
 	"fmt"
 	"time"
@@ -11,9 +10,6 @@ import (
 
 	"github.com/moderato-live/moderato/ent"
 )
-
-// ErrNoRows is what QueryRow answers when there is no row.
-var ErrNoRows = stdsql.ErrNoRows
 
 // ErrUnavailable marks the error of a database that could not be reached, or
 // whose conflicts outlasted every retry.

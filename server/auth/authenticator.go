@@ -1,0 +1,175 @@
+package auth
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+	"golang.org/x/sync/singleflight"
+	"google.golang.org/grpc/metadata"
+
+	"github.com/moderato-live/moderato/ent"
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/digest"
+	"github.com/moderato-live/moderato/server/fault"
+	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/uid"
+)
+
+// Names of the metadata by which callers show who they are; over REST, of
+// headers.
+const (
+	AuthorizationKey = "authorization"
+	ClientIDKey      = "client-id"
+	ActingUserKey    = "acting-user"
+)
+
+const (
+	// cacheAge is how old an answer about a token may be. Revocation is promised
+	// to be effective on every server within 2 s; the rest is for slow look-ups.
+	cacheAge = 1500 * time.Millisecond
+	// Known and unknown tokens are kept apart, so that a flood of made-up tokens
+	// pushes no good one out.
+	knownTokens   = 20_000
+	unknownTokens = 20_000
+
+	lookupTimeout = 5 * time.Second
+)
+
+// Authenticator finds out who calls. What it answers for reads may be as old as
+// cacheAge; changes look at the token again, in their transaction.
+type Authenticator struct {
+	store   *store.Store
+	known   *lru.Cache[digest.SHA256, knownToken]
+	unknown *lru.Cache[digest.SHA256, time.Time]
+	flights singleflight.Group
+}
+
+// knownToken is a token as it was at an instant.
+type knownToken struct {
+	row    *ent.Token
+	scopes []string
+	// asked is when the look-up began; skew is the database's time less ours.
+	asked time.Time
+	skew  time.Duration
+}
+
+// NewAuthenticator makes an Authenticator over a store.
+func NewAuthenticator(s *store.Store) *Authenticator {
+	known, _ := lru.New[digest.SHA256, knownToken](knownTokens) // fails only for a size below 1
+	unknown, _ := lru.New[digest.SHA256, time.Time](unknownTokens)
+	return &Authenticator{store: s, known: known, unknown: unknown}
+}
+
+// Authenticate reads who calls from the metadata of a request.
+func (a *Authenticator) Authenticate(ctx context.Context, md metadata.MD) (*Caller, error) {
+	text, err := bearer(md.Get(AuthorizationKey))
+	if err != nil {
+		return nil, err
+	}
+	if _, err := checkToken(text); err != nil {
+		return nil, fault.New(moderatov1.Reason_REASON_TOKEN_INVALID)
+	}
+	token, err := a.lookUp(ctx, digest.Of(text))
+	if err != nil {
+		return nil, err
+	}
+	now := a.store.Clock.Local().Add(token.skew)
+	if err := CheckValidity(token.row.RevokedAt, token.row.ExpiresAt, now); err != nil {
+		return nil, err
+	}
+	switch clients := md.Get(ClientIDKey); {
+	case len(clients) == 0 || clients[0] == "":
+		return nil, fault.New(moderatov1.Reason_REASON_CLIENT_ID_MISSING)
+	case len(clients) > 1 || clients[0] != token.row.ClientID:
+		return nil, fault.New(moderatov1.Reason_REASON_CLIENT_ID_MISMATCH)
+	}
+	return token.caller(md.Get(ActingUserKey))
+}
+
+// CheckValidity tells whether a token with these dates is good at an instant.
+func CheckValidity(revokedAt, expiresAt *instant.Instant, now instant.Instant) error {
+	switch {
+	case revokedAt != nil:
+		return fault.New(moderatov1.Reason_REASON_TOKEN_INVALID)
+	case expiresAt != nil && *expiresAt <= now:
+		return fault.New(moderatov1.Reason_REASON_TOKEN_EXPIRED)
+	}
+	return nil
+}
+
+func (t *knownToken) caller(actingUser []string) (*Caller, error) {
+	c := &Caller{Kind: Kind(t.row.Kind), ClientID: t.row.ClientID, Token: t.row.ID, scopes: t.scopes}
+	if t.row.UserID != nil {
+		c.UserID = *t.row.UserID
+	}
+	if c.Kind != Service || len(actingUser) == 0 {
+		return c, nil
+	}
+	id, err := uid.Parse(actingUser[0])
+	if err != nil || len(actingUser) > 1 {
+		return nil, fault.Invalid(fault.Violation{
+			Field: ActingUserKey, Description: "must be a UUID in its 36-character form",
+		})
+	}
+	c.UserID = id
+	return c, nil
+}
+
+func bearer(headers []string) (string, error) {
+	if len(headers) != 1 {
+		return "", fault.New(moderatov1.Reason_REASON_TOKEN_MISSING)
+	}
+	scheme, token, _ := strings.Cut(headers[0], " ")
+	token = strings.TrimSpace(token)
+	if !strings.EqualFold(scheme, "bearer") || token == "" {
+		return "", fault.New(moderatov1.Reason_REASON_TOKEN_MISSING)
+	}
+	return token, nil
+}
+
+func (a *Authenticator) lookUp(ctx context.Context, d digest.SHA256) (knownToken, error) {
+	if token, ok := a.known.Get(d); ok && time.Since(token.asked) < cacheAge {
+		return token, nil
+	}
+	if asked, ok := a.unknown.Get(d); ok && time.Since(asked) < cacheAge {
+		return knownToken{}, fault.New(moderatov1.Reason_REASON_TOKEN_INVALID)
+	}
+	// Those who ask at the same moment share one look-up, which goes on when the
+	// first of them gives up.
+	flight := a.flights.DoChan(string(d[:]), func() (any, error) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookupTimeout)
+		defer cancel()
+		return a.read(ctx, d)
+	})
+	select {
+	case <-ctx.Done():
+		return knownToken{}, ctx.Err()
+	case result := <-flight:
+		if result.Err != nil {
+			return knownToken{}, result.Err
+		}
+		return result.Val.(knownToken), nil //nolint:forcetypeassert // what read answers
+	}
+}
+
+func (a *Authenticator) read(ctx context.Context, d digest.SHA256) (knownToken, error) {
+	asked := time.Now()
+	row, err := a.store.Read.Token.Get(ctx, d)
+	if ent.IsNotFound(err) {
+		a.unknown.Add(d, asked)
+		return knownToken{}, fault.New(moderatov1.Reason_REASON_TOKEN_INVALID)
+	}
+	if err != nil {
+		return knownToken{}, a.store.Classify(err)
+	}
+	now, err := a.store.Clock.Now(ctx, a.store.Read)
+	if err != nil {
+		return knownToken{}, a.store.Classify(err)
+	}
+	token := knownToken{row: row, scopes: strings.Fields(row.Scopes), asked: asked, skew: now.Sub(a.store.Clock.Local())}
+	a.known.Add(d, token)
+	return token, nil
+}

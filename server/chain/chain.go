@@ -1,0 +1,133 @@
+// Package chain is what every call goes through, whichever face it comes from:
+// recovery, request id, metrics and log, error mapping, authentication, rate
+// limit, policy. There is no second place for any of these.
+package chain
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
+
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/fault"
+	"github.com/moderato-live/moderato/server/policy"
+	"github.com/moderato-live/moderato/server/requestid"
+)
+
+// callTimeout bounds a unary call whose client set no earlier deadline.
+const callTimeout = 15 * time.Second
+
+// Chain is the chain, with what its links need.
+type Chain struct {
+	Authenticator *auth.Authenticator
+	Limiter       *Limiter
+	Metrics       *Metrics
+	Log           *slog.Logger
+	// Draining tells whether the server refuses new calls.
+	Draining func() bool
+}
+
+// Unary is the chain as a gRPC interceptor.
+func (c *Chain) Unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	call := c.begin(ctx, info.FullMethod)
+	response, err := call.run(func(ctx context.Context) (any, error) { return handler(ctx, req) })
+	return response, call.end(err)
+}
+
+// Stream is the chain for streaming calls, which have no timeout.
+func (c *Chain) Stream(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
+	call := c.begin(stream.Context(), info.FullMethod)
+	_, err := call.run(func(ctx context.Context) (any, error) {
+		return nil, handler(srv, &streamWithContext{stream, ctx})
+	})
+	return call.end(err)
+}
+
+type streamWithContext struct {
+	grpc.ServerStream
+	ctx context.Context //nolint:containedctx // grpc.ServerStream hands its context on this way
+}
+
+func (s *streamWithContext) Context() context.Context { return s.ctx }
+
+// call is one call on its way through the chain.
+type call struct {
+	*Chain
+
+	ctx       context.Context //nolint:containedctx // lives as long as the call
+	method    string
+	start     time.Time
+	requestID string
+	caller    *auth.Caller
+}
+
+func (c *Chain) begin(ctx context.Context, method string) *call {
+	md, _ := metadata.FromIncomingContext(ctx)
+	id := requestid.Accept(md.Get(requestid.Header))
+	return &call{Chain: c, ctx: requestid.NewContext(ctx, id), method: method, start: time.Now(), requestID: id}
+}
+
+// run admits the call and carries it out. A panic is our fault, and ends only
+// this call.
+func (c *call) run(handle func(context.Context) (any, error)) (response any, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			c.Log.Error("panic", "request_id", c.requestID, "method", c.method, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			response, err = nil, fault.New(moderatov1.Reason_REASON_INTERNAL)
+		}
+	}()
+	_ = grpc.SetHeader(c.ctx, metadata.Pairs(requestid.Header, c.requestID))
+	ctx, err := c.admit()
+	if err != nil {
+		return nil, err
+	}
+	return handle(ctx)
+}
+
+// admit finds out who calls and whether they may call this method at all. What
+// they must be to the things they name is decided by the method, which knows
+// them.
+func (c *call) admit() (context.Context, error) {
+	rule := policy.Table[c.method]
+	if rule.Public {
+		return c.ctx, nil
+	}
+	if c.Draining() {
+		return nil, &fault.Error{Reason: moderatov1.Reason_REASON_UNAVAILABLE, RetryAfter: time.Second}
+	}
+	md, _ := metadata.FromIncomingContext(c.ctx)
+	var err error
+	if c.caller, err = c.Authenticator.Authenticate(c.ctx, md); err != nil {
+		return nil, err
+	}
+	if err := c.Limiter.Allow(c.ctx, c.caller); err != nil {
+		return nil, err
+	}
+	if err := rule.Check(c.caller); err != nil {
+		return nil, err
+	}
+	return policy.NewContext(auth.NewContext(c.ctx, c.caller), rule), nil
+}
+
+// end turns an error into its status, and accounts for the call.
+func (c *call) end(err error) error {
+	code := "OK"
+	var shown error
+	if err != nil {
+		f := fault.Of(err)
+		code = fault.Code(f.Reason)
+		shown = f.Status(c.requestID).Err()
+	}
+	elapsed := time.Since(c.start)
+	c.Metrics.observe(c.ctx, c.method, code, elapsed)
+	c.log(err, code, elapsed)
+	return shown
+}

@@ -1,0 +1,61 @@
+package chain
+
+import (
+	"log/slog"
+	"time"
+
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
+	"google.golang.org/protobuf/types/descriptorpb"
+	"strings"
+
+	"github.com/moderato-live/moderato/server/fault"
+)
+
+// log writes a line about the call: our faults as errors, changes and the
+// caller's mistakes as information, plain reads for debugging only. Nothing that
+// the caller sent is in it but ids.
+func (c *call) log(err error, code string, elapsed time.Duration) {
+	level := slog.LevelInfo
+	switch {
+	case err != nil && fault.Of(err).IsOurs():
+		level = slog.LevelError
+	case err == nil && isRead(c.method):
+		level = slog.LevelDebug
+	}
+	if !c.Log.Enabled(c.ctx, level) {
+		return
+	}
+	attrs := []slog.Attr{
+		slog.String("request_id", c.requestID),
+		slog.String("method", c.method),
+		slog.String("face", faceOf(c.ctx)),
+		slog.String("code", code),
+		slog.Duration("duration", elapsed),
+	}
+	if c.caller != nil {
+		attrs = append(attrs, slog.String("client_id", c.caller.ClientID), slog.String("token_kind", string(c.caller.Kind)))
+		if c.caller.ActsAsUser() {
+			attrs = append(attrs, slog.String("user_id", c.caller.UserID.String()))
+		}
+	}
+	if err != nil {
+		attrs = append(attrs, slog.String("error", err.Error()))
+	}
+	c.Log.LogAttrs(c.ctx, level, "call", attrs...)
+}
+
+// isRead tells whether the .proto says that the method has no side effects.
+// Methods of other makers, health and reflection, only read.
+func isRead(method string) bool {
+	if !strings.HasPrefix(method, "/moderato.") {
+		return true
+	}
+	name := protoreflect.FullName(strings.ReplaceAll(strings.TrimPrefix(method, "/"), "/", "."))
+	d, err := protoregistry.GlobalFiles.FindDescriptorByName(name)
+	if err != nil {
+		return false
+	}
+	options, _ := d.Options().(*descriptorpb.MethodOptions)
+	return options.GetIdempotencyLevel() == descriptorpb.MethodOptions_NO_SIDE_EFFECTS
+}

@@ -1,0 +1,60 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"time"
+
+	"github.com/moderato-live/moderato/server/store"
+)
+
+// Config is what a server is told at its start. The zero value of a field that
+// has no meaning as such is its default.
+type Config struct {
+	// DB is the database.
+	DB store.URL
+	// HTTPAddr, GRPCAddr and AdminAddr are host:port to listen on.
+	HTTPAddr, GRPCAddr, AdminAddr string
+	// RateLimit is how many requests a minute each client and user may make; 0
+	// turns the limit off.
+	RateLimit int
+	// MaxResults is the longest list that is answered without paging; 0 is 50,000.
+	MaxResults int
+	// CORSOrigins are the origins of web pages that may call; empty is any.
+	CORSOrigins []string
+	// DrainDelay is how long the server goes on taking requests after it was told
+	// to stop, while load balancers learn of it.
+	DrainDelay time.Duration
+	// Log is where the server logs; nil is slog's default.
+	Log *slog.Logger
+}
+
+// Defaults of Config, also shown by the command line.
+const (
+	DefaultDB         = "sqlite:moderato.db"
+	DefaultHTTPAddr   = "127.0.0.1:8080"
+	DefaultGRPCAddr   = "127.0.0.1:9090"
+	DefaultAdminAddr  = "127.0.0.1:9091"
+	DefaultRateLimit  = 1200
+	DefaultMaxResults = 50_000
+)
+
+func (c *Config) complete() error {
+	if c.MaxResults == 0 {
+		c.MaxResults = DefaultMaxResults
+	}
+	if c.Log == nil {
+		c.Log = slog.Default()
+	}
+	if c.DB == (store.URL{}) {
+		return errors.New("the configuration names no database")
+	}
+	for name, addr := range map[string]string{"HTTP": c.HTTPAddr, "gRPC": c.GRPCAddr, "admin": c.AdminAddr} {
+		if _, _, err := net.SplitHostPort(addr); err != nil {
+			return fmt.Errorf("%s address %q: must be host:port", name, addr)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,132 @@
+package demo
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/moderato-live/moderato/server/uid"
+)
+
+const (
+	window     = 2 * time.Hour    // how far back the chat goes
+	raidWindow = 10 * time.Minute // how far back the raider's messages go
+	latest     = 3 * time.Second  // how long ago the latest message can be
+)
+
+// message is a chat message; ago is how long before now it was sent.
+type message struct {
+	id, channel, user uid.ID
+	text              string
+	ago               time.Duration
+}
+
+// room makes the messages of one channel.
+type room struct {
+	r        *rand.Rand
+	channel  uid.ID
+	messages []message
+}
+
+// post puts a message at a random moment since the time given.
+func (m *room) post(user user, text string, since time.Duration) {
+	m.messages = append(m.messages, message{
+		id: randomID(m.r), channel: m.channel, user: user.ID, text: text,
+		ago: latest + time.Duration(m.r.Int64N(int64((since-latest).Milliseconds())))*time.Millisecond,
+	})
+}
+
+// makeChat makes the messages of all channels, ordered by time.
+func (w *world) makeChat() []message {
+	r := stream(chatStream)
+	spamDeck := deck[string]{cards: spam}
+	var all []message
+	for i, c := range channels {
+		m := &room{r: r, channel: w.people[i].ID}
+		w.talk(m, i, c)
+		for _, b := range w.bans {
+			if b.channel == i {
+				for range between(r, 1, 3) {
+					m.post(w.people[b.user], spamDeck.deal(r), window)
+				}
+			}
+		}
+		if i == 0 {
+			for range 7 {
+				m.post(w.people[raiderIndex], spamDeck.deal(r), raidWindow)
+			}
+		}
+		all = append(all, m.messages...)
+	}
+	slices.SortStableFunc(all, func(a, b message) int { return cmp.Compare(b.ago, a.ago) })
+	return all
+}
+
+// talk makes what a channel's owner and audience say. Who does not speak the
+// channel's language says something in English.
+func (w *world) talk(m *room, index int, c channel) {
+	r, lang := m.r, c.base()
+	count := between(r, 44, 54)
+	if lang == "en" {
+		count = between(r, 56, 76)
+	}
+	audience := w.audience(r, index, c)
+	host, cheer, english := deck[string]{cards: c.host}, deck[string]{cards: cheers}, deck[string]{cards: chatter}
+	small := deck[string]{cards: smalltalk[lang]}
+	local := deck[string]{cards: slices.Clone(topics[c.category])}
+	for range min(45, len(small.cards)) { // of the English there is so much that topics would drown in it
+		local.cards = append(local.cards, small.deal(r))
+	}
+	for range count {
+		user, line := audience[min(r.IntN(len(audience)), r.IntN(len(audience)))], &local
+		switch roll := r.IntN(20); {
+		case roll < 1:
+			user, line = index, &host
+		case roll < 5:
+			line = &cheer
+		case !w.speaks(user, c):
+			line = &english
+		}
+		m.post(w.people[user], w.fill(r, line.deal(r), audience, user), window)
+	}
+	if index == 0 {
+		m.post(w.people[viewerIndex], "hello from Lagos, first time here", window)
+		m.post(w.people[viewerIndex], "mods, could somebody have a look at the links in chat?", raidWindow/2)
+	}
+}
+
+// audience is who talks in a channel, the most talkative first: everybody with
+// a role, and others.
+func (w *world) audience(r *rand.Rand, index int, c channel) []int {
+	var in, others []int
+	for _, role := range w.roles {
+		if role.channel == index {
+			in = append(in, role.user)
+		}
+	}
+	for _, i := range r.Perm(rowdyStart - crowdStart) {
+		if user := crowdStart + i; !slices.Contains(in, user) {
+			others = append(others, user)
+		}
+	}
+	w.localsFirst(others, c)
+	in = append(in, others[:20]...)
+	r.Shuffle(len(in), func(i, j int) { in[i], in[j] = in[j], in[i] })
+	return in
+}
+
+// fill puts somebody other than the speaker, a place and a number in a line.
+func (w *world) fill(r *rand.Rand, line string, audience []int, speaker int) string {
+	name := speaker
+	for name == speaker {
+		name = pick(r, audience)
+	}
+	return strings.NewReplacer(
+		"{name}", w.people[name].Username,
+		"{city}", pick(r, cities),
+		"{n}", strconv.Itoa(between(r, 2, 30)),
+	).Replace(line)
+}

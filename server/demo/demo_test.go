@@ -1,0 +1,234 @@
+package demo
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"golang.org/x/text/language"
+	"google.golang.org/protobuf/proto"
+
+	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
+	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/uid"
+)
+
+var now = instant.Of(time.Date(2026, 3, 14, 15, 9, 26, 535e6, time.UTC))
+
+// all gathers the records of one kind.
+func all[T any](get func(*platformv1.Record) *T) []*T {
+	var found []*T
+	for _, r := range Records(now) {
+		if v := get(r); v != nil {
+			found = append(found, v)
+		}
+	}
+	return found
+}
+
+func TestTheDemoHasEnoughOfEverything(t *testing.T) {
+	roles, messages := map[string]int{}, map[string]int{}
+	bans, banned := map[string]int{}, map[string]bool{}
+	for _, r := range all((*platformv1.Record).GetRole) {
+		roles[r.GetRole()+r.GetChannelId()]++
+	}
+	for _, b := range Bans() {
+		bans[b.Channel.String()]++
+		banned[b.Channel.String()+b.User.String()] = true
+	}
+	for _, m := range all((*platformv1.Record).GetMessage) {
+		if !banned[m.GetChannelId()+m.GetUserId()] {
+			messages[m.GetChannelId()]++
+		}
+	}
+	type count struct {
+		what           string
+		got, low, high int
+	}
+	counts := []count{
+		{"categories", len(all((*platformv1.Record).GetCategory)), 18, 25},
+		{"users", len(all((*platformv1.Record).GetUser)), 200, 200},
+		{"channels", len(all((*platformv1.Record).GetChannel)), 12, 12},
+		{"clients", len(all((*platformv1.Record).GetClient)), 2, 2},
+		{"grants", len(all((*platformv1.Record).GetGrant)), 3, 3},
+	}
+	for _, c := range all((*platformv1.Record).GetChannel) {
+		counts = append(counts,
+			count{"moderators of " + c.GetTitle(), roles["moderator"+c.GetId()], 3, 6},
+			count{"VIPs of " + c.GetTitle(), roles["vip"+c.GetId()], 1, 10},
+			count{"OGs of " + c.GetTitle(), roles["og"+c.GetId()], 1, 10},
+			count{"lasting messages of " + c.GetTitle(), messages[c.GetId()], 40, 120},
+			count{"bans of " + c.GetTitle(), bans[c.GetId()], 2, 4},
+		)
+	}
+	for _, c := range counts {
+		t.Run(c.what, func(t *testing.T) {
+			if c.got < c.low || c.got > c.high {
+				t.Errorf("got %d, want %d to %d", c.got, c.low, c.high)
+			}
+		})
+	}
+}
+
+func TestReferencesComeBeforeWhatRefersToThem(t *testing.T) {
+	known := map[string]bool{}
+	for i, r := range Records(now) {
+		key, references := describe(r)
+		for _, reference := range references {
+			if !known[reference] {
+				t.Errorf("record %d, %s: %s is not there yet", i, key, reference)
+			}
+		}
+		if known[key] {
+			t.Errorf("record %d: %s is there already", i, key)
+		}
+		known[key] = true
+	}
+}
+
+// describe is a record's key and the keys to which it refers.
+func describe(r *platformv1.Record) (key string, references []string) {
+	switch r := r.GetKind().(type) {
+	case *platformv1.Record_Category:
+		if r.Category.ParentId != nil {
+			references = append(references, fmt.Sprint("category ", r.Category.GetParentId()))
+		}
+		return fmt.Sprint("category ", r.Category.GetId()), references
+	case *platformv1.Record_User:
+		return "user " + r.User.GetId(), nil
+	case *platformv1.Record_Channel:
+		return "channel " + r.Channel.GetId(), []string{"user " + r.Channel.GetId(), fmt.Sprint("category ", r.Channel.GetCategoryId())}
+	case *platformv1.Record_Role:
+		return "role " + r.Role.GetRole() + r.Role.GetChannelId() + r.Role.GetUserId(),
+			[]string{"channel " + r.Role.GetChannelId(), "user " + r.Role.GetUserId()}
+	case *platformv1.Record_Message:
+		return "message " + r.Message.GetId(), []string{"channel " + r.Message.GetChannelId(), "user " + r.Message.GetUserId()}
+	case *platformv1.Record_Client:
+		return "client " + r.Client.GetId(), nil
+	case *platformv1.Record_Grant:
+		return "grant " + r.Grant.GetClientId() + r.Grant.GetUserId(), []string{"client " + r.Grant.GetClientId(), "user " + r.Grant.GetUserId()}
+	}
+	return "nothing", []string{"a kind"}
+}
+
+func TestUsernamesAreUniqueIgnoringCase(t *testing.T) {
+	seen := map[string]string{}
+	for _, u := range all((*platformv1.Record).GetUser) {
+		slug := strings.ToLower(u.GetUsername())
+		if other, ok := seen[slug]; ok {
+			t.Errorf("%s and %s", other, u.GetUsername())
+		}
+		seen[slug] = u.GetUsername()
+	}
+}
+
+func TestRecordsKeepTheLimits(t *testing.T) {
+	var (
+		username = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,40}$`)
+		slug     = regexp.MustCompile(`^[a-z0-9_.-]{1,140}$`)
+		image    = regexp.MustCompile(`^https://img\.example\.com/[a-z]+/[a-z0-9_.-]+\.png$`)
+		v4       = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
+		slugs    = map[string]bool{}
+	)
+	within := func(s string, low, high int) bool {
+		n := utf8.RuneCountInString(s)
+		return utf8.ValidString(s) && n >= low && n <= high && s == strings.TrimSpace(s)
+	}
+	for _, r := range Records(now) {
+		ok := true
+		switch r := r.GetKind().(type) {
+		case *platformv1.Record_Category:
+			c := r.Category
+			ok = c.GetId() >= 1 && within(c.GetName(), 1, 140) && slug.MatchString(c.GetSlug()) && image.MatchString(c.GetImageUrl()) && !slugs[c.GetSlug()]
+			slugs[c.GetSlug()] = true
+		case *platformv1.Record_User:
+			u := r.User
+			ok = v4.MatchString(u.GetId()) && username.MatchString(u.GetUsername()) && within(u.GetDisplayName(), 1, 140) && image.MatchString(u.GetAvatarUrl())
+		case *platformv1.Record_Channel:
+			c := r.Channel
+			tag, err := language.Parse(c.GetLang())
+			ok = err == nil && tag.String() == c.GetLang() && within(c.GetTitle(), 1, 140) && within(c.GetBio(), 1, 300)
+		case *platformv1.Record_Role:
+			ok = r.Role.GetUserId() != r.Role.GetChannelId() && slices.Contains([]string{"moderator", "vip", "og"}, r.Role.GetRole())
+		case *platformv1.Record_Message:
+			m := r.Message
+			ok = v4.MatchString(m.GetId()) && within(m.GetText(), 1, 500) && !strings.ContainsAny(m.GetText(), "{}")
+		case *platformv1.Record_Client:
+			ok = len(r.Client.GetId()) <= 64 && username.MatchString(r.Client.GetId()) && within(r.Client.GetName(), 1, 140)
+		case *platformv1.Record_Grant:
+			ok = slices.Equal(r.Grant.GetScopes(), []string{"users.read"})
+		}
+		if !ok {
+			t.Errorf("%v", r)
+		}
+	}
+}
+
+func TestMessagesAreOrderedWithinTheLastTwoHours(t *testing.T) {
+	last := now.Add(-2 * time.Hour)
+	for _, m := range all((*platformv1.Record).GetMessage) {
+		at := instant.OfProto(m.GetSentAt())
+		if at < last || at >= now {
+			t.Errorf("%s at %v, after %v", m.GetId(), at, last)
+		}
+		last = at
+	}
+}
+
+func TestMostMessagesAreNotTheOwners(t *testing.T) {
+	messages, owners := all((*platformv1.Record).GetMessage), 0
+	for _, m := range messages {
+		if m.GetUserId() == m.GetChannelId() {
+			owners++
+		}
+	}
+	if owners == 0 || owners > len(messages)/5 {
+		t.Errorf("%d of %d are the owners'", owners, len(messages))
+	}
+}
+
+func TestOnlyTimesDependOnNow(t *testing.T) {
+	for _, c := range []struct {
+		what string
+		by   time.Duration
+	}{{"the same now", 0}, {"a later now", 1000 * time.Hour}, {"an earlier now", -90 * time.Second}} {
+		t.Run(c.what, func(t *testing.T) {
+			before, after := Records(now), Records(now.Add(c.by))
+			if len(before) != len(after) {
+				t.Fatalf("%d records, then %d", len(before), len(after))
+			}
+			for i := range before {
+				if m := after[i].GetMessage(); m != nil {
+					m.SentAt = instant.OfProto(m.GetSentAt()).Add(-c.by).Proto()
+				}
+				if !proto.Equal(before[i], after[i]) {
+					t.Errorf("%v, then %v", before[i], after[i])
+				}
+			}
+		})
+	}
+}
+
+func TestIDsStayWhatTheyWere(t *testing.T) {
+	cast := People()
+	for _, c := range []struct {
+		who  string
+		got  uid.ID
+		want string
+	}{
+		{"owner", cast.Owner.ID, "OWNER"},
+		{"moderator", cast.Moderator.ID, "MODERATOR"},
+		{"viewer", cast.Viewer.ID, "VIEWER"},
+		{"raider", cast.Raider.ID, "RAIDER"},
+	} {
+		t.Run(c.who, func(t *testing.T) {
+			if c.got.String() != c.want {
+				t.Errorf("got %s, want %s", c.got, c.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,51 @@
+package demo
+
+import (
+	"encoding/binary"
+	"math/rand/v2"
+
+	"github.com/moderato-live/moderato/server/uid"
+)
+
+// seed is what everything random is made from.
+const seed = 0x6d6f64657261746f
+
+// Each kind of data has a stream of its own, so that a new chat line, say,
+// leaves the ids of the users alone.
+const (
+	userStream uint64 = iota
+	roleStream
+	chatStream
+	banStream
+)
+
+func stream(n uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, n)) }
+
+// randomID is a UUIDv4.
+func randomID(r *rand.Rand) uid.ID {
+	var id uid.ID
+	binary.BigEndian.PutUint64(id[:8], r.Uint64())
+	binary.BigEndian.PutUint64(id[8:], r.Uint64())
+	id[6] = id[6]&0x0f | 0x40
+	id[8] = id[8]&0x3f | 0x80
+	return id
+}
+
+func pick[T any](r *rand.Rand, from []T) T { return from[r.IntN(len(from))] }
+
+// between is a number from low to high, both included.
+func between(r *rand.Rand, low, high int) int { return low + r.IntN(high-low+1) }
+
+// deck deals its cards in a random order, and none again before all are dealt.
+type deck[T any] struct{ cards, left []T }
+
+func (d *deck[T]) deal(r *rand.Rand) T {
+	if len(d.left) == 0 {
+		d.left = append(d.left, d.cards...)
+		r.Shuffle(len(d.left), func(i, j int) { d.left[i], d.left[j] = d.left[j], d.left[i] })
+	}
+	last := len(d.left) - 1
+	card := d.left[last]
+	d.left = d.left[:last]
+	return card
+}

@@ -1,0 +1,80 @@
+// Package demo makes the data of `moderato serve --demo`: a small platform with
+// users, channels, roles and a chat that is going on, so that a stranger has
+// something to look at.
+package demo
+
+import (
+	"strings"
+
+	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
+	"github.com/moderato-live/moderato/server/instant"
+)
+
+const (
+	imageAddress  = "https://img.example.com/categories/"
+	avatarAddress = "https://img.example.com/avatars/"
+)
+
+// Records is the demo's state, in an order in which every record's references
+// come before it. Only the times depend on now: the ids and all else are the
+// same at every start.
+func Records(now instant.Instant) []*platformv1.Record {
+	w := makeWorld()
+	var records []*platformv1.Record
+	for _, c := range categories {
+		records = append(records, c.record())
+	}
+	for _, p := range w.people {
+		records = append(records, p.record())
+	}
+	ids := categoryIDs()
+	for i, c := range channels {
+		records = append(records, &platformv1.Record{Kind: &platformv1.Record_Channel{Channel: &platformv1.ChannelRecord{
+			Id: w.people[i].ID.String(), Title: c.title, Bio: c.bio, Lang: c.lang, CategoryId: ids[c.category],
+		}}})
+	}
+	for _, r := range w.roles {
+		records = append(records, &platformv1.Record{Kind: &platformv1.Record_Role{Role: &platformv1.RoleRecord{
+			ChannelId: w.people[r.channel].ID.String(), UserId: w.people[r.user].ID.String(), Role: r.name,
+		}}})
+	}
+	for _, m := range w.messages {
+		records = append(records, m.record(now))
+	}
+	return append(records, w.clients()...)
+}
+
+// clients are the clients and what the cast grants to one of them.
+func (w *world) clients() []*platformv1.Record {
+	records := []*platformv1.Record{
+		{Kind: &platformv1.Record_Client{Client: &platformv1.ClientRecord{Id: dashboardClient, Name: "Demo dashboard"}}},
+		{Kind: &platformv1.Record_Client{Client: &platformv1.ClientRecord{Id: chatClient, Name: "Demo chat server", Service: true}}},
+	}
+	for _, user := range []int{0, moderatorIndex, viewerIndex} {
+		records = append(records, &platformv1.Record{Kind: &platformv1.Record_Grant{Grant: &platformv1.GrantRecord{
+			ClientId: dashboardClient, UserId: w.people[user].ID.String(), Scopes: []string{"users.read"},
+		}}})
+	}
+	return records
+}
+
+func (c category) record() *platformv1.Record {
+	record := &platformv1.CategoryRecord{Id: c.id, Name: c.name, Slug: c.slug, ImageUrl: imageAddress + c.slug + ".png"}
+	if c.parent != 0 {
+		record.ParentId = &c.parent
+	}
+	return &platformv1.Record{Kind: &platformv1.Record_Category{Category: record}}
+}
+
+func (p Person) record() *platformv1.Record {
+	return &platformv1.Record{Kind: &platformv1.Record_User{User: &platformv1.UserRecord{
+		Id: p.ID.String(), Username: p.Username, DisplayName: p.DisplayName,
+		AvatarUrl: avatarAddress + strings.ToLower(p.Username) + ".png",
+	}}}
+}
+
+func (m message) record(now instant.Instant) *platformv1.Record {
+	return &platformv1.Record{Kind: &platformv1.Record_Message{Message: &platformv1.MessageRecord{
+		Id: m.id.String(), ChannelId: m.channel.String(), UserId: m.user.String(), Text: m.text, SentAt: now.Add(-m.ago).Proto(),
+	}}}
+}

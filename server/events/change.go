@@ -1,0 +1,159 @@
+// Package events is the outbox: what happens in a channel is written in the
+// transaction that makes it happen, in the channel's own sequence, for delivery
+// later and as the log of who did what.
+package events
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/moderato-live/moderato/ent"
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/fault"
+	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/jsonapi"
+	"github.com/moderato-live/moderato/server/policy"
+	"github.com/moderato-live/moderato/server/requestid"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/uid"
+)
+
+// Change is a change of one channel, in its transaction, with the channel
+// locked: of two changes of a channel, one sees all of the other.
+type Change struct {
+	// Tx is the transaction.
+	Tx *ent.Tx
+	// Store is what the transaction is of.
+	Store *store.Store
+	// ChannelID is the channel.
+	ChannelID uid.ID
+	// Now is when the change happens, by the database's clock.
+	Now instant.Instant
+	// ActorID is the user who makes it; zero when nobody does.
+	ActorID uid.ID
+	// ClientID is the client through which they make it; empty when nobody does.
+	ClientID string
+
+	operationID uid.ID
+	requestID   string
+	exists      bool
+	sequence    int64
+	pending     []*ent.EventCreate
+}
+
+// Apply makes a change on behalf of the caller of the present request, who must
+// be to the channel what the policy table asks for. An error of body undoes it.
+// body may run more than once, and only its last run counts.
+func Apply(ctx context.Context, s *store.Store, channelID uid.ID, body func(context.Context, *Change) error) error {
+	caller := auth.FromContext(ctx)
+	return apply(ctx, s, Change{ChannelID: channelID, ActorID: caller.UserID, ClientID: caller.ClientID},
+		func(ctx context.Context, c *Change) error {
+			var err error
+			if c.Now, err = policy.Authorize(ctx, s, c.Tx, channelID); err != nil {
+				return err
+			}
+			if !c.exists {
+				return fault.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND)
+			}
+			return body(ctx, c)
+		})
+}
+
+// ApplyUnattended makes a change that nobody asked for, such as the lapse of a
+// mute. A channel that is gone meanwhile is left alone.
+func ApplyUnattended(ctx context.Context, s *store.Store, channelID uid.ID, body func(context.Context, *Change) error) error {
+	return apply(ctx, s, Change{ChannelID: channelID}, func(ctx context.Context, c *Change) error {
+		var err error
+		if c.Now, err = s.Clock.Now(ctx, c.Tx); err != nil || !c.exists {
+			return err
+		}
+		return body(ctx, c)
+	})
+}
+
+func apply(ctx context.Context, s *store.Store, start Change, body func(context.Context, *Change) error) error {
+	start.Store, start.operationID, start.requestID = s, uid.New(), requestid.FromContext(ctx)
+	err := s.Write(ctx, func(ctx context.Context, tx *ent.Tx, attempt store.Attempt) error {
+		c := start
+		c.Tx = tx
+		if err := c.lock(ctx); err != nil {
+			return err
+		}
+		if attempt.Unknown {
+			// Whatever an earlier attempt wrote is visible now or never: it held
+			// the lock that we hold.
+			if err := c.checkCommitted(ctx); err != nil {
+				return err
+			}
+		}
+		if err := body(ctx, &c); err != nil {
+			return err
+		}
+		return c.flush(ctx)
+	})
+	if err != nil {
+		return fmt.Errorf("change channel %s: %w", start.ChannelID, err)
+	}
+	return nil
+}
+
+func (c *Change) lock(ctx context.Context) error {
+	err := store.QueryRow(ctx, c.Tx, "SELECT event_sequence FROM channels WHERE id = ?"+c.Store.ForUpdate(),
+		[]any{c.ChannelID}, &c.sequence)
+	if errors.Is(err, store.ErrNoRows) {
+		return nil
+	}
+	c.exists = err == nil
+	return err
+}
+
+// checkCommitted looks for the events of this operation. An operation that
+// emits nothing changes nothing, so it may simply run again.
+func (c *Change) checkCommitted(ctx context.Context) error {
+	var count int
+	err := store.QueryRow(ctx, c.Tx, "SELECT COUNT(*) FROM events WHERE channel_id = ? AND operation_id = ?",
+		[]any{c.ChannelID, c.operationID}, &count)
+	if err == nil && count > 0 {
+		return store.ErrCommitted
+	}
+	return err
+}
+
+// Emit adds an event to the change: what happened to whom (zero: to nobody).
+func (c *Change) Emit(kind Type, target uid.ID, payload proto.Message) {
+	c.sequence++
+	event := c.Tx.Event.Create().
+		SetID(uid.New()).
+		SetChannelID(c.ChannelID).
+		SetSequence(c.sequence).
+		SetType(string(kind)).
+		SetOperationID(c.operationID).
+		SetClientID(c.ClientID).
+		SetRequestID(c.requestID).
+		SetOccurredAt(c.Now).
+		SetPayload(string(jsonapi.Marshal(payload)))
+	if !c.ActorID.IsZero() {
+		event.SetActorID(c.ActorID)
+	}
+	if !target.IsZero() {
+		event.SetTargetID(target)
+	}
+	c.pending = append(c.pending, event)
+}
+
+func (c *Change) flush(ctx context.Context) error {
+	if len(c.pending) == 0 {
+		return nil
+	}
+	if err := c.Tx.Event.CreateBulk(c.pending...).Exec(ctx); err != nil {
+		return fmt.Errorf("write events: %w", err)
+	}
+	if err := c.Tx.Channel.UpdateOneID(c.ChannelID).SetEventSequence(c.sequence).Exec(ctx); err != nil {
+		return fmt.Errorf("advance the event sequence: %w", err)
+	}
+	return nil
+}

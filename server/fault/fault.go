@@ -1,0 +1,196 @@
+// Package fault holds the errors that callers see: one table of conditions, and
+// one form on each face. What is not a fault.Error is our own mistake, and is
+// shown as INTERNAL.
+package fault
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/protoadapt"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/store"
+)
+
+// Domain is the domain of every google.rpc.ErrorInfo that we send.
+const Domain = "moderato"
+
+// Names of metadata: fields of `data` over REST, of ErrorInfo over gRPC.
+const (
+	MuteExpiresAt  = "muteExpiresAt"
+	RequiredScope  = "requiredScope"
+	AcceptedTokens = "acceptedTokens"
+)
+
+// Violation says what is wrong with one field, named as the client wrote it.
+type Violation struct {
+	Field       string `json:"field"`
+	Description string `json:"description"`
+}
+
+// Error is a condition that a caller is told of.
+type Error struct {
+	// Reason is the condition; the table says how it is shown.
+	Reason moderatov1.Reason
+	// Message replaces the table's sentence when it is not empty.
+	Message string
+	// Violations are what is wrong, on INVALID_ARGUMENT.
+	Violations []Violation
+	// Metadata are further facts for a program.
+	Metadata map[string]string
+	// RetryAfter is when to try again; 0 when that would not help.
+	RetryAfter time.Duration
+	// Cause is for our log, and never shown.
+	Cause error
+}
+
+// New is the error for a reason, with the table's message.
+func New(reason moderatov1.Reason) *Error { return &Error{Reason: reason} }
+
+// Invalid is INVALID_ARGUMENT with its violations.
+func Invalid(violations ...Violation) *Error {
+	return &Error{Reason: moderatov1.Reason_REASON_INVALID_ARGUMENT, Violations: violations}
+}
+
+// MuteActive tells until when, and how long, a mute is in the way.
+func MuteActive(reason moderatov1.Reason, until, now instant.Instant) *Error {
+	return &Error{
+		Reason:     reason,
+		Metadata:   map[string]string{MuteExpiresAt: until.String()},
+		RetryAfter: until.Sub(now),
+	}
+}
+
+// Error is the reason and the cause, for logs.
+func (e *Error) Error() string {
+	text := Code(e.Reason)
+	for _, v := range e.Violations {
+		text += "; " + v.Field + " " + v.Description
+	}
+	if e.Cause != nil {
+		text += ": " + e.Cause.Error()
+	}
+	return text
+}
+
+// Unwrap is the cause.
+func (e *Error) Unwrap() error { return e.Cause }
+
+// Is makes errors of one reason equal to errors.Is.
+func (e *Error) Is(target error) bool {
+	t, ok := target.(*Error) //nolint:errorlint // Is compares this error, not its chain
+	return ok && t.Reason == e.Reason
+}
+
+// IsOurs tells whether the fault is ours rather than the caller's.
+func (e *Error) IsOurs() bool {
+	return e.Reason == moderatov1.Reason_REASON_INTERNAL || e.Reason == moderatov1.Reason_REASON_UNAVAILABLE
+}
+
+// Text is the sentence for a person.
+func (e *Error) Text() string {
+	switch {
+	case e.Message != "":
+		return e.Message
+	case len(e.Violations) == 1 && e.Violations[0].Field != "":
+		return e.Violations[0].Field + " " + e.Violations[0].Description + "."
+	}
+	return conditions[e.Reason].message
+}
+
+// Of is the fault for any error of a call: what is not one already is the
+// store's, the deadline's, or our own.
+func Of(err error) *Error {
+	var fault *Error
+	switch {
+	case errors.As(err, &fault):
+		return fault
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		return &Error{Reason: moderatov1.Reason_REASON_DEADLINE_EXCEEDED, Cause: err}
+	case errors.Is(err, store.ErrUnavailable):
+		return &Error{Reason: moderatov1.Reason_REASON_UNAVAILABLE, RetryAfter: time.Second, Cause: err}
+	}
+	return &Error{Reason: moderatov1.Reason_REASON_INTERNAL, Cause: err}
+}
+
+// Status is the error as gRPC sends it.
+func (e *Error) Status(requestID string) *status.Status {
+	info := &errdetails.ErrorInfo{Reason: Code(e.Reason), Domain: Domain, Metadata: e.Metadata}
+	details := []protoadapt.MessageV1{info, &errdetails.RequestInfo{RequestId: requestID}}
+	if len(e.Violations) > 0 {
+		bad := &errdetails.BadRequest{}
+		for _, v := range e.Violations {
+			bad.FieldViolations = append(bad.FieldViolations,
+				&errdetails.BadRequest_FieldViolation{Field: v.Field, Description: v.Description})
+		}
+		details = append(details, bad)
+	}
+	if e.RetryAfter > 0 {
+		details = append(details, &errdetails.RetryInfo{RetryDelay: durationpb.New(e.RetryAfter)})
+	}
+	st := status.New(conditions[e.Reason].code, e.Text())
+	if detailed, err := st.WithDetails(details...); err == nil {
+		return detailed
+	}
+	return st
+}
+
+// FromStatus reads back what Status made. A status of other making, such as
+// gRPC's own, becomes the fault of the same code.
+func FromStatus(st *status.Status) (fault *Error, requestID string) {
+	fault = &Error{}
+	for _, detail := range st.Details() {
+		switch d := detail.(type) {
+		case *errdetails.ErrorInfo:
+			fault.Reason = FromCode(d.GetReason())
+			fault.Metadata = d.GetMetadata()
+		case *errdetails.RequestInfo:
+			requestID = d.GetRequestId()
+		case *errdetails.BadRequest:
+			for _, v := range d.GetFieldViolations() {
+				fault.Violations = append(fault.Violations, Violation{v.GetField(), v.GetDescription()})
+			}
+		case *errdetails.RetryInfo:
+			fault.RetryAfter = d.GetRetryDelay().AsDuration()
+		}
+	}
+	if fault.Reason == moderatov1.Reason_REASON_UNSPECIFIED {
+		fault.Reason = reasonOfCode(st.Code())
+		return fault, requestID
+	}
+	fault.Message = st.Message()
+	return fault, requestID
+}
+
+func reasonOfCode(code codes.Code) moderatov1.Reason {
+	switch code {
+	case codes.InvalidArgument:
+		return moderatov1.Reason_REASON_INVALID_ARGUMENT
+	case codes.DeadlineExceeded, codes.Canceled:
+		return moderatov1.Reason_REASON_DEADLINE_EXCEEDED
+	case codes.Unavailable:
+		return moderatov1.Reason_REASON_UNAVAILABLE
+	case codes.ResourceExhausted:
+		return moderatov1.Reason_REASON_RATE_LIMITED
+	}
+	return moderatov1.Reason_REASON_INTERNAL
+}
+
+// RetryAfterSeconds is RetryAfter for the HTTP header: whole seconds, rounded
+// up, so that a client that obeys is never early.
+func (e *Error) RetryAfterSeconds() string {
+	seconds := int64((e.RetryAfter + time.Second - 1) / time.Second)
+	return strconv.FormatInt(max(seconds, 1), 10)
+}
+
+// Tokens writes a list of token kinds as metadata holds it.
+func Tokens(kinds []string) string { return strings.Join(kinds, ",") }

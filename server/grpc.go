@@ -1,0 +1,64 @@
+package server
+
+import (
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/health"
+	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/reflection"
+
+	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/chain"
+)
+
+// Bounds of the gRPC face, whose defaults are none.
+const (
+	maxMessageBytes      = 1 << 20
+	maxMetadataBytes     = 16 << 10
+	maxConcurrentStreams = 1000
+	connectionTimeout    = 10 * time.Second
+)
+
+// services are the implementations of everything that Moderato serves.
+type services struct {
+	moderation moderatov1.ModerationServiceServer
+	chat       platformv1.ChatServiceServer
+}
+
+// registerPublic registers what both faces serve.
+func (s services) registerPublic(r grpc.ServiceRegistrar) {
+	moderatov1.RegisterModerationServiceServer(r, s.moderation)
+}
+
+// registerPlatform registers what is served over gRPC alone.
+func (s services) registerPlatform(r grpc.ServiceRegistrar) {
+	platformv1.RegisterChatServiceServer(r, s.chat)
+}
+
+func newGRPCServer(c *chain.Chain, s services, h *health.Server) *grpc.Server {
+	g := grpc.NewServer(
+		grpc.ChainUnaryInterceptor(c.Unary),
+		grpc.ChainStreamInterceptor(c.Stream),
+		grpc.MaxRecvMsgSize(maxMessageBytes),
+		grpc.MaxHeaderListSize(maxMetadataBytes),
+		grpc.MaxConcurrentStreams(maxConcurrentStreams),
+		grpc.ConnectionTimeout(connectionTimeout),
+		grpc.KeepaliveParams(keepalive.ServerParameters{
+			MaxConnectionIdle: 15 * time.Minute,
+			// Clients come back now and then, and so find new servers.
+			MaxConnectionAge:      time.Hour,
+			MaxConnectionAgeGrace: time.Minute,
+			Time:                  time.Minute,
+			Timeout:               20 * time.Second,
+		}),
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 10 * time.Second, PermitWithoutStream: true}),
+	)
+	s.registerPublic(g)
+	s.registerPlatform(g)
+	healthv1.RegisterHealthServer(g, h)
+	reflection.Register(g)
+	return g
+}

@@ -1,0 +1,284 @@
+package jsonapi
+
+import (
+	"errors"
+	"unicode/utf8"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+)
+
+// Options says what Unmarshal takes.
+type Options struct {
+	// RejectUnknown refuses fields that the message does not have. Bodies of
+	// REST calls may hold some, because a client may be newer than the server;
+	// in lines of an import they are mistakes.
+	RejectUnknown bool
+}
+
+// Unmarshal reads one JSON object into m, which is reset first. Names are the
+// lowerCamelCase ones only; null leaves a field unset. An error is always an
+// *Error, and m is empty then.
+func Unmarshal(data []byte, m proto.Message, opts Options) error {
+	proto.Reset(m)
+	d := decoder{scanner: scanner{data: data}, opts: opts}
+	if err := d.document(m.ProtoReflect()); err != nil {
+		// Not through report: it is listed however many there are before.
+		d.violations = append(d.violations, Violation{Description: err.Error()})
+	}
+	if len(d.violations) == 0 {
+		return nil
+	}
+	proto.Reset(m)
+	return &Error{Violations: d.violations}
+}
+
+// maxViolations bounds the answer to a text, which could else be many times as
+// long as the text.
+const maxViolations = 100
+
+// decoder reads one text. What its methods return as an error ends the reading;
+// what is only wrong for the message is reported, and the reading goes on.
+type decoder struct {
+	scanner
+	opts       Options
+	path       []step
+	violations []Violation
+}
+
+// report adds a violation of the value at the path.
+func (d *decoder) report(description string) {
+	if len(d.violations) < maxViolations {
+		d.violations = append(d.violations, Violation{Field: pathText(d.path), Description: description})
+	}
+}
+
+// refuse reports the value that comes next and passes it.
+func (d *decoder) refuse(description string) error {
+	d.report(description)
+	return d.skip()
+}
+
+func (d *decoder) enter(s step) { d.path = append(d.path, s) }
+func (d *decoder) leave()       { d.path = d.path[:len(d.path)-1] }
+
+// document reads the text as a whole.
+func (d *decoder) document(m protoreflect.Message) error {
+	if at := invalidUTF8(d.data); at >= 0 {
+		return &syntaxError{description: descUnicode, at: at}
+	}
+	if d.atEnd() {
+		return errors.New(descEmpty)
+	}
+	if d.peek() != '{' {
+		return d.refuse(descNotObject)
+	}
+	if err := d.message(m, planOf(m.Descriptor())); err != nil {
+		return err
+	}
+	if !d.atEnd() {
+		return errors.New(descTrailing)
+	}
+	return nil
+}
+
+// invalidUTF8 is where data stops being UTF-8, or -1.
+func invalidUTF8(data []byte) int {
+	if utf8.Valid(data) {
+		return -1
+	}
+	at := 0
+	for {
+		r, size := utf8.DecodeRune(data[at:])
+		if r == utf8.RuneError && size <= 1 {
+			return at
+		}
+		at += size
+	}
+}
+
+// message reads a message in the form that its type has.
+func (d *decoder) message(m protoreflect.Message, p *plan) error {
+	switch p = p.of(m); p.form {
+	case formTimestamp:
+		return d.timestamp(m, p)
+	case formStruct:
+		return d.field(m, &p.fields[structFields])
+	case formList:
+		return d.field(m, &p.fields[listValues])
+	case formValue:
+		return d.any(m, p)
+	default:
+		return d.fields(m, p)
+	}
+}
+
+// fields reads an object of the fields of a message.
+func (d *decoder) fields(m protoreflect.Message, p *plan) error {
+	if d.peek() != '{' {
+		return d.refuse(descObject)
+	}
+	if d.depth == maxDepth && len(p.fields) > 0 {
+		return d.fail(descDepth) // even of {}, which is written with its fields
+	}
+	var (
+		seen    = make([]bool, len(p.fields))
+		oneofs  = make([]bool, p.oneofs)
+		unknown map[string]bool
+	)
+	return d.object(func(key []byte) error {
+		f := p.byName[string(key)]
+		if f == nil {
+			if unknown == nil {
+				unknown = make(map[string]bool)
+			}
+			return d.unknown(string(key), unknown)
+		}
+		d.enter(step{name: f.name, index: -1})
+		defer d.leave()
+		if seen[f.index] {
+			return d.refuse(descDuplicate)
+		}
+		seen[f.index] = true
+		if d.peek() == 'n' {
+			return d.literal("null")
+		}
+		if f.oneof != nil {
+			if oneofs[f.oneof.Index()] {
+				return d.refuse(descOneof(f.oneof))
+			}
+			oneofs[f.oneof.Index()] = true
+		}
+		return d.field(m, f)
+	})
+}
+
+// unknown passes a field that the message does not have.
+func (d *decoder) unknown(key string, seen map[string]bool) error {
+	d.enter(step{name: key, index: -1})
+	defer d.leave()
+	switch {
+	case seen[key]:
+		d.report(descDuplicate)
+	case d.opts.RejectUnknown:
+		d.report(descUnknown)
+	}
+	seen[key] = true
+	return d.skip()
+}
+
+// descOneof says that two members of a oneof were given.
+func descOneof(oneof protoreflect.OneofDescriptor) string {
+	b := []byte("only one of ")
+	for i := range oneof.Fields().Len() {
+		if i > 0 {
+			b = append(b, ", "...)
+		}
+		b = append(b, oneof.Fields().Get(i).JSONName()...)
+	}
+	return string(append(b, " may be given"...))
+}
+
+// field reads what a field of m holds; null it leaves to its callers.
+func (d *decoder) field(m protoreflect.Message, f *field) error {
+	switch f.shape {
+	case shapeList:
+		return d.list(m, f)
+	case shapeMap:
+		return d.mapping(m, f)
+	}
+	if f.value.message != nil {
+		return d.message(m.Mutable(f.desc).Message(), f.value.message)
+	}
+	v, ok, err := d.scalar(&f.value)
+	if ok {
+		m.Set(f.desc, v)
+	}
+	return err
+}
+
+func (d *decoder) list(m protoreflect.Message, f *field) error {
+	if d.peek() != '[' {
+		return d.refuse(descArray + " of " + plural(&f.value))
+	}
+	values := m.Mutable(f.desc).List()
+	return d.array(func(index int) error {
+		d.enter(step{index: index})
+		defer d.leave()
+		if f.value.message != nil {
+			return d.message(values.AppendMutable().Message(), f.value.message)
+		}
+		v, ok, err := d.scalar(&f.value)
+		if ok {
+			values.Append(v)
+		}
+		return err
+	})
+}
+
+func (d *decoder) mapping(m protoreflect.Message, f *field) error {
+	if d.peek() != '{' {
+		return d.refuse(descObject)
+	}
+	values := m.Mutable(f.desc).Map()
+	// The map itself does not tell: a value that was refused is not in it.
+	seen := make(map[string]bool)
+	return d.object(func(text []byte) error {
+		name := string(text)
+		d.enter(step{name: name, index: -1})
+		defer d.leave()
+		if seen[name] {
+			return d.refuse(descDuplicate)
+		}
+		seen[name] = true
+		key, wrong := mapKey(name, f.mapKey)
+		if wrong != "" {
+			return d.refuse(wrong)
+		}
+		if f.value.message != nil {
+			return d.message(values.Mutable(key).Message(), f.value.message)
+		}
+		v, ok, err := d.scalar(&f.value)
+		if ok {
+			values.Set(key, v)
+		}
+		return err
+	})
+}
+
+func (d *decoder) timestamp(m protoreflect.Message, p *plan) error {
+	if d.peek() != '"' {
+		return d.refuse(descTimestamp)
+	}
+	text, err := d.text()
+	if err != nil {
+		return err
+	}
+	seconds, nanos, ok := parseTimestamp(text)
+	if !ok {
+		d.report(descTimestamp)
+		return nil
+	}
+	m.Set(p.fields[timestampSeconds].desc, protoreflect.ValueOfInt64(seconds))
+	m.Set(p.fields[timestampNanos].desc, protoreflect.ValueOfInt32(nanos))
+	return nil
+}
+
+// any reads a google.protobuf.Value.
+func (d *decoder) any(m protoreflect.Message, p *plan) error {
+	member := valueNumber
+	switch d.peek() {
+	case 'n':
+		m.Set(p.fields[valueNull].desc, protoreflect.ValueOfEnum(0))
+		return d.literal("null")
+	case '"':
+		member = valueString
+	case 't', 'f':
+		member = valueBool
+	case '{':
+		member = valueStruct
+	case '[':
+		member = valueList
+	}
+	return d.field(m, &p.fields[member])
+}

@@ -1,0 +1,177 @@
+package jsonapi
+
+import (
+	"sync"
+
+	"google.golang.org/protobuf/reflect/protoreflect"
+)
+
+// plan is all that the encoder and the decoder need to know of a message type,
+// found out once.
+type plan struct {
+	desc   protoreflect.MessageDescriptor
+	form   form
+	fields []field           // in the order of declaration
+	byName map[string]*field // by JSON name
+	oneofs int               // how many oneofs there are, synthetic ones included
+}
+
+// form is how a message type looks in JSON.
+type form uint8
+
+const (
+	formObject    form = iota
+	formTimestamp      // google.protobuf.Timestamp: a string
+	formStruct         // google.protobuf.Struct: an object of any members
+	formList           // google.protobuf.ListValue: an array of any values
+	formValue          // google.protobuf.Value: any value
+)
+
+// The places of the fields in the plans of types that are not written as
+// objects of their fields.
+const (
+	timestampSeconds = 0
+	timestampNanos   = 1
+
+	structFields = 0
+	listValues   = 0
+
+	valueNull   = 0
+	valueNumber = 1
+	valueString = 2
+	valueBool   = 3
+	valueStruct = 4
+	valueList   = 5
+)
+
+// shape is how many values a field holds.
+type shape uint8
+
+const (
+	shapeSingle shape = iota
+	shapeList
+	shapeMap
+)
+
+// field is the plan of one field.
+type field struct {
+	desc     protoreflect.FieldDescriptor
+	index    int    // in plan.fields
+	name     string // the JSON name
+	key      []byte // `,"name":`
+	shape    shape
+	presence bool   // set and zero are different things
+	unset    string // what is written when there is presence and it is not set
+	oneof    protoreflect.OneofDescriptor
+	mapKey   protoreflect.Kind // of a map
+	value    valueType         // of the value, the elements or the map's values
+}
+
+// valueType is the type of one value.
+type valueType struct {
+	kind    protoreflect.Kind
+	enum    protoreflect.EnumDescriptor // of enums
+	message *plan                       // of messages and groups, else nil
+}
+
+// plans holds the finished plans by descriptor. The key is the descriptor and
+// not its name, because two descriptors may share a name.
+var plans sync.Map
+
+// planOf is the plan of a message type.
+func planOf(desc protoreflect.MessageDescriptor) *plan {
+	if p, ok := plans.Load(desc); ok {
+		return p.(*plan)
+	}
+	built := make(map[protoreflect.MessageDescriptor]*plan)
+	p := build(desc, built)
+	// Plans are published together and whole: those of a recursive type refer
+	// to each other.
+	for desc, p := range built {
+		plans.LoadOrStore(desc, p)
+	}
+	return p
+}
+
+// of is the plan of m, which is p itself nearly always. It differs when m is a
+// generated message in a field of a dynamic one.
+func (p *plan) of(m protoreflect.Message) *plan {
+	if p.desc == m.Descriptor() {
+		return p
+	}
+	return planOf(m.Descriptor())
+}
+
+// build makes the plan of a message type and of all those it refers to.
+func build(desc protoreflect.MessageDescriptor, built map[protoreflect.MessageDescriptor]*plan) *plan {
+	if p, ok := built[desc]; ok {
+		return p
+	}
+	if p, ok := plans.Load(desc); ok {
+		return p.(*plan)
+	}
+	fields := desc.Fields()
+	p := &plan{
+		desc:   desc,
+		form:   formOf(desc),
+		fields: make([]field, fields.Len()),
+		byName: make(map[string]*field, fields.Len()),
+		oneofs: desc.Oneofs().Len(),
+	}
+	built[desc] = p
+	for i := range p.fields {
+		f := &p.fields[i]
+		*f = buildField(fields.Get(i), built)
+		f.index = i
+		p.byName[f.name] = f
+	}
+	return p
+}
+
+func formOf(desc protoreflect.MessageDescriptor) form {
+	switch desc.FullName() {
+	case "google.protobuf.Timestamp":
+		return formTimestamp
+	case "google.protobuf.Struct":
+		return formStruct
+	case "google.protobuf.ListValue":
+		return formList
+	case "google.protobuf.Value":
+		return formValue
+	default:
+		return formObject
+	}
+}
+
+func buildField(desc protoreflect.FieldDescriptor, built map[protoreflect.MessageDescriptor]*plan) field {
+	f := field{
+		desc:     desc,
+		name:     desc.JSONName(),
+		presence: desc.HasPresence(),
+		unset:    "null",
+	}
+	f.key = append(AppendString([]byte{','}, f.name), ':')
+	if oneof := desc.ContainingOneof(); oneof != nil && !oneof.IsSynthetic() {
+		f.oneof = oneof
+	}
+	value := desc
+	switch {
+	case desc.IsMap():
+		f.shape = shapeMap
+		f.mapKey = desc.MapKey().Kind()
+		value = desc.MapValue()
+	case desc.IsList():
+		f.shape = shapeList
+	}
+	f.value.kind = value.Kind()
+	switch f.value.kind {
+	case protoreflect.EnumKind:
+		f.value.enum = value.Enum()
+	case protoreflect.MessageKind, protoreflect.GroupKind:
+		f.value.message = build(value.Message(), built)
+		if f.value.message.form == formStruct {
+			f.unset = "{}"
+		}
+	}
+	return f
+}

@@ -1,0 +1,217 @@
+package jsonapi
+
+import (
+	"bytes"
+	"encoding/base64"
+	"math"
+	"strconv"
+	"strings"
+
+	"google.golang.org/protobuf/reflect/protoreflect"
+)
+
+// scalar reads a value that is not a message. ok is false if it was refused.
+func (d *decoder) scalar(t *valueType) (v protoreflect.Value, ok bool, err error) {
+	next := d.peek()
+	var text []byte
+	switch t.kind {
+	case protoreflect.BoolKind:
+		switch next {
+		case 't':
+			return protoreflect.ValueOfBool(true), true, d.literal("true")
+		case 'f':
+			return protoreflect.ValueOfBool(false), true, d.literal("false")
+		}
+		return v, false, d.refuse(descBool)
+	case protoreflect.StringKind, protoreflect.BytesKind, protoreflect.EnumKind:
+		if next != '"' {
+			return v, false, d.refuse(describe(t))
+		}
+		text, err = d.text()
+	default:
+		if next != '-' && (next < '0' || next > '9') {
+			return v, false, d.refuse(describe(t))
+		}
+		text, err = d.number()
+	}
+	if err != nil {
+		return v, false, err
+	}
+	v, wrong := parse(text, t)
+	if wrong != "" {
+		d.report(wrong)
+		return v, false, nil
+	}
+	return v, true, nil
+}
+
+// parse reads what a string stands for or how a number is written. It answers
+// what is wrong, if anything is.
+func parse(text []byte, t *valueType) (v protoreflect.Value, wrong string) {
+	switch t.kind {
+	case protoreflect.StringKind:
+		return protoreflect.ValueOfString(string(text)), ""
+	case protoreflect.BytesKind:
+		decoded, err := base64.StdEncoding.Strict().AppendDecode(nil, text)
+		if err != nil || bytes.ContainsAny(text, "\r\n") { // which the package passes over
+			return v, describe(t)
+		}
+		return protoreflect.ValueOfBytes(decoded), ""
+	case protoreflect.EnumKind:
+		value := t.enum.Values().ByName(protoreflect.Name(text))
+		if value == nil {
+			return v, describe(t)
+		}
+		return protoreflect.ValueOfEnum(value.Number()), ""
+	case protoreflect.FloatKind:
+		f, err := strconv.ParseFloat(string(text), 32)
+		if err != nil {
+			return v, descNumber + between(t.kind)
+		}
+		return protoreflect.ValueOfFloat32(float32(f)), ""
+	case protoreflect.DoubleKind:
+		f, err := strconv.ParseFloat(string(text), 64)
+		if err != nil {
+			return v, descNumber + between(t.kind)
+		}
+		return protoreflect.ValueOfFloat64(f), ""
+	default:
+		return parseInteger(text, t.kind)
+	}
+}
+
+// parseInteger reads a number for a field of an integer kind. A fraction or an
+// exponent is wrong whatever its value: an integer has one spelling here.
+func parseInteger(number []byte, kind protoreflect.Kind) (v protoreflect.Value, wrong string) {
+	if bytes.ContainsAny(number, ".eE") {
+		return v, descInteger
+	}
+	text := string(number)
+	if text == "-0" {
+		text = "0" // JSON has it, ParseUint has not
+	}
+	var err error
+	switch kind {
+	case protoreflect.Int32Kind, protoreflect.Sint32Kind, protoreflect.Sfixed32Kind:
+		var i int64
+		i, err = strconv.ParseInt(text, 10, 32)
+		v = protoreflect.ValueOfInt32(int32(i))
+	case protoreflect.Int64Kind, protoreflect.Sint64Kind, protoreflect.Sfixed64Kind:
+		var i int64
+		i, err = strconv.ParseInt(text, 10, 64)
+		v = protoreflect.ValueOfInt64(i)
+	case protoreflect.Uint32Kind, protoreflect.Fixed32Kind:
+		var u uint64
+		u, err = strconv.ParseUint(text, 10, 32)
+		v = protoreflect.ValueOfUint32(uint32(u))
+	default: // 64-bit unsigned ones
+		var u uint64
+		u, err = strconv.ParseUint(text, 10, 64)
+		v = protoreflect.ValueOfUint64(u)
+	}
+	if err != nil { // only the range is left to be wrong
+		return v, descInteger + between(kind)
+	}
+	return v, ""
+}
+
+// mapKey reads the key of a map. Numbers have one spelling only, so that keys
+// that differ as texts differ as numbers.
+func mapKey(name string, kind protoreflect.Kind) (key protoreflect.MapKey, wrong string) {
+	switch kind {
+	case protoreflect.StringKind:
+		return protoreflect.ValueOfString(name).MapKey(), ""
+	case protoreflect.BoolKind:
+		if name == "true" || name == "false" {
+			return protoreflect.ValueOfBool(name == "true").MapKey(), ""
+		}
+		return key, asKey(descBool)
+	}
+	s := scanner{data: []byte(name)}
+	number, err := s.number()
+	if err != nil || len(number) != len(name) || string(number) == "-0" {
+		return key, asKey(descInteger)
+	}
+	v, wrong := parseInteger(number, kind)
+	if wrong != "" {
+		return key, asKey(wrong)
+	}
+	return v.MapKey(), ""
+}
+
+// asKey turns what a value must be into what a key must be.
+func asKey(description string) string {
+	return "must have " + strings.TrimPrefix(description, "must be ") + " as its key"
+}
+
+// describe says what a value of a type that is not a message must be.
+func describe(t *valueType) string {
+	switch t.kind {
+	case protoreflect.StringKind:
+		return descString
+	case protoreflect.BytesKind:
+		return descBytes
+	case protoreflect.BoolKind:
+		return descBool
+	case protoreflect.FloatKind, protoreflect.DoubleKind:
+		return descNumber
+	case protoreflect.EnumKind:
+		values := t.enum.Values()
+		names := make([]string, values.Len())
+		for i := range names {
+			names[i] = string(values.Get(i).Name())
+		}
+		return "must be one of " + strings.Join(names, ", ")
+	default:
+		return descInteger
+	}
+}
+
+// plural names the elements of an array.
+func plural(t *valueType) string {
+	switch t.kind {
+	case protoreflect.StringKind, protoreflect.EnumKind:
+		return "strings"
+	case protoreflect.BytesKind:
+		return "base64 strings"
+	case protoreflect.BoolKind:
+		return "booleans"
+	case protoreflect.FloatKind, protoreflect.DoubleKind:
+		return "numbers"
+	case protoreflect.MessageKind, protoreflect.GroupKind:
+		switch t.message.form {
+		case formTimestamp:
+			return "timestamps"
+		case formList:
+			return "arrays"
+		case formValue:
+			return "values"
+		}
+		return "objects"
+	default:
+		return "integers"
+	}
+}
+
+// between names the bounds of a kind of number.
+func between(kind protoreflect.Kind) string {
+	switch kind {
+	case protoreflect.Int32Kind, protoreflect.Sint32Kind, protoreflect.Sfixed32Kind:
+		return " between -2147483648 and 2147483647"
+	case protoreflect.Int64Kind, protoreflect.Sint64Kind, protoreflect.Sfixed64Kind:
+		return " between -9223372036854775808 and 9223372036854775807"
+	case protoreflect.Uint32Kind, protoreflect.Fixed32Kind:
+		return " between 0 and 4294967295"
+	case protoreflect.Uint64Kind, protoreflect.Fixed64Kind:
+		return " between 0 and 18446744073709551615"
+	case protoreflect.FloatKind:
+		return bounds(math.MaxFloat32, 32)
+	default:
+		return bounds(math.MaxFloat64, 64)
+	}
+}
+
+func bounds(limit float64, bits int) string {
+	text := strconv.FormatFloat(limit, 'g', -1, bits)
+	return " between -" + text + " and " + text
+}

@@ -1,0 +1,288 @@
+package jsonapi
+
+import (
+	"bytes"
+	"strconv"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// maxDepth is how deep objects and arrays may lie in each other. Empty arrays
+// and empty objects that are no messages do not count: they are written for
+// fields that are not set, and whatever was read must be readable when written.
+const maxDepth = 32
+
+// syntaxError is why a text is not JSON, or not JSON that is read here. It ends
+// the reading.
+type syntaxError struct {
+	description string
+	at          int // offset in the text
+}
+
+// Error counts bytes from 1, as people and editors do.
+func (e *syntaxError) Error() string {
+	return e.description + " (at byte " + strconv.Itoa(e.at+1) + ")"
+}
+
+// scanner reads JSON as in RFC 8259. Its errors are *syntaxError.
+type scanner struct {
+	data  []byte // valid UTF-8
+	pos   int
+	depth int
+}
+
+func (s *scanner) fail(description string) error {
+	return &syntaxError{description: description, at: s.pos}
+}
+
+// atEnd tells whether nothing but white space is left.
+func (s *scanner) atEnd() bool {
+	s.peek()
+	return s.pos == len(s.data)
+}
+
+// peek passes white space and answers the byte after it, 0 at the end. That
+// byte tells the type of a value.
+func (s *scanner) peek() byte {
+	for ; s.pos < len(s.data); s.pos++ {
+		switch c := s.data[s.pos]; c {
+		case ' ', '\t', '\n', '\r':
+		default:
+			return c
+		}
+	}
+	return 0
+}
+
+// take passes the byte c, if it is the next after white space.
+func (s *scanner) take(c byte) bool {
+	if s.peek() != c || s.pos == len(s.data) {
+		return false
+	}
+	s.pos++
+	return true
+}
+
+// literal passes one of null, true and false.
+func (s *scanner) literal(word string) error {
+	s.peek()
+	if !bytes.HasPrefix(s.data[s.pos:], []byte(word)) {
+		return s.fail(descSyntax)
+	}
+	s.pos += len(word)
+	return nil
+}
+
+// number passes a number and answers its text.
+func (s *scanner) number() ([]byte, error) {
+	s.peek()
+	start := s.pos
+	s.accept('-')
+	if !s.accept('0') && !s.digits() {
+		return nil, s.fail(descSyntax)
+	}
+	if s.accept('.') && !s.digits() {
+		return nil, s.fail(descSyntax)
+	}
+	if s.accept('e') || s.accept('E') {
+		if !s.accept('+') {
+			s.accept('-')
+		}
+		if !s.digits() {
+			return nil, s.fail(descSyntax)
+		}
+	}
+	return s.data[start:s.pos], nil
+}
+
+// accept passes the byte c, if it is the very next.
+func (s *scanner) accept(c byte) bool {
+	if s.pos == len(s.data) || s.data[s.pos] != c {
+		return false
+	}
+	s.pos++
+	return true
+}
+
+// digits passes decimal digits and tells whether there was any.
+func (s *scanner) digits() bool {
+	start := s.pos
+	for s.pos < len(s.data) && '0' <= s.data[s.pos] && s.data[s.pos] <= '9' {
+		s.pos++
+	}
+	return s.pos > start
+}
+
+// text passes a string and answers what it stands for, which may share memory
+// with the data.
+func (s *scanner) text() ([]byte, error) {
+	if !s.take('"') {
+		return nil, s.fail(descSyntax)
+	}
+	start := s.pos
+	var unescaped []byte // from the first escape on
+	for s.pos < len(s.data) {
+		switch c := s.data[s.pos]; {
+		case c == '"':
+			part := s.data[start:s.pos]
+			s.pos++
+			if unescaped == nil {
+				return part, nil
+			}
+			return append(unescaped, part...), nil
+		case c == '\\':
+			unescaped = append(unescaped, s.data[start:s.pos]...)
+			r, err := s.escape()
+			if err != nil {
+				return nil, err
+			}
+			unescaped = utf8.AppendRune(unescaped, r)
+			start = s.pos
+		case c < ' ':
+			return nil, s.fail(descSyntax)
+		default:
+			s.pos++
+		}
+	}
+	return nil, s.fail(descSyntax)
+}
+
+// escape passes an escape, of both halves if it is one of a surrogate pair.
+func (s *scanner) escape() (rune, error) {
+	begin := s.pos
+	s.pos++ // the backslash
+	if s.pos == len(s.data) {
+		return 0, s.fail(descSyntax)
+	}
+	c := s.data[s.pos]
+	s.pos++
+	switch c {
+	case '"', '\\', '/':
+		return rune(c), nil
+	case 'b':
+		return '\b', nil
+	case 'f':
+		return '\f', nil
+	case 'n':
+		return '\n', nil
+	case 'r':
+		return '\r', nil
+	case 't':
+		return '\t', nil
+	case 'u':
+	default:
+		s.pos--
+		return 0, s.fail(descSyntax)
+	}
+	r, err := s.hex()
+	if err != nil || !utf16.IsSurrogate(r) {
+		return r, err
+	}
+	// Text that is not Unicode cannot be kept or passed on.
+	lone := &syntaxError{description: descUnicode, at: begin}
+	if !bytes.HasPrefix(s.data[s.pos:], []byte(`\u`)) {
+		return 0, lone
+	}
+	s.pos += len(`\u`)
+	low, err := s.hex()
+	if err != nil {
+		return 0, err
+	}
+	if r = utf16.DecodeRune(r, low); r == utf8.RuneError {
+		return 0, lone
+	}
+	return r, nil
+}
+
+// hex passes the four digits of an escape.
+func (s *scanner) hex() (rune, error) {
+	var r rune
+	for range 4 {
+		if s.pos == len(s.data) {
+			return 0, s.fail(descSyntax)
+		}
+		var digit byte
+		switch c := s.data[s.pos]; {
+		case '0' <= c && c <= '9':
+			digit = c - '0'
+		case 'a' <= c && c <= 'f':
+			digit = c - 'a' + 10
+		case 'A' <= c && c <= 'F':
+			digit = c - 'A' + 10
+		default:
+			return 0, s.fail(descSyntax)
+		}
+		r = r<<4 | rune(digit)
+		s.pos++
+	}
+	return r, nil
+}
+
+// object passes an object. member is called after each key and its colon, and
+// passes the value.
+func (s *scanner) object(member func(key []byte) error) error {
+	return s.sequence('{', '}', func(int) error {
+		key, err := s.text()
+		if err != nil {
+			return err
+		}
+		if !s.take(':') {
+			return s.fail(descSyntax)
+		}
+		return member(key)
+	})
+}
+
+// array passes an array. element is called before each element, and passes it.
+func (s *scanner) array(element func(index int) error) error {
+	return s.sequence('[', ']', element)
+}
+
+// sequence passes what stands, separated by commas, between two brackets.
+func (s *scanner) sequence(opening, closing byte, item func(index int) error) error {
+	if !s.take(opening) {
+		return s.fail(descSyntax)
+	}
+	if s.take(closing) {
+		return nil
+	}
+	if s.depth == maxDepth {
+		return s.fail(descDepth)
+	}
+	s.depth++
+	for index := 0; ; index++ {
+		s.peek() // errors are about what follows the white space
+		if err := item(index); err != nil {
+			return err
+		}
+		if s.take(closing) {
+			s.depth--
+			return nil
+		}
+		if !s.take(',') {
+			return s.fail(descSyntax)
+		}
+	}
+}
+
+// skip passes a value of any type.
+func (s *scanner) skip() error {
+	switch s.peek() {
+	case '{':
+		return s.object(func([]byte) error { return s.skip() })
+	case '[':
+		return s.array(func(int) error { return s.skip() })
+	case '"':
+		_, err := s.text()
+		return err
+	case 't':
+		return s.literal("true")
+	case 'f':
+		return s.literal("false")
+	case 'n':
+		return s.literal("null")
+	default:
+		_, err := s.number()
+		return err
+	}
+}

@@ -1,0 +1,146 @@
+// Package messages is the only place that knows which chat messages are
+// deleted. A message carries the generation that its sender had in the channel
+// when their standing was read; a ban or mute raises the generation, and with
+// that hides all earlier messages at once, be there ten or ten million, and also
+// one that is being posted at that moment. The Purger removes the rows later.
+package messages
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/ent/messagegeneration"
+	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/uid"
+)
+
+// Clear deletes every message that a user posted in a channel until now. It
+// belongs into a transaction that holds the channel's lock.
+func Clear(ctx context.Context, tx *ent.Tx, channelID, userID uid.ID, now instant.Instant) error {
+	raised, err := tx.MessageGeneration.Update().
+		Where(messagegeneration.ChannelID(channelID), messagegeneration.UserID(userID)).
+		AddGeneration(1).SetRaisedAt(now).SetPurgeAt(now).
+		Save(ctx)
+	if err == nil && raised == 0 {
+		err = tx.MessageGeneration.Create().SetChannelID(channelID).SetUserID(userID).
+			SetGeneration(1).SetRaisedAt(now).SetPurgeAt(now).
+			Exec(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("clear messages: %w", err)
+	}
+	return nil
+}
+
+// Standing is how a user stands in a channel, at one instant.
+type Standing struct {
+	// HasChannel and HasUser tell whether there are such a channel and user; the
+	// rest is empty without.
+	HasChannel, HasUser bool
+	// BannedAt is nil when the user is not banned.
+	BannedAt *instant.Instant
+	// MuteExpiresAt is nil when no mute is active.
+	MuteExpiresAt *instant.Instant
+	// IsModerator, IsVIP and IsOG are the user's roles.
+	IsModerator, IsVIP, IsOG bool
+	// Now is the instant.
+	Now instant.Instant
+
+	generation int64
+}
+
+// CanPost tells whether the user may post.
+func (s *Standing) CanPost() bool { return s.BannedAt == nil && s.MuteExpiresAt == nil }
+
+// ReadStanding reads a user's standing in one statement, and so of one instant.
+func ReadStanding(ctx context.Context, s *store.Store, q store.Queryer, channelID, userID uid.ID) (*Standing, error) {
+	var st Standing
+	var now int64
+	var muteExpiresAt *instant.Instant
+	err := store.QueryRow(ctx, q, `
+		SELECT `+s.Clock.SQL()+`,
+			EXISTS (SELECT 1 FROM channels WHERE id = ?), EXISTS (SELECT 1 FROM users WHERE id = ?),
+			(SELECT banned_at FROM bans WHERE channel_id = ? AND user_id = ?),
+			(SELECT expires_at FROM mutes WHERE channel_id = ? AND user_id = ?),
+			COALESCE((SELECT generation FROM message_generations WHERE channel_id = ? AND user_id = ?), 0),
+			EXISTS (SELECT 1 FROM roles WHERE channel_id = ? AND user_id = ? AND role = 'moderator'),
+			EXISTS (SELECT 1 FROM roles WHERE channel_id = ? AND user_id = ? AND role = 'vip'),
+			EXISTS (SELECT 1 FROM roles WHERE channel_id = ? AND user_id = ? AND role = 'og')`,
+		[]any{
+			channelID, userID, channelID, userID, channelID, userID, channelID, userID,
+			channelID, userID, channelID, userID, channelID, userID,
+		},
+		&now, &st.HasChannel, &st.HasUser, &st.BannedAt, &muteExpiresAt, &st.generation,
+		&st.IsModerator, &st.IsVIP, &st.IsOG)
+	if err != nil {
+		return nil, fmt.Errorf("read standing: %w", s.Classify(err))
+	}
+	st.Now = s.Clock.At(now)
+	if muteExpiresAt != nil && st.Now < *muteExpiresAt {
+		st.MuteExpiresAt = muteExpiresAt
+	}
+	return &st, nil
+}
+
+// Message is a chat message.
+type Message struct {
+	ID, ChannelID, UserID uid.ID
+	Text                  string
+	SentAt                instant.Instant
+}
+
+// ErrIDTaken is a message id that belongs to another sender or channel.
+var ErrIDTaken = errors.New("the message id belongs to another message")
+
+// Post stores a message of a sender whose standing was just read. Nothing needs
+// to hold between the two: if the sender was banned or muted since, the message
+// has an old generation and is never shown. A message that is there already
+// under this id is answered as it is.
+func Post(ctx context.Context, s *store.Store, st *Standing, m Message) (Message, error) {
+	var stored Message
+	err := s.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
+		stored = m
+		earlier, err := tx.Message.Get(ctx, m.ID)
+		if err == nil {
+			if earlier.ChannelID != m.ChannelID || earlier.UserID != m.UserID {
+				return ErrIDTaken
+			}
+			stored.Text, stored.SentAt = earlier.Text, earlier.SentAt
+			return nil
+		}
+		if !ent.IsNotFound(err) {
+			return err
+		}
+		return tx.Message.Create().SetID(m.ID).SetChannelID(m.ChannelID).SetUserID(m.UserID).
+			SetGeneration(st.generation).SetText(m.Text).SetSentAt(m.SentAt).
+			Exec(ctx)
+	})
+	if err != nil {
+		return Message{}, fmt.Errorf("post message: %w", err)
+	}
+	return stored, nil
+}
+
+// Import stores a message from elsewhere as it was sent. One from before the
+// latest deletion of its sender's messages is deleted by definition: it is left
+// out, so that an import brings no message back.
+func Import(ctx context.Context, tx *ent.Tx, m Message) error {
+	generation := int64(0)
+	row, err := tx.MessageGeneration.Query().
+		Where(messagegeneration.ChannelID(m.ChannelID), messagegeneration.UserID(m.UserID)).
+		Only(ctx)
+	switch {
+	case err == nil && m.SentAt <= row.RaisedAt:
+		return nil
+	case err == nil:
+		generation = row.Generation
+	case !ent.IsNotFound(err):
+		return fmt.Errorf("import message: %w", err)
+	}
+	return tx.Message.Create().SetID(m.ID).SetChannelID(m.ChannelID).SetUserID(m.UserID).
+		SetGeneration(generation).SetText(m.Text).SetSentAt(m.SentAt).
+		Exec(ctx)
+}

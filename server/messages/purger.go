@@ -1,0 +1,135 @@
+package messages
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/ent/message"
+	"github.com/moderato-live/moderato/ent/messagegeneration"
+	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/store"
+)
+
+const (
+	// PurgeInterval is how often the purger looks for work.
+	PurgeInterval = time.Second
+	purgeBatch    = 500
+	// claimTime is how long another server leaves a claimed user alone: longer
+	// than a batch takes, so that one that dies is soon replaced.
+	claimTime = 30 * time.Second
+	// lastLook is when a purge looks once more: a post that read its generation
+	// before the deletion may store its row shortly after. Longer than a request
+	// may take.
+	lastLook = 2 * time.Minute
+)
+
+// Purger removes the rows of deleted messages, in small batches by primary key.
+// It can be killed anywhere: what it left is found again.
+type Purger struct {
+	Store *store.Store
+	Log   *slog.Logger
+}
+
+// Run purges until the context ends.
+func (p *Purger) Run(ctx context.Context) {
+	ticker := time.NewTicker(PurgeInterval)
+	defer ticker.Stop()
+	for {
+		if err := p.Purge(ctx); err != nil && ctx.Err() == nil {
+			p.Log.WarnContext(ctx, "purging deleted messages failed; it will be tried again", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+}
+
+// Purge removes everything that is due.
+func (p *Purger) Purge(ctx context.Context) error {
+	for {
+		now, err := p.Store.Clock.Now(ctx, p.Store.Read)
+		if err != nil {
+			return err
+		}
+		due, err := p.Store.Read.MessageGeneration.Query().
+			Where(messagegeneration.PurgeAtLTE(now)).
+			Order(ent.Asc(messagegeneration.FieldPurgeAt)).Limit(20).
+			All(ctx)
+		if err != nil || len(due) == 0 {
+			return err
+		}
+		for _, g := range due {
+			if err := p.purgeUser(ctx, g, now); err != nil {
+				return fmt.Errorf("purge messages of %s in %s: %w", g.UserID, g.ChannelID, err)
+			}
+		}
+	}
+}
+
+// purgeUser removes the hidden messages of one user in one channel, claiming
+// the work for each batch anew.
+func (p *Purger) purgeUser(ctx context.Context, g *ent.MessageGeneration, now instant.Instant) error {
+	claim := *g.PurgeAt
+	for {
+		next := now.Add(claimTime)
+		var removed, claimed int
+		err := p.Store.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
+			var err error
+			if claimed, err = reschedule(ctx, tx, g, claim, &next); err != nil || claimed == 0 {
+				return err
+			}
+			removed, err = removeBatch(ctx, tx, g)
+			return err
+		})
+		if err != nil || claimed == 0 {
+			return err
+		}
+		claim = next
+		if removed == purgeBatch {
+			if now, err = p.Store.Clock.Now(ctx, p.Store.Read); err != nil {
+				return err
+			}
+			continue
+		}
+		return p.finish(ctx, g, claim, now)
+	}
+}
+
+// finish puts the last look after the deletion, or ends the work after it.
+func (p *Purger) finish(ctx context.Context, g *ent.MessageGeneration, claim, now instant.Instant) error {
+	var next *instant.Instant
+	if look := g.RaisedAt.Add(lastLook); now < look {
+		next = &look
+	}
+	return p.Store.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
+		_, err := reschedule(ctx, tx, g, claim, next)
+		return err
+	})
+}
+
+// reschedule moves the work from one time to another, unless another server or
+// a newer deletion did meanwhile: then it answers 0.
+func reschedule(ctx context.Context, tx *ent.Tx, g *ent.MessageGeneration, from instant.Instant, to *instant.Instant) (int, error) {
+	update := tx.MessageGeneration.Update().Where(
+		messagegeneration.ChannelID(g.ChannelID), messagegeneration.UserID(g.UserID),
+		messagegeneration.Generation(g.Generation), messagegeneration.PurgeAt(from))
+	if to == nil {
+		return update.ClearPurgeAt().Save(ctx)
+	}
+	return update.SetPurgeAt(*to).Save(ctx)
+}
+
+func removeBatch(ctx context.Context, tx *ent.Tx, g *ent.MessageGeneration) (int, error) {
+	ids, err := tx.Message.Query().
+		Where(message.ChannelID(g.ChannelID), message.UserID(g.UserID), message.GenerationLT(g.Generation)).
+		Limit(purgeBatch).IDs(ctx)
+	if err != nil || len(ids) == 0 {
+		return 0, err
+	}
+	return tx.Message.Delete().Where(message.IDIn(ids...)).Exec(ctx)
+}

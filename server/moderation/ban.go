@@ -1,0 +1,125 @@
+package moderation
+
+import (
+	"context"
+	"errors"
+
+	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/ent/ban"
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/events"
+	"github.com/moderato-live/moderato/server/fault"
+	"github.com/moderato-live/moderato/server/messages"
+	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/server/validate"
+)
+
+// BanUser bans a user from a channel and deletes their messages there.
+func (s *Service) BanUser(ctx context.Context, req *moderatov1.BanUserRequest) (*moderatov1.BanUserResponse, error) {
+	var f validate.Fields
+	channelID := f.UUID("channelId", req.GetChannelId())
+	who := parseTarget(&f, req.GetBanUserId(), req.GetBanUsername())
+	if err := f.Err(); err != nil {
+		return nil, err
+	}
+	var result *moderatov1.BanUserResponse
+	err := events.Apply(ctx, s.Store, channelID, func(ctx context.Context, c *events.Change) error {
+		user, err := who.find(ctx, c.Tx)
+		if err != nil {
+			return err
+		}
+		if err := refuseChannel(channelID, user.ID); err != nil {
+			return err
+		}
+		row, err := findBan(ctx, c.Tx, channelID, user.ID)
+		if ent.IsNotFound(err) {
+			row, err = applyBan(ctx, c, user)
+		}
+		if err != nil {
+			return err
+		}
+		result = &moderatov1.BanUserResponse{
+			ChannelId:             channelID.String(),
+			ModeratorId:           row.ModeratorID.String(),
+			BannedUserId:          user.ID.String(),
+			BannedUserDisplayName: user.DisplayName,
+			BannedAt:              row.BannedAt.Proto(),
+		}
+		return nil
+	})
+	return result, err
+}
+
+func findBan(ctx context.Context, tx *ent.Tx, channelID, userID uid.ID) (*ent.Ban, error) {
+	return tx.Ban.Query().Where(ban.ChannelID(channelID), ban.UserID(userID)).Only(ctx)
+}
+
+func applyBan(ctx context.Context, c *events.Change, user *ent.User) (*ent.Ban, error) {
+	row, err := c.Tx.Ban.Create().SetChannelID(c.ChannelID).SetUserID(user.ID).
+		SetModeratorID(c.ActorID).SetBannedAt(c.Now).
+		Save(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c.Emit(events.Ban, user.ID, &moderatov1.BanEvent{
+		ChannelId:             c.ChannelID.String(),
+		ModeratorId:           c.ActorID.String(),
+		ClientId:              c.ClientID,
+		BannedUserId:          user.ID.String(),
+		BannedUserDisplayName: user.DisplayName,
+		BannedAt:              c.Now.Proto(),
+	})
+	return row, clearMessages(ctx, c, user.ID)
+}
+
+// clearMessages deletes a user's messages as part of their ban or mute.
+func clearMessages(ctx context.Context, c *events.Change, userID uid.ID) error {
+	if err := messages.Clear(ctx, c.Tx, c.ChannelID, userID, c.Now); err != nil {
+		return err
+	}
+	c.Emit(events.ClearUserMessages, userID, &moderatov1.ClearUserMessagesEvent{
+		ChannelId:    c.ChannelID.String(),
+		ModeratorId:  c.ActorID.String(),
+		ClientId:     c.ClientID,
+		TargetUserId: userID.String(),
+		ClearedAt:    c.Now.Proto(),
+	})
+	return nil
+}
+
+// RemoveBan lets a banned user back into a channel.
+func (s *Service) RemoveBan(ctx context.Context, req *moderatov1.RemoveBanRequest) (*moderatov1.RemoveBanResponse, error) {
+	var f validate.Fields
+	channelID := f.UUID("channelId", req.GetChannelId())
+	who := parseTarget(&f, req.GetBanUserId(), req.GetBanUsername())
+	if err := f.Err(); err != nil {
+		return nil, err
+	}
+	err := events.Apply(ctx, s.Store, channelID, func(ctx context.Context, c *events.Change) error {
+		notBanned := fault.New(moderatov1.Reason_REASON_NOT_BANNED)
+		user, err := who.find(ctx, c.Tx)
+		if errors.Is(err, fault.New(moderatov1.Reason_REASON_USER_NOT_FOUND)) {
+			return notBanned
+		}
+		if err != nil {
+			return err
+		}
+		removed, err := c.Tx.Ban.Delete().Where(ban.ChannelID(channelID), ban.UserID(user.ID)).Exec(ctx)
+		if err != nil {
+			return err
+		}
+		if removed == 0 {
+			return notBanned
+		}
+		c.Emit(events.Unban, user.ID, &moderatov1.UnbanEvent{
+			ChannelId:               channelID.String(),
+			ModeratorId:             c.ActorID.String(),
+			ClientId:                c.ClientID,
+			UnbannedUserId:          user.ID.String(),
+			UnbannedUserDisplayName: user.DisplayName,
+			UnbannedAt:              c.Now.Proto(),
+		})
+		return nil
+	})
+	return &moderatov1.RemoveBanResponse{}, err
+}

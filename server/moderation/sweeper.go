@@ -1,0 +1,79 @@
+package moderation
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/ent/mute"
+	"github.com/moderato-live/moderato/server/events"
+	"github.com/moderato-live/moderato/server/store"
+)
+
+const (
+	sweepInterval = 500 * time.Millisecond
+	sweepBatch    = 100
+)
+
+// Sweeper announces mutes that have lapsed and removes their rows, each in one
+// transaction with its event, so that every lapse is announced once whoever
+// sweeps and whatever crashes. Whether a mute is active never depends on it.
+type Sweeper struct {
+	Store *store.Store
+	Log   *slog.Logger
+}
+
+// Run sweeps until the context ends.
+func (w *Sweeper) Run(ctx context.Context) {
+	ticker := time.NewTicker(sweepInterval)
+	defer ticker.Stop()
+	for {
+		if err := w.Sweep(ctx); err != nil && ctx.Err() == nil {
+			w.Log.WarnContext(ctx, "sweeping lapsed mutes failed; it will be tried again", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+}
+
+// Sweep handles every mute that has lapsed by now.
+func (w *Sweeper) Sweep(ctx context.Context) error {
+	for {
+		now, err := w.Store.Clock.Now(ctx, w.Store.Read)
+		if err != nil {
+			return err
+		}
+		lapsed, err := w.Store.Read.Mute.Query().Where(mute.ExpiresAtLTE(now)).
+			Order(ent.Asc(mute.FieldExpiresAt)).Limit(sweepBatch).
+			All(ctx)
+		if err != nil {
+			return fmt.Errorf("find lapsed mutes: %w", err)
+		}
+		for _, row := range lapsed {
+			if err := w.expire(ctx, row); err != nil {
+				return err
+			}
+		}
+		if len(lapsed) < sweepBatch {
+			return nil
+		}
+	}
+}
+
+func (w *Sweeper) expire(ctx context.Context, found *ent.Mute) error {
+	return events.ApplyUnattended(ctx, w.Store, found.ChannelID, func(ctx context.Context, c *events.Change) error {
+		row, err := findMute(ctx, c.Tx, found.ChannelID, found.UserID)
+		if ent.IsNotFound(err) || (err == nil && c.Now < row.ExpiresAt) {
+			return nil // another server was first
+		}
+		if err != nil {
+			return err
+		}
+		return expireMute(ctx, c, row)
+	})
+}

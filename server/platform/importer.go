@@ -1,0 +1,169 @@
+package platform
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/moderato-live/moderato/ent"
+	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
+	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/jsonapi"
+	"github.com/moderato-live/moderato/server/store"
+)
+
+const (
+	importBatch   = 1000
+	maxImportLine = 1 << 20
+)
+
+// LineError is what stopped an import: the line, counted from 1, and why. The
+// batch of the line is undone; those before it stay.
+type LineError struct {
+	Line int
+	Err  error
+}
+
+// Error is the line and the reason.
+func (e *LineError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e.Err) }
+
+// Unwrap is the reason.
+func (e *LineError) Unwrap() error { return e.Err }
+
+// Importer puts records into the store: state only, without events. What is
+// there under the same key is replaced, so an import can be repeated.
+type Importer struct {
+	// Store is the database.
+	Store *store.Store
+	// Progress, if not nil, is told how many records are stored so far.
+	Progress func(records int)
+}
+
+// record is a Record with the line that it came from.
+type record struct {
+	*platformv1.Record
+	line int
+}
+
+// ImportLines reads JSON Lines and puts their records. Empty lines are skipped.
+func (im *Importer) ImportLines(ctx context.Context, r io.Reader) (records int, err error) {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(make([]byte, 0, 64<<10), maxImportLine)
+	batch := make([]record, 0, importBatch)
+	line := 0
+	for lines.Scan() {
+		line++
+		text := bytes.TrimSpace(lines.Bytes())
+		if len(text) == 0 {
+			continue
+		}
+		rec, err := ParseRecord(text)
+		if err != nil {
+			return records, &LineError{line, err}
+		}
+		batch = append(batch, record{rec, line})
+		if len(batch) == importBatch {
+			if err := im.put(ctx, batch, &records); err != nil {
+				return records, err
+			}
+			batch = batch[:0]
+		}
+	}
+	if errors.Is(lines.Err(), bufio.ErrTooLong) {
+		return records, &LineError{line + 1, fmt.Errorf("is longer than %d bytes", maxImportLine)}
+	}
+	if lines.Err() != nil {
+		return records, fmt.Errorf("read: %w", lines.Err())
+	}
+	return records, im.put(ctx, batch, &records)
+}
+
+// ImportRecords puts records that are not text; their lines are counted from 1.
+func (im *Importer) ImportRecords(ctx context.Context, all []*platformv1.Record) error {
+	records := 0
+	batch := make([]record, 0, importBatch)
+	for i, rec := range all {
+		batch = append(batch, record{rec, i + 1})
+		if len(batch) == importBatch || i == len(all)-1 {
+			if err := im.put(ctx, batch, &records); err != nil {
+				return err
+			}
+			batch = batch[:0]
+		}
+	}
+	return nil
+}
+
+// ParseRecord reads one line of an import.
+func ParseRecord(text []byte) (*platformv1.Record, error) {
+	rec := &platformv1.Record{}
+	if err := jsonapi.Unmarshal(text, rec, jsonapi.Options{RejectUnknown: true}); err != nil {
+		return nil, err
+	}
+	if rec.GetKind() == nil {
+		return nil, fmt.Errorf("names no record; its only key must be one of %s", strings.Join(recordKinds(), ", "))
+	}
+	return rec, nil
+}
+
+// recordKinds are the kinds of record, in the order of the .proto.
+func recordKinds() []string {
+	fields := (&platformv1.Record{}).ProtoReflect().Descriptor().Oneofs().ByName("kind").Fields()
+	kinds := make([]string, fields.Len())
+	for i := range kinds {
+		kinds[i] = fields.Get(i).JSONName()
+	}
+	return kinds
+}
+
+// put stores a batch in one transaction.
+func (im *Importer) put(ctx context.Context, batch []record, records *int) error {
+	if len(batch) == 0 {
+		return nil
+	}
+	err := im.Store.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
+		now, err := im.Store.Clock.Now(ctx, tx)
+		if err != nil {
+			return err
+		}
+		for _, rec := range batch {
+			if err := im.putRecord(ctx, tx, now, rec.Record); err != nil {
+				return &LineError{rec.line, err}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	*records += len(batch)
+	if im.Progress != nil {
+		im.Progress(*records)
+	}
+	return nil
+}
+
+func (im *Importer) putRecord(ctx context.Context, tx *ent.Tx, now instant.Instant, rec *platformv1.Record) error {
+	p := putter{Store: im.Store, Tx: tx, now: now}
+	switch kind := rec.GetKind().(type) {
+	case *platformv1.Record_Category:
+		return p.category(ctx, kind.Category)
+	case *platformv1.Record_User:
+		return p.user(ctx, kind.User)
+	case *platformv1.Record_Channel:
+		return p.channel(ctx, kind.Channel)
+	case *platformv1.Record_Role:
+		return p.role(ctx, kind.Role)
+	case *platformv1.Record_Message:
+		return p.message(ctx, kind.Message)
+	case *platformv1.Record_Client:
+		return p.client(ctx, kind.Client)
+	case *platformv1.Record_Grant:
+		return p.grant(ctx, kind.Grant)
+	}
+	return fmt.Errorf("names no record; its only key must be one of %s", strings.Join(recordKinds(), ", "))
+}

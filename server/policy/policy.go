@@ -1,0 +1,162 @@
+// Package policy decides who may do what. Table is the whole of it; this file
+// carries it out: Check before a method runs, and Authorize in the transaction
+// of a change, where nothing can be older than the decision.
+package policy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"google.golang.org/grpc"
+
+	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/ent/grant"
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/fault"
+	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/uid"
+)
+
+// Relation is what the caller must be to what they name.
+type Relation int
+
+// The relations.
+const (
+	// Anyone needs no relation.
+	Anyone Relation = iota
+	// Self is the named user, or an app to which that user granted the scope.
+	Self
+	// Owner is the channel's owner.
+	Owner
+	// Moderator is the channel's owner, or a moderator who is not banned there.
+	Moderator
+)
+
+// Rule is a row of the table.
+type Rule struct {
+	// Public methods need no token.
+	Public bool
+	// Tokens are the kinds that are accepted.
+	Tokens []auth.Kind
+	// Scope is what the token must have; empty for none.
+	Scope string
+	// Relation is what the caller must be; the method itself has it checked.
+	Relation Relation
+}
+
+// CheckComplete tells which of the methods that a server serves have no row.
+func CheckComplete(services map[string]grpc.ServiceInfo) error {
+	var missing []string
+	for service, info := range services {
+		for _, m := range info.Methods {
+			name := "/" + service + "/" + m.Name
+			if _, ok := Table[name]; !ok {
+				missing = append(missing, name)
+			}
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	slices.Sort(missing)
+	return fmt.Errorf("the policy table has no row for %v; add it in server/policy/table.go", missing)
+}
+
+// Check tells whether a caller's token may be used for a method at all: its
+// kind, then its scope.
+func (r Rule) Check(c *auth.Caller) error {
+	if !c.IsAccepted(r.Tokens) {
+		kinds := make([]string, len(r.Tokens))
+		for i, k := range r.Tokens {
+			kinds[i] = string(k)
+		}
+		return &fault.Error{
+			Reason:   moderatov1.Reason_REASON_TOKEN_KIND_NOT_ACCEPTED,
+			Metadata: map[string]string{fault.AcceptedTokens: fault.Tokens(kinds)},
+		}
+	}
+	if r.Scope != "" && !c.HasScope(r.Scope) {
+		return missing(moderatov1.Reason_REASON_SCOPE_MISSING, r.Scope)
+	}
+	return nil
+}
+
+func missing(reason moderatov1.Reason, scope string) error {
+	return &fault.Error{Reason: reason, Metadata: map[string]string{fault.RequiredScope: scope}}
+}
+
+// Authorize decides in the transaction of a change, after the channel is
+// locked, whether the caller may make it: the token is good still, and the
+// caller is to the channel what the rule of the method asks for. It answers the
+// instant at which the change happens.
+func Authorize(ctx context.Context, s *store.Store, tx *ent.Tx, channelID uid.ID) (instant.Instant, error) {
+	caller, rule := auth.FromContext(ctx), fromContext(ctx)
+	var now int64
+	var revokedAt, expiresAt *instant.Instant
+	var isModerator, isBanned bool
+	err := store.QueryRow(ctx, tx, `
+		SELECT `+s.Clock.SQL()+`, t.revoked_at, t.expires_at,
+			EXISTS (SELECT 1 FROM roles r WHERE r.channel_id = ? AND r.user_id = ? AND r.role = 'moderator'),
+			EXISTS (SELECT 1 FROM bans b WHERE b.channel_id = ? AND b.user_id = ?)
+		FROM tokens t WHERE t.id = ?`,
+		[]any{channelID, caller.UserID, channelID, caller.UserID, caller.Token},
+		&now, &revokedAt, &expiresAt, &isModerator, &isBanned)
+	if errors.Is(err, store.ErrNoRows) {
+		return 0, fault.New(moderatov1.Reason_REASON_TOKEN_INVALID)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("authorize: %w", err)
+	}
+	at := s.Clock.At(now)
+	if err := auth.CheckValidity(revokedAt, expiresAt, at); err != nil {
+		return 0, err
+	}
+	isOwner := caller.UserID == channelID
+	switch {
+	case rule.Relation == Owner && !isOwner:
+		return 0, fault.New(moderatov1.Reason_REASON_NOT_CHANNEL_OWNER)
+	case rule.Relation == Moderator && !isOwner && (!isModerator || isBanned):
+		return 0, fault.New(moderatov1.Reason_REASON_NOT_CHANNEL_MODERATOR)
+	}
+	return at, nil
+}
+
+// AuthorizeSelf decides whether the caller may read what is a user's own: that
+// user, an app that they granted the method's scope, or an internal backend.
+func AuthorizeSelf(ctx context.Context, s *store.Store, userID uid.ID) error {
+	caller, rule := auth.FromContext(ctx), fromContext(ctx)
+	switch {
+	case caller.ActsAsUser() && caller.UserID == userID:
+		return nil
+	case caller.ActsAsUser():
+		return fault.New(moderatov1.Reason_REASON_NOT_SELF)
+	case caller.Kind == auth.Service:
+		return nil
+	}
+	row, err := s.Read.Grant.Query().Where(grant.ClientID(caller.ClientID), grant.UserID(userID)).Only(ctx)
+	if ent.IsNotFound(err) || (err == nil && !hasScope(row.Scopes, rule.Scope)) {
+		return missing(moderatov1.Reason_REASON_GRANT_MISSING, rule.Scope)
+	}
+	return s.Classify(err)
+}
+
+type ruleKey struct{}
+
+// NewContext is a context with the rule of the method that is called.
+func NewContext(ctx context.Context, r Rule) context.Context {
+	return context.WithValue(ctx, ruleKey{}, r)
+}
+
+func fromContext(ctx context.Context) Rule {
+	r, _ := ctx.Value(ruleKey{}).(Rule)
+	return r
+}
+
+func hasScope(scopes, scope string) bool {
+	return slices.Contains(strings.Fields(scopes), scope)
+}

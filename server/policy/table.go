@@ -1,0 +1,48 @@
+package policy
+
+import (
+	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
+	reflectionv1 "google.golang.org/grpc/reflection/grpc_reflection_v1"
+	reflectionv1alpha "google.golang.org/grpc/reflection/grpc_reflection_v1alpha" //nolint:staticcheck // older grpcurl asks by it
+
+	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/auth"
+)
+
+var (
+	userOnly  = []auth.Kind{auth.User}
+	userOrApp = []auth.Kind{auth.User, auth.App}
+	backends  = []auth.Kind{auth.Service}
+)
+
+// Table is who may call what, method by method: section 5 of the interface
+// document. A server does not start while it serves a method without a row.
+//
+// A service token is taken wherever an app token is, and, when it acts for a
+// user, wherever a user token is; it has every scope.
+var Table = map[string]Rule{
+	// GET /v1/moderation/channels
+	moderatov1.ModerationService_ListModeratedChannels_FullMethodName: {Tokens: userOrApp, Scope: auth.UsersRead, Relation: Self},
+	// GET /v1/moderation/moderators
+	moderatov1.ModerationService_ListModerators_FullMethodName: {Tokens: userOrApp},
+	// POST and DELETE /v1/moderation/moderators
+	moderatov1.ModerationService_AddModerator_FullMethodName:    {Tokens: userOnly, Scope: auth.ChannelModerate, Relation: Owner},
+	moderatov1.ModerationService_RemoveModerator_FullMethodName: {Tokens: userOnly, Scope: auth.ChannelModerate, Relation: Owner},
+	// POST and DELETE /v1/moderation/ban, POST /v1/moderation/mute
+	moderatov1.ModerationService_BanUser_FullMethodName:   {Tokens: userOnly, Scope: auth.ChannelModerate, Relation: Moderator},
+	moderatov1.ModerationService_RemoveBan_FullMethodName: {Tokens: userOnly, Scope: auth.ChannelModerate, Relation: Moderator},
+	moderatov1.ModerationService_MuteUser_FullMethodName:  {Tokens: userOnly, Scope: auth.ChannelModerate, Relation: Moderator},
+
+	// The platform's own backends.
+	platformv1.ChatService_PostMessage_FullMethodName:  {Tokens: backends},
+	platformv1.ChatService_ListMessages_FullMethodName: {Tokens: backends},
+	platformv1.ChatService_GetStanding_FullMethodName:  {Tokens: backends},
+
+	// For operators and load balancers, without a token.
+	healthv1.Health_Check_FullMethodName:                                   {Public: true},
+	healthv1.Health_List_FullMethodName:                                    {Public: true},
+	healthv1.Health_Watch_FullMethodName:                                   {Public: true},
+	reflectionv1.ServerReflection_ServerReflectionInfo_FullMethodName:      {Public: true},
+	reflectionv1alpha.ServerReflection_ServerReflectionInfo_FullMethodName: {Public: true}, //nolint:staticcheck // see above
+}

@@ -1,0 +1,46 @@
+// Package requestid gives each request an id by which its answer, its log lines
+// and its events can be found.
+package requestid
+
+import (
+	"context"
+	"strings"
+
+	"github.com/moderato-live/moderato/server/uid"
+)
+
+// Header is the HTTP header, and in lower case the metadata key, that carries
+// the id. A caller may choose it, so that ids go through a whole platform.
+const Header = "X-Request-Id"
+
+const (
+	maxLength = 64
+	alphabet  = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
+)
+
+type key struct{}
+
+// Accept is the proposed id, if it is fit to be one (1 to 64 of A-Z a-z 0-9
+// _ . -), or else a new one.
+func Accept(proposed []string) string {
+	if len(proposed) == 1 && isFit(proposed[0]) {
+		return proposed[0]
+	}
+	return uid.New().String()
+}
+
+func isFit(id string) bool {
+	return id != "" && len(id) <= maxLength &&
+		!strings.ContainsFunc(id, func(r rune) bool { return !strings.ContainsRune(alphabet, r) })
+}
+
+// NewContext is a context with the id.
+func NewContext(ctx context.Context, id string) context.Context {
+	return context.WithValue(ctx, key{}, id)
+}
+
+// FromContext is the id of the present request; empty outside one.
+func FromContext(ctx context.Context) string {
+	id, _ := ctx.Value(key{}).(string)
+	return id
+}

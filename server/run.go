@@ -1,0 +1,258 @@
+// Package server is Moderato: the gRPC core, its REST facade and its admin
+// address in one process.
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/errgroup"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/health"
+	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
+
+	"github.com/moderato-live/moderato/gateway"
+	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/chain"
+	"github.com/moderato-live/moderato/server/messages"
+	"github.com/moderato-live/moderato/server/moderation"
+	"github.com/moderato-live/moderato/server/platform"
+	"github.com/moderato-live/moderato/server/policy"
+	"github.com/moderato-live/moderato/server/store"
+)
+
+const (
+	// drainTimeout is how long calls that are under way may take to end.
+	drainTimeout   = 20 * time.Second
+	healthInterval = 2 * time.Second
+)
+
+// Server is a server that was prepared and listens; Serve lets it answer.
+type Server struct {
+	// Store is its database.
+	Store *store.Store
+	// HTTPAddr, GRPCAddr and AdminAddr are where it listens.
+	HTTPAddr, GRPCAddr, AdminAddr string
+
+	config    Config
+	draining  atomic.Bool
+	health    *health.Server
+	grpc      *grpc.Server
+	http      *http.Server
+	admin     *http.Server
+	listeners [3]net.Listener
+	workers   []func(context.Context)
+}
+
+// New opens the database, whose schema must be this program's (the embedded one
+// is migrated), and listens.
+func New(ctx context.Context, config Config) (_ *Server, err error) {
+	if err := config.complete(); err != nil {
+		return nil, err
+	}
+	s := &Server{config: config, health: health.NewServer()}
+	defer func() {
+		if err != nil {
+			s.close()
+		}
+	}()
+	if s.Store, err = openStore(ctx, config); err != nil {
+		return nil, err
+	}
+	registry := newRegistry()
+	s.Store.Register(registry)
+	if err := s.assemble(registry); err != nil {
+		return nil, err
+	}
+	return s, s.listen(ctx)
+}
+
+func openStore(ctx context.Context, config Config) (*store.Store, error) {
+	if config.DB.Path != "" {
+		if err := store.Migrate(ctx, config.DB, config.Log); err != nil {
+			return nil, err
+		}
+	}
+	s, err := store.Open(ctx, config.DB)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.CheckVersion(ctx); err != nil {
+		s.Close()
+		if errors.Is(err, store.ErrVersion) {
+			return nil, fmt.Errorf("%w; run: moderato migrate --db %s (with the account in the URL)", err, config.DB)
+		}
+		return nil, err
+	}
+	return s, nil
+}
+
+// assemble puts the services behind one chain and both faces before it.
+func (s *Server) assemble(registry *prometheus.Registry) error {
+	links := &chain.Chain{
+		Authenticator: auth.NewAuthenticator(s.Store),
+		Limiter:       chain.NewLimiter(s.config.RateLimit, func() time.Time { return s.Store.Clock.Local().Time() }),
+		Metrics:       chain.NewMetrics(registry),
+		Log:           s.config.Log,
+		Draining:      s.draining.Load,
+	}
+	implementations := services{
+		moderation: &moderation.Service{Store: s.Store, MaxResults: s.config.MaxResults},
+		chat:       &platform.Chat{Store: s.Store},
+	}
+	s.grpc = newGRPCServer(links, implementations, s.health)
+	if err := policy.CheckComplete(s.grpc.GetServiceInfo()); err != nil {
+		return err
+	}
+	conn := gateway.NewConn(links.Unary)
+	implementations.registerPublic(conn)
+	facade, err := gateway.New(conn, gateway.Options{CORSOrigins: s.config.CORSOrigins, Log: s.config.Log, Registerer: registry})
+	if err != nil {
+		return fmt.Errorf("REST facade: %w", err)
+	}
+	s.http = gateway.NewHTTPServer(facade)
+	s.admin = &http.Server{Handler: adminHandler(registry, s.ready), ReadHeaderTimeout: 5 * time.Second}
+	s.workers = []func(context.Context){
+		(&messages.Purger{Store: s.Store, Log: s.config.Log}).Run,
+		(&moderation.Sweeper{Store: s.Store, Log: s.config.Log}).Run,
+		s.watchHealth,
+	}
+	return nil
+}
+
+func (s *Server) listen(ctx context.Context) error {
+	var listen net.ListenConfig
+	for i, addr := range []struct {
+		flag, want string
+		got        *string
+	}{
+		{"--http-addr", s.config.HTTPAddr, &s.HTTPAddr},
+		{"--grpc-addr", s.config.GRPCAddr, &s.GRPCAddr},
+		{"--admin-addr", s.config.AdminAddr, &s.AdminAddr},
+	} {
+		l, err := listen.Listen(ctx, "tcp", addr.want)
+		if err != nil {
+			return fmt.Errorf("%s %s: %w; choose another address with %s", addr.flag, addr.want, err, addr.flag)
+		}
+		s.listeners[i], *addr.got = l, l.Addr().String()
+	}
+	return nil
+}
+
+// Serve answers until ctx ends, then drains: it tells load balancers, lets the
+// calls that are under way end, and closes. What goes wrong earlier is its error.
+func (s *Server) Serve(ctx context.Context) error {
+	defer s.close()
+	var workers sync.WaitGroup
+	work, stopWork := context.WithCancel(context.WithoutCancel(ctx))
+	for _, run := range s.workers {
+		workers.Go(func() { run(work) })
+	}
+	defer workers.Wait()
+	defer stopWork()
+
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return ignoreClosed(s.http.Serve(s.listeners[0])) })
+	group.Go(func() error { return ignoreClosed(s.grpc.Serve(s.listeners[1])) })
+	group.Go(func() error { return ignoreClosed(s.admin.Serve(s.listeners[2])) })
+	group.Go(func() error {
+		<-ctx.Done()
+		s.drain(context.WithoutCancel(ctx))
+		return nil
+	})
+	if err := group.Wait(); err != nil {
+		return fmt.Errorf("serve: %w", err)
+	}
+	return nil
+}
+
+func ignoreClosed(err error) error {
+	if errors.Is(err, http.ErrServerClosed) || errors.Is(err, grpc.ErrServerStopped) {
+		return nil
+	}
+	return err
+}
+
+func (s *Server) drain(ctx context.Context) {
+	s.config.Log.InfoContext(ctx, "draining: calls under way may end, new ones are refused")
+	s.health.Shutdown()
+	s.draining.Store(true)
+	time.Sleep(s.config.DrainDelay)
+	ctx, cancel := context.WithTimeout(ctx, drainTimeout)
+	defer cancel()
+	var faces sync.WaitGroup
+	faces.Go(func() { _ = s.http.Shutdown(ctx) })
+	faces.Go(func() { s.stopGRPC(ctx) })
+	faces.Wait()
+	_ = s.admin.Shutdown(ctx)
+}
+
+func (s *Server) stopGRPC(ctx context.Context) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		s.grpc.GracefulStop()
+	}()
+	select {
+	case <-done:
+	case <-ctx.Done():
+		s.grpc.Stop()
+	}
+}
+
+func (s *Server) close() {
+	for _, l := range s.listeners {
+		if l != nil {
+			_ = l.Close()
+		}
+	}
+	if s.Store != nil {
+		s.Store.Close()
+	}
+}
+
+// ready tells whether the server can answer: it is not draining, and the
+// database is there.
+func (s *Server) ready(ctx context.Context) error {
+	if s.draining.Load() {
+		return errors.New("draining")
+	}
+	if err := s.Store.Ping(ctx); err != nil {
+		s.config.Log.WarnContext(ctx, "the database does not answer", "error", err)
+		return errors.New("the database does not answer")
+	}
+	return nil
+}
+
+// watchHealth keeps gRPC's health service at what ready says.
+func (s *Server) watchHealth(ctx context.Context) {
+	ticker := time.NewTicker(healthInterval)
+	defer ticker.Stop()
+	for {
+		status := healthv1.HealthCheckResponse_SERVING
+		probe, cancel := context.WithTimeout(ctx, readyTimeout)
+		if s.ready(probe) != nil {
+			status = healthv1.HealthCheckResponse_NOT_SERVING
+		}
+		cancel()
+		if ctx.Err() != nil {
+			return
+		}
+		s.health.SetServingStatus("", status)
+		for service := range s.grpc.GetServiceInfo() {
+			s.health.SetServingStatus(service, status)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+}

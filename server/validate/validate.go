@@ -1,0 +1,185 @@
+// Package validate turns the fields of a request into values, and collects
+// everything that is wrong with them into one error.
+package validate
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/language"
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/moderato-live/moderato/server/fault"
+	"github.com/moderato-live/moderato/server/uid"
+)
+
+// Bounds of texts, in characters.
+const (
+	MaxUsername = 40
+	MaxName     = 140
+	MaxTitle    = 140
+	MaxBio      = 300
+	MaxMessage  = 500
+	MaxURL      = 2048
+	MaxClientID = 64
+)
+
+const (
+	nameAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
+	slugAlphabet = "abcdefghijklmnopqrstuvwxyz0123456789_.-"
+
+	required = "is required"
+	notUUID  = "must be a UUID in its 36-character form"
+)
+
+// Fields collects the violations of one request. Field names are the REST
+// facade's.
+type Fields struct {
+	prefix     string
+	violations []fault.Violation
+}
+
+// In prefixes the names of the fields that follow, for a message in a message.
+func (f *Fields) In(prefix string) { f.prefix = prefix + "." }
+
+// Add reports a field by hand.
+func (f *Fields) Add(field, description string) {
+	f.violations = append(f.violations, fault.Violation{Field: f.prefix + field, Description: description})
+}
+
+// Err is INVALID_ARGUMENT with every violation, or nil.
+func (f *Fields) Err() error {
+	if len(f.violations) == 0 {
+		return nil
+	}
+	return fault.Invalid(f.violations...)
+}
+
+// UUID reads a required UUID.
+func (f *Fields) UUID(field, value string) uid.ID {
+	if value == "" {
+		f.Add(field, required)
+		return uid.ID{}
+	}
+	return f.OptionalUUID(field, value)
+}
+
+// OptionalUUID reads a UUID that may be empty.
+func (f *Fields) OptionalUUID(field, value string) uid.ID {
+	if value == "" {
+		return uid.ID{}
+	}
+	id, err := uid.Parse(value)
+	if err != nil {
+		f.Add(field, notUUID)
+	}
+	return id
+}
+
+// Username reads a required username.
+func (f *Fields) Username(field, value string) string {
+	return f.word(field, value, MaxUsername, nameAlphabet, "A-Z a-z 0-9 _ . -")
+}
+
+// ClientID reads the required id of a client.
+func (f *Fields) ClientID(field, value string) string {
+	return f.word(field, value, MaxClientID, nameAlphabet, "A-Z a-z 0-9 _ . -")
+}
+
+// Slug reads a required name for addresses.
+func (f *Fields) Slug(field, value string) string {
+	return f.word(field, value, MaxName, slugAlphabet, "a-z 0-9 _ . -")
+}
+
+func (f *Fields) word(field, value string, most int, alphabet, described string) string {
+	switch {
+	case value == "":
+		f.Add(field, required)
+	case len(value) > most || !within(value, alphabet):
+		f.Add(field, fmt.Sprintf("must be 1 to %d of %s", most, described))
+	}
+	return value
+}
+
+func within(value, alphabet string) bool {
+	for _, r := range value {
+		if !strings.ContainsRune(alphabet, r) {
+			return false
+		}
+	}
+	return true
+}
+
+// Text reads a text of least to most characters: trimmed, in Unicode NFC,
+// without control characters.
+func (f *Fields) Text(field, value string, least, most int) string {
+	return f.text(field, value, least, most, "")
+}
+
+// Message reads a chat message: a Text that may have tabs and line feeds.
+func (f *Fields) Message(field, value string) string {
+	return f.text(field, value, 1, MaxMessage, "\t\n")
+}
+
+func (f *Fields) text(field, value string, least, most int, allowedControls string) string {
+	if !utf8.ValidString(value) {
+		f.Add(field, "must be valid UTF-8")
+		return ""
+	}
+	value = norm.NFC.String(strings.TrimSpace(value))
+	length := utf8.RuneCountInString(value)
+	switch {
+	case length == 0 && least > 0:
+		f.Add(field, required)
+	case length < least || length > most:
+		f.Add(field, fmt.Sprintf("must be %d to %d characters", least, most))
+	case strings.ContainsFunc(value, func(r rune) bool {
+		return unicode.IsControl(r) && !strings.ContainsRune(allowedControls, r)
+	}):
+		f.Add(field, "must not contain control characters")
+	}
+	return value
+}
+
+// Language reads a BCP 47 tag and answers its canonical form.
+func (f *Fields) Language(field, value string) string {
+	tag, err := language.Parse(value)
+	if err != nil || value == "" || len(tag.String()) > 35 {
+		f.Add(field, "must be a BCP 47 language tag, such as en or pt-BR")
+		return ""
+	}
+	return tag.String()
+}
+
+// URL reads the address of a picture; it may be empty.
+func (f *Fields) URL(field, value string) string {
+	if value == "" || (len(value) <= MaxURL && isWebAddress(value)) {
+		return value
+	}
+	f.Add(field, fmt.Sprintf("must be an http or https address of at most %d characters", MaxURL))
+	return ""
+}
+
+// Limit reads a page's size: unset is the default.
+func (f *Fields) Limit(field string, value *int32, standard, most int) int {
+	if value == nil {
+		return standard
+	}
+	if *value < 1 || int(*value) > most {
+		f.Add(field, fmt.Sprintf("must be between 1 and %d", most))
+	}
+	return int(*value)
+}
+
+// Choice reads one of a few words.
+func (f *Fields) Choice(field, value string, choices ...string) string {
+	for _, c := range choices {
+		if value == c {
+			return value
+		}
+	}
+	f.Add(field, "must be one of "+strings.Join(choices, ", "))
+	return ""
+}
