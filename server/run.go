@@ -42,7 +42,8 @@ type Server struct {
 	HTTPAddr, GRPCAddr, AdminAddr string
 
 	config    Config
-	draining  atomic.Bool
+	stopping  atomic.Bool // told to stop: load balancers learn that it is not ready
+	draining  atomic.Bool // refuses new calls
 	health    *health.Server
 	grpc      *grpc.Server
 	http      *http.Server
@@ -60,7 +61,7 @@ func New(ctx context.Context, config Config) (_ *Server, err error) {
 	s := &Server{config: config, health: health.NewServer()}
 	defer func() {
 		if err != nil {
-			s.close()
+			s.Close()
 		}
 	}()
 	if s.Store, err = openStore(ctx, config); err != nil {
@@ -149,7 +150,7 @@ func (s *Server) listen(ctx context.Context) error {
 // Serve answers until ctx ends, then drains: it tells load balancers, lets the
 // calls that are under way end, and closes. What goes wrong earlier is its error.
 func (s *Server) Serve(ctx context.Context) error {
-	defer s.close()
+	defer s.Close()
 	var workers sync.WaitGroup
 	work, stopWork := context.WithCancel(context.WithoutCancel(ctx))
 	for _, run := range s.workers {
@@ -181,10 +182,12 @@ func ignoreClosed(err error) error {
 }
 
 func (s *Server) drain(ctx context.Context) {
-	s.config.Log.InfoContext(ctx, "draining: calls under way may end, new ones are refused")
+	s.stopping.Store(true)
 	s.health.Shutdown()
-	s.draining.Store(true)
+	s.config.Log.InfoContext(ctx, "stopping: no longer ready", "drain_delay", s.config.DrainDelay.String())
 	time.Sleep(s.config.DrainDelay)
+	s.draining.Store(true)
+	s.config.Log.InfoContext(ctx, "draining: calls under way may end, new ones are refused")
 	ctx, cancel := context.WithTimeout(ctx, drainTimeout)
 	defer cancel()
 	var faces sync.WaitGroup
@@ -207,7 +210,8 @@ func (s *Server) stopGRPC(ctx context.Context) {
 	}
 }
 
-func (s *Server) close() {
+// Close ends a server that does not Serve.
+func (s *Server) Close() {
 	for _, l := range s.listeners {
 		if l != nil {
 			_ = l.Close()
@@ -218,10 +222,10 @@ func (s *Server) close() {
 	}
 }
 
-// ready tells whether the server can answer: it is not draining, and the
+// ready tells whether the server can answer: it was not told to stop, and the
 // database is there.
 func (s *Server) ready(ctx context.Context) error {
-	if s.draining.Load() {
+	if s.stopping.Load() {
 		return errors.New("draining")
 	}
 	if err := s.Store.Ping(ctx); err != nil {

@@ -99,7 +99,7 @@ func (w *world) talk(m *room, index int, c channel) {
 }
 
 // audience is who talks in a channel, the most talkative first: everybody with
-// a role, and others.
+// a role, and others; those who speak its language talk most.
 func (w *world) audience(r *rand.Rand, index int, c channel) []int {
 	var in, others []int
 	for _, role := range w.roles {
@@ -115,6 +115,7 @@ func (w *world) audience(r *rand.Rand, index int, c channel) []int {
 	w.localsFirst(others, c)
 	in = append(in, others[:20]...)
 	r.Shuffle(len(in), func(i, j int) { in[i], in[j] = in[j], in[i] })
+	w.localsFirst(in, c)
 	return in
 }
 

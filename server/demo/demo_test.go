@@ -220,10 +220,10 @@ func TestIDsStayWhatTheyWere(t *testing.T) {
 		got  uid.ID
 		want string
 	}{
-		{"owner", cast.Owner.ID, "OWNER"},
-		{"moderator", cast.Moderator.ID, "MODERATOR"},
-		{"viewer", cast.Viewer.ID, "VIEWER"},
-		{"raider", cast.Raider.ID, "RAIDER"},
+		{"owner", cast.Owner.ID, "bc9a2b75-d34a-4dc1-93aa-b198ebc0888c"},
+		{"moderator", cast.Moderator.ID, "8cef16b6-62f4-450c-b4ca-8466819aa8c9"},
+		{"viewer", cast.Viewer.ID, "b6dfc78a-4c2e-414d-9551-5b945537bab4"},
+		{"raider", cast.Raider.ID, "74875a41-e1a1-482d-8dc6-37d4afe8a4b6"},
 	} {
 		t.Run(c.who, func(t *testing.T) {
 			if c.got.String() != c.want {

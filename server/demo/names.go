@@ -11,7 +11,7 @@ type culture struct {
 
 var cultures = []culture{
 	{ // Portuguese and Brazilian
-		lang: "pt",
+		lang:  "pt",
 		first: []string{"Beatriz", "João", "Mariana", "Tiago", "Lívia", "Rafael", "Conceição", "Caio", "Inês", "Nuno"},
 		last:  []string{"Almeida", "Teixeira", "Magalhães", "Nogueira", "da Silva", "Figueiredo", "Brandão", "Pacheco", "Lemos", "Araújo"},
 	},
@@ -24,27 +24,27 @@ var cultures = []culture{
 		last:  []string{"Bergström", "Nygård", "Lindholm", "Østergaard", "Virtanen", "Sjöberg", "Dahl", "Koskinen", "Holm", "Ångman"},
 	},
 	{ // Spanish and Latin American
-		lang: "es",
+		lang:  "es",
 		first: []string{"Lucía", "Andrés", "Ximena", "Joaquín", "Núria", "Mateo", "Valentina", "Íñigo", "Paloma", "Ramón"},
 		last:  []string{"Peña", "Ibáñez", "Quispe", "Cordero", "Muñoz", "Salazar", "Echeverría", "Vidal", "Montoya", "Rosales"},
 	},
 	{ // German and Austrian
-		lang: "de",
+		lang:  "de",
 		first: []string{"Jürgen", "Annika", "Moritz", "Sieglinde", "Lukas", "Käthe", "Florian", "Johanna", "Götz", "Miriam"},
 		last:  []string{"Weiß", "Hofbauer", "Schröder", "Lindner", "Kühn", "Brandt", "Pichler", "Großmann", "Vogel", "Achleitner"},
 	},
 	{ // French and Belgian
-		lang: "fr",
+		lang:  "fr",
 		first: []string{"Chloé", "Mathis", "Aurélie", "Gaëtan", "Solène", "Benoît", "Noémie", "Loïc", "Manon", "François"},
 		last:  []string{"Lefèvre", "Dubois", "Garnier", "Fontaine", "Peeters", "Rousseau", "Bénard", "Mercier", "Delcourt", "Gauthier"},
 	},
 	{ // Japanese
-		lang: "ja",
+		lang:  "ja",
 		first: []string{"Haruto", "Sakura", "Kenji", "Aoi", "Ren", "Misaki", "Takumi", "Yui", "Sōta", "Emi"},
 		last:  []string{"Tanaka", "Fujimoto", "Ōno", "Kobayashi", "Nakajima", "Hayashi", "Ishikawa", "Matsuda", "Endō", "Shimizu"},
 	},
 	{ // Korean
-		lang: "ko",
+		lang:  "ko",
 		first: []string{"Ji-ho", "Min-seo", "Hyun-woo", "Da-eun", "Joon-young", "Ha-rin", "Tae-yang", "Soo-ah", "Do-yun", "Ye-jin"},
 		last:  []string{"Kim", "Park", "Choi", "Jung", "Yoon", "Lim", "Seo", "Kwon", "Bae", "Moon"},
 	},
@@ -73,7 +73,7 @@ var cultures = []culture{
 		last:  []string{"Haddad", "Benali", "Khoury", "Mansour", "El Amrani", "Nassar", "Saleh", "Hamdi", "Farouk", "Aziz"},
 	},
 	{ // Italian
-		lang: "it",
+		lang:  "it",
 		first: []string{"Giulia", "Niccolò", "Chiara", "Davide", "Ginevra", "Alessio", "Benedetta", "Matteo", "Noemi", "Lorenzo"},
 		last:  []string{"Ricci", "De Luca", "Colombo", "Marchetti", "Bellini", "Greco", "Lombardi", "Fabbri", "Sartori", "Conti"},
 	},

@@ -53,10 +53,14 @@ func (d *decoder) report(description string) {
 	}
 }
 
-// refuse reports the value that comes next and passes it.
+// refuse passes the value that comes next and reports it, unless it is no value
+// at all.
 func (d *decoder) refuse(description string) error {
+	if err := d.skip(); err != nil {
+		return err
+	}
 	d.report(description)
-	return d.skip()
+	return nil
 }
 
 func (d *decoder) enter(s step) { d.path = append(d.path, s) }
@@ -157,14 +161,16 @@ func (d *decoder) fields(m protoreflect.Message, p *plan) error {
 func (d *decoder) unknown(key string, seen map[string]bool) error {
 	d.enter(step{name: key, index: -1})
 	defer d.leave()
-	switch {
-	case seen[key]:
-		d.report(descDuplicate)
-	case d.opts.RejectUnknown:
-		d.report(descUnknown)
-	}
+	again := seen[key]
 	seen[key] = true
-	return d.skip()
+	switch {
+	case again:
+		return d.refuse(descDuplicate)
+	case d.opts.RejectUnknown:
+		return d.refuse(descUnknown)
+	default:
+		return d.skip()
+	}
 }
 
 // descOneof says that two members of a oneof were given.

@@ -191,3 +191,12 @@ func choiceMessage() *descriptorpb.DescriptorProto {
 	}
 	return m
 }
+
+// generated is the Go type of a message of the project.
+func generated(desc protoreflect.MessageDescriptor) protoreflect.MessageType {
+	typ, err := protoregistry.GlobalTypes.FindMessageByName(desc.FullName())
+	if err != nil {
+		panic(err)
+	}
+	return typ
+}

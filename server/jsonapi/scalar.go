@@ -52,7 +52,7 @@ func parse(text []byte, t *valueType) (v protoreflect.Value, wrong string) {
 	case protoreflect.StringKind:
 		return protoreflect.ValueOfString(string(text)), ""
 	case protoreflect.BytesKind:
-		decoded, err := base64.StdEncoding.Strict().AppendDecode(nil, text)
+		decoded, err := base64.StdEncoding.Strict().AppendDecode([]byte{}, text)
 		if err != nil || bytes.ContainsAny(text, "\r\n") { // which the package passes over
 			return v, describe(t)
 		}

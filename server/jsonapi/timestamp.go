@@ -33,16 +33,107 @@ func appendTimestamp(b []byte, seconds, nanos int64) []byte {
 func digit(n int) byte { return '0' + byte(n%10) }
 
 // parseTimestamp reads a point in time in the form of RFC 3339, with any
-// fraction and any offset. It keeps nanoseconds.
+// fraction, of which nine digits are kept, and any offset. It is not left to
+// package time, which also takes hours of one digit, a comma before the
+// fraction and offsets of any size.
 func parseTimestamp(text []byte) (seconds int64, nanos int32, ok bool) {
-	var t time.Time
-	// Not time.Parse, which also takes a comma and hours of one digit.
-	if err := t.UnmarshalText(text); err != nil {
+	r := timeReader{rest: text, ok: true}
+	year := r.digits(4)
+	r.mark('-')
+	month := r.digits(2)
+	r.mark('-')
+	day := r.digits(2)
+	r.mark('T')
+	hour := r.digits(2)
+	r.mark(':')
+	minute := r.digits(2)
+	r.mark(':')
+	second := r.digits(2)
+	if r.next() == '.' {
+		nanos = r.fraction()
+	}
+	offset := r.offset()
+	if !r.ok || len(r.rest) > 0 || hour > 23 || minute > 59 || second > 59 {
 		return 0, 0, false
 	}
-	seconds = t.Unix()
-	if seconds < minSeconds || seconds > maxSeconds {
-		return 0, 0, false
+	t := time.Date(year, time.Month(month), day, hour, minute, second, 0, time.UTC)
+	if t.Month() != time.Month(month) || t.Day() != day {
+		return 0, 0, false // there is no such day, and Date went on to another
 	}
-	return seconds, int32(t.Nanosecond()), true
+	seconds = t.Unix() - int64(offset)
+	return seconds, nanos, minSeconds <= seconds && seconds <= maxSeconds
+}
+
+// timeReader takes a timestamp apart. ok turns false at what is wrong, and all
+// that is read after is of no use.
+type timeReader struct {
+	rest []byte
+	ok   bool
+}
+
+// next is the next byte, 0 at the end.
+func (r *timeReader) next() byte {
+	if len(r.rest) == 0 {
+		return 0
+	}
+	return r.rest[0]
+}
+
+// mark passes the byte c.
+func (r *timeReader) mark(c byte) {
+	if r.next() != c {
+		r.ok = false
+		return
+	}
+	r.rest = r.rest[1:]
+}
+
+// digits passes a number of exactly n digits.
+func (r *timeReader) digits(n int) int {
+	if len(r.rest) < n {
+		r.ok = false
+		return 0
+	}
+	number := 0
+	for _, c := range r.rest[:n] {
+		if c < '0' || c > '9' {
+			r.ok = false
+			return 0
+		}
+		number = number*10 + int(c-'0')
+	}
+	r.rest = r.rest[n:]
+	return number
+}
+
+// fraction passes a point and at least one digit.
+func (r *timeReader) fraction() (nanos int32) {
+	r.mark('.')
+	nanos = int32(r.digits(1)) * 1e8
+	for unit := int32(1e7); r.ok && '0' <= r.next() && r.next() <= '9'; unit /= 10 {
+		nanos += int32(r.digits(1)) * unit
+	}
+	return nanos
+}
+
+// offset passes Z or an offset and answers its seconds.
+func (r *timeReader) offset() int {
+	sign := 1
+	switch r.next() {
+	case 'Z':
+		r.mark('Z')
+		return 0
+	case '-':
+		r.mark('-')
+		sign = -1
+	default:
+		r.mark('+')
+	}
+	hours := r.digits(2)
+	r.mark(':')
+	minutes := r.digits(2)
+	if hours > 23 || minutes > 59 {
+		r.ok = false
+	}
+	return sign * (hours*60 + minutes) * 60
 }

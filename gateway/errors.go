@@ -1,0 +1,126 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
+	"google.golang.org/grpc/status"
+
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/fault"
+	"github.com/moderato-live/moderato/server/requestid"
+)
+
+// errorData is `data` of an error body.
+type errorData struct {
+	Code           string            `json:"code"`
+	RequestID      string            `json:"requestId"`
+	Violations     []fault.Violation `json:"violations,omitempty"`
+	MuteExpiresAt  string            `json:"muteExpiresAt,omitempty"`
+	RequiredScope  string            `json:"requiredScope,omitempty"`
+	AcceptedTokens []string          `json:"acceptedTokens,omitempty"`
+}
+
+type errorBody struct {
+	Success bool      `json:"success"`
+	Message string    `json:"message"`
+	Data    errorData `json:"data"`
+}
+
+// refuse answers an error that arose in the facade itself.
+func (f *facade) refuse(w http.ResponseWriter, r *http.Request, e *fault.Error) {
+	f.refused.WithLabelValues(fault.Code(e.Reason)).Inc()
+	writeError(w, r, e)
+}
+
+// callFailed answers the error of a call, or of reading its arguments.
+func (f *facade) callFailed(ctx context.Context, _ *runtime.ServeMux, _ runtime.Marshaler, w http.ResponseWriter, r *http.Request, err error) {
+	st := status.Convert(err)
+	if violations, ok := unflatten(st.Message()); ok {
+		f.refuse(w, r, fault.Invalid(violations...))
+		return
+	}
+	if md, ok := runtime.ServerMetadataFromContext(ctx); ok {
+		for key, values := range md.HeaderMD {
+			if name, ok := outgoingHeader(key); ok {
+				w.Header()[http.CanonicalHeaderKey(name)] = values
+			}
+		}
+	}
+	e, _ := fault.FromStatus(st)
+	writeError(w, r, e)
+}
+
+// routingFailed answers what the runtime could not route, although the facade
+// found a route: a path that is not well-formed.
+func (f *facade) routingFailed(_ context.Context, _ *runtime.ServeMux, _ runtime.Marshaler, w http.ResponseWriter, r *http.Request, _ int) {
+	f.refuse(w, r, fault.New(moderatov1.Reason_REASON_PATH_NOT_FOUND))
+}
+
+func writeError(w http.ResponseWriter, r *http.Request, e *fault.Error) {
+	body := errorBody{Message: e.Text(), Data: errorData{
+		Code:          fault.Code(e.Reason),
+		RequestID:     r.Header.Get(requestid.Header),
+		Violations:    e.Violations,
+		MuteExpiresAt: e.Metadata[fault.MuteExpiresAt],
+		RequiredScope: e.Metadata[fault.RequiredScope],
+	}}
+	if kinds := e.Metadata[fault.AcceptedTokens]; kinds != "" {
+		body.Data.AcceptedTokens = strings.Split(kinds, ",")
+	}
+	text, _ := json.Marshal(body) // strings only: it cannot fail
+	header := w.Header()
+	if challenge := challengeFor(e); challenge != "" {
+		header.Set("WWW-Authenticate", challenge)
+	}
+	if e.RetryAfter > 0 {
+		header.Set("Retry-After", e.RetryAfterSeconds())
+	}
+	header.Set("Content-Type", contentType)
+	header.Set("Content-Length", strconv.Itoa(len(text)))
+	w.WriteHeader(fault.HTTPStatus(e.Reason))
+	_, _ = w.Write(text)
+}
+
+// challengeFor is WWW-Authenticate as RFC 6750 has it: with an error only when
+// a token was sent.
+func challengeFor(e *fault.Error) string {
+	const challenge = `Bearer realm="moderato"`
+	switch e.Reason {
+	case moderatov1.Reason_REASON_TOKEN_MISSING,
+		moderatov1.Reason_REASON_CLIENT_ID_MISSING,
+		moderatov1.Reason_REASON_CLIENT_ID_MISMATCH:
+		return challenge
+	case moderatov1.Reason_REASON_TOKEN_INVALID:
+		return challenge + `, error="invalid_token", error_description="The access token is damaged, unknown or revoked"`
+	case moderatov1.Reason_REASON_TOKEN_EXPIRED:
+		return challenge + `, error="invalid_token", error_description="The access token expired"`
+	case moderatov1.Reason_REASON_SCOPE_MISSING:
+		return fmt.Sprintf(`%s, error="insufficient_scope", scope="%s"`, challenge, e.Metadata[fault.RequiredScope])
+	}
+	return ""
+}
+
+// The generated handlers make a text of whatever error their decoder or query
+// parser returns, so violations travel through them as text.
+const flattened = "moderato violations: "
+
+type violationsError []fault.Violation
+
+func (v violationsError) Error() string {
+	text, _ := json.Marshal([]fault.Violation(v)) // strings only: it cannot fail
+	return flattened + string(text)
+}
+
+func unflatten(message string) (violations []fault.Violation, ok bool) {
+	text, ok := strings.CutPrefix(message, flattened)
+	if !ok || json.Unmarshal([]byte(text), &violations) != nil {
+		return nil, false
+	}
+	return violations, true
+}

@@ -1,0 +1,144 @@
+package gateway
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"mime"
+	"net/http"
+	"net/url"
+	"runtime/debug"
+	"strings"
+
+	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
+	"github.com/prometheus/client_golang/prometheus"
+
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/fault"
+	"github.com/moderato-live/moderato/server/requestid"
+)
+
+// facade checks what HTTP asks of a request before it becomes a call.
+type facade struct {
+	mux     *runtime.ServeMux
+	routes  routes
+	log     *slog.Logger
+	refused *prometheus.CounterVec
+}
+
+// identified gives each request its id, in the answer's header too.
+func identified(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		id := requestid.Accept(r.Header.Values(requestid.Header))
+		r.Header.Set(requestid.Header, id)
+		w.Header().Set(requestid.Header, id)
+		next.ServeHTTP(w, r)
+	})
+}
+
+func (f *facade) recovered(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() {
+			p := recover()
+			if p == nil || p == http.ErrAbortHandler { //nolint:errorlint // a value to compare, as net/http does
+				return
+			}
+			f.log.Error("panic", "request_id", r.Header.Get(requestid.Header), "path", r.URL.Path,
+				"panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			f.refuse(w, r, fault.New(moderatov1.Reason_REASON_INTERNAL))
+		}()
+		next.ServeHTTP(w, r)
+	})
+}
+
+func (f *facade) serve(w http.ResponseWriter, r *http.Request) {
+	if refusal := f.check(w, r); refusal != nil {
+		f.refuse(w, r, refusal)
+		return
+	}
+	if r.Method == http.MethodOptions {
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	// A deadline is the server's to set, and trailers have nothing to say here.
+	r.Header.Del("Grpc-Timeout")
+	r.Header.Del("Te")
+	f.mux.ServeHTTP(w, r)
+}
+
+// check refuses what cannot become a call, and prepares what can.
+func (f *facade) check(w http.ResponseWriter, r *http.Request) *fault.Error {
+	if headerBytes(r) > maxHeaderBytes {
+		return fault.New(moderatov1.Reason_REASON_HEADERS_TOO_LARGE)
+	}
+	allowed, ok := f.routes[r.URL.Path]
+	if !ok || r.URL.RawPath != "" {
+		return fault.New(moderatov1.Reason_REASON_PATH_NOT_FOUND)
+	}
+	if !allowed.has(r.Method) {
+		w.Header().Set("Allow", allowed.String())
+		if r.Method == http.MethodOptions {
+			return nil
+		}
+		return fault.New(moderatov1.Reason_REASON_METHOD_NOT_ALLOWED)
+	}
+	if r.Method == http.MethodGet {
+		return readQuery(r)
+	}
+	return readBody(w, r)
+}
+
+// headerBytes is the size of the header section as HTTP/1.1 writes it.
+func headerBytes(r *http.Request) int {
+	const separators = len(": \r\n")
+	size := len(r.Method) + len(r.RequestURI) + len(" HTTP/1.1\r\n ") + len("Host") + len(r.Host) + separators
+	for name, values := range r.Header {
+		for _, v := range values {
+			size += len(name) + len(v) + separators
+		}
+	}
+	return size
+}
+
+// readQuery parses the query where a failure can be told; the generated handlers
+// find it done.
+func readQuery(r *http.Request) *fault.Error {
+	values, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return &fault.Error{
+			Reason:     moderatov1.Reason_REASON_INVALID_ARGUMENT,
+			Message:    "The query string is not well-formed.",
+			Violations: []fault.Violation{{Field: "", Description: "the query string is not well-formed"}},
+		}
+	}
+	r.Form = values
+	return nil
+}
+
+// readBody takes the whole body, so that it is neither too large nor of another
+// type when it is decoded.
+func readBody(w http.ResponseWriter, r *http.Request) *fault.Error {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBodyBytes))
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		return fault.New(moderatov1.Reason_REASON_BODY_TOO_LARGE)
+	case err != nil:
+		return fault.Invalid(fault.Violation{Description: "the request body could not be read"})
+	case len(body) > 0 && !isJSON(r.Header.Values("Content-Type")):
+		return fault.New(moderatov1.Reason_REASON_MEDIA_TYPE_UNSUPPORTED)
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	return nil
+}
+
+func isJSON(contentType []string) bool {
+	if len(contentType) != 1 {
+		return false
+	}
+	mediaType, params, err := mime.ParseMediaType(contentType[0])
+	charset, named := params["charset"]
+	return err == nil && mediaType == "application/json" && (!named || strings.EqualFold(charset, "utf-8"))
+}

@@ -1,0 +1,144 @@
+// Package gateway is the REST facade: it turns JSON requests at /v1 into calls
+// of the gRPC services in the same process, and their answers into the
+// envelope of success, message and data.
+package gateway
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/rs/cors"
+	"google.golang.org/grpc"
+
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/chain"
+	"github.com/moderato-live/moderato/server/requestid"
+)
+
+// Bounds of the REST face.
+const (
+	maxBodyBytes   = 64 << 10
+	maxHeaderBytes = 16 << 10
+	// Between maxHeaderBytes and this the answer to a header section that is too
+	// large has our form; above, net/http gives a plain one.
+	refusedHeaderBytes = 64 << 10
+
+	readHeaderTimeout = 5 * time.Second
+	readTimeout       = 15 * time.Second
+	writeTimeout      = 30 * time.Second
+	idleTimeout       = 2 * time.Minute
+)
+
+// Options configure the facade.
+type Options struct {
+	// CORSOrigins are the origins of web pages that may call; empty is any.
+	CORSOrigins []string
+	// Log is where panics go.
+	Log *slog.Logger
+	// Registerer takes the facade's metrics.
+	Registerer prometheus.Registerer
+}
+
+// The runtime keeps the query parser in a variable of its package.
+var setQueryParser = sync.OnceFunc(func() { runtime.SetQueryParameterParser(queryParser{}) })
+
+// register are the services that the facade serves.
+var register = []func(context.Context, *runtime.ServeMux, grpc.ClientConnInterface) error{
+	func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
+		return moderatov1.RegisterModerationServiceHandlerClient(ctx, mux, moderatov1.NewModerationServiceClient(conn))
+	},
+}
+
+// New makes the facade over a connection to the services.
+func New(conn grpc.ClientConnInterface, o Options) (http.Handler, error) {
+	setQueryParser()
+	routes, err := findRoutes(moderatov1.File_moderato_v1_moderation_proto)
+	if err != nil {
+		return nil, err
+	}
+	f := &facade{routes: routes, log: o.Log, refused: prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "moderato_rest_refused_total",
+		Help: "REST requests that were refused before they became a call, by code.",
+	}, []string{"code"})}
+	if err := o.Registerer.Register(f.refused); err != nil {
+		return nil, fmt.Errorf("metrics: %w", err)
+	}
+	f.mux = runtime.NewServeMux(
+		runtime.WithMarshalerOption(runtime.MIMEWildcard, marshaler{}),
+		runtime.WithErrorHandler(f.callFailed),
+		runtime.WithRoutingErrorHandler(f.routingFailed),
+		runtime.WithIncomingHeaderMatcher(incomingHeader),
+		runtime.WithOutgoingHeaderMatcher(outgoingHeader),
+		runtime.WithOutgoingTrailerMatcher(func(string) (string, bool) { return "", false }),
+		runtime.WithDisableHTTPMethodOverride(),
+		runtime.WithDisablePathLengthFallback(),
+		runtime.WithWriteContentLength(),
+	)
+	for _, r := range register {
+		if err := r(context.Background(), f.mux, conn); err != nil {
+			return nil, fmt.Errorf("register: %w", err)
+		}
+	}
+	return f.recovered(identified(crossOrigin(o.CORSOrigins).Handler(http.HandlerFunc(f.serve)))), nil
+}
+
+// NewHTTPServer makes the HTTP server for the facade, with its bounds.
+func NewHTTPServer(h http.Handler) *http.Server {
+	return &http.Server{
+		Handler:           h,
+		ReadHeaderTimeout: readHeaderTimeout,
+		ReadTimeout:       readTimeout,
+		WriteTimeout:      writeTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    refusedHeaderBytes,
+	}
+}
+
+func crossOrigin(origins []string) *cors.Cors {
+	if len(origins) == 0 {
+		origins = []string{"*"}
+	}
+	return cors.New(cors.Options{
+		AllowedOrigins:       origins,
+		AllowedMethods:       []string{http.MethodGet, http.MethodPost, http.MethodDelete},
+		AllowedHeaders:       []string{auth.AuthorizationKey, auth.ClientIDKey, "content-type", "idempotency-key", "last-event-id", requestid.Header},
+		ExposedHeaders:       []string{requestid.Header, "Retry-After", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "Deprecation", "Link"},
+		MaxAge:               3600,
+		OptionsSuccessStatus: http.StatusNoContent,
+	})
+}
+
+// incomingHeader lists the headers that become metadata of the call, beside
+// authorization, which the runtime always hands on.
+func incomingHeader(name string) (string, bool) {
+	switch name {
+	case "Client-Id":
+		return auth.ClientIDKey, true
+	case "Acting-User":
+		return auth.ActingUserKey, true
+	case requestid.Header:
+		return requestid.Header, true
+	}
+	return "", false
+}
+
+// outgoingHeader lists the metadata of an answer that become headers. The
+// request id is one already.
+func outgoingHeader(key string) (string, bool) {
+	switch key {
+	case chain.LimitKey:
+		return "RateLimit-Limit", true
+	case chain.RemainingKey:
+		return "RateLimit-Remaining", true
+	case chain.ResetKey:
+		return "RateLimit-Reset", true
+	}
+	return "", false
+}

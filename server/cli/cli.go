@@ -1,0 +1,167 @@
+// Package cli is the command line of moderato.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"runtime/debug"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/moderato-live/moderato/server"
+	"github.com/moderato-live/moderato/server/store"
+)
+
+const description = `Moderato: moderation and channel data for a live-streaming platform.
+
+Every flag can also be given as an environment variable, named beside it.`
+
+// commands is the whole command line.
+type commands struct {
+	Serve   serve   `cmd:"" help:"Serve REST, gRPC and the admin address. The embedded database is created and migrated."`
+	Migrate migrate `cmd:"" help:"Bring the database to this version."`
+	Import  load    `cmd:"" help:"Put records from JSON Lines. It can be repeated."`
+	Client  struct {
+		Create clientCreate `cmd:"" help:"Create a client, or change its name."`
+	} `cmd:"" help:"Client applications."`
+	Token struct {
+		Issue  tokenIssue  `cmd:"" help:"Issue an access token and print it, once."`
+		Revoke tokenRevoke `cmd:"" help:"Revoke an access token."`
+	} `cmd:"" help:"Access tokens."`
+	Version version `cmd:"" help:"Print the version."`
+}
+
+// streams are the process's standard streams.
+type streams struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+// Run carries out a command line and answers the exit code.
+func Run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) int {
+	var c commands
+	parser, err := kong.New(&c,
+		kong.Name("moderato"),
+		kong.Description(description),
+		kong.UsageOnError(),
+		kong.Writers(out, errs),
+		kong.Exit(func(code int) { panic(exit(code)) }),
+		kong.BindTo(ctx, (*context.Context)(nil)),
+		kong.Bind(&streams{in, out, errs}),
+		kong.Vars{
+			"db": server.DefaultDB, "http_addr": server.DefaultHTTPAddr, "grpc_addr": server.DefaultGRPCAddr,
+			"admin_addr": server.DefaultAdminAddr, "rate_limit": fmt.Sprint(server.DefaultRateLimit),
+			"max_results": fmt.Sprint(server.DefaultMaxResults),
+		},
+	)
+	if err != nil {
+		fmt.Fprintln(errs, "moderato:", err)
+		return 1
+	}
+	return run(parser, args, errs)
+}
+
+// exit is how kong's exit, after --help, gets out of the parser.
+type exit int
+
+func run(parser *kong.Kong, args []string, errs io.Writer) (code int) {
+	defer func() {
+		switch p := recover().(type) {
+		case nil:
+		case exit:
+			code = int(p)
+		default:
+			panic(p)
+		}
+	}()
+	if unknown := unknownVariables(parser.Model); len(unknown) > 0 {
+		fmt.Fprintf(errs, "moderato: unknown environment variable %s; moderato --help lists those there are\n", unknown[0])
+		return 2
+	}
+	ctx, err := parser.Parse(args)
+	if err != nil {
+		fmt.Fprintln(errs, "moderato:", err)
+		fmt.Fprintln(errs, "Run moderato --help for what there is.")
+		return 2
+	}
+	if err := ctx.Run(); err != nil && !errors.Is(err, context.Canceled) {
+		fmt.Fprintln(errs, "moderato:", err)
+		return 1
+	}
+	return 0
+}
+
+// database is the flag that every command on data has.
+type database struct {
+	DB dbURL `help:"The database: sqlite:FILE or mysql://USER:PASSWORD@HOST:PORT/NAME?tls=true." default:"${db}" env:"MODERATO_DB" placeholder:"URL"`
+}
+
+// open opens a database whose schema is this program's.
+func (d database) open(ctx context.Context) (*store.Store, error) {
+	s, err := store.Open(ctx, store.URL(d.DB))
+	if err != nil {
+		return nil, err //nolint:wrapcheck // names the database already
+	}
+	if err := s.CheckVersion(ctx); err != nil {
+		s.Close()
+		return nil, fmt.Errorf("%w; run: moderato migrate", err)
+	}
+	return s, nil
+}
+
+// dbURL is store.URL as a flag.
+type dbURL store.URL
+
+// UnmarshalText reads the flag.
+func (u *dbURL) UnmarshalText(text []byte) error {
+	parsed, err := store.ParseURL(string(text))
+	if err != nil {
+		return fmt.Errorf("the database URL %w", err)
+	}
+	*u = dbURL(parsed)
+	return nil
+}
+
+func newLog(w io.Writer, level slog.Level, format string) *slog.Logger {
+	options := &slog.HandlerOptions{Level: level}
+	if format == "json" || (format == "auto" && !isTerminal(w)) {
+		return slog.New(slog.NewJSONHandler(w, options))
+	}
+	return slog.New(slog.NewTextHandler(w, options))
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+type version struct{}
+
+// Run prints the version of the program, as the module system or the build
+// knows it.
+func (version) Run(s *streams) error {
+	fmt.Fprintln(s.out, "moderato", buildVersion())
+	return nil
+}
+
+func buildVersion() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "(unknown)"
+	}
+	text := info.Main.Version
+	for _, setting := range info.Settings {
+		if setting.Key == "vcs.revision" {
+			text += " " + setting.Value
+		}
+	}
+	return text + " " + info.GoVersion
+}

@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"os/signal"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/moderato-live/moderato/server"
+	"github.com/moderato-live/moderato/server/demo"
+	"github.com/moderato-live/moderato/server/store"
+)
+
+type serve struct {
+	database
+	HTTPAddr    listenAddr    `name:"http-addr" help:"Where REST listens." default:"${http_addr}" env:"MODERATO_HTTP_ADDR" placeholder:"HOST:PORT"`
+	GRPCAddr    listenAddr    `name:"grpc-addr" help:"Where gRPC listens, with health and reflection." default:"${grpc_addr}" env:"MODERATO_GRPC_ADDR" placeholder:"HOST:PORT"`
+	AdminAddr   listenAddr    `name:"admin-addr" help:"Where /healthz, /readyz, /metrics and /debug/pprof listen." default:"${admin_addr}" env:"MODERATO_ADMIN_ADDR" placeholder:"HOST:PORT"`
+	RateLimit   requestRate   `help:"Requests a minute for each client and user; 0 is off." default:"${rate_limit}" env:"MODERATO_RATE_LIMIT" placeholder:"N"`
+	MaxResults  positive      `help:"The longest list that is answered without paging." default:"${max_results}" env:"MODERATO_MAX_RESULTS" placeholder:"N"`
+	CORSOrigins []string      `name:"cors-origins" help:"Origins of web pages that may call /v1; any when not given." env:"MODERATO_CORS_ORIGINS" placeholder:"ORIGIN"`
+	DrainDelay  time.Duration `help:"How long to go on answering after SIGTERM, while load balancers learn of it." default:"0s" env:"MODERATO_DRAIN_DELAY" placeholder:"DURATION"`
+	LogLevel    string        `help:"The least level to log: debug, info, warn or error." enum:"debug,info,warn,error" default:"info" env:"MODERATO_LOG_LEVEL" placeholder:"LEVEL"`
+	LogFormat   string        `help:"text, json, or auto: text on a terminal." enum:"auto,text,json" default:"auto" env:"MODERATO_LOG_FORMAT" placeholder:"FORMAT"`
+	Demo        bool          `help:"Load the demo data and print how to use it." env:"MODERATO_DEMO"`
+}
+
+// Run serves until the process is told to stop.
+func (c *serve) Run(ctx context.Context, s *streams) error {
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(c.LogLevel)); err != nil {
+		return fmt.Errorf("--log-level: %w", err)
+	}
+	log := newLog(s.err, level, c.LogFormat)
+	srv, err := server.New(ctx, server.Config{
+		DB:          store.URL(c.DB),
+		HTTPAddr:    string(c.HTTPAddr),
+		GRPCAddr:    string(c.GRPCAddr),
+		AdminAddr:   string(c.AdminAddr),
+		RateLimit:   int(c.RateLimit),
+		MaxResults:  int(c.MaxResults),
+		CORSOrigins: c.CORSOrigins,
+		DrainDelay:  c.DrainDelay,
+		Log:         log,
+	})
+	if err != nil {
+		return err //nolint:wrapcheck // says what to do
+	}
+	log.InfoContext(ctx, "listening", "rest", srv.HTTPAddr, "grpc", srv.GRPCAddr, "admin", srv.AdminAddr,
+		"db", store.URL(c.DB).String(), "version", buildVersion())
+	if !c.Demo {
+		return srv.Serve(ctx)
+	}
+	tokens, err := demo.Load(ctx, srv.Store)
+	if err != nil {
+		srv.Close()
+		return fmt.Errorf("load the demo: %w", err)
+	}
+	demo.WriteTour(s.out, demo.Addresses{REST: srv.HTTPAddr, GRPC: srv.GRPCAddr, Admin: srv.AdminAddr}, tokens)
+	return srv.Serve(ctx)
+}
+
+// listenAddr is host:port.
+type listenAddr string
+
+// UnmarshalText reads the flag.
+func (a *listenAddr) UnmarshalText(text []byte) error {
+	if _, _, err := net.SplitHostPort(string(text)); err != nil {
+		return fmt.Errorf("%q must be HOST:PORT, such as 127.0.0.1:8080 or :8080", text)
+	}
+	*a = listenAddr(text)
+	return nil
+}
+
+// requestRate is 0 or more.
+type requestRate int
+
+// UnmarshalText reads the flag.
+func (r *requestRate) UnmarshalText(text []byte) error {
+	return parseBounded(text, 0, (*int)(r))
+}
+
+// positive is 1 or more.
+type positive int
+
+// UnmarshalText reads the flag.
+func (p *positive) UnmarshalText(text []byte) error {
+	return parseBounded(text, 1, (*int)(p))
+}
+
+func parseBounded(text []byte, least int, to *int) error {
+	n, err := strconv.Atoi(string(text))
+	if err != nil || n < least {
+		return fmt.Errorf("%q must be a whole number of %d or more", text, least)
+	}
+	*to = n
+	return nil
+}

@@ -1,0 +1,35 @@
+package cli
+
+import (
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+const variablePrefix = "MODERATO_"
+
+// foreignVariables have the prefix and belong to the project's tools.
+var foreignVariables = []string{"MODERATO_CACHE", "MODERATO_DEBIAN_MIRROR", "MODERATO_REQUIRE_MYSQL", "MODERATO_TEST_MYSQL"}
+
+// unknownVariables are the environment variables that look like settings and
+// are none: a typing error that would otherwise silently mean the default.
+func unknownVariables(app *kong.Application) []string {
+	known := slices.Clone(foreignVariables)
+	_ = kong.Visit(app, func(node kong.Visitable, next kong.Next) error {
+		if flag, ok := node.(*kong.Flag); ok {
+			known = append(known, flag.Envs...)
+		}
+		return next(nil)
+	})
+	var unknown []string
+	for _, entry := range os.Environ() {
+		name, _, _ := strings.Cut(entry, "=")
+		if strings.HasPrefix(name, variablePrefix) && !slices.Contains(known, name) {
+			unknown = append(unknown, name)
+		}
+	}
+	slices.Sort(unknown)
+	return unknown
+}

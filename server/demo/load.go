@@ -1,0 +1,75 @@
+package demo
+
+import (
+	"context"
+	"fmt"
+
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/moderation"
+	"github.com/moderato-live/moderato/server/platform"
+	"github.com/moderato-live/moderato/server/policy"
+	"github.com/moderato-live/moderato/server/store"
+)
+
+// Tokens are what the commands of the tour call with.
+type Tokens struct {
+	Owner, Moderator, Viewer, App, Service string
+}
+
+// Load puts the demo's data into a store, applies its bans through the service,
+// and issues tokens. On a store that has the demo already it brings the records
+// back to what they were and issues new tokens.
+func Load(ctx context.Context, s *store.Store) (Tokens, error) {
+	now, err := s.Clock.Now(ctx, s.Read)
+	if err != nil {
+		return Tokens{}, err
+	}
+	importer := platform.Importer{Store: s}
+	if err := importer.ImportRecords(ctx, Records(now)); err != nil {
+		return Tokens{}, err
+	}
+	cast := People()
+	var tokens Tokens
+	scopes := auth.Scopes()
+	for _, t := range []struct {
+		to  *string
+		new auth.NewToken
+	}{
+		{&tokens.Owner, auth.NewToken{Kind: auth.User, ClientID: cast.Client, UserID: cast.Owner.ID, Scopes: scopes}},
+		{&tokens.Moderator, auth.NewToken{Kind: auth.User, ClientID: cast.Client, UserID: cast.Moderator.ID, Scopes: scopes}},
+		{&tokens.Viewer, auth.NewToken{Kind: auth.User, ClientID: cast.Client, UserID: cast.Viewer.ID, Scopes: scopes}},
+		{&tokens.App, auth.NewToken{Kind: auth.App, ClientID: cast.Client, Scopes: []string{auth.UsersRead}}},
+		{&tokens.Service, auth.NewToken{Kind: auth.Service, ClientID: cast.ServiceClient}},
+	} {
+		if *t.to, err = auth.Issue(ctx, s, t.new); err != nil {
+			return Tokens{}, err
+		}
+	}
+	return tokens, applyBans(ctx, s, tokens.Service)
+}
+
+// applyBans bans as a chat server would: with a service token, acting for the
+// moderator.
+func applyBans(ctx context.Context, s *store.Store, serviceToken string) error {
+	service := &moderation.Service{Store: s}
+	authenticator := auth.NewAuthenticator(s)
+	for _, b := range Bans() {
+		caller, err := authenticator.Authenticate(ctx, map[string][]string{
+			auth.AuthorizationKey: {"Bearer " + serviceToken},
+			auth.ClientIDKey:      {People().ServiceClient},
+			auth.ActingUserKey:    {b.Moderator.String()},
+		})
+		if err != nil {
+			return err
+		}
+		rule := policy.Table[moderatov1.ModerationService_BanUser_FullMethodName]
+		_, err = service.BanUser(policy.NewContext(auth.NewContext(ctx, caller), rule), &moderatov1.BanUserRequest{
+			ChannelId: b.Channel.String(), BanUserId: b.User.String(),
+		})
+		if err != nil {
+			return fmt.Errorf("ban %s: %w", b.User, err)
+		}
+	}
+	return nil
+}
