@@ -18,9 +18,8 @@ import (
 // ApplicationUpdate is the builder for updating Application entities.
 type ApplicationUpdate struct {
 	config
-	hooks     []Hook
-	mutation  *ApplicationMutation
-	modifiers []func(*sql.UpdateBuilder)
+	hooks    []Hook
+	mutation *ApplicationMutation
 }
 
 // Where appends a list predicates to the ApplicationUpdate builder.
@@ -120,12 +119,6 @@ func (_u *ApplicationUpdate) check() error {
 	return nil
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *ApplicationUpdate) Modify(modifiers ...func(u *sql.UpdateBuilder)) *ApplicationUpdate {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *ApplicationUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if err := _u.check(); err != nil {
 		return _node, err
@@ -150,7 +143,6 @@ func (_u *ApplicationUpdate) sqlSave(ctx context.Context) (_node int, err error)
 	if value, ok := _u.mutation.AddedCreatedAt(); ok {
 		_spec.AddField(application.FieldCreatedAt, field.TypeInt64, value)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
 			err = &NotFoundError{application.Label}
@@ -166,10 +158,9 @@ func (_u *ApplicationUpdate) sqlSave(ctx context.Context) (_node int, err error)
 // ApplicationUpdateOne is the builder for updating a single Application entity.
 type ApplicationUpdateOne struct {
 	config
-	fields    []string
-	hooks     []Hook
-	mutation  *ApplicationMutation
-	modifiers []func(*sql.UpdateBuilder)
+	fields   []string
+	hooks    []Hook
+	mutation *ApplicationMutation
 }
 
 // SetName sets the "name" field.
@@ -276,12 +267,6 @@ func (_u *ApplicationUpdateOne) check() error {
 	return nil
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *ApplicationUpdateOne) Modify(modifiers ...func(u *sql.UpdateBuilder)) *ApplicationUpdateOne {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *ApplicationUpdateOne) sqlSave(ctx context.Context) (_node *Application, err error) {
 	if err := _u.check(); err != nil {
 		return _node, err
@@ -323,7 +308,6 @@ func (_u *ApplicationUpdateOne) sqlSave(ctx context.Context) (_node *Application
 	if value, ok := _u.mutation.AddedCreatedAt(); ok {
 		_spec.AddField(application.FieldCreatedAt, field.TypeInt64, value)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	_node = &Application{config: _u.config}
 	_spec.Assign = _node.assignValues
 	_spec.ScanValues = _node.scanValues

@@ -18,9 +18,8 @@ import (
 // BanUpdate is the builder for updating Ban entities.
 type BanUpdate struct {
 	config
-	hooks     []Hook
-	mutation  *BanMutation
-	modifiers []func(*sql.UpdateBuilder)
+	hooks    []Hook
+	mutation *BanMutation
 }
 
 // Where appends a list predicates to the BanUpdate builder.
@@ -93,12 +92,6 @@ func (_u *BanUpdate) check() error {
 	return nil
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *BanUpdate) Modify(modifiers ...func(u *sql.UpdateBuilder)) *BanUpdate {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *BanUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if err := _u.check(); err != nil {
 		return _node, err
@@ -117,7 +110,6 @@ func (_u *BanUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if value, ok := _u.mutation.AddedBannedAt(); ok {
 		_spec.AddField(ban.FieldBannedAt, field.TypeInt64, value)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
 			err = &NotFoundError{ban.Label}
@@ -133,10 +125,9 @@ func (_u *BanUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 // BanUpdateOne is the builder for updating a single Ban entity.
 type BanUpdateOne struct {
 	config
-	fields    []string
-	hooks     []Hook
-	mutation  *BanMutation
-	modifiers []func(*sql.UpdateBuilder)
+	fields   []string
+	hooks    []Hook
+	mutation *BanMutation
 }
 
 // SetBannedAt sets the "banned_at" field.
@@ -216,12 +207,6 @@ func (_u *BanUpdateOne) check() error {
 	return nil
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *BanUpdateOne) Modify(modifiers ...func(u *sql.UpdateBuilder)) *BanUpdateOne {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *BanUpdateOne) sqlSave(ctx context.Context) (_node *Ban, err error) {
 	if err := _u.check(); err != nil {
 		return _node, err
@@ -259,7 +244,6 @@ func (_u *BanUpdateOne) sqlSave(ctx context.Context) (_node *Ban, err error) {
 	if value, ok := _u.mutation.AddedBannedAt(); ok {
 		_spec.AddField(ban.FieldBannedAt, field.TypeInt64, value)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	_node = &Ban{config: _u.config}
 	_spec.Assign = _node.assignValues
 	_spec.ScanValues = _node.scanValues

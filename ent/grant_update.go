@@ -17,9 +17,8 @@ import (
 // GrantUpdate is the builder for updating Grant entities.
 type GrantUpdate struct {
 	config
-	hooks     []Hook
-	mutation  *GrantMutation
-	modifiers []func(*sql.UpdateBuilder)
+	hooks    []Hook
+	mutation *GrantMutation
 }
 
 // Where appends a list predicates to the GrantUpdate builder.
@@ -84,12 +83,6 @@ func (_u *GrantUpdate) check() error {
 	return nil
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *GrantUpdate) Modify(modifiers ...func(u *sql.UpdateBuilder)) *GrantUpdate {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *GrantUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if err := _u.check(); err != nil {
 		return _node, err
@@ -105,7 +98,6 @@ func (_u *GrantUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if value, ok := _u.mutation.Scopes(); ok {
 		_spec.SetField(grant.FieldScopes, field.TypeString, value)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
 			err = &NotFoundError{grant.Label}
@@ -121,10 +113,9 @@ func (_u *GrantUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 // GrantUpdateOne is the builder for updating a single Grant entity.
 type GrantUpdateOne struct {
 	config
-	fields    []string
-	hooks     []Hook
-	mutation  *GrantMutation
-	modifiers []func(*sql.UpdateBuilder)
+	fields   []string
+	hooks    []Hook
+	mutation *GrantMutation
 }
 
 // SetScopes sets the "scopes" field.
@@ -196,12 +187,6 @@ func (_u *GrantUpdateOne) check() error {
 	return nil
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *GrantUpdateOne) Modify(modifiers ...func(u *sql.UpdateBuilder)) *GrantUpdateOne {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *GrantUpdateOne) sqlSave(ctx context.Context) (_node *Grant, err error) {
 	if err := _u.check(); err != nil {
 		return _node, err
@@ -234,7 +219,6 @@ func (_u *GrantUpdateOne) sqlSave(ctx context.Context) (_node *Grant, err error)
 	if value, ok := _u.mutation.Scopes(); ok {
 		_spec.SetField(grant.FieldScopes, field.TypeString, value)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	_node = &Grant{config: _u.config}
 	_spec.Assign = _node.assignValues
 	_spec.ScanValues = _node.scanValues

@@ -18,9 +18,8 @@ import (
 // MessageGenerationUpdate is the builder for updating MessageGeneration entities.
 type MessageGenerationUpdate struct {
 	config
-	hooks     []Hook
-	mutation  *MessageGenerationMutation
-	modifiers []func(*sql.UpdateBuilder)
+	hooks    []Hook
+	mutation *MessageGenerationMutation
 }
 
 // Where appends a list predicates to the MessageGenerationUpdate builder.
@@ -141,12 +140,6 @@ func (_u *MessageGenerationUpdate) check() error {
 	return nil
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *MessageGenerationUpdate) Modify(modifiers ...func(u *sql.UpdateBuilder)) *MessageGenerationUpdate {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *MessageGenerationUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if err := _u.check(); err != nil {
 		return _node, err
@@ -180,7 +173,6 @@ func (_u *MessageGenerationUpdate) sqlSave(ctx context.Context) (_node int, err 
 	if _u.mutation.PurgeAtCleared() {
 		_spec.ClearField(messagegeneration.FieldPurgeAt, field.TypeInt64)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
 			err = &NotFoundError{messagegeneration.Label}
@@ -196,10 +188,9 @@ func (_u *MessageGenerationUpdate) sqlSave(ctx context.Context) (_node int, err 
 // MessageGenerationUpdateOne is the builder for updating a single MessageGeneration entity.
 type MessageGenerationUpdateOne struct {
 	config
-	fields    []string
-	hooks     []Hook
-	mutation  *MessageGenerationMutation
-	modifiers []func(*sql.UpdateBuilder)
+	fields   []string
+	hooks    []Hook
+	mutation *MessageGenerationMutation
 }
 
 // SetGeneration sets the "generation" field.
@@ -327,12 +318,6 @@ func (_u *MessageGenerationUpdateOne) check() error {
 	return nil
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *MessageGenerationUpdateOne) Modify(modifiers ...func(u *sql.UpdateBuilder)) *MessageGenerationUpdateOne {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *MessageGenerationUpdateOne) sqlSave(ctx context.Context) (_node *MessageGeneration, err error) {
 	if err := _u.check(); err != nil {
 		return _node, err
@@ -385,7 +370,6 @@ func (_u *MessageGenerationUpdateOne) sqlSave(ctx context.Context) (_node *Messa
 	if _u.mutation.PurgeAtCleared() {
 		_spec.ClearField(messagegeneration.FieldPurgeAt, field.TypeInt64)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	_node = &MessageGeneration{config: _u.config}
 	_spec.Assign = _node.assignValues
 	_spec.ScanValues = _node.scanValues

@@ -18,9 +18,8 @@ import (
 // MuteUpdate is the builder for updating Mute entities.
 type MuteUpdate struct {
 	config
-	hooks     []Hook
-	mutation  *MuteMutation
-	modifiers []func(*sql.UpdateBuilder)
+	hooks    []Hook
+	mutation *MuteMutation
 }
 
 // Where appends a list predicates to the MuteUpdate builder.
@@ -114,12 +113,6 @@ func (_u *MuteUpdate) check() error {
 	return nil
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *MuteUpdate) Modify(modifiers ...func(u *sql.UpdateBuilder)) *MuteUpdate {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *MuteUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if err := _u.check(); err != nil {
 		return _node, err
@@ -144,7 +137,6 @@ func (_u *MuteUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if value, ok := _u.mutation.AddedExpiresAt(); ok {
 		_spec.AddField(mute.FieldExpiresAt, field.TypeInt64, value)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
 			err = &NotFoundError{mute.Label}
@@ -160,10 +152,9 @@ func (_u *MuteUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 // MuteUpdateOne is the builder for updating a single Mute entity.
 type MuteUpdateOne struct {
 	config
-	fields    []string
-	hooks     []Hook
-	mutation  *MuteMutation
-	modifiers []func(*sql.UpdateBuilder)
+	fields   []string
+	hooks    []Hook
+	mutation *MuteMutation
 }
 
 // SetMutedAt sets the "muted_at" field.
@@ -264,12 +255,6 @@ func (_u *MuteUpdateOne) check() error {
 	return nil
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *MuteUpdateOne) Modify(modifiers ...func(u *sql.UpdateBuilder)) *MuteUpdateOne {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *MuteUpdateOne) sqlSave(ctx context.Context) (_node *Mute, err error) {
 	if err := _u.check(); err != nil {
 		return _node, err
@@ -313,7 +298,6 @@ func (_u *MuteUpdateOne) sqlSave(ctx context.Context) (_node *Mute, err error) {
 	if value, ok := _u.mutation.AddedExpiresAt(); ok {
 		_spec.AddField(mute.FieldExpiresAt, field.TypeInt64, value)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	_node = &Mute{config: _u.config}
 	_spec.Assign = _node.assignValues
 	_spec.ScanValues = _node.scanValues

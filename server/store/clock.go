@@ -13,6 +13,7 @@ import (
 type Clock struct {
 	sql    string
 	offset atomic.Int64
+	frozen atomic.Int64
 }
 
 // SQL is an expression for the database's time, to be read together with other
@@ -20,7 +21,12 @@ type Clock struct {
 func (c *Clock) SQL() string { return c.sql }
 
 // At is the instant for a value that SQL yielded.
-func (c *Clock) At(value int64) instant.Instant { return instant.Instant(value + c.offset.Load()) }
+func (c *Clock) At(value int64) instant.Instant {
+	if at := c.frozen.Load(); at != 0 {
+		return instant.Instant(at)
+	}
+	return instant.Instant(value + c.offset.Load())
+}
 
 // Now asks the database for its time.
 func (c *Clock) Now(ctx context.Context, q Queryer) (instant.Instant, error) {
@@ -35,3 +41,7 @@ func (c *Clock) Local() instant.Instant { return c.At(time.Now().UnixMilli()) }
 
 // Advance moves the clock; tests use it instead of waiting.
 func (c *Clock) Advance(d time.Duration) { c.offset.Add(d.Milliseconds()) }
+
+// Freeze stops the clock at an instant, for tests of what happens just then; 0
+// lets it run again.
+func (c *Clock) Freeze(at instant.Instant) { c.frozen.Store(int64(at)) }

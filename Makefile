@@ -1,0 +1,54 @@
+# Everything that is done with this project. `make help` lists it.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+# Generators and operators' tools are pinned in tools/go.mod, apart from the
+# program's own dependencies.
+TOOL := go tool -modfile=tools/go.mod
+TESTDB := tools/testdb/with-databases
+FUZZTIME ?= 20s
+
+.PHONY: help
+help: ## List the targets.
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | sed -E 's/^([a-z-]+):.*## /\1\t/' | awk -F'\t' '{printf "  make %-12s %s\n", $$1, $$2}'
+
+.PHONY: build
+build: ## Build bin/moderato.
+	go build -trimpath -ldflags '-s -w' -o bin/moderato ./cmd/moderato
+
+.PHONY: run
+run: build ## Serve the demo on an embedded database, and print how to use it.
+	bin/moderato serve --demo
+
+.PHONY: test
+test: ## Run every test, on SQLite, MariaDB and MySQL; installs and starts what they need.
+	$(TESTDB) go test -race ./...
+
+.PHONY: test-sqlite
+test-sqlite: ## Run the tests on SQLite alone, for a quick look.
+	MODERATO_TEST_MYSQL=none go test ./...
+
+.PHONY: gen
+gen: ## Generate gen/ and ent/ from proto/ and ent/schema/.
+	rm -rf gen
+	$(TOOL) buf generate
+	$(TOOL) ent generate --feature sql/execquery ./ent/schema
+
+.PHONY: gen-check
+gen-check: gen ## Fail if what is generated is not what is committed.
+	@test -z "$$(git status --porcelain -- gen ent)" || { git status --short -- gen ent; echo 'generated code is not up to date: run make gen and commit'; exit 1; }
+
+.PHONY: migration
+migration: ## Propose migrations for a changed ent/schema: make migration NAME=add_followers
+	@test -n "$(NAME)" || { echo 'say what it does: make migration NAME=add_followers'; exit 1; }
+	$(TESTDB) tools/migration $(NAME)
+
+.PHONY: grpcurl
+grpcurl: ## Build bin/grpcurl.
+	go build -modfile=tools/go.mod -o bin/grpcurl github.com/fullstorydev/grpcurl/cmd/grpcurl
+
+.PHONY: clean
+clean: ## Remove what was built, and the demo's database.
+	rm -rf bin moderato.db moderato.db-shm moderato.db-wal moderato.db.migrate.lock

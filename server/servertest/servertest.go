@@ -1,0 +1,215 @@
+// Package servertest starts whole servers for tests, and calls them as their
+// users do: over real ports, on both faces.
+package servertest
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/metadata"
+
+	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server"
+	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/platform"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/store/storetest"
+	"github.com/moderato-live/moderato/server/uid"
+)
+
+// Server is a running server.
+type Server struct {
+	*server.Server
+
+	// Moderation and Chat are clients of its services over gRPC.
+	Moderation moderatov1.ModerationServiceClient
+	Chat       platformv1.ChatServiceClient
+	// Conn is the connection of the clients.
+	Conn *grpc.ClientConn
+
+	stop func() error
+}
+
+// Each runs a test on a running server with the World, on every kind of store.
+func Each(t *testing.T, test func(t *testing.T, s *Server)) {
+	t.Helper()
+	storetest.Each(t, func(t *testing.T, url store.URL) {
+		s := Start(t, Config(url))
+		s.Load(t, World()...)
+		test(t, s)
+	})
+}
+
+// Config is a configuration for a test: on free ports, without a rate limit,
+// and with its log kept for a failure.
+func Config(url store.URL) server.Config {
+	return server.Config{
+		DB: url, HTTPAddr: "127.0.0.1:0", GRPCAddr: "127.0.0.1:0", AdminAddr: "127.0.0.1:0",
+		Log: slog.New(slog.DiscardHandler),
+	}
+}
+
+// Start migrates the database and starts a server, which ends with the test.
+func Start(t *testing.T, config server.Config) *Server {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	t.Cleanup(cancel)
+	if err := store.Migrate(ctx, config.DB, config.Log); err != nil {
+		t.Fatal(err)
+	}
+	srv, err := server.New(ctx, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- srv.Serve(ctx) }()
+	conn, err := grpc.NewClient(srv.GRPCAddr, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &Server{
+		Server: srv, Conn: conn,
+		Moderation: moderatov1.NewModerationServiceClient(conn),
+		Chat:       platformv1.NewChatServiceClient(conn),
+	}
+	stopped := false
+	s.stop = func() error {
+		if stopped {
+			return nil
+		}
+		stopped = true
+		_ = conn.Close()
+		cancel()
+		return <-ended
+	}
+	t.Cleanup(func() {
+		if err := s.stop(); err != nil {
+			t.Errorf("the server ended with: %v", err)
+		}
+	})
+	return s
+}
+
+// Stop drains the server and waits for its end.
+func (s *Server) Stop(t *testing.T) {
+	t.Helper()
+	if err := s.stop(); err != nil {
+		t.Errorf("the server ended with: %v", err)
+	}
+}
+
+// Load imports records.
+func (s *Server) Load(t *testing.T, records ...*platformv1.Record) {
+	t.Helper()
+	importer := platform.Importer{Store: s.Store}
+	if err := importer.ImportRecords(context.Background(), records); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Credentials are what a caller sends to show who they are.
+type Credentials struct {
+	Token, ClientID string
+	// ActingUser is for whom a service token acts; the zero ID sends none.
+	ActingUser uid.ID
+}
+
+// Token issues a token.
+func (s *Server) Token(t *testing.T, n auth.NewToken) Credentials {
+	t.Helper()
+	text, err := auth.Issue(context.Background(), s.Store, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Credentials{Token: text, ClientID: n.ClientID}
+}
+
+// As is credentials of a user with every scope, through the client Dashboard.
+func (s *Server) As(t *testing.T, user uid.ID) Credentials {
+	t.Helper()
+	return s.Token(t, auth.NewToken{Kind: auth.User, ClientID: Dashboard, UserID: user, Scopes: auth.Scopes()})
+}
+
+// AsApp is credentials of the client Dashboard itself, with every scope.
+func (s *Server) AsApp(t *testing.T) Credentials {
+	t.Helper()
+	return s.Token(t, auth.NewToken{Kind: auth.App, ClientID: Dashboard, Scopes: auth.Scopes()})
+}
+
+// AsService is credentials of an internal backend.
+func (s *Server) AsService(t *testing.T) Credentials {
+	t.Helper()
+	return s.Token(t, auth.NewToken{Kind: auth.Service, ClientID: ChatServer})
+}
+
+// Context is a context for a gRPC call with the credentials.
+func (c Credentials) Context() context.Context {
+	md := metadata.MD{}
+	if c.Token != "" {
+		md.Set(auth.AuthorizationKey, "Bearer "+c.Token)
+	}
+	if c.ClientID != "" {
+		md.Set(auth.ClientIDKey, c.ClientID)
+	}
+	if !c.ActingUser.IsZero() {
+		md.Set(auth.ActingUserKey, c.ActingUser.String())
+	}
+	return metadata.NewOutgoingContext(context.Background(), md)
+}
+
+// Response is an answer over REST.
+type Response struct {
+	Status int
+	Header http.Header
+	Body   string
+}
+
+// REST sends a request; a body that is not empty is sent as JSON.
+func (s *Server) REST(t *testing.T, c Credentials, method, path, body string) Response {
+	t.Helper()
+	return s.Do(t, s.Request(t, c, method, path, body))
+}
+
+// Request makes the request that REST sends, to be changed before Do.
+func (s *Server) Request(t *testing.T, c Credentials, method, path, body string) *http.Request {
+	t.Helper()
+	r, err := http.NewRequestWithContext(context.Background(), method, "http://"+s.HTTPAddr+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Token != "" {
+		r.Header.Set("Authorization", "Bearer "+c.Token)
+	}
+	if c.ClientID != "" {
+		r.Header.Set("client-id", c.ClientID)
+	}
+	if !c.ActingUser.IsZero() {
+		r.Header.Set("acting-user", c.ActingUser.String())
+	}
+	if body != "" {
+		r.Header.Set("content-type", "application/json")
+	}
+	return r
+}
+
+// Do sends a request.
+func (s *Server) Do(t *testing.T, r *http.Request) Response {
+	t.Helper()
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Response{response.StatusCode, response.Header, string(body)}
+}

@@ -1,0 +1,106 @@
+// Package storetest gives a test a database of its own on each kind of store.
+package storetest
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/moderato-live/moderato/server/store"
+)
+
+// Variable names the servers of the MySQL family for tests: `name=url` pairs,
+// separated by spaces, each URL without a database. tools/testdb/with-databases
+// starts servers and sets it.
+const Variable = "MODERATO_TEST_MYSQL"
+
+// none as the value of Variable runs the tests on SQLite alone.
+const none = "none"
+
+// Each runs a test on every kind of store, each time with a fresh, empty
+// database. Where no server of the MySQL family is named, it fails.
+func Each(t *testing.T, test func(t *testing.T, url store.URL)) {
+	t.Helper()
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		test(t, SQLite(t))
+	})
+	for _, s := range servers(t) {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			test(t, s.database(t))
+		})
+	}
+}
+
+// SQLite is a fresh database in a file.
+func SQLite(t *testing.T) store.URL {
+	t.Helper()
+	return store.URL{Path: filepath.Join(t.TempDir(), "test.db")}
+}
+
+// EachServer is Each without SQLite, for what only servers do.
+func EachServer(t *testing.T, test func(t *testing.T, url store.URL)) {
+	t.Helper()
+	for _, s := range servers(t) {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			test(t, s.database(t))
+		})
+	}
+}
+
+type server struct{ name, url string }
+
+func servers(t *testing.T) []server {
+	t.Helper()
+	value := os.Getenv(Variable)
+	if value == none && os.Getenv("CI") != "true" {
+		return nil
+	}
+	var found []server
+	for _, pair := range strings.Fields(value) {
+		name, url, ok := strings.Cut(pair, "=")
+		if !ok {
+			t.Fatalf("%s has %q, which is not name=mysql://…/", Variable, pair)
+		}
+		found = append(found, server{name, url})
+	}
+	if len(found) == 0 {
+		t.Fatalf("no database server to test on: run `make test`, or `tools/testdb/with-databases go test ./...`, or set %s=%s to test on SQLite alone", Variable, none)
+	}
+	return found
+}
+
+func (s server) database(t *testing.T) store.URL {
+	t.Helper()
+	name := "moderato_test_" + strings.ToLower(rand.Text())
+	s.exec(t, "CREATE DATABASE "+name+" CHARACTER SET utf8mb4 COLLATE utf8mb4_bin")
+	t.Cleanup(func() { s.exec(t, "DROP DATABASE "+name) })
+	url, err := store.ParseURL(s.url + name)
+	if err != nil {
+		t.Fatalf("%s: %v", Variable, err)
+	}
+	return url
+}
+
+func (s server) exec(t *testing.T, statement string) {
+	t.Helper()
+	// information_schema is there on every server, and needs no rights.
+	url, err := store.ParseURL(s.url + "information_schema")
+	if err != nil {
+		t.Fatalf("%s: %v", Variable, err)
+	}
+	db, err := store.Open(context.Background(), url)
+	if err != nil {
+		t.Fatal(fmt.Errorf("%s: %w", Variable, err))
+	}
+	defer db.Close()
+	if _, err := db.DB().ExecContext(context.Background(), statement); err != nil {
+		t.Fatalf("%s: %v", statement, err)
+	}
+}
