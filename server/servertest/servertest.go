@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
@@ -134,7 +135,10 @@ func (s *Server) Token(t *testing.T, n auth.NewToken) Credentials {
 // As is credentials of a user with every scope, through the client Dashboard.
 func (s *Server) As(t *testing.T, user uid.ID) Credentials {
 	t.Helper()
-	return s.Token(t, auth.NewToken{Kind: auth.User, ClientID: Dashboard, UserID: user, Scopes: auth.Scopes()})
+	return s.Token(t, auth.NewToken{
+		Kind: auth.User, ClientID: Dashboard, UserID: user, Scopes: auth.Scopes(),
+		Lifetime: 365 * 24 * time.Hour, // tests move the clock far
+	})
 }
 
 // AsApp is credentials of the client Dashboard itself, with every scope.

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -102,9 +103,9 @@ func (s *Store) lockMigrations(ctx context.Context, url URL) (unlock func(), err
 		return nil, fmt.Errorf("migrate %s: %w", url, err)
 	}
 	// Names of locks are global to the server, and at most 64 characters long.
-	name := fmt.Sprintf("CONCAT('moderato.', SHA1(%s))", "DATABASE()")
+	name := fmt.Sprintf("moderato.%x", sha256.Sum256([]byte(url.Name)))[:64]
 	var got sql.NullInt64
-	err = conn.QueryRowContext(ctx, "SELECT GET_LOCK("+name+", ?)", int(migrationLockWait.Seconds())).Scan(&got)
+	err = conn.QueryRowContext(ctx, "SELECT GET_LOCK(?, ?)", name, int(migrationLockWait.Seconds())).Scan(&got)
 	if err == nil && got.Int64 != 1 {
 		err = errors.New("another migration holds the lock")
 	}
@@ -113,7 +114,7 @@ func (s *Store) lockMigrations(ctx context.Context, url URL) (unlock func(), err
 		return nil, fmt.Errorf("wait for another migration of %s: %w", url, err)
 	}
 	return func() {
-		_, _ = conn.ExecContext(context.WithoutCancel(ctx), "SELECT RELEASE_LOCK("+name+")")
+		_, _ = conn.ExecContext(context.WithoutCancel(ctx), "SELECT RELEASE_LOCK(?)", name)
 		_ = conn.Close()
 	}, nil
 }

@@ -39,6 +39,7 @@ func openMySQL(ctx context.Context, u URL) (*Store, error) {
 	config.ClientFoundRows = true   // an UPDATE that finds its row counts it, changed or not
 	config.RejectReadOnly = true    // a demoted primary: take another connection
 	config.Collation = "utf8mb4_bin"
+	config.Logger = &mysql.NopLogger{} // what goes wrong is an error too, and logged with its request
 	config.Params = map[string]string{
 		"time_zone":                "'+00:00'",
 		"sql_mode":                 "'STRICT_ALL_TABLES,ONLY_FULL_GROUP_BY,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'",

@@ -1,0 +1,295 @@
+package moderation_test
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"net/http"
+	"net/url"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/uid"
+)
+
+// bothFacesOperation is an operation as it is called on each face.
+type bothFacesOperation struct {
+	name, method, path string
+	request, response  proto.Message
+}
+
+// bothFaces are the operations of the interface document's section
+// "Moderation".
+var bothFaces = struct {
+	ListModeratedChannels, ListModerators, AddModerator, RemoveModerator, BanUser, RemoveBan, MuteUser bothFacesOperation
+}{
+	bothFacesOperation{"ListModeratedChannels", http.MethodGet, "/v1/moderation/channels",
+		&moderatov1.ListModeratedChannelsRequest{}, &moderatov1.ListModeratedChannelsResponse{}},
+	bothFacesOperation{"ListModerators", http.MethodGet, "/v1/moderation/moderators",
+		&moderatov1.ListModeratorsRequest{}, &moderatov1.ListModeratorsResponse{}},
+	bothFacesOperation{"AddModerator", http.MethodPost, "/v1/moderation/moderators",
+		&moderatov1.AddModeratorRequest{}, &moderatov1.AddModeratorResponse{}},
+	bothFacesOperation{"RemoveModerator", http.MethodDelete, "/v1/moderation/moderators",
+		&moderatov1.RemoveModeratorRequest{}, &moderatov1.RemoveModeratorResponse{}},
+	bothFacesOperation{"BanUser", http.MethodPost, "/v1/moderation/ban",
+		&moderatov1.BanUserRequest{}, &moderatov1.BanUserResponse{}},
+	bothFacesOperation{"RemoveBan", http.MethodDelete, "/v1/moderation/ban",
+		&moderatov1.RemoveBanRequest{}, &moderatov1.RemoveBanResponse{}},
+	bothFacesOperation{"MuteUser", http.MethodPost, "/v1/moderation/mute",
+		&moderatov1.MuteUserRequest{}, &moderatov1.MuteUserResponse{}},
+}
+
+// bothFacesArgs are the arguments of a call, by their names in JSON.
+type bothFacesArgs map[string]string
+
+// bothFacesCondition is how every refusal for one reason looks.
+type bothFacesCondition struct {
+	http      int
+	code      codes.Code
+	message   string
+	challenge string // WWW-Authenticate
+}
+
+const (
+	bothFacesRealm     = `Bearer realm="moderato"`
+	bothFacesNotUUID   = "must be a UUID in its 36-character form"
+	bothFacesNotName   = "must be 1 to 40 of A-Z a-z 0-9 _ . -"
+	bothFacesTwoWrongs = "The request is not valid; violations names each field that is wrong."
+)
+
+var bothFacesConditions = map[string]bothFacesCondition{
+	"TOKEN_MISSING": {401, codes.Unauthenticated,
+		"An access token is required: send the header Authorization: Bearer <token>.", bothFacesRealm},
+	"TOKEN_INVALID": {401, codes.Unauthenticated,
+		"The access token is not valid: it is damaged, unknown or revoked. Get a new one.",
+		bothFacesRealm + `, error="invalid_token", error_description="The access token is damaged, unknown or revoked"`},
+	"TOKEN_EXPIRED": {401, codes.Unauthenticated, "The access token has expired. Get a new one.",
+		bothFacesRealm + `, error="invalid_token", error_description="The access token expired"`},
+	"CLIENT_ID_MISSING": {401, codes.Unauthenticated,
+		"A client id is required: send the header client-id.", bothFacesRealm},
+	"CLIENT_ID_MISMATCH": {401, codes.Unauthenticated,
+		"The access token was issued to another client than the one in client-id.", bothFacesRealm},
+	"TOKEN_KIND_NOT_ACCEPTED": {403, codes.PermissionDenied,
+		"This operation does not accept this kind of token; acceptedTokens says which it does.", ""},
+	"SCOPE_MISSING": {403, codes.PermissionDenied, "The access token lacks the scope in requiredScope.", "(by scope)"},
+	"GRANT_MISSING": {403, codes.PermissionDenied,
+		"The user has not granted the scope in requiredScope to this client.", ""},
+	"NOT_CHANNEL_OWNER": {403, codes.PermissionDenied, "Only the owner of the channel may do this.", ""},
+	"NOT_CHANNEL_MODERATOR": {403, codes.PermissionDenied,
+		"Only the owner of the channel or one of its moderators may do this.", ""},
+	"NOT_SELF":          {403, codes.PermissionDenied, "A user token may read only its own user's data here.", ""},
+	"INVALID_ARGUMENT":  {400, codes.InvalidArgument, bothFacesTwoWrongs, ""},
+	"CHANNEL_NOT_FOUND": {400, codes.InvalidArgument, "There is no channel with this id.", ""},
+	"USER_NOT_FOUND":    {400, codes.InvalidArgument, "There is no such user.", ""},
+	"TARGET_IS_CHANNEL": {400, codes.InvalidArgument, "This cannot be done to the owner of the channel.", ""},
+	"RESULT_TOO_LARGE":  {400, codes.InvalidArgument, "The list is longer than this server sends.", ""},
+	"NOT_BANNED":        {404, codes.NotFound, "The user is not banned in this channel.", ""},
+	"MUTE_ACTIVE": {409, codes.AlreadyExists,
+		"The user is muted already; the mute ends at muteExpiresAt.", ""},
+}
+
+// bothFacesWant is the refusal that a call must get on both faces.
+type bothFacesWant struct {
+	reason     string
+	violations [][2]string       // field and description
+	metadata   map[string]string // requiredScope, acceptedTokens, muteExpiresAt
+	retryAfter time.Duration
+}
+
+// message is the sentence for a person: one violation is told in full.
+func (w bothFacesWant) message() string {
+	if len(w.violations) == 1 {
+		return w.violations[0][0] + " " + w.violations[0][1] + "."
+	}
+	return bothFacesConditions[w.reason].message
+}
+
+// check makes a call on both faces and compares all of each answer.
+func (w bothFacesWant) check(t *testing.T, s *servertest.Server, o bothFacesOperation, caller metadata.MD, args bothFacesArgs) {
+	t.Helper()
+	if _, ok := bothFacesConditions[w.reason]; !ok {
+		t.Fatalf("the test expects %q, which is no condition", w.reason)
+	}
+	w.checkREST(t, s, o, caller, args)
+	w.checkGRPC(t, s, o, caller, args)
+}
+
+func (w bothFacesWant) checkREST(t *testing.T, s *servertest.Server, o bothFacesOperation, caller metadata.MD, args bothFacesArgs) {
+	t.Helper()
+	condition, id := bothFacesConditions[w.reason], uid.New().String()
+	got := o.overREST(t, s, caller, args, id)
+	data := map[string]any{"code": w.reason, "requestId": id}
+	if len(w.violations) > 0 {
+		violations := []any{}
+		for _, v := range w.violations {
+			violations = append(violations, map[string]any{"field": v[0], "description": v[1]})
+		}
+		data["violations"] = violations
+	}
+	for key, value := range w.metadata {
+		data[key] = value
+		if key == "acceptedTokens" {
+			data[key] = []any{value}
+		}
+	}
+	want := map[string]any{"success": false, "message": w.message(), "data": data}
+	var body map[string]any
+	if err := json.Unmarshal([]byte(got.Body), &body); err != nil || !reflect.DeepEqual(body, want) {
+		wantJSON, _ := json.Marshal(want)
+		t.Errorf("%s over REST: got body\n%s\nwant\n%s", o.name, got.Body, wantJSON)
+	}
+	headers := map[string]string{
+		"Content-Type": "application/json", "X-Request-Id": id, "WWW-Authenticate": condition.challenge, "Retry-After": "",
+	}
+	if w.reason == "SCOPE_MISSING" {
+		headers["WWW-Authenticate"] = bothFacesRealm + `, error="insufficient_scope", scope="` + w.metadata["requiredScope"] + `"`
+	}
+	if w.retryAfter > 0 {
+		seconds := (w.retryAfter + time.Second - time.Nanosecond).Truncate(time.Second)
+		headers["Retry-After"] = strconv.Itoa(int(seconds.Seconds()))
+	}
+	for name, value := range headers {
+		if g := strings.Join(got.Header.Values(name), " & "); g != value {
+			t.Errorf("%s over REST: got the header %s %q, want %q", o.name, name, g, value)
+		}
+	}
+	if got.Status != condition.http {
+		t.Errorf("%s over REST: got status %d, want %d", o.name, got.Status, condition.http)
+	}
+}
+
+func (w bothFacesWant) checkGRPC(t *testing.T, s *servertest.Server, o bothFacesOperation, caller metadata.MD, args bothFacesArgs) {
+	t.Helper()
+	condition, id := bothFacesConditions[w.reason], uid.New().String()
+	_, header, err := o.overGRPC(t, s, caller, args, id)
+	got := status.Convert(err)
+	if got.Code() != condition.code || got.Message() != w.message() {
+		t.Errorf("%s over gRPC: got %s %q, want %s %q", o.name, got.Code(), got.Message(), condition.code, w.message())
+	}
+	want := []proto.Message{
+		&errdetails.ErrorInfo{Reason: w.reason, Domain: "moderato", Metadata: w.metadata},
+		&errdetails.RequestInfo{RequestId: id},
+	}
+	if len(w.violations) > 0 {
+		bad := &errdetails.BadRequest{}
+		for _, v := range w.violations {
+			bad.FieldViolations = append(bad.FieldViolations, &errdetails.BadRequest_FieldViolation{Field: v[0], Description: v[1]})
+		}
+		want = append(want, bad)
+	}
+	if w.retryAfter > 0 {
+		want = append(want, &errdetails.RetryInfo{RetryDelay: durationpb.New(w.retryAfter)})
+	}
+	same := slices.EqualFunc(got.Details(), want, func(g any, w proto.Message) bool {
+		m, ok := g.(proto.Message)
+		return ok && proto.Equal(m, w)
+	})
+	if !same {
+		t.Errorf("%s over gRPC: got details %v, want %v", o.name, got.Details(), want)
+	}
+	if g := header.Get("x-request-id"); !slices.Equal(g, []string{id}) {
+		t.Errorf("%s over gRPC: got x-request-id %q, want %q", o.name, g, id)
+	}
+}
+
+// overREST calls with the arguments in the query or in the body.
+func (o bothFacesOperation) overREST(t *testing.T, s *servertest.Server, caller metadata.MD, args bothFacesArgs, id string) servertest.Response {
+	t.Helper()
+	path, body := o.path, ""
+	if o.method == http.MethodGet {
+		query := url.Values{}
+		for name, value := range args {
+			query.Set(name, value)
+		}
+		path += "?" + query.Encode()
+	} else {
+		text, _ := json.Marshal(args)
+		body = string(text)
+	}
+	r := s.Request(t, servertest.Credentials{}, o.method, path, body)
+	r.Header.Set("X-Request-Id", id)
+	for name, values := range caller {
+		for _, value := range values {
+			r.Header.Add(name, value)
+		}
+	}
+	return s.Do(t, r)
+}
+
+// overGRPC calls with the same arguments in a message.
+func (o bothFacesOperation) overGRPC(t *testing.T, s *servertest.Server, caller metadata.MD, args bothFacesArgs, id string) (proto.Message, metadata.MD, error) {
+	t.Helper()
+	text, _ := json.Marshal(args)
+	request := proto.Clone(o.request)
+	if err := protojson.Unmarshal(text, request); err != nil {
+		t.Fatalf("%s: %v", o.name, err)
+	}
+	md := metadata.Join(caller, metadata.Pairs("x-request-id", id))
+	ctx, cancel := context.WithTimeout(metadata.NewOutgoingContext(context.Background(), md), 20*time.Second)
+	defer cancel()
+	var header metadata.MD
+	response := proto.Clone(o.response)
+	err := s.Conn.Invoke(ctx, "/moderato.v1.ModerationService/"+o.name, request, response, grpc.Header(&header))
+	return response, header, err
+}
+
+// bothFacesOutcome is what a call comes to on each face: OK, or the reason.
+func (o bothFacesOperation) outcome(t *testing.T, s *servertest.Server, caller metadata.MD, args bothFacesArgs, rest bool) string {
+	t.Helper()
+	if rest {
+		got := o.overREST(t, s, caller, args, uid.New().String())
+		var body struct{ Data any }
+		if err := json.Unmarshal([]byte(got.Body), &body); err != nil {
+			t.Fatalf("%s over REST: got the body %q: %v", o.name, got.Body, err)
+		}
+		if data, ok := body.Data.(map[string]any); ok && got.Status != http.StatusOK {
+			return data["code"].(string)
+		}
+		if got.Status != http.StatusOK {
+			return got.Body
+		}
+		return "OK"
+	}
+	_, _, err := o.overGRPC(t, s, caller, args, uid.New().String())
+	for _, detail := range status.Convert(err).Details() {
+		if info, ok := detail.(*errdetails.ErrorInfo); ok {
+			return info.GetReason()
+		}
+	}
+	if err != nil {
+		return err.Error()
+	}
+	return "OK"
+}
+
+// bothFacesAs is credentials as metadata.
+func bothFacesAs(c servertest.Credentials) metadata.MD {
+	md, _ := metadata.FromOutgoingContext(c.Context())
+	return md
+}
+
+// bothFacesWith is metadata with some of it replaced; without values, removed.
+func bothFacesWith(md metadata.MD, name string, values ...string) metadata.MD {
+	changed := maps.Clone(md)
+	if len(values) == 0 {
+		delete(changed, name)
+		return changed
+	}
+	changed[name] = values
+	return changed
+}

@@ -1,0 +1,112 @@
+package moderation_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/store/storetest"
+)
+
+// TestConnectionLostInCommit loses the connection to the database in COMMIT,
+// where nobody can tell whether it happened. The caller must get the answer of
+// their own change: not a 409 for their own mute, nor a 404 for their own unban.
+func TestConnectionLostInCommit(t *testing.T) {
+	cuts := map[string][]storetest.Cut{
+		"before it reached the server":                     {storetest.BeforeCommit},
+		"before its answer came back":                      {storetest.AfterCommit},
+		"twice before it reached the server":               {storetest.BeforeCommit, storetest.BeforeCommit},
+		"first before it, then before its answer":          {storetest.BeforeCommit, storetest.AfterCommit},
+		"before the answer of the retry that was not lost": {storetest.Nowhere},
+	}
+	storetest.EachServer(t, func(t *testing.T, url store.URL) {
+		proxy := storetest.NewProxy(t, url)
+		s := servertest.Start(t, servertest.Config(proxy.URL))
+		s.Load(t, servertest.World()...)
+		d := newDrive(t, s)
+		want := []string{}
+		for name, cut := range cuts {
+			steps := []struct {
+				what   string
+				do     func() error
+				events []string
+			}{
+				{"ban", func() error { _, err := d.ban(servertest.Moderator, servertest.Raider); return err }, []string{"channel.ban", "channel.chat.clear_user_messages"}},
+				{"unban", func() error { return d.unban(servertest.Moderator, servertest.Raider) }, []string{"channel.unban"}},
+				{"mute", func() error { _, err := d.mute(servertest.Moderator, servertest.Raider); return err }, []string{"channel.mute", "channel.chat.clear_user_messages"}},
+				{"add moderator", func() error { return d.setModerator(servertest.Viewer, true) }, []string{"channel.moderator.add"}},
+				{"remove moderator", func() error { return d.setModerator(servertest.Viewer, false) }, []string{"channel.moderator.remove"}},
+			}
+			for _, step := range steps {
+				proxy.CutNext(cut...)
+				if err := step.do(); err != nil {
+					t.Errorf("%s, cut %s: %v", step.what, name, err)
+				}
+				wantCuts := len(cut)
+				if cut[0] == storetest.Nowhere {
+					wantCuts = 0
+				}
+				if got := proxy.Made(); got != wantCuts {
+					t.Errorf("%s, cut %s: %d cuts were made, want %d", step.what, name, got, wantCuts)
+				}
+				want = append(want, step.events...)
+			}
+			d.Store.Clock.Advance(10 * time.Minute) // ends the mute
+			sweep(t, d)
+			want = append(want, "channel.mute.expire")
+		}
+		d.wantEvents(want...)
+	})
+}
+
+// TestDatabaseGone asks a server whose database went away: UNAVAILABLE, with
+// no word of what is behind it, and all is well when it is back.
+func TestDatabaseGone(t *testing.T) {
+	storetest.EachServer(t, func(t *testing.T, url store.URL) {
+		proxy := storetest.NewProxy(t, url)
+		s := servertest.Start(t, servertest.Config(proxy.URL))
+		s.Load(t, servertest.World()...)
+		d := newDrive(t, s)
+		d.mustBan(servertest.Moderator, servertest.Raider)
+		proxy.SetDown(true)
+		for what, err := range map[string]error{
+			"unban": d.unban(servertest.Moderator, servertest.Raider),
+			"post":  d.post(servertest.Raider, "hello"),
+		} {
+			if status.Code(err) != codes.Unavailable || reason(err) != "UNAVAILABLE" {
+				t.Errorf("%s: %v", what, err)
+			}
+			if got, want := status.Convert(err).Message(), "The service is unavailable at the moment. Try again shortly."; got != want {
+				t.Errorf("%s says %q, want %q", what, got, want)
+			}
+		}
+		if r := adminGet(t, s, "/readyz"); r.Status != 503 {
+			t.Errorf("/readyz without a database: %d %s", r.Status, r.Body)
+		}
+		proxy.SetDown(false)
+		wantReason(t, d.unban(servertest.Moderator, servertest.Raider), "OK")
+		if r := adminGet(t, s, "/readyz"); r.Status != 200 {
+			t.Errorf("/readyz with its database: %d %s", r.Status, r.Body)
+		}
+	})
+}
+
+func adminGet(t *testing.T, s *servertest.Server, path string) servertest.Response {
+	t.Helper()
+	r := s.Request(t, servertest.Credentials{}, "GET", "/", "")
+	r.URL.Host, r.URL.Path = s.AdminAddr, path
+	return s.Do(t, r)
+}
+
+func sweep(t *testing.T, d *drive) {
+	t.Helper()
+	if err := newSweeper(d).Sweep(context.Background()); err != nil {
+		t.Fatal(fmt.Errorf("sweep: %w", err))
+	}
+}

@@ -1,0 +1,145 @@
+package moderation_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc/status"
+
+	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/moderation"
+	"github.com/moderato-live/moderato/server/servertest"
+)
+
+func newSweeper(d *drive) *moderation.Sweeper { return &moderation.Sweeper{Store: d.Store} }
+
+// frozen stops the server's clock at the present of the database.
+func frozen(t *testing.T, d *drive) instant.Instant {
+	t.Helper()
+	now, err := d.Store.Clock.Now(context.Background(), d.Store.Read)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Store.Clock.Freeze(now)
+	return now
+}
+
+func TestMuteLastsExactlyTenMinutes(t *testing.T) {
+	each(t, func(t *testing.T, d *drive) {
+		d.mustPost(servertest.Raider, "before")
+		start := frozen(t, d)
+		mute := d.mustMute(servertest.Moderator, servertest.Raider)
+		end := start.Add(10 * time.Minute)
+		if got := instant.OfProto(mute.GetMuteExpiresAt()); got != end {
+			t.Errorf("the mute ends at %s, want %s", got, end)
+		}
+		d.wantVisible()
+
+		d.Store.Clock.Freeze(end - 1)
+		err := d.post(servertest.Raider, "too early")
+		wantReason(t, err, "USER_MUTED")
+		if got := metadataOf(err)["muteExpiresAt"]; got != end.String() {
+			t.Errorf("USER_MUTED tells %q, want %q", got, end)
+		}
+		if st := d.standing(servertest.Raider); st.GetCanPost() || !st.GetMuteExpiresAt().AsTime().Equal(end.Time()) {
+			t.Errorf("standing in the last millisecond: %v", st)
+		}
+
+		d.Store.Clock.Freeze(end)
+		d.mustPost(servertest.Raider, "free again")
+		if st := d.standing(servertest.Raider); !st.GetCanPost() || st.GetMuteExpiresAt() != nil {
+			t.Errorf("standing after the lapse: %v", st)
+		}
+		d.wantVisible("free again")
+	})
+}
+
+func metadataOf(err error) map[string]string {
+	for _, detail := range status.Convert(err).Details() {
+		if info, ok := detail.(*errdetails.ErrorInfo); ok {
+			return info.GetMetadata()
+		}
+	}
+	return nil
+}
+
+func TestMuteOfAMutedUserTellsTheExistingExpiration(t *testing.T) {
+	each(t, func(t *testing.T, d *drive) {
+		start := frozen(t, d)
+		d.mustMute(servertest.Moderator, servertest.Raider)
+		end := start.Add(10 * time.Minute)
+		d.Store.Clock.Freeze(end - 1)
+		r := d.REST(t, d.creds[servertest.Owner], http.MethodPost, "/v1/moderation/mute", channelBody(`"mutedUserId":"`+servertest.Raider.String()+`"`))
+		if r.Status != http.StatusConflict || !strings.Contains(r.Body, `"muteExpiresAt":"`+end.String()+`"`) {
+			t.Errorf("got %d %s", r.Status, r.Body)
+		}
+		if got := r.Header.Get("Retry-After"); got != "1" { // one millisecond, rounded up
+			t.Errorf("Retry-After is %q, want 1", got)
+		}
+		d.wantEvents("channel.mute", "channel.chat.clear_user_messages")
+	})
+}
+
+func TestMuteIsPossibleFromTheInstantOfTheLapseOn(t *testing.T) {
+	each(t, func(t *testing.T, d *drive) {
+		start := frozen(t, d)
+		d.mustMute(servertest.Moderator, servertest.Raider)
+		end := start.Add(10 * time.Minute)
+		d.Store.Clock.Freeze(end)
+		mute := d.mustMute(servertest.Owner, servertest.Raider)
+		if got, want := instant.OfProto(mute.GetMuteExpiresAt()), end.Add(10*time.Minute); got != want {
+			t.Errorf("the second mute ends at %s, want %s", got, want)
+		}
+		// The lapse is told before the new mute, whoever tells it.
+		d.wantEvents("channel.mute", "channel.chat.clear_user_messages", "channel.mute.expire",
+			"channel.mute", "channel.chat.clear_user_messages")
+		expire := d.events()[2]
+		got := payload(t, expire)
+		if got["mutedUserId"] != servertest.Raider.String() || got["moderatorId"] != servertest.Moderator.String() || got["muteExpiredAt"] != end.String() {
+			t.Errorf("payload of channel.mute.expire: %v", got)
+		}
+	})
+}
+
+func TestLapseOfAMuteIsToldOnceBySeveralSweepers(t *testing.T) {
+	each(t, func(t *testing.T, d *drive) {
+		frozen(t, d)
+		d.mustMute(servertest.Moderator, servertest.Raider)
+		d.mustMute(servertest.Moderator, servertest.Viewer)
+		d.Store.Clock.Freeze(instant.Of(d.Store.Clock.Local().Time().Add(10 * time.Minute)))
+		sweeps := make(chan error)
+		for range 4 {
+			go func() {
+				sweeps <- newSweeper(d).Sweep(context.Background())
+			}()
+		}
+		for range 4 {
+			if err := <-sweeps; err != nil {
+				t.Error(err)
+			}
+		}
+		d.wantEvents("channel.mute", "channel.chat.clear_user_messages", "channel.mute", "channel.chat.clear_user_messages",
+			"channel.mute.expire", "channel.mute.expire")
+		if left, err := d.Store.Read.Mute.Query().Count(context.Background()); err != nil || left != 0 {
+			t.Errorf("%d mutes are left (%v)", left, err)
+		}
+		if actor := d.events()[4].ActorID; actor != nil {
+			t.Errorf("nobody lets a mute lapse, but the event names %s", actor)
+		}
+	})
+}
+
+func TestSweeperLeavesActiveMutesAlone(t *testing.T) {
+	each(t, func(t *testing.T, d *drive) {
+		d.mustMute(servertest.Moderator, servertest.Raider)
+		if err := newSweeper(d).Sweep(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		wantReason(t, d.post(servertest.Raider, "still muted"), "USER_MUTED")
+		d.wantEvents("channel.mute", "channel.chat.clear_user_messages")
+	})
+}
