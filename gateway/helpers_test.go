@@ -166,7 +166,7 @@ func exchange(t *testing.T, s *servertest.Server, request string) servertest.Res
 	// The server may answer and close before it has read all.
 	go func() { _, _ = io.WriteString(conn, request) }()
 	method, _, _ := strings.Cut(request, " ")
-	return answer(t, conn, method)
+	return answer(t, bufio.NewReader(conn), method)
 }
 
 func dial(t *testing.T, s *servertest.Server) net.Conn {
@@ -181,9 +181,9 @@ func dial(t *testing.T, s *servertest.Server) net.Conn {
 }
 
 // answer reads the answer to a request with this method.
-func answer(t *testing.T, conn net.Conn, method string) servertest.Response {
+func answer(t *testing.T, from *bufio.Reader, method string) servertest.Response {
 	t.Helper()
-	response, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: method})
+	response, err := http.ReadResponse(from, &http.Request{Method: method})
 	if err != nil {
 		t.Fatalf("no answer: %v", err)
 	}

@@ -22,7 +22,9 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/auth"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/uid"
 )
@@ -292,4 +294,73 @@ func bothFacesWith(md metadata.MD, name string, values ...string) metadata.MD {
 	}
 	changed[name] = values
 	return changed
+}
+
+// bothFacesBannedModerator has the moderator role in Owner's channel, and is
+// banned there.
+var bothFacesBannedModerator = uid.MustParse("0b6f0006-0000-4000-8000-00000000000f")
+
+// bothFacesScene is the World with a banned moderator and grants that do not
+// help, and who calls in most tests.
+type bothFacesScene struct {
+	*servertest.Server
+
+	// Users with every scope; an app of Dashboard and a backend alone.
+	owner, moderator, bannedModerator, viewer, other, app, service metadata.MD
+}
+
+func bothFacesSetScene(t *testing.T, s *servertest.Server) *bothFacesScene {
+	t.Helper()
+	banned := bothFacesBannedModerator.String()
+	s.Load(t,
+		&platformv1.Record{Kind: &platformv1.Record_User{User: &platformv1.UserRecord{Id: banned, Username: "banned_moderator"}}},
+		&platformv1.Record{Kind: &platformv1.Record_Role{Role: &platformv1.RoleRecord{
+			ChannelId: servertest.Owner.String(), UserId: banned, Role: "moderator",
+		}}},
+		&platformv1.Record{Kind: &platformv1.Record_Grant{Grant: &platformv1.GrantRecord{
+			ClientId: servertest.Dashboard, UserId: servertest.Raider.String(), Scopes: []string{auth.ChannelModerate},
+		}}},
+		&platformv1.Record{Kind: &platformv1.Record_Grant{Grant: &platformv1.GrantRecord{
+			ClientId: servertest.Dashboard, UserId: servertest.Other.String(),
+		}}},
+	)
+	sc := &bothFacesScene{Server: s}
+	sc.owner, sc.moderator = sc.user(t, servertest.Owner), sc.user(t, servertest.Moderator)
+	sc.viewer, sc.other = sc.user(t, servertest.Viewer), sc.user(t, servertest.Other)
+	sc.bannedModerator = sc.user(t, bothFacesBannedModerator)
+	sc.app, sc.service = bothFacesAs(s.AsApp(t)), bothFacesAs(s.AsService(t))
+	sc.must(t, bothFaces.BanUser, sc.owner, bothFacesArgs{"channelId": servertest.Owner.String(), "banUserId": banned})
+	return sc
+}
+
+// user is a user with the scopes, or with every scope when none is named.
+func (sc *bothFacesScene) user(t *testing.T, user uid.ID, scopes ...string) metadata.MD {
+	t.Helper()
+	if scopes == nil {
+		scopes = auth.Scopes()
+	}
+	return bothFacesAs(sc.Token(t, auth.NewToken{Kind: auth.User, ClientID: servertest.Dashboard, UserID: user, Scopes: scopes}))
+}
+
+// acting is a backend that acts for a user.
+func (sc *bothFacesScene) acting(user string) metadata.MD {
+	return bothFacesWith(sc.service, "acting-user", user)
+}
+
+// must makes a call that succeeds.
+func (sc *bothFacesScene) must(t *testing.T, o bothFacesOperation, caller metadata.MD, args bothFacesArgs) {
+	t.Helper()
+	if _, _, err := o.overGRPC(t, sc.Server, caller, args, "arrange"); err != nil {
+		t.Fatalf("%s: %v", o.name, err)
+	}
+}
+
+// changes counts what users and backends changed so far.
+func (sc *bothFacesScene) changes(t *testing.T) (events int) {
+	t.Helper()
+	const query = "SELECT COUNT(*) FROM events WHERE actor_id IS NOT NULL"
+	if err := sc.Store.DB().QueryRowContext(context.Background(), query).Scan(&events); err != nil {
+		t.Fatal(err)
+	}
+	return events
 }

@@ -109,7 +109,13 @@ func (s *Server) Stop(t *testing.T) {
 // Load imports records.
 func (s *Server) Load(t *testing.T, records ...*platformv1.Record) {
 	t.Helper()
-	importer := platform.Importer{Store: s.Store}
+	Import(t, s.Store, records...)
+}
+
+// Import puts records into a store.
+func Import(t *testing.T, s *store.Store, records ...*platformv1.Record) {
+	t.Helper()
+	importer := platform.Importer{Store: s}
 	if err := importer.ImportRecords(context.Background(), records); err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"net"
 	"net/url"
 	"strings"
 )
@@ -42,7 +43,7 @@ func ParseURL(text string) (URL, error) {
 	parsed := URL{Host: u.Host, User: u.User.Username(), Name: strings.TrimPrefix(u.Path, "/"), TLS: "false"}
 	parsed.Password, _ = u.User.Password()
 	if u.Port() == "" {
-		parsed.Host = u.Hostname() + ":3306"
+		parsed.Host = net.JoinHostPort(u.Hostname(), "3306")
 	}
 	if u.Hostname() == "" || parsed.Name == "" || strings.Contains(parsed.Name, "/") {
 		return URL{}, errors.New("needs a host and a database name; use " + urlForms)

@@ -1,0 +1,89 @@
+package gateway_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/fault"
+	"github.com/moderato-live/moderato/server/store"
+)
+
+func TestWhateverACallEndsWithHasItsAnswer(t *testing.T) {
+	t.Parallel()
+	limited := &fault.Error{Reason: moderatov1.Reason_REASON_RATE_LIMITED, RetryAfter: 1500 * time.Millisecond}
+	soon := &fault.Error{Reason: moderatov1.Reason_REASON_UNAVAILABLE, RetryAfter: time.Millisecond}
+	secret := errors.New("SELECT * FROM roles: *moderatov1.Secret at 0xc000123")
+	for _, c := range []struct {
+		name   string
+		err    error
+		status int
+		code   string
+		retry  string
+	}{
+		{"over the rate limit", limited, 429, "RATE_LIMITED", "2"},
+		{"draining", soon, 503, "UNAVAILABLE", "1"},
+		{"the store is away", fmt.Errorf("%w: %w", store.ErrUnavailable, secret), 503, "UNAVAILABLE", "1"},
+		{"too late", fmt.Errorf("%w: %w", context.DeadlineExceeded, secret), 504, "DEADLINE_EXCEEDED", ""},
+		{"an error of ours", secret, 500, "INTERNAL", ""},
+		{"a fault with a cause", &fault.Error{Reason: moderatov1.Reason_REASON_INTERNAL, Cause: secret}, 500, "INTERNAL", ""},
+		{"a list too large", fault.New(moderatov1.Reason_REASON_RESULT_TOO_LARGE), 400, "RESULT_TOO_LARGE", ""},
+		{"a bad cursor", fault.New(moderatov1.Reason_REASON_CURSOR_INVALID), 400, "CURSOR_INVALID", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			facade := facadeOver(t, stubConn(plain, func(context.Context) error { return c.err }))
+			r := record(facade, httptest.NewRequest(http.MethodGet, listModerators(), nil))
+			wantRefused(t, r, c.status, c.code)
+			if got := r.Header.Get("Retry-After"); got != c.retry {
+				t.Errorf("Retry-After: got %q, want %q", got, c.retry)
+			}
+			if c.retry == "" && r.Header.Values("Retry-After") != nil {
+				t.Error("Retry-After: got an empty one, want none")
+			}
+			wantNoTrace(t, r)
+		})
+	}
+}
+
+// brokenConn is a connection that fails in ways of its own.
+type brokenConn struct {
+	grpc.ClientConnInterface
+
+	fail func() error
+}
+
+func (c brokenConn) Invoke(context.Context, string, any, any, ...grpc.CallOption) error {
+	return c.fail()
+}
+
+func TestAConnectionThatFailsIsOurFault(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		fail   func() error
+		status int
+		code   string
+	}{
+		{"panic", func() error { panic("SELECT secret FROM roles") }, 500, "INTERNAL"},
+		{"plain error", func() error { return errors.New("rpc error: sql: no such table") }, 500, "INTERNAL"},
+		{"unknown method", func() error { return status.Error(codes.Unimplemented, "no *moderatov1.X") }, 500, "INTERNAL"},
+		{"unavailable", func() error { return status.Error(codes.Unavailable, "grpc: dial 0x7f") }, 503, "UNAVAILABLE"},
+		{"deadline", func() error { return status.Error(codes.DeadlineExceeded, "context deadline exceeded") }, 504, "DEADLINE_EXCEEDED"},
+		{"canceled", func() error { return status.Error(codes.Canceled, "context canceled") }, 504, "DEADLINE_EXCEEDED"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := record(facadeOver(t, brokenConn{fail: c.fail}), httptest.NewRequest(http.MethodGet, listModerators(), nil))
+			wantRefused(t, r, c.status, c.code)
+			wantNoTrace(t, r)
+		})
+	}
+}

@@ -1,0 +1,90 @@
+package gateway_test
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
+
+	"github.com/moderato-live/moderato/gateway"
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/fault"
+	"github.com/moderato-live/moderato/server/requestid"
+	"github.com/moderato-live/moderato/server/servertest"
+)
+
+// stub is a ModerationService of which every method ends as a test says.
+type stub struct {
+	moderatov1.UnsafeModerationServiceServer
+
+	end func(context.Context) error
+}
+
+func (s stub) ListModeratedChannels(ctx context.Context, _ *moderatov1.ListModeratedChannelsRequest) (*moderatov1.ListModeratedChannelsResponse, error) {
+	return &moderatov1.ListModeratedChannelsResponse{}, s.end(ctx)
+}
+
+func (s stub) ListModerators(ctx context.Context, r *moderatov1.ListModeratorsRequest) (*moderatov1.ListModeratorsResponse, error) {
+	return &moderatov1.ListModeratorsResponse{Moderators: []*moderatov1.UserSummary{{Id: r.GetChannelId()}}}, s.end(ctx)
+}
+
+func (s stub) AddModerator(ctx context.Context, _ *moderatov1.AddModeratorRequest) (*moderatov1.AddModeratorResponse, error) {
+	return &moderatov1.AddModeratorResponse{}, s.end(ctx)
+}
+
+func (s stub) RemoveModerator(ctx context.Context, _ *moderatov1.RemoveModeratorRequest) (*moderatov1.RemoveModeratorResponse, error) {
+	return &moderatov1.RemoveModeratorResponse{}, s.end(ctx)
+}
+
+func (s stub) BanUser(ctx context.Context, r *moderatov1.BanUserRequest) (*moderatov1.BanUserResponse, error) {
+	return &moderatov1.BanUserResponse{ChannelId: r.GetChannelId()}, s.end(ctx)
+}
+
+func (s stub) RemoveBan(ctx context.Context, _ *moderatov1.RemoveBanRequest) (*moderatov1.RemoveBanResponse, error) {
+	return &moderatov1.RemoveBanResponse{}, s.end(ctx)
+}
+
+func (s stub) MuteUser(ctx context.Context, _ *moderatov1.MuteUserRequest) (*moderatov1.MuteUserResponse, error) {
+	return &moderatov1.MuteUserResponse{}, s.end(ctx)
+}
+
+// plain is an interceptor that only makes errors into statuses.
+func plain(ctx context.Context, request any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
+	md, _ := metadata.FromIncomingContext(ctx)
+	response, err := handler(ctx, request)
+	if err == nil {
+		return response, nil
+	}
+	return nil, fault.Of(err).Status(requestid.Accept(md.Get(requestid.Header))).Err()
+}
+
+// stubConn is a connection to a stub.
+func stubConn(interceptor grpc.UnaryServerInterceptor, end func(context.Context) error) *gateway.Conn {
+	conn := gateway.NewConn(interceptor)
+	moderatov1.RegisterModerationServiceServer(conn, stub{end: end})
+	return conn
+}
+
+// facadeOver is a facade whose log is kept nowhere.
+func facadeOver(t testing.TB, conn grpc.ClientConnInterface) http.Handler {
+	t.Helper()
+	facade, err := gateway.New(conn, gateway.Options{Log: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return facade
+}
+
+// record has a handler answer a request.
+func record(h http.Handler, r *http.Request) servertest.Response {
+	recorder := httptest.NewRecorder()
+	h.ServeHTTP(recorder, r)
+	return servertest.Response{Status: recorder.Code, Header: recorder.Header(), Body: recorder.Body.String()}
+}
+
+func succeed(context.Context) error { return nil }

@@ -1,0 +1,204 @@
+package cli_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/metadata"
+
+	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/ent/ban"
+	"github.com/moderato-live/moderato/ent/event"
+	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/store/storetest"
+	"github.com/moderato-live/moderato/server/uid"
+)
+
+const (
+	kills   = 8
+	victims = 6
+)
+
+// TestKilledServerKeepsWhatItAnswered kills the process at random moments while
+// bans and unbans run. Whatever it had answered holds in the next process, and
+// nothing is there by half: a ban has its events, and the sequence no gap.
+func TestKilledServerKeepsWhatItAnswered(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, url store.URL) {
+		db := prepare(t, url)
+		var users []*victim
+		for i := range victims {
+			users = append(users, &victim{id: uid.MustParse(fmt.Sprintf("0b6faaaa-0000-4000-8000-%012d", i))})
+		}
+		addUsers(t, db, users)
+		ctx := callerContext(t, db)
+		answered := 0
+		for range kills {
+			p := serve(t, url)
+			conn, err := grpc.NewClient(p.grpc, grpc.WithTransportCredentials(insecure.NewCredentials()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var work sync.WaitGroup
+			for _, v := range users {
+				work.Go(func() { v.banAndUnban(ctx, moderatov1.NewModerationServiceClient(conn)) })
+			}
+			time.Sleep(time.Duration(20+rand.IntN(150)) * time.Millisecond)
+			p.kill()
+			work.Wait()
+			_ = conn.Close()
+			for _, v := range users {
+				v.check(t, db)
+				answered += v.answers
+				v.answers = 0
+			}
+			checkSequence(t, db)
+		}
+		t.Logf("%d changes were answered in %d processes", answered, kills)
+		if answered == 0 {
+			t.Error("no change was answered, so nothing was tested")
+		}
+	})
+}
+
+// victim is a user who is banned and unbanned.
+type victim struct {
+	id      uid.ID
+	banned  bool // as of the last answer
+	unsure  bool // a change after it has no answer
+	answers int
+}
+
+// banAndUnban goes on until the server is gone.
+func (v *victim) banAndUnban(ctx context.Context, client moderatov1.ModerationServiceClient) {
+	v.unsure = false
+	for {
+		var err error
+		if v.banned {
+			_, err = client.RemoveBan(ctx, &moderatov1.RemoveBanRequest{ChannelId: servertest.Owner.String(), BanUserId: v.id.String()})
+		} else {
+			_, err = client.BanUser(ctx, &moderatov1.BanUserRequest{ChannelId: servertest.Owner.String(), BanUserId: v.id.String()})
+		}
+		if err != nil {
+			v.unsure = true
+			return
+		}
+		v.banned = !v.banned
+		v.answers++
+	}
+}
+
+// check compares the database with what was answered, and takes its word for
+// what was not.
+func (v *victim) check(t *testing.T, db *store.Store) {
+	t.Helper()
+	ctx := context.Background()
+	isBanned, err := db.Read.Ban.Query().Where(ban.ChannelID(servertest.Owner), ban.UserID(v.id)).Exist(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if isBanned != v.banned && !v.unsure {
+		t.Errorf("%s: banned is %t, answered was %t", v.id, isBanned, v.banned)
+	}
+	v.banned = isBanned
+	want := "channel.unban"
+	if isBanned {
+		want = "channel.chat.clear_user_messages"
+	}
+	last, err := db.Read.Event.Query().Where(event.ChannelID(servertest.Owner), event.TargetID(v.id)).
+		Order(ent.Desc(event.FieldSequence)).First(ctx)
+	if ent.IsNotFound(err) && !isBanned {
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if last.Type != want {
+		t.Errorf("%s: banned is %t, but the last event is %s", v.id, isBanned, last.Type)
+	}
+}
+
+// checkSequence checks that the channel's events have no gap, that the channel
+// row agrees, and that each ban's two events stand together.
+func checkSequence(t *testing.T, db *store.Store) {
+	t.Helper()
+	ctx := context.Background()
+	events, err := db.Read.Event.Query().Where(event.ChannelID(servertest.Owner)).Order(ent.Asc(event.FieldSequence)).All(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, e := range events {
+		if e.Sequence != int64(i+1) {
+			t.Fatalf("event %d has sequence %d", i+1, e.Sequence)
+		}
+		if e.Type == "channel.ban" && (i+1 == len(events) || events[i+1].OperationID != e.OperationID) {
+			t.Errorf("channel.ban %d is without its channel.chat.clear_user_messages", e.Sequence)
+		}
+	}
+	channel, err := db.Read.Channel.Get(ctx, servertest.Owner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if channel.EventSequence != int64(len(events)) {
+		t.Errorf("the channel is at sequence %d, with %d events", channel.EventSequence, len(events))
+	}
+}
+
+// prepare migrates a database and puts the World into it.
+func prepare(t *testing.T, url store.URL) *store.Store {
+	t.Helper()
+	if got := moderato(t, nil, "", "migrate", dbFlag(url)); got.code != 0 {
+		t.Fatal(got.err)
+	}
+	db, err := store.Open(context.Background(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(db.Close)
+	servertest.Import(t, db, servertest.World()...)
+	return db
+}
+
+func addUsers(t *testing.T, db *store.Store, users []*victim) {
+	t.Helper()
+	for i, v := range users {
+		servertest.Import(t, db, &platformv1.Record{Kind: &platformv1.Record_User{
+			User: &platformv1.UserRecord{Id: v.id.String(), Username: fmt.Sprintf("victim%d", i)},
+		}})
+	}
+}
+
+func callerContext(t *testing.T, db *store.Store) context.Context {
+	t.Helper()
+	token, err := auth.Issue(context.Background(), db, auth.NewToken{
+		Kind: auth.User, ClientID: servertest.Dashboard, UserID: servertest.Owner, Scopes: auth.Scopes(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return metadata.AppendToOutgoingContext(context.Background(),
+		auth.AuthorizationKey, "Bearer "+token, auth.ClientIDKey, servertest.Dashboard)
+}
+
+func TestTerminatedServerEndsItsCallsAndExitsWithZero(t *testing.T) {
+	db := storetest.SQLite(t)
+	p := serve(t, db)
+	if got := p.terminate(); got != 0 {
+		t.Errorf("exit code %d, want 0", got)
+	}
+	for _, want := range []string{"stopping", "draining"} {
+		if !strings.Contains(p.said(), want) {
+			t.Errorf("the log has no word of %s:\n%s", want, p.said())
+		}
+	}
+}

@@ -1,0 +1,146 @@
+package cli_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/moderato-live/moderato/server/cli"
+	"github.com/moderato-live/moderato/server/store"
+)
+
+// asProgram in the environment makes the test binary be the program.
+const asProgram = "TEST_RUNS_AS_PROGRAM"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		os.Exit(cli.Run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	}
+	os.Exit(m.Run())
+}
+
+// result is what a command printed, and its exit code.
+type result struct {
+	out, err string
+	code     int
+}
+
+// moderato runs a command to its end, as its own process.
+func moderato(t *testing.T, env []string, input string, args ...string) result {
+	t.Helper()
+	cmd := program(t, env, args...)
+	var out, errs bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(input), &out, &errs
+	err := cmd.Run()
+	if cmd.ProcessState == nil {
+		t.Fatal(err)
+	}
+	return result{out.String(), errs.String(), cmd.ProcessState.ExitCode()}
+}
+
+func program(t *testing.T, env []string, args ...string) *exec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), self, args...)
+	cmd.Dir = t.TempDir()
+	cmd.Env = append([]string{asProgram + "=1", "PATH=" + os.Getenv("PATH"), "HOME=" + cmd.Dir}, env...)
+	return cmd
+}
+
+// dbFlag names a database as the command line does.
+func dbFlag(url store.URL) string {
+	if url.Path != "" {
+		return "--db=sqlite:" + url.Path
+	}
+	return "--db=mysql://" + url.User + "@" + url.Host + "/" + url.Name
+}
+
+// process is a server in a process of its own.
+type process struct {
+	cmd               *exec.Cmd
+	rest, grpc, admin string
+
+	mu  sync.Mutex
+	log bytes.Buffer
+}
+
+// serve starts `moderato serve` on free ports and waits until it listens.
+func serve(t *testing.T, url store.URL, args ...string) *process {
+	t.Helper()
+	args = append([]string{
+		"serve", dbFlag(url), "--http-addr=127.0.0.1:0", "--grpc-addr=127.0.0.1:0", "--admin-addr=127.0.0.1:0",
+		"--log-format=json", "--rate-limit=0",
+	}, args...)
+	p := &process{cmd: program(t, nil, args...)}
+	stderr, err := p.cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.kill)
+	listening := make(chan struct{})
+	go p.read(bufio.NewScanner(stderr), listening)
+	select {
+	case <-listening:
+	case <-time.After(30 * time.Second):
+		t.Fatalf("the server does not listen; it says:\n%s", p.said())
+	}
+	return p
+}
+
+// read keeps the log, and finds the addresses in it.
+func (p *process) read(lines *bufio.Scanner, listening chan<- struct{}) {
+	for lines.Scan() {
+		p.mu.Lock()
+		p.log.Write(lines.Bytes())
+		p.log.WriteByte('\n')
+		p.mu.Unlock()
+		var line struct{ Msg, Rest, Grpc, Admin string }
+		if json.Unmarshal(lines.Bytes(), &line) == nil && line.Msg == "listening" {
+			p.rest, p.grpc, p.admin = line.Rest, line.Grpc, line.Admin
+			close(listening)
+		}
+	}
+}
+
+func (p *process) said() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.log.String()
+}
+
+// kill ends the process where it stands.
+func (p *process) kill() {
+	_ = p.cmd.Process.Signal(syscall.SIGKILL)
+	_ = p.cmd.Wait()
+}
+
+// terminate asks the process to end, and answers its exit code.
+func (p *process) terminate() int {
+	_ = p.cmd.Process.Signal(syscall.SIGTERM)
+	_ = p.cmd.Wait()
+	return p.cmd.ProcessState.ExitCode()
+}
+
+func writeFile(t *testing.T, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "records.jsonl")
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}

@@ -1,0 +1,168 @@
+package moderation_test
+
+import (
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/metadata"
+
+	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/uid"
+)
+
+// What a call of the matrix comes to.
+const (
+	fine  = "OK"
+	scope = "SCOPE_MISSING"
+	kind  = "TOKEN_KIND_NOT_ACCEPTED"
+	owns  = "NOT_CHANNEL_OWNER"
+	mods  = "NOT_CHANNEL_MODERATOR"
+	self  = "NOT_SELF"
+	grant = "GRANT_MISSING"
+)
+
+// matrixRow is a caller, whose channels are the caller's own (Viewer's, who
+// granted users.read to the app, for those who act for no user), and what each
+// call comes to.
+type matrixRow struct {
+	caller string
+	md     metadata.MD
+	user   uid.ID
+	want   [8]string
+}
+
+// matrixCalls are the columns of the matrix, all about Owner's channel.
+var matrixCalls = [8]struct {
+	name string
+	o    bothFacesOperation
+	args bothFacesArgs
+}{
+	{"own moderated channels", bothFaces.ListModeratedChannels, nil},
+	{"another's moderated channels", bothFaces.ListModeratedChannels, bothFacesArgs{"userId": raiderID}},
+	{"list moderators", bothFaces.ListModerators, bothFacesArgs{"channelId": ownerID}},
+	{"add moderator", bothFaces.AddModerator, bothFacesArgs{"channelId": ownerID, "userId": viewerID}},
+	{"remove moderator", bothFaces.RemoveModerator, bothFacesArgs{"channelId": ownerID, "userId": viewerID}},
+	{"ban", bothFaces.BanUser, bothFacesArgs{"channelId": ownerID, "banUsername": "lootgoblin77"}},
+	{"remove ban", bothFaces.RemoveBan, bothFacesArgs{"channelId": ownerID, "banUserId": raiderID}},
+	{"mute", bothFaces.MuteUser, bothFacesArgs{"channelId": ownerID, "mutedUserId": raiderID}},
+}
+
+// matrix is section 5 of the interface document, with what docs/decisions.md
+// adds, written out: token kind, scopes and relation by operation.
+func (sc *bothFacesScene) matrix(t *testing.T) []matrixRow {
+	t.Helper()
+	var (
+		owner, moderator, viewer, other = servertest.Owner, servertest.Moderator, servertest.Viewer, servertest.Other
+		banned                          = bothFacesBannedModerator
+		none                            = []string{}
+		read, moderate                  = []string{"users.read"}, []string{"channel.moderate"}
+		both                            = []string{"users.read", "channel.moderate"}
+	)
+	user := func(user uid.ID, scopes []string) metadata.MD { return sc.user(t, user, scopes...) }
+	app := func(scopes []string) metadata.MD {
+		return bothFacesAs(sc.Token(t, auth.NewToken{Kind: auth.App, ClientID: servertest.Dashboard, Scopes: scopes}))
+	}
+	acting := func(user uid.ID) metadata.MD { return sc.acting(user.String()) }
+	claiming := func(md metadata.MD, user string) metadata.MD { return bothFacesWith(md, "acting-user", user) }
+	return []matrixRow{
+		// Columns: own channels, another's channels, moderators, add, remove, ban, remove ban, mute.
+		{"owner, both scopes", user(owner, both), owner, [8]string{fine, self, fine, fine, fine, fine, fine, fine}},
+		{"owner, users.read", user(owner, read), owner, [8]string{fine, self, fine, scope, scope, scope, scope, scope}},
+		{"owner, channel.moderate", user(owner, moderate), owner, [8]string{scope, scope, fine, fine, fine, fine, fine, fine}},
+		{"owner, no scope", user(owner, none), owner, [8]string{scope, scope, fine, scope, scope, scope, scope, scope}},
+
+		{"moderator, both scopes", user(moderator, both), moderator, [8]string{fine, self, fine, owns, owns, fine, fine, fine}},
+		{"moderator, users.read", user(moderator, read), moderator, [8]string{fine, self, fine, scope, scope, scope, scope, scope}},
+		{"moderator, channel.moderate", user(moderator, moderate), moderator, [8]string{scope, scope, fine, owns, owns, fine, fine, fine}},
+		{"moderator, no scope", user(moderator, none), moderator, [8]string{scope, scope, fine, scope, scope, scope, scope, scope}},
+
+		{"banned moderator, both scopes", user(banned, both), banned, [8]string{fine, self, fine, owns, owns, mods, mods, mods}},
+		{"banned moderator, users.read", user(banned, read), banned, [8]string{fine, self, fine, scope, scope, scope, scope, scope}},
+		{"banned moderator, channel.moderate", user(banned, moderate), banned, [8]string{scope, scope, fine, owns, owns, mods, mods, mods}},
+		{"banned moderator, no scope", user(banned, none), banned, [8]string{scope, scope, fine, scope, scope, scope, scope, scope}},
+
+		{"viewer, both scopes", user(viewer, both), viewer, [8]string{fine, self, fine, owns, owns, mods, mods, mods}},
+		{"viewer, users.read", user(viewer, read), viewer, [8]string{fine, self, fine, scope, scope, scope, scope, scope}},
+		{"viewer, channel.moderate", user(viewer, moderate), viewer, [8]string{scope, scope, fine, owns, owns, mods, mods, mods}},
+		{"viewer, no scope", user(viewer, none), viewer, [8]string{scope, scope, fine, scope, scope, scope, scope, scope}},
+
+		{"another channel's owner, both scopes", user(other, both), other, [8]string{fine, self, fine, owns, owns, mods, mods, mods}},
+		{"another channel's owner, users.read", user(other, read), other, [8]string{fine, self, fine, scope, scope, scope, scope, scope}},
+		{"another channel's owner, channel.moderate", user(other, moderate), other, [8]string{scope, scope, fine, owns, owns, mods, mods, mods}},
+		{"another channel's owner, no scope", user(other, none), other, [8]string{scope, scope, fine, scope, scope, scope, scope, scope}},
+
+		{"app, both scopes", app(both), viewer, [8]string{fine, grant, fine, kind, kind, kind, kind, kind}},
+		{"app, users.read", app(read), viewer, [8]string{fine, grant, fine, kind, kind, kind, kind, kind}},
+		{"app, channel.moderate", app(moderate), viewer, [8]string{scope, scope, fine, kind, kind, kind, kind, kind}},
+		{"app, no scope", app(none), viewer, [8]string{scope, scope, fine, kind, kind, kind, kind, kind}},
+
+		{"backend alone", sc.service, viewer, [8]string{fine, fine, fine, kind, kind, kind, kind, kind}},
+		{"backend for the owner", acting(owner), owner, [8]string{fine, self, fine, fine, fine, fine, fine, fine}},
+		{"backend for a moderator", acting(moderator), moderator, [8]string{fine, self, fine, owns, owns, fine, fine, fine}},
+		{"backend for a banned moderator", acting(banned), banned, [8]string{fine, self, fine, owns, owns, mods, mods, mods}},
+		{"backend for a viewer", acting(viewer), viewer, [8]string{fine, self, fine, owns, owns, mods, mods, mods}},
+		{"backend for another channel's owner", acting(other), other, [8]string{fine, self, fine, owns, owns, mods, mods, mods}},
+		{"backend for a user in upper case", claiming(sc.service, "0B6F0001-0000-4000-8000-00000000000A"), owner, [8]string{fine, self, fine, fine, fine, fine, fine, fine}},
+		{"backend for the nil UUID", acting(uid.ID{}), uid.ID{}, [8]string{fine, self, fine, owns, owns, mods, mods, mods}},
+
+		// acting-user of anyone but a backend is ignored, well-formed or not.
+		{"viewer who claims to act for the owner", claiming(sc.viewer, owner.String()), viewer, [8]string{fine, self, fine, owns, owns, mods, mods, mods}},
+		{"moderator who claims to act for nothing", claiming(sc.moderator, "x"), moderator, [8]string{fine, self, fine, owns, owns, fine, fine, fine}},
+		{"app that claims to act for the owner", claiming(sc.app, owner.String()), viewer, [8]string{fine, grant, fine, kind, kind, kind, kind, kind}},
+		{"app that claims to act for nothing", claiming(sc.app, "x"), viewer, [8]string{fine, grant, fine, kind, kind, kind, kind, kind}},
+	}
+}
+
+func TestWhoMayDoWhat(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		sc := bothFacesSetScene(t, s)
+		for _, row := range sc.matrix(t) {
+			for i, call := range matrixCalls {
+				if call.args == nil {
+					call.args = bothFacesArgs{"userId": row.user.String()}
+				}
+				t.Run(row.caller+"/"+call.name, func(t *testing.T) {
+					for _, rest := range []bool{true, false} {
+						sc.prepare(t, call.o, row.want[i] == fine)
+						before := sc.changes(t)
+						if got := call.o.outcome(t, s, row.md, call.args, rest); got != row.want[i] {
+							t.Errorf("over REST: %t: got %s, want %s", rest, got, row.want[i])
+						}
+						if after := sc.changes(t); row.want[i] != fine && after != before {
+							t.Errorf("over REST: %t: a refused call made %d changes", rest, after-before)
+						}
+					}
+				})
+			}
+		}
+	})
+}
+
+// prepare makes an admitted call possible: someone to unban, nobody muted.
+func (sc *bothFacesScene) prepare(t *testing.T, o bothFacesOperation, admitted bool) {
+	t.Helper()
+	switch {
+	case !admitted:
+	case o.name == bothFaces.RemoveBan.name:
+		sc.must(t, bothFaces.BanUser, sc.owner, bothFacesArgs{"channelId": ownerID, "banUserId": raiderID})
+	case o.name == bothFaces.MuteUser.name:
+		sc.Store.Clock.Advance(10 * time.Minute)
+	}
+}
+
+func TestModeratorOfOneChannelHasNoRightsInAnother(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		sc := bothFacesSetScene(t, s)
+		banned := sc.bannedModerator // moderates Owner's channel alone
+		elsewhere := servertest.Other.String()
+		for _, call := range matrixCalls[5:] {
+			args := bothFacesChanged(call.args, "channelId", elsewhere)
+			bothFacesRefused(mods).check(t, s, call.o, banned, args)
+		}
+		sc.must(t, bothFaces.BanUser, sc.moderator, bothFacesArgs{"channelId": elsewhere, "banUserId": raiderID})
+		// A ban in one channel takes no right in another.
+		sc.must(t, bothFaces.AddModerator, sc.other, bothFacesArgs{"channelId": elsewhere, "userId": bothFacesBannedModerator.String()})
+		sc.must(t, bothFaces.RemoveBan, banned, bothFacesArgs{"channelId": elsewhere, "banUserId": raiderID})
+	})
+}

@@ -1,0 +1,66 @@
+package store_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/moderato-live/moderato/server/store"
+)
+
+func TestParseURL(t *testing.T) {
+	for text, want := range map[string]store.URL{
+		"sqlite:moderato.db":       {Path: "moderato.db"},
+		"sqlite:/var/lib/a b/m.db": {Path: "/var/lib/a b/m.db"},
+		"mysql://u:p@db:3307/name": {Host: "db:3307", User: "u", Password: "p", Name: "name", TLS: "false"},
+		"mysql://u@db/name":        {Host: "db:3306", User: "u", Name: "name", TLS: "false"},
+		"mysql://u:p%40ss@db/name?tls=true": {
+			Host: "db:3306", User: "u", Password: "p@ss", Name: "name", TLS: "true",
+		},
+		"mysql://u@[::1]/name?tls=skip-verify": {Host: "[::1]:3306", User: "u", Name: "name", TLS: "skip-verify"},
+	} {
+		got, err := store.ParseURL(text)
+		if err != nil || got != want {
+			t.Errorf("%s: got %+v (%v), want %+v", text, got, err, want)
+		}
+	}
+}
+
+func TestParseURLTellsWhatIsWrong(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                                "must be sqlite:FILE or mysql://",
+		"postgres://u:secret@db/name":     "must be sqlite:FILE or mysql://",
+		"sqlite:":                         "the file name after sqlite: is missing",
+		"mysql://u:secret@/name":          "needs a host and a database name",
+		"mysql://u:secret@db":             "needs a host and a database name",
+		"mysql://u:secret@db/a/b":         "needs a host and a database name",
+		"mysql://u:secret@db/n?charset=x": `unknown option "charset"`,
+		"mysql://u:secret@db/n?tls=maybe": `tls="maybe"; allowed are true`,
+		"mysql://u:secret%zz@db/n":        "not a well-formed URL",
+	} {
+		_, err := store.ParseURL(text)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %q", text, err, want)
+		}
+		if err != nil && strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: the error tells the password: %v", text, err)
+		}
+	}
+}
+
+func TestURLNamesTheDatabaseWithoutItsAccount(t *testing.T) {
+	url, err := store.ParseURL("mysql://root:secret@db:3306/moderato?tls=true")
+	if got, want := url.String(), "mysql://db:3306/moderato"; err != nil || got != want {
+		t.Errorf("got %s (%v), want %s", got, err, want)
+	}
+}
+
+func FuzzParseURL(f *testing.F) {
+	f.Add("sqlite:moderato.db")
+	f.Add("mysql://u:p@db:3307/name?tls=true")
+	f.Fuzz(func(t *testing.T, text string) {
+		url, err := store.ParseURL(text)
+		if err == nil && url.Path == "" && (url.Host == "" || url.Name == "") {
+			t.Errorf("%q was read as %+v", text, url)
+		}
+	})
+}
