@@ -24,6 +24,7 @@ run: build ## Serve the demo on an embedded database, and print how to use it.
 
 .PHONY: test
 test: ## Run every test, on SQLite, MariaDB and MySQL; installs and starts what they need.
+	tools/install-test-tools
 	$(TESTDB) go test -race ./...
 
 .PHONY: test-sqlite
@@ -40,14 +41,26 @@ gen: ## Generate gen/ and ent/ from proto/ and ent/schema/.
 gen-check: gen ## Fail if what is generated is not what is committed.
 	@test -z "$$(git status --porcelain -- gen ent)" || { git status --short -- gen ent; echo 'generated code is not up to date: run make gen and commit'; exit 1; }
 
+.PHONY: lint
+lint: ## Check the code and the .proto files.
+	$(TOOL) buf lint
+	$(TOOL) buf format --diff --exit-code --exclude-path proto/google
+	tools/check-breaking
+	go tool -modfile=tools/lint/go.mod golangci-lint run ./...
+	go mod tidy -diff
+
+.PHONY: vuln
+vuln: ## Look for known vulnerabilities in what is called; asks vuln.go.dev.
+	$(TOOL) govulncheck ./...
+
+.PHONY: fuzz
+fuzz: ## Fuzz every parser for FUZZTIME each (20s when not given).
+	tools/fuzz $(FUZZTIME)
+
 .PHONY: migration
 migration: ## Propose migrations for a changed ent/schema: make migration NAME=add_followers
 	@test -n "$(NAME)" || { echo 'say what it does: make migration NAME=add_followers'; exit 1; }
 	$(TESTDB) tools/migration $(NAME)
-
-.PHONY: grpcurl
-grpcurl: ## Build bin/grpcurl.
-	go build -modfile=tools/go.mod -o bin/grpcurl github.com/fullstorydev/grpcurl/cmd/grpcurl
 
 .PHONY: clean
 clean: ## Remove what was built, and the demo's database.

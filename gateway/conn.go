@@ -57,7 +57,7 @@ func (c *Conn) Invoke(ctx context.Context, name string, request, response any, o
 		}
 	}
 	if err != nil {
-		return err //nolint:wrapcheck // a status already
+		return err
 	}
 	return handOver(response, result)
 }

@@ -109,7 +109,7 @@ func checkHolder(ctx context.Context, tx *ent.Tx, t NewToken) error {
 // Revoke ends a token: for changes at once, for reads within 2 s on every
 // server. A token that is revoked already stays so.
 func Revoke(ctx context.Context, s *store.Store, text string) error {
-	if _, err := checkToken(text); err != nil {
+	if err := checkToken(text); err != nil {
 		return fmt.Errorf("%w: this is not a token, or it is damaged", ErrRefused)
 	}
 	err := s.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {

@@ -2,12 +2,12 @@ package chain
 
 import (
 	"log/slog"
+	"strings"
 	"time"
 
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/reflect/protoregistry"
 	"google.golang.org/protobuf/types/descriptorpb"
-	"strings"
 
 	"github.com/moderato-live/moderato/server/fault"
 )

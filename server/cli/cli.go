@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"runtime/debug"
+	"strings"
 
 	"github.com/alecthomas/kong"
 
@@ -84,7 +85,7 @@ func run(parser *kong.Kong, args []string, errs io.Writer) (code int) {
 	}
 	ctx, err := parser.Parse(args)
 	if err != nil {
-		fmt.Fprintln(errs, "moderato:", err)
+		fmt.Fprintln(errs, "moderato:", withoutSecret(err.Error()))
 		fmt.Fprintln(errs, "Run moderato --help for what there is.")
 		return 2
 	}
@@ -95,16 +96,25 @@ func run(parser *kong.Kong, args []string, errs io.Writer) (code int) {
 	return 0
 }
 
+// withoutSecret takes the database's URL, which kong repeats and which may hold
+// a password, out of a text.
+func withoutSecret(text string) string {
+	if value := os.Getenv("MODERATO_DB"); value != "" {
+		text = strings.ReplaceAll(text, value, "…")
+	}
+	return text
+}
+
 // database is the flag that every command on data has.
 type database struct {
-	DB dbURL `help:"The database: sqlite:FILE or mysql://USER:PASSWORD@HOST:PORT/NAME?tls=true." default:"${db}" env:"MODERATO_DB" placeholder:"URL"`
+	DB dbURL `help:"The database: sqlite:FILE or mysql://USER:PASSWORD@HOST:PORT/NAME?tls=true." default:"${db}" env:"MODERATO_DB"`
 }
 
 // open opens a database whose schema is this program's.
 func (d database) open(ctx context.Context) (*store.Store, error) {
 	s, err := store.Open(ctx, store.URL(d.DB))
 	if err != nil {
-		return nil, err //nolint:wrapcheck // names the database already
+		return nil, err
 	}
 	if err := s.CheckVersion(ctx); err != nil {
 		s.Close()

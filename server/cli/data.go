@@ -22,7 +22,7 @@ type migrate struct{ database }
 // Run migrates and tells each step.
 func (c *migrate) Run(ctx context.Context, s *streams) error {
 	if err := store.Migrate(ctx, store.URL(c.DB), newLog(s.err, slog.LevelInfo, "auto")); err != nil {
-		return err //nolint:wrapcheck // names the database already
+		return err
 	}
 	fmt.Fprintf(s.err, "%s is at this version.\n", store.URL(c.DB))
 	return nil
@@ -42,7 +42,7 @@ func (c *load) Run(ctx context.Context, s *streams) error {
 	defer closeInput()
 	if c.DB.Path != "" {
 		if err := store.Migrate(ctx, store.URL(c.DB), slog.New(slog.DiscardHandler)); err != nil {
-			return err //nolint:wrapcheck // names the database already
+			return err
 		}
 	}
 	db, err := c.open(ctx)
@@ -146,7 +146,7 @@ func (c *tokenIssue) Run(ctx context.Context, s *streams) error {
 	defer db.Close()
 	text, err := auth.Issue(ctx, db, token)
 	if err != nil {
-		return err //nolint:wrapcheck // says what to do
+		return err
 	}
 	fmt.Fprintln(s.out, text)
 	return nil
@@ -165,7 +165,7 @@ func (c *tokenRevoke) Run(ctx context.Context, s *streams) error {
 	}
 	defer db.Close()
 	if err := auth.Revoke(ctx, db, c.Token); err != nil {
-		return err //nolint:wrapcheck // says what is wrong
+		return err
 	}
 	fmt.Fprintln(s.err, "revoked; servers that read it lately notice within 2 s")
 	return nil

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -74,6 +75,7 @@ type process struct {
 
 	mu  sync.Mutex
 	log bytes.Buffer
+	out bytes.Buffer
 }
 
 // serve starts `moderato serve` on free ports and waits until it listens.
@@ -88,6 +90,11 @@ func serve(t *testing.T, url store.URL, args ...string) *process {
 	if err != nil {
 		t.Fatal(err)
 	}
+	p.cmd.Stdout = writer(func(b []byte) (int, error) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return p.out.Write(b)
+	})
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -122,6 +129,24 @@ func (p *process) said() string {
 	defer p.mu.Unlock()
 	return p.log.String()
 }
+
+// printed is what the process wrote to standard output, once it answers calls.
+func (p *process) printed() string {
+	for {
+		response, err := http.Get("http://" + p.rest + "/")
+		if err == nil {
+			_ = response.Body.Close()
+			break
+		}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.out.String()
+}
+
+type writer func([]byte) (int, error)
+
+func (w writer) Write(b []byte) (int, error) { return w(b) }
 
 // kill ends the process where it stands.
 func (p *process) kill() {

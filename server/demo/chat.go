@@ -35,7 +35,7 @@ type room struct {
 func (m *room) post(user user, text string, since time.Duration) {
 	m.messages = append(m.messages, message{
 		id: randomID(m.r), channel: m.channel, user: user.ID, text: text,
-		ago: latest + time.Duration(m.r.Int64N(int64((since-latest).Milliseconds())))*time.Millisecond,
+		ago: latest + time.Duration(m.r.Int64N((since-latest).Milliseconds()))*time.Millisecond,
 	})
 }
 

@@ -87,7 +87,7 @@ func (e *Error) Unwrap() error { return e.Cause }
 
 // Is makes errors of one reason equal to errors.Is.
 func (e *Error) Is(target error) bool {
-	t, ok := target.(*Error) //nolint:errorlint // Is compares this error, not its chain
+	t, ok := target.(*Error)
 	return ok && t.Reason == e.Reason
 }
 

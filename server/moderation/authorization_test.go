@@ -11,17 +11,6 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// What a call of the matrix comes to.
-const (
-	fine  = "OK"
-	scope = "SCOPE_MISSING"
-	kind  = "TOKEN_KIND_NOT_ACCEPTED"
-	owns  = "NOT_CHANNEL_OWNER"
-	mods  = "NOT_CHANNEL_MODERATOR"
-	self  = "NOT_SELF"
-	grant = "GRANT_MISSING"
-)
-
 // matrixRow is a caller, whose channels are the caller's own (Viewer's, who
 // granted users.read to the app, for those who act for no user), and what each
 // call comes to.
@@ -52,6 +41,15 @@ var matrixCalls = [8]struct {
 // adds, written out: token kind, scopes and relation by operation.
 func (sc *bothFacesScene) matrix(t *testing.T) []matrixRow {
 	t.Helper()
+	const (
+		fine  = "OK"
+		scope = "SCOPE_MISSING"
+		kind  = "TOKEN_KIND_NOT_ACCEPTED"
+		owns  = "NOT_CHANNEL_OWNER"
+		mods  = "NOT_CHANNEL_MODERATOR"
+		self  = "NOT_SELF"
+		grant = "GRANT_MISSING"
+	)
 	var (
 		owner, moderator, viewer, other = servertest.Owner, servertest.Moderator, servertest.Viewer, servertest.Other
 		banned                          = bothFacesBannedModerator
@@ -104,7 +102,6 @@ func (sc *bothFacesScene) matrix(t *testing.T) []matrixRow {
 		{"backend for a viewer", acting(viewer), viewer, [8]string{fine, self, fine, owns, owns, mods, mods, mods}},
 		{"backend for another channel's owner", acting(other), other, [8]string{fine, self, fine, owns, owns, mods, mods, mods}},
 		{"backend for a user in upper case", claiming(sc.service, "0B6F0001-0000-4000-8000-00000000000A"), owner, [8]string{fine, self, fine, fine, fine, fine, fine, fine}},
-		{"backend for the nil UUID", acting(uid.ID{}), uid.ID{}, [8]string{fine, self, fine, owns, owns, mods, mods, mods}},
 
 		// acting-user of anyone but a backend is ignored, well-formed or not.
 		{"viewer who claims to act for the owner", claiming(sc.viewer, owner.String()), viewer, [8]string{fine, self, fine, owns, owns, mods, mods, mods}},
@@ -124,13 +121,13 @@ func TestWhoMayDoWhat(t *testing.T) {
 				}
 				t.Run(row.caller+"/"+call.name, func(t *testing.T) {
 					for _, rest := range []bool{true, false} {
-						sc.prepare(t, call.o, row.want[i] == fine)
+						sc.prepare(t, call.o, row.want[i] == "OK")
 						before := sc.changes(t)
 						if got := call.o.outcome(t, s, row.md, call.args, rest); got != row.want[i] {
-							t.Errorf("over REST: %t: got %s, want %s", rest, got, row.want[i])
+							t.Errorf("over %s: got %s, want %s", bothFacesName(rest), got, row.want[i])
 						}
-						if after := sc.changes(t); row.want[i] != fine && after != before {
-							t.Errorf("over REST: %t: a refused call made %d changes", rest, after-before)
+						if after := sc.changes(t); row.want[i] != "OK" && after != before {
+							t.Errorf("over %s: a refused call made %d changes, want none", bothFacesName(rest), after-before)
 						}
 					}
 				})
@@ -158,11 +155,26 @@ func TestModeratorOfOneChannelHasNoRightsInAnother(t *testing.T) {
 		elsewhere := servertest.Other.String()
 		for _, call := range matrixCalls[5:] {
 			args := bothFacesChanged(call.args, "channelId", elsewhere)
-			bothFacesRefused(mods).check(t, s, call.o, banned, args)
+			bothFacesRefused("NOT_CHANNEL_MODERATOR").check(t, s, call.o, banned, args)
 		}
 		sc.must(t, bothFaces.BanUser, sc.moderator, bothFacesArgs{"channelId": elsewhere, "banUserId": raiderID})
 		// A ban in one channel takes no right in another.
 		sc.must(t, bothFaces.AddModerator, sc.other, bothFacesArgs{"channelId": elsewhere, "userId": bothFacesBannedModerator.String()})
 		sc.must(t, bothFaces.RemoveBan, banned, bothFacesArgs{"channelId": elsewhere, "banUserId": raiderID})
+	})
+}
+
+// An id that names nobody is still somebody for whom the backend acts: it must
+// not get what the backend alone may read.
+func TestBackendThatNamesTheNilUserReadsNothingOfOthers(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		sc := bothFacesSetScene(t, s)
+		caller := sc.acting("00000000-0000-0000-0000-000000000000")
+		for _, rest := range []bool{true, false} {
+			got := bothFaces.ListModeratedChannels.outcome(t, s, caller, bothFacesArgs{"userId": raiderID}, rest)
+			if got != "NOT_SELF" && got != "INVALID_ARGUMENT" {
+				t.Errorf("over %s: got %s, want NOT_SELF or INVALID_ARGUMENT", bothFacesName(rest), got)
+			}
+		}
 	})
 }

@@ -250,7 +250,14 @@ func (o bothFacesOperation) overGRPC(t *testing.T, s *servertest.Server, caller 
 	return response, header, err
 }
 
-// bothFacesOutcome is what a call comes to on each face: OK, or the reason.
+func bothFacesName(rest bool) string {
+	if rest {
+		return "REST"
+	}
+	return "gRPC"
+}
+
+// outcome is what a call comes to on one face: OK, or the reason.
 func (o bothFacesOperation) outcome(t *testing.T, s *servertest.Server, caller metadata.MD, args bothFacesArgs, rest bool) string {
 	t.Helper()
 	if rest {

@@ -3,7 +3,7 @@ package policy
 import (
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 	reflectionv1 "google.golang.org/grpc/reflection/grpc_reflection_v1"
-	reflectionv1alpha "google.golang.org/grpc/reflection/grpc_reflection_v1alpha" //nolint:staticcheck // older grpcurl asks by it
+	reflectionv1alpha "google.golang.org/grpc/reflection/grpc_reflection_v1alpha"
 
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
@@ -44,5 +44,5 @@ var Table = map[string]Rule{
 	healthv1.Health_List_FullMethodName:                                    {Public: true},
 	healthv1.Health_Watch_FullMethodName:                                   {Public: true},
 	reflectionv1.ServerReflection_ServerReflectionInfo_FullMethodName:      {Public: true},
-	reflectionv1alpha.ServerReflection_ServerReflectionInfo_FullMethodName: {Public: true}, //nolint:staticcheck // see above
+	reflectionv1alpha.ServerReflection_ServerReflectionInfo_FullMethodName: {Public: true},
 }

@@ -87,11 +87,11 @@ type readCommitted struct{ driver.Connector }
 func (c readCommitted) Connect(ctx context.Context) (driver.Conn, error) {
 	conn, err := c.Connector.Connect(ctx)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // database/sql compares it
+		return nil, err
 	}
 	if _, err := conn.(driver.ExecerContext).ExecContext(ctx, "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED", nil); err != nil {
 		_ = conn.Close()
-		return nil, err //nolint:wrapcheck // database/sql compares it
+		return nil, err
 	}
 	return conn, nil
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -17,7 +18,7 @@ type sqliteDialect struct{}
 // openSQLite opens one connection that writes and a pool that reads: SQLite
 // takes one writer at a time, and a queue in the process is fairer and cheaper
 // than its busy handler, which remains for other processes on the same file.
-func openSQLite(u URL) (*Store, error) {
+func openSQLite(ctx context.Context, u URL) (*Store, error) {
 	open := func(connections int, options url.Values) (*sql.DB, error) {
 		options.Add("_pragma", "busy_timeout(10000)")
 		options.Add("_pragma", "journal_mode(WAL)")
@@ -43,7 +44,7 @@ func openSQLite(u URL) (*Store, error) {
 	}
 	// The writer creates the file and turns WAL on before a reader, which may
 	// not, gets there.
-	if err := write.Ping(); err != nil {
+	if err := write.PingContext(ctx); err != nil {
 		_ = write.Close()
 		_ = read.Close()
 		return nil, fmt.Errorf("sqlite: %w", err)

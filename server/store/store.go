@@ -38,7 +38,7 @@ func Open(ctx context.Context, url URL) (*Store, error) {
 	var s *Store
 	var err error
 	if url.Path != "" {
-		s, err = openSQLite(url)
+		s, err = openSQLite(ctx, url)
 	} else {
 		s, err = openMySQL(ctx, url)
 	}

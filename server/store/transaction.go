@@ -57,7 +57,7 @@ func (s *Store) Write(ctx context.Context, body func(ctx context.Context, tx *en
 		s.retries.WithLabelValues(cause).Inc()
 		return struct{}{}, fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}, backoff.WithBackOff(delays), backoff.WithMaxElapsedTime(maxRetryTime))
-	return err //nolint:wrapcheck // body's own error, or wrapped above
+	return err
 }
 
 // attempt reports with its error whether the outcome of the commit is unknown.

@@ -1,14 +1,16 @@
 // Command new writes the migrations that bring a database from the present
 // migrations to ent/schema, one statement a file: a proposal, to be reviewed.
 //
-//	new -name add_followers -dev mysql://root@127.0.0.1:3306/dev
+//	new -name add_followers -server mysql://root@127.0.0.1:3306/
 //
-// `make migration NAME=add_followers` calls it with an empty development database.
+// `make migration NAME=add_followers` calls it with a server of the tests.
 package main
 
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
+	"errors"
 	"flag"
 	"fmt"
 	"log"
@@ -22,22 +24,50 @@ import (
 
 func main() {
 	name := flag.String("name", "", "what the migration does, in snake_case")
-	dev := flag.String("dev", "", "an empty database of the MySQL family")
+	server := flag.String("server", "", "a server of the MySQL family, on which a database is made and dropped")
 	out := flag.String("out", "ent/migrations", "the directory of the migrations")
 	flag.Parse()
-	if *name == "" || *dev == "" {
-		log.Fatal("both -name and -dev are needed")
+	if err := run(context.Background(), *name, *server, *out); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func run(ctx context.Context, name, server, out string) error {
+	if name == "" || server == "" {
+		return errors.New("both -name and -server are needed")
 	}
 	scratch, err := os.MkdirTemp("", "moderato-migration")
 	if err != nil {
-		log.Fatal(err)
+		return fmt.Errorf("scratch directory: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(scratch) }()
-	for directory, url := range map[string]string{"sqlite": "sqlite:" + filepath.Join(scratch, "dev.db"), "mysql": *dev} {
-		if err := propose(context.Background(), url, filepath.Join(*out, directory), *name); err != nil {
-			log.Fatal(err)
+	dev := "moderato_migration_" + strings.ToLower(rand.Text())
+	if err := execute(ctx, server, "CREATE DATABASE "+dev+" CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"); err != nil {
+		return err
+	}
+	defer func() { _ = execute(ctx, server, "DROP DATABASE "+dev) }()
+	for directory, url := range map[string]string{"sqlite": "sqlite:" + filepath.Join(scratch, "dev.db"), "mysql": server + dev} {
+		if err := propose(ctx, url, filepath.Join(out, directory), name); err != nil {
+			return err
 		}
 	}
+	return nil
+}
+
+func execute(ctx context.Context, server, statement string) error {
+	url, err := store.ParseURL(server + "information_schema")
+	if err != nil {
+		return fmt.Errorf("%s: %w", server, err)
+	}
+	s, err := store.Open(ctx, url)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if _, err := s.DB().ExecContext(ctx, statement); err != nil {
+		return fmt.Errorf("%s: %w", statement, err)
+	}
+	return nil
 }
 
 func propose(ctx context.Context, url, directory, name string) error {

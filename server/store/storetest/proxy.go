@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"net"
 	"sync"
@@ -43,7 +44,7 @@ var commit = []byte("\x07\x00\x00\x00\x03COMMIT")
 // NewProxy starts a proxy before a database.
 func NewProxy(t *testing.T, url store.URL) *Proxy {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +125,7 @@ func (p *Proxy) serve(client net.Conn) {
 	if !p.enter(client) {
 		return
 	}
-	server, err := net.Dial("tcp", p.target)
+	server, err := new(net.Dialer).DialContext(context.Background(), "tcp", p.target)
 	if err != nil {
 		return
 	}

@@ -1,0 +1,228 @@
+package gateway_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/moderato-live/moderato/server/servertest"
+)
+
+// typed sends a body under content types, one header line for each.
+func typed(t *testing.T, s *servertest.Server, c servertest.Credentials, body string, types ...string) servertest.Response {
+	t.Helper()
+	r := s.Request(t, c, "POST", moderatorsPath, body)
+	r.Header["Content-Type"] = types
+	return s.Do(t, r)
+}
+
+func TestABodyMustBeJSONByItsType(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	owner := s.As(t, servertest.Owner)
+	body := roleArgs(servertest.Viewer)
+	for _, c := range []struct {
+		name  string
+		types []string
+		ok    bool
+	}{
+		{"JSON", []string{"application/json"}, true},
+		{"with a charset", []string{"application/json; charset=UTF-8"}, true},
+		{"with a charset in quotes", []string{`application/json;charset="utf-8"`}, true},
+		{"in capitals", []string{"Application/JSON"}, true},
+		{"a form, as curl sends by itself", []string{"application/x-www-form-urlencoded"}, false},
+		{"a form with files", []string{"multipart/form-data; boundary=x"}, false},
+		{"text", []string{"text/plain"}, false},
+		{"text/json", []string{"text/json"}, false},
+		{"problem JSON", []string{"application/problem+json"}, false},
+		{"JSON of another kind", []string{"application/jsonp"}, false},
+		{"none", nil, false},
+		{"an empty one", []string{""}, false},
+		{"anything", []string{"*/*"}, false},
+		{"two", []string{"application/json", "application/json"}, false},
+		{"two in one line", []string{"application/json, text/plain"}, false},
+		{"another charset", []string{"application/json; charset=latin1"}, false},
+		{"UTF-16", []string{"application/json; charset=utf-16"}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := typed(t, s, owner, body, c.types...)
+			if c.ok {
+				wantOK(t, r)
+			} else {
+				wantRefused(t, r, http.StatusUnsupportedMediaType, "MEDIA_TYPE_UNSUPPORTED")
+			}
+		})
+	}
+}
+
+func TestBodiesAreBounded(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	owner := s.As(t, servertest.Owner)
+	const bound = 64 << 10
+	body := roleArgs(servertest.Viewer)
+	padded := func(size int) string { return body + strings.Repeat(" ", size-len(body)) }
+	for _, c := range []struct {
+		name   string
+		size   int
+		passes bool
+	}{
+		{"one byte less", bound - 1, true},
+		{"exactly 64 KiB", bound, true},
+		{"one byte more", bound + 1, false},
+		{"much more", 8 * bound, false},
+	} {
+		for _, chunked := range []bool{false, true} {
+			for _, method := range []string{"POST", "DELETE"} {
+				name := c.name + " to " + method
+				if chunked {
+					name += " in chunks"
+				}
+				t.Run(name, func(t *testing.T) {
+					request := s.Request(t, owner, method, moderatorsPath, padded(c.size))
+					if chunked {
+						request.ContentLength = -1
+					}
+					r := s.Do(t, request)
+					if c.passes {
+						wantOK(t, r)
+					} else {
+						wantRefused(t, r, http.StatusRequestEntityTooLarge, "BODY_TOO_LARGE")
+					}
+				})
+			}
+		}
+	}
+}
+
+func TestAnEmptyBodyIsRefused(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	owner := s.As(t, servertest.Owner)
+	for path, methods := range pathMethods {
+		for _, method := range methods {
+			if method == "GET" {
+				continue
+			}
+			for _, typed := range []bool{false, true} {
+				r := s.Request(t, owner, method, path, "")
+				if typed {
+					r.Header.Set("Content-Type", "application/json")
+				}
+				// Not what each field lacks: there is nothing that could have fields.
+				wantViolations(t, s.Do(t, r), "")
+			}
+			wantViolations(t, s.REST(t, owner, method, path, " \n"), "")
+		}
+	}
+}
+
+func TestDeleteTakesItsBodyNotItsQuery(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	owner := s.As(t, servertest.Owner)
+	query := "?channelId=" + servertest.Owner.String() + "&userId=" + servertest.Moderator.String()
+	wantViolations(t, s.REST(t, owner, "DELETE", moderatorsPath+query, ""), "")
+	wantViolations(t, s.REST(t, owner, "DELETE", moderatorsPath+query, `{}`), "channelId", "userId")
+	// A query of another user, of bad form, or repeated changes nothing.
+	wantOK(t, s.REST(t, owner, "DELETE", moderatorsPath+query, roleArgs(servertest.Viewer)))
+	wantOK(t, s.REST(t, owner, "POST", moderatorsPath+"?userId=x&userId=%zz", roleArgs(servertest.Viewer)))
+	r := s.REST(t, owner, "GET", listModerators(), "")
+	for _, id := range []string{servertest.Moderator.String(), servertest.Viewer.String()} {
+		if !strings.Contains(r.Body, id) {
+			t.Errorf("%s is no moderator any more: %s", id, r.Body)
+		}
+	}
+	wantOK(t, s.REST(t, owner, "DELETE", moderatorsPath, roleArgs(servertest.Moderator)))
+}
+
+func TestBodiesThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	owner := s.As(t, servertest.Owner)
+	channel, user := servertest.Owner.String(), servertest.Viewer.String()
+	good := roleArgs(servertest.Viewer)
+	deep := strings.Repeat("[", 10_000)
+	for _, c := range []struct {
+		name, body string
+		fields     []string
+	}{
+		{"more after it", good + "x", []string{""}},
+		{"another object after it", good + "{}", []string{""}},
+		{"a comma after it", good + ",", []string{""}},
+		{"an array", "[" + good + "]", []string{""}},
+		{"a string", `"` + channel + `"`, []string{""}},
+		{"a number", "1", []string{""}},
+		{"null", "null", []string{""}},
+		{"broken off", good[:len(good)-1], []string{""}},
+		{"no JSON", "channelId=" + channel, []string{""}},
+		{"single quotes", strings.ReplaceAll(good, `"`, `'`), []string{""}},
+		{"a comment", "/**/" + good, []string{""}},
+		{"a comma too many", good[:len(good)-1] + ",}", []string{""}},
+		{"a byte order mark", "\ufeff" + good, []string{""}},
+		{"not UTF-8", `{"channelId":"` + "\xff" + `","userId":"` + user + `"}`, []string{""}},
+		{"not UTF-8 in what is ignored", `{"x":"` + "\xc3\x28" + `",` + good[1:], []string{""}},
+		{"half a surrogate pair", `{"x":"\ud800",` + good[1:], []string{""}},
+		{"nested too deep", `{"x":` + deep, []string{""}},
+		{"nested too deep in a field", `{"userId":` + deep, []string{""}},
+		{"a field twice", `{"channelId":"` + channel + `",` + good[1:], []string{"channelId"}},
+		{"a field twice, once null", `{"channelId":null,` + good[1:], []string{"channelId"}},
+		{"an unknown field twice", `{"x":1,"x":2,` + good[1:], []string{"x"}},
+		{"a number for a string", `{"channelId":1,"userId":"` + user + `"}`, []string{"channelId"}},
+		{"a boolean for a string", `{"channelId":true,"userId":"` + user + `"}`, []string{"channelId"}},
+		{"an array for a string", `{"channelId":["` + channel + `"],"userId":"` + user + `"}`, []string{"channelId"}},
+		{"an object for a string", `{"channelId":{},"userId":"` + user + `"}`, []string{"channelId"}},
+		{"two wrong types", `{"channelId":0,"userId":1.5}`, []string{"channelId", "userId"}},
+		{"a wrong type and another", `{"channelId":0,"userId":"x"}`, []string{"channelId"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for _, method := range []string{"POST", "DELETE"} {
+				wantViolations(t, s.REST(t, owner, method, moderatorsPath, c.body), c.fields...)
+			}
+		})
+	}
+}
+
+func TestFieldsOfABodyThatDoNotCount(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	owner := s.As(t, servertest.Owner)
+	channel, user := servertest.Owner.String(), servertest.Viewer.String()
+	for _, c := range []struct {
+		name, body string
+		missing    []string
+	}{
+		{"unknown ones", `{"x":1,"y":{"z":[null,{"a":"b"}]},` + roleArgs(servertest.Viewer)[1:], nil},
+		{"unknown ones that are null", `{"x":null,` + roleArgs(servertest.Viewer)[1:], nil},
+		{"snake case beside", `{"channel_id":"x",` + roleArgs(servertest.Viewer)[1:], nil},
+		{"snake case instead", args("channel_id", channel, "user_id", user), []string{"channelId", "userId"}},
+		{"capitals", args("ChannelId", channel, "USERID", user), []string{"channelId", "userId"}},
+		{"spaces in names", args(" channelId", channel, "userId ", user), []string{"channelId", "userId"}},
+		{"null", `{"channelId":null,"userId":"` + user + `"}`, []string{"channelId"}},
+		{"empty strings", args("channelId", "", "userId", ""), []string{"channelId", "userId"}},
+		{"an empty object", `{}`, []string{"channelId", "userId"}},
+		{"white space around", " \r\n\t" + roleArgs(servertest.Viewer) + "\n ", nil},
+		{"a name in escapes", `{"\u0063hannelId":"` + channel + `","userId":"` + user + `"}`, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := s.REST(t, owner, "POST", moderatorsPath, c.body)
+			if c.missing == nil {
+				wantOK(t, r)
+				return
+			}
+			for _, v := range wantViolations(t, r, c.missing...).Data.Violations {
+				if v.Description != "is required" {
+					t.Errorf("%s: got %q, want that it is required", v.Field, v.Description)
+				}
+			}
+		})
+	}
+}
+
+func TestABodyIsReadBeforeAnyTokenIsNeeded(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	// What can be read waits for the token; nobody learns more without one.
+	wantRefused(t, s.REST(t, servertest.Credentials{}, "POST", moderatorsPath, `{}`), http.StatusUnauthorized, "TOKEN_MISSING")
+	wantViolations(t, s.REST(t, servertest.Credentials{}, "POST", moderatorsPath, `{"userId":1}`), "userId")
+}

@@ -1,0 +1,140 @@
+package gateway_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/moderato-live/moderato/server"
+	"github.com/moderato-live/moderato/server/servertest"
+)
+
+// preflight asks as a browser does before a request of another origin.
+func preflight(t *testing.T, s *servertest.Server, origin, method, headers string) servertest.Response {
+	t.Helper()
+	r := s.Request(t, servertest.Credentials{}, "OPTIONS", moderatorsPath, "")
+	r.Header.Set("Origin", origin)
+	r.Header.Set("Access-Control-Request-Method", method)
+	if headers != "" {
+		r.Header.Set("Access-Control-Request-Headers", headers)
+	}
+	return s.Do(t, r)
+}
+
+func listed(h http.Header, name string) []string {
+	return strings.FieldsFunc(strings.ToLower(strings.Join(h.Values(name), ",")), func(r rune) bool { return r == ',' || r == ' ' })
+}
+
+func TestPreflight(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	for _, c := range []struct {
+		name, origin, method, headers string
+		allowed                       bool
+	}{
+		{"a read", "https://dev.example.com", "GET", "authorization,client-id", true},
+		{"a change", "https://dev.example.com", "POST", "authorization,client-id,content-type", true},
+		{"a removal", "http://localhost:3000", "DELETE", "authorization,client-id,content-type", true},
+		{"every header there is", "https://dev.example.com", "POST", "authorization,client-id,content-type,idempotency-key,last-event-id", true},
+		{"a page without an origin", "null", "GET", "authorization,client-id", true},
+		{"no headers", "https://dev.example.com", "GET", "", true},
+		{"another method", "https://dev.example.com", "PATCH", "authorization", false},
+		{"another header", "https://dev.example.com", "GET", "authorization,x-evil", false},
+		{"a header of the platform's own", "https://dev.example.com", "GET", "acting-user", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := preflight(t, s, c.origin, c.method, c.headers)
+			if r.Status != http.StatusNoContent || r.Body != "" {
+				t.Errorf("got %d with the body %q, want 204 without", r.Status, r.Body)
+			}
+			if got := r.Header.Values("Access-Control-Allow-Credentials"); got != nil {
+				t.Errorf("Access-Control-Allow-Credentials: got %q, want none", got)
+			}
+			origin := r.Header.Get("Access-Control-Allow-Origin")
+			if !c.allowed {
+				if origin != "" {
+					t.Errorf("Access-Control-Allow-Origin: got %q, want none", origin)
+				}
+				return
+			}
+			if origin != "*" {
+				t.Errorf("Access-Control-Allow-Origin: got %q, want *", origin)
+			}
+			if got := listed(r.Header, "Access-Control-Allow-Methods"); !slices.Contains(got, strings.ToLower(c.method)) {
+				t.Errorf("Access-Control-Allow-Methods: got %q, want %s in it", got, c.method)
+			}
+			got := listed(r.Header, "Access-Control-Allow-Headers")
+			for _, name := range strings.FieldsFunc(c.headers, func(r rune) bool { return r == ',' }) {
+				if !slices.Contains(got, name) {
+					t.Errorf("Access-Control-Allow-Headers: got %q, want %s in it", got, name)
+				}
+			}
+		})
+	}
+}
+
+func TestAnAnswerToAnotherOriginMayBeRead(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	owner := s.As(t, servertest.Owner)
+	for _, path := range []string{listModerators(), moderatorsPath, "/nowhere"} {
+		r := s.Request(t, owner, "GET", path, "")
+		r.Header.Set("Origin", "https://dev.example.com")
+		answer := s.Do(t, r)
+		if got := answer.Header.Get("Access-Control-Allow-Origin"); got != "*" {
+			t.Errorf("%s: got Access-Control-Allow-Origin %q, want *", path, got)
+		}
+		if got := answer.Header.Values("Access-Control-Allow-Credentials"); got != nil {
+			t.Errorf("%s: got Access-Control-Allow-Credentials %q, want none", path, got)
+		}
+		exposed := listed(answer.Header, "Access-Control-Expose-Headers")
+		for _, name := range []string{"x-request-id", "retry-after", "ratelimit-remaining"} {
+			if !slices.Contains(exposed, name) {
+				t.Errorf("%s: got Access-Control-Expose-Headers %q, want %s in it", path, exposed, name)
+			}
+		}
+	}
+	if r := s.REST(t, owner, "GET", listModerators(), ""); r.Header.Get("Access-Control-Allow-Origin") != "" {
+		t.Errorf("without an origin: got Access-Control-Allow-Origin %q, want none", r.Header.Get("Access-Control-Allow-Origin"))
+	}
+}
+
+func TestConfiguredOriginsAreTheOnlyOnes(t *testing.T) {
+	t.Parallel()
+	s := start(t, func(c *server.Config) {
+		c.CORSOrigins = []string{"https://dash.example.com", "https://tools.example.com:8443"}
+	})
+	owner := s.As(t, servertest.Owner)
+	for _, c := range []struct {
+		origin  string
+		allowed bool
+	}{
+		{"https://dash.example.com", true},
+		{"https://tools.example.com:8443", true},
+		{"http://dash.example.com", false},
+		{"https://dash.example.com:8443", false},
+		{"https://dash.example.com.evil.example", false},
+		{"https://evil.example", false},
+		{"null", false},
+	} {
+		want := ""
+		if c.allowed {
+			want = c.origin
+		}
+		r := s.Request(t, owner, "GET", listModerators(), "")
+		r.Header.Set("Origin", c.origin)
+		simple := s.Do(t, r)
+		wantOK(t, simple) // what a browser hides from a page, other clients may have
+		for what, answer := range map[string]servertest.Response{
+			"request": simple, "preflight": preflight(t, s, c.origin, "GET", "authorization"),
+		} {
+			if got := answer.Header.Get("Access-Control-Allow-Origin"); got != want {
+				t.Errorf("%s from %s: got Access-Control-Allow-Origin %q, want %q", what, c.origin, got, want)
+			}
+			if !slices.Contains(listed(answer.Header, "Vary"), "origin") {
+				t.Errorf("%s from %s: got Vary %q, want Origin in it", what, c.origin, answer.Header.Values("Vary"))
+			}
+		}
+	}
+}

@@ -1,0 +1,212 @@
+package gateway
+
+import (
+	"errors"
+	"maps"
+	"net/url"
+	"slices"
+	"testing"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protodesc"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/descriptorpb"
+	"google.golang.org/protobuf/types/dynamicpb"
+
+	"github.com/moderato-live/moderato/server/fault"
+)
+
+// everyKind is a message type with a field of each kind that matters to a
+// query: a bool, an int32, an int64, a string, each also repeated, and a
+// message.
+func everyKind(t testing.TB) protoreflect.MessageDescriptor {
+	t.Helper()
+	field := func(number int32, name string, kind descriptorpb.FieldDescriptorProto_Type, label descriptorpb.FieldDescriptorProto_Label) *descriptorpb.FieldDescriptorProto {
+		f := &descriptorpb.FieldDescriptorProto{
+			Name: proto.String(name), Number: proto.Int32(number), Type: kind.Enum(), Label: label.Enum(),
+		}
+		if kind == descriptorpb.FieldDescriptorProto_TYPE_MESSAGE {
+			f.TypeName = proto.String(".test.Query")
+		}
+		return f
+	}
+	const (
+		one  = descriptorpb.FieldDescriptorProto_LABEL_OPTIONAL
+		many = descriptorpb.FieldDescriptorProto_LABEL_REPEATED
+	)
+	file, err := protodesc.NewFile(&descriptorpb.FileDescriptorProto{
+		Name: proto.String("test.proto"), Package: proto.String("test"), Syntax: proto.String("proto3"),
+		MessageType: []*descriptorpb.DescriptorProto{{
+			Name: proto.String("Query"),
+			Field: []*descriptorpb.FieldDescriptorProto{
+				field(1, "is_live", descriptorpb.FieldDescriptorProto_TYPE_BOOL, one),
+				field(2, "page_limit", descriptorpb.FieldDescriptorProto_TYPE_INT32, one),
+				field(3, "big_number", descriptorpb.FieldDescriptorProto_TYPE_INT64, one),
+				field(4, "text", descriptorpb.FieldDescriptorProto_TYPE_STRING, one),
+				field(5, "slug", descriptorpb.FieldDescriptorProto_TYPE_STRING, many),
+				field(6, "category_id", descriptorpb.FieldDescriptorProto_TYPE_INT64, many),
+				field(7, "flags", descriptorpb.FieldDescriptorProto_TYPE_BOOL, many),
+				field(8, "inner", descriptorpb.FieldDescriptorProto_TYPE_MESSAGE, one),
+				field(9, "inners", descriptorpb.FieldDescriptorProto_TYPE_MESSAGE, many),
+			},
+		}},
+	}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file.Messages().Get(0)
+}
+
+// parse reads a query string and answers what it set, by JSON name, and the
+// names of what is wrong.
+func parse(t testing.TB, query string) (set map[string]any, wrong []string) {
+	t.Helper()
+	values, err := url.ParseQuery(query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := dynamicpb.NewMessage(everyKind(t))
+	err = queryParser{}.Parse(m, values, nil)
+	var violations violationsError
+	if err != nil && !errors.As(err, &violations) {
+		t.Fatalf("%s: got %v, want violations", query, err)
+	}
+	for _, v := range violations {
+		wrong = append(wrong, v.Field)
+	}
+	set = map[string]any{}
+	for field, value := range m.Range {
+		set[field.JSONName()] = plainValue(field, value)
+	}
+	return set, wrong
+}
+
+func plainValue(field protoreflect.FieldDescriptor, value protoreflect.Value) any {
+	if !field.IsList() {
+		return value.Interface()
+	}
+	var all []any
+	for i := range value.List().Len() {
+		all = append(all, value.List().Get(i).Interface())
+	}
+	return all
+}
+
+func TestQueryParserSetsFields(t *testing.T) {
+	t.Parallel()
+	list := func(values ...any) any { return values }
+	for _, c := range []struct {
+		query string
+		want  map[string]any
+	}{
+		{"", map[string]any{}},
+		{"isLive=true", map[string]any{"isLive": true}},
+		{"flags=true&flags=false", map[string]any{"flags": list(true, false)}},
+		{"pageLimit=20", map[string]any{"pageLimit": int32(20)}},
+		{"pageLimit=-2147483648", map[string]any{"pageLimit": int32(-2147483648)}},
+		{"bigNumber=9223372036854775807", map[string]any{"bigNumber": int64(9223372036854775807)}},
+		{"bigNumber=-9223372036854775808", map[string]any{"bigNumber": int64(-9223372036854775808)}},
+		{"text=%F0%9F%8E%AE+a%26b", map[string]any{"text": "🎮 a&b"}},
+		{"slug[]=a&slug[]=b&slug[]=a", map[string]any{"slug": list("a", "b", "a")}},
+		{"slug%5B%5D=a", map[string]any{"slug": list("a")}},
+		{"slug=a", map[string]any{"slug": list("a")}},
+		{"slug=a&slug=b", map[string]any{"slug": list("a", "b")}},
+		{"slug[]=", map[string]any{"slug": list("")}},
+		{"slug=a,b", map[string]any{"slug": list("a,b")}},
+		{"categoryId[]=1&categoryId[]=-2", map[string]any{"categoryId": list(int64(1), int64(-2))}},
+		// What there is no field for.
+		{"is_live=true&page_limit=1&category_id[]=1", map[string]any{}},
+		{"IsLive=true&ISLIVE=true", map[string]any{}},
+		{"isLive[]=true&pageLimit[]=x&text[]=x", map[string]any{}},
+		{"slug[][]=a&slug[0]=a&slug[a]=a&slug]=a&[]=a&=a", map[string]any{}},
+		{"inner.text=a&inner[text]=a", map[string]any{}},
+	} {
+		set, wrong := parse(t, c.query)
+		if len(wrong) > 0 {
+			t.Errorf("%s: got violations of %q, want none", c.query, wrong)
+		}
+		if !maps.EqualFunc(set, c.want, func(x, y any) bool { return equal(x, y) }) {
+			t.Errorf("%s: got %v, want %v", c.query, set, c.want)
+		}
+	}
+}
+
+func equal(x, y any) bool {
+	xs, isList := x.([]any)
+	if !isList {
+		return x == y
+	}
+	ys, isList := y.([]any)
+	return isList && slices.Equal(xs, ys)
+}
+
+func TestQueryParserTakesBothSpellingsOfAList(t *testing.T) {
+	t.Parallel()
+	set, wrong := parse(t, "slug[]=a&slug=b&slug[]=c")
+	got, _ := set["slug"].([]any)
+	for _, want := range []any{"a", "b", "c"} { // in whatever order
+		if len(got) != 3 || !slices.Contains(got, want) {
+			t.Errorf("got %v, want a, b and c", set)
+		}
+	}
+	if len(wrong) > 0 {
+		t.Errorf("got violations of %q, want none", wrong)
+	}
+}
+
+func TestQueryParserTellsWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		query string
+		wrong []string
+	}{
+		{"isLive=1", []string{"isLive"}},
+		{"isLive=True", []string{"isLive"}},
+		{"isLive=", []string{"isLive"}},
+		{"isLive", []string{"isLive"}},
+		{"isLive=true&isLive=true", []string{"isLive"}},
+		{"pageLimit=", []string{"pageLimit"}},
+		{"pageLimit=x", []string{"pageLimit"}},
+		{"pageLimit=1.0", []string{"pageLimit"}},
+		{"pageLimit=1e1", []string{"pageLimit"}},
+		{"pageLimit=0x10", []string{"pageLimit"}},
+		{"pageLimit=1_0", []string{"pageLimit"}},
+		{"pageLimit=+1", []string{"pageLimit"}}, // a space
+		{"pageLimit=1%20", []string{"pageLimit"}},
+		{"pageLimit=2147483648", []string{"pageLimit"}},
+		{"pageLimit=1&pageLimit=2", []string{"pageLimit"}},
+		{"bigNumber=9223372036854775808", []string{"bigNumber"}},
+		{"text=%ff", []string{"text"}},
+		{"text=a&text=a", []string{"text"}},
+		{"slug[]=a&slug[]=%ff", []string{"slug[]"}},
+		{"slug=%ff&slug[]=%ff", []string{"slug", "slug[]"}},
+		{"categoryId[]=1&categoryId[]=x", []string{"categoryId[]"}},
+		{"flags=true&flags=yes", []string{"flags"}},
+		{"inner=x", []string{"inner"}},
+		{"inners[]=x", []string{"inners[]"}},
+		{"text=%ff&pageLimit=x&isLive=x&slug=a", []string{"isLive", "pageLimit", "text"}},
+	} {
+		if _, wrong := parse(t, c.query); !slices.Equal(wrong, c.wrong) {
+			t.Errorf("%s: got violations of %q, want %q", c.query, wrong, c.wrong)
+		}
+	}
+}
+
+// Violations travel through the runtime as a text.
+func TestViolationsSurviveAsText(t *testing.T) {
+	t.Parallel()
+	want := violationsError{
+		{Field: "slug[]", Description: "must be given once"},
+		{Field: "<&>\u2028é\x00\"\\", Description: "%v %!s(MISSING) moderato violations: []"},
+		{Field: "", Description: ""},
+	}
+	got, ok := unflatten(want.Error())
+	if !ok || !slices.Equal(got, []fault.Violation(want)) {
+		t.Errorf("got %v, %t, want %v", got, ok, want)
+	}
+	for _, other := range []string{"", "moderato", "moderato violations: ", "moderato violations: {}", "violations: []", " " + want.Error()} {
+		if got, ok := unflatten(other); ok {
+			t.Errorf("%q: got %v, want that it is something else", other, got)
+		}
+	}
+}

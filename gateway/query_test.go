@@ -1,0 +1,71 @@
+package gateway_test
+
+import (
+	"testing"
+
+	"github.com/moderato-live/moderato/server/servertest"
+)
+
+func TestQueries(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	owner := s.As(t, servertest.Owner)
+	id := servertest.Owner.String()
+	for _, c := range []struct {
+		name, query string
+		fields      []string
+	}{
+		{"the field", "channelId=" + id, nil},
+		{"the field in percent-encoding", "channel%49d=%30" + id[1:], nil},
+		{"unknown ones beside", "x=1&channelId=" + id + "&y&=&userId=7&limit=x", nil},
+		{"an unknown one twice", "x=1&x=2&channelId=" + id, nil},
+		{"empty parts", "&&channelId=" + id + "&", nil},
+		{"snake case beside", "channel_id=x&channelId=" + id, nil},
+		{"as an array beside", "channelId[]=x&channelId=" + id, nil},
+		{"with a key beside", "channelId[0]=x&channelId.x=y&channelId=" + id, nil},
+		{"none", "", []string{"channelId"}},
+		{"an empty one", "channelId=", []string{"channelId"}},
+		{"no value", "channelId", []string{"channelId"}},
+		{"snake case instead", "channel_id=" + id, []string{"channelId"}},
+		{"capitals", "channelID=" + id, []string{"channelId"}},
+		{"as an array instead", "channelId[]=" + id, []string{"channelId"}},
+		{"as an array in percent-encoding", "channelId%5B%5D=" + id, []string{"channelId"}},
+		{"twice", "channelId=" + id + "&channelId=" + id, []string{"channelId"}},
+		{"twice, once empty", "channelId=&channelId=" + id, []string{"channelId"}},
+		{"thrice", "channelId=1&channelId=2&channelId=3", []string{"channelId"}},
+		{"not UTF-8", "channelId=%ff", []string{"channelId"}},
+		{"a space around", "channelId=+" + id, []string{"channelId"}},
+		{"a NUL", "channelId=%00" + id, []string{"channelId"}},
+		{"broken percent-encoding", "channelId=%zz", []string{""}},
+		{"broken percent-encoding of another", "x=%z&channelId=" + id, []string{""}},
+		{"broken percent-encoding of a name", "%=1&channelId=" + id, []string{""}},
+		{"percent-encoding broken off", "channelId=" + id + "&x=%4", []string{""}},
+		{"a semicolon between", "x=1;channelId=" + id, []string{""}},
+		{"a semicolon after", "channelId=" + id + ";", []string{""}},
+		{"a semicolon in percent-encoding", "channelId=" + id + "&x=%3B", nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := exchange(t, s, head(s, owner, "GET", moderatorsPath+"?"+c.query)+"Connection: close\r\n\r\n")
+			if c.fields == nil {
+				wantOK(t, r)
+			} else {
+				wantViolations(t, r, c.fields...)
+			}
+		})
+	}
+}
+
+func TestABodyOfAReadIsNoQuery(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	owner := s.As(t, servertest.Owner)
+	for _, contentType := range []string{"application/x-www-form-urlencoded", "application/json"} {
+		body := "channelId=" + servertest.Owner.String()
+		if contentType == "application/json" {
+			body = args("channelId", servertest.Owner.String())
+		}
+		r := s.Request(t, owner, "GET", moderatorsPath, body)
+		r.Header.Set("Content-Type", contentType)
+		wantViolations(t, s.Do(t, r), "channelId")
+	}
+}

@@ -1,0 +1,293 @@
+package auth_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/digest"
+	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/store/storetest"
+	"github.com/moderato-live/moderato/server/uid"
+)
+
+func TestCallerIsWhatTheTokenSays(t *testing.T) {
+	eachStore(t, func(t *testing.T, s *store.Store) {
+		a := auth.NewAuthenticator(s)
+		for _, c := range []struct {
+			name          string
+			token         auth.NewToken
+			actingUser    string
+			user          uid.ID
+			reads, writes bool
+			accepted      [3]bool // where user, app and service tokens are
+		}{
+			{"user", auth.NewToken{Kind: auth.User, Scopes: []string{auth.UsersRead}}, "", servertest.Viewer, true, false, [3]bool{true, false, false}},
+			{"user with an acting user", auth.NewToken{Kind: auth.User}, servertest.Owner.String(), servertest.Viewer, false, false, [3]bool{true, false, false}},
+			{"app", auth.NewToken{Kind: auth.App, Scopes: auth.Scopes()}, "", uid.ID{}, true, true, [3]bool{false, true, false}},
+			{"app with an acting user", auth.NewToken{Kind: auth.App}, servertest.Owner.String(), uid.ID{}, false, false, [3]bool{false, true, false}},
+			{"service", auth.NewToken{Kind: auth.Service}, "", uid.ID{}, true, true, [3]bool{false, true, true}},
+			{"service for a user", auth.NewToken{Kind: auth.Service}, servertest.Owner.String(), servertest.Owner, true, true, [3]bool{true, false, true}},
+		} {
+			text := issued(t, s, c.token)
+			md := request(text)
+			if c.actingUser != "" {
+				md.Set(auth.ActingUserKey, c.actingUser)
+			}
+			got, err := a.Authenticate(context.Background(), md)
+			if err != nil {
+				t.Errorf("%s: %v", c.name, err)
+				continue
+			}
+			if got.Kind != c.token.Kind || got.ClientID != client(c.token.Kind) || got.UserID != c.user || got.Token != digest.Of(text) {
+				t.Errorf("%s: got %+v, want kind %s, client %s, user %s", c.name, got, c.token.Kind, client(c.token.Kind), c.user)
+			}
+			if got.ActsAsUser() == c.user.IsZero() {
+				t.Errorf("%s: got ActsAsUser %t, want %t", c.name, got.ActsAsUser(), !c.user.IsZero())
+			}
+			if got.HasScope(auth.UsersRead) != c.reads || got.HasScope(auth.ChannelModerate) != c.writes || (c.token.Kind != auth.Service && got.HasScope("users")) {
+				t.Errorf("%s: got the wrong scopes: %+v", c.name, got)
+			}
+			for i, kind := range []auth.Kind{auth.User, auth.App, auth.Service} {
+				if is := got.IsAccepted([]auth.Kind{kind}); is != c.accepted[i] {
+					t.Errorf("%s: where %s tokens are accepted: got %t, want %t", c.name, kind, is, c.accepted[i])
+				}
+			}
+		}
+	})
+}
+
+func TestBearerIsReadInAnyCase(t *testing.T) {
+	s := openWorld(t, storetest.SQLite(t))
+	a := auth.NewAuthenticator(s)
+	text := issued(t, s, auth.NewToken{Kind: auth.User})
+	for _, header := range []string{"Bearer ", "bearer ", "BEARER ", "Bearer   "} {
+		md := request(text)
+		md.Set(auth.AuthorizationKey, header+text)
+		if _, err := a.Authenticate(context.Background(), md); err != nil {
+			t.Errorf("%q and the token: %v", header, err)
+		}
+	}
+}
+
+func TestDamagedTokenIsRefusedWithoutALookUp(t *testing.T) {
+	eachStore(t, func(t *testing.T, s *store.Store) {
+		good := issued(t, s, auth.NewToken{Kind: auth.User})
+		s.Close() // whoever looks anything up fails
+		a := auth.NewAuthenticator(s)
+		for name, text := range damagedTokens() {
+			md := request(good)
+			md.Set(auth.AuthorizationKey, "Bearer x"+text) // "Bearer" alone is no token at all
+			if _, err := a.Authenticate(context.Background(), md); !errors.Is(err, tokenInvalid) {
+				t.Errorf("%s: got %v, want TOKEN_INVALID", name, err)
+			}
+		}
+		flipped := []byte(good)
+		flipped[10]++
+		if _, err := authenticate(a, string(flipped)); !errors.Is(err, tokenInvalid) {
+			t.Errorf("one character changed: got %v, want TOKEN_INVALID", err)
+		}
+		if _, err := authenticate(a, good); err == nil || errors.Is(err, tokenInvalid) {
+			t.Errorf("a good token that cannot be looked up: got %v, want another error", err)
+		}
+	})
+}
+
+func TestTokenEndsExactlyAtItsExpiration(t *testing.T) {
+	eachStore(t, func(t *testing.T, s *store.Store) {
+		now := freeze(t, s)
+		text := issued(t, s, auth.NewToken{Kind: auth.User, Lifetime: time.Hour})
+		for _, c := range []struct {
+			name string
+			a    *auth.Authenticator
+		}{
+			{"read anew", auth.NewAuthenticator(s)},
+			{"known already", auth.NewAuthenticator(s)},
+		} {
+			if c.name == "known already" {
+				s.Clock.Freeze(now)
+				if _, err := authenticate(c.a, text); err != nil {
+					t.Errorf("%s, at once: %v", c.name, err)
+				}
+			}
+			s.Clock.Freeze(now.Add(time.Hour - time.Millisecond))
+			if _, err := authenticate(c.a, text); err != nil {
+				t.Errorf("%s, a millisecond before the end: %v", c.name, err)
+			}
+			s.Clock.Freeze(now.Add(time.Hour))
+			if _, err := authenticate(c.a, text); !errors.Is(err, tokenExpired) {
+				t.Errorf("%s, at the end: got %v, want TOKEN_EXPIRED", c.name, err)
+			}
+		}
+	})
+}
+
+// inBubble runs a test with the World on SQLite, in time that passes when all
+// wait; the clock of the store stands still.
+func inBubble(t *testing.T, test func(t *testing.T, s *store.Store)) {
+	t.Helper()
+	s := openWorld(t, storetest.SQLite(t))
+	freeze(t, s)
+	synctest.Test(t, func(t *testing.T) { test(t, s) })
+}
+
+func TestFirstUsesOfATokenAtTheSameMomentAskOnce(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *store.Store) {
+		text := issued(t, s, auth.NewToken{Kind: auth.User})
+		answer := make(chan struct{})
+		count := lookUps(s, func() error { <-answer; return nil })
+		a := auth.NewAuthenticator(s)
+		errs := make([]error, 50)
+		var callers sync.WaitGroup
+		for i := range errs {
+			callers.Go(func() { _, errs[i] = authenticate(a, text) })
+		}
+		synctest.Wait() // all 50 wait for an answer
+		close(answer)
+		callers.Wait()
+		if err := errors.Join(errs...); err != nil || count.Load() != 1 {
+			t.Errorf("got %d look-ups and %v, want 1 and no error", count.Load(), err)
+		}
+	})
+}
+
+func TestLookUpGoesOnWhenTheFirstCallerGivesUp(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *store.Store) {
+		text := issued(t, s, auth.NewToken{Kind: auth.User})
+		answer := make(chan struct{})
+		count := lookUps(s, func() error { <-answer; return nil })
+		a := auth.NewAuthenticator(s)
+		ctx, giveUp := context.WithCancel(context.Background())
+		var first, second error
+		var callers sync.WaitGroup
+		callers.Go(func() { _, first = a.Authenticate(ctx, request(text)) })
+		synctest.Wait()
+		callers.Go(func() { _, second = authenticate(a, text) })
+		synctest.Wait()
+		giveUp()
+		synctest.Wait()
+		close(answer)
+		callers.Wait()
+		if !errors.Is(first, context.Canceled) || second != nil || count.Load() != 1 {
+			t.Errorf("got %v, %v and %d look-ups, want %v, no error and 1", first, second, count.Load(), context.Canceled)
+		}
+	})
+}
+
+func TestFailedLookUpIsNotRemembered(t *testing.T) {
+	eachStore(t, func(t *testing.T, s *store.Store) {
+		text := issued(t, s, auth.NewToken{Kind: auth.User})
+		broken := errors.New("broken")
+		fail := broken
+		lookUps(s, func() error { return fail })
+		a := auth.NewAuthenticator(s)
+		if _, err := authenticate(a, text); !errors.Is(err, broken) {
+			t.Errorf("got %v, want the store's error", err)
+		}
+		fail = nil
+		if _, err := authenticate(a, text); err != nil {
+			t.Errorf("when the store is back: %v", err)
+		}
+	})
+}
+
+func TestKnownTokenIsReadAgainWithin2s(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *store.Store) {
+		text := issued(t, s, auth.NewToken{Kind: auth.User})
+		count := lookUps(s, nil)
+		a := auth.NewAuthenticator(s)
+		for range 100 {
+			if _, err := authenticate(a, text); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if count.Load() != 1 {
+			t.Errorf("100 uses at once: got %d look-ups, want 1", count.Load())
+		}
+		if err := auth.Revoke(context.Background(), s, text); err != nil {
+			t.Fatal(err)
+		}
+		revoked := time.Now()
+		for {
+			_, err := authenticate(a, text) // use does not keep it
+			if errors.Is(err, tokenInvalid) {
+				break
+			}
+			if elapsed := time.Since(revoked); err != nil || elapsed >= 2*time.Second {
+				t.Fatalf("got %v %s after the revocation, want TOKEN_INVALID within 2s", err, elapsed)
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+		if count.Load() != 2 {
+			t.Errorf("got %d look-ups, want 2", count.Load())
+		}
+	})
+}
+
+func TestUnknownTokenIsRemembered(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *store.Store) {
+		ctx := context.Background()
+		text := issued(t, s, auth.NewToken{Kind: auth.User})
+		row := s.Read.Token.GetX(ctx, digest.Of(text))
+		write := func(body func(tx *ent.Tx) error) {
+			t.Helper()
+			err := s.Write(ctx, func(_ context.Context, tx *ent.Tx, _ store.Attempt) error { return body(tx) })
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		write(func(tx *ent.Tx) error { return tx.Token.DeleteOne(row).Exec(ctx) })
+		count := lookUps(s, nil)
+		a := auth.NewAuthenticator(s)
+		for range 100 {
+			if _, err := authenticate(a, text); !errors.Is(err, tokenInvalid) {
+				t.Fatalf("got %v, want TOKEN_INVALID", err)
+			}
+		}
+		if count.Load() != 1 {
+			t.Errorf("100 uses of an unknown token: got %d look-ups, want 1", count.Load())
+		}
+		write(func(tx *ent.Tx) error {
+			return tx.Token.Create().SetID(row.ID).SetKind(row.Kind).SetClientID(row.ClientID).SetUserID(*row.UserID).
+				SetScopes(row.Scopes).SetIssuedAt(row.IssuedAt).SetNillableExpiresAt(row.ExpiresAt).Exec(ctx)
+		})
+		time.Sleep(2 * time.Second)
+		if _, err := authenticate(a, text); err != nil {
+			t.Errorf("2s after it became known: %v", err)
+		}
+	})
+}
+
+func TestFloodOfUnknownTokensPushesNoGoodOneOut(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *store.Store) {
+		text := issued(t, s, auth.NewToken{Kind: auth.User})
+		unknown := errors.New("only one look-up is real")
+		real := true
+		count := lookUps(s, func() error {
+			if real {
+				return nil
+			}
+			return unknown
+		})
+		a := auth.NewAuthenticator(s)
+		if _, err := authenticate(a, text); err != nil {
+			t.Fatal(err)
+		}
+		for i := range 100 {
+			if _, err := authenticate(a, sealed(fmt.Sprintf("mdu_%030d", i))); !errors.Is(err, tokenInvalid) {
+				t.Fatalf("got %v, want TOKEN_INVALID", err)
+			}
+		}
+		real = false
+		if _, err := authenticate(a, text); err != nil || count.Load() != 101 {
+			t.Errorf("got %v and %d look-ups, want no error and 101", err, count.Load())
+		}
+	})
+}

@@ -1,0 +1,184 @@
+package cli_test
+
+import (
+	"context"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/store/storetest"
+)
+
+func TestWrongSettingNamesFlagValueAndWhatIsAllowed(t *testing.T) {
+	for name, c := range map[string]struct {
+		args, env []string
+		want      []string
+	}{
+		"rate limit is no number":     {args: []string{"serve", "--rate-limit=many"}, want: []string{"--rate-limit", `"many"`, "whole number of 0 or more"}},
+		"rate limit is negative":      {args: []string{"serve", "--rate-limit=-1"}, want: []string{"--rate-limit", `"-1"`, "0 or more"}},
+		"rate limit by environment":   {args: []string{"serve"}, env: []string{"MODERATO_RATE_LIMIT=x"}, want: []string{"MODERATO_RATE_LIMIT", `"x"`, "0 or more"}},
+		"longest list is 0":           {args: []string{"serve", "--max-results=0"}, want: []string{"--max-results", `"0"`, "1 or more"}},
+		"address without a port":      {args: []string{"serve", "--http-addr=localhost"}, want: []string{"--http-addr", `"localhost"`, "HOST:PORT"}},
+		"database of another kind":    {args: []string{"serve", "--db=postgres://x"}, want: []string{"--db", "sqlite:FILE or mysql://"}},
+		"unknown option of the URL":   {args: []string{"migrate", "--db=mysql://u:secret@h/n?foo=1"}, want: []string{"--db", `"foo"`}},
+		"database by environment":     {args: []string{"migrate"}, env: []string{"MODERATO_DB=nonsense"}, want: []string{"MODERATO_DB", "sqlite:FILE"}},
+		"password in the environment": {args: []string{"migrate"}, env: []string{"MODERATO_DB=mysql://u:secret@/n"}, want: []string{"MODERATO_DB", "a host and a database name"}},
+		"unknown log level":           {args: []string{"serve", "--log-level=loud"}, want: []string{"--log-level", `"loud"`, `"debug"`, `"error"`}},
+		"drain delay is no duration":  {args: []string{"serve", "--drain-delay=soon"}, want: []string{"--drain-delay", "soon"}},
+		"unknown flag":                {args: []string{"serve", "--rate-limits=1"}, want: []string{"--rate-limits"}},
+		"unknown variable":            {args: []string{"version"}, env: []string{"MODERATO_RATELIMIT=1"}, want: []string{"MODERATO_RATELIMIT"}},
+		"unknown command":             {args: []string{"server"}, want: []string{"server"}},
+		"no command":                  {want: []string{"serve"}},
+		"token for nobody":            {args: []string{"token", "issue", "--client=x"}, want: []string{"--user", "--app", "--service"}},
+		"token of two kinds":          {args: []string{"token", "issue", "--client=x", "--app", "--service"}, want: []string{"--app", "--service"}},
+		"token of a negative time":    {args: []string{"token", "issue", "--client=x", "--app", "--ttl=-1h"}, want: []string{"--ttl", "more than 0"}},
+		"user is no UUID":             {args: []string{"token", "issue", "--client=x", "--user=ines"}, want: []string{"--user", `"ines"`, "UUID"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := moderato(t, c.env, "", c.args...)
+			if got.code == 0 || got.out != "" && name != "no command" {
+				t.Errorf("exit code %d, standard output %q", got.code, got.out)
+			}
+			for _, want := range c.want {
+				if !strings.Contains(got.err, want) {
+					t.Errorf("the error does not name %s:\n%s", want, got.err)
+				}
+			}
+			if strings.Contains(got.err, "secret") {
+				t.Errorf("the error tells the password:\n%s", got.err)
+			}
+		})
+	}
+}
+
+func TestVersion(t *testing.T) {
+	got := moderato(t, nil, "", "version")
+	if !strings.HasPrefix(got.out, "moderato ") || got.code != 0 {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestHelpListsCommandsFlagsAndVariables(t *testing.T) {
+	got := moderato(t, nil, "", "--help")
+	for _, want := range []string{"serve", "migrate", "import", "client create", "token issue", "token revoke", "version"} {
+		if !strings.Contains(got.out, want) {
+			t.Errorf("--help does not tell of %q:\n%s", want, got.out)
+		}
+	}
+	got = moderato(t, nil, "", "serve", "--help")
+	for _, want := range []string{"--db", "MODERATO_DB", "sqlite:moderato.db", "--rate-limit", "MODERATO_RATE_LIMIT", "1200", "127.0.0.1:9091"} {
+		if !strings.Contains(got.out, want) {
+			t.Errorf("serve --help does not tell of %q:\n%s", want, got.out)
+		}
+	}
+}
+
+func TestServeRefusesADatabaseThatIsBehind(t *testing.T) {
+	storetest.EachServer(t, func(t *testing.T, url store.URL) {
+		got := moderato(t, nil, "", "serve", dbFlag(url), "--http-addr=127.0.0.1:0", "--grpc-addr=127.0.0.1:0", "--admin-addr=127.0.0.1:0")
+		if got.code != 1 || !strings.Contains(got.err, "moderato migrate") {
+			t.Errorf("got %+v, want the command to run", got)
+		}
+		if got := moderato(t, nil, "", "migrate", dbFlag(url)); got.code != 0 {
+			t.Fatalf("migrate: %+v", got)
+		}
+		p := serve(t, url)
+		if code := p.terminate(); code != 0 {
+			t.Errorf("exit code %d", code)
+		}
+	})
+}
+
+func TestServeTellsThatItsAddressIsTaken(t *testing.T) {
+	p := serve(t, storetest.SQLite(t))
+	got := moderato(t, nil, "", "serve", "--http-addr="+p.rest, "--grpc-addr=127.0.0.1:0", "--admin-addr=127.0.0.1:0")
+	if got.code != 1 || !strings.Contains(got.err, p.rest) || !strings.Contains(got.err, "--http-addr") {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestClientsAndTokens(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, url store.URL) {
+		prepare(t, url)
+		if got := moderato(t, nil, "", "client", "create", dbFlag(url), "--id=bot", "--name=A bot"); got.code != 0 || got.out != "" {
+			t.Fatalf("client create: %+v", got)
+		}
+		token := func(args ...string) string {
+			t.Helper()
+			got := moderato(t, nil, "", append([]string{"token", "issue", dbFlag(url)}, args...)...)
+			if got.code != 0 || !regexp.MustCompile(`^md[uas]_[0-9A-Za-z]{36}\n$`).MatchString(got.out) {
+				t.Fatalf("token issue %v: %+v", args, got)
+			}
+			return strings.TrimSpace(got.out)
+		}
+		user := token("--client=bot", "--user="+servertest.Owner.String(), "--scope=users.read", "--scope=channel.moderate")
+		app := token("--client=bot", "--app", "--ttl=1h")
+		token("--client="+servertest.ChatServer, "--service")
+
+		p := serve(t, url)
+		if got := status(t, p, user); got != 200 {
+			t.Errorf("the user token is answered with %d", got)
+		}
+		if got := status(t, p, app); got != 200 {
+			t.Errorf("the app token is answered with %d", got)
+		}
+		if got := moderato(t, nil, "", "token", "revoke", dbFlag(url), user); got.code != 0 {
+			t.Errorf("token revoke: %+v", got)
+		}
+		if got := statusAfterRevocation(t, p, user); got != 401 {
+			t.Errorf("the revoked token is answered with %d", got)
+		}
+	})
+}
+
+func TestTokenIssueSaysWhatIsMissing(t *testing.T) {
+	url := storetest.SQLite(t)
+	prepare(t, url)
+	for name, c := range map[string]struct {
+		args []string
+		want string
+	}{
+		"client":         {[]string{"--client=nobody", "--app"}, "moderato client create --id nobody"},
+		"user":           {[]string{"--client=" + servertest.Dashboard, "--user=" + servertest.Nobody.String()}, "there is no user"},
+		"service client": {[]string{"--client=" + servertest.Dashboard, "--service"}, "no service client"},
+		"scope":          {[]string{"--client=" + servertest.Dashboard, "--app", "--scope=all"}, "users.read, channel.moderate"},
+	} {
+		got := moderato(t, nil, "", append([]string{"token", "issue", dbFlag(url)}, c.args...)...)
+		if got.code != 1 || got.out != "" || !strings.Contains(got.err, c.want) {
+			t.Errorf("%s: %+v, want %q", name, got, c.want)
+		}
+	}
+}
+
+func TestImport(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, url store.URL) {
+		prepare(t, url)
+		lines := `{"category": {"id": 12, "parentId": null, "name": "Chess", "slug": "chess", "imageUrl": ""}}
+
+{"user": {"id": "0B6FEEEE-0000-4000-8000-000000000001", "username": "Kaito", "displayName": "海斗", "avatarUrl": ""}}
+{"channel": {"id": "0b6feeee-0000-4000-8000-000000000001", "title": "Go and chess", "bio": "", "lang": "ja", "categoryId": 12}}
+{"role": {"channelId": "0b6feeee-0000-4000-8000-000000000001", "userId": "` + servertest.Viewer.String() + `", "role": "vip"}}
+`
+		for range 2 { // it can be repeated
+			got := moderato(t, nil, lines, "import", dbFlag(url), "-")
+			if got.code != 0 || !strings.Contains(got.err, "imported 4 records") {
+				t.Fatalf("got %+v", got)
+			}
+		}
+		got := moderato(t, nil, "", "import", dbFlag(url), writeFile(t, lines))
+		if got.code != 0 {
+			t.Errorf("from a file: %+v", got)
+		}
+		db, err := store.Open(context.Background(), url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		if n, err := db.Read.Event.Query().Count(context.Background()); err != nil || n != 0 {
+			t.Errorf("the import wrote %d events (%v), want none", n, err)
+		}
+	})
+}

@@ -1,0 +1,142 @@
+package platform_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/moderato-live/moderato/ent/user"
+	"github.com/moderato-live/moderato/server/platform"
+	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/uid"
+)
+
+var newcomer = uid.MustParse("0b6feeee-0000-4000-8000-000000000001")
+
+func TestBadLineStopsTheImportWithItsNumberAndReason(t *testing.T) {
+	owner, viewer := servertest.Owner.String(), servertest.Viewer.String()
+	cases := map[string]struct{ line, want string }{
+		"not JSON":                 {`{"user": `, "JSON"},
+		"two records":              {`{"user": {}, "client": {}}`, "only one of"},
+		"no record":                {`{}`, "its only key must be one of category, user, channel, role, message, client, grant"},
+		"kind of a later version":  {`{"follow": {}}`, "follow"},
+		"kind of no version":       {`{"banana": {}}`, "banana"},
+		"unknown field":            {`{"user": {"id": "` + viewer + `", "nickname": "x"}}`, "user.nickname"},
+		"wrong type":               {`{"client": {"id": "x", "name": "x", "service": "yes"}}`, "client.service"},
+		"missing id":               {`{"user": {"username": "x"}}`, "id is required"},
+		"malformed id":             {`{"user": {"id": "x", "username": "x"}}`, "id must be a UUID"},
+		"bad username":             {`{"user": {"id": "` + viewer + `", "username": "a b"}}`, "username must be 1 to 40 of"},
+		"taken username":           {`{"user": {"id": "` + newcomer.String() + `", "username": "INES"}}`, "USERNAME_TAKEN"},
+		"title too long":           {`{"channel": {"id": "` + owner + `", "title": "` + strings.Repeat("x", 141) + `"}}`, "title must be 1 to 140 characters"},
+		"no language":              {`{"channel": {"id": "` + owner + `", "title": "x", "lang": "english please"}}`, "lang must be a BCP 47"},
+		"unknown category":         {`{"channel": {"id": "` + owner + `", "title": "x", "categoryId": 99}}`, "CATEGORY_NOT_FOUND"},
+		"channel of no user":       {`{"channel": {"id": "` + servertest.Nobody.String() + `", "title": "x"}}`, "USER_NOT_FOUND"},
+		"role of no user":          {`{"role": {"channelId": "` + owner + `", "userId": "` + servertest.Nobody.String() + `", "role": "vip"}}`, "USER_NOT_FOUND"},
+		"role in no channel":       {`{"role": {"channelId": "` + viewer + `", "userId": "` + owner + `", "role": "vip"}}`, "CHANNEL_NOT_FOUND"},
+		"role of the owner":        {`{"role": {"channelId": "` + owner + `", "userId": "` + owner + `", "role": "vip"}}`, "TARGET_IS_CHANNEL"},
+		"unknown role":             {`{"role": {"channelId": "` + owner + `", "userId": "` + viewer + `", "role": "king"}}`, "role must be one of moderator, vip, og"},
+		"message without its time": {`{"message": {"id": "` + newcomer.String() + `", "channelId": "` + owner + `", "userId": "` + viewer + `", "text": "x"}}`, "sentAt is required"},
+		"message of a bad time":    {`{"message": {"sentAt": "yesterday"}}`, "message.sentAt"},
+		"grant of an unknown scope": {
+			`{"grant": {"clientId": "dashboard", "userId": "` + viewer + `", "scopes": ["all"]}}`, "scopes[0] must be one of users.read",
+		},
+		"grant to no client":      {`{"grant": {"clientId": "nobody", "userId": "` + viewer + `", "scopes": []}}`, "nobody"},
+		"category 0":              {`{"category": {"id": 0, "name": "x", "slug": "x"}}`, "id must be 1 or more"},
+		"category under no other": {`{"category": {"id": 5, "parentId": 99, "name": "x", "slug": "x"}}`, "CATEGORY_NOT_FOUND"},
+	}
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		importer := platform.Importer{Store: s.Store}
+		good := fmt.Sprintf(`{"user": {"id": %q, "username": "newcomer"}}`, newcomer)
+		for name, c := range cases {
+			text := "\n" + good + "\n" + c.line + "\n" + good + "\n"
+			if strings.Contains(name, "taken") {
+				text = "\n\n" + c.line + "\n"
+			}
+			records, err := importer.ImportLines(context.Background(), strings.NewReader(text))
+			var line *platform.LineError
+			if !errors.As(err, &line) || line.Line != 3 || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s: got %v, want line 3 and %q", name, err, c.want)
+			}
+			if records != 0 {
+				t.Errorf("%s: %d records are said to be stored", name, records)
+			}
+			if there, err := s.Store.Read.User.Query().Where(user.ID(newcomer)).Exist(context.Background()); err != nil || there {
+				t.Errorf("%s: the batch of the bad line is stored in part (%v)", name, err)
+			}
+		}
+	})
+}
+
+func TestEarlierBatchesOfAStoppedImportStay(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		var text strings.Builder
+		for i := range 2500 {
+			fmt.Fprintf(&text, `{"category": {"id": %d, "name": "n", "slug": "s"}}`+"\n", i+1)
+		}
+		text.WriteString("{}\n")
+		var progress []int
+		importer := platform.Importer{Store: s.Store, Progress: func(n int) { progress = append(progress, n) }}
+		records, err := importer.ImportLines(context.Background(), strings.NewReader(text.String()))
+		var line *platform.LineError
+		if !errors.As(err, &line) || line.Line != 2501 || records != 2000 {
+			t.Errorf("got %d records and %v, want 2000 and line 2501", records, err)
+		}
+		if diff := cmp.Diff([]int{1000, 2000}, progress); diff != "" {
+			t.Errorf("progress (-want +got):\n%s", diff)
+		}
+		if n, err := s.Store.Read.Category.Query().Count(context.Background()); err != nil || n != 2000 {
+			t.Errorf("%d categories are stored (%v), want 2000", n, err)
+		}
+	})
+}
+
+func TestImportReplacesWhatIsThere(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		text := fmt.Sprintf(`{"user": {"id": %q, "username": "Ines-C", "displayName": "Ines"}}
+{"client": {"id": "dashboard", "name": "Another name", "service": true}}
+{"grant": {"clientId": "dashboard", "userId": %q, "scopes": []}}
+`, servertest.Owner, servertest.Viewer)
+		importer := platform.Importer{Store: s.Store}
+		if _, err := importer.ImportLines(context.Background(), strings.NewReader(text)); err != nil {
+			t.Fatal(err)
+		}
+		u, err := s.Store.Read.User.Get(context.Background(), servertest.Owner)
+		if err != nil || u.Slug != "ines-c" || u.DisplayName != "Ines" || u.AvatarURL != "" {
+			t.Errorf("user: %v (%v)", u, err)
+		}
+		c, err := s.Store.Read.Application.Get(context.Background(), "dashboard")
+		if err != nil || c.Name != "Another name" || !c.Service {
+			t.Errorf("client: %v (%v)", c, err)
+		}
+		g, err := s.Store.Read.Grant.Query().Only(context.Background())
+		if err != nil || g.Scopes != "" {
+			t.Errorf("grant: %v (%v)", g, err)
+		}
+	})
+}
+
+func TestLineThatIsTooLongIsTold(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		importer := platform.Importer{Store: s.Store}
+		_, err := importer.ImportLines(context.Background(), strings.NewReader("\n"+strings.Repeat(" ", 2<<20)+"\n"))
+		var line *platform.LineError
+		if !errors.As(err, &line) || line.Line != 2 {
+			t.Errorf("got %v, want line 2", err)
+		}
+	})
+}
+
+func FuzzParseRecord(f *testing.F) {
+	f.Add([]byte(`{"user": {"id": "0b6feeee-0000-4000-8000-000000000001", "username": "x"}}`))
+	f.Add([]byte(`{"grant": {"clientId": "x", "userId": "y", "scopes": ["users.read"]}}`))
+	f.Fuzz(func(t *testing.T, line []byte) {
+		record, err := platform.ParseRecord(line)
+		if err == nil && record.GetKind() == nil {
+			t.Errorf("%q was read as no record", line)
+		}
+	})
+}

@@ -1,0 +1,58 @@
+package requestid_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/moderato-live/moderato/server/requestid"
+)
+
+func TestAcceptKeepsAnIDThatIsFit(t *testing.T) {
+	t.Parallel()
+	for _, id := range []string{
+		"x", "0", "_", ".", "-", "AZaz09_.-", "0b6f0001-0000-4000-8000-00000000000a", strings.Repeat("x", 64),
+	} {
+		if got := requestid.Accept([]string{id}); got != id {
+			t.Errorf("%q: got %q, want it kept", id, got)
+		}
+	}
+}
+
+func TestAcceptReplacesAnIDThatIsNot(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	cases := [][]string{
+		nil, {}, {""}, {strings.Repeat("x", 65)}, {"a b"}, {" a"}, {"a\n"}, {"a\x00"}, {"a/b"}, {"a,b"}, {`a"`}, {"é"}, {"\xff"},
+		{"a", "b"}, {"a", "a"}, {"a", ""},
+	}
+	for _, proposed := range cases {
+		id := requestid.Accept(proposed)
+		for _, p := range proposed {
+			if id == p {
+				t.Errorf("%q: got %q, want a new one", proposed, id)
+			}
+		}
+		if again := requestid.Accept([]string{id}); again != id {
+			t.Errorf("%q: the new one, %q, is not fit itself", proposed, id)
+		}
+		seen[id] = true
+	}
+	if len(seen) != len(cases) {
+		t.Errorf("got %d ids for %d requests, want one each", len(seen), len(cases))
+	}
+}
+
+func TestContextCarriesTheID(t *testing.T) {
+	t.Parallel()
+	if got := requestid.FromContext(context.Background()); got != "" {
+		t.Errorf("outside a request: got %q, want none", got)
+	}
+	ctx := requestid.NewContext(context.Background(), "outer")
+	if got := requestid.FromContext(requestid.NewContext(ctx, "inner")); got != "inner" {
+		t.Errorf("got %q, want inner", got)
+	}
+	if got := requestid.FromContext(ctx); got != "outer" {
+		t.Errorf("got %q, want outer", got)
+	}
+}
