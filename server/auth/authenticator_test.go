@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -83,8 +84,11 @@ func TestDamagedTokenIsRefusedWithoutALookUp(t *testing.T) {
 		s.Close() // whoever looks anything up fails
 		a := auth.NewAuthenticator(s)
 		for name, text := range damagedTokens() {
+			if text == "" || strings.TrimSpace(text) != text {
+				continue // no token at all, or one with spaces around it
+			}
 			md := request(good)
-			md.Set(auth.AuthorizationKey, "Bearer x"+text) // "Bearer" alone is no token at all
+			md.Set(auth.AuthorizationKey, "Bearer "+text)
 			if _, err := a.Authenticate(context.Background(), md); !errors.Is(err, tokenInvalid) {
 				t.Errorf("%s: got %v, want TOKEN_INVALID", name, err)
 			}

@@ -118,6 +118,7 @@ var volatile = []struct {
 }{
 	{regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`), "TIME"},
 	{regexp.MustCompile(`"requestId":"[^"]+"`), `"requestId":"ID"`},
+	{regexp.MustCompile(`"nextCursor": "[^"]+"`), `"nextCursor": "CURSOR"`},
 }
 
 func withoutVolatile(text string) string {

@@ -78,3 +78,13 @@ func (id *ID) Scan(src any) error {
 	copy(id[:], b)
 	return nil
 }
+
+// MarshalText is String, for JSON.
+func (id ID) MarshalText() ([]byte, error) { return []byte(id.String()), nil }
+
+// UnmarshalText is Parse, for JSON.
+func (id *ID) UnmarshalText(text []byte) error {
+	var err error
+	*id, err = Parse(string(text))
+	return err
+}
