@@ -8,15 +8,12 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/auth"
-	"github.com/moderato-live/moderato/server/chain"
 	"github.com/moderato-live/moderato/server/fault"
 	"github.com/moderato-live/moderato/server/requestid"
 	"github.com/moderato-live/moderato/server/servertest"
@@ -123,11 +120,7 @@ func TestConnTakesNoMessageOfAnotherType(t *testing.T) {
 func TestTheRequestIDIsTheSameEverywhere(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	links := &chain.Chain{
-		Authenticator: auth.NewAuthenticator(s.Store), Limiter: chain.NewLimiter(0, nil),
-		Metrics: chain.NewMetrics(prometheus.NewRegistry()), Log: slog.New(slog.DiscardHandler),
-		Draining: func() bool { return false },
-	}
+	links := chainOf(s, slog.New(slog.DiscardHandler))
 	owner := s.As(t, servertest.Owner)
 	for _, own := range []string{"", "mine-1"} {
 		var inHandler string

@@ -1,11 +1,14 @@
 package gateway_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -15,6 +18,7 @@ import (
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/fault"
+	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store"
 )
 
@@ -84,6 +88,41 @@ func TestAConnectionThatFailsIsOurFault(t *testing.T) {
 			r := record(facadeOver(t, brokenConn{fail: c.fail}), httptest.NewRequest(http.MethodGet, listModerators(), nil))
 			wantRefused(t, r, c.status, c.code)
 			wantNoTrace(t, r)
+		})
+	}
+}
+
+// explode panics, and is to be found in the log by its name.
+func explode(context.Context) error { panic("SELECT secret FROM roles") }
+
+func TestAPanicIsLoggedAndNotShown(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	owner := s.As(t, servertest.Owner)
+	for name, conn := range map[string]func(*slog.Logger) grpc.ClientConnInterface{
+		"in a method": func(log *slog.Logger) grpc.ClientConnInterface { return stubConn(chainOf(s, log).Unary, explode) },
+		"in the facade": func(*slog.Logger) grpc.ClientConnInterface {
+			return brokenConn{fail: func() error { return explode(t.Context()) }}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var text bytes.Buffer
+			log := slog.New(slog.NewJSONHandler(&text, nil))
+			r := httptest.NewRequest(http.MethodGet, listModerators(), nil)
+			r.Header.Set("Authorization", "Bearer "+owner.Token)
+			r.Header.Set("Client-Id", owner.ClientID)
+			answer := record(facadeLogging(t, conn(log), log), r)
+			body := wantRefused(t, answer, http.StatusInternalServerError, "INTERNAL")
+			wantNoTrace(t, answer)
+			line, _, _ := strings.Cut(text.String(), "\n")
+			for _, want := range []string{`"level":"ERROR"`, `"msg":"panic"`, body.Data.RequestID, "SELECT secret", "gateway_test.explode"} {
+				if !strings.Contains(line, want) {
+					t.Errorf("the log lacks %s: %s", want, line)
+				}
+			}
+			if strings.Contains(text.String(), owner.Token[4:]) {
+				t.Errorf("the token is in the log: %s", text.String())
+			}
 		})
 	}
 }

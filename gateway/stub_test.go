@@ -13,6 +13,8 @@ import (
 
 	"github.com/moderato-live/moderato/gateway"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/chain"
 	"github.com/moderato-live/moderato/server/fault"
 	"github.com/moderato-live/moderato/server/requestid"
 	"github.com/moderato-live/moderato/server/servertest"
@@ -73,11 +75,25 @@ func stubConn(interceptor grpc.UnaryServerInterceptor, end func(context.Context)
 // facadeOver is a facade whose log is kept nowhere.
 func facadeOver(t testing.TB, conn grpc.ClientConnInterface) http.Handler {
 	t.Helper()
-	facade, err := gateway.New(conn, gateway.Options{Log: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry()})
+	return facadeLogging(t, conn, slog.New(slog.DiscardHandler))
+}
+
+func facadeLogging(t testing.TB, conn grpc.ClientConnInterface, log *slog.Logger) http.Handler {
+	t.Helper()
+	facade, err := gateway.New(conn, gateway.Options{Log: log, Registerer: prometheus.NewRegistry()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return facade
+}
+
+// chainOf is the chain that a server has, over the same store.
+func chainOf(s *servertest.Server, log *slog.Logger) *chain.Chain {
+	return &chain.Chain{
+		Authenticator: auth.NewAuthenticator(s.Store), Limiter: chain.NewLimiter(0, nil),
+		Metrics: chain.NewMetrics(prometheus.NewRegistry()), Log: log,
+		Draining: func() bool { return false },
+	}
 }
 
 // record has a handler answer a request.

@@ -109,7 +109,7 @@ func (t *knownToken) caller(actingUser []string) (*Caller, error) {
 		return c, nil
 	}
 	id, err := uid.Parse(actingUser[0])
-	if err != nil || len(actingUser) > 1 {
+	if err != nil || id.IsZero() || len(actingUser) > 1 {
 		return nil, fault.Invalid(fault.Violation{
 			Field: ActingUserKey, Description: "must be a UUID in its 36-character form",
 		})

@@ -160,9 +160,13 @@ func TestReadsRefuseARevokedTokenWithin2sOnEveryServer(t *testing.T) {
 			t.Fatal(err)
 		}
 		revoked := time.Now()
-		for !(read(s) == "TOKEN_INVALID" && read(second) == "TOKEN_INVALID" && overREST(s) == 401 && overREST(second) == 401) {
-			if time.Since(revoked) > 2*time.Second {
-				t.Fatal("a server still takes the token 2s after its revocation")
+		for {
+			begun := time.Since(revoked)
+			if read(s) == "TOKEN_INVALID" && read(second) == "TOKEN_INVALID" && overREST(s) == 401 && overREST(second) == 401 {
+				break
+			}
+			if begun >= 2*time.Second {
+				t.Fatalf("a server still takes the token %s after its revocation", begun)
 			}
 			time.Sleep(10 * time.Millisecond)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/auth"
@@ -119,15 +120,18 @@ func (c *call) admit() (context.Context, error) {
 
 // end turns an error into its status, and accounts for the call.
 func (c *call) end(err error) error {
-	code := "OK"
-	var shown error
-	if err != nil {
+	code, isOurs := "OK", false
+	shown := err
+	if _, foreign := status.FromError(err); err != nil && foreign {
+		// Health and reflection answer statuses of their own.
+		code = status.Code(err).String()
+	} else if err != nil {
 		f := fault.Of(err)
-		code = fault.Code(f.Reason)
+		code, isOurs = fault.Code(f.Reason), f.IsOurs()
 		shown = f.Status(c.requestID).Err()
 	}
 	elapsed := time.Since(c.start)
 	c.Metrics.observe(c.ctx, c.method, code, elapsed)
-	c.log(err, code, elapsed)
+	c.log(err, code, isOurs, elapsed)
 	return shown
 }

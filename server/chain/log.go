@@ -8,17 +8,15 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/reflect/protoregistry"
 	"google.golang.org/protobuf/types/descriptorpb"
-
-	"github.com/moderato-live/moderato/server/fault"
 )
 
 // log writes a line about the call: our faults as errors, changes and the
 // caller's mistakes as information, plain reads for debugging only. Nothing that
 // the caller sent is in it but ids.
-func (c *call) log(err error, code string, elapsed time.Duration) {
+func (c *call) log(err error, code string, isOurs bool, elapsed time.Duration) {
 	level := slog.LevelInfo
 	switch {
-	case err != nil && fault.Of(err).IsOurs():
+	case isOurs:
 		level = slog.LevelError
 	case err == nil && isRead(c.method):
 		level = slog.LevelDebug

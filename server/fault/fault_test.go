@@ -147,17 +147,6 @@ func TestOfFindsTheFaultOfAnyError(t *testing.T) {
 	}
 }
 
-// Health and reflection, which others made, end with statuses of their own.
-func TestOfKeepsTheMeaningOfAStatus(t *testing.T) {
-	t.Parallel()
-	for _, code := range []codes.Code{codes.NotFound, codes.Canceled, codes.DeadlineExceeded, codes.InvalidArgument, codes.Unimplemented} {
-		f := fault.Of(status.Error(code, "unknown service"))
-		if f.IsOurs() {
-			t.Errorf("%s: got %s, want no fault of ours", code, fault.Code(f.Reason))
-		}
-	}
-}
-
 func TestTheTextOfAFault(t *testing.T) {
 	t.Parallel()
 	one := fault.Violation{Field: "limit", Description: "must be between 1 and 20"}

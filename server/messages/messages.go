@@ -98,10 +98,21 @@ var ErrIDTaken = errors.New("the message id belongs to another message")
 // Post stores a message of a sender whose standing was just read. Nothing needs
 // to hold between the two: if the sender was banned or muted since, the message
 // has an old generation and is never shown. A message that is there already
-// under this id is answered as it is.
-func Post(ctx context.Context, s *store.Store, st *Standing, m Message) (Message, error) {
+// under this id is answered as it is. admit is asked in the transaction.
+func Post(ctx context.Context, s *store.Store, st *Standing, m Message, admit func(context.Context, *ent.Tx) error) (Message, error) {
+	stored, err := post(ctx, s, st, m, admit)
+	if s.IsDuplicate(err) { // it came to be there since we looked
+		stored, err = post(ctx, s, st, m, admit)
+	}
+	return stored, err
+}
+
+func post(ctx context.Context, s *store.Store, st *Standing, m Message, admit func(context.Context, *ent.Tx) error) (Message, error) {
 	var stored Message
 	err := s.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
+		if err := admit(ctx, tx); err != nil {
+			return err
+		}
 		stored = m
 		earlier, err := tx.Message.Get(ctx, m.ID)
 		if err == nil {

@@ -178,7 +178,7 @@ func TestPurgerLooksOnceMore(t *testing.T) {
 		purge(t, s)
 		_, err = messages.Post(context.Background(), s, standing, messages.Message{
 			ID: uid.New(), ChannelID: servertest.Owner, UserID: servertest.Raider, Text: "late", SentAt: standing.Now,
-		})
+		}, anyone)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -249,7 +249,7 @@ func TestPostWithTheIdOfAnEarlierOneStoresNothing(t *testing.T) {
 		}
 		m := messages.Message{ID: uid.New(), ChannelID: servertest.Owner, UserID: servertest.Viewer, Text: "once", SentAt: standing.Now}
 		for range 2 {
-			stored, err := messages.Post(context.Background(), s, standing, m)
+			stored, err := messages.Post(context.Background(), s, standing, m, anyone)
 			if err != nil || stored.Text != "once" {
 				t.Fatalf("got %v (%v)", stored, err)
 			}
@@ -260,6 +260,8 @@ func TestPostWithTheIdOfAnEarlierOneStoresNothing(t *testing.T) {
 		}
 	})
 }
+
+func anyone(context.Context, *ent.Tx) error { return nil }
 
 func purge(t *testing.T, s *store.Store) {
 	t.Helper()

@@ -6,11 +6,13 @@ import (
 	"context"
 	"errors"
 
+	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/channel"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/fault"
 	"github.com/moderato-live/moderato/server/messages"
+	"github.com/moderato-live/moderato/server/policy"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/validate"
@@ -52,7 +54,9 @@ func (s *Chat) PostMessage(ctx context.Context, req *platformv1.PostMessageReque
 		m.ID = uid.New()
 	}
 	m.SentAt = standing.Now
-	stored, err := messages.Post(ctx, s.Store, standing, m)
+	stored, err := messages.Post(ctx, s.Store, standing, m, func(ctx context.Context, tx *ent.Tx) error {
+		return policy.Reauthenticate(ctx, s.Store, tx)
+	})
 	if errors.Is(err, messages.ErrIDTaken) {
 		return nil, fault.Invalid(fault.Violation{Field: "messageId", Description: "belongs to another message"})
 	}

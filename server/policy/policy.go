@@ -126,6 +126,22 @@ func Authorize(ctx context.Context, s *store.Store, tx *ent.Tx, channelID uid.ID
 	return at, nil
 }
 
+// Reauthenticate looks at the caller's token again, in the transaction of a
+// change for which the token is all that counts.
+func Reauthenticate(ctx context.Context, s *store.Store, tx *ent.Tx) error {
+	var now int64
+	var revokedAt, expiresAt *instant.Instant
+	err := store.QueryRow(ctx, tx, "SELECT "+s.Clock.SQL()+", revoked_at, expires_at FROM tokens WHERE id = ?",
+		[]any{auth.FromContext(ctx).Token}, &now, &revokedAt, &expiresAt)
+	if errors.Is(err, store.ErrNoRows) {
+		return fault.New(moderatov1.Reason_REASON_TOKEN_INVALID)
+	}
+	if err != nil {
+		return fmt.Errorf("reauthenticate: %w", err)
+	}
+	return auth.CheckValidity(revokedAt, expiresAt, s.Clock.At(now))
+}
+
 // AuthorizeSelf decides whether the caller may read what is a user's own: that
 // user, an app that they granted the method's scope, or an internal backend.
 func AuthorizeSelf(ctx context.Context, s *store.Store, userID uid.ID) error {

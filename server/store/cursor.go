@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"strings"
 )
 
 // ErrCursor is a text that is no cursor of the list for which it is used.
@@ -25,6 +26,9 @@ func EncodeCursor(list string, place any) (string, error) {
 
 // DecodeCursor reads a cursor of a list into place; ErrCursor if it is none.
 func DecodeCursor(list, cursor string, place any) error {
+	if strings.ContainsAny(cursor, "\r\n") { // which the decoder would skip
+		return ErrCursor
+	}
 	data, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
 	if err != nil || len(data) < cursorSeal {
 		return ErrCursor

@@ -72,7 +72,7 @@ func (f *Fields) OptionalUUID(field, value string) uid.ID {
 		return uid.ID{}
 	}
 	id, err := uid.Parse(value)
-	if err != nil {
+	if err != nil || id.IsZero() { // the nil UUID would mean "not given" further on
 		f.Add(field, notUUID)
 	}
 	return id

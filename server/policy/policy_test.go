@@ -1,0 +1,201 @@
+package policy_test
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"google.golang.org/genproto/googleapis/api/annotations"
+	"google.golang.org/grpc"
+	reflectionv1 "google.golang.org/grpc/reflection/grpc_reflection_v1"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
+
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server"
+	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/fault"
+	"github.com/moderato-live/moderato/server/policy"
+	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/store/storetest"
+)
+
+// info is the description of a service with the methods.
+func info(methods ...string) grpc.ServiceInfo {
+	var s grpc.ServiceInfo
+	for _, m := range methods {
+		s.Methods = append(s.Methods, grpc.MethodInfo{Name: m})
+	}
+	return s
+}
+
+func TestCheckCompleteNamesTheMethodsWithoutARow(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		services map[string]grpc.ServiceInfo
+		missing  []string
+	}{
+		{"nothing is served", nil, nil},
+		{"all have rows", map[string]grpc.ServiceInfo{"moderato.v1.ModerationService": info("BanUser", "MuteUser")}, nil},
+		{"a new method", map[string]grpc.ServiceInfo{"moderato.v1.ModerationService": info("BanUser", "BanEverybody")},
+			[]string{"/moderato.v1.ModerationService/BanEverybody"}},
+		{"a new service", map[string]grpc.ServiceInfo{"moderato.v1.FutureService": info("B", "A"), "moderato.v1.ModerationService": info("BanUser")},
+			[]string{"/moderato.v1.FutureService/A", "/moderato.v1.FutureService/B"}},
+		{"a known method of another service", map[string]grpc.ServiceInfo{"moderato.v2.ModerationService": info("BanUser")},
+			[]string{"/moderato.v2.ModerationService/BanUser"}},
+		{"a streaming method", map[string]grpc.ServiceInfo{"moderato.v1.S": {Methods: []grpc.MethodInfo{{Name: "Watch", IsServerStream: true}}}},
+			[]string{"/moderato.v1.S/Watch"}},
+	} {
+		err := policy.CheckComplete(c.services)
+		if len(c.missing) == 0 {
+			if err != nil {
+				t.Errorf("%s: got %v, want no error", c.name, err)
+			}
+			continue
+		}
+		want := "the policy table has no row for [" + strings.Join(c.missing, " ") + "]; add it in server/policy/table.go"
+		if err == nil || err.Error() != want {
+			t.Errorf("%s: got %v, want %s", c.name, err, want)
+		}
+	}
+}
+
+func TestServerDoesNotStartWithoutARow(t *testing.T) {
+	const method = moderatov1.ModerationService_MuteUser_FullMethodName
+	row := policy.Table[method]
+	delete(policy.Table, method)
+	defer func() { policy.Table[method] = row }()
+	s, err := server.New(context.Background(), servertest.Config(storetest.SQLite(t)))
+	if err == nil {
+		s.Close()
+	}
+	if err == nil || !strings.Contains(err.Error(), method) {
+		t.Errorf("got %v, want an error that names %s", err, method)
+	}
+}
+
+// served are the methods of a running server, as reflection tells them.
+func served(t *testing.T) []string {
+	t.Helper()
+	s := servertest.Start(t, servertest.Config(storetest.SQLite(t)))
+	stream, err := reflectionv1.NewServerReflectionClient(s.Conn).ServerReflectionInfo(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	request := &reflectionv1.ServerReflectionRequest{MessageRequest: &reflectionv1.ServerReflectionRequest_ListServices{}}
+	if err := stream.Send(request); err != nil {
+		t.Fatal(err)
+	}
+	response, err := stream.Recv()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, service := range response.GetListServicesResponse().GetService() {
+		d, err := protoregistry.GlobalFiles.FindDescriptorByName(protoreflect.FullName(service.GetName()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		methods := d.(protoreflect.ServiceDescriptor).Methods()
+		for i := range methods.Len() {
+			names = append(names, "/"+service.GetName()+"/"+string(methods.Get(i).Name()))
+		}
+	}
+	return names
+}
+
+func TestTableHasTheMethodsThatAreServedAndNoOthers(t *testing.T) {
+	rows := slices.Sorted(maps.Keys(policy.Table))
+	methods := served(t)
+	slices.Sort(methods)
+	if !slices.Equal(rows, methods) {
+		t.Errorf("got rows for\n%s\nwant\n%s", strings.Join(rows, "\n"), strings.Join(methods, "\n"))
+	}
+}
+
+func TestOnlyHealthAndReflectionArePublic(t *testing.T) {
+	for method, rule := range policy.Table {
+		isOurs := strings.HasPrefix(method, "/moderato.")
+		if rule.Public == isOurs {
+			t.Errorf("%s: got public: %t", method, rule.Public)
+		}
+		if isOurs && len(rule.Tokens) == 0 {
+			t.Errorf("%s accepts no token at all", method)
+		}
+		if rule.Public && (rule.Tokens != nil || rule.Scope != "" || rule.Relation != policy.Anyone) {
+			t.Errorf("%s is public and asks for something: %+v", method, rule)
+		}
+		if rule.Scope != "" && !slices.Contains(auth.Scopes(), rule.Scope) {
+			t.Errorf("%s asks for the scope %q, which no token can have", method, rule.Scope)
+		}
+		if (rule.Relation == policy.Owner || rule.Relation == policy.Moderator) && !slices.Equal(rule.Tokens, []auth.Kind{auth.User}) {
+			t.Errorf("%s asks for a relation that %v tokens cannot have", method, rule.Tokens)
+		}
+	}
+}
+
+func TestWhatRESTServesIsNotForBackendsAlone(t *testing.T) {
+	protoregistry.GlobalFiles.RangeFiles(func(file protoreflect.FileDescriptor) bool {
+		for i := range file.Services().Len() {
+			service := file.Services().Get(i)
+			for j := range service.Methods().Len() {
+				m := service.Methods().Get(j)
+				name := "/" + string(service.FullName()) + "/" + string(m.Name())
+				if !strings.HasPrefix(name, "/moderato.") {
+					continue
+				}
+				onREST := proto.HasExtension(m.Options(), annotations.E_Http)
+				backends := slices.Equal(policy.Table[name].Tokens, []auth.Kind{auth.Service})
+				if onREST == backends {
+					t.Errorf("%s: served over REST: %t, for backends alone: %t", name, onREST, backends)
+				}
+			}
+		}
+		return true
+	})
+}
+
+func TestRuleChecksKindThenScope(t *testing.T) {
+	userOnly, both := []auth.Kind{auth.User}, []auth.Kind{auth.User, auth.App}
+	callers := map[string]*auth.Caller{ // without scopes
+		"user": {Kind: auth.User, UserID: servertest.Viewer}, "app": {Kind: auth.App},
+		"backend": {Kind: auth.Service}, "backend for a user": {Kind: auth.Service, UserID: servertest.Viewer},
+	}
+	kinds := func(tokens string) *fault.Error {
+		return &fault.Error{Reason: moderatov1.Reason_REASON_TOKEN_KIND_NOT_ACCEPTED, Metadata: map[string]string{"acceptedTokens": tokens}}
+	}
+	scope := &fault.Error{Reason: moderatov1.Reason_REASON_SCOPE_MISSING, Metadata: map[string]string{"requiredScope": "channel.moderate"}}
+	for _, c := range []struct {
+		caller string
+		rule   policy.Rule
+		want   *fault.Error
+	}{
+		{"user", policy.Rule{Tokens: userOnly}, nil},
+		{"user", policy.Rule{Tokens: both}, nil},
+		{"user", policy.Rule{Tokens: userOnly, Scope: "channel.moderate"}, scope},
+		{"user", policy.Rule{Tokens: []auth.Kind{auth.Service}, Scope: "channel.moderate"}, kinds("service")},
+		{"user", policy.Rule{Tokens: []auth.Kind{auth.App, auth.Service}}, kinds("app,service")},
+		{"app", policy.Rule{Tokens: both}, nil},
+		{"app", policy.Rule{Tokens: both, Scope: "channel.moderate"}, scope},
+		{"app", policy.Rule{Tokens: userOnly, Scope: "channel.moderate"}, kinds("user")},
+		{"backend", policy.Rule{Tokens: both, Scope: "channel.moderate"}, nil},
+		{"backend", policy.Rule{Tokens: userOnly, Scope: "channel.moderate"}, kinds("user")},
+		{"backend", policy.Rule{Tokens: []auth.Kind{auth.Service}}, nil},
+		{"backend for a user", policy.Rule{Tokens: userOnly, Scope: "channel.moderate"}, nil},
+		{"backend for a user", policy.Rule{Tokens: []auth.Kind{auth.Service}}, nil},
+		{"backend for a user", policy.Rule{Tokens: []auth.Kind{auth.App}}, kinds("app")},
+		{"user", policy.Rule{}, kinds("")},
+		{"backend", policy.Rule{}, kinds("")},
+	} {
+		err := c.rule.Check(callers[c.caller])
+		var got *fault.Error
+		errors.As(err, &got)
+		if (err == nil) != (c.want == nil) || (c.want != nil && (got == nil || got.Reason != c.want.Reason || !maps.Equal(got.Metadata, c.want.Metadata))) {
+			t.Errorf("%s by %+v: got %v, want %v", c.caller, c.rule, err, c.want)
+		}
+	}
+}
