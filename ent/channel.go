@@ -29,6 +29,28 @@ type Channel struct {
 	CategoryID int64 `json:"category_id,omitempty"`
 	// The sequence of the channel's latest event; counts up by one.
 	EventSequence int64 `json:"event_sequence,omitempty"`
+	// The number of the channel's latest activity; counts up by one.
+	ActivityNumber int64 `json:"activity_number,omitempty"`
+	// How many follow the channel.
+	FollowerCount int64 `json:"follower_count,omitempty"`
+	// How many subscriptions are marked active: the lapsed among them are still to be taken off.
+	SubscriberCount int64 `json:"subscriber_count,omitempty"`
+	// How many clips the channel has.
+	ClipCount int64 `json:"clip_count,omitempty"`
+	// How many VODs the channel has.
+	VodCount int64 `json:"vod_count,omitempty"`
+	// Whether a stream is live; the rest of it is in the next fields.
+	IsLive bool `json:"is_live,omitempty"`
+	// How many watch; 0 when not live.
+	ViewerCount int64 `json:"viewer_count,omitempty"`
+	// When the live stream started; null when not live.
+	LiveStartedAt *instant.Instant `json:"live_started_at,omitempty"`
+	// A picture of the live stream; empty when not live.
+	PreviewImgURL string `json:"preview_img_url,omitempty"`
+	// How many of the present followers came since the start; 0 when not live.
+	NewFollowerCount int64 `json:"new_follower_count,omitempty"`
+	// How many of the subscriptions that are marked active began since the start; 0 when not live.
+	NewSubscriberCount int64 `json:"new_subscriber_count,omitempty"`
 	// When the row was first put.
 	CreatedAt instant.Instant `json:"created_at,omitempty"`
 	// Edges holds the relations/edges for other nodes in the graph.
@@ -39,12 +61,20 @@ type Channel struct {
 
 // ChannelEdges holds the relations/edges for other nodes in the graph.
 type ChannelEdges struct {
+	// Followers holds the value of the followers edge.
+	Followers []*User `json:"followers,omitempty"`
+	// Subscribers holds the value of the subscribers edge.
+	Subscribers []*User `json:"subscribers,omitempty"`
 	// BannedUsers holds the value of the banned_users edge.
 	BannedUsers []*User `json:"banned_users,omitempty"`
 	// MutedUsers holds the value of the muted_users edge.
 	MutedUsers []*User `json:"muted_users,omitempty"`
 	// ClearedUsers holds the value of the cleared_users edge.
 	ClearedUsers []*User `json:"cleared_users,omitempty"`
+	// Follows holds the value of the follows edge.
+	Follows []*Follow `json:"follows,omitempty"`
+	// Subscriptions holds the value of the subscriptions edge.
+	Subscriptions []*Subscription `json:"subscriptions,omitempty"`
 	// Bans holds the value of the bans edge.
 	Bans []*Ban `json:"bans,omitempty"`
 	// Mutes holds the value of the mutes edge.
@@ -53,13 +83,31 @@ type ChannelEdges struct {
 	MessageGenerations []*MessageGeneration `json:"message_generations,omitempty"`
 	// loadedTypes holds the information for reporting if a
 	// type was loaded (or requested) in eager-loading or not.
-	loadedTypes [6]bool
+	loadedTypes [10]bool
+}
+
+// FollowersOrErr returns the Followers value or an error if the edge
+// was not loaded in eager-loading.
+func (e ChannelEdges) FollowersOrErr() ([]*User, error) {
+	if e.loadedTypes[0] {
+		return e.Followers, nil
+	}
+	return nil, &NotLoadedError{edge: "followers"}
+}
+
+// SubscribersOrErr returns the Subscribers value or an error if the edge
+// was not loaded in eager-loading.
+func (e ChannelEdges) SubscribersOrErr() ([]*User, error) {
+	if e.loadedTypes[1] {
+		return e.Subscribers, nil
+	}
+	return nil, &NotLoadedError{edge: "subscribers"}
 }
 
 // BannedUsersOrErr returns the BannedUsers value or an error if the edge
 // was not loaded in eager-loading.
 func (e ChannelEdges) BannedUsersOrErr() ([]*User, error) {
-	if e.loadedTypes[0] {
+	if e.loadedTypes[2] {
 		return e.BannedUsers, nil
 	}
 	return nil, &NotLoadedError{edge: "banned_users"}
@@ -68,7 +116,7 @@ func (e ChannelEdges) BannedUsersOrErr() ([]*User, error) {
 // MutedUsersOrErr returns the MutedUsers value or an error if the edge
 // was not loaded in eager-loading.
 func (e ChannelEdges) MutedUsersOrErr() ([]*User, error) {
-	if e.loadedTypes[1] {
+	if e.loadedTypes[3] {
 		return e.MutedUsers, nil
 	}
 	return nil, &NotLoadedError{edge: "muted_users"}
@@ -77,16 +125,34 @@ func (e ChannelEdges) MutedUsersOrErr() ([]*User, error) {
 // ClearedUsersOrErr returns the ClearedUsers value or an error if the edge
 // was not loaded in eager-loading.
 func (e ChannelEdges) ClearedUsersOrErr() ([]*User, error) {
-	if e.loadedTypes[2] {
+	if e.loadedTypes[4] {
 		return e.ClearedUsers, nil
 	}
 	return nil, &NotLoadedError{edge: "cleared_users"}
 }
 
+// FollowsOrErr returns the Follows value or an error if the edge
+// was not loaded in eager-loading.
+func (e ChannelEdges) FollowsOrErr() ([]*Follow, error) {
+	if e.loadedTypes[5] {
+		return e.Follows, nil
+	}
+	return nil, &NotLoadedError{edge: "follows"}
+}
+
+// SubscriptionsOrErr returns the Subscriptions value or an error if the edge
+// was not loaded in eager-loading.
+func (e ChannelEdges) SubscriptionsOrErr() ([]*Subscription, error) {
+	if e.loadedTypes[6] {
+		return e.Subscriptions, nil
+	}
+	return nil, &NotLoadedError{edge: "subscriptions"}
+}
+
 // BansOrErr returns the Bans value or an error if the edge
 // was not loaded in eager-loading.
 func (e ChannelEdges) BansOrErr() ([]*Ban, error) {
-	if e.loadedTypes[3] {
+	if e.loadedTypes[7] {
 		return e.Bans, nil
 	}
 	return nil, &NotLoadedError{edge: "bans"}
@@ -95,7 +161,7 @@ func (e ChannelEdges) BansOrErr() ([]*Ban, error) {
 // MutesOrErr returns the Mutes value or an error if the edge
 // was not loaded in eager-loading.
 func (e ChannelEdges) MutesOrErr() ([]*Mute, error) {
-	if e.loadedTypes[4] {
+	if e.loadedTypes[8] {
 		return e.Mutes, nil
 	}
 	return nil, &NotLoadedError{edge: "mutes"}
@@ -104,7 +170,7 @@ func (e ChannelEdges) MutesOrErr() ([]*Mute, error) {
 // MessageGenerationsOrErr returns the MessageGenerations value or an error if the edge
 // was not loaded in eager-loading.
 func (e ChannelEdges) MessageGenerationsOrErr() ([]*MessageGeneration, error) {
-	if e.loadedTypes[5] {
+	if e.loadedTypes[9] {
 		return e.MessageGenerations, nil
 	}
 	return nil, &NotLoadedError{edge: "message_generations"}
@@ -115,9 +181,11 @@ func (*Channel) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
-		case channel.FieldCategoryID, channel.FieldEventSequence, channel.FieldCreatedAt:
+		case channel.FieldIsLive:
+			values[i] = new(sql.NullBool)
+		case channel.FieldCategoryID, channel.FieldEventSequence, channel.FieldActivityNumber, channel.FieldFollowerCount, channel.FieldSubscriberCount, channel.FieldClipCount, channel.FieldVodCount, channel.FieldViewerCount, channel.FieldLiveStartedAt, channel.FieldNewFollowerCount, channel.FieldNewSubscriberCount, channel.FieldCreatedAt:
 			values[i] = new(sql.NullInt64)
-		case channel.FieldTitle, channel.FieldBio, channel.FieldLang:
+		case channel.FieldTitle, channel.FieldBio, channel.FieldLang, channel.FieldPreviewImgURL:
 			values[i] = new(sql.NullString)
 		case channel.FieldID:
 			values[i] = new(uid.ID)
@@ -172,6 +240,73 @@ func (_m *Channel) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.EventSequence = value.Int64
 			}
+		case channel.FieldActivityNumber:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field activity_number", values[i])
+			} else if value.Valid {
+				_m.ActivityNumber = value.Int64
+			}
+		case channel.FieldFollowerCount:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field follower_count", values[i])
+			} else if value.Valid {
+				_m.FollowerCount = value.Int64
+			}
+		case channel.FieldSubscriberCount:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field subscriber_count", values[i])
+			} else if value.Valid {
+				_m.SubscriberCount = value.Int64
+			}
+		case channel.FieldClipCount:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field clip_count", values[i])
+			} else if value.Valid {
+				_m.ClipCount = value.Int64
+			}
+		case channel.FieldVodCount:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field vod_count", values[i])
+			} else if value.Valid {
+				_m.VodCount = value.Int64
+			}
+		case channel.FieldIsLive:
+			if value, ok := values[i].(*sql.NullBool); !ok {
+				return fmt.Errorf("unexpected type %T for field is_live", values[i])
+			} else if value.Valid {
+				_m.IsLive = value.Bool
+			}
+		case channel.FieldViewerCount:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field viewer_count", values[i])
+			} else if value.Valid {
+				_m.ViewerCount = value.Int64
+			}
+		case channel.FieldLiveStartedAt:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field live_started_at", values[i])
+			} else if value.Valid {
+				_m.LiveStartedAt = new(instant.Instant)
+				*_m.LiveStartedAt = instant.Instant(value.Int64)
+			}
+		case channel.FieldPreviewImgURL:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field preview_img_url", values[i])
+			} else if value.Valid {
+				_m.PreviewImgURL = value.String
+			}
+		case channel.FieldNewFollowerCount:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field new_follower_count", values[i])
+			} else if value.Valid {
+				_m.NewFollowerCount = value.Int64
+			}
+		case channel.FieldNewSubscriberCount:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field new_subscriber_count", values[i])
+			} else if value.Valid {
+				_m.NewSubscriberCount = value.Int64
+			}
 		case channel.FieldCreatedAt:
 			if value, ok := values[i].(*sql.NullInt64); !ok {
 				return fmt.Errorf("unexpected type %T for field created_at", values[i])
@@ -191,6 +326,16 @@ func (_m *Channel) Value(name string) (ent.Value, error) {
 	return _m.selectValues.Get(name)
 }
 
+// QueryFollowers queries the "followers" edge of the Channel entity.
+func (_m *Channel) QueryFollowers() *UserQuery {
+	return NewChannelClient(_m.config).QueryFollowers(_m)
+}
+
+// QuerySubscribers queries the "subscribers" edge of the Channel entity.
+func (_m *Channel) QuerySubscribers() *UserQuery {
+	return NewChannelClient(_m.config).QuerySubscribers(_m)
+}
+
 // QueryBannedUsers queries the "banned_users" edge of the Channel entity.
 func (_m *Channel) QueryBannedUsers() *UserQuery {
 	return NewChannelClient(_m.config).QueryBannedUsers(_m)
@@ -204,6 +349,16 @@ func (_m *Channel) QueryMutedUsers() *UserQuery {
 // QueryClearedUsers queries the "cleared_users" edge of the Channel entity.
 func (_m *Channel) QueryClearedUsers() *UserQuery {
 	return NewChannelClient(_m.config).QueryClearedUsers(_m)
+}
+
+// QueryFollows queries the "follows" edge of the Channel entity.
+func (_m *Channel) QueryFollows() *FollowQuery {
+	return NewChannelClient(_m.config).QueryFollows(_m)
+}
+
+// QuerySubscriptions queries the "subscriptions" edge of the Channel entity.
+func (_m *Channel) QuerySubscriptions() *SubscriptionQuery {
+	return NewChannelClient(_m.config).QuerySubscriptions(_m)
 }
 
 // QueryBans queries the "bans" edge of the Channel entity.
@@ -258,6 +413,41 @@ func (_m *Channel) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("event_sequence=")
 	builder.WriteString(fmt.Sprintf("%v", _m.EventSequence))
+	builder.WriteString(", ")
+	builder.WriteString("activity_number=")
+	builder.WriteString(fmt.Sprintf("%v", _m.ActivityNumber))
+	builder.WriteString(", ")
+	builder.WriteString("follower_count=")
+	builder.WriteString(fmt.Sprintf("%v", _m.FollowerCount))
+	builder.WriteString(", ")
+	builder.WriteString("subscriber_count=")
+	builder.WriteString(fmt.Sprintf("%v", _m.SubscriberCount))
+	builder.WriteString(", ")
+	builder.WriteString("clip_count=")
+	builder.WriteString(fmt.Sprintf("%v", _m.ClipCount))
+	builder.WriteString(", ")
+	builder.WriteString("vod_count=")
+	builder.WriteString(fmt.Sprintf("%v", _m.VodCount))
+	builder.WriteString(", ")
+	builder.WriteString("is_live=")
+	builder.WriteString(fmt.Sprintf("%v", _m.IsLive))
+	builder.WriteString(", ")
+	builder.WriteString("viewer_count=")
+	builder.WriteString(fmt.Sprintf("%v", _m.ViewerCount))
+	builder.WriteString(", ")
+	if v := _m.LiveStartedAt; v != nil {
+		builder.WriteString("live_started_at=")
+		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
+	builder.WriteString(", ")
+	builder.WriteString("preview_img_url=")
+	builder.WriteString(_m.PreviewImgURL)
+	builder.WriteString(", ")
+	builder.WriteString("new_follower_count=")
+	builder.WriteString(fmt.Sprintf("%v", _m.NewFollowerCount))
+	builder.WriteString(", ")
+	builder.WriteString("new_subscriber_count=")
+	builder.WriteString(fmt.Sprintf("%v", _m.NewSubscriberCount))
 	builder.WriteString(", ")
 	builder.WriteString("created_at=")
 	builder.WriteString(fmt.Sprintf("%v", _m.CreatedAt))

@@ -68,6 +68,160 @@ func (_c *ChannelCreate) SetNillableEventSequence(v *int64) *ChannelCreate {
 	return _c
 }
 
+// SetActivityNumber sets the "activity_number" field.
+func (_c *ChannelCreate) SetActivityNumber(v int64) *ChannelCreate {
+	_c.mutation.SetActivityNumber(v)
+	return _c
+}
+
+// SetNillableActivityNumber sets the "activity_number" field if the given value is not nil.
+func (_c *ChannelCreate) SetNillableActivityNumber(v *int64) *ChannelCreate {
+	if v != nil {
+		_c.SetActivityNumber(*v)
+	}
+	return _c
+}
+
+// SetFollowerCount sets the "follower_count" field.
+func (_c *ChannelCreate) SetFollowerCount(v int64) *ChannelCreate {
+	_c.mutation.SetFollowerCount(v)
+	return _c
+}
+
+// SetNillableFollowerCount sets the "follower_count" field if the given value is not nil.
+func (_c *ChannelCreate) SetNillableFollowerCount(v *int64) *ChannelCreate {
+	if v != nil {
+		_c.SetFollowerCount(*v)
+	}
+	return _c
+}
+
+// SetSubscriberCount sets the "subscriber_count" field.
+func (_c *ChannelCreate) SetSubscriberCount(v int64) *ChannelCreate {
+	_c.mutation.SetSubscriberCount(v)
+	return _c
+}
+
+// SetNillableSubscriberCount sets the "subscriber_count" field if the given value is not nil.
+func (_c *ChannelCreate) SetNillableSubscriberCount(v *int64) *ChannelCreate {
+	if v != nil {
+		_c.SetSubscriberCount(*v)
+	}
+	return _c
+}
+
+// SetClipCount sets the "clip_count" field.
+func (_c *ChannelCreate) SetClipCount(v int64) *ChannelCreate {
+	_c.mutation.SetClipCount(v)
+	return _c
+}
+
+// SetNillableClipCount sets the "clip_count" field if the given value is not nil.
+func (_c *ChannelCreate) SetNillableClipCount(v *int64) *ChannelCreate {
+	if v != nil {
+		_c.SetClipCount(*v)
+	}
+	return _c
+}
+
+// SetVodCount sets the "vod_count" field.
+func (_c *ChannelCreate) SetVodCount(v int64) *ChannelCreate {
+	_c.mutation.SetVodCount(v)
+	return _c
+}
+
+// SetNillableVodCount sets the "vod_count" field if the given value is not nil.
+func (_c *ChannelCreate) SetNillableVodCount(v *int64) *ChannelCreate {
+	if v != nil {
+		_c.SetVodCount(*v)
+	}
+	return _c
+}
+
+// SetIsLive sets the "is_live" field.
+func (_c *ChannelCreate) SetIsLive(v bool) *ChannelCreate {
+	_c.mutation.SetIsLive(v)
+	return _c
+}
+
+// SetNillableIsLive sets the "is_live" field if the given value is not nil.
+func (_c *ChannelCreate) SetNillableIsLive(v *bool) *ChannelCreate {
+	if v != nil {
+		_c.SetIsLive(*v)
+	}
+	return _c
+}
+
+// SetViewerCount sets the "viewer_count" field.
+func (_c *ChannelCreate) SetViewerCount(v int64) *ChannelCreate {
+	_c.mutation.SetViewerCount(v)
+	return _c
+}
+
+// SetNillableViewerCount sets the "viewer_count" field if the given value is not nil.
+func (_c *ChannelCreate) SetNillableViewerCount(v *int64) *ChannelCreate {
+	if v != nil {
+		_c.SetViewerCount(*v)
+	}
+	return _c
+}
+
+// SetLiveStartedAt sets the "live_started_at" field.
+func (_c *ChannelCreate) SetLiveStartedAt(v instant.Instant) *ChannelCreate {
+	_c.mutation.SetLiveStartedAt(v)
+	return _c
+}
+
+// SetNillableLiveStartedAt sets the "live_started_at" field if the given value is not nil.
+func (_c *ChannelCreate) SetNillableLiveStartedAt(v *instant.Instant) *ChannelCreate {
+	if v != nil {
+		_c.SetLiveStartedAt(*v)
+	}
+	return _c
+}
+
+// SetPreviewImgURL sets the "preview_img_url" field.
+func (_c *ChannelCreate) SetPreviewImgURL(v string) *ChannelCreate {
+	_c.mutation.SetPreviewImgURL(v)
+	return _c
+}
+
+// SetNillablePreviewImgURL sets the "preview_img_url" field if the given value is not nil.
+func (_c *ChannelCreate) SetNillablePreviewImgURL(v *string) *ChannelCreate {
+	if v != nil {
+		_c.SetPreviewImgURL(*v)
+	}
+	return _c
+}
+
+// SetNewFollowerCount sets the "new_follower_count" field.
+func (_c *ChannelCreate) SetNewFollowerCount(v int64) *ChannelCreate {
+	_c.mutation.SetNewFollowerCount(v)
+	return _c
+}
+
+// SetNillableNewFollowerCount sets the "new_follower_count" field if the given value is not nil.
+func (_c *ChannelCreate) SetNillableNewFollowerCount(v *int64) *ChannelCreate {
+	if v != nil {
+		_c.SetNewFollowerCount(*v)
+	}
+	return _c
+}
+
+// SetNewSubscriberCount sets the "new_subscriber_count" field.
+func (_c *ChannelCreate) SetNewSubscriberCount(v int64) *ChannelCreate {
+	_c.mutation.SetNewSubscriberCount(v)
+	return _c
+}
+
+// SetNillableNewSubscriberCount sets the "new_subscriber_count" field if the given value is not nil.
+func (_c *ChannelCreate) SetNillableNewSubscriberCount(v *int64) *ChannelCreate {
+	if v != nil {
+		_c.SetNewSubscriberCount(*v)
+	}
+	return _c
+}
+
 // SetCreatedAt sets the "created_at" field.
 func (_c *ChannelCreate) SetCreatedAt(v instant.Instant) *ChannelCreate {
 	_c.mutation.SetCreatedAt(v)
@@ -78,6 +232,36 @@ func (_c *ChannelCreate) SetCreatedAt(v instant.Instant) *ChannelCreate {
 func (_c *ChannelCreate) SetID(v uid.ID) *ChannelCreate {
 	_c.mutation.SetID(v)
 	return _c
+}
+
+// AddFollowerIDs adds the "followers" edge to the User entity by IDs.
+func (_c *ChannelCreate) AddFollowerIDs(ids ...uid.ID) *ChannelCreate {
+	_c.mutation.AddFollowerIDs(ids...)
+	return _c
+}
+
+// AddFollowers adds the "followers" edges to the User entity.
+func (_c *ChannelCreate) AddFollowers(v ...*User) *ChannelCreate {
+	ids := make([]uid.ID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _c.AddFollowerIDs(ids...)
+}
+
+// AddSubscriberIDs adds the "subscribers" edge to the User entity by IDs.
+func (_c *ChannelCreate) AddSubscriberIDs(ids ...uid.ID) *ChannelCreate {
+	_c.mutation.AddSubscriberIDs(ids...)
+	return _c
+}
+
+// AddSubscribers adds the "subscribers" edges to the User entity.
+func (_c *ChannelCreate) AddSubscribers(v ...*User) *ChannelCreate {
+	ids := make([]uid.ID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _c.AddSubscriberIDs(ids...)
 }
 
 // AddBannedUserIDs adds the "banned_users" edge to the User entity by IDs.
@@ -168,6 +352,46 @@ func (_c *ChannelCreate) defaults() {
 		v := channel.DefaultEventSequence
 		_c.mutation.SetEventSequence(v)
 	}
+	if _, ok := _c.mutation.ActivityNumber(); !ok {
+		v := channel.DefaultActivityNumber
+		_c.mutation.SetActivityNumber(v)
+	}
+	if _, ok := _c.mutation.FollowerCount(); !ok {
+		v := channel.DefaultFollowerCount
+		_c.mutation.SetFollowerCount(v)
+	}
+	if _, ok := _c.mutation.SubscriberCount(); !ok {
+		v := channel.DefaultSubscriberCount
+		_c.mutation.SetSubscriberCount(v)
+	}
+	if _, ok := _c.mutation.ClipCount(); !ok {
+		v := channel.DefaultClipCount
+		_c.mutation.SetClipCount(v)
+	}
+	if _, ok := _c.mutation.VodCount(); !ok {
+		v := channel.DefaultVodCount
+		_c.mutation.SetVodCount(v)
+	}
+	if _, ok := _c.mutation.IsLive(); !ok {
+		v := channel.DefaultIsLive
+		_c.mutation.SetIsLive(v)
+	}
+	if _, ok := _c.mutation.ViewerCount(); !ok {
+		v := channel.DefaultViewerCount
+		_c.mutation.SetViewerCount(v)
+	}
+	if _, ok := _c.mutation.PreviewImgURL(); !ok {
+		v := channel.DefaultPreviewImgURL
+		_c.mutation.SetPreviewImgURL(v)
+	}
+	if _, ok := _c.mutation.NewFollowerCount(); !ok {
+		v := channel.DefaultNewFollowerCount
+		_c.mutation.SetNewFollowerCount(v)
+	}
+	if _, ok := _c.mutation.NewSubscriberCount(); !ok {
+		v := channel.DefaultNewSubscriberCount
+		_c.mutation.SetNewSubscriberCount(v)
+	}
 }
 
 // check runs all checks and user-defined validators on the builder.
@@ -201,6 +425,41 @@ func (_c *ChannelCreate) check() error {
 	}
 	if _, ok := _c.mutation.EventSequence(); !ok {
 		return &ValidationError{Name: "event_sequence", err: errors.New(`ent: missing required field "Channel.event_sequence"`)}
+	}
+	if _, ok := _c.mutation.ActivityNumber(); !ok {
+		return &ValidationError{Name: "activity_number", err: errors.New(`ent: missing required field "Channel.activity_number"`)}
+	}
+	if _, ok := _c.mutation.FollowerCount(); !ok {
+		return &ValidationError{Name: "follower_count", err: errors.New(`ent: missing required field "Channel.follower_count"`)}
+	}
+	if _, ok := _c.mutation.SubscriberCount(); !ok {
+		return &ValidationError{Name: "subscriber_count", err: errors.New(`ent: missing required field "Channel.subscriber_count"`)}
+	}
+	if _, ok := _c.mutation.ClipCount(); !ok {
+		return &ValidationError{Name: "clip_count", err: errors.New(`ent: missing required field "Channel.clip_count"`)}
+	}
+	if _, ok := _c.mutation.VodCount(); !ok {
+		return &ValidationError{Name: "vod_count", err: errors.New(`ent: missing required field "Channel.vod_count"`)}
+	}
+	if _, ok := _c.mutation.IsLive(); !ok {
+		return &ValidationError{Name: "is_live", err: errors.New(`ent: missing required field "Channel.is_live"`)}
+	}
+	if _, ok := _c.mutation.ViewerCount(); !ok {
+		return &ValidationError{Name: "viewer_count", err: errors.New(`ent: missing required field "Channel.viewer_count"`)}
+	}
+	if _, ok := _c.mutation.PreviewImgURL(); !ok {
+		return &ValidationError{Name: "preview_img_url", err: errors.New(`ent: missing required field "Channel.preview_img_url"`)}
+	}
+	if v, ok := _c.mutation.PreviewImgURL(); ok {
+		if err := channel.PreviewImgURLValidator(v); err != nil {
+			return &ValidationError{Name: "preview_img_url", err: fmt.Errorf(`ent: validator failed for field "Channel.preview_img_url": %w`, err)}
+		}
+	}
+	if _, ok := _c.mutation.NewFollowerCount(); !ok {
+		return &ValidationError{Name: "new_follower_count", err: errors.New(`ent: missing required field "Channel.new_follower_count"`)}
+	}
+	if _, ok := _c.mutation.NewSubscriberCount(); !ok {
+		return &ValidationError{Name: "new_subscriber_count", err: errors.New(`ent: missing required field "Channel.new_subscriber_count"`)}
 	}
 	if _, ok := _c.mutation.CreatedAt(); !ok {
 		return &ValidationError{Name: "created_at", err: errors.New(`ent: missing required field "Channel.created_at"`)}
@@ -260,9 +519,85 @@ func (_c *ChannelCreate) createSpec() (*Channel, *sqlgraph.CreateSpec) {
 		_spec.SetField(channel.FieldEventSequence, field.TypeInt64, value)
 		_node.EventSequence = value
 	}
+	if value, ok := _c.mutation.ActivityNumber(); ok {
+		_spec.SetField(channel.FieldActivityNumber, field.TypeInt64, value)
+		_node.ActivityNumber = value
+	}
+	if value, ok := _c.mutation.FollowerCount(); ok {
+		_spec.SetField(channel.FieldFollowerCount, field.TypeInt64, value)
+		_node.FollowerCount = value
+	}
+	if value, ok := _c.mutation.SubscriberCount(); ok {
+		_spec.SetField(channel.FieldSubscriberCount, field.TypeInt64, value)
+		_node.SubscriberCount = value
+	}
+	if value, ok := _c.mutation.ClipCount(); ok {
+		_spec.SetField(channel.FieldClipCount, field.TypeInt64, value)
+		_node.ClipCount = value
+	}
+	if value, ok := _c.mutation.VodCount(); ok {
+		_spec.SetField(channel.FieldVodCount, field.TypeInt64, value)
+		_node.VodCount = value
+	}
+	if value, ok := _c.mutation.IsLive(); ok {
+		_spec.SetField(channel.FieldIsLive, field.TypeBool, value)
+		_node.IsLive = value
+	}
+	if value, ok := _c.mutation.ViewerCount(); ok {
+		_spec.SetField(channel.FieldViewerCount, field.TypeInt64, value)
+		_node.ViewerCount = value
+	}
+	if value, ok := _c.mutation.LiveStartedAt(); ok {
+		_spec.SetField(channel.FieldLiveStartedAt, field.TypeInt64, value)
+		_node.LiveStartedAt = &value
+	}
+	if value, ok := _c.mutation.PreviewImgURL(); ok {
+		_spec.SetField(channel.FieldPreviewImgURL, field.TypeString, value)
+		_node.PreviewImgURL = value
+	}
+	if value, ok := _c.mutation.NewFollowerCount(); ok {
+		_spec.SetField(channel.FieldNewFollowerCount, field.TypeInt64, value)
+		_node.NewFollowerCount = value
+	}
+	if value, ok := _c.mutation.NewSubscriberCount(); ok {
+		_spec.SetField(channel.FieldNewSubscriberCount, field.TypeInt64, value)
+		_node.NewSubscriberCount = value
+	}
 	if value, ok := _c.mutation.CreatedAt(); ok {
 		_spec.SetField(channel.FieldCreatedAt, field.TypeInt64, value)
 		_node.CreatedAt = value
+	}
+	if nodes := _c.mutation.FollowersIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.M2M,
+			Inverse: false,
+			Table:   channel.FollowersTable,
+			Columns: channel.FollowersPrimaryKey,
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(user.FieldID, field.TypeBytes),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges = append(_spec.Edges, edge)
+	}
+	if nodes := _c.mutation.SubscribersIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.M2M,
+			Inverse: false,
+			Table:   channel.SubscribersTable,
+			Columns: channel.SubscribersPrimaryKey,
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(user.FieldID, field.TypeBytes),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges = append(_spec.Edges, edge)
 	}
 	if nodes := _c.mutation.BannedUsersIDs(); len(nodes) > 0 {
 		edge := &sqlgraph.EdgeSpec{

@@ -14,9 +14,11 @@ import (
 	"entgo.io/ent/schema/field"
 	"github.com/moderato-live/moderato/ent/ban"
 	"github.com/moderato-live/moderato/ent/channel"
+	"github.com/moderato-live/moderato/ent/follow"
 	"github.com/moderato-live/moderato/ent/messagegeneration"
 	"github.com/moderato-live/moderato/ent/mute"
 	"github.com/moderato-live/moderato/ent/predicate"
+	"github.com/moderato-live/moderato/ent/subscription"
 	"github.com/moderato-live/moderato/ent/user"
 	"github.com/moderato-live/moderato/server/uid"
 )
@@ -28,9 +30,13 @@ type ChannelQuery struct {
 	order                  []channel.OrderOption
 	inters                 []Interceptor
 	predicates             []predicate.Channel
+	withFollowers          *UserQuery
+	withSubscribers        *UserQuery
 	withBannedUsers        *UserQuery
 	withMutedUsers         *UserQuery
 	withClearedUsers       *UserQuery
+	withFollows            *FollowQuery
+	withSubscriptions      *SubscriptionQuery
 	withBans               *BanQuery
 	withMutes              *MuteQuery
 	withMessageGenerations *MessageGenerationQuery
@@ -68,6 +74,50 @@ func (_q *ChannelQuery) Unique(unique bool) *ChannelQuery {
 func (_q *ChannelQuery) Order(o ...channel.OrderOption) *ChannelQuery {
 	_q.order = append(_q.order, o...)
 	return _q
+}
+
+// QueryFollowers chains the current query on the "followers" edge.
+func (_q *ChannelQuery) QueryFollowers() *UserQuery {
+	query := (&UserClient{config: _q.config}).Query()
+	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
+		if err := _q.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		selector := _q.sqlQuery(ctx)
+		if err := selector.Err(); err != nil {
+			return nil, err
+		}
+		step := sqlgraph.NewStep(
+			sqlgraph.From(channel.Table, channel.FieldID, selector),
+			sqlgraph.To(user.Table, user.FieldID),
+			sqlgraph.Edge(sqlgraph.M2M, false, channel.FollowersTable, channel.FollowersPrimaryKey...),
+		)
+		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
+		return fromU, nil
+	}
+	return query
+}
+
+// QuerySubscribers chains the current query on the "subscribers" edge.
+func (_q *ChannelQuery) QuerySubscribers() *UserQuery {
+	query := (&UserClient{config: _q.config}).Query()
+	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
+		if err := _q.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		selector := _q.sqlQuery(ctx)
+		if err := selector.Err(); err != nil {
+			return nil, err
+		}
+		step := sqlgraph.NewStep(
+			sqlgraph.From(channel.Table, channel.FieldID, selector),
+			sqlgraph.To(user.Table, user.FieldID),
+			sqlgraph.Edge(sqlgraph.M2M, false, channel.SubscribersTable, channel.SubscribersPrimaryKey...),
+		)
+		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
+		return fromU, nil
+	}
+	return query
 }
 
 // QueryBannedUsers chains the current query on the "banned_users" edge.
@@ -129,6 +179,50 @@ func (_q *ChannelQuery) QueryClearedUsers() *UserQuery {
 			sqlgraph.From(channel.Table, channel.FieldID, selector),
 			sqlgraph.To(user.Table, user.FieldID),
 			sqlgraph.Edge(sqlgraph.M2M, false, channel.ClearedUsersTable, channel.ClearedUsersPrimaryKey...),
+		)
+		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
+		return fromU, nil
+	}
+	return query
+}
+
+// QueryFollows chains the current query on the "follows" edge.
+func (_q *ChannelQuery) QueryFollows() *FollowQuery {
+	query := (&FollowClient{config: _q.config}).Query()
+	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
+		if err := _q.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		selector := _q.sqlQuery(ctx)
+		if err := selector.Err(); err != nil {
+			return nil, err
+		}
+		step := sqlgraph.NewStep(
+			sqlgraph.From(channel.Table, channel.FieldID, selector),
+			sqlgraph.To(follow.Table, follow.ChannelColumn),
+			sqlgraph.Edge(sqlgraph.O2M, true, channel.FollowsTable, channel.FollowsColumn),
+		)
+		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
+		return fromU, nil
+	}
+	return query
+}
+
+// QuerySubscriptions chains the current query on the "subscriptions" edge.
+func (_q *ChannelQuery) QuerySubscriptions() *SubscriptionQuery {
+	query := (&SubscriptionClient{config: _q.config}).Query()
+	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
+		if err := _q.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		selector := _q.sqlQuery(ctx)
+		if err := selector.Err(); err != nil {
+			return nil, err
+		}
+		step := sqlgraph.NewStep(
+			sqlgraph.From(channel.Table, channel.FieldID, selector),
+			sqlgraph.To(subscription.Table, subscription.ChannelColumn),
+			sqlgraph.Edge(sqlgraph.O2M, true, channel.SubscriptionsTable, channel.SubscriptionsColumn),
 		)
 		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
 		return fromU, nil
@@ -394,9 +488,13 @@ func (_q *ChannelQuery) Clone() *ChannelQuery {
 		order:                  append([]channel.OrderOption{}, _q.order...),
 		inters:                 append([]Interceptor{}, _q.inters...),
 		predicates:             append([]predicate.Channel{}, _q.predicates...),
+		withFollowers:          _q.withFollowers.Clone(),
+		withSubscribers:        _q.withSubscribers.Clone(),
 		withBannedUsers:        _q.withBannedUsers.Clone(),
 		withMutedUsers:         _q.withMutedUsers.Clone(),
 		withClearedUsers:       _q.withClearedUsers.Clone(),
+		withFollows:            _q.withFollows.Clone(),
+		withSubscriptions:      _q.withSubscriptions.Clone(),
 		withBans:               _q.withBans.Clone(),
 		withMutes:              _q.withMutes.Clone(),
 		withMessageGenerations: _q.withMessageGenerations.Clone(),
@@ -404,6 +502,28 @@ func (_q *ChannelQuery) Clone() *ChannelQuery {
 		sql:  _q.sql.Clone(),
 		path: _q.path,
 	}
+}
+
+// WithFollowers tells the query-builder to eager-load the nodes that are connected to
+// the "followers" edge. The optional arguments are used to configure the query builder of the edge.
+func (_q *ChannelQuery) WithFollowers(opts ...func(*UserQuery)) *ChannelQuery {
+	query := (&UserClient{config: _q.config}).Query()
+	for _, opt := range opts {
+		opt(query)
+	}
+	_q.withFollowers = query
+	return _q
+}
+
+// WithSubscribers tells the query-builder to eager-load the nodes that are connected to
+// the "subscribers" edge. The optional arguments are used to configure the query builder of the edge.
+func (_q *ChannelQuery) WithSubscribers(opts ...func(*UserQuery)) *ChannelQuery {
+	query := (&UserClient{config: _q.config}).Query()
+	for _, opt := range opts {
+		opt(query)
+	}
+	_q.withSubscribers = query
+	return _q
 }
 
 // WithBannedUsers tells the query-builder to eager-load the nodes that are connected to
@@ -436,6 +556,28 @@ func (_q *ChannelQuery) WithClearedUsers(opts ...func(*UserQuery)) *ChannelQuery
 		opt(query)
 	}
 	_q.withClearedUsers = query
+	return _q
+}
+
+// WithFollows tells the query-builder to eager-load the nodes that are connected to
+// the "follows" edge. The optional arguments are used to configure the query builder of the edge.
+func (_q *ChannelQuery) WithFollows(opts ...func(*FollowQuery)) *ChannelQuery {
+	query := (&FollowClient{config: _q.config}).Query()
+	for _, opt := range opts {
+		opt(query)
+	}
+	_q.withFollows = query
+	return _q
+}
+
+// WithSubscriptions tells the query-builder to eager-load the nodes that are connected to
+// the "subscriptions" edge. The optional arguments are used to configure the query builder of the edge.
+func (_q *ChannelQuery) WithSubscriptions(opts ...func(*SubscriptionQuery)) *ChannelQuery {
+	query := (&SubscriptionClient{config: _q.config}).Query()
+	for _, opt := range opts {
+		opt(query)
+	}
+	_q.withSubscriptions = query
 	return _q
 }
 
@@ -550,10 +692,14 @@ func (_q *ChannelQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*Chan
 	var (
 		nodes       = []*Channel{}
 		_spec       = _q.querySpec()
-		loadedTypes = [6]bool{
+		loadedTypes = [10]bool{
+			_q.withFollowers != nil,
+			_q.withSubscribers != nil,
 			_q.withBannedUsers != nil,
 			_q.withMutedUsers != nil,
 			_q.withClearedUsers != nil,
+			_q.withFollows != nil,
+			_q.withSubscriptions != nil,
 			_q.withBans != nil,
 			_q.withMutes != nil,
 			_q.withMessageGenerations != nil,
@@ -577,6 +723,20 @@ func (_q *ChannelQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*Chan
 	if len(nodes) == 0 {
 		return nodes, nil
 	}
+	if query := _q.withFollowers; query != nil {
+		if err := _q.loadFollowers(ctx, query, nodes,
+			func(n *Channel) { n.Edges.Followers = []*User{} },
+			func(n *Channel, e *User) { n.Edges.Followers = append(n.Edges.Followers, e) }); err != nil {
+			return nil, err
+		}
+	}
+	if query := _q.withSubscribers; query != nil {
+		if err := _q.loadSubscribers(ctx, query, nodes,
+			func(n *Channel) { n.Edges.Subscribers = []*User{} },
+			func(n *Channel, e *User) { n.Edges.Subscribers = append(n.Edges.Subscribers, e) }); err != nil {
+			return nil, err
+		}
+	}
 	if query := _q.withBannedUsers; query != nil {
 		if err := _q.loadBannedUsers(ctx, query, nodes,
 			func(n *Channel) { n.Edges.BannedUsers = []*User{} },
@@ -595,6 +755,20 @@ func (_q *ChannelQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*Chan
 		if err := _q.loadClearedUsers(ctx, query, nodes,
 			func(n *Channel) { n.Edges.ClearedUsers = []*User{} },
 			func(n *Channel, e *User) { n.Edges.ClearedUsers = append(n.Edges.ClearedUsers, e) }); err != nil {
+			return nil, err
+		}
+	}
+	if query := _q.withFollows; query != nil {
+		if err := _q.loadFollows(ctx, query, nodes,
+			func(n *Channel) { n.Edges.Follows = []*Follow{} },
+			func(n *Channel, e *Follow) { n.Edges.Follows = append(n.Edges.Follows, e) }); err != nil {
+			return nil, err
+		}
+	}
+	if query := _q.withSubscriptions; query != nil {
+		if err := _q.loadSubscriptions(ctx, query, nodes,
+			func(n *Channel) { n.Edges.Subscriptions = []*Subscription{} },
+			func(n *Channel, e *Subscription) { n.Edges.Subscriptions = append(n.Edges.Subscriptions, e) }); err != nil {
 			return nil, err
 		}
 	}
@@ -624,6 +798,128 @@ func (_q *ChannelQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*Chan
 	return nodes, nil
 }
 
+func (_q *ChannelQuery) loadFollowers(ctx context.Context, query *UserQuery, nodes []*Channel, init func(*Channel), assign func(*Channel, *User)) error {
+	edgeIDs := make([]driver.Value, len(nodes))
+	byID := make(map[uid.ID]*Channel)
+	nids := make(map[uid.ID]map[*Channel]struct{})
+	for i, node := range nodes {
+		edgeIDs[i] = node.ID
+		byID[node.ID] = node
+		if init != nil {
+			init(node)
+		}
+	}
+	query.Where(func(s *sql.Selector) {
+		joinT := sql.Table(channel.FollowersTable)
+		s.Join(joinT).On(s.C(user.FieldID), joinT.C(channel.FollowersPrimaryKey[1]))
+		s.Where(sql.InValues(joinT.C(channel.FollowersPrimaryKey[0]), edgeIDs...))
+		columns := s.SelectedColumns()
+		s.Select(joinT.C(channel.FollowersPrimaryKey[0]))
+		s.AppendSelect(columns...)
+		s.SetDistinct(false)
+	})
+	if err := query.prepareQuery(ctx); err != nil {
+		return err
+	}
+	qr := QuerierFunc(func(ctx context.Context, q Query) (Value, error) {
+		return query.sqlAll(ctx, func(_ context.Context, spec *sqlgraph.QuerySpec) {
+			assign := spec.Assign
+			values := spec.ScanValues
+			spec.ScanValues = func(columns []string) ([]any, error) {
+				values, err := values(columns[1:])
+				if err != nil {
+					return nil, err
+				}
+				return append([]any{new(uid.ID)}, values...), nil
+			}
+			spec.Assign = func(columns []string, values []any) error {
+				outValue := *values[0].(*uid.ID)
+				inValue := *values[1].(*uid.ID)
+				if nids[inValue] == nil {
+					nids[inValue] = map[*Channel]struct{}{byID[outValue]: {}}
+					return assign(columns[1:], values[1:])
+				}
+				nids[inValue][byID[outValue]] = struct{}{}
+				return nil
+			}
+		})
+	})
+	neighbors, err := withInterceptors[[]*User](ctx, query, qr, query.inters)
+	if err != nil {
+		return err
+	}
+	for _, n := range neighbors {
+		nodes, ok := nids[n.ID]
+		if !ok {
+			return fmt.Errorf(`unexpected "followers" node returned %v`, n.ID)
+		}
+		for kn := range nodes {
+			assign(kn, n)
+		}
+	}
+	return nil
+}
+func (_q *ChannelQuery) loadSubscribers(ctx context.Context, query *UserQuery, nodes []*Channel, init func(*Channel), assign func(*Channel, *User)) error {
+	edgeIDs := make([]driver.Value, len(nodes))
+	byID := make(map[uid.ID]*Channel)
+	nids := make(map[uid.ID]map[*Channel]struct{})
+	for i, node := range nodes {
+		edgeIDs[i] = node.ID
+		byID[node.ID] = node
+		if init != nil {
+			init(node)
+		}
+	}
+	query.Where(func(s *sql.Selector) {
+		joinT := sql.Table(channel.SubscribersTable)
+		s.Join(joinT).On(s.C(user.FieldID), joinT.C(channel.SubscribersPrimaryKey[1]))
+		s.Where(sql.InValues(joinT.C(channel.SubscribersPrimaryKey[0]), edgeIDs...))
+		columns := s.SelectedColumns()
+		s.Select(joinT.C(channel.SubscribersPrimaryKey[0]))
+		s.AppendSelect(columns...)
+		s.SetDistinct(false)
+	})
+	if err := query.prepareQuery(ctx); err != nil {
+		return err
+	}
+	qr := QuerierFunc(func(ctx context.Context, q Query) (Value, error) {
+		return query.sqlAll(ctx, func(_ context.Context, spec *sqlgraph.QuerySpec) {
+			assign := spec.Assign
+			values := spec.ScanValues
+			spec.ScanValues = func(columns []string) ([]any, error) {
+				values, err := values(columns[1:])
+				if err != nil {
+					return nil, err
+				}
+				return append([]any{new(uid.ID)}, values...), nil
+			}
+			spec.Assign = func(columns []string, values []any) error {
+				outValue := *values[0].(*uid.ID)
+				inValue := *values[1].(*uid.ID)
+				if nids[inValue] == nil {
+					nids[inValue] = map[*Channel]struct{}{byID[outValue]: {}}
+					return assign(columns[1:], values[1:])
+				}
+				nids[inValue][byID[outValue]] = struct{}{}
+				return nil
+			}
+		})
+	})
+	neighbors, err := withInterceptors[[]*User](ctx, query, qr, query.inters)
+	if err != nil {
+		return err
+	}
+	for _, n := range neighbors {
+		nodes, ok := nids[n.ID]
+		if !ok {
+			return fmt.Errorf(`unexpected "subscribers" node returned %v`, n.ID)
+		}
+		for kn := range nodes {
+			assign(kn, n)
+		}
+	}
+	return nil
+}
 func (_q *ChannelQuery) loadBannedUsers(ctx context.Context, query *UserQuery, nodes []*Channel, init func(*Channel), assign func(*Channel, *User)) error {
 	edgeIDs := make([]driver.Value, len(nodes))
 	byID := make(map[uid.ID]*Channel)
@@ -804,6 +1100,66 @@ func (_q *ChannelQuery) loadClearedUsers(ctx context.Context, query *UserQuery, 
 		for kn := range nodes {
 			assign(kn, n)
 		}
+	}
+	return nil
+}
+func (_q *ChannelQuery) loadFollows(ctx context.Context, query *FollowQuery, nodes []*Channel, init func(*Channel), assign func(*Channel, *Follow)) error {
+	fks := make([]driver.Value, 0, len(nodes))
+	nodeids := make(map[uid.ID]*Channel)
+	for i := range nodes {
+		fks = append(fks, nodes[i].ID)
+		nodeids[nodes[i].ID] = nodes[i]
+		if init != nil {
+			init(nodes[i])
+		}
+	}
+	if len(query.ctx.Fields) > 0 {
+		query.ctx.AppendFieldOnce(follow.FieldChannelID)
+	}
+	query.Where(predicate.Follow(func(s *sql.Selector) {
+		s.Where(sql.InValues(s.C(channel.FollowsColumn), fks...))
+	}))
+	neighbors, err := query.All(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range neighbors {
+		fk := n.ChannelID
+		node, ok := nodeids[fk]
+		if !ok {
+			return fmt.Errorf(`unexpected referenced foreign-key "channel_id" returned %v for node %v`, fk, n)
+		}
+		assign(node, n)
+	}
+	return nil
+}
+func (_q *ChannelQuery) loadSubscriptions(ctx context.Context, query *SubscriptionQuery, nodes []*Channel, init func(*Channel), assign func(*Channel, *Subscription)) error {
+	fks := make([]driver.Value, 0, len(nodes))
+	nodeids := make(map[uid.ID]*Channel)
+	for i := range nodes {
+		fks = append(fks, nodes[i].ID)
+		nodeids[nodes[i].ID] = nodes[i]
+		if init != nil {
+			init(nodes[i])
+		}
+	}
+	if len(query.ctx.Fields) > 0 {
+		query.ctx.AppendFieldOnce(subscription.FieldChannelID)
+	}
+	query.Where(predicate.Subscription(func(s *sql.Selector) {
+		s.Where(sql.InValues(s.C(channel.SubscriptionsColumn), fks...))
+	}))
+	neighbors, err := query.All(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range neighbors {
+		fk := n.ChannelID
+		node, ok := nodeids[fk]
+		if !ok {
+			return fmt.Errorf(`unexpected referenced foreign-key "channel_id" returned %v for node %v`, fk, n)
+		}
+		assign(node, n)
 	}
 	return nil
 }

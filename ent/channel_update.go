@@ -114,6 +114,229 @@ func (_u *ChannelUpdate) AddEventSequence(v int64) *ChannelUpdate {
 	return _u
 }
 
+// SetActivityNumber sets the "activity_number" field.
+func (_u *ChannelUpdate) SetActivityNumber(v int64) *ChannelUpdate {
+	_u.mutation.ResetActivityNumber()
+	_u.mutation.SetActivityNumber(v)
+	return _u
+}
+
+// SetNillableActivityNumber sets the "activity_number" field if the given value is not nil.
+func (_u *ChannelUpdate) SetNillableActivityNumber(v *int64) *ChannelUpdate {
+	if v != nil {
+		_u.SetActivityNumber(*v)
+	}
+	return _u
+}
+
+// AddActivityNumber adds value to the "activity_number" field.
+func (_u *ChannelUpdate) AddActivityNumber(v int64) *ChannelUpdate {
+	_u.mutation.AddActivityNumber(v)
+	return _u
+}
+
+// SetFollowerCount sets the "follower_count" field.
+func (_u *ChannelUpdate) SetFollowerCount(v int64) *ChannelUpdate {
+	_u.mutation.ResetFollowerCount()
+	_u.mutation.SetFollowerCount(v)
+	return _u
+}
+
+// SetNillableFollowerCount sets the "follower_count" field if the given value is not nil.
+func (_u *ChannelUpdate) SetNillableFollowerCount(v *int64) *ChannelUpdate {
+	if v != nil {
+		_u.SetFollowerCount(*v)
+	}
+	return _u
+}
+
+// AddFollowerCount adds value to the "follower_count" field.
+func (_u *ChannelUpdate) AddFollowerCount(v int64) *ChannelUpdate {
+	_u.mutation.AddFollowerCount(v)
+	return _u
+}
+
+// SetSubscriberCount sets the "subscriber_count" field.
+func (_u *ChannelUpdate) SetSubscriberCount(v int64) *ChannelUpdate {
+	_u.mutation.ResetSubscriberCount()
+	_u.mutation.SetSubscriberCount(v)
+	return _u
+}
+
+// SetNillableSubscriberCount sets the "subscriber_count" field if the given value is not nil.
+func (_u *ChannelUpdate) SetNillableSubscriberCount(v *int64) *ChannelUpdate {
+	if v != nil {
+		_u.SetSubscriberCount(*v)
+	}
+	return _u
+}
+
+// AddSubscriberCount adds value to the "subscriber_count" field.
+func (_u *ChannelUpdate) AddSubscriberCount(v int64) *ChannelUpdate {
+	_u.mutation.AddSubscriberCount(v)
+	return _u
+}
+
+// SetClipCount sets the "clip_count" field.
+func (_u *ChannelUpdate) SetClipCount(v int64) *ChannelUpdate {
+	_u.mutation.ResetClipCount()
+	_u.mutation.SetClipCount(v)
+	return _u
+}
+
+// SetNillableClipCount sets the "clip_count" field if the given value is not nil.
+func (_u *ChannelUpdate) SetNillableClipCount(v *int64) *ChannelUpdate {
+	if v != nil {
+		_u.SetClipCount(*v)
+	}
+	return _u
+}
+
+// AddClipCount adds value to the "clip_count" field.
+func (_u *ChannelUpdate) AddClipCount(v int64) *ChannelUpdate {
+	_u.mutation.AddClipCount(v)
+	return _u
+}
+
+// SetVodCount sets the "vod_count" field.
+func (_u *ChannelUpdate) SetVodCount(v int64) *ChannelUpdate {
+	_u.mutation.ResetVodCount()
+	_u.mutation.SetVodCount(v)
+	return _u
+}
+
+// SetNillableVodCount sets the "vod_count" field if the given value is not nil.
+func (_u *ChannelUpdate) SetNillableVodCount(v *int64) *ChannelUpdate {
+	if v != nil {
+		_u.SetVodCount(*v)
+	}
+	return _u
+}
+
+// AddVodCount adds value to the "vod_count" field.
+func (_u *ChannelUpdate) AddVodCount(v int64) *ChannelUpdate {
+	_u.mutation.AddVodCount(v)
+	return _u
+}
+
+// SetIsLive sets the "is_live" field.
+func (_u *ChannelUpdate) SetIsLive(v bool) *ChannelUpdate {
+	_u.mutation.SetIsLive(v)
+	return _u
+}
+
+// SetNillableIsLive sets the "is_live" field if the given value is not nil.
+func (_u *ChannelUpdate) SetNillableIsLive(v *bool) *ChannelUpdate {
+	if v != nil {
+		_u.SetIsLive(*v)
+	}
+	return _u
+}
+
+// SetViewerCount sets the "viewer_count" field.
+func (_u *ChannelUpdate) SetViewerCount(v int64) *ChannelUpdate {
+	_u.mutation.ResetViewerCount()
+	_u.mutation.SetViewerCount(v)
+	return _u
+}
+
+// SetNillableViewerCount sets the "viewer_count" field if the given value is not nil.
+func (_u *ChannelUpdate) SetNillableViewerCount(v *int64) *ChannelUpdate {
+	if v != nil {
+		_u.SetViewerCount(*v)
+	}
+	return _u
+}
+
+// AddViewerCount adds value to the "viewer_count" field.
+func (_u *ChannelUpdate) AddViewerCount(v int64) *ChannelUpdate {
+	_u.mutation.AddViewerCount(v)
+	return _u
+}
+
+// SetLiveStartedAt sets the "live_started_at" field.
+func (_u *ChannelUpdate) SetLiveStartedAt(v instant.Instant) *ChannelUpdate {
+	_u.mutation.ResetLiveStartedAt()
+	_u.mutation.SetLiveStartedAt(v)
+	return _u
+}
+
+// SetNillableLiveStartedAt sets the "live_started_at" field if the given value is not nil.
+func (_u *ChannelUpdate) SetNillableLiveStartedAt(v *instant.Instant) *ChannelUpdate {
+	if v != nil {
+		_u.SetLiveStartedAt(*v)
+	}
+	return _u
+}
+
+// AddLiveStartedAt adds value to the "live_started_at" field.
+func (_u *ChannelUpdate) AddLiveStartedAt(v instant.Instant) *ChannelUpdate {
+	_u.mutation.AddLiveStartedAt(v)
+	return _u
+}
+
+// ClearLiveStartedAt clears the value of the "live_started_at" field.
+func (_u *ChannelUpdate) ClearLiveStartedAt() *ChannelUpdate {
+	_u.mutation.ClearLiveStartedAt()
+	return _u
+}
+
+// SetPreviewImgURL sets the "preview_img_url" field.
+func (_u *ChannelUpdate) SetPreviewImgURL(v string) *ChannelUpdate {
+	_u.mutation.SetPreviewImgURL(v)
+	return _u
+}
+
+// SetNillablePreviewImgURL sets the "preview_img_url" field if the given value is not nil.
+func (_u *ChannelUpdate) SetNillablePreviewImgURL(v *string) *ChannelUpdate {
+	if v != nil {
+		_u.SetPreviewImgURL(*v)
+	}
+	return _u
+}
+
+// SetNewFollowerCount sets the "new_follower_count" field.
+func (_u *ChannelUpdate) SetNewFollowerCount(v int64) *ChannelUpdate {
+	_u.mutation.ResetNewFollowerCount()
+	_u.mutation.SetNewFollowerCount(v)
+	return _u
+}
+
+// SetNillableNewFollowerCount sets the "new_follower_count" field if the given value is not nil.
+func (_u *ChannelUpdate) SetNillableNewFollowerCount(v *int64) *ChannelUpdate {
+	if v != nil {
+		_u.SetNewFollowerCount(*v)
+	}
+	return _u
+}
+
+// AddNewFollowerCount adds value to the "new_follower_count" field.
+func (_u *ChannelUpdate) AddNewFollowerCount(v int64) *ChannelUpdate {
+	_u.mutation.AddNewFollowerCount(v)
+	return _u
+}
+
+// SetNewSubscriberCount sets the "new_subscriber_count" field.
+func (_u *ChannelUpdate) SetNewSubscriberCount(v int64) *ChannelUpdate {
+	_u.mutation.ResetNewSubscriberCount()
+	_u.mutation.SetNewSubscriberCount(v)
+	return _u
+}
+
+// SetNillableNewSubscriberCount sets the "new_subscriber_count" field if the given value is not nil.
+func (_u *ChannelUpdate) SetNillableNewSubscriberCount(v *int64) *ChannelUpdate {
+	if v != nil {
+		_u.SetNewSubscriberCount(*v)
+	}
+	return _u
+}
+
+// AddNewSubscriberCount adds value to the "new_subscriber_count" field.
+func (_u *ChannelUpdate) AddNewSubscriberCount(v int64) *ChannelUpdate {
+	_u.mutation.AddNewSubscriberCount(v)
+	return _u
+}
+
 // SetCreatedAt sets the "created_at" field.
 func (_u *ChannelUpdate) SetCreatedAt(v instant.Instant) *ChannelUpdate {
 	_u.mutation.ResetCreatedAt()
@@ -133,6 +356,36 @@ func (_u *ChannelUpdate) SetNillableCreatedAt(v *instant.Instant) *ChannelUpdate
 func (_u *ChannelUpdate) AddCreatedAt(v instant.Instant) *ChannelUpdate {
 	_u.mutation.AddCreatedAt(v)
 	return _u
+}
+
+// AddFollowerIDs adds the "followers" edge to the User entity by IDs.
+func (_u *ChannelUpdate) AddFollowerIDs(ids ...uid.ID) *ChannelUpdate {
+	_u.mutation.AddFollowerIDs(ids...)
+	return _u
+}
+
+// AddFollowers adds the "followers" edges to the User entity.
+func (_u *ChannelUpdate) AddFollowers(v ...*User) *ChannelUpdate {
+	ids := make([]uid.ID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddFollowerIDs(ids...)
+}
+
+// AddSubscriberIDs adds the "subscribers" edge to the User entity by IDs.
+func (_u *ChannelUpdate) AddSubscriberIDs(ids ...uid.ID) *ChannelUpdate {
+	_u.mutation.AddSubscriberIDs(ids...)
+	return _u
+}
+
+// AddSubscribers adds the "subscribers" edges to the User entity.
+func (_u *ChannelUpdate) AddSubscribers(v ...*User) *ChannelUpdate {
+	ids := make([]uid.ID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddSubscriberIDs(ids...)
 }
 
 // AddBannedUserIDs adds the "banned_users" edge to the User entity by IDs.
@@ -183,6 +436,48 @@ func (_u *ChannelUpdate) AddClearedUsers(v ...*User) *ChannelUpdate {
 // Mutation returns the ChannelMutation object of the builder.
 func (_u *ChannelUpdate) Mutation() *ChannelMutation {
 	return _u.mutation
+}
+
+// ClearFollowers clears all "followers" edges to the User entity.
+func (_u *ChannelUpdate) ClearFollowers() *ChannelUpdate {
+	_u.mutation.ClearFollowers()
+	return _u
+}
+
+// RemoveFollowerIDs removes the "followers" edge to User entities by IDs.
+func (_u *ChannelUpdate) RemoveFollowerIDs(ids ...uid.ID) *ChannelUpdate {
+	_u.mutation.RemoveFollowerIDs(ids...)
+	return _u
+}
+
+// RemoveFollowers removes "followers" edges to User entities.
+func (_u *ChannelUpdate) RemoveFollowers(v ...*User) *ChannelUpdate {
+	ids := make([]uid.ID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveFollowerIDs(ids...)
+}
+
+// ClearSubscribers clears all "subscribers" edges to the User entity.
+func (_u *ChannelUpdate) ClearSubscribers() *ChannelUpdate {
+	_u.mutation.ClearSubscribers()
+	return _u
+}
+
+// RemoveSubscriberIDs removes the "subscribers" edge to User entities by IDs.
+func (_u *ChannelUpdate) RemoveSubscriberIDs(ids ...uid.ID) *ChannelUpdate {
+	_u.mutation.RemoveSubscriberIDs(ids...)
+	return _u
+}
+
+// RemoveSubscribers removes "subscribers" edges to User entities.
+func (_u *ChannelUpdate) RemoveSubscribers(v ...*User) *ChannelUpdate {
+	ids := make([]uid.ID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveSubscriberIDs(ids...)
 }
 
 // ClearBannedUsers clears all "banned_users" edges to the User entity.
@@ -292,6 +587,11 @@ func (_u *ChannelUpdate) check() error {
 			return &ValidationError{Name: "lang", err: fmt.Errorf(`ent: validator failed for field "Channel.lang": %w`, err)}
 		}
 	}
+	if v, ok := _u.mutation.PreviewImgURL(); ok {
+		if err := channel.PreviewImgURLValidator(v); err != nil {
+			return &ValidationError{Name: "preview_img_url", err: fmt.Errorf(`ent: validator failed for field "Channel.preview_img_url": %w`, err)}
+		}
+	}
 	return nil
 }
 
@@ -328,11 +628,164 @@ func (_u *ChannelUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if value, ok := _u.mutation.AddedEventSequence(); ok {
 		_spec.AddField(channel.FieldEventSequence, field.TypeInt64, value)
 	}
+	if value, ok := _u.mutation.ActivityNumber(); ok {
+		_spec.SetField(channel.FieldActivityNumber, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedActivityNumber(); ok {
+		_spec.AddField(channel.FieldActivityNumber, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.FollowerCount(); ok {
+		_spec.SetField(channel.FieldFollowerCount, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedFollowerCount(); ok {
+		_spec.AddField(channel.FieldFollowerCount, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.SubscriberCount(); ok {
+		_spec.SetField(channel.FieldSubscriberCount, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedSubscriberCount(); ok {
+		_spec.AddField(channel.FieldSubscriberCount, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.ClipCount(); ok {
+		_spec.SetField(channel.FieldClipCount, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedClipCount(); ok {
+		_spec.AddField(channel.FieldClipCount, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.VodCount(); ok {
+		_spec.SetField(channel.FieldVodCount, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedVodCount(); ok {
+		_spec.AddField(channel.FieldVodCount, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.IsLive(); ok {
+		_spec.SetField(channel.FieldIsLive, field.TypeBool, value)
+	}
+	if value, ok := _u.mutation.ViewerCount(); ok {
+		_spec.SetField(channel.FieldViewerCount, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedViewerCount(); ok {
+		_spec.AddField(channel.FieldViewerCount, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.LiveStartedAt(); ok {
+		_spec.SetField(channel.FieldLiveStartedAt, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedLiveStartedAt(); ok {
+		_spec.AddField(channel.FieldLiveStartedAt, field.TypeInt64, value)
+	}
+	if _u.mutation.LiveStartedAtCleared() {
+		_spec.ClearField(channel.FieldLiveStartedAt, field.TypeInt64)
+	}
+	if value, ok := _u.mutation.PreviewImgURL(); ok {
+		_spec.SetField(channel.FieldPreviewImgURL, field.TypeString, value)
+	}
+	if value, ok := _u.mutation.NewFollowerCount(); ok {
+		_spec.SetField(channel.FieldNewFollowerCount, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedNewFollowerCount(); ok {
+		_spec.AddField(channel.FieldNewFollowerCount, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.NewSubscriberCount(); ok {
+		_spec.SetField(channel.FieldNewSubscriberCount, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedNewSubscriberCount(); ok {
+		_spec.AddField(channel.FieldNewSubscriberCount, field.TypeInt64, value)
+	}
 	if value, ok := _u.mutation.CreatedAt(); ok {
 		_spec.SetField(channel.FieldCreatedAt, field.TypeInt64, value)
 	}
 	if value, ok := _u.mutation.AddedCreatedAt(); ok {
 		_spec.AddField(channel.FieldCreatedAt, field.TypeInt64, value)
+	}
+	if _u.mutation.FollowersCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.M2M,
+			Inverse: false,
+			Table:   channel.FollowersTable,
+			Columns: channel.FollowersPrimaryKey,
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(user.FieldID, field.TypeBytes),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedFollowersIDs(); len(nodes) > 0 && !_u.mutation.FollowersCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.M2M,
+			Inverse: false,
+			Table:   channel.FollowersTable,
+			Columns: channel.FollowersPrimaryKey,
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(user.FieldID, field.TypeBytes),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.FollowersIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.M2M,
+			Inverse: false,
+			Table:   channel.FollowersTable,
+			Columns: channel.FollowersPrimaryKey,
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(user.FieldID, field.TypeBytes),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.SubscribersCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.M2M,
+			Inverse: false,
+			Table:   channel.SubscribersTable,
+			Columns: channel.SubscribersPrimaryKey,
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(user.FieldID, field.TypeBytes),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedSubscribersIDs(); len(nodes) > 0 && !_u.mutation.SubscribersCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.M2M,
+			Inverse: false,
+			Table:   channel.SubscribersTable,
+			Columns: channel.SubscribersPrimaryKey,
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(user.FieldID, field.TypeBytes),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.SubscribersIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.M2M,
+			Inverse: false,
+			Table:   channel.SubscribersTable,
+			Columns: channel.SubscribersPrimaryKey,
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(user.FieldID, field.TypeBytes),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
 	}
 	if _u.mutation.BannedUsersCleared() {
 		edge := &sqlgraph.EdgeSpec{
@@ -573,6 +1026,229 @@ func (_u *ChannelUpdateOne) AddEventSequence(v int64) *ChannelUpdateOne {
 	return _u
 }
 
+// SetActivityNumber sets the "activity_number" field.
+func (_u *ChannelUpdateOne) SetActivityNumber(v int64) *ChannelUpdateOne {
+	_u.mutation.ResetActivityNumber()
+	_u.mutation.SetActivityNumber(v)
+	return _u
+}
+
+// SetNillableActivityNumber sets the "activity_number" field if the given value is not nil.
+func (_u *ChannelUpdateOne) SetNillableActivityNumber(v *int64) *ChannelUpdateOne {
+	if v != nil {
+		_u.SetActivityNumber(*v)
+	}
+	return _u
+}
+
+// AddActivityNumber adds value to the "activity_number" field.
+func (_u *ChannelUpdateOne) AddActivityNumber(v int64) *ChannelUpdateOne {
+	_u.mutation.AddActivityNumber(v)
+	return _u
+}
+
+// SetFollowerCount sets the "follower_count" field.
+func (_u *ChannelUpdateOne) SetFollowerCount(v int64) *ChannelUpdateOne {
+	_u.mutation.ResetFollowerCount()
+	_u.mutation.SetFollowerCount(v)
+	return _u
+}
+
+// SetNillableFollowerCount sets the "follower_count" field if the given value is not nil.
+func (_u *ChannelUpdateOne) SetNillableFollowerCount(v *int64) *ChannelUpdateOne {
+	if v != nil {
+		_u.SetFollowerCount(*v)
+	}
+	return _u
+}
+
+// AddFollowerCount adds value to the "follower_count" field.
+func (_u *ChannelUpdateOne) AddFollowerCount(v int64) *ChannelUpdateOne {
+	_u.mutation.AddFollowerCount(v)
+	return _u
+}
+
+// SetSubscriberCount sets the "subscriber_count" field.
+func (_u *ChannelUpdateOne) SetSubscriberCount(v int64) *ChannelUpdateOne {
+	_u.mutation.ResetSubscriberCount()
+	_u.mutation.SetSubscriberCount(v)
+	return _u
+}
+
+// SetNillableSubscriberCount sets the "subscriber_count" field if the given value is not nil.
+func (_u *ChannelUpdateOne) SetNillableSubscriberCount(v *int64) *ChannelUpdateOne {
+	if v != nil {
+		_u.SetSubscriberCount(*v)
+	}
+	return _u
+}
+
+// AddSubscriberCount adds value to the "subscriber_count" field.
+func (_u *ChannelUpdateOne) AddSubscriberCount(v int64) *ChannelUpdateOne {
+	_u.mutation.AddSubscriberCount(v)
+	return _u
+}
+
+// SetClipCount sets the "clip_count" field.
+func (_u *ChannelUpdateOne) SetClipCount(v int64) *ChannelUpdateOne {
+	_u.mutation.ResetClipCount()
+	_u.mutation.SetClipCount(v)
+	return _u
+}
+
+// SetNillableClipCount sets the "clip_count" field if the given value is not nil.
+func (_u *ChannelUpdateOne) SetNillableClipCount(v *int64) *ChannelUpdateOne {
+	if v != nil {
+		_u.SetClipCount(*v)
+	}
+	return _u
+}
+
+// AddClipCount adds value to the "clip_count" field.
+func (_u *ChannelUpdateOne) AddClipCount(v int64) *ChannelUpdateOne {
+	_u.mutation.AddClipCount(v)
+	return _u
+}
+
+// SetVodCount sets the "vod_count" field.
+func (_u *ChannelUpdateOne) SetVodCount(v int64) *ChannelUpdateOne {
+	_u.mutation.ResetVodCount()
+	_u.mutation.SetVodCount(v)
+	return _u
+}
+
+// SetNillableVodCount sets the "vod_count" field if the given value is not nil.
+func (_u *ChannelUpdateOne) SetNillableVodCount(v *int64) *ChannelUpdateOne {
+	if v != nil {
+		_u.SetVodCount(*v)
+	}
+	return _u
+}
+
+// AddVodCount adds value to the "vod_count" field.
+func (_u *ChannelUpdateOne) AddVodCount(v int64) *ChannelUpdateOne {
+	_u.mutation.AddVodCount(v)
+	return _u
+}
+
+// SetIsLive sets the "is_live" field.
+func (_u *ChannelUpdateOne) SetIsLive(v bool) *ChannelUpdateOne {
+	_u.mutation.SetIsLive(v)
+	return _u
+}
+
+// SetNillableIsLive sets the "is_live" field if the given value is not nil.
+func (_u *ChannelUpdateOne) SetNillableIsLive(v *bool) *ChannelUpdateOne {
+	if v != nil {
+		_u.SetIsLive(*v)
+	}
+	return _u
+}
+
+// SetViewerCount sets the "viewer_count" field.
+func (_u *ChannelUpdateOne) SetViewerCount(v int64) *ChannelUpdateOne {
+	_u.mutation.ResetViewerCount()
+	_u.mutation.SetViewerCount(v)
+	return _u
+}
+
+// SetNillableViewerCount sets the "viewer_count" field if the given value is not nil.
+func (_u *ChannelUpdateOne) SetNillableViewerCount(v *int64) *ChannelUpdateOne {
+	if v != nil {
+		_u.SetViewerCount(*v)
+	}
+	return _u
+}
+
+// AddViewerCount adds value to the "viewer_count" field.
+func (_u *ChannelUpdateOne) AddViewerCount(v int64) *ChannelUpdateOne {
+	_u.mutation.AddViewerCount(v)
+	return _u
+}
+
+// SetLiveStartedAt sets the "live_started_at" field.
+func (_u *ChannelUpdateOne) SetLiveStartedAt(v instant.Instant) *ChannelUpdateOne {
+	_u.mutation.ResetLiveStartedAt()
+	_u.mutation.SetLiveStartedAt(v)
+	return _u
+}
+
+// SetNillableLiveStartedAt sets the "live_started_at" field if the given value is not nil.
+func (_u *ChannelUpdateOne) SetNillableLiveStartedAt(v *instant.Instant) *ChannelUpdateOne {
+	if v != nil {
+		_u.SetLiveStartedAt(*v)
+	}
+	return _u
+}
+
+// AddLiveStartedAt adds value to the "live_started_at" field.
+func (_u *ChannelUpdateOne) AddLiveStartedAt(v instant.Instant) *ChannelUpdateOne {
+	_u.mutation.AddLiveStartedAt(v)
+	return _u
+}
+
+// ClearLiveStartedAt clears the value of the "live_started_at" field.
+func (_u *ChannelUpdateOne) ClearLiveStartedAt() *ChannelUpdateOne {
+	_u.mutation.ClearLiveStartedAt()
+	return _u
+}
+
+// SetPreviewImgURL sets the "preview_img_url" field.
+func (_u *ChannelUpdateOne) SetPreviewImgURL(v string) *ChannelUpdateOne {
+	_u.mutation.SetPreviewImgURL(v)
+	return _u
+}
+
+// SetNillablePreviewImgURL sets the "preview_img_url" field if the given value is not nil.
+func (_u *ChannelUpdateOne) SetNillablePreviewImgURL(v *string) *ChannelUpdateOne {
+	if v != nil {
+		_u.SetPreviewImgURL(*v)
+	}
+	return _u
+}
+
+// SetNewFollowerCount sets the "new_follower_count" field.
+func (_u *ChannelUpdateOne) SetNewFollowerCount(v int64) *ChannelUpdateOne {
+	_u.mutation.ResetNewFollowerCount()
+	_u.mutation.SetNewFollowerCount(v)
+	return _u
+}
+
+// SetNillableNewFollowerCount sets the "new_follower_count" field if the given value is not nil.
+func (_u *ChannelUpdateOne) SetNillableNewFollowerCount(v *int64) *ChannelUpdateOne {
+	if v != nil {
+		_u.SetNewFollowerCount(*v)
+	}
+	return _u
+}
+
+// AddNewFollowerCount adds value to the "new_follower_count" field.
+func (_u *ChannelUpdateOne) AddNewFollowerCount(v int64) *ChannelUpdateOne {
+	_u.mutation.AddNewFollowerCount(v)
+	return _u
+}
+
+// SetNewSubscriberCount sets the "new_subscriber_count" field.
+func (_u *ChannelUpdateOne) SetNewSubscriberCount(v int64) *ChannelUpdateOne {
+	_u.mutation.ResetNewSubscriberCount()
+	_u.mutation.SetNewSubscriberCount(v)
+	return _u
+}
+
+// SetNillableNewSubscriberCount sets the "new_subscriber_count" field if the given value is not nil.
+func (_u *ChannelUpdateOne) SetNillableNewSubscriberCount(v *int64) *ChannelUpdateOne {
+	if v != nil {
+		_u.SetNewSubscriberCount(*v)
+	}
+	return _u
+}
+
+// AddNewSubscriberCount adds value to the "new_subscriber_count" field.
+func (_u *ChannelUpdateOne) AddNewSubscriberCount(v int64) *ChannelUpdateOne {
+	_u.mutation.AddNewSubscriberCount(v)
+	return _u
+}
+
 // SetCreatedAt sets the "created_at" field.
 func (_u *ChannelUpdateOne) SetCreatedAt(v instant.Instant) *ChannelUpdateOne {
 	_u.mutation.ResetCreatedAt()
@@ -592,6 +1268,36 @@ func (_u *ChannelUpdateOne) SetNillableCreatedAt(v *instant.Instant) *ChannelUpd
 func (_u *ChannelUpdateOne) AddCreatedAt(v instant.Instant) *ChannelUpdateOne {
 	_u.mutation.AddCreatedAt(v)
 	return _u
+}
+
+// AddFollowerIDs adds the "followers" edge to the User entity by IDs.
+func (_u *ChannelUpdateOne) AddFollowerIDs(ids ...uid.ID) *ChannelUpdateOne {
+	_u.mutation.AddFollowerIDs(ids...)
+	return _u
+}
+
+// AddFollowers adds the "followers" edges to the User entity.
+func (_u *ChannelUpdateOne) AddFollowers(v ...*User) *ChannelUpdateOne {
+	ids := make([]uid.ID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddFollowerIDs(ids...)
+}
+
+// AddSubscriberIDs adds the "subscribers" edge to the User entity by IDs.
+func (_u *ChannelUpdateOne) AddSubscriberIDs(ids ...uid.ID) *ChannelUpdateOne {
+	_u.mutation.AddSubscriberIDs(ids...)
+	return _u
+}
+
+// AddSubscribers adds the "subscribers" edges to the User entity.
+func (_u *ChannelUpdateOne) AddSubscribers(v ...*User) *ChannelUpdateOne {
+	ids := make([]uid.ID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddSubscriberIDs(ids...)
 }
 
 // AddBannedUserIDs adds the "banned_users" edge to the User entity by IDs.
@@ -642,6 +1348,48 @@ func (_u *ChannelUpdateOne) AddClearedUsers(v ...*User) *ChannelUpdateOne {
 // Mutation returns the ChannelMutation object of the builder.
 func (_u *ChannelUpdateOne) Mutation() *ChannelMutation {
 	return _u.mutation
+}
+
+// ClearFollowers clears all "followers" edges to the User entity.
+func (_u *ChannelUpdateOne) ClearFollowers() *ChannelUpdateOne {
+	_u.mutation.ClearFollowers()
+	return _u
+}
+
+// RemoveFollowerIDs removes the "followers" edge to User entities by IDs.
+func (_u *ChannelUpdateOne) RemoveFollowerIDs(ids ...uid.ID) *ChannelUpdateOne {
+	_u.mutation.RemoveFollowerIDs(ids...)
+	return _u
+}
+
+// RemoveFollowers removes "followers" edges to User entities.
+func (_u *ChannelUpdateOne) RemoveFollowers(v ...*User) *ChannelUpdateOne {
+	ids := make([]uid.ID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveFollowerIDs(ids...)
+}
+
+// ClearSubscribers clears all "subscribers" edges to the User entity.
+func (_u *ChannelUpdateOne) ClearSubscribers() *ChannelUpdateOne {
+	_u.mutation.ClearSubscribers()
+	return _u
+}
+
+// RemoveSubscriberIDs removes the "subscribers" edge to User entities by IDs.
+func (_u *ChannelUpdateOne) RemoveSubscriberIDs(ids ...uid.ID) *ChannelUpdateOne {
+	_u.mutation.RemoveSubscriberIDs(ids...)
+	return _u
+}
+
+// RemoveSubscribers removes "subscribers" edges to User entities.
+func (_u *ChannelUpdateOne) RemoveSubscribers(v ...*User) *ChannelUpdateOne {
+	ids := make([]uid.ID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveSubscriberIDs(ids...)
 }
 
 // ClearBannedUsers clears all "banned_users" edges to the User entity.
@@ -764,6 +1512,11 @@ func (_u *ChannelUpdateOne) check() error {
 			return &ValidationError{Name: "lang", err: fmt.Errorf(`ent: validator failed for field "Channel.lang": %w`, err)}
 		}
 	}
+	if v, ok := _u.mutation.PreviewImgURL(); ok {
+		if err := channel.PreviewImgURLValidator(v); err != nil {
+			return &ValidationError{Name: "preview_img_url", err: fmt.Errorf(`ent: validator failed for field "Channel.preview_img_url": %w`, err)}
+		}
+	}
 	return nil
 }
 
@@ -817,11 +1570,164 @@ func (_u *ChannelUpdateOne) sqlSave(ctx context.Context) (_node *Channel, err er
 	if value, ok := _u.mutation.AddedEventSequence(); ok {
 		_spec.AddField(channel.FieldEventSequence, field.TypeInt64, value)
 	}
+	if value, ok := _u.mutation.ActivityNumber(); ok {
+		_spec.SetField(channel.FieldActivityNumber, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedActivityNumber(); ok {
+		_spec.AddField(channel.FieldActivityNumber, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.FollowerCount(); ok {
+		_spec.SetField(channel.FieldFollowerCount, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedFollowerCount(); ok {
+		_spec.AddField(channel.FieldFollowerCount, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.SubscriberCount(); ok {
+		_spec.SetField(channel.FieldSubscriberCount, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedSubscriberCount(); ok {
+		_spec.AddField(channel.FieldSubscriberCount, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.ClipCount(); ok {
+		_spec.SetField(channel.FieldClipCount, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedClipCount(); ok {
+		_spec.AddField(channel.FieldClipCount, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.VodCount(); ok {
+		_spec.SetField(channel.FieldVodCount, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedVodCount(); ok {
+		_spec.AddField(channel.FieldVodCount, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.IsLive(); ok {
+		_spec.SetField(channel.FieldIsLive, field.TypeBool, value)
+	}
+	if value, ok := _u.mutation.ViewerCount(); ok {
+		_spec.SetField(channel.FieldViewerCount, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedViewerCount(); ok {
+		_spec.AddField(channel.FieldViewerCount, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.LiveStartedAt(); ok {
+		_spec.SetField(channel.FieldLiveStartedAt, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedLiveStartedAt(); ok {
+		_spec.AddField(channel.FieldLiveStartedAt, field.TypeInt64, value)
+	}
+	if _u.mutation.LiveStartedAtCleared() {
+		_spec.ClearField(channel.FieldLiveStartedAt, field.TypeInt64)
+	}
+	if value, ok := _u.mutation.PreviewImgURL(); ok {
+		_spec.SetField(channel.FieldPreviewImgURL, field.TypeString, value)
+	}
+	if value, ok := _u.mutation.NewFollowerCount(); ok {
+		_spec.SetField(channel.FieldNewFollowerCount, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedNewFollowerCount(); ok {
+		_spec.AddField(channel.FieldNewFollowerCount, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.NewSubscriberCount(); ok {
+		_spec.SetField(channel.FieldNewSubscriberCount, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedNewSubscriberCount(); ok {
+		_spec.AddField(channel.FieldNewSubscriberCount, field.TypeInt64, value)
+	}
 	if value, ok := _u.mutation.CreatedAt(); ok {
 		_spec.SetField(channel.FieldCreatedAt, field.TypeInt64, value)
 	}
 	if value, ok := _u.mutation.AddedCreatedAt(); ok {
 		_spec.AddField(channel.FieldCreatedAt, field.TypeInt64, value)
+	}
+	if _u.mutation.FollowersCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.M2M,
+			Inverse: false,
+			Table:   channel.FollowersTable,
+			Columns: channel.FollowersPrimaryKey,
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(user.FieldID, field.TypeBytes),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedFollowersIDs(); len(nodes) > 0 && !_u.mutation.FollowersCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.M2M,
+			Inverse: false,
+			Table:   channel.FollowersTable,
+			Columns: channel.FollowersPrimaryKey,
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(user.FieldID, field.TypeBytes),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.FollowersIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.M2M,
+			Inverse: false,
+			Table:   channel.FollowersTable,
+			Columns: channel.FollowersPrimaryKey,
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(user.FieldID, field.TypeBytes),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.SubscribersCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.M2M,
+			Inverse: false,
+			Table:   channel.SubscribersTable,
+			Columns: channel.SubscribersPrimaryKey,
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(user.FieldID, field.TypeBytes),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedSubscribersIDs(); len(nodes) > 0 && !_u.mutation.SubscribersCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.M2M,
+			Inverse: false,
+			Table:   channel.SubscribersTable,
+			Columns: channel.SubscribersPrimaryKey,
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(user.FieldID, field.TypeBytes),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.SubscribersIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.M2M,
+			Inverse: false,
+			Table:   channel.SubscribersTable,
+			Columns: channel.SubscribersPrimaryKey,
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(user.FieldID, field.TypeBytes),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
 	}
 	if _u.mutation.BannedUsersCleared() {
 		edge := &sqlgraph.EdgeSpec{

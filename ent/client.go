@@ -17,18 +17,27 @@ import (
 	"entgo.io/ent/dialect"
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
+	"github.com/moderato-live/moderato/ent/activity"
 	"github.com/moderato-live/moderato/ent/application"
 	"github.com/moderato-live/moderato/ent/ban"
 	"github.com/moderato-live/moderato/ent/category"
 	"github.com/moderato-live/moderato/ent/channel"
+	"github.com/moderato-live/moderato/ent/channelcount"
+	"github.com/moderato-live/moderato/ent/channelcountdelta"
+	"github.com/moderato-live/moderato/ent/clip"
 	"github.com/moderato-live/moderato/ent/event"
+	"github.com/moderato-live/moderato/ent/follow"
 	"github.com/moderato-live/moderato/ent/grant"
 	"github.com/moderato-live/moderato/ent/message"
 	"github.com/moderato-live/moderato/ent/messagegeneration"
 	"github.com/moderato-live/moderato/ent/mute"
 	"github.com/moderato-live/moderato/ent/role"
+	"github.com/moderato-live/moderato/ent/stream"
+	"github.com/moderato-live/moderato/ent/subscription"
 	"github.com/moderato-live/moderato/ent/token"
 	"github.com/moderato-live/moderato/ent/user"
+	"github.com/moderato-live/moderato/ent/vod"
+	"github.com/moderato-live/moderato/ent/vote"
 
 	stdsql "database/sql"
 )
@@ -38,6 +47,8 @@ type Client struct {
 	config
 	// Schema is the client for creating, migrating and dropping schema.
 	Schema *migrate.Schema
+	// Activity is the client for interacting with the Activity builders.
+	Activity *ActivityClient
 	// Application is the client for interacting with the Application builders.
 	Application *ApplicationClient
 	// Ban is the client for interacting with the Ban builders.
@@ -46,8 +57,16 @@ type Client struct {
 	Category *CategoryClient
 	// Channel is the client for interacting with the Channel builders.
 	Channel *ChannelClient
+	// ChannelCount is the client for interacting with the ChannelCount builders.
+	ChannelCount *ChannelCountClient
+	// ChannelCountDelta is the client for interacting with the ChannelCountDelta builders.
+	ChannelCountDelta *ChannelCountDeltaClient
+	// Clip is the client for interacting with the Clip builders.
+	Clip *ClipClient
 	// Event is the client for interacting with the Event builders.
 	Event *EventClient
+	// Follow is the client for interacting with the Follow builders.
+	Follow *FollowClient
 	// Grant is the client for interacting with the Grant builders.
 	Grant *GrantClient
 	// Message is the client for interacting with the Message builders.
@@ -58,10 +77,18 @@ type Client struct {
 	Mute *MuteClient
 	// Role is the client for interacting with the Role builders.
 	Role *RoleClient
+	// Stream is the client for interacting with the Stream builders.
+	Stream *StreamClient
+	// Subscription is the client for interacting with the Subscription builders.
+	Subscription *SubscriptionClient
 	// Token is the client for interacting with the Token builders.
 	Token *TokenClient
 	// User is the client for interacting with the User builders.
 	User *UserClient
+	// Vod is the client for interacting with the Vod builders.
+	Vod *VodClient
+	// Vote is the client for interacting with the Vote builders.
+	Vote *VoteClient
 }
 
 // NewClient creates a new client configured with the given options.
@@ -73,18 +100,27 @@ func NewClient(opts ...Option) *Client {
 
 func (c *Client) init() {
 	c.Schema = migrate.NewSchema(c.driver)
+	c.Activity = NewActivityClient(c.config)
 	c.Application = NewApplicationClient(c.config)
 	c.Ban = NewBanClient(c.config)
 	c.Category = NewCategoryClient(c.config)
 	c.Channel = NewChannelClient(c.config)
+	c.ChannelCount = NewChannelCountClient(c.config)
+	c.ChannelCountDelta = NewChannelCountDeltaClient(c.config)
+	c.Clip = NewClipClient(c.config)
 	c.Event = NewEventClient(c.config)
+	c.Follow = NewFollowClient(c.config)
 	c.Grant = NewGrantClient(c.config)
 	c.Message = NewMessageClient(c.config)
 	c.MessageGeneration = NewMessageGenerationClient(c.config)
 	c.Mute = NewMuteClient(c.config)
 	c.Role = NewRoleClient(c.config)
+	c.Stream = NewStreamClient(c.config)
+	c.Subscription = NewSubscriptionClient(c.config)
 	c.Token = NewTokenClient(c.config)
 	c.User = NewUserClient(c.config)
+	c.Vod = NewVodClient(c.config)
+	c.Vote = NewVoteClient(c.config)
 }
 
 type (
@@ -177,18 +213,27 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 	return &Tx{
 		ctx:               ctx,
 		config:            cfg,
+		Activity:          NewActivityClient(cfg),
 		Application:       NewApplicationClient(cfg),
 		Ban:               NewBanClient(cfg),
 		Category:          NewCategoryClient(cfg),
 		Channel:           NewChannelClient(cfg),
+		ChannelCount:      NewChannelCountClient(cfg),
+		ChannelCountDelta: NewChannelCountDeltaClient(cfg),
+		Clip:              NewClipClient(cfg),
 		Event:             NewEventClient(cfg),
+		Follow:            NewFollowClient(cfg),
 		Grant:             NewGrantClient(cfg),
 		Message:           NewMessageClient(cfg),
 		MessageGeneration: NewMessageGenerationClient(cfg),
 		Mute:              NewMuteClient(cfg),
 		Role:              NewRoleClient(cfg),
+		Stream:            NewStreamClient(cfg),
+		Subscription:      NewSubscriptionClient(cfg),
 		Token:             NewTokenClient(cfg),
 		User:              NewUserClient(cfg),
+		Vod:               NewVodClient(cfg),
+		Vote:              NewVoteClient(cfg),
 	}, nil
 }
 
@@ -208,25 +253,34 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 	return &Tx{
 		ctx:               ctx,
 		config:            cfg,
+		Activity:          NewActivityClient(cfg),
 		Application:       NewApplicationClient(cfg),
 		Ban:               NewBanClient(cfg),
 		Category:          NewCategoryClient(cfg),
 		Channel:           NewChannelClient(cfg),
+		ChannelCount:      NewChannelCountClient(cfg),
+		ChannelCountDelta: NewChannelCountDeltaClient(cfg),
+		Clip:              NewClipClient(cfg),
 		Event:             NewEventClient(cfg),
+		Follow:            NewFollowClient(cfg),
 		Grant:             NewGrantClient(cfg),
 		Message:           NewMessageClient(cfg),
 		MessageGeneration: NewMessageGenerationClient(cfg),
 		Mute:              NewMuteClient(cfg),
 		Role:              NewRoleClient(cfg),
+		Stream:            NewStreamClient(cfg),
+		Subscription:      NewSubscriptionClient(cfg),
 		Token:             NewTokenClient(cfg),
 		User:              NewUserClient(cfg),
+		Vod:               NewVodClient(cfg),
+		Vote:              NewVoteClient(cfg),
 	}, nil
 }
 
 // Debug returns a new debug-client. It's used to get verbose logging on specific operations.
 //
 //	client.Debug().
-//		Application.
+//		Activity.
 //		Query().
 //		Count(ctx)
 func (c *Client) Debug() *Client {
@@ -249,8 +303,10 @@ func (c *Client) Close() error {
 // In order to add hooks to a specific client, call: `client.Node.Use(...)`.
 func (c *Client) Use(hooks ...Hook) {
 	for _, n := range []interface{ Use(...Hook) }{
-		c.Application, c.Ban, c.Category, c.Channel, c.Event, c.Grant, c.Message,
-		c.MessageGeneration, c.Mute, c.Role, c.Token, c.User,
+		c.Activity, c.Application, c.Ban, c.Category, c.Channel, c.ChannelCount,
+		c.ChannelCountDelta, c.Clip, c.Event, c.Follow, c.Grant, c.Message,
+		c.MessageGeneration, c.Mute, c.Role, c.Stream, c.Subscription, c.Token, c.User,
+		c.Vod, c.Vote,
 	} {
 		n.Use(hooks...)
 	}
@@ -260,8 +316,10 @@ func (c *Client) Use(hooks ...Hook) {
 // In order to add interceptors to a specific client, call: `client.Node.Intercept(...)`.
 func (c *Client) Intercept(interceptors ...Interceptor) {
 	for _, n := range []interface{ Intercept(...Interceptor) }{
-		c.Application, c.Ban, c.Category, c.Channel, c.Event, c.Grant, c.Message,
-		c.MessageGeneration, c.Mute, c.Role, c.Token, c.User,
+		c.Activity, c.Application, c.Ban, c.Category, c.Channel, c.ChannelCount,
+		c.ChannelCountDelta, c.Clip, c.Event, c.Follow, c.Grant, c.Message,
+		c.MessageGeneration, c.Mute, c.Role, c.Stream, c.Subscription, c.Token, c.User,
+		c.Vod, c.Vote,
 	} {
 		n.Intercept(interceptors...)
 	}
@@ -270,6 +328,8 @@ func (c *Client) Intercept(interceptors ...Interceptor) {
 // Mutate implements the ent.Mutator interface.
 func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 	switch m := m.(type) {
+	case *ActivityMutation:
+		return c.Activity.mutate(ctx, m)
 	case *ApplicationMutation:
 		return c.Application.mutate(ctx, m)
 	case *BanMutation:
@@ -278,8 +338,16 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.Category.mutate(ctx, m)
 	case *ChannelMutation:
 		return c.Channel.mutate(ctx, m)
+	case *ChannelCountMutation:
+		return c.ChannelCount.mutate(ctx, m)
+	case *ChannelCountDeltaMutation:
+		return c.ChannelCountDelta.mutate(ctx, m)
+	case *ClipMutation:
+		return c.Clip.mutate(ctx, m)
 	case *EventMutation:
 		return c.Event.mutate(ctx, m)
+	case *FollowMutation:
+		return c.Follow.mutate(ctx, m)
 	case *GrantMutation:
 		return c.Grant.mutate(ctx, m)
 	case *MessageMutation:
@@ -290,12 +358,153 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.Mute.mutate(ctx, m)
 	case *RoleMutation:
 		return c.Role.mutate(ctx, m)
+	case *StreamMutation:
+		return c.Stream.mutate(ctx, m)
+	case *SubscriptionMutation:
+		return c.Subscription.mutate(ctx, m)
 	case *TokenMutation:
 		return c.Token.mutate(ctx, m)
 	case *UserMutation:
 		return c.User.mutate(ctx, m)
+	case *VodMutation:
+		return c.Vod.mutate(ctx, m)
+	case *VoteMutation:
+		return c.Vote.mutate(ctx, m)
 	default:
 		return nil, fmt.Errorf("ent: unknown mutation type %T", m)
+	}
+}
+
+// ActivityClient is a client for the Activity schema.
+type ActivityClient struct {
+	config
+}
+
+// NewActivityClient returns a client for the Activity from the given config.
+func NewActivityClient(c config) *ActivityClient {
+	return &ActivityClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `activity.Hooks(f(g(h())))`.
+func (c *ActivityClient) Use(hooks ...Hook) {
+	c.hooks.Activity = append(c.hooks.Activity, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `activity.Intercept(f(g(h())))`.
+func (c *ActivityClient) Intercept(interceptors ...Interceptor) {
+	c.inters.Activity = append(c.inters.Activity, interceptors...)
+}
+
+// Create returns a builder for creating a Activity entity.
+func (c *ActivityClient) Create() *ActivityCreate {
+	mutation := newActivityMutation(c.config, OpCreate)
+	return &ActivityCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of Activity entities.
+func (c *ActivityClient) CreateBulk(builders ...*ActivityCreate) *ActivityCreateBulk {
+	return &ActivityCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *ActivityClient) MapCreateBulk(slice any, setFunc func(*ActivityCreate, int)) *ActivityCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &ActivityCreateBulk{err: fmt.Errorf("calling to ActivityClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*ActivityCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &ActivityCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for Activity.
+func (c *ActivityClient) Update() *ActivityUpdate {
+	mutation := newActivityMutation(c.config, OpUpdate)
+	return &ActivityUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *ActivityClient) UpdateOne(_m *Activity) *ActivityUpdateOne {
+	mutation := newActivityMutation(c.config, OpUpdateOne, withActivity(_m))
+	return &ActivityUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *ActivityClient) UpdateOneID(id uid.ID) *ActivityUpdateOne {
+	mutation := newActivityMutation(c.config, OpUpdateOne, withActivityID(id))
+	return &ActivityUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for Activity.
+func (c *ActivityClient) Delete() *ActivityDelete {
+	mutation := newActivityMutation(c.config, OpDelete)
+	return &ActivityDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *ActivityClient) DeleteOne(_m *Activity) *ActivityDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *ActivityClient) DeleteOneID(id uid.ID) *ActivityDeleteOne {
+	builder := c.Delete().Where(activity.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &ActivityDeleteOne{builder}
+}
+
+// Query returns a query builder for Activity.
+func (c *ActivityClient) Query() *ActivityQuery {
+	return &ActivityQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeActivity},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a Activity entity by its id.
+func (c *ActivityClient) Get(ctx context.Context, id uid.ID) (*Activity, error) {
+	return c.Query().Where(activity.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *ActivityClient) GetX(ctx context.Context, id uid.ID) *Activity {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *ActivityClient) Hooks() []Hook {
+	return c.hooks.Activity
+}
+
+// Interceptors returns the client interceptors.
+func (c *ActivityClient) Interceptors() []Interceptor {
+	return c.inters.Activity
+}
+
+func (c *ActivityClient) mutate(ctx context.Context, m *ActivityMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&ActivityCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&ActivityUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&ActivityUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&ActivityDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown Activity mutation op: %q", m.Op())
 	}
 }
 
@@ -789,6 +998,38 @@ func (c *ChannelClient) GetX(ctx context.Context, id uid.ID) *Channel {
 	return obj
 }
 
+// QueryFollowers queries the followers edge of a Channel.
+func (c *ChannelClient) QueryFollowers(_m *Channel) *UserQuery {
+	query := (&UserClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(channel.Table, channel.FieldID, id),
+			sqlgraph.To(user.Table, user.FieldID),
+			sqlgraph.Edge(sqlgraph.M2M, false, channel.FollowersTable, channel.FollowersPrimaryKey...),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QuerySubscribers queries the subscribers edge of a Channel.
+func (c *ChannelClient) QuerySubscribers(_m *Channel) *UserQuery {
+	query := (&UserClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(channel.Table, channel.FieldID, id),
+			sqlgraph.To(user.Table, user.FieldID),
+			sqlgraph.Edge(sqlgraph.M2M, false, channel.SubscribersTable, channel.SubscribersPrimaryKey...),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
 // QueryBannedUsers queries the banned_users edge of a Channel.
 func (c *ChannelClient) QueryBannedUsers(_m *Channel) *UserQuery {
 	query := (&UserClient{config: c.config}).Query()
@@ -830,6 +1071,38 @@ func (c *ChannelClient) QueryClearedUsers(_m *Channel) *UserQuery {
 			sqlgraph.From(channel.Table, channel.FieldID, id),
 			sqlgraph.To(user.Table, user.FieldID),
 			sqlgraph.Edge(sqlgraph.M2M, false, channel.ClearedUsersTable, channel.ClearedUsersPrimaryKey...),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryFollows queries the follows edge of a Channel.
+func (c *ChannelClient) QueryFollows(_m *Channel) *FollowQuery {
+	query := (&FollowClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(channel.Table, channel.FieldID, id),
+			sqlgraph.To(follow.Table, follow.ChannelColumn),
+			sqlgraph.Edge(sqlgraph.O2M, true, channel.FollowsTable, channel.FollowsColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QuerySubscriptions queries the subscriptions edge of a Channel.
+func (c *ChannelClient) QuerySubscriptions(_m *Channel) *SubscriptionQuery {
+	query := (&SubscriptionClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(channel.Table, channel.FieldID, id),
+			sqlgraph.To(subscription.Table, subscription.ChannelColumn),
+			sqlgraph.Edge(sqlgraph.O2M, true, channel.SubscriptionsTable, channel.SubscriptionsColumn),
 		)
 		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
 		return fromV, nil
@@ -907,6 +1180,405 @@ func (c *ChannelClient) mutate(ctx context.Context, m *ChannelMutation) (Value, 
 		return (&ChannelDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown Channel mutation op: %q", m.Op())
+	}
+}
+
+// ChannelCountClient is a client for the ChannelCount schema.
+type ChannelCountClient struct {
+	config
+}
+
+// NewChannelCountClient returns a client for the ChannelCount from the given config.
+func NewChannelCountClient(c config) *ChannelCountClient {
+	return &ChannelCountClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `channelcount.Hooks(f(g(h())))`.
+func (c *ChannelCountClient) Use(hooks ...Hook) {
+	c.hooks.ChannelCount = append(c.hooks.ChannelCount, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `channelcount.Intercept(f(g(h())))`.
+func (c *ChannelCountClient) Intercept(interceptors ...Interceptor) {
+	c.inters.ChannelCount = append(c.inters.ChannelCount, interceptors...)
+}
+
+// Create returns a builder for creating a ChannelCount entity.
+func (c *ChannelCountClient) Create() *ChannelCountCreate {
+	mutation := newChannelCountMutation(c.config, OpCreate)
+	return &ChannelCountCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of ChannelCount entities.
+func (c *ChannelCountClient) CreateBulk(builders ...*ChannelCountCreate) *ChannelCountCreateBulk {
+	return &ChannelCountCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *ChannelCountClient) MapCreateBulk(slice any, setFunc func(*ChannelCountCreate, int)) *ChannelCountCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &ChannelCountCreateBulk{err: fmt.Errorf("calling to ChannelCountClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*ChannelCountCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &ChannelCountCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for ChannelCount.
+func (c *ChannelCountClient) Update() *ChannelCountUpdate {
+	mutation := newChannelCountMutation(c.config, OpUpdate)
+	return &ChannelCountUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *ChannelCountClient) UpdateOne(_m *ChannelCount) *ChannelCountUpdateOne {
+	mutation := newChannelCountMutation(c.config, OpUpdateOne, withChannelCount(_m))
+	return &ChannelCountUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *ChannelCountClient) UpdateOneID(id int64) *ChannelCountUpdateOne {
+	mutation := newChannelCountMutation(c.config, OpUpdateOne, withChannelCountID(id))
+	return &ChannelCountUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for ChannelCount.
+func (c *ChannelCountClient) Delete() *ChannelCountDelete {
+	mutation := newChannelCountMutation(c.config, OpDelete)
+	return &ChannelCountDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *ChannelCountClient) DeleteOne(_m *ChannelCount) *ChannelCountDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *ChannelCountClient) DeleteOneID(id int64) *ChannelCountDeleteOne {
+	builder := c.Delete().Where(channelcount.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &ChannelCountDeleteOne{builder}
+}
+
+// Query returns a query builder for ChannelCount.
+func (c *ChannelCountClient) Query() *ChannelCountQuery {
+	return &ChannelCountQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeChannelCount},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a ChannelCount entity by its id.
+func (c *ChannelCountClient) Get(ctx context.Context, id int64) (*ChannelCount, error) {
+	return c.Query().Where(channelcount.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *ChannelCountClient) GetX(ctx context.Context, id int64) *ChannelCount {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *ChannelCountClient) Hooks() []Hook {
+	return c.hooks.ChannelCount
+}
+
+// Interceptors returns the client interceptors.
+func (c *ChannelCountClient) Interceptors() []Interceptor {
+	return c.inters.ChannelCount
+}
+
+func (c *ChannelCountClient) mutate(ctx context.Context, m *ChannelCountMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&ChannelCountCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&ChannelCountUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&ChannelCountUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&ChannelCountDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown ChannelCount mutation op: %q", m.Op())
+	}
+}
+
+// ChannelCountDeltaClient is a client for the ChannelCountDelta schema.
+type ChannelCountDeltaClient struct {
+	config
+}
+
+// NewChannelCountDeltaClient returns a client for the ChannelCountDelta from the given config.
+func NewChannelCountDeltaClient(c config) *ChannelCountDeltaClient {
+	return &ChannelCountDeltaClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `channelcountdelta.Hooks(f(g(h())))`.
+func (c *ChannelCountDeltaClient) Use(hooks ...Hook) {
+	c.hooks.ChannelCountDelta = append(c.hooks.ChannelCountDelta, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `channelcountdelta.Intercept(f(g(h())))`.
+func (c *ChannelCountDeltaClient) Intercept(interceptors ...Interceptor) {
+	c.inters.ChannelCountDelta = append(c.inters.ChannelCountDelta, interceptors...)
+}
+
+// Create returns a builder for creating a ChannelCountDelta entity.
+func (c *ChannelCountDeltaClient) Create() *ChannelCountDeltaCreate {
+	mutation := newChannelCountDeltaMutation(c.config, OpCreate)
+	return &ChannelCountDeltaCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of ChannelCountDelta entities.
+func (c *ChannelCountDeltaClient) CreateBulk(builders ...*ChannelCountDeltaCreate) *ChannelCountDeltaCreateBulk {
+	return &ChannelCountDeltaCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *ChannelCountDeltaClient) MapCreateBulk(slice any, setFunc func(*ChannelCountDeltaCreate, int)) *ChannelCountDeltaCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &ChannelCountDeltaCreateBulk{err: fmt.Errorf("calling to ChannelCountDeltaClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*ChannelCountDeltaCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &ChannelCountDeltaCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for ChannelCountDelta.
+func (c *ChannelCountDeltaClient) Update() *ChannelCountDeltaUpdate {
+	mutation := newChannelCountDeltaMutation(c.config, OpUpdate)
+	return &ChannelCountDeltaUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *ChannelCountDeltaClient) UpdateOne(_m *ChannelCountDelta) *ChannelCountDeltaUpdateOne {
+	mutation := newChannelCountDeltaMutation(c.config, OpUpdateOne, withChannelCountDelta(_m))
+	return &ChannelCountDeltaUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *ChannelCountDeltaClient) UpdateOneID(id uid.ID) *ChannelCountDeltaUpdateOne {
+	mutation := newChannelCountDeltaMutation(c.config, OpUpdateOne, withChannelCountDeltaID(id))
+	return &ChannelCountDeltaUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for ChannelCountDelta.
+func (c *ChannelCountDeltaClient) Delete() *ChannelCountDeltaDelete {
+	mutation := newChannelCountDeltaMutation(c.config, OpDelete)
+	return &ChannelCountDeltaDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *ChannelCountDeltaClient) DeleteOne(_m *ChannelCountDelta) *ChannelCountDeltaDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *ChannelCountDeltaClient) DeleteOneID(id uid.ID) *ChannelCountDeltaDeleteOne {
+	builder := c.Delete().Where(channelcountdelta.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &ChannelCountDeltaDeleteOne{builder}
+}
+
+// Query returns a query builder for ChannelCountDelta.
+func (c *ChannelCountDeltaClient) Query() *ChannelCountDeltaQuery {
+	return &ChannelCountDeltaQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeChannelCountDelta},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a ChannelCountDelta entity by its id.
+func (c *ChannelCountDeltaClient) Get(ctx context.Context, id uid.ID) (*ChannelCountDelta, error) {
+	return c.Query().Where(channelcountdelta.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *ChannelCountDeltaClient) GetX(ctx context.Context, id uid.ID) *ChannelCountDelta {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *ChannelCountDeltaClient) Hooks() []Hook {
+	return c.hooks.ChannelCountDelta
+}
+
+// Interceptors returns the client interceptors.
+func (c *ChannelCountDeltaClient) Interceptors() []Interceptor {
+	return c.inters.ChannelCountDelta
+}
+
+func (c *ChannelCountDeltaClient) mutate(ctx context.Context, m *ChannelCountDeltaMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&ChannelCountDeltaCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&ChannelCountDeltaUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&ChannelCountDeltaUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&ChannelCountDeltaDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown ChannelCountDelta mutation op: %q", m.Op())
+	}
+}
+
+// ClipClient is a client for the Clip schema.
+type ClipClient struct {
+	config
+}
+
+// NewClipClient returns a client for the Clip from the given config.
+func NewClipClient(c config) *ClipClient {
+	return &ClipClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `clip.Hooks(f(g(h())))`.
+func (c *ClipClient) Use(hooks ...Hook) {
+	c.hooks.Clip = append(c.hooks.Clip, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `clip.Intercept(f(g(h())))`.
+func (c *ClipClient) Intercept(interceptors ...Interceptor) {
+	c.inters.Clip = append(c.inters.Clip, interceptors...)
+}
+
+// Create returns a builder for creating a Clip entity.
+func (c *ClipClient) Create() *ClipCreate {
+	mutation := newClipMutation(c.config, OpCreate)
+	return &ClipCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of Clip entities.
+func (c *ClipClient) CreateBulk(builders ...*ClipCreate) *ClipCreateBulk {
+	return &ClipCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *ClipClient) MapCreateBulk(slice any, setFunc func(*ClipCreate, int)) *ClipCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &ClipCreateBulk{err: fmt.Errorf("calling to ClipClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*ClipCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &ClipCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for Clip.
+func (c *ClipClient) Update() *ClipUpdate {
+	mutation := newClipMutation(c.config, OpUpdate)
+	return &ClipUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *ClipClient) UpdateOne(_m *Clip) *ClipUpdateOne {
+	mutation := newClipMutation(c.config, OpUpdateOne, withClip(_m))
+	return &ClipUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *ClipClient) UpdateOneID(id uid.ID) *ClipUpdateOne {
+	mutation := newClipMutation(c.config, OpUpdateOne, withClipID(id))
+	return &ClipUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for Clip.
+func (c *ClipClient) Delete() *ClipDelete {
+	mutation := newClipMutation(c.config, OpDelete)
+	return &ClipDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *ClipClient) DeleteOne(_m *Clip) *ClipDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *ClipClient) DeleteOneID(id uid.ID) *ClipDeleteOne {
+	builder := c.Delete().Where(clip.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &ClipDeleteOne{builder}
+}
+
+// Query returns a query builder for Clip.
+func (c *ClipClient) Query() *ClipQuery {
+	return &ClipQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeClip},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a Clip entity by its id.
+func (c *ClipClient) Get(ctx context.Context, id uid.ID) (*Clip, error) {
+	return c.Query().Where(clip.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *ClipClient) GetX(ctx context.Context, id uid.ID) *Clip {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *ClipClient) Hooks() []Hook {
+	return c.hooks.Clip
+}
+
+// Interceptors returns the client interceptors.
+func (c *ClipClient) Interceptors() []Interceptor {
+	return c.inters.Clip
+}
+
+func (c *ClipClient) mutate(ctx context.Context, m *ClipMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&ClipCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&ClipUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&ClipUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&ClipDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown Clip mutation op: %q", m.Op())
 	}
 }
 
@@ -1040,6 +1712,122 @@ func (c *EventClient) mutate(ctx context.Context, m *EventMutation) (Value, erro
 		return (&EventDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown Event mutation op: %q", m.Op())
+	}
+}
+
+// FollowClient is a client for the Follow schema.
+type FollowClient struct {
+	config
+}
+
+// NewFollowClient returns a client for the Follow from the given config.
+func NewFollowClient(c config) *FollowClient {
+	return &FollowClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `follow.Hooks(f(g(h())))`.
+func (c *FollowClient) Use(hooks ...Hook) {
+	c.hooks.Follow = append(c.hooks.Follow, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `follow.Intercept(f(g(h())))`.
+func (c *FollowClient) Intercept(interceptors ...Interceptor) {
+	c.inters.Follow = append(c.inters.Follow, interceptors...)
+}
+
+// Create returns a builder for creating a Follow entity.
+func (c *FollowClient) Create() *FollowCreate {
+	mutation := newFollowMutation(c.config, OpCreate)
+	return &FollowCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of Follow entities.
+func (c *FollowClient) CreateBulk(builders ...*FollowCreate) *FollowCreateBulk {
+	return &FollowCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *FollowClient) MapCreateBulk(slice any, setFunc func(*FollowCreate, int)) *FollowCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &FollowCreateBulk{err: fmt.Errorf("calling to FollowClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*FollowCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &FollowCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for Follow.
+func (c *FollowClient) Update() *FollowUpdate {
+	mutation := newFollowMutation(c.config, OpUpdate)
+	return &FollowUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *FollowClient) UpdateOne(_m *Follow) *FollowUpdateOne {
+	mutation := newFollowMutation(c.config, OpUpdateOne)
+	mutation.channel = &_m.ChannelID
+	mutation.user = &_m.UserID
+	return &FollowUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for Follow.
+func (c *FollowClient) Delete() *FollowDelete {
+	mutation := newFollowMutation(c.config, OpDelete)
+	return &FollowDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Query returns a query builder for Follow.
+func (c *FollowClient) Query() *FollowQuery {
+	return &FollowQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeFollow},
+		inters: c.Interceptors(),
+	}
+}
+
+// QueryChannel queries the channel edge of a Follow.
+func (c *FollowClient) QueryChannel(_m *Follow) *ChannelQuery {
+	return c.Query().
+		Where(follow.ChannelID(_m.ChannelID), follow.UserID(_m.UserID)).
+		QueryChannel()
+}
+
+// QueryUser queries the user edge of a Follow.
+func (c *FollowClient) QueryUser(_m *Follow) *UserQuery {
+	return c.Query().
+		Where(follow.ChannelID(_m.ChannelID), follow.UserID(_m.UserID)).
+		QueryUser()
+}
+
+// Hooks returns the client hooks.
+func (c *FollowClient) Hooks() []Hook {
+	return c.hooks.Follow
+}
+
+// Interceptors returns the client interceptors.
+func (c *FollowClient) Interceptors() []Interceptor {
+	return c.inters.Follow
+}
+
+func (c *FollowClient) mutate(ctx context.Context, m *FollowMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&FollowCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&FollowUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&FollowUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&FollowDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown Follow mutation op: %q", m.Op())
 	}
 }
 
@@ -1674,6 +2462,255 @@ func (c *RoleClient) mutate(ctx context.Context, m *RoleMutation) (Value, error)
 	}
 }
 
+// StreamClient is a client for the Stream schema.
+type StreamClient struct {
+	config
+}
+
+// NewStreamClient returns a client for the Stream from the given config.
+func NewStreamClient(c config) *StreamClient {
+	return &StreamClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `stream.Hooks(f(g(h())))`.
+func (c *StreamClient) Use(hooks ...Hook) {
+	c.hooks.Stream = append(c.hooks.Stream, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `stream.Intercept(f(g(h())))`.
+func (c *StreamClient) Intercept(interceptors ...Interceptor) {
+	c.inters.Stream = append(c.inters.Stream, interceptors...)
+}
+
+// Create returns a builder for creating a Stream entity.
+func (c *StreamClient) Create() *StreamCreate {
+	mutation := newStreamMutation(c.config, OpCreate)
+	return &StreamCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of Stream entities.
+func (c *StreamClient) CreateBulk(builders ...*StreamCreate) *StreamCreateBulk {
+	return &StreamCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *StreamClient) MapCreateBulk(slice any, setFunc func(*StreamCreate, int)) *StreamCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &StreamCreateBulk{err: fmt.Errorf("calling to StreamClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*StreamCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &StreamCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for Stream.
+func (c *StreamClient) Update() *StreamUpdate {
+	mutation := newStreamMutation(c.config, OpUpdate)
+	return &StreamUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *StreamClient) UpdateOne(_m *Stream) *StreamUpdateOne {
+	mutation := newStreamMutation(c.config, OpUpdateOne, withStream(_m))
+	return &StreamUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *StreamClient) UpdateOneID(id uid.ID) *StreamUpdateOne {
+	mutation := newStreamMutation(c.config, OpUpdateOne, withStreamID(id))
+	return &StreamUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for Stream.
+func (c *StreamClient) Delete() *StreamDelete {
+	mutation := newStreamMutation(c.config, OpDelete)
+	return &StreamDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *StreamClient) DeleteOne(_m *Stream) *StreamDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *StreamClient) DeleteOneID(id uid.ID) *StreamDeleteOne {
+	builder := c.Delete().Where(stream.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &StreamDeleteOne{builder}
+}
+
+// Query returns a query builder for Stream.
+func (c *StreamClient) Query() *StreamQuery {
+	return &StreamQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeStream},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a Stream entity by its id.
+func (c *StreamClient) Get(ctx context.Context, id uid.ID) (*Stream, error) {
+	return c.Query().Where(stream.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *StreamClient) GetX(ctx context.Context, id uid.ID) *Stream {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *StreamClient) Hooks() []Hook {
+	return c.hooks.Stream
+}
+
+// Interceptors returns the client interceptors.
+func (c *StreamClient) Interceptors() []Interceptor {
+	return c.inters.Stream
+}
+
+func (c *StreamClient) mutate(ctx context.Context, m *StreamMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&StreamCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&StreamUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&StreamUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&StreamDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown Stream mutation op: %q", m.Op())
+	}
+}
+
+// SubscriptionClient is a client for the Subscription schema.
+type SubscriptionClient struct {
+	config
+}
+
+// NewSubscriptionClient returns a client for the Subscription from the given config.
+func NewSubscriptionClient(c config) *SubscriptionClient {
+	return &SubscriptionClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `subscription.Hooks(f(g(h())))`.
+func (c *SubscriptionClient) Use(hooks ...Hook) {
+	c.hooks.Subscription = append(c.hooks.Subscription, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `subscription.Intercept(f(g(h())))`.
+func (c *SubscriptionClient) Intercept(interceptors ...Interceptor) {
+	c.inters.Subscription = append(c.inters.Subscription, interceptors...)
+}
+
+// Create returns a builder for creating a Subscription entity.
+func (c *SubscriptionClient) Create() *SubscriptionCreate {
+	mutation := newSubscriptionMutation(c.config, OpCreate)
+	return &SubscriptionCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of Subscription entities.
+func (c *SubscriptionClient) CreateBulk(builders ...*SubscriptionCreate) *SubscriptionCreateBulk {
+	return &SubscriptionCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *SubscriptionClient) MapCreateBulk(slice any, setFunc func(*SubscriptionCreate, int)) *SubscriptionCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &SubscriptionCreateBulk{err: fmt.Errorf("calling to SubscriptionClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*SubscriptionCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &SubscriptionCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for Subscription.
+func (c *SubscriptionClient) Update() *SubscriptionUpdate {
+	mutation := newSubscriptionMutation(c.config, OpUpdate)
+	return &SubscriptionUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *SubscriptionClient) UpdateOne(_m *Subscription) *SubscriptionUpdateOne {
+	mutation := newSubscriptionMutation(c.config, OpUpdateOne)
+	mutation.channel = &_m.ChannelID
+	mutation.user = &_m.UserID
+	return &SubscriptionUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for Subscription.
+func (c *SubscriptionClient) Delete() *SubscriptionDelete {
+	mutation := newSubscriptionMutation(c.config, OpDelete)
+	return &SubscriptionDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Query returns a query builder for Subscription.
+func (c *SubscriptionClient) Query() *SubscriptionQuery {
+	return &SubscriptionQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeSubscription},
+		inters: c.Interceptors(),
+	}
+}
+
+// QueryChannel queries the channel edge of a Subscription.
+func (c *SubscriptionClient) QueryChannel(_m *Subscription) *ChannelQuery {
+	return c.Query().
+		Where(subscription.ChannelID(_m.ChannelID), subscription.UserID(_m.UserID)).
+		QueryChannel()
+}
+
+// QueryUser queries the user edge of a Subscription.
+func (c *SubscriptionClient) QueryUser(_m *Subscription) *UserQuery {
+	return c.Query().
+		Where(subscription.ChannelID(_m.ChannelID), subscription.UserID(_m.UserID)).
+		QueryUser()
+}
+
+// Hooks returns the client hooks.
+func (c *SubscriptionClient) Hooks() []Hook {
+	return c.hooks.Subscription
+}
+
+// Interceptors returns the client interceptors.
+func (c *SubscriptionClient) Interceptors() []Interceptor {
+	return c.inters.Subscription
+}
+
+func (c *SubscriptionClient) mutate(ctx context.Context, m *SubscriptionMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&SubscriptionCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&SubscriptionUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&SubscriptionUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&SubscriptionDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown Subscription mutation op: %q", m.Op())
+	}
+}
+
 // TokenClient is a client for the Token schema.
 type TokenClient struct {
 	config
@@ -1915,6 +2952,38 @@ func (c *UserClient) GetX(ctx context.Context, id uid.ID) *User {
 	return obj
 }
 
+// QueryFollowedChannels queries the followed_channels edge of a User.
+func (c *UserClient) QueryFollowedChannels(_m *User) *ChannelQuery {
+	query := (&ChannelClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(user.Table, user.FieldID, id),
+			sqlgraph.To(channel.Table, channel.FieldID),
+			sqlgraph.Edge(sqlgraph.M2M, true, user.FollowedChannelsTable, user.FollowedChannelsPrimaryKey...),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QuerySubscribedChannels queries the subscribed_channels edge of a User.
+func (c *UserClient) QuerySubscribedChannels(_m *User) *ChannelQuery {
+	query := (&ChannelClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(user.Table, user.FieldID, id),
+			sqlgraph.To(channel.Table, channel.FieldID),
+			sqlgraph.Edge(sqlgraph.M2M, true, user.SubscribedChannelsTable, user.SubscribedChannelsPrimaryKey...),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
 // QueryBannedChannels queries the banned_channels edge of a User.
 func (c *UserClient) QueryBannedChannels(_m *User) *ChannelQuery {
 	query := (&ChannelClient{config: c.config}).Query()
@@ -1956,6 +3025,38 @@ func (c *UserClient) QueryClearedChannels(_m *User) *ChannelQuery {
 			sqlgraph.From(user.Table, user.FieldID, id),
 			sqlgraph.To(channel.Table, channel.FieldID),
 			sqlgraph.Edge(sqlgraph.M2M, true, user.ClearedChannelsTable, user.ClearedChannelsPrimaryKey...),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryFollows queries the follows edge of a User.
+func (c *UserClient) QueryFollows(_m *User) *FollowQuery {
+	query := (&FollowClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(user.Table, user.FieldID, id),
+			sqlgraph.To(follow.Table, follow.UserColumn),
+			sqlgraph.Edge(sqlgraph.O2M, true, user.FollowsTable, user.FollowsColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QuerySubscriptions queries the subscriptions edge of a User.
+func (c *UserClient) QuerySubscriptions(_m *User) *SubscriptionQuery {
+	query := (&SubscriptionClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(user.Table, user.FieldID, id),
+			sqlgraph.To(subscription.Table, subscription.UserColumn),
+			sqlgraph.Edge(sqlgraph.O2M, true, user.SubscriptionsTable, user.SubscriptionsColumn),
 		)
 		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
 		return fromV, nil
@@ -2036,15 +3137,283 @@ func (c *UserClient) mutate(ctx context.Context, m *UserMutation) (Value, error)
 	}
 }
 
+// VodClient is a client for the Vod schema.
+type VodClient struct {
+	config
+}
+
+// NewVodClient returns a client for the Vod from the given config.
+func NewVodClient(c config) *VodClient {
+	return &VodClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `vod.Hooks(f(g(h())))`.
+func (c *VodClient) Use(hooks ...Hook) {
+	c.hooks.Vod = append(c.hooks.Vod, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `vod.Intercept(f(g(h())))`.
+func (c *VodClient) Intercept(interceptors ...Interceptor) {
+	c.inters.Vod = append(c.inters.Vod, interceptors...)
+}
+
+// Create returns a builder for creating a Vod entity.
+func (c *VodClient) Create() *VodCreate {
+	mutation := newVodMutation(c.config, OpCreate)
+	return &VodCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of Vod entities.
+func (c *VodClient) CreateBulk(builders ...*VodCreate) *VodCreateBulk {
+	return &VodCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *VodClient) MapCreateBulk(slice any, setFunc func(*VodCreate, int)) *VodCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &VodCreateBulk{err: fmt.Errorf("calling to VodClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*VodCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &VodCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for Vod.
+func (c *VodClient) Update() *VodUpdate {
+	mutation := newVodMutation(c.config, OpUpdate)
+	return &VodUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *VodClient) UpdateOne(_m *Vod) *VodUpdateOne {
+	mutation := newVodMutation(c.config, OpUpdateOne, withVod(_m))
+	return &VodUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *VodClient) UpdateOneID(id uid.ID) *VodUpdateOne {
+	mutation := newVodMutation(c.config, OpUpdateOne, withVodID(id))
+	return &VodUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for Vod.
+func (c *VodClient) Delete() *VodDelete {
+	mutation := newVodMutation(c.config, OpDelete)
+	return &VodDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *VodClient) DeleteOne(_m *Vod) *VodDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *VodClient) DeleteOneID(id uid.ID) *VodDeleteOne {
+	builder := c.Delete().Where(vod.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &VodDeleteOne{builder}
+}
+
+// Query returns a query builder for Vod.
+func (c *VodClient) Query() *VodQuery {
+	return &VodQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeVod},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a Vod entity by its id.
+func (c *VodClient) Get(ctx context.Context, id uid.ID) (*Vod, error) {
+	return c.Query().Where(vod.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *VodClient) GetX(ctx context.Context, id uid.ID) *Vod {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *VodClient) Hooks() []Hook {
+	return c.hooks.Vod
+}
+
+// Interceptors returns the client interceptors.
+func (c *VodClient) Interceptors() []Interceptor {
+	return c.inters.Vod
+}
+
+func (c *VodClient) mutate(ctx context.Context, m *VodMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&VodCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&VodUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&VodUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&VodDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown Vod mutation op: %q", m.Op())
+	}
+}
+
+// VoteClient is a client for the Vote schema.
+type VoteClient struct {
+	config
+}
+
+// NewVoteClient returns a client for the Vote from the given config.
+func NewVoteClient(c config) *VoteClient {
+	return &VoteClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `vote.Hooks(f(g(h())))`.
+func (c *VoteClient) Use(hooks ...Hook) {
+	c.hooks.Vote = append(c.hooks.Vote, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `vote.Intercept(f(g(h())))`.
+func (c *VoteClient) Intercept(interceptors ...Interceptor) {
+	c.inters.Vote = append(c.inters.Vote, interceptors...)
+}
+
+// Create returns a builder for creating a Vote entity.
+func (c *VoteClient) Create() *VoteCreate {
+	mutation := newVoteMutation(c.config, OpCreate)
+	return &VoteCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of Vote entities.
+func (c *VoteClient) CreateBulk(builders ...*VoteCreate) *VoteCreateBulk {
+	return &VoteCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *VoteClient) MapCreateBulk(slice any, setFunc func(*VoteCreate, int)) *VoteCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &VoteCreateBulk{err: fmt.Errorf("calling to VoteClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*VoteCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &VoteCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for Vote.
+func (c *VoteClient) Update() *VoteUpdate {
+	mutation := newVoteMutation(c.config, OpUpdate)
+	return &VoteUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *VoteClient) UpdateOne(_m *Vote) *VoteUpdateOne {
+	mutation := newVoteMutation(c.config, OpUpdateOne, withVote(_m))
+	return &VoteUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *VoteClient) UpdateOneID(id uid.ID) *VoteUpdateOne {
+	mutation := newVoteMutation(c.config, OpUpdateOne, withVoteID(id))
+	return &VoteUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for Vote.
+func (c *VoteClient) Delete() *VoteDelete {
+	mutation := newVoteMutation(c.config, OpDelete)
+	return &VoteDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *VoteClient) DeleteOne(_m *Vote) *VoteDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *VoteClient) DeleteOneID(id uid.ID) *VoteDeleteOne {
+	builder := c.Delete().Where(vote.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &VoteDeleteOne{builder}
+}
+
+// Query returns a query builder for Vote.
+func (c *VoteClient) Query() *VoteQuery {
+	return &VoteQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeVote},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a Vote entity by its id.
+func (c *VoteClient) Get(ctx context.Context, id uid.ID) (*Vote, error) {
+	return c.Query().Where(vote.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *VoteClient) GetX(ctx context.Context, id uid.ID) *Vote {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *VoteClient) Hooks() []Hook {
+	return c.hooks.Vote
+}
+
+// Interceptors returns the client interceptors.
+func (c *VoteClient) Interceptors() []Interceptor {
+	return c.inters.Vote
+}
+
+func (c *VoteClient) mutate(ctx context.Context, m *VoteMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&VoteCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&VoteUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&VoteUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&VoteDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown Vote mutation op: %q", m.Op())
+	}
+}
+
 // hooks and interceptors per client, for fast access.
 type (
 	hooks struct {
-		Application, Ban, Category, Channel, Event, Grant, Message, MessageGeneration,
-		Mute, Role, Token, User []ent.Hook
+		Activity, Application, Ban, Category, Channel, ChannelCount, ChannelCountDelta,
+		Clip, Event, Follow, Grant, Message, MessageGeneration, Mute, Role, Stream,
+		Subscription, Token, User, Vod, Vote []ent.Hook
 	}
 	inters struct {
-		Application, Ban, Category, Channel, Event, Grant, Message, MessageGeneration,
-		Mute, Role, Token, User []ent.Interceptor
+		Activity, Application, Ban, Category, Channel, ChannelCount, ChannelCountDelta,
+		Clip, Event, Follow, Grant, Message, MessageGeneration, Mute, Role, Stream,
+		Subscription, Token, User, Vod, Vote []ent.Interceptor
 	}
 )
 

@@ -12,18 +12,27 @@ import (
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
+	"github.com/moderato-live/moderato/ent/activity"
 	"github.com/moderato-live/moderato/ent/application"
 	"github.com/moderato-live/moderato/ent/ban"
 	"github.com/moderato-live/moderato/ent/category"
 	"github.com/moderato-live/moderato/ent/channel"
+	"github.com/moderato-live/moderato/ent/channelcount"
+	"github.com/moderato-live/moderato/ent/channelcountdelta"
+	"github.com/moderato-live/moderato/ent/clip"
 	"github.com/moderato-live/moderato/ent/event"
+	"github.com/moderato-live/moderato/ent/follow"
 	"github.com/moderato-live/moderato/ent/grant"
 	"github.com/moderato-live/moderato/ent/message"
 	"github.com/moderato-live/moderato/ent/messagegeneration"
 	"github.com/moderato-live/moderato/ent/mute"
 	"github.com/moderato-live/moderato/ent/role"
+	"github.com/moderato-live/moderato/ent/stream"
+	"github.com/moderato-live/moderato/ent/subscription"
 	"github.com/moderato-live/moderato/ent/token"
 	"github.com/moderato-live/moderato/ent/user"
+	"github.com/moderato-live/moderato/ent/vod"
+	"github.com/moderato-live/moderato/ent/vote"
 )
 
 // ent aliases to avoid import conflicts in user's code.
@@ -84,18 +93,27 @@ var (
 func checkColumn(t, c string) error {
 	initCheck.Do(func() {
 		columnCheck = sql.NewColumnCheck(map[string]func(string) bool{
+			activity.Table:          activity.ValidColumn,
 			application.Table:       application.ValidColumn,
 			ban.Table:               ban.ValidColumn,
 			category.Table:          category.ValidColumn,
 			channel.Table:           channel.ValidColumn,
+			channelcount.Table:      channelcount.ValidColumn,
+			channelcountdelta.Table: channelcountdelta.ValidColumn,
+			clip.Table:              clip.ValidColumn,
 			event.Table:             event.ValidColumn,
+			follow.Table:            follow.ValidColumn,
 			grant.Table:             grant.ValidColumn,
 			message.Table:           message.ValidColumn,
 			messagegeneration.Table: messagegeneration.ValidColumn,
 			mute.Table:              mute.ValidColumn,
 			role.Table:              role.ValidColumn,
+			stream.Table:            stream.ValidColumn,
+			subscription.Table:      subscription.ValidColumn,
 			token.Table:             token.ValidColumn,
 			user.Table:              user.ValidColumn,
+			vod.Table:               vod.ValidColumn,
+			vote.Table:              vote.ValidColumn,
 		})
 	})
 	return columnCheck(t, c)

@@ -10,19 +10,28 @@ import (
 
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/sql"
+	"github.com/moderato-live/moderato/ent/activity"
 	"github.com/moderato-live/moderato/ent/application"
 	"github.com/moderato-live/moderato/ent/ban"
 	"github.com/moderato-live/moderato/ent/category"
 	"github.com/moderato-live/moderato/ent/channel"
+	"github.com/moderato-live/moderato/ent/channelcount"
+	"github.com/moderato-live/moderato/ent/channelcountdelta"
+	"github.com/moderato-live/moderato/ent/clip"
 	"github.com/moderato-live/moderato/ent/event"
+	"github.com/moderato-live/moderato/ent/follow"
 	"github.com/moderato-live/moderato/ent/grant"
 	"github.com/moderato-live/moderato/ent/message"
 	"github.com/moderato-live/moderato/ent/messagegeneration"
 	"github.com/moderato-live/moderato/ent/mute"
 	"github.com/moderato-live/moderato/ent/predicate"
 	"github.com/moderato-live/moderato/ent/role"
+	"github.com/moderato-live/moderato/ent/stream"
+	"github.com/moderato-live/moderato/ent/subscription"
 	"github.com/moderato-live/moderato/ent/token"
 	"github.com/moderato-live/moderato/ent/user"
+	"github.com/moderato-live/moderato/ent/vod"
+	"github.com/moderato-live/moderato/ent/vote"
 	"github.com/moderato-live/moderato/server/digest"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/uid"
@@ -37,19 +46,829 @@ const (
 	OpUpdateOne = ent.OpUpdateOne
 
 	// Node types.
+	TypeActivity          = "Activity"
 	TypeApplication       = "Application"
 	TypeBan               = "Ban"
 	TypeCategory          = "Category"
 	TypeChannel           = "Channel"
+	TypeChannelCount      = "ChannelCount"
+	TypeChannelCountDelta = "ChannelCountDelta"
+	TypeClip              = "Clip"
 	TypeEvent             = "Event"
+	TypeFollow            = "Follow"
 	TypeGrant             = "Grant"
 	TypeMessage           = "Message"
 	TypeMessageGeneration = "MessageGeneration"
 	TypeMute              = "Mute"
 	TypeRole              = "Role"
+	TypeStream            = "Stream"
+	TypeSubscription      = "Subscription"
 	TypeToken             = "Token"
 	TypeUser              = "User"
+	TypeVod               = "Vod"
+	TypeVote              = "Vote"
 )
+
+// ActivityMutation represents an operation that mutates the Activity nodes in the graph.
+type ActivityMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *uid.ID
+	channel_id    *uid.ID
+	number        *int64
+	addnumber     *int64
+	dedup_key     *string
+	_type         *string
+	user_id       *uid.ID
+	info          *string
+	action        *string
+	created_at    *instant.Instant
+	addcreated_at *instant.Instant
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*Activity, error)
+	predicates    []predicate.Activity
+}
+
+var _ ent.Mutation = (*ActivityMutation)(nil)
+
+// activityOption allows management of the mutation configuration using functional options.
+type activityOption func(*ActivityMutation)
+
+// newActivityMutation creates new mutation for the Activity entity.
+func newActivityMutation(c config, op Op, opts ...activityOption) *ActivityMutation {
+	m := &ActivityMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeActivity,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withActivityID sets the ID field of the mutation.
+func withActivityID(id uid.ID) activityOption {
+	return func(m *ActivityMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *Activity
+		)
+		m.oldValue = func(ctx context.Context) (*Activity, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().Activity.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withActivity sets the old Activity of the mutation.
+func withActivity(node *Activity) activityOption {
+	return func(m *ActivityMutation) {
+		m.oldValue = func(context.Context) (*Activity, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m ActivityMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m ActivityMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of Activity entities.
+func (m *ActivityMutation) SetID(id uid.ID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *ActivityMutation) ID() (id uid.ID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *ActivityMutation) IDs(ctx context.Context) ([]uid.ID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uid.ID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().Activity.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetChannelID sets the "channel_id" field.
+func (m *ActivityMutation) SetChannelID(u uid.ID) {
+	m.channel_id = &u
+}
+
+// ChannelID returns the value of the "channel_id" field in the mutation.
+func (m *ActivityMutation) ChannelID() (r uid.ID, exists bool) {
+	v := m.channel_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldChannelID returns the old "channel_id" field's value of the Activity entity.
+// If the Activity object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ActivityMutation) OldChannelID(ctx context.Context) (v uid.ID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldChannelID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldChannelID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldChannelID: %w", err)
+	}
+	return oldValue.ChannelID, nil
+}
+
+// ResetChannelID resets all changes to the "channel_id" field.
+func (m *ActivityMutation) ResetChannelID() {
+	m.channel_id = nil
+}
+
+// SetNumber sets the "number" field.
+func (m *ActivityMutation) SetNumber(i int64) {
+	m.number = &i
+	m.addnumber = nil
+}
+
+// Number returns the value of the "number" field in the mutation.
+func (m *ActivityMutation) Number() (r int64, exists bool) {
+	v := m.number
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldNumber returns the old "number" field's value of the Activity entity.
+// If the Activity object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ActivityMutation) OldNumber(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldNumber is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldNumber requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldNumber: %w", err)
+	}
+	return oldValue.Number, nil
+}
+
+// AddNumber adds i to the "number" field.
+func (m *ActivityMutation) AddNumber(i int64) {
+	if m.addnumber != nil {
+		*m.addnumber += i
+	} else {
+		m.addnumber = &i
+	}
+}
+
+// AddedNumber returns the value that was added to the "number" field in this mutation.
+func (m *ActivityMutation) AddedNumber() (r int64, exists bool) {
+	v := m.addnumber
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetNumber resets all changes to the "number" field.
+func (m *ActivityMutation) ResetNumber() {
+	m.number = nil
+	m.addnumber = nil
+}
+
+// SetDedupKey sets the "dedup_key" field.
+func (m *ActivityMutation) SetDedupKey(s string) {
+	m.dedup_key = &s
+}
+
+// DedupKey returns the value of the "dedup_key" field in the mutation.
+func (m *ActivityMutation) DedupKey() (r string, exists bool) {
+	v := m.dedup_key
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDedupKey returns the old "dedup_key" field's value of the Activity entity.
+// If the Activity object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ActivityMutation) OldDedupKey(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDedupKey is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDedupKey requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDedupKey: %w", err)
+	}
+	return oldValue.DedupKey, nil
+}
+
+// ResetDedupKey resets all changes to the "dedup_key" field.
+func (m *ActivityMutation) ResetDedupKey() {
+	m.dedup_key = nil
+}
+
+// SetType sets the "type" field.
+func (m *ActivityMutation) SetType(s string) {
+	m._type = &s
+}
+
+// GetType returns the value of the "type" field in the mutation.
+func (m *ActivityMutation) GetType() (r string, exists bool) {
+	v := m._type
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldType returns the old "type" field's value of the Activity entity.
+// If the Activity object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ActivityMutation) OldType(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldType is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldType requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldType: %w", err)
+	}
+	return oldValue.Type, nil
+}
+
+// ResetType resets all changes to the "type" field.
+func (m *ActivityMutation) ResetType() {
+	m._type = nil
+}
+
+// SetUserID sets the "user_id" field.
+func (m *ActivityMutation) SetUserID(u uid.ID) {
+	m.user_id = &u
+}
+
+// UserID returns the value of the "user_id" field in the mutation.
+func (m *ActivityMutation) UserID() (r uid.ID, exists bool) {
+	v := m.user_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUserID returns the old "user_id" field's value of the Activity entity.
+// If the Activity object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ActivityMutation) OldUserID(ctx context.Context) (v *uid.ID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUserID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUserID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUserID: %w", err)
+	}
+	return oldValue.UserID, nil
+}
+
+// ClearUserID clears the value of the "user_id" field.
+func (m *ActivityMutation) ClearUserID() {
+	m.user_id = nil
+	m.clearedFields[activity.FieldUserID] = struct{}{}
+}
+
+// UserIDCleared returns if the "user_id" field was cleared in this mutation.
+func (m *ActivityMutation) UserIDCleared() bool {
+	_, ok := m.clearedFields[activity.FieldUserID]
+	return ok
+}
+
+// ResetUserID resets all changes to the "user_id" field.
+func (m *ActivityMutation) ResetUserID() {
+	m.user_id = nil
+	delete(m.clearedFields, activity.FieldUserID)
+}
+
+// SetInfo sets the "info" field.
+func (m *ActivityMutation) SetInfo(s string) {
+	m.info = &s
+}
+
+// Info returns the value of the "info" field in the mutation.
+func (m *ActivityMutation) Info() (r string, exists bool) {
+	v := m.info
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldInfo returns the old "info" field's value of the Activity entity.
+// If the Activity object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ActivityMutation) OldInfo(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldInfo is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldInfo requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldInfo: %w", err)
+	}
+	return oldValue.Info, nil
+}
+
+// ResetInfo resets all changes to the "info" field.
+func (m *ActivityMutation) ResetInfo() {
+	m.info = nil
+}
+
+// SetAction sets the "action" field.
+func (m *ActivityMutation) SetAction(s string) {
+	m.action = &s
+}
+
+// Action returns the value of the "action" field in the mutation.
+func (m *ActivityMutation) Action() (r string, exists bool) {
+	v := m.action
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAction returns the old "action" field's value of the Activity entity.
+// If the Activity object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ActivityMutation) OldAction(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAction is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAction requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAction: %w", err)
+	}
+	return oldValue.Action, nil
+}
+
+// ResetAction resets all changes to the "action" field.
+func (m *ActivityMutation) ResetAction() {
+	m.action = nil
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *ActivityMutation) SetCreatedAt(i instant.Instant) {
+	m.created_at = &i
+	m.addcreated_at = nil
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *ActivityMutation) CreatedAt() (r instant.Instant, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the Activity entity.
+// If the Activity object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ActivityMutation) OldCreatedAt(ctx context.Context) (v instant.Instant, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// AddCreatedAt adds i to the "created_at" field.
+func (m *ActivityMutation) AddCreatedAt(i instant.Instant) {
+	if m.addcreated_at != nil {
+		*m.addcreated_at += i
+	} else {
+		m.addcreated_at = &i
+	}
+}
+
+// AddedCreatedAt returns the value that was added to the "created_at" field in this mutation.
+func (m *ActivityMutation) AddedCreatedAt() (r instant.Instant, exists bool) {
+	v := m.addcreated_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *ActivityMutation) ResetCreatedAt() {
+	m.created_at = nil
+	m.addcreated_at = nil
+}
+
+// Where appends a list predicates to the ActivityMutation builder.
+func (m *ActivityMutation) Where(ps ...predicate.Activity) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the ActivityMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *ActivityMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.Activity, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *ActivityMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *ActivityMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (Activity).
+func (m *ActivityMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *ActivityMutation) Fields() []string {
+	fields := make([]string, 0, 8)
+	if m.channel_id != nil {
+		fields = append(fields, activity.FieldChannelID)
+	}
+	if m.number != nil {
+		fields = append(fields, activity.FieldNumber)
+	}
+	if m.dedup_key != nil {
+		fields = append(fields, activity.FieldDedupKey)
+	}
+	if m._type != nil {
+		fields = append(fields, activity.FieldType)
+	}
+	if m.user_id != nil {
+		fields = append(fields, activity.FieldUserID)
+	}
+	if m.info != nil {
+		fields = append(fields, activity.FieldInfo)
+	}
+	if m.action != nil {
+		fields = append(fields, activity.FieldAction)
+	}
+	if m.created_at != nil {
+		fields = append(fields, activity.FieldCreatedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *ActivityMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case activity.FieldChannelID:
+		return m.ChannelID()
+	case activity.FieldNumber:
+		return m.Number()
+	case activity.FieldDedupKey:
+		return m.DedupKey()
+	case activity.FieldType:
+		return m.GetType()
+	case activity.FieldUserID:
+		return m.UserID()
+	case activity.FieldInfo:
+		return m.Info()
+	case activity.FieldAction:
+		return m.Action()
+	case activity.FieldCreatedAt:
+		return m.CreatedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *ActivityMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case activity.FieldChannelID:
+		return m.OldChannelID(ctx)
+	case activity.FieldNumber:
+		return m.OldNumber(ctx)
+	case activity.FieldDedupKey:
+		return m.OldDedupKey(ctx)
+	case activity.FieldType:
+		return m.OldType(ctx)
+	case activity.FieldUserID:
+		return m.OldUserID(ctx)
+	case activity.FieldInfo:
+		return m.OldInfo(ctx)
+	case activity.FieldAction:
+		return m.OldAction(ctx)
+	case activity.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown Activity field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *ActivityMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case activity.FieldChannelID:
+		v, ok := value.(uid.ID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetChannelID(v)
+		return nil
+	case activity.FieldNumber:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetNumber(v)
+		return nil
+	case activity.FieldDedupKey:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDedupKey(v)
+		return nil
+	case activity.FieldType:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetType(v)
+		return nil
+	case activity.FieldUserID:
+		v, ok := value.(uid.ID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUserID(v)
+		return nil
+	case activity.FieldInfo:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetInfo(v)
+		return nil
+	case activity.FieldAction:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAction(v)
+		return nil
+	case activity.FieldCreatedAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Activity field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *ActivityMutation) AddedFields() []string {
+	var fields []string
+	if m.addnumber != nil {
+		fields = append(fields, activity.FieldNumber)
+	}
+	if m.addcreated_at != nil {
+		fields = append(fields, activity.FieldCreatedAt)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *ActivityMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case activity.FieldNumber:
+		return m.AddedNumber()
+	case activity.FieldCreatedAt:
+		return m.AddedCreatedAt()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *ActivityMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case activity.FieldNumber:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddNumber(v)
+		return nil
+	case activity.FieldCreatedAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddCreatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Activity numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *ActivityMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(activity.FieldUserID) {
+		fields = append(fields, activity.FieldUserID)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *ActivityMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *ActivityMutation) ClearField(name string) error {
+	switch name {
+	case activity.FieldUserID:
+		m.ClearUserID()
+		return nil
+	}
+	return fmt.Errorf("unknown Activity nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *ActivityMutation) ResetField(name string) error {
+	switch name {
+	case activity.FieldChannelID:
+		m.ResetChannelID()
+		return nil
+	case activity.FieldNumber:
+		m.ResetNumber()
+		return nil
+	case activity.FieldDedupKey:
+		m.ResetDedupKey()
+		return nil
+	case activity.FieldType:
+		m.ResetType()
+		return nil
+	case activity.FieldUserID:
+		m.ResetUserID()
+		return nil
+	case activity.FieldInfo:
+		m.ResetInfo()
+		return nil
+	case activity.FieldAction:
+		m.ResetAction()
+		return nil
+	case activity.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown Activity field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *ActivityMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *ActivityMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *ActivityMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *ActivityMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *ActivityMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *ActivityMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *ActivityMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown Activity unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *ActivityMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown Activity edge %s", name)
+}
 
 // ApplicationMutation represents an operation that mutates the Application nodes in the graph.
 type ApplicationMutation struct {
@@ -1568,31 +2387,57 @@ func (m *CategoryMutation) ResetEdge(name string) error {
 // ChannelMutation represents an operation that mutates the Channel nodes in the graph.
 type ChannelMutation struct {
 	config
-	op                   Op
-	typ                  string
-	id                   *uid.ID
-	title                *string
-	bio                  *string
-	lang                 *string
-	category_id          *int64
-	addcategory_id       *int64
-	event_sequence       *int64
-	addevent_sequence    *int64
-	created_at           *instant.Instant
-	addcreated_at        *instant.Instant
-	clearedFields        map[string]struct{}
-	banned_users         map[uid.ID]struct{}
-	removedbanned_users  map[uid.ID]struct{}
-	clearedbanned_users  bool
-	muted_users          map[uid.ID]struct{}
-	removedmuted_users   map[uid.ID]struct{}
-	clearedmuted_users   bool
-	cleared_users        map[uid.ID]struct{}
-	removedcleared_users map[uid.ID]struct{}
-	clearedcleared_users bool
-	done                 bool
-	oldValue             func(context.Context) (*Channel, error)
-	predicates           []predicate.Channel
+	op                      Op
+	typ                     string
+	id                      *uid.ID
+	title                   *string
+	bio                     *string
+	lang                    *string
+	category_id             *int64
+	addcategory_id          *int64
+	event_sequence          *int64
+	addevent_sequence       *int64
+	activity_number         *int64
+	addactivity_number      *int64
+	follower_count          *int64
+	addfollower_count       *int64
+	subscriber_count        *int64
+	addsubscriber_count     *int64
+	clip_count              *int64
+	addclip_count           *int64
+	vod_count               *int64
+	addvod_count            *int64
+	is_live                 *bool
+	viewer_count            *int64
+	addviewer_count         *int64
+	live_started_at         *instant.Instant
+	addlive_started_at      *instant.Instant
+	preview_img_url         *string
+	new_follower_count      *int64
+	addnew_follower_count   *int64
+	new_subscriber_count    *int64
+	addnew_subscriber_count *int64
+	created_at              *instant.Instant
+	addcreated_at           *instant.Instant
+	clearedFields           map[string]struct{}
+	followers               map[uid.ID]struct{}
+	removedfollowers        map[uid.ID]struct{}
+	clearedfollowers        bool
+	subscribers             map[uid.ID]struct{}
+	removedsubscribers      map[uid.ID]struct{}
+	clearedsubscribers      bool
+	banned_users            map[uid.ID]struct{}
+	removedbanned_users     map[uid.ID]struct{}
+	clearedbanned_users     bool
+	muted_users             map[uid.ID]struct{}
+	removedmuted_users      map[uid.ID]struct{}
+	clearedmuted_users      bool
+	cleared_users           map[uid.ID]struct{}
+	removedcleared_users    map[uid.ID]struct{}
+	clearedcleared_users    bool
+	done                    bool
+	oldValue                func(context.Context) (*Channel, error)
+	predicates              []predicate.Channel
 }
 
 var _ ent.Mutation = (*ChannelMutation)(nil)
@@ -1919,6 +2764,596 @@ func (m *ChannelMutation) ResetEventSequence() {
 	m.addevent_sequence = nil
 }
 
+// SetActivityNumber sets the "activity_number" field.
+func (m *ChannelMutation) SetActivityNumber(i int64) {
+	m.activity_number = &i
+	m.addactivity_number = nil
+}
+
+// ActivityNumber returns the value of the "activity_number" field in the mutation.
+func (m *ChannelMutation) ActivityNumber() (r int64, exists bool) {
+	v := m.activity_number
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldActivityNumber returns the old "activity_number" field's value of the Channel entity.
+// If the Channel object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ChannelMutation) OldActivityNumber(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldActivityNumber is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldActivityNumber requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldActivityNumber: %w", err)
+	}
+	return oldValue.ActivityNumber, nil
+}
+
+// AddActivityNumber adds i to the "activity_number" field.
+func (m *ChannelMutation) AddActivityNumber(i int64) {
+	if m.addactivity_number != nil {
+		*m.addactivity_number += i
+	} else {
+		m.addactivity_number = &i
+	}
+}
+
+// AddedActivityNumber returns the value that was added to the "activity_number" field in this mutation.
+func (m *ChannelMutation) AddedActivityNumber() (r int64, exists bool) {
+	v := m.addactivity_number
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetActivityNumber resets all changes to the "activity_number" field.
+func (m *ChannelMutation) ResetActivityNumber() {
+	m.activity_number = nil
+	m.addactivity_number = nil
+}
+
+// SetFollowerCount sets the "follower_count" field.
+func (m *ChannelMutation) SetFollowerCount(i int64) {
+	m.follower_count = &i
+	m.addfollower_count = nil
+}
+
+// FollowerCount returns the value of the "follower_count" field in the mutation.
+func (m *ChannelMutation) FollowerCount() (r int64, exists bool) {
+	v := m.follower_count
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldFollowerCount returns the old "follower_count" field's value of the Channel entity.
+// If the Channel object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ChannelMutation) OldFollowerCount(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldFollowerCount is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldFollowerCount requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldFollowerCount: %w", err)
+	}
+	return oldValue.FollowerCount, nil
+}
+
+// AddFollowerCount adds i to the "follower_count" field.
+func (m *ChannelMutation) AddFollowerCount(i int64) {
+	if m.addfollower_count != nil {
+		*m.addfollower_count += i
+	} else {
+		m.addfollower_count = &i
+	}
+}
+
+// AddedFollowerCount returns the value that was added to the "follower_count" field in this mutation.
+func (m *ChannelMutation) AddedFollowerCount() (r int64, exists bool) {
+	v := m.addfollower_count
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetFollowerCount resets all changes to the "follower_count" field.
+func (m *ChannelMutation) ResetFollowerCount() {
+	m.follower_count = nil
+	m.addfollower_count = nil
+}
+
+// SetSubscriberCount sets the "subscriber_count" field.
+func (m *ChannelMutation) SetSubscriberCount(i int64) {
+	m.subscriber_count = &i
+	m.addsubscriber_count = nil
+}
+
+// SubscriberCount returns the value of the "subscriber_count" field in the mutation.
+func (m *ChannelMutation) SubscriberCount() (r int64, exists bool) {
+	v := m.subscriber_count
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSubscriberCount returns the old "subscriber_count" field's value of the Channel entity.
+// If the Channel object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ChannelMutation) OldSubscriberCount(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSubscriberCount is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSubscriberCount requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSubscriberCount: %w", err)
+	}
+	return oldValue.SubscriberCount, nil
+}
+
+// AddSubscriberCount adds i to the "subscriber_count" field.
+func (m *ChannelMutation) AddSubscriberCount(i int64) {
+	if m.addsubscriber_count != nil {
+		*m.addsubscriber_count += i
+	} else {
+		m.addsubscriber_count = &i
+	}
+}
+
+// AddedSubscriberCount returns the value that was added to the "subscriber_count" field in this mutation.
+func (m *ChannelMutation) AddedSubscriberCount() (r int64, exists bool) {
+	v := m.addsubscriber_count
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetSubscriberCount resets all changes to the "subscriber_count" field.
+func (m *ChannelMutation) ResetSubscriberCount() {
+	m.subscriber_count = nil
+	m.addsubscriber_count = nil
+}
+
+// SetClipCount sets the "clip_count" field.
+func (m *ChannelMutation) SetClipCount(i int64) {
+	m.clip_count = &i
+	m.addclip_count = nil
+}
+
+// ClipCount returns the value of the "clip_count" field in the mutation.
+func (m *ChannelMutation) ClipCount() (r int64, exists bool) {
+	v := m.clip_count
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldClipCount returns the old "clip_count" field's value of the Channel entity.
+// If the Channel object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ChannelMutation) OldClipCount(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldClipCount is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldClipCount requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldClipCount: %w", err)
+	}
+	return oldValue.ClipCount, nil
+}
+
+// AddClipCount adds i to the "clip_count" field.
+func (m *ChannelMutation) AddClipCount(i int64) {
+	if m.addclip_count != nil {
+		*m.addclip_count += i
+	} else {
+		m.addclip_count = &i
+	}
+}
+
+// AddedClipCount returns the value that was added to the "clip_count" field in this mutation.
+func (m *ChannelMutation) AddedClipCount() (r int64, exists bool) {
+	v := m.addclip_count
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetClipCount resets all changes to the "clip_count" field.
+func (m *ChannelMutation) ResetClipCount() {
+	m.clip_count = nil
+	m.addclip_count = nil
+}
+
+// SetVodCount sets the "vod_count" field.
+func (m *ChannelMutation) SetVodCount(i int64) {
+	m.vod_count = &i
+	m.addvod_count = nil
+}
+
+// VodCount returns the value of the "vod_count" field in the mutation.
+func (m *ChannelMutation) VodCount() (r int64, exists bool) {
+	v := m.vod_count
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldVodCount returns the old "vod_count" field's value of the Channel entity.
+// If the Channel object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ChannelMutation) OldVodCount(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldVodCount is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldVodCount requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldVodCount: %w", err)
+	}
+	return oldValue.VodCount, nil
+}
+
+// AddVodCount adds i to the "vod_count" field.
+func (m *ChannelMutation) AddVodCount(i int64) {
+	if m.addvod_count != nil {
+		*m.addvod_count += i
+	} else {
+		m.addvod_count = &i
+	}
+}
+
+// AddedVodCount returns the value that was added to the "vod_count" field in this mutation.
+func (m *ChannelMutation) AddedVodCount() (r int64, exists bool) {
+	v := m.addvod_count
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetVodCount resets all changes to the "vod_count" field.
+func (m *ChannelMutation) ResetVodCount() {
+	m.vod_count = nil
+	m.addvod_count = nil
+}
+
+// SetIsLive sets the "is_live" field.
+func (m *ChannelMutation) SetIsLive(b bool) {
+	m.is_live = &b
+}
+
+// IsLive returns the value of the "is_live" field in the mutation.
+func (m *ChannelMutation) IsLive() (r bool, exists bool) {
+	v := m.is_live
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldIsLive returns the old "is_live" field's value of the Channel entity.
+// If the Channel object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ChannelMutation) OldIsLive(ctx context.Context) (v bool, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldIsLive is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldIsLive requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldIsLive: %w", err)
+	}
+	return oldValue.IsLive, nil
+}
+
+// ResetIsLive resets all changes to the "is_live" field.
+func (m *ChannelMutation) ResetIsLive() {
+	m.is_live = nil
+}
+
+// SetViewerCount sets the "viewer_count" field.
+func (m *ChannelMutation) SetViewerCount(i int64) {
+	m.viewer_count = &i
+	m.addviewer_count = nil
+}
+
+// ViewerCount returns the value of the "viewer_count" field in the mutation.
+func (m *ChannelMutation) ViewerCount() (r int64, exists bool) {
+	v := m.viewer_count
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldViewerCount returns the old "viewer_count" field's value of the Channel entity.
+// If the Channel object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ChannelMutation) OldViewerCount(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldViewerCount is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldViewerCount requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldViewerCount: %w", err)
+	}
+	return oldValue.ViewerCount, nil
+}
+
+// AddViewerCount adds i to the "viewer_count" field.
+func (m *ChannelMutation) AddViewerCount(i int64) {
+	if m.addviewer_count != nil {
+		*m.addviewer_count += i
+	} else {
+		m.addviewer_count = &i
+	}
+}
+
+// AddedViewerCount returns the value that was added to the "viewer_count" field in this mutation.
+func (m *ChannelMutation) AddedViewerCount() (r int64, exists bool) {
+	v := m.addviewer_count
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetViewerCount resets all changes to the "viewer_count" field.
+func (m *ChannelMutation) ResetViewerCount() {
+	m.viewer_count = nil
+	m.addviewer_count = nil
+}
+
+// SetLiveStartedAt sets the "live_started_at" field.
+func (m *ChannelMutation) SetLiveStartedAt(i instant.Instant) {
+	m.live_started_at = &i
+	m.addlive_started_at = nil
+}
+
+// LiveStartedAt returns the value of the "live_started_at" field in the mutation.
+func (m *ChannelMutation) LiveStartedAt() (r instant.Instant, exists bool) {
+	v := m.live_started_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldLiveStartedAt returns the old "live_started_at" field's value of the Channel entity.
+// If the Channel object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ChannelMutation) OldLiveStartedAt(ctx context.Context) (v *instant.Instant, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldLiveStartedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldLiveStartedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldLiveStartedAt: %w", err)
+	}
+	return oldValue.LiveStartedAt, nil
+}
+
+// AddLiveStartedAt adds i to the "live_started_at" field.
+func (m *ChannelMutation) AddLiveStartedAt(i instant.Instant) {
+	if m.addlive_started_at != nil {
+		*m.addlive_started_at += i
+	} else {
+		m.addlive_started_at = &i
+	}
+}
+
+// AddedLiveStartedAt returns the value that was added to the "live_started_at" field in this mutation.
+func (m *ChannelMutation) AddedLiveStartedAt() (r instant.Instant, exists bool) {
+	v := m.addlive_started_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearLiveStartedAt clears the value of the "live_started_at" field.
+func (m *ChannelMutation) ClearLiveStartedAt() {
+	m.live_started_at = nil
+	m.addlive_started_at = nil
+	m.clearedFields[channel.FieldLiveStartedAt] = struct{}{}
+}
+
+// LiveStartedAtCleared returns if the "live_started_at" field was cleared in this mutation.
+func (m *ChannelMutation) LiveStartedAtCleared() bool {
+	_, ok := m.clearedFields[channel.FieldLiveStartedAt]
+	return ok
+}
+
+// ResetLiveStartedAt resets all changes to the "live_started_at" field.
+func (m *ChannelMutation) ResetLiveStartedAt() {
+	m.live_started_at = nil
+	m.addlive_started_at = nil
+	delete(m.clearedFields, channel.FieldLiveStartedAt)
+}
+
+// SetPreviewImgURL sets the "preview_img_url" field.
+func (m *ChannelMutation) SetPreviewImgURL(s string) {
+	m.preview_img_url = &s
+}
+
+// PreviewImgURL returns the value of the "preview_img_url" field in the mutation.
+func (m *ChannelMutation) PreviewImgURL() (r string, exists bool) {
+	v := m.preview_img_url
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPreviewImgURL returns the old "preview_img_url" field's value of the Channel entity.
+// If the Channel object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ChannelMutation) OldPreviewImgURL(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPreviewImgURL is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPreviewImgURL requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPreviewImgURL: %w", err)
+	}
+	return oldValue.PreviewImgURL, nil
+}
+
+// ResetPreviewImgURL resets all changes to the "preview_img_url" field.
+func (m *ChannelMutation) ResetPreviewImgURL() {
+	m.preview_img_url = nil
+}
+
+// SetNewFollowerCount sets the "new_follower_count" field.
+func (m *ChannelMutation) SetNewFollowerCount(i int64) {
+	m.new_follower_count = &i
+	m.addnew_follower_count = nil
+}
+
+// NewFollowerCount returns the value of the "new_follower_count" field in the mutation.
+func (m *ChannelMutation) NewFollowerCount() (r int64, exists bool) {
+	v := m.new_follower_count
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldNewFollowerCount returns the old "new_follower_count" field's value of the Channel entity.
+// If the Channel object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ChannelMutation) OldNewFollowerCount(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldNewFollowerCount is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldNewFollowerCount requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldNewFollowerCount: %w", err)
+	}
+	return oldValue.NewFollowerCount, nil
+}
+
+// AddNewFollowerCount adds i to the "new_follower_count" field.
+func (m *ChannelMutation) AddNewFollowerCount(i int64) {
+	if m.addnew_follower_count != nil {
+		*m.addnew_follower_count += i
+	} else {
+		m.addnew_follower_count = &i
+	}
+}
+
+// AddedNewFollowerCount returns the value that was added to the "new_follower_count" field in this mutation.
+func (m *ChannelMutation) AddedNewFollowerCount() (r int64, exists bool) {
+	v := m.addnew_follower_count
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetNewFollowerCount resets all changes to the "new_follower_count" field.
+func (m *ChannelMutation) ResetNewFollowerCount() {
+	m.new_follower_count = nil
+	m.addnew_follower_count = nil
+}
+
+// SetNewSubscriberCount sets the "new_subscriber_count" field.
+func (m *ChannelMutation) SetNewSubscriberCount(i int64) {
+	m.new_subscriber_count = &i
+	m.addnew_subscriber_count = nil
+}
+
+// NewSubscriberCount returns the value of the "new_subscriber_count" field in the mutation.
+func (m *ChannelMutation) NewSubscriberCount() (r int64, exists bool) {
+	v := m.new_subscriber_count
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldNewSubscriberCount returns the old "new_subscriber_count" field's value of the Channel entity.
+// If the Channel object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ChannelMutation) OldNewSubscriberCount(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldNewSubscriberCount is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldNewSubscriberCount requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldNewSubscriberCount: %w", err)
+	}
+	return oldValue.NewSubscriberCount, nil
+}
+
+// AddNewSubscriberCount adds i to the "new_subscriber_count" field.
+func (m *ChannelMutation) AddNewSubscriberCount(i int64) {
+	if m.addnew_subscriber_count != nil {
+		*m.addnew_subscriber_count += i
+	} else {
+		m.addnew_subscriber_count = &i
+	}
+}
+
+// AddedNewSubscriberCount returns the value that was added to the "new_subscriber_count" field in this mutation.
+func (m *ChannelMutation) AddedNewSubscriberCount() (r int64, exists bool) {
+	v := m.addnew_subscriber_count
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetNewSubscriberCount resets all changes to the "new_subscriber_count" field.
+func (m *ChannelMutation) ResetNewSubscriberCount() {
+	m.new_subscriber_count = nil
+	m.addnew_subscriber_count = nil
+}
+
 // SetCreatedAt sets the "created_at" field.
 func (m *ChannelMutation) SetCreatedAt(i instant.Instant) {
 	m.created_at = &i
@@ -1973,6 +3408,114 @@ func (m *ChannelMutation) AddedCreatedAt() (r instant.Instant, exists bool) {
 func (m *ChannelMutation) ResetCreatedAt() {
 	m.created_at = nil
 	m.addcreated_at = nil
+}
+
+// AddFollowerIDs adds the "followers" edge to the User entity by ids.
+func (m *ChannelMutation) AddFollowerIDs(ids ...uid.ID) {
+	if m.followers == nil {
+		m.followers = make(map[uid.ID]struct{})
+	}
+	for i := range ids {
+		m.followers[ids[i]] = struct{}{}
+	}
+}
+
+// ClearFollowers clears the "followers" edge to the User entity.
+func (m *ChannelMutation) ClearFollowers() {
+	m.clearedfollowers = true
+}
+
+// FollowersCleared reports if the "followers" edge to the User entity was cleared.
+func (m *ChannelMutation) FollowersCleared() bool {
+	return m.clearedfollowers
+}
+
+// RemoveFollowerIDs removes the "followers" edge to the User entity by IDs.
+func (m *ChannelMutation) RemoveFollowerIDs(ids ...uid.ID) {
+	if m.removedfollowers == nil {
+		m.removedfollowers = make(map[uid.ID]struct{})
+	}
+	for i := range ids {
+		delete(m.followers, ids[i])
+		m.removedfollowers[ids[i]] = struct{}{}
+	}
+}
+
+// RemovedFollowers returns the removed IDs of the "followers" edge to the User entity.
+func (m *ChannelMutation) RemovedFollowersIDs() (ids []uid.ID) {
+	for id := range m.removedfollowers {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// FollowersIDs returns the "followers" edge IDs in the mutation.
+func (m *ChannelMutation) FollowersIDs() (ids []uid.ID) {
+	for id := range m.followers {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ResetFollowers resets all changes to the "followers" edge.
+func (m *ChannelMutation) ResetFollowers() {
+	m.followers = nil
+	m.clearedfollowers = false
+	m.removedfollowers = nil
+}
+
+// AddSubscriberIDs adds the "subscribers" edge to the User entity by ids.
+func (m *ChannelMutation) AddSubscriberIDs(ids ...uid.ID) {
+	if m.subscribers == nil {
+		m.subscribers = make(map[uid.ID]struct{})
+	}
+	for i := range ids {
+		m.subscribers[ids[i]] = struct{}{}
+	}
+}
+
+// ClearSubscribers clears the "subscribers" edge to the User entity.
+func (m *ChannelMutation) ClearSubscribers() {
+	m.clearedsubscribers = true
+}
+
+// SubscribersCleared reports if the "subscribers" edge to the User entity was cleared.
+func (m *ChannelMutation) SubscribersCleared() bool {
+	return m.clearedsubscribers
+}
+
+// RemoveSubscriberIDs removes the "subscribers" edge to the User entity by IDs.
+func (m *ChannelMutation) RemoveSubscriberIDs(ids ...uid.ID) {
+	if m.removedsubscribers == nil {
+		m.removedsubscribers = make(map[uid.ID]struct{})
+	}
+	for i := range ids {
+		delete(m.subscribers, ids[i])
+		m.removedsubscribers[ids[i]] = struct{}{}
+	}
+}
+
+// RemovedSubscribers returns the removed IDs of the "subscribers" edge to the User entity.
+func (m *ChannelMutation) RemovedSubscribersIDs() (ids []uid.ID) {
+	for id := range m.removedsubscribers {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// SubscribersIDs returns the "subscribers" edge IDs in the mutation.
+func (m *ChannelMutation) SubscribersIDs() (ids []uid.ID) {
+	for id := range m.subscribers {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ResetSubscribers resets all changes to the "subscribers" edge.
+func (m *ChannelMutation) ResetSubscribers() {
+	m.subscribers = nil
+	m.clearedsubscribers = false
+	m.removedsubscribers = nil
 }
 
 // AddBannedUserIDs adds the "banned_users" edge to the User entity by ids.
@@ -2171,7 +3714,7 @@ func (m *ChannelMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *ChannelMutation) Fields() []string {
-	fields := make([]string, 0, 6)
+	fields := make([]string, 0, 17)
 	if m.title != nil {
 		fields = append(fields, channel.FieldTitle)
 	}
@@ -2186,6 +3729,39 @@ func (m *ChannelMutation) Fields() []string {
 	}
 	if m.event_sequence != nil {
 		fields = append(fields, channel.FieldEventSequence)
+	}
+	if m.activity_number != nil {
+		fields = append(fields, channel.FieldActivityNumber)
+	}
+	if m.follower_count != nil {
+		fields = append(fields, channel.FieldFollowerCount)
+	}
+	if m.subscriber_count != nil {
+		fields = append(fields, channel.FieldSubscriberCount)
+	}
+	if m.clip_count != nil {
+		fields = append(fields, channel.FieldClipCount)
+	}
+	if m.vod_count != nil {
+		fields = append(fields, channel.FieldVodCount)
+	}
+	if m.is_live != nil {
+		fields = append(fields, channel.FieldIsLive)
+	}
+	if m.viewer_count != nil {
+		fields = append(fields, channel.FieldViewerCount)
+	}
+	if m.live_started_at != nil {
+		fields = append(fields, channel.FieldLiveStartedAt)
+	}
+	if m.preview_img_url != nil {
+		fields = append(fields, channel.FieldPreviewImgURL)
+	}
+	if m.new_follower_count != nil {
+		fields = append(fields, channel.FieldNewFollowerCount)
+	}
+	if m.new_subscriber_count != nil {
+		fields = append(fields, channel.FieldNewSubscriberCount)
 	}
 	if m.created_at != nil {
 		fields = append(fields, channel.FieldCreatedAt)
@@ -2208,6 +3784,28 @@ func (m *ChannelMutation) Field(name string) (ent.Value, bool) {
 		return m.CategoryID()
 	case channel.FieldEventSequence:
 		return m.EventSequence()
+	case channel.FieldActivityNumber:
+		return m.ActivityNumber()
+	case channel.FieldFollowerCount:
+		return m.FollowerCount()
+	case channel.FieldSubscriberCount:
+		return m.SubscriberCount()
+	case channel.FieldClipCount:
+		return m.ClipCount()
+	case channel.FieldVodCount:
+		return m.VodCount()
+	case channel.FieldIsLive:
+		return m.IsLive()
+	case channel.FieldViewerCount:
+		return m.ViewerCount()
+	case channel.FieldLiveStartedAt:
+		return m.LiveStartedAt()
+	case channel.FieldPreviewImgURL:
+		return m.PreviewImgURL()
+	case channel.FieldNewFollowerCount:
+		return m.NewFollowerCount()
+	case channel.FieldNewSubscriberCount:
+		return m.NewSubscriberCount()
 	case channel.FieldCreatedAt:
 		return m.CreatedAt()
 	}
@@ -2229,6 +3827,28 @@ func (m *ChannelMutation) OldField(ctx context.Context, name string) (ent.Value,
 		return m.OldCategoryID(ctx)
 	case channel.FieldEventSequence:
 		return m.OldEventSequence(ctx)
+	case channel.FieldActivityNumber:
+		return m.OldActivityNumber(ctx)
+	case channel.FieldFollowerCount:
+		return m.OldFollowerCount(ctx)
+	case channel.FieldSubscriberCount:
+		return m.OldSubscriberCount(ctx)
+	case channel.FieldClipCount:
+		return m.OldClipCount(ctx)
+	case channel.FieldVodCount:
+		return m.OldVodCount(ctx)
+	case channel.FieldIsLive:
+		return m.OldIsLive(ctx)
+	case channel.FieldViewerCount:
+		return m.OldViewerCount(ctx)
+	case channel.FieldLiveStartedAt:
+		return m.OldLiveStartedAt(ctx)
+	case channel.FieldPreviewImgURL:
+		return m.OldPreviewImgURL(ctx)
+	case channel.FieldNewFollowerCount:
+		return m.OldNewFollowerCount(ctx)
+	case channel.FieldNewSubscriberCount:
+		return m.OldNewSubscriberCount(ctx)
 	case channel.FieldCreatedAt:
 		return m.OldCreatedAt(ctx)
 	}
@@ -2275,6 +3895,83 @@ func (m *ChannelMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetEventSequence(v)
 		return nil
+	case channel.FieldActivityNumber:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetActivityNumber(v)
+		return nil
+	case channel.FieldFollowerCount:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetFollowerCount(v)
+		return nil
+	case channel.FieldSubscriberCount:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSubscriberCount(v)
+		return nil
+	case channel.FieldClipCount:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetClipCount(v)
+		return nil
+	case channel.FieldVodCount:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetVodCount(v)
+		return nil
+	case channel.FieldIsLive:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetIsLive(v)
+		return nil
+	case channel.FieldViewerCount:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetViewerCount(v)
+		return nil
+	case channel.FieldLiveStartedAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetLiveStartedAt(v)
+		return nil
+	case channel.FieldPreviewImgURL:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPreviewImgURL(v)
+		return nil
+	case channel.FieldNewFollowerCount:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetNewFollowerCount(v)
+		return nil
+	case channel.FieldNewSubscriberCount:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetNewSubscriberCount(v)
+		return nil
 	case channel.FieldCreatedAt:
 		v, ok := value.(instant.Instant)
 		if !ok {
@@ -2296,6 +3993,33 @@ func (m *ChannelMutation) AddedFields() []string {
 	if m.addevent_sequence != nil {
 		fields = append(fields, channel.FieldEventSequence)
 	}
+	if m.addactivity_number != nil {
+		fields = append(fields, channel.FieldActivityNumber)
+	}
+	if m.addfollower_count != nil {
+		fields = append(fields, channel.FieldFollowerCount)
+	}
+	if m.addsubscriber_count != nil {
+		fields = append(fields, channel.FieldSubscriberCount)
+	}
+	if m.addclip_count != nil {
+		fields = append(fields, channel.FieldClipCount)
+	}
+	if m.addvod_count != nil {
+		fields = append(fields, channel.FieldVodCount)
+	}
+	if m.addviewer_count != nil {
+		fields = append(fields, channel.FieldViewerCount)
+	}
+	if m.addlive_started_at != nil {
+		fields = append(fields, channel.FieldLiveStartedAt)
+	}
+	if m.addnew_follower_count != nil {
+		fields = append(fields, channel.FieldNewFollowerCount)
+	}
+	if m.addnew_subscriber_count != nil {
+		fields = append(fields, channel.FieldNewSubscriberCount)
+	}
 	if m.addcreated_at != nil {
 		fields = append(fields, channel.FieldCreatedAt)
 	}
@@ -2311,6 +4035,24 @@ func (m *ChannelMutation) AddedField(name string) (ent.Value, bool) {
 		return m.AddedCategoryID()
 	case channel.FieldEventSequence:
 		return m.AddedEventSequence()
+	case channel.FieldActivityNumber:
+		return m.AddedActivityNumber()
+	case channel.FieldFollowerCount:
+		return m.AddedFollowerCount()
+	case channel.FieldSubscriberCount:
+		return m.AddedSubscriberCount()
+	case channel.FieldClipCount:
+		return m.AddedClipCount()
+	case channel.FieldVodCount:
+		return m.AddedVodCount()
+	case channel.FieldViewerCount:
+		return m.AddedViewerCount()
+	case channel.FieldLiveStartedAt:
+		return m.AddedLiveStartedAt()
+	case channel.FieldNewFollowerCount:
+		return m.AddedNewFollowerCount()
+	case channel.FieldNewSubscriberCount:
+		return m.AddedNewSubscriberCount()
 	case channel.FieldCreatedAt:
 		return m.AddedCreatedAt()
 	}
@@ -2336,6 +4078,69 @@ func (m *ChannelMutation) AddField(name string, value ent.Value) error {
 		}
 		m.AddEventSequence(v)
 		return nil
+	case channel.FieldActivityNumber:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddActivityNumber(v)
+		return nil
+	case channel.FieldFollowerCount:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddFollowerCount(v)
+		return nil
+	case channel.FieldSubscriberCount:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddSubscriberCount(v)
+		return nil
+	case channel.FieldClipCount:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddClipCount(v)
+		return nil
+	case channel.FieldVodCount:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddVodCount(v)
+		return nil
+	case channel.FieldViewerCount:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddViewerCount(v)
+		return nil
+	case channel.FieldLiveStartedAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddLiveStartedAt(v)
+		return nil
+	case channel.FieldNewFollowerCount:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddNewFollowerCount(v)
+		return nil
+	case channel.FieldNewSubscriberCount:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddNewSubscriberCount(v)
+		return nil
 	case channel.FieldCreatedAt:
 		v, ok := value.(instant.Instant)
 		if !ok {
@@ -2350,7 +4155,11 @@ func (m *ChannelMutation) AddField(name string, value ent.Value) error {
 // ClearedFields returns all nullable fields that were cleared during this
 // mutation.
 func (m *ChannelMutation) ClearedFields() []string {
-	return nil
+	var fields []string
+	if m.FieldCleared(channel.FieldLiveStartedAt) {
+		fields = append(fields, channel.FieldLiveStartedAt)
+	}
+	return fields
 }
 
 // FieldCleared returns a boolean indicating if a field with the given name was
@@ -2363,6 +4172,11 @@ func (m *ChannelMutation) FieldCleared(name string) bool {
 // ClearField clears the value of the field with the given name. It returns an
 // error if the field is not defined in the schema.
 func (m *ChannelMutation) ClearField(name string) error {
+	switch name {
+	case channel.FieldLiveStartedAt:
+		m.ClearLiveStartedAt()
+		return nil
+	}
 	return fmt.Errorf("unknown Channel nullable field %s", name)
 }
 
@@ -2385,6 +4199,39 @@ func (m *ChannelMutation) ResetField(name string) error {
 	case channel.FieldEventSequence:
 		m.ResetEventSequence()
 		return nil
+	case channel.FieldActivityNumber:
+		m.ResetActivityNumber()
+		return nil
+	case channel.FieldFollowerCount:
+		m.ResetFollowerCount()
+		return nil
+	case channel.FieldSubscriberCount:
+		m.ResetSubscriberCount()
+		return nil
+	case channel.FieldClipCount:
+		m.ResetClipCount()
+		return nil
+	case channel.FieldVodCount:
+		m.ResetVodCount()
+		return nil
+	case channel.FieldIsLive:
+		m.ResetIsLive()
+		return nil
+	case channel.FieldViewerCount:
+		m.ResetViewerCount()
+		return nil
+	case channel.FieldLiveStartedAt:
+		m.ResetLiveStartedAt()
+		return nil
+	case channel.FieldPreviewImgURL:
+		m.ResetPreviewImgURL()
+		return nil
+	case channel.FieldNewFollowerCount:
+		m.ResetNewFollowerCount()
+		return nil
+	case channel.FieldNewSubscriberCount:
+		m.ResetNewSubscriberCount()
+		return nil
 	case channel.FieldCreatedAt:
 		m.ResetCreatedAt()
 		return nil
@@ -2394,7 +4241,13 @@ func (m *ChannelMutation) ResetField(name string) error {
 
 // AddedEdges returns all edge names that were set/added in this mutation.
 func (m *ChannelMutation) AddedEdges() []string {
-	edges := make([]string, 0, 3)
+	edges := make([]string, 0, 5)
+	if m.followers != nil {
+		edges = append(edges, channel.EdgeFollowers)
+	}
+	if m.subscribers != nil {
+		edges = append(edges, channel.EdgeSubscribers)
+	}
 	if m.banned_users != nil {
 		edges = append(edges, channel.EdgeBannedUsers)
 	}
@@ -2411,6 +4264,18 @@ func (m *ChannelMutation) AddedEdges() []string {
 // name in this mutation.
 func (m *ChannelMutation) AddedIDs(name string) []ent.Value {
 	switch name {
+	case channel.EdgeFollowers:
+		ids := make([]ent.Value, 0, len(m.followers))
+		for id := range m.followers {
+			ids = append(ids, id)
+		}
+		return ids
+	case channel.EdgeSubscribers:
+		ids := make([]ent.Value, 0, len(m.subscribers))
+		for id := range m.subscribers {
+			ids = append(ids, id)
+		}
+		return ids
 	case channel.EdgeBannedUsers:
 		ids := make([]ent.Value, 0, len(m.banned_users))
 		for id := range m.banned_users {
@@ -2435,7 +4300,13 @@ func (m *ChannelMutation) AddedIDs(name string) []ent.Value {
 
 // RemovedEdges returns all edge names that were removed in this mutation.
 func (m *ChannelMutation) RemovedEdges() []string {
-	edges := make([]string, 0, 3)
+	edges := make([]string, 0, 5)
+	if m.removedfollowers != nil {
+		edges = append(edges, channel.EdgeFollowers)
+	}
+	if m.removedsubscribers != nil {
+		edges = append(edges, channel.EdgeSubscribers)
+	}
 	if m.removedbanned_users != nil {
 		edges = append(edges, channel.EdgeBannedUsers)
 	}
@@ -2452,6 +4323,18 @@ func (m *ChannelMutation) RemovedEdges() []string {
 // the given name in this mutation.
 func (m *ChannelMutation) RemovedIDs(name string) []ent.Value {
 	switch name {
+	case channel.EdgeFollowers:
+		ids := make([]ent.Value, 0, len(m.removedfollowers))
+		for id := range m.removedfollowers {
+			ids = append(ids, id)
+		}
+		return ids
+	case channel.EdgeSubscribers:
+		ids := make([]ent.Value, 0, len(m.removedsubscribers))
+		for id := range m.removedsubscribers {
+			ids = append(ids, id)
+		}
+		return ids
 	case channel.EdgeBannedUsers:
 		ids := make([]ent.Value, 0, len(m.removedbanned_users))
 		for id := range m.removedbanned_users {
@@ -2476,7 +4359,13 @@ func (m *ChannelMutation) RemovedIDs(name string) []ent.Value {
 
 // ClearedEdges returns all edge names that were cleared in this mutation.
 func (m *ChannelMutation) ClearedEdges() []string {
-	edges := make([]string, 0, 3)
+	edges := make([]string, 0, 5)
+	if m.clearedfollowers {
+		edges = append(edges, channel.EdgeFollowers)
+	}
+	if m.clearedsubscribers {
+		edges = append(edges, channel.EdgeSubscribers)
+	}
 	if m.clearedbanned_users {
 		edges = append(edges, channel.EdgeBannedUsers)
 	}
@@ -2493,6 +4382,10 @@ func (m *ChannelMutation) ClearedEdges() []string {
 // was cleared in this mutation.
 func (m *ChannelMutation) EdgeCleared(name string) bool {
 	switch name {
+	case channel.EdgeFollowers:
+		return m.clearedfollowers
+	case channel.EdgeSubscribers:
+		return m.clearedsubscribers
 	case channel.EdgeBannedUsers:
 		return m.clearedbanned_users
 	case channel.EdgeMutedUsers:
@@ -2515,6 +4408,12 @@ func (m *ChannelMutation) ClearEdge(name string) error {
 // It returns an error if the edge is not defined in the schema.
 func (m *ChannelMutation) ResetEdge(name string) error {
 	switch name {
+	case channel.EdgeFollowers:
+		m.ResetFollowers()
+		return nil
+	case channel.EdgeSubscribers:
+		m.ResetSubscribers()
+		return nil
 	case channel.EdgeBannedUsers:
 		m.ResetBannedUsers()
 		return nil
@@ -2526,6 +4425,1728 @@ func (m *ChannelMutation) ResetEdge(name string) error {
 		return nil
 	}
 	return fmt.Errorf("unknown Channel edge %s", name)
+}
+
+// ChannelCountMutation represents an operation that mutates the ChannelCount nodes in the graph.
+type ChannelCountMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *int64
+	count         *int64
+	addcount      *int64
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*ChannelCount, error)
+	predicates    []predicate.ChannelCount
+}
+
+var _ ent.Mutation = (*ChannelCountMutation)(nil)
+
+// channelcountOption allows management of the mutation configuration using functional options.
+type channelcountOption func(*ChannelCountMutation)
+
+// newChannelCountMutation creates new mutation for the ChannelCount entity.
+func newChannelCountMutation(c config, op Op, opts ...channelcountOption) *ChannelCountMutation {
+	m := &ChannelCountMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeChannelCount,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withChannelCountID sets the ID field of the mutation.
+func withChannelCountID(id int64) channelcountOption {
+	return func(m *ChannelCountMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *ChannelCount
+		)
+		m.oldValue = func(ctx context.Context) (*ChannelCount, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().ChannelCount.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withChannelCount sets the old ChannelCount of the mutation.
+func withChannelCount(node *ChannelCount) channelcountOption {
+	return func(m *ChannelCountMutation) {
+		m.oldValue = func(context.Context) (*ChannelCount, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m ChannelCountMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m ChannelCountMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of ChannelCount entities.
+func (m *ChannelCountMutation) SetID(id int64) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *ChannelCountMutation) ID() (id int64, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *ChannelCountMutation) IDs(ctx context.Context) ([]int64, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []int64{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().ChannelCount.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetCount sets the "count" field.
+func (m *ChannelCountMutation) SetCount(i int64) {
+	m.count = &i
+	m.addcount = nil
+}
+
+// Count returns the value of the "count" field in the mutation.
+func (m *ChannelCountMutation) Count() (r int64, exists bool) {
+	v := m.count
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCount returns the old "count" field's value of the ChannelCount entity.
+// If the ChannelCount object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ChannelCountMutation) OldCount(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCount is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCount requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCount: %w", err)
+	}
+	return oldValue.Count, nil
+}
+
+// AddCount adds i to the "count" field.
+func (m *ChannelCountMutation) AddCount(i int64) {
+	if m.addcount != nil {
+		*m.addcount += i
+	} else {
+		m.addcount = &i
+	}
+}
+
+// AddedCount returns the value that was added to the "count" field in this mutation.
+func (m *ChannelCountMutation) AddedCount() (r int64, exists bool) {
+	v := m.addcount
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetCount resets all changes to the "count" field.
+func (m *ChannelCountMutation) ResetCount() {
+	m.count = nil
+	m.addcount = nil
+}
+
+// Where appends a list predicates to the ChannelCountMutation builder.
+func (m *ChannelCountMutation) Where(ps ...predicate.ChannelCount) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the ChannelCountMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *ChannelCountMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.ChannelCount, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *ChannelCountMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *ChannelCountMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (ChannelCount).
+func (m *ChannelCountMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *ChannelCountMutation) Fields() []string {
+	fields := make([]string, 0, 1)
+	if m.count != nil {
+		fields = append(fields, channelcount.FieldCount)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *ChannelCountMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case channelcount.FieldCount:
+		return m.Count()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *ChannelCountMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case channelcount.FieldCount:
+		return m.OldCount(ctx)
+	}
+	return nil, fmt.Errorf("unknown ChannelCount field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *ChannelCountMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case channelcount.FieldCount:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCount(v)
+		return nil
+	}
+	return fmt.Errorf("unknown ChannelCount field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *ChannelCountMutation) AddedFields() []string {
+	var fields []string
+	if m.addcount != nil {
+		fields = append(fields, channelcount.FieldCount)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *ChannelCountMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case channelcount.FieldCount:
+		return m.AddedCount()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *ChannelCountMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case channelcount.FieldCount:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddCount(v)
+		return nil
+	}
+	return fmt.Errorf("unknown ChannelCount numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *ChannelCountMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *ChannelCountMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *ChannelCountMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown ChannelCount nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *ChannelCountMutation) ResetField(name string) error {
+	switch name {
+	case channelcount.FieldCount:
+		m.ResetCount()
+		return nil
+	}
+	return fmt.Errorf("unknown ChannelCount field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *ChannelCountMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *ChannelCountMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *ChannelCountMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *ChannelCountMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *ChannelCountMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *ChannelCountMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *ChannelCountMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown ChannelCount unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *ChannelCountMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown ChannelCount edge %s", name)
+}
+
+// ChannelCountDeltaMutation represents an operation that mutates the ChannelCountDelta nodes in the graph.
+type ChannelCountDeltaMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *uid.ID
+	count_id      *int64
+	addcount_id   *int64
+	delta         *int64
+	adddelta      *int64
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*ChannelCountDelta, error)
+	predicates    []predicate.ChannelCountDelta
+}
+
+var _ ent.Mutation = (*ChannelCountDeltaMutation)(nil)
+
+// channelcountdeltaOption allows management of the mutation configuration using functional options.
+type channelcountdeltaOption func(*ChannelCountDeltaMutation)
+
+// newChannelCountDeltaMutation creates new mutation for the ChannelCountDelta entity.
+func newChannelCountDeltaMutation(c config, op Op, opts ...channelcountdeltaOption) *ChannelCountDeltaMutation {
+	m := &ChannelCountDeltaMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeChannelCountDelta,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withChannelCountDeltaID sets the ID field of the mutation.
+func withChannelCountDeltaID(id uid.ID) channelcountdeltaOption {
+	return func(m *ChannelCountDeltaMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *ChannelCountDelta
+		)
+		m.oldValue = func(ctx context.Context) (*ChannelCountDelta, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().ChannelCountDelta.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withChannelCountDelta sets the old ChannelCountDelta of the mutation.
+func withChannelCountDelta(node *ChannelCountDelta) channelcountdeltaOption {
+	return func(m *ChannelCountDeltaMutation) {
+		m.oldValue = func(context.Context) (*ChannelCountDelta, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m ChannelCountDeltaMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m ChannelCountDeltaMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of ChannelCountDelta entities.
+func (m *ChannelCountDeltaMutation) SetID(id uid.ID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *ChannelCountDeltaMutation) ID() (id uid.ID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *ChannelCountDeltaMutation) IDs(ctx context.Context) ([]uid.ID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uid.ID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().ChannelCountDelta.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetCountID sets the "count_id" field.
+func (m *ChannelCountDeltaMutation) SetCountID(i int64) {
+	m.count_id = &i
+	m.addcount_id = nil
+}
+
+// CountID returns the value of the "count_id" field in the mutation.
+func (m *ChannelCountDeltaMutation) CountID() (r int64, exists bool) {
+	v := m.count_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCountID returns the old "count_id" field's value of the ChannelCountDelta entity.
+// If the ChannelCountDelta object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ChannelCountDeltaMutation) OldCountID(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCountID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCountID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCountID: %w", err)
+	}
+	return oldValue.CountID, nil
+}
+
+// AddCountID adds i to the "count_id" field.
+func (m *ChannelCountDeltaMutation) AddCountID(i int64) {
+	if m.addcount_id != nil {
+		*m.addcount_id += i
+	} else {
+		m.addcount_id = &i
+	}
+}
+
+// AddedCountID returns the value that was added to the "count_id" field in this mutation.
+func (m *ChannelCountDeltaMutation) AddedCountID() (r int64, exists bool) {
+	v := m.addcount_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetCountID resets all changes to the "count_id" field.
+func (m *ChannelCountDeltaMutation) ResetCountID() {
+	m.count_id = nil
+	m.addcount_id = nil
+}
+
+// SetDelta sets the "delta" field.
+func (m *ChannelCountDeltaMutation) SetDelta(i int64) {
+	m.delta = &i
+	m.adddelta = nil
+}
+
+// Delta returns the value of the "delta" field in the mutation.
+func (m *ChannelCountDeltaMutation) Delta() (r int64, exists bool) {
+	v := m.delta
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDelta returns the old "delta" field's value of the ChannelCountDelta entity.
+// If the ChannelCountDelta object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ChannelCountDeltaMutation) OldDelta(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDelta is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDelta requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDelta: %w", err)
+	}
+	return oldValue.Delta, nil
+}
+
+// AddDelta adds i to the "delta" field.
+func (m *ChannelCountDeltaMutation) AddDelta(i int64) {
+	if m.adddelta != nil {
+		*m.adddelta += i
+	} else {
+		m.adddelta = &i
+	}
+}
+
+// AddedDelta returns the value that was added to the "delta" field in this mutation.
+func (m *ChannelCountDeltaMutation) AddedDelta() (r int64, exists bool) {
+	v := m.adddelta
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetDelta resets all changes to the "delta" field.
+func (m *ChannelCountDeltaMutation) ResetDelta() {
+	m.delta = nil
+	m.adddelta = nil
+}
+
+// Where appends a list predicates to the ChannelCountDeltaMutation builder.
+func (m *ChannelCountDeltaMutation) Where(ps ...predicate.ChannelCountDelta) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the ChannelCountDeltaMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *ChannelCountDeltaMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.ChannelCountDelta, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *ChannelCountDeltaMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *ChannelCountDeltaMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (ChannelCountDelta).
+func (m *ChannelCountDeltaMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *ChannelCountDeltaMutation) Fields() []string {
+	fields := make([]string, 0, 2)
+	if m.count_id != nil {
+		fields = append(fields, channelcountdelta.FieldCountID)
+	}
+	if m.delta != nil {
+		fields = append(fields, channelcountdelta.FieldDelta)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *ChannelCountDeltaMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case channelcountdelta.FieldCountID:
+		return m.CountID()
+	case channelcountdelta.FieldDelta:
+		return m.Delta()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *ChannelCountDeltaMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case channelcountdelta.FieldCountID:
+		return m.OldCountID(ctx)
+	case channelcountdelta.FieldDelta:
+		return m.OldDelta(ctx)
+	}
+	return nil, fmt.Errorf("unknown ChannelCountDelta field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *ChannelCountDeltaMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case channelcountdelta.FieldCountID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCountID(v)
+		return nil
+	case channelcountdelta.FieldDelta:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDelta(v)
+		return nil
+	}
+	return fmt.Errorf("unknown ChannelCountDelta field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *ChannelCountDeltaMutation) AddedFields() []string {
+	var fields []string
+	if m.addcount_id != nil {
+		fields = append(fields, channelcountdelta.FieldCountID)
+	}
+	if m.adddelta != nil {
+		fields = append(fields, channelcountdelta.FieldDelta)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *ChannelCountDeltaMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case channelcountdelta.FieldCountID:
+		return m.AddedCountID()
+	case channelcountdelta.FieldDelta:
+		return m.AddedDelta()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *ChannelCountDeltaMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case channelcountdelta.FieldCountID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddCountID(v)
+		return nil
+	case channelcountdelta.FieldDelta:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddDelta(v)
+		return nil
+	}
+	return fmt.Errorf("unknown ChannelCountDelta numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *ChannelCountDeltaMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *ChannelCountDeltaMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *ChannelCountDeltaMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown ChannelCountDelta nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *ChannelCountDeltaMutation) ResetField(name string) error {
+	switch name {
+	case channelcountdelta.FieldCountID:
+		m.ResetCountID()
+		return nil
+	case channelcountdelta.FieldDelta:
+		m.ResetDelta()
+		return nil
+	}
+	return fmt.Errorf("unknown ChannelCountDelta field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *ChannelCountDeltaMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *ChannelCountDeltaMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *ChannelCountDeltaMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *ChannelCountDeltaMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *ChannelCountDeltaMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *ChannelCountDeltaMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *ChannelCountDeltaMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown ChannelCountDelta unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *ChannelCountDeltaMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown ChannelCountDelta edge %s", name)
+}
+
+// ClipMutation represents an operation that mutates the Clip nodes in the graph.
+type ClipMutation struct {
+	config
+	op              Op
+	typ             string
+	id              *uid.ID
+	channel_id      *uid.ID
+	creator_id      *uid.ID
+	title           *string
+	view_count      *int64
+	addview_count   *int64
+	duration        *int64
+	addduration     *int64
+	preview_img_url *string
+	clip_url        *string
+	category_id     *int64
+	addcategory_id  *int64
+	created_at      *instant.Instant
+	addcreated_at   *instant.Instant
+	clearedFields   map[string]struct{}
+	done            bool
+	oldValue        func(context.Context) (*Clip, error)
+	predicates      []predicate.Clip
+}
+
+var _ ent.Mutation = (*ClipMutation)(nil)
+
+// clipOption allows management of the mutation configuration using functional options.
+type clipOption func(*ClipMutation)
+
+// newClipMutation creates new mutation for the Clip entity.
+func newClipMutation(c config, op Op, opts ...clipOption) *ClipMutation {
+	m := &ClipMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeClip,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withClipID sets the ID field of the mutation.
+func withClipID(id uid.ID) clipOption {
+	return func(m *ClipMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *Clip
+		)
+		m.oldValue = func(ctx context.Context) (*Clip, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().Clip.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withClip sets the old Clip of the mutation.
+func withClip(node *Clip) clipOption {
+	return func(m *ClipMutation) {
+		m.oldValue = func(context.Context) (*Clip, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m ClipMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m ClipMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of Clip entities.
+func (m *ClipMutation) SetID(id uid.ID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *ClipMutation) ID() (id uid.ID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *ClipMutation) IDs(ctx context.Context) ([]uid.ID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uid.ID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().Clip.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetChannelID sets the "channel_id" field.
+func (m *ClipMutation) SetChannelID(u uid.ID) {
+	m.channel_id = &u
+}
+
+// ChannelID returns the value of the "channel_id" field in the mutation.
+func (m *ClipMutation) ChannelID() (r uid.ID, exists bool) {
+	v := m.channel_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldChannelID returns the old "channel_id" field's value of the Clip entity.
+// If the Clip object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ClipMutation) OldChannelID(ctx context.Context) (v uid.ID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldChannelID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldChannelID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldChannelID: %w", err)
+	}
+	return oldValue.ChannelID, nil
+}
+
+// ResetChannelID resets all changes to the "channel_id" field.
+func (m *ClipMutation) ResetChannelID() {
+	m.channel_id = nil
+}
+
+// SetCreatorID sets the "creator_id" field.
+func (m *ClipMutation) SetCreatorID(u uid.ID) {
+	m.creator_id = &u
+}
+
+// CreatorID returns the value of the "creator_id" field in the mutation.
+func (m *ClipMutation) CreatorID() (r uid.ID, exists bool) {
+	v := m.creator_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatorID returns the old "creator_id" field's value of the Clip entity.
+// If the Clip object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ClipMutation) OldCreatorID(ctx context.Context) (v uid.ID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatorID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatorID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatorID: %w", err)
+	}
+	return oldValue.CreatorID, nil
+}
+
+// ResetCreatorID resets all changes to the "creator_id" field.
+func (m *ClipMutation) ResetCreatorID() {
+	m.creator_id = nil
+}
+
+// SetTitle sets the "title" field.
+func (m *ClipMutation) SetTitle(s string) {
+	m.title = &s
+}
+
+// Title returns the value of the "title" field in the mutation.
+func (m *ClipMutation) Title() (r string, exists bool) {
+	v := m.title
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldTitle returns the old "title" field's value of the Clip entity.
+// If the Clip object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ClipMutation) OldTitle(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldTitle is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldTitle requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldTitle: %w", err)
+	}
+	return oldValue.Title, nil
+}
+
+// ResetTitle resets all changes to the "title" field.
+func (m *ClipMutation) ResetTitle() {
+	m.title = nil
+}
+
+// SetViewCount sets the "view_count" field.
+func (m *ClipMutation) SetViewCount(i int64) {
+	m.view_count = &i
+	m.addview_count = nil
+}
+
+// ViewCount returns the value of the "view_count" field in the mutation.
+func (m *ClipMutation) ViewCount() (r int64, exists bool) {
+	v := m.view_count
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldViewCount returns the old "view_count" field's value of the Clip entity.
+// If the Clip object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ClipMutation) OldViewCount(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldViewCount is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldViewCount requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldViewCount: %w", err)
+	}
+	return oldValue.ViewCount, nil
+}
+
+// AddViewCount adds i to the "view_count" field.
+func (m *ClipMutation) AddViewCount(i int64) {
+	if m.addview_count != nil {
+		*m.addview_count += i
+	} else {
+		m.addview_count = &i
+	}
+}
+
+// AddedViewCount returns the value that was added to the "view_count" field in this mutation.
+func (m *ClipMutation) AddedViewCount() (r int64, exists bool) {
+	v := m.addview_count
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetViewCount resets all changes to the "view_count" field.
+func (m *ClipMutation) ResetViewCount() {
+	m.view_count = nil
+	m.addview_count = nil
+}
+
+// SetDuration sets the "duration" field.
+func (m *ClipMutation) SetDuration(i int64) {
+	m.duration = &i
+	m.addduration = nil
+}
+
+// Duration returns the value of the "duration" field in the mutation.
+func (m *ClipMutation) Duration() (r int64, exists bool) {
+	v := m.duration
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDuration returns the old "duration" field's value of the Clip entity.
+// If the Clip object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ClipMutation) OldDuration(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDuration is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDuration requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDuration: %w", err)
+	}
+	return oldValue.Duration, nil
+}
+
+// AddDuration adds i to the "duration" field.
+func (m *ClipMutation) AddDuration(i int64) {
+	if m.addduration != nil {
+		*m.addduration += i
+	} else {
+		m.addduration = &i
+	}
+}
+
+// AddedDuration returns the value that was added to the "duration" field in this mutation.
+func (m *ClipMutation) AddedDuration() (r int64, exists bool) {
+	v := m.addduration
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetDuration resets all changes to the "duration" field.
+func (m *ClipMutation) ResetDuration() {
+	m.duration = nil
+	m.addduration = nil
+}
+
+// SetPreviewImgURL sets the "preview_img_url" field.
+func (m *ClipMutation) SetPreviewImgURL(s string) {
+	m.preview_img_url = &s
+}
+
+// PreviewImgURL returns the value of the "preview_img_url" field in the mutation.
+func (m *ClipMutation) PreviewImgURL() (r string, exists bool) {
+	v := m.preview_img_url
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPreviewImgURL returns the old "preview_img_url" field's value of the Clip entity.
+// If the Clip object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ClipMutation) OldPreviewImgURL(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPreviewImgURL is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPreviewImgURL requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPreviewImgURL: %w", err)
+	}
+	return oldValue.PreviewImgURL, nil
+}
+
+// ResetPreviewImgURL resets all changes to the "preview_img_url" field.
+func (m *ClipMutation) ResetPreviewImgURL() {
+	m.preview_img_url = nil
+}
+
+// SetClipURL sets the "clip_url" field.
+func (m *ClipMutation) SetClipURL(s string) {
+	m.clip_url = &s
+}
+
+// ClipURL returns the value of the "clip_url" field in the mutation.
+func (m *ClipMutation) ClipURL() (r string, exists bool) {
+	v := m.clip_url
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldClipURL returns the old "clip_url" field's value of the Clip entity.
+// If the Clip object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ClipMutation) OldClipURL(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldClipURL is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldClipURL requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldClipURL: %w", err)
+	}
+	return oldValue.ClipURL, nil
+}
+
+// ResetClipURL resets all changes to the "clip_url" field.
+func (m *ClipMutation) ResetClipURL() {
+	m.clip_url = nil
+}
+
+// SetCategoryID sets the "category_id" field.
+func (m *ClipMutation) SetCategoryID(i int64) {
+	m.category_id = &i
+	m.addcategory_id = nil
+}
+
+// CategoryID returns the value of the "category_id" field in the mutation.
+func (m *ClipMutation) CategoryID() (r int64, exists bool) {
+	v := m.category_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCategoryID returns the old "category_id" field's value of the Clip entity.
+// If the Clip object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ClipMutation) OldCategoryID(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCategoryID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCategoryID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCategoryID: %w", err)
+	}
+	return oldValue.CategoryID, nil
+}
+
+// AddCategoryID adds i to the "category_id" field.
+func (m *ClipMutation) AddCategoryID(i int64) {
+	if m.addcategory_id != nil {
+		*m.addcategory_id += i
+	} else {
+		m.addcategory_id = &i
+	}
+}
+
+// AddedCategoryID returns the value that was added to the "category_id" field in this mutation.
+func (m *ClipMutation) AddedCategoryID() (r int64, exists bool) {
+	v := m.addcategory_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetCategoryID resets all changes to the "category_id" field.
+func (m *ClipMutation) ResetCategoryID() {
+	m.category_id = nil
+	m.addcategory_id = nil
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *ClipMutation) SetCreatedAt(i instant.Instant) {
+	m.created_at = &i
+	m.addcreated_at = nil
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *ClipMutation) CreatedAt() (r instant.Instant, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the Clip entity.
+// If the Clip object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ClipMutation) OldCreatedAt(ctx context.Context) (v instant.Instant, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// AddCreatedAt adds i to the "created_at" field.
+func (m *ClipMutation) AddCreatedAt(i instant.Instant) {
+	if m.addcreated_at != nil {
+		*m.addcreated_at += i
+	} else {
+		m.addcreated_at = &i
+	}
+}
+
+// AddedCreatedAt returns the value that was added to the "created_at" field in this mutation.
+func (m *ClipMutation) AddedCreatedAt() (r instant.Instant, exists bool) {
+	v := m.addcreated_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *ClipMutation) ResetCreatedAt() {
+	m.created_at = nil
+	m.addcreated_at = nil
+}
+
+// Where appends a list predicates to the ClipMutation builder.
+func (m *ClipMutation) Where(ps ...predicate.Clip) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the ClipMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *ClipMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.Clip, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *ClipMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *ClipMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (Clip).
+func (m *ClipMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *ClipMutation) Fields() []string {
+	fields := make([]string, 0, 9)
+	if m.channel_id != nil {
+		fields = append(fields, clip.FieldChannelID)
+	}
+	if m.creator_id != nil {
+		fields = append(fields, clip.FieldCreatorID)
+	}
+	if m.title != nil {
+		fields = append(fields, clip.FieldTitle)
+	}
+	if m.view_count != nil {
+		fields = append(fields, clip.FieldViewCount)
+	}
+	if m.duration != nil {
+		fields = append(fields, clip.FieldDuration)
+	}
+	if m.preview_img_url != nil {
+		fields = append(fields, clip.FieldPreviewImgURL)
+	}
+	if m.clip_url != nil {
+		fields = append(fields, clip.FieldClipURL)
+	}
+	if m.category_id != nil {
+		fields = append(fields, clip.FieldCategoryID)
+	}
+	if m.created_at != nil {
+		fields = append(fields, clip.FieldCreatedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *ClipMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case clip.FieldChannelID:
+		return m.ChannelID()
+	case clip.FieldCreatorID:
+		return m.CreatorID()
+	case clip.FieldTitle:
+		return m.Title()
+	case clip.FieldViewCount:
+		return m.ViewCount()
+	case clip.FieldDuration:
+		return m.Duration()
+	case clip.FieldPreviewImgURL:
+		return m.PreviewImgURL()
+	case clip.FieldClipURL:
+		return m.ClipURL()
+	case clip.FieldCategoryID:
+		return m.CategoryID()
+	case clip.FieldCreatedAt:
+		return m.CreatedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *ClipMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case clip.FieldChannelID:
+		return m.OldChannelID(ctx)
+	case clip.FieldCreatorID:
+		return m.OldCreatorID(ctx)
+	case clip.FieldTitle:
+		return m.OldTitle(ctx)
+	case clip.FieldViewCount:
+		return m.OldViewCount(ctx)
+	case clip.FieldDuration:
+		return m.OldDuration(ctx)
+	case clip.FieldPreviewImgURL:
+		return m.OldPreviewImgURL(ctx)
+	case clip.FieldClipURL:
+		return m.OldClipURL(ctx)
+	case clip.FieldCategoryID:
+		return m.OldCategoryID(ctx)
+	case clip.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown Clip field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *ClipMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case clip.FieldChannelID:
+		v, ok := value.(uid.ID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetChannelID(v)
+		return nil
+	case clip.FieldCreatorID:
+		v, ok := value.(uid.ID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatorID(v)
+		return nil
+	case clip.FieldTitle:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetTitle(v)
+		return nil
+	case clip.FieldViewCount:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetViewCount(v)
+		return nil
+	case clip.FieldDuration:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDuration(v)
+		return nil
+	case clip.FieldPreviewImgURL:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPreviewImgURL(v)
+		return nil
+	case clip.FieldClipURL:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetClipURL(v)
+		return nil
+	case clip.FieldCategoryID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCategoryID(v)
+		return nil
+	case clip.FieldCreatedAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Clip field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *ClipMutation) AddedFields() []string {
+	var fields []string
+	if m.addview_count != nil {
+		fields = append(fields, clip.FieldViewCount)
+	}
+	if m.addduration != nil {
+		fields = append(fields, clip.FieldDuration)
+	}
+	if m.addcategory_id != nil {
+		fields = append(fields, clip.FieldCategoryID)
+	}
+	if m.addcreated_at != nil {
+		fields = append(fields, clip.FieldCreatedAt)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *ClipMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case clip.FieldViewCount:
+		return m.AddedViewCount()
+	case clip.FieldDuration:
+		return m.AddedDuration()
+	case clip.FieldCategoryID:
+		return m.AddedCategoryID()
+	case clip.FieldCreatedAt:
+		return m.AddedCreatedAt()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *ClipMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case clip.FieldViewCount:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddViewCount(v)
+		return nil
+	case clip.FieldDuration:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddDuration(v)
+		return nil
+	case clip.FieldCategoryID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddCategoryID(v)
+		return nil
+	case clip.FieldCreatedAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddCreatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Clip numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *ClipMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *ClipMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *ClipMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown Clip nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *ClipMutation) ResetField(name string) error {
+	switch name {
+	case clip.FieldChannelID:
+		m.ResetChannelID()
+		return nil
+	case clip.FieldCreatorID:
+		m.ResetCreatorID()
+		return nil
+	case clip.FieldTitle:
+		m.ResetTitle()
+		return nil
+	case clip.FieldViewCount:
+		m.ResetViewCount()
+		return nil
+	case clip.FieldDuration:
+		m.ResetDuration()
+		return nil
+	case clip.FieldPreviewImgURL:
+		m.ResetPreviewImgURL()
+		return nil
+	case clip.FieldClipURL:
+		m.ResetClipURL()
+		return nil
+	case clip.FieldCategoryID:
+		m.ResetCategoryID()
+		return nil
+	case clip.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown Clip field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *ClipMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *ClipMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *ClipMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *ClipMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *ClipMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *ClipMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *ClipMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown Clip unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *ClipMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown Clip edge %s", name)
 }
 
 // EventMutation represents an operation that mutates the Event nodes in the graph.
@@ -3561,6 +7182,491 @@ func (m *EventMutation) ClearEdge(name string) error {
 // It returns an error if the edge is not defined in the schema.
 func (m *EventMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown Event edge %s", name)
+}
+
+// FollowMutation represents an operation that mutates the Follow nodes in the graph.
+type FollowMutation struct {
+	config
+	op                      Op
+	typ                     string
+	followed_at             *instant.Instant
+	addfollowed_at          *instant.Instant
+	is_notification_enabled *bool
+	clearedFields           map[string]struct{}
+	channel                 *uid.ID
+	clearedchannel          bool
+	user                    *uid.ID
+	cleareduser             bool
+	done                    bool
+	oldValue                func(context.Context) (*Follow, error)
+	predicates              []predicate.Follow
+}
+
+var _ ent.Mutation = (*FollowMutation)(nil)
+
+// followOption allows management of the mutation configuration using functional options.
+type followOption func(*FollowMutation)
+
+// newFollowMutation creates new mutation for the Follow entity.
+func newFollowMutation(c config, op Op, opts ...followOption) *FollowMutation {
+	m := &FollowMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeFollow,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m FollowMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m FollowMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetChannelID sets the "channel_id" field.
+func (m *FollowMutation) SetChannelID(u uid.ID) {
+	m.channel = &u
+}
+
+// ChannelID returns the value of the "channel_id" field in the mutation.
+func (m *FollowMutation) ChannelID() (r uid.ID, exists bool) {
+	v := m.channel
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetChannelID resets all changes to the "channel_id" field.
+func (m *FollowMutation) ResetChannelID() {
+	m.channel = nil
+}
+
+// SetUserID sets the "user_id" field.
+func (m *FollowMutation) SetUserID(u uid.ID) {
+	m.user = &u
+}
+
+// UserID returns the value of the "user_id" field in the mutation.
+func (m *FollowMutation) UserID() (r uid.ID, exists bool) {
+	v := m.user
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetUserID resets all changes to the "user_id" field.
+func (m *FollowMutation) ResetUserID() {
+	m.user = nil
+}
+
+// SetFollowedAt sets the "followed_at" field.
+func (m *FollowMutation) SetFollowedAt(i instant.Instant) {
+	m.followed_at = &i
+	m.addfollowed_at = nil
+}
+
+// FollowedAt returns the value of the "followed_at" field in the mutation.
+func (m *FollowMutation) FollowedAt() (r instant.Instant, exists bool) {
+	v := m.followed_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// AddFollowedAt adds i to the "followed_at" field.
+func (m *FollowMutation) AddFollowedAt(i instant.Instant) {
+	if m.addfollowed_at != nil {
+		*m.addfollowed_at += i
+	} else {
+		m.addfollowed_at = &i
+	}
+}
+
+// AddedFollowedAt returns the value that was added to the "followed_at" field in this mutation.
+func (m *FollowMutation) AddedFollowedAt() (r instant.Instant, exists bool) {
+	v := m.addfollowed_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetFollowedAt resets all changes to the "followed_at" field.
+func (m *FollowMutation) ResetFollowedAt() {
+	m.followed_at = nil
+	m.addfollowed_at = nil
+}
+
+// SetIsNotificationEnabled sets the "is_notification_enabled" field.
+func (m *FollowMutation) SetIsNotificationEnabled(b bool) {
+	m.is_notification_enabled = &b
+}
+
+// IsNotificationEnabled returns the value of the "is_notification_enabled" field in the mutation.
+func (m *FollowMutation) IsNotificationEnabled() (r bool, exists bool) {
+	v := m.is_notification_enabled
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetIsNotificationEnabled resets all changes to the "is_notification_enabled" field.
+func (m *FollowMutation) ResetIsNotificationEnabled() {
+	m.is_notification_enabled = nil
+}
+
+// ClearChannel clears the "channel" edge to the Channel entity.
+func (m *FollowMutation) ClearChannel() {
+	m.clearedchannel = true
+	m.clearedFields[follow.FieldChannelID] = struct{}{}
+}
+
+// ChannelCleared reports if the "channel" edge to the Channel entity was cleared.
+func (m *FollowMutation) ChannelCleared() bool {
+	return m.clearedchannel
+}
+
+// ChannelIDs returns the "channel" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// ChannelID instead. It exists only for internal usage by the builders.
+func (m *FollowMutation) ChannelIDs() (ids []uid.ID) {
+	if id := m.channel; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetChannel resets all changes to the "channel" edge.
+func (m *FollowMutation) ResetChannel() {
+	m.channel = nil
+	m.clearedchannel = false
+}
+
+// ClearUser clears the "user" edge to the User entity.
+func (m *FollowMutation) ClearUser() {
+	m.cleareduser = true
+	m.clearedFields[follow.FieldUserID] = struct{}{}
+}
+
+// UserCleared reports if the "user" edge to the User entity was cleared.
+func (m *FollowMutation) UserCleared() bool {
+	return m.cleareduser
+}
+
+// UserIDs returns the "user" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// UserID instead. It exists only for internal usage by the builders.
+func (m *FollowMutation) UserIDs() (ids []uid.ID) {
+	if id := m.user; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetUser resets all changes to the "user" edge.
+func (m *FollowMutation) ResetUser() {
+	m.user = nil
+	m.cleareduser = false
+}
+
+// Where appends a list predicates to the FollowMutation builder.
+func (m *FollowMutation) Where(ps ...predicate.Follow) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the FollowMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *FollowMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.Follow, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *FollowMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *FollowMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (Follow).
+func (m *FollowMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *FollowMutation) Fields() []string {
+	fields := make([]string, 0, 4)
+	if m.channel != nil {
+		fields = append(fields, follow.FieldChannelID)
+	}
+	if m.user != nil {
+		fields = append(fields, follow.FieldUserID)
+	}
+	if m.followed_at != nil {
+		fields = append(fields, follow.FieldFollowedAt)
+	}
+	if m.is_notification_enabled != nil {
+		fields = append(fields, follow.FieldIsNotificationEnabled)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *FollowMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case follow.FieldChannelID:
+		return m.ChannelID()
+	case follow.FieldUserID:
+		return m.UserID()
+	case follow.FieldFollowedAt:
+		return m.FollowedAt()
+	case follow.FieldIsNotificationEnabled:
+		return m.IsNotificationEnabled()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *FollowMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	return nil, errors.New("edge schema Follow does not support getting old values")
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *FollowMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case follow.FieldChannelID:
+		v, ok := value.(uid.ID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetChannelID(v)
+		return nil
+	case follow.FieldUserID:
+		v, ok := value.(uid.ID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUserID(v)
+		return nil
+	case follow.FieldFollowedAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetFollowedAt(v)
+		return nil
+	case follow.FieldIsNotificationEnabled:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetIsNotificationEnabled(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Follow field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *FollowMutation) AddedFields() []string {
+	var fields []string
+	if m.addfollowed_at != nil {
+		fields = append(fields, follow.FieldFollowedAt)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *FollowMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case follow.FieldFollowedAt:
+		return m.AddedFollowedAt()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *FollowMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case follow.FieldFollowedAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddFollowedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Follow numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *FollowMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *FollowMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *FollowMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown Follow nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *FollowMutation) ResetField(name string) error {
+	switch name {
+	case follow.FieldChannelID:
+		m.ResetChannelID()
+		return nil
+	case follow.FieldUserID:
+		m.ResetUserID()
+		return nil
+	case follow.FieldFollowedAt:
+		m.ResetFollowedAt()
+		return nil
+	case follow.FieldIsNotificationEnabled:
+		m.ResetIsNotificationEnabled()
+		return nil
+	}
+	return fmt.Errorf("unknown Follow field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *FollowMutation) AddedEdges() []string {
+	edges := make([]string, 0, 2)
+	if m.channel != nil {
+		edges = append(edges, follow.EdgeChannel)
+	}
+	if m.user != nil {
+		edges = append(edges, follow.EdgeUser)
+	}
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *FollowMutation) AddedIDs(name string) []ent.Value {
+	switch name {
+	case follow.EdgeChannel:
+		if id := m.channel; id != nil {
+			return []ent.Value{*id}
+		}
+	case follow.EdgeUser:
+		if id := m.user; id != nil {
+			return []ent.Value{*id}
+		}
+	}
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *FollowMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 2)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *FollowMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *FollowMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 2)
+	if m.clearedchannel {
+		edges = append(edges, follow.EdgeChannel)
+	}
+	if m.cleareduser {
+		edges = append(edges, follow.EdgeUser)
+	}
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *FollowMutation) EdgeCleared(name string) bool {
+	switch name {
+	case follow.EdgeChannel:
+		return m.clearedchannel
+	case follow.EdgeUser:
+		return m.cleareduser
+	}
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *FollowMutation) ClearEdge(name string) error {
+	switch name {
+	case follow.EdgeChannel:
+		m.ClearChannel()
+		return nil
+	case follow.EdgeUser:
+		m.ClearUser()
+		return nil
+	}
+	return fmt.Errorf("unknown Follow unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *FollowMutation) ResetEdge(name string) error {
+	switch name {
+	case follow.EdgeChannel:
+		m.ResetChannel()
+		return nil
+	case follow.EdgeUser:
+		m.ResetUser()
+		return nil
+	}
+	return fmt.Errorf("unknown Follow edge %s", name)
 }
 
 // GrantMutation represents an operation that mutates the Grant nodes in the graph.
@@ -6312,6 +10418,1563 @@ func (m *RoleMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown Role edge %s", name)
 }
 
+// StreamMutation represents an operation that mutates the Stream nodes in the graph.
+type StreamMutation struct {
+	config
+	op              Op
+	typ             string
+	id              *uid.ID
+	channel_id      *uid.ID
+	started_at      *instant.Instant
+	addstarted_at   *instant.Instant
+	ended_at        *instant.Instant
+	addended_at     *instant.Instant
+	title           *string
+	lang            *string
+	category_id     *int64
+	addcategory_id  *int64
+	preview_img_url *string
+	viewer_count    *int64
+	addviewer_count *int64
+	clearedFields   map[string]struct{}
+	done            bool
+	oldValue        func(context.Context) (*Stream, error)
+	predicates      []predicate.Stream
+}
+
+var _ ent.Mutation = (*StreamMutation)(nil)
+
+// streamOption allows management of the mutation configuration using functional options.
+type streamOption func(*StreamMutation)
+
+// newStreamMutation creates new mutation for the Stream entity.
+func newStreamMutation(c config, op Op, opts ...streamOption) *StreamMutation {
+	m := &StreamMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeStream,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withStreamID sets the ID field of the mutation.
+func withStreamID(id uid.ID) streamOption {
+	return func(m *StreamMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *Stream
+		)
+		m.oldValue = func(ctx context.Context) (*Stream, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().Stream.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withStream sets the old Stream of the mutation.
+func withStream(node *Stream) streamOption {
+	return func(m *StreamMutation) {
+		m.oldValue = func(context.Context) (*Stream, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m StreamMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m StreamMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of Stream entities.
+func (m *StreamMutation) SetID(id uid.ID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *StreamMutation) ID() (id uid.ID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *StreamMutation) IDs(ctx context.Context) ([]uid.ID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uid.ID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().Stream.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetChannelID sets the "channel_id" field.
+func (m *StreamMutation) SetChannelID(u uid.ID) {
+	m.channel_id = &u
+}
+
+// ChannelID returns the value of the "channel_id" field in the mutation.
+func (m *StreamMutation) ChannelID() (r uid.ID, exists bool) {
+	v := m.channel_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldChannelID returns the old "channel_id" field's value of the Stream entity.
+// If the Stream object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *StreamMutation) OldChannelID(ctx context.Context) (v uid.ID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldChannelID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldChannelID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldChannelID: %w", err)
+	}
+	return oldValue.ChannelID, nil
+}
+
+// ResetChannelID resets all changes to the "channel_id" field.
+func (m *StreamMutation) ResetChannelID() {
+	m.channel_id = nil
+}
+
+// SetStartedAt sets the "started_at" field.
+func (m *StreamMutation) SetStartedAt(i instant.Instant) {
+	m.started_at = &i
+	m.addstarted_at = nil
+}
+
+// StartedAt returns the value of the "started_at" field in the mutation.
+func (m *StreamMutation) StartedAt() (r instant.Instant, exists bool) {
+	v := m.started_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldStartedAt returns the old "started_at" field's value of the Stream entity.
+// If the Stream object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *StreamMutation) OldStartedAt(ctx context.Context) (v instant.Instant, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldStartedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldStartedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldStartedAt: %w", err)
+	}
+	return oldValue.StartedAt, nil
+}
+
+// AddStartedAt adds i to the "started_at" field.
+func (m *StreamMutation) AddStartedAt(i instant.Instant) {
+	if m.addstarted_at != nil {
+		*m.addstarted_at += i
+	} else {
+		m.addstarted_at = &i
+	}
+}
+
+// AddedStartedAt returns the value that was added to the "started_at" field in this mutation.
+func (m *StreamMutation) AddedStartedAt() (r instant.Instant, exists bool) {
+	v := m.addstarted_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetStartedAt resets all changes to the "started_at" field.
+func (m *StreamMutation) ResetStartedAt() {
+	m.started_at = nil
+	m.addstarted_at = nil
+}
+
+// SetEndedAt sets the "ended_at" field.
+func (m *StreamMutation) SetEndedAt(i instant.Instant) {
+	m.ended_at = &i
+	m.addended_at = nil
+}
+
+// EndedAt returns the value of the "ended_at" field in the mutation.
+func (m *StreamMutation) EndedAt() (r instant.Instant, exists bool) {
+	v := m.ended_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldEndedAt returns the old "ended_at" field's value of the Stream entity.
+// If the Stream object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *StreamMutation) OldEndedAt(ctx context.Context) (v *instant.Instant, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldEndedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldEndedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldEndedAt: %w", err)
+	}
+	return oldValue.EndedAt, nil
+}
+
+// AddEndedAt adds i to the "ended_at" field.
+func (m *StreamMutation) AddEndedAt(i instant.Instant) {
+	if m.addended_at != nil {
+		*m.addended_at += i
+	} else {
+		m.addended_at = &i
+	}
+}
+
+// AddedEndedAt returns the value that was added to the "ended_at" field in this mutation.
+func (m *StreamMutation) AddedEndedAt() (r instant.Instant, exists bool) {
+	v := m.addended_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearEndedAt clears the value of the "ended_at" field.
+func (m *StreamMutation) ClearEndedAt() {
+	m.ended_at = nil
+	m.addended_at = nil
+	m.clearedFields[stream.FieldEndedAt] = struct{}{}
+}
+
+// EndedAtCleared returns if the "ended_at" field was cleared in this mutation.
+func (m *StreamMutation) EndedAtCleared() bool {
+	_, ok := m.clearedFields[stream.FieldEndedAt]
+	return ok
+}
+
+// ResetEndedAt resets all changes to the "ended_at" field.
+func (m *StreamMutation) ResetEndedAt() {
+	m.ended_at = nil
+	m.addended_at = nil
+	delete(m.clearedFields, stream.FieldEndedAt)
+}
+
+// SetTitle sets the "title" field.
+func (m *StreamMutation) SetTitle(s string) {
+	m.title = &s
+}
+
+// Title returns the value of the "title" field in the mutation.
+func (m *StreamMutation) Title() (r string, exists bool) {
+	v := m.title
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldTitle returns the old "title" field's value of the Stream entity.
+// If the Stream object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *StreamMutation) OldTitle(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldTitle is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldTitle requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldTitle: %w", err)
+	}
+	return oldValue.Title, nil
+}
+
+// ResetTitle resets all changes to the "title" field.
+func (m *StreamMutation) ResetTitle() {
+	m.title = nil
+}
+
+// SetLang sets the "lang" field.
+func (m *StreamMutation) SetLang(s string) {
+	m.lang = &s
+}
+
+// Lang returns the value of the "lang" field in the mutation.
+func (m *StreamMutation) Lang() (r string, exists bool) {
+	v := m.lang
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldLang returns the old "lang" field's value of the Stream entity.
+// If the Stream object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *StreamMutation) OldLang(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldLang is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldLang requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldLang: %w", err)
+	}
+	return oldValue.Lang, nil
+}
+
+// ResetLang resets all changes to the "lang" field.
+func (m *StreamMutation) ResetLang() {
+	m.lang = nil
+}
+
+// SetCategoryID sets the "category_id" field.
+func (m *StreamMutation) SetCategoryID(i int64) {
+	m.category_id = &i
+	m.addcategory_id = nil
+}
+
+// CategoryID returns the value of the "category_id" field in the mutation.
+func (m *StreamMutation) CategoryID() (r int64, exists bool) {
+	v := m.category_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCategoryID returns the old "category_id" field's value of the Stream entity.
+// If the Stream object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *StreamMutation) OldCategoryID(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCategoryID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCategoryID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCategoryID: %w", err)
+	}
+	return oldValue.CategoryID, nil
+}
+
+// AddCategoryID adds i to the "category_id" field.
+func (m *StreamMutation) AddCategoryID(i int64) {
+	if m.addcategory_id != nil {
+		*m.addcategory_id += i
+	} else {
+		m.addcategory_id = &i
+	}
+}
+
+// AddedCategoryID returns the value that was added to the "category_id" field in this mutation.
+func (m *StreamMutation) AddedCategoryID() (r int64, exists bool) {
+	v := m.addcategory_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetCategoryID resets all changes to the "category_id" field.
+func (m *StreamMutation) ResetCategoryID() {
+	m.category_id = nil
+	m.addcategory_id = nil
+}
+
+// SetPreviewImgURL sets the "preview_img_url" field.
+func (m *StreamMutation) SetPreviewImgURL(s string) {
+	m.preview_img_url = &s
+}
+
+// PreviewImgURL returns the value of the "preview_img_url" field in the mutation.
+func (m *StreamMutation) PreviewImgURL() (r string, exists bool) {
+	v := m.preview_img_url
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPreviewImgURL returns the old "preview_img_url" field's value of the Stream entity.
+// If the Stream object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *StreamMutation) OldPreviewImgURL(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPreviewImgURL is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPreviewImgURL requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPreviewImgURL: %w", err)
+	}
+	return oldValue.PreviewImgURL, nil
+}
+
+// ResetPreviewImgURL resets all changes to the "preview_img_url" field.
+func (m *StreamMutation) ResetPreviewImgURL() {
+	m.preview_img_url = nil
+}
+
+// SetViewerCount sets the "viewer_count" field.
+func (m *StreamMutation) SetViewerCount(i int64) {
+	m.viewer_count = &i
+	m.addviewer_count = nil
+}
+
+// ViewerCount returns the value of the "viewer_count" field in the mutation.
+func (m *StreamMutation) ViewerCount() (r int64, exists bool) {
+	v := m.viewer_count
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldViewerCount returns the old "viewer_count" field's value of the Stream entity.
+// If the Stream object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *StreamMutation) OldViewerCount(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldViewerCount is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldViewerCount requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldViewerCount: %w", err)
+	}
+	return oldValue.ViewerCount, nil
+}
+
+// AddViewerCount adds i to the "viewer_count" field.
+func (m *StreamMutation) AddViewerCount(i int64) {
+	if m.addviewer_count != nil {
+		*m.addviewer_count += i
+	} else {
+		m.addviewer_count = &i
+	}
+}
+
+// AddedViewerCount returns the value that was added to the "viewer_count" field in this mutation.
+func (m *StreamMutation) AddedViewerCount() (r int64, exists bool) {
+	v := m.addviewer_count
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetViewerCount resets all changes to the "viewer_count" field.
+func (m *StreamMutation) ResetViewerCount() {
+	m.viewer_count = nil
+	m.addviewer_count = nil
+}
+
+// Where appends a list predicates to the StreamMutation builder.
+func (m *StreamMutation) Where(ps ...predicate.Stream) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the StreamMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *StreamMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.Stream, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *StreamMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *StreamMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (Stream).
+func (m *StreamMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *StreamMutation) Fields() []string {
+	fields := make([]string, 0, 8)
+	if m.channel_id != nil {
+		fields = append(fields, stream.FieldChannelID)
+	}
+	if m.started_at != nil {
+		fields = append(fields, stream.FieldStartedAt)
+	}
+	if m.ended_at != nil {
+		fields = append(fields, stream.FieldEndedAt)
+	}
+	if m.title != nil {
+		fields = append(fields, stream.FieldTitle)
+	}
+	if m.lang != nil {
+		fields = append(fields, stream.FieldLang)
+	}
+	if m.category_id != nil {
+		fields = append(fields, stream.FieldCategoryID)
+	}
+	if m.preview_img_url != nil {
+		fields = append(fields, stream.FieldPreviewImgURL)
+	}
+	if m.viewer_count != nil {
+		fields = append(fields, stream.FieldViewerCount)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *StreamMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case stream.FieldChannelID:
+		return m.ChannelID()
+	case stream.FieldStartedAt:
+		return m.StartedAt()
+	case stream.FieldEndedAt:
+		return m.EndedAt()
+	case stream.FieldTitle:
+		return m.Title()
+	case stream.FieldLang:
+		return m.Lang()
+	case stream.FieldCategoryID:
+		return m.CategoryID()
+	case stream.FieldPreviewImgURL:
+		return m.PreviewImgURL()
+	case stream.FieldViewerCount:
+		return m.ViewerCount()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *StreamMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case stream.FieldChannelID:
+		return m.OldChannelID(ctx)
+	case stream.FieldStartedAt:
+		return m.OldStartedAt(ctx)
+	case stream.FieldEndedAt:
+		return m.OldEndedAt(ctx)
+	case stream.FieldTitle:
+		return m.OldTitle(ctx)
+	case stream.FieldLang:
+		return m.OldLang(ctx)
+	case stream.FieldCategoryID:
+		return m.OldCategoryID(ctx)
+	case stream.FieldPreviewImgURL:
+		return m.OldPreviewImgURL(ctx)
+	case stream.FieldViewerCount:
+		return m.OldViewerCount(ctx)
+	}
+	return nil, fmt.Errorf("unknown Stream field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *StreamMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case stream.FieldChannelID:
+		v, ok := value.(uid.ID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetChannelID(v)
+		return nil
+	case stream.FieldStartedAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetStartedAt(v)
+		return nil
+	case stream.FieldEndedAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEndedAt(v)
+		return nil
+	case stream.FieldTitle:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetTitle(v)
+		return nil
+	case stream.FieldLang:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetLang(v)
+		return nil
+	case stream.FieldCategoryID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCategoryID(v)
+		return nil
+	case stream.FieldPreviewImgURL:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPreviewImgURL(v)
+		return nil
+	case stream.FieldViewerCount:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetViewerCount(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Stream field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *StreamMutation) AddedFields() []string {
+	var fields []string
+	if m.addstarted_at != nil {
+		fields = append(fields, stream.FieldStartedAt)
+	}
+	if m.addended_at != nil {
+		fields = append(fields, stream.FieldEndedAt)
+	}
+	if m.addcategory_id != nil {
+		fields = append(fields, stream.FieldCategoryID)
+	}
+	if m.addviewer_count != nil {
+		fields = append(fields, stream.FieldViewerCount)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *StreamMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case stream.FieldStartedAt:
+		return m.AddedStartedAt()
+	case stream.FieldEndedAt:
+		return m.AddedEndedAt()
+	case stream.FieldCategoryID:
+		return m.AddedCategoryID()
+	case stream.FieldViewerCount:
+		return m.AddedViewerCount()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *StreamMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case stream.FieldStartedAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddStartedAt(v)
+		return nil
+	case stream.FieldEndedAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddEndedAt(v)
+		return nil
+	case stream.FieldCategoryID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddCategoryID(v)
+		return nil
+	case stream.FieldViewerCount:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddViewerCount(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Stream numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *StreamMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(stream.FieldEndedAt) {
+		fields = append(fields, stream.FieldEndedAt)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *StreamMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *StreamMutation) ClearField(name string) error {
+	switch name {
+	case stream.FieldEndedAt:
+		m.ClearEndedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown Stream nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *StreamMutation) ResetField(name string) error {
+	switch name {
+	case stream.FieldChannelID:
+		m.ResetChannelID()
+		return nil
+	case stream.FieldStartedAt:
+		m.ResetStartedAt()
+		return nil
+	case stream.FieldEndedAt:
+		m.ResetEndedAt()
+		return nil
+	case stream.FieldTitle:
+		m.ResetTitle()
+		return nil
+	case stream.FieldLang:
+		m.ResetLang()
+		return nil
+	case stream.FieldCategoryID:
+		m.ResetCategoryID()
+		return nil
+	case stream.FieldPreviewImgURL:
+		m.ResetPreviewImgURL()
+		return nil
+	case stream.FieldViewerCount:
+		m.ResetViewerCount()
+		return nil
+	}
+	return fmt.Errorf("unknown Stream field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *StreamMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *StreamMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *StreamMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *StreamMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *StreamMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *StreamMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *StreamMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown Stream unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *StreamMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown Stream edge %s", name)
+}
+
+// SubscriptionMutation represents an operation that mutates the Subscription nodes in the graph.
+type SubscriptionMutation struct {
+	config
+	op               Op
+	typ              string
+	subscribed_at    *instant.Instant
+	addsubscribed_at *instant.Instant
+	expires_at       *instant.Instant
+	addexpires_at    *instant.Instant
+	renew_count      *int64
+	addrenew_count   *int64
+	streak_count     *int64
+	addstreak_count  *int64
+	is_active        *bool
+	clearedFields    map[string]struct{}
+	channel          *uid.ID
+	clearedchannel   bool
+	user             *uid.ID
+	cleareduser      bool
+	done             bool
+	oldValue         func(context.Context) (*Subscription, error)
+	predicates       []predicate.Subscription
+}
+
+var _ ent.Mutation = (*SubscriptionMutation)(nil)
+
+// subscriptionOption allows management of the mutation configuration using functional options.
+type subscriptionOption func(*SubscriptionMutation)
+
+// newSubscriptionMutation creates new mutation for the Subscription entity.
+func newSubscriptionMutation(c config, op Op, opts ...subscriptionOption) *SubscriptionMutation {
+	m := &SubscriptionMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeSubscription,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m SubscriptionMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m SubscriptionMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetChannelID sets the "channel_id" field.
+func (m *SubscriptionMutation) SetChannelID(u uid.ID) {
+	m.channel = &u
+}
+
+// ChannelID returns the value of the "channel_id" field in the mutation.
+func (m *SubscriptionMutation) ChannelID() (r uid.ID, exists bool) {
+	v := m.channel
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetChannelID resets all changes to the "channel_id" field.
+func (m *SubscriptionMutation) ResetChannelID() {
+	m.channel = nil
+}
+
+// SetUserID sets the "user_id" field.
+func (m *SubscriptionMutation) SetUserID(u uid.ID) {
+	m.user = &u
+}
+
+// UserID returns the value of the "user_id" field in the mutation.
+func (m *SubscriptionMutation) UserID() (r uid.ID, exists bool) {
+	v := m.user
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetUserID resets all changes to the "user_id" field.
+func (m *SubscriptionMutation) ResetUserID() {
+	m.user = nil
+}
+
+// SetSubscribedAt sets the "subscribed_at" field.
+func (m *SubscriptionMutation) SetSubscribedAt(i instant.Instant) {
+	m.subscribed_at = &i
+	m.addsubscribed_at = nil
+}
+
+// SubscribedAt returns the value of the "subscribed_at" field in the mutation.
+func (m *SubscriptionMutation) SubscribedAt() (r instant.Instant, exists bool) {
+	v := m.subscribed_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// AddSubscribedAt adds i to the "subscribed_at" field.
+func (m *SubscriptionMutation) AddSubscribedAt(i instant.Instant) {
+	if m.addsubscribed_at != nil {
+		*m.addsubscribed_at += i
+	} else {
+		m.addsubscribed_at = &i
+	}
+}
+
+// AddedSubscribedAt returns the value that was added to the "subscribed_at" field in this mutation.
+func (m *SubscriptionMutation) AddedSubscribedAt() (r instant.Instant, exists bool) {
+	v := m.addsubscribed_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetSubscribedAt resets all changes to the "subscribed_at" field.
+func (m *SubscriptionMutation) ResetSubscribedAt() {
+	m.subscribed_at = nil
+	m.addsubscribed_at = nil
+}
+
+// SetExpiresAt sets the "expires_at" field.
+func (m *SubscriptionMutation) SetExpiresAt(i instant.Instant) {
+	m.expires_at = &i
+	m.addexpires_at = nil
+}
+
+// ExpiresAt returns the value of the "expires_at" field in the mutation.
+func (m *SubscriptionMutation) ExpiresAt() (r instant.Instant, exists bool) {
+	v := m.expires_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// AddExpiresAt adds i to the "expires_at" field.
+func (m *SubscriptionMutation) AddExpiresAt(i instant.Instant) {
+	if m.addexpires_at != nil {
+		*m.addexpires_at += i
+	} else {
+		m.addexpires_at = &i
+	}
+}
+
+// AddedExpiresAt returns the value that was added to the "expires_at" field in this mutation.
+func (m *SubscriptionMutation) AddedExpiresAt() (r instant.Instant, exists bool) {
+	v := m.addexpires_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetExpiresAt resets all changes to the "expires_at" field.
+func (m *SubscriptionMutation) ResetExpiresAt() {
+	m.expires_at = nil
+	m.addexpires_at = nil
+}
+
+// SetRenewCount sets the "renew_count" field.
+func (m *SubscriptionMutation) SetRenewCount(i int64) {
+	m.renew_count = &i
+	m.addrenew_count = nil
+}
+
+// RenewCount returns the value of the "renew_count" field in the mutation.
+func (m *SubscriptionMutation) RenewCount() (r int64, exists bool) {
+	v := m.renew_count
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// AddRenewCount adds i to the "renew_count" field.
+func (m *SubscriptionMutation) AddRenewCount(i int64) {
+	if m.addrenew_count != nil {
+		*m.addrenew_count += i
+	} else {
+		m.addrenew_count = &i
+	}
+}
+
+// AddedRenewCount returns the value that was added to the "renew_count" field in this mutation.
+func (m *SubscriptionMutation) AddedRenewCount() (r int64, exists bool) {
+	v := m.addrenew_count
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetRenewCount resets all changes to the "renew_count" field.
+func (m *SubscriptionMutation) ResetRenewCount() {
+	m.renew_count = nil
+	m.addrenew_count = nil
+}
+
+// SetStreakCount sets the "streak_count" field.
+func (m *SubscriptionMutation) SetStreakCount(i int64) {
+	m.streak_count = &i
+	m.addstreak_count = nil
+}
+
+// StreakCount returns the value of the "streak_count" field in the mutation.
+func (m *SubscriptionMutation) StreakCount() (r int64, exists bool) {
+	v := m.streak_count
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// AddStreakCount adds i to the "streak_count" field.
+func (m *SubscriptionMutation) AddStreakCount(i int64) {
+	if m.addstreak_count != nil {
+		*m.addstreak_count += i
+	} else {
+		m.addstreak_count = &i
+	}
+}
+
+// AddedStreakCount returns the value that was added to the "streak_count" field in this mutation.
+func (m *SubscriptionMutation) AddedStreakCount() (r int64, exists bool) {
+	v := m.addstreak_count
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetStreakCount resets all changes to the "streak_count" field.
+func (m *SubscriptionMutation) ResetStreakCount() {
+	m.streak_count = nil
+	m.addstreak_count = nil
+}
+
+// SetIsActive sets the "is_active" field.
+func (m *SubscriptionMutation) SetIsActive(b bool) {
+	m.is_active = &b
+}
+
+// IsActive returns the value of the "is_active" field in the mutation.
+func (m *SubscriptionMutation) IsActive() (r bool, exists bool) {
+	v := m.is_active
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetIsActive resets all changes to the "is_active" field.
+func (m *SubscriptionMutation) ResetIsActive() {
+	m.is_active = nil
+}
+
+// ClearChannel clears the "channel" edge to the Channel entity.
+func (m *SubscriptionMutation) ClearChannel() {
+	m.clearedchannel = true
+	m.clearedFields[subscription.FieldChannelID] = struct{}{}
+}
+
+// ChannelCleared reports if the "channel" edge to the Channel entity was cleared.
+func (m *SubscriptionMutation) ChannelCleared() bool {
+	return m.clearedchannel
+}
+
+// ChannelIDs returns the "channel" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// ChannelID instead. It exists only for internal usage by the builders.
+func (m *SubscriptionMutation) ChannelIDs() (ids []uid.ID) {
+	if id := m.channel; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetChannel resets all changes to the "channel" edge.
+func (m *SubscriptionMutation) ResetChannel() {
+	m.channel = nil
+	m.clearedchannel = false
+}
+
+// ClearUser clears the "user" edge to the User entity.
+func (m *SubscriptionMutation) ClearUser() {
+	m.cleareduser = true
+	m.clearedFields[subscription.FieldUserID] = struct{}{}
+}
+
+// UserCleared reports if the "user" edge to the User entity was cleared.
+func (m *SubscriptionMutation) UserCleared() bool {
+	return m.cleareduser
+}
+
+// UserIDs returns the "user" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// UserID instead. It exists only for internal usage by the builders.
+func (m *SubscriptionMutation) UserIDs() (ids []uid.ID) {
+	if id := m.user; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetUser resets all changes to the "user" edge.
+func (m *SubscriptionMutation) ResetUser() {
+	m.user = nil
+	m.cleareduser = false
+}
+
+// Where appends a list predicates to the SubscriptionMutation builder.
+func (m *SubscriptionMutation) Where(ps ...predicate.Subscription) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the SubscriptionMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *SubscriptionMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.Subscription, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *SubscriptionMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *SubscriptionMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (Subscription).
+func (m *SubscriptionMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *SubscriptionMutation) Fields() []string {
+	fields := make([]string, 0, 7)
+	if m.channel != nil {
+		fields = append(fields, subscription.FieldChannelID)
+	}
+	if m.user != nil {
+		fields = append(fields, subscription.FieldUserID)
+	}
+	if m.subscribed_at != nil {
+		fields = append(fields, subscription.FieldSubscribedAt)
+	}
+	if m.expires_at != nil {
+		fields = append(fields, subscription.FieldExpiresAt)
+	}
+	if m.renew_count != nil {
+		fields = append(fields, subscription.FieldRenewCount)
+	}
+	if m.streak_count != nil {
+		fields = append(fields, subscription.FieldStreakCount)
+	}
+	if m.is_active != nil {
+		fields = append(fields, subscription.FieldIsActive)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *SubscriptionMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case subscription.FieldChannelID:
+		return m.ChannelID()
+	case subscription.FieldUserID:
+		return m.UserID()
+	case subscription.FieldSubscribedAt:
+		return m.SubscribedAt()
+	case subscription.FieldExpiresAt:
+		return m.ExpiresAt()
+	case subscription.FieldRenewCount:
+		return m.RenewCount()
+	case subscription.FieldStreakCount:
+		return m.StreakCount()
+	case subscription.FieldIsActive:
+		return m.IsActive()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *SubscriptionMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	return nil, errors.New("edge schema Subscription does not support getting old values")
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *SubscriptionMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case subscription.FieldChannelID:
+		v, ok := value.(uid.ID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetChannelID(v)
+		return nil
+	case subscription.FieldUserID:
+		v, ok := value.(uid.ID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUserID(v)
+		return nil
+	case subscription.FieldSubscribedAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSubscribedAt(v)
+		return nil
+	case subscription.FieldExpiresAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetExpiresAt(v)
+		return nil
+	case subscription.FieldRenewCount:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRenewCount(v)
+		return nil
+	case subscription.FieldStreakCount:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetStreakCount(v)
+		return nil
+	case subscription.FieldIsActive:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetIsActive(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Subscription field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *SubscriptionMutation) AddedFields() []string {
+	var fields []string
+	if m.addsubscribed_at != nil {
+		fields = append(fields, subscription.FieldSubscribedAt)
+	}
+	if m.addexpires_at != nil {
+		fields = append(fields, subscription.FieldExpiresAt)
+	}
+	if m.addrenew_count != nil {
+		fields = append(fields, subscription.FieldRenewCount)
+	}
+	if m.addstreak_count != nil {
+		fields = append(fields, subscription.FieldStreakCount)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *SubscriptionMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case subscription.FieldSubscribedAt:
+		return m.AddedSubscribedAt()
+	case subscription.FieldExpiresAt:
+		return m.AddedExpiresAt()
+	case subscription.FieldRenewCount:
+		return m.AddedRenewCount()
+	case subscription.FieldStreakCount:
+		return m.AddedStreakCount()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *SubscriptionMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case subscription.FieldSubscribedAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddSubscribedAt(v)
+		return nil
+	case subscription.FieldExpiresAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddExpiresAt(v)
+		return nil
+	case subscription.FieldRenewCount:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddRenewCount(v)
+		return nil
+	case subscription.FieldStreakCount:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddStreakCount(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Subscription numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *SubscriptionMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *SubscriptionMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *SubscriptionMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown Subscription nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *SubscriptionMutation) ResetField(name string) error {
+	switch name {
+	case subscription.FieldChannelID:
+		m.ResetChannelID()
+		return nil
+	case subscription.FieldUserID:
+		m.ResetUserID()
+		return nil
+	case subscription.FieldSubscribedAt:
+		m.ResetSubscribedAt()
+		return nil
+	case subscription.FieldExpiresAt:
+		m.ResetExpiresAt()
+		return nil
+	case subscription.FieldRenewCount:
+		m.ResetRenewCount()
+		return nil
+	case subscription.FieldStreakCount:
+		m.ResetStreakCount()
+		return nil
+	case subscription.FieldIsActive:
+		m.ResetIsActive()
+		return nil
+	}
+	return fmt.Errorf("unknown Subscription field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *SubscriptionMutation) AddedEdges() []string {
+	edges := make([]string, 0, 2)
+	if m.channel != nil {
+		edges = append(edges, subscription.EdgeChannel)
+	}
+	if m.user != nil {
+		edges = append(edges, subscription.EdgeUser)
+	}
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *SubscriptionMutation) AddedIDs(name string) []ent.Value {
+	switch name {
+	case subscription.EdgeChannel:
+		if id := m.channel; id != nil {
+			return []ent.Value{*id}
+		}
+	case subscription.EdgeUser:
+		if id := m.user; id != nil {
+			return []ent.Value{*id}
+		}
+	}
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *SubscriptionMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 2)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *SubscriptionMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *SubscriptionMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 2)
+	if m.clearedchannel {
+		edges = append(edges, subscription.EdgeChannel)
+	}
+	if m.cleareduser {
+		edges = append(edges, subscription.EdgeUser)
+	}
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *SubscriptionMutation) EdgeCleared(name string) bool {
+	switch name {
+	case subscription.EdgeChannel:
+		return m.clearedchannel
+	case subscription.EdgeUser:
+		return m.cleareduser
+	}
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *SubscriptionMutation) ClearEdge(name string) error {
+	switch name {
+	case subscription.EdgeChannel:
+		m.ClearChannel()
+		return nil
+	case subscription.EdgeUser:
+		m.ClearUser()
+		return nil
+	}
+	return fmt.Errorf("unknown Subscription unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *SubscriptionMutation) ResetEdge(name string) error {
+	switch name {
+	case subscription.EdgeChannel:
+		m.ResetChannel()
+		return nil
+	case subscription.EdgeUser:
+		m.ResetUser()
+		return nil
+	}
+	return fmt.Errorf("unknown Subscription edge %s", name)
+}
+
 // TokenMutation represents an operation that mutates the Token nodes in the graph.
 type TokenMutation struct {
 	config
@@ -7135,28 +12798,34 @@ func (m *TokenMutation) ResetEdge(name string) error {
 // UserMutation represents an operation that mutates the User nodes in the graph.
 type UserMutation struct {
 	config
-	op                      Op
-	typ                     string
-	id                      *uid.ID
-	username                *string
-	slug                    *string
-	display_name            *string
-	avatar_url              *string
-	created_at              *instant.Instant
-	addcreated_at           *instant.Instant
-	clearedFields           map[string]struct{}
-	banned_channels         map[uid.ID]struct{}
-	removedbanned_channels  map[uid.ID]struct{}
-	clearedbanned_channels  bool
-	muted_channels          map[uid.ID]struct{}
-	removedmuted_channels   map[uid.ID]struct{}
-	clearedmuted_channels   bool
-	cleared_channels        map[uid.ID]struct{}
-	removedcleared_channels map[uid.ID]struct{}
-	clearedcleared_channels bool
-	done                    bool
-	oldValue                func(context.Context) (*User, error)
-	predicates              []predicate.User
+	op                         Op
+	typ                        string
+	id                         *uid.ID
+	username                   *string
+	slug                       *string
+	display_name               *string
+	avatar_url                 *string
+	created_at                 *instant.Instant
+	addcreated_at              *instant.Instant
+	clearedFields              map[string]struct{}
+	followed_channels          map[uid.ID]struct{}
+	removedfollowed_channels   map[uid.ID]struct{}
+	clearedfollowed_channels   bool
+	subscribed_channels        map[uid.ID]struct{}
+	removedsubscribed_channels map[uid.ID]struct{}
+	clearedsubscribed_channels bool
+	banned_channels            map[uid.ID]struct{}
+	removedbanned_channels     map[uid.ID]struct{}
+	clearedbanned_channels     bool
+	muted_channels             map[uid.ID]struct{}
+	removedmuted_channels      map[uid.ID]struct{}
+	clearedmuted_channels      bool
+	cleared_channels           map[uid.ID]struct{}
+	removedcleared_channels    map[uid.ID]struct{}
+	clearedcleared_channels    bool
+	done                       bool
+	oldValue                   func(context.Context) (*User, error)
+	predicates                 []predicate.User
 }
 
 var _ ent.Mutation = (*UserMutation)(nil)
@@ -7461,6 +13130,114 @@ func (m *UserMutation) AddedCreatedAt() (r instant.Instant, exists bool) {
 func (m *UserMutation) ResetCreatedAt() {
 	m.created_at = nil
 	m.addcreated_at = nil
+}
+
+// AddFollowedChannelIDs adds the "followed_channels" edge to the Channel entity by ids.
+func (m *UserMutation) AddFollowedChannelIDs(ids ...uid.ID) {
+	if m.followed_channels == nil {
+		m.followed_channels = make(map[uid.ID]struct{})
+	}
+	for i := range ids {
+		m.followed_channels[ids[i]] = struct{}{}
+	}
+}
+
+// ClearFollowedChannels clears the "followed_channels" edge to the Channel entity.
+func (m *UserMutation) ClearFollowedChannels() {
+	m.clearedfollowed_channels = true
+}
+
+// FollowedChannelsCleared reports if the "followed_channels" edge to the Channel entity was cleared.
+func (m *UserMutation) FollowedChannelsCleared() bool {
+	return m.clearedfollowed_channels
+}
+
+// RemoveFollowedChannelIDs removes the "followed_channels" edge to the Channel entity by IDs.
+func (m *UserMutation) RemoveFollowedChannelIDs(ids ...uid.ID) {
+	if m.removedfollowed_channels == nil {
+		m.removedfollowed_channels = make(map[uid.ID]struct{})
+	}
+	for i := range ids {
+		delete(m.followed_channels, ids[i])
+		m.removedfollowed_channels[ids[i]] = struct{}{}
+	}
+}
+
+// RemovedFollowedChannels returns the removed IDs of the "followed_channels" edge to the Channel entity.
+func (m *UserMutation) RemovedFollowedChannelsIDs() (ids []uid.ID) {
+	for id := range m.removedfollowed_channels {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// FollowedChannelsIDs returns the "followed_channels" edge IDs in the mutation.
+func (m *UserMutation) FollowedChannelsIDs() (ids []uid.ID) {
+	for id := range m.followed_channels {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ResetFollowedChannels resets all changes to the "followed_channels" edge.
+func (m *UserMutation) ResetFollowedChannels() {
+	m.followed_channels = nil
+	m.clearedfollowed_channels = false
+	m.removedfollowed_channels = nil
+}
+
+// AddSubscribedChannelIDs adds the "subscribed_channels" edge to the Channel entity by ids.
+func (m *UserMutation) AddSubscribedChannelIDs(ids ...uid.ID) {
+	if m.subscribed_channels == nil {
+		m.subscribed_channels = make(map[uid.ID]struct{})
+	}
+	for i := range ids {
+		m.subscribed_channels[ids[i]] = struct{}{}
+	}
+}
+
+// ClearSubscribedChannels clears the "subscribed_channels" edge to the Channel entity.
+func (m *UserMutation) ClearSubscribedChannels() {
+	m.clearedsubscribed_channels = true
+}
+
+// SubscribedChannelsCleared reports if the "subscribed_channels" edge to the Channel entity was cleared.
+func (m *UserMutation) SubscribedChannelsCleared() bool {
+	return m.clearedsubscribed_channels
+}
+
+// RemoveSubscribedChannelIDs removes the "subscribed_channels" edge to the Channel entity by IDs.
+func (m *UserMutation) RemoveSubscribedChannelIDs(ids ...uid.ID) {
+	if m.removedsubscribed_channels == nil {
+		m.removedsubscribed_channels = make(map[uid.ID]struct{})
+	}
+	for i := range ids {
+		delete(m.subscribed_channels, ids[i])
+		m.removedsubscribed_channels[ids[i]] = struct{}{}
+	}
+}
+
+// RemovedSubscribedChannels returns the removed IDs of the "subscribed_channels" edge to the Channel entity.
+func (m *UserMutation) RemovedSubscribedChannelsIDs() (ids []uid.ID) {
+	for id := range m.removedsubscribed_channels {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// SubscribedChannelsIDs returns the "subscribed_channels" edge IDs in the mutation.
+func (m *UserMutation) SubscribedChannelsIDs() (ids []uid.ID) {
+	for id := range m.subscribed_channels {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ResetSubscribedChannels resets all changes to the "subscribed_channels" edge.
+func (m *UserMutation) ResetSubscribedChannels() {
+	m.subscribed_channels = nil
+	m.clearedsubscribed_channels = false
+	m.removedsubscribed_channels = nil
 }
 
 // AddBannedChannelIDs adds the "banned_channels" edge to the Channel entity by ids.
@@ -7841,7 +13618,13 @@ func (m *UserMutation) ResetField(name string) error {
 
 // AddedEdges returns all edge names that were set/added in this mutation.
 func (m *UserMutation) AddedEdges() []string {
-	edges := make([]string, 0, 3)
+	edges := make([]string, 0, 5)
+	if m.followed_channels != nil {
+		edges = append(edges, user.EdgeFollowedChannels)
+	}
+	if m.subscribed_channels != nil {
+		edges = append(edges, user.EdgeSubscribedChannels)
+	}
 	if m.banned_channels != nil {
 		edges = append(edges, user.EdgeBannedChannels)
 	}
@@ -7858,6 +13641,18 @@ func (m *UserMutation) AddedEdges() []string {
 // name in this mutation.
 func (m *UserMutation) AddedIDs(name string) []ent.Value {
 	switch name {
+	case user.EdgeFollowedChannels:
+		ids := make([]ent.Value, 0, len(m.followed_channels))
+		for id := range m.followed_channels {
+			ids = append(ids, id)
+		}
+		return ids
+	case user.EdgeSubscribedChannels:
+		ids := make([]ent.Value, 0, len(m.subscribed_channels))
+		for id := range m.subscribed_channels {
+			ids = append(ids, id)
+		}
+		return ids
 	case user.EdgeBannedChannels:
 		ids := make([]ent.Value, 0, len(m.banned_channels))
 		for id := range m.banned_channels {
@@ -7882,7 +13677,13 @@ func (m *UserMutation) AddedIDs(name string) []ent.Value {
 
 // RemovedEdges returns all edge names that were removed in this mutation.
 func (m *UserMutation) RemovedEdges() []string {
-	edges := make([]string, 0, 3)
+	edges := make([]string, 0, 5)
+	if m.removedfollowed_channels != nil {
+		edges = append(edges, user.EdgeFollowedChannels)
+	}
+	if m.removedsubscribed_channels != nil {
+		edges = append(edges, user.EdgeSubscribedChannels)
+	}
 	if m.removedbanned_channels != nil {
 		edges = append(edges, user.EdgeBannedChannels)
 	}
@@ -7899,6 +13700,18 @@ func (m *UserMutation) RemovedEdges() []string {
 // the given name in this mutation.
 func (m *UserMutation) RemovedIDs(name string) []ent.Value {
 	switch name {
+	case user.EdgeFollowedChannels:
+		ids := make([]ent.Value, 0, len(m.removedfollowed_channels))
+		for id := range m.removedfollowed_channels {
+			ids = append(ids, id)
+		}
+		return ids
+	case user.EdgeSubscribedChannels:
+		ids := make([]ent.Value, 0, len(m.removedsubscribed_channels))
+		for id := range m.removedsubscribed_channels {
+			ids = append(ids, id)
+		}
+		return ids
 	case user.EdgeBannedChannels:
 		ids := make([]ent.Value, 0, len(m.removedbanned_channels))
 		for id := range m.removedbanned_channels {
@@ -7923,7 +13736,13 @@ func (m *UserMutation) RemovedIDs(name string) []ent.Value {
 
 // ClearedEdges returns all edge names that were cleared in this mutation.
 func (m *UserMutation) ClearedEdges() []string {
-	edges := make([]string, 0, 3)
+	edges := make([]string, 0, 5)
+	if m.clearedfollowed_channels {
+		edges = append(edges, user.EdgeFollowedChannels)
+	}
+	if m.clearedsubscribed_channels {
+		edges = append(edges, user.EdgeSubscribedChannels)
+	}
 	if m.clearedbanned_channels {
 		edges = append(edges, user.EdgeBannedChannels)
 	}
@@ -7940,6 +13759,10 @@ func (m *UserMutation) ClearedEdges() []string {
 // was cleared in this mutation.
 func (m *UserMutation) EdgeCleared(name string) bool {
 	switch name {
+	case user.EdgeFollowedChannels:
+		return m.clearedfollowed_channels
+	case user.EdgeSubscribedChannels:
+		return m.clearedsubscribed_channels
 	case user.EdgeBannedChannels:
 		return m.clearedbanned_channels
 	case user.EdgeMutedChannels:
@@ -7962,6 +13785,12 @@ func (m *UserMutation) ClearEdge(name string) error {
 // It returns an error if the edge is not defined in the schema.
 func (m *UserMutation) ResetEdge(name string) error {
 	switch name {
+	case user.EdgeFollowedChannels:
+		m.ResetFollowedChannels()
+		return nil
+	case user.EdgeSubscribedChannels:
+		m.ResetSubscribedChannels()
+		return nil
 	case user.EdgeBannedChannels:
 		m.ResetBannedChannels()
 		return nil
@@ -7973,4 +13802,1586 @@ func (m *UserMutation) ResetEdge(name string) error {
 		return nil
 	}
 	return fmt.Errorf("unknown User edge %s", name)
+}
+
+// VodMutation represents an operation that mutates the Vod nodes in the graph.
+type VodMutation struct {
+	config
+	op              Op
+	typ             string
+	id              *uid.ID
+	channel_id      *uid.ID
+	title           *string
+	view_count      *int64
+	addview_count   *int64
+	duration        *int64
+	addduration     *int64
+	preview_img_url *string
+	started_at      *instant.Instant
+	addstarted_at   *instant.Instant
+	ended_at        *instant.Instant
+	addended_at     *instant.Instant
+	category_id     *int64
+	addcategory_id  *int64
+	clearedFields   map[string]struct{}
+	done            bool
+	oldValue        func(context.Context) (*Vod, error)
+	predicates      []predicate.Vod
+}
+
+var _ ent.Mutation = (*VodMutation)(nil)
+
+// vodOption allows management of the mutation configuration using functional options.
+type vodOption func(*VodMutation)
+
+// newVodMutation creates new mutation for the Vod entity.
+func newVodMutation(c config, op Op, opts ...vodOption) *VodMutation {
+	m := &VodMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeVod,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withVodID sets the ID field of the mutation.
+func withVodID(id uid.ID) vodOption {
+	return func(m *VodMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *Vod
+		)
+		m.oldValue = func(ctx context.Context) (*Vod, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().Vod.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withVod sets the old Vod of the mutation.
+func withVod(node *Vod) vodOption {
+	return func(m *VodMutation) {
+		m.oldValue = func(context.Context) (*Vod, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m VodMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m VodMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of Vod entities.
+func (m *VodMutation) SetID(id uid.ID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *VodMutation) ID() (id uid.ID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *VodMutation) IDs(ctx context.Context) ([]uid.ID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uid.ID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().Vod.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetChannelID sets the "channel_id" field.
+func (m *VodMutation) SetChannelID(u uid.ID) {
+	m.channel_id = &u
+}
+
+// ChannelID returns the value of the "channel_id" field in the mutation.
+func (m *VodMutation) ChannelID() (r uid.ID, exists bool) {
+	v := m.channel_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldChannelID returns the old "channel_id" field's value of the Vod entity.
+// If the Vod object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *VodMutation) OldChannelID(ctx context.Context) (v uid.ID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldChannelID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldChannelID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldChannelID: %w", err)
+	}
+	return oldValue.ChannelID, nil
+}
+
+// ResetChannelID resets all changes to the "channel_id" field.
+func (m *VodMutation) ResetChannelID() {
+	m.channel_id = nil
+}
+
+// SetTitle sets the "title" field.
+func (m *VodMutation) SetTitle(s string) {
+	m.title = &s
+}
+
+// Title returns the value of the "title" field in the mutation.
+func (m *VodMutation) Title() (r string, exists bool) {
+	v := m.title
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldTitle returns the old "title" field's value of the Vod entity.
+// If the Vod object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *VodMutation) OldTitle(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldTitle is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldTitle requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldTitle: %w", err)
+	}
+	return oldValue.Title, nil
+}
+
+// ResetTitle resets all changes to the "title" field.
+func (m *VodMutation) ResetTitle() {
+	m.title = nil
+}
+
+// SetViewCount sets the "view_count" field.
+func (m *VodMutation) SetViewCount(i int64) {
+	m.view_count = &i
+	m.addview_count = nil
+}
+
+// ViewCount returns the value of the "view_count" field in the mutation.
+func (m *VodMutation) ViewCount() (r int64, exists bool) {
+	v := m.view_count
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldViewCount returns the old "view_count" field's value of the Vod entity.
+// If the Vod object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *VodMutation) OldViewCount(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldViewCount is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldViewCount requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldViewCount: %w", err)
+	}
+	return oldValue.ViewCount, nil
+}
+
+// AddViewCount adds i to the "view_count" field.
+func (m *VodMutation) AddViewCount(i int64) {
+	if m.addview_count != nil {
+		*m.addview_count += i
+	} else {
+		m.addview_count = &i
+	}
+}
+
+// AddedViewCount returns the value that was added to the "view_count" field in this mutation.
+func (m *VodMutation) AddedViewCount() (r int64, exists bool) {
+	v := m.addview_count
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetViewCount resets all changes to the "view_count" field.
+func (m *VodMutation) ResetViewCount() {
+	m.view_count = nil
+	m.addview_count = nil
+}
+
+// SetDuration sets the "duration" field.
+func (m *VodMutation) SetDuration(i int64) {
+	m.duration = &i
+	m.addduration = nil
+}
+
+// Duration returns the value of the "duration" field in the mutation.
+func (m *VodMutation) Duration() (r int64, exists bool) {
+	v := m.duration
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDuration returns the old "duration" field's value of the Vod entity.
+// If the Vod object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *VodMutation) OldDuration(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDuration is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDuration requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDuration: %w", err)
+	}
+	return oldValue.Duration, nil
+}
+
+// AddDuration adds i to the "duration" field.
+func (m *VodMutation) AddDuration(i int64) {
+	if m.addduration != nil {
+		*m.addduration += i
+	} else {
+		m.addduration = &i
+	}
+}
+
+// AddedDuration returns the value that was added to the "duration" field in this mutation.
+func (m *VodMutation) AddedDuration() (r int64, exists bool) {
+	v := m.addduration
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetDuration resets all changes to the "duration" field.
+func (m *VodMutation) ResetDuration() {
+	m.duration = nil
+	m.addduration = nil
+}
+
+// SetPreviewImgURL sets the "preview_img_url" field.
+func (m *VodMutation) SetPreviewImgURL(s string) {
+	m.preview_img_url = &s
+}
+
+// PreviewImgURL returns the value of the "preview_img_url" field in the mutation.
+func (m *VodMutation) PreviewImgURL() (r string, exists bool) {
+	v := m.preview_img_url
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPreviewImgURL returns the old "preview_img_url" field's value of the Vod entity.
+// If the Vod object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *VodMutation) OldPreviewImgURL(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPreviewImgURL is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPreviewImgURL requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPreviewImgURL: %w", err)
+	}
+	return oldValue.PreviewImgURL, nil
+}
+
+// ResetPreviewImgURL resets all changes to the "preview_img_url" field.
+func (m *VodMutation) ResetPreviewImgURL() {
+	m.preview_img_url = nil
+}
+
+// SetStartedAt sets the "started_at" field.
+func (m *VodMutation) SetStartedAt(i instant.Instant) {
+	m.started_at = &i
+	m.addstarted_at = nil
+}
+
+// StartedAt returns the value of the "started_at" field in the mutation.
+func (m *VodMutation) StartedAt() (r instant.Instant, exists bool) {
+	v := m.started_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldStartedAt returns the old "started_at" field's value of the Vod entity.
+// If the Vod object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *VodMutation) OldStartedAt(ctx context.Context) (v instant.Instant, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldStartedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldStartedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldStartedAt: %w", err)
+	}
+	return oldValue.StartedAt, nil
+}
+
+// AddStartedAt adds i to the "started_at" field.
+func (m *VodMutation) AddStartedAt(i instant.Instant) {
+	if m.addstarted_at != nil {
+		*m.addstarted_at += i
+	} else {
+		m.addstarted_at = &i
+	}
+}
+
+// AddedStartedAt returns the value that was added to the "started_at" field in this mutation.
+func (m *VodMutation) AddedStartedAt() (r instant.Instant, exists bool) {
+	v := m.addstarted_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetStartedAt resets all changes to the "started_at" field.
+func (m *VodMutation) ResetStartedAt() {
+	m.started_at = nil
+	m.addstarted_at = nil
+}
+
+// SetEndedAt sets the "ended_at" field.
+func (m *VodMutation) SetEndedAt(i instant.Instant) {
+	m.ended_at = &i
+	m.addended_at = nil
+}
+
+// EndedAt returns the value of the "ended_at" field in the mutation.
+func (m *VodMutation) EndedAt() (r instant.Instant, exists bool) {
+	v := m.ended_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldEndedAt returns the old "ended_at" field's value of the Vod entity.
+// If the Vod object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *VodMutation) OldEndedAt(ctx context.Context) (v instant.Instant, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldEndedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldEndedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldEndedAt: %w", err)
+	}
+	return oldValue.EndedAt, nil
+}
+
+// AddEndedAt adds i to the "ended_at" field.
+func (m *VodMutation) AddEndedAt(i instant.Instant) {
+	if m.addended_at != nil {
+		*m.addended_at += i
+	} else {
+		m.addended_at = &i
+	}
+}
+
+// AddedEndedAt returns the value that was added to the "ended_at" field in this mutation.
+func (m *VodMutation) AddedEndedAt() (r instant.Instant, exists bool) {
+	v := m.addended_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetEndedAt resets all changes to the "ended_at" field.
+func (m *VodMutation) ResetEndedAt() {
+	m.ended_at = nil
+	m.addended_at = nil
+}
+
+// SetCategoryID sets the "category_id" field.
+func (m *VodMutation) SetCategoryID(i int64) {
+	m.category_id = &i
+	m.addcategory_id = nil
+}
+
+// CategoryID returns the value of the "category_id" field in the mutation.
+func (m *VodMutation) CategoryID() (r int64, exists bool) {
+	v := m.category_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCategoryID returns the old "category_id" field's value of the Vod entity.
+// If the Vod object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *VodMutation) OldCategoryID(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCategoryID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCategoryID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCategoryID: %w", err)
+	}
+	return oldValue.CategoryID, nil
+}
+
+// AddCategoryID adds i to the "category_id" field.
+func (m *VodMutation) AddCategoryID(i int64) {
+	if m.addcategory_id != nil {
+		*m.addcategory_id += i
+	} else {
+		m.addcategory_id = &i
+	}
+}
+
+// AddedCategoryID returns the value that was added to the "category_id" field in this mutation.
+func (m *VodMutation) AddedCategoryID() (r int64, exists bool) {
+	v := m.addcategory_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetCategoryID resets all changes to the "category_id" field.
+func (m *VodMutation) ResetCategoryID() {
+	m.category_id = nil
+	m.addcategory_id = nil
+}
+
+// Where appends a list predicates to the VodMutation builder.
+func (m *VodMutation) Where(ps ...predicate.Vod) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the VodMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *VodMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.Vod, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *VodMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *VodMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (Vod).
+func (m *VodMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *VodMutation) Fields() []string {
+	fields := make([]string, 0, 8)
+	if m.channel_id != nil {
+		fields = append(fields, vod.FieldChannelID)
+	}
+	if m.title != nil {
+		fields = append(fields, vod.FieldTitle)
+	}
+	if m.view_count != nil {
+		fields = append(fields, vod.FieldViewCount)
+	}
+	if m.duration != nil {
+		fields = append(fields, vod.FieldDuration)
+	}
+	if m.preview_img_url != nil {
+		fields = append(fields, vod.FieldPreviewImgURL)
+	}
+	if m.started_at != nil {
+		fields = append(fields, vod.FieldStartedAt)
+	}
+	if m.ended_at != nil {
+		fields = append(fields, vod.FieldEndedAt)
+	}
+	if m.category_id != nil {
+		fields = append(fields, vod.FieldCategoryID)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *VodMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case vod.FieldChannelID:
+		return m.ChannelID()
+	case vod.FieldTitle:
+		return m.Title()
+	case vod.FieldViewCount:
+		return m.ViewCount()
+	case vod.FieldDuration:
+		return m.Duration()
+	case vod.FieldPreviewImgURL:
+		return m.PreviewImgURL()
+	case vod.FieldStartedAt:
+		return m.StartedAt()
+	case vod.FieldEndedAt:
+		return m.EndedAt()
+	case vod.FieldCategoryID:
+		return m.CategoryID()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *VodMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case vod.FieldChannelID:
+		return m.OldChannelID(ctx)
+	case vod.FieldTitle:
+		return m.OldTitle(ctx)
+	case vod.FieldViewCount:
+		return m.OldViewCount(ctx)
+	case vod.FieldDuration:
+		return m.OldDuration(ctx)
+	case vod.FieldPreviewImgURL:
+		return m.OldPreviewImgURL(ctx)
+	case vod.FieldStartedAt:
+		return m.OldStartedAt(ctx)
+	case vod.FieldEndedAt:
+		return m.OldEndedAt(ctx)
+	case vod.FieldCategoryID:
+		return m.OldCategoryID(ctx)
+	}
+	return nil, fmt.Errorf("unknown Vod field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *VodMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case vod.FieldChannelID:
+		v, ok := value.(uid.ID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetChannelID(v)
+		return nil
+	case vod.FieldTitle:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetTitle(v)
+		return nil
+	case vod.FieldViewCount:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetViewCount(v)
+		return nil
+	case vod.FieldDuration:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDuration(v)
+		return nil
+	case vod.FieldPreviewImgURL:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPreviewImgURL(v)
+		return nil
+	case vod.FieldStartedAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetStartedAt(v)
+		return nil
+	case vod.FieldEndedAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEndedAt(v)
+		return nil
+	case vod.FieldCategoryID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCategoryID(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Vod field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *VodMutation) AddedFields() []string {
+	var fields []string
+	if m.addview_count != nil {
+		fields = append(fields, vod.FieldViewCount)
+	}
+	if m.addduration != nil {
+		fields = append(fields, vod.FieldDuration)
+	}
+	if m.addstarted_at != nil {
+		fields = append(fields, vod.FieldStartedAt)
+	}
+	if m.addended_at != nil {
+		fields = append(fields, vod.FieldEndedAt)
+	}
+	if m.addcategory_id != nil {
+		fields = append(fields, vod.FieldCategoryID)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *VodMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case vod.FieldViewCount:
+		return m.AddedViewCount()
+	case vod.FieldDuration:
+		return m.AddedDuration()
+	case vod.FieldStartedAt:
+		return m.AddedStartedAt()
+	case vod.FieldEndedAt:
+		return m.AddedEndedAt()
+	case vod.FieldCategoryID:
+		return m.AddedCategoryID()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *VodMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case vod.FieldViewCount:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddViewCount(v)
+		return nil
+	case vod.FieldDuration:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddDuration(v)
+		return nil
+	case vod.FieldStartedAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddStartedAt(v)
+		return nil
+	case vod.FieldEndedAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddEndedAt(v)
+		return nil
+	case vod.FieldCategoryID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddCategoryID(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Vod numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *VodMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *VodMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *VodMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown Vod nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *VodMutation) ResetField(name string) error {
+	switch name {
+	case vod.FieldChannelID:
+		m.ResetChannelID()
+		return nil
+	case vod.FieldTitle:
+		m.ResetTitle()
+		return nil
+	case vod.FieldViewCount:
+		m.ResetViewCount()
+		return nil
+	case vod.FieldDuration:
+		m.ResetDuration()
+		return nil
+	case vod.FieldPreviewImgURL:
+		m.ResetPreviewImgURL()
+		return nil
+	case vod.FieldStartedAt:
+		m.ResetStartedAt()
+		return nil
+	case vod.FieldEndedAt:
+		m.ResetEndedAt()
+		return nil
+	case vod.FieldCategoryID:
+		m.ResetCategoryID()
+		return nil
+	}
+	return fmt.Errorf("unknown Vod field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *VodMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *VodMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *VodMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *VodMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *VodMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *VodMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *VodMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown Vod unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *VodMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown Vod edge %s", name)
+}
+
+// VoteMutation represents an operation that mutates the Vote nodes in the graph.
+type VoteMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *uid.ID
+	channel_id    *uid.ID
+	epoch         *int64
+	addepoch      *int64
+	username      *string
+	address       *string
+	amount        *int64
+	addamount     *int64
+	voted_at      *instant.Instant
+	addvoted_at   *instant.Instant
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*Vote, error)
+	predicates    []predicate.Vote
+}
+
+var _ ent.Mutation = (*VoteMutation)(nil)
+
+// voteOption allows management of the mutation configuration using functional options.
+type voteOption func(*VoteMutation)
+
+// newVoteMutation creates new mutation for the Vote entity.
+func newVoteMutation(c config, op Op, opts ...voteOption) *VoteMutation {
+	m := &VoteMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeVote,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withVoteID sets the ID field of the mutation.
+func withVoteID(id uid.ID) voteOption {
+	return func(m *VoteMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *Vote
+		)
+		m.oldValue = func(ctx context.Context) (*Vote, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().Vote.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withVote sets the old Vote of the mutation.
+func withVote(node *Vote) voteOption {
+	return func(m *VoteMutation) {
+		m.oldValue = func(context.Context) (*Vote, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m VoteMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m VoteMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of Vote entities.
+func (m *VoteMutation) SetID(id uid.ID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *VoteMutation) ID() (id uid.ID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *VoteMutation) IDs(ctx context.Context) ([]uid.ID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uid.ID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().Vote.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetChannelID sets the "channel_id" field.
+func (m *VoteMutation) SetChannelID(u uid.ID) {
+	m.channel_id = &u
+}
+
+// ChannelID returns the value of the "channel_id" field in the mutation.
+func (m *VoteMutation) ChannelID() (r uid.ID, exists bool) {
+	v := m.channel_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldChannelID returns the old "channel_id" field's value of the Vote entity.
+// If the Vote object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *VoteMutation) OldChannelID(ctx context.Context) (v uid.ID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldChannelID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldChannelID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldChannelID: %w", err)
+	}
+	return oldValue.ChannelID, nil
+}
+
+// ResetChannelID resets all changes to the "channel_id" field.
+func (m *VoteMutation) ResetChannelID() {
+	m.channel_id = nil
+}
+
+// SetEpoch sets the "epoch" field.
+func (m *VoteMutation) SetEpoch(i int64) {
+	m.epoch = &i
+	m.addepoch = nil
+}
+
+// Epoch returns the value of the "epoch" field in the mutation.
+func (m *VoteMutation) Epoch() (r int64, exists bool) {
+	v := m.epoch
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldEpoch returns the old "epoch" field's value of the Vote entity.
+// If the Vote object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *VoteMutation) OldEpoch(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldEpoch is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldEpoch requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldEpoch: %w", err)
+	}
+	return oldValue.Epoch, nil
+}
+
+// AddEpoch adds i to the "epoch" field.
+func (m *VoteMutation) AddEpoch(i int64) {
+	if m.addepoch != nil {
+		*m.addepoch += i
+	} else {
+		m.addepoch = &i
+	}
+}
+
+// AddedEpoch returns the value that was added to the "epoch" field in this mutation.
+func (m *VoteMutation) AddedEpoch() (r int64, exists bool) {
+	v := m.addepoch
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetEpoch resets all changes to the "epoch" field.
+func (m *VoteMutation) ResetEpoch() {
+	m.epoch = nil
+	m.addepoch = nil
+}
+
+// SetUsername sets the "username" field.
+func (m *VoteMutation) SetUsername(s string) {
+	m.username = &s
+}
+
+// Username returns the value of the "username" field in the mutation.
+func (m *VoteMutation) Username() (r string, exists bool) {
+	v := m.username
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUsername returns the old "username" field's value of the Vote entity.
+// If the Vote object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *VoteMutation) OldUsername(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUsername is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUsername requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUsername: %w", err)
+	}
+	return oldValue.Username, nil
+}
+
+// ResetUsername resets all changes to the "username" field.
+func (m *VoteMutation) ResetUsername() {
+	m.username = nil
+}
+
+// SetAddress sets the "address" field.
+func (m *VoteMutation) SetAddress(s string) {
+	m.address = &s
+}
+
+// Address returns the value of the "address" field in the mutation.
+func (m *VoteMutation) Address() (r string, exists bool) {
+	v := m.address
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAddress returns the old "address" field's value of the Vote entity.
+// If the Vote object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *VoteMutation) OldAddress(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAddress is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAddress requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAddress: %w", err)
+	}
+	return oldValue.Address, nil
+}
+
+// ResetAddress resets all changes to the "address" field.
+func (m *VoteMutation) ResetAddress() {
+	m.address = nil
+}
+
+// SetAmount sets the "amount" field.
+func (m *VoteMutation) SetAmount(i int64) {
+	m.amount = &i
+	m.addamount = nil
+}
+
+// Amount returns the value of the "amount" field in the mutation.
+func (m *VoteMutation) Amount() (r int64, exists bool) {
+	v := m.amount
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAmount returns the old "amount" field's value of the Vote entity.
+// If the Vote object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *VoteMutation) OldAmount(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAmount is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAmount requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAmount: %w", err)
+	}
+	return oldValue.Amount, nil
+}
+
+// AddAmount adds i to the "amount" field.
+func (m *VoteMutation) AddAmount(i int64) {
+	if m.addamount != nil {
+		*m.addamount += i
+	} else {
+		m.addamount = &i
+	}
+}
+
+// AddedAmount returns the value that was added to the "amount" field in this mutation.
+func (m *VoteMutation) AddedAmount() (r int64, exists bool) {
+	v := m.addamount
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetAmount resets all changes to the "amount" field.
+func (m *VoteMutation) ResetAmount() {
+	m.amount = nil
+	m.addamount = nil
+}
+
+// SetVotedAt sets the "voted_at" field.
+func (m *VoteMutation) SetVotedAt(i instant.Instant) {
+	m.voted_at = &i
+	m.addvoted_at = nil
+}
+
+// VotedAt returns the value of the "voted_at" field in the mutation.
+func (m *VoteMutation) VotedAt() (r instant.Instant, exists bool) {
+	v := m.voted_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldVotedAt returns the old "voted_at" field's value of the Vote entity.
+// If the Vote object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *VoteMutation) OldVotedAt(ctx context.Context) (v instant.Instant, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldVotedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldVotedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldVotedAt: %w", err)
+	}
+	return oldValue.VotedAt, nil
+}
+
+// AddVotedAt adds i to the "voted_at" field.
+func (m *VoteMutation) AddVotedAt(i instant.Instant) {
+	if m.addvoted_at != nil {
+		*m.addvoted_at += i
+	} else {
+		m.addvoted_at = &i
+	}
+}
+
+// AddedVotedAt returns the value that was added to the "voted_at" field in this mutation.
+func (m *VoteMutation) AddedVotedAt() (r instant.Instant, exists bool) {
+	v := m.addvoted_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetVotedAt resets all changes to the "voted_at" field.
+func (m *VoteMutation) ResetVotedAt() {
+	m.voted_at = nil
+	m.addvoted_at = nil
+}
+
+// Where appends a list predicates to the VoteMutation builder.
+func (m *VoteMutation) Where(ps ...predicate.Vote) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the VoteMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *VoteMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.Vote, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *VoteMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *VoteMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (Vote).
+func (m *VoteMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *VoteMutation) Fields() []string {
+	fields := make([]string, 0, 6)
+	if m.channel_id != nil {
+		fields = append(fields, vote.FieldChannelID)
+	}
+	if m.epoch != nil {
+		fields = append(fields, vote.FieldEpoch)
+	}
+	if m.username != nil {
+		fields = append(fields, vote.FieldUsername)
+	}
+	if m.address != nil {
+		fields = append(fields, vote.FieldAddress)
+	}
+	if m.amount != nil {
+		fields = append(fields, vote.FieldAmount)
+	}
+	if m.voted_at != nil {
+		fields = append(fields, vote.FieldVotedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *VoteMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case vote.FieldChannelID:
+		return m.ChannelID()
+	case vote.FieldEpoch:
+		return m.Epoch()
+	case vote.FieldUsername:
+		return m.Username()
+	case vote.FieldAddress:
+		return m.Address()
+	case vote.FieldAmount:
+		return m.Amount()
+	case vote.FieldVotedAt:
+		return m.VotedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *VoteMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case vote.FieldChannelID:
+		return m.OldChannelID(ctx)
+	case vote.FieldEpoch:
+		return m.OldEpoch(ctx)
+	case vote.FieldUsername:
+		return m.OldUsername(ctx)
+	case vote.FieldAddress:
+		return m.OldAddress(ctx)
+	case vote.FieldAmount:
+		return m.OldAmount(ctx)
+	case vote.FieldVotedAt:
+		return m.OldVotedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown Vote field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *VoteMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case vote.FieldChannelID:
+		v, ok := value.(uid.ID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetChannelID(v)
+		return nil
+	case vote.FieldEpoch:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEpoch(v)
+		return nil
+	case vote.FieldUsername:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUsername(v)
+		return nil
+	case vote.FieldAddress:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAddress(v)
+		return nil
+	case vote.FieldAmount:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAmount(v)
+		return nil
+	case vote.FieldVotedAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetVotedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Vote field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *VoteMutation) AddedFields() []string {
+	var fields []string
+	if m.addepoch != nil {
+		fields = append(fields, vote.FieldEpoch)
+	}
+	if m.addamount != nil {
+		fields = append(fields, vote.FieldAmount)
+	}
+	if m.addvoted_at != nil {
+		fields = append(fields, vote.FieldVotedAt)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *VoteMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case vote.FieldEpoch:
+		return m.AddedEpoch()
+	case vote.FieldAmount:
+		return m.AddedAmount()
+	case vote.FieldVotedAt:
+		return m.AddedVotedAt()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *VoteMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case vote.FieldEpoch:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddEpoch(v)
+		return nil
+	case vote.FieldAmount:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddAmount(v)
+		return nil
+	case vote.FieldVotedAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddVotedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Vote numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *VoteMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *VoteMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *VoteMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown Vote nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *VoteMutation) ResetField(name string) error {
+	switch name {
+	case vote.FieldChannelID:
+		m.ResetChannelID()
+		return nil
+	case vote.FieldEpoch:
+		m.ResetEpoch()
+		return nil
+	case vote.FieldUsername:
+		m.ResetUsername()
+		return nil
+	case vote.FieldAddress:
+		m.ResetAddress()
+		return nil
+	case vote.FieldAmount:
+		m.ResetAmount()
+		return nil
+	case vote.FieldVotedAt:
+		m.ResetVotedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown Vote field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *VoteMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *VoteMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *VoteMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *VoteMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *VoteMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *VoteMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *VoteMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown Vote unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *VoteMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown Vote edge %s", name)
 }

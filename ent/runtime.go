@@ -3,22 +3,37 @@
 package ent
 
 import (
+	"github.com/moderato-live/moderato/ent/activity"
 	"github.com/moderato-live/moderato/ent/application"
 	"github.com/moderato-live/moderato/ent/category"
 	"github.com/moderato-live/moderato/ent/channel"
+	"github.com/moderato-live/moderato/ent/clip"
 	"github.com/moderato-live/moderato/ent/event"
 	"github.com/moderato-live/moderato/ent/grant"
 	"github.com/moderato-live/moderato/ent/message"
 	"github.com/moderato-live/moderato/ent/role"
 	"github.com/moderato-live/moderato/ent/schema"
+	"github.com/moderato-live/moderato/ent/stream"
 	"github.com/moderato-live/moderato/ent/token"
 	"github.com/moderato-live/moderato/ent/user"
+	"github.com/moderato-live/moderato/ent/vod"
+	"github.com/moderato-live/moderato/ent/vote"
 )
 
 // The init function reads all schema descriptors with runtime code
 // (default values, validators, hooks and policies) and stitches it
 // to their package variables.
 func init() {
+	activityFields := schema.Activity{}.Fields()
+	_ = activityFields
+	// activityDescDedupKey is the schema descriptor for dedup_key field.
+	activityDescDedupKey := activityFields[3].Descriptor()
+	// activity.DedupKeyValidator is a validator for the "dedup_key" field. It is called by the builders before save.
+	activity.DedupKeyValidator = activityDescDedupKey.Validators[0].(func(string) error)
+	// activityDescType is the schema descriptor for type field.
+	activityDescType := activityFields[4].Descriptor()
+	// activity.TypeValidator is a validator for the "type" field. It is called by the builders before save.
+	activity.TypeValidator = activityDescType.Validators[0].(func(string) error)
 	applicationFields := schema.Application{}.Fields()
 	_ = applicationFields
 	// applicationDescName is the schema descriptor for name field.
@@ -65,6 +80,62 @@ func init() {
 	channelDescEventSequence := channelFields[5].Descriptor()
 	// channel.DefaultEventSequence holds the default value on creation for the event_sequence field.
 	channel.DefaultEventSequence = channelDescEventSequence.Default.(int64)
+	// channelDescActivityNumber is the schema descriptor for activity_number field.
+	channelDescActivityNumber := channelFields[6].Descriptor()
+	// channel.DefaultActivityNumber holds the default value on creation for the activity_number field.
+	channel.DefaultActivityNumber = channelDescActivityNumber.Default.(int64)
+	// channelDescFollowerCount is the schema descriptor for follower_count field.
+	channelDescFollowerCount := channelFields[7].Descriptor()
+	// channel.DefaultFollowerCount holds the default value on creation for the follower_count field.
+	channel.DefaultFollowerCount = channelDescFollowerCount.Default.(int64)
+	// channelDescSubscriberCount is the schema descriptor for subscriber_count field.
+	channelDescSubscriberCount := channelFields[8].Descriptor()
+	// channel.DefaultSubscriberCount holds the default value on creation for the subscriber_count field.
+	channel.DefaultSubscriberCount = channelDescSubscriberCount.Default.(int64)
+	// channelDescClipCount is the schema descriptor for clip_count field.
+	channelDescClipCount := channelFields[9].Descriptor()
+	// channel.DefaultClipCount holds the default value on creation for the clip_count field.
+	channel.DefaultClipCount = channelDescClipCount.Default.(int64)
+	// channelDescVodCount is the schema descriptor for vod_count field.
+	channelDescVodCount := channelFields[10].Descriptor()
+	// channel.DefaultVodCount holds the default value on creation for the vod_count field.
+	channel.DefaultVodCount = channelDescVodCount.Default.(int64)
+	// channelDescIsLive is the schema descriptor for is_live field.
+	channelDescIsLive := channelFields[11].Descriptor()
+	// channel.DefaultIsLive holds the default value on creation for the is_live field.
+	channel.DefaultIsLive = channelDescIsLive.Default.(bool)
+	// channelDescViewerCount is the schema descriptor for viewer_count field.
+	channelDescViewerCount := channelFields[12].Descriptor()
+	// channel.DefaultViewerCount holds the default value on creation for the viewer_count field.
+	channel.DefaultViewerCount = channelDescViewerCount.Default.(int64)
+	// channelDescPreviewImgURL is the schema descriptor for preview_img_url field.
+	channelDescPreviewImgURL := channelFields[14].Descriptor()
+	// channel.DefaultPreviewImgURL holds the default value on creation for the preview_img_url field.
+	channel.DefaultPreviewImgURL = channelDescPreviewImgURL.Default.(string)
+	// channel.PreviewImgURLValidator is a validator for the "preview_img_url" field. It is called by the builders before save.
+	channel.PreviewImgURLValidator = channelDescPreviewImgURL.Validators[0].(func(string) error)
+	// channelDescNewFollowerCount is the schema descriptor for new_follower_count field.
+	channelDescNewFollowerCount := channelFields[15].Descriptor()
+	// channel.DefaultNewFollowerCount holds the default value on creation for the new_follower_count field.
+	channel.DefaultNewFollowerCount = channelDescNewFollowerCount.Default.(int64)
+	// channelDescNewSubscriberCount is the schema descriptor for new_subscriber_count field.
+	channelDescNewSubscriberCount := channelFields[16].Descriptor()
+	// channel.DefaultNewSubscriberCount holds the default value on creation for the new_subscriber_count field.
+	channel.DefaultNewSubscriberCount = channelDescNewSubscriberCount.Default.(int64)
+	clipFields := schema.Clip{}.Fields()
+	_ = clipFields
+	// clipDescTitle is the schema descriptor for title field.
+	clipDescTitle := clipFields[3].Descriptor()
+	// clip.TitleValidator is a validator for the "title" field. It is called by the builders before save.
+	clip.TitleValidator = clipDescTitle.Validators[0].(func(string) error)
+	// clipDescPreviewImgURL is the schema descriptor for preview_img_url field.
+	clipDescPreviewImgURL := clipFields[6].Descriptor()
+	// clip.PreviewImgURLValidator is a validator for the "preview_img_url" field. It is called by the builders before save.
+	clip.PreviewImgURLValidator = clipDescPreviewImgURL.Validators[0].(func(string) error)
+	// clipDescClipURL is the schema descriptor for clip_url field.
+	clipDescClipURL := clipFields[7].Descriptor()
+	// clip.ClipURLValidator is a validator for the "clip_url" field. It is called by the builders before save.
+	clip.ClipURLValidator = clipDescClipURL.Validators[0].(func(string) error)
 	eventFields := schema.Event{}.Fields()
 	_ = eventFields
 	// eventDescType is the schema descriptor for type field.
@@ -101,6 +172,20 @@ func init() {
 	roleDescRole := roleFields[3].Descriptor()
 	// role.RoleValidator is a validator for the "role" field. It is called by the builders before save.
 	role.RoleValidator = roleDescRole.Validators[0].(func(string) error)
+	streamFields := schema.Stream{}.Fields()
+	_ = streamFields
+	// streamDescTitle is the schema descriptor for title field.
+	streamDescTitle := streamFields[4].Descriptor()
+	// stream.TitleValidator is a validator for the "title" field. It is called by the builders before save.
+	stream.TitleValidator = streamDescTitle.Validators[0].(func(string) error)
+	// streamDescLang is the schema descriptor for lang field.
+	streamDescLang := streamFields[5].Descriptor()
+	// stream.LangValidator is a validator for the "lang" field. It is called by the builders before save.
+	stream.LangValidator = streamDescLang.Validators[0].(func(string) error)
+	// streamDescPreviewImgURL is the schema descriptor for preview_img_url field.
+	streamDescPreviewImgURL := streamFields[7].Descriptor()
+	// stream.PreviewImgURLValidator is a validator for the "preview_img_url" field. It is called by the builders before save.
+	stream.PreviewImgURLValidator = streamDescPreviewImgURL.Validators[0].(func(string) error)
 	tokenFields := schema.Token{}.Fields()
 	_ = tokenFields
 	// tokenDescKind is the schema descriptor for kind field.
@@ -133,4 +218,24 @@ func init() {
 	userDescAvatarURL := userFields[4].Descriptor()
 	// user.AvatarURLValidator is a validator for the "avatar_url" field. It is called by the builders before save.
 	user.AvatarURLValidator = userDescAvatarURL.Validators[0].(func(string) error)
+	vodFields := schema.Vod{}.Fields()
+	_ = vodFields
+	// vodDescTitle is the schema descriptor for title field.
+	vodDescTitle := vodFields[2].Descriptor()
+	// vod.TitleValidator is a validator for the "title" field. It is called by the builders before save.
+	vod.TitleValidator = vodDescTitle.Validators[0].(func(string) error)
+	// vodDescPreviewImgURL is the schema descriptor for preview_img_url field.
+	vodDescPreviewImgURL := vodFields[5].Descriptor()
+	// vod.PreviewImgURLValidator is a validator for the "preview_img_url" field. It is called by the builders before save.
+	vod.PreviewImgURLValidator = vodDescPreviewImgURL.Validators[0].(func(string) error)
+	voteFields := schema.Vote{}.Fields()
+	_ = voteFields
+	// voteDescUsername is the schema descriptor for username field.
+	voteDescUsername := voteFields[3].Descriptor()
+	// vote.UsernameValidator is a validator for the "username" field. It is called by the builders before save.
+	vote.UsernameValidator = voteDescUsername.Validators[0].(func(string) error)
+	// voteDescAddress is the schema descriptor for address field.
+	voteDescAddress := voteFields[4].Descriptor()
+	// vote.AddressValidator is a validator for the "address" field. It is called by the builders before save.
+	vote.AddressValidator = voteDescAddress.Validators[0].(func(string) error)
 }

@@ -14,6 +14,8 @@ import (
 // Tx is a transactional client that is created by calling Client.Tx().
 type Tx struct {
 	config
+	// Activity is the client for interacting with the Activity builders.
+	Activity *ActivityClient
 	// Application is the client for interacting with the Application builders.
 	Application *ApplicationClient
 	// Ban is the client for interacting with the Ban builders.
@@ -22,8 +24,16 @@ type Tx struct {
 	Category *CategoryClient
 	// Channel is the client for interacting with the Channel builders.
 	Channel *ChannelClient
+	// ChannelCount is the client for interacting with the ChannelCount builders.
+	ChannelCount *ChannelCountClient
+	// ChannelCountDelta is the client for interacting with the ChannelCountDelta builders.
+	ChannelCountDelta *ChannelCountDeltaClient
+	// Clip is the client for interacting with the Clip builders.
+	Clip *ClipClient
 	// Event is the client for interacting with the Event builders.
 	Event *EventClient
+	// Follow is the client for interacting with the Follow builders.
+	Follow *FollowClient
 	// Grant is the client for interacting with the Grant builders.
 	Grant *GrantClient
 	// Message is the client for interacting with the Message builders.
@@ -34,10 +44,18 @@ type Tx struct {
 	Mute *MuteClient
 	// Role is the client for interacting with the Role builders.
 	Role *RoleClient
+	// Stream is the client for interacting with the Stream builders.
+	Stream *StreamClient
+	// Subscription is the client for interacting with the Subscription builders.
+	Subscription *SubscriptionClient
 	// Token is the client for interacting with the Token builders.
 	Token *TokenClient
 	// User is the client for interacting with the User builders.
 	User *UserClient
+	// Vod is the client for interacting with the Vod builders.
+	Vod *VodClient
+	// Vote is the client for interacting with the Vote builders.
+	Vote *VoteClient
 
 	// lazily loaded.
 	client     *Client
@@ -169,18 +187,27 @@ func (tx *Tx) Client() *Client {
 }
 
 func (tx *Tx) init() {
+	tx.Activity = NewActivityClient(tx.config)
 	tx.Application = NewApplicationClient(tx.config)
 	tx.Ban = NewBanClient(tx.config)
 	tx.Category = NewCategoryClient(tx.config)
 	tx.Channel = NewChannelClient(tx.config)
+	tx.ChannelCount = NewChannelCountClient(tx.config)
+	tx.ChannelCountDelta = NewChannelCountDeltaClient(tx.config)
+	tx.Clip = NewClipClient(tx.config)
 	tx.Event = NewEventClient(tx.config)
+	tx.Follow = NewFollowClient(tx.config)
 	tx.Grant = NewGrantClient(tx.config)
 	tx.Message = NewMessageClient(tx.config)
 	tx.MessageGeneration = NewMessageGenerationClient(tx.config)
 	tx.Mute = NewMuteClient(tx.config)
 	tx.Role = NewRoleClient(tx.config)
+	tx.Stream = NewStreamClient(tx.config)
+	tx.Subscription = NewSubscriptionClient(tx.config)
 	tx.Token = NewTokenClient(tx.config)
 	tx.User = NewUserClient(tx.config)
+	tx.Vod = NewVodClient(tx.config)
+	tx.Vote = NewVoteClient(tx.config)
 }
 
 // txDriver wraps the given dialect.Tx with a nop dialect.Driver implementation.
@@ -190,7 +217,7 @@ func (tx *Tx) init() {
 // of them in order to commit or rollback the transaction.
 //
 // If a closed transaction is embedded in one of the generated entities, and the entity
-// applies a query, for example: Application.QueryXXX(), the query will be executed
+// applies a query, for example: Activity.QueryXXX(), the query will be executed
 // through the driver which created this transaction.
 //
 // Note that txDriver is not goroutine safe.

@@ -37,12 +37,20 @@ type User struct {
 
 // UserEdges holds the relations/edges for other nodes in the graph.
 type UserEdges struct {
+	// FollowedChannels holds the value of the followed_channels edge.
+	FollowedChannels []*Channel `json:"followed_channels,omitempty"`
+	// SubscribedChannels holds the value of the subscribed_channels edge.
+	SubscribedChannels []*Channel `json:"subscribed_channels,omitempty"`
 	// BannedChannels holds the value of the banned_channels edge.
 	BannedChannels []*Channel `json:"banned_channels,omitempty"`
 	// MutedChannels holds the value of the muted_channels edge.
 	MutedChannels []*Channel `json:"muted_channels,omitempty"`
 	// ClearedChannels holds the value of the cleared_channels edge.
 	ClearedChannels []*Channel `json:"cleared_channels,omitempty"`
+	// Follows holds the value of the follows edge.
+	Follows []*Follow `json:"follows,omitempty"`
+	// Subscriptions holds the value of the subscriptions edge.
+	Subscriptions []*Subscription `json:"subscriptions,omitempty"`
 	// Bans holds the value of the bans edge.
 	Bans []*Ban `json:"bans,omitempty"`
 	// Mutes holds the value of the mutes edge.
@@ -51,13 +59,31 @@ type UserEdges struct {
 	MessageGenerations []*MessageGeneration `json:"message_generations,omitempty"`
 	// loadedTypes holds the information for reporting if a
 	// type was loaded (or requested) in eager-loading or not.
-	loadedTypes [6]bool
+	loadedTypes [10]bool
+}
+
+// FollowedChannelsOrErr returns the FollowedChannels value or an error if the edge
+// was not loaded in eager-loading.
+func (e UserEdges) FollowedChannelsOrErr() ([]*Channel, error) {
+	if e.loadedTypes[0] {
+		return e.FollowedChannels, nil
+	}
+	return nil, &NotLoadedError{edge: "followed_channels"}
+}
+
+// SubscribedChannelsOrErr returns the SubscribedChannels value or an error if the edge
+// was not loaded in eager-loading.
+func (e UserEdges) SubscribedChannelsOrErr() ([]*Channel, error) {
+	if e.loadedTypes[1] {
+		return e.SubscribedChannels, nil
+	}
+	return nil, &NotLoadedError{edge: "subscribed_channels"}
 }
 
 // BannedChannelsOrErr returns the BannedChannels value or an error if the edge
 // was not loaded in eager-loading.
 func (e UserEdges) BannedChannelsOrErr() ([]*Channel, error) {
-	if e.loadedTypes[0] {
+	if e.loadedTypes[2] {
 		return e.BannedChannels, nil
 	}
 	return nil, &NotLoadedError{edge: "banned_channels"}
@@ -66,7 +92,7 @@ func (e UserEdges) BannedChannelsOrErr() ([]*Channel, error) {
 // MutedChannelsOrErr returns the MutedChannels value or an error if the edge
 // was not loaded in eager-loading.
 func (e UserEdges) MutedChannelsOrErr() ([]*Channel, error) {
-	if e.loadedTypes[1] {
+	if e.loadedTypes[3] {
 		return e.MutedChannels, nil
 	}
 	return nil, &NotLoadedError{edge: "muted_channels"}
@@ -75,16 +101,34 @@ func (e UserEdges) MutedChannelsOrErr() ([]*Channel, error) {
 // ClearedChannelsOrErr returns the ClearedChannels value or an error if the edge
 // was not loaded in eager-loading.
 func (e UserEdges) ClearedChannelsOrErr() ([]*Channel, error) {
-	if e.loadedTypes[2] {
+	if e.loadedTypes[4] {
 		return e.ClearedChannels, nil
 	}
 	return nil, &NotLoadedError{edge: "cleared_channels"}
 }
 
+// FollowsOrErr returns the Follows value or an error if the edge
+// was not loaded in eager-loading.
+func (e UserEdges) FollowsOrErr() ([]*Follow, error) {
+	if e.loadedTypes[5] {
+		return e.Follows, nil
+	}
+	return nil, &NotLoadedError{edge: "follows"}
+}
+
+// SubscriptionsOrErr returns the Subscriptions value or an error if the edge
+// was not loaded in eager-loading.
+func (e UserEdges) SubscriptionsOrErr() ([]*Subscription, error) {
+	if e.loadedTypes[6] {
+		return e.Subscriptions, nil
+	}
+	return nil, &NotLoadedError{edge: "subscriptions"}
+}
+
 // BansOrErr returns the Bans value or an error if the edge
 // was not loaded in eager-loading.
 func (e UserEdges) BansOrErr() ([]*Ban, error) {
-	if e.loadedTypes[3] {
+	if e.loadedTypes[7] {
 		return e.Bans, nil
 	}
 	return nil, &NotLoadedError{edge: "bans"}
@@ -93,7 +137,7 @@ func (e UserEdges) BansOrErr() ([]*Ban, error) {
 // MutesOrErr returns the Mutes value or an error if the edge
 // was not loaded in eager-loading.
 func (e UserEdges) MutesOrErr() ([]*Mute, error) {
-	if e.loadedTypes[4] {
+	if e.loadedTypes[8] {
 		return e.Mutes, nil
 	}
 	return nil, &NotLoadedError{edge: "mutes"}
@@ -102,7 +146,7 @@ func (e UserEdges) MutesOrErr() ([]*Mute, error) {
 // MessageGenerationsOrErr returns the MessageGenerations value or an error if the edge
 // was not loaded in eager-loading.
 func (e UserEdges) MessageGenerationsOrErr() ([]*MessageGeneration, error) {
-	if e.loadedTypes[5] {
+	if e.loadedTypes[9] {
 		return e.MessageGenerations, nil
 	}
 	return nil, &NotLoadedError{edge: "message_generations"}
@@ -183,6 +227,16 @@ func (_m *User) Value(name string) (ent.Value, error) {
 	return _m.selectValues.Get(name)
 }
 
+// QueryFollowedChannels queries the "followed_channels" edge of the User entity.
+func (_m *User) QueryFollowedChannels() *ChannelQuery {
+	return NewUserClient(_m.config).QueryFollowedChannels(_m)
+}
+
+// QuerySubscribedChannels queries the "subscribed_channels" edge of the User entity.
+func (_m *User) QuerySubscribedChannels() *ChannelQuery {
+	return NewUserClient(_m.config).QuerySubscribedChannels(_m)
+}
+
 // QueryBannedChannels queries the "banned_channels" edge of the User entity.
 func (_m *User) QueryBannedChannels() *ChannelQuery {
 	return NewUserClient(_m.config).QueryBannedChannels(_m)
@@ -196,6 +250,16 @@ func (_m *User) QueryMutedChannels() *ChannelQuery {
 // QueryClearedChannels queries the "cleared_channels" edge of the User entity.
 func (_m *User) QueryClearedChannels() *ChannelQuery {
 	return NewUserClient(_m.config).QueryClearedChannels(_m)
+}
+
+// QueryFollows queries the "follows" edge of the User entity.
+func (_m *User) QueryFollows() *FollowQuery {
+	return NewUserClient(_m.config).QueryFollows(_m)
+}
+
+// QuerySubscriptions queries the "subscriptions" edge of the User entity.
+func (_m *User) QuerySubscriptions() *SubscriptionQuery {
+	return NewUserClient(_m.config).QuerySubscriptions(_m)
 }
 
 // QueryBans queries the "bans" edge of the User entity.

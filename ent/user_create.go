@@ -58,6 +58,36 @@ func (_c *UserCreate) SetID(v uid.ID) *UserCreate {
 	return _c
 }
 
+// AddFollowedChannelIDs adds the "followed_channels" edge to the Channel entity by IDs.
+func (_c *UserCreate) AddFollowedChannelIDs(ids ...uid.ID) *UserCreate {
+	_c.mutation.AddFollowedChannelIDs(ids...)
+	return _c
+}
+
+// AddFollowedChannels adds the "followed_channels" edges to the Channel entity.
+func (_c *UserCreate) AddFollowedChannels(v ...*Channel) *UserCreate {
+	ids := make([]uid.ID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _c.AddFollowedChannelIDs(ids...)
+}
+
+// AddSubscribedChannelIDs adds the "subscribed_channels" edge to the Channel entity by IDs.
+func (_c *UserCreate) AddSubscribedChannelIDs(ids ...uid.ID) *UserCreate {
+	_c.mutation.AddSubscribedChannelIDs(ids...)
+	return _c
+}
+
+// AddSubscribedChannels adds the "subscribed_channels" edges to the Channel entity.
+func (_c *UserCreate) AddSubscribedChannels(v ...*Channel) *UserCreate {
+	ids := make([]uid.ID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _c.AddSubscribedChannelIDs(ids...)
+}
+
 // AddBannedChannelIDs adds the "banned_channels" edge to the Channel entity by IDs.
 func (_c *UserCreate) AddBannedChannelIDs(ids ...uid.ID) *UserCreate {
 	_c.mutation.AddBannedChannelIDs(ids...)
@@ -226,6 +256,38 @@ func (_c *UserCreate) createSpec() (*User, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.CreatedAt(); ok {
 		_spec.SetField(user.FieldCreatedAt, field.TypeInt64, value)
 		_node.CreatedAt = value
+	}
+	if nodes := _c.mutation.FollowedChannelsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.M2M,
+			Inverse: true,
+			Table:   user.FollowedChannelsTable,
+			Columns: user.FollowedChannelsPrimaryKey,
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(channel.FieldID, field.TypeBytes),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges = append(_spec.Edges, edge)
+	}
+	if nodes := _c.mutation.SubscribedChannelsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.M2M,
+			Inverse: true,
+			Table:   user.SubscribedChannelsTable,
+			Columns: user.SubscribedChannelsPrimaryKey,
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(channel.FieldID, field.TypeBytes),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges = append(_spec.Edges, edge)
 	}
 	if nodes := _c.mutation.BannedChannelsIDs(); len(nodes) > 0 {
 		edge := &sqlgraph.EdgeSpec{

@@ -14,9 +14,11 @@ import (
 	"entgo.io/ent/schema/field"
 	"github.com/moderato-live/moderato/ent/ban"
 	"github.com/moderato-live/moderato/ent/channel"
+	"github.com/moderato-live/moderato/ent/follow"
 	"github.com/moderato-live/moderato/ent/messagegeneration"
 	"github.com/moderato-live/moderato/ent/mute"
 	"github.com/moderato-live/moderato/ent/predicate"
+	"github.com/moderato-live/moderato/ent/subscription"
 	"github.com/moderato-live/moderato/ent/user"
 	"github.com/moderato-live/moderato/server/uid"
 )
@@ -28,9 +30,13 @@ type UserQuery struct {
 	order                  []user.OrderOption
 	inters                 []Interceptor
 	predicates             []predicate.User
+	withFollowedChannels   *ChannelQuery
+	withSubscribedChannels *ChannelQuery
 	withBannedChannels     *ChannelQuery
 	withMutedChannels      *ChannelQuery
 	withClearedChannels    *ChannelQuery
+	withFollows            *FollowQuery
+	withSubscriptions      *SubscriptionQuery
 	withBans               *BanQuery
 	withMutes              *MuteQuery
 	withMessageGenerations *MessageGenerationQuery
@@ -68,6 +74,50 @@ func (_q *UserQuery) Unique(unique bool) *UserQuery {
 func (_q *UserQuery) Order(o ...user.OrderOption) *UserQuery {
 	_q.order = append(_q.order, o...)
 	return _q
+}
+
+// QueryFollowedChannels chains the current query on the "followed_channels" edge.
+func (_q *UserQuery) QueryFollowedChannels() *ChannelQuery {
+	query := (&ChannelClient{config: _q.config}).Query()
+	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
+		if err := _q.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		selector := _q.sqlQuery(ctx)
+		if err := selector.Err(); err != nil {
+			return nil, err
+		}
+		step := sqlgraph.NewStep(
+			sqlgraph.From(user.Table, user.FieldID, selector),
+			sqlgraph.To(channel.Table, channel.FieldID),
+			sqlgraph.Edge(sqlgraph.M2M, true, user.FollowedChannelsTable, user.FollowedChannelsPrimaryKey...),
+		)
+		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
+		return fromU, nil
+	}
+	return query
+}
+
+// QuerySubscribedChannels chains the current query on the "subscribed_channels" edge.
+func (_q *UserQuery) QuerySubscribedChannels() *ChannelQuery {
+	query := (&ChannelClient{config: _q.config}).Query()
+	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
+		if err := _q.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		selector := _q.sqlQuery(ctx)
+		if err := selector.Err(); err != nil {
+			return nil, err
+		}
+		step := sqlgraph.NewStep(
+			sqlgraph.From(user.Table, user.FieldID, selector),
+			sqlgraph.To(channel.Table, channel.FieldID),
+			sqlgraph.Edge(sqlgraph.M2M, true, user.SubscribedChannelsTable, user.SubscribedChannelsPrimaryKey...),
+		)
+		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
+		return fromU, nil
+	}
+	return query
 }
 
 // QueryBannedChannels chains the current query on the "banned_channels" edge.
@@ -129,6 +179,50 @@ func (_q *UserQuery) QueryClearedChannels() *ChannelQuery {
 			sqlgraph.From(user.Table, user.FieldID, selector),
 			sqlgraph.To(channel.Table, channel.FieldID),
 			sqlgraph.Edge(sqlgraph.M2M, true, user.ClearedChannelsTable, user.ClearedChannelsPrimaryKey...),
+		)
+		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
+		return fromU, nil
+	}
+	return query
+}
+
+// QueryFollows chains the current query on the "follows" edge.
+func (_q *UserQuery) QueryFollows() *FollowQuery {
+	query := (&FollowClient{config: _q.config}).Query()
+	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
+		if err := _q.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		selector := _q.sqlQuery(ctx)
+		if err := selector.Err(); err != nil {
+			return nil, err
+		}
+		step := sqlgraph.NewStep(
+			sqlgraph.From(user.Table, user.FieldID, selector),
+			sqlgraph.To(follow.Table, follow.UserColumn),
+			sqlgraph.Edge(sqlgraph.O2M, true, user.FollowsTable, user.FollowsColumn),
+		)
+		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
+		return fromU, nil
+	}
+	return query
+}
+
+// QuerySubscriptions chains the current query on the "subscriptions" edge.
+func (_q *UserQuery) QuerySubscriptions() *SubscriptionQuery {
+	query := (&SubscriptionClient{config: _q.config}).Query()
+	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
+		if err := _q.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		selector := _q.sqlQuery(ctx)
+		if err := selector.Err(); err != nil {
+			return nil, err
+		}
+		step := sqlgraph.NewStep(
+			sqlgraph.From(user.Table, user.FieldID, selector),
+			sqlgraph.To(subscription.Table, subscription.UserColumn),
+			sqlgraph.Edge(sqlgraph.O2M, true, user.SubscriptionsTable, user.SubscriptionsColumn),
 		)
 		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
 		return fromU, nil
@@ -394,9 +488,13 @@ func (_q *UserQuery) Clone() *UserQuery {
 		order:                  append([]user.OrderOption{}, _q.order...),
 		inters:                 append([]Interceptor{}, _q.inters...),
 		predicates:             append([]predicate.User{}, _q.predicates...),
+		withFollowedChannels:   _q.withFollowedChannels.Clone(),
+		withSubscribedChannels: _q.withSubscribedChannels.Clone(),
 		withBannedChannels:     _q.withBannedChannels.Clone(),
 		withMutedChannels:      _q.withMutedChannels.Clone(),
 		withClearedChannels:    _q.withClearedChannels.Clone(),
+		withFollows:            _q.withFollows.Clone(),
+		withSubscriptions:      _q.withSubscriptions.Clone(),
 		withBans:               _q.withBans.Clone(),
 		withMutes:              _q.withMutes.Clone(),
 		withMessageGenerations: _q.withMessageGenerations.Clone(),
@@ -404,6 +502,28 @@ func (_q *UserQuery) Clone() *UserQuery {
 		sql:  _q.sql.Clone(),
 		path: _q.path,
 	}
+}
+
+// WithFollowedChannels tells the query-builder to eager-load the nodes that are connected to
+// the "followed_channels" edge. The optional arguments are used to configure the query builder of the edge.
+func (_q *UserQuery) WithFollowedChannels(opts ...func(*ChannelQuery)) *UserQuery {
+	query := (&ChannelClient{config: _q.config}).Query()
+	for _, opt := range opts {
+		opt(query)
+	}
+	_q.withFollowedChannels = query
+	return _q
+}
+
+// WithSubscribedChannels tells the query-builder to eager-load the nodes that are connected to
+// the "subscribed_channels" edge. The optional arguments are used to configure the query builder of the edge.
+func (_q *UserQuery) WithSubscribedChannels(opts ...func(*ChannelQuery)) *UserQuery {
+	query := (&ChannelClient{config: _q.config}).Query()
+	for _, opt := range opts {
+		opt(query)
+	}
+	_q.withSubscribedChannels = query
+	return _q
 }
 
 // WithBannedChannels tells the query-builder to eager-load the nodes that are connected to
@@ -436,6 +556,28 @@ func (_q *UserQuery) WithClearedChannels(opts ...func(*ChannelQuery)) *UserQuery
 		opt(query)
 	}
 	_q.withClearedChannels = query
+	return _q
+}
+
+// WithFollows tells the query-builder to eager-load the nodes that are connected to
+// the "follows" edge. The optional arguments are used to configure the query builder of the edge.
+func (_q *UserQuery) WithFollows(opts ...func(*FollowQuery)) *UserQuery {
+	query := (&FollowClient{config: _q.config}).Query()
+	for _, opt := range opts {
+		opt(query)
+	}
+	_q.withFollows = query
+	return _q
+}
+
+// WithSubscriptions tells the query-builder to eager-load the nodes that are connected to
+// the "subscriptions" edge. The optional arguments are used to configure the query builder of the edge.
+func (_q *UserQuery) WithSubscriptions(opts ...func(*SubscriptionQuery)) *UserQuery {
+	query := (&SubscriptionClient{config: _q.config}).Query()
+	for _, opt := range opts {
+		opt(query)
+	}
+	_q.withSubscriptions = query
 	return _q
 }
 
@@ -550,10 +692,14 @@ func (_q *UserQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*User, e
 	var (
 		nodes       = []*User{}
 		_spec       = _q.querySpec()
-		loadedTypes = [6]bool{
+		loadedTypes = [10]bool{
+			_q.withFollowedChannels != nil,
+			_q.withSubscribedChannels != nil,
 			_q.withBannedChannels != nil,
 			_q.withMutedChannels != nil,
 			_q.withClearedChannels != nil,
+			_q.withFollows != nil,
+			_q.withSubscriptions != nil,
 			_q.withBans != nil,
 			_q.withMutes != nil,
 			_q.withMessageGenerations != nil,
@@ -577,6 +723,20 @@ func (_q *UserQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*User, e
 	if len(nodes) == 0 {
 		return nodes, nil
 	}
+	if query := _q.withFollowedChannels; query != nil {
+		if err := _q.loadFollowedChannels(ctx, query, nodes,
+			func(n *User) { n.Edges.FollowedChannels = []*Channel{} },
+			func(n *User, e *Channel) { n.Edges.FollowedChannels = append(n.Edges.FollowedChannels, e) }); err != nil {
+			return nil, err
+		}
+	}
+	if query := _q.withSubscribedChannels; query != nil {
+		if err := _q.loadSubscribedChannels(ctx, query, nodes,
+			func(n *User) { n.Edges.SubscribedChannels = []*Channel{} },
+			func(n *User, e *Channel) { n.Edges.SubscribedChannels = append(n.Edges.SubscribedChannels, e) }); err != nil {
+			return nil, err
+		}
+	}
 	if query := _q.withBannedChannels; query != nil {
 		if err := _q.loadBannedChannels(ctx, query, nodes,
 			func(n *User) { n.Edges.BannedChannels = []*Channel{} },
@@ -595,6 +755,20 @@ func (_q *UserQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*User, e
 		if err := _q.loadClearedChannels(ctx, query, nodes,
 			func(n *User) { n.Edges.ClearedChannels = []*Channel{} },
 			func(n *User, e *Channel) { n.Edges.ClearedChannels = append(n.Edges.ClearedChannels, e) }); err != nil {
+			return nil, err
+		}
+	}
+	if query := _q.withFollows; query != nil {
+		if err := _q.loadFollows(ctx, query, nodes,
+			func(n *User) { n.Edges.Follows = []*Follow{} },
+			func(n *User, e *Follow) { n.Edges.Follows = append(n.Edges.Follows, e) }); err != nil {
+			return nil, err
+		}
+	}
+	if query := _q.withSubscriptions; query != nil {
+		if err := _q.loadSubscriptions(ctx, query, nodes,
+			func(n *User) { n.Edges.Subscriptions = []*Subscription{} },
+			func(n *User, e *Subscription) { n.Edges.Subscriptions = append(n.Edges.Subscriptions, e) }); err != nil {
 			return nil, err
 		}
 	}
@@ -624,6 +798,128 @@ func (_q *UserQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*User, e
 	return nodes, nil
 }
 
+func (_q *UserQuery) loadFollowedChannels(ctx context.Context, query *ChannelQuery, nodes []*User, init func(*User), assign func(*User, *Channel)) error {
+	edgeIDs := make([]driver.Value, len(nodes))
+	byID := make(map[uid.ID]*User)
+	nids := make(map[uid.ID]map[*User]struct{})
+	for i, node := range nodes {
+		edgeIDs[i] = node.ID
+		byID[node.ID] = node
+		if init != nil {
+			init(node)
+		}
+	}
+	query.Where(func(s *sql.Selector) {
+		joinT := sql.Table(user.FollowedChannelsTable)
+		s.Join(joinT).On(s.C(channel.FieldID), joinT.C(user.FollowedChannelsPrimaryKey[0]))
+		s.Where(sql.InValues(joinT.C(user.FollowedChannelsPrimaryKey[1]), edgeIDs...))
+		columns := s.SelectedColumns()
+		s.Select(joinT.C(user.FollowedChannelsPrimaryKey[1]))
+		s.AppendSelect(columns...)
+		s.SetDistinct(false)
+	})
+	if err := query.prepareQuery(ctx); err != nil {
+		return err
+	}
+	qr := QuerierFunc(func(ctx context.Context, q Query) (Value, error) {
+		return query.sqlAll(ctx, func(_ context.Context, spec *sqlgraph.QuerySpec) {
+			assign := spec.Assign
+			values := spec.ScanValues
+			spec.ScanValues = func(columns []string) ([]any, error) {
+				values, err := values(columns[1:])
+				if err != nil {
+					return nil, err
+				}
+				return append([]any{new(uid.ID)}, values...), nil
+			}
+			spec.Assign = func(columns []string, values []any) error {
+				outValue := *values[0].(*uid.ID)
+				inValue := *values[1].(*uid.ID)
+				if nids[inValue] == nil {
+					nids[inValue] = map[*User]struct{}{byID[outValue]: {}}
+					return assign(columns[1:], values[1:])
+				}
+				nids[inValue][byID[outValue]] = struct{}{}
+				return nil
+			}
+		})
+	})
+	neighbors, err := withInterceptors[[]*Channel](ctx, query, qr, query.inters)
+	if err != nil {
+		return err
+	}
+	for _, n := range neighbors {
+		nodes, ok := nids[n.ID]
+		if !ok {
+			return fmt.Errorf(`unexpected "followed_channels" node returned %v`, n.ID)
+		}
+		for kn := range nodes {
+			assign(kn, n)
+		}
+	}
+	return nil
+}
+func (_q *UserQuery) loadSubscribedChannels(ctx context.Context, query *ChannelQuery, nodes []*User, init func(*User), assign func(*User, *Channel)) error {
+	edgeIDs := make([]driver.Value, len(nodes))
+	byID := make(map[uid.ID]*User)
+	nids := make(map[uid.ID]map[*User]struct{})
+	for i, node := range nodes {
+		edgeIDs[i] = node.ID
+		byID[node.ID] = node
+		if init != nil {
+			init(node)
+		}
+	}
+	query.Where(func(s *sql.Selector) {
+		joinT := sql.Table(user.SubscribedChannelsTable)
+		s.Join(joinT).On(s.C(channel.FieldID), joinT.C(user.SubscribedChannelsPrimaryKey[0]))
+		s.Where(sql.InValues(joinT.C(user.SubscribedChannelsPrimaryKey[1]), edgeIDs...))
+		columns := s.SelectedColumns()
+		s.Select(joinT.C(user.SubscribedChannelsPrimaryKey[1]))
+		s.AppendSelect(columns...)
+		s.SetDistinct(false)
+	})
+	if err := query.prepareQuery(ctx); err != nil {
+		return err
+	}
+	qr := QuerierFunc(func(ctx context.Context, q Query) (Value, error) {
+		return query.sqlAll(ctx, func(_ context.Context, spec *sqlgraph.QuerySpec) {
+			assign := spec.Assign
+			values := spec.ScanValues
+			spec.ScanValues = func(columns []string) ([]any, error) {
+				values, err := values(columns[1:])
+				if err != nil {
+					return nil, err
+				}
+				return append([]any{new(uid.ID)}, values...), nil
+			}
+			spec.Assign = func(columns []string, values []any) error {
+				outValue := *values[0].(*uid.ID)
+				inValue := *values[1].(*uid.ID)
+				if nids[inValue] == nil {
+					nids[inValue] = map[*User]struct{}{byID[outValue]: {}}
+					return assign(columns[1:], values[1:])
+				}
+				nids[inValue][byID[outValue]] = struct{}{}
+				return nil
+			}
+		})
+	})
+	neighbors, err := withInterceptors[[]*Channel](ctx, query, qr, query.inters)
+	if err != nil {
+		return err
+	}
+	for _, n := range neighbors {
+		nodes, ok := nids[n.ID]
+		if !ok {
+			return fmt.Errorf(`unexpected "subscribed_channels" node returned %v`, n.ID)
+		}
+		for kn := range nodes {
+			assign(kn, n)
+		}
+	}
+	return nil
+}
 func (_q *UserQuery) loadBannedChannels(ctx context.Context, query *ChannelQuery, nodes []*User, init func(*User), assign func(*User, *Channel)) error {
 	edgeIDs := make([]driver.Value, len(nodes))
 	byID := make(map[uid.ID]*User)
@@ -804,6 +1100,66 @@ func (_q *UserQuery) loadClearedChannels(ctx context.Context, query *ChannelQuer
 		for kn := range nodes {
 			assign(kn, n)
 		}
+	}
+	return nil
+}
+func (_q *UserQuery) loadFollows(ctx context.Context, query *FollowQuery, nodes []*User, init func(*User), assign func(*User, *Follow)) error {
+	fks := make([]driver.Value, 0, len(nodes))
+	nodeids := make(map[uid.ID]*User)
+	for i := range nodes {
+		fks = append(fks, nodes[i].ID)
+		nodeids[nodes[i].ID] = nodes[i]
+		if init != nil {
+			init(nodes[i])
+		}
+	}
+	if len(query.ctx.Fields) > 0 {
+		query.ctx.AppendFieldOnce(follow.FieldUserID)
+	}
+	query.Where(predicate.Follow(func(s *sql.Selector) {
+		s.Where(sql.InValues(s.C(user.FollowsColumn), fks...))
+	}))
+	neighbors, err := query.All(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range neighbors {
+		fk := n.UserID
+		node, ok := nodeids[fk]
+		if !ok {
+			return fmt.Errorf(`unexpected referenced foreign-key "user_id" returned %v for node %v`, fk, n)
+		}
+		assign(node, n)
+	}
+	return nil
+}
+func (_q *UserQuery) loadSubscriptions(ctx context.Context, query *SubscriptionQuery, nodes []*User, init func(*User), assign func(*User, *Subscription)) error {
+	fks := make([]driver.Value, 0, len(nodes))
+	nodeids := make(map[uid.ID]*User)
+	for i := range nodes {
+		fks = append(fks, nodes[i].ID)
+		nodeids[nodes[i].ID] = nodes[i]
+		if init != nil {
+			init(nodes[i])
+		}
+	}
+	if len(query.ctx.Fields) > 0 {
+		query.ctx.AppendFieldOnce(subscription.FieldUserID)
+	}
+	query.Where(predicate.Subscription(func(s *sql.Selector) {
+		s.Where(sql.InValues(s.C(user.SubscriptionsColumn), fks...))
+	}))
+	neighbors, err := query.All(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range neighbors {
+		fk := n.UserID
+		node, ok := nodeids[fk]
+		if !ok {
+			return fmt.Errorf(`unexpected referenced foreign-key "user_id" returned %v for node %v`, fk, n)
+		}
+		assign(node, n)
 	}
 	return nil
 }

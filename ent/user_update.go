@@ -107,6 +107,36 @@ func (_u *UserUpdate) AddCreatedAt(v instant.Instant) *UserUpdate {
 	return _u
 }
 
+// AddFollowedChannelIDs adds the "followed_channels" edge to the Channel entity by IDs.
+func (_u *UserUpdate) AddFollowedChannelIDs(ids ...uid.ID) *UserUpdate {
+	_u.mutation.AddFollowedChannelIDs(ids...)
+	return _u
+}
+
+// AddFollowedChannels adds the "followed_channels" edges to the Channel entity.
+func (_u *UserUpdate) AddFollowedChannels(v ...*Channel) *UserUpdate {
+	ids := make([]uid.ID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddFollowedChannelIDs(ids...)
+}
+
+// AddSubscribedChannelIDs adds the "subscribed_channels" edge to the Channel entity by IDs.
+func (_u *UserUpdate) AddSubscribedChannelIDs(ids ...uid.ID) *UserUpdate {
+	_u.mutation.AddSubscribedChannelIDs(ids...)
+	return _u
+}
+
+// AddSubscribedChannels adds the "subscribed_channels" edges to the Channel entity.
+func (_u *UserUpdate) AddSubscribedChannels(v ...*Channel) *UserUpdate {
+	ids := make([]uid.ID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddSubscribedChannelIDs(ids...)
+}
+
 // AddBannedChannelIDs adds the "banned_channels" edge to the Channel entity by IDs.
 func (_u *UserUpdate) AddBannedChannelIDs(ids ...uid.ID) *UserUpdate {
 	_u.mutation.AddBannedChannelIDs(ids...)
@@ -155,6 +185,48 @@ func (_u *UserUpdate) AddClearedChannels(v ...*Channel) *UserUpdate {
 // Mutation returns the UserMutation object of the builder.
 func (_u *UserUpdate) Mutation() *UserMutation {
 	return _u.mutation
+}
+
+// ClearFollowedChannels clears all "followed_channels" edges to the Channel entity.
+func (_u *UserUpdate) ClearFollowedChannels() *UserUpdate {
+	_u.mutation.ClearFollowedChannels()
+	return _u
+}
+
+// RemoveFollowedChannelIDs removes the "followed_channels" edge to Channel entities by IDs.
+func (_u *UserUpdate) RemoveFollowedChannelIDs(ids ...uid.ID) *UserUpdate {
+	_u.mutation.RemoveFollowedChannelIDs(ids...)
+	return _u
+}
+
+// RemoveFollowedChannels removes "followed_channels" edges to Channel entities.
+func (_u *UserUpdate) RemoveFollowedChannels(v ...*Channel) *UserUpdate {
+	ids := make([]uid.ID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveFollowedChannelIDs(ids...)
+}
+
+// ClearSubscribedChannels clears all "subscribed_channels" edges to the Channel entity.
+func (_u *UserUpdate) ClearSubscribedChannels() *UserUpdate {
+	_u.mutation.ClearSubscribedChannels()
+	return _u
+}
+
+// RemoveSubscribedChannelIDs removes the "subscribed_channels" edge to Channel entities by IDs.
+func (_u *UserUpdate) RemoveSubscribedChannelIDs(ids ...uid.ID) *UserUpdate {
+	_u.mutation.RemoveSubscribedChannelIDs(ids...)
+	return _u
+}
+
+// RemoveSubscribedChannels removes "subscribed_channels" edges to Channel entities.
+func (_u *UserUpdate) RemoveSubscribedChannels(v ...*Channel) *UserUpdate {
+	ids := make([]uid.ID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveSubscribedChannelIDs(ids...)
 }
 
 // ClearBannedChannels clears all "banned_channels" edges to the Channel entity.
@@ -301,6 +373,96 @@ func (_u *UserUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	}
 	if value, ok := _u.mutation.AddedCreatedAt(); ok {
 		_spec.AddField(user.FieldCreatedAt, field.TypeInt64, value)
+	}
+	if _u.mutation.FollowedChannelsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.M2M,
+			Inverse: true,
+			Table:   user.FollowedChannelsTable,
+			Columns: user.FollowedChannelsPrimaryKey,
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(channel.FieldID, field.TypeBytes),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedFollowedChannelsIDs(); len(nodes) > 0 && !_u.mutation.FollowedChannelsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.M2M,
+			Inverse: true,
+			Table:   user.FollowedChannelsTable,
+			Columns: user.FollowedChannelsPrimaryKey,
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(channel.FieldID, field.TypeBytes),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.FollowedChannelsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.M2M,
+			Inverse: true,
+			Table:   user.FollowedChannelsTable,
+			Columns: user.FollowedChannelsPrimaryKey,
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(channel.FieldID, field.TypeBytes),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.SubscribedChannelsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.M2M,
+			Inverse: true,
+			Table:   user.SubscribedChannelsTable,
+			Columns: user.SubscribedChannelsPrimaryKey,
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(channel.FieldID, field.TypeBytes),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedSubscribedChannelsIDs(); len(nodes) > 0 && !_u.mutation.SubscribedChannelsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.M2M,
+			Inverse: true,
+			Table:   user.SubscribedChannelsTable,
+			Columns: user.SubscribedChannelsPrimaryKey,
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(channel.FieldID, field.TypeBytes),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.SubscribedChannelsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.M2M,
+			Inverse: true,
+			Table:   user.SubscribedChannelsTable,
+			Columns: user.SubscribedChannelsPrimaryKey,
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(channel.FieldID, field.TypeBytes),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
 	}
 	if _u.mutation.BannedChannelsCleared() {
 		edge := &sqlgraph.EdgeSpec{
@@ -534,6 +696,36 @@ func (_u *UserUpdateOne) AddCreatedAt(v instant.Instant) *UserUpdateOne {
 	return _u
 }
 
+// AddFollowedChannelIDs adds the "followed_channels" edge to the Channel entity by IDs.
+func (_u *UserUpdateOne) AddFollowedChannelIDs(ids ...uid.ID) *UserUpdateOne {
+	_u.mutation.AddFollowedChannelIDs(ids...)
+	return _u
+}
+
+// AddFollowedChannels adds the "followed_channels" edges to the Channel entity.
+func (_u *UserUpdateOne) AddFollowedChannels(v ...*Channel) *UserUpdateOne {
+	ids := make([]uid.ID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddFollowedChannelIDs(ids...)
+}
+
+// AddSubscribedChannelIDs adds the "subscribed_channels" edge to the Channel entity by IDs.
+func (_u *UserUpdateOne) AddSubscribedChannelIDs(ids ...uid.ID) *UserUpdateOne {
+	_u.mutation.AddSubscribedChannelIDs(ids...)
+	return _u
+}
+
+// AddSubscribedChannels adds the "subscribed_channels" edges to the Channel entity.
+func (_u *UserUpdateOne) AddSubscribedChannels(v ...*Channel) *UserUpdateOne {
+	ids := make([]uid.ID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddSubscribedChannelIDs(ids...)
+}
+
 // AddBannedChannelIDs adds the "banned_channels" edge to the Channel entity by IDs.
 func (_u *UserUpdateOne) AddBannedChannelIDs(ids ...uid.ID) *UserUpdateOne {
 	_u.mutation.AddBannedChannelIDs(ids...)
@@ -582,6 +774,48 @@ func (_u *UserUpdateOne) AddClearedChannels(v ...*Channel) *UserUpdateOne {
 // Mutation returns the UserMutation object of the builder.
 func (_u *UserUpdateOne) Mutation() *UserMutation {
 	return _u.mutation
+}
+
+// ClearFollowedChannels clears all "followed_channels" edges to the Channel entity.
+func (_u *UserUpdateOne) ClearFollowedChannels() *UserUpdateOne {
+	_u.mutation.ClearFollowedChannels()
+	return _u
+}
+
+// RemoveFollowedChannelIDs removes the "followed_channels" edge to Channel entities by IDs.
+func (_u *UserUpdateOne) RemoveFollowedChannelIDs(ids ...uid.ID) *UserUpdateOne {
+	_u.mutation.RemoveFollowedChannelIDs(ids...)
+	return _u
+}
+
+// RemoveFollowedChannels removes "followed_channels" edges to Channel entities.
+func (_u *UserUpdateOne) RemoveFollowedChannels(v ...*Channel) *UserUpdateOne {
+	ids := make([]uid.ID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveFollowedChannelIDs(ids...)
+}
+
+// ClearSubscribedChannels clears all "subscribed_channels" edges to the Channel entity.
+func (_u *UserUpdateOne) ClearSubscribedChannels() *UserUpdateOne {
+	_u.mutation.ClearSubscribedChannels()
+	return _u
+}
+
+// RemoveSubscribedChannelIDs removes the "subscribed_channels" edge to Channel entities by IDs.
+func (_u *UserUpdateOne) RemoveSubscribedChannelIDs(ids ...uid.ID) *UserUpdateOne {
+	_u.mutation.RemoveSubscribedChannelIDs(ids...)
+	return _u
+}
+
+// RemoveSubscribedChannels removes "subscribed_channels" edges to Channel entities.
+func (_u *UserUpdateOne) RemoveSubscribedChannels(v ...*Channel) *UserUpdateOne {
+	ids := make([]uid.ID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveSubscribedChannelIDs(ids...)
 }
 
 // ClearBannedChannels clears all "banned_channels" edges to the Channel entity.
@@ -758,6 +992,96 @@ func (_u *UserUpdateOne) sqlSave(ctx context.Context) (_node *User, err error) {
 	}
 	if value, ok := _u.mutation.AddedCreatedAt(); ok {
 		_spec.AddField(user.FieldCreatedAt, field.TypeInt64, value)
+	}
+	if _u.mutation.FollowedChannelsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.M2M,
+			Inverse: true,
+			Table:   user.FollowedChannelsTable,
+			Columns: user.FollowedChannelsPrimaryKey,
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(channel.FieldID, field.TypeBytes),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedFollowedChannelsIDs(); len(nodes) > 0 && !_u.mutation.FollowedChannelsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.M2M,
+			Inverse: true,
+			Table:   user.FollowedChannelsTable,
+			Columns: user.FollowedChannelsPrimaryKey,
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(channel.FieldID, field.TypeBytes),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.FollowedChannelsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.M2M,
+			Inverse: true,
+			Table:   user.FollowedChannelsTable,
+			Columns: user.FollowedChannelsPrimaryKey,
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(channel.FieldID, field.TypeBytes),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.SubscribedChannelsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.M2M,
+			Inverse: true,
+			Table:   user.SubscribedChannelsTable,
+			Columns: user.SubscribedChannelsPrimaryKey,
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(channel.FieldID, field.TypeBytes),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedSubscribedChannelsIDs(); len(nodes) > 0 && !_u.mutation.SubscribedChannelsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.M2M,
+			Inverse: true,
+			Table:   user.SubscribedChannelsTable,
+			Columns: user.SubscribedChannelsPrimaryKey,
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(channel.FieldID, field.TypeBytes),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.SubscribedChannelsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.M2M,
+			Inverse: true,
+			Table:   user.SubscribedChannelsTable,
+			Columns: user.SubscribedChannelsPrimaryKey,
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(channel.FieldID, field.TypeBytes),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
 	}
 	if _u.mutation.BannedChannelsCleared() {
 		edge := &sqlgraph.EdgeSpec{

@@ -2,13 +2,16 @@ package gateway_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/uid"
 )
 
 // members are the keys of a JSON object in their order, with their values.
@@ -87,6 +90,28 @@ func TestAnswersAreJSONWhateverTheClientAccepts(t *testing.T) {
 		r := s.Request(t, owner, "GET", listModerators(), "")
 		r.Header.Set("Accept", accept)
 		wantOK(t, s.Do(t, r))
+	}
+}
+
+// An answer that does not fit net/http's buffer has its length still.
+func TestALongListComesInOnePiece(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	const moderators = 200
+	var records []*platformv1.Record
+	for i := range moderators {
+		id := uid.New().String()
+		records = append(records,
+			&platformv1.Record{Kind: &platformv1.Record_User{User: &platformv1.UserRecord{Id: id, Username: fmt.Sprintf("mod%d", i)}}},
+			&platformv1.Record{Kind: &platformv1.Record_Role{Role: &platformv1.RoleRecord{
+				ChannelId: servertest.Other.String(), UserId: id, Role: "moderator",
+			}}})
+	}
+	s.Load(t, records...)
+	r := s.REST(t, s.As(t, servertest.Owner), "GET", moderatorsPath+"?channelId="+servertest.Other.String(), "")
+	wantOK(t, r)
+	if got, want := strings.Count(r.Body, `"slug":"mod`), moderators; got != want {
+		t.Errorf("got %d moderators, want %d", got, want)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -55,6 +56,23 @@ func TestWhateverACallEndsWithHasItsAnswer(t *testing.T) {
 			}
 			wantNoTrace(t, r)
 		})
+	}
+}
+
+func TestAcceptedTokensIsAList(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string][]string{"user": {"user"}, "user,app": {"user", "app"}} {
+		facade := facadeOver(t, stubConn(plain, func(context.Context) error {
+			return &fault.Error{
+				Reason:   moderatov1.Reason_REASON_TOKEN_KIND_NOT_ACCEPTED,
+				Metadata: map[string]string{fault.AcceptedTokens: text},
+			}
+		}))
+		r := record(facade, httptest.NewRequest(http.MethodGet, listModerators(), nil))
+		body := wantRefused(t, r, http.StatusForbidden, "TOKEN_KIND_NOT_ACCEPTED")
+		if got := body.Data.AcceptedTokens; !slices.Equal(got, want) {
+			t.Errorf("acceptedTokens: got %q, want %q", got, want)
+		}
 	}
 }
 

@@ -153,6 +153,13 @@ func TestHeaderSectionsAreBounded(t *testing.T) {
 			t.Errorf("got %d, want 431", r.Status)
 		}
 	})
+	t.Run("without an end", func(t *testing.T) {
+		// It is refused at its bound, before it is read.
+		endless := head(s, owner, "GET", listModerators()) + "X-Last: " + strings.Repeat("z", 128*kib)
+		if r := exchange(t, s, endless); r.Status != http.StatusRequestHeaderFieldsTooLarge {
+			t.Errorf("got %d, want 431", r.Status)
+		}
+	})
 	t.Run("on a path that is not", func(t *testing.T) {
 		r := exchange(t, s, strings.Replace(sized(s, owner, 17*kib, false), "/v1/", "/v9/", 1))
 		wantRefused(t, r, http.StatusRequestHeaderFieldsTooLarge, "HEADERS_TOO_LARGE")

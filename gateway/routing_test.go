@@ -136,6 +136,12 @@ func TestAMethodCannotBeOverridden(t *testing.T) {
 		r.Header.Set("X-HTTP-Method-Override", "GET")
 		wantRefused(t, s.Do(t, r), http.StatusMethodNotAllowed, "METHOD_NOT_ALLOWED")
 	})
+	t.Run("by a header on an empty form, from POST to GET", func(t *testing.T) {
+		r := s.Request(t, owner, "POST", listModerators(), "")
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set("X-HTTP-Method-Override", "GET")
+		wantViolations(t, s.Do(t, r), "") // a POST without a body
+	})
 	t.Run("by a field of a form or query", func(t *testing.T) {
 		r := s.Request(t, owner, "POST", moderatorsPath+"?_method=DELETE", "_method=DELETE")
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")

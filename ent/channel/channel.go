@@ -22,14 +22,44 @@ const (
 	FieldCategoryID = "category_id"
 	// FieldEventSequence holds the string denoting the event_sequence field in the database.
 	FieldEventSequence = "event_sequence"
+	// FieldActivityNumber holds the string denoting the activity_number field in the database.
+	FieldActivityNumber = "activity_number"
+	// FieldFollowerCount holds the string denoting the follower_count field in the database.
+	FieldFollowerCount = "follower_count"
+	// FieldSubscriberCount holds the string denoting the subscriber_count field in the database.
+	FieldSubscriberCount = "subscriber_count"
+	// FieldClipCount holds the string denoting the clip_count field in the database.
+	FieldClipCount = "clip_count"
+	// FieldVodCount holds the string denoting the vod_count field in the database.
+	FieldVodCount = "vod_count"
+	// FieldIsLive holds the string denoting the is_live field in the database.
+	FieldIsLive = "is_live"
+	// FieldViewerCount holds the string denoting the viewer_count field in the database.
+	FieldViewerCount = "viewer_count"
+	// FieldLiveStartedAt holds the string denoting the live_started_at field in the database.
+	FieldLiveStartedAt = "live_started_at"
+	// FieldPreviewImgURL holds the string denoting the preview_img_url field in the database.
+	FieldPreviewImgURL = "preview_img_url"
+	// FieldNewFollowerCount holds the string denoting the new_follower_count field in the database.
+	FieldNewFollowerCount = "new_follower_count"
+	// FieldNewSubscriberCount holds the string denoting the new_subscriber_count field in the database.
+	FieldNewSubscriberCount = "new_subscriber_count"
 	// FieldCreatedAt holds the string denoting the created_at field in the database.
 	FieldCreatedAt = "created_at"
+	// EdgeFollowers holds the string denoting the followers edge name in mutations.
+	EdgeFollowers = "followers"
+	// EdgeSubscribers holds the string denoting the subscribers edge name in mutations.
+	EdgeSubscribers = "subscribers"
 	// EdgeBannedUsers holds the string denoting the banned_users edge name in mutations.
 	EdgeBannedUsers = "banned_users"
 	// EdgeMutedUsers holds the string denoting the muted_users edge name in mutations.
 	EdgeMutedUsers = "muted_users"
 	// EdgeClearedUsers holds the string denoting the cleared_users edge name in mutations.
 	EdgeClearedUsers = "cleared_users"
+	// EdgeFollows holds the string denoting the follows edge name in mutations.
+	EdgeFollows = "follows"
+	// EdgeSubscriptions holds the string denoting the subscriptions edge name in mutations.
+	EdgeSubscriptions = "subscriptions"
 	// EdgeBans holds the string denoting the bans edge name in mutations.
 	EdgeBans = "bans"
 	// EdgeMutes holds the string denoting the mutes edge name in mutations.
@@ -38,6 +68,16 @@ const (
 	EdgeMessageGenerations = "message_generations"
 	// Table holds the table name of the channel in the database.
 	Table = "channels"
+	// FollowersTable is the table that holds the followers relation/edge. The primary key declared below.
+	FollowersTable = "follows"
+	// FollowersInverseTable is the table name for the User entity.
+	// It exists in this package in order to avoid circular dependency with the "user" package.
+	FollowersInverseTable = "users"
+	// SubscribersTable is the table that holds the subscribers relation/edge. The primary key declared below.
+	SubscribersTable = "subscriptions"
+	// SubscribersInverseTable is the table name for the User entity.
+	// It exists in this package in order to avoid circular dependency with the "user" package.
+	SubscribersInverseTable = "users"
 	// BannedUsersTable is the table that holds the banned_users relation/edge. The primary key declared below.
 	BannedUsersTable = "bans"
 	// BannedUsersInverseTable is the table name for the User entity.
@@ -53,6 +93,20 @@ const (
 	// ClearedUsersInverseTable is the table name for the User entity.
 	// It exists in this package in order to avoid circular dependency with the "user" package.
 	ClearedUsersInverseTable = "users"
+	// FollowsTable is the table that holds the follows relation/edge.
+	FollowsTable = "follows"
+	// FollowsInverseTable is the table name for the Follow entity.
+	// It exists in this package in order to avoid circular dependency with the "follow" package.
+	FollowsInverseTable = "follows"
+	// FollowsColumn is the table column denoting the follows relation/edge.
+	FollowsColumn = "channel_id"
+	// SubscriptionsTable is the table that holds the subscriptions relation/edge.
+	SubscriptionsTable = "subscriptions"
+	// SubscriptionsInverseTable is the table name for the Subscription entity.
+	// It exists in this package in order to avoid circular dependency with the "subscription" package.
+	SubscriptionsInverseTable = "subscriptions"
+	// SubscriptionsColumn is the table column denoting the subscriptions relation/edge.
+	SubscriptionsColumn = "channel_id"
 	// BansTable is the table that holds the bans relation/edge.
 	BansTable = "bans"
 	// BansInverseTable is the table name for the Ban entity.
@@ -84,10 +138,27 @@ var Columns = []string{
 	FieldLang,
 	FieldCategoryID,
 	FieldEventSequence,
+	FieldActivityNumber,
+	FieldFollowerCount,
+	FieldSubscriberCount,
+	FieldClipCount,
+	FieldVodCount,
+	FieldIsLive,
+	FieldViewerCount,
+	FieldLiveStartedAt,
+	FieldPreviewImgURL,
+	FieldNewFollowerCount,
+	FieldNewSubscriberCount,
 	FieldCreatedAt,
 }
 
 var (
+	// FollowersPrimaryKey and FollowersColumn2 are the table columns denoting the
+	// primary key for the followers relation (M2M).
+	FollowersPrimaryKey = []string{"channel_id", "user_id"}
+	// SubscribersPrimaryKey and SubscribersColumn2 are the table columns denoting the
+	// primary key for the subscribers relation (M2M).
+	SubscribersPrimaryKey = []string{"channel_id", "user_id"}
 	// BannedUsersPrimaryKey and BannedUsersColumn2 are the table columns denoting the
 	// primary key for the banned_users relation (M2M).
 	BannedUsersPrimaryKey = []string{"channel_id", "user_id"}
@@ -120,6 +191,28 @@ var (
 	DefaultCategoryID int64
 	// DefaultEventSequence holds the default value on creation for the "event_sequence" field.
 	DefaultEventSequence int64
+	// DefaultActivityNumber holds the default value on creation for the "activity_number" field.
+	DefaultActivityNumber int64
+	// DefaultFollowerCount holds the default value on creation for the "follower_count" field.
+	DefaultFollowerCount int64
+	// DefaultSubscriberCount holds the default value on creation for the "subscriber_count" field.
+	DefaultSubscriberCount int64
+	// DefaultClipCount holds the default value on creation for the "clip_count" field.
+	DefaultClipCount int64
+	// DefaultVodCount holds the default value on creation for the "vod_count" field.
+	DefaultVodCount int64
+	// DefaultIsLive holds the default value on creation for the "is_live" field.
+	DefaultIsLive bool
+	// DefaultViewerCount holds the default value on creation for the "viewer_count" field.
+	DefaultViewerCount int64
+	// DefaultPreviewImgURL holds the default value on creation for the "preview_img_url" field.
+	DefaultPreviewImgURL string
+	// PreviewImgURLValidator is a validator for the "preview_img_url" field. It is called by the builders before save.
+	PreviewImgURLValidator func(string) error
+	// DefaultNewFollowerCount holds the default value on creation for the "new_follower_count" field.
+	DefaultNewFollowerCount int64
+	// DefaultNewSubscriberCount holds the default value on creation for the "new_subscriber_count" field.
+	DefaultNewSubscriberCount int64
 )
 
 // OrderOption defines the ordering options for the Channel queries.
@@ -155,9 +248,92 @@ func ByEventSequence(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldEventSequence, opts...).ToFunc()
 }
 
+// ByActivityNumber orders the results by the activity_number field.
+func ByActivityNumber(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldActivityNumber, opts...).ToFunc()
+}
+
+// ByFollowerCount orders the results by the follower_count field.
+func ByFollowerCount(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldFollowerCount, opts...).ToFunc()
+}
+
+// BySubscriberCount orders the results by the subscriber_count field.
+func BySubscriberCount(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldSubscriberCount, opts...).ToFunc()
+}
+
+// ByClipCount orders the results by the clip_count field.
+func ByClipCount(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldClipCount, opts...).ToFunc()
+}
+
+// ByVodCount orders the results by the vod_count field.
+func ByVodCount(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldVodCount, opts...).ToFunc()
+}
+
+// ByIsLive orders the results by the is_live field.
+func ByIsLive(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldIsLive, opts...).ToFunc()
+}
+
+// ByViewerCount orders the results by the viewer_count field.
+func ByViewerCount(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldViewerCount, opts...).ToFunc()
+}
+
+// ByLiveStartedAt orders the results by the live_started_at field.
+func ByLiveStartedAt(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldLiveStartedAt, opts...).ToFunc()
+}
+
+// ByPreviewImgURL orders the results by the preview_img_url field.
+func ByPreviewImgURL(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldPreviewImgURL, opts...).ToFunc()
+}
+
+// ByNewFollowerCount orders the results by the new_follower_count field.
+func ByNewFollowerCount(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldNewFollowerCount, opts...).ToFunc()
+}
+
+// ByNewSubscriberCount orders the results by the new_subscriber_count field.
+func ByNewSubscriberCount(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldNewSubscriberCount, opts...).ToFunc()
+}
+
 // ByCreatedAt orders the results by the created_at field.
 func ByCreatedAt(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldCreatedAt, opts...).ToFunc()
+}
+
+// ByFollowersCount orders the results by followers count.
+func ByFollowersCount(opts ...sql.OrderTermOption) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborsCount(s, newFollowersStep(), opts...)
+	}
+}
+
+// ByFollowers orders the results by followers terms.
+func ByFollowers(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborTerms(s, newFollowersStep(), append([]sql.OrderTerm{term}, terms...)...)
+	}
+}
+
+// BySubscribersCount orders the results by subscribers count.
+func BySubscribersCount(opts ...sql.OrderTermOption) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborsCount(s, newSubscribersStep(), opts...)
+	}
+}
+
+// BySubscribers orders the results by subscribers terms.
+func BySubscribers(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborTerms(s, newSubscribersStep(), append([]sql.OrderTerm{term}, terms...)...)
+	}
 }
 
 // ByBannedUsersCount orders the results by banned_users count.
@@ -202,6 +378,34 @@ func ByClearedUsers(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
 	}
 }
 
+// ByFollowsCount orders the results by follows count.
+func ByFollowsCount(opts ...sql.OrderTermOption) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborsCount(s, newFollowsStep(), opts...)
+	}
+}
+
+// ByFollows orders the results by follows terms.
+func ByFollows(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborTerms(s, newFollowsStep(), append([]sql.OrderTerm{term}, terms...)...)
+	}
+}
+
+// BySubscriptionsCount orders the results by subscriptions count.
+func BySubscriptionsCount(opts ...sql.OrderTermOption) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborsCount(s, newSubscriptionsStep(), opts...)
+	}
+}
+
+// BySubscriptions orders the results by subscriptions terms.
+func BySubscriptions(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborTerms(s, newSubscriptionsStep(), append([]sql.OrderTerm{term}, terms...)...)
+	}
+}
+
 // ByBansCount orders the results by bans count.
 func ByBansCount(opts ...sql.OrderTermOption) OrderOption {
 	return func(s *sql.Selector) {
@@ -243,6 +447,20 @@ func ByMessageGenerations(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOptio
 		sqlgraph.OrderByNeighborTerms(s, newMessageGenerationsStep(), append([]sql.OrderTerm{term}, terms...)...)
 	}
 }
+func newFollowersStep() *sqlgraph.Step {
+	return sqlgraph.NewStep(
+		sqlgraph.From(Table, FieldID),
+		sqlgraph.To(FollowersInverseTable, FieldID),
+		sqlgraph.Edge(sqlgraph.M2M, false, FollowersTable, FollowersPrimaryKey...),
+	)
+}
+func newSubscribersStep() *sqlgraph.Step {
+	return sqlgraph.NewStep(
+		sqlgraph.From(Table, FieldID),
+		sqlgraph.To(SubscribersInverseTable, FieldID),
+		sqlgraph.Edge(sqlgraph.M2M, false, SubscribersTable, SubscribersPrimaryKey...),
+	)
+}
 func newBannedUsersStep() *sqlgraph.Step {
 	return sqlgraph.NewStep(
 		sqlgraph.From(Table, FieldID),
@@ -262,6 +480,20 @@ func newClearedUsersStep() *sqlgraph.Step {
 		sqlgraph.From(Table, FieldID),
 		sqlgraph.To(ClearedUsersInverseTable, FieldID),
 		sqlgraph.Edge(sqlgraph.M2M, false, ClearedUsersTable, ClearedUsersPrimaryKey...),
+	)
+}
+func newFollowsStep() *sqlgraph.Step {
+	return sqlgraph.NewStep(
+		sqlgraph.From(Table, FieldID),
+		sqlgraph.To(FollowsInverseTable, FollowsColumn),
+		sqlgraph.Edge(sqlgraph.O2M, true, FollowsTable, FollowsColumn),
+	)
+}
+func newSubscriptionsStep() *sqlgraph.Step {
+	return sqlgraph.NewStep(
+		sqlgraph.From(Table, FieldID),
+		sqlgraph.To(SubscriptionsInverseTable, SubscriptionsColumn),
+		sqlgraph.Edge(sqlgraph.O2M, true, SubscriptionsTable, SubscriptionsColumn),
 	)
 }
 func newBansStep() *sqlgraph.Step {

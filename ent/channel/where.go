@@ -80,6 +80,62 @@ func EventSequence(v int64) predicate.Channel {
 	return predicate.Channel(sql.FieldEQ(FieldEventSequence, v))
 }
 
+// ActivityNumber applies equality check predicate on the "activity_number" field. It's identical to ActivityNumberEQ.
+func ActivityNumber(v int64) predicate.Channel {
+	return predicate.Channel(sql.FieldEQ(FieldActivityNumber, v))
+}
+
+// FollowerCount applies equality check predicate on the "follower_count" field. It's identical to FollowerCountEQ.
+func FollowerCount(v int64) predicate.Channel {
+	return predicate.Channel(sql.FieldEQ(FieldFollowerCount, v))
+}
+
+// SubscriberCount applies equality check predicate on the "subscriber_count" field. It's identical to SubscriberCountEQ.
+func SubscriberCount(v int64) predicate.Channel {
+	return predicate.Channel(sql.FieldEQ(FieldSubscriberCount, v))
+}
+
+// ClipCount applies equality check predicate on the "clip_count" field. It's identical to ClipCountEQ.
+func ClipCount(v int64) predicate.Channel {
+	return predicate.Channel(sql.FieldEQ(FieldClipCount, v))
+}
+
+// VodCount applies equality check predicate on the "vod_count" field. It's identical to VodCountEQ.
+func VodCount(v int64) predicate.Channel {
+	return predicate.Channel(sql.FieldEQ(FieldVodCount, v))
+}
+
+// IsLive applies equality check predicate on the "is_live" field. It's identical to IsLiveEQ.
+func IsLive(v bool) predicate.Channel {
+	return predicate.Channel(sql.FieldEQ(FieldIsLive, v))
+}
+
+// ViewerCount applies equality check predicate on the "viewer_count" field. It's identical to ViewerCountEQ.
+func ViewerCount(v int64) predicate.Channel {
+	return predicate.Channel(sql.FieldEQ(FieldViewerCount, v))
+}
+
+// LiveStartedAt applies equality check predicate on the "live_started_at" field. It's identical to LiveStartedAtEQ.
+func LiveStartedAt(v instant.Instant) predicate.Channel {
+	vc := int64(v)
+	return predicate.Channel(sql.FieldEQ(FieldLiveStartedAt, vc))
+}
+
+// PreviewImgURL applies equality check predicate on the "preview_img_url" field. It's identical to PreviewImgURLEQ.
+func PreviewImgURL(v string) predicate.Channel {
+	return predicate.Channel(sql.FieldEQ(FieldPreviewImgURL, v))
+}
+
+// NewFollowerCount applies equality check predicate on the "new_follower_count" field. It's identical to NewFollowerCountEQ.
+func NewFollowerCount(v int64) predicate.Channel {
+	return predicate.Channel(sql.FieldEQ(FieldNewFollowerCount, v))
+}
+
+// NewSubscriberCount applies equality check predicate on the "new_subscriber_count" field. It's identical to NewSubscriberCountEQ.
+func NewSubscriberCount(v int64) predicate.Channel {
+	return predicate.Channel(sql.FieldEQ(FieldNewSubscriberCount, v))
+}
+
 // CreatedAt applies equality check predicate on the "created_at" field. It's identical to CreatedAtEQ.
 func CreatedAt(v instant.Instant) predicate.Channel {
 	vc := int64(v)
@@ -361,6 +417,465 @@ func EventSequenceLTE(v int64) predicate.Channel {
 	return predicate.Channel(sql.FieldLTE(FieldEventSequence, v))
 }
 
+// ActivityNumberEQ applies the EQ predicate on the "activity_number" field.
+func ActivityNumberEQ(v int64) predicate.Channel {
+	return predicate.Channel(sql.FieldEQ(FieldActivityNumber, v))
+}
+
+// ActivityNumberNEQ applies the NEQ predicate on the "activity_number" field.
+func ActivityNumberNEQ(v int64) predicate.Channel {
+	return predicate.Channel(sql.FieldNEQ(FieldActivityNumber, v))
+}
+
+// ActivityNumberIn applies the In predicate on the "activity_number" field.
+func ActivityNumberIn(vs ...int64) predicate.Channel {
+	return predicate.Channel(sql.FieldIn(FieldActivityNumber, vs...))
+}
+
+// ActivityNumberNotIn applies the NotIn predicate on the "activity_number" field.
+func ActivityNumberNotIn(vs ...int64) predicate.Channel {
+	return predicate.Channel(sql.FieldNotIn(FieldActivityNumber, vs...))
+}
+
+// ActivityNumberGT applies the GT predicate on the "activity_number" field.
+func ActivityNumberGT(v int64) predicate.Channel {
+	return predicate.Channel(sql.FieldGT(FieldActivityNumber, v))
+}
+
+// ActivityNumberGTE applies the GTE predicate on the "activity_number" field.
+func ActivityNumberGTE(v int64) predicate.Channel {
+	return predicate.Channel(sql.FieldGTE(FieldActivityNumber, v))
+}
+
+// ActivityNumberLT applies the LT predicate on the "activity_number" field.
+func ActivityNumberLT(v int64) predicate.Channel {
+	return predicate.Channel(sql.FieldLT(FieldActivityNumber, v))
+}
+
+// ActivityNumberLTE applies the LTE predicate on the "activity_number" field.
+func ActivityNumberLTE(v int64) predicate.Channel {
+	return predicate.Channel(sql.FieldLTE(FieldActivityNumber, v))
+}
+
+// FollowerCountEQ applies the EQ predicate on the "follower_count" field.
+func FollowerCountEQ(v int64) predicate.Channel {
+	return predicate.Channel(sql.FieldEQ(FieldFollowerCount, v))
+}
+
+// FollowerCountNEQ applies the NEQ predicate on the "follower_count" field.
+func FollowerCountNEQ(v int64) predicate.Channel {
+	return predicate.Channel(sql.FieldNEQ(FieldFollowerCount, v))
+}
+
+// FollowerCountIn applies the In predicate on the "follower_count" field.
+func FollowerCountIn(vs ...int64) predicate.Channel {
+	return predicate.Channel(sql.FieldIn(FieldFollowerCount, vs...))
+}
+
+// FollowerCountNotIn applies the NotIn predicate on the "follower_count" field.
+func FollowerCountNotIn(vs ...int64) predicate.Channel {
+	return predicate.Channel(sql.FieldNotIn(FieldFollowerCount, vs...))
+}
+
+// FollowerCountGT applies the GT predicate on the "follower_count" field.
+func FollowerCountGT(v int64) predicate.Channel {
+	return predicate.Channel(sql.FieldGT(FieldFollowerCount, v))
+}
+
+// FollowerCountGTE applies the GTE predicate on the "follower_count" field.
+func FollowerCountGTE(v int64) predicate.Channel {
+	return predicate.Channel(sql.FieldGTE(FieldFollowerCount, v))
+}
+
+// FollowerCountLT applies the LT predicate on the "follower_count" field.
+func FollowerCountLT(v int64) predicate.Channel {
+	return predicate.Channel(sql.FieldLT(FieldFollowerCount, v))
+}
+
+// FollowerCountLTE applies the LTE predicate on the "follower_count" field.
+func FollowerCountLTE(v int64) predicate.Channel {
+	return predicate.Channel(sql.FieldLTE(FieldFollowerCount, v))
+}
+
+// SubscriberCountEQ applies the EQ predicate on the "subscriber_count" field.
+func SubscriberCountEQ(v int64) predicate.Channel {
+	return predicate.Channel(sql.FieldEQ(FieldSubscriberCount, v))
+}
+
+// SubscriberCountNEQ applies the NEQ predicate on the "subscriber_count" field.
+func SubscriberCountNEQ(v int64) predicate.Channel {
+	return predicate.Channel(sql.FieldNEQ(FieldSubscriberCount, v))
+}
+
+// SubscriberCountIn applies the In predicate on the "subscriber_count" field.
+func SubscriberCountIn(vs ...int64) predicate.Channel {
+	return predicate.Channel(sql.FieldIn(FieldSubscriberCount, vs...))
+}
+
+// SubscriberCountNotIn applies the NotIn predicate on the "subscriber_count" field.
+func SubscriberCountNotIn(vs ...int64) predicate.Channel {
+	return predicate.Channel(sql.FieldNotIn(FieldSubscriberCount, vs...))
+}
+
+// SubscriberCountGT applies the GT predicate on the "subscriber_count" field.
+func SubscriberCountGT(v int64) predicate.Channel {
+	return predicate.Channel(sql.FieldGT(FieldSubscriberCount, v))
+}
+
+// SubscriberCountGTE applies the GTE predicate on the "subscriber_count" field.
+func SubscriberCountGTE(v int64) predicate.Channel {
+	return predicate.Channel(sql.FieldGTE(FieldSubscriberCount, v))
+}
+
+// SubscriberCountLT applies the LT predicate on the "subscriber_count" field.
+func SubscriberCountLT(v int64) predicate.Channel {
+	return predicate.Channel(sql.FieldLT(FieldSubscriberCount, v))
+}
+
+// SubscriberCountLTE applies the LTE predicate on the "subscriber_count" field.
+func SubscriberCountLTE(v int64) predicate.Channel {
+	return predicate.Channel(sql.FieldLTE(FieldSubscriberCount, v))
+}
+
+// ClipCountEQ applies the EQ predicate on the "clip_count" field.
+func ClipCountEQ(v int64) predicate.Channel {
+	return predicate.Channel(sql.FieldEQ(FieldClipCount, v))
+}
+
+// ClipCountNEQ applies the NEQ predicate on the "clip_count" field.
+func ClipCountNEQ(v int64) predicate.Channel {
+	return predicate.Channel(sql.FieldNEQ(FieldClipCount, v))
+}
+
+// ClipCountIn applies the In predicate on the "clip_count" field.
+func ClipCountIn(vs ...int64) predicate.Channel {
+	return predicate.Channel(sql.FieldIn(FieldClipCount, vs...))
+}
+
+// ClipCountNotIn applies the NotIn predicate on the "clip_count" field.
+func ClipCountNotIn(vs ...int64) predicate.Channel {
+	return predicate.Channel(sql.FieldNotIn(FieldClipCount, vs...))
+}
+
+// ClipCountGT applies the GT predicate on the "clip_count" field.
+func ClipCountGT(v int64) predicate.Channel {
+	return predicate.Channel(sql.FieldGT(FieldClipCount, v))
+}
+
+// ClipCountGTE applies the GTE predicate on the "clip_count" field.
+func ClipCountGTE(v int64) predicate.Channel {
+	return predicate.Channel(sql.FieldGTE(FieldClipCount, v))
+}
+
+// ClipCountLT applies the LT predicate on the "clip_count" field.
+func ClipCountLT(v int64) predicate.Channel {
+	return predicate.Channel(sql.FieldLT(FieldClipCount, v))
+}
+
+// ClipCountLTE applies the LTE predicate on the "clip_count" field.
+func ClipCountLTE(v int64) predicate.Channel {
+	return predicate.Channel(sql.FieldLTE(FieldClipCount, v))
+}
+
+// VodCountEQ applies the EQ predicate on the "vod_count" field.
+func VodCountEQ(v int64) predicate.Channel {
+	return predicate.Channel(sql.FieldEQ(FieldVodCount, v))
+}
+
+// VodCountNEQ applies the NEQ predicate on the "vod_count" field.
+func VodCountNEQ(v int64) predicate.Channel {
+	return predicate.Channel(sql.FieldNEQ(FieldVodCount, v))
+}
+
+// VodCountIn applies the In predicate on the "vod_count" field.
+func VodCountIn(vs ...int64) predicate.Channel {
+	return predicate.Channel(sql.FieldIn(FieldVodCount, vs...))
+}
+
+// VodCountNotIn applies the NotIn predicate on the "vod_count" field.
+func VodCountNotIn(vs ...int64) predicate.Channel {
+	return predicate.Channel(sql.FieldNotIn(FieldVodCount, vs...))
+}
+
+// VodCountGT applies the GT predicate on the "vod_count" field.
+func VodCountGT(v int64) predicate.Channel {
+	return predicate.Channel(sql.FieldGT(FieldVodCount, v))
+}
+
+// VodCountGTE applies the GTE predicate on the "vod_count" field.
+func VodCountGTE(v int64) predicate.Channel {
+	return predicate.Channel(sql.FieldGTE(FieldVodCount, v))
+}
+
+// VodCountLT applies the LT predicate on the "vod_count" field.
+func VodCountLT(v int64) predicate.Channel {
+	return predicate.Channel(sql.FieldLT(FieldVodCount, v))
+}
+
+// VodCountLTE applies the LTE predicate on the "vod_count" field.
+func VodCountLTE(v int64) predicate.Channel {
+	return predicate.Channel(sql.FieldLTE(FieldVodCount, v))
+}
+
+// IsLiveEQ applies the EQ predicate on the "is_live" field.
+func IsLiveEQ(v bool) predicate.Channel {
+	return predicate.Channel(sql.FieldEQ(FieldIsLive, v))
+}
+
+// IsLiveNEQ applies the NEQ predicate on the "is_live" field.
+func IsLiveNEQ(v bool) predicate.Channel {
+	return predicate.Channel(sql.FieldNEQ(FieldIsLive, v))
+}
+
+// ViewerCountEQ applies the EQ predicate on the "viewer_count" field.
+func ViewerCountEQ(v int64) predicate.Channel {
+	return predicate.Channel(sql.FieldEQ(FieldViewerCount, v))
+}
+
+// ViewerCountNEQ applies the NEQ predicate on the "viewer_count" field.
+func ViewerCountNEQ(v int64) predicate.Channel {
+	return predicate.Channel(sql.FieldNEQ(FieldViewerCount, v))
+}
+
+// ViewerCountIn applies the In predicate on the "viewer_count" field.
+func ViewerCountIn(vs ...int64) predicate.Channel {
+	return predicate.Channel(sql.FieldIn(FieldViewerCount, vs...))
+}
+
+// ViewerCountNotIn applies the NotIn predicate on the "viewer_count" field.
+func ViewerCountNotIn(vs ...int64) predicate.Channel {
+	return predicate.Channel(sql.FieldNotIn(FieldViewerCount, vs...))
+}
+
+// ViewerCountGT applies the GT predicate on the "viewer_count" field.
+func ViewerCountGT(v int64) predicate.Channel {
+	return predicate.Channel(sql.FieldGT(FieldViewerCount, v))
+}
+
+// ViewerCountGTE applies the GTE predicate on the "viewer_count" field.
+func ViewerCountGTE(v int64) predicate.Channel {
+	return predicate.Channel(sql.FieldGTE(FieldViewerCount, v))
+}
+
+// ViewerCountLT applies the LT predicate on the "viewer_count" field.
+func ViewerCountLT(v int64) predicate.Channel {
+	return predicate.Channel(sql.FieldLT(FieldViewerCount, v))
+}
+
+// ViewerCountLTE applies the LTE predicate on the "viewer_count" field.
+func ViewerCountLTE(v int64) predicate.Channel {
+	return predicate.Channel(sql.FieldLTE(FieldViewerCount, v))
+}
+
+// LiveStartedAtEQ applies the EQ predicate on the "live_started_at" field.
+func LiveStartedAtEQ(v instant.Instant) predicate.Channel {
+	vc := int64(v)
+	return predicate.Channel(sql.FieldEQ(FieldLiveStartedAt, vc))
+}
+
+// LiveStartedAtNEQ applies the NEQ predicate on the "live_started_at" field.
+func LiveStartedAtNEQ(v instant.Instant) predicate.Channel {
+	vc := int64(v)
+	return predicate.Channel(sql.FieldNEQ(FieldLiveStartedAt, vc))
+}
+
+// LiveStartedAtIn applies the In predicate on the "live_started_at" field.
+func LiveStartedAtIn(vs ...instant.Instant) predicate.Channel {
+	v := make([]any, len(vs))
+	for i := range v {
+		v[i] = int64(vs[i])
+	}
+	return predicate.Channel(sql.FieldIn(FieldLiveStartedAt, v...))
+}
+
+// LiveStartedAtNotIn applies the NotIn predicate on the "live_started_at" field.
+func LiveStartedAtNotIn(vs ...instant.Instant) predicate.Channel {
+	v := make([]any, len(vs))
+	for i := range v {
+		v[i] = int64(vs[i])
+	}
+	return predicate.Channel(sql.FieldNotIn(FieldLiveStartedAt, v...))
+}
+
+// LiveStartedAtGT applies the GT predicate on the "live_started_at" field.
+func LiveStartedAtGT(v instant.Instant) predicate.Channel {
+	vc := int64(v)
+	return predicate.Channel(sql.FieldGT(FieldLiveStartedAt, vc))
+}
+
+// LiveStartedAtGTE applies the GTE predicate on the "live_started_at" field.
+func LiveStartedAtGTE(v instant.Instant) predicate.Channel {
+	vc := int64(v)
+	return predicate.Channel(sql.FieldGTE(FieldLiveStartedAt, vc))
+}
+
+// LiveStartedAtLT applies the LT predicate on the "live_started_at" field.
+func LiveStartedAtLT(v instant.Instant) predicate.Channel {
+	vc := int64(v)
+	return predicate.Channel(sql.FieldLT(FieldLiveStartedAt, vc))
+}
+
+// LiveStartedAtLTE applies the LTE predicate on the "live_started_at" field.
+func LiveStartedAtLTE(v instant.Instant) predicate.Channel {
+	vc := int64(v)
+	return predicate.Channel(sql.FieldLTE(FieldLiveStartedAt, vc))
+}
+
+// LiveStartedAtIsNil applies the IsNil predicate on the "live_started_at" field.
+func LiveStartedAtIsNil() predicate.Channel {
+	return predicate.Channel(sql.FieldIsNull(FieldLiveStartedAt))
+}
+
+// LiveStartedAtNotNil applies the NotNil predicate on the "live_started_at" field.
+func LiveStartedAtNotNil() predicate.Channel {
+	return predicate.Channel(sql.FieldNotNull(FieldLiveStartedAt))
+}
+
+// PreviewImgURLEQ applies the EQ predicate on the "preview_img_url" field.
+func PreviewImgURLEQ(v string) predicate.Channel {
+	return predicate.Channel(sql.FieldEQ(FieldPreviewImgURL, v))
+}
+
+// PreviewImgURLNEQ applies the NEQ predicate on the "preview_img_url" field.
+func PreviewImgURLNEQ(v string) predicate.Channel {
+	return predicate.Channel(sql.FieldNEQ(FieldPreviewImgURL, v))
+}
+
+// PreviewImgURLIn applies the In predicate on the "preview_img_url" field.
+func PreviewImgURLIn(vs ...string) predicate.Channel {
+	return predicate.Channel(sql.FieldIn(FieldPreviewImgURL, vs...))
+}
+
+// PreviewImgURLNotIn applies the NotIn predicate on the "preview_img_url" field.
+func PreviewImgURLNotIn(vs ...string) predicate.Channel {
+	return predicate.Channel(sql.FieldNotIn(FieldPreviewImgURL, vs...))
+}
+
+// PreviewImgURLGT applies the GT predicate on the "preview_img_url" field.
+func PreviewImgURLGT(v string) predicate.Channel {
+	return predicate.Channel(sql.FieldGT(FieldPreviewImgURL, v))
+}
+
+// PreviewImgURLGTE applies the GTE predicate on the "preview_img_url" field.
+func PreviewImgURLGTE(v string) predicate.Channel {
+	return predicate.Channel(sql.FieldGTE(FieldPreviewImgURL, v))
+}
+
+// PreviewImgURLLT applies the LT predicate on the "preview_img_url" field.
+func PreviewImgURLLT(v string) predicate.Channel {
+	return predicate.Channel(sql.FieldLT(FieldPreviewImgURL, v))
+}
+
+// PreviewImgURLLTE applies the LTE predicate on the "preview_img_url" field.
+func PreviewImgURLLTE(v string) predicate.Channel {
+	return predicate.Channel(sql.FieldLTE(FieldPreviewImgURL, v))
+}
+
+// PreviewImgURLContains applies the Contains predicate on the "preview_img_url" field.
+func PreviewImgURLContains(v string) predicate.Channel {
+	return predicate.Channel(sql.FieldContains(FieldPreviewImgURL, v))
+}
+
+// PreviewImgURLHasPrefix applies the HasPrefix predicate on the "preview_img_url" field.
+func PreviewImgURLHasPrefix(v string) predicate.Channel {
+	return predicate.Channel(sql.FieldHasPrefix(FieldPreviewImgURL, v))
+}
+
+// PreviewImgURLHasSuffix applies the HasSuffix predicate on the "preview_img_url" field.
+func PreviewImgURLHasSuffix(v string) predicate.Channel {
+	return predicate.Channel(sql.FieldHasSuffix(FieldPreviewImgURL, v))
+}
+
+// PreviewImgURLEqualFold applies the EqualFold predicate on the "preview_img_url" field.
+func PreviewImgURLEqualFold(v string) predicate.Channel {
+	return predicate.Channel(sql.FieldEqualFold(FieldPreviewImgURL, v))
+}
+
+// PreviewImgURLContainsFold applies the ContainsFold predicate on the "preview_img_url" field.
+func PreviewImgURLContainsFold(v string) predicate.Channel {
+	return predicate.Channel(sql.FieldContainsFold(FieldPreviewImgURL, v))
+}
+
+// NewFollowerCountEQ applies the EQ predicate on the "new_follower_count" field.
+func NewFollowerCountEQ(v int64) predicate.Channel {
+	return predicate.Channel(sql.FieldEQ(FieldNewFollowerCount, v))
+}
+
+// NewFollowerCountNEQ applies the NEQ predicate on the "new_follower_count" field.
+func NewFollowerCountNEQ(v int64) predicate.Channel {
+	return predicate.Channel(sql.FieldNEQ(FieldNewFollowerCount, v))
+}
+
+// NewFollowerCountIn applies the In predicate on the "new_follower_count" field.
+func NewFollowerCountIn(vs ...int64) predicate.Channel {
+	return predicate.Channel(sql.FieldIn(FieldNewFollowerCount, vs...))
+}
+
+// NewFollowerCountNotIn applies the NotIn predicate on the "new_follower_count" field.
+func NewFollowerCountNotIn(vs ...int64) predicate.Channel {
+	return predicate.Channel(sql.FieldNotIn(FieldNewFollowerCount, vs...))
+}
+
+// NewFollowerCountGT applies the GT predicate on the "new_follower_count" field.
+func NewFollowerCountGT(v int64) predicate.Channel {
+	return predicate.Channel(sql.FieldGT(FieldNewFollowerCount, v))
+}
+
+// NewFollowerCountGTE applies the GTE predicate on the "new_follower_count" field.
+func NewFollowerCountGTE(v int64) predicate.Channel {
+	return predicate.Channel(sql.FieldGTE(FieldNewFollowerCount, v))
+}
+
+// NewFollowerCountLT applies the LT predicate on the "new_follower_count" field.
+func NewFollowerCountLT(v int64) predicate.Channel {
+	return predicate.Channel(sql.FieldLT(FieldNewFollowerCount, v))
+}
+
+// NewFollowerCountLTE applies the LTE predicate on the "new_follower_count" field.
+func NewFollowerCountLTE(v int64) predicate.Channel {
+	return predicate.Channel(sql.FieldLTE(FieldNewFollowerCount, v))
+}
+
+// NewSubscriberCountEQ applies the EQ predicate on the "new_subscriber_count" field.
+func NewSubscriberCountEQ(v int64) predicate.Channel {
+	return predicate.Channel(sql.FieldEQ(FieldNewSubscriberCount, v))
+}
+
+// NewSubscriberCountNEQ applies the NEQ predicate on the "new_subscriber_count" field.
+func NewSubscriberCountNEQ(v int64) predicate.Channel {
+	return predicate.Channel(sql.FieldNEQ(FieldNewSubscriberCount, v))
+}
+
+// NewSubscriberCountIn applies the In predicate on the "new_subscriber_count" field.
+func NewSubscriberCountIn(vs ...int64) predicate.Channel {
+	return predicate.Channel(sql.FieldIn(FieldNewSubscriberCount, vs...))
+}
+
+// NewSubscriberCountNotIn applies the NotIn predicate on the "new_subscriber_count" field.
+func NewSubscriberCountNotIn(vs ...int64) predicate.Channel {
+	return predicate.Channel(sql.FieldNotIn(FieldNewSubscriberCount, vs...))
+}
+
+// NewSubscriberCountGT applies the GT predicate on the "new_subscriber_count" field.
+func NewSubscriberCountGT(v int64) predicate.Channel {
+	return predicate.Channel(sql.FieldGT(FieldNewSubscriberCount, v))
+}
+
+// NewSubscriberCountGTE applies the GTE predicate on the "new_subscriber_count" field.
+func NewSubscriberCountGTE(v int64) predicate.Channel {
+	return predicate.Channel(sql.FieldGTE(FieldNewSubscriberCount, v))
+}
+
+// NewSubscriberCountLT applies the LT predicate on the "new_subscriber_count" field.
+func NewSubscriberCountLT(v int64) predicate.Channel {
+	return predicate.Channel(sql.FieldLT(FieldNewSubscriberCount, v))
+}
+
+// NewSubscriberCountLTE applies the LTE predicate on the "new_subscriber_count" field.
+func NewSubscriberCountLTE(v int64) predicate.Channel {
+	return predicate.Channel(sql.FieldLTE(FieldNewSubscriberCount, v))
+}
+
 // CreatedAtEQ applies the EQ predicate on the "created_at" field.
 func CreatedAtEQ(v instant.Instant) predicate.Channel {
 	vc := int64(v)
@@ -413,6 +928,52 @@ func CreatedAtLT(v instant.Instant) predicate.Channel {
 func CreatedAtLTE(v instant.Instant) predicate.Channel {
 	vc := int64(v)
 	return predicate.Channel(sql.FieldLTE(FieldCreatedAt, vc))
+}
+
+// HasFollowers applies the HasEdge predicate on the "followers" edge.
+func HasFollowers() predicate.Channel {
+	return predicate.Channel(func(s *sql.Selector) {
+		step := sqlgraph.NewStep(
+			sqlgraph.From(Table, FieldID),
+			sqlgraph.Edge(sqlgraph.M2M, false, FollowersTable, FollowersPrimaryKey...),
+		)
+		sqlgraph.HasNeighbors(s, step)
+	})
+}
+
+// HasFollowersWith applies the HasEdge predicate on the "followers" edge with a given conditions (other predicates).
+func HasFollowersWith(preds ...predicate.User) predicate.Channel {
+	return predicate.Channel(func(s *sql.Selector) {
+		step := newFollowersStep()
+		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
+			for _, p := range preds {
+				p(s)
+			}
+		})
+	})
+}
+
+// HasSubscribers applies the HasEdge predicate on the "subscribers" edge.
+func HasSubscribers() predicate.Channel {
+	return predicate.Channel(func(s *sql.Selector) {
+		step := sqlgraph.NewStep(
+			sqlgraph.From(Table, FieldID),
+			sqlgraph.Edge(sqlgraph.M2M, false, SubscribersTable, SubscribersPrimaryKey...),
+		)
+		sqlgraph.HasNeighbors(s, step)
+	})
+}
+
+// HasSubscribersWith applies the HasEdge predicate on the "subscribers" edge with a given conditions (other predicates).
+func HasSubscribersWith(preds ...predicate.User) predicate.Channel {
+	return predicate.Channel(func(s *sql.Selector) {
+		step := newSubscribersStep()
+		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
+			for _, p := range preds {
+				p(s)
+			}
+		})
+	})
 }
 
 // HasBannedUsers applies the HasEdge predicate on the "banned_users" edge.
@@ -476,6 +1037,52 @@ func HasClearedUsers() predicate.Channel {
 func HasClearedUsersWith(preds ...predicate.User) predicate.Channel {
 	return predicate.Channel(func(s *sql.Selector) {
 		step := newClearedUsersStep()
+		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
+			for _, p := range preds {
+				p(s)
+			}
+		})
+	})
+}
+
+// HasFollows applies the HasEdge predicate on the "follows" edge.
+func HasFollows() predicate.Channel {
+	return predicate.Channel(func(s *sql.Selector) {
+		step := sqlgraph.NewStep(
+			sqlgraph.From(Table, FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, true, FollowsTable, FollowsColumn),
+		)
+		sqlgraph.HasNeighbors(s, step)
+	})
+}
+
+// HasFollowsWith applies the HasEdge predicate on the "follows" edge with a given conditions (other predicates).
+func HasFollowsWith(preds ...predicate.Follow) predicate.Channel {
+	return predicate.Channel(func(s *sql.Selector) {
+		step := newFollowsStep()
+		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
+			for _, p := range preds {
+				p(s)
+			}
+		})
+	})
+}
+
+// HasSubscriptions applies the HasEdge predicate on the "subscriptions" edge.
+func HasSubscriptions() predicate.Channel {
+	return predicate.Channel(func(s *sql.Selector) {
+		step := sqlgraph.NewStep(
+			sqlgraph.From(Table, FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, true, SubscriptionsTable, SubscriptionsColumn),
+		)
+		sqlgraph.HasNeighbors(s, step)
+	})
+}
+
+// HasSubscriptionsWith applies the HasEdge predicate on the "subscriptions" edge with a given conditions (other predicates).
+func HasSubscriptionsWith(preds ...predicate.Subscription) predicate.Channel {
+	return predicate.Channel(func(s *sql.Selector) {
+		step := newSubscriptionsStep()
 		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
 			for _, p := range preds {
 				p(s)

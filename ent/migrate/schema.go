@@ -9,6 +9,46 @@ import (
 )
 
 var (
+	// ActivitiesColumns holds the columns for the "activities" table.
+	ActivitiesColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "channel_id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "number", Type: field.TypeInt64},
+		{Name: "dedup_key", Type: field.TypeString, Size: 256, SchemaType: map[string]string{"mysql": "varchar(64)"}},
+		{Name: "type", Type: field.TypeString, Size: 16},
+		{Name: "user_id", Type: field.TypeBytes, Nullable: true, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "info", Type: field.TypeString, Size: 2147483647, SchemaType: map[string]string{"mysql": "mediumtext"}},
+		{Name: "action", Type: field.TypeString, Size: 2147483647, SchemaType: map[string]string{"mysql": "mediumtext"}},
+		{Name: "created_at", Type: field.TypeInt64},
+	}
+	// ActivitiesTable holds the schema information for the "activities" table.
+	ActivitiesTable = &schema.Table{
+		Name:       "activities",
+		Columns:    ActivitiesColumns,
+		PrimaryKey: []*schema.Column{ActivitiesColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "activity_channel_id_dedup_key",
+				Unique:  true,
+				Columns: []*schema.Column{ActivitiesColumns[1], ActivitiesColumns[3]},
+			},
+			{
+				Name:    "activity_channel_id_created_at_number",
+				Unique:  false,
+				Columns: []*schema.Column{ActivitiesColumns[1], ActivitiesColumns[8], ActivitiesColumns[2]},
+			},
+			{
+				Name:    "activity_channel_id_type_created_at_number",
+				Unique:  false,
+				Columns: []*schema.Column{ActivitiesColumns[1], ActivitiesColumns[4], ActivitiesColumns[8], ActivitiesColumns[2]},
+			},
+			{
+				Name:    "activity_user_id",
+				Unique:  false,
+				Columns: []*schema.Column{ActivitiesColumns[5]},
+			},
+		},
+	}
 	// ClientsColumns holds the columns for the "clients" table.
 	ClientsColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeString, Size: 64},
@@ -78,6 +118,17 @@ var (
 		{Name: "lang", Type: field.TypeString, Size: 140, SchemaType: map[string]string{"mysql": "varchar(35)"}},
 		{Name: "category_id", Type: field.TypeInt64, Default: 0},
 		{Name: "event_sequence", Type: field.TypeInt64, Default: 0},
+		{Name: "activity_number", Type: field.TypeInt64, Default: 0},
+		{Name: "follower_count", Type: field.TypeInt64, Default: 0},
+		{Name: "subscriber_count", Type: field.TypeInt64, Default: 0},
+		{Name: "clip_count", Type: field.TypeInt64, Default: 0},
+		{Name: "vod_count", Type: field.TypeInt64, Default: 0},
+		{Name: "is_live", Type: field.TypeBool, Default: false},
+		{Name: "viewer_count", Type: field.TypeInt64, Default: 0},
+		{Name: "live_started_at", Type: field.TypeInt64, Nullable: true},
+		{Name: "preview_img_url", Type: field.TypeString, Size: 8192, Default: "", SchemaType: map[string]string{"mysql": "varchar(2048)"}},
+		{Name: "new_follower_count", Type: field.TypeInt64, Default: 0},
+		{Name: "new_subscriber_count", Type: field.TypeInt64, Default: 0},
 		{Name: "created_at", Type: field.TypeInt64},
 	}
 	// ChannelsTable holds the schema information for the "channels" table.
@@ -85,6 +136,77 @@ var (
 		Name:       "channels",
 		Columns:    ChannelsColumns,
 		PrimaryKey: []*schema.Column{ChannelsColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "channel_is_live_viewer_count_id",
+				Unique:  false,
+				Columns: []*schema.Column{ChannelsColumns[11], ChannelsColumns[12], ChannelsColumns[0]},
+			},
+			{
+				Name:    "channel_category_id_is_live_viewer_count_id",
+				Unique:  false,
+				Columns: []*schema.Column{ChannelsColumns[4], ChannelsColumns[11], ChannelsColumns[12], ChannelsColumns[0]},
+			},
+		},
+	}
+	// ChannelCountsColumns holds the columns for the "channel_counts" table.
+	ChannelCountsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64},
+		{Name: "count", Type: field.TypeInt64},
+	}
+	// ChannelCountsTable holds the schema information for the "channel_counts" table.
+	ChannelCountsTable = &schema.Table{
+		Name:       "channel_counts",
+		Columns:    ChannelCountsColumns,
+		PrimaryKey: []*schema.Column{ChannelCountsColumns[0]},
+	}
+	// ChannelCountDeltasColumns holds the columns for the "channel_count_deltas" table.
+	ChannelCountDeltasColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "count_id", Type: field.TypeInt64},
+		{Name: "delta", Type: field.TypeInt64},
+	}
+	// ChannelCountDeltasTable holds the schema information for the "channel_count_deltas" table.
+	ChannelCountDeltasTable = &schema.Table{
+		Name:       "channel_count_deltas",
+		Columns:    ChannelCountDeltasColumns,
+		PrimaryKey: []*schema.Column{ChannelCountDeltasColumns[0]},
+	}
+	// ClipsColumns holds the columns for the "clips" table.
+	ClipsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "channel_id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "creator_id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "title", Type: field.TypeString, Size: 560, SchemaType: map[string]string{"mysql": "varchar(140)"}},
+		{Name: "view_count", Type: field.TypeInt64},
+		{Name: "duration", Type: field.TypeInt64},
+		{Name: "preview_img_url", Type: field.TypeString, Size: 8192, SchemaType: map[string]string{"mysql": "varchar(2048)"}},
+		{Name: "clip_url", Type: field.TypeString, Size: 8192, SchemaType: map[string]string{"mysql": "varchar(2048)"}},
+		{Name: "category_id", Type: field.TypeInt64},
+		{Name: "created_at", Type: field.TypeInt64},
+	}
+	// ClipsTable holds the schema information for the "clips" table.
+	ClipsTable = &schema.Table{
+		Name:       "clips",
+		Columns:    ClipsColumns,
+		PrimaryKey: []*schema.Column{ClipsColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "clip_channel_id_created_at_id",
+				Unique:  false,
+				Columns: []*schema.Column{ClipsColumns[1], ClipsColumns[9], ClipsColumns[0]},
+			},
+			{
+				Name:    "clip_channel_id_view_count_id",
+				Unique:  false,
+				Columns: []*schema.Column{ClipsColumns[1], ClipsColumns[4], ClipsColumns[0]},
+			},
+			{
+				Name:    "clip_creator_id",
+				Unique:  false,
+				Columns: []*schema.Column{ClipsColumns[2]},
+			},
+		},
 	}
 	// EventsColumns holds the columns for the "events" table.
 	EventsColumns = []*schema.Column{
@@ -121,6 +243,45 @@ var (
 				Name:    "event_position",
 				Unique:  false,
 				Columns: []*schema.Column{EventsColumns[3]},
+			},
+		},
+	}
+	// FollowsColumns holds the columns for the "follows" table.
+	FollowsColumns = []*schema.Column{
+		{Name: "followed_at", Type: field.TypeInt64},
+		{Name: "is_notification_enabled", Type: field.TypeBool},
+		{Name: "channel_id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "user_id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+	}
+	// FollowsTable holds the schema information for the "follows" table.
+	FollowsTable = &schema.Table{
+		Name:       "follows",
+		Columns:    FollowsColumns,
+		PrimaryKey: []*schema.Column{FollowsColumns[2], FollowsColumns[3]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "follows_channels_channel",
+				Columns:    []*schema.Column{FollowsColumns[2]},
+				RefColumns: []*schema.Column{ChannelsColumns[0]},
+				OnDelete:   schema.NoAction,
+			},
+			{
+				Symbol:     "follows_users_user",
+				Columns:    []*schema.Column{FollowsColumns[3]},
+				RefColumns: []*schema.Column{UsersColumns[0]},
+				OnDelete:   schema.NoAction,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "follow_channel_id_followed_at_user_id",
+				Unique:  false,
+				Columns: []*schema.Column{FollowsColumns[2], FollowsColumns[0], FollowsColumns[3]},
+			},
+			{
+				Name:    "follow_user_id_followed_at_channel_id",
+				Unique:  false,
+				Columns: []*schema.Column{FollowsColumns[3], FollowsColumns[0], FollowsColumns[2]},
 			},
 		},
 	}
@@ -277,6 +438,83 @@ var (
 			},
 		},
 	}
+	// StreamsColumns holds the columns for the "streams" table.
+	StreamsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "channel_id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "started_at", Type: field.TypeInt64},
+		{Name: "ended_at", Type: field.TypeInt64, Nullable: true},
+		{Name: "title", Type: field.TypeString, Size: 560, SchemaType: map[string]string{"mysql": "varchar(140)"}},
+		{Name: "lang", Type: field.TypeString, Size: 140, SchemaType: map[string]string{"mysql": "varchar(35)"}},
+		{Name: "category_id", Type: field.TypeInt64},
+		{Name: "preview_img_url", Type: field.TypeString, Size: 8192, SchemaType: map[string]string{"mysql": "varchar(2048)"}},
+		{Name: "viewer_count", Type: field.TypeInt64},
+	}
+	// StreamsTable holds the schema information for the "streams" table.
+	StreamsTable = &schema.Table{
+		Name:       "streams",
+		Columns:    StreamsColumns,
+		PrimaryKey: []*schema.Column{StreamsColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "stream_channel_id_started_at",
+				Unique:  true,
+				Columns: []*schema.Column{StreamsColumns[1], StreamsColumns[2]},
+			},
+		},
+	}
+	// SubscriptionsColumns holds the columns for the "subscriptions" table.
+	SubscriptionsColumns = []*schema.Column{
+		{Name: "subscribed_at", Type: field.TypeInt64},
+		{Name: "expires_at", Type: field.TypeInt64},
+		{Name: "renew_count", Type: field.TypeInt64},
+		{Name: "streak_count", Type: field.TypeInt64},
+		{Name: "is_active", Type: field.TypeBool},
+		{Name: "channel_id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "user_id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+	}
+	// SubscriptionsTable holds the schema information for the "subscriptions" table.
+	SubscriptionsTable = &schema.Table{
+		Name:       "subscriptions",
+		Columns:    SubscriptionsColumns,
+		PrimaryKey: []*schema.Column{SubscriptionsColumns[5], SubscriptionsColumns[6]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "subscriptions_channels_channel",
+				Columns:    []*schema.Column{SubscriptionsColumns[5]},
+				RefColumns: []*schema.Column{ChannelsColumns[0]},
+				OnDelete:   schema.NoAction,
+			},
+			{
+				Symbol:     "subscriptions_users_user",
+				Columns:    []*schema.Column{SubscriptionsColumns[6]},
+				RefColumns: []*schema.Column{UsersColumns[0]},
+				OnDelete:   schema.NoAction,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "subscription_channel_id_is_active_subscribed_at_user_id",
+				Unique:  false,
+				Columns: []*schema.Column{SubscriptionsColumns[5], SubscriptionsColumns[4], SubscriptionsColumns[0], SubscriptionsColumns[6]},
+			},
+			{
+				Name:    "subscription_channel_id_is_active_expires_at",
+				Unique:  false,
+				Columns: []*schema.Column{SubscriptionsColumns[5], SubscriptionsColumns[4], SubscriptionsColumns[1]},
+			},
+			{
+				Name:    "subscription_is_active_expires_at",
+				Unique:  false,
+				Columns: []*schema.Column{SubscriptionsColumns[4], SubscriptionsColumns[1]},
+			},
+			{
+				Name:    "subscription_user_id",
+				Unique:  false,
+				Columns: []*schema.Column{SubscriptionsColumns[6]},
+			},
+		},
+	}
 	// TokensColumns holds the columns for the "tokens" table.
 	TokensColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(32)", "sqlite3": "blob"}},
@@ -316,24 +554,101 @@ var (
 			},
 		},
 	}
+	// VodsColumns holds the columns for the "vods" table.
+	VodsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "channel_id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "title", Type: field.TypeString, Size: 560, SchemaType: map[string]string{"mysql": "varchar(140)"}},
+		{Name: "view_count", Type: field.TypeInt64},
+		{Name: "duration", Type: field.TypeInt64},
+		{Name: "preview_img_url", Type: field.TypeString, Size: 8192, SchemaType: map[string]string{"mysql": "varchar(2048)"}},
+		{Name: "started_at", Type: field.TypeInt64},
+		{Name: "ended_at", Type: field.TypeInt64},
+		{Name: "category_id", Type: field.TypeInt64},
+	}
+	// VodsTable holds the schema information for the "vods" table.
+	VodsTable = &schema.Table{
+		Name:       "vods",
+		Columns:    VodsColumns,
+		PrimaryKey: []*schema.Column{VodsColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "vod_channel_id_started_at_id",
+				Unique:  false,
+				Columns: []*schema.Column{VodsColumns[1], VodsColumns[6], VodsColumns[0]},
+			},
+			{
+				Name:    "vod_channel_id_view_count_id",
+				Unique:  false,
+				Columns: []*schema.Column{VodsColumns[1], VodsColumns[3], VodsColumns[0]},
+			},
+		},
+	}
+	// VotesColumns holds the columns for the "votes" table.
+	VotesColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "channel_id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "epoch", Type: field.TypeInt64},
+		{Name: "username", Type: field.TypeString, Size: 160, SchemaType: map[string]string{"mysql": "varchar(40)"}},
+		{Name: "address", Type: field.TypeString, Size: 560, SchemaType: map[string]string{"mysql": "varchar(140)"}},
+		{Name: "amount", Type: field.TypeInt64},
+		{Name: "voted_at", Type: field.TypeInt64},
+	}
+	// VotesTable holds the schema information for the "votes" table.
+	VotesTable = &schema.Table{
+		Name:       "votes",
+		Columns:    VotesColumns,
+		PrimaryKey: []*schema.Column{VotesColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "vote_channel_id_voted_at_id",
+				Unique:  false,
+				Columns: []*schema.Column{VotesColumns[1], VotesColumns[6], VotesColumns[0]},
+			},
+			{
+				Name:    "vote_channel_id_epoch_voted_at_id",
+				Unique:  false,
+				Columns: []*schema.Column{VotesColumns[1], VotesColumns[2], VotesColumns[6], VotesColumns[0]},
+			},
+			{
+				Name:    "vote_username",
+				Unique:  false,
+				Columns: []*schema.Column{VotesColumns[3]},
+			},
+		},
+	}
 	// Tables holds all the tables in the schema.
 	Tables = []*schema.Table{
+		ActivitiesTable,
 		ClientsTable,
 		BansTable,
 		CategoriesTable,
 		ChannelsTable,
+		ChannelCountsTable,
+		ChannelCountDeltasTable,
+		ClipsTable,
 		EventsTable,
+		FollowsTable,
 		GrantsTable,
 		MessagesTable,
 		MessageGenerationsTable,
 		MutesTable,
 		RolesTable,
+		StreamsTable,
+		SubscriptionsTable,
 		TokensTable,
 		UsersTable,
+		VodsTable,
+		VotesTable,
 	}
 )
 
 func init() {
+	ActivitiesTable.Annotation = &entsql.Annotation{
+		Table:     "activities",
+		Charset:   "utf8mb4",
+		Collation: "utf8mb4_bin",
+	}
 	ClientsTable.Annotation = &entsql.Annotation{
 		Table:     "clients",
 		Charset:   "utf8mb4",
@@ -356,8 +671,30 @@ func init() {
 		Charset:   "utf8mb4",
 		Collation: "utf8mb4_bin",
 	}
+	ChannelCountsTable.Annotation = &entsql.Annotation{
+		Table:     "channel_counts",
+		Charset:   "utf8mb4",
+		Collation: "utf8mb4_bin",
+	}
+	ChannelCountDeltasTable.Annotation = &entsql.Annotation{
+		Table:     "channel_count_deltas",
+		Charset:   "utf8mb4",
+		Collation: "utf8mb4_bin",
+	}
+	ClipsTable.Annotation = &entsql.Annotation{
+		Table:     "clips",
+		Charset:   "utf8mb4",
+		Collation: "utf8mb4_bin",
+	}
 	EventsTable.Annotation = &entsql.Annotation{
 		Table:     "events",
+		Charset:   "utf8mb4",
+		Collation: "utf8mb4_bin",
+	}
+	FollowsTable.ForeignKeys[0].RefTable = ChannelsTable
+	FollowsTable.ForeignKeys[1].RefTable = UsersTable
+	FollowsTable.Annotation = &entsql.Annotation{
+		Table:     "follows",
 		Charset:   "utf8mb4",
 		Collation: "utf8mb4_bin",
 	}
@@ -390,6 +727,18 @@ func init() {
 		Charset:   "utf8mb4",
 		Collation: "utf8mb4_bin",
 	}
+	StreamsTable.Annotation = &entsql.Annotation{
+		Table:     "streams",
+		Charset:   "utf8mb4",
+		Collation: "utf8mb4_bin",
+	}
+	SubscriptionsTable.ForeignKeys[0].RefTable = ChannelsTable
+	SubscriptionsTable.ForeignKeys[1].RefTable = UsersTable
+	SubscriptionsTable.Annotation = &entsql.Annotation{
+		Table:     "subscriptions",
+		Charset:   "utf8mb4",
+		Collation: "utf8mb4_bin",
+	}
 	TokensTable.Annotation = &entsql.Annotation{
 		Table:     "tokens",
 		Charset:   "utf8mb4",
@@ -397,6 +746,16 @@ func init() {
 	}
 	UsersTable.Annotation = &entsql.Annotation{
 		Table:     "users",
+		Charset:   "utf8mb4",
+		Collation: "utf8mb4_bin",
+	}
+	VodsTable.Annotation = &entsql.Annotation{
+		Table:     "vods",
+		Charset:   "utf8mb4",
+		Collation: "utf8mb4_bin",
+	}
+	VotesTable.Annotation = &entsql.Annotation{
+		Table:     "votes",
 		Charset:   "utf8mb4",
 		Collation: "utf8mb4_bin",
 	}

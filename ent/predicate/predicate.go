@@ -6,6 +6,9 @@ import (
 	"entgo.io/ent/dialect/sql"
 )
 
+// Activity is the predicate function for activity builders.
+type Activity func(*sql.Selector)
+
 // Application is the predicate function for application builders.
 type Application func(*sql.Selector)
 
@@ -18,8 +21,20 @@ type Category func(*sql.Selector)
 // Channel is the predicate function for channel builders.
 type Channel func(*sql.Selector)
 
+// ChannelCount is the predicate function for channelcount builders.
+type ChannelCount func(*sql.Selector)
+
+// ChannelCountDelta is the predicate function for channelcountdelta builders.
+type ChannelCountDelta func(*sql.Selector)
+
+// Clip is the predicate function for clip builders.
+type Clip func(*sql.Selector)
+
 // Event is the predicate function for event builders.
 type Event func(*sql.Selector)
+
+// Follow is the predicate function for follow builders.
+type Follow func(*sql.Selector)
 
 // Grant is the predicate function for grant builders.
 type Grant func(*sql.Selector)
@@ -36,8 +51,20 @@ type Mute func(*sql.Selector)
 // Role is the predicate function for role builders.
 type Role func(*sql.Selector)
 
+// Stream is the predicate function for stream builders.
+type Stream func(*sql.Selector)
+
+// Subscription is the predicate function for subscription builders.
+type Subscription func(*sql.Selector)
+
 // Token is the predicate function for token builders.
 type Token func(*sql.Selector)
 
 // User is the predicate function for user builders.
 type User func(*sql.Selector)
+
+// Vod is the predicate function for vod builders.
+type Vod func(*sql.Selector)
+
+// Vote is the predicate function for vote builders.
+type Vote func(*sql.Selector)

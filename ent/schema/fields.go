@@ -42,7 +42,12 @@ func optionalTimestamp(name, comment string) ent.Field {
 
 // text is a bounded text; size counts characters.
 func text(name string, size int, comment string) ent.Field {
-	return field.String(name).MaxLen(4*size).SchemaType(map[string]string{dialect.MySQL: varchar(size)}).Comment(comment)
+	return field.String(name).MaxLen(4 * size).SchemaType(map[string]string{dialect.MySQL: varchar(size)}).Comment(comment)
+}
+
+// emptyText is text that is empty at first.
+func emptyText(name string, size int, comment string) ent.Field {
+	return field.String(name).MaxLen(4 * size).SchemaType(map[string]string{dialect.MySQL: varchar(size)}).Default("").Comment(comment)
 }
 
 func varchar(size int) string { return fmt.Sprintf("varchar(%d)", size) }

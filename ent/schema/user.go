@@ -33,6 +33,8 @@ func (User) Annotations() []schema.Annotation { return []schema.Annotation{table
 // Edges of User: the inverse of Channel's.
 func (User) Edges() []ent.Edge {
 	return []ent.Edge{
+		edge.From("followed_channels", Channel.Type).Ref("followers").Through("follows", Follow.Type),
+		edge.From("subscribed_channels", Channel.Type).Ref("subscribers").Through("subscriptions", Subscription.Type),
 		edge.From("banned_channels", Channel.Type).Ref("banned_users").Through("bans", Ban.Type),
 		edge.From("muted_channels", Channel.Type).Ref("muted_users").Through("mutes", Mute.Type),
 		edge.From("cleared_channels", Channel.Type).Ref("cleared_users").Through("message_generations", MessageGeneration.Type),

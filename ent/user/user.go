@@ -22,12 +22,20 @@ const (
 	FieldAvatarURL = "avatar_url"
 	// FieldCreatedAt holds the string denoting the created_at field in the database.
 	FieldCreatedAt = "created_at"
+	// EdgeFollowedChannels holds the string denoting the followed_channels edge name in mutations.
+	EdgeFollowedChannels = "followed_channels"
+	// EdgeSubscribedChannels holds the string denoting the subscribed_channels edge name in mutations.
+	EdgeSubscribedChannels = "subscribed_channels"
 	// EdgeBannedChannels holds the string denoting the banned_channels edge name in mutations.
 	EdgeBannedChannels = "banned_channels"
 	// EdgeMutedChannels holds the string denoting the muted_channels edge name in mutations.
 	EdgeMutedChannels = "muted_channels"
 	// EdgeClearedChannels holds the string denoting the cleared_channels edge name in mutations.
 	EdgeClearedChannels = "cleared_channels"
+	// EdgeFollows holds the string denoting the follows edge name in mutations.
+	EdgeFollows = "follows"
+	// EdgeSubscriptions holds the string denoting the subscriptions edge name in mutations.
+	EdgeSubscriptions = "subscriptions"
 	// EdgeBans holds the string denoting the bans edge name in mutations.
 	EdgeBans = "bans"
 	// EdgeMutes holds the string denoting the mutes edge name in mutations.
@@ -36,6 +44,16 @@ const (
 	EdgeMessageGenerations = "message_generations"
 	// Table holds the table name of the user in the database.
 	Table = "users"
+	// FollowedChannelsTable is the table that holds the followed_channels relation/edge. The primary key declared below.
+	FollowedChannelsTable = "follows"
+	// FollowedChannelsInverseTable is the table name for the Channel entity.
+	// It exists in this package in order to avoid circular dependency with the "channel" package.
+	FollowedChannelsInverseTable = "channels"
+	// SubscribedChannelsTable is the table that holds the subscribed_channels relation/edge. The primary key declared below.
+	SubscribedChannelsTable = "subscriptions"
+	// SubscribedChannelsInverseTable is the table name for the Channel entity.
+	// It exists in this package in order to avoid circular dependency with the "channel" package.
+	SubscribedChannelsInverseTable = "channels"
 	// BannedChannelsTable is the table that holds the banned_channels relation/edge. The primary key declared below.
 	BannedChannelsTable = "bans"
 	// BannedChannelsInverseTable is the table name for the Channel entity.
@@ -51,6 +69,20 @@ const (
 	// ClearedChannelsInverseTable is the table name for the Channel entity.
 	// It exists in this package in order to avoid circular dependency with the "channel" package.
 	ClearedChannelsInverseTable = "channels"
+	// FollowsTable is the table that holds the follows relation/edge.
+	FollowsTable = "follows"
+	// FollowsInverseTable is the table name for the Follow entity.
+	// It exists in this package in order to avoid circular dependency with the "follow" package.
+	FollowsInverseTable = "follows"
+	// FollowsColumn is the table column denoting the follows relation/edge.
+	FollowsColumn = "user_id"
+	// SubscriptionsTable is the table that holds the subscriptions relation/edge.
+	SubscriptionsTable = "subscriptions"
+	// SubscriptionsInverseTable is the table name for the Subscription entity.
+	// It exists in this package in order to avoid circular dependency with the "subscription" package.
+	SubscriptionsInverseTable = "subscriptions"
+	// SubscriptionsColumn is the table column denoting the subscriptions relation/edge.
+	SubscriptionsColumn = "user_id"
 	// BansTable is the table that holds the bans relation/edge.
 	BansTable = "bans"
 	// BansInverseTable is the table name for the Ban entity.
@@ -85,6 +117,12 @@ var Columns = []string{
 }
 
 var (
+	// FollowedChannelsPrimaryKey and FollowedChannelsColumn2 are the table columns denoting the
+	// primary key for the followed_channels relation (M2M).
+	FollowedChannelsPrimaryKey = []string{"channel_id", "user_id"}
+	// SubscribedChannelsPrimaryKey and SubscribedChannelsColumn2 are the table columns denoting the
+	// primary key for the subscribed_channels relation (M2M).
+	SubscribedChannelsPrimaryKey = []string{"channel_id", "user_id"}
 	// BannedChannelsPrimaryKey and BannedChannelsColumn2 are the table columns denoting the
 	// primary key for the banned_channels relation (M2M).
 	BannedChannelsPrimaryKey = []string{"channel_id", "user_id"}
@@ -150,6 +188,34 @@ func ByCreatedAt(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldCreatedAt, opts...).ToFunc()
 }
 
+// ByFollowedChannelsCount orders the results by followed_channels count.
+func ByFollowedChannelsCount(opts ...sql.OrderTermOption) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborsCount(s, newFollowedChannelsStep(), opts...)
+	}
+}
+
+// ByFollowedChannels orders the results by followed_channels terms.
+func ByFollowedChannels(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborTerms(s, newFollowedChannelsStep(), append([]sql.OrderTerm{term}, terms...)...)
+	}
+}
+
+// BySubscribedChannelsCount orders the results by subscribed_channels count.
+func BySubscribedChannelsCount(opts ...sql.OrderTermOption) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborsCount(s, newSubscribedChannelsStep(), opts...)
+	}
+}
+
+// BySubscribedChannels orders the results by subscribed_channels terms.
+func BySubscribedChannels(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborTerms(s, newSubscribedChannelsStep(), append([]sql.OrderTerm{term}, terms...)...)
+	}
+}
+
 // ByBannedChannelsCount orders the results by banned_channels count.
 func ByBannedChannelsCount(opts ...sql.OrderTermOption) OrderOption {
 	return func(s *sql.Selector) {
@@ -189,6 +255,34 @@ func ByClearedChannelsCount(opts ...sql.OrderTermOption) OrderOption {
 func ByClearedChannels(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
 	return func(s *sql.Selector) {
 		sqlgraph.OrderByNeighborTerms(s, newClearedChannelsStep(), append([]sql.OrderTerm{term}, terms...)...)
+	}
+}
+
+// ByFollowsCount orders the results by follows count.
+func ByFollowsCount(opts ...sql.OrderTermOption) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborsCount(s, newFollowsStep(), opts...)
+	}
+}
+
+// ByFollows orders the results by follows terms.
+func ByFollows(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborTerms(s, newFollowsStep(), append([]sql.OrderTerm{term}, terms...)...)
+	}
+}
+
+// BySubscriptionsCount orders the results by subscriptions count.
+func BySubscriptionsCount(opts ...sql.OrderTermOption) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborsCount(s, newSubscriptionsStep(), opts...)
+	}
+}
+
+// BySubscriptions orders the results by subscriptions terms.
+func BySubscriptions(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborTerms(s, newSubscriptionsStep(), append([]sql.OrderTerm{term}, terms...)...)
 	}
 }
 
@@ -233,6 +327,20 @@ func ByMessageGenerations(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOptio
 		sqlgraph.OrderByNeighborTerms(s, newMessageGenerationsStep(), append([]sql.OrderTerm{term}, terms...)...)
 	}
 }
+func newFollowedChannelsStep() *sqlgraph.Step {
+	return sqlgraph.NewStep(
+		sqlgraph.From(Table, FieldID),
+		sqlgraph.To(FollowedChannelsInverseTable, FieldID),
+		sqlgraph.Edge(sqlgraph.M2M, true, FollowedChannelsTable, FollowedChannelsPrimaryKey...),
+	)
+}
+func newSubscribedChannelsStep() *sqlgraph.Step {
+	return sqlgraph.NewStep(
+		sqlgraph.From(Table, FieldID),
+		sqlgraph.To(SubscribedChannelsInverseTable, FieldID),
+		sqlgraph.Edge(sqlgraph.M2M, true, SubscribedChannelsTable, SubscribedChannelsPrimaryKey...),
+	)
+}
 func newBannedChannelsStep() *sqlgraph.Step {
 	return sqlgraph.NewStep(
 		sqlgraph.From(Table, FieldID),
@@ -252,6 +360,20 @@ func newClearedChannelsStep() *sqlgraph.Step {
 		sqlgraph.From(Table, FieldID),
 		sqlgraph.To(ClearedChannelsInverseTable, FieldID),
 		sqlgraph.Edge(sqlgraph.M2M, true, ClearedChannelsTable, ClearedChannelsPrimaryKey...),
+	)
+}
+func newFollowsStep() *sqlgraph.Step {
+	return sqlgraph.NewStep(
+		sqlgraph.From(Table, FieldID),
+		sqlgraph.To(FollowsInverseTable, FollowsColumn),
+		sqlgraph.Edge(sqlgraph.O2M, true, FollowsTable, FollowsColumn),
+	)
+}
+func newSubscriptionsStep() *sqlgraph.Step {
+	return sqlgraph.NewStep(
+		sqlgraph.From(Table, FieldID),
+		sqlgraph.To(SubscriptionsInverseTable, SubscriptionsColumn),
+		sqlgraph.Edge(sqlgraph.O2M, true, SubscriptionsTable, SubscriptionsColumn),
 	)
 }
 func newBansStep() *sqlgraph.Step {

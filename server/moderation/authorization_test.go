@@ -163,18 +163,3 @@ func TestModeratorOfOneChannelHasNoRightsInAnother(t *testing.T) {
 		sc.must(t, bothFaces.RemoveBan, banned, bothFacesArgs{"channelId": elsewhere, "banUserId": raiderID})
 	})
 }
-
-// An id that names nobody is still somebody for whom the backend acts: it must
-// not get what the backend alone may read.
-func TestBackendThatNamesTheNilUserReadsNothingOfOthers(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		sc := bothFacesSetScene(t, s)
-		caller := sc.acting("00000000-0000-0000-0000-000000000000")
-		for _, rest := range []bool{true, false} {
-			got := bothFaces.ListModeratedChannels.outcome(t, s, caller, bothFacesArgs{"userId": raiderID}, rest)
-			if got != "NOT_SELF" && got != "INVALID_ARGUMENT" {
-				t.Errorf("over %s: got %s, want NOT_SELF or INVALID_ARGUMENT", bothFacesName(rest), got)
-			}
-		}
-	})
-}

@@ -125,7 +125,7 @@ func TestEveryOperationRefusesBadCredentials(t *testing.T) {
 				cases = append(cases, bothFacesCase{op.o.name + "/" + c.name, op.o, c.caller, op.args, bothFacesRefused(c.reason)})
 			}
 		}
-		for _, bad := range []string{"ines", ownerID[:35], ownerID + "0", "{" + ownerID + "}"} {
+		for _, bad := range []string{"ines", ownerID[:35], ownerID + "0", "{" + ownerID + "}", "00000000-0000-0000-0000-000000000000"} {
 			for _, op := range bothFacesGood {
 				cases = append(cases, bothFacesCase{
 					op.o.name + "/acting-user " + bad, op.o, sc.acting(bad), op.args,
@@ -232,6 +232,7 @@ func bothFacesNotUUIDs(id string) map[string]string {
 		"a space after":    id + " ",
 		"a wide character": id[:33] + "１",
 		"a username":       "Ines",
+		"the nil UUID":     "00000000-0000-0000-0000-000000000000",
 	}
 }
 

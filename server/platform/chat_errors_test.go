@@ -127,6 +127,7 @@ func TestChatNamesEveryWrongArgument(t *testing.T) {
 		for spelling, bad := range map[string]string{
 			"35 characters": owner[:35], "37 characters": owner + "0", "braces": "{" + owner + "}", "a URN": "urn:uuid:" + owner,
 			"no hyphens": strings.ReplaceAll(owner, "-", ""), "no hexadecimal": owner[:35] + "g",
+			"the nil UUID": "00000000-0000-0000-0000-000000000000",
 		} {
 			cases = append(cases,
 				chatCase{"PostMessage/channelId/" + spelling, post(func(r *platformv1.PostMessageRequest) { r.ChannelId = bad }), chatInvalid(channel)},

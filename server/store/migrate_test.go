@@ -111,8 +111,8 @@ func TestInterruptedMigrationGoesOn(t *testing.T) {
 		migrate(t, url)
 		s := open(t, url)
 		for _, statement := range []string{
-			"DROP TABLE events", "DROP TABLE grants",
-			"DELETE FROM goose_db_version WHERE version_id >= 11",
+			"DROP TABLE channel_counts", "DROP TABLE channel_count_deltas",
+			"DELETE FROM goose_db_version WHERE version_id >= 21",
 		} {
 			if _, err := s.DB().Exec(statement); err != nil {
 				t.Fatal(err)

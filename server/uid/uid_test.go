@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"database/sql"
 	"database/sql/driver"
+	"encoding/json"
 	"errors"
 	"strings"
 	"sync"
@@ -67,6 +68,24 @@ func TestMustParsePanics(t *testing.T) {
 		}
 	}()
 	uid.MustParse("ines")
+}
+
+func TestIDsAreTextInJSON(t *testing.T) {
+	id := uid.MustParse(text)
+	written, err := json.Marshal(map[string]uid.ID{"id": id})
+	if want := `{"id":"` + text + `"}`; err != nil || string(written) != want {
+		t.Errorf("got %s, %v, want %s", written, err, want)
+	}
+	var read struct{ ID uid.ID }
+	if err := json.Unmarshal(written, &read); err != nil || read.ID != id {
+		t.Errorf("read again: got %s, %v, want %s", read.ID, err, id)
+	}
+	for name, s := range malformed {
+		body, _ := json.Marshal(map[string]string{"id": s})
+		if err := json.Unmarshal(body, &read); err == nil {
+			t.Errorf("%s: got %s from %s, want an error", name, read.ID, body)
+		}
+	}
 }
 
 func TestIsZero(t *testing.T) {

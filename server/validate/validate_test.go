@@ -72,6 +72,7 @@ var malformedIDs = []textCase{
 	{"0x", "0x6f0001-0000-4000-8000-00000000000a", "", notUUID},
 	{"wide digits", testID[:33] + "１", "", notUUID},
 	{"a space", " ", "", notUUID},
+	{"the nil UUID", "00000000-0000-0000-0000-000000000000", "", notUUID},
 }
 
 func TestUUID(t *testing.T) {

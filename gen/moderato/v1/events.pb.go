@@ -545,6 +545,115 @@ func (x *RoleEvent) GetChangedAt() *timestamppb.Timestamp {
 	return nil
 }
 
+// UpdateEvent is the payload of `channel.update`: what the channel is now.
+type UpdateEvent struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The channel: a UUID, lower case.
+	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
+	// The user who changed it: a UUID, lower case.
+	ModeratorId string `protobuf:"bytes,2,opt,name=moderator_id,json=moderatorId" json:"moderator_id,omitempty"`
+	// The client through which they acted.
+	ClientId string `protobuf:"bytes,3,opt,name=client_id,json=clientId" json:"client_id,omitempty"`
+	// The title.
+	Title string `protobuf:"bytes,4,opt,name=title" json:"title,omitempty"`
+	// The language: a BCP 47 tag in canonical form.
+	Lang string `protobuf:"bytes,5,opt,name=lang" json:"lang,omitempty"`
+	// The category's id; 0 is Uncategorized.
+	CategoryId int64 `protobuf:"varint,6,opt,name=category_id,json=categoryId" json:"category_id,omitempty"`
+	// The category's name.
+	CategoryTitle string `protobuf:"bytes,7,opt,name=category_title,json=categoryTitle" json:"category_title,omitempty"`
+	// When it was changed: UTC, milliseconds.
+	UpdatedAt     *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=updated_at,json=updatedAt" json:"updated_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UpdateEvent) Reset() {
+	*x = UpdateEvent{}
+	mi := &file_moderato_v1_events_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UpdateEvent) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UpdateEvent) ProtoMessage() {}
+
+func (x *UpdateEvent) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_events_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UpdateEvent.ProtoReflect.Descriptor instead.
+func (*UpdateEvent) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_events_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *UpdateEvent) GetChannelId() string {
+	if x != nil {
+		return x.ChannelId
+	}
+	return ""
+}
+
+func (x *UpdateEvent) GetModeratorId() string {
+	if x != nil {
+		return x.ModeratorId
+	}
+	return ""
+}
+
+func (x *UpdateEvent) GetClientId() string {
+	if x != nil {
+		return x.ClientId
+	}
+	return ""
+}
+
+func (x *UpdateEvent) GetTitle() string {
+	if x != nil {
+		return x.Title
+	}
+	return ""
+}
+
+func (x *UpdateEvent) GetLang() string {
+	if x != nil {
+		return x.Lang
+	}
+	return ""
+}
+
+func (x *UpdateEvent) GetCategoryId() int64 {
+	if x != nil {
+		return x.CategoryId
+	}
+	return 0
+}
+
+func (x *UpdateEvent) GetCategoryTitle() string {
+	if x != nil {
+		return x.CategoryTitle
+	}
+	return ""
+}
+
+func (x *UpdateEvent) GetUpdatedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.UpdatedAt
+	}
+	return nil
+}
+
 var File_moderato_v1_events_proto protoreflect.FileDescriptor
 
 const file_moderato_v1_events_proto_rawDesc = "" +
@@ -598,7 +707,19 @@ const file_moderato_v1_events_proto_rawDesc = "" +
 	"\auser_id\x18\x04 \x01(\tR\x06userId\x12\x12\n" +
 	"\x04role\x18\x05 \x01(\tR\x04role\x129\n" +
 	"\n" +
-	"changed_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\tchangedAtBCZ<github.com/moderato-live/moderato/gen/moderato/v1;moderatov1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
+	"changed_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\tchangedAt\"\x99\x02\n" +
+	"\vUpdateEvent\x12\x1d\n" +
+	"\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\x12!\n" +
+	"\fmoderator_id\x18\x02 \x01(\tR\vmoderatorId\x12\x1b\n" +
+	"\tclient_id\x18\x03 \x01(\tR\bclientId\x12\x14\n" +
+	"\x05title\x18\x04 \x01(\tR\x05title\x12\x12\n" +
+	"\x04lang\x18\x05 \x01(\tR\x04lang\x12\x1f\n" +
+	"\vcategory_id\x18\x06 \x01(\x03R\n" +
+	"categoryId\x12%\n" +
+	"\x0ecategory_title\x18\a \x01(\tR\rcategoryTitle\x129\n" +
+	"\n" +
+	"updated_at\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\tupdatedAtBCZ<github.com/moderato-live/moderato/gen/moderato/v1;moderatov1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
 var (
 	file_moderato_v1_events_proto_rawDescOnce sync.Once
@@ -612,7 +733,7 @@ func file_moderato_v1_events_proto_rawDescGZIP() []byte {
 	return file_moderato_v1_events_proto_rawDescData
 }
 
-var file_moderato_v1_events_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
+var file_moderato_v1_events_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
 var file_moderato_v1_events_proto_goTypes = []any{
 	(*BanEvent)(nil),               // 0: moderato.v1.BanEvent
 	(*UnbanEvent)(nil),             // 1: moderato.v1.UnbanEvent
@@ -620,20 +741,22 @@ var file_moderato_v1_events_proto_goTypes = []any{
 	(*MuteExpireEvent)(nil),        // 3: moderato.v1.MuteExpireEvent
 	(*ClearUserMessagesEvent)(nil), // 4: moderato.v1.ClearUserMessagesEvent
 	(*RoleEvent)(nil),              // 5: moderato.v1.RoleEvent
-	(*timestamppb.Timestamp)(nil),  // 6: google.protobuf.Timestamp
+	(*UpdateEvent)(nil),            // 6: moderato.v1.UpdateEvent
+	(*timestamppb.Timestamp)(nil),  // 7: google.protobuf.Timestamp
 }
 var file_moderato_v1_events_proto_depIdxs = []int32{
-	6, // 0: moderato.v1.BanEvent.banned_at:type_name -> google.protobuf.Timestamp
-	6, // 1: moderato.v1.UnbanEvent.unbanned_at:type_name -> google.protobuf.Timestamp
-	6, // 2: moderato.v1.MuteEvent.mute_expires_at:type_name -> google.protobuf.Timestamp
-	6, // 3: moderato.v1.MuteExpireEvent.mute_expired_at:type_name -> google.protobuf.Timestamp
-	6, // 4: moderato.v1.ClearUserMessagesEvent.cleared_at:type_name -> google.protobuf.Timestamp
-	6, // 5: moderato.v1.RoleEvent.changed_at:type_name -> google.protobuf.Timestamp
-	6, // [6:6] is the sub-list for method output_type
-	6, // [6:6] is the sub-list for method input_type
-	6, // [6:6] is the sub-list for extension type_name
-	6, // [6:6] is the sub-list for extension extendee
-	0, // [0:6] is the sub-list for field type_name
+	7, // 0: moderato.v1.BanEvent.banned_at:type_name -> google.protobuf.Timestamp
+	7, // 1: moderato.v1.UnbanEvent.unbanned_at:type_name -> google.protobuf.Timestamp
+	7, // 2: moderato.v1.MuteEvent.mute_expires_at:type_name -> google.protobuf.Timestamp
+	7, // 3: moderato.v1.MuteExpireEvent.mute_expired_at:type_name -> google.protobuf.Timestamp
+	7, // 4: moderato.v1.ClearUserMessagesEvent.cleared_at:type_name -> google.protobuf.Timestamp
+	7, // 5: moderato.v1.RoleEvent.changed_at:type_name -> google.protobuf.Timestamp
+	7, // 6: moderato.v1.UpdateEvent.updated_at:type_name -> google.protobuf.Timestamp
+	7, // [7:7] is the sub-list for method output_type
+	7, // [7:7] is the sub-list for method input_type
+	7, // [7:7] is the sub-list for extension type_name
+	7, // [7:7] is the sub-list for extension extendee
+	0, // [0:7] is the sub-list for field type_name
 }
 
 func init() { file_moderato_v1_events_proto_init() }
@@ -647,7 +770,7 @@ func file_moderato_v1_events_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_moderato_v1_events_proto_rawDesc), len(file_moderato_v1_events_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   6,
+			NumMessages:   7,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

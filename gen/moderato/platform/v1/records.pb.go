@@ -9,6 +9,7 @@ package platformv1
 import (
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	structpb "google.golang.org/protobuf/types/known/structpb"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
 	sync "sync"
@@ -38,6 +39,13 @@ type Record struct {
 	//	*Record_Message
 	//	*Record_Client
 	//	*Record_Grant
+	//	*Record_Follow
+	//	*Record_Subscription
+	//	*Record_Stream
+	//	*Record_Clip
+	//	*Record_Vod
+	//	*Record_Vote
+	//	*Record_Activity
 	Kind          isRecord_Kind `protobuf_oneof:"kind"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -143,6 +151,69 @@ func (x *Record) GetGrant() *GrantRecord {
 	return nil
 }
 
+func (x *Record) GetFollow() *FollowRecord {
+	if x != nil {
+		if x, ok := x.Kind.(*Record_Follow); ok {
+			return x.Follow
+		}
+	}
+	return nil
+}
+
+func (x *Record) GetSubscription() *SubscriptionRecord {
+	if x != nil {
+		if x, ok := x.Kind.(*Record_Subscription); ok {
+			return x.Subscription
+		}
+	}
+	return nil
+}
+
+func (x *Record) GetStream() *StreamRecord {
+	if x != nil {
+		if x, ok := x.Kind.(*Record_Stream); ok {
+			return x.Stream
+		}
+	}
+	return nil
+}
+
+func (x *Record) GetClip() *ClipRecord {
+	if x != nil {
+		if x, ok := x.Kind.(*Record_Clip); ok {
+			return x.Clip
+		}
+	}
+	return nil
+}
+
+func (x *Record) GetVod() *VodRecord {
+	if x != nil {
+		if x, ok := x.Kind.(*Record_Vod); ok {
+			return x.Vod
+		}
+	}
+	return nil
+}
+
+func (x *Record) GetVote() *VoteRecord {
+	if x != nil {
+		if x, ok := x.Kind.(*Record_Vote); ok {
+			return x.Vote
+		}
+	}
+	return nil
+}
+
+func (x *Record) GetActivity() *ActivityRecord {
+	if x != nil {
+		if x, ok := x.Kind.(*Record_Activity); ok {
+			return x.Activity
+		}
+	}
+	return nil
+}
+
 type isRecord_Kind interface {
 	isRecord_Kind()
 }
@@ -182,6 +253,41 @@ type Record_Grant struct {
 	Grant *GrantRecord `protobuf:"bytes,7,opt,name=grant,oneof"`
 }
 
+type Record_Follow struct {
+	// A user who follows a channel.
+	Follow *FollowRecord `protobuf:"bytes,8,opt,name=follow,oneof"`
+}
+
+type Record_Subscription struct {
+	// A user's subscription to a channel.
+	Subscription *SubscriptionRecord `protobuf:"bytes,9,opt,name=subscription,oneof"`
+}
+
+type Record_Stream struct {
+	// A stream of a channel, live or ended.
+	Stream *StreamRecord `protobuf:"bytes,10,opt,name=stream,oneof"`
+}
+
+type Record_Clip struct {
+	// A clip of a channel.
+	Clip *ClipRecord `protobuf:"bytes,11,opt,name=clip,oneof"`
+}
+
+type Record_Vod struct {
+	// A recorded stream of a channel.
+	Vod *VodRecord `protobuf:"bytes,12,opt,name=vod,oneof"`
+}
+
+type Record_Vote struct {
+	// A vote for a channel.
+	Vote *VoteRecord `protobuf:"bytes,13,opt,name=vote,oneof"`
+}
+
+type Record_Activity struct {
+	// Something that happened in a channel.
+	Activity *ActivityRecord `protobuf:"bytes,14,opt,name=activity,oneof"`
+}
+
 func (*Record_Category) isRecord_Kind() {}
 
 func (*Record_User) isRecord_Kind() {}
@@ -195,6 +301,20 @@ func (*Record_Message) isRecord_Kind() {}
 func (*Record_Client) isRecord_Kind() {}
 
 func (*Record_Grant) isRecord_Kind() {}
+
+func (*Record_Follow) isRecord_Kind() {}
+
+func (*Record_Subscription) isRecord_Kind() {}
+
+func (*Record_Stream) isRecord_Kind() {}
+
+func (*Record_Clip) isRecord_Kind() {}
+
+func (*Record_Vod) isRecord_Kind() {}
+
+func (*Record_Vote) isRecord_Kind() {}
+
+func (*Record_Activity) isRecord_Kind() {}
 
 // CategoryRecord is a category, kept under `id`.
 type CategoryRecord struct {
@@ -711,11 +831,724 @@ func (x *GrantRecord) GetScopes() []string {
 	return nil
 }
 
+// FollowRecord is a follow, kept under the channel and the user.
+type FollowRecord struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Required. The channel: a UUID in either case.
+	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
+	// Required. The user, not the channel's owner: a UUID in either case.
+	UserId string `protobuf:"bytes,2,opt,name=user_id,json=userId" json:"user_id,omitempty"`
+	// Since when; the time of the call or import when unset.
+	FollowedAt *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=followed_at,json=followedAt" json:"followed_at,omitempty"`
+	// Whether the user wants to be told when the channel goes live.
+	IsNotificationEnabled bool `protobuf:"varint,4,opt,name=is_notification_enabled,json=isNotificationEnabled" json:"is_notification_enabled,omitempty"`
+	unknownFields         protoimpl.UnknownFields
+	sizeCache             protoimpl.SizeCache
+}
+
+func (x *FollowRecord) Reset() {
+	*x = FollowRecord{}
+	mi := &file_moderato_platform_v1_records_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FollowRecord) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FollowRecord) ProtoMessage() {}
+
+func (x *FollowRecord) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_platform_v1_records_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FollowRecord.ProtoReflect.Descriptor instead.
+func (*FollowRecord) Descriptor() ([]byte, []int) {
+	return file_moderato_platform_v1_records_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *FollowRecord) GetChannelId() string {
+	if x != nil {
+		return x.ChannelId
+	}
+	return ""
+}
+
+func (x *FollowRecord) GetUserId() string {
+	if x != nil {
+		return x.UserId
+	}
+	return ""
+}
+
+func (x *FollowRecord) GetFollowedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.FollowedAt
+	}
+	return nil
+}
+
+func (x *FollowRecord) GetIsNotificationEnabled() bool {
+	if x != nil {
+		return x.IsNotificationEnabled
+	}
+	return false
+}
+
+// SubscriptionRecord is a subscription, kept under the channel and the user. It
+// is active while the present is before `expires_at`.
+type SubscriptionRecord struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Required. The channel: a UUID in either case.
+	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
+	// Required. The user, not the channel's owner: a UUID in either case.
+	UserId string `protobuf:"bytes,2,opt,name=user_id,json=userId" json:"user_id,omitempty"`
+	// When the present period began; the time of the call or import when unset.
+	SubscribedAt *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=subscribed_at,json=subscribedAt" json:"subscribed_at,omitempty"`
+	// Required. When it ends: after `subscribed_at`.
+	ExpiresAt *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
+	// How often it was renewed: 0 or more.
+	RenewCount int64 `protobuf:"varint,5,opt,name=renew_count,json=renewCount" json:"renew_count,omitempty"`
+	// How many periods without a gap: 0 or more.
+	StreakCount   int64 `protobuf:"varint,6,opt,name=streak_count,json=streakCount" json:"streak_count,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SubscriptionRecord) Reset() {
+	*x = SubscriptionRecord{}
+	mi := &file_moderato_platform_v1_records_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SubscriptionRecord) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SubscriptionRecord) ProtoMessage() {}
+
+func (x *SubscriptionRecord) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_platform_v1_records_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SubscriptionRecord.ProtoReflect.Descriptor instead.
+func (*SubscriptionRecord) Descriptor() ([]byte, []int) {
+	return file_moderato_platform_v1_records_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *SubscriptionRecord) GetChannelId() string {
+	if x != nil {
+		return x.ChannelId
+	}
+	return ""
+}
+
+func (x *SubscriptionRecord) GetUserId() string {
+	if x != nil {
+		return x.UserId
+	}
+	return ""
+}
+
+func (x *SubscriptionRecord) GetSubscribedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.SubscribedAt
+	}
+	return nil
+}
+
+func (x *SubscriptionRecord) GetExpiresAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ExpiresAt
+	}
+	return nil
+}
+
+func (x *SubscriptionRecord) GetRenewCount() int64 {
+	if x != nil {
+		return x.RenewCount
+	}
+	return 0
+}
+
+func (x *SubscriptionRecord) GetStreakCount() int64 {
+	if x != nil {
+		return x.StreakCount
+	}
+	return 0
+}
+
+// StreamRecord is a stream, kept under the channel and `started_at`. Without
+// `ended_at` it is live, and a channel has at most one such.
+type StreamRecord struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Required. The channel: a UUID in either case.
+	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
+	// When it started; the time of the call when unset, required in an import.
+	StartedAt *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=started_at,json=startedAt" json:"started_at,omitempty"`
+	// When it ended; unset while it is live.
+	EndedAt *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=ended_at,json=endedAt" json:"ended_at,omitempty"`
+	// Required. What it is called: 1 to 140 characters.
+	Title string `protobuf:"bytes,4,opt,name=title" json:"title,omitempty"`
+	// The language as a BCP 47 tag; the channel's when empty.
+	Lang string `protobuf:"bytes,5,opt,name=lang" json:"lang,omitempty"`
+	// The category; the channel's when unset.
+	CategoryId *int64 `protobuf:"varint,6,opt,name=category_id,json=categoryId" json:"category_id,omitempty"`
+	// The address of a picture; may be empty.
+	PreviewImgUrl string `protobuf:"bytes,7,opt,name=preview_img_url,json=previewImgUrl" json:"preview_img_url,omitempty"`
+	// How many watch: 0 or more.
+	ViewerCount   int64 `protobuf:"varint,8,opt,name=viewer_count,json=viewerCount" json:"viewer_count,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StreamRecord) Reset() {
+	*x = StreamRecord{}
+	mi := &file_moderato_platform_v1_records_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StreamRecord) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StreamRecord) ProtoMessage() {}
+
+func (x *StreamRecord) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_platform_v1_records_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StreamRecord.ProtoReflect.Descriptor instead.
+func (*StreamRecord) Descriptor() ([]byte, []int) {
+	return file_moderato_platform_v1_records_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *StreamRecord) GetChannelId() string {
+	if x != nil {
+		return x.ChannelId
+	}
+	return ""
+}
+
+func (x *StreamRecord) GetStartedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.StartedAt
+	}
+	return nil
+}
+
+func (x *StreamRecord) GetEndedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.EndedAt
+	}
+	return nil
+}
+
+func (x *StreamRecord) GetTitle() string {
+	if x != nil {
+		return x.Title
+	}
+	return ""
+}
+
+func (x *StreamRecord) GetLang() string {
+	if x != nil {
+		return x.Lang
+	}
+	return ""
+}
+
+func (x *StreamRecord) GetCategoryId() int64 {
+	if x != nil && x.CategoryId != nil {
+		return *x.CategoryId
+	}
+	return 0
+}
+
+func (x *StreamRecord) GetPreviewImgUrl() string {
+	if x != nil {
+		return x.PreviewImgUrl
+	}
+	return ""
+}
+
+func (x *StreamRecord) GetViewerCount() int64 {
+	if x != nil {
+		return x.ViewerCount
+	}
+	return 0
+}
+
+// ClipRecord is a clip, kept under `clip_id`.
+type ClipRecord struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Required. The clip's id: a UUID in either case.
+	ClipId string `protobuf:"bytes,1,opt,name=clip_id,json=clipId" json:"clip_id,omitempty"`
+	// Required. The channel, which does not change: a UUID in either case.
+	ChannelId string `protobuf:"bytes,2,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
+	// Required. Who made it: a UUID in either case.
+	CreatorId string `protobuf:"bytes,3,opt,name=creator_id,json=creatorId" json:"creator_id,omitempty"`
+	// Required. What it is called: 1 to 140 characters.
+	Title string `protobuf:"bytes,4,opt,name=title" json:"title,omitempty"`
+	// How often it was viewed: 0 or more.
+	ViewCount int64 `protobuf:"varint,5,opt,name=view_count,json=viewCount" json:"view_count,omitempty"`
+	// Its length in seconds: 0 or more.
+	Duration int64 `protobuf:"varint,6,opt,name=duration" json:"duration,omitempty"`
+	// The address of a picture; may be empty.
+	PreviewImgUrl string `protobuf:"bytes,7,opt,name=preview_img_url,json=previewImgUrl" json:"preview_img_url,omitempty"`
+	// The address of the clip; may be empty.
+	ClipUrl string `protobuf:"bytes,8,opt,name=clip_url,json=clipUrl" json:"clip_url,omitempty"`
+	// The category; 0, "Uncategorized", when unset.
+	CategoryId int64 `protobuf:"varint,9,opt,name=category_id,json=categoryId" json:"category_id,omitempty"`
+	// When it was made; the time of the call or import when unset.
+	CreatedAt     *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ClipRecord) Reset() {
+	*x = ClipRecord{}
+	mi := &file_moderato_platform_v1_records_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ClipRecord) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ClipRecord) ProtoMessage() {}
+
+func (x *ClipRecord) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_platform_v1_records_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ClipRecord.ProtoReflect.Descriptor instead.
+func (*ClipRecord) Descriptor() ([]byte, []int) {
+	return file_moderato_platform_v1_records_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *ClipRecord) GetClipId() string {
+	if x != nil {
+		return x.ClipId
+	}
+	return ""
+}
+
+func (x *ClipRecord) GetChannelId() string {
+	if x != nil {
+		return x.ChannelId
+	}
+	return ""
+}
+
+func (x *ClipRecord) GetCreatorId() string {
+	if x != nil {
+		return x.CreatorId
+	}
+	return ""
+}
+
+func (x *ClipRecord) GetTitle() string {
+	if x != nil {
+		return x.Title
+	}
+	return ""
+}
+
+func (x *ClipRecord) GetViewCount() int64 {
+	if x != nil {
+		return x.ViewCount
+	}
+	return 0
+}
+
+func (x *ClipRecord) GetDuration() int64 {
+	if x != nil {
+		return x.Duration
+	}
+	return 0
+}
+
+func (x *ClipRecord) GetPreviewImgUrl() string {
+	if x != nil {
+		return x.PreviewImgUrl
+	}
+	return ""
+}
+
+func (x *ClipRecord) GetClipUrl() string {
+	if x != nil {
+		return x.ClipUrl
+	}
+	return ""
+}
+
+func (x *ClipRecord) GetCategoryId() int64 {
+	if x != nil {
+		return x.CategoryId
+	}
+	return 0
+}
+
+func (x *ClipRecord) GetCreatedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.CreatedAt
+	}
+	return nil
+}
+
+// VodRecord is a recorded stream, kept under `id`.
+type VodRecord struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Required. The VOD's id: a UUID in either case.
+	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
+	// Required. The channel, which does not change: a UUID in either case.
+	ChannelId string `protobuf:"bytes,2,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
+	// Required. What the stream was called: 1 to 140 characters.
+	Title string `protobuf:"bytes,3,opt,name=title" json:"title,omitempty"`
+	// How often it was viewed: 0 or more.
+	ViewCount int64 `protobuf:"varint,4,opt,name=view_count,json=viewCount" json:"view_count,omitempty"`
+	// Its length in seconds: 0 or more.
+	Duration int64 `protobuf:"varint,5,opt,name=duration" json:"duration,omitempty"`
+	// The address of a picture; may be empty.
+	PreviewImgUrl string `protobuf:"bytes,6,opt,name=preview_img_url,json=previewImgUrl" json:"preview_img_url,omitempty"`
+	// Required. When the stream started.
+	StartedAt *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=started_at,json=startedAt" json:"started_at,omitempty"`
+	// Required. When the stream ended: not before `started_at`.
+	EndedAt *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=ended_at,json=endedAt" json:"ended_at,omitempty"`
+	// The category; 0, "Uncategorized", when unset.
+	CategoryId    int64 `protobuf:"varint,9,opt,name=category_id,json=categoryId" json:"category_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *VodRecord) Reset() {
+	*x = VodRecord{}
+	mi := &file_moderato_platform_v1_records_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *VodRecord) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*VodRecord) ProtoMessage() {}
+
+func (x *VodRecord) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_platform_v1_records_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use VodRecord.ProtoReflect.Descriptor instead.
+func (*VodRecord) Descriptor() ([]byte, []int) {
+	return file_moderato_platform_v1_records_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *VodRecord) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *VodRecord) GetChannelId() string {
+	if x != nil {
+		return x.ChannelId
+	}
+	return ""
+}
+
+func (x *VodRecord) GetTitle() string {
+	if x != nil {
+		return x.Title
+	}
+	return ""
+}
+
+func (x *VodRecord) GetViewCount() int64 {
+	if x != nil {
+		return x.ViewCount
+	}
+	return 0
+}
+
+func (x *VodRecord) GetDuration() int64 {
+	if x != nil {
+		return x.Duration
+	}
+	return 0
+}
+
+func (x *VodRecord) GetPreviewImgUrl() string {
+	if x != nil {
+		return x.PreviewImgUrl
+	}
+	return ""
+}
+
+func (x *VodRecord) GetStartedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.StartedAt
+	}
+	return nil
+}
+
+func (x *VodRecord) GetEndedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.EndedAt
+	}
+	return nil
+}
+
+func (x *VodRecord) GetCategoryId() int64 {
+	if x != nil {
+		return x.CategoryId
+	}
+	return 0
+}
+
+// VoteRecord is a vote, kept under `id`.
+type VoteRecord struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Required. The vote's id: a UUID in either case.
+	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
+	// Required. The channel: a UUID in either case.
+	ChannelId string `protobuf:"bytes,2,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
+	// The week number: 0 or more.
+	Epoch int64 `protobuf:"varint,3,opt,name=epoch" json:"epoch,omitempty"`
+	// Required. The voter's username at that time: 1 to 40 of `A-Z a-z 0-9 _ . -`.
+	Username string `protobuf:"bytes,4,opt,name=username" json:"username,omitempty"`
+	// From which address they voted: up to 140 characters; may be empty.
+	Address string `protobuf:"bytes,5,opt,name=address" json:"address,omitempty"`
+	// How many whole votes: 1 or more.
+	Amount int64 `protobuf:"varint,6,opt,name=amount" json:"amount,omitempty"`
+	// When; the time of the call or import when unset.
+	VotedAt       *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=voted_at,json=votedAt" json:"voted_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *VoteRecord) Reset() {
+	*x = VoteRecord{}
+	mi := &file_moderato_platform_v1_records_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *VoteRecord) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*VoteRecord) ProtoMessage() {}
+
+func (x *VoteRecord) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_platform_v1_records_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use VoteRecord.ProtoReflect.Descriptor instead.
+func (*VoteRecord) Descriptor() ([]byte, []int) {
+	return file_moderato_platform_v1_records_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *VoteRecord) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *VoteRecord) GetChannelId() string {
+	if x != nil {
+		return x.ChannelId
+	}
+	return ""
+}
+
+func (x *VoteRecord) GetEpoch() int64 {
+	if x != nil {
+		return x.Epoch
+	}
+	return 0
+}
+
+func (x *VoteRecord) GetUsername() string {
+	if x != nil {
+		return x.Username
+	}
+	return ""
+}
+
+func (x *VoteRecord) GetAddress() string {
+	if x != nil {
+		return x.Address
+	}
+	return ""
+}
+
+func (x *VoteRecord) GetAmount() int64 {
+	if x != nil {
+		return x.Amount
+	}
+	return 0
+}
+
+func (x *VoteRecord) GetVotedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.VotedAt
+	}
+	return nil
+}
+
+// ActivityRecord is something that happened in a channel, kept under the channel
+// and `key`.
+type ActivityRecord struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Required. The channel: a UUID in either case.
+	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
+	// Required. What makes the activity unique in its channel: 1 to 64 characters.
+	Key string `protobuf:"bytes,2,opt,name=key" json:"key,omitempty"`
+	// Required. `follower`, `subscriber`, `gift`, `thanks` or `vote`.
+	Type string `protobuf:"bytes,3,opt,name=type" json:"type,omitempty"`
+	// When it happened; the time of the call or import when unset.
+	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
+	// Required. Who and what. `userId` is required and names a user; `displayName`
+	// and `slug` are filled in from the user where they are missing.
+	Info *structpb.Struct `protobuf:"bytes,5,opt,name=info" json:"info,omitempty"`
+	// What is offered to do about it; may be empty.
+	Action        *structpb.Struct `protobuf:"bytes,6,opt,name=action" json:"action,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ActivityRecord) Reset() {
+	*x = ActivityRecord{}
+	mi := &file_moderato_platform_v1_records_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ActivityRecord) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ActivityRecord) ProtoMessage() {}
+
+func (x *ActivityRecord) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_platform_v1_records_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ActivityRecord.ProtoReflect.Descriptor instead.
+func (*ActivityRecord) Descriptor() ([]byte, []int) {
+	return file_moderato_platform_v1_records_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *ActivityRecord) GetChannelId() string {
+	if x != nil {
+		return x.ChannelId
+	}
+	return ""
+}
+
+func (x *ActivityRecord) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
+}
+
+func (x *ActivityRecord) GetType() string {
+	if x != nil {
+		return x.Type
+	}
+	return ""
+}
+
+func (x *ActivityRecord) GetCreatedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.CreatedAt
+	}
+	return nil
+}
+
+func (x *ActivityRecord) GetInfo() *structpb.Struct {
+	if x != nil {
+		return x.Info
+	}
+	return nil
+}
+
+func (x *ActivityRecord) GetAction() *structpb.Struct {
+	if x != nil {
+		return x.Action
+	}
+	return nil
+}
+
 var File_moderato_platform_v1_records_proto protoreflect.FileDescriptor
 
 const file_moderato_platform_v1_records_proto_rawDesc = "" +
 	"\n" +
-	"\"moderato/platform/v1/records.proto\x12\x14moderato.platform.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xbf\x03\n" +
+	"\"moderato/platform/v1/records.proto\x12\x14moderato.platform.v1\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xf4\x06\n" +
 	"\x06Record\x12B\n" +
 	"\bcategory\x18\x01 \x01(\v2$.moderato.platform.v1.CategoryRecordH\x00R\bcategory\x126\n" +
 	"\x04user\x18\x02 \x01(\v2 .moderato.platform.v1.UserRecordH\x00R\x04user\x12?\n" +
@@ -723,7 +1556,15 @@ const file_moderato_platform_v1_records_proto_rawDesc = "" +
 	"\x04role\x18\x04 \x01(\v2 .moderato.platform.v1.RoleRecordH\x00R\x04role\x12?\n" +
 	"\amessage\x18\x05 \x01(\v2#.moderato.platform.v1.MessageRecordH\x00R\amessage\x12<\n" +
 	"\x06client\x18\x06 \x01(\v2\".moderato.platform.v1.ClientRecordH\x00R\x06client\x129\n" +
-	"\x05grant\x18\a \x01(\v2!.moderato.platform.v1.GrantRecordH\x00R\x05grantB\x06\n" +
+	"\x05grant\x18\a \x01(\v2!.moderato.platform.v1.GrantRecordH\x00R\x05grant\x12<\n" +
+	"\x06follow\x18\b \x01(\v2\".moderato.platform.v1.FollowRecordH\x00R\x06follow\x12N\n" +
+	"\fsubscription\x18\t \x01(\v2(.moderato.platform.v1.SubscriptionRecordH\x00R\fsubscription\x12<\n" +
+	"\x06stream\x18\n" +
+	" \x01(\v2\".moderato.platform.v1.StreamRecordH\x00R\x06stream\x126\n" +
+	"\x04clip\x18\v \x01(\v2 .moderato.platform.v1.ClipRecordH\x00R\x04clip\x123\n" +
+	"\x03vod\x18\f \x01(\v2\x1f.moderato.platform.v1.VodRecordH\x00R\x03vod\x126\n" +
+	"\x04vote\x18\r \x01(\v2 .moderato.platform.v1.VoteRecordH\x00R\x04vote\x12B\n" +
+	"\bactivity\x18\x0e \x01(\v2$.moderato.platform.v1.ActivityRecordH\x00R\bactivityB\x06\n" +
 	"\x04kind\"\x89\x01\n" +
 	"\x0eCategoryRecord\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\"\n" +
@@ -765,7 +1606,87 @@ const file_moderato_platform_v1_records_proto_rawDesc = "" +
 	"\vGrantRecord\x12\x1b\n" +
 	"\tclient_id\x18\x01 \x01(\tR\bclientId\x12\x17\n" +
 	"\auser_id\x18\x02 \x01(\tR\x06userId\x12\x16\n" +
-	"\x06scopes\x18\x03 \x03(\tR\x06scopesBLZEgithub.com/moderato-live/moderato/gen/moderato/platform/v1;platformv1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
+	"\x06scopes\x18\x03 \x03(\tR\x06scopes\"\xbb\x01\n" +
+	"\fFollowRecord\x12\x1d\n" +
+	"\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x17\n" +
+	"\auser_id\x18\x02 \x01(\tR\x06userId\x12;\n" +
+	"\vfollowed_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"followedAt\x126\n" +
+	"\x17is_notification_enabled\x18\x04 \x01(\bR\x15isNotificationEnabled\"\x8c\x02\n" +
+	"\x12SubscriptionRecord\x12\x1d\n" +
+	"\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x17\n" +
+	"\auser_id\x18\x02 \x01(\tR\x06userId\x12?\n" +
+	"\rsubscribed_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\fsubscribedAt\x129\n" +
+	"\n" +
+	"expires_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\x12\x1f\n" +
+	"\vrenew_count\x18\x05 \x01(\x03R\n" +
+	"renewCount\x12!\n" +
+	"\fstreak_count\x18\x06 \x01(\x03R\vstreakCount\"\xbc\x02\n" +
+	"\fStreamRecord\x12\x1d\n" +
+	"\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\x129\n" +
+	"\n" +
+	"started_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\tstartedAt\x125\n" +
+	"\bended_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\aendedAt\x12\x14\n" +
+	"\x05title\x18\x04 \x01(\tR\x05title\x12\x12\n" +
+	"\x04lang\x18\x05 \x01(\tR\x04lang\x12&\n" +
+	"\vcategory_id\x18\x06 \x01(\x03B\x05\xaa\x01\x02\b\x01R\n" +
+	"categoryId\x12&\n" +
+	"\x0fpreview_img_url\x18\a \x01(\tR\rpreviewImgUrl\x12!\n" +
+	"\fviewer_count\x18\b \x01(\x03R\vviewerCount\"\xd3\x02\n" +
+	"\n" +
+	"ClipRecord\x12\x17\n" +
+	"\aclip_id\x18\x01 \x01(\tR\x06clipId\x12\x1d\n" +
+	"\n" +
+	"channel_id\x18\x02 \x01(\tR\tchannelId\x12\x1d\n" +
+	"\n" +
+	"creator_id\x18\x03 \x01(\tR\tcreatorId\x12\x14\n" +
+	"\x05title\x18\x04 \x01(\tR\x05title\x12\x1d\n" +
+	"\n" +
+	"view_count\x18\x05 \x01(\x03R\tviewCount\x12\x1a\n" +
+	"\bduration\x18\x06 \x01(\x03R\bduration\x12&\n" +
+	"\x0fpreview_img_url\x18\a \x01(\tR\rpreviewImgUrl\x12\x19\n" +
+	"\bclip_url\x18\b \x01(\tR\aclipUrl\x12\x1f\n" +
+	"\vcategory_id\x18\t \x01(\x03R\n" +
+	"categoryId\x129\n" +
+	"\n" +
+	"created_at\x18\n" +
+	" \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\"\xc6\x02\n" +
+	"\tVodRecord\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1d\n" +
+	"\n" +
+	"channel_id\x18\x02 \x01(\tR\tchannelId\x12\x14\n" +
+	"\x05title\x18\x03 \x01(\tR\x05title\x12\x1d\n" +
+	"\n" +
+	"view_count\x18\x04 \x01(\x03R\tviewCount\x12\x1a\n" +
+	"\bduration\x18\x05 \x01(\x03R\bduration\x12&\n" +
+	"\x0fpreview_img_url\x18\x06 \x01(\tR\rpreviewImgUrl\x129\n" +
+	"\n" +
+	"started_at\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\tstartedAt\x125\n" +
+	"\bended_at\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\aendedAt\x12\x1f\n" +
+	"\vcategory_id\x18\t \x01(\x03R\n" +
+	"categoryId\"\xd6\x01\n" +
+	"\n" +
+	"VoteRecord\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1d\n" +
+	"\n" +
+	"channel_id\x18\x02 \x01(\tR\tchannelId\x12\x14\n" +
+	"\x05epoch\x18\x03 \x01(\x03R\x05epoch\x12\x1a\n" +
+	"\busername\x18\x04 \x01(\tR\busername\x12\x18\n" +
+	"\aaddress\x18\x05 \x01(\tR\aaddress\x12\x16\n" +
+	"\x06amount\x18\x06 \x01(\x03R\x06amount\x125\n" +
+	"\bvoted_at\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\avotedAt\"\xee\x01\n" +
+	"\x0eActivityRecord\x12\x1d\n" +
+	"\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x10\n" +
+	"\x03key\x18\x02 \x01(\tR\x03key\x12\x12\n" +
+	"\x04type\x18\x03 \x01(\tR\x04type\x129\n" +
+	"\n" +
+	"created_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\x12+\n" +
+	"\x04info\x18\x05 \x01(\v2\x17.google.protobuf.StructR\x04info\x12/\n" +
+	"\x06action\x18\x06 \x01(\v2\x17.google.protobuf.StructR\x06actionBLZEgithub.com/moderato-live/moderato/gen/moderato/platform/v1;platformv1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
 var (
 	file_moderato_platform_v1_records_proto_rawDescOnce sync.Once
@@ -779,7 +1700,7 @@ func file_moderato_platform_v1_records_proto_rawDescGZIP() []byte {
 	return file_moderato_platform_v1_records_proto_rawDescData
 }
 
-var file_moderato_platform_v1_records_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
+var file_moderato_platform_v1_records_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
 var file_moderato_platform_v1_records_proto_goTypes = []any{
 	(*Record)(nil),                // 0: moderato.platform.v1.Record
 	(*CategoryRecord)(nil),        // 1: moderato.platform.v1.CategoryRecord
@@ -789,22 +1710,49 @@ var file_moderato_platform_v1_records_proto_goTypes = []any{
 	(*MessageRecord)(nil),         // 5: moderato.platform.v1.MessageRecord
 	(*ClientRecord)(nil),          // 6: moderato.platform.v1.ClientRecord
 	(*GrantRecord)(nil),           // 7: moderato.platform.v1.GrantRecord
-	(*timestamppb.Timestamp)(nil), // 8: google.protobuf.Timestamp
+	(*FollowRecord)(nil),          // 8: moderato.platform.v1.FollowRecord
+	(*SubscriptionRecord)(nil),    // 9: moderato.platform.v1.SubscriptionRecord
+	(*StreamRecord)(nil),          // 10: moderato.platform.v1.StreamRecord
+	(*ClipRecord)(nil),            // 11: moderato.platform.v1.ClipRecord
+	(*VodRecord)(nil),             // 12: moderato.platform.v1.VodRecord
+	(*VoteRecord)(nil),            // 13: moderato.platform.v1.VoteRecord
+	(*ActivityRecord)(nil),        // 14: moderato.platform.v1.ActivityRecord
+	(*timestamppb.Timestamp)(nil), // 15: google.protobuf.Timestamp
+	(*structpb.Struct)(nil),       // 16: google.protobuf.Struct
 }
 var file_moderato_platform_v1_records_proto_depIdxs = []int32{
-	1, // 0: moderato.platform.v1.Record.category:type_name -> moderato.platform.v1.CategoryRecord
-	2, // 1: moderato.platform.v1.Record.user:type_name -> moderato.platform.v1.UserRecord
-	3, // 2: moderato.platform.v1.Record.channel:type_name -> moderato.platform.v1.ChannelRecord
-	4, // 3: moderato.platform.v1.Record.role:type_name -> moderato.platform.v1.RoleRecord
-	5, // 4: moderato.platform.v1.Record.message:type_name -> moderato.platform.v1.MessageRecord
-	6, // 5: moderato.platform.v1.Record.client:type_name -> moderato.platform.v1.ClientRecord
-	7, // 6: moderato.platform.v1.Record.grant:type_name -> moderato.platform.v1.GrantRecord
-	8, // 7: moderato.platform.v1.MessageRecord.sent_at:type_name -> google.protobuf.Timestamp
-	8, // [8:8] is the sub-list for method output_type
-	8, // [8:8] is the sub-list for method input_type
-	8, // [8:8] is the sub-list for extension type_name
-	8, // [8:8] is the sub-list for extension extendee
-	0, // [0:8] is the sub-list for field type_name
+	1,  // 0: moderato.platform.v1.Record.category:type_name -> moderato.platform.v1.CategoryRecord
+	2,  // 1: moderato.platform.v1.Record.user:type_name -> moderato.platform.v1.UserRecord
+	3,  // 2: moderato.platform.v1.Record.channel:type_name -> moderato.platform.v1.ChannelRecord
+	4,  // 3: moderato.platform.v1.Record.role:type_name -> moderato.platform.v1.RoleRecord
+	5,  // 4: moderato.platform.v1.Record.message:type_name -> moderato.platform.v1.MessageRecord
+	6,  // 5: moderato.platform.v1.Record.client:type_name -> moderato.platform.v1.ClientRecord
+	7,  // 6: moderato.platform.v1.Record.grant:type_name -> moderato.platform.v1.GrantRecord
+	8,  // 7: moderato.platform.v1.Record.follow:type_name -> moderato.platform.v1.FollowRecord
+	9,  // 8: moderato.platform.v1.Record.subscription:type_name -> moderato.platform.v1.SubscriptionRecord
+	10, // 9: moderato.platform.v1.Record.stream:type_name -> moderato.platform.v1.StreamRecord
+	11, // 10: moderato.platform.v1.Record.clip:type_name -> moderato.platform.v1.ClipRecord
+	12, // 11: moderato.platform.v1.Record.vod:type_name -> moderato.platform.v1.VodRecord
+	13, // 12: moderato.platform.v1.Record.vote:type_name -> moderato.platform.v1.VoteRecord
+	14, // 13: moderato.platform.v1.Record.activity:type_name -> moderato.platform.v1.ActivityRecord
+	15, // 14: moderato.platform.v1.MessageRecord.sent_at:type_name -> google.protobuf.Timestamp
+	15, // 15: moderato.platform.v1.FollowRecord.followed_at:type_name -> google.protobuf.Timestamp
+	15, // 16: moderato.platform.v1.SubscriptionRecord.subscribed_at:type_name -> google.protobuf.Timestamp
+	15, // 17: moderato.platform.v1.SubscriptionRecord.expires_at:type_name -> google.protobuf.Timestamp
+	15, // 18: moderato.platform.v1.StreamRecord.started_at:type_name -> google.protobuf.Timestamp
+	15, // 19: moderato.platform.v1.StreamRecord.ended_at:type_name -> google.protobuf.Timestamp
+	15, // 20: moderato.platform.v1.ClipRecord.created_at:type_name -> google.protobuf.Timestamp
+	15, // 21: moderato.platform.v1.VodRecord.started_at:type_name -> google.protobuf.Timestamp
+	15, // 22: moderato.platform.v1.VodRecord.ended_at:type_name -> google.protobuf.Timestamp
+	15, // 23: moderato.platform.v1.VoteRecord.voted_at:type_name -> google.protobuf.Timestamp
+	15, // 24: moderato.platform.v1.ActivityRecord.created_at:type_name -> google.protobuf.Timestamp
+	16, // 25: moderato.platform.v1.ActivityRecord.info:type_name -> google.protobuf.Struct
+	16, // 26: moderato.platform.v1.ActivityRecord.action:type_name -> google.protobuf.Struct
+	27, // [27:27] is the sub-list for method output_type
+	27, // [27:27] is the sub-list for method input_type
+	27, // [27:27] is the sub-list for extension type_name
+	27, // [27:27] is the sub-list for extension extendee
+	0,  // [0:27] is the sub-list for field type_name
 }
 
 func init() { file_moderato_platform_v1_records_proto_init() }
@@ -820,6 +1768,13 @@ func file_moderato_platform_v1_records_proto_init() {
 		(*Record_Message)(nil),
 		(*Record_Client)(nil),
 		(*Record_Grant)(nil),
+		(*Record_Follow)(nil),
+		(*Record_Subscription)(nil),
+		(*Record_Stream)(nil),
+		(*Record_Clip)(nil),
+		(*Record_Vod)(nil),
+		(*Record_Vote)(nil),
+		(*Record_Activity)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -827,7 +1782,7 @@ func file_moderato_platform_v1_records_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_moderato_platform_v1_records_proto_rawDesc), len(file_moderato_platform_v1_records_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   8,
+			NumMessages:   15,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -1,0 +1,26 @@
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/schema"
+	"entgo.io/ent/schema/field"
+)
+
+// ChannelCountDelta is a change of a ChannelCount that is still to be folded into
+// it. A row of its own keeps changes of different channels from waiting for each
+// other.
+type ChannelCountDelta struct{ ent.Schema }
+
+// Fields of ChannelCountDelta.
+func (ChannelCountDelta) Fields() []ent.Field {
+	return []ent.Field{
+		requiredUUID("id", "The row's id."),
+		field.Int64("count_id").Immutable().Comment("The ChannelCount."),
+		field.Int64("delta").Immutable().Comment("What to add."),
+	}
+}
+
+// Annotations of ChannelCountDelta.
+func (ChannelCountDelta) Annotations() []schema.Annotation {
+	return []schema.Annotation{table("channel_count_deltas")}
+}

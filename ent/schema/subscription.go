@@ -1,0 +1,42 @@
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/schema"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+)
+
+// Subscription is the present or last period of a user's subscription to a
+// channel. It is active while it is marked so and now < expires_at; the sweeper
+// takes the mark off.
+type Subscription struct{ ent.Schema }
+
+// Fields of Subscription.
+func (Subscription) Fields() []ent.Field {
+	return append(inChannel(),
+		timestamp("subscribed_at", "When the period began."),
+		timestamp("expires_at", "When it ends, or ended."),
+		field.Int64("renew_count").Comment("How often it was renewed."),
+		field.Int64("streak_count").Comment("How many periods without a gap."),
+		field.Bool("is_active").Comment("The mark: it is counted in the channel's row."),
+	)
+}
+
+// Edges of Subscription.
+func (Subscription) Edges() []ent.Edge { return inChannelEdges() }
+
+// Indexes of Subscription: the subscribers of a channel, those of them that have lapsed, and the sweeper's work.
+func (Subscription) Indexes() []ent.Index {
+	return []ent.Index{
+		index.Fields("channel_id", "is_active", "subscribed_at", "user_id"),
+		index.Fields("channel_id", "is_active", "expires_at"),
+		index.Fields("is_active", "expires_at"),
+		index.Fields("user_id"),
+	}
+}
+
+// Annotations of Subscription.
+func (Subscription) Annotations() []schema.Annotation {
+	return []schema.Annotation{table("subscriptions"), field.ID("channel_id", "user_id")}
+}

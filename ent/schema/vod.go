@@ -1,0 +1,37 @@
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/schema"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+)
+
+// Vod is a recorded stream of a channel.
+type Vod struct{ ent.Schema }
+
+// Fields of Vod.
+func (Vod) Fields() []ent.Field {
+	return []ent.Field{
+		requiredUUID("id", "The VOD's id."),
+		requiredUUID("channel_id", "The channel."),
+		text("title", 140, "What the stream was called."),
+		field.Int64("view_count").Comment("How often it was viewed."),
+		field.Int64("duration").Comment("Its length in seconds."),
+		text("preview_img_url", 2048, "May be empty."),
+		timestamp("started_at", "When the stream started."),
+		timestamp("ended_at", "When it ended."),
+		field.Int64("category_id").Comment("0 is Uncategorized."),
+	}
+}
+
+// Indexes of Vod: the two orders of the list.
+func (Vod) Indexes() []ent.Index {
+	return []ent.Index{
+		index.Fields("channel_id", "started_at", "id"),
+		index.Fields("channel_id", "view_count", "id"),
+	}
+}
+
+// Annotations of Vod.
+func (Vod) Annotations() []schema.Annotation { return []schema.Annotation{table("vods")} }
