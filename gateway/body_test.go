@@ -1,7 +1,10 @@
 package gateway_test
 
 import (
+	"bufio"
+	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -225,4 +228,23 @@ func TestABodyIsReadBeforeAnyTokenIsNeeded(t *testing.T) {
 	// What can be read waits for the token; nobody learns more without one.
 	wantRefused(t, s.REST(t, servertest.Credentials{}, "POST", moderatorsPath, `{}`), http.StatusUnauthorized, "TOKEN_MISSING")
 	wantViolations(t, s.REST(t, servertest.Credentials{}, "POST", moderatorsPath, `{"userId":1}`), "userId")
+}
+
+func TestABodyThatBreaksOffIsRefused(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	body := roleArgs(servertest.Viewer)
+	conn, ok := dial(t, s).(*net.TCPConn)
+	if !ok {
+		t.Fatal("the connection is not of TCP")
+	}
+	request := head(s, s.As(t, servertest.Owner), "POST", moderatorsPath) + "Content-Type: application/json\r\n" +
+		"Content-Length: " + strconv.Itoa(len(body)+1) + "\r\n\r\n" + body
+	if _, err := conn.Write([]byte(request)); err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.CloseWrite(); err != nil {
+		t.Fatal(err)
+	}
+	wantViolations(t, answer(t, bufio.NewReader(conn), "POST"), "")
 }

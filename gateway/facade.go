@@ -28,12 +28,18 @@ type facade struct {
 	refused *prometheus.CounterVec
 }
 
-// identified gives each request its id, in the answer's header too.
-func identified(next http.Handler) http.Handler {
+// identified gives each request its id, in the answer's header too, and refuses
+// those whose header section, as it came, is too large.
+func (f *facade) identified(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		size := headerBytes(r)
 		id := requestid.Accept(r.Header.Values(requestid.Header))
 		r.Header.Set(requestid.Header, id)
 		w.Header().Set(requestid.Header, id)
+		if size > maxHeaderBytes {
+			f.refuse(w, r, fault.New(moderatov1.Reason_REASON_HEADERS_TOO_LARGE))
+			return
+		}
 		next.ServeHTTP(w, r)
 	})
 }
@@ -65,14 +71,12 @@ func (f *facade) serve(w http.ResponseWriter, r *http.Request) {
 	// A deadline is the server's to set, and trailers have nothing to say here.
 	r.Header.Del("Grpc-Timeout")
 	r.Header.Del("Te")
+	keepCredentials(r.Header)
 	f.mux.ServeHTTP(w, r)
 }
 
 // check refuses what cannot become a call, and prepares what can.
 func (f *facade) check(w http.ResponseWriter, r *http.Request) *fault.Error {
-	if headerBytes(r) > maxHeaderBytes {
-		return fault.New(moderatov1.Reason_REASON_HEADERS_TOO_LARGE)
-	}
 	allowed, ok := f.routes[r.URL.Path]
 	if !ok || r.URL.RawPath != "" {
 		return fault.New(moderatov1.Reason_REASON_PATH_NOT_FOUND)
@@ -88,6 +92,21 @@ func (f *facade) check(w http.ResponseWriter, r *http.Request) *fault.Error {
 		return readQuery(r)
 	}
 	return readBody(w, r)
+}
+
+// keepCredentials makes sure that a credential that the runtime would leave out,
+// because it is not of ASCII, still counts as one that was sent.
+func keepCredentials(h http.Header) {
+	for _, name := range []string{"Authorization", "Client-Id", "Acting-User"} {
+		for i, value := range h[name] {
+			h[name][i] = strings.Map(func(r rune) rune {
+				if r < ' ' || r > '~' {
+					return '?'
+				}
+				return r
+			}, value)
+		}
+	}
 }
 
 // headerBytes is the size of the header section as HTTP/1.1 writes it.

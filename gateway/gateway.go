@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
@@ -46,9 +45,6 @@ type Options struct {
 	Registerer prometheus.Registerer
 }
 
-// The runtime keeps the query parser in a variable of its package.
-var setQueryParser = sync.OnceFunc(func() { runtime.SetQueryParameterParser(queryParser{}) })
-
 // register are the services that the facade serves.
 var register = []func(context.Context, *runtime.ServeMux, grpc.ClientConnInterface) error{
 	func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
@@ -58,7 +54,6 @@ var register = []func(context.Context, *runtime.ServeMux, grpc.ClientConnInterfa
 
 // New makes the facade over a connection to the services.
 func New(conn grpc.ClientConnInterface, o Options) (http.Handler, error) {
-	setQueryParser()
 	routes, err := findRoutes(moderatov1.File_moderato_v1_moderation_proto)
 	if err != nil {
 		return nil, err
@@ -72,6 +67,7 @@ func New(conn grpc.ClientConnInterface, o Options) (http.Handler, error) {
 	}
 	f.mux = runtime.NewServeMux(
 		runtime.WithMarshalerOption(runtime.MIMEWildcard, marshaler{}),
+		runtime.SetQueryParameterParser(queryParser{}), // of the whole program: the runtime keeps it in a variable of its package
 		runtime.WithErrorHandler(f.callFailed),
 		runtime.WithRoutingErrorHandler(f.routingFailed),
 		runtime.WithIncomingHeaderMatcher(incomingHeader),
@@ -86,7 +82,7 @@ func New(conn grpc.ClientConnInterface, o Options) (http.Handler, error) {
 			return nil, fmt.Errorf("register: %w", err)
 		}
 	}
-	return f.recovered(identified(crossOrigin(o.CORSOrigins).Handler(http.HandlerFunc(f.serve)))), nil
+	return f.recovered(f.identified(crossOrigin(o.CORSOrigins).Handler(http.HandlerFunc(f.serve)))), nil
 }
 
 // NewHTTPServer makes the HTTP server for the facade, with its bounds.

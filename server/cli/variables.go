@@ -2,6 +2,7 @@ package cli
 
 import (
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -12,6 +13,10 @@ const variablePrefix = "MODERATO_"
 
 // foreignVariables have the prefix and belong to the project's tools.
 var foreignVariables = []string{"MODERATO_CACHE", "MODERATO_DEBIAN_MIRROR", "MODERATO_REQUIRE_MYSQL", "MODERATO_TEST_MYSQL"}
+
+// kubernetes are the variables that it sets in every container beside a service
+// that is named moderato.
+var kubernetes = regexp.MustCompile(`^MODERATO_(SERVICE|PORT)(_|$)`)
 
 // unknownVariables are the environment variables that look like settings and
 // are none: a typing error that would otherwise silently mean the default.
@@ -26,7 +31,7 @@ func unknownVariables(app *kong.Application) []string {
 	var unknown []string
 	for _, entry := range os.Environ() {
 		name, _, _ := strings.Cut(entry, "=")
-		if strings.HasPrefix(name, variablePrefix) && !slices.Contains(known, name) {
+		if strings.HasPrefix(name, variablePrefix) && !kubernetes.MatchString(name) && !slices.Contains(known, name) {
 			unknown = append(unknown, name)
 		}
 	}

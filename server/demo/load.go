@@ -3,7 +3,10 @@ package demo
 import (
 	"context"
 	"fmt"
+	"slices"
 
+	entchannel "github.com/moderato-live/moderato/ent/channel"
+	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/auth"
 	"github.com/moderato-live/moderato/server/moderation"
@@ -19,17 +22,26 @@ type Tokens struct {
 
 // Load puts the demo's data into a store, applies its bans through the service,
 // and issues tokens. On a store that has the demo already it brings the records
-// back to what they were and issues new tokens.
+// other than messages back to what they were, and issues new tokens.
 func Load(ctx context.Context, s *store.Store) (Tokens, error) {
 	now, err := s.Clock.Now(ctx, s.Read)
 	if err != nil {
 		return Tokens{}, err
 	}
 	importer := platform.Importer{Store: s}
-	if err := importer.ImportRecords(ctx, Records(now)); err != nil {
+	cast := People()
+	records := Records(now)
+	loaded, err := s.Read.Channel.Query().Where(entchannel.ID(cast.Owner.ID)).Exist(ctx)
+	if err != nil {
 		return Tokens{}, err
 	}
-	cast := People()
+	if loaded {
+		// Its messages have been said, and those of the banned are gone.
+		records = slices.DeleteFunc(records, func(r *platformv1.Record) bool { return r.GetMessage() != nil })
+	}
+	if err := importer.ImportRecords(ctx, records); err != nil {
+		return Tokens{}, err
+	}
 	var tokens Tokens
 	scopes := auth.Scopes()
 	for _, t := range []struct {

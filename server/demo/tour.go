@@ -9,7 +9,7 @@ import (
 type Addresses struct{ REST, GRPC, Admin string }
 
 var tour = template.Must(template.New("tour").Parse(`
-Moderato serves the demo. Nothing here is secret; the tokens live for a day.
+Moderato serves the demo. Its tokens are for play; each start issues new ones.
 
   REST    http://{{.REST}}/v1
   gRPC    {{.GRPC}}

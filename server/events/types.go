@@ -3,7 +3,7 @@ package events
 // Type is the name of a kind of event.
 type Type string
 
-// The kinds of event that moderation emits.
+// The kinds of event.
 const (
 	Ban               Type = "channel.ban"
 	Unban             Type = "channel.unban"
@@ -12,4 +12,9 @@ const (
 	ClearUserMessages Type = "channel.chat.clear_user_messages"
 	ModeratorAdd      Type = "channel.moderator.add"
 	ModeratorRemove   Type = "channel.moderator.remove"
+	VIPAdd            Type = "channel.vip.add"
+	VIPRemove         Type = "channel.vip.remove"
+	OGAdd             Type = "channel.og.add"
+	OGRemove          Type = "channel.og.remove"
+	Update            Type = "channel.update"
 )

@@ -13,9 +13,6 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// RoleModerator is the moderator role as it is stored and told.
-const RoleModerator = "moderator"
-
 // Service serves ModerationService.
 type Service struct {
 	moderatov1.UnsafeModerationServiceServer
@@ -24,15 +21,6 @@ type Service struct {
 	Store *store.Store
 	// MaxResults is the longest list that is answered without paging.
 	MaxResults int
-}
-
-// checkLength refuses a list of more than MaxResults, of which the query asked
-// for one more than that.
-func (s *Service) checkLength(length int) error {
-	if length > s.MaxResults {
-		return fault.New(moderatov1.Reason_REASON_RESULT_TOO_LARGE)
-	}
-	return nil
 }
 
 // userByID finds a user whom an argument names, in the transaction of a change.

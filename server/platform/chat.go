@@ -7,12 +7,12 @@ import (
 	"errors"
 
 	"github.com/moderato-live/moderato/ent"
-	"github.com/moderato-live/moderato/ent/channel"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/fault"
 	"github.com/moderato-live/moderato/server/messages"
 	"github.com/moderato-live/moderato/server/policy"
+	"github.com/moderato-live/moderato/server/roles"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/validate"
@@ -103,12 +103,8 @@ func (s *Chat) ListMessages(ctx context.Context, req *platformv1.ListMessagesReq
 	if req.GetCursor() != "" && store.DecodeCursor(list, req.GetCursor(), &after) != nil {
 		return nil, fault.New(moderatov1.Reason_REASON_CURSOR_INVALID)
 	}
-	exists, err := s.Store.Read.Channel.Query().Where(channel.ID(channelID)).Exist(ctx)
-	if err != nil {
-		return nil, s.Store.Classify(err)
-	}
-	if !exists {
-		return nil, fault.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND)
+	if err := roles.CheckChannel(ctx, s.Store, channelID); err != nil {
+		return nil, err
 	}
 	page, next, err := messages.List(ctx, s.Store, channelID, after, limit)
 	if err != nil {

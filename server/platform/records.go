@@ -18,6 +18,7 @@ import (
 	"github.com/moderato-live/moderato/server/fault"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/messages"
+	"github.com/moderato-live/moderato/server/roles"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/validate"
@@ -131,7 +132,7 @@ func (p putter) role(ctx context.Context, r *platformv1.RoleRecord) error {
 	var f validate.Fields
 	channelID := f.UUID("channelId", r.GetChannelId())
 	userID := f.UUID("userId", r.GetUserId())
-	name := f.Choice("role", r.GetRole(), "moderator", "vip", "og")
+	name := f.Choice("role", r.GetRole(), roles.Names()...)
 	if err := f.Err(); err != nil {
 		return err
 	}

@@ -31,6 +31,9 @@ const (
 	Anyone Relation = iota
 	// Self is the named user, or an app to which that user granted the scope.
 	Self
+	// Authorized is the channel's owner, who may leave out its id, or an app that
+	// names any channel.
+	Authorized
 	// Owner is the channel's owner.
 	Owner
 	// Moderator is the channel's owner, or a moderator who is not banned there.
@@ -159,6 +162,15 @@ func AuthorizeSelf(ctx context.Context, s *store.Store, userID uid.ID) error {
 		return missing(moderatov1.Reason_REASON_GRANT_MISSING, rule.Scope)
 	}
 	return s.Classify(err)
+}
+
+// AuthorizeChannel decides whether the caller may read what is the authorized
+// channel's: its owner, or an app or internal backend that acts for nobody.
+func AuthorizeChannel(ctx context.Context, channelID uid.ID) error {
+	if caller := auth.FromContext(ctx); caller.ActsAsUser() && caller.UserID != channelID {
+		return fault.New(moderatov1.Reason_REASON_NOT_CHANNEL_OWNER)
+	}
+	return nil
 }
 
 type ruleKey struct{}

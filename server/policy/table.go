@@ -34,6 +34,32 @@ var Table = map[string]Rule{
 	moderatov1.ModerationService_RemoveBan_FullMethodName: {Tokens: userOnly, Scope: auth.ChannelModerate, Relation: Moderator},
 	moderatov1.ModerationService_MuteUser_FullMethodName:  {Tokens: userOnly, Scope: auth.ChannelModerate, Relation: Moderator},
 
+	// GET /v1/channels, /channels/clips, /channels/vods
+	moderatov1.ChannelsService_ListChannels_FullMethodName: {Tokens: userOrApp, Scope: auth.UsersRead},
+	moderatov1.ChannelsService_ListClips_FullMethodName:    {Tokens: userOrApp, Scope: auth.UsersRead},
+	moderatov1.ChannelsService_ListVods_FullMethodName:     {Tokens: userOrApp, Scope: auth.UsersRead},
+	// GET /v1/channels/stream-info, /stats, /roles/vips, /roles/mods, /roles/ogs, /live-stats
+	moderatov1.ChannelsService_GetStreamInfo_FullMethodName: {Tokens: userOrApp, Scope: auth.UsersRead, Relation: Authorized},
+	moderatov1.ChannelsService_GetStats_FullMethodName:      {Tokens: userOrApp, Scope: auth.UsersRead, Relation: Authorized},
+	moderatov1.ChannelsService_ListVips_FullMethodName:      {Tokens: userOrApp, Scope: auth.UsersRead, Relation: Authorized},
+	moderatov1.ChannelsService_ListMods_FullMethodName:      {Tokens: userOrApp, Scope: auth.UsersRead, Relation: Authorized},
+	moderatov1.ChannelsService_ListOgs_FullMethodName:       {Tokens: userOrApp, Scope: auth.UsersRead, Relation: Authorized},
+	moderatov1.ChannelsService_GetLiveStats_FullMethodName:  {Tokens: userOrApp, Scope: auth.UsersRead, Relation: Authorized},
+	// Other GET /v1/channels/*; votes take an app token as well
+	moderatov1.ChannelsService_ListFollowers_FullMethodName:   {Tokens: userOnly, Scope: auth.UsersRead, Relation: Authorized},
+	moderatov1.ChannelsService_ListFollowed_FullMethodName:    {Tokens: userOnly, Scope: auth.UsersRead, Relation: Authorized},
+	moderatov1.ChannelsService_ListBannedUsers_FullMethodName: {Tokens: userOnly, Scope: auth.UsersRead, Relation: Authorized},
+	moderatov1.ChannelsService_ListSubscribers_FullMethodName: {Tokens: userOnly, Scope: auth.UsersRead, Relation: Authorized},
+	moderatov1.ChannelsService_ListActivities_FullMethodName:  {Tokens: userOnly, Scope: auth.UsersRead, Relation: Authorized},
+	moderatov1.ChannelsService_ListVotes_FullMethodName:       {Tokens: userOrApp, Scope: auth.UsersRead, Relation: Authorized},
+	// POST and DELETE /v1/channels/vips and /v1/channels/ogs
+	moderatov1.ChannelsService_AddVip_FullMethodName:    {Tokens: userOnly, Scope: auth.ChannelModerate, Relation: Owner},
+	moderatov1.ChannelsService_RemoveVip_FullMethodName: {Tokens: userOnly, Scope: auth.ChannelModerate, Relation: Owner},
+	moderatov1.ChannelsService_AddOg_FullMethodName:     {Tokens: userOnly, Scope: auth.ChannelModerate, Relation: Owner},
+	moderatov1.ChannelsService_RemoveOg_FullMethodName:  {Tokens: userOnly, Scope: auth.ChannelModerate, Relation: Owner},
+	// POST /v1/channels/info
+	moderatov1.ChannelsService_UpdateInfo_FullMethodName: {Tokens: userOnly, Scope: auth.ChannelModerate, Relation: Owner},
+
 	// The platform's own backends.
 	platformv1.ChatService_PostMessage_FullMethodName:  {Tokens: backends},
 	platformv1.ChatService_ListMessages_FullMethodName: {Tokens: backends},

@@ -7,6 +7,7 @@ type dialect interface {
 	nowSQL() string
 	forUpdate() string
 	isDuplicate(error) bool
+	isNoTable(error) bool
 	// retryCause names why a failed transaction is worth running again, or is
 	// empty.
 	retryCause(error) string

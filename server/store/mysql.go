@@ -27,13 +27,15 @@ const (
 
 type mysqlDialect struct{}
 
-func openMySQL(ctx context.Context, u URL) (*Store, error) {
+func openMySQL(ctx context.Context, u URL, timeout time.Duration) (*Store, error) {
 	config := mysql.NewConfig()
 	config.Net, config.Addr = "tcp", u.Host
 	config.User, config.Passwd, config.DBName = u.User, u.Password, u.Name
 	config.TLSConfig = u.TLS
 	config.Timeout = 5 * time.Second
-	config.ReadTimeout = statementTimeout + 5*time.Second
+	if timeout > 0 {
+		config.ReadTimeout = timeout + 5*time.Second
+	}
 	config.WriteTimeout = 10 * time.Second
 	config.InterpolateParams = true // one round trip a statement
 	config.ClientFoundRows = true   // an UPDATE that finds its row counts it, changed or not
@@ -45,7 +47,7 @@ func openMySQL(ctx context.Context, u URL) (*Store, error) {
 		"sql_mode":                 "'STRICT_ALL_TABLES,ONLY_FULL_GROUP_BY,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'",
 		"innodb_lock_wait_timeout": fmt.Sprint(int(lockWaitTimeout.Seconds())),
 	}
-	if err := addStatementTimeout(ctx, config); err != nil {
+	if err := addStatementTimeout(ctx, config, timeout); err != nil {
 		return nil, err
 	}
 	connector, err := mysql.NewConnector(config)
@@ -61,7 +63,7 @@ func openMySQL(ctx context.Context, u URL) (*Store, error) {
 
 // addStatementTimeout asks the server what it is, for MySQL and MariaDB name
 // the bound of a statement differently.
-func addStatementTimeout(ctx context.Context, config *mysql.Config) error {
+func addStatementTimeout(ctx context.Context, config *mysql.Config, timeout time.Duration) error {
 	connector, err := mysql.NewConnector(config)
 	if err != nil {
 		return fmt.Errorf("mysql: %w", err)
@@ -73,9 +75,9 @@ func addStatementTimeout(ctx context.Context, config *mysql.Config) error {
 		return fmt.Errorf("mysql: %w", err)
 	}
 	if strings.Contains(strings.ToLower(version), "mariadb") {
-		config.Params["max_statement_time"] = fmt.Sprint(int(statementTimeout.Seconds()))
+		config.Params["max_statement_time"] = fmt.Sprint(int(timeout.Seconds()))
 	} else {
-		config.Params["max_execution_time"] = fmt.Sprint(statementTimeout.Milliseconds())
+		config.Params["max_execution_time"] = fmt.Sprint(timeout.Milliseconds())
 	}
 	return nil
 }
@@ -105,6 +107,11 @@ func (mysqlDialect) forUpdate() string { return " FOR UPDATE" }
 func (mysqlDialect) isDuplicate(err error) bool {
 	var e *mysql.MySQLError
 	return errors.As(err, &e) && e.Number == 1062
+}
+
+func (mysqlDialect) isNoTable(err error) bool {
+	var e *mysql.MySQLError
+	return errors.As(err, &e) && e.Number == 1146
 }
 
 func (mysqlDialect) retryCause(err error) string {

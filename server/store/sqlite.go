@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/url"
 	"runtime"
+	"strings"
 
 	entdialect "entgo.io/ent/dialect"
 	"modernc.org/sqlite"
@@ -64,6 +65,11 @@ func (sqliteDialect) isDuplicate(err error) bool {
 	var e *sqlite.Error
 	return errors.As(err, &e) &&
 		(e.Code() == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY || e.Code() == sqlite3.SQLITE_CONSTRAINT_UNIQUE)
+}
+
+func (sqliteDialect) isNoTable(err error) bool {
+	var e *sqlite.Error
+	return errors.As(err, &e) && strings.Contains(e.Error(), "no such table")
 }
 
 func (sqliteDialect) retryCause(err error) string {

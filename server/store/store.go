@@ -8,6 +8,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"time"
 
 	entdialect "entgo.io/ent/dialect"
 	entsql "entgo.io/ent/dialect/sql"
@@ -35,12 +36,18 @@ type Store struct {
 // Open connects to a database. It does not migrate: see Migrate and
 // CheckVersion.
 func Open(ctx context.Context, url URL) (*Store, error) {
+	return open(ctx, url, statementTimeout)
+}
+
+// open connects with a bound for each statement, where the server has one; 0 is
+// none.
+func open(ctx context.Context, url URL, timeout time.Duration) (*Store, error) {
 	var s *Store
 	var err error
 	if url.Path != "" {
 		s, err = openSQLite(ctx, url)
 	} else {
-		s, err = openMySQL(ctx, url)
+		s, err = openMySQL(ctx, url, timeout)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", url, err)

@@ -183,3 +183,15 @@ func (f *Fields) Choice(field, value string, choices ...string) string {
 	f.Add(field, "must be one of "+strings.Join(choices, ", "))
 	return ""
 }
+
+// ChannelAndUser reads the two required UUIDs of a request about a user in a
+// channel.
+func ChannelAndUser(req interface {
+	GetChannelId() string
+	GetUserId() string
+}) (channelID, userID uid.ID, err error) {
+	var f Fields
+	channelID = f.UUID("channelId", req.GetChannelId())
+	userID = f.UUID("userId", req.GetUserId())
+	return channelID, userID, f.Err()
+}

@@ -1,0 +1,28 @@
+package channels
+
+import (
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/fault"
+	"github.com/moderato-live/moderato/server/store"
+)
+
+// readCursor reads where a list goes on. list names the operation with its
+// channel and filters; an empty cursor leaves place as it is, at the start.
+func readCursor(list, cursor string, place any) error {
+	if cursor != "" && store.DecodeCursor(list, cursor, place) != nil {
+		return fault.New(moderatov1.Reason_REASON_CURSOR_INVALID)
+	}
+	return nil
+}
+
+// cut takes the rows of a page from up to limit+1 rows that were read, and makes
+// the cursor for the next page from the last row's place. There is one exactly
+// if the row beyond the page is there.
+func cut[Row any](list string, rows []Row, limit int, place func(Row) any) ([]Row, *moderatov1.Pagination, error) {
+	if len(rows) <= limit {
+		return rows, &moderatov1.Pagination{}, nil
+	}
+	rows = rows[:limit]
+	cursor, err := store.EncodeCursor(list, place(rows[limit-1]))
+	return rows, &moderatov1.Pagination{Cursor: cursor}, err
+}

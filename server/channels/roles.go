@@ -1,0 +1,77 @@
+package channels
+
+import (
+	"context"
+
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/roles"
+	"github.com/moderato-live/moderato/server/validate"
+)
+
+// ListVips answers the VIPs of the authorized channel.
+func (s *Service) ListVips(ctx context.Context, req *moderatov1.ListVipsRequest) (*moderatov1.ListVipsResponse, error) {
+	users, err := s.listRole(ctx, req.GetChannelId(), roles.VIP)
+	return &moderatov1.ListVipsResponse{Users: users}, err
+}
+
+// ListMods answers the moderators of the authorized channel.
+func (s *Service) ListMods(ctx context.Context, req *moderatov1.ListModsRequest) (*moderatov1.ListModsResponse, error) {
+	users, err := s.listRole(ctx, req.GetChannelId(), roles.Moderator)
+	return &moderatov1.ListModsResponse{Users: users}, err
+}
+
+// ListOgs answers the OGs of the authorized channel.
+func (s *Service) ListOgs(ctx context.Context, req *moderatov1.ListOgsRequest) (*moderatov1.ListOgsResponse, error) {
+	users, err := s.listRole(ctx, req.GetChannelId(), roles.OG)
+	return &moderatov1.ListOgsResponse{Users: users}, err
+}
+
+func (s *Service) listRole(ctx context.Context, channelID string, role roles.Role) ([]*moderatov1.UserSummary, error) {
+	id, err := ownChannel(ctx, channelID)
+	if err != nil {
+		return nil, err
+	}
+	return roles.List(ctx, s.Store, id, role, s.MaxResults)
+}
+
+// AddVip gives a user the VIP role.
+func (s *Service) AddVip(ctx context.Context, req *moderatov1.AddVipRequest) (*moderatov1.AddVipResponse, error) {
+	channelID, userID, err := validate.ChannelAndUser(req)
+	if err != nil {
+		return nil, err
+	}
+	if err := roles.Give(ctx, s.Store, channelID, userID, roles.VIP); err != nil {
+		return nil, err
+	}
+	return &moderatov1.AddVipResponse{ChannelId: channelID.String(), UserId: userID.String(), Role: roles.VIP.Name}, nil
+}
+
+// RemoveVip takes the VIP role from a user.
+func (s *Service) RemoveVip(ctx context.Context, req *moderatov1.RemoveVipRequest) (*moderatov1.RemoveVipResponse, error) {
+	channelID, userID, err := validate.ChannelAndUser(req)
+	if err != nil {
+		return nil, err
+	}
+	return &moderatov1.RemoveVipResponse{}, roles.Take(ctx, s.Store, channelID, userID, roles.VIP)
+}
+
+// AddOg gives a user the OG role.
+func (s *Service) AddOg(ctx context.Context, req *moderatov1.AddOgRequest) (*moderatov1.AddOgResponse, error) {
+	channelID, userID, err := validate.ChannelAndUser(req)
+	if err != nil {
+		return nil, err
+	}
+	if err := roles.Give(ctx, s.Store, channelID, userID, roles.OG); err != nil {
+		return nil, err
+	}
+	return &moderatov1.AddOgResponse{ChannelId: channelID.String(), UserId: userID.String(), Role: roles.OG.Name}, nil
+}
+
+// RemoveOg takes the OG role from a user.
+func (s *Service) RemoveOg(ctx context.Context, req *moderatov1.RemoveOgRequest) (*moderatov1.RemoveOgResponse, error) {
+	channelID, userID, err := validate.ChannelAndUser(req)
+	if err != nil {
+		return nil, err
+	}
+	return &moderatov1.RemoveOgResponse{}, roles.Take(ctx, s.Store, channelID, userID, roles.OG)
+}

@@ -1,0 +1,72 @@
+// Package channels serves ChannelsService: what a channel is, and who its people
+// are.
+package channels
+
+import (
+	"context"
+
+	"github.com/moderato-live/moderato/ent"
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/fault"
+	"github.com/moderato-live/moderato/server/policy"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/server/validate"
+)
+
+// Bounds of pages.
+const (
+	defaultLimit = 20
+	maxRows      = 20  // of channels, clips and VODs
+	maxPeople    = 100 // of everything else
+)
+
+// Service serves ChannelsService.
+type Service struct {
+	moderatov1.UnsafeChannelsServiceServer
+
+	// Store is the database.
+	Store *store.Store
+	// MaxResults is the longest list that is answered without paging.
+	MaxResults int
+}
+
+// authorizedChannel reads channelId where it names the authorized channel: a
+// user's own, which they may leave out, or the one that an app names. Call
+// authorize with what it answers after the rest of the request is checked.
+func authorizedChannel(ctx context.Context, f *validate.Fields, channelID string) uid.ID {
+	caller := auth.FromContext(ctx)
+	if !caller.ActsAsUser() {
+		return f.UUID("channelId", channelID)
+	}
+	if named := f.OptionalUUID("channelId", channelID); !named.IsZero() {
+		return named
+	}
+	return caller.UserID
+}
+
+// authorize refuses a user another channel than their own.
+func authorize(ctx context.Context, channelID uid.ID) error {
+	return policy.AuthorizeChannel(ctx, channelID)
+}
+
+// ownChannel reads and authorizes the channel of a request that has no other
+// fields to check.
+func ownChannel(ctx context.Context, channelID string) (uid.ID, error) {
+	var f validate.Fields
+	id := authorizedChannel(ctx, &f, channelID)
+	if err := f.Err(); err != nil {
+		return uid.ID{}, err
+	}
+	return id, authorize(ctx, id)
+}
+
+// channel reads a channel's row.
+func (s *Service) channel(ctx context.Context, id uid.ID) (*ent.Channel, error) {
+	row, err := s.Store.Read.Channel.Get(ctx, id)
+	if ent.IsNotFound(err) {
+		return nil, fault.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND)
+	}
+	return row, s.Store.Classify(err)
+}
