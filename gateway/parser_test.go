@@ -125,7 +125,7 @@ func TestQueryParserSetsFields(t *testing.T) {
 		if len(wrong) > 0 {
 			t.Errorf("%s: got violations of %q, want none", c.query, wrong)
 		}
-		if !maps.EqualFunc(set, c.want, func(x, y any) bool { return equal(x, y) }) {
+		if !maps.EqualFunc(set, c.want, equal) {
 			t.Errorf("%s: got %v, want %v", c.query, set, c.want)
 		}
 	}

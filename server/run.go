@@ -20,7 +20,9 @@ import (
 
 	"github.com/moderato-live/moderato/gateway"
 	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/background"
 	"github.com/moderato-live/moderato/server/chain"
+	"github.com/moderato-live/moderato/server/counts"
 	"github.com/moderato-live/moderato/server/messages"
 	"github.com/moderato-live/moderato/server/moderation"
 	"github.com/moderato-live/moderato/server/platform"
@@ -120,12 +122,18 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 	}
 	s.http = gateway.NewHTTPServer(facade)
 	s.admin = &http.Server{Handler: adminHandler(registry, s.ready), ReadHeaderTimeout: 5 * time.Second}
-	s.workers = []func(context.Context){
-		(&messages.Purger{Store: s.Store, Log: s.config.Log}).Run,
-		(&moderation.Sweeper{Store: s.Store, Log: s.config.Log}).Run,
-		s.watchHealth,
-	}
+	s.work("purge deleted messages", messages.PurgeInterval, (&messages.Purger{Store: s.Store}).Purge)
+	s.work("announce lapsed mutes", moderation.SweepInterval, (&moderation.Sweeper{Store: s.Store}).Sweep)
+	s.work("fold the counts of channels", counts.FoldInterval, (&counts.Folder{Store: s.Store}).Fold)
+	s.work("watch the database", healthInterval, s.reportHealth)
 	return nil
+}
+
+// work has some work done in the background while the server serves.
+func (s *Server) work(what string, interval time.Duration, do func(context.Context) error) {
+	s.workers = append(s.workers, func(ctx context.Context) {
+		background.Every(ctx, interval, s.config.Log, what, do)
+	})
 }
 
 func (s *Server) listen(ctx context.Context) error {
@@ -235,28 +243,17 @@ func (s *Server) ready(ctx context.Context) error {
 	return nil
 }
 
-// watchHealth keeps gRPC's health service at what ready says.
-func (s *Server) watchHealth(ctx context.Context) {
-	ticker := time.NewTicker(healthInterval)
-	defer ticker.Stop()
-	for {
-		status := healthv1.HealthCheckResponse_SERVING
-		probe, cancel := context.WithTimeout(ctx, readyTimeout)
-		if s.ready(probe) != nil {
-			status = healthv1.HealthCheckResponse_NOT_SERVING
-		}
-		cancel()
-		if ctx.Err() != nil {
-			return
-		}
-		s.health.SetServingStatus("", status)
-		for service := range s.grpc.GetServiceInfo() {
-			s.health.SetServingStatus(service, status)
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		}
+// reportHealth brings gRPC's health service to what ready says.
+func (s *Server) reportHealth(ctx context.Context) error {
+	status := healthv1.HealthCheckResponse_SERVING
+	probe, cancel := context.WithTimeout(ctx, readyTimeout)
+	defer cancel()
+	if s.ready(probe) != nil {
+		status = healthv1.HealthCheckResponse_NOT_SERVING
 	}
+	s.health.SetServingStatus("", status)
+	for service := range s.grpc.GetServiceInfo() {
+		s.health.SetServingStatus(service, status)
+	}
+	return nil
 }

@@ -89,16 +89,16 @@ func TestDamagedTokenIsRefusedWithoutALookUp(t *testing.T) {
 			}
 			md := request(good)
 			md.Set(auth.AuthorizationKey, "Bearer "+text)
-			if _, err := a.Authenticate(context.Background(), md); !errors.Is(err, tokenInvalid) {
+			if _, err := a.Authenticate(context.Background(), md); !errors.Is(err, errInvalid) {
 				t.Errorf("%s: got %v, want TOKEN_INVALID", name, err)
 			}
 		}
 		flipped := []byte(good)
 		flipped[10]++
-		if _, err := authenticate(a, string(flipped)); !errors.Is(err, tokenInvalid) {
+		if _, err := authenticate(a, string(flipped)); !errors.Is(err, errInvalid) {
 			t.Errorf("one character changed: got %v, want TOKEN_INVALID", err)
 		}
-		if _, err := authenticate(a, good); err == nil || errors.Is(err, tokenInvalid) {
+		if _, err := authenticate(a, good); err == nil || errors.Is(err, errInvalid) {
 			t.Errorf("a good token that cannot be looked up: got %v, want another error", err)
 		}
 	})
@@ -126,7 +126,7 @@ func TestTokenEndsExactlyAtItsExpiration(t *testing.T) {
 				t.Errorf("%s, a millisecond before the end: %v", c.name, err)
 			}
 			s.Clock.Freeze(now.Add(time.Hour))
-			if _, err := authenticate(c.a, text); !errors.Is(err, tokenExpired) {
+			if _, err := authenticate(c.a, text); !errors.Is(err, errExpired) {
 				t.Errorf("%s, at the end: got %v, want TOKEN_EXPIRED", c.name, err)
 			}
 		}
@@ -221,7 +221,7 @@ func TestKnownTokenIsReadAgainWithin2s(t *testing.T) {
 		revoked := time.Now()
 		for {
 			_, err := authenticate(a, text) // use does not keep it
-			if errors.Is(err, tokenInvalid) {
+			if errors.Is(err, errInvalid) {
 				break
 			}
 			if elapsed := time.Since(revoked); err != nil || elapsed >= 2*time.Second {
@@ -251,7 +251,7 @@ func TestUnknownTokenIsRemembered(t *testing.T) {
 		count := lookUps(s, nil)
 		a := auth.NewAuthenticator(s)
 		for range 100 {
-			if _, err := authenticate(a, text); !errors.Is(err, tokenInvalid) {
+			if _, err := authenticate(a, text); !errors.Is(err, errInvalid) {
 				t.Fatalf("got %v, want TOKEN_INVALID", err)
 			}
 		}
@@ -285,7 +285,7 @@ func TestFloodOfUnknownTokensPushesNoGoodOneOut(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range 100 {
-			if _, err := authenticate(a, sealed(fmt.Sprintf("mdu_%030d", i))); !errors.Is(err, tokenInvalid) {
+			if _, err := authenticate(a, sealed(fmt.Sprintf("mdu_%030d", i))); !errors.Is(err, errInvalid) {
 				t.Fatalf("got %v, want TOKEN_INVALID", err)
 			}
 		}

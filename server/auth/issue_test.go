@@ -57,7 +57,7 @@ func TestServiceTokenLastsUntilItIsRevoked(t *testing.T) {
 		if err := auth.Revoke(context.Background(), s, text); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := authenticate(auth.NewAuthenticator(s), text); !errors.Is(err, tokenInvalid) {
+		if _, err := authenticate(auth.NewAuthenticator(s), text); !errors.Is(err, errInvalid) {
 			t.Errorf("after its revocation: got %v, want TOKEN_INVALID", err)
 		}
 	})
@@ -195,7 +195,7 @@ func TestExpiredAndRevokedTokenIsInvalid(t *testing.T) {
 	if err := auth.Revoke(context.Background(), s, text); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := authenticate(auth.NewAuthenticator(s), text); !errors.Is(err, tokenInvalid) {
+	if _, err := authenticate(auth.NewAuthenticator(s), text); !errors.Is(err, errInvalid) {
 		t.Errorf("got %v, want TOKEN_INVALID", err)
 	}
 }
@@ -240,7 +240,7 @@ func TestCommandLineIssuesAndRevokes(t *testing.T) {
 		if code, out, errs := run("token", "revoke", text); code != 0 || out != "" || strings.Contains(errs, text) {
 			t.Errorf("%s: revoke: got exit code %d, %q, %q", c.name, code, out, errs)
 		}
-		if _, err := authenticate(auth.NewAuthenticator(s), text); !errors.Is(err, tokenInvalid) {
+		if _, err := authenticate(auth.NewAuthenticator(s), text); !errors.Is(err, errInvalid) {
 			t.Errorf("%s: after the revocation: got %v, want TOKEN_INVALID", c.name, err)
 		}
 	}

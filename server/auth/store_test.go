@@ -21,8 +21,8 @@ import (
 )
 
 var (
-	tokenInvalid = fault.New(moderatov1.Reason_REASON_TOKEN_INVALID)
-	tokenExpired = fault.New(moderatov1.Reason_REASON_TOKEN_EXPIRED)
+	errInvalid = fault.New(moderatov1.Reason_REASON_TOKEN_INVALID)
+	errExpired = fault.New(moderatov1.Reason_REASON_TOKEN_EXPIRED)
 )
 
 // openWorld opens a database with the World in it.

@@ -63,7 +63,8 @@ func TestTourCommandsWork(t *testing.T) {
 		cmd := exec.CommandContext(t.Context(), "bash", "-c", command)
 		cmd.Dir = directory
 		out, err := cmd.Output()
-		if err != nil || !(strings.Contains(string(out), `"success":true`) || strings.Contains(string(out), `"canPost": true`)) {
+		worked := strings.Contains(string(out), `"success":true`) || strings.Contains(string(out), `"canPost": true`)
+		if err != nil || !worked {
 			t.Errorf("%s\nprints %s (%v) %s", command, out, err, stderrOf(err))
 		}
 	}

@@ -265,7 +265,7 @@ func anyone(context.Context, *ent.Tx) error { return nil }
 
 func purge(t *testing.T, s *store.Store) {
 	t.Helper()
-	purger := messages.Purger{Store: s, Log: slog.New(slog.DiscardHandler)}
+	purger := messages.Purger{Store: s}
 	if err := purger.Purge(context.Background()); err != nil {
 		t.Fatal(err)
 	}

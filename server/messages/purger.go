@@ -3,7 +3,6 @@ package messages
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"github.com/moderato-live/moderato/ent"
@@ -14,7 +13,7 @@ import (
 )
 
 const (
-	// PurgeInterval is how often the purger looks for work.
+	// PurgeInterval is how often to purge.
 	PurgeInterval = time.Second
 	purgeBatch    = 500
 	// claimTime is how long another server leaves a claimed user alone: longer
@@ -30,23 +29,6 @@ const (
 // It can be killed anywhere: what it left is found again.
 type Purger struct {
 	Store *store.Store
-	Log   *slog.Logger
-}
-
-// Run purges until the context ends.
-func (p *Purger) Run(ctx context.Context) {
-	ticker := time.NewTicker(PurgeInterval)
-	defer ticker.Stop()
-	for {
-		if err := p.Purge(ctx); err != nil && ctx.Err() == nil {
-			p.Log.WarnContext(ctx, "purging deleted messages failed; it will be tried again", "error", err)
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		}
-	}
 }
 
 // Purge removes everything that is due.

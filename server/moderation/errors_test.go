@@ -314,12 +314,12 @@ func TestOperationsRefuseWhatIsNotThereOrCannotBe(t *testing.T) {
 		s.Store.Clock.Freeze(now)
 		defer s.Store.Clock.Freeze(0)
 		sc.must(t, bothFaces.MuteUser, sc.owner, bothFacesGood[6].args)
-		s.Store.Clock.Freeze(now.Add(9*time.Minute + 59*time.Second + time.Millisecond))
+		s.Store.Clock.Freeze(now.Add(9*time.Minute + 58*time.Second + time.Millisecond))
 
 		noChannel, noUser := bothFacesRefused("CHANNEL_NOT_FOUND"), bothFacesRefused("USER_NOT_FOUND")
 		notBanned, isChannel := bothFacesRefused("NOT_BANNED"), bothFacesRefused("TARGET_IS_CHANNEL")
 		muted := bothFacesWant{
-			reason: "MUTE_ACTIVE", metadata: map[string]string{"muteExpiresAt": now.Add(10 * time.Minute).String()}, retryAfter: 999 * time.Millisecond,
+			reason: "MUTE_ACTIVE", metadata: map[string]string{"muteExpiresAt": now.Add(10 * time.Minute).String()}, retryAfter: 1999 * time.Millisecond,
 		}
 		in := func(channel, field, user string) bothFacesArgs {
 			return bothFacesArgs{"channelId": channel, field: user}

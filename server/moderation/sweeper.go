@@ -3,7 +3,6 @@ package moderation
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"github.com/moderato-live/moderato/ent"
@@ -13,7 +12,8 @@ import (
 )
 
 const (
-	sweepInterval = 500 * time.Millisecond
+	// SweepInterval is how often to sweep: a lapse is told within a second.
+	SweepInterval = 500 * time.Millisecond
 	sweepBatch    = 100
 )
 
@@ -22,23 +22,6 @@ const (
 // sweeps and whatever crashes. Whether a mute is active never depends on it.
 type Sweeper struct {
 	Store *store.Store
-	Log   *slog.Logger
-}
-
-// Run sweeps until the context ends.
-func (w *Sweeper) Run(ctx context.Context) {
-	ticker := time.NewTicker(sweepInterval)
-	defer ticker.Stop()
-	for {
-		if err := w.Sweep(ctx); err != nil && ctx.Err() == nil {
-			w.Log.WarnContext(ctx, "sweeping lapsed mutes failed; it will be tried again", "error", err)
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		}
-	}
 }
 
 // Sweep handles every mute that has lapsed by now.

@@ -24,6 +24,10 @@ const (
 	MaxMessage  = 500
 	MaxURL      = 2048
 	MaxClientID = 64
+	MaxLanguage = 35
+
+	// maxLanguageText is for tags that are longer than their canonical form.
+	maxLanguageText = 255
 )
 
 const (
@@ -143,14 +147,24 @@ func (f *Fields) text(field, value string, least, most int, allowedControls stri
 	return value
 }
 
-// Language reads a BCP 47 tag and answers its canonical form.
-func (f *Fields) Language(field, value string) string {
-	tag, err := language.Parse(value)
-	if err != nil || value == "" || len(tag.String()) > 35 {
-		f.Add(field, "must be a BCP 47 language tag, such as en or pt-BR")
+// RequiredLanguage is Language for a tag that must be given.
+func (f *Fields) RequiredLanguage(field, value string) string {
+	if value == "" {
+		f.Add(field, required)
 		return ""
 	}
-	return tag.String()
+	return f.Language(field, value)
+}
+
+// Language reads a BCP 47 tag and answers its canonical form.
+func (f *Fields) Language(field, value string) string {
+	if value != "" && len(value) <= maxLanguageText { // parsing takes the square of the length
+		if tag, err := language.Parse(value); err == nil && len(tag.String()) <= MaxLanguage {
+			return tag.String()
+		}
+	}
+	f.Add(field, "must be a BCP 47 language tag, such as en or pt-BR")
+	return ""
 }
 
 // URL reads the address of a picture; it may be empty.

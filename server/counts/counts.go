@@ -1,0 +1,86 @@
+// Package counts knows how many channels there are, by category and by whether
+// they are live, at a cost that does not grow with their number. A number for a
+// category would be a row that changes of many channels wait for, so a change
+// appends a delta, a Folder adds the deltas up in the background, and a read sums
+// both.
+package counts
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/uid"
+)
+
+// Bucket is where a channel is counted.
+type Bucket struct {
+	Category int64
+	IsLive   bool
+}
+
+// id is the key of the bucket's count.
+func (b Bucket) id() int64 {
+	if b.IsLive {
+		return 2*b.Category + 1
+	}
+	return 2 * b.Category
+}
+
+// Move counts a channel in another bucket, in the transaction that puts it
+// there. from is nil for a channel that is new, to for one that goes.
+func Move(ctx context.Context, tx *ent.Tx, from, to *Bucket) error {
+	if from != nil && to != nil && *from == *to {
+		return nil
+	}
+	for _, change := range []struct {
+		bucket *Bucket
+		delta  int64
+	}{{from, -1}, {to, 1}} {
+		if change.bucket == nil {
+			continue
+		}
+		err := tx.ChannelCountDelta.Create().SetID(uid.New()).
+			SetCountID(change.bucket.id()).SetDelta(change.delta).
+			Exec(ctx)
+		if err != nil {
+			return fmt.Errorf("count channels: %w", err)
+		}
+	}
+	return nil
+}
+
+// Read is how many channels there are in some categories (none: in all), live
+// ones only or all. It is one statement, so no channel is counted twice or not at
+// all while deltas are folded.
+func Read(ctx context.Context, s *store.Store, categories []int64, liveOnly bool) (count int64, err error) {
+	counts, countArgs := buckets("id", categories, liveOnly)
+	deltas, deltaArgs := buckets("count_id", categories, liveOnly)
+	err = store.QueryRow(ctx, s.Read, `
+		SELECT (SELECT COALESCE(SUM(count), 0) FROM channel_counts`+counts+`)
+			+ (SELECT COALESCE(SUM(delta), 0) FROM channel_count_deltas`+deltas+`)`,
+		append(countArgs, deltaArgs...), &count)
+	if err != nil {
+		return 0, fmt.Errorf("count channels: %w", err)
+	}
+	return count, nil
+}
+
+// buckets is a WHERE clause for the counts that a read adds up.
+func buckets(column string, categories []int64, liveOnly bool) (where string, args []any) {
+	if len(categories) == 0 {
+		if liveOnly {
+			return " WHERE " + column + " % 2 = 1", nil
+		}
+		return "", nil
+	}
+	for _, category := range categories {
+		args = append(args, Bucket{category, true}.id())
+		if !liveOnly {
+			args = append(args, Bucket{category, false}.id())
+		}
+	}
+	return " WHERE " + column + " IN (" + strings.TrimSuffix(strings.Repeat("?,", len(args)), ",") + ")", args
+}

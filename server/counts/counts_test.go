@@ -1,0 +1,139 @@
+package counts_test
+
+import (
+	"context"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"testing"
+
+	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/server/counts"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/store/storetest"
+)
+
+func open(t *testing.T, url store.URL) *store.Store {
+	t.Helper()
+	if err := store.Migrate(context.Background(), url, slog.New(slog.DiscardHandler)); err != nil {
+		t.Fatal(err)
+	}
+	s, err := store.Open(context.Background(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return s
+}
+
+func move(t *testing.T, s *store.Store, from, to *counts.Bucket) {
+	t.Helper()
+	err := s.Write(context.Background(), func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
+		return counts.Move(ctx, tx, from, to)
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func read(t *testing.T, s *store.Store, categories []int64, liveOnly bool) int64 {
+	t.Helper()
+	n, err := counts.Read(context.Background(), s, categories, liveOnly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func TestChannelsAreCountedWhereTheyWereMoved(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, url store.URL) {
+		s := open(t, url)
+		offline, live := counts.Bucket{Category: 7}, counts.Bucket{Category: 7, IsLive: true}
+		move(t, s, nil, &offline)
+		move(t, s, nil, &live)
+		move(t, s, &offline, &live)
+		move(t, s, nil, &counts.Bucket{})
+		move(t, s, &live, &live)
+		move(t, s, &live, nil)
+		for _, c := range []struct {
+			categories []int64
+			liveOnly   bool
+			want       int64
+		}{
+			{nil, false, 2}, {nil, true, 1}, {[]int64{7}, false, 1}, {[]int64{7}, true, 1},
+			{[]int64{0}, false, 1}, {[]int64{0}, true, 0}, {[]int64{0, 7}, false, 2}, {[]int64{99}, false, 0},
+		} {
+			for _, folded := range []string{"before", "after"} {
+				if got := read(t, s, c.categories, c.liveOnly); got != c.want {
+					t.Errorf("%s folding, %v live only %t: %d, want %d", folded, c.categories, c.liveOnly, got, c.want)
+				}
+				if err := (&counts.Folder{Store: s}).Fold(context.Background()); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	})
+}
+
+// TestCountsStayExactWhileTheyAreFolded has channels move while several folders
+// run, one of them stopped now and then, and reads all the while: the number of
+// channels in all never changes.
+func TestCountsStayExactWhileTheyAreFolded(t *testing.T) {
+	const channels, moves, categories = 40, 30, 3
+	storetest.Each(t, func(t *testing.T, url store.URL) {
+		s := open(t, url)
+		for range channels {
+			move(t, s, nil, &counts.Bucket{})
+		}
+		folding, stop := context.WithCancel(context.Background())
+		var folders, movers sync.WaitGroup
+		for range 2 {
+			folders.Go(func() {
+				for folding.Err() == nil {
+					batch, cancel := context.WithCancel(folding)
+					if rand.IntN(4) == 0 {
+						go cancel()
+					}
+					_ = (&counts.Folder{Store: s}).Fold(batch) // a stopped one fails
+					cancel()
+				}
+			})
+		}
+		final := make([]counts.Bucket, channels)
+		for i := range channels {
+			movers.Go(func() {
+				r := rand.New(rand.NewPCG(1, uint64(i)))
+				for range moves {
+					to := counts.Bucket{Category: r.Int64N(categories), IsLive: r.IntN(2) == 1}
+					move(t, s, &final[i], &to)
+					final[i] = to
+				}
+			})
+		}
+		for range 50 {
+			if got := read(t, s, nil, false); got != channels {
+				t.Errorf("while they move there are %d channels, want %d", got, channels)
+			}
+		}
+		movers.Wait()
+		stop()
+		folders.Wait()
+		if err := (&counts.Folder{Store: s}).Fold(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		want := map[counts.Bucket]int64{}
+		for _, b := range final {
+			want[b]++
+		}
+		for category := range int64(categories) {
+			live := want[counts.Bucket{Category: category, IsLive: true}]
+			all := live + want[counts.Bucket{Category: category}]
+			if got := read(t, s, []int64{category}, true); got != live {
+				t.Errorf("category %d has %d live channels, want %d", category, got, live)
+			}
+			if got := read(t, s, []int64{category}, false); got != all {
+				t.Errorf("category %d has %d channels, want %d", category, got, all)
+			}
+		}
+	})
+}
