@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -35,6 +36,11 @@ type errorBody struct {
 // refuse answers an error that arose in the facade itself.
 func (f *facade) refuse(w http.ResponseWriter, r *http.Request, e *fault.Error) {
 	f.refused.WithLabelValues(fault.Code(e.Reason)).Inc()
+	path := "unknown"
+	if _, ok := f.routes[r.URL.Path]; ok { // any other could hold anything
+		path = r.URL.Path
+	}
+	f.log.InfoContext(r.Context(), "refused", "request_id", r.Header.Get(requestid.Header), "code", fault.Code(e.Reason), "path", path)
 	writeError(w, r, e)
 }
 
@@ -73,7 +79,11 @@ func writeError(w http.ResponseWriter, r *http.Request, e *fault.Error) {
 	if kinds := e.Metadata[fault.AcceptedTokens]; kinds != "" {
 		body.Data.AcceptedTokens = strings.Split(kinds, ",")
 	}
-	text, _ := json.Marshal(body) // strings only: it cannot fail
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	_ = encoder.Encode(body) // strings only: it cannot fail
+	text.Truncate(text.Len() - len("\n"))
 	header := w.Header()
 	if challenge := challengeFor(e); challenge != "" {
 		header.Set("WWW-Authenticate", challenge)
@@ -82,9 +92,9 @@ func writeError(w http.ResponseWriter, r *http.Request, e *fault.Error) {
 		header.Set("Retry-After", e.RetryAfterSeconds())
 	}
 	header.Set("Content-Type", contentType)
-	header.Set("Content-Length", strconv.Itoa(len(text)))
+	header.Set("Content-Length", strconv.Itoa(text.Len()))
 	w.WriteHeader(fault.HTTPStatus(e.Reason))
-	_, _ = w.Write(text)
+	_, _ = w.Write(text.Bytes())
 }
 
 // challengeFor is WWW-Authenticate as RFC 6750 has it: with an error only when

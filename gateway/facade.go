@@ -89,6 +89,7 @@ func (f *facade) check(w http.ResponseWriter, r *http.Request) *fault.Error {
 		return fault.New(moderatov1.Reason_REASON_METHOD_NOT_ALLOWED)
 	}
 	if r.Method == http.MethodGet {
+		r.Body = http.NoBody // a body says nothing here, and is not waited for
 		return readQuery(r)
 	}
 	return readBody(w, r)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
@@ -45,16 +46,24 @@ type Options struct {
 	Registerer prometheus.Registerer
 }
 
+// setQueryParser sets the parser of the whole program, once: the runtime keeps it
+// in a variable of its package, which the option writes.
+var setQueryParser = sync.OnceFunc(func() { runtime.SetQueryParameterParser(queryParser{})(nil) })
+
 // register are the services that the facade serves.
 var register = []func(context.Context, *runtime.ServeMux, grpc.ClientConnInterface) error{
 	func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
 		return moderatov1.RegisterModerationServiceHandlerClient(ctx, mux, moderatov1.NewModerationServiceClient(conn))
 	},
+	func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
+		return moderatov1.RegisterChannelsServiceHandlerClient(ctx, mux, moderatov1.NewChannelsServiceClient(conn))
+	},
 }
 
 // New makes the facade over a connection to the services.
 func New(conn grpc.ClientConnInterface, o Options) (http.Handler, error) {
-	routes, err := findRoutes(moderatov1.File_moderato_v1_moderation_proto)
+	setQueryParser()
+	routes, err := findRoutes(moderatov1.File_moderato_v1_moderation_proto, moderatov1.File_moderato_v1_channels_proto)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +76,6 @@ func New(conn grpc.ClientConnInterface, o Options) (http.Handler, error) {
 	}
 	f.mux = runtime.NewServeMux(
 		runtime.WithMarshalerOption(runtime.MIMEWildcard, marshaler{}),
-		runtime.SetQueryParameterParser(queryParser{}), // of the whole program: the runtime keeps it in a variable of its package
 		runtime.WithErrorHandler(f.callFailed),
 		runtime.WithRoutingErrorHandler(f.routingFailed),
 		runtime.WithIncomingHeaderMatcher(incomingHeader),
@@ -135,6 +143,10 @@ func outgoingHeader(key string) (string, bool) {
 		return "RateLimit-Remaining", true
 	case chain.ResetKey:
 		return "RateLimit-Reset", true
+	case "deprecation":
+		return "Deprecation", true
+	case "link":
+		return "Link", true
 	}
 	return "", false
 }

@@ -25,12 +25,14 @@ const (
 // services are the implementations of everything that Moderato serves.
 type services struct {
 	moderation moderatov1.ModerationServiceServer
+	channels   moderatov1.ChannelsServiceServer
 	chat       platformv1.ChatServiceServer
 }
 
 // registerPublic registers what both faces serve.
 func (s services) registerPublic(r grpc.ServiceRegistrar) {
 	moderatov1.RegisterModerationServiceServer(r, s.moderation)
+	moderatov1.RegisterChannelsServiceServer(r, s.channels)
 }
 
 // registerPlatform registers what is served over gRPC alone.

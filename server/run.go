@@ -22,6 +22,7 @@ import (
 	"github.com/moderato-live/moderato/server/auth"
 	"github.com/moderato-live/moderato/server/background"
 	"github.com/moderato-live/moderato/server/chain"
+	"github.com/moderato-live/moderato/server/channels"
 	"github.com/moderato-live/moderato/server/counts"
 	"github.com/moderato-live/moderato/server/messages"
 	"github.com/moderato-live/moderato/server/moderation"
@@ -108,6 +109,7 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 	}
 	implementations := services{
 		moderation: &moderation.Service{Store: s.Store, MaxResults: s.config.MaxResults},
+		channels:   &channels.Service{Store: s.Store, MaxResults: s.config.MaxResults},
 		chat:       &platform.Chat{Store: s.Store},
 	}
 	s.grpc = newGRPCServer(links, implementations, s.health)
@@ -124,6 +126,7 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 	s.admin = &http.Server{Handler: adminHandler(registry, s.ready), ReadHeaderTimeout: 5 * time.Second}
 	s.work("purge deleted messages", messages.PurgeInterval, (&messages.Purger{Store: s.Store}).Purge)
 	s.work("announce lapsed mutes", moderation.SweepInterval, (&moderation.Sweeper{Store: s.Store}).Sweep)
+	s.work("take lapsed subscriptions off the counters", channels.SweepInterval, (&channels.Sweeper{Store: s.Store}).Sweep)
 	s.work("fold the counts of channels", counts.FoldInterval, (&counts.Folder{Store: s.Store}).Fold)
 	s.work("watch the database", healthInterval, s.reportHealth)
 	return nil

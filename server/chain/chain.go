@@ -122,7 +122,7 @@ func (c *call) admit() (context.Context, error) {
 func (c *call) end(err error) error {
 	code, isOurs := "OK", false
 	shown := err
-	if _, foreign := status.FromError(err); err != nil && foreign {
+	if _, isStatus := status.FromError(err); err != nil && isStatus && policy.Table[c.method].Public {
 		// Health and reflection answer statuses of their own.
 		code = status.Code(err).String()
 	} else if err != nil {

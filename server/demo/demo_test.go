@@ -11,6 +11,8 @@ import (
 
 	"golang.org/x/text/language"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	"github.com/moderato-live/moderato/server/instant"
@@ -202,14 +204,49 @@ func TestOnlyTimesDependOnNow(t *testing.T) {
 				t.Fatalf("%d records, then %d", len(before), len(after))
 			}
 			for i := range before {
-				if m := after[i].GetMessage(); m != nil {
-					m.SentAt = instant.OfProto(m.GetSentAt()).Add(-c.by).Proto()
-				}
+				shift(after[i].ProtoReflect(), -c.by)
 				if !proto.Equal(before[i], after[i]) {
 					t.Errorf("%v, then %v", before[i], after[i])
 				}
 			}
 		})
+	}
+}
+
+// shift moves every timestamp in a message.
+func shift(m protoreflect.Message, by time.Duration) {
+	m.Range(func(field protoreflect.FieldDescriptor, value protoreflect.Value) bool {
+		if field.Message() == nil || field.IsMap() {
+			return true
+		}
+		if at, ok := value.Message().Interface().(*timestamppb.Timestamp); ok {
+			m.Set(field, protoreflect.ValueOfMessage(instant.OfProto(at).Add(by).Proto().ProtoReflect()))
+			return true
+		}
+		shift(value.Message(), by)
+		return true
+	})
+}
+
+func TestEveryListOfTheDemoIsFilled(t *testing.T) {
+	kinds := map[string]int{}
+	activities := map[string]int{}
+	for _, r := range Records(now) {
+		field := r.ProtoReflect().WhichOneof(r.ProtoReflect().Descriptor().Oneofs().ByName("kind"))
+		kinds[string(field.Name())]++
+		activities[r.GetActivity().GetType()]++
+	}
+	for kind, least := range map[string]int{
+		"follow": 1000, "subscription": 100, "stream": 40, "clip": 45, "vod": 36, "vote": 100, "activity": 180,
+	} {
+		if kinds[kind] < least {
+			t.Errorf("%d records of %s, want at least %d", kinds[kind], kind, least)
+		}
+	}
+	for _, kind := range activityOrder {
+		if activities[kind] != 3*len(channels) {
+			t.Errorf("%d activities of %s, want 3 in each channel", activities[kind], kind)
+		}
 	}
 }
 

@@ -22,7 +22,7 @@ type Tokens struct {
 
 // Load puts the demo's data into a store, applies its bans through the service,
 // and issues tokens. On a store that has the demo already it brings the records
-// other than messages back to what they were, and issues new tokens.
+// that have no time back to what they were, and issues new tokens.
 func Load(ctx context.Context, s *store.Store) (Tokens, error) {
 	now, err := s.Clock.Now(ctx, s.Read)
 	if err != nil {
@@ -36,8 +36,7 @@ func Load(ctx context.Context, s *store.Store) (Tokens, error) {
 		return Tokens{}, err
 	}
 	if loaded {
-		// Its messages have been said, and those of the banned are gone.
-		records = slices.DeleteFunc(records, func(r *platformv1.Record) bool { return r.GetMessage() != nil })
+		records = slices.DeleteFunc(records, isOfItsTime)
 	}
 	if err := importer.ImportRecords(ctx, records); err != nil {
 		return Tokens{}, err
@@ -59,6 +58,18 @@ func Load(ctx context.Context, s *store.Store) (Tokens, error) {
 		}
 	}
 	return tokens, applyBans(ctx, s, tokens.Service)
+}
+
+// isOfItsTime tells whether a record was true when the demo was loaded first:
+// what was said has been said, a stream has its start, and the messages of the
+// banned are gone.
+func isOfItsTime(r *platformv1.Record) bool {
+	switch r.GetKind().(type) {
+	case *platformv1.Record_Category, *platformv1.Record_User, *platformv1.Record_Role,
+		*platformv1.Record_Client, *platformv1.Record_Grant:
+		return false
+	}
+	return true
 }
 
 // applyBans bans as a chat server would: with a service token, acting for the

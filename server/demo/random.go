@@ -17,6 +17,7 @@ const (
 	roleStream
 	chatStream
 	banStream
+	feedStream // and those after it, one for each channel
 )
 
 func stream(n uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, n)) }

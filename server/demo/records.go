@@ -41,7 +41,8 @@ func Records(now instant.Instant) []*platformv1.Record {
 	for _, m := range w.messages {
 		records = append(records, m.record(now))
 	}
-	return append(records, w.clients()...)
+	records = append(records, w.clients()...)
+	return append(records, w.feed(now)...)
 }
 
 // clients are the clients and what the cast grants to one of them.

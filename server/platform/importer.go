@@ -11,7 +11,6 @@ import (
 
 	"github.com/moderato-live/moderato/ent"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
-	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/jsonapi"
 	"github.com/moderato-live/moderato/server/store"
 )
@@ -130,12 +129,7 @@ func (im *Importer) put(ctx context.Context, batch []record, records *int) error
 		if err != nil {
 			return err
 		}
-		for _, rec := range batch {
-			if err := im.putRecord(ctx, tx, now, rec.Record); err != nil {
-				return &LineError{rec.line, err}
-			}
-		}
-		return nil
+		return putter{Store: im.Store, Tx: tx, now: now}.batch(ctx, batch)
 	})
 	if err != nil {
 		return err
@@ -147,8 +141,29 @@ func (im *Importer) put(ctx context.Context, batch []record, records *int) error
 	return nil
 }
 
-func (im *Importer) putRecord(ctx context.Context, tx *ent.Tx, now instant.Instant, rec *platformv1.Record) error {
-	p := putter{Store: im.Store, Tx: tx, now: now}
+// batch puts records in their order, runs of follows at once.
+func (p putter) batch(ctx context.Context, batch []record) error {
+	for len(batch) > 0 {
+		run := 0
+		for run < len(batch) && batch[run].GetFollow() != nil {
+			run++
+		}
+		if run > 0 {
+			if err := p.follows(ctx, batch[:run]); err != nil {
+				return err
+			}
+			batch = batch[run:]
+			continue
+		}
+		if err := p.record(ctx, batch[0].Record); err != nil {
+			return &LineError{batch[0].line, err}
+		}
+		batch = batch[1:]
+	}
+	return nil
+}
+
+func (p putter) record(ctx context.Context, rec *platformv1.Record) error {
 	switch kind := rec.GetKind().(type) {
 	case *platformv1.Record_Category:
 		return p.category(ctx, kind.Category)
@@ -164,6 +179,18 @@ func (im *Importer) putRecord(ctx context.Context, tx *ent.Tx, now instant.Insta
 		return p.client(ctx, kind.Client)
 	case *platformv1.Record_Grant:
 		return p.grant(ctx, kind.Grant)
+	case *platformv1.Record_Subscription:
+		return p.subscription(ctx, kind.Subscription)
+	case *platformv1.Record_Stream:
+		return p.stream(ctx, kind.Stream)
+	case *platformv1.Record_Clip:
+		return p.clip(ctx, kind.Clip)
+	case *platformv1.Record_Vod:
+		return p.vod(ctx, kind.Vod)
+	case *platformv1.Record_Vote:
+		return p.vote(ctx, kind.Vote)
+	case *platformv1.Record_Activity:
+		return p.activity(ctx, kind.Activity)
 	}
 	return fmt.Errorf("names no record; its only key must be one of %s", strings.Join(recordKinds(), ", "))
 }

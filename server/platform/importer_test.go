@@ -22,8 +22,7 @@ func TestBadLineStopsTheImportWithItsNumberAndReason(t *testing.T) {
 	cases := map[string]struct{ line, want string }{
 		"not JSON":                 {`{"user": `, "JSON"},
 		"two records":              {`{"user": {}, "client": {}}`, "only one of"},
-		"no record":                {`{}`, "its only key must be one of category, user, channel, role, message, client, grant"},
-		"kind of a later version":  {`{"follow": {}}`, "follow"},
+		"no record":                {`{}`, "its only key must be one of category, user, channel, role, message, client, grant, follow, subscription"},
 		"kind of no version":       {`{"banana": {}}`, "banana"},
 		"unknown field":            {`{"user": {"id": "` + viewer + `", "nickname": "x"}}`, "user.nickname"},
 		"wrong type":               {`{"client": {"id": "x", "name": "x", "service": "yes"}}`, "client.service"},

@@ -15,6 +15,7 @@ import (
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/counts"
 	"github.com/moderato-live/moderato/server/fault"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/messages"
@@ -115,17 +116,27 @@ func (p putter) channel(ctx context.Context, r *platformv1.ChannelRecord) error 
 	if err := p.requireUser(ctx, id); err != nil {
 		return err
 	}
-	if r.GetCategoryId() != 0 {
-		if err := p.requireCategory(ctx, r.GetCategoryId()); err != nil {
-			return err
-		}
+	if err := p.requireCategoryOrNone(ctx, r.GetCategoryId()); err != nil {
+		return err
 	}
-	err := p.Channel.UpdateOneID(id).SetTitle(title).SetBio(bio).SetLang(lang).SetCategoryID(r.GetCategoryId()).Exec(ctx)
-	return orCreate(err, func() error {
-		return p.Channel.Create().SetID(id).SetTitle(title).SetBio(bio).SetLang(lang).
+	before, err := p.lockChannel(ctx, id)
+	if errors.Is(err, fault.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND)) {
+		err = p.Channel.Create().SetID(id).SetTitle(title).SetBio(bio).SetLang(lang).
 			SetCategoryID(r.GetCategoryId()).SetCreatedAt(p.now).
 			Exec(ctx)
-	})
+		if err != nil {
+			return err
+		}
+		return counts.Move(ctx, p.Tx, nil, &counts.Bucket{Category: r.GetCategoryId()})
+	}
+	if err != nil {
+		return err
+	}
+	err = p.Channel.UpdateOne(before).SetTitle(title).SetBio(bio).SetLang(lang).SetCategoryID(r.GetCategoryId()).Exec(ctx)
+	if err != nil {
+		return err
+	}
+	return counts.Move(ctx, p.Tx, bucketOf(before), &counts.Bucket{Category: r.GetCategoryId(), IsLive: before.IsLive})
 }
 
 func (p putter) role(ctx context.Context, r *platformv1.RoleRecord) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/application"
 	"github.com/moderato-live/moderato/ent/category"
 	"github.com/moderato-live/moderato/ent/channel"
@@ -28,6 +29,21 @@ func (p putter) requireChannel(ctx context.Context, id uid.ID) error {
 func (p putter) requireCategory(ctx context.Context, id int64) error {
 	found, err := p.Category.Query().Where(category.ID(id)).Exist(ctx)
 	return required(found, err, moderatov1.Reason_REASON_CATEGORY_NOT_FOUND)
+}
+
+func (p putter) requireCategoryOrNone(ctx context.Context, id int64) error {
+	if id == 0 {
+		return nil
+	}
+	return p.requireCategory(ctx, id)
+}
+
+func (p putter) existingUser(ctx context.Context, id uid.ID) (*ent.User, error) {
+	u, err := p.User.Get(ctx, id)
+	if ent.IsNotFound(err) {
+		return nil, fault.New(moderatov1.Reason_REASON_USER_NOT_FOUND)
+	}
+	return u, err
 }
 
 func (p putter) requireClient(ctx context.Context, id string) error {

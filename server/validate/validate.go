@@ -187,6 +187,14 @@ func (f *Fields) Limit(field string, value *int32, standard, most int) int {
 	return int(*value)
 }
 
+// Natural reads a number of 0 or more.
+func (f *Fields) Natural(field string, value int64) int64 {
+	if value < 0 {
+		f.Add(field, "must be 0 or more")
+	}
+	return value
+}
+
 // Choice reads one of a few words.
 func (f *Fields) Choice(field, value string, choices ...string) string {
 	for _, c := range choices {

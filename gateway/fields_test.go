@@ -1,0 +1,241 @@
+package gateway_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/moderato-live/moderato/server/demo"
+	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/store/storetest"
+)
+
+// The resources of the interface document, field by field (section 2). A type is
+// one of the words in checkWord, with "?" if it can be null; an object; or a
+// list of one of these.
+type (
+	object map[string]any
+	list   struct{ of any }
+)
+
+var (
+	moderatedChannel = object{"uuid": "uuid", "username": "string", "avatarUrl": "url"}
+	userSummary      = object{"id": "uuid", "displayName": "string", "slug": "string", "avatarUrl": "url"}
+	banResult        = object{
+		"channelId": "uuid", "moderatorId": "uuid", "bannedUserId": "uuid", "bannedUserDisplayName": "string", "bannedAt": "timestamp",
+	}
+	muteResult = object{
+		"channelId": "uuid", "moderatorId": "uuid", "mutedUserId": "uuid", "mutedUserDisplayName": "string", "muteExpiresAt": "timestamp",
+	}
+	roleAssignment  = object{"channelId": "uuid", "userId": "uuid", "role": "string"}
+	channelCategory = object{"id": "integer", "name": "string", "slug": "string", "imageUrl": "url"}
+	contentCategory = object{"id": "integer", "parentId": "integer?", "name": "string", "slug": "string", "imageUrl": "url"}
+	channelRow      = object{
+		"id": "uuid", "title": "string", "displayName": "string", "bio": "string", "slug": "string", "avatarUrl": "url",
+		"lang": "string", "isLive": "boolean", "followerCount": "integer", "category": channelCategory,
+	}
+	pagination = object{"cursor": "string"}
+	streamInfo = object{
+		"isLive": "boolean", "title": "string", "previewImgUrl": "url", "startedAt": "timestamp",
+		"category": object{"id": "integer", "title": "string"},
+	}
+	channelStats = object{"followerCount": "integer", "subscriberCount": "integer", "viewerCount": "integer"}
+	liveStats    = object{
+		"startedAt": "timestamp", "isLive": "boolean", "newFollowerCount": "integer", "newSubscriberCount": "integer", "viewerCount": "integer",
+	}
+	subscriptionInfo = object{
+		"isSubscriber": "boolean", "hadSubscriptionBefore": "boolean", "renewCount": "integer?", "streakCount": "integer?",
+		"expiresAt": "timestamp?", "subscribedAt": "timestamp?",
+	}
+	followerRow = object{
+		"id": "uuid", "displayName": "string", "slug": "string", "avatarUrl": "url", "isFollower": "boolean",
+		"followedAt": "timestamp", "subscriptionInfo": subscriptionInfo,
+	}
+	// A subscriber who does not follow has no followedAt.
+	subscriberRow = object{
+		"id": "uuid", "displayName": "string", "slug": "string", "avatarUrl": "url", "isFollower": "boolean",
+		"followedAt": "timestamp?", "subscriptionInfo": subscriptionInfo,
+	}
+	followedRow = object{
+		"id": "uuid", "displayName": "string", "slug": "string", "avatarUrl": "url", "isFollower": "boolean",
+		"followedAt": "timestamp", "subscriptionInfo": subscriptionInfo, "isNotificationEnabled": "boolean",
+	}
+	bannedRow = object{
+		"id": "uuid", "displayName": "string", "slug": "string", "bannedAt": "timestamp",
+		"bannedBy": object{"id": "uuid", "displayName": "string", "slug": "string"},
+	}
+	activityRow = object{"id": "integer", "type": "string", "createdAt": "timestamp", "info": "object", "action": "object"}
+	voteRow     = object{"id": "uuid", "username": "string", "address": "string", "amount": "integer", "votedAt": "timestamp"}
+	contentUser = object{"id": "uuid", "username": "string", "avatarUrl": "url"}
+	clipRow     = object{
+		"clipId": "uuid", "title": "string", "viewCount": "integer", "duration": "integer", "previewImgUrl": "url", "clipUrl": "url",
+		"creator": contentUser, "channel": contentUser, "category": contentCategory,
+	}
+	vodRow = object{
+		"id": "uuid", "previewImgUrl": "url", "title": "string", "viewCount": "integer", "duration": "integer",
+		"startedAt": "timestamp", "endedAt": "timestamp", "category": contentCategory, "channel": contentUser,
+	}
+	infoResult = object{"title": "string", "lang": "string", "categoryId": "integer", "categoryTitle": "string"}
+)
+
+// counted is a page that tells how many rows there are in all; paged one that
+// does not.
+func counted(row object) object {
+	return object{"count": "integer", "rows": list{row}, "pagination": pagination}
+}
+func paged(row object) object { return object{"rows": list{row}, "pagination": pagination} }
+
+// TestEveryOperationAnswersTheFieldsOfTheDocument calls each of the 27
+// operations on the demo, whose lists are all filled, and compares the data of
+// the answer with the tables above, key by key.
+func TestEveryOperationAnswersTheFieldsOfTheDocument(t *testing.T) {
+	t.Parallel()
+	s := servertest.Start(t, servertest.Config(storetest.SQLite(t)))
+	tokens, err := demo.Load(context.Background(), s.Store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cast := demo.People()
+	channel, raider := cast.Owner.ID.String(), cast.Raider.ID.String()
+	body := func(pairs ...string) string { return args(append([]string{"channelId", channel}, pairs...)...) }
+	operations := []struct {
+		method, path, body string
+		want               any // nil: no data
+	}{
+		{"GET", "/v1/moderation/channels?userId=" + cast.Moderator.ID.String(), "", list{moderatedChannel}},
+		{"GET", "/v1/moderation/moderators?channelId=" + channel, "", list{userSummary}},
+		{"POST", "/v1/moderation/moderators", body("userId", raider), nil},
+		{"DELETE", "/v1/moderation/moderators", body("userId", raider), nil},
+		{"POST", "/v1/moderation/ban", body("banUserId", raider), banResult},
+		{"DELETE", "/v1/moderation/ban", body("banUsername", cast.Raider.Username), nil},
+		{"POST", "/v1/moderation/mute", body("mutedUserId", raider), muteResult},
+		{"GET", "/v1/channels", "", counted(channelRow)},
+		{"GET", "/v1/channels/stream-info", "", streamInfo},
+		{"GET", "/v1/channels/stats", "", channelStats},
+		{"GET", "/v1/channels/followers", "", paged(followerRow)},
+		{"GET", "/v1/channels/followed", "", paged(followedRow)},
+		{"GET", "/v1/channels/banned-users", "", paged(bannedRow)},
+		{"GET", "/v1/channels/roles/vips", "", list{userSummary}},
+		{"POST", "/v1/channels/vips", body("userId", raider), roleAssignment},
+		{"DELETE", "/v1/channels/vips", body("userId", raider), nil},
+		{"GET", "/v1/channels/roles/mods", "", list{userSummary}},
+		{"GET", "/v1/channels/roles/ogs", "", list{userSummary}},
+		{"POST", "/v1/channels/ogs", body("userId", raider), roleAssignment},
+		{"DELETE", "/v1/channels/ogs", body("userId", raider), nil},
+		{"GET", "/v1/channels/subscribers", "", paged(subscriberRow)},
+		{"GET", "/v1/channels/activities", "", paged(activityRow)},
+		{"GET", "/v1/channels/votes?epoch=all&channelId=" + channel, "", list{voteRow}},
+		{"GET", "/v1/channels/clips?channelId=" + channel, "", counted(clipRow)},
+		{"GET", "/v1/channels/vods?channelId=" + channel, "", counted(vodRow)},
+		{"GET", "/v1/channels/live-stats", "", liveStats},
+		{"POST", "/v1/channels/info", `{"title":"A new title","lang":"pt-br"}`, infoResult},
+	}
+	if len(operations) != 27 {
+		t.Fatalf("%d operations, want 27", len(operations))
+	}
+	for _, o := range operations {
+		token := tokens.Owner
+		if strings.HasPrefix(o.path, "/v1/moderation/channels") {
+			token = tokens.Moderator
+		}
+		r := s.REST(t, servertest.Credentials{Token: token, ClientID: cast.Client}, o.method, o.path, o.body)
+		if r.Status != http.StatusOK {
+			t.Errorf("%s %s: %d %s", o.method, o.path, r.Status, r.Body)
+			continue
+		}
+		var envelope object
+		if err := json.Unmarshal([]byte(r.Body), &envelope); err != nil {
+			t.Errorf("%s %s: %v", o.method, o.path, err)
+			continue
+		}
+		want := object{"success": "boolean", "message": "string"}
+		if o.want != nil {
+			want["data"] = o.want
+		}
+		for _, problem := range check("", envelope, want) {
+			t.Errorf("%s %s: %s", o.method, o.path, problem)
+		}
+	}
+}
+
+// check answers where a decoded value is not of the wanted type.
+func check(at string, got, want any) (problems []string) {
+	switch want := want.(type) {
+	case object:
+		fields, ok := asObject(got)
+		if !ok {
+			return []string{fmt.Sprintf("%s is %T, want an object", at, got)}
+		}
+		for name := range fields {
+			if _, known := want[name]; !known {
+				problems = append(problems, at+"."+name+" is not in the document")
+			}
+		}
+		for name, kind := range want {
+			value, there := fields[name]
+			if !there {
+				problems = append(problems, at+"."+name+" is missing")
+				continue
+			}
+			problems = append(problems, check(at+"."+name, value, kind)...)
+		}
+	case list:
+		rows, ok := got.([]any)
+		if !ok || len(rows) == 0 {
+			return []string{fmt.Sprintf("%s is %v, want a list with something in it", at, got)}
+		}
+		for i, row := range rows {
+			problems = append(problems, check(fmt.Sprintf("%s[%d]", at, i), row, want.of)...)
+		}
+	case string:
+		word, nullable := strings.CutSuffix(want, "?")
+		if isNull := nullable && got == nil; !isNull && !checkWord(word, got) {
+			return []string{fmt.Sprintf("%s is %v, want %s", at, got, want)}
+		}
+	}
+	return problems
+}
+
+func asObject(v any) (map[string]any, bool) {
+	if o, ok := v.(object); ok {
+		return o, true
+	}
+	o, ok := v.(map[string]any)
+	return o, ok
+}
+
+var (
+	uuidForm      = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+	timestampForm = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$`)
+)
+
+func checkWord(word string, got any) bool {
+	text, isText := got.(string)
+	switch word {
+	case "string":
+		return isText
+	case "uuid":
+		return isText && uuidForm.MatchString(text)
+	case "timestamp":
+		return isText && timestampForm.MatchString(text)
+	case "url":
+		u, err := url.Parse(text)
+		return isText && err == nil && u.Host != ""
+	case "integer":
+		n, ok := got.(float64)
+		return ok && n == math.Trunc(n)
+	case "boolean":
+		_, ok := got.(bool)
+		return ok
+	case "object":
+		_, ok := got.(map[string]any)
+		return ok
+	}
+	return false
+}

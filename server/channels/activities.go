@@ -1,0 +1,96 @@
+package channels
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/types/known/structpb"
+
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/roles"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/server/validate"
+)
+
+// ActivityTypes are the kinds of activity.
+func ActivityTypes() []string { return []string{"follower", "subscriber", "gift", "thanks", "vote"} }
+
+// activityPlace is where a list of activities goes on.
+type activityPlace struct {
+	At     instant.Instant
+	Number int64
+}
+
+// activity is a row with its place.
+type activity struct {
+	activityPlace
+	row *moderatov1.Activity
+}
+
+// ListActivities answers a page of what happened in the authorized channel.
+func (s *Service) ListActivities(ctx context.Context, req *moderatov1.ListActivitiesRequest) (*moderatov1.ListActivitiesResponse, error) {
+	var f validate.Fields
+	channelID := authorizedChannel(ctx, &f, req.GetChannelId())
+	limit := f.Limit("limit", req.Limit, defaultLimit, maxPeople)
+	if req.GetType() != "" {
+		f.Choice("type", req.GetType(), ActivityTypes()...)
+	}
+	if err := f.Err(); err != nil {
+		return nil, err
+	}
+	list := fmt.Sprintf("ListActivities/%s/%s", channelID, req.GetType())
+	after := activityPlace{At: math.MaxInt64}
+	if err := readCursor(list, req.GetCursor(), &after); err != nil {
+		return nil, err
+	}
+	if err := authorize(ctx, channelID); err != nil {
+		return nil, err
+	}
+	rows, err := s.readActivities(ctx, channelID, req.GetType(), after, limit+1)
+	if err == nil && len(rows) == 0 {
+		err = roles.CheckChannel(ctx, s.Store, channelID)
+	}
+	if err != nil {
+		return nil, s.Store.Classify(err)
+	}
+	page, pagination, err := cut(list, rows, limit, func(a activity) any { return a.activityPlace })
+	result := &moderatov1.ListActivitiesResponse{Pagination: pagination}
+	for _, a := range page {
+		result.Rows = append(result.Rows, a.row)
+	}
+	return result, err
+}
+
+func (s *Service) readActivities(ctx context.Context, channelID uid.ID, kind string, after activityPlace, limit int) ([]activity, error) {
+	where, args := "channel_id = ?", []any{channelID}
+	if kind != "" {
+		where, args = where+" AND type = ?", append(args, kind)
+	}
+	var rows []activity
+	err := store.QueryEach(ctx, s.Store.Read, `
+		SELECT created_at, number, type, info, action FROM activities
+		WHERE `+where+` AND created_at <= ? AND (created_at < ? OR number < ?)
+		ORDER BY created_at DESC, number DESC LIMIT ?`,
+		append(args, after.At, after.At, after.Number, limit),
+		func(scan func(...any) error) error {
+			a := activity{row: &moderatov1.Activity{Info: &structpb.Struct{}, Action: &structpb.Struct{}}}
+			var info, action []byte
+			if err := scan(&a.At, &a.Number, &a.row.Type, &info, &action); err != nil {
+				return err
+			}
+			a.row.Id, a.row.CreatedAt = a.Number, a.At.Proto()
+			rows = append(rows, a)
+			if err := protojson.Unmarshal(info, a.row.GetInfo()); err != nil {
+				return fmt.Errorf("info of activity %d: %w", a.Number, err)
+			}
+			if err := protojson.Unmarshal(action, a.row.GetAction()); err != nil {
+				return fmt.Errorf("action of activity %d: %w", a.Number, err)
+			}
+			return nil
+		})
+	return rows, err
+}

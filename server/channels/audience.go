@@ -1,0 +1,238 @@
+package channels
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/roles"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/server/validate"
+)
+
+// timePlace is where a list by time goes on, newest first: after the row of this
+// instant and id.
+type timePlace struct {
+	At instant.Instant
+	ID uid.ID
+}
+
+// start is before every row.
+func start() timePlace { return timePlace{At: math.MaxInt64} }
+
+// subscriptionRow scans the columns of a subscription that may be missing.
+type subscriptionRow struct {
+	isActive                *bool
+	subscribedAt, expiresAt *instant.Instant
+	renewCount, streakCount *int64
+}
+
+// subscriptionColumns are the columns that scan reads.
+const subscriptionColumns = "s.is_active, s.subscribed_at, s.expires_at, s.renew_count, s.streak_count"
+
+func (s *subscriptionRow) columns() []any {
+	return []any{&s.isActive, &s.subscribedAt, &s.expiresAt, &s.renewCount, &s.streakCount}
+}
+
+// info is the subscription as it is told at an instant: lapsed from the end on,
+// whether or not the sweeper has seen it.
+func (s *subscriptionRow) info(now instant.Instant) *moderatov1.SubscriptionInfo {
+	if s.isActive == nil {
+		return &moderatov1.SubscriptionInfo{}
+	}
+	info := &moderatov1.SubscriptionInfo{
+		IsSubscriber: *s.isActive && now < *s.expiresAt,
+		RenewCount:   s.renewCount,
+		StreakCount:  s.streakCount,
+	}
+	info.HadSubscriptionBefore = !info.GetIsSubscriber() || *s.renewCount > 0
+	if info.GetIsSubscriber() {
+		info.SubscribedAt, info.ExpiresAt = s.subscribedAt.Proto(), s.expiresAt.Proto()
+	}
+	return info
+}
+
+// people is a list of followers or subscribers.
+type people struct {
+	list      string // its name, for cursors
+	channelID uid.ID
+	userID    uid.ID // zero for all
+	after     timePlace
+	limit     int
+}
+
+// parsePeople reads and authorizes a request for followers or subscribers.
+func parsePeople(ctx context.Context, operation string, req interface {
+	GetChannelId() string
+	GetUserId() string
+	GetCursor() string
+}, limit *int32) (*people, error) {
+	var f validate.Fields
+	p := &people{after: start()}
+	p.channelID = authorizedChannel(ctx, &f, req.GetChannelId())
+	p.userID = f.OptionalUUID("userId", req.GetUserId())
+	p.limit = f.Limit("limit", limit, defaultLimit, maxPeople)
+	if err := f.Err(); err != nil {
+		return nil, err
+	}
+	p.list = fmt.Sprintf("%s/%s/%s", operation, p.channelID, p.userID)
+	if err := readCursor(p.list, req.GetCursor(), &p.after); err != nil {
+		return nil, err
+	}
+	return p, authorize(ctx, p.channelID)
+}
+
+// member is a row with its place.
+type member struct {
+	timePlace
+	row *moderatov1.AudienceMember
+}
+
+// read runs the query of a page, whose rows begin with the place.
+func (p *people) read(ctx context.Context, s *store.Store, now instant.Instant, query string, args []any) ([]*moderatov1.AudienceMember, *moderatov1.Pagination, error) {
+	var rows []member
+	err := store.QueryEach(ctx, s.Read, query, args, func(scan func(...any) error) error {
+		m := member{row: &moderatov1.AudienceMember{}}
+		var followedAt *instant.Instant
+		var sub subscriptionRow
+		err := scan(append([]any{&m.At, &m.ID, &m.row.DisplayName, &m.row.Slug, &m.row.AvatarUrl, &followedAt}, sub.columns()...)...)
+		if err != nil {
+			return err
+		}
+		m.row.Id, m.row.SubscriptionInfo = m.ID.String(), sub.info(now)
+		if followedAt != nil {
+			m.row.IsFollower, m.row.FollowedAt = true, followedAt.Proto()
+		}
+		rows = append(rows, m)
+		return nil
+	})
+	if err == nil && len(rows) == 0 {
+		err = roles.CheckChannel(ctx, s, p.channelID)
+	}
+	if err != nil {
+		return nil, nil, s.Classify(err)
+	}
+	page, pagination, err := cut(p.list, rows, p.limit, func(m member) any { return m.timePlace })
+	result := make([]*moderatov1.AudienceMember, len(page))
+	for i, m := range page {
+		result[i] = m.row
+	}
+	return result, pagination, err
+}
+
+// ListFollowers answers a page of the authorized channel's followers.
+func (s *Service) ListFollowers(ctx context.Context, req *moderatov1.ListFollowersRequest) (*moderatov1.ListFollowersResponse, error) {
+	p, err := parsePeople(ctx, "ListFollowers", req, req.Limit)
+	if err != nil {
+		return nil, err
+	}
+	now, err := s.Store.Clock.Now(ctx, s.Store.Read)
+	if err != nil {
+		return nil, s.Store.Classify(err)
+	}
+	// The page is cut on the index before anything is joined to it.
+	only, args := "", []any{p.channelID, p.after.At, p.after.At, p.after.ID}
+	if !p.userID.IsZero() {
+		only, args = " AND user_id = ?", append(args, p.userID)
+	}
+	rows, pagination, err := p.read(ctx, s.Store, now, `
+		SELECT f.followed_at, f.user_id, u.display_name, u.slug, u.avatar_url, f.followed_at, `+subscriptionColumns+`
+		FROM (SELECT channel_id, user_id, followed_at FROM follows
+			WHERE channel_id = ? AND followed_at <= ? AND (followed_at < ? OR user_id < ?)`+only+`
+			ORDER BY followed_at DESC, user_id DESC LIMIT ?) f
+		JOIN users u ON u.id = f.user_id
+		LEFT JOIN subscriptions s ON s.channel_id = f.channel_id AND s.user_id = f.user_id
+		ORDER BY f.followed_at DESC, f.user_id DESC`,
+		append(args, p.limit+1))
+	if err != nil {
+		return nil, err
+	}
+	return &moderatov1.ListFollowersResponse{Rows: rows, Pagination: pagination}, nil
+}
+
+// ListSubscribers answers a page of the authorized channel's active subscribers.
+func (s *Service) ListSubscribers(ctx context.Context, req *moderatov1.ListSubscribersRequest) (*moderatov1.ListSubscribersResponse, error) {
+	p, err := parsePeople(ctx, "ListSubscribers", req, req.Limit)
+	if err != nil {
+		return nil, err
+	}
+	now, err := s.Store.Clock.Now(ctx, s.Store.Read)
+	if err != nil {
+		return nil, s.Store.Classify(err)
+	}
+	only, args := "", []any{p.channelID, true, p.after.At, p.after.At, p.after.ID, now}
+	if !p.userID.IsZero() {
+		only, args = " AND user_id = ?", append(args, p.userID)
+	}
+	rows, pagination, err := p.read(ctx, s.Store, now, `
+		SELECT s.subscribed_at, s.user_id, u.display_name, u.slug, u.avatar_url, f.followed_at, `+subscriptionColumns+`
+		FROM (SELECT * FROM subscriptions
+			WHERE channel_id = ? AND is_active = ? AND subscribed_at <= ? AND (subscribed_at < ? OR user_id < ?) AND expires_at > ?`+only+`
+			ORDER BY subscribed_at DESC, user_id DESC LIMIT ?) s
+		JOIN users u ON u.id = s.user_id
+		LEFT JOIN follows f ON f.channel_id = s.channel_id AND f.user_id = s.user_id
+		ORDER BY s.subscribed_at DESC, s.user_id DESC`,
+		append(args, p.limit+1))
+	if err != nil {
+		return nil, err
+	}
+	return &moderatov1.ListSubscribersResponse{Rows: rows, Pagination: pagination}, nil
+}
+
+// followed is a row of ListFollowed with its place.
+type followed struct {
+	timePlace
+	row *moderatov1.FollowedChannel
+}
+
+// ListFollowed answers a page of the channels that the token's user follows.
+func (s *Service) ListFollowed(ctx context.Context, req *moderatov1.ListFollowedRequest) (*moderatov1.ListFollowedResponse, error) {
+	var f validate.Fields
+	limit := f.Limit("limit", req.Limit, defaultLimit, maxPeople)
+	if err := f.Err(); err != nil {
+		return nil, err
+	}
+	userID, after := auth.FromContext(ctx).UserID, start()
+	list := "ListFollowed/" + userID.String()
+	if err := readCursor(list, req.GetCursor(), &after); err != nil {
+		return nil, err
+	}
+	now, err := s.Store.Clock.Now(ctx, s.Store.Read)
+	if err != nil {
+		return nil, s.Store.Classify(err)
+	}
+	var rows []followed
+	err = store.QueryEach(ctx, s.Store.Read, `
+		SELECT f.followed_at, f.channel_id, u.display_name, u.slug, u.avatar_url, f.is_notification_enabled, `+subscriptionColumns+`
+		FROM (SELECT channel_id, user_id, followed_at, is_notification_enabled FROM follows
+			WHERE user_id = ? AND followed_at <= ? AND (followed_at < ? OR channel_id < ?)
+			ORDER BY followed_at DESC, channel_id DESC LIMIT ?) f
+		JOIN users u ON u.id = f.channel_id
+		LEFT JOIN subscriptions s ON s.channel_id = f.channel_id AND s.user_id = f.user_id
+		ORDER BY f.followed_at DESC, f.channel_id DESC`,
+		[]any{userID, after.At, after.At, after.ID, limit + 1},
+		func(scan func(...any) error) error {
+			r := followed{row: &moderatov1.FollowedChannel{IsFollower: true}}
+			var sub subscriptionRow
+			err := scan(append([]any{&r.At, &r.ID, &r.row.DisplayName, &r.row.Slug, &r.row.AvatarUrl, &r.row.IsNotificationEnabled}, sub.columns()...)...)
+			if err != nil {
+				return err
+			}
+			r.row.Id, r.row.FollowedAt, r.row.SubscriptionInfo = r.ID.String(), r.At.Proto(), sub.info(now)
+			rows = append(rows, r)
+			return nil
+		})
+	if err != nil {
+		return nil, s.Store.Classify(err)
+	}
+	page, pagination, err := cut(list, rows, limit, func(r followed) any { return r.timePlace })
+	result := &moderatov1.ListFollowedResponse{Pagination: pagination}
+	for _, r := range page {
+		result.Rows = append(result.Rows, r.row)
+	}
+	return result, err
+}

@@ -1,0 +1,71 @@
+package channels
+
+import (
+	"context"
+
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/roles"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/server/validate"
+)
+
+// banned is a row of ListBannedUsers with its place.
+type banned struct {
+	timePlace
+	row *moderatov1.BannedUser
+}
+
+// ListBannedUsers answers a page of the users who are banned from the authorized
+// channel.
+func (s *Service) ListBannedUsers(ctx context.Context, req *moderatov1.ListBannedUsersRequest) (*moderatov1.ListBannedUsersResponse, error) {
+	var f validate.Fields
+	channelID := authorizedChannel(ctx, &f, req.GetChannelId())
+	limit := f.Limit("limit", req.Limit, defaultLimit, maxPeople)
+	if err := f.Err(); err != nil {
+		return nil, err
+	}
+	list, after := "ListBannedUsers/"+channelID.String(), start()
+	if err := readCursor(list, req.GetCursor(), &after); err != nil {
+		return nil, err
+	}
+	if err := authorize(ctx, channelID); err != nil {
+		return nil, err
+	}
+	rows, err := s.readBanned(ctx, channelID, after, limit+1)
+	if err == nil && len(rows) == 0 {
+		err = roles.CheckChannel(ctx, s.Store, channelID)
+	}
+	if err != nil {
+		return nil, s.Store.Classify(err)
+	}
+	page, pagination, err := cut(list, rows, limit, func(r banned) any { return r.timePlace })
+	result := &moderatov1.ListBannedUsersResponse{Pagination: pagination}
+	for _, r := range page {
+		result.Rows = append(result.Rows, r.row)
+	}
+	return result, err
+}
+
+func (s *Service) readBanned(ctx context.Context, channelID uid.ID, after timePlace, limit int) ([]banned, error) {
+	var rows []banned
+	err := store.QueryEach(ctx, s.Store.Read, `
+		SELECT b.banned_at, b.user_id, u.display_name, u.slug, m.id, m.display_name, m.slug
+		FROM (SELECT user_id, moderator_id, banned_at FROM bans
+			WHERE channel_id = ? AND banned_at <= ? AND (banned_at < ? OR user_id < ?)
+			ORDER BY banned_at DESC, user_id DESC LIMIT ?) b
+		JOIN users u ON u.id = b.user_id
+		JOIN users m ON m.id = b.moderator_id
+		ORDER BY b.banned_at DESC, b.user_id DESC`,
+		[]any{channelID, after.At, after.At, after.ID, limit},
+		func(scan func(...any) error) error {
+			r := banned{row: &moderatov1.BannedUser{BannedBy: &moderatov1.BannedBy{}}}
+			var moderator uid.ID
+			by := r.row.GetBannedBy()
+			err := scan(&r.At, &r.ID, &r.row.DisplayName, &r.row.Slug, &moderator, &by.DisplayName, &by.Slug)
+			r.row.Id, r.row.BannedAt, by.Id = r.ID.String(), r.At.Proto(), moderator.String()
+			rows = append(rows, r)
+			return err
+		})
+	return rows, err
+}

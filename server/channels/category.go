@@ -1,0 +1,29 @@
+package channels
+
+import (
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/uid"
+)
+
+// Category 0 is what is in no category; it has no row.
+const (
+	uncategorizedName = "Uncategorized"
+	uncategorizedSlug = "uncategorized"
+)
+
+// contentColumns are the columns of a clip's or VOD's category, g, and of the
+// owner of its channel, o; contentArgs go with them.
+const contentColumns = `c.category_id, g.parent_id, COALESCE(g.name, ?), COALESCE(g.slug, ?), COALESCE(g.image_url, ''),
+	o.id, o.username, o.avatar_url`
+
+var contentArgs = []any{uncategorizedName, uncategorizedSlug}
+
+// person scans a user beside a clip or VOD.
+type person struct {
+	id uid.ID
+	moderatov1.ContentUser
+}
+
+func (p *person) proto() *moderatov1.ContentUser {
+	return &moderatov1.ContentUser{Id: p.id.String(), Username: p.GetUsername(), AvatarUrl: p.GetAvatarUrl()}
+}

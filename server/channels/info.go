@@ -1,0 +1,113 @@
+package channels
+
+import (
+	"context"
+	"errors"
+
+	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/ent/stream"
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/counts"
+	"github.com/moderato-live/moderato/server/events"
+	"github.com/moderato-live/moderato/server/fault"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/server/validate"
+)
+
+// info is what UpdateInfo sets.
+type info struct {
+	title, lang string
+	// category is nil to keep the present one.
+	category *int64
+}
+
+// UpdateInfo changes title, language and category of the authorized channel, and
+// of its live stream.
+func (s *Service) UpdateInfo(ctx context.Context, req *moderatov1.UpdateInfoRequest) (*moderatov1.UpdateInfoResponse, error) {
+	var f validate.Fields
+	channelID := authorizedChannel(ctx, &f, req.GetChannelId())
+	want := info{
+		title:    f.Text("title", req.GetTitle(), 1, validate.MaxTitle),
+		lang:     f.RequiredLanguage("lang", req.GetLang()),
+		category: req.CategoryId,
+	}
+	if want.category != nil && *want.category < 0 {
+		f.Add("categoryId", "must be 0 or more")
+	}
+	if err := f.Err(); err != nil {
+		return nil, err
+	}
+	var result *moderatov1.UpdateInfoResponse
+	err := events.Apply(ctx, s.Store, channelID, func(ctx context.Context, c *events.Change) error {
+		var err error
+		result, err = update(ctx, c, want)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+func update(ctx context.Context, c *events.Change, want info) (*moderatov1.UpdateInfoResponse, error) {
+	row, err := c.Tx.Channel.Get(ctx, c.ChannelID)
+	if err != nil {
+		return nil, err
+	}
+	category := row.CategoryID
+	if want.category != nil {
+		category = *want.category
+	}
+	name, err := categoryName(ctx, c.Tx, category)
+	if errors.Is(err, store.ErrNoRows) {
+		return nil, fault.New(moderatov1.Reason_REASON_CATEGORY_NOT_FOUND)
+	}
+	if err != nil {
+		return nil, err
+	}
+	result := &moderatov1.UpdateInfoResponse{Title: want.title, Lang: want.lang, CategoryId: category, CategoryTitle: name}
+	if row.Title == want.title && row.Lang == want.lang && row.CategoryID == category {
+		return result, nil
+	}
+	if err := save(ctx, c, row, result); err != nil {
+		return nil, err
+	}
+	c.Emit(events.Update, uid.ID{}, &moderatov1.UpdateEvent{
+		ChannelId:     c.ChannelID.String(),
+		ModeratorId:   c.ActorID.String(),
+		ClientId:      c.ClientID,
+		Title:         result.GetTitle(),
+		Lang:          result.GetLang(),
+		CategoryId:    result.GetCategoryId(),
+		CategoryTitle: result.GetCategoryTitle(),
+		UpdatedAt:     c.Now.Proto(),
+	})
+	return result, nil
+}
+
+// save writes the channel, the stream that is live, and the numbers of channels
+// in the two categories.
+func save(ctx context.Context, c *events.Change, row *ent.Channel, to *moderatov1.UpdateInfoResponse) error {
+	err := c.Tx.Channel.UpdateOne(row).
+		SetTitle(to.GetTitle()).SetLang(to.GetLang()).SetCategoryID(to.GetCategoryId()).
+		Exec(ctx)
+	if err != nil {
+		return err
+	}
+	if row.IsLive {
+		err = c.Tx.Stream.Update().
+			Where(stream.ChannelID(c.ChannelID), stream.StartedAt(*row.LiveStartedAt)).
+			SetTitle(to.GetTitle()).SetLang(to.GetLang()).SetCategoryID(to.GetCategoryId()).
+			Exec(ctx)
+		if err != nil {
+			return err
+		}
+	}
+	if row.CategoryID == to.GetCategoryId() {
+		return nil
+	}
+	return counts.Move(ctx, c.Tx,
+		&counts.Bucket{Category: row.CategoryID, IsLive: row.IsLive},
+		&counts.Bucket{Category: to.GetCategoryId(), IsLive: row.IsLive})
+}

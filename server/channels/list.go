@@ -1,0 +1,210 @@
+package channels
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/counts"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/server/validate"
+)
+
+const maxFilterValues = 100
+
+// channelFilter is which channels a list has.
+type channelFilter struct {
+	slugs      []string
+	categories []int64
+	liveOnly   bool
+}
+
+func parseChannelFilter(f *validate.Fields, req *moderatov1.ListChannelsRequest) channelFilter {
+	filter := channelFilter{categories: sortedSet(req.GetCategoryId()), liveOnly: req.GetType() == "live"}
+	for _, slug := range req.GetSlug() {
+		filter.slugs = append(filter.slugs, strings.ToLower(slug))
+	}
+	filter.slugs = sortedSet(filter.slugs)
+	if req.GetType() != "" {
+		f.Choice("type", req.GetType(), "live", "all")
+	}
+	for field, values := range map[string]int{"slug[]": len(req.GetSlug()), "categoryId[]": len(req.GetCategoryId())} {
+		if values > maxFilterValues {
+			f.Add(field, fmt.Sprintf("must be at most %d values", maxFilterValues))
+		}
+	}
+	return filter
+}
+
+func sortedSet[T interface{ ~string | ~int64 }](values []T) []T {
+	return slices.Compact(slices.Sorted(slices.Values(values)))
+}
+
+// name names the list for its cursors.
+func (f channelFilter) name() string {
+	return fmt.Sprintf("ListChannels/%q/%v/%t", f.slugs, f.categories, f.liveOnly)
+}
+
+// channelPlace is where a list of channels goes on: after a channel that stood
+// so.
+type channelPlace struct {
+	IsLive  bool
+	Viewers int64
+	ID      uid.ID
+}
+
+// channelRow is a row with its place.
+type channelRow struct {
+	channelPlace
+	*moderatov1.Channel
+}
+
+// ListChannels answers a page of channels.
+func (s *Service) ListChannels(ctx context.Context, req *moderatov1.ListChannelsRequest) (*moderatov1.ListChannelsResponse, error) {
+	var f validate.Fields
+	limit := f.Limit("limit", req.Limit, defaultLimit, maxRows)
+	filter := parseChannelFilter(&f, req)
+	if err := f.Err(); err != nil {
+		return nil, err
+	}
+	var after *channelPlace
+	if err := readCursor(filter.name(), req.GetCursor(), &after); err != nil {
+		return nil, err
+	}
+	count, err := s.countChannels(ctx, filter)
+	if err != nil {
+		return nil, s.Store.Classify(err)
+	}
+	rows, err := s.readChannels(ctx, filter, after, limit+1)
+	if err != nil {
+		return nil, s.Store.Classify(err)
+	}
+	page, pagination, err := cut(filter.name(), rows, limit, func(r channelRow) any { return r.channelPlace })
+	if err != nil {
+		return nil, err
+	}
+	result := &moderatov1.ListChannelsResponse{Count: count, Pagination: pagination}
+	for _, r := range page {
+		result.Rows = append(result.Rows, r.Channel)
+	}
+	return result, nil
+}
+
+// readChannels reads rows in one statement: first the keys of the page, from
+// ranges of an index, then what belongs to them.
+func (s *Service) readChannels(ctx context.Context, filter channelFilter, after *channelPlace, limit int) ([]channelRow, error) {
+	keys, args := filter.keys(after, limit)
+	var rows []channelRow
+	err := store.QueryEach(ctx, s.Store.Read, `
+		SELECT k.is_live, k.viewer_count, k.id, c.title, c.bio, c.lang, c.follower_count, c.category_id,
+			u.display_name, u.slug, u.avatar_url,
+			COALESCE(g.name, ?), COALESCE(g.slug, ?), COALESCE(g.image_url, '')
+		FROM (`+keys+`) k
+		JOIN channels c ON c.id = k.id
+		JOIN users u ON u.id = k.id
+		LEFT JOIN categories g ON g.id = c.category_id
+		ORDER BY k.is_live DESC, k.viewer_count DESC, k.id DESC LIMIT ?`,
+		append(append([]any{uncategorizedName, uncategorizedSlug}, args...), limit),
+		func(scan func(...any) error) error {
+			r := channelRow{Channel: &moderatov1.Channel{Category: &moderatov1.ChannelCategory{}}}
+			err := scan(&r.channelPlace.IsLive, &r.Viewers, &r.ID, &r.Title, &r.Bio, &r.Lang, &r.FollowerCount, &r.Category.Id,
+				&r.DisplayName, &r.Slug, &r.AvatarUrl, &r.Category.Name, &r.Category.Slug, &r.Category.ImageUrl)
+			r.Id, r.Channel.IsLive = r.ID.String(), r.channelPlace.IsLive
+			rows = append(rows, r)
+			return err
+		})
+	return rows, err
+}
+
+// keys is a query for the keys of a page. Slugs name few channels, which are
+// sorted; otherwise the page comes from ranges of an index that is read
+// backward, for each category, and at most limit keys of each are merged.
+func (f channelFilter) keys(after *channelPlace, limit int) (query string, args []any) {
+	if len(f.slugs) > 0 {
+		return f.keysBySlug(after)
+	}
+	categories := f.categories
+	conditions := []string{""}
+	if len(categories) > 0 {
+		conditions = slices.Repeat([]string{"category_id = ? AND "}, len(categories))
+	}
+	var parts []string
+	for i, condition := range conditions {
+		for _, r := range ranges(after, f.liveOnly) {
+			parts = append(parts, "SELECT * FROM (SELECT is_live, viewer_count, id FROM channels WHERE "+condition+r.where+
+				" ORDER BY is_live DESC, viewer_count DESC, id DESC LIMIT ?) r"+fmt.Sprint(len(parts)))
+			if condition != "" {
+				args = append(args, categories[i])
+			}
+			args = append(append(args, r.args...), limit)
+		}
+	}
+	return strings.Join(parts, " UNION ALL "), args
+}
+
+// keyRange is a range of the index on is_live, viewer_count and id.
+type keyRange struct {
+	where string
+	args  []any
+}
+
+// ranges are those that follow a place. A comparison of three columns at once
+// would be read from the start of the index on some stores.
+func ranges(after *channelPlace, liveOnly bool) []keyRange {
+	var found []keyRange
+	if after == nil {
+		found = append(found, keyRange{"is_live = ?", []any{true}})
+	} else {
+		found = append(found,
+			keyRange{"is_live = ? AND viewer_count = ? AND id < ?", []any{after.IsLive, after.Viewers, after.ID}},
+			keyRange{"is_live = ? AND viewer_count < ?", []any{after.IsLive, after.Viewers}})
+	}
+	if !liveOnly && (after == nil || after.IsLive) {
+		found = append(found, keyRange{"is_live = ?", []any{false}})
+	}
+	return found
+}
+
+func (f channelFilter) keysBySlug(after *channelPlace) (query string, args []any) {
+	where, args := f.whereSlug()
+	if after != nil {
+		where += " AND (c.is_live < ? OR (c.is_live = ? AND (c.viewer_count < ? OR (c.viewer_count = ? AND c.id < ?))))"
+		args = append(args, after.IsLive, after.IsLive, after.Viewers, after.Viewers, after.ID)
+	}
+	return "SELECT c.is_live, c.viewer_count, c.id FROM users u JOIN channels c ON c.id = u.id WHERE " + where, args
+}
+
+func (f channelFilter) whereSlug() (where string, args []any) {
+	where = "u.slug IN (" + placeholders(len(f.slugs)) + ")"
+	for _, slug := range f.slugs {
+		args = append(args, slug)
+	}
+	if len(f.categories) > 0 {
+		where += " AND c.category_id IN (" + placeholders(len(f.categories)) + ")"
+		for _, category := range f.categories {
+			args = append(args, category)
+		}
+	}
+	if f.liveOnly {
+		where += " AND c.is_live = ?"
+		args = append(args, true)
+	}
+	return where, args
+}
+
+func placeholders(n int) string { return strings.TrimSuffix(strings.Repeat("?,", n), ",") }
+
+// countChannels is how many channels match: from maintained numbers, or by
+// looking at the few that slugs name.
+func (s *Service) countChannels(ctx context.Context, filter channelFilter) (count int64, err error) {
+	if len(filter.slugs) == 0 {
+		return counts.Read(ctx, s.Store, filter.categories, filter.liveOnly)
+	}
+	where, args := filter.whereSlug()
+	err = store.QueryRow(ctx, s.Store.Read,
+		"SELECT COUNT(*) FROM users u JOIN channels c ON c.id = u.id WHERE "+where, args, &count)
+	return count, err
+}
