@@ -113,6 +113,24 @@ func describe(r *platformv1.Record) (key string, references []string) {
 		return "client " + r.Client.GetId(), nil
 	case *platformv1.Record_Grant:
 		return "grant " + r.Grant.GetClientId() + r.Grant.GetUserId(), []string{"client " + r.Grant.GetClientId(), "user " + r.Grant.GetUserId()}
+	case *platformv1.Record_Follow:
+		return "follow " + r.Follow.GetChannelId() + r.Follow.GetUserId(), []string{"channel " + r.Follow.GetChannelId(), "user " + r.Follow.GetUserId()}
+	case *platformv1.Record_Subscription:
+		return "subscription " + r.Subscription.GetChannelId() + r.Subscription.GetUserId(),
+			[]string{"channel " + r.Subscription.GetChannelId(), "user " + r.Subscription.GetUserId()}
+	case *platformv1.Record_Stream:
+		return "stream " + r.Stream.GetChannelId() + r.Stream.GetStartedAt().String(), []string{"channel " + r.Stream.GetChannelId()}
+	case *platformv1.Record_Clip:
+		return "clip " + r.Clip.GetClipId(), []string{
+			"channel " + r.Clip.GetChannelId(), "user " + r.Clip.GetCreatorId(), fmt.Sprint("category ", r.Clip.GetCategoryId()),
+		}
+	case *platformv1.Record_Vod:
+		return "vod " + r.Vod.GetId(), []string{"channel " + r.Vod.GetChannelId(), fmt.Sprint("category ", r.Vod.GetCategoryId())}
+	case *platformv1.Record_Vote:
+		return "vote " + r.Vote.GetId(), []string{"channel " + r.Vote.GetChannelId()}
+	case *platformv1.Record_Activity:
+		return "activity " + r.Activity.GetChannelId() + r.Activity.GetKey(),
+			[]string{"channel " + r.Activity.GetChannelId(), "user " + r.Activity.GetInfo().GetFields()["userId"].GetStringValue()}
 	}
 	return "nothing", []string{"a kind"}
 }

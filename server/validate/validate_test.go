@@ -9,6 +9,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/fault"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/validate"
@@ -221,6 +222,28 @@ func TestLanguage(t *testing.T) {
 		{"a zero byte", "en\x00", "", wrong},
 		{"very long", strings.Repeat("en-", 10_000), "", wrong},
 	}, (*validate.Fields).Language)
+}
+
+func TestRequiredLanguage(t *testing.T) {
+	run(t, []textCase{
+		{"a language", "pt-br", "pt-BR", ""},
+		{"nothing", "", "", "is required"},
+		{"an unknown language", "xx", "", "must be a BCP 47 language tag, such as en or pt-BR"},
+	}, (*validate.Fields).RequiredLanguage)
+}
+
+func TestChannelAndUser(t *testing.T) {
+	const other = "0b6f0002-0000-4000-8000-00000000000b"
+	channelID, userID, err := validate.ChannelAndUser(&moderatov1.AddModeratorRequest{ChannelId: strings.ToUpper(testID), UserId: other})
+	if err != nil || channelID.String() != testID || userID.String() != other {
+		t.Errorf("got %s, %s, %v, want %s, %s", channelID, userID, err, testID, other)
+	}
+	_, _, err = validate.ChannelAndUser(&moderatov1.AddModeratorRequest{UserId: "x"})
+	want := []fault.Violation{{Field: "channelId", Description: "is required"}, {Field: "userId", Description: notUUID}}
+	var invalid *fault.Error
+	if !errors.As(err, &invalid) || !slices.Equal(invalid.Violations, want) {
+		t.Errorf("got %v, want %v", err, want)
+	}
 }
 
 // A text that is far too long is refused before it is parsed, which can take

@@ -1,0 +1,149 @@
+package platform_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
+	"github.com/moderato-live/moderato/server/channels"
+	"github.com/moderato-live/moderato/server/counts"
+	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/platform"
+	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/uid"
+)
+
+const countedUsers = 12
+
+// randomRecord is something that moves counters of one of the World's channels.
+func randomRecord(r *rand.Rand, now instant.Instant, live map[uid.ID]instant.Instant) *platformv1.Record {
+	channel := []uid.ID{servertest.Owner, servertest.Other}[r.IntN(2)]
+	user := countedUser(r.IntN(countedUsers))
+	at := now.Add(-time.Duration(r.IntN(7200)) * time.Second)
+	switch r.IntN(6) {
+	case 0, 1:
+		return &platformv1.Record{Kind: &platformv1.Record_Follow{Follow: &platformv1.FollowRecord{
+			ChannelId: channel.String(), UserId: user, FollowedAt: at.Proto(), IsNotificationEnabled: r.IntN(2) == 0,
+		}}}
+	case 2:
+		return &platformv1.Record{Kind: &platformv1.Record_Subscription{Subscription: &platformv1.SubscriptionRecord{
+			ChannelId: channel.String(), UserId: user, SubscribedAt: at.Proto(), ExpiresAt: at.Add(time.Duration(1+r.IntN(10800)) * time.Second).Proto(),
+		}}}
+	case 3:
+		stream := &platformv1.StreamRecord{ChannelId: channel.String(), StartedAt: live[channel].Proto(), Title: "x"}
+		if r.IntN(2) == 0 {
+			stream.EndedAt = now.Proto()
+		}
+		category := r.Int64N(2) * 7
+		stream.CategoryId = &category
+		return &platformv1.Record{Kind: &platformv1.Record_Stream{Stream: stream}}
+	case 4:
+		return &platformv1.Record{Kind: &platformv1.Record_Clip{Clip: &platformv1.ClipRecord{
+			ClipId: clipID(channel, r.IntN(20)), ChannelId: channel.String(), CreatorId: servertest.Viewer.String(), Title: "x",
+		}}}
+	}
+	return &platformv1.Record{Kind: &platformv1.Record_Channel{Channel: &platformv1.ChannelRecord{
+		Id: channel.String(), Title: "x", CategoryId: r.Int64N(2) * 7,
+	}}}
+}
+
+func countedUser(i int) string { return fmt.Sprintf("0b6fdddd-0000-4000-8000-%012d", i+1) }
+
+func clipID(channel uid.ID, i int) string {
+	id := channel
+	id[0], id[15] = 0xcc, byte(i+1)
+	return id.String()
+}
+
+// TestCountersAreExactAfterConcurrentImports imports at once through two stores
+// on one database, sweeps and folds meanwhile, and compares every counter with
+// the rows that it counts.
+func TestCountersAreExactAfterConcurrentImports(t *testing.T) {
+	const importers, batches, size = 4, 12, 25
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		s.Load(t, &platformv1.Record{Kind: &platformv1.Record_Category{Category: &platformv1.CategoryRecord{Id: 7, Name: "Chess", Slug: "chess"}}})
+		for i := range countedUsers {
+			s.Load(t, &platformv1.Record{Kind: &platformv1.Record_User{User: &platformv1.UserRecord{Id: countedUser(i), Username: fmt.Sprintf("counted%d", i)}}})
+		}
+		now := instant.Of(time.Now())
+		live := map[uid.ID]instant.Instant{servertest.Owner: now.Add(-time.Hour), servertest.Other: now.Add(-30 * time.Minute)}
+		var all sync.WaitGroup
+		for i := range importers {
+			all.Go(func() {
+				r := rand.New(rand.NewPCG(6, uint64(i)))
+				importer := platform.Importer{Store: s.Store}
+				for range batches {
+					var records []*platformv1.Record
+					for range size {
+						records = append(records, randomRecord(r, now, live))
+					}
+					if err := importer.ImportRecords(context.Background(), records); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		all.Wait()
+		checkCounters(t, s.Store, "after the imports")
+		s.Store.Clock.Advance(90 * time.Minute) // some subscriptions lapse
+		for range 2 {
+			all.Go(func() {
+				if err := (&channels.Sweeper{Store: s.Store}).Sweep(context.Background()); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		if err := (&counts.Folder{Store: s.Store}).Fold(context.Background()); err != nil {
+			t.Error(err)
+		}
+		checkCounters(t, s.Store, "after sweeping and folding")
+	})
+}
+
+func checkCounters(t *testing.T, s *store.Store, when string) {
+	t.Helper()
+	for counter, count := range map[string]string{
+		"follower_count":       "SELECT COUNT(*) FROM follows f WHERE f.channel_id = c.id",
+		"subscriber_count":     "SELECT COUNT(*) FROM subscriptions s WHERE s.channel_id = c.id AND s.is_active",
+		"clip_count":           "SELECT COUNT(*) FROM clips x WHERE x.channel_id = c.id",
+		"vod_count":            "SELECT COUNT(*) FROM vods v WHERE v.channel_id = c.id",
+		"new_follower_count":   "SELECT COUNT(*) FROM follows f WHERE f.channel_id = c.id AND f.followed_at >= c.live_started_at",
+		"new_subscriber_count": "SELECT COUNT(*) FROM subscriptions s WHERE s.channel_id = c.id AND s.is_active AND s.subscribed_at >= c.live_started_at",
+	} {
+		err := store.QueryEach(context.Background(), s.Read, "SELECT c.id, c."+counter+", ("+count+") FROM channels c", nil,
+			func(scan func(...any) error) error {
+				var id uid.ID
+				var kept, counted int64
+				err := scan(&id, &kept, &counted)
+				if kept != counted {
+					t.Errorf("%s: %s of %s is %d, and there are %d", when, counter, id, kept, counted)
+				}
+				return err
+			})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, category := range []int64{0, 7} {
+		for _, liveOnly := range []bool{false, true} {
+			var counted int64
+			query := "SELECT COUNT(*) FROM channels WHERE category_id = ?"
+			if liveOnly {
+				query += " AND is_live"
+			}
+			if err := store.QueryRow(context.Background(), s.Read, query, []any{category}, &counted); err != nil {
+				t.Fatal(err)
+			}
+			kept, err := counts.Read(context.Background(), s, []int64{category}, liveOnly)
+			if err != nil || kept != counted {
+				t.Errorf("%s: category %d, live only %t: %d (%v), and there are %d", when, category, liveOnly, kept, err, counted)
+			}
+		}
+	}
+}
