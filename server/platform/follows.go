@@ -27,6 +27,7 @@ type newFollow struct {
 	line               int
 	channelID, userID  uid.ID
 	followedAt         instant.Instant
+	isDated            bool // else followedAt is now, and that of a follow that is there stays
 	wantsNotifications bool
 }
 
@@ -78,7 +79,7 @@ func (p putter) parseFollow(r *platformv1.FollowRecord, line int) (newFollow, er
 		wantsNotifications: r.GetIsNotificationEnabled(),
 	}
 	if r.GetFollowedAt() != nil {
-		n.followedAt = instant.OfProto(r.GetFollowedAt())
+		n.followedAt, n.isDated = instant.OfProto(r.GetFollowedAt()), true
 	}
 	if err := f.Err(); err != nil {
 		return n, err
@@ -193,6 +194,9 @@ func (p putter) updateFollowsOf(ctx context.Context, channelID uid.ID, userIDs [
 		key := pair{channelID, f.userID}
 		n := last[key]
 		delete(last, key)
+		if !n.isDated {
+			n.followedAt = f.followedAt
+		}
 		if n.followedAt == f.followedAt && n.wantsNotifications == f.wantsNotifications {
 			continue
 		}

@@ -81,7 +81,7 @@ func (p putter) countSubscription(ctx context.Context, channel *ent.Channel, bef
 // lockChannel locks a channel's row, which every change of its counters does
 // first, and reads it.
 func (p putter) lockChannel(ctx context.Context, id uid.ID) (*ent.Channel, error) {
-	rows, err := p.Tx.QueryContext(ctx, "SELECT id FROM channels WHERE id = ?"+p.ForUpdate(), id)
+	rows, err := p.QueryContext(ctx, "SELECT id FROM channels WHERE id = ?"+p.ForUpdate(), id)
 	if err != nil {
 		return nil, err
 	}
