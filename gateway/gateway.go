@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/cors"
 	"google.golang.org/grpc"
+	"google.golang.org/protobuf/reflect/protoreflect"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/auth"
@@ -50,20 +51,24 @@ type Options struct {
 // in a variable of its package, which the option writes.
 var setQueryParser = sync.OnceFunc(func() { runtime.SetQueryParameterParser(queryParser{})(nil) })
 
-// register are the services that the facade serves.
-var register = []func(context.Context, *runtime.ServeMux, grpc.ClientConnInterface) error{
-	func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
+// services are what the facade serves: the files that annotate them, and how
+// their handlers are registered.
+var services = []struct {
+	file     protoreflect.FileDescriptor
+	register func(context.Context, *runtime.ServeMux, grpc.ClientConnInterface) error
+}{
+	{moderatov1.File_moderato_v1_moderation_proto, func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
 		return moderatov1.RegisterModerationServiceHandlerClient(ctx, mux, moderatov1.NewModerationServiceClient(conn))
-	},
-	func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
+	}},
+	{moderatov1.File_moderato_v1_channels_proto, func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
 		return moderatov1.RegisterChannelsServiceHandlerClient(ctx, mux, moderatov1.NewChannelsServiceClient(conn))
-	},
+	}},
 }
 
 // New makes the facade over a connection to the services.
 func New(conn grpc.ClientConnInterface, o Options) (http.Handler, error) {
 	setQueryParser()
-	routes, err := findRoutes(moderatov1.File_moderato_v1_moderation_proto, moderatov1.File_moderato_v1_channels_proto)
+	routes, err := findRoutes()
 	if err != nil {
 		return nil, err
 	}
@@ -85,8 +90,8 @@ func New(conn grpc.ClientConnInterface, o Options) (http.Handler, error) {
 		runtime.WithDisablePathLengthFallback(),
 		runtime.WithWriteContentLength(),
 	)
-	for _, r := range register {
-		if err := r(context.Background(), f.mux, conn); err != nil {
+	for _, s := range services {
+		if err := s.register(context.Background(), f.mux, conn); err != nil {
 			return nil, fmt.Errorf("register: %w", err)
 		}
 	}

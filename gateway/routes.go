@@ -23,14 +23,14 @@ func (m methods) String() string {
 	return strings.Join(append(slices.Clone(m), http.MethodOptions), ", ")
 }
 
-// findRoutes collects the HTTP annotations of files. Every path of the
+// findRoutes collects the HTTP annotations of the services. Every path of the
 // interface is fixed text.
-func findRoutes(files ...protoreflect.FileDescriptor) (routes, error) {
+func findRoutes() (routes, error) {
 	found := routes{}
-	for _, file := range files {
-		services := file.Services()
-		for i := range services.Len() {
-			rpcs := services.Get(i).Methods()
+	for _, s := range services {
+		annotated := s.file.Services()
+		for i := range annotated.Len() {
+			rpcs := annotated.Get(i).Methods()
 			for j := range rpcs.Len() {
 				method, path, err := route(rpcs.Get(j))
 				if err != nil {

@@ -155,6 +155,15 @@ func (a *Authenticator) lookUp(ctx context.Context, d digest.SHA256) (knownToken
 	}
 }
 
+// unavailable marks the error of a look-up: one that took too long is the
+// store's doing, and no call has begun.
+func (a *Authenticator) unavailable(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return &fault.Error{Reason: moderatov1.Reason_REASON_UNAVAILABLE, RetryAfter: time.Second, Cause: err}
+	}
+	return a.store.Classify(err)
+}
+
 func (a *Authenticator) read(ctx context.Context, d digest.SHA256) (knownToken, error) {
 	asked := time.Now()
 	row, err := a.store.Read.Token.Get(ctx, d)
@@ -163,11 +172,11 @@ func (a *Authenticator) read(ctx context.Context, d digest.SHA256) (knownToken, 
 		return knownToken{}, fault.New(moderatov1.Reason_REASON_TOKEN_INVALID)
 	}
 	if err != nil {
-		return knownToken{}, a.store.Classify(err)
+		return knownToken{}, a.unavailable(ctx, err)
 	}
 	now, err := a.store.Clock.Now(ctx, a.store.Read)
 	if err != nil {
-		return knownToken{}, a.store.Classify(err)
+		return knownToken{}, a.unavailable(ctx, err)
 	}
 	token := knownToken{row: row, scopes: strings.Fields(row.Scopes), asked: asked, skew: now.Sub(a.store.Clock.Local())}
 	a.known.Add(d, token)

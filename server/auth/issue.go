@@ -88,7 +88,7 @@ func (t NewToken) lifetime() time.Duration {
 func checkHolder(ctx context.Context, tx *ent.Tx, t NewToken) error {
 	client, err := tx.Application.Get(ctx, t.ClientID)
 	if ent.IsNotFound(err) {
-		return fmt.Errorf("%w: there is no client %q; create it with: moderato client create --id %s", ErrRefused, t.ClientID, t.ClientID)
+		return fmt.Errorf("%w: there is no client %q; create it with: moderato client create --id %s --name NAME", ErrRefused, t.ClientID, t.ClientID)
 	}
 	if err != nil {
 		return err

@@ -80,7 +80,7 @@ func run(parser *kong.Kong, args []string, errs io.Writer) (code int) {
 		}
 	}()
 	if unknown := unknownVariables(parser.Model); len(unknown) > 0 {
-		fmt.Fprintf(errs, "moderato: unknown environment variable %s; moderato --help lists those there are\n", unknown[0])
+		fmt.Fprintf(errs, "moderato: unknown environment variable %s; moderato serve --help lists those there are\n", unknown[0])
 		return 2
 	}
 	ctx, err := parser.Parse(args)
@@ -112,13 +112,18 @@ type database struct {
 
 // open opens a database whose schema is this program's.
 func (d database) open(ctx context.Context) (*store.Store, error) {
+	if d.DB.Path != "" {
+		if _, err := os.Stat(d.DB.Path); errors.Is(err, os.ErrNotExist) {
+			return nil, fmt.Errorf("there is no database at %s; name one with --db, or create it with: moderato migrate --db %s", store.URL(d.DB), store.URL(d.DB))
+		}
+	}
 	s, err := store.Open(ctx, store.URL(d.DB))
 	if err != nil {
 		return nil, err
 	}
 	if err := s.CheckVersion(ctx); err != nil {
 		s.Close()
-		return nil, fmt.Errorf("%w; run: moderato migrate", err)
+		return nil, fmt.Errorf("%w; run: moderato migrate --db %s (with the account in the URL)", err, store.URL(d.DB))
 	}
 	return s, nil
 }

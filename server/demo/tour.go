@@ -34,9 +34,9 @@ Let them back in:
 
 curl -s -X DELETE http://{{.REST}}/v1/moderation/ban -H 'client-id: {{.Cast.Client}}' -H 'Authorization: Bearer {{.Tokens.Moderator}}' -H 'content-type: application/json' -d '{"channelId":"{{.Cast.Owner.ID}}","banUsername":"{{.Cast.Raider.Username}}"}'
 
-What a chat server asks when somebody joins (in the project's directory; the first call builds grpcurl):
+What a chat server asks when somebody joins (in the project's directory; the first call builds grpcurl, which takes a minute):
 
-go tool -modfile=tools/go.mod grpcurl -plaintext -H 'client-id: {{.Cast.ServiceClient}}' -H 'authorization: Bearer {{.Tokens.Service}}' -d '{"channelId":"{{.Cast.Owner.ID}}","userId":"{{.Cast.Raider.ID}}"}' {{.GRPC}} moderato.platform.v1.ChatService/GetStanding
+go tool -modfile=tools/go.mod grpcurl -plaintext -emit-defaults -H 'client-id: {{.Cast.ServiceClient}}' -H 'authorization: Bearer {{.Tokens.Service}}' -d '{"channelId":"{{.Cast.Owner.ID}}","userId":"{{.Cast.Raider.ID}}"}' {{.GRPC}} moderato.platform.v1.ChatService/GetStanding
 
 `))
 

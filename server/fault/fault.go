@@ -103,6 +103,8 @@ func (e *Error) Text() string {
 		return e.Message
 	case len(e.Violations) == 1 && e.Violations[0].Field != "":
 		return e.Violations[0].Field + " " + e.Violations[0].Description + "."
+	case len(e.Violations) == 1 && (strings.HasPrefix(e.Violations[0].Description, "is ") || strings.HasPrefix(e.Violations[0].Description, "must ")):
+		return "The request body " + e.Violations[0].Description + "."
 	}
 	return conditions[e.Reason].message
 }

@@ -31,6 +31,9 @@ func ParseURL(text string) (URL, error) {
 		if path == "" {
 			return URL{}, errors.New("the file name after sqlite: is missing; use " + urlForms)
 		}
+		if strings.Contains(path, ":memory:") || strings.Contains(path, "?") {
+			return URL{}, errors.New("must name a file after sqlite:, without options and not :memory:; use " + urlForms)
+		}
 		return URL{Path: path}, nil
 	}
 	if !strings.HasPrefix(text, "mysql://") {

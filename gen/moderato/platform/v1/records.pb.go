@@ -26,6 +26,7 @@ const (
 // Record is one line of an import: exactly one of its fields is set, and in
 // JSON Lines that field's name is the only key of the line. A record is put:
 // what is there under the same key is replaced, so an import can be repeated.
+// Roles and messages have nothing to replace, and stay as they are.
 type Record struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// What the line describes.
