@@ -37,7 +37,7 @@ func (r *recorder) QueryContext(ctx context.Context, query string, args ...any) 
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.sent = append(r.sent, statement{query, args})
-	return r.db.QueryContext(ctx, query, args...)
+	return r.db.QueryContext(ctx, query, args...) //nolint:sqlclosecheck // whoever asked closes it
 }
 
 // record has the store's reads recorded.
