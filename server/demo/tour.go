@@ -34,6 +34,13 @@ Let them back in:
 
 curl -s -X DELETE http://{{.REST}}/v1/moderation/ban -H 'client-id: {{.Cast.Client}}' -H 'Authorization: Bearer {{.Tokens.Moderator}}' -H 'content-type: application/json' -d '{"channelId":"{{.Cast.Owner.ID}}","banUsername":"{{.Cast.Raider.Username}}"}'
 
+What is live, who followed lately, and the most viewed clips:
+
+curl -s 'http://{{.REST}}/v1/channels?type=live&limit=3' -H 'client-id: {{.Cast.Client}}' -H 'Authorization: Bearer {{.Tokens.App}}'
+curl -s 'http://{{.REST}}/v1/channels/followers?limit=3' -H 'client-id: {{.Cast.Client}}' -H 'Authorization: Bearer {{.Tokens.Owner}}'
+curl -s 'http://{{.REST}}/v1/channels/clips?channelId={{.Cast.Owner.ID}}&limit=3' -H 'client-id: {{.Cast.Client}}' -H 'Authorization: Bearer {{.Tokens.App}}'
+curl -s 'http://{{.REST}}/v1/channels/votes?channelId={{.Cast.Owner.ID}}&epoch=42' -H 'client-id: {{.Cast.Client}}' -H 'Authorization: Bearer {{.Tokens.App}}'
+
 What a chat server asks when somebody joins (in the project's directory; the first call builds grpcurl, which takes a minute):
 
 go tool -modfile=tools/go.mod grpcurl -plaintext -emit-defaults -H 'client-id: {{.Cast.ServiceClient}}' -H 'authorization: Bearer {{.Tokens.Service}}' -d '{"channelId":"{{.Cast.Owner.ID}}","userId":"{{.Cast.Raider.ID}}"}' {{.GRPC}} moderato.platform.v1.ChatService/GetStanding
