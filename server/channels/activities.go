@@ -43,14 +43,14 @@ func (s *Service) ListActivities(ctx context.Context, req *moderatov1.ListActivi
 		return nil, err
 	}
 	list := fmt.Sprintf("ListActivities/%s/%s", channelID, req.GetType())
-	after := activityPlace{At: math.MaxInt64}
-	if err := readCursor(list, req.GetCursor(), &after); err != nil {
+	place := activityPlace{At: math.MaxInt64}
+	if err := readCursor(list, req.GetCursor(), &place); err != nil {
 		return nil, err
 	}
 	if err := authorize(ctx, channelID); err != nil {
 		return nil, err
 	}
-	rows, err := s.readActivities(ctx, channelID, req.GetType(), after, limit+1)
+	rows, err := s.readActivities(ctx, channelID, req.GetType(), place, limit+1)
 	if err == nil && len(rows) == 0 {
 		err = roles.CheckChannel(ctx, s.Store, channelID)
 	}
@@ -65,17 +65,18 @@ func (s *Service) ListActivities(ctx context.Context, req *moderatov1.ListActivi
 	return result, err
 }
 
-func (s *Service) readActivities(ctx context.Context, channelID uid.ID, kind string, after activityPlace, limit int) ([]activity, error) {
-	where, args := "channel_id = ?", []any{channelID}
+func (s *Service) readActivities(ctx context.Context, channelID uid.ID, kind string, place activityPlace, limit int) ([]activity, error) {
+	index, where, args := "activity_channel_id_created_at_number", "channel_id = ?", []any{channelID}
 	if kind != "" {
-		where, args = where+" AND type = ?", append(args, kind)
+		index, where, args = "activity_channel_id_type_created_at_number", where+" AND type = ?", append(args, kind)
 	}
+	further, furtherArgs := after(s.Store, "created_at", "number", place.At, place.Number)
 	var rows []activity
 	err := store.QueryEach(ctx, s.Store.Read, `
-		SELECT created_at, number, type, info, action FROM activities
-		WHERE `+where+` AND created_at <= ? AND (created_at < ? OR number < ?)
+		SELECT created_at, number, type, info, action FROM activities`+byIndex(s.Store, index)+`
+		WHERE `+where+` AND `+further+`
 		ORDER BY created_at DESC, number DESC LIMIT ?`,
-		append(args, after.At, after.At, after.Number, limit),
+		append(append(args, furtherArgs...), limit),
 		func(scan func(...any) error) error {
 			a := activity{row: &moderatov1.Activity{Info: &structpb.Struct{}, Action: &structpb.Struct{}}}
 			var info, action []byte

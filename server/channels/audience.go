@@ -86,6 +86,16 @@ func parsePeople(ctx context.Context, operation string, req interface {
 	return p, authorize(ctx, p.channelID)
 }
 
+// from says how the rows of the page are found in the channel: on the index that
+// the list is sorted by, or the one row of userId by the table's key.
+func (p *people) from(s *store.Store, key, index string) (by, where string, args []any) {
+	if !p.userID.IsZero() {
+		return "", "user_id = ?", []any{p.channelID, p.userID}
+	}
+	where, args = after(s, key, "user_id", p.after.At, p.after.ID)
+	return byIndex(s, index), where, append([]any{p.channelID}, args...)
+}
+
 // member is a row with its place.
 type member struct {
 	timePlace
@@ -135,14 +145,11 @@ func (s *Service) ListFollowers(ctx context.Context, req *moderatov1.ListFollowe
 		return nil, s.Store.Classify(err)
 	}
 	// The page is cut on the index before anything is joined to it.
-	only, args := "", []any{p.channelID, p.after.At, p.after.At, p.after.ID}
-	if !p.userID.IsZero() {
-		only, args = " AND user_id = ?", append(args, p.userID)
-	}
+	by, where, args := p.from(s.Store, "followed_at", "follow_channel_id_followed_at_user_id")
 	rows, pagination, err := p.read(ctx, s.Store, now, `
 		SELECT f.followed_at, f.user_id, u.display_name, u.slug, u.avatar_url, f.followed_at, `+subscriptionColumns+`
-		FROM (SELECT channel_id, user_id, followed_at FROM follows
-			WHERE channel_id = ? AND followed_at <= ? AND (followed_at < ? OR user_id < ?)`+only+`
+		FROM (SELECT channel_id, user_id, followed_at FROM follows`+by+`
+			WHERE channel_id = ? AND `+where+`
 			ORDER BY followed_at DESC, user_id DESC LIMIT ?) f
 		JOIN users u ON u.id = f.user_id
 		LEFT JOIN subscriptions s ON s.channel_id = f.channel_id AND s.user_id = f.user_id
@@ -164,19 +171,16 @@ func (s *Service) ListSubscribers(ctx context.Context, req *moderatov1.ListSubsc
 	if err != nil {
 		return nil, s.Store.Classify(err)
 	}
-	only, args := "", []any{p.channelID, true, p.after.At, p.after.At, p.after.ID, now}
-	if !p.userID.IsZero() {
-		only, args = " AND user_id = ?", append(args, p.userID)
-	}
+	by, where, args := p.from(s.Store, "subscribed_at", "subscription_channel_id_is_active_subscribed_at_user_id")
 	rows, pagination, err := p.read(ctx, s.Store, now, `
 		SELECT s.subscribed_at, s.user_id, u.display_name, u.slug, u.avatar_url, f.followed_at, `+subscriptionColumns+`
-		FROM (SELECT * FROM subscriptions
-			WHERE channel_id = ? AND is_active = ? AND subscribed_at <= ? AND (subscribed_at < ? OR user_id < ?) AND expires_at > ?`+only+`
+		FROM (SELECT * FROM subscriptions`+by+`
+			WHERE channel_id = ? AND `+where+` AND is_active = ? AND expires_at > ?
 			ORDER BY subscribed_at DESC, user_id DESC LIMIT ?) s
 		JOIN users u ON u.id = s.user_id
 		LEFT JOIN follows f ON f.channel_id = s.channel_id AND f.user_id = s.user_id
 		ORDER BY s.subscribed_at DESC, s.user_id DESC`,
-		append(args, p.limit+1))
+		append(args, true, now, p.limit+1))
 	if err != nil {
 		return nil, err
 	}
@@ -196,25 +200,26 @@ func (s *Service) ListFollowed(ctx context.Context, req *moderatov1.ListFollowed
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
-	userID, after := auth.FromContext(ctx).UserID, start()
+	userID, place := auth.FromContext(ctx).UserID, start()
 	list := "ListFollowed/" + userID.String()
-	if err := readCursor(list, req.GetCursor(), &after); err != nil {
+	if err := readCursor(list, req.GetCursor(), &place); err != nil {
 		return nil, err
 	}
 	now, err := s.Store.Clock.Now(ctx, s.Store.Read)
 	if err != nil {
 		return nil, s.Store.Classify(err)
 	}
+	where, args := after(s.Store, "followed_at", "channel_id", place.At, place.ID)
 	var rows []followed
 	err = store.QueryEach(ctx, s.Store.Read, `
 		SELECT f.followed_at, f.channel_id, u.display_name, u.slug, u.avatar_url, f.is_notification_enabled, `+subscriptionColumns+`
-		FROM (SELECT channel_id, user_id, followed_at, is_notification_enabled FROM follows
-			WHERE user_id = ? AND followed_at <= ? AND (followed_at < ? OR channel_id < ?)
+		FROM (SELECT channel_id, user_id, followed_at, is_notification_enabled FROM follows`+byIndex(s.Store, "follow_user_id_followed_at_channel_id")+`
+			WHERE user_id = ? AND `+where+`
 			ORDER BY followed_at DESC, channel_id DESC LIMIT ?) f
 		JOIN users u ON u.id = f.channel_id
 		LEFT JOIN subscriptions s ON s.channel_id = f.channel_id AND s.user_id = f.user_id
 		ORDER BY f.followed_at DESC, f.channel_id DESC`,
-		[]any{userID, after.At, after.At, after.ID, limit + 1},
+		append(append([]any{userID}, args...), limit+1),
 		func(scan func(...any) error) error {
 			r := followed{row: &moderatov1.FollowedChannel{IsFollower: true}}
 			var sub subscriptionRow

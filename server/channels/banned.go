@@ -25,14 +25,14 @@ func (s *Service) ListBannedUsers(ctx context.Context, req *moderatov1.ListBanne
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
-	list, after := "ListBannedUsers/"+channelID.String(), start()
-	if err := readCursor(list, req.GetCursor(), &after); err != nil {
+	list, place := "ListBannedUsers/"+channelID.String(), start()
+	if err := readCursor(list, req.GetCursor(), &place); err != nil {
 		return nil, err
 	}
 	if err := authorize(ctx, channelID); err != nil {
 		return nil, err
 	}
-	rows, err := s.readBanned(ctx, channelID, after, limit+1)
+	rows, err := s.readBanned(ctx, channelID, place, limit+1)
 	if err == nil && len(rows) == 0 {
 		err = roles.CheckChannel(ctx, s.Store, channelID)
 	}
@@ -47,17 +47,18 @@ func (s *Service) ListBannedUsers(ctx context.Context, req *moderatov1.ListBanne
 	return result, err
 }
 
-func (s *Service) readBanned(ctx context.Context, channelID uid.ID, after timePlace, limit int) ([]banned, error) {
+func (s *Service) readBanned(ctx context.Context, channelID uid.ID, place timePlace, limit int) ([]banned, error) {
+	where, args := after(s.Store, "banned_at", "user_id", place.At, place.ID)
 	var rows []banned
 	err := store.QueryEach(ctx, s.Store.Read, `
 		SELECT b.banned_at, b.user_id, u.display_name, u.slug, m.id, m.display_name, m.slug
-		FROM (SELECT user_id, moderator_id, banned_at FROM bans
-			WHERE channel_id = ? AND banned_at <= ? AND (banned_at < ? OR user_id < ?)
+		FROM (SELECT user_id, moderator_id, banned_at FROM bans`+byIndex(s.Store, "ban_channel_id_banned_at_user_id")+`
+			WHERE channel_id = ? AND `+where+`
 			ORDER BY banned_at DESC, user_id DESC LIMIT ?) b
 		JOIN users u ON u.id = b.user_id
 		JOIN users m ON m.id = b.moderator_id
 		ORDER BY b.banned_at DESC, b.user_id DESC`,
-		[]any{channelID, after.At, after.At, after.ID, limit},
+		append(append([]any{channelID}, args...), limit),
 		func(scan func(...any) error) error {
 			r := banned{row: &moderatov1.BannedUser{BannedBy: &moderatov1.BannedBy{}}}
 			var moderator uid.ID

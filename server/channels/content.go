@@ -66,11 +66,12 @@ func (s *Service) parseContent(ctx context.Context, operation, recent, standard 
 
 // keys is a query for the rows of the page, cut on an index, and what goes with
 // it.
-func (c *content) keys(table string) (query string, args []any) {
-	return fmt.Sprintf(`SELECT * FROM %[1]s
-		WHERE channel_id = ? AND %[2]s <= ? AND (%[2]s < ? OR id < ?)
-		ORDER BY %[2]s DESC, id DESC LIMIT ?`, table, c.column),
-		[]any{c.channel.ID, c.after.Key, c.after.Key, c.after.ID, c.limit + 1}
+func (c *content) keys(s *store.Store, entity string) (query string, args []any) {
+	where, args := after(s, c.column, "id", c.after.Key, c.after.ID)
+	return "SELECT * FROM " + entity + "s" + byIndex(s, entity+"_channel_id_"+c.column+"_id") + `
+		WHERE channel_id = ? AND ` + where + `
+		ORDER BY ` + c.column + ` DESC, id DESC LIMIT ?`,
+		append(append([]any{c.channel.ID}, args...), c.limit+1)
 }
 
 // clip is a row with its place.
@@ -85,7 +86,7 @@ func (s *Service) ListClips(ctx context.Context, req *moderatov1.ListClipsReques
 	if err != nil {
 		return nil, err
 	}
-	keys, args := c.keys("clips")
+	keys, args := c.keys(s.Store, "clip")
 	var rows []clip
 	err = store.QueryEach(ctx, s.Store.Read, fmt.Sprintf(`
 		SELECT c.%[1]s, c.id, c.title, c.view_count, c.duration, c.preview_img_url, c.clip_url,
@@ -130,7 +131,7 @@ func (s *Service) ListVods(ctx context.Context, req *moderatov1.ListVodsRequest)
 	if err != nil {
 		return nil, err
 	}
-	keys, args := c.keys("vods")
+	keys, args := c.keys(s.Store, "vod")
 	var rows []vod
 	err = store.QueryEach(ctx, s.Store.Read, fmt.Sprintf(`
 		SELECT c.%[1]s, c.id, c.title, c.view_count, c.duration, c.preview_img_url, c.started_at, c.ended_at, `+contentColumns+`

@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -12,11 +14,17 @@ import (
 	entsql "entgo.io/ent/dialect/sql"
 
 	"github.com/moderato-live/moderato/ent"
-	"github.com/moderato-live/moderato/server/instant"
-	"github.com/moderato-live/moderato/server/servertest"
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/channels"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 )
+
+// statement is a query that was sent.
+type statement struct {
+	text string
+	args []any
+}
 
 // recorder keeps the queries that go through it.
 type recorder struct {
@@ -26,18 +34,12 @@ type recorder struct {
 	sent []statement
 }
 
-// statement is a query with its arguments.
-type statement struct {
-	text string
-	args []any
-}
-
 // QueryContext is how store.QueryEach queries.
 func (r *recorder) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	r.sent = append(r.sent, statement{query, args})
-	return r.db.QueryContext(ctx, query, args...) //nolint:sqlclosecheck // whoever asked closes it
+	r.mu.Unlock()
+	return r.db.QueryContext(ctx, query, args...)
 }
 
 // record has the store's reads recorded.
@@ -51,99 +53,53 @@ func record(s *store.Store) *recorder {
 	return r
 }
 
-// TestPagesAreCutOnTheirIndex asks each store how it reads the first and a later
-// page of the hot lists: the table that is paged is searched on the index of its
-// order, without a scan or a sort. What is joined and sorted after that is a page.
-func TestPagesAreCutOnTheirIndex(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		fillForPlans(t, s)
-		r := record(s.Store)
-		caller := s.As(t, servertest.Owner)
-		user := s.As(t, planUser(0))
-		owner := servertest.Owner.String()
-		for _, c := range []struct {
-			as                 servertest.Credentials
-			path, table, index string
-		}{
-			{caller, "", "channels", "channel_is_live_viewer_count_id"},
-			{caller, "?categoryId[]=3", "channels", "channel_category_id_is_live_viewer_count_id"},
-			{caller, "/followers?", "follows", "follow_channel_id_followed_at_user_id"},
-			{user, "/followed?", "follows", "follow_user_id_followed_at_channel_id"},
-			{caller, "/subscribers?", "subscriptions", "subscription_channel_id_is_active_subscribed_at_user_id"},
-			{caller, "/banned-users?", "bans", "ban_channel_id_banned_at_user_id"},
-			{caller, "/clips?orderBy=most_recent&channelId=" + owner, "clips", "clip_channel_id_created_at_id"},
-			{caller, "/clips?orderBy=most_viewed&channelId=" + owner, "clips", "clip_channel_id_view_count_id"},
-			{caller, "/vods?orderBy=most_recent&channelId=" + owner, "vods", "vod_channel_id_started_at_id"},
-			{caller, "/vods?orderBy=most_viewed&channelId=" + owner, "vods", "vod_channel_id_view_count_id"},
-		} {
-			if !strings.Contains(c.path, "?") {
-				c.path += "?"
-			}
-			_, next := page(t, s, c.as, list{path: c.path + "&", key: keyOf(c.table)}, 20, "")
-			if next == "" {
-				t.Errorf("%s has one page only, so its plan says nothing", c.path)
-			}
-			checkPlan(t, s.Store, c.path, r.last(c.table), c.table, c.index)
-			page(t, s, c.as, list{path: c.path + "&", key: keyOf(c.table)}, 20, next)
-			checkPlan(t, s.Store, c.path+" later", r.last(c.table), c.table, c.index)
-		}
-	})
-}
-
-func keyOf(table string) string {
-	if table == "clips" {
-		return "clipId"
-	}
-	return "id"
-}
-
-// last is the last statement that pages a table.
-func (r *recorder) last(table string) statement {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for i := len(r.sent) - 1; i >= 0; i-- {
-		if strings.Contains(r.sent[i].text, "FROM "+table) && strings.Contains(r.sent[i].text, "LIMIT") {
-			return r.sent[i]
+// of is the last query that was sent that reads a table first.
+func (r *recorder) of(t *testing.T, table string) statement {
+	t.Helper()
+	for n := len(r.sent) - 1; n >= 0; n-- {
+		if strings.Contains(r.sent[n].text, "FROM "+table) {
+			return r.sent[n]
 		}
 	}
+	t.Fatalf("no query of %s was sent", table)
 	return statement{}
 }
 
-// checkPlan looks at the steps that read the paged table.
-func checkPlan(t *testing.T, s *store.Store, what string, q statement, table, index string) {
+// wantPlan fails unless the statement reads its list's table by this index, each
+// other one by a key, and sorts no more than the page.
+func wantPlan(t *testing.T, s *store.Store, what string, q statement, table, index string) {
 	t.Helper()
-	found := false
 	plan := explain(t, s, q)
-	for i, step := range plan {
-		if s.IsEmbedded() {
-			if strings.Contains(step, "SCAN "+table) {
-				t.Errorf("%s scans %s:\n%s", what, table, strings.Join(plan, "\n"))
-			}
-			if strings.Contains(step, "SEARCH "+table+" ") && strings.Contains(step, " "+index+" ") {
-				found = true
-				if i+1 < len(plan) && strings.Contains(plan[i+1], "TEMP B-TREE") {
-					t.Errorf("%s sorts %s:\n%s", what, table, strings.Join(plan, "\n"))
-				}
-			}
-			continue
+	read, key := "table="+table+" ", " key="+index+" "
+	if s.IsEmbedded() {
+		read, key = "SEARCH "+table+" ", " INDEX "+index+" "
+	}
+	found := false
+	for step := range strings.Lines(plan) {
+		if strings.HasPrefix(step, read) {
+			found = strings.Contains(step, key)
 		}
-		if !strings.Contains(step, "table="+table+" ") {
-			continue
-		}
-		found = found || strings.Contains(step, "key="+index+" ")
-		for _, bad := range []string{"type=ALL", "type=index ", "filesort", "temporary"} {
-			if strings.Contains(step, bad) {
-				t.Errorf("%s has %s:\n%s", what, bad, strings.Join(plan, "\n"))
+		isPage := strings.HasPrefix(step, "table=<derived") || strings.HasPrefix(step, "SCAN "+alias(q)+" ")
+		for _, bad := range []string{"SCAN ", "TEMP B-TREE", "filesort", "temporary", "type=ALL", "type=index ", "join buffer", "|filter"} {
+			if !isPage && strings.Contains(step, bad) {
+				t.Errorf("%s: the plan has %q:\n%s", what, bad, plan)
 			}
 		}
 	}
 	if !found {
-		t.Errorf("%s does not search %s on %s:\n%s", what, table, index, strings.Join(plan, "\n"))
+		t.Errorf("%s: the plan does not read %s by %s:\n%s", what, table, index, plan)
 	}
 }
 
+// alias is the name that a statement gives to its page.
+func alias(q statement) string {
+	_, after, _ := strings.Cut(q.text, "LIMIT ?) ")
+	name, _, _ := strings.Cut(after, "\n")
+	return name
+}
+
 // explain is a line for each step of a plan.
-func explain(t *testing.T, s *store.Store, q statement) []string {
+func explain(t *testing.T, s *store.Store, q statement) string {
 	t.Helper()
 	verb := "EXPLAIN FORMAT=TRADITIONAL "
 	if s.IsEmbedded() {
@@ -161,97 +117,273 @@ func explain(t *testing.T, s *store.Store, q statement) []string {
 	var plan []string
 	for rows.Next() {
 		values, columns := make([]sql.NullString, len(names)), make([]any, len(names))
-		for i := range values {
-			columns[i] = &values[i]
+		for n := range values {
+			columns[n] = &values[n]
 		}
 		if err := rows.Scan(columns...); err != nil {
 			t.Fatal(err)
 		}
-		step := ""
-		for i, name := range names {
-			step += name + "=" + values[i].String + " "
-		}
-		plan = append(plan, step)
+		plan = append(plan, step(names, values))
 	}
 	if err := rows.Err(); err != nil {
 		t.Fatal(err)
 	}
-	return plan
+	return strings.Join(plan, "\n")
 }
 
+func step(names []string, values []sql.NullString) string {
+	var parts []string
+	for n, name := range names {
+		switch {
+		case name == "detail": // SQLite's whole step
+			return values[n].String + " "
+		case slices.Contains([]string{"table", "type", "key", "rows", "Extra"}, name):
+			parts = append(parts, name+"="+values[n].String)
+		}
+	}
+	return strings.Join(parts, " ") + " "
+}
+
+// crowd is how many rows each table has for the plans: of many channels, some
+// with more rows than others, the measured one with the most.
 const (
-	planUsers    = 1200
-	planChannels = 300
+	crowdRows     = 6000
+	crowdOwn      = 1500
+	crowdChannels = 30
 )
 
-func planUser(i int) uid.ID { return uid.MustParse(fmt.Sprintf("0b6feeee-0000-4000-8000-%012x", i+1)) }
-
-// fillForPlans puts enough rows into the tables that a plan matters, of several
-// channels, and has the store count them.
-func fillForPlans(t *testing.T, s *servertest.Server) {
+// fillCrowd fills the tables of all lists, and the users, and has the store
+// look at them.
+func fillCrowd(t *testing.T, s *store.Store) {
 	t.Helper()
-	err := s.Store.Write(context.Background(), func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
-		for i := range planUsers {
-			id, at := planUser(i), instant.Instant(1_700_000_000_000+int64(i)*1000)
-			name := fmt.Sprintf("plan%d", i)
-			if err := tx.User.Create().SetID(id).SetUsername(name).SetSlug(name).SetDisplayName(name).SetAvatarURL("").SetCreatedAt(1).Exec(ctx); err != nil {
-				return err
-			}
-			if i < planChannels {
-				err := tx.Channel.Create().SetID(id).SetTitle("t").SetBio("").SetLang("en").SetCategoryID(int64(i % 5)).
-					SetIsLive(i%3 == 0).SetViewerCount(int64(i % 3)).SetCreatedAt(1).Exec(ctx)
-				if err != nil {
-					return err
-				}
-				if err := tx.Follow.Create().SetChannelID(id).SetUserID(planUser(0)).SetFollowedAt(at).SetIsNotificationEnabled(true).Exec(ctx); err != nil {
-					return err
-				}
-			}
-			for c, channel := range []uid.ID{servertest.Owner, servertest.Other} {
-				if err := fillChannel(ctx, tx, channel, id, at, int64(i), c); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
+	r := rand.New(rand.NewPCG(21, 34))
+	users := make([]uid.ID, crowdRows)
+	tables := map[string]bool{"users": true, "votes": true, "channels": true, "categories": true}
+	for n := range users {
+		users[n] = randomItem(r, 0, 0).id
+	}
+	insertMany(t, s, "users (id, username, slug, display_name, avatar_url, created_at)", crowdRows, func(n int) []any {
+		name := fmt.Sprint("user", n)
+		return []any{users[n], name, name, name, "", 1}
 	})
+	insertMany(t, s, "categories (id, name, slug, image_url)", 200, func(n int) []any {
+		return []any{n + 1, fmt.Sprint(n), fmt.Sprint(n), ""}
+	})
+	insertMany(t, s, "channels (id, title, bio, lang, category_id, created_at, preview_img_url)", crowdChannels, func(n int) []any {
+		return []any{users[n], "Title", "", "en", 0, 1, ""}
+	})
+	for _, l := range pagedLists() {
+		key := l.table + l.owner
+		if tables[key] {
+			continue
+		}
+		tables[key], tables[l.table] = true, true
+		insertMany(t, s, l.table+" ("+l.owner+", "+l.columns+")", crowdRows, func(n int) []any {
+			i := randomItem(r, 1_700_000_000_000+r.Int64N(crowdRows), r.Int64())
+			if l.table != "activities" && l.table != "clips" && l.table != "vods" {
+				i.id = users[n]
+			}
+			values := l.values(i)
+			if l.table == "activities" {
+				values[3] = []string{"gift", "follower", "follower"}[n%3]
+			}
+			return append([]any{crowdOwner(l.ownerID, users, n)}, values...)
+		})
+	}
+	insertMany(t, s, "votes (id, channel_id, epoch, username, address, amount, voted_at)", crowdRows, func(n int) []any {
+		return []any{randomItem(r, 0, 0).id, crowdOwner(owner, users, n), n % 10, "voter", "", 1, 1_700_000_000_000 + r.Int64N(crowdRows)}
+	})
+	if s.IsEmbedded() {
+		exec(t, s, "ANALYZE")
+		return
+	}
+	for table := range tables {
+		if !strings.HasSuffix(table, "_id") {
+			analyze(t, s, table)
+		}
+	}
+}
+
+func crowdOwner(own uid.ID, users []uid.ID, n int) uid.ID {
+	if n < crowdOwn {
+		return own
+	}
+	return users[n%crowdChannels]
+}
+
+func analyze(t *testing.T, s *store.Store, table string) {
+	t.Helper()
+	err := store.QueryEach(context.Background(), s.Read, "ANALYZE TABLE "+table, nil, func(func(...any) error) error { return nil })
 	if err != nil {
 		t.Fatal(err)
 	}
-	analyze(t, s.Store)
 }
 
-// analyze has the store count its rows.
-func analyze(t *testing.T, s *store.Store) {
+// insertMany inserts rows, many with a statement.
+func insertMany(t *testing.T, s *store.Store, into string, count int, row func(n int) []any) {
 	t.Helper()
-	statement := "ANALYZE TABLE users, channels, follows, subscriptions, bans, clips, vods"
-	if s.IsEmbedded() {
-		statement = "ANALYZE"
+	const batch = 500
+	for n := 0; n < count; {
+		var args []any
+		var marks []string
+		for ; n < count && len(marks) < batch; n++ {
+			values := row(n)
+			args = append(args, values...)
+			marks = append(marks, "(?"+strings.Repeat(", ?", len(values)-1)+")")
+		}
+		exec(t, s, "INSERT INTO "+into+" VALUES "+strings.Join(marks, ", "), args...)
 	}
-	if _, err := s.DB().ExecContext(context.Background(), statement); err != nil {
+}
+
+// TestPlansOfLists explains the statement of each list's first page and of one
+// further on, as it was sent.
+func TestPlansOfLists(t *testing.T) {
+	indexes := map[string]string{
+		"followers":          "follow_channel_id_followed_at_user_id",
+		"followed":           "follow_user_id_followed_at_channel_id",
+		"subscribers":        "subscription_channel_id_is_active_subscribed_at_user_id",
+		"banned users":       "ban_channel_id_banned_at_user_id",
+		"activities":         "activity_channel_id_created_at_number",
+		"gifts":              "activity_channel_id_type_created_at_number",
+		"clips, most viewed": "clip_channel_id_view_count_id",
+		"clips, most recent": "clip_channel_id_created_at_id",
+		"VODs, most viewed":  "vod_channel_id_view_count_id",
+		"VODs, most recent":  "vod_channel_id_started_at_id",
+	}
+	eachService(t, func(t *testing.T, s *channels.Service) {
+		fillCrowd(t, s.Store)
+		recorded := record(s.Store)
+		for _, l := range pagedLists() {
+			for _, size := range []*int32{limit(1), nil, limit(l.most)} {
+				cursor := ""
+				for page := 1; page <= deep(l, size); page++ {
+					rows, pagination, err := l.page(s, cursor, size)
+					if err != nil || pagination.GetCursor() == "" {
+						t.Fatalf("%s: got %d rows, %v, %v, want more", l.name, len(rows), pagination, err)
+					}
+					cursor = pagination.GetCursor()
+					if page == 1 || page == deep(l, size) {
+						wantPlan(t, s.Store, fmt.Sprintf("%s, %d rows, page %d", l.name, len(rows), page), recorded.of(t, l.table), l.table, indexes[l.name])
+					}
+				}
+			}
+		}
+		wantPlansOfVotes(t, s, recorded)
+		wantPlansOfOneUser(t, s, recorded)
+	})
+}
+
+// deep is a page in the middle of a list, or at least further on.
+func deep(l pagedList, size *int32) int {
+	if size == nil || *size != l.most {
+		return 3
+	}
+	return crowdOwn / 6 / int(*size)
+}
+
+func wantPlansOfVotes(t *testing.T, s *channels.Service, recorded *recorder) {
+	t.Helper()
+	for epoch, index := range map[string]string{"all": "vote_channel_id_voted_at_id", "3": "vote_channel_id_epoch_voted_at_id"} {
+		r, err := s.ListVotes(as(owner), &moderatov1.ListVotesRequest{ChannelId: owner.String(), Epoch: epoch})
+		if err != nil || len(r.GetVotes()) == 0 {
+			t.Fatalf("votes of %s: got %v, %v", epoch, r, err)
+		}
+		wantPlan(t, s.Store, "votes of "+epoch, recorded.of(t, "votes"), "votes", index)
+	}
+}
+
+// wantPlansOfOneUser checks that a list with userId finds the one row by the
+// key of its table.
+func wantPlansOfOneUser(t *testing.T, s *channels.Service, recorded *recorder) {
+	t.Helper()
+	followers, err := s.ListFollowers(as(owner), &moderatov1.ListFollowersRequest{Limit: limit(1)})
+	if err != nil {
 		t.Fatal(err)
 	}
+	user := followers.GetRows()[0].GetId()
+	if _, err := s.ListFollowers(as(owner), &moderatov1.ListFollowersRequest{UserId: user}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.ListSubscribers(as(owner), &moderatov1.ListSubscribersRequest{UserId: user}); err != nil {
+		t.Fatal(err)
+	}
+	for _, table := range []string{"follows", "subscriptions"} {
+		key := "PRIMARY"
+		if s.Store.IsEmbedded() {
+			key = "sqlite_autoindex_" + table + "_1"
+		}
+		wantPlan(t, s.Store, table+" of one user", recorded.of(t, table), table, key)
+	}
 }
 
-func fillChannel(ctx context.Context, tx *ent.Tx, channel, user uid.ID, at instant.Instant, i int64, c int) error {
-	const never = instant.Instant(9_000_000_000_000)
-	id := user
-	id[1] = byte(c + 1)
-	err := tx.Follow.Create().SetChannelID(channel).SetUserID(user).SetFollowedAt(at).SetIsNotificationEnabled(false).Exec(ctx)
-	if err == nil {
-		err = tx.Subscription.Create().SetChannelID(channel).SetUserID(user).SetSubscribedAt(at).SetExpiresAt(never).
-			SetRenewCount(0).SetStreakCount(1).SetIsActive(i%4 > 0).Exec(ctx)
+// TestPagesCostTheSameAnywhere counts the rows that a server reads for the first
+// page and for one in the middle: of a list of many keys, and of one in which
+// all rows share theirs.
+func TestPagesCostTheSameAnywhere(t *testing.T) {
+	eachService(t, func(t *testing.T, s *channels.Service) {
+		if s.Store.IsEmbedded() {
+			return // counts no rows
+		}
+		fillCrowd(t, s.Store)
+		recorded := record(s.Store)
+		for _, table := range []string{"", "follows SET followed_at = 5", "bans SET banned_at = 5", "clips SET view_count = 5, created_at = 5"} {
+			if table != "" {
+				exec(t, s.Store, "UPDATE "+table)
+			}
+			for _, l := range pagedLists() {
+				var first int
+				cursor := ""
+				for n := range 20 {
+					_, pagination, err := l.page(s, cursor, limit(20))
+					if err != nil || pagination.GetCursor() == "" {
+						t.Fatalf("%s: got %v, %v, want more", l.name, pagination, err)
+					}
+					cursor = pagination.GetCursor()
+					if n == 0 {
+						first = rowsRead(t, s.Store, recorded.of(t, l.table))
+					}
+				}
+				if got := rowsRead(t, s.Store, recorded.of(t, l.table)); got > first+5 {
+					t.Errorf("%s %s: page 20 reads %d rows, the first %d", l.name, table, got, first)
+				}
+			}
+		}
+	})
+}
+
+// rowsRead is how many rows a server reads for a statement.
+func rowsRead(t *testing.T, s *store.Store, q statement) int {
+	t.Helper()
+	ctx := context.Background()
+	conn, err := s.DB().Conn(ctx)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if err == nil {
-		err = tx.Ban.Create().SetChannelID(channel).SetUserID(user).SetModeratorID(servertest.Moderator).SetBannedAt(at).Exec(ctx)
+	defer func() { _ = conn.Close() }()
+	read := func(text string, args ...any) (sum int) {
+		rows, err := conn.QueryContext(ctx, text, args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = rows.Close() }()
+		for rows.Next() {
+			if len(args) > 0 {
+				continue
+			}
+			var name string
+			var value int
+			if err := rows.Scan(&name, &value); err != nil {
+				t.Fatal(err)
+			}
+			sum += value
+		}
+		if err := rows.Err(); err != nil {
+			t.Fatal(err)
+		}
+		return sum
 	}
-	if err == nil {
-		err = tx.Clip.Create().SetID(id).SetChannelID(channel).SetCreatorID(user).SetTitle("c").SetViewCount(i % 50).SetDuration(1).
-			SetPreviewImgURL("").SetClipURL("").SetCategoryID(0).SetCreatedAt(at).Exec(ctx)
-	}
-	if err == nil {
-		err = tx.Vod.Create().SetID(id).SetChannelID(channel).SetTitle("v").SetViewCount(i % 50).SetDuration(1).
-			SetPreviewImgURL("").SetStartedAt(at).SetEndedAt(at).SetCategoryID(0).Exec(ctx)
-	}
-	return err
+	const status = "SHOW SESSION STATUS LIKE 'Handler_read%'"
+	before := read(status)
+	read(q.text, q.args...)
+	return read(status) - before
 }

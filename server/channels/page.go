@@ -15,6 +15,26 @@ func readCursor(list, cursor string, place any) error {
 	return nil
 }
 
+// after is the condition for the rows of a list that come after a place, key and
+// tie, both descending: in the form that each store turns into ranges of an
+// index over both columns, so that a page costs the same anywhere in the list
+// and however many rows share a key.
+func after(s *store.Store, keyColumn, tieColumn string, key, tie any) (condition string, args []any) {
+	if s.IsEmbedded() {
+		return "(" + keyColumn + ", " + tieColumn + ") < (?, ?)", []any{key, tie}
+	}
+	return "(" + keyColumn + " < ? OR (" + keyColumn + " = ? AND " + tieColumn + " < ?))", []any{key, key, tie}
+}
+
+// byIndex follows a table's name and has it read by an index, whatever the
+// statistics say: a store that guesses wrong reads all that a channel has.
+func byIndex(s *store.Store, index string) string {
+	if s.IsEmbedded() {
+		return " INDEXED BY " + index
+	}
+	return " FORCE INDEX (" + index + ")"
+}
+
 // cut takes the rows of a page from up to limit+1 rows that were read, and makes
 // the cursor for the next page from the last row's place. There is one exactly
 // if the row beyond the page is there.

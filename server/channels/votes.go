@@ -24,13 +24,13 @@ func (s *Service) ListVotes(ctx context.Context, req *moderatov1.ListVotesReques
 	if err := authorize(ctx, channelID); err != nil {
 		return nil, err
 	}
-	where, args := "", []any{channelID}
+	index, where, args := "vote_channel_id_voted_at_id", "", []any{channelID}
 	if epoch != nil {
-		where, args = " AND epoch = ?", append(args, *epoch)
+		index, where, args = "vote_channel_id_epoch_voted_at_id", " AND epoch = ?", append(args, *epoch)
 	}
 	var result moderatov1.ListVotesResponse
 	err := store.QueryEach(ctx, s.Store.Read, `
-		SELECT id, username, address, amount, voted_at FROM votes
+		SELECT id, username, address, amount, voted_at FROM votes`+byIndex(s.Store, index)+`
 		WHERE channel_id = ?`+where+` ORDER BY voted_at DESC, id DESC LIMIT ?`,
 		append(args, s.MaxResults+1),
 		func(scan func(...any) error) error {

@@ -1,0 +1,244 @@
+package channels_test
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/channels"
+	"github.com/moderato-live/moderato/server/fault"
+	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/policy"
+	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/store/storetest"
+	"github.com/moderato-live/moderato/server/uid"
+)
+
+// eachService runs a test on the service over a store with the World.
+func eachService(t *testing.T, test func(t *testing.T, s *channels.Service)) {
+	t.Helper()
+	storetest.Each(t, func(t *testing.T, url store.URL) {
+		ctx := context.Background()
+		if err := store.Migrate(ctx, url, slog.New(slog.DiscardHandler)); err != nil {
+			t.Fatal(err)
+		}
+		s, err := store.Open(ctx, url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(s.Close)
+		servertest.Import(t, s, servertest.World()...)
+		test(t, &channels.Service{Store: s, MaxResults: 50000})
+	})
+}
+
+// as is the context of a call that a user makes.
+func as(user uid.ID) context.Context {
+	caller := &auth.Caller{Kind: auth.User, ClientID: servertest.Dashboard, UserID: user}
+	return policy.NewContext(auth.NewContext(context.Background(), caller), policy.Rule{})
+}
+
+// asApp is the context of a call that an app makes.
+func asApp() context.Context {
+	caller := &auth.Caller{Kind: auth.App, ClientID: servertest.Dashboard}
+	return policy.NewContext(auth.NewContext(context.Background(), caller), policy.Rule{})
+}
+
+// item is a row of any of the lists: by what it is sorted, and by what it is
+// told from others.
+type item struct {
+	key    int64
+	id     uid.ID
+	number int64
+}
+
+func randomItem(r *rand.Rand, key, number int64) item {
+	i := item{key: key, number: number}
+	for b := range i.id {
+		i.id[b] = byte(r.Uint32())
+	}
+	return i
+}
+
+// pagedList is one of the lists with pages.
+type pagedList struct {
+	name string
+	most int32 // rows of a page
+	// table holds it, and owner is the column that is the channel, or the user
+	// whose list it is.
+	table, owner string
+	ownerID      uid.ID
+	// columns are those of a row but the owner.
+	columns string
+	values  func(i item) []any
+	// page reads a page, as who may: what it is told by of each row.
+	page func(s *channels.Service, cursor string, limit *int32) ([]string, *moderatov1.Pagination, error)
+	// numbered lists are sorted and told by number instead of id.
+	numbered bool
+}
+
+func (l pagedList) told(i item) string {
+	if l.numbered {
+		return fmt.Sprint(i.number)
+	}
+	return i.id.String()
+}
+
+// sorted is what the list must answer.
+func (l pagedList) sorted(items []item) []string {
+	items = slices.Clone(items)
+	slices.SortFunc(items, func(a, b item) int {
+		if l.numbered {
+			return cmp.Or(cmp.Compare(b.key, a.key), cmp.Compare(b.number, a.number))
+		}
+		return cmp.Or(cmp.Compare(b.key, a.key), bytes.Compare(b.id[:], a.id[:]))
+	})
+	ids := make([]string, len(items))
+	for n, i := range items {
+		ids[n] = l.told(i)
+	}
+	return ids
+}
+
+// ids are what each row is told by.
+func ids[Row any](rows []Row, id func(Row) string) []string {
+	var found []string
+	for _, r := range rows {
+		found = append(found, id(r))
+	}
+	return found
+}
+
+const farFuture = instant.Instant(4_000_000_000_000)
+
+var owner, other = servertest.Owner, servertest.Other
+
+func pagedLists() []pagedList {
+	people := func(f string) func(i item) []any {
+		return func(i item) []any {
+			switch f {
+			case "subscriptions":
+				return []any{i.id, i.key, farFuture, 0, 1, true}
+			case "bans":
+				return []any{i.id, i.key, servertest.Moderator}
+			}
+			return []any{i.id, i.key, true}
+		}
+	}
+	activity := func(i item) []any {
+		return []any{i.id, i.number, fmt.Sprint("key ", i.number), "gift", `{"count": 3}`, "{}", i.key}
+	}
+	clip := func(i item) []any { return []any{i.id, owner, "Title", i.key, 30, "", "", 0, i.key} }
+	vod := func(i item) []any { return []any{i.id, "Title", i.key, 30, "", i.key, i.key + 1000, 0} }
+	const (
+		subscriptionColumns = "user_id, subscribed_at, expires_at, renew_count, streak_count, is_active"
+		activityColumns     = "id, number, dedup_key, type, info, action, created_at"
+		clipColumns         = "id, creator_id, title, view_count, duration, preview_img_url, clip_url, category_id, created_at"
+		vodColumns          = "id, title, view_count, duration, preview_img_url, started_at, ended_at, category_id"
+	)
+	clips := func(order string) func(s *channels.Service, cursor string, limit *int32) ([]string, *moderatov1.Pagination, error) {
+		return func(s *channels.Service, cursor string, limit *int32) ([]string, *moderatov1.Pagination, error) {
+			r, err := s.ListClips(asApp(), &moderatov1.ListClipsRequest{ChannelId: owner.String(), Cursor: cursor, Limit: limit, OrderBy: order})
+			return ids(r.GetRows(), (*moderatov1.Clip).GetClipId), r.GetPagination(), err
+		}
+	}
+	vods := func(order string) func(s *channels.Service, cursor string, limit *int32) ([]string, *moderatov1.Pagination, error) {
+		return func(s *channels.Service, cursor string, limit *int32) ([]string, *moderatov1.Pagination, error) {
+			r, err := s.ListVods(as(servertest.Viewer), &moderatov1.ListVodsRequest{ChannelId: owner.String(), Cursor: cursor, Limit: limit, OrderBy: order})
+			return ids(r.GetRows(), (*moderatov1.Vod).GetId), r.GetPagination(), err
+		}
+	}
+	activities := func(kind string) func(s *channels.Service, cursor string, limit *int32) ([]string, *moderatov1.Pagination, error) {
+		return func(s *channels.Service, cursor string, limit *int32) ([]string, *moderatov1.Pagination, error) {
+			r, err := s.ListActivities(as(owner), &moderatov1.ListActivitiesRequest{Cursor: cursor, Limit: limit, Type: kind})
+			return ids(r.GetRows(), func(a *moderatov1.Activity) string { return fmt.Sprint(a.GetId()) }), r.GetPagination(), err
+		}
+	}
+	followers := func(s *channels.Service, cursor string, limit *int32) ([]string, *moderatov1.Pagination, error) {
+		r, err := s.ListFollowers(as(owner), &moderatov1.ListFollowersRequest{Cursor: cursor, Limit: limit})
+		return ids(r.GetRows(), (*moderatov1.AudienceMember).GetId), r.GetPagination(), err
+	}
+	followed := func(s *channels.Service, cursor string, limit *int32) ([]string, *moderatov1.Pagination, error) {
+		r, err := s.ListFollowed(as(servertest.Viewer), &moderatov1.ListFollowedRequest{Cursor: cursor, Limit: limit})
+		return ids(r.GetRows(), (*moderatov1.FollowedChannel).GetId), r.GetPagination(), err
+	}
+	subscribers := func(s *channels.Service, cursor string, limit *int32) ([]string, *moderatov1.Pagination, error) {
+		r, err := s.ListSubscribers(as(owner), &moderatov1.ListSubscribersRequest{Cursor: cursor, Limit: limit})
+		return ids(r.GetRows(), (*moderatov1.AudienceMember).GetId), r.GetPagination(), err
+	}
+	banned := func(s *channels.Service, cursor string, limit *int32) ([]string, *moderatov1.Pagination, error) {
+		r, err := s.ListBannedUsers(as(owner), &moderatov1.ListBannedUsersRequest{Cursor: cursor, Limit: limit})
+		return ids(r.GetRows(), (*moderatov1.BannedUser).GetId), r.GetPagination(), err
+	}
+	return []pagedList{
+		{"followers", 100, "follows", "channel_id", owner, "user_id, followed_at, is_notification_enabled", people("follows"), followers, false},
+		{"followed", 100, "follows", "user_id", servertest.Viewer, "channel_id, followed_at, is_notification_enabled", people("follows"), followed, false},
+		{"subscribers", 100, "subscriptions", "channel_id", owner, subscriptionColumns, people("subscriptions"), subscribers, false},
+		{"banned users", 100, "bans", "channel_id", owner, "user_id, banned_at, moderator_id", people("bans"), banned, false},
+		{"activities", 100, "activities", "channel_id", owner, activityColumns, activity, activities(""), true},
+		{"gifts", 100, "activities", "channel_id", owner, activityColumns, activity, activities("gift"), true},
+		{"clips, most viewed", 20, "clips", "channel_id", owner, clipColumns, clip, clips(""), false},
+		{"clips, most recent", 20, "clips", "channel_id", owner, clipColumns, clip, clips("most_recent"), false},
+		{"VODs, most recent", 20, "vods", "channel_id", owner, vodColumns, vod, vods(""), false},
+		{"VODs, most viewed", 20, "vods", "channel_id", owner, vodColumns, vod, vods("most_viewed"), false},
+	}
+}
+
+// put inserts rows with one statement.
+func (l pagedList) put(t *testing.T, s *store.Store, owner uid.ID, items ...item) {
+	t.Helper()
+	if len(items) == 0 {
+		return
+	}
+	var args []any
+	for _, i := range items {
+		args = append(append(args, owner), l.values(i)...)
+	}
+	row := "(?" + strings.Repeat(", ?", strings.Count(l.columns, ",")+1) + ")"
+	exec(t, s, "INSERT INTO "+l.table+" ("+l.owner+", "+l.columns+") VALUES "+row+strings.Repeat(", "+row, len(items)-1), args...)
+	if l.table == "follows" || l.table == "subscriptions" || l.table == "bans" {
+		insertMany(t, s, "users (id, username, slug, display_name, avatar_url, created_at)", len(items), func(n int) []any {
+			name := strings.ReplaceAll(items[n].id.String(), "-", "")
+			return []any{items[n].id, name, name, name, "", 1}
+		})
+	}
+}
+
+// remove deletes a row, or all.
+func (l pagedList) remove(t *testing.T, s *store.Store, i item) {
+	t.Helper()
+	name, _, _ := strings.Cut(l.columns, ",")
+	exec(t, s, "DELETE FROM "+l.table+" WHERE "+l.owner+" = ? AND "+name+" = ?", l.ownerID, i.id)
+}
+
+func (l pagedList) empty(t *testing.T, s *store.Store) {
+	t.Helper()
+	exec(t, s, "DELETE FROM "+l.table+" WHERE "+l.owner+" = ?", l.ownerID)
+}
+
+func exec(t *testing.T, s *store.Store, statement string, args ...any) {
+	t.Helper()
+	if _, err := s.DB().ExecContext(context.Background(), statement, args...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func wantCode(t *testing.T, what string, err error, want string) {
+	t.Helper()
+	got := "OK"
+	if err != nil {
+		got = fault.Code(fault.Of(err).Reason)
+	}
+	if got != want {
+		t.Errorf("%s: got %s (%v), want %s", what, got, err, want)
+	}
+}
