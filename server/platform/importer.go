@@ -18,6 +18,9 @@ import (
 const (
 	importBatch   = 1000
 	maxImportLine = 1 << 20
+	// maxDuplicates is how often a batch is put again because rows that it
+	// creates were created since it looked.
+	maxDuplicates = 5
 )
 
 // LineError is what stopped an import: the line, counted from 1, and why. The
@@ -124,13 +127,10 @@ func (im *Importer) put(ctx context.Context, batch []record, records *int) error
 	if len(batch) == 0 {
 		return nil
 	}
-	err := im.Store.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
-		now, err := im.Store.Clock.Now(ctx, tx)
-		if err != nil {
-			return err
-		}
-		return putter{Store: im.Store, Tx: tx, now: now}.batch(ctx, batch)
-	})
+	err := im.putOnce(ctx, batch)
+	for i := 0; i < maxDuplicates && im.Store.IsDuplicate(err); i++ {
+		err = im.putOnce(ctx, batch)
+	}
 	if err != nil {
 		return err
 	}
@@ -139,6 +139,20 @@ func (im *Importer) put(ctx context.Context, batch []record, records *int) error
 		im.Progress(*records)
 	}
 	return nil
+}
+
+func (im *Importer) putOnce(ctx context.Context, batch []record) error {
+	return im.Store.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
+		p := putter{Store: im.Store, Tx: tx}
+		if err := p.lockChannels(ctx, batch); err != nil {
+			return err
+		}
+		var err error
+		if p.now, err = im.Store.Clock.Now(ctx, tx); err != nil {
+			return err
+		}
+		return p.batch(ctx, batch)
+	})
 }
 
 // batch puts records in their order, runs of follows at once.

@@ -5,13 +5,19 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 
 	"entgo.io/ent/dialect/sql/schema"
 )
 
+var comparing sync.Mutex
+
 // SchemaDrift is the statements that would bring the database's tables to
 // ent/schema: none, after Migrate, or a migration is missing.
 func (s *Store) SchemaDrift(ctx context.Context) ([]string, error) {
+	// The comparison writes to variables of ent/migrate.
+	comparing.Lock()
+	defer comparing.Unlock()
 	var out bytes.Buffer
 	err := s.write.Schema.WriteTo(ctx, &out,
 		schema.WithForeignKeys(false), schema.WithDropColumn(true), schema.WithDropIndex(true))

@@ -1,0 +1,123 @@
+package platform_test
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/moderato-live/moderato/server/platform"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/store/storetest"
+)
+
+const (
+	benchChannels = 50
+	benchUsers    = 20_000
+	benchFollows  = 200_000
+)
+
+// BenchmarkImportFollows imports follows of many users in some channels, mixed,
+// into an empty table: SQLite, and the servers that are named as for the tests.
+func BenchmarkImportFollows(b *testing.B) {
+	ctx := context.Background()
+	b.Run("sqlite", func(b *testing.B) {
+		benchmarkFollows(ctx, b, func(b *testing.B) store.URL { return store.URL{Path: filepath.Join(b.TempDir(), "bench.db")} })
+	})
+	for _, pair := range strings.Fields(os.Getenv(storetest.Variable)) {
+		name, url, isServer := strings.Cut(pair, "=")
+		if !isServer {
+			continue
+		}
+		b.Run(name, func(b *testing.B) {
+			benchmarkFollows(ctx, b, func(b *testing.B) store.URL { return benchDatabase(ctx, b, url) })
+		})
+	}
+}
+
+func benchmarkFollows(ctx context.Context, b *testing.B, database func(*testing.B) store.URL) {
+	follows := benchLines()
+	for b.Loop() {
+		b.StopTimer()
+		url := database(b)
+		if err := store.Migrate(ctx, url, slog.New(slog.DiscardHandler)); err != nil {
+			b.Fatal(err)
+		}
+		s, err := store.Open(ctx, url)
+		if err != nil {
+			b.Fatal(err)
+		}
+		importer := platform.Importer{Store: s}
+		if _, err := importer.ImportLines(ctx, benchPeople()); err != nil {
+			b.Fatal(err)
+		}
+		b.StartTimer()
+		if _, err := importer.ImportLines(ctx, strings.NewReader(follows)); err != nil {
+			b.Fatal(err)
+		}
+		b.StopTimer()
+		s.Close()
+		b.StartTimer()
+	}
+	b.ReportMetric(benchFollows*float64(b.N)/b.Elapsed().Seconds(), "lines/s")
+}
+
+func benchUser(i int) string {
+	return fmt.Sprintf("%08x-0000-4000-8000-%012x", uint32(i)*2654435761, i+1)
+}
+
+// benchPeople are the users and channels to which the follows refer.
+func benchPeople() io.Reader {
+	var lines strings.Builder
+	for i := range benchUsers {
+		fmt.Fprintf(&lines, `{"user": {"id": %q, "username": "user%d"}}`+"\n", benchUser(i), i)
+	}
+	for i := range benchChannels {
+		fmt.Fprintf(&lines, `{"channel": {"id": %q, "title": "Channel %d"}}`+"\n", benchUser(i), i)
+	}
+	return strings.NewReader(lines.String())
+}
+
+func benchLines() string {
+	var lines strings.Builder
+	for i := range benchFollows {
+		user := benchChannels + i*7919%(benchUsers-benchChannels)
+		fmt.Fprintf(&lines, `{"follow": {"channelId": %q, "userId": %q, "followedAt": "2026-01-02T03:04:05.%03dZ", "isNotificationEnabled": %t}}`+"\n",
+			benchUser((i+i/(benchUsers-benchChannels))%benchChannels), benchUser(user), i%1000, i%3 == 0)
+	}
+	return lines.String()
+}
+
+// benchDatabase makes a database that is gone after the benchmark.
+func benchDatabase(ctx context.Context, b *testing.B, server string) store.URL {
+	b.Helper()
+	name := "moderato_bench_" + strings.ToLower(rand.Text())
+	execOn(ctx, b, server, "CREATE DATABASE "+name+" CHARACTER SET utf8mb4 COLLATE utf8mb4_bin")
+	b.Cleanup(func() { execOn(ctx, b, server, "DROP DATABASE "+name) })
+	url, err := store.ParseURL(server + name)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return url
+}
+
+func execOn(ctx context.Context, b *testing.B, server, statement string) {
+	b.Helper()
+	url, err := store.ParseURL(server + "information_schema")
+	if err != nil {
+		b.Fatal(err)
+	}
+	s, err := store.Open(ctx, url)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Close()
+	if _, err := s.DB().ExecContext(ctx, statement); err != nil {
+		b.Fatal(err)
+	}
+}
