@@ -16,9 +16,6 @@ import (
 	"github.com/moderato-live/moderato/server/validate"
 )
 
-// ActivityTypes are the kinds of activity.
-func ActivityTypes() []string { return []string{"follower", "subscriber", "gift", "thanks", "vote"} }
-
 // activityPlace is where a list of activities goes on.
 type activityPlace struct {
 	At     instant.Instant
@@ -37,7 +34,7 @@ func (s *Service) ListActivities(ctx context.Context, req *moderatov1.ListActivi
 	channelID := authorizedChannel(ctx, &f, req.GetChannelId())
 	limit := f.Limit("limit", req.Limit, defaultLimit, maxPeople)
 	if req.GetType() != "" {
-		f.Choice("type", req.GetType(), ActivityTypes()...)
+		f.ActivityType("type", req.GetType())
 	}
 	if err := f.Err(); err != nil {
 		return nil, err

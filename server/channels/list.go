@@ -178,12 +178,12 @@ func (f channelFilter) keysBySlug(after *channelPlace) (query string, args []any
 }
 
 func (f channelFilter) whereSlug() (where string, args []any) {
-	where = "u.slug IN (" + placeholders(len(f.slugs)) + ")"
+	where = "u.slug IN (" + store.Placeholders(len(f.slugs)) + ")"
 	for _, slug := range f.slugs {
 		args = append(args, slug)
 	}
 	if len(f.categories) > 0 {
-		where += " AND c.category_id IN (" + placeholders(len(f.categories)) + ")"
+		where += " AND c.category_id IN (" + store.Placeholders(len(f.categories)) + ")"
 		for _, category := range f.categories {
 			args = append(args, category)
 		}
@@ -194,8 +194,6 @@ func (f channelFilter) whereSlug() (where string, args []any) {
 	}
 	return where, args
 }
-
-func placeholders(n int) string { return strings.TrimSuffix(strings.Repeat("?,", n), ",") }
 
 // countChannels is how many channels match: from maintained numbers, or by
 // looking at the few that slugs name.

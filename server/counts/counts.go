@@ -8,7 +8,6 @@ package counts
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/server/store"
@@ -82,5 +81,5 @@ func buckets(column string, categories []int64, liveOnly bool) (where string, ar
 			args = append(args, Bucket{category, false}.id())
 		}
 	}
-	return " WHERE " + column + " IN (" + strings.TrimSuffix(strings.Repeat("?,", len(args)), ",") + ")", args
+	return " WHERE " + column + " IN (" + store.Placeholders(len(args)) + ")", args
 }

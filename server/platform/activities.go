@@ -11,9 +11,6 @@ import (
 
 const maxActivityKey = 64
 
-// activityTypes are the kinds of activity.
-var activityTypes = []string{"follower", "subscriber", "gift", "thanks", "vote"}
-
 // describe is info and action of an activity as they are stored: info names the
 // user, with what the record leaves out filled in.
 func describe(user *ent.User, r *platformv1.ActivityRecord) (info, action string) {

@@ -14,7 +14,10 @@ import (
 	"github.com/moderato-live/moderato/server/validate"
 )
 
-var errOtherChannel = errors.New("this id is of another channel, and a channel does not change")
+var (
+	errOtherChannel = errors.New("this id is of another channel, and a channel does not change")
+	errOtherCreator = errors.New("this clip is of another creator, and a creator does not change")
+)
 
 // orNow is a time of a record, or now when it has none.
 func (p putter) orNow(t *timestamppb.Timestamp) instant.Instant {
@@ -62,8 +65,11 @@ func (p putter) clip(ctx context.Context, r *platformv1.ClipRecord) error {
 	if err != nil {
 		return err
 	}
-	if before.ChannelID != c.ChannelID || before.CreatorID != c.CreatorID {
+	if before.ChannelID != c.ChannelID {
 		return errOtherChannel
+	}
+	if before.CreatorID != c.CreatorID {
+		return errOtherCreator
 	}
 	update := p.Clip.UpdateOne(before).SetTitle(c.Title).SetViewCount(c.ViewCount).SetDuration(c.Duration).
 		SetPreviewImgURL(c.PreviewImgURL).SetClipURL(c.ClipURL).SetCategoryID(c.CategoryID)
@@ -168,7 +174,7 @@ func (p putter) activity(ctx context.Context, r *platformv1.ActivityRecord) erro
 	var f validate.Fields
 	channelID := f.UUID("channelId", r.GetChannelId())
 	key := f.Text("key", r.GetKey(), 1, maxActivityKey)
-	kind := f.Choice("type", r.GetType(), activityTypes...)
+	kind := f.ActivityType("type", r.GetType())
 	userID := f.UUID("info.userId", r.GetInfo().GetFields()["userId"].GetStringValue())
 	if err := f.Err(); err != nil {
 		return err

@@ -95,7 +95,7 @@ func (p putter) parseFollow(r *platformv1.FollowRecord, line int) (newFollow, er
 func (p putter) lockForFollows(ctx context.Context, wanted []newFollow) (map[uid.ID]*followChange, error) {
 	ids := distinct(wanted, func(n newFollow) uid.ID { return n.channelID })
 	changes := map[uid.ID]*followChange{}
-	err := store.QueryEach(ctx, p.Tx, "SELECT id, live_started_at FROM channels WHERE id IN ("+placeholders(len(ids))+") ORDER BY id"+p.ForUpdate(), ids,
+	err := store.QueryEach(ctx, p.Tx, "SELECT id, live_started_at FROM channels WHERE id IN ("+store.Placeholders(len(ids))+") ORDER BY id"+p.ForUpdate(), ids,
 		func(scan func(...any) error) error {
 			var id uid.ID
 			c := &followChange{}
@@ -117,7 +117,7 @@ func (p putter) lockForFollows(ctx context.Context, wanted []newFollow) (map[uid
 func (p putter) checkUsers(ctx context.Context, wanted []newFollow) error {
 	ids := distinct(wanted, func(n newFollow) uid.ID { return n.userID })
 	known := make(map[uid.ID]bool, len(ids))
-	err := store.QueryEach(ctx, p.Tx, "SELECT id FROM users WHERE id IN ("+placeholders(len(ids))+")", ids,
+	err := store.QueryEach(ctx, p.Tx, "SELECT id FROM users WHERE id IN ("+store.Placeholders(len(ids))+")", ids,
 		func(scan func(...any) error) error {
 			var id uid.ID
 			err := scan(&id)
@@ -179,7 +179,7 @@ func (p putter) updateFollowsOf(ctx context.Context, channelID uid.ID, userIDs [
 		wantsNotifications bool
 	}
 	var there []found
-	err := store.QueryEach(ctx, p.Tx, "SELECT user_id, followed_at, is_notification_enabled FROM follows WHERE channel_id = ? AND user_id IN ("+placeholders(len(userIDs))+")",
+	err := store.QueryEach(ctx, p.Tx, "SELECT user_id, followed_at, is_notification_enabled FROM follows WHERE channel_id = ? AND user_id IN ("+store.Placeholders(len(userIDs))+")",
 		append([]any{channelID}, userIDs...),
 		func(scan func(...any) error) error {
 			var f found
@@ -250,8 +250,6 @@ func distinct(wanted []newFollow, id func(newFollow) uid.ID) []any {
 	}
 	return ids
 }
-
-func placeholders(n int) string { return strings.TrimSuffix(strings.Repeat("?,", n), ",") }
 
 func toInt(b bool) int {
 	if b {

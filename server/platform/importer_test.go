@@ -43,9 +43,25 @@ func TestBadLineStopsTheImportWithItsNumberAndReason(t *testing.T) {
 		"grant of an unknown scope": {
 			`{"grant": {"clientId": "dashboard", "userId": "` + viewer + `", "scopes": ["all"]}}`, "scopes[0] must be one of users.read",
 		},
-		"grant to no client":      {`{"grant": {"clientId": "nobody", "userId": "` + viewer + `", "scopes": []}}`, "nobody"},
-		"category 0":              {`{"category": {"id": 0, "name": "x", "slug": "x"}}`, "id must be 1 or more"},
-		"category under no other": {`{"category": {"id": 5, "parentId": 99, "name": "x", "slug": "x"}}`, "CATEGORY_NOT_FOUND"},
+		"grant to no client":                      {`{"grant": {"clientId": "nobody", "userId": "` + viewer + `", "scopes": []}}`, "nobody"},
+		"follow of the own channel":               {`{"follow": {"channelId": "` + owner + `", "userId": "` + owner + `"}}`, "TARGET_IS_CHANNEL"},
+		"follow of no channel":                    {`{"follow": {"channelId": "` + viewer + `", "userId": "` + owner + `"}}`, "CHANNEL_NOT_FOUND"},
+		"follow of no user":                       {`{"follow": {"channelId": "` + owner + `", "userId": "` + servertest.Nobody.String() + `"}}`, "USER_NOT_FOUND"},
+		"follow without a user":                   {`{"follow": {"channelId": "` + owner + `"}}`, "userId is required"},
+		"subscription without an end":             {`{"subscription": {"channelId": "` + owner + `", "userId": "` + viewer + `"}}`, "expiresAt is required"},
+		"subscription that ends before it begins": {`{"subscription": {"channelId": "` + owner + `", "userId": "` + viewer + `", "subscribedAt": "2026-02-01T00:00:00Z", "expiresAt": "2026-01-01T00:00:00Z"}}`, "expiresAt must be after subscribedAt"},
+		"subscription renewed below 0":            {`{"subscription": {"channelId": "` + owner + `", "userId": "` + viewer + `", "expiresAt": "2036-01-01T00:00:00Z", "renewCount": -1}}`, "renewCount must be 0 or more"},
+		"stream without its start":                {`{"stream": {"channelId": "` + owner + `", "title": "x"}}`, "startedAt is required"},
+		"stream that ends before it begins":       {`{"stream": {"channelId": "` + owner + `", "title": "x", "startedAt": "2026-02-01T00:00:00Z", "endedAt": "2026-01-01T00:00:00Z"}}`, "endedAt must not be before startedAt"},
+		"stream in no category":                   {`{"stream": {"channelId": "` + owner + `", "title": "x", "startedAt": "2026-02-01T00:00:00Z", "categoryId": 99}}`, "CATEGORY_NOT_FOUND"},
+		"clip of no creator":                      {`{"clip": {"clipId": "` + viewer + `", "channelId": "` + owner + `", "creatorId": "` + servertest.Nobody.String() + `", "title": "x"}}`, "USER_NOT_FOUND"},
+		"VOD without its times":                   {`{"vod": {"id": "` + viewer + `", "channelId": "` + owner + `", "title": "x"}}`, "startedAt is required; endedAt is required"},
+		"vote of nothing":                         {`{"vote": {"id": "` + viewer + `", "channelId": "` + owner + `", "username": "x", "amount": 0}}`, "amount must be 1 or more"},
+		"vote of a week below 0":                  {`{"vote": {"id": "` + viewer + `", "channelId": "` + owner + `", "username": "x", "amount": 1, "epoch": -1}}`, "epoch must be 0 or more"},
+		"activity of an unknown kind":             {`{"activity": {"channelId": "` + owner + `", "key": "k", "type": "raid", "info": {"userId": "` + viewer + `"}}}`, "type must be one of follower"},
+		"activity about nobody":                   {`{"activity": {"channelId": "` + owner + `", "key": "k", "type": "vote", "info": {}}}`, "info.userId is required"},
+		"category 0":                              {`{"category": {"id": 0, "name": "x", "slug": "x"}}`, "id must be 1 or more"},
+		"category under no other":                 {`{"category": {"id": 5, "parentId": 99, "name": "x", "slug": "x"}}`, "CATEGORY_NOT_FOUND"},
 	}
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		importer := platform.Importer{Store: s.Store}
@@ -136,6 +152,32 @@ func FuzzParseRecord(f *testing.F) {
 		record, err := platform.ParseRecord(line)
 		if err == nil && record.GetKind() == nil {
 			t.Errorf("%q was read as no record", line)
+		}
+	})
+}
+
+func TestWhatBelongsToAnotherChannelIsNotTakenOver(t *testing.T) {
+	owner, other, viewer := servertest.Owner.String(), servertest.Other.String(), servertest.Viewer.String()
+	clip := func(channel, creator string) string {
+		return fmt.Sprintf(`{"clip": {"clipId": %q, "channelId": %q, "creatorId": %q, "title": "x"}}`, newcomer, channel, creator)
+	}
+	live := func(minute int) string {
+		return fmt.Sprintf(`{"stream": {"channelId": %q, "title": "x", "startedAt": "2026-02-01T00:%02d:00Z"}}`, owner, minute)
+	}
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		importer := platform.Importer{Store: s.Store}
+		for _, c := range []struct{ line, want string }{
+			{clip(owner, viewer), ""},
+			{clip(other, viewer), "this id is of another channel"},
+			{clip(owner, other), "this clip is of another creator"},
+			{live(0), ""},
+			{live(0), ""}, // the same stream again
+			{live(1), "the channel is live already, since 2026-02-01T00:00:00.000Z"},
+		} {
+			_, err := importer.ImportLines(context.Background(), strings.NewReader(c.line))
+			if (err == nil) != (c.want == "") || (err != nil && !strings.Contains(err.Error(), c.want)) {
+				t.Errorf("%s: got %v, want %q", c.line, err, c.want)
+			}
 		}
 	})
 }

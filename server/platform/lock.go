@@ -23,7 +23,7 @@ func (p putter) lockChannels(ctx context.Context, batch []record) error {
 		for i, id := range some {
 			args[i] = id
 		}
-		err := store.QueryEach(ctx, p.Tx, "SELECT id FROM channels WHERE id IN ("+placeholders(len(some))+") ORDER BY id"+p.ForUpdate(), args,
+		err := store.QueryEach(ctx, p.Tx, "SELECT id FROM channels WHERE id IN ("+store.Placeholders(len(some))+") ORDER BY id"+p.ForUpdate(), args,
 			func(func(...any) error) error { return nil })
 		if err != nil {
 			return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"strings"
 )
 
 // ErrNoRows is what QueryRow answers when there is no row.
@@ -13,6 +14,9 @@ var ErrNoRows = sql.ErrNoRows
 type Queryer interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
+
+// Placeholders is what stands for n values in a list of a statement.
+func Placeholders(n int) string { return strings.TrimSuffix(strings.Repeat("?,", n), ",") }
 
 // QueryRow runs a statement that yields one row and reads its columns. No row:
 // ErrNoRows.

@@ -195,6 +195,11 @@ func (f *Fields) Natural(field string, value int64) int64 {
 	return value
 }
 
+// ActivityType reads the kind of an activity.
+func (f *Fields) ActivityType(field, value string) string {
+	return f.Choice(field, value, "follower", "subscriber", "gift", "thanks", "vote")
+}
+
 // Choice reads one of a few words.
 func (f *Fields) Choice(field, value string, choices ...string) string {
 	for _, c := range choices {
