@@ -25,6 +25,7 @@ import (
 	"github.com/moderato-live/moderato/ent/channelcount"
 	"github.com/moderato-live/moderato/ent/channelcountdelta"
 	"github.com/moderato-live/moderato/ent/clip"
+	"github.com/moderato-live/moderato/ent/erasure"
 	"github.com/moderato-live/moderato/ent/event"
 	"github.com/moderato-live/moderato/ent/follow"
 	"github.com/moderato-live/moderato/ent/grant"
@@ -63,6 +64,8 @@ type Client struct {
 	ChannelCountDelta *ChannelCountDeltaClient
 	// Clip is the client for interacting with the Clip builders.
 	Clip *ClipClient
+	// Erasure is the client for interacting with the Erasure builders.
+	Erasure *ErasureClient
 	// Event is the client for interacting with the Event builders.
 	Event *EventClient
 	// Follow is the client for interacting with the Follow builders.
@@ -108,6 +111,7 @@ func (c *Client) init() {
 	c.ChannelCount = NewChannelCountClient(c.config)
 	c.ChannelCountDelta = NewChannelCountDeltaClient(c.config)
 	c.Clip = NewClipClient(c.config)
+	c.Erasure = NewErasureClient(c.config)
 	c.Event = NewEventClient(c.config)
 	c.Follow = NewFollowClient(c.config)
 	c.Grant = NewGrantClient(c.config)
@@ -221,6 +225,7 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		ChannelCount:      NewChannelCountClient(cfg),
 		ChannelCountDelta: NewChannelCountDeltaClient(cfg),
 		Clip:              NewClipClient(cfg),
+		Erasure:           NewErasureClient(cfg),
 		Event:             NewEventClient(cfg),
 		Follow:            NewFollowClient(cfg),
 		Grant:             NewGrantClient(cfg),
@@ -261,6 +266,7 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		ChannelCount:      NewChannelCountClient(cfg),
 		ChannelCountDelta: NewChannelCountDeltaClient(cfg),
 		Clip:              NewClipClient(cfg),
+		Erasure:           NewErasureClient(cfg),
 		Event:             NewEventClient(cfg),
 		Follow:            NewFollowClient(cfg),
 		Grant:             NewGrantClient(cfg),
@@ -304,7 +310,7 @@ func (c *Client) Close() error {
 func (c *Client) Use(hooks ...Hook) {
 	for _, n := range []interface{ Use(...Hook) }{
 		c.Activity, c.Application, c.Ban, c.Category, c.Channel, c.ChannelCount,
-		c.ChannelCountDelta, c.Clip, c.Event, c.Follow, c.Grant, c.Message,
+		c.ChannelCountDelta, c.Clip, c.Erasure, c.Event, c.Follow, c.Grant, c.Message,
 		c.MessageGeneration, c.Mute, c.Role, c.Stream, c.Subscription, c.Token, c.User,
 		c.Vod, c.Vote,
 	} {
@@ -317,7 +323,7 @@ func (c *Client) Use(hooks ...Hook) {
 func (c *Client) Intercept(interceptors ...Interceptor) {
 	for _, n := range []interface{ Intercept(...Interceptor) }{
 		c.Activity, c.Application, c.Ban, c.Category, c.Channel, c.ChannelCount,
-		c.ChannelCountDelta, c.Clip, c.Event, c.Follow, c.Grant, c.Message,
+		c.ChannelCountDelta, c.Clip, c.Erasure, c.Event, c.Follow, c.Grant, c.Message,
 		c.MessageGeneration, c.Mute, c.Role, c.Stream, c.Subscription, c.Token, c.User,
 		c.Vod, c.Vote,
 	} {
@@ -344,6 +350,8 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.ChannelCountDelta.mutate(ctx, m)
 	case *ClipMutation:
 		return c.Clip.mutate(ctx, m)
+	case *ErasureMutation:
+		return c.Erasure.mutate(ctx, m)
 	case *EventMutation:
 		return c.Event.mutate(ctx, m)
 	case *FollowMutation:
@@ -1579,6 +1587,139 @@ func (c *ClipClient) mutate(ctx context.Context, m *ClipMutation) (Value, error)
 		return (&ClipDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown Clip mutation op: %q", m.Op())
+	}
+}
+
+// ErasureClient is a client for the Erasure schema.
+type ErasureClient struct {
+	config
+}
+
+// NewErasureClient returns a client for the Erasure from the given config.
+func NewErasureClient(c config) *ErasureClient {
+	return &ErasureClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `erasure.Hooks(f(g(h())))`.
+func (c *ErasureClient) Use(hooks ...Hook) {
+	c.hooks.Erasure = append(c.hooks.Erasure, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `erasure.Intercept(f(g(h())))`.
+func (c *ErasureClient) Intercept(interceptors ...Interceptor) {
+	c.inters.Erasure = append(c.inters.Erasure, interceptors...)
+}
+
+// Create returns a builder for creating a Erasure entity.
+func (c *ErasureClient) Create() *ErasureCreate {
+	mutation := newErasureMutation(c.config, OpCreate)
+	return &ErasureCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of Erasure entities.
+func (c *ErasureClient) CreateBulk(builders ...*ErasureCreate) *ErasureCreateBulk {
+	return &ErasureCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *ErasureClient) MapCreateBulk(slice any, setFunc func(*ErasureCreate, int)) *ErasureCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &ErasureCreateBulk{err: fmt.Errorf("calling to ErasureClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*ErasureCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &ErasureCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for Erasure.
+func (c *ErasureClient) Update() *ErasureUpdate {
+	mutation := newErasureMutation(c.config, OpUpdate)
+	return &ErasureUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *ErasureClient) UpdateOne(_m *Erasure) *ErasureUpdateOne {
+	mutation := newErasureMutation(c.config, OpUpdateOne, withErasure(_m))
+	return &ErasureUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *ErasureClient) UpdateOneID(id uid.ID) *ErasureUpdateOne {
+	mutation := newErasureMutation(c.config, OpUpdateOne, withErasureID(id))
+	return &ErasureUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for Erasure.
+func (c *ErasureClient) Delete() *ErasureDelete {
+	mutation := newErasureMutation(c.config, OpDelete)
+	return &ErasureDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *ErasureClient) DeleteOne(_m *Erasure) *ErasureDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *ErasureClient) DeleteOneID(id uid.ID) *ErasureDeleteOne {
+	builder := c.Delete().Where(erasure.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &ErasureDeleteOne{builder}
+}
+
+// Query returns a query builder for Erasure.
+func (c *ErasureClient) Query() *ErasureQuery {
+	return &ErasureQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeErasure},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a Erasure entity by its id.
+func (c *ErasureClient) Get(ctx context.Context, id uid.ID) (*Erasure, error) {
+	return c.Query().Where(erasure.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *ErasureClient) GetX(ctx context.Context, id uid.ID) *Erasure {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *ErasureClient) Hooks() []Hook {
+	return c.hooks.Erasure
+}
+
+// Interceptors returns the client interceptors.
+func (c *ErasureClient) Interceptors() []Interceptor {
+	return c.inters.Erasure
+}
+
+func (c *ErasureClient) mutate(ctx context.Context, m *ErasureMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&ErasureCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&ErasureUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&ErasureUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&ErasureDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown Erasure mutation op: %q", m.Op())
 	}
 }
 
@@ -3407,13 +3548,13 @@ func (c *VoteClient) mutate(ctx context.Context, m *VoteMutation) (Value, error)
 type (
 	hooks struct {
 		Activity, Application, Ban, Category, Channel, ChannelCount, ChannelCountDelta,
-		Clip, Event, Follow, Grant, Message, MessageGeneration, Mute, Role, Stream,
-		Subscription, Token, User, Vod, Vote []ent.Hook
+		Clip, Erasure, Event, Follow, Grant, Message, MessageGeneration, Mute, Role,
+		Stream, Subscription, Token, User, Vod, Vote []ent.Hook
 	}
 	inters struct {
 		Activity, Application, Ban, Category, Channel, ChannelCount, ChannelCountDelta,
-		Clip, Event, Follow, Grant, Message, MessageGeneration, Mute, Role, Stream,
-		Subscription, Token, User, Vod, Vote []ent.Interceptor
+		Clip, Erasure, Event, Follow, Grant, Message, MessageGeneration, Mute, Role,
+		Stream, Subscription, Token, User, Vod, Vote []ent.Interceptor
 	}
 )
 

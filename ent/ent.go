@@ -20,6 +20,7 @@ import (
 	"github.com/moderato-live/moderato/ent/channelcount"
 	"github.com/moderato-live/moderato/ent/channelcountdelta"
 	"github.com/moderato-live/moderato/ent/clip"
+	"github.com/moderato-live/moderato/ent/erasure"
 	"github.com/moderato-live/moderato/ent/event"
 	"github.com/moderato-live/moderato/ent/follow"
 	"github.com/moderato-live/moderato/ent/grant"
@@ -101,6 +102,7 @@ func checkColumn(t, c string) error {
 			channelcount.Table:      channelcount.ValidColumn,
 			channelcountdelta.Table: channelcountdelta.ValidColumn,
 			clip.Table:              clip.ValidColumn,
+			erasure.Table:           erasure.ValidColumn,
 			event.Table:             event.ValidColumn,
 			follow.Table:            follow.ValidColumn,
 			grant.Table:             grant.ValidColumn,

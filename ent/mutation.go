@@ -18,6 +18,7 @@ import (
 	"github.com/moderato-live/moderato/ent/channelcount"
 	"github.com/moderato-live/moderato/ent/channelcountdelta"
 	"github.com/moderato-live/moderato/ent/clip"
+	"github.com/moderato-live/moderato/ent/erasure"
 	"github.com/moderato-live/moderato/ent/event"
 	"github.com/moderato-live/moderato/ent/follow"
 	"github.com/moderato-live/moderato/ent/grant"
@@ -54,6 +55,7 @@ const (
 	TypeChannelCount      = "ChannelCount"
 	TypeChannelCountDelta = "ChannelCountDelta"
 	TypeClip              = "Clip"
+	TypeErasure           = "Erasure"
 	TypeEvent             = "Event"
 	TypeFollow            = "Follow"
 	TypeGrant             = "Grant"
@@ -6147,6 +6149,515 @@ func (m *ClipMutation) ClearEdge(name string) error {
 // It returns an error if the edge is not defined in the schema.
 func (m *ClipMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown Clip edge %s", name)
+}
+
+// ErasureMutation represents an operation that mutates the Erasure nodes in the graph.
+type ErasureMutation struct {
+	config
+	op              Op
+	typ             string
+	id              *uid.ID
+	is_user         *bool
+	requested_at    *instant.Instant
+	addrequested_at *instant.Instant
+	next_at         *instant.Instant
+	addnext_at      *instant.Instant
+	clearedFields   map[string]struct{}
+	done            bool
+	oldValue        func(context.Context) (*Erasure, error)
+	predicates      []predicate.Erasure
+}
+
+var _ ent.Mutation = (*ErasureMutation)(nil)
+
+// erasureOption allows management of the mutation configuration using functional options.
+type erasureOption func(*ErasureMutation)
+
+// newErasureMutation creates new mutation for the Erasure entity.
+func newErasureMutation(c config, op Op, opts ...erasureOption) *ErasureMutation {
+	m := &ErasureMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeErasure,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withErasureID sets the ID field of the mutation.
+func withErasureID(id uid.ID) erasureOption {
+	return func(m *ErasureMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *Erasure
+		)
+		m.oldValue = func(ctx context.Context) (*Erasure, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().Erasure.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withErasure sets the old Erasure of the mutation.
+func withErasure(node *Erasure) erasureOption {
+	return func(m *ErasureMutation) {
+		m.oldValue = func(context.Context) (*Erasure, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m ErasureMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m ErasureMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of Erasure entities.
+func (m *ErasureMutation) SetID(id uid.ID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *ErasureMutation) ID() (id uid.ID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *ErasureMutation) IDs(ctx context.Context) ([]uid.ID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uid.ID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().Erasure.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetIsUser sets the "is_user" field.
+func (m *ErasureMutation) SetIsUser(b bool) {
+	m.is_user = &b
+}
+
+// IsUser returns the value of the "is_user" field in the mutation.
+func (m *ErasureMutation) IsUser() (r bool, exists bool) {
+	v := m.is_user
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldIsUser returns the old "is_user" field's value of the Erasure entity.
+// If the Erasure object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErasureMutation) OldIsUser(ctx context.Context) (v bool, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldIsUser is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldIsUser requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldIsUser: %w", err)
+	}
+	return oldValue.IsUser, nil
+}
+
+// ResetIsUser resets all changes to the "is_user" field.
+func (m *ErasureMutation) ResetIsUser() {
+	m.is_user = nil
+}
+
+// SetRequestedAt sets the "requested_at" field.
+func (m *ErasureMutation) SetRequestedAt(i instant.Instant) {
+	m.requested_at = &i
+	m.addrequested_at = nil
+}
+
+// RequestedAt returns the value of the "requested_at" field in the mutation.
+func (m *ErasureMutation) RequestedAt() (r instant.Instant, exists bool) {
+	v := m.requested_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRequestedAt returns the old "requested_at" field's value of the Erasure entity.
+// If the Erasure object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErasureMutation) OldRequestedAt(ctx context.Context) (v instant.Instant, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRequestedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRequestedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRequestedAt: %w", err)
+	}
+	return oldValue.RequestedAt, nil
+}
+
+// AddRequestedAt adds i to the "requested_at" field.
+func (m *ErasureMutation) AddRequestedAt(i instant.Instant) {
+	if m.addrequested_at != nil {
+		*m.addrequested_at += i
+	} else {
+		m.addrequested_at = &i
+	}
+}
+
+// AddedRequestedAt returns the value that was added to the "requested_at" field in this mutation.
+func (m *ErasureMutation) AddedRequestedAt() (r instant.Instant, exists bool) {
+	v := m.addrequested_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetRequestedAt resets all changes to the "requested_at" field.
+func (m *ErasureMutation) ResetRequestedAt() {
+	m.requested_at = nil
+	m.addrequested_at = nil
+}
+
+// SetNextAt sets the "next_at" field.
+func (m *ErasureMutation) SetNextAt(i instant.Instant) {
+	m.next_at = &i
+	m.addnext_at = nil
+}
+
+// NextAt returns the value of the "next_at" field in the mutation.
+func (m *ErasureMutation) NextAt() (r instant.Instant, exists bool) {
+	v := m.next_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldNextAt returns the old "next_at" field's value of the Erasure entity.
+// If the Erasure object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErasureMutation) OldNextAt(ctx context.Context) (v instant.Instant, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldNextAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldNextAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldNextAt: %w", err)
+	}
+	return oldValue.NextAt, nil
+}
+
+// AddNextAt adds i to the "next_at" field.
+func (m *ErasureMutation) AddNextAt(i instant.Instant) {
+	if m.addnext_at != nil {
+		*m.addnext_at += i
+	} else {
+		m.addnext_at = &i
+	}
+}
+
+// AddedNextAt returns the value that was added to the "next_at" field in this mutation.
+func (m *ErasureMutation) AddedNextAt() (r instant.Instant, exists bool) {
+	v := m.addnext_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetNextAt resets all changes to the "next_at" field.
+func (m *ErasureMutation) ResetNextAt() {
+	m.next_at = nil
+	m.addnext_at = nil
+}
+
+// Where appends a list predicates to the ErasureMutation builder.
+func (m *ErasureMutation) Where(ps ...predicate.Erasure) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the ErasureMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *ErasureMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.Erasure, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *ErasureMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *ErasureMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (Erasure).
+func (m *ErasureMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *ErasureMutation) Fields() []string {
+	fields := make([]string, 0, 3)
+	if m.is_user != nil {
+		fields = append(fields, erasure.FieldIsUser)
+	}
+	if m.requested_at != nil {
+		fields = append(fields, erasure.FieldRequestedAt)
+	}
+	if m.next_at != nil {
+		fields = append(fields, erasure.FieldNextAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *ErasureMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case erasure.FieldIsUser:
+		return m.IsUser()
+	case erasure.FieldRequestedAt:
+		return m.RequestedAt()
+	case erasure.FieldNextAt:
+		return m.NextAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *ErasureMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case erasure.FieldIsUser:
+		return m.OldIsUser(ctx)
+	case erasure.FieldRequestedAt:
+		return m.OldRequestedAt(ctx)
+	case erasure.FieldNextAt:
+		return m.OldNextAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown Erasure field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *ErasureMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case erasure.FieldIsUser:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetIsUser(v)
+		return nil
+	case erasure.FieldRequestedAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRequestedAt(v)
+		return nil
+	case erasure.FieldNextAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetNextAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Erasure field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *ErasureMutation) AddedFields() []string {
+	var fields []string
+	if m.addrequested_at != nil {
+		fields = append(fields, erasure.FieldRequestedAt)
+	}
+	if m.addnext_at != nil {
+		fields = append(fields, erasure.FieldNextAt)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *ErasureMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case erasure.FieldRequestedAt:
+		return m.AddedRequestedAt()
+	case erasure.FieldNextAt:
+		return m.AddedNextAt()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *ErasureMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case erasure.FieldRequestedAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddRequestedAt(v)
+		return nil
+	case erasure.FieldNextAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddNextAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Erasure numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *ErasureMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *ErasureMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *ErasureMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown Erasure nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *ErasureMutation) ResetField(name string) error {
+	switch name {
+	case erasure.FieldIsUser:
+		m.ResetIsUser()
+		return nil
+	case erasure.FieldRequestedAt:
+		m.ResetRequestedAt()
+		return nil
+	case erasure.FieldNextAt:
+		m.ResetNextAt()
+		return nil
+	}
+	return fmt.Errorf("unknown Erasure field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *ErasureMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *ErasureMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *ErasureMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *ErasureMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *ErasureMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *ErasureMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *ErasureMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown Erasure unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *ErasureMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown Erasure edge %s", name)
 }
 
 // EventMutation represents an operation that mutates the Event nodes in the graph.
@@ -12807,6 +13318,8 @@ type UserMutation struct {
 	avatar_url                 *string
 	created_at                 *instant.Instant
 	addcreated_at              *instant.Instant
+	deleted_at                 *instant.Instant
+	adddeleted_at              *instant.Instant
 	clearedFields              map[string]struct{}
 	followed_channels          map[uid.ID]struct{}
 	removedfollowed_channels   map[uid.ID]struct{}
@@ -13132,6 +13645,76 @@ func (m *UserMutation) ResetCreatedAt() {
 	m.addcreated_at = nil
 }
 
+// SetDeletedAt sets the "deleted_at" field.
+func (m *UserMutation) SetDeletedAt(i instant.Instant) {
+	m.deleted_at = &i
+	m.adddeleted_at = nil
+}
+
+// DeletedAt returns the value of the "deleted_at" field in the mutation.
+func (m *UserMutation) DeletedAt() (r instant.Instant, exists bool) {
+	v := m.deleted_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDeletedAt returns the old "deleted_at" field's value of the User entity.
+// If the User object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *UserMutation) OldDeletedAt(ctx context.Context) (v *instant.Instant, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDeletedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDeletedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDeletedAt: %w", err)
+	}
+	return oldValue.DeletedAt, nil
+}
+
+// AddDeletedAt adds i to the "deleted_at" field.
+func (m *UserMutation) AddDeletedAt(i instant.Instant) {
+	if m.adddeleted_at != nil {
+		*m.adddeleted_at += i
+	} else {
+		m.adddeleted_at = &i
+	}
+}
+
+// AddedDeletedAt returns the value that was added to the "deleted_at" field in this mutation.
+func (m *UserMutation) AddedDeletedAt() (r instant.Instant, exists bool) {
+	v := m.adddeleted_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearDeletedAt clears the value of the "deleted_at" field.
+func (m *UserMutation) ClearDeletedAt() {
+	m.deleted_at = nil
+	m.adddeleted_at = nil
+	m.clearedFields[user.FieldDeletedAt] = struct{}{}
+}
+
+// DeletedAtCleared returns if the "deleted_at" field was cleared in this mutation.
+func (m *UserMutation) DeletedAtCleared() bool {
+	_, ok := m.clearedFields[user.FieldDeletedAt]
+	return ok
+}
+
+// ResetDeletedAt resets all changes to the "deleted_at" field.
+func (m *UserMutation) ResetDeletedAt() {
+	m.deleted_at = nil
+	m.adddeleted_at = nil
+	delete(m.clearedFields, user.FieldDeletedAt)
+}
+
 // AddFollowedChannelIDs adds the "followed_channels" edge to the Channel entity by ids.
 func (m *UserMutation) AddFollowedChannelIDs(ids ...uid.ID) {
 	if m.followed_channels == nil {
@@ -13436,7 +14019,7 @@ func (m *UserMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *UserMutation) Fields() []string {
-	fields := make([]string, 0, 5)
+	fields := make([]string, 0, 6)
 	if m.username != nil {
 		fields = append(fields, user.FieldUsername)
 	}
@@ -13451,6 +14034,9 @@ func (m *UserMutation) Fields() []string {
 	}
 	if m.created_at != nil {
 		fields = append(fields, user.FieldCreatedAt)
+	}
+	if m.deleted_at != nil {
+		fields = append(fields, user.FieldDeletedAt)
 	}
 	return fields
 }
@@ -13470,6 +14056,8 @@ func (m *UserMutation) Field(name string) (ent.Value, bool) {
 		return m.AvatarURL()
 	case user.FieldCreatedAt:
 		return m.CreatedAt()
+	case user.FieldDeletedAt:
+		return m.DeletedAt()
 	}
 	return nil, false
 }
@@ -13489,6 +14077,8 @@ func (m *UserMutation) OldField(ctx context.Context, name string) (ent.Value, er
 		return m.OldAvatarURL(ctx)
 	case user.FieldCreatedAt:
 		return m.OldCreatedAt(ctx)
+	case user.FieldDeletedAt:
+		return m.OldDeletedAt(ctx)
 	}
 	return nil, fmt.Errorf("unknown User field %s", name)
 }
@@ -13533,6 +14123,13 @@ func (m *UserMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetCreatedAt(v)
 		return nil
+	case user.FieldDeletedAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDeletedAt(v)
+		return nil
 	}
 	return fmt.Errorf("unknown User field %s", name)
 }
@@ -13544,6 +14141,9 @@ func (m *UserMutation) AddedFields() []string {
 	if m.addcreated_at != nil {
 		fields = append(fields, user.FieldCreatedAt)
 	}
+	if m.adddeleted_at != nil {
+		fields = append(fields, user.FieldDeletedAt)
+	}
 	return fields
 }
 
@@ -13554,6 +14154,8 @@ func (m *UserMutation) AddedField(name string) (ent.Value, bool) {
 	switch name {
 	case user.FieldCreatedAt:
 		return m.AddedCreatedAt()
+	case user.FieldDeletedAt:
+		return m.AddedDeletedAt()
 	}
 	return nil, false
 }
@@ -13570,6 +14172,13 @@ func (m *UserMutation) AddField(name string, value ent.Value) error {
 		}
 		m.AddCreatedAt(v)
 		return nil
+	case user.FieldDeletedAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddDeletedAt(v)
+		return nil
 	}
 	return fmt.Errorf("unknown User numeric field %s", name)
 }
@@ -13577,7 +14186,11 @@ func (m *UserMutation) AddField(name string, value ent.Value) error {
 // ClearedFields returns all nullable fields that were cleared during this
 // mutation.
 func (m *UserMutation) ClearedFields() []string {
-	return nil
+	var fields []string
+	if m.FieldCleared(user.FieldDeletedAt) {
+		fields = append(fields, user.FieldDeletedAt)
+	}
+	return fields
 }
 
 // FieldCleared returns a boolean indicating if a field with the given name was
@@ -13590,6 +14203,11 @@ func (m *UserMutation) FieldCleared(name string) bool {
 // ClearField clears the value of the field with the given name. It returns an
 // error if the field is not defined in the schema.
 func (m *UserMutation) ClearField(name string) error {
+	switch name {
+	case user.FieldDeletedAt:
+		m.ClearDeletedAt()
+		return nil
+	}
 	return fmt.Errorf("unknown User nullable field %s", name)
 }
 
@@ -13611,6 +14229,9 @@ func (m *UserMutation) ResetField(name string) error {
 		return nil
 	case user.FieldCreatedAt:
 		m.ResetCreatedAt()
+		return nil
+	case user.FieldDeletedAt:
+		m.ResetDeletedAt()
 		return nil
 	}
 	return fmt.Errorf("unknown User field %s", name)
@@ -14691,6 +15312,7 @@ type VoteMutation struct {
 	channel_id    *uid.ID
 	epoch         *int64
 	addepoch      *int64
+	user_id       *uid.ID
 	username      *string
 	address       *string
 	amount        *int64
@@ -14897,6 +15519,55 @@ func (m *VoteMutation) AddedEpoch() (r int64, exists bool) {
 func (m *VoteMutation) ResetEpoch() {
 	m.epoch = nil
 	m.addepoch = nil
+}
+
+// SetUserID sets the "user_id" field.
+func (m *VoteMutation) SetUserID(u uid.ID) {
+	m.user_id = &u
+}
+
+// UserID returns the value of the "user_id" field in the mutation.
+func (m *VoteMutation) UserID() (r uid.ID, exists bool) {
+	v := m.user_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUserID returns the old "user_id" field's value of the Vote entity.
+// If the Vote object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *VoteMutation) OldUserID(ctx context.Context) (v *uid.ID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUserID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUserID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUserID: %w", err)
+	}
+	return oldValue.UserID, nil
+}
+
+// ClearUserID clears the value of the "user_id" field.
+func (m *VoteMutation) ClearUserID() {
+	m.user_id = nil
+	m.clearedFields[vote.FieldUserID] = struct{}{}
+}
+
+// UserIDCleared returns if the "user_id" field was cleared in this mutation.
+func (m *VoteMutation) UserIDCleared() bool {
+	_, ok := m.clearedFields[vote.FieldUserID]
+	return ok
+}
+
+// ResetUserID resets all changes to the "user_id" field.
+func (m *VoteMutation) ResetUserID() {
+	m.user_id = nil
+	delete(m.clearedFields, vote.FieldUserID)
 }
 
 // SetUsername sets the "username" field.
@@ -15117,12 +15788,15 @@ func (m *VoteMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *VoteMutation) Fields() []string {
-	fields := make([]string, 0, 6)
+	fields := make([]string, 0, 7)
 	if m.channel_id != nil {
 		fields = append(fields, vote.FieldChannelID)
 	}
 	if m.epoch != nil {
 		fields = append(fields, vote.FieldEpoch)
+	}
+	if m.user_id != nil {
+		fields = append(fields, vote.FieldUserID)
 	}
 	if m.username != nil {
 		fields = append(fields, vote.FieldUsername)
@@ -15148,6 +15822,8 @@ func (m *VoteMutation) Field(name string) (ent.Value, bool) {
 		return m.ChannelID()
 	case vote.FieldEpoch:
 		return m.Epoch()
+	case vote.FieldUserID:
+		return m.UserID()
 	case vote.FieldUsername:
 		return m.Username()
 	case vote.FieldAddress:
@@ -15169,6 +15845,8 @@ func (m *VoteMutation) OldField(ctx context.Context, name string) (ent.Value, er
 		return m.OldChannelID(ctx)
 	case vote.FieldEpoch:
 		return m.OldEpoch(ctx)
+	case vote.FieldUserID:
+		return m.OldUserID(ctx)
 	case vote.FieldUsername:
 		return m.OldUsername(ctx)
 	case vote.FieldAddress:
@@ -15199,6 +15877,13 @@ func (m *VoteMutation) SetField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.SetEpoch(v)
+		return nil
+	case vote.FieldUserID:
+		v, ok := value.(uid.ID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUserID(v)
 		return nil
 	case vote.FieldUsername:
 		v, ok := value.(string)
@@ -15296,7 +15981,11 @@ func (m *VoteMutation) AddField(name string, value ent.Value) error {
 // ClearedFields returns all nullable fields that were cleared during this
 // mutation.
 func (m *VoteMutation) ClearedFields() []string {
-	return nil
+	var fields []string
+	if m.FieldCleared(vote.FieldUserID) {
+		fields = append(fields, vote.FieldUserID)
+	}
+	return fields
 }
 
 // FieldCleared returns a boolean indicating if a field with the given name was
@@ -15309,6 +15998,11 @@ func (m *VoteMutation) FieldCleared(name string) bool {
 // ClearField clears the value of the field with the given name. It returns an
 // error if the field is not defined in the schema.
 func (m *VoteMutation) ClearField(name string) error {
+	switch name {
+	case vote.FieldUserID:
+		m.ClearUserID()
+		return nil
+	}
 	return fmt.Errorf("unknown Vote nullable field %s", name)
 }
 
@@ -15321,6 +16015,9 @@ func (m *VoteMutation) ResetField(name string) error {
 		return nil
 	case vote.FieldEpoch:
 		m.ResetEpoch()
+		return nil
+	case vote.FieldUserID:
+		m.ResetUserID()
 		return nil
 	case vote.FieldUsername:
 		m.ResetUsername()

@@ -231,11 +231,11 @@ func init() {
 	voteFields := schema.Vote{}.Fields()
 	_ = voteFields
 	// voteDescUsername is the schema descriptor for username field.
-	voteDescUsername := voteFields[3].Descriptor()
+	voteDescUsername := voteFields[4].Descriptor()
 	// vote.UsernameValidator is a validator for the "username" field. It is called by the builders before save.
 	vote.UsernameValidator = voteDescUsername.Validators[0].(func(string) error)
 	// voteDescAddress is the schema descriptor for address field.
-	voteDescAddress := voteFields[4].Descriptor()
+	voteDescAddress := voteFields[5].Descriptor()
 	// vote.AddressValidator is a validator for the "address" field. It is called by the builders before save.
 	vote.AddressValidator = voteDescAddress.Validators[0].(func(string) error)
 }

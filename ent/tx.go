@@ -30,6 +30,8 @@ type Tx struct {
 	ChannelCountDelta *ChannelCountDeltaClient
 	// Clip is the client for interacting with the Clip builders.
 	Clip *ClipClient
+	// Erasure is the client for interacting with the Erasure builders.
+	Erasure *ErasureClient
 	// Event is the client for interacting with the Event builders.
 	Event *EventClient
 	// Follow is the client for interacting with the Follow builders.
@@ -195,6 +197,7 @@ func (tx *Tx) init() {
 	tx.ChannelCount = NewChannelCountClient(tx.config)
 	tx.ChannelCountDelta = NewChannelCountDeltaClient(tx.config)
 	tx.Clip = NewClipClient(tx.config)
+	tx.Erasure = NewErasureClient(tx.config)
 	tx.Event = NewEventClient(tx.config)
 	tx.Follow = NewFollowClient(tx.config)
 	tx.Grant = NewGrantClient(tx.config)

@@ -29,6 +29,8 @@ type User struct {
 	AvatarURL string `json:"avatar_url,omitempty"`
 	// When the row was first put.
 	CreatedAt instant.Instant `json:"created_at,omitempty"`
+	// When the deletion was asked for; such a user exists for nobody, and the row goes last. Null for all others.
+	DeletedAt *instant.Instant `json:"deleted_at,omitempty"`
 	// Edges holds the relations/edges for other nodes in the graph.
 	// The values are being populated by the UserQuery when eager-loading is set.
 	Edges        UserEdges `json:"edges"`
@@ -157,7 +159,7 @@ func (*User) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
-		case user.FieldCreatedAt:
+		case user.FieldCreatedAt, user.FieldDeletedAt:
 			values[i] = new(sql.NullInt64)
 		case user.FieldUsername, user.FieldSlug, user.FieldDisplayName, user.FieldAvatarURL:
 			values[i] = new(sql.NullString)
@@ -213,6 +215,13 @@ func (_m *User) assignValues(columns []string, values []any) error {
 				return fmt.Errorf("unexpected type %T for field created_at", values[i])
 			} else if value.Valid {
 				_m.CreatedAt = instant.Instant(value.Int64)
+			}
+		case user.FieldDeletedAt:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field deleted_at", values[i])
+			} else if value.Valid {
+				_m.DeletedAt = new(instant.Instant)
+				*_m.DeletedAt = instant.Instant(value.Int64)
 			}
 		default:
 			_m.selectValues.Set(columns[i], values[i])
@@ -314,6 +323,11 @@ func (_m *User) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("created_at=")
 	builder.WriteString(fmt.Sprintf("%v", _m.CreatedAt))
+	builder.WriteString(", ")
+	if v := _m.DeletedAt; v != nil {
+		builder.WriteString("deleted_at=")
+		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
 	builder.WriteByte(')')
 	return builder.String()
 }

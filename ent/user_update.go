@@ -107,6 +107,33 @@ func (_u *UserUpdate) AddCreatedAt(v instant.Instant) *UserUpdate {
 	return _u
 }
 
+// SetDeletedAt sets the "deleted_at" field.
+func (_u *UserUpdate) SetDeletedAt(v instant.Instant) *UserUpdate {
+	_u.mutation.ResetDeletedAt()
+	_u.mutation.SetDeletedAt(v)
+	return _u
+}
+
+// SetNillableDeletedAt sets the "deleted_at" field if the given value is not nil.
+func (_u *UserUpdate) SetNillableDeletedAt(v *instant.Instant) *UserUpdate {
+	if v != nil {
+		_u.SetDeletedAt(*v)
+	}
+	return _u
+}
+
+// AddDeletedAt adds value to the "deleted_at" field.
+func (_u *UserUpdate) AddDeletedAt(v instant.Instant) *UserUpdate {
+	_u.mutation.AddDeletedAt(v)
+	return _u
+}
+
+// ClearDeletedAt clears the value of the "deleted_at" field.
+func (_u *UserUpdate) ClearDeletedAt() *UserUpdate {
+	_u.mutation.ClearDeletedAt()
+	return _u
+}
+
 // AddFollowedChannelIDs adds the "followed_channels" edge to the Channel entity by IDs.
 func (_u *UserUpdate) AddFollowedChannelIDs(ids ...uid.ID) *UserUpdate {
 	_u.mutation.AddFollowedChannelIDs(ids...)
@@ -373,6 +400,15 @@ func (_u *UserUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	}
 	if value, ok := _u.mutation.AddedCreatedAt(); ok {
 		_spec.AddField(user.FieldCreatedAt, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.DeletedAt(); ok {
+		_spec.SetField(user.FieldDeletedAt, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedDeletedAt(); ok {
+		_spec.AddField(user.FieldDeletedAt, field.TypeInt64, value)
+	}
+	if _u.mutation.DeletedAtCleared() {
+		_spec.ClearField(user.FieldDeletedAt, field.TypeInt64)
 	}
 	if _u.mutation.FollowedChannelsCleared() {
 		edge := &sqlgraph.EdgeSpec{
@@ -696,6 +732,33 @@ func (_u *UserUpdateOne) AddCreatedAt(v instant.Instant) *UserUpdateOne {
 	return _u
 }
 
+// SetDeletedAt sets the "deleted_at" field.
+func (_u *UserUpdateOne) SetDeletedAt(v instant.Instant) *UserUpdateOne {
+	_u.mutation.ResetDeletedAt()
+	_u.mutation.SetDeletedAt(v)
+	return _u
+}
+
+// SetNillableDeletedAt sets the "deleted_at" field if the given value is not nil.
+func (_u *UserUpdateOne) SetNillableDeletedAt(v *instant.Instant) *UserUpdateOne {
+	if v != nil {
+		_u.SetDeletedAt(*v)
+	}
+	return _u
+}
+
+// AddDeletedAt adds value to the "deleted_at" field.
+func (_u *UserUpdateOne) AddDeletedAt(v instant.Instant) *UserUpdateOne {
+	_u.mutation.AddDeletedAt(v)
+	return _u
+}
+
+// ClearDeletedAt clears the value of the "deleted_at" field.
+func (_u *UserUpdateOne) ClearDeletedAt() *UserUpdateOne {
+	_u.mutation.ClearDeletedAt()
+	return _u
+}
+
 // AddFollowedChannelIDs adds the "followed_channels" edge to the Channel entity by IDs.
 func (_u *UserUpdateOne) AddFollowedChannelIDs(ids ...uid.ID) *UserUpdateOne {
 	_u.mutation.AddFollowedChannelIDs(ids...)
@@ -992,6 +1055,15 @@ func (_u *UserUpdateOne) sqlSave(ctx context.Context) (_node *User, err error) {
 	}
 	if value, ok := _u.mutation.AddedCreatedAt(); ok {
 		_spec.AddField(user.FieldCreatedAt, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.DeletedAt(); ok {
+		_spec.SetField(user.FieldDeletedAt, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedDeletedAt(); ok {
+		_spec.AddField(user.FieldDeletedAt, field.TypeInt64, value)
+	}
+	if _u.mutation.DeletedAtCleared() {
+		_spec.ClearField(user.FieldDeletedAt, field.TypeInt64)
 	}
 	if _u.mutation.FollowedChannelsCleared() {
 		edge := &sqlgraph.EdgeSpec{

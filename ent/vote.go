@@ -23,6 +23,8 @@ type Vote struct {
 	ChannelID uid.ID `json:"channel_id,omitempty"`
 	// The week number that the writer gave.
 	Epoch int64 `json:"epoch,omitempty"`
+	// The voter; null when no user had the username.
+	UserID *uid.ID `json:"user_id,omitempty"`
 	// The voter's username at that time.
 	Username string `json:"username,omitempty"`
 	// From where they voted; may be empty.
@@ -39,6 +41,8 @@ func (*Vote) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
+		case vote.FieldUserID:
+			values[i] = &sql.NullScanner{S: new(uid.ID)}
 		case vote.FieldEpoch, vote.FieldAmount, vote.FieldVotedAt:
 			values[i] = new(sql.NullInt64)
 		case vote.FieldUsername, vote.FieldAddress:
@@ -77,6 +81,13 @@ func (_m *Vote) assignValues(columns []string, values []any) error {
 				return fmt.Errorf("unexpected type %T for field epoch", values[i])
 			} else if value.Valid {
 				_m.Epoch = value.Int64
+			}
+		case vote.FieldUserID:
+			if value, ok := values[i].(*sql.NullScanner); !ok {
+				return fmt.Errorf("unexpected type %T for field user_id", values[i])
+			} else if value.Valid {
+				_m.UserID = new(uid.ID)
+				*_m.UserID = *value.S.(*uid.ID)
 			}
 		case vote.FieldUsername:
 			if value, ok := values[i].(*sql.NullString); !ok {
@@ -143,6 +154,11 @@ func (_m *Vote) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("epoch=")
 	builder.WriteString(fmt.Sprintf("%v", _m.Epoch))
+	builder.WriteString(", ")
+	if v := _m.UserID; v != nil {
+		builder.WriteString("user_id=")
+		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
 	builder.WriteString(", ")
 	builder.WriteString("username=")
 	builder.WriteString(_m.Username)

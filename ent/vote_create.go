@@ -33,6 +33,20 @@ func (_c *VoteCreate) SetEpoch(v int64) *VoteCreate {
 	return _c
 }
 
+// SetUserID sets the "user_id" field.
+func (_c *VoteCreate) SetUserID(v uid.ID) *VoteCreate {
+	_c.mutation.SetUserID(v)
+	return _c
+}
+
+// SetNillableUserID sets the "user_id" field if the given value is not nil.
+func (_c *VoteCreate) SetNillableUserID(v *uid.ID) *VoteCreate {
+	if v != nil {
+		_c.SetUserID(*v)
+	}
+	return _c
+}
+
 // SetUsername sets the "username" field.
 func (_c *VoteCreate) SetUsername(v string) *VoteCreate {
 	_c.mutation.SetUsername(v)
@@ -167,6 +181,10 @@ func (_c *VoteCreate) createSpec() (*Vote, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.Epoch(); ok {
 		_spec.SetField(vote.FieldEpoch, field.TypeInt64, value)
 		_node.Epoch = value
+	}
+	if value, ok := _c.mutation.UserID(); ok {
+		_spec.SetField(vote.FieldUserID, field.TypeBytes, value)
+		_node.UserID = &value
 	}
 	if value, ok := _c.mutation.Username(); ok {
 		_spec.SetField(vote.FieldUsername, field.TypeString, value)

@@ -13,6 +13,7 @@ import (
 	"github.com/moderato-live/moderato/ent/predicate"
 	"github.com/moderato-live/moderato/ent/vote"
 	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/uid"
 )
 
 // VoteUpdate is the builder for updating Vote entities.
@@ -46,6 +47,26 @@ func (_u *VoteUpdate) SetNillableEpoch(v *int64) *VoteUpdate {
 // AddEpoch adds value to the "epoch" field.
 func (_u *VoteUpdate) AddEpoch(v int64) *VoteUpdate {
 	_u.mutation.AddEpoch(v)
+	return _u
+}
+
+// SetUserID sets the "user_id" field.
+func (_u *VoteUpdate) SetUserID(v uid.ID) *VoteUpdate {
+	_u.mutation.SetUserID(v)
+	return _u
+}
+
+// SetNillableUserID sets the "user_id" field if the given value is not nil.
+func (_u *VoteUpdate) SetNillableUserID(v *uid.ID) *VoteUpdate {
+	if v != nil {
+		_u.SetUserID(*v)
+	}
+	return _u
+}
+
+// ClearUserID clears the value of the "user_id" field.
+func (_u *VoteUpdate) ClearUserID() *VoteUpdate {
+	_u.mutation.ClearUserID()
 	return _u
 }
 
@@ -184,6 +205,12 @@ func (_u *VoteUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if value, ok := _u.mutation.AddedEpoch(); ok {
 		_spec.AddField(vote.FieldEpoch, field.TypeInt64, value)
 	}
+	if value, ok := _u.mutation.UserID(); ok {
+		_spec.SetField(vote.FieldUserID, field.TypeBytes, value)
+	}
+	if _u.mutation.UserIDCleared() {
+		_spec.ClearField(vote.FieldUserID, field.TypeBytes)
+	}
 	if value, ok := _u.mutation.Username(); ok {
 		_spec.SetField(vote.FieldUsername, field.TypeString, value)
 	}
@@ -240,6 +267,26 @@ func (_u *VoteUpdateOne) SetNillableEpoch(v *int64) *VoteUpdateOne {
 // AddEpoch adds value to the "epoch" field.
 func (_u *VoteUpdateOne) AddEpoch(v int64) *VoteUpdateOne {
 	_u.mutation.AddEpoch(v)
+	return _u
+}
+
+// SetUserID sets the "user_id" field.
+func (_u *VoteUpdateOne) SetUserID(v uid.ID) *VoteUpdateOne {
+	_u.mutation.SetUserID(v)
+	return _u
+}
+
+// SetNillableUserID sets the "user_id" field if the given value is not nil.
+func (_u *VoteUpdateOne) SetNillableUserID(v *uid.ID) *VoteUpdateOne {
+	if v != nil {
+		_u.SetUserID(*v)
+	}
+	return _u
+}
+
+// ClearUserID clears the value of the "user_id" field.
+func (_u *VoteUpdateOne) ClearUserID() *VoteUpdateOne {
+	_u.mutation.ClearUserID()
 	return _u
 }
 
@@ -407,6 +454,12 @@ func (_u *VoteUpdateOne) sqlSave(ctx context.Context) (_node *Vote, err error) {
 	}
 	if value, ok := _u.mutation.AddedEpoch(); ok {
 		_spec.AddField(vote.FieldEpoch, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.UserID(); ok {
+		_spec.SetField(vote.FieldUserID, field.TypeBytes, value)
+	}
+	if _u.mutation.UserIDCleared() {
+		_spec.ClearField(vote.FieldUserID, field.TypeBytes)
 	}
 	if value, ok := _u.mutation.Username(); ok {
 		_spec.SetField(vote.FieldUsername, field.TypeString, value)

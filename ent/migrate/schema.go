@@ -94,6 +94,16 @@ var (
 				Unique:  false,
 				Columns: []*schema.Column{BansColumns[2], BansColumns[1], BansColumns[3]},
 			},
+			{
+				Name:    "ban_user_id",
+				Unique:  false,
+				Columns: []*schema.Column{BansColumns[3]},
+			},
+			{
+				Name:    "ban_moderator_id",
+				Unique:  false,
+				Columns: []*schema.Column{BansColumns[0]},
+			},
 		},
 	}
 	// CategoriesColumns holds the columns for the "categories" table.
@@ -206,6 +216,31 @@ var (
 				Unique:  false,
 				Columns: []*schema.Column{ClipsColumns[2]},
 			},
+			{
+				Name:    "clip_category_id",
+				Unique:  false,
+				Columns: []*schema.Column{ClipsColumns[8]},
+			},
+		},
+	}
+	// ErasuresColumns holds the columns for the "erasures" table.
+	ErasuresColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "is_user", Type: field.TypeBool},
+		{Name: "requested_at", Type: field.TypeInt64},
+		{Name: "next_at", Type: field.TypeInt64},
+	}
+	// ErasuresTable holds the schema information for the "erasures" table.
+	ErasuresTable = &schema.Table{
+		Name:       "erasures",
+		Columns:    ErasuresColumns,
+		PrimaryKey: []*schema.Column{ErasuresColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "erasure_next_at",
+				Unique:  false,
+				Columns: []*schema.Column{ErasuresColumns[3]},
+			},
 		},
 	}
 	// EventsColumns holds the columns for the "events" table.
@@ -243,6 +278,16 @@ var (
 				Name:    "event_position",
 				Unique:  false,
 				Columns: []*schema.Column{EventsColumns[3]},
+			},
+			{
+				Name:    "event_actor_id_channel_id_sequence",
+				Unique:  false,
+				Columns: []*schema.Column{EventsColumns[6], EventsColumns[1], EventsColumns[2]},
+			},
+			{
+				Name:    "event_target_id_channel_id_sequence",
+				Unique:  false,
+				Columns: []*schema.Column{EventsColumns[7], EventsColumns[1], EventsColumns[2]},
 			},
 		},
 	}
@@ -331,9 +376,9 @@ var (
 				Columns: []*schema.Column{MessagesColumns[1], MessagesColumns[5], MessagesColumns[0]},
 			},
 			{
-				Name:    "message_channel_id_user_id_generation",
+				Name:    "message_user_id_channel_id_generation",
 				Unique:  false,
-				Columns: []*schema.Column{MessagesColumns[1], MessagesColumns[2], MessagesColumns[3]},
+				Columns: []*schema.Column{MessagesColumns[2], MessagesColumns[1], MessagesColumns[3]},
 			},
 		},
 	}
@@ -369,6 +414,11 @@ var (
 				Name:    "messagegeneration_purge_at",
 				Unique:  false,
 				Columns: []*schema.Column{MessageGenerationsColumns[2]},
+			},
+			{
+				Name:    "messagegeneration_user_id",
+				Unique:  false,
+				Columns: []*schema.Column{MessageGenerationsColumns[4]},
 			},
 		},
 	}
@@ -461,6 +511,11 @@ var (
 				Unique:  true,
 				Columns: []*schema.Column{StreamsColumns[1], StreamsColumns[2]},
 			},
+			{
+				Name:    "stream_category_id",
+				Unique:  false,
+				Columns: []*schema.Column{StreamsColumns[6]},
+			},
 		},
 	}
 	// SubscriptionsColumns holds the columns for the "subscriptions" table.
@@ -531,6 +586,18 @@ var (
 		Name:       "tokens",
 		Columns:    TokensColumns,
 		PrimaryKey: []*schema.Column{TokensColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "token_user_id",
+				Unique:  false,
+				Columns: []*schema.Column{TokensColumns[3]},
+			},
+			{
+				Name:    "token_client_id",
+				Unique:  false,
+				Columns: []*schema.Column{TokensColumns[2]},
+			},
+		},
 	}
 	// UsersColumns holds the columns for the "users" table.
 	UsersColumns = []*schema.Column{
@@ -540,6 +607,7 @@ var (
 		{Name: "display_name", Type: field.TypeString, Size: 560, SchemaType: map[string]string{"mysql": "varchar(140)"}},
 		{Name: "avatar_url", Type: field.TypeString, Size: 8192, SchemaType: map[string]string{"mysql": "varchar(2048)"}},
 		{Name: "created_at", Type: field.TypeInt64},
+		{Name: "deleted_at", Type: field.TypeInt64, Nullable: true},
 	}
 	// UsersTable holds the schema information for the "users" table.
 	UsersTable = &schema.Table{
@@ -582,6 +650,11 @@ var (
 				Unique:  false,
 				Columns: []*schema.Column{VodsColumns[1], VodsColumns[3], VodsColumns[0]},
 			},
+			{
+				Name:    "vod_category_id",
+				Unique:  false,
+				Columns: []*schema.Column{VodsColumns[8]},
+			},
 		},
 	}
 	// VotesColumns holds the columns for the "votes" table.
@@ -589,6 +662,7 @@ var (
 		{Name: "id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
 		{Name: "channel_id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
 		{Name: "epoch", Type: field.TypeInt64},
+		{Name: "user_id", Type: field.TypeBytes, Nullable: true, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
 		{Name: "username", Type: field.TypeString, Size: 160, SchemaType: map[string]string{"mysql": "varchar(40)"}},
 		{Name: "address", Type: field.TypeString, Size: 560, SchemaType: map[string]string{"mysql": "varchar(140)"}},
 		{Name: "amount", Type: field.TypeInt64},
@@ -603,17 +677,22 @@ var (
 			{
 				Name:    "vote_channel_id_voted_at_id",
 				Unique:  false,
-				Columns: []*schema.Column{VotesColumns[1], VotesColumns[6], VotesColumns[0]},
+				Columns: []*schema.Column{VotesColumns[1], VotesColumns[7], VotesColumns[0]},
 			},
 			{
 				Name:    "vote_channel_id_epoch_voted_at_id",
 				Unique:  false,
-				Columns: []*schema.Column{VotesColumns[1], VotesColumns[2], VotesColumns[6], VotesColumns[0]},
+				Columns: []*schema.Column{VotesColumns[1], VotesColumns[2], VotesColumns[7], VotesColumns[0]},
+			},
+			{
+				Name:    "vote_user_id",
+				Unique:  false,
+				Columns: []*schema.Column{VotesColumns[3]},
 			},
 			{
 				Name:    "vote_username",
 				Unique:  false,
-				Columns: []*schema.Column{VotesColumns[3]},
+				Columns: []*schema.Column{VotesColumns[4]},
 			},
 		},
 	}
@@ -627,6 +706,7 @@ var (
 		ChannelCountsTable,
 		ChannelCountDeltasTable,
 		ClipsTable,
+		ErasuresTable,
 		EventsTable,
 		FollowsTable,
 		GrantsTable,
@@ -683,6 +763,11 @@ func init() {
 	}
 	ClipsTable.Annotation = &entsql.Annotation{
 		Table:     "clips",
+		Charset:   "utf8mb4",
+		Collation: "utf8mb4_bin",
+	}
+	ErasuresTable.Annotation = &entsql.Annotation{
+		Table:     "erasures",
 		Charset:   "utf8mb4",
 		Collation: "utf8mb4_bin",
 	}

@@ -23,7 +23,12 @@ func (Ban) Edges() []ent.Edge { return inChannelEdges() }
 
 // Indexes of Ban: the list of a channel's banned users.
 func (Ban) Indexes() []ent.Index {
-	return []ent.Index{index.Fields("channel_id", "banned_at", "user_id")}
+	return []ent.Index{
+		index.Fields("channel_id", "banned_at", "user_id"),
+		// To forget a user.
+		index.Fields("user_id"),
+		index.Fields("moderator_id"),
+	}
 }
 
 // Annotations of Ban.

@@ -32,6 +32,7 @@ func (Clip) Indexes() []ent.Index {
 		index.Fields("channel_id", "created_at", "id"),
 		index.Fields("channel_id", "view_count", "id"),
 		index.Fields("creator_id"),
+		index.Fields("category_id"),
 	}
 }
 

@@ -37,6 +37,9 @@ func (Event) Indexes() []ent.Index {
 		index.Fields("channel_id", "sequence").Unique(),
 		index.Fields("channel_id", "operation_id"),
 		index.Fields("position"),
+		// What a user did and what was done to them, in a channel or in all.
+		index.Fields("actor_id", "channel_id", "sequence"),
+		index.Fields("target_id", "channel_id", "sequence"),
 	}
 }
 

@@ -27,7 +27,8 @@ func (Message) Fields() []ent.Field {
 func (Message) Indexes() []ent.Index {
 	return []ent.Index{
 		index.Fields("channel_id", "sent_at", "id"),
-		index.Fields("channel_id", "user_id", "generation"),
+		// The user first, so that it also finds all of a user to forget.
+		index.Fields("user_id", "channel_id", "generation"),
 	}
 }
 

@@ -26,7 +26,7 @@ func (MessageGeneration) Edges() []ent.Edge { return inChannelEdges() }
 
 // Indexes of MessageGeneration: the purger's work.
 func (MessageGeneration) Indexes() []ent.Index {
-	return []ent.Index{index.Fields("purge_at")}
+	return []ent.Index{index.Fields("purge_at"), index.Fields("user_id")}
 }
 
 // Annotations of MessageGeneration.

@@ -30,6 +30,7 @@ func (Stream) Fields() []ent.Field {
 func (Stream) Indexes() []ent.Index {
 	return []ent.Index{
 		index.Fields("channel_id", "started_at").Unique(),
+		index.Fields("category_id"),
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"entgo.io/ent/dialect"
 	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
 
 	"github.com/moderato-live/moderato/server/digest"
 )
@@ -26,6 +27,11 @@ func (Token) Fields() []ent.Field {
 		optionalTimestamp("expires_at", "When its lifetime ends; null when it has none."),
 		optionalTimestamp("revoked_at", "When it was revoked; null while it was not."),
 	}
+}
+
+// Indexes of Token.
+func (Token) Indexes() []ent.Index {
+	return []ent.Index{index.Fields("user_id"), index.Fields("client_id")}
 }
 
 // Annotations of Token.

@@ -19,6 +19,7 @@ func (User) Fields() []ent.Field {
 		text("display_name", 140, "The name shown to people."),
 		text("avatar_url", 2048, "May be empty."),
 		timestamp("created_at", "When the row was first put."),
+		optionalTimestamp("deleted_at", "When the deletion was asked for; such a user exists for nobody, and the row goes last. Null for all others."),
 	}
 }
 

@@ -30,6 +30,7 @@ func (Vod) Indexes() []ent.Index {
 	return []ent.Index{
 		index.Fields("channel_id", "started_at", "id"),
 		index.Fields("channel_id", "view_count", "id"),
+		index.Fields("category_id"),
 	}
 }
 

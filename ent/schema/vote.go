@@ -16,6 +16,7 @@ func (Vote) Fields() []ent.Field {
 		requiredUUID("id", "The vote's id."),
 		requiredUUID("channel_id", "The channel."),
 		field.Int64("epoch").Comment("The week number that the writer gave."),
+		optionalUUID("user_id", "The voter; null when no user had the username."),
 		text("username", 40, "The voter's username at that time."),
 		text("address", 140, "From where they voted; may be empty."),
 		field.Int64("amount").Comment("How many whole votes."),
@@ -28,6 +29,7 @@ func (Vote) Indexes() []ent.Index {
 	return []ent.Index{
 		index.Fields("channel_id", "voted_at", "id"),
 		index.Fields("channel_id", "epoch", "voted_at", "id"),
+		index.Fields("user_id"),
 		index.Fields("username"),
 	}
 }

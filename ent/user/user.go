@@ -22,6 +22,8 @@ const (
 	FieldAvatarURL = "avatar_url"
 	// FieldCreatedAt holds the string denoting the created_at field in the database.
 	FieldCreatedAt = "created_at"
+	// FieldDeletedAt holds the string denoting the deleted_at field in the database.
+	FieldDeletedAt = "deleted_at"
 	// EdgeFollowedChannels holds the string denoting the followed_channels edge name in mutations.
 	EdgeFollowedChannels = "followed_channels"
 	// EdgeSubscribedChannels holds the string denoting the subscribed_channels edge name in mutations.
@@ -114,6 +116,7 @@ var Columns = []string{
 	FieldDisplayName,
 	FieldAvatarURL,
 	FieldCreatedAt,
+	FieldDeletedAt,
 }
 
 var (
@@ -186,6 +189,11 @@ func ByAvatarURL(opts ...sql.OrderTermOption) OrderOption {
 // ByCreatedAt orders the results by the created_at field.
 func ByCreatedAt(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldCreatedAt, opts...).ToFunc()
+}
+
+// ByDeletedAt orders the results by the deleted_at field.
+func ByDeletedAt(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldDeletedAt, opts...).ToFunc()
 }
 
 // ByFollowedChannelsCount orders the results by followed_channels count.

@@ -81,6 +81,12 @@ func CreatedAt(v instant.Instant) predicate.User {
 	return predicate.User(sql.FieldEQ(FieldCreatedAt, vc))
 }
 
+// DeletedAt applies equality check predicate on the "deleted_at" field. It's identical to DeletedAtEQ.
+func DeletedAt(v instant.Instant) predicate.User {
+	vc := int64(v)
+	return predicate.User(sql.FieldEQ(FieldDeletedAt, vc))
+}
+
 // UsernameEQ applies the EQ predicate on the "username" field.
 func UsernameEQ(v string) predicate.User {
 	return predicate.User(sql.FieldEQ(FieldUsername, v))
@@ -393,6 +399,70 @@ func CreatedAtLT(v instant.Instant) predicate.User {
 func CreatedAtLTE(v instant.Instant) predicate.User {
 	vc := int64(v)
 	return predicate.User(sql.FieldLTE(FieldCreatedAt, vc))
+}
+
+// DeletedAtEQ applies the EQ predicate on the "deleted_at" field.
+func DeletedAtEQ(v instant.Instant) predicate.User {
+	vc := int64(v)
+	return predicate.User(sql.FieldEQ(FieldDeletedAt, vc))
+}
+
+// DeletedAtNEQ applies the NEQ predicate on the "deleted_at" field.
+func DeletedAtNEQ(v instant.Instant) predicate.User {
+	vc := int64(v)
+	return predicate.User(sql.FieldNEQ(FieldDeletedAt, vc))
+}
+
+// DeletedAtIn applies the In predicate on the "deleted_at" field.
+func DeletedAtIn(vs ...instant.Instant) predicate.User {
+	v := make([]any, len(vs))
+	for i := range v {
+		v[i] = int64(vs[i])
+	}
+	return predicate.User(sql.FieldIn(FieldDeletedAt, v...))
+}
+
+// DeletedAtNotIn applies the NotIn predicate on the "deleted_at" field.
+func DeletedAtNotIn(vs ...instant.Instant) predicate.User {
+	v := make([]any, len(vs))
+	for i := range v {
+		v[i] = int64(vs[i])
+	}
+	return predicate.User(sql.FieldNotIn(FieldDeletedAt, v...))
+}
+
+// DeletedAtGT applies the GT predicate on the "deleted_at" field.
+func DeletedAtGT(v instant.Instant) predicate.User {
+	vc := int64(v)
+	return predicate.User(sql.FieldGT(FieldDeletedAt, vc))
+}
+
+// DeletedAtGTE applies the GTE predicate on the "deleted_at" field.
+func DeletedAtGTE(v instant.Instant) predicate.User {
+	vc := int64(v)
+	return predicate.User(sql.FieldGTE(FieldDeletedAt, vc))
+}
+
+// DeletedAtLT applies the LT predicate on the "deleted_at" field.
+func DeletedAtLT(v instant.Instant) predicate.User {
+	vc := int64(v)
+	return predicate.User(sql.FieldLT(FieldDeletedAt, vc))
+}
+
+// DeletedAtLTE applies the LTE predicate on the "deleted_at" field.
+func DeletedAtLTE(v instant.Instant) predicate.User {
+	vc := int64(v)
+	return predicate.User(sql.FieldLTE(FieldDeletedAt, vc))
+}
+
+// DeletedAtIsNil applies the IsNil predicate on the "deleted_at" field.
+func DeletedAtIsNil() predicate.User {
+	return predicate.User(sql.FieldIsNull(FieldDeletedAt))
+}
+
+// DeletedAtNotNil applies the NotNil predicate on the "deleted_at" field.
+func DeletedAtNotNil() predicate.User {
+	return predicate.User(sql.FieldNotNull(FieldDeletedAt))
 }
 
 // HasFollowedChannels applies the HasEdge predicate on the "followed_channels" edge.

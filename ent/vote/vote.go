@@ -15,6 +15,8 @@ const (
 	FieldChannelID = "channel_id"
 	// FieldEpoch holds the string denoting the epoch field in the database.
 	FieldEpoch = "epoch"
+	// FieldUserID holds the string denoting the user_id field in the database.
+	FieldUserID = "user_id"
 	// FieldUsername holds the string denoting the username field in the database.
 	FieldUsername = "username"
 	// FieldAddress holds the string denoting the address field in the database.
@@ -32,6 +34,7 @@ var Columns = []string{
 	FieldID,
 	FieldChannelID,
 	FieldEpoch,
+	FieldUserID,
 	FieldUsername,
 	FieldAddress,
 	FieldAmount,

@@ -64,6 +64,11 @@ func Epoch(v int64) predicate.Vote {
 	return predicate.Vote(sql.FieldEQ(FieldEpoch, v))
 }
 
+// UserID applies equality check predicate on the "user_id" field. It's identical to UserIDEQ.
+func UserID(v uid.ID) predicate.Vote {
+	return predicate.Vote(sql.FieldEQ(FieldUserID, v))
+}
+
 // Username applies equality check predicate on the "username" field. It's identical to UsernameEQ.
 func Username(v string) predicate.Vote {
 	return predicate.Vote(sql.FieldEQ(FieldUsername, v))
@@ -163,6 +168,56 @@ func EpochLT(v int64) predicate.Vote {
 // EpochLTE applies the LTE predicate on the "epoch" field.
 func EpochLTE(v int64) predicate.Vote {
 	return predicate.Vote(sql.FieldLTE(FieldEpoch, v))
+}
+
+// UserIDEQ applies the EQ predicate on the "user_id" field.
+func UserIDEQ(v uid.ID) predicate.Vote {
+	return predicate.Vote(sql.FieldEQ(FieldUserID, v))
+}
+
+// UserIDNEQ applies the NEQ predicate on the "user_id" field.
+func UserIDNEQ(v uid.ID) predicate.Vote {
+	return predicate.Vote(sql.FieldNEQ(FieldUserID, v))
+}
+
+// UserIDIn applies the In predicate on the "user_id" field.
+func UserIDIn(vs ...uid.ID) predicate.Vote {
+	return predicate.Vote(sql.FieldIn(FieldUserID, vs...))
+}
+
+// UserIDNotIn applies the NotIn predicate on the "user_id" field.
+func UserIDNotIn(vs ...uid.ID) predicate.Vote {
+	return predicate.Vote(sql.FieldNotIn(FieldUserID, vs...))
+}
+
+// UserIDGT applies the GT predicate on the "user_id" field.
+func UserIDGT(v uid.ID) predicate.Vote {
+	return predicate.Vote(sql.FieldGT(FieldUserID, v))
+}
+
+// UserIDGTE applies the GTE predicate on the "user_id" field.
+func UserIDGTE(v uid.ID) predicate.Vote {
+	return predicate.Vote(sql.FieldGTE(FieldUserID, v))
+}
+
+// UserIDLT applies the LT predicate on the "user_id" field.
+func UserIDLT(v uid.ID) predicate.Vote {
+	return predicate.Vote(sql.FieldLT(FieldUserID, v))
+}
+
+// UserIDLTE applies the LTE predicate on the "user_id" field.
+func UserIDLTE(v uid.ID) predicate.Vote {
+	return predicate.Vote(sql.FieldLTE(FieldUserID, v))
+}
+
+// UserIDIsNil applies the IsNil predicate on the "user_id" field.
+func UserIDIsNil() predicate.Vote {
+	return predicate.Vote(sql.FieldIsNull(FieldUserID))
+}
+
+// UserIDNotNil applies the NotNil predicate on the "user_id" field.
+func UserIDNotNil() predicate.Vote {
+	return predicate.Vote(sql.FieldNotNull(FieldUserID))
 }
 
 // UsernameEQ applies the EQ predicate on the "username" field.

@@ -119,6 +119,18 @@ const (
 	Reason_REASON_DEADLINE_EXCEEDED Reason = 31
 	// 431 (REST only). The header section is larger than 16 KiB.
 	Reason_REASON_HEADERS_TOO_LARGE Reason = 32
+	// 400 INVALID_ARGUMENT (gRPC only). No client has this id.
+	Reason_REASON_CLIENT_NOT_FOUND Reason = 33
+	// FAILED_PRECONDITION (gRPC only). Channels, streams, clips, VODs or other
+	// categories are in the category.
+	Reason_REASON_CATEGORY_IN_USE Reason = 34
+	// FAILED_PRECONDITION (gRPC only). The channel has no live stream.
+	Reason_REASON_CHANNEL_NOT_LIVE Reason = 35
+	// FAILED_PRECONDITION (gRPC only). The user does not follow the channel.
+	Reason_REASON_NOT_FOLLOWING Reason = 36
+	// FAILED_PRECONDITION (gRPC only). The user or channel of this id is being
+	// deleted; the id is free when the last trace is gone. Try again later.
+	Reason_REASON_BEING_DELETED Reason = 37
 )
 
 // Enum value maps for Reason.
@@ -157,6 +169,11 @@ var (
 		30: "REASON_UNAVAILABLE",
 		31: "REASON_DEADLINE_EXCEEDED",
 		32: "REASON_HEADERS_TOO_LARGE",
+		33: "REASON_CLIENT_NOT_FOUND",
+		34: "REASON_CATEGORY_IN_USE",
+		35: "REASON_CHANNEL_NOT_LIVE",
+		36: "REASON_NOT_FOLLOWING",
+		37: "REASON_BEING_DELETED",
 	}
 	Reason_value = map[string]int32{
 		"REASON_UNSPECIFIED":             0,
@@ -192,6 +209,11 @@ var (
 		"REASON_UNAVAILABLE":             30,
 		"REASON_DEADLINE_EXCEEDED":       31,
 		"REASON_HEADERS_TOO_LARGE":       32,
+		"REASON_CLIENT_NOT_FOUND":        33,
+		"REASON_CATEGORY_IN_USE":         34,
+		"REASON_CHANNEL_NOT_LIVE":        35,
+		"REASON_NOT_FOLLOWING":           36,
+		"REASON_BEING_DELETED":           37,
 	}
 )
 
@@ -226,7 +248,7 @@ var File_moderato_v1_errors_proto protoreflect.FileDescriptor
 
 const file_moderato_v1_errors_proto_rawDesc = "" +
 	"\n" +
-	"\x18moderato/v1/errors.proto\x12\vmoderato.v1*\x96\a\n" +
+	"\x18moderato/v1/errors.proto\x12\vmoderato.v1*\xa0\b\n" +
 	"\x06Reason\x12\x16\n" +
 	"\x12REASON_UNSPECIFIED\x10\x00\x12\x18\n" +
 	"\x14REASON_TOKEN_MISSING\x10\x01\x12\x18\n" +
@@ -261,7 +283,12 @@ const file_moderato_v1_errors_proto_rawDesc = "" +
 	"\x0fREASON_INTERNAL\x10\x1d\x12\x16\n" +
 	"\x12REASON_UNAVAILABLE\x10\x1e\x12\x1c\n" +
 	"\x18REASON_DEADLINE_EXCEEDED\x10\x1f\x12\x1c\n" +
-	"\x18REASON_HEADERS_TOO_LARGE\x10 BCZ<github.com/moderato-live/moderato/gen/moderato/v1;moderatov1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
+	"\x18REASON_HEADERS_TOO_LARGE\x10 \x12\x1b\n" +
+	"\x17REASON_CLIENT_NOT_FOUND\x10!\x12\x1a\n" +
+	"\x16REASON_CATEGORY_IN_USE\x10\"\x12\x1b\n" +
+	"\x17REASON_CHANNEL_NOT_LIVE\x10#\x12\x18\n" +
+	"\x14REASON_NOT_FOLLOWING\x10$\x12\x18\n" +
+	"\x14REASON_BEING_DELETED\x10%BCZ<github.com/moderato-live/moderato/gen/moderato/v1;moderatov1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
 var (
 	file_moderato_v1_errors_proto_rawDescOnce sync.Once

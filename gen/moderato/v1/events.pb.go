@@ -654,6 +654,688 @@ func (x *UpdateEvent) GetUpdatedAt() *timestamppb.Timestamp {
 	return nil
 }
 
+// FollowEvent is the payload of `channel.follow` and `channel.unfollow`.
+type FollowEvent struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The channel: a UUID, lower case.
+	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
+	// The client that told of it.
+	ClientId string `protobuf:"bytes,2,opt,name=client_id,json=clientId" json:"client_id,omitempty"`
+	// Who follows, or followed: a UUID, lower case.
+	UserId string `protobuf:"bytes,3,opt,name=user_id,json=userId" json:"user_id,omitempty"`
+	// Their display name at that time.
+	UserDisplayName string `protobuf:"bytes,4,opt,name=user_display_name,json=userDisplayName" json:"user_display_name,omitempty"`
+	// Their slug at that time.
+	UserSlug string `protobuf:"bytes,5,opt,name=user_slug,json=userSlug" json:"user_slug,omitempty"`
+	// Since when they follow, or followed: UTC, milliseconds.
+	FollowedAt *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=followed_at,json=followedAt" json:"followed_at,omitempty"`
+	// When the follow ended: UTC, milliseconds; null in `channel.follow`.
+	UnfollowedAt  *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=unfollowed_at,json=unfollowedAt" json:"unfollowed_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FollowEvent) Reset() {
+	*x = FollowEvent{}
+	mi := &file_moderato_v1_events_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FollowEvent) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FollowEvent) ProtoMessage() {}
+
+func (x *FollowEvent) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_events_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FollowEvent.ProtoReflect.Descriptor instead.
+func (*FollowEvent) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_events_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *FollowEvent) GetChannelId() string {
+	if x != nil {
+		return x.ChannelId
+	}
+	return ""
+}
+
+func (x *FollowEvent) GetClientId() string {
+	if x != nil {
+		return x.ClientId
+	}
+	return ""
+}
+
+func (x *FollowEvent) GetUserId() string {
+	if x != nil {
+		return x.UserId
+	}
+	return ""
+}
+
+func (x *FollowEvent) GetUserDisplayName() string {
+	if x != nil {
+		return x.UserDisplayName
+	}
+	return ""
+}
+
+func (x *FollowEvent) GetUserSlug() string {
+	if x != nil {
+		return x.UserSlug
+	}
+	return ""
+}
+
+func (x *FollowEvent) GetFollowedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.FollowedAt
+	}
+	return nil
+}
+
+func (x *FollowEvent) GetUnfollowedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.UnfollowedAt
+	}
+	return nil
+}
+
+// SubscriptionEvent is the payload of `channel.subscribe` and
+// `channel.subscription.end`.
+type SubscriptionEvent struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The channel: a UUID, lower case.
+	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
+	// The client that told of it; empty when the subscription ended by itself.
+	ClientId string `protobuf:"bytes,2,opt,name=client_id,json=clientId" json:"client_id,omitempty"`
+	// Who subscribes, or subscribed: a UUID, lower case.
+	UserId string `protobuf:"bytes,3,opt,name=user_id,json=userId" json:"user_id,omitempty"`
+	// Their display name at that time.
+	UserDisplayName string `protobuf:"bytes,4,opt,name=user_display_name,json=userDisplayName" json:"user_display_name,omitempty"`
+	// Their slug at that time.
+	UserSlug string `protobuf:"bytes,5,opt,name=user_slug,json=userSlug" json:"user_slug,omitempty"`
+	// When the period began: UTC, milliseconds.
+	SubscribedAt *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=subscribed_at,json=subscribedAt" json:"subscribed_at,omitempty"`
+	// When it ends, or ended: UTC, milliseconds.
+	ExpiresAt *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
+	// How often it was renewed.
+	RenewCount int64 `protobuf:"varint,8,opt,name=renew_count,json=renewCount" json:"renew_count,omitempty"`
+	// How many periods without a gap.
+	StreakCount   int64 `protobuf:"varint,9,opt,name=streak_count,json=streakCount" json:"streak_count,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SubscriptionEvent) Reset() {
+	*x = SubscriptionEvent{}
+	mi := &file_moderato_v1_events_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SubscriptionEvent) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SubscriptionEvent) ProtoMessage() {}
+
+func (x *SubscriptionEvent) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_events_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SubscriptionEvent.ProtoReflect.Descriptor instead.
+func (*SubscriptionEvent) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_events_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *SubscriptionEvent) GetChannelId() string {
+	if x != nil {
+		return x.ChannelId
+	}
+	return ""
+}
+
+func (x *SubscriptionEvent) GetClientId() string {
+	if x != nil {
+		return x.ClientId
+	}
+	return ""
+}
+
+func (x *SubscriptionEvent) GetUserId() string {
+	if x != nil {
+		return x.UserId
+	}
+	return ""
+}
+
+func (x *SubscriptionEvent) GetUserDisplayName() string {
+	if x != nil {
+		return x.UserDisplayName
+	}
+	return ""
+}
+
+func (x *SubscriptionEvent) GetUserSlug() string {
+	if x != nil {
+		return x.UserSlug
+	}
+	return ""
+}
+
+func (x *SubscriptionEvent) GetSubscribedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.SubscribedAt
+	}
+	return nil
+}
+
+func (x *SubscriptionEvent) GetExpiresAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ExpiresAt
+	}
+	return nil
+}
+
+func (x *SubscriptionEvent) GetRenewCount() int64 {
+	if x != nil {
+		return x.RenewCount
+	}
+	return 0
+}
+
+func (x *SubscriptionEvent) GetStreakCount() int64 {
+	if x != nil {
+		return x.StreakCount
+	}
+	return 0
+}
+
+// GiftEvent is the payload of `channel.subscription.gift`.
+type GiftEvent struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The channel: a UUID, lower case.
+	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
+	// The client that told of it.
+	ClientId string `protobuf:"bytes,2,opt,name=client_id,json=clientId" json:"client_id,omitempty"`
+	// Who gave: a UUID, lower case.
+	UserId string `protobuf:"bytes,3,opt,name=user_id,json=userId" json:"user_id,omitempty"`
+	// Their display name at that time.
+	UserDisplayName string `protobuf:"bytes,4,opt,name=user_display_name,json=userDisplayName" json:"user_display_name,omitempty"`
+	// Their slug at that time.
+	UserSlug string `protobuf:"bytes,5,opt,name=user_slug,json=userSlug" json:"user_slug,omitempty"`
+	// What makes the gift unique in its channel.
+	Key string `protobuf:"bytes,6,opt,name=key" json:"key,omitempty"`
+	// How many subscriptions.
+	Count int64 `protobuf:"varint,7,opt,name=count" json:"count,omitempty"`
+	// When: UTC, milliseconds.
+	GiftedAt      *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=gifted_at,json=giftedAt" json:"gifted_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GiftEvent) Reset() {
+	*x = GiftEvent{}
+	mi := &file_moderato_v1_events_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GiftEvent) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GiftEvent) ProtoMessage() {}
+
+func (x *GiftEvent) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_events_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GiftEvent.ProtoReflect.Descriptor instead.
+func (*GiftEvent) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_events_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *GiftEvent) GetChannelId() string {
+	if x != nil {
+		return x.ChannelId
+	}
+	return ""
+}
+
+func (x *GiftEvent) GetClientId() string {
+	if x != nil {
+		return x.ClientId
+	}
+	return ""
+}
+
+func (x *GiftEvent) GetUserId() string {
+	if x != nil {
+		return x.UserId
+	}
+	return ""
+}
+
+func (x *GiftEvent) GetUserDisplayName() string {
+	if x != nil {
+		return x.UserDisplayName
+	}
+	return ""
+}
+
+func (x *GiftEvent) GetUserSlug() string {
+	if x != nil {
+		return x.UserSlug
+	}
+	return ""
+}
+
+func (x *GiftEvent) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
+}
+
+func (x *GiftEvent) GetCount() int64 {
+	if x != nil {
+		return x.Count
+	}
+	return 0
+}
+
+func (x *GiftEvent) GetGiftedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.GiftedAt
+	}
+	return nil
+}
+
+// ThanksEvent is the payload of `channel.thanks`.
+type ThanksEvent struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The channel: a UUID, lower case.
+	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
+	// The client that told of it.
+	ClientId string `protobuf:"bytes,2,opt,name=client_id,json=clientId" json:"client_id,omitempty"`
+	// Who thanked: a UUID, lower case.
+	UserId string `protobuf:"bytes,3,opt,name=user_id,json=userId" json:"user_id,omitempty"`
+	// Their display name at that time.
+	UserDisplayName string `protobuf:"bytes,4,opt,name=user_display_name,json=userDisplayName" json:"user_display_name,omitempty"`
+	// Their slug at that time.
+	UserSlug string `protobuf:"bytes,5,opt,name=user_slug,json=userSlug" json:"user_slug,omitempty"`
+	// What makes the thanks unique in its channel.
+	Key string `protobuf:"bytes,6,opt,name=key" json:"key,omitempty"`
+	// How much, in the platform's smallest unit.
+	Amount int64 `protobuf:"varint,7,opt,name=amount" json:"amount,omitempty"`
+	// What they said; may be empty.
+	Message string `protobuf:"bytes,8,opt,name=message" json:"message,omitempty"`
+	// When: UTC, milliseconds.
+	ThankedAt     *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=thanked_at,json=thankedAt" json:"thanked_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ThanksEvent) Reset() {
+	*x = ThanksEvent{}
+	mi := &file_moderato_v1_events_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ThanksEvent) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ThanksEvent) ProtoMessage() {}
+
+func (x *ThanksEvent) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_events_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ThanksEvent.ProtoReflect.Descriptor instead.
+func (*ThanksEvent) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_events_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *ThanksEvent) GetChannelId() string {
+	if x != nil {
+		return x.ChannelId
+	}
+	return ""
+}
+
+func (x *ThanksEvent) GetClientId() string {
+	if x != nil {
+		return x.ClientId
+	}
+	return ""
+}
+
+func (x *ThanksEvent) GetUserId() string {
+	if x != nil {
+		return x.UserId
+	}
+	return ""
+}
+
+func (x *ThanksEvent) GetUserDisplayName() string {
+	if x != nil {
+		return x.UserDisplayName
+	}
+	return ""
+}
+
+func (x *ThanksEvent) GetUserSlug() string {
+	if x != nil {
+		return x.UserSlug
+	}
+	return ""
+}
+
+func (x *ThanksEvent) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
+}
+
+func (x *ThanksEvent) GetAmount() int64 {
+	if x != nil {
+		return x.Amount
+	}
+	return 0
+}
+
+func (x *ThanksEvent) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *ThanksEvent) GetThankedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ThankedAt
+	}
+	return nil
+}
+
+// VoteEvent is the payload of `channel.vote`.
+type VoteEvent struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The channel: a UUID, lower case.
+	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
+	// The client that told of it.
+	ClientId string `protobuf:"bytes,2,opt,name=client_id,json=clientId" json:"client_id,omitempty"`
+	// The vote's id: a UUID, lower case.
+	Id string `protobuf:"bytes,3,opt,name=id" json:"id,omitempty"`
+	// Who voted: a UUID, lower case.
+	UserId string `protobuf:"bytes,4,opt,name=user_id,json=userId" json:"user_id,omitempty"`
+	// Their username at that time.
+	Username string `protobuf:"bytes,5,opt,name=username" json:"username,omitempty"`
+	// Their display name at that time.
+	UserDisplayName string `protobuf:"bytes,6,opt,name=user_display_name,json=userDisplayName" json:"user_display_name,omitempty"`
+	// From which address they voted; may be empty.
+	Address string `protobuf:"bytes,7,opt,name=address" json:"address,omitempty"`
+	// The week number.
+	Epoch int64 `protobuf:"varint,8,opt,name=epoch" json:"epoch,omitempty"`
+	// How many whole votes.
+	Amount int64 `protobuf:"varint,9,opt,name=amount" json:"amount,omitempty"`
+	// When: UTC, milliseconds.
+	VotedAt       *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=voted_at,json=votedAt" json:"voted_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *VoteEvent) Reset() {
+	*x = VoteEvent{}
+	mi := &file_moderato_v1_events_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *VoteEvent) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*VoteEvent) ProtoMessage() {}
+
+func (x *VoteEvent) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_events_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use VoteEvent.ProtoReflect.Descriptor instead.
+func (*VoteEvent) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_events_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *VoteEvent) GetChannelId() string {
+	if x != nil {
+		return x.ChannelId
+	}
+	return ""
+}
+
+func (x *VoteEvent) GetClientId() string {
+	if x != nil {
+		return x.ClientId
+	}
+	return ""
+}
+
+func (x *VoteEvent) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *VoteEvent) GetUserId() string {
+	if x != nil {
+		return x.UserId
+	}
+	return ""
+}
+
+func (x *VoteEvent) GetUsername() string {
+	if x != nil {
+		return x.Username
+	}
+	return ""
+}
+
+func (x *VoteEvent) GetUserDisplayName() string {
+	if x != nil {
+		return x.UserDisplayName
+	}
+	return ""
+}
+
+func (x *VoteEvent) GetAddress() string {
+	if x != nil {
+		return x.Address
+	}
+	return ""
+}
+
+func (x *VoteEvent) GetEpoch() int64 {
+	if x != nil {
+		return x.Epoch
+	}
+	return 0
+}
+
+func (x *VoteEvent) GetAmount() int64 {
+	if x != nil {
+		return x.Amount
+	}
+	return 0
+}
+
+func (x *VoteEvent) GetVotedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.VotedAt
+	}
+	return nil
+}
+
+// StreamEvent is the payload of `stream.online` and `stream.offline`.
+type StreamEvent struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The channel: a UUID, lower case.
+	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
+	// The client that told of it.
+	ClientId string `protobuf:"bytes,2,opt,name=client_id,json=clientId" json:"client_id,omitempty"`
+	// When the stream started: UTC, milliseconds.
+	StartedAt *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=started_at,json=startedAt" json:"started_at,omitempty"`
+	// When it ended: UTC, milliseconds; null in `stream.online`.
+	EndedAt *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=ended_at,json=endedAt" json:"ended_at,omitempty"`
+	// What it is called.
+	Title string `protobuf:"bytes,5,opt,name=title" json:"title,omitempty"`
+	// Its language: a BCP 47 tag in canonical form.
+	Lang string `protobuf:"bytes,6,opt,name=lang" json:"lang,omitempty"`
+	// The category's id; 0 is Uncategorized.
+	CategoryId int64 `protobuf:"varint,7,opt,name=category_id,json=categoryId" json:"category_id,omitempty"`
+	// The category's name.
+	CategoryTitle string `protobuf:"bytes,8,opt,name=category_title,json=categoryTitle" json:"category_title,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StreamEvent) Reset() {
+	*x = StreamEvent{}
+	mi := &file_moderato_v1_events_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StreamEvent) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StreamEvent) ProtoMessage() {}
+
+func (x *StreamEvent) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_events_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StreamEvent.ProtoReflect.Descriptor instead.
+func (*StreamEvent) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_events_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *StreamEvent) GetChannelId() string {
+	if x != nil {
+		return x.ChannelId
+	}
+	return ""
+}
+
+func (x *StreamEvent) GetClientId() string {
+	if x != nil {
+		return x.ClientId
+	}
+	return ""
+}
+
+func (x *StreamEvent) GetStartedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.StartedAt
+	}
+	return nil
+}
+
+func (x *StreamEvent) GetEndedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.EndedAt
+	}
+	return nil
+}
+
+func (x *StreamEvent) GetTitle() string {
+	if x != nil {
+		return x.Title
+	}
+	return ""
+}
+
+func (x *StreamEvent) GetLang() string {
+	if x != nil {
+		return x.Lang
+	}
+	return ""
+}
+
+func (x *StreamEvent) GetCategoryId() int64 {
+	if x != nil {
+		return x.CategoryId
+	}
+	return 0
+}
+
+func (x *StreamEvent) GetCategoryTitle() string {
+	if x != nil {
+		return x.CategoryTitle
+	}
+	return ""
+}
+
 var File_moderato_v1_events_proto protoreflect.FileDescriptor
 
 const file_moderato_v1_events_proto_rawDesc = "" +
@@ -719,7 +1401,77 @@ const file_moderato_v1_events_proto_rawDesc = "" +
 	"categoryId\x12%\n" +
 	"\x0ecategory_title\x18\a \x01(\tR\rcategoryTitle\x129\n" +
 	"\n" +
-	"updated_at\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\tupdatedAtBCZ<github.com/moderato-live/moderato/gen/moderato/v1;moderatov1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
+	"updated_at\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\tupdatedAt\"\xa9\x02\n" +
+	"\vFollowEvent\x12\x1d\n" +
+	"\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x1b\n" +
+	"\tclient_id\x18\x02 \x01(\tR\bclientId\x12\x17\n" +
+	"\auser_id\x18\x03 \x01(\tR\x06userId\x12*\n" +
+	"\x11user_display_name\x18\x04 \x01(\tR\x0fuserDisplayName\x12\x1b\n" +
+	"\tuser_slug\x18\x05 \x01(\tR\buserSlug\x12;\n" +
+	"\vfollowed_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"followedAt\x12?\n" +
+	"\runfollowed_at\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\funfollowedAt\"\xf1\x02\n" +
+	"\x11SubscriptionEvent\x12\x1d\n" +
+	"\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x1b\n" +
+	"\tclient_id\x18\x02 \x01(\tR\bclientId\x12\x17\n" +
+	"\auser_id\x18\x03 \x01(\tR\x06userId\x12*\n" +
+	"\x11user_display_name\x18\x04 \x01(\tR\x0fuserDisplayName\x12\x1b\n" +
+	"\tuser_slug\x18\x05 \x01(\tR\buserSlug\x12?\n" +
+	"\rsubscribed_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\fsubscribedAt\x129\n" +
+	"\n" +
+	"expires_at\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\x12\x1f\n" +
+	"\vrenew_count\x18\b \x01(\x03R\n" +
+	"renewCount\x12!\n" +
+	"\fstreak_count\x18\t \x01(\x03R\vstreakCount\"\x8a\x02\n" +
+	"\tGiftEvent\x12\x1d\n" +
+	"\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x1b\n" +
+	"\tclient_id\x18\x02 \x01(\tR\bclientId\x12\x17\n" +
+	"\auser_id\x18\x03 \x01(\tR\x06userId\x12*\n" +
+	"\x11user_display_name\x18\x04 \x01(\tR\x0fuserDisplayName\x12\x1b\n" +
+	"\tuser_slug\x18\x05 \x01(\tR\buserSlug\x12\x10\n" +
+	"\x03key\x18\x06 \x01(\tR\x03key\x12\x14\n" +
+	"\x05count\x18\a \x01(\x03R\x05count\x127\n" +
+	"\tgifted_at\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\bgiftedAt\"\xaa\x02\n" +
+	"\vThanksEvent\x12\x1d\n" +
+	"\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x1b\n" +
+	"\tclient_id\x18\x02 \x01(\tR\bclientId\x12\x17\n" +
+	"\auser_id\x18\x03 \x01(\tR\x06userId\x12*\n" +
+	"\x11user_display_name\x18\x04 \x01(\tR\x0fuserDisplayName\x12\x1b\n" +
+	"\tuser_slug\x18\x05 \x01(\tR\buserSlug\x12\x10\n" +
+	"\x03key\x18\x06 \x01(\tR\x03key\x12\x16\n" +
+	"\x06amount\x18\a \x01(\x03R\x06amount\x12\x18\n" +
+	"\amessage\x18\b \x01(\tR\amessage\x129\n" +
+	"\n" +
+	"thanked_at\x18\t \x01(\v2\x1a.google.protobuf.TimestampR\tthankedAt\"\xb7\x02\n" +
+	"\tVoteEvent\x12\x1d\n" +
+	"\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x1b\n" +
+	"\tclient_id\x18\x02 \x01(\tR\bclientId\x12\x0e\n" +
+	"\x02id\x18\x03 \x01(\tR\x02id\x12\x17\n" +
+	"\auser_id\x18\x04 \x01(\tR\x06userId\x12\x1a\n" +
+	"\busername\x18\x05 \x01(\tR\busername\x12*\n" +
+	"\x11user_display_name\x18\x06 \x01(\tR\x0fuserDisplayName\x12\x18\n" +
+	"\aaddress\x18\a \x01(\tR\aaddress\x12\x14\n" +
+	"\x05epoch\x18\b \x01(\x03R\x05epoch\x12\x16\n" +
+	"\x06amount\x18\t \x01(\x03R\x06amount\x125\n" +
+	"\bvoted_at\x18\n" +
+	" \x01(\v2\x1a.google.protobuf.TimestampR\avotedAt\"\xad\x02\n" +
+	"\vStreamEvent\x12\x1d\n" +
+	"\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x1b\n" +
+	"\tclient_id\x18\x02 \x01(\tR\bclientId\x129\n" +
+	"\n" +
+	"started_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\tstartedAt\x125\n" +
+	"\bended_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\aendedAt\x12\x14\n" +
+	"\x05title\x18\x05 \x01(\tR\x05title\x12\x12\n" +
+	"\x04lang\x18\x06 \x01(\tR\x04lang\x12\x1f\n" +
+	"\vcategory_id\x18\a \x01(\x03R\n" +
+	"categoryId\x12%\n" +
+	"\x0ecategory_title\x18\b \x01(\tR\rcategoryTitleBCZ<github.com/moderato-live/moderato/gen/moderato/v1;moderatov1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
 var (
 	file_moderato_v1_events_proto_rawDescOnce sync.Once
@@ -733,7 +1485,7 @@ func file_moderato_v1_events_proto_rawDescGZIP() []byte {
 	return file_moderato_v1_events_proto_rawDescData
 }
 
-var file_moderato_v1_events_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
+var file_moderato_v1_events_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
 var file_moderato_v1_events_proto_goTypes = []any{
 	(*BanEvent)(nil),               // 0: moderato.v1.BanEvent
 	(*UnbanEvent)(nil),             // 1: moderato.v1.UnbanEvent
@@ -742,21 +1494,36 @@ var file_moderato_v1_events_proto_goTypes = []any{
 	(*ClearUserMessagesEvent)(nil), // 4: moderato.v1.ClearUserMessagesEvent
 	(*RoleEvent)(nil),              // 5: moderato.v1.RoleEvent
 	(*UpdateEvent)(nil),            // 6: moderato.v1.UpdateEvent
-	(*timestamppb.Timestamp)(nil),  // 7: google.protobuf.Timestamp
+	(*FollowEvent)(nil),            // 7: moderato.v1.FollowEvent
+	(*SubscriptionEvent)(nil),      // 8: moderato.v1.SubscriptionEvent
+	(*GiftEvent)(nil),              // 9: moderato.v1.GiftEvent
+	(*ThanksEvent)(nil),            // 10: moderato.v1.ThanksEvent
+	(*VoteEvent)(nil),              // 11: moderato.v1.VoteEvent
+	(*StreamEvent)(nil),            // 12: moderato.v1.StreamEvent
+	(*timestamppb.Timestamp)(nil),  // 13: google.protobuf.Timestamp
 }
 var file_moderato_v1_events_proto_depIdxs = []int32{
-	7, // 0: moderato.v1.BanEvent.banned_at:type_name -> google.protobuf.Timestamp
-	7, // 1: moderato.v1.UnbanEvent.unbanned_at:type_name -> google.protobuf.Timestamp
-	7, // 2: moderato.v1.MuteEvent.mute_expires_at:type_name -> google.protobuf.Timestamp
-	7, // 3: moderato.v1.MuteExpireEvent.mute_expired_at:type_name -> google.protobuf.Timestamp
-	7, // 4: moderato.v1.ClearUserMessagesEvent.cleared_at:type_name -> google.protobuf.Timestamp
-	7, // 5: moderato.v1.RoleEvent.changed_at:type_name -> google.protobuf.Timestamp
-	7, // 6: moderato.v1.UpdateEvent.updated_at:type_name -> google.protobuf.Timestamp
-	7, // [7:7] is the sub-list for method output_type
-	7, // [7:7] is the sub-list for method input_type
-	7, // [7:7] is the sub-list for extension type_name
-	7, // [7:7] is the sub-list for extension extendee
-	0, // [0:7] is the sub-list for field type_name
+	13, // 0: moderato.v1.BanEvent.banned_at:type_name -> google.protobuf.Timestamp
+	13, // 1: moderato.v1.UnbanEvent.unbanned_at:type_name -> google.protobuf.Timestamp
+	13, // 2: moderato.v1.MuteEvent.mute_expires_at:type_name -> google.protobuf.Timestamp
+	13, // 3: moderato.v1.MuteExpireEvent.mute_expired_at:type_name -> google.protobuf.Timestamp
+	13, // 4: moderato.v1.ClearUserMessagesEvent.cleared_at:type_name -> google.protobuf.Timestamp
+	13, // 5: moderato.v1.RoleEvent.changed_at:type_name -> google.protobuf.Timestamp
+	13, // 6: moderato.v1.UpdateEvent.updated_at:type_name -> google.protobuf.Timestamp
+	13, // 7: moderato.v1.FollowEvent.followed_at:type_name -> google.protobuf.Timestamp
+	13, // 8: moderato.v1.FollowEvent.unfollowed_at:type_name -> google.protobuf.Timestamp
+	13, // 9: moderato.v1.SubscriptionEvent.subscribed_at:type_name -> google.protobuf.Timestamp
+	13, // 10: moderato.v1.SubscriptionEvent.expires_at:type_name -> google.protobuf.Timestamp
+	13, // 11: moderato.v1.GiftEvent.gifted_at:type_name -> google.protobuf.Timestamp
+	13, // 12: moderato.v1.ThanksEvent.thanked_at:type_name -> google.protobuf.Timestamp
+	13, // 13: moderato.v1.VoteEvent.voted_at:type_name -> google.protobuf.Timestamp
+	13, // 14: moderato.v1.StreamEvent.started_at:type_name -> google.protobuf.Timestamp
+	13, // 15: moderato.v1.StreamEvent.ended_at:type_name -> google.protobuf.Timestamp
+	16, // [16:16] is the sub-list for method output_type
+	16, // [16:16] is the sub-list for method input_type
+	16, // [16:16] is the sub-list for extension type_name
+	16, // [16:16] is the sub-list for extension extendee
+	0,  // [0:16] is the sub-list for field type_name
 }
 
 func init() { file_moderato_v1_events_proto_init() }
@@ -770,7 +1537,7 @@ func file_moderato_v1_events_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_moderato_v1_events_proto_rawDesc), len(file_moderato_v1_events_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   7,
+			NumMessages:   13,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -1,0 +1,2 @@
+-- +goose Up
+ALTER TABLE `users` ADD COLUMN `deleted_at` bigint NULL;

@@ -1,0 +1,2 @@
+-- +goose Up
+CREATE INDEX `clip_category_id` ON `clips` (`category_id`);

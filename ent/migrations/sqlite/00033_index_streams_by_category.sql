@@ -1,0 +1,2 @@
+-- +goose Up
+CREATE INDEX `stream_category_id` ON `streams` (`category_id`);

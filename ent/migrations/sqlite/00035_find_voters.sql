@@ -1,0 +1,2 @@
+-- +goose Up
+UPDATE `votes` SET `user_id` = (SELECT `id` FROM `users` WHERE `slug` = lower(`votes`.`username`));

@@ -1,0 +1,28 @@
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/schema"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+)
+
+// Erasure is a user or channel that was deleted, and whose rows are still to be
+// removed or made anonymous.
+type Erasure struct{ ent.Schema }
+
+// Fields are the columns.
+func (Erasure) Fields() []ent.Field {
+	return []ent.Field{
+		requiredUUID("id", "The user, and the channel."),
+		field.Bool("is_user").Comment("Whether the user goes, or only the channel."),
+		timestamp("requested_at", "When the deletion was asked for."),
+		timestamp("next_at", "When the eraser looks next."),
+	}
+}
+
+// Indexes are what the eraser searches.
+func (Erasure) Indexes() []ent.Index { return []ent.Index{index.Fields("next_at")} }
+
+// Annotations names the table.
+func (Erasure) Annotations() []schema.Annotation { return []schema.Annotation{table("erasures")} }
