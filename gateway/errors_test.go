@@ -102,7 +102,7 @@ func TestUnauthorizedCarriesAChallenge(t *testing.T) {
 	s := start(t)
 	viewer := s.As(t, servertest.Viewer)
 	revoked := s.As(t, servertest.Viewer)
-	if err := auth.Revoke(context.Background(), s.Store, revoked.Token); err != nil {
+	if _, err := auth.Revoke(context.Background(), s.Store, revoked.Token, nil); err != nil {
 		t.Fatal(err)
 	}
 	short := s.Token(t, auth.NewToken{Kind: auth.User, ClientID: servertest.Dashboard, UserID: servertest.Viewer, Lifetime: time.Minute})

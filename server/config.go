@@ -7,6 +7,7 @@ import (
 	"net"
 	"time"
 
+	"github.com/moderato-live/moderato/server/auth"
 	"github.com/moderato-live/moderato/server/store"
 )
 
@@ -22,6 +23,9 @@ type Config struct {
 	RateLimit int
 	// MaxResults is the longest list that is answered without paging; 0 is 50,000.
 	MaxResults int
+	// Lifetimes are how long tokens live whose issuer does not say; all zero is
+	// auth.DefaultLifetimes.
+	Lifetimes auth.Lifetimes
 	// CORSOrigins are the origins of web pages that may call; empty is any.
 	CORSOrigins []string
 	// DrainDelay is how long the server goes on taking requests after it was told
@@ -44,6 +48,9 @@ const (
 func (c *Config) complete() error {
 	if c.MaxResults == 0 {
 		c.MaxResults = DefaultMaxResults
+	}
+	if c.Lifetimes == (auth.Lifetimes{}) {
+		c.Lifetimes = auth.DefaultLifetimes()
 	}
 	if c.Log == nil {
 		c.Log = slog.Default()

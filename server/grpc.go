@@ -27,6 +27,12 @@ type services struct {
 	moderation moderatov1.ModerationServiceServer
 	channels   moderatov1.ChannelsServiceServer
 	chat       platformv1.ChatServiceServer
+	directory  platformv1.DirectoryServiceServer
+	audience   platformv1.AudienceServiceServer
+	streams    platformv1.StreamServiceServer
+	content    platformv1.ContentServiceServer
+	access     platformv1.AccessServiceServer
+	bulk       platformv1.ImportServiceServer
 }
 
 // registerPublic registers what both faces serve.
@@ -38,6 +44,12 @@ func (s services) registerPublic(r grpc.ServiceRegistrar) {
 // registerPlatform registers what is served over gRPC alone.
 func (s services) registerPlatform(r grpc.ServiceRegistrar) {
 	platformv1.RegisterChatServiceServer(r, s.chat)
+	platformv1.RegisterDirectoryServiceServer(r, s.directory)
+	platformv1.RegisterAudienceServiceServer(r, s.audience)
+	platformv1.RegisterStreamServiceServer(r, s.streams)
+	platformv1.RegisterContentServiceServer(r, s.content)
+	platformv1.RegisterAccessServiceServer(r, s.access)
+	platformv1.RegisterImportServiceServer(r, s.bulk)
 }
 
 func newGRPCServer(c *chain.Chain, s services, h *health.Server) *grpc.Server {

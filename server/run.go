@@ -24,6 +24,7 @@ import (
 	"github.com/moderato-live/moderato/server/chain"
 	"github.com/moderato-live/moderato/server/channels"
 	"github.com/moderato-live/moderato/server/counts"
+	"github.com/moderato-live/moderato/server/erasure"
 	"github.com/moderato-live/moderato/server/messages"
 	"github.com/moderato-live/moderato/server/moderation"
 	"github.com/moderato-live/moderato/server/platform"
@@ -111,6 +112,12 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 		moderation: &moderation.Service{Store: s.Store, MaxResults: s.config.MaxResults},
 		channels:   &channels.Service{Store: s.Store, MaxResults: s.config.MaxResults},
 		chat:       &platform.Chat{Store: s.Store},
+		directory:  &platform.Directory{Store: s.Store},
+		audience:   &platform.Audience{Store: s.Store},
+		streams:    &platform.Streams{Store: s.Store},
+		content:    &platform.Content{Store: s.Store},
+		access:     &platform.Access{Store: s.Store, Lifetimes: s.config.Lifetimes},
+		bulk:       &platform.Import{Store: s.Store},
 	}
 	s.grpc = newGRPCServer(links, implementations, s.health)
 	if err := policy.CheckComplete(s.grpc.GetServiceInfo()); err != nil {
@@ -126,7 +133,8 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 	s.admin = &http.Server{Handler: adminHandler(registry, s.ready), ReadHeaderTimeout: 5 * time.Second}
 	s.work("purge deleted messages", messages.PurgeInterval, (&messages.Purger{Store: s.Store}).Purge)
 	s.work("announce lapsed mutes", moderation.SweepInterval, (&moderation.Sweeper{Store: s.Store}).Sweep)
-	s.work("take lapsed subscriptions off the counters", channels.SweepInterval, (&channels.Sweeper{Store: s.Store}).Sweep)
+	s.work("erase deleted users and channels", erasure.EraseInterval, (&erasure.Eraser{Store: s.Store, Log: s.config.Log}).Erase)
+	s.work("end lapsed subscriptions", channels.SweepInterval, (&channels.Sweeper{Store: s.Store}).Sweep)
 	s.work("fold the counts of channels", counts.FoldInterval, (&counts.Folder{Store: s.Store}).Fold)
 	s.work("watch the database", healthInterval, s.reportHealth)
 	return nil

@@ -215,7 +215,7 @@ func TestKnownTokenIsReadAgainWithin2s(t *testing.T) {
 		if count.Load() != 1 {
 			t.Errorf("100 uses at once: got %d look-ups, want 1", count.Load())
 		}
-		if err := auth.Revoke(context.Background(), s, text); err != nil {
+		if _, err := auth.Revoke(context.Background(), s, text, nil); err != nil {
 			t.Fatal(err)
 		}
 		revoked := time.Now()

@@ -9,20 +9,43 @@ import (
 	"time"
 
 	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/ent/token"
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/digest"
+	"github.com/moderato-live/moderato/server/fault"
+	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/server/users"
 )
 
-// Lifetimes of tokens whose issuer names none. Service tokens have no end.
-const (
-	UserTokenLifetime = 24 * time.Hour
-	AppTokenLifetime  = 7 * 24 * time.Hour
-)
+// Lifetimes are how long tokens live whose issuer does not say; 0 is until they
+// are revoked.
+type Lifetimes struct {
+	User, App, Service time.Duration
+}
 
-// ErrRefused marks the errors of a request to issue or revoke a token that
-// cannot be fulfilled as it is.
-var ErrRefused = errors.New("refused")
+// DefaultLifetimes are those of a server that is not configured otherwise.
+func DefaultLifetimes() Lifetimes { return Lifetimes{User: 24 * time.Hour, App: 7 * 24 * time.Hour} }
+
+// Of is the lifetime for a kind.
+func (l Lifetimes) Of(k Kind) time.Duration {
+	switch k {
+	case User:
+		return l.User
+	case App:
+		return l.App
+	}
+	return l.Service
+}
+
+// Issued is a token that was issued.
+type Issued struct {
+	// Text is the token itself.
+	Text string
+	// ExpiresAt is when its lifetime ends; nil when it has none.
+	ExpiresAt *instant.Instant
+}
 
 // NewToken says what token to issue.
 type NewToken struct {
@@ -30,22 +53,28 @@ type NewToken struct {
 	ClientID string
 	UserID   uid.ID // of a user token
 	Scopes   []string
-	// Lifetime 0 is the kind's own.
+	// Lifetime 0 is until it is revoked.
 	Lifetime time.Duration
+	// Admit, if not nil, is asked in the transaction.
+	Admit func(context.Context, *ent.Tx) error
 }
 
-// Issue makes a token and answers its text, which is stored nowhere.
-func Issue(ctx context.Context, s *store.Store, t NewToken) (string, error) {
-	for _, scope := range t.Scopes {
-		if !slices.Contains(Scopes(), scope) {
-			return "", fmt.Errorf("%w: there is no scope %q; there are %s", ErrRefused, scope, strings.Join(Scopes(), ", "))
-		}
+// Issue makes a token. Its text is stored nowhere.
+func Issue(ctx context.Context, s *store.Store, t NewToken) (Issued, error) {
+	if err := checkScopes(t.Scopes); err != nil {
+		return Issued{}, err
 	}
 	text, err := newToken(t.Kind)
 	if err != nil {
-		return "", err
+		return Issued{}, err
 	}
+	issued := Issued{Text: text}
 	err = s.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
+		if t.Admit != nil {
+			if err := t.Admit(ctx, tx); err != nil {
+				return err
+			}
+		}
 		if err := checkHolder(ctx, tx, t); err != nil {
 			return err
 		}
@@ -55,8 +84,10 @@ func Issue(ctx context.Context, s *store.Store, t NewToken) (string, error) {
 		}
 		create := tx.Token.Create().SetID(digest.Of(text)).SetKind(string(t.Kind)).SetClientID(t.ClientID).
 			SetScopes(strings.Join(t.Scopes, " ")).SetIssuedAt(now)
-		if lifetime := t.lifetime(); lifetime > 0 {
-			create.SetExpiresAt(now.Add(lifetime))
+		if t.Lifetime > 0 {
+			end := now.Add(t.Lifetime)
+			create.SetExpiresAt(end)
+			issued.ExpiresAt = &end
 		}
 		if t.Kind == User {
 			create.SetUserID(t.UserID)
@@ -68,54 +99,69 @@ func Issue(ctx context.Context, s *store.Store, t NewToken) (string, error) {
 		return err
 	})
 	if err != nil {
-		return "", fmt.Errorf("issue token: %w", err)
+		return Issued{}, fmt.Errorf("issue token: %w", err)
 	}
-	return text, nil
+	return issued, nil
 }
 
-func (t NewToken) lifetime() time.Duration {
-	switch {
-	case t.Lifetime > 0:
-		return t.Lifetime
-	case t.Kind == User:
-		return UserTokenLifetime
-	case t.Kind == App:
-		return AppTokenLifetime
+func checkScopes(scopes []string) error {
+	for i, scope := range scopes {
+		if !slices.Contains(Scopes(), scope) {
+			return &fault.Error{
+				Reason:     moderatov1.Reason_REASON_INVALID_ARGUMENT,
+				Message:    fmt.Sprintf("There is no scope %q; there are %s.", scope, strings.Join(Scopes(), ", ")),
+				Violations: []fault.Violation{{Field: fmt.Sprintf("scopes[%d]", i), Description: "must be one of " + strings.Join(Scopes(), ", ")}},
+			}
+		}
 	}
-	return 0
+	return nil
 }
 
 func checkHolder(ctx context.Context, tx *ent.Tx, t NewToken) error {
 	client, err := tx.Application.Get(ctx, t.ClientID)
 	if ent.IsNotFound(err) {
-		return fmt.Errorf("%w: there is no client %q; create it with: moderato client create --id %s --name NAME", ErrRefused, t.ClientID, t.ClientID)
+		return &fault.Error{
+			Reason:  moderatov1.Reason_REASON_CLIENT_NOT_FOUND,
+			Message: fmt.Sprintf("There is no client %q; create it with: moderato client create --id %s --name NAME", t.ClientID, t.ClientID),
+		}
 	}
 	if err != nil {
 		return err
 	}
 	if t.Kind == Service && !client.Service {
-		return fmt.Errorf("%w: client %q is no service client; service tokens are for the platform's own backends", ErrRefused, t.ClientID)
+		return &fault.Error{
+			Reason:     moderatov1.Reason_REASON_INVALID_ARGUMENT,
+			Message:    fmt.Sprintf("Client %q is no service client; service tokens are for the platform's own backends.", t.ClientID),
+			Violations: []fault.Violation{{Field: "clientId", Description: "must be a service client"}},
+		}
 	}
 	if t.Kind != User {
 		return nil
 	}
-	_, err = tx.User.Get(ctx, t.UserID)
-	if ent.IsNotFound(err) {
-		return fmt.Errorf("%w: there is no user %s", ErrRefused, t.UserID)
+	_, err = users.Get(ctx, tx.User, t.UserID)
+	if errors.Is(err, fault.New(moderatov1.Reason_REASON_USER_NOT_FOUND)) {
+		return &fault.Error{Reason: moderatov1.Reason_REASON_USER_NOT_FOUND, Message: fmt.Sprintf("There is no user %s.", t.UserID)}
 	}
 	return err
 }
 
-// Revoke ends a token: for changes at once, for reads within 2 s on every
-// server. A token that is revoked already stays so.
-func Revoke(ctx context.Context, s *store.Store, text string) error {
-	if err := checkToken(text); err != nil {
-		return fmt.Errorf("%w: this is not a token, or it is damaged", ErrRefused)
-	}
-	err := s.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
+// Revoke ends a token: for changes at once, for reads within 2 s on every server.
+// A token that is revoked already stays so. It answers whether there is such a
+// token. admit, if not nil, is asked in the transaction.
+func Revoke(ctx context.Context, s *store.Store, text string, admit func(context.Context, *ent.Tx) error) (found bool, err error) {
+	isToken := checkToken(text) == nil
+	err = s.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
+		if admit != nil {
+			if err := admit(ctx, tx); err != nil {
+				return err
+			}
+		}
+		if !isToken {
+			return nil
+		}
 		row, err := tx.Token.Get(ctx, digest.Of(text))
-		if ent.IsNotFound(err) {
-			return fmt.Errorf("%w: this token was never issued here", ErrRefused)
+		if found = err == nil; ent.IsNotFound(err) {
+			return nil
 		}
 		if err != nil || row.RevokedAt != nil {
 			return err
@@ -127,7 +173,38 @@ func Revoke(ctx context.Context, s *store.Store, text string) error {
 		return tx.Token.UpdateOne(row).SetRevokedAt(now).Exec(ctx)
 	})
 	if err != nil {
-		return fmt.Errorf("revoke token: %w", err)
+		return false, fmt.Errorf("revoke token: %w", err)
 	}
-	return nil
+	return found, nil
+}
+
+// RevokeServiceTokens ends the service tokens of a client that is no service any
+// more.
+func RevokeServiceTokens(ctx context.Context, tx *ent.Tx, clientID string, now instant.Instant) error {
+	return tx.Token.Update().
+		Where(token.ClientID(clientID), token.Kind(string(Service)), token.RevokedAtIsNil()).
+		SetRevokedAt(now).
+		Exec(ctx)
+}
+
+// Introspect answers a token that is good now, by the store; nil for any other.
+func Introspect(ctx context.Context, s *store.Store, text string) (*ent.Token, error) {
+	if checkToken(text) != nil {
+		return nil, nil //nolint:nilerr,nilnil // not a good token, which is the answer
+	}
+	row, err := s.Read.Token.Get(ctx, digest.Of(text))
+	if ent.IsNotFound(err) {
+		return nil, nil //nolint:nilerr,nilnil // as above
+	}
+	if err != nil {
+		return nil, s.Classify(err)
+	}
+	now, err := s.Clock.Now(ctx, s.Read)
+	if err != nil {
+		return nil, s.Classify(err)
+	}
+	if CheckValidity(row.RevokedAt, row.ExpiresAt, now) != nil {
+		return nil, nil //nolint:nilerr,nilnil // as above
+	}
+	return row, nil
 }

@@ -72,7 +72,7 @@ func whileCached(t *testing.T, s *servertest.Server, credentials func() serverte
 		if err := listModerators(s, c); err != nil {
 			t.Fatal(err)
 		}
-		if err := auth.Revoke(context.Background(), s.Store, c.Token); err != nil {
+		if _, err := auth.Revoke(context.Background(), s.Store, c.Token, nil); err != nil {
 			t.Fatal(err)
 		}
 		if got := reasonOf(write(c.Context())); got != "TOKEN_INVALID" {
@@ -156,7 +156,7 @@ func TestReadsRefuseARevokedTokenWithin2sOnEveryServer(t *testing.T) {
 				t.Fatalf("before the revocation: got %s, want OK", got)
 			}
 		}
-		if err := auth.Revoke(context.Background(), s.Store, c.Token); err != nil {
+		if _, err := auth.Revoke(context.Background(), s.Store, c.Token, nil); err != nil {
 			t.Fatal(err)
 		}
 		revoked := time.Now()

@@ -62,7 +62,7 @@ func issued(t *testing.T, s *store.Store, n auth.NewToken) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return text
+	return text.Text
 }
 
 func client(kind auth.Kind) string {

@@ -41,7 +41,7 @@ func TestTokensAreInNoLineOfTheLogAndNoMetric(t *testing.T) {
 	s.Store.Clock.Advance(time.Hour)
 	owner, viewer, app, service := s.As(t, servertest.Owner), s.As(t, servertest.Viewer), s.AsApp(t), s.AsService(t)
 	revoked := s.As(t, servertest.Viewer)
-	if err := auth.Revoke(context.Background(), s.Store, revoked.Token); err != nil {
+	if _, err := auth.Revoke(context.Background(), s.Store, revoked.Token, nil); err != nil {
 		t.Fatal(err)
 	}
 	acting := service

@@ -2,13 +2,18 @@ package channels
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/subscription"
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/audience"
 	"github.com/moderato-live/moderato/server/events"
+	"github.com/moderato-live/moderato/server/fault"
 	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/users"
 )
 
 const (
@@ -17,9 +22,10 @@ const (
 	sweepBatch    = 100
 )
 
-// Sweeper takes subscriptions that have lapsed off their channel's counters.
-// Whether a subscription is active never depends on it: what reads counts them
-// looks at the end as well, for the few that are still to be swept.
+// Sweeper takes subscriptions that have lapsed off their channel's counters, and
+// tells of their end. Whether a subscription is active never depends on it: what
+// reads counts them looks at the end as well, for the few that are still to be
+// swept.
 type Sweeper struct {
 	Store *store.Store
 }
@@ -38,19 +44,26 @@ func (w *Sweeper) Sweep(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("find lapsed subscriptions: %w", err)
 		}
+		ended := 0
 		for _, row := range lapsed {
-			if err := w.lapse(ctx, row); err != nil {
+			isMine, err := w.lapse(ctx, row)
+			if err != nil {
 				return err
 			}
+			if isMine {
+				ended++
+			}
 		}
-		if len(lapsed) < sweepBatch {
+		// What is left of a channel that is gone is the eraser's.
+		if len(lapsed) < sweepBatch || ended == 0 {
 			return nil
 		}
 	}
 }
 
-func (w *Sweeper) lapse(ctx context.Context, found *ent.Subscription) error {
-	return events.ApplyUnattended(ctx, w.Store, found.ChannelID, func(ctx context.Context, c *events.Change) error {
+// lapse ends a subscription, and answers whether it did.
+func (w *Sweeper) lapse(ctx context.Context, found *ent.Subscription) (isMine bool, err error) {
+	err = events.ApplyUnattended(ctx, w.Store, found.ChannelID, func(ctx context.Context, c *events.Change) error {
 		row, err := c.Tx.Subscription.Query().
 			Where(subscription.ChannelID(found.ChannelID), subscription.UserID(found.UserID)).
 			Only(ctx)
@@ -64,17 +77,19 @@ func (w *Sweeper) lapse(ctx context.Context, found *ent.Subscription) error {
 		if err != nil {
 			return err
 		}
-		update := c.Tx.Channel.UpdateOne(channel).AddSubscriberCount(-1)
-		if channel.LiveStartedAt != nil && row.SubscribedAt >= *channel.LiveStartedAt {
-			update.AddNewSubscriberCount(-1)
+		ended := &ent.Subscription{
+			ChannelID: row.ChannelID, UserID: row.UserID, SubscribedAt: row.SubscribedAt, ExpiresAt: row.ExpiresAt,
+			RenewCount: row.RenewCount, StreakCount: row.StreakCount,
 		}
-		if err := update.Exec(ctx); err != nil {
+		user, err := users.Get(ctx, c.Tx.User, row.UserID)
+		switch {
+		case err == nil:
+			audience.EmitSubscription(c, events.SubscriptionEnd, user, ended)
+		case !errors.Is(err, fault.New(moderatov1.Reason_REASON_USER_NOT_FOUND)): // of who is being deleted nothing is told
 			return err
 		}
-		_, err = c.Tx.Subscription.Update().
-			Where(subscription.ChannelID(row.ChannelID), subscription.UserID(row.UserID)).
-			SetIsActive(false).
-			Save(ctx)
-		return err
+		isMine = true
+		return audience.PutSubscription(ctx, c.Tx, channel, row, ended)
 	})
+	return isMine, err
 }

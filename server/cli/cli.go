@@ -14,6 +14,8 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/moderato-live/moderato/server"
+	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/fault"
 	"github.com/moderato-live/moderato/server/store"
 )
 
@@ -56,7 +58,8 @@ func Run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) 
 		kong.Vars{
 			"db": server.DefaultDB, "http_addr": server.DefaultHTTPAddr, "grpc_addr": server.DefaultGRPCAddr,
 			"admin_addr": server.DefaultAdminAddr, "rate_limit": fmt.Sprint(server.DefaultRateLimit),
-			"max_results": fmt.Sprint(server.DefaultMaxResults),
+			"max_results":         fmt.Sprint(server.DefaultMaxResults),
+			"user_token_lifetime": auth.DefaultLifetimes().User.String(), "app_token_lifetime": auth.DefaultLifetimes().App.String(),
 		},
 	)
 	if err != nil {
@@ -94,6 +97,16 @@ func run(parser *kong.Kong, args []string, errs io.Writer) (code int) {
 		return 1
 	}
 	return 0
+}
+
+// inWords is an error for a person: what callers of the services are told as a
+// reason is a sentence here.
+func inWords(what string, err error) error {
+	var told *fault.Error
+	if errors.As(err, &told) {
+		return fmt.Errorf("%s: %s", what, told.Text())
+	}
+	return err
 }
 
 // withoutSecret takes the database's URL, which kong repeats and which may hold

@@ -142,7 +142,7 @@ func TestTokenIssueSaysWhatIsMissing(t *testing.T) {
 		want string
 	}{
 		"client":         {[]string{"--client=nobody", "--app"}, "moderato client create --id nobody"},
-		"user":           {[]string{"--client=" + servertest.Dashboard, "--user=" + servertest.Nobody.String()}, "there is no user"},
+		"user":           {[]string{"--client=" + servertest.Dashboard, "--user=" + servertest.Nobody.String()}, "There is no user"},
 		"service client": {[]string{"--client=" + servertest.Dashboard, "--service"}, "no service client"},
 		"scope":          {[]string{"--client=" + servertest.Dashboard, "--app", "--scope=all"}, "users.read, channel.moderate"},
 	} {

@@ -108,19 +108,40 @@ func (c *clientCreate) Run(ctx context.Context, s *streams) error {
 	return nil
 }
 
+// lifetimes are the flags of how long tokens live.
+type lifetimes struct {
+	UserTokenLifetime    time.Duration `help:"How long a user token lives whose issuer does not say." default:"${user_token_lifetime}" env:"MODERATO_USER_TOKEN_LIFETIME" placeholder:"DURATION"`
+	AppTokenLifetime     time.Duration `help:"How long an app token lives whose issuer does not say." default:"${app_token_lifetime}" env:"MODERATO_APP_TOKEN_LIFETIME" placeholder:"DURATION"`
+	ServiceTokenLifetime time.Duration `help:"How long a service token lives whose issuer does not say; 0 is until it is revoked." default:"0s" env:"MODERATO_SERVICE_TOKEN_LIFETIME" placeholder:"DURATION"`
+}
+
+// Validate refuses lifetimes that no token can have.
+func (l lifetimes) Validate() error {
+	if l.UserTokenLifetime <= 0 || l.AppTokenLifetime <= 0 || l.ServiceTokenLifetime < 0 {
+		return errors.New("the lifetime of a token must be more than 0; that of service tokens may be 0, for no end")
+	}
+	return nil
+}
+
+// Lifetimes are what the flags say.
+func (l lifetimes) Lifetimes() auth.Lifetimes {
+	return auth.Lifetimes{User: l.UserTokenLifetime, App: l.AppTokenLifetime, Service: l.ServiceTokenLifetime}
+}
+
 type tokenIssue struct {
 	database
+	lifetimes
 	Client  string        `help:"The client to which the token is issued." required:"" placeholder:"ID"`
 	User    string        `help:"A user token, for this user." xor:"kind" placeholder:"UUID"`
 	App     bool          `help:"An app token." xor:"kind"`
 	Service bool          `help:"A service token, for a service client; it has every scope." xor:"kind"`
 	Scope   []string      `help:"A scope of the token: users.read or channel.moderate. Can be repeated." sep:"none" placeholder:"S"`
-	TTL     time.Duration `name:"ttl" help:"Its lifetime; when not given 24h for a user, 168h for an app, without end for a service." placeholder:"DURATION"`
+	TTL     time.Duration `name:"ttl" help:"Its lifetime; when not given, that of its kind." placeholder:"DURATION"`
 }
 
 // Run issues the token; its text is all that goes to standard output.
 func (c *tokenIssue) Run(ctx context.Context, s *streams) error {
-	token := auth.NewToken{ClientID: c.Client, Scopes: slices.Compact(slices.Sorted(slices.Values(c.Scope))), Lifetime: c.TTL}
+	token := auth.NewToken{ClientID: c.Client, Scopes: slices.Compact(slices.Sorted(slices.Values(c.Scope)))}
 	switch {
 	case c.App:
 		token.Kind = auth.App
@@ -144,11 +165,14 @@ func (c *tokenIssue) Run(ctx context.Context, s *streams) error {
 		return err
 	}
 	defer db.Close()
-	text, err := auth.Issue(ctx, db, token)
-	if err != nil {
-		return err
+	if token.Lifetime = c.TTL; c.TTL == 0 {
+		token.Lifetime = c.Lifetimes().Of(token.Kind)
 	}
-	fmt.Fprintln(s.out, text)
+	issued, err := auth.Issue(ctx, db, token)
+	if err != nil {
+		return inWords("issue token", err)
+	}
+	fmt.Fprintln(s.out, issued.Text)
 	return nil
 }
 
@@ -164,8 +188,12 @@ func (c *tokenRevoke) Run(ctx context.Context, s *streams) error {
 		return err
 	}
 	defer db.Close()
-	if err := auth.Revoke(ctx, db, c.Token); err != nil {
+	found, err := auth.Revoke(ctx, db, c.Token, nil)
+	if err != nil {
 		return err
+	}
+	if !found {
+		return errors.New("revoke token: this token is damaged, or was never issued here")
 	}
 	fmt.Fprintln(s.err, "revoked; servers that read it lately notice within 2 s")
 	return nil

@@ -187,7 +187,7 @@ func callerContext(t *testing.T, db *store.Store) context.Context {
 		t.Fatal(err)
 	}
 	return metadata.AppendToOutgoingContext(context.Background(),
-		auth.AuthorizationKey, "Bearer "+token, auth.ClientIDKey, servertest.Dashboard)
+		auth.AuthorizationKey, "Bearer "+token.Text, auth.ClientIDKey, servertest.Dashboard)
 }
 
 func TestTerminatedServerEndsItsCallsAndExitsWithZero(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 
 type serve struct {
 	database
+	lifetimes
 	HTTPAddr    listenAddr    `name:"http-addr" help:"Where REST listens." default:"${http_addr}" env:"MODERATO_HTTP_ADDR"`
 	GRPCAddr    listenAddr    `name:"grpc-addr" help:"Where gRPC listens, with health and reflection." default:"${grpc_addr}" env:"MODERATO_GRPC_ADDR"`
 	AdminAddr   listenAddr    `name:"admin-addr" help:"Where /healthz, /readyz, /metrics and /debug/pprof listen." default:"${admin_addr}" env:"MODERATO_ADMIN_ADDR"`
@@ -45,6 +46,7 @@ func (c *serve) Run(ctx context.Context, s *streams) error {
 		AdminAddr:   string(c.AdminAddr),
 		RateLimit:   int(c.RateLimit),
 		MaxResults:  int(c.MaxResults),
+		Lifetimes:   c.Lifetimes(),
 		CORSOrigins: c.CORSOrigins,
 		DrainDelay:  c.DrainDelay,
 		Log:         log,

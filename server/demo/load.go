@@ -53,9 +53,12 @@ func Load(ctx context.Context, s *store.Store) (Tokens, error) {
 		{&tokens.App, auth.NewToken{Kind: auth.App, ClientID: cast.Client, Scopes: []string{auth.UsersRead}}},
 		{&tokens.Service, auth.NewToken{Kind: auth.Service, ClientID: cast.ServiceClient}},
 	} {
-		if *t.to, err = auth.Issue(ctx, s, t.new); err != nil {
+		t.new.Lifetime = auth.DefaultLifetimes().Of(t.new.Kind)
+		issued, err := auth.Issue(ctx, s, t.new)
+		if err != nil {
 			return Tokens{}, err
 		}
+		*t.to = issued.Text
 	}
 	return tokens, applyBans(ctx, s, tokens.Service)
 }

@@ -17,4 +17,13 @@ const (
 	OGAdd             Type = "channel.og.add"
 	OGRemove          Type = "channel.og.remove"
 	Update            Type = "channel.update"
+	Follow            Type = "channel.follow"
+	Unfollow          Type = "channel.unfollow"
+	Subscribe         Type = "channel.subscribe"
+	SubscriptionEnd   Type = "channel.subscription.end"
+	SubscriptionGift  Type = "channel.subscription.gift"
+	Thanks            Type = "channel.thanks"
+	Vote              Type = "channel.vote"
+	StreamOnline      Type = "stream.online"
+	StreamOffline     Type = "stream.offline"
 )

@@ -61,6 +61,21 @@ func Invalid(violations ...Violation) *Error {
 	return &Error{Reason: moderatov1.Reason_REASON_INVALID_ARGUMENT, Violations: violations}
 }
 
+// In is an error whose violations are of a message within the request: their
+// fields get its name before theirs.
+func In(message string, err error) error {
+	var fault *Error
+	if !errors.As(err, &fault) || len(fault.Violations) == 0 {
+		return err
+	}
+	within := *fault
+	within.Violations = make([]Violation, len(fault.Violations))
+	for i, v := range fault.Violations {
+		within.Violations[i] = Violation{Field: message + "." + v.Field, Description: v.Description}
+	}
+	return &within
+}
+
 // MuteActive tells until when, and how long, a mute is in the way.
 func MuteActive(reason moderatov1.Reason, until, now instant.Instant) *Error {
 	return &Error{
@@ -73,6 +88,9 @@ func MuteActive(reason moderatov1.Reason, until, now instant.Instant) *Error {
 // Error is the reason and the cause, for logs.
 func (e *Error) Error() string {
 	text := Code(e.Reason)
+	if e.Message != "" {
+		text += ": " + e.Message
+	}
 	for _, v := range e.Violations {
 		text += "; " + v.Field + " " + v.Description
 	}

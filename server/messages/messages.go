@@ -15,6 +15,7 @@ import (
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/server/users"
 )
 
 // Clear deletes every message that a user posted in a channel until now. It
@@ -62,7 +63,7 @@ func ReadStanding(ctx context.Context, s *store.Store, q store.Queryer, channelI
 	var muteExpiresAt *instant.Instant
 	err := store.QueryRow(ctx, q, `
 		SELECT `+s.Clock.SQL()+`,
-			EXISTS (SELECT 1 FROM channels WHERE id = ?), EXISTS (SELECT 1 FROM users WHERE id = ?),
+			EXISTS (SELECT 1 FROM channels WHERE id = ?), EXISTS (SELECT 1 FROM users WHERE id = ? AND `+users.Exists+`),
 			(SELECT banned_at FROM bans WHERE channel_id = ? AND user_id = ?),
 			(SELECT expires_at FROM mutes WHERE channel_id = ? AND user_id = ?),
 			COALESCE((SELECT generation FROM message_generations WHERE channel_id = ? AND user_id = ?), 0),

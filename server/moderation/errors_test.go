@@ -87,7 +87,7 @@ func TestEveryOperationRefusesBadCredentials(t *testing.T) {
 			Kind: auth.User, ClientID: servertest.Dashboard, UserID: servertest.Owner, Scopes: auth.Scopes(), Lifetime: time.Hour,
 		}))
 		revoked := s.As(t, servertest.Owner)
-		if err := auth.Revoke(context.Background(), s.Store, revoked.Token); err != nil {
+		if _, err := auth.Revoke(context.Background(), s.Store, revoked.Token, nil); err != nil {
 			t.Fatal(err)
 		}
 		s.Store.Clock.Advance(time.Hour)

@@ -11,6 +11,7 @@ import (
 	"github.com/moderato-live/moderato/server/fault"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/server/users"
 	"github.com/moderato-live/moderato/server/validate"
 )
 
@@ -28,7 +29,7 @@ func (s *Service) MuteUser(ctx context.Context, req *moderatov1.MuteUserRequest)
 	}
 	var result *moderatov1.MuteUserResponse
 	err := events.Apply(ctx, s.Store, channelID, func(ctx context.Context, c *events.Change) error {
-		user, err := userByID(ctx, c.Tx, userID)
+		user, err := users.Get(ctx, c.Tx.User, userID)
 		if err != nil {
 			return err
 		}

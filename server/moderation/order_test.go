@@ -23,7 +23,7 @@ func TestTokenIsCheckedBeforeAllElse(t *testing.T) {
 		token := func(n auth.NewToken) metadata.MD { return bothFacesAs(s.Token(t, n)) }
 		expired := token(auth.NewToken{Kind: auth.App, ClientID: servertest.Dashboard, Lifetime: time.Hour})
 		revoked := s.Token(t, auth.NewToken{Kind: auth.App, ClientID: servertest.Dashboard})
-		if err := auth.Revoke(context.Background(), s.Store, revoked.Token); err != nil {
+		if _, err := auth.Revoke(context.Background(), s.Store, revoked.Token, nil); err != nil {
 			t.Fatal(err)
 		}
 		s.Store.Clock.Advance(time.Hour)

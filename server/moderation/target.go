@@ -8,6 +8,7 @@ import (
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/fault"
 	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/server/users"
 	"github.com/moderato-live/moderato/server/validate"
 )
 
@@ -36,9 +37,9 @@ func parseTarget(f *validate.Fields, banUserID, banUsername string) target {
 // find answers the user; unknown: USER_NOT_FOUND.
 func (t target) find(ctx context.Context, tx *ent.Tx) (*ent.User, error) {
 	if t.slug != "" {
-		return userBySlug(ctx, tx, t.slug)
+		return users.BySlug(ctx, tx.User, t.slug)
 	}
-	return userByID(ctx, tx, t.id)
+	return users.Get(ctx, tx.User, t.id)
 }
 
 // refuseChannel refuses what cannot be done to the channel itself, whether

@@ -1,29 +1,178 @@
 package platform
 
 import (
+	"context"
+	"fmt"
+
+	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/ent/activity"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
+	"github.com/moderato-live/moderato/server/fault"
+	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/jsonapi"
+	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/server/users"
+	"github.com/moderato-live/moderato/server/validate"
 )
 
 const maxActivityKey = 64
 
-// describe is info and action of an activity as they are stored: info names the
-// user, with what the record leaves out filled in.
-func describe(user *ent.User, r *platformv1.ActivityRecord) (info, action string) {
-	full, _ := proto.Clone(r.GetInfo()).(*structpb.Struct)
+// The kinds of activity.
+const (
+	followerActivity   = "follower"
+	subscriberActivity = "subscriber"
+	giftActivity       = "gift"
+	thanksActivity     = "thanks"
+	voteActivity       = "vote"
+)
+
+// activity puts an activity as its record has it.
+func (p putter) activity(ctx context.Context, r *platformv1.ActivityRecord) (*ent.Activity, error) {
+	var f validate.Fields
+	channelID := f.UUID("channelId", r.GetChannelId())
+	key := f.Text("key", r.GetKey(), 1, maxActivityKey)
+	kind := f.ActivityType("type", r.GetType())
+	userID := f.UUID("info.userId", r.GetInfo().GetFields()["userId"].GetStringValue())
+	checkNumbers(&f, "info", structpb.NewStructValue(r.GetInfo()))
+	checkNumbers(&f, "action", structpb.NewStructValue(r.GetAction()))
+	if err := f.Err(); err != nil {
+		return nil, err
+	}
+	channel, err := p.lockChannel(ctx, channelID)
+	if err != nil {
+		return nil, err
+	}
+	user, err := users.Get(ctx, p.User, userID)
+	if err != nil {
+		return nil, err
+	}
+	a := &ent.Activity{
+		ChannelID: channelID, DedupKey: key, Type: kind, UserID: &userID, CreatedAt: p.orNow(r.GetCreatedAt()),
+		Info: describe(user, r.GetInfo()), Action: actionOf(r.GetAction()),
+	}
+	before, err := p.findActivity(ctx, channelID, key)
+	if err != nil {
+		return nil, err
+	}
+	if before == nil {
+		return p.addActivity(ctx, channel, a)
+	}
+	update := p.Activity.UpdateOne(before).SetType(kind).SetUserID(userID).SetInfo(a.Info).SetAction(a.Action)
+	if r.GetCreatedAt() != nil {
+		update.SetCreatedAt(a.CreatedAt)
+	}
+	return update.Save(ctx)
+}
+
+// checkNumbers refuses numbers that lose digits on their way: those of a Struct
+// are doubles.
+func checkNumbers(f *validate.Fields, field string, v *structpb.Value) {
+	switch kind := v.GetKind().(type) {
+	case *structpb.Value_NumberValue:
+		if n := kind.NumberValue; n > validate.MaxInteger || n < -validate.MaxInteger {
+			f.Add(field, fmt.Sprintf("must be a number of at most %d, so that it keeps its digits", validate.MaxInteger))
+		}
+	case *structpb.Value_StructValue:
+		for name, value := range kind.StructValue.GetFields() {
+			checkNumbers(f, field+"."+name, value)
+		}
+	case *structpb.Value_ListValue:
+		for _, value := range kind.ListValue.GetValues() {
+			checkNumbers(f, field, value)
+		}
+	}
+}
+
+// findActivity is the activity with a key; nil if there is none.
+func (p putter) findActivity(ctx context.Context, channelID uid.ID, key string) (*ent.Activity, error) {
+	a, err := p.Activity.Query().Where(activity.ChannelID(channelID), activity.DedupKey(key)).Only(ctx)
+	if ent.IsNotFound(err) {
+		return nil, nil //nolint:nilnil // no activity is no error
+	}
+	return a, err
+}
+
+// addActivity stores an activity under the channel's next number.
+func (p putter) addActivity(ctx context.Context, channel *ent.Channel, a *ent.Activity) (*ent.Activity, error) {
+	number := channel.ActivityNumber + 1
+	row, err := p.Activity.Create().SetID(uid.New()).SetChannelID(a.ChannelID).SetDedupKey(a.DedupKey).SetNumber(number).SetType(a.Type).
+		SetNillableUserID(a.UserID).SetInfo(a.Info).SetAction(a.Action).SetCreatedAt(a.CreatedAt).
+		Save(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return row, p.Channel.UpdateOneID(channel.ID).SetActivityNumber(number).Exec(ctx)
+}
+
+// occurrence is something a user did in a channel, that its dashboard lists.
+type occurrence struct {
+	kind   string
+	key    string // empty: nothing else can be this
+	user   *ent.User
+	at     instant.Instant
+	facts  map[string]any // info beside who it was
+	action *structpb.Struct
+}
+
+// record stores an occurrence, which is not there yet.
+func (p putter) record(ctx context.Context, channel *ent.Channel, o occurrence) (*ent.Activity, error) {
+	facts, err := structpb.NewStruct(o.facts)
+	if err != nil {
+		return nil, err
+	}
+	if o.key == "" {
+		o.key = o.kind + "/" + uid.New().String()
+	}
+	return p.addActivity(ctx, channel, &ent.Activity{
+		ChannelID: channel.ID, DedupKey: o.key, Type: o.kind, UserID: &o.user.ID, CreatedAt: o.at,
+		Info: describe(o.user, facts), Action: actionOf(o.action),
+	})
+}
+
+// repeated is the activity of an earlier call with the same key; nil if this is
+// the first. What the key already stands for must be the same kind of thing.
+func (p putter) repeated(ctx context.Context, channelID uid.ID, field, key, kind string) (*ent.Activity, error) {
+	before, err := p.findActivity(ctx, channelID, key)
+	if before != nil && before.Type != kind {
+		return nil, fault.Invalid(fault.Violation{Field: field, Description: "belongs to another activity of the channel, of type " + before.Type})
+	}
+	return before, err
+}
+
+// describe is the info of an activity as it is stored: it names the user, with
+// what the writer leaves out filled in.
+func describe(user *ent.User, info *structpb.Struct) string {
+	full, _ := proto.Clone(info).(*structpb.Struct)
+	if full.GetFields() == nil {
+		full = &structpb.Struct{Fields: map[string]*structpb.Value{}}
+	}
 	for name, value := range map[string]string{"displayName": user.DisplayName, "slug": user.Slug} {
 		if full.GetFields()[name] == nil {
 			full.Fields[name] = structpb.NewStringValue(value)
 		}
 	}
 	full.Fields["userId"] = structpb.NewStringValue(user.ID.String())
-	action = "{}"
-	if r.GetAction() != nil {
-		action = string(jsonapi.Marshal(r.GetAction()))
+	return string(jsonapi.Marshal(full))
+}
+
+func actionOf(action *structpb.Struct) string {
+	if action == nil {
+		return "{}"
 	}
-	return string(jsonapi.Marshal(full)), action
+	return string(jsonapi.Marshal(action))
+}
+
+func activityRecord(a *ent.Activity) (*platformv1.ActivityRecord, error) {
+	r := &platformv1.ActivityRecord{
+		ChannelId: a.ChannelID.String(), Key: a.DedupKey, Type: a.Type, CreatedAt: a.CreatedAt.Proto(),
+		Info: &structpb.Struct{}, Action: &structpb.Struct{},
+	}
+	if err := protojson.Unmarshal([]byte(a.Info), r.GetInfo()); err != nil {
+		return nil, err
+	}
+	return r, protojson.Unmarshal([]byte(a.Action), r.GetAction())
 }

@@ -33,7 +33,7 @@ func TestChatTakesServiceTokensOnly(t *testing.T) {
 		token := strings.TrimPrefix(service.Get("authorization")[0], "Bearer ")
 		old := s.Token(t, auth.NewToken{Kind: auth.Service, ClientID: servertest.ChatServer, Lifetime: time.Hour})
 		revoked := s.AsService(t)
-		if err := auth.Revoke(context.Background(), s.Store, revoked.Token); err != nil {
+		if _, err := auth.Revoke(context.Background(), s.Store, revoked.Token, nil); err != nil {
 			t.Fatal(err)
 		}
 		s.Store.Clock.Advance(time.Hour)

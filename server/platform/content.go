@@ -3,31 +3,24 @@ package platform
 import (
 	"context"
 	"errors"
-
-	"google.golang.org/protobuf/types/known/timestamppb"
+	"strings"
 
 	"github.com/moderato-live/moderato/ent"
-	"github.com/moderato-live/moderato/ent/activity"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/fault"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/server/users"
 	"github.com/moderato-live/moderato/server/validate"
 )
 
-var (
-	errOtherChannel = errors.New("this id is of another channel, and a channel does not change")
-	errOtherCreator = errors.New("this clip is of another creator, and a creator does not change")
-)
-
-// orNow is a time of a record, or now when it has none.
-func (p putter) orNow(t *timestamppb.Timestamp) instant.Instant {
-	if t == nil {
-		return p.now
-	}
-	return instant.OfProto(t)
+// other refuses what is there already under the same id with another owner.
+func other(field, whose string) error {
+	return fault.Invalid(fault.Violation{Field: field, Description: "must be that of the present " + whose + ", which does not change"})
 }
 
-func (p putter) clip(ctx context.Context, r *platformv1.ClipRecord) error {
+func (p putter) clip(ctx context.Context, r *platformv1.ClipRecord) (*ent.Clip, error) {
 	var f validate.Fields
 	c := &ent.Clip{
 		ID:            f.UUID("clipId", r.GetClipId()),
@@ -42,44 +35,80 @@ func (p putter) clip(ctx context.Context, r *platformv1.ClipRecord) error {
 		CreatedAt:     p.orNow(r.GetCreatedAt()),
 	}
 	if err := f.Err(); err != nil {
-		return err
+		return nil, err
 	}
 	channel, err := p.lockChannel(ctx, c.ChannelID)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := errors.Join(p.requireUser(ctx, c.CreatorID), p.requireCategoryOrNone(ctx, c.CategoryID)); err != nil {
-		return err
+		return nil, err
 	}
 	before, err := p.Clip.Get(ctx, c.ID)
-	if ent.IsNotFound(err) {
-		err = p.Clip.Create().SetID(c.ID).SetChannelID(c.ChannelID).SetCreatorID(c.CreatorID).
-			SetTitle(c.Title).SetViewCount(c.ViewCount).SetDuration(c.Duration).
-			SetPreviewImgURL(c.PreviewImgURL).SetClipURL(c.ClipURL).SetCategoryID(c.CategoryID).SetCreatedAt(c.CreatedAt).
-			Exec(ctx)
-		if err != nil {
-			return err
-		}
-		return p.Channel.UpdateOne(channel).AddClipCount(1).Exec(ctx)
-	}
-	if err != nil {
-		return err
-	}
-	if before.ChannelID != c.ChannelID {
-		return errOtherChannel
-	}
-	if before.CreatorID != c.CreatorID {
-		return errOtherCreator
+	switch {
+	case ent.IsNotFound(err):
+		return p.addClip(ctx, channel, c)
+	case err != nil:
+		return nil, err
+	case before.ChannelID != c.ChannelID:
+		return nil, other("channelId", "clip")
+	case before.CreatorID != c.CreatorID:
+		return nil, other("creatorId", "clip")
 	}
 	update := p.Clip.UpdateOne(before).SetTitle(c.Title).SetViewCount(c.ViewCount).SetDuration(c.Duration).
 		SetPreviewImgURL(c.PreviewImgURL).SetClipURL(c.ClipURL).SetCategoryID(c.CategoryID)
 	if r.GetCreatedAt() != nil {
 		update.SetCreatedAt(c.CreatedAt)
 	}
-	return update.Exec(ctx)
+	return update.Save(ctx)
 }
 
-func (p putter) vod(ctx context.Context, r *platformv1.VodRecord) error {
+func (p putter) addClip(ctx context.Context, channel *ent.Channel, c *ent.Clip) (*ent.Clip, error) {
+	row, err := p.Clip.Create().SetID(c.ID).SetChannelID(c.ChannelID).SetCreatorID(c.CreatorID).
+		SetTitle(c.Title).SetViewCount(c.ViewCount).SetDuration(c.Duration).
+		SetPreviewImgURL(c.PreviewImgURL).SetClipURL(c.ClipURL).SetCategoryID(c.CategoryID).SetCreatedAt(c.CreatedAt).
+		Save(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return row, p.Channel.UpdateOneID(channel.ID).AddClipCount(1).Exec(ctx)
+}
+
+func clipRecord(c *ent.Clip) *platformv1.ClipRecord {
+	return &platformv1.ClipRecord{
+		ClipId: c.ID.String(), ChannelId: c.ChannelID.String(), CreatorId: c.CreatorID.String(),
+		Title: c.Title, ViewCount: c.ViewCount, Duration: c.Duration, PreviewImgUrl: c.PreviewImgURL, ClipUrl: c.ClipURL,
+		CategoryId: c.CategoryID, CreatedAt: c.CreatedAt.Proto(),
+	}
+}
+
+func (p putter) vod(ctx context.Context, r *platformv1.VodRecord) (*ent.Vod, error) {
+	v, err := parseVod(r)
+	if err != nil {
+		return nil, err
+	}
+	channel, err := p.lockChannel(ctx, v.ChannelID)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.requireCategoryOrNone(ctx, v.CategoryID); err != nil {
+		return nil, err
+	}
+	before, err := p.Vod.Get(ctx, v.ID)
+	switch {
+	case ent.IsNotFound(err):
+		return p.addVod(ctx, channel, v)
+	case err != nil:
+		return nil, err
+	case before.ChannelID != v.ChannelID:
+		return nil, other("channelId", "VOD")
+	}
+	return p.Vod.UpdateOne(before).SetTitle(v.Title).SetViewCount(v.ViewCount).SetDuration(v.Duration).
+		SetPreviewImgURL(v.PreviewImgURL).SetStartedAt(v.StartedAt).SetEndedAt(v.EndedAt).SetCategoryID(v.CategoryID).
+		Save(ctx)
+}
+
+func parseVod(r *platformv1.VodRecord) (*ent.Vod, error) {
 	var f validate.Fields
 	v := &ent.Vod{
 		ID:            f.UUID("id", r.GetId()),
@@ -90,121 +119,107 @@ func (p putter) vod(ctx context.Context, r *platformv1.VodRecord) error {
 		PreviewImgURL: f.URL("previewImgUrl", r.GetPreviewImgUrl()),
 		CategoryID:    r.GetCategoryId(),
 	}
-	switch {
-	case r.GetStartedAt() == nil || r.GetEndedAt() == nil:
-		if r.GetStartedAt() == nil {
-			f.Add("startedAt", "is required")
-		}
-		if r.GetEndedAt() == nil {
-			f.Add("endedAt", "is required")
-		}
-	default:
+	if r.GetStartedAt() == nil {
+		f.Add("startedAt", "is required")
+	}
+	if r.GetEndedAt() == nil {
+		f.Add("endedAt", "is required")
+	}
+	if r.GetStartedAt() != nil && r.GetEndedAt() != nil {
 		v.StartedAt, v.EndedAt = instant.OfProto(r.GetStartedAt()), instant.OfProto(r.GetEndedAt())
 		if v.EndedAt < v.StartedAt {
 			f.Add("endedAt", "must not be before startedAt")
 		}
 	}
-	if err := f.Err(); err != nil {
-		return err
-	}
-	channel, err := p.lockChannel(ctx, v.ChannelID)
-	if err != nil {
-		return err
-	}
-	if err := p.requireCategoryOrNone(ctx, v.CategoryID); err != nil {
-		return err
-	}
-	before, err := p.Vod.Get(ctx, v.ID)
-	if ent.IsNotFound(err) {
-		err = p.Vod.Create().SetID(v.ID).SetChannelID(v.ChannelID).
-			SetTitle(v.Title).SetViewCount(v.ViewCount).SetDuration(v.Duration).
-			SetPreviewImgURL(v.PreviewImgURL).SetStartedAt(v.StartedAt).SetEndedAt(v.EndedAt).SetCategoryID(v.CategoryID).
-			Exec(ctx)
-		if err != nil {
-			return err
-		}
-		return p.Channel.UpdateOne(channel).AddVodCount(1).Exec(ctx)
-	}
-	if err != nil {
-		return err
-	}
-	if before.ChannelID != v.ChannelID {
-		return errOtherChannel
-	}
-	return p.Vod.UpdateOne(before).SetTitle(v.Title).SetViewCount(v.ViewCount).SetDuration(v.Duration).
+	return v, f.Err()
+}
+
+func (p putter) addVod(ctx context.Context, channel *ent.Channel, v *ent.Vod) (*ent.Vod, error) {
+	row, err := p.Vod.Create().SetID(v.ID).SetChannelID(v.ChannelID).
+		SetTitle(v.Title).SetViewCount(v.ViewCount).SetDuration(v.Duration).
 		SetPreviewImgURL(v.PreviewImgURL).SetStartedAt(v.StartedAt).SetEndedAt(v.EndedAt).SetCategoryID(v.CategoryID).
-		Exec(ctx)
+		Save(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return row, p.Channel.UpdateOneID(channel.ID).AddVodCount(1).Exec(ctx)
+}
+
+func vodRecord(v *ent.Vod) *platformv1.VodRecord {
+	return &platformv1.VodRecord{
+		Id: v.ID.String(), ChannelId: v.ChannelID.String(), Title: v.Title, ViewCount: v.ViewCount, Duration: v.Duration,
+		PreviewImgUrl: v.PreviewImgURL, StartedAt: v.StartedAt.Proto(), EndedAt: v.EndedAt.Proto(), CategoryId: v.CategoryID,
+	}
 }
 
 func (p putter) vote(ctx context.Context, r *platformv1.VoteRecord) error {
 	var f validate.Fields
-	id := f.UUID("id", r.GetId())
-	channelID := f.UUID("channelId", r.GetChannelId())
-	epoch := f.Natural("epoch", r.GetEpoch())
-	username := f.Username("username", r.GetUsername())
-	address := f.Text("address", r.GetAddress(), 0, validate.MaxName)
-	if r.GetAmount() < 1 {
+	v := &ent.Vote{
+		ID:        f.UUID("id", r.GetId()),
+		ChannelID: f.UUID("channelId", r.GetChannelId()),
+		Epoch:     f.Natural("epoch", r.GetEpoch()),
+		Username:  f.Username("username", r.GetUsername()),
+		Address:   f.Text("address", r.GetAddress(), 0, validate.MaxName),
+		Amount:    r.GetAmount(),
+		VotedAt:   p.orNow(r.GetVotedAt()),
+	}
+	if v.Amount < 1 {
 		f.Add("amount", "must be 1 or more")
 	}
 	if err := f.Err(); err != nil {
 		return err
 	}
-	if err := p.requireChannel(ctx, channelID); err != nil {
+	if err := p.requireChannel(ctx, v.ChannelID); err != nil {
 		return err
 	}
-	before, err := p.Vote.Get(ctx, id)
+	voter, err := p.voter(ctx, v.Username)
+	if err != nil {
+		return err
+	}
+	before, err := p.Vote.Get(ctx, v.ID)
 	switch {
 	case ent.IsNotFound(err):
-		return p.Vote.Create().SetID(id).SetChannelID(channelID).SetEpoch(epoch).SetUsername(username).
-			SetAddress(address).SetAmount(r.GetAmount()).SetVotedAt(p.orNow(r.GetVotedAt())).
-			Exec(ctx)
+		v.UserID = voter
+		return p.addVote(ctx, v)
 	case err != nil:
 		return err
-	case before.ChannelID != channelID:
-		return errOtherChannel
+	case before.ChannelID != v.ChannelID:
+		return other("channelId", "vote")
 	}
-	update := p.Vote.UpdateOne(before).SetEpoch(epoch).SetUsername(username).SetAddress(address).SetAmount(r.GetAmount())
+	update := p.Vote.UpdateOne(before).SetEpoch(v.Epoch).SetUsername(v.Username).SetAddress(v.Address).SetAmount(v.Amount)
+	if voter == nil {
+		update.ClearUserID()
+	} else {
+		update.SetUserID(*voter)
+	}
 	if r.GetVotedAt() != nil {
-		update.SetVotedAt(instant.OfProto(r.GetVotedAt()))
+		update.SetVotedAt(v.VotedAt)
 	}
 	return update.Exec(ctx)
 }
 
-func (p putter) activity(ctx context.Context, r *platformv1.ActivityRecord) error {
-	var f validate.Fields
-	channelID := f.UUID("channelId", r.GetChannelId())
-	key := f.Text("key", r.GetKey(), 1, maxActivityKey)
-	kind := f.ActivityType("type", r.GetType())
-	userID := f.UUID("info.userId", r.GetInfo().GetFields()["userId"].GetStringValue())
-	if err := f.Err(); err != nil {
-		return err
+// voter is the user who has a username now, if there is one: so that a vote can
+// be found by its user, whatever they are called later.
+func (p putter) voter(ctx context.Context, username string) (*uid.ID, error) {
+	u, err := users.BySlug(ctx, p.User, strings.ToLower(username))
+	switch {
+	case errors.Is(err, fault.New(moderatov1.Reason_REASON_USER_NOT_FOUND)):
+		return nil, nil //nolint:nilnil // votes may be of people who are no users
+	case err != nil:
+		return nil, err
 	}
-	channel, err := p.lockChannel(ctx, channelID)
-	if err != nil {
-		return err
+	return &u.ID, nil
+}
+
+func (p putter) addVote(ctx context.Context, v *ent.Vote) error {
+	return p.Vote.Create().SetID(v.ID).SetChannelID(v.ChannelID).SetEpoch(v.Epoch).SetNillableUserID(v.UserID).
+		SetUsername(v.Username).SetAddress(v.Address).SetAmount(v.Amount).SetVotedAt(v.VotedAt).
+		Exec(ctx)
+}
+
+func voteRecord(v *ent.Vote) *platformv1.VoteRecord {
+	return &platformv1.VoteRecord{
+		Id: v.ID.String(), ChannelId: v.ChannelID.String(), Epoch: v.Epoch, Username: v.Username, Address: v.Address,
+		Amount: v.Amount, VotedAt: v.VotedAt.Proto(),
 	}
-	user, err := p.existingUser(ctx, userID)
-	if err != nil {
-		return err
-	}
-	info, action := describe(user, r)
-	before, err := p.Activity.Query().Where(activity.ChannelID(channelID), activity.DedupKey(key)).Only(ctx)
-	if ent.IsNotFound(err) {
-		number := channel.ActivityNumber + 1
-		err = p.Activity.Create().SetID(uid.New()).SetChannelID(channelID).SetDedupKey(key).SetNumber(number).SetType(kind).
-			SetUserID(userID).SetInfo(info).SetAction(action).SetCreatedAt(p.orNow(r.GetCreatedAt())).
-			Exec(ctx)
-		if err != nil {
-			return err
-		}
-		return p.Channel.UpdateOne(channel).SetActivityNumber(number).Exec(ctx)
-	}
-	if err != nil {
-		return err
-	}
-	update := p.Activity.UpdateOne(before).SetType(kind).SetUserID(userID).SetInfo(info).SetAction(action)
-	if r.GetCreatedAt() != nil {
-		update.SetCreatedAt(instant.OfProto(r.GetCreatedAt()))
-	}
-	return update.Exec(ctx)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/server/users"
 	"github.com/moderato-live/moderato/server/validate"
 )
 
@@ -117,7 +118,7 @@ func (p putter) lockForFollows(ctx context.Context, wanted []newFollow) (map[uid
 func (p putter) checkUsers(ctx context.Context, wanted []newFollow) error {
 	ids := distinct(wanted, func(n newFollow) uid.ID { return n.userID })
 	known := make(map[uid.ID]bool, len(ids))
-	err := store.QueryEach(ctx, p.Tx, "SELECT id FROM users WHERE id IN ("+store.Placeholders(len(ids))+")", ids,
+	err := store.QueryEach(ctx, p.Tx, "SELECT id FROM users WHERE id IN ("+store.Placeholders(len(ids))+") AND "+users.Exists, ids,
 		func(scan func(...any) error) error {
 			var id uid.ID
 			err := scan(&id)

@@ -18,9 +18,6 @@ import (
 const (
 	importBatch   = 1000
 	maxImportLine = 1 << 20
-	// maxDuplicates is how often a batch is put again because rows that it
-	// creates were created since it looked.
-	maxDuplicates = 5
 )
 
 // LineError is what stopped an import: the line, counted from 1, and why. The
@@ -41,6 +38,8 @@ func (e *LineError) Unwrap() error { return e.Err }
 type Importer struct {
 	// Store is the database.
 	Store *store.Store
+	// Admit, if not nil, is asked in each transaction.
+	Admit func(context.Context, *ent.Tx) error
 	// Progress, if not nil, is told how many records are stored so far.
 	Progress func(records int)
 }
@@ -127,11 +126,7 @@ func (im *Importer) put(ctx context.Context, batch []record, records *int) error
 	if len(batch) == 0 {
 		return nil
 	}
-	err := im.putOnce(ctx, batch)
-	for i := 0; i < maxDuplicates && im.Store.IsDuplicate(err); i++ {
-		err = im.putOnce(ctx, batch)
-	}
-	if err != nil {
+	if err := again(im.Store, func() error { return im.putOnce(ctx, batch) }); err != nil {
 		return err
 	}
 	*records += len(batch)
@@ -143,6 +138,11 @@ func (im *Importer) put(ctx context.Context, batch []record, records *int) error
 
 func (im *Importer) putOnce(ctx context.Context, batch []record) error {
 	return im.Store.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
+		if im.Admit != nil {
+			if err := im.Admit(ctx, tx); err != nil {
+				return err
+			}
+		}
 		p := putter{Store: im.Store, Tx: tx}
 		if err := p.lockChannels(ctx, batch); err != nil {
 			return err
@@ -169,42 +169,10 @@ func (p putter) batch(ctx context.Context, batch []record) error {
 			batch = batch[run:]
 			continue
 		}
-		if err := p.record(ctx, batch[0].Record); err != nil {
+		if err := p.put(ctx, batch[0].Record); err != nil {
 			return &LineError{batch[0].line, err}
 		}
 		batch = batch[1:]
 	}
 	return nil
-}
-
-func (p putter) record(ctx context.Context, rec *platformv1.Record) error {
-	switch kind := rec.GetKind().(type) {
-	case *platformv1.Record_Category:
-		return p.category(ctx, kind.Category)
-	case *platformv1.Record_User:
-		return p.user(ctx, kind.User)
-	case *platformv1.Record_Channel:
-		return p.channel(ctx, kind.Channel)
-	case *platformv1.Record_Role:
-		return p.role(ctx, kind.Role)
-	case *platformv1.Record_Message:
-		return p.message(ctx, kind.Message)
-	case *platformv1.Record_Client:
-		return p.client(ctx, kind.Client)
-	case *platformv1.Record_Grant:
-		return p.grant(ctx, kind.Grant)
-	case *platformv1.Record_Subscription:
-		return p.subscription(ctx, kind.Subscription)
-	case *platformv1.Record_Stream:
-		return p.stream(ctx, kind.Stream)
-	case *platformv1.Record_Clip:
-		return p.clip(ctx, kind.Clip)
-	case *platformv1.Record_Vod:
-		return p.vod(ctx, kind.Vod)
-	case *platformv1.Record_Vote:
-		return p.vote(ctx, kind.Vote)
-	case *platformv1.Record_Activity:
-		return p.activity(ctx, kind.Activity)
-	}
-	return fmt.Errorf("names no record; its only key must be one of %s", strings.Join(recordKinds(), ", "))
 }

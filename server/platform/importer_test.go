@@ -168,8 +168,8 @@ func TestWhatBelongsToAnotherChannelIsNotTakenOver(t *testing.T) {
 		importer := platform.Importer{Store: s.Store}
 		for _, c := range []struct{ line, want string }{
 			{clip(owner, viewer), ""},
-			{clip(other, viewer), "this id is of another channel"},
-			{clip(owner, other), "this clip is of another creator"},
+			{clip(other, viewer), "channelId must be that of the present clip"},
+			{clip(owner, other), "creatorId must be that of the present clip"},
 			{live(0), ""},
 			{live(0), ""}, // the same stream again
 			{live(1), "the channel is live already, since 2026-02-01T00:00:00.000Z"},

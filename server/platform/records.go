@@ -7,15 +7,15 @@ import (
 	"slices"
 	"strings"
 
+	"google.golang.org/protobuf/types/known/timestamppb"
+
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/grant"
 	"github.com/moderato-live/moderato/ent/message"
 	"github.com/moderato-live/moderato/ent/role"
-	"github.com/moderato-live/moderato/ent/user"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/auth"
-	"github.com/moderato-live/moderato/server/counts"
 	"github.com/moderato-live/moderato/server/fault"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/messages"
@@ -26,7 +26,7 @@ import (
 )
 
 // putter puts records in a transaction: it checks them, updates what is there
-// under their key, or else creates it.
+// under their key, or else creates it, and answers the row.
 type putter struct {
 	*store.Store
 	*ent.Tx
@@ -34,109 +34,47 @@ type putter struct {
 	now instant.Instant
 }
 
-func (p putter) category(ctx context.Context, r *platformv1.CategoryRecord) error {
-	var f validate.Fields
-	if r.GetId() < 1 {
-		f.Add("id", "must be 1 or more")
+// orNow is a time of a record, or now when it has none.
+func (p putter) orNow(t *timestamppb.Timestamp) instant.Instant {
+	if t == nil {
+		return p.now
 	}
-	name := f.Text("name", r.GetName(), 1, validate.MaxName)
-	slug := f.Slug("slug", r.GetSlug())
-	image := f.URL("imageUrl", r.GetImageUrl())
-	if err := f.Err(); err != nil {
-		return err
-	}
-	if r.ParentId != nil {
-		if err := p.requireCategory(ctx, r.GetParentId()); err != nil {
-			return err
-		}
-	}
-	update := p.Category.UpdateOneID(r.GetId()).SetName(name).SetSlug(slug).SetImageURL(image)
-	if r.ParentId == nil {
-		update.ClearParentID()
-	} else {
-		update.SetParentID(r.GetParentId())
-	}
-	return orCreate(update.Exec(ctx), func() error {
-		return p.Category.Create().SetID(r.GetId()).SetNillableParentID(r.ParentId).
-			SetName(name).SetSlug(slug).SetImageURL(image).
-			Exec(ctx)
-	})
+	return instant.OfProto(t)
 }
 
-// orCreate creates what an update did not find.
-func orCreate(updated error, create func() error) error {
-	if ent.IsNotFound(updated) {
-		return create()
+// put puts a record of any kind but a follow, of which there are many at once.
+func (p putter) put(ctx context.Context, rec *platformv1.Record) (err error) {
+	switch kind := rec.GetKind().(type) {
+	case *platformv1.Record_Category:
+		_, err = p.category(ctx, kind.Category)
+	case *platformv1.Record_User:
+		_, err = p.user(ctx, kind.User)
+	case *platformv1.Record_Channel:
+		_, err = p.channel(ctx, kind.Channel)
+	case *platformv1.Record_Role:
+		err = p.role(ctx, kind.Role)
+	case *platformv1.Record_Message:
+		err = p.message(ctx, kind.Message)
+	case *platformv1.Record_Client:
+		_, err = p.client(ctx, kind.Client)
+	case *platformv1.Record_Grant:
+		_, err = p.grant(ctx, kind.Grant)
+	case *platformv1.Record_Subscription:
+		_, _, err = p.subscription(ctx, kind.Subscription)
+	case *platformv1.Record_Stream:
+		err = p.stream(ctx, kind.Stream)
+	case *platformv1.Record_Clip:
+		_, err = p.clip(ctx, kind.Clip)
+	case *platformv1.Record_Vod:
+		_, err = p.vod(ctx, kind.Vod)
+	case *platformv1.Record_Vote:
+		err = p.vote(ctx, kind.Vote)
+	case *platformv1.Record_Activity:
+		_, err = p.activity(ctx, kind.Activity)
+	default:
+		err = fault.Invalid(fault.Violation{Description: "must have one kind of record: " + strings.Join(recordKinds(), ", ")})
 	}
-	return updated
-}
-
-func (p putter) user(ctx context.Context, r *platformv1.UserRecord) error {
-	var f validate.Fields
-	id := f.UUID("id", r.GetId())
-	username := f.Username("username", r.GetUsername())
-	displayName := username
-	if r.GetDisplayName() != "" {
-		displayName = f.Text("displayName", r.GetDisplayName(), 1, validate.MaxName)
-	}
-	avatar := f.URL("avatarUrl", r.GetAvatarUrl())
-	if err := f.Err(); err != nil {
-		return err
-	}
-	slug := strings.ToLower(username)
-	taken, err := p.User.Query().Where(user.Slug(slug), user.IDNEQ(id)).Exist(ctx)
-	if err != nil {
-		return err
-	}
-	if taken {
-		return fault.New(moderatov1.Reason_REASON_USERNAME_TAKEN)
-	}
-	err = p.User.UpdateOneID(id).SetUsername(username).SetSlug(slug).
-		SetDisplayName(displayName).SetAvatarURL(avatar).
-		Exec(ctx)
-	return orCreate(err, func() error {
-		return p.User.Create().SetID(id).SetUsername(username).SetSlug(slug).
-			SetDisplayName(displayName).SetAvatarURL(avatar).SetCreatedAt(p.now).
-			Exec(ctx)
-	})
-}
-
-func (p putter) channel(ctx context.Context, r *platformv1.ChannelRecord) error {
-	var f validate.Fields
-	id := f.UUID("id", r.GetId())
-	title := f.Text("title", r.GetTitle(), 1, validate.MaxTitle)
-	bio := f.Text("bio", r.GetBio(), 0, validate.MaxBio)
-	lang := "en"
-	if r.GetLang() != "" {
-		lang = f.Language("lang", r.GetLang())
-	}
-	if err := f.Err(); err != nil {
-		return err
-	}
-	if err := p.requireUser(ctx, id); err != nil {
-		return err
-	}
-	if err := p.requireCategoryOrNone(ctx, r.GetCategoryId()); err != nil {
-		return err
-	}
-	before, err := p.lockChannel(ctx, id)
-	if errors.Is(err, fault.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND)) {
-		err = p.Channel.Create().SetID(id).SetTitle(title).SetBio(bio).SetLang(lang).
-			SetCategoryID(r.GetCategoryId()).SetCreatedAt(p.now).
-			Exec(ctx)
-		if err != nil {
-			return err
-		}
-		return counts.Move(ctx, p.Tx, nil, &counts.Bucket{Category: r.GetCategoryId()})
-	}
-	if err != nil {
-		return err
-	}
-	err = p.Channel.UpdateOne(before).SetTitle(title).SetBio(bio).SetLang(lang).SetCategoryID(r.GetCategoryId()).Exec(ctx)
-	if err != nil {
-		return err
-	}
-	return counts.Move(ctx, p.Tx, bucketOf(before), &counts.Bucket{Category: r.GetCategoryId(), IsLive: before.IsLive})
+	return err
 }
 
 func (p putter) role(ctx context.Context, r *platformv1.RoleRecord) error {
@@ -187,38 +125,57 @@ func (p putter) message(ctx context.Context, r *platformv1.MessageRecord) error 
 	return messages.Import(ctx, p.Tx, m)
 }
 
-func (p putter) client(ctx context.Context, r *platformv1.ClientRecord) error {
+func (p putter) client(ctx context.Context, r *platformv1.ClientRecord) (*ent.Application, error) {
 	var f validate.Fields
 	id := f.ClientID("id", r.GetId())
 	name := f.Text("name", r.GetName(), 1, validate.MaxName)
 	if err := f.Err(); err != nil {
-		return err
+		return nil, err
 	}
-	err := p.Application.UpdateOneID(id).SetName(name).SetService(r.GetService()).Exec(ctx)
-	return orCreate(err, func() error {
-		return p.Application.Create().SetID(id).SetName(name).SetService(r.GetService()).SetCreatedAt(p.now).Exec(ctx)
-	})
+	row, err := p.Application.UpdateOneID(id).SetName(name).SetService(r.GetService()).Save(ctx)
+	if ent.IsNotFound(err) {
+		return p.Application.Create().SetID(id).SetName(name).SetService(r.GetService()).SetCreatedAt(p.now).Save(ctx)
+	}
+	if err == nil && !row.Service {
+		err = auth.RevokeServiceTokens(ctx, p.Tx, id, p.now)
+	}
+	return row, err
 }
 
-func (p putter) grant(ctx context.Context, r *platformv1.GrantRecord) error {
+func clientRecord(c *ent.Application) *platformv1.ClientRecord {
+	return &platformv1.ClientRecord{Id: c.ID, Name: c.Name, Service: c.Service}
+}
+
+func (p putter) grant(ctx context.Context, r *platformv1.GrantRecord) (*ent.Grant, error) {
 	var f validate.Fields
-	clientID := f.ClientID("clientId", r.GetClientId())
-	userID := f.UUID("userId", r.GetUserId())
-	for i, scope := range r.GetScopes() {
+	g := &ent.Grant{
+		ClientID: f.ClientID("clientId", r.GetClientId()),
+		UserID:   f.UUID("userId", r.GetUserId()),
+		Scopes:   strings.Join(scopes(&f, r.GetScopes()), " "),
+	}
+	if err := f.Err(); err != nil {
+		return nil, err
+	}
+	if err := errors.Join(p.requireClient(ctx, g.ClientID), p.requireUser(ctx, g.UserID)); err != nil {
+		return nil, err
+	}
+	updated, err := p.Grant.Update().Where(grant.ClientID(g.ClientID), grant.UserID(g.UserID)).SetScopes(g.Scopes).Save(ctx)
+	if err != nil || updated > 0 {
+		return g, err
+	}
+	return p.Grant.Create().SetID(uid.New()).SetClientID(g.ClientID).SetUserID(g.UserID).SetScopes(g.Scopes).Save(ctx)
+}
+
+// scopes reads a list of scopes; one that is given twice counts once.
+func scopes(f *validate.Fields, names []string) []string {
+	for i, scope := range names {
 		if !slices.Contains(auth.Scopes(), scope) {
 			f.Add(fmt.Sprintf("scopes[%d]", i), "must be one of "+strings.Join(auth.Scopes(), ", "))
 		}
 	}
-	if err := f.Err(); err != nil {
-		return err
-	}
-	if err := errors.Join(p.requireClient(ctx, clientID), p.requireUser(ctx, userID)); err != nil {
-		return err
-	}
-	scopes := strings.Join(r.GetScopes(), " ")
-	updated, err := p.Grant.Update().Where(grant.ClientID(clientID), grant.UserID(userID)).SetScopes(scopes).Save(ctx)
-	if err != nil || updated > 0 {
-		return err
-	}
-	return p.Grant.Create().SetID(uid.New()).SetClientID(clientID).SetUserID(userID).SetScopes(scopes).Exec(ctx)
+	return slices.Compact(slices.Sorted(slices.Values(names)))
+}
+
+func grantRecord(g *ent.Grant) *platformv1.GrantRecord {
+	return &platformv1.GrantRecord{ClientId: g.ClientID, UserId: g.UserID.String(), Scopes: strings.Fields(g.Scopes)}
 }

@@ -6,19 +6,19 @@ import (
 
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/application"
-	"github.com/moderato-live/moderato/ent/category"
 	"github.com/moderato-live/moderato/ent/channel"
-	"github.com/moderato-live/moderato/ent/user"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/fault"
+	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/server/users"
 )
 
-// What a record refers to must be there, from an earlier line or before.
+// What a record refers to must be there, from an earlier record or before.
 
 func (p putter) requireUser(ctx context.Context, id uid.ID) error {
-	found, err := p.User.Query().Where(user.ID(id)).Exist(ctx)
-	return required(found, err, moderatov1.Reason_REASON_USER_NOT_FOUND)
+	_, err := users.Get(ctx, p.User, id)
+	return err
 }
 
 func (p putter) requireChannel(ctx context.Context, id uid.ID) error {
@@ -26,8 +26,15 @@ func (p putter) requireChannel(ctx context.Context, id uid.ID) error {
 	return required(found, err, moderatov1.Reason_REASON_CHANNEL_NOT_FOUND)
 }
 
+// requireCategory also keeps the category from being deleted until the
+// transaction ends.
 func (p putter) requireCategory(ctx context.Context, id int64) error {
-	found, err := p.Category.Query().Where(category.ID(id)).Exist(ctx)
+	found := false
+	err := store.QueryEach(ctx, p.Tx, "SELECT id FROM categories WHERE id = ?"+p.ForShare(), []any{id},
+		func(scan func(...any) error) error {
+			found = true
+			return scan(new(int64))
+		})
 	return required(found, err, moderatov1.Reason_REASON_CATEGORY_NOT_FOUND)
 }
 
@@ -38,18 +45,10 @@ func (p putter) requireCategoryOrNone(ctx context.Context, id int64) error {
 	return p.requireCategory(ctx, id)
 }
 
-func (p putter) existingUser(ctx context.Context, id uid.ID) (*ent.User, error) {
-	u, err := p.User.Get(ctx, id)
-	if ent.IsNotFound(err) {
-		return nil, fault.New(moderatov1.Reason_REASON_USER_NOT_FOUND)
-	}
-	return u, err
-}
-
 func (p putter) requireClient(ctx context.Context, id string) error {
 	found, err := p.Application.Query().Where(application.ID(id)).Exist(ctx)
 	if err == nil && !found {
-		return fmt.Errorf("there is no client %q", id)
+		return &fault.Error{Reason: moderatov1.Reason_REASON_CLIENT_NOT_FOUND, Message: fmt.Sprintf("There is no client %q.", id)}
 	}
 	return err
 }
@@ -59,4 +58,21 @@ func required(found bool, err error, reason moderatov1.Reason) error {
 		return fault.New(reason)
 	}
 	return err
+}
+
+// lockChannel locks a channel's row, which every change of its counters does
+// first, and reads it.
+func (p putter) lockChannel(ctx context.Context, id uid.ID) (*ent.Channel, error) {
+	rows, err := p.QueryContext(ctx, "SELECT id FROM channels WHERE id = ?"+p.ForUpdate(), id)
+	if err != nil {
+		return nil, err
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	row, err := p.Channel.Get(ctx, id)
+	if ent.IsNotFound(err) {
+		return nil, fault.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND)
+	}
+	return row, err
 }

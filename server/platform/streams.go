@@ -2,7 +2,6 @@ package platform
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/follow"
@@ -10,6 +9,7 @@ import (
 	"github.com/moderato-live/moderato/ent/subscription"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	"github.com/moderato-live/moderato/server/counts"
+	"github.com/moderato-live/moderato/server/fault"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/validate"
@@ -24,21 +24,20 @@ func (p putter) stream(ctx context.Context, r *platformv1.StreamRecord) error {
 	if err != nil {
 		return err
 	}
-	if want.Lang == "" {
-		want.Lang = channel.Lang
+	before, err := p.findStream(ctx, want.ChannelID, want.StartedAt)
+	if err != nil {
+		return err
 	}
-	want.CategoryID = channel.CategoryID
-	if r.CategoryId != nil {
-		want.CategoryID = r.GetCategoryId()
-	}
-	if err := p.requireCategoryOrNone(ctx, want.CategoryID); err != nil {
+	if err := p.completeStream(ctx, want, before, channel, r.CategoryId); err != nil {
 		return err
 	}
 	isPresent := channel.IsLive && *channel.LiveStartedAt == want.StartedAt
 	if want.EndedAt == nil && channel.IsLive && !isPresent {
-		return fmt.Errorf("the channel is live already, since %s", channel.LiveStartedAt)
+		return fault.Invalid(fault.Violation{
+			Field: "endedAt", Description: "is required: the channel is live already, since " + channel.LiveStartedAt.String(),
+		})
 	}
-	if err := p.putStream(ctx, want); err != nil {
+	if err := p.putStream(ctx, before, want); err != nil {
 		return err
 	}
 	switch {
@@ -78,8 +77,44 @@ func parseStream(r *platformv1.StreamRecord) (*ent.Stream, error) {
 	return s, f.Err()
 }
 
-func (p putter) putStream(ctx context.Context, want *ent.Stream) error {
-	update := p.Stream.Update().Where(stream.ChannelID(want.ChannelID), stream.StartedAt(want.StartedAt)).
+// findStream is the stream of this start; nil if there is none.
+func (p putter) findStream(ctx context.Context, channelID uid.ID, startedAt instant.Instant) (*ent.Stream, error) {
+	s, err := p.Stream.Query().Where(stream.ChannelID(channelID), stream.StartedAt(startedAt)).Only(ctx)
+	if ent.IsNotFound(err) {
+		return nil, nil //nolint:nilnil // no stream is no error
+	}
+	return s, err
+}
+
+// completeStream fills in what a record leaves out: it is the stream's own, or
+// else the channel's.
+func (p putter) completeStream(ctx context.Context, want, before *ent.Stream, channel *ent.Channel, category *int64) error {
+	if before == nil {
+		before = &ent.Stream{Title: channel.Title, Lang: channel.Lang, CategoryID: channel.CategoryID}
+	}
+	if want.Title == "" {
+		want.Title = before.Title
+	}
+	if want.Lang == "" {
+		want.Lang = before.Lang
+	}
+	want.CategoryID = before.CategoryID
+	if category != nil {
+		want.CategoryID = *category
+	}
+	return p.requireCategoryOrNone(ctx, want.CategoryID)
+}
+
+// putStream stores a stream in place of before, which is nil if there is none.
+func (p putter) putStream(ctx context.Context, before, want *ent.Stream) error {
+	if before == nil {
+		return p.Stream.Create().SetID(uid.New()).SetChannelID(want.ChannelID).
+			SetStartedAt(want.StartedAt).SetNillableEndedAt(want.EndedAt).
+			SetTitle(want.Title).SetLang(want.Lang).SetCategoryID(want.CategoryID).
+			SetPreviewImgURL(want.PreviewImgURL).SetViewerCount(want.ViewerCount).
+			Exec(ctx)
+	}
+	update := p.Stream.UpdateOne(before).
 		SetTitle(want.Title).SetLang(want.Lang).SetCategoryID(want.CategoryID).
 		SetPreviewImgURL(want.PreviewImgURL).SetViewerCount(want.ViewerCount)
 	if want.EndedAt == nil {
@@ -87,15 +122,7 @@ func (p putter) putStream(ctx context.Context, want *ent.Stream) error {
 	} else {
 		update.SetEndedAt(*want.EndedAt)
 	}
-	updated, err := update.Save(ctx)
-	if err != nil || updated > 0 {
-		return err
-	}
-	return p.Stream.Create().SetID(uid.New()).SetChannelID(want.ChannelID).
-		SetStartedAt(want.StartedAt).SetNillableEndedAt(want.EndedAt).
-		SetTitle(want.Title).SetLang(want.Lang).SetCategoryID(want.CategoryID).
-		SetPreviewImgURL(want.PreviewImgURL).SetViewerCount(want.ViewerCount).
-		Exec(ctx)
+	return update.Exec(ctx)
 }
 
 // goLive writes a live stream to its channel, whose title, language and category
@@ -111,7 +138,7 @@ func (p putter) goLive(ctx context.Context, channel *ent.Channel, s *ent.Stream)
 	if err != nil {
 		return err
 	}
-	err = p.Channel.UpdateOne(channel).
+	err = p.Channel.UpdateOneID(channel.ID).
 		SetTitle(s.Title).SetLang(s.Lang).SetCategoryID(s.CategoryID).
 		SetIsLive(true).SetLiveStartedAt(s.StartedAt).SetViewerCount(s.ViewerCount).SetPreviewImgURL(s.PreviewImgURL).
 		SetNewFollowerCount(int64(followers)).SetNewSubscriberCount(int64(subscribers)).
@@ -122,8 +149,9 @@ func (p putter) goLive(ctx context.Context, channel *ent.Channel, s *ent.Stream)
 	return counts.Move(ctx, p.Tx, bucketOf(channel), &counts.Bucket{Category: s.CategoryID, IsLive: true})
 }
 
+// goOffline takes the live stream off its channel.
 func (p putter) goOffline(ctx context.Context, channel *ent.Channel) error {
-	err := p.Channel.UpdateOne(channel).
+	err := p.Channel.UpdateOneID(channel.ID).
 		SetIsLive(false).ClearLiveStartedAt().SetViewerCount(0).SetPreviewImgURL("").
 		SetNewFollowerCount(0).SetNewSubscriberCount(0).
 		Exec(ctx)
@@ -133,7 +161,13 @@ func (p putter) goOffline(ctx context.Context, channel *ent.Channel) error {
 	return counts.Move(ctx, p.Tx, bucketOf(channel), &counts.Bucket{Category: channel.CategoryID})
 }
 
-// bucketOf is where a channel is counted.
-func bucketOf(c *ent.Channel) *counts.Bucket {
-	return &counts.Bucket{Category: c.CategoryID, IsLive: c.IsLive}
+func streamRecord(s *ent.Stream) *platformv1.StreamRecord {
+	r := &platformv1.StreamRecord{
+		ChannelId: s.ChannelID.String(), StartedAt: s.StartedAt.Proto(), Title: s.Title, Lang: s.Lang, CategoryId: &s.CategoryID,
+		PreviewImgUrl: s.PreviewImgURL, ViewerCount: s.ViewerCount,
+	}
+	if s.EndedAt != nil {
+		r.EndedAt = s.EndedAt.Proto()
+	}
+	return r
 }

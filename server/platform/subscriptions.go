@@ -3,94 +3,97 @@ package platform
 import (
 	"context"
 
+	"google.golang.org/protobuf/proto"
+
 	"github.com/moderato-live/moderato/ent"
-	"github.com/moderato-live/moderato/ent/subscription"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/audience"
 	"github.com/moderato-live/moderato/server/fault"
 	"github.com/moderato-live/moderato/server/instant"
-	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/validate"
 )
 
-func (p putter) subscription(ctx context.Context, r *platformv1.SubscriptionRecord) error {
+// subscription puts a subscription and answers it with the row before, which is
+// nil if there was none.
+func (p putter) subscription(ctx context.Context, r *platformv1.SubscriptionRecord) (before, after *ent.Subscription, err error) {
+	want, err := parseSubscription(r)
+	if err != nil {
+		return nil, nil, err
+	}
+	channel, err := p.lockChannel(ctx, want.ChannelID)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := p.requireUser(ctx, want.UserID); err != nil {
+		return nil, nil, err
+	}
+	if before, err = audience.FindSubscription(ctx, p.Tx, want.ChannelID, want.UserID); err != nil {
+		return nil, nil, err
+	}
+	if r.GetSubscribedAt() == nil {
+		want.SubscribedAt = p.periodStart(before, want)
+	}
+	if want.ExpiresAt <= want.SubscribedAt {
+		return nil, nil, fault.Invalid(fault.Violation{Field: "expiresAt", Description: "must be after subscribedAt"})
+	}
+	want.IsActive = p.now < want.ExpiresAt
+	if before != nil && sameSubscription(before, want) {
+		return before, want, nil
+	}
+	return before, want, audience.PutSubscription(ctx, p.Tx, channel, before, want)
+}
+
+// periodStart is when a period began whose record does not say: with the one that
+// is there, if it is that one still, else now.
+func (p putter) periodStart(before, want *ent.Subscription) instant.Instant {
+	switch {
+	case before == nil:
+	case before.ExpiresAt == want.ExpiresAt && before.RenewCount == want.RenewCount:
+		return before.SubscribedAt // a repeat
+	case isActive(before, p.now) && want.RenewCount <= before.RenewCount:
+		return before.SubscribedAt
+	}
+	return p.now
+}
+
+func sameSubscription(a, b *ent.Subscription) bool {
+	return a.IsActive == b.IsActive && proto.Equal(subscriptionRecord(a), subscriptionRecord(b))
+}
+
+// isActive tells whether a subscription is active at an instant, swept or not.
+func isActive(s *ent.Subscription, now instant.Instant) bool {
+	return s != nil && s.IsActive && now < s.ExpiresAt
+}
+
+func parseSubscription(r *platformv1.SubscriptionRecord) (*ent.Subscription, error) {
 	var f validate.Fields
-	channelID := f.UUID("channelId", r.GetChannelId())
-	userID := f.UUID("userId", r.GetUserId())
-	subscribedAt, expiresAt := p.now, instant.Instant(0)
+	s := &ent.Subscription{
+		ChannelID:   f.UUID("channelId", r.GetChannelId()),
+		UserID:      f.UUID("userId", r.GetUserId()),
+		RenewCount:  f.Natural("renewCount", r.GetRenewCount()),
+		StreakCount: f.Natural("streakCount", r.GetStreakCount()),
+	}
 	if r.GetSubscribedAt() != nil {
-		subscribedAt = instant.OfProto(r.GetSubscribedAt())
+		s.SubscribedAt = instant.OfProto(r.GetSubscribedAt())
 	}
 	if r.GetExpiresAt() == nil {
 		f.Add("expiresAt", "is required")
-	} else if expiresAt = instant.OfProto(r.GetExpiresAt()); expiresAt <= subscribedAt {
-		f.Add("expiresAt", "must be after subscribedAt")
+	} else {
+		s.ExpiresAt = instant.OfProto(r.GetExpiresAt())
 	}
-	f.Natural("renewCount", r.GetRenewCount())
-	f.Natural("streakCount", r.GetStreakCount())
 	if err := f.Err(); err != nil {
-		return err
-	}
-	if channelID == userID {
-		return fault.New(moderatov1.Reason_REASON_TARGET_IS_CHANNEL)
-	}
-	channel, err := p.lockChannel(ctx, channelID)
-	if err != nil {
-		return err
-	}
-	if err := p.requireUser(ctx, userID); err != nil {
-		return err
-	}
-	isActive := p.now < expiresAt
-	before, err := p.Subscription.Query().Where(subscription.ChannelID(channelID), subscription.UserID(userID)).Only(ctx)
-	switch {
-	case ent.IsNotFound(err):
-		err = p.Subscription.Create().SetChannelID(channelID).SetUserID(userID).
-			SetSubscribedAt(subscribedAt).SetExpiresAt(expiresAt).SetIsActive(isActive).
-			SetRenewCount(r.GetRenewCount()).SetStreakCount(r.GetStreakCount()).
-			Exec(ctx)
-	case err == nil:
-		err = p.Subscription.Update().Where(subscription.ChannelID(channelID), subscription.UserID(userID)).
-			SetSubscribedAt(subscribedAt).SetExpiresAt(expiresAt).SetIsActive(isActive).
-			SetRenewCount(r.GetRenewCount()).SetStreakCount(r.GetStreakCount()).
-			Exec(ctx)
-	}
-	if err != nil {
-		return err
-	}
-	return p.countSubscription(ctx, channel, before, isActive, subscribedAt)
-}
-
-// countSubscription brings the channel's counters from the row before to the
-// row as it is now.
-func (p putter) countSubscription(ctx context.Context, channel *ent.Channel, before *ent.Subscription, isActive bool, subscribedAt instant.Instant) error {
-	isNew := func(at instant.Instant) bool { return channel.LiveStartedAt != nil && at >= *channel.LiveStartedAt }
-	active, fresh := toInt(isActive), toInt(isActive && isNew(subscribedAt))
-	if before != nil && before.IsActive {
-		active--
-		fresh -= toInt(isNew(before.SubscribedAt))
-	}
-	if active == 0 && fresh == 0 {
-		return nil
-	}
-	return p.Channel.UpdateOneID(channel.ID).
-		AddSubscriberCount(int64(active)).AddNewSubscriberCount(int64(fresh)).
-		Exec(ctx)
-}
-
-// lockChannel locks a channel's row, which every change of its counters does
-// first, and reads it.
-func (p putter) lockChannel(ctx context.Context, id uid.ID) (*ent.Channel, error) {
-	rows, err := p.QueryContext(ctx, "SELECT id FROM channels WHERE id = ?"+p.ForUpdate(), id)
-	if err != nil {
 		return nil, err
 	}
-	if err := rows.Close(); err != nil {
-		return nil, err
+	if s.ChannelID == s.UserID {
+		return nil, fault.New(moderatov1.Reason_REASON_TARGET_IS_CHANNEL)
 	}
-	row, err := p.Channel.Get(ctx, id)
-	if ent.IsNotFound(err) {
-		return nil, fault.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND)
+	return s, nil
+}
+
+func subscriptionRecord(s *ent.Subscription) *platformv1.SubscriptionRecord {
+	return &platformv1.SubscriptionRecord{
+		ChannelId: s.ChannelID.String(), UserId: s.UserID.String(), SubscribedAt: s.SubscribedAt.Proto(), ExpiresAt: s.ExpiresAt.Proto(),
+		RenewCount: s.RenewCount, StreakCount: s.StreakCount,
 	}
-	return row, err
 }

@@ -65,6 +65,46 @@ var Table = map[string]Rule{
 	platformv1.ChatService_ListMessages_FullMethodName: {Tokens: backends},
 	platformv1.ChatService_GetStanding_FullMethodName:  {Tokens: backends},
 
+	platformv1.DirectoryService_PutUser_FullMethodName:        {Tokens: backends},
+	platformv1.DirectoryService_GetUser_FullMethodName:        {Tokens: backends},
+	platformv1.DirectoryService_DeleteUser_FullMethodName:     {Tokens: backends},
+	platformv1.DirectoryService_PutChannel_FullMethodName:     {Tokens: backends},
+	platformv1.DirectoryService_GetChannel_FullMethodName:     {Tokens: backends},
+	platformv1.DirectoryService_DeleteChannel_FullMethodName:  {Tokens: backends},
+	platformv1.DirectoryService_PutCategory_FullMethodName:    {Tokens: backends},
+	platformv1.DirectoryService_GetCategory_FullMethodName:    {Tokens: backends},
+	platformv1.DirectoryService_DeleteCategory_FullMethodName: {Tokens: backends},
+
+	platformv1.AudienceService_Follow_FullMethodName:                 {Tokens: backends},
+	platformv1.AudienceService_Unfollow_FullMethodName:               {Tokens: backends},
+	platformv1.AudienceService_SetFollowNotifications_FullMethodName: {Tokens: backends},
+	platformv1.AudienceService_PutSubscription_FullMethodName:        {Tokens: backends},
+	platformv1.AudienceService_EndSubscription_FullMethodName:        {Tokens: backends},
+
+	platformv1.StreamService_StartStream_FullMethodName:  {Tokens: backends},
+	platformv1.StreamService_UpdateStream_FullMethodName: {Tokens: backends},
+	platformv1.StreamService_EndStream_FullMethodName:    {Tokens: backends},
+
+	platformv1.ContentService_PutClip_FullMethodName:      {Tokens: backends},
+	platformv1.ContentService_DeleteClip_FullMethodName:   {Tokens: backends},
+	platformv1.ContentService_PutVod_FullMethodName:       {Tokens: backends},
+	platformv1.ContentService_DeleteVod_FullMethodName:    {Tokens: backends},
+	platformv1.ContentService_RecordVote_FullMethodName:   {Tokens: backends},
+	platformv1.ContentService_RecordGift_FullMethodName:   {Tokens: backends},
+	platformv1.ContentService_RecordThanks_FullMethodName: {Tokens: backends},
+	platformv1.ContentService_PutActivity_FullMethodName:  {Tokens: backends},
+
+	platformv1.AccessService_PutClient_FullMethodName:       {Tokens: backends},
+	platformv1.AccessService_GetClient_FullMethodName:       {Tokens: backends},
+	platformv1.AccessService_DeleteClient_FullMethodName:    {Tokens: backends},
+	platformv1.AccessService_PutGrant_FullMethodName:        {Tokens: backends},
+	platformv1.AccessService_ListGrants_FullMethodName:      {Tokens: backends},
+	platformv1.AccessService_IssueToken_FullMethodName:      {Tokens: backends},
+	platformv1.AccessService_RevokeToken_FullMethodName:     {Tokens: backends},
+	platformv1.AccessService_IntrospectToken_FullMethodName: {Tokens: backends},
+
+	platformv1.ImportService_Import_FullMethodName: {Tokens: backends},
+
 	// For operators and load balancers, without a token.
 	healthv1.Health_Check_FullMethodName:                                   {Public: true},
 	healthv1.Health_List_FullMethodName:                                    {Public: true},

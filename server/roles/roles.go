@@ -5,7 +5,6 @@ package roles
 import (
 	"context"
 
-	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/channel"
 	"github.com/moderato-live/moderato/ent/role"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
@@ -13,6 +12,7 @@ import (
 	"github.com/moderato-live/moderato/server/fault"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/server/users"
 )
 
 // Role is a role of a channel.
@@ -103,9 +103,7 @@ func change(ctx context.Context, s *store.Store, channelID, userID uid.ID, r Rol
 		if userID == channelID {
 			return fault.New(moderatov1.Reason_REASON_TARGET_IS_CHANNEL)
 		}
-		if _, err := c.Tx.User.Get(ctx, userID); ent.IsNotFound(err) {
-			return fault.New(moderatov1.Reason_REASON_USER_NOT_FOUND)
-		} else if err != nil {
+		if _, err := users.Get(ctx, c.Tx.User, userID); err != nil {
 			return err
 		}
 		held, err := c.Tx.Role.Query().Where(role.ChannelID(channelID), role.UserID(userID), role.Role(r.Name)).Exist(ctx)

@@ -131,11 +131,11 @@ type Credentials struct {
 // Token issues a token.
 func (s *Server) Token(t *testing.T, n auth.NewToken) Credentials {
 	t.Helper()
-	text, err := auth.Issue(context.Background(), s.Store, n)
+	issued, err := auth.Issue(context.Background(), s.Store, n)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Credentials{Token: text, ClientID: n.ClientID}
+	return Credentials{Token: issued.Text, ClientID: n.ClientID}
 }
 
 // As is credentials of a user with every scope, through the client Dashboard.

@@ -51,7 +51,7 @@ func TestDriftIsSeen(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		migrate(t, url)
 		s := open(t, url)
-		if _, err := s.DB().Exec("ALTER TABLE bans DROP COLUMN moderator_id"); err != nil {
+		if _, err := s.DB().Exec("ALTER TABLE clips DROP COLUMN title"); err != nil {
 			t.Fatal(err)
 		}
 		statements, err := s.SchemaDrift(context.Background())
@@ -111,8 +111,8 @@ func TestInterruptedMigrationGoesOn(t *testing.T) {
 		migrate(t, url)
 		s := open(t, url)
 		for _, statement := range []string{
-			"DROP TABLE channel_counts", "DROP TABLE channel_count_deltas",
-			"DELETE FROM goose_db_version WHERE version_id >= 21",
+			"DROP TABLE erasures", "DELETE FROM users",
+			"DELETE FROM goose_db_version WHERE version_id >= 34",
 		} {
 			if _, err := s.DB().Exec(statement); err != nil {
 				t.Fatal(err)

@@ -104,6 +104,13 @@ func (mysqlDialect) nowSQL() string { return "CAST(UNIX_TIMESTAMP(NOW(3)) * 1000
 
 func (mysqlDialect) forUpdate() string { return " FOR UPDATE" }
 
+// forShare is spelled as both MySQL and MariaDB know it.
+func (mysqlDialect) forShare() string { return " LOCK IN SHARE MODE" }
+
+func (mysqlDialect) some(_, where string, n int) string {
+	return fmt.Sprintf(" WHERE %s LIMIT %d", where, n)
+}
+
 func (mysqlDialect) isDuplicate(err error) bool {
 	var e *mysql.MySQLError
 	return errors.As(err, &e) && e.Number == 1062

@@ -61,6 +61,12 @@ func (sqliteDialect) nowSQL() string {
 
 func (sqliteDialect) forUpdate() string { return "" }
 
+func (sqliteDialect) forShare() string { return "" }
+
+func (sqliteDialect) some(table, where string, n int) string {
+	return fmt.Sprintf(" WHERE rowid IN (SELECT rowid FROM %s WHERE %s LIMIT %d)", table, where, n)
+}
+
 func (sqliteDialect) isDuplicate(err error) bool {
 	var e *sqlite.Error
 	return errors.As(err, &e) &&

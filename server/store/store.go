@@ -103,6 +103,14 @@ func (s *Store) Register(r prometheus.Registerer) {
 // ends. On SQLite a transaction that writes locks the database from its start.
 func (s *Store) ForUpdate() string { return s.dialect.forUpdate() }
 
+// ForShare is what a SELECT ends with to keep its rows as they are until the
+// transaction ends.
+func (s *Store) ForShare() string { return s.dialect.forShare() }
+
+// Some is the WHERE clause of an UPDATE or DELETE that takes at most n of the
+// rows of a table that match.
+func (s *Store) Some(table, where string, n int) string { return s.dialect.some(table, where, n) }
+
 // IsDuplicate tells whether a statement failed because a row with the same key
 // exists.
 func (s *Store) IsDuplicate(err error) bool { return s.dialect.isDuplicate(err) }

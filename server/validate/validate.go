@@ -30,6 +30,10 @@ const (
 	maxLanguageText = 255
 )
 
+// MaxInteger is the largest integer that a google.protobuf.Struct holds exactly:
+// its numbers are doubles.
+const MaxInteger = 1<<53 - 1
+
 const (
 	nameAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
 	slugAlphabet = "abcdefghijklmnopqrstuvwxyz0123456789_.-"
@@ -191,6 +195,14 @@ func (f *Fields) Limit(field string, value *int32, standard, most int) int {
 func (f *Fields) Natural(field string, value int64) int64 {
 	if value < 0 {
 		f.Add(field, "must be 0 or more")
+	}
+	return value
+}
+
+// Amount reads a number of 1 or more that is told in a Struct as well.
+func (f *Fields) Amount(field string, value int64) int64 {
+	if value < 1 || value > MaxInteger {
+		f.Add(field, fmt.Sprintf("must be 1 to %d", MaxInteger))
 	}
 	return value
 }

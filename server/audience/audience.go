@@ -1,0 +1,123 @@
+// Package audience keeps who follows a channel and who subscribes to it, with
+// the counters in the channel's row. Whoever calls has locked the channel in the
+// transaction; of a channel that is gone, which is nil, nothing is counted.
+package audience
+
+import (
+	"context"
+
+	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/ent/follow"
+	"github.com/moderato-live/moderato/ent/subscription"
+	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/uid"
+)
+
+// isNew tells whether what began at an instant counts for the live stream.
+func isNew(c *ent.Channel, at instant.Instant) bool {
+	return c.LiveStartedAt != nil && at >= *c.LiveStartedAt
+}
+
+// FindFollow is a user's follow; nil if there is none.
+func FindFollow(ctx context.Context, tx *ent.Tx, channelID, userID uid.ID) (*ent.Follow, error) {
+	f, err := tx.Follow.Query().Where(follow.ChannelID(channelID), follow.UserID(userID)).Only(ctx)
+	if ent.IsNotFound(err) {
+		return nil, nil //nolint:nilnil // no follow is no error
+	}
+	return f, err
+}
+
+// AddFollow stores a follow that is not there, and counts it.
+func AddFollow(ctx context.Context, tx *ent.Tx, c *ent.Channel, f *ent.Follow) error {
+	err := tx.Follow.Create().SetChannelID(f.ChannelID).SetUserID(f.UserID).
+		SetFollowedAt(f.FollowedAt).SetIsNotificationEnabled(f.IsNotificationEnabled).
+		Exec(ctx)
+	if err != nil {
+		return err
+	}
+	return countFollow(ctx, tx, c, f, 1)
+}
+
+// RemoveFollow removes a follow that is there, and counts it no longer.
+func RemoveFollow(ctx context.Context, tx *ent.Tx, c *ent.Channel, f *ent.Follow) error {
+	_, err := tx.Follow.Delete().Where(follow.ChannelID(f.ChannelID), follow.UserID(f.UserID)).Exec(ctx)
+	if err != nil {
+		return err
+	}
+	return countFollow(ctx, tx, c, f, -1)
+}
+
+func countFollow(ctx context.Context, tx *ent.Tx, c *ent.Channel, f *ent.Follow, by int64) error {
+	if c == nil {
+		return nil
+	}
+	update := tx.Channel.UpdateOneID(c.ID).AddFollowerCount(by)
+	if isNew(c, f.FollowedAt) {
+		update.AddNewFollowerCount(by)
+	}
+	return update.Exec(ctx)
+}
+
+// FindSubscription is a user's subscription, active or not; nil if there is none.
+func FindSubscription(ctx context.Context, tx *ent.Tx, channelID, userID uid.ID) (*ent.Subscription, error) {
+	s, err := tx.Subscription.Query().Where(subscription.ChannelID(channelID), subscription.UserID(userID)).Only(ctx)
+	if ent.IsNotFound(err) {
+		return nil, nil //nolint:nilnil // no subscription is no error
+	}
+	return s, err
+}
+
+// PutSubscription stores a subscription in place of before, which is nil if there
+// is none, and counts it if it is marked active.
+func PutSubscription(ctx context.Context, tx *ent.Tx, c *ent.Channel, before, s *ent.Subscription) error {
+	var err error
+	if before == nil {
+		err = tx.Subscription.Create().SetChannelID(s.ChannelID).SetUserID(s.UserID).
+			SetSubscribedAt(s.SubscribedAt).SetExpiresAt(s.ExpiresAt).SetIsActive(s.IsActive).
+			SetRenewCount(s.RenewCount).SetStreakCount(s.StreakCount).
+			Exec(ctx)
+	} else {
+		err = tx.Subscription.Update().Where(subscription.ChannelID(s.ChannelID), subscription.UserID(s.UserID)).
+			SetSubscribedAt(s.SubscribedAt).SetExpiresAt(s.ExpiresAt).SetIsActive(s.IsActive).
+			SetRenewCount(s.RenewCount).SetStreakCount(s.StreakCount).
+			Exec(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	return countSubscription(ctx, tx, c, before, s)
+}
+
+// RemoveSubscription removes a subscription that is there.
+func RemoveSubscription(ctx context.Context, tx *ent.Tx, c *ent.Channel, s *ent.Subscription) error {
+	_, err := tx.Subscription.Delete().Where(subscription.ChannelID(s.ChannelID), subscription.UserID(s.UserID)).Exec(ctx)
+	if err != nil {
+		return err
+	}
+	return countSubscription(ctx, tx, c, s, nil)
+}
+
+// countSubscription brings the channel's counters from the row before to the row
+// after; nil is no row.
+func countSubscription(ctx context.Context, tx *ent.Tx, c *ent.Channel, before, after *ent.Subscription) error {
+	if c == nil {
+		return nil
+	}
+	var active, fresh int64
+	for _, change := range []struct {
+		row *ent.Subscription
+		by  int64
+	}{{before, -1}, {after, 1}} {
+		if change.row == nil || !change.row.IsActive {
+			continue
+		}
+		active += change.by
+		if isNew(c, change.row.SubscribedAt) {
+			fresh += change.by
+		}
+	}
+	if active == 0 && fresh == 0 {
+		return nil
+	}
+	return tx.Channel.UpdateOneID(c.ID).AddSubscriberCount(active).AddNewSubscriberCount(fresh).Exec(ctx)
+}

@@ -1,0 +1,146 @@
+package erasure
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/ent/erasure"
+	"github.com/moderato-live/moderato/ent/messagegeneration"
+	"github.com/moderato-live/moderato/ent/user"
+	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/store"
+)
+
+const (
+	// EraseInterval is how often to look for what is to be erased.
+	EraseInterval = time.Second
+	// batch is how many rows go in one transaction.
+	batch = 500
+	// claimTime is how long another server leaves a claimed erasure alone: longer
+	// than a batch takes, so that one that dies is soon replaced.
+	claimTime = 30 * time.Second
+)
+
+// Eraser removes what is left of deleted users and channels. It can be killed
+// anywhere, and several may run.
+type Eraser struct {
+	Store *store.Store
+	Log   *slog.Logger
+}
+
+// Erase handles every erasure that is due.
+func (e *Eraser) Erase(ctx context.Context) error {
+	for {
+		now, err := e.Store.Clock.Now(ctx, e.Store.Read)
+		if err != nil {
+			return err
+		}
+		due, err := e.Store.Read.Erasure.Query().Where(erasure.NextAtLTE(now)).Order(ent.Asc(erasure.FieldNextAt)).Limit(1).All(ctx)
+		if err != nil || len(due) == 0 {
+			return err
+		}
+		if err := e.erase(ctx, due[0]); err != nil {
+			return fmt.Errorf("erase %s: %w", due[0].ID, err)
+		}
+	}
+}
+
+// run is the work of one server on an erasure.
+type run struct {
+	*Eraser
+
+	row   *ent.Erasure
+	claim instant.Instant // what NextAt is while we have it
+	rows  int
+}
+
+// erase goes through all steps; what it does again has nothing left to do.
+func (e *Eraser) erase(ctx context.Context, row *ent.Erasure) error {
+	r := &run{Eraser: e, row: row, claim: row.NextAt}
+	work := ofChannel()
+	if row.IsUser {
+		work = append(work, ofUser()...)
+	}
+	for _, s := range work {
+		for {
+			n, mine, err := r.step(ctx, s)
+			if err != nil {
+				return fmt.Errorf("%s: %w", s.name, err)
+			}
+			if !mine {
+				return nil
+			}
+			if r.rows += n; n < batch {
+				break
+			}
+		}
+	}
+	return r.finish(ctx)
+}
+
+// step does a batch of a step while the erasure is ours.
+func (r *run) step(ctx context.Context, s step) (rows int, mine bool, err error) {
+	var next instant.Instant
+	err = r.Store.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
+		now, err := r.Store.Clock.Now(ctx, tx)
+		if err != nil {
+			return err
+		}
+		next = now.Add(claimTime)
+		if next <= r.claim {
+			next = r.claim + 1
+		}
+		if mine, err = r.reschedule(ctx, tx, next); err != nil || !mine {
+			return err
+		}
+		rows, err = s.do(ctx, r.Store, tx, r.row.ID)
+		return err
+	})
+	if err == nil && mine {
+		r.claim = next
+	}
+	return rows, mine, err
+}
+
+// reschedule moves the erasure to another time, unless another server or a newer
+// request did.
+func (r *run) reschedule(ctx context.Context, tx *ent.Tx, to instant.Instant) (mine bool, err error) {
+	n, err := tx.Erasure.Update().
+		Where(erasure.ID(r.row.ID), erasure.RequestedAt(r.row.RequestedAt), erasure.NextAt(r.claim)).
+		SetNextAt(to).
+		Save(ctx)
+	return n > 0, err
+}
+
+// finish puts the last look after the request, or ends the erasure when this was
+// it.
+func (r *run) finish(ctx context.Context) error {
+	return r.Store.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
+		now, err := r.Store.Clock.Now(ctx, tx)
+		if err != nil {
+			return err
+		}
+		look := DoneAfter(r.row)
+		isLast := now >= look
+		if mine, err := r.reschedule(ctx, tx, max(look, r.claim+1)); err != nil || !mine {
+			return err
+		}
+		r.Log.InfoContext(ctx, "erased", "id", r.row.ID.String(), "user", r.row.IsUser, "rows", r.rows, "done", isLast)
+		if !isLast {
+			return nil
+		}
+		if r.row.IsUser {
+			// Last of all: until then a late message was of an old generation.
+			if _, err := tx.MessageGeneration.Delete().Where(messagegeneration.UserID(r.row.ID)).Exec(ctx); err != nil {
+				return err
+			}
+			if _, err := tx.User.Delete().Where(user.ID(r.row.ID)).Exec(ctx); err != nil {
+				return err
+			}
+		}
+		return tx.Erasure.DeleteOneID(r.row.ID).Exec(ctx)
+	})
+}

@@ -1,0 +1,167 @@
+package erasure
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/ent/event"
+	"github.com/moderato-live/moderato/ent/follow"
+	"github.com/moderato-live/moderato/ent/subscription"
+	"github.com/moderato-live/moderato/server/audience"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/server/users"
+)
+
+// step erases one kind of row: at most a batch of them, in a transaction, and
+// answers how many. Fewer than a batch: there are no more.
+type step struct {
+	name string
+	do   func(ctx context.Context, s *store.Store, tx *ent.Tx, id uid.ID) (int, error)
+}
+
+// channelTables are what belongs to a channel.
+var channelTables = []string{
+	"messages", "message_generations", "events", "activities", "follows", "subscriptions", "roles", "bans", "mutes",
+	"streams", "clips", "vods", "votes",
+}
+
+// ofChannel is what a deleted channel leaves.
+func ofChannel() []step {
+	var steps []step
+	for _, table := range channelTables {
+		steps = append(steps, remove(table, "channel_id"))
+	}
+	return steps
+}
+
+// ofUser is what a deleted user leaves in channels of others.
+func ofUser() []step {
+	return []step{
+		remove("tokens", "user_id"),
+		remove("grants", "user_id"),
+		remove("messages", "user_id"),
+		remove("roles", "user_id"),
+		remove("bans", "user_id"),
+		remove("mutes", "user_id"),
+		remove("activities", "user_id"),
+		{"follows of the user", unfollow},
+		{"subscriptions of the user", unsubscribe},
+		set("bans", "moderator_id = ?", "moderator_id"),
+		set("mutes", "moderator_id = ?", "moderator_id"),
+		set("clips", "creator_id = ?", "creator_id"),
+		{"votes of the user", anonymizeVotes},
+		{"events about the user", anonymizeTargets},
+		{"events of the user", anonymizeActors},
+	}
+}
+
+// remove deletes the rows whose column is the id.
+func remove(table, column string) step {
+	return step{fmt.Sprintf("%s by %s", table, column), func(ctx context.Context, s *store.Store, tx *ent.Tx, id uid.ID) (int, error) {
+		return exec(ctx, tx, "DELETE FROM "+table+s.Some(table, column+" = ?", batch), id)
+	}}
+}
+
+// set puts users.Deleted where the id was.
+func set(table, assignment, column string) step {
+	return step{fmt.Sprintf("%s by %s", table, column), func(ctx context.Context, s *store.Store, tx *ent.Tx, id uid.ID) (int, error) {
+		return exec(ctx, tx, "UPDATE "+table+" SET "+assignment+s.Some(table, column+" = ?", batch), users.Deleted, id)
+	}}
+}
+
+func anonymizeVotes(ctx context.Context, s *store.Store, tx *ent.Tx, id uid.ID) (int, error) {
+	return exec(ctx, tx, "UPDATE votes SET user_id = NULL, username = ?, address = ''"+s.Some("votes", "user_id = ?", batch),
+		users.DeletedUsername, id)
+}
+
+func exec(ctx context.Context, tx *ent.Tx, statement string, args ...any) (int, error) {
+	result, err := tx.ExecContext(ctx, statement, args...)
+	if err != nil {
+		return 0, err
+	}
+	n, err := result.RowsAffected()
+	return int(n), err
+}
+
+// unfollow ends one follow of the user: each is in another channel, whose row is
+// locked for its counters.
+func unfollow(ctx context.Context, s *store.Store, tx *ent.Tx, id uid.ID) (int, error) {
+	f, err := tx.Follow.Query().Where(follow.UserID(id)).Limit(1).All(ctx)
+	if err != nil || len(f) == 0 {
+		return 0, err
+	}
+	return batch, inChannel(ctx, s, tx, f[0].ChannelID, func(c *ent.Channel) error {
+		return audience.RemoveFollow(ctx, tx, c, f[0])
+	})
+}
+
+// unsubscribe ends one subscription of the user.
+func unsubscribe(ctx context.Context, s *store.Store, tx *ent.Tx, id uid.ID) (int, error) {
+	found, err := tx.Subscription.Query().Where(subscription.UserID(id)).Limit(1).All(ctx)
+	if err != nil || len(found) == 0 {
+		return 0, err
+	}
+	return batch, inChannel(ctx, s, tx, found[0].ChannelID, func(c *ent.Channel) error {
+		// It may have been swept before we had the lock.
+		row, err := audience.FindSubscription(ctx, tx, found[0].ChannelID, id)
+		if err != nil || row == nil {
+			return err
+		}
+		return audience.RemoveSubscription(ctx, tx, c, row)
+	})
+}
+
+// inChannel locks a channel and hands it over; a channel that is gone is handed
+// over without its counters.
+func inChannel(ctx context.Context, s *store.Store, tx *ent.Tx, id uid.ID, body func(*ent.Channel) error) error {
+	err := store.QueryEach(ctx, tx, "SELECT id FROM channels WHERE id = ?"+s.ForUpdate(), []any{id},
+		func(scan func(...any) error) error { return scan(new(uid.ID)) })
+	if err != nil {
+		return err
+	}
+	c, err := tx.Channel.Get(ctx, id)
+	if err != nil && !ent.IsNotFound(err) {
+		return err
+	}
+	return body(c)
+}
+
+// anonymizeTargets takes the user out of events that tell what was done to them,
+// or what they did as a viewer. The events stay: their sequence has no gap.
+func anonymizeTargets(ctx context.Context, _ *store.Store, tx *ent.Tx, id uid.ID) (int, error) {
+	rows, err := tx.Event.Query().Where(event.TargetID(id)).Limit(batch).All(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for _, row := range rows {
+		payload, err := anonymous(row.Payload, id, true)
+		if err != nil {
+			return 0, fmt.Errorf("event %s: %w", row.ID, err)
+		}
+		if err := tx.Event.UpdateOne(row).SetPayload(payload).SetTargetID(users.Deleted).Exec(ctx); err != nil {
+			return 0, err
+		}
+	}
+	return len(rows), nil
+}
+
+// anonymizeActors takes the user out of events that tell what they did as a
+// moderator.
+func anonymizeActors(ctx context.Context, _ *store.Store, tx *ent.Tx, id uid.ID) (int, error) {
+	rows, err := tx.Event.Query().Where(event.ActorID(id)).Limit(batch).All(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for _, row := range rows {
+		payload, err := anonymous(row.Payload, id, false)
+		if err != nil {
+			return 0, fmt.Errorf("event %s: %w", row.ID, err)
+		}
+		if err := tx.Event.UpdateOne(row).SetPayload(payload).SetActorID(users.Deleted).Exec(ctx); err != nil {
+			return 0, err
+		}
+	}
+	return len(rows), nil
+}

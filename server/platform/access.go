@@ -1,0 +1,222 @@
+package platform
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/ent/application"
+	"github.com/moderato-live/moderato/ent/grant"
+	"github.com/moderato-live/moderato/ent/token"
+	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/fault"
+	"github.com/moderato-live/moderato/server/policy"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/users"
+	"github.com/moderato-live/moderato/server/validate"
+)
+
+// maxLifetime bounds what a token may be issued for: what goes beyond is meant to
+// have no end, or a mistake.
+const maxLifetime = 100 * 365 * 24 * time.Hour
+
+// Access serves AccessService.
+type Access struct {
+	platformv1.UnsafeAccessServiceServer
+
+	// Store is the database.
+	Store *store.Store
+	// Lifetimes are those of tokens whose issuer names none.
+	Lifetimes auth.Lifetimes
+}
+
+// PutClient creates or replaces a client.
+func (s *Access) PutClient(ctx context.Context, req *platformv1.PutClientRequest) (*platformv1.PutClientResponse, error) {
+	var row *ent.Application
+	err := write(ctx, s.Store, func(ctx context.Context, p putter) error {
+		var err error
+		row, err = p.client(ctx, req.GetClient())
+		return err
+	})
+	if err != nil {
+		return nil, fault.In("client", err)
+	}
+	return &platformv1.PutClientResponse{Client: clientRecord(row)}, nil
+}
+
+// GetClient answers a client.
+func (s *Access) GetClient(ctx context.Context, req *platformv1.GetClientRequest) (*platformv1.GetClientResponse, error) {
+	var f validate.Fields
+	id := f.ClientID("clientId", req.GetClientId())
+	if err := f.Err(); err != nil {
+		return nil, err
+	}
+	row, err := s.Store.Read.Application.Get(ctx, id)
+	if ent.IsNotFound(err) {
+		return nil, fault.New(moderatov1.Reason_REASON_CLIENT_NOT_FOUND)
+	}
+	if err != nil {
+		return nil, s.Store.Classify(err)
+	}
+	return &platformv1.GetClientResponse{Client: clientRecord(row)}, nil
+}
+
+// DeleteClient deletes a client with its tokens and grants.
+func (s *Access) DeleteClient(ctx context.Context, req *platformv1.DeleteClientRequest) (*platformv1.DeleteClientResponse, error) {
+	var f validate.Fields
+	id := f.ClientID("clientId", req.GetClientId())
+	if err := f.Err(); err != nil {
+		return nil, err
+	}
+	err := write(ctx, s.Store, func(ctx context.Context, p putter) error {
+		if _, err := p.Application.Delete().Where(application.ID(id)).Exec(ctx); err != nil {
+			return err
+		}
+		if _, err := p.Token.Delete().Where(token.ClientID(id)).Exec(ctx); err != nil {
+			return err
+		}
+		_, err := p.Grant.Delete().Where(grant.ClientID(id)).Exec(ctx)
+		return err
+	})
+	return &platformv1.DeleteClientResponse{}, err
+}
+
+// PutGrant sets what a user grants a client.
+func (s *Access) PutGrant(ctx context.Context, req *platformv1.PutGrantRequest) (*platformv1.PutGrantResponse, error) {
+	var row *ent.Grant
+	err := write(ctx, s.Store, func(ctx context.Context, p putter) error {
+		var err error
+		row, err = p.grant(ctx, req.GetGrant())
+		return err
+	})
+	if err != nil {
+		return nil, fault.In("grant", err)
+	}
+	return &platformv1.PutGrantResponse{Grant: grantRecord(row)}, nil
+}
+
+// ListGrants answers what a user granted.
+func (s *Access) ListGrants(ctx context.Context, req *platformv1.ListGrantsRequest) (*platformv1.ListGrantsResponse, error) {
+	var f validate.Fields
+	userID := f.UUID("userId", req.GetUserId())
+	if err := f.Err(); err != nil {
+		return nil, err
+	}
+	if _, err := users.Get(ctx, s.Store.Read.User, userID); err != nil {
+		return nil, s.Store.Classify(err)
+	}
+	rows, err := s.Store.Read.Grant.Query().
+		Where(grant.UserID(userID), grant.ScopesNEQ("")).
+		Order(ent.Asc(grant.FieldClientID)).
+		All(ctx)
+	if err != nil {
+		return nil, s.Store.Classify(err)
+	}
+	result := &platformv1.ListGrantsResponse{}
+	for _, g := range rows {
+		result.Grants = append(result.Grants, grantRecord(g))
+	}
+	return result, nil
+}
+
+var kinds = map[platformv1.TokenKind]auth.Kind{
+	platformv1.TokenKind_TOKEN_KIND_USER:    auth.User,
+	platformv1.TokenKind_TOKEN_KIND_APP:     auth.App,
+	platformv1.TokenKind_TOKEN_KIND_SERVICE: auth.Service,
+}
+
+// IssueToken issues a token.
+func (s *Access) IssueToken(ctx context.Context, req *platformv1.IssueTokenRequest) (*platformv1.IssueTokenResponse, error) {
+	t, err := s.parseToken(req)
+	if err != nil {
+		return nil, err
+	}
+	t.Admit = func(ctx context.Context, tx *ent.Tx) error { return policy.Reauthenticate(ctx, s.Store, tx) }
+	issued, err := auth.Issue(ctx, s.Store, t)
+	if err != nil {
+		return nil, err
+	}
+	result := &platformv1.IssueTokenResponse{Token: issued.Text}
+	if issued.ExpiresAt != nil {
+		result.ExpiresAt = issued.ExpiresAt.Proto()
+	}
+	return result, nil
+}
+
+func (s *Access) parseToken(req *platformv1.IssueTokenRequest) (auth.NewToken, error) {
+	var f validate.Fields
+	t := auth.NewToken{ClientID: f.ClientID("clientId", req.GetClientId()), Scopes: scopes(&f, req.GetScopes())}
+	var known bool
+	if t.Kind, known = kinds[req.GetKind()]; !known {
+		f.Add("kind", "must be one of TOKEN_KIND_USER, TOKEN_KIND_APP, TOKEN_KIND_SERVICE")
+	}
+	switch {
+	case t.Kind == auth.User:
+		t.UserID = f.UUID("userId", req.GetUserId())
+	case req.GetUserId() != "":
+		f.Add("userId", "must be empty unless the token is a user's")
+	}
+	if t.Kind == auth.Service && len(t.Scopes) > 0 {
+		f.Add("scopes", "must be empty: a service token has every scope")
+	}
+	t.Lifetime = s.Lifetimes.Of(t.Kind)
+	if req.GetLifetime() != nil {
+		t.Lifetime = req.GetLifetime().AsDuration()
+		if req.GetLifetime().CheckValid() != nil || t.Lifetime < time.Millisecond || t.Lifetime > maxLifetime {
+			f.Add("lifetime", "must be more than 0 and at most 36500 days")
+		}
+	}
+	return t, f.Err()
+}
+
+// RevokeToken ends a token.
+func (s *Access) RevokeToken(ctx context.Context, req *platformv1.RevokeTokenRequest) (*platformv1.RevokeTokenResponse, error) {
+	var f validate.Fields
+	if req.GetToken() == "" {
+		f.Add("token", "is required")
+	}
+	if err := f.Err(); err != nil {
+		return nil, err
+	}
+	_, err := auth.Revoke(ctx, s.Store, req.GetToken(), func(ctx context.Context, tx *ent.Tx) error {
+		return policy.Reauthenticate(ctx, s.Store, tx)
+	})
+	return &platformv1.RevokeTokenResponse{}, err
+}
+
+// IntrospectToken tells what a token is good for.
+func (s *Access) IntrospectToken(ctx context.Context, req *platformv1.IntrospectTokenRequest) (*platformv1.IntrospectTokenResponse, error) {
+	var f validate.Fields
+	if req.GetToken() == "" {
+		f.Add("token", "is required")
+	}
+	if err := f.Err(); err != nil {
+		return nil, err
+	}
+	row, err := auth.Introspect(ctx, s.Store, req.GetToken())
+	if err != nil || row == nil {
+		return &platformv1.IntrospectTokenResponse{}, err
+	}
+	result := &platformv1.IntrospectTokenResponse{
+		Active: true, ClientId: row.ClientID, Scopes: strings.Fields(row.Scopes), IssuedAt: row.IssuedAt.Proto(),
+	}
+	for kind, name := range kinds {
+		if string(name) == row.Kind {
+			result.Kind = kind
+		}
+	}
+	if row.Kind == string(auth.Service) {
+		result.Scopes = slices.Sorted(slices.Values(auth.Scopes()))
+	}
+	if row.UserID != nil {
+		result.UserId = row.UserID.String()
+	}
+	if row.ExpiresAt != nil {
+		result.ExpiresAt = row.ExpiresAt.Proto()
+	}
+	return result, nil
+}

@@ -1,0 +1,221 @@
+package platform
+
+import (
+	"context"
+
+	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/ent/follow"
+	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/audience"
+	"github.com/moderato-live/moderato/server/events"
+	"github.com/moderato-live/moderato/server/fault"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/server/users"
+	"github.com/moderato-live/moderato/server/validate"
+)
+
+// Audience serves AudienceService.
+type Audience struct {
+	platformv1.UnsafeAudienceServiceServer
+
+	// Store is the database.
+	Store *store.Store
+}
+
+// Follow makes a user follow a channel.
+func (s *Audience) Follow(ctx context.Context, req *platformv1.FollowRequest) (*platformv1.FollowResponse, error) {
+	channelID, userID, err := channelAndUser(req)
+	if err != nil {
+		return nil, err
+	}
+	var f *ent.Follow
+	err = events.Apply(ctx, s.Store, channelID, func(ctx context.Context, c *events.Change) error {
+		p := ofChange(c)
+		user, err := users.Get(ctx, p.User, userID)
+		if err != nil {
+			return err
+		}
+		if f, err = audience.FindFollow(ctx, p.Tx, channelID, userID); err != nil || f != nil {
+			return err
+		}
+		f = &ent.Follow{
+			ChannelID: channelID, UserID: userID,
+			FollowedAt: p.orNow(req.GetFollowedAt()), IsNotificationEnabled: req.GetIsNotificationEnabled(),
+		}
+		channel, err := p.Channel.Get(ctx, channelID)
+		if err != nil {
+			return err
+		}
+		if err := audience.AddFollow(ctx, p.Tx, channel, f); err != nil {
+			return err
+		}
+		audience.EmitFollow(c, user, f)
+		_, err = p.record(ctx, channel, occurrence{kind: followerActivity, user: user, at: f.FollowedAt})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &platformv1.FollowResponse{Follow: followRecord(f)}, nil
+}
+
+// channelAndUser reads the two ids of a request; the user is not the channel's
+// owner.
+func channelAndUser(req interface {
+	GetChannelId() string
+	GetUserId() string
+}) (channelID, userID uid.ID, err error) {
+	channelID, userID, err = validate.ChannelAndUser(req)
+	if err == nil && channelID == userID {
+		err = fault.New(moderatov1.Reason_REASON_TARGET_IS_CHANNEL)
+	}
+	return channelID, userID, err
+}
+
+func followRecord(f *ent.Follow) *platformv1.FollowRecord {
+	return &platformv1.FollowRecord{
+		ChannelId: f.ChannelID.String(), UserId: f.UserID.String(),
+		FollowedAt: f.FollowedAt.Proto(), IsNotificationEnabled: f.IsNotificationEnabled,
+	}
+}
+
+// Unfollow ends a follow.
+func (s *Audience) Unfollow(ctx context.Context, req *platformv1.UnfollowRequest) (*platformv1.UnfollowResponse, error) {
+	channelID, userID, err := channelAndUser(req)
+	if err != nil {
+		return nil, err
+	}
+	err = events.Apply(ctx, s.Store, channelID, func(ctx context.Context, c *events.Change) error {
+		user, err := users.Get(ctx, c.Tx.User, userID)
+		if err != nil {
+			return err
+		}
+		f, err := audience.FindFollow(ctx, c.Tx, channelID, userID)
+		if err != nil || f == nil {
+			return err
+		}
+		channel, err := c.Tx.Channel.Get(ctx, channelID)
+		if err != nil {
+			return err
+		}
+		audience.EmitUnfollow(c, user, f)
+		return audience.RemoveFollow(ctx, c.Tx, channel, f)
+	})
+	return &platformv1.UnfollowResponse{}, err
+}
+
+// SetFollowNotifications says whether a follower wants to be told.
+func (s *Audience) SetFollowNotifications(ctx context.Context, req *platformv1.SetFollowNotificationsRequest) (*platformv1.SetFollowNotificationsResponse, error) {
+	channelID, userID, err := channelAndUser(req)
+	if err != nil {
+		return nil, err
+	}
+	var f *ent.Follow
+	err = events.Apply(ctx, s.Store, channelID, func(ctx context.Context, c *events.Change) error {
+		if _, err := users.Get(ctx, c.Tx.User, userID); err != nil {
+			return err
+		}
+		var err error
+		if f, err = audience.FindFollow(ctx, c.Tx, channelID, userID); err != nil {
+			return err
+		}
+		if f == nil {
+			return fault.New(moderatov1.Reason_REASON_NOT_FOLLOWING)
+		}
+		f.IsNotificationEnabled = req.GetIsNotificationEnabled()
+		return c.Tx.Follow.Update().Where(follow.ChannelID(channelID), follow.UserID(userID)).
+			SetIsNotificationEnabled(f.IsNotificationEnabled).
+			Exec(ctx)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &platformv1.SetFollowNotificationsResponse{Follow: followRecord(f)}, nil
+}
+
+// PutSubscription sets a subscription.
+func (s *Audience) PutSubscription(ctx context.Context, req *platformv1.PutSubscriptionRequest) (*platformv1.PutSubscriptionResponse, error) {
+	want, err := parseSubscription(req.GetSubscription())
+	if err != nil {
+		return nil, fault.In("subscription", err)
+	}
+	var stored *ent.Subscription
+	err = events.Apply(ctx, s.Store, want.ChannelID, func(ctx context.Context, c *events.Change) error {
+		p := ofChange(c)
+		before, after, err := p.subscription(ctx, req.GetSubscription())
+		if err != nil {
+			return fault.In("subscription", err)
+		}
+		stored = after
+		return p.tellSubscription(ctx, c, before, after)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &platformv1.PutSubscriptionResponse{Subscription: subscriptionRecord(stored)}, nil
+}
+
+// tellSubscription writes the events and the activity of a subscription that was
+// put; before is nil if there was none.
+func (p putter) tellSubscription(ctx context.Context, c *events.Change, before, after *ent.Subscription) error {
+	if before != nil && sameSubscription(before, after) {
+		return nil
+	}
+	user, err := users.Get(ctx, p.User, after.UserID)
+	if err != nil {
+		return err
+	}
+	wasActive := isActive(before, p.now)
+	if before != nil && before.IsActive && !wasActive {
+		// It lapsed, and the sweeper has not told of it yet.
+		audience.EmitSubscription(c, events.SubscriptionEnd, user, before)
+	}
+	switch {
+	case after.IsActive:
+		audience.EmitSubscription(c, events.Subscribe, user, after)
+	case wasActive:
+		audience.EmitSubscription(c, events.SubscriptionEnd, user, after)
+	}
+	if !after.IsActive || (wasActive && after.RenewCount <= before.RenewCount) {
+		return nil
+	}
+	channel, err := p.Channel.Get(ctx, after.ChannelID)
+	if err != nil {
+		return err
+	}
+	_, err = p.record(ctx, channel, occurrence{
+		kind: subscriberActivity, user: user, at: after.SubscribedAt, facts: map[string]any{"renewCount": after.RenewCount},
+	})
+	return err
+}
+
+// EndSubscription ends a subscription now.
+func (s *Audience) EndSubscription(ctx context.Context, req *platformv1.EndSubscriptionRequest) (*platformv1.EndSubscriptionResponse, error) {
+	channelID, userID, err := channelAndUser(req)
+	if err != nil {
+		return nil, err
+	}
+	err = events.Apply(ctx, s.Store, channelID, func(ctx context.Context, c *events.Change) error {
+		user, err := users.Get(ctx, c.Tx.User, userID)
+		if err != nil {
+			return err
+		}
+		before, err := audience.FindSubscription(ctx, c.Tx, channelID, userID)
+		if err != nil || !isActive(before, c.Now) {
+			return err
+		}
+		channel, err := c.Tx.Channel.Get(ctx, channelID)
+		if err != nil {
+			return err
+		}
+		ended := &ent.Subscription{
+			ChannelID: channelID, UserID: userID, SubscribedAt: before.SubscribedAt, ExpiresAt: c.Now,
+			RenewCount: before.RenewCount, StreakCount: before.StreakCount,
+		}
+		audience.EmitSubscription(c, events.SubscriptionEnd, user, ended)
+		return audience.PutSubscription(ctx, c.Tx, channel, before, ended)
+	})
+	return &platformv1.EndSubscriptionResponse{}, err
+}

@@ -1,0 +1,211 @@
+package platform
+
+import (
+	"context"
+	"strings"
+
+	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/ent/category"
+	"github.com/moderato-live/moderato/ent/channel"
+	"github.com/moderato-live/moderato/ent/clip"
+	"github.com/moderato-live/moderato/ent/stream"
+	"github.com/moderato-live/moderato/ent/vod"
+	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/erasure"
+	"github.com/moderato-live/moderato/server/fault"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/users"
+	"github.com/moderato-live/moderato/server/validate"
+)
+
+// Directory serves DirectoryService.
+type Directory struct {
+	platformv1.UnsafeDirectoryServiceServer
+
+	// Store is the database.
+	Store *store.Store
+}
+
+// PutUser creates or replaces a user.
+func (s *Directory) PutUser(ctx context.Context, req *platformv1.PutUserRequest) (*platformv1.PutUserResponse, error) {
+	var row *ent.User
+	err := write(ctx, s.Store, func(ctx context.Context, p putter) error {
+		var err error
+		row, err = p.user(ctx, req.GetUser())
+		return err
+	})
+	if err != nil {
+		return nil, fault.In("user", err)
+	}
+	return &platformv1.PutUserResponse{User: userRecord(row)}, nil
+}
+
+// GetUser answers a user.
+func (s *Directory) GetUser(ctx context.Context, req *platformv1.GetUserRequest) (*platformv1.GetUserResponse, error) {
+	var f validate.Fields
+	switch {
+	case req.GetUserId() == "" && req.GetUsername() == "":
+		f.Add("userId", "is required, or username instead")
+	case req.GetUserId() != "" && req.GetUsername() != "":
+		f.Add("userId", "must not be given together with username")
+	case req.GetUsername() != "":
+		f.Username("username", req.GetUsername())
+	}
+	id := f.OptionalUUID("userId", req.GetUserId())
+	if err := f.Err(); err != nil {
+		return nil, err
+	}
+	var row *ent.User
+	var err error
+	if id.IsZero() {
+		row, err = users.BySlug(ctx, s.Store.Read.User, strings.ToLower(req.GetUsername()))
+	} else {
+		row, err = users.Get(ctx, s.Store.Read.User, id)
+	}
+	if err != nil {
+		return nil, s.Store.Classify(err)
+	}
+	return &platformv1.GetUserResponse{User: userRecord(row)}, nil
+}
+
+// DeleteUser forgets a user.
+func (s *Directory) DeleteUser(ctx context.Context, req *platformv1.DeleteUserRequest) (*platformv1.DeleteUserResponse, error) {
+	var f validate.Fields
+	id := f.UUID("userId", req.GetUserId())
+	if err := f.Err(); err != nil {
+		return nil, err
+	}
+	result := &platformv1.DeleteUserResponse{}
+	err := write(ctx, s.Store, func(ctx context.Context, p putter) error {
+		pending, err := erasure.OfUser(ctx, s.Store, p.Tx, id, p.now)
+		result.Done, result.DoneAfter = pending == nil, nil
+		if pending != nil {
+			result.DoneAfter = erasure.DoneAfter(pending).Proto()
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// PutChannel creates or replaces a channel.
+func (s *Directory) PutChannel(ctx context.Context, req *platformv1.PutChannelRequest) (*platformv1.PutChannelResponse, error) {
+	var row *ent.Channel
+	err := write(ctx, s.Store, func(ctx context.Context, p putter) error {
+		var err error
+		row, err = p.channel(ctx, req.GetChannel())
+		return err
+	})
+	if err != nil {
+		return nil, fault.In("channel", err)
+	}
+	return &platformv1.PutChannelResponse{Channel: channelRecord(row)}, nil
+}
+
+// GetChannel answers a channel.
+func (s *Directory) GetChannel(ctx context.Context, req *platformv1.GetChannelRequest) (*platformv1.GetChannelResponse, error) {
+	var f validate.Fields
+	id := f.UUID("channelId", req.GetChannelId())
+	if err := f.Err(); err != nil {
+		return nil, err
+	}
+	row, err := s.Store.Read.Channel.Get(ctx, id)
+	if ent.IsNotFound(err) {
+		return nil, fault.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND)
+	}
+	if err != nil {
+		return nil, s.Store.Classify(err)
+	}
+	return &platformv1.GetChannelResponse{Channel: channelRecord(row)}, nil
+}
+
+// DeleteChannel deletes a channel with all that belongs to it.
+func (s *Directory) DeleteChannel(ctx context.Context, req *platformv1.DeleteChannelRequest) (*platformv1.DeleteChannelResponse, error) {
+	var f validate.Fields
+	id := f.UUID("channelId", req.GetChannelId())
+	if err := f.Err(); err != nil {
+		return nil, err
+	}
+	err := write(ctx, s.Store, func(ctx context.Context, p putter) error {
+		return erasure.OfChannel(ctx, s.Store, p.Tx, id, p.now)
+	})
+	return &platformv1.DeleteChannelResponse{}, err
+}
+
+// PutCategory creates or replaces a category.
+func (s *Directory) PutCategory(ctx context.Context, req *platformv1.PutCategoryRequest) (*platformv1.PutCategoryResponse, error) {
+	var row *ent.Category
+	err := write(ctx, s.Store, func(ctx context.Context, p putter) error {
+		var err error
+		row, err = p.category(ctx, req.GetCategory())
+		return err
+	})
+	if err != nil {
+		return nil, fault.In("category", err)
+	}
+	return &platformv1.PutCategoryResponse{Category: categoryRecord(row)}, nil
+}
+
+// GetCategory answers a category.
+func (s *Directory) GetCategory(ctx context.Context, req *platformv1.GetCategoryRequest) (*platformv1.GetCategoryResponse, error) {
+	if err := checkCategoryID(req.GetCategoryId()); err != nil {
+		return nil, err
+	}
+	row, err := s.Store.Read.Category.Get(ctx, req.GetCategoryId())
+	if ent.IsNotFound(err) {
+		return nil, fault.New(moderatov1.Reason_REASON_CATEGORY_NOT_FOUND)
+	}
+	if err != nil {
+		return nil, s.Store.Classify(err)
+	}
+	return &platformv1.GetCategoryResponse{Category: categoryRecord(row)}, nil
+}
+
+func checkCategoryID(id int64) error {
+	var f validate.Fields
+	if id < 1 {
+		f.Add("categoryId", "must be 1 or more")
+	}
+	return f.Err()
+}
+
+// DeleteCategory deletes a category that nothing is in.
+func (s *Directory) DeleteCategory(ctx context.Context, req *platformv1.DeleteCategoryRequest) (*platformv1.DeleteCategoryResponse, error) {
+	if err := checkCategoryID(req.GetCategoryId()); err != nil {
+		return nil, err
+	}
+	err := write(ctx, s.Store, func(ctx context.Context, p putter) error {
+		return p.deleteCategory(ctx, req.GetCategoryId())
+	})
+	return &platformv1.DeleteCategoryResponse{}, err
+}
+
+// deleteCategory locks the category, which those who put something into it share,
+// before it looks whether something is in it.
+func (p putter) deleteCategory(ctx context.Context, id int64) error {
+	err := store.QueryEach(ctx, p.Tx, "SELECT id FROM categories WHERE id = ?"+p.ForUpdate(), []any{id},
+		func(scan func(...any) error) error { return scan(new(int64)) })
+	if err != nil {
+		return err
+	}
+	for _, exists := range []func(context.Context) (bool, error){
+		p.Channel.Query().Where(channel.CategoryID(id)).Exist,
+		p.Category.Query().Where(category.ParentID(id)).Exist,
+		p.Stream.Query().Where(stream.CategoryID(id)).Exist,
+		p.Clip.Query().Where(clip.CategoryID(id)).Exist,
+		p.Vod.Query().Where(vod.CategoryID(id)).Exist,
+	} {
+		used, err := exists(ctx)
+		if err != nil {
+			return err
+		}
+		if used {
+			return fault.New(moderatov1.Reason_REASON_CATEGORY_IN_USE)
+		}
+	}
+	_, err = p.Category.Delete().Where(category.ID(id)).Exec(ctx)
+	return err
+}

@@ -1,0 +1,103 @@
+package platform
+
+import (
+	"context"
+	"errors"
+	"io"
+	"maps"
+	"strconv"
+
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/moderato-live/moderato/ent"
+	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
+	"github.com/moderato-live/moderato/server/fault"
+	"github.com/moderato-live/moderato/server/policy"
+	"github.com/moderato-live/moderato/server/store"
+)
+
+// maxPendingBytes bounds what waits for its batch to be full.
+const maxPendingBytes = 4 << 20
+
+// Names of metadata of an import that stopped.
+const (
+	failedRecord  = "record"
+	storedRecords = "stored"
+)
+
+// Import serves ImportService.
+type Import struct {
+	platformv1.UnsafeImportServiceServer
+
+	// Store is the database.
+	Store *store.Store
+}
+
+// Import puts the records of a stream.
+func (s *Import) Import(stream grpc.ClientStreamingServer[platformv1.ImportRequest, platformv1.ImportResponse]) error {
+	im := incoming{Importer: Importer{
+		Store: s.Store,
+		Admit: func(ctx context.Context, tx *ent.Tx) error { return policy.Reauthenticate(ctx, s.Store, tx) },
+	}}
+	for {
+		req, err := stream.Recv()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if err := im.take(stream.Context(), req); err != nil {
+			return im.told(err)
+		}
+	}
+	if err := im.flush(stream.Context()); err != nil {
+		return im.told(err)
+	}
+	return stream.SendAndClose(&platformv1.ImportResponse{Records: int64(im.stored)})
+}
+
+// incoming makes batches of what comes in.
+type incoming struct {
+	Importer
+
+	pending      []record
+	bytes        int
+	seen, stored int
+}
+
+func (im *incoming) take(ctx context.Context, req *platformv1.ImportRequest) error {
+	for _, rec := range req.GetRecords() {
+		im.seen++
+		im.bytes += proto.Size(rec)
+		im.pending = append(im.pending, record{rec, im.seen})
+		if len(im.pending) >= importBatch || im.bytes >= maxPendingBytes {
+			if err := im.flush(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (im *incoming) flush(ctx context.Context) error {
+	batch := im.pending
+	im.pending, im.bytes = nil, 0
+	return im.put(ctx, batch, &im.stored)
+}
+
+// told is the error of an import, with the record that is to blame.
+func (im *incoming) told(err error) error {
+	told := *fault.Of(err)
+	told.Metadata = maps.Clone(told.Metadata)
+	if told.Metadata == nil {
+		told.Metadata = map[string]string{}
+	}
+	told.Metadata[storedRecords] = strconv.Itoa(im.stored)
+	var line *LineError
+	if errors.As(err, &line) {
+		told.Metadata[failedRecord] = strconv.Itoa(line.Line)
+	}
+	return &told
+}

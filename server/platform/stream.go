@@ -1,0 +1,206 @@
+package platform
+
+import (
+	"context"
+
+	"github.com/moderato-live/moderato/ent"
+	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/events"
+	"github.com/moderato-live/moderato/server/fault"
+	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/server/validate"
+)
+
+// Streams serves StreamService.
+type Streams struct {
+	platformv1.UnsafeStreamServiceServer
+
+	// Store is the database.
+	Store *store.Store
+}
+
+// StartStream takes a channel live.
+func (s *Streams) StartStream(ctx context.Context, req *platformv1.StartStreamRequest) (*platformv1.StartStreamResponse, error) {
+	want, err := parseStart(req)
+	if err != nil {
+		return nil, err
+	}
+	var stored *ent.Stream
+	err = events.Apply(ctx, s.Store, want.ChannelID, func(ctx context.Context, c *events.Change) error {
+		var err error
+		stored, err = ofChange(c).start(ctx, c, req, *want)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &platformv1.StartStreamResponse{Stream: streamRecord(stored)}, nil
+}
+
+func parseStart(req *platformv1.StartStreamRequest) (*ent.Stream, error) {
+	var f validate.Fields
+	s := &ent.Stream{
+		ChannelID:     f.UUID("channelId", req.GetChannelId()),
+		Title:         f.Text("title", req.GetTitle(), 0, validate.MaxTitle),
+		PreviewImgURL: f.URL("previewImgUrl", req.GetPreviewImgUrl()),
+		ViewerCount:   f.Natural("viewerCount", req.GetViewerCount()),
+	}
+	if req.GetLang() != "" {
+		s.Lang = f.Language("lang", req.GetLang())
+	}
+	return s, f.Err()
+}
+
+// start takes a channel live with want, whose start is still to be decided, unless
+// it is a repeat.
+func (p putter) start(ctx context.Context, c *events.Change, req *platformv1.StartStreamRequest, want ent.Stream) (*ent.Stream, error) {
+	channel, err := p.Channel.Get(ctx, want.ChannelID)
+	if err != nil {
+		return nil, err
+	}
+	want.StartedAt = p.orNow(req.GetStartedAt())
+	if req.GetStartedAt() == nil && channel.IsLive {
+		want.StartedAt = *channel.LiveStartedAt
+	}
+	known, err := p.findStream(ctx, want.ChannelID, want.StartedAt)
+	if err != nil || known != nil {
+		return known, err
+	}
+	if channel.IsLive {
+		if want.StartedAt < *channel.LiveStartedAt {
+			return nil, fault.Invalid(fault.Violation{
+				Field: "startedAt", Description: "must not be before the start of the live stream, " + channel.LiveStartedAt.String(),
+			})
+		}
+		if err := p.end(ctx, c, channel, want.StartedAt); err != nil {
+			return nil, err
+		}
+		channel.IsLive = false
+	}
+	if err := p.completeStream(ctx, &want, nil, channel, req.CategoryId); err != nil {
+		return nil, err
+	}
+	if err := p.putStream(ctx, nil, &want); err != nil {
+		return nil, err
+	}
+	if err := p.goLive(ctx, channel, &want); err != nil {
+		return nil, err
+	}
+	return &want, p.tellStream(ctx, c, events.StreamOnline, &want)
+}
+
+// end ends the live stream of a channel.
+func (p putter) end(ctx context.Context, c *events.Change, channel *ent.Channel, at instant.Instant) error {
+	live, err := p.findStream(ctx, channel.ID, *channel.LiveStartedAt)
+	if err != nil {
+		return err
+	}
+	live.EndedAt = &at
+	if err := p.putStream(ctx, live, live); err != nil {
+		return err
+	}
+	if err := p.goOffline(ctx, channel); err != nil {
+		return err
+	}
+	return p.tellStream(ctx, c, events.StreamOffline, live)
+}
+
+func (p putter) tellStream(ctx context.Context, c *events.Change, kind events.Type, s *ent.Stream) error {
+	title := "Uncategorized"
+	if s.CategoryID != 0 {
+		category, err := p.Category.Get(ctx, s.CategoryID)
+		if err != nil {
+			return err
+		}
+		title = category.Name
+	}
+	event := &moderatov1.StreamEvent{
+		ChannelId:     c.ChannelID.String(),
+		ClientId:      c.ClientID,
+		StartedAt:     s.StartedAt.Proto(),
+		Title:         s.Title,
+		Lang:          s.Lang,
+		CategoryId:    s.CategoryID,
+		CategoryTitle: title,
+	}
+	if s.EndedAt != nil {
+		event.EndedAt = s.EndedAt.Proto()
+	}
+	c.Emit(kind, uid.ID{}, event)
+	return nil
+}
+
+// UpdateStream sets what changes all the time of a live stream.
+func (s *Streams) UpdateStream(ctx context.Context, req *platformv1.UpdateStreamRequest) (*platformv1.UpdateStreamResponse, error) {
+	var f validate.Fields
+	channelID := f.UUID("channelId", req.GetChannelId())
+	f.Natural("viewerCount", req.GetViewerCount())
+	f.URL("previewImgUrl", req.GetPreviewImgUrl())
+	if req.ViewerCount == nil && req.PreviewImgUrl == nil {
+		f.Add("viewerCount", "is required, or previewImgUrl instead")
+	}
+	if err := f.Err(); err != nil {
+		return nil, err
+	}
+	var live *ent.Stream
+	err := events.Apply(ctx, s.Store, channelID, func(ctx context.Context, c *events.Change) error {
+		p := ofChange(c)
+		channel, err := p.Channel.Get(ctx, channelID)
+		if err != nil {
+			return err
+		}
+		if !channel.IsLive {
+			return fault.New(moderatov1.Reason_REASON_CHANNEL_NOT_LIVE)
+		}
+		if live, err = p.findStream(ctx, channelID, *channel.LiveStartedAt); err != nil {
+			return err
+		}
+		if req.ViewerCount != nil {
+			live.ViewerCount = req.GetViewerCount()
+		}
+		if req.PreviewImgUrl != nil {
+			live.PreviewImgURL = req.GetPreviewImgUrl()
+		}
+		if err := p.putStream(ctx, live, live); err != nil {
+			return err
+		}
+		return p.Channel.UpdateOneID(channelID).SetViewerCount(live.ViewerCount).SetPreviewImgURL(live.PreviewImgURL).Exec(ctx)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &platformv1.UpdateStreamResponse{Stream: streamRecord(live)}, nil
+}
+
+// EndStream ends the live stream.
+func (s *Streams) EndStream(ctx context.Context, req *platformv1.EndStreamRequest) (*platformv1.EndStreamResponse, error) {
+	var f validate.Fields
+	channelID := f.UUID("channelId", req.GetChannelId())
+	if err := f.Err(); err != nil {
+		return nil, err
+	}
+	err := events.Apply(ctx, s.Store, channelID, func(ctx context.Context, c *events.Change) error {
+		p := ofChange(c)
+		channel, err := p.Channel.Get(ctx, channelID)
+		if err != nil || !channel.IsLive {
+			return err
+		}
+		if req.GetStartedAt() != nil && instant.OfProto(req.GetStartedAt()) != *channel.LiveStartedAt {
+			return nil
+		}
+		at := p.orNow(req.GetEndedAt())
+		if at < *channel.LiveStartedAt {
+			if req.GetEndedAt() != nil {
+				return fault.Invalid(fault.Violation{
+					Field: "endedAt", Description: "must not be before the start of the live stream, " + channel.LiveStartedAt.String(),
+				})
+			}
+			at = *channel.LiveStartedAt // it was said to start in the future
+		}
+		return p.end(ctx, c, channel, at)
+	})
+	return &platformv1.EndStreamResponse{}, err
+}

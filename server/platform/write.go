@@ -1,0 +1,42 @@
+package platform
+
+import (
+	"context"
+
+	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/server/events"
+	"github.com/moderato-live/moderato/server/policy"
+	"github.com/moderato-live/moderato/server/store"
+)
+
+// maxDuplicates is how often a transaction is run again because rows that it
+// creates were created since it looked.
+const maxDuplicates = 5
+
+// again runs a write again while rows that it creates come to be there first.
+func again(s *store.Store, write func() error) error {
+	err := write()
+	for i := 0; i < maxDuplicates && s.IsDuplicate(err); i++ {
+		err = write()
+	}
+	return err
+}
+
+// write runs body in a transaction of the caller of the present request.
+func write(ctx context.Context, s *store.Store, body func(context.Context, putter) error) error {
+	return again(s, func() error {
+		return s.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
+			if err := policy.Reauthenticate(ctx, s, tx); err != nil {
+				return err
+			}
+			now, err := s.Clock.Now(ctx, tx)
+			if err != nil {
+				return err
+			}
+			return body(ctx, putter{Store: s, Tx: tx, now: now})
+		})
+	})
+}
+
+// ofChange is a putter in the transaction of a change.
+func ofChange(c *events.Change) putter { return putter{Store: c.Store, Tx: c.Tx, now: c.Now} }
