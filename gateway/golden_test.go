@@ -1,36 +1,89 @@
 package gateway_test
 
 import (
+	"bytes"
 	"flag"
+	"fmt"
+	"maps"
+	"net/http"
 	"os"
 	"path/filepath"
-	"regexp"
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
+	"github.com/google/go-cmp/cmp"
+
+	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
+	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/platform"
+	"github.com/moderato-live/moderato/server/requestid"
 	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/store/storetest"
 )
 
 var update = flag.Bool("update", false, "write the golden files instead of comparing with them")
 
-var (
-	timePattern      = regexp.MustCompile(`"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"`)
-	requestIDPattern = regexp.MustCompile(`"requestId":"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"`)
-)
+// goldenNow is when the golden files' calls are made. The World was imported an
+// hour before, and the records of testdata a minute before: roles have an order
+// by time, and the subscription that ends at this very instant was active when
+// it was counted.
+var goldenNow = instant.Of(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC))
 
-// normalised is a body without what differs from run to run: times become
-// "<time>" and request ids "<request id>". Only the forms that they must have
-// are known, so that one in another form stays, and differs from the golden
-// file.
-func normalised(body string) string {
-	body = timePattern.ReplaceAllString(body, `"<time>"`)
-	return requestIDPattern.ReplaceAllString(body, `"requestId":"<request id>"`)
+// goldenServer starts a server whose answers are the same at every run: its
+// clock stands still.
+func goldenServer(t *testing.T, url store.URL) *servertest.Server {
+	t.Helper()
+	s := servertest.Start(t, servertest.Config(url))
+	s.Store.Clock.Freeze(goldenNow.Add(-time.Hour))
+	s.Load(t, servertest.World()...)
+	s.Store.Clock.Freeze(goldenNow.Add(-time.Minute))
+	s.Load(t, goldenRecords(t)...)
+	earlyBird := args("channelId", servertest.Owner.String(), "banUsername", "early.bird")
+	wantOK(t, s.REST(t, s.As(t, servertest.Owner), "POST", banPath, earlyBird))
+	s.Store.Clock.Freeze(goldenNow)
+	return s
 }
 
-// golden compares a body with a file of testdata.
-func golden(t *testing.T, name, body string) {
+func goldenRecords(t *testing.T) []*platformv1.Record {
 	t.Helper()
-	path := filepath.Join("testdata", name+".json")
-	got := normalised(body) + "\n"
+	text, err := os.ReadFile(filepath.Join("testdata", "records.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var records []*platformv1.Record
+	for line := range bytes.Lines(text) {
+		record, err := platform.ParseRecord(bytes.TrimSpace(line))
+		if err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		records = append(records, record)
+	}
+	return records
+}
+
+// whole is all of an answer but for what net/http adds: the date, and the
+// length, which wantJSON checks.
+func whole(r servertest.Response) string {
+	var text strings.Builder
+	fmt.Fprintf(&text, "HTTP/1.1 %d %s\n", r.Status, http.StatusText(r.Status))
+	header := r.Header.Clone()
+	header.Del("Date")
+	header.Del("Content-Length")
+	for _, name := range slices.Sorted(maps.Keys(header)) {
+		for _, value := range header[name] {
+			fmt.Fprintf(&text, "%s: %s\n", name, value)
+		}
+	}
+	return text.String() + "\n" + r.Body + "\n"
+}
+
+// golden compares an answer with a file of testdata, byte for byte.
+func golden(t *testing.T, name string, r servertest.Response) {
+	t.Helper()
+	path, got := filepath.Join("testdata", name+".http"), whole(r)
 	if *update {
 		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
 			t.Fatal(err)
@@ -41,18 +94,29 @@ func golden(t *testing.T, name, body string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got != string(want) {
-		t.Errorf("the answer is not that of %s (-update writes it anew)\ngot  %swant %s", path, got, want)
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("the answer is not that of %s (-update writes it anew; -want +got):\n%s", path, diff)
 	}
 }
 
-// One step follows the other: the mute and the ban need the states before.
 func TestEachOperationAnswersAsItsGoldenFile(t *testing.T) {
 	t.Parallel()
-	s := start(t)
-	owner, moderator := s.As(t, servertest.Owner), s.As(t, servertest.Moderator)
-	ban := args("channelId", servertest.Owner.String(), "banUsername", "lootgoblin77")
-	mute := args("channelId", servertest.Owner.String(), "mutedUserId", servertest.Viewer.String())
+	if *update { // one store writes the files; the next run compares every store with them
+		goldenSteps(t, storetest.SQLite(t))
+		return
+	}
+	storetest.Each(t, goldenSteps)
+}
+
+// One step follows the other: some need the states before.
+func goldenSteps(t *testing.T, url store.URL) {
+	s := goldenServer(t, url)
+	channel := servertest.Owner.String()
+	owner, moderator, viewer, app := s.As(t, servertest.Owner), s.As(t, servertest.Moderator), s.As(t, servertest.Viewer), s.AsApp(t)
+	ban := args("channelId", channel, "banUsername", "lootgoblin77")
+	mute := args("channelId", channel, "mutedUserId", servertest.Viewer.String())
+	og := args("channelId", channel, "userId", "0b6e0001-0000-4000-8000-0000000000f1")
+	hasFile := map[string]bool{}
 	for _, step := range []struct {
 		name   string
 		caller servertest.Credentials
@@ -64,23 +128,56 @@ func TestEachOperationAnswersAsItsGoldenFile(t *testing.T) {
 		{"list_moderated_channels", moderator, 200, "GET", channelsPath + "?userId=" + servertest.Moderator.String(), ""},
 		{"list_moderators", moderator, 200, "GET", listModerators(), ""},
 		{"add_moderator", owner, 200, "POST", moderatorsPath, roleArgs(servertest.Viewer)},
+		{"list_mods", owner, 200, "GET", "/v1/channels/roles/mods", ""},
 		{"remove_moderator", owner, 200, "DELETE", moderatorsPath, roleArgs(servertest.Viewer)},
 		{"ban_user", moderator, 200, "POST", banPath, ban},
+		{"list_banned_users", owner, 200, "GET", "/v1/channels/banned-users", ""},
 		{"remove_ban", owner, 200, "DELETE", banPath, ban},
 		{"mute_user", moderator, 200, "POST", mutePath, mute},
 		{"error_mute_active", owner, 409, "POST", mutePath, mute},
 		{"error_not_banned", owner, 404, "DELETE", banPath, ban},
 		{"error_invalid_argument", owner, 400, "POST", banPath, args("channelId", "x")},
-		{"error_token_kind", s.AsApp(t), 403, "POST", banPath, ban},
+		{"error_token_kind", app, 403, "POST", banPath, ban},
 		{"error_scope_missing", narrow(t, s, servertest.Owner), 403, "POST", banPath, ban},
+
+		{"list_channels", app, 200, "GET", "/v1/channels?limit=2", ""},
+		{"get_stream_info", owner, 200, "GET", "/v1/channels/stream-info", ""},
+		{"get_stats", owner, 200, "GET", "/v1/channels/stats", ""},
+		{"get_live_stats", app, 200, "GET", "/v1/channels/live-stats?channelId=" + channel, ""},
+		{"list_followers", owner, 200, "GET", "/v1/channels/followers?limit=3", ""},
+		{"list_followed", viewer, 200, "GET", "/v1/channels/followed", ""},
+		{"list_subscribers", owner, 200, "GET", "/v1/channels/subscribers", ""},
+		{"list_activities", owner, 200, "GET", "/v1/channels/activities", ""},
+		{"list_votes", app, 200, "GET", "/v1/channels/votes?epoch=all&channelId=" + channel, ""},
+		{"list_clips", viewer, 200, "GET", "/v1/channels/clips?limit=2&channelId=" + channel, ""},
+		{"list_vods", viewer, 200, "GET", "/v1/channels/vods?channelId=" + channel, ""},
+		{"add_vip", owner, 200, "POST", "/v1/channels/vips", roleArgs(servertest.Raider)},
+		{"list_vips", owner, 200, "GET", "/v1/channels/roles/vips", ""},
+		{"remove_vip", owner, 200, "DELETE", "/v1/channels/vips", roleArgs(servertest.Raider)},
+		{"add_og", owner, 200, "POST", "/v1/channels/ogs", og},
+		{"list_ogs", app, 200, "GET", "/v1/channels/roles/ogs?channelId=" + channel, ""},
+		{"remove_og", owner, 200, "DELETE", "/v1/channels/ogs", og},
+		{"update_info", owner, 200, "POST", "/v1/channels/info", `{"title":" Cafe\u0301, then bed ","lang":"PT-br","categoryId":1}`},
 	} {
+		o := operationAt(t, step.method, step.path)
+		hasFile[o.rpc] = hasFile[o.rpc] || step.status == http.StatusOK
 		t.Run(step.name, func(t *testing.T) {
-			r := s.REST(t, step.caller, step.method, step.path, step.body)
+			request := s.Request(t, step.caller, step.method, step.path, step.body)
+			request.Header.Set(requestid.Header, step.name)
+			r := s.Do(t, request)
 			if r.Status != step.status {
 				t.Errorf("status: got %d, want %d", r.Status, step.status)
 			}
 			wantJSON(t, r)
-			golden(t, step.name, r.Body)
+			golden(t, step.name, r)
+			if r.Status == http.StatusOK {
+				wantFields(t, o, r)
+			}
 		})
+	}
+	for _, o := range operations {
+		if !hasFile[o.rpc] {
+			t.Errorf("%s has no golden file", o.rpc)
+		}
 	}
 }

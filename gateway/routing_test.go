@@ -51,12 +51,41 @@ func TestAnUnknownPathIsNotFound(t *testing.T) {
 	}
 }
 
-// The methods of each path, from the interface document.
-var pathMethods = map[string][]string{
-	channelsPath:   {"GET"},
-	moderatorsPath: {"DELETE", "GET", "POST"},
-	banPath:        {"DELETE", "POST"},
-	mutePath:       {"POST"},
+// TestWhatIsNearAPathIsNotFound tries what is almost the path of an operation,
+// for each of them.
+func TestWhatIsNearAPathIsNotFound(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	owner := s.As(t, servertest.Owner)
+	near := map[string]bool{}
+	for _, o := range operations {
+		service, method := cutLast(o.rpc, ".")
+		parent, last := cutLast(o.path, "/")
+		for _, target := range []string{
+			o.path + "/", o.path + "/x", o.path + ":x", "/" + o.path, parent + "//" + last, parent + "/./" + last, parent + "%2F" + last,
+			strings.TrimPrefix(o.path, "/v1"), strings.Replace(o.path, "/v1", "/v2", 1), strings.ToUpper(o.path), o.path + "%20",
+			parent, o.path[:len(o.path)-1], "/" + service + "/" + method,
+		} {
+			near[target] = pathMethods[target] == nil // one path is the beginning of others
+		}
+	}
+	for target, unknown := range near {
+		if !unknown {
+			continue
+		}
+		for _, method := range []string{"GET", "POST", "DELETE", "OPTIONS"} {
+			t.Run(method+target, func(t *testing.T) {
+				r := exchange(t, s, head(s, owner, method, target)+"Connection: close\r\n\r\n")
+				wantRefused(t, r, http.StatusNotFound, "PATH_NOT_FOUND")
+			})
+		}
+	}
+}
+
+// cutLast cuts a text around the last separator in it.
+func cutLast(text, separator string) (before, after string) {
+	at := strings.LastIndex(text, separator)
+	return text[:at], text[at+len(separator):]
 }
 
 func TestAnotherMethodIsNotAllowed(t *testing.T) {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/moderato-live/moderato/server/auth"
 	"github.com/moderato-live/moderato/server/servertest"
 )
 
@@ -129,86 +128,6 @@ func TestQueriesOfAWrongTypeAreRefused(t *testing.T) {
 		for _, want := range []string{`{"field":"title","description":"must be a string"}`, `{"field":"categoryId","description":"must be an integer"}`} {
 			if r.Status != http.StatusBadRequest || !strings.Contains(r.Body, want) {
 				t.Errorf("info of wrong types: %d %s, want %s", r.Status, r.Body, want)
-			}
-		}
-	})
-}
-
-// TestChannelsAuthorization compares each operation with section 5 of the
-// interface document: kinds of token, and the scope.
-func TestChannelsAuthorization(t *testing.T) {
-	owner, viewer := servertest.Owner.String(), servertest.Viewer.String()
-	const read, moderate = auth.UsersRead, auth.ChannelModerate
-	type args = servertest.Args
-	anyChannel, users := args{"channelId": owner}, args{"channelId": owner, "userId": viewer}
-	operations := []struct {
-		method, path string
-		args         args
-		scope        string
-		app          bool
-	}{
-		{"GET", "", args{}, read, true},
-		{"GET", "/stream-info", anyChannel, read, true},
-		{"GET", "/stats", anyChannel, read, true},
-		{"GET", "/followers", args{}, read, false},
-		{"GET", "/followed", args{}, read, false},
-		{"GET", "/banned-users", args{}, read, false},
-		{"GET", "/roles/vips", anyChannel, read, true},
-		{"POST", "/vips", users, moderate, false},
-		{"DELETE", "/vips", users, moderate, false},
-		{"GET", "/roles/mods", anyChannel, read, true},
-		{"GET", "/roles/ogs", anyChannel, read, true},
-		{"POST", "/ogs", users, moderate, false},
-		{"DELETE", "/ogs", users, moderate, false},
-		{"GET", "/subscribers", args{}, read, false},
-		{"GET", "/activities", args{}, read, false},
-		{"GET", "/votes", args{"channelId": owner, "epoch": "all"}, read, true},
-		{"GET", "/clips", anyChannel, read, true},
-		{"GET", "/vods", anyChannel, read, true},
-		{"GET", "/live-stats", anyChannel, read, true},
-		{"POST", "/info", args{"title": "a", "lang": "en"}, moderate, false},
-	}
-	if len(operations) != 20 {
-		t.Fatalf("%d operations, want 20", len(operations))
-	}
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		token := func(kind auth.Kind, scopes ...string) servertest.Credentials {
-			n := auth.NewToken{Kind: kind, ClientID: servertest.Dashboard, Scopes: scopes}
-			if kind == auth.User {
-				n.UserID = servertest.Owner
-			}
-			return s.Token(t, n)
-		}
-		backend := s.AsService(t)
-		acting := backend
-		acting.ActingUser = servertest.Owner
-		tokens := map[string]map[string]servertest.Credentials{
-			"user": {read: token(auth.User, read), moderate: token(auth.User, moderate)},
-			"app":  {read: token(auth.App, read), moderate: token(auth.App, moderate)},
-		}
-		otherScope := map[string]string{read: moderate, moderate: read}
-		for _, o := range operations {
-			asApp, asAppWithout := "OK", "SCOPE_MISSING"
-			if !o.app {
-				asApp, asAppWithout = "TOKEN_KIND_NOT_ACCEPTED", "TOKEN_KIND_NOT_ACCEPTED"
-			}
-			for name, c := range map[string]struct {
-				as   servertest.Credentials
-				want string
-			}{
-				"user with the scope":    {tokens["user"][o.scope], "OK"},
-				"user without the scope": {tokens["user"][otherScope[o.scope]], "SCOPE_MISSING"},
-				"app with the scope":     {tokens["app"][o.scope], asApp},
-				"app without the scope":  {tokens["app"][otherScope[o.scope]], asAppWithout},
-				"backend":                {backend, asApp},
-				"backend for the owner":  {acting, "OK"},
-				"nobody":                 {servertest.Credentials{}, "TOKEN_MISSING"},
-			} {
-				_, rest := s.CallREST(t, c.as, o.method, v1+o.path, o.args)
-				_, grpc := s.CallGRPC(t, c.as, o.method, v1+o.path, o.args)
-				if rest.Reason != c.want || grpc.Reason != c.want {
-					t.Errorf("%s %s as %s: %s over REST and %s over gRPC, want %s", o.method, o.path, name, rest.Reason, grpc.Reason, c.want)
-				}
 			}
 		}
 	})

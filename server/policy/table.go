@@ -45,9 +45,10 @@ var Table = map[string]Rule{
 	moderatov1.ChannelsService_ListMods_FullMethodName:      {Tokens: userOrApp, Scope: auth.UsersRead, Relation: Authorized},
 	moderatov1.ChannelsService_ListOgs_FullMethodName:       {Tokens: userOrApp, Scope: auth.UsersRead, Relation: Authorized},
 	moderatov1.ChannelsService_GetLiveStats_FullMethodName:  {Tokens: userOrApp, Scope: auth.UsersRead, Relation: Authorized},
+	// GET /v1/channels/followed, which is the token user's own: it needs no channel
+	moderatov1.ChannelsService_ListFollowed_FullMethodName: {Tokens: userOnly, Scope: auth.UsersRead},
 	// Other GET /v1/channels/*; votes take an app token as well
 	moderatov1.ChannelsService_ListFollowers_FullMethodName:   {Tokens: userOnly, Scope: auth.UsersRead, Relation: Authorized},
-	moderatov1.ChannelsService_ListFollowed_FullMethodName:    {Tokens: userOnly, Scope: auth.UsersRead, Relation: Authorized},
 	moderatov1.ChannelsService_ListBannedUsers_FullMethodName: {Tokens: userOnly, Scope: auth.UsersRead, Relation: Authorized},
 	moderatov1.ChannelsService_ListSubscribers_FullMethodName: {Tokens: userOnly, Scope: auth.UsersRead, Relation: Authorized},
 	moderatov1.ChannelsService_ListActivities_FullMethodName:  {Tokens: userOnly, Scope: auth.UsersRead, Relation: Authorized},

@@ -1,0 +1,105 @@
+package gateway_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"google.golang.org/genproto/googleapis/api/annotations"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+)
+
+// operation is a row of the interface document's endpoint tables (section 4).
+type operation struct {
+	rpc          string // its full name over gRPC
+	method, path string
+	data         any // the fields of its answer, from the tables of section 2; nil: no data
+}
+
+// operations are the 27 of the interface document. What is true of each path or
+// of each answer is tested over this table, which is written out rather than
+// read from the annotations: those are what is tested.
+var operations = []operation{
+	{"moderato.v1.ModerationService.ListModeratedChannels", "GET", channelsPath, list{moderatedChannel}},
+	{"moderato.v1.ModerationService.ListModerators", "GET", moderatorsPath, list{userSummary}},
+	{"moderato.v1.ModerationService.AddModerator", "POST", moderatorsPath, nil},
+	{"moderato.v1.ModerationService.RemoveModerator", "DELETE", moderatorsPath, nil},
+	{"moderato.v1.ModerationService.BanUser", "POST", banPath, banResult},
+	{"moderato.v1.ModerationService.RemoveBan", "DELETE", banPath, nil},
+	{"moderato.v1.ModerationService.MuteUser", "POST", mutePath, muteResult},
+	{"moderato.v1.ChannelsService.ListChannels", "GET", "/v1/channels", counted(channelRow)},
+	{"moderato.v1.ChannelsService.GetStreamInfo", "GET", "/v1/channels/stream-info", streamInfo},
+	{"moderato.v1.ChannelsService.GetStats", "GET", "/v1/channels/stats", channelStats},
+	{"moderato.v1.ChannelsService.ListFollowers", "GET", "/v1/channels/followers", paged(followerRow)},
+	{"moderato.v1.ChannelsService.ListFollowed", "GET", "/v1/channels/followed", paged(followedRow)},
+	{"moderato.v1.ChannelsService.ListBannedUsers", "GET", "/v1/channels/banned-users", paged(bannedRow)},
+	{"moderato.v1.ChannelsService.ListVips", "GET", "/v1/channels/roles/vips", list{userSummary}},
+	{"moderato.v1.ChannelsService.AddVip", "POST", "/v1/channels/vips", roleAssignment},
+	{"moderato.v1.ChannelsService.RemoveVip", "DELETE", "/v1/channels/vips", nil},
+	{"moderato.v1.ChannelsService.ListMods", "GET", "/v1/channels/roles/mods", list{userSummary}},
+	{"moderato.v1.ChannelsService.ListOgs", "GET", "/v1/channels/roles/ogs", list{userSummary}},
+	{"moderato.v1.ChannelsService.AddOg", "POST", "/v1/channels/ogs", roleAssignment},
+	{"moderato.v1.ChannelsService.RemoveOg", "DELETE", "/v1/channels/ogs", nil},
+	{"moderato.v1.ChannelsService.ListSubscribers", "GET", "/v1/channels/subscribers", paged(subscriberRow)},
+	{"moderato.v1.ChannelsService.ListActivities", "GET", "/v1/channels/activities", paged(activityRow)},
+	{"moderato.v1.ChannelsService.ListVotes", "GET", "/v1/channels/votes", list{voteRow}},
+	{"moderato.v1.ChannelsService.ListClips", "GET", "/v1/channels/clips", counted(clipRow)},
+	{"moderato.v1.ChannelsService.ListVods", "GET", "/v1/channels/vods", counted(vodRow)},
+	{"moderato.v1.ChannelsService.GetLiveStats", "GET", "/v1/channels/live-stats", liveStats},
+	{"moderato.v1.ChannelsService.UpdateInfo", "POST", "/v1/channels/info", infoResult},
+}
+
+// operationAt finds the operation that a method and a target with its query call.
+func operationAt(t *testing.T, method, target string) operation {
+	t.Helper()
+	path, _, _ := strings.Cut(target, "?")
+	at := slices.IndexFunc(operations, func(o operation) bool { return o.method == method && o.path == path })
+	if at < 0 {
+		t.Fatalf("no operation is at %s %s", method, path)
+	}
+	return operations[at]
+}
+
+// pathMethods are the methods of each path.
+var pathMethods = func() map[string][]string {
+	methods := map[string][]string{}
+	for _, o := range operations {
+		methods[o.path] = append(methods[o.path], o.method)
+	}
+	return methods
+}()
+
+// An operation that is served and not in the table would go untested.
+func TestTheTableHasEveryOperationThatIsServed(t *testing.T) {
+	t.Parallel()
+	var want, got []string
+	for _, o := range operations {
+		want = append(want, o.rpc+" "+o.method+" "+o.path)
+	}
+	for _, file := range []protoreflect.FileDescriptor{moderatov1.File_moderato_v1_moderation_proto, moderatov1.File_moderato_v1_channels_proto} {
+		for i := range file.Services().Len() {
+			rpcs := file.Services().Get(i).Methods()
+			for j := range rpcs.Len() {
+				rule, _ := proto.GetExtension(rpcs.Get(j).Options(), annotations.E_Http).(*annotations.HttpRule)
+				method, path := http.MethodGet, rule.GetGet()
+				switch {
+				case rule.GetPost() != "":
+					method, path = http.MethodPost, rule.GetPost()
+				case rule.GetDelete() != "":
+					method, path = http.MethodDelete, rule.GetDelete()
+				}
+				got = append(got, string(rpcs.Get(j).FullName())+" "+method+" "+path)
+			}
+		}
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	if len(want) != 27 || !slices.Equal(got, want) {
+		t.Errorf("%d operations are served:\n%s\nwant 27, and the %d of the table:\n%s",
+			len(got), strings.Join(got, "\n"), len(want), strings.Join(want, "\n"))
+	}
+}

@@ -1,0 +1,219 @@
+package channels_test
+
+import (
+	"context"
+	"maps"
+	"net/http"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/uid"
+)
+
+// group are operations that ask the same of their caller: a column of the
+// matrix.
+type group int
+
+const (
+	channelList group = iota // of all channels: there is no channelId
+	content                  // clips and VODs of any channel
+	state                    // counters, live state and role holders of the authorized channel
+	votes                    // like state, but a user too must name the channel
+	followed                 // of the token's user: there is no channelId
+	people                   // audience, bans and activities of the authorized channel
+	roleChange               // of the owner's channel, which must be named
+	infoChange               // of the authorized channel
+	groups
+)
+
+// channelsOperations are all twenty, with their scope.
+var channelsOperations = []struct {
+	method, path string
+	group        group
+	scope        string
+	args         servertest.Args // beside channelId
+}{
+	{"GET", "", channelList, auth.UsersRead, nil},
+	{"GET", "/clips", content, auth.UsersRead, nil},
+	{"GET", "/vods", content, auth.UsersRead, nil},
+	{"GET", "/stream-info", state, auth.UsersRead, nil},
+	{"GET", "/stats", state, auth.UsersRead, nil},
+	{"GET", "/live-stats", state, auth.UsersRead, nil},
+	{"GET", "/roles/vips", state, auth.UsersRead, nil},
+	{"GET", "/roles/mods", state, auth.UsersRead, nil},
+	{"GET", "/roles/ogs", state, auth.UsersRead, nil},
+	{"GET", "/votes", votes, auth.UsersRead, servertest.Args{"epoch": "all"}},
+	{"GET", "/followed", followed, auth.UsersRead, nil},
+	{"GET", "/followers", people, auth.UsersRead, nil},
+	{"GET", "/subscribers", people, auth.UsersRead, nil},
+	{"GET", "/banned-users", people, auth.UsersRead, nil},
+	{"GET", "/activities", people, auth.UsersRead, nil},
+	{"POST", "/vips", roleChange, auth.ChannelModerate, servertest.Args{"userId": servertest.Raider.String()}},
+	{"DELETE", "/vips", roleChange, auth.ChannelModerate, servertest.Args{"userId": servertest.Raider.String()}},
+	{"POST", "/ogs", roleChange, auth.ChannelModerate, servertest.Args{"userId": servertest.Raider.String()}},
+	{"DELETE", "/ogs", roleChange, auth.ChannelModerate, servertest.Args{"userId": servertest.Raider.String()}},
+	{"POST", "/info", infoChange, auth.ChannelModerate, servertest.Args{"title": "a", "lang": "en"}},
+}
+
+// channelsCaller is a row of the matrix: who calls, which channel they name, and
+// what each group of operations gets them while the token has the scope.
+type channelsCaller struct {
+	name  string
+	kind  auth.Kind // empty: no token at all
+	user  uid.ID    // the token's user, or the acting-user that is sent with it
+	names uid.ID    // zero: no channelId
+	want  [groups]string
+}
+
+// channelsCallers is section 5 of the interface document with what
+// docs/decisions.md adds, written out. A moderator and a viewer are alike here:
+// they have no channel of their own, and no right in another's.
+func channelsCallers() []channelsCaller {
+	const (
+		fine = "OK"
+		kind = "TOKEN_KIND_NOT_ACCEPTED"
+		owns = "NOT_CHANNEL_OWNER"
+		gone = "CHANNEL_NOT_FOUND"
+		args = "INVALID_ARGUMENT" // channelId is required
+		none = "TOKEN_MISSING"
+	)
+	var (
+		owner, moderator, viewer = servertest.Owner, servertest.Moderator, servertest.Viewer
+		other, nobody            = servertest.Other, servertest.Nobody
+		nothing                  uid.ID
+	)
+	return []channelsCaller{
+		// Columns: channels, content, state, votes, followed, people, role change, info change.
+		{"owner, own channel", auth.User, owner, owner, [groups]string{fine, fine, fine, fine, fine, fine, fine, fine}},
+		{"owner, no channel named", auth.User, owner, nothing, [groups]string{fine, args, fine, args, fine, fine, args, fine}},
+		{"owner, another's channel", auth.User, owner, other, [groups]string{fine, fine, owns, owns, fine, owns, owns, owns}},
+		{"owner, a channel that is not", auth.User, owner, nobody, [groups]string{fine, gone, owns, owns, fine, owns, owns, owns}},
+
+		{"moderator, the moderated channel", auth.User, moderator, owner, [groups]string{fine, fine, owns, owns, fine, owns, owns, owns}},
+		{"moderator, no channel named", auth.User, moderator, nothing, [groups]string{fine, args, gone, args, fine, gone, args, gone}},
+
+		{"other channel's owner, this channel", auth.User, other, owner, [groups]string{fine, fine, owns, owns, fine, owns, owns, owns}},
+		{"other channel's owner, own channel", auth.User, other, other, [groups]string{fine, fine, fine, fine, fine, fine, fine, fine}},
+		{"other channel's owner, no channel named", auth.User, other, nothing, [groups]string{fine, args, fine, args, fine, fine, args, fine}},
+
+		{"viewer, another's channel", auth.User, viewer, owner, [groups]string{fine, fine, owns, owns, fine, owns, owns, owns}},
+		{"user without a channel, no channel named", auth.User, viewer, nothing, [groups]string{fine, args, gone, args, fine, gone, args, gone}},
+		{"user without a channel, own id", auth.User, viewer, viewer, [groups]string{fine, gone, gone, gone, fine, gone, gone, gone}},
+
+		{"app, any channel", auth.App, nothing, owner, [groups]string{fine, fine, fine, fine, kind, kind, kind, kind}},
+		{"app, no channel named", auth.App, nothing, nothing, [groups]string{fine, args, args, args, kind, kind, kind, kind}},
+		{"app, a channel that is not", auth.App, nothing, nobody, [groups]string{fine, gone, gone, gone, kind, kind, kind, kind}},
+		// acting-user of an app is ignored.
+		{"app that claims to act for the owner, no channel named", auth.App, owner, nothing, [groups]string{fine, args, args, args, kind, kind, kind, kind}},
+
+		{"backend alone, any channel", auth.Service, nothing, owner, [groups]string{fine, fine, fine, fine, kind, kind, kind, kind}},
+		{"backend alone, no channel named", auth.Service, nothing, nothing, [groups]string{fine, args, args, args, kind, kind, kind, kind}},
+		{"backend alone, a channel that is not", auth.Service, nothing, nobody, [groups]string{fine, gone, gone, gone, kind, kind, kind, kind}},
+
+		{"backend for the owner, own channel", auth.Service, owner, owner, [groups]string{fine, fine, fine, fine, fine, fine, fine, fine}},
+		{"backend for the owner, no channel named", auth.Service, owner, nothing, [groups]string{fine, args, fine, args, fine, fine, args, fine}},
+		{"backend for the owner, another's channel", auth.Service, owner, other, [groups]string{fine, fine, owns, owns, fine, owns, owns, owns}},
+		{"backend for a moderator, the moderated channel", auth.Service, moderator, owner, [groups]string{fine, fine, owns, owns, fine, owns, owns, owns}},
+		{"backend for a moderator, no channel named", auth.Service, moderator, nothing, [groups]string{fine, args, gone, args, fine, gone, args, gone}},
+		{"backend for a viewer, another's channel", auth.Service, viewer, owner, [groups]string{fine, fine, owns, owns, fine, owns, owns, owns}},
+		{"backend for a viewer, no channel named", auth.Service, viewer, nothing, [groups]string{fine, args, gone, args, fine, gone, args, gone}},
+		{"backend for other channel's owner, this channel", auth.Service, other, owner, [groups]string{fine, fine, owns, owns, fine, owns, owns, owns}},
+		// acting-user is not looked up: nobody owns nothing.
+		{"backend for nobody, a channel", auth.Service, nobody, owner, [groups]string{fine, fine, owns, owns, fine, owns, owns, owns}},
+		{"backend for nobody, no channel named", auth.Service, nobody, nothing, [groups]string{fine, args, gone, args, fine, gone, args, gone}},
+
+		{"without a token", "", nothing, owner, [groups]string{none, none, none, none, none, none, none, none}},
+	}
+}
+
+// scopesOf are what scopes a caller's token is tried with, and whether the
+// operation's is among them. A backend has every scope.
+func scopesOf(kind auth.Kind, needed string) map[string]bool {
+	if kind != auth.User && kind != auth.App {
+		return map[string]bool{"": true}
+	}
+	tried := map[string]bool{"": false}
+	for _, scope := range auth.Scopes() {
+		tried[scope] = scope == needed
+	}
+	return tried
+}
+
+// TestChannelsAuthorization calls each operation, on both faces, with each kind
+// of token, each scope and each relation to the channel that is named.
+func TestChannelsAuthorization(t *testing.T) {
+	if len(channelsOperations) != 20 {
+		t.Fatalf("%d operations, want 20", len(channelsOperations))
+	}
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		for _, caller := range channelsCallers() {
+			tokens := map[string]servertest.Credentials{}
+			for _, o := range channelsOperations {
+				args := servertest.Args{}
+				maps.Copy(args, o.args)
+				if !caller.names.IsZero() && o.group != channelList && o.group != followed {
+					args["channelId"] = caller.names.String()
+				}
+				for scope, has := range scopesOf(caller.kind, o.scope) {
+					if _, issued := tokens[scope]; !issued {
+						tokens[scope] = caller.token(t, s, scope)
+					}
+					want := caller.want[o.group]
+					// The kind of a token is looked at before its scopes, and they
+					// before anything else.
+					if !has && want != "TOKEN_KIND_NOT_ACCEPTED" {
+						want = "SCOPE_MISSING"
+					}
+					name := caller.name + " with the scope " + scope + ": " + o.method + " " + v1 + o.path
+					before := writtenEvents(t, s)
+					_, rest := s.CallREST(t, tokens[scope], o.method, v1+o.path, args)
+					_, grpc := s.CallGRPC(t, tokens[scope], o.method, v1+o.path, args)
+					if rest.Reason != want {
+						t.Errorf("%s: %s, want %s", name, rest.Reason, want)
+					}
+					if diff := cmp.Diff(rest, grpc); diff != "" {
+						t.Errorf("%s (-REST +gRPC):\n%s", name, diff)
+					}
+					if want == "SCOPE_MISSING" && rest.Metadata["requiredScope"] != o.scope {
+						t.Errorf("%s: requires the scope %q, want %q", name, rest.Metadata["requiredScope"], o.scope)
+					}
+					if after := writtenEvents(t, s); after != before && (want != "OK" || o.method == http.MethodGet) {
+						t.Errorf("%s: %d events are written, want none", name, after-before)
+					}
+				}
+			}
+		}
+	})
+}
+
+func (c channelsCaller) token(t *testing.T, s *servertest.Server, scope string) servertest.Credentials {
+	t.Helper()
+	var scopes []string
+	if scope != "" {
+		scopes = []string{scope}
+	}
+	credentials := servertest.Credentials{}
+	switch c.kind {
+	case auth.User:
+		return s.Token(t, auth.NewToken{Kind: c.kind, ClientID: servertest.Dashboard, UserID: c.user, Scopes: scopes})
+	case auth.App:
+		credentials = s.Token(t, auth.NewToken{Kind: c.kind, ClientID: servertest.Dashboard, Scopes: scopes})
+	case auth.Service:
+		credentials = s.AsService(t)
+	}
+	credentials.ActingUser = c.user
+	return credentials
+}
+
+// writtenEvents is how many events there are: every change writes one.
+func writtenEvents(t *testing.T, s *servertest.Server) int {
+	t.Helper()
+	n, err := s.Store.Read.Event.Query().Count(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
