@@ -194,7 +194,7 @@ func Introspect(ctx context.Context, s *store.Store, text string) (*ent.Token, e
 	}
 	row, err := s.Read.Token.Get(ctx, digest.Of(text))
 	if ent.IsNotFound(err) {
-		return nil, nil //nolint:nilerr,nilnil // as above
+		return nil, nil //nolint:nilnil // as above
 	}
 	if err != nil {
 		return nil, s.Classify(err)
