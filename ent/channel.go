@@ -29,6 +29,8 @@ type Channel struct {
 	CategoryID int64 `json:"category_id,omitempty"`
 	// The sequence of the channel's latest event; counts up by one.
 	EventSequence int64 `json:"event_sequence,omitempty"`
+	// At or below it events may have been removed by retention.
+	TrimmedSequence int64 `json:"trimmed_sequence,omitempty"`
 	// The number of the channel's latest activity; counts up by one.
 	ActivityNumber int64 `json:"activity_number,omitempty"`
 	// How many follow the channel.
@@ -183,7 +185,7 @@ func (*Channel) scanValues(columns []string) ([]any, error) {
 		switch columns[i] {
 		case channel.FieldIsLive:
 			values[i] = new(sql.NullBool)
-		case channel.FieldCategoryID, channel.FieldEventSequence, channel.FieldActivityNumber, channel.FieldFollowerCount, channel.FieldSubscriberCount, channel.FieldClipCount, channel.FieldVodCount, channel.FieldViewerCount, channel.FieldLiveStartedAt, channel.FieldNewFollowerCount, channel.FieldNewSubscriberCount, channel.FieldCreatedAt:
+		case channel.FieldCategoryID, channel.FieldEventSequence, channel.FieldTrimmedSequence, channel.FieldActivityNumber, channel.FieldFollowerCount, channel.FieldSubscriberCount, channel.FieldClipCount, channel.FieldVodCount, channel.FieldViewerCount, channel.FieldLiveStartedAt, channel.FieldNewFollowerCount, channel.FieldNewSubscriberCount, channel.FieldCreatedAt:
 			values[i] = new(sql.NullInt64)
 		case channel.FieldTitle, channel.FieldBio, channel.FieldLang, channel.FieldPreviewImgURL:
 			values[i] = new(sql.NullString)
@@ -239,6 +241,12 @@ func (_m *Channel) assignValues(columns []string, values []any) error {
 				return fmt.Errorf("unexpected type %T for field event_sequence", values[i])
 			} else if value.Valid {
 				_m.EventSequence = value.Int64
+			}
+		case channel.FieldTrimmedSequence:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field trimmed_sequence", values[i])
+			} else if value.Valid {
+				_m.TrimmedSequence = value.Int64
 			}
 		case channel.FieldActivityNumber:
 			if value, ok := values[i].(*sql.NullInt64); !ok {
@@ -413,6 +421,9 @@ func (_m *Channel) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("event_sequence=")
 	builder.WriteString(fmt.Sprintf("%v", _m.EventSequence))
+	builder.WriteString(", ")
+	builder.WriteString("trimmed_sequence=")
+	builder.WriteString(fmt.Sprintf("%v", _m.TrimmedSequence))
 	builder.WriteString(", ")
 	builder.WriteString("activity_number=")
 	builder.WriteString(fmt.Sprintf("%v", _m.ActivityNumber))

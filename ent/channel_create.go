@@ -68,6 +68,20 @@ func (_c *ChannelCreate) SetNillableEventSequence(v *int64) *ChannelCreate {
 	return _c
 }
 
+// SetTrimmedSequence sets the "trimmed_sequence" field.
+func (_c *ChannelCreate) SetTrimmedSequence(v int64) *ChannelCreate {
+	_c.mutation.SetTrimmedSequence(v)
+	return _c
+}
+
+// SetNillableTrimmedSequence sets the "trimmed_sequence" field if the given value is not nil.
+func (_c *ChannelCreate) SetNillableTrimmedSequence(v *int64) *ChannelCreate {
+	if v != nil {
+		_c.SetTrimmedSequence(*v)
+	}
+	return _c
+}
+
 // SetActivityNumber sets the "activity_number" field.
 func (_c *ChannelCreate) SetActivityNumber(v int64) *ChannelCreate {
 	_c.mutation.SetActivityNumber(v)
@@ -352,6 +366,10 @@ func (_c *ChannelCreate) defaults() {
 		v := channel.DefaultEventSequence
 		_c.mutation.SetEventSequence(v)
 	}
+	if _, ok := _c.mutation.TrimmedSequence(); !ok {
+		v := channel.DefaultTrimmedSequence
+		_c.mutation.SetTrimmedSequence(v)
+	}
 	if _, ok := _c.mutation.ActivityNumber(); !ok {
 		v := channel.DefaultActivityNumber
 		_c.mutation.SetActivityNumber(v)
@@ -425,6 +443,9 @@ func (_c *ChannelCreate) check() error {
 	}
 	if _, ok := _c.mutation.EventSequence(); !ok {
 		return &ValidationError{Name: "event_sequence", err: errors.New(`ent: missing required field "Channel.event_sequence"`)}
+	}
+	if _, ok := _c.mutation.TrimmedSequence(); !ok {
+		return &ValidationError{Name: "trimmed_sequence", err: errors.New(`ent: missing required field "Channel.trimmed_sequence"`)}
 	}
 	if _, ok := _c.mutation.ActivityNumber(); !ok {
 		return &ValidationError{Name: "activity_number", err: errors.New(`ent: missing required field "Channel.activity_number"`)}
@@ -518,6 +539,10 @@ func (_c *ChannelCreate) createSpec() (*Channel, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.EventSequence(); ok {
 		_spec.SetField(channel.FieldEventSequence, field.TypeInt64, value)
 		_node.EventSequence = value
+	}
+	if value, ok := _c.mutation.TrimmedSequence(); ok {
+		_spec.SetField(channel.FieldTrimmedSequence, field.TypeInt64, value)
+		_node.TrimmedSequence = value
 	}
 	if value, ok := _c.mutation.ActivityNumber(); ok {
 		_spec.SetField(channel.FieldActivityNumber, field.TypeInt64, value)

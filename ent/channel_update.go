@@ -114,6 +114,27 @@ func (_u *ChannelUpdate) AddEventSequence(v int64) *ChannelUpdate {
 	return _u
 }
 
+// SetTrimmedSequence sets the "trimmed_sequence" field.
+func (_u *ChannelUpdate) SetTrimmedSequence(v int64) *ChannelUpdate {
+	_u.mutation.ResetTrimmedSequence()
+	_u.mutation.SetTrimmedSequence(v)
+	return _u
+}
+
+// SetNillableTrimmedSequence sets the "trimmed_sequence" field if the given value is not nil.
+func (_u *ChannelUpdate) SetNillableTrimmedSequence(v *int64) *ChannelUpdate {
+	if v != nil {
+		_u.SetTrimmedSequence(*v)
+	}
+	return _u
+}
+
+// AddTrimmedSequence adds value to the "trimmed_sequence" field.
+func (_u *ChannelUpdate) AddTrimmedSequence(v int64) *ChannelUpdate {
+	_u.mutation.AddTrimmedSequence(v)
+	return _u
+}
+
 // SetActivityNumber sets the "activity_number" field.
 func (_u *ChannelUpdate) SetActivityNumber(v int64) *ChannelUpdate {
 	_u.mutation.ResetActivityNumber()
@@ -628,6 +649,12 @@ func (_u *ChannelUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if value, ok := _u.mutation.AddedEventSequence(); ok {
 		_spec.AddField(channel.FieldEventSequence, field.TypeInt64, value)
 	}
+	if value, ok := _u.mutation.TrimmedSequence(); ok {
+		_spec.SetField(channel.FieldTrimmedSequence, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedTrimmedSequence(); ok {
+		_spec.AddField(channel.FieldTrimmedSequence, field.TypeInt64, value)
+	}
 	if value, ok := _u.mutation.ActivityNumber(); ok {
 		_spec.SetField(channel.FieldActivityNumber, field.TypeInt64, value)
 	}
@@ -1023,6 +1050,27 @@ func (_u *ChannelUpdateOne) SetNillableEventSequence(v *int64) *ChannelUpdateOne
 // AddEventSequence adds value to the "event_sequence" field.
 func (_u *ChannelUpdateOne) AddEventSequence(v int64) *ChannelUpdateOne {
 	_u.mutation.AddEventSequence(v)
+	return _u
+}
+
+// SetTrimmedSequence sets the "trimmed_sequence" field.
+func (_u *ChannelUpdateOne) SetTrimmedSequence(v int64) *ChannelUpdateOne {
+	_u.mutation.ResetTrimmedSequence()
+	_u.mutation.SetTrimmedSequence(v)
+	return _u
+}
+
+// SetNillableTrimmedSequence sets the "trimmed_sequence" field if the given value is not nil.
+func (_u *ChannelUpdateOne) SetNillableTrimmedSequence(v *int64) *ChannelUpdateOne {
+	if v != nil {
+		_u.SetTrimmedSequence(*v)
+	}
+	return _u
+}
+
+// AddTrimmedSequence adds value to the "trimmed_sequence" field.
+func (_u *ChannelUpdateOne) AddTrimmedSequence(v int64) *ChannelUpdateOne {
+	_u.mutation.AddTrimmedSequence(v)
 	return _u
 }
 
@@ -1569,6 +1617,12 @@ func (_u *ChannelUpdateOne) sqlSave(ctx context.Context) (_node *Channel, err er
 	}
 	if value, ok := _u.mutation.AddedEventSequence(); ok {
 		_spec.AddField(channel.FieldEventSequence, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.TrimmedSequence(); ok {
+		_spec.SetField(channel.FieldTrimmedSequence, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedTrimmedSequence(); ok {
+		_spec.AddField(channel.FieldTrimmedSequence, field.TypeInt64, value)
 	}
 	if value, ok := _u.mutation.ActivityNumber(); ok {
 		_spec.SetField(channel.FieldActivityNumber, field.TypeInt64, value)

@@ -27,6 +27,7 @@ import (
 	"github.com/moderato-live/moderato/ent/clip"
 	"github.com/moderato-live/moderato/ent/erasure"
 	"github.com/moderato-live/moderato/ent/event"
+	"github.com/moderato-live/moderato/ent/eventsequencer"
 	"github.com/moderato-live/moderato/ent/follow"
 	"github.com/moderato-live/moderato/ent/grant"
 	"github.com/moderato-live/moderato/ent/message"
@@ -68,6 +69,8 @@ type Client struct {
 	Erasure *ErasureClient
 	// Event is the client for interacting with the Event builders.
 	Event *EventClient
+	// EventSequencer is the client for interacting with the EventSequencer builders.
+	EventSequencer *EventSequencerClient
 	// Follow is the client for interacting with the Follow builders.
 	Follow *FollowClient
 	// Grant is the client for interacting with the Grant builders.
@@ -113,6 +116,7 @@ func (c *Client) init() {
 	c.Clip = NewClipClient(c.config)
 	c.Erasure = NewErasureClient(c.config)
 	c.Event = NewEventClient(c.config)
+	c.EventSequencer = NewEventSequencerClient(c.config)
 	c.Follow = NewFollowClient(c.config)
 	c.Grant = NewGrantClient(c.config)
 	c.Message = NewMessageClient(c.config)
@@ -227,6 +231,7 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		Clip:              NewClipClient(cfg),
 		Erasure:           NewErasureClient(cfg),
 		Event:             NewEventClient(cfg),
+		EventSequencer:    NewEventSequencerClient(cfg),
 		Follow:            NewFollowClient(cfg),
 		Grant:             NewGrantClient(cfg),
 		Message:           NewMessageClient(cfg),
@@ -268,6 +273,7 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		Clip:              NewClipClient(cfg),
 		Erasure:           NewErasureClient(cfg),
 		Event:             NewEventClient(cfg),
+		EventSequencer:    NewEventSequencerClient(cfg),
 		Follow:            NewFollowClient(cfg),
 		Grant:             NewGrantClient(cfg),
 		Message:           NewMessageClient(cfg),
@@ -310,9 +316,9 @@ func (c *Client) Close() error {
 func (c *Client) Use(hooks ...Hook) {
 	for _, n := range []interface{ Use(...Hook) }{
 		c.Activity, c.Application, c.Ban, c.Category, c.Channel, c.ChannelCount,
-		c.ChannelCountDelta, c.Clip, c.Erasure, c.Event, c.Follow, c.Grant, c.Message,
-		c.MessageGeneration, c.Mute, c.Role, c.Stream, c.Subscription, c.Token, c.User,
-		c.Vod, c.Vote,
+		c.ChannelCountDelta, c.Clip, c.Erasure, c.Event, c.EventSequencer, c.Follow,
+		c.Grant, c.Message, c.MessageGeneration, c.Mute, c.Role, c.Stream,
+		c.Subscription, c.Token, c.User, c.Vod, c.Vote,
 	} {
 		n.Use(hooks...)
 	}
@@ -323,9 +329,9 @@ func (c *Client) Use(hooks ...Hook) {
 func (c *Client) Intercept(interceptors ...Interceptor) {
 	for _, n := range []interface{ Intercept(...Interceptor) }{
 		c.Activity, c.Application, c.Ban, c.Category, c.Channel, c.ChannelCount,
-		c.ChannelCountDelta, c.Clip, c.Erasure, c.Event, c.Follow, c.Grant, c.Message,
-		c.MessageGeneration, c.Mute, c.Role, c.Stream, c.Subscription, c.Token, c.User,
-		c.Vod, c.Vote,
+		c.ChannelCountDelta, c.Clip, c.Erasure, c.Event, c.EventSequencer, c.Follow,
+		c.Grant, c.Message, c.MessageGeneration, c.Mute, c.Role, c.Stream,
+		c.Subscription, c.Token, c.User, c.Vod, c.Vote,
 	} {
 		n.Intercept(interceptors...)
 	}
@@ -354,6 +360,8 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.Erasure.mutate(ctx, m)
 	case *EventMutation:
 		return c.Event.mutate(ctx, m)
+	case *EventSequencerMutation:
+		return c.EventSequencer.mutate(ctx, m)
 	case *FollowMutation:
 		return c.Follow.mutate(ctx, m)
 	case *GrantMutation:
@@ -1853,6 +1861,139 @@ func (c *EventClient) mutate(ctx context.Context, m *EventMutation) (Value, erro
 		return (&EventDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown Event mutation op: %q", m.Op())
+	}
+}
+
+// EventSequencerClient is a client for the EventSequencer schema.
+type EventSequencerClient struct {
+	config
+}
+
+// NewEventSequencerClient returns a client for the EventSequencer from the given config.
+func NewEventSequencerClient(c config) *EventSequencerClient {
+	return &EventSequencerClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `eventsequencer.Hooks(f(g(h())))`.
+func (c *EventSequencerClient) Use(hooks ...Hook) {
+	c.hooks.EventSequencer = append(c.hooks.EventSequencer, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `eventsequencer.Intercept(f(g(h())))`.
+func (c *EventSequencerClient) Intercept(interceptors ...Interceptor) {
+	c.inters.EventSequencer = append(c.inters.EventSequencer, interceptors...)
+}
+
+// Create returns a builder for creating a EventSequencer entity.
+func (c *EventSequencerClient) Create() *EventSequencerCreate {
+	mutation := newEventSequencerMutation(c.config, OpCreate)
+	return &EventSequencerCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of EventSequencer entities.
+func (c *EventSequencerClient) CreateBulk(builders ...*EventSequencerCreate) *EventSequencerCreateBulk {
+	return &EventSequencerCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *EventSequencerClient) MapCreateBulk(slice any, setFunc func(*EventSequencerCreate, int)) *EventSequencerCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &EventSequencerCreateBulk{err: fmt.Errorf("calling to EventSequencerClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*EventSequencerCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &EventSequencerCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for EventSequencer.
+func (c *EventSequencerClient) Update() *EventSequencerUpdate {
+	mutation := newEventSequencerMutation(c.config, OpUpdate)
+	return &EventSequencerUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *EventSequencerClient) UpdateOne(_m *EventSequencer) *EventSequencerUpdateOne {
+	mutation := newEventSequencerMutation(c.config, OpUpdateOne, withEventSequencer(_m))
+	return &EventSequencerUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *EventSequencerClient) UpdateOneID(id int64) *EventSequencerUpdateOne {
+	mutation := newEventSequencerMutation(c.config, OpUpdateOne, withEventSequencerID(id))
+	return &EventSequencerUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for EventSequencer.
+func (c *EventSequencerClient) Delete() *EventSequencerDelete {
+	mutation := newEventSequencerMutation(c.config, OpDelete)
+	return &EventSequencerDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *EventSequencerClient) DeleteOne(_m *EventSequencer) *EventSequencerDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *EventSequencerClient) DeleteOneID(id int64) *EventSequencerDeleteOne {
+	builder := c.Delete().Where(eventsequencer.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &EventSequencerDeleteOne{builder}
+}
+
+// Query returns a query builder for EventSequencer.
+func (c *EventSequencerClient) Query() *EventSequencerQuery {
+	return &EventSequencerQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeEventSequencer},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a EventSequencer entity by its id.
+func (c *EventSequencerClient) Get(ctx context.Context, id int64) (*EventSequencer, error) {
+	return c.Query().Where(eventsequencer.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *EventSequencerClient) GetX(ctx context.Context, id int64) *EventSequencer {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *EventSequencerClient) Hooks() []Hook {
+	return c.hooks.EventSequencer
+}
+
+// Interceptors returns the client interceptors.
+func (c *EventSequencerClient) Interceptors() []Interceptor {
+	return c.inters.EventSequencer
+}
+
+func (c *EventSequencerClient) mutate(ctx context.Context, m *EventSequencerMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&EventSequencerCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&EventSequencerUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&EventSequencerUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&EventSequencerDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown EventSequencer mutation op: %q", m.Op())
 	}
 }
 
@@ -3548,13 +3689,15 @@ func (c *VoteClient) mutate(ctx context.Context, m *VoteMutation) (Value, error)
 type (
 	hooks struct {
 		Activity, Application, Ban, Category, Channel, ChannelCount, ChannelCountDelta,
-		Clip, Erasure, Event, Follow, Grant, Message, MessageGeneration, Mute, Role,
-		Stream, Subscription, Token, User, Vod, Vote []ent.Hook
+		Clip, Erasure, Event, EventSequencer, Follow, Grant, Message,
+		MessageGeneration, Mute, Role, Stream, Subscription, Token, User, Vod,
+		Vote []ent.Hook
 	}
 	inters struct {
 		Activity, Application, Ban, Category, Channel, ChannelCount, ChannelCountDelta,
-		Clip, Erasure, Event, Follow, Grant, Message, MessageGeneration, Mute, Role,
-		Stream, Subscription, Token, User, Vod, Vote []ent.Interceptor
+		Clip, Erasure, Event, EventSequencer, Follow, Grant, Message,
+		MessageGeneration, Mute, Role, Stream, Subscription, Token, User, Vod,
+		Vote []ent.Interceptor
 	}
 )
 

@@ -22,6 +22,7 @@ import (
 	"github.com/moderato-live/moderato/ent/clip"
 	"github.com/moderato-live/moderato/ent/erasure"
 	"github.com/moderato-live/moderato/ent/event"
+	"github.com/moderato-live/moderato/ent/eventsequencer"
 	"github.com/moderato-live/moderato/ent/follow"
 	"github.com/moderato-live/moderato/ent/grant"
 	"github.com/moderato-live/moderato/ent/message"
@@ -104,6 +105,7 @@ func checkColumn(t, c string) error {
 			clip.Table:              clip.ValidColumn,
 			erasure.Table:           erasure.ValidColumn,
 			event.Table:             event.ValidColumn,
+			eventsequencer.Table:    eventsequencer.ValidColumn,
 			follow.Table:            follow.ValidColumn,
 			grant.Table:             grant.ValidColumn,
 			message.Table:           message.ValidColumn,

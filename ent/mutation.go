@@ -20,6 +20,7 @@ import (
 	"github.com/moderato-live/moderato/ent/clip"
 	"github.com/moderato-live/moderato/ent/erasure"
 	"github.com/moderato-live/moderato/ent/event"
+	"github.com/moderato-live/moderato/ent/eventsequencer"
 	"github.com/moderato-live/moderato/ent/follow"
 	"github.com/moderato-live/moderato/ent/grant"
 	"github.com/moderato-live/moderato/ent/message"
@@ -57,6 +58,7 @@ const (
 	TypeClip              = "Clip"
 	TypeErasure           = "Erasure"
 	TypeEvent             = "Event"
+	TypeEventSequencer    = "EventSequencer"
 	TypeFollow            = "Follow"
 	TypeGrant             = "Grant"
 	TypeMessage           = "Message"
@@ -2399,6 +2401,8 @@ type ChannelMutation struct {
 	addcategory_id          *int64
 	event_sequence          *int64
 	addevent_sequence       *int64
+	trimmed_sequence        *int64
+	addtrimmed_sequence     *int64
 	activity_number         *int64
 	addactivity_number      *int64
 	follower_count          *int64
@@ -2764,6 +2768,62 @@ func (m *ChannelMutation) AddedEventSequence() (r int64, exists bool) {
 func (m *ChannelMutation) ResetEventSequence() {
 	m.event_sequence = nil
 	m.addevent_sequence = nil
+}
+
+// SetTrimmedSequence sets the "trimmed_sequence" field.
+func (m *ChannelMutation) SetTrimmedSequence(i int64) {
+	m.trimmed_sequence = &i
+	m.addtrimmed_sequence = nil
+}
+
+// TrimmedSequence returns the value of the "trimmed_sequence" field in the mutation.
+func (m *ChannelMutation) TrimmedSequence() (r int64, exists bool) {
+	v := m.trimmed_sequence
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldTrimmedSequence returns the old "trimmed_sequence" field's value of the Channel entity.
+// If the Channel object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ChannelMutation) OldTrimmedSequence(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldTrimmedSequence is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldTrimmedSequence requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldTrimmedSequence: %w", err)
+	}
+	return oldValue.TrimmedSequence, nil
+}
+
+// AddTrimmedSequence adds i to the "trimmed_sequence" field.
+func (m *ChannelMutation) AddTrimmedSequence(i int64) {
+	if m.addtrimmed_sequence != nil {
+		*m.addtrimmed_sequence += i
+	} else {
+		m.addtrimmed_sequence = &i
+	}
+}
+
+// AddedTrimmedSequence returns the value that was added to the "trimmed_sequence" field in this mutation.
+func (m *ChannelMutation) AddedTrimmedSequence() (r int64, exists bool) {
+	v := m.addtrimmed_sequence
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetTrimmedSequence resets all changes to the "trimmed_sequence" field.
+func (m *ChannelMutation) ResetTrimmedSequence() {
+	m.trimmed_sequence = nil
+	m.addtrimmed_sequence = nil
 }
 
 // SetActivityNumber sets the "activity_number" field.
@@ -3716,7 +3776,7 @@ func (m *ChannelMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *ChannelMutation) Fields() []string {
-	fields := make([]string, 0, 17)
+	fields := make([]string, 0, 18)
 	if m.title != nil {
 		fields = append(fields, channel.FieldTitle)
 	}
@@ -3731,6 +3791,9 @@ func (m *ChannelMutation) Fields() []string {
 	}
 	if m.event_sequence != nil {
 		fields = append(fields, channel.FieldEventSequence)
+	}
+	if m.trimmed_sequence != nil {
+		fields = append(fields, channel.FieldTrimmedSequence)
 	}
 	if m.activity_number != nil {
 		fields = append(fields, channel.FieldActivityNumber)
@@ -3786,6 +3849,8 @@ func (m *ChannelMutation) Field(name string) (ent.Value, bool) {
 		return m.CategoryID()
 	case channel.FieldEventSequence:
 		return m.EventSequence()
+	case channel.FieldTrimmedSequence:
+		return m.TrimmedSequence()
 	case channel.FieldActivityNumber:
 		return m.ActivityNumber()
 	case channel.FieldFollowerCount:
@@ -3829,6 +3894,8 @@ func (m *ChannelMutation) OldField(ctx context.Context, name string) (ent.Value,
 		return m.OldCategoryID(ctx)
 	case channel.FieldEventSequence:
 		return m.OldEventSequence(ctx)
+	case channel.FieldTrimmedSequence:
+		return m.OldTrimmedSequence(ctx)
 	case channel.FieldActivityNumber:
 		return m.OldActivityNumber(ctx)
 	case channel.FieldFollowerCount:
@@ -3896,6 +3963,13 @@ func (m *ChannelMutation) SetField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.SetEventSequence(v)
+		return nil
+	case channel.FieldTrimmedSequence:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetTrimmedSequence(v)
 		return nil
 	case channel.FieldActivityNumber:
 		v, ok := value.(int64)
@@ -3995,6 +4069,9 @@ func (m *ChannelMutation) AddedFields() []string {
 	if m.addevent_sequence != nil {
 		fields = append(fields, channel.FieldEventSequence)
 	}
+	if m.addtrimmed_sequence != nil {
+		fields = append(fields, channel.FieldTrimmedSequence)
+	}
 	if m.addactivity_number != nil {
 		fields = append(fields, channel.FieldActivityNumber)
 	}
@@ -4037,6 +4114,8 @@ func (m *ChannelMutation) AddedField(name string) (ent.Value, bool) {
 		return m.AddedCategoryID()
 	case channel.FieldEventSequence:
 		return m.AddedEventSequence()
+	case channel.FieldTrimmedSequence:
+		return m.AddedTrimmedSequence()
 	case channel.FieldActivityNumber:
 		return m.AddedActivityNumber()
 	case channel.FieldFollowerCount:
@@ -4079,6 +4158,13 @@ func (m *ChannelMutation) AddField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.AddEventSequence(v)
+		return nil
+	case channel.FieldTrimmedSequence:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddTrimmedSequence(v)
 		return nil
 	case channel.FieldActivityNumber:
 		v, ok := value.(int64)
@@ -4200,6 +4286,9 @@ func (m *ChannelMutation) ResetField(name string) error {
 		return nil
 	case channel.FieldEventSequence:
 		m.ResetEventSequence()
+		return nil
+	case channel.FieldTrimmedSequence:
+		m.ResetTrimmedSequence()
 		return nil
 	case channel.FieldActivityNumber:
 		m.ResetActivityNumber()
@@ -7693,6 +7782,635 @@ func (m *EventMutation) ClearEdge(name string) error {
 // It returns an error if the edge is not defined in the schema.
 func (m *EventMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown Event edge %s", name)
+}
+
+// EventSequencerMutation represents an operation that mutates the EventSequencer nodes in the graph.
+type EventSequencerMutation struct {
+	config
+	op                  Op
+	typ                 string
+	id                  *int64
+	epoch               *int64
+	addepoch            *int64
+	expires_at          *instant.Instant
+	addexpires_at       *instant.Instant
+	last_position       *int64
+	addlast_position    *int64
+	trimmed_position    *int64
+	addtrimmed_position *int64
+	clearedFields       map[string]struct{}
+	done                bool
+	oldValue            func(context.Context) (*EventSequencer, error)
+	predicates          []predicate.EventSequencer
+}
+
+var _ ent.Mutation = (*EventSequencerMutation)(nil)
+
+// eventsequencerOption allows management of the mutation configuration using functional options.
+type eventsequencerOption func(*EventSequencerMutation)
+
+// newEventSequencerMutation creates new mutation for the EventSequencer entity.
+func newEventSequencerMutation(c config, op Op, opts ...eventsequencerOption) *EventSequencerMutation {
+	m := &EventSequencerMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeEventSequencer,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withEventSequencerID sets the ID field of the mutation.
+func withEventSequencerID(id int64) eventsequencerOption {
+	return func(m *EventSequencerMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *EventSequencer
+		)
+		m.oldValue = func(ctx context.Context) (*EventSequencer, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().EventSequencer.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withEventSequencer sets the old EventSequencer of the mutation.
+func withEventSequencer(node *EventSequencer) eventsequencerOption {
+	return func(m *EventSequencerMutation) {
+		m.oldValue = func(context.Context) (*EventSequencer, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m EventSequencerMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m EventSequencerMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of EventSequencer entities.
+func (m *EventSequencerMutation) SetID(id int64) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *EventSequencerMutation) ID() (id int64, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *EventSequencerMutation) IDs(ctx context.Context) ([]int64, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []int64{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().EventSequencer.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetEpoch sets the "epoch" field.
+func (m *EventSequencerMutation) SetEpoch(i int64) {
+	m.epoch = &i
+	m.addepoch = nil
+}
+
+// Epoch returns the value of the "epoch" field in the mutation.
+func (m *EventSequencerMutation) Epoch() (r int64, exists bool) {
+	v := m.epoch
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldEpoch returns the old "epoch" field's value of the EventSequencer entity.
+// If the EventSequencer object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *EventSequencerMutation) OldEpoch(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldEpoch is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldEpoch requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldEpoch: %w", err)
+	}
+	return oldValue.Epoch, nil
+}
+
+// AddEpoch adds i to the "epoch" field.
+func (m *EventSequencerMutation) AddEpoch(i int64) {
+	if m.addepoch != nil {
+		*m.addepoch += i
+	} else {
+		m.addepoch = &i
+	}
+}
+
+// AddedEpoch returns the value that was added to the "epoch" field in this mutation.
+func (m *EventSequencerMutation) AddedEpoch() (r int64, exists bool) {
+	v := m.addepoch
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetEpoch resets all changes to the "epoch" field.
+func (m *EventSequencerMutation) ResetEpoch() {
+	m.epoch = nil
+	m.addepoch = nil
+}
+
+// SetExpiresAt sets the "expires_at" field.
+func (m *EventSequencerMutation) SetExpiresAt(i instant.Instant) {
+	m.expires_at = &i
+	m.addexpires_at = nil
+}
+
+// ExpiresAt returns the value of the "expires_at" field in the mutation.
+func (m *EventSequencerMutation) ExpiresAt() (r instant.Instant, exists bool) {
+	v := m.expires_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldExpiresAt returns the old "expires_at" field's value of the EventSequencer entity.
+// If the EventSequencer object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *EventSequencerMutation) OldExpiresAt(ctx context.Context) (v instant.Instant, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldExpiresAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldExpiresAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldExpiresAt: %w", err)
+	}
+	return oldValue.ExpiresAt, nil
+}
+
+// AddExpiresAt adds i to the "expires_at" field.
+func (m *EventSequencerMutation) AddExpiresAt(i instant.Instant) {
+	if m.addexpires_at != nil {
+		*m.addexpires_at += i
+	} else {
+		m.addexpires_at = &i
+	}
+}
+
+// AddedExpiresAt returns the value that was added to the "expires_at" field in this mutation.
+func (m *EventSequencerMutation) AddedExpiresAt() (r instant.Instant, exists bool) {
+	v := m.addexpires_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetExpiresAt resets all changes to the "expires_at" field.
+func (m *EventSequencerMutation) ResetExpiresAt() {
+	m.expires_at = nil
+	m.addexpires_at = nil
+}
+
+// SetLastPosition sets the "last_position" field.
+func (m *EventSequencerMutation) SetLastPosition(i int64) {
+	m.last_position = &i
+	m.addlast_position = nil
+}
+
+// LastPosition returns the value of the "last_position" field in the mutation.
+func (m *EventSequencerMutation) LastPosition() (r int64, exists bool) {
+	v := m.last_position
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldLastPosition returns the old "last_position" field's value of the EventSequencer entity.
+// If the EventSequencer object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *EventSequencerMutation) OldLastPosition(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldLastPosition is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldLastPosition requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldLastPosition: %w", err)
+	}
+	return oldValue.LastPosition, nil
+}
+
+// AddLastPosition adds i to the "last_position" field.
+func (m *EventSequencerMutation) AddLastPosition(i int64) {
+	if m.addlast_position != nil {
+		*m.addlast_position += i
+	} else {
+		m.addlast_position = &i
+	}
+}
+
+// AddedLastPosition returns the value that was added to the "last_position" field in this mutation.
+func (m *EventSequencerMutation) AddedLastPosition() (r int64, exists bool) {
+	v := m.addlast_position
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetLastPosition resets all changes to the "last_position" field.
+func (m *EventSequencerMutation) ResetLastPosition() {
+	m.last_position = nil
+	m.addlast_position = nil
+}
+
+// SetTrimmedPosition sets the "trimmed_position" field.
+func (m *EventSequencerMutation) SetTrimmedPosition(i int64) {
+	m.trimmed_position = &i
+	m.addtrimmed_position = nil
+}
+
+// TrimmedPosition returns the value of the "trimmed_position" field in the mutation.
+func (m *EventSequencerMutation) TrimmedPosition() (r int64, exists bool) {
+	v := m.trimmed_position
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldTrimmedPosition returns the old "trimmed_position" field's value of the EventSequencer entity.
+// If the EventSequencer object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *EventSequencerMutation) OldTrimmedPosition(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldTrimmedPosition is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldTrimmedPosition requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldTrimmedPosition: %w", err)
+	}
+	return oldValue.TrimmedPosition, nil
+}
+
+// AddTrimmedPosition adds i to the "trimmed_position" field.
+func (m *EventSequencerMutation) AddTrimmedPosition(i int64) {
+	if m.addtrimmed_position != nil {
+		*m.addtrimmed_position += i
+	} else {
+		m.addtrimmed_position = &i
+	}
+}
+
+// AddedTrimmedPosition returns the value that was added to the "trimmed_position" field in this mutation.
+func (m *EventSequencerMutation) AddedTrimmedPosition() (r int64, exists bool) {
+	v := m.addtrimmed_position
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetTrimmedPosition resets all changes to the "trimmed_position" field.
+func (m *EventSequencerMutation) ResetTrimmedPosition() {
+	m.trimmed_position = nil
+	m.addtrimmed_position = nil
+}
+
+// Where appends a list predicates to the EventSequencerMutation builder.
+func (m *EventSequencerMutation) Where(ps ...predicate.EventSequencer) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the EventSequencerMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *EventSequencerMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.EventSequencer, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *EventSequencerMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *EventSequencerMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (EventSequencer).
+func (m *EventSequencerMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *EventSequencerMutation) Fields() []string {
+	fields := make([]string, 0, 4)
+	if m.epoch != nil {
+		fields = append(fields, eventsequencer.FieldEpoch)
+	}
+	if m.expires_at != nil {
+		fields = append(fields, eventsequencer.FieldExpiresAt)
+	}
+	if m.last_position != nil {
+		fields = append(fields, eventsequencer.FieldLastPosition)
+	}
+	if m.trimmed_position != nil {
+		fields = append(fields, eventsequencer.FieldTrimmedPosition)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *EventSequencerMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case eventsequencer.FieldEpoch:
+		return m.Epoch()
+	case eventsequencer.FieldExpiresAt:
+		return m.ExpiresAt()
+	case eventsequencer.FieldLastPosition:
+		return m.LastPosition()
+	case eventsequencer.FieldTrimmedPosition:
+		return m.TrimmedPosition()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *EventSequencerMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case eventsequencer.FieldEpoch:
+		return m.OldEpoch(ctx)
+	case eventsequencer.FieldExpiresAt:
+		return m.OldExpiresAt(ctx)
+	case eventsequencer.FieldLastPosition:
+		return m.OldLastPosition(ctx)
+	case eventsequencer.FieldTrimmedPosition:
+		return m.OldTrimmedPosition(ctx)
+	}
+	return nil, fmt.Errorf("unknown EventSequencer field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *EventSequencerMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case eventsequencer.FieldEpoch:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEpoch(v)
+		return nil
+	case eventsequencer.FieldExpiresAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetExpiresAt(v)
+		return nil
+	case eventsequencer.FieldLastPosition:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetLastPosition(v)
+		return nil
+	case eventsequencer.FieldTrimmedPosition:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetTrimmedPosition(v)
+		return nil
+	}
+	return fmt.Errorf("unknown EventSequencer field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *EventSequencerMutation) AddedFields() []string {
+	var fields []string
+	if m.addepoch != nil {
+		fields = append(fields, eventsequencer.FieldEpoch)
+	}
+	if m.addexpires_at != nil {
+		fields = append(fields, eventsequencer.FieldExpiresAt)
+	}
+	if m.addlast_position != nil {
+		fields = append(fields, eventsequencer.FieldLastPosition)
+	}
+	if m.addtrimmed_position != nil {
+		fields = append(fields, eventsequencer.FieldTrimmedPosition)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *EventSequencerMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case eventsequencer.FieldEpoch:
+		return m.AddedEpoch()
+	case eventsequencer.FieldExpiresAt:
+		return m.AddedExpiresAt()
+	case eventsequencer.FieldLastPosition:
+		return m.AddedLastPosition()
+	case eventsequencer.FieldTrimmedPosition:
+		return m.AddedTrimmedPosition()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *EventSequencerMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case eventsequencer.FieldEpoch:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddEpoch(v)
+		return nil
+	case eventsequencer.FieldExpiresAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddExpiresAt(v)
+		return nil
+	case eventsequencer.FieldLastPosition:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddLastPosition(v)
+		return nil
+	case eventsequencer.FieldTrimmedPosition:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddTrimmedPosition(v)
+		return nil
+	}
+	return fmt.Errorf("unknown EventSequencer numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *EventSequencerMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *EventSequencerMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *EventSequencerMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown EventSequencer nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *EventSequencerMutation) ResetField(name string) error {
+	switch name {
+	case eventsequencer.FieldEpoch:
+		m.ResetEpoch()
+		return nil
+	case eventsequencer.FieldExpiresAt:
+		m.ResetExpiresAt()
+		return nil
+	case eventsequencer.FieldLastPosition:
+		m.ResetLastPosition()
+		return nil
+	case eventsequencer.FieldTrimmedPosition:
+		m.ResetTrimmedPosition()
+		return nil
+	}
+	return fmt.Errorf("unknown EventSequencer field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *EventSequencerMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *EventSequencerMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *EventSequencerMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *EventSequencerMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *EventSequencerMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *EventSequencerMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *EventSequencerMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown EventSequencer unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *EventSequencerMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown EventSequencer edge %s", name)
 }
 
 // FollowMutation represents an operation that mutates the Follow nodes in the graph.

@@ -80,46 +80,50 @@ func init() {
 	channelDescEventSequence := channelFields[5].Descriptor()
 	// channel.DefaultEventSequence holds the default value on creation for the event_sequence field.
 	channel.DefaultEventSequence = channelDescEventSequence.Default.(int64)
+	// channelDescTrimmedSequence is the schema descriptor for trimmed_sequence field.
+	channelDescTrimmedSequence := channelFields[6].Descriptor()
+	// channel.DefaultTrimmedSequence holds the default value on creation for the trimmed_sequence field.
+	channel.DefaultTrimmedSequence = channelDescTrimmedSequence.Default.(int64)
 	// channelDescActivityNumber is the schema descriptor for activity_number field.
-	channelDescActivityNumber := channelFields[6].Descriptor()
+	channelDescActivityNumber := channelFields[7].Descriptor()
 	// channel.DefaultActivityNumber holds the default value on creation for the activity_number field.
 	channel.DefaultActivityNumber = channelDescActivityNumber.Default.(int64)
 	// channelDescFollowerCount is the schema descriptor for follower_count field.
-	channelDescFollowerCount := channelFields[7].Descriptor()
+	channelDescFollowerCount := channelFields[8].Descriptor()
 	// channel.DefaultFollowerCount holds the default value on creation for the follower_count field.
 	channel.DefaultFollowerCount = channelDescFollowerCount.Default.(int64)
 	// channelDescSubscriberCount is the schema descriptor for subscriber_count field.
-	channelDescSubscriberCount := channelFields[8].Descriptor()
+	channelDescSubscriberCount := channelFields[9].Descriptor()
 	// channel.DefaultSubscriberCount holds the default value on creation for the subscriber_count field.
 	channel.DefaultSubscriberCount = channelDescSubscriberCount.Default.(int64)
 	// channelDescClipCount is the schema descriptor for clip_count field.
-	channelDescClipCount := channelFields[9].Descriptor()
+	channelDescClipCount := channelFields[10].Descriptor()
 	// channel.DefaultClipCount holds the default value on creation for the clip_count field.
 	channel.DefaultClipCount = channelDescClipCount.Default.(int64)
 	// channelDescVodCount is the schema descriptor for vod_count field.
-	channelDescVodCount := channelFields[10].Descriptor()
+	channelDescVodCount := channelFields[11].Descriptor()
 	// channel.DefaultVodCount holds the default value on creation for the vod_count field.
 	channel.DefaultVodCount = channelDescVodCount.Default.(int64)
 	// channelDescIsLive is the schema descriptor for is_live field.
-	channelDescIsLive := channelFields[11].Descriptor()
+	channelDescIsLive := channelFields[12].Descriptor()
 	// channel.DefaultIsLive holds the default value on creation for the is_live field.
 	channel.DefaultIsLive = channelDescIsLive.Default.(bool)
 	// channelDescViewerCount is the schema descriptor for viewer_count field.
-	channelDescViewerCount := channelFields[12].Descriptor()
+	channelDescViewerCount := channelFields[13].Descriptor()
 	// channel.DefaultViewerCount holds the default value on creation for the viewer_count field.
 	channel.DefaultViewerCount = channelDescViewerCount.Default.(int64)
 	// channelDescPreviewImgURL is the schema descriptor for preview_img_url field.
-	channelDescPreviewImgURL := channelFields[14].Descriptor()
+	channelDescPreviewImgURL := channelFields[15].Descriptor()
 	// channel.DefaultPreviewImgURL holds the default value on creation for the preview_img_url field.
 	channel.DefaultPreviewImgURL = channelDescPreviewImgURL.Default.(string)
 	// channel.PreviewImgURLValidator is a validator for the "preview_img_url" field. It is called by the builders before save.
 	channel.PreviewImgURLValidator = channelDescPreviewImgURL.Validators[0].(func(string) error)
 	// channelDescNewFollowerCount is the schema descriptor for new_follower_count field.
-	channelDescNewFollowerCount := channelFields[15].Descriptor()
+	channelDescNewFollowerCount := channelFields[16].Descriptor()
 	// channel.DefaultNewFollowerCount holds the default value on creation for the new_follower_count field.
 	channel.DefaultNewFollowerCount = channelDescNewFollowerCount.Default.(int64)
 	// channelDescNewSubscriberCount is the schema descriptor for new_subscriber_count field.
-	channelDescNewSubscriberCount := channelFields[16].Descriptor()
+	channelDescNewSubscriberCount := channelFields[17].Descriptor()
 	// channel.DefaultNewSubscriberCount holds the default value on creation for the new_subscriber_count field.
 	channel.DefaultNewSubscriberCount = channelDescNewSubscriberCount.Default.(int64)
 	clipFields := schema.Clip{}.Fields()

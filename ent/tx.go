@@ -34,6 +34,8 @@ type Tx struct {
 	Erasure *ErasureClient
 	// Event is the client for interacting with the Event builders.
 	Event *EventClient
+	// EventSequencer is the client for interacting with the EventSequencer builders.
+	EventSequencer *EventSequencerClient
 	// Follow is the client for interacting with the Follow builders.
 	Follow *FollowClient
 	// Grant is the client for interacting with the Grant builders.
@@ -199,6 +201,7 @@ func (tx *Tx) init() {
 	tx.Clip = NewClipClient(tx.config)
 	tx.Erasure = NewErasureClient(tx.config)
 	tx.Event = NewEventClient(tx.config)
+	tx.EventSequencer = NewEventSequencerClient(tx.config)
 	tx.Follow = NewFollowClient(tx.config)
 	tx.Grant = NewGrantClient(tx.config)
 	tx.Message = NewMessageClient(tx.config)

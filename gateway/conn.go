@@ -16,8 +16,16 @@ import (
 // service's handler through its interceptor, without a wire and without
 // serialization. It is both what services register with and what clients call.
 type Conn struct {
-	interceptor grpc.UnaryServerInterceptor
-	methods     map[string]method
+	unary   grpc.UnaryServerInterceptor
+	stream  grpc.StreamServerInterceptor
+	methods map[string]method
+	streams map[string]streamMethod
+}
+
+// Connection is what the facade calls: a Conn, or what stands for one.
+type Connection interface {
+	grpc.ClientConnInterface
+	Watch(ctx context.Context, name string, request any, send func(header metadata.MD, message any) error) (metadata.MD, error)
 }
 
 type method struct {
@@ -25,15 +33,23 @@ type method struct {
 	handler grpc.MethodHandler
 }
 
-// NewConn makes a connection whose calls go through an interceptor.
-func NewConn(interceptor grpc.UnaryServerInterceptor) *Conn {
-	return &Conn{interceptor: interceptor, methods: map[string]method{}}
+type streamMethod struct {
+	service any
+	handler grpc.StreamHandler
+}
+
+// NewConn makes a connection whose calls go through interceptors.
+func NewConn(unary grpc.UnaryServerInterceptor, stream grpc.StreamServerInterceptor) *Conn {
+	return &Conn{unary: unary, stream: stream, methods: map[string]method{}, streams: map[string]streamMethod{}}
 }
 
 // RegisterService adds a service, before the first call.
 func (c *Conn) RegisterService(desc *grpc.ServiceDesc, service any) {
 	for _, m := range desc.Methods {
 		c.methods["/"+desc.ServiceName+"/"+m.MethodName] = method{service, m.Handler}
+	}
+	for _, m := range desc.Streams {
+		c.streams["/"+desc.ServiceName+"/"+m.StreamName] = streamMethod{service, m.Handler}
 	}
 }
 
@@ -47,7 +63,7 @@ func (c *Conn) Invoke(ctx context.Context, name string, request, response any, o
 	outgoing, _ := metadata.FromOutgoingContext(ctx)
 	stream := &serverStream{method: name}
 	ctx = metadata.NewIncomingContext(grpc.NewContextWithServerTransportStream(chain.FromREST(ctx), stream), outgoing)
-	result, err := m.handler(m.service, ctx, func(in any) error { return handOver(in, request) }, c.interceptor)
+	result, err := m.handler(m.service, ctx, func(in any) error { return handOver(in, request) }, c.unary)
 	for _, option := range options {
 		switch o := option.(type) {
 		case grpc.HeaderCallOption:
@@ -72,7 +88,37 @@ func handOver(to, from any) error {
 	return nil
 }
 
-// NewStream refuses: the REST facade has no streaming operation.
+// Watch calls a method that answers with a stream, and hands each message to
+// send. What send is given is not to be changed; the header is the metadata that
+// go before the first message.
+func (c *Conn) Watch(ctx context.Context, name string, request any, send func(header metadata.MD, message any) error) (metadata.MD, error) {
+	m, ok := c.streams[name]
+	if !ok {
+		return nil, status.Errorf(codes.Unimplemented, "no service here has the method %s", name)
+	}
+	outgoing, _ := metadata.FromOutgoingContext(ctx)
+	transport := &serverStream{method: name}
+	ctx = metadata.NewIncomingContext(grpc.NewContextWithServerTransportStream(chain.FromREST(ctx), transport), outgoing)
+	err := c.stream(m.service, &watched{serverStream: transport, ctx: ctx, request: request, send: send},
+		&grpc.StreamServerInfo{FullMethod: name, IsServerStream: true}, m.handler)
+	return transport.header, err
+}
+
+// watched is the server's side of Watch.
+type watched struct {
+	*serverStream
+
+	ctx     context.Context //nolint:containedctx // grpc.ServerStream hands its context on this way
+	request any
+	send    func(header metadata.MD, message any) error
+}
+
+func (w *watched) Context() context.Context  { return w.ctx }
+func (w *watched) SetTrailer(md metadata.MD) { _ = w.serverStream.SetTrailer(md) }
+func (w *watched) SendMsg(message any) error { return w.send(w.header, message) }
+func (w *watched) RecvMsg(message any) error { return handOver(message, w.request) }
+
+// NewStream refuses: streams in the process are for Watch.
 func (c *Conn) NewStream(_ context.Context, _ *grpc.StreamDesc, name string, _ ...grpc.CallOption) (grpc.ClientStream, error) {
 	return nil, status.Errorf(codes.Unimplemented, "%s streams, and calls in the process do not", name)
 }
@@ -101,4 +147,5 @@ var (
 	_ grpc.ClientConnInterface   = (*Conn)(nil)
 	_ grpc.ServiceRegistrar      = (*Conn)(nil)
 	_ grpc.ServerTransportStream = (*serverStream)(nil)
+	_ grpc.ServerStream          = (*watched)(nil)
 )

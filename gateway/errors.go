@@ -68,7 +68,8 @@ func (f *facade) routingFailed(_ context.Context, _ *runtime.ServeMux, _ runtime
 	f.refuse(w, r, fault.New(moderatov1.Reason_REASON_PATH_NOT_FOUND))
 }
 
-func writeError(w http.ResponseWriter, r *http.Request, e *fault.Error) {
+// errorText is an error body.
+func errorText(r *http.Request, e *fault.Error) []byte {
 	body := errorBody{Message: e.Text(), Data: errorData{
 		Code:          fault.Code(e.Reason),
 		RequestID:     r.Header.Get(requestid.Header),
@@ -83,7 +84,11 @@ func writeError(w http.ResponseWriter, r *http.Request, e *fault.Error) {
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
 	_ = encoder.Encode(body) // strings only: it cannot fail
-	text.Truncate(text.Len() - len("\n"))
+	return bytes.TrimSuffix(text.Bytes(), []byte("\n"))
+}
+
+func writeError(w http.ResponseWriter, r *http.Request, e *fault.Error) {
+	text := errorText(r, e)
 	header := w.Header()
 	if challenge := challengeFor(e); challenge != "" {
 		header.Set("WWW-Authenticate", challenge)
@@ -92,9 +97,9 @@ func writeError(w http.ResponseWriter, r *http.Request, e *fault.Error) {
 		header.Set("Retry-After", e.RetryAfterSeconds())
 	}
 	header.Set("Content-Type", contentType)
-	header.Set("Content-Length", strconv.Itoa(text.Len()))
+	header.Set("Content-Length", strconv.Itoa(len(text)))
 	w.WriteHeader(fault.HTTPStatus(e.Reason))
-	_, _ = w.Write(text.Bytes())
+	_, _ = w.Write(text)
 }
 
 // challengeFor is WWW-Authenticate as RFC 6750 has it: with an error only when

@@ -22,6 +22,7 @@ import (
 
 // facade checks what HTTP asks of a request before it becomes a call.
 type facade struct {
+	conn    Connection
 	mux     *runtime.ServeMux
 	routes  routes
 	log     *slog.Logger
@@ -72,6 +73,10 @@ func (f *facade) serve(w http.ResponseWriter, r *http.Request) {
 	r.Header.Del("Grpc-Timeout")
 	r.Header.Del("Te")
 	keepCredentials(r.Header)
+	if r.URL.Path == eventsPath {
+		f.streamEvents(w, r)
+		return
+	}
 	f.mux.ServeHTTP(w, r)
 }
 

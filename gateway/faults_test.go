@@ -17,6 +17,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/moderato-live/moderato/gateway"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/fault"
 	"github.com/moderato-live/moderato/server/servertest"
@@ -78,7 +79,7 @@ func TestAcceptedTokensIsAList(t *testing.T) {
 
 // brokenConn is a connection that fails in ways of its own.
 type brokenConn struct {
-	grpc.ClientConnInterface
+	gateway.Connection
 
 	fail func() error
 }
@@ -117,9 +118,9 @@ func TestAPanicIsLoggedAndNotShown(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	owner := s.As(t, servertest.Owner)
-	for name, conn := range map[string]func(*slog.Logger) grpc.ClientConnInterface{
-		"in a method": func(log *slog.Logger) grpc.ClientConnInterface { return stubConn(chainOf(s, log).Unary, explode) },
-		"in the facade": func(*slog.Logger) grpc.ClientConnInterface {
+	for name, conn := range map[string]func(*slog.Logger) gateway.Connection{
+		"in a method": func(log *slog.Logger) gateway.Connection { return stubConn(chainOf(s, log).Unary, explode) },
+		"in the facade": func(*slog.Logger) gateway.Connection {
 			return brokenConn{fail: func() error { return explode(t.Context()) }}
 		},
 	} {

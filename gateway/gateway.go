@@ -35,6 +35,8 @@ const (
 	readTimeout       = 15 * time.Second
 	writeTimeout      = 30 * time.Second
 	idleTimeout       = 2 * time.Minute
+	// streamWriteTimeout is how long a listener may take to read what was sent.
+	streamWriteTimeout = 30 * time.Second
 )
 
 // Options configure the facade.
@@ -66,13 +68,13 @@ var services = []struct {
 }
 
 // New makes the facade over a connection to the services.
-func New(conn grpc.ClientConnInterface, o Options) (http.Handler, error) {
+func New(conn Connection, o Options) (http.Handler, error) {
 	setQueryParser()
 	routes, err := findRoutes()
 	if err != nil {
 		return nil, err
 	}
-	f := &facade{routes: routes, log: o.Log, refused: prometheus.NewCounterVec(prometheus.CounterOpts{
+	f := &facade{conn: conn, routes: routes, log: o.Log, refused: prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "moderato_rest_refused_total",
 		Help: "REST requests that were refused before they became a call, by code.",
 	}, []string{"code"})}

@@ -26,7 +26,7 @@ func (m methods) String() string {
 // findRoutes collects the HTTP annotations of the services. Every path of the
 // interface is fixed text.
 func findRoutes() (routes, error) {
-	found := routes{}
+	found := routes{eventsPath: {http.MethodGet}}
 	for _, s := range services {
 		annotated := s.file.Services()
 		for i := range annotated.Len() {

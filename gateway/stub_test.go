@@ -67,18 +67,18 @@ func plain(ctx context.Context, request any, _ *grpc.UnaryServerInfo, handler gr
 
 // stubConn is a connection to a stub.
 func stubConn(interceptor grpc.UnaryServerInterceptor, end func(context.Context) error) *gateway.Conn {
-	conn := gateway.NewConn(interceptor)
+	conn := gateway.NewConn(interceptor, nil)
 	moderatov1.RegisterModerationServiceServer(conn, stub{end: end})
 	return conn
 }
 
 // facadeOver is a facade whose log is kept nowhere.
-func facadeOver(t testing.TB, conn grpc.ClientConnInterface) http.Handler {
+func facadeOver(t testing.TB, conn gateway.Connection) http.Handler {
 	t.Helper()
 	return facadeLogging(t, conn, slog.New(slog.DiscardHandler))
 }
 
-func facadeLogging(t testing.TB, conn grpc.ClientConnInterface, log *slog.Logger) http.Handler {
+func facadeLogging(t testing.TB, conn gateway.Connection, log *slog.Logger) http.Handler {
 	t.Helper()
 	facade, err := gateway.New(conn, gateway.Options{Log: log, Registerer: prometheus.NewRegistry()})
 	if err != nil {

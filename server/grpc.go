@@ -26,6 +26,7 @@ const (
 type services struct {
 	moderation moderatov1.ModerationServiceServer
 	channels   moderatov1.ChannelsServiceServer
+	events     moderatov1.EventsServiceServer
 	chat       platformv1.ChatServiceServer
 	directory  platformv1.DirectoryServiceServer
 	audience   platformv1.AudienceServiceServer
@@ -39,6 +40,7 @@ type services struct {
 func (s services) registerPublic(r grpc.ServiceRegistrar) {
 	moderatov1.RegisterModerationServiceServer(r, s.moderation)
 	moderatov1.RegisterChannelsServiceServer(r, s.channels)
+	moderatov1.RegisterEventsServiceServer(r, s.events)
 }
 
 // registerPlatform registers what is served over gRPC alone.

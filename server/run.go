@@ -25,6 +25,7 @@ import (
 	"github.com/moderato-live/moderato/server/channels"
 	"github.com/moderato-live/moderato/server/counts"
 	"github.com/moderato-live/moderato/server/erasure"
+	"github.com/moderato-live/moderato/server/events"
 	"github.com/moderato-live/moderato/server/messages"
 	"github.com/moderato-live/moderato/server/moderation"
 	"github.com/moderato-live/moderato/server/platform"
@@ -46,8 +47,9 @@ type Server struct {
 	HTTPAddr, GRPCAddr, AdminAddr string
 
 	config    Config
-	stopping  atomic.Bool // told to stop: load balancers learn that it is not ready
-	draining  atomic.Bool // refuses new calls
+	stopping  atomic.Bool   // told to stop: load balancers learn that it is not ready
+	draining  atomic.Bool   // refuses new calls
+	ending    chan struct{} // closed when draining: streams end
 	health    *health.Server
 	grpc      *grpc.Server
 	http      *http.Server
@@ -62,7 +64,7 @@ func New(ctx context.Context, config Config) (_ *Server, err error) {
 	if err := config.complete(); err != nil {
 		return nil, err
 	}
-	s := &Server{config: config, health: health.NewServer()}
+	s := &Server{config: config, health: health.NewServer(), ending: make(chan struct{})}
 	defer func() {
 		if err != nil {
 			s.Close()
@@ -108,7 +110,12 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 		Log:           s.config.Log,
 		Draining:      s.draining.Load,
 	}
+	hub := events.NewHub(s.Store, s.config.Log)
+	rights := &events.Rights{Store: s.Store, Log: s.config.Log}
+	sequencer := events.NewSequencer(s.Store, s.config.Log, registry)
+	sequencer.Sequenced = hub.Wake
 	implementations := services{
+		events:     &events.Service{Hub: hub, Rights: rights, Stopping: s.ending, Heartbeat: events.HeartbeatInterval},
 		moderation: &moderation.Service{Store: s.Store, MaxResults: s.config.MaxResults},
 		channels:   &channels.Service{Store: s.Store, MaxResults: s.config.MaxResults},
 		chat:       &platform.Chat{Store: s.Store},
@@ -123,7 +130,7 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 	if err := policy.CheckComplete(s.grpc.GetServiceInfo()); err != nil {
 		return err
 	}
-	conn := gateway.NewConn(links.Unary)
+	conn := gateway.NewConn(links.Unary, links.Stream)
 	implementations.registerPublic(conn)
 	facade, err := gateway.New(conn, gateway.Options{CORSOrigins: s.config.CORSOrigins, Log: s.config.Log, Registerer: registry})
 	if err != nil {
@@ -131,6 +138,8 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 	}
 	s.http = gateway.NewHTTPServer(facade)
 	s.admin = &http.Server{Handler: adminHandler(registry, s.ready), ReadHeaderTimeout: 5 * time.Second}
+	s.workers = append(s.workers, sequencer.Run, hub.Run)
+	s.work("look at the rights of listeners", events.RightsInterval, rights.Refresh)
 	s.work("purge deleted messages", messages.PurgeInterval, (&messages.Purger{Store: s.Store}).Purge)
 	s.work("announce lapsed mutes", moderation.SweepInterval, (&moderation.Sweeper{Store: s.Store}).Sweep)
 	s.work("erase deleted users and channels", erasure.EraseInterval, (&erasure.Eraser{Store: s.Store, Log: s.config.Log}).Erase)
@@ -206,6 +215,7 @@ func (s *Server) drain(ctx context.Context) {
 	s.config.Log.InfoContext(ctx, "stopping: no longer ready", "drain_delay", s.config.DrainDelay.String())
 	time.Sleep(s.config.DrainDelay)
 	s.draining.Store(true)
+	close(s.ending)
 	s.config.Log.InfoContext(ctx, "draining: calls under way may end, new ones are refused")
 	ctx, cancel := context.WithTimeout(ctx, drainTimeout)
 	defer cancel()

@@ -22,6 +22,8 @@ const (
 	FieldCategoryID = "category_id"
 	// FieldEventSequence holds the string denoting the event_sequence field in the database.
 	FieldEventSequence = "event_sequence"
+	// FieldTrimmedSequence holds the string denoting the trimmed_sequence field in the database.
+	FieldTrimmedSequence = "trimmed_sequence"
 	// FieldActivityNumber holds the string denoting the activity_number field in the database.
 	FieldActivityNumber = "activity_number"
 	// FieldFollowerCount holds the string denoting the follower_count field in the database.
@@ -138,6 +140,7 @@ var Columns = []string{
 	FieldLang,
 	FieldCategoryID,
 	FieldEventSequence,
+	FieldTrimmedSequence,
 	FieldActivityNumber,
 	FieldFollowerCount,
 	FieldSubscriberCount,
@@ -191,6 +194,8 @@ var (
 	DefaultCategoryID int64
 	// DefaultEventSequence holds the default value on creation for the "event_sequence" field.
 	DefaultEventSequence int64
+	// DefaultTrimmedSequence holds the default value on creation for the "trimmed_sequence" field.
+	DefaultTrimmedSequence int64
 	// DefaultActivityNumber holds the default value on creation for the "activity_number" field.
 	DefaultActivityNumber int64
 	// DefaultFollowerCount holds the default value on creation for the "follower_count" field.
@@ -246,6 +251,11 @@ func ByCategoryID(opts ...sql.OrderTermOption) OrderOption {
 // ByEventSequence orders the results by the event_sequence field.
 func ByEventSequence(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldEventSequence, opts...).ToFunc()
+}
+
+// ByTrimmedSequence orders the results by the trimmed_sequence field.
+func ByTrimmedSequence(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldTrimmedSequence, opts...).ToFunc()
 }
 
 // ByActivityNumber orders the results by the activity_number field.

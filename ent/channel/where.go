@@ -80,6 +80,11 @@ func EventSequence(v int64) predicate.Channel {
 	return predicate.Channel(sql.FieldEQ(FieldEventSequence, v))
 }
 
+// TrimmedSequence applies equality check predicate on the "trimmed_sequence" field. It's identical to TrimmedSequenceEQ.
+func TrimmedSequence(v int64) predicate.Channel {
+	return predicate.Channel(sql.FieldEQ(FieldTrimmedSequence, v))
+}
+
 // ActivityNumber applies equality check predicate on the "activity_number" field. It's identical to ActivityNumberEQ.
 func ActivityNumber(v int64) predicate.Channel {
 	return predicate.Channel(sql.FieldEQ(FieldActivityNumber, v))
@@ -415,6 +420,46 @@ func EventSequenceLT(v int64) predicate.Channel {
 // EventSequenceLTE applies the LTE predicate on the "event_sequence" field.
 func EventSequenceLTE(v int64) predicate.Channel {
 	return predicate.Channel(sql.FieldLTE(FieldEventSequence, v))
+}
+
+// TrimmedSequenceEQ applies the EQ predicate on the "trimmed_sequence" field.
+func TrimmedSequenceEQ(v int64) predicate.Channel {
+	return predicate.Channel(sql.FieldEQ(FieldTrimmedSequence, v))
+}
+
+// TrimmedSequenceNEQ applies the NEQ predicate on the "trimmed_sequence" field.
+func TrimmedSequenceNEQ(v int64) predicate.Channel {
+	return predicate.Channel(sql.FieldNEQ(FieldTrimmedSequence, v))
+}
+
+// TrimmedSequenceIn applies the In predicate on the "trimmed_sequence" field.
+func TrimmedSequenceIn(vs ...int64) predicate.Channel {
+	return predicate.Channel(sql.FieldIn(FieldTrimmedSequence, vs...))
+}
+
+// TrimmedSequenceNotIn applies the NotIn predicate on the "trimmed_sequence" field.
+func TrimmedSequenceNotIn(vs ...int64) predicate.Channel {
+	return predicate.Channel(sql.FieldNotIn(FieldTrimmedSequence, vs...))
+}
+
+// TrimmedSequenceGT applies the GT predicate on the "trimmed_sequence" field.
+func TrimmedSequenceGT(v int64) predicate.Channel {
+	return predicate.Channel(sql.FieldGT(FieldTrimmedSequence, v))
+}
+
+// TrimmedSequenceGTE applies the GTE predicate on the "trimmed_sequence" field.
+func TrimmedSequenceGTE(v int64) predicate.Channel {
+	return predicate.Channel(sql.FieldGTE(FieldTrimmedSequence, v))
+}
+
+// TrimmedSequenceLT applies the LT predicate on the "trimmed_sequence" field.
+func TrimmedSequenceLT(v int64) predicate.Channel {
+	return predicate.Channel(sql.FieldLT(FieldTrimmedSequence, v))
+}
+
+// TrimmedSequenceLTE applies the LTE predicate on the "trimmed_sequence" field.
+func TrimmedSequenceLTE(v int64) predicate.Channel {
+	return predicate.Channel(sql.FieldLTE(FieldTrimmedSequence, v))
 }
 
 // ActivityNumberEQ applies the EQ predicate on the "activity_number" field.

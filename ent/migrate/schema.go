@@ -128,6 +128,7 @@ var (
 		{Name: "lang", Type: field.TypeString, Size: 140, SchemaType: map[string]string{"mysql": "varchar(35)"}},
 		{Name: "category_id", Type: field.TypeInt64, Default: 0},
 		{Name: "event_sequence", Type: field.TypeInt64, Default: 0},
+		{Name: "trimmed_sequence", Type: field.TypeInt64, Default: 0},
 		{Name: "activity_number", Type: field.TypeInt64, Default: 0},
 		{Name: "follower_count", Type: field.TypeInt64, Default: 0},
 		{Name: "subscriber_count", Type: field.TypeInt64, Default: 0},
@@ -150,12 +151,12 @@ var (
 			{
 				Name:    "channel_is_live_viewer_count_id",
 				Unique:  false,
-				Columns: []*schema.Column{ChannelsColumns[11], ChannelsColumns[12], ChannelsColumns[0]},
+				Columns: []*schema.Column{ChannelsColumns[12], ChannelsColumns[13], ChannelsColumns[0]},
 			},
 			{
 				Name:    "channel_category_id_is_live_viewer_count_id",
 				Unique:  false,
-				Columns: []*schema.Column{ChannelsColumns[4], ChannelsColumns[11], ChannelsColumns[12], ChannelsColumns[0]},
+				Columns: []*schema.Column{ChannelsColumns[4], ChannelsColumns[12], ChannelsColumns[13], ChannelsColumns[0]},
 			},
 		},
 	}
@@ -275,9 +276,14 @@ var (
 				Columns: []*schema.Column{EventsColumns[1], EventsColumns[5]},
 			},
 			{
-				Name:    "event_position",
+				Name:    "event_position_occurred_at_channel_id_sequence",
 				Unique:  false,
-				Columns: []*schema.Column{EventsColumns[3]},
+				Columns: []*schema.Column{EventsColumns[3], EventsColumns[10], EventsColumns[1], EventsColumns[2]},
+			},
+			{
+				Name:    "event_type_occurred_at",
+				Unique:  false,
+				Columns: []*schema.Column{EventsColumns[4], EventsColumns[10]},
 			},
 			{
 				Name:    "event_actor_id_channel_id_sequence",
@@ -290,6 +296,20 @@ var (
 				Columns: []*schema.Column{EventsColumns[7], EventsColumns[1], EventsColumns[2]},
 			},
 		},
+	}
+	// EventSequencersColumns holds the columns for the "event_sequencers" table.
+	EventSequencersColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64},
+		{Name: "epoch", Type: field.TypeInt64},
+		{Name: "expires_at", Type: field.TypeInt64},
+		{Name: "last_position", Type: field.TypeInt64},
+		{Name: "trimmed_position", Type: field.TypeInt64},
+	}
+	// EventSequencersTable holds the schema information for the "event_sequencers" table.
+	EventSequencersTable = &schema.Table{
+		Name:       "event_sequencers",
+		Columns:    EventSequencersColumns,
+		PrimaryKey: []*schema.Column{EventSequencersColumns[0]},
 	}
 	// FollowsColumns holds the columns for the "follows" table.
 	FollowsColumns = []*schema.Column{
@@ -708,6 +728,7 @@ var (
 		ClipsTable,
 		ErasuresTable,
 		EventsTable,
+		EventSequencersTable,
 		FollowsTable,
 		GrantsTable,
 		MessagesTable,
@@ -773,6 +794,11 @@ func init() {
 	}
 	EventsTable.Annotation = &entsql.Annotation{
 		Table:     "events",
+		Charset:   "utf8mb4",
+		Collation: "utf8mb4_bin",
+	}
+	EventSequencersTable.Annotation = &entsql.Annotation{
+		Table:     "event_sequencers",
 		Charset:   "utf8mb4",
 		Collation: "utf8mb4_bin",
 	}

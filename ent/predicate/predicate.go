@@ -36,6 +36,9 @@ type Erasure func(*sql.Selector)
 // Event is the predicate function for event builders.
 type Event func(*sql.Selector)
 
+// EventSequencer is the predicate function for eventsequencer builders.
+type EventSequencer func(*sql.Selector)
+
 // Follow is the predicate function for follow builders.
 type Follow func(*sql.Selector)
 

@@ -21,6 +21,7 @@ func (Channel) Fields() []ent.Field {
 		text("lang", 35, "A BCP 47 tag in canonical form."),
 		field.Int64("category_id").Default(0).Comment("0 is Uncategorized."),
 		field.Int64("event_sequence").Default(0).Comment("The sequence of the channel's latest event; counts up by one."),
+		field.Int64("trimmed_sequence").Default(0).Comment("At or below it events may have been removed by retention."),
 		field.Int64("activity_number").Default(0).Comment("The number of the channel's latest activity; counts up by one."),
 		field.Int64("follower_count").Default(0).Comment("How many follow the channel."),
 		field.Int64("subscriber_count").Default(0).Comment("How many subscriptions are marked active: the lapsed among them are still to be taken off."),

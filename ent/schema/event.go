@@ -36,7 +36,11 @@ func (Event) Indexes() []ent.Index {
 	return []ent.Index{
 		index.Fields("channel_id", "sequence").Unique(),
 		index.Fields("channel_id", "operation_id"),
-		index.Fields("position"),
+		// The events in their order, and before them those without a position, the
+		// oldest first.
+		index.Fields("position", "occurred_at", "channel_id", "sequence"),
+		// What retention removes.
+		index.Fields("type", "occurred_at"),
 		// What a user did and what was done to them, in a channel or in all.
 		index.Fields("actor_id", "channel_id", "sequence"),
 		index.Fields("target_id", "channel_id", "sequence"),

@@ -77,6 +77,7 @@ func ApplyUnattended(ctx context.Context, s *store.Store, channelID uid.ID, body
 
 func apply(ctx context.Context, s *store.Store, start Change, body func(context.Context, *Change) error) error {
 	start.Store, start.operationID, start.requestID = s, uid.New(), requestid.FromContext(ctx)
+	defer s.Written.Raise()
 	err := s.Write(ctx, func(ctx context.Context, tx *ent.Tx, attempt store.Attempt) error {
 		c := start
 		c.Tx = tx

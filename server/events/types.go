@@ -1,5 +1,7 @@
 package events
 
+import "google.golang.org/protobuf/reflect/protoreflect"
+
 // Type is the name of a kind of event.
 type Type string
 
@@ -27,3 +29,41 @@ const (
 	StreamOnline      Type = "stream.online"
 	StreamOffline     Type = "stream.offline"
 )
+
+// kinds are all kinds of event, in the order in which the docs list them, with
+// the field of moderato.v1.Event that holds their payload.
+var kinds = []struct {
+	kind    Type
+	payload protoreflect.Name
+}{
+	{Ban, "ban"},
+	{Unban, "unban"},
+	{Mute, "mute"},
+	{MuteExpire, "mute_expire"},
+	{ClearUserMessages, "clear_user_messages"},
+	{ModeratorAdd, "role"},
+	{ModeratorRemove, "role"},
+	{VIPAdd, "role"},
+	{VIPRemove, "role"},
+	{OGAdd, "role"},
+	{OGRemove, "role"},
+	{Update, "update"},
+	{Follow, "follow"},
+	{Unfollow, "follow"},
+	{Subscribe, "subscription"},
+	{SubscriptionEnd, "subscription"},
+	{SubscriptionGift, "gift"},
+	{Thanks, "thanks"},
+	{Vote, "vote"},
+	{StreamOnline, "stream"},
+	{StreamOffline, "stream"},
+}
+
+// Types are the names of all kinds of event.
+func Types() []string {
+	names := make([]string, len(kinds))
+	for i, k := range kinds {
+		names[i] = string(k.kind)
+	}
+	return names
+}

@@ -47,6 +47,7 @@ var conditions = map[moderatov1.Reason]condition{
 	moderatov1.Reason_REASON_CHANNEL_NOT_LIVE:        {http.StatusConflict, codes.FailedPrecondition, "The channel has no live stream."},
 	moderatov1.Reason_REASON_NOT_FOLLOWING:           {http.StatusConflict, codes.FailedPrecondition, "The user does not follow this channel."},
 	moderatov1.Reason_REASON_BEING_DELETED:           {http.StatusConflict, codes.FailedPrecondition, "What had this id is being deleted. The id is free again when the last trace is gone; try again in a few minutes."},
+	moderatov1.Reason_REASON_WATCHER_TOO_SLOW:        {http.StatusServiceUnavailable, codes.ResourceExhausted, "The listener did not keep up with the events. Go on with the cursor of the last one that was handled."},
 	moderatov1.Reason_REASON_PATH_NOT_FOUND:          {http.StatusNotFound, codes.NotFound, "Nothing is served at this path."},
 	moderatov1.Reason_REASON_METHOD_NOT_ALLOWED:      {http.StatusMethodNotAllowed, codes.Unimplemented, "This path does not take this method; the header Allow lists those it does."},
 	moderatov1.Reason_REASON_BODY_TOO_LARGE:          {http.StatusRequestEntityTooLarge, codes.InvalidArgument, "The request body is larger than 64 KiB."},

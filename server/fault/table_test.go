@@ -50,6 +50,7 @@ var documented = map[string]row{
 	"CHANNEL_NOT_LIVE":        {0, codes.FailedPrecondition},
 	"NOT_FOLLOWING":           {0, codes.FailedPrecondition},
 	"BEING_DELETED":           {0, codes.FailedPrecondition},
+	"WATCHER_TOO_SLOW":        {503, codes.ResourceExhausted},
 	"PATH_NOT_FOUND":          {404, 0},
 	"METHOD_NOT_ALLOWED":      {405, 0},
 	"BODY_TOO_LARGE":          {413, 0},

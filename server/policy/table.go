@@ -13,7 +13,9 @@ import (
 var (
 	userOnly  = []auth.Kind{auth.User}
 	userOrApp = []auth.Kind{auth.User, auth.App}
-	backends  = []auth.Kind{auth.Service}
+	// userOrBackend is for what a backend hears on its own, and apps do not.
+	userOrBackend = []auth.Kind{auth.User, auth.Service}
+	backends      = []auth.Kind{auth.Service}
 )
 
 // Table is who may call what, method by method: section 5 of the interface
@@ -60,6 +62,9 @@ var Table = map[string]Rule{
 	moderatov1.ChannelsService_RemoveOg_FullMethodName:  {Tokens: userOnly, Scope: auth.ChannelModerate, Relation: Owner},
 	// POST /v1/channels/info
 	moderatov1.ChannelsService_UpdateInfo_FullMethodName: {Tokens: userOnly, Scope: auth.ChannelModerate, Relation: Owner},
+
+	// GET /v1/events
+	moderatov1.EventsService_WatchEvents_FullMethodName: {Tokens: userOrBackend, Scope: auth.ChannelModerate, Relation: Moderator},
 
 	// The platform's own backends.
 	platformv1.ChatService_PostMessage_FullMethodName:  {Tokens: backends},

@@ -7,6 +7,10 @@ type dialect interface {
 	nowSQL() string
 	forUpdate() string
 	forShare() string
+	// boundIdle is the statements at the begin and end of a transaction that the
+	// server is to give up when its client is silent for so long; empty where
+	// there is no server.
+	boundIdle(seconds int) (begin, end string)
 	// some is a WHERE clause for at most n of the rows that match, of a statement
 	// that changes or deletes them.
 	some(table, where string, n int) string

@@ -104,6 +104,10 @@ func (mysqlDialect) nowSQL() string { return "CAST(UNIX_TIMESTAMP(NOW(3)) * 1000
 
 func (mysqlDialect) forUpdate() string { return " FOR UPDATE" }
 
+func (mysqlDialect) boundIdle(seconds int) (begin, end string) {
+	return fmt.Sprintf("SET SESSION wait_timeout = %d", seconds), "SET SESSION wait_timeout = DEFAULT"
+}
+
 // forShare is spelled as both MySQL and MariaDB know it.
 func (mysqlDialect) forShare() string { return " LOCK IN SHARE MODE" }
 

@@ -61,6 +61,8 @@ func (sqliteDialect) nowSQL() string {
 
 func (sqliteDialect) forUpdate() string { return "" }
 
+func (sqliteDialect) boundIdle(int) (begin, end string) { return "", "" }
+
 func (sqliteDialect) forShare() string { return "" }
 
 func (sqliteDialect) some(table, where string, n int) string {

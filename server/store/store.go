@@ -25,6 +25,8 @@ type Store struct {
 	Read *ent.Client
 	// Clock tells the database's time.
 	Clock *Clock
+	// Written is raised when a transaction of this Store wrote events.
+	Written Signal
 
 	dialect dialect
 	write   *ent.Client
@@ -63,7 +65,7 @@ func newStore(d dialect, entDialect string, read, write *sql.DB) *Store {
 	client := func(db *sql.DB) *ent.Client {
 		return ent.NewClient(ent.Driver(entsql.OpenDB(entDialect, db)))
 	}
-	s := &Store{dialect: d, readDB: read, writeDB: write, Read: client(read)}
+	s := &Store{dialect: d, readDB: read, writeDB: write, Read: client(read), Written: NewSignal()}
 	s.write = s.Read
 	if write != read {
 		s.write = client(write)

@@ -60,6 +60,27 @@ func (s *Store) Write(ctx context.Context, body func(ctx context.Context, tx *en
 	return err
 }
 
+// WriteBounded is Write for a transaction whose locks must not outlive a client
+// that hangs: the database server gives it up when it hears nothing for so long.
+func (s *Store) WriteBounded(ctx context.Context, idle time.Duration, body func(ctx context.Context, tx *ent.Tx, attempt Attempt) error) error {
+	begin, end := s.dialect.boundIdle(int(idle.Seconds()))
+	if begin == "" {
+		return s.Write(ctx, body)
+	}
+	return s.Write(ctx, func(ctx context.Context, tx *ent.Tx, attempt Attempt) error {
+		if _, err := tx.ExecContext(ctx, begin); err != nil {
+			return fmt.Errorf("bound the transaction: %w", err)
+		}
+		if err := body(ctx, tx, attempt); err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, end); err != nil {
+			return fmt.Errorf("bound the transaction: %w", err)
+		}
+		return nil
+	})
+}
+
 // attempt reports with its error whether the outcome of the commit is unknown.
 func (s *Store) attempt(ctx context.Context, body func(context.Context, *ent.Tx, Attempt) error, attempt Attempt) (unknown bool, err error) {
 	tx, err := s.write.Tx(ctx)

@@ -131,6 +131,9 @@ const (
 	// FAILED_PRECONDITION (gRPC only). The user or channel of this id is being
 	// deleted; the id is free when the last trace is gone. Try again later.
 	Reason_REASON_BEING_DELETED Reason = 37
+	// RESOURCE_EXHAUSTED. The listener did not keep up with the events. Go on with
+	// the cursor of the last one that was handled.
+	Reason_REASON_WATCHER_TOO_SLOW Reason = 38
 )
 
 // Enum value maps for Reason.
@@ -174,6 +177,7 @@ var (
 		35: "REASON_CHANNEL_NOT_LIVE",
 		36: "REASON_NOT_FOLLOWING",
 		37: "REASON_BEING_DELETED",
+		38: "REASON_WATCHER_TOO_SLOW",
 	}
 	Reason_value = map[string]int32{
 		"REASON_UNSPECIFIED":             0,
@@ -214,6 +218,7 @@ var (
 		"REASON_CHANNEL_NOT_LIVE":        35,
 		"REASON_NOT_FOLLOWING":           36,
 		"REASON_BEING_DELETED":           37,
+		"REASON_WATCHER_TOO_SLOW":        38,
 	}
 )
 
@@ -248,7 +253,7 @@ var File_moderato_v1_errors_proto protoreflect.FileDescriptor
 
 const file_moderato_v1_errors_proto_rawDesc = "" +
 	"\n" +
-	"\x18moderato/v1/errors.proto\x12\vmoderato.v1*\xa0\b\n" +
+	"\x18moderato/v1/errors.proto\x12\vmoderato.v1*\xbd\b\n" +
 	"\x06Reason\x12\x16\n" +
 	"\x12REASON_UNSPECIFIED\x10\x00\x12\x18\n" +
 	"\x14REASON_TOKEN_MISSING\x10\x01\x12\x18\n" +
@@ -288,7 +293,8 @@ const file_moderato_v1_errors_proto_rawDesc = "" +
 	"\x16REASON_CATEGORY_IN_USE\x10\"\x12\x1b\n" +
 	"\x17REASON_CHANNEL_NOT_LIVE\x10#\x12\x18\n" +
 	"\x14REASON_NOT_FOLLOWING\x10$\x12\x18\n" +
-	"\x14REASON_BEING_DELETED\x10%BCZ<github.com/moderato-live/moderato/gen/moderato/v1;moderatov1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
+	"\x14REASON_BEING_DELETED\x10%\x12\x1b\n" +
+	"\x17REASON_WATCHER_TOO_SLOW\x10&BCZ<github.com/moderato-live/moderato/gen/moderato/v1;moderatov1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
 var (
 	file_moderato_v1_errors_proto_rawDescOnce sync.Once

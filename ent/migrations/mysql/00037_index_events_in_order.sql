@@ -1,0 +1,2 @@
+-- +goose Up
+ALTER TABLE `events` DROP INDEX `event_position`, ADD INDEX `event_position_occurred_at_channel_id_sequence` (`position`, `occurred_at`, `channel_id`, `sequence`), ADD INDEX `event_type_occurred_at` (`type`, `occurred_at`);

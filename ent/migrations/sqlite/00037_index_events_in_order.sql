@@ -1,0 +1,4 @@
+-- +goose Up
+DROP INDEX `event_position`;
+CREATE INDEX `event_position_occurred_at_channel_id_sequence` ON `events` (`position`, `occurred_at`, `channel_id`, `sequence`);
+CREATE INDEX `event_type_occurred_at` ON `events` (`type`, `occurred_at`);

@@ -1,0 +1,29 @@
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/dialect/entsql"
+	"entgo.io/ent/schema"
+	"entgo.io/ent/schema/field"
+)
+
+// EventSequencer is the one row that says who gives events their positions. It is
+// a lease: its holder names its epoch in every transaction, so that one who lost
+// it writes nothing.
+type EventSequencer struct{ ent.Schema }
+
+// Fields of EventSequencer.
+func (EventSequencer) Fields() []ent.Field {
+	return []ent.Field{
+		field.Int64("id").Annotations(entsql.Annotation{Incremental: new(bool)}).Comment("Always 1."),
+		field.Int64("epoch").Comment("Counts up with each holder."),
+		timestamp("expires_at", "Until when the holder has it."),
+		field.Int64("last_position").Comment("The position that was given last; counts up by one."),
+		field.Int64("trimmed_position").Comment("The highest position whose event retention removed: a cursor before it may miss some."),
+	}
+}
+
+// Annotations of EventSequencer.
+func (EventSequencer) Annotations() []schema.Annotation {
+	return []schema.Annotation{table("event_sequencers")}
+}

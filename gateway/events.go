@@ -1,0 +1,116 @@
+package gateway
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/events"
+	"github.com/moderato-live/moderato/server/fault"
+)
+
+const (
+	eventsPath      = "/v1/events"
+	lastEventHeader = "Last-Event-Id"
+	// reconnectDelay is what a browser waits before it comes back.
+	reconnectDelay = 2 * time.Second
+)
+
+// streamEvents answers with Server-Sent Events: WatchEvents, through the same
+// chain, with `id` as the cursor.
+func (f *facade) streamEvents(w http.ResponseWriter, r *http.Request) {
+	request := &moderatov1.WatchEventsRequest{}
+	if err := (queryParser{}).Parse(request, r.Form, nil); err != nil {
+		violations, _ := unflatten(err.Error())
+		f.refuse(w, r, fault.Invalid(violations...))
+		return
+	}
+	if last := r.Header.Get(lastEventHeader); last != "" { // newer than the address, which a browser repeats
+		request.Cursor = last
+	}
+	out := &eventWriter{w: w, control: http.NewResponseController(w)}
+	header, err := f.conn.Watch(callContext(r), moderatov1.EventsService_WatchEvents_FullMethodName, request, out.send)
+	if err == nil || r.Context().Err() != nil {
+		return
+	}
+	refusal, _ := fault.FromStatus(status.Convert(err))
+	if !out.begun {
+		out.setHeader(header)
+		writeError(w, r, refusal)
+		return
+	}
+	// The stream's answer is a body already: the reason is its last event.
+	_ = out.write(append(append([]byte("event: end\ndata: "), errorText(r, refusal)...), "\n\n"...))
+}
+
+// callContext is the context of a call with the metadata that the mux would hand
+// on.
+func callContext(r *http.Request) context.Context {
+	md := metadata.MD{}
+	for name, values := range r.Header {
+		if key, ok := incomingHeader(name); ok {
+			md.Append(key, values...)
+		}
+	}
+	md.Append("authorization", r.Header.Values("Authorization")...)
+	return metadata.NewOutgoingContext(r.Context(), md)
+}
+
+// eventWriter writes events as they come.
+type eventWriter struct {
+	w       http.ResponseWriter
+	control *http.ResponseController
+	begun   bool
+}
+
+func (e *eventWriter) setHeader(md metadata.MD) {
+	for key, values := range md {
+		if name, ok := outgoingHeader(key); ok {
+			e.w.Header()[http.CanonicalHeaderKey(name)] = values
+		}
+	}
+}
+
+func (e *eventWriter) send(header metadata.MD, message any) error {
+	m, ok := message.(*moderatov1.WatchEventsResponse)
+	if !ok {
+		return fmt.Errorf("a %T is no event", message)
+	}
+	text := fmt.Appendf(nil, "id: %s\n", m.GetCursor())
+	switch {
+	case m.GetEvent() != nil:
+		text = append(append(append(text, "data: "...), events.JSON(m.GetEvent())...), '\n')
+	case !e.begun:
+		e.begin(header)
+		text = fmt.Appendf(text, "retry: %d\n: listening\n", reconnectDelay.Milliseconds())
+	default:
+		text = append(text, ": nothing new\n"...)
+	}
+	return e.write(append(text, '\n'))
+}
+
+// begin sends the header, with which the stream goes on as long as the listener
+// reads.
+func (e *eventWriter) begin(header metadata.MD) {
+	e.begun = true
+	e.setHeader(header)
+	h := e.w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Accel-Buffering", "no") // or nginx keeps events back
+	_ = e.control.SetReadDeadline(time.Time{})
+	e.w.WriteHeader(http.StatusOK)
+}
+
+func (e *eventWriter) write(text []byte) error {
+	_ = e.control.SetWriteDeadline(time.Now().Add(streamWriteTimeout))
+	if _, err := e.w.Write(text); err != nil {
+		return err
+	}
+	return e.control.Flush()
+}
