@@ -31,6 +31,7 @@ var operations = []operation{
 	{"moderato.v1.ModerationService.BanUser", "POST", banPath, banResult},
 	{"moderato.v1.ModerationService.RemoveBan", "DELETE", banPath, nil},
 	{"moderato.v1.ModerationService.MuteUser", "POST", mutePath, muteResult},
+	{"moderato.v1.ModerationService.ListLog", "GET", logPath, paged(logEntry)},
 	{"moderato.v1.ChannelsService.ListChannels", "GET", "/v1/channels", counted(channelRow)},
 	{"moderato.v1.ChannelsService.GetStreamInfo", "GET", "/v1/channels/stream-info", streamInfo},
 	{"moderato.v1.ChannelsService.GetStats", "GET", "/v1/channels/stats", channelStats},
@@ -98,8 +99,8 @@ func TestTheTableHasEveryOperationThatIsServed(t *testing.T) {
 	}
 	slices.Sort(want)
 	slices.Sort(got)
-	if len(want) != 27 || !slices.Equal(got, want) {
-		t.Errorf("%d operations are served:\n%s\nwant 27, and the %d of the table:\n%s",
+	if len(want) != 28 || !slices.Equal(got, want) {
+		t.Errorf("%d operations are served:\n%s\nwant the %d of the table: the 27 of the document, and the log:\n%s",
 			len(got), strings.Join(got, "\n"), len(want), strings.Join(want, "\n"))
 	}
 }

@@ -51,6 +51,10 @@ func (s stub) RemoveBan(ctx context.Context, _ *moderatov1.RemoveBanRequest) (*m
 	return &moderatov1.RemoveBanResponse{}, s.end(ctx)
 }
 
+func (s stub) ListLog(ctx context.Context, _ *moderatov1.ListLogRequest) (*moderatov1.ListLogResponse, error) {
+	return &moderatov1.ListLogResponse{}, s.end(ctx)
+}
+
 func (s stub) MuteUser(ctx context.Context, _ *moderatov1.MuteUserRequest) (*moderatov1.MuteUserResponse, error) {
 	return &moderatov1.MuteUserResponse{}, s.end(ctx)
 }

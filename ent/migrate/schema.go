@@ -276,6 +276,11 @@ var (
 				Columns: []*schema.Column{EventsColumns[1], EventsColumns[5]},
 			},
 			{
+				Name:    "event_channel_id_type_sequence",
+				Unique:  false,
+				Columns: []*schema.Column{EventsColumns[1], EventsColumns[4], EventsColumns[2]},
+			},
+			{
 				Name:    "event_position_occurred_at_channel_id_sequence",
 				Unique:  false,
 				Columns: []*schema.Column{EventsColumns[3], EventsColumns[10], EventsColumns[1], EventsColumns[2]},

@@ -35,6 +35,8 @@ var Table = map[string]Rule{
 	moderatov1.ModerationService_BanUser_FullMethodName:   {Tokens: userOnly, Scope: auth.ChannelModerate, Relation: Moderator},
 	moderatov1.ModerationService_RemoveBan_FullMethodName: {Tokens: userOnly, Scope: auth.ChannelModerate, Relation: Moderator},
 	moderatov1.ModerationService_MuteUser_FullMethodName:  {Tokens: userOnly, Scope: auth.ChannelModerate, Relation: Moderator},
+	// GET /v1/moderation/log
+	moderatov1.ModerationService_ListLog_FullMethodName: {Tokens: userOrBackend, Scope: auth.ChannelModerate, Relation: Moderator},
 
 	// GET /v1/channels, /channels/clips, /channels/vods
 	moderatov1.ChannelsService_ListChannels_FullMethodName: {Tokens: userOrApp, Scope: auth.UsersRead},

@@ -13,6 +13,7 @@ import (
 	_ "google.golang.org/genproto/googleapis/api/annotations"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	structpb "google.golang.org/protobuf/types/known/structpb"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
 	sync "sync"
@@ -847,11 +848,342 @@ func (x *MuteUserResponse) GetMuteExpiresAt() *timestamppb.Timestamp {
 	return nil
 }
 
+// ListLogRequest names the channel, the filters and the page.
+type ListLogRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Required. The channel: a UUID in either case.
+	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
+	// Only what was done to this user: a UUID in either case. Unknown ones have no
+	// rows.
+	UserId string `protobuf:"bytes,2,opt,name=user_id,json=userId" json:"user_id,omitempty"`
+	// Only what this user did: a UUID in either case. Unknown ones have no rows.
+	ModeratorId string `protobuf:"bytes,3,opt,name=moderator_id,json=moderatorId" json:"moderator_id,omitempty"`
+	// Only these types, such as `channel.ban`; at most 100. None is bans, mutes,
+	// deleted messages, roles and changes of the channel, without its audience.
+	Type []string `protobuf:"bytes,4,rep,name=type" json:"type,omitempty"`
+	// Where to go on: `pagination.cursor` of the page before, or empty.
+	Cursor string `protobuf:"bytes,5,opt,name=cursor" json:"cursor,omitempty"`
+	// How many rows at the most: 1 to 100; 20 when unset.
+	Limit         *int32 `protobuf:"varint,6,opt,name=limit" json:"limit,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListLogRequest) Reset() {
+	*x = ListLogRequest{}
+	mi := &file_moderato_v1_moderation_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListLogRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListLogRequest) ProtoMessage() {}
+
+func (x *ListLogRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_moderation_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListLogRequest.ProtoReflect.Descriptor instead.
+func (*ListLogRequest) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *ListLogRequest) GetChannelId() string {
+	if x != nil {
+		return x.ChannelId
+	}
+	return ""
+}
+
+func (x *ListLogRequest) GetUserId() string {
+	if x != nil {
+		return x.UserId
+	}
+	return ""
+}
+
+func (x *ListLogRequest) GetModeratorId() string {
+	if x != nil {
+		return x.ModeratorId
+	}
+	return ""
+}
+
+func (x *ListLogRequest) GetType() []string {
+	if x != nil {
+		return x.Type
+	}
+	return nil
+}
+
+func (x *ListLogRequest) GetCursor() string {
+	if x != nil {
+		return x.Cursor
+	}
+	return ""
+}
+
+func (x *ListLogRequest) GetLimit() int32 {
+	if x != nil && x.Limit != nil {
+		return *x.Limit
+	}
+	return 0
+}
+
+// ListLogResponse is a page of the log.
+type ListLogResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The entries of the page, newest first.
+	Rows []*LogEntry `protobuf:"bytes,1,rep,name=rows" json:"rows,omitempty"`
+	// Where the next page is.
+	Pagination    *Pagination `protobuf:"bytes,2,opt,name=pagination" json:"pagination,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListLogResponse) Reset() {
+	*x = ListLogResponse{}
+	mi := &file_moderato_v1_moderation_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListLogResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListLogResponse) ProtoMessage() {}
+
+func (x *ListLogResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_moderation_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListLogResponse.ProtoReflect.Descriptor instead.
+func (*ListLogResponse) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *ListLogResponse) GetRows() []*LogEntry {
+	if x != nil {
+		return x.Rows
+	}
+	return nil
+}
+
+func (x *ListLogResponse) GetPagination() *Pagination {
+	if x != nil {
+		return x.Pagination
+	}
+	return nil
+}
+
+// LogEntry is something that was done in a channel.
+type LogEntry struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The event's id, as listeners get it: a UUID, lower case.
+	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
+	// The event's number in its channel: counts up by one.
+	Sequence int64 `protobuf:"varint,2,opt,name=sequence" json:"sequence,omitempty"`
+	// The type, such as `channel.ban`.
+	Type string `protobuf:"bytes,3,opt,name=type" json:"type,omitempty"`
+	// When: UTC, milliseconds.
+	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
+	// Who did it; null when nobody did, as when a mute lapses.
+	Moderator *LogUser `protobuf:"bytes,5,opt,name=moderator" json:"moderator,omitempty"`
+	// To whom it was done; null when to nobody.
+	User *LogUser `protobuf:"bytes,6,opt,name=user" json:"user,omitempty"`
+	// The client through which it was done; empty when nobody did it.
+	ClientId string `protobuf:"bytes,7,opt,name=client_id,json=clientId" json:"client_id,omitempty"`
+	// The request that did it; empty when there was none.
+	RequestId string `protobuf:"bytes,8,opt,name=request_id,json=requestId" json:"request_id,omitempty"`
+	// What it changed: the event's payload.
+	Payload       *structpb.Struct `protobuf:"bytes,9,opt,name=payload" json:"payload,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LogEntry) Reset() {
+	*x = LogEntry{}
+	mi := &file_moderato_v1_moderation_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LogEntry) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LogEntry) ProtoMessage() {}
+
+func (x *LogEntry) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_moderation_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LogEntry.ProtoReflect.Descriptor instead.
+func (*LogEntry) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *LogEntry) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *LogEntry) GetSequence() int64 {
+	if x != nil {
+		return x.Sequence
+	}
+	return 0
+}
+
+func (x *LogEntry) GetType() string {
+	if x != nil {
+		return x.Type
+	}
+	return ""
+}
+
+func (x *LogEntry) GetCreatedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.CreatedAt
+	}
+	return nil
+}
+
+func (x *LogEntry) GetModerator() *LogUser {
+	if x != nil {
+		return x.Moderator
+	}
+	return nil
+}
+
+func (x *LogEntry) GetUser() *LogUser {
+	if x != nil {
+		return x.User
+	}
+	return nil
+}
+
+func (x *LogEntry) GetClientId() string {
+	if x != nil {
+		return x.ClientId
+	}
+	return ""
+}
+
+func (x *LogEntry) GetRequestId() string {
+	if x != nil {
+		return x.RequestId
+	}
+	return ""
+}
+
+func (x *LogEntry) GetPayload() *structpb.Struct {
+	if x != nil {
+		return x.Payload
+	}
+	return nil
+}
+
+// LogUser is a user of the log, with their names of today.
+type LogUser struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The user's id: a UUID, lower case. Of a deleted user it is
+	// 00000000-0000-4000-8000-000000000000.
+	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
+	// The name shown to people.
+	DisplayName string `protobuf:"bytes,2,opt,name=display_name,json=displayName" json:"display_name,omitempty"`
+	// The username in lower case.
+	Slug          string `protobuf:"bytes,3,opt,name=slug" json:"slug,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LogUser) Reset() {
+	*x = LogUser{}
+	mi := &file_moderato_v1_moderation_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LogUser) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LogUser) ProtoMessage() {}
+
+func (x *LogUser) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_moderation_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LogUser.ProtoReflect.Descriptor instead.
+func (*LogUser) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *LogUser) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *LogUser) GetDisplayName() string {
+	if x != nil {
+		return x.DisplayName
+	}
+	return ""
+}
+
+func (x *LogUser) GetSlug() string {
+	if x != nil {
+		return x.Slug
+	}
+	return ""
+}
+
 var File_moderato_v1_moderation_proto protoreflect.FileDescriptor
 
 const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"\n" +
-	"\x1cmoderato/v1/moderation.proto\x12\vmoderato.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18moderato/v1/common.proto\"a\n" +
+	"\x1cmoderato/v1/moderation.proto\x12\vmoderato.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1amoderato/v1/channels.proto\x1a\x18moderato/v1/common.proto\"a\n" +
 	"\x10ModeratedChannel\x12\x12\n" +
 	"\x04uuid\x18\x01 \x01(\tR\x04uuid\x12\x1a\n" +
 	"\busername\x18\x02 \x01(\tR\busername\x12\x1d\n" +
@@ -906,7 +1238,36 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"\fmoderator_id\x18\x02 \x01(\tR\vmoderatorId\x12\"\n" +
 	"\rmuted_user_id\x18\x03 \x01(\tR\vmutedUserId\x125\n" +
 	"\x17muted_user_display_name\x18\x04 \x01(\tR\x14mutedUserDisplayName\x12B\n" +
-	"\x0fmute_expires_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\rmuteExpiresAt2\xf9\x06\n" +
+	"\x0fmute_expires_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\rmuteExpiresAt\"\xb4\x01\n" +
+	"\x0eListLogRequest\x12\x1d\n" +
+	"\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x17\n" +
+	"\auser_id\x18\x02 \x01(\tR\x06userId\x12!\n" +
+	"\fmoderator_id\x18\x03 \x01(\tR\vmoderatorId\x12\x12\n" +
+	"\x04type\x18\x04 \x03(\tR\x04type\x12\x16\n" +
+	"\x06cursor\x18\x05 \x01(\tR\x06cursor\x12\x1b\n" +
+	"\x05limit\x18\x06 \x01(\x05B\x05\xaa\x01\x02\b\x01R\x05limit\"u\n" +
+	"\x0fListLogResponse\x12)\n" +
+	"\x04rows\x18\x01 \x03(\v2\x15.moderato.v1.LogEntryR\x04rows\x127\n" +
+	"\n" +
+	"pagination\x18\x02 \x01(\v2\x17.moderato.v1.PaginationR\n" +
+	"pagination\"\xd2\x02\n" +
+	"\bLogEntry\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
+	"\bsequence\x18\x02 \x01(\x03R\bsequence\x12\x12\n" +
+	"\x04type\x18\x03 \x01(\tR\x04type\x129\n" +
+	"\n" +
+	"created_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\x122\n" +
+	"\tmoderator\x18\x05 \x01(\v2\x14.moderato.v1.LogUserR\tmoderator\x12(\n" +
+	"\x04user\x18\x06 \x01(\v2\x14.moderato.v1.LogUserR\x04user\x12\x1b\n" +
+	"\tclient_id\x18\a \x01(\tR\bclientId\x12\x1d\n" +
+	"\n" +
+	"request_id\x18\b \x01(\tR\trequestId\x121\n" +
+	"\apayload\x18\t \x01(\v2\x17.google.protobuf.StructR\apayload\"P\n" +
+	"\aLogUser\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12!\n" +
+	"\fdisplay_name\x18\x02 \x01(\tR\vdisplayName\x12\x12\n" +
+	"\x04slug\x18\x03 \x01(\tR\x04slug2\xde\a\n" +
 	"\x11ModerationService\x12\x9c\x01\n" +
 	"\x15ListModeratedChannels\x12).moderato.v1.ListModeratedChannelsRequest\x1a*.moderato.v1.ListModeratedChannelsResponse\",\x82\xd3\xe4\x93\x02#b\bchannels\x12\x17/v1/moderation/channels\x90\x02\x01\x12\x8b\x01\n" +
 	"\x0eListModerators\x12\".moderato.v1.ListModeratorsRequest\x1a#.moderato.v1.ListModeratorsResponse\"0\x82\xd3\xe4\x93\x02'b\n" +
@@ -915,7 +1276,8 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"\x0fRemoveModerator\x12#.moderato.v1.RemoveModeratorRequest\x1a$.moderato.v1.RemoveModeratorResponse\"$\x82\xd3\xe4\x93\x02\x1e:\x01**\x19/v1/moderation/moderators\x12c\n" +
 	"\aBanUser\x12\x1b.moderato.v1.BanUserRequest\x1a\x1c.moderato.v1.BanUserResponse\"\x1d\x82\xd3\xe4\x93\x02\x17:\x01*\"\x12/v1/moderation/ban\x12i\n" +
 	"\tRemoveBan\x12\x1d.moderato.v1.RemoveBanRequest\x1a\x1e.moderato.v1.RemoveBanResponse\"\x1d\x82\xd3\xe4\x93\x02\x17:\x01**\x12/v1/moderation/ban\x12g\n" +
-	"\bMuteUser\x12\x1c.moderato.v1.MuteUserRequest\x1a\x1d.moderato.v1.MuteUserResponse\"\x1e\x82\xd3\xe4\x93\x02\x18:\x01*\"\x13/v1/moderation/muteBCZ<github.com/moderato-live/moderato/gen/moderato/v1;moderatov1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
+	"\bMuteUser\x12\x1c.moderato.v1.MuteUserRequest\x1a\x1d.moderato.v1.MuteUserResponse\"\x1e\x82\xd3\xe4\x93\x02\x18:\x01*\"\x13/v1/moderation/mute\x12c\n" +
+	"\aListLog\x12\x1b.moderato.v1.ListLogRequest\x1a\x1c.moderato.v1.ListLogResponse\"\x1d\x82\xd3\xe4\x93\x02\x14\x12\x12/v1/moderation/log\x90\x02\x01BCZ<github.com/moderato-live/moderato/gen/moderato/v1;moderatov1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
 var (
 	file_moderato_v1_moderation_proto_rawDescOnce sync.Once
@@ -929,7 +1291,7 @@ func file_moderato_v1_moderation_proto_rawDescGZIP() []byte {
 	return file_moderato_v1_moderation_proto_rawDescData
 }
 
-var file_moderato_v1_moderation_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
+var file_moderato_v1_moderation_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
 var file_moderato_v1_moderation_proto_goTypes = []any{
 	(*ModeratedChannel)(nil),              // 0: moderato.v1.ModeratedChannel
 	(*ListModeratedChannelsRequest)(nil),  // 1: moderato.v1.ListModeratedChannelsRequest
@@ -946,33 +1308,47 @@ var file_moderato_v1_moderation_proto_goTypes = []any{
 	(*RemoveBanResponse)(nil),             // 12: moderato.v1.RemoveBanResponse
 	(*MuteUserRequest)(nil),               // 13: moderato.v1.MuteUserRequest
 	(*MuteUserResponse)(nil),              // 14: moderato.v1.MuteUserResponse
-	(*UserSummary)(nil),                   // 15: moderato.v1.UserSummary
-	(*timestamppb.Timestamp)(nil),         // 16: google.protobuf.Timestamp
+	(*ListLogRequest)(nil),                // 15: moderato.v1.ListLogRequest
+	(*ListLogResponse)(nil),               // 16: moderato.v1.ListLogResponse
+	(*LogEntry)(nil),                      // 17: moderato.v1.LogEntry
+	(*LogUser)(nil),                       // 18: moderato.v1.LogUser
+	(*UserSummary)(nil),                   // 19: moderato.v1.UserSummary
+	(*timestamppb.Timestamp)(nil),         // 20: google.protobuf.Timestamp
+	(*Pagination)(nil),                    // 21: moderato.v1.Pagination
+	(*structpb.Struct)(nil),               // 22: google.protobuf.Struct
 }
 var file_moderato_v1_moderation_proto_depIdxs = []int32{
 	0,  // 0: moderato.v1.ListModeratedChannelsResponse.channels:type_name -> moderato.v1.ModeratedChannel
-	15, // 1: moderato.v1.ListModeratorsResponse.moderators:type_name -> moderato.v1.UserSummary
-	16, // 2: moderato.v1.BanUserResponse.banned_at:type_name -> google.protobuf.Timestamp
-	16, // 3: moderato.v1.MuteUserResponse.mute_expires_at:type_name -> google.protobuf.Timestamp
-	1,  // 4: moderato.v1.ModerationService.ListModeratedChannels:input_type -> moderato.v1.ListModeratedChannelsRequest
-	3,  // 5: moderato.v1.ModerationService.ListModerators:input_type -> moderato.v1.ListModeratorsRequest
-	5,  // 6: moderato.v1.ModerationService.AddModerator:input_type -> moderato.v1.AddModeratorRequest
-	7,  // 7: moderato.v1.ModerationService.RemoveModerator:input_type -> moderato.v1.RemoveModeratorRequest
-	9,  // 8: moderato.v1.ModerationService.BanUser:input_type -> moderato.v1.BanUserRequest
-	11, // 9: moderato.v1.ModerationService.RemoveBan:input_type -> moderato.v1.RemoveBanRequest
-	13, // 10: moderato.v1.ModerationService.MuteUser:input_type -> moderato.v1.MuteUserRequest
-	2,  // 11: moderato.v1.ModerationService.ListModeratedChannels:output_type -> moderato.v1.ListModeratedChannelsResponse
-	4,  // 12: moderato.v1.ModerationService.ListModerators:output_type -> moderato.v1.ListModeratorsResponse
-	6,  // 13: moderato.v1.ModerationService.AddModerator:output_type -> moderato.v1.AddModeratorResponse
-	8,  // 14: moderato.v1.ModerationService.RemoveModerator:output_type -> moderato.v1.RemoveModeratorResponse
-	10, // 15: moderato.v1.ModerationService.BanUser:output_type -> moderato.v1.BanUserResponse
-	12, // 16: moderato.v1.ModerationService.RemoveBan:output_type -> moderato.v1.RemoveBanResponse
-	14, // 17: moderato.v1.ModerationService.MuteUser:output_type -> moderato.v1.MuteUserResponse
-	11, // [11:18] is the sub-list for method output_type
-	4,  // [4:11] is the sub-list for method input_type
-	4,  // [4:4] is the sub-list for extension type_name
-	4,  // [4:4] is the sub-list for extension extendee
-	0,  // [0:4] is the sub-list for field type_name
+	19, // 1: moderato.v1.ListModeratorsResponse.moderators:type_name -> moderato.v1.UserSummary
+	20, // 2: moderato.v1.BanUserResponse.banned_at:type_name -> google.protobuf.Timestamp
+	20, // 3: moderato.v1.MuteUserResponse.mute_expires_at:type_name -> google.protobuf.Timestamp
+	17, // 4: moderato.v1.ListLogResponse.rows:type_name -> moderato.v1.LogEntry
+	21, // 5: moderato.v1.ListLogResponse.pagination:type_name -> moderato.v1.Pagination
+	20, // 6: moderato.v1.LogEntry.created_at:type_name -> google.protobuf.Timestamp
+	18, // 7: moderato.v1.LogEntry.moderator:type_name -> moderato.v1.LogUser
+	18, // 8: moderato.v1.LogEntry.user:type_name -> moderato.v1.LogUser
+	22, // 9: moderato.v1.LogEntry.payload:type_name -> google.protobuf.Struct
+	1,  // 10: moderato.v1.ModerationService.ListModeratedChannels:input_type -> moderato.v1.ListModeratedChannelsRequest
+	3,  // 11: moderato.v1.ModerationService.ListModerators:input_type -> moderato.v1.ListModeratorsRequest
+	5,  // 12: moderato.v1.ModerationService.AddModerator:input_type -> moderato.v1.AddModeratorRequest
+	7,  // 13: moderato.v1.ModerationService.RemoveModerator:input_type -> moderato.v1.RemoveModeratorRequest
+	9,  // 14: moderato.v1.ModerationService.BanUser:input_type -> moderato.v1.BanUserRequest
+	11, // 15: moderato.v1.ModerationService.RemoveBan:input_type -> moderato.v1.RemoveBanRequest
+	13, // 16: moderato.v1.ModerationService.MuteUser:input_type -> moderato.v1.MuteUserRequest
+	15, // 17: moderato.v1.ModerationService.ListLog:input_type -> moderato.v1.ListLogRequest
+	2,  // 18: moderato.v1.ModerationService.ListModeratedChannels:output_type -> moderato.v1.ListModeratedChannelsResponse
+	4,  // 19: moderato.v1.ModerationService.ListModerators:output_type -> moderato.v1.ListModeratorsResponse
+	6,  // 20: moderato.v1.ModerationService.AddModerator:output_type -> moderato.v1.AddModeratorResponse
+	8,  // 21: moderato.v1.ModerationService.RemoveModerator:output_type -> moderato.v1.RemoveModeratorResponse
+	10, // 22: moderato.v1.ModerationService.BanUser:output_type -> moderato.v1.BanUserResponse
+	12, // 23: moderato.v1.ModerationService.RemoveBan:output_type -> moderato.v1.RemoveBanResponse
+	14, // 24: moderato.v1.ModerationService.MuteUser:output_type -> moderato.v1.MuteUserResponse
+	16, // 25: moderato.v1.ModerationService.ListLog:output_type -> moderato.v1.ListLogResponse
+	18, // [18:26] is the sub-list for method output_type
+	10, // [10:18] is the sub-list for method input_type
+	10, // [10:10] is the sub-list for extension type_name
+	10, // [10:10] is the sub-list for extension extendee
+	0,  // [0:10] is the sub-list for field type_name
 }
 
 func init() { file_moderato_v1_moderation_proto_init() }
@@ -980,6 +1356,7 @@ func file_moderato_v1_moderation_proto_init() {
 	if File_moderato_v1_moderation_proto != nil {
 		return
 	}
+	file_moderato_v1_channels_proto_init()
 	file_moderato_v1_common_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -987,7 +1364,7 @@ func file_moderato_v1_moderation_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_moderato_v1_moderation_proto_rawDesc), len(file_moderato_v1_moderation_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   15,
+			NumMessages:   19,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

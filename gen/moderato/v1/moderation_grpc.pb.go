@@ -29,6 +29,7 @@ const (
 	ModerationService_BanUser_FullMethodName               = "/moderato.v1.ModerationService/BanUser"
 	ModerationService_RemoveBan_FullMethodName             = "/moderato.v1.ModerationService/RemoveBan"
 	ModerationService_MuteUser_FullMethodName              = "/moderato.v1.ModerationService/MuteUser"
+	ModerationService_ListLog_FullMethodName               = "/moderato.v1.ModerationService/ListLog"
 )
 
 // ModerationServiceClient is the client API for ModerationService service.
@@ -104,6 +105,14 @@ type ModerationServiceClient interface {
 	// `muteExpiresAt`; unknown user: USER_NOT_FOUND; the channel itself:
 	// TARGET_IS_CHANNEL.
 	MuteUser(ctx context.Context, in *MuteUserRequest, opts ...grpc.CallOption) (*MuteUserResponse, error)
+	// ListLog answers who did what in a channel, newest first: the event rows,
+	// which are written with the changes that they tell of. Not of the interface
+	// document.
+	//
+	// Tokens: user, and only the channel's owner and moderators (else
+	// NOT_CHANNEL_MODERATOR), or service. Scope: `channel.moderate`.
+	// A cursor of another channel or filter: CURSOR_INVALID.
+	ListLog(ctx context.Context, in *ListLogRequest, opts ...grpc.CallOption) (*ListLogResponse, error)
 }
 
 type moderationServiceClient struct {
@@ -184,6 +193,16 @@ func (c *moderationServiceClient) MuteUser(ctx context.Context, in *MuteUserRequ
 	return out, nil
 }
 
+func (c *moderationServiceClient) ListLog(ctx context.Context, in *ListLogRequest, opts ...grpc.CallOption) (*ListLogResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListLogResponse)
+	err := c.cc.Invoke(ctx, ModerationService_ListLog_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // ModerationServiceServer is the server API for ModerationService service.
 // All implementations must embed UnimplementedModerationServiceServer
 // for forward compatibility.
@@ -257,6 +276,14 @@ type ModerationServiceServer interface {
 	// `muteExpiresAt`; unknown user: USER_NOT_FOUND; the channel itself:
 	// TARGET_IS_CHANNEL.
 	MuteUser(context.Context, *MuteUserRequest) (*MuteUserResponse, error)
+	// ListLog answers who did what in a channel, newest first: the event rows,
+	// which are written with the changes that they tell of. Not of the interface
+	// document.
+	//
+	// Tokens: user, and only the channel's owner and moderators (else
+	// NOT_CHANNEL_MODERATOR), or service. Scope: `channel.moderate`.
+	// A cursor of another channel or filter: CURSOR_INVALID.
+	ListLog(context.Context, *ListLogRequest) (*ListLogResponse, error)
 	mustEmbedUnimplementedModerationServiceServer()
 }
 
@@ -287,6 +314,9 @@ func (UnimplementedModerationServiceServer) RemoveBan(context.Context, *RemoveBa
 }
 func (UnimplementedModerationServiceServer) MuteUser(context.Context, *MuteUserRequest) (*MuteUserResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method MuteUser not implemented")
+}
+func (UnimplementedModerationServiceServer) ListLog(context.Context, *ListLogRequest) (*ListLogResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListLog not implemented")
 }
 func (UnimplementedModerationServiceServer) mustEmbedUnimplementedModerationServiceServer() {}
 func (UnimplementedModerationServiceServer) testEmbeddedByValue()                           {}
@@ -435,6 +465,24 @@ func _ModerationService_MuteUser_Handler(srv interface{}, ctx context.Context, d
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ModerationService_ListLog_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListLogRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ModerationServiceServer).ListLog(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ModerationService_ListLog_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ModerationServiceServer).ListLog(ctx, req.(*ListLogRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // ModerationService_ServiceDesc is the grpc.ServiceDesc for ModerationService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -469,6 +517,10 @@ var ModerationService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "MuteUser",
 			Handler:    _ModerationService_MuteUser_Handler,
+		},
+		{
+			MethodName: "ListLog",
+			Handler:    _ModerationService_ListLog_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

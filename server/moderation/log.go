@@ -1,0 +1,175 @@
+package moderation
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/types/known/structpb"
+
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/events"
+	"github.com/moderato-live/moderato/server/fault"
+	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/policy"
+	"github.com/moderato-live/moderato/server/roles"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/server/users"
+	"github.com/moderato-live/moderato/server/validate"
+)
+
+const (
+	defaultLogLimit = 20
+	maxLogLimit     = 100
+)
+
+// logged are the types that a log shows unless it is asked for others: what
+// moderators and owners do, without the comings and goings of the audience.
+var logged = []string{
+	string(events.Ban), string(events.Unban), string(events.Mute), string(events.MuteExpire), string(events.ClearUserMessages),
+	string(events.ModeratorAdd), string(events.ModeratorRemove), string(events.VIPAdd), string(events.VIPRemove),
+	string(events.OGAdd), string(events.OGRemove), string(events.Update),
+}
+
+// logQuery is a request for a page of a log.
+type logQuery struct {
+	channelID, userID, moderatorID uid.ID
+	types                          []string
+	list                           string
+	before                         int64 // sequence
+	limit                          int
+}
+
+func parseLog(req *moderatov1.ListLogRequest) (*logQuery, error) {
+	var f validate.Fields
+	q := &logQuery{
+		channelID:   f.UUID("channelId", req.GetChannelId()),
+		userID:      f.OptionalUUID("userId", req.GetUserId()),
+		moderatorID: f.OptionalUUID("moderatorId", req.GetModeratorId()),
+		types:       slices.Compact(slices.Sorted(slices.Values(events.ParseTypes(&f, req.GetType())))),
+		limit:       f.Limit("limit", req.Limit, defaultLogLimit, maxLogLimit),
+		before:      math.MaxInt64,
+	}
+	if err := f.Err(); err != nil {
+		return nil, err
+	}
+	if len(q.types) == 0 {
+		q.types = logged
+	}
+	q.list = fmt.Sprintf("ListLog/%s/%s/%s/%s", q.channelID, q.userID, q.moderatorID, strings.Join(q.types, ","))
+	if req.GetCursor() != "" && store.DecodeCursor(q.list, req.GetCursor(), &q.before) != nil {
+		return nil, fault.New(moderatov1.Reason_REASON_CURSOR_INVALID)
+	}
+	return q, nil
+}
+
+// ListLog answers who did what in a channel.
+func (s *Service) ListLog(ctx context.Context, req *moderatov1.ListLogRequest) (*moderatov1.ListLogResponse, error) {
+	q, err := parseLog(req)
+	if err != nil {
+		return nil, err
+	}
+	if err := policy.AuthorizeModerator(ctx, s.Store, q.channelID); err != nil {
+		return nil, err
+	}
+	rows, err := s.readLog(ctx, q)
+	if err == nil && len(rows) == 0 {
+		err = roles.CheckChannel(ctx, s.Store, q.channelID)
+	}
+	if err != nil {
+		return nil, s.Store.Classify(err)
+	}
+	result := &moderatov1.ListLogResponse{Rows: rows, Pagination: &moderatov1.Pagination{}}
+	if len(rows) > q.limit {
+		result.Rows = rows[:q.limit]
+		result.Pagination.Cursor, err = store.EncodeCursor(q.list, rows[q.limit-1].GetSequence())
+	}
+	return result, err
+}
+
+// readLog reads up to a row more than the page: each type by its own index, and
+// the newest of all.
+func (s *Service) readLog(ctx context.Context, q *logQuery) ([]*moderatov1.LogEntry, error) {
+	var parts []string
+	var args []any
+	where := "channel_id = ? AND sequence < ?"
+	switch {
+	case q.userID.IsZero() && q.moderatorID.IsZero():
+		for _, kind := range q.types {
+			parts = append(parts, "SELECT * FROM (SELECT id, sequence FROM events WHERE "+where+" AND type = ? ORDER BY sequence DESC LIMIT ?) AS t")
+			args = append(args, q.channelID, q.before, kind, q.limit+1)
+		}
+	default:
+		args = append(args, q.channelID, q.before)
+		for _, by := range []struct {
+			column string
+			id     uid.ID
+		}{{"target_id", q.userID}, {"actor_id", q.moderatorID}} {
+			if !by.id.IsZero() {
+				where += " AND " + by.column + " = ?"
+				args = append(args, by.id)
+			}
+		}
+		parts = append(parts, "SELECT * FROM (SELECT id, sequence FROM events WHERE "+where+" AND type IN ("+store.Placeholders(len(q.types))+") ORDER BY sequence DESC LIMIT ?) AS t")
+		for _, kind := range q.types {
+			args = append(args, kind)
+		}
+		args = append(args, q.limit+1)
+	}
+	var rows []*moderatov1.LogEntry
+	err := store.QueryEach(ctx, s.Store.Read, `
+		SELECT e.id, e.sequence, e.type, e.occurred_at, e.client_id, e.request_id, e.payload,
+			e.actor_id, a.display_name, a.slug, e.target_id, u.display_name, u.slug
+		FROM (SELECT id FROM (`+strings.Join(parts, " UNION ALL ")+`) AS k ORDER BY sequence DESC LIMIT ?) AS p
+		JOIN events e ON e.id = p.id
+		LEFT JOIN users a ON a.id = e.actor_id
+		LEFT JOIN users u ON u.id = e.target_id`,
+		append(args, q.limit+1),
+		func(scan func(...any) error) error {
+			row, err := scanEntry(scan)
+			rows = append(rows, row)
+			return err
+		})
+	slices.SortFunc(rows, func(a, b *moderatov1.LogEntry) int { return cmp.Compare(b.GetSequence(), a.GetSequence()) })
+	return rows, err
+}
+
+// person scans a user of the log, who may be nobody.
+type person struct {
+	id                *uid.ID
+	displayName, slug *string
+}
+
+func (p person) proto() *moderatov1.LogUser {
+	if p.id == nil {
+		return nil
+	}
+	u := &moderatov1.LogUser{Id: p.id.String(), DisplayName: users.DeletedDisplayName, Slug: users.DeletedUsername}
+	if p.displayName != nil {
+		u.DisplayName, u.Slug = *p.displayName, *p.slug
+	}
+	return u
+}
+
+func scanEntry(scan func(...any) error) (*moderatov1.LogEntry, error) {
+	row := &moderatov1.LogEntry{Payload: &structpb.Struct{}}
+	var id uid.ID
+	var at instant.Instant
+	var payload []byte
+	var moderator, user person
+	err := scan(&id, &row.Sequence, &row.Type, &at, &row.ClientId, &row.RequestId, &payload,
+		&moderator.id, &moderator.displayName, &moderator.slug, &user.id, &user.displayName, &user.slug)
+	if err != nil {
+		return nil, err
+	}
+	row.Id, row.CreatedAt, row.Moderator, row.User = id.String(), at.Proto(), moderator.proto(), user.proto()
+	if err := protojson.Unmarshal(payload, row.GetPayload()); err != nil {
+		return nil, fmt.Errorf("payload of event %s: %w", id, err)
+	}
+	return row, nil
+}
