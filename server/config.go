@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/events"
 	"github.com/moderato-live/moderato/server/store"
 )
 
@@ -26,6 +27,8 @@ type Config struct {
 	// Lifetimes are how long tokens live whose issuer does not say; all zero is
 	// auth.DefaultLifetimes.
 	Lifetimes auth.Lifetimes
+	// Retention is how long events are kept; nil is events.DefaultRetention.
+	Retention events.Retention
 	// CORSOrigins are the origins of web pages that may call; empty is any.
 	CORSOrigins []string
 	// DrainDelay is how long the server goes on taking requests after it was told
@@ -51,6 +54,9 @@ func (c *Config) complete() error {
 	}
 	if c.Lifetimes == (auth.Lifetimes{}) {
 		c.Lifetimes = auth.DefaultLifetimes()
+	}
+	if c.Retention == nil {
+		c.Retention = events.DefaultRetention()
 	}
 	if c.Log == nil {
 		c.Log = slog.Default()

@@ -140,6 +140,7 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 	s.admin = &http.Server{Handler: adminHandler(registry, s.ready), ReadHeaderTimeout: 5 * time.Second}
 	s.workers = append(s.workers, sequencer.Run, hub.Run)
 	s.work("look at the rights of listeners", events.RightsInterval, rights.Refresh)
+	s.work("remove old events", events.TrimInterval, (&events.Trimmer{Store: s.Store, Keep: s.config.Retention}).Trim)
 	s.work("purge deleted messages", messages.PurgeInterval, (&messages.Purger{Store: s.Store}).Purge)
 	s.work("announce lapsed mutes", moderation.SweepInterval, (&moderation.Sweeper{Store: s.Store}).Sweep)
 	s.work("erase deleted users and channels", erasure.EraseInterval, (&erasure.Eraser{Store: s.Store, Log: s.config.Log}).Erase)

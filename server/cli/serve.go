@@ -12,6 +12,7 @@ import (
 
 	"github.com/moderato-live/moderato/server"
 	"github.com/moderato-live/moderato/server/demo"
+	"github.com/moderato-live/moderato/server/events"
 	"github.com/moderato-live/moderato/server/store"
 )
 
@@ -24,10 +25,24 @@ type serve struct {
 	RateLimit   requestRate   `help:"Requests a minute for each client and user; 0 is off." default:"${rate_limit}" env:"MODERATO_RATE_LIMIT"`
 	MaxResults  positive      `help:"The longest list that is answered without paging." default:"${max_results}" env:"MODERATO_MAX_RESULTS"`
 	CORSOrigins []string      `name:"cors-origins" help:"Origins of web pages that may call /v1; any when not given." env:"MODERATO_CORS_ORIGINS" placeholder:"ORIGIN"`
+	Retention   retention     `name:"event-retention" help:"How long events, which are the log, are kept: TYPE=DURATION,…; default=DURATION is all types, 0 is for good. When not given 730d for moderation and 90d for the audience and streams." default:"" env:"MODERATO_EVENT_RETENTION" placeholder:"TYPE=DURATION"`
 	DrainDelay  time.Duration `help:"How long to go on answering after SIGTERM, while load balancers learn of it." default:"0s" env:"MODERATO_DRAIN_DELAY"`
 	LogLevel    string        `help:"The least level to log: debug, info, warn or error." enum:"debug,info,warn,error" default:"info" env:"MODERATO_LOG_LEVEL"`
 	LogFormat   string        `help:"text, json, or auto: text on a terminal." enum:"auto,text,json" default:"auto" env:"MODERATO_LOG_FORMAT"`
 	Demo        bool          `help:"Load the demo data and print how to use it." env:"MODERATO_DEMO"`
+}
+
+// retention is events.Retention as a flag.
+type retention events.Retention
+
+// UnmarshalText reads the flag.
+func (r *retention) UnmarshalText(text []byte) error {
+	parsed, err := events.ParseRetention(events.DefaultRetention(), string(text))
+	if err != nil {
+		return fmt.Errorf("the retention %w", err)
+	}
+	*r = retention(parsed)
+	return nil
 }
 
 // Run serves until the process is told to stop.
@@ -47,6 +62,7 @@ func (c *serve) Run(ctx context.Context, s *streams) error {
 		RateLimit:   int(c.RateLimit),
 		MaxResults:  int(c.MaxResults),
 		Lifetimes:   c.Lifetimes(),
+		Retention:   events.Retention(c.Retention),
 		CORSOrigins: c.CORSOrigins,
 		DrainDelay:  c.DrainDelay,
 		Log:         log,

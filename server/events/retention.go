@@ -1,0 +1,178 @@
+package events
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/ent/event"
+	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/uid"
+)
+
+const (
+	// TrimInterval is how often to look for events whose time is over.
+	TrimInterval = time.Minute
+	trimBatch    = 500
+
+	day = 24 * time.Hour
+	// The log of bans and roles is kept longest.
+	keepModeration = 730 * day
+	keepAudience   = 90 * day
+)
+
+// Retention is how long events are kept, by type; 0 is for good.
+type Retention map[Type]time.Duration
+
+// DefaultRetention is two years for what moderators and owners do, and 90 days
+// for the audience and streams.
+func DefaultRetention() Retention {
+	r := Retention{}
+	for _, k := range kinds {
+		switch k.payload {
+		case "follow", "subscription", "gift", "thanks", "vote", "stream":
+			r[k.kind] = keepAudience
+		default:
+			r[k.kind] = keepModeration
+		}
+	}
+	return r
+}
+
+// ParseRetention changes some types of a retention: TYPE=DURATION, separated by
+// commas. `default` as type is every type. A duration is Go's, or in days: 90d.
+func ParseRetention(base Retention, text string) (Retention, error) {
+	r := Retention{}
+	for kind, keep := range base {
+		r[kind] = keep
+	}
+	for _, part := range strings.FieldsFunc(text, func(c rune) bool { return c == ',' || c == ' ' }) {
+		name, value, _ := strings.Cut(part, "=")
+		keep, err := parseDays(value)
+		switch {
+		case err != nil || keep < 0:
+			return nil, fmt.Errorf("%q: must be TYPE=DURATION, such as channel.follow=30d or channel.ban=0", part)
+		case name == "default":
+			for kind := range r {
+				r[kind] = keep
+			}
+		case !slices.Contains(Types(), name):
+			return nil, fmt.Errorf("%q: there is no type %q; there are %s", part, name, strings.Join(Types(), ", "))
+		default:
+			r[Type(name)] = keep
+		}
+	}
+	return r, nil
+}
+
+func parseDays(text string) (time.Duration, error) {
+	if number, isDays := strings.CutSuffix(text, "d"); isDays {
+		hours, err := time.ParseDuration(number + "h")
+		if hours > (1<<63-1)/24 {
+			return 0, fmt.Errorf("%s is too long", text)
+		}
+		return 24 * hours, err
+	}
+	return time.ParseDuration(text)
+}
+
+// Trimmer removes events whose time is over, in small transactions. A channel
+// remembers up to which sequence some may be missing, and the sequencer's row up
+// to which position: a cursor before that is refused.
+type Trimmer struct {
+	Store *store.Store
+	Keep  Retention
+}
+
+// Trim removes everything whose time is over.
+func (w *Trimmer) Trim(ctx context.Context) error {
+	for _, k := range kinds {
+		if w.Keep[k.kind] == 0 {
+			continue
+		}
+		for {
+			removed, err := w.batch(ctx, k.kind)
+			if err != nil {
+				return fmt.Errorf("trim %s: %w", k.kind, err)
+			}
+			if removed < trimBatch {
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// old is an event to remove.
+type old struct {
+	id, channelID      uid.ID
+	sequence, position int64
+}
+
+func (w *Trimmer) batch(ctx context.Context, kind Type) (removed int, err error) {
+	now, err := w.Store.Clock.Now(ctx, w.Store.Read)
+	if err != nil {
+		return 0, err
+	}
+	before := now.Add(-w.Keep[kind])
+	if some, err := w.find(ctx, w.Store.Read, kind, before, 1); err != nil || len(some) == 0 {
+		return 0, err // which is most often so, and needs no transaction
+	}
+	err = w.Store.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
+		rows, err := w.find(ctx, tx, kind, before, trimBatch)
+		if removed = len(rows); err != nil || removed == 0 {
+			return err
+		}
+		return w.remove(ctx, tx, rows)
+	})
+	return removed, err
+}
+
+// find is the oldest events of a type from before an instant. Those without a
+// position wait for it: nobody has heard of them.
+func (w *Trimmer) find(ctx context.Context, q store.Queryer, kind Type, before instant.Instant, limit int) ([]old, error) {
+	var rows []old
+	err := store.QueryEach(ctx, q, `
+		SELECT id, channel_id, sequence, position FROM events
+		WHERE type = ? AND occurred_at < ? AND position IS NOT NULL ORDER BY occurred_at LIMIT ?`,
+		[]any{kind, before, limit},
+		func(scan func(...any) error) error {
+			var o old
+			err := scan(&o.id, &o.channelID, &o.sequence, &o.position)
+			rows = append(rows, o)
+			return err
+		})
+	return rows, err
+}
+
+// remove marks what will be missing, and removes it. Channels are locked in the
+// order of their ids, as everywhere.
+func (w *Trimmer) remove(ctx context.Context, tx *ent.Tx, rows []old) error {
+	sequences, position, ids := map[uid.ID]int64{}, int64(0), make([]uid.ID, len(rows))
+	for i, o := range rows {
+		sequences[o.channelID] = max(sequences[o.channelID], o.sequence)
+		position, ids[i] = max(position, o.position), o.id
+	}
+	channels := make([]uid.ID, 0, len(sequences))
+	for id := range sequences {
+		channels = append(channels, id)
+	}
+	slices.SortFunc(channels, func(a, b uid.ID) int { return bytes.Compare(a[:], b[:]) })
+	for _, id := range channels {
+		_, err := tx.ExecContext(ctx, "UPDATE channels SET trimmed_sequence = ? WHERE id = ? AND trimmed_sequence < ?", sequences[id], id, sequences[id])
+		if err != nil {
+			return err
+		}
+	}
+	_, err := tx.ExecContext(ctx, "UPDATE event_sequencers SET trimmed_position = ? WHERE id = ? AND trimmed_position < ?", position, theRow, position)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Event.Delete().Where(event.IDIn(ids...)).Exec(ctx)
+	return err
+}

@@ -1,0 +1,214 @@
+// Package fsck checks that a whole database is as its rules say: what every
+// transaction keeps, looked at from outside.
+package fsck
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/moderato-live/moderato/server/events"
+	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/store"
+)
+
+// maxFindings is how many findings of one check are told.
+const maxFindings = 100
+
+// Finding is something that is not as it must be.
+type Finding struct {
+	// Check is the rule that does not hold.
+	Check string
+	// What says what was found.
+	What string
+}
+
+// String is the finding in one line.
+func (f Finding) String() string { return f.Check + ": " + f.What }
+
+// check is a rule: a statement that yields a text for each violation of it. One
+// statement sees one instant, so that a check may run while servers do.
+type check struct {
+	name  string
+	query string
+	args  []any
+}
+
+// Run makes every check and tells each finding, and before each check its name.
+func Run(ctx context.Context, s *store.Store, keep events.Retention, progress func(check string), found func(Finding)) error {
+	now, err := s.Clock.Now(ctx, s.Read)
+	if err != nil {
+		return err
+	}
+	for _, c := range checks(s, keep, now) {
+		progress(c.name)
+		if err := c.run(ctx, s, found); err != nil {
+			return fmt.Errorf("%s: %w", c.name, err)
+		}
+	}
+	return nil
+}
+
+func (c check) run(ctx context.Context, s *store.Store, found func(Finding)) error {
+	n := 0
+	return store.QueryEach(ctx, s.Read, c.query+fmt.Sprintf(" LIMIT %d", maxFindings), c.args, func(scan func(...any) error) error {
+		var id, what string
+		err := scan(&id, &what)
+		if n++; n == maxFindings {
+			what += " (there may be more)"
+		}
+		found(Finding{Check: c.name, What: id + " " + what})
+		return err
+	})
+}
+
+// checks are all rules.
+func checks(s *store.Store, keep events.Retention, now instant.Instant) []check {
+	d := dialectOf(s)
+	all := []check{
+		{
+			"every ban has its events",
+			`SELECT ` + d.pair("b.channel_id", "b.user_id") + `, 'is a ban without the event ' || t.type
+			FROM bans b JOIN (SELECT 'channel.ban' AS type UNION ALL SELECT 'channel.chat.clear_user_messages') t ON 1 = 1
+			WHERE b.banned_at > ? AND NOT EXISTS (
+				SELECT 1 FROM events e WHERE e.channel_id = b.channel_id AND e.target_id = b.user_id AND e.type = t.type AND e.occurred_at = b.banned_at)`,
+			[]any{keptSince(keep, now)},
+		},
+		{
+			"the sequence of a channel has no gap",
+			`SELECT ` + d.hex("c.id") + `, 'has ' || COUNT(e.id) || ' events after ' || c.trimmed_sequence || ' up to ' || c.event_sequence
+			FROM channels c LEFT JOIN events e ON e.channel_id = c.id AND e.sequence > c.trimmed_sequence
+			GROUP BY c.id, c.trimmed_sequence, c.event_sequence
+			HAVING COUNT(e.id) <> CASE WHEN c.event_sequence > c.trimmed_sequence THEN c.event_sequence - c.trimmed_sequence ELSE 0 END
+				OR COALESCE(MAX(e.sequence), 0) > c.event_sequence`,
+			nil,
+		},
+		{
+			"events get their position soon",
+			`SELECT ` + d.hex("id") + `, 'happened at ' || occurred_at || ' and has no position' FROM events WHERE position IS NULL AND occurred_at < ?`,
+			[]any{now.Add(-time.Minute)},
+		},
+		{
+			"every position is given once",
+			`SELECT position, 'is of ' || COUNT(*) || ' events' FROM events WHERE position IS NOT NULL GROUP BY position HAVING COUNT(*) > 1`,
+			nil,
+		},
+		{
+			"positions are within those given",
+			`SELECT ` + d.hex("e.id") + `, 'has the position ' || e.position FROM events e JOIN event_sequencers q ON e.position > q.last_position`,
+			nil,
+		},
+		{
+			"positions follow the sequence of their channel",
+			`SELECT ` + d.hex("a.id") + `, 'has a later position than the event that follows it in its channel'
+			FROM events a JOIN events b ON b.channel_id = a.channel_id AND b.sequence = a.sequence + 1
+			WHERE b.position < a.position OR (a.position IS NULL AND b.position IS NOT NULL)`,
+			nil,
+		},
+		{
+			"a channel is live exactly while it has a stream that has not ended",
+			`SELECT ` + d.hex("c.id") + `, 'has ' || COUNT(s.id) || ' streams that have not ended, and is live: ' || c.is_live
+			FROM channels c LEFT JOIN streams s ON s.channel_id = c.id AND s.ended_at IS NULL
+			GROUP BY c.id, c.is_live, c.live_started_at
+			HAVING COUNT(s.id) <> CASE WHEN c.is_live THEN 1 ELSE 0 END OR (c.is_live AND MAX(s.started_at) <> c.live_started_at)`,
+			nil,
+		},
+		{
+			"mutes that have lapsed are announced",
+			`SELECT ` + d.pair("channel_id", "user_id") + `, 'is a mute that lapsed at ' || expires_at FROM mutes WHERE expires_at < ?`,
+			[]any{now.Add(-time.Minute)},
+		},
+		{
+			"subscriptions that have ended are swept",
+			`SELECT ` + d.pair("channel_id", "user_id") + `, 'is a subscription that ended at ' || expires_at || ' and is counted'
+			FROM subscriptions WHERE is_active AND expires_at < ?`,
+			[]any{now.Add(-time.Minute)},
+		},
+		{
+			"the number of channels is that of the rows",
+			`SELECT n.id, 'channels are counted, and there are ' || (SELECT COUNT(*) FROM channels) FROM (SELECT
+				(SELECT COALESCE(SUM(count), 0) FROM channel_counts) + (SELECT COALESCE(SUM(delta), 0) FROM channel_count_deltas) AS id) n
+			WHERE n.id <> (SELECT COUNT(*) FROM channels)`,
+			nil,
+		},
+	}
+	return append(append(all, counters(d)...), references(d)...)
+}
+
+// keptSince is from when on the events of a ban must be there.
+func keptSince(keep events.Retention, now instant.Instant) instant.Instant {
+	shortest := keep[events.Ban]
+	if clear := keep[events.ClearUserMessages]; shortest == 0 || (clear > 0 && clear < shortest) {
+		shortest = clear
+	}
+	if shortest == 0 {
+		return 0
+	}
+	return now.Add(-shortest)
+}
+
+// counters compare each counter of a channel with the rows that it counts.
+func counters(d dialect) []check {
+	var all []check
+	for _, c := range []struct{ column, rows string }{
+		{"follower_count", "SELECT COUNT(*) FROM follows r WHERE r.channel_id = c.id"},
+		{"subscriber_count", "SELECT COUNT(*) FROM subscriptions r WHERE r.channel_id = c.id AND r.is_active"},
+		{"clip_count", "SELECT COUNT(*) FROM clips r WHERE r.channel_id = c.id"},
+		{"vod_count", "SELECT COUNT(*) FROM vods r WHERE r.channel_id = c.id"},
+		{"new_follower_count", "SELECT COUNT(*) FROM follows r WHERE r.channel_id = c.id AND r.followed_at >= c.live_started_at"},
+		{"new_subscriber_count", "SELECT COUNT(*) FROM subscriptions r WHERE r.channel_id = c.id AND r.is_active AND r.subscribed_at >= c.live_started_at"},
+	} {
+		all = append(all, check{
+			name: c.column + " is that of the rows",
+			query: `SELECT ` + d.hex("n.id") + `, 'has the ` + c.column + ` ' || n.kept || ', and there are ' || n.counted
+				FROM (SELECT c.id, c.` + c.column + ` AS kept, (` + c.rows + `) AS counted FROM channels c) n WHERE n.kept <> n.counted`,
+		})
+	}
+	return all
+}
+
+// references are the columns that name what must be there. What is being erased
+// is left out.
+func references(d dialect) []check {
+	var all []check
+	for _, r := range []struct{ table, column, to string }{
+		{"channels", "id", "users"},
+		{"follows", "channel_id", "channels"},
+		{"follows", "user_id", "users"},
+		{"subscriptions", "channel_id", "channels"},
+		{"subscriptions", "user_id", "users"},
+		{"roles", "channel_id", "channels"},
+		{"roles", "user_id", "users"},
+		{"bans", "channel_id", "channels"},
+		{"bans", "user_id", "users"},
+		{"bans", "moderator_id", "users"},
+		{"clips", "channel_id", "channels"},
+		{"clips", "creator_id", "users"},
+		{"vods", "channel_id", "channels"},
+		{"streams", "channel_id", "channels"},
+		{"votes", "channel_id", "channels"},
+		{"activities", "channel_id", "channels"},
+		{"events", "channel_id", "channels"},
+		{"messages", "channel_id", "channels"},
+		{"messages", "user_id", "users"},
+	} {
+		all = append(all, check{
+			name: fmt.Sprintf("%s.%s names one of %s", r.table, r.column, r.to),
+			query: fmt.Sprintf(`SELECT %s, 'is named by %s.%s and is not there' FROM %s r
+				WHERE NOT EXISTS (SELECT 1 FROM %s x WHERE x.id = r.%s) AND NOT EXISTS (SELECT 1 FROM erasures e WHERE e.id = r.%[6]s)`,
+				d.hex("r."+r.column), r.table, r.column, r.table, r.to, r.column),
+		})
+	}
+	return all
+}
+
+// dialect is how ids are told.
+type dialect struct{ embedded bool }
+
+func dialectOf(s *store.Store) dialect { return dialect{s.IsEmbedded()} }
+
+func (d dialect) hex(column string) string { return "LOWER(HEX(" + column + "))" }
+
+func (d dialect) pair(channel, user string) string {
+	return d.hex(channel) + " || ' ' || " + d.hex(user)
+}
