@@ -3,6 +3,7 @@ package platform
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
@@ -37,6 +38,7 @@ func (p putter) activity(ctx context.Context, r *platformv1.ActivityRecord) (*en
 	key := f.Text("key", r.GetKey(), 1, maxActivityKey)
 	kind := f.ActivityType("type", r.GetType())
 	userID := f.UUID("info.userId", r.GetInfo().GetFields()["userId"].GetStringValue())
+	f.Time("createdAt", r.GetCreatedAt())
 	checkNumbers(&f, "info", structpb.NewStructValue(r.GetInfo()))
 	checkNumbers(&f, "action", structpb.NewStructValue(r.GetAction()))
 	if err := f.Err(); err != nil {
@@ -73,7 +75,7 @@ func (p putter) activity(ctx context.Context, r *platformv1.ActivityRecord) (*en
 func checkNumbers(f *validate.Fields, field string, v *structpb.Value) {
 	switch kind := v.GetKind().(type) {
 	case *structpb.Value_NumberValue:
-		if n := kind.NumberValue; n > validate.MaxInteger || n < -validate.MaxInteger {
+		if math.IsNaN(kind.NumberValue) || math.Abs(kind.NumberValue) > validate.MaxInteger {
 			f.Add(field, fmt.Sprintf("must be a number of at most %d, so that it keeps its digits", validate.MaxInteger))
 		}
 	case *structpb.Value_StructValue:

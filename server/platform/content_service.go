@@ -114,12 +114,13 @@ func (s *Content) RecordVote(ctx context.Context, req *platformv1.RecordVoteRequ
 	var f validate.Fields
 	v := ent.Vote{
 		ID:      f.UUID("id", req.GetId()),
-		Epoch:   f.Natural("epoch", req.GetEpoch()),
+		Epoch:   f.Fact("epoch", req.GetEpoch()),
 		Address: f.Text("address", req.GetAddress(), 0, validate.MaxName),
 		Amount:  f.Amount("amount", req.GetAmount()),
 	}
 	v.ChannelID = f.UUID("channelId", req.GetChannelId())
 	userID := f.UUID("userId", req.GetUserId())
+	f.Time("votedAt", req.GetVotedAt())
 	checkNumbers(&f, "action", structpb.NewStructValue(req.GetAction()))
 	if err := f.Err(); err != nil {
 		return nil, err
@@ -197,7 +198,8 @@ func parseKeyed(f *validate.Fields, kind string, req interface {
 	GetUserId() string
 	GetKey() string
 	GetAction() *structpb.Struct
-}, at *timestamppb.Timestamp) keyed {
+}, timeField string, at *timestamppb.Timestamp) keyed {
+	f.Time(timeField, at)
 	checkNumbers(f, "action", structpb.NewStructValue(req.GetAction()))
 	return keyed{
 		kind:      kind,
@@ -240,7 +242,7 @@ func (s *Content) recordKeyed(ctx context.Context, k keyed, emit func(*events.Ch
 // RecordGift records subscriptions that a user gave.
 func (s *Content) RecordGift(ctx context.Context, req *platformv1.RecordGiftRequest) (*platformv1.RecordGiftResponse, error) {
 	var f validate.Fields
-	k := parseKeyed(&f, giftActivity, req, req.GetGiftedAt())
+	k := parseKeyed(&f, giftActivity, req, "giftedAt", req.GetGiftedAt())
 	k.facts = map[string]any{"count": f.Amount("count", req.GetCount())}
 	if err := f.Err(); err != nil {
 		return nil, err
@@ -263,7 +265,7 @@ func (s *Content) RecordGift(ctx context.Context, req *platformv1.RecordGiftRequ
 // RecordThanks records thanks of a user.
 func (s *Content) RecordThanks(ctx context.Context, req *platformv1.RecordThanksRequest) (*platformv1.RecordThanksResponse, error) {
 	var f validate.Fields
-	k := parseKeyed(&f, thanksActivity, req, req.GetThankedAt())
+	k := parseKeyed(&f, thanksActivity, req, "thankedAt", req.GetThankedAt())
 	message := f.Text("message", req.GetMessage(), 0, validate.MaxMessage)
 	k.facts = map[string]any{"amount": f.Amount("amount", req.GetAmount()), "message": message}
 	if err := f.Err(); err != nil {

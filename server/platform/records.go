@@ -108,13 +108,10 @@ func (p putter) message(ctx context.Context, r *platformv1.MessageRecord) error 
 		UserID:    f.UUID("userId", r.GetUserId()),
 		Text:      f.Message("text", r.GetText()),
 	}
-	if r.GetSentAt() == nil {
-		f.Add("sentAt", "is required")
-	}
+	m.SentAt, _ = f.RequiredTime("sentAt", r.GetSentAt())
 	if err := f.Err(); err != nil {
 		return err
 	}
-	m.SentAt = instant.OfProto(r.GetSentAt())
 	if err := errors.Join(p.requireChannel(ctx, m.ChannelID), p.requireUser(ctx, m.UserID)); err != nil {
 		return err
 	}
