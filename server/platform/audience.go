@@ -172,7 +172,7 @@ func (p putter) tellSubscription(ctx context.Context, c *events.Change, before, 
 	wasActive := isActive(before, p.now)
 	if before != nil && before.IsActive && !wasActive {
 		// It lapsed, and the sweeper has not told of it yet.
-		audience.EmitSubscription(c, events.SubscriptionEnd, user, before)
+		c.ByNobody(func() { audience.EmitSubscription(c, events.SubscriptionEnd, user, before) })
 	}
 	switch {
 	case after.IsActive:

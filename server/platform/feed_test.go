@@ -26,6 +26,8 @@ import (
 	"github.com/moderato-live/moderato/server/counts"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/store/storetest"
 	"github.com/moderato-live/moderato/server/uid"
 )
 
@@ -68,6 +70,18 @@ func newFeed(t *testing.T, s *servertest.Server) *feed {
 func eachFeed(t *testing.T, test func(t *testing.T, f *feed)) {
 	t.Helper()
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) { test(t, newFeed(t, s)) })
+}
+
+// eachPair runs a test on two servers of one database; the feed calls the first.
+func eachPair(t *testing.T, test func(t *testing.T, f *feed, other *servertest.Server)) {
+	t.Helper()
+	storetest.Each(t, func(t *testing.T, url store.URL) {
+		first, second := servertest.Start(t, servertest.Config(url)), servertest.Start(t, servertest.Config(url))
+		first.Load(t, servertest.World()...)
+		f := newFeed(t, first)
+		second.Store.Clock.Freeze(f.now)
+		test(t, f, second)
+	})
 }
 
 // to sets the clock.
