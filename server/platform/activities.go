@@ -31,8 +31,9 @@ const (
 	voteActivity       = "vote"
 )
 
-// activity puts an activity as its record has it.
-func (p putter) activity(ctx context.Context, r *platformv1.ActivityRecord) (*ent.Activity, error) {
+// activity puts an activity as its record has it. Unless it mayChangeType, what is
+// kept under its key must be of the same type.
+func (p putter) activity(ctx context.Context, r *platformv1.ActivityRecord, mayChangeType bool) (*ent.Activity, error) {
 	var f validate.Fields
 	channelID := f.UUID("channelId", r.GetChannelId())
 	key := f.Text("key", r.GetKey(), 1, maxActivityKey)
@@ -62,6 +63,9 @@ func (p putter) activity(ctx context.Context, r *platformv1.ActivityRecord) (*en
 	}
 	if before == nil {
 		return p.addActivity(ctx, channel, a)
+	}
+	if before.Type != kind && !mayChangeType {
+		return nil, ofAnotherType("key", before)
 	}
 	update := p.Activity.UpdateOne(before).SetType(kind).SetUserID(userID).SetInfo(a.Info).SetAction(a.Action)
 	if r.GetCreatedAt() != nil {
@@ -140,9 +144,13 @@ func (p putter) record(ctx context.Context, channel *ent.Channel, o occurrence) 
 func (p putter) repeated(ctx context.Context, channelID uid.ID, field, key, kind string) (*ent.Activity, error) {
 	before, err := p.findActivity(ctx, channelID, key)
 	if before != nil && before.Type != kind {
-		return nil, fault.Invalid(fault.Violation{Field: field, Description: "belongs to another activity of the channel, of type " + before.Type})
+		return nil, ofAnotherType(field, before)
 	}
 	return before, err
+}
+
+func ofAnotherType(field string, before *ent.Activity) error {
+	return fault.Invalid(fault.Violation{Field: field, Description: "belongs to another activity of the channel, of type " + before.Type})
 }
 
 // describe is the info of an activity as it is stored: it names the user, with

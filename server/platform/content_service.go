@@ -59,7 +59,7 @@ func (s *Content) DeleteClip(ctx context.Context, req *platformv1.DeleteClipRequ
 		if _, err := p.lockChannel(ctx, row.ChannelID); err != nil {
 			return err
 		}
-		deleted, err := p.Clip.Delete().Where(clip.ID(id)).Exec(ctx)
+		deleted, err := p.Clip.Delete().Where(clip.ID(id), clip.ChannelID(row.ChannelID)).Exec(ctx)
 		if err != nil || deleted == 0 {
 			return err
 		}
@@ -100,7 +100,7 @@ func (s *Content) DeleteVod(ctx context.Context, req *platformv1.DeleteVodReques
 		if _, err := p.lockChannel(ctx, row.ChannelID); err != nil {
 			return err
 		}
-		deleted, err := p.Vod.Delete().Where(vod.ID(id)).Exec(ctx)
+		deleted, err := p.Vod.Delete().Where(vod.ID(id), vod.ChannelID(row.ChannelID)).Exec(ctx)
 		if err != nil || deleted == 0 {
 			return err
 		}
@@ -152,7 +152,8 @@ func (p putter) recordVote(ctx context.Context, c *events.Change, v ent.Vote, us
 		return before, err
 	}
 	key := v.ID.String()
-	if _, err := p.repeated(ctx, v.ChannelID, "id", key, voteActivity); err != nil {
+	known, err := p.repeated(ctx, v.ChannelID, "id", key, voteActivity)
+	if err != nil {
 		return nil, err
 	}
 	v.UserID, v.Username, v.VotedAt = &userID, user.Username, p.orNow(req.GetVotedAt())
@@ -171,6 +172,9 @@ func (p putter) recordVote(ctx context.Context, c *events.Change, v ent.Vote, us
 		Amount:          v.Amount,
 		VotedAt:         v.VotedAt.Proto(),
 	})
+	if known != nil {
+		return &v, nil // its activity was put, or imported, before it
+	}
 	channel, err := p.Channel.Get(ctx, v.ChannelID)
 	if err != nil {
 		return nil, err
@@ -292,7 +296,7 @@ func (s *Content) PutActivity(ctx context.Context, req *platformv1.PutActivityRe
 	var row *ent.Activity
 	err := write(ctx, s.Store, func(ctx context.Context, p putter) error {
 		var err error
-		row, err = p.activity(ctx, req.GetActivity())
+		row, err = p.activity(ctx, req.GetActivity(), false)
 		return err
 	})
 	if err != nil {

@@ -329,6 +329,27 @@ func (f *feed) wantREST(as servertest.Credentials, path, want string, args ...an
 	}
 }
 
+// cursor is the cursor of a page, as JSON.
+func (f *feed) cursor(path string) string {
+	f.t.Helper()
+	var body struct {
+		Data struct{ Pagination struct{ Cursor json.RawMessage } }
+	}
+	r := f.REST(f.t, f.owners[servertest.Owner], "GET", "/v1/channels"+path, "")
+	if err := json.Unmarshal([]byte(r.Body), &body); err != nil {
+		f.t.Fatal(err)
+	}
+	return string(body.Data.Pagination.Cursor)
+}
+
+// same wants every table to be as it was.
+func (f *feed) same(before []string) {
+	f.t.Helper()
+	if diff := cmp.Diff(before, f.dump()); diff != "" {
+		f.t.Errorf("what should not change did (-before +after):\n%s", diff)
+	}
+}
+
 // sweep has lapsed subscriptions end.
 func (f *feed) sweep() {
 	f.t.Helper()

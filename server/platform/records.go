@@ -70,7 +70,7 @@ func (p putter) put(ctx context.Context, rec *platformv1.Record) (err error) {
 	case *platformv1.Record_Vote:
 		err = p.vote(ctx, kind.Vote)
 	case *platformv1.Record_Activity:
-		_, err = p.activity(ctx, kind.Activity)
+		_, err = p.activity(ctx, kind.Activity, true)
 	default:
 		err = fault.Invalid(fault.Violation{Description: "must have one kind of record: " + strings.Join(recordKinds(), ", ")})
 	}
