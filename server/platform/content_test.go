@@ -118,7 +118,7 @@ func TestVodIsPutReplacedAndDeleted(t *testing.T) {
 		request := &platformv1.PutVodRequest{Vod: full}
 		f.refuse(edit(request, []string{"vod", "channelId"}, servertest.Other.String()), "INVALID_ARGUMENT",
 			"vod.channelId must be that of the present VOD, which does not change")
-		f.refuse(edit(request, []string{"vod", "endedAt"}, (start - 8).Proto()), "INVALID_ARGUMENT", "vod.endedAt must not be before startedAt")
+		f.refuse(edit(request, []string{"vod", "endedAt"}, (start-8).Proto()), "INVALID_ARGUMENT", "vod.endedAt must not be before startedAt")
 
 		f.once(&platformv1.DeleteVodRequest{VodId: vod1})
 		f.wantREST(owner, vods, none)

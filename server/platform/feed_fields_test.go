@@ -152,11 +152,11 @@ func TestEverythingWrongIsToldAtOnce(t *testing.T) {
 	vod := []string{"vod.id is required", "vod.channelId is required", "vod.title is required", "vod.startedAt is required", "vod.endedAt is required"}
 	act := []string{"activity.channelId is required", "activity.key is required", "activity.type " + noType, "activity.info.userId is required"}
 	empty := map[proto.Message][]string{
-		&platformv1.FollowRequest{}:                 who,
-		&platformv1.UnfollowRequest{}:               who,
-		&platformv1.SetFollowNotificationsRequest{}: who,
-		&platformv1.EndSubscriptionRequest{}:        who,
-		&platformv1.PutSubscriptionRequest{}:        subscription,
+		&platformv1.FollowRequest{}:                                                        who,
+		&platformv1.UnfollowRequest{}:                                                      who,
+		&platformv1.SetFollowNotificationsRequest{}:                                        who,
+		&platformv1.EndSubscriptionRequest{}:                                               who,
+		&platformv1.PutSubscriptionRequest{}:                                               subscription,
 		&platformv1.PutSubscriptionRequest{Subscription: &platformv1.SubscriptionRecord{}}: subscription,
 		&platformv1.StartStreamRequest{}:                                                   {"channelId is required"},
 		&platformv1.UpdateStreamRequest{}:                                                  {"channelId is required", "viewerCount is required, or previewImgUrl instead"},

@@ -119,7 +119,6 @@ func (f *feed) exec(statement string, args ...any) {
 // with bad ones: they are not told what else is wrong.
 func TestFeedTakesServiceTokensOnly(t *testing.T) {
 	eachFeed(t, func(t *testing.T, f *feed) {
-		// The clock moves before the tokens are made, which are then looked up.
 		revoked := f.AsService(t)
 		if _, err := auth.Revoke(context.Background(), f.Store, revoked.Token, nil); err != nil {
 			t.Fatal(err)

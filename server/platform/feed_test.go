@@ -207,6 +207,7 @@ func (f *feed) dumpTable(table string) (lines []string) {
 	if err != nil {
 		f.t.Fatal(err)
 	}
+	defer func() { _ = rows.Close() }()
 	columns, err := rows.Columns()
 	for err == nil && rows.Next() {
 		values, pointers := make([]sql.RawBytes, len(columns)), make([]any, len(columns))
@@ -220,7 +221,7 @@ func (f *feed) dumpTable(table string) (lines []string) {
 		}
 		lines = append(lines, line)
 	}
-	if err := errors.Join(err, rows.Err(), rows.Close()); err != nil {
+	if err := errors.Join(err, rows.Err()); err != nil {
 		f.t.Fatal(err)
 	}
 	return lines
@@ -333,7 +334,9 @@ func (f *feed) wantREST(as servertest.Credentials, path, want string, args ...an
 func (f *feed) cursor(path string) string {
 	f.t.Helper()
 	var body struct {
-		Data struct{ Pagination struct{ Cursor json.RawMessage } }
+		Data struct {
+			Pagination struct{ Cursor json.RawMessage }
+		}
 	}
 	r := f.REST(f.t, f.owners[servertest.Owner], "GET", "/v1/channels"+path, "")
 	if err := json.Unmarshal([]byte(r.Body), &body); err != nil {

@@ -34,7 +34,7 @@ func endStream(start, end instant.Instant) *platformv1.EndStreamRequest {
 
 // live is a stream as events tell of it.
 type live struct {
-	start, end  instant.Instant
+	start       instant.Instant
 	title, lang string
 	category    int64
 }
