@@ -146,6 +146,15 @@ func (c *Change) Emit(kind Type, target uid.ID, payload proto.Message) {
 	c.pending = append(c.pending, event)
 }
 
+// ByNobody has body tell of what happened by itself, before the change that the
+// caller makes: a lapse that nobody had told of.
+func (c *Change) ByNobody(body func()) {
+	actor, client := c.ActorID, c.ClientID
+	c.ActorID, c.ClientID = uid.ID{}, ""
+	body()
+	c.ActorID, c.ClientID = actor, client
+}
+
 func (c *Change) flush(ctx context.Context) error {
 	if len(c.pending) == 0 {
 		return nil

@@ -3,6 +3,7 @@ package platform
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
@@ -30,13 +31,15 @@ const (
 	voteActivity       = "vote"
 )
 
-// activity puts an activity as its record has it.
-func (p putter) activity(ctx context.Context, r *platformv1.ActivityRecord) (*ent.Activity, error) {
+// activity puts an activity as its record has it. Unless it mayChangeType, what is
+// kept under its key must be of the same type.
+func (p putter) activity(ctx context.Context, r *platformv1.ActivityRecord, mayChangeType bool) (*ent.Activity, error) {
 	var f validate.Fields
 	channelID := f.UUID("channelId", r.GetChannelId())
 	key := f.Text("key", r.GetKey(), 1, maxActivityKey)
 	kind := f.ActivityType("type", r.GetType())
 	userID := f.UUID("info.userId", r.GetInfo().GetFields()["userId"].GetStringValue())
+	f.Time("createdAt", r.GetCreatedAt())
 	checkNumbers(&f, "info", structpb.NewStructValue(r.GetInfo()))
 	checkNumbers(&f, "action", structpb.NewStructValue(r.GetAction()))
 	if err := f.Err(); err != nil {
@@ -61,6 +64,9 @@ func (p putter) activity(ctx context.Context, r *platformv1.ActivityRecord) (*en
 	if before == nil {
 		return p.addActivity(ctx, channel, a)
 	}
+	if before.Type != kind && !mayChangeType {
+		return nil, ofAnotherType("key", before)
+	}
 	update := p.Activity.UpdateOne(before).SetType(kind).SetUserID(userID).SetInfo(a.Info).SetAction(a.Action)
 	if r.GetCreatedAt() != nil {
 		update.SetCreatedAt(a.CreatedAt)
@@ -73,7 +79,7 @@ func (p putter) activity(ctx context.Context, r *platformv1.ActivityRecord) (*en
 func checkNumbers(f *validate.Fields, field string, v *structpb.Value) {
 	switch kind := v.GetKind().(type) {
 	case *structpb.Value_NumberValue:
-		if n := kind.NumberValue; n > validate.MaxInteger || n < -validate.MaxInteger {
+		if math.IsNaN(kind.NumberValue) || math.Abs(kind.NumberValue) > validate.MaxInteger {
 			f.Add(field, fmt.Sprintf("must be a number of at most %d, so that it keeps its digits", validate.MaxInteger))
 		}
 	case *structpb.Value_StructValue:
@@ -138,9 +144,13 @@ func (p putter) record(ctx context.Context, channel *ent.Channel, o occurrence) 
 func (p putter) repeated(ctx context.Context, channelID uid.ID, field, key, kind string) (*ent.Activity, error) {
 	before, err := p.findActivity(ctx, channelID, key)
 	if before != nil && before.Type != kind {
-		return nil, fault.Invalid(fault.Violation{Field: field, Description: "belongs to another activity of the channel, of type " + before.Type})
+		return nil, ofAnotherType(field, before)
 	}
 	return before, err
+}
+
+func ofAnotherType(field string, before *ent.Activity) error {
+	return fault.Invalid(fault.Violation{Field: field, Description: "belongs to another activity of the channel, of type " + before.Type})
 }
 
 // describe is the info of an activity as it is stored: it names the user, with

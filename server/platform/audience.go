@@ -26,7 +26,9 @@ type Audience struct {
 
 // Follow makes a user follow a channel.
 func (s *Audience) Follow(ctx context.Context, req *platformv1.FollowRequest) (*platformv1.FollowResponse, error) {
-	channelID, userID, err := channelAndUser(req)
+	var fields validate.Fields
+	fields.Time("followedAt", req.GetFollowedAt())
+	channelID, userID, err := channelAndUser(&fields, req)
 	if err != nil {
 		return nil, err
 	}
@@ -61,14 +63,14 @@ func (s *Audience) Follow(ctx context.Context, req *platformv1.FollowRequest) (*
 	return &platformv1.FollowResponse{Follow: followRecord(f)}, nil
 }
 
-// channelAndUser reads the two ids of a request; the user is not the channel's
-// owner.
-func channelAndUser(req interface {
+// channelAndUser reads the two ids of a request after its other fields; the user
+// is not the channel's owner.
+func channelAndUser(f *validate.Fields, req interface {
 	GetChannelId() string
 	GetUserId() string
 }) (channelID, userID uid.ID, err error) {
-	channelID, userID, err = validate.ChannelAndUser(req)
-	if err == nil && channelID == userID {
+	channelID, userID = f.UUID("channelId", req.GetChannelId()), f.UUID("userId", req.GetUserId())
+	if err = f.Err(); err == nil && channelID == userID {
 		err = fault.New(moderatov1.Reason_REASON_TARGET_IS_CHANNEL)
 	}
 	return channelID, userID, err
@@ -83,7 +85,7 @@ func followRecord(f *ent.Follow) *platformv1.FollowRecord {
 
 // Unfollow ends a follow.
 func (s *Audience) Unfollow(ctx context.Context, req *platformv1.UnfollowRequest) (*platformv1.UnfollowResponse, error) {
-	channelID, userID, err := channelAndUser(req)
+	channelID, userID, err := channelAndUser(new(validate.Fields), req)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +110,7 @@ func (s *Audience) Unfollow(ctx context.Context, req *platformv1.UnfollowRequest
 
 // SetFollowNotifications says whether a follower wants to be told.
 func (s *Audience) SetFollowNotifications(ctx context.Context, req *platformv1.SetFollowNotificationsRequest) (*platformv1.SetFollowNotificationsResponse, error) {
-	channelID, userID, err := channelAndUser(req)
+	channelID, userID, err := channelAndUser(new(validate.Fields), req)
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +172,7 @@ func (p putter) tellSubscription(ctx context.Context, c *events.Change, before, 
 	wasActive := isActive(before, p.now)
 	if before != nil && before.IsActive && !wasActive {
 		// It lapsed, and the sweeper has not told of it yet.
-		audience.EmitSubscription(c, events.SubscriptionEnd, user, before)
+		c.ByNobody(func() { audience.EmitSubscription(c, events.SubscriptionEnd, user, before) })
 	}
 	switch {
 	case after.IsActive:
@@ -193,7 +195,7 @@ func (p putter) tellSubscription(ctx context.Context, c *events.Change, before, 
 
 // EndSubscription ends a subscription now.
 func (s *Audience) EndSubscription(ctx context.Context, req *platformv1.EndSubscriptionRequest) (*platformv1.EndSubscriptionResponse, error) {
-	channelID, userID, err := channelAndUser(req)
+	channelID, userID, err := channelAndUser(new(validate.Fields), req)
 	if err != nil {
 		return nil, err
 	}

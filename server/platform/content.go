@@ -9,7 +9,6 @@ import (
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/fault"
-	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/users"
 	"github.com/moderato-live/moderato/server/validate"
@@ -34,6 +33,7 @@ func (p putter) clip(ctx context.Context, r *platformv1.ClipRecord) (*ent.Clip, 
 		CategoryID:    r.GetCategoryId(),
 		CreatedAt:     p.orNow(r.GetCreatedAt()),
 	}
+	f.Time("createdAt", r.GetCreatedAt())
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
@@ -119,17 +119,11 @@ func parseVod(r *platformv1.VodRecord) (*ent.Vod, error) {
 		PreviewImgURL: f.URL("previewImgUrl", r.GetPreviewImgUrl()),
 		CategoryID:    r.GetCategoryId(),
 	}
-	if r.GetStartedAt() == nil {
-		f.Add("startedAt", "is required")
-	}
-	if r.GetEndedAt() == nil {
-		f.Add("endedAt", "is required")
-	}
-	if r.GetStartedAt() != nil && r.GetEndedAt() != nil {
-		v.StartedAt, v.EndedAt = instant.OfProto(r.GetStartedAt()), instant.OfProto(r.GetEndedAt())
-		if v.EndedAt < v.StartedAt {
-			f.Add("endedAt", "must not be before startedAt")
-		}
+	var hasStart, hasEnd bool
+	v.StartedAt, hasStart = f.RequiredTime("startedAt", r.GetStartedAt())
+	v.EndedAt, hasEnd = f.RequiredTime("endedAt", r.GetEndedAt())
+	if hasStart && hasEnd && v.EndedAt < v.StartedAt {
+		f.Add("endedAt", "must not be before startedAt")
 	}
 	return v, f.Err()
 }
@@ -163,6 +157,7 @@ func (p putter) vote(ctx context.Context, r *platformv1.VoteRecord) error {
 		Amount:    r.GetAmount(),
 		VotedAt:   p.orNow(r.GetVotedAt()),
 	}
+	f.Time("votedAt", r.GetVotedAt())
 	if v.Amount < 1 {
 		f.Add("amount", "must be 1 or more")
 	}

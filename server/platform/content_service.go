@@ -59,7 +59,7 @@ func (s *Content) DeleteClip(ctx context.Context, req *platformv1.DeleteClipRequ
 		if _, err := p.lockChannel(ctx, row.ChannelID); err != nil {
 			return err
 		}
-		deleted, err := p.Clip.Delete().Where(clip.ID(id)).Exec(ctx)
+		deleted, err := p.Clip.Delete().Where(clip.ID(id), clip.ChannelID(row.ChannelID)).Exec(ctx)
 		if err != nil || deleted == 0 {
 			return err
 		}
@@ -100,7 +100,7 @@ func (s *Content) DeleteVod(ctx context.Context, req *platformv1.DeleteVodReques
 		if _, err := p.lockChannel(ctx, row.ChannelID); err != nil {
 			return err
 		}
-		deleted, err := p.Vod.Delete().Where(vod.ID(id)).Exec(ctx)
+		deleted, err := p.Vod.Delete().Where(vod.ID(id), vod.ChannelID(row.ChannelID)).Exec(ctx)
 		if err != nil || deleted == 0 {
 			return err
 		}
@@ -114,12 +114,13 @@ func (s *Content) RecordVote(ctx context.Context, req *platformv1.RecordVoteRequ
 	var f validate.Fields
 	v := ent.Vote{
 		ID:      f.UUID("id", req.GetId()),
-		Epoch:   f.Natural("epoch", req.GetEpoch()),
+		Epoch:   f.Fact("epoch", req.GetEpoch()),
 		Address: f.Text("address", req.GetAddress(), 0, validate.MaxName),
 		Amount:  f.Amount("amount", req.GetAmount()),
 	}
 	v.ChannelID = f.UUID("channelId", req.GetChannelId())
 	userID := f.UUID("userId", req.GetUserId())
+	f.Time("votedAt", req.GetVotedAt())
 	checkNumbers(&f, "action", structpb.NewStructValue(req.GetAction()))
 	if err := f.Err(); err != nil {
 		return nil, err
@@ -151,7 +152,8 @@ func (p putter) recordVote(ctx context.Context, c *events.Change, v ent.Vote, us
 		return before, err
 	}
 	key := v.ID.String()
-	if _, err := p.repeated(ctx, v.ChannelID, "id", key, voteActivity); err != nil {
+	known, err := p.repeated(ctx, v.ChannelID, "id", key, voteActivity)
+	if err != nil {
 		return nil, err
 	}
 	v.UserID, v.Username, v.VotedAt = &userID, user.Username, p.orNow(req.GetVotedAt())
@@ -170,6 +172,9 @@ func (p putter) recordVote(ctx context.Context, c *events.Change, v ent.Vote, us
 		Amount:          v.Amount,
 		VotedAt:         v.VotedAt.Proto(),
 	})
+	if known != nil {
+		return &v, nil // its activity was put, or imported, before it
+	}
 	channel, err := p.Channel.Get(ctx, v.ChannelID)
 	if err != nil {
 		return nil, err
@@ -197,7 +202,8 @@ func parseKeyed(f *validate.Fields, kind string, req interface {
 	GetUserId() string
 	GetKey() string
 	GetAction() *structpb.Struct
-}, at *timestamppb.Timestamp) keyed {
+}, timeField string, at *timestamppb.Timestamp) keyed {
+	f.Time(timeField, at)
 	checkNumbers(f, "action", structpb.NewStructValue(req.GetAction()))
 	return keyed{
 		kind:      kind,
@@ -240,7 +246,7 @@ func (s *Content) recordKeyed(ctx context.Context, k keyed, emit func(*events.Ch
 // RecordGift records subscriptions that a user gave.
 func (s *Content) RecordGift(ctx context.Context, req *platformv1.RecordGiftRequest) (*platformv1.RecordGiftResponse, error) {
 	var f validate.Fields
-	k := parseKeyed(&f, giftActivity, req, req.GetGiftedAt())
+	k := parseKeyed(&f, giftActivity, req, "giftedAt", req.GetGiftedAt())
 	k.facts = map[string]any{"count": f.Amount("count", req.GetCount())}
 	if err := f.Err(); err != nil {
 		return nil, err
@@ -263,7 +269,7 @@ func (s *Content) RecordGift(ctx context.Context, req *platformv1.RecordGiftRequ
 // RecordThanks records thanks of a user.
 func (s *Content) RecordThanks(ctx context.Context, req *platformv1.RecordThanksRequest) (*platformv1.RecordThanksResponse, error) {
 	var f validate.Fields
-	k := parseKeyed(&f, thanksActivity, req, req.GetThankedAt())
+	k := parseKeyed(&f, thanksActivity, req, "thankedAt", req.GetThankedAt())
 	message := f.Text("message", req.GetMessage(), 0, validate.MaxMessage)
 	k.facts = map[string]any{"amount": f.Amount("amount", req.GetAmount()), "message": message}
 	if err := f.Err(); err != nil {
@@ -290,7 +296,7 @@ func (s *Content) PutActivity(ctx context.Context, req *platformv1.PutActivityRe
 	var row *ent.Activity
 	err := write(ctx, s.Store, func(ctx context.Context, p putter) error {
 		var err error
-		row, err = p.activity(ctx, req.GetActivity())
+		row, err = p.activity(ctx, req.GetActivity(), false)
 		return err
 	})
 	if err != nil {

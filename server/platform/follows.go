@@ -79,8 +79,8 @@ func (p putter) parseFollow(r *platformv1.FollowRecord, line int) (newFollow, er
 		followedAt:         p.now,
 		wantsNotifications: r.GetIsNotificationEnabled(),
 	}
-	if r.GetFollowedAt() != nil {
-		n.followedAt, n.isDated = instant.OfProto(r.GetFollowedAt()), true
+	if at, isGiven := f.Time("followedAt", r.GetFollowedAt()); isGiven {
+		n.followedAt, n.isDated = at, true
 	}
 	if err := f.Err(); err != nil {
 		return n, err

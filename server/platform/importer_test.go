@@ -50,7 +50,7 @@ func TestBadLineStopsTheImportWithItsNumberAndReason(t *testing.T) {
 		"follow without a user":                   {`{"follow": {"channelId": "` + owner + `"}}`, "userId is required"},
 		"subscription without an end":             {`{"subscription": {"channelId": "` + owner + `", "userId": "` + viewer + `"}}`, "expiresAt is required"},
 		"subscription that ends before it begins": {`{"subscription": {"channelId": "` + owner + `", "userId": "` + viewer + `", "subscribedAt": "2026-02-01T00:00:00Z", "expiresAt": "2026-01-01T00:00:00Z"}}`, "expiresAt must be after subscribedAt"},
-		"subscription renewed below 0":            {`{"subscription": {"channelId": "` + owner + `", "userId": "` + viewer + `", "expiresAt": "2036-01-01T00:00:00Z", "renewCount": -1}}`, "renewCount must be 0 or more"},
+		"subscription renewed below 0":            {`{"subscription": {"channelId": "` + owner + `", "userId": "` + viewer + `", "expiresAt": "2036-01-01T00:00:00Z", "renewCount": -1}}`, "renewCount must be 0 to 9007199254740991"},
 		"stream without its start":                {`{"stream": {"channelId": "` + owner + `", "title": "x"}}`, "startedAt is required"},
 		"stream that ends before it begins":       {`{"stream": {"channelId": "` + owner + `", "title": "x", "startedAt": "2026-02-01T00:00:00Z", "endedAt": "2026-01-01T00:00:00Z"}}`, "endedAt must not be before startedAt"},
 		"stream in no category":                   {`{"stream": {"channelId": "` + owner + `", "title": "x", "startedAt": "2026-02-01T00:00:00Z", "categoryId": 99}}`, "CATEGORY_NOT_FOUND"},

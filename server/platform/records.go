@@ -70,7 +70,7 @@ func (p putter) put(ctx context.Context, rec *platformv1.Record) (err error) {
 	case *platformv1.Record_Vote:
 		err = p.vote(ctx, kind.Vote)
 	case *platformv1.Record_Activity:
-		_, err = p.activity(ctx, kind.Activity)
+		_, err = p.activity(ctx, kind.Activity, true)
 	default:
 		err = fault.Invalid(fault.Violation{Description: "must have one kind of record: " + strings.Join(recordKinds(), ", ")})
 	}
@@ -108,13 +108,10 @@ func (p putter) message(ctx context.Context, r *platformv1.MessageRecord) error 
 		UserID:    f.UUID("userId", r.GetUserId()),
 		Text:      f.Message("text", r.GetText()),
 	}
-	if r.GetSentAt() == nil {
-		f.Add("sentAt", "is required")
-	}
+	m.SentAt, _ = f.RequiredTime("sentAt", r.GetSentAt())
 	if err := f.Err(); err != nil {
 		return err
 	}
-	m.SentAt = instant.OfProto(r.GetSentAt())
 	if err := errors.Join(p.requireChannel(ctx, m.ChannelID), p.requireUser(ctx, m.UserID)); err != nil {
 		return err
 	}

@@ -51,6 +51,7 @@ func parseStart(req *platformv1.StartStreamRequest) (*ent.Stream, error) {
 	if req.GetLang() != "" {
 		s.Lang = f.Language("lang", req.GetLang())
 	}
+	f.Time("startedAt", req.GetStartedAt())
 	return s, f.Err()
 }
 
@@ -179,6 +180,8 @@ func (s *Streams) UpdateStream(ctx context.Context, req *platformv1.UpdateStream
 func (s *Streams) EndStream(ctx context.Context, req *platformv1.EndStreamRequest) (*platformv1.EndStreamResponse, error) {
 	var f validate.Fields
 	channelID := f.UUID("channelId", req.GetChannelId())
+	meant, isNamed := f.Time("startedAt", req.GetStartedAt())
+	f.Time("endedAt", req.GetEndedAt())
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
@@ -188,7 +191,7 @@ func (s *Streams) EndStream(ctx context.Context, req *platformv1.EndStreamReques
 		if err != nil || !channel.IsLive {
 			return err
 		}
-		if req.GetStartedAt() != nil && instant.OfProto(req.GetStartedAt()) != *channel.LiveStartedAt {
+		if isNamed && meant != *channel.LiveStartedAt {
 			return nil
 		}
 		at := p.orNow(req.GetEndedAt())

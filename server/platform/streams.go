@@ -62,13 +62,8 @@ func parseStream(r *platformv1.StreamRecord) (*ent.Stream, error) {
 	if r.GetLang() != "" {
 		s.Lang = f.Language("lang", r.GetLang())
 	}
-	if r.GetStartedAt() == nil {
-		f.Add("startedAt", "is required")
-	} else {
-		s.StartedAt = instant.OfProto(r.GetStartedAt())
-	}
-	if r.GetEndedAt() != nil {
-		ended := instant.OfProto(r.GetEndedAt())
+	s.StartedAt, _ = f.RequiredTime("startedAt", r.GetStartedAt())
+	if ended, isGiven := f.Time("endedAt", r.GetEndedAt()); isGiven {
 		s.EndedAt = &ended
 		if ended < s.StartedAt {
 			f.Add("endedAt", "must not be before startedAt")

@@ -71,17 +71,11 @@ func parseSubscription(r *platformv1.SubscriptionRecord) (*ent.Subscription, err
 	s := &ent.Subscription{
 		ChannelID:   f.UUID("channelId", r.GetChannelId()),
 		UserID:      f.UUID("userId", r.GetUserId()),
-		RenewCount:  f.Natural("renewCount", r.GetRenewCount()),
+		RenewCount:  f.Fact("renewCount", r.GetRenewCount()),
 		StreakCount: f.Natural("streakCount", r.GetStreakCount()),
 	}
-	if r.GetSubscribedAt() != nil {
-		s.SubscribedAt = instant.OfProto(r.GetSubscribedAt())
-	}
-	if r.GetExpiresAt() == nil {
-		f.Add("expiresAt", "is required")
-	} else {
-		s.ExpiresAt = instant.OfProto(r.GetExpiresAt())
-	}
+	s.SubscribedAt, _ = f.Time("subscribedAt", r.GetSubscribedAt())
+	s.ExpiresAt, _ = f.RequiredTime("expiresAt", r.GetExpiresAt())
 	if err := f.Err(); err != nil {
 		return nil, err
 	}

@@ -29,9 +29,12 @@ import (
 type Server struct {
 	*server.Server
 
-	// Moderation and Chat are clients of its services over gRPC.
+	// Clients of its services over gRPC.
 	Moderation moderatov1.ModerationServiceClient
 	Chat       platformv1.ChatServiceClient
+	Audience   platformv1.AudienceServiceClient
+	Streams    platformv1.StreamServiceClient
+	Content    platformv1.ContentServiceClient
 	// Conn is the connection of the clients.
 	Conn *grpc.ClientConn
 
@@ -79,6 +82,9 @@ func Start(t *testing.T, config server.Config) *Server {
 		Server: srv, Conn: conn,
 		Moderation: moderatov1.NewModerationServiceClient(conn),
 		Chat:       platformv1.NewChatServiceClient(conn),
+		Audience:   platformv1.NewAudienceServiceClient(conn),
+		Streams:    platformv1.NewStreamServiceClient(conn),
+		Content:    platformv1.NewContentServiceClient(conn),
 	}
 	stopped := false
 	s.stop = func() error {

@@ -10,8 +10,10 @@ import (
 
 	"golang.org/x/text/language"
 	"golang.org/x/text/unicode/norm"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/moderato-live/moderato/server/fault"
+	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/uid"
 )
 
@@ -199,12 +201,41 @@ func (f *Fields) Natural(field string, value int64) int64 {
 	return value
 }
 
+// Fact reads a number of 0 or more that is told in a Struct as well.
+func (f *Fields) Fact(field string, value int64) int64 {
+	if value < 0 || value > MaxInteger {
+		f.Add(field, fmt.Sprintf("must be 0 to %d", MaxInteger))
+	}
+	return value
+}
+
 // Amount reads a number of 1 or more that is told in a Struct as well.
 func (f *Fields) Amount(field string, value int64) int64 {
 	if value < 1 || value > MaxInteger {
 		f.Add(field, fmt.Sprintf("must be 1 to %d", MaxInteger))
 	}
 	return value
+}
+
+// Time reads a point in time, and answers whether one is given that can be told:
+// a message may hold any number of seconds.
+func (f *Fields) Time(field string, value *timestamppb.Timestamp) (at instant.Instant, isGiven bool) {
+	if value == nil {
+		return 0, false
+	}
+	if !value.IsValid() {
+		f.Add(field, "must be a time in the years 1 to 9999")
+		return 0, false
+	}
+	return instant.OfProto(value), true
+}
+
+// RequiredTime is Time for one that must be given.
+func (f *Fields) RequiredTime(field string, value *timestamppb.Timestamp) (at instant.Instant, isGiven bool) {
+	if value == nil {
+		f.Add(field, required)
+	}
+	return f.Time(field, value)
 }
 
 // ActivityType reads the kind of an activity.

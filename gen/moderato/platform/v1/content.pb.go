@@ -383,7 +383,7 @@ type RecordVoteRequest struct {
 	// Required. Who votes: a UUID in either case. The vote keeps the username that
 	// they have now.
 	UserId string `protobuf:"bytes,3,opt,name=user_id,json=userId" json:"user_id,omitempty"`
-	// The week number: 0 or more.
+	// The week number: 0 to 9007199254740991.
 	Epoch int64 `protobuf:"varint,4,opt,name=epoch" json:"epoch,omitempty"`
 	// From which address they voted: up to 140 characters; may be empty.
 	Address string `protobuf:"bytes,5,opt,name=address" json:"address,omitempty"`

@@ -72,6 +72,8 @@ type ContentServiceClient interface {
 	RecordThanks(ctx context.Context, in *RecordThanksRequest, opts ...grpc.CallOption) (*RecordThanksResponse, error)
 	// PutActivity puts an activity as it is, or replaces what is kept under its
 	// key. No event: it is for what the other calls do not tell.
+	//
+	// What is kept under the key is of another type: INVALID_ARGUMENT.
 	PutActivity(ctx context.Context, in *PutActivityRequest, opts ...grpc.CallOption) (*PutActivityResponse, error)
 }
 
@@ -206,6 +208,8 @@ type ContentServiceServer interface {
 	RecordThanks(context.Context, *RecordThanksRequest) (*RecordThanksResponse, error)
 	// PutActivity puts an activity as it is, or replaces what is kept under its
 	// key. No event: it is for what the other calls do not tell.
+	//
+	// What is kept under the key is of another type: INVALID_ARGUMENT.
 	PutActivity(context.Context, *PutActivityRequest) (*PutActivityResponse, error)
 	mustEmbedUnimplementedContentServiceServer()
 }

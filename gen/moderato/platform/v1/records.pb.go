@@ -917,7 +917,7 @@ type SubscriptionRecord struct {
 	SubscribedAt *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=subscribed_at,json=subscribedAt" json:"subscribed_at,omitempty"`
 	// Required. When it ends: after `subscribed_at`.
 	ExpiresAt *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
-	// How often it was renewed: 0 or more.
+	// How often it was renewed: 0 to 9007199254740991.
 	RenewCount int64 `protobuf:"varint,5,opt,name=renew_count,json=renewCount" json:"renew_count,omitempty"`
 	// How many periods without a gap: 0 or more.
 	StreakCount   int64 `protobuf:"varint,6,opt,name=streak_count,json=streakCount" json:"streak_count,omitempty"`
