@@ -35,6 +35,10 @@ type commands struct {
 		Issue  tokenIssue  `cmd:"" help:"Issue an access token and print it, once."`
 		Revoke tokenRevoke `cmd:"" help:"Revoke an access token."`
 	} `cmd:"" help:"Access tokens."`
+	Events struct {
+		Tail eventsTail `cmd:"" help:"Print events as they happen."`
+	} `cmd:"" help:"What happens in channels."`
+	Fsck    check   `cmd:"" help:"Check that the whole database is as its rules say; may run beside servers."`
 	Version version `cmd:"" help:"Print the version."`
 }
 
@@ -124,13 +128,20 @@ type database struct {
 }
 
 // open opens a database whose schema is this program's.
-func (d database) open(ctx context.Context) (*store.Store, error) {
+func (d database) open(ctx context.Context) (*store.Store, error) { return d.openAs(ctx, store.Open) }
+
+// openWithoutBound is open for what reads whole tables.
+func (d database) openWithoutBound(ctx context.Context) (*store.Store, error) {
+	return d.openAs(ctx, store.OpenWithoutBound)
+}
+
+func (d database) openAs(ctx context.Context, open func(context.Context, store.URL) (*store.Store, error)) (*store.Store, error) {
 	if d.DB.Path != "" {
 		if _, err := os.Stat(d.DB.Path); errors.Is(err, os.ErrNotExist) {
 			return nil, fmt.Errorf("there is no database at %s; name one with --db, or create it with: moderato migrate --db %s", store.URL(d.DB), store.URL(d.DB))
 		}
 	}
-	s, err := store.Open(ctx, store.URL(d.DB))
+	s, err := open(ctx, store.URL(d.DB))
 	if err != nil {
 		return nil, err
 	}

@@ -19,17 +19,22 @@ import (
 type serve struct {
 	database
 	lifetimes
+	retentionFlag
 	HTTPAddr    listenAddr    `name:"http-addr" help:"Where REST listens." default:"${http_addr}" env:"MODERATO_HTTP_ADDR"`
 	GRPCAddr    listenAddr    `name:"grpc-addr" help:"Where gRPC listens, with health and reflection." default:"${grpc_addr}" env:"MODERATO_GRPC_ADDR"`
 	AdminAddr   listenAddr    `name:"admin-addr" help:"Where /healthz, /readyz, /metrics and /debug/pprof listen." default:"${admin_addr}" env:"MODERATO_ADMIN_ADDR"`
 	RateLimit   requestRate   `help:"Requests a minute for each client and user; 0 is off." default:"${rate_limit}" env:"MODERATO_RATE_LIMIT"`
 	MaxResults  positive      `help:"The longest list that is answered without paging." default:"${max_results}" env:"MODERATO_MAX_RESULTS"`
 	CORSOrigins []string      `name:"cors-origins" help:"Origins of web pages that may call /v1; any when not given." env:"MODERATO_CORS_ORIGINS" placeholder:"ORIGIN"`
-	Retention   retention     `name:"event-retention" help:"How long events, which are the log, are kept: TYPE=DURATION,…; default=DURATION is all types, 0 is for good. When not given 730d for moderation and 90d for the audience and streams." default:"" env:"MODERATO_EVENT_RETENTION" placeholder:"TYPE=DURATION"`
 	DrainDelay  time.Duration `help:"How long to go on answering after SIGTERM, while load balancers learn of it." default:"0s" env:"MODERATO_DRAIN_DELAY"`
 	LogLevel    string        `help:"The least level to log: debug, info, warn or error." enum:"debug,info,warn,error" default:"info" env:"MODERATO_LOG_LEVEL"`
 	LogFormat   string        `help:"text, json, or auto: text on a terminal." enum:"auto,text,json" default:"auto" env:"MODERATO_LOG_FORMAT"`
 	Demo        bool          `help:"Load the demo data and print how to use it." env:"MODERATO_DEMO"`
+}
+
+// retentionFlag is the flag of what serves and what checks.
+type retentionFlag struct {
+	Retention retention `name:"event-retention" help:"How long events, which are the log, are kept: TYPE=DURATION,…; default=DURATION is all types, 0 is for good. When not given 730d for moderation and 90d for the audience and streams." default:"" env:"MODERATO_EVENT_RETENTION" placeholder:"TYPE=DURATION"`
 }
 
 // retention is events.Retention as a flag.

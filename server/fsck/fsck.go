@@ -40,7 +40,7 @@ func Run(ctx context.Context, s *store.Store, keep events.Retention, progress fu
 	if err != nil {
 		return err
 	}
-	for _, c := range checks(s, keep, now) {
+	for _, c := range checks(keep, now) {
 		progress(c.name)
 		if err := c.run(ctx, s, found); err != nil {
 			return fmt.Errorf("%s: %w", c.name, err)
@@ -63,12 +63,11 @@ func (c check) run(ctx context.Context, s *store.Store, found func(Finding)) err
 }
 
 // checks are all rules.
-func checks(s *store.Store, keep events.Retention, now instant.Instant) []check {
-	d := dialectOf(s)
+func checks(keep events.Retention, now instant.Instant) []check {
 	all := []check{
 		{
 			"every ban has its events",
-			`SELECT ` + d.pair("b.channel_id", "b.user_id") + `, 'is a ban without the event ' || t.type
+			`SELECT ` + pair("b.channel_id", "b.user_id") + `, CONCAT('is a ban without the event ', t.type)
 			FROM bans b JOIN (SELECT 'channel.ban' AS type UNION ALL SELECT 'channel.chat.clear_user_messages') t ON 1 = 1
 			WHERE b.banned_at > ? AND NOT EXISTS (
 				SELECT 1 FROM events e WHERE e.channel_id = b.channel_id AND e.target_id = b.user_id AND e.type = t.type AND e.occurred_at = b.banned_at)`,
@@ -76,7 +75,7 @@ func checks(s *store.Store, keep events.Retention, now instant.Instant) []check 
 		},
 		{
 			"the sequence of a channel has no gap",
-			`SELECT ` + d.hex("c.id") + `, 'has ' || COUNT(e.id) || ' events after ' || c.trimmed_sequence || ' up to ' || c.event_sequence
+			`SELECT ` + hex("c.id") + `, CONCAT('has ', COUNT(e.id), ' events after ', c.trimmed_sequence, ' up to ', c.event_sequence)
 			FROM channels c LEFT JOIN events e ON e.channel_id = c.id AND e.sequence > c.trimmed_sequence
 			GROUP BY c.id, c.trimmed_sequence, c.event_sequence
 			HAVING COUNT(e.id) <> CASE WHEN c.event_sequence > c.trimmed_sequence THEN c.event_sequence - c.trimmed_sequence ELSE 0 END
@@ -85,29 +84,29 @@ func checks(s *store.Store, keep events.Retention, now instant.Instant) []check 
 		},
 		{
 			"events get their position soon",
-			`SELECT ` + d.hex("id") + `, 'happened at ' || occurred_at || ' and has no position' FROM events WHERE position IS NULL AND occurred_at < ?`,
+			`SELECT ` + hex("id") + `, CONCAT('happened at ', occurred_at, ' and has no position') FROM events WHERE position IS NULL AND occurred_at < ?`,
 			[]any{now.Add(-time.Minute)},
 		},
 		{
 			"every position is given once",
-			`SELECT position, 'is of ' || COUNT(*) || ' events' FROM events WHERE position IS NOT NULL GROUP BY position HAVING COUNT(*) > 1`,
+			`SELECT position, CONCAT('is of ', COUNT(*), ' events') FROM events WHERE position IS NOT NULL GROUP BY position HAVING COUNT(*) > 1`,
 			nil,
 		},
 		{
 			"positions are within those given",
-			`SELECT ` + d.hex("e.id") + `, 'has the position ' || e.position FROM events e JOIN event_sequencers q ON e.position > q.last_position`,
+			`SELECT ` + hex("e.id") + `, CONCAT('has the position ', e.position) FROM events e JOIN event_sequencers q ON e.position > q.last_position`,
 			nil,
 		},
 		{
 			"positions follow the sequence of their channel",
-			`SELECT ` + d.hex("a.id") + `, 'has a later position than the event that follows it in its channel'
+			`SELECT ` + hex("a.id") + `, 'has a later position than the event that follows it in its channel'
 			FROM events a JOIN events b ON b.channel_id = a.channel_id AND b.sequence = a.sequence + 1
 			WHERE b.position < a.position OR (a.position IS NULL AND b.position IS NOT NULL)`,
 			nil,
 		},
 		{
 			"a channel is live exactly while it has a stream that has not ended",
-			`SELECT ` + d.hex("c.id") + `, 'has ' || COUNT(s.id) || ' streams that have not ended, and is live: ' || c.is_live
+			`SELECT ` + hex("c.id") + `, CONCAT('has ', COUNT(s.id), ' streams that have not ended, and is live: ', c.is_live)
 			FROM channels c LEFT JOIN streams s ON s.channel_id = c.id AND s.ended_at IS NULL
 			GROUP BY c.id, c.is_live, c.live_started_at
 			HAVING COUNT(s.id) <> CASE WHEN c.is_live THEN 1 ELSE 0 END OR (c.is_live AND MAX(s.started_at) <> c.live_started_at)`,
@@ -115,24 +114,27 @@ func checks(s *store.Store, keep events.Retention, now instant.Instant) []check 
 		},
 		{
 			"mutes that have lapsed are announced",
-			`SELECT ` + d.pair("channel_id", "user_id") + `, 'is a mute that lapsed at ' || expires_at FROM mutes WHERE expires_at < ?`,
+			`SELECT ` + pair("channel_id", "user_id") + `, CONCAT('is a mute that lapsed at ', expires_at) FROM mutes WHERE expires_at < ?`,
 			[]any{now.Add(-time.Minute)},
 		},
 		{
 			"subscriptions that have ended are swept",
-			`SELECT ` + d.pair("channel_id", "user_id") + `, 'is a subscription that ended at ' || expires_at || ' and is counted'
+			`SELECT ` + pair("channel_id", "user_id") + `, CONCAT('is a subscription that ended at ', expires_at, ' and is counted')
 			FROM subscriptions WHERE is_active AND expires_at < ?`,
 			[]any{now.Add(-time.Minute)},
 		},
 		{
-			"the number of channels is that of the rows",
-			`SELECT n.id, 'channels are counted, and there are ' || (SELECT COUNT(*) FROM channels) FROM (SELECT
-				(SELECT COALESCE(SUM(count), 0) FROM channel_counts) + (SELECT COALESCE(SUM(delta), 0) FROM channel_count_deltas) AS id) n
-			WHERE n.id <> (SELECT COUNT(*) FROM channels)`,
+			"the number of channels of a category is that of the rows",
+			`SELECT n.id, CONCAT('(twice the category, plus 1 for live) counts ', n.more, ' channels more than there are')
+			FROM (SELECT id, SUM(n) AS more FROM (
+				SELECT id, count AS n FROM channel_counts
+				UNION ALL SELECT count_id, delta FROM channel_count_deltas
+				UNION ALL SELECT 2 * category_id + is_live, -1 FROM channels) x GROUP BY id) n
+			WHERE n.more <> 0`,
 			nil,
 		},
 	}
-	return append(append(all, counters(d)...), references(d)...)
+	return append(append(all, counters()...), references()...)
 }
 
 // keptSince is from when on the events of a ban must be there.
@@ -148,7 +150,7 @@ func keptSince(keep events.Retention, now instant.Instant) instant.Instant {
 }
 
 // counters compare each counter of a channel with the rows that it counts.
-func counters(d dialect) []check {
+func counters() []check {
 	var all []check
 	for _, c := range []struct{ column, rows string }{
 		{"follower_count", "SELECT COUNT(*) FROM follows r WHERE r.channel_id = c.id"},
@@ -160,7 +162,7 @@ func counters(d dialect) []check {
 	} {
 		all = append(all, check{
 			name: c.column + " is that of the rows",
-			query: `SELECT ` + d.hex("n.id") + `, 'has the ` + c.column + ` ' || n.kept || ', and there are ' || n.counted
+			query: `SELECT ` + hex("n.id") + `, CONCAT('has the ` + c.column + ` ', n.kept, ', and there are ', n.counted)
 				FROM (SELECT c.id, c.` + c.column + ` AS kept, (` + c.rows + `) AS counted FROM channels c) n WHERE n.kept <> n.counted`,
 		})
 	}
@@ -169,7 +171,7 @@ func counters(d dialect) []check {
 
 // references are the columns that name what must be there. What is being erased
 // is left out.
-func references(d dialect) []check {
+func references() []check {
 	var all []check
 	for _, r := range []struct{ table, column, to string }{
 		{"channels", "id", "users"},
@@ -196,19 +198,14 @@ func references(d dialect) []check {
 			name: fmt.Sprintf("%s.%s names one of %s", r.table, r.column, r.to),
 			query: fmt.Sprintf(`SELECT %s, 'is named by %s.%s and is not there' FROM %s r
 				WHERE NOT EXISTS (SELECT 1 FROM %s x WHERE x.id = r.%s) AND NOT EXISTS (SELECT 1 FROM erasures e WHERE e.id = r.%[6]s)`,
-				d.hex("r."+r.column), r.table, r.column, r.table, r.to, r.column),
+				hex("r."+r.column), r.table, r.column, r.table, r.to, r.column),
 		})
 	}
 	return all
 }
 
-// dialect is how ids are told.
-type dialect struct{ embedded bool }
+func hex(column string) string { return "LOWER(HEX(" + column + "))" }
 
-func dialectOf(s *store.Store) dialect { return dialect{s.IsEmbedded()} }
-
-func (d dialect) hex(column string) string { return "LOWER(HEX(" + column + "))" }
-
-func (d dialect) pair(channel, user string) string {
-	return d.hex(channel) + " || ' ' || " + d.hex(user)
+func pair(channel, user string) string {
+	return "CONCAT(" + hex(channel) + ", ' ', " + hex(user) + ")"
 }

@@ -41,6 +41,9 @@ func Open(ctx context.Context, url URL) (*Store, error) {
 	return open(ctx, url, statementTimeout)
 }
 
+// OpenWithoutBound is Open for work whose statements take as long as they take.
+func OpenWithoutBound(ctx context.Context, url URL) (*Store, error) { return open(ctx, url, 0) }
+
 // open connects with a bound for each statement, where the server has one; 0 is
 // none.
 func open(ctx context.Context, url URL, timeout time.Duration) (*Store, error) {

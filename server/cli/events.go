@@ -1,0 +1,138 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/events"
+	"github.com/moderato-live/moderato/server/fsck"
+	"github.com/moderato-live/moderato/server/uid"
+)
+
+type eventsTail struct {
+	database
+	Channel string   `help:"Only events of this channel." placeholder:"UUID"`
+	Type    []string `help:"Only events of this type, such as channel.ban. Can be repeated." sep:"none" placeholder:"TYPE"`
+	Cursor  string   `help:"Begin after this cursor, as WatchEvents gives them; with what happens from now on when not given."`
+	JSON    bool     `name:"json" help:"Print each event as one line of JSON."`
+}
+
+// Run prints events as they happen, until it is told to stop.
+func (c *eventsTail) Run(ctx context.Context, s *streams) error {
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	wants, err := c.filter()
+	if err != nil {
+		return err
+	}
+	after, err := events.ParseCursor(c.Cursor)
+	if err != nil {
+		return inWords("--cursor", err)
+	}
+	db, err := c.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	hub := events.NewHub(db, newLog(s.err, slog.LevelWarn, "text"))
+	from, err := hub.Subscribe(ctx, after)
+	if errors.Is(err, events.ErrTrimmed) {
+		return fmt.Errorf("--cursor: %w; leave it out", err)
+	}
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	go hub.Run(ctx)
+	fmt.Fprintln(s.err, "listening; a server must be running, or events get no order")
+	for {
+		page, err := from.Next(ctx, nil)
+		if ctx.Err() != nil {
+			return nil //nolint:nilerr // told to stop
+		}
+		if err != nil {
+			return err
+		}
+		for _, e := range page {
+			if wants(e) {
+				c.print(s, e)
+			}
+		}
+	}
+}
+
+func (c *eventsTail) filter() (func(*events.Event) bool, error) {
+	var channelID uid.ID
+	if c.Channel != "" {
+		var err error
+		if channelID, err = uid.Parse(c.Channel); err != nil {
+			return nil, fmt.Errorf("--channel %q: must be a UUID in its 36-character form", c.Channel)
+		}
+	}
+	for _, kind := range c.Type {
+		if !slices.Contains(events.Types(), kind) {
+			return nil, fmt.Errorf("--type %q: must be one of %s", kind, strings.Join(events.Types(), ", "))
+		}
+	}
+	return func(e *events.Event) bool {
+		return (channelID.IsZero() || e.ChannelID == channelID) && (len(c.Type) == 0 || slices.Contains(c.Type, string(e.Type)))
+	}, nil
+}
+
+func (c *eventsTail) print(s *streams, e *events.Event) {
+	if c.JSON {
+		fmt.Fprintf(s.out, "%s\n", events.JSON(e.Told))
+		return
+	}
+	meta := e.Told.GetMetadata()
+	fmt.Fprintf(s.out, "%s  %s  #%d  %-32s %s\n", meta.GetMessageTimestamp().AsTime().Format("15:04:05.000"),
+		meta.GetChannelId(), meta.GetSequence(), e.Type, payloadOf(e.Told))
+}
+
+// payloadOf is the payload's JSON alone.
+func payloadOf(e *moderatov1.Event) string {
+	_, payload, _ := strings.Cut(string(events.JSON(e)), `,"payload":`)
+	return strings.TrimSuffix(payload, "}")
+}
+
+type check struct {
+	database
+	retentionFlag
+}
+
+// Run checks the database and fails if it is not as it must be.
+func (c *check) Run(ctx context.Context, s *streams) error {
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	db, err := c.openWithoutBound(ctx)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	start, n := time.Now(), 0
+	progress := func(string) {}
+	if isTerminal(s.err) {
+		progress = func(name string) { fmt.Fprintf(s.err, "\r\033[K%s", name) }
+		defer fmt.Fprint(s.err, "\r\033[K")
+	}
+	err = fsck.Run(ctx, db, events.Retention(c.Retention), progress, func(f fsck.Finding) {
+		n++
+		fmt.Fprintln(s.out, f)
+	})
+	if err != nil {
+		return fmt.Errorf("fsck: %w", err)
+	}
+	if n > 0 {
+		return fmt.Errorf("fsck: %d findings", n)
+	}
+	fmt.Fprintf(s.err, "everything is as it must be (%s)\n", time.Since(start).Round(time.Millisecond))
+	return nil
+}

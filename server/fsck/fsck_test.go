@@ -1,0 +1,180 @@
+package fsck_test
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/moderato-live/moderato/server/channels"
+	"github.com/moderato-live/moderato/server/demo"
+	"github.com/moderato-live/moderato/server/events"
+	"github.com/moderato-live/moderato/server/fsck"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/store/storetest"
+)
+
+// openDemo opens a database with the demo, whose events have their positions.
+func openDemo(t *testing.T, url store.URL) *store.Store {
+	t.Helper()
+	ctx := context.Background()
+	if err := store.Migrate(ctx, url, slog.New(slog.DiscardHandler)); err != nil {
+		t.Fatal(err)
+	}
+	s, err := store.OpenWithoutBound(ctx, url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	if _, err := demo.Load(ctx, s); err != nil {
+		t.Fatal(err)
+	}
+	if err := events.NewSequencer(s, slog.New(slog.DiscardHandler), prometheus.NewRegistry()).Turn(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := (&channels.Sweeper{Store: s}).Sweep(ctx); err != nil {
+		t.Fatal(err)
+	}
+	s.Clock.Advance(2 * time.Minute) // the demo's subscriptions end days later, if they do
+	if err := (&channels.Sweeper{Store: s}).Sweep(ctx); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// failed are the names of the checks that find something.
+func failed(t *testing.T, s *store.Store) []string {
+	t.Helper()
+	var names []string
+	err := fsck.Run(context.Background(), s, events.DefaultRetention(), func(string) {}, func(f fsck.Finding) {
+		if !slices.Contains(names, f.Check) {
+			names = append(names, f.Check)
+		}
+		if f.What == "" || strings.Contains(f.What, "%!") {
+			t.Errorf("%q does not say what is wrong", f)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+// TestEachCheckFindsWhatIsWrong breaks one rule after the other, and mends it.
+func TestEachCheckFindsWhatIsWrong(t *testing.T) {
+	const nobody = "X'0B6FFFFF000040008000000000000FFF'"
+	storetest.Each(t, func(t *testing.T, url store.URL) {
+		s := openDemo(t, url)
+		if names := failed(t, s); len(names) > 0 {
+			t.Fatalf("the demo as it is: %q", names)
+		}
+		exec := func(statement string) {
+			t.Helper()
+			if _, err := s.DB().Exec(statement); err != nil {
+				t.Fatalf("%s: %v", statement, err)
+			}
+		}
+		for _, c := range []struct{ do, undo, want string }{
+			{
+				"UPDATE bans SET banned_at = banned_at + 1", "UPDATE bans SET banned_at = banned_at - 1",
+				"every ban has its events",
+			},
+			{
+				"UPDATE events SET type = 'x.clear' WHERE type = 'channel.chat.clear_user_messages'",
+				"UPDATE events SET type = 'channel.chat.clear_user_messages' WHERE type = 'x.clear'",
+				"every ban has its events",
+			},
+			{
+				"UPDATE events SET sequence = sequence + 1000000 WHERE sequence = 1", "UPDATE events SET sequence = sequence - 1000000 WHERE sequence > 1000000",
+				"the sequence of a channel has no gap",
+			},
+			{
+				"UPDATE channels SET event_sequence = event_sequence + 1", "UPDATE channels SET event_sequence = event_sequence - 1",
+				"the sequence of a channel has no gap",
+			},
+			{
+				"UPDATE events SET position = NULL WHERE position = 1", "UPDATE events SET position = 1 WHERE position IS NULL",
+				"events get their position soon",
+			},
+			{
+				"UPDATE events SET position = 2 WHERE position = 1", "UPDATE events SET position = 1 WHERE position = 2 AND sequence = 1",
+				"every position is given once",
+			},
+			{
+				"UPDATE event_sequencers SET last_position = last_position - 1", "UPDATE event_sequencers SET last_position = last_position + 1",
+				"positions are within those given",
+			},
+			{
+				"UPDATE events SET position = -position", "UPDATE events SET position = -position",
+				"positions follow the sequence of their channel",
+			},
+			{
+				"UPDATE channels SET live_started_at = live_started_at + 1", "UPDATE channels SET live_started_at = live_started_at - 1",
+				"a channel is live exactly while it has a stream that has not ended",
+			},
+			{
+				"UPDATE streams SET ended_at = 1 WHERE ended_at IS NULL", "UPDATE streams SET ended_at = NULL WHERE ended_at = 1",
+				"a channel is live exactly while it has a stream that has not ended",
+			},
+			{
+				"INSERT INTO mutes (channel_id, user_id, moderator_id, muted_at, expires_at) SELECT channel_id, user_id, moderator_id, 1, 2 FROM bans", "DELETE FROM mutes",
+				"mutes that have lapsed are announced",
+			},
+			{
+				"UPDATE subscriptions SET expires_at = -expires_at WHERE is_active", "UPDATE subscriptions SET expires_at = -expires_at WHERE expires_at < 0",
+				"subscriptions that have ended are swept",
+			},
+			{
+				"INSERT INTO channel_counts (id, count) VALUES (1000000, 1)", "DELETE FROM channel_counts WHERE id = 1000000",
+				"the number of channels of a category is that of the rows",
+			},
+			{
+				"UPDATE channels SET follower_count = follower_count + 1", "UPDATE channels SET follower_count = follower_count - 1",
+				"follower_count is that of the rows",
+			},
+			{
+				"UPDATE channels SET subscriber_count = subscriber_count + 1", "UPDATE channels SET subscriber_count = subscriber_count - 1",
+				"subscriber_count is that of the rows",
+			},
+			{
+				"UPDATE channels SET clip_count = clip_count + 1", "UPDATE channels SET clip_count = clip_count - 1",
+				"clip_count is that of the rows",
+			},
+			{
+				"UPDATE channels SET vod_count = vod_count + 1", "UPDATE channels SET vod_count = vod_count - 1",
+				"vod_count is that of the rows",
+			},
+			{
+				"UPDATE channels SET new_follower_count = new_follower_count + 1", "UPDATE channels SET new_follower_count = new_follower_count - 1",
+				"new_follower_count is that of the rows",
+			},
+			{
+				"UPDATE channels SET new_subscriber_count = new_subscriber_count + 1", "UPDATE channels SET new_subscriber_count = new_subscriber_count - 1",
+				"new_subscriber_count is that of the rows",
+			},
+			{
+				"INSERT INTO votes (id, channel_id, epoch, username, address, amount, voted_at) VALUES (" + nobody + ", " + nobody + ", 0, 'x', '', 1, 1)",
+				"DELETE FROM votes WHERE channel_id = " + nobody,
+				"votes.channel_id names one of channels",
+			},
+			{
+				"INSERT INTO roles (id, channel_id, user_id, role, created_at) SELECT " + nobody + ", id, " + nobody + ", 'vip', 1 FROM channels LIMIT 1",
+				"DELETE FROM roles WHERE id = " + nobody,
+				"roles.user_id names one of users",
+			},
+		} {
+			exec(c.do)
+			if names := failed(t, s); !slices.Contains(names, c.want) {
+				t.Errorf("%s: %q find something, want %q", c.do, names, c.want)
+			}
+			exec(c.undo)
+			if names := failed(t, s); len(names) > 0 {
+				t.Fatalf("after %s: %q", c.undo, names)
+			}
+		}
+	})
+}
