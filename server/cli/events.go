@@ -56,7 +56,7 @@ func (c *eventsTail) Run(ctx context.Context, s *streams) error {
 	for {
 		page, err := from.Next(ctx, nil)
 		if ctx.Err() != nil {
-			return nil //nolint:nilerr // told to stop
+			return nil
 		}
 		if err != nil {
 			return err

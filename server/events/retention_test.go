@@ -1,0 +1,127 @@
+package events_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/ent/event"
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/events"
+	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/uid"
+)
+
+var bySequence = ent.Asc(event.FieldSequence)
+
+// emitOf writes one event of each type, in their order.
+func emitOf(t *testing.T, s *store.Store, channelID uid.ID, kinds ...events.Type) {
+	t.Helper()
+	for _, kind := range kinds {
+		err := events.ApplyUnattended(context.Background(), s, channelID, func(_ context.Context, c *events.Change) error {
+			c.Emit(kind, servertest.Viewer, &moderatov1.FollowEvent{ChannelId: channelID.String()})
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestOldEventsAreRemovedByTypeAndRemembered removes follows after a day and bans
+// after two.
+func TestOldEventsAreRemovedByTypeAndRemembered(t *testing.T) {
+	const day = 24 * time.Hour
+	eachWorld(t, func(t *testing.T, s *store.Store) {
+		ctx := context.Background()
+		q := newSequencer(s)
+		emitOf(t, s, servertest.Owner, events.Ban, events.Follow, events.Unban, events.Follow)
+		emitOf(t, s, servertest.Other, events.Follow)
+		turn(t, q)
+		s.Clock.Advance(day / 2)
+		emitOf(t, s, servertest.Owner, events.Follow) // too young
+		turn(t, q)
+		s.Clock.Advance(day/2 + time.Minute)
+		emitOf(t, s, servertest.Owner, events.Follow)
+		trimmer := &events.Trimmer{Store: s, Keep: events.Retention{events.Follow: day, events.Ban: 2 * day}}
+		if err := trimmer.Trim(ctx); err != nil {
+			t.Fatal(err)
+		}
+		check := func(when string, want map[uid.ID][]string, trimmedOwner, trimmedOther, trimmedPosition int64) {
+			t.Helper()
+			got := map[uid.ID][]string{}
+			for _, e := range s.Read.Event.Query().Order(bySequence).AllX(ctx) {
+				got[e.ChannelID] = append(got[e.ChannelID], e.Type)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s: events (-want +got):\n%s", when, diff)
+			}
+			marks := []int64{
+				s.Read.Channel.GetX(ctx, servertest.Owner).TrimmedSequence, s.Read.Channel.GetX(ctx, servertest.Other).TrimmedSequence,
+				s.Read.EventSequencer.GetX(ctx, 1).TrimmedPosition,
+			}
+			if diff := cmp.Diff([]int64{trimmedOwner, trimmedOther, trimmedPosition}, marks); diff != "" {
+				t.Errorf("%s: marks (-want +got):\n%s", when, diff)
+			}
+		}
+		check("after a day", map[uid.ID][]string{
+			servertest.Owner: {"channel.ban", "channel.unban", "channel.follow", "channel.follow"},
+		}, 4, 1, 5)
+		s.Clock.Advance(day)
+		turnAgain := newSequencer(s) // the lease of the first has ended
+		turn(t, turnAgain)
+		if err := trimmer.Trim(ctx); err != nil {
+			t.Fatal(err)
+		}
+		check("after two", map[uid.ID][]string{servertest.Owner: {"channel.unban"}}, 6, 1, 7)
+		// The channel goes on counting where it was.
+		emitOf(t, s, servertest.Owner, events.Ban)
+		if e := s.Read.Event.Query().Order(bySequence).AllX(ctx); e[len(e)-1].Sequence != 7 {
+			t.Errorf("the next event has the sequence %d, want 7", e[len(e)-1].Sequence)
+		}
+	})
+}
+
+func TestWhatHasNoPositionIsNotRemoved(t *testing.T) {
+	eachWorld(t, func(t *testing.T, s *store.Store) {
+		emitOf(t, s, servertest.Owner, events.Follow)
+		s.Clock.Advance(time.Hour)
+		trimmer := &events.Trimmer{Store: s, Keep: events.Retention{events.Follow: time.Minute}}
+		if err := trimmer.Trim(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		if n := s.Read.Event.Query().CountX(context.Background()); n != 1 {
+			t.Errorf("%d events are left, want the one that nobody heard of", n)
+		}
+	})
+}
+
+func TestRetentionIsParsed(t *testing.T) {
+	base := events.Retention{events.Ban: time.Hour, events.Follow: time.Minute}
+	for text, want := range map[string]events.Retention{
+		"":                                base,
+		"channel.ban=30d":                 {events.Ban: 720 * time.Hour, events.Follow: time.Minute},
+		"default=2h, channel.ban=0":       {events.Ban: 0, events.Follow: 2 * time.Hour},
+		"channel.ban=1h30m,default=0.5d":  {events.Ban: 12 * time.Hour, events.Follow: 12 * time.Hour},
+		"channel.ban=-1h":                 nil,
+		"channel.bans=1h":                 nil,
+		"channel.ban":                     nil,
+		"channel.ban=a while":             nil,
+		"channel.ban=99999999999d":        nil,
+		"channel.ban=1h,channel.follow=x": nil,
+	} {
+		got, err := events.ParseRetention(base, text)
+		if (err == nil) != (want != nil) || (err == nil && cmp.Diff(want, got) != "") {
+			t.Errorf("%q: got %v, %v, want %v", text, got, err, want)
+		}
+	}
+	for _, kind := range events.Types() {
+		if events.DefaultRetention()[events.Type(kind)] < 90*24*time.Hour {
+			t.Errorf("%s is kept for %s", kind, events.DefaultRetention()[events.Type(kind)])
+		}
+	}
+}

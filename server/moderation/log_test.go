@@ -1,0 +1,199 @@
+package moderation_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/events"
+	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/uid"
+)
+
+// logPage is a page of a log as REST shows it.
+type logPage struct {
+	Data struct {
+		Code       string
+		Violations []struct{ Field string }
+		Rows       []struct {
+			Sequence        int64
+			Type            string
+			Moderator, User *struct{ ID, DisplayName, Slug string }
+			ClientID        string
+			RequestID       string
+			Payload         map[string]any
+		}
+		Pagination struct{ Cursor string }
+	}
+}
+
+func (d *drive) log(c servertest.Credentials, query url.Values) logPage {
+	d.t.Helper()
+	t, _ := d.t.(*testing.T)
+	r := d.REST(t, c, "GET", "/v1/moderation/log?"+query.Encode(), "")
+	var page logPage
+	if err := json.Unmarshal([]byte(r.Body), &page); err != nil {
+		t.Fatalf("%v in %s", err, r.Body)
+	}
+	return page
+}
+
+// types are the page's types, newest first.
+func (p logPage) types() []string {
+	var types []string
+	for _, row := range p.Data.Rows {
+		types = append(types, row.Type)
+	}
+	return types
+}
+
+func channelQuery(pairs ...string) url.Values {
+	query := url.Values{"channelId": {servertest.Owner.String()}}
+	for i := 0; i < len(pairs); i += 2 {
+		query.Add(pairs[i], pairs[i+1])
+	}
+	return query
+}
+
+// fillLog bans by two moderators, gives a role, and has somebody follow.
+func fillLog(d *drive) {
+	d.t.Helper()
+	d.mustBan(servertest.Moderator, servertest.Raider)
+	d.mustBan(servertest.Owner, servertest.Viewer)
+	if err := d.unban(servertest.Owner, servertest.Raider); err != nil {
+		d.t.Fatal(err)
+	}
+	t, _ := d.t.(*testing.T)
+	body := fmt.Sprintf(`{"channelId":%q,"userId":%q}`, servertest.Owner, servertest.Raider)
+	if r := d.REST(t, d.creds[servertest.Owner], "POST", "/v1/channels/vips", body); r.Status != 200 {
+		t.Fatal(r.Body)
+	}
+}
+
+func TestLogTellsWhoDidWhatNewestFirst(t *testing.T) {
+	each(t, func(t *testing.T, d *drive) {
+		fillLog(d)
+		owner, viewer, raider := servertest.Owner.String(), servertest.Viewer.String(), servertest.Raider.String()
+		all := []string{
+			"channel.vip.add", "channel.unban", "channel.chat.clear_user_messages", "channel.ban", "channel.chat.clear_user_messages", "channel.ban",
+		}
+		page := d.log(d.creds[servertest.Moderator], channelQuery())
+		if diff := cmp.Diff(all, page.types()); diff != "" {
+			t.Fatalf("the log (-want +got):\n%s", diff)
+		}
+		ban := page.Data.Rows[3]
+		if ban.Moderator.ID != owner || ban.Moderator.Slug != "ines" || ban.User.ID != viewer || ban.User.DisplayName != "Amara Okafor" ||
+			ban.ClientID != servertest.Dashboard || ban.RequestID == "" || ban.Payload["bannedUserId"] != viewer || ban.Sequence != 3 {
+			t.Errorf("the ban is %+v", ban)
+		}
+		for name, c := range map[string]struct {
+			query url.Values
+			want  []string
+		}{
+			"of a user":                  {channelQuery("userId", raider), []string{all[0], all[1], all[4], all[5]}},
+			"by a moderator":             {channelQuery("moderatorId", servertest.Moderator.String()), all[4:]},
+			"of a user by another":       {channelQuery("userId", raider, "moderatorId", owner), all[:2]},
+			"of one type":                {channelQuery("type[]", "channel.ban"), []string{"channel.ban", "channel.ban"}},
+			"of two types":               {channelQuery("type[]", "channel.ban", "type[]", "channel.unban"), []string{"channel.unban", "channel.ban", "channel.ban"}},
+			"of a type twice":            {channelQuery("type[]", "channel.unban", "type[]", "channel.unban"), []string{"channel.unban"}},
+			"of a user and a type":       {channelQuery("userId", viewer, "type[]", "channel.ban"), []string{"channel.ban"}},
+			"of a user who is none":      {channelQuery("userId", servertest.Nobody.String()), nil},
+			"of what did not happen":     {channelQuery("type[]", "channel.vote"), nil},
+			"of a channel without a log": {url.Values{"channelId": {servertest.Other.String()}}, nil},
+		} {
+			if diff := cmp.Diff(c.want, d.log(d.creds[servertest.Moderator], c.query).types()); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", name, diff)
+			}
+		}
+	})
+}
+
+func TestLogIsPaged(t *testing.T) {
+	each(t, func(t *testing.T, d *drive) {
+		fillLog(d)
+		whole := d.log(d.creds[servertest.Owner], channelQuery())
+		var paged []int64
+		query := channelQuery("limit", "2")
+		for {
+			page := d.log(d.creds[servertest.Owner], query)
+			for _, row := range page.Data.Rows {
+				paged = append(paged, row.Sequence)
+			}
+			if page.Data.Pagination.Cursor == "" {
+				break
+			}
+			query.Set("cursor", page.Data.Pagination.Cursor)
+			d.mustBan(servertest.Owner, servertest.Raider) // what is new is not on later pages
+			if err := d.unban(servertest.Owner, servertest.Raider); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var want []int64
+		for _, row := range whole.Data.Rows {
+			want = append(want, row.Sequence)
+		}
+		if !slices.Equal(paged, want) {
+			t.Errorf("the pages have %v, want %v", paged, want)
+		}
+		query.Set("userId", servertest.Raider.String())
+		if got := d.log(d.creds[servertest.Owner], query); got.Data.Code != "CURSOR_INVALID" {
+			t.Errorf("a cursor of another filter: %+v", got.Data)
+		}
+	})
+}
+
+func TestLogIsForOwnerAndModerators(t *testing.T) {
+	each(t, func(t *testing.T, d *drive) {
+		acting := func(user uid.ID) servertest.Credentials {
+			c := d.AsService(t)
+			c.ActingUser = user
+			return c
+		}
+		narrow := d.Token(t, auth.NewToken{Kind: auth.User, ClientID: servertest.Dashboard, UserID: servertest.Owner, Scopes: []string{auth.UsersRead}})
+		nobody := url.Values{"channelId": {servertest.Nobody.String()}}
+		for name, c := range map[string]struct {
+			caller servertest.Credentials
+			query  url.Values
+			want   string
+		}{
+			"the owner":                   {d.creds[servertest.Owner], channelQuery(), ""},
+			"a moderator":                 {d.creds[servertest.Moderator], channelQuery(), ""},
+			"a backend":                   {d.AsService(t), channelQuery(), ""},
+			"a backend for a moderator":   {acting(servertest.Moderator), channelQuery(), ""},
+			"a backend for a viewer":      {acting(servertest.Viewer), channelQuery(), "NOT_CHANNEL_MODERATOR"},
+			"a viewer":                    {d.creds[servertest.Viewer], channelQuery(), "NOT_CHANNEL_MODERATOR"},
+			"another owner":               {d.creds[servertest.Other], channelQuery(), "NOT_CHANNEL_MODERATOR"},
+			"an app":                      {d.AsApp(t), channelQuery(), "TOKEN_KIND_NOT_ACCEPTED"},
+			"the owner without the scope": {narrow, channelQuery(), "SCOPE_MISSING"},
+			"a channel that is none":      {d.creds[servertest.Owner], nobody, "NOT_CHANNEL_MODERATOR"},
+			"a backend, no such channel":  {d.AsService(t), nobody, "CHANNEL_NOT_FOUND"},
+			"no channel":                  {d.creds[servertest.Owner], url.Values{}, "INVALID_ARGUMENT"},
+			"a user that is no id":        {d.creds[servertest.Owner], channelQuery("userId", "x"), "INVALID_ARGUMENT"},
+			"a type that is none":         {d.creds[servertest.Owner], channelQuery("type[]", "ban"), "INVALID_ARGUMENT"},
+			"limit 0":                     {d.creds[servertest.Owner], channelQuery("limit", "0"), "INVALID_ARGUMENT"},
+			"limit 101":                   {d.creds[servertest.Owner], channelQuery("limit", "101"), "INVALID_ARGUMENT"},
+			"a cursor that is none":       {d.creds[servertest.Owner], channelQuery("cursor", "x"), "CURSOR_INVALID"},
+		} {
+			if got := d.log(c.caller, c.query); got.Data.Code != c.want {
+				t.Errorf("%s: got %q, want %q", name, got.Data.Code, c.want)
+			}
+		}
+		d.mustBan(servertest.Owner, servertest.Moderator)
+		if got := d.log(d.creds[servertest.Moderator], channelQuery()); got.Data.Code != "NOT_CHANNEL_MODERATOR" {
+			t.Errorf("a banned moderator: got %q", got.Data.Code)
+		}
+	})
+}
+
+// TestLogKnowsEveryType fails when a type is new and nobody has said whether the
+// log shows it unasked.
+func TestLogKnowsEveryType(t *testing.T) {
+	if n := len(events.Types()); n != 21 {
+		t.Errorf("there are %d types; see to logged in log.go", n)
+	}
+}
