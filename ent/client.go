@@ -28,6 +28,7 @@ import (
 	"github.com/moderato-live/moderato/ent/erasure"
 	"github.com/moderato-live/moderato/ent/event"
 	"github.com/moderato-live/moderato/ent/eventsequencer"
+	"github.com/moderato-live/moderato/ent/eventsink"
 	"github.com/moderato-live/moderato/ent/follow"
 	"github.com/moderato-live/moderato/ent/grant"
 	"github.com/moderato-live/moderato/ent/message"
@@ -71,6 +72,8 @@ type Client struct {
 	Event *EventClient
 	// EventSequencer is the client for interacting with the EventSequencer builders.
 	EventSequencer *EventSequencerClient
+	// EventSink is the client for interacting with the EventSink builders.
+	EventSink *EventSinkClient
 	// Follow is the client for interacting with the Follow builders.
 	Follow *FollowClient
 	// Grant is the client for interacting with the Grant builders.
@@ -117,6 +120,7 @@ func (c *Client) init() {
 	c.Erasure = NewErasureClient(c.config)
 	c.Event = NewEventClient(c.config)
 	c.EventSequencer = NewEventSequencerClient(c.config)
+	c.EventSink = NewEventSinkClient(c.config)
 	c.Follow = NewFollowClient(c.config)
 	c.Grant = NewGrantClient(c.config)
 	c.Message = NewMessageClient(c.config)
@@ -232,6 +236,7 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		Erasure:           NewErasureClient(cfg),
 		Event:             NewEventClient(cfg),
 		EventSequencer:    NewEventSequencerClient(cfg),
+		EventSink:         NewEventSinkClient(cfg),
 		Follow:            NewFollowClient(cfg),
 		Grant:             NewGrantClient(cfg),
 		Message:           NewMessageClient(cfg),
@@ -274,6 +279,7 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		Erasure:           NewErasureClient(cfg),
 		Event:             NewEventClient(cfg),
 		EventSequencer:    NewEventSequencerClient(cfg),
+		EventSink:         NewEventSinkClient(cfg),
 		Follow:            NewFollowClient(cfg),
 		Grant:             NewGrantClient(cfg),
 		Message:           NewMessageClient(cfg),
@@ -316,8 +322,8 @@ func (c *Client) Close() error {
 func (c *Client) Use(hooks ...Hook) {
 	for _, n := range []interface{ Use(...Hook) }{
 		c.Activity, c.Application, c.Ban, c.Category, c.Channel, c.ChannelCount,
-		c.ChannelCountDelta, c.Clip, c.Erasure, c.Event, c.EventSequencer, c.Follow,
-		c.Grant, c.Message, c.MessageGeneration, c.Mute, c.Role, c.Stream,
+		c.ChannelCountDelta, c.Clip, c.Erasure, c.Event, c.EventSequencer, c.EventSink,
+		c.Follow, c.Grant, c.Message, c.MessageGeneration, c.Mute, c.Role, c.Stream,
 		c.Subscription, c.Token, c.User, c.Vod, c.Vote,
 	} {
 		n.Use(hooks...)
@@ -329,8 +335,8 @@ func (c *Client) Use(hooks ...Hook) {
 func (c *Client) Intercept(interceptors ...Interceptor) {
 	for _, n := range []interface{ Intercept(...Interceptor) }{
 		c.Activity, c.Application, c.Ban, c.Category, c.Channel, c.ChannelCount,
-		c.ChannelCountDelta, c.Clip, c.Erasure, c.Event, c.EventSequencer, c.Follow,
-		c.Grant, c.Message, c.MessageGeneration, c.Mute, c.Role, c.Stream,
+		c.ChannelCountDelta, c.Clip, c.Erasure, c.Event, c.EventSequencer, c.EventSink,
+		c.Follow, c.Grant, c.Message, c.MessageGeneration, c.Mute, c.Role, c.Stream,
 		c.Subscription, c.Token, c.User, c.Vod, c.Vote,
 	} {
 		n.Intercept(interceptors...)
@@ -362,6 +368,8 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.Event.mutate(ctx, m)
 	case *EventSequencerMutation:
 		return c.EventSequencer.mutate(ctx, m)
+	case *EventSinkMutation:
+		return c.EventSink.mutate(ctx, m)
 	case *FollowMutation:
 		return c.Follow.mutate(ctx, m)
 	case *GrantMutation:
@@ -1994,6 +2002,139 @@ func (c *EventSequencerClient) mutate(ctx context.Context, m *EventSequencerMuta
 		return (&EventSequencerDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown EventSequencer mutation op: %q", m.Op())
+	}
+}
+
+// EventSinkClient is a client for the EventSink schema.
+type EventSinkClient struct {
+	config
+}
+
+// NewEventSinkClient returns a client for the EventSink from the given config.
+func NewEventSinkClient(c config) *EventSinkClient {
+	return &EventSinkClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `eventsink.Hooks(f(g(h())))`.
+func (c *EventSinkClient) Use(hooks ...Hook) {
+	c.hooks.EventSink = append(c.hooks.EventSink, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `eventsink.Intercept(f(g(h())))`.
+func (c *EventSinkClient) Intercept(interceptors ...Interceptor) {
+	c.inters.EventSink = append(c.inters.EventSink, interceptors...)
+}
+
+// Create returns a builder for creating a EventSink entity.
+func (c *EventSinkClient) Create() *EventSinkCreate {
+	mutation := newEventSinkMutation(c.config, OpCreate)
+	return &EventSinkCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of EventSink entities.
+func (c *EventSinkClient) CreateBulk(builders ...*EventSinkCreate) *EventSinkCreateBulk {
+	return &EventSinkCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *EventSinkClient) MapCreateBulk(slice any, setFunc func(*EventSinkCreate, int)) *EventSinkCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &EventSinkCreateBulk{err: fmt.Errorf("calling to EventSinkClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*EventSinkCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &EventSinkCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for EventSink.
+func (c *EventSinkClient) Update() *EventSinkUpdate {
+	mutation := newEventSinkMutation(c.config, OpUpdate)
+	return &EventSinkUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *EventSinkClient) UpdateOne(_m *EventSink) *EventSinkUpdateOne {
+	mutation := newEventSinkMutation(c.config, OpUpdateOne, withEventSink(_m))
+	return &EventSinkUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *EventSinkClient) UpdateOneID(id string) *EventSinkUpdateOne {
+	mutation := newEventSinkMutation(c.config, OpUpdateOne, withEventSinkID(id))
+	return &EventSinkUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for EventSink.
+func (c *EventSinkClient) Delete() *EventSinkDelete {
+	mutation := newEventSinkMutation(c.config, OpDelete)
+	return &EventSinkDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *EventSinkClient) DeleteOne(_m *EventSink) *EventSinkDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *EventSinkClient) DeleteOneID(id string) *EventSinkDeleteOne {
+	builder := c.Delete().Where(eventsink.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &EventSinkDeleteOne{builder}
+}
+
+// Query returns a query builder for EventSink.
+func (c *EventSinkClient) Query() *EventSinkQuery {
+	return &EventSinkQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeEventSink},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a EventSink entity by its id.
+func (c *EventSinkClient) Get(ctx context.Context, id string) (*EventSink, error) {
+	return c.Query().Where(eventsink.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *EventSinkClient) GetX(ctx context.Context, id string) *EventSink {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *EventSinkClient) Hooks() []Hook {
+	return c.hooks.EventSink
+}
+
+// Interceptors returns the client interceptors.
+func (c *EventSinkClient) Interceptors() []Interceptor {
+	return c.inters.EventSink
+}
+
+func (c *EventSinkClient) mutate(ctx context.Context, m *EventSinkMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&EventSinkCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&EventSinkUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&EventSinkUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&EventSinkDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown EventSink mutation op: %q", m.Op())
 	}
 }
 
@@ -3689,13 +3830,13 @@ func (c *VoteClient) mutate(ctx context.Context, m *VoteMutation) (Value, error)
 type (
 	hooks struct {
 		Activity, Application, Ban, Category, Channel, ChannelCount, ChannelCountDelta,
-		Clip, Erasure, Event, EventSequencer, Follow, Grant, Message,
+		Clip, Erasure, Event, EventSequencer, EventSink, Follow, Grant, Message,
 		MessageGeneration, Mute, Role, Stream, Subscription, Token, User, Vod,
 		Vote []ent.Hook
 	}
 	inters struct {
 		Activity, Application, Ban, Category, Channel, ChannelCount, ChannelCountDelta,
-		Clip, Erasure, Event, EventSequencer, Follow, Grant, Message,
+		Clip, Erasure, Event, EventSequencer, EventSink, Follow, Grant, Message,
 		MessageGeneration, Mute, Role, Stream, Subscription, Token, User, Vod,
 		Vote []ent.Interceptor
 	}

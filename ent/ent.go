@@ -23,6 +23,7 @@ import (
 	"github.com/moderato-live/moderato/ent/erasure"
 	"github.com/moderato-live/moderato/ent/event"
 	"github.com/moderato-live/moderato/ent/eventsequencer"
+	"github.com/moderato-live/moderato/ent/eventsink"
 	"github.com/moderato-live/moderato/ent/follow"
 	"github.com/moderato-live/moderato/ent/grant"
 	"github.com/moderato-live/moderato/ent/message"
@@ -106,6 +107,7 @@ func checkColumn(t, c string) error {
 			erasure.Table:           erasure.ValidColumn,
 			event.Table:             event.ValidColumn,
 			eventsequencer.Table:    eventsequencer.ValidColumn,
+			eventsink.Table:         eventsink.ValidColumn,
 			follow.Table:            follow.ValidColumn,
 			grant.Table:             grant.ValidColumn,
 			message.Table:           message.ValidColumn,

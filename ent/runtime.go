@@ -9,6 +9,7 @@ import (
 	"github.com/moderato-live/moderato/ent/channel"
 	"github.com/moderato-live/moderato/ent/clip"
 	"github.com/moderato-live/moderato/ent/event"
+	"github.com/moderato-live/moderato/ent/eventsink"
 	"github.com/moderato-live/moderato/ent/grant"
 	"github.com/moderato-live/moderato/ent/message"
 	"github.com/moderato-live/moderato/ent/role"
@@ -154,6 +155,12 @@ func init() {
 	eventDescRequestID := eventFields[9].Descriptor()
 	// event.RequestIDValidator is a validator for the "request_id" field. It is called by the builders before save.
 	event.RequestIDValidator = eventDescRequestID.Validators[0].(func(string) error)
+	eventsinkFields := schema.EventSink{}.Fields()
+	_ = eventsinkFields
+	// eventsinkDescID is the schema descriptor for id field.
+	eventsinkDescID := eventsinkFields[0].Descriptor()
+	// eventsink.IDValidator is a validator for the "id" field. It is called by the builders before save.
+	eventsink.IDValidator = eventsinkDescID.Validators[0].(func(string) error)
 	grantFields := schema.Grant{}.Fields()
 	_ = grantFields
 	// grantDescClientID is the schema descriptor for client_id field.

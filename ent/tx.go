@@ -36,6 +36,8 @@ type Tx struct {
 	Event *EventClient
 	// EventSequencer is the client for interacting with the EventSequencer builders.
 	EventSequencer *EventSequencerClient
+	// EventSink is the client for interacting with the EventSink builders.
+	EventSink *EventSinkClient
 	// Follow is the client for interacting with the Follow builders.
 	Follow *FollowClient
 	// Grant is the client for interacting with the Grant builders.
@@ -202,6 +204,7 @@ func (tx *Tx) init() {
 	tx.Erasure = NewErasureClient(tx.config)
 	tx.Event = NewEventClient(tx.config)
 	tx.EventSequencer = NewEventSequencerClient(tx.config)
+	tx.EventSink = NewEventSinkClient(tx.config)
 	tx.Follow = NewFollowClient(tx.config)
 	tx.Grant = NewGrantClient(tx.config)
 	tx.Message = NewMessageClient(tx.config)

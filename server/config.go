@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/bus"
 	"github.com/moderato-live/moderato/server/events"
 	"github.com/moderato-live/moderato/server/store"
 )
@@ -29,6 +30,8 @@ type Config struct {
 	Lifetimes auth.Lifetimes
 	// Retention is how long events are kept; nil is events.DefaultRetention.
 	Retention events.Retention
+	// Bus is where events are published; without URL nowhere.
+	Bus bus.Config
 	// CORSOrigins are the origins of web pages that may call; empty is any.
 	CORSOrigins []string
 	// DrainDelay is how long the server goes on taking requests after it was told

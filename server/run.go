@@ -21,6 +21,7 @@ import (
 	"github.com/moderato-live/moderato/gateway"
 	"github.com/moderato-live/moderato/server/auth"
 	"github.com/moderato-live/moderato/server/background"
+	"github.com/moderato-live/moderato/server/bus"
 	"github.com/moderato-live/moderato/server/chain"
 	"github.com/moderato-live/moderato/server/channels"
 	"github.com/moderato-live/moderato/server/counts"
@@ -139,6 +140,9 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 	s.http = gateway.NewHTTPServer(facade)
 	s.admin = &http.Server{Handler: adminHandler(registry, s.ready), ReadHeaderTimeout: 5 * time.Second}
 	s.workers = append(s.workers, sequencer.Run, hub.Run)
+	if s.config.Bus.URL != "" {
+		s.workers = append(s.workers, bus.NewSink(s.Store, s.config.Log, s.config.Bus, registry).Run)
+	}
 	s.work("look at the rights of listeners", events.RightsInterval, rights.Refresh)
 	s.work("remove old events", events.TrimInterval, (&events.Trimmer{Store: s.Store, Keep: s.config.Retention}).Trim)
 	s.work("purge deleted messages", messages.PurgeInterval, (&messages.Purger{Store: s.Store}).Purge)

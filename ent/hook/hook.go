@@ -141,6 +141,18 @@ func (f EventSequencerFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Val
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.EventSequencerMutation", m)
 }
 
+// The EventSinkFunc type is an adapter to allow the use of ordinary
+// function as EventSink mutator.
+type EventSinkFunc func(context.Context, *ent.EventSinkMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f EventSinkFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.EventSinkMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.EventSinkMutation", m)
+}
+
 // The FollowFunc type is an adapter to allow the use of ordinary
 // function as Follow mutator.
 type FollowFunc func(context.Context, *ent.FollowMutation) (ent.Value, error)

@@ -316,6 +316,19 @@ var (
 		Columns:    EventSequencersColumns,
 		PrimaryKey: []*schema.Column{EventSequencersColumns[0]},
 	}
+	// EventSinksColumns holds the columns for the "event_sinks" table.
+	EventSinksColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeString, Size: 64},
+		{Name: "epoch", Type: field.TypeInt64},
+		{Name: "expires_at", Type: field.TypeInt64},
+		{Name: "position", Type: field.TypeInt64},
+	}
+	// EventSinksTable holds the schema information for the "event_sinks" table.
+	EventSinksTable = &schema.Table{
+		Name:       "event_sinks",
+		Columns:    EventSinksColumns,
+		PrimaryKey: []*schema.Column{EventSinksColumns[0]},
+	}
 	// FollowsColumns holds the columns for the "follows" table.
 	FollowsColumns = []*schema.Column{
 		{Name: "followed_at", Type: field.TypeInt64},
@@ -734,6 +747,7 @@ var (
 		ErasuresTable,
 		EventsTable,
 		EventSequencersTable,
+		EventSinksTable,
 		FollowsTable,
 		GrantsTable,
 		MessagesTable,
@@ -804,6 +818,11 @@ func init() {
 	}
 	EventSequencersTable.Annotation = &entsql.Annotation{
 		Table:     "event_sequencers",
+		Charset:   "utf8mb4",
+		Collation: "utf8mb4_bin",
+	}
+	EventSinksTable.Annotation = &entsql.Annotation{
+		Table:     "event_sinks",
 		Charset:   "utf8mb4",
 		Collation: "utf8mb4_bin",
 	}

@@ -39,6 +39,9 @@ type Event func(*sql.Selector)
 // EventSequencer is the predicate function for eventsequencer builders.
 type EventSequencer func(*sql.Selector)
 
+// EventSink is the predicate function for eventsink builders.
+type EventSink func(*sql.Selector)
+
 // Follow is the predicate function for follow builders.
 type Follow func(*sql.Selector)
 

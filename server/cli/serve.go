@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/moderato-live/moderato/server"
+	"github.com/moderato-live/moderato/server/bus"
 	"github.com/moderato-live/moderato/server/demo"
 	"github.com/moderato-live/moderato/server/events"
 	"github.com/moderato-live/moderato/server/store"
@@ -26,6 +27,10 @@ type serve struct {
 	RateLimit   requestRate   `help:"Requests a minute for each client and user; 0 is off." default:"${rate_limit}" env:"MODERATO_RATE_LIMIT"`
 	MaxResults  positive      `help:"The longest list that is answered without paging." default:"${max_results}" env:"MODERATO_MAX_RESULTS"`
 	CORSOrigins []string      `name:"cors-origins" help:"Origins of web pages that may call /v1; any when not given." env:"MODERATO_CORS_ORIGINS" placeholder:"ORIGIN"`
+	NATSURL     string        `name:"nats-url" help:"Publish every event to NATS JetStream: nats://HOST:PORT or tls://, several separated by commas. Not published when not given." env:"MODERATO_NATS_URL" placeholder:"URL"`
+	NATSCreds   string        `name:"nats-credentials" help:"A file of NATS credentials." env:"MODERATO_NATS_CREDENTIALS" placeholder:"FILE" type:"existingfile"`
+	NATSStream  string        `name:"nats-stream" help:"The JetStream stream; it is made if it is not there." default:"MODERATO" env:"MODERATO_NATS_STREAM" placeholder:"NAME"`
+	NATSSubject string        `name:"nats-subject" help:"What subjects begin with: SUBJECT.CHANNEL.TYPE." default:"moderato.events" env:"MODERATO_NATS_SUBJECT" placeholder:"SUBJECT"`
 	DrainDelay  time.Duration `help:"How long to go on answering after SIGTERM, while load balancers learn of it." default:"0s" env:"MODERATO_DRAIN_DELAY"`
 	LogLevel    string        `help:"The least level to log: debug, info, warn or error." enum:"debug,info,warn,error" default:"info" env:"MODERATO_LOG_LEVEL"`
 	LogFormat   string        `help:"text, json, or auto: text on a terminal." enum:"auto,text,json" default:"auto" env:"MODERATO_LOG_FORMAT"`
@@ -68,6 +73,7 @@ func (c *serve) Run(ctx context.Context, s *streams) error {
 		MaxResults:  int(c.MaxResults),
 		Lifetimes:   c.Lifetimes(),
 		Retention:   events.Retention(c.Retention),
+		Bus:         bus.Config{URL: c.NATSURL, Credentials: c.NATSCreds, Stream: c.NATSStream, Subject: c.NATSSubject},
 		CORSOrigins: c.CORSOrigins,
 		DrainDelay:  c.DrainDelay,
 		Log:         log,

@@ -61,7 +61,7 @@ func Config(url store.URL) server.Config {
 }
 
 // Start migrates the database and starts a server, which ends with the test.
-func Start(t *testing.T, config server.Config) *Server {
+func Start(t testing.TB, config server.Config) *Server {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)
@@ -105,7 +105,7 @@ func Start(t *testing.T, config server.Config) *Server {
 }
 
 // Stop drains the server and waits for its end.
-func (s *Server) Stop(t *testing.T) {
+func (s *Server) Stop(t testing.TB) {
 	t.Helper()
 	if err := s.stop(); err != nil {
 		t.Errorf("the server ended with: %v", err)
@@ -113,13 +113,13 @@ func (s *Server) Stop(t *testing.T) {
 }
 
 // Load imports records.
-func (s *Server) Load(t *testing.T, records ...*platformv1.Record) {
+func (s *Server) Load(t testing.TB, records ...*platformv1.Record) {
 	t.Helper()
 	Import(t, s.Store, records...)
 }
 
 // Import puts records into a store.
-func Import(t *testing.T, s *store.Store, records ...*platformv1.Record) {
+func Import(t testing.TB, s *store.Store, records ...*platformv1.Record) {
 	t.Helper()
 	importer := platform.Importer{Store: s}
 	if err := importer.ImportRecords(context.Background(), records); err != nil {
@@ -135,7 +135,7 @@ type Credentials struct {
 }
 
 // Token issues a token.
-func (s *Server) Token(t *testing.T, n auth.NewToken) Credentials {
+func (s *Server) Token(t testing.TB, n auth.NewToken) Credentials {
 	t.Helper()
 	issued, err := auth.Issue(context.Background(), s.Store, n)
 	if err != nil {
@@ -145,7 +145,7 @@ func (s *Server) Token(t *testing.T, n auth.NewToken) Credentials {
 }
 
 // As is credentials of a user with every scope, through the client Dashboard.
-func (s *Server) As(t *testing.T, user uid.ID) Credentials {
+func (s *Server) As(t testing.TB, user uid.ID) Credentials {
 	t.Helper()
 	return s.Token(t, auth.NewToken{
 		Kind: auth.User, ClientID: Dashboard, UserID: user, Scopes: auth.Scopes(),
@@ -154,13 +154,13 @@ func (s *Server) As(t *testing.T, user uid.ID) Credentials {
 }
 
 // AsApp is credentials of the client Dashboard itself, with every scope.
-func (s *Server) AsApp(t *testing.T) Credentials {
+func (s *Server) AsApp(t testing.TB) Credentials {
 	t.Helper()
 	return s.Token(t, auth.NewToken{Kind: auth.App, ClientID: Dashboard, Scopes: auth.Scopes()})
 }
 
 // AsService is credentials of an internal backend.
-func (s *Server) AsService(t *testing.T) Credentials {
+func (s *Server) AsService(t testing.TB) Credentials {
 	t.Helper()
 	return s.Token(t, auth.NewToken{Kind: auth.Service, ClientID: ChatServer})
 }
@@ -188,13 +188,13 @@ type Response struct {
 }
 
 // REST sends a request; a body that is not empty is sent as JSON.
-func (s *Server) REST(t *testing.T, c Credentials, method, path, body string) Response {
+func (s *Server) REST(t testing.TB, c Credentials, method, path, body string) Response {
 	t.Helper()
 	return s.Do(t, s.Request(t, c, method, path, body))
 }
 
 // Request makes the request that REST sends, to be changed before Do.
-func (s *Server) Request(t *testing.T, c Credentials, method, path, body string) *http.Request {
+func (s *Server) Request(t testing.TB, c Credentials, method, path, body string) *http.Request {
 	t.Helper()
 	r, err := http.NewRequestWithContext(context.Background(), method, "http://"+s.HTTPAddr+path, strings.NewReader(body))
 	if err != nil {
@@ -216,7 +216,7 @@ func (s *Server) Request(t *testing.T, c Credentials, method, path, body string)
 }
 
 // Do sends a request.
-func (s *Server) Do(t *testing.T, r *http.Request) Response {
+func (s *Server) Do(t testing.TB, r *http.Request) Response {
 	t.Helper()
 	response, err := http.DefaultClient.Do(r)
 	if err != nil {

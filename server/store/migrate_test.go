@@ -111,8 +111,8 @@ func TestInterruptedMigrationGoesOn(t *testing.T) {
 		migrate(t, url)
 		s := open(t, url)
 		for _, statement := range []string{
-			"DROP TABLE event_sequencers",
-			"DELETE FROM goose_db_version WHERE version_id >= 39",
+			"DROP TABLE event_sinks",
+			"DELETE FROM goose_db_version WHERE version_id >= 50",
 		} {
 			if _, err := s.DB().Exec(statement); err != nil {
 				t.Fatal(err)

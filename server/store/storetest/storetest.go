@@ -38,7 +38,7 @@ func Each(t *testing.T, test func(t *testing.T, url store.URL)) {
 }
 
 // SQLite is a fresh database in a file.
-func SQLite(t *testing.T) store.URL {
+func SQLite(t testing.TB) store.URL {
 	t.Helper()
 	return store.URL{Path: filepath.Join(t.TempDir(), "test.db")}
 }
@@ -54,9 +54,18 @@ func EachServer(t *testing.T, test func(t *testing.T, url store.URL)) {
 	}
 }
 
+// EachBench is Each for a benchmark, one store after the other.
+func EachBench(b *testing.B, bench func(b *testing.B, url store.URL)) {
+	b.Helper()
+	b.Run("sqlite", func(b *testing.B) { bench(b, SQLite(b)) })
+	for _, s := range servers(b) {
+		b.Run(s.name, func(b *testing.B) { bench(b, s.database(b)) })
+	}
+}
+
 type server struct{ name, url string }
 
-func servers(t *testing.T) []server {
+func servers(t testing.TB) []server {
 	t.Helper()
 	value := os.Getenv(Variable)
 	if value == none && os.Getenv("CI") != "true" {
@@ -76,7 +85,7 @@ func servers(t *testing.T) []server {
 	return found
 }
 
-func (s server) database(t *testing.T) store.URL {
+func (s server) database(t testing.TB) store.URL {
 	t.Helper()
 	name := "moderato_test_" + strings.ToLower(rand.Text())
 	s.exec(t, "CREATE DATABASE "+name+" CHARACTER SET utf8mb4 COLLATE utf8mb4_bin")
@@ -88,7 +97,7 @@ func (s server) database(t *testing.T) store.URL {
 	return url
 }
 
-func (s server) exec(t *testing.T, statement string) {
+func (s server) exec(t testing.TB, statement string) {
 	t.Helper()
 	// information_schema is there on every server, and needs no rights.
 	url, err := store.ParseURL(s.url + "information_schema")

@@ -1,0 +1,260 @@
+package bus_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net"
+	"testing"
+	"time"
+
+	natsserver "github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/prometheus/client_golang/prometheus"
+
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/bus"
+	"github.com/moderato-live/moderato/server/events"
+	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/store/storetest"
+	"github.com/moderato-live/moderato/server/uid"
+)
+
+const patience = 20 * time.Second
+
+// broker is a real NATS server with JetStream, in this process.
+type broker struct {
+	*natsserver.Server
+	options *natsserver.Options
+}
+
+func startBroker(t *testing.T) *broker {
+	t.Helper()
+	b := &broker{options: &natsserver.Options{Host: "127.0.0.1", Port: natsserver.RANDOM_PORT, JetStream: true, StoreDir: t.TempDir(), NoSigs: true, NoLog: true}}
+	b.start(t)
+	t.Cleanup(func() { b.stop() })
+	return b
+}
+
+func (b *broker) start(t *testing.T) {
+	t.Helper()
+	var err error
+	if b.Server, err = natsserver.NewServer(b.options); err != nil {
+		t.Fatal(err)
+	}
+	b.Start()
+	if !b.ReadyForConnections(patience) {
+		t.Fatal("NATS does not start")
+	}
+	if address, ok := b.Addr().(*net.TCPAddr); ok {
+		b.options.Port = address.Port // the same when it starts again
+	}
+}
+
+func (b *broker) stop() {
+	b.Shutdown()
+	b.WaitForShutdown()
+}
+
+func (b *broker) config() bus.Config {
+	return bus.Config{URL: b.ClientURL(), Stream: "MODERATO", Subject: "moderato.events"}
+}
+
+// message is what a subscriber of the bus gets.
+type message struct {
+	subject, id string
+	channelID   string
+	sequence    int64
+}
+
+// read is everything that the stream holds.
+func (b *broker) read(t *testing.T) []message {
+	t.Helper()
+	conn, err := nats.Connect(b.ClientURL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	js, err := jetstream.New(conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	stream, err := js.Stream(ctx, "MODERATO")
+	if err != nil {
+		t.Fatal(err)
+	}
+	info := stream.CachedInfo()
+	var all []message
+	for n := info.State.FirstSeq; n > 0 && n <= info.State.LastSeq; n++ {
+		raw, err := stream.GetMsg(ctx, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var body struct {
+			Metadata struct {
+				MessageID, ChannelID, SubscriptionType string
+				Sequence                               int64
+			}
+		}
+		if err := json.Unmarshal(raw.Data, &body); err != nil {
+			t.Fatal(err)
+		}
+		m := message{raw.Subject, raw.Header.Get(nats.MsgIdHdr), body.Metadata.ChannelID, body.Metadata.Sequence}
+		if want := fmt.Sprintf("moderato.events.%s.%s", m.channelID, body.Metadata.SubscriptionType); m.subject != want || m.id != body.Metadata.MessageID {
+			t.Errorf("message %d has the subject %s and id %s, want %s and %s", n, m.subject, m.id, want, body.Metadata.MessageID)
+		}
+		all = append(all, m)
+	}
+	return all
+}
+
+// check checks that the stream holds each event once, in order per channel.
+func (b *broker) check(t *testing.T, want int) {
+	t.Helper()
+	all := b.read(t)
+	if len(all) != want {
+		t.Errorf("the stream holds %d messages, want %d", len(all), want)
+	}
+	next := map[string]int64{}
+	for i, m := range all {
+		if next[m.channelID]++; m.sequence != next[m.channelID] {
+			t.Fatalf("message %d is of sequence %d in its channel, want %d", i, m.sequence, next[m.channelID])
+		}
+	}
+}
+
+// openWorld opens a database with the World, and a function that writes n events
+// of each of its channels and gives them positions.
+func openWorld(t *testing.T, url store.URL) (*store.Store, func(n int)) {
+	t.Helper()
+	ctx := context.Background()
+	if err := store.Migrate(ctx, url, slog.New(slog.DiscardHandler)); err != nil {
+		t.Fatal(err)
+	}
+	s, err := store.Open(ctx, url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	servertest.Import(t, s, servertest.World()...)
+	q := events.NewSequencer(s, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+	return s, func(n int) {
+		t.Helper()
+		for range n {
+			for _, channel := range []uid.ID{servertest.Owner, servertest.Other} {
+				err := events.ApplyUnattended(ctx, s, channel, func(_ context.Context, c *events.Change) error {
+					c.Emit(events.Unban, servertest.Viewer, &moderatov1.UnbanEvent{ChannelId: channel.String()})
+					return nil
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if err := q.Turn(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func newSink(s *store.Store, config bus.Config) *bus.Sink {
+	return bus.NewSink(s, slog.New(slog.DiscardHandler), config, prometheus.NewRegistry())
+}
+
+func eachWorld(t *testing.T, test func(t *testing.T, s *store.Store, write func(n int))) {
+	t.Helper()
+	storetest.Each(t, func(t *testing.T, url store.URL) {
+		s, write := openWorld(t, url)
+		test(t, s, write)
+	})
+}
+
+func TestEveryEventIsPublishedOnceAndInOrder(t *testing.T) {
+	eachWorld(t, func(t *testing.T, s *store.Store, write func(n int)) {
+		b := startBroker(t)
+		write(3) // before the bus was there
+		sink := newSink(s, b.config())
+		for range 3 {
+			if err := sink.Turn(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+			write(300) // more than a page
+		}
+		if err := sink.Turn(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		b.check(t, 2*(3+900))
+	})
+}
+
+// TestAPublisherThatDiedIsReplaced has one publish without noting how far it came,
+// as when it is killed, and another go on: the broker drops what comes again.
+func TestAPublisherThatDiedIsReplaced(t *testing.T) {
+	eachWorld(t, func(t *testing.T, s *store.Store, write func(n int)) {
+		b := startBroker(t)
+		dead, next := newSink(s, b.config()), newSink(s, b.config())
+		write(20)
+		if err := dead.Turn(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.DB().Exec("UPDATE event_sinks SET position = 7"); err != nil {
+			t.Fatal(err)
+		}
+		if err := next.Turn(context.Background()); err != nil { // the lease is taken
+			t.Fatal(err)
+		}
+		b.check(t, 40)
+		s.Clock.Advance(10 * time.Second)
+		next = newSink(s, b.config())
+		write(5)
+		if err := next.Turn(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		b.check(t, 50)
+		// The first one comes to: it has lost the lease, and moves nothing back.
+		write(5)
+		if err := dead.Turn(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Read.EventSink.GetX(context.Background(), "nats").Position; got != 50 {
+			t.Errorf("the position is %d, want 50", got)
+		}
+		if err := next.Turn(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		b.check(t, 60)
+	})
+}
+
+// TestABrokerThatGoesAwayLosesNothing stops the broker, and starts it again.
+func TestABrokerThatGoesAwayLosesNothing(t *testing.T) {
+	s, write := openWorld(t, storetest.SQLite(t))
+	b := startBroker(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() { defer close(ended); newSink(s, b.config()).Run(ctx) }()
+	write(50)
+	b.stop()
+	write(50)
+	b.start(t)
+	write(50)
+	deadline := time.After(patience)
+	for s.Read.EventSink.Query().CountX(ctx) == 0 || s.Read.EventSink.GetX(ctx, "nats").Position < 300 {
+		select {
+		case <-deadline:
+			t.Fatal("the sink does not come back")
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+	cancel()
+	<-ended
+	b.check(t, 300)
+	if row := s.Read.EventSink.GetX(context.Background(), "nats"); row.ExpiresAt != 0 {
+		t.Errorf("the lease was not given up: %v", row)
+	}
+}

@@ -1,0 +1,208 @@
+package events_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+
+	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/events"
+	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/store/storetest"
+	"github.com/moderato-live/moderato/server/uid"
+)
+
+const benchChannels = 100
+
+// benchWorld opens a database with 100 channels.
+func benchWorld(b *testing.B, url store.URL) (*store.Store, []uid.ID) {
+	b.Helper()
+	ctx := context.Background()
+	if err := store.Migrate(ctx, url, slog.New(slog.DiscardHandler)); err != nil {
+		b.Fatal(err)
+	}
+	s, err := store.Open(ctx, url)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(s.Close)
+	ids := make([]uid.ID, benchChannels)
+	var records []*platformv1.Record
+	for i := range ids {
+		ids[i] = uid.New()
+		records = append(records,
+			&platformv1.Record{Kind: &platformv1.Record_User{User: &platformv1.UserRecord{Id: ids[i].String(), Username: fmt.Sprintf("bench%d", i)}}},
+			&platformv1.Record{Kind: &platformv1.Record_Channel{Channel: &platformv1.ChannelRecord{Id: ids[i].String(), Title: "x"}}})
+	}
+	servertest.Import(b, s, records...)
+	return s, ids
+}
+
+// BenchmarkDelivery writes 1,000 events a second over 100 channels for five
+// seconds, and tells how long it takes from the end of a write to a listener in
+// the same process, and to one in another (which polls).
+func BenchmarkDelivery(b *testing.B) {
+	const rate, seconds = 1000, 5
+	storetest.EachBench(b, func(b *testing.B, url store.URL) {
+		s, channels := benchWorld(b, url)
+		far, err := store.Open(context.Background(), url)
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer far.Close()
+		ctx, cancel := context.WithCancel(context.Background())
+		var background sync.WaitGroup
+		near, remote := events.NewHub(s, slog.Default()), events.NewHub(far, slog.Default())
+		q := newSequencer(s)
+		q.Sequenced = near.Wake
+		if err := q.Turn(ctx); err != nil { // takes the lease
+			b.Fatal(err)
+		}
+		for _, run := range []func(context.Context){q.Run, near.Run, remote.Run} {
+			background.Go(func() { run(ctx) })
+		}
+		var mu sync.Mutex
+		written := map[string]time.Time{}
+		for b.Loop() {
+			heard := map[string]*[]time.Duration{"same-process": {}, "other-process": {}}
+			var listeners sync.WaitGroup
+			for name, hub := range map[string]*events.Hub{"same-process": near, "other-process": remote} {
+				from, err := hub.Subscribe(ctx, nil)
+				if err != nil {
+					b.Fatal(err)
+				}
+				listeners.Go(func() {
+					defer from.Close()
+					for n := 0; n < rate*seconds; {
+						page, err := from.Next(ctx, nil)
+						at := time.Now()
+						if err != nil {
+							b.Error(err)
+							return
+						}
+						n += len(page)
+						mu.Lock()
+						for _, e := range page {
+							key := fmt.Sprint(e.ChannelID, e.Told.GetMetadata().GetSequence())
+							*heard[name] = append(*heard[name], at.Sub(written[key]))
+						}
+						mu.Unlock()
+					}
+				})
+			}
+			writeAtRate(b, s, channels, rate, rate*seconds, func(channel uid.ID, sequence int64, at time.Time) {
+				mu.Lock()
+				written[fmt.Sprint(channel, sequence)] = at
+				mu.Unlock()
+			})
+			listeners.Wait()
+			for name, delays := range heard {
+				slices.Sort(*delays)
+				b.ReportMetric(float64((*delays)[len(*delays)/2].Microseconds())/1000, name+"-p50-ms")
+				b.ReportMetric(float64((*delays)[len(*delays)*99/100].Microseconds())/1000, name+"-p99-ms")
+			}
+		}
+		cancel()
+		background.Wait()
+	})
+}
+
+// writeAtRate writes total events, one in a transaction, at a steady rate.
+func writeAtRate(b *testing.B, s *store.Store, channels []uid.ID, rate, total int, wrote func(uid.ID, int64, time.Time)) {
+	b.Helper()
+	ticks := make(chan int, total)
+	var writers sync.WaitGroup
+	next := make([]int64, len(channels))
+	var locks [benchChannels]sync.Mutex
+	for range 16 {
+		writers.Go(func() {
+			for i := range ticks {
+				at := i % len(channels)
+				locks[at].Lock()
+				if err := emit(s, channels[at], 1, now); err != nil {
+					b.Error(err)
+				}
+				next[at]++
+				wrote(channels[at], next[at], time.Now())
+				locks[at].Unlock()
+			}
+		})
+	}
+	ticker := time.NewTicker(time.Second / 100)
+	defer ticker.Stop()
+	for sent := 0; sent < total; {
+		<-ticker.C
+		for range rate / 100 {
+			ticks <- sent
+			sent++
+		}
+	}
+	close(ticks)
+	writers.Wait()
+}
+
+// BenchmarkWatchers opens 2,000 streams on one server, and tells what each costs
+// in memory, and how long an event takes to reach all of them.
+func BenchmarkWatchers(b *testing.B) {
+	const watchers, perConnection = 2000, 250
+	s := servertest.Start(b, servertest.Config(storetest.SQLite(b)))
+	servertest.Import(b, s.Store, servertest.World()...)
+	for b.Loop() {
+		before := heapInUse()
+		ctx, cancel := context.WithCancel(s.AsService(b).Context())
+		var arrived sync.WaitGroup
+		for range watchers / perConnection {
+			conn, err := grpc.NewClient(s.GRPCAddr, grpc.WithTransportCredentials(insecure.NewCredentials()))
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer func() { _ = conn.Close() }()
+			for range perConnection {
+				stream, err := moderatov1.NewEventsServiceClient(conn).WatchEvents(ctx, &moderatov1.WatchEventsRequest{})
+				if err != nil {
+					b.Fatal(err)
+				}
+				if _, err := stream.Recv(); err != nil {
+					b.Fatal(err)
+				}
+				arrived.Add(1)
+				go func() {
+					defer arrived.Done()
+					for {
+						m, err := stream.Recv()
+						if err != nil || m.GetEvent() != nil {
+							return
+						}
+					}
+				}()
+			}
+		}
+		b.ReportMetric(float64(heapInUse()-before)/watchers/1024, "KB/watcher-with-its-client")
+		start := time.Now()
+		if err := emit(s.Store, servertest.Owner, 1, now); err != nil {
+			b.Fatal(err)
+		}
+		arrived.Wait()
+		b.ReportMetric(float64(time.Since(start).Milliseconds()), "ms-to-all")
+		cancel()
+	}
+}
+
+// heapInUse is what the heap and the stacks hold after a collection.
+func heapInUse() uint64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapInuse + m.StackInuse
+}
