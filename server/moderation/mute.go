@@ -99,7 +99,7 @@ func expireMute(ctx context.Context, c *events.Change, row *ent.Mute) error {
 	if err != nil {
 		return err
 	}
-	c.Emit(events.MuteExpire, row.UserID, &moderatov1.MuteExpireEvent{
+	c.EmitOf(row.ModeratorID, events.MuteExpire, row.UserID, &moderatov1.MuteExpireEvent{
 		ChannelId:     row.ChannelID.String(),
 		ModeratorId:   row.ModeratorID.String(),
 		MutedUserId:   row.UserID.String(),
