@@ -29,9 +29,12 @@ import (
 type Server struct {
 	*server.Server
 
-	// Moderation and Chat are clients of its services over gRPC.
+	// Clients of its services over gRPC.
 	Moderation moderatov1.ModerationServiceClient
 	Chat       platformv1.ChatServiceClient
+	Directory  platformv1.DirectoryServiceClient
+	Access     platformv1.AccessServiceClient
+	Bulk       platformv1.ImportServiceClient
 	// Conn is the connection of the clients.
 	Conn *grpc.ClientConn
 
@@ -79,6 +82,9 @@ func Start(t *testing.T, config server.Config) *Server {
 		Server: srv, Conn: conn,
 		Moderation: moderatov1.NewModerationServiceClient(conn),
 		Chat:       platformv1.NewChatServiceClient(conn),
+		Directory:  platformv1.NewDirectoryServiceClient(conn),
+		Access:     platformv1.NewAccessServiceClient(conn),
+		Bulk:       platformv1.NewImportServiceClient(conn),
 	}
 	stopped := false
 	s.stop = func() error {
