@@ -49,7 +49,7 @@ func (s *Import) Import(stream grpc.ClientStreamingServer[platformv1.ImportReque
 			break
 		}
 		if err != nil {
-			return im.told(received(err))
+			return im.told(transferred(err))
 		}
 		if err := im.take(stream.Context(), req); err != nil {
 			return im.told(err)
@@ -58,12 +58,12 @@ func (s *Import) Import(stream grpc.ClientStreamingServer[platformv1.ImportReque
 	if err := im.flush(stream.Context()); err != nil {
 		return im.told(err)
 	}
-	return stream.SendAndClose(&platformv1.ImportResponse{Records: int64(im.stored)})
+	return transferred(stream.SendAndClose(&platformv1.ImportResponse{Records: int64(im.stored)}))
 }
 
-// received is the fault for what gRPC says of a message that did not come: it is
-// the caller's doing.
-func received(err error) error {
+// transferred is the fault for what gRPC says of a message that did not come or go
+// through: it is the caller's doing.
+func transferred(err error) error {
 	switch status.Code(err) {
 	case codes.ResourceExhausted:
 		return fault.Invalid(fault.Violation{Field: "records", Description: "must be at most 1 MiB in a message"})
