@@ -67,7 +67,7 @@ func transferred(err error) error {
 	switch status.Code(err) {
 	case codes.ResourceExhausted:
 		return fault.Invalid(fault.Violation{Field: "records", Description: "must be at most 1 MiB in a message"})
-	case codes.Canceled, codes.DeadlineExceeded:
+	case codes.Canceled, codes.DeadlineExceeded, codes.Unavailable: // the last: the connection broke
 		return &fault.Error{Reason: moderatov1.Reason_REASON_DEADLINE_EXCEEDED, Cause: err}
 	}
 	return err
