@@ -29,7 +29,7 @@ type Event struct {
 	Type string `json:"type,omitempty"`
 	// The call that wrote it; tells whether a commit of unknown outcome happened.
 	OperationID uid.ID `json:"operation_id,omitempty"`
-	// The user who acted; null when nobody did.
+	// The user who acted, of a lapse who had caused it; null when nobody did.
 	ActorID *uid.ID `json:"actor_id,omitempty"`
 	// The user to whom it was done; null when there is none.
 	TargetID *uid.ID `json:"target_id,omitempty"`

@@ -22,7 +22,7 @@ func (Event) Fields() []ent.Field {
 		field.Int64("position").Optional().Nillable().Comment("The place in the global order; null until sequenced."),
 		field.String("type").MaxLen(64).Immutable().Comment("For instance channel.ban."),
 		requiredUUID("operation_id", "The call that wrote it; tells whether a commit of unknown outcome happened."),
-		optionalUUID("actor_id", "The user who acted; null when nobody did."),
+		optionalUUID("actor_id", "The user who acted, of a lapse who had caused it; null when nobody did."),
 		optionalUUID("target_id", "The user to whom it was done; null when there is none."),
 		field.String("client_id").MaxLen(64).Immutable().Comment("The client through which they acted; may be empty."),
 		field.String("request_id").MaxLen(64).Immutable().Comment("The request that caused it; may be empty."),

@@ -75,7 +75,7 @@ func Issue(ctx context.Context, s *store.Store, t NewToken) (Issued, error) {
 				return err
 			}
 		}
-		if err := checkHolder(ctx, tx, t); err != nil {
+		if err := checkHolder(ctx, s, tx, t); err != nil {
 			return err
 		}
 		now, err := s.Clock.Now(ctx, tx)
@@ -117,7 +117,14 @@ func checkScopes(scopes []string) error {
 	return nil
 }
 
-func checkHolder(ctx context.Context, tx *ent.Tx, t NewToken) error {
+// checkHolder also keeps the client and the user as they are until the
+// transaction ends: what ends their tokens must see this one.
+func checkHolder(ctx context.Context, s *store.Store, tx *ent.Tx, t NewToken) error {
+	err := store.QueryEach(ctx, tx, "SELECT id FROM clients WHERE id = ?"+s.ForShare(), []any{t.ClientID},
+		func(scan func(...any) error) error { return scan(new(string)) })
+	if err != nil {
+		return err
+	}
 	client, err := tx.Application.Get(ctx, t.ClientID)
 	if ent.IsNotFound(err) {
 		return &fault.Error{
@@ -138,7 +145,7 @@ func checkHolder(ctx context.Context, tx *ent.Tx, t NewToken) error {
 	if t.Kind != User {
 		return nil
 	}
-	_, err = users.Get(ctx, tx.User, t.UserID)
+	_, err = users.Hold(ctx, s, tx, t.UserID)
 	if errors.Is(err, fault.New(moderatov1.Reason_REASON_USER_NOT_FOUND)) {
 		return &fault.Error{Reason: moderatov1.Reason_REASON_USER_NOT_FOUND, Message: fmt.Sprintf("There is no user %s.", t.UserID)}
 	}

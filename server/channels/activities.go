@@ -48,7 +48,7 @@ func (s *Service) ListActivities(ctx context.Context, req *moderatov1.ListActivi
 		return nil, err
 	}
 	rows, err := s.readActivities(ctx, channelID, req.GetType(), place, limit+1)
-	if err == nil && len(rows) == 0 {
+	if err == nil {
 		err = roles.CheckChannel(ctx, s.Store, channelID)
 	}
 	if err != nil {

@@ -120,7 +120,7 @@ func (p *people) read(ctx context.Context, s *store.Store, now instant.Instant, 
 		rows = append(rows, m)
 		return nil
 	})
-	if err == nil && len(rows) == 0 {
+	if err == nil {
 		err = roles.CheckChannel(ctx, s, p.channelID)
 	}
 	if err != nil {
@@ -190,7 +190,8 @@ func (s *Service) ListSubscribers(ctx context.Context, req *moderatov1.ListSubsc
 // followed is a row of ListFollowed with its place.
 type followed struct {
 	timePlace
-	row *moderatov1.FollowedChannel
+	row    *moderatov1.FollowedChannel
+	isGone bool // the channel was deleted, and the follow will be
 }
 
 // ListFollowed answers a page of the channels that the token's user follows.
@@ -212,18 +213,19 @@ func (s *Service) ListFollowed(ctx context.Context, req *moderatov1.ListFollowed
 	where, args := after(s.Store, "followed_at", "channel_id", place.At, place.ID)
 	var rows []followed
 	err = store.QueryEach(ctx, s.Store.Read, `
-		SELECT f.followed_at, f.channel_id, u.display_name, u.slug, u.avatar_url, f.is_notification_enabled, `+subscriptionColumns+`
+		SELECT f.followed_at, f.channel_id, u.display_name, u.slug, u.avatar_url, f.is_notification_enabled, c.id IS NULL, `+subscriptionColumns+`
 		FROM (SELECT channel_id, user_id, followed_at, is_notification_enabled FROM follows`+byIndex(s.Store, "follow_user_id_followed_at_channel_id")+`
 			WHERE user_id = ? AND `+where+`
 			ORDER BY followed_at DESC, channel_id DESC LIMIT ?) f
 		JOIN users u ON u.id = f.channel_id
+		LEFT JOIN channels c ON c.id = f.channel_id
 		LEFT JOIN subscriptions s ON s.channel_id = f.channel_id AND s.user_id = f.user_id
 		ORDER BY f.followed_at DESC, f.channel_id DESC`,
 		append(append([]any{userID}, args...), limit+1),
 		func(scan func(...any) error) error {
 			r := followed{row: &moderatov1.FollowedChannel{IsFollower: true}}
 			var sub subscriptionRow
-			err := scan(append([]any{&r.At, &r.ID, &r.row.DisplayName, &r.row.Slug, &r.row.AvatarUrl, &r.row.IsNotificationEnabled}, sub.columns()...)...)
+			err := scan(append([]any{&r.At, &r.ID, &r.row.DisplayName, &r.row.Slug, &r.row.AvatarUrl, &r.row.IsNotificationEnabled, &r.isGone}, sub.columns()...)...)
 			if err != nil {
 				return err
 			}
@@ -237,7 +239,9 @@ func (s *Service) ListFollowed(ctx context.Context, req *moderatov1.ListFollowed
 	page, pagination, err := cut(list, rows, limit, func(r followed) any { return r.timePlace })
 	result := &moderatov1.ListFollowedResponse{Pagination: pagination}
 	for _, r := range page {
-		result.Rows = append(result.Rows, r.row)
+		if !r.isGone {
+			result.Rows = append(result.Rows, r.row)
+		}
 	}
 	return result, err
 }

@@ -33,7 +33,7 @@ func (s *Service) ListBannedUsers(ctx context.Context, req *moderatov1.ListBanne
 		return nil, err
 	}
 	rows, err := s.readBanned(ctx, channelID, place, limit+1)
-	if err == nil && len(rows) == 0 {
+	if err == nil {
 		err = roles.CheckChannel(ctx, s.Store, channelID)
 	}
 	if err != nil {

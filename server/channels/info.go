@@ -59,7 +59,8 @@ func update(ctx context.Context, c *events.Change, want info) (*moderatov1.Updat
 	if want.category != nil {
 		category = *want.category
 	}
-	name, err := categoryName(ctx, c.Tx, category)
+	// Nobody deletes the category while the channel is put into it.
+	name, err := categoryName(ctx, c.Tx, category, c.Store.ForShare())
 	if errors.Is(err, store.ErrNoRows) {
 		return nil, fault.New(moderatov1.Reason_REASON_CATEGORY_NOT_FOUND)
 	}

@@ -211,6 +211,11 @@ func (l pagedList) put(t *testing.T, s *store.Store, owner uid.ID, items ...item
 			return []any{items[n].id, name, name, name, "", 1}
 		})
 	}
+	if l.name == "followed" {
+		insertMany(t, s, "channels (id, title, bio, lang, category_id, created_at, preview_img_url)", len(items), func(n int) []any {
+			return []any{items[n].id, "Title", "", "en", 0, 1, ""}
+		})
+	}
 }
 
 // remove deletes a row, or all.

@@ -104,7 +104,7 @@ func (s *Service) GetStreamInfo(ctx context.Context, req *moderatov1.GetStreamIn
 	if err != nil {
 		return nil, err
 	}
-	title, err := categoryName(ctx, s.Store.Read, row.CategoryID)
+	title, err := categoryName(ctx, s.Store.Read, row.CategoryID, "")
 	if err != nil {
 		return nil, s.Store.Classify(err)
 	}
@@ -120,12 +120,13 @@ func (s *Service) GetStreamInfo(ctx context.Context, req *moderatov1.GetStreamIn
 	return info, nil
 }
 
-// categoryName is the name of a category as people see it.
-func categoryName(ctx context.Context, q store.Queryer, id int64) (string, error) {
+// categoryName is the name of a category as people see it. lock is what the
+// statement ends with.
+func categoryName(ctx context.Context, q store.Queryer, id int64, lock string) (string, error) {
 	if id == 0 {
 		return uncategorizedName, nil
 	}
 	var name string
-	err := store.QueryRow(ctx, q, "SELECT name FROM categories WHERE id = ?", []any{id}, &name)
+	err := store.QueryRow(ctx, q, "SELECT name FROM categories WHERE id = ?"+lock, []any{id}, &name)
 	return name, err
 }

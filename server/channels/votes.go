@@ -42,7 +42,7 @@ func (s *Service) ListVotes(ctx context.Context, req *moderatov1.ListVotesReques
 			result.Votes = append(result.Votes, &v)
 			return err
 		})
-	if err == nil && len(result.GetVotes()) == 0 {
+	if err == nil {
 		err = roles.CheckChannel(ctx, s.Store, channelID)
 	}
 	if err != nil {

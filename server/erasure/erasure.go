@@ -36,6 +36,9 @@ func DoneAfter(e *ent.Erasure) instant.Instant { return e.RequestedAt.Add(lastLo
 // OfUser forgets a user, and deletes their channel. It answers what is left to
 // do; nil when there is no trace of the user.
 func OfUser(ctx context.Context, s *store.Store, tx *ent.Tx, id uid.ID, now instant.Instant) (*ent.Erasure, error) {
+	if err := users.Lock(ctx, s, tx, id); err != nil {
+		return nil, err
+	}
 	if err := removeChannel(ctx, s, tx, id); err != nil {
 		return nil, err
 	}

@@ -88,12 +88,17 @@ func exec(ctx context.Context, tx *ent.Tx, statement string, args ...any) (int, 
 // unfollow ends one follow of the user: each is in another channel, whose row is
 // locked for its counters.
 func unfollow(ctx context.Context, s *store.Store, tx *ent.Tx, id uid.ID) (int, error) {
-	f, err := tx.Follow.Query().Where(follow.UserID(id)).Limit(1).All(ctx)
-	if err != nil || len(f) == 0 {
+	found, err := tx.Follow.Query().Where(follow.UserID(id)).Limit(1).All(ctx)
+	if err != nil || len(found) == 0 {
 		return 0, err
 	}
-	return batch, inChannel(ctx, s, tx, f[0].ChannelID, func(c *ent.Channel) error {
-		return audience.RemoveFollow(ctx, tx, c, f[0])
+	return batch, inChannel(ctx, s, tx, found[0].ChannelID, func(c *ent.Channel) error {
+		// A call that ran beside the deletion may have ended it before we had the lock.
+		row, err := audience.FindFollow(ctx, tx, found[0].ChannelID, id)
+		if err != nil || row == nil {
+			return err
+		}
+		return audience.RemoveFollow(ctx, tx, c, row)
 	})
 }
 

@@ -126,6 +126,13 @@ func (c *Change) checkCommitted(ctx context.Context) error {
 
 // Emit adds an event to the change: what happened to whom (zero: to nobody).
 func (c *Change) Emit(kind Type, target uid.ID, payload proto.Message) {
+	c.EmitOf(c.ActorID, kind, target, payload)
+}
+
+// EmitOf is Emit of what another user had caused than the one who makes the
+// change. Whom a payload names, the event must have as actor or target: by these
+// it is found when a user is forgotten.
+func (c *Change) EmitOf(actor uid.ID, kind Type, target uid.ID, payload proto.Message) {
 	c.sequence++
 	event := c.Tx.Event.Create().
 		SetID(uid.New()).
@@ -137,8 +144,8 @@ func (c *Change) Emit(kind Type, target uid.ID, payload proto.Message) {
 		SetRequestID(c.requestID).
 		SetOccurredAt(c.Now).
 		SetPayload(string(jsonapi.Marshal(payload)))
-	if !c.ActorID.IsZero() {
-		event.SetActorID(c.ActorID)
+	if !actor.IsZero() {
+		event.SetActorID(actor)
 	}
 	if !target.IsZero() {
 		event.SetTargetID(target)

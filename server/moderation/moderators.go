@@ -35,10 +35,10 @@ func (s *Service) ListModeratedChannels(ctx context.Context, req *moderatov1.Lis
 		return nil, err
 	}
 	var result moderatov1.ListModeratedChannelsResponse
-	// A channel's id is its owner's.
+	// A channel's id is its owner's. One that is being deleted has roles for a while.
 	err := store.QueryEach(ctx, s.Store.Read, `
 		SELECT u.id, u.username, u.avatar_url
-		FROM roles r JOIN users u ON u.id = r.channel_id
+		FROM roles r JOIN channels c ON c.id = r.channel_id JOIN users u ON u.id = r.channel_id
 		WHERE r.user_id = ? AND r.role = ? ORDER BY r.created_at, r.channel_id LIMIT ?`,
 		[]any{userID, roles.Moderator.Name, s.MaxResults + 1},
 		func(scan func(...any) error) error {

@@ -99,11 +99,13 @@ func expireMute(ctx context.Context, c *events.Change, row *ent.Mute) error {
 	if err != nil {
 		return err
 	}
-	c.Emit(events.MuteExpire, row.UserID, &moderatov1.MuteExpireEvent{
-		ChannelId:     row.ChannelID.String(),
-		ModeratorId:   row.ModeratorID.String(),
-		MutedUserId:   row.UserID.String(),
-		MuteExpiredAt: row.ExpiresAt.Proto(),
+	c.ByNobody(func() { // also when a new mute makes room for itself
+		c.EmitOf(row.ModeratorID, events.MuteExpire, row.UserID, &moderatov1.MuteExpireEvent{
+			ChannelId:     row.ChannelID.String(),
+			ModeratorId:   row.ModeratorID.String(),
+			MutedUserId:   row.UserID.String(),
+			MuteExpiredAt: row.ExpiresAt.Proto(),
+		})
 	})
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/counts"
 	"github.com/moderato-live/moderato/server/fault"
+	"github.com/moderato-live/moderato/server/users"
 	"github.com/moderato-live/moderato/server/validate"
 )
 
@@ -49,13 +50,11 @@ func (p putter) category(ctx context.Context, r *platformv1.CategoryRecord) (*en
 }
 
 // checkParent refuses a parent that does not exist, or that is below the category
-// itself.
+// itself. It keeps all that are above as they are, so that two calls cannot close
+// a circle together.
 func (p putter) checkParent(ctx context.Context, r *platformv1.CategoryRecord) error {
 	if r.ParentId == nil {
 		return nil
-	}
-	if err := p.requireCategory(ctx, r.GetParentId()); err != nil && r.GetParentId() != r.GetId() {
-		return err
 	}
 	above := r.ParentId
 	for range maxCategoryDepth {
@@ -64,6 +63,9 @@ func (p putter) checkParent(ctx context.Context, r *platformv1.CategoryRecord) e
 		}
 		if *above == r.GetId() {
 			return fault.Invalid(fault.Violation{Field: "parentId", Description: "must not be the category itself, nor one below it"})
+		}
+		if err := p.requireCategory(ctx, *above); err != nil {
+			return err
 		}
 		row, err := p.Category.Get(ctx, *above)
 		if err != nil {
@@ -88,6 +90,9 @@ func (p putter) user(ctx context.Context, r *platformv1.UserRecord) (*ent.User, 
 	}
 	avatar := f.URL("avatarUrl", r.GetAvatarUrl())
 	if err := f.Err(); err != nil {
+		return nil, err
+	}
+	if err := users.Lock(ctx, p.Store, p.Tx, id); err != nil {
 		return nil, err
 	}
 	slug := strings.ToLower(username)
@@ -130,7 +135,7 @@ func (p putter) channel(ctx context.Context, r *platformv1.ChannelRecord) (*ent.
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
-	if err := p.requireUser(ctx, id); err != nil {
+	if _, err := users.Hold(ctx, p.Store, p.Tx, id); err != nil {
 		return nil, err
 	}
 	if err := p.requireCategoryOrNone(ctx, r.GetCategoryId()); err != nil {

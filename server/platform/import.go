@@ -8,10 +8,13 @@ import (
 	"strconv"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/moderato-live/moderato/ent"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/fault"
 	"github.com/moderato-live/moderato/server/policy"
 	"github.com/moderato-live/moderato/server/store"
@@ -46,7 +49,7 @@ func (s *Import) Import(stream grpc.ClientStreamingServer[platformv1.ImportReque
 			break
 		}
 		if err != nil {
-			return err
+			return im.told(transferred(err))
 		}
 		if err := im.take(stream.Context(), req); err != nil {
 			return im.told(err)
@@ -55,7 +58,19 @@ func (s *Import) Import(stream grpc.ClientStreamingServer[platformv1.ImportReque
 	if err := im.flush(stream.Context()); err != nil {
 		return im.told(err)
 	}
-	return stream.SendAndClose(&platformv1.ImportResponse{Records: int64(im.stored)})
+	return transferred(stream.SendAndClose(&platformv1.ImportResponse{Records: int64(im.stored)}))
+}
+
+// transferred is the fault for what gRPC says of a message that did not come or go
+// through: it is the caller's doing.
+func transferred(err error) error {
+	switch status.Code(err) {
+	case codes.ResourceExhausted:
+		return fault.Invalid(fault.Violation{Field: "records", Description: "must be at most 1 MiB in a message"})
+	case codes.Canceled, codes.DeadlineExceeded, codes.Unavailable: // the last: the connection broke
+		return &fault.Error{Reason: moderatov1.Reason_REASON_DEADLINE_EXCEEDED, Cause: err}
+	}
+	return err
 }
 
 // incoming makes batches of what comes in.

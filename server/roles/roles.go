@@ -53,15 +53,14 @@ func List(ctx context.Context, s *store.Store, channelID uid.ID, r Role, most in
 	switch {
 	case err != nil:
 		return nil, s.Classify(err)
-	case len(users) == 0:
-		return nil, CheckChannel(ctx, s, channelID)
 	case len(users) > most:
 		return nil, fault.New(moderatov1.Reason_REASON_RESULT_TOO_LARGE)
 	}
-	return users, nil
+	return users, CheckChannel(ctx, s, channelID)
 }
 
 // CheckChannel answers CHANNEL_NOT_FOUND unless there is a channel with this id.
+// Rows of a channel are no sign of it: those of one that was deleted go later.
 func CheckChannel(ctx context.Context, s *store.Store, id uid.ID) error {
 	exists, err := s.Read.Channel.Query().Where(channel.ID(id)).Exist(ctx)
 	if err == nil && !exists {

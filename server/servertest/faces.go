@@ -102,7 +102,7 @@ func (r Response) outcome(t *testing.T) Outcome {
 func (s *Server) CallGRPC(t *testing.T, c Credentials, method, path string, args Args) (proto.Message, Outcome) {
 	t.Helper()
 	rpc := findRPC(t, method, path)
-	request, response := newMessage(t, rpc.Input()), newMessage(t, rpc.Output())
+	request, response := NewMessage(t, rpc.Input()), NewMessage(t, rpc.Output())
 	text, err := json.Marshal(args)
 	if err == nil {
 		err = protojson.Unmarshal(text, request)
@@ -111,10 +111,11 @@ func (s *Server) CallGRPC(t *testing.T, c Credentials, method, path string, args
 		t.Fatalf("%s: %v", rpc.FullName(), err)
 	}
 	name := fmt.Sprintf("/%s/%s", rpc.Parent().FullName(), rpc.Name())
-	return response, outcomeOf(s.Conn.Invoke(c.Context(), name, request, response))
+	return response, OutcomeOf(s.Conn.Invoke(c.Context(), name, request, response))
 }
 
-func outcomeOf(err error) Outcome {
+// OutcomeOf reads the outcome of a call over gRPC.
+func OutcomeOf(err error) Outcome {
 	if err == nil {
 		return Outcome{Reason: "OK"}
 	}
@@ -154,7 +155,8 @@ func findRPC(t *testing.T, method, path string) protoreflect.MethodDescriptor {
 	return nil
 }
 
-func newMessage(t *testing.T, d protoreflect.MessageDescriptor) proto.Message {
+// NewMessage makes an empty message of a type.
+func NewMessage(t *testing.T, d protoreflect.MessageDescriptor) proto.Message {
 	t.Helper()
 	kind, err := protoregistry.GlobalTypes.FindMessageByName(d.FullName())
 	if err != nil {

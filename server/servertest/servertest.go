@@ -35,6 +35,9 @@ type Server struct {
 	Audience   platformv1.AudienceServiceClient
 	Streams    platformv1.StreamServiceClient
 	Content    platformv1.ContentServiceClient
+	Directory  platformv1.DirectoryServiceClient
+	Access     platformv1.AccessServiceClient
+	Bulk       platformv1.ImportServiceClient
 	// Conn is the connection of the clients.
 	Conn *grpc.ClientConn
 
@@ -85,6 +88,9 @@ func Start(t testing.TB, config server.Config) *Server {
 		Audience:   platformv1.NewAudienceServiceClient(conn),
 		Streams:    platformv1.NewStreamServiceClient(conn),
 		Content:    platformv1.NewContentServiceClient(conn),
+		Directory:  platformv1.NewDirectoryServiceClient(conn),
+		Access:     platformv1.NewAccessServiceClient(conn),
+		Bulk:       platformv1.NewImportServiceClient(conn),
 	}
 	stopped := false
 	s.stop = func() error {

@@ -9,6 +9,7 @@ import (
 	"github.com/moderato-live/moderato/ent/user"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/fault"
+	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 )
 
@@ -29,6 +30,25 @@ const (
 // Get is the user with an id; unknown: USER_NOT_FOUND.
 func Get(ctx context.Context, q *ent.UserClient, id uid.ID) (*ent.User, error) {
 	return existing(q.Query().Where(user.ID(id), user.DeletedAtIsNil()).Only(ctx))
+}
+
+// Hold is Get, and keeps the user from being deleted until the transaction ends:
+// for what must not outlive the deletion's answer.
+func Hold(ctx context.Context, s *store.Store, tx *ent.Tx, id uid.ID) (*ent.User, error) {
+	if err := lock(ctx, tx, id, s.ForShare()); err != nil {
+		return nil, err
+	}
+	return Get(ctx, tx.User, id)
+}
+
+// Lock locks the row of a user, deleted or not, until the transaction ends.
+func Lock(ctx context.Context, s *store.Store, tx *ent.Tx, id uid.ID) error {
+	return lock(ctx, tx, id, s.ForUpdate())
+}
+
+func lock(ctx context.Context, tx *ent.Tx, id uid.ID, how string) error {
+	return store.QueryEach(ctx, tx, "SELECT id FROM users WHERE id = ?"+how, []any{id},
+		func(scan func(...any) error) error { return scan(new(uid.ID)) })
 }
 
 // BySlug is the user with a username in lower case; unknown: USER_NOT_FOUND.

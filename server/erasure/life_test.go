@@ -1,0 +1,207 @@
+package erasure_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"google.golang.org/protobuf/types/known/structpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/messages"
+	"github.com/moderato-live/moderato/server/moderation"
+	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/uid"
+)
+
+// live has a person do all that a user can do and have done to them, and answers
+// a token of theirs that was in use.
+func (s *scene) live(p person) servertest.Credentials {
+	s.t.Helper()
+	owner, other, viewer := servertest.Owner, servertest.Other, servertest.Viewer
+	s.Store.Clock.Advance(2 * moderation.MuteDuration) // those of an earlier life are over
+	// Before anybody has the name.
+	s.vote(owner, p.name, 1)
+	s.must(nil, s.putUser(p.id, p.oldName))
+	s.recordVote(owner, p)
+	s.must(s.Directory.PutUser(s.ctx, &platformv1.PutUserRequest{User: &platformv1.UserRecord{
+		Id: p.id.String(), Username: p.name, DisplayName: p.displayName, AvatarUrl: p.avatar,
+	}}))
+	s.recordVote(other, p)
+	s.vote(other, strings.ToUpper(p.name), 2)
+	s.must(nil, s.putChannel(viewer, "The viewer's"))
+	as := s.As(s.t, p.id)
+	s.ownChannel(p, as)
+	s.elsewhere(p, as)
+	s.done(p)
+	for _, client := range []string{servertest.Dashboard, servertest.OtherDashboard} {
+		s.must(s.Access.PutGrant(s.ctx, &platformv1.PutGrantRequest{Grant: &platformv1.GrantRecord{ClientId: client, UserId: p.id.String(), Scopes: auth.Scopes()}}))
+		s.must(s.Access.IssueToken(s.ctx, &platformv1.IssueTokenRequest{
+			Kind: platformv1.TokenKind_TOKEN_KIND_USER, ClientId: client, UserId: p.id.String(),
+		}))
+	}
+	return as
+}
+
+func (s *scene) vote(channel uid.ID, name string, amount int64) {
+	s.t.Helper()
+	s.Load(s.t, &platformv1.Record{Kind: &platformv1.Record_Vote{Vote: &platformv1.VoteRecord{
+		Id: uid.New().String(), ChannelId: channel.String(), Username: name, Amount: amount,
+	}}})
+}
+
+func (s *scene) recordVote(channel uid.ID, p person) {
+	s.t.Helper()
+	s.must(s.content.RecordVote(s.ctx, &platformv1.RecordVoteRequest{
+		ChannelId: channel.String(), Id: uid.New().String(), UserId: p.id.String(), Address: p.address, Amount: 3,
+	}))
+}
+
+func (s *scene) post(channel, user uid.ID, text string) error {
+	_, err := s.Chat.PostMessage(s.ctx, &platformv1.PostMessageRequest{ChannelId: channel.String(), UserId: user.String(), Text: text})
+	return err
+}
+
+func (s *scene) follow(channel, user uid.ID) error {
+	_, err := s.audience.Follow(s.ctx, &platformv1.FollowRequest{ChannelId: channel.String(), UserId: user.String()})
+	return err
+}
+
+func (s *scene) subscribe(channel, user uid.ID, length time.Duration) error {
+	now := s.Store.Clock.Local()
+	_, err := s.audience.PutSubscription(s.ctx, &platformv1.PutSubscriptionRequest{Subscription: &platformv1.SubscriptionRecord{
+		ChannelId: channel.String(), UserId: user.String(), SubscribedAt: now.Proto(), ExpiresAt: now.Add(length).Proto(),
+	}})
+	return err
+}
+
+func (s *scene) ban(ctx context.Context, channel, user uid.ID) error {
+	_, err := s.Moderation.BanUser(ctx, &moderatov1.BanUserRequest{ChannelId: channel.String(), BanUserId: user.String()})
+	return err
+}
+
+func (s *scene) mute(ctx context.Context, channel, user uid.ID) error {
+	_, err := s.Moderation.MuteUser(ctx, &moderatov1.MuteUserRequest{ChannelId: channel.String(), MutedUserId: user.String()})
+	return err
+}
+
+func (s *scene) clip(channel, creator uid.ID, title string) {
+	s.t.Helper()
+	s.must(s.content.PutClip(s.ctx, &platformv1.PutClipRequest{Clip: &platformv1.ClipRecord{
+		ClipId: uid.New().String(), ChannelId: channel.String(), CreatorId: creator.String(), Title: title,
+	}}))
+}
+
+// thank has a user thank, give and vote in a channel.
+func (s *scene) thank(channel, user uid.ID, message string) {
+	s.t.Helper()
+	action, err := structpb.NewStruct(map[string]any{"reply": message})
+	s.must(action, err)
+	s.must(s.content.RecordThanks(s.ctx, &platformv1.RecordThanksRequest{
+		ChannelId: channel.String(), UserId: user.String(), Key: uid.New().String(), Amount: 5, Message: message, Action: action,
+	}))
+	s.must(s.content.RecordGift(s.ctx, &platformv1.RecordGiftRequest{
+		ChannelId: channel.String(), UserId: user.String(), Key: uid.New().String(), Count: 2,
+	}))
+	info, err := structpb.NewStruct(map[string]any{"userId": user.String(), "message": message})
+	s.must(info, err)
+	s.must(s.content.PutActivity(s.ctx, &platformv1.PutActivityRequest{Activity: &platformv1.ActivityRecord{
+		ChannelId: channel.String(), Key: uid.New().String(), Type: "thanks", Info: info,
+	}}))
+}
+
+// ownChannel gives a person a live channel with everything in it.
+func (s *scene) ownChannel(p person, as servertest.Credentials) {
+	s.t.Helper()
+	mine, owner, other, viewer, raider := p.id, servertest.Owner, servertest.Other, servertest.Viewer, servertest.Raider
+	s.must(s.Directory.PutChannel(s.ctx, &platformv1.PutChannelRequest{Channel: &platformv1.ChannelRecord{Id: mine.String(), Title: p.text(0), Bio: p.text(1)}}))
+	now := s.Store.Clock.Local()
+	for _, start := range []*timestamppb.Timestamp{now.Add(-time.Hour).Proto(), now.Add(-time.Minute).Proto()} { // the second ends the first
+		s.must(s.streams.StartStream(s.ctx, &platformv1.StartStreamRequest{ChannelId: mine.String(), StartedAt: start, Title: p.text(2), ViewerCount: 3}))
+	}
+	for _, user := range []uid.ID{owner, viewer, raider} {
+		s.must(nil, s.follow(mine, user))
+		s.must(nil, s.subscribe(mine, user, time.Hour))
+	}
+	s.must(s.Moderation.AddModerator(as.Context(), &moderatov1.AddModeratorRequest{ChannelId: mine.String(), UserId: servertest.Moderator.String()}))
+	s.must(s.channels.AddVip(as.Context(), &moderatov1.AddVipRequest{ChannelId: mine.String(), UserId: viewer.String()}))
+	for n, user := range []uid.ID{mine, other, raider, viewer} {
+		s.must(nil, s.post(mine, user, p.text(3+n)))
+	}
+	s.must(nil, s.ban(as.Context(), mine, raider))
+	s.must(nil, s.mute(as.Context(), mine, viewer))
+	s.clip(mine, viewer, p.text(10))
+	s.clip(mine, mine, p.text(11))
+	s.must(s.content.PutVod(s.ctx, &platformv1.PutVodRequest{Vod: &platformv1.VodRecord{
+		Id: uid.New().String(), ChannelId: mine.String(), Title: p.text(12), StartedAt: now.Proto(), EndedAt: now.Proto(),
+	}}))
+	s.vote(mine, "Ines", 4)
+	s.thank(mine, other, p.text(13))
+}
+
+// elsewhere has a person act in the channels of others.
+func (s *scene) elsewhere(p person, as servertest.Credentials) {
+	s.t.Helper()
+	owner, other, viewer := servertest.Owner, servertest.Other, servertest.Viewer
+	for n, channel := range []uid.ID{owner, other, viewer} {
+		s.must(nil, s.follow(channel, p.id))
+		s.must(nil, s.post(channel, p.id, p.text(20+n)))
+		s.clip(channel, p.id, fmt.Sprintf("A clip of many, %d", n))
+		s.thank(channel, p.id, p.text(30+n))
+	}
+	s.must(nil, s.subscribe(owner, p.id, 24*time.Hour))
+	s.must(nil, s.subscribe(viewer, p.id, 24*time.Hour))
+	s.must(s.audience.EndSubscription(s.ctx, &platformv1.EndSubscriptionRequest{ChannelId: viewer.String(), UserId: p.id.String()}))
+	s.must(s.audience.Unfollow(s.ctx, &platformv1.UnfollowRequest{ChannelId: viewer.String(), UserId: p.id.String()}))
+	// A backend that names the person as who acts.
+	acting := s.service
+	acting.ActingUser = p.id
+	s.must(s.audience.Follow(acting.Context(), &platformv1.FollowRequest{ChannelId: other.String(), UserId: servertest.Moderator.String()}))
+	s.must(s.audience.Unfollow(acting.Context(), &platformv1.UnfollowRequest{ChannelId: other.String(), UserId: servertest.Moderator.String()}))
+
+	s.must(s.Moderation.AddModerator(s.As(s.t, owner).Context(), &moderatov1.AddModeratorRequest{ChannelId: owner.String(), UserId: p.id.String()}))
+	s.must(s.channels.AddOg(s.As(s.t, other).Context(), &moderatov1.AddOgRequest{ChannelId: other.String(), UserId: p.id.String()}))
+	pardoned := s.newcomer()
+	s.must(nil, s.ban(as.Context(), owner, pardoned))
+	s.must(s.Moderation.RemoveBan(as.Context(), &moderatov1.RemoveBanRequest{ChannelId: owner.String(), BanUserId: pardoned.String()}))
+	s.must(nil, s.ban(as.Context(), owner, s.newcomer()))
+	s.must(nil, s.mute(as.Context(), owner, viewer))
+	s.Store.Clock.Advance(moderation.MuteDuration) // it lapses, which is told with who had applied it
+	s.must(nil, (&moderation.Sweeper{Store: s.Store}).Sweep(s.t.Context()))
+	s.must(nil, s.mute(as.Context(), owner, viewer))
+}
+
+// newcomer is a user for whom nothing happened yet.
+func (s *scene) newcomer() uid.ID {
+	s.t.Helper()
+	id := uid.New()
+	s.must(nil, s.putUser(id, "newcomer"+id.String()[24:]))
+	return id
+}
+
+// done has others act on a person.
+func (s *scene) done(p person) {
+	s.t.Helper()
+	moderator, viewer := s.As(s.t, servertest.Moderator).Context(), s.As(s.t, servertest.Viewer).Context()
+	s.must(nil, s.mute(moderator, servertest.Owner, p.id))
+	s.must(nil, s.ban(moderator, servertest.Other, p.id))
+	s.must(nil, s.ban(viewer, servertest.Viewer, p.id))
+	s.must(s.Moderation.RemoveBan(viewer, &moderatov1.RemoveBanRequest{ChannelId: servertest.Viewer.String(), BanUserId: p.id.String()}))
+	s.must(nil, s.post(servertest.Viewer, p.id, p.text(40)))
+	s.must(s.channels.AddVip(viewer, &moderatov1.AddVipRequest{ChannelId: servertest.Viewer.String(), UserId: p.id.String()}))
+	s.must(s.channels.RemoveVip(viewer, &moderatov1.RemoveVipRequest{ChannelId: servertest.Viewer.String(), UserId: p.id.String()}))
+}
+
+// settle lets the other workers finish, so that they change no row afterwards.
+func (s *scene) settle() {
+	s.t.Helper()
+	s.Store.Clock.Advance(3 * time.Minute)
+	for range 3 {
+		s.Store.Clock.Advance(31 * time.Second)
+		s.must(nil, (&messages.Purger{Store: s.Store}).Purge(s.t.Context()))
+	}
+}

@@ -1,0 +1,179 @@
+package erasure_test
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/ent/event"
+	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/users"
+)
+
+// counting are tables that other workers rewrite at any time; wantExactCounters
+// looks at them.
+var counting = []string{"channel_counts", "channel_count_deltas"}
+
+// untouched are the rows that have nothing to do with a person: all but those
+// that have a trace, and the channels, whose counters change.
+func untouched(t *testing.T, s *scene, p person) map[string]bool {
+	t.Helper()
+	rows := map[string]bool{}
+	for _, r := range servertest.Rows(t, s.Store, append([]string{"channels", "erasures"}, counting...)...) {
+		if p.traceIn(r) == "" {
+			rows[r.String()] = true
+		}
+	}
+	return rows
+}
+
+// kept counts what stays of others when a person is forgotten: rows of some
+// tables in channels of others that are not about the person.
+func kept(t *testing.T, s *scene, p person) map[string]int {
+	t.Helper()
+	kept := map[string]int{}
+	for table, condition := range map[string]string{
+		"events": "", "clips": "", "votes": "", "streams": "", "vods": "", "channels": "",
+		"bans": "user_id", "mutes": "user_id", "follows": "user_id", "subscriptions": "user_id", "roles": "user_id", "messages": "user_id", "activities": "user_id",
+	} {
+		query, args := "SELECT COUNT(*) FROM "+table+" WHERE channel_id <> ?", []any{p.id}
+		if table == "channels" {
+			query = "SELECT COUNT(*) FROM channels WHERE id <> ?"
+		}
+		if condition != "" {
+			query, args = query+" AND "+condition+" <> ?", append(args, p.id)
+		}
+		var n int
+		if err := s.Store.DB().QueryRowContext(context.Background(), query, args...).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		kept[table] = n
+	}
+	return kept
+}
+
+func TestNoTraceOfADeletedUserIsLeft(t *testing.T) {
+	eachScene(t, func(t *testing.T, s *scene) {
+		s.live(walter)
+		s.live(vera)
+		s.settle()
+		wantExactCounters(t, s.Store)
+		wantEveryTableToKnow(t, s, vera)
+		before, others := untouched(t, s, vera), kept(t, s, vera)
+		start := s.Store.Clock.Local()
+		r := s.deleteUser(vera)
+		if after := r.GetDoneAfter().AsTime().Sub(start.Time()); r.GetDone() || after < 2*time.Minute || after > 3*time.Minute {
+			t.Errorf("got %v, want not done, and done some 2 minutes later", r)
+		}
+		if again := s.deleteUser(vera); again.GetDone() || !again.GetDoneAfter().AsTime().Equal(r.GetDoneAfter().AsTime()) {
+			t.Errorf("repeated: got %v, want %v", again, r)
+		}
+		erase(t, s.Store)
+		wantNoTrace(t, s.Store, vera)
+		wantExactCounters(t, s.Store)
+		after := untouched(t, s, vera)
+		for row := range before {
+			if !after[row] {
+				t.Errorf("gone or changed is %s", row)
+			}
+		}
+		if diff := cmp.Diff(others, kept(t, s, vera)); diff != "" {
+			t.Errorf("rows of others (-before +after):\n%s", diff)
+		}
+		wantAnonymousEvents(t, s)
+		if again := s.deleteUser(vera); !again.GetDone() || again.GetDoneAfter() != nil {
+			t.Errorf("repeated at the end: got %v, want done", again)
+		}
+		s.must(nil, s.putUser(vera.id, vera.name))
+		s.must(nil, s.putChannel(vera.id, "Again"))
+		row := s.Store.Read.Channel.GetX(t.Context(), vera.id)
+		if row.FollowerCount+row.SubscriberCount+row.ClipCount+row.VodCount+row.EventSequence+row.ActivityNumber+row.ViewerCount != 0 || row.IsLive {
+			t.Errorf("the new channel is %v", row)
+		}
+		// Forgotten once more, of a user who has nothing.
+		s.deleteUser(vera)
+		erase(t, s.Store)
+		wantNoTrace(t, s.Store, vera)
+	})
+}
+
+// wantEveryTableToKnow guards the scene: a table in which a person leaves no
+// trace would not be tested.
+func wantEveryTableToKnow(t *testing.T, s *scene, p person) {
+	t.Helper()
+	known := map[string]bool{}
+	found := map[string]bool{}
+	for _, r := range servertest.Rows(t, s.Store) {
+		found[r.Table] = true
+		known[r.Table] = known[r.Table] || p.traceIn(r) != ""
+	}
+	for table := range found {
+		switch table {
+		case "goose_db_version", "sqlite_sequence", "channel_counts", "channel_count_deltas", "clients", "categories":
+			continue // nothing of a user is in these
+		}
+		if !known[table] {
+			t.Errorf("%s has no trace of the user before the deletion", table)
+		}
+	}
+	if len(known) < 18 {
+		t.Errorf("there are rows in %d tables alone", len(known))
+	}
+}
+
+// wantAnonymousEvents checks what became of the events of others that had named
+// vera: their other facts are as they were.
+func wantAnonymousEvents(t *testing.T, s *scene) {
+	t.Helper()
+	const deleted = "00000000-0000-4000-8000-000000000000"
+	rows := s.Store.Read.Event.Query().
+		Where(event.Or(event.ActorID(users.Deleted), event.TargetID(users.Deleted))).
+		Order(ent.Asc(event.FieldSequence)).
+		AllX(context.Background())
+	byType := map[string]int{}
+	for _, e := range rows {
+		var payload map[string]any
+		if err := json.Unmarshal([]byte(e.Payload), &payload); err != nil {
+			t.Errorf("%s: %v in %s", e.Type, err, e.Payload)
+		}
+		if payload["channelId"] != e.ChannelID.String() {
+			t.Errorf("%s: the channel is %v", e.Type, payload["channelId"])
+		}
+		if !strings.Contains(e.Payload, deleted) && e.Type != "channel.follow" && e.Type != "channel.unfollow" {
+			t.Errorf("%s names nobody: %s", e.Type, e.Payload)
+		}
+		byType[e.Type]++
+		switch {
+		case e.Type == "channel.ban" && *e.ActorID == users.Deleted:
+			if payload["moderatorId"] != deleted || !strings.HasPrefix(payload["bannedUserDisplayName"].(string), "newcomer") || payload["bannedAt"] == nil {
+				t.Errorf("a ban by the user became %s", e.Payload)
+			}
+		case e.Type == "channel.ban":
+			if payload["moderatorId"] == deleted || payload["bannedUserId"] != deleted || payload["bannedUserDisplayName"] != "Deleted user" {
+				t.Errorf("a ban of the user became %s", e.Payload)
+			}
+		case e.Type == "channel.thanks":
+			if payload["message"] != "" || payload["userSlug"] != "-deleted-" || payload["userDisplayName"] != "Deleted user" || payload["amount"] != "5" && payload["amount"] != 5.0 {
+				t.Errorf("thanks of the user became %s", e.Payload)
+			}
+		case e.Type == "channel.vote":
+			if payload["username"] != "-deleted-" || payload["address"] != "" {
+				t.Errorf("a vote of the user became %s", e.Payload)
+			}
+		}
+	}
+	for _, kind := range []string{
+		"channel.ban", "channel.unban", "channel.mute", "channel.mute.expire", "channel.chat.clear_user_messages", "channel.moderator.add",
+		"channel.vip.add", "channel.vip.remove", "channel.og.add", "channel.follow", "channel.unfollow", "channel.subscribe",
+		"channel.subscription.end", "channel.subscription.gift", "channel.thanks", "channel.vote",
+	} {
+		if byType[kind] == 0 {
+			t.Errorf("no event %s was of the user, so none was tested", kind)
+		}
+	}
+}

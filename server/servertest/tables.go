@@ -1,0 +1,100 @@
+package servertest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/moderato-live/moderato/server/store"
+)
+
+// Row is a row of a table as the database has it.
+type Row struct {
+	Table   string
+	Columns []string
+	Values  [][]byte // nil is NULL
+}
+
+// String is the row for a person.
+func (r Row) String() string {
+	var b strings.Builder
+	b.WriteString(r.Table)
+	for i, column := range r.Columns {
+		if r.Values[i] == nil {
+			fmt.Fprintf(&b, " %s=NULL", column)
+			continue
+		}
+		fmt.Fprintf(&b, " %s=%q", column, r.Values[i])
+	}
+	return b.String()
+}
+
+// Rows are all rows of all tables but some: whatever tables there are, so that
+// none is forgotten.
+func Rows(t *testing.T, s *store.Store, except ...string) []Row {
+	t.Helper()
+	tables := "SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE()"
+	if s.IsEmbedded() {
+		tables = "SELECT name FROM sqlite_master WHERE type = 'table'"
+	}
+	var names []string
+	err := store.QueryEach(context.Background(), s.Read, tables, nil, func(scan func(...any) error) error {
+		var name string
+		err := scan(&name)
+		names = append(names, name)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(names)
+	var rows []Row
+	for _, name := range names {
+		if !slices.Contains(except, name) {
+			rows = append(rows, rowsOf(t, s, name)...)
+		}
+	}
+	return rows
+}
+
+func rowsOf(t *testing.T, s *store.Store, table string) []Row {
+	t.Helper()
+	found, err := s.Read.QueryContext(context.Background(), "SELECT * FROM "+table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = found.Close() }()
+	columns, err := found.Columns()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []Row
+	for found.Next() {
+		r := Row{Table: table, Columns: columns, Values: make([][]byte, len(columns))}
+		targets := make([]any, len(columns))
+		for i := range targets {
+			targets[i] = &r.Values[i]
+		}
+		if err := found.Scan(targets...); err != nil {
+			t.Fatal(err)
+		}
+		rows = append(rows, r)
+	}
+	if err := found.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+// Dump is Rows as text, in an order of its own, to be compared.
+func Dump(t *testing.T, s *store.Store, except ...string) []string {
+	t.Helper()
+	var lines []string
+	for _, r := range Rows(t, s, except...) {
+		lines = append(lines, r.String())
+	}
+	slices.Sort(lines)
+	return lines
+}
