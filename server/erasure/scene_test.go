@@ -101,18 +101,21 @@ type scene struct {
 
 func eachScene(t *testing.T, test func(t *testing.T, s *scene)) {
 	t.Helper()
-	storetest.Each(t, func(t *testing.T, url store.URL) {
-		s := servertest.Start(t, servertest.Config(url))
-		s.Load(t, servertest.World()...)
-		service := s.AsService(t)
-		test(t, &scene{
-			Server: s, t: t, url: url, service: service, ctx: service.Context(),
-			channels: moderatov1.NewChannelsServiceClient(s.Conn),
-			audience: platformv1.NewAudienceServiceClient(s.Conn),
-			streams:  platformv1.NewStreamServiceClient(s.Conn),
-			content:  platformv1.NewContentServiceClient(s.Conn),
-		})
-	})
+	storetest.Each(t, func(t *testing.T, url store.URL) { test(t, newScene(t, url)) })
+}
+
+func newScene(t *testing.T, url store.URL) *scene {
+	t.Helper()
+	s := servertest.Start(t, servertest.Config(url))
+	s.Load(t, servertest.World()...)
+	service := s.AsService(t)
+	return &scene{
+		Server: s, t: t, url: url, service: service, ctx: service.Context(),
+		channels: moderatov1.NewChannelsServiceClient(s.Conn),
+		audience: platformv1.NewAudienceServiceClient(s.Conn),
+		streams:  platformv1.NewStreamServiceClient(s.Conn),
+		content:  platformv1.NewContentServiceClient(s.Conn),
+	}
 }
 
 // must fails the test for an error.
