@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"bufio"
 	"flag"
 	"os"
 	"os/exec"
@@ -20,7 +21,8 @@ var update = flag.Bool("update", false, "write the golden files anew")
 // TestReadmeCommandsAnswerAsTheReadmeSays pastes the README's commands into a
 // shell beside a demo server.
 func TestReadmeCommandsAnswerAsTheReadmeSays(t *testing.T) {
-	drill, standing := readmeBlocks(t)
+	blocks := readmeBlocks(t, "A raid drill", 2)
+	drill, standing := blocks[0], blocks[1]
 	directory := demoDirectory(t)
 	p := serve(t, store.URL{Path: filepath.Join(directory, "moderato.db")}, "--demo")
 	pasted := strings.NewReplacer(server.DefaultHTTPAddr, p.rest, server.DefaultGRPCAddr, p.grpc).Replace(drill + standing)
@@ -70,19 +72,62 @@ func TestTourCommandsWork(t *testing.T) {
 	}
 }
 
-// readmeBlocks are the shell blocks of the raid drill.
-func readmeBlocks(t *testing.T) (drill, standing string) {
+// TestReadmeListensAsTheReadmeSays pastes the stream of the README, for a moment,
+// and bans meanwhile.
+func TestReadmeListensAsTheReadmeSays(t *testing.T) {
+	listen := readmeBlocks(t, "Hear of it", 1)[0]
+	drill := readmeBlocks(t, "A raid drill", 2)[0]
+	directory := demoDirectory(t)
+	p := serve(t, store.URL{Path: filepath.Join(directory, "moderato.db")}, "--demo")
+	addresses := strings.NewReplacer(server.DefaultHTTPAddr, p.rest, "curl -N", "exec curl -sN")
+	stream := exec.CommandContext(t.Context(), "bash", "-euc", addresses.Replace(listen))
+	stream.Dir = directory
+	out, err := stream.StdoutPipe()
+	if err == nil {
+		err = stream.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = stream.Process.Kill(); _ = stream.Wait() }()
+	lines := bufio.NewScanner(out)
+	wait := func(text string) {
+		t.Helper()
+		for lines.Scan() {
+			if strings.Contains(lines.Text(), text) {
+				return
+			}
+		}
+		t.Fatalf("the stream ended without %q", text)
+	}
+	wait(": listening")
+	ban := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", strings.NewReplacer(server.DefaultHTTPAddr, p.rest).Replace(drill))
+	ban.Dir = directory
+	if text, err := ban.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	for _, kind := range []string{"channel.ban", "channel.chat.clear_user_messages", "channel.unban", "channel.mute"} {
+		wait(`"subscriptionType":"` + kind + `"`)
+	}
+}
+
+// readmeBlocks are the shell blocks of a section of the README.
+func readmeBlocks(t *testing.T, heading string, want int) []string {
 	t.Helper()
 	text, err := os.ReadFile("../../README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, section, _ := strings.Cut(string(text), "## A raid drill")
-	blocks := regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(section, -1)
-	if len(blocks) != 2 {
-		t.Fatalf("the raid drill has %d shell blocks, want 2", len(blocks))
+	_, section, _ := strings.Cut(string(text), "## "+heading+"\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	var blocks []string
+	for _, found := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(section, -1) {
+		blocks = append(blocks, found[1])
 	}
-	return blocks[0][1], blocks[1][1]
+	if len(blocks) != want {
+		t.Fatalf("%q has %d shell blocks, want %d", heading, len(blocks), want)
+	}
+	return blocks
 }
 
 // demoDirectory is a directory that looks to the commands like the project's:

@@ -136,7 +136,7 @@ func TestDirectoryNamesEveryWrongArgument(t *testing.T) {
 	})
 }
 
-func TestDeletionOfWhatIsNotThereChangesNothing(t *testing.T) {
+func TestDirectoryDeletionOfWhatIsNotThereChangesNothing(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b backend) {
 		nobody := servertest.Nobody.String()
 		b.wantUnchanged("deleting what is not there", func() error {

@@ -52,7 +52,7 @@ func Rows(t *testing.T, s *store.Store, except ...string) []Row {
 	slices.Sort(names)
 	var rows []Row
 	for _, name := range names {
-		if !slices.Contains(except, name) {
+		if name != "event_sequencers" && !slices.Contains(except, name) { // whose lease is renewed all the time
 			rows = append(rows, rowsOf(t, s, name)...)
 		}
 	}
@@ -79,6 +79,9 @@ func rowsOf(t *testing.T, s *store.Store, table string) []Row {
 		}
 		if err := found.Scan(targets...); err != nil {
 			t.Fatal(err)
+		}
+		if at := slices.Index(columns, "position"); at >= 0 {
+			r.Values[at] = nil // of an event: the sequencer sets it at any time
 		}
 		rows = append(rows, r)
 	}
