@@ -18,16 +18,17 @@ import (
 type serve struct {
 	database
 	lifetimes
-	HTTPAddr    listenAddr    `name:"http-addr" help:"Where REST listens." default:"${http_addr}" env:"MODERATO_HTTP_ADDR"`
-	GRPCAddr    listenAddr    `name:"grpc-addr" help:"Where gRPC listens, with health and reflection." default:"${grpc_addr}" env:"MODERATO_GRPC_ADDR"`
-	AdminAddr   listenAddr    `name:"admin-addr" help:"Where /healthz, /readyz, /metrics and /debug/pprof listen." default:"${admin_addr}" env:"MODERATO_ADMIN_ADDR"`
-	RateLimit   requestRate   `help:"Requests a minute for each client and user; 0 is off." default:"${rate_limit}" env:"MODERATO_RATE_LIMIT"`
-	MaxResults  positive      `help:"The longest list that is answered without paging." default:"${max_results}" env:"MODERATO_MAX_RESULTS"`
-	CORSOrigins []string      `name:"cors-origins" help:"Origins of web pages that may call /v1; any when not given." env:"MODERATO_CORS_ORIGINS" placeholder:"ORIGIN"`
-	DrainDelay  time.Duration `help:"How long to go on answering after SIGTERM, while load balancers learn of it." default:"0s" env:"MODERATO_DRAIN_DELAY"`
-	LogLevel    string        `help:"The least level to log: debug, info, warn or error." enum:"debug,info,warn,error" default:"info" env:"MODERATO_LOG_LEVEL"`
-	LogFormat   string        `help:"text, json, or auto: text on a terminal." enum:"auto,text,json" default:"auto" env:"MODERATO_LOG_FORMAT"`
-	Demo        bool          `help:"Load the demo data and print how to use it." env:"MODERATO_DEMO"`
+	HTTPAddr            listenAddr    `name:"http-addr" help:"Where REST listens." default:"${http_addr}" env:"MODERATO_HTTP_ADDR"`
+	GRPCAddr            listenAddr    `name:"grpc-addr" help:"Where gRPC listens, with health and reflection." default:"${grpc_addr}" env:"MODERATO_GRPC_ADDR"`
+	AdminAddr           listenAddr    `name:"admin-addr" help:"Where /healthz, /readyz, /metrics and /debug/pprof listen." default:"${admin_addr}" env:"MODERATO_ADMIN_ADDR"`
+	RateLimit           requestRate   `help:"Requests a minute for each client and user; 0 is off." default:"${rate_limit}" env:"MODERATO_RATE_LIMIT"`
+	MaxResults          positive      `help:"The longest list that is answered without paging." default:"${max_results}" env:"MODERATO_MAX_RESULTS"`
+	CORSOrigins         []string      `name:"cors-origins" help:"Origins of web pages that may call /v1; any when not given." env:"MODERATO_CORS_ORIGINS" placeholder:"ORIGIN"`
+	DrainDelay          time.Duration `help:"How long to go on answering after SIGTERM, while load balancers learn of it." default:"0s" env:"MODERATO_DRAIN_DELAY"`
+	WebhookAllowPrivate bool          `help:"Let webhooks call private addresses, and http; for development." env:"MODERATO_WEBHOOK_ALLOW_PRIVATE"`
+	LogLevel            string        `help:"The least level to log: debug, info, warn or error." enum:"debug,info,warn,error" default:"info" env:"MODERATO_LOG_LEVEL"`
+	LogFormat           string        `help:"text, json, or auto: text on a terminal." enum:"auto,text,json" default:"auto" env:"MODERATO_LOG_FORMAT"`
+	Demo                bool          `help:"Load the demo data and print how to use it." env:"MODERATO_DEMO"`
 }
 
 // Run serves until the process is told to stop.
@@ -40,16 +41,17 @@ func (c *serve) Run(ctx context.Context, s *streams) error {
 	}
 	log := newLog(s.err, level, c.LogFormat)
 	srv, err := server.New(ctx, server.Config{
-		DB:          store.URL(c.DB),
-		HTTPAddr:    string(c.HTTPAddr),
-		GRPCAddr:    string(c.GRPCAddr),
-		AdminAddr:   string(c.AdminAddr),
-		RateLimit:   int(c.RateLimit),
-		MaxResults:  int(c.MaxResults),
-		Lifetimes:   c.Lifetimes(),
-		CORSOrigins: c.CORSOrigins,
-		DrainDelay:  c.DrainDelay,
-		Log:         log,
+		DB:                  store.URL(c.DB),
+		HTTPAddr:            string(c.HTTPAddr),
+		GRPCAddr:            string(c.GRPCAddr),
+		AdminAddr:           string(c.AdminAddr),
+		RateLimit:           int(c.RateLimit),
+		MaxResults:          int(c.MaxResults),
+		Lifetimes:           c.Lifetimes(),
+		CORSOrigins:         c.CORSOrigins,
+		DrainDelay:          c.DrainDelay,
+		WebhookAllowPrivate: c.WebhookAllowPrivate,
+		Log:                 log,
 	})
 	if err != nil {
 		return err

@@ -112,6 +112,8 @@ func TestInterruptedMigrationGoesOn(t *testing.T) {
 		s := open(t, url)
 		for _, statement := range []string{
 			"DROP TABLE event_sequencers",
+			"DROP TABLE webhooks",
+			"DROP TABLE webhook_deliveries",
 			"DELETE FROM goose_db_version WHERE version_id >= 39",
 		} {
 			if _, err := s.DB().Exec(statement); err != nil {
