@@ -16831,6 +16831,7 @@ type WebhookMutation struct {
 	next_at            *instant.Instant
 	addnext_at         *instant.Instant
 	is_claimed         *bool
+	is_blocked         *bool
 	epoch              *int64
 	addepoch           *int64
 	clearedFields      map[string]struct{}
@@ -17651,6 +17652,42 @@ func (m *WebhookMutation) ResetIsClaimed() {
 	m.is_claimed = nil
 }
 
+// SetIsBlocked sets the "is_blocked" field.
+func (m *WebhookMutation) SetIsBlocked(b bool) {
+	m.is_blocked = &b
+}
+
+// IsBlocked returns the value of the "is_blocked" field in the mutation.
+func (m *WebhookMutation) IsBlocked() (r bool, exists bool) {
+	v := m.is_blocked
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldIsBlocked returns the old "is_blocked" field's value of the Webhook entity.
+// If the Webhook object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WebhookMutation) OldIsBlocked(ctx context.Context) (v bool, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldIsBlocked is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldIsBlocked requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldIsBlocked: %w", err)
+	}
+	return oldValue.IsBlocked, nil
+}
+
+// ResetIsBlocked resets all changes to the "is_blocked" field.
+func (m *WebhookMutation) ResetIsBlocked() {
+	m.is_blocked = nil
+}
+
 // SetEpoch sets the "epoch" field.
 func (m *WebhookMutation) SetEpoch(i int64) {
 	m.epoch = &i
@@ -17741,7 +17778,7 @@ func (m *WebhookMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *WebhookMutation) Fields() []string {
-	fields := make([]string, 0, 16)
+	fields := make([]string, 0, 17)
 	if m.channel_id != nil {
 		fields = append(fields, webhook.FieldChannelID)
 	}
@@ -17787,6 +17824,9 @@ func (m *WebhookMutation) Fields() []string {
 	if m.is_claimed != nil {
 		fields = append(fields, webhook.FieldIsClaimed)
 	}
+	if m.is_blocked != nil {
+		fields = append(fields, webhook.FieldIsBlocked)
+	}
 	if m.epoch != nil {
 		fields = append(fields, webhook.FieldEpoch)
 	}
@@ -17828,6 +17868,8 @@ func (m *WebhookMutation) Field(name string) (ent.Value, bool) {
 		return m.NextAt()
 	case webhook.FieldIsClaimed:
 		return m.IsClaimed()
+	case webhook.FieldIsBlocked:
+		return m.IsBlocked()
 	case webhook.FieldEpoch:
 		return m.Epoch()
 	}
@@ -17869,6 +17911,8 @@ func (m *WebhookMutation) OldField(ctx context.Context, name string) (ent.Value,
 		return m.OldNextAt(ctx)
 	case webhook.FieldIsClaimed:
 		return m.OldIsClaimed(ctx)
+	case webhook.FieldIsBlocked:
+		return m.OldIsBlocked(ctx)
 	case webhook.FieldEpoch:
 		return m.OldEpoch(ctx)
 	}
@@ -17984,6 +18028,13 @@ func (m *WebhookMutation) SetField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.SetIsClaimed(v)
+		return nil
+	case webhook.FieldIsBlocked:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetIsBlocked(v)
 		return nil
 	case webhook.FieldEpoch:
 		v, ok := value.(int64)
@@ -18193,6 +18244,9 @@ func (m *WebhookMutation) ResetField(name string) error {
 		return nil
 	case webhook.FieldIsClaimed:
 		m.ResetIsClaimed()
+		return nil
+	case webhook.FieldIsBlocked:
+		m.ResetIsBlocked()
 		return nil
 	case webhook.FieldEpoch:
 		m.ResetEpoch()

@@ -284,8 +284,12 @@ func init() {
 	webhookDescIsClaimed := webhookFields[15].Descriptor()
 	// webhook.DefaultIsClaimed holds the default value on creation for the is_claimed field.
 	webhook.DefaultIsClaimed = webhookDescIsClaimed.Default.(bool)
+	// webhookDescIsBlocked is the schema descriptor for is_blocked field.
+	webhookDescIsBlocked := webhookFields[16].Descriptor()
+	// webhook.DefaultIsBlocked holds the default value on creation for the is_blocked field.
+	webhook.DefaultIsBlocked = webhookDescIsBlocked.Default.(bool)
 	// webhookDescEpoch is the schema descriptor for epoch field.
-	webhookDescEpoch := webhookFields[16].Descriptor()
+	webhookDescEpoch := webhookFields[17].Descriptor()
 	// webhook.DefaultEpoch holds the default value on creation for the epoch field.
 	webhook.DefaultEpoch = webhookDescEpoch.Default.(int64)
 	webhookdeliveryFields := schema.WebhookDelivery{}.Fields()

@@ -49,6 +49,8 @@ type Webhook struct {
 	NextAt *instant.Instant `json:"next_at,omitempty"`
 	// Whether a server works on it.
 	IsClaimed bool `json:"is_claimed,omitempty"`
+	// Whether new events change nothing before next_at.
+	IsBlocked bool `json:"is_blocked,omitempty"`
 	// Counts up whenever another server, or a caller, takes over: who has an earlier one writes nothing.
 	Epoch        int64 `json:"epoch,omitempty"`
 	selectValues sql.SelectValues
@@ -61,7 +63,7 @@ func (*Webhook) scanValues(columns []string) ([]any, error) {
 		switch columns[i] {
 		case webhook.FieldChannelID, webhook.FieldUserID:
 			values[i] = &sql.NullScanner{S: new(uid.ID)}
-		case webhook.FieldIsClaimed:
+		case webhook.FieldIsClaimed, webhook.FieldIsBlocked:
 			values[i] = new(sql.NullBool)
 		case webhook.FieldFormerUntil, webhook.FieldCreatedAt, webhook.FieldLastSuccessAt, webhook.FieldPosition, webhook.FieldNextAt, webhook.FieldEpoch:
 			values[i] = new(sql.NullInt64)
@@ -185,6 +187,12 @@ func (_m *Webhook) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.IsClaimed = value.Bool
 			}
+		case webhook.FieldIsBlocked:
+			if value, ok := values[i].(*sql.NullBool); !ok {
+				return fmt.Errorf("unexpected type %T for field is_blocked", values[i])
+			} else if value.Valid {
+				_m.IsBlocked = value.Bool
+			}
 		case webhook.FieldEpoch:
 			if value, ok := values[i].(*sql.NullInt64); !ok {
 				return fmt.Errorf("unexpected type %T for field epoch", values[i])
@@ -281,6 +289,9 @@ func (_m *Webhook) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("is_claimed=")
 	builder.WriteString(fmt.Sprintf("%v", _m.IsClaimed))
+	builder.WriteString(", ")
+	builder.WriteString("is_blocked=")
+	builder.WriteString(fmt.Sprintf("%v", _m.IsBlocked))
 	builder.WriteString(", ")
 	builder.WriteString("epoch=")
 	builder.WriteString(fmt.Sprintf("%v", _m.Epoch))

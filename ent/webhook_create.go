@@ -183,6 +183,20 @@ func (_c *WebhookCreate) SetNillableIsClaimed(v *bool) *WebhookCreate {
 	return _c
 }
 
+// SetIsBlocked sets the "is_blocked" field.
+func (_c *WebhookCreate) SetIsBlocked(v bool) *WebhookCreate {
+	_c.mutation.SetIsBlocked(v)
+	return _c
+}
+
+// SetNillableIsBlocked sets the "is_blocked" field if the given value is not nil.
+func (_c *WebhookCreate) SetNillableIsBlocked(v *bool) *WebhookCreate {
+	if v != nil {
+		_c.SetIsBlocked(*v)
+	}
+	return _c
+}
+
 // SetEpoch sets the "epoch" field.
 func (_c *WebhookCreate) SetEpoch(v int64) *WebhookCreate {
 	_c.mutation.SetEpoch(v)
@@ -253,6 +267,10 @@ func (_c *WebhookCreate) defaults() {
 	if _, ok := _c.mutation.IsClaimed(); !ok {
 		v := webhook.DefaultIsClaimed
 		_c.mutation.SetIsClaimed(v)
+	}
+	if _, ok := _c.mutation.IsBlocked(); !ok {
+		v := webhook.DefaultIsBlocked
+		_c.mutation.SetIsBlocked(v)
 	}
 	if _, ok := _c.mutation.Epoch(); !ok {
 		v := webhook.DefaultEpoch
@@ -326,6 +344,9 @@ func (_c *WebhookCreate) check() error {
 	}
 	if _, ok := _c.mutation.IsClaimed(); !ok {
 		return &ValidationError{Name: "is_claimed", err: errors.New(`ent: missing required field "Webhook.is_claimed"`)}
+	}
+	if _, ok := _c.mutation.IsBlocked(); !ok {
+		return &ValidationError{Name: "is_blocked", err: errors.New(`ent: missing required field "Webhook.is_blocked"`)}
 	}
 	if _, ok := _c.mutation.Epoch(); !ok {
 		return &ValidationError{Name: "epoch", err: errors.New(`ent: missing required field "Webhook.epoch"`)}
@@ -424,6 +445,10 @@ func (_c *WebhookCreate) createSpec() (*Webhook, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.IsClaimed(); ok {
 		_spec.SetField(webhook.FieldIsClaimed, field.TypeBool, value)
 		_node.IsClaimed = value
+	}
+	if value, ok := _c.mutation.IsBlocked(); ok {
+		_spec.SetField(webhook.FieldIsBlocked, field.TypeBool, value)
+		_node.IsBlocked = value
 	}
 	if value, ok := _c.mutation.Epoch(); ok {
 		_spec.SetField(webhook.FieldEpoch, field.TypeInt64, value)

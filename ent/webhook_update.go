@@ -290,6 +290,20 @@ func (_u *WebhookUpdate) SetNillableIsClaimed(v *bool) *WebhookUpdate {
 	return _u
 }
 
+// SetIsBlocked sets the "is_blocked" field.
+func (_u *WebhookUpdate) SetIsBlocked(v bool) *WebhookUpdate {
+	_u.mutation.SetIsBlocked(v)
+	return _u
+}
+
+// SetNillableIsBlocked sets the "is_blocked" field if the given value is not nil.
+func (_u *WebhookUpdate) SetNillableIsBlocked(v *bool) *WebhookUpdate {
+	if v != nil {
+		_u.SetIsBlocked(*v)
+	}
+	return _u
+}
+
 // SetEpoch sets the "epoch" field.
 func (_u *WebhookUpdate) SetEpoch(v int64) *WebhookUpdate {
 	_u.mutation.ResetEpoch()
@@ -461,6 +475,9 @@ func (_u *WebhookUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	}
 	if value, ok := _u.mutation.IsClaimed(); ok {
 		_spec.SetField(webhook.FieldIsClaimed, field.TypeBool, value)
+	}
+	if value, ok := _u.mutation.IsBlocked(); ok {
+		_spec.SetField(webhook.FieldIsBlocked, field.TypeBool, value)
 	}
 	if value, ok := _u.mutation.Epoch(); ok {
 		_spec.SetField(webhook.FieldEpoch, field.TypeInt64, value)
@@ -749,6 +766,20 @@ func (_u *WebhookUpdateOne) SetNillableIsClaimed(v *bool) *WebhookUpdateOne {
 	return _u
 }
 
+// SetIsBlocked sets the "is_blocked" field.
+func (_u *WebhookUpdateOne) SetIsBlocked(v bool) *WebhookUpdateOne {
+	_u.mutation.SetIsBlocked(v)
+	return _u
+}
+
+// SetNillableIsBlocked sets the "is_blocked" field if the given value is not nil.
+func (_u *WebhookUpdateOne) SetNillableIsBlocked(v *bool) *WebhookUpdateOne {
+	if v != nil {
+		_u.SetIsBlocked(*v)
+	}
+	return _u
+}
+
 // SetEpoch sets the "epoch" field.
 func (_u *WebhookUpdateOne) SetEpoch(v int64) *WebhookUpdateOne {
 	_u.mutation.ResetEpoch()
@@ -950,6 +981,9 @@ func (_u *WebhookUpdateOne) sqlSave(ctx context.Context) (_node *Webhook, err er
 	}
 	if value, ok := _u.mutation.IsClaimed(); ok {
 		_spec.SetField(webhook.FieldIsClaimed, field.TypeBool, value)
+	}
+	if value, ok := _u.mutation.IsBlocked(); ok {
+		_spec.SetField(webhook.FieldIsBlocked, field.TypeBool, value)
 	}
 	if value, ok := _u.mutation.Epoch(); ok {
 		_spec.SetField(webhook.FieldEpoch, field.TypeInt64, value)

@@ -734,6 +734,7 @@ var (
 		{Name: "position", Type: field.TypeInt64},
 		{Name: "next_at", Type: field.TypeInt64, Nullable: true},
 		{Name: "is_claimed", Type: field.TypeBool, Default: false},
+		{Name: "is_blocked", Type: field.TypeBool, Default: false},
 		{Name: "epoch", Type: field.TypeInt64, Default: 0},
 	}
 	// WebhooksTable holds the schema information for the "webhooks" table.

@@ -31,6 +31,7 @@ func (Webhook) Fields() []ent.Field {
 		field.Int64("position").Comment("The position up to which events were looked at."),
 		optionalTimestamp("next_at", "When to look at it; null while there is nothing to send. Of a claimed one, when others take over."),
 		field.Bool("is_claimed").Default(false).Comment("Whether a server works on it."),
+		field.Bool("is_blocked").Default(false).Comment("Whether new events change nothing before next_at."),
 		field.Int64("epoch").Default(0).Comment("Counts up whenever another server, or a caller, takes over: who has an earlier one writes nothing."),
 	}
 }

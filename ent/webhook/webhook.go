@@ -41,6 +41,8 @@ const (
 	FieldNextAt = "next_at"
 	// FieldIsClaimed holds the string denoting the is_claimed field in the database.
 	FieldIsClaimed = "is_claimed"
+	// FieldIsBlocked holds the string denoting the is_blocked field in the database.
+	FieldIsBlocked = "is_blocked"
 	// FieldEpoch holds the string denoting the epoch field in the database.
 	FieldEpoch = "epoch"
 	// Table holds the table name of the webhook in the database.
@@ -65,6 +67,7 @@ var Columns = []string{
 	FieldPosition,
 	FieldNextAt,
 	FieldIsClaimed,
+	FieldIsBlocked,
 	FieldEpoch,
 }
 
@@ -101,6 +104,8 @@ var (
 	LastErrorValidator func(string) error
 	// DefaultIsClaimed holds the default value on creation for the "is_claimed" field.
 	DefaultIsClaimed bool
+	// DefaultIsBlocked holds the default value on creation for the "is_blocked" field.
+	DefaultIsBlocked bool
 	// DefaultEpoch holds the default value on creation for the "epoch" field.
 	DefaultEpoch int64
 )
@@ -176,6 +181,11 @@ func ByNextAt(opts ...sql.OrderTermOption) OrderOption {
 // ByIsClaimed orders the results by the is_claimed field.
 func ByIsClaimed(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldIsClaimed, opts...).ToFunc()
+}
+
+// ByIsBlocked orders the results by the is_blocked field.
+func ByIsBlocked(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldIsBlocked, opts...).ToFunc()
 }
 
 // ByEpoch orders the results by the epoch field.

@@ -133,6 +133,11 @@ func IsClaimed(v bool) predicate.Webhook {
 	return predicate.Webhook(sql.FieldEQ(FieldIsClaimed, v))
 }
 
+// IsBlocked applies equality check predicate on the "is_blocked" field. It's identical to IsBlockedEQ.
+func IsBlocked(v bool) predicate.Webhook {
+	return predicate.Webhook(sql.FieldEQ(FieldIsBlocked, v))
+}
+
 // Epoch applies equality check predicate on the "epoch" field. It's identical to EpochEQ.
 func Epoch(v int64) predicate.Webhook {
 	return predicate.Webhook(sql.FieldEQ(FieldEpoch, v))
@@ -987,6 +992,16 @@ func IsClaimedEQ(v bool) predicate.Webhook {
 // IsClaimedNEQ applies the NEQ predicate on the "is_claimed" field.
 func IsClaimedNEQ(v bool) predicate.Webhook {
 	return predicate.Webhook(sql.FieldNEQ(FieldIsClaimed, v))
+}
+
+// IsBlockedEQ applies the EQ predicate on the "is_blocked" field.
+func IsBlockedEQ(v bool) predicate.Webhook {
+	return predicate.Webhook(sql.FieldEQ(FieldIsBlocked, v))
+}
+
+// IsBlockedNEQ applies the NEQ predicate on the "is_blocked" field.
+func IsBlockedNEQ(v bool) predicate.Webhook {
+	return predicate.Webhook(sql.FieldNEQ(FieldIsBlocked, v))
 }
 
 // EpochEQ applies the EQ predicate on the "epoch" field.

@@ -34,30 +34,33 @@ func (t *turn) wantedEvents(upTo int64, limit int) (query string, args []any) {
 	return query + " ORDER BY position LIMIT ?", append(args, limit)
 }
 
-// choose finds what is to be sent now, and when something is to be sent next.
-func (t *turn) choose(ctx context.Context) (next *instant.Instant, err error) {
+// choose finds what is to be sent now, when something is to be sent next, and
+// whether new events have to wait for that.
+func (t *turn) choose(ctx context.Context) (next *instant.Instant, isBlocked bool, err error) {
 	rows, err := t.tx.WebhookDelivery.Query().
 		Where(webhookdelivery.WebhookID(t.id), webhookdelivery.Status(pending)).
 		Order(ent.Asc(webhookdelivery.FieldPosition)).Limit(2 * maxPending).
 		All(ctx)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
+	isBlocked = len(rows) >= maxPending
 	var due []*ent.WebhookDelivery
 	for _, d := range t.firstOfLanes(rows) {
 		if t.now < d.NextAttemptAt {
 			if next == nil || d.NextAttemptAt < *next {
 				next = &d.NextAttemptAt
 			}
+			isBlocked = isBlocked || (t.hook.ChannelID != nil && !d.IsRepeat)
 			continue
 		}
 		due = append(due, d)
 	}
 	if t.stops {
-		return next, nil
+		return next, isBlocked, nil
 	}
 	due = due[:max(0, min(len(due), sentAtOnce-len(t.inFlight)))]
-	return next, t.load(ctx, due)
+	return next, isBlocked, t.load(ctx, due)
 }
 
 // firstOfLanes are the deliveries before which nothing waits or is under way.

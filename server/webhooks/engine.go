@@ -187,7 +187,7 @@ func (e *Engine) ended(w *worker) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	delete(e.running, w.id)
-	if e.wanted[w.id] <= w.position || w.isDue {
+	if e.wanted[w.id] <= w.position || w.isBlocked {
 		delete(e.wanted, w.id)
 	} else {
 		e.look.Raise() // an event came while it ended

@@ -30,13 +30,13 @@ type state struct {
 	position      int64
 	nextAt        *instant.Instant
 	isClaimed     bool
+	isBlocked     bool
 }
 
 // isFree tells whether work on the webhook may begin before it is due: when it
-// waits for nothing, or when a channel waits for another attempt and others may
-// go on.
+// waits for nothing, or when what waits for another attempt holds nothing else up.
 func (s *state) isFree() bool {
-	return s.nextAt == nil || (!s.isClaimed && s.channelID.IsZero())
+	return s.nextAt == nil || (!s.isClaimed && !s.isBlocked)
 }
 
 // wants tells whether the webhook is to hear of an event.
@@ -48,11 +48,11 @@ func (s *state) wants(e *events.Event) bool {
 // states reads the webhooks that are enabled and match a condition.
 func (e *Engine) states(ctx context.Context, where string, args []any, each func(state)) error {
 	err := store.QueryEach(ctx, e.Store.Read,
-		"SELECT id, channel_id, types, position, next_at, is_claimed FROM webhooks WHERE disabled_reason = '' AND "+where, args,
+		"SELECT id, channel_id, types, position, next_at, is_claimed, is_blocked FROM webhooks WHERE disabled_reason = '' AND "+where, args,
 		func(scan func(...any) error) error {
 			var s state
 			var channel []byte
-			err := scan(&s.id, &channel, &s.types, &s.position, &s.nextAt, &s.isClaimed)
+			err := scan(&s.id, &channel, &s.types, &s.position, &s.nextAt, &s.isClaimed, &s.isBlocked)
 			copy(s.channelID[:], channel)
 			each(s)
 			return err

@@ -67,7 +67,7 @@ func (w *worker) turn(ctx context.Context, results []outcome, stops bool) (plan,
 	}
 	w.epoch = epoch
 	if t.hook != nil {
-		w.position, w.isDue = t.hook.Position, t.hook.NextAt != nil
+		w.position, w.isBlocked = t.hook.Position, t.hook.NextAt != nil && t.hook.IsBlocked
 	}
 	t.tell(ctx)
 	return t.plan, nil
@@ -110,12 +110,12 @@ func (t *turn) work(ctx context.Context) error {
 	if t.reason != "" {
 		return t.disable(ctx)
 	}
-	next, err := t.choose(ctx)
+	next, isBlocked, err := t.choose(ctx)
 	if err != nil {
 		return err
 	}
 	if t.stops || (len(t.plan.send) == 0 && len(t.inFlight) == 0 && !t.plan.again) {
-		t.release(next)
+		t.release(next, isBlocked)
 	}
 	t.hook, err = t.change.Save(ctx)
 	t.plan.hook, t.plan.now = t.hook, t.now
@@ -123,9 +123,9 @@ func (t *turn) work(ctx context.Context) error {
 }
 
 // release lets go of the webhook until there is something to send.
-func (t *turn) release(next *instant.Instant) {
+func (t *turn) release(next *instant.Instant, isBlocked bool) {
 	t.plan.over = true
-	t.change.SetIsClaimed(false).AddEpoch(1)
+	t.change.SetIsClaimed(false).SetIsBlocked(isBlocked).AddEpoch(1)
 	switch {
 	case t.stops:
 		t.change.SetNextAt(t.now)

@@ -30,8 +30,9 @@ type worker struct {
 
 	epoch    int64 // 0: not claimed yet
 	position int64 // how far the webhook is
-	isDue    bool  // it has a time at which it is looked at again
-	results  chan outcome
+	// isBlocked: new events change nothing before it is due.
+	isBlocked bool
+	results   chan outcome
 	// inFlight are the lanes in which an attempt is under way.
 	inFlight map[uid.ID]bool
 }

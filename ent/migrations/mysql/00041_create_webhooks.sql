@@ -16,6 +16,7 @@ CREATE TABLE `webhooks` (
   `position` bigint NOT NULL,
   `next_at` bigint NULL,
   `is_claimed` bool NOT NULL DEFAULT false,
+  `is_blocked` bool NOT NULL DEFAULT false,
   `epoch` bigint NOT NULL DEFAULT 0,
   PRIMARY KEY (`id`),
   INDEX `webhook_channel_id` (`channel_id`),

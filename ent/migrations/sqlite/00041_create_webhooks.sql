@@ -16,6 +16,7 @@ CREATE TABLE `webhooks` (
   `position` integer NOT NULL,
   `next_at` integer NULL,
   `is_claimed` bool NOT NULL DEFAULT (false),
+  `is_blocked` bool NOT NULL DEFAULT (false),
   `epoch` integer NOT NULL DEFAULT (0),
   PRIMARY KEY (`id`)
 );
