@@ -26,6 +26,7 @@ const (
 	moderatorsPath = "/v1/moderation/moderators"
 	banPath        = "/v1/moderation/ban"
 	mutePath       = "/v1/moderation/mute"
+	webhooksPath   = "/v1/webhooks"
 )
 
 // start starts a server with the World; changes are made to its configuration.
