@@ -21,6 +21,9 @@ const (
 	// read, and an event costs nothing for webhooks that do not want it.
 	advanceInterval = time.Minute
 	advanceBy       = 1000
+	// advanceAll is after how many intervals all of them are moved up, or retention
+	// would reach those on a platform where little happens.
+	advanceAll = 60
 )
 
 // state is how far a webhook that is enabled is.
@@ -87,7 +90,7 @@ func (e *Engine) followOnce(ctx context.Context) error {
 	defer subscription.Close()
 	advance := time.NewTicker(advanceInterval)
 	defer advance.Stop()
-	for {
+	for turns := 1; ; {
 		page, err := subscription.Next(ctx, advance.C)
 		if err != nil {
 			return err
@@ -98,7 +101,11 @@ func (e *Engine) followOnce(ctx context.Context) error {
 			}
 			continue
 		}
-		if any, err := e.advance(ctx, subscription.Position()); err != nil || !any {
+		by := int64(advanceBy)
+		if turns++; turns%advanceAll == 0 {
+			by = 1
+		}
+		if any, err := e.advance(ctx, subscription.Position(), by); err != nil || !any {
 			return err
 		}
 	}
@@ -166,14 +173,14 @@ func (e *Engine) isRunning(id uid.ID) bool {
 	return e.running[id] != nil
 }
 
-// advance moves webhooks up that nobody works on and that want nothing up to a
+// advance moves webhooks up that nobody works on, and that are so far behind, to a
 // position: whatever they wanted there was matched, and would be in wanted. It
 // tells whether there are webhooks at all.
-func (e *Engine) advance(ctx context.Context, to int64) (any bool, err error) {
+func (e *Engine) advance(ctx context.Context, to, by int64) (any bool, err error) {
 	var ids []uid.ID
 	err = e.states(ctx, "1 = 1", nil, func(s state) {
 		any = true
-		if s.nextAt == nil && s.position <= to-advanceBy {
+		if s.nextAt == nil && s.position <= to-by {
 			ids = append(ids, s.id)
 		}
 	})

@@ -64,7 +64,7 @@ func (t *turn) tell(ctx context.Context) {
 		result, level := "delivered", slog.LevelDebug
 		if o.problem != "" {
 			result, level = "failed", slog.LevelInfo
-		} else {
+		} else if !o.delivery.IsRepeat {
 			t.metrics.delay.Observe(t.now.Sub(o.event.OccurredAt).Seconds())
 		}
 		t.metrics.attempts.WithLabelValues(result).Inc()

@@ -19,7 +19,7 @@ func TestAWebhookOfWhoLosesTheRightIsDisabled(t *testing.T) {
 		"banned": func(t *testing.T, s *servertest.Server) { ban(t, s, servertest.Owner, servertest.Moderator) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			each(t, func(t *testing.T, s *servertest.Server) {
+			eachAlone(t, func(t *testing.T, s *servertest.Server) {
 				r, mine := newReceiver(t), newReceiver(t)
 				hook := create(t, s, s.As(t, servertest.Moderator), r.mine("channel.update"))
 				create(t, s, s.As(t, servertest.Owner), mine.mine("channel.update"))

@@ -32,8 +32,16 @@ func config(url store.URL) server.Config {
 	return c
 }
 
-// each runs a test on a server with the World, on every kind of store.
+// each runs a test on a server with the World, on every kind of store, beside
+// other tests.
 func each(t *testing.T, test func(t *testing.T, s *servertest.Server)) {
+	t.Helper()
+	t.Parallel()
+	eachAlone(t, test)
+}
+
+// eachAlone is each for a test that measures time.
+func eachAlone(t *testing.T, test func(t *testing.T, s *servertest.Server)) {
 	t.Helper()
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		s := servertest.Start(t, config(url))

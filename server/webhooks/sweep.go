@@ -17,7 +17,7 @@ const (
 	// shows within 2 s. What is sent never depends on it.
 	SweepInterval = time.Second
 	// PurgeInterval is how often to remove what is old.
-	PurgeInterval = 10 * time.Second
+	PurgeInterval = 2 * time.Second
 	// keptFor is how long deliveries that have ended are listed.
 	keptFor    = 7 * 24 * time.Hour
 	sweepBatch = 100

@@ -1,0 +1,64 @@
+package webhooks_test
+
+import (
+	"fmt"
+	"log/slog"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/server/events"
+	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/webhooks"
+)
+
+// fields are the columns of the one webhook.
+func fields(t *testing.T, s *servertest.Server) string {
+	t.Helper()
+	row, err := s.Store.Read.Webhook.Query().Only(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return row.String()
+}
+
+func TestEventsThatAreNotWantedCostNoWrite(t *testing.T) {
+	each(t, func(t *testing.T, s *servertest.Server) {
+		create(t, s, s.As(t, servertest.Owner), servertest.Args{"url": quiet, "type": []string{"stream.online"}})
+		idle := func() *ent.Webhook {
+			row, err := s.Store.Read.Webhook.Query().Only(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return row
+		}
+		eventually(t, "it waits for nothing", func() bool { return idle().NextAt == nil })
+		before := fields(t, s)
+		// What this one hears, the other has been asked about as well.
+		r := newReceiver(t)
+		other := create(t, s, s.As(t, servertest.Other), servertest.Args{"url": r.URL})
+		for i := range 20 {
+			retitle(t, s, servertest.Owner, fmt.Sprint(i))
+		}
+		retitle(t, s, servertest.Other, "last")
+		r.next(t)
+		eventually(t, "it is noted", func() bool { return deliveries(t, s, other.GetId())[0].GetStatus() == "delivered" })
+		s.CallGRPC(t, s.As(t, servertest.Other), "DELETE", path, servertest.Args{"webhookId": other.GetId()})
+		eventually(t, "the other is gone", func() bool { return s.Store.Read.Webhook.Query().CountX(t.Context()) == 1 })
+		if diff := cmp.Diff(before, fields(t, s)); diff != "" {
+			t.Errorf("the row was written: %s", diff)
+		}
+
+		engine := webhooks.NewEngine(s.Store, events.NewHub(s.Store, slog.New(slog.DiscardHandler)), slog.New(slog.DiscardHandler), prometheus.NewRegistry(), true)
+		for _, c := range []struct{ by, want int64 }{{1000, 0}, {1, 21}} {
+			if err := engine.Advance(t.Context(), 21, c.by); err != nil {
+				t.Fatal(err)
+			}
+			if got := idle().Position; got != c.want {
+				t.Errorf("moved up by %d: it is at %d, want %d", c.by, got, c.want)
+			}
+		}
+	})
+}
