@@ -3,6 +3,7 @@ package webhooks_test
 import (
 	"fmt"
 	"log/slog"
+	"net/http"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -11,6 +12,7 @@ import (
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/server/events"
 	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/webhooks"
 )
 
@@ -22,6 +24,33 @@ func fields(t *testing.T, s *servertest.Server) string {
 		t.Fatal(err)
 	}
 	return row.String()
+}
+
+// newEngine is the engine of another server on the same database.
+func newEngine(s *servertest.Server) *webhooks.Engine {
+	log := slog.New(slog.DiscardHandler)
+	return webhooks.NewEngine(s.Store, events.NewHub(s.Store, log), log, prometheus.NewRegistry(), true)
+}
+
+// Two servers that see the same event both try to claim the webhook.
+func TestAClaimedWebhookIsNoOthers(t *testing.T) {
+	each(t, func(t *testing.T, s *servertest.Server) {
+		r := newReceiver(t)
+		release := make(chan struct{})
+		r.answers(func(http.ResponseWriter, sent) { <-release })
+		hook := create(t, s, s.As(t, servertest.Owner), r.mine())
+		retitle(t, s, servertest.Owner, "one")
+		r.next(t)
+		newEngine(s).Work(t.Context(), uid.MustParse(hook.GetId()))
+		r.wantNothing(t)
+		r.answers(nil)
+		close(release)
+		eventually(t, "it is delivered at the first attempt", func() bool {
+			rows := deliveries(t, s, hook.GetId())
+			return len(rows) == 1 && rows[0].GetStatus() == "delivered" && rows[0].GetAttempts() == 1
+		})
+		r.wantNothing(t)
+	})
 }
 
 func TestEventsThatAreNotWantedCostNoWrite(t *testing.T) {
@@ -51,7 +80,7 @@ func TestEventsThatAreNotWantedCostNoWrite(t *testing.T) {
 			t.Errorf("the row was written: %s", diff)
 		}
 
-		engine := webhooks.NewEngine(s.Store, events.NewHub(s.Store, slog.New(slog.DiscardHandler)), slog.New(slog.DiscardHandler), prometheus.NewRegistry(), true)
+		engine := newEngine(s)
 		for _, c := range []struct{ by, want int64 }{{1000, 0}, {1, 21}} {
 			if err := engine.Advance(t.Context(), 21, c.by); err != nil {
 				t.Fatal(err)
