@@ -36,6 +36,8 @@ import (
 	"github.com/moderato-live/moderato/ent/user"
 	"github.com/moderato-live/moderato/ent/vod"
 	"github.com/moderato-live/moderato/ent/vote"
+	"github.com/moderato-live/moderato/ent/webhook"
+	"github.com/moderato-live/moderato/ent/webhookdelivery"
 )
 
 // ent aliases to avoid import conflicts in user's code.
@@ -120,6 +122,8 @@ func checkColumn(t, c string) error {
 			user.Table:              user.ValidColumn,
 			vod.Table:               vod.ValidColumn,
 			vote.Table:              vote.ValidColumn,
+			webhook.Table:           webhook.ValidColumn,
+			webhookdelivery.Table:   webhookdelivery.ValidColumn,
 		})
 	})
 	return columnCheck(t, c)

@@ -19,6 +19,8 @@ import (
 	"github.com/moderato-live/moderato/ent/user"
 	"github.com/moderato-live/moderato/ent/vod"
 	"github.com/moderato-live/moderato/ent/vote"
+	"github.com/moderato-live/moderato/ent/webhook"
+	"github.com/moderato-live/moderato/ent/webhookdelivery"
 )
 
 // The init function reads all schema descriptors with runtime code
@@ -249,4 +251,76 @@ func init() {
 	voteDescAddress := voteFields[5].Descriptor()
 	// vote.AddressValidator is a validator for the "address" field. It is called by the builders before save.
 	vote.AddressValidator = voteDescAddress.Validators[0].(func(string) error)
+	webhookFields := schema.Webhook{}.Fields()
+	_ = webhookFields
+	// webhookDescClientID is the schema descriptor for client_id field.
+	webhookDescClientID := webhookFields[3].Descriptor()
+	// webhook.ClientIDValidator is a validator for the "client_id" field. It is called by the builders before save.
+	webhook.ClientIDValidator = webhookDescClientID.Validators[0].(func(string) error)
+	// webhookDescURL is the schema descriptor for url field.
+	webhookDescURL := webhookFields[4].Descriptor()
+	// webhook.URLValidator is a validator for the "url" field. It is called by the builders before save.
+	webhook.URLValidator = webhookDescURL.Validators[0].(func(string) error)
+	// webhookDescTypes is the schema descriptor for types field.
+	webhookDescTypes := webhookFields[5].Descriptor()
+	// webhook.TypesValidator is a validator for the "types" field. It is called by the builders before save.
+	webhook.TypesValidator = webhookDescTypes.Validators[0].(func(string) error)
+	// webhookDescSecret is the schema descriptor for secret field.
+	webhookDescSecret := webhookFields[6].Descriptor()
+	// webhook.SecretValidator is a validator for the "secret" field. It is called by the builders before save.
+	webhook.SecretValidator = webhookDescSecret.Validators[0].(func(string) error)
+	// webhookDescFormerSecret is the schema descriptor for former_secret field.
+	webhookDescFormerSecret := webhookFields[7].Descriptor()
+	// webhook.DefaultFormerSecret holds the default value on creation for the former_secret field.
+	webhook.DefaultFormerSecret = webhookDescFormerSecret.Default.(string)
+	// webhook.FormerSecretValidator is a validator for the "former_secret" field. It is called by the builders before save.
+	webhook.FormerSecretValidator = webhookDescFormerSecret.Validators[0].(func(string) error)
+	// webhookDescDisabledReason is the schema descriptor for disabled_reason field.
+	webhookDescDisabledReason := webhookFields[10].Descriptor()
+	// webhook.DefaultDisabledReason holds the default value on creation for the disabled_reason field.
+	webhook.DefaultDisabledReason = webhookDescDisabledReason.Default.(string)
+	// webhook.DisabledReasonValidator is a validator for the "disabled_reason" field. It is called by the builders before save.
+	webhook.DisabledReasonValidator = webhookDescDisabledReason.Validators[0].(func(string) error)
+	// webhookDescLastError is the schema descriptor for last_error field.
+	webhookDescLastError := webhookFields[12].Descriptor()
+	// webhook.DefaultLastError holds the default value on creation for the last_error field.
+	webhook.DefaultLastError = webhookDescLastError.Default.(string)
+	// webhook.LastErrorValidator is a validator for the "last_error" field. It is called by the builders before save.
+	webhook.LastErrorValidator = webhookDescLastError.Validators[0].(func(string) error)
+	// webhookDescIsClaimed is the schema descriptor for is_claimed field.
+	webhookDescIsClaimed := webhookFields[15].Descriptor()
+	// webhook.DefaultIsClaimed holds the default value on creation for the is_claimed field.
+	webhook.DefaultIsClaimed = webhookDescIsClaimed.Default.(bool)
+	// webhookDescIsBlocked is the schema descriptor for is_blocked field.
+	webhookDescIsBlocked := webhookFields[16].Descriptor()
+	// webhook.DefaultIsBlocked holds the default value on creation for the is_blocked field.
+	webhook.DefaultIsBlocked = webhookDescIsBlocked.Default.(bool)
+	// webhookDescEpoch is the schema descriptor for epoch field.
+	webhookDescEpoch := webhookFields[17].Descriptor()
+	// webhook.DefaultEpoch holds the default value on creation for the epoch field.
+	webhook.DefaultEpoch = webhookDescEpoch.Default.(int64)
+	webhookdeliveryFields := schema.WebhookDelivery{}.Fields()
+	_ = webhookdeliveryFields
+	// webhookdeliveryDescType is the schema descriptor for type field.
+	webhookdeliveryDescType := webhookdeliveryFields[5].Descriptor()
+	// webhookdelivery.TypeValidator is a validator for the "type" field. It is called by the builders before save.
+	webhookdelivery.TypeValidator = webhookdeliveryDescType.Validators[0].(func(string) error)
+	// webhookdeliveryDescStatus is the schema descriptor for status field.
+	webhookdeliveryDescStatus := webhookdeliveryFields[6].Descriptor()
+	// webhookdelivery.StatusValidator is a validator for the "status" field. It is called by the builders before save.
+	webhookdelivery.StatusValidator = webhookdeliveryDescStatus.Validators[0].(func(string) error)
+	// webhookdeliveryDescIsRepeat is the schema descriptor for is_repeat field.
+	webhookdeliveryDescIsRepeat := webhookdeliveryFields[7].Descriptor()
+	// webhookdelivery.DefaultIsRepeat holds the default value on creation for the is_repeat field.
+	webhookdelivery.DefaultIsRepeat = webhookdeliveryDescIsRepeat.Default.(bool)
+	// webhookdeliveryDescAttempts is the schema descriptor for attempts field.
+	webhookdeliveryDescAttempts := webhookdeliveryFields[8].Descriptor()
+	// webhookdelivery.DefaultAttempts holds the default value on creation for the attempts field.
+	webhookdelivery.DefaultAttempts = webhookdeliveryDescAttempts.Default.(int32)
+	// webhookdeliveryDescLastError is the schema descriptor for last_error field.
+	webhookdeliveryDescLastError := webhookdeliveryFields[10].Descriptor()
+	// webhookdelivery.DefaultLastError holds the default value on creation for the last_error field.
+	webhookdelivery.DefaultLastError = webhookdeliveryDescLastError.Default.(string)
+	// webhookdelivery.LastErrorValidator is a validator for the "last_error" field. It is called by the builders before save.
+	webhookdelivery.LastErrorValidator = webhookdeliveryDescLastError.Validators[0].(func(string) error)
 }

@@ -62,6 +62,10 @@ type Tx struct {
 	Vod *VodClient
 	// Vote is the client for interacting with the Vote builders.
 	Vote *VoteClient
+	// Webhook is the client for interacting with the Webhook builders.
+	Webhook *WebhookClient
+	// WebhookDelivery is the client for interacting with the WebhookDelivery builders.
+	WebhookDelivery *WebhookDeliveryClient
 
 	// lazily loaded.
 	client     *Client
@@ -217,6 +221,8 @@ func (tx *Tx) init() {
 	tx.User = NewUserClient(tx.config)
 	tx.Vod = NewVodClient(tx.config)
 	tx.Vote = NewVoteClient(tx.config)
+	tx.Webhook = NewWebhookClient(tx.config)
+	tx.WebhookDelivery = NewWebhookDeliveryClient(tx.config)
 }
 
 // txDriver wraps the given dialect.Tx with a nop dialect.Driver implementation.

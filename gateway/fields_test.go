@@ -88,6 +88,18 @@ var (
 		"id": "uuid", "previewImgUrl": "url", "title": "string", "viewCount": "integer", "duration": "integer",
 		"startedAt": "timestamp", "endedAt": "timestamp", "category": contentCategory, "channel": contentUser,
 	}
+	newWebhook = object{
+		"id": "uuid", "channelId": "uuid?", "url": "url", "type": list{"string"}, "secret": "string", "createdAt": "timestamp",
+	}
+	webhookRow = object{
+		"id": "uuid", "channelId": "uuid?", "userId": "uuid?", "url": "url", "type": list{"string"}, "status": "string",
+		"disabledReason": "string", "createdAt": "timestamp", "lastSuccessAt": "timestamp?", "lastError": "string",
+	}
+	rotatedSecret = object{"id": "uuid", "secret": "string", "formerSecretExpiresAt": "timestamp"}
+	deliveryRow   = object{
+		"id": "uuid", "eventId": "uuid", "type": "string", "status": "string", "attempts": "integer", "lastStatus": "integer?",
+		"lastError": "string", "nextAttemptAt": "timestamp?", "deliveredAt": "timestamp?",
+	}
 	infoResult = object{"title": "string", "lang": "string", "categoryId": "integer", "categoryTitle": "string"}
 )
 

@@ -54,21 +54,35 @@ var operations = []operation{
 	{"moderato.v1.ChannelsService.UpdateInfo", "POST", "/v1/channels/info", infoResult},
 }
 
+// webhookOperations are those that the interface document leaves open.
+var webhookOperations = []operation{
+	{"moderato.v1.WebhooksService.CreateWebhook", "POST", webhooksPath, newWebhook},
+	{"moderato.v1.WebhooksService.ListWebhooks", "GET", webhooksPath, list{webhookRow}},
+	{"moderato.v1.WebhooksService.DeleteWebhook", "DELETE", webhooksPath, nil},
+	{"moderato.v1.WebhooksService.RotateWebhookSecret", "POST", webhooksPath + "/rotate-secret", rotatedSecret},
+	{"moderato.v1.WebhooksService.EnableWebhook", "POST", webhooksPath + "/enable", object{"resumed": "boolean"}},
+	{"moderato.v1.WebhooksService.ListWebhookDeliveries", "GET", webhooksPath + "/deliveries", paged(deliveryRow)},
+	{"moderato.v1.WebhooksService.RedeliverWebhookEvent", "POST", webhooksPath + "/redeliver", nil},
+}
+
+// allOperations are what the facade serves by annotation.
+var allOperations = slices.Concat(operations, webhookOperations)
+
 // operationAt finds the operation that a method and a target with its query call.
 func operationAt(t *testing.T, method, target string) operation {
 	t.Helper()
 	path, _, _ := strings.Cut(target, "?")
-	at := slices.IndexFunc(operations, func(o operation) bool { return o.method == method && o.path == path })
+	at := slices.IndexFunc(allOperations, func(o operation) bool { return o.method == method && o.path == path })
 	if at < 0 {
 		t.Fatalf("no operation is at %s %s", method, path)
 	}
-	return operations[at]
+	return allOperations[at]
 }
 
 // pathMethods are the methods of each path.
 var pathMethods = func() map[string][]string {
 	methods := map[string][]string{}
-	for _, o := range operations {
+	for _, o := range allOperations {
 		methods[o.path] = append(methods[o.path], o.method)
 	}
 	return methods
@@ -78,10 +92,10 @@ var pathMethods = func() map[string][]string {
 func TestTheTableHasEveryOperationThatIsServed(t *testing.T) {
 	t.Parallel()
 	var want, got []string
-	for _, o := range operations {
+	for _, o := range allOperations {
 		want = append(want, o.rpc+" "+o.method+" "+o.path)
 	}
-	for _, file := range []protoreflect.FileDescriptor{moderatov1.File_moderato_v1_moderation_proto, moderatov1.File_moderato_v1_channels_proto} {
+	for _, file := range []protoreflect.FileDescriptor{moderatov1.File_moderato_v1_moderation_proto, moderatov1.File_moderato_v1_channels_proto, moderatov1.File_moderato_v1_webhooks_proto} {
 		for i := range file.Services().Len() {
 			rpcs := file.Services().Get(i).Methods()
 			for j := range rpcs.Len() {
@@ -99,8 +113,8 @@ func TestTheTableHasEveryOperationThatIsServed(t *testing.T) {
 	}
 	slices.Sort(want)
 	slices.Sort(got)
-	if len(want) != 28 || !slices.Equal(got, want) {
-		t.Errorf("%d operations are served:\n%s\nwant the %d of the table: the 27 of the document, and the log:\n%s",
+	if len(operations) != 28 || !slices.Equal(got, want) {
+		t.Errorf("%d operations are served:\n%s\nwant the %d of the tables: the 27 of the document, the log and the webhooks:\n%s",
 			len(got), strings.Join(got, "\n"), len(want), strings.Join(want, "\n"))
 	}
 }

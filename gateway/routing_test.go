@@ -58,7 +58,7 @@ func TestWhatIsNearAPathIsNotFound(t *testing.T) {
 	s := start(t)
 	owner := s.As(t, servertest.Owner)
 	near := map[string]bool{}
-	for _, o := range operations {
+	for _, o := range allOperations {
 		service, method := cutLast(o.rpc, ".")
 		parent, last := cutLast(o.path, "/")
 		for _, target := range []string{

@@ -27,6 +27,7 @@ const (
 	banPath        = "/v1/moderation/ban"
 	mutePath       = "/v1/moderation/mute"
 	logPath        = "/v1/moderation/log"
+	webhooksPath   = "/v1/webhooks"
 )
 
 // start starts a server with the World; changes are made to its configuration.

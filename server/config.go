@@ -37,6 +37,9 @@ type Config struct {
 	// DrainDelay is how long the server goes on taking requests after it was told
 	// to stop, while load balancers learn of it.
 	DrainDelay time.Duration
+	// WebhookAllowPrivate lets webhooks have receivers in private networks and
+	// without TLS: for development and tests.
+	WebhookAllowPrivate bool
 	// Log is where the server logs; nil is slog's default.
 	Log *slog.Logger
 }

@@ -27,6 +27,7 @@ type services struct {
 	moderation moderatov1.ModerationServiceServer
 	channels   moderatov1.ChannelsServiceServer
 	events     moderatov1.EventsServiceServer
+	webhooks   moderatov1.WebhooksServiceServer
 	chat       platformv1.ChatServiceServer
 	directory  platformv1.DirectoryServiceServer
 	audience   platformv1.AudienceServiceServer
@@ -41,6 +42,7 @@ func (s services) registerPublic(r grpc.ServiceRegistrar) {
 	moderatov1.RegisterModerationServiceServer(r, s.moderation)
 	moderatov1.RegisterChannelsServiceServer(r, s.channels)
 	moderatov1.RegisterEventsServiceServer(r, s.events)
+	moderatov1.RegisterWebhooksServiceServer(r, s.webhooks)
 }
 
 // registerPlatform registers what is served over gRPC alone.

@@ -32,6 +32,7 @@ import (
 	"github.com/moderato-live/moderato/server/platform"
 	"github.com/moderato-live/moderato/server/policy"
 	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/webhooks"
 )
 
 const (
@@ -115,7 +116,9 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 	rights := &events.Rights{Store: s.Store, Log: s.config.Log}
 	sequencer := events.NewSequencer(s.Store, s.config.Log, registry)
 	sequencer.Sequenced = hub.Wake
+	hooks := webhooks.NewEngine(s.Store, hub, s.config.Log, registry, s.config.WebhookAllowPrivate)
 	implementations := services{
+		webhooks:   &webhooks.Service{Store: s.Store, Engine: hooks, AllowPrivate: s.config.WebhookAllowPrivate},
 		events:     &events.Service{Hub: hub, Rights: rights, Stopping: s.ending, Heartbeat: events.HeartbeatInterval},
 		moderation: &moderation.Service{Store: s.Store, MaxResults: s.config.MaxResults},
 		channels:   &channels.Service{Store: s.Store, MaxResults: s.config.MaxResults},
@@ -139,7 +142,7 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 	}
 	s.http = gateway.NewHTTPServer(facade)
 	s.admin = &http.Server{Handler: adminHandler(registry, s.ready), ReadHeaderTimeout: 5 * time.Second}
-	s.workers = append(s.workers, sequencer.Run, hub.Run)
+	s.workers = append(s.workers, sequencer.Run, hub.Run, hooks.Run)
 	if s.config.Bus.URL != "" {
 		s.workers = append(s.workers, bus.NewSink(s.Store, s.config.Log, s.config.Bus, registry).Run)
 	}
@@ -150,6 +153,8 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 	s.work("erase deleted users and channels", erasure.EraseInterval, (&erasure.Eraser{Store: s.Store, Log: s.config.Log}).Erase)
 	s.work("end lapsed subscriptions", channels.SweepInterval, (&channels.Sweeper{Store: s.Store}).Sweep)
 	s.work("fold the counts of channels", counts.FoldInterval, (&counts.Folder{Store: s.Store}).Fold)
+	s.work("disable webhooks whose user lost the right", webhooks.SweepInterval, hooks.Sweep)
+	s.work("remove old webhook deliveries", webhooks.PurgeInterval, hooks.Purge)
 	s.work("watch the database", healthInterval, s.reportHealth)
 	return nil
 }

@@ -734,6 +734,95 @@ var (
 			},
 		},
 	}
+	// WebhooksColumns holds the columns for the "webhooks" table.
+	WebhooksColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "channel_id", Type: field.TypeBytes, Nullable: true, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "user_id", Type: field.TypeBytes, Nullable: true, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "client_id", Type: field.TypeString, Size: 64},
+		{Name: "url", Type: field.TypeString, Size: 8192, SchemaType: map[string]string{"mysql": "varchar(2048)"}},
+		{Name: "types", Type: field.TypeString, Size: 8192, SchemaType: map[string]string{"mysql": "varchar(2048)"}},
+		{Name: "secret", Type: field.TypeString, Size: 256, SchemaType: map[string]string{"mysql": "varchar(64)"}},
+		{Name: "former_secret", Type: field.TypeString, Size: 256, Default: "", SchemaType: map[string]string{"mysql": "varchar(64)"}},
+		{Name: "former_until", Type: field.TypeInt64, Nullable: true},
+		{Name: "created_at", Type: field.TypeInt64},
+		{Name: "disabled_reason", Type: field.TypeString, Size: 64, Default: "", SchemaType: map[string]string{"mysql": "varchar(16)"}},
+		{Name: "last_success_at", Type: field.TypeInt64, Nullable: true},
+		{Name: "last_error", Type: field.TypeString, Size: 1020, Default: "", SchemaType: map[string]string{"mysql": "varchar(255)"}},
+		{Name: "position", Type: field.TypeInt64},
+		{Name: "next_at", Type: field.TypeInt64, Nullable: true},
+		{Name: "is_claimed", Type: field.TypeBool, Default: false},
+		{Name: "is_blocked", Type: field.TypeBool, Default: false},
+		{Name: "epoch", Type: field.TypeInt64, Default: 0},
+	}
+	// WebhooksTable holds the schema information for the "webhooks" table.
+	WebhooksTable = &schema.Table{
+		Name:       "webhooks",
+		Columns:    WebhooksColumns,
+		PrimaryKey: []*schema.Column{WebhooksColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "webhook_channel_id",
+				Unique:  false,
+				Columns: []*schema.Column{WebhooksColumns[1]},
+			},
+			{
+				Name:    "webhook_user_id",
+				Unique:  false,
+				Columns: []*schema.Column{WebhooksColumns[2]},
+			},
+			{
+				Name:    "webhook_next_at",
+				Unique:  false,
+				Columns: []*schema.Column{WebhooksColumns[14]},
+			},
+		},
+	}
+	// WebhookDeliveriesColumns holds the columns for the "webhook_deliveries" table.
+	WebhookDeliveriesColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "webhook_id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "channel_id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "event_id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "position", Type: field.TypeInt64},
+		{Name: "type", Type: field.TypeString, Size: 64},
+		{Name: "status", Type: field.TypeString, Size: 16},
+		{Name: "is_repeat", Type: field.TypeBool, Default: false},
+		{Name: "attempts", Type: field.TypeInt32, Default: 0},
+		{Name: "last_status", Type: field.TypeInt32, Nullable: true},
+		{Name: "last_error", Type: field.TypeString, Size: 1020, Default: "", SchemaType: map[string]string{"mysql": "varchar(255)"}},
+		{Name: "first_attempt_at", Type: field.TypeInt64, Nullable: true},
+		{Name: "next_attempt_at", Type: field.TypeInt64},
+		{Name: "finished_at", Type: field.TypeInt64, Nullable: true},
+	}
+	// WebhookDeliveriesTable holds the schema information for the "webhook_deliveries" table.
+	WebhookDeliveriesTable = &schema.Table{
+		Name:       "webhook_deliveries",
+		Columns:    WebhookDeliveriesColumns,
+		PrimaryKey: []*schema.Column{WebhookDeliveriesColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "webhookdelivery_webhook_id_position",
+				Unique:  true,
+				Columns: []*schema.Column{WebhookDeliveriesColumns[1], WebhookDeliveriesColumns[4]},
+			},
+			{
+				Name:    "webhookdelivery_webhook_id_status_position",
+				Unique:  false,
+				Columns: []*schema.Column{WebhookDeliveriesColumns[1], WebhookDeliveriesColumns[6], WebhookDeliveriesColumns[4]},
+			},
+			{
+				Name:    "webhookdelivery_finished_at",
+				Unique:  false,
+				Columns: []*schema.Column{WebhookDeliveriesColumns[13]},
+			},
+			{
+				Name:    "webhookdelivery_channel_id",
+				Unique:  false,
+				Columns: []*schema.Column{WebhookDeliveriesColumns[2]},
+			},
+		},
+	}
 	// Tables holds all the tables in the schema.
 	Tables = []*schema.Table{
 		ActivitiesTable,
@@ -760,6 +849,8 @@ var (
 		UsersTable,
 		VodsTable,
 		VotesTable,
+		WebhooksTable,
+		WebhookDeliveriesTable,
 	}
 )
 
@@ -891,6 +982,16 @@ func init() {
 	}
 	VotesTable.Annotation = &entsql.Annotation{
 		Table:     "votes",
+		Charset:   "utf8mb4",
+		Collation: "utf8mb4_bin",
+	}
+	WebhooksTable.Annotation = &entsql.Annotation{
+		Table:     "webhooks",
+		Charset:   "utf8mb4",
+		Collation: "utf8mb4_bin",
+	}
+	WebhookDeliveriesTable.Annotation = &entsql.Annotation{
+		Table:     "webhook_deliveries",
 		Charset:   "utf8mb4",
 		Collation: "utf8mb4_bin",
 	}

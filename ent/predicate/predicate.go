@@ -77,3 +77,9 @@ type Vod func(*sql.Selector)
 
 // Vote is the predicate function for vote builders.
 type Vote func(*sql.Selector)
+
+// Webhook is the predicate function for webhook builders.
+type Webhook func(*sql.Selector)
+
+// WebhookDelivery is the predicate function for webhookdelivery builders.
+type WebhookDelivery func(*sql.Selector)

@@ -24,7 +24,7 @@ type step struct {
 // channelTables are what belongs to a channel.
 var channelTables = []string{
 	"messages", "message_generations", "events", "activities", "follows", "subscriptions", "roles", "bans", "mutes",
-	"streams", "clips", "vods", "votes",
+	"streams", "clips", "vods", "votes", "webhook_deliveries",
 }
 
 // ofChannel is what a deleted channel leaves.
@@ -33,7 +33,7 @@ func ofChannel() []step {
 	for _, table := range channelTables {
 		steps = append(steps, remove(table, "channel_id"))
 	}
-	return steps
+	return append(steps, removeWebhooks("channel_id"))
 }
 
 // ofUser is what a deleted user leaves in channels of others.
@@ -46,6 +46,7 @@ func ofUser() []step {
 		remove("bans", "user_id"),
 		remove("mutes", "user_id"),
 		remove("activities", "user_id"),
+		removeWebhooks("user_id"),
 		{"follows of the user", unfollow},
 		{"subscriptions of the user", unsubscribe},
 		set("bans", "moderator_id = ?", "moderator_id"),
@@ -61,6 +62,15 @@ func ofUser() []step {
 func remove(table, column string) step {
 	return step{fmt.Sprintf("%s by %s", table, column), func(ctx context.Context, s *store.Store, tx *ent.Tx, id uid.ID) (int, error) {
 		return exec(ctx, tx, "DELETE FROM "+table+s.Some(table, column+" = ?", batch), id)
+	}}
+}
+
+// removeWebhooks has webhooks removed as their deletion by a caller does: their
+// deliveries go first, and by then no server adds to them.
+func removeWebhooks(column string) step {
+	return step{"webhooks by " + column, func(ctx context.Context, s *store.Store, tx *ent.Tx, id uid.ID) (int, error) {
+		return exec(ctx, tx, `UPDATE webhooks SET disabled_reason = 'deleted', channel_id = NULL, user_id = NULL, url = '', secret = '',
+			former_secret = '', next_at = NULL, is_claimed = FALSE, epoch = epoch + 1`+s.Some("webhooks", column+" = ?", batch), id)
 	}}
 }
 

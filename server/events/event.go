@@ -13,10 +13,12 @@ import (
 
 // Event is an event that has its position.
 type Event struct {
+	ID uid.ID
 	// Position is its place in the order of all events.
-	Position  int64
-	ChannelID uid.ID
-	Type      Type
+	Position   int64
+	ChannelID  uid.ID
+	Type       Type
+	OccurredAt instant.Instant
 	// Told is the event as listeners get it; not to be changed.
 	Told *moderatov1.Event
 }
@@ -49,17 +51,43 @@ func Read(ctx context.Context, s *store.Store, after int64, limit int) ([]*Event
 	return page, s.Classify(err)
 }
 
+// ByID answers those of the events that are there and have a position.
+func ByID(ctx context.Context, q store.Queryer, ids []uid.ID) (map[uid.ID]*Event, error) {
+	found := make(map[uid.ID]*Event, len(ids))
+	if len(ids) == 0 {
+		return found, nil
+	}
+	args := make([]any, len(ids))
+	for i, id := range ids {
+		args[i] = id
+	}
+	err := store.QueryEach(ctx, q, "SELECT "+eventColumns+" FROM events WHERE id IN ("+store.Placeholders(len(ids))+") AND position IS NOT NULL", args,
+		func(scan func(...any) error) error {
+			e, err := scanEvent(scan)
+			if err == nil {
+				found[e.ID] = e
+			}
+			return err
+		})
+	return found, err
+}
+
+// Positions are the last position that was given, and the highest whose event
+// retention removed.
+func Positions(ctx context.Context, q store.Queryer) (last, trimmed int64, err error) {
+	err = store.QueryRow(ctx, q, "SELECT last_position, trimmed_position FROM event_sequencers WHERE id = ?", []any{theRow}, &last, &trimmed)
+	return last, trimmed, err
+}
+
 // scanEvent reads a row of eventColumns.
 func scanEvent(scan func(...any) error) (*Event, error) {
 	var e Event
-	var id uid.ID
-	var at instant.Instant
 	var payload []byte
 	meta := &moderatov1.EventMetadata{MessageType: "notification", SubscriptionVersion: "1"}
-	if err := scan(&e.Position, &id, &e.ChannelID, &meta.Sequence, &e.Type, &at, &payload); err != nil {
+	if err := scan(&e.Position, &e.ID, &e.ChannelID, &meta.Sequence, &e.Type, &e.OccurredAt, &payload); err != nil {
 		return nil, err
 	}
-	meta.MessageId, meta.ChannelId, meta.SubscriptionType, meta.MessageTimestamp = id.String(), e.ChannelID.String(), string(e.Type), at.Proto()
+	meta.MessageId, meta.ChannelId, meta.SubscriptionType, meta.MessageTimestamp = e.ID.String(), e.ChannelID.String(), string(e.Type), e.OccurredAt.Proto()
 	e.Told = &moderatov1.Event{Metadata: meta}
 	return &e, setPayload(e.Told, e.Type, payload)
 }

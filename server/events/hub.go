@@ -108,7 +108,7 @@ func (h *Hub) add(after int64, page []*Event) {
 // positions are the last position that was given, and the highest that retention
 // removed.
 func (h *Hub) positions(ctx context.Context) (last, trimmed int64, err error) {
-	err = store.QueryRow(ctx, h.Store.Read, "SELECT last_position, trimmed_position FROM event_sequencers WHERE id = ?", []any{theRow}, &last, &trimmed)
+	last, trimmed, err = Positions(ctx, h.Store.Read)
 	return last, trimmed, h.Store.Classify(err)
 }
 

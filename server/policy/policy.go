@@ -173,16 +173,17 @@ func AuthorizeChannel(ctx context.Context, channelID uid.ID) error {
 	return nil
 }
 
-// AuthorizeModerator decides whether the caller may read what is for a channel's
-// owner and moderators, or an internal backend on its own.
+// AuthorizeModerator decides whether the caller may read what is for those who
+// moderate a channel: its owner, a moderator who is not banned there, or an
+// internal backend that acts for nobody.
 func AuthorizeModerator(ctx context.Context, s *store.Store, channelID uid.ID) error {
 	caller := auth.FromContext(ctx)
 	if !caller.ActsAsUser() || caller.UserID == channelID {
 		return nil
 	}
 	var isModerator, isBanned bool
-	err := store.QueryRow(ctx, s.Read, `SELECT
-			EXISTS (SELECT 1 FROM roles r WHERE r.channel_id = ? AND r.user_id = ? AND r.role = 'moderator'),
+	err := store.QueryRow(ctx, s.Read, `
+		SELECT EXISTS (SELECT 1 FROM roles r WHERE r.channel_id = ? AND r.user_id = ? AND r.role = 'moderator'),
 			EXISTS (SELECT 1 FROM bans b WHERE b.channel_id = ? AND b.user_id = ?)`,
 		[]any{channelID, caller.UserID, channelID, caller.UserID}, &isModerator, &isBanned)
 	if err == nil && (!isModerator || isBanned) {

@@ -68,6 +68,15 @@ var Table = map[string]Rule{
 	// GET /v1/events
 	moderatov1.EventsService_WatchEvents_FullMethodName: {Tokens: userOrBackend, Scope: auth.ChannelModerate, Relation: Moderator},
 
+	// /v1/webhooks
+	moderatov1.WebhooksService_CreateWebhook_FullMethodName:         {Tokens: userOrBackend, Scope: auth.ChannelModerate, Relation: Moderator},
+	moderatov1.WebhooksService_ListWebhooks_FullMethodName:          {Tokens: userOrBackend, Scope: auth.ChannelModerate, Relation: Moderator},
+	moderatov1.WebhooksService_DeleteWebhook_FullMethodName:         {Tokens: userOrBackend, Scope: auth.ChannelModerate, Relation: Moderator},
+	moderatov1.WebhooksService_RotateWebhookSecret_FullMethodName:   {Tokens: userOrBackend, Scope: auth.ChannelModerate, Relation: Moderator},
+	moderatov1.WebhooksService_EnableWebhook_FullMethodName:         {Tokens: userOrBackend, Scope: auth.ChannelModerate, Relation: Moderator},
+	moderatov1.WebhooksService_ListWebhookDeliveries_FullMethodName: {Tokens: userOrBackend, Scope: auth.ChannelModerate, Relation: Moderator},
+	moderatov1.WebhooksService_RedeliverWebhookEvent_FullMethodName: {Tokens: userOrBackend, Scope: auth.ChannelModerate, Relation: Moderator},
+
 	// The platform's own backends.
 	platformv1.ChatService_PostMessage_FullMethodName:  {Tokens: backends},
 	platformv1.ChatService_ListMessages_FullMethodName: {Tokens: backends},

@@ -134,6 +134,15 @@ const (
 	// RESOURCE_EXHAUSTED. The listener did not keep up with the events. Go on with
 	// the cursor of the last one that was handled.
 	Reason_REASON_WATCHER_TOO_SLOW Reason = 38
+	// 404 NOT_FOUND. There is no such webhook, or it is none of the caller's.
+	Reason_REASON_WEBHOOK_NOT_FOUND Reason = 39
+	// 409 FAILED_PRECONDITION. The channel has as many webhooks as it may have.
+	// Delete one.
+	Reason_REASON_WEBHOOK_LIMIT_REACHED Reason = 40
+	// 409 FAILED_PRECONDITION. The webhook is disabled. Enable it.
+	Reason_REASON_WEBHOOK_DISABLED Reason = 41
+	// 404 NOT_FOUND. The event is no longer kept, or the webhook does not send it.
+	Reason_REASON_EVENT_NOT_FOUND Reason = 42
 )
 
 // Enum value maps for Reason.
@@ -178,6 +187,10 @@ var (
 		36: "REASON_NOT_FOLLOWING",
 		37: "REASON_BEING_DELETED",
 		38: "REASON_WATCHER_TOO_SLOW",
+		39: "REASON_WEBHOOK_NOT_FOUND",
+		40: "REASON_WEBHOOK_LIMIT_REACHED",
+		41: "REASON_WEBHOOK_DISABLED",
+		42: "REASON_EVENT_NOT_FOUND",
 	}
 	Reason_value = map[string]int32{
 		"REASON_UNSPECIFIED":             0,
@@ -219,6 +232,10 @@ var (
 		"REASON_NOT_FOLLOWING":           36,
 		"REASON_BEING_DELETED":           37,
 		"REASON_WATCHER_TOO_SLOW":        38,
+		"REASON_WEBHOOK_NOT_FOUND":       39,
+		"REASON_WEBHOOK_LIMIT_REACHED":   40,
+		"REASON_WEBHOOK_DISABLED":        41,
+		"REASON_EVENT_NOT_FOUND":         42,
 	}
 )
 
@@ -253,7 +270,7 @@ var File_moderato_v1_errors_proto protoreflect.FileDescriptor
 
 const file_moderato_v1_errors_proto_rawDesc = "" +
 	"\n" +
-	"\x18moderato/v1/errors.proto\x12\vmoderato.v1*\xbd\b\n" +
+	"\x18moderato/v1/errors.proto\x12\vmoderato.v1*\xb6\t\n" +
 	"\x06Reason\x12\x16\n" +
 	"\x12REASON_UNSPECIFIED\x10\x00\x12\x18\n" +
 	"\x14REASON_TOKEN_MISSING\x10\x01\x12\x18\n" +
@@ -294,7 +311,11 @@ const file_moderato_v1_errors_proto_rawDesc = "" +
 	"\x17REASON_CHANNEL_NOT_LIVE\x10#\x12\x18\n" +
 	"\x14REASON_NOT_FOLLOWING\x10$\x12\x18\n" +
 	"\x14REASON_BEING_DELETED\x10%\x12\x1b\n" +
-	"\x17REASON_WATCHER_TOO_SLOW\x10&BCZ<github.com/moderato-live/moderato/gen/moderato/v1;moderatov1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
+	"\x17REASON_WATCHER_TOO_SLOW\x10&\x12\x1c\n" +
+	"\x18REASON_WEBHOOK_NOT_FOUND\x10'\x12 \n" +
+	"\x1cREASON_WEBHOOK_LIMIT_REACHED\x10(\x12\x1b\n" +
+	"\x17REASON_WEBHOOK_DISABLED\x10)\x12\x1a\n" +
+	"\x16REASON_EVENT_NOT_FOUND\x10*BCZ<github.com/moderato-live/moderato/gen/moderato/v1;moderatov1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
 var (
 	file_moderato_v1_errors_proto_rawDescOnce sync.Once

@@ -1,0 +1,356 @@
+package webhooks_test
+
+import (
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/store/storetest"
+	"github.com/moderato-live/moderato/server/uid"
+)
+
+// start starts a server with the World on SQLite.
+func start(t *testing.T) *servertest.Server {
+	t.Helper()
+	s := servertest.Start(t, config(storetest.SQLite(t)))
+	s.Load(t, servertest.World()...)
+	return s
+}
+
+// quiet is an address that is called only if a test has something to send.
+const quiet = "https://hooks.example.com/moderato"
+
+// both makes a call on both faces, and checks that they end alike.
+func both(t *testing.T, s *servertest.Server, c servertest.Credentials, method, path string, args servertest.Args) servertest.Outcome {
+	t.Helper()
+	_, rest := s.CallREST(t, c, method, path, args)
+	_, grpc := s.CallGRPC(t, c, method, path, args)
+	if rest.Reason != grpc.Reason || !slices.Equal(rest.Violations, grpc.Violations) {
+		t.Errorf("%s %s: %+v over REST, %+v over gRPC", method, path, rest, grpc)
+	}
+	return rest
+}
+
+func TestASecretIsAsStandardWebhooksHasIt(t *testing.T) {
+	s := start(t)
+	secret := create(t, s, s.As(t, servertest.Owner), servertest.Args{"url": quiet}).GetSecret()
+	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
+	if !strings.HasPrefix(secret, "whsec_") || err != nil || len(key) != 32 {
+		t.Errorf("got %q", secret)
+	}
+}
+
+func TestWhoMayHaveWebhooks(t *testing.T) {
+	s := start(t)
+	narrow := s.Token(t, auth.NewToken{Kind: auth.User, ClientID: servertest.Dashboard, UserID: servertest.Owner, Scopes: []string{auth.UsersRead}})
+	backend := s.AsService(t)
+	acting := backend
+	acting.ActingUser = servertest.Viewer
+	for _, c := range []struct {
+		name    string
+		caller  servertest.Credentials
+		channel uid.ID // zero: none is named
+		want    string
+	}{
+		{"owner", s.As(t, servertest.Owner), servertest.Owner, "OK"},
+		{"owner, not named", s.As(t, servertest.Owner), uid.ID{}, "OK"},
+		{"owner of another", s.As(t, servertest.Owner), servertest.Other, "NOT_CHANNEL_MODERATOR"},
+		{"moderator", s.As(t, servertest.Moderator), servertest.Other, "OK"},
+		{"moderator without a channel, not named", s.As(t, servertest.Moderator), uid.ID{}, "CHANNEL_NOT_FOUND"},
+		{"viewer", s.As(t, servertest.Viewer), servertest.Owner, "NOT_CHANNEL_MODERATOR"},
+		{"viewer, no such channel", s.As(t, servertest.Viewer), servertest.Nobody, "NOT_CHANNEL_MODERATOR"},
+		{"without the scope", narrow, servertest.Owner, "SCOPE_MISSING"},
+		{"app", s.AsApp(t), servertest.Owner, "TOKEN_KIND_NOT_ACCEPTED"},
+		{"backend", backend, servertest.Owner, "OK"},
+		{"backend, every channel", backend, uid.ID{}, "OK"},
+		{"backend, no such channel", backend, servertest.Nobody, "CHANNEL_NOT_FOUND"},
+		{"backend for a viewer", acting, servertest.Owner, "NOT_CHANNEL_MODERATOR"},
+		{"nobody", servertest.Credentials{}, servertest.Owner, "TOKEN_MISSING"},
+	} {
+		create, list := servertest.Args{"url": quiet}, servertest.Args{}
+		if !c.channel.IsZero() {
+			create["channelId"], list["channelId"] = c.channel.String(), c.channel.String()
+		}
+		if o := both(t, s, c.caller, "POST", path, create); o.Reason != c.want {
+			t.Errorf("%s: create: got %+v, want %s", c.name, o, c.want)
+		}
+		if o := both(t, s, c.caller, "GET", path, list); o.Reason != c.want {
+			t.Errorf("%s: list: got %+v, want %s", c.name, o, c.want)
+		}
+	}
+}
+
+// named are the operations on one webhook.
+var named = []struct{ method, path string }{
+	{"GET", path + "/deliveries"}, {"POST", path + "/redeliver"}, {"POST", path + "/enable"},
+	{"POST", path + "/rotate-secret"}, {"DELETE", path},
+}
+
+func TestAWebhookOfOthersDoesNotExist(t *testing.T) {
+	s := start(t)
+	owner, moderator := s.As(t, servertest.Owner), s.As(t, servertest.Moderator)
+	ofOwner := create(t, s, owner, servertest.Args{"url": quiet})
+	ofModerator := create(t, s, moderator, servertest.Args{"url": quiet, "channelId": servertest.Owner.String()})
+	ofBackend := create(t, s, s.AsService(t), servertest.Args{"url": quiet, "channelId": servertest.Owner.String()})
+	for _, c := range []struct {
+		name   string
+		caller servertest.Credentials
+		hook   string
+		exists bool
+	}{
+		{"moderator, the owner's", moderator, ofOwner.GetId(), false},
+		{"moderator, the backend's", moderator, ofBackend.GetId(), false},
+		{"owner, the backend's", owner, ofBackend.GetId(), false},
+		{"owner of another", s.As(t, servertest.Other), ofOwner.GetId(), false},
+		{"nobody's", owner, servertest.Nobody.String(), false},
+		{"owner, the moderator's", owner, ofModerator.GetId(), true},
+		{"backend, the owner's", s.AsService(t), ofOwner.GetId(), true},
+	} {
+		for _, op := range named {
+			if c.exists && op.path == path { // the tests that follow need them
+				continue
+			}
+			args := servertest.Args{"webhookId": c.hook, "eventId": servertest.Nobody.String()}
+			if op.path != path+"/redeliver" {
+				delete(args, "eventId")
+			}
+			want := "WEBHOOK_NOT_FOUND"
+			if c.exists && op.path == path+"/redeliver" {
+				want = "EVENT_NOT_FOUND"
+			} else if c.exists {
+				want = "OK"
+			}
+			if o := both(t, s, c.caller, op.method, op.path, args); o.Reason != want {
+				t.Errorf("%s: %s %s: got %+v, want %s", c.name, op.method, op.path, o, want)
+			}
+		}
+	}
+	seen := func(c servertest.Credentials) (ids []string) {
+		for _, w := range list(t, s, c, servertest.Owner) {
+			ids = append(ids, w.GetId())
+		}
+		return ids
+	}
+	if got, want := seen(owner), []string{ofOwner.GetId(), ofModerator.GetId()}; !slices.Equal(got, want) {
+		t.Errorf("the owner sees %v, want %v", got, want)
+	}
+	if got, want := seen(moderator), []string{ofModerator.GetId()}; !slices.Equal(got, want) {
+		t.Errorf("the moderator sees %v, want %v", got, want)
+	}
+	if got := seen(s.AsService(t)); len(got) != 3 {
+		t.Errorf("the backend sees %v, want 3", got)
+	}
+}
+
+func TestWrongArgumentsAreNamed(t *testing.T) {
+	s := start(t)
+	strict := servertest.Start(t, servertest.Config(storetest.SQLite(t)))
+	strict.Load(t, servertest.World()...)
+	for _, c := range []struct {
+		server       *servertest.Server
+		method, path string
+		args         servertest.Args
+		want         []string // the fields
+	}{
+		{s, "POST", path, servertest.Args{}, []string{"url"}},
+		{s, "POST", path, servertest.Args{"url": "ftp://x.example/", "channelId": "x", "type": []string{"channel.ban", "channel.bun"}}, []string{"channelId", "url", "type[1]"}},
+		{s, "POST", path, servertest.Args{"url": "https:///x"}, []string{"url"}},
+		{s, "POST", path, servertest.Args{"url": "https://u:p@x.example/"}, []string{"url"}},
+		{s, "POST", path, servertest.Args{"url": "https://x.example/#f"}, []string{"url"}},
+		{s, "POST", path, servertest.Args{"url": "https://x.example/" + strings.Repeat("x", 2048)}, []string{"url"}},
+		{s, "POST", path, servertest.Args{"url": quiet, "type": slices.Repeat([]string{"channel.ban"}, 101)}, []string{"type"}},
+		{strict, "POST", path, servertest.Args{"url": "http://x.example/"}, []string{"url"}},
+		{s, "GET", path, servertest.Args{"channelId": "x"}, []string{"channelId"}},
+		{s, "DELETE", path, servertest.Args{"webhookId": "x"}, []string{"webhookId"}},
+		{s, "POST", path + "/rotate-secret", servertest.Args{}, []string{"webhookId"}},
+		{s, "POST", path + "/enable", servertest.Args{}, []string{"webhookId"}},
+		{s, "POST", path + "/redeliver", servertest.Args{"eventId": "x"}, []string{"webhookId", "eventId"}},
+		{s, "GET", path + "/deliveries", servertest.Args{"limit": 101}, []string{"webhookId", "limit"}},
+	} {
+		o := both(t, c.server, c.server.As(t, servertest.Owner), c.method, c.path, c.args)
+		var got []string
+		for _, v := range o.Violations {
+			got = append(got, strings.Fields(v)[0])
+		}
+		slices.Sort(got)
+		slices.Sort(c.want)
+		if o.Reason != "INVALID_ARGUMENT" || !slices.Equal(got, c.want) {
+			t.Errorf("%s %s %v: got %+v, want %v", c.method, c.path, c.args, o, c.want)
+		}
+	}
+	hook := create(t, s, s.As(t, servertest.Owner), servertest.Args{"url": quiet})
+	args := servertest.Args{"webhookId": hook.GetId(), "cursor": "x"}
+	if o := both(t, s, s.As(t, servertest.Owner), "GET", path+"/deliveries", args); o.Reason != "CURSOR_INVALID" {
+		t.Errorf("got %+v", o)
+	}
+}
+
+func TestAChannelHasABoundedNumberOfWebhooks(t *testing.T) {
+	each(t, func(t *testing.T, s *servertest.Server) {
+		owner := s.As(t, servertest.Owner)
+		for range 20 {
+			create(t, s, owner, servertest.Args{"url": quiet})
+		}
+		if o := both(t, s, owner, "POST", path, servertest.Args{"url": quiet}); o.Reason != "WEBHOOK_LIMIT_REACHED" {
+			t.Errorf("got %+v", o)
+		}
+		create(t, s, s.AsService(t), servertest.Args{"url": quiet, "channelId": servertest.Owner.String()})
+		call[*moderatov1.DeleteWebhookResponse](t, s, owner, "DELETE", path, servertest.Args{"webhookId": list(t, s, owner, servertest.Owner)[0].GetId()})
+		create(t, s, owner, servertest.Args{"url": quiet})
+	})
+}
+
+func TestADeletedWebhookHearsNothing(t *testing.T) {
+	each(t, func(t *testing.T, s *servertest.Server) {
+		ended, going := newReceiver(t), newReceiver(t)
+		hook := create(t, s, s.As(t, servertest.Owner), ended.mine())
+		create(t, s, s.As(t, servertest.Owner), going.mine())
+		retitle(t, s, servertest.Owner, "one")
+		ended.next(t)
+		going.next(t)
+		call[*moderatov1.DeleteWebhookResponse](t, s, s.As(t, servertest.Owner), "DELETE", path, servertest.Args{"webhookId": hook.GetId()})
+		retitle(t, s, servertest.Owner, "two")
+		going.next(t)
+		ended.wantNothing(t)
+		if n := len(list(t, s, s.As(t, servertest.Owner), servertest.Owner)); n != 1 {
+			t.Errorf("%d are listed, want 1", n)
+		}
+		eventually(t, "its rows are gone", func() bool {
+			hooks, deliveries := s.Store.Read.Webhook.Query().CountX(t.Context()), s.Store.Read.WebhookDelivery.Query().CountX(t.Context())
+			return hooks == 1 && deliveries == 2
+		})
+	})
+}
+
+func TestARotatedSecretSignsBesideTheFormerForADay(t *testing.T) {
+	each(t, func(t *testing.T, s *servertest.Server) {
+		r := newReceiver(t)
+		owner := s.As(t, servertest.Owner)
+		hook := create(t, s, owner, r.mine())
+		rotated := call[*moderatov1.RotateWebhookSecretResponse](t, s, owner, "POST", path+"/rotate-secret", servertest.Args{"webhookId": hook.GetId()})
+		if left := time.Until(rotated.GetFormerSecretExpiresAt().AsTime()); rotated.GetSecret() == hook.GetSecret() || left < 23*time.Hour || left > 24*time.Hour {
+			t.Fatalf("got %v", rotated)
+		}
+		retitle(t, s, servertest.Owner, "one")
+		got := r.next(t)
+		if n := len(strings.Fields(got.header.Get("Webhook-Signature"))); n != 2 || verify(hook.GetSecret(), got) != nil || verify(rotated.GetSecret(), got) != nil {
+			t.Errorf("got %q, want the signatures of both", got.header.Get("Webhook-Signature"))
+		}
+		s.Store.Clock.Advance(24 * time.Hour)
+		retitle(t, s, servertest.Owner, "two")
+		got = r.next(t)
+		if verify(hook.GetSecret(), got) == nil || verify(rotated.GetSecret(), got) != nil {
+			t.Errorf("got %q, want that of the new one", got.header.Get("Webhook-Signature"))
+		}
+	})
+}
+
+func TestAnEventIsRedelivered(t *testing.T) {
+	each(t, func(t *testing.T, s *servertest.Server) {
+		r := newReceiver(t)
+		owner := s.As(t, servertest.Owner)
+		hook := create(t, s, owner, r.mine("channel.update"))
+		retitle(t, s, servertest.Owner, "one")
+		first := r.next(t)
+		settled := func(id string, attempts int32) func() bool {
+			return func() bool {
+				for _, d := range deliveries(t, s, hook.GetId()) {
+					if d.GetEventId() == id && d.GetStatus() != "pending" {
+						return d.GetAttempts() == attempts
+					}
+				}
+				return false
+			}
+		}
+		id := first.event.Metadata.MessageID
+		eventually(t, "it is delivered", settled(id, 1))
+		again := servertest.Args{"webhookId": hook.GetId(), "eventId": id}
+		call[*moderatov1.RedeliverWebhookEventResponse](t, s, owner, "POST", path+"/redeliver", again)
+		if got := r.next(t); got.event.Metadata != first.event.Metadata {
+			t.Errorf("got %s", got.body)
+		}
+		eventually(t, "it is delivered again", settled(id, 1))
+
+		// One that fails holds nothing up.
+		r.answers(func(w http.ResponseWriter, got sent) {
+			if got.event.Metadata.MessageID == id {
+				w.WriteHeader(http.StatusInternalServerError)
+			}
+		})
+		call[*moderatov1.RedeliverWebhookEventResponse](t, s, owner, "POST", path+"/redeliver", again)
+		r.next(t)
+		retitle(t, s, servertest.Owner, "two")
+		if got := r.next(t); got.event.Payload["title"] != "two" {
+			t.Errorf("got %s", got.body)
+		}
+		for only(t, s).GetStatus() == "enabled" && !settled(id, 0)() {
+			s.Store.Clock.Advance(8 * time.Hour)
+			if settledAfter := deliveries(t, s, hook.GetId()); settledAfter[len(settledAfter)-1].GetStatus() == "failed" {
+				break
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+		if w := only(t, s); w.GetStatus() != "enabled" {
+			t.Errorf("got %v, want it enabled", w)
+		}
+
+		ban(t, s, servertest.Owner, servertest.Raider)
+		unwanted, err := s.Store.Read.Event.Query().All(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range unwanted {
+			if e.Type == "channel.ban" {
+				again["eventId"] = e.ID.String()
+			}
+		}
+		if o := both(t, s, owner, "POST", path+"/redeliver", again); o.Reason != "EVENT_NOT_FOUND" {
+			t.Errorf("a type that is not wanted: got %+v", o)
+		}
+		r.status(http.StatusGone)
+		retitle(t, s, servertest.Owner, "three")
+		eventually(t, "it is disabled", func() bool { return only(t, s).GetStatus() == "disabled" })
+		again["eventId"] = id
+		if o := both(t, s, owner, "POST", path+"/redeliver", again); o.Reason != "WEBHOOK_DISABLED" {
+			t.Errorf("got %+v", o)
+		}
+	})
+}
+
+func TestDeliveriesArePaged(t *testing.T) {
+	each(t, func(t *testing.T, s *servertest.Server) {
+		r := newReceiver(t)
+		owner := s.As(t, servertest.Owner)
+		hook := create(t, s, owner, r.mine())
+		var want []string
+		for i := range 7 {
+			retitle(t, s, servertest.Owner, fmt.Sprint(i))
+			want = append(want, r.next(t).event.Metadata.MessageID)
+		}
+		slices.Reverse(want)
+		var got []string
+		args := servertest.Args{"webhookId": hook.GetId(), "limit": 3}
+		for {
+			page := call[*moderatov1.ListWebhookDeliveriesResponse](t, s, owner, "GET", path+"/deliveries", args)
+			for _, d := range page.GetRows() {
+				got = append(got, d.GetEventId())
+			}
+			if args["cursor"] = page.GetPagination().GetCursor(); args["cursor"] == "" {
+				break
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("got %v, want %v", got, want)
+		}
+		eventually(t, "all are noted", func() bool { return deliveries(t, s, hook.GetId())[0].GetStatus() == "delivered" })
+		s.Store.Clock.Advance(8 * 24 * time.Hour)
+		eventually(t, "they are no longer kept", func() bool { return len(deliveries(t, s, hook.GetId())) == 0 })
+	})
+}

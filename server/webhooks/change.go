@@ -1,0 +1,116 @@
+package webhooks
+
+import (
+	"context"
+	"time"
+
+	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/ent/webhookdelivery"
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/events"
+	"github.com/moderato-live/moderato/server/fault"
+	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/server/validate"
+)
+
+// rotationTime is how long the former secret is good after a rotation.
+const rotationTime = 24 * time.Hour
+
+// named reads the webhook that a request names.
+func named(text string) (uid.ID, error) {
+	var f validate.Fields
+	id := f.UUID("webhookId", text)
+	return id, f.Err()
+}
+
+// DeleteWebhook ends a webhook. Its row goes last, after its deliveries.
+func (s *Service) DeleteWebhook(ctx context.Context, req *moderatov1.DeleteWebhookRequest) (*moderatov1.DeleteWebhookResponse, error) {
+	id, err := named(req.GetWebhookId())
+	if err != nil {
+		return nil, err
+	}
+	err = s.change(ctx, id, func(ctx context.Context, tx *ent.Tx, w *ent.Webhook, _ instant.Instant) error {
+		return tx.Webhook.UpdateOne(w).SetDisabledReason(deleted).SetURL("").SetSecret("").SetFormerSecret("").
+			SetIsClaimed(false).ClearNextAt().AddEpoch(1).
+			Exec(ctx)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &moderatov1.DeleteWebhookResponse{}, nil
+}
+
+// RotateWebhookSecret gives a webhook a new secret.
+func (s *Service) RotateWebhookSecret(ctx context.Context, req *moderatov1.RotateWebhookSecretRequest) (*moderatov1.RotateWebhookSecretResponse, error) {
+	id, err := named(req.GetWebhookId())
+	if err != nil {
+		return nil, err
+	}
+	result := &moderatov1.RotateWebhookSecretResponse{Id: id.String(), Secret: newSecret()}
+	err = s.change(ctx, id, func(ctx context.Context, tx *ent.Tx, w *ent.Webhook, now instant.Instant) error {
+		until := now.Add(rotationTime)
+		if w.Secret == result.GetSecret() { // an earlier attempt committed
+			result.FormerSecretExpiresAt = optionalTime(w.FormerUntil)
+			return store.ErrCommitted
+		}
+		result.FormerSecretExpiresAt = until.Proto()
+		return tx.Webhook.UpdateOne(w).SetSecret(result.GetSecret()).SetFormerSecret(w.Secret).SetFormerUntil(until).Exec(ctx)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// EnableWebhook has a disabled webhook deliver again.
+func (s *Service) EnableWebhook(ctx context.Context, req *moderatov1.EnableWebhookRequest) (*moderatov1.EnableWebhookResponse, error) {
+	id, err := named(req.GetWebhookId())
+	if err != nil {
+		return nil, err
+	}
+	var resumed bool
+	err = s.change(ctx, id, func(ctx context.Context, tx *ent.Tx, w *ent.Webhook, now instant.Instant) error {
+		resumed = true
+		if w.DisabledReason == enabled {
+			return nil
+		}
+		var err error
+		resumed, err = enable(ctx, tx, w, now)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.Engine.Look()
+	return &moderatov1.EnableWebhookResponse{Resumed: resumed}, nil
+}
+
+func enable(ctx context.Context, tx *ent.Tx, w *ent.Webhook, now instant.Instant) (resumed bool, err error) {
+	var right bool
+	if err := store.QueryRow(ctx, tx, "SELECT "+hasRight+" FROM webhooks w WHERE w.id = ?", []any{w.ID}, &right); err != nil {
+		return false, err
+	}
+	if !right {
+		return false, fault.New(moderatov1.Reason_REASON_NOT_CHANNEL_MODERATOR)
+	}
+	last, trimmed, err := events.Positions(ctx, tx)
+	if err != nil {
+		return false, err
+	}
+	// Who had no right for a time is not to hear of that time.
+	resumed = w.DisabledReason != rightLost && w.Position >= trimmed
+	unfinished := tx.WebhookDelivery.Update().Where(webhookdelivery.WebhookID(w.ID), webhookdelivery.FinishedAtIsNil())
+	change := tx.Webhook.UpdateOne(w).SetDisabledReason(enabled).SetNextAt(now).SetIsClaimed(false).AddEpoch(1)
+	if resumed {
+		unfinished.SetStatus(pending).SetAttempts(0).ClearFirstAttemptAt().SetNextAttemptAt(now)
+	} else {
+		unfinished.SetStatus(failed).SetFinishedAt(now).SetLastError("the webhook was disabled")
+		change.SetPosition(last)
+	}
+	if err := unfinished.Exec(ctx); err != nil {
+		return false, err
+	}
+	return resumed, change.Exec(ctx)
+}

@@ -1,0 +1,102 @@
+package webhooks
+
+import (
+	"context"
+	"strings"
+
+	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/ent/webhookdelivery"
+	"github.com/moderato-live/moderato/server/events"
+	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/uid"
+)
+
+// wantedEvents is the statement for the events after the webhook's position, in
+// their order. It goes along the positions, which are few, and not along a
+// channel, whose events may be many.
+func (t *turn) wantedEvents(upTo int64, limit int) (query string, args []any) {
+	index := " FORCE INDEX (event_position_occurred_at_channel_id_sequence)"
+	if t.Store.IsEmbedded() {
+		index = " INDEXED BY event_position_occurred_at_channel_id_sequence"
+	}
+	query = "SELECT id, channel_id, position, type FROM events" + index + " WHERE position > ? AND position <= ?"
+	args = []any{t.hook.Position, upTo}
+	if t.hook.ChannelID != nil {
+		query, args = query+" AND channel_id = ?", append(args, *t.hook.ChannelID)
+	}
+	if types := strings.Fields(t.hook.Types); len(types) > 0 {
+		query += " AND type IN (" + store.Placeholders(len(types)) + ")"
+		for _, kind := range types {
+			args = append(args, kind)
+		}
+	}
+	return query + " ORDER BY position LIMIT ?", append(args, limit)
+}
+
+// choose finds what is to be sent now, when something is to be sent next, and
+// whether new events have to wait for that.
+func (t *turn) choose(ctx context.Context) (next *instant.Instant, isBlocked bool, err error) {
+	rows, err := t.tx.WebhookDelivery.Query().
+		Where(webhookdelivery.WebhookID(t.id), webhookdelivery.Status(pending)).
+		Order(ent.Asc(webhookdelivery.FieldPosition)).Limit(2 * maxPending).
+		All(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	isBlocked = len(rows) >= maxPending
+	var due []*ent.WebhookDelivery
+	for _, d := range t.firstOfLanes(rows) {
+		if t.now < d.NextAttemptAt {
+			if next == nil || d.NextAttemptAt < *next {
+				next = &d.NextAttemptAt
+			}
+			isBlocked = isBlocked || (t.hook.ChannelID != nil && !d.IsRepeat)
+			continue
+		}
+		due = append(due, d)
+	}
+	if t.stops {
+		return next, isBlocked, nil
+	}
+	due = due[:max(0, min(len(due), sentAtOnce-len(t.inFlight)))]
+	return next, isBlocked, t.load(ctx, due)
+}
+
+// firstOfLanes are the deliveries before which nothing waits or is under way.
+func (t *turn) firstOfLanes(rows []*ent.WebhookDelivery) []*ent.WebhookDelivery {
+	var first []*ent.WebhookDelivery
+	seen := map[uid.ID]bool{}
+	for _, d := range rows {
+		l := lane(d)
+		if !seen[l] && !t.inFlight[l] {
+			first = append(first, d)
+		}
+		seen[l] = true
+	}
+	return first
+}
+
+// load reads the events that are to be sent. One that is gone, with its channel,
+// is sent to nobody.
+func (t *turn) load(ctx context.Context, due []*ent.WebhookDelivery) error {
+	ids := make([]uid.ID, len(due))
+	for i, d := range due {
+		ids[i] = d.EventID
+	}
+	found, err := events.ByID(ctx, t.tx, ids)
+	if err != nil {
+		return err
+	}
+	for _, d := range due {
+		if e := found[d.EventID]; e != nil {
+			t.plan.send = append(t.plan.send, job{d, e})
+			continue
+		}
+		t.plan.again = true
+		if err := t.tx.WebhookDelivery.DeleteOne(d).Exec(ctx); err != nil && !ent.IsNotFound(err) {
+			return err
+		}
+	}
+	return nil
+}

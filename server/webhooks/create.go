@@ -1,0 +1,123 @@
+package webhooks
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/ent/webhook"
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/events"
+	"github.com/moderato-live/moderato/server/fault"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/server/validate"
+)
+
+// CreateWebhook makes a webhook that hears what happens from now on.
+func (s *Service) CreateWebhook(ctx context.Context, req *moderatov1.CreateWebhookRequest) (*moderatov1.CreateWebhookResponse, error) {
+	var f validate.Fields
+	channel := channelOf(ctx, &f, req.GetChannelId())
+	address := s.receiver(&f, req.GetUrl())
+	types := slices.Compact(slices.Sorted(slices.Values(events.ParseTypes(&f, req.GetType()))))
+	if err := f.Err(); err != nil {
+		return nil, err
+	}
+	caller := auth.FromContext(ctx)
+	want := &ent.Webhook{
+		ID: uid.New(), ClientID: caller.ClientID, URL: address, Types: strings.Join(types, " "), Secret: newSecret(),
+	}
+	if !channel.IsZero() {
+		want.ChannelID = &channel
+	}
+	if caller.ActsAsUser() {
+		want.UserID = &caller.UserID
+	}
+	err := s.Store.Write(ctx, func(ctx context.Context, tx *ent.Tx, attempt store.Attempt) error {
+		if attempt.Unknown {
+			if exists, err := tx.Webhook.Query().Where(webhook.ID(want.ID)).Exist(ctx); err != nil || exists {
+				return errors.Join(err, store.ErrCommitted)
+			}
+		}
+		return s.create(ctx, tx, want)
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.Engine.Look()
+	result := &moderatov1.CreateWebhookResponse{
+		Id: want.ID.String(), Url: want.URL, Type: types, Secret: want.Secret, CreatedAt: want.CreatedAt.Proto(),
+		ChannelId: optional(want.ChannelID),
+	}
+	return result, nil
+}
+
+// create stores a webhook. It is due at once, so that a server has looked at every
+// event since before it counts as one that waits for nothing.
+func (s *Service) create(ctx context.Context, tx *ent.Tx, w *ent.Webhook) error {
+	err := s.lockChannel(ctx, tx, channelID(w))
+	isUnknown := errors.Is(err, store.ErrNoRows)
+	if err != nil && !isUnknown {
+		return err
+	}
+	now, err := authorize(ctx, s.Store, tx, channelID(w))
+	switch {
+	case err != nil:
+		return err
+	case isUnknown:
+		return fault.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND)
+	}
+	if err := checkLimit(ctx, tx, w); err != nil {
+		return err
+	}
+	last, _, err := events.Positions(ctx, tx)
+	if err != nil {
+		return err
+	}
+	w.CreatedAt, w.Position = now, last
+	return tx.Webhook.Create().SetID(w.ID).SetNillableChannelID(w.ChannelID).SetNillableUserID(w.UserID).SetClientID(w.ClientID).
+		SetURL(w.URL).SetTypes(w.Types).SetSecret(w.Secret).SetCreatedAt(now).SetPosition(last).SetNextAt(now).
+		Exec(ctx)
+}
+
+// lockChannel has webhooks of a channel made one after the other.
+func (s *Service) lockChannel(ctx context.Context, tx *ent.Tx, id uid.ID) error {
+	if id.IsZero() {
+		return nil
+	}
+	return store.QueryRow(ctx, tx, "SELECT id FROM channels WHERE id = ?"+s.Store.ForUpdate(), []any{id}, new(uid.ID))
+}
+
+func checkLimit(ctx context.Context, tx *ent.Tx, w *ent.Webhook) error {
+	q := ofChannel(tx.Webhook.Query(), channelID(w))
+	if w.UserID == nil {
+		q = q.Where(webhook.UserIDIsNil())
+	} else {
+		q = q.Where(webhook.UserIDNotNil())
+	}
+	n, err := q.Count(ctx)
+	if err == nil && n >= maxWebhooks {
+		return fault.New(moderatov1.Reason_REASON_WEBHOOK_LIMIT_REACHED)
+	}
+	return err
+}
+
+// ofChannel are the webhooks of a channel; of zero, those of every channel.
+func ofChannel(q *ent.WebhookQuery, id uid.ID) *ent.WebhookQuery {
+	q = q.Where(webhook.DisabledReasonNEQ(deleted))
+	if id.IsZero() {
+		return q.Where(webhook.ChannelIDIsNil())
+	}
+	return q.Where(webhook.ChannelID(id))
+}
+
+func optional(id *uid.ID) *string {
+	if id == nil {
+		return nil
+	}
+	text := id.String()
+	return &text
+}

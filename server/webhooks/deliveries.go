@@ -1,0 +1,146 @@
+package webhooks
+
+import (
+	"context"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/ent/webhookdelivery"
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/events"
+	"github.com/moderato-live/moderato/server/fault"
+	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/server/validate"
+)
+
+const (
+	defaultLimit = 20
+	maxLimit     = 100
+)
+
+// ListWebhookDeliveries answers a page of a webhook's deliveries.
+func (s *Service) ListWebhookDeliveries(ctx context.Context, req *moderatov1.ListWebhookDeliveriesRequest) (*moderatov1.ListWebhookDeliveriesResponse, error) {
+	var f validate.Fields
+	id := f.UUID("webhookId", req.GetWebhookId())
+	limit := f.Limit("limit", req.Limit, defaultLimit, maxLimit)
+	if err := f.Err(); err != nil {
+		return nil, err
+	}
+	list, before := "ListWebhookDeliveries/"+id.String(), int64(math.MaxInt64)
+	if req.GetCursor() != "" && store.DecodeCursor(list, req.GetCursor(), &before) != nil {
+		return nil, fault.New(moderatov1.Reason_REASON_CURSOR_INVALID)
+	}
+	if _, err := s.read(ctx, id); err != nil {
+		return nil, err
+	}
+	rows, err := s.Store.Read.WebhookDelivery.Query().
+		Where(webhookdelivery.WebhookID(id), webhookdelivery.PositionLT(before)).
+		Order(ent.Desc(webhookdelivery.FieldPosition)).Limit(limit + 1).
+		All(ctx)
+	if err != nil {
+		return nil, s.Store.Classify(err)
+	}
+	result := &moderatov1.ListWebhookDeliveriesResponse{Pagination: &moderatov1.Pagination{}}
+	if len(rows) > limit {
+		rows = rows[:limit]
+		if result.Pagination.Cursor, err = store.EncodeCursor(list, rows[limit-1].Position); err != nil {
+			return nil, err
+		}
+	}
+	for _, d := range rows {
+		result.Rows = append(result.Rows, shownDelivery(d))
+	}
+	return result, nil
+}
+
+func shownDelivery(d *ent.WebhookDelivery) *moderatov1.WebhookDelivery {
+	row := &moderatov1.WebhookDelivery{
+		Id: d.ID.String(), EventId: d.EventID.String(), Type: d.Type, Status: d.Status,
+		Attempts: d.Attempts, LastStatus: d.LastStatus, LastError: d.LastError,
+	}
+	switch d.Status {
+	case pending:
+		row.NextAttemptAt = d.NextAttemptAt.Proto()
+	case delivered:
+		row.DeliveredAt = optionalTime(d.FinishedAt)
+	}
+	return row
+}
+
+// RedeliverWebhookEvent has an event sent once more.
+func (s *Service) RedeliverWebhookEvent(ctx context.Context, req *moderatov1.RedeliverWebhookEventRequest) (*moderatov1.RedeliverWebhookEventResponse, error) {
+	var f validate.Fields
+	id, eventID := f.UUID("webhookId", req.GetWebhookId()), f.UUID("eventId", req.GetEventId())
+	if err := f.Err(); err != nil {
+		return nil, err
+	}
+	err := s.change(ctx, id, func(ctx context.Context, tx *ent.Tx, w *ent.Webhook, now instant.Instant) error {
+		found, err := events.ByID(ctx, tx, []uid.ID{eventID})
+		if err != nil {
+			return err
+		}
+		e := found[eventID]
+		if e == nil || !sends(w, e) {
+			return fault.New(moderatov1.Reason_REASON_EVENT_NOT_FOUND)
+		}
+		if w.DisabledReason != enabled {
+			return fault.New(moderatov1.Reason_REASON_WEBHOOK_DISABLED)
+		}
+		return redeliver(ctx, tx, w, e, now)
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.Engine.nudge(id)
+	return &moderatov1.RedeliverWebhookEventResponse{}, nil
+}
+
+// sends tells whether an event is of the webhook's channel and types, and one to
+// which it has come.
+func sends(w *ent.Webhook, e *events.Event) bool {
+	types := strings.Fields(w.Types)
+	return e.Position <= w.Position && (w.ChannelID == nil || *w.ChannelID == e.ChannelID) &&
+		(len(types) == 0 || slices.Contains(types, string(e.Type)))
+}
+
+// redeliver makes the delivery pending again. A server that works on the webhook
+// finds it; otherwise the webhook is due.
+func redeliver(ctx context.Context, tx *ent.Tx, w *ent.Webhook, e *events.Event, now instant.Instant) error {
+	of := []func(*ent.WebhookDeliveryUpdate){
+		func(u *ent.WebhookDeliveryUpdate) { // what waits in the order stays there
+			u.Where(webhookdelivery.Status(pending)).SetNextAttemptAt(now)
+		},
+		func(u *ent.WebhookDeliveryUpdate) {
+			u.Where(webhookdelivery.StatusNEQ(pending)).SetStatus(pending).SetIsRepeat(true).
+				SetAttempts(0).ClearFirstAttemptAt().SetNextAttemptAt(now).ClearFinishedAt().ClearLastStatus().SetLastError("")
+		},
+	}
+	found := 0
+	for _, change := range of {
+		u := tx.WebhookDelivery.Update().Where(webhookdelivery.WebhookID(w.ID), webhookdelivery.Position(e.Position))
+		change(u)
+		n, err := u.Save(ctx)
+		if err != nil {
+			return err
+		}
+		if found += n; found > 0 {
+			break
+		}
+	}
+	if found == 0 {
+		err := tx.WebhookDelivery.Create().SetID(uid.New()).SetWebhookID(w.ID).SetChannelID(e.ChannelID).SetEventID(e.ID).
+			SetPosition(e.Position).SetType(string(e.Type)).SetStatus(pending).SetIsRepeat(true).SetNextAttemptAt(now).
+			Exec(ctx)
+		if err != nil {
+			return err
+		}
+	}
+	if w.IsClaimed {
+		return nil
+	}
+	return tx.Webhook.UpdateOne(w).SetNextAt(now).Exec(ctx)
+}

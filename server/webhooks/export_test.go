@@ -1,0 +1,16 @@
+package webhooks
+
+import (
+	"context"
+
+	"github.com/moderato-live/moderato/server/uid"
+)
+
+// Advance is what the Engine does now and then.
+func (e *Engine) Advance(ctx context.Context, to, by int64) error {
+	_, err := e.advance(ctx, to, by)
+	return err
+}
+
+// Work works on a webhook until there is nothing to send, or it is another's.
+func (e *Engine) Work(ctx context.Context, id uid.ID) { newWorker(e, id).run(ctx) }

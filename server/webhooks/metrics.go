@@ -1,0 +1,26 @@
+package webhooks
+
+import "github.com/prometheus/client_golang/prometheus"
+
+type metrics struct {
+	attempts *prometheus.CounterVec
+	disabled *prometheus.CounterVec
+	delay    prometheus.Histogram
+}
+
+func newMetrics(r prometheus.Registerer) metrics {
+	m := metrics{
+		attempts: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "moderato_webhook_attempts_total", Help: "Attempts to deliver an event to a webhook, by outcome.",
+		}, []string{"outcome"}),
+		disabled: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "moderato_webhooks_disabled_total", Help: "Webhooks that were disabled, by reason.",
+		}, []string{"reason"}),
+		delay: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "moderato_webhook_delivery_delay_seconds", Help: "From when an event happened to when its delivery was noted.",
+			Buckets: []float64{.01, .025, .05, .1, .25, .5, 1, 5, 30, 300, 3600, 86400},
+		}),
+	}
+	r.MustRegister(m.attempts, m.disabled, m.delay)
+	return m
+}

@@ -1,0 +1,86 @@
+package webhooks
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+
+	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/ent/webhookdelivery"
+)
+
+// record notes how attempts ended.
+func (t *turn) record(ctx context.Context) error {
+	for _, o := range t.results {
+		d := o.delivery
+		row := t.tx.WebhookDelivery.Update().Where(webhookdelivery.ID(d.ID)).
+			SetAttempts(d.Attempts + 1).SetLastError(o.problem).ClearLastStatus()
+		if o.status != 0 {
+			row.SetLastStatus(int32(o.status))
+		}
+		if d.FirstAttemptAt == nil {
+			row.SetFirstAttemptAt(t.now)
+		}
+		if o.problem == "" {
+			row.SetStatus(delivered).SetFinishedAt(t.now)
+			t.change.SetLastSuccessAt(t.now).SetLastError("")
+		} else {
+			t.recordFailure(row, o)
+			t.change.SetLastError(o.problem)
+		}
+		if err := row.Exec(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// recordFailure has the delivery tried again, or gives it up. With one that was
+// not asked for, the webhook is given up: what was not delivered has to wait
+// until somebody looks.
+func (t *turn) recordFailure(row *ent.WebhookDeliveryUpdate, o outcome) {
+	d := o.delivery
+	isGone := o.status == http.StatusGone
+	isGivenUp := d.FirstAttemptAt != nil && t.now.Sub(*d.FirstAttemptAt) >= giveUpAfter
+	switch {
+	case isGone:
+		t.reason = gone
+	case isGivenUp && !d.IsRepeat:
+		t.reason = failing
+	}
+	if !isGone && !isGivenUp {
+		row.SetNextAttemptAt(t.now.Add(delay(d.Attempts+1, o.wait)))
+		return
+	}
+	row.SetStatus(failed)
+	if d.IsRepeat {
+		row.SetFinishedAt(t.now)
+	}
+}
+
+// tell counts and logs what the turn noted.
+func (t *turn) tell(ctx context.Context) {
+	for _, o := range t.results {
+		result, level := "delivered", slog.LevelDebug
+		if o.problem != "" {
+			result, level = "failed", slog.LevelInfo
+		} else if !o.delivery.IsRepeat {
+			t.metrics.delay.Observe(t.now.Sub(o.event.OccurredAt).Seconds())
+		}
+		t.metrics.attempts.WithLabelValues(result).Inc()
+		address := ""
+		if t.hook != nil {
+			address = host(t.hook.URL)
+		}
+		t.Log.Log(ctx, level, "webhook delivery", "outcome", result, "webhook_id", t.id.String(), "host", address,
+			"event_id", o.delivery.EventID.String(), "attempt", o.delivery.Attempts+1, "status", o.status, "error", o.problem)
+	}
+	if t.reason != "" {
+		t.tellDisabled(ctx, t.hook, t.reason)
+	}
+}
+
+func (e *Engine) tellDisabled(ctx context.Context, w *ent.Webhook, reason string) {
+	e.metrics.disabled.WithLabelValues(reason).Inc()
+	e.Log.InfoContext(ctx, "webhook disabled", "webhook_id", w.ID.String(), "host", host(w.URL), "reason", reason)
+}

@@ -1,0 +1,143 @@
+package webhooks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/ent/webhook"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/uid"
+)
+
+const (
+	// SweepInterval is how often to look for webhooks whose user lost the right: it
+	// shows within 2 s. What is sent never depends on it.
+	SweepInterval = time.Second
+	// PurgeInterval is how often to remove what is old.
+	PurgeInterval = 2 * time.Second
+	// keptFor is how long deliveries that have ended are listed.
+	keptFor    = 7 * 24 * time.Hour
+	sweepBatch = 100
+	purgeBatch = 500
+)
+
+// hasRight is the condition that the user of the webhook w may hear of its
+// channel: a user who is, and who owns the channel or moderates it without being
+// banned there. Backends may.
+const hasRight = `(w.user_id IS NULL OR (
+	EXISTS (SELECT 1 FROM channels c WHERE c.id = w.channel_id)
+	AND EXISTS (SELECT 1 FROM users u WHERE u.id = w.user_id AND u.deleted_at IS NULL)
+	AND (w.user_id = w.channel_id OR (
+		EXISTS (SELECT 1 FROM roles r WHERE r.channel_id = w.channel_id AND r.user_id = w.user_id AND r.role = 'moderator')
+		AND NOT EXISTS (SELECT 1 FROM bans b WHERE b.channel_id = w.channel_id AND b.user_id = w.user_id)))))`
+
+// Sweep disables the webhooks whose user lost the right.
+func (e *Engine) Sweep(ctx context.Context) error {
+	var lost []uid.ID
+	err := store.QueryEach(ctx, e.Store.Read, "SELECT w.id FROM webhooks w WHERE w.disabled_reason = '' AND NOT "+hasRight+" LIMIT ?", []any{sweepBatch},
+		func(scan func(...any) error) error {
+			var id uid.ID
+			err := scan(&id)
+			lost = append(lost, id)
+			return err
+		})
+	if err != nil {
+		return fmt.Errorf("find webhooks without a right: %w", err)
+	}
+	for _, id := range lost {
+		if err := e.takeRight(ctx, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// takeRight disables a webhook, if its user still has no right. A worker that has
+// it finds out at its next turn.
+func (e *Engine) takeRight(ctx context.Context, id uid.ID) error {
+	var lost *ent.Webhook
+	err := e.Store.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
+		lost = nil
+		if err := lock(ctx, e.Store, tx, id); err != nil {
+			return err
+		}
+		var right bool
+		err := store.QueryRow(ctx, tx, "SELECT "+hasRight+" FROM webhooks w WHERE w.id = ? AND w.disabled_reason = ''", []any{id}, &right)
+		if errors.Is(err, store.ErrNoRows) || right {
+			return nil // another server was first, or the right is back
+		}
+		if err != nil {
+			return err
+		}
+		lost, err = tx.Webhook.UpdateOneID(id).SetDisabledReason(rightLost).SetIsClaimed(false).ClearNextAt().AddEpoch(1).Save(ctx)
+		return err
+	})
+	if err == nil && lost != nil {
+		e.tellDisabled(ctx, lost, rightLost)
+	}
+	return err
+}
+
+// lock locks the row of a webhook, if there is one.
+func lock(ctx context.Context, s *store.Store, tx *ent.Tx, id uid.ID) error {
+	err := store.QueryRow(ctx, tx, "SELECT id FROM webhooks WHERE id = ?"+s.ForUpdate(), []any{id}, new(uid.ID))
+	if errors.Is(err, store.ErrNoRows) {
+		return nil
+	}
+	return err
+}
+
+// Purge removes deleted webhooks with their deliveries, and old deliveries.
+func (e *Engine) Purge(ctx context.Context) error {
+	ids, err := e.Store.Read.Webhook.Query().Where(webhook.DisabledReason(deleted)).Limit(sweepBatch).IDs(ctx)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if err := e.remove(ctx, "webhook_id = ?", id); err != nil {
+			return err
+		}
+		err := e.Store.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
+			_, err := tx.Webhook.Delete().Where(webhook.ID(id), webhook.DisabledReason(deleted)).Exec(ctx)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	now, err := e.Store.Clock.Now(ctx, e.Store.Read)
+	if err != nil {
+		return err
+	}
+	return e.remove(ctx, "finished_at < ?", now.Add(-keptFor))
+}
+
+// remove deletes the deliveries that match a condition, some at a time.
+func (e *Engine) remove(ctx context.Context, where string, arg any) error {
+	for {
+		var n int64
+		err := e.Store.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
+			result, err := tx.ExecContext(ctx, "DELETE FROM webhook_deliveries"+e.Store.Some("webhook_deliveries", where, purgeBatch), arg)
+			if err == nil {
+				n, err = result.RowsAffected()
+			}
+			return err
+		})
+		if err != nil || n < purgeBatch {
+			return err
+		}
+	}
+}
+
+// moveUp moves webhooks that wait for nothing to a position.
+func (e *Engine) moveUp(ctx context.Context, ids []uid.ID, to int64) error {
+	return e.Store.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
+		return tx.Webhook.Update().
+			Where(webhook.IDIn(ids...), webhook.NextAtIsNil(), webhook.DisabledReason(enabled), webhook.PositionLT(to)).
+			SetPosition(to).
+			Exec(ctx)
+	})
+}

@@ -1,0 +1,175 @@
+package webhooks
+
+import (
+	"context"
+	"time"
+
+	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/server/events"
+	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/uid"
+)
+
+const (
+	// sentAtOnce is how many channels a webhook is sent events of at once.
+	sentAtOnce = 8
+	// renewInterval is how often the claim is renewed while attempts are under way.
+	renewInterval = claimTime / 3
+	// stopTime is how long attempts that are under way may take when the server
+	// stops. What has not ended by then is sent again by another.
+	stopTime = 3 * time.Second
+)
+
+// worker is the work of one server on one webhook, while it has the claim.
+type worker struct {
+	*Engine
+
+	id   uid.ID
+	poke store.Signal
+
+	epoch    int64 // 0: not claimed yet
+	position int64 // how far the webhook is
+	// isBlocked: new events change nothing before it is due.
+	isBlocked bool
+	results   chan outcome
+	// inFlight are the lanes in which an attempt is under way.
+	inFlight map[uid.ID]bool
+}
+
+func newWorker(e *Engine, id uid.ID) *worker {
+	return &worker{
+		Engine: e, id: id, poke: store.NewSignal(),
+		results: make(chan outcome, sentAtOnce), inFlight: map[uid.ID]bool{},
+	}
+}
+
+// lane is what is sent one after the other: the events of a channel. What was
+// asked for again is a lane of its own.
+func lane(d *ent.WebhookDelivery) uid.ID {
+	if d.IsRepeat {
+		return d.ID
+	}
+	return d.ChannelID
+}
+
+// run works on the webhook until there is nothing to send at present.
+func (w *worker) run(ctx context.Context) {
+	sending, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	var results []outcome
+	for ctx.Err() == nil {
+		began := time.Now()
+		p, err := w.turn(ctx, results, false)
+		switch {
+		case err != nil && ctx.Err() == nil:
+			// The claim may be lost meanwhile: then the next turn tells.
+			w.Log.WarnContext(ctx, "work on a webhook failed; it will be tried again", "webhook_id", w.id.String(), "error", err)
+			w.sleep(ctx, time.Second)
+			if w.epoch == 0 {
+				return
+			}
+		case p.over:
+			return
+		}
+		if err != nil {
+			continue // with what is to be noted
+		}
+		results = nil
+		if time.Since(began) < claimTime-attemptTimeout-renewInterval { // or the claim may end before the attempts
+			w.send(sending, p)
+		}
+		if !p.again {
+			results = w.wait(ctx)
+		}
+	}
+	w.stop(context.WithoutCancel(ctx), results)
+}
+
+func (w *worker) sleep(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}
+
+// send begins the attempts of a plan.
+func (w *worker) send(ctx context.Context, p plan) {
+	for _, j := range p.send {
+		w.inFlight[lane(j.delivery)] = true
+		go func() {
+			o, ok := w.attempt(ctx, p.hook, j.event, p.now)
+			if ok {
+				o.delivery, o.event = j.delivery, j.event
+				w.results <- o
+			}
+		}()
+	}
+}
+
+// job is a delivery with its event.
+type job struct {
+	delivery *ent.WebhookDelivery
+	event    *events.Event
+}
+
+// wait answers the attempts that have ended, or none when it is time for another
+// turn.
+func (w *worker) wait(ctx context.Context) []outcome {
+	renew := time.NewTimer(renewInterval)
+	defer renew.Stop()
+	var ended []outcome
+	select {
+	case o := <-w.results:
+		ended = w.take(ended, o)
+	case <-w.poke:
+	case <-renew.C:
+	case <-ctx.Done():
+	}
+	for {
+		select {
+		case o := <-w.results:
+			ended = w.take(ended, o)
+		default:
+			return ended
+		}
+	}
+}
+
+func (w *worker) take(ended []outcome, o outcome) []outcome {
+	delete(w.inFlight, lane(o.delivery))
+	return append(ended, o)
+}
+
+// stop notes what ends in a short time, and lets another server go on at once.
+func (w *worker) stop(ctx context.Context, results []outcome) {
+	if w.epoch == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, stopTime+time.Second)
+	defer cancel()
+	timeout := time.After(stopTime)
+	for len(w.inFlight) > 0 {
+		select {
+		case o := <-w.results:
+			results = w.take(results, o)
+			continue
+		case <-timeout:
+		}
+		break
+	}
+	if _, err := w.turn(ctx, results, true); err != nil {
+		w.Log.WarnContext(ctx, "the claim of a webhook was not given up; it ends by itself", "webhook_id", w.id.String(), "error", err)
+	}
+}
+
+// plan is what a turn leads to.
+type plan struct {
+	hook *ent.Webhook
+	now  instant.Instant
+	send []job
+	// again: there is more to look at.
+	again bool
+	// over: there is nothing to do now, or the webhook is another's.
+	over bool
+}
