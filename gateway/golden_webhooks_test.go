@@ -22,7 +22,6 @@ var random = []struct {
 	text string
 }{
 	{regexp.MustCompile(`whsec_[0-9A-Za-z+/=]{44}"`), `whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="`},
-	{regexp.MustCompile(`"(id|eventId)":"[0-9a-f-]{36}"`), `"$1":"01a1f72c-0000-7000-8000-000000000001"`},
 	{regexp.MustCompile(`http://127\.0\.0\.1:\d+`), "https://hooks.example.com"},
 }
 

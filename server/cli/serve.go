@@ -66,18 +66,19 @@ func (c *serve) Run(ctx context.Context, s *streams) error {
 	}
 	log := newLog(s.err, level, c.LogFormat)
 	srv, err := server.New(ctx, server.Config{
-		DB:          store.URL(c.DB),
-		HTTPAddr:    string(c.HTTPAddr),
-		GRPCAddr:    string(c.GRPCAddr),
-		AdminAddr:   string(c.AdminAddr),
-		RateLimit:   int(c.RateLimit),
-		MaxResults:  int(c.MaxResults),
-		Lifetimes:   c.Lifetimes(),
-		Retention:   events.Retention(c.Retention),
-		Bus:         bus.Config{URL: c.NATSURL, Credentials: c.NATSCreds, Stream: c.NATSStream, Subject: c.NATSSubject},
-		CORSOrigins: c.CORSOrigins,
-		DrainDelay:  c.DrainDelay,
-		Log:         log,
+		DB:                  store.URL(c.DB),
+		HTTPAddr:            string(c.HTTPAddr),
+		GRPCAddr:            string(c.GRPCAddr),
+		AdminAddr:           string(c.AdminAddr),
+		RateLimit:           int(c.RateLimit),
+		MaxResults:          int(c.MaxResults),
+		Lifetimes:           c.Lifetimes(),
+		Retention:           events.Retention(c.Retention),
+		Bus:                 bus.Config{URL: c.NATSURL, Credentials: c.NATSCreds, Stream: c.NATSStream, Subject: c.NATSSubject},
+		WebhookAllowPrivate: c.WebhookAllowPrivate,
+		CORSOrigins:         c.CORSOrigins,
+		DrainDelay:          c.DrainDelay,
+		Log:                 log,
 	})
 	if err != nil {
 		return err
