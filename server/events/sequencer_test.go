@@ -12,6 +12,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/moderato-live/moderato/ent"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/events"
 	"github.com/moderato-live/moderato/server/instant"
@@ -310,4 +311,41 @@ func restartSequencers(ctx context.Context, s *store.Store, hub *events.Hub, res
 	q.Sequenced = hub.Wake
 	go func() { <-stop; cancel() }()
 	q.Run(run)
+}
+
+// TestAHangingTransactionKeepsTheLeaseFromNobody has a transaction hold the lease's
+// row and fall silent, as one of a process that was stopped.
+func TestAHangingTransactionKeepsTheLeaseFromNobody(t *testing.T) {
+	storetest.EachServer(t, func(t *testing.T, url store.URL) {
+		s := openWorld(t, url)
+		if err := emit(s, servertest.Owner, 1, now); err != nil {
+			t.Fatal(err)
+		}
+		holds, release, ended := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+		var once sync.Once
+		go func() {
+			ctx, cancel := context.WithCancel(context.Background())
+			defer cancel()
+			ended <- s.WriteBounded(ctx, time.Second, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
+				if err := tx.EventSequencer.UpdateOneID(1).SetLastPosition(1_000_000).Exec(ctx); err != nil {
+					return err
+				}
+				once.Do(func() { close(holds) })
+				<-release
+				cancel() // it is not to be tried again
+				return ctx.Err()
+			})
+		}()
+		<-holds
+		began := time.Now()
+		turn(t, newSequencer(s))
+		checkOrder(t, s, 1)
+		if took := time.Since(began); took > 5*time.Second {
+			t.Errorf("it took %s", took)
+		}
+		close(release)
+		if err := <-ended; err == nil {
+			t.Error("the transaction that hung was committed")
+		}
+	})
 }
