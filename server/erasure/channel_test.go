@@ -39,6 +39,7 @@ func splitByChannel(t *testing.T, s *scene, id uid.ID) (ofChannel []servertest.R
 
 func TestDeletedChannelTakesAllThatBelongsToIt(t *testing.T) {
 	eachScene(t, func(t *testing.T, s *scene) {
+		s.live(walter)
 		as := s.live(vera)
 		s.must(nil, s.mute(as.Context(), vera.id, servertest.Viewer)) // the one before has lapsed
 		s.settle()
