@@ -166,6 +166,7 @@ func TestDeletedUserIsGoneAtOnce(t *testing.T) {
 		wantNoChannel(t, s, vera.id)
 		wantNobody(t, s, vera)
 		wantWholeLists(t, s)
+		wantNoNames(t, s, vera)
 		wantReason(t, "PutUser", s.putUser(vera.id, "another.name"), "BEING_DELETED")
 		wantReason(t, "PutChannel", s.putChannel(vera.id, "x"), "USER_NOT_FOUND")
 		s.must(nil, s.putUser(servertest.Raider, strings.ToUpper(vera.name)))
@@ -177,6 +178,24 @@ func TestDeletedUserIsGoneAtOnce(t *testing.T) {
 		wantWholeLists(t, s)
 		wantExactCounters(t, s.Store)
 	})
+}
+
+// wantNoNames checks that lists of people tell no name of a user who is in them
+// still.
+func wantNoNames(t *testing.T, s *scene, p person) {
+	t.Helper()
+	as := s.As(t, servertest.Owner)
+	for _, path := range []string{"followers", "subscribers", "banned-users", "roles/mods", "clips"} {
+		r, got := s.CallREST(t, as, http.MethodGet, "/v1/channels/"+path, servertest.Args{"channelId": servertest.Owner.String()})
+		if got.Reason != "OK" || (path != "banned-users" && !strings.Contains(r.Body, p.id.String())) {
+			t.Errorf("%s: got %+v with %s, want the user among others", path, got, r.Body)
+		}
+		for _, name := range []string{p.name, strings.ToLower(p.name), p.displayName, p.avatar} {
+			if strings.Contains(r.Body, name) {
+				t.Errorf("%s tells %s", path, name)
+			}
+		}
+	}
 }
 
 // wantNobody checks that no call takes a user, or finds them.

@@ -21,7 +21,7 @@ import (
 
 // calls are what runs beside a deletion: everything that stores something of the
 // user. Each is made again and again until it is refused.
-func (s *scene) calls(p person, as context.Context) map[string]func() error {
+func (s *scene) calls(as context.Context, p person) map[string]func() error {
 	owner := servertest.Owner
 	moderator := s.As(s.t, servertest.Moderator).Context()
 	now := timestamppb.New(s.Store.Clock.Local().Time())
@@ -135,7 +135,7 @@ func (s *scene) race(p person) {
 	var all sync.WaitGroup
 	var made atomic.Int64
 	deleted := make(chan struct{})
-	for name, call := range s.calls(p, s.As(t, p.id).Context()) {
+	for name, call := range s.calls(s.As(t, p.id).Context(), p) {
 		all.Go(func() {
 			for isLate := false; !isLate; {
 				select {

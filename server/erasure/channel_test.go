@@ -1,0 +1,171 @@
+package erasure_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/moderato-live/moderato/ent/subscription"
+	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
+	"github.com/moderato-live/moderato/server/channels"
+	"github.com/moderato-live/moderato/server/moderation"
+	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/uid"
+)
+
+// splitByChannel are the rows of a channel, and all others, but for users: of
+// these the owner stays.
+func splitByChannel(t *testing.T, s *scene, id uid.ID) (ofChannel []servertest.Row, others map[string]bool) {
+	t.Helper()
+	others = map[string]bool{}
+	for _, r := range servertest.Rows(t, s.Store, append([]string{"erasures"}, counting...)...) {
+		column := "channel_id"
+		if r.Table == "channels" {
+			column = "id"
+		}
+		if i := slices.Index(r.Columns, column); i >= 0 && bytes.Equal(r.Values[i], id[:]) {
+			ofChannel = append(ofChannel, r)
+			continue
+		}
+		others[r.String()] = true
+	}
+	return ofChannel, others
+}
+
+func TestDeletedChannelTakesAllThatBelongsToIt(t *testing.T) {
+	eachScene(t, func(t *testing.T, s *scene) {
+		s.live(walter)
+		as := s.live(vera)
+		s.must(nil, s.mute(as.Context(), vera.id, servertest.Viewer)) // the one before has lapsed
+		s.settle()
+		before, others := splitByChannel(t, s, vera.id)
+		tables := map[string]bool{}
+		for _, r := range before {
+			tables[r.Table] = true
+		}
+		if want := 14; len(tables) != want {
+			t.Fatalf("the channel has rows in %d tables, want %d: %v", len(tables), want, tables)
+		}
+		release := hold(t, s.Store)
+		s.deleteChannel(vera)
+		wantNoChannel(t, s, vera.id)
+		wantWholeLists(t, s)
+		wantReason(t, "PutChannel", s.putChannel(vera.id, "x"), "BEING_DELETED")
+		stream, err := s.Bulk.Import(s.ctx)
+		s.must(stream, err)
+		s.must(nil, stream.Send(&platformv1.ImportRequest{Records: []*platformv1.Record{
+			{Kind: &platformv1.Record_Channel{Channel: &platformv1.ChannelRecord{Id: vera.id.String(), Title: "x"}}},
+		}}))
+		_, err = stream.CloseAndRecv()
+		wantReason(t, "an import of the channel", err, "BEING_DELETED")
+		pending := servertest.Dump(t, s.Store, "erasures", "channel_counts", "channel_count_deltas")
+		s.deleteChannel(vera)
+		if diff := cmp.Diff(pending, servertest.Dump(t, s.Store, "erasures", "channel_counts", "channel_count_deltas")); diff != "" {
+			t.Errorf("a repeated deletion changed (-before +after):\n%s", diff)
+		}
+		// The owner is a user like any other meanwhile.
+		got, err := s.Directory.GetUser(s.ctx, &platformv1.GetUserRequest{Username: vera.name})
+		if err != nil || got.GetUser().GetId() != vera.id.String() || got.GetUser().GetDisplayName() != vera.displayName {
+			t.Errorf("the owner is %v, %v", got, err)
+		}
+		s.must(nil, s.post(servertest.Viewer, vera.id, "still here"))
+		wantReason(t, "a ban by the owner elsewhere", s.ban(as.Context(), servertest.Owner, servertest.Moderator), "OK")
+
+		release()
+		erase(t, s.Store)
+		after, othersAfter := splitByChannel(t, s, vera.id)
+		for _, r := range after {
+			t.Errorf("left of the channel is %s", r)
+		}
+		for row := range others {
+			// The ban above raised Owner's sequence.
+			if !othersAfter[row] && !bytes.HasPrefix([]byte(row), []byte("channels id="+fmt.Sprintf("%q", servertest.Owner[:]))) {
+				t.Errorf("gone or changed is %s", row)
+			}
+		}
+		wantExactCounters(t, s.Store)
+		wantNoChannel(t, s, vera.id)
+
+		s.must(nil, s.putChannel(vera.id, "Anew"))
+		row := s.Store.Read.Channel.GetX(t.Context(), vera.id)
+		if row.FollowerCount+row.SubscriberCount+row.ClipCount+row.VodCount+row.EventSequence+row.ActivityNumber+row.ViewerCount+row.NewFollowerCount+row.NewSubscriberCount != 0 ||
+			row.IsLive || row.Title != "Anew" {
+			t.Errorf("the new channel is %v", row)
+		}
+		s.must(nil, s.follow(vera.id, servertest.Viewer))
+		s.must(nil, s.ban(as.Context(), vera.id, servertest.Raider))
+		wantExactCounters(t, s.Store)
+	})
+}
+
+// TestUserIsDeletedWhileTheirChannelIs asks for the rest while the channel goes.
+func TestUserIsDeletedWhileTheirChannelIs(t *testing.T) {
+	eachScene(t, func(t *testing.T, s *scene) {
+		s.live(vera)
+		release := hold(t, s.Store)
+		s.deleteChannel(vera)
+		release()
+		s.Store.Clock.Advance(time.Minute)
+		s.must(nil, newEraser(s.Store).Erase(t.Context()))
+		if r := s.deleteUser(vera); r.GetDone() || r.GetDoneAfter().AsTime().Sub(s.Store.Clock.Local().Time()) < 110*time.Second {
+			t.Errorf("got %v, want the time of the second deletion", r)
+		}
+		s.deleteChannel(vera) // there is none
+		erase(t, s.Store)
+		wantNoTrace(t, s.Store, vera)
+		wantExactCounters(t, s.Store)
+	})
+}
+
+// TestSweepersLeaveADeletedChannelAlone has more lapsed subscriptions, and more
+// lapsed mutes, in a deleted channel than a sweeper takes at once: it neither
+// fails nor goes round for ever, and goes on to others when they are erased.
+func TestSweepersLeaveADeletedChannelAlone(t *testing.T) {
+	const many = 250
+	eachScene(t, func(t *testing.T, s *scene) {
+		s.must(nil, s.putUser(vera.id, vera.name))
+		s.must(nil, s.putChannel(vera.id, "x"))
+		now := s.Store.Clock.Local()
+		var records []*platformv1.Record
+		for i := range many {
+			id := uid.New().String()
+			records = append(records,
+				&platformv1.Record{Kind: &platformv1.Record_User{User: &platformv1.UserRecord{Id: id, Username: fmt.Sprint("subscriber", i)}}},
+				&platformv1.Record{Kind: &platformv1.Record_Subscription{Subscription: &platformv1.SubscriptionRecord{
+					ChannelId: vera.id.String(), UserId: id, SubscribedAt: now.Proto(), ExpiresAt: now.Add(time.Hour).Proto(),
+				}}})
+		}
+		s.Load(t, records...)
+		s.must(nil, s.subscribe(servertest.Owner, servertest.Viewer, time.Hour+time.Minute)) // lapses after all of them
+		as := s.As(t, vera.id).Context()
+		s.must(nil, s.mute(as, vera.id, servertest.Raider))
+		s.must(nil, s.mute(s.As(t, servertest.Owner).Context(), servertest.Owner, servertest.Raider))
+		release := hold(t, s.Store)
+		s.deleteChannel(vera)
+		s.Store.Clock.Advance(2 * time.Hour)
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // for a sweeper that goes round for ever
+		defer cancel()
+		for range 2 {
+			s.must(nil, (&channels.Sweeper{Store: s.Store}).Sweep(ctx))
+			s.must(nil, (&moderation.Sweeper{Store: s.Store}).Sweep(ctx))
+		}
+		if n := s.Store.Read.Subscription.Query().Where(subscription.ChannelID(vera.id), subscription.IsActive(true)).CountX(ctx); n != many {
+			t.Errorf("%d subscriptions of the deleted channel are left, want all of them to the eraser", n)
+		}
+		if n := s.Store.Read.Event.Query().CountX(ctx); n != 6 { // subscribe, twice two of a mute, and a lapse
+			t.Errorf("there are %d events", n)
+		}
+		release()
+		erase(t, s.Store)
+		s.must(nil, (&channels.Sweeper{Store: s.Store}).Sweep(ctx))
+		if n := s.Store.Read.Subscription.Query().Where(subscription.IsActive(true)).CountX(ctx); n != 0 {
+			t.Errorf("%d lapsed subscriptions are left", n)
+		}
+		wantExactCounters(t, s.Store)
+	})
+}
