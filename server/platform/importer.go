@@ -11,6 +11,7 @@ import (
 
 	"github.com/moderato-live/moderato/ent"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
+	"github.com/moderato-live/moderato/server/fault"
 	"github.com/moderato-live/moderato/server/jsonapi"
 	"github.com/moderato-live/moderato/server/store"
 )
@@ -30,11 +31,27 @@ type LineError struct {
 	Err  error
 }
 
-// Error is the line and the reason.
-func (e *LineError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e.Err) }
+// Error is the line and the reason in words.
+func (e *LineError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Reason()) }
 
 // Unwrap is the reason.
 func (e *LineError) Unwrap() error { return e.Err }
+
+// Reason is the reason in words, for people.
+func (e *LineError) Reason() string {
+	var refused *fault.Error
+	if !errors.As(e.Err, &refused) {
+		return e.Err.Error()
+	}
+	if len(refused.Violations) == 0 {
+		return refused.Text()
+	}
+	violations := make([]string, len(refused.Violations))
+	for i, v := range refused.Violations {
+		violations[i] = v.Field + " " + v.Description
+	}
+	return strings.Join(violations, "; ") + "."
+}
 
 // Importer puts records into the store: state only, without events. What is
 // there under the same key is replaced, so an import can be repeated.
