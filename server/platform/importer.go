@@ -68,7 +68,11 @@ type record struct {
 	line int
 }
 
-// ImportLines reads JSON Lines and puts their records. Empty lines are skipped.
+// byteOrderMark is what some editors begin a file with.
+var byteOrderMark = []byte("\xef\xbb\xbf")
+
+// ImportLines reads JSON Lines and puts their records. Empty lines are skipped,
+// and so is a byte order mark before the first.
 func (im *Importer) ImportLines(ctx context.Context, r io.Reader) (records int, err error) {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(make([]byte, 0, 64<<10), maxImportLine)
@@ -76,8 +80,11 @@ func (im *Importer) ImportLines(ctx context.Context, r io.Reader) (records int, 
 	line := 0
 	for lines.Scan() {
 		line++
-		text := bytes.TrimSpace(lines.Bytes())
-		if len(text) == 0 {
+		text := lines.Bytes()
+		if line == 1 {
+			text = bytes.TrimPrefix(text, byteOrderMark)
+		}
+		if text = bytes.TrimSpace(text); len(text) == 0 {
 			continue
 		}
 		rec, err := ParseRecord(text)

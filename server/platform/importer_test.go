@@ -145,6 +145,26 @@ func TestLineThatIsTooLongIsTold(t *testing.T) {
 	})
 }
 
+func TestAByteOrderMarkIsSkippedAtTheStartAlone(t *testing.T) {
+	const mark = "\ufeff"
+	category := `{"category": {"id": 5, "name": "n", "slug": "s"}}`
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		importer := platform.Importer{Store: s.Store}
+		for text, want := range map[string]int{mark + category: 1, mark: 0, mark + "\n" + category + "\n": 1} {
+			if records, err := importer.ImportLines(context.Background(), strings.NewReader(text)); err != nil || records != want {
+				t.Errorf("%q: %d records (%v), want %d", text, records, err, want)
+			}
+		}
+		for text, want := range map[string]int{category + "\n" + mark + category: 2, mark + mark + category: 1} {
+			_, err := importer.ImportLines(context.Background(), strings.NewReader(text))
+			var line *platform.LineError
+			if !errors.As(err, &line) || line.Line != want {
+				t.Errorf("%q: got %v, want line %d", text, err, want)
+			}
+		}
+	})
+}
+
 func FuzzParseRecord(f *testing.F) {
 	f.Add([]byte(`{"user": {"id": "0b6feeee-0000-4000-8000-000000000001", "username": "x"}}`))
 	f.Add([]byte(`{"grant": {"clientId": "x", "userId": "y", "scopes": ["users.read"]}}`))
