@@ -112,12 +112,16 @@ type database struct {
 
 // open opens a database whose schema is this program's.
 func (d database) open(ctx context.Context) (*store.Store, error) {
+	return d.openWith(ctx, store.Open)
+}
+
+func (d database) openWith(ctx context.Context, open func(context.Context, store.URL) (*store.Store, error)) (*store.Store, error) {
 	if d.DB.Path != "" {
 		if _, err := os.Stat(d.DB.Path); errors.Is(err, os.ErrNotExist) {
 			return nil, fmt.Errorf("there is no database at %s; name one with --db, or create it with: moderato migrate --db %s", store.URL(d.DB), store.URL(d.DB))
 		}
 	}
-	s, err := store.Open(ctx, store.URL(d.DB))
+	s, err := open(ctx, store.URL(d.DB))
 	if err != nil {
 		return nil, err
 	}

@@ -46,7 +46,7 @@ func (c *load) Run(ctx context.Context, s *streams) error {
 			return err
 		}
 	}
-	db, err := c.open(ctx)
+	db, err := c.openWith(ctx, store.OpenForImport)
 	if err != nil {
 		return err
 	}
