@@ -165,6 +165,21 @@ func TestAByteOrderMarkIsSkippedAtTheStartAlone(t *testing.T) {
 	})
 }
 
+func TestABatchOfLongLinesHasFewer(t *testing.T) {
+	const lines, bytes = 40, 1_000_000
+	line := `{"category": {"id": 5, "name": "n", "slug": "s"` + strings.Repeat(" ", bytes) + "}}\n"
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		var progress []int
+		importer := platform.Importer{Store: s.Store, Progress: func(n int) { progress = append(progress, n) }}
+		if _, err := importer.ImportLines(context.Background(), strings.NewReader(strings.Repeat(line, lines))); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([]int{17, 34, 40}, progress); diff != "" {
+			t.Errorf("progress (-want +got):\n%s", diff)
+		}
+	})
+}
+
 func FuzzParseRecord(f *testing.F) {
 	f.Add([]byte(`{"user": {"id": "0b6feeee-0000-4000-8000-000000000001", "username": "x"}}`))
 	f.Add([]byte(`{"grant": {"clientId": "x", "userId": "y", "scopes": ["users.read"]}}`))
