@@ -130,6 +130,11 @@ type database struct {
 // open opens a database whose schema is this program's.
 func (d database) open(ctx context.Context) (*store.Store, error) { return d.openAs(ctx, store.Open) }
 
+// openForImport is open for what writes a lot.
+func (d database) openForImport(ctx context.Context) (*store.Store, error) {
+	return d.openAs(ctx, store.OpenForImport)
+}
+
 // openWithoutBound is open for what reads whole tables.
 func (d database) openWithoutBound(ctx context.Context) (*store.Store, error) {
 	return d.openAs(ctx, store.OpenWithoutBound)

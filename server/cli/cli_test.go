@@ -153,6 +153,28 @@ func TestTokenIssueSaysWhatIsMissing(t *testing.T) {
 	}
 }
 
+func TestImportTellsTheBadLineInWords(t *testing.T) {
+	url := storetest.SQLite(t)
+	prepare(t, url)
+	const user = `{"user": {"id": "0b6feeee-0000-4000-8000-000000000001", "username": "kaito"}}`
+	for line, want := range map[string]string{
+		`{"channel": {"id": "0b6fffff-0000-4000-8000-0000000000ff", "title": "x"}}`: "There is no such user;",
+		`{"role": {"channelId": "x"}}`:                                              "channelId must be a UUID in its 36-character form; userId is required; role ",
+		`{"user": {"nickname": "x"}}`:                                               "user.nickname is not a known field;",
+	} {
+		file := writeFile(t, user+"\n"+line+"\n")
+		got := moderato(t, nil, "", "import", dbFlag(url), file)
+		want = file + ": line 2: " + want
+		if got.code != 1 || !strings.Contains(got.err, want) || !strings.Contains(got.err, "; the 0 records before its batch are stored, correct the line") {
+			t.Errorf("got %+v, want %s", got, want)
+		}
+	}
+	got := moderato(t, nil, "", "client", "create", dbFlag(url), "--id=a b", "--name=x")
+	if got.code != 1 || !strings.Contains(got.err, "create client: id must be 1 to 64 of") {
+		t.Errorf("got %+v", got)
+	}
+}
+
 func TestImport(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		prepare(t, url)

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
@@ -45,7 +46,7 @@ func (c *load) Run(ctx context.Context, s *streams) error {
 			return err
 		}
 	}
-	db, err := c.open(ctx)
+	db, err := c.openForImport(ctx)
 	if err != nil {
 		return err
 	}
@@ -60,7 +61,8 @@ func (c *load) Run(ctx context.Context, s *streams) error {
 	if err != nil {
 		var line *platform.LineError
 		if errors.As(err, &line) {
-			err = fmt.Errorf("%s: %w; the %d records before its batch are stored, correct the line and run the import again", c.File, line, records)
+			err = fmt.Errorf("%s: %s; the %d records before its batch are stored, correct the line and run the import again",
+				c.File, strings.TrimSuffix(line.Error(), "."), records)
 		}
 		return err
 	}
@@ -99,7 +101,7 @@ func (c *clientCreate) Run(ctx context.Context, s *streams) error {
 	}}})
 	var line *platform.LineError
 	if errors.As(err, &line) {
-		err = line.Err
+		err = errors.New(line.Reason())
 	}
 	if err != nil {
 		return fmt.Errorf("create client: %w", err)

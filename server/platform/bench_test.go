@@ -1,6 +1,8 @@
 package platform_test
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -8,12 +10,14 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/moderato-live/moderato/server/platform"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/store/storetest"
+	"github.com/moderato-live/moderato/server/uid"
 )
 
 const (
@@ -25,9 +29,59 @@ const (
 // BenchmarkImportFollows imports follows of many users in some channels, mixed,
 // into an empty table: SQLite, and the servers that are named as for the tests.
 func BenchmarkImportFollows(b *testing.B) {
+	lines := benchLines()
+	benchmarkFollows(b, func(ctx context.Context, b *testing.B, s *store.Store) {
+		importer := platform.Importer{Store: s}
+		if _, err := importer.ImportLines(ctx, strings.NewReader(lines)); err != nil {
+			b.Fatal(err)
+		}
+	})
+}
+
+// BenchmarkInsertFollows puts the rows of BenchmarkImportFollows with prepared
+// INSERTs in the same order and transactions, and does nothing else: what an import
+// can at most be as fast as.
+func BenchmarkInsertFollows(b *testing.B) {
+	const inOrder, perTransaction, perStatement = 100_000, 10_000, 200
+	rows := benchRows(b)
+	for some := range slices.Chunk(rows, inOrder) {
+		slices.SortFunc(some, func(a, b []any) int {
+			return cmp.Or(bytes.Compare(a[0].([]byte), b[0].([]byte)), bytes.Compare(a[1].([]byte), b[1].([]byte)))
+		})
+	}
+	statement := "INSERT INTO follows (channel_id, user_id, followed_at, is_notification_enabled) VALUES " +
+		strings.TrimSuffix(strings.Repeat("(?,?,?,?),", perStatement), ",")
+	put := func(ctx context.Context, s *store.Store, rows [][]any) error {
+		tx, err := s.DB().BeginTx(ctx, nil)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = tx.Rollback() }()
+		insert, err := tx.PrepareContext(ctx, statement)
+		if err != nil {
+			return err
+		}
+		for some := range slices.Chunk(rows, perStatement) {
+			if _, err := insert.ExecContext(ctx, slices.Concat(some...)...); err != nil {
+				return err
+			}
+		}
+		return tx.Commit()
+	}
+	benchmarkFollows(b, func(ctx context.Context, b *testing.B, s *store.Store) {
+		for some := range slices.Chunk(rows, perTransaction) {
+			if err := put(ctx, s, some); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+// benchmarkFollows measures put on each kind of store.
+func benchmarkFollows(b *testing.B, put func(context.Context, *testing.B, *store.Store)) {
 	ctx := context.Background()
 	b.Run("sqlite", func(b *testing.B) {
-		benchmarkFollows(ctx, b, func(b *testing.B) store.URL { return store.URL{Path: filepath.Join(b.TempDir(), "bench.db")} })
+		benchmarkFollowsOn(ctx, b, func(b *testing.B) store.URL { return store.URL{Path: filepath.Join(b.TempDir(), "bench.db")} }, put)
 	})
 	for _, pair := range strings.Fields(os.Getenv(storetest.Variable)) {
 		name, url, isServer := strings.Cut(pair, "=")
@@ -35,20 +89,19 @@ func BenchmarkImportFollows(b *testing.B) {
 			continue
 		}
 		b.Run(name, func(b *testing.B) {
-			benchmarkFollows(ctx, b, func(b *testing.B) store.URL { return benchDatabase(ctx, b, url) })
+			benchmarkFollowsOn(ctx, b, func(b *testing.B) store.URL { return benchDatabase(ctx, b, url) }, put)
 		})
 	}
 }
 
-func benchmarkFollows(ctx context.Context, b *testing.B, database func(*testing.B) store.URL) {
-	follows := benchLines()
+func benchmarkFollowsOn(ctx context.Context, b *testing.B, database func(*testing.B) store.URL, put func(context.Context, *testing.B, *store.Store)) {
 	for b.Loop() {
 		b.StopTimer()
 		url := database(b)
 		if err := store.Migrate(ctx, url, slog.New(slog.DiscardHandler)); err != nil {
 			b.Fatal(err)
 		}
-		s, err := store.Open(ctx, url)
+		s, err := store.OpenForImport(ctx, url)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -57,9 +110,7 @@ func benchmarkFollows(ctx context.Context, b *testing.B, database func(*testing.
 			b.Fatal(err)
 		}
 		b.StartTimer()
-		if _, err := importer.ImportLines(ctx, strings.NewReader(follows)); err != nil {
-			b.Fatal(err)
-		}
+		put(ctx, b, s)
 		b.StopTimer()
 		s.Close()
 		b.StartTimer()
@@ -91,6 +142,22 @@ func benchLines() string {
 			benchUser((i+i/(benchUsers-benchChannels))%benchChannels), benchUser(user), i%1000, i%3 == 0)
 	}
 	return lines.String()
+}
+
+// benchRows are the values of benchLines.
+func benchRows(b *testing.B) [][]any {
+	b.Helper()
+	rows := make([][]any, 0, benchFollows)
+	for line := range strings.Lines(benchLines()) {
+		rec, err := platform.ParseRecord([]byte(line))
+		if err != nil {
+			b.Fatal(err)
+		}
+		f := rec.GetFollow()
+		channel, user := uid.MustParse(f.GetChannelId()), uid.MustParse(f.GetUserId())
+		rows = append(rows, []any{channel[:], user[:], f.GetFollowedAt().AsTime().UnixMilli(), f.GetIsNotificationEnabled()})
+	}
+	return rows
 }
 
 // benchDatabase makes a database that is gone after the benchmark.

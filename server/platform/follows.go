@@ -4,11 +4,10 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
-	"github.com/moderato-live/moderato/ent/follow"
+	"github.com/moderato-live/moderato/ent/channel"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/fault"
@@ -19,18 +18,23 @@ import (
 	"github.com/moderato-live/moderato/server/validate"
 )
 
-// insertRows is how many rows go into one INSERT: within the number of
-// parameters that every store takes.
-const insertRows = 500
+// followsAtOnce is how many follows go into a statement. More are no faster:
+// SQLite's driver takes longer for each parameter the more there are.
+const followsAtOnce = 200
 
 // newFollow is a follow of an import, with the line that it came from.
 type newFollow struct {
 	line               int
 	channelID, userID  uid.ID
+	isChecked          bool // its channel and user are there, and they stay
 	followedAt         instant.Instant
-	isDated            bool // else followedAt is now, and that of a follow that is there stays
+	isDated            bool // else a new one is of now, and one that is there keeps its time
 	wantsNotifications bool
 }
+
+func (n *newFollow) channel() uid.ID { return n.channelID }
+func (n *newFollow) user() uid.ID    { return n.userID }
+func (n *newFollow) key() pair       { return pair{n.channelID, n.userID} }
 
 // followChange is what a run of follows does to a channel's counters.
 type followChange struct {
@@ -43,40 +47,55 @@ func (c *followChange) isNew(followedAt instant.Instant) bool {
 	return c.liveStartedAt != nil && followedAt >= *c.liveStartedAt
 }
 
-// follows puts a run of follow records: they are what a platform has most of, so
-// they go in bulk, with a few statements for the whole run.
-func (p putter) follows(ctx context.Context, run []record) error {
-	wanted := make([]newFollow, len(run))
-	for i, rec := range run {
-		var err error
-		if wanted[i], err = p.parseFollow(rec.GetFollow(), rec.line); err != nil {
-			return &LineError{rec.line, err}
+// follows puts a run of follows: they are what a platform has most of, so
+// they go in bulk, with a few statements for many of them.
+func (p putter) follows(ctx context.Context, run []*newFollow) error {
+	if err := checkFollows(ctx, p.Tx, run); err != nil {
+		return err
+	}
+	changes, err := p.lockForFollows(ctx, run)
+	if err != nil {
+		return err
+	}
+	for some := range slices.Chunk(lastOfEach(run), followsAtOnce) {
+		if err := p.putFollows(ctx, some, changes); err != nil {
+			return err
 		}
-	}
-	changes, err := p.lockForFollows(ctx, wanted)
-	if err != nil {
-		return err
-	}
-	if err := p.checkUsers(ctx, wanted); err != nil {
-		return err
-	}
-	fresh, err := p.updateFollows(ctx, wanted, changes)
-	if err != nil {
-		return err
-	}
-	if err := p.insertFollows(ctx, fresh); err != nil {
-		return err
 	}
 	return p.countFollows(ctx, changes)
 }
 
-func (p putter) parseFollow(r *platformv1.FollowRecord, line int) (newFollow, error) {
+// checkFollows answers the error of the first follow whose channel or user is
+// not there, if any.
+func checkFollows(ctx context.Context, q store.Queryer, wanted []*newFollow) error {
+	wanted = slices.DeleteFunc(slices.Clone(wanted), func(n *newFollow) bool { return n.isChecked })
+	var bad error
+	for _, c := range []struct {
+		query    string
+		id       func(*newFollow) uid.ID
+		notFound moderatov1.Reason
+	}{
+		{"SELECT id FROM channels WHERE", (*newFollow).channel, moderatov1.Reason_REASON_CHANNEL_NOT_FOUND},
+		{"SELECT id FROM users WHERE " + users.Exists + " AND", (*newFollow).user, moderatov1.Reason_REASON_USER_NOT_FOUND},
+	} {
+		known, err := knownIDs(ctx, q, c.query, distinct(wanted, c.id))
+		if err != nil {
+			return err
+		}
+		isUnknown := func(n *newFollow) bool { return !known[c.id(n)] }
+		if i := slices.IndexFunc(wanted, isUnknown); i >= 0 {
+			wanted, bad = wanted[:i], &LineError{wanted[i].line, fault.New(c.notFound)}
+		}
+	}
+	return bad
+}
+
+func parseFollow(r *platformv1.FollowRecord, line int) (newFollow, error) {
 	var f validate.Fields
 	n := newFollow{
 		line:               line,
 		channelID:          f.UUID("channelId", r.GetChannelId()),
 		userID:             f.UUID("userId", r.GetUserId()),
-		followedAt:         p.now,
 		wantsNotifications: r.GetIsNotificationEnabled(),
 	}
 	if at, isGiven := f.Time("followedAt", r.GetFollowedAt()); isGiven {
@@ -91,165 +110,205 @@ func (p putter) parseFollow(r *platformv1.FollowRecord, line int) (newFollow, er
 	return n, nil
 }
 
-// lockForFollows locks the channels of a run in the order of their ids, so that
-// two imports never wait for each other.
-func (p putter) lockForFollows(ctx context.Context, wanted []newFollow) (map[uid.ID]*followChange, error) {
-	ids := distinct(wanted, func(n newFollow) uid.ID { return n.channelID })
-	changes := map[uid.ID]*followChange{}
-	err := store.QueryEach(ctx, p.Tx, "SELECT id, live_started_at FROM channels WHERE id IN ("+store.Placeholders(len(ids))+") ORDER BY id"+p.ForUpdate(), ids,
-		func(scan func(...any) error) error {
-			var id uid.ID
-			c := &followChange{}
-			err := scan(&id, &c.liveStartedAt)
-			changes[id] = c
-			return err
-		})
-	if err != nil {
-		return nil, err
+// knownIDs are those of some ids that a query, which ends before a condition,
+// finds.
+func knownIDs(ctx context.Context, q store.Queryer, query string, all []uid.ID) (map[uid.ID]bool, error) {
+	known := make(map[uid.ID]bool, len(all))
+	for ids := range slices.Chunk(all, idsAtOnce) {
+		err := store.QueryEach(ctx, q, query+" id IN ("+store.Placeholders(len(ids))+")", values(ids),
+			func(scan func(...any) error) error {
+				var id uid.ID
+				err := scan(&id)
+				known[id] = true
+				return err
+			})
+		if err != nil {
+			return nil, err
+		}
 	}
-	for _, n := range wanted {
-		if changes[n.channelID] == nil {
-			return nil, &LineError{n.line, fault.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND)}
+	return known, nil
+}
+
+// lockForFollows locks the channels of follows in the order of their ids, so that
+// two imports never wait for each other.
+func (p putter) lockForFollows(ctx context.Context, wanted []*newFollow) (map[uid.ID]*followChange, error) {
+	changes := map[uid.ID]*followChange{}
+	for ids := range slices.Chunk(distinct(wanted, (*newFollow).channel), idsAtOnce) {
+		err := store.QueryEach(ctx, p.Tx, "SELECT id, live_started_at FROM channels WHERE id IN ("+store.Placeholders(len(ids))+") ORDER BY id"+p.ForUpdate(), values(ids),
+			func(scan func(...any) error) error {
+				var id uid.ID
+				c := &followChange{}
+				err := scan(&id, &c.liveStartedAt)
+				changes[id] = c
+				return err
+			})
+		if err != nil {
+			return nil, err
 		}
 	}
 	return changes, nil
 }
 
-func (p putter) checkUsers(ctx context.Context, wanted []newFollow) error {
-	ids := distinct(wanted, func(n newFollow) uid.ID { return n.userID })
-	known := make(map[uid.ID]bool, len(ids))
-	err := store.QueryEach(ctx, p.Tx, "SELECT id FROM users WHERE id IN ("+store.Placeholders(len(ids))+") AND "+users.Exists, ids,
-		func(scan func(...any) error) error {
-			var id uid.ID
-			err := scan(&id)
-			known[id] = true
-			return err
-		})
-	if err != nil {
-		return err
-	}
-	for _, n := range wanted {
-		if !known[n.userID] {
-			return &LineError{n.line, fault.New(moderatov1.Reason_REASON_USER_NOT_FOUND)}
-		}
-	}
-	return nil
-}
-
 // pair is the key of a follow.
 type pair struct{ channelID, userID uid.ID }
 
-// updateFollows changes the follows that are there, and answers those that are
-// not; of two with one key, the last counts.
-func (p putter) updateFollows(ctx context.Context, wanted []newFollow, changes map[uid.ID]*followChange) ([]newFollow, error) {
-	last := make(map[pair]newFollow, len(wanted))
-	byChannel := map[uid.ID][]any{}
-	for _, n := range wanted {
-		key := pair{n.channelID, n.userID}
-		if _, again := last[key]; !again {
-			byChannel[n.channelID] = append(byChannel[n.channelID], n.userID)
-		}
-		last[key] = n
+func (k pair) compare(other pair) int {
+	if c := bytes.Compare(k.channelID[:], other.channelID[:]); c != 0 {
+		return c
 	}
-	for channelID, userIDs := range byChannel {
-		if err := p.updateFollowsOf(ctx, channelID, userIDs, last, changes[channelID]); err != nil {
-			return nil, err
-		}
-	}
-	fresh := slices.SortedFunc(maps.Values(last), func(a, b newFollow) int {
-		if c := bytes.Compare(a.channelID[:], b.channelID[:]); c != 0 {
-			return c
-		}
-		return bytes.Compare(a.userID[:], b.userID[:])
-	})
-	for _, n := range fresh {
-		change := changes[n.channelID]
-		change.followers++
-		if change.isNew(n.followedAt) {
-			change.newFollowers++
-		}
-	}
-	return fresh, nil
+	return bytes.Compare(k.userID[:], other.userID[:])
 }
 
-// updateFollowsOf takes the follows of one channel that are there out of last.
-func (p putter) updateFollowsOf(ctx context.Context, channelID uid.ID, userIDs []any, last map[pair]newFollow, change *followChange) error {
-	type found struct {
-		userID             uid.ID
-		followedAt         instant.Instant
-		wantsNotifications bool
+// lastOfEach are follows with distinct keys, in the order of these: of two with
+// one key the last counts, but one without a time leaves the time as it is.
+func lastOfEach(wanted []*newFollow) []newFollow {
+	at := make(map[pair]int, len(wanted))
+	last := make([]newFollow, 0, len(wanted))
+	for _, n := range wanted {
+		i, again := at[n.key()]
+		if !again {
+			at[n.key()] = len(last)
+			last = append(last, *n)
+			continue
+		}
+		before := last[i]
+		last[i] = *n
+		if !n.isDated {
+			last[i].followedAt, last[i].isDated = before.followedAt, before.isDated
+		}
 	}
-	var there []found
-	err := store.QueryEach(ctx, p.Tx, "SELECT user_id, followed_at, is_notification_enabled FROM follows WHERE channel_id = ? AND user_id IN ("+store.Placeholders(len(userIDs))+")",
-		append([]any{channelID}, userIDs...),
-		func(scan func(...any) error) error {
-			var f found
-			err := scan(&f.userID, &f.followedAt, &f.wantsNotifications)
-			there = append(there, f)
-			return err
-		})
+	slices.SortFunc(last, func(a, b newFollow) int { return a.key().compare(b.key()) })
+	return last
+}
+
+// putFollows puts some follows with distinct keys, in the order of these, and
+// notes what becomes of the counters.
+func (p putter) putFollows(ctx context.Context, some []newFollow, changes map[uid.ID]*followChange) error {
+	there, err := p.findFollows(ctx, some)
 	if err != nil {
 		return err
 	}
-	for _, f := range there {
-		key := pair{channelID, f.userID}
-		n := last[key]
-		delete(last, key)
+	write := make([]newFollow, 0, len(some))
+	var replaced []newFollow
+	for _, n := range some {
+		change := changes[n.channelID]
+		before, isThere := there[n.key()]
+		if !isThere {
+			if !n.isDated {
+				n.followedAt = p.now
+			}
+			change.followers++
+			change.newFollowers += toInt(change.isNew(n.followedAt))
+			write = append(write, n)
+			continue
+		}
 		if !n.isDated {
-			n.followedAt = f.followedAt
+			n.followedAt = before.followedAt
 		}
-		if n.followedAt == f.followedAt && n.wantsNotifications == f.wantsNotifications {
+		if n.followedAt == before.followedAt && n.wantsNotifications == before.wantsNotifications {
 			continue
 		}
-		_, err := p.Follow.Update().Where(follow.ChannelID(channelID), follow.UserID(f.userID)).
-			SetFollowedAt(n.followedAt).SetIsNotificationEnabled(n.wantsNotifications).
-			Save(ctx)
-		if err != nil {
+		change.newFollowers += toInt(change.isNew(n.followedAt)) - toInt(change.isNew(before.followedAt))
+		write, replaced = append(write, n), append(replaced, n)
+	}
+	if err := p.deleteFollows(ctx, replaced); err != nil {
+		return err
+	}
+	return p.insertFollows(ctx, write)
+}
+
+// whereFollows is the condition for follows that are in the order of their keys.
+func whereFollows(some []newFollow) (condition string, args []any) {
+	var b strings.Builder
+	args = make([]any, 0, 2*len(some))
+	for i, n := range some {
+		switch {
+		case i > 0 && n.channelID == some[i-1].channelID:
+			b.WriteString(",?")
+		case i > 0:
+			b.WriteString(")) OR ")
+			fallthrough
+		default:
+			b.WriteString("(channel_id = ? AND user_id IN (?")
+			args = append(args, n.channelID)
+		}
+		args = append(args, n.userID)
+	}
+	b.WriteString("))")
+	return b.String(), args
+}
+
+// findFollows are those of some follows that are there.
+func (p putter) findFollows(ctx context.Context, some []newFollow) (map[pair]newFollow, error) {
+	there := map[pair]newFollow{}
+	where, args := whereFollows(some)
+	err := store.QueryEach(ctx, p.Tx, "SELECT channel_id, user_id, followed_at, is_notification_enabled FROM follows WHERE "+where, args,
+		func(scan func(...any) error) error {
+			var f newFollow
+			err := scan(&f.channelID, &f.userID, &f.followedAt, &f.wantsNotifications)
+			there[f.key()] = f
 			return err
-		}
-		change.newFollowers += toInt(change.isNew(n.followedAt)) - toInt(change.isNew(f.followedAt))
+		})
+	return there, err
+}
+
+func (p putter) deleteFollows(ctx context.Context, some []newFollow) error {
+	if len(some) == 0 {
+		return nil
+	}
+	where, args := whereFollows(some)
+	if _, err := p.ExecContext(ctx, "DELETE FROM follows WHERE "+where, args...); err != nil {
+		return fmt.Errorf("delete follows: %w", err)
 	}
 	return nil
 }
 
-func (p putter) insertFollows(ctx context.Context, fresh []newFollow) error {
-	for chunk := range slices.Chunk(fresh, insertRows) {
-		args := make([]any, 0, 4*len(chunk))
-		for _, n := range chunk {
-			args = append(args, n.channelID, n.userID, n.followedAt, n.wantsNotifications)
-		}
-		_, err := p.ExecContext(ctx, "INSERT INTO follows (channel_id, user_id, followed_at, is_notification_enabled) VALUES "+
-			strings.TrimSuffix(strings.Repeat("(?,?,?,?),", len(chunk)), ","), args...)
-		if err != nil {
-			return fmt.Errorf("insert follows: %w", err)
-		}
+func (p putter) insertFollows(ctx context.Context, some []newFollow) error {
+	if len(some) == 0 {
+		return nil
+	}
+	args := make([]any, 0, 4*len(some))
+	for _, n := range some {
+		args = append(args, n.channelID, n.userID, n.followedAt, n.wantsNotifications)
+	}
+	_, err := p.ExecContext(ctx, "INSERT INTO follows (channel_id, user_id, followed_at, is_notification_enabled) VALUES "+
+		strings.TrimSuffix(strings.Repeat("(?,?,?,?),", len(some)), ","), args...)
+	if err != nil {
+		return fmt.Errorf("insert follows: %w", err)
 	}
 	return nil
 }
 
+// countFollows moves the counters of channels, at once for those that move alike.
 func (p putter) countFollows(ctx context.Context, changes map[uid.ID]*followChange) error {
+	type move struct{ followers, newFollowers int }
+	alike := map[move][]uid.ID{}
 	for id, c := range changes {
-		if c.followers == 0 && c.newFollowers == 0 {
-			continue
+		if m := (move{c.followers, c.newFollowers}); m != (move{}) {
+			alike[m] = append(alike[m], id)
 		}
-		err := p.Channel.UpdateOneID(id).AddFollowerCount(int64(c.followers)).AddNewFollowerCount(int64(c.newFollowers)).Exec(ctx)
-		if err != nil {
-			return err
+	}
+	for m, all := range alike {
+		for ids := range slices.Chunk(all, idsAtOnce) {
+			err := p.Channel.Update().Where(channel.IDIn(ids...)).
+				AddFollowerCount(int64(m.followers)).AddNewFollowerCount(int64(m.newFollowers)).
+				Exec(ctx)
+			if err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-func distinct(wanted []newFollow, id func(newFollow) uid.ID) []any {
-	seen := map[uid.ID]bool{}
-	var ids []any
-	for _, n := range wanted {
-		if !seen[id(n)] {
-			seen[id(n)] = true
-			ids = append(ids, id(n))
-		}
+// distinct are the ids of follows, each once, in order.
+func distinct(wanted []*newFollow, id func(*newFollow) uid.ID) []uid.ID {
+	ids := make([]uid.ID, len(wanted))
+	for i, n := range wanted {
+		ids[i] = id(n)
 	}
-	return ids
+	slices.SortFunc(ids, func(a, b uid.ID) int { return bytes.Compare(a[:], b[:]) })
+	return slices.Compact(ids)
 }
 
 func toInt(b bool) int {

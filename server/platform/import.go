@@ -20,9 +20,6 @@ import (
 	"github.com/moderato-live/moderato/server/store"
 )
 
-// maxPendingBytes bounds what waits for its batch to be full.
-const maxPendingBytes = 4 << 20
-
 // Names of metadata of an import that stopped.
 const (
 	failedRecord  = "record"
@@ -77,30 +74,21 @@ func transferred(err error) error {
 type incoming struct {
 	Importer
 
-	pending      []record
-	bytes        int
+	pending      batch
 	seen, stored int
 }
 
 func (im *incoming) take(ctx context.Context, req *platformv1.ImportRequest) error {
 	for _, rec := range req.GetRecords() {
 		im.seen++
-		im.bytes += proto.Size(rec)
-		im.pending = append(im.pending, record{rec, im.seen})
-		if len(im.pending) >= importBatch || im.bytes >= maxPendingBytes {
-			if err := im.flush(ctx); err != nil {
-				return err
-			}
+		if err := im.Importer.take(ctx, &im.pending, newRecord(rec, im.seen), proto.Size(rec), &im.stored); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-func (im *incoming) flush(ctx context.Context) error {
-	batch := im.pending
-	im.pending, im.bytes = nil, 0
-	return im.put(ctx, batch, &im.stored)
-}
+func (im *incoming) flush(ctx context.Context) error { return im.put(ctx, &im.pending, &im.stored) }
 
 // told is the error of an import, with the record that is to blame.
 func (im *incoming) told(err error) error {

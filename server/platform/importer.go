@@ -11,12 +11,12 @@ import (
 
 	"github.com/moderato-live/moderato/ent"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
+	"github.com/moderato-live/moderato/server/fault"
 	"github.com/moderato-live/moderato/server/jsonapi"
 	"github.com/moderato-live/moderato/server/store"
 )
 
 const (
-	importBatch   = 1000
 	maxImportLine = 1 << 20
 )
 
@@ -27,11 +27,27 @@ type LineError struct {
 	Err  error
 }
 
-// Error is the line and the reason.
-func (e *LineError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e.Err) }
+// Error is the line and the reason in words.
+func (e *LineError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Reason()) }
 
 // Unwrap is the reason.
 func (e *LineError) Unwrap() error { return e.Err }
+
+// Reason is the reason in words, for people.
+func (e *LineError) Reason() string {
+	var refused *fault.Error
+	if !errors.As(e.Err, &refused) {
+		return e.Err.Error()
+	}
+	if len(refused.Violations) == 0 {
+		return refused.Text()
+	}
+	violations := make([]string, len(refused.Violations))
+	for i, v := range refused.Violations {
+		violations[i] = v.Field + " " + v.Description
+	}
+	return strings.Join(violations, "; ") + "."
+}
 
 // Importer puts records into the store: state only, without events. What is
 // there under the same key is replaced, so an import can be repeated.
@@ -44,59 +60,55 @@ type Importer struct {
 	Progress func(records int)
 }
 
-// record is a Record with the line that it came from.
-type record struct {
-	*platformv1.Record
-	line int
-}
+// byteOrderMark is what some editors begin a file with.
+var byteOrderMark = []byte("\xef\xbb\xbf")
 
-// ImportLines reads JSON Lines and puts their records. Empty lines are skipped.
+// ImportLines reads JSON Lines and puts their records. Empty lines are skipped,
+// and so is a byte order mark before the first.
 func (im *Importer) ImportLines(ctx context.Context, r io.Reader) (records int, err error) {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(make([]byte, 0, 64<<10), maxImportLine)
-	batch := make([]record, 0, importBatch)
+	var b batch
 	line := 0
 	for lines.Scan() {
 		line++
-		text := bytes.TrimSpace(lines.Bytes())
-		if len(text) == 0 {
+		text := lines.Bytes()
+		if line == 1 {
+			text = bytes.TrimPrefix(text, byteOrderMark)
+		}
+		if text = bytes.TrimSpace(text); len(text) == 0 {
 			continue
 		}
-		rec, err := ParseRecord(text)
-		if err != nil {
-			return records, &LineError{line, err}
+		next := record{line: line}
+		if rec, err := ParseRecord(text); err != nil {
+			next.err = err
+		} else {
+			next = newRecord(rec, line)
 		}
-		batch = append(batch, record{rec, line})
-		if len(batch) == importBatch {
-			if err := im.put(ctx, batch, &records); err != nil {
-				return records, err
-			}
-			batch = batch[:0]
+		if err := im.take(ctx, &b, next, len(text), &records); err != nil {
+			return records, err
 		}
 	}
 	if errors.Is(lines.Err(), bufio.ErrTooLong) {
-		return records, &LineError{line + 1, fmt.Errorf("is longer than %d bytes", maxImportLine)}
+		tooLong := fmt.Errorf("is longer than %d bytes", maxImportLine)
+		return records, im.take(ctx, &b, record{line: line + 1, err: tooLong}, 0, &records)
 	}
 	if lines.Err() != nil {
 		return records, fmt.Errorf("read: %w", lines.Err())
 	}
-	return records, im.put(ctx, batch, &records)
+	return records, im.put(ctx, &b, &records)
 }
 
 // ImportRecords puts records that are not text; their lines are counted from 1.
 func (im *Importer) ImportRecords(ctx context.Context, all []*platformv1.Record) error {
 	records := 0
-	batch := make([]record, 0, importBatch)
+	var b batch
 	for i, rec := range all {
-		batch = append(batch, record{rec, i + 1})
-		if len(batch) == importBatch || i == len(all)-1 {
-			if err := im.put(ctx, batch, &records); err != nil {
-				return err
-			}
-			batch = batch[:0]
+		if err := im.take(ctx, &b, newRecord(rec, i+1), 0, &records); err != nil {
+			return err
 		}
 	}
-	return nil
+	return im.put(ctx, &b, &records)
 }
 
 // ParseRecord reads one line of an import.
@@ -121,19 +133,42 @@ func recordKinds() []string {
 	return kinds
 }
 
-// put stores a batch in one transaction.
-func (im *Importer) put(ctx context.Context, batch []record, records *int) error {
-	if len(batch) == 0 {
-		return nil
+// take adds a record to a batch, which is put when it is full.
+func (im *Importer) take(ctx context.Context, b *batch, rec record, bytes int, records *int) error {
+	if !b.accepts(rec) {
+		if err := im.put(ctx, b, records); err != nil {
+			return err
+		}
 	}
-	if err := again(im.Store, func() error { return im.putOnce(ctx, batch) }); err != nil {
-		return err
-	}
-	*records += len(batch)
-	if im.Progress != nil {
-		im.Progress(*records)
+	b.add(rec, bytes)
+	if b.isFull() {
+		return im.put(ctx, b, records)
 	}
 	return nil
+}
+
+// put stores a batch, and empties it.
+func (im *Importer) put(ctx context.Context, b *batch, records *int) error {
+	parts, err := b.parts(ctx, im.Store)
+	if err != nil {
+		return err
+	}
+	for _, part := range parts {
+		if err := im.putPart(ctx, part); err != nil {
+			return err
+		}
+		*records += len(part)
+		if im.Progress != nil {
+			im.Progress(*records)
+		}
+	}
+	b.clear()
+	return nil
+}
+
+// putPart stores records in one transaction.
+func (im *Importer) putPart(ctx context.Context, part []record) error {
+	return again(im.Store, func() error { return im.putOnce(ctx, part) })
 }
 
 func (im *Importer) putOnce(ctx context.Context, batch []record) error {
@@ -158,18 +193,18 @@ func (im *Importer) putOnce(ctx context.Context, batch []record) error {
 // batch puts records in their order, runs of follows at once.
 func (p putter) batch(ctx context.Context, batch []record) error {
 	for len(batch) > 0 {
-		run := 0
-		for run < len(batch) && batch[run].GetFollow() != nil {
-			run++
-		}
-		if run > 0 {
-			if err := p.follows(ctx, batch[:run]); err != nil {
+		if run := followsOf(batch); len(run) > 0 {
+			if err := p.follows(ctx, run); err != nil {
 				return err
 			}
-			batch = batch[run:]
+			batch = batch[len(run):]
 			continue
 		}
-		if err := p.put(ctx, batch[0].Record); err != nil {
+		err := batch[0].err
+		if err == nil {
+			err = p.put(ctx, batch[0].Record)
+		}
+		if err != nil {
 			return &LineError{batch[0].line, err}
 		}
 		batch = batch[1:]

@@ -29,14 +29,14 @@ func TestBadLineStopsTheImportWithItsNumberAndReason(t *testing.T) {
 		"missing id":               {`{"user": {"username": "x"}}`, "id is required"},
 		"malformed id":             {`{"user": {"id": "x", "username": "x"}}`, "id must be a UUID"},
 		"bad username":             {`{"user": {"id": "` + viewer + `", "username": "a b"}}`, "username must be 1 to 40 of"},
-		"taken username":           {`{"user": {"id": "` + newcomer.String() + `", "username": "INES"}}`, "USERNAME_TAKEN"},
+		"taken username":           {`{"user": {"id": "` + newcomer.String() + `", "username": "INES"}}`, "Another user has this username."},
 		"title too long":           {`{"channel": {"id": "` + owner + `", "title": "` + strings.Repeat("x", 141) + `"}}`, "title must be 1 to 140 characters"},
 		"no language":              {`{"channel": {"id": "` + owner + `", "title": "x", "lang": "english please"}}`, "lang must be a BCP 47"},
-		"unknown category":         {`{"channel": {"id": "` + owner + `", "title": "x", "categoryId": 99}}`, "CATEGORY_NOT_FOUND"},
-		"channel of no user":       {`{"channel": {"id": "` + servertest.Nobody.String() + `", "title": "x"}}`, "USER_NOT_FOUND"},
-		"role of no user":          {`{"role": {"channelId": "` + owner + `", "userId": "` + servertest.Nobody.String() + `", "role": "vip"}}`, "USER_NOT_FOUND"},
-		"role in no channel":       {`{"role": {"channelId": "` + viewer + `", "userId": "` + owner + `", "role": "vip"}}`, "CHANNEL_NOT_FOUND"},
-		"role of the owner":        {`{"role": {"channelId": "` + owner + `", "userId": "` + owner + `", "role": "vip"}}`, "TARGET_IS_CHANNEL"},
+		"unknown category":         {`{"channel": {"id": "` + owner + `", "title": "x", "categoryId": 99}}`, "There is no category with this id."},
+		"channel of no user":       {`{"channel": {"id": "` + servertest.Nobody.String() + `", "title": "x"}}`, "There is no such user."},
+		"role of no user":          {`{"role": {"channelId": "` + owner + `", "userId": "` + servertest.Nobody.String() + `", "role": "vip"}}`, "There is no such user."},
+		"role in no channel":       {`{"role": {"channelId": "` + viewer + `", "userId": "` + owner + `", "role": "vip"}}`, "There is no channel with this id."},
+		"role of the owner":        {`{"role": {"channelId": "` + owner + `", "userId": "` + owner + `", "role": "vip"}}`, "This cannot be done to the owner of the channel."},
 		"unknown role":             {`{"role": {"channelId": "` + owner + `", "userId": "` + viewer + `", "role": "king"}}`, "role must be one of moderator, vip, og"},
 		"message without its time": {`{"message": {"id": "` + newcomer.String() + `", "channelId": "` + owner + `", "userId": "` + viewer + `", "text": "x"}}`, "sentAt is required"},
 		"message of a bad time":    {`{"message": {"sentAt": "yesterday"}}`, "message.sentAt"},
@@ -44,24 +44,24 @@ func TestBadLineStopsTheImportWithItsNumberAndReason(t *testing.T) {
 			`{"grant": {"clientId": "dashboard", "userId": "` + viewer + `", "scopes": ["all"]}}`, "scopes[0] must be one of users.read",
 		},
 		"grant to no client":                      {`{"grant": {"clientId": "nobody", "userId": "` + viewer + `", "scopes": []}}`, "nobody"},
-		"follow of the own channel":               {`{"follow": {"channelId": "` + owner + `", "userId": "` + owner + `"}}`, "TARGET_IS_CHANNEL"},
-		"follow of no channel":                    {`{"follow": {"channelId": "` + viewer + `", "userId": "` + owner + `"}}`, "CHANNEL_NOT_FOUND"},
-		"follow of no user":                       {`{"follow": {"channelId": "` + owner + `", "userId": "` + servertest.Nobody.String() + `"}}`, "USER_NOT_FOUND"},
+		"follow of the own channel":               {`{"follow": {"channelId": "` + owner + `", "userId": "` + owner + `"}}`, "This cannot be done to the owner of the channel."},
+		"follow of no channel":                    {`{"follow": {"channelId": "` + viewer + `", "userId": "` + owner + `"}}`, "There is no channel with this id."},
+		"follow of no user":                       {`{"follow": {"channelId": "` + owner + `", "userId": "` + servertest.Nobody.String() + `"}}`, "There is no such user."},
 		"follow without a user":                   {`{"follow": {"channelId": "` + owner + `"}}`, "userId is required"},
 		"subscription without an end":             {`{"subscription": {"channelId": "` + owner + `", "userId": "` + viewer + `"}}`, "expiresAt is required"},
 		"subscription that ends before it begins": {`{"subscription": {"channelId": "` + owner + `", "userId": "` + viewer + `", "subscribedAt": "2026-02-01T00:00:00Z", "expiresAt": "2026-01-01T00:00:00Z"}}`, "expiresAt must be after subscribedAt"},
 		"subscription renewed below 0":            {`{"subscription": {"channelId": "` + owner + `", "userId": "` + viewer + `", "expiresAt": "2036-01-01T00:00:00Z", "renewCount": -1}}`, "renewCount must be 0 to 9007199254740991"},
 		"stream without its start":                {`{"stream": {"channelId": "` + owner + `", "title": "x"}}`, "startedAt is required"},
 		"stream that ends before it begins":       {`{"stream": {"channelId": "` + owner + `", "title": "x", "startedAt": "2026-02-01T00:00:00Z", "endedAt": "2026-01-01T00:00:00Z"}}`, "endedAt must not be before startedAt"},
-		"stream in no category":                   {`{"stream": {"channelId": "` + owner + `", "title": "x", "startedAt": "2026-02-01T00:00:00Z", "categoryId": 99}}`, "CATEGORY_NOT_FOUND"},
-		"clip of no creator":                      {`{"clip": {"clipId": "` + viewer + `", "channelId": "` + owner + `", "creatorId": "` + servertest.Nobody.String() + `", "title": "x"}}`, "USER_NOT_FOUND"},
+		"stream in no category":                   {`{"stream": {"channelId": "` + owner + `", "title": "x", "startedAt": "2026-02-01T00:00:00Z", "categoryId": 99}}`, "There is no category with this id."},
+		"clip of no creator":                      {`{"clip": {"clipId": "` + viewer + `", "channelId": "` + owner + `", "creatorId": "` + servertest.Nobody.String() + `", "title": "x"}}`, "There is no such user."},
 		"VOD without its times":                   {`{"vod": {"id": "` + viewer + `", "channelId": "` + owner + `", "title": "x"}}`, "startedAt is required; endedAt is required"},
 		"vote of nothing":                         {`{"vote": {"id": "` + viewer + `", "channelId": "` + owner + `", "username": "x", "amount": 0}}`, "amount must be 1 or more"},
 		"vote of a week below 0":                  {`{"vote": {"id": "` + viewer + `", "channelId": "` + owner + `", "username": "x", "amount": 1, "epoch": -1}}`, "epoch must be 0 or more"},
 		"activity of an unknown kind":             {`{"activity": {"channelId": "` + owner + `", "key": "k", "type": "raid", "info": {"userId": "` + viewer + `"}}}`, "type must be one of follower"},
 		"activity about nobody":                   {`{"activity": {"channelId": "` + owner + `", "key": "k", "type": "vote", "info": {}}}`, "info.userId is required"},
 		"category 0":                              {`{"category": {"id": 0, "name": "x", "slug": "x"}}`, "id must be 1 or more"},
-		"category under no other":                 {`{"category": {"id": 5, "parentId": 99, "name": "x", "slug": "x"}}`, "CATEGORY_NOT_FOUND"},
+		"category under no other":                 {`{"category": {"id": 5, "parentId": 99, "name": "x", "slug": "x"}}`, "There is no category with this id."},
 	}
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		importer := platform.Importer{Store: s.Store}
@@ -141,6 +141,41 @@ func TestLineThatIsTooLongIsTold(t *testing.T) {
 		var line *platform.LineError
 		if !errors.As(err, &line) || line.Line != 2 {
 			t.Errorf("got %v, want line 2", err)
+		}
+	})
+}
+
+func TestAByteOrderMarkIsSkippedAtTheStartAlone(t *testing.T) {
+	const mark = "\ufeff"
+	category := `{"category": {"id": 5, "name": "n", "slug": "s"}}`
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		importer := platform.Importer{Store: s.Store}
+		for text, want := range map[string]int{mark + category: 1, mark: 0, mark + "\n" + category + "\n": 1} {
+			if records, err := importer.ImportLines(context.Background(), strings.NewReader(text)); err != nil || records != want {
+				t.Errorf("%q: %d records (%v), want %d", text, records, err, want)
+			}
+		}
+		for text, want := range map[string]int{category + "\n" + mark + category: 2, mark + mark + category: 1} {
+			_, err := importer.ImportLines(context.Background(), strings.NewReader(text))
+			var line *platform.LineError
+			if !errors.As(err, &line) || line.Line != want {
+				t.Errorf("%q: got %v, want line %d", text, err, want)
+			}
+		}
+	})
+}
+
+func TestABatchOfLongLinesHasFewer(t *testing.T) {
+	const lines, bytes = 40, 1_000_000
+	line := `{"category": {"id": 5, "name": "n", "slug": "s"` + strings.Repeat(" ", bytes) + "}}\n"
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		var progress []int
+		importer := platform.Importer{Store: s.Store, Progress: func(n int) { progress = append(progress, n) }}
+		if _, err := importer.ImportLines(context.Background(), strings.NewReader(strings.Repeat(line, lines))); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([]int{17, 34, 40}, progress); diff != "" {
+			t.Errorf("progress (-want +got):\n%s", diff)
 		}
 	})
 }

@@ -19,7 +19,8 @@ type sqliteDialect struct{}
 // openSQLite opens one connection that writes and a pool that reads: SQLite
 // takes one writer at a time, and a queue in the process is fairer and cheaper
 // than its busy handler, which remains for other processes on the same file.
-func openSQLite(ctx context.Context, u URL) (*Store, error) {
+// The pragmas, as name(value), are for the one that writes.
+func openSQLite(ctx context.Context, u URL, pragmas ...string) (*Store, error) {
 	open := func(connections int, options url.Values) (*sql.DB, error) {
 		options.Add("_pragma", "busy_timeout(10000)")
 		options.Add("_pragma", "journal_mode(WAL)")
@@ -34,7 +35,7 @@ func openSQLite(ctx context.Context, u URL) (*Store, error) {
 		return db, nil
 	}
 	// The tables have no foreign keys; ent compares schemas only with them on.
-	write, err := open(1, url.Values{"_txlock": {"immediate"}, "_pragma": {"foreign_keys(1)"}})
+	write, err := open(1, url.Values{"_txlock": {"immediate"}, "_pragma": append([]string{"foreign_keys(1)"}, pragmas...)})
 	if err != nil {
 		return nil, err
 	}
@@ -51,6 +52,16 @@ func openSQLite(ctx context.Context, u URL) (*Store, error) {
 		return nil, fmt.Errorf("sqlite: %w", err)
 	}
 	return newStore(sqliteDialect{}, entdialect.SQLite, read, write), nil
+}
+
+// OpenForImport is Open for a process that does nothing but write much. On SQLite
+// it has memory for it, which a server would keep for good.
+func OpenForImport(ctx context.Context, url URL) (*Store, error) {
+	return open(ctx, url, statementTimeout,
+		"cache_size(-32768)",        // KiB: what a batch changes is all over the indexes
+		"wal_autocheckpoint(16384)", // pages: 64 MiB of them, most of which the next batches change again
+		"temp_store(2)",             // what undoes one statement stays in memory
+	)
 }
 
 func (sqliteDialect) name() string { return entdialect.SQLite }

@@ -45,12 +45,12 @@ func Open(ctx context.Context, url URL) (*Store, error) {
 func OpenWithoutBound(ctx context.Context, url URL) (*Store, error) { return open(ctx, url, 0) }
 
 // open connects with a bound for each statement, where the server has one; 0 is
-// none.
-func open(ctx context.Context, url URL, timeout time.Duration) (*Store, error) {
+// none. The pragmas are for SQLite.
+func open(ctx context.Context, url URL, timeout time.Duration, pragmas ...string) (*Store, error) {
 	var s *Store
 	var err error
 	if url.Path != "" {
-		s, err = openSQLite(ctx, url)
+		s, err = openSQLite(ctx, url, pragmas...)
 	} else {
 		s, err = openMySQL(ctx, url, timeout)
 	}

@@ -1,0 +1,27 @@
+package store_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/store/storetest"
+)
+
+func TestAnImportHasMoreMemoryThanAServer(t *testing.T) {
+	url := storetest.SQLite(t)
+	cacheSize := func(open func(context.Context, store.URL) (*store.Store, error)) (size int) {
+		s, err := open(context.Background(), url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		if err := s.DB().QueryRowContext(context.Background(), "PRAGMA cache_size").Scan(&size); err != nil {
+			t.Fatal(err)
+		}
+		return -size
+	}
+	if server, load := cacheSize(store.Open), cacheSize(store.OpenForImport); server > 4096 || load != 32768 {
+		t.Errorf("a server has a cache of %d KiB, an import one of %d", server, load)
+	}
+}
