@@ -61,6 +61,7 @@ func BenchmarkInsertFollows(b *testing.B) {
 		if err != nil {
 			return err
 		}
+		defer func() { _ = insert.Close() }()
 		for some := range slices.Chunk(rows, perStatement) {
 			if _, err := insert.ExecContext(ctx, slices.Concat(some...)...); err != nil {
 				return err
