@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	entdialect "entgo.io/ent/dialect"
+	"github.com/cenkalti/backoff/v5"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 )
@@ -46,7 +47,7 @@ func openSQLite(ctx context.Context, u URL, pragmas ...string) (*Store, error) {
 	}
 	// The writer creates the file and turns WAL on before a reader, which may
 	// not, gets there.
-	if err := write.PingContext(ctx); err != nil {
+	if err := firstPing(ctx, write); err != nil {
 		_ = write.Close()
 		_ = read.Close()
 		return nil, fmt.Errorf("sqlite: %w", err)
@@ -62,6 +63,19 @@ func OpenForImport(ctx context.Context, url URL) (*Store, error) {
 		"wal_autocheckpoint(16384)", // pages: 64 MiB of them, most of which the next batches change again
 		"temp_store(2)",             // what undoes one statement stays in memory
 	)
+}
+
+// firstPing opens the file. Two who turn WAL on at the same moment are in each
+// other's way, and SQLite does not wait for that as it does for locks.
+func firstPing(ctx context.Context, db *sql.DB) error {
+	_, err := backoff.Retry(ctx, func() (struct{}, error) {
+		err := db.PingContext(ctx)
+		if err != nil && (sqliteDialect{}).retryCause(err) == "" {
+			return struct{}{}, backoff.Permanent(err)
+		}
+		return struct{}{}, err
+	}, backoff.WithMaxElapsedTime(maxRetryTime))
+	return err
 }
 
 func (sqliteDialect) name() string { return entdialect.SQLite }
