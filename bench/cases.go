@@ -1,0 +1,301 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+)
+
+// world is a store with the data set of reads, both servers on it, and the
+// requests to send to them.
+type world struct {
+	store           string
+	moderato, floor *server
+	service         credentials
+	owners          []credentials // of each followed channel's owner
+	// cursors are of pages that exist: those of Moderato and of the floor for the
+	// same page. The first page of a list has empty ones.
+	followers []page
+	channels  []page
+}
+
+// page is a page of a list of some channel or category.
+type page struct {
+	of              int
+	cursor, byFloor string
+}
+
+// cursorOf is the page's cursor as a server has it.
+func (p page) cursorOf(s *server) string {
+	if s.name == "floor" {
+		return p.byFloor
+	}
+	return p.cursor
+}
+
+func (b *bench) openWorld(ctx context.Context, store string) (*world, error) {
+	db, err := b.database(ctx, store, &reads)
+	if err != nil {
+		return nil, err
+	}
+	w := &world{store: store}
+	if w.service, err = b.serviceToken(ctx, db); err != nil {
+		return nil, err
+	}
+	if w.moderato, err = b.startModerato(ctx, db); err != nil {
+		return nil, err
+	}
+	if w.floor, err = b.startFloor(ctx, db); err != nil {
+		return nil, err
+	}
+	if w.owners, err = issueOwners(ctx, w.moderato, w.service, ownedChannels); err != nil {
+		return nil, err
+	}
+	if err := w.findPages(ctx); err != nil {
+		return nil, err
+	}
+	return w, w.compare(ctx)
+}
+
+// issueOwners issues a token to the owner of each of the first channels.
+func issueOwners(ctx context.Context, s *server, service credentials, owners int) ([]credentials, error) {
+	conns, closeAll, err := dial(ctx, s, 1)
+	if err != nil {
+		return nil, err
+	}
+	defer closeAll()
+	ctx = service.outgoing(ctx)
+	var tokens []credentials
+	for n := range owners {
+		issued, err := platformv1.NewAccessServiceClient(conns[0]).IssueToken(ctx, &platformv1.IssueTokenRequest{
+			Kind: platformv1.TokenKind_TOKEN_KIND_USER, ClientId: benchClient, UserId: id(n),
+			Scopes: []string{"channel.moderate", "users.read"}, Lifetime: durationpb.New(24 * time.Hour),
+		})
+		if err != nil {
+			return nil, fmt.Errorf("issue token: %w", err)
+		}
+		tokens = append(tokens, credentials{benchClient, issued.GetToken()})
+	}
+	return tokens, nil
+}
+
+// findPages walks through the lists for the cursors of their pages, in an order
+// in which neighbours have nothing to do with each other.
+func (w *world) findPages(ctx context.Context) error {
+	const perCategory = 20
+	conns, closeAll, err := dial(ctx, w.moderato, 1)
+	if err != nil {
+		return err
+	}
+	defer closeAll()
+	client := moderatov1.NewChannelsServiceClient(conns[0])
+	for c := range reads.followed {
+		next := page{of: c}
+		for {
+			w.followers = append(w.followers, next)
+			res, err := client.ListFollowers(w.owners[c].outgoing(ctx), &moderatov1.ListFollowersRequest{ChannelId: id(c), Cursor: next.cursor})
+			if err != nil {
+				return fmt.Errorf("list followers: %w", err)
+			}
+			if next.cursor = res.GetPagination().GetCursor(); next.cursor == "" {
+				break
+			}
+			last := res.GetRows()[len(res.GetRows())-1]
+			next.byFloor = fmt.Sprintf("%d.%s", last.GetFollowedAt().AsTime().UnixMilli(), last.GetId())
+		}
+	}
+	for c := range reads.categories {
+		next := page{of: c + 1}
+		for range perCategory {
+			w.channels = append(w.channels, next)
+			res, err := client.ListChannels(w.owners[c].outgoing(ctx), &moderatov1.ListChannelsRequest{CategoryId: []int64{int64(c) + 1}, Cursor: next.cursor})
+			if err != nil {
+				return fmt.Errorf("list channels: %w", err)
+			}
+			next.cursor = res.GetPagination().GetCursor()
+			last := res.GetRows()[len(res.GetRows())-1]
+			next.byFloor = floorChannelCursor(last)
+		}
+	}
+	shuffle := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // the same in each run
+	for _, pages := range [][]page{w.followers, w.channels} {
+		shuffle.Shuffle(len(pages), func(i, j int) { pages[i], pages[j] = pages[j], pages[i] })
+	}
+	return nil
+}
+
+// floorChannelCursor is the floor's cursor after a channel: the data set knows
+// how many watch it.
+func floorChannelCursor(c *moderatov1.Channel) string {
+	var n int
+	_, _ = fmt.Sscanf(c.GetTitle(), "Channel %d", &n)
+	isLive, viewers := 0, 0
+	if c.GetIsLive() {
+		isLive, viewers = 1, n/10%5000
+	}
+	return fmt.Sprintf("%d.%d.%s", isLive, viewers, c.GetId())
+}
+
+// readCase is a read that is compared with the floor's.
+type readCase struct {
+	name string
+	// path is the nth request over REST; nil: it is not there.
+	path func(w *world, s *server, n int) string
+	// call makes the nth request over gRPC.
+	call func(ctx context.Context, conn *grpc.ClientConn, w *world, s *server, n int) (any, error)
+	// by is whose channel the nth request is about, who makes it; nil: the platform.
+	by func(w *world, n int) int
+	// requests is how many different ones there are.
+	requests func(w *world) int
+	// targets are of the ratio, by store.
+	targets map[string]float64
+	// everywhere: with 1, 32 and 256 connections, else with 32.
+	everywhere bool
+}
+
+var readCases = []readCase{
+	{
+		name: "followers page (20 of 100,000)",
+		path: func(w *world, s *server, n int) string {
+			p := w.followers[n]
+			return "/v1/channels/followers?channelId=" + id(p.of) + "&cursor=" + p.cursorOf(s)
+		},
+		call: func(ctx context.Context, conn *grpc.ClientConn, w *world, s *server, n int) (any, error) {
+			p := w.followers[n]
+			return moderatov1.NewChannelsServiceClient(conn).ListFollowers(ctx, &moderatov1.ListFollowersRequest{ChannelId: id(p.of), Cursor: p.cursorOf(s)})
+		},
+		by:         func(w *world, n int) int { return w.followers[n].of },
+		requests:   func(w *world) int { return len(w.followers) },
+		targets:    map[string]float64{"sqlite": 0.9, "mariadb": 1},
+		everywhere: true,
+	},
+	{
+		name: "channels page (20 of 100,000, by category)",
+		path: func(w *world, s *server, n int) string {
+			p := w.channels[n]
+			return fmt.Sprintf("/v1/channels?%s=%d&cursor=%s", url.QueryEscape("categoryId[]"), p.of, p.cursorOf(s))
+		},
+		call: func(ctx context.Context, conn *grpc.ClientConn, w *world, s *server, n int) (any, error) {
+			p := w.channels[n]
+			return moderatov1.NewChannelsServiceClient(conn).ListChannels(ctx, &moderatov1.ListChannelsRequest{CategoryId: []int64{int64(p.of)}, Cursor: p.cursorOf(s)})
+		},
+		by:       func(_ *world, n int) int { return n % ownedChannels },
+		requests: func(w *world) int { return len(w.channels) },
+		targets:  map[string]float64{"sqlite": 0.9, "mariadb": 0.9},
+	},
+	{
+		name: "stats",
+		path: func(_ *world, _ *server, n int) string { return "/v1/channels/stats?channelId=" + id(n) },
+		call: func(ctx context.Context, conn *grpc.ClientConn, _ *world, _ *server, n int) (any, error) {
+			return moderatov1.NewChannelsServiceClient(conn).GetStats(ctx, &moderatov1.GetStatsRequest{ChannelId: id(n)})
+		},
+		by:       func(_ *world, n int) int { return n },
+		requests: func(*world) int { return ownedChannels },
+		targets:  map[string]float64{"sqlite": 0.9, "mariadb": 0.9},
+	},
+	{
+		name: "moderators (10)",
+		path: func(_ *world, _ *server, n int) string { return "/v1/moderation/moderators?channelId=" + id(n) },
+		call: func(ctx context.Context, conn *grpc.ClientConn, _ *world, _ *server, n int) (any, error) {
+			return moderatov1.NewModerationServiceClient(conn).ListModerators(ctx, &moderatov1.ListModeratorsRequest{ChannelId: id(n)})
+		},
+		by:       func(_ *world, n int) int { return n },
+		requests: func(*world) int { return ownedChannels },
+		targets:  map[string]float64{"sqlite": 0.9, "mariadb": 0.9},
+	},
+	{
+		name: "GetStanding",
+		call: func(ctx context.Context, conn *grpc.ClientConn, _ *world, _ *server, n int) (any, error) {
+			return platformv1.NewChatServiceClient(conn).GetStanding(ctx, &platformv1.GetStandingRequest{
+				ChannelId: id(n % ownedChannels), UserId: id(reads.person(n%ownedChannels, n)),
+			})
+		},
+		requests:   func(*world) int { return 50_000 },
+		targets:    map[string]float64{"sqlite": 0.9, "mariadb": 0.9},
+		everywhere: true,
+	},
+}
+
+// caller is who makes the nth request.
+func (c readCase) caller(w *world, n int) credentials {
+	if c.by == nil {
+		return w.service
+	}
+	return w.owners[c.by(w, n)]
+}
+
+// lines are the requests for wrk.
+func (c readCase) lines(w *world, s *server) []string {
+	lines := make([]string, c.requests(w))
+	for n := range lines {
+		lines[n] = c.path(w, s, n) + " " + c.caller(w, n).token
+	}
+	return lines
+}
+
+func (c readCase) rpc(w *world) load {
+	requests := c.requests(w)
+	return rpcLoad(func(ctx context.Context, conn *grpc.ClientConn, s *server, n int) error {
+		n %= requests
+		_, err := c.call(c.caller(w, n).outgoing(ctx), conn, w, s, n)
+		return err
+	})
+}
+
+// compare makes sure that the floor answers what Moderato answers: else the
+// ratio would say nothing.
+func (w *world) compare(ctx context.Context) error {
+	for _, c := range readCases {
+		for n := range min(10, c.requests(w)) {
+			var answers []string
+			for _, s := range []*server{w.moderato, w.floor} {
+				text, err := c.answer(ctx, w, s, n)
+				if err != nil {
+					return fmt.Errorf("%s of %s: %w", c.name, s.name, err)
+				}
+				answers = append(answers, text)
+			}
+			if answers[0] != answers[1] {
+				return fmt.Errorf("%s: the floor answers\n%s\nand Moderato\n%s", c.name, answers[1], answers[0])
+			}
+		}
+	}
+	return nil
+}
+
+// answer is what a server answers over both faces, but for cursors, which each
+// writes in its own way.
+func (c readCase) answer(ctx context.Context, w *world, s *server, n int) (string, error) {
+	var text []byte
+	if c.path != nil {
+		by := c.caller(w, n)
+		var err error
+		text, err = get(ctx, "http://"+s.http+c.path(w, s, n), map[string]string{"client-id": by.client, "authorization": "Bearer " + by.token})
+		if err != nil {
+			return "", err
+		}
+	}
+	conns, closeAll, err := dial(ctx, s, 1)
+	if err != nil {
+		return "", err
+	}
+	defer closeAll()
+	message, err := c.call(c.caller(w, n).outgoing(ctx), conns[0], w, s, n)
+	if err != nil {
+		return "", err
+	}
+	encoded, err := json.Marshal(message)
+	lines := strings.FieldsFunc(string(text)+"\n"+string(encoded), func(r rune) bool { return r == ',' })
+	return strings.Join(slices.DeleteFunc(lines, func(l string) bool { return strings.Contains(l, `"pagination"`) }), ","), err
+}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+)
+
+// rpc serves the reads of ChannelsService.
+type rpc struct {
+	moderatov1.UnimplementedChannelsServiceServer
+	*tables
+}
+
+func stamp(ms int64) *timestamppb.Timestamp { return timestamppb.New(time.UnixMilli(ms)) }
+
+func (r *rpc) ListFollowers(ctx context.Context, req *moderatov1.ListFollowersRequest) (*moderatov1.ListFollowersResponse, error) {
+	id, err := uuid.Parse(req.GetChannelId())
+	if err != nil {
+		return nil, err
+	}
+	result := &moderatov1.ListFollowersResponse{Rows: make([]*moderatov1.AudienceMember, 0, pageSize)}
+	now := time.Now().UnixMilli()
+	next, err := r.readFollowers(ctx, id, req.GetCursor(), func(f *follower) {
+		info := &moderatov1.SubscriptionInfo{RenewCount: f.renewals, StreakCount: f.streak}
+		info.IsSubscriber = f.isActive != nil && *f.isActive && now < *f.expires
+		info.HadSubscriptionBefore = f.isActive != nil && (!info.GetIsSubscriber() || *f.renewals > 0)
+		if info.GetIsSubscriber() {
+			info.SubscribedAt, info.ExpiresAt = stamp(*f.subscribedAt), stamp(*f.expires)
+		}
+		result.Rows = append(result.Rows, &moderatov1.AudienceMember{
+			Id: f.id.String(), DisplayName: f.displayName, Slug: f.slug, AvatarUrl: f.url,
+			IsFollower: true, FollowedAt: stamp(f.at), SubscriptionInfo: info,
+		})
+	})
+	result.Pagination = &moderatov1.Pagination{Cursor: next}
+	return result, err
+}
+
+func (r *rpc) ListChannels(ctx context.Context, req *moderatov1.ListChannelsRequest) (*moderatov1.ListChannelsResponse, error) {
+	result := &moderatov1.ListChannelsResponse{Rows: make([]*moderatov1.Channel, 0, pageSize)}
+	count, next, err := r.readChannels(ctx, req.GetCategoryId()[0], req.GetCursor(), func(c *channel) {
+		result.Rows = append(result.Rows, &moderatov1.Channel{
+			Id: c.id.String(), Title: c.title, DisplayName: c.displayName, Bio: c.bio, Slug: c.slug, AvatarUrl: c.url,
+			Lang: c.lang, IsLive: c.isLive, FollowerCount: c.followers,
+			Category: &moderatov1.ChannelCategory{Id: c.category, Name: c.categoryName, Slug: c.categorySlug, ImageUrl: c.categoryURL},
+		})
+	})
+	result.Count, result.Pagination = count, &moderatov1.Pagination{Cursor: next}
+	return result, err
+}
+
+func (r *rpc) GetStats(ctx context.Context, req *moderatov1.GetStatsRequest) (*moderatov1.GetStatsResponse, error) {
+	id, err := uuid.Parse(req.GetChannelId())
+	if err != nil {
+		return nil, err
+	}
+	followers, subscribers, viewers, err := r.readStats(ctx, id)
+	return &moderatov1.GetStatsResponse{FollowerCount: followers, SubscriberCount: subscribers, ViewerCount: viewers}, err
+}
+
+// chat serves the standing of a user.
+type chat struct {
+	platformv1.UnimplementedChatServiceServer
+	*tables
+}
+
+func (c chat) GetStanding(ctx context.Context, req *platformv1.GetStandingRequest) (*platformv1.GetStandingResponse, error) {
+	channelID, err := uuid.Parse(req.GetChannelId())
+	if err != nil {
+		return nil, err
+	}
+	userID, err := uuid.Parse(req.GetUserId())
+	if err != nil {
+		return nil, err
+	}
+	s, err := c.readStanding(ctx, channelID, userID)
+	if err != nil {
+		return nil, err
+	}
+	result := &platformv1.GetStandingResponse{IsBanned: s.bannedAt != nil}
+	if s.bannedAt != nil {
+		result.BannedAt = stamp(*s.bannedAt)
+	}
+	if s.muteExpiresAt != nil && s.now < *s.muteExpiresAt {
+		result.MuteExpiresAt = stamp(*s.muteExpiresAt)
+	}
+	result.CanPost = !result.GetIsBanned() && result.GetMuteExpiresAt() == nil
+	for i, is := range []bool{userID == channelID, s.isModerator, s.isVIP, s.isOG} {
+		if is {
+			result.Roles = append(result.Roles, platformv1.Role(i+1)) //nolint:gosec // of four roles
+		}
+	}
+	return result, nil
+}

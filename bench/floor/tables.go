@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"net/url"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+	_ "modernc.org/sqlite" // the driver
+)
+
+// tables are Moderato's, with the statements that the floor runs on them.
+type tables struct {
+	read, write *sql.DB
+	forUpdate   string
+	now         string
+
+	followers, channels, channelsAfter, count, stats, moderators, standing *sql.Stmt
+}
+
+// open connects as Moderato does: the same pools, isolation and durability.
+func open(ctx context.Context, db string) (*tables, error) {
+	t := &tables{}
+	var err error
+	isSQLite := strings.HasPrefix(db, "sqlite:")
+	if isSQLite {
+		err = t.openSQLite(strings.TrimPrefix(db, "sqlite:"))
+	} else {
+		err = t.openMySQL(db)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return t, t.prepare(ctx, isSQLite)
+}
+
+func (t *tables) openSQLite(path string) error {
+	const common = "?_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)"
+	var err error
+	if t.write, err = sql.Open("sqlite", "file:"+path+common+"&_txlock=immediate"); err != nil {
+		return fmt.Errorf("sqlite: %w", err)
+	}
+	if t.read, err = sql.Open("sqlite", "file:"+path+common+"&_pragma=query_only(1)"); err != nil {
+		return fmt.Errorf("sqlite: %w", err)
+	}
+	pool(t.write, 1)
+	pool(t.read, max(4, 2*runtime.NumCPU()))
+	t.now = "CAST(ROUND(unixepoch('subsec') * 1000) AS INTEGER)"
+	return nil
+}
+
+func (t *tables) openMySQL(db string) error {
+	u, err := url.Parse(db)
+	if err != nil {
+		return fmt.Errorf("mysql: %w", err)
+	}
+	config := mysql.NewConfig()
+	config.Net, config.Addr, config.User, config.DBName = "tcp", u.Host, u.User.Username(), strings.TrimPrefix(u.Path, "/")
+	config.Passwd, _ = u.User.Password()
+	config.Collation = "utf8mb4_bin"
+	config.ClientFoundRows = true
+	config.InterpolateParams = true // the statements of writes; those of reads are prepared
+	config.Params = map[string]string{"tx_isolation": "'READ-COMMITTED'"}
+	connector, err := mysql.NewConnector(config)
+	if err != nil {
+		return fmt.Errorf("mysql: %w", err)
+	}
+	t.read = sql.OpenDB(connector)
+	t.write = t.read
+	pool(t.read, 64)
+	t.forUpdate = " FOR UPDATE"
+	t.now = "CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS SIGNED)"
+	return nil
+}
+
+func pool(db *sql.DB, connections int) {
+	db.SetMaxOpenConns(connections)
+	db.SetMaxIdleConns(connections)
+	db.SetConnMaxLifetime(5 * time.Minute)
+}
+
+func (t *tables) prepare(ctx context.Context, isSQLite bool) error {
+	byIndex, afterPlace := " FORCE INDEX (follow_channel_id_followed_at_user_id)", "(followed_at < ?1 OR (followed_at = ?1 AND user_id < ?2))"
+	if isSQLite {
+		byIndex, afterPlace = " INDEXED BY follow_channel_id_followed_at_user_id", "(followed_at, user_id) < (?1, ?2)"
+	}
+	// The place's instant is given twice where the comparison of a pair would not
+	// be read from the index.
+	afterPlace = strings.NewReplacer("?1", "?", "?2", "?").Replace(afterPlace)
+	page := func(ranges ...string) string {
+		var parts []string
+		for i, r := range ranges {
+			parts = append(parts, fmt.Sprintf("SELECT * FROM (SELECT is_live, viewer_count, id FROM channels WHERE category_id = ? AND %s"+
+				" ORDER BY is_live DESC, viewer_count DESC, id DESC LIMIT ?) r%d", r, i))
+		}
+		return `SELECT k.is_live, k.viewer_count, k.id, c.title, c.bio, c.lang, c.follower_count, c.category_id,
+				u.display_name, u.slug, u.avatar_url, g.name, g.slug, g.image_url
+			FROM (` + strings.Join(parts, " UNION ALL ") + `) k
+			JOIN channels c ON c.id = k.id JOIN users u ON u.id = k.id JOIN categories g ON g.id = c.category_id
+			ORDER BY k.is_live DESC, k.viewer_count DESC, k.id DESC LIMIT ?`
+	}
+	for text, s := range map[string]**sql.Stmt{
+		`SELECT f.followed_at, f.user_id, u.display_name, u.slug, u.avatar_url,
+				s.is_active, s.subscribed_at, s.expires_at, s.renew_count, s.streak_count
+			FROM (SELECT channel_id, user_id, followed_at FROM follows` + byIndex + `
+				WHERE channel_id = ? AND ` + afterPlace + ` ORDER BY followed_at DESC, user_id DESC LIMIT ?) f
+			JOIN users u ON u.id = f.user_id
+			LEFT JOIN subscriptions s ON s.channel_id = f.channel_id AND s.user_id = f.user_id
+			ORDER BY f.followed_at DESC, f.user_id DESC`: &t.followers,
+		page("is_live = ?", "is_live = ?"): &t.channels,
+		page("is_live = ? AND viewer_count = ? AND id < ?", "is_live = ? AND viewer_count < ?", "is_live = ?"): &t.channelsAfter,
+		`SELECT (SELECT COALESCE(SUM(count), 0) FROM channel_counts WHERE id IN (?, ?))
+			+ (SELECT COALESCE(SUM(delta), 0) FROM channel_count_deltas WHERE count_id IN (?, ?))`: &t.count,
+		`SELECT c.follower_count, c.viewer_count, c.subscriber_count -
+				(SELECT COUNT(*) FROM subscriptions s WHERE s.channel_id = c.id AND s.is_active = ? AND s.expires_at <= ?)
+			FROM channels c WHERE c.id = ?`: &t.stats,
+		`SELECT u.id, u.display_name, u.slug, u.avatar_url FROM roles r JOIN users u ON u.id = r.user_id
+			WHERE r.channel_id = ? AND r.role = 'moderator' ORDER BY r.created_at, r.user_id`: &t.moderators,
+		`SELECT ` + t.now + `, EXISTS (SELECT 1 FROM channels WHERE id = ?), EXISTS (SELECT 1 FROM users WHERE id = ?),
+				(SELECT banned_at FROM bans WHERE channel_id = ? AND user_id = ?),
+				(SELECT expires_at FROM mutes WHERE channel_id = ? AND user_id = ?),
+				COALESCE((SELECT generation FROM message_generations WHERE channel_id = ? AND user_id = ?), 0),
+				EXISTS (SELECT 1 FROM roles WHERE channel_id = ? AND user_id = ? AND role = 'moderator'),
+				EXISTS (SELECT 1 FROM roles WHERE channel_id = ? AND user_id = ? AND role = 'vip'),
+				EXISTS (SELECT 1 FROM roles WHERE channel_id = ? AND user_id = ? AND role = 'og')`: &t.standing,
+	} {
+		var err error
+		if *s, err = t.read.PrepareContext(ctx, text); err != nil {
+			return fmt.Errorf("prepare: %w", err)
+		}
+	}
+	return nil
+}

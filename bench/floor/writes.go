@@ -1,0 +1,168 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"fmt"
+	"strings"
+
+	"github.com/google/uuid"
+	"google.golang.org/grpc/metadata"
+
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+)
+
+// moderation serves bans, with the statements that Moderato runs for them, and
+// the list of moderators.
+type moderation struct {
+	moderatov1.UnimplementedModerationServiceServer
+	*tables
+}
+
+func (m moderation) ListModerators(ctx context.Context, req *moderatov1.ListModeratorsRequest) (*moderatov1.ListModeratorsResponse, error) {
+	id, err := uuid.Parse(req.GetChannelId())
+	if err != nil {
+		return nil, err
+	}
+	result := &moderatov1.ListModeratorsResponse{}
+	err = m.readModerators(ctx, id, func(u *user) {
+		result.Moderators = append(result.Moderators, &moderatov1.UserSummary{
+			Id: u.id.String(), DisplayName: u.displayName, Slug: u.slug, AvatarUrl: u.url,
+		})
+	})
+	return result, err
+}
+
+// change is a transaction that changes who is banned in a channel.
+type change struct {
+	*tables
+
+	tx            *sql.Tx
+	channel, user uuid.UUID
+	name          string
+	sequence, now int64
+}
+
+// change runs body between what every change begins and ends with.
+func (t *tables) change(ctx context.Context, channelID, userID string, body func(context.Context, *change) error) error {
+	c := &change{tables: t}
+	var err error
+	if c.channel, err = uuid.Parse(channelID); err != nil {
+		return err
+	}
+	if c.user, err = uuid.Parse(userID); err != nil {
+		return err
+	}
+	if c.tx, err = t.write.BeginTx(ctx, nil); err != nil {
+		return err
+	}
+	defer func() { _ = c.tx.Rollback() }()
+	if err := c.begin(ctx); err != nil {
+		return err
+	}
+	if err := body(ctx, c); err != nil {
+		return err
+	}
+	if _, err := c.tx.ExecContext(ctx, "UPDATE channels SET event_sequence = ? WHERE id = ?", c.sequence, c.channel[:]); err != nil {
+		return err
+	}
+	return c.tx.Commit()
+}
+
+func (c *change) begin(ctx context.Context) error {
+	err := c.tx.QueryRowContext(ctx, "SELECT event_sequence FROM channels WHERE id = ?"+c.forUpdate, c.channel[:]).Scan(&c.sequence)
+	if err != nil {
+		return err
+	}
+	md, _ := metadata.FromIncomingContext(ctx)
+	token := sha256.Sum256([]byte(strings.TrimPrefix(md.Get("authorization")[0], "Bearer ")))
+	var revokedAt, expiresAt *int64
+	var isModerator, isBanned bool
+	err = c.tx.QueryRowContext(ctx, `
+		SELECT `+c.tables.now+`, t.revoked_at, t.expires_at,
+			EXISTS (SELECT 1 FROM roles r WHERE r.channel_id = ? AND r.user_id = ? AND r.role = 'moderator'),
+			EXISTS (SELECT 1 FROM bans b WHERE b.channel_id = ? AND b.user_id = ?)
+		FROM tokens t WHERE t.id = ?`, c.channel[:], c.channel[:], c.channel[:], c.channel[:], token[:]).
+		Scan(&c.now, &revokedAt, &expiresAt, &isModerator, &isBanned)
+	if err != nil {
+		return err
+	}
+	return c.tx.QueryRowContext(ctx, "SELECT display_name FROM users WHERE id = ? AND deleted_at IS NULL", c.user[:]).Scan(&c.name)
+}
+
+func newID() []byte {
+	id := uuid.Must(uuid.NewV7())
+	return id[:]
+}
+
+// emit writes events of these types in one statement.
+func (c *change) emit(ctx context.Context, types ...string) error {
+	var args []any
+	operation := newID()
+	for _, kind := range types {
+		c.sequence++
+		payload := fmt.Sprintf(`{"channelId":%q,"moderatorId":%q,"clientId":"bench","bannedUserId":%q,"bannedUserDisplayName":%q,"bannedAt":"2026-01-01T00:00:00.000Z"}`,
+			c.channel, c.channel, c.user, c.name)
+		args = append(args, c.channel[:], c.channel[:], "bench", newID(), c.now, operation, payload, "01a1fd4c-22f7-76c8-8199-6a1fa4e229c1", c.sequence, c.user[:], kind)
+	}
+	_, err := c.tx.ExecContext(ctx, `INSERT INTO events
+		(actor_id, channel_id, client_id, id, occurred_at, operation_id, payload, request_id, sequence, target_id, type) VALUES `+
+		strings.TrimSuffix(strings.Repeat("(?,?,?,?,?,?,?,?,?,?,?),", len(types)), ","), args...)
+	return err
+}
+
+// BanUser bans.
+func (m moderation) BanUser(ctx context.Context, req *moderatov1.BanUserRequest) (*moderatov1.BanUserResponse, error) {
+	var result *moderatov1.BanUserResponse
+	err := m.change(ctx, req.GetChannelId(), req.GetBanUserId(), func(ctx context.Context, c *change) error {
+		var id []byte
+		err := c.tx.QueryRowContext(ctx, "SELECT moderator_id FROM bans WHERE channel_id = ? AND user_id = ?", c.channel[:], c.user[:]).Scan(&id)
+		if err == nil {
+			return fmt.Errorf("%s is banned", c.user)
+		}
+		if _, err := c.tx.ExecContext(ctx, "INSERT INTO bans (channel_id, user_id, moderator_id, banned_at) VALUES (?, ?, ?, ?)",
+			c.channel[:], c.user[:], c.channel[:], c.now); err != nil {
+			return err
+		}
+		if err := c.clear(ctx); err != nil {
+			return err
+		}
+		result = &moderatov1.BanUserResponse{
+			ChannelId: c.channel.String(), ModeratorId: c.channel.String(), BannedUserId: c.user.String(),
+			BannedUserDisplayName: c.name, BannedAt: stamp(c.now),
+		}
+		return c.emit(ctx, "channel.ban", "channel.chat.clear_user_messages")
+	})
+	return result, err
+}
+
+// clear hides the user's messages.
+func (c *change) clear(ctx context.Context) error {
+	raised, err := c.tx.ExecContext(ctx, `UPDATE message_generations SET generation = COALESCE(generation, 0) + 1, raised_at = ?, purge_at = ?
+		WHERE channel_id = ? AND user_id = ?`, c.now, c.now, c.channel[:], c.user[:])
+	if err != nil {
+		return err
+	}
+	if n, err := raised.RowsAffected(); err != nil || n > 0 {
+		return err
+	}
+	_, err = c.tx.ExecContext(ctx, "INSERT INTO message_generations (channel_id, user_id, generation, raised_at, purge_at) VALUES (?, ?, 1, ?, ?)",
+		c.channel[:], c.user[:], c.now, c.now)
+	return err
+}
+
+// RemoveBan lifts a ban.
+func (m moderation) RemoveBan(ctx context.Context, req *moderatov1.RemoveBanRequest) (*moderatov1.RemoveBanResponse, error) {
+	err := m.change(ctx, req.GetChannelId(), req.GetBanUserId(), func(ctx context.Context, c *change) error {
+		removed, err := c.tx.ExecContext(ctx, "DELETE FROM bans WHERE channel_id = ? AND user_id = ?", c.channel[:], c.user[:])
+		if err != nil {
+			return err
+		}
+		if n, err := removed.RowsAffected(); err != nil || n == 0 {
+			return fmt.Errorf("%s is not banned: %w", c.user, err)
+		}
+		return c.emit(ctx, "channel.unban")
+	})
+	return &moderatov1.RemoveBanResponse{}, err
+}

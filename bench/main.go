@@ -1,0 +1,139 @@
+// Bench measures Moderato against a floor, hand-written handlers that do less,
+// and how its cost grows with its data. It prepares what it needs, and keeps the
+// data for the next run. See docs/performance.md.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// bench is a run.
+type bench struct {
+	dir    string // where the programs and the data are
+	large  bool
+	only   *regexp.Regexp
+	rounds int
+	leg    time.Duration
+
+	mariadb *mariadb
+	running []*server
+	rows    []row
+	start   time.Time
+	machine string // what it was measured on
+}
+
+func main() {
+	b := &bench{start: time.Now()}
+	var only, stores, write string
+	flag.StringVar(&b.dir, "dir", "bench/.data", "where data sets are kept between runs")
+	flag.BoolVar(&b.large, "large", false, "add the rows with 10 million rows")
+	flag.StringVar(&only, "only", "", "measure only what matches: a regular expression for \"what, store, face\"")
+	flag.StringVar(&stores, "stores", "sqlite,mariadb", "the stores")
+	flag.IntVar(&b.rounds, "rounds", 3, "how often each of the two is measured, in turns")
+	flag.DurationVar(&b.leg, "leg", 2*time.Second, "how long each time: whole seconds")
+	flag.StringVar(&write, "write", "", "put the tables into this page, and the plots beside it")
+	flag.Parse()
+	b.only = regexp.MustCompile(only)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	err := b.run(ctx, strings.Split(stores, ","))
+	if err == nil && write != "" {
+		err = b.writePage(ctx, write)
+	}
+	b.close()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func (b *bench) run(ctx context.Context, stores []string) error {
+	if err := b.prepare(ctx, stores); err != nil {
+		return err
+	}
+	for _, store := range stores {
+		for _, measure := range []func(context.Context, string) error{b.reads, b.writes, b.growth, b.raid} {
+			if err := errors.Join(ctx.Err(), measure(ctx, store)); err != nil {
+				return err
+			}
+			b.stopServers()
+		}
+	}
+	for _, store := range stores {
+		if err := b.footprint(ctx, store); err != nil {
+			return err
+		}
+	}
+	b.printTable(os.Stdout)
+	results, err := json.MarshalIndent(b.rows, "", "\t")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(b.dir, "results.json"), results, 0o600)
+}
+
+// prepare builds the programs as they are released, and starts MariaDB.
+func (b *bench) prepare(ctx context.Context, stores []string) error {
+	if err := os.MkdirAll(b.dir, 0o750); err != nil {
+		return err
+	}
+	var err error
+	if b.dir, err = filepath.Abs(b.dir); err != nil {
+		return err
+	}
+	for name, path := range map[string]string{"moderato": "./cmd/moderato", "floor": "./bench/floor"} {
+		build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", filepath.Join(b.dir, name), path)
+		if out, err := build.CombinedOutput(); err != nil {
+			return fmt.Errorf("build %s: %w: %s", name, err, out)
+		}
+	}
+	if !strings.Contains(strings.Join(stores, ","), "mariadb") {
+		return nil
+	}
+	b.mariadb, err = startMariaDB(ctx, b.dir)
+	return err
+}
+
+func (b *bench) close() {
+	b.stopServers()
+	b.mariadb.stop()
+}
+
+func (b *bench) stopServers() {
+	for _, s := range b.running {
+		s.stop()
+	}
+	b.running = nil
+}
+
+// wants tells whether a row is asked for.
+func (b *bench) wants(what, store, face string) bool {
+	return b.only.MatchString(strings.Join([]string{what, store, face}, ", "))
+}
+
+// say tells how far the run is.
+func (b *bench) say(format string, args ...any) {
+	fmt.Fprintf(os.Stderr, "%6s  %s\n", time.Since(b.start).Round(time.Second), fmt.Sprintf(format, args...))
+}
+
+// report keeps a row and shows it.
+func (b *bench) report(r row, err error) error {
+	if err != nil {
+		return err
+	}
+	b.rows = append(b.rows, r)
+	b.say("%s", r)
+	return nil
+}

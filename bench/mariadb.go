@@ -1,0 +1,153 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	_ "github.com/go-sql-driver/mysql" // the driver
+)
+
+// mariadb is a server of our own, whose data are kept between runs. It commits
+// durably, as one in production does.
+type mariadb struct {
+	process *exec.Cmd
+	addr    string
+	db      *sql.DB
+}
+
+const bufferPoolMiB = 1024
+
+func startMariaDB(ctx context.Context, dir string) (*mariadb, error) {
+	data := filepath.Join(dir, "mariadb")
+	if _, err := os.Stat(filepath.Join(data, "mysql")); err != nil {
+		install := exec.CommandContext(ctx, program("mariadb-install-db"), "--no-defaults", "--auth-root-authentication-method=normal",
+			"--skip-test-db", "--datadir="+data)
+		if out, err := install.CombinedOutput(); err != nil {
+			return nil, fmt.Errorf("mariadb-install-db: %w: %s", err, out)
+		}
+	}
+	m := &mariadb{}
+	var err error
+	if m.addr, err = freeAddr(ctx); err != nil {
+		return nil, err
+	}
+	_, port, err := net.SplitHostPort(m.addr)
+	if err != nil {
+		return nil, err
+	}
+	args := []string{
+		"--no-defaults", "--datadir=" + data, "--bind-address=127.0.0.1", "--port=" + port,
+		"--socket=" + filepath.Join(data, "socket"), "--pid-file=" + filepath.Join(data, "pid"), "--log-error=" + filepath.Join(dir, "mariadb.log"),
+		fmt.Sprintf("--innodb-buffer-pool-size=%dM", bufferPoolMiB), "--innodb-log-file-size=512M",
+		"--innodb-flush-log-at-trx-commit=1", "--max-connections=400",
+	}
+	if os.Geteuid() == 0 {
+		args = append(args, "--user=root")
+	}
+	m.process = exec.CommandContext(context.WithoutCancel(ctx), program("mariadbd"), args...)
+	m.process.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := m.process.Start(); err != nil {
+		return nil, fmt.Errorf("mariadbd: %w", err)
+	}
+	if m.db, err = sql.Open("mysql", "root@tcp("+m.addr+")/"); err != nil {
+		return nil, fmt.Errorf("mariadb: %w", err)
+	}
+	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
+		if err = m.db.PingContext(ctx); err == nil || time.Now().After(deadline) {
+			break
+		}
+	}
+	if err != nil {
+		m.stop()
+		return nil, fmt.Errorf("mariadb does not start, see %s: %w", filepath.Join(dir, "mariadb.log"), err)
+	}
+	return m, nil
+}
+
+func (m *mariadb) stop() {
+	if m == nil || m.process.ProcessState != nil {
+		return
+	}
+	_ = m.db.Close()
+	_ = m.process.Process.Signal(syscall.SIGTERM)
+	_ = m.process.Wait()
+}
+
+// url is a database of the server, which is made if it is not there.
+func (m *mariadb) url(ctx context.Context, name string) (string, error) {
+	_, err := m.db.ExecContext(ctx, "CREATE DATABASE IF NOT EXISTS "+name)
+	return "mysql://root@" + m.addr + "/" + name, err
+}
+
+// version is what the server says it is.
+func (m *mariadb) version(ctx context.Context) (version string, err error) {
+	err = m.db.QueryRowContext(ctx, "SELECT VERSION()").Scan(&version)
+	return version, err
+}
+
+// rowsTouched runs something, and answers how many rows the statements looked
+// at and changed that ran on the connection of the one that has marker in it.
+func (m *mariadb) rowsTouched(ctx context.Context, marker string, do func() error) (rows int64, err error) {
+	for _, statement := range []string{
+		"SET GLOBAL log_output = 'TABLE'", "SET GLOBAL long_query_time = 0", "TRUNCATE mysql.slow_log", "SET GLOBAL slow_query_log = 1",
+	} {
+		if _, err := m.db.ExecContext(ctx, statement); err != nil {
+			return 0, err
+		}
+	}
+	err = do()
+	_, off := m.db.ExecContext(ctx, "SET GLOBAL slow_query_log = 0")
+	if err = errors.Join(err, off); err != nil {
+		return 0, err
+	}
+	log, err := m.db.QueryContext(ctx, `
+		SELECT l.sql_text, l.rows_examined + l.rows_affected FROM mysql.slow_log l
+		WHERE l.thread_id = (SELECT thread_id FROM mysql.slow_log WHERE sql_text LIKE ? LIMIT 1)`, "%"+marker+"%")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = log.Close() }()
+	return sumTransaction(log, marker)
+}
+
+// sumTransaction adds up the rows of the transaction that has the marked
+// statement in it. The log is that of one connection, in order.
+func sumTransaction(log *sql.Rows, marker string) (int64, error) {
+	var sum int64
+	isMarked := false
+	for log.Next() {
+		var text string
+		var rows int64
+		if err := log.Scan(&text, &rows); err != nil {
+			return 0, err
+		}
+		if strings.HasPrefix(text, "START TRANSACTION") {
+			sum = 0
+		}
+		sum += rows
+		isMarked = isMarked || strings.Contains(text, marker)
+		if isMarked && strings.HasPrefix(text, "COMMIT") {
+			return sum, nil
+		}
+	}
+	return 0, errors.Join(errors.New("the log has no such transaction"), log.Err())
+}
+
+// program is where a program of the system is; servers live in sbin.
+func program(name string) string {
+	for _, dir := range []string{"/usr/sbin", "/usr/local/sbin", "/sbin"} {
+		if path, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
+			return path
+		}
+	}
+	return name
+}

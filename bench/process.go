@@ -1,0 +1,194 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// server is a process that is measured: Moderato or the floor.
+type server struct {
+	name              string
+	process           *exec.Cmd
+	http, grpc, admin string
+	started, ready    time.Time
+	stopped           bool // by SIGSTOP, while another is measured
+	readyPath         string
+}
+
+// startModerato starts the program as it is deployed, without a rate limit.
+func (b *bench) startModerato(ctx context.Context, db string, flags ...string) (*server, error) {
+	args := append([]string{"serve", "--db", db, "--rate-limit", "0", "--log-format", "json"}, flags...)
+	return b.launch(ctx, "moderato", "/readyz", args...)
+}
+
+func (b *bench) startFloor(ctx context.Context, db string) (*server, error) {
+	return b.launch(ctx, "floor", "/metrics", "-db", db)
+}
+
+func (b *bench) launch(ctx context.Context, name, readyPath string, args ...string) (*server, error) {
+	s := &server{name: name, readyPath: readyPath}
+	for _, addr := range []*string{&s.http, &s.grpc, &s.admin} {
+		var err error
+		if *addr, err = freeAddr(ctx); err != nil {
+			return nil, err
+		}
+	}
+	args = append(args, "--http-addr", s.http, "--grpc-addr", s.grpc, "--admin-addr", s.admin)
+	logFile, err := os.Create(filepath.Join(b.dir, name+".log"))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = logFile.Close() }()
+	s.process = exec.CommandContext(context.WithoutCancel(ctx), filepath.Join(b.dir, name), args...)
+	s.process.Stderr, s.process.Stdout = logFile, logFile
+	s.process.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	s.started = time.Now()
+	if err := s.process.Start(); err != nil {
+		return nil, fmt.Errorf("start %s: %w", name, err)
+	}
+	b.running = append(b.running, s)
+	if err := s.waitReady(ctx); err != nil {
+		s.stop()
+		text, _ := os.ReadFile(logFile.Name())
+		return nil, fmt.Errorf("%w: %s", err, bytes.TrimSpace(text))
+	}
+	return s, nil
+}
+
+func freeAddr(ctx context.Context) (string, error) {
+	var listen net.ListenConfig
+	l, err := listen.Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return l.Addr().String(), l.Close()
+}
+
+func (s *server) waitReady(ctx context.Context) error {
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		if _, err := get(ctx, "http://"+s.admin+s.readyPath, nil); err == nil {
+			s.ready = time.Now()
+			return nil
+		}
+		if err := s.process.Process.Signal(syscall.Signal(0)); err != nil {
+			break
+		}
+	}
+	return fmt.Errorf("%s does not get ready", s.name)
+}
+
+// stop ends the process.
+func (s *server) stop() {
+	if s.process.ProcessState != nil {
+		return
+	}
+	s.pause(false)
+	_ = s.process.Process.Signal(syscall.SIGTERM)
+	_ = s.process.Wait()
+}
+
+// pause takes the processor away from a server while another one is measured,
+// or gives it back.
+func (s *server) pause(stopped bool) {
+	if s.stopped == stopped {
+		return
+	}
+	s.stopped = stopped
+	signal := syscall.SIGCONT
+	if stopped {
+		signal = syscall.SIGSTOP
+	}
+	_ = s.process.Process.Signal(signal)
+}
+
+// cost is what a process has used up.
+type cost struct {
+	cpu     time.Duration
+	mallocs float64
+}
+
+func (c cost) minus(d cost) cost { return cost{c.cpu - d.cpu, c.mallocs - d.mallocs} }
+
+// cost reads what the server has used up so far.
+func (s *server) cost(ctx context.Context) (cost, error) {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.process.Process.Pid))
+	if err != nil {
+		return cost{}, err
+	}
+	// The fields after the name, which is in brackets; times are in ticks of 10 ms.
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	var c cost
+	for _, i := range []int{11, 12} {
+		ticks, err := strconv.ParseInt(fields[i], 10, 64)
+		if err != nil {
+			return cost{}, err
+		}
+		c.cpu += time.Duration(ticks) * 10 * time.Millisecond
+	}
+	c.mallocs, err = s.metric(ctx, "go_memstats_mallocs_total")
+	return c, err
+}
+
+// metric reads one of the server's metrics that has no labels.
+func (s *server) metric(ctx context.Context, name string) (float64, error) {
+	text, err := get(ctx, "http://"+s.admin+"/metrics", nil)
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(text)) {
+		if value, ok := strings.CutPrefix(strings.TrimSpace(line), name+" "); ok {
+			return strconv.ParseFloat(value, 64)
+		}
+	}
+	return 0, fmt.Errorf("%s has no metric %s", s.name, name)
+}
+
+// memory is what the process has of its own in memory, in MiB: without the
+// pages of the program file, which are the page cache's.
+func (s *server) memory() (float64, error) {
+	f, err := os.Open(fmt.Sprintf("/proc/%d/status", s.process.Process.Pid))
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = f.Close() }()
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		if value, ok := strings.CutPrefix(lines.Text(), "RssAnon:"); ok {
+			kib, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 64)
+			return kib / 1024, err
+		}
+	}
+	return 0, fmt.Errorf("%s shows no memory", s.name)
+}
+
+// get reads a page; an answer other than 200 is an error.
+func get(ctx context.Context, url string, header map[string]string) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return nil, err
+	}
+	for k, v := range header {
+		req.Header.Set(k, v)
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = res.Body.Close() }()
+	body, err := io.ReadAll(res.Body)
+	if err == nil && res.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s: %s: %s", url, res.Status, body)
+	}
+	return body, err
+}
