@@ -40,7 +40,9 @@ func (l load) measure(ctx context.Context, s *server, connections int, d time.Du
 	if err != nil {
 		return figures{}, err
 	}
+	profiled := s.profile(ctx, d)
 	f, err := l(ctx, s, connections, d)
+	err = errors.Join(err, <-profiled)
 	if err != nil {
 		return f, fmt.Errorf("%s: %w", s.name, err)
 	}

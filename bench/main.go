@@ -26,6 +26,8 @@ type bench struct {
 	only   *regexp.Regexp
 	rounds int
 	leg    time.Duration
+	// profiles is where CPU profiles go; empty: nowhere.
+	profiles string
 
 	mariadb *mariadb
 	running []*server
@@ -44,6 +46,7 @@ func main() {
 	flag.IntVar(&b.rounds, "rounds", 3, "how often each of the two is measured, in turns")
 	flag.DurationVar(&b.leg, "leg", 2*time.Second, "how long each time: whole seconds")
 	flag.StringVar(&write, "write", "", "put the tables into this page, and the plots beside it")
+	flag.StringVar(&b.profiles, "profiles", "", "keep the CPU profile of the last measurement of Moderato in this directory")
 	flag.Parse()
 	b.only = regexp.MustCompile(only)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

@@ -25,12 +25,17 @@ type server struct {
 	started, ready    time.Time
 	stopped           bool // by SIGSTOP, while another is measured
 	readyPath         string
+	profiles          string // a directory for CPU profiles; empty: none
 }
 
 // startModerato starts the program as it is deployed, without a rate limit.
 func (b *bench) startModerato(ctx context.Context, db string, flags ...string) (*server, error) {
 	args := append([]string{"serve", "--db", db, "--rate-limit", "0", "--log-format", "json"}, flags...)
-	return b.launch(ctx, "moderato", "/readyz", args...)
+	s, err := b.launch(ctx, "moderato", "/readyz", args...)
+	if err == nil {
+		s.profiles = b.profiles
+	}
+	return s, err
 }
 
 func (b *bench) startFloor(ctx context.Context, db string) (*server, error) {
@@ -191,4 +196,21 @@ func get(ctx context.Context, url string, header map[string]string) ([]byte, err
 		err = fmt.Errorf("%s: %s: %s", url, res.Status, body)
 	}
 	return body, err
+}
+
+// profile takes a CPU profile meanwhile, if it is asked for: the latest stays.
+func (s *server) profile(ctx context.Context, d time.Duration) <-chan error {
+	done := make(chan error, 1)
+	if s.profiles == "" || d < 2*time.Second {
+		close(done)
+		return done
+	}
+	go func() {
+		profile, err := get(ctx, fmt.Sprintf("http://%s/debug/pprof/profile?seconds=%d", s.admin, int(d.Seconds())-1), nil)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(s.profiles, "cpu.pprof"), profile, 0o600)
+		}
+		done <- err
+	}()
+	return done
 }

@@ -24,36 +24,36 @@ type timePlace struct {
 // start is before every row.
 func start() timePlace { return timePlace{At: math.MaxInt64} }
 
-// subscriptionRow scans the columns of a subscription that may be missing.
+// subscriptionColumns are the columns that readSubscription reads.
+const subscriptionColumns = "s.is_active, s.subscribed_at, s.expires_at, s.renew_count, s.streak_count"
+
+// subscriptionRow is a row of a subscription that may be missing.
 type subscriptionRow struct {
-	isActive                *bool
+	isActive                *int64
 	subscribedAt, expiresAt *instant.Instant
 	renewCount, streakCount *int64
 }
 
-// subscriptionColumns are the columns that scan reads.
-const subscriptionColumns = "s.is_active, s.subscribed_at, s.expires_at, s.renew_count, s.streak_count"
-
-func (s *subscriptionRow) columns() []any {
-	return []any{&s.isActive, &s.subscribedAt, &s.expiresAt, &s.renewCount, &s.streakCount}
+func readSubscription(r *store.Row) subscriptionRow {
+	return subscriptionRow{
+		isActive:     r.OptionalInt(),
+		subscribedAt: r.OptionalInstant(), expiresAt: r.OptionalInstant(),
+		renewCount: r.OptionalInt(), streakCount: r.OptionalInt(),
+	}
 }
 
-// info is the subscription as it is told at an instant: lapsed from the end on,
+// tell writes the subscription as it is at an instant: lapsed from the end on,
 // whether or not the sweeper has seen it.
-func (s *subscriptionRow) info(now instant.Instant) *moderatov1.SubscriptionInfo {
+func (s *subscriptionRow) tell(info *moderatov1.SubscriptionInfo, now instant.Instant) {
 	if s.isActive == nil {
-		return &moderatov1.SubscriptionInfo{}
+		return
 	}
-	info := &moderatov1.SubscriptionInfo{
-		IsSubscriber: *s.isActive && now < *s.expiresAt,
-		RenewCount:   s.renewCount,
-		StreakCount:  s.streakCount,
-	}
+	info.IsSubscriber = *s.isActive != 0 && now < *s.expiresAt
+	info.RenewCount, info.StreakCount = s.renewCount, s.streakCount
 	info.HadSubscriptionBefore = !info.GetIsSubscriber() || *s.renewCount > 0
 	if info.GetIsSubscriber() {
 		info.SubscribedAt, info.ExpiresAt = s.subscribedAt.Proto(), s.expiresAt.Proto()
 	}
-	return info
 }
 
 // people is a list of followers or subscribers.
@@ -102,25 +102,38 @@ type member struct {
 	row *moderatov1.AudienceMember
 }
 
-// read runs the query of a page, whose rows begin with the place.
-func (p *people) read(ctx context.Context, s *store.Store, now instant.Instant, query string, args []any) ([]*moderatov1.AudienceMember, *moderatov1.Pagination, error) {
-	var rows []member
-	err := store.QueryEach(ctx, s.Read, query, args, func(scan func(...any) error) error {
-		m := member{row: &moderatov1.AudienceMember{}}
-		var followedAt *instant.Instant
-		var sub subscriptionRow
-		err := scan(append([]any{&m.At, &m.ID, &m.row.DisplayName, &m.row.Slug, &m.row.AvatarUrl, &followedAt}, sub.columns()...)...)
-		if err != nil {
-			return err
+// newAudienceMember makes a message with its subscription in one piece.
+func newAudienceMember() *moderatov1.AudienceMember {
+	made := new(struct {
+		member moderatov1.AudienceMember
+		info   moderatov1.SubscriptionInfo
+	})
+	made.member.SubscriptionInfo = &made.info
+	return &made.member
+}
+
+// read runs the query of a page. What follows SELECT are the place, the user,
+// when they follow, and subscriptionColumns.
+func (p *people) read(ctx context.Context, s *store.Store, from string, args []any) ([]*moderatov1.AudienceMember, *moderatov1.Pagination, error) {
+	rows := make([]member, 0, p.limit+1)
+	isThere := false
+	err := s.Each(ctx, "SELECT "+roles.ChannelNow(s)+", "+from, append([]any{p.channelID}, args...), func(r *store.Row) error {
+		now := r.OptionalInt()
+		if now == nil {
+			return nil
 		}
-		m.row.Id, m.row.SubscriptionInfo = m.ID.String(), sub.info(now)
-		if followedAt != nil {
+		isThere = true
+		m := member{timePlace: timePlace{r.Instant(), r.ID()}, row: newAudienceMember()}
+		m.row.Id, m.row.DisplayName, m.row.Slug, m.row.AvatarUrl = m.ID.String(), r.Text(), r.Text(), r.Text()
+		if followedAt := r.OptionalInstant(); followedAt != nil {
 			m.row.IsFollower, m.row.FollowedAt = true, followedAt.Proto()
 		}
+		sub := readSubscription(r)
+		sub.tell(m.row.GetSubscriptionInfo(), s.Clock.At(*now))
 		rows = append(rows, m)
 		return nil
 	})
-	if err == nil {
+	if err == nil && !isThere {
 		err = roles.CheckChannel(ctx, s, p.channelID)
 	}
 	if err != nil {
@@ -140,14 +153,10 @@ func (s *Service) ListFollowers(ctx context.Context, req *moderatov1.ListFollowe
 	if err != nil {
 		return nil, err
 	}
-	now, err := s.Store.Clock.Now(ctx, s.Store.Read)
-	if err != nil {
-		return nil, s.Store.Classify(err)
-	}
 	// The page is cut on the index before anything is joined to it.
 	by, where, args := p.from(s.Store, "followed_at", "follow_channel_id_followed_at_user_id")
-	rows, pagination, err := p.read(ctx, s.Store, now, `
-		SELECT f.followed_at, f.user_id, u.display_name, u.slug, u.avatar_url, f.followed_at, `+subscriptionColumns+`
+	rows, pagination, err := p.read(ctx, s.Store, `
+		f.followed_at, f.user_id, u.display_name, u.slug, u.avatar_url, f.followed_at, `+subscriptionColumns+`
 		FROM (SELECT channel_id, user_id, followed_at FROM follows`+by+`
 			WHERE channel_id = ? AND `+where+`
 			ORDER BY followed_at DESC, user_id DESC LIMIT ?) f
@@ -167,20 +176,17 @@ func (s *Service) ListSubscribers(ctx context.Context, req *moderatov1.ListSubsc
 	if err != nil {
 		return nil, err
 	}
-	now, err := s.Store.Clock.Now(ctx, s.Store.Read)
-	if err != nil {
-		return nil, s.Store.Classify(err)
-	}
 	by, where, args := p.from(s.Store, "subscribed_at", "subscription_channel_id_is_active_subscribed_at_user_id")
-	rows, pagination, err := p.read(ctx, s.Store, now, `
-		SELECT s.subscribed_at, s.user_id, u.display_name, u.slug, u.avatar_url, f.followed_at, `+subscriptionColumns+`
+	now, nowArgs := s.Store.Clock.Expression()
+	rows, pagination, err := p.read(ctx, s.Store, `
+		s.subscribed_at, s.user_id, u.display_name, u.slug, u.avatar_url, f.followed_at, `+subscriptionColumns+`
 		FROM (SELECT * FROM subscriptions`+by+`
-			WHERE channel_id = ? AND `+where+` AND is_active = ? AND expires_at > ?
+			WHERE channel_id = ? AND `+where+` AND is_active = ? AND expires_at > `+now+`
 			ORDER BY subscribed_at DESC, user_id DESC LIMIT ?) s
 		JOIN users u ON u.id = s.user_id
 		LEFT JOIN follows f ON f.channel_id = s.channel_id AND f.user_id = s.user_id
 		ORDER BY s.subscribed_at DESC, s.user_id DESC`,
-		append(args, true, now, p.limit+1))
+		append(append(append(args, true), nowArgs...), p.limit+1))
 	if err != nil {
 		return nil, err
 	}
@@ -206,14 +212,10 @@ func (s *Service) ListFollowed(ctx context.Context, req *moderatov1.ListFollowed
 	if err := readCursor(list, req.GetCursor(), &place); err != nil {
 		return nil, err
 	}
-	now, err := s.Store.Clock.Now(ctx, s.Store.Read)
-	if err != nil {
-		return nil, s.Store.Classify(err)
-	}
 	where, args := after(s.Store, "followed_at", "channel_id", place.At, place.ID)
 	var rows []followed
-	err = store.QueryEach(ctx, s.Store.Read, `
-		SELECT f.followed_at, f.channel_id, u.display_name, u.slug, u.avatar_url, f.is_notification_enabled, c.id IS NULL, `+subscriptionColumns+`
+	err := s.Store.Each(ctx, `
+		SELECT `+s.Store.Clock.SQL()+`, f.followed_at, f.channel_id, u.display_name, u.slug, u.avatar_url, f.is_notification_enabled, c.id IS NULL, `+subscriptionColumns+`
 		FROM (SELECT channel_id, user_id, followed_at, is_notification_enabled FROM follows`+byIndex(s.Store, "follow_user_id_followed_at_channel_id")+`
 			WHERE user_id = ? AND `+where+`
 			ORDER BY followed_at DESC, channel_id DESC LIMIT ?) f
@@ -222,15 +224,17 @@ func (s *Service) ListFollowed(ctx context.Context, req *moderatov1.ListFollowed
 		LEFT JOIN subscriptions s ON s.channel_id = f.channel_id AND s.user_id = f.user_id
 		ORDER BY f.followed_at DESC, f.channel_id DESC`,
 		append(append([]any{userID}, args...), limit+1),
-		func(scan func(...any) error) error {
-			r := followed{row: &moderatov1.FollowedChannel{IsFollower: true}}
-			var sub subscriptionRow
-			err := scan(append([]any{&r.At, &r.ID, &r.row.DisplayName, &r.row.Slug, &r.row.AvatarUrl, &r.row.IsNotificationEnabled, &r.isGone}, sub.columns()...)...)
-			if err != nil {
-				return err
+		func(r *store.Row) error {
+			now := s.Store.Clock.At(r.Int())
+			f := followed{timePlace: timePlace{r.Instant(), r.ID()}}
+			f.row = &moderatov1.FollowedChannel{
+				Id: f.ID.String(), IsFollower: true, FollowedAt: f.At.Proto(), SubscriptionInfo: &moderatov1.SubscriptionInfo{},
+				DisplayName: r.Text(), Slug: r.Text(), AvatarUrl: r.Text(), IsNotificationEnabled: r.Bool(),
 			}
-			r.row.Id, r.row.FollowedAt, r.row.SubscriptionInfo = r.ID.String(), r.At.Proto(), sub.info(now)
-			rows = append(rows, r)
+			f.isGone = r.Bool()
+			sub := readSubscription(r)
+			sub.tell(f.row.GetSubscriptionInfo(), now)
+			rows = append(rows, f)
 			return nil
 		})
 	if err != nil {

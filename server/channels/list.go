@@ -86,7 +86,7 @@ func (s *Service) ListChannels(ctx context.Context, req *moderatov1.ListChannels
 	if err != nil {
 		return nil, err
 	}
-	result := &moderatov1.ListChannelsResponse{Count: count, Pagination: pagination}
+	result := &moderatov1.ListChannelsResponse{Count: count, Pagination: pagination, Rows: make([]*moderatov1.Channel, 0, len(page))}
 	for _, r := range page {
 		result.Rows = append(result.Rows, r.Channel)
 	}
@@ -97,8 +97,8 @@ func (s *Service) ListChannels(ctx context.Context, req *moderatov1.ListChannels
 // ranges of an index, then what belongs to them.
 func (s *Service) readChannels(ctx context.Context, filter channelFilter, after *channelPlace, limit int) ([]channelRow, error) {
 	keys, args := filter.keys(after, limit)
-	var rows []channelRow
-	err := store.QueryEach(ctx, s.Store.Read, `
+	rows := make([]channelRow, 0, limit)
+	err := s.Store.Each(ctx, `
 		SELECT k.is_live, k.viewer_count, k.id, c.title, c.bio, c.lang, c.follower_count, c.category_id,
 			u.display_name, u.slug, u.avatar_url,
 			COALESCE(g.name, ?), COALESCE(g.slug, ?), COALESCE(g.image_url, '')
@@ -108,13 +108,16 @@ func (s *Service) readChannels(ctx context.Context, filter channelFilter, after 
 		LEFT JOIN categories g ON g.id = c.category_id
 		ORDER BY k.is_live DESC, k.viewer_count DESC, k.id DESC LIMIT ?`,
 		append(append([]any{uncategorizedName, uncategorizedSlug}, args...), limit),
-		func(scan func(...any) error) error {
-			r := channelRow{Channel: &moderatov1.Channel{Category: &moderatov1.ChannelCategory{}}}
-			err := scan(&r.channelPlace.IsLive, &r.Viewers, &r.ID, &r.Title, &r.Bio, &r.Lang, &r.FollowerCount, &r.Category.Id,
-				&r.DisplayName, &r.Slug, &r.AvatarUrl, &r.Category.Name, &r.Category.Slug, &r.Category.ImageUrl)
-			r.Id, r.Channel.IsLive = r.ID.String(), r.channelPlace.IsLive
-			rows = append(rows, r)
-			return err
+		func(r *store.Row) error {
+			c := channelRow{channelPlace: channelPlace{r.Bool(), r.Int(), r.ID()}}
+			c.Channel = &moderatov1.Channel{
+				Id: c.ID.String(), IsLive: c.channelPlace.IsLive,
+				Title: r.Text(), Bio: r.Text(), Lang: r.Text(), FollowerCount: r.Int(), Category: &moderatov1.ChannelCategory{Id: r.Int()},
+				DisplayName: r.Text(), Slug: r.Text(), AvatarUrl: r.Text(),
+			}
+			c.Category.Name, c.Category.Slug, c.Category.ImageUrl = r.Text(), r.Text(), r.Text()
+			rows = append(rows, c)
+			return nil
 		})
 	return rows, err
 }
@@ -202,7 +205,7 @@ func (s *Service) countChannels(ctx context.Context, filter channelFilter) (coun
 		return counts.Read(ctx, s.Store, filter.categories, filter.liveOnly)
 	}
 	where, args := filter.whereSlug()
-	err = store.QueryRow(ctx, s.Store.Read,
-		"SELECT COUNT(*) FROM users u JOIN channels c ON c.id = u.id WHERE "+where, args, &count)
+	err = s.Store.One(ctx, "SELECT COUNT(*) FROM users u JOIN channels c ON c.id = u.id WHERE "+where, args,
+		func(r *store.Row) { count = r.Int() })
 	return count, err
 }

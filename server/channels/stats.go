@@ -27,21 +27,24 @@ type counters struct {
 // it counts have lapsed without the sweeper having taken them off: those few are
 // found on their index.
 func (s *Service) readCounters(ctx context.Context, id uid.ID) (*counters, error) {
-	now, err := s.Store.Clock.Now(ctx, s.Store.Read)
-	if err != nil {
-		return nil, s.Store.Classify(err)
-	}
 	var c counters
-	err = store.QueryRow(ctx, s.Store.Read, `
+	now, nowArgs := s.Store.Clock.Expression()
+	args := append([]any{true}, nowArgs...)
+	args = append(append(append(args, true), nowArgs...), id)
+	err := s.Store.One(ctx, `
 		SELECT c.follower_count, c.subscriber_count, c.viewer_count, c.new_follower_count, c.new_subscriber_count,
 			c.is_live, c.live_started_at,
-			(SELECT COUNT(*) FROM subscriptions s WHERE s.channel_id = c.id AND s.is_active = ? AND s.expires_at <= ?),
-			(SELECT COUNT(*) FROM subscriptions s WHERE s.channel_id = c.id AND s.is_active = ? AND s.expires_at <= ?
+			(SELECT COUNT(*) FROM subscriptions s WHERE s.channel_id = c.id AND s.is_active = ? AND s.expires_at <= `+now+`),
+			(SELECT COUNT(*) FROM subscriptions s WHERE s.channel_id = c.id AND s.is_active = ? AND s.expires_at <= `+now+`
 				AND s.subscribed_at >= c.live_started_at)
 		FROM channels c WHERE c.id = ?`,
-		[]any{true, now, true, now, id},
-		&c.followers, &c.subscribers, &c.viewers, &c.newFollowers, &c.newSubscribers,
-		&c.isLive, &c.liveStartedAt, &c.lapsedSubscribers, &c.newLapsedOnes)
+		args,
+		func(r *store.Row) {
+			c = counters{
+				followers: r.Int(), subscribers: r.Int(), viewers: r.Int(), newFollowers: r.Int(), newSubscribers: r.Int(),
+				isLive: r.Bool(), liveStartedAt: r.OptionalInstant(), lapsedSubscribers: r.Int(), newLapsedOnes: r.Int(),
+			}
+		})
 	if errors.Is(err, store.ErrNoRows) {
 		return nil, fault.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND)
 	}

@@ -57,10 +57,10 @@ func Move(ctx context.Context, tx *ent.Tx, from, to *Bucket) error {
 func Read(ctx context.Context, s *store.Store, categories []int64, liveOnly bool) (count int64, err error) {
 	counts, countArgs := buckets("id", categories, liveOnly)
 	deltas, deltaArgs := buckets("count_id", categories, liveOnly)
-	err = store.QueryRow(ctx, s.Read, `
+	err = s.One(ctx, `
 		SELECT (SELECT COALESCE(SUM(count), 0) FROM channel_counts`+counts+`)
 			+ (SELECT COALESCE(SUM(delta), 0) FROM channel_count_deltas`+deltas+`)`,
-		append(countArgs, deltaArgs...), &count)
+		append(countArgs, deltaArgs...), func(r *store.Row) { count = r.Int() })
 	if err != nil {
 		return 0, fmt.Errorf("count channels: %w", err)
 	}

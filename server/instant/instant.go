@@ -4,6 +4,8 @@
 package instant
 
 import (
+	"fmt"
+	"strconv"
 	"time"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -33,3 +35,17 @@ func (i Instant) Proto() *timestamppb.Timestamp { return timestamppb.New(i.Time(
 // String is the instant as the REST facade writes it: ISO 8601 in UTC with
 // three fraction digits.
 func (i Instant) String() string { return i.Time().Format("2006-01-02T15:04:05.000Z") }
+
+// Scan reads the instant's form in the database.
+func (i *Instant) Scan(src any) error {
+	switch v := src.(type) {
+	case int64:
+		*i = Instant(v)
+		return nil
+	case []byte: // of statements that were not prepared
+		n, err := strconv.ParseInt(string(v), 10, 64)
+		*i = Instant(n)
+		return err
+	}
+	return fmt.Errorf("instant: cannot read an instant from %T", src)
+}

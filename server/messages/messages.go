@@ -57,11 +57,10 @@ type Standing struct {
 func (s *Standing) CanPost() bool { return s.BannedAt == nil && s.MuteExpiresAt == nil }
 
 // ReadStanding reads a user's standing in one statement, and so of one instant.
-func ReadStanding(ctx context.Context, s *store.Store, q store.Queryer, channelID, userID uid.ID) (*Standing, error) {
+func ReadStanding(ctx context.Context, s *store.Store, channelID, userID uid.ID) (*Standing, error) {
 	var st Standing
-	var now int64
 	var muteExpiresAt *instant.Instant
-	err := store.QueryRow(ctx, q, `
+	err := s.One(ctx, `
 		SELECT `+s.Clock.SQL()+`,
 			EXISTS (SELECT 1 FROM channels WHERE id = ?), EXISTS (SELECT 1 FROM users WHERE id = ? AND `+users.Exists+`),
 			(SELECT banned_at FROM bans WHERE channel_id = ? AND user_id = ?),
@@ -74,12 +73,14 @@ func ReadStanding(ctx context.Context, s *store.Store, q store.Queryer, channelI
 			channelID, userID, channelID, userID, channelID, userID, channelID, userID,
 			channelID, userID, channelID, userID, channelID, userID,
 		},
-		&now, &st.HasChannel, &st.HasUser, &st.BannedAt, &muteExpiresAt, &st.generation,
-		&st.IsModerator, &st.IsVIP, &st.IsOG)
+		func(r *store.Row) {
+			st.Now, st.HasChannel, st.HasUser = s.Clock.At(r.Int()), r.Bool(), r.Bool()
+			st.BannedAt, muteExpiresAt, st.generation = r.OptionalInstant(), r.OptionalInstant(), r.Int()
+			st.IsModerator, st.IsVIP, st.IsOG = r.Bool(), r.Bool(), r.Bool()
+		})
 	if err != nil {
 		return nil, fmt.Errorf("read standing: %w", s.Classify(err))
 	}
-	st.Now = s.Clock.At(now)
 	if muteExpiresAt != nil && st.Now < *muteExpiresAt {
 		st.MuteExpiresAt = muteExpiresAt
 	}

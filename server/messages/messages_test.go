@@ -170,7 +170,7 @@ func TestPurgerRemovesDeletedMessagesAndNoOthers(t *testing.T) {
 // before the deletion and stored it after the purge.
 func TestPurgerLooksOnceMore(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store) {
-		standing, err := messages.ReadStanding(context.Background(), s, s.Read, servertest.Owner, servertest.Raider)
+		standing, err := messages.ReadStanding(context.Background(), s, servertest.Owner, servertest.Raider)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -243,7 +243,7 @@ func TestImportBringsNoDeletedMessageBack(t *testing.T) {
 
 func TestPostWithTheIdOfAnEarlierOneStoresNothing(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store) {
-		standing, err := messages.ReadStanding(context.Background(), s, s.Read, servertest.Owner, servertest.Viewer)
+		standing, err := messages.ReadStanding(context.Background(), s, servertest.Owner, servertest.Viewer)
 		if err != nil {
 			t.Fatal(err)
 		}

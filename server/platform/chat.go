@@ -78,7 +78,7 @@ func refuseSilenced(st *messages.Standing) error {
 
 // standing reads the standing of a user and a channel that must exist.
 func (s *Chat) standing(ctx context.Context, channelID, userID uid.ID) (*messages.Standing, error) {
-	st, err := messages.ReadStanding(ctx, s.Store, s.Store.Read, channelID, userID)
+	st, err := messages.ReadStanding(ctx, s.Store, channelID, userID)
 	switch {
 	case err != nil:
 		return nil, err

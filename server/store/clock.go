@@ -20,6 +20,18 @@ type Clock struct {
 // columns. What it yields goes through At before it is used.
 func (c *Clock) SQL() string { return c.sql }
 
+// Expression is an expression for what At makes of SQL, with its arguments: for
+// conditions.
+func (c *Clock) Expression() (sql string, args []any) {
+	if at := c.frozen.Load(); at != 0 {
+		return "?", []any{at}
+	}
+	if offset := c.offset.Load(); offset != 0 {
+		return "(" + c.sql + " + ?)", []any{offset}
+	}
+	return c.sql, nil
+}
+
 // At is the instant for a value that SQL yielded.
 func (c *Clock) At(value int64) instant.Instant {
 	if at := c.frozen.Load(); at != 0 {

@@ -37,7 +37,7 @@ func openMySQL(ctx context.Context, u URL, timeout time.Duration) (*Store, error
 		config.ReadTimeout = timeout + 5*time.Second
 	}
 	config.WriteTimeout = 10 * time.Second
-	config.InterpolateParams = true // one round trip a statement
+	config.InterpolateParams = true // one round trip for a statement that is not prepared
 	config.ClientFoundRows = true   // an UPDATE that finds its row counts it, changed or not
 	config.RejectReadOnly = true    // a demoted primary: take another connection
 	config.Collation = "utf8mb4_bin"
@@ -54,7 +54,7 @@ func openMySQL(ctx context.Context, u URL, timeout time.Duration) (*Store, error
 	if err != nil {
 		return nil, fmt.Errorf("mysql: %w", err)
 	}
-	db := sql.OpenDB(readCommitted{connector})
+	db := sql.OpenDB(preparing{readCommitted{connector}})
 	db.SetMaxOpenConns(maxConnections)
 	db.SetMaxIdleConns(maxConnections)
 	db.SetConnMaxLifetime(connectionLifetime)

@@ -27,10 +27,11 @@ func openSQLite(ctx context.Context, u URL, pragmas ...string) (*Store, error) {
 		options.Add("_pragma", "journal_mode(WAL)")
 		// Durable at COMMIT: an answered ban survives a power cut.
 		options.Add("_pragma", "synchronous(FULL)")
-		db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: u.Path}).EscapedPath()+"?"+options.Encode())
+		connector, err := sqlite.NewConnector("file:" + (&url.URL{Path: u.Path}).EscapedPath() + "?" + options.Encode())
 		if err != nil {
 			return nil, fmt.Errorf("sqlite: %w", err)
 		}
+		db := sql.OpenDB(preparing{connector})
 		db.SetMaxOpenConns(connections)
 		db.SetMaxIdleConns(connections)
 		return db, nil

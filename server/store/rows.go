@@ -1,0 +1,192 @@
+package store
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/uid"
+)
+
+// maxConnectionTries is how many connections that turn out to be broken are
+// given up for new ones, as database/sql has it.
+const maxConnectionTries = 3
+
+// Each reads outside a transaction, for what is read most: it runs a statement
+// and hands every row to each as the driver has it. It does what QueryEach does
+// without the cost of database/sql's rows: a goroutine for each statement, and a
+// look at the types of every value and of where it goes.
+func (s *Store) Each(ctx context.Context, query string, args []any, each func(*Row) error) error {
+	named, err := namedValues(args)
+	if err != nil {
+		return err
+	}
+	row := Row{}
+	for range maxConnectionTries {
+		if err = s.each(ctx, query, named, &row, each); !errors.Is(err, driver.ErrBadConn) || row.count > 0 {
+			break
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("query: %w", err)
+	}
+	return nil
+}
+
+func (s *Store) each(ctx context.Context, query string, args []driver.NamedValue, row *Row, each func(*Row) error) error {
+	conn, err := s.readDB.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }()
+	return conn.Raw(func(c any) error {
+		rows, columns, err := c.(*preparingConn).query(ctx, query, args)
+		if err != nil {
+			return err
+		}
+		err = row.readAll(rows, columns, each)
+		if closed := rows.Close(); err == nil {
+			err = closed
+		}
+		return err
+	})
+}
+
+func namedValues(args []any) ([]driver.NamedValue, error) {
+	named := make([]driver.NamedValue, len(args))
+	for i, arg := range args {
+		value, err := driver.DefaultParameterConverter.ConvertValue(arg)
+		if err != nil {
+			return nil, fmt.Errorf("argument %d: %w", i+1, err)
+		}
+		named[i] = driver.NamedValue{Ordinal: i + 1, Value: value}
+	}
+	return named, nil
+}
+
+// Row is a row that Each reads. Its methods read the columns one after the other;
+// what is not of the type that is asked for fails Each.
+type Row struct {
+	values []driver.Value
+	at     int
+	count  int
+	err    error
+}
+
+func (r *Row) readAll(rows driver.Rows, columns int, each func(*Row) error) error {
+	if len(r.values) != columns {
+		r.values = make([]driver.Value, columns)
+	}
+	for {
+		err := rows.Next(r.values)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		r.at = 0
+		r.count++
+		if err := errors.Join(each(r), r.err); err != nil {
+			return err
+		}
+	}
+}
+
+func (r *Row) next() driver.Value {
+	v := r.values[r.at]
+	r.at++
+	return v
+}
+
+func (r *Row) fail(v driver.Value, want string) {
+	r.err = fmt.Errorf("column %d is a %T, which is no %s", r.at, v, want)
+}
+
+// ID reads an id.
+func (r *Row) ID() (id uid.ID) {
+	v := r.next()
+	if id.Scan(v) != nil {
+		r.fail(v, "id")
+	}
+	return id
+}
+
+// Text reads a text.
+func (r *Row) Text() string {
+	switch v := r.next().(type) {
+	case string:
+		return v
+	case []byte:
+		return string(v)
+	default:
+		r.fail(v, "text")
+		return ""
+	}
+}
+
+// Int reads an integer.
+func (r *Row) Int() int64 {
+	v := r.next()
+	n, ok := integer(v)
+	if !ok {
+		r.fail(v, "integer")
+	}
+	return n
+}
+
+// OptionalInt reads an integer; nil where there is none.
+func (r *Row) OptionalInt() *int64 {
+	v := r.next()
+	if v == nil {
+		return nil
+	}
+	n, ok := integer(v)
+	if !ok {
+		r.fail(v, "integer")
+	}
+	return &n
+}
+
+func integer(v driver.Value) (n int64, ok bool) {
+	switch v := v.(type) {
+	case int64:
+		return v, true
+	case bool: // as SQLite's driver has columns of this type
+		if v {
+			n = 1
+		}
+		return n, true
+	case []byte: // as MySQL has sums, which are decimals there
+		n, err := strconv.ParseInt(string(v), 10, 64)
+		return n, err == nil
+	}
+	return 0, false
+}
+
+// Bool reads a truth value.
+func (r *Row) Bool() bool { return r.Int() != 0 }
+
+// Instant reads an instant.
+func (r *Row) Instant() instant.Instant { return instant.Instant(r.Int()) }
+
+// OptionalInstant reads an instant; nil where there is none.
+func (r *Row) OptionalInstant() *instant.Instant { return (*instant.Instant)(r.OptionalInt()) }
+
+// One is Each for a statement that yields one row; none: ErrNoRows.
+func (s *Store) One(ctx context.Context, query string, args []any, read func(*Row)) error {
+	found := false
+	err := s.Each(ctx, query, args, func(r *Row) error {
+		found = true
+		read(r)
+		return nil
+	})
+	if err == nil && !found {
+		return ErrNoRows
+	}
+	return err
+}
