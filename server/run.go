@@ -116,9 +116,9 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 	rights := &events.Rights{Store: s.Store, Log: s.config.Log}
 	sequencer := events.NewSequencer(s.Store, s.config.Log, registry)
 	sequencer.Sequenced = hub.Wake
-	hooks := webhooks.NewEngine(s.Store, hub, s.config.Log, registry, s.config.WebhookAllowPrivate)
+	hooks := webhooks.NewEngine(s.Store, hub, s.config.Log, registry, s.config.webhookReach())
 	implementations := services{
-		webhooks:   &webhooks.Service{Store: s.Store, Engine: hooks, AllowPrivate: s.config.WebhookAllowPrivate},
+		webhooks:   &webhooks.Service{Store: s.Store, Engine: hooks, Reach: s.config.webhookReach()},
 		events:     &events.Service{Hub: hub, Rights: rights, Stopping: s.ending, Heartbeat: events.HeartbeatInterval},
 		moderation: &moderation.Service{Store: s.Store, MaxResults: s.config.MaxResults},
 		channels:   &channels.Service{Store: s.Store, MaxResults: s.config.MaxResults},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/netip"
 	"os/signal"
 	"strconv"
 	"syscall"
@@ -76,9 +77,12 @@ func (c *serve) Run(ctx context.Context, s *streams) error {
 		Retention:           events.Retention(c.Retention),
 		Bus:                 bus.Config{URL: c.NATSURL, Credentials: c.NATSCreds, Stream: c.NATSStream, Subject: c.NATSSubject},
 		WebhookAllowPrivate: c.WebhookAllowPrivate,
-		CORSOrigins:         c.CORSOrigins,
-		DrainDelay:          c.DrainDelay,
-		Log:                 log,
+		// Who reaches such a demo is on this host anyway. One that others reach would
+		// let them reach what listens here for nobody else.
+		WebhookAllowLoopback: c.Demo && c.HTTPAddr.isLoopback() && c.GRPCAddr.isLoopback(),
+		CORSOrigins:          c.CORSOrigins,
+		DrainDelay:           c.DrainDelay,
+		Log:                  log,
 	})
 	if err != nil {
 		return err
@@ -107,6 +111,13 @@ func (a *listenAddr) UnmarshalText(text []byte) error {
 	}
 	*a = listenAddr(text)
 	return nil
+}
+
+// isLoopback tells whether only this host reaches the address.
+func (a listenAddr) isLoopback() bool {
+	host, _, _ := net.SplitHostPort(string(a))
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || (err == nil && ip.Unmap().IsLoopback())
 }
 
 // requestRate is 0 or more.

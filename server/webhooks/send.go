@@ -34,11 +34,8 @@ const CursorHeader = "Moderato-Cursor"
 
 // newClient makes the client that calls receivers. It follows no redirect and
 // uses no proxy: either would lead past the look at the address.
-func newClient(allowPrivate bool) *http.Client {
-	dialer := &net.Dialer{Timeout: dialTimeout}
-	if !allowPrivate {
-		dialer.Control = refusePrivate
-	}
+func newClient(reach Reach) *http.Client {
+	dialer := &net.Dialer{Timeout: dialTimeout, Control: reach.control}
 	return &http.Client{
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: &http.Transport{
