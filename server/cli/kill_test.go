@@ -180,14 +180,8 @@ func addUsers(t *testing.T, db *store.Store, users []*victim) {
 
 func callerContext(t *testing.T, db *store.Store) context.Context {
 	t.Helper()
-	token, err := auth.Issue(context.Background(), db, auth.NewToken{
-		Kind: auth.User, ClientID: servertest.Dashboard, UserID: servertest.Owner, Scopes: auth.Scopes(),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	return metadata.AppendToOutgoingContext(context.Background(),
-		auth.AuthorizationKey, "Bearer "+token.Text, auth.ClientIDKey, servertest.Dashboard)
+		auth.AuthorizationKey, "Bearer "+ownerToken(t, db), auth.ClientIDKey, servertest.Dashboard)
 }
 
 func TestTerminatedServerEndsItsCallsAndExitsWithZero(t *testing.T) {

@@ -1,0 +1,83 @@
+package cli_test
+
+import (
+	"bufio"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// patience is how long a test waits for what must come: longer than it takes to
+// build the tools that the README names.
+const patience = 3 * time.Minute
+
+// listener is a command that goes on, whose lines a test reads as they come.
+type listener struct {
+	cmd   *exec.Cmd
+	lines chan string // of both of its streams
+}
+
+// listen starts a command as a terminal does: in a process group of its own.
+func listen(t *testing.T, cmd *exec.Cmd) *listener {
+	t.Helper()
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = write, write, &syscall.SysProcAttr{Setpgid: true}
+	err = cmd.Start()
+	_ = write.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &listener{cmd: cmd, lines: make(chan string, 10_000)}
+	go func() {
+		defer close(l.lines)
+		defer func() { _ = read.Close() }()
+		for s := bufio.NewScanner(read); s.Scan(); {
+			l.lines <- s.Text()
+		}
+	}()
+	t.Cleanup(func() { l.signal(syscall.SIGKILL) })
+	return l
+}
+
+// signal sends a signal to the whole command, as Ctrl-C does, and answers the
+// exit code.
+func (l *listener) signal(s syscall.Signal) int {
+	if l.cmd.ProcessState == nil {
+		_ = syscall.Kill(-l.cmd.Process.Pid, s)
+		_ = l.cmd.Wait()
+	}
+	return l.cmd.ProcessState.ExitCode()
+}
+
+// next is the next line; false at the end.
+func (l *listener) next(t *testing.T) (string, bool) {
+	t.Helper()
+	select {
+	case line, ok := <-l.lines:
+		return line, ok
+	case <-time.After(patience):
+		t.Fatalf("%v says nothing more", l.cmd.Args)
+		return "", false
+	}
+}
+
+// until reads up to a line that has a text, and answers all that was read.
+func (l *listener) until(t *testing.T, text string) []string {
+	t.Helper()
+	var read []string
+	for {
+		line, ok := l.next(t)
+		if !ok {
+			t.Fatalf("%v ended without %q:\n%s", l.cmd.Args, text, strings.Join(read, "\n"))
+		}
+		if read = append(read, line); strings.Contains(line, text) {
+			return read
+		}
+	}
+}
