@@ -10,9 +10,8 @@ import (
 	"time"
 )
 
-// patience is how long a test waits for what must come: longer than it takes to
-// build the tools that the README names.
-const patience = 3 * time.Minute
+// patience is how long a test waits for what must come.
+const patience = 30 * time.Second
 
 // listener is a command that goes on, whose lines a test reads as they come.
 type listener struct {
@@ -50,6 +49,13 @@ func listen(t *testing.T, cmd *exec.Cmd) *listener {
 func (l *listener) signal(s syscall.Signal) int {
 	if l.cmd.ProcessState == nil {
 		_ = syscall.Kill(-l.cmd.Process.Pid, s)
+	}
+	return l.wait()
+}
+
+// wait waits for the end, and answers the exit code.
+func (l *listener) wait() int {
+	if l.cmd.ProcessState == nil {
 		_ = l.cmd.Wait()
 	}
 	return l.cmd.ProcessState.ExitCode()

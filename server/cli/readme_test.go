@@ -85,6 +85,10 @@ func TestReadmeListensAsTheReadmeSays(t *testing.T) {
 		cmd.Dir, cmd.Env = directory, append(os.Environ(), "GOFLAGS=", "MODERATO_SERVER=http://"+p.rest)
 		return cmd
 	}
+	// It is built at its first use, which takes longer than what is waited for here.
+	if out, err := paste("go tool -modfile=tools/go.mod grpcurl -version").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
 	var all []*listener
 	for i, ready := range []string{`"cursor":`, ": listening", "Ctrl-C deletes it"} {
 		l := listen(t, paste(blocks[i]))
