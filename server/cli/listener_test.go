@@ -64,21 +64,28 @@ func (l *listener) wait() int {
 // next is the next line; false at the end.
 func (l *listener) next(t *testing.T) (string, bool) {
 	t.Helper()
+	return l.before(t, time.After(patience))
+}
+
+func (l *listener) before(t *testing.T, deadline <-chan time.Time) (string, bool) {
+	t.Helper()
 	select {
 	case line, ok := <-l.lines:
 		return line, ok
-	case <-time.After(patience):
-		t.Fatalf("%v says nothing more", l.cmd.Args)
+	case <-deadline:
+		t.Fatalf("%v does not say what it should", l.cmd.Args)
 		return "", false
 	}
 }
 
-// until reads up to a line that has a text, and answers all that was read.
+// until reads up to a line that has a text, and answers all that was read. Signs
+// of life do not make it more patient.
 func (l *listener) until(t *testing.T, text string) []string {
 	t.Helper()
+	deadline := time.After(patience)
 	var read []string
 	for {
-		line, ok := l.next(t)
+		line, ok := l.before(t, deadline)
 		if !ok {
 			t.Fatalf("%v ended without %q:\n%s", l.cmd.Args, text, strings.Join(read, "\n"))
 		}
