@@ -188,6 +188,7 @@ func (s *Server) listen(ctx context.Context) error {
 // Serve answers until ctx ends, then drains: it tells load balancers, lets the
 // calls that are under way end, and closes. What goes wrong earlier is its error.
 func (s *Server) Serve(ctx context.Context) error {
+	defer s.config.Log.InfoContext(context.WithoutCancel(ctx), "stopped")
 	defer s.Close()
 	var workers sync.WaitGroup
 	work, stopWork := context.WithCancel(context.WithoutCancel(ctx))
