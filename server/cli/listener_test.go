@@ -2,9 +2,11 @@ package cli_test
 
 import (
 	"bufio"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -22,26 +24,37 @@ type listener struct {
 // listen starts a command as a terminal does: in a process group of its own.
 func listen(t *testing.T, cmd *exec.Cmd) *listener {
 	t.Helper()
+	l := &listener{cmd: cmd, lines: make(chan string, 10_000)}
+	var reading sync.WaitGroup
+	// One for each: curl draws its progress into the one while events come in the other.
+	out, outEnd := pipe(t)
+	errs, errsEnd := pipe(t)
+	for _, r := range []io.ReadCloser{out, errs} {
+		reading.Go(func() {
+			defer func() { _ = r.Close() }()
+			for s := bufio.NewScanner(r); s.Scan(); {
+				l.lines <- s.Text()
+			}
+		})
+	}
+	go func() { reading.Wait(); close(l.lines) }()
+	cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = outEnd, errsEnd, &syscall.SysProcAttr{Setpgid: true}
+	err := cmd.Start()
+	_, _ = outEnd.Close(), errsEnd.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.signal(syscall.SIGKILL) })
+	return l
+}
+
+func pipe(t *testing.T) (read, write *os.File) {
+	t.Helper()
 	read, write, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = write, write, &syscall.SysProcAttr{Setpgid: true}
-	err = cmd.Start()
-	_ = write.Close()
-	if err != nil {
-		t.Fatal(err)
-	}
-	l := &listener{cmd: cmd, lines: make(chan string, 10_000)}
-	go func() {
-		defer close(l.lines)
-		defer func() { _ = read.Close() }()
-		for s := bufio.NewScanner(read); s.Scan(); {
-			l.lines <- s.Text()
-		}
-	}()
-	t.Cleanup(func() { l.signal(syscall.SIGKILL) })
-	return l
+	return read, write
 }
 
 // signal sends a signal to the whole command, as Ctrl-C does, and answers the
