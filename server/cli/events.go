@@ -24,7 +24,7 @@ type eventsTail struct {
 	Channel string   `help:"Only events of this channel." placeholder:"UUID"`
 	Type    []string `help:"Only events of this type, such as channel.ban. Can be repeated." sep:"none" placeholder:"TYPE"`
 	Cursor  string   `help:"Begin after this cursor, of whatever was heard last; with what happens from now on when not given."`
-	JSON    bool     `name:"json" help:"Print each event as one line of JSON."`
+	JSON    bool     `name:"json" help:"Print each event as one line of JSON, with its cursor."`
 }
 
 // Run prints events as they happen, until it is told to stop.

@@ -111,6 +111,7 @@ func TestReadmeListensAsTheReadmeSays(t *testing.T) {
 	if code := all[2].signal(syscall.SIGINT); code != 0 {
 		t.Errorf("the receiver's exit code is %d", code)
 	}
+	var resumed []string
 	for i, again := range []string{
 		strings.Replace(blocks[0], server.DefaultGRPCAddr, `-d '{"cursor":"`+cursors[0]+`"}' `+server.DefaultGRPCAddr, 1),
 		strings.TrimSpace(blocks[1]) + ` -H 'Last-Event-ID: ` + cursors[1] + `'`,
@@ -120,11 +121,14 @@ func TestReadmeListensAsTheReadmeSays(t *testing.T) {
 		if read := l.until(t, "channel.chat.clear_user_messages"); strings.Contains(strings.Join(read, ""), "channel.ban") {
 			t.Errorf("listener %d hears the ban again:\n%s", i, read)
 		}
-		l.until(t, "channel.unban")
+		resumed = append(resumed, lastCursor(t, l.until(t, "channel.unban")))
+	}
+	if resumed[0] != resumed[1] || resumed[1] != resumed[2] {
+		t.Errorf("the end of the ban has the cursors %q, want one", resumed)
 	}
 }
 
-var printedCursor = regexp.MustCompile(`(?:"cursor": "|^id: |channel\.ban +)([\w-]+)`)
+var printedCursor = regexp.MustCompile(`(?:"cursor": "|^id: |channel\.[a-z._]+ +)([\w-]+)`)
 
 // lastCursor is the cursor that was printed last.
 func lastCursor(t *testing.T, lines []string) (cursor string) {
