@@ -25,6 +25,7 @@ func TestReadmeCommandsAnswerAsTheReadmeSays(t *testing.T) {
 	drill, standing := blocks[0], blocks[1]
 	directory := demoDirectory(t)
 	p := serve(t, store.URL{Path: filepath.Join(directory, "moderato.db")}, "--demo")
+	p.printed() // once it is loaded
 	pasted := strings.NewReplacer(server.DefaultHTTPAddr, p.rest, server.DefaultGRPCAddr, p.grpc).Replace(drill + standing)
 	cmd := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", pasted)
 	cmd.Dir = directory
@@ -79,6 +80,7 @@ func TestReadmeListensAsTheReadmeSays(t *testing.T) {
 	drill := readmeBlocks(t, "A raid drill", 2)[0]
 	directory := demoDirectory(t)
 	p := serve(t, store.URL{Path: filepath.Join(directory, "moderato.db")}, "--demo")
+	p.printed() // once it is loaded
 	paste := func(text string) *exec.Cmd {
 		text = strings.NewReplacer(server.DefaultHTTPAddr, p.rest, server.DefaultGRPCAddr, p.grpc).Replace(text)
 		cmd := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", text)
