@@ -11,6 +11,7 @@ import (
 	"github.com/moderato-live/moderato/server/bus"
 	"github.com/moderato-live/moderato/server/events"
 	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/webhooks"
 )
 
 // Config is what a server is told at its start. The zero value of a field that
@@ -40,6 +41,9 @@ type Config struct {
 	// WebhookAllowPrivate lets webhooks have receivers in private networks and
 	// without TLS: for development and tests.
 	WebhookAllowPrivate bool
+	// WebhookAllowLoopback lets webhooks have receivers on this host, without TLS
+	// too: for a demo.
+	WebhookAllowLoopback bool
 	// Log is where the server logs; nil is slog's default.
 	Log *slog.Logger
 }
@@ -76,4 +80,14 @@ func (c *Config) complete() error {
 		}
 	}
 	return nil
+}
+
+func (c *Config) webhookReach() webhooks.Reach {
+	switch {
+	case c.WebhookAllowPrivate:
+		return webhooks.Anywhere
+	case c.WebhookAllowLoopback:
+		return webhooks.Loopback
+	}
+	return webhooks.Public
 }

@@ -116,9 +116,9 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 	rights := &events.Rights{Store: s.Store, Log: s.config.Log}
 	sequencer := events.NewSequencer(s.Store, s.config.Log, registry)
 	sequencer.Sequenced = hub.Wake
-	hooks := webhooks.NewEngine(s.Store, hub, s.config.Log, registry, s.config.WebhookAllowPrivate)
+	hooks := webhooks.NewEngine(s.Store, hub, s.config.Log, registry, s.config.webhookReach())
 	implementations := services{
-		webhooks:   &webhooks.Service{Store: s.Store, Engine: hooks, AllowPrivate: s.config.WebhookAllowPrivate},
+		webhooks:   &webhooks.Service{Store: s.Store, Engine: hooks, Reach: s.config.webhookReach()},
 		events:     &events.Service{Hub: hub, Rights: rights, Stopping: s.ending, Heartbeat: events.HeartbeatInterval},
 		moderation: &moderation.Service{Store: s.Store, MaxResults: s.config.MaxResults},
 		channels:   &channels.Service{Store: s.Store, MaxResults: s.config.MaxResults},
@@ -188,6 +188,7 @@ func (s *Server) listen(ctx context.Context) error {
 // Serve answers until ctx ends, then drains: it tells load balancers, lets the
 // calls that are under way end, and closes. What goes wrong earlier is its error.
 func (s *Server) Serve(ctx context.Context) error {
+	defer s.config.Log.InfoContext(context.WithoutCancel(ctx), "stopped")
 	defer s.Close()
 	var workers sync.WaitGroup
 	work, stopWork := context.WithCancel(context.WithoutCancel(ctx))

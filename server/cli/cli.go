@@ -36,7 +36,8 @@ type commands struct {
 		Revoke tokenRevoke `cmd:"" help:"Revoke an access token."`
 	} `cmd:"" help:"Access tokens."`
 	Events struct {
-		Tail eventsTail `cmd:"" help:"Print events as they happen."`
+		Tail    eventsTail    `cmd:"" help:"Print events as they happen."`
+		Receive eventsReceive `cmd:"" help:"Receive events with a webhook of its own, and print them; for development."`
 	} `cmd:"" help:"What happens in channels."`
 	Fsck    check   `cmd:"" help:"Check that the whole database is as its rules say; may run beside servers."`
 	Version version `cmd:"" help:"Print the version."`

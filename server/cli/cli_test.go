@@ -25,6 +25,8 @@ func TestWrongSettingNamesFlagValueAndWhatIsAllowed(t *testing.T) {
 		"unknown option of the URL":   {args: []string{"migrate", "--db=mysql://u:secret@h/n?foo=1"}, want: []string{"--db", `"foo"`}},
 		"database by environment":     {args: []string{"migrate"}, env: []string{"MODERATO_DB=nonsense"}, want: []string{"MODERATO_DB", "sqlite:FILE"}},
 		"password in the environment": {args: []string{"migrate"}, env: []string{"MODERATO_DB=mysql://u:secret@/n"}, want: []string{"MODERATO_DB", "a host and a database name"}},
+		"origin without a scheme":     {args: []string{"serve", "--cors-origins=https://a.example,dash.example.com"}, want: []string{"--cors-origins", `"dash.example.com"`, "such as https://dash.example.com"}},
+		"origin with a path":          {args: []string{"serve"}, env: []string{"MODERATO_CORS_ORIGINS=https://a.example/"}, want: []string{"MODERATO_CORS_ORIGINS", `"https://a.example/"`}},
 		"unknown log level":           {args: []string{"serve", "--log-level=loud"}, want: []string{"--log-level", `"loud"`, `"debug"`, `"error"`}},
 		"drain delay is no duration":  {args: []string{"serve", "--drain-delay=soon"}, want: []string{"--drain-delay", "soon"}},
 		"unknown flag":                {args: []string{"serve", "--rate-limits=1"}, want: []string{"--rate-limits"}},
@@ -90,6 +92,13 @@ func TestServeRefusesADatabaseThatIsBehind(t *testing.T) {
 			t.Errorf("exit code %d", code)
 		}
 	})
+}
+
+func TestServeTakesWhatBrowsersSendAsOrigin(t *testing.T) {
+	p := serve(t, storetest.SQLite(t), "--cors-origins=*,https://dash.example.com:8443,https://*.example.com,chrome-extension://abcdef")
+	if code := p.terminate(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
 }
 
 func TestServeTellsThatItsAddressIsTaken(t *testing.T) {

@@ -1,9 +1,12 @@
 package cli
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os/signal"
 	"slices"
@@ -11,7 +14,6 @@ import (
 	"syscall"
 	"time"
 
-	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/events"
 	"github.com/moderato-live/moderato/server/fsck"
 	"github.com/moderato-live/moderato/server/uid"
@@ -21,8 +23,8 @@ type eventsTail struct {
 	database
 	Channel string   `help:"Only events of this channel." placeholder:"UUID"`
 	Type    []string `help:"Only events of this type, such as channel.ban. Can be repeated." sep:"none" placeholder:"TYPE"`
-	Cursor  string   `help:"Begin after this cursor, as WatchEvents gives them; with what happens from now on when not given."`
-	JSON    bool     `name:"json" help:"Print each event as one line of JSON."`
+	Cursor  string   `help:"Begin after this cursor, of whatever was heard last; with what happens from now on when not given."`
+	JSON    bool     `name:"json" help:"Print each event as one line of JSON, with its cursor."`
 }
 
 // Run prints events as they happen, until it is told to stop.
@@ -62,8 +64,11 @@ func (c *eventsTail) Run(ctx context.Context, s *streams) error {
 			return err
 		}
 		for _, e := range page {
-			if wants(e) {
-				c.print(s, e)
+			if !wants(e) {
+				continue
+			}
+			if err := printEvent(s.out, c.JSON, events.Cursor(e.Position), events.JSON(e.Told)); err != nil {
+				return err
 			}
 		}
 	}
@@ -87,20 +92,27 @@ func (c *eventsTail) filter() (func(*events.Event) bool, error) {
 	}, nil
 }
 
-func (c *eventsTail) print(s *streams, e *events.Event) {
-	if c.JSON {
-		fmt.Fprintf(s.out, "%s\n", events.JSON(e.Told))
-		return
+// printEvent prints an event, which is given in its JSON form, with the cursor
+// after it: as one line of JSON or for a person.
+func printEvent(w io.Writer, asJSON bool, cursor string, event []byte) error {
+	if asJSON {
+		fmt.Fprintf(w, "{\"cursor\":%q,%s\n", cursor, bytes.TrimPrefix(event, []byte("{")))
+		return nil
 	}
-	meta := e.Told.GetMetadata()
-	fmt.Fprintf(s.out, "%s  %s  #%d  %-32s %s\n", meta.GetMessageTimestamp().AsTime().Format("15:04:05.000"),
-		meta.GetChannelId(), meta.GetSequence(), e.Type, payloadOf(e.Told))
-}
-
-// payloadOf is the payload's JSON alone.
-func payloadOf(e *moderatov1.Event) string {
-	_, payload, _ := strings.Cut(string(events.JSON(e)), `,"payload":`)
-	return strings.TrimSuffix(payload, "}")
+	var e struct {
+		Metadata struct {
+			SubscriptionType, ChannelID string
+			MessageTimestamp            time.Time
+			Sequence                    int64
+		}
+		Payload json.RawMessage
+	}
+	if err := json.Unmarshal(event, &e); err != nil {
+		return err
+	}
+	m := e.Metadata
+	fmt.Fprintf(w, "%s  %s  #%d  %-32s  %s  %s\n", m.MessageTimestamp.Format("15:04:05.000"), m.ChannelID, m.Sequence, m.SubscriptionType, cursor, e.Payload)
+	return nil
 }
 
 type check struct {

@@ -1,12 +1,56 @@
 package cli_test
 
 import (
+	"context"
+	"io"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/moderato-live/moderato/server/auth"
 	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/store"
 )
+
+// ownerToken is a token of the owner of the World's channel, through Dashboard.
+func ownerToken(t *testing.T, db *store.Store) string {
+	t.Helper()
+	issued, err := auth.Issue(context.Background(), db, auth.NewToken{
+		Kind: auth.User, ClientID: servertest.Dashboard, UserID: servertest.Owner, Scopes: auth.Scopes(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return issued.Text
+}
+
+// banOfRaider bans, and with DELETE unbans, in the World's channel.
+var banOfRaider = `{"channelId":"` + servertest.Owner.String() + `","banUserId":"` + servertest.Raider.String() + `"}`
+
+// rest makes a call with a token of Dashboard that succeeds, and answers its body.
+func rest(t *testing.T, p *process, token, method, path, body string) string {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, "http://"+p.rest+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+token)
+	r.Header.Set("client-id", servertest.Dashboard)
+	if body != "" {
+		r.Header.Set("content-type", "application/json")
+	}
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	text, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode != http.StatusOK {
+		t.Fatalf("%s %s: %d %s (%v)", method, path, response.StatusCode, text, err)
+	}
+	return string(text)
+}
 
 // status asks for the moderators of the World's channel with a token.
 func status(t *testing.T, p *process, token string) int {

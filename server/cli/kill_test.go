@@ -4,8 +4,9 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"strings"
+	"regexp"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -180,14 +181,8 @@ func addUsers(t *testing.T, db *store.Store, users []*victim) {
 
 func callerContext(t *testing.T, db *store.Store) context.Context {
 	t.Helper()
-	token, err := auth.Issue(context.Background(), db, auth.NewToken{
-		Kind: auth.User, ClientID: servertest.Dashboard, UserID: servertest.Owner, Scopes: auth.Scopes(),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	return metadata.AppendToOutgoingContext(context.Background(),
-		auth.AuthorizationKey, "Bearer "+token.Text, auth.ClientIDKey, servertest.Dashboard)
+		auth.AuthorizationKey, "Bearer "+ownerToken(t, db), auth.ClientIDKey, servertest.Dashboard)
 }
 
 func TestTerminatedServerEndsItsCallsAndExitsWithZero(t *testing.T) {
@@ -196,9 +191,28 @@ func TestTerminatedServerEndsItsCallsAndExitsWithZero(t *testing.T) {
 	if got := p.terminate(); got != 0 {
 		t.Errorf("exit code %d, want 0", got)
 	}
-	for _, want := range []string{"stopping", "draining"} {
-		if !strings.Contains(p.said(), want) {
-			t.Errorf("the log has no word of %s:\n%s", want, p.said())
+	if !regexp.MustCompile(`(?s)"stopping.*"draining.*"stopped"`).MatchString(p.said()) {
+		t.Errorf("the log does not tell of the stop:\n%s", p.said())
+	}
+}
+
+// TestASecondSignalEndsTheDrain has a server that would drain for an hour.
+func TestASecondSignalEndsTheDrain(t *testing.T) {
+	p := serve(t, storetest.SQLite(t), "--drain-delay=1h")
+	ended := make(chan int, 1)
+	go func() { ended <- p.terminate() }()
+	deadline := time.After(patience)
+	for {
+		select {
+		case code := <-ended:
+			if code == 0 {
+				t.Error("exit code 0, as if it had drained")
+			}
+			return
+		case <-deadline:
+			t.Fatal("it still drains")
+		case <-time.After(20 * time.Millisecond): // it may not have noted the first one yet
+			_ = p.cmd.Process.Signal(syscall.SIGTERM)
 		}
 	}
 }

@@ -72,6 +72,7 @@ func dbFlag(url store.URL) string {
 type process struct {
 	cmd               *exec.Cmd
 	rest, grpc, admin string
+	ended             chan struct{} // once its log was read to the end
 
 	mu  sync.Mutex
 	log bytes.Buffer
@@ -85,7 +86,7 @@ func serve(t *testing.T, url store.URL, args ...string) *process {
 		"serve", dbFlag(url), "--http-addr=127.0.0.1:0", "--grpc-addr=127.0.0.1:0", "--admin-addr=127.0.0.1:0",
 		"--log-format=json", "--rate-limit=0",
 	}, args...)
-	p := &process{cmd: program(t, nil, args...)}
+	p := &process{cmd: program(t, nil, args...), ended: make(chan struct{})}
 	stderr, err := p.cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -111,6 +112,7 @@ func serve(t *testing.T, url store.URL, args ...string) *process {
 
 // read keeps the log, and finds the addresses in it.
 func (p *process) read(lines *bufio.Scanner, listening chan<- struct{}) {
+	defer close(p.ended)
 	for lines.Scan() {
 		p.mu.Lock()
 		p.log.Write(lines.Bytes())
@@ -151,12 +153,14 @@ func (w writer) Write(b []byte) (int, error) { return w(b) }
 // kill ends the process where it stands.
 func (p *process) kill() {
 	_ = p.cmd.Process.Signal(syscall.SIGKILL)
+	<-p.ended
 	_ = p.cmd.Wait()
 }
 
 // terminate asks the process to end, and answers its exit code.
 func (p *process) terminate() int {
 	_ = p.cmd.Process.Signal(syscall.SIGTERM)
+	<-p.ended // Wait would drop what is still to be read
 	_ = p.cmd.Wait()
 	return p.cmd.ProcessState.ExitCode()
 }

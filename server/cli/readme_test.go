@@ -1,13 +1,13 @@
 package cli_test
 
 import (
-	"bufio"
 	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -25,6 +25,7 @@ func TestReadmeCommandsAnswerAsTheReadmeSays(t *testing.T) {
 	drill, standing := blocks[0], blocks[1]
 	directory := demoDirectory(t)
 	p := serve(t, store.URL{Path: filepath.Join(directory, "moderato.db")}, "--demo")
+	p.printed() // once it is loaded
 	pasted := strings.NewReplacer(server.DefaultHTTPAddr, p.rest, server.DefaultGRPCAddr, p.grpc).Replace(drill + standing)
 	cmd := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", pasted)
 	cmd.Dir = directory
@@ -72,43 +73,77 @@ func TestTourCommandsWork(t *testing.T) {
 	}
 }
 
-// TestReadmeListensAsTheReadmeSays pastes the stream of the README, for a moment,
-// and bans meanwhile.
+// TestReadmeListensAsTheReadmeSays pastes the listeners of the README, each as in
+// a terminal of its own, and the drill meanwhile. Then it has each go on.
 func TestReadmeListensAsTheReadmeSays(t *testing.T) {
-	listen := readmeBlocks(t, "Hear of it", 1)[0]
+	blocks := readmeBlocks(t, "Hear of it", 3)
 	drill := readmeBlocks(t, "A raid drill", 2)[0]
 	directory := demoDirectory(t)
 	p := serve(t, store.URL{Path: filepath.Join(directory, "moderato.db")}, "--demo")
-	addresses := strings.NewReplacer(server.DefaultHTTPAddr, p.rest, "curl -N", "exec curl -sN")
-	stream := exec.CommandContext(t.Context(), "bash", "-euc", addresses.Replace(listen))
-	stream.Dir = directory
-	out, err := stream.StdoutPipe()
-	if err == nil {
-		err = stream.Start()
+	p.printed() // once it is loaded
+	paste := func(text string) *exec.Cmd {
+		text = strings.NewReplacer(server.DefaultHTTPAddr, p.rest, server.DefaultGRPCAddr, p.grpc).Replace(text)
+		cmd := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", text)
+		cmd.Dir, cmd.Env = directory, append(os.Environ(), "GOFLAGS=", "MODERATO_SERVER=http://"+p.rest)
+		return cmd
 	}
-	if err != nil {
-		t.Fatal(err)
+	// It is built at its first use, which takes longer than what is waited for here.
+	if out, err := paste("go tool -modfile=tools/go.mod grpcurl -version").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
 	}
-	defer func() { _ = stream.Process.Kill(); _ = stream.Wait() }()
-	lines := bufio.NewScanner(out)
-	wait := func(text string) {
-		t.Helper()
-		for lines.Scan() {
-			if strings.Contains(lines.Text(), text) {
-				return
-			}
-		}
-		t.Fatalf("the stream ended without %q", text)
+	var all []*listener
+	for i, ready := range []string{`"cursor":`, ": listening", "Ctrl-C deletes it"} {
+		l := listen(t, paste(blocks[i]))
+		l.until(t, ready)
+		all = append(all, l)
 	}
-	wait(": listening")
-	ban := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", strings.NewReplacer(server.DefaultHTTPAddr, p.rest).Replace(drill))
-	ban.Dir = directory
-	if text, err := ban.CombinedOutput(); err != nil {
+	if text, err := paste(drill).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
-	for _, kind := range []string{"channel.ban", "channel.chat.clear_user_messages", "channel.unban", "channel.mute"} {
-		wait(`"subscriptionType":"` + kind + `"`)
+	var cursors []string
+	for _, l := range all {
+		cursors = append(cursors, lastCursor(t, l.until(t, "channel.ban")))
+		for _, kind := range []string{"channel.chat.clear_user_messages", "channel.unban", "channel.mute"} {
+			l.until(t, kind)
+		}
 	}
+	if cursors[0] != cursors[1] || cursors[1] != cursors[2] {
+		t.Errorf("the ban has the cursors %q, want one", cursors)
+	}
+	if code := all[2].signal(syscall.SIGINT); code != 0 {
+		t.Errorf("the receiver's exit code is %d", code)
+	}
+	var resumed []string
+	for i, again := range []string{
+		strings.Replace(blocks[0], server.DefaultGRPCAddr, `-d '{"cursor":"`+cursors[0]+`"}' `+server.DefaultGRPCAddr, 1),
+		strings.TrimSpace(blocks[1]) + ` -H 'Last-Event-ID: ` + cursors[1] + `'`,
+		"bin/moderato events tail --cursor " + cursors[2],
+	} {
+		l := listen(t, paste(again))
+		if read := l.until(t, "channel.chat.clear_user_messages"); strings.Contains(strings.Join(read, ""), "channel.ban") {
+			t.Errorf("listener %d hears the ban again:\n%s", i, read)
+		}
+		resumed = append(resumed, lastCursor(t, l.until(t, "channel.unban")))
+	}
+	if resumed[0] != resumed[1] || resumed[1] != resumed[2] {
+		t.Errorf("the end of the ban has the cursors %q, want one", resumed)
+	}
+}
+
+var printedCursor = regexp.MustCompile(`(?:"cursor": "|^id: |channel\.[a-z._]+ +)([\w-]+)`)
+
+// lastCursor is the cursor that was printed last.
+func lastCursor(t *testing.T, lines []string) (cursor string) {
+	t.Helper()
+	for _, line := range lines {
+		if found := printedCursor.FindStringSubmatch(line); found != nil {
+			cursor = found[1]
+		}
+	}
+	if cursor == "" {
+		t.Errorf("there is no cursor in %q", lines)
+	}
+	return cursor
 }
 
 // readmeBlocks are the shell blocks of a section of the README.

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/netip"
 	"os/signal"
+	"regexp"
 	"strconv"
 	"syscall"
 	"time"
@@ -26,7 +28,7 @@ type serve struct {
 	AdminAddr           listenAddr    `name:"admin-addr" help:"Where /healthz, /readyz, /metrics and /debug/pprof listen." default:"${admin_addr}" env:"MODERATO_ADMIN_ADDR"`
 	RateLimit           requestRate   `help:"Requests a minute for each client and user; 0 is off." default:"${rate_limit}" env:"MODERATO_RATE_LIMIT"`
 	MaxResults          positive      `help:"The longest list that is answered without paging." default:"${max_results}" env:"MODERATO_MAX_RESULTS"`
-	CORSOrigins         []string      `name:"cors-origins" help:"Origins of web pages that may call /v1; any when not given." env:"MODERATO_CORS_ORIGINS" placeholder:"ORIGIN"`
+	CORSOrigins         []origin      `name:"cors-origins" help:"Origins of web pages that may call /v1; any when not given." env:"MODERATO_CORS_ORIGINS" placeholder:"ORIGIN"`
 	NATSURL             string        `name:"nats-url" help:"Publish every event to NATS JetStream: nats://HOST:PORT or tls://, several separated by commas. Not published when not given." env:"MODERATO_NATS_URL" placeholder:"URL"`
 	NATSCreds           string        `name:"nats-credentials" help:"A file of NATS credentials." env:"MODERATO_NATS_CREDENTIALS" placeholder:"FILE" type:"existingfile"`
 	NATSStream          string        `name:"nats-stream" help:"The JetStream stream; it is made if it is not there." default:"MODERATO" env:"MODERATO_NATS_STREAM" placeholder:"NAME"`
@@ -60,6 +62,7 @@ func (r *retention) UnmarshalText(text []byte) error {
 func (c *serve) Run(ctx context.Context, s *streams) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // so that the second signal ends it at once
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(c.LogLevel)); err != nil {
 		return fmt.Errorf("--log-level: %w", err)
@@ -76,9 +79,12 @@ func (c *serve) Run(ctx context.Context, s *streams) error {
 		Retention:           events.Retention(c.Retention),
 		Bus:                 bus.Config{URL: c.NATSURL, Credentials: c.NATSCreds, Stream: c.NATSStream, Subject: c.NATSSubject},
 		WebhookAllowPrivate: c.WebhookAllowPrivate,
-		CORSOrigins:         c.CORSOrigins,
-		DrainDelay:          c.DrainDelay,
-		Log:                 log,
+		// Who reaches such a demo is on this host anyway. One that others reach would
+		// let them reach what listens here for nobody else.
+		WebhookAllowLoopback: c.Demo && c.HTTPAddr.isLoopback() && c.GRPCAddr.isLoopback(),
+		CORSOrigins:          texts(c.CORSOrigins),
+		DrainDelay:           c.DrainDelay,
+		Log:                  log,
 	})
 	if err != nil {
 		return err
@@ -107,6 +113,35 @@ func (a *listenAddr) UnmarshalText(text []byte) error {
 	}
 	*a = listenAddr(text)
 	return nil
+}
+
+// isLoopback tells whether only this host reaches the address.
+func (a listenAddr) isLoopback() bool {
+	host, _, _ := net.SplitHostPort(string(a))
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || (err == nil && ip.Unmap().IsLoopback())
+}
+
+// origin is what a browser sends as Origin, or a pattern of it with one *.
+type origin string
+
+var originForm = regexp.MustCompile(`^(\*|[A-Za-z][A-Za-z0-9+.-]*://[^/?#@\s]+)$`)
+
+// UnmarshalText reads the flag. Anything else would match no page, silently.
+func (o *origin) UnmarshalText(text []byte) error {
+	if !originForm.Match(text) {
+		return fmt.Errorf("%q must be a scheme, a host and a port if it is not the scheme's, such as https://dash.example.com", text)
+	}
+	*o = origin(text)
+	return nil
+}
+
+func texts(origins []origin) []string {
+	var all []string
+	for _, o := range origins {
+		all = append(all, string(o))
+	}
+	return all
 }
 
 // requestRate is 0 or more.

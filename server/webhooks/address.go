@@ -50,18 +50,45 @@ func isPublic(a netip.Addr) bool {
 	return true
 }
 
-// isPrivateHost tells whether a host is an address that is not public. A name is
-// looked at when it is dialled.
-func isPrivateHost(host string) bool {
-	a, err := netip.ParseAddr(host)
-	return err == nil && !isPublic(a)
+// Reach is where receivers may be, and so what the calls of a server may lead to.
+type Reach int
+
+// The reaches, from the narrowest.
+const (
+	// Public is the public internet, over https.
+	Public Reach = iota
+	// Loopback is that, and over http too what listens on this host alone: for a
+	// demo, in which everybody is on this host.
+	Loopback
+	// Anywhere is every address, over http too: for development and tests.
+	Anywhere
+)
+
+// allows tells whether an address may be called.
+func (r Reach) allows(a netip.Addr) bool {
+	return r == Anywhere || isPublic(a) || (r == Loopback && a.Unmap().IsLoopback())
 }
 
-// refusePrivate is the Control of a net.Dialer: it sees the very address that is
+// allowsHost tells whether a host of an address may be called, as far as can be
+// told now: a name is looked at when it is dialled.
+func (r Reach) allowsHost(host string) bool {
+	a, err := netip.ParseAddr(host)
+	return err != nil || r.allows(a)
+}
+
+// allowsPlain tells whether a host may be called over http: what is said to this
+// very host needs no TLS.
+func (r Reach) allowsPlain(host string) bool {
+	a, err := netip.ParseAddr(host)
+	isLoopback := host == "localhost" || (err == nil && a.Unmap().IsLoopback())
+	return r == Anywhere || (r == Loopback && isLoopback)
+}
+
+// control is the Control of a net.Dialer: it sees the very address that is
 // dialled, so that no name can mean another one between check and use.
-func refusePrivate(_, address string, _ syscall.RawConn) error {
+func (r Reach) control(_, address string, _ syscall.RawConn) error {
 	a, err := netip.ParseAddrPort(address)
-	if err != nil || !isPublic(a.Addr()) {
+	if err != nil || !r.allows(a.Addr()) {
 		return errPrivate
 	}
 	return nil

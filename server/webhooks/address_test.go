@@ -3,11 +3,15 @@ package webhooks
 import (
 	"errors"
 	"net/netip"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/moderato-live/moderato/server/instant"
 )
+
+// ofThisHost are the loopback addresses below.
+var ofThisHost = []string{"127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"}
 
 func TestOnlyPublicAddressesAreDialled(t *testing.T) {
 	for address, public := range map[string]bool{
@@ -23,12 +27,27 @@ func TestOnlyPublicAddressesAreDialled(t *testing.T) {
 		if got := isPublic(a); got != public {
 			t.Errorf("%s: public is %t, want %t", address, got, public)
 		}
-		if err := refusePrivate("tcp", netip.AddrPortFrom(a, 443).String(), nil); errors.Is(err, errPrivate) == public {
-			t.Errorf("%s: dialling gives %v", address, err)
+		for reach, want := range map[Reach]bool{Public: public, Loopback: public || slices.Contains(ofThisHost, address), Anywhere: true} {
+			if err := reach.control("tcp", netip.AddrPortFrom(a, 443).String(), nil); errors.Is(err, errPrivate) == want {
+				t.Errorf("%s: dialling with the reach %d gives %v", address, reach, err)
+			}
 		}
 	}
-	if refusePrivate("unix", "/run/x.sock", nil) == nil {
+	if Anywhere.control("unix", "/run/x.sock", nil) == nil {
 		t.Error("a socket is dialled")
+	}
+}
+
+func TestPlainHTTPIsForThisHostAlone(t *testing.T) {
+	for host, want := range map[string][3]bool{
+		"127.0.0.1": {false, true, true}, "::1": {false, true, true}, "localhost": {false, true, true},
+		"localhost.example.com": {false, false, true}, "10.0.0.1": {false, false, true}, "93.184.215.14": {false, false, true},
+	} {
+		for _, reach := range []Reach{Public, Loopback, Anywhere} {
+			if got := reach.allowsPlain(host); got != want[reach] {
+				t.Errorf("%s with the reach %d: http is %t", host, reach, got)
+			}
+		}
 	}
 }
 

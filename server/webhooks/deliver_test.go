@@ -16,6 +16,7 @@ import (
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/store/storetest"
 	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/server/webhooks"
 )
 
 func TestAnEventIsDeliveredSigned(t *testing.T) {
@@ -41,6 +42,9 @@ func TestAnEventIsDeliveredSigned(t *testing.T) {
 		page, err := events.Read(t.Context(), s.Store, 0, 10)
 		if err != nil || len(page) < 1 || string(events.JSON(page[0].Told)) != string(got.body) {
 			t.Errorf("got the body %s, want that of WatchEvents (%v)", got.body, err)
+		}
+		if position, err := events.ParseCursor(got.header.Get(webhooks.CursorHeader)); err != nil || position == nil || *position != page[0].Position {
+			t.Errorf("got the cursor %q (%v), want that of WatchEvents", got.header.Get(webhooks.CursorHeader), err)
 		}
 		r.wantNext(t, "channel.chat.clear_user_messages")
 		eventually(t, "both are listed as delivered", func() bool {

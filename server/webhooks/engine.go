@@ -51,10 +51,10 @@ type Engine struct {
 }
 
 // NewEngine makes an Engine, with its metrics.
-func NewEngine(s *store.Store, hub *events.Hub, log *slog.Logger, r prometheus.Registerer, allowPrivate bool) *Engine {
+func NewEngine(s *store.Store, hub *events.Hub, log *slog.Logger, r prometheus.Registerer, reach Reach) *Engine {
 	return &Engine{
 		Store: s, Hub: hub, Log: log,
-		client: newClient(allowPrivate), look: store.NewSignal(), metrics: newMetrics(r),
+		client: newClient(reach), look: store.NewSignal(), metrics: newMetrics(r),
 		running: map[uid.ID]*worker{}, wanted: map[uid.ID]int64{},
 	}
 }

@@ -28,13 +28,14 @@ const (
 	maxHeader = 16 << 10
 )
 
+// CursorHeader is the header of a delivery that has the event's cursor: where a
+// stream goes on after it. It is beside the body, as it is in the streams.
+const CursorHeader = "Moderato-Cursor"
+
 // newClient makes the client that calls receivers. It follows no redirect and
 // uses no proxy: either would lead past the look at the address.
-func newClient(allowPrivate bool) *http.Client {
-	dialer := &net.Dialer{Timeout: dialTimeout}
-	if !allowPrivate {
-		dialer.Control = refusePrivate
-	}
+func newClient(reach Reach) *http.Client {
+	dialer := &net.Dialer{Timeout: dialTimeout, Control: reach.control}
 	return &http.Client{
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: &http.Transport{
@@ -104,6 +105,7 @@ func newRequest(ctx context.Context, w *ent.Webhook, event *events.Event, at ins
 	request.Header.Set("Webhook-Id", id)
 	request.Header.Set("Webhook-Timestamp", strconv.FormatInt(at.Time().Unix(), 10))
 	request.Header.Set("Webhook-Signature", signed)
+	request.Header.Set(CursorHeader, events.Cursor(event.Position))
 	return request, nil
 }
 

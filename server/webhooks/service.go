@@ -43,9 +43,8 @@ type Service struct {
 	Store *store.Store
 	// Engine delivers.
 	Engine *Engine
-	// AllowPrivate is whether receivers may be in private networks and be called
-	// without TLS: for development and tests.
-	AllowPrivate bool
+	// Reach is where receivers may be.
+	Reach Reach
 }
 
 // channelOf reads the channel that a request names: a user who names none means
@@ -134,11 +133,11 @@ func (s *Service) receiver(f *validate.Fields, text string) string {
 		f.Add("url", "is required")
 	case len(text) > validate.MaxURL || err != nil || u.Hostname() == "" || u.Opaque != "" || strings.ContainsAny(text, "\r\n\t "):
 		f.Add("url", "must be an https address of at most 2048 characters")
-	case u.Scheme != "https" && (!s.AllowPrivate || u.Scheme != "http"):
+	case u.Scheme != "https" && (u.Scheme != "http" || !s.Reach.allowsPlain(u.Hostname())):
 		f.Add("url", "must begin with https://")
 	case u.User != nil || u.Fragment != "":
 		f.Add("url", "must not have a user name or a fragment")
-	case !s.AllowPrivate && isPrivateHost(u.Hostname()):
+	case !s.Reach.allowsHost(u.Hostname()):
 		f.Add("url", "must not be in a private network")
 	}
 	return text

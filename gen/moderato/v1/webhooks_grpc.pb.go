@@ -44,6 +44,9 @@ const (
 // redirect is a failure, and not followed. 410 disables the webhook at once;
 // `Retry-After` of 429 and 503 is heeded, up to 6 hours.
 //
+// The header `moderato-cursor` is the `cursor` with which EventsService goes on
+// after the event, in a stream of the event's channel. It is not signed.
+//
 // Events are delivered at least once, and those of a channel in their order: the
 // next is sent when the one before it was delivered. A failed delivery is tried
 // again after seconds at first and hours at last, for 3 days; then the webhook is
@@ -192,6 +195,9 @@ func (c *webhooksServiceClient) RedeliverWebhookEvent(ctx context.Context, in *R
 // for 24 hours after RotateWebhookSecret). Any 2xx within 10 s is success. A
 // redirect is a failure, and not followed. 410 disables the webhook at once;
 // `Retry-After` of 429 and 503 is heeded, up to 6 hours.
+//
+// The header `moderato-cursor` is the `cursor` with which EventsService goes on
+// after the event, in a stream of the event's channel. It is not signed.
 //
 // Events are delivered at least once, and those of a channel in their order: the
 // next is sent when the one before it was delivered. A failed delivery is tried

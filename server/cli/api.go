@@ -1,0 +1,98 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// apiTimeout is more than a server takes for a call.
+const apiTimeout = 20 * time.Second
+
+// api has the flags of what calls a server as its users do: over REST, with a
+// token.
+type api struct {
+	Server string `help:"The server's REST address." default:"http://${http_addr}" env:"MODERATO_SERVER"`
+	Client string `help:"The client to which the token was issued." required:"" env:"MODERATO_CLIENT" placeholder:"ID"`
+	Token  string `help:"The access token. Rather give it as the variable: arguments show in the process list." required:"" env:"MODERATO_TOKEN" placeholder:"TOKEN"`
+}
+
+// Validate refuses what cannot be a server.
+func (a *api) Validate() error {
+	u, err := url.Parse(a.Server)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
+		return fmt.Errorf("--server %q: must be an address such as http://127.0.0.1:8080", a.Server)
+	}
+	return nil
+}
+
+// apiError is what a server refuses a call with: the `message` and the `data` of
+// its answer.
+type apiError struct {
+	message string
+	code    string
+	fields  []string // that are wrong
+}
+
+// Error is the server's sentence.
+func (e *apiError) Error() string {
+	return fmt.Sprintf("%s (%s)", strings.TrimSuffix(e.message, "."), e.code)
+}
+
+// call makes a call; answer gets the `data` of the answer.
+func (a *api) call(ctx context.Context, method, path string, arguments map[string]any, answer any) error {
+	ctx, cancel := context.WithTimeout(ctx, apiTimeout)
+	defer cancel()
+	body, err := json.Marshal(arguments)
+	if err != nil {
+		return err
+	}
+	request, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(a.Server, "/")+path, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Authorization", "Bearer "+a.Token)
+	request.Header.Set("Client-Id", a.Client)
+	request.Header.Set("Content-Type", "application/json")
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return fmt.Errorf("the server does not answer: %w; start it, or name another with --server", err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	return readAnswer(response, answer)
+}
+
+// readAnswer reads an envelope.
+func readAnswer(response *http.Response, answer any) error {
+	var envelope struct {
+		Success *bool
+		Message string
+		Data    json.RawMessage
+	}
+	if json.NewDecoder(response.Body).Decode(&envelope) != nil || envelope.Success == nil {
+		return fmt.Errorf("%s answers %s, but not as Moderato does; --server must name its REST address", response.Request.URL.Host, response.Status)
+	}
+	if *envelope.Success {
+		if answer == nil {
+			return nil
+		}
+		return json.Unmarshal(envelope.Data, answer)
+	}
+	var why struct {
+		Code       string
+		Violations []struct{ Field string }
+	}
+	if err := json.Unmarshal(envelope.Data, &why); err != nil {
+		return err
+	}
+	refusal := &apiError{message: envelope.Message, code: why.Code}
+	for _, v := range why.Violations {
+		refusal.fields = append(refusal.fields, v.Field)
+	}
+	return refusal
+}

@@ -1,0 +1,142 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os/signal"
+	"slices"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"github.com/moderato-live/moderato/server/webhooks"
+)
+
+const (
+	webhooksPath = "/v1/webhooks"
+	// maxDelivery is more than an event takes.
+	maxDelivery = 1 << 20
+	// receiverPatience bounds a delivery and the stop.
+	receiverPatience = 5 * time.Second
+)
+
+// eventsReceive is a receiver of webhooks for those who develop one: it makes a
+// webhook, prints what is delivered, and deletes the webhook when it is stopped.
+type eventsReceive struct {
+	api
+	Channel string   `help:"Only events of this channel. When not given, a user token's own channel, and every channel for a service token." placeholder:"UUID"`
+	Type    []string `help:"Only events of this type, such as channel.ban. Can be repeated." sep:"none" placeholder:"TYPE"`
+	Port    uint16   `help:"The port of 127.0.0.1 to receive at; a free one when not given." placeholder:"PORT"`
+	URL     string   `name:"url" help:"The https address that leads to the port, such as a tunnel's. When not given, the server calls the port itself." placeholder:"URL"`
+	JSON    bool     `name:"json" help:"Print each event as one line of JSON, with its cursor."`
+}
+
+// Run receives until it is told to stop, also by the end of its terminal.
+func (c *eventsReceive) Run(ctx context.Context, s *streams) error {
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	context.AfterFunc(ctx, stop) // the second time it ends at once
+	var listen net.ListenConfig
+	l, err := listen.Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(int(c.Port))))
+	if err != nil {
+		return fmt.Errorf("%w; choose another port with --port", err)
+	}
+	defer func() { _ = l.Close() }()
+	if c.URL == "" {
+		c.URL = "http://" + l.Addr().String()
+	}
+	hook, err := c.create(ctx)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(s.err, "webhook %s sends to %s; Ctrl-C deletes it\n", hook.id, c.URL)
+	return c.receive(ctx, l, &receiver{hook: hook, streams: s, json: c.JSON})
+}
+
+// receivedHook is the webhook that a receiver has.
+type receivedHook struct {
+	id     string
+	secret *standardwebhooks.Webhook
+}
+
+// create makes the webhook. It goes on when it is stopped, or nobody would know
+// what to delete.
+func (c *eventsReceive) create(ctx context.Context) (*receivedHook, error) {
+	arguments := map[string]any{"url": c.URL, "type": c.Type}
+	if c.Channel != "" {
+		arguments["channelId"] = c.Channel
+	}
+	var made struct{ ID, Secret string }
+	err := c.call(context.WithoutCancel(ctx), http.MethodPost, webhooksPath, arguments, &made)
+	var refusal *apiError
+	if errors.As(err, &refusal) && slices.Contains(refusal.fields, "url") {
+		return nil, fmt.Errorf("the server does not take %s: %w; run it with --webhook-allow-private if it is for development, or give --url an https address that leads to the port", c.URL, err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("make the webhook: %w", err)
+	}
+	secret, err := standardwebhooks.NewWebhook(made.Secret)
+	return &receivedHook{made.ID, secret}, err
+}
+
+func (c *eventsReceive) remove(ctx context.Context, hook *receivedHook) error {
+	err := c.call(ctx, http.MethodDelete, webhooksPath, map[string]any{"webhookId": hook.id}, nil)
+	var refusal *apiError
+	if err == nil || (errors.As(err, &refusal) && refusal.code == "WEBHOOK_NOT_FOUND") {
+		return nil
+	}
+	return fmt.Errorf(`the webhook is still there: %w; delete it with DELETE %s {"webhookId":%q}`, err, webhooksPath, hook.id)
+}
+
+// receive takes deliveries until ctx ends, and those under way to their end.
+func (c *eventsReceive) receive(ctx context.Context, l net.Listener, r *receiver) error {
+	server := &http.Server{Handler: r, ReadTimeout: receiverPatience, WriteTimeout: receiverPatience}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(l) }()
+	var failure error
+	select {
+	case failure = <-ended:
+	case <-ctx.Done():
+	}
+	ctx = context.WithoutCancel(ctx) // what asked for the stop does not stop this
+	failure = errors.Join(failure, c.remove(ctx, r.hook))
+	ctx, cancel := context.WithTimeout(ctx, receiverPatience)
+	defer cancel()
+	return errors.Join(failure, server.Shutdown(ctx))
+}
+
+// receiver answers deliveries.
+type receiver struct {
+	*streams
+
+	hook *receivedHook
+	json bool
+	mu   sync.Mutex // events of several channels come at once
+}
+
+// ServeHTTP prints a delivery that is the server's.
+func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, request.Body, maxDelivery))
+	if err != nil {
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := r.hook.secret.Verify(body, request.Header); err != nil {
+		fmt.Fprintf(r.err, "refused a request from %s: %v; it is not of this webhook, or the clocks differ by minutes\n", request.RemoteAddr, err)
+		w.WriteHeader(http.StatusUnauthorized)
+		return
+	}
+	if err := printEvent(r.out, r.json, request.Header.Get(webhooks.CursorHeader), body); err != nil {
+		fmt.Fprintf(r.err, "this is no event: %s\n", body)
+	}
+	w.WriteHeader(http.StatusNoContent)
+}

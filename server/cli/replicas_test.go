@@ -1,0 +1,197 @@
+package cli_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/metadata"
+
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/events"
+	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/store/storetest"
+)
+
+// TestABanOnOneReplicaReachesEveryKindOfListenerOfAnother has two processes on
+// one database. What happens on the one is heard by a watcher, a listener over
+// HTTP and a receiver of webhooks that are attached to the other; and each goes
+// on from the cursor that it was given itself.
+func TestABanOnOneReplicaReachesEveryKindOfListenerOfAnother(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, url store.URL) {
+		token := ownerToken(t, prepare(t, url))
+		a, b := serve(t, url, "--webhook-allow-private"), serve(t, url, "--webhook-allow-private")
+		change := func(method, path, body string) { t.Helper(); rest(t, a, token, method, path, body) }
+
+		listeners := map[string]hearing{"watcher": watch(t, b, token, ""), "SSE": watchSSE(t, b, token, ""), "webhook": receiveJSON(t, b, token)}
+		change(http.MethodPost, "/v1/moderation/ban", banOfRaider)
+		cursors := map[string]string{}
+		for name, l := range listeners {
+			ban := l.want(t, name, "channel.ban", 1)
+			cleared := l.want(t, name, "channel.chat.clear_user_messages", 2)
+			if ban.Cursor == "" || cleared.Cursor == "" || cleared.Cursor == ban.Cursor {
+				t.Errorf("%s: the cursors are %q and %q", name, ban.Cursor, cleared.Cursor)
+			}
+			cursors[name] = ban.Cursor
+			l.stop()
+		}
+
+		// While nobody listens.
+		change(http.MethodDelete, "/v1/moderation/ban", banOfRaider)
+		listeners = map[string]hearing{
+			"watcher": watch(t, b, token, cursors["watcher"]),
+			"SSE":     watchSSE(t, b, token, cursors["SSE"]),
+			"webhook": watch(t, b, token, cursors["webhook"]),
+		}
+		for name, l := range listeners {
+			l.want(t, name, "channel.chat.clear_user_messages", 2)
+			l.want(t, name, "channel.unban", 3)
+		}
+		change(http.MethodPost, "/v1/channels/info", `{"title":"While all listen","lang":"en"}`)
+		change(http.MethodPost, "/v1/moderation/ban", banOfRaider)
+		for name, l := range listeners {
+			l.want(t, name, "channel.update", 4)
+			l.want(t, name, "channel.ban", 5)
+			l.want(t, name, "channel.chat.clear_user_messages", 6)
+			l.stop()
+		}
+	})
+}
+
+// heard is an event as a listener got it.
+type heard struct {
+	Cursor   string
+	Metadata struct {
+		SubscriptionType string
+		Sequence         int64
+	}
+}
+
+// hearing is a listener of a test.
+type hearing struct {
+	events <-chan heard
+	stop   func()
+}
+
+// want checks what is heard next.
+func (h hearing) want(t *testing.T, name, kind string, sequence int64) heard {
+	t.Helper()
+	select {
+	case e, ok := <-h.events:
+		if !ok || e.Metadata.SubscriptionType != kind || e.Metadata.Sequence != sequence {
+			t.Fatalf("%s: heard %+v (%t), want %s with the sequence %d", name, e, ok, kind, sequence)
+		}
+		return e
+	case <-time.After(patience):
+		t.Fatalf("%s: heard nothing, want %s", name, kind)
+		return heard{}
+	}
+}
+
+// watch is a stream over gRPC, which is there when it answers.
+func watch(t *testing.T, p *process, token, cursor string) hearing {
+	t.Helper()
+	conn, err := grpc.NewClient(p.grpc, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(metadata.AppendToOutgoingContext(t.Context(),
+		auth.AuthorizationKey, "Bearer "+token, auth.ClientIDKey, servertest.Dashboard))
+	stop := func() { cancel(); _ = conn.Close() }
+	t.Cleanup(stop)
+	stream, err := moderatov1.NewEventsServiceClient(conn).WatchEvents(ctx, &moderatov1.WatchEventsRequest{Cursor: cursor})
+	if err == nil {
+		_, err = stream.Recv() // the sign that nothing is missed from here on
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := make(chan heard, 100)
+	go func() {
+		defer close(got)
+		for {
+			m, err := stream.Recv()
+			if err != nil {
+				return
+			}
+			if m.GetEvent() != nil {
+				got <- readHeard(m.GetCursor(), events.JSON(m.GetEvent()))
+			}
+		}
+	}()
+	return hearing{got, stop}
+}
+
+// watchSSE is the same over HTTP.
+func watchSSE(t *testing.T, p *process, token, lastEventID string) hearing {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	t.Cleanup(cancel)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+p.rest+"/v1/events", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+token)
+	r.Header.Set("client-id", servertest.Dashboard)
+	if lastEventID != "" {
+		r.Header.Set("Last-Event-ID", lastEventID)
+	}
+	response, err := http.DefaultClient.Do(r) //nolint:bodyclose // by who reads it, below
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(response.Body)
+	for lines.Text() != ": listening" {
+		if !lines.Scan() {
+			t.Fatalf("the stream does not begin: %s", response.Status)
+		}
+	}
+	got := make(chan heard, 100)
+	go func() {
+		defer close(got)
+		defer func() { _ = response.Body.Close() }()
+		cursor := ""
+		for lines.Scan() {
+			name, value, _ := strings.Cut(lines.Text(), ": ")
+			switch name {
+			case "id":
+				cursor = value
+			case "data":
+				got <- readHeard(cursor, []byte(value))
+			}
+		}
+	}()
+	return hearing{got, cancel}
+}
+
+// receiveJSON is a receiver of webhooks.
+func receiveJSON(t *testing.T, p *process, token string) hearing {
+	t.Helper()
+	l, _ := receiving(t, p, token, "--json")
+	got := make(chan heard, 100)
+	go func() {
+		defer close(got)
+		for line := range l.lines {
+			got <- readHeard("", []byte(line))
+		}
+	}()
+	return hearing{got, func() { l.signal(syscall.SIGINT) }}
+}
+
+// readHeard reads an event; what is none shows as one that no test wants.
+func readHeard(cursor string, text []byte) heard {
+	e := heard{Cursor: cursor}
+	if err := json.Unmarshal(text, &e); err != nil {
+		e.Metadata.SubscriptionType = err.Error()
+	}
+	return e
+}
