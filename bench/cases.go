@@ -59,7 +59,7 @@ func (b *bench) openWorld(ctx context.Context, store string) (*world, error) {
 	if w.floor, err = b.startFloor(ctx, db); err != nil {
 		return nil, err
 	}
-	if w.owners, err = issueOwners(ctx, w.moderato, w.service, ownedChannels); err != nil {
+	if w.owners, err = b.issueOwners(ctx, w.moderato, db); err != nil {
 		return nil, err
 	}
 	if err := w.findPages(ctx); err != nil {
@@ -69,7 +69,11 @@ func (b *bench) openWorld(ctx context.Context, store string) (*world, error) {
 }
 
 // issueOwners issues a token to the owner of each of the first channels.
-func issueOwners(ctx context.Context, s *server, service credentials, owners int) ([]credentials, error) {
+func (b *bench) issueOwners(ctx context.Context, s *server, db string) ([]credentials, error) {
+	service, err := b.serviceToken(ctx, db)
+	if err != nil {
+		return nil, err
+	}
 	conns, closeAll, err := dial(ctx, s, 1)
 	if err != nil {
 		return nil, err
@@ -77,7 +81,7 @@ func issueOwners(ctx context.Context, s *server, service credentials, owners int
 	defer closeAll()
 	ctx = service.outgoing(ctx)
 	var tokens []credentials
-	for n := range owners {
+	for n := range ownedChannels {
 		issued, err := platformv1.NewAccessServiceClient(conns[0]).IssueToken(ctx, &platformv1.IssueTokenRequest{
 			Kind: platformv1.TokenKind_TOKEN_KIND_USER, ClientId: benchClient, UserId: id(n),
 			Scopes: []string{"channel.moderate", "users.read"}, Lifetime: durationpb.New(24 * time.Hour),

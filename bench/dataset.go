@@ -40,6 +40,8 @@ var (
 	// followed one, which all of them follow.
 	small = dataset{name: "small", channels: 10_001, categories: 50, followed: 1, followers: 10_000}
 	large = dataset{name: "large", channels: 1_000_001, categories: 50, followed: 1, followers: 1_000_000}
+	// largest is for make bench-large.
+	largest = dataset{name: "largest", channels: 10_000_001, categories: 50, followed: 1, followers: 10_000_000}
 	// writes is for bans: 100 channels, of Moderato and of the floor.
 	writes      = dataset{name: "writes", channels: 20_000, categories: 1, followed: ownedChannels, followers: 10, moderators: 1}
 	floorWrites = dataset{name: "floor_writes", channels: 20_000, categories: 1, followed: ownedChannels, followers: 10, moderators: 1}

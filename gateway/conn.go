@@ -132,6 +132,10 @@ type serverStream struct {
 func (s *serverStream) Method() string { return s.method }
 
 func (s *serverStream) SetHeader(md metadata.MD) error {
+	if s.header == nil {
+		s.header = md // who sets it has made it for this
+		return nil
+	}
 	s.header = metadata.Join(s.header, md)
 	return nil
 }

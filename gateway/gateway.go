@@ -85,7 +85,7 @@ func New(conn Connection, o Options) (http.Handler, error) {
 		return nil, fmt.Errorf("metrics: %w", err)
 	}
 	f.mux = runtime.NewServeMux(
-		runtime.WithMarshalerOption(runtime.MIMEWildcard, marshaler{}),
+		runtime.WithMarshalerOption(runtime.MIMEWildcard, newMarshaler()),
 		runtime.WithErrorHandler(f.callFailed),
 		runtime.WithRoutingErrorHandler(f.routingFailed),
 		runtime.WithIncomingHeaderMatcher(incomingHeader),

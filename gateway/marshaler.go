@@ -4,6 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
+	"sync"
+	"sync/atomic"
 
 	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
 	"google.golang.org/protobuf/proto"
@@ -15,28 +18,44 @@ import (
 const contentType = "application/json"
 
 // marshaler reads bodies and writes envelopes.
-type marshaler struct{}
+type marshaler struct {
+	// sizes are how long the last envelope of each type of response was: the next
+	// one will be about as long, and then its buffer does not have to grow.
+	sizes *sync.Map // of reflect.Type to *atomic.Int64
+}
+
+func newMarshaler() marshaler { return marshaler{sizes: new(sync.Map)} }
 
 const (
 	envelopeStart = `{"success":true,"message":"success"`
-	firstBuffer   = 512
+	// leastBuffer and mostBuffer bound what is taken for an envelope beforehand.
+	leastBuffer = 512
+	mostBuffer  = 64 << 10
 )
 
 // Marshal writes the envelope around a response: a message, or the list that
 // the method's response_body names. A message type without fields has no data.
-func (marshaler) Marshal(response any) ([]byte, error) {
-	b := append(make([]byte, 0, firstBuffer), envelopeStart...)
-	if m, ok := response.(proto.Message); ok {
-		if jsonapi.HasContent(m) {
-			b = jsonapi.Append(append(b, `,"data":`...), m)
+func (m marshaler) Marshal(response any) ([]byte, error) {
+	size := m.size(response)
+	b := append(make([]byte, 0, min(max(leastBuffer, size.Load()*9/8), mostBuffer)), envelopeStart...)
+	if message, ok := response.(proto.Message); ok {
+		if jsonapi.HasContent(message) {
+			b = jsonapi.Append(append(b, `,"data":`...), message)
 		}
-		return append(b, '}'), nil
-	}
-	b, ok := jsonapi.AppendList(append(b, `,"data":`...), response)
-	if !ok {
+	} else if b, ok = jsonapi.AppendList(append(b, `,"data":`...), response); !ok {
 		return nil, fmt.Errorf("a %T cannot be the data of an envelope", response)
 	}
+	size.Store(int64(len(b)))
 	return append(b, '}'), nil
+}
+
+func (m marshaler) size(response any) *atomic.Int64 {
+	kind := reflect.TypeOf(response)
+	size, ok := m.sizes.Load(kind)
+	if !ok {
+		size, _ = m.sizes.LoadOrStore(kind, new(atomic.Int64))
+	}
+	return size.(*atomic.Int64)
 }
 
 // Unmarshal reads a body into a request.

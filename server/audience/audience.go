@@ -7,6 +7,7 @@ import (
 	"context"
 
 	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/ent/channel"
 	"github.com/moderato-live/moderato/ent/follow"
 	"github.com/moderato-live/moderato/ent/subscription"
 	"github.com/moderato-live/moderato/server/instant"
@@ -51,7 +52,7 @@ func countFollow(ctx context.Context, tx *ent.Tx, c *ent.Channel, f *ent.Follow,
 	if c == nil {
 		return nil
 	}
-	update := tx.Channel.UpdateOneID(c.ID).AddFollowerCount(by)
+	update := tx.Channel.Update().Where(channel.ID(c.ID)).AddFollowerCount(by)
 	if isNew(c, f.FollowedAt) {
 		update.AddNewFollowerCount(by)
 	}
@@ -119,5 +120,5 @@ func countSubscription(ctx context.Context, tx *ent.Tx, c *ent.Channel, before, 
 	if active == 0 && fresh == 0 {
 		return nil
 	}
-	return tx.Channel.UpdateOneID(c.ID).AddSubscriberCount(active).AddNewSubscriberCount(fresh).Exec(ctx)
+	return tx.Channel.Update().Where(channel.ID(c.ID)).AddSubscriberCount(active).AddNewSubscriberCount(fresh).Exec(ctx)
 }

@@ -7,7 +7,6 @@ import (
 
 	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/sync/singleflight"
-	"google.golang.org/grpc/metadata"
 
 	"github.com/moderato-live/moderato/ent"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
@@ -63,9 +62,10 @@ func NewAuthenticator(s *store.Store) *Authenticator {
 	return &Authenticator{store: s, known: known, unknown: unknown}
 }
 
-// Authenticate reads who calls from the metadata of a request.
-func (a *Authenticator) Authenticate(ctx context.Context, md metadata.MD) (*Caller, error) {
-	text, err := bearer(md.Get(AuthorizationKey))
+// Authenticate reads who calls from the metadata of a request, of which value
+// answers the values of a key.
+func (a *Authenticator) Authenticate(ctx context.Context, value func(key string) []string) (*Caller, error) {
+	text, err := bearer(value(AuthorizationKey))
 	if err != nil {
 		return nil, err
 	}
@@ -80,13 +80,13 @@ func (a *Authenticator) Authenticate(ctx context.Context, md metadata.MD) (*Call
 	if err := CheckValidity(token.row.RevokedAt, token.row.ExpiresAt, now); err != nil {
 		return nil, err
 	}
-	switch clients := md.Get(ClientIDKey); {
+	switch clients := value(ClientIDKey); {
 	case len(clients) == 0 || clients[0] == "":
 		return nil, fault.New(moderatov1.Reason_REASON_CLIENT_ID_MISSING)
 	case len(clients) > 1 || clients[0] != token.row.ClientID:
 		return nil, fault.New(moderatov1.Reason_REASON_CLIENT_ID_MISMATCH)
 	}
-	return token.caller(md.Get(ActingUserKey))
+	return token.caller(value(ActingUserKey))
 }
 
 // CheckValidity tells whether a token with these dates is good at an instant.

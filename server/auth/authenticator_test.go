@@ -42,7 +42,7 @@ func TestCallerIsWhatTheTokenSays(t *testing.T) {
 			if c.actingUser != "" {
 				md.Set(auth.ActingUserKey, c.actingUser)
 			}
-			got, err := a.Authenticate(context.Background(), md)
+			got, err := a.Authenticate(context.Background(), md.Get)
 			if err != nil {
 				t.Errorf("%s: %v", c.name, err)
 				continue
@@ -72,7 +72,7 @@ func TestBearerIsReadInAnyCase(t *testing.T) {
 	for _, header := range []string{"Bearer ", "bearer ", "BEARER ", "Bearer   "} {
 		md := request(text)
 		md.Set(auth.AuthorizationKey, header+text)
-		if _, err := a.Authenticate(context.Background(), md); err != nil {
+		if _, err := a.Authenticate(context.Background(), md.Get); err != nil {
 			t.Errorf("%q and the token: %v", header, err)
 		}
 	}
@@ -89,7 +89,7 @@ func TestDamagedTokenIsRefusedWithoutALookUp(t *testing.T) {
 			}
 			md := request(good)
 			md.Set(auth.AuthorizationKey, "Bearer "+text)
-			if _, err := a.Authenticate(context.Background(), md); !errors.Is(err, errInvalid) {
+			if _, err := a.Authenticate(context.Background(), md.Get); !errors.Is(err, errInvalid) {
 				t.Errorf("%s: got %v, want TOKEN_INVALID", name, err)
 			}
 		}
@@ -171,7 +171,7 @@ func TestLookUpGoesOnWhenTheFirstCallerGivesUp(t *testing.T) {
 		ctx, giveUp := context.WithCancel(context.Background())
 		var first, second error
 		var callers sync.WaitGroup
-		callers.Go(func() { _, first = a.Authenticate(ctx, request(text)) })
+		callers.Go(func() { _, first = a.Authenticate(ctx, request(text).Get) })
 		synctest.Wait()
 		callers.Go(func() { _, second = authenticate(a, text) })
 		synctest.Wait()

@@ -94,7 +94,7 @@ func request(text string) metadata.MD {
 }
 
 func authenticate(a *auth.Authenticator, text string) (*auth.Caller, error) {
-	return a.Authenticate(context.Background(), request(text))
+	return a.Authenticate(context.Background(), request(text).Get)
 }
 
 // lookUps counts how often tokens are read from a store. before, if not nil,

@@ -71,8 +71,7 @@ type call struct {
 }
 
 func (c *Chain) begin(ctx context.Context, method string) *call {
-	md, _ := metadata.FromIncomingContext(ctx)
-	id := requestid.Accept(md.Get(requestid.Header))
+	id := requestid.Accept(metadata.ValueFromIncomingContext(ctx, requestid.Header))
 	return &call{Chain: c, ctx: requestid.NewContext(ctx, id), method: method, start: time.Now(), requestID: id}
 }
 
@@ -104,9 +103,10 @@ func (c *call) admit() (context.Context, error) {
 	if c.Draining() {
 		return nil, &fault.Error{Reason: moderatov1.Reason_REASON_UNAVAILABLE, RetryAfter: time.Second}
 	}
-	md, _ := metadata.FromIncomingContext(c.ctx)
+	// One value at a time: all of the metadata would be a copy of all.
+	value := func(key string) []string { return metadata.ValueFromIncomingContext(c.ctx, key) }
 	var err error
-	if c.caller, err = c.Authenticator.Authenticate(c.ctx, md); err != nil {
+	if c.caller, err = c.Authenticator.Authenticate(c.ctx, value); err != nil {
 		return nil, err
 	}
 	if err := c.Limiter.Allow(c.ctx, c.caller); err != nil {

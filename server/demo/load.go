@@ -1,6 +1,8 @@
 package demo
 
 import (
+	"google.golang.org/grpc/metadata"
+
 	"context"
 	"fmt"
 	"slices"
@@ -81,11 +83,11 @@ func applyBans(ctx context.Context, s *store.Store, serviceToken string) error {
 	service := &moderation.Service{Store: s}
 	authenticator := auth.NewAuthenticator(s)
 	for _, b := range Bans() {
-		caller, err := authenticator.Authenticate(ctx, map[string][]string{
-			auth.AuthorizationKey: {"Bearer " + serviceToken},
-			auth.ClientIDKey:      {People().ServiceClient},
-			auth.ActingUserKey:    {b.Moderator.String()},
-		})
+		caller, err := authenticator.Authenticate(ctx, metadata.Pairs(
+			auth.AuthorizationKey, "Bearer "+serviceToken,
+			auth.ClientIDKey, People().ServiceClient,
+			auth.ActingUserKey, b.Moderator.String(),
+		).Get)
 		if err != nil {
 			return err
 		}

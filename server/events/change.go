@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/ent/channel"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/auth"
 	"github.com/moderato-live/moderato/server/fault"
@@ -169,7 +170,8 @@ func (c *Change) flush(ctx context.Context) error {
 	if err := c.Tx.Event.CreateBulk(c.pending...).Exec(ctx); err != nil {
 		return fmt.Errorf("write events: %w", err)
 	}
-	if err := c.Tx.Channel.UpdateOneID(c.ChannelID).SetEventSequence(c.sequence).Exec(ctx); err != nil {
+	// Not UpdateOne, which would read the row again.
+	if err := c.Tx.Channel.Update().Where(channel.ID(c.ChannelID)).SetEventSequence(c.sequence).Exec(ctx); err != nil {
 		return fmt.Errorf("advance the event sequence: %w", err)
 	}
 	return nil

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// footprint measures the program itself: its size, how soon it answers, and what
+// it takes of memory.
+func (b *bench) footprint(ctx context.Context, store string) error {
+	if !b.wants("memory, start, binary", store, "") {
+		return nil
+	}
+	db, err := b.database(ctx, store, &reads)
+	if err != nil {
+		return err
+	}
+	start, err := b.startTime(ctx, db)
+	if err != nil {
+		return err
+	}
+	r := row{What: "start to ready on a migrated store", Store: store, Value: float64(start.Microseconds()) / 1000, Unit: "ms", Target: 300, AtMost: true}
+	if err := b.report(r, nil); err != nil {
+		return err
+	}
+	w, err := b.openWorld(ctx, store)
+	if err != nil {
+		return err
+	}
+	defer b.stopServers()
+	c := readCases[0]
+	l, err := b.restLoad("memory", func(s *server) []string { return c.lines(w, s) })
+	if err != nil {
+		return err
+	}
+	f, err := l.measure(ctx, w.moderato, 256, 5*time.Second)
+	if err != nil {
+		return err
+	}
+	r = row{What: "anonymous memory under 256 connections", Store: store, Value: f.Memory, Unit: "MiB", Target: 150, AtMost: true}
+	if err := b.report(r, nil); err != nil {
+		return err
+	}
+	return b.idleAndSize(ctx, store, db)
+}
+
+// startTime is the median of some starts.
+func (b *bench) startTime(ctx context.Context, db string) (time.Duration, error) {
+	var took []time.Duration
+	for range 7 {
+		s, err := b.startModerato(ctx, db)
+		if err != nil {
+			return 0, err
+		}
+		took = append(took, s.ready.Sub(s.started))
+		s.stop()
+	}
+	return median(took), nil
+}
+
+func (b *bench) idleAndSize(ctx context.Context, store, db string) error {
+	b.stopServers()
+	s, err := b.startModerato(ctx, db)
+	if err != nil {
+		return err
+	}
+	const idle = 10 * time.Second
+	time.Sleep(idle)
+	memory, err := s.memory()
+	r := row{What: fmt.Sprintf("anonymous memory, idle for %s", idle), Store: store, Value: memory, Unit: "MiB", Target: 40, AtMost: true}
+	if err := b.report(r, err); err != nil {
+		return err
+	}
+	info, err := os.Stat(filepath.Join(b.dir, "moderato"))
+	if err != nil {
+		return err
+	}
+	r = row{What: "stripped binary", Value: float64(info.Size()) / 1e6, Unit: "MB", Target: 45, AtMost: true}
+	return b.report(r, nil)
+}

@@ -1,0 +1,155 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+)
+
+// timing measures two things in turns, one call at a time, and answers how long
+// they take.
+func timing(calls int, a, b func() error) (medianA, medianB time.Duration, err error) {
+	const warmUp = 50
+	var took [2][]time.Duration
+	for n := range warmUp + calls {
+		for i, call := range []func() error{a, b} {
+			start := time.Now()
+			if err := call(); err != nil {
+				return 0, 0, err
+			}
+			if n >= warmUp {
+				took[i] = append(took[i], time.Since(start))
+			}
+		}
+	}
+	return median(took[0]), median(took[1]), nil
+}
+
+// compared is a row of two medians.
+func compared(r row, base, other time.Duration) row {
+	r.Floor.P50, r.Moderato.P50 = base, other
+	r.Value, r.AtMost = float64(other)/float64(base), true
+	if r.Unit == "" {
+		r.Unit = "× the time"
+	}
+	return r
+}
+
+// grown is a server on a data set, to be asked over one connection.
+type grown struct {
+	*server
+	client moderatov1.ChannelsServiceClient
+	owner  context.Context //nolint:containedctx // who asks, for all calls
+}
+
+func (b *bench) openGrown(ctx context.Context, store string, d *dataset) (*grown, error) {
+	db, err := b.database(ctx, store, d)
+	if err != nil {
+		return nil, err
+	}
+	s, err := b.startModerato(ctx, db)
+	if err != nil {
+		return nil, err
+	}
+	owners, err := b.issueOwners(ctx, s, db)
+	if err != nil {
+		return nil, err
+	}
+	conns, _, err := dial(ctx, s, 1)
+	if err != nil {
+		return nil, err
+	}
+	return &grown{s, moderatov1.NewChannelsServiceClient(conns[0]), owners[0].outgoing(ctx)}, nil
+}
+
+func (g *grown) followers(cursor string, limit int32) (*moderatov1.ListFollowersResponse, error) {
+	return g.client.ListFollowers(g.owner, &moderatov1.ListFollowersRequest{Cursor: cursor, Limit: &limit})
+}
+
+// count asks for one channel of a category, and how many there are.
+func (g *grown) count() error {
+	one := int32(1)
+	_, err := g.client.ListChannels(g.owner, &moderatov1.ListChannelsRequest{CategoryId: []int64{7}, Limit: &one})
+	return err
+}
+
+// deepPages are the cursors of the last pages of 20 before page n.
+func (g *grown) deepPages(n int) ([]string, error) {
+	const kept, most, size = 100, 100, 20
+	var cursors []string
+	cursor := ""
+	for passed := 0; passed < n*size; passed += most {
+		res, err := g.followers(cursor, most)
+		if err != nil {
+			return nil, err
+		}
+		if next := res.GetPagination().GetCursor(); next != "" {
+			cursor = next
+			cursors = append(cursors, cursor)
+		}
+	}
+	return cursors[max(0, len(cursors)-kept):], nil
+}
+
+// growth compares what is asked of few rows and of many.
+func (b *bench) growth(ctx context.Context, store string) error {
+	few, many := &small, &large
+	if b.large {
+		many = &largest
+	}
+	if !b.wants("first page of followers, page 50,000, count", store, "gRPC") {
+		return nil
+	}
+	small, err := b.openGrown(ctx, store, few)
+	if err != nil {
+		return err
+	}
+	big, err := b.openGrown(ctx, store, many)
+	if err != nil {
+		return err
+	}
+	deep, err := big.deepPages(pagesOfDeep)
+	if err != nil {
+		return err
+	}
+	const calls = 1000
+	r := row{Store: store, Face: "gRPC", Connections: 1, Target: 1.2}
+	at := 0
+	base, other, err := timing(calls,
+		func() error { _, err := big.followers("", 20); return err },
+		func() error { at++; _, err := big.followers(deep[at%len(deep)], 20); return err })
+	r.What = fmt.Sprintf("followers: page %s against the first, of %s", thousands(pagesOfDeep), thousands(many.followers))
+	if err := b.report(compared(r, base, other), err); err != nil {
+		return err
+	}
+	base, other, err = timing(calls,
+		func() error { _, err := small.followers("", 20); return err },
+		func() error { _, err := big.followers("", 20); return err })
+	r.What = fmt.Sprintf("followers: first page of %s against %s", thousands(many.followers), thousands(few.followers))
+	if err := b.report(compared(r, base, other), err); err != nil {
+		return err
+	}
+	base, other, err = timing(calls, small.count, big.count)
+	r.What = fmt.Sprintf("channels: count and one row of %s against %s", thousands(many.channels-1), thousands(few.channels-1))
+	return b.report(compared(r, base, other), err)
+}
+
+// thousands writes a number with commas.
+func thousands(n int) string {
+	digits := fmt.Sprint(n)
+	var parts []string
+	for len(digits) > 3 {
+		parts = append(parts, digits[len(digits)-3:])
+		digits = digits[:len(digits)-3]
+	}
+	parts = append(parts, digits)
+	slices.Reverse(parts)
+	text := parts[0]
+	for _, p := range parts[1:] {
+		text += "," + p
+	}
+	return text
+}

@@ -1,0 +1,279 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"google.golang.org/grpc"
+
+	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+)
+
+const (
+	raided    = 0 // the channel
+	fewPosts  = 10
+	followsAt = 500 // a second
+)
+
+// The users of the raid, none of whom follows the channel: one who posted little,
+// one who posted much, and from others on those who posted nothing.
+var quiet, loud, others = writes.channels - 1, writes.channels - 2, 5000
+
+// raid is a server on which users are banned one after the other.
+type raid struct {
+	*bench
+	store      string
+	conns      []*grpc.ClientConn
+	moderators []credentials
+	service    credentials
+	next       int
+}
+
+// raid measures bans of who posted little and much, and bans while the server
+// has other work.
+func (b *bench) raid(ctx context.Context, store string) error {
+	if !b.wants("ban in a raid: messages, purger, follows", store, "gRPC") {
+		return nil
+	}
+	db, err := b.database(ctx, store, &writes)
+	if err != nil {
+		return err
+	}
+	posts := hundredThou * 10
+	if b.large {
+		posts *= 10
+	}
+	b.say("%s: posting %s messages …", store, thousands(posts))
+	if err := b.post(ctx, store, posts); err != nil {
+		return err
+	}
+	s, err := b.startModerato(ctx, db)
+	if err != nil {
+		return err
+	}
+	r := &raid{bench: b, store: store, next: others}
+	if r.moderators, err = b.issueOwners(ctx, s, db); err != nil {
+		return err
+	}
+	if r.service, err = b.serviceToken(ctx, db); err != nil {
+		return err
+	}
+	const connections = 16
+	if r.conns, _, err = dial(ctx, s, connections); err != nil {
+		return err
+	}
+	if err := r.byMessages(ctx, posts); err != nil {
+		return err
+	}
+	return r.underFollows(ctx)
+}
+
+// post makes the messages, and forgets those of an earlier run.
+func (b *bench) post(ctx context.Context, store string, posts int) error {
+	db, err := b.open(store, writes.name)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = db.Close() }()
+	f := filler{db, store}
+	channel := f.id(fmt.Sprint(raided))
+	for _, statement := range []string{
+		"DELETE FROM bans", "DELETE FROM message_generations", "DELETE FROM messages",
+		"DELETE FROM follows WHERE channel_id = " + channel, "UPDATE channels SET follower_count = 0 WHERE id = " + channel,
+	} {
+		if _, err := db.ExecContext(ctx, statement); err != nil {
+			return err
+		}
+	}
+	const into = "messages (id, channel_id, user_id, generation, text, sent_at)"
+	at := fmt.Sprintf("%d + n", firstInstant)
+	if err := f.insert(ctx, into, 0, fewPosts-1, f.id("n"), channel, f.id(fmt.Sprint(quiet)), "0", "'hello'", at); err != nil {
+		return err
+	}
+	return f.insert(ctx, into, fewPosts, fewPosts+posts-1, f.id("n"), channel, f.id(fmt.Sprint(loud)), "0", "'spam spam spam'", at)
+}
+
+// ban bans a user; unban lifts it.
+func (r *raid) ban(ctx context.Context, channel, user int) error {
+	_, err := moderatov1.NewModerationServiceClient(r.conns[0]).BanUser(r.moderators[channel].outgoing(ctx),
+		&moderatov1.BanUserRequest{ChannelId: id(channel), BanUserId: id(user)})
+	return err
+}
+
+func (r *raid) unban(ctx context.Context, channel, user int) error {
+	_, err := moderatov1.NewModerationServiceClient(r.conns[0]).RemoveBan(r.moderators[channel].outgoing(ctx),
+		&moderatov1.RemoveBanRequest{ChannelId: id(channel), BanUserId: id(user)})
+	return err
+}
+
+// both bans a user and lifts it.
+func (r *raid) both(ctx context.Context, channel, user int) error {
+	if err := r.ban(ctx, channel, user); err != nil {
+		return err
+	}
+	return r.unban(ctx, channel, user)
+}
+
+// another bans somebody who was not banned before, and lifts it.
+func (r *raid) another(ctx context.Context, channel int) error {
+	r.next++
+	return r.both(ctx, channel, r.next)
+}
+
+// bans are the median of some bans of others.
+func (r *raid) bans(ctx context.Context, channel, n int) (time.Duration, error) {
+	first, second, err := timing(n/2, func() error { return r.another(ctx, channel) }, func() error { return r.another(ctx, channel) })
+	return (first + second) / 2, err
+}
+
+// byMessages bans the quiet user and the loud one, whose messages are purged
+// while it goes on, and others meanwhile.
+func (r *raid) byMessages(ctx context.Context, posts int) error {
+	const bans = 100
+	target := row{Store: r.store, Face: "gRPC", Connections: 1, AtMost: true}
+	alone, err := r.bans(ctx, raided+1, 2*bans)
+	if err != nil {
+		return err
+	}
+	if err := r.touched(ctx, target, posts); err != nil {
+		return err
+	}
+	few, many, err := timing(bans,
+		func() error { return r.both(ctx, raided, quiet) },
+		func() error { return r.both(ctx, raided, loud) })
+	if err != nil {
+		return err
+	}
+	meanwhile, err := r.bans(ctx, raided+1, 2*bans)
+	if err != nil {
+		return err
+	}
+	left, err := r.messages(ctx)
+	if err != nil {
+		return err
+	}
+	target.What = fmt.Sprintf("ban and unban of a user with %s messages against %d", thousands(posts), fewPosts)
+	target.Target = 1.2
+	if err := r.report(compared(target, few, many), nil); err != nil {
+		return err
+	}
+	target.What, target.Target = "ban and unban of others while the purger runs, against without", 1.5
+	target.Note = thousands(left) + " messages were still to be purged at the end"
+	return r.report(compared(target, alone, meanwhile), nil)
+}
+
+// touched compares the rows that the two bans look at and change.
+func (r *raid) touched(ctx context.Context, target row, posts int) error {
+	counts := map[int]int64{}
+	for _, user := range []int{quiet, loud} {
+		ban := func() error { return r.ban(ctx, raided, user) }
+		if r.store != "mariadb" { // which tells it
+			if err := ban(); err != nil {
+				return err
+			}
+		} else {
+			var err error
+			if counts[user], err = r.mariadb.rowsTouched(ctx, id(user), ban); err != nil {
+				return err
+			}
+		}
+		if err := r.unban(ctx, raided, user); err != nil {
+			return err
+		}
+	}
+	if r.store != "mariadb" {
+		return nil
+	}
+	target.What = fmt.Sprintf("rows that the ban of a user with %s messages touches, against %d", thousands(posts), fewPosts)
+	target.Value, target.Unit, target.Target = float64(counts[loud])/float64(counts[quiet]), "× the rows", 1
+	target.Note = fmt.Sprintf("%d and %d rows looked at or changed", counts[loud], counts[quiet])
+	return r.report(target, nil)
+}
+
+// messages counts what is left of them, up to a bound.
+func (r *raid) messages(ctx context.Context) (n int, err error) {
+	db, err := r.open(r.store, writes.name)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = db.Close() }()
+	err = db.QueryRowContext(ctx, "SELECT COUNT(*) FROM messages").Scan(&n)
+	return n, err
+}
+
+// underFollows bans while follows reach the same channel.
+func (r *raid) underFollows(ctx context.Context) error {
+	const bans = 200
+	alone, err := r.bans(ctx, raided, bans)
+	if err != nil {
+		return err
+	}
+	following, stop := context.WithCancel(ctx)
+	done := make(chan followed, 1)
+	go func() { done <- r.follow(following) }()
+	time.Sleep(time.Second) // until the follows come steadily
+	meanwhile, err := r.bans(ctx, raided, bans)
+	stop()
+	follows := <-done
+	if err != nil {
+		return err
+	}
+	target := row{
+		What:  fmt.Sprintf("ban and unban while %d follows a second reach the channel, against alone", followsAt),
+		Store: r.store, Face: "gRPC", Connections: 1, Target: 3,
+		Note: fmt.Sprintf("%.0f follows a second came through", follows.perSecond),
+	}
+	return r.report(compared(target, alone, meanwhile), follows.err)
+}
+
+// followed is how follows went.
+type followed struct {
+	perSecond float64
+	err       error
+}
+
+// follow has users follow the channel at a steady rate, until ctx ends.
+func (r *raid) follow(ctx context.Context) followed {
+	const perTick = 5
+	ticks := make(chan int, followsAt)
+	var through atomic.Int64
+	var failure atomic.Pointer[error]
+	var workers sync.WaitGroup
+	for _, conn := range r.conns[1:] {
+		workers.Go(func() {
+			for user := range ticks {
+				_, err := platformv1.NewAudienceServiceClient(conn).Follow(r.service.outgoing(context.WithoutCancel(ctx)),
+					&platformv1.FollowRequest{ChannelId: id(raided), UserId: id(user)})
+				if err != nil {
+					failure.Store(&err)
+				}
+				through.Add(1)
+			}
+		})
+	}
+	start := time.Now()
+	ticker := time.NewTicker(time.Second * perTick / followsAt)
+	defer ticker.Stop()
+	for user := writes.followed; ctx.Err() == nil; {
+		<-ticker.C
+		for range perTick {
+			select {
+			case ticks <- user:
+				user++
+			default: // they do not come through as fast
+			}
+		}
+	}
+	elapsed := time.Since(start)
+	got := followed{perSecond: float64(through.Load()) / elapsed.Seconds()}
+	close(ticks)
+	workers.Wait()
+	if err := failure.Load(); err != nil {
+		got.err = *err
+	}
+	return got
+}
