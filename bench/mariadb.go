@@ -94,21 +94,24 @@ func (m *mariadb) version(ctx context.Context) (version string, err error) {
 	return version, err
 }
 
-// rowsTouched runs something, and answers how many rows the statements looked
-// at and changed that ran on the connection of the one that has marker in it.
-func (m *mariadb) rowsTouched(ctx context.Context, marker string, do func() error) (rows int64, err error) {
-	for _, statement := range []string{
-		"SET GLOBAL log_output = 'TABLE'", "SET GLOBAL long_query_time = 0", "TRUNCATE mysql.slow_log", "SET GLOBAL slow_query_log = 1",
-	} {
-		if _, err := m.db.ExecContext(ctx, statement); err != nil {
-			return 0, err
+// logStatements has the server log every statement of the connections that are
+// made from now on, with the rows that it looks at and changes.
+func (m *mariadb) logStatements(ctx context.Context, on bool) error {
+	statements := []string{"SET GLOBAL slow_query_log = 0", "SET GLOBAL long_query_time = 10"}
+	if on {
+		statements = []string{"SET GLOBAL log_output = 'TABLE'", "TRUNCATE mysql.slow_log", "SET GLOBAL long_query_time = 0", "SET GLOBAL slow_query_log = 1"}
+	}
+	for _, s := range statements {
+		if _, err := m.db.ExecContext(ctx, s); err != nil {
+			return err
 		}
 	}
-	err = do()
-	_, off := m.db.ExecContext(ctx, "SET GLOBAL slow_query_log = 0")
-	if err = errors.Join(err, off); err != nil {
-		return 0, err
-	}
+	return nil
+}
+
+// rowsTouched is how many rows the transaction looked at and changed that has a
+// statement with marker in it.
+func (m *mariadb) rowsTouched(ctx context.Context, marker string) (rows int64, err error) {
 	log, err := m.db.QueryContext(ctx, `
 		SELECT l.sql_text, l.rows_examined + l.rows_affected FROM mysql.slow_log l
 		WHERE l.thread_id = (SELECT thread_id FROM mysql.slow_log WHERE sql_text LIKE ? LIMIT 1)`, "%"+marker+"%")

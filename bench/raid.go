@@ -51,25 +51,36 @@ func (b *bench) raid(ctx context.Context, store string) error {
 	if err := b.post(ctx, store, posts); err != nil {
 		return err
 	}
-	s, err := b.startModerato(ctx, db)
+	if store == "mariadb" { // which can tell
+		if err := b.touched(ctx, db, posts); err != nil {
+			return err
+		}
+	}
+	r, err := b.openRaid(ctx, store, db)
 	if err != nil {
-		return err
-	}
-	r := &raid{bench: b, store: store, next: others}
-	if r.moderators, err = b.issueOwners(ctx, s, db); err != nil {
-		return err
-	}
-	if r.service, err = b.serviceToken(ctx, db); err != nil {
-		return err
-	}
-	const connections = 16
-	if r.conns, _, err = dial(ctx, s, connections); err != nil {
 		return err
 	}
 	if err := r.byMessages(ctx, posts); err != nil {
 		return err
 	}
 	return r.underFollows(ctx)
+}
+
+func (b *bench) openRaid(ctx context.Context, store, db string) (*raid, error) {
+	const connections = 16
+	s, err := b.startModerato(ctx, db)
+	if err != nil {
+		return nil, err
+	}
+	r := &raid{bench: b, store: store, next: others}
+	if r.moderators, err = b.issueOwners(ctx, s, db); err != nil {
+		return nil, err
+	}
+	if r.service, err = b.serviceToken(ctx, db); err != nil {
+		return nil, err
+	}
+	r.conns, _, err = dial(ctx, s, connections)
+	return r, err
 }
 
 // post makes the messages, and forgets those of an earlier run.
@@ -139,9 +150,6 @@ func (r *raid) byMessages(ctx context.Context, posts int) error {
 	if err != nil {
 		return err
 	}
-	if err := r.touched(ctx, target, posts); err != nil {
-		return err
-	}
 	few, many, err := timing(bans,
 		func() error { return r.both(ctx, raided, quiet) },
 		func() error { return r.both(ctx, raided, loud) })
@@ -166,32 +174,35 @@ func (r *raid) byMessages(ctx context.Context, posts int) error {
 	return r.report(compared(target, alone, meanwhile), nil)
 }
 
-// touched compares the rows that the two bans look at and change.
-func (r *raid) touched(ctx context.Context, target row, posts int) error {
-	counts := map[int]int64{}
+// touched compares the rows that the bans of the quiet user and of the loud one
+// look at and change, on a server whose statements are logged.
+func (b *bench) touched(ctx context.Context, db string, posts int) error {
+	if err := b.mariadb.logStatements(ctx, true); err != nil {
+		return err
+	}
+	r, err := b.openRaid(ctx, "mariadb", db)
+	if err != nil {
+		return err
+	}
 	for _, user := range []int{quiet, loud} {
-		ban := func() error { return r.ban(ctx, raided, user) }
-		if r.store != "mariadb" { // which tells it
-			if err := ban(); err != nil {
-				return err
-			}
-		} else {
-			var err error
-			if counts[user], err = r.mariadb.rowsTouched(ctx, id(user), ban); err != nil {
-				return err
-			}
-		}
-		if err := r.unban(ctx, raided, user); err != nil {
+		if err := r.both(ctx, raided, user); err != nil {
 			return err
 		}
 	}
-	if r.store != "mariadb" {
-		return nil
+	b.stopServers()
+	if err := b.mariadb.logStatements(ctx, false); err != nil {
+		return err
 	}
-	target.What = fmt.Sprintf("rows that the ban of a user with %s messages touches, against %d", thousands(posts), fewPosts)
-	target.Value, target.Unit, target.Target = float64(counts[loud])/float64(counts[quiet]), "× the rows", 1
-	target.Note = fmt.Sprintf("%d and %d rows looked at or changed", counts[loud], counts[quiet])
-	return r.report(target, nil)
+	few, err := b.mariadb.rowsTouched(ctx, id(quiet))
+	if err != nil {
+		return err
+	}
+	many, err := b.mariadb.rowsTouched(ctx, id(loud))
+	return b.report(row{
+		What:  fmt.Sprintf("rows that the ban of a user with %s messages touches, against %d", thousands(posts), fewPosts),
+		Store: "mariadb", Value: float64(many) / float64(few), Unit: "× the rows", Target: 1, AtMost: true,
+		Note: fmt.Sprintf("%d and %d rows looked at or changed", many, few),
+	}, err)
 }
 
 // messages counts what is left of them, up to a bound.
