@@ -18,6 +18,8 @@ import (
 type Config struct {
 	// DB is the database.
 	DB store.URL
+	// DBLayer is between the server and the database's driver; nil is nothing.
+	DBLayer store.Layer
 	// HTTPAddr, GRPCAddr and AdminAddr are host:port to listen on.
 	HTTPAddr, GRPCAddr, AdminAddr string
 	// RateLimit is how many requests a minute each client and user may make; 0

@@ -89,7 +89,7 @@ func openStore(ctx context.Context, config Config) (*store.Store, error) {
 			return nil, err
 		}
 	}
-	s, err := store.Open(ctx, config.DB)
+	s, err := store.OpenThrough(ctx, config.DB, config.DBLayer)
 	if err != nil {
 		return nil, err
 	}
