@@ -23,6 +23,9 @@ import (
 const asProgram = "TEST_RUNS_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
+	if os.Getenv(asStepper) != "" {
+		os.Exit(runStepped())
+	}
 	if os.Getenv(asProgram) != "" {
 		os.Exit(cli.Run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
@@ -61,17 +64,21 @@ func program(t *testing.T, env []string, args ...string) *exec.Cmd {
 }
 
 // dbFlag names a database as the command line does.
-func dbFlag(url store.URL) string {
+func dbFlag(url store.URL) string { return "--db=" + dbText(url) }
+
+func dbText(url store.URL) string {
 	if url.Path != "" {
-		return "--db=sqlite:" + url.Path
+		return "sqlite:" + url.Path
 	}
-	return "--db=mysql://" + url.User + "@" + url.Host + "/" + url.Name
+	return "mysql://" + url.User + "@" + url.Host + "/" + url.Name
 }
 
 // process is a server in a process of its own.
 type process struct {
 	cmd               *exec.Cmd
 	rest, grpc, admin string
+	armed             chan struct{} // of a server that is stepped: it knows where to stop
+	reached           chan string   // and the step before which it stands, none when it passed
 
 	mu  sync.Mutex
 	log bytes.Buffer
@@ -86,6 +93,13 @@ func serve(t *testing.T, url store.URL, args ...string) *process {
 		"--log-format=json", "--rate-limit=0",
 	}, args...)
 	p := &process{cmd: program(t, nil, args...)}
+	p.start(t)
+	return p
+}
+
+// start starts the process and waits until it listens.
+func (p *process) start(t *testing.T) {
+	t.Helper()
 	stderr, err := p.cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -106,7 +120,6 @@ func serve(t *testing.T, url store.URL, args ...string) *process {
 	case <-time.After(30 * time.Second):
 		t.Fatalf("the server does not listen; it says:\n%s", p.said())
 	}
-	return p
 }
 
 // read keeps the log, and finds the addresses in it.
@@ -116,10 +129,16 @@ func (p *process) read(lines *bufio.Scanner, listening chan<- struct{}) {
 		p.log.Write(lines.Bytes())
 		p.log.WriteByte('\n')
 		p.mu.Unlock()
-		var line struct{ Msg, Rest, Grpc, Admin string }
-		if json.Unmarshal(lines.Bytes(), &line) == nil && line.Msg == "listening" {
+		var line struct{ Msg, Rest, Grpc, Admin, Step string }
+		_ = json.Unmarshal(lines.Bytes(), &line)
+		switch line.Msg {
+		case "listening":
 			p.rest, p.grpc, p.admin = line.Rest, line.Grpc, line.Admin
 			close(listening)
+		case armed:
+			p.armed <- struct{}{}
+		case stands, passed:
+			p.reached <- line.Step
 		}
 	}
 }
