@@ -1,10 +1,7 @@
 package storetest
 
 import (
-	"context"
 	"database/sql/driver"
-	"runtime"
-	"strings"
 	"sync"
 )
 
@@ -42,18 +39,17 @@ func (s *Stepper) Set(h Halt) {
 }
 
 // Layer is the Stepper as a store.Layer.
-func (s *Stepper) Layer(c driver.Connector) driver.Connector { return steppedConnector{c, s} }
+func (s *Stepper) Layer(c driver.Connector) driver.Connector { return layer{c, s} }
 
 // begin decides what becomes of a transaction that is begun now.
-func (s *Stepper) begin() *steps {
+func (s *Stepper) begin() transaction {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	h := s.halt
 	switch {
 	case h == nil || h.Of == "":
-		return nil
 	case h.After != "" && isOnStack(h.After):
-		return &steps{stepper: s, opens: true}
+		return awaited{s}
 	case h.After == "" && isOnStack(h.Of):
 		s.halt = nil
 		return &steps{stepper: s, halt: *h}
@@ -61,150 +57,50 @@ func (s *Stepper) begin() *steps {
 	return nil
 }
 
-// open ends the wait for a transaction of Halt.After.
-func (s *Stepper) open() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.halt != nil {
-		s.halt.After = ""
+// awaited is a transaction of Halt.After.
+type awaited struct{ *Stepper }
+
+func (awaited) at(string) error { return nil }
+
+func (awaited) rolledBack() {}
+
+func (a awaited) commit(do func() error) error {
+	a.mu.Lock()
+	if a.halt != nil {
+		a.halt.After = ""
 	}
+	a.mu.Unlock()
+	return do()
 }
 
-func isOnStack(function string) bool {
-	callers := make([]uintptr, 64)
-	frames := runtime.CallersFrames(callers[:runtime.Callers(3, callers)])
-	for {
-		frame, more := frames.Next()
-		if strings.Contains(frame.Function, function) {
-			return true
-		}
-		if !more {
-			return false
-		}
-	}
-}
-
-// steps are those of one transaction; of nil nothing is wanted.
+// steps are those of the transaction that is to be stopped.
 type steps struct {
 	stepper *Stepper
 	halt    Halt
-	opens   bool // it is the one to wait for
 	n       int
 }
 
-// at is called before each step.
-func (s *steps) at(step string) {
-	if s == nil || s.opens {
-		return
-	}
+func (s *steps) at(step string) error {
 	if s.n == s.halt.Step {
 		s.stepper.Stands(step)
 		select {}
 	}
 	s.n++
-}
-
-type steppedConnector struct {
-	driver.Connector
-	stepper *Stepper
-}
-
-func (c steppedConnector) Connect(ctx context.Context) (driver.Conn, error) {
-	conn, err := c.Connector.Connect(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return &steppedConn{Conn: conn, stepper: c.stepper}, nil
-}
-
-// The steps that no statement names.
-const (
-	beginStep  = "BEGIN"
-	commitStep = "COMMIT"
-	// CommittedStep is the step after COMMIT.
-	CommittedStep = "the end"
-)
-
-// steppedConn hands everything on. The drivers of both kinds of store have the
-// interfaces that it takes for granted.
-type steppedConn struct {
-	driver.Conn
-	stepper *Stepper
-	steps   *steps // of the transaction that is under way
-}
-
-func (c *steppedConn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, error) {
-	c.steps = c.stepper.begin()
-	c.steps.at(beginStep)
-	tx, err := c.Conn.(driver.ConnBeginTx).BeginTx(ctx, o)
-	if err != nil {
-		c.again()
-		return nil, err
-	}
-	return &steppedTx{tx, c}, nil
-}
-
-// again has the next transaction stopped instead of one that was rolled back.
-func (c *steppedConn) again() {
-	if s := c.steps; s != nil && !s.opens {
-		c.stepper.Set(s.halt)
-	}
-	c.steps = nil
-}
-
-func (c *steppedConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
-	c.steps.at(query)
-	return c.Conn.(driver.ExecerContext).ExecContext(ctx, query, args)
-}
-
-func (c *steppedConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
-	c.steps.at(query)
-	return c.Conn.(driver.QueryerContext).QueryContext(ctx, query, args)
-}
-
-func (c *steppedConn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
-	return c.Conn.(driver.ConnPrepareContext).PrepareContext(ctx, query)
-}
-
-func (c *steppedConn) Ping(ctx context.Context) error { return c.Conn.(driver.Pinger).Ping(ctx) }
-
-func (c *steppedConn) ResetSession(ctx context.Context) error {
-	return c.Conn.(driver.SessionResetter).ResetSession(ctx)
-}
-
-func (c *steppedConn) IsValid() bool { return c.Conn.(driver.Validator).IsValid() }
-
-func (c *steppedConn) CheckNamedValue(v *driver.NamedValue) error {
-	if checker, ok := c.Conn.(driver.NamedValueChecker); ok {
-		return checker.CheckNamedValue(v)
-	}
-	return driver.ErrSkip
-}
-
-type steppedTx struct {
-	driver.Tx
-	conn *steppedConn
-}
-
-func (t *steppedTx) Commit() error {
-	s := t.conn.steps
-	s.at(commitStep)
-	if s != nil && s.opens {
-		s.stepper.open()
-	}
-	if err := t.Tx.Commit(); err != nil {
-		t.conn.again()
-		return err
-	}
-	s.at(CommittedStep)
-	if s != nil && !s.opens {
-		s.stepper.Passed()
-	}
-	t.conn.steps = nil
 	return nil
 }
 
-func (t *steppedTx) Rollback() error {
-	t.conn.again()
-	return t.Tx.Rollback()
+// rolledBack has the next one stopped instead.
+func (s *steps) rolledBack() { s.stepper.Set(s.halt) }
+
+func (s *steps) commit(do func() error) error {
+	if err := do(); err != nil {
+		s.rolledBack()
+		return err
+	}
+	_ = s.at(CommittedStep)
+	s.stepper.Passed()
+	return nil
 }
+
+// CommittedStep is the step after COMMIT.
+const CommittedStep = "the end"
