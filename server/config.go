@@ -11,6 +11,7 @@ import (
 	"github.com/moderato-live/moderato/server/bus"
 	"github.com/moderato-live/moderato/server/events"
 	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/webhooks"
 )
 
 // Config is what a server is told at its start. The zero value of a field that
@@ -42,6 +43,9 @@ type Config struct {
 	// WebhookAllowPrivate lets webhooks have receivers in private networks and
 	// without TLS: for development and tests.
 	WebhookAllowPrivate bool
+	// WebhookTimeout is how long a delivery may take; 0 is webhooks.AttemptTimeout,
+	// which is the longest.
+	WebhookTimeout time.Duration
 	// Log is where the server logs; nil is slog's default.
 	Log *slog.Logger
 }
@@ -65,6 +69,9 @@ func (c *Config) complete() error {
 	}
 	if c.Retention == nil {
 		c.Retention = events.DefaultRetention()
+	}
+	if c.WebhookTimeout == 0 {
+		c.WebhookTimeout = webhooks.AttemptTimeout
 	}
 	if c.Log == nil {
 		c.Log = slog.Default()

@@ -117,6 +117,7 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 	sequencer := events.NewSequencer(s.Store, s.config.Log, registry)
 	sequencer.Sequenced = hub.Wake
 	hooks := webhooks.NewEngine(s.Store, hub, s.config.Log, registry, s.config.WebhookAllowPrivate)
+	hooks.Timeout = s.config.WebhookTimeout
 	implementations := services{
 		webhooks:   &webhooks.Service{Store: s.Store, Engine: hooks, AllowPrivate: s.config.WebhookAllowPrivate},
 		events:     &events.Service{Hub: hub, Rights: rights, Stopping: s.ending, Heartbeat: events.HeartbeatInterval},

@@ -16,11 +16,11 @@ import (
 // inCommit are the ways in which the connection to the database is lost in a
 // COMMIT, so that nobody knows whether it happened.
 var inCommit = map[string][]storetest.Cut{
-	"before it happened":                 {storetest.BeforeCommit},
-	"before its answer came back":        {storetest.AfterCommit},
-	"twice before it happened":           {storetest.BeforeCommit, storetest.BeforeCommit},
-	"before it, then before its answer":  {storetest.BeforeCommit, storetest.AfterCommit},
-	"a while before it happens":          {storetest.LateCommit},
+	"before it happened":                {storetest.BeforeCommit},
+	"before its answer came back":       {storetest.AfterCommit},
+	"twice before it happened":          {storetest.BeforeCommit, storetest.BeforeCommit},
+	"before it, then before its answer": {storetest.BeforeCommit, storetest.AfterCommit},
+	"a while before it happens":         {storetest.LateCommit},
 	"before it, then a while before it": {storetest.BeforeCommit, storetest.LateCommit},
 }
 
