@@ -88,11 +88,17 @@ type process struct {
 // serve starts `moderato serve` on free ports and waits until it listens.
 func serve(t *testing.T, url store.URL, args ...string) *process {
 	t.Helper()
+	return serveWith(t, url, nil, args...)
+}
+
+// serveWith is serve in an environment.
+func serveWith(t *testing.T, url store.URL, env []string, args ...string) *process {
+	t.Helper()
 	args = append([]string{
 		"serve", dbFlag(url), "--http-addr=127.0.0.1:0", "--grpc-addr=127.0.0.1:0", "--admin-addr=127.0.0.1:0",
 		"--log-format=json", "--rate-limit=0",
 	}, args...)
-	p := &process{cmd: program(t, nil, args...)}
+	p := &process{cmd: program(t, env, args...)}
 	p.start(t)
 	return p
 }
