@@ -49,14 +49,14 @@ var narrow = map[string]face{
 // it comes back with the cursor of the last event that it took.
 func TestASlowListenerGoesOnFromItsCursor(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		const n = 10_000
+		const n = 11_000
 		request := &moderatov1.WatchEventsRequest{ChannelId: servertest.Owner.String()}
 		listeners := map[string]watcher{}
 		for name, watch := range narrow {
 			listeners[name] = watch(t, s, s.As(t, servertest.Owner), request)
 		}
-		writeEvents(t, s, 1100, strings.Repeat("x", 4000)) // more than the system holds on the way
-		writeEvents(t, s, n-1100, "x")
+		writeEvents(t, s, 1700, strings.Repeat("x", 8000)) // more than the system holds on the way
+		writeEvents(t, s, n-1700, "x")
 		waitForPositions(t, s, n)
 		for _, name := range []string{"SSE", "gRPC"} { // which is given up when it takes nothing for 30 s
 			w, last := listeners[name], int64(0)
@@ -89,7 +89,7 @@ func TestASlowListenerGoesOnFromItsCursor(t *testing.T) {
 func writeEvents(t *testing.T, s *servertest.Server, n int, text string) {
 	t.Helper()
 	for n > 0 {
-		some := min(n, 1000)
+		some := min(n, 500)
 		err := events.ApplyUnattended(context.Background(), s.Store, servertest.Owner, func(_ context.Context, c *events.Change) error {
 			for range some {
 				c.Emit(events.ClearUserMessages, servertest.Viewer, &moderatov1.ClearUserMessagesEvent{ChannelId: text})
