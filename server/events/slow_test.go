@@ -14,6 +14,8 @@ import (
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/events"
 	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/store/storetest"
 )
 
 // narrow are streams that hold little: what their listener does not take stays
@@ -46,9 +48,13 @@ var narrow = map[string]face{
 
 // TestASlowListenerGoesOnFromItsCursor has a listener take nothing while more
 // happens than the server keeps at hand. It is told so, and hears all of it when
-// it comes back with the cursor of the last event that it took.
+// it comes back with the cursor of the last event that it took. Not on SQLite,
+// which under the race detector takes longer to write so much than a stream over
+// HTTP is let stand still; how the hub has it is tested there too.
 func TestASlowListenerGoesOnFromItsCursor(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	storetest.EachServer(t, func(t *testing.T, url store.URL) {
+		s := servertest.Start(t, servertest.Config(url))
+		s.Load(t, servertest.World()...)
 		const n = 11_000
 		request := &moderatov1.WatchEventsRequest{ChannelId: servertest.Owner.String()}
 		listeners := map[string]watcher{}
