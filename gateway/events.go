@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -17,6 +18,8 @@ import (
 const (
 	eventsPath      = "/v1/events"
 	lastEventHeader = "Last-Event-Id"
+	// lastEventParameter is where the EventSource polyfill has it instead.
+	lastEventParameter = "lastEventId"
 	// reconnectDelay is what a browser waits before it comes back.
 	reconnectDelay = 2 * time.Second
 )
@@ -30,7 +33,8 @@ func (f *facade) streamEvents(w http.ResponseWriter, r *http.Request) {
 		f.refuse(w, r, fault.Invalid(violations...))
 		return
 	}
-	if last := r.Header.Get(lastEventHeader); last != "" { // newer than the address, which a browser repeats
+	// Newer than the cursor of the address, which a browser repeats.
+	if last := cmp.Or(r.Header.Get(lastEventHeader), r.Form.Get(lastEventParameter)); last != "" {
 		request.Cursor = last
 	}
 	out := &eventWriter{w: w, control: http.NewResponseController(w)}

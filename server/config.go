@@ -19,6 +19,8 @@ import (
 type Config struct {
 	// DB is the database.
 	DB store.URL
+	// DBLayer is between the server and the database's driver; nil is nothing.
+	DBLayer store.Layer
 	// HTTPAddr, GRPCAddr and AdminAddr are host:port to listen on.
 	HTTPAddr, GRPCAddr, AdminAddr string
 	// RateLimit is how many requests a minute each client and user may make; 0
@@ -44,6 +46,9 @@ type Config struct {
 	// WebhookAllowLoopback lets webhooks have receivers on this host, without TLS
 	// too: for a demo.
 	WebhookAllowLoopback bool
+	// WebhookTimeout is how long a delivery may take; 0 is webhooks.AttemptTimeout,
+	// which is the longest.
+	WebhookTimeout time.Duration
 	// Log is where the server logs; nil is slog's default.
 	Log *slog.Logger
 }
@@ -67,6 +72,9 @@ func (c *Config) complete() error {
 	}
 	if c.Retention == nil {
 		c.Retention = events.DefaultRetention()
+	}
+	if c.WebhookTimeout == 0 {
+		c.WebhookTimeout = webhooks.AttemptTimeout
 	}
 	if c.Log == nil {
 		c.Log = slog.Default()

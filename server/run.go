@@ -89,7 +89,7 @@ func openStore(ctx context.Context, config Config) (*store.Store, error) {
 			return nil, err
 		}
 	}
-	s, err := store.Open(ctx, config.DB)
+	s, err := store.OpenThrough(ctx, config.DB, config.DBLayer)
 	if err != nil {
 		return nil, err
 	}
@@ -117,6 +117,7 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 	sequencer := events.NewSequencer(s.Store, s.config.Log, registry)
 	sequencer.Sequenced = hub.Wake
 	hooks := webhooks.NewEngine(s.Store, hub, s.config.Log, registry, s.config.webhookReach())
+	hooks.Timeout = s.config.WebhookTimeout
 	implementations := services{
 		webhooks:   &webhooks.Service{Store: s.Store, Engine: hooks, Reach: s.config.webhookReach()},
 		events:     &events.Service{Hub: hub, Rights: rights, Stopping: s.ending, Heartbeat: events.HeartbeatInterval},

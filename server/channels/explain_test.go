@@ -7,67 +7,34 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
-	"entgo.io/ent/dialect"
-	entsql "entgo.io/ent/dialect/sql"
-
-	"github.com/moderato-live/moderato/ent"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/channels"
 	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/store/storetest"
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// statement is a query that was sent.
-type statement struct {
-	text string
-	args []any
-}
-
-// recorder keeps the queries that go through it.
-type recorder struct {
-	dialect.Driver
-	db   *sql.DB
-	mu   sync.Mutex
-	sent []statement
-}
-
-// QueryContext is how store.QueryEach queries.
-func (r *recorder) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	r.mu.Lock()
-	r.sent = append(r.sent, statement{query, args})
-	r.mu.Unlock()
-	return r.db.QueryContext(ctx, query, args...)
-}
-
-// record has the store's reads recorded.
-func record(s *store.Store) *recorder {
-	name := dialect.MySQL
-	if s.IsEmbedded() {
-		name = dialect.SQLite
-	}
-	r := &recorder{Driver: entsql.OpenDB(name, s.DB()), db: s.DB()}
-	s.Read = ent.NewClient(ent.Driver(r))
-	return r
-}
+// recorder keeps the queries that are sent.
+type recorder struct{ storetest.Recorder }
 
 // of is the last query that was sent that reads a table first.
-func (r *recorder) of(t *testing.T, table string) statement {
+func (r *recorder) of(t *testing.T, table string) storetest.Statement {
 	t.Helper()
-	for n := len(r.sent) - 1; n >= 0; n-- {
-		if strings.Contains(r.sent[n].text, "FROM "+table) {
-			return r.sent[n]
+	sent := r.Sent()
+	for n := len(sent) - 1; n >= 0; n-- {
+		if strings.Contains(sent[n].Text, "FROM "+table) {
+			return sent[n]
 		}
 	}
 	t.Fatalf("no query of %s was sent", table)
-	return statement{}
+	return storetest.Statement{}
 }
 
 // wantPlan fails unless the statement reads its list's table by this index, each
 // other one by a key, and sorts no more than the page.
-func wantPlan(t *testing.T, s *store.Store, what string, q statement, table, index string) {
+func wantPlan(t *testing.T, s *store.Store, what string, q storetest.Statement, table, index string) {
 	t.Helper()
 	plan := explain(t, s, q)
 	read, key := "table="+table+" ", " key="+index+" "
@@ -92,20 +59,20 @@ func wantPlan(t *testing.T, s *store.Store, what string, q statement, table, ind
 }
 
 // alias is the name that a statement gives to its page.
-func alias(q statement) string {
-	_, after, _ := strings.Cut(q.text, "LIMIT ?) ")
+func alias(q storetest.Statement) string {
+	_, after, _ := strings.Cut(q.Text, "LIMIT ?) ")
 	name, _, _ := strings.Cut(after, "\n")
 	return name
 }
 
 // explain is a line for each step of a plan.
-func explain(t *testing.T, s *store.Store, q statement) string {
+func explain(t *testing.T, s *store.Store, q storetest.Statement) string {
 	t.Helper()
 	verb := "EXPLAIN FORMAT=TRADITIONAL "
 	if s.IsEmbedded() {
 		verb = "EXPLAIN QUERY PLAN "
 	}
-	rows, err := s.DB().QueryContext(context.Background(), verb+q.text, q.args...)
+	rows, err := s.DB().QueryContext(context.Background(), verb+q.Text, q.Args...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -250,9 +217,8 @@ func TestPlansOfLists(t *testing.T) {
 		"VODs, most viewed":  "vod_channel_id_view_count_id",
 		"VODs, most recent":  "vod_channel_id_started_at_id",
 	}
-	eachService(t, func(t *testing.T, s *channels.Service) {
+	eachRecorded(t, func(t *testing.T, s *channels.Service, recorded *recorder) {
 		fillCrowd(t, s.Store)
-		recorded := record(s.Store)
 		for _, l := range pagedLists() {
 			for _, size := range []*int32{limit(1), nil, limit(l.most)} {
 				cursor := ""
@@ -320,12 +286,11 @@ func wantPlansOfOneUser(t *testing.T, s *channels.Service, recorded *recorder) {
 // page and for one in the middle: of a list of many keys, and of one in which
 // all rows share theirs.
 func TestPagesCostTheSameAnywhere(t *testing.T) {
-	eachService(t, func(t *testing.T, s *channels.Service) {
+	eachRecorded(t, func(t *testing.T, s *channels.Service, recorded *recorder) {
 		if s.Store.IsEmbedded() {
 			return // counts no rows
 		}
 		fillCrowd(t, s.Store)
-		recorded := record(s.Store)
 		for _, table := range []string{"", "follows SET followed_at = 5", "bans SET banned_at = 5", "clips SET view_count = 5, created_at = 5"} {
 			if table != "" {
 				exec(t, s.Store, "UPDATE "+table)
@@ -352,7 +317,7 @@ func TestPagesCostTheSameAnywhere(t *testing.T) {
 }
 
 // rowsRead is how many rows a server reads for a statement.
-func rowsRead(t *testing.T, s *store.Store, q statement) int {
+func rowsRead(t *testing.T, s *store.Store, q storetest.Statement) int {
 	t.Helper()
 	ctx := context.Background()
 	conn, err := s.DB().Conn(ctx)
@@ -384,6 +349,6 @@ func rowsRead(t *testing.T, s *store.Store, q statement) int {
 	}
 	const status = "SHOW SESSION STATUS LIKE 'Handler_read%'"
 	before := read(status)
-	read(q.text, q.args...)
+	read(q.Text, q.Args...)
 	return read(status) - before
 }

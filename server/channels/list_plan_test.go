@@ -21,7 +21,6 @@ func TestPlansOfChannels(t *testing.T) {
 		} else {
 			analyze(t, d.s, "channels")
 		}
-		recorded := record(d.s)
 		for index, req := range map[string]*moderatov1.ListChannelsRequest{
 			"channel_is_live_viewer_count_id":             {},
 			"channel_category_id_is_live_viewer_count_id": {CategoryId: []int64{1, 3}},
@@ -31,7 +30,7 @@ func TestPlansOfChannels(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				plan := explain(t, d.s, recorded.of(t, "channels"))
+				plan := explain(t, d.s, d.sent.of(t, "channels"))
 				if !strings.Contains(plan, index) {
 					t.Errorf("the plan does not use %s:\n%s", index, plan)
 				}

@@ -3,7 +3,6 @@ package channels_test
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -25,6 +24,7 @@ import (
 type directory struct {
 	*channels.Service
 	s    *store.Store
+	sent *recorder
 	rows []*ent.Channel // as ListChannels orders them
 }
 
@@ -37,18 +37,10 @@ const (
 // numbers of viewers, so that there are many ties.
 func newDirectory(t *testing.T, url store.URL) *directory {
 	t.Helper()
-	ctx := context.Background()
-	if err := store.Migrate(ctx, url, slog.New(slog.DiscardHandler)); err != nil {
-		t.Fatal(err)
-	}
-	s, err := store.Open(ctx, url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(s.Close)
-	d := &directory{Service: &channels.Service{Store: s, MaxResults: 50000}, s: s}
+	s, sent := openRecorded(t, url)
+	d := &directory{Service: &channels.Service{Store: s, MaxResults: 50000}, s: s, sent: sent}
 	r := rand.New(rand.NewPCG(1, 2))
-	err = s.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
+	err := s.Write(context.Background(), func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
 		d.rows = nil
 		if err := tx.Category.Create().SetID(2).SetName("Chess").SetSlug("chess").SetImageURL("https://img.example.com/c.png").Exec(ctx); err != nil {
 			return err

@@ -26,19 +26,32 @@ import (
 // eachService runs a test on the service over a store with the World.
 func eachService(t *testing.T, test func(t *testing.T, s *channels.Service)) {
 	t.Helper()
+	eachRecorded(t, func(t *testing.T, s *channels.Service, _ *recorder) { test(t, s) })
+}
+
+// eachRecorded is eachService with the queries that are sent.
+func eachRecorded(t *testing.T, test func(t *testing.T, s *channels.Service, sent *recorder)) {
+	t.Helper()
 	storetest.Each(t, func(t *testing.T, url store.URL) {
-		ctx := context.Background()
-		if err := store.Migrate(ctx, url, slog.New(slog.DiscardHandler)); err != nil {
-			t.Fatal(err)
-		}
-		s, err := store.Open(ctx, url)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(s.Close)
+		s, sent := openRecorded(t, url)
 		servertest.Import(t, s, servertest.World()...)
-		test(t, &channels.Service{Store: s, MaxResults: 50000})
+		test(t, &channels.Service{Store: s, MaxResults: 50000}, sent)
 	})
+}
+
+// openRecorded migrates and opens a database.
+func openRecorded(t *testing.T, url store.URL) (*store.Store, *recorder) {
+	t.Helper()
+	if err := store.Migrate(t.Context(), url, slog.New(slog.DiscardHandler)); err != nil {
+		t.Fatal(err)
+	}
+	sent := &recorder{}
+	s, err := store.OpenThrough(t.Context(), url, sent.Layer())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return s, sent
 }
 
 // as is the context of a call that a user makes.

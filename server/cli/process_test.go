@@ -23,6 +23,9 @@ import (
 const asProgram = "TEST_RUNS_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
+	if os.Getenv(asStepper) != "" {
+		os.Exit(runStepped())
+	}
 	if os.Getenv(asProgram) != "" {
 		os.Exit(cli.Run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
@@ -61,11 +64,13 @@ func program(t *testing.T, env []string, args ...string) *exec.Cmd {
 }
 
 // dbFlag names a database as the command line does.
-func dbFlag(url store.URL) string {
+func dbFlag(url store.URL) string { return "--db=" + dbText(url) }
+
+func dbText(url store.URL) string {
 	if url.Path != "" {
-		return "--db=sqlite:" + url.Path
+		return "sqlite:" + url.Path
 	}
-	return "--db=mysql://" + url.User + "@" + url.Host + "/" + url.Name
+	return "mysql://" + url.User + "@" + url.Host + "/" + url.Name
 }
 
 // process is a server in a process of its own.
@@ -73,6 +78,8 @@ type process struct {
 	cmd               *exec.Cmd
 	rest, grpc, admin string
 	ended             chan struct{} // once its log was read to the end
+	armed             chan struct{} // of a server that is stepped: it knows where to stop
+	reached           chan string   // and the step before which it stands, none when it passed
 
 	mu  sync.Mutex
 	log bytes.Buffer
@@ -82,11 +89,24 @@ type process struct {
 // serve starts `moderato serve` on free ports and waits until it listens.
 func serve(t *testing.T, url store.URL, args ...string) *process {
 	t.Helper()
+	return serveWith(t, url, nil, args...)
+}
+
+// serveWith is serve in an environment.
+func serveWith(t *testing.T, url store.URL, env []string, args ...string) *process {
+	t.Helper()
 	args = append([]string{
 		"serve", dbFlag(url), "--http-addr=127.0.0.1:0", "--grpc-addr=127.0.0.1:0", "--admin-addr=127.0.0.1:0",
 		"--log-format=json", "--rate-limit=0",
 	}, args...)
-	p := &process{cmd: program(t, nil, args...), ended: make(chan struct{})}
+	p := &process{cmd: program(t, env, args...), ended: make(chan struct{})}
+	p.start(t)
+	return p
+}
+
+// start starts the process and waits until it listens.
+func (p *process) start(t *testing.T) {
+	t.Helper()
 	stderr, err := p.cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -107,7 +127,6 @@ func serve(t *testing.T, url store.URL, args ...string) *process {
 	case <-time.After(30 * time.Second):
 		t.Fatalf("the server does not listen; it says:\n%s", p.said())
 	}
-	return p
 }
 
 // read keeps the log, and finds the addresses in it.
@@ -118,10 +137,16 @@ func (p *process) read(lines *bufio.Scanner, listening chan<- struct{}) {
 		p.log.Write(lines.Bytes())
 		p.log.WriteByte('\n')
 		p.mu.Unlock()
-		var line struct{ Msg, Rest, Grpc, Admin string }
-		if json.Unmarshal(lines.Bytes(), &line) == nil && line.Msg == "listening" {
+		var line struct{ Msg, Rest, Grpc, Admin, Step string }
+		_ = json.Unmarshal(lines.Bytes(), &line)
+		switch line.Msg {
+		case "listening":
 			p.rest, p.grpc, p.admin = line.Rest, line.Grpc, line.Admin
 			close(listening)
+		case armed:
+			p.armed <- struct{}{}
+		case stands, passed:
+			p.reached <- line.Step
 		}
 	}
 }

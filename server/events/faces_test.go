@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/status"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
@@ -88,12 +89,17 @@ func started(t *testing.T, messages <-chan heard, stop func()) watcher {
 
 func watchGRPC(t *testing.T, s *servertest.Server, c servertest.Credentials, req *moderatov1.WatchEventsRequest) watcher {
 	t.Helper()
+	return watchOver(t, s.Conn, c, req, make(chan heard, 1000))
+}
+
+// watchOver has the messages of a stream put into a channel.
+func watchOver(t *testing.T, conn *grpc.ClientConn, c servertest.Credentials, req *moderatov1.WatchEventsRequest, messages chan heard) watcher {
+	t.Helper()
 	ctx, cancel := context.WithCancel(c.Context())
-	stream, err := moderatov1.NewEventsServiceClient(s.Conn).WatchEvents(ctx, req)
+	stream, err := moderatov1.NewEventsServiceClient(conn).WatchEvents(ctx, req)
 	if err != nil {
 		t.Fatal(err)
 	}
-	messages := make(chan heard, 1000)
 	go func() {
 		for {
 			m, err := stream.Recv()
@@ -122,6 +128,12 @@ func reasonOf(err error) string {
 
 func watchSSE(t *testing.T, s *servertest.Server, c servertest.Credentials, req *moderatov1.WatchEventsRequest) watcher {
 	t.Helper()
+	return watchThrough(t, http.DefaultClient, s, c, req, make(chan heard, 1000))
+}
+
+// watchThrough has the messages of a stream put into a channel.
+func watchThrough(t *testing.T, client *http.Client, s *servertest.Server, c servertest.Credentials, req *moderatov1.WatchEventsRequest, messages chan heard) watcher {
+	t.Helper()
 	query := url.Values{"type[]": req.GetType()}
 	if req.GetChannelId() != "" {
 		query.Set("channelId", req.GetChannelId())
@@ -131,11 +143,10 @@ func watchSSE(t *testing.T, s *servertest.Server, c servertest.Credentials, req 
 		r.Header.Set("Last-Event-ID", req.GetCursor())
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	response, err := http.DefaultClient.Do(r.WithContext(ctx)) //nolint:bodyclose // by who reads it, below
+	response, err := client.Do(r.WithContext(ctx)) //nolint:bodyclose // by who reads it, below
 	if err != nil {
 		t.Fatal(err)
 	}
-	messages := make(chan heard, 1000)
 	go func() {
 		defer func() { _ = response.Body.Close() }()
 		if response.StatusCode != http.StatusOK {

@@ -26,7 +26,7 @@ const migrationLockWait = 60 * time.Second
 // step. Servers that migrate at the same time wait for each other.
 func Migrate(ctx context.Context, url URL, log *slog.Logger) error {
 	// Changing a large table takes as long as it takes.
-	s, err := open(ctx, url, 0)
+	s, err := OpenWithoutBound(ctx, url)
 	if err != nil {
 		return err
 	}

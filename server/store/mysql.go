@@ -27,14 +27,14 @@ const (
 
 type mysqlDialect struct{}
 
-func openMySQL(ctx context.Context, u URL, timeout time.Duration) (*Store, error) {
+func openMySQL(ctx context.Context, u URL, o options) (*Store, error) {
 	config := mysql.NewConfig()
 	config.Net, config.Addr = "tcp", u.Host
 	config.User, config.Passwd, config.DBName = u.User, u.Password, u.Name
 	config.TLSConfig = u.TLS
 	config.Timeout = 5 * time.Second
-	if timeout > 0 {
-		config.ReadTimeout = timeout + 5*time.Second
+	if o.timeout > 0 {
+		config.ReadTimeout = o.timeout + 5*time.Second
 	}
 	config.WriteTimeout = 10 * time.Second
 	config.InterpolateParams = true // one round trip for a statement that is not prepared
@@ -47,14 +47,14 @@ func openMySQL(ctx context.Context, u URL, timeout time.Duration) (*Store, error
 		"sql_mode":                 "'STRICT_ALL_TABLES,ONLY_FULL_GROUP_BY,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'",
 		"innodb_lock_wait_timeout": fmt.Sprint(int(lockWaitTimeout.Seconds())),
 	}
-	if err := addStatementTimeout(ctx, config, timeout); err != nil {
+	if err := addStatementTimeout(ctx, config, o.timeout); err != nil {
 		return nil, err
 	}
 	connector, err := mysql.NewConnector(config)
 	if err != nil {
 		return nil, fmt.Errorf("mysql: %w", err)
 	}
-	db := sql.OpenDB(preparing{readCommitted{connector}})
+	db := sql.OpenDB(o.through.around(preparing{readCommitted{connector}}))
 	db.SetMaxOpenConns(maxConnections)
 	db.SetMaxIdleConns(maxConnections)
 	db.SetConnMaxLifetime(connectionLifetime)

@@ -44,7 +44,7 @@ func (s *Store) each(ctx context.Context, query string, args []driver.NamedValue
 	}
 	defer func() { _ = conn.Close() }()
 	return conn.Raw(func(c any) error {
-		rows, columns, err := c.(*preparingConn).query(ctx, query, args)
+		rows, columns, err := queryOn(ctx, c, query, args)
 		if err != nil {
 			return err
 		}
@@ -54,6 +54,23 @@ func (s *Store) each(ctx context.Context, query string, args []driver.NamedValue
 		}
 		return err
 	})
+}
+
+// queryOn runs a statement on a driver's connection, and tells how many columns
+// the rows have.
+func queryOn(ctx context.Context, c any, query string, args []driver.NamedValue) (driver.Rows, int, error) {
+	if p, ok := c.(*preparingConn); ok {
+		return p.query(ctx, query, args)
+	}
+	q, ok := c.(driver.QueryerContext) // a Layer's
+	if !ok {
+		return nil, 0, fmt.Errorf("a %T runs no statements", c)
+	}
+	rows, err := q.QueryContext(ctx, query, args)
+	if err != nil {
+		return nil, 0, err
+	}
+	return rows, len(rows.Columns()), nil
 }
 
 func namedValues(args []any) ([]driver.NamedValue, error) {

@@ -20,24 +20,24 @@ type sqliteDialect struct{}
 // openSQLite opens one connection that writes and a pool that reads: SQLite
 // takes one writer at a time, and a queue in the process is fairer and cheaper
 // than its busy handler, which remains for other processes on the same file.
-// The pragmas, as name(value), are for the one that writes.
-func openSQLite(ctx context.Context, u URL, pragmas ...string) (*Store, error) {
-	open := func(connections int, options url.Values) (*sql.DB, error) {
-		options.Add("_pragma", "busy_timeout(10000)")
-		options.Add("_pragma", "journal_mode(WAL)")
+// The pragmas are for the one that writes.
+func openSQLite(ctx context.Context, u URL, o options) (*Store, error) {
+	open := func(connections int, settings url.Values) (*sql.DB, error) {
+		settings.Add("_pragma", "busy_timeout(10000)")
+		settings.Add("_pragma", "journal_mode(WAL)")
 		// Durable at COMMIT: an answered ban survives a power cut.
-		options.Add("_pragma", "synchronous(FULL)")
-		connector, err := sqlite.NewConnector("file:" + (&url.URL{Path: u.Path}).EscapedPath() + "?" + options.Encode())
+		settings.Add("_pragma", "synchronous(FULL)")
+		connector, err := sqlite.NewConnector("file:" + (&url.URL{Path: u.Path}).EscapedPath() + "?" + settings.Encode())
 		if err != nil {
 			return nil, fmt.Errorf("sqlite: %w", err)
 		}
-		db := sql.OpenDB(preparing{connector})
+		db := sql.OpenDB(o.through.around(preparing{connector}))
 		db.SetMaxOpenConns(connections)
 		db.SetMaxIdleConns(connections)
 		return db, nil
 	}
 	// The tables have no foreign keys; ent compares schemas only with them on.
-	write, err := open(1, url.Values{"_txlock": {"immediate"}, "_pragma": append([]string{"foreign_keys(1)"}, pragmas...)})
+	write, err := open(1, url.Values{"_txlock": {"immediate"}, "_pragma": append([]string{"foreign_keys(1)"}, o.pragmas...)})
 	if err != nil {
 		return nil, err
 	}
@@ -59,11 +59,11 @@ func openSQLite(ctx context.Context, u URL, pragmas ...string) (*Store, error) {
 // OpenForImport is Open for a process that does nothing but write much. On SQLite
 // it has memory for it, which a server would keep for good.
 func OpenForImport(ctx context.Context, url URL) (*Store, error) {
-	return open(ctx, url, statementTimeout,
+	return open(ctx, url, options{timeout: statementTimeout, pragmas: []string{
 		"cache_size(-32768)",        // KiB: what a batch changes is all over the indexes
 		"wal_autocheckpoint(16384)", // pages: 64 MiB of them, most of which the next batches change again
 		"temp_store(2)",             // what undoes one statement stays in memory
-	)
+	}})
 }
 
 // firstPing opens the file. Two who turn WAL on at the same moment are in each

@@ -7,6 +7,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"fmt"
 	"time"
 
@@ -37,22 +38,43 @@ type Store struct {
 
 // Open connects to a database. It does not migrate: see Migrate and
 // CheckVersion.
-func Open(ctx context.Context, url URL) (*Store, error) {
-	return open(ctx, url, statementTimeout)
+func Open(ctx context.Context, url URL) (*Store, error) { return OpenThrough(ctx, url, nil) }
+
+// OpenThrough is Open with something between the Store and the database's driver
+// that sees every statement; nil is nothing.
+func OpenThrough(ctx context.Context, url URL, through Layer) (*Store, error) {
+	return open(ctx, url, options{timeout: statementTimeout, through: through})
 }
 
 // OpenWithoutBound is Open for work whose statements take as long as they take.
-func OpenWithoutBound(ctx context.Context, url URL) (*Store, error) { return open(ctx, url, 0) }
+func OpenWithoutBound(ctx context.Context, url URL) (*Store, error) {
+	return open(ctx, url, options{})
+}
 
-// open connects with a bound for each statement, where the server has one; 0 is
-// none. The pragmas are for SQLite.
-func open(ctx context.Context, url URL, timeout time.Duration, pragmas ...string) (*Store, error) {
+// Layer is put around the driver of a database.
+type Layer func(driver.Connector) driver.Connector
+
+func (l Layer) around(c driver.Connector) driver.Connector {
+	if l == nil {
+		return c
+	}
+	return l(c)
+}
+
+// options are how a database is opened.
+type options struct {
+	timeout time.Duration // for each statement, where the server has a bound; 0 is none
+	pragmas []string      // for SQLite, as name(value)
+	through Layer
+}
+
+func open(ctx context.Context, url URL, o options) (*Store, error) {
 	var s *Store
 	var err error
 	if url.Path != "" {
-		s, err = openSQLite(ctx, url, pragmas...)
+		s, err = openSQLite(ctx, url, o)
 	} else {
-		s, err = openMySQL(ctx, url, timeout)
+		s, err = openMySQL(ctx, url, o)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", url, err)

@@ -2,6 +2,7 @@ package webhooks
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/moderato-live/moderato/ent"
@@ -31,12 +32,16 @@ func (s *Service) DeleteWebhook(ctx context.Context, req *moderatov1.DeleteWebho
 	if err != nil {
 		return nil, err
 	}
+	found := false
 	err = s.change(ctx, id, func(ctx context.Context, tx *ent.Tx, w *ent.Webhook, _ instant.Instant) error {
+		found = true
 		return tx.Webhook.UpdateOne(w).SetDisabledReason(deleted).SetURL("").SetSecret("").SetFormerSecret("").
 			SetIsClaimed(false).ClearNextAt().AddEpoch(1).
 			Exec(ctx)
 	})
-	if err != nil {
+	// One that was there and is gone was deleted by an earlier attempt, whose
+	// COMMIT had an unknown outcome.
+	if err != nil && (!found || !errors.Is(err, fault.New(moderatov1.Reason_REASON_WEBHOOK_NOT_FOUND))) {
 		return nil, err
 	}
 	return &moderatov1.DeleteWebhookResponse{}, nil
@@ -70,9 +75,8 @@ func (s *Service) EnableWebhook(ctx context.Context, req *moderatov1.EnableWebho
 	if err != nil {
 		return nil, err
 	}
-	var resumed bool
+	resumed := true // if it is enabled, and not by an earlier attempt, which had its own answer
 	err = s.change(ctx, id, func(ctx context.Context, tx *ent.Tx, w *ent.Webhook, now instant.Instant) error {
-		resumed = true
 		if w.DisabledReason == enabled {
 			return nil
 		}

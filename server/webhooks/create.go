@@ -38,8 +38,12 @@ func (s *Service) CreateWebhook(ctx context.Context, req *moderatov1.CreateWebho
 	}
 	err := s.Store.Write(ctx, func(ctx context.Context, tx *ent.Tx, attempt store.Attempt) error {
 		if attempt.Unknown {
-			if exists, err := tx.Webhook.Query().Where(webhook.ID(want.ID)).Exist(ctx); err != nil || exists {
-				return errors.Join(err, store.ErrCommitted)
+			exists, err := s.exists(ctx, tx, want.ID)
+			if err != nil {
+				return err
+			}
+			if exists {
+				return store.ErrCommitted
 			}
 		}
 		return s.create(ctx, tx, want)
@@ -53,6 +57,15 @@ func (s *Service) CreateWebhook(ctx context.Context, req *moderatov1.CreateWebho
 		ChannelId: optional(want.ChannelID),
 	}
 	return result, nil
+}
+
+// exists tells whether an earlier attempt made the webhook. Its COMMIT may be
+// under way, and is waited for.
+func (s *Service) exists(ctx context.Context, tx *ent.Tx, id uid.ID) (bool, error) {
+	if err := lock(ctx, s.Store, tx, id); err != nil {
+		return false, err
+	}
+	return tx.Webhook.Query().Where(webhook.ID(id)).Exist(ctx)
 }
 
 // create stores a webhook. It is due at once, so that a server has looked at every

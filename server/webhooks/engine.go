@@ -37,6 +37,8 @@ type Engine struct {
 	Store *store.Store
 	Hub   *events.Hub
 	Log   *slog.Logger
+	// Timeout is AttemptTimeout, unless a test has it shorter.
+	Timeout time.Duration
 
 	client  *http.Client
 	look    store.Signal
@@ -53,7 +55,7 @@ type Engine struct {
 // NewEngine makes an Engine, with its metrics.
 func NewEngine(s *store.Store, hub *events.Hub, log *slog.Logger, r prometheus.Registerer, reach Reach) *Engine {
 	return &Engine{
-		Store: s, Hub: hub, Log: log,
+		Store: s, Hub: hub, Log: log, Timeout: AttemptTimeout,
 		client: newClient(reach), look: store.NewSignal(), metrics: newMetrics(r),
 		running: map[uid.ID]*worker{}, wanted: map[uid.ID]int64{},
 	}

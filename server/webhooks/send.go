@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	// attemptTimeout bounds an attempt, from the look-up of the name to the end of
+	// AttemptTimeout bounds an attempt, from the look-up of the name to the end of
 	// the answer.
-	attemptTimeout = 10 * time.Second
+	AttemptTimeout = 10 * time.Second
 	dialTimeout    = 5 * time.Second
 	// maxAnswer is how much of an answer is read, so that its connection can be
 	// used again.
@@ -63,7 +63,7 @@ type outcome struct {
 // attempt sends an event once. An attempt that ctx ended says nothing of the
 // receiver: it has no outcome.
 func (e *Engine) attempt(ctx context.Context, w *ent.Webhook, event *events.Event, at instant.Instant) (o outcome, ok bool) {
-	ctx, cancel := context.WithTimeoutCause(ctx, attemptTimeout, errNoAnswer)
+	ctx, cancel := context.WithTimeoutCause(ctx, e.Timeout, noAnswerError(e.Timeout))
 	defer cancel()
 	request, err := newRequest(ctx, w, event, at)
 	if err != nil {
@@ -71,15 +71,18 @@ func (e *Engine) attempt(ctx context.Context, w *ent.Webhook, event *events.Even
 	}
 	answer, err := e.client.Do(request)
 	if err != nil {
-		if ctx.Err() != nil && !errors.Is(context.Cause(ctx), errNoAnswer) {
+		if ctx.Err() != nil && !isTimedOut(ctx) {
 			return outcome{}, false
 		}
-		return outcome{problem: describe(ctx, err)}, true
+		return outcome{problem: e.describe(ctx, err)}, true
 	}
 	defer func() { _ = answer.Body.Close() }()
 	_, _ = io.CopyN(io.Discard, answer.Body, maxAnswer)
 	o.status = answer.StatusCode
 	if o.status >= 200 && o.status < 300 {
+		if isTimedOut(ctx) {
+			o.problem = fmt.Sprintf("the answer did not end within %s", e.Timeout)
+		}
 		return o, true
 	}
 	o.problem = fmt.Sprintf("the receiver answered %d", o.status)
@@ -109,11 +112,19 @@ func newRequest(ctx context.Context, w *ent.Webhook, event *events.Event, at ins
 	return request, nil
 }
 
-var errNoAnswer = fmt.Errorf("no answer within %s", attemptTimeout)
+// noAnswerError ends an attempt that takes longer than this.
+type noAnswerError time.Duration
+
+func (e noAnswerError) Error() string { return fmt.Sprintf("no answer within %s", time.Duration(e)) }
+
+func isTimedOut(ctx context.Context) bool {
+	var timeout noAnswerError
+	return errors.As(context.Cause(ctx), &timeout)
+}
 
 // describe says what went wrong in few words: the error itself has the address,
 // with what may be secret in it, and tells of the network around us.
-func describe(ctx context.Context, err error) string {
+func (e *Engine) describe(ctx context.Context, err error) string {
 	var name *net.DNSError
 	var certificate *tls.CertificateVerificationError
 	var record tls.RecordHeaderError
@@ -127,8 +138,8 @@ func describe(ctx context.Context, err error) string {
 		return "the receiver's certificate is not valid"
 	case errors.As(err, &record):
 		return "the receiver does not speak TLS"
-	case errors.Is(context.Cause(ctx), errNoAnswer), errors.As(err, &network) && network.Timeout():
-		return errNoAnswer.Error()
+	case isTimedOut(ctx), errors.As(err, &network) && network.Timeout():
+		return noAnswerError(e.Timeout).Error()
 	}
 	return "the connection failed"
 }

@@ -76,7 +76,7 @@ func (w *worker) run(ctx context.Context) {
 			continue // with what is to be noted
 		}
 		results = nil
-		if time.Since(began) < claimTime-attemptTimeout-renewInterval { // or the claim may end before the attempts
+		if time.Since(began) < claimTime-w.Timeout-renewInterval { // or the claim may end before the attempts
 			w.send(sending, p)
 		}
 		if !p.again {

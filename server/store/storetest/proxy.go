@@ -22,6 +22,11 @@ const (
 	BeforeCommit
 	// AfterCommit lets the COMMIT through and loses the answer.
 	AfterCommit
+	// LateCommit loses the answer first: the COMMIT happens a while after. This
+	// and the following only a Cutter can.
+	LateCommit
+	// AtStatement loses the first statement of the transaction.
+	AtStatement
 )
 
 // Proxy is between a server and its database of the MySQL family, and cuts a

@@ -1,0 +1,178 @@
+package cli_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/events"
+	"github.com/moderato-live/moderato/server/store"
+)
+
+// ear hears the events of one server after the other, each time from its cursor,
+// and checks that it hears each once, in the order of the positions, and the
+// channels in theirs.
+type ear struct {
+	t     *testing.T
+	moved store.Signal
+
+	mu        sync.Mutex
+	cursor    string
+	position  int64
+	sequences map[string]int64
+	ids       map[string]int64
+}
+
+func newEar(t *testing.T) *ear {
+	return &ear{t: t, moved: store.NewSignal(), sequences: map[string]int64{}, ids: map[string]int64{}}
+}
+
+// listen hears a server until it ends, or stop is called.
+func (e *ear) listen(ctx context.Context, conn *grpc.ClientConn) (stop func()) {
+	e.t.Helper()
+	ctx, cancel := context.WithCancel(ctx)
+	e.mu.Lock()
+	request := &moderatov1.WatchEventsRequest{Cursor: e.cursor}
+	e.mu.Unlock()
+	stream, err := moderatov1.NewEventsServiceClient(conn).WatchEvents(ctx, request)
+	if err == nil {
+		_, err = stream.Recv() // it listens
+	}
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			m, err := stream.Recv()
+			if err != nil {
+				return
+			}
+			e.hear(m)
+		}
+	}()
+	return func() { cancel(); <-ended }
+}
+
+func (e *ear) hear(m *moderatov1.WatchEventsResponse) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.cursor = m.GetCursor()
+	if m.GetEvent() == nil {
+		return
+	}
+	at, err := events.ParseCursor(e.cursor)
+	if err != nil {
+		e.t.Errorf("heard the cursor %s: %v", e.cursor, err)
+		return
+	}
+	if *at != e.position+1 {
+		e.t.Errorf("heard position %d after %d", *at, e.position)
+	}
+	e.position = *at
+	meta := m.GetEvent().GetMetadata()
+	if last := e.sequences[meta.GetChannelId()]; meta.GetSequence() != last+1 {
+		e.t.Errorf("heard %d of channel %s after %d", meta.GetSequence(), meta.GetChannelId(), last)
+	}
+	e.sequences[meta.GetChannelId()] = meta.GetSequence()
+	if at, twice := e.ids[meta.GetMessageId()]; twice {
+		e.t.Errorf("heard %s at position %d, and at %d before", meta.GetMessageId(), e.position, at)
+	}
+	e.ids[meta.GetMessageId()] = e.position
+	e.moved.Raise()
+}
+
+func (e *ear) reached() int64 {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.position
+}
+
+// mailbox is a webhook's receiver: each event arrives, those of a channel in
+// order. Some may arrive again.
+type mailbox struct {
+	t     *testing.T
+	moved store.Signal
+
+	mu        sync.Mutex
+	sequences map[string]int64
+	repeats   int
+	arriving  func() // at the next arrival, before it is answered
+}
+
+func newMailbox(t *testing.T) *mailbox {
+	return &mailbox{t: t, moved: store.NewSignal(), sequences: map[string]int64{}}
+}
+
+func (m *mailbox) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
+	var event struct {
+		Metadata struct {
+			ChannelID string
+			Sequence  int64
+		}
+	}
+	if err := json.NewDecoder(r.Body).Decode(&event); err != nil {
+		m.t.Errorf("what arrives: %v", err)
+		return
+	}
+	m.mu.Lock()
+	arriving := m.arriving
+	m.arriving = nil
+	m.mu.Unlock()
+	if arriving != nil {
+		arriving()
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	channel, got := event.Metadata.ChannelID, event.Metadata.Sequence
+	switch last := m.sequences[channel]; {
+	case got == last+1:
+		m.sequences[channel] = got
+	case got <= last:
+		m.repeats++
+	default:
+		m.t.Errorf("%d of channel %s arrived after %d", got, channel, last)
+	}
+	m.moved.Raise()
+}
+
+// atNext has something done when something arrives, before it is answered.
+func (m *mailbox) atNext(do func()) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.arriving = do
+}
+
+// reached is how many events arrived, each counted once.
+func (m *mailbox) reached() int64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	n := int64(0)
+	for _, last := range m.sequences {
+		n += last
+	}
+	return n
+}
+
+// waitUntil waits until somebody has reached a number of events.
+func waitUntil(t *testing.T, what string, moved store.Signal, reached func() int64, want int64) {
+	t.Helper()
+	late := time.After(patience)
+	for reached() < want {
+		select {
+		case <-moved:
+		case <-late:
+			t.Fatalf("%s: %d of %d events", what, reached(), want)
+		}
+	}
+	if got := reached(); got != want {
+		t.Fatalf("%s: %d events, and there are %d", what, got, want)
+	}
+}

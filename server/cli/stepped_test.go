@@ -1,0 +1,120 @@
+package cli_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/moderato-live/moderato/server"
+	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/store/storetest"
+)
+
+// asStepper in the environment makes the test binary be a server whose
+// transactions stop where it is told on its standard input.
+const asStepper = "TEST_RUNS_AS_STEPPER"
+
+// What such a server notes in its log.
+const (
+	armed  = "armed"
+	stands = "stands"
+	passed = "passed"
+)
+
+// runStepped serves the database that the first argument names, until it is killed.
+func runStepped() int {
+	ctx := context.Background()
+	log := slog.New(slog.NewJSONHandler(os.Stderr, nil))
+	stepper := &storetest.Stepper{
+		Stands: func(step string) { log.InfoContext(ctx, stands, "step", strings.Join(strings.Fields(step), " ")) },
+		Passed: func() { log.InfoContext(ctx, passed) },
+	}
+	url, err := store.ParseURL(os.Args[1])
+	if err == nil {
+		err = serveStepped(ctx, url, stepper, log)
+	}
+	log.ErrorContext(ctx, "ended", "error", err)
+	return 1
+}
+
+func serveStepped(ctx context.Context, url store.URL, stepper *storetest.Stepper, log *slog.Logger) error {
+	input := bufio.NewScanner(os.Stdin)
+	arm := func() bool {
+		var halt storetest.Halt
+		if !input.Scan() || json.Unmarshal(input.Bytes(), &halt) != nil {
+			return false
+		}
+		stepper.Set(halt)
+		return true
+	}
+	arm() // before anything is done
+	config := servertest.Config(url)
+	config.DBLayer, config.WebhookAllowPrivate, config.Log = stepper.Layer, true, log
+	s, err := server.New(ctx, config)
+	if err != nil {
+		return err
+	}
+	log.InfoContext(ctx, "listening", "rest", s.HTTPAddr, "grpc", s.GRPCAddr, "admin", s.AdminAddr)
+	go func() {
+		for arm() {
+			log.InfoContext(ctx, armed)
+		}
+	}()
+	return s.Serve(ctx)
+}
+
+// stepped is a server that is stepped.
+type stepped struct {
+	*process
+
+	input io.Writer
+}
+
+// serveUpTo starts a server that stops at a place from its start on, and waits
+// until it listens.
+func serveUpTo(t *testing.T, url store.URL, halt storetest.Halt) *stepped {
+	t.Helper()
+	cmd := program(t, []string{asStepper + "=1"}, dbText(url))
+	input, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &stepped{process: &process{cmd: cmd, armed: make(chan struct{}), reached: make(chan string, 1)}, input: input}
+	go p.tell(halt)
+	p.start(t)
+	return p
+}
+
+func (p *stepped) tell(halt storetest.Halt) {
+	_ = json.NewEncoder(p.input).Encode(halt)
+}
+
+// stopAt has the server stop at a place from now on.
+func (p *stepped) stopAt(t *testing.T, halt storetest.Halt) {
+	t.Helper()
+	p.tell(halt)
+	select {
+	case <-p.armed:
+	case <-time.After(patience):
+		t.Error("the server does not take the place to stop at")
+	}
+}
+
+// stepReached is the step before which the server stands; none when it passed.
+func (p *stepped) stepReached(t *testing.T) string {
+	t.Helper()
+	select {
+	case step := <-p.reached:
+		return step
+	case <-time.After(patience):
+		t.Fatalf("the server got nowhere; it says:\n%s", p.said())
+		return ""
+	}
+}

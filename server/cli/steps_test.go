@@ -1,0 +1,317 @@
+package cli_test
+
+import (
+	"context"
+	"fmt"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+
+	"github.com/moderato-live/moderato/ent/ban"
+	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/events"
+	"github.com/moderato-live/moderato/server/fsck"
+	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/store/storetest"
+	"github.com/moderato-live/moderato/server/uid"
+)
+
+// The transactions whose steps are gone through, by who begins them.
+const (
+	ofChange    = "server/events.apply"
+	ofSequencer = "server/events.(*Sequencer)"
+	ofWorker    = "server/webhooks.(*worker)"
+)
+
+// death is a transaction in which the process is killed.
+type death struct {
+	// name says which; has is what one of its steps does, so that it is known to
+	// be the one.
+	name, has string
+	// atStart, if given, is where the server stops from its start on.
+	atStart storetest.Halt
+	// stop, if given, has it stop later, and a user is banned then.
+	stop func(t *testing.T, p *stepped, box *mailbox, step int)
+	// isAnswered: the ban is answered before the process is killed.
+	isAnswered bool
+}
+
+var deaths = []death{
+	{name: "writing", has: "INSERT INTO `bans`", stop: at(storetest.Halt{Of: ofChange})},
+	{name: "taking the lease", has: "UPDATE `event_sequencers`", atStart: storetest.Halt{Of: ofSequencer}},
+	{name: "sequencing", has: "UPDATE events SET position", stop: at(storetest.Halt{Of: ofSequencer, After: ofChange}), isAnswered: true},
+	{name: "claiming", has: "INSERT INTO `webhook_deliveries`", stop: at(storetest.Halt{Of: ofWorker}), isAnswered: true},
+	{
+		name: "recording", has: "UPDATE `webhook_deliveries`", isAnswered: true,
+		stop: func(t *testing.T, p *stepped, box *mailbox, step int) {
+			t.Helper()
+			box.atNext(func() { p.stopAt(t, storetest.Halt{Of: ofWorker, Step: step}) })
+		},
+	},
+}
+
+func at(halt storetest.Halt) func(*testing.T, *stepped, *mailbox, int) {
+	return func(t *testing.T, p *stepped, _ *mailbox, step int) {
+		t.Helper()
+		halt.Step = step
+		p.stopAt(t, halt)
+	}
+}
+
+// TestKilledAtEveryStep kills the process before each step of the transactions
+// that write events, put them in order and deliver them, and after their COMMIT.
+// Each time another server goes on, and all is as if nothing had been: what was
+// answered holds, each event is heard once and in order, and arrives at the
+// webhook at least once and in order.
+func TestKilledAtEveryStep(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, url store.URL) {
+		s := newScene(t, url)
+		began, died := time.Now(), 0
+		for _, d := range deaths {
+			found := false
+			for step := 0; ; step++ {
+				halt := d.atStart
+				halt.Step = step
+				p := serveUpTo(t, url, halt)
+				reached := s.dieAt(p, d, step)
+				s.goOn(fmt.Sprintf("%s, killed before step %d, %.60s", d.name, step, reached))
+				if reached == "" {
+					break
+				}
+				died++
+				found = found || strings.HasPrefix(reached, d.has)
+			}
+			if !found {
+				t.Errorf("%s: no step was %s", d.name, d.has)
+			}
+		}
+		s.dieWhileSending()
+		s.goOn("killed while the receiver has the request")
+		s.check()
+		t.Logf("killed at %d steps in %s; %d of %d events arrived again", died+1, time.Since(began).Round(time.Millisecond), s.box.repeats, s.ear.reached())
+	})
+}
+
+// scene is what outlives the processes.
+type scene struct {
+	t       *testing.T
+	url     store.URL
+	db      *store.Store
+	owner   context.Context
+	backend context.Context
+	ear     *ear
+	box     *mailbox
+	users   int
+	takes   int      // processes that went on
+	banned  []uid.ID // as was answered
+}
+
+func newScene(t *testing.T, url store.URL) *scene {
+	t.Helper()
+	s := &scene{t: t, url: url, db: prepare(t, url), ear: newEar(t), box: newMailbox(t)}
+	s.owner = callerContext(t, s.db)
+	receiver := httptest.NewServer(s.box)
+	t.Cleanup(receiver.Close)
+	live := s.start()
+	s.backend = live.AsService(t).Context()
+	_, err := moderatov1.NewWebhooksServiceClient(live.Conn).CreateWebhook(s.backend, &moderatov1.CreateWebhookRequest{Url: receiver.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.waitUntilIdle()
+	live.Stop(t)
+	return s
+}
+
+func (s *scene) start() *servertest.Server {
+	config := servertest.Config(s.url)
+	config.WebhookAllowPrivate = true
+	return servertest.Start(s.t, config)
+}
+
+// newUser is somebody to ban.
+func (s *scene) newUser() uid.ID {
+	s.t.Helper()
+	s.users++
+	id := uid.MustParse(fmt.Sprintf("0b6faaaa-0000-4000-8000-%012d", s.users))
+	servertest.Import(s.t, s.db, &platformv1.Record{Kind: &platformv1.Record_User{
+		User: &platformv1.UserRecord{Id: id.String(), Username: fmt.Sprint("victim", s.users)},
+	}})
+	return id
+}
+
+// dieAt has a user banned, and kills the process when it stands at the step. It
+// answers the step; none when there are fewer.
+func (s *scene) dieAt(p *stepped, d death, step int) string {
+	s.t.Helper()
+	conn, err := grpc.NewClient(p.grpc, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	defer s.ear.listen(s.backend, conn)()
+	if d.stop == nil {
+		defer p.kill()
+		return p.stepReached(s.t)
+	}
+	d.stop(s.t, p, s.box, step)
+	user := s.newUser()
+	answer := make(chan error, 1)
+	go func() { answer <- s.ban(conn, user) }()
+	if d.isAnswered {
+		s.note(user, <-answer, true)
+		defer p.kill()
+		return p.stepReached(s.t)
+	}
+	reached := p.stepReached(s.t)
+	isWhole := reached == "" || reached == storetest.CommittedStep
+	if reached == "" {
+		err = <-answer
+		p.kill()
+	} else {
+		p.kill()
+		err = <-answer
+	}
+	if (err == nil) != (reached == "") {
+		s.t.Errorf("killed before %s: the answer was %v", reached, err)
+	}
+	s.note(user, err, isWhole)
+	return reached
+}
+
+func (s *scene) ban(conn *grpc.ClientConn, user uid.ID) error {
+	_, err := moderatov1.NewModerationServiceClient(conn).BanUser(s.owner,
+		&moderatov1.BanUserRequest{ChannelId: servertest.Owner.String(), BanUserId: user.String()})
+	return err
+}
+
+// note checks that a ban holds which was answered or committed, and no other.
+func (s *scene) note(user uid.ID, err error, holds bool) {
+	s.t.Helper()
+	if s.isBanned(user) != holds {
+		s.t.Errorf("banned is %t, want %t; the answer was %v", !holds, holds, err)
+	}
+	if holds {
+		s.banned = append(s.banned, user)
+	}
+}
+
+func (s *scene) isBanned(user uid.ID) bool {
+	s.t.Helper()
+	is, err := s.db.Read.Ban.Query().Where(ban.ChannelID(servertest.Owner), ban.UserID(user)).Exist(context.Background())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return is
+}
+
+// dieWhileSending kills the process when the receiver has a request and has not
+// answered it.
+func (s *scene) dieWhileSending() {
+	s.t.Helper()
+	p := serveUpTo(s.t, s.url, storetest.Halt{})
+	conn, err := grpc.NewClient(p.grpc, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	has, dead := make(chan struct{}), make(chan struct{})
+	s.box.atNext(func() { close(has); <-dead })
+	user := s.newUser()
+	s.note(user, s.ban(conn, user), true)
+	select {
+	case <-has:
+	case <-time.After(patience):
+		s.t.Error("nothing was sent")
+	}
+	p.kill()
+	close(dead)
+}
+
+// goOn has another server go on, after the time for which it would respect what
+// the dead one had claimed, and checks that everybody hears of everything.
+func (s *scene) goOn(what string) {
+	s.t.Helper()
+	for _, statement := range []string{"UPDATE webhooks SET next_at = 0 WHERE is_claimed", "UPDATE event_sequencers SET expires_at = 0"} {
+		if _, err := s.db.DB().Exec(statement); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	live := s.start()
+	s.takes++
+	defer live.Stop(s.t)
+	defer s.ear.listen(s.backend, live.Conn)()
+	_, err := moderatov1.NewChannelsServiceClient(live.Conn).UpdateInfo(live.As(s.t, servertest.Other).Context(),
+		&moderatov1.UpdateInfoRequest{Title: fmt.Sprint("Take ", s.takes), Lang: "en"})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	var count int64
+	if err := store.QueryRow(context.Background(), s.db.Read, "SELECT COUNT(*) FROM events", nil, &count); err != nil {
+		s.t.Fatal(err)
+	}
+	waitUntil(s.t, what+": heard", s.ear.moved, s.ear.reached, count)
+	waitUntil(s.t, what+": arrived", s.box.moved, s.box.reached, count)
+	s.waitUntilIdle()
+	s.checkRules(what)
+}
+
+// waitUntilIdle waits until the webhook has nothing to do, so that its next turn
+// is that of the next event.
+func (s *scene) waitUntilIdle() {
+	s.t.Helper()
+	for deadline := time.Now().Add(patience); ; time.Sleep(2 * time.Millisecond) {
+		var busy int
+		if err := store.QueryRow(context.Background(), s.db.Read, "SELECT COUNT(*) FROM webhooks WHERE next_at IS NOT NULL", nil, &busy); err != nil {
+			s.t.Fatal(err)
+		}
+		if busy == 0 {
+			return
+		}
+		if time.Now().After(deadline) {
+			s.t.Fatal("the webhook does not get idle")
+		}
+	}
+}
+
+func (s *scene) checkRules(what string) {
+	s.t.Helper()
+	err := fsck.Run(context.Background(), s.db, events.DefaultRetention(), func(string) {}, func(f fsck.Finding) {
+		s.t.Errorf("%s: %s", what, f)
+	})
+	if err != nil {
+		s.t.Error(err)
+	}
+}
+
+// check looks at the whole in the end: the bans that were answered are there, and
+// the positions are those that were heard, each given once and none left out.
+func (s *scene) check() {
+	s.t.Helper()
+	for _, user := range s.banned {
+		if !s.isBanned(user) {
+			s.t.Errorf("the ban of %s is gone", user)
+		}
+	}
+	err := store.QueryEach(context.Background(), s.db.Read, "SELECT id, position FROM events", nil, func(scan func(...any) error) error {
+		var id uid.ID
+		var position int64
+		err := scan(&id, &position)
+		if s.ear.ids[id.String()] != position {
+			s.t.Errorf("event %s has position %d, and was heard at %d", id, position, s.ear.ids[id.String()])
+		}
+		return err
+	})
+	if err != nil {
+		s.t.Error(err)
+	}
+	if got := moderato(s.t, nil, "", "fsck", dbFlag(s.url)); got.code != 0 {
+		s.t.Errorf("fsck: %s%s", got.out, got.err)
+	}
+}

@@ -1,0 +1,85 @@
+package cli_test
+
+import (
+	"encoding/pem"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/store/storetest"
+	"github.com/moderato-live/moderato/server/uid"
+)
+
+// TestReceiversNeedACertificateThatTheSystemTrusts delivers over TLS to a
+// receiver whose certificate the server does not trust at first. The delivery
+// fails, which is listed, and is made when the server is started with the
+// certificate among those of the system.
+func TestReceiversNeedACertificateThatTheSystemTrusts(t *testing.T) {
+	url := storetest.SQLite(t)
+	db := prepare(t, url)
+	v := &victim{id: uid.MustParse("0b6faaaa-0000-4000-8000-000000000001")}
+	addUsers(t, db, []*victim{v})
+	ctx := callerContext(t, db)
+	box := newMailbox(t)
+	receiver := httptest.NewUnstartedServer(box)
+	receiver.EnableHTTP2 = true
+	receiver.StartTLS()
+	defer receiver.Close()
+	dir := t.TempDir()
+	trusted := filepath.Join(dir, "trusted.pem")
+	certificate := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: receiver.Certificate().Raw})
+	if err := os.WriteFile(trusted, certificate, 0o600); err != nil {
+		t.Fatal(err)
+	}
+
+	p := serveWith(t, url, []string{"SSL_CERT_FILE=" + os.DevNull, "SSL_CERT_DIR=" + dir + "/none"}, "--webhook-allow-private")
+	conn, err := grpc.NewClient(p.grpc, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	hooks := moderatov1.NewWebhooksServiceClient(conn)
+	created, err := hooks.CreateWebhook(ctx, &moderatov1.CreateWebhookRequest{Url: receiver.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = moderatov1.NewModerationServiceClient(conn).BanUser(ctx,
+		&moderatov1.BanUserRequest{ChannelId: servertest.Owner.String(), BanUserId: v.id.String()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "the receiver's certificate is not valid"
+	for late := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
+		list, err := hooks.ListWebhookDeliveries(ctx, &moderatov1.ListWebhookDeliveriesRequest{WebhookId: created.GetId()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows := list.GetRows()
+		if len(rows) == 2 && rows[1].GetLastError() == want && rows[1].GetStatus() == "pending" && rows[1].NextAttemptAt != nil && rows[1].LastStatus == nil {
+			break
+		}
+		if time.Now().After(late) {
+			t.Fatalf("got %v, want %q", rows, want)
+		}
+	}
+	if got := box.reached(); got != 0 {
+		t.Errorf("%d events arrived where the certificate was not trusted", got)
+	}
+	_ = conn.Close()
+	p.kill()
+
+	// As if the time of the next attempt had come.
+	for _, statement := range []string{"UPDATE webhooks SET next_at = 0, is_claimed = 0", "UPDATE webhook_deliveries SET next_attempt_at = 0"} {
+		if _, err := db.DB().Exec(statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	serveWith(t, url, []string{"SSL_CERT_FILE=" + trusted}, "--webhook-allow-private")
+	waitUntil(t, "arrived", box.moved, box.reached, 2)
+}

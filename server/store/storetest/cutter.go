@@ -1,0 +1,117 @@
+package storetest
+
+import (
+	"database/sql/driver"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+)
+
+// lateBy is how long a LateCommit takes: longer than who runs the transaction
+// again takes to look whether it happened.
+const lateBy = 200 * time.Millisecond
+
+// Cutter is between a Store of any kind and its driver, and loses the connection
+// in chosen transactions.
+type Cutter struct {
+	mu   sync.Mutex
+	of   string
+	cuts []Cut
+	made int
+}
+
+// CutNext has the next transactions cut, in this order, of those that a function
+// begins, given by a part of its name.
+func (c *Cutter) CutNext(of string, cuts ...Cut) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.of, c.cuts, c.made = of, cuts, 0
+}
+
+// Made is how many cuts were made since CutNext.
+func (c *Cutter) Made() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.made
+}
+
+// Layer is the Cutter as a store.Layer.
+func (c *Cutter) Layer(next driver.Connector) driver.Connector { return layer{next, c} }
+
+func (c *Cutter) begin() transaction {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.cuts) == 0 || !isOnStack(c.of) {
+		return nil
+	}
+	return cut{c}
+}
+
+func (c *Cutter) next() Cut {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.cuts) == 0 {
+		return Nowhere
+	}
+	next := c.cuts[0]
+	c.cuts = c.cuts[1:]
+	if next != Nowhere {
+		c.made++
+	}
+	return next
+}
+
+func (c *Cutter) isNext(cut Cut) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.cuts) > 0 && c.cuts[0] == cut
+}
+
+// cut is a transaction that may be cut.
+type cut struct{ cutter *Cutter }
+
+func (c cut) at(step string) error {
+	if step == beginStep || step == commitStep || !c.cutter.isNext(AtStatement) {
+		return nil
+	}
+	c.cutter.next()
+	lost := &lostError{over: make(chan struct{})}
+	close(lost.over)
+	return lost
+}
+
+func (cut) rolledBack() {}
+
+func (c cut) commit(do func() error) error {
+	lost := &lostError{over: make(chan struct{})}
+	switch c.cutter.next() {
+	case Nowhere, AtStatement:
+		return do()
+	case BeforeCommit:
+		close(lost.over)
+	case AfterCommit:
+		lost.commit(do)
+	case LateCommit:
+		time.AfterFunc(lateBy, func() { lost.commit(do) })
+	}
+	return lost
+}
+
+// lostError is the error of a connection that was lost.
+type lostError struct {
+	// over is closed when nothing is done any more on the connection.
+	over chan struct{}
+}
+
+func (l *lostError) commit(do func() error) {
+	defer close(l.over)
+	if err := do(); err != nil {
+		panic(fmt.Errorf("the COMMIT that was to happen: %w", err))
+	}
+}
+
+func (l *lostError) Error() string { return "the connection was cut" }
+
+// Unwrap is what a driver says of a lost connection.
+func (l *lostError) Unwrap() error { return io.ErrUnexpectedEOF }

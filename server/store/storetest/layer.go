@@ -1,0 +1,164 @@
+package storetest
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"runtime"
+	"strings"
+)
+
+// chooser says which transactions are looked at.
+type chooser interface {
+	// begin is called before a transaction; nil lets it go.
+	begin() transaction
+}
+
+// transaction is one that is looked at.
+type transaction interface {
+	// at is called before each step: BEGIN, each statement, COMMIT. A statement
+	// fails with its error.
+	at(step string) error
+	// commit is called instead of COMMIT, which is do.
+	commit(do func() error) error
+	rolledBack()
+}
+
+// isOnStack tells whether a function is on the stack of the one who begins a
+// transaction, by a part of its name.
+func isOnStack(function string) bool {
+	callers := make([]uintptr, 64)
+	frames := runtime.CallersFrames(callers[:runtime.Callers(3, callers)])
+	for {
+		frame, more := frames.Next()
+		if strings.Contains(frame.Function, function) {
+			return true
+		}
+		if !more {
+			return false
+		}
+	}
+}
+
+// The steps that no statement names.
+const (
+	beginStep  = "BEGIN"
+	commitStep = "COMMIT"
+)
+
+// layer is around a driver, as a store.Layer.
+type layer struct {
+	driver.Connector
+	chooser chooser
+}
+
+func (l layer) Connect(ctx context.Context) (driver.Conn, error) {
+	conn, err := l.Connector.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &layeredConn{Conn: conn, chooser: l.chooser}, nil
+}
+
+// layeredConn hands everything on. The drivers of both kinds of store have the
+// interfaces that it takes for granted.
+type layeredConn struct {
+	driver.Conn
+	chooser chooser
+	current transaction
+	lost    *lostError // the connection is of no use any more
+}
+
+func (c *layeredConn) at(step string) error {
+	if c.current == nil {
+		return nil
+	}
+	err := c.current.at(step)
+	_ = errors.As(err, &c.lost)
+	return err
+}
+
+func (c *layeredConn) rolledBack() {
+	if c.current != nil {
+		c.current.rolledBack()
+	}
+	c.current = nil
+}
+
+func (c *layeredConn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, error) {
+	c.current = c.chooser.begin()
+	_ = c.at(beginStep)
+	tx, err := c.Conn.(driver.ConnBeginTx).BeginTx(ctx, o)
+	if err != nil {
+		c.rolledBack()
+		return nil, err
+	}
+	return &layeredTx{tx, c}, nil
+}
+
+func (c *layeredConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+	if err := c.at(query); err != nil {
+		return nil, err
+	}
+	return c.Conn.(driver.ExecerContext).ExecContext(ctx, query, args)
+}
+
+func (c *layeredConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+	if err := c.at(query); err != nil {
+		return nil, err
+	}
+	return c.Conn.(driver.QueryerContext).QueryContext(ctx, query, args)
+}
+
+func (c *layeredConn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
+	return c.Conn.(driver.ConnPrepareContext).PrepareContext(ctx, query)
+}
+
+func (c *layeredConn) Ping(ctx context.Context) error { return c.Conn.(driver.Pinger).Ping(ctx) }
+
+func (c *layeredConn) ResetSession(ctx context.Context) error {
+	return c.Conn.(driver.SessionResetter).ResetSession(ctx)
+}
+
+func (c *layeredConn) IsValid() bool { return c.lost == nil && c.Conn.(driver.Validator).IsValid() }
+
+// Close does not wait for a connection that was lost.
+func (c *layeredConn) Close() error {
+	if c.lost == nil {
+		return c.Conn.Close()
+	}
+	go func() {
+		<-c.lost.over
+		_ = c.Conn.Close()
+	}()
+	return nil
+}
+
+func (c *layeredConn) CheckNamedValue(v *driver.NamedValue) error {
+	if checker, ok := c.Conn.(driver.NamedValueChecker); ok {
+		return checker.CheckNamedValue(v)
+	}
+	return driver.ErrSkip
+}
+
+type layeredTx struct {
+	driver.Tx
+	conn *layeredConn
+}
+
+func (t *layeredTx) Commit() error {
+	current := t.conn.current
+	if current == nil {
+		return t.Tx.Commit()
+	}
+	_ = current.at(commitStep)
+	t.conn.current = nil
+	err := current.commit(t.Tx.Commit)
+	_ = errors.As(err, &t.conn.lost)
+	return err
+}
+
+func (t *layeredTx) Rollback() error {
+	t.conn.rolledBack()
+	return t.Tx.Rollback()
+}

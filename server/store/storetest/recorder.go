@@ -1,0 +1,67 @@
+package storetest
+
+import (
+	"context"
+	"database/sql/driver"
+	"sync"
+
+	"github.com/moderato-live/moderato/server/store"
+)
+
+// Statement is a query that was sent.
+type Statement struct {
+	Text string
+	Args []any
+}
+
+// Recorder keeps the queries that a Store sends outside transactions and in them.
+type Recorder struct {
+	mu   sync.Mutex
+	sent []Statement
+}
+
+// Layer is what a Store is opened through to be recorded.
+func (r *Recorder) Layer() store.Layer {
+	return func(c driver.Connector) driver.Connector { return recorded{layer{c, everyone{}}, r} }
+}
+
+// Sent is what was sent so far.
+func (r *Recorder) Sent() []Statement {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([]Statement(nil), r.sent...)
+}
+
+// everyone lets each transaction go.
+type everyone struct{}
+
+func (everyone) begin() transaction { return nil }
+
+type recorded struct {
+	layer
+	recorder *Recorder
+}
+
+func (l recorded) Connect(ctx context.Context) (driver.Conn, error) {
+	conn, err := l.layer.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &recordedConn{conn.(*layeredConn), l.recorder}, nil
+}
+
+type recordedConn struct {
+	*layeredConn
+	recorder *Recorder
+}
+
+func (c *recordedConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+	s := Statement{Text: query}
+	for _, a := range args {
+		s.Args = append(s.Args, a.Value)
+	}
+	c.recorder.mu.Lock()
+	c.recorder.sent = append(c.recorder.sent, s)
+	c.recorder.mu.Unlock()
+	return c.layeredConn.QueryContext(ctx, query, args)
+}
