@@ -13,7 +13,6 @@ import (
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/lease"
 	"github.com/moderato-live/moderato/server/store"
-	"github.com/moderato-live/moderato/server/uid"
 )
 
 const (
@@ -123,13 +122,6 @@ func (q *Sequencer) isWaiting(ctx context.Context) (bool, error) {
 	return waiting, err
 }
 
-// waiting is an event without a position.
-type waiting struct {
-	id, channelID uid.ID
-	sequence      int64
-	occurredAt    instant.Instant
-}
-
 // sequence gives positions to the oldest events that have none.
 func (q *Sequencer) sequence(ctx context.Context) (more bool, err error) {
 	var rows []waiting
@@ -137,7 +129,7 @@ func (q *Sequencer) sequence(ctx context.Context) (more bool, err error) {
 	held, err := q.lease.Write(ctx, func(ctx context.Context, tx *ent.Tx, at instant.Instant) error {
 		var err error
 		now = at
-		if rows, err = findWaiting(ctx, tx); err != nil || len(rows) == 0 {
+		if rows, more, err = findWaiting(ctx, tx); err != nil || len(rows) == 0 {
 			return err
 		}
 		return place(ctx, tx, rows)
@@ -146,7 +138,7 @@ func (q *Sequencer) sequence(ctx context.Context) (more bool, err error) {
 		return false, err
 	}
 	q.tell(rows, now)
-	return len(rows) >= sequenceBatch, nil
+	return more, nil
 }
 
 // tell lets the listeners of this process know, and counts.
@@ -161,82 +153,6 @@ func (q *Sequencer) tell(rows []waiting, now instant.Instant) {
 	if q.Sequenced != nil {
 		q.Sequenced()
 	}
-}
-
-// findWaiting is the oldest events without a position, those of a channel in
-// their sequence.
-func findWaiting(ctx context.Context, tx *ent.Tx) ([]waiting, error) {
-	rows, err := scanWaiting(ctx, tx, "position IS NULL ORDER BY occurred_at, channel_id, sequence LIMIT ?", sequenceBatch)
-	if err != nil {
-		return nil, err
-	}
-	inOrder(rows)
-	return dropEarly(ctx, tx, rows)
-}
-
-func scanWaiting(ctx context.Context, tx *ent.Tx, where string, args ...any) ([]waiting, error) {
-	var rows []waiting
-	err := store.QueryEach(ctx, tx, "SELECT id, channel_id, sequence, occurred_at FROM events WHERE "+where, args,
-		func(scan func(...any) error) error {
-			var w waiting
-			err := scan(&w.id, &w.channelID, &w.sequence, &w.occurredAt)
-			rows = append(rows, w)
-			return err
-		})
-	return rows, err
-}
-
-// inOrder puts the events of each channel in their sequence, in the places that
-// the channel has in the list: a clock that was set back must not turn them
-// round.
-func inOrder(rows []waiting) {
-	places := map[uid.ID][]int{}
-	for i, r := range rows {
-		places[r.channelID] = append(places[r.channelID], i)
-		of := places[r.channelID]
-		// Move the row up among its channel's places, to where it belongs.
-		for j := len(of) - 1; j > 0 && rows[of[j]].sequence < rows[of[j-1]].sequence; j-- {
-			rows[of[j]], rows[of[j-1]] = rows[of[j-1]], rows[of[j]]
-		}
-	}
-}
-
-// dropEarly leaves out events whose predecessor in the channel is not among the
-// rows and has no position yet, and all after them. That takes a clock that was
-// set back and a full batch; the next batch begins with the predecessor's channel.
-func dropEarly(ctx context.Context, tx *ent.Tx, rows []waiting) ([]waiting, error) {
-	if len(rows) < sequenceBatch {
-		return rows, nil // all that are waiting
-	}
-	var first []waiting
-	seen := map[uid.ID]bool{}
-	for _, r := range rows {
-		if !seen[r.channelID] {
-			seen[r.channelID] = true
-			first = append(first, r)
-		}
-	}
-	early := map[uid.ID]bool{}
-	var missing []waiting
-	for _, f := range first {
-		before, err := scanWaiting(ctx, tx, "channel_id = ? AND sequence < ? AND position IS NULL ORDER BY sequence LIMIT ?", f.channelID, f.sequence, sequenceBatch)
-		if err != nil {
-			return nil, err
-		}
-		if len(before) > 0 {
-			early[f.channelID] = true
-			missing = append(missing, before...)
-		}
-	}
-	if len(missing) > 0 {
-		for _, r := range rows {
-			if !early[r.channelID] {
-				missing = append(missing, r)
-			}
-		}
-		return missing, nil
-	}
-	return rows, nil
 }
 
 // place gives the rows the next positions, in their order.
