@@ -156,15 +156,25 @@ func (s *Service) tell(ctx context.Context, stream grpc.ServerStreamingServer[mo
 			}
 			sent = true
 		}
-		switch {
-		case sent:
-			heartbeat.Reset(s.Heartbeat)
-		case len(page) == 0:
-			heartbeat.Reset(s.Heartbeat)
+		if !sent && (len(page) == 0 || isOver(heartbeat)) {
 			if err := stream.Send(&moderatov1.WatchEventsResponse{Cursor: Cursor(from.Position())}); err != nil {
 				return err
 			}
+			sent = true
 		}
+		if sent {
+			heartbeat.Reset(s.Heartbeat)
+		}
+	}
+}
+
+// isOver tells whether a timer's time came while nobody waited for it.
+func isOver(t *time.Timer) bool {
+	select {
+	case <-t.C:
+		return true
+	default:
+		return false
 	}
 }
 
