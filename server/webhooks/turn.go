@@ -97,13 +97,14 @@ func (t *turn) work(ctx context.Context) error {
 	if err := t.record(ctx); err != nil {
 		return err
 	}
-	if t.reason == "" {
-		if err := t.checkRight(ctx); err != nil {
+	if t.reason == "" && !t.stops {
+		if err := t.takeIn(ctx); err != nil {
 			return err
 		}
 	}
-	if t.reason == "" && !t.stops {
-		if err := t.takeIn(ctx); err != nil {
+	// After that, so that the position is not past an event that ended the right.
+	if t.reason == "" {
+		if err := t.checkRight(ctx); err != nil {
 			return err
 		}
 	}
