@@ -44,23 +44,35 @@ func (t *turn) choose(ctx context.Context) (next *instant.Instant, isBlocked boo
 	if err != nil {
 		return nil, false, err
 	}
-	isBlocked = len(rows) >= maxPending
+	isBlocked = len(rows) >= maxPending || t.isPaused()
 	var due []*ent.WebhookDelivery
 	for _, d := range t.firstOfLanes(rows) {
-		if t.now < d.NextAttemptAt {
-			if next == nil || d.NextAttemptAt < *next {
-				next = &d.NextAttemptAt
-			}
-			isBlocked = isBlocked || (t.hook.ChannelID != nil && !d.IsRepeat)
+		at := t.dueAt(d)
+		if at <= t.now {
+			due = append(due, d)
 			continue
 		}
-		due = append(due, d)
+		if next == nil || at < *next {
+			next = &at
+		}
+		isBlocked = isBlocked || (t.hook.ChannelID != nil && !d.IsRepeat)
 	}
 	if t.stops {
 		return next, isBlocked, nil
 	}
 	due = due[:max(0, min(len(due), sentAtOnce-len(t.inFlight)))]
 	return next, isBlocked, t.load(ctx, due)
+}
+
+// isPaused tells whether the receiver asked to be left alone.
+func (t *turn) isPaused() bool { return t.hook.PausedUntil != nil && t.now < *t.hook.PausedUntil }
+
+// dueAt is when a delivery is to be tried.
+func (t *turn) dueAt(d *ent.WebhookDelivery) instant.Instant {
+	if t.isPaused() {
+		return max(d.NextAttemptAt, *t.hook.PausedUntil)
+	}
+	return d.NextAttemptAt
 }
 
 // firstOfLanes are the deliveries before which nothing waits or is under way.
