@@ -179,30 +179,36 @@ func TestRetryAfterIsHeeded(t *testing.T) {
 	})
 }
 
-// A receiver that asks to be left alone means all that it is sent, of whatever
-// channel and however new.
+// A receiver that asks to be left alone means all that it is sent: of another
+// channel, what was to be tried earlier and what comes meanwhile.
 func TestRetryAfterIsHeededForAllChannels(t *testing.T) {
 	each(t, func(t *testing.T, s *servertest.Server) {
 		r, other := newReceiver(t), newReceiver(t)
-		r.status(http.StatusServiceUnavailable, "Retry-After", "3600")
 		create(t, s, s.As(t, servertest.Other), servertest.Args{"url": other.URL})
 		hook := create(t, s, s.AsService(t), servertest.Args{"url": r.URL, "type": []string{"channel.update"}})
-		attempts := func() (made []int32) {
-			for _, d := range deliveries(t, s, hook.GetId()) {
-				made = append(made, d.GetAttempts())
-			}
-			return made
+		fails := func(channel uid.ID, title string, attempts ...int32) {
+			t.Helper()
+			retitle(t, s, channel, title)
+			r.next(t)
+			eventually(t, "the attempt is noted", func() bool {
+				var made []int32
+				for _, d := range deliveries(t, s, hook.GetId()) {
+					made = append(made, d.GetAttempts())
+				}
+				return slices.Equal(made, attempts)
+			})
 		}
-		retitle(t, s, servertest.Owner, "one")
-		r.next(t)
-		eventually(t, "the attempt is noted", func() bool { return slices.Equal(attempts(), []int32{1}) })
+		r.status(http.StatusInternalServerError)
+		fails(servertest.Other, "one", 1)
+		r.status(http.StatusServiceUnavailable, "Retry-After", "3600")
+		fails(servertest.Owner, "two", 1, 1)
 		r.answers(nil)
-		retitle(t, s, servertest.Other, "two")
 		s.Store.Clock.Advance(59 * time.Minute)
 		retitle(t, s, servertest.Other, "three")
 		for got := ""; got != "three"; {
 			got, _ = other.next(t).event.Payload["title"].(string)
 		}
+		newEngine(s).Work(t.Context(), uid.MustParse(hook.GetId())) // whoever looks
 		r.wantNothing(t)
 		s.Store.Clock.Advance(2 * time.Minute)
 		got := map[any]bool{}
