@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/ent/channel"
 	"github.com/moderato-live/moderato/ent/webhookdelivery"
 	"github.com/moderato-live/moderato/server/events"
 	"github.com/moderato-live/moderato/server/instant"
@@ -89,8 +90,7 @@ func (t *turn) firstOfLanes(rows []*ent.WebhookDelivery) []*ent.WebhookDelivery 
 	return first
 }
 
-// load reads the events that are to be sent. One that is gone, with its channel,
-// is sent to nobody.
+// load reads the events that are to be sent.
 func (t *turn) load(ctx context.Context, due []*ent.WebhookDelivery) error {
 	ids := make([]uid.ID, len(due))
 	for i, d := range due {
@@ -106,9 +106,31 @@ func (t *turn) load(ctx context.Context, due []*ent.WebhookDelivery) error {
 			continue
 		}
 		t.plan.again = true
-		if err := t.tx.WebhookDelivery.DeleteOne(d).Exec(ctx); err != nil && !ent.IsNotFound(err) {
+		if err := t.dropGone(ctx, d); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// dropGone ends a delivery whose event is gone. One that went with its channel is
+// nobody's any more. What retention removed was missed, which must show: with it
+// all that is missing.
+func (t *turn) dropGone(ctx context.Context, d *ent.WebhookDelivery) error {
+	exists, err := t.tx.Channel.Query().Where(channel.ID(d.ChannelID)).Exist(ctx)
+	if err != nil {
+		return err
+	}
+	if !exists {
+		_, err = t.tx.WebhookDelivery.Delete().Where(webhookdelivery.ID(d.ID)).Exec(ctx)
+		return err
+	}
+	if !d.IsRepeat {
+		t.reason = behind
+	}
+	_, err = t.tx.ExecContext(ctx, `
+		UPDATE webhook_deliveries SET status = ?, finished_at = ?, last_error = 'the event is no longer kept'
+		WHERE webhook_id = ? AND status = ? AND NOT EXISTS (SELECT 1 FROM events e WHERE e.id = webhook_deliveries.event_id)`,
+		failed, t.now, t.id, pending)
+	return err
 }
