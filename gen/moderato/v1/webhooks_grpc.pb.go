@@ -40,9 +40,12 @@ const (
 // `webhook-id` (the event's id, the same at every attempt), `webhook-timestamp`
 // (Unix seconds of the attempt) and `webhook-signature` (`v1,` and the base64 of
 // HMAC-SHA256 of `<id>.<timestamp>.<body>`; two of them, separated by a space,
-// for 24 hours after RotateWebhookSecret). Any 2xx within 10 s is success. A
-// redirect is a failure, and not followed. 410 disables the webhook at once;
-// `Retry-After` of 429 and 503 is heeded, up to 6 hours.
+// for 24 hours after RotateWebhookSecret). `moderato-cursor` is the event's
+// cursor, with which WatchEvents goes on after it.
+//
+// Any 2xx within 10 s is success. A redirect is a failure, and not followed. 410
+// disables the webhook at once; `Retry-After` of 429 and 503 is heeded, up to 6
+// hours, for all that the webhook has to send.
 //
 // Events are delivered at least once, and those of a channel in their order: the
 // next is sent when the one before it was delivered. A failed delivery is tried
@@ -189,9 +192,12 @@ func (c *webhooksServiceClient) RedeliverWebhookEvent(ctx context.Context, in *R
 // `webhook-id` (the event's id, the same at every attempt), `webhook-timestamp`
 // (Unix seconds of the attempt) and `webhook-signature` (`v1,` and the base64 of
 // HMAC-SHA256 of `<id>.<timestamp>.<body>`; two of them, separated by a space,
-// for 24 hours after RotateWebhookSecret). Any 2xx within 10 s is success. A
-// redirect is a failure, and not followed. 410 disables the webhook at once;
-// `Retry-After` of 429 and 503 is heeded, up to 6 hours.
+// for 24 hours after RotateWebhookSecret). `moderato-cursor` is the event's
+// cursor, with which WatchEvents goes on after it.
+//
+// Any 2xx within 10 s is success. A redirect is a failure, and not followed. 410
+// disables the webhook at once; `Retry-After` of 429 and 503 is heeded, up to 6
+// hours, for all that the webhook has to send.
 //
 // Events are delivered at least once, and those of a channel in their order: the
 // next is sent when the one before it was delivered. A failed delivery is tried
