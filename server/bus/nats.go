@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/url"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -26,6 +28,18 @@ type Config struct {
 	Stream string
 	// Subject is what subjects begin with: SUBJECT.<channel id>.<type>.
 	Subject string
+}
+
+// Check tells whether the URL can be one. The client's own errors repeat it, with
+// the password that may be in it.
+func (c Config) Check() error {
+	for _, part := range strings.Split(c.URL, ",") {
+		u, err := url.Parse(strings.TrimSpace(part))
+		if err != nil || (u.Scheme != "nats" && u.Scheme != "tls") || u.Hostname() == "" {
+			return errors.New("the URL of NATS must be nats://HOST:PORT or tls://HOST:PORT, several separated by commas; percent-encode what is special in a password")
+		}
+	}
+	return nil
 }
 
 const (

@@ -318,3 +318,19 @@ func TestAPageIsLeftInTimeToRenewTheLease(t *testing.T) {
 		}
 	}
 }
+
+func TestAURLThatIsNoneIsRefusedWithoutRepeatingIt(t *testing.T) {
+	for url, good := range map[string]bool{
+		"nats://127.0.0.1:4222": true, "tls://user:secret@a.example.com": true, "nats://a:4222, nats://b:4222": true,
+		"": false, "a:4222": false, "http://a": false, "nats://": false, "nats://a,": false,
+		"nats://user:sec ret@a": false, "nats://user:secret%@a": false, "nats://user:secret@a:x": false,
+	} {
+		err := bus.Config{URL: url}.Check()
+		if (err == nil) != good {
+			t.Errorf("%q: %v", url, err)
+		}
+		if err != nil && (strings.Contains(err.Error(), "secret") || strings.Contains(err.Error(), "sec ret")) {
+			t.Errorf("%q: the error tells the password: %v", url, err)
+		}
+	}
+}
