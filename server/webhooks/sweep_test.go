@@ -131,3 +131,31 @@ func TestTheSweepLooksAtSomeAndInTurnAtAll(t *testing.T) {
 		}
 	})
 }
+
+// The eraser removes it; until then it is not to be sent anything.
+func TestAWebhookOfADeletedChannelHasNoRight(t *testing.T) {
+	eachWorld(t, func(t *testing.T, s *store.Store, e *webhooks.Engine) {
+		put(t, s, servertest.Owner, uid.New())
+		err := s.Write(t.Context(), func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
+			for _, of := range []*uid.ID{nil, &servertest.Owner} {
+				err := tx.Webhook.Create().SetID(uid.New()).SetNillableChannelID(of).SetClientID(servertest.ChatServer).
+					SetURL(quiet).SetTypes("").SetSecret("whsec_").SetCreatedAt(1).SetPosition(0).Exec(ctx)
+				if err != nil {
+					return err
+				}
+			}
+			return tx.Channel.DeleteOneID(servertest.Owner).Exec(ctx)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := e.Sweep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for _, w := range s.Read.Webhook.Query().AllX(t.Context()) {
+			if want := w.ChannelID != nil; (w.DisabledReason == "right_lost") != want {
+				t.Errorf("%v: want it disabled: %t", w, want)
+			}
+		}
+	})
+}
