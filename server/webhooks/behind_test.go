@@ -7,6 +7,7 @@ import (
 	"time"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/events"
 	"github.com/moderato-live/moderato/server/servertest"
 )
 
@@ -38,6 +39,10 @@ func TestWhatIsRemovedBeforeItIsDeliveredShows(t *testing.T) {
 		eventually(t, "the attempt is noted", func() bool { return slices.Equal(statuses(), []string{"pending the receiver answered 500"}) })
 		retitle(t, s, servertest.Owner, "two")
 		retitle(t, s, servertest.Owner, "three")
+		eventually(t, "they have their positions", func() bool {
+			last, _, err := events.Positions(t.Context(), s.Store.Read)
+			return err == nil && last == 3
+		})
 		s.Store.Clock.Advance(10 * time.Second)
 		r.next(t) // after which those that wait are rows
 		waiting := []string{"pending the receiver answered 500", "pending ", "pending "}
@@ -49,6 +54,9 @@ func TestWhatIsRemovedBeforeItIsDeliveredShows(t *testing.T) {
 		want := []string{"failed the event is no longer kept", "failed the event is no longer kept", "pending "}
 		if got := statuses(); !slices.Equal(got, want) {
 			t.Errorf("the deliveries are %q, want %q", got, want)
+		}
+		for len(r.got) > 0 {
+			<-r.got // if another attempt was made meanwhile
 		}
 		r.answers(nil)
 		args := servertest.Args{"webhookId": hook.GetId()}
