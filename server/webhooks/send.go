@@ -101,7 +101,6 @@ func newRequest(ctx context.Context, w *ent.Webhook, event *events.Event, at ins
 	}
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("User-Agent", "Moderato")
-	request.Header.Set("Moderato-Cursor", events.Cursor(event.Position))
 	request.Header.Set("Webhook-Id", id)
 	request.Header.Set("Webhook-Timestamp", strconv.FormatInt(at.Time().Unix(), 10))
 	request.Header.Set("Webhook-Signature", signed)

@@ -6,9 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/server"
 	"github.com/moderato-live/moderato/server/events"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store"
@@ -22,8 +21,8 @@ import (
 func eachWorld(t *testing.T, test func(t *testing.T, s *store.Store, e *webhooks.Engine)) {
 	t.Helper()
 	storetest.Each(t, func(t *testing.T, url store.URL) {
-		ctx, log := context.Background(), slog.New(slog.DiscardHandler)
-		if err := store.Migrate(ctx, url, log); err != nil {
+		ctx := context.Background()
+		if err := store.Migrate(ctx, url, slog.New(slog.DiscardHandler)); err != nil {
 			t.Fatal(err)
 		}
 		s, err := store.Open(ctx, url)
@@ -32,7 +31,7 @@ func eachWorld(t *testing.T, test func(t *testing.T, s *store.Store, e *webhooks
 		}
 		t.Cleanup(s.Close)
 		servertest.Import(t, s, servertest.World()...)
-		test(t, s, webhooks.NewEngine(s, events.NewHub(s, log), log, prometheus.NewRegistry(), true))
+		test(t, s, newEngine(&servertest.Server{Server: &server.Server{Store: s}}))
 	})
 }
 

@@ -40,8 +40,7 @@ const (
 // `webhook-id` (the event's id, the same at every attempt), `webhook-timestamp`
 // (Unix seconds of the attempt) and `webhook-signature` (`v1,` and the base64 of
 // HMAC-SHA256 of `<id>.<timestamp>.<body>`; two of them, separated by a space,
-// for 24 hours after RotateWebhookSecret). `moderato-cursor` is the event's
-// cursor, with which WatchEvents goes on after it.
+// for 24 hours after RotateWebhookSecret).
 //
 // Any 2xx within 10 s is success. A redirect is a failure, and not followed. 410
 // disables the webhook at once; `Retry-After` of 429 and 503 is heeded, up to 6
@@ -192,8 +191,7 @@ func (c *webhooksServiceClient) RedeliverWebhookEvent(ctx context.Context, in *R
 // `webhook-id` (the event's id, the same at every attempt), `webhook-timestamp`
 // (Unix seconds of the attempt) and `webhook-signature` (`v1,` and the base64 of
 // HMAC-SHA256 of `<id>.<timestamp>.<body>`; two of them, separated by a space,
-// for 24 hours after RotateWebhookSecret). `moderato-cursor` is the event's
-// cursor, with which WatchEvents goes on after it.
+// for 24 hours after RotateWebhookSecret).
 //
 // Any 2xx within 10 s is success. A redirect is a failure, and not followed. 410
 // disables the webhook at once; `Retry-After` of 429 and 503 is heeded, up to 6
