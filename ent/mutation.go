@@ -17378,6 +17378,8 @@ type WebhookMutation struct {
 	is_blocked         *bool
 	epoch              *int64
 	addepoch           *int64
+	paused_until       *instant.Instant
+	addpaused_until    *instant.Instant
 	clearedFields      map[string]struct{}
 	done               bool
 	oldValue           func(context.Context) (*Webhook, error)
@@ -18288,6 +18290,76 @@ func (m *WebhookMutation) ResetEpoch() {
 	m.addepoch = nil
 }
 
+// SetPausedUntil sets the "paused_until" field.
+func (m *WebhookMutation) SetPausedUntil(i instant.Instant) {
+	m.paused_until = &i
+	m.addpaused_until = nil
+}
+
+// PausedUntil returns the value of the "paused_until" field in the mutation.
+func (m *WebhookMutation) PausedUntil() (r instant.Instant, exists bool) {
+	v := m.paused_until
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPausedUntil returns the old "paused_until" field's value of the Webhook entity.
+// If the Webhook object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WebhookMutation) OldPausedUntil(ctx context.Context) (v *instant.Instant, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPausedUntil is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPausedUntil requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPausedUntil: %w", err)
+	}
+	return oldValue.PausedUntil, nil
+}
+
+// AddPausedUntil adds i to the "paused_until" field.
+func (m *WebhookMutation) AddPausedUntil(i instant.Instant) {
+	if m.addpaused_until != nil {
+		*m.addpaused_until += i
+	} else {
+		m.addpaused_until = &i
+	}
+}
+
+// AddedPausedUntil returns the value that was added to the "paused_until" field in this mutation.
+func (m *WebhookMutation) AddedPausedUntil() (r instant.Instant, exists bool) {
+	v := m.addpaused_until
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearPausedUntil clears the value of the "paused_until" field.
+func (m *WebhookMutation) ClearPausedUntil() {
+	m.paused_until = nil
+	m.addpaused_until = nil
+	m.clearedFields[webhook.FieldPausedUntil] = struct{}{}
+}
+
+// PausedUntilCleared returns if the "paused_until" field was cleared in this mutation.
+func (m *WebhookMutation) PausedUntilCleared() bool {
+	_, ok := m.clearedFields[webhook.FieldPausedUntil]
+	return ok
+}
+
+// ResetPausedUntil resets all changes to the "paused_until" field.
+func (m *WebhookMutation) ResetPausedUntil() {
+	m.paused_until = nil
+	m.addpaused_until = nil
+	delete(m.clearedFields, webhook.FieldPausedUntil)
+}
+
 // Where appends a list predicates to the WebhookMutation builder.
 func (m *WebhookMutation) Where(ps ...predicate.Webhook) {
 	m.predicates = append(m.predicates, ps...)
@@ -18322,7 +18394,7 @@ func (m *WebhookMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *WebhookMutation) Fields() []string {
-	fields := make([]string, 0, 17)
+	fields := make([]string, 0, 18)
 	if m.channel_id != nil {
 		fields = append(fields, webhook.FieldChannelID)
 	}
@@ -18374,6 +18446,9 @@ func (m *WebhookMutation) Fields() []string {
 	if m.epoch != nil {
 		fields = append(fields, webhook.FieldEpoch)
 	}
+	if m.paused_until != nil {
+		fields = append(fields, webhook.FieldPausedUntil)
+	}
 	return fields
 }
 
@@ -18416,6 +18491,8 @@ func (m *WebhookMutation) Field(name string) (ent.Value, bool) {
 		return m.IsBlocked()
 	case webhook.FieldEpoch:
 		return m.Epoch()
+	case webhook.FieldPausedUntil:
+		return m.PausedUntil()
 	}
 	return nil, false
 }
@@ -18459,6 +18536,8 @@ func (m *WebhookMutation) OldField(ctx context.Context, name string) (ent.Value,
 		return m.OldIsBlocked(ctx)
 	case webhook.FieldEpoch:
 		return m.OldEpoch(ctx)
+	case webhook.FieldPausedUntil:
+		return m.OldPausedUntil(ctx)
 	}
 	return nil, fmt.Errorf("unknown Webhook field %s", name)
 }
@@ -18587,6 +18666,13 @@ func (m *WebhookMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetEpoch(v)
 		return nil
+	case webhook.FieldPausedUntil:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPausedUntil(v)
+		return nil
 	}
 	return fmt.Errorf("unknown Webhook field %s", name)
 }
@@ -18613,6 +18699,9 @@ func (m *WebhookMutation) AddedFields() []string {
 	if m.addepoch != nil {
 		fields = append(fields, webhook.FieldEpoch)
 	}
+	if m.addpaused_until != nil {
+		fields = append(fields, webhook.FieldPausedUntil)
+	}
 	return fields
 }
 
@@ -18633,6 +18722,8 @@ func (m *WebhookMutation) AddedField(name string) (ent.Value, bool) {
 		return m.AddedNextAt()
 	case webhook.FieldEpoch:
 		return m.AddedEpoch()
+	case webhook.FieldPausedUntil:
+		return m.AddedPausedUntil()
 	}
 	return nil, false
 }
@@ -18684,6 +18775,13 @@ func (m *WebhookMutation) AddField(name string, value ent.Value) error {
 		}
 		m.AddEpoch(v)
 		return nil
+	case webhook.FieldPausedUntil:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddPausedUntil(v)
+		return nil
 	}
 	return fmt.Errorf("unknown Webhook numeric field %s", name)
 }
@@ -18706,6 +18804,9 @@ func (m *WebhookMutation) ClearedFields() []string {
 	}
 	if m.FieldCleared(webhook.FieldNextAt) {
 		fields = append(fields, webhook.FieldNextAt)
+	}
+	if m.FieldCleared(webhook.FieldPausedUntil) {
+		fields = append(fields, webhook.FieldPausedUntil)
 	}
 	return fields
 }
@@ -18735,6 +18836,9 @@ func (m *WebhookMutation) ClearField(name string) error {
 		return nil
 	case webhook.FieldNextAt:
 		m.ClearNextAt()
+		return nil
+	case webhook.FieldPausedUntil:
+		m.ClearPausedUntil()
 		return nil
 	}
 	return fmt.Errorf("unknown Webhook nullable field %s", name)
@@ -18794,6 +18898,9 @@ func (m *WebhookMutation) ResetField(name string) error {
 		return nil
 	case webhook.FieldEpoch:
 		m.ResetEpoch()
+		return nil
+	case webhook.FieldPausedUntil:
+		m.ResetPausedUntil()
 		return nil
 	}
 	return fmt.Errorf("unknown Webhook field %s", name)

@@ -52,7 +52,9 @@ type Webhook struct {
 	// Whether new events change nothing before next_at.
 	IsBlocked bool `json:"is_blocked,omitempty"`
 	// Counts up whenever another server, or a caller, takes over: who has an earlier one writes nothing.
-	Epoch        int64 `json:"epoch,omitempty"`
+	Epoch int64 `json:"epoch,omitempty"`
+	// Until when the receiver asked to be left alone; null when it did not.
+	PausedUntil  *instant.Instant `json:"paused_until,omitempty"`
 	selectValues sql.SelectValues
 }
 
@@ -65,7 +67,7 @@ func (*Webhook) scanValues(columns []string) ([]any, error) {
 			values[i] = &sql.NullScanner{S: new(uid.ID)}
 		case webhook.FieldIsClaimed, webhook.FieldIsBlocked:
 			values[i] = new(sql.NullBool)
-		case webhook.FieldFormerUntil, webhook.FieldCreatedAt, webhook.FieldLastSuccessAt, webhook.FieldPosition, webhook.FieldNextAt, webhook.FieldEpoch:
+		case webhook.FieldFormerUntil, webhook.FieldCreatedAt, webhook.FieldLastSuccessAt, webhook.FieldPosition, webhook.FieldNextAt, webhook.FieldEpoch, webhook.FieldPausedUntil:
 			values[i] = new(sql.NullInt64)
 		case webhook.FieldClientID, webhook.FieldURL, webhook.FieldTypes, webhook.FieldSecret, webhook.FieldFormerSecret, webhook.FieldDisabledReason, webhook.FieldLastError:
 			values[i] = new(sql.NullString)
@@ -199,6 +201,13 @@ func (_m *Webhook) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.Epoch = value.Int64
 			}
+		case webhook.FieldPausedUntil:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field paused_until", values[i])
+			} else if value.Valid {
+				_m.PausedUntil = new(instant.Instant)
+				*_m.PausedUntil = instant.Instant(value.Int64)
+			}
 		default:
 			_m.selectValues.Set(columns[i], values[i])
 		}
@@ -295,6 +304,11 @@ func (_m *Webhook) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("epoch=")
 	builder.WriteString(fmt.Sprintf("%v", _m.Epoch))
+	builder.WriteString(", ")
+	if v := _m.PausedUntil; v != nil {
+		builder.WriteString("paused_until=")
+		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
 	builder.WriteByte(')')
 	return builder.String()
 }

@@ -211,6 +211,20 @@ func (_c *WebhookCreate) SetNillableEpoch(v *int64) *WebhookCreate {
 	return _c
 }
 
+// SetPausedUntil sets the "paused_until" field.
+func (_c *WebhookCreate) SetPausedUntil(v instant.Instant) *WebhookCreate {
+	_c.mutation.SetPausedUntil(v)
+	return _c
+}
+
+// SetNillablePausedUntil sets the "paused_until" field if the given value is not nil.
+func (_c *WebhookCreate) SetNillablePausedUntil(v *instant.Instant) *WebhookCreate {
+	if v != nil {
+		_c.SetPausedUntil(*v)
+	}
+	return _c
+}
+
 // SetID sets the "id" field.
 func (_c *WebhookCreate) SetID(v uid.ID) *WebhookCreate {
 	_c.mutation.SetID(v)
@@ -453,6 +467,10 @@ func (_c *WebhookCreate) createSpec() (*Webhook, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.Epoch(); ok {
 		_spec.SetField(webhook.FieldEpoch, field.TypeInt64, value)
 		_node.Epoch = value
+	}
+	if value, ok := _c.mutation.PausedUntil(); ok {
+		_spec.SetField(webhook.FieldPausedUntil, field.TypeInt64, value)
+		_node.PausedUntil = &value
 	}
 	return _node, _spec
 }

@@ -325,6 +325,33 @@ func (_u *WebhookUpdate) AddEpoch(v int64) *WebhookUpdate {
 	return _u
 }
 
+// SetPausedUntil sets the "paused_until" field.
+func (_u *WebhookUpdate) SetPausedUntil(v instant.Instant) *WebhookUpdate {
+	_u.mutation.ResetPausedUntil()
+	_u.mutation.SetPausedUntil(v)
+	return _u
+}
+
+// SetNillablePausedUntil sets the "paused_until" field if the given value is not nil.
+func (_u *WebhookUpdate) SetNillablePausedUntil(v *instant.Instant) *WebhookUpdate {
+	if v != nil {
+		_u.SetPausedUntil(*v)
+	}
+	return _u
+}
+
+// AddPausedUntil adds value to the "paused_until" field.
+func (_u *WebhookUpdate) AddPausedUntil(v instant.Instant) *WebhookUpdate {
+	_u.mutation.AddPausedUntil(v)
+	return _u
+}
+
+// ClearPausedUntil clears the value of the "paused_until" field.
+func (_u *WebhookUpdate) ClearPausedUntil() *WebhookUpdate {
+	_u.mutation.ClearPausedUntil()
+	return _u
+}
+
 // Mutation returns the WebhookMutation object of the builder.
 func (_u *WebhookUpdate) Mutation() *WebhookMutation {
 	return _u.mutation
@@ -484,6 +511,15 @@ func (_u *WebhookUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	}
 	if value, ok := _u.mutation.AddedEpoch(); ok {
 		_spec.AddField(webhook.FieldEpoch, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.PausedUntil(); ok {
+		_spec.SetField(webhook.FieldPausedUntil, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedPausedUntil(); ok {
+		_spec.AddField(webhook.FieldPausedUntil, field.TypeInt64, value)
+	}
+	if _u.mutation.PausedUntilCleared() {
+		_spec.ClearField(webhook.FieldPausedUntil, field.TypeInt64)
 	}
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
@@ -801,6 +837,33 @@ func (_u *WebhookUpdateOne) AddEpoch(v int64) *WebhookUpdateOne {
 	return _u
 }
 
+// SetPausedUntil sets the "paused_until" field.
+func (_u *WebhookUpdateOne) SetPausedUntil(v instant.Instant) *WebhookUpdateOne {
+	_u.mutation.ResetPausedUntil()
+	_u.mutation.SetPausedUntil(v)
+	return _u
+}
+
+// SetNillablePausedUntil sets the "paused_until" field if the given value is not nil.
+func (_u *WebhookUpdateOne) SetNillablePausedUntil(v *instant.Instant) *WebhookUpdateOne {
+	if v != nil {
+		_u.SetPausedUntil(*v)
+	}
+	return _u
+}
+
+// AddPausedUntil adds value to the "paused_until" field.
+func (_u *WebhookUpdateOne) AddPausedUntil(v instant.Instant) *WebhookUpdateOne {
+	_u.mutation.AddPausedUntil(v)
+	return _u
+}
+
+// ClearPausedUntil clears the value of the "paused_until" field.
+func (_u *WebhookUpdateOne) ClearPausedUntil() *WebhookUpdateOne {
+	_u.mutation.ClearPausedUntil()
+	return _u
+}
+
 // Mutation returns the WebhookMutation object of the builder.
 func (_u *WebhookUpdateOne) Mutation() *WebhookMutation {
 	return _u.mutation
@@ -990,6 +1053,15 @@ func (_u *WebhookUpdateOne) sqlSave(ctx context.Context) (_node *Webhook, err er
 	}
 	if value, ok := _u.mutation.AddedEpoch(); ok {
 		_spec.AddField(webhook.FieldEpoch, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.PausedUntil(); ok {
+		_spec.SetField(webhook.FieldPausedUntil, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedPausedUntil(); ok {
+		_spec.AddField(webhook.FieldPausedUntil, field.TypeInt64, value)
+	}
+	if _u.mutation.PausedUntilCleared() {
+		_spec.ClearField(webhook.FieldPausedUntil, field.TypeInt64)
 	}
 	_node = &Webhook{config: _u.config}
 	_spec.Assign = _node.assignValues

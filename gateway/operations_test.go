@@ -31,7 +31,7 @@ var operations = []operation{
 	{"moderato.v1.ModerationService.BanUser", "POST", banPath, banResult},
 	{"moderato.v1.ModerationService.RemoveBan", "DELETE", banPath, nil},
 	{"moderato.v1.ModerationService.MuteUser", "POST", mutePath, muteResult},
-	{"moderato.v1.ModerationService.ListLog", "GET", logPath, paged(logEntry)},
+	{"moderato.v1.ModerationService.ListLog", "GET", logPath, object{"rows": list{logEntry}, "pagination": pagination, "trimmedSequence": "integer"}},
 	{"moderato.v1.ChannelsService.ListChannels", "GET", "/v1/channels", counted(channelRow)},
 	{"moderato.v1.ChannelsService.GetStreamInfo", "GET", "/v1/channels/stream-info", streamInfo},
 	{"moderato.v1.ChannelsService.GetStats", "GET", "/v1/channels/stats", channelStats},

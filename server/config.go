@@ -82,6 +82,11 @@ func (c *Config) complete() error {
 	if c.DB == (store.URL{}) {
 		return errors.New("the configuration names no database")
 	}
+	if c.Bus.URL != "" {
+		if err := c.Bus.Check(); err != nil {
+			return err
+		}
+	}
 	for name, addr := range map[string]string{"HTTP": c.HTTPAddr, "gRPC": c.GRPCAddr, "admin": c.AdminAddr} {
 		if _, _, err := net.SplitHostPort(addr); err != nil {
 			return fmt.Errorf("%s address %q: must be host:port", name, addr)

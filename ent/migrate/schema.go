@@ -754,6 +754,7 @@ var (
 		{Name: "is_claimed", Type: field.TypeBool, Default: false},
 		{Name: "is_blocked", Type: field.TypeBool, Default: false},
 		{Name: "epoch", Type: field.TypeInt64, Default: 0},
+		{Name: "paused_until", Type: field.TypeInt64, Nullable: true},
 	}
 	// WebhooksTable holds the schema information for the "webhooks" table.
 	WebhooksTable = &schema.Table{
@@ -775,6 +776,11 @@ var (
 				Name:    "webhook_next_at",
 				Unique:  false,
 				Columns: []*schema.Column{WebhooksColumns[14]},
+			},
+			{
+				Name:    "webhook_disabled_reason",
+				Unique:  false,
+				Columns: []*schema.Column{WebhooksColumns[10]},
 			},
 		},
 	}

@@ -33,12 +33,14 @@ func (Webhook) Fields() []ent.Field {
 		field.Bool("is_claimed").Default(false).Comment("Whether a server works on it."),
 		field.Bool("is_blocked").Default(false).Comment("Whether new events change nothing before next_at."),
 		field.Int64("epoch").Default(0).Comment("Counts up whenever another server, or a caller, takes over: who has an earlier one writes nothing."),
+		optionalTimestamp("paused_until", "Until when the receiver asked to be left alone; null when it did not."),
 	}
 }
 
-// Indexes of Webhook: those of a channel, of a user, and those that are due.
+// Indexes of Webhook: those of a channel, of a user, those that are due, and those
+// that are deleted.
 func (Webhook) Indexes() []ent.Index {
-	return []ent.Index{index.Fields("channel_id"), index.Fields("user_id"), index.Fields("next_at")}
+	return []ent.Index{index.Fields("channel_id"), index.Fields("user_id"), index.Fields("next_at"), index.Fields("disabled_reason")}
 }
 
 // Annotations of Webhook.

@@ -45,6 +45,8 @@ const (
 	FieldIsBlocked = "is_blocked"
 	// FieldEpoch holds the string denoting the epoch field in the database.
 	FieldEpoch = "epoch"
+	// FieldPausedUntil holds the string denoting the paused_until field in the database.
+	FieldPausedUntil = "paused_until"
 	// Table holds the table name of the webhook in the database.
 	Table = "webhooks"
 )
@@ -69,6 +71,7 @@ var Columns = []string{
 	FieldIsClaimed,
 	FieldIsBlocked,
 	FieldEpoch,
+	FieldPausedUntil,
 }
 
 // ValidColumn reports if the column name is valid (part of the table columns).
@@ -191,4 +194,9 @@ func ByIsBlocked(opts ...sql.OrderTermOption) OrderOption {
 // ByEpoch orders the results by the epoch field.
 func ByEpoch(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldEpoch, opts...).ToFunc()
+}
+
+// ByPausedUntil orders the results by the paused_until field.
+func ByPausedUntil(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldPausedUntil, opts...).ToFunc()
 }

@@ -143,6 +143,12 @@ func Epoch(v int64) predicate.Webhook {
 	return predicate.Webhook(sql.FieldEQ(FieldEpoch, v))
 }
 
+// PausedUntil applies equality check predicate on the "paused_until" field. It's identical to PausedUntilEQ.
+func PausedUntil(v instant.Instant) predicate.Webhook {
+	vc := int64(v)
+	return predicate.Webhook(sql.FieldEQ(FieldPausedUntil, vc))
+}
+
 // ChannelIDEQ applies the EQ predicate on the "channel_id" field.
 func ChannelIDEQ(v uid.ID) predicate.Webhook {
 	return predicate.Webhook(sql.FieldEQ(FieldChannelID, v))
@@ -1042,6 +1048,70 @@ func EpochLT(v int64) predicate.Webhook {
 // EpochLTE applies the LTE predicate on the "epoch" field.
 func EpochLTE(v int64) predicate.Webhook {
 	return predicate.Webhook(sql.FieldLTE(FieldEpoch, v))
+}
+
+// PausedUntilEQ applies the EQ predicate on the "paused_until" field.
+func PausedUntilEQ(v instant.Instant) predicate.Webhook {
+	vc := int64(v)
+	return predicate.Webhook(sql.FieldEQ(FieldPausedUntil, vc))
+}
+
+// PausedUntilNEQ applies the NEQ predicate on the "paused_until" field.
+func PausedUntilNEQ(v instant.Instant) predicate.Webhook {
+	vc := int64(v)
+	return predicate.Webhook(sql.FieldNEQ(FieldPausedUntil, vc))
+}
+
+// PausedUntilIn applies the In predicate on the "paused_until" field.
+func PausedUntilIn(vs ...instant.Instant) predicate.Webhook {
+	v := make([]any, len(vs))
+	for i := range v {
+		v[i] = int64(vs[i])
+	}
+	return predicate.Webhook(sql.FieldIn(FieldPausedUntil, v...))
+}
+
+// PausedUntilNotIn applies the NotIn predicate on the "paused_until" field.
+func PausedUntilNotIn(vs ...instant.Instant) predicate.Webhook {
+	v := make([]any, len(vs))
+	for i := range v {
+		v[i] = int64(vs[i])
+	}
+	return predicate.Webhook(sql.FieldNotIn(FieldPausedUntil, v...))
+}
+
+// PausedUntilGT applies the GT predicate on the "paused_until" field.
+func PausedUntilGT(v instant.Instant) predicate.Webhook {
+	vc := int64(v)
+	return predicate.Webhook(sql.FieldGT(FieldPausedUntil, vc))
+}
+
+// PausedUntilGTE applies the GTE predicate on the "paused_until" field.
+func PausedUntilGTE(v instant.Instant) predicate.Webhook {
+	vc := int64(v)
+	return predicate.Webhook(sql.FieldGTE(FieldPausedUntil, vc))
+}
+
+// PausedUntilLT applies the LT predicate on the "paused_until" field.
+func PausedUntilLT(v instant.Instant) predicate.Webhook {
+	vc := int64(v)
+	return predicate.Webhook(sql.FieldLT(FieldPausedUntil, vc))
+}
+
+// PausedUntilLTE applies the LTE predicate on the "paused_until" field.
+func PausedUntilLTE(v instant.Instant) predicate.Webhook {
+	vc := int64(v)
+	return predicate.Webhook(sql.FieldLTE(FieldPausedUntil, vc))
+}
+
+// PausedUntilIsNil applies the IsNil predicate on the "paused_until" field.
+func PausedUntilIsNil() predicate.Webhook {
+	return predicate.Webhook(sql.FieldIsNull(FieldPausedUntil))
+}
+
+// PausedUntilNotNil applies the NotNil predicate on the "paused_until" field.
+func PausedUntilNotNil() predicate.Webhook {
+	return predicate.Webhook(sql.FieldNotNull(FieldPausedUntil))
 }
 
 // And groups predicates with the AND operator between them.

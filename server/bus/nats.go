@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/url"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -26,6 +28,18 @@ type Config struct {
 	Stream string
 	// Subject is what subjects begin with: SUBJECT.<channel id>.<type>.
 	Subject string
+}
+
+// Check tells whether the URL can be one. The client's own errors repeat it, with
+// the password that may be in it.
+func (c Config) Check() error {
+	for _, part := range strings.Split(c.URL, ",") {
+		u, err := url.Parse(strings.TrimSpace(part))
+		if err != nil || (u.Scheme != "nats" && u.Scheme != "tls") || u.Hostname() == "" {
+			return errors.New("the URL of NATS must be nats://HOST:PORT or tls://HOST:PORT, several separated by commas; percent-encode what is special in a password")
+		}
+	}
+	return nil
 }
 
 const (
@@ -94,26 +108,18 @@ func (p *publisher) prepare(ctx context.Context) error {
 }
 
 // publish publishes a page of events, in order per channel: an event is sent when
-// the one before it in its channel is stored. It answers up to which position all
-// are.
-func (p *publisher) publish(ctx context.Context, page []*events.Event) (done int64, err error) {
+// the one before it in its channel is stored. It begins nothing after an instant,
+// and answers up to which position all are published, as they were up to from.
+func (p *publisher) publish(ctx context.Context, page []*events.Event, from int64, until time.Time) (done int64, err error) {
 	stored := make([]bool, len(page))
-	var failure error
-	for first := 0; first < len(page); {
-		if failure = p.round(ctx, page, stored); failure != nil {
-			break
-		}
-		for first < len(page) && stored[first] {
-			first++
+	done = from
+	for first := 0; first < len(page) && err == nil && time.Now().Before(until); {
+		err = p.round(ctx, page, stored)
+		for ; first < len(page) && stored[first]; first++ {
+			done = page[first].Position
 		}
 	}
-	for i, e := range page {
-		if !stored[i] {
-			return done, failure
-		}
-		done = e.Position
-	}
-	return done, nil
+	return done, err
 }
 
 // round sends the next event of each channel, all at once, and waits for all.

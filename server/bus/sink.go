@@ -9,8 +9,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/moderato-live/moderato/ent"
-	"github.com/moderato-live/moderato/ent/eventsink"
 	"github.com/moderato-live/moderato/server/events"
+	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/lease"
 	"github.com/moderato-live/moderato/server/store"
 )
 
@@ -18,10 +19,7 @@ const (
 	sinkID       = "nats"
 	pollInterval = 50 * time.Millisecond
 	pageSize     = 500
-	// leaseTime is how long a publisher that died keeps the others waiting.
-	leaseTime       = 5 * time.Second
-	renewAfter      = leaseTime / 3
-	acquireInterval = 500 * time.Millisecond
+	maxPause     = 5 * time.Second
 )
 
 // Sink publishes every event to the bus, at least once, in order per channel,
@@ -32,11 +30,9 @@ type Sink struct {
 	Log    *slog.Logger
 	Config Config
 
-	epoch    int64 // 0: not the holder
+	lease    *lease.Lease
 	position int64
-	renewAt  time.Time
-	askAt    time.Time
-	bus      *publisher
+	bus      *publisher // nil: this server does not publish
 
 	published prometheus.Counter
 	failures  prometheus.Counter
@@ -46,7 +42,7 @@ type Sink struct {
 // NewSink makes a Sink, with its metrics.
 func NewSink(s *store.Store, log *slog.Logger, config Config, r prometheus.Registerer) *Sink {
 	k := &Sink{
-		Store: s, Log: log, Config: config,
+		Store: s, Log: log, Config: config, lease: lease.New(s, log, "event_sinks", sinkID),
 		published: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "moderato_bus_published_total", Help: "Events that this server published to the bus.",
 		}),
@@ -63,9 +59,12 @@ func NewSink(s *store.Store, log *slog.Logger, config Config, r prometheus.Regis
 
 // Run publishes until ctx ends, and then gives the lease up.
 func (k *Sink) Run(ctx context.Context) {
-	defer k.stop(context.WithoutCancel(ctx))
+	defer func() {
+		k.lease.Release(context.WithoutCancel(ctx))
+		k.close()
+	}()
 	pause := backoff.NewExponentialBackOff()
-	pause.InitialInterval, pause.MaxInterval = 100*time.Millisecond, leaseTime
+	pause.InitialInterval, pause.MaxInterval = 100*time.Millisecond, maxPause
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -88,16 +87,7 @@ func (k *Sink) Run(ctx context.Context) {
 
 // Turn publishes what there is at present.
 func (k *Sink) Turn(ctx context.Context) error {
-	if k.epoch == 0 {
-		if time.Now().Before(k.askAt) {
-			return nil
-		}
-		k.askAt = time.Now().Add(acquireInterval)
-		if err := k.acquire(ctx); err != nil || k.epoch == 0 {
-			return err
-		}
-	}
-	if err := k.open(ctx); err != nil {
+	if err := k.begin(ctx); err != nil || k.bus == nil {
 		return err
 	}
 	for {
@@ -105,22 +95,34 @@ func (k *Sink) Turn(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		done := k.position
-		var failure error
-		if len(page) > 0 {
-			done, failure = k.bus.publish(ctx, page)
-			done = max(done, k.position)
+		if err := k.tellMissing(ctx, page); err != nil {
+			return err
 		}
-		if done > k.position || time.Now().After(k.renewAt) {
-			if err := k.advance(ctx, done); err != nil || k.epoch == 0 {
+		done, failure := k.bus.publish(ctx, page, k.position, k.lease.RenewAt())
+		isAll := len(page) == 0 || done == page[len(page)-1].Position
+		if done > k.position || !time.Now().Before(k.lease.RenewAt()) {
+			if err := k.advance(ctx, done); err != nil || k.bus == nil {
 				return err
 			}
 			k.count(page)
 		}
-		if failure != nil || len(page) < pageSize {
+		if failure != nil || (isAll && len(page) < pageSize) {
 			return failure
 		}
 	}
+}
+
+// tellMissing logs when events were removed before they could be published: the
+// bus was away for longer than they are kept.
+func (k *Sink) tellMissing(ctx context.Context, page []*events.Event) error {
+	if k.position == 0 || len(page) == 0 || page[len(page)-1].Position == k.position+int64(len(page)) {
+		return nil
+	}
+	_, trimmed, err := events.Positions(ctx, k.Store.Read)
+	if err == nil && k.position < trimmed {
+		k.Log.ErrorContext(ctx, "events were removed before they were published to the bus", "after", k.position, "up_to", trimmed)
+	}
+	return err
 }
 
 // count counts the events of a page that are published for good.
@@ -132,10 +134,20 @@ func (k *Sink) count(page []*events.Event) {
 	}
 }
 
-// open connects when there is something to do with the connection.
-func (k *Sink) open(ctx context.Context) error {
-	if k.bus != nil {
+// begin takes the lease, and connects when it has it.
+func (k *Sink) begin(ctx context.Context) error {
+	if k.bus != nil && k.lease.IsHeld() {
 		return nil
+	}
+	k.close()
+	held, err := k.lease.Take(ctx)
+	if err != nil || !held {
+		return err
+	}
+	// The position is read when nobody else can move it.
+	row, err := k.Store.Read.EventSink.Get(ctx, sinkID)
+	if err != nil {
+		return err
 	}
 	bus, err := connect(ctx, k.Config, k.Log)
 	if err != nil {
@@ -145,47 +157,7 @@ func (k *Sink) open(ctx context.Context) error {
 		bus.close()
 		return err
 	}
-	k.bus = bus
-	return nil
-}
-
-// acquire takes the lease if it is free.
-func (k *Sink) acquire(ctx context.Context) error {
-	now, err := k.Store.Clock.Now(ctx, k.Store.Read)
-	if err != nil {
-		return err
-	}
-	lease, err := k.Store.Read.EventSink.Get(ctx, sinkID)
-	if ent.IsNotFound(err) {
-		err = k.Store.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
-			return tx.EventSink.Create().SetID(sinkID).SetEpoch(0).SetExpiresAt(0).SetPosition(0).Exec(ctx)
-		})
-		if k.Store.IsDuplicate(err) { // another server was first
-			return nil
-		}
-		lease = &ent.EventSink{}
-	}
-	if err != nil || now < lease.ExpiresAt {
-		return err
-	}
-	var taken int
-	err = k.Store.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
-		var err error
-		taken, err = tx.EventSink.Update().
-			Where(eventsink.ID(sinkID), eventsink.Epoch(lease.Epoch), eventsink.ExpiresAt(lease.ExpiresAt)).
-			SetEpoch(lease.Epoch + 1).SetExpiresAt(now.Add(leaseTime)).
-			Save(ctx)
-		return err
-	})
-	if err != nil || taken == 0 {
-		return err
-	}
-	// The position is read when nobody else can move it.
-	lease, err = k.Store.Read.EventSink.Get(ctx, sinkID)
-	if err != nil {
-		return err
-	}
-	k.epoch, k.position, k.renewAt = lease.Epoch, lease.Position, time.Now().Add(renewAfter)
+	k.bus, k.position = bus, row.Position
 	k.reached.Set(float64(k.position))
 	k.Log.InfoContext(ctx, "publishing events to NATS", "after", k.position)
 	return nil
@@ -193,54 +165,27 @@ func (k *Sink) acquire(ctx context.Context) error {
 
 // advance keeps the lease and the position up to which all is published.
 func (k *Sink) advance(ctx context.Context, position int64) error {
-	began := time.Now()
-	var mine int
-	err := k.Store.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
-		now, err := k.Store.Clock.Now(ctx, tx)
-		if err != nil {
-			return err
-		}
-		mine, err = tx.EventSink.Update().Where(eventsink.ID(sinkID), eventsink.Epoch(k.epoch)).
-			SetPosition(position).SetExpiresAt(now.Add(leaseTime)).
-			Save(ctx)
-		return err
+	held, err := k.lease.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ instant.Instant) error {
+		return tx.EventSink.UpdateOneID(sinkID).SetPosition(position).Exec(ctx)
 	})
 	if err != nil {
 		return err
 	}
-	if mine == 0 {
-		k.Log.InfoContext(ctx, "another server publishes to NATS now")
-		k.lose()
+	if !held {
+		k.close()
 		return nil
 	}
-	k.position, k.renewAt = position, began.Add(renewAfter)
+	k.position = position
 	k.reached.Set(float64(position))
 	return nil
 }
 
-// lose also drops the connection, with what is under way on it: another server
+// close drops the connection, with what is under way on it: whoever has the lease
 // goes on from the position that is stored.
-func (k *Sink) lose() {
-	k.epoch = 0
+func (k *Sink) close() {
 	k.reached.Set(0)
 	if k.bus != nil {
 		k.bus.close()
 		k.bus = nil
 	}
-}
-
-// stop lets another server go on at once.
-func (k *Sink) stop(ctx context.Context) {
-	if k.epoch == 0 {
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, time.Second)
-	defer cancel()
-	err := k.Store.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
-		return tx.EventSink.Update().Where(eventsink.ID(sinkID), eventsink.Epoch(k.epoch)).SetExpiresAt(0).Exec(ctx)
-	})
-	if err != nil {
-		k.Log.WarnContext(ctx, "the lease of the bus was not given up; it expires by itself", "error", err)
-	}
-	k.lose()
 }

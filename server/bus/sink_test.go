@@ -1,11 +1,13 @@
 package bus_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net"
+	"strings"
 	"testing"
 	"time"
 
@@ -256,5 +258,79 @@ func TestABrokerThatGoesAwayLosesNothing(t *testing.T) {
 	b.check(t, 300)
 	if row := s.Read.EventSink.GetX(context.Background(), "nats"); row.ExpiresAt != 0 {
 		t.Errorf("the lease was not given up: %v", row)
+	}
+}
+
+// TestEventsThatAreGoneBeforeTheyArePublishedAreTold has retention pass the sink.
+func TestEventsThatAreGoneBeforeTheyArePublishedAreTold(t *testing.T) {
+	s, write := openWorld(t, storetest.SQLite(t))
+	b := startBroker(t)
+	var log bytes.Buffer
+	sink := bus.NewSink(s, slog.New(slog.NewTextHandler(&log, nil)), b.config(), prometheus.NewRegistry())
+	turn := func() {
+		t.Helper()
+		if err := sink.Turn(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(2)
+	turn()
+	write(2)
+	// The fifth is gone with its channel.
+	for _, statement := range []string{"DELETE FROM events WHERE position <= 3 OR position = 5", "UPDATE event_sequencers SET trimmed_position = 3"} {
+		if _, err := s.DB().Exec(statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	turn()
+	if strings.Contains(log.String(), "ERROR") {
+		t.Errorf("what was published is told to be missing:\n%s", &log)
+	}
+	write(2)
+	for _, statement := range []string{"DELETE FROM events WHERE position <= 9", "UPDATE event_sequencers SET trimmed_position = 9"} {
+		if _, err := s.DB().Exec(statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	turn()
+	if !strings.Contains(log.String(), `level=ERROR msg="events were removed before they were published to the bus" after=8 up_to=9`) {
+		t.Errorf("the event that is missing is not told:\n%s", &log)
+	}
+	if n := len(b.read(t)); n != 10 {
+		t.Errorf("the stream holds %d messages, want 10", n)
+	}
+}
+
+// TestAPageIsLeftInTimeToRenewTheLease publishes a page in which each event waits
+// for the one before it.
+func TestAPageIsLeftInTimeToRenewTheLease(t *testing.T) {
+	s, write := openWorld(t, storetest.SQLite(t))
+	b := startBroker(t)
+	write(100)
+	page, err := events.Read(t.Context(), s, 0, 200)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for until, want := range map[time.Duration]int64{-time.Second: 0, patience: 200} {
+		done, err := bus.Publish(t.Context(), b.config(), page, time.Now().Add(until))
+		if err != nil || done != want {
+			t.Errorf("with %s left: published up to %d (%v), want %d", until, done, err, want)
+		}
+	}
+}
+
+func TestAURLThatIsNoneIsRefusedWithoutRepeatingIt(t *testing.T) {
+	for url, good := range map[string]bool{
+		"nats://127.0.0.1:4222": true, "tls://user:secret@a.example.com": true, "nats://a:4222, nats://b:4222": true,
+		"": false, "a:4222": false, "http://a": false, "nats://": false, "nats://a,": false,
+		"nats://user:sec ret@a": false, "nats://user:secret%@a": false, "nats://user:secret@a:x": false,
+	} {
+		err := bus.Config{URL: url}.Check()
+		if (err == nil) != good {
+			t.Errorf("%q: %v", url, err)
+		}
+		if err != nil && (strings.Contains(err.Error(), "secret") || strings.Contains(err.Error(), "sec ret")) {
+			t.Errorf("%q: the error tells the password: %v", url, err)
+		}
 	}
 }

@@ -52,17 +52,10 @@ func (c *eventsTail) Run(ctx context.Context, s *streams) error {
 	if err != nil {
 		return err
 	}
-	defer from.Close()
 	go hub.Run(ctx)
 	fmt.Fprintln(s.err, "listening; a server must be running, or events get no order")
 	for {
 		page, err := from.Next(ctx, nil)
-		if ctx.Err() != nil {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
 		for _, e := range page {
 			if !wants(e) {
 				continue
@@ -70,6 +63,22 @@ func (c *eventsTail) Run(ctx context.Context, s *streams) error {
 			if err := printEvent(s.out, c.JSON, events.Cursor(e.Position), events.JSON(e.Told)); err != nil {
 				return err
 			}
+		}
+		if err == nil {
+			continue
+		}
+		position := from.Position()
+		from.Close()
+		if ctx.Err() != nil {
+			fmt.Fprintf(s.err, "to go on from here: --cursor %s\n", events.Cursor(position))
+			return nil
+		}
+		// Who reads what this prints was slow; the events are still there.
+		if errors.Is(err, events.ErrTooSlow) {
+			from, err = hub.Subscribe(ctx, &position)
+		}
+		if err != nil {
+			return err
 		}
 	}
 }

@@ -54,18 +54,21 @@ func (h *Hub) Wake() { h.wake.Raise() }
 
 // Run reads what is new until ctx ends, while there are listeners.
 func (h *Hub) Run(ctx context.Context) {
-	ticker := time.NewTicker(pollInterval)
-	defer ticker.Stop()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
 	for {
-		if err := h.read(ctx); err != nil && ctx.Err() == nil {
-			h.Log.WarnContext(ctx, "reading events failed; it will be tried again", "error", err)
-		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-h.wake:
-		case <-ticker.C:
+		case <-timer.C:
 		}
+		wait := pollInterval
+		if err := h.read(ctx); err != nil && ctx.Err() == nil {
+			h.Log.WarnContext(ctx, "reading events failed; it will be tried again", "error", err)
+			wait = retryInterval
+		}
+		timer.Reset(wait)
 	}
 }
 
@@ -81,26 +84,47 @@ func (h *Hub) read(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		h.add(after, page)
+		missing, err := h.isMissing(ctx, after, page)
+		if err != nil {
+			return err
+		}
+		h.add(after, page, missing)
 		if len(page) < pageSize {
 			return nil
 		}
 	}
 }
 
-// add puts a page behind the ring, if it still ends where the page begins.
-func (h *Hub) add(after int64, page []*Event) {
+// isMissing tells whether retention removed some of what came after a position,
+// before this process read it: it was cut off for longer than events are kept.
+// Those that went with their channel are missed by nobody.
+func (h *Hub) isMissing(ctx context.Context, after int64, page []*Event) (bool, error) {
+	if len(page) == 0 || page[len(page)-1].Position == after+int64(len(page)) {
+		return false, nil
+	}
+	_, trimmed, err := h.positions(ctx)
+	return after < trimmed, err
+}
+
+// add puts a page behind the ring, if it still ends where the page begins. When
+// events are missing before the page, the ring begins anew: who is not past them
+// has to come back, and is told then.
+func (h *Hub) add(after int64, page []*Event, missing bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if len(page) == 0 || h.last != after {
 		return
 	}
-	h.ring = append(h.ring, page...)
+	h.last = page[len(page)-1].Position
+	if missing {
+		h.ring, h.floor = nil, h.last
+	} else {
+		h.ring = append(h.ring, page...)
+	}
 	if over := len(h.ring) - ringSize; over > 0 {
 		h.floor = h.ring[over-1].Position
 		h.ring = append(make([]*Event, 0, ringSize+pageSize), h.ring[over:]...)
 	}
-	h.last = page[len(page)-1].Position
 	close(h.changed)
 	h.changed = make(chan struct{})
 }
@@ -158,14 +182,14 @@ func (s *Subscription) Position() int64 { return s.position }
 // means that the wait is over for now.
 func (s *Subscription) Next(ctx context.Context, wait <-chan time.Time) ([]*Event, error) {
 	for {
-		events, behind, changed := s.fromRing()
+		events, floor, changed := s.fromRing()
 		switch {
 		case len(events) > 0:
 			return events, nil
-		case behind && s.isLive:
+		case s.position < floor && s.isLive:
 			return nil, ErrTooSlow
-		case behind:
-			return s.fromStore(ctx)
+		case s.position < floor:
+			return s.fromStore(ctx, floor)
 		}
 		s.isLive = true
 		select {
@@ -178,24 +202,26 @@ func (s *Subscription) Next(ctx context.Context, wait <-chan time.Time) ([]*Even
 	}
 }
 
-// fromRing takes what the ring has after the position, which may be behind it.
-func (s *Subscription) fromRing() (events []*Event, behind bool, changed <-chan struct{}) {
+// fromRing takes what the ring has after the position. It has nothing for one who
+// is before its floor.
+func (s *Subscription) fromRing() (events []*Event, floor int64, changed <-chan struct{}) {
 	h := s.hub
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if s.position < h.floor {
-		return nil, true, nil
+		return nil, h.floor, nil
 	}
 	first := sort.Search(len(h.ring), func(i int) bool { return h.ring[i].Position > s.position })
 	events = h.ring[first:min(first+pageSize, len(h.ring))]
 	if len(events) > 0 {
 		s.position = events[len(events)-1].Position
 	}
-	return events, false, h.changed
+	return events, h.floor, h.changed
 }
 
-// fromStore reads a page that the ring no longer has.
-func (s *Subscription) fromStore(ctx context.Context) ([]*Event, error) {
+// fromStore reads a page that the ring no longer has. floor is from before it
+// reads: the ring goes on meanwhile, with events that the page does not have.
+func (s *Subscription) fromStore(ctx context.Context, floor int64) ([]*Event, error) {
 	page, err := Read(ctx, s.hub.Store, s.position, pageSize)
 	if err != nil {
 		return nil, err
@@ -213,8 +239,6 @@ func (s *Subscription) fromStore(ctx context.Context) ([]*Event, error) {
 		return page, nil
 	}
 	// Everything up to the ring was removed with its channels.
-	s.hub.mu.Lock()
-	defer s.hub.mu.Unlock()
-	s.position = max(s.position, s.hub.floor)
+	s.position = max(s.position, floor)
 	return nil, nil
 }

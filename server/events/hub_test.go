@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/moderato-live/moderato/server/events"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/store/storetest"
 )
 
 // runHub runs a hub that ends with the test.
@@ -115,4 +117,63 @@ func TestAPositionThatRetentionPassedIsRefused(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestRetentionThatPassesTheHubIsTold has a process cut off for longer than events
+// are kept: its listeners are not to go on as if nothing was missing.
+func TestRetentionThatPassesTheHubIsTold(t *testing.T) {
+	eachWorld(t, func(t *testing.T, s *store.Store) {
+		ctx := context.Background()
+		hub, q := events.NewHub(s, slog.New(slog.DiscardHandler)), newSequencer(s)
+		live := subscribe(t, hub, nil)
+		isOver := make(chan time.Time)
+		close(isOver)
+		next := func(remove string) (int, error) {
+			t.Helper()
+			sequenceMany(t, s, q, 10)
+			for _, statement := range strings.Split(remove, ";") {
+				if _, err := s.DB().Exec(statement); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := hub.Read(ctx); err != nil {
+				t.Fatal(err)
+			}
+			page, err := live.Next(ctx, isOver)
+			return len(page), err
+		}
+		if page, err := live.Next(ctx, isOver); len(page) > 0 || err != nil {
+			t.Fatalf("nothing happened: got %d events (%v)", len(page), err)
+		}
+		if n, err := next("DELETE FROM events WHERE position = 3"); n != 9 || err != nil { // with its channel
+			t.Errorf("got %d events (%v), want 9", n, err)
+		}
+		if n, err := next("DELETE FROM events WHERE position <= 12;UPDATE event_sequencers SET trimmed_position = 12"); !errors.Is(err, events.ErrTooSlow) {
+			t.Errorf("got %d events (%v), want ErrTooSlow", n, err)
+		}
+		position := live.Position()
+		if _, err := hub.Subscribe(ctx, &position); !errors.Is(err, events.ErrTrimmed) {
+			t.Errorf("coming back gives %v, want ErrTrimmed", err)
+		}
+	})
+}
+
+// TestWhatComesMeanwhileIsNotPassedOver has a listener find nothing in the store
+// while the ring goes on.
+func TestWhatComesMeanwhileIsNotPassedOver(t *testing.T) {
+	s := openWorld(t, storetest.SQLite(t))
+	hub, q := runHub(t, s), newSequencer(s)
+	quick, zero := subscribe(t, hub, nil), int64(0)
+	behind := subscribe(t, hub, &zero)
+	for range 5 { // more than the hub keeps
+		sequenceMany(t, s, q, 2000)
+		hear(t, quick, 2000)
+	}
+	if _, err := s.DB().Exec("DELETE FROM events"); err != nil {
+		t.Fatal(err)
+	}
+	page, err := behind.FromStore(t.Context(), 100)
+	if err != nil || len(page) > 0 || behind.Position() != 100 {
+		t.Errorf("%d events (%v), and at position %d, want 100", len(page), err, behind.Position())
+	}
 }

@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/token"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/auth"
@@ -102,8 +101,11 @@ func (r *Rights) refresh(ctx context.Context, some []*listener) error {
 			l.end(reason)
 			continue
 		}
-		if l.caller.ActsAsUser() {
+		switch {
+		case l.caller.ActsAsUser():
 			l.set(channels[l.caller.UserID])
+		case !l.only.IsZero() && !channels[l.only][l.only]:
+			l.end(fault.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND))
 		}
 	}
 	return nil
@@ -132,12 +134,16 @@ func (r *Rights) invalidTokens(ctx context.Context, some []*listener) (map[diges
 }
 
 // channelsOf are the channels that users own or moderate, of those for whom the
-// listeners act.
+// listeners act. One that a backend names is its owner's, if it exists.
 func (r *Rights) channelsOf(ctx context.Context, some []*listener) (map[uid.ID]map[uid.ID]bool, error) {
 	channels := map[uid.ID]map[uid.ID]bool{}
 	var users []any
 	for _, l := range some {
-		if id := l.caller.UserID; l.caller.ActsAsUser() && channels[id] == nil {
+		id := l.caller.UserID
+		if !l.caller.ActsAsUser() {
+			id = l.only
+		}
+		if !id.IsZero() && channels[id] == nil {
 			channels[id] = map[uid.ID]bool{}
 			users = append(users, id)
 		}
@@ -206,19 +212,6 @@ func (l *listener) err() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.ended
-}
-
-// checkNamed answers CHANNEL_NOT_FOUND for a channel that a backend names and
-// that does not exist.
-func (r *Rights) checkNamed(ctx context.Context, caller *auth.Caller, id uid.ID) error {
-	if id.IsZero() || caller.ActsAsUser() {
-		return nil
-	}
-	_, err := r.Store.Read.Channel.Get(ctx, id)
-	if ent.IsNotFound(err) {
-		return fault.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND)
-	}
-	return r.Store.Classify(err)
 }
 
 var errStopping = errors.New("the server stops")

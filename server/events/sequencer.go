@@ -10,24 +10,18 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/moderato-live/moderato/ent"
-	"github.com/moderato-live/moderato/ent/eventsequencer"
 	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/lease"
 	"github.com/moderato-live/moderato/server/store"
-	"github.com/moderato-live/moderato/server/uid"
 )
 
 const (
-	// leaseTime is how long a sequencer that died keeps the others waiting. One
-	// that hangs in a transaction loses it, and its locks, after idleTime.
-	leaseTime  = 4 * time.Second
-	renewAfter = leaseTime / 3
-	idleTime   = 3 * time.Second
 	// pollInterval is how soon events are seen that another process wrote; those
 	// of the same one are signalled.
 	pollInterval = 20 * time.Millisecond
-	// acquireInterval is how often one who is not the sequencer asks.
-	acquireInterval = 250 * time.Millisecond
-	sequenceBatch   = 1000
+	// retryInterval is how soon what failed is tried again.
+	retryInterval = 250 * time.Millisecond
+	sequenceBatch = 1000
 	// updatedAtOnce bounds the parameters of a statement.
 	updatedAtOnce = 200
 	// theRow is the only id in event_sequencers.
@@ -44,9 +38,7 @@ type Sequencer struct {
 	// Sequenced, if not nil, is called after positions were given.
 	Sequenced func()
 
-	epoch   int64 // 0: not the holder
-	renewAt time.Time
-	askAt   time.Time
+	lease *lease.Lease
 
 	holder    prometheus.Gauge
 	sequenced prometheus.Counter
@@ -56,7 +48,7 @@ type Sequencer struct {
 // NewSequencer makes a Sequencer, with its metrics.
 func NewSequencer(s *store.Store, log *slog.Logger, r prometheus.Registerer) *Sequencer {
 	q := &Sequencer{
-		Store: s, Log: log,
+		Store: s, Log: log, lease: lease.New(s, log, "event_sequencers", theRow),
 		holder: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "moderato_event_sequencer", Help: "1 while this server gives events their positions.",
 		}),
@@ -79,7 +71,8 @@ func (q *Sequencer) Run(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
-			q.release(context.WithoutCancel(ctx))
+			q.lease.Release(context.WithoutCancel(ctx))
+			q.showHolder()
 			return
 		case <-q.Store.Written:
 		case <-timer.C:
@@ -87,8 +80,7 @@ func (q *Sequencer) Run(ctx context.Context) {
 		wait := pollInterval
 		if err := q.Turn(ctx); err != nil && ctx.Err() == nil {
 			q.Log.WarnContext(ctx, "sequencing failed; it will be tried again", "error", err)
-			q.lose()
-			wait = acquireInterval
+			wait = retryInterval
 		}
 		timer.Reset(wait)
 	}
@@ -96,24 +88,26 @@ func (q *Sequencer) Run(ctx context.Context) {
 
 // Turn does what is to be done at present.
 func (q *Sequencer) Turn(ctx context.Context) error {
-	if q.epoch == 0 {
-		if time.Now().Before(q.askAt) {
-			return nil
-		}
-		q.askAt = time.Now().Add(acquireInterval)
-		if err := q.acquire(ctx); err != nil || q.epoch == 0 {
-			return err
-		}
+	defer q.showHolder()
+	if held, err := q.lease.Take(ctx); err != nil || !held {
+		return err
 	}
 	for {
 		waiting, err := q.isWaiting(ctx)
-		if err != nil || (!waiting && time.Now().Before(q.renewAt)) {
+		if err != nil || (!waiting && time.Now().Before(q.lease.RenewAt())) {
 			return err
 		}
 		more, err := q.sequence(ctx)
 		if err != nil || !more {
 			return err
 		}
+	}
+}
+
+func (q *Sequencer) showHolder() {
+	q.holder.Set(0)
+	if q.lease.IsHeld() {
+		q.holder.Set(1)
 	}
 }
 
@@ -128,98 +122,23 @@ func (q *Sequencer) isWaiting(ctx context.Context) (bool, error) {
 	return waiting, err
 }
 
-// acquire takes the lease if it is free.
-func (q *Sequencer) acquire(ctx context.Context) error {
-	now, err := q.Store.Clock.Now(ctx, q.Store.Read)
-	if err != nil {
-		return err
-	}
-	lease, err := q.Store.Read.EventSequencer.Get(ctx, theRow)
-	if err != nil || now < lease.ExpiresAt {
-		return err
-	}
-	var taken int
-	err = q.Store.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
-		var err error
-		taken, err = tx.EventSequencer.Update().
-			Where(eventsequencer.ID(theRow), eventsequencer.Epoch(lease.Epoch), eventsequencer.ExpiresAt(lease.ExpiresAt)).
-			SetEpoch(lease.Epoch + 1).SetExpiresAt(now.Add(leaseTime)).
-			Save(ctx)
-		return err
-	})
-	// After a COMMIT of unknown outcome we may hold it without knowing: then it
-	// expires, and is free again.
-	if err != nil || taken == 0 {
-		return err
-	}
-	q.epoch, q.renewAt = lease.Epoch+1, time.Now().Add(renewAfter)
-	q.holder.Set(1)
-	q.Log.InfoContext(ctx, "sequencing events", "epoch", q.epoch)
-	return nil
-}
-
-func (q *Sequencer) lose() {
-	q.epoch = 0
-	q.holder.Set(0)
-}
-
-// release lets another server go on at once.
-func (q *Sequencer) release(ctx context.Context) {
-	if q.epoch == 0 {
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, time.Second)
-	defer cancel()
-	err := q.Store.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
-		return tx.EventSequencer.Update().Where(eventsequencer.ID(theRow), eventsequencer.Epoch(q.epoch)).SetExpiresAt(0).Exec(ctx)
-	})
-	if err != nil {
-		q.Log.WarnContext(ctx, "the lease of the sequencer was not given up; it expires by itself", "error", err)
-	}
-	q.lose()
-}
-
-// waiting is an event without a position.
-type waiting struct {
-	id, channelID uid.ID
-	sequence      int64
-	occurredAt    instant.Instant
-}
-
-// sequence gives positions to the oldest events that have none. It begins with
-// the lease: who lost it writes nothing.
+// sequence gives positions to the oldest events that have none.
 func (q *Sequencer) sequence(ctx context.Context) (more bool, err error) {
 	var rows []waiting
 	var now instant.Instant
-	lost := false
-	began := time.Now()
-	err = q.Store.WriteBounded(ctx, idleTime, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
+	held, err := q.lease.Write(ctx, func(ctx context.Context, tx *ent.Tx, at instant.Instant) error {
 		var err error
-		if now, err = q.Store.Clock.Now(ctx, tx); err != nil {
-			return err
-		}
-		mine, err := tx.EventSequencer.Update().Where(eventsequencer.ID(theRow), eventsequencer.Epoch(q.epoch)).
-			SetExpiresAt(now.Add(leaseTime)).
-			Save(ctx)
-		if lost = err == nil && mine == 0; err != nil || lost {
-			return err
-		}
-		if rows, err = findWaiting(ctx, tx); err != nil || len(rows) == 0 {
+		now = at
+		if rows, more, err = findWaiting(ctx, tx); err != nil || len(rows) == 0 {
 			return err
 		}
 		return place(ctx, tx, rows)
 	})
-	if err != nil {
+	if err != nil || !held {
 		return false, err
 	}
-	if lost {
-		q.Log.InfoContext(ctx, "another server sequences events now", "epoch", q.epoch)
-		q.lose()
-		return false, nil
-	}
-	q.renewAt = began.Add(renewAfter)
 	q.tell(rows, now)
-	return len(rows) >= sequenceBatch, nil
+	return more, nil
 }
 
 // tell lets the listeners of this process know, and counts.
@@ -234,82 +153,6 @@ func (q *Sequencer) tell(rows []waiting, now instant.Instant) {
 	if q.Sequenced != nil {
 		q.Sequenced()
 	}
-}
-
-// findWaiting is the oldest events without a position, those of a channel in
-// their sequence.
-func findWaiting(ctx context.Context, tx *ent.Tx) ([]waiting, error) {
-	rows, err := scanWaiting(ctx, tx, "position IS NULL ORDER BY occurred_at, channel_id, sequence LIMIT ?", sequenceBatch)
-	if err != nil {
-		return nil, err
-	}
-	inOrder(rows)
-	return dropEarly(ctx, tx, rows)
-}
-
-func scanWaiting(ctx context.Context, tx *ent.Tx, where string, args ...any) ([]waiting, error) {
-	var rows []waiting
-	err := store.QueryEach(ctx, tx, "SELECT id, channel_id, sequence, occurred_at FROM events WHERE "+where, args,
-		func(scan func(...any) error) error {
-			var w waiting
-			err := scan(&w.id, &w.channelID, &w.sequence, &w.occurredAt)
-			rows = append(rows, w)
-			return err
-		})
-	return rows, err
-}
-
-// inOrder puts the events of each channel in their sequence, in the places that
-// the channel has in the list: a clock that was set back must not turn them
-// round.
-func inOrder(rows []waiting) {
-	places := map[uid.ID][]int{}
-	for i, r := range rows {
-		places[r.channelID] = append(places[r.channelID], i)
-		of := places[r.channelID]
-		// Move the row up among its channel's places, to where it belongs.
-		for j := len(of) - 1; j > 0 && rows[of[j]].sequence < rows[of[j-1]].sequence; j-- {
-			rows[of[j]], rows[of[j-1]] = rows[of[j-1]], rows[of[j]]
-		}
-	}
-}
-
-// dropEarly leaves out events whose predecessor in the channel is not among the
-// rows and has no position yet, and all after them. That takes a clock that was
-// set back and a full batch; the next batch begins with the predecessor's channel.
-func dropEarly(ctx context.Context, tx *ent.Tx, rows []waiting) ([]waiting, error) {
-	if len(rows) < sequenceBatch {
-		return rows, nil // all that are waiting
-	}
-	var first []waiting
-	seen := map[uid.ID]bool{}
-	for _, r := range rows {
-		if !seen[r.channelID] {
-			seen[r.channelID] = true
-			first = append(first, r)
-		}
-	}
-	early := map[uid.ID]bool{}
-	var missing []waiting
-	for _, f := range first {
-		before, err := scanWaiting(ctx, tx, "channel_id = ? AND sequence < ? AND position IS NULL ORDER BY sequence LIMIT ?", f.channelID, f.sequence, sequenceBatch)
-		if err != nil {
-			return nil, err
-		}
-		if len(before) > 0 {
-			early[f.channelID] = true
-			missing = append(missing, before...)
-		}
-	}
-	if len(missing) > 0 {
-		for _, r := range rows {
-			if !early[r.channelID] {
-				missing = append(missing, r)
-			}
-		}
-		return missing, nil
-	}
-	return rows, nil
 }
 
 // place gives the rows the next positions, in their order.

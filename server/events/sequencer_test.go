@@ -151,6 +151,28 @@ func TestAClockThatIsSetBackTurnsNothingRound(t *testing.T) {
 	})
 }
 
+// TestAnEventThatSeemsLaterIsNotPassedOver has the clock ahead for one event of a
+// channel, which is not in the first batch then, as those around it are.
+func TestAnEventThatSeemsLaterIsNotPassedOver(t *testing.T) {
+	eachWorld(t, func(t *testing.T, s *store.Store) {
+		at := instant.Of(time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC))
+		for _, after := range []time.Duration{0, time.Hour, time.Millisecond} {
+			s.Clock.Freeze(at.Add(after))
+			if err := emit(s, servertest.Owner, 1, now); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range 5 {
+			if err := emit(s, servertest.Other, 300, now); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.Clock.Freeze(0)
+		turn(t, newSequencer(s))
+		checkOrder(t, s, 1503)
+	})
+}
+
 func TestWhoLostTheLeaseWritesNothing(t *testing.T) {
 	eachWorld(t, func(t *testing.T, s *store.Store) {
 		stale, next := newSequencer(s), newSequencer(s)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/auth"
 	"github.com/moderato-live/moderato/server/servertest"
@@ -166,6 +167,26 @@ func TestAStreamEndsWithItsRight(t *testing.T) {
 					t.Errorf("%s, %s: ended with %s after %s, want %s within 2 s", c.name, name, got.reason, took, c.want)
 				}
 				c.restore(t)
+			}
+		}
+	})
+}
+
+// TestAStreamEndsWithItsChannel deletes the channel that a backend listens to.
+func TestAStreamEndsWithItsChannel(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		var streams []watcher
+		for _, watch := range faces {
+			streams = append(streams, watch(t, s, s.AsService(t), &moderatov1.WatchEventsRequest{ChannelId: servertest.Other.String()}))
+		}
+		_, err := platformv1.NewDirectoryServiceClient(s.Conn).DeleteChannel(s.AsService(t).Context(),
+			&platformv1.DeleteChannelRequest{ChannelId: servertest.Other.String()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, w := range streams {
+			if got := w.next(t); got.reason != "CHANNEL_NOT_FOUND" {
+				t.Errorf("it ended with %s", got.kind())
 			}
 		}
 	})

@@ -98,6 +98,13 @@ func checks(keep events.Retention, now instant.Instant) []check {
 			nil,
 		},
 		{
+			"nobody is ahead of the events",
+			`SELECT r.id, CONCAT('is at the position ', r.position, ', which is not given yet')
+			FROM (SELECT ` + hex("id") + ` AS id, position FROM webhooks UNION ALL SELECT id, position FROM event_sinks) r
+			JOIN event_sequencers q ON r.position > q.last_position`,
+			nil,
+		},
+		{
 			"positions follow the sequence of their channel",
 			`SELECT ` + hex("a.id") + `, 'has a later position than the event that follows it in its channel'
 			FROM events a JOIN events b ON b.channel_id = a.channel_id AND b.sequence = a.sequence + 1
@@ -191,6 +198,8 @@ func references() []check {
 		{"votes", "channel_id", "channels"},
 		{"activities", "channel_id", "channels"},
 		{"events", "channel_id", "channels"},
+		{"webhook_deliveries", "webhook_id", "webhooks"},
+		{"webhook_deliveries", "channel_id", "channels"},
 		{"messages", "channel_id", "channels"},
 		{"messages", "user_id", "users"},
 	} {

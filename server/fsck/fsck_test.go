@@ -109,6 +109,21 @@ func TestEachCheckFindsWhatIsWrong(t *testing.T) {
 				"positions are within those given",
 			},
 			{
+				"UPDATE event_sinks SET position = 1000000", "UPDATE event_sinks SET position = 0",
+				"nobody is ahead of the events",
+			},
+			{
+				"INSERT INTO webhooks (id, client_id, url, types, secret, created_at, position, disabled_reason, former_secret, last_error, is_claimed, is_blocked, epoch) " +
+					"VALUES (" + nobody + ", 'x', '', '', '', 1, 1000000, '', '', '', FALSE, FALSE, 0)", "DELETE FROM webhooks",
+				"nobody is ahead of the events",
+			},
+			{
+				"INSERT INTO webhook_deliveries (id, webhook_id, channel_id, event_id, position, type, status, is_repeat, attempts, last_error, next_attempt_at) " +
+					"SELECT " + nobody + ", " + nobody + ", id, " + nobody + ", 1, 'x', 'pending', FALSE, 0, '', 1 FROM channels LIMIT 1",
+				"DELETE FROM webhook_deliveries",
+				"webhook_deliveries.webhook_id names one of webhooks",
+			},
+			{
 				"UPDATE events SET position = -position", "UPDATE events SET position = -position",
 				"positions follow the sequence of their channel",
 			},

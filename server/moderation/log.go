@@ -11,12 +11,12 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/types/known/structpb"
 
+	"github.com/moderato-live/moderato/ent"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/events"
 	"github.com/moderato-live/moderato/server/fault"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/policy"
-	"github.com/moderato-live/moderato/server/roles"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/users"
@@ -78,13 +78,19 @@ func (s *Service) ListLog(ctx context.Context, req *moderatov1.ListLogRequest) (
 		return nil, err
 	}
 	rows, err := s.readLog(ctx, q)
-	if err == nil && len(rows) == 0 {
-		err = roles.CheckChannel(ctx, s.Store, q.channelID)
-	}
 	if err != nil {
 		return nil, s.Store.Classify(err)
 	}
 	result := &moderatov1.ListLogResponse{Rows: rows, Pagination: &moderatov1.Pagination{}}
+	// After the rows: what is missing in them was removed before.
+	channel, err := s.Store.Read.Channel.Get(ctx, q.channelID)
+	if ent.IsNotFound(err) {
+		return nil, fault.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND)
+	}
+	if err != nil {
+		return nil, s.Store.Classify(err)
+	}
+	result.TrimmedSequence = channel.TrimmedSequence
 	if len(rows) > q.limit {
 		result.Rows = rows[:q.limit]
 		result.Pagination.Cursor, err = store.EncodeCursor(q.list, rows[q.limit-1].GetSequence())

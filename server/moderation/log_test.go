@@ -29,6 +29,8 @@ type logPage struct {
 			Payload         map[string]any
 		}
 		Pagination struct{ Cursor string }
+
+		TrimmedSequence *int64
 	}
 }
 
@@ -143,6 +145,21 @@ func TestLogIsPaged(t *testing.T) {
 		query.Set("userId", servertest.Raider.String())
 		if got := d.log(d.creds[servertest.Owner], query); got.Data.Code != "CURSOR_INVALID" {
 			t.Errorf("a cursor of another filter: %+v", got.Data)
+		}
+	})
+}
+
+func TestLogTellsUpToWhereItWasTrimmed(t *testing.T) {
+	each(t, func(t *testing.T, d *drive) {
+		fillLog(d)
+		for _, want := range []int64{0, 3} {
+			if _, err := d.Store.DB().Exec("UPDATE channels SET trimmed_sequence = ? WHERE id = ?", want, servertest.Owner); err != nil {
+				t.Fatal(err)
+			}
+			page := d.log(d.creds[servertest.Owner], channelQuery())
+			if got := page.Data.TrimmedSequence; got == nil || *got != want {
+				t.Errorf("got %v, want %d", got, want)
+			}
 		}
 	})
 }

@@ -10,9 +10,12 @@ import (
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/status"
 
+	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/ent/mute"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/moderation"
 	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/store"
 )
 
 func newSweeper(d *drive) *moderation.Sweeper { return &moderation.Sweeper{Store: d.Store} }
@@ -142,5 +145,34 @@ func TestSweeperLeavesActiveMutesAlone(t *testing.T) {
 		}
 		wantReason(t, d.post(servertest.Raider, "still muted"), "USER_MUTED")
 		d.wantEvents("channel.mute", "channel.chat.clear_user_messages")
+	})
+}
+
+// TestALapseThatFailsKeepsNoOtherWaiting breaks the sequence of one channel, so
+// that no event can be written there.
+func TestALapseThatFailsKeepsNoOtherWaiting(t *testing.T) {
+	each(t, func(t *testing.T, d *drive) {
+		ctx := context.Background()
+		frozen(t, d)
+		d.mustMute(servertest.Owner, servertest.Viewer)
+		now := d.Store.Clock.Local()
+		err := d.Store.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
+			return tx.Mute.Create().SetChannelID(servertest.Other).SetUserID(servertest.Raider).SetModeratorID(servertest.Other).
+				SetMutedAt(now).SetExpiresAt(now.Add(10*time.Minute + time.Second)). // after the other
+				Exec(ctx)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := d.Store.DB().Exec("UPDATE channels SET event_sequence = 0"); err != nil {
+			t.Fatal(err)
+		}
+		d.Store.Clock.Freeze(now.Add(11 * time.Minute))
+		if err := newSweeper(d).Sweep(ctx); err == nil {
+			t.Error("the one that fails is not told")
+		}
+		if n := d.Store.Read.Mute.Query().Where(mute.ChannelID(servertest.Other)).CountX(ctx); n != 0 {
+			t.Error("the other channel waits for it")
+		}
 	})
 }

@@ -2,6 +2,7 @@ package moderation
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -24,7 +25,8 @@ type Sweeper struct {
 	Store *store.Store
 }
 
-// Sweep handles every mute that has lapsed by now.
+// Sweep handles every mute that has lapsed by now. One that fails keeps no other
+// waiting.
 func (w *Sweeper) Sweep(ctx context.Context) error {
 	for {
 		now, err := w.Store.Clock.Now(ctx, w.Store.Read)
@@ -37,13 +39,12 @@ func (w *Sweeper) Sweep(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("find lapsed mutes: %w", err)
 		}
+		var failed error
 		for _, row := range lapsed {
-			if err := w.expire(ctx, row); err != nil {
-				return err
-			}
+			failed = errors.Join(failed, w.expire(ctx, row))
 		}
-		if len(lapsed) < sweepBatch {
-			return nil
+		if failed != nil || len(lapsed) < sweepBatch {
+			return failed
 		}
 	}
 }

@@ -69,16 +69,17 @@ func TestDelaysGrowFromSecondsToHours(t *testing.T) {
 	if attempts < 15 || attempts > 30 {
 		t.Errorf("%d attempts in three days", attempts)
 	}
-	if d := delay(1, 100*time.Hour); d != maxDelay {
-		t.Errorf("a receiver that asks for 100 h is tried again after %s", d)
+	if d := delay(1, time.Hour); d != time.Hour {
+		t.Errorf("a receiver that asks for 1 h is tried again after %s", d)
 	}
 }
 
 func TestRetryAfterIsSecondsOrADate(t *testing.T) {
 	now := instant.Of(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC))
 	for text, want := range map[string]time.Duration{
-		"": 0, "x": 0, "-5": 0, "120": 2 * time.Minute, "99999999999": 0,
+		"": 0, "x": 0, "-5": 0, "120": 2 * time.Minute, "99999999999": maxDelay, "99999999999999999999": maxDelay, "-99999999999999999999": 0, "21600": maxDelay, "1.5": 0,
 		"Fri, 20 Nov 2026 12:01:00 GMT": time.Minute, "Fri, 20 Nov 2026 11:00:00 GMT": 0,
+		"Fri, 31 Dec 9999 23:59:59 GMT": maxDelay, "Mon, 01 Jan 0001 00:00:00 GMT": 0,
 	} {
 		if got := retryAfter(text, now); got != want {
 			t.Errorf("%q: got %s, want %s", text, got, want)

@@ -23,5 +23,5 @@ func delay(attempts int32, asked time.Duration) time.Duration {
 	}
 	d = min(d, maxDelay)
 	d += time.Duration((rand.Float64() - 0.5) * 0.4 * float64(d))
-	return max(d, min(asked, maxDelay))
+	return max(d, asked)
 }

@@ -106,7 +106,7 @@ func enable(ctx context.Context, tx *ent.Tx, w *ent.Webhook, now instant.Instant
 	// Who had no right for a time is not to hear of that time.
 	resumed = w.DisabledReason != rightLost && w.Position >= trimmed
 	unfinished := tx.WebhookDelivery.Update().Where(webhookdelivery.WebhookID(w.ID), webhookdelivery.FinishedAtIsNil())
-	change := tx.Webhook.UpdateOne(w).SetDisabledReason(enabled).SetNextAt(now).SetIsClaimed(false).AddEpoch(1)
+	change := tx.Webhook.UpdateOne(w).SetDisabledReason(enabled).SetNextAt(now).SetIsClaimed(false).ClearPausedUntil().AddEpoch(1)
 	if resumed {
 		unfinished.SetStatus(pending).SetAttempts(0).ClearFirstAttemptAt().SetNextAttemptAt(now)
 	} else {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/ent/channel"
 	"github.com/moderato-live/moderato/ent/webhookdelivery"
 	"github.com/moderato-live/moderato/server/events"
 	"github.com/moderato-live/moderato/server/instant"
@@ -44,23 +45,35 @@ func (t *turn) choose(ctx context.Context) (next *instant.Instant, isBlocked boo
 	if err != nil {
 		return nil, false, err
 	}
-	isBlocked = len(rows) >= maxPending
+	isBlocked = len(rows) >= maxPending || t.isPaused()
 	var due []*ent.WebhookDelivery
 	for _, d := range t.firstOfLanes(rows) {
-		if t.now < d.NextAttemptAt {
-			if next == nil || d.NextAttemptAt < *next {
-				next = &d.NextAttemptAt
-			}
-			isBlocked = isBlocked || (t.hook.ChannelID != nil && !d.IsRepeat)
+		at := t.dueAt(d)
+		if at <= t.now {
+			due = append(due, d)
 			continue
 		}
-		due = append(due, d)
+		if next == nil || at < *next {
+			next = &at
+		}
+		isBlocked = isBlocked || (t.hook.ChannelID != nil && !d.IsRepeat)
 	}
 	if t.stops {
 		return next, isBlocked, nil
 	}
 	due = due[:max(0, min(len(due), sentAtOnce-len(t.inFlight)))]
 	return next, isBlocked, t.load(ctx, due)
+}
+
+// isPaused tells whether the receiver asked to be left alone.
+func (t *turn) isPaused() bool { return t.hook.PausedUntil != nil && t.now < *t.hook.PausedUntil }
+
+// dueAt is when a delivery is to be tried.
+func (t *turn) dueAt(d *ent.WebhookDelivery) instant.Instant {
+	if t.isPaused() {
+		return max(d.NextAttemptAt, *t.hook.PausedUntil)
+	}
+	return d.NextAttemptAt
 }
 
 // firstOfLanes are the deliveries before which nothing waits or is under way.
@@ -77,8 +90,7 @@ func (t *turn) firstOfLanes(rows []*ent.WebhookDelivery) []*ent.WebhookDelivery 
 	return first
 }
 
-// load reads the events that are to be sent. One that is gone, with its channel,
-// is sent to nobody.
+// load reads the events that are to be sent.
 func (t *turn) load(ctx context.Context, due []*ent.WebhookDelivery) error {
 	ids := make([]uid.ID, len(due))
 	for i, d := range due {
@@ -94,9 +106,31 @@ func (t *turn) load(ctx context.Context, due []*ent.WebhookDelivery) error {
 			continue
 		}
 		t.plan.again = true
-		if err := t.tx.WebhookDelivery.DeleteOne(d).Exec(ctx); err != nil && !ent.IsNotFound(err) {
+		if err := t.dropGone(ctx, d); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// dropGone ends a delivery whose event is gone. One that went with its channel is
+// nobody's any more. What retention removed was missed, which must show: with it
+// all that is missing.
+func (t *turn) dropGone(ctx context.Context, d *ent.WebhookDelivery) error {
+	exists, err := t.tx.Channel.Query().Where(channel.ID(d.ChannelID)).Exist(ctx)
+	if err != nil {
+		return err
+	}
+	if !exists {
+		_, err = t.tx.WebhookDelivery.Delete().Where(webhookdelivery.ID(d.ID)).Exec(ctx)
+		return err
+	}
+	if !d.IsRepeat {
+		t.reason = behind
+	}
+	_, err = t.tx.ExecContext(ctx, `
+		UPDATE webhook_deliveries SET status = ?, finished_at = ?, last_error = 'the event is no longer kept'
+		WHERE webhook_id = ? AND status = ? AND NOT EXISTS (SELECT 1 FROM events e WHERE e.id = webhook_deliveries.event_id)`,
+		failed, t.now, t.id, pending)
+	return err
 }

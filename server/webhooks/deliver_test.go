@@ -163,25 +163,6 @@ func TestAFailedDeliveryIsTriedAgain(t *testing.T) {
 	})
 }
 
-func TestRetryAfterIsHeeded(t *testing.T) {
-	each(t, func(t *testing.T, s *servertest.Server) {
-		r := newReceiver(t)
-		r.status(http.StatusTooManyRequests, "Retry-After", "3600")
-		hook := create(t, s, s.As(t, servertest.Owner), r.mine())
-		retitle(t, s, servertest.Owner, "one")
-		r.next(t)
-		var rows = deliveries(t, s, hook.GetId())
-		eventually(t, "the attempt is noted", func() bool {
-			rows = deliveries(t, s, hook.GetId())
-			return rows[0].GetAttempts() == 1
-		})
-		wait := time.Until(rows[0].GetNextAttemptAt().AsTime())
-		if wait < 59*time.Minute || wait > 61*time.Minute {
-			t.Errorf("the next attempt is in %s, want an hour", wait)
-		}
-	})
-}
-
 func TestGoneDisablesAtOnce(t *testing.T) {
 	each(t, func(t *testing.T, s *servertest.Server) {
 		r := newReceiver(t)

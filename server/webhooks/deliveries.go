@@ -139,8 +139,9 @@ func redeliver(ctx context.Context, tx *ent.Tx, w *ent.Webhook, e *events.Event,
 			return err
 		}
 	}
-	if w.IsClaimed {
-		return nil
+	change := tx.Webhook.UpdateOne(w).ClearPausedUntil() // who asks for it knows that the receiver is there
+	if !w.IsClaimed {
+		change.SetNextAt(now)
 	}
-	return tx.Webhook.UpdateOne(w).SetNextAt(now).Exec(ctx)
+	return change.Exec(ctx)
 }

@@ -44,6 +44,7 @@ type Engine struct {
 	look    store.Signal
 	metrics metrics
 	workers sync.WaitGroup
+	swept   uid.ID // up to where Sweep has come
 
 	mu      sync.Mutex
 	running map[uid.ID]*worker

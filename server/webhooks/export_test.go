@@ -3,6 +3,7 @@ package webhooks
 import (
 	"context"
 
+	"github.com/moderato-live/moderato/server/events"
 	"github.com/moderato-live/moderato/server/uid"
 )
 
@@ -14,3 +15,8 @@ func (e *Engine) Advance(ctx context.Context, to, by int64) error {
 
 // Work works on a webhook until there is nothing to send, or it is another's.
 func (e *Engine) Work(ctx context.Context, id uid.ID) { newWorker(e, id).run(ctx) }
+
+// TakeRights disables the webhooks whose right events of a page ended.
+func (e *Engine) TakeRights(ctx context.Context, page []*events.Event) error {
+	return e.takeRights(ctx, page)
+}

@@ -141,8 +141,12 @@ func (e *Engine) want(id uid.ID, position int64) {
 	e.wanted[id] = max(e.wanted[id], position)
 }
 
-// match starts work on the webhooks that want one of the events.
+// match starts work on the webhooks that want one of the events, and disables
+// those whose right one of them ended.
 func (e *Engine) match(ctx context.Context, page []*events.Event) error {
+	if err := e.takeRights(ctx, page); err != nil {
+		return err
+	}
 	var channels []any
 	for _, event := range page {
 		if !slices.Contains(channels, any(event.ChannelID)) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/webhookdelivery"
+	"github.com/moderato-live/moderato/server/instant"
 )
 
 // record notes how attempts ended.
@@ -48,6 +49,9 @@ func (t *turn) recordFailure(row *ent.WebhookDeliveryUpdate, o outcome) {
 	case isGivenUp && !d.IsRepeat:
 		t.reason = failing
 	}
+	if o.wait > 0 {
+		t.pause(t.now.Add(o.wait))
+	}
 	if !isGone && !isGivenUp {
 		row.SetNextAttemptAt(t.now.Add(delay(d.Attempts+1, o.wait)))
 		return
@@ -55,6 +59,14 @@ func (t *turn) recordFailure(row *ent.WebhookDeliveryUpdate, o outcome) {
 	row.SetStatus(failed)
 	if d.IsRepeat {
 		row.SetFinishedAt(t.now)
+	}
+}
+
+// pause leaves the receiver alone until an instant, whatever the channel.
+func (t *turn) pause(until instant.Instant) {
+	if t.hook.PausedUntil == nil || *t.hook.PausedUntil < until {
+		t.hook.PausedUntil = &until
+		t.change.SetPausedUntil(until)
 	}
 }
 

@@ -144,13 +144,16 @@ func (e *Engine) describe(ctx context.Context, err error) string {
 	return "the connection failed"
 }
 
-// retryAfter reads the header: seconds, or a date.
+// retryAfter reads the header: seconds, or a date. It is at most maxDelay, however
+// far off.
 func retryAfter(text string, now instant.Instant) time.Duration {
-	if seconds, err := strconv.ParseInt(text, 10, 32); err == nil {
-		return max(0, time.Duration(seconds)*time.Second)
+	seconds, err := strconv.ParseInt(text, 10, 64) // what is out of range is the largest there is
+	if err != nil && !errors.Is(err, strconv.ErrRange) {
+		date, err := http.ParseTime(text)
+		if err != nil {
+			return 0
+		}
+		seconds = date.Unix() - now.Time().Unix()
 	}
-	if date, err := http.ParseTime(text); err == nil {
-		return max(0, instant.Of(date).Sub(now))
-	}
-	return 0
+	return time.Duration(max(0, min(seconds, int64(maxDelay.Seconds())))) * time.Second
 }

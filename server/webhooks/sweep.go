@@ -8,13 +8,14 @@ import (
 
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/webhook"
+	"github.com/moderato-live/moderato/server/events"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 )
 
 const (
-	// SweepInterval is how often to look for webhooks whose user lost the right: it
-	// shows within 2 s. What is sent never depends on it.
+	// SweepInterval is how often to look at some webhooks for users who lost the
+	// right. What is sent never depends on it.
 	SweepInterval = time.Second
 	// PurgeInterval is how often to remove what is old.
 	PurgeInterval = 2 * time.Second
@@ -24,20 +25,55 @@ const (
 	purgeBatch = 500
 )
 
-// hasRight is the condition that the user of the webhook w may hear of its
-// channel: a user who is, and who owns the channel or moderates it without being
-// banned there. Backends may.
-const hasRight = `(w.user_id IS NULL OR (
-	EXISTS (SELECT 1 FROM channels c WHERE c.id = w.channel_id)
-	AND EXISTS (SELECT 1 FROM users u WHERE u.id = w.user_id AND u.deleted_at IS NULL)
-	AND (w.user_id = w.channel_id OR (
-		EXISTS (SELECT 1 FROM roles r WHERE r.channel_id = w.channel_id AND r.user_id = w.user_id AND r.role = 'moderator')
-		AND NOT EXISTS (SELECT 1 FROM bans b WHERE b.channel_id = w.channel_id AND b.user_id = w.user_id)))))`
+// hasRight is the condition that the webhook w may hear of its channel: that there
+// is one, and that its user is there, and owns the channel or moderates it without
+// being banned in it. A backend may hear of every channel.
+const hasRight = `(
+	(w.channel_id IS NULL OR EXISTS (SELECT 1 FROM channels c WHERE c.id = w.channel_id))
+	AND (w.user_id IS NULL OR (
+		EXISTS (SELECT 1 FROM users u WHERE u.id = w.user_id AND u.deleted_at IS NULL)
+		AND (w.user_id = w.channel_id OR (
+			EXISTS (SELECT 1 FROM roles r WHERE r.channel_id = w.channel_id AND r.user_id = w.user_id AND r.role = 'moderator')
+			AND NOT EXISTS (SELECT 1 FROM bans b WHERE b.channel_id = w.channel_id AND b.user_id = w.user_id))))))`
 
-// Sweep disables the webhooks whose user lost the right.
+// takeRights disables those of the webhooks of some channels whose user has no
+// right: after events by which rights end.
+func (e *Engine) takeRights(ctx context.Context, page []*events.Event) error {
+	var channels []any
+	for _, event := range page {
+		if event.Type == events.Ban || event.Type == events.ModeratorRemove {
+			channels = append(channels, event.ChannelID)
+		}
+	}
+	if len(channels) == 0 {
+		return nil
+	}
+	return e.takeWithoutRight(ctx, "w.channel_id IN ("+store.Placeholders(len(channels))+")", channels...)
+}
+
+// Sweep looks at some webhooks, in turn at all: rights end without an event too,
+// and what waits long for its next attempt may miss one. It costs the same however
+// many webhooks there are.
 func (e *Engine) Sweep(ctx context.Context) error {
+	var ids []any
+	err := store.QueryEach(ctx, e.Store.Read, "SELECT id FROM webhooks WHERE id > ? ORDER BY id LIMIT ?", []any{e.swept, askedAtOnce},
+		func(scan func(...any) error) error {
+			err := scan(&e.swept)
+			ids = append(ids, e.swept)
+			return err
+		})
+	if len(ids) < askedAtOnce {
+		e.swept = uid.ID{}
+	}
+	if err != nil || len(ids) == 0 {
+		return err
+	}
+	return e.takeWithoutRight(ctx, "w.id IN ("+store.Placeholders(len(ids))+")", ids...)
+}
+
+func (e *Engine) takeWithoutRight(ctx context.Context, where string, args ...any) error {
 	var lost []uid.ID
-	err := store.QueryEach(ctx, e.Store.Read, "SELECT w.id FROM webhooks w WHERE w.disabled_reason = '' AND NOT "+hasRight+" LIMIT ?", []any{sweepBatch},
+	err := store.QueryEach(ctx, e.Store.Read, "SELECT w.id FROM webhooks w WHERE w.disabled_reason = '' AND NOT "+hasRight+" AND "+where, args,
 		func(scan func(...any) error) error {
 			var id uid.ID
 			err := scan(&id)

@@ -97,13 +97,14 @@ func (t *turn) work(ctx context.Context) error {
 	if err := t.record(ctx); err != nil {
 		return err
 	}
-	if t.reason == "" {
-		if err := t.checkRight(ctx); err != nil {
+	if t.reason == "" && !t.stops {
+		if err := t.takeIn(ctx); err != nil {
 			return err
 		}
 	}
-	if t.reason == "" && !t.stops {
-		if err := t.takeIn(ctx); err != nil {
+	// After that, so that the position is not past an event that ended the right.
+	if t.reason == "" {
+		if err := t.checkRight(ctx); err != nil {
 			return err
 		}
 	}
@@ -113,6 +114,9 @@ func (t *turn) work(ctx context.Context) error {
 	next, isBlocked, err := t.choose(ctx)
 	if err != nil {
 		return err
+	}
+	if t.reason != "" { // what is to be sent is no longer there
+		return t.disable(ctx)
 	}
 	if t.stops || (len(t.plan.send) == 0 && len(t.inFlight) == 0 && !t.plan.again) {
 		t.release(next, isBlocked)
@@ -139,7 +143,7 @@ func (t *turn) release(next *instant.Instant, isBlocked bool) {
 // disable ends the work on the webhook until somebody enables it. What is pending
 // stays, for that time.
 func (t *turn) disable(ctx context.Context) error {
-	t.plan.over = true
+	t.plan = plan{over: true}
 	var err error
 	t.hook, err = t.change.SetDisabledReason(t.reason).SetIsClaimed(false).ClearNextAt().AddEpoch(1).Save(ctx)
 	return err

@@ -947,9 +947,12 @@ type ListLogResponse struct {
 	// The entries of the page, newest first.
 	Rows []*LogEntry `protobuf:"bytes,1,rep,name=rows" json:"rows,omitempty"`
 	// Where the next page is.
-	Pagination    *Pagination `protobuf:"bytes,2,opt,name=pagination" json:"pagination,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Pagination *Pagination `protobuf:"bytes,2,opt,name=pagination" json:"pagination,omitempty"`
+	// The sequence up to which entries may be missing from the log, because their
+	// time is over; 0 while none are.
+	TrimmedSequence int64 `protobuf:"varint,3,opt,name=trimmed_sequence,json=trimmedSequence" json:"trimmed_sequence,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *ListLogResponse) Reset() {
@@ -994,6 +997,13 @@ func (x *ListLogResponse) GetPagination() *Pagination {
 		return x.Pagination
 	}
 	return nil
+}
+
+func (x *ListLogResponse) GetTrimmedSequence() int64 {
+	if x != nil {
+		return x.TrimmedSequence
+	}
+	return 0
 }
 
 // LogEntry is something that was done in a channel.
@@ -1246,12 +1256,13 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"\fmoderator_id\x18\x03 \x01(\tR\vmoderatorId\x12\x12\n" +
 	"\x04type\x18\x04 \x03(\tR\x04type\x12\x16\n" +
 	"\x06cursor\x18\x05 \x01(\tR\x06cursor\x12\x1b\n" +
-	"\x05limit\x18\x06 \x01(\x05B\x05\xaa\x01\x02\b\x01R\x05limit\"u\n" +
+	"\x05limit\x18\x06 \x01(\x05B\x05\xaa\x01\x02\b\x01R\x05limit\"\xa0\x01\n" +
 	"\x0fListLogResponse\x12)\n" +
 	"\x04rows\x18\x01 \x03(\v2\x15.moderato.v1.LogEntryR\x04rows\x127\n" +
 	"\n" +
 	"pagination\x18\x02 \x01(\v2\x17.moderato.v1.PaginationR\n" +
-	"pagination\"\xd2\x02\n" +
+	"pagination\x12)\n" +
+	"\x10trimmed_sequence\x18\x03 \x01(\x03R\x0ftrimmedSequence\"\xd2\x02\n" +
 	"\bLogEntry\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
 	"\bsequence\x18\x02 \x01(\x03R\bsequence\x12\x12\n" +

@@ -827,8 +827,9 @@ type WebhookDelivery struct {
 	LastStatus *int32 `protobuf:"varint,6,opt,name=last_status,json=lastStatus" json:"last_status,omitempty"`
 	// What went wrong at the last attempt; empty when nothing did.
 	LastError string `protobuf:"bytes,7,opt,name=last_error,json=lastError" json:"last_error,omitempty"`
-	// When the next attempt is due, if the webhook is enabled and no earlier event
-	// of the channel waits: UTC, milliseconds; null unless pending.
+	// When the next attempt is due, if the webhook is enabled, no earlier event of
+	// the channel waits and the receiver did not ask for a pause: UTC, milliseconds;
+	// null unless pending.
 	NextAttemptAt *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=next_attempt_at,json=nextAttemptAt" json:"next_attempt_at,omitempty"`
 	// When it was delivered: UTC, milliseconds; null unless it was.
 	DeliveredAt   *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=delivered_at,json=deliveredAt" json:"delivered_at,omitempty"`

@@ -40,9 +40,11 @@ const (
 // `webhook-id` (the event's id, the same at every attempt), `webhook-timestamp`
 // (Unix seconds of the attempt) and `webhook-signature` (`v1,` and the base64 of
 // HMAC-SHA256 of `<id>.<timestamp>.<body>`; two of them, separated by a space,
-// for 24 hours after RotateWebhookSecret). Any 2xx that ends within 10 s is success. A
-// redirect is a failure, and not followed. 410 disables the webhook at once;
-// `Retry-After` of 429 and 503 is heeded, up to 6 hours.
+// for 24 hours after RotateWebhookSecret).
+//
+// Any 2xx that ends within 10 s is success. A redirect is a failure, and not followed. 410
+// disables the webhook at once; `Retry-After` of 429 and 503 is heeded, up to 6
+// hours, for all that the webhook has to send.
 //
 // The header `moderato-cursor` is the `cursor` with which EventsService goes on
 // after the event, in a stream of the event's channel. It is not signed.
@@ -192,9 +194,11 @@ func (c *webhooksServiceClient) RedeliverWebhookEvent(ctx context.Context, in *R
 // `webhook-id` (the event's id, the same at every attempt), `webhook-timestamp`
 // (Unix seconds of the attempt) and `webhook-signature` (`v1,` and the base64 of
 // HMAC-SHA256 of `<id>.<timestamp>.<body>`; two of them, separated by a space,
-// for 24 hours after RotateWebhookSecret). Any 2xx that ends within 10 s is success. A
-// redirect is a failure, and not followed. 410 disables the webhook at once;
-// `Retry-After` of 429 and 503 is heeded, up to 6 hours.
+// for 24 hours after RotateWebhookSecret).
+//
+// Any 2xx that ends within 10 s is success. A redirect is a failure, and not followed. 410
+// disables the webhook at once; `Retry-After` of 429 and 503 is heeded, up to 6
+// hours, for all that the webhook has to send.
 //
 // The header `moderato-cursor` is the `cursor` with which EventsService goes on
 // after the event, in a stream of the event's channel. It is not signed.

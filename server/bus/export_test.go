@@ -1,0 +1,23 @@
+package bus
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/moderato-live/moderato/server/events"
+)
+
+// Publish publishes a page from the beginning, and begins nothing after an
+// instant.
+func Publish(ctx context.Context, config Config, page []*events.Event, until time.Time) (done int64, err error) {
+	p, err := connect(ctx, config, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return 0, err
+	}
+	defer p.close()
+	if err := p.prepare(ctx); err != nil {
+		return 0, err
+	}
+	return p.publish(ctx, page, 0, until)
+}

@@ -1,0 +1,114 @@
+package cli_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"log/slog"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/events"
+	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/store/storetest"
+)
+
+// tell writes an event of each type, and gives them positions.
+func tell(t *testing.T, db *store.Store, q *events.Sequencer, kinds ...events.Type) {
+	t.Helper()
+	for _, kind := range kinds {
+		err := events.ApplyUnattended(t.Context(), db, servertest.Owner, func(_ context.Context, c *events.Change) error {
+			c.Emit(kind, servertest.Viewer, &moderatov1.UnbanEvent{ChannelId: servertest.Owner.String()})
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := q.Turn(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// tail runs `events tail` until it has printed n lines, and answers what it said.
+// happen is called when it listens.
+func tail(t *testing.T, url store.URL, n int, happen func(), args ...string) (lines []string, said string) {
+	t.Helper()
+	cmd := program(t, nil, append([]string{"events", "tail", dbFlag(url)}, args...)...)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	errs, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var all bytes.Buffer
+	says := bufio.NewScanner(errs)
+	for says.Scan() && !strings.HasPrefix(says.Text(), "listening") {
+		all.WriteString(says.Text() + "\n")
+	}
+	happen()
+	printed := bufio.NewScanner(out)
+	for len(lines) < n && printed.Scan() {
+		lines = append(lines, printed.Text())
+	}
+	_ = cmd.Process.Signal(syscall.SIGTERM)
+	for says.Scan() {
+		all.WriteString(says.Text() + "\n")
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("%v; it says:\n%s", err, &all)
+	}
+	return lines, all.String()
+}
+
+func TestTailPrintsEventsAsTheyHappen(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, url store.URL) {
+		db := prepare(t, url)
+		q := events.NewSequencer(db, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+		tell(t, db, q, events.Unban) // before it listens
+		lines, said := tail(t, url, 1, func() { tell(t, db, q, events.Ban, events.Unban) }, "--json", "--type=channel.unban")
+		if len(lines) != 1 || !strings.HasPrefix(lines[0], `{"metadata":{`) || !strings.Contains(lines[0], `"sequence":3`) {
+			t.Fatalf("it prints %q and says %s", lines, said)
+		}
+		_, cursor, found := strings.Cut(said, "--cursor ")
+		if !found {
+			t.Fatalf("it does not say how to go on: %s", said)
+		}
+		tell(t, db, q, events.Ban)
+		lines, _ = tail(t, url, 1, func() {}, "--channel="+servertest.Owner.String(), "--cursor="+strings.TrimSpace(cursor))
+		if len(lines) != 1 || !strings.Contains(lines[0], "#4  channel.ban ") {
+			t.Errorf("from there it prints %q, want the fourth event", lines)
+		}
+		for flag, want := range map[string]string{"--cursor=x": "--cursor", "--channel=x": "--channel", "--type=x": "channel.ban"} {
+			if got := moderato(t, nil, "", "events", "tail", dbFlag(url), flag); got.code == 0 || !strings.Contains(got.err, want) {
+				t.Errorf("%s: got %+v", flag, got)
+			}
+		}
+	})
+}
+
+func TestFsckExitsWithWhatItFinds(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, url store.URL) {
+		db := prepare(t, url)
+		if got := moderato(t, nil, "", "fsck", dbFlag(url)); got.code != 0 || got.out != "" {
+			t.Errorf("a database as it must be: got %+v", got)
+		}
+		if _, err := db.DB().Exec("UPDATE channels SET follower_count = 99"); err != nil {
+			t.Fatal(err)
+		}
+		got := moderato(t, nil, "", "fsck", dbFlag(url))
+		if got.code != 1 || !strings.Contains(got.out, "follower_count is that of the rows: ") || !strings.Contains(got.err, "findings") {
+			t.Errorf("a counter that does not count: got %+v", got)
+		}
+	})
+}

@@ -1,0 +1,12 @@
+package events
+
+import "context"
+
+// Read has the hub read what is new, as Run does.
+func (h *Hub) Read(ctx context.Context) error { return h.read(ctx) }
+
+// FromStore has a listener read from the store who found the ring's floor at a
+// position.
+func (s *Subscription) FromStore(ctx context.Context, floor int64) ([]*Event, error) {
+	return s.fromStore(ctx, floor)
+}

@@ -1,0 +1,96 @@
+package events_test
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/digest"
+	"github.com/moderato-live/moderato/server/events"
+	"github.com/moderato-live/moderato/server/servertest"
+)
+
+// listening is the stream of a listener in this process.
+type listening struct {
+	grpc.ServerStream
+
+	ctx  context.Context
+	sent chan *moderatov1.WatchEventsResponse
+}
+
+func (l *listening) Context() context.Context { return l.ctx }
+
+func (l *listening) Send(m *moderatov1.WatchEventsResponse) error {
+	select {
+	case l.sent <- m:
+		return nil
+	case <-l.ctx.Done():
+		return l.ctx.Err()
+	}
+}
+
+// listen has a backend listen to a hub of its own, whose signs of life come after
+// a time.
+func listen(t *testing.T, s *servertest.Server, heartbeat time.Duration, req *moderatov1.WatchEventsRequest) <-chan *moderatov1.WatchEventsResponse {
+	t.Helper()
+	token := digest.Of(s.AsService(t).Token)
+	service := &events.Service{Hub: runHub(t, s.Store), Rights: &events.Rights{Store: s.Store, Log: slog.New(slog.DiscardHandler)}, Heartbeat: heartbeat}
+	ctx, cancel := context.WithCancel(auth.NewContext(context.Background(), &auth.Caller{Kind: auth.Service, Token: token}))
+	l := &listening{ctx: ctx, sent: make(chan *moderatov1.WatchEventsResponse)}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = service.WatchEvents(req, l)
+	}()
+	t.Cleanup(func() { cancel(); <-ended })
+	return l.sent
+}
+
+// sign is the position of the next message, which must be a sign of life.
+func sign(t *testing.T, messages <-chan *moderatov1.WatchEventsResponse) int64 {
+	t.Helper()
+	select {
+	case m := <-messages:
+		if m.GetEvent() != nil {
+			t.Fatalf("got %v, want a sign of life", m)
+		}
+		position, err := events.ParseCursor(m.GetCursor())
+		if err != nil || position == nil {
+			t.Fatalf("got %v, want a cursor", m)
+		}
+		return *position
+	case <-time.After(patience):
+		t.Fatal("no sign of life")
+		return 0
+	}
+}
+
+func TestASilentStreamShowsThatItLives(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		messages := listen(t, s, time.Millisecond, &moderatov1.WatchEventsRequest{})
+		if first, second := sign(t, messages), sign(t, messages); second < first {
+			t.Errorf("the cursor went back from %d to %d", first, second)
+		}
+	})
+}
+
+// TestAStreamWithNothingWantedShowsThatItLives reads many events that the filter
+// leaves out: the listener is not to wait until all are read.
+func TestAStreamWithNothingWantedShowsThatItLives(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		all := subscribe(t, runHub(t, s.Store), nil)
+		if err := emit(s.Store, servertest.Owner, 1200, now); err != nil {
+			t.Fatal(err)
+		}
+		hear(t, all, 1200)
+		messages := listen(t, s, time.Nanosecond, &moderatov1.WatchEventsRequest{Type: []string{"stream.online"}, Cursor: events.Cursor(0)})
+		if first, second := sign(t, messages), sign(t, messages); first != 0 || second <= 0 || second >= 1200 {
+			t.Errorf("the cursors are %d and %d, want 0 and one on the way to 1200", first, second)
+		}
+	})
+}

@@ -1,0 +1,113 @@
+package events
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/uid"
+)
+
+// waiting is an event without a position.
+type waiting struct {
+	id, channelID uid.ID
+	sequence      int64
+	occurredAt    instant.Instant
+}
+
+// findWaiting is the oldest events without a position, those of a channel in their
+// sequence, and whether there may be more.
+func findWaiting(ctx context.Context, tx *ent.Tx) (rows []waiting, more bool, err error) {
+	rows, err = scanWaiting(ctx, tx, "position IS NULL ORDER BY occurred_at, channel_id, sequence LIMIT ?", sequenceBatch)
+	inOrder(rows)
+	if err != nil || len(rows) < sequenceBatch {
+		return rows, false, err // all that are waiting
+	}
+	rows, err = replaceEarly(ctx, tx, rows)
+	return rows, true, err
+}
+
+func scanWaiting(ctx context.Context, tx *ent.Tx, where string, args ...any) ([]waiting, error) {
+	var rows []waiting
+	err := store.QueryEach(ctx, tx, "SELECT id, channel_id, sequence, occurred_at FROM events WHERE "+where, args,
+		func(scan func(...any) error) error {
+			var w waiting
+			err := scan(&w.id, &w.channelID, &w.sequence, &w.occurredAt)
+			rows = append(rows, w)
+			return err
+		})
+	return rows, err
+}
+
+// inOrder puts the events of each channel in their sequence, in the places that
+// the channel has in the list: a clock that was set back must not turn them
+// round.
+func inOrder(rows []waiting) {
+	places := map[uid.ID][]int{}
+	for i, r := range rows {
+		places[r.channelID] = append(places[r.channelID], i)
+		of := places[r.channelID]
+		// Move the row up among its channel's places, to where it belongs.
+		for j := len(of) - 1; j > 0 && rows[of[j]].sequence < rows[of[j-1]].sequence; j-- {
+			rows[of[j]], rows[of[j-1]] = rows[of[j-1]], rows[of[j]]
+		}
+	}
+}
+
+// replaceEarly leaves out the channels of which an event is among the rows and one
+// before it is not, and has no position either. That takes a clock that was set
+// back and a full batch. What these channels have before it takes their place, so
+// that every batch gets on.
+func replaceEarly(ctx context.Context, tx *ent.Tx, rows []waiting) ([]waiting, error) {
+	early, err := findEarly(ctx, tx, rows)
+	if err != nil || len(early) == 0 {
+		return rows, err
+	}
+	rows = slices.DeleteFunc(rows, func(r waiting) bool { return early[r.channelID] > 0 })
+	for channelID, sequence := range early {
+		if len(rows) >= 2*sequenceBatch {
+			break
+		}
+		before, err := scanWaiting(ctx, tx, `channel_id = ? AND sequence < ? AND sequence > COALESCE((
+				SELECT e.sequence FROM events e WHERE e.channel_id = ? AND e.sequence < ? AND e.position IS NOT NULL
+				ORDER BY e.sequence DESC LIMIT 1), 0)
+			ORDER BY sequence LIMIT ?`, channelID, sequence, channelID, sequence, sequenceBatch)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, before...)
+	}
+	return rows, nil
+}
+
+// findEarly is by channel the first of the rows before which one is missing.
+func findEarly(ctx context.Context, tx *ent.Tx, rows []waiting) (map[uid.ID]int64, error) {
+	last, early := map[uid.ID]int64{}, map[uid.ID]int64{}
+	var after []waiting // those whose predecessor is not among the rows
+	for _, r := range rows {
+		if last[r.channelID] != r.sequence-1 {
+			after = append(after, r)
+		}
+		last[r.channelID] = r.sequence
+	}
+	for some := range slices.Chunk(after, updatedAtOnce) {
+		args := make([]any, 0, 2*len(some))
+		for _, r := range some {
+			args = append(args, r.channelID, r.sequence-1)
+		}
+		missing, err := scanWaiting(ctx, tx, "position IS NULL AND ("+
+			strings.TrimPrefix(strings.Repeat(" OR (channel_id = ? AND sequence = ?)", len(some)), " OR ")+")", args...)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range missing {
+			if first := early[m.channelID]; first == 0 || m.sequence+1 < first {
+				early[m.channelID] = m.sequence + 1
+			}
+		}
+	}
+	return early, nil
+}
