@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 )
 
+// pageSize is that of the pages: the statements read one row more.
 const pageSize = 20
 
 // place is where a list goes on. As a cursor it is its numbers and id, with
@@ -79,9 +80,9 @@ func (t *tables) readFollowers(ctx context.Context, channel uuid.UUID, cursor st
 			return "", err
 		}
 	}
-	args := []any{channel[:], p.numbers[0], p.id[:], pageSize + 1}
+	args := []any{channel[:], p.numbers[0], p.id[:]}
 	if t.forUpdate != "" {
-		args = []any{channel[:], p.numbers[0], p.numbers[0], p.id[:], pageSize + 1}
+		args = []any{channel[:], p.numbers[0], p.numbers[0], p.id[:]}
 	}
 	n := 0
 	var last place
@@ -116,17 +117,16 @@ func (t *tables) readChannels(ctx context.Context, category int64, cursor string
 	if err = t.count.QueryRowContext(ctx, live, offline, live, offline).Scan(&count); err != nil {
 		return 0, "", err
 	}
-	const limit = pageSize + 1
-	s, args := t.channels, []any{category, true, limit, category, false, limit, limit}
+	s, args := t.channels, []any{category, true, category, false}
 	if cursor != "" {
 		p, err := parsePlace(cursor, 2)
 		if err != nil {
 			return 0, "", err
 		}
 		isLive, viewers := p.numbers[0] != 0, p.numbers[1]
-		s, args = t.channelsAfter, []any{category, isLive, viewers, p.id[:], limit, category, isLive, viewers, limit, category, false, limit, limit}
+		s, args = t.channelsAfter, []any{category, isLive, viewers, p.id[:], category, isLive, viewers, category, false}
 		if !isLive {
-			args[10] = -1 // there is no third range
+			args[8] = -1 // there is no third range
 		}
 	}
 	n := 0

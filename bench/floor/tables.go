@@ -95,19 +95,19 @@ func (t *tables) prepare(ctx context.Context, isSQLite bool) error {
 		var parts []string
 		for i, r := range ranges {
 			parts = append(parts, fmt.Sprintf("SELECT * FROM (SELECT is_live, viewer_count, id FROM channels WHERE category_id = ? AND %s"+
-				" ORDER BY is_live DESC, viewer_count DESC, id DESC LIMIT ?) r%d", r, i))
+				" ORDER BY is_live DESC, viewer_count DESC, id DESC LIMIT 21) r%d", r, i))
 		}
 		return `SELECT k.is_live, k.viewer_count, k.id, c.title, c.bio, c.lang, c.follower_count, c.category_id,
 				u.display_name, u.slug, u.avatar_url, g.name, g.slug, g.image_url
 			FROM (` + strings.Join(parts, " UNION ALL ") + `) k
 			JOIN channels c ON c.id = k.id JOIN users u ON u.id = k.id JOIN categories g ON g.id = c.category_id
-			ORDER BY k.is_live DESC, k.viewer_count DESC, k.id DESC LIMIT ?`
+			ORDER BY k.is_live DESC, k.viewer_count DESC, k.id DESC LIMIT 21`
 	}
 	for text, s := range map[string]**sql.Stmt{
 		`SELECT f.followed_at, f.user_id, u.display_name, u.slug, u.avatar_url,
 				s.is_active, s.subscribed_at, s.expires_at, s.renew_count, s.streak_count
 			FROM (SELECT channel_id, user_id, followed_at FROM follows` + byIndex + `
-				WHERE channel_id = ? AND ` + afterPlace + ` ORDER BY followed_at DESC, user_id DESC LIMIT ?) f
+				WHERE channel_id = ? AND ` + afterPlace + ` ORDER BY followed_at DESC, user_id DESC LIMIT 21) f
 			JOIN users u ON u.id = f.user_id
 			LEFT JOIN subscriptions s ON s.channel_id = f.channel_id AND s.user_id = f.user_id
 			ORDER BY f.followed_at DESC, f.user_id DESC`: &t.followers,

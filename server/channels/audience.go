@@ -24,35 +24,25 @@ type timePlace struct {
 // start is before every row.
 func start() timePlace { return timePlace{At: math.MaxInt64} }
 
-// subscriptionColumns are the columns that readSubscription reads.
-const subscriptionColumns = "s.is_active, s.subscribed_at, s.expires_at, s.renew_count, s.streak_count"
-
-// subscriptionRow is a row of a subscription that may be missing.
-type subscriptionRow struct {
-	isActive                *int64
-	subscribedAt, expiresAt *instant.Instant
-	renewCount, streakCount *int64
-}
-
-func readSubscription(r *store.Row) subscriptionRow {
-	return subscriptionRow{
-		isActive:     r.OptionalInt(),
-		subscribedAt: r.OptionalInstant(), expiresAt: r.OptionalInstant(),
-		renewCount: r.OptionalInt(), streakCount: r.OptionalInt(),
-	}
-}
-
-// tell writes the subscription as it is at an instant: lapsed from the end on,
+// subscriptionColumns are the columns that readSubscription reads, with the
+// arguments of the first: whether it is active now. It is lapsed from its end on,
 // whether or not the sweeper has seen it.
-func (s *subscriptionRow) tell(info *moderatov1.SubscriptionInfo, now instant.Instant) {
-	if s.isActive == nil {
+func subscriptionColumns(s *store.Store) (columns string, args []any) {
+	now, args := s.Clock.Expression()
+	return "CASE WHEN s.is_active THEN s.expires_at > " + now + " ELSE s.is_active END, s.subscribed_at, s.expires_at, s.renew_count, s.streak_count", args
+}
+
+// readSubscription reads a subscription that may be missing.
+func readSubscription(r *store.Row, info *moderatov1.SubscriptionInfo) {
+	isActive, subscribedAt, expiresAt := r.OptionalInt(), r.OptionalInstant(), r.OptionalInstant()
+	info.RenewCount, info.StreakCount = r.OptionalInt(), r.OptionalInt()
+	if isActive == nil {
 		return
 	}
-	info.IsSubscriber = *s.isActive != 0 && now < *s.expiresAt
-	info.RenewCount, info.StreakCount = s.renewCount, s.streakCount
-	info.HadSubscriptionBefore = !info.GetIsSubscriber() || *s.renewCount > 0
+	info.IsSubscriber = *isActive != 0
+	info.HadSubscriptionBefore = !info.GetIsSubscriber() || info.GetRenewCount() > 0
 	if info.GetIsSubscriber() {
-		info.SubscribedAt, info.ExpiresAt = s.subscribedAt.Proto(), s.expiresAt.Proto()
+		info.SubscribedAt, info.ExpiresAt = subscribedAt.Proto(), expiresAt.Proto()
 	}
 }
 
@@ -112,28 +102,21 @@ func newAudienceMember() *moderatov1.AudienceMember {
 	return &made.member
 }
 
-// read runs the query of a page. What follows SELECT are the place, the user,
-// when they follow, and subscriptionColumns.
-func (p *people) read(ctx context.Context, s *store.Store, from string, args []any) ([]*moderatov1.AudienceMember, *moderatov1.Pagination, error) {
+// read runs the query of a page, whose columns are the place, the user, when they
+// follow, and subscriptionColumns.
+func (p *people) read(ctx context.Context, s *store.Store, query string, args []any) ([]*moderatov1.AudienceMember, *moderatov1.Pagination, error) {
 	rows := make([]member, 0, p.limit+1)
-	isThere := false
-	err := s.Each(ctx, "SELECT "+roles.ChannelNow(s)+", "+from, append([]any{p.channelID}, args...), func(r *store.Row) error {
-		now := r.OptionalInt()
-		if now == nil {
-			return nil
-		}
-		isThere = true
+	err := s.Each(ctx, query, args, func(r *store.Row) error {
 		m := member{timePlace: timePlace{r.Instant(), r.ID()}, row: newAudienceMember()}
 		m.row.Id, m.row.DisplayName, m.row.Slug, m.row.AvatarUrl = m.ID.String(), r.Text(), r.Text(), r.Text()
 		if followedAt := r.OptionalInstant(); followedAt != nil {
 			m.row.IsFollower, m.row.FollowedAt = true, followedAt.Proto()
 		}
-		sub := readSubscription(r)
-		sub.tell(m.row.GetSubscriptionInfo(), s.Clock.At(*now))
+		readSubscription(r, m.row.GetSubscriptionInfo())
 		rows = append(rows, m)
 		return nil
 	})
-	if err == nil && !isThere {
+	if err == nil && len(rows) == 0 {
 		err = roles.CheckChannel(ctx, s, p.channelID)
 	}
 	if err != nil {
@@ -155,15 +138,16 @@ func (s *Service) ListFollowers(ctx context.Context, req *moderatov1.ListFollowe
 	}
 	// The page is cut on the index before anything is joined to it.
 	by, where, args := p.from(s.Store, "followed_at", "follow_channel_id_followed_at_user_id")
+	subscription, now := subscriptionColumns(s.Store)
 	rows, pagination, err := p.read(ctx, s.Store, `
-		f.followed_at, f.user_id, u.display_name, u.slug, u.avatar_url, f.followed_at, `+subscriptionColumns+`
+		SELECT f.followed_at, f.user_id, u.display_name, u.slug, u.avatar_url, f.followed_at, `+subscription+`
 		FROM (SELECT channel_id, user_id, followed_at FROM follows`+by+`
-			WHERE channel_id = ? AND `+where+`
-			ORDER BY followed_at DESC, user_id DESC LIMIT ?) f
+			WHERE channel_id = `+roles.ThisChannel+` AND `+where+`
+			ORDER BY followed_at DESC, user_id DESC`+store.Limit(p.limit+1)+`) f
 		JOIN users u ON u.id = f.user_id
 		LEFT JOIN subscriptions s ON s.channel_id = f.channel_id AND s.user_id = f.user_id
 		ORDER BY f.followed_at DESC, f.user_id DESC`,
-		append(args, p.limit+1))
+		append(now, args...))
 	if err != nil {
 		return nil, err
 	}
@@ -178,15 +162,16 @@ func (s *Service) ListSubscribers(ctx context.Context, req *moderatov1.ListSubsc
 	}
 	by, where, args := p.from(s.Store, "subscribed_at", "subscription_channel_id_is_active_subscribed_at_user_id")
 	now, nowArgs := s.Store.Clock.Expression()
+	subscription, selected := subscriptionColumns(s.Store)
 	rows, pagination, err := p.read(ctx, s.Store, `
-		s.subscribed_at, s.user_id, u.display_name, u.slug, u.avatar_url, f.followed_at, `+subscriptionColumns+`
+		SELECT s.subscribed_at, s.user_id, u.display_name, u.slug, u.avatar_url, f.followed_at, `+subscription+`
 		FROM (SELECT * FROM subscriptions`+by+`
-			WHERE channel_id = ? AND `+where+` AND is_active = ? AND expires_at > `+now+`
-			ORDER BY subscribed_at DESC, user_id DESC LIMIT ?) s
+			WHERE channel_id = `+roles.ThisChannel+` AND `+where+` AND is_active = ? AND expires_at > `+now+`
+			ORDER BY subscribed_at DESC, user_id DESC`+store.Limit(p.limit+1)+`) s
 		JOIN users u ON u.id = s.user_id
 		LEFT JOIN follows f ON f.channel_id = s.channel_id AND f.user_id = s.user_id
 		ORDER BY s.subscribed_at DESC, s.user_id DESC`,
-		append(append(append(args, true), nowArgs...), p.limit+1))
+		append(append(append(selected, args...), true), nowArgs...))
 	if err != nil {
 		return nil, err
 	}
@@ -213,27 +198,26 @@ func (s *Service) ListFollowed(ctx context.Context, req *moderatov1.ListFollowed
 		return nil, err
 	}
 	where, args := after(s.Store, "followed_at", "channel_id", place.At, place.ID)
+	subscription, now := subscriptionColumns(s.Store)
 	var rows []followed
 	err := s.Store.Each(ctx, `
-		SELECT `+s.Store.Clock.SQL()+`, f.followed_at, f.channel_id, u.display_name, u.slug, u.avatar_url, f.is_notification_enabled, c.id IS NULL, `+subscriptionColumns+`
+		SELECT f.followed_at, f.channel_id, u.display_name, u.slug, u.avatar_url, f.is_notification_enabled, c.id IS NULL, `+subscription+`
 		FROM (SELECT channel_id, user_id, followed_at, is_notification_enabled FROM follows`+byIndex(s.Store, "follow_user_id_followed_at_channel_id")+`
 			WHERE user_id = ? AND `+where+`
-			ORDER BY followed_at DESC, channel_id DESC LIMIT ?) f
+			ORDER BY followed_at DESC, channel_id DESC`+store.Limit(limit+1)+`) f
 		JOIN users u ON u.id = f.channel_id
 		LEFT JOIN channels c ON c.id = f.channel_id
 		LEFT JOIN subscriptions s ON s.channel_id = f.channel_id AND s.user_id = f.user_id
 		ORDER BY f.followed_at DESC, f.channel_id DESC`,
-		append(append([]any{userID}, args...), limit+1),
+		append(append(now, userID), args...),
 		func(r *store.Row) error {
-			now := s.Store.Clock.At(r.Int())
 			f := followed{timePlace: timePlace{r.Instant(), r.ID()}}
 			f.row = &moderatov1.FollowedChannel{
 				Id: f.ID.String(), IsFollower: true, FollowedAt: f.At.Proto(), SubscriptionInfo: &moderatov1.SubscriptionInfo{},
 				DisplayName: r.Text(), Slug: r.Text(), AvatarUrl: r.Text(), IsNotificationEnabled: r.Bool(),
 			}
 			f.isGone = r.Bool()
-			sub := readSubscription(r)
-			sub.tell(f.row.GetSubscriptionInfo(), now)
+			readSubscription(r, f.row.GetSubscriptionInfo())
 			rows = append(rows, f)
 			return nil
 		})

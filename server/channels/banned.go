@@ -32,8 +32,8 @@ func (s *Service) ListBannedUsers(ctx context.Context, req *moderatov1.ListBanne
 	if err := authorize(ctx, channelID); err != nil {
 		return nil, err
 	}
-	rows, isThere, err := s.readBanned(ctx, channelID, place, limit+1)
-	if err == nil && !isThere {
+	rows, err := s.readBanned(ctx, channelID, place, limit+1)
+	if err == nil && len(rows) == 0 {
 		err = roles.CheckChannel(ctx, s.Store, channelID)
 	}
 	if err != nil {
@@ -47,19 +47,18 @@ func (s *Service) ListBannedUsers(ctx context.Context, req *moderatov1.ListBanne
 	return result, err
 }
 
-func (s *Service) readBanned(ctx context.Context, channelID uid.ID, place timePlace, limit int) (rows []banned, isThere bool, err error) {
+func (s *Service) readBanned(ctx context.Context, channelID uid.ID, place timePlace, limit int) (rows []banned, err error) {
 	where, args := after(s.Store, "banned_at", "user_id", place.At, place.ID)
 	err = s.Store.Each(ctx, `
-		SELECT `+roles.ChannelNow(s.Store)+`, b.banned_at, b.user_id, u.display_name, u.slug, m.id, m.display_name, m.slug
+		SELECT b.banned_at, b.user_id, u.display_name, u.slug, m.id, m.display_name, m.slug
 		FROM (SELECT user_id, moderator_id, banned_at FROM bans`+byIndex(s.Store, "ban_channel_id_banned_at_user_id")+`
-			WHERE channel_id = ? AND `+where+`
-			ORDER BY banned_at DESC, user_id DESC LIMIT ?) b
+			WHERE channel_id = `+roles.ThisChannel+` AND `+where+`
+			ORDER BY banned_at DESC, user_id DESC`+store.Limit(limit)+`) b
 		JOIN users u ON u.id = b.user_id
 		JOIN users m ON m.id = b.moderator_id
 		ORDER BY b.banned_at DESC, b.user_id DESC`,
-		append(append([]any{channelID, channelID}, args...), limit),
+		append([]any{channelID}, args...),
 		func(r *store.Row) error {
-			isThere = r.OptionalInt() != nil
 			b := banned{timePlace: timePlace{r.Instant(), r.ID()}}
 			b.row = &moderatov1.BannedUser{
 				Id: b.ID.String(), DisplayName: r.Text(), Slug: r.Text(), BannedAt: b.At.Proto(),
@@ -68,5 +67,5 @@ func (s *Service) readBanned(ctx context.Context, channelID uid.ID, place timePl
 			rows = append(rows, b)
 			return nil
 		})
-	return rows, isThere, err
+	return rows, err
 }

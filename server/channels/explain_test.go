@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -58,11 +59,15 @@ func wantPlan(t *testing.T, s *store.Store, what string, q storetest.Statement, 
 	}
 }
 
+// pageName is where a statement names its page.
+var pageName = regexp.MustCompile(`LIMIT [0-9?]+\) (\w+)`)
+
 // alias is the name that a statement gives to its page.
 func alias(q storetest.Statement) string {
-	_, after, _ := strings.Cut(q.Text, "LIMIT ?) ")
-	name, _, _ := strings.Cut(after, "\n")
-	return name
+	if found := pageName.FindStringSubmatch(q.Text); found != nil {
+		return found[1]
+	}
+	return ""
 }
 
 // explain is a line for each step of a plan.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
@@ -106,8 +107,8 @@ func (s *Service) readChannels(ctx context.Context, filter channelFilter, after 
 		JOIN channels c ON c.id = k.id
 		JOIN users u ON u.id = k.id
 		LEFT JOIN categories g ON g.id = c.category_id
-		ORDER BY k.is_live DESC, k.viewer_count DESC, k.id DESC LIMIT ?`,
-		append(append([]any{uncategorizedName, uncategorizedSlug}, args...), limit),
+		ORDER BY k.is_live DESC, k.viewer_count DESC, k.id DESC`+store.Limit(limit),
+		append([]any{uncategorizedName, uncategorizedSlug}, args...),
 		func(r *store.Row) error {
 			c := channelRow{channelPlace: channelPlace{r.Bool(), r.Int(), r.ID()}}
 			c.Channel = &moderatov1.Channel{
@@ -138,11 +139,11 @@ func (f channelFilter) keys(after *channelPlace, limit int) (query string, args 
 	for i, condition := range conditions {
 		for _, r := range ranges(after, f.liveOnly) {
 			parts = append(parts, "SELECT * FROM (SELECT is_live, viewer_count, id FROM channels WHERE "+condition+r.where+
-				" ORDER BY is_live DESC, viewer_count DESC, id DESC LIMIT ?) r"+fmt.Sprint(len(parts)))
+				" ORDER BY is_live DESC, viewer_count DESC, id DESC"+store.Limit(limit)+") r"+strconv.Itoa(len(parts)))
 			if condition != "" {
 				args = append(args, categories[i])
 			}
-			args = append(append(args, r.args...), limit)
+			args = append(args, r.args...)
 		}
 	}
 	return strings.Join(parts, " UNION ALL "), args

@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/ent/eventsequencer"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/lease"
 	"github.com/moderato-live/moderato/server/store"
@@ -176,5 +177,5 @@ func place(ctx context.Context, tx *ent.Tx, rows []waiting) error {
 			return fmt.Errorf("give positions: %w", err)
 		}
 	}
-	return tx.EventSequencer.UpdateOneID(theRow).SetLastPosition(last + int64(len(rows))).Exec(ctx)
+	return tx.EventSequencer.Update().Where(eventsequencer.ID(theRow)).SetLastPosition(last + int64(len(rows))).Exec(ctx)
 }

@@ -37,14 +37,12 @@ func Names() []string { return []string{Moderator.Name, VIP.Name, OG.Name} }
 // most: RESULT_TOO_LARGE; no such channel: CHANNEL_NOT_FOUND.
 func List(ctx context.Context, s *store.Store, channelID uid.ID, r Role, most int) ([]*moderatov1.UserSummary, error) {
 	var users []*moderatov1.UserSummary
-	isThere := false
 	err := s.Each(ctx, `
-		SELECT `+ChannelNow(s)+`, u.id, u.display_name, u.slug, u.avatar_url
+		SELECT u.id, u.display_name, u.slug, u.avatar_url
 		FROM roles r JOIN users u ON u.id = r.user_id
-		WHERE r.channel_id = ? AND r.role = ? ORDER BY r.created_at, r.user_id LIMIT ?`,
-		[]any{channelID, channelID, r.Name, most + 1},
+		WHERE r.channel_id = `+ThisChannel+` AND r.role = ? ORDER BY r.created_at, r.user_id`+store.Limit(most+1),
+		[]any{channelID, r.Name},
 		func(r *store.Row) error {
-			isThere = r.OptionalInt() != nil
 			users = append(users, &moderatov1.UserSummary{Id: r.ID().String(), DisplayName: r.Text(), Slug: r.Text(), AvatarUrl: r.Text()})
 			return nil
 		})
@@ -53,18 +51,16 @@ func List(ctx context.Context, s *store.Store, channelID uid.ID, r Role, most in
 		return nil, s.Classify(err)
 	case len(users) > most:
 		return nil, fault.New(moderatov1.Reason_REASON_RESULT_TOO_LARGE)
-	case !isThere:
+	case len(users) == 0:
 		return nil, CheckChannel(ctx, s, channelID)
 	}
 	return users, nil
 }
 
-// ChannelNow is an expression for the present time by the database's clock, and
-// NULL if there is no channel with an id. A list reads it with its rows, at the
-// cost of one look; one that got no rows, or NULL, asks CheckChannel.
-func ChannelNow(s *store.Store) string {
-	return "(SELECT " + s.Clock.SQL() + " FROM channels WHERE id = ?)"
-}
+// ThisChannel is an expression for a channel's id, and NULL if there is no such
+// channel: a list that compares with it has rows only of a channel that is there.
+// One that has none asks CheckChannel.
+const ThisChannel = "(SELECT id FROM channels WHERE id = ?)"
 
 // CheckChannel answers CHANNEL_NOT_FOUND unless there is a channel with this id.
 // Rows of a channel are no sign of it: those of one that was deleted go later.

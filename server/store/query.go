@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -17,6 +18,10 @@ type Queryer interface {
 
 // Placeholders is what stands for n values in a list of a statement.
 func Placeholders(n int) string { return strings.TrimSuffix(strings.Repeat("?,", n), ",") }
+
+// Limit is a LIMIT clause. The number is in the text: SQLite plans a statement
+// anew whenever a parameter is bound that its plan may depend on.
+func Limit(n int) string { return " LIMIT " + strconv.Itoa(n) }
 
 // QueryRow runs a statement that yields one row and reads its columns. No row:
 // ErrNoRows.
