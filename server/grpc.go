@@ -20,6 +20,10 @@ const (
 	maxMetadataBytes     = 16 << 10
 	maxConcurrentStreams = 1000
 	connectionTimeout    = 10 * time.Second
+	// streamWorkers are goroutines that serve one call after the other, so that
+	// not every call has to grow a stack; more calls at once get goroutines of
+	// their own.
+	streamWorkers = 64
 )
 
 // services are the implementations of everything that Moderato serves.
@@ -64,6 +68,7 @@ func newGRPCServer(c *chain.Chain, s services, h *health.Server) *grpc.Server {
 		grpc.MaxHeaderListSize(maxMetadataBytes),
 		grpc.MaxConcurrentStreams(maxConcurrentStreams),
 		grpc.ConnectionTimeout(connectionTimeout),
+		grpc.NumStreamWorkers(streamWorkers),
 		grpc.KeepaliveParams(keepalive.ServerParameters{
 			MaxConnectionIdle: 15 * time.Minute,
 			// Clients come back now and then, and so find new servers.

@@ -3,6 +3,7 @@ package chain
 import (
 	"log/slog"
 	"strings"
+	"sync"
 	"time"
 
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -43,9 +44,20 @@ func (c *call) log(err error, code string, isOurs bool, elapsed time.Duration) {
 	c.Log.LogAttrs(c.ctx, level, "call", attrs...)
 }
 
+// reads are what isRead found out, by method.
+var reads sync.Map // of string to bool
+
 // isRead tells whether the .proto says that the method has no side effects.
 // Methods of other makers, health and reflection, only read.
 func isRead(method string) bool {
+	known, ok := reads.Load(method)
+	if !ok {
+		known, _ = reads.LoadOrStore(method, hasNoSideEffects(method))
+	}
+	return known.(bool)
+}
+
+func hasNoSideEffects(method string) bool {
 	if !strings.HasPrefix(method, "/moderato.") {
 		return true
 	}

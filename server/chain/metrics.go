@@ -2,6 +2,7 @@ package chain
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -11,6 +12,16 @@ import (
 type Metrics struct {
 	requests *prometheus.CounterVec
 	duration *prometheus.HistogramVec
+	// calls are the metrics of the calls that there were, by callKey: to find them
+	// by their labels costs more than to count.
+	calls sync.Map
+}
+
+type callKey struct{ method, face, code string }
+
+type callMetrics struct {
+	requests prometheus.Counter
+	duration prometheus.Observer
 }
 
 // NewMetrics makes the metrics and registers them.
@@ -31,9 +42,16 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 }
 
 func (m *Metrics) observe(ctx context.Context, method, code string, elapsed time.Duration) {
-	face := faceOf(ctx)
-	m.requests.WithLabelValues(method, face, code).Inc()
-	m.duration.WithLabelValues(method, face).Observe(elapsed.Seconds())
+	key := callKey{method, faceOf(ctx), code}
+	found, ok := m.calls.Load(key)
+	if !ok {
+		found, _ = m.calls.LoadOrStore(key, callMetrics{
+			m.requests.WithLabelValues(method, key.face, code), m.duration.WithLabelValues(method, key.face),
+		})
+	}
+	of := found.(callMetrics)
+	of.requests.Inc()
+	of.duration.Observe(elapsed.Seconds())
 }
 
 type faceKey struct{}
