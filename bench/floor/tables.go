@@ -84,13 +84,11 @@ func pool(db *sql.DB, connections int) {
 }
 
 func (t *tables) prepare(ctx context.Context, isSQLite bool) error {
-	byIndex, afterPlace := " FORCE INDEX (follow_channel_id_followed_at_user_id)", "(followed_at < ?1 OR (followed_at = ?1 AND user_id < ?2))"
+	byIndex, then := " FORCE INDEX (follow_channel_id_followed_at_user_id)", " STRAIGHT_JOIN "
+	afterPlace := "(f.followed_at < ? OR (f.followed_at = ? AND f.user_id < ?))"
 	if isSQLite {
-		byIndex, afterPlace = " INDEXED BY follow_channel_id_followed_at_user_id", "(followed_at, user_id) < (?1, ?2)"
+		byIndex, then, afterPlace = " INDEXED BY follow_channel_id_followed_at_user_id", " CROSS JOIN ", "(f.followed_at, f.user_id) < (?, ?)"
 	}
-	// The place's instant is given twice where the comparison of a pair would not
-	// be read from the index.
-	afterPlace = strings.NewReplacer("?1", "?", "?2", "?").Replace(afterPlace)
 	page := func(ranges ...string) string {
 		var parts []string
 		for i, r := range ranges {
@@ -106,11 +104,10 @@ func (t *tables) prepare(ctx context.Context, isSQLite bool) error {
 	for text, s := range map[string]**sql.Stmt{
 		`SELECT f.followed_at, f.user_id, u.display_name, u.slug, u.avatar_url,
 				s.is_active, s.subscribed_at, s.expires_at, s.renew_count, s.streak_count
-			FROM (SELECT channel_id, user_id, followed_at FROM follows` + byIndex + `
-				WHERE channel_id = ? AND ` + afterPlace + ` ORDER BY followed_at DESC, user_id DESC LIMIT 21) f
-			JOIN users u ON u.id = f.user_id
+			FROM follows f` + byIndex + then + `users u ON u.id = f.user_id
 			LEFT JOIN subscriptions s ON s.channel_id = f.channel_id AND s.user_id = f.user_id
-			ORDER BY f.followed_at DESC, f.user_id DESC`: &t.followers,
+			WHERE f.channel_id = ? AND ` + afterPlace + `
+			ORDER BY f.followed_at DESC, f.user_id DESC LIMIT 21`: &t.followers,
 		page("is_live = ?", "is_live = ?"): &t.channels,
 		page("is_live = ? AND viewer_count = ? AND id < ?", "is_live = ? AND viewer_count < ?", "is_live = ?"): &t.channelsAfter,
 		`SELECT (SELECT COALESCE(SUM(count), 0) FROM channel_counts WHERE id IN (?, ?))

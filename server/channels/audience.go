@@ -29,7 +29,8 @@ func start() timePlace { return timePlace{At: math.MaxInt64} }
 // whether or not the sweeper has seen it.
 func subscriptionColumns(s *store.Store) (columns string, args []any) {
 	now, args := s.Clock.Expression()
-	return "CASE WHEN s.is_active THEN s.expires_at > " + now + " ELSE s.is_active END, s.subscribed_at, s.expires_at, s.renew_count, s.streak_count", args
+	return "CASE WHEN subscriptions.is_active THEN subscriptions.expires_at > " + now + " ELSE subscriptions.is_active END, " +
+		"subscriptions.subscribed_at, subscriptions.expires_at, subscriptions.renew_count, subscriptions.streak_count", args
 }
 
 // readSubscription reads a subscription that may be missing.
@@ -76,14 +77,16 @@ func parsePeople(ctx context.Context, operation string, req interface {
 	return p, authorize(ctx, p.channelID)
 }
 
-// from says how the rows of the page are found in the channel: on the index that
-// the list is sorted by, or the one row of userId by the table's key.
-func (p *people) from(s *store.Store, key, index string) (by, where string, args []any) {
+// of says which rows of a table are the page, after the row of the channel itself:
+// how they are found, on the index that the list is sorted by or by the table's
+// key, and which they are.
+func (p *people) of(s *store.Store, table, key, index string) (from, where string, args []any) {
+	from = "channels c" + then(s) + table
 	if !p.userID.IsZero() {
-		return "", "user_id = ?", []any{p.channelID, p.userID}
+		return from + byKey(s, table), "c.id = ? AND " + table + ".channel_id = c.id AND " + table + ".user_id = ?", []any{p.channelID, p.userID}
 	}
-	where, args = after(s, key, "user_id", p.after.At, p.after.ID)
-	return byIndex(s, index), where, append([]any{p.channelID}, args...)
+	where, args = after(s, table+"."+key, table+".user_id", p.after.At, p.after.ID)
+	return from + byIndex(s, index), "c.id = ? AND " + table + ".channel_id = c.id AND " + where, append([]any{p.channelID}, args...)
 }
 
 // member is a row with its place.
@@ -136,17 +139,13 @@ func (s *Service) ListFollowers(ctx context.Context, req *moderatov1.ListFollowe
 	if err != nil {
 		return nil, err
 	}
-	// The page is cut on the index before anything is joined to it.
-	by, where, args := p.from(s.Store, "followed_at", "follow_channel_id_followed_at_user_id")
+	from, where, args := p.of(s.Store, "follows", "followed_at", "follow_channel_id_followed_at_user_id")
 	subscription, now := subscriptionColumns(s.Store)
 	rows, pagination, err := p.read(ctx, s.Store, `
-		SELECT f.followed_at, f.user_id, u.display_name, u.slug, u.avatar_url, f.followed_at, `+subscription+`
-		FROM (SELECT channel_id, user_id, followed_at FROM follows`+by+`
-			WHERE channel_id = `+roles.ThisChannel+` AND `+where+`
-			ORDER BY followed_at DESC, user_id DESC`+store.Limit(p.limit+1)+`) f
-		JOIN users u ON u.id = f.user_id
-		LEFT JOIN subscriptions s ON s.channel_id = f.channel_id AND s.user_id = f.user_id
-		ORDER BY f.followed_at DESC, f.user_id DESC`,
+		SELECT follows.followed_at, follows.user_id, u.display_name, u.slug, u.avatar_url, follows.followed_at, `+subscription+`
+		FROM `+from+then(s.Store)+`users u ON u.id = follows.user_id
+		LEFT JOIN subscriptions ON subscriptions.channel_id = follows.channel_id AND subscriptions.user_id = follows.user_id
+		WHERE `+where+` ORDER BY follows.followed_at DESC, follows.user_id DESC`+store.Limit(p.limit+1),
 		append(now, args...))
 	if err != nil {
 		return nil, err
@@ -160,17 +159,15 @@ func (s *Service) ListSubscribers(ctx context.Context, req *moderatov1.ListSubsc
 	if err != nil {
 		return nil, err
 	}
-	by, where, args := p.from(s.Store, "subscribed_at", "subscription_channel_id_is_active_subscribed_at_user_id")
+	from, where, args := p.of(s.Store, "subscriptions", "subscribed_at", "subscription_channel_id_is_active_subscribed_at_user_id")
 	now, nowArgs := s.Store.Clock.Expression()
 	subscription, selected := subscriptionColumns(s.Store)
 	rows, pagination, err := p.read(ctx, s.Store, `
-		SELECT s.subscribed_at, s.user_id, u.display_name, u.slug, u.avatar_url, f.followed_at, `+subscription+`
-		FROM (SELECT * FROM subscriptions`+by+`
-			WHERE channel_id = `+roles.ThisChannel+` AND `+where+` AND is_active = ? AND expires_at > `+now+`
-			ORDER BY subscribed_at DESC, user_id DESC`+store.Limit(p.limit+1)+`) s
-		JOIN users u ON u.id = s.user_id
-		LEFT JOIN follows f ON f.channel_id = s.channel_id AND f.user_id = s.user_id
-		ORDER BY s.subscribed_at DESC, s.user_id DESC`,
+		SELECT subscriptions.subscribed_at, subscriptions.user_id, u.display_name, u.slug, u.avatar_url, f.followed_at, `+subscription+`
+		FROM `+from+then(s.Store)+`users u ON u.id = subscriptions.user_id
+		LEFT JOIN follows f ON f.channel_id = subscriptions.channel_id AND f.user_id = subscriptions.user_id
+		WHERE `+where+` AND subscriptions.is_active = ? AND subscriptions.expires_at > `+now+`
+		ORDER BY subscriptions.subscribed_at DESC, subscriptions.user_id DESC`+store.Limit(p.limit+1),
 		append(append(append(selected, args...), true), nowArgs...))
 	if err != nil {
 		return nil, err
@@ -197,18 +194,16 @@ func (s *Service) ListFollowed(ctx context.Context, req *moderatov1.ListFollowed
 	if err := readCursor(list, req.GetCursor(), &place); err != nil {
 		return nil, err
 	}
-	where, args := after(s.Store, "followed_at", "channel_id", place.At, place.ID)
+	where, args := after(s.Store, "follows.followed_at", "follows.channel_id", place.At, place.ID)
 	subscription, now := subscriptionColumns(s.Store)
 	var rows []followed
 	err := s.Store.Each(ctx, `
-		SELECT f.followed_at, f.channel_id, u.display_name, u.slug, u.avatar_url, f.is_notification_enabled, c.id IS NULL, `+subscription+`
-		FROM (SELECT channel_id, user_id, followed_at, is_notification_enabled FROM follows`+byIndex(s.Store, "follow_user_id_followed_at_channel_id")+`
-			WHERE user_id = ? AND `+where+`
-			ORDER BY followed_at DESC, channel_id DESC`+store.Limit(limit+1)+`) f
-		JOIN users u ON u.id = f.channel_id
-		LEFT JOIN channels c ON c.id = f.channel_id
-		LEFT JOIN subscriptions s ON s.channel_id = f.channel_id AND s.user_id = f.user_id
-		ORDER BY f.followed_at DESC, f.channel_id DESC`,
+		SELECT follows.followed_at, follows.channel_id, u.display_name, u.slug, u.avatar_url, follows.is_notification_enabled, c.id IS NULL, `+subscription+`
+		FROM follows`+byIndex(s.Store, "follow_user_id_followed_at_channel_id")+then(s.Store)+`users u ON u.id = follows.channel_id
+		LEFT JOIN channels c ON c.id = follows.channel_id
+		LEFT JOIN subscriptions ON subscriptions.channel_id = follows.channel_id AND subscriptions.user_id = follows.user_id
+		WHERE follows.user_id = ? AND `+where+`
+		ORDER BY follows.followed_at DESC, follows.channel_id DESC`+store.Limit(limit+1),
 		append(append(now, userID), args...),
 		func(r *store.Row) error {
 			f := followed{timePlace: timePlace{r.Instant(), r.ID()}}

@@ -48,15 +48,13 @@ func (s *Service) ListBannedUsers(ctx context.Context, req *moderatov1.ListBanne
 }
 
 func (s *Service) readBanned(ctx context.Context, channelID uid.ID, place timePlace, limit int) (rows []banned, err error) {
-	where, args := after(s.Store, "banned_at", "user_id", place.At, place.ID)
+	where, args := after(s.Store, "bans.banned_at", "bans.user_id", place.At, place.ID)
 	err = s.Store.Each(ctx, `
-		SELECT b.banned_at, b.user_id, u.display_name, u.slug, m.id, m.display_name, m.slug
-		FROM (SELECT user_id, moderator_id, banned_at FROM bans`+byIndex(s.Store, "ban_channel_id_banned_at_user_id")+`
-			WHERE channel_id = `+roles.ThisChannel+` AND `+where+`
-			ORDER BY banned_at DESC, user_id DESC`+store.Limit(limit)+`) b
-		JOIN users u ON u.id = b.user_id
-		JOIN users m ON m.id = b.moderator_id
-		ORDER BY b.banned_at DESC, b.user_id DESC`,
+		SELECT bans.banned_at, bans.user_id, u.display_name, u.slug, m.id, m.display_name, m.slug
+		FROM channels c`+then(s.Store)+`bans`+byIndex(s.Store, "ban_channel_id_banned_at_user_id")+
+		then(s.Store)+`users u ON u.id = bans.user_id`+then(s.Store)+`users m ON m.id = bans.moderator_id
+		WHERE c.id = ? AND bans.channel_id = c.id AND `+where+`
+		ORDER BY bans.banned_at DESC, bans.user_id DESC`+store.Limit(limit),
 		append([]any{channelID}, args...),
 		func(r *store.Row) error {
 			b := banned{timePlace: timePlace{r.Instant(), r.ID()}}

@@ -25,7 +25,7 @@ func (r *recorder) of(t *testing.T, table string) storetest.Statement {
 	t.Helper()
 	sent := r.Sent()
 	for n := len(sent) - 1; n >= 0; n-- {
-		if strings.Contains(sent[n].Text, "FROM "+table) {
+		if strings.Contains(sent[n].Text, "FROM "+table) || strings.Contains(sent[n].Text, "_JOIN "+table) || strings.Contains(sent[n].Text, "CROSS JOIN "+table) {
 			return sent[n]
 		}
 	}

@@ -35,6 +35,24 @@ func byIndex(s *store.Store, index string) string {
 	return " FORCE INDEX (" + index + ")"
 }
 
+// byKey is byIndex with the primary key of a table.
+func byKey(s *store.Store, table string) string {
+	if s.IsEmbedded() {
+		return byIndex(s, "sqlite_autoindex_"+table+"_1")
+	}
+	return byIndex(s, "PRIMARY")
+}
+
+// then joins the table that follows to those before it, in this order whatever the
+// statistics say: a page is read along the index of its list, each row with what
+// belongs to it, and ends with the last row. No rows are kept for sorting.
+func then(s *store.Store) string {
+	if s.IsEmbedded() {
+		return " CROSS JOIN "
+	}
+	return " STRAIGHT_JOIN "
+}
+
 // cut takes the rows of a page from up to limit+1 rows that were read, and makes
 // the cursor for the next page from the last row's place. There is one exactly
 // if the row beyond the page is there.

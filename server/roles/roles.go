@@ -39,8 +39,8 @@ func List(ctx context.Context, s *store.Store, channelID uid.ID, r Role, most in
 	var users []*moderatov1.UserSummary
 	err := s.Each(ctx, `
 		SELECT u.id, u.display_name, u.slug, u.avatar_url
-		FROM roles r JOIN users u ON u.id = r.user_id
-		WHERE r.channel_id = `+ThisChannel+` AND r.role = ? ORDER BY r.created_at, r.user_id`+store.Limit(most+1),
+		FROM channels c JOIN roles r ON r.channel_id = c.id JOIN users u ON u.id = r.user_id
+		WHERE c.id = ? AND r.role = ? ORDER BY r.created_at, r.user_id`+store.Limit(most+1),
 		[]any{channelID, r.Name},
 		func(r *store.Row) error {
 			users = append(users, &moderatov1.UserSummary{Id: r.ID().String(), DisplayName: r.Text(), Slug: r.Text(), AvatarUrl: r.Text()})
@@ -56,11 +56,6 @@ func List(ctx context.Context, s *store.Store, channelID uid.ID, r Role, most in
 	}
 	return users, nil
 }
-
-// ThisChannel is an expression for a channel's id, and NULL if there is no such
-// channel: a list that compares with it has rows only of a channel that is there.
-// One that has none asks CheckChannel.
-const ThisChannel = "(SELECT id FROM channels WHERE id = ?)"
 
 // CheckChannel answers CHANNEL_NOT_FOUND unless there is a channel with this id.
 // Rows of a channel are no sign of it: those of one that was deleted go later.
