@@ -9,48 +9,24 @@ import (
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/fault"
-	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/store"
-	"github.com/moderato-live/moderato/server/uid"
 )
 
-// counters are a channel's numbers at one instant.
-type counters struct {
-	followers, subscribers, viewers  int64
-	newFollowers, newSubscribers     int64
-	isLive                           bool
-	liveStartedAt                    *instant.Instant
-	lapsedSubscribers, newLapsedOnes int64
+// lapsedSubscriptions is a query for how many of the subscriptions that a channel
+// c counts have lapsed without the sweeper having taken them off: those few are
+// found on their index.
+func (s *Service) lapsedSubscriptions() (query string, args []any) {
+	now, args := s.Store.Clock.Expression()
+	return "SELECT COUNT(*) FROM subscriptions s WHERE s.channel_id = c.id AND s.is_active = ? AND s.expires_at <= " + now,
+		append([]any{true}, args...)
 }
 
-// readCounters reads the channel's row, and how many of the subscriptions that
-// it counts have lapsed without the sweeper having taken them off: those few are
-// found on their index.
-func (s *Service) readCounters(ctx context.Context, id uid.ID) (*counters, error) {
-	var c counters
-	now, nowArgs := s.Store.Clock.Expression()
-	args := append([]any{true}, nowArgs...)
-	args = append(append(append(args, true), nowArgs...), id)
-	err := s.Store.One(ctx, `
-		SELECT c.follower_count, c.subscriber_count, c.viewer_count, c.new_follower_count, c.new_subscriber_count,
-			c.is_live, c.live_started_at,
-			(SELECT COUNT(*) FROM subscriptions s WHERE s.channel_id = c.id AND s.is_active = ? AND s.expires_at <= `+now+`),
-			(SELECT COUNT(*) FROM subscriptions s WHERE s.channel_id = c.id AND s.is_active = ? AND s.expires_at <= `+now+`
-				AND s.subscribed_at >= c.live_started_at)
-		FROM channels c WHERE c.id = ?`,
-		args,
-		func(r *store.Row) {
-			c = counters{
-				followers: r.Int(), subscribers: r.Int(), viewers: r.Int(), newFollowers: r.Int(), newSubscribers: r.Int(),
-				isLive: r.Bool(), liveStartedAt: r.OptionalInstant(), lapsedSubscribers: r.Int(), newLapsedOnes: r.Int(),
-			}
-		})
+// classify is the error of a query for a channel's row.
+func (s *Service) classify(err error) error {
 	if errors.Is(err, store.ErrNoRows) {
-		return nil, fault.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND)
+		return fault.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND)
 	}
-	c.subscribers -= c.lapsedSubscribers
-	c.newSubscribers -= c.newLapsedOnes
-	return &c, s.Store.Classify(err)
+	return s.Store.Classify(err)
 }
 
 // GetStats answers the counters of the authorized channel.
@@ -59,15 +35,13 @@ func (s *Service) GetStats(ctx context.Context, req *moderatov1.GetStatsRequest)
 	if err != nil {
 		return nil, err
 	}
-	c, err := s.readCounters(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	return &moderatov1.GetStatsResponse{
-		FollowerCount:   c.followers,
-		SubscriberCount: c.subscribers,
-		ViewerCount:     c.viewers,
-	}, nil
+	var result moderatov1.GetStatsResponse
+	lapsed, args := s.lapsedSubscriptions()
+	err = s.Store.One(ctx, "SELECT c.follower_count, c.subscriber_count - ("+lapsed+"), c.viewer_count FROM channels c WHERE c.id = ?",
+		append(args, id), func(r *store.Row) {
+			result.FollowerCount, result.SubscriberCount, result.ViewerCount = r.Int(), r.Int(), r.Int()
+		})
+	return &result, s.classify(err)
 }
 
 // GetLiveStats answers the counters of the authorized channel's live stream.
@@ -76,17 +50,20 @@ func (s *Service) GetLiveStats(ctx context.Context, req *moderatov1.GetLiveStats
 	if err != nil {
 		return nil, err
 	}
-	c, err := s.readCounters(ctx, id)
-	if err != nil || !c.isLive {
-		return &moderatov1.GetLiveStatsResponse{}, err
-	}
-	return &moderatov1.GetLiveStatsResponse{
-		StartedAt:          c.liveStartedAt.Proto(),
-		IsLive:             true,
-		NewFollowerCount:   c.newFollowers,
-		NewSubscriberCount: c.newSubscribers,
-		ViewerCount:        c.viewers,
-	}, nil
+	var result moderatov1.GetLiveStatsResponse
+	lapsed, args := s.lapsedSubscriptions()
+	err = s.Store.One(ctx, `
+		SELECT c.is_live, c.live_started_at, c.new_follower_count, c.new_subscriber_count - (`+lapsed+` AND s.subscribed_at >= c.live_started_at), c.viewer_count
+		FROM channels c WHERE c.id = ?`,
+		append(args, id), func(r *store.Row) {
+			isLive, startedAt := r.Bool(), r.OptionalInstant()
+			if !isLive {
+				return
+			}
+			result.IsLive, result.StartedAt = true, startedAt.Proto()
+			result.NewFollowerCount, result.NewSubscriberCount, result.ViewerCount = r.Int(), r.Int(), r.Int()
+		})
+	return &result, s.classify(err)
 }
 
 // When GetStreamInfo was deprecated (RFC 9745: 2026-11-01), and what takes its

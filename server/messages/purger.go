@@ -15,7 +15,12 @@ import (
 const (
 	// PurgeInterval is how often to purge.
 	PurgeInterval = time.Second
-	purgeBatch    = 500
+	purgeBatch    = 200
+	// After each batch the purger rests this many times longer than it took, so
+	// that bans and everything else meet a database that is mostly free: nobody
+	// waits for what is hidden already.
+	restFactor = 4
+	maxRest    = time.Second
 	// claimTime is how long another server leaves a claimed user alone: longer
 	// than a batch takes, so that one that dies is soon replaced.
 	claimTime = 30 * time.Second
@@ -60,6 +65,7 @@ func (p *Purger) purgeUser(ctx context.Context, g *ent.MessageGeneration, now in
 	for {
 		next := now.Add(claimTime)
 		var removed, claimed int
+		began := time.Now()
 		err := p.Store.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
 			var err error
 			if claimed, err = reschedule(ctx, tx, g, claim, &next); err != nil || claimed == 0 {
@@ -73,12 +79,24 @@ func (p *Purger) purgeUser(ctx context.Context, g *ent.MessageGeneration, now in
 		}
 		claim = next
 		if removed == purgeBatch {
+			if err := rest(ctx, time.Since(began)); err != nil {
+				return err
+			}
 			if now, err = p.Store.Clock.Now(ctx, p.Store.Read); err != nil {
 				return err
 			}
 			continue
 		}
 		return p.finish(ctx, g, claim, now)
+	}
+}
+
+func rest(ctx context.Context, worked time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(min(restFactor*worked, maxRest)):
+		return nil
 	}
 }
 
