@@ -57,6 +57,20 @@ vuln: ## Look for known vulnerabilities in what is called; asks vuln.go.dev.
 fuzz: ## Fuzz every parser for FUZZTIME each (20s when not given).
 	tools/fuzz $(FUZZTIME)
 
+.PHONY: bench
+bench: ## Measure against the floors; keeps its data in bench/.data. ARGS='-only followers' for less.
+	tools/install-bench-tools
+	go run ./bench $(ARGS)
+
+.PHONY: bench-large
+bench-large: ## The same with 10 million rows: takes an hour and 20 GB the first time.
+	tools/install-bench-tools
+	go run ./bench -large $(ARGS)
+
+.PHONY: microbench
+microbench: ## Benchmark JSON, cursors, tokens and queries, six times each, for benchstat.
+	go test -run '^$$' -bench . -benchmem -count 6 ./server/jsonapi ./server/store ./server/auth ./gateway
+
 .PHONY: migration
 migration: ## Propose migrations for a changed ent/schema: make migration NAME=add_followers
 	@test -n "$(NAME)" || { echo 'say what it does: make migration NAME=add_followers'; exit 1; }

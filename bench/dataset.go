@@ -15,8 +15,9 @@ import (
 // numbers, and the same ids in every store.
 type dataset struct {
 	name string
-	// users of which each has a channel; their categories take turns.
-	channels, categories int
+	// channels are those of the first users; their categories take turns. users 0:
+	// nobody else.
+	users, channels, categories int
 	// followed are the first channels, each with followers of its own number.
 	followed, followers int
 	// moderators is how many each followed channel has.

@@ -79,7 +79,7 @@ func (b *bench) fill(ctx context.Context, store string, d *dataset) error {
 				"n", f.text("'Category '", "n"), f.text("'category-'", "n"), f.text("'https://img.example.com/'", "n", "'.png'"))
 		},
 		func() error {
-			return f.insert(ctx, "users (id, username, slug, display_name, avatar_url, created_at)", 0, last,
+			return f.insert(ctx, "users (id, username, slug, display_name, avatar_url, created_at)", 0, max(d.users, d.channels)-1,
 				f.id("n"), f.text("'user'", "n"), f.text("'user'", "n"), f.text("'User '", "n"), f.text("'https://img.example.com/'", "n", "'.png'"), liveSince)
 		},
 		func() error {

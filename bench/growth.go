@@ -115,6 +115,9 @@ func (b *bench) growth(ctx context.Context, store string) error {
 	if err != nil {
 		return err
 	}
+	if err := b.plotDepth(big, store, many.followers); err != nil {
+		return err
+	}
 	const calls = 1000
 	r := row{Store: store, Face: "gRPC", Connections: 1, Target: 1.2}
 	at := 0
@@ -132,9 +135,44 @@ func (b *bench) growth(ctx context.Context, store string) error {
 	if err := b.report(compared(r, base, other), err); err != nil {
 		return err
 	}
+	firstOfFew, firstOfMany := base, other
 	base, other, err = timing(calls, small.count, big.count)
+	b.plotSize(store, few, firstOfFew, base)
+	b.plotSize(store, many, firstOfMany, other)
 	r.What = fmt.Sprintf("channels: count and one row of %s against %s", thousands(many.channels-1), thousands(few.channels-1))
 	return b.report(compared(r, base, other), err)
+}
+
+// plotDepth times pages of followers further and further into the list.
+func (b *bench) plotDepth(g *grown, store string, followers int) error {
+	const most, size, calls = 100, 20, 200
+	cursor, read := "", 0
+	for _, page := range []int{1, 10, 100, 1000, 10_000, pagesOfDeep} {
+		for ; read+most <= (page-1)*size; read += most {
+			res, err := g.followers(cursor, most)
+			if err != nil {
+				return err
+			}
+			cursor = res.GetPagination().GetCursor()
+		}
+		ask := func() error { _, err := g.followers(cursor, size); return err }
+		took, again, err := timing(calls, ask, ask)
+		if err != nil {
+			return err
+		}
+		b.addPoint(plot{
+			File: "followers-by-page.svg", Axis: "page", Title: "A page of 20 of " + thousands(followers) + " followers, by how far into the list",
+		}, store, point{page, (took + again) / 2})
+	}
+	return nil
+}
+
+// plotSize adds the first page and the count of a data set.
+func (b *bench) plotSize(store string, d *dataset, page, count time.Duration) {
+	b.addPoint(plot{File: "followers-by-size.svg", Axis: "followers", Title: "The first page of 20 followers, by how many there are"},
+		store, point{d.followers, page})
+	b.addPoint(plot{File: "count-by-size.svg", Axis: "channels", Title: "One channel of a category and how many it has, by how many there are"},
+		store, point{d.channels - 1, count})
 }
 
 // thousands writes a number with commas.

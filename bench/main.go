@@ -32,12 +32,13 @@ type bench struct {
 	mariadb *mariadb
 	running []*server
 	rows    []row
+	plots   map[string]*plot // by file
 	start   time.Time
 	machine string // what it was measured on
 }
 
 func main() {
-	b := &bench{start: time.Now()}
+	b := &bench{start: time.Now(), plots: map[string]*plot{}}
 	var only, stores, write string
 	flag.StringVar(&b.dir, "dir", "bench/.data", "where data sets are kept between runs")
 	flag.BoolVar(&b.large, "large", false, "add the rows with 10 million rows")
@@ -53,7 +54,7 @@ func main() {
 	defer stop()
 	err := b.run(ctx, strings.Split(stores, ","))
 	if err == nil && write != "" {
-		err = b.writePage(ctx, write)
+		err = b.writePage(write)
 	}
 	b.close()
 	if err != nil {
@@ -66,8 +67,12 @@ func (b *bench) run(ctx context.Context, stores []string) error {
 	if err := b.prepare(ctx, stores); err != nil {
 		return err
 	}
+	var err error
+	if b.machine, err = b.describe(ctx); err != nil {
+		return err
+	}
 	for _, store := range stores {
-		for _, measure := range []func(context.Context, string) error{b.reads, b.writes, b.growth, b.raid} {
+		for _, measure := range []func(context.Context, string) error{b.reads, b.writes, b.growth, b.raid, b.importFollows} {
 			if err := errors.Join(ctx.Err(), measure(ctx, store)); err != nil {
 				return err
 			}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/activity"
+	entchannel "github.com/moderato-live/moderato/ent/channel"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	"github.com/moderato-live/moderato/server/fault"
 	"github.com/moderato-live/moderato/server/instant"
@@ -111,7 +112,7 @@ func (p putter) addActivity(ctx context.Context, channel *ent.Channel, a *ent.Ac
 	if err != nil {
 		return nil, err
 	}
-	return row, p.Channel.UpdateOneID(channel.ID).SetActivityNumber(number).Exec(ctx)
+	return row, p.Channel.Update().Where(entchannel.ID(channel.ID)).SetActivityNumber(number).Exec(ctx)
 }
 
 // occurrence is something a user did in a channel, that its dashboard lists.

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// series is how long something takes, by how much there is of something.
+type series struct {
+	Store  string
+	Points []point
+}
+
+type point struct {
+	X    int
+	Took time.Duration
+}
+
+// plot is a picture of some series over the same axis.
+type plot struct {
+	File, Title, Axis string
+	Series            []series
+}
+
+// addPoint adds a point to the plot with a file's name.
+func (b *bench) addPoint(p plot, store string, at point) {
+	known := b.plots[p.File]
+	if known == nil {
+		known = &p
+		b.plots[p.File] = known
+	}
+	for i := range known.Series {
+		if known.Series[i].Store == store {
+			known.Series[i].Points = append(known.Series[i].Points, at)
+			return
+		}
+	}
+	known.Series = append(known.Series, series{store, []point{at}})
+}
+
+// The picture's measures.
+const (
+	plotWidth, plotHeight = 640, 320
+	plotLeft, plotBottom  = 70, 50
+	plotTop, plotRight    = 40, 20
+)
+
+var plotColors = []string{"#1f77b4", "#d62728"}
+
+// svg draws the plot: x by powers of ten, y from 0.
+func (p *plot) svg() string {
+	most, first, last := time.Duration(0), math.MaxInt, 1
+	for _, s := range p.Series {
+		for _, at := range s.Points {
+			most, first, last = max(most, at.Took), min(first, at.X), max(last, at.X)
+		}
+	}
+	x := func(n int) float64 {
+		span := math.Log10(float64(last)) - math.Log10(float64(first))
+		return plotLeft + (plotWidth-plotLeft-plotRight)*(math.Log10(float64(n))-math.Log10(float64(first)))/max(span, 1e-9)
+	}
+	top := float64(most) * 1.25
+	y := func(d time.Duration) float64 {
+		return plotHeight - plotBottom - (plotHeight-plotBottom-plotTop)*float64(d)/top
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="sans-serif" font-size="12">`, plotWidth, plotHeight)
+	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" fill="white"/><text x="%d" y="22" font-size="14">%s</text>`, plotLeft, p.Title)
+	for i := range 5 {
+		d := time.Duration(top * float64(i) / 4)
+		fmt.Fprintf(&b, `<path d="M%d %.1fH%d" stroke="#ddd"/><text x="%d" y="%.1f" text-anchor="end">%s</text>`,
+			plotLeft, y(d), plotWidth-plotRight, plotLeft-6, y(d)+4, short(d))
+	}
+	fmt.Fprintf(&b, `<text x="%d" y="%d" text-anchor="middle">%s</text>`, (plotLeft+plotWidth)/2, plotHeight-8, p.Axis)
+	for i, s := range p.Series {
+		var path []string
+		for _, at := range s.Points {
+			path = append(path, fmt.Sprintf("%.1f %.1f", x(at.X), y(at.Took)))
+			fmt.Fprintf(&b, `<circle cx="%.1f" cy="%.1f" r="3" fill="%s"/>`, x(at.X), y(at.Took), plotColors[i%len(plotColors)])
+			fmt.Fprintf(&b, `<text x="%.1f" y="%d" text-anchor="middle">%s</text>`, x(at.X), plotHeight-plotBottom+18, thousands(at.X))
+		}
+		fmt.Fprintf(&b, `<polyline points="%s" fill="none" stroke="%s"/>`, strings.Join(path, " "), plotColors[i%len(plotColors)])
+		fmt.Fprintf(&b, `<text x="%d" y="%d" fill="%s" text-anchor="end">%s</text>`, plotWidth-plotRight, 22+16*i, plotColors[i%len(plotColors)], s.Store)
+	}
+	b.WriteString("</svg>\n")
+	return b.String()
+}
+
+// writePlots writes the plots into a directory.
+func (b *bench) writePlots(dir string) error {
+	for _, p := range b.plots {
+		if err := os.WriteFile(filepath.Join(dir, p.File), []byte(p.svg()), 0o644); err != nil { //nolint:gosec // a page
+			return err
+		}
+	}
+	return nil
+}
