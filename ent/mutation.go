@@ -7804,6 +7804,8 @@ type EventSequencerMutation struct {
 	addlast_position    *int64
 	trimmed_position    *int64
 	addtrimmed_position *int64
+	rewrites            *int64
+	addrewrites         *int64
 	clearedFields       map[string]struct{}
 	done                bool
 	oldValue            func(context.Context) (*EventSequencer, error)
@@ -8138,6 +8140,62 @@ func (m *EventSequencerMutation) ResetTrimmedPosition() {
 	m.addtrimmed_position = nil
 }
 
+// SetRewrites sets the "rewrites" field.
+func (m *EventSequencerMutation) SetRewrites(i int64) {
+	m.rewrites = &i
+	m.addrewrites = nil
+}
+
+// Rewrites returns the value of the "rewrites" field in the mutation.
+func (m *EventSequencerMutation) Rewrites() (r int64, exists bool) {
+	v := m.rewrites
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRewrites returns the old "rewrites" field's value of the EventSequencer entity.
+// If the EventSequencer object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *EventSequencerMutation) OldRewrites(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRewrites is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRewrites requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRewrites: %w", err)
+	}
+	return oldValue.Rewrites, nil
+}
+
+// AddRewrites adds i to the "rewrites" field.
+func (m *EventSequencerMutation) AddRewrites(i int64) {
+	if m.addrewrites != nil {
+		*m.addrewrites += i
+	} else {
+		m.addrewrites = &i
+	}
+}
+
+// AddedRewrites returns the value that was added to the "rewrites" field in this mutation.
+func (m *EventSequencerMutation) AddedRewrites() (r int64, exists bool) {
+	v := m.addrewrites
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetRewrites resets all changes to the "rewrites" field.
+func (m *EventSequencerMutation) ResetRewrites() {
+	m.rewrites = nil
+	m.addrewrites = nil
+}
+
 // Where appends a list predicates to the EventSequencerMutation builder.
 func (m *EventSequencerMutation) Where(ps ...predicate.EventSequencer) {
 	m.predicates = append(m.predicates, ps...)
@@ -8172,7 +8230,7 @@ func (m *EventSequencerMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *EventSequencerMutation) Fields() []string {
-	fields := make([]string, 0, 4)
+	fields := make([]string, 0, 5)
 	if m.epoch != nil {
 		fields = append(fields, eventsequencer.FieldEpoch)
 	}
@@ -8184,6 +8242,9 @@ func (m *EventSequencerMutation) Fields() []string {
 	}
 	if m.trimmed_position != nil {
 		fields = append(fields, eventsequencer.FieldTrimmedPosition)
+	}
+	if m.rewrites != nil {
+		fields = append(fields, eventsequencer.FieldRewrites)
 	}
 	return fields
 }
@@ -8201,6 +8262,8 @@ func (m *EventSequencerMutation) Field(name string) (ent.Value, bool) {
 		return m.LastPosition()
 	case eventsequencer.FieldTrimmedPosition:
 		return m.TrimmedPosition()
+	case eventsequencer.FieldRewrites:
+		return m.Rewrites()
 	}
 	return nil, false
 }
@@ -8218,6 +8281,8 @@ func (m *EventSequencerMutation) OldField(ctx context.Context, name string) (ent
 		return m.OldLastPosition(ctx)
 	case eventsequencer.FieldTrimmedPosition:
 		return m.OldTrimmedPosition(ctx)
+	case eventsequencer.FieldRewrites:
+		return m.OldRewrites(ctx)
 	}
 	return nil, fmt.Errorf("unknown EventSequencer field %s", name)
 }
@@ -8255,6 +8320,13 @@ func (m *EventSequencerMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetTrimmedPosition(v)
 		return nil
+	case eventsequencer.FieldRewrites:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRewrites(v)
+		return nil
 	}
 	return fmt.Errorf("unknown EventSequencer field %s", name)
 }
@@ -8275,6 +8347,9 @@ func (m *EventSequencerMutation) AddedFields() []string {
 	if m.addtrimmed_position != nil {
 		fields = append(fields, eventsequencer.FieldTrimmedPosition)
 	}
+	if m.addrewrites != nil {
+		fields = append(fields, eventsequencer.FieldRewrites)
+	}
 	return fields
 }
 
@@ -8291,6 +8366,8 @@ func (m *EventSequencerMutation) AddedField(name string) (ent.Value, bool) {
 		return m.AddedLastPosition()
 	case eventsequencer.FieldTrimmedPosition:
 		return m.AddedTrimmedPosition()
+	case eventsequencer.FieldRewrites:
+		return m.AddedRewrites()
 	}
 	return nil, false
 }
@@ -8327,6 +8404,13 @@ func (m *EventSequencerMutation) AddField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.AddTrimmedPosition(v)
+		return nil
+	case eventsequencer.FieldRewrites:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddRewrites(v)
 		return nil
 	}
 	return fmt.Errorf("unknown EventSequencer numeric field %s", name)
@@ -8366,6 +8450,9 @@ func (m *EventSequencerMutation) ResetField(name string) error {
 		return nil
 	case eventsequencer.FieldTrimmedPosition:
 		m.ResetTrimmedPosition()
+		return nil
+	case eventsequencer.FieldRewrites:
+		m.ResetRewrites()
 		return nil
 	}
 	return fmt.Errorf("unknown EventSequencer field %s", name)

@@ -309,6 +309,7 @@ var (
 		{Name: "expires_at", Type: field.TypeInt64},
 		{Name: "last_position", Type: field.TypeInt64},
 		{Name: "trimmed_position", Type: field.TypeInt64},
+		{Name: "rewrites", Type: field.TypeInt64, Default: 0},
 	}
 	// EventSequencersTable holds the schema information for the "event_sequencers" table.
 	EventSequencersTable = &schema.Table{

@@ -57,7 +57,7 @@ func (c *eventsTail) Run(ctx context.Context, s *streams) error {
 	for {
 		page, err := from.Next(ctx, nil)
 		for _, e := range page {
-			if !wants(e) {
+			if e.IsGone || !wants(e) {
 				continue
 			}
 			if err := printEvent(s.out, c.JSON, events.Cursor(e.Position), events.JSON(e.Told)); err != nil {

@@ -135,6 +135,7 @@ func (s *Service) tell(ctx context.Context, stream grpc.ServerStreamingServer[mo
 	heartbeat := time.NewTimer(s.Heartbeat)
 	defer heartbeat.Stop()
 	for {
+		at := from.Position()
 		page, err := from.Next(ctx, heartbeat.C)
 		if err != nil {
 			return err
@@ -144,7 +145,12 @@ func (s *Service) tell(ctx context.Context, stream grpc.ServerStreamingServer[mo
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			if !want.has(e) || !who.mayHear(e.ChannelID) {
+			if from.IsOutdated() {
+				from.GoBack(at)
+				break
+			}
+			at = e.Position
+			if e.IsGone || !want.has(e) || !who.mayHear(e.ChannelID) {
 				continue
 			}
 			if err := stream.Send(&moderatov1.WatchEventsResponse{Cursor: Cursor(e.Position), Event: e.Told}); err != nil {

@@ -118,6 +118,7 @@ func TestInterruptedMigrationGoesOn(t *testing.T) {
 			dropIndex,
 			"ALTER TABLE webhooks DROP COLUMN paused_until",
 			"DROP TABLE event_sinks",
+			"ALTER TABLE event_sequencers DROP COLUMN rewrites",
 			"DELETE FROM goose_db_version WHERE version_id >= 50",
 		} {
 			if _, err := s.DB().Exec(statement); err != nil {
