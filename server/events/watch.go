@@ -115,7 +115,7 @@ func (s *Service) WatchEvents(req *moderatov1.WatchEventsRequest, stream grpc.Se
 		case <-who.over:
 			cancel(who.err())
 		case <-s.Stopping:
-			cancel(errStopping)
+			cancel(fault.ErrStopping)
 		case <-ctx.Done():
 		}
 	}()
@@ -192,8 +192,11 @@ func told(err error) error {
 		return fault.New(moderatov1.Reason_REASON_WATCHER_TOO_SLOW)
 	case errors.Is(err, ErrTrimmed):
 		return fault.New(moderatov1.Reason_REASON_CURSOR_INVALID)
-	case errors.Is(err, errStopping):
-		return &fault.Error{Reason: moderatov1.Reason_REASON_UNAVAILABLE, RetryAfter: time.Second}
+	case errors.Is(err, fault.ErrStopping):
+		return &fault.Error{
+			Reason: moderatov1.Reason_REASON_UNAVAILABLE, RetryAfter: time.Second, Cause: err,
+			Message: "The server stops. Connect again, and go on from the last id or cursor.",
+		}
 	}
 	return err
 }

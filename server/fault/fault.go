@@ -31,6 +31,10 @@ const (
 	AcceptedTokens = "acceptedTokens"
 )
 
+// ErrStopping is the cause of an error with which a stream ends because the server
+// does: in order, and so no fault.
+var ErrStopping = errors.New("the server stops")
+
 // Violation says what is wrong with one field, named as the client wrote it.
 type Violation struct {
 	Field       string `json:"field"`
