@@ -324,8 +324,12 @@ func init() {
 	webhookdeliveryDescAttempts := webhookdeliveryFields[8].Descriptor()
 	// webhookdelivery.DefaultAttempts holds the default value on creation for the attempts field.
 	webhookdelivery.DefaultAttempts = webhookdeliveryDescAttempts.Default.(int32)
+	// webhookdeliveryDescTries is the schema descriptor for tries field.
+	webhookdeliveryDescTries := webhookdeliveryFields[9].Descriptor()
+	// webhookdelivery.DefaultTries holds the default value on creation for the tries field.
+	webhookdelivery.DefaultTries = webhookdeliveryDescTries.Default.(int32)
 	// webhookdeliveryDescLastError is the schema descriptor for last_error field.
-	webhookdeliveryDescLastError := webhookdeliveryFields[10].Descriptor()
+	webhookdeliveryDescLastError := webhookdeliveryFields[11].Descriptor()
 	// webhookdelivery.DefaultLastError holds the default value on creation for the last_error field.
 	webhookdelivery.DefaultLastError = webhookdeliveryDescLastError.Default.(string)
 	// webhookdelivery.LastErrorValidator is a validator for the "last_error" field. It is called by the builders before save.

@@ -119,6 +119,8 @@ func TestInterruptedMigrationGoesOn(t *testing.T) {
 			"ALTER TABLE webhooks DROP COLUMN paused_until",
 			"DROP TABLE event_sinks",
 			"ALTER TABLE event_sequencers DROP COLUMN rewrites",
+			"ALTER TABLE webhook_deliveries DROP COLUMN tries",
+			"ALTER TABLE webhook_deliveries DROP COLUMN delivered_at",
 			"DELETE FROM goose_db_version WHERE version_id >= 50",
 		} {
 			if _, err := s.DB().Exec(statement); err != nil {

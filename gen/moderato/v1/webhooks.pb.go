@@ -821,7 +821,7 @@ type WebhookDelivery struct {
 	Type string `protobuf:"bytes,3,opt,name=type" json:"type,omitempty"`
 	// `pending`, `delivered` or `failed`.
 	Status string `protobuf:"bytes,4,opt,name=status" json:"status,omitempty"`
-	// How many attempts were made.
+	// How many attempts were made in all, redeliveries among them.
 	Attempts int32 `protobuf:"varint,5,opt,name=attempts" json:"attempts,omitempty"`
 	// The HTTP status of the last answer; null when there was none.
 	LastStatus *int32 `protobuf:"varint,6,opt,name=last_status,json=lastStatus" json:"last_status,omitempty"`
@@ -831,7 +831,8 @@ type WebhookDelivery struct {
 	// the channel waits and the receiver did not ask for a pause: UTC, milliseconds;
 	// null unless pending.
 	NextAttemptAt *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=next_attempt_at,json=nextAttemptAt" json:"next_attempt_at,omitempty"`
-	// When it was delivered: UTC, milliseconds; null unless it was.
+	// When it was delivered last: UTC, milliseconds; null when it never was. It
+	// stays while it is sent once more, and when that fails.
 	DeliveredAt   *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=delivered_at,json=deliveredAt" json:"delivered_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

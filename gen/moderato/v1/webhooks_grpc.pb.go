@@ -95,8 +95,9 @@ type WebhooksServiceClient interface {
 	ListWebhookDeliveries(ctx context.Context, in *ListWebhookDeliveriesRequest, opts ...grpc.CallOption) (*ListWebhookDeliveriesResponse, error)
 	// RedeliverWebhookEvent has an event sent once more, at once and outside the
 	// order; the events that wait do not wait for it. It is tried like any other
-	// delivery, but when it is given up the webhook goes on. A delivery that is
-	// pending stays as it is, and is tried now.
+	// delivery, but when it is given up the webhook goes on, and what was delivered
+	// before stays `delivered`. A delivery that is pending stays as it is, and is
+	// tried now.
 	//
 	// No such webhook: WEBHOOK_NOT_FOUND; it is disabled: WEBHOOK_DISABLED; an event
 	// that is no longer kept, or not of the webhook's channel and types:
@@ -249,8 +250,9 @@ type WebhooksServiceServer interface {
 	ListWebhookDeliveries(context.Context, *ListWebhookDeliveriesRequest) (*ListWebhookDeliveriesResponse, error)
 	// RedeliverWebhookEvent has an event sent once more, at once and outside the
 	// order; the events that wait do not wait for it. It is tried like any other
-	// delivery, but when it is given up the webhook goes on. A delivery that is
-	// pending stays as it is, and is tried now.
+	// delivery, but when it is given up the webhook goes on, and what was delivered
+	// before stays `delivered`. A delivery that is pending stays as it is, and is
+	// tried now.
 	//
 	// No such webhook: WEBHOOK_NOT_FOUND; it is disabled: WEBHOOK_DISABLED; an event
 	// that is no longer kept, or not of the webhook's channel and types:
