@@ -61,8 +61,11 @@ func (c *load) Run(ctx context.Context, s *streams) error {
 	if err != nil {
 		var line *platform.LineError
 		if errors.As(err, &line) {
-			err = fmt.Errorf("%s: %s; the %d records before its batch are stored, correct the line and run the import again",
-				c.File, strings.TrimSuffix(line.Error(), "."), records)
+			stored := ""
+			if records > 0 {
+				stored = fmt.Sprintf("the %d records before its batch are stored, ", records)
+			}
+			err = fmt.Errorf("%s: %s; %scorrect the line and run the import again", c.File, strings.TrimSuffix(line.Error(), "."), stored)
 		}
 		return err
 	}

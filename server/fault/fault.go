@@ -128,7 +128,11 @@ func (e *Error) Text() string {
 	case len(e.Violations) == 1 && (strings.HasPrefix(e.Violations[0].Description, "is ") || strings.HasPrefix(e.Violations[0].Description, "must ")):
 		return "The request body " + e.Violations[0].Description + "."
 	}
-	return conditions[e.Reason].message
+	text := conditions[e.Reason].message
+	for _, name := range []string{RequiredScope, AcceptedTokens} {
+		text = strings.ReplaceAll(text, "{"+name+"}", strings.ReplaceAll(e.Metadata[name], ",", ", "))
+	}
+	return text
 }
 
 // Of is the fault for any error of a call: what is not one already is the

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/auth"
 	"github.com/moderato-live/moderato/server/servertest"
@@ -189,6 +190,23 @@ func TestWrongArgumentsAreNamed(t *testing.T) {
 	args := servertest.Args{"webhookId": hook.GetId(), "cursor": "x"}
 	if o := both(t, s, s.As(t, servertest.Owner), "GET", path+"/deliveries", args); o.Reason != "CURSOR_INVALID" {
 		t.Errorf("got %+v", o)
+	}
+}
+
+func TestAUserWithoutAChannelIsToldToNameOne(t *testing.T) {
+	s := start(t)
+	s.Load(t, &platformv1.Record{Kind: &platformv1.Record_User{User: &platformv1.UserRecord{Id: servertest.Nobody.String(), Username: "nobody"}}})
+	as := s.As(t, servertest.Nobody)
+	for named, want := range map[string]string{
+		"": "You have no channel of your own; name the channel with channelId.", servertest.Nobody.String(): "There is no channel with this id.",
+	} {
+		posted := s.REST(t, as, "POST", path, fmt.Sprintf(`{"url":%q,"channelId":%q}`, quiet, named))
+		listed := s.REST(t, as, "GET", path+"?channelId="+named, "")
+		for _, r := range []servertest.Response{posted, listed} {
+			if !strings.Contains(r.Body, want) || !strings.Contains(r.Body, `"CHANNEL_NOT_FOUND"`) {
+				t.Errorf("channelId %q: got %s, want %s", named, r.Body, want)
+			}
+		}
 	}
 }
 

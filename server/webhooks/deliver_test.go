@@ -263,6 +263,19 @@ func TestAChannelThatFailsDelaysNoOther(t *testing.T) {
 	})
 }
 
+func TestARefusedConnectionIsToldAsThat(t *testing.T) {
+	each(t, func(t *testing.T, s *servertest.Server) {
+		r := newReceiver(t)
+		create(t, s, s.As(t, servertest.Owner), r.mine())
+		r.Close()
+		retitle(t, s, servertest.Owner, "one")
+		eventually(t, "it fails", func() bool { return only(t, s).GetLastError() != "" })
+		if w := only(t, s); w.GetLastError() != "the receiver refused the connection" {
+			t.Errorf("got %q", w.GetLastError())
+		}
+	})
+}
+
 func TestARedirectIsNotFollowed(t *testing.T) {
 	s := servertest.Start(t, config(storetest.SQLite(t)))
 	s.Load(t, servertest.World()...)
