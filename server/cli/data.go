@@ -20,7 +20,7 @@ import (
 
 type migrate struct{ database }
 
-// Run migrates and tells each step.
+// Run migrates and tells what was done.
 func (c *migrate) Run(ctx context.Context, s *streams) error {
 	if err := store.Migrate(ctx, store.URL(c.DB), newLog(s.err, slog.LevelInfo, "auto")); err != nil {
 		return err

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io/fs"
@@ -102,6 +103,19 @@ func TestDatabaseThatIsBehindIsTold(t *testing.T) {
 			t.Errorf("a database one step behind: %v, want ErrVersion", err)
 		}
 	})
+}
+
+func TestAMigrationIsOneLine(t *testing.T) {
+	url := storetest.SQLite(t)
+	for _, want := range []int{1, 0} { // the second time there is nothing to do
+		var said bytes.Buffer
+		if err := store.Migrate(t.Context(), url, slog.New(slog.NewTextHandler(&said, nil))); err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(said.String(), "\n"); n != want || (n == 1 && !strings.Contains(said.String(), "msg=migrated steps=")) {
+			t.Errorf("it says %q, want %d lines", &said, want)
+		}
+	}
 }
 
 // TestInterruptedMigrationGoesOn stops after some steps, as a kill would, and
