@@ -23,7 +23,8 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// CreateWebhookRequest says what to send where.
+// CreateWebhookRequest says what to send where. Over REST a field that is not one
+// of these is refused, as in every body of this service.
 type CreateWebhookRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The channel: a UUID in either case. Without it a user token names the own
@@ -100,8 +101,8 @@ type CreateWebhookResponse struct {
 	Url string `protobuf:"bytes,3,opt,name=url" json:"url,omitempty"`
 	// The types that are sent; empty for all.
 	Type []string `protobuf:"bytes,4,rep,name=type" json:"type,omitempty"`
-	// The key that deliveries are signed with: `whsec_` and the base64 of 32 random
-	// bytes. It is shown this once.
+	// What deliveries are signed with: `whsec_` and the base64 of the key, which is
+	// 32 random bytes. It is shown this once.
 	Secret string `protobuf:"bytes,5,opt,name=secret" json:"secret,omitempty"`
 	// When the webhook was made: UTC, milliseconds.
 	CreatedAt     *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
