@@ -104,7 +104,7 @@ func TestListenersHearNothingOfWhatIsDeleted(t *testing.T) {
 // slowStream is a stream whose listener takes one message at a time.
 type slowStream struct {
 	grpc.ServerStream
-	ctx      context.Context //nolint:containedctx // as grpc.ServerStream hands it on
+	ctx      context.Context
 	messages chan *moderatov1.WatchEventsResponse
 }
 
