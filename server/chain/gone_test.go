@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/moderato-live/moderato/server/servertest"
@@ -14,8 +15,9 @@ import (
 
 const watchEvents = moderatov1.EventsService_WatchEvents_FullMethodName
 
-// listen opens a stream on each face, which is there when it answers.
-func listen(t *testing.T, s *servertest.Server) (hangUp func()) {
+// listen opens a stream on each face, which is there when it answers. told has what
+// came as Server-Sent Events, when they end.
+func listen(t *testing.T, s *servertest.Server) (hangUp func(), told <-chan string) {
 	t.Helper()
 	as := s.AsService(t)
 	ctx, cancel := context.WithCancel(as.Context())
@@ -32,8 +34,12 @@ func listen(t *testing.T, s *servertest.Server) (hangUp func()) {
 	}
 	hangUp = func() { cancel(); _ = answer.Body.Close() }
 	t.Cleanup(hangUp)
-	go func() { _, _ = io.Copy(io.Discard, answer.Body) }()
-	return hangUp
+	all := make(chan string, 1)
+	go func() {
+		text, _ := io.ReadAll(answer.Body)
+		all <- string(text)
+	}()
+	return hangUp, all
 }
 
 // wantEnds checks that the streams of both faces ended so.
@@ -48,15 +54,19 @@ func wantEnds(t *testing.T, log *lines, level, code string) {
 func TestAListenerWhoHangsUpIsNoFault(t *testing.T) {
 	t.Parallel()
 	s, log := logged(t)
-	listen(t, s)()
+	hangUp, _ := listen(t, s)
+	hangUp()
 	wantEnds(t, log, "INFO", "CANCELED")
 }
 
 func TestAStreamThatEndsWithTheServerIsNoFault(t *testing.T) {
 	t.Parallel()
 	s, log := logged(t)
-	listen(t, s)
+	_, told := listen(t, s)
 	s.Stop(t)
+	if text := <-told; !strings.Contains(text, `"code":"UNAVAILABLE"`) || !strings.Contains(text, "go on from the last id or cursor") {
+		t.Errorf("the listener is told %s", text)
+	}
 	wantEnds(t, log, "INFO", "STOPPING")
 	if found := log.find(t, "level", "ERROR"); len(found) > 0 {
 		t.Errorf("it is logged as our fault: %v", found)
