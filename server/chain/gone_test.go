@@ -8,9 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/moderato-live/moderato/server/servertest"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/servertest"
 )
 
 const watchEvents = moderatov1.EventsService_WatchEvents_FullMethodName
@@ -20,8 +22,14 @@ const watchEvents = moderatov1.EventsService_WatchEvents_FullMethodName
 func listen(t *testing.T, s *servertest.Server) (hangUp func(), told <-chan string) {
 	t.Helper()
 	as := s.AsService(t)
+	// Not that of the server, which ends beside it.
+	conn, err := grpc.NewClient(s.GRPCAddr, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
 	ctx, cancel := context.WithCancel(as.Context())
-	stream, err := moderatov1.NewEventsServiceClient(s.Conn).WatchEvents(ctx, &moderatov1.WatchEventsRequest{})
+	stream, err := moderatov1.NewEventsServiceClient(conn).WatchEvents(ctx, &moderatov1.WatchEventsRequest{})
 	if err == nil {
 		_, err = stream.Recv()
 	}
