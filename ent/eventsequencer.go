@@ -26,7 +26,9 @@ type EventSequencer struct {
 	LastPosition int64 `json:"last_position,omitempty"`
 	// The highest position whose event retention removed: a cursor before it may miss some.
 	TrimmedPosition int64 `json:"trimmed_position,omitempty"`
-	selectValues    sql.SelectValues
+	// How often events that have positions were changed, or removed before their time: what was read before is outdated.
+	Rewrites     int64 `json:"rewrites,omitempty"`
+	selectValues sql.SelectValues
 }
 
 // scanValues returns the types for scanning values from sql.Rows.
@@ -34,7 +36,7 @@ func (*EventSequencer) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
-		case eventsequencer.FieldID, eventsequencer.FieldEpoch, eventsequencer.FieldExpiresAt, eventsequencer.FieldLastPosition, eventsequencer.FieldTrimmedPosition:
+		case eventsequencer.FieldID, eventsequencer.FieldEpoch, eventsequencer.FieldExpiresAt, eventsequencer.FieldLastPosition, eventsequencer.FieldTrimmedPosition, eventsequencer.FieldRewrites:
 			values[i] = new(sql.NullInt64)
 		default:
 			values[i] = new(sql.UnknownType)
@@ -80,6 +82,12 @@ func (_m *EventSequencer) assignValues(columns []string, values []any) error {
 				return fmt.Errorf("unexpected type %T for field trimmed_position", values[i])
 			} else if value.Valid {
 				_m.TrimmedPosition = value.Int64
+			}
+		case eventsequencer.FieldRewrites:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field rewrites", values[i])
+			} else if value.Valid {
+				_m.Rewrites = value.Int64
 			}
 		default:
 			_m.selectValues.Set(columns[i], values[i])
@@ -128,6 +136,9 @@ func (_m *EventSequencer) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("trimmed_position=")
 	builder.WriteString(fmt.Sprintf("%v", _m.TrimmedPosition))
+	builder.WriteString(", ")
+	builder.WriteString("rewrites=")
+	builder.WriteString(fmt.Sprintf("%v", _m.Rewrites))
 	builder.WriteByte(')')
 	return builder.String()
 }

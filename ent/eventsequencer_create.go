@@ -44,6 +44,20 @@ func (_c *EventSequencerCreate) SetTrimmedPosition(v int64) *EventSequencerCreat
 	return _c
 }
 
+// SetRewrites sets the "rewrites" field.
+func (_c *EventSequencerCreate) SetRewrites(v int64) *EventSequencerCreate {
+	_c.mutation.SetRewrites(v)
+	return _c
+}
+
+// SetNillableRewrites sets the "rewrites" field if the given value is not nil.
+func (_c *EventSequencerCreate) SetNillableRewrites(v *int64) *EventSequencerCreate {
+	if v != nil {
+		_c.SetRewrites(*v)
+	}
+	return _c
+}
+
 // SetID sets the "id" field.
 func (_c *EventSequencerCreate) SetID(v int64) *EventSequencerCreate {
 	_c.mutation.SetID(v)
@@ -57,6 +71,7 @@ func (_c *EventSequencerCreate) Mutation() *EventSequencerMutation {
 
 // Save creates the EventSequencer in the database.
 func (_c *EventSequencerCreate) Save(ctx context.Context) (*EventSequencer, error) {
+	_c.defaults()
 	return withHooks(ctx, _c.sqlSave, _c.mutation, _c.hooks)
 }
 
@@ -82,6 +97,14 @@ func (_c *EventSequencerCreate) ExecX(ctx context.Context) {
 	}
 }
 
+// defaults sets the default values of the builder before save.
+func (_c *EventSequencerCreate) defaults() {
+	if _, ok := _c.mutation.Rewrites(); !ok {
+		v := eventsequencer.DefaultRewrites
+		_c.mutation.SetRewrites(v)
+	}
+}
+
 // check runs all checks and user-defined validators on the builder.
 func (_c *EventSequencerCreate) check() error {
 	if _, ok := _c.mutation.Epoch(); !ok {
@@ -95,6 +118,9 @@ func (_c *EventSequencerCreate) check() error {
 	}
 	if _, ok := _c.mutation.TrimmedPosition(); !ok {
 		return &ValidationError{Name: "trimmed_position", err: errors.New(`ent: missing required field "EventSequencer.trimmed_position"`)}
+	}
+	if _, ok := _c.mutation.Rewrites(); !ok {
+		return &ValidationError{Name: "rewrites", err: errors.New(`ent: missing required field "EventSequencer.rewrites"`)}
 	}
 	return nil
 }
@@ -144,6 +170,10 @@ func (_c *EventSequencerCreate) createSpec() (*EventSequencer, *sqlgraph.CreateS
 		_spec.SetField(eventsequencer.FieldTrimmedPosition, field.TypeInt64, value)
 		_node.TrimmedPosition = value
 	}
+	if value, ok := _c.mutation.Rewrites(); ok {
+		_spec.SetField(eventsequencer.FieldRewrites, field.TypeInt64, value)
+		_node.Rewrites = value
+	}
 	return _node, _spec
 }
 
@@ -165,6 +195,7 @@ func (_c *EventSequencerCreateBulk) Save(ctx context.Context) ([]*EventSequencer
 	for i := range _c.builders {
 		func(i int, root context.Context) {
 			builder := _c.builders[i]
+			builder.defaults()
 			var mut Mutator = MutateFunc(func(ctx context.Context, m Mutation) (Value, error) {
 				mutation, ok := m.(*EventSequencerMutation)
 				if !ok {

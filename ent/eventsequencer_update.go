@@ -112,6 +112,27 @@ func (_u *EventSequencerUpdate) AddTrimmedPosition(v int64) *EventSequencerUpdat
 	return _u
 }
 
+// SetRewrites sets the "rewrites" field.
+func (_u *EventSequencerUpdate) SetRewrites(v int64) *EventSequencerUpdate {
+	_u.mutation.ResetRewrites()
+	_u.mutation.SetRewrites(v)
+	return _u
+}
+
+// SetNillableRewrites sets the "rewrites" field if the given value is not nil.
+func (_u *EventSequencerUpdate) SetNillableRewrites(v *int64) *EventSequencerUpdate {
+	if v != nil {
+		_u.SetRewrites(*v)
+	}
+	return _u
+}
+
+// AddRewrites adds value to the "rewrites" field.
+func (_u *EventSequencerUpdate) AddRewrites(v int64) *EventSequencerUpdate {
+	_u.mutation.AddRewrites(v)
+	return _u
+}
+
 // Mutation returns the EventSequencerMutation object of the builder.
 func (_u *EventSequencerUpdate) Mutation() *EventSequencerMutation {
 	return _u.mutation
@@ -176,6 +197,12 @@ func (_u *EventSequencerUpdate) sqlSave(ctx context.Context) (_node int, err err
 	}
 	if value, ok := _u.mutation.AddedTrimmedPosition(); ok {
 		_spec.AddField(eventsequencer.FieldTrimmedPosition, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.Rewrites(); ok {
+		_spec.SetField(eventsequencer.FieldRewrites, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedRewrites(); ok {
+		_spec.AddField(eventsequencer.FieldRewrites, field.TypeInt64, value)
 	}
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
@@ -281,6 +308,27 @@ func (_u *EventSequencerUpdateOne) AddTrimmedPosition(v int64) *EventSequencerUp
 	return _u
 }
 
+// SetRewrites sets the "rewrites" field.
+func (_u *EventSequencerUpdateOne) SetRewrites(v int64) *EventSequencerUpdateOne {
+	_u.mutation.ResetRewrites()
+	_u.mutation.SetRewrites(v)
+	return _u
+}
+
+// SetNillableRewrites sets the "rewrites" field if the given value is not nil.
+func (_u *EventSequencerUpdateOne) SetNillableRewrites(v *int64) *EventSequencerUpdateOne {
+	if v != nil {
+		_u.SetRewrites(*v)
+	}
+	return _u
+}
+
+// AddRewrites adds value to the "rewrites" field.
+func (_u *EventSequencerUpdateOne) AddRewrites(v int64) *EventSequencerUpdateOne {
+	_u.mutation.AddRewrites(v)
+	return _u
+}
+
 // Mutation returns the EventSequencerMutation object of the builder.
 func (_u *EventSequencerUpdateOne) Mutation() *EventSequencerMutation {
 	return _u.mutation
@@ -375,6 +423,12 @@ func (_u *EventSequencerUpdateOne) sqlSave(ctx context.Context) (_node *EventSeq
 	}
 	if value, ok := _u.mutation.AddedTrimmedPosition(); ok {
 		_spec.AddField(eventsequencer.FieldTrimmedPosition, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.Rewrites(); ok {
+		_spec.SetField(eventsequencer.FieldRewrites, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedRewrites(); ok {
+		_spec.AddField(eventsequencer.FieldRewrites, field.TypeInt64, value)
 	}
 	_node = &EventSequencer{config: _u.config}
 	_spec.Assign = _node.assignValues

@@ -7804,6 +7804,8 @@ type EventSequencerMutation struct {
 	addlast_position    *int64
 	trimmed_position    *int64
 	addtrimmed_position *int64
+	rewrites            *int64
+	addrewrites         *int64
 	clearedFields       map[string]struct{}
 	done                bool
 	oldValue            func(context.Context) (*EventSequencer, error)
@@ -8138,6 +8140,62 @@ func (m *EventSequencerMutation) ResetTrimmedPosition() {
 	m.addtrimmed_position = nil
 }
 
+// SetRewrites sets the "rewrites" field.
+func (m *EventSequencerMutation) SetRewrites(i int64) {
+	m.rewrites = &i
+	m.addrewrites = nil
+}
+
+// Rewrites returns the value of the "rewrites" field in the mutation.
+func (m *EventSequencerMutation) Rewrites() (r int64, exists bool) {
+	v := m.rewrites
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRewrites returns the old "rewrites" field's value of the EventSequencer entity.
+// If the EventSequencer object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *EventSequencerMutation) OldRewrites(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRewrites is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRewrites requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRewrites: %w", err)
+	}
+	return oldValue.Rewrites, nil
+}
+
+// AddRewrites adds i to the "rewrites" field.
+func (m *EventSequencerMutation) AddRewrites(i int64) {
+	if m.addrewrites != nil {
+		*m.addrewrites += i
+	} else {
+		m.addrewrites = &i
+	}
+}
+
+// AddedRewrites returns the value that was added to the "rewrites" field in this mutation.
+func (m *EventSequencerMutation) AddedRewrites() (r int64, exists bool) {
+	v := m.addrewrites
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetRewrites resets all changes to the "rewrites" field.
+func (m *EventSequencerMutation) ResetRewrites() {
+	m.rewrites = nil
+	m.addrewrites = nil
+}
+
 // Where appends a list predicates to the EventSequencerMutation builder.
 func (m *EventSequencerMutation) Where(ps ...predicate.EventSequencer) {
 	m.predicates = append(m.predicates, ps...)
@@ -8172,7 +8230,7 @@ func (m *EventSequencerMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *EventSequencerMutation) Fields() []string {
-	fields := make([]string, 0, 4)
+	fields := make([]string, 0, 5)
 	if m.epoch != nil {
 		fields = append(fields, eventsequencer.FieldEpoch)
 	}
@@ -8184,6 +8242,9 @@ func (m *EventSequencerMutation) Fields() []string {
 	}
 	if m.trimmed_position != nil {
 		fields = append(fields, eventsequencer.FieldTrimmedPosition)
+	}
+	if m.rewrites != nil {
+		fields = append(fields, eventsequencer.FieldRewrites)
 	}
 	return fields
 }
@@ -8201,6 +8262,8 @@ func (m *EventSequencerMutation) Field(name string) (ent.Value, bool) {
 		return m.LastPosition()
 	case eventsequencer.FieldTrimmedPosition:
 		return m.TrimmedPosition()
+	case eventsequencer.FieldRewrites:
+		return m.Rewrites()
 	}
 	return nil, false
 }
@@ -8218,6 +8281,8 @@ func (m *EventSequencerMutation) OldField(ctx context.Context, name string) (ent
 		return m.OldLastPosition(ctx)
 	case eventsequencer.FieldTrimmedPosition:
 		return m.OldTrimmedPosition(ctx)
+	case eventsequencer.FieldRewrites:
+		return m.OldRewrites(ctx)
 	}
 	return nil, fmt.Errorf("unknown EventSequencer field %s", name)
 }
@@ -8255,6 +8320,13 @@ func (m *EventSequencerMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetTrimmedPosition(v)
 		return nil
+	case eventsequencer.FieldRewrites:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRewrites(v)
+		return nil
 	}
 	return fmt.Errorf("unknown EventSequencer field %s", name)
 }
@@ -8275,6 +8347,9 @@ func (m *EventSequencerMutation) AddedFields() []string {
 	if m.addtrimmed_position != nil {
 		fields = append(fields, eventsequencer.FieldTrimmedPosition)
 	}
+	if m.addrewrites != nil {
+		fields = append(fields, eventsequencer.FieldRewrites)
+	}
 	return fields
 }
 
@@ -8291,6 +8366,8 @@ func (m *EventSequencerMutation) AddedField(name string) (ent.Value, bool) {
 		return m.AddedLastPosition()
 	case eventsequencer.FieldTrimmedPosition:
 		return m.AddedTrimmedPosition()
+	case eventsequencer.FieldRewrites:
+		return m.AddedRewrites()
 	}
 	return nil, false
 }
@@ -8327,6 +8404,13 @@ func (m *EventSequencerMutation) AddField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.AddTrimmedPosition(v)
+		return nil
+	case eventsequencer.FieldRewrites:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddRewrites(v)
 		return nil
 	}
 	return fmt.Errorf("unknown EventSequencer numeric field %s", name)
@@ -8366,6 +8450,9 @@ func (m *EventSequencerMutation) ResetField(name string) error {
 		return nil
 	case eventsequencer.FieldTrimmedPosition:
 		m.ResetTrimmedPosition()
+		return nil
+	case eventsequencer.FieldRewrites:
+		m.ResetRewrites()
 		return nil
 	}
 	return fmt.Errorf("unknown EventSequencer field %s", name)
@@ -18970,6 +19057,8 @@ type WebhookDeliveryMutation struct {
 	is_repeat           *bool
 	attempts            *int32
 	addattempts         *int32
+	tries               *int32
+	addtries            *int32
 	last_status         *int32
 	addlast_status      *int32
 	last_error          *string
@@ -18977,6 +19066,8 @@ type WebhookDeliveryMutation struct {
 	addfirst_attempt_at *instant.Instant
 	next_attempt_at     *instant.Instant
 	addnext_attempt_at  *instant.Instant
+	delivered_at        *instant.Instant
+	adddelivered_at     *instant.Instant
 	finished_at         *instant.Instant
 	addfinished_at      *instant.Instant
 	clearedFields       map[string]struct{}
@@ -19417,6 +19508,62 @@ func (m *WebhookDeliveryMutation) ResetAttempts() {
 	m.addattempts = nil
 }
 
+// SetTries sets the "tries" field.
+func (m *WebhookDeliveryMutation) SetTries(i int32) {
+	m.tries = &i
+	m.addtries = nil
+}
+
+// Tries returns the value of the "tries" field in the mutation.
+func (m *WebhookDeliveryMutation) Tries() (r int32, exists bool) {
+	v := m.tries
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldTries returns the old "tries" field's value of the WebhookDelivery entity.
+// If the WebhookDelivery object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WebhookDeliveryMutation) OldTries(ctx context.Context) (v int32, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldTries is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldTries requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldTries: %w", err)
+	}
+	return oldValue.Tries, nil
+}
+
+// AddTries adds i to the "tries" field.
+func (m *WebhookDeliveryMutation) AddTries(i int32) {
+	if m.addtries != nil {
+		*m.addtries += i
+	} else {
+		m.addtries = &i
+	}
+}
+
+// AddedTries returns the value that was added to the "tries" field in this mutation.
+func (m *WebhookDeliveryMutation) AddedTries() (r int32, exists bool) {
+	v := m.addtries
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetTries resets all changes to the "tries" field.
+func (m *WebhookDeliveryMutation) ResetTries() {
+	m.tries = nil
+	m.addtries = nil
+}
+
 // SetLastStatus sets the "last_status" field.
 func (m *WebhookDeliveryMutation) SetLastStatus(i int32) {
 	m.last_status = &i
@@ -19649,6 +19796,76 @@ func (m *WebhookDeliveryMutation) ResetNextAttemptAt() {
 	m.addnext_attempt_at = nil
 }
 
+// SetDeliveredAt sets the "delivered_at" field.
+func (m *WebhookDeliveryMutation) SetDeliveredAt(i instant.Instant) {
+	m.delivered_at = &i
+	m.adddelivered_at = nil
+}
+
+// DeliveredAt returns the value of the "delivered_at" field in the mutation.
+func (m *WebhookDeliveryMutation) DeliveredAt() (r instant.Instant, exists bool) {
+	v := m.delivered_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDeliveredAt returns the old "delivered_at" field's value of the WebhookDelivery entity.
+// If the WebhookDelivery object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WebhookDeliveryMutation) OldDeliveredAt(ctx context.Context) (v *instant.Instant, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDeliveredAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDeliveredAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDeliveredAt: %w", err)
+	}
+	return oldValue.DeliveredAt, nil
+}
+
+// AddDeliveredAt adds i to the "delivered_at" field.
+func (m *WebhookDeliveryMutation) AddDeliveredAt(i instant.Instant) {
+	if m.adddelivered_at != nil {
+		*m.adddelivered_at += i
+	} else {
+		m.adddelivered_at = &i
+	}
+}
+
+// AddedDeliveredAt returns the value that was added to the "delivered_at" field in this mutation.
+func (m *WebhookDeliveryMutation) AddedDeliveredAt() (r instant.Instant, exists bool) {
+	v := m.adddelivered_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearDeliveredAt clears the value of the "delivered_at" field.
+func (m *WebhookDeliveryMutation) ClearDeliveredAt() {
+	m.delivered_at = nil
+	m.adddelivered_at = nil
+	m.clearedFields[webhookdelivery.FieldDeliveredAt] = struct{}{}
+}
+
+// DeliveredAtCleared returns if the "delivered_at" field was cleared in this mutation.
+func (m *WebhookDeliveryMutation) DeliveredAtCleared() bool {
+	_, ok := m.clearedFields[webhookdelivery.FieldDeliveredAt]
+	return ok
+}
+
+// ResetDeliveredAt resets all changes to the "delivered_at" field.
+func (m *WebhookDeliveryMutation) ResetDeliveredAt() {
+	m.delivered_at = nil
+	m.adddelivered_at = nil
+	delete(m.clearedFields, webhookdelivery.FieldDeliveredAt)
+}
+
 // SetFinishedAt sets the "finished_at" field.
 func (m *WebhookDeliveryMutation) SetFinishedAt(i instant.Instant) {
 	m.finished_at = &i
@@ -19753,7 +19970,7 @@ func (m *WebhookDeliveryMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *WebhookDeliveryMutation) Fields() []string {
-	fields := make([]string, 0, 13)
+	fields := make([]string, 0, 15)
 	if m.webhook_id != nil {
 		fields = append(fields, webhookdelivery.FieldWebhookID)
 	}
@@ -19778,6 +19995,9 @@ func (m *WebhookDeliveryMutation) Fields() []string {
 	if m.attempts != nil {
 		fields = append(fields, webhookdelivery.FieldAttempts)
 	}
+	if m.tries != nil {
+		fields = append(fields, webhookdelivery.FieldTries)
+	}
 	if m.last_status != nil {
 		fields = append(fields, webhookdelivery.FieldLastStatus)
 	}
@@ -19789,6 +20009,9 @@ func (m *WebhookDeliveryMutation) Fields() []string {
 	}
 	if m.next_attempt_at != nil {
 		fields = append(fields, webhookdelivery.FieldNextAttemptAt)
+	}
+	if m.delivered_at != nil {
+		fields = append(fields, webhookdelivery.FieldDeliveredAt)
 	}
 	if m.finished_at != nil {
 		fields = append(fields, webhookdelivery.FieldFinishedAt)
@@ -19817,6 +20040,8 @@ func (m *WebhookDeliveryMutation) Field(name string) (ent.Value, bool) {
 		return m.IsRepeat()
 	case webhookdelivery.FieldAttempts:
 		return m.Attempts()
+	case webhookdelivery.FieldTries:
+		return m.Tries()
 	case webhookdelivery.FieldLastStatus:
 		return m.LastStatus()
 	case webhookdelivery.FieldLastError:
@@ -19825,6 +20050,8 @@ func (m *WebhookDeliveryMutation) Field(name string) (ent.Value, bool) {
 		return m.FirstAttemptAt()
 	case webhookdelivery.FieldNextAttemptAt:
 		return m.NextAttemptAt()
+	case webhookdelivery.FieldDeliveredAt:
+		return m.DeliveredAt()
 	case webhookdelivery.FieldFinishedAt:
 		return m.FinishedAt()
 	}
@@ -19852,6 +20079,8 @@ func (m *WebhookDeliveryMutation) OldField(ctx context.Context, name string) (en
 		return m.OldIsRepeat(ctx)
 	case webhookdelivery.FieldAttempts:
 		return m.OldAttempts(ctx)
+	case webhookdelivery.FieldTries:
+		return m.OldTries(ctx)
 	case webhookdelivery.FieldLastStatus:
 		return m.OldLastStatus(ctx)
 	case webhookdelivery.FieldLastError:
@@ -19860,6 +20089,8 @@ func (m *WebhookDeliveryMutation) OldField(ctx context.Context, name string) (en
 		return m.OldFirstAttemptAt(ctx)
 	case webhookdelivery.FieldNextAttemptAt:
 		return m.OldNextAttemptAt(ctx)
+	case webhookdelivery.FieldDeliveredAt:
+		return m.OldDeliveredAt(ctx)
 	case webhookdelivery.FieldFinishedAt:
 		return m.OldFinishedAt(ctx)
 	}
@@ -19927,6 +20158,13 @@ func (m *WebhookDeliveryMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetAttempts(v)
 		return nil
+	case webhookdelivery.FieldTries:
+		v, ok := value.(int32)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetTries(v)
+		return nil
 	case webhookdelivery.FieldLastStatus:
 		v, ok := value.(int32)
 		if !ok {
@@ -19955,6 +20193,13 @@ func (m *WebhookDeliveryMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetNextAttemptAt(v)
 		return nil
+	case webhookdelivery.FieldDeliveredAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDeliveredAt(v)
+		return nil
 	case webhookdelivery.FieldFinishedAt:
 		v, ok := value.(instant.Instant)
 		if !ok {
@@ -19976,6 +20221,9 @@ func (m *WebhookDeliveryMutation) AddedFields() []string {
 	if m.addattempts != nil {
 		fields = append(fields, webhookdelivery.FieldAttempts)
 	}
+	if m.addtries != nil {
+		fields = append(fields, webhookdelivery.FieldTries)
+	}
 	if m.addlast_status != nil {
 		fields = append(fields, webhookdelivery.FieldLastStatus)
 	}
@@ -19984,6 +20232,9 @@ func (m *WebhookDeliveryMutation) AddedFields() []string {
 	}
 	if m.addnext_attempt_at != nil {
 		fields = append(fields, webhookdelivery.FieldNextAttemptAt)
+	}
+	if m.adddelivered_at != nil {
+		fields = append(fields, webhookdelivery.FieldDeliveredAt)
 	}
 	if m.addfinished_at != nil {
 		fields = append(fields, webhookdelivery.FieldFinishedAt)
@@ -20000,12 +20251,16 @@ func (m *WebhookDeliveryMutation) AddedField(name string) (ent.Value, bool) {
 		return m.AddedPosition()
 	case webhookdelivery.FieldAttempts:
 		return m.AddedAttempts()
+	case webhookdelivery.FieldTries:
+		return m.AddedTries()
 	case webhookdelivery.FieldLastStatus:
 		return m.AddedLastStatus()
 	case webhookdelivery.FieldFirstAttemptAt:
 		return m.AddedFirstAttemptAt()
 	case webhookdelivery.FieldNextAttemptAt:
 		return m.AddedNextAttemptAt()
+	case webhookdelivery.FieldDeliveredAt:
+		return m.AddedDeliveredAt()
 	case webhookdelivery.FieldFinishedAt:
 		return m.AddedFinishedAt()
 	}
@@ -20031,6 +20286,13 @@ func (m *WebhookDeliveryMutation) AddField(name string, value ent.Value) error {
 		}
 		m.AddAttempts(v)
 		return nil
+	case webhookdelivery.FieldTries:
+		v, ok := value.(int32)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddTries(v)
+		return nil
 	case webhookdelivery.FieldLastStatus:
 		v, ok := value.(int32)
 		if !ok {
@@ -20052,6 +20314,13 @@ func (m *WebhookDeliveryMutation) AddField(name string, value ent.Value) error {
 		}
 		m.AddNextAttemptAt(v)
 		return nil
+	case webhookdelivery.FieldDeliveredAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddDeliveredAt(v)
+		return nil
 	case webhookdelivery.FieldFinishedAt:
 		v, ok := value.(instant.Instant)
 		if !ok {
@@ -20072,6 +20341,9 @@ func (m *WebhookDeliveryMutation) ClearedFields() []string {
 	}
 	if m.FieldCleared(webhookdelivery.FieldFirstAttemptAt) {
 		fields = append(fields, webhookdelivery.FieldFirstAttemptAt)
+	}
+	if m.FieldCleared(webhookdelivery.FieldDeliveredAt) {
+		fields = append(fields, webhookdelivery.FieldDeliveredAt)
 	}
 	if m.FieldCleared(webhookdelivery.FieldFinishedAt) {
 		fields = append(fields, webhookdelivery.FieldFinishedAt)
@@ -20095,6 +20367,9 @@ func (m *WebhookDeliveryMutation) ClearField(name string) error {
 		return nil
 	case webhookdelivery.FieldFirstAttemptAt:
 		m.ClearFirstAttemptAt()
+		return nil
+	case webhookdelivery.FieldDeliveredAt:
+		m.ClearDeliveredAt()
 		return nil
 	case webhookdelivery.FieldFinishedAt:
 		m.ClearFinishedAt()
@@ -20131,6 +20406,9 @@ func (m *WebhookDeliveryMutation) ResetField(name string) error {
 	case webhookdelivery.FieldAttempts:
 		m.ResetAttempts()
 		return nil
+	case webhookdelivery.FieldTries:
+		m.ResetTries()
+		return nil
 	case webhookdelivery.FieldLastStatus:
 		m.ResetLastStatus()
 		return nil
@@ -20142,6 +20420,9 @@ func (m *WebhookDeliveryMutation) ResetField(name string) error {
 		return nil
 	case webhookdelivery.FieldNextAttemptAt:
 		m.ResetNextAttemptAt()
+		return nil
+	case webhookdelivery.FieldDeliveredAt:
+		m.ResetDeliveredAt()
 		return nil
 	case webhookdelivery.FieldFinishedAt:
 		m.ResetFinishedAt()

@@ -9,6 +9,7 @@ import (
 	"github.com/moderato-live/moderato/ent/channel"
 	"github.com/moderato-live/moderato/ent/clip"
 	"github.com/moderato-live/moderato/ent/event"
+	"github.com/moderato-live/moderato/ent/eventsequencer"
 	"github.com/moderato-live/moderato/ent/eventsink"
 	"github.com/moderato-live/moderato/ent/grant"
 	"github.com/moderato-live/moderato/ent/message"
@@ -157,6 +158,12 @@ func init() {
 	eventDescRequestID := eventFields[9].Descriptor()
 	// event.RequestIDValidator is a validator for the "request_id" field. It is called by the builders before save.
 	event.RequestIDValidator = eventDescRequestID.Validators[0].(func(string) error)
+	eventsequencerFields := schema.EventSequencer{}.Fields()
+	_ = eventsequencerFields
+	// eventsequencerDescRewrites is the schema descriptor for rewrites field.
+	eventsequencerDescRewrites := eventsequencerFields[5].Descriptor()
+	// eventsequencer.DefaultRewrites holds the default value on creation for the rewrites field.
+	eventsequencer.DefaultRewrites = eventsequencerDescRewrites.Default.(int64)
 	eventsinkFields := schema.EventSink{}.Fields()
 	_ = eventsinkFields
 	// eventsinkDescID is the schema descriptor for id field.
@@ -317,8 +324,12 @@ func init() {
 	webhookdeliveryDescAttempts := webhookdeliveryFields[8].Descriptor()
 	// webhookdelivery.DefaultAttempts holds the default value on creation for the attempts field.
 	webhookdelivery.DefaultAttempts = webhookdeliveryDescAttempts.Default.(int32)
+	// webhookdeliveryDescTries is the schema descriptor for tries field.
+	webhookdeliveryDescTries := webhookdeliveryFields[9].Descriptor()
+	// webhookdelivery.DefaultTries holds the default value on creation for the tries field.
+	webhookdelivery.DefaultTries = webhookdeliveryDescTries.Default.(int32)
 	// webhookdeliveryDescLastError is the schema descriptor for last_error field.
-	webhookdeliveryDescLastError := webhookdeliveryFields[10].Descriptor()
+	webhookdeliveryDescLastError := webhookdeliveryFields[11].Descriptor()
 	// webhookdelivery.DefaultLastError holds the default value on creation for the last_error field.
 	webhookdelivery.DefaultLastError = webhookdeliveryDescLastError.Default.(string)
 	// webhookdelivery.LastErrorValidator is a validator for the "last_error" field. It is called by the builders before save.

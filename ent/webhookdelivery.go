@@ -35,6 +35,8 @@ type WebhookDelivery struct {
 	IsRepeat bool `json:"is_repeat,omitempty"`
 	// How many attempts were made.
 	Attempts int32 `json:"attempts,omitempty"`
+	// How many of them since it was taken in, asked for again or enabled again: what the pauses go by.
+	Tries int32 `json:"tries,omitempty"`
 	// The HTTP status of the last answer; null when there was none.
 	LastStatus *int32 `json:"last_status,omitempty"`
 	// What went wrong at the last attempt; empty when nothing did.
@@ -43,6 +45,8 @@ type WebhookDelivery struct {
 	FirstAttemptAt *instant.Instant `json:"first_attempt_at,omitempty"`
 	// When the next attempt is due.
 	NextAttemptAt instant.Instant `json:"next_attempt_at,omitempty"`
+	// When it was delivered last; null when it never was.
+	DeliveredAt *instant.Instant `json:"delivered_at,omitempty"`
 	// When it was delivered or given up for good; null while it is to be sent, if only after the webhook is enabled again.
 	FinishedAt   *instant.Instant `json:"finished_at,omitempty"`
 	selectValues sql.SelectValues
@@ -55,7 +59,7 @@ func (*WebhookDelivery) scanValues(columns []string) ([]any, error) {
 		switch columns[i] {
 		case webhookdelivery.FieldIsRepeat:
 			values[i] = new(sql.NullBool)
-		case webhookdelivery.FieldPosition, webhookdelivery.FieldAttempts, webhookdelivery.FieldLastStatus, webhookdelivery.FieldFirstAttemptAt, webhookdelivery.FieldNextAttemptAt, webhookdelivery.FieldFinishedAt:
+		case webhookdelivery.FieldPosition, webhookdelivery.FieldAttempts, webhookdelivery.FieldTries, webhookdelivery.FieldLastStatus, webhookdelivery.FieldFirstAttemptAt, webhookdelivery.FieldNextAttemptAt, webhookdelivery.FieldDeliveredAt, webhookdelivery.FieldFinishedAt:
 			values[i] = new(sql.NullInt64)
 		case webhookdelivery.FieldType, webhookdelivery.FieldStatus, webhookdelivery.FieldLastError:
 			values[i] = new(sql.NullString)
@@ -130,6 +134,12 @@ func (_m *WebhookDelivery) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.Attempts = int32(value.Int64)
 			}
+		case webhookdelivery.FieldTries:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field tries", values[i])
+			} else if value.Valid {
+				_m.Tries = int32(value.Int64)
+			}
 		case webhookdelivery.FieldLastStatus:
 			if value, ok := values[i].(*sql.NullInt64); !ok {
 				return fmt.Errorf("unexpected type %T for field last_status", values[i])
@@ -155,6 +165,13 @@ func (_m *WebhookDelivery) assignValues(columns []string, values []any) error {
 				return fmt.Errorf("unexpected type %T for field next_attempt_at", values[i])
 			} else if value.Valid {
 				_m.NextAttemptAt = instant.Instant(value.Int64)
+			}
+		case webhookdelivery.FieldDeliveredAt:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field delivered_at", values[i])
+			} else if value.Valid {
+				_m.DeliveredAt = new(instant.Instant)
+				*_m.DeliveredAt = instant.Instant(value.Int64)
 			}
 		case webhookdelivery.FieldFinishedAt:
 			if value, ok := values[i].(*sql.NullInt64); !ok {
@@ -223,6 +240,9 @@ func (_m *WebhookDelivery) String() string {
 	builder.WriteString("attempts=")
 	builder.WriteString(fmt.Sprintf("%v", _m.Attempts))
 	builder.WriteString(", ")
+	builder.WriteString("tries=")
+	builder.WriteString(fmt.Sprintf("%v", _m.Tries))
+	builder.WriteString(", ")
 	if v := _m.LastStatus; v != nil {
 		builder.WriteString("last_status=")
 		builder.WriteString(fmt.Sprintf("%v", *v))
@@ -238,6 +258,11 @@ func (_m *WebhookDelivery) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("next_attempt_at=")
 	builder.WriteString(fmt.Sprintf("%v", _m.NextAttemptAt))
+	builder.WriteString(", ")
+	if v := _m.DeliveredAt; v != nil {
+		builder.WriteString("delivered_at=")
+		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
 	builder.WriteString(", ")
 	if v := _m.FinishedAt; v != nil {
 		builder.WriteString("finished_at=")

@@ -85,6 +85,20 @@ func (_c *WebhookDeliveryCreate) SetNillableAttempts(v *int32) *WebhookDeliveryC
 	return _c
 }
 
+// SetTries sets the "tries" field.
+func (_c *WebhookDeliveryCreate) SetTries(v int32) *WebhookDeliveryCreate {
+	_c.mutation.SetTries(v)
+	return _c
+}
+
+// SetNillableTries sets the "tries" field if the given value is not nil.
+func (_c *WebhookDeliveryCreate) SetNillableTries(v *int32) *WebhookDeliveryCreate {
+	if v != nil {
+		_c.SetTries(*v)
+	}
+	return _c
+}
+
 // SetLastStatus sets the "last_status" field.
 func (_c *WebhookDeliveryCreate) SetLastStatus(v int32) *WebhookDeliveryCreate {
 	_c.mutation.SetLastStatus(v)
@@ -130,6 +144,20 @@ func (_c *WebhookDeliveryCreate) SetNillableFirstAttemptAt(v *instant.Instant) *
 // SetNextAttemptAt sets the "next_attempt_at" field.
 func (_c *WebhookDeliveryCreate) SetNextAttemptAt(v instant.Instant) *WebhookDeliveryCreate {
 	_c.mutation.SetNextAttemptAt(v)
+	return _c
+}
+
+// SetDeliveredAt sets the "delivered_at" field.
+func (_c *WebhookDeliveryCreate) SetDeliveredAt(v instant.Instant) *WebhookDeliveryCreate {
+	_c.mutation.SetDeliveredAt(v)
+	return _c
+}
+
+// SetNillableDeliveredAt sets the "delivered_at" field if the given value is not nil.
+func (_c *WebhookDeliveryCreate) SetNillableDeliveredAt(v *instant.Instant) *WebhookDeliveryCreate {
+	if v != nil {
+		_c.SetDeliveredAt(*v)
+	}
 	return _c
 }
 
@@ -196,6 +224,10 @@ func (_c *WebhookDeliveryCreate) defaults() {
 		v := webhookdelivery.DefaultAttempts
 		_c.mutation.SetAttempts(v)
 	}
+	if _, ok := _c.mutation.Tries(); !ok {
+		v := webhookdelivery.DefaultTries
+		_c.mutation.SetTries(v)
+	}
 	if _, ok := _c.mutation.LastError(); !ok {
 		v := webhookdelivery.DefaultLastError
 		_c.mutation.SetLastError(v)
@@ -237,6 +269,9 @@ func (_c *WebhookDeliveryCreate) check() error {
 	}
 	if _, ok := _c.mutation.Attempts(); !ok {
 		return &ValidationError{Name: "attempts", err: errors.New(`ent: missing required field "WebhookDelivery.attempts"`)}
+	}
+	if _, ok := _c.mutation.Tries(); !ok {
+		return &ValidationError{Name: "tries", err: errors.New(`ent: missing required field "WebhookDelivery.tries"`)}
 	}
 	if _, ok := _c.mutation.LastError(); !ok {
 		return &ValidationError{Name: "last_error", err: errors.New(`ent: missing required field "WebhookDelivery.last_error"`)}
@@ -316,6 +351,10 @@ func (_c *WebhookDeliveryCreate) createSpec() (*WebhookDelivery, *sqlgraph.Creat
 		_spec.SetField(webhookdelivery.FieldAttempts, field.TypeInt32, value)
 		_node.Attempts = value
 	}
+	if value, ok := _c.mutation.Tries(); ok {
+		_spec.SetField(webhookdelivery.FieldTries, field.TypeInt32, value)
+		_node.Tries = value
+	}
 	if value, ok := _c.mutation.LastStatus(); ok {
 		_spec.SetField(webhookdelivery.FieldLastStatus, field.TypeInt32, value)
 		_node.LastStatus = &value
@@ -331,6 +370,10 @@ func (_c *WebhookDeliveryCreate) createSpec() (*WebhookDelivery, *sqlgraph.Creat
 	if value, ok := _c.mutation.NextAttemptAt(); ok {
 		_spec.SetField(webhookdelivery.FieldNextAttemptAt, field.TypeInt64, value)
 		_node.NextAttemptAt = value
+	}
+	if value, ok := _c.mutation.DeliveredAt(); ok {
+		_spec.SetField(webhookdelivery.FieldDeliveredAt, field.TypeInt64, value)
+		_node.DeliveredAt = &value
 	}
 	if value, ok := _c.mutation.FinishedAt(); ok {
 		_spec.SetField(webhookdelivery.FieldFinishedAt, field.TypeInt64, value)

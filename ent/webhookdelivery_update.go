@@ -77,6 +77,27 @@ func (_u *WebhookDeliveryUpdate) AddAttempts(v int32) *WebhookDeliveryUpdate {
 	return _u
 }
 
+// SetTries sets the "tries" field.
+func (_u *WebhookDeliveryUpdate) SetTries(v int32) *WebhookDeliveryUpdate {
+	_u.mutation.ResetTries()
+	_u.mutation.SetTries(v)
+	return _u
+}
+
+// SetNillableTries sets the "tries" field if the given value is not nil.
+func (_u *WebhookDeliveryUpdate) SetNillableTries(v *int32) *WebhookDeliveryUpdate {
+	if v != nil {
+		_u.SetTries(*v)
+	}
+	return _u
+}
+
+// AddTries adds value to the "tries" field.
+func (_u *WebhookDeliveryUpdate) AddTries(v int32) *WebhookDeliveryUpdate {
+	_u.mutation.AddTries(v)
+	return _u
+}
+
 // SetLastStatus sets the "last_status" field.
 func (_u *WebhookDeliveryUpdate) SetLastStatus(v int32) *WebhookDeliveryUpdate {
 	_u.mutation.ResetLastStatus()
@@ -163,6 +184,33 @@ func (_u *WebhookDeliveryUpdate) SetNillableNextAttemptAt(v *instant.Instant) *W
 // AddNextAttemptAt adds value to the "next_attempt_at" field.
 func (_u *WebhookDeliveryUpdate) AddNextAttemptAt(v instant.Instant) *WebhookDeliveryUpdate {
 	_u.mutation.AddNextAttemptAt(v)
+	return _u
+}
+
+// SetDeliveredAt sets the "delivered_at" field.
+func (_u *WebhookDeliveryUpdate) SetDeliveredAt(v instant.Instant) *WebhookDeliveryUpdate {
+	_u.mutation.ResetDeliveredAt()
+	_u.mutation.SetDeliveredAt(v)
+	return _u
+}
+
+// SetNillableDeliveredAt sets the "delivered_at" field if the given value is not nil.
+func (_u *WebhookDeliveryUpdate) SetNillableDeliveredAt(v *instant.Instant) *WebhookDeliveryUpdate {
+	if v != nil {
+		_u.SetDeliveredAt(*v)
+	}
+	return _u
+}
+
+// AddDeliveredAt adds value to the "delivered_at" field.
+func (_u *WebhookDeliveryUpdate) AddDeliveredAt(v instant.Instant) *WebhookDeliveryUpdate {
+	_u.mutation.AddDeliveredAt(v)
+	return _u
+}
+
+// ClearDeliveredAt clears the value of the "delivered_at" field.
+func (_u *WebhookDeliveryUpdate) ClearDeliveredAt() *WebhookDeliveryUpdate {
+	_u.mutation.ClearDeliveredAt()
 	return _u
 }
 
@@ -264,6 +312,12 @@ func (_u *WebhookDeliveryUpdate) sqlSave(ctx context.Context) (_node int, err er
 	if value, ok := _u.mutation.AddedAttempts(); ok {
 		_spec.AddField(webhookdelivery.FieldAttempts, field.TypeInt32, value)
 	}
+	if value, ok := _u.mutation.Tries(); ok {
+		_spec.SetField(webhookdelivery.FieldTries, field.TypeInt32, value)
+	}
+	if value, ok := _u.mutation.AddedTries(); ok {
+		_spec.AddField(webhookdelivery.FieldTries, field.TypeInt32, value)
+	}
 	if value, ok := _u.mutation.LastStatus(); ok {
 		_spec.SetField(webhookdelivery.FieldLastStatus, field.TypeInt32, value)
 	}
@@ -290,6 +344,15 @@ func (_u *WebhookDeliveryUpdate) sqlSave(ctx context.Context) (_node int, err er
 	}
 	if value, ok := _u.mutation.AddedNextAttemptAt(); ok {
 		_spec.AddField(webhookdelivery.FieldNextAttemptAt, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.DeliveredAt(); ok {
+		_spec.SetField(webhookdelivery.FieldDeliveredAt, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedDeliveredAt(); ok {
+		_spec.AddField(webhookdelivery.FieldDeliveredAt, field.TypeInt64, value)
+	}
+	if _u.mutation.DeliveredAtCleared() {
+		_spec.ClearField(webhookdelivery.FieldDeliveredAt, field.TypeInt64)
 	}
 	if value, ok := _u.mutation.FinishedAt(); ok {
 		_spec.SetField(webhookdelivery.FieldFinishedAt, field.TypeInt64, value)
@@ -366,6 +429,27 @@ func (_u *WebhookDeliveryUpdateOne) SetNillableAttempts(v *int32) *WebhookDelive
 // AddAttempts adds value to the "attempts" field.
 func (_u *WebhookDeliveryUpdateOne) AddAttempts(v int32) *WebhookDeliveryUpdateOne {
 	_u.mutation.AddAttempts(v)
+	return _u
+}
+
+// SetTries sets the "tries" field.
+func (_u *WebhookDeliveryUpdateOne) SetTries(v int32) *WebhookDeliveryUpdateOne {
+	_u.mutation.ResetTries()
+	_u.mutation.SetTries(v)
+	return _u
+}
+
+// SetNillableTries sets the "tries" field if the given value is not nil.
+func (_u *WebhookDeliveryUpdateOne) SetNillableTries(v *int32) *WebhookDeliveryUpdateOne {
+	if v != nil {
+		_u.SetTries(*v)
+	}
+	return _u
+}
+
+// AddTries adds value to the "tries" field.
+func (_u *WebhookDeliveryUpdateOne) AddTries(v int32) *WebhookDeliveryUpdateOne {
+	_u.mutation.AddTries(v)
 	return _u
 }
 
@@ -455,6 +539,33 @@ func (_u *WebhookDeliveryUpdateOne) SetNillableNextAttemptAt(v *instant.Instant)
 // AddNextAttemptAt adds value to the "next_attempt_at" field.
 func (_u *WebhookDeliveryUpdateOne) AddNextAttemptAt(v instant.Instant) *WebhookDeliveryUpdateOne {
 	_u.mutation.AddNextAttemptAt(v)
+	return _u
+}
+
+// SetDeliveredAt sets the "delivered_at" field.
+func (_u *WebhookDeliveryUpdateOne) SetDeliveredAt(v instant.Instant) *WebhookDeliveryUpdateOne {
+	_u.mutation.ResetDeliveredAt()
+	_u.mutation.SetDeliveredAt(v)
+	return _u
+}
+
+// SetNillableDeliveredAt sets the "delivered_at" field if the given value is not nil.
+func (_u *WebhookDeliveryUpdateOne) SetNillableDeliveredAt(v *instant.Instant) *WebhookDeliveryUpdateOne {
+	if v != nil {
+		_u.SetDeliveredAt(*v)
+	}
+	return _u
+}
+
+// AddDeliveredAt adds value to the "delivered_at" field.
+func (_u *WebhookDeliveryUpdateOne) AddDeliveredAt(v instant.Instant) *WebhookDeliveryUpdateOne {
+	_u.mutation.AddDeliveredAt(v)
+	return _u
+}
+
+// ClearDeliveredAt clears the value of the "delivered_at" field.
+func (_u *WebhookDeliveryUpdateOne) ClearDeliveredAt() *WebhookDeliveryUpdateOne {
+	_u.mutation.ClearDeliveredAt()
 	return _u
 }
 
@@ -586,6 +697,12 @@ func (_u *WebhookDeliveryUpdateOne) sqlSave(ctx context.Context) (_node *Webhook
 	if value, ok := _u.mutation.AddedAttempts(); ok {
 		_spec.AddField(webhookdelivery.FieldAttempts, field.TypeInt32, value)
 	}
+	if value, ok := _u.mutation.Tries(); ok {
+		_spec.SetField(webhookdelivery.FieldTries, field.TypeInt32, value)
+	}
+	if value, ok := _u.mutation.AddedTries(); ok {
+		_spec.AddField(webhookdelivery.FieldTries, field.TypeInt32, value)
+	}
 	if value, ok := _u.mutation.LastStatus(); ok {
 		_spec.SetField(webhookdelivery.FieldLastStatus, field.TypeInt32, value)
 	}
@@ -612,6 +729,15 @@ func (_u *WebhookDeliveryUpdateOne) sqlSave(ctx context.Context) (_node *Webhook
 	}
 	if value, ok := _u.mutation.AddedNextAttemptAt(); ok {
 		_spec.AddField(webhookdelivery.FieldNextAttemptAt, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.DeliveredAt(); ok {
+		_spec.SetField(webhookdelivery.FieldDeliveredAt, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedDeliveredAt(); ok {
+		_spec.AddField(webhookdelivery.FieldDeliveredAt, field.TypeInt64, value)
+	}
+	if _u.mutation.DeliveredAtCleared() {
+		_spec.ClearField(webhookdelivery.FieldDeliveredAt, field.TypeInt64)
 	}
 	if value, ok := _u.mutation.FinishedAt(); ok {
 		_spec.SetField(webhookdelivery.FieldFinishedAt, field.TypeInt64, value)

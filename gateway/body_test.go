@@ -125,12 +125,16 @@ func TestDeleteTakesItsBodyNotItsQuery(t *testing.T) {
 	s := start(t)
 	owner := s.As(t, servertest.Owner)
 	query := "?channelId=" + servertest.Owner.String() + "&userId=" + servertest.Moderator.String()
-	wantViolations(t, s.REST(t, owner, "DELETE", moderatorsPath+query, ""), "")
+	r := s.REST(t, owner, "DELETE", moderatorsPath+query, "")
+	wantViolations(t, r, "")
+	if want := `"message":"The request body must be a JSON object; this operation takes its arguments there."`; !strings.Contains(r.Body, want) {
+		t.Errorf("got %s, want %s", r.Body, want)
+	}
 	wantViolations(t, s.REST(t, owner, "DELETE", moderatorsPath+query, `{}`), "channelId", "userId")
 	// A query of another user, of bad form, or repeated changes nothing.
 	wantOK(t, s.REST(t, owner, "DELETE", moderatorsPath+query, roleArgs(servertest.Viewer)))
 	wantOK(t, s.REST(t, owner, "POST", moderatorsPath+"?userId=x&userId=%zz", roleArgs(servertest.Viewer)))
-	r := s.REST(t, owner, "GET", listModerators(), "")
+	r = s.REST(t, owner, "GET", listModerators(), "")
 	for _, id := range []string{servertest.Moderator.String(), servertest.Viewer.String()} {
 		if !strings.Contains(r.Body, id) {
 			t.Errorf("%s is no moderator any more: %s", id, r.Body)
@@ -219,6 +223,25 @@ func TestFieldsOfABodyThatDoNotCount(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestAMisspeltFieldMakesNoWebhook has fields that would leave a webhook without
+// its channel or types, which is one of every channel or all types.
+func TestAMisspeltFieldMakesNoWebhook(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	service := s.AsService(t)
+	for _, field := range []string{"channel_id", "type[]", "channelID"} {
+		r := s.REST(t, service, "POST", "/v1/webhooks", args("url", "https://hooks.example.com/x", field, servertest.Owner.String()))
+		wantViolations(t, r, field)
+		if want := `"message":"` + field + ` is not a known field."`; !strings.Contains(r.Body, want) {
+			t.Errorf("got %s, want %s", r.Body, want)
+		}
+	}
+	wantViolations(t, s.REST(t, service, "DELETE", "/v1/webhooks", args("webhook_id", servertest.Nobody.String())), "webhook_id")
+	if r := s.REST(t, service, "GET", "/v1/webhooks", ""); !strings.Contains(r.Body, `"data":[]`) {
+		t.Errorf("there are webhooks: %s", r.Body)
 	}
 }
 

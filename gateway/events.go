@@ -113,8 +113,12 @@ func (e *eventWriter) begin(header metadata.MD) {
 
 func (e *eventWriter) write(text []byte) error {
 	_ = e.control.SetWriteDeadline(time.Now().Add(streamWriteTimeout))
-	if _, err := e.w.Write(text); err != nil {
-		return err
+	_, err := e.w.Write(text)
+	if err == nil {
+		err = e.control.Flush()
 	}
-	return e.control.Flush()
+	if err != nil {
+		return fmt.Errorf("%w: the listener is gone: %w", context.Canceled, err)
+	}
+	return nil
 }

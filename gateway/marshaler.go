@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
 	"google.golang.org/protobuf/proto"
 
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/fault"
 	"github.com/moderato-live/moderato/server/jsonapi"
 )
@@ -64,7 +66,10 @@ func (marshaler) Unmarshal(data []byte, request any) error {
 	if !ok {
 		return fmt.Errorf("a body cannot be read into a %T", request)
 	}
-	err := jsonapi.Unmarshal(data, m, jsonapi.Options{})
+	if len(bytes.TrimSpace(data)) == 0 {
+		return violationsError{{Description: "must be a JSON object; this operation takes its arguments there"}}
+	}
+	err := jsonapi.Unmarshal(data, m, jsonapi.Options{RejectUnknown: isStrict(m)})
 	var wrong *jsonapi.Error
 	if !errors.As(err, &wrong) {
 		return err
@@ -74,6 +79,13 @@ func (marshaler) Unmarshal(data []byte, request any) error {
 		violations[i] = fault.Violation{Field: v.Field, Description: v.Description}
 	}
 	return violations
+}
+
+// isStrict tells whether a request takes no fields that it does not know. For most
+// they are a newer client's; but a webhook is made for long, and one whose channel
+// or types were misspelt would be of every channel, or send all.
+func isStrict(m proto.Message) bool {
+	return m.ProtoReflect().Descriptor().ParentFile() == moderatov1.File_moderato_v1_webhooks_proto
 }
 
 // NewDecoder reads a body.

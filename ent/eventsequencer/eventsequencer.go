@@ -19,6 +19,8 @@ const (
 	FieldLastPosition = "last_position"
 	// FieldTrimmedPosition holds the string denoting the trimmed_position field in the database.
 	FieldTrimmedPosition = "trimmed_position"
+	// FieldRewrites holds the string denoting the rewrites field in the database.
+	FieldRewrites = "rewrites"
 	// Table holds the table name of the eventsequencer in the database.
 	Table = "event_sequencers"
 )
@@ -30,6 +32,7 @@ var Columns = []string{
 	FieldExpiresAt,
 	FieldLastPosition,
 	FieldTrimmedPosition,
+	FieldRewrites,
 }
 
 // ValidColumn reports if the column name is valid (part of the table columns).
@@ -41,6 +44,11 @@ func ValidColumn(column string) bool {
 	}
 	return false
 }
+
+var (
+	// DefaultRewrites holds the default value on creation for the "rewrites" field.
+	DefaultRewrites int64
+)
 
 // OrderOption defines the ordering options for the EventSequencer queries.
 type OrderOption func(*sql.Selector)
@@ -68,4 +76,9 @@ func ByLastPosition(opts ...sql.OrderTermOption) OrderOption {
 // ByTrimmedPosition orders the results by the trimmed_position field.
 func ByTrimmedPosition(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldTrimmedPosition, opts...).ToFunc()
+}
+
+// ByRewrites orders the results by the rewrites field.
+func ByRewrites(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldRewrites, opts...).ToFunc()
 }

@@ -74,6 +74,11 @@ func TrimmedPosition(v int64) predicate.EventSequencer {
 	return predicate.EventSequencer(sql.FieldEQ(FieldTrimmedPosition, v))
 }
 
+// Rewrites applies equality check predicate on the "rewrites" field. It's identical to RewritesEQ.
+func Rewrites(v int64) predicate.EventSequencer {
+	return predicate.EventSequencer(sql.FieldEQ(FieldRewrites, v))
+}
+
 // EpochEQ applies the EQ predicate on the "epoch" field.
 func EpochEQ(v int64) predicate.EventSequencer {
 	return predicate.EventSequencer(sql.FieldEQ(FieldEpoch, v))
@@ -246,6 +251,46 @@ func TrimmedPositionLT(v int64) predicate.EventSequencer {
 // TrimmedPositionLTE applies the LTE predicate on the "trimmed_position" field.
 func TrimmedPositionLTE(v int64) predicate.EventSequencer {
 	return predicate.EventSequencer(sql.FieldLTE(FieldTrimmedPosition, v))
+}
+
+// RewritesEQ applies the EQ predicate on the "rewrites" field.
+func RewritesEQ(v int64) predicate.EventSequencer {
+	return predicate.EventSequencer(sql.FieldEQ(FieldRewrites, v))
+}
+
+// RewritesNEQ applies the NEQ predicate on the "rewrites" field.
+func RewritesNEQ(v int64) predicate.EventSequencer {
+	return predicate.EventSequencer(sql.FieldNEQ(FieldRewrites, v))
+}
+
+// RewritesIn applies the In predicate on the "rewrites" field.
+func RewritesIn(vs ...int64) predicate.EventSequencer {
+	return predicate.EventSequencer(sql.FieldIn(FieldRewrites, vs...))
+}
+
+// RewritesNotIn applies the NotIn predicate on the "rewrites" field.
+func RewritesNotIn(vs ...int64) predicate.EventSequencer {
+	return predicate.EventSequencer(sql.FieldNotIn(FieldRewrites, vs...))
+}
+
+// RewritesGT applies the GT predicate on the "rewrites" field.
+func RewritesGT(v int64) predicate.EventSequencer {
+	return predicate.EventSequencer(sql.FieldGT(FieldRewrites, v))
+}
+
+// RewritesGTE applies the GTE predicate on the "rewrites" field.
+func RewritesGTE(v int64) predicate.EventSequencer {
+	return predicate.EventSequencer(sql.FieldGTE(FieldRewrites, v))
+}
+
+// RewritesLT applies the LT predicate on the "rewrites" field.
+func RewritesLT(v int64) predicate.EventSequencer {
+	return predicate.EventSequencer(sql.FieldLT(FieldRewrites, v))
+}
+
+// RewritesLTE applies the LTE predicate on the "rewrites" field.
+func RewritesLTE(v int64) predicate.EventSequencer {
+	return predicate.EventSequencer(sql.FieldLTE(FieldRewrites, v))
 }
 
 // And groups predicates with the AND operator between them.

@@ -309,6 +309,7 @@ var (
 		{Name: "expires_at", Type: field.TypeInt64},
 		{Name: "last_position", Type: field.TypeInt64},
 		{Name: "trimmed_position", Type: field.TypeInt64},
+		{Name: "rewrites", Type: field.TypeInt64, Default: 0},
 	}
 	// EventSequencersTable holds the schema information for the "event_sequencers" table.
 	EventSequencersTable = &schema.Table{
@@ -795,10 +796,12 @@ var (
 		{Name: "status", Type: field.TypeString, Size: 16},
 		{Name: "is_repeat", Type: field.TypeBool, Default: false},
 		{Name: "attempts", Type: field.TypeInt32, Default: 0},
+		{Name: "tries", Type: field.TypeInt32, Default: 0},
 		{Name: "last_status", Type: field.TypeInt32, Nullable: true},
 		{Name: "last_error", Type: field.TypeString, Size: 1020, Default: "", SchemaType: map[string]string{"mysql": "varchar(255)"}},
 		{Name: "first_attempt_at", Type: field.TypeInt64, Nullable: true},
 		{Name: "next_attempt_at", Type: field.TypeInt64},
+		{Name: "delivered_at", Type: field.TypeInt64, Nullable: true},
 		{Name: "finished_at", Type: field.TypeInt64, Nullable: true},
 	}
 	// WebhookDeliveriesTable holds the schema information for the "webhook_deliveries" table.
@@ -820,7 +823,7 @@ var (
 			{
 				Name:    "webhookdelivery_finished_at",
 				Unique:  false,
-				Columns: []*schema.Column{WebhookDeliveriesColumns[13]},
+				Columns: []*schema.Column{WebhookDeliveriesColumns[15]},
 			},
 			{
 				Name:    "webhookdelivery_channel_id",

@@ -20,6 +20,7 @@ func (EventSequencer) Fields() []ent.Field {
 		timestamp("expires_at", "Until when the holder has it."),
 		field.Int64("last_position").Comment("The position that was given last; counts up by one."),
 		field.Int64("trimmed_position").Comment("The highest position whose event retention removed: a cursor before it may miss some."),
+		field.Int64("rewrites").Default(0).Comment("How often events that have positions were changed, or removed before their time: what was read before is outdated."),
 	}
 }
 

@@ -22,10 +22,12 @@ func (WebhookDelivery) Fields() []ent.Field {
 		field.String("status").MaxLen(16).Comment("pending, delivered or failed."),
 		field.Bool("is_repeat").Default(false).Comment("Whether it was asked for, and so is outside the order."),
 		field.Int32("attempts").Default(0).Comment("How many attempts were made."),
+		field.Int32("tries").Default(0).Comment("How many of them since it was taken in, asked for again or enabled again: what the pauses go by."),
 		field.Int32("last_status").Optional().Nillable().Comment("The HTTP status of the last answer; null when there was none."),
 		emptyText("last_error", 255, "What went wrong at the last attempt; empty when nothing did."),
 		optionalTimestamp("first_attempt_at", "When the first attempt was made."),
 		timestamp("next_attempt_at", "When the next attempt is due."),
+		optionalTimestamp("delivered_at", "When it was delivered last; null when it never was."),
 		optionalTimestamp("finished_at", "When it was delivered or given up for good; null while it is to be sent, if only after the webhook is enabled again."),
 	}
 }

@@ -27,6 +27,8 @@ const (
 	FieldIsRepeat = "is_repeat"
 	// FieldAttempts holds the string denoting the attempts field in the database.
 	FieldAttempts = "attempts"
+	// FieldTries holds the string denoting the tries field in the database.
+	FieldTries = "tries"
 	// FieldLastStatus holds the string denoting the last_status field in the database.
 	FieldLastStatus = "last_status"
 	// FieldLastError holds the string denoting the last_error field in the database.
@@ -35,6 +37,8 @@ const (
 	FieldFirstAttemptAt = "first_attempt_at"
 	// FieldNextAttemptAt holds the string denoting the next_attempt_at field in the database.
 	FieldNextAttemptAt = "next_attempt_at"
+	// FieldDeliveredAt holds the string denoting the delivered_at field in the database.
+	FieldDeliveredAt = "delivered_at"
 	// FieldFinishedAt holds the string denoting the finished_at field in the database.
 	FieldFinishedAt = "finished_at"
 	// Table holds the table name of the webhookdelivery in the database.
@@ -52,10 +56,12 @@ var Columns = []string{
 	FieldStatus,
 	FieldIsRepeat,
 	FieldAttempts,
+	FieldTries,
 	FieldLastStatus,
 	FieldLastError,
 	FieldFirstAttemptAt,
 	FieldNextAttemptAt,
+	FieldDeliveredAt,
 	FieldFinishedAt,
 }
 
@@ -78,6 +84,8 @@ var (
 	DefaultIsRepeat bool
 	// DefaultAttempts holds the default value on creation for the "attempts" field.
 	DefaultAttempts int32
+	// DefaultTries holds the default value on creation for the "tries" field.
+	DefaultTries int32
 	// DefaultLastError holds the default value on creation for the "last_error" field.
 	DefaultLastError string
 	// LastErrorValidator is a validator for the "last_error" field. It is called by the builders before save.
@@ -117,6 +125,11 @@ func ByAttempts(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldAttempts, opts...).ToFunc()
 }
 
+// ByTries orders the results by the tries field.
+func ByTries(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldTries, opts...).ToFunc()
+}
+
 // ByLastStatus orders the results by the last_status field.
 func ByLastStatus(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldLastStatus, opts...).ToFunc()
@@ -135,6 +148,11 @@ func ByFirstAttemptAt(opts ...sql.OrderTermOption) OrderOption {
 // ByNextAttemptAt orders the results by the next_attempt_at field.
 func ByNextAttemptAt(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldNextAttemptAt, opts...).ToFunc()
+}
+
+// ByDeliveredAt orders the results by the delivered_at field.
+func ByDeliveredAt(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldDeliveredAt, opts...).ToFunc()
 }
 
 // ByFinishedAt orders the results by the finished_at field.

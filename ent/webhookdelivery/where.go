@@ -94,6 +94,11 @@ func Attempts(v int32) predicate.WebhookDelivery {
 	return predicate.WebhookDelivery(sql.FieldEQ(FieldAttempts, v))
 }
 
+// Tries applies equality check predicate on the "tries" field. It's identical to TriesEQ.
+func Tries(v int32) predicate.WebhookDelivery {
+	return predicate.WebhookDelivery(sql.FieldEQ(FieldTries, v))
+}
+
 // LastStatus applies equality check predicate on the "last_status" field. It's identical to LastStatusEQ.
 func LastStatus(v int32) predicate.WebhookDelivery {
 	return predicate.WebhookDelivery(sql.FieldEQ(FieldLastStatus, v))
@@ -114,6 +119,12 @@ func FirstAttemptAt(v instant.Instant) predicate.WebhookDelivery {
 func NextAttemptAt(v instant.Instant) predicate.WebhookDelivery {
 	vc := int64(v)
 	return predicate.WebhookDelivery(sql.FieldEQ(FieldNextAttemptAt, vc))
+}
+
+// DeliveredAt applies equality check predicate on the "delivered_at" field. It's identical to DeliveredAtEQ.
+func DeliveredAt(v instant.Instant) predicate.WebhookDelivery {
+	vc := int64(v)
+	return predicate.WebhookDelivery(sql.FieldEQ(FieldDeliveredAt, vc))
 }
 
 // FinishedAt applies equality check predicate on the "finished_at" field. It's identical to FinishedAtEQ.
@@ -462,6 +473,46 @@ func AttemptsLTE(v int32) predicate.WebhookDelivery {
 	return predicate.WebhookDelivery(sql.FieldLTE(FieldAttempts, v))
 }
 
+// TriesEQ applies the EQ predicate on the "tries" field.
+func TriesEQ(v int32) predicate.WebhookDelivery {
+	return predicate.WebhookDelivery(sql.FieldEQ(FieldTries, v))
+}
+
+// TriesNEQ applies the NEQ predicate on the "tries" field.
+func TriesNEQ(v int32) predicate.WebhookDelivery {
+	return predicate.WebhookDelivery(sql.FieldNEQ(FieldTries, v))
+}
+
+// TriesIn applies the In predicate on the "tries" field.
+func TriesIn(vs ...int32) predicate.WebhookDelivery {
+	return predicate.WebhookDelivery(sql.FieldIn(FieldTries, vs...))
+}
+
+// TriesNotIn applies the NotIn predicate on the "tries" field.
+func TriesNotIn(vs ...int32) predicate.WebhookDelivery {
+	return predicate.WebhookDelivery(sql.FieldNotIn(FieldTries, vs...))
+}
+
+// TriesGT applies the GT predicate on the "tries" field.
+func TriesGT(v int32) predicate.WebhookDelivery {
+	return predicate.WebhookDelivery(sql.FieldGT(FieldTries, v))
+}
+
+// TriesGTE applies the GTE predicate on the "tries" field.
+func TriesGTE(v int32) predicate.WebhookDelivery {
+	return predicate.WebhookDelivery(sql.FieldGTE(FieldTries, v))
+}
+
+// TriesLT applies the LT predicate on the "tries" field.
+func TriesLT(v int32) predicate.WebhookDelivery {
+	return predicate.WebhookDelivery(sql.FieldLT(FieldTries, v))
+}
+
+// TriesLTE applies the LTE predicate on the "tries" field.
+func TriesLTE(v int32) predicate.WebhookDelivery {
+	return predicate.WebhookDelivery(sql.FieldLTE(FieldTries, v))
+}
+
 // LastStatusEQ applies the EQ predicate on the "last_status" field.
 func LastStatusEQ(v int32) predicate.WebhookDelivery {
 	return predicate.WebhookDelivery(sql.FieldEQ(FieldLastStatus, v))
@@ -693,6 +744,70 @@ func NextAttemptAtLT(v instant.Instant) predicate.WebhookDelivery {
 func NextAttemptAtLTE(v instant.Instant) predicate.WebhookDelivery {
 	vc := int64(v)
 	return predicate.WebhookDelivery(sql.FieldLTE(FieldNextAttemptAt, vc))
+}
+
+// DeliveredAtEQ applies the EQ predicate on the "delivered_at" field.
+func DeliveredAtEQ(v instant.Instant) predicate.WebhookDelivery {
+	vc := int64(v)
+	return predicate.WebhookDelivery(sql.FieldEQ(FieldDeliveredAt, vc))
+}
+
+// DeliveredAtNEQ applies the NEQ predicate on the "delivered_at" field.
+func DeliveredAtNEQ(v instant.Instant) predicate.WebhookDelivery {
+	vc := int64(v)
+	return predicate.WebhookDelivery(sql.FieldNEQ(FieldDeliveredAt, vc))
+}
+
+// DeliveredAtIn applies the In predicate on the "delivered_at" field.
+func DeliveredAtIn(vs ...instant.Instant) predicate.WebhookDelivery {
+	v := make([]any, len(vs))
+	for i := range v {
+		v[i] = int64(vs[i])
+	}
+	return predicate.WebhookDelivery(sql.FieldIn(FieldDeliveredAt, v...))
+}
+
+// DeliveredAtNotIn applies the NotIn predicate on the "delivered_at" field.
+func DeliveredAtNotIn(vs ...instant.Instant) predicate.WebhookDelivery {
+	v := make([]any, len(vs))
+	for i := range v {
+		v[i] = int64(vs[i])
+	}
+	return predicate.WebhookDelivery(sql.FieldNotIn(FieldDeliveredAt, v...))
+}
+
+// DeliveredAtGT applies the GT predicate on the "delivered_at" field.
+func DeliveredAtGT(v instant.Instant) predicate.WebhookDelivery {
+	vc := int64(v)
+	return predicate.WebhookDelivery(sql.FieldGT(FieldDeliveredAt, vc))
+}
+
+// DeliveredAtGTE applies the GTE predicate on the "delivered_at" field.
+func DeliveredAtGTE(v instant.Instant) predicate.WebhookDelivery {
+	vc := int64(v)
+	return predicate.WebhookDelivery(sql.FieldGTE(FieldDeliveredAt, vc))
+}
+
+// DeliveredAtLT applies the LT predicate on the "delivered_at" field.
+func DeliveredAtLT(v instant.Instant) predicate.WebhookDelivery {
+	vc := int64(v)
+	return predicate.WebhookDelivery(sql.FieldLT(FieldDeliveredAt, vc))
+}
+
+// DeliveredAtLTE applies the LTE predicate on the "delivered_at" field.
+func DeliveredAtLTE(v instant.Instant) predicate.WebhookDelivery {
+	vc := int64(v)
+	return predicate.WebhookDelivery(sql.FieldLTE(FieldDeliveredAt, vc))
+}
+
+// DeliveredAtIsNil applies the IsNil predicate on the "delivered_at" field.
+func DeliveredAtIsNil() predicate.WebhookDelivery {
+	return predicate.WebhookDelivery(sql.FieldIsNull(FieldDeliveredAt))
+}
+
+// DeliveredAtNotNil applies the NotNil predicate on the "delivered_at" field.
+func DeliveredAtNotNil() predicate.WebhookDelivery {
+	return predicate.WebhookDelivery(sql.FieldNotNull(FieldDeliveredAt))
 }
 
 // FinishedAtEQ applies the EQ predicate on the "finished_at" field.

@@ -5,6 +5,7 @@ package chain
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"runtime/debug"
@@ -120,18 +121,43 @@ func (c *call) admit() (context.Context, error) {
 
 // end turns an error into its status, and accounts for the call.
 func (c *call) end(err error) error {
-	code, isOurs := "OK", false
+	o := outcome{code: "OK"}
 	shown := err
 	if _, isStatus := status.FromError(err); err != nil && isStatus && policy.Table[c.method].Public {
 		// Health and reflection answer statuses of their own.
-		code = status.Code(err).String()
+		o.code = status.Code(err).String()
 	} else if err != nil {
 		f := fault.Of(err)
-		code, isOurs = fault.Code(f.Reason), f.IsOurs()
+		o = c.outcomeOf(err, f)
 		shown = f.Status(c.requestID).Err()
 	}
 	elapsed := time.Since(c.start)
-	c.Metrics.observe(c.ctx, c.method, code, elapsed)
-	c.log(err, code, isOurs, elapsed)
+	c.Metrics.observe(c.ctx, c.method, o.code, elapsed)
+	c.log(err, o, elapsed)
 	return shown
+}
+
+// What calls are counted as that are no fault of anybody's. No caller sees it.
+const (
+	canceled = "CANCELED"
+	stopping = "STOPPING"
+)
+
+// outcome is what a call is counted and logged as.
+type outcome struct {
+	code           string
+	isOurs, isGone bool
+}
+
+// outcomeOf is what a call that failed is counted as: with the error's code,
+// unless its caller is gone, or it is a stream that ends because the server does.
+func (c *call) outcomeOf(err error, f *fault.Error) outcome {
+	isTheirs := !f.IsOurs() && f.Reason != moderatov1.Reason_REASON_DEADLINE_EXCEEDED
+	switch {
+	case errors.Is(err, fault.ErrStopping):
+		return outcome{code: stopping}
+	case !isTheirs && (errors.Is(err, context.Canceled) || errors.Is(c.ctx.Err(), context.Canceled)):
+		return outcome{code: canceled, isGone: true}
+	}
+	return outcome{code: fault.Code(f.Reason), isOurs: f.IsOurs()}
 }

@@ -12,14 +12,14 @@ import (
 )
 
 // log writes a line about the call: our faults as errors, changes and the
-// caller's mistakes as information, plain reads for debugging only. Nothing that
-// the caller sent is in it but ids.
-func (c *call) log(err error, code string, isOurs bool, elapsed time.Duration) {
+// caller's mistakes as information, plain reads, also those that nobody waits for
+// any more, for debugging only. Nothing that the caller sent is in it but ids.
+func (c *call) log(err error, o outcome, elapsed time.Duration) {
 	level := slog.LevelInfo
 	switch {
-	case isOurs:
+	case o.isOurs:
 		level = slog.LevelError
-	case err == nil && isRead(c.method):
+	case (err == nil || o.isGone) && isRead(c.method):
 		level = slog.LevelDebug
 	}
 	if !c.Log.Enabled(c.ctx, level) {
@@ -29,7 +29,7 @@ func (c *call) log(err error, code string, isOurs bool, elapsed time.Duration) {
 		slog.String("request_id", c.requestID),
 		slog.String("method", c.method),
 		slog.String("face", faceOf(c.ctx)),
-		slog.String("code", code),
+		slog.String("code", o.code),
 		slog.Duration("duration", elapsed),
 	}
 	if c.caller != nil {

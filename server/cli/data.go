@@ -20,7 +20,7 @@ import (
 
 type migrate struct{ database }
 
-// Run migrates and tells each step.
+// Run migrates and tells what was done.
 func (c *migrate) Run(ctx context.Context, s *streams) error {
 	if err := store.Migrate(ctx, store.URL(c.DB), newLog(s.err, slog.LevelInfo, "auto")); err != nil {
 		return err
@@ -61,8 +61,11 @@ func (c *load) Run(ctx context.Context, s *streams) error {
 	if err != nil {
 		var line *platform.LineError
 		if errors.As(err, &line) {
-			err = fmt.Errorf("%s: %s; the %d records before its batch are stored, correct the line and run the import again",
-				c.File, strings.TrimSuffix(line.Error(), "."), records)
+			stored := ""
+			if records > 0 {
+				stored = fmt.Sprintf("the %d records before its batch are stored, ", records)
+			}
+			err = fmt.Errorf("%s: %s; %scorrect the line and run the import again", c.File, strings.TrimSuffix(line.Error(), "."), stored)
 		}
 		return err
 	}

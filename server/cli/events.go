@@ -16,6 +16,8 @@ import (
 
 	"github.com/moderato-live/moderato/server/events"
 	"github.com/moderato-live/moderato/server/fsck"
+	"github.com/moderato-live/moderato/server/roles"
+	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 )
 
@@ -31,7 +33,11 @@ type eventsTail struct {
 func (c *eventsTail) Run(ctx context.Context, s *streams) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	wants, err := c.filter()
+	channelID, err := parseChannel(c.Channel)
+	if err != nil {
+		return err
+	}
+	wants, err := c.filter(channelID)
 	if err != nil {
 		return err
 	}
@@ -44,6 +50,9 @@ func (c *eventsTail) Run(ctx context.Context, s *streams) error {
 		return err
 	}
 	defer db.Close()
+	if err := checkChannel(ctx, db, channelID); err != nil {
+		return err
+	}
 	hub := events.NewHub(db, newLog(s.err, slog.LevelWarn, "text"))
 	from, err := hub.Subscribe(ctx, after)
 	if errors.Is(err, events.ErrTrimmed) {
@@ -57,7 +66,7 @@ func (c *eventsTail) Run(ctx context.Context, s *streams) error {
 	for {
 		page, err := from.Next(ctx, nil)
 		for _, e := range page {
-			if !wants(e) {
+			if e.IsGone || !wants(e) {
 				continue
 			}
 			if err := printEvent(s.out, c.JSON, events.Cursor(e.Position), events.JSON(e.Told)); err != nil {
@@ -83,14 +92,28 @@ func (c *eventsTail) Run(ctx context.Context, s *streams) error {
 	}
 }
 
-func (c *eventsTail) filter() (func(*events.Event) bool, error) {
-	var channelID uid.ID
-	if c.Channel != "" {
-		var err error
-		if channelID, err = uid.Parse(c.Channel); err != nil {
-			return nil, fmt.Errorf("--channel %q: must be a UUID in its 36-character form", c.Channel)
-		}
+// parseChannel reads the flag --channel; zero when it is not given.
+func parseChannel(text string) (uid.ID, error) {
+	if text == "" {
+		return uid.ID{}, nil
 	}
+	id, err := uid.Parse(text)
+	if err != nil {
+		return id, fmt.Errorf("--channel %q: must be a UUID in its 36-character form", text)
+	}
+	return id, nil
+}
+
+// checkChannel refuses a channel that is none: who listens to it would hear
+// nothing, and not know why.
+func checkChannel(ctx context.Context, db *store.Store, id uid.ID) error {
+	if id.IsZero() {
+		return nil
+	}
+	return inWords("--channel "+id.String(), roles.CheckChannel(ctx, db, id))
+}
+
+func (c *eventsTail) filter(channelID uid.ID) (func(*events.Event) bool, error) {
 	for _, kind := range c.Type {
 		if !slices.Contains(events.Types(), kind) {
 			return nil, fmt.Errorf("--type %q: must be one of %s", kind, strings.Join(events.Types(), ", "))

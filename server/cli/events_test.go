@@ -77,7 +77,7 @@ func TestTailPrintsEventsAsTheyHappen(t *testing.T) {
 		q := events.NewSequencer(db, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
 		tell(t, db, q, events.Unban) // before it listens
 		lines, said := tail(t, url, 1, func() { tell(t, db, q, events.Ban, events.Unban) }, "--json", "--type=channel.unban")
-		if len(lines) != 1 || !strings.HasPrefix(lines[0], `{"metadata":{`) || !strings.Contains(lines[0], `"sequence":3`) {
+		if len(lines) != 1 || !strings.HasPrefix(lines[0], `{"cursor":"`) || !strings.Contains(lines[0], `"sequence":3`) {
 			t.Fatalf("it prints %q and says %s", lines, said)
 		}
 		_, cursor, found := strings.Cut(said, "--cursor ")
@@ -89,7 +89,10 @@ func TestTailPrintsEventsAsTheyHappen(t *testing.T) {
 		if len(lines) != 1 || !strings.Contains(lines[0], "#4  channel.ban ") {
 			t.Errorf("from there it prints %q, want the fourth event", lines)
 		}
-		for flag, want := range map[string]string{"--cursor=x": "--cursor", "--channel=x": "--channel", "--type=x": "channel.ban"} {
+		for flag, want := range map[string]string{
+			"--cursor=x": "--cursor", "--channel=x": "--channel", "--type=x": "channel.ban",
+			"--channel=" + servertest.Nobody.String(): "--channel " + servertest.Nobody.String() + ": There is no channel",
+		} {
 			if got := moderato(t, nil, "", "events", "tail", dbFlag(url), flag); got.code == 0 || !strings.Contains(got.err, want) {
 				t.Errorf("%s: got %+v", flag, got)
 			}

@@ -43,6 +43,9 @@ func (c *eventsReceive) Run(ctx context.Context, s *streams) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	context.AfterFunc(ctx, stop) // the second time it ends at once
+	if _, err := parseChannel(c.Channel); err != nil {
+		return err
+	}
 	var listen net.ListenConfig
 	l, err := listen.Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(int(c.Port))))
 	if err != nil {
@@ -78,6 +81,9 @@ func (c *eventsReceive) create(ctx context.Context) (*receivedHook, error) {
 	var refusal *apiError
 	if errors.As(err, &refusal) && slices.Contains(refusal.fields, "url") {
 		return nil, fmt.Errorf("the server does not take %s: %w; run it with --webhook-allow-private if it is for development, or give --url an https address that leads to the port", c.URL, err)
+	}
+	if refusal != nil && refusal.code == "CHANNEL_NOT_FOUND" && c.Channel != "" {
+		return nil, fmt.Errorf("--channel %s: %w", c.Channel, err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("make the webhook: %w", err)

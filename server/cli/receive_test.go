@@ -229,3 +229,10 @@ func refused(t *testing.T, args ...string) string {
 }
 
 func portOf(address string) string { return address[strings.LastIndexByte(address, ':')+1:] }
+
+func TestAReceiverNamesTheFlagThatIsWrong(t *testing.T) {
+	got := moderato(t, nil, "", "events", "receive", "--client=x", "--token=x", "--channel=zzz")
+	if got.code != 1 || !strings.Contains(got.err, `--channel "zzz": must be a UUID`) {
+		t.Errorf("got %+v", got)
+	}
+}

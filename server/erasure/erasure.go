@@ -18,6 +18,7 @@ import (
 	"github.com/moderato-live/moderato/ent/vote"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/counts"
+	"github.com/moderato-live/moderato/server/events"
 	"github.com/moderato-live/moderato/server/fault"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/store"
@@ -119,6 +120,15 @@ func removeChannel(ctx context.Context, s *store.Store, tx *ent.Tx, id uid.ID) e
 
 // plan has the eraser look at once.
 func plan(ctx context.Context, tx *ent.Tx, id uid.ID, isUser bool, now instant.Instant) (*ent.Erasure, error) {
+	e, err := schedule(ctx, tx, id, isUser, now)
+	if err != nil {
+		return nil, err
+	}
+	// From here on nobody hears of the channel's events.
+	return e, events.Rewrite(ctx, tx)
+}
+
+func schedule(ctx context.Context, tx *ent.Tx, id uid.ID, isUser bool, now instant.Instant) (*ent.Erasure, error) {
 	e, err := tx.Erasure.Get(ctx, id)
 	if ent.IsNotFound(err) {
 		return tx.Erasure.Create().SetID(id).SetIsUser(isUser).SetRequestedAt(now).SetNextAt(now).Save(ctx)

@@ -9,6 +9,7 @@ import (
 	"github.com/moderato-live/moderato/ent/follow"
 	"github.com/moderato-live/moderato/ent/subscription"
 	"github.com/moderato-live/moderato/server/audience"
+	"github.com/moderato-live/moderato/server/events"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/users"
@@ -55,7 +56,14 @@ func ofUser() []step {
 		{"votes of the user", anonymizeVotes},
 		{"events about the user", anonymizeTargets},
 		{"events of the user", anonymizeActors},
+		// In a transaction of its own, after the others are committed: it is told
+		// also when what they did was done before a crash.
+		{"what listeners are told", rewrite},
 	}
+}
+
+func rewrite(ctx context.Context, _ *store.Store, tx *ent.Tx, _ uid.ID) (int, error) {
+	return 0, events.Rewrite(ctx, tx)
 }
 
 // remove deletes the rows whose column is the id.

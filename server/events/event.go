@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/ent/eventsequencer"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/jsonapi"
@@ -19,6 +21,8 @@ type Event struct {
 	ChannelID  uid.ID
 	Type       Type
 	OccurredAt instant.Instant
+	// IsGone: its channel is being deleted, and nobody is to hear of it any more.
+	IsGone bool
 	// Told is the event as listeners get it; not to be changed.
 	Told *moderatov1.Event
 }
@@ -37,7 +41,9 @@ func JSON(e *moderatov1.Event) []byte {
 	return append(b, '}')
 }
 
-const eventColumns = "position, id, channel_id, sequence, type, occurred_at, payload"
+// eventColumns has whether the channel is being deleted as a look-up, so that it
+// changes nothing of how the rows are found.
+const eventColumns = "position, id, channel_id, sequence, type, occurred_at, payload, (SELECT COUNT(*) FROM erasures x WHERE x.id = events.channel_id)"
 
 // Read answers the events after a position, in their order.
 func Read(ctx context.Context, s *store.Store, after int64, limit int) ([]*Event, error) {
@@ -51,7 +57,7 @@ func Read(ctx context.Context, s *store.Store, after int64, limit int) ([]*Event
 	return page, s.Classify(err)
 }
 
-// ByID answers those of the events that are there and have a position.
+// ByID answers those of the events that are there for callers and have a position.
 func ByID(ctx context.Context, q store.Queryer, ids []uid.ID) (map[uid.ID]*Event, error) {
 	found := make(map[uid.ID]*Event, len(ids))
 	if len(ids) == 0 {
@@ -64,7 +70,7 @@ func ByID(ctx context.Context, q store.Queryer, ids []uid.ID) (map[uid.ID]*Event
 	err := store.QueryEach(ctx, q, "SELECT "+eventColumns+" FROM events WHERE id IN ("+store.Placeholders(len(ids))+") AND position IS NOT NULL", args,
 		func(scan func(...any) error) error {
 			e, err := scanEvent(scan)
-			if err == nil {
+			if err == nil && !e.IsGone {
 				found[e.ID] = e
 			}
 			return err
@@ -75,8 +81,23 @@ func ByID(ctx context.Context, q store.Queryer, ids []uid.ID) (map[uid.ID]*Event
 // Positions are the last position that was given, and the highest whose event
 // retention removed.
 func Positions(ctx context.Context, q store.Queryer) (last, trimmed int64, err error) {
-	err = store.QueryRow(ctx, q, "SELECT last_position, trimmed_position FROM event_sequencers WHERE id = ?", []any{theRow}, &last, &trimmed)
-	return last, trimmed, err
+	at, err := readPositions(ctx, q)
+	return at.last, at.trimmed, err
+}
+
+type positions struct{ last, trimmed, rewrites int64 }
+
+func readPositions(ctx context.Context, q store.Queryer) (at positions, err error) {
+	err = store.QueryRow(ctx, q, "SELECT last_position, trimmed_position, rewrites FROM event_sequencers WHERE id = ?", []any{theRow},
+		&at.last, &at.trimmed, &at.rewrites)
+	return at, err
+}
+
+// Rewrite has every process let go of the events that it read before this
+// transaction: some are to be told differently, or not at all. It comes last in
+// the transaction, because the sequencer waits for it.
+func Rewrite(ctx context.Context, tx *ent.Tx) error {
+	return tx.EventSequencer.Update().Where(eventsequencer.ID(theRow)).AddRewrites(1).Exec(ctx)
 }
 
 // scanEvent reads a row of eventColumns.
@@ -84,7 +105,7 @@ func scanEvent(scan func(...any) error) (*Event, error) {
 	var e Event
 	var payload []byte
 	meta := &moderatov1.EventMetadata{MessageType: "notification", SubscriptionVersion: "1"}
-	if err := scan(&e.Position, &e.ID, &e.ChannelID, &meta.Sequence, &e.Type, &e.OccurredAt, &payload); err != nil {
+	if err := scan(&e.Position, &e.ID, &e.ChannelID, &meta.Sequence, &e.Type, &e.OccurredAt, &payload, &e.IsGone); err != nil {
 		return nil, err
 	}
 	meta.MessageId, meta.ChannelId, meta.SubscriptionType, meta.MessageTimestamp = e.ID.String(), e.ChannelID.String(), string(e.Type), e.OccurredAt.Proto()

@@ -1,6 +1,9 @@
 package events
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // Read has the hub read what is new, as Run does.
 func (h *Hub) Read(ctx context.Context) error { return h.read(ctx) }
@@ -10,3 +13,6 @@ func (h *Hub) Read(ctx context.Context) error { return h.read(ctx) }
 func (s *Subscription) FromStore(ctx context.Context, floor int64) ([]*Event, error) {
 	return s.fromStore(ctx, floor)
 }
+
+// LookAgain has the next Read look whether what the hub holds is outdated.
+func (h *Hub) LookAgain() { h.lookedAt = time.Time{} }

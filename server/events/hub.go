@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"sort"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/moderato-live/moderato/server/store"
@@ -16,6 +17,9 @@ const (
 	// some seconds of a busy platform.
 	ringSize = 8192
 	pageSize = 500
+	// rewriteInterval is how often to look whether what is in the ring is outdated:
+	// that somebody was forgotten reaches streams under way within 2 s.
+	rewriteInterval = time.Second
 )
 
 // Errors of a Subscription.
@@ -39,9 +43,15 @@ type Hub struct {
 	ring    []*Event
 	floor   int64 // the ring has every event after it
 	last    int64 // and up to here
+	bound   int64 // a listener who was live and is before it is too slow
 	changed chan struct{}
 	users   int
 	ready   bool
+
+	// rewrites is how often events were changed or removed before what is at hand
+	// was read. Written with mu.
+	rewrites atomic.Int64
+	lookedAt time.Time // for Run alone
 }
 
 // NewHub makes a Hub.
@@ -75,10 +85,16 @@ func (h *Hub) Run(ctx context.Context) {
 func (h *Hub) read(ctx context.Context) error {
 	for {
 		h.mu.Lock()
-		after, idle := h.last, h.users == 0 || !h.ready
+		after, idle, rewrites := h.last, h.users == 0 || !h.ready, h.rewrites.Load()
 		h.mu.Unlock()
 		if idle {
 			return nil
+		}
+		if time.Since(h.lookedAt) >= rewriteInterval {
+			if err := h.lookForRewrites(ctx); err != nil {
+				return err
+			}
+			continue
 		}
 		page, err := Read(ctx, h.Store, after, pageSize)
 		if err != nil {
@@ -88,7 +104,7 @@ func (h *Hub) read(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		h.add(after, page, missing)
+		h.add(after, page, missing, rewrites)
 		if len(page) < pageSize {
 			return nil
 		}
@@ -102,38 +118,61 @@ func (h *Hub) isMissing(ctx context.Context, after int64, page []*Event) (bool, 
 	if len(page) == 0 || page[len(page)-1].Position == after+int64(len(page)) {
 		return false, nil
 	}
-	_, trimmed, err := h.positions(ctx)
-	return after < trimmed, err
+	at, err := h.positions(ctx)
+	return after < at.trimmed, err
 }
 
-// add puts a page behind the ring, if it still ends where the page begins. When
-// events are missing before the page, the ring begins anew: who is not past them
-// has to come back, and is told then.
-func (h *Hub) add(after int64, page []*Event, missing bool) {
+// lookForRewrites lets go of the ring when events were changed or removed since it
+// was read, by whatever process.
+func (h *Hub) lookForRewrites(ctx context.Context) error {
+	at, err := h.positions(ctx)
+	if err != nil {
+		return err
+	}
+	h.lookedAt = time.Now()
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if len(page) == 0 || h.last != after {
+	h.letGo(at.rewrites)
+	return nil
+}
+
+// letGo has listeners go on from the store, with the events as they are now. Those
+// who are behind are no slower for it. It is called with mu.
+func (h *Hub) letGo(rewrites int64) {
+	if rewrites > h.rewrites.Load() {
+		h.rewrites.Store(rewrites)
+		h.ring, h.floor = nil, h.last
+	}
+}
+
+// add puts a page behind the ring, if it still ends where the page begins and is
+// not outdated. When events are missing before the page, the ring begins anew: who
+// is not past them has to come back, and is told then.
+func (h *Hub) add(after int64, page []*Event, missing bool, rewrites int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(page) == 0 || h.last != after || h.rewrites.Load() != rewrites {
 		return
 	}
 	h.last = page[len(page)-1].Position
 	if missing {
-		h.ring, h.floor = nil, h.last
+		h.ring, h.floor, h.bound = nil, h.last, h.last
 	} else {
 		h.ring = append(h.ring, page...)
 	}
 	if over := len(h.ring) - ringSize; over > 0 {
 		h.floor = h.ring[over-1].Position
+		h.bound = h.floor
 		h.ring = append(make([]*Event, 0, ringSize+pageSize), h.ring[over:]...)
 	}
 	close(h.changed)
 	h.changed = make(chan struct{})
 }
 
-// positions are the last position that was given, and the highest that retention
-// removed.
-func (h *Hub) positions(ctx context.Context) (last, trimmed int64, err error) {
-	last, trimmed, err = Positions(ctx, h.Store.Read)
-	return last, trimmed, h.Store.Classify(err)
+// positions are how far the order of all events is, and how often it was rewritten.
+func (h *Hub) positions(ctx context.Context) (positions, error) {
+	at, err := readPositions(ctx, h.Store.Read)
+	return at, h.Store.Classify(err)
 }
 
 // Subscription is a listener's place.
@@ -141,27 +180,30 @@ type Subscription struct {
 	hub      *Hub
 	position int64
 	isLive   bool
+	// rewrites is what the hub's was when the last page was taken.
+	rewrites int64
 }
 
 // Subscribe begins to listen after a position; nil is the present. Close it.
 func (h *Hub) Subscribe(ctx context.Context, after *int64) (*Subscription, error) {
-	last, trimmed, err := h.positions(ctx)
+	at, err := h.positions(ctx)
 	if err != nil {
 		return nil, err
 	}
-	s := &Subscription{hub: h, position: last}
+	s := &Subscription{hub: h, position: at.last}
 	if after != nil {
 		s.position = *after
 	}
-	if s.position < trimmed || s.position > last {
+	if s.position < at.trimmed || s.position > at.last {
 		return nil, ErrTrimmed
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.users == 0 {
 		// What came while nobody listened is not in the ring.
-		h.ring, h.floor, h.last, h.ready = nil, last, last, true
+		h.ring, h.floor, h.last, h.bound, h.ready = nil, at.last, at.last, at.last, true
 	}
+	h.letGo(at.rewrites) // whoever comes now is told nothing of before
 	h.users++
 	return s, nil
 }
@@ -178,15 +220,22 @@ func (s *Subscription) Close() {
 // Position is the position up to which Next has answered.
 func (s *Subscription) Position() int64 { return s.position }
 
+// IsOutdated tells whether the page that Next answered last is to be told no
+// further: GoBack to where it was told, and Next has the rest as it is now.
+func (s *Subscription) IsOutdated() bool { return s.rewrites != s.hub.rewrites.Load() }
+
+// GoBack has Next answer what follows a position again.
+func (s *Subscription) GoBack(to int64) { s.position = to }
+
 // Next answers the events that follow, and waits for them until ctx ends. None
 // means that the wait is over for now.
 func (s *Subscription) Next(ctx context.Context, wait <-chan time.Time) ([]*Event, error) {
 	for {
-		events, floor, changed := s.fromRing()
+		events, floor, bound, changed := s.fromRing()
 		switch {
 		case len(events) > 0:
 			return events, nil
-		case s.position < floor && s.isLive:
+		case s.position < bound && s.isLive:
 			return nil, ErrTooSlow
 		case s.position < floor:
 			return s.fromStore(ctx, floor)
@@ -204,19 +253,20 @@ func (s *Subscription) Next(ctx context.Context, wait <-chan time.Time) ([]*Even
 
 // fromRing takes what the ring has after the position. It has nothing for one who
 // is before its floor.
-func (s *Subscription) fromRing() (events []*Event, floor int64, changed <-chan struct{}) {
+func (s *Subscription) fromRing() (events []*Event, floor, bound int64, changed <-chan struct{}) {
 	h := s.hub
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	s.rewrites = h.rewrites.Load()
 	if s.position < h.floor {
-		return nil, h.floor, nil
+		return nil, h.floor, h.bound, nil
 	}
 	first := sort.Search(len(h.ring), func(i int) bool { return h.ring[i].Position > s.position })
 	events = h.ring[first:min(first+pageSize, len(h.ring))]
 	if len(events) > 0 {
 		s.position = events[len(events)-1].Position
 	}
-	return events, h.floor, h.changed
+	return events, h.floor, h.bound, h.changed
 }
 
 // fromStore reads a page that the ring no longer has. floor is from before it
@@ -227,11 +277,11 @@ func (s *Subscription) fromStore(ctx context.Context, floor int64) ([]*Event, er
 		return nil, err
 	}
 	// Read before the trimmed mark: what is missing in the page was removed before.
-	_, trimmed, err := s.hub.positions(ctx)
+	at, err := s.hub.positions(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if s.position < trimmed {
+	if s.position < at.trimmed {
 		return nil, ErrTrimmed
 	}
 	if len(page) > 0 {

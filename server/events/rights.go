@@ -2,7 +2,6 @@ package events
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"slices"
 	"sync"
@@ -213,5 +212,3 @@ func (l *listener) err() error {
 	defer l.mu.Unlock()
 	return l.ended
 }
-
-var errStopping = errors.New("the server stops")

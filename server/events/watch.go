@@ -115,7 +115,7 @@ func (s *Service) WatchEvents(req *moderatov1.WatchEventsRequest, stream grpc.Se
 		case <-who.over:
 			cancel(who.err())
 		case <-s.Stopping:
-			cancel(errStopping)
+			cancel(fault.ErrStopping)
 		case <-ctx.Done():
 		}
 	}()
@@ -135,6 +135,7 @@ func (s *Service) tell(ctx context.Context, stream grpc.ServerStreamingServer[mo
 	heartbeat := time.NewTimer(s.Heartbeat)
 	defer heartbeat.Stop()
 	for {
+		at := from.Position()
 		page, err := from.Next(ctx, heartbeat.C)
 		if err != nil {
 			return err
@@ -144,7 +145,12 @@ func (s *Service) tell(ctx context.Context, stream grpc.ServerStreamingServer[mo
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			if !want.has(e) || !who.mayHear(e.ChannelID) {
+			if from.IsOutdated() {
+				from.GoBack(at)
+				break
+			}
+			at = e.Position
+			if e.IsGone || !want.has(e) || !who.mayHear(e.ChannelID) {
 				continue
 			}
 			if err := stream.Send(&moderatov1.WatchEventsResponse{Cursor: Cursor(e.Position), Event: e.Told}); err != nil {
@@ -186,8 +192,11 @@ func told(err error) error {
 		return fault.New(moderatov1.Reason_REASON_WATCHER_TOO_SLOW)
 	case errors.Is(err, ErrTrimmed):
 		return fault.New(moderatov1.Reason_REASON_CURSOR_INVALID)
-	case errors.Is(err, errStopping):
-		return &fault.Error{Reason: moderatov1.Reason_REASON_UNAVAILABLE, RetryAfter: time.Second}
+	case errors.Is(err, fault.ErrStopping):
+		return &fault.Error{
+			Reason: moderatov1.Reason_REASON_UNAVAILABLE, RetryAfter: time.Second, Cause: err,
+			Message: "The server stops. Connect again, and go on from the last id or cursor.",
+		}
 	}
 	return err
 }

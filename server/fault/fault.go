@@ -31,6 +31,10 @@ const (
 	AcceptedTokens = "acceptedTokens"
 )
 
+// ErrStopping is the cause of an error with which a stream ends because the server
+// does: in order, and so no fault.
+var ErrStopping = errors.New("the server stops")
+
 // Violation says what is wrong with one field, named as the client wrote it.
 type Violation struct {
 	Field       string `json:"field"`
@@ -124,7 +128,11 @@ func (e *Error) Text() string {
 	case len(e.Violations) == 1 && (strings.HasPrefix(e.Violations[0].Description, "is ") || strings.HasPrefix(e.Violations[0].Description, "must ")):
 		return "The request body " + e.Violations[0].Description + "."
 	}
-	return conditions[e.Reason].message
+	text := conditions[e.Reason].message
+	for _, name := range []string{RequiredScope, AcceptedTokens} {
+		text = strings.ReplaceAll(text, "{"+name+"}", strings.ReplaceAll(e.Metadata[name], ",", ", "))
+	}
+	return text
 }
 
 // Of is the fault for any error of a call: what is not one already is the

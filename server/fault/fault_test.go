@@ -161,6 +161,10 @@ func TestTheTextOfAFault(t *testing.T) {
 		{"one violation", fault.Invalid(one), "limit must be between 1 and 20."},
 		{"one of no field", fault.Invalid(whole), table},
 		{"two violations", fault.Invalid(one, whole), table},
+		{
+			"the tokens", &fault.Error{Reason: moderatov1.Reason_REASON_TOKEN_KIND_NOT_ACCEPTED, Metadata: map[string]string{fault.AcceptedTokens: "user,service"}},
+			"This operation does not accept this kind of token, but these: user, service.",
+		},
 		{"a message of its own", &fault.Error{Reason: moderatov1.Reason_REASON_INTERNAL, Message: "Oh."}, "Oh."},
 	} {
 		if got := c.f.Text(); got != c.want {

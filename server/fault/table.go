@@ -17,16 +17,17 @@ type condition struct {
 }
 
 // conditions is the one table that maps a reason to a status on each face. The
-// message is for a person, and says what to do next.
+// message is for a person, and says what to do next; {name} is the metadata of
+// that name.
 var conditions = map[moderatov1.Reason]condition{
 	moderatov1.Reason_REASON_TOKEN_MISSING:           {http.StatusUnauthorized, codes.Unauthenticated, "An access token is required: send the header Authorization: Bearer <token>."},
 	moderatov1.Reason_REASON_TOKEN_INVALID:           {http.StatusUnauthorized, codes.Unauthenticated, "The access token is not valid: it is damaged, unknown or revoked. Get a new one."},
 	moderatov1.Reason_REASON_TOKEN_EXPIRED:           {http.StatusUnauthorized, codes.Unauthenticated, "The access token has expired. Get a new one."},
 	moderatov1.Reason_REASON_CLIENT_ID_MISSING:       {http.StatusUnauthorized, codes.Unauthenticated, "A client id is required: send the header client-id."},
 	moderatov1.Reason_REASON_CLIENT_ID_MISMATCH:      {http.StatusUnauthorized, codes.Unauthenticated, "The access token was issued to another client than the one in client-id."},
-	moderatov1.Reason_REASON_TOKEN_KIND_NOT_ACCEPTED: {http.StatusForbidden, codes.PermissionDenied, "This operation does not accept this kind of token; acceptedTokens says which it does."},
-	moderatov1.Reason_REASON_SCOPE_MISSING:           {http.StatusForbidden, codes.PermissionDenied, "The access token lacks the scope in requiredScope."},
-	moderatov1.Reason_REASON_GRANT_MISSING:           {http.StatusForbidden, codes.PermissionDenied, "The user has not granted the scope in requiredScope to this client."},
+	moderatov1.Reason_REASON_TOKEN_KIND_NOT_ACCEPTED: {http.StatusForbidden, codes.PermissionDenied, "This operation does not accept this kind of token, but these: {acceptedTokens}."},
+	moderatov1.Reason_REASON_SCOPE_MISSING:           {http.StatusForbidden, codes.PermissionDenied, "The access token lacks the scope {requiredScope}."},
+	moderatov1.Reason_REASON_GRANT_MISSING:           {http.StatusForbidden, codes.PermissionDenied, "The user has not granted the scope {requiredScope} to this client."},
 	moderatov1.Reason_REASON_NOT_CHANNEL_OWNER:       {http.StatusForbidden, codes.PermissionDenied, "Only the owner of the channel may do this."},
 	moderatov1.Reason_REASON_NOT_CHANNEL_MODERATOR:   {http.StatusForbidden, codes.PermissionDenied, "Only the owner of the channel or one of its moderators may do this."},
 	moderatov1.Reason_REASON_NOT_SELF:                {http.StatusForbidden, codes.PermissionDenied, "A user token may read only its own user's data here."},

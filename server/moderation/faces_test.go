@@ -87,10 +87,10 @@ var bothFacesConditions = map[string]bothFacesCondition{
 	"CLIENT_ID_MISMATCH": {401, codes.Unauthenticated,
 		"The access token was issued to another client than the one in client-id.", bothFacesRealm},
 	"TOKEN_KIND_NOT_ACCEPTED": {403, codes.PermissionDenied,
-		"This operation does not accept this kind of token; acceptedTokens says which it does.", ""},
-	"SCOPE_MISSING": {403, codes.PermissionDenied, "The access token lacks the scope in requiredScope.", "(by scope)"},
+		"This operation does not accept this kind of token, but these: {acceptedTokens}.", ""},
+	"SCOPE_MISSING": {403, codes.PermissionDenied, "The access token lacks the scope {requiredScope}.", "(by scope)"},
 	"GRANT_MISSING": {403, codes.PermissionDenied,
-		"The user has not granted the scope in requiredScope to this client.", ""},
+		"The user has not granted the scope {requiredScope} to this client.", ""},
 	"NOT_CHANNEL_OWNER": {403, codes.PermissionDenied, "Only the owner of the channel may do this.", ""},
 	"NOT_CHANNEL_MODERATOR": {403, codes.PermissionDenied,
 		"Only the owner of the channel or one of its moderators may do this.", ""},
@@ -118,7 +118,11 @@ func (w bothFacesWant) message() string {
 	if len(w.violations) == 1 {
 		return w.violations[0][0] + " " + w.violations[0][1] + "."
 	}
-	return bothFacesConditions[w.reason].message
+	text := bothFacesConditions[w.reason].message
+	for name, value := range w.metadata {
+		text = strings.ReplaceAll(text, "{"+name+"}", value)
+	}
+	return text
 }
 
 // check makes a call on both faces and compares all of each answer.

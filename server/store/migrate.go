@@ -22,8 +22,7 @@ var ErrVersion = errors.New("the database's schema has another version")
 
 const migrationLockWait = 60 * time.Second
 
-// Migrate brings a database to this version of the schema and reports each
-// step. Servers that migrate at the same time wait for each other.
+// Migrate brings a database to this version of the schema and reports it. Servers that migrate at the same time wait for each other.
 func Migrate(ctx context.Context, url URL, log *slog.Logger) error {
 	// Changing a large table takes as long as it takes.
 	s, err := OpenWithoutBound(ctx, url)
@@ -41,13 +40,23 @@ func Migrate(ctx context.Context, url URL, log *slog.Logger) error {
 		return err
 	}
 	results, err := provider.Up(ctx)
-	for _, r := range results {
-		log.InfoContext(ctx, "migrated", "step", r.Source.Path, "duration", r.Duration.Round(time.Millisecond).String())
-	}
+	report(ctx, log, results)
 	if err != nil {
 		return fmt.Errorf("migrate %s: %w", url, err)
 	}
 	return nil
+}
+
+// report logs what was done in one line: a new database has many steps.
+func report(ctx context.Context, log *slog.Logger, results []*goose.MigrationResult) {
+	var took time.Duration
+	for _, r := range results {
+		took += r.Duration
+		log.DebugContext(ctx, "migrated one step", "step", r.Source.Path, "duration", r.Duration.Round(time.Millisecond).String())
+	}
+	if len(results) > 0 {
+		log.InfoContext(ctx, "migrated", "steps", len(results), "to", results[len(results)-1].Source.Version, "duration", took.Round(time.Millisecond).String())
+	}
 }
 
 // CheckVersion tells whether the database's schema is this program's. The error

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io/fs"
@@ -104,6 +105,19 @@ func TestDatabaseThatIsBehindIsTold(t *testing.T) {
 	})
 }
 
+func TestAMigrationIsOneLine(t *testing.T) {
+	url := storetest.SQLite(t)
+	for _, want := range []int{1, 0} { // the second time there is nothing to do
+		var said bytes.Buffer
+		if err := store.Migrate(t.Context(), url, slog.New(slog.NewTextHandler(&said, nil))); err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(said.String(), "\n"); n != want || (n == 1 && !strings.Contains(said.String(), "msg=migrated steps=")) {
+			t.Errorf("it says %q, want %d lines", &said, want)
+		}
+	}
+}
+
 // TestInterruptedMigrationGoesOn stops after some steps, as a kill would, and
 // migrates again.
 func TestInterruptedMigrationGoesOn(t *testing.T) {
@@ -118,6 +132,9 @@ func TestInterruptedMigrationGoesOn(t *testing.T) {
 			dropIndex,
 			"ALTER TABLE webhooks DROP COLUMN paused_until",
 			"DROP TABLE event_sinks",
+			"ALTER TABLE event_sequencers DROP COLUMN rewrites",
+			"ALTER TABLE webhook_deliveries DROP COLUMN tries",
+			"ALTER TABLE webhook_deliveries DROP COLUMN delivered_at",
 			"DELETE FROM goose_db_version WHERE version_id >= 50",
 		} {
 			if _, err := s.DB().Exec(statement); err != nil {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/auth"
 	"github.com/moderato-live/moderato/server/servertest"
@@ -192,6 +193,23 @@ func TestWrongArgumentsAreNamed(t *testing.T) {
 	}
 }
 
+func TestAUserWithoutAChannelIsToldToNameOne(t *testing.T) {
+	s := start(t)
+	s.Load(t, &platformv1.Record{Kind: &platformv1.Record_User{User: &platformv1.UserRecord{Id: servertest.Nobody.String(), Username: "nobody"}}})
+	as := s.As(t, servertest.Nobody)
+	for named, want := range map[string]string{
+		"": "You have no channel of your own; name the channel with channelId.", servertest.Nobody.String(): "There is no channel with this id.",
+	} {
+		posted := s.REST(t, as, "POST", path, fmt.Sprintf(`{"url":%q,"channelId":%q}`, quiet, named))
+		listed := s.REST(t, as, "GET", path+"?channelId="+named, "")
+		for _, r := range []servertest.Response{posted, listed} {
+			if !strings.Contains(r.Body, want) || !strings.Contains(r.Body, `"CHANNEL_NOT_FOUND"`) {
+				t.Errorf("channelId %q: got %s, want %s", named, r.Body, want)
+			}
+		}
+	}
+}
+
 func TestAChannelHasABoundedNumberOfWebhooks(t *testing.T) {
 	each(t, func(t *testing.T, s *servertest.Server) {
 		owner := s.As(t, servertest.Owner)
@@ -276,7 +294,7 @@ func TestAnEventIsRedelivered(t *testing.T) {
 		if got := r.next(t); got.event.Metadata != first.event.Metadata {
 			t.Errorf("got %s", got.body)
 		}
-		eventually(t, "it is delivered again", settled(id, 1))
+		eventually(t, "it is delivered again", settled(id, 2))
 
 		// One that fails holds nothing up.
 		r.answers(func(w http.ResponseWriter, got sent) {
@@ -290,15 +308,19 @@ func TestAnEventIsRedelivered(t *testing.T) {
 		if got := r.next(t); got.event.Payload["title"] != "two" {
 			t.Errorf("got %s", got.body)
 		}
-		for only(t, s).GetStatus() == "enabled" && !settled(id, 0)() {
+		oldest := func() *moderatov1.WebhookDelivery {
+			rows := deliveries(t, s, hook.GetId())
+			return rows[len(rows)-1]
+		}
+		for deadline := time.Now().Add(patience); oldest().GetStatus() == "pending" && time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 			s.Store.Clock.Advance(8 * time.Hour)
-			if settledAfter := deliveries(t, s, hook.GetId()); settledAfter[len(settledAfter)-1].GetStatus() == "failed" {
-				break
-			}
-			time.Sleep(20 * time.Millisecond)
 		}
 		if w := only(t, s); w.GetStatus() != "enabled" {
 			t.Errorf("got %v, want it enabled", w)
+		}
+		// It was delivered, all the same.
+		if d := oldest(); d.GetStatus() != "delivered" || d.GetDeliveredAt() == nil || d.GetLastStatus() != 500 || d.GetAttempts() < 4 {
+			t.Errorf("got %v, want it delivered", d)
 		}
 
 		ban(t, s, servertest.Owner, servertest.Raider)
@@ -320,6 +342,38 @@ func TestAnEventIsRedelivered(t *testing.T) {
 		again["eventId"] = id
 		if o := both(t, s, owner, "POST", path+"/redeliver", again); o.Reason != "WEBHOOK_DISABLED" {
 			t.Errorf("got %+v", o)
+		}
+	})
+}
+
+func TestARedeliveryThatMeetsGoneIsSentWhenEnabled(t *testing.T) {
+	each(t, func(t *testing.T, s *servertest.Server) {
+		r := newReceiver(t)
+		owner := s.As(t, servertest.Owner)
+		hook := create(t, s, owner, r.mine())
+		row := func() *moderatov1.WebhookDelivery { return deliveries(t, s, hook.GetId())[0] }
+		retitle(t, s, servertest.Owner, "one")
+		id := r.next(t).event.Metadata.MessageID
+		eventually(t, "it is delivered", func() bool { return row().GetStatus() == "delivered" })
+		first := row().GetDeliveredAt().AsTime()
+
+		r.status(http.StatusGone)
+		call[*moderatov1.RedeliverWebhookEventResponse](t, s, owner, "POST", path+"/redeliver", servertest.Args{"webhookId": hook.GetId(), "eventId": id})
+		r.next(t)
+		eventually(t, "it is disabled", func() bool { return only(t, s).GetDisabledReason() == "gone" })
+		if d := row(); d.GetStatus() != "delivered" || !d.GetDeliveredAt().AsTime().Equal(first) || d.GetLastStatus() != http.StatusGone || d.GetAttempts() != 2 {
+			t.Errorf("got %v, want it delivered at %s", d, first)
+		}
+
+		s.Store.Clock.Advance(time.Minute)
+		r.answers(nil)
+		call[*moderatov1.EnableWebhookResponse](t, s, owner, "POST", path+"/enable", servertest.Args{"webhookId": hook.GetId()})
+		if got := r.next(t); got.event.Metadata.MessageID != id {
+			t.Errorf("got %s", got.body)
+		}
+		eventually(t, "it is delivered again", func() bool { return row().GetAttempts() == 3 })
+		if d := row(); d.GetStatus() != "delivered" || !d.GetDeliveredAt().AsTime().After(first) || d.GetLastError() != "" {
+			t.Errorf("got %v, want it delivered later than %s", d, first)
 		}
 	})
 }

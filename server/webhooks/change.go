@@ -105,16 +105,31 @@ func enable(ctx context.Context, tx *ent.Tx, w *ent.Webhook, now instant.Instant
 	}
 	// Who had no right for a time is not to hear of that time.
 	resumed = w.DisabledReason != rightLost && w.Position >= trimmed
-	unfinished := tx.WebhookDelivery.Update().Where(webhookdelivery.WebhookID(w.ID), webhookdelivery.FinishedAtIsNil())
 	change := tx.Webhook.UpdateOne(w).SetDisabledReason(enabled).SetNextAt(now).SetIsClaimed(false).ClearPausedUntil().AddEpoch(1)
 	if resumed {
-		unfinished.SetStatus(pending).SetAttempts(0).ClearFirstAttemptAt().SetNextAttemptAt(now)
+		err = unfinished(tx, w).SetStatus(pending).SetTries(0).ClearFirstAttemptAt().SetNextAttemptAt(now).Exec(ctx)
 	} else {
-		unfinished.SetStatus(failed).SetFinishedAt(now).SetLastError("the webhook was disabled")
 		change.SetPosition(last)
+		err = giveUp(ctx, tx, w, now)
 	}
-	if err := unfinished.Exec(ctx); err != nil {
+	if err != nil {
 		return false, err
 	}
 	return resumed, change.Exec(ctx)
+}
+
+// unfinished are the deliveries of a webhook that are to be sent, if only after it
+// is enabled.
+func unfinished(tx *ent.Tx, w *ent.Webhook) *ent.WebhookDeliveryUpdate {
+	return tx.WebhookDelivery.Update().Where(webhookdelivery.WebhookID(w.ID), webhookdelivery.FinishedAtIsNil())
+}
+
+// giveUp ends what is not to be sent any more. What was delivered before stays so.
+func giveUp(ctx context.Context, tx *ent.Tx, w *ent.Webhook, now instant.Instant) error {
+	const why = "the webhook was disabled"
+	err := unfinished(tx, w).Where(webhookdelivery.DeliveredAtNotNil()).SetStatus(delivered).SetFinishedAt(now).SetLastError(why).Exec(ctx)
+	if err != nil {
+		return err
+	}
+	return unfinished(tx, w).SetStatus(failed).SetFinishedAt(now).SetLastError(why).Exec(ctx)
 }

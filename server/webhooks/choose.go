@@ -129,8 +129,9 @@ func (t *turn) dropGone(ctx context.Context, d *ent.WebhookDelivery) error {
 		t.reason = behind
 	}
 	_, err = t.tx.ExecContext(ctx, `
-		UPDATE webhook_deliveries SET status = ?, finished_at = ?, last_error = 'the event is no longer kept'
+		UPDATE webhook_deliveries SET status = CASE WHEN delivered_at IS NULL THEN 'failed' ELSE 'delivered' END,
+			finished_at = ?, last_error = 'the event is no longer kept'
 		WHERE webhook_id = ? AND status = ? AND NOT EXISTS (SELECT 1 FROM events e WHERE e.id = webhook_deliveries.event_id)`,
-		failed, t.now, t.id, pending)
+		t.now, t.id, pending)
 	return err
 }

@@ -49,7 +49,7 @@ func (s *Service) CreateWebhook(ctx context.Context, req *moderatov1.CreateWebho
 		return s.create(ctx, tx, want)
 	})
 	if err != nil {
-		return nil, err
+		return nil, ofOwn(req.GetChannelId(), err)
 	}
 	s.Engine.Look()
 	result := &moderatov1.CreateWebhookResponse{

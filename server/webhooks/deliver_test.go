@@ -195,8 +195,9 @@ func TestAReceiverThatFailsForDaysIsDisabled(t *testing.T) {
 			t.Fatalf("got %v", w)
 		}
 		rows := deliveries(t, s, hook.GetId())
-		if oldest := rows[len(rows)-1]; oldest.GetStatus() != "failed" || oldest.GetAttempts() < 3 {
-			t.Errorf("got %v", oldest)
+		before := rows[len(rows)-1]
+		if before.GetStatus() != "failed" || before.GetAttempts() < 3 {
+			t.Errorf("got %v", before)
 		}
 		// Enabled again, it goes on with what failed.
 		for len(r.got) > 0 {
@@ -211,6 +212,9 @@ func TestAReceiverThatFailsForDaysIsDisabled(t *testing.T) {
 			if got := r.next(t); got.event.Payload["title"] != title {
 				t.Errorf("got %s, want %s", got.body, title)
 			}
+		}
+		if after := deliveries(t, s, hook.GetId()); after[len(after)-1].GetAttempts() != before.GetAttempts()+1 {
+			t.Errorf("got %v, want one attempt more than %d", after[len(after)-1], before.GetAttempts())
 		}
 	})
 }
@@ -255,6 +259,19 @@ func TestAChannelThatFailsDelaysNoOther(t *testing.T) {
 			if got := r.next(t); got.event.Payload["title"] != fmt.Sprint(i) {
 				t.Fatalf("got %s", got.body)
 			}
+		}
+	})
+}
+
+func TestARefusedConnectionIsToldAsThat(t *testing.T) {
+	each(t, func(t *testing.T, s *servertest.Server) {
+		r := newReceiver(t)
+		create(t, s, s.As(t, servertest.Owner), r.mine())
+		r.Close()
+		retitle(t, s, servertest.Owner, "one")
+		eventually(t, "it fails", func() bool { return only(t, s).GetLastError() != "" })
+		if w := only(t, s); w.GetLastError() != "the receiver refused the connection" {
+			t.Errorf("got %q", w.GetLastError())
 		}
 	})
 }

@@ -62,13 +62,20 @@ func shownDelivery(d *ent.WebhookDelivery) *moderatov1.WebhookDelivery {
 		Id: d.ID.String(), EventId: d.EventID.String(), Type: d.Type, Status: d.Status,
 		Attempts: d.Attempts, LastStatus: d.LastStatus, LastError: d.LastError,
 	}
-	switch d.Status {
-	case pending:
+	if d.Status == pending {
 		row.NextAttemptAt = d.NextAttemptAt.Proto()
-	case delivered:
-		row.DeliveredAt = optionalTime(d.FinishedAt)
 	}
+	row.DeliveredAt = optionalTime(deliveredAt(d))
 	return row
+}
+
+// deliveredAt is when a delivery was delivered. A server of before that column
+// noted only when it ended.
+func deliveredAt(d *ent.WebhookDelivery) *instant.Instant {
+	if d.DeliveredAt == nil && d.Status == delivered {
+		return d.FinishedAt
+	}
+	return d.DeliveredAt
 }
 
 // RedeliverWebhookEvent has an event sent once more.
@@ -110,34 +117,22 @@ func sends(w *ent.Webhook, e *events.Event) bool {
 // redeliver makes the delivery pending again. A server that works on the webhook
 // finds it; otherwise the webhook is due.
 func redeliver(ctx context.Context, tx *ent.Tx, w *ent.Webhook, e *events.Event, now instant.Instant) error {
-	of := []func(*ent.WebhookDeliveryUpdate){
-		func(u *ent.WebhookDeliveryUpdate) { // what waits in the order stays there
-			u.Where(webhookdelivery.Status(pending)).SetNextAttemptAt(now)
-		},
-		func(u *ent.WebhookDeliveryUpdate) {
-			u.Where(webhookdelivery.StatusNEQ(pending)).SetStatus(pending).SetIsRepeat(true).
-				SetAttempts(0).ClearFirstAttemptAt().SetNextAttemptAt(now).ClearFinishedAt().ClearLastStatus().SetLastError("")
-		},
-	}
-	found := 0
-	for _, change := range of {
-		u := tx.WebhookDelivery.Update().Where(webhookdelivery.WebhookID(w.ID), webhookdelivery.Position(e.Position))
-		change(u)
-		n, err := u.Save(ctx)
-		if err != nil {
-			return err
-		}
-		if found += n; found > 0 {
-			break
-		}
-	}
-	if found == 0 {
-		err := tx.WebhookDelivery.Create().SetID(uid.New()).SetWebhookID(w.ID).SetChannelID(e.ChannelID).SetEventID(e.ID).
+	d, err := tx.WebhookDelivery.Query().Where(webhookdelivery.WebhookID(w.ID), webhookdelivery.Position(e.Position)).Only(ctx)
+	switch {
+	case ent.IsNotFound(err):
+		err = tx.WebhookDelivery.Create().SetID(uid.New()).SetWebhookID(w.ID).SetChannelID(e.ChannelID).SetEventID(e.ID).
 			SetPosition(e.Position).SetType(string(e.Type)).SetStatus(pending).SetIsRepeat(true).SetNextAttemptAt(now).
 			Exec(ctx)
-		if err != nil {
-			return err
-		}
+	case err != nil:
+	case d.Status == pending: // what waits in the order stays there
+		err = tx.WebhookDelivery.UpdateOne(d).SetNextAttemptAt(now).Exec(ctx)
+	default:
+		err = tx.WebhookDelivery.UpdateOne(d).SetStatus(pending).SetIsRepeat(true).SetNillableDeliveredAt(deliveredAt(d)).
+			SetTries(0).ClearFirstAttemptAt().SetNextAttemptAt(now).ClearFinishedAt().ClearLastStatus().SetLastError("").
+			Exec(ctx)
+	}
+	if err != nil {
+		return err
 	}
 	change := tx.Webhook.UpdateOne(w).ClearPausedUntil() // who asks for it knows that the receiver is there
 	if !w.IsClaimed {

@@ -31,7 +31,7 @@ func (s *Service) ListWebhooks(ctx context.Context, req *moderatov1.ListWebhooks
 		err = roles.CheckChannel(ctx, s.Store, channel)
 	}
 	if err != nil {
-		return nil, s.Store.Classify(err)
+		return nil, ofOwn(req.GetChannelId(), s.Store.Classify(err))
 	}
 	result := &moderatov1.ListWebhooksResponse{}
 	for _, w := range rows {

@@ -15,7 +15,7 @@ func (t *turn) record(ctx context.Context) error {
 	for _, o := range t.results {
 		d := o.delivery
 		row := t.tx.WebhookDelivery.Update().Where(webhookdelivery.ID(d.ID)).
-			SetAttempts(d.Attempts + 1).SetLastError(o.problem).ClearLastStatus()
+			SetAttempts(d.Attempts + 1).SetTries(d.Tries + 1).SetLastError(o.problem).ClearLastStatus()
 		if o.status != 0 {
 			row.SetLastStatus(int32(o.status))
 		}
@@ -23,7 +23,7 @@ func (t *turn) record(ctx context.Context) error {
 			row.SetFirstAttemptAt(t.now)
 		}
 		if o.problem == "" {
-			row.SetStatus(delivered).SetFinishedAt(t.now)
+			row.SetStatus(delivered).SetDeliveredAt(t.now).SetFinishedAt(t.now)
 			t.change.SetLastSuccessAt(t.now).SetLastError("")
 		} else {
 			t.recordFailure(row, o)
@@ -53,13 +53,22 @@ func (t *turn) recordFailure(row *ent.WebhookDeliveryUpdate, o outcome) {
 		t.pause(t.now.Add(o.wait))
 	}
 	if !isGone && !isGivenUp {
-		row.SetNextAttemptAt(t.now.Add(delay(d.Attempts+1, o.wait)))
+		row.SetNextAttemptAt(t.now.Add(delay(d.Tries+1, o.wait)))
 		return
 	}
-	row.SetStatus(failed)
-	if d.IsRepeat {
+	row.SetStatus(givenUp(d))
+	if d.IsRepeat && !isGone { // what met 410 is sent again when the webhook is enabled
 		row.SetFinishedAt(t.now)
 	}
+}
+
+// givenUp is the state of a delivery that is tried no longer: a redelivery that
+// fails takes nothing away from that it was delivered.
+func givenUp(d *ent.WebhookDelivery) string {
+	if d.DeliveredAt != nil {
+		return delivered
+	}
+	return failed
 }
 
 // pause leaves the receiver alone until an instant, whatever the channel.

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"strconv"
+	"syscall"
 	"time"
 
 	"github.com/moderato-live/moderato/ent"
@@ -129,6 +130,7 @@ func (e *Engine) describe(ctx context.Context, err error) string {
 	var certificate *tls.CertificateVerificationError
 	var record tls.RecordHeaderError
 	var network net.Error
+	var dial *net.OpError
 	switch {
 	case errors.Is(err, errPrivate):
 		return errPrivate.Error()
@@ -138,6 +140,10 @@ func (e *Engine) describe(ctx context.Context, err error) string {
 		return "the receiver's certificate is not valid"
 	case errors.As(err, &record):
 		return "the receiver does not speak TLS"
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "the receiver refused the connection"
+	case errors.As(err, &dial) && dial.Op == "dial" && dial.Timeout() && !isTimedOut(ctx):
+		return fmt.Sprintf("no connection within %s", dialTimeout)
 	case isTimedOut(ctx), errors.As(err, &network) && network.Timeout():
 		return noAnswerError(e.Timeout).Error()
 	}

@@ -5,6 +5,7 @@ package webhooks
 
 import (
 	"context"
+	"errors"
 	"net/url"
 	"strings"
 
@@ -54,6 +55,18 @@ func channelOf(ctx context.Context, f *validate.Fields, text string) uid.ID {
 		return auth.FromContext(ctx).UserID
 	}
 	return f.UUID("channelId", text)
+}
+
+// ofOwn is an error about the channel that channelOf chose: a user who named none
+// is told that there is none of their own.
+func ofOwn(named string, err error) error {
+	if named == "" && errors.Is(err, fault.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND)) {
+		return &fault.Error{
+			Reason:  moderatov1.Reason_REASON_CHANNEL_NOT_FOUND,
+			Message: "You have no channel of your own; name the channel with channelId.",
+		}
+	}
+	return err
 }
 
 // authorize decides in the transaction of a change whether the caller may make it

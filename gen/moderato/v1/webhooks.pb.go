@@ -23,7 +23,8 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// CreateWebhookRequest says what to send where.
+// CreateWebhookRequest says what to send where. Over REST a field that is not one
+// of these is refused, as in every body of this service.
 type CreateWebhookRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The channel: a UUID in either case. Without it a user token names the own
@@ -100,8 +101,8 @@ type CreateWebhookResponse struct {
 	Url string `protobuf:"bytes,3,opt,name=url" json:"url,omitempty"`
 	// The types that are sent; empty for all.
 	Type []string `protobuf:"bytes,4,rep,name=type" json:"type,omitempty"`
-	// The key that deliveries are signed with: `whsec_` and the base64 of 32 random
-	// bytes. It is shown this once.
+	// What deliveries are signed with: `whsec_` and the base64 of the key, which is
+	// 32 random bytes. It is shown this once.
 	Secret string `protobuf:"bytes,5,opt,name=secret" json:"secret,omitempty"`
 	// When the webhook was made: UTC, milliseconds.
 	CreatedAt     *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
@@ -821,7 +822,7 @@ type WebhookDelivery struct {
 	Type string `protobuf:"bytes,3,opt,name=type" json:"type,omitempty"`
 	// `pending`, `delivered` or `failed`.
 	Status string `protobuf:"bytes,4,opt,name=status" json:"status,omitempty"`
-	// How many attempts were made.
+	// How many attempts were made in all, redeliveries among them.
 	Attempts int32 `protobuf:"varint,5,opt,name=attempts" json:"attempts,omitempty"`
 	// The HTTP status of the last answer; null when there was none.
 	LastStatus *int32 `protobuf:"varint,6,opt,name=last_status,json=lastStatus" json:"last_status,omitempty"`
@@ -831,7 +832,8 @@ type WebhookDelivery struct {
 	// the channel waits and the receiver did not ask for a pause: UTC, milliseconds;
 	// null unless pending.
 	NextAttemptAt *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=next_attempt_at,json=nextAttemptAt" json:"next_attempt_at,omitempty"`
-	// When it was delivered: UTC, milliseconds; null unless it was.
+	// When it was delivered last: UTC, milliseconds; null when it never was. It
+	// stays while it is sent once more, and when that fails.
 	DeliveredAt   *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=delivered_at,json=deliveredAt" json:"delivered_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -39,8 +39,9 @@ const (
 // A delivery is a POST of the event as JSON (Event), with the headers
 // `webhook-id` (the event's id, the same at every attempt), `webhook-timestamp`
 // (Unix seconds of the attempt) and `webhook-signature` (`v1,` and the base64 of
-// HMAC-SHA256 of `<id>.<timestamp>.<body>`; two of them, separated by a space,
-// for 24 hours after RotateWebhookSecret).
+// HMAC-SHA256 of `<id>.<timestamp>.<body>`, whose key is what base64 makes of the
+// secret after its `whsec_`; two of them, separated by a space, for 24 hours after
+// RotateWebhookSecret).
 //
 // Any 2xx that ends within 10 s is success. A redirect is a failure, and not followed. 410
 // disables the webhook at once; `Retry-After` of 429 and 503 is heeded, up to 6
@@ -95,8 +96,9 @@ type WebhooksServiceClient interface {
 	ListWebhookDeliveries(ctx context.Context, in *ListWebhookDeliveriesRequest, opts ...grpc.CallOption) (*ListWebhookDeliveriesResponse, error)
 	// RedeliverWebhookEvent has an event sent once more, at once and outside the
 	// order; the events that wait do not wait for it. It is tried like any other
-	// delivery, but when it is given up the webhook goes on. A delivery that is
-	// pending stays as it is, and is tried now.
+	// delivery, but when it is given up the webhook goes on, and what was delivered
+	// before stays `delivered`. A delivery that is pending stays as it is, and is
+	// tried now.
 	//
 	// No such webhook: WEBHOOK_NOT_FOUND; it is disabled: WEBHOOK_DISABLED; an event
 	// that is no longer kept, or not of the webhook's channel and types:
@@ -193,8 +195,9 @@ func (c *webhooksServiceClient) RedeliverWebhookEvent(ctx context.Context, in *R
 // A delivery is a POST of the event as JSON (Event), with the headers
 // `webhook-id` (the event's id, the same at every attempt), `webhook-timestamp`
 // (Unix seconds of the attempt) and `webhook-signature` (`v1,` and the base64 of
-// HMAC-SHA256 of `<id>.<timestamp>.<body>`; two of them, separated by a space,
-// for 24 hours after RotateWebhookSecret).
+// HMAC-SHA256 of `<id>.<timestamp>.<body>`, whose key is what base64 makes of the
+// secret after its `whsec_`; two of them, separated by a space, for 24 hours after
+// RotateWebhookSecret).
 //
 // Any 2xx that ends within 10 s is success. A redirect is a failure, and not followed. 410
 // disables the webhook at once; `Retry-After` of 429 and 503 is heeded, up to 6
@@ -249,8 +252,9 @@ type WebhooksServiceServer interface {
 	ListWebhookDeliveries(context.Context, *ListWebhookDeliveriesRequest) (*ListWebhookDeliveriesResponse, error)
 	// RedeliverWebhookEvent has an event sent once more, at once and outside the
 	// order; the events that wait do not wait for it. It is tried like any other
-	// delivery, but when it is given up the webhook goes on. A delivery that is
-	// pending stays as it is, and is tried now.
+	// delivery, but when it is given up the webhook goes on, and what was delivered
+	// before stays `delivered`. A delivery that is pending stays as it is, and is
+	// tried now.
 	//
 	// No such webhook: WEBHOOK_NOT_FOUND; it is disabled: WEBHOOK_DISABLED; an event
 	// that is no longer kept, or not of the webhook's channel and types:

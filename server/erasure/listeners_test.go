@@ -1,0 +1,218 @@
+package erasure_test
+
+import (
+	"bufio"
+	"context"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+
+	"google.golang.org/grpc"
+
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/digest"
+	"github.com/moderato-live/moderato/server/events"
+	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/uid"
+)
+
+// marker is who is banned last, so that a listener knows that it heard all.
+var marker = servertest.Raider
+
+// listenGRPC answers all that is told from a cursor up to the marker.
+func listenGRPC(s *servertest.Server, as servertest.Credentials, cursor string) func(t *testing.T) []string {
+	return func(t *testing.T) (told []string) {
+		t.Helper()
+		stream, err := moderatov1.NewEventsServiceClient(s.Conn).WatchEvents(as.Context(), &moderatov1.WatchEventsRequest{Cursor: cursor})
+		for err == nil {
+			var m *moderatov1.WatchEventsResponse
+			if m, err = stream.Recv(); m.GetEvent() == nil {
+				continue
+			}
+			told = append(told, string(events.JSON(m.GetEvent())))
+			if isMarker(told) {
+				return told
+			}
+		}
+		t.Fatal(err)
+		return nil
+	}
+}
+
+// listenSSE is listenGRPC for the other face.
+func listenSSE(s *servertest.Server, as servertest.Credentials, cursor string) func(t *testing.T) []string {
+	return func(t *testing.T) (told []string) {
+		t.Helper()
+		response, err := http.DefaultClient.Do(s.Request(t, as, http.MethodGet, "/v1/events?cursor="+cursor, ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = response.Body.Close() }()
+		for lines := bufio.NewScanner(response.Body); lines.Scan(); {
+			if data, isData := strings.CutPrefix(lines.Text(), "data: "); isData {
+				if told = append(told, data); isMarker(told) {
+					return told
+				}
+			}
+		}
+		t.Fatalf("the stream ends after %q", told)
+		return nil
+	}
+}
+
+func isMarker(told []string) bool {
+	last := told[len(told)-1]
+	return strings.Contains(last, "channel.ban") && strings.Contains(last, marker.String())
+}
+
+// TestListenersHearNothingOfWhatIsDeleted has two servers that hold the events of
+// a user in memory, because somebody listens there.
+func TestListenersHearNothingOfWhatIsDeleted(t *testing.T) {
+	eachScene(t, func(t *testing.T, s *scene) {
+		other := servertest.Start(t, servertest.Config(s.url))
+		servers := map[string]*servertest.Server{"the server": s.Server, "another server": other}
+		for _, at := range servers {
+			stream, err := moderatov1.NewEventsServiceClient(at.Conn).WatchEvents(s.ctx, &moderatov1.WatchEventsRequest{})
+			s.must(stream, err)
+			first, err := stream.Recv()
+			s.must(first, err)
+		}
+		before := events.Cursor(0)
+		s.live(vera)
+		s.must(nil, s.ban(s.As(t, vera.id).Context(), vera.id, marker))
+		for name, at := range servers { // and hear of her, so that what they hold has her
+			if told := strings.Join(listenGRPC(at, s.service, before)(t), "\n"); !strings.Contains(told, vera.id.String()) {
+				t.Fatalf("%s does not tell of her: %s", name, told)
+			}
+		}
+		s.deleteUser(vera)
+		erase(t, s.Store)
+		s.must(nil, s.ban(s.As(t, servertest.Owner).Context(), servertest.Owner, marker))
+		for name, at := range servers {
+			for face, listen := range map[string]func(*testing.T) []string{"gRPC": listenGRPC(at, s.service, before), "SSE": listenSSE(at, s.service, before)} {
+				told := listen(t)
+				if trace := vera.traceIn(servertest.Row{Values: [][]byte{[]byte(strings.Join(told, "\n"))}}); trace != "" {
+					t.Errorf("%s of %s tells %s:\n%s", face, name, trace, strings.Join(told, "\n"))
+				}
+			}
+		}
+	})
+}
+
+// slowStream is a stream whose listener takes one message at a time.
+type slowStream struct {
+	grpc.ServerStream
+	ctx      context.Context
+	messages chan *moderatov1.WatchEventsResponse
+}
+
+func (s *slowStream) Context() context.Context { return s.ctx }
+
+func (s *slowStream) Send(m *moderatov1.WatchEventsResponse) error {
+	select {
+	case s.messages <- m:
+		return nil
+	case <-s.ctx.Done():
+		return s.ctx.Err()
+	}
+}
+
+func (s *slowStream) next() *moderatov1.Event {
+	for m := range s.messages {
+		if m.GetEvent() != nil {
+			return m.GetEvent()
+		}
+	}
+	return nil
+}
+
+// listenSlowly begins to listen through a hub of its own, as of another server.
+func (s *scene) listenSlowly() (stream *slowStream, hub *events.Hub) {
+	s.t.Helper()
+	hub = events.NewHub(s.Store, slog.New(slog.DiscardHandler))
+	caller := &auth.Caller{Kind: auth.Service, ClientID: s.service.ClientID, Token: digest.Of(s.service.Token)}
+	ctx, cancel := context.WithCancel(auth.NewContext(context.Background(), caller))
+	stream = &slowStream{ctx: ctx, messages: make(chan *moderatov1.WatchEventsResponse)}
+	service := &events.Service{Hub: hub, Rights: &events.Rights{Store: s.Store}, Heartbeat: events.HeartbeatInterval}
+	ended := make(chan struct{}, 2)
+	go func() { hub.Run(ctx); ended <- struct{}{} }()
+	go func() {
+		if err := service.WatchEvents(&moderatov1.WatchEventsRequest{}, stream); ctx.Err() == nil {
+			s.t.Errorf("the stream ends: %v", err)
+		}
+		ended <- struct{}{}
+	}()
+	s.t.Cleanup(func() { cancel(); <-ended; <-ended })
+	if first := <-stream.messages; first.GetEvent() != nil {
+		s.t.Errorf("the stream begins with %v", first)
+	}
+	return stream, hub
+}
+
+// look has a hub notice what was rewritten, as everybody who comes does.
+func look(t *testing.T, hub *events.Hub) {
+	t.Helper()
+	from, err := hub.Subscribe(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	from.Close()
+}
+
+// inTheMiddle has three users banned in a channel, while the listener takes no
+// event. When the hub has all six, they take three: the fourth is on its way then,
+// and the others in the page that they have. It answers the third.
+func (s *scene) inTheMiddle(stream *slowStream, hub *events.Hub, channel, third uid.ID) *moderatov1.Event {
+	s.t.Helper()
+	from, err := hub.Subscribe(s.t.Context(), nil)
+	s.must(from, err)
+	defer from.Close()
+	for _, who := range []uid.ID{servertest.Viewer, servertest.Other, third} {
+		s.must(nil, s.ban(s.As(s.t, channel).Context(), channel, who))
+	}
+	for heard := 0; heard < 6; {
+		page, err := from.Next(s.t.Context(), nil)
+		s.must(page, err)
+		heard += len(page)
+	}
+	stream.next()
+	stream.next()
+	return stream.next()
+}
+
+// TestADeletionReachesAListenerInTheMiddle has a listener hold events that are
+// taken back before they are told.
+func TestADeletionReachesAListenerInTheMiddle(t *testing.T) {
+	eachScene(t, func(t *testing.T, s *scene) {
+		s.must(nil, s.putUser(vera.id, vera.name))
+		s.must(nil, s.putUser(walter.id, walter.name))
+		s.must(nil, s.putChannel(walter.id, "x"))
+		stream, hub := s.listenSlowly()
+		sequence := s.inTheMiddle(stream, hub, servertest.Owner, vera.id).GetMetadata().GetSequence()
+		s.deleteUser(vera)
+		erase(t, s.Store)
+		look(t, hub)
+		for range 3 {
+			e := stream.next()
+			if sequence++; e.GetMetadata().GetSequence() != sequence {
+				t.Errorf("heard number %d, want %d", e.GetMetadata().GetSequence(), sequence)
+			}
+			if text := string(events.JSON(e)); strings.Contains(text, vera.id.String()) {
+				t.Errorf("still heard of her: %s", text)
+			}
+		}
+
+		s.inTheMiddle(stream, hub, walter.id, marker)
+		release := hold(t, s.Store)
+		defer release()
+		s.deleteChannel(walter)
+		look(t, hub)
+		s.must(nil, s.ban(s.As(t, servertest.Owner).Context(), servertest.Owner, marker))
+		stream.next() // which was on its way
+		if e := stream.next(); e.GetMetadata().GetChannelId() != servertest.Owner.String() {
+			t.Errorf("still heard of the channel: %v", e)
+		}
+	})
+}
