@@ -50,17 +50,22 @@ func main() {
 	flag.StringVar(&b.profiles, "profiles", "", "keep the CPU profile of the last measurement of Moderato in this directory")
 	flag.Parse()
 	b.only = regexp.MustCompile(only)
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	err := b.run(ctx, strings.Split(stores, ","))
-	if err == nil && write != "" {
-		err = b.writePage(write)
-	}
-	b.close()
-	if err != nil {
+	if err := b.runAndWrite(strings.Split(stores, ","), write); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
+}
+
+// runAndWrite measures, and writes the page if there is one to write.
+func (b *bench) runAndWrite(stores []string, page string) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	defer b.close()
+	err := b.run(ctx, stores)
+	if err == nil && page != "" {
+		err = b.writePage(page)
+	}
+	return err
 }
 
 func (b *bench) run(ctx context.Context, stores []string) error {

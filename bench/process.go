@@ -29,9 +29,8 @@ type server struct {
 }
 
 // startModerato starts the program as it is deployed, without a rate limit.
-func (b *bench) startModerato(ctx context.Context, db string, flags ...string) (*server, error) {
-	args := append([]string{"serve", "--db", db, "--rate-limit", "0", "--log-format", "json"}, flags...)
-	s, err := b.launch(ctx, "moderato", "/readyz", args...)
+func (b *bench) startModerato(ctx context.Context, db string) (*server, error) {
+	s, err := b.launch(ctx, "moderato", "/readyz", "serve", "--db", db, "--rate-limit", "0", "--log-format", "json")
 	if err == nil {
 		s.profiles = b.profiles
 	}

@@ -136,7 +136,8 @@ func (r *raid) another(ctx context.Context, channel int) error {
 }
 
 // bans are the median of some bans of others.
-func (r *raid) bans(ctx context.Context, channel, n int) (time.Duration, error) {
+func (r *raid) bans(ctx context.Context, channel int) (time.Duration, error) {
+	const n = 200
 	first, second, err := timing(n/2, func() error { return r.another(ctx, channel) }, func() error { return r.another(ctx, channel) })
 	return (first + second) / 2, err
 }
@@ -146,7 +147,7 @@ func (r *raid) bans(ctx context.Context, channel, n int) (time.Duration, error) 
 func (r *raid) byMessages(ctx context.Context, posts int) error {
 	const bans = 100
 	target := row{Store: r.store, Face: "gRPC", Connections: 1, AtMost: true}
-	alone, err := r.bans(ctx, raided+1, 2*bans)
+	alone, err := r.bans(ctx, raided+1)
 	if err != nil {
 		return err
 	}
@@ -156,7 +157,7 @@ func (r *raid) byMessages(ctx context.Context, posts int) error {
 	if err != nil {
 		return err
 	}
-	meanwhile, err := r.bans(ctx, raided+1, 2*bans)
+	meanwhile, err := r.bans(ctx, raided+1)
 	if err != nil {
 		return err
 	}
@@ -218,8 +219,7 @@ func (r *raid) messages(ctx context.Context) (n int, err error) {
 
 // underFollows bans while follows reach the same channel.
 func (r *raid) underFollows(ctx context.Context) error {
-	const bans = 200
-	alone, err := r.bans(ctx, raided, bans)
+	alone, err := r.bans(ctx, raided)
 	if err != nil {
 		return err
 	}
@@ -227,7 +227,7 @@ func (r *raid) underFollows(ctx context.Context) error {
 	done := make(chan followed, 1)
 	go func() { done <- r.follow(following) }()
 	time.Sleep(time.Second) // until the follows come steadily
-	meanwhile, err := r.bans(ctx, raided, bans)
+	meanwhile, err := r.bans(ctx, raided)
 	stop()
 	follows := <-done
 	if err != nil {

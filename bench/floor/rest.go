@@ -75,25 +75,29 @@ func (r rest) channels(w http.ResponseWriter, req *http.Request) {
 	var rows []byte
 	first := true
 	count, next, err := r.readChannels(req.Context(), category, query.Get("cursor"), func(c *channel) {
-		b := appendComma(rows, &first)
-		b = appendString(append(b, `{"id":`...), c.id.String())
-		b = appendString(append(b, `,"title":`...), c.title)
-		b = appendString(append(b, `,"displayName":`...), c.displayName)
-		b = appendString(append(b, `,"bio":`...), c.bio)
-		b = appendString(append(b, `,"slug":`...), c.slug)
-		b = appendString(append(b, `,"avatarUrl":`...), c.url)
-		b = appendString(append(b, `,"lang":`...), c.lang)
-		b = strconv.AppendBool(append(b, `,"isLive":`...), c.isLive)
-		b = strconv.AppendInt(append(b, `,"followerCount":`...), c.followers, 10)
-		b = strconv.AppendInt(append(b, `,"category":{"id":`...), c.category, 10)
-		b = appendString(append(b, `,"name":`...), c.categoryName)
-		b = appendString(append(b, `,"slug":`...), c.categorySlug)
-		b = appendString(append(b, `,"imageUrl":`...), c.categoryURL)
-		rows = append(b, `}}`...)
+		rows = appendComma(rows, &first)
+		rows = appendChannel(rows, c)
 	})
 	b := strconv.AppendInt(append(make([]byte, 0, len(rows)+256), success+`{"count":`...), count, 10)
 	b = append(append(b, `,"rows":[`...), rows...)
 	answer(w, appendPagination(b, next), err)
+}
+
+func appendChannel(b []byte, c *channel) []byte {
+	b = appendString(append(b, `{"id":`...), c.id.String())
+	b = appendString(append(b, `,"title":`...), c.title)
+	b = appendString(append(b, `,"displayName":`...), c.displayName)
+	b = appendString(append(b, `,"bio":`...), c.bio)
+	b = appendString(append(b, `,"slug":`...), c.slug)
+	b = appendString(append(b, `,"avatarUrl":`...), c.url)
+	b = appendString(append(b, `,"lang":`...), c.lang)
+	b = strconv.AppendBool(append(b, `,"isLive":`...), c.isLive)
+	b = strconv.AppendInt(append(b, `,"followerCount":`...), c.followers, 10)
+	b = strconv.AppendInt(append(b, `,"category":{"id":`...), c.category, 10)
+	b = appendString(append(b, `,"name":`...), c.categoryName)
+	b = appendString(append(b, `,"slug":`...), c.categorySlug)
+	b = appendString(append(b, `,"imageUrl":`...), c.categoryURL)
+	return append(b, `}}`...)
 }
 
 func (r rest) stats(w http.ResponseWriter, req *http.Request) {

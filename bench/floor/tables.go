@@ -126,7 +126,7 @@ func (t *tables) prepare(ctx context.Context, isSQLite bool) error {
 				EXISTS (SELECT 1 FROM roles WHERE channel_id = ? AND user_id = ? AND role = 'og')`: &t.standing,
 	} {
 		var err error
-		if *s, err = t.read.PrepareContext(ctx, text); err != nil {
+		if *s, err = t.read.PrepareContext(ctx, text); err != nil { //nolint:sqlclosecheck // lives as long as the process
 			return fmt.Errorf("prepare: %w", err)
 		}
 	}

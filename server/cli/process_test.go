@@ -99,7 +99,7 @@ func serveWith(t *testing.T, url store.URL, env []string, args ...string) *proce
 		"serve", dbFlag(url), "--http-addr=127.0.0.1:0", "--grpc-addr=127.0.0.1:0", "--admin-addr=127.0.0.1:0",
 		"--log-format=json", "--rate-limit=0",
 	}, args...)
-	p := &process{cmd: program(t, env, args...), ended: make(chan struct{})}
+	p := &process{cmd: program(t, env, args...)}
 	p.start(t)
 	return p
 }
@@ -107,6 +107,7 @@ func serveWith(t *testing.T, url store.URL, env []string, args ...string) *proce
 // start starts the process and waits until it listens.
 func (p *process) start(t *testing.T) {
 	t.Helper()
+	p.ended = make(chan struct{})
 	stderr, err := p.cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)

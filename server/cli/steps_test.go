@@ -44,7 +44,7 @@ type death struct {
 
 var deaths = []death{
 	{name: "writing", has: "INSERT INTO `bans`", stop: at(storetest.Halt{Of: ofChange})},
-	{name: "taking the lease", has: "UPDATE `event_sequencers`", atStart: storetest.Halt{Of: ofSequencer}},
+	{name: "taking the lease", has: "UPDATE event_sequencers SET epoch", atStart: storetest.Halt{Of: ofSequencer}},
 	{name: "sequencing", has: "UPDATE events SET position", stop: at(storetest.Halt{Of: ofSequencer, After: ofChange}), isAnswered: true},
 	{name: "claiming", has: "INSERT INTO `webhook_deliveries`", stop: at(storetest.Halt{Of: ofWorker}), isAnswered: true},
 	{
