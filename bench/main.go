@@ -89,6 +89,9 @@ func (b *bench) run(ctx context.Context, stores []string) error {
 			return err
 		}
 	}
+	if err := b.binarySize(); err != nil {
+		return err
+	}
 	b.printTable(os.Stdout)
 	results, err := json.MarshalIndent(b.rows, "", "\t")
 	if err != nil {

@@ -46,7 +46,7 @@ func (b *bench) addPoint(p plot, store string, at point) {
 const (
 	plotWidth, plotHeight = 640, 320
 	plotLeft, plotBottom  = 70, 50
-	plotTop, plotRight    = 40, 20
+	plotTop, plotRight    = 40, 30
 )
 
 var plotColors = []string{"#1f77b4", "#d62728"}
