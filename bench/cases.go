@@ -132,7 +132,7 @@ func (w *world) findPages(ctx context.Context) error {
 			next.byFloor = floorChannelCursor(last)
 		}
 	}
-	shuffle := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // the same in each run
+	shuffle := rand.New(rand.NewPCG(1, 2)) // the same in each run
 	for _, pages := range [][]page{w.followers, w.channels} {
 		shuffle.Shuffle(len(pages), func(i, j int) { pages[i], pages[j] = pages[j], pages[i] })
 	}

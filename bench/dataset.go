@@ -52,7 +52,7 @@ var (
 func id(n int) string { return fmt.Sprintf("%08x-0000-4000-8000-%012x", scatter(n+1), n+1) }
 
 // scatter spreads ids over the key space, as random ones are.
-func scatter(n int) uint32 { return uint32(n) * 2654435761 } //nolint:gosec // wraps on purpose
+func scatter(n int) uint32 { return uint32(n) * 2654435761 } // wraps on purpose
 
 // person is the nth user around a channel; none of the followed ones' owners.
 func (d *dataset) person(channel, n int) int {

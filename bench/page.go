@@ -35,7 +35,7 @@ func (b *bench) writePage(path string) error {
 	b.writeTable(&out)
 	out.WriteString(pageEnd)
 	out.Write(after)
-	return errors.Join(os.WriteFile(path, out.Bytes(), 0o644), b.writePlots(filepath.Dir(path))) //nolint:gosec // a page
+	return errors.Join(os.WriteFile(path, out.Bytes(), 0o644), b.writePlots(filepath.Dir(path)))
 }
 
 // describe is what it was measured on.

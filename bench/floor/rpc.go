@@ -93,7 +93,7 @@ func (c chat) GetStanding(ctx context.Context, req *platformv1.GetStandingReques
 	result.CanPost = !result.GetIsBanned() && result.GetMuteExpiresAt() == nil
 	for i, is := range []bool{userID == channelID, s.isModerator, s.isVIP, s.isOG} {
 		if is {
-			result.Roles = append(result.Roles, platformv1.Role(i+1)) //nolint:gosec // of four roles
+			result.Roles = append(result.Roles, platformv1.Role(i+1)) // of four roles
 		}
 	}
 	return result, nil

@@ -150,3 +150,26 @@ func cut(t *testing.T, s *store.Store, name string) {
 		_, _ = s.DB().ExecContext(context.Background(), fmt.Sprintf("KILL %d", id)) // it may be gone
 	}
 }
+
+// TestWhatCannotBePreparedRunsAsAText has a statement that MySQL does not take
+// prepared, more often than once.
+func TestWhatCannotBePreparedRunsAsAText(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, url store.URL) {
+		s := migrated(t, url)
+		if s.IsEmbedded() {
+			return // prepares whatever it runs
+		}
+		conn, err := s.DB().Conn(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = conn.Close() }()
+		for range 3 {
+			for _, statement := range []string{"LOCK TABLES channels READ", "UNLOCK TABLES"} {
+				if _, err := conn.ExecContext(t.Context(), statement); err != nil {
+					t.Errorf("%s: %v", statement, err)
+				}
+			}
+		}
+	})
+}
