@@ -10,13 +10,14 @@ import (
 	"github.com/moderato-live/moderato/ent/channel"
 	"github.com/moderato-live/moderato/ent/follow"
 	"github.com/moderato-live/moderato/ent/subscription"
+	"github.com/moderato-live/moderato/server/events"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/uid"
 )
 
 // isNew tells whether what began at an instant counts for the live stream.
-func isNew(c *ent.Channel, at instant.Instant) bool {
-	return c.LiveStartedAt != nil && at >= *c.LiveStartedAt
+func isNew(liveStartedAt *instant.Instant, at instant.Instant) bool {
+	return liveStartedAt != nil && at >= *liveStartedAt
 }
 
 // FindFollow is a user's follow; nil if there is none.
@@ -29,34 +30,40 @@ func FindFollow(ctx context.Context, tx *ent.Tx, channelID, userID uid.ID) (*ent
 }
 
 // AddFollow stores a follow that is not there, and counts it.
-func AddFollow(ctx context.Context, tx *ent.Tx, c *ent.Channel, f *ent.Follow) error {
-	err := tx.Follow.Create().SetChannelID(f.ChannelID).SetUserID(f.UserID).
+func AddFollow(ctx context.Context, c *events.Change, f *ent.Follow) error {
+	err := c.Tx.Follow.Create().SetChannelID(f.ChannelID).SetUserID(f.UserID).
 		SetFollowedAt(f.FollowedAt).SetIsNotificationEnabled(f.IsNotificationEnabled).
 		Exec(ctx)
-	if err != nil {
-		return err
-	}
-	return countFollow(ctx, tx, c, f, 1)
+	countFollow(c.Row, c.LiveStartedAt, f, 1)
+	return err
 }
 
 // RemoveFollow removes a follow that is there, and counts it no longer.
-func RemoveFollow(ctx context.Context, tx *ent.Tx, c *ent.Channel, f *ent.Follow) error {
-	_, err := tx.Follow.Delete().Where(follow.ChannelID(f.ChannelID), follow.UserID(f.UserID)).Exec(ctx)
-	if err != nil {
-		return err
-	}
-	return countFollow(ctx, tx, c, f, -1)
+func RemoveFollow(ctx context.Context, c *events.Change, f *ent.Follow) error {
+	countFollow(c.Row, c.LiveStartedAt, f, -1)
+	return deleteFollow(ctx, c.Tx, f)
 }
 
-func countFollow(ctx context.Context, tx *ent.Tx, c *ent.Channel, f *ent.Follow, by int64) error {
-	if c == nil {
-		return nil
+// ForgetFollow is RemoveFollow for who is forgotten, of which nobody is told.
+func ForgetFollow(ctx context.Context, tx *ent.Tx, c *ent.Channel, f *ent.Follow) error {
+	if err := deleteFollow(ctx, tx, f); err != nil || c == nil {
+		return err
 	}
-	update := tx.Channel.Update().Where(channel.ID(c.ID)).AddFollowerCount(by)
-	if isNew(c, f.FollowedAt) {
-		update.AddNewFollowerCount(by)
+	row := tx.Channel.Update().Where(channel.ID(c.ID))
+	countFollow(row, c.LiveStartedAt, f, -1)
+	return row.Exec(ctx)
+}
+
+func deleteFollow(ctx context.Context, tx *ent.Tx, f *ent.Follow) error {
+	_, err := tx.Follow.Delete().Where(follow.ChannelID(f.ChannelID), follow.UserID(f.UserID)).Exec(ctx)
+	return err
+}
+
+func countFollow(row *ent.ChannelUpdate, liveStartedAt *instant.Instant, f *ent.Follow, by int64) {
+	row.AddFollowerCount(by)
+	if isNew(liveStartedAt, f.FollowedAt) {
+		row.AddNewFollowerCount(by)
 	}
-	return update.Exec(ctx)
 }
 
 // FindSubscription is a user's subscription, active or not; nil if there is none.
@@ -113,7 +120,7 @@ func countSubscription(ctx context.Context, tx *ent.Tx, c *ent.Channel, before, 
 			continue
 		}
 		active += change.by
-		if isNew(c, change.row.SubscribedAt) {
+		if isNew(c.LiveStartedAt, change.row.SubscribedAt) {
 			fresh += change.by
 		}
 	}

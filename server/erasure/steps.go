@@ -116,7 +116,7 @@ func unfollow(ctx context.Context, s *store.Store, tx *ent.Tx, id uid.ID) (int, 
 		if err != nil || row == nil {
 			return err
 		}
-		return audience.RemoveFollow(ctx, tx, c, row)
+		return audience.ForgetFollow(ctx, tx, c, row)
 	})
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/moderato-live/moderato/server/policy"
 	"github.com/moderato-live/moderato/server/requestid"
 	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/turns"
 	"github.com/moderato-live/moderato/server/uid"
 )
 
@@ -38,12 +39,20 @@ type Change struct {
 	ActorID uid.ID
 	// ClientID is the client through which they make it; empty when nobody does.
 	ClientID string
+	// Row is what the change does to the channel's own row. It is written once, at
+	// the end, with what the events do to it: a channel that many follow at once is
+	// locked for as long as the statements of a change take.
+	Row *ent.ChannelUpdate
+	// LiveStartedAt is when the channel's live stream began, as of the lock; nil
+	// when it is not live.
+	LiveStartedAt *instant.Instant
 
-	operationID uid.ID
-	requestID   string
-	exists      bool
-	sequence    int64
-	pending     []*ent.EventCreate
+	operationID    uid.ID
+	requestID      string
+	exists         bool
+	sequence       int64
+	activityNumber int64
+	pending        []*ent.EventCreate
 }
 
 // Apply makes a change on behalf of the caller of the present request, who must
@@ -51,7 +60,11 @@ type Change struct {
 // body may run more than once, and only its last run counts.
 func Apply(ctx context.Context, s *store.Store, channelID uid.ID, body func(context.Context, *Change) error) error {
 	caller := auth.FromContext(ctx)
-	return apply(ctx, s, Change{ChannelID: channelID, ActorID: caller.UserID, ClientID: caller.ClientID},
+	priority := turns.Ordinary
+	if policy.IsModeration(ctx) {
+		priority = turns.Ahead
+	}
+	return apply(ctx, s, priority, Change{ChannelID: channelID, ActorID: caller.UserID, ClientID: caller.ClientID},
 		func(ctx context.Context, c *Change) error {
 			var err error
 			if c.Now, err = policy.Authorize(ctx, s, c.Tx, channelID); err != nil {
@@ -67,7 +80,7 @@ func Apply(ctx context.Context, s *store.Store, channelID uid.ID, body func(cont
 // ApplyUnattended makes a change that nobody asked for, such as the lapse of a
 // mute. A channel that is gone meanwhile is left alone.
 func ApplyUnattended(ctx context.Context, s *store.Store, channelID uid.ID, body func(context.Context, *Change) error) error {
-	return apply(ctx, s, Change{ChannelID: channelID}, func(ctx context.Context, c *Change) error {
+	return apply(ctx, s, turns.Ordinary, Change{ChannelID: channelID}, func(ctx context.Context, c *Change) error {
 		var err error
 		if c.Now, err = s.Clock.Now(ctx, c.Tx); err != nil || !c.exists {
 			return err
@@ -76,12 +89,17 @@ func ApplyUnattended(ctx context.Context, s *store.Store, channelID uid.ID, body
 	})
 }
 
-func apply(ctx context.Context, s *store.Store, start Change, body func(context.Context, *Change) error) error {
+func apply(ctx context.Context, s *store.Store, priority turns.Priority, start Change, body func(context.Context, *Change) error) error {
 	start.Store, start.operationID, start.requestID = s, uid.New(), requestid.FromContext(ctx)
+	done, err := s.Turns.Take(ctx, start.ChannelID, priority)
+	if err != nil {
+		return fmt.Errorf("change channel %s: wait for a turn: %w", start.ChannelID, err)
+	}
+	defer done()
 	defer s.Written.Raise()
-	err := s.Write(ctx, func(ctx context.Context, tx *ent.Tx, attempt store.Attempt) error {
+	err = s.Write(ctx, func(ctx context.Context, tx *ent.Tx, attempt store.Attempt) error {
 		c := start
-		c.Tx = tx
+		c.Tx, c.Row = tx, tx.Channel.Update().Where(channel.ID(c.ChannelID)) // not UpdateOne, which would read the row again
 		if err := c.lock(ctx); err != nil {
 			return err
 		}
@@ -104,13 +122,20 @@ func apply(ctx context.Context, s *store.Store, start Change, body func(context.
 }
 
 func (c *Change) lock(ctx context.Context) error {
-	err := store.QueryRow(ctx, c.Tx, "SELECT event_sequence FROM channels WHERE id = ?"+c.Store.ForUpdate(),
-		[]any{c.ChannelID}, &c.sequence)
+	err := store.QueryRow(ctx, c.Tx, "SELECT event_sequence, activity_number, live_started_at FROM channels WHERE id = ?"+c.Store.ForUpdate(),
+		[]any{c.ChannelID}, &c.sequence, &c.activityNumber, &c.LiveStartedAt)
 	if errors.Is(err, store.ErrNoRows) {
 		return nil
 	}
 	c.exists = err == nil
 	return err
+}
+
+// NextActivity takes the next number in the channel's list of activities.
+func (c *Change) NextActivity() int64 {
+	c.activityNumber++
+	c.Row.SetActivityNumber(c.activityNumber)
+	return c.activityNumber
 }
 
 // checkCommitted looks for the events of this operation. An operation that
@@ -164,15 +189,17 @@ func (c *Change) ByNobody(body func()) {
 }
 
 func (c *Change) flush(ctx context.Context) error {
-	if len(c.pending) == 0 {
+	if len(c.pending) > 0 {
+		if err := c.Tx.Event.CreateBulk(c.pending...).Exec(ctx); err != nil {
+			return fmt.Errorf("write events: %w", err)
+		}
+		c.Row.SetEventSequence(c.sequence)
+	}
+	if row := c.Row.Mutation(); len(row.Fields())+len(row.AddedFields()) == 0 {
 		return nil
 	}
-	if err := c.Tx.Event.CreateBulk(c.pending...).Exec(ctx); err != nil {
-		return fmt.Errorf("write events: %w", err)
-	}
-	// Not UpdateOne, which would read the row again.
-	if err := c.Tx.Channel.Update().Where(channel.ID(c.ChannelID)).SetEventSequence(c.sequence).Exec(ctx); err != nil {
-		return fmt.Errorf("advance the event sequence: %w", err)
+	if err := c.Row.Exec(ctx); err != nil {
+		return fmt.Errorf("write the channel's row: %w", err)
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/moderato-live/moderato/ent/activity"
 	entchannel "github.com/moderato-live/moderato/ent/channel"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
+	"github.com/moderato-live/moderato/server/events"
 	"github.com/moderato-live/moderato/server/fault"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/jsonapi"
@@ -63,7 +64,11 @@ func (p putter) activity(ctx context.Context, r *platformv1.ActivityRecord, mayC
 		return nil, err
 	}
 	if before == nil {
-		return p.addActivity(ctx, channel, a)
+		a.Number = channel.ActivityNumber + 1
+		if err := p.Channel.Update().Where(entchannel.ID(channelID)).SetActivityNumber(a.Number).Exec(ctx); err != nil {
+			return nil, err
+		}
+		return p.addActivity(ctx, a)
 	}
 	if before.Type != kind && !mayChangeType {
 		return nil, ofAnotherType("key", before)
@@ -103,16 +108,11 @@ func (p putter) findActivity(ctx context.Context, channelID uid.ID, key string) 
 	return a, err
 }
 
-// addActivity stores an activity under the channel's next number.
-func (p putter) addActivity(ctx context.Context, channel *ent.Channel, a *ent.Activity) (*ent.Activity, error) {
-	number := channel.ActivityNumber + 1
-	row, err := p.Activity.Create().SetID(uid.New()).SetChannelID(a.ChannelID).SetDedupKey(a.DedupKey).SetNumber(number).SetType(a.Type).
+// addActivity stores an activity, whose number is the channel's next.
+func (p putter) addActivity(ctx context.Context, a *ent.Activity) (*ent.Activity, error) {
+	return p.Activity.Create().SetID(uid.New()).SetChannelID(a.ChannelID).SetDedupKey(a.DedupKey).SetNumber(a.Number).SetType(a.Type).
 		SetNillableUserID(a.UserID).SetInfo(a.Info).SetAction(a.Action).SetCreatedAt(a.CreatedAt).
 		Save(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return row, p.Channel.Update().Where(entchannel.ID(channel.ID)).SetActivityNumber(number).Exec(ctx)
 }
 
 // occurrence is something a user did in a channel, that its dashboard lists.
@@ -125,8 +125,8 @@ type occurrence struct {
 	action *structpb.Struct
 }
 
-// record stores an occurrence, which is not there yet.
-func (p putter) record(ctx context.Context, channel *ent.Channel, o occurrence) (*ent.Activity, error) {
+// record stores an occurrence, which is not there yet, as part of a change.
+func (p putter) record(ctx context.Context, c *events.Change, o occurrence) (*ent.Activity, error) {
 	facts, err := structpb.NewStruct(o.facts)
 	if err != nil {
 		return nil, err
@@ -134,8 +134,8 @@ func (p putter) record(ctx context.Context, channel *ent.Channel, o occurrence) 
 	if o.key == "" {
 		o.key = o.kind + "/" + uid.New().String()
 	}
-	return p.addActivity(ctx, channel, &ent.Activity{
-		ChannelID: channel.ID, DedupKey: o.key, Type: o.kind, UserID: &o.user.ID, CreatedAt: o.at,
+	return p.addActivity(ctx, &ent.Activity{
+		ChannelID: c.ChannelID, DedupKey: o.key, Number: c.NextActivity(), Type: o.kind, UserID: &o.user.ID, CreatedAt: o.at,
 		Info: describe(o.user, facts), Action: actionOf(o.action),
 	})
 }

@@ -46,15 +46,11 @@ func (s *Audience) Follow(ctx context.Context, req *platformv1.FollowRequest) (*
 			ChannelID: channelID, UserID: userID,
 			FollowedAt: p.orNow(req.GetFollowedAt()), IsNotificationEnabled: req.GetIsNotificationEnabled(),
 		}
-		channel, err := p.Channel.Get(ctx, channelID)
-		if err != nil {
-			return err
-		}
-		if err := audience.AddFollow(ctx, p.Tx, channel, f); err != nil {
+		if err := audience.AddFollow(ctx, c, f); err != nil {
 			return err
 		}
 		audience.EmitFollow(c, user, f)
-		_, err = p.record(ctx, channel, occurrence{kind: followerActivity, user: user, at: f.FollowedAt})
+		_, err = p.record(ctx, c, occurrence{kind: followerActivity, user: user, at: f.FollowedAt})
 		return err
 	})
 	if err != nil {
@@ -98,12 +94,8 @@ func (s *Audience) Unfollow(ctx context.Context, req *platformv1.UnfollowRequest
 		if err != nil || f == nil {
 			return err
 		}
-		channel, err := c.Tx.Channel.Get(ctx, channelID)
-		if err != nil {
-			return err
-		}
 		audience.EmitUnfollow(c, user, f)
-		return audience.RemoveFollow(ctx, c.Tx, channel, f)
+		return audience.RemoveFollow(ctx, c, f)
 	})
 	return &platformv1.UnfollowResponse{}, err
 }
@@ -183,11 +175,7 @@ func (p putter) tellSubscription(ctx context.Context, c *events.Change, before, 
 	if !after.IsActive || (wasActive && after.RenewCount <= before.RenewCount) {
 		return nil
 	}
-	channel, err := p.Channel.Get(ctx, after.ChannelID)
-	if err != nil {
-		return err
-	}
-	_, err = p.record(ctx, channel, occurrence{
+	_, err = p.record(ctx, c, occurrence{
 		kind: subscriberActivity, user: user, at: after.SubscribedAt, facts: map[string]any{"renewCount": after.RenewCount},
 	})
 	return err

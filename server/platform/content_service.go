@@ -175,11 +175,7 @@ func (p putter) recordVote(ctx context.Context, c *events.Change, v ent.Vote, us
 	if known != nil {
 		return &v, nil // its activity was put, or imported, before it
 	}
-	channel, err := p.Channel.Get(ctx, v.ChannelID)
-	if err != nil {
-		return nil, err
-	}
-	_, err = p.record(ctx, channel, occurrence{
+	_, err = p.record(ctx, c, occurrence{
 		kind: voteActivity, key: key, user: user, at: v.VotedAt, action: req.GetAction(),
 		facts: map[string]any{"amount": v.Amount, "epoch": v.Epoch},
 	})
@@ -228,13 +224,9 @@ func (s *Content) recordKeyed(ctx context.Context, k keyed, emit func(*events.Ch
 		if row, err = p.repeated(ctx, k.channelID, "key", k.key, k.kind); err != nil || row != nil {
 			return err
 		}
-		channel, err := p.Channel.Get(ctx, k.channelID)
-		if err != nil {
-			return err
-		}
 		at := p.orNow(k.at)
 		emit(c, user, at.Proto())
-		row, err = p.record(ctx, channel, occurrence{kind: k.kind, key: k.key, user: user, at: at, facts: k.facts, action: k.action})
+		row, err = p.record(ctx, c, occurrence{kind: k.kind, key: k.key, user: user, at: at, facts: k.facts, action: k.action})
 		return err
 	})
 	if err != nil {

@@ -192,6 +192,10 @@ func AuthorizeModerator(ctx context.Context, s *store.Store, channelID uid.ID) e
 	return s.Classify(err)
 }
 
+// IsModeration tells whether the method that is called is for those who moderate
+// a channel, or own it.
+func IsModeration(ctx context.Context) bool { return fromContext(ctx).Relation >= Owner }
+
 type ruleKey struct{}
 
 // NewContext is a context with the rule of the method that is called.

@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/server/turns"
 )
 
 // Store is an open database.
@@ -28,6 +29,8 @@ type Store struct {
 	Clock *Clock
 	// Written is raised when a transaction of this Store wrote events.
 	Written Signal
+	// Turns is where changes of a channel line up before they ask for its lock.
+	Turns *turns.Turns
 
 	dialect dialect
 	write   *ent.Client
@@ -90,7 +93,7 @@ func newStore(d dialect, entDialect string, read, write *sql.DB) *Store {
 	client := func(db *sql.DB) *ent.Client {
 		return ent.NewClient(ent.Driver(entsql.OpenDB(entDialect, db)))
 	}
-	s := &Store{dialect: d, readDB: read, writeDB: write, Read: client(read), Written: NewSignal()}
+	s := &Store{dialect: d, readDB: read, writeDB: write, Read: client(read), Written: NewSignal(), Turns: turns.New()}
 	s.write = s.Read
 	if write != read {
 		s.write = client(write)
@@ -121,6 +124,7 @@ func (s *Store) Close() {
 // Register adds the store's metrics: its pools and its retries.
 func (s *Store) Register(r prometheus.Registerer) {
 	r.MustRegister(s.retries, collectors.NewDBStatsCollector(s.readDB, "read"))
+	s.Turns.Register(r)
 	if s.writeDB != s.readDB {
 		r.MustRegister(collectors.NewDBStatsCollector(s.writeDB, "write"))
 	}
