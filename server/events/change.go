@@ -22,6 +22,7 @@ import (
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/turns"
 	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/server/users"
 )
 
 // Change is a change of one channel, in its transaction, with the channel
@@ -59,6 +60,22 @@ type Change struct {
 // be to the channel what the policy table asks for. An error of body undoes it.
 // body may run more than once, and only its last run counts.
 func Apply(ctx context.Context, s *store.Store, channelID uid.ID, body func(context.Context, *Change) error) error {
+	return authorized(ctx, s, channelID, users.Key{}, func(ctx context.Context, c *Change, _ *users.Joined) error { return body(ctx, c) })
+}
+
+// ApplyTo is Apply for what is about a user, whom it hands to body; unknown:
+// USER_NOT_FOUND.
+func ApplyTo(ctx context.Context, s *store.Store, channelID uid.ID, about users.Key, body func(context.Context, *Change, *ent.User) error) error {
+	return authorized(ctx, s, channelID, about, func(ctx context.Context, c *Change, found *users.Joined) error {
+		u, err := found.User()
+		if err != nil {
+			return err
+		}
+		return body(ctx, c, u)
+	})
+}
+
+func authorized(ctx context.Context, s *store.Store, channelID uid.ID, about users.Key, body func(context.Context, *Change, *users.Joined) error) error {
 	caller := auth.FromContext(ctx)
 	priority := turns.Ordinary
 	if policy.IsModeration(ctx) {
@@ -67,13 +84,14 @@ func Apply(ctx context.Context, s *store.Store, channelID uid.ID, body func(cont
 	return apply(ctx, s, priority, Change{ChannelID: channelID, ActorID: caller.UserID, ClientID: caller.ClientID},
 		func(ctx context.Context, c *Change) error {
 			var err error
-			if c.Now, err = policy.Authorize(ctx, s, c.Tx, channelID); err != nil {
+			var found users.Joined
+			if c.Now, err = policy.AuthorizeAbout(ctx, s, c.Tx, channelID, about, &found); err != nil {
 				return err
 			}
 			if !c.exists {
 				return fault.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND)
 			}
-			return body(ctx, c)
+			return body(ctx, c, &found)
 		})
 }
 

@@ -23,11 +23,7 @@ func (s *Service) BanUser(ctx context.Context, req *moderatov1.BanUserRequest) (
 		return nil, err
 	}
 	var result *moderatov1.BanUserResponse
-	err := events.Apply(ctx, s.Store, channelID, func(ctx context.Context, c *events.Change) error {
-		user, err := who.find(ctx, c.Tx)
-		if err != nil {
-			return err
-		}
+	err := events.ApplyTo(ctx, s.Store, channelID, who, func(ctx context.Context, c *events.Change, user *ent.User) error {
 		if err := refuseChannel(channelID, user.ID); err != nil {
 			return err
 		}
@@ -95,15 +91,8 @@ func (s *Service) RemoveBan(ctx context.Context, req *moderatov1.RemoveBanReques
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
-	err := events.Apply(ctx, s.Store, channelID, func(ctx context.Context, c *events.Change) error {
-		notBanned := fault.New(moderatov1.Reason_REASON_NOT_BANNED)
-		user, err := who.find(ctx, c.Tx)
-		if errors.Is(err, fault.New(moderatov1.Reason_REASON_USER_NOT_FOUND)) {
-			return notBanned
-		}
-		if err != nil {
-			return err
-		}
+	notBanned := fault.New(moderatov1.Reason_REASON_NOT_BANNED)
+	err := events.ApplyTo(ctx, s.Store, channelID, who, func(ctx context.Context, c *events.Change, user *ent.User) error {
 		removed, err := c.Tx.Ban.Delete().Where(ban.ChannelID(channelID), ban.UserID(user.ID)).Exec(ctx)
 		if err != nil {
 			return err
@@ -121,5 +110,8 @@ func (s *Service) RemoveBan(ctx context.Context, req *moderatov1.RemoveBanReques
 		})
 		return nil
 	})
+	if errors.Is(err, fault.New(moderatov1.Reason_REASON_USER_NOT_FOUND)) {
+		err = notBanned
+	}
 	return &moderatov1.RemoveBanResponse{}, err
 }

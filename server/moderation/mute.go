@@ -28,11 +28,7 @@ func (s *Service) MuteUser(ctx context.Context, req *moderatov1.MuteUserRequest)
 		return nil, err
 	}
 	var result *moderatov1.MuteUserResponse
-	err := events.Apply(ctx, s.Store, channelID, func(ctx context.Context, c *events.Change) error {
-		user, err := users.Get(ctx, c.Tx.User, userID)
-		if err != nil {
-			return err
-		}
+	err := events.ApplyTo(ctx, s.Store, channelID, users.Key{ID: userID}, func(ctx context.Context, c *events.Change, user *ent.User) error {
 		if err := refuseChannel(channelID, user.ID); err != nil {
 			return err
 		}

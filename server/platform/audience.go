@@ -33,12 +33,8 @@ func (s *Audience) Follow(ctx context.Context, req *platformv1.FollowRequest) (*
 		return nil, err
 	}
 	var f *ent.Follow
-	err = events.Apply(ctx, s.Store, channelID, func(ctx context.Context, c *events.Change) error {
+	err = events.ApplyTo(ctx, s.Store, channelID, users.Key{ID: userID}, func(ctx context.Context, c *events.Change, user *ent.User) error {
 		p := ofChange(c)
-		user, err := users.Get(ctx, p.User, userID)
-		if err != nil {
-			return err
-		}
 		if f, err = audience.FindFollow(ctx, p.Tx, channelID, userID); err != nil || f != nil {
 			return err
 		}
@@ -85,11 +81,7 @@ func (s *Audience) Unfollow(ctx context.Context, req *platformv1.UnfollowRequest
 	if err != nil {
 		return nil, err
 	}
-	err = events.Apply(ctx, s.Store, channelID, func(ctx context.Context, c *events.Change) error {
-		user, err := users.Get(ctx, c.Tx.User, userID)
-		if err != nil {
-			return err
-		}
+	err = events.ApplyTo(ctx, s.Store, channelID, users.Key{ID: userID}, func(ctx context.Context, c *events.Change, user *ent.User) error {
 		f, err := audience.FindFollow(ctx, c.Tx, channelID, userID)
 		if err != nil || f == nil {
 			return err
@@ -107,10 +99,7 @@ func (s *Audience) SetFollowNotifications(ctx context.Context, req *platformv1.S
 		return nil, err
 	}
 	var f *ent.Follow
-	err = events.Apply(ctx, s.Store, channelID, func(ctx context.Context, c *events.Change) error {
-		if _, err := users.Get(ctx, c.Tx.User, userID); err != nil {
-			return err
-		}
+	err = events.ApplyTo(ctx, s.Store, channelID, users.Key{ID: userID}, func(ctx context.Context, c *events.Change, _ *ent.User) error {
 		var err error
 		if f, err = audience.FindFollow(ctx, c.Tx, channelID, userID); err != nil {
 			return err
@@ -187,11 +176,7 @@ func (s *Audience) EndSubscription(ctx context.Context, req *platformv1.EndSubsc
 	if err != nil {
 		return nil, err
 	}
-	err = events.Apply(ctx, s.Store, channelID, func(ctx context.Context, c *events.Change) error {
-		user, err := users.Get(ctx, c.Tx.User, userID)
-		if err != nil {
-			return err
-		}
+	err = events.ApplyTo(ctx, s.Store, channelID, users.Key{ID: userID}, func(ctx context.Context, c *events.Change, user *ent.User) error {
 		before, err := audience.FindSubscription(ctx, c.Tx, channelID, userID)
 		if err != nil || !isActive(before, c.Now) {
 			return err

@@ -127,9 +127,9 @@ func (s *Content) RecordVote(ctx context.Context, req *platformv1.RecordVoteRequ
 	}
 	var stored *ent.Vote
 	err := again(s.Store, func() error {
-		return events.Apply(ctx, s.Store, v.ChannelID, func(ctx context.Context, c *events.Change) error {
+		return events.ApplyTo(ctx, s.Store, v.ChannelID, users.Key{ID: userID}, func(ctx context.Context, c *events.Change, user *ent.User) error {
 			var err error
-			stored, err = ofChange(c).recordVote(ctx, c, v, userID, req)
+			stored, err = ofChange(c).recordVote(ctx, c, v, user, req)
 			return err
 		})
 	})
@@ -139,11 +139,7 @@ func (s *Content) RecordVote(ctx context.Context, req *platformv1.RecordVoteRequ
 	return &platformv1.RecordVoteResponse{Vote: voteRecord(stored)}, nil
 }
 
-func (p putter) recordVote(ctx context.Context, c *events.Change, v ent.Vote, userID uid.ID, req *platformv1.RecordVoteRequest) (*ent.Vote, error) {
-	user, err := users.Get(ctx, p.User, userID)
-	if err != nil {
-		return nil, err
-	}
+func (p putter) recordVote(ctx context.Context, c *events.Change, v ent.Vote, user *ent.User, req *platformv1.RecordVoteRequest) (*ent.Vote, error) {
 	before, err := p.Vote.Get(ctx, v.ID)
 	switch {
 	case err == nil && before.ChannelID != v.ChannelID:
@@ -156,15 +152,15 @@ func (p putter) recordVote(ctx context.Context, c *events.Change, v ent.Vote, us
 	if err != nil {
 		return nil, err
 	}
-	v.UserID, v.Username, v.VotedAt = &userID, user.Username, p.orNow(req.GetVotedAt())
+	v.UserID, v.Username, v.VotedAt = &user.ID, user.Username, p.orNow(req.GetVotedAt())
 	if err := p.addVote(ctx, &v); err != nil {
 		return nil, err
 	}
-	c.Emit(events.Vote, userID, &moderatov1.VoteEvent{
+	c.Emit(events.Vote, user.ID, &moderatov1.VoteEvent{
 		ChannelId:       c.ChannelID.String(),
 		ClientId:        c.ClientID,
 		Id:              v.ID.String(),
-		UserId:          userID.String(),
+		UserId:          user.ID.String(),
 		Username:        user.Username,
 		UserDisplayName: user.DisplayName,
 		Address:         v.Address,
@@ -215,12 +211,9 @@ func parseKeyed(f *validate.Fields, kind string, req interface {
 // it.
 func (s *Content) recordKeyed(ctx context.Context, k keyed, emit func(*events.Change, *ent.User, *timestamppb.Timestamp)) (*platformv1.ActivityRecord, error) {
 	var row *ent.Activity
-	err := events.Apply(ctx, s.Store, k.channelID, func(ctx context.Context, c *events.Change) error {
+	err := events.ApplyTo(ctx, s.Store, k.channelID, users.Key{ID: k.userID}, func(ctx context.Context, c *events.Change, user *ent.User) error {
 		p := ofChange(c)
-		user, err := users.Get(ctx, p.User, k.userID)
-		if err != nil {
-			return err
-		}
+		var err error
 		if row, err = p.repeated(ctx, k.channelID, "key", k.key, k.kind); err != nil || row != nil {
 			return err
 		}

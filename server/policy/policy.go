@@ -20,6 +20,7 @@ import (
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/server/users"
 )
 
 // Relation is what the caller must be to what they name.
@@ -98,17 +99,24 @@ func missing(reason moderatov1.Reason, scope string) error {
 // caller is to the channel what the rule of the method asks for. It answers the
 // instant at which the change happens.
 func Authorize(ctx context.Context, s *store.Store, tx *ent.Tx, channelID uid.ID) (instant.Instant, error) {
+	return AuthorizeAbout(ctx, s, tx, channelID, users.Key{}, new(users.Joined))
+}
+
+// AuthorizeAbout is Authorize, and reads the user whom the change is about in the
+// same statement.
+func AuthorizeAbout(ctx context.Context, s *store.Store, tx *ent.Tx, channelID uid.ID, about users.Key, found *users.Joined) (instant.Instant, error) {
 	caller, rule := auth.FromContext(ctx), fromContext(ctx)
 	var now int64
 	var revokedAt, expiresAt *instant.Instant
 	var isModerator, isBanned bool
+	join, key := about.Join()
 	err := store.QueryRow(ctx, tx, `
 		SELECT `+s.Clock.SQL()+`, t.revoked_at, t.expires_at,
 			EXISTS (SELECT 1 FROM roles r WHERE r.channel_id = ? AND r.user_id = ? AND r.role = 'moderator'),
-			EXISTS (SELECT 1 FROM bans b WHERE b.channel_id = ? AND b.user_id = ?)
-		FROM tokens t WHERE t.id = ?`,
-		[]any{channelID, caller.UserID, channelID, caller.UserID, caller.Token},
-		&now, &revokedAt, &expiresAt, &isModerator, &isBanned)
+			EXISTS (SELECT 1 FROM bans b WHERE b.channel_id = ? AND b.user_id = ?), `+users.JoinedColumns+`
+		FROM tokens t`+join+` WHERE t.id = ?`,
+		slices.Concat([]any{channelID, caller.UserID, channelID, caller.UserID}, key, []any{caller.Token}),
+		append([]any{&now, &revokedAt, &expiresAt, &isModerator, &isBanned}, found.Fields()...)...)
 	if errors.Is(err, store.ErrNoRows) {
 		return 0, fault.New(moderatov1.Reason_REASON_TOKEN_INVALID)
 	}

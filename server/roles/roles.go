@@ -5,6 +5,7 @@ package roles
 import (
 	"context"
 
+	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/channel"
 	"github.com/moderato-live/moderato/ent/role"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
@@ -96,12 +97,9 @@ func Take(ctx context.Context, s *store.Store, channelID, userID uid.ID, r Role)
 
 // change checks whom a role can be given to, and tells body whether they hold it.
 func change(ctx context.Context, s *store.Store, channelID, userID uid.ID, r Role, body func(context.Context, *events.Change, bool) error) error {
-	return events.Apply(ctx, s, channelID, func(ctx context.Context, c *events.Change) error {
+	return events.ApplyTo(ctx, s, channelID, users.Key{ID: userID}, func(ctx context.Context, c *events.Change, _ *ent.User) error {
 		if userID == channelID {
 			return fault.New(moderatov1.Reason_REASON_TARGET_IS_CHANNEL)
-		}
-		if _, err := users.Get(ctx, c.Tx.User, userID); err != nil {
-			return err
 		}
 		held, err := c.Tx.Role.Query().Where(role.ChannelID(channelID), role.UserID(userID), role.Role(r.Name)).Exist(ctx)
 		if err != nil {

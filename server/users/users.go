@@ -58,7 +58,9 @@ func BySlug(ctx context.Context, q *ent.UserClient, slug string) (*ent.User, err
 
 func existing(u *ent.User, err error) (*ent.User, error) {
 	if ent.IsNotFound(err) {
-		return nil, fault.New(moderatov1.Reason_REASON_USER_NOT_FOUND)
+		return nil, unknown()
 	}
 	return u, err
 }
+
+func unknown() error { return fault.New(moderatov1.Reason_REASON_USER_NOT_FOUND) }
