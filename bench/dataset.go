@@ -37,10 +37,11 @@ var (
 	// reads is what the hot pages are read from: 100,000 channels in 50
 	// categories, and 100,000 follows over 100 channels.
 	reads = dataset{name: "reads", channels: hundredThou, categories: 50, followed: ownedChannels, followers: 1000, moderators: 10}
-	// small and large differ in nothing but the number of rows: channels beside the
-	// followed one, which all of them follow.
-	small = dataset{name: "small", channels: 10_001, categories: 50, followed: 1, followers: 10_000}
-	large = dataset{name: "large", channels: 1_000_001, categories: 50, followed: 1, followers: 1_000_000}
+	// small, medium and large differ in nothing but the number of rows: channels
+	// beside the followed one, which all of them follow.
+	small  = dataset{name: "small", channels: 10_001, categories: 50, followed: 1, followers: 10_000}
+	medium = dataset{name: "medium", channels: 100_001, categories: 50, followed: 1, followers: 100_000}
+	large  = dataset{name: "large", channels: 1_000_001, categories: 50, followed: 1, followers: 1_000_000}
 	// largest is for make bench-large.
 	largest = dataset{name: "largest", channels: 10_000_001, categories: 50, followed: 1, followers: 10_000_000}
 	// writes is for bans: 100 channels, of Moderato and of the floor.

@@ -96,51 +96,85 @@ func (g *grown) deepPages(n int) ([]string, error) {
 
 // growth compares what is asked of few rows and of many.
 func (b *bench) growth(ctx context.Context, store string) error {
-	few, many := &small, &large
+	sizes := []*dataset{&small, &medium, &large}
 	if b.large {
-		many = &largest
+		sizes = append(sizes, &largest)
 	}
 	if !b.wants("first page of followers, page 50,000, count", store, "gRPC") {
 		return nil
 	}
-	small, err := b.openGrown(ctx, store, few)
+	few, err := b.openGrown(ctx, store, sizes[0])
 	if err != nil {
 		return err
 	}
-	big, err := b.openGrown(ctx, store, many)
+	for _, size := range sizes[1:] {
+		many, err := b.openGrown(ctx, store, size)
+		if err != nil {
+			return err
+		}
+		if size == sizes[len(sizes)-1] {
+			if err := b.byPage(many, store, size.followers); err != nil {
+				return err
+			}
+		}
+		if err := b.bySize(few, many, store, size, size == sizes[len(sizes)-1]); err != nil {
+			return err
+		}
+		many.stop()
+	}
+	return nil
+}
+
+// byPage compares page 50,000 with the first. Each is asked for again and again,
+// so that both are in memory; what one costs that is not, other pages show.
+func (b *bench) byPage(g *grown, store string, followers int) error {
+	deep, err := g.deepPages(pagesOfDeep)
 	if err != nil {
 		return err
 	}
-	deep, err := big.deepPages(pagesOfDeep)
-	if err != nil {
-		return err
-	}
-	if err := b.plotDepth(big, store, many.followers); err != nil {
+	if err := b.plotDepth(g, store, followers); err != nil {
 		return err
 	}
 	const calls = 1000
-	r := row{Store: store, Face: "gRPC", Connections: 1, Target: 1.2}
 	at := 0
-	base, other, err := timing(calls,
-		func() error { _, err := big.followers("", 20); return err },
-		func() error { at++; _, err := big.followers(deep[at%len(deep)], 20); return err })
-	r.What = fmt.Sprintf("followers: page %s against the first, of %s", thousands(pagesOfDeep), thousands(many.followers))
-	if err := b.report(compared(r, base, other), err); err != nil {
+	ask := func(cursor string) error { _, err := g.followers(cursor, 20); return err }
+	first, others, err := timing(calls, func() error { return ask("") }, func() error { at++; return ask(deep[at%len(deep)]) })
+	if err != nil {
 		return err
 	}
-	base, other, err = timing(calls,
-		func() error { _, err := small.followers("", 20); return err },
-		func() error { _, err := big.followers("", 20); return err })
-	r.What = fmt.Sprintf("followers: first page of %s against %s", thousands(many.followers), thousands(few.followers))
-	if err := b.report(compared(r, base, other), err); err != nil {
+	note := fmt.Sprintf("%.2f × for %d pages before it, in turns", float64(others)/float64(first), len(deep))
+	first, last, err := timing(calls, func() error { return ask("") }, func() error { return ask(deep[len(deep)-1]) })
+	return b.report(compared(row{
+		What:  fmt.Sprintf("followers: page %s against the first, of %s", thousands(pagesOfDeep), thousands(followers)),
+		Store: store, Face: "gRPC", Connections: 1, Target: 1.2, Note: note,
+	}, first, last), err)
+}
+
+// bySize compares a first page and a count of few rows and of many: for the plots,
+// and as rows of their own.
+func (b *bench) bySize(few, many *grown, store string, size *dataset, isReported bool) error {
+	const calls = 1000
+	first := func(g *grown) func() error { return func() error { _, err := g.followers("", 20); return err } }
+	firstOfFew, firstOfMany, err := timing(calls, first(few), first(many))
+	if err != nil {
 		return err
 	}
-	firstOfFew, firstOfMany := base, other
-	base, other, err = timing(calls, small.count, big.count)
-	b.plotSize(store, few, firstOfFew, base)
-	b.plotSize(store, many, firstOfMany, other)
-	r.What = fmt.Sprintf("channels: count and one row of %s against %s", thousands(many.channels-1), thousands(few.channels-1))
-	return b.report(compared(r, base, other), err)
+	countOfFew, countOfMany, err := timing(calls, few.count, many.count)
+	if err != nil {
+		return err
+	}
+	b.plotSize(store, size, firstOfMany, countOfMany)
+	if !isReported {
+		return nil
+	}
+	b.plotSize(store, &small, firstOfFew, countOfFew)
+	r := row{Store: store, Face: "gRPC", Connections: 1, Target: 1.2}
+	r.What = fmt.Sprintf("followers: first page of %s against %s", thousands(size.followers), thousands(small.followers))
+	if err := b.report(compared(r, firstOfFew, firstOfMany), nil); err != nil {
+		return err
+	}
+	r.What = fmt.Sprintf("channels: count and one row of %s against %s", thousands(size.channels-1), thousands(small.channels-1))
+	return b.report(compared(r, countOfFew, countOfMany), nil)
 }
 
 // plotDepth times pages of followers further and further into the list.

@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -55,6 +56,7 @@ var plotColors = []string{"#1f77b4", "#d62728"}
 func (p *plot) svg() string {
 	most, first, last := time.Duration(0), math.MaxInt, 1
 	for _, s := range p.Series {
+		slices.SortFunc(s.Points, func(a, b point) int { return a.X - b.X })
 		for _, at := range s.Points {
 			most, first, last = max(most, at.Took), min(first, at.X), max(last, at.X)
 		}
