@@ -127,9 +127,10 @@ func (w *world) findPages(ctx context.Context) error {
 			if err != nil {
 				return fmt.Errorf("list channels: %w", err)
 			}
-			next.cursor = res.GetPagination().GetCursor()
-			last := res.GetRows()[len(res.GetRows())-1]
-			next.byFloor = floorChannelCursor(last)
+			if next.cursor = res.GetPagination().GetCursor(); next.cursor == "" {
+				break
+			}
+			next.byFloor = floorChannelCursor(res.GetRows()[len(res.GetRows())-1])
 		}
 	}
 	shuffle := rand.New(rand.NewPCG(1, 2)) // the same in each run
@@ -164,8 +165,6 @@ type readCase struct {
 	requests func(w *world) int
 	// targets are of the ratio, by store.
 	targets map[string]float64
-	// everywhere: with 1, 32 and 256 connections, else with 32.
-	everywhere bool
 }
 
 var readCases = []readCase{
@@ -179,10 +178,9 @@ var readCases = []readCase{
 			p := w.followers[n]
 			return moderatov1.NewChannelsServiceClient(conn).ListFollowers(ctx, &moderatov1.ListFollowersRequest{ChannelId: id(p.of), Cursor: p.cursorOf(s)})
 		},
-		by:         func(w *world, n int) int { return w.followers[n].of },
-		requests:   func(w *world) int { return len(w.followers) },
-		targets:    map[string]float64{"sqlite": 0.9, "mariadb": 1},
-		everywhere: true,
+		by:       func(w *world, n int) int { return w.followers[n].of },
+		requests: func(w *world) int { return len(w.followers) },
+		targets:  map[string]float64{"sqlite": 0.9, "mariadb": 1},
 	},
 	{
 		name: "channels page (20 of 100,000, by category)",
@@ -225,9 +223,8 @@ var readCases = []readCase{
 				ChannelId: id(n % ownedChannels), UserId: id(reads.person(n%ownedChannels, n)),
 			})
 		},
-		requests:   func(*world) int { return 50_000 },
-		targets:    map[string]float64{"sqlite": 0.9, "mariadb": 0.9},
-		everywhere: true,
+		requests: func(*world) int { return 50_000 },
+		targets:  map[string]float64{"sqlite": 0.9, "mariadb": 0.9},
 	},
 }
 

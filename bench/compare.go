@@ -32,11 +32,18 @@ func (r row) isMet() bool {
 	return r.Value >= r.Target
 }
 
+// mainConnections is the number of connections that is measured longest.
+const mainConnections = 32
+
 // inTurns measures Moderato and the floor in turns, each time after a warm-up,
 // and answers the medians and the median of the ratios of neighbours.
 func (b *bench) inTurns(ctx context.Context, r row, floor, moderato *server, floorLoad, moderatoLoad load) (row, error) {
 	var ratios []float64
 	measured := map[*server][]figures{}
+	leg := b.leg
+	if r.Connections != mainConnections {
+		leg = max(time.Second, leg/2)
+	}
 	for round := -1; round < b.rounds; round++ {
 		order := []*server{floor, moderato}
 		if round%2 != 0 {
@@ -46,7 +53,7 @@ func (b *bench) inTurns(ctx context.Context, r row, floor, moderato *server, flo
 		for _, s := range order {
 			floor.pause(s != floor)
 			moderato.pause(s != moderato)
-			l, d := floorLoad, b.leg
+			l, d := floorLoad, leg
 			if s == moderato {
 				l = moderatoLoad
 			}
@@ -107,10 +114,7 @@ func (b *bench) reads(ctx context.Context, store string) error {
 	}
 	defer b.stopServers()
 	for _, c := range readCases {
-		for _, connections := range []int{1, 32, 256} {
-			if !c.everywhere && connections != 32 {
-				continue
-			}
+		for _, connections := range []int{1, mainConnections, 256} {
 			if err := b.readOn(ctx, w, c, connections); err != nil {
 				return err
 			}

@@ -14,6 +14,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -28,6 +29,8 @@ type bench struct {
 	leg    time.Duration
 	// profiles is where CPU profiles go; empty: nowhere.
 	profiles string
+	// buildFlags are those of a release.
+	buildFlags []string
 
 	mariadb *mariadb
 	running []*server
@@ -38,14 +41,14 @@ type bench struct {
 }
 
 func main() {
-	b := &bench{start: time.Now(), plots: map[string]*plot{}}
+	b := &bench{start: time.Now(), plots: map[string]*plot{}, buildFlags: []string{"-trimpath", "-ldflags", "-s -w"}}
 	var only, stores, write string
 	flag.StringVar(&b.dir, "dir", "bench/.data", "where data sets are kept between runs")
 	flag.BoolVar(&b.large, "large", false, "add the rows with 10 million rows")
 	flag.StringVar(&only, "only", "", "measure only what matches: a regular expression for \"what, store, face\"")
 	flag.StringVar(&stores, "stores", "sqlite,mariadb", "the stores")
 	flag.IntVar(&b.rounds, "rounds", 3, "how often each of the two is measured, in turns")
-	flag.DurationVar(&b.leg, "leg", 2*time.Second, "how long each time: whole seconds")
+	flag.DurationVar(&b.leg, "leg", 2*time.Second, "how long each time, with 32 connections; half as long with others. Whole seconds")
 	flag.StringVar(&write, "write", "", "put the tables into this page, and the plots beside it")
 	flag.StringVar(&b.profiles, "profiles", "", "keep the CPU profile of the last measurement of Moderato in this directory")
 	flag.Parse()
@@ -110,7 +113,7 @@ func (b *bench) prepare(ctx context.Context, stores []string) error {
 		return err
 	}
 	for name, path := range map[string]string{"moderato": "./cmd/moderato", "floor": "./bench/floor"} {
-		build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", filepath.Join(b.dir, name), path)
+		build := exec.CommandContext(ctx, "go", slices.Concat([]string{"build"}, b.buildFlags, []string{"-o", filepath.Join(b.dir, name), path})...)
 		if out, err := build.CombinedOutput(); err != nil {
 			return fmt.Errorf("build %s: %w: %s", name, err, out)
 		}

@@ -71,7 +71,10 @@ func (t *tables) change(ctx context.Context, channelID, userID string, body func
 }
 
 func (c *change) begin(ctx context.Context) error {
-	err := c.tx.QueryRowContext(ctx, "SELECT event_sequence FROM channels WHERE id = ?"+c.forUpdate, c.channel[:]).Scan(&c.sequence)
+	var activityNumber int64
+	var liveStartedAt *int64
+	err := c.tx.QueryRowContext(ctx, "SELECT event_sequence, activity_number, live_started_at FROM channels WHERE id = ?"+c.forUpdate, c.channel[:]).
+		Scan(&c.sequence, &activityNumber, &liveStartedAt)
 	if err != nil {
 		return err
 	}
@@ -79,16 +82,17 @@ func (c *change) begin(ctx context.Context) error {
 	token := sha256.Sum256([]byte(strings.TrimPrefix(md.Get("authorization")[0], "Bearer ")))
 	var revokedAt, expiresAt *int64
 	var isModerator, isBanned bool
-	err = c.tx.QueryRowContext(ctx, `
+	var id []byte
+	var username, slug, url string
+	var createdAt int64
+	return c.tx.QueryRowContext(ctx, `
 		SELECT `+c.tables.now+`, t.revoked_at, t.expires_at,
 			EXISTS (SELECT 1 FROM roles r WHERE r.channel_id = ? AND r.user_id = ? AND r.role = 'moderator'),
-			EXISTS (SELECT 1 FROM bans b WHERE b.channel_id = ? AND b.user_id = ?)
-		FROM tokens t WHERE t.id = ?`, c.channel[:], c.channel[:], c.channel[:], c.channel[:], token[:]).
-		Scan(&c.now, &revokedAt, &expiresAt, &isModerator, &isBanned)
-	if err != nil {
-		return err
-	}
-	return c.tx.QueryRowContext(ctx, "SELECT display_name FROM users WHERE id = ? AND deleted_at IS NULL", c.user[:]).Scan(&c.name)
+			EXISTS (SELECT 1 FROM bans b WHERE b.channel_id = ? AND b.user_id = ?),
+			u.id, u.username, u.slug, u.display_name, u.avatar_url, u.created_at
+		FROM tokens t LEFT JOIN users u ON u.id = ? AND u.deleted_at IS NULL WHERE t.id = ?`,
+		c.channel[:], c.channel[:], c.channel[:], c.channel[:], c.user[:], token[:]).
+		Scan(&c.now, &revokedAt, &expiresAt, &isModerator, &isBanned, &id, &username, &slug, &c.name, &url, &createdAt)
 }
 
 func newID() []byte {

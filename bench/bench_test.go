@@ -1,0 +1,150 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"encoding/hex"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+)
+
+// newBench is a bench on SQLite with little data, of which nothing is kept.
+func newBench(t *testing.T) *bench {
+	t.Helper()
+	t.Chdir("..")
+	b := &bench{dir: t.TempDir(), only: regexp.MustCompile(""), start: time.Now()}
+	for _, d := range []*dataset{&reads, &writes, &floorWrites} {
+		whole := *d
+		t.Cleanup(func() { *d = whole })
+		d.channels, d.followers = 1000, 30
+	}
+	reads.categories = 5
+	if err := b.prepare(t.Context(), []string{"sqlite"}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(b.close)
+	return b
+}
+
+// A ratio to a floor that answers something else would say nothing.
+func TestTheFloorReadsWhatModeratoReads(t *testing.T) {
+	b := newBench(t)
+	// It compares the answers of both over both faces.
+	if _, err := b.openWorld(t.Context(), "sqlite"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestTheFloorWritesWhatModeratoWrites(t *testing.T) {
+	b := newBench(t)
+	db, err := b.database(t.Context(), "sqlite", &writes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	floorDB, err := b.database(t.Context(), "sqlite", &floorWrites)
+	if err != nil {
+		t.Fatal(err)
+	}
+	moderato, err := b.startModerato(t.Context(), db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	owners, err := b.issueOwners(t.Context(), moderato, db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	floorOwners, err := b.floorOwners(t.Context(), floorDB)
+	if err != nil {
+		t.Fatal(err)
+	}
+	floor, err := b.startFloor(t.Context(), floorDB)
+	if err != nil {
+		t.Fatal(err)
+	}
+	banTwice(t, moderato, owners[0])
+	banTwice(t, floor, floorOwners[0])
+	got, want := b.written(t, floorWrites.name), b.written(t, writes.name)
+	if !slices.Equal(got, want) {
+		t.Errorf("the floor writes\n%s\nand Moderato\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if len(want) == 0 {
+		t.Error("nothing was written")
+	}
+}
+
+// banTwice bans somebody, lets them back and bans them again.
+func banTwice(t *testing.T, s *server, owner credentials) {
+	t.Helper()
+	conns, closeAll, err := dial(t.Context(), s, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closeAll()
+	client, ctx := moderatov1.NewModerationServiceClient(conns[0]), owner.outgoing(t.Context())
+	ban := func() error {
+		_, err := client.BanUser(ctx, &moderatov1.BanUserRequest{ChannelId: id(0), BanUserId: id(500)})
+		return err
+	}
+	unban := func() error {
+		_, err := client.RemoveBan(ctx, &moderatov1.RemoveBanRequest{ChannelId: id(0), BanUserId: id(500)})
+		return err
+	}
+	for _, call := range []func() error{ban, unban, ban} {
+		if err := call(); err != nil {
+			t.Fatalf("%s: %v", s.name, err)
+		}
+	}
+}
+
+// written is what bans wrote into a database, but for times and new ids.
+func (b *bench) written(t *testing.T, name string) []string {
+	t.Helper()
+	db, err := b.open("sqlite", name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	var all []string
+	for _, query := range []string{
+		"SELECT 'ban', channel_id, user_id, moderator_id FROM bans",
+		"SELECT 'generation', channel_id, user_id, generation FROM message_generations",
+		"SELECT type, channel_id, target_id, actor_id || sequence || client_id FROM events ORDER BY sequence",
+		"SELECT 'channel', id, event_sequence, follower_count FROM channels WHERE event_sequence > 0",
+	} {
+		all = append(all, rowsOf(t.Context(), t, db, query)...)
+	}
+	return all
+}
+
+func rowsOf(ctx context.Context, t *testing.T, db *sql.DB, query string) []string {
+	t.Helper()
+	rows, err := db.QueryContext(ctx, query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = rows.Close() }()
+	var lines []string
+	for rows.Next() {
+		var kind string
+		var values [3]any
+		if err := rows.Scan(&kind, &values[0], &values[1], &values[2]); err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range values {
+			if bytes, ok := v.([]byte); ok {
+				values[i] = hex.EncodeToString(bytes)
+			}
+		}
+		lines = append(lines, kind+" "+fmt.Sprint(values[:]...))
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return lines
+}
