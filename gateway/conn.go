@@ -60,9 +60,8 @@ func (c *Conn) Invoke(ctx context.Context, name string, request, response any, o
 	if !ok {
 		return status.Errorf(codes.Unimplemented, "no service here has the method %s", name)
 	}
-	outgoing, _ := metadata.FromOutgoingContext(ctx)
 	stream := &serverStream{method: name}
-	ctx = metadata.NewIncomingContext(grpc.NewContextWithServerTransportStream(chain.FromREST(ctx), stream), outgoing)
+	ctx = incoming(ctx, stream)
 	result, err := m.handler(m.service, ctx, func(in any) error { return handOver(in, request) }, c.unary)
 	for _, option := range options {
 		switch o := option.(type) {
@@ -76,6 +75,23 @@ func (c *Conn) Invoke(ctx context.Context, name string, request, response any, o
 		return err
 	}
 	return handOver(response, result)
+}
+
+type sentKey struct{}
+
+// newCallContext is the context of a call with metadata that belong to it alone:
+// those of metadata.NewOutgoingContext are copied for each call.
+func newCallContext(ctx context.Context, md metadata.MD) context.Context {
+	return context.WithValue(ctx, sentKey{}, md)
+}
+
+// incoming makes the context of a call into the one that its handler sees.
+func incoming(ctx context.Context, stream *serverStream) context.Context {
+	sent, ok := ctx.Value(sentKey{}).(metadata.MD)
+	if !ok {
+		sent, _ = metadata.FromOutgoingContext(ctx)
+	}
+	return metadata.NewIncomingContext(grpc.NewContextWithServerTransportStream(chain.FromREST(ctx), stream), sent)
 }
 
 // handOver makes a message the same as another of its type, shallowly.
@@ -96,9 +112,8 @@ func (c *Conn) Watch(ctx context.Context, name string, request any, send func(he
 	if !ok {
 		return nil, status.Errorf(codes.Unimplemented, "no service here has the method %s", name)
 	}
-	outgoing, _ := metadata.FromOutgoingContext(ctx)
 	transport := &serverStream{method: name}
-	ctx = metadata.NewIncomingContext(grpc.NewContextWithServerTransportStream(chain.FromREST(ctx), transport), outgoing)
+	ctx = incoming(ctx, transport)
 	err := c.stream(m.service, &watched{serverStream: transport, ctx: ctx, request: request, send: send},
 		&grpc.StreamServerInfo{FullMethod: name, IsServerStream: true}, m.handler)
 	return transport.header, err
