@@ -77,17 +77,14 @@ func handedOver(w http.ResponseWriter, r *http.Request) *http.Request {
 // callContext is the context of the call that a request becomes. Its metadata are
 // the request's id and the credentials.
 func callContext(w http.ResponseWriter, r *http.Request) context.Context {
-	md := metadata.MD{requestIDKey: w.Header()[requestid.Header]}
+	sent := metadata.MD{requestid.MetadataKey: w.Header()[requestid.Header]}
 	for _, c := range credentials {
 		if values := r.Header[c.header]; len(values) > 0 {
-			md[c.key] = printable(values)
+			sent[c.key] = printable(values)
 		}
 	}
-	return newCallContext(r.Context(), md)
+	return newTransport(r.Context(), sent).ctx
 }
-
-// requestIDKey is requestid.Header as the key of metadata.
-var requestIDKey = strings.ToLower(requestid.Header)
 
 // credentials are the headers that become metadata of the call.
 var credentials = []struct{ header, key string }{

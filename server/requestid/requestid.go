@@ -9,16 +9,20 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// Header is the HTTP header, and in lower case the metadata key, that carries
+// Header is the HTTP header, and MetadataKey the key of metadata, that carries
 // the id. A caller may choose it, so that ids go through a whole platform.
-const Header = "X-Request-Id"
+const (
+	Header      = "X-Request-Id"
+	MetadataKey = "x-request-id"
+)
 
 const (
 	maxLength = 64
 	alphabet  = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
 )
 
-type key struct{}
+// ContextKey is under what the context of a request has its id.
+type ContextKey struct{}
 
 // Accept is the proposed id, if it is fit to be one (1 to 64 of A-Z a-z 0-9
 // _ . -), or else a new one.
@@ -36,11 +40,11 @@ func isFit(id string) bool {
 
 // NewContext is a context with the id.
 func NewContext(ctx context.Context, id string) context.Context {
-	return context.WithValue(ctx, key{}, id)
+	return context.WithValue(ctx, ContextKey{}, id)
 }
 
 // FromContext is the id of the present request; empty outside one.
 func FromContext(ctx context.Context) string {
-	id, _ := ctx.Value(key{}).(string)
+	id, _ := ctx.Value(ContextKey{}).(string)
 	return id
 }
