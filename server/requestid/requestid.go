@@ -4,7 +4,6 @@ package requestid
 
 import (
 	"context"
-	"strings"
 
 	"github.com/moderato-live/moderato/server/uid"
 )
@@ -16,10 +15,7 @@ const (
 	MetadataKey = "x-request-id"
 )
 
-const (
-	maxLength = 64
-	alphabet  = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
-)
+const maxLength = 64
 
 // ContextKey is under what the context of a request has its id.
 type ContextKey struct{}
@@ -34,8 +30,17 @@ func Accept(proposed []string) string {
 }
 
 func isFit(id string) bool {
-	return id != "" && len(id) <= maxLength &&
-		!strings.ContainsFunc(id, func(r rune) bool { return !strings.ContainsRune(alphabet, r) })
+	if id == "" || len(id) > maxLength {
+		return false
+	}
+	for i := range len(id) {
+		switch c := id[i]; {
+		case 'A' <= c && c <= 'Z', 'a' <= c && c <= 'z', '0' <= c && c <= '9', c == '_', c == '.', c == '-':
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 // NewContext is a context with the id.
