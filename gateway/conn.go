@@ -79,8 +79,8 @@ func (c *Conn) Invoke(ctx context.Context, name string, request, response any, o
 // transport is what a call in the process has in place of a wire: it keeps the
 // metadata that its handler sends.
 type transport struct {
-	method          string
-	header, trailer metadata.MD
+	method                string
+	sent, header, trailer metadata.MD
 	// ctx is the context of the call, with this transport in it.
 	ctx context.Context //nolint:containedctx // it lives as long as the call
 }
@@ -88,7 +88,7 @@ type transport struct {
 // newTransport makes the transport of a call that was sent with metadata, which
 // are its own from then on.
 func newTransport(ctx context.Context, sent metadata.MD) *transport {
-	t := &transport{}
+	t := &transport{sent: sent}
 	t.ctx = metadata.NewIncomingContext(grpc.NewContextWithServerTransportStream(ctx, t), sent)
 	return t
 }
@@ -151,6 +151,9 @@ func (c *Conn) NewStream(_ context.Context, _ *grpc.StreamDesc, name string, _ .
 
 // Face tells the chain that the call came over REST.
 func (t *transport) Face() string { return "rest" }
+
+// Sent hands the chain what was sent with the call.
+func (t *transport) Sent(key string) []string { return t.sent[key] }
 
 func (t *transport) Method() string { return t.method }
 

@@ -105,6 +105,10 @@ func headerBytes(r *http.Request) int {
 	return size
 }
 
+// noForm is the form in the body of a request for reading: http.Request.ParseForm
+// makes an empty one where there is none.
+var noForm = url.Values{}
+
 // readQuery parses the query where a failure can be told; the generated handlers
 // find it done.
 func readQuery(r *http.Request) *fault.Error {
@@ -116,7 +120,7 @@ func readQuery(r *http.Request) *fault.Error {
 			Violations: []fault.Violation{{Field: "", Description: "the query string is not well-formed"}},
 		}
 	}
-	r.Form = values
+	r.Form, r.PostForm = values, noForm
 	return nil
 }
 

@@ -69,7 +69,9 @@ func handlerOf(mux *runtime.ServeMux, method, path string) (http.HandlerFunc, er
 // its call in the context, and without the header from which the handler would make
 // more of them than a call here needs.
 func handedOver(w http.ResponseWriter, r *http.Request) *http.Request {
-	handed := r.WithContext(callContext(w, r))
+	// The call has its transport's context, which ends with the request; the handler's
+	// own need not be told.
+	handed := r.WithContext(context.WithoutCancel(callContext(w, r)))
 	handed.Header, handed.Host, handed.RemoteAddr = nil, "", ""
 	return handed
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
 
 	"github.com/moderato-live/moderato/server/auth"
 	"github.com/moderato-live/moderato/server/policy"
@@ -18,6 +19,7 @@ type call struct {
 	context.Context //nolint:containedctx // it is one
 	*Chain
 
+	transport    Transport // nil: gRPC's own
 	method, face string
 	start        time.Time
 	requestID    string
@@ -38,16 +40,31 @@ func (c *call) Value(key any) any {
 	return c.Context.Value(key)
 }
 
-// Transport is the transport of a call that did not come over gRPC: it tells over
-// which face it came.
+// Transport is the transport of a call that did not come over gRPC.
 type Transport interface {
 	grpc.ServerTransportStream
+	// Face is over which face the call came.
 	Face() string
+	// Sent are the values of a key of the metadata that came with the call. They are
+	// not to be changed.
+	Sent(key string) []string
 }
 
-func faceOf(ctx context.Context) string {
+// begin takes a call up, which has its id from then on.
+func (c *Chain) begin(ctx context.Context, method string) *call {
+	call := &call{Context: ctx, Chain: c, method: method, face: "grpc", start: time.Now()}
 	if t, ok := grpc.ServerTransportStreamFromContext(ctx).(Transport); ok {
-		return t.Face()
+		call.transport, call.face = t, t.Face()
 	}
-	return "grpc"
+	call.requestID = requestid.Accept(call.sent(requestid.MetadataKey))
+	return call
+}
+
+// sent are the values of a key of the metadata that came with the call. Of those
+// that came over gRPC this is a copy, for which one key at a time is enough.
+func (c *call) sent(key string) []string {
+	if c.transport != nil {
+		return c.transport.Sent(key)
+	}
+	return metadata.ValueFromIncomingContext(c.Context, key)
 }

@@ -58,11 +58,6 @@ type streamWithContext struct {
 
 func (s *streamWithContext) Context() context.Context { return s.ctx }
 
-func (c *Chain) begin(ctx context.Context, method string) *call {
-	id := requestid.Accept(metadata.ValueFromIncomingContext(ctx, requestid.MetadataKey))
-	return &call{Context: ctx, Chain: c, method: method, face: faceOf(ctx), start: time.Now(), requestID: id}
-}
-
 // run admits the call and carries it out. A panic is our fault, and ends only
 // this call.
 func (c *call) run(handle func() (any, error)) (response any, err error) {
@@ -90,10 +85,8 @@ func (c *call) admit() error {
 	if c.Draining() {
 		return &fault.Error{Reason: moderatov1.Reason_REASON_UNAVAILABLE, RetryAfter: time.Second}
 	}
-	// One value at a time: all of the metadata would be a copy of all.
-	value := func(key string) []string { return metadata.ValueFromIncomingContext(c.Context, key) }
 	var err error
-	if c.caller, err = c.Authenticator.Authenticate(c, value); err != nil {
+	if c.caller, err = c.Authenticator.Authenticate(c, c.sent); err != nil {
 		return err
 	}
 	if err := c.Limiter.Allow(c, c.caller); err != nil {
