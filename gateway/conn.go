@@ -60,22 +60,51 @@ func (c *Conn) Invoke(ctx context.Context, name string, request, response any, o
 	if !ok {
 		return status.Errorf(codes.Unimplemented, "no service here has the method %s", name)
 	}
-	outgoing, _ := metadata.FromOutgoingContext(ctx)
-	stream := &serverStream{method: name}
-	ctx = metadata.NewIncomingContext(grpc.NewContextWithServerTransportStream(chain.FromREST(ctx), stream), outgoing)
-	result, err := m.handler(m.service, ctx, func(in any) error { return handOver(in, request) }, c.unary)
+	t := transportOf(ctx, name)
+	result, err := m.handler(m.service, t.ctx, func(in any) error { return handOver(in, request) }, c.unary)
 	for _, option := range options {
 		switch o := option.(type) {
 		case grpc.HeaderCallOption:
-			*o.HeaderAddr = stream.header
+			*o.HeaderAddr = t.header
 		case grpc.TrailerCallOption:
-			*o.TrailerAddr = stream.trailer
+			*o.TrailerAddr = t.trailer
 		}
 	}
 	if err != nil {
 		return err
 	}
 	return handOver(response, result)
+}
+
+// transport is what a call in the process has in place of a wire: it keeps the
+// metadata that its handler sends.
+type transport struct {
+	method                string
+	sent, header, trailer metadata.MD
+	// ctx is the context of the call, with this transport in it.
+	ctx context.Context //nolint:containedctx // it lives as long as the call
+}
+
+// newTransport makes the transport of a call that was sent with metadata, which
+// are its own from then on.
+func newTransport(ctx context.Context, sent metadata.MD) *transport {
+	t := &transport{sent: sent}
+	t.ctx = metadata.NewIncomingContext(grpc.NewContextWithServerTransportStream(ctx, t), sent)
+	return t
+}
+
+// transportOf is the transport of a call with a context: the one that the facade put
+// there, unless it is that of a call under way, or else one for the metadata that a
+// client sends. What a generated handler wraps around the context that it is given,
+// values and a cancellation, is left behind: no call in the process asks for it.
+func transportOf(ctx context.Context, method string) *transport {
+	t, ok := grpc.ServerTransportStreamFromContext(ctx).(*transport)
+	if !ok || t.method != "" {
+		sent, _ := metadata.FromOutgoingContext(ctx)
+		t = newTransport(ctx, sent)
+	}
+	t.method = method
+	return t
 }
 
 // handOver makes a message the same as another of its type, shallowly.
@@ -96,25 +125,22 @@ func (c *Conn) Watch(ctx context.Context, name string, request any, send func(he
 	if !ok {
 		return nil, status.Errorf(codes.Unimplemented, "no service here has the method %s", name)
 	}
-	outgoing, _ := metadata.FromOutgoingContext(ctx)
-	transport := &serverStream{method: name}
-	ctx = metadata.NewIncomingContext(grpc.NewContextWithServerTransportStream(chain.FromREST(ctx), transport), outgoing)
-	err := c.stream(m.service, &watched{serverStream: transport, ctx: ctx, request: request, send: send},
+	t := transportOf(ctx, name)
+	err := c.stream(m.service, &watched{transport: t, request: request, send: send},
 		&grpc.StreamServerInfo{FullMethod: name, IsServerStream: true}, m.handler)
-	return transport.header, err
+	return t.header, err
 }
 
 // watched is the server's side of Watch.
 type watched struct {
-	*serverStream
+	*transport
 
-	ctx     context.Context //nolint:containedctx // grpc.ServerStream hands its context on this way
 	request any
 	send    func(header metadata.MD, message any) error
 }
 
 func (w *watched) Context() context.Context  { return w.ctx }
-func (w *watched) SetTrailer(md metadata.MD) { _ = w.serverStream.SetTrailer(md) }
+func (w *watched) SetTrailer(md metadata.MD) { _ = w.transport.SetTrailer(md) }
 func (w *watched) SendMsg(message any) error { return w.send(w.header, message) }
 func (w *watched) RecvMsg(message any) error { return handOver(message, w.request) }
 
@@ -123,33 +149,33 @@ func (c *Conn) NewStream(_ context.Context, _ *grpc.StreamDesc, name string, _ .
 	return nil, status.Errorf(codes.Unimplemented, "%s streams, and calls in the process do not", name)
 }
 
-// serverStream keeps the metadata that a handler sends.
-type serverStream struct {
-	method          string
-	header, trailer metadata.MD
-}
+// Face tells the chain that the call came over REST.
+func (t *transport) Face() string { return "rest" }
 
-func (s *serverStream) Method() string { return s.method }
+// Sent hands the chain what was sent with the call.
+func (t *transport) Sent(key string) []string { return t.sent[key] }
 
-func (s *serverStream) SetHeader(md metadata.MD) error {
-	if s.header == nil {
-		s.header = md // who sets it has made it for this
+func (t *transport) Method() string { return t.method }
+
+func (t *transport) SetHeader(md metadata.MD) error {
+	if t.header == nil {
+		t.header = md // who sets it has made it for this
 		return nil
 	}
-	s.header = metadata.Join(s.header, md)
+	t.header = metadata.Join(t.header, md)
 	return nil
 }
 
-func (s *serverStream) SendHeader(md metadata.MD) error { return s.SetHeader(md) }
+func (t *transport) SendHeader(md metadata.MD) error { return t.SetHeader(md) }
 
-func (s *serverStream) SetTrailer(md metadata.MD) error {
-	s.trailer = metadata.Join(s.trailer, md)
+func (t *transport) SetTrailer(md metadata.MD) error {
+	t.trailer = metadata.Join(t.trailer, md)
 	return nil
 }
 
 var (
-	_ grpc.ClientConnInterface   = (*Conn)(nil)
-	_ grpc.ServiceRegistrar      = (*Conn)(nil)
-	_ grpc.ServerTransportStream = (*serverStream)(nil)
-	_ grpc.ServerStream          = (*watched)(nil)
+	_ grpc.ClientConnInterface = (*Conn)(nil)
+	_ grpc.ServiceRegistrar    = (*Conn)(nil)
+	_ chain.Transport          = (*transport)(nil)
+	_ grpc.ServerStream        = (*watched)(nil)
 )

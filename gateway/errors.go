@@ -14,7 +14,6 @@ import (
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/fault"
-	"github.com/moderato-live/moderato/server/requestid"
 )
 
 // errorData is `data` of an error body.
@@ -40,8 +39,8 @@ func (f *facade) refuse(w http.ResponseWriter, r *http.Request, e *fault.Error) 
 	if _, ok := f.routes[r.URL.Path]; ok { // any other could hold anything
 		path = r.URL.Path
 	}
-	f.log.InfoContext(r.Context(), "refused", "request_id", r.Header.Get(requestid.Header), "code", fault.Code(e.Reason), "path", path)
-	writeError(w, r, e)
+	f.log.InfoContext(r.Context(), "refused", "request_id", requestID(w), "code", fault.Code(e.Reason), "path", path)
+	writeError(w, e)
 }
 
 // callFailed answers the error of a call, or of reading its arguments.
@@ -59,20 +58,14 @@ func (f *facade) callFailed(ctx context.Context, _ *runtime.ServeMux, _ runtime.
 		}
 	}
 	e, _ := fault.FromStatus(st)
-	writeError(w, r, e)
-}
-
-// routingFailed answers what the runtime could not route, although the facade
-// found a route: a path that is not well-formed.
-func (f *facade) routingFailed(_ context.Context, _ *runtime.ServeMux, _ runtime.Marshaler, w http.ResponseWriter, r *http.Request, _ int) {
-	f.refuse(w, r, fault.New(moderatov1.Reason_REASON_PATH_NOT_FOUND))
+	writeError(w, e)
 }
 
 // errorText is an error body.
-func errorText(r *http.Request, e *fault.Error) []byte {
+func errorText(requestID string, e *fault.Error) []byte {
 	body := errorBody{Message: e.Text(), Data: errorData{
 		Code:          fault.Code(e.Reason),
-		RequestID:     r.Header.Get(requestid.Header),
+		RequestID:     requestID,
 		Violations:    e.Violations,
 		MuteExpiresAt: e.Metadata[fault.MuteExpiresAt],
 		RequiredScope: e.Metadata[fault.RequiredScope],
@@ -87,8 +80,8 @@ func errorText(r *http.Request, e *fault.Error) []byte {
 	return bytes.TrimSuffix(text.Bytes(), []byte("\n"))
 }
 
-func writeError(w http.ResponseWriter, r *http.Request, e *fault.Error) {
-	text := errorText(r, e)
+func writeError(w http.ResponseWriter, e *fault.Error) {
+	text := errorText(requestID(w), e)
 	header := w.Header()
 	if challenge := challengeFor(e); challenge != "" {
 		header.Set("WWW-Authenticate", challenge)

@@ -38,31 +38,18 @@ func (f *facade) streamEvents(w http.ResponseWriter, r *http.Request) {
 		request.Cursor = last
 	}
 	out := &eventWriter{w: w, control: http.NewResponseController(w)}
-	header, err := f.conn.Watch(callContext(r), moderatov1.EventsService_WatchEvents_FullMethodName, request, out.send)
+	header, err := f.conn.Watch(callContext(w, r), moderatov1.EventsService_WatchEvents_FullMethodName, request, out.send)
 	if err == nil || r.Context().Err() != nil {
 		return
 	}
 	refusal, _ := fault.FromStatus(status.Convert(err))
 	if !out.begun {
 		out.setHeader(header)
-		writeError(w, r, refusal)
+		writeError(w, refusal)
 		return
 	}
 	// The stream's answer is a body already: the reason is its last event.
-	_ = out.write(append(append([]byte("event: end\ndata: "), errorText(r, refusal)...), "\n\n"...))
-}
-
-// callContext is the context of a call with the metadata that the mux would hand
-// on.
-func callContext(r *http.Request) context.Context {
-	md := metadata.MD{}
-	for name, values := range r.Header {
-		if key, ok := incomingHeader(name); ok {
-			md.Append(key, values...)
-		}
-	}
-	md.Append("authorization", r.Header.Values("Authorization")...)
-	return metadata.NewOutgoingContext(r.Context(), md)
+	_ = out.write(append(append([]byte("event: end\ndata: "), errorText(requestID(w), refusal)...), "\n\n"...))
 }
 
 // eventWriter writes events as they come.

@@ -12,7 +12,6 @@ import (
 	"runtime/debug"
 	"strings"
 
-	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
 	"github.com/prometheus/client_golang/prometheus"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
@@ -23,7 +22,6 @@ import (
 // facade checks what HTTP asks of a request before it becomes a call.
 type facade struct {
 	conn    Connection
-	mux     *runtime.ServeMux
 	routes  routes
 	log     *slog.Logger
 	refused *prometheus.CounterVec
@@ -35,7 +33,6 @@ func (f *facade) identified(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		size := headerBytes(r)
 		id := requestid.Accept(r.Header.Values(requestid.Header))
-		r.Header.Set(requestid.Header, id)
 		w.Header().Set(requestid.Header, id)
 		if size > maxHeaderBytes {
 			f.refuse(w, r, fault.New(moderatov1.Reason_REASON_HEADERS_TOO_LARGE))
@@ -52,7 +49,7 @@ func (f *facade) recovered(next http.Handler) http.Handler {
 			if p == nil || p == http.ErrAbortHandler { //nolint:errorlint // a value to compare, as net/http does
 				return
 			}
-			f.log.Error("panic", "request_id", r.Header.Get(requestid.Header), "path", r.URL.Path,
+			f.log.Error("panic", "request_id", requestID(w), "path", r.URL.Path,
 				"panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 			f.refuse(w, r, fault.New(moderatov1.Reason_REASON_INTERNAL))
 		}()
@@ -60,59 +57,40 @@ func (f *facade) recovered(next http.Handler) http.Handler {
 	})
 }
 
+// requestID is the id of the request that w answers.
+func requestID(w http.ResponseWriter) string { return w.Header().Get(requestid.Header) }
+
 func (f *facade) serve(w http.ResponseWriter, r *http.Request) {
-	if refusal := f.check(w, r); refusal != nil {
+	handle, refusal := f.check(w, r)
+	switch {
+	case refusal != nil:
 		f.refuse(w, r, refusal)
-		return
-	}
-	if r.Method == http.MethodOptions {
+	case r.Method == http.MethodOptions:
 		w.WriteHeader(http.StatusNoContent)
-		return
+	default:
+		handle(w, r)
 	}
-	// A deadline is the server's to set, and trailers have nothing to say here.
-	r.Header.Del("Grpc-Timeout")
-	r.Header.Del("Te")
-	keepCredentials(r.Header)
-	if r.URL.Path == eventsPath {
-		f.streamEvents(w, r)
-		return
-	}
-	f.mux.ServeHTTP(w, r)
 }
 
-// check refuses what cannot become a call, and prepares what can.
-func (f *facade) check(w http.ResponseWriter, r *http.Request) *fault.Error {
-	allowed, ok := f.routes[r.URL.Path]
+// check refuses what cannot become a call, and prepares what can for its handler.
+func (f *facade) check(w http.ResponseWriter, r *http.Request) (http.HandlerFunc, *fault.Error) {
+	operations, ok := f.routes[r.URL.Path]
 	if !ok || r.URL.RawPath != "" {
-		return fault.New(moderatov1.Reason_REASON_PATH_NOT_FOUND)
+		return nil, fault.New(moderatov1.Reason_REASON_PATH_NOT_FOUND)
 	}
-	if !allowed.has(r.Method) {
-		w.Header().Set("Allow", allowed.String())
+	handle := operations.by(r.Method)
+	if handle == nil {
+		w.Header().Set("Allow", operations.allowed())
 		if r.Method == http.MethodOptions {
-			return nil
+			return nil, nil //nolint:nilnil // it needs neither
 		}
-		return fault.New(moderatov1.Reason_REASON_METHOD_NOT_ALLOWED)
+		return nil, fault.New(moderatov1.Reason_REASON_METHOD_NOT_ALLOWED)
 	}
 	if r.Method == http.MethodGet {
 		r.Body = http.NoBody // a body says nothing here, and is not waited for
-		return readQuery(r)
+		return handle, readQuery(r)
 	}
-	return readBody(w, r)
-}
-
-// keepCredentials makes sure that a credential that the runtime would leave out,
-// because it is not of ASCII, still counts as one that was sent.
-func keepCredentials(h http.Header) {
-	for _, name := range []string{"Authorization", "Client-Id", "Acting-User"} {
-		for i, value := range h[name] {
-			h[name][i] = strings.Map(func(r rune) rune {
-				if r < ' ' || r > '~' {
-					return '?'
-				}
-				return r
-			}, value)
-		}
-	}
+	return handle, readBody(w, r)
 }
 
 // headerBytes is the size of the header section as HTTP/1.1 writes it.
@@ -127,6 +105,10 @@ func headerBytes(r *http.Request) int {
 	return size
 }
 
+// noForm is the form in the body of a request for reading: http.Request.ParseForm
+// makes an empty one where there is none.
+var noForm = url.Values{}
+
 // readQuery parses the query where a failure can be told; the generated handlers
 // find it done.
 func readQuery(r *http.Request) *fault.Error {
@@ -138,7 +120,7 @@ func readQuery(r *http.Request) *fault.Error {
 			Violations: []fault.Violation{{Field: "", Description: "the query string is not well-formed"}},
 		}
 	}
-	r.Form = values
+	r.Form, r.PostForm = values, noForm
 	return nil
 }
 

@@ -73,33 +73,21 @@ var services = []struct {
 // New makes the facade over a connection to the services.
 func New(conn Connection, o Options) (http.Handler, error) {
 	setQueryParser()
-	routes, err := findRoutes()
-	if err != nil {
-		return nil, err
-	}
-	f := &facade{conn: conn, routes: routes, log: o.Log, refused: prometheus.NewCounterVec(prometheus.CounterOpts{
+	f := &facade{conn: conn, log: o.Log, refused: prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "moderato_rest_refused_total",
 		Help: "REST requests that were refused before they became a call, by code.",
 	}, []string{"code"})}
 	if err := o.Registerer.Register(f.refused); err != nil {
 		return nil, fmt.Errorf("metrics: %w", err)
 	}
-	f.mux = runtime.NewServeMux(
-		runtime.WithMarshalerOption(runtime.MIMEWildcard, newMarshaler()),
-		runtime.WithErrorHandler(f.callFailed),
-		runtime.WithRoutingErrorHandler(f.routingFailed),
-		runtime.WithIncomingHeaderMatcher(incomingHeader),
-		runtime.WithOutgoingHeaderMatcher(outgoingHeader),
-		runtime.WithOutgoingTrailerMatcher(func(string) (string, bool) { return "", false }),
-		runtime.WithDisableHTTPMethodOverride(),
-		runtime.WithDisablePathLengthFallback(),
-		runtime.WithWriteContentLength(),
-	)
-	for _, s := range services {
-		if err := s.register(context.Background(), f.mux, conn); err != nil {
-			return nil, fmt.Errorf("register: %w", err)
-		}
+	mux, err := f.newMux()
+	if err != nil {
+		return nil, err
 	}
+	if f.routes, err = findRoutes(mux); err != nil {
+		return nil, err
+	}
+	f.routes.add(eventsPath, operation{http.MethodGet, f.streamEvents})
 	return f.recovered(f.identified(crossOrigin(o.CORSOrigins).Handler(http.HandlerFunc(f.serve)))), nil
 }
 
@@ -127,20 +115,6 @@ func crossOrigin(origins []string) *cors.Cors {
 		MaxAge:               3600,
 		OptionsSuccessStatus: http.StatusNoContent,
 	})
-}
-
-// incomingHeader lists the headers that become metadata of the call, beside
-// authorization, which the runtime always hands on.
-func incomingHeader(name string) (string, bool) {
-	switch name {
-	case "Client-Id":
-		return auth.ClientIDKey, true
-	case "Acting-User":
-		return auth.ActingUserKey, true
-	case requestid.Header:
-		return requestid.Header, true
-	}
-	return "", false
 }
 
 // outgoingHeader lists the metadata of an answer that become headers. The

@@ -6,27 +6,48 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
 	"google.golang.org/genproto/googleapis/api/annotations"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// routes are the methods of each path, as the .proto annotations name them.
-type routes map[string]methods
+// routes are the operations of each path, as the .proto annotations name them.
+// Every path is fixed text, so that one look finds what the runtime's own mux
+// finds by trying its patterns one after the other.
+type routes map[string]operations
 
-type methods []string
+// operations are what can be done at a path, in the order of their methods.
+type operations []operation
 
-func (m methods) has(method string) bool { return slices.Contains(m, method) }
-
-// String is the methods as the Allow header lists them.
-func (m methods) String() string {
-	return strings.Join(append(slices.Clone(m), http.MethodOptions), ", ")
+type operation struct {
+	method string
+	handle http.HandlerFunc
 }
 
-// findRoutes collects the HTTP annotations of the services. Every path of the
-// interface is fixed text.
-func findRoutes() (routes, error) {
-	found := routes{eventsPath: {http.MethodGet}}
+// by is the handler for a method; nil if there is none.
+func (o operations) by(method string) http.HandlerFunc {
+	for i := range o {
+		if o[i].method == method {
+			return o[i].handle
+		}
+	}
+	return nil
+}
+
+// allowed are the methods as the Allow header lists them.
+func (o operations) allowed() string {
+	var methods strings.Builder
+	for i := range o {
+		methods.WriteString(o[i].method + ", ")
+	}
+	return methods.String() + http.MethodOptions
+}
+
+// findRoutes collects the HTTP annotations of the services, with the handlers that
+// a mux has for them.
+func findRoutes(mux *runtime.ServeMux) (routes, error) {
+	found := routes{}
 	for _, s := range services {
 		annotated := s.file.Services()
 		for i := range annotated.Len() {
@@ -36,14 +57,20 @@ func findRoutes() (routes, error) {
 				if err != nil {
 					return nil, err
 				}
-				found[path] = append(found[path], method)
+				handle, err := handlerOf(mux, method, path)
+				if err != nil {
+					return nil, err
+				}
+				found.add(path, operation{method, handle})
 			}
 		}
 	}
-	for _, m := range found {
-		slices.Sort(m)
-	}
 	return found, nil
+}
+
+func (r routes) add(path string, o operation) {
+	r[path] = append(r[path], o)
+	slices.SortFunc(r[path], func(a, b operation) int { return strings.Compare(a.method, b.method) })
 }
 
 func route(rpc protoreflect.MethodDescriptor) (method, path string, err error) {

@@ -137,8 +137,12 @@ func (a *Authenticator) lookUp(ctx context.Context, d digest.SHA256) (knownToken
 	if asked, ok := a.unknown.Get(d); ok && time.Since(asked) < cacheAge {
 		return knownToken{}, fault.New(moderatov1.Reason_REASON_TOKEN_INVALID)
 	}
-	// Those who ask at the same moment share one look-up, which goes on when the
-	// first of them gives up.
+	return a.ask(ctx, d)
+}
+
+// ask looks a token up in the store. Those who ask at the same moment share one
+// look-up, which goes on when the first of them gives up.
+func (a *Authenticator) ask(ctx context.Context, d digest.SHA256) (knownToken, error) {
 	flight := a.flights.DoChan(string(d[:]), func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookupTimeout)
 		defer cancel()

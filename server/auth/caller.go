@@ -46,15 +46,16 @@ func (c *Caller) IsAccepted(kinds []Kind) bool {
 	return false
 }
 
-type callerKey struct{}
+// ContextKey is under what the context of a request has its caller, a *Caller.
+type ContextKey struct{}
 
 // NewContext is a context with the caller in it.
 func NewContext(ctx context.Context, c *Caller) context.Context {
-	return context.WithValue(ctx, callerKey{}, c)
+	return context.WithValue(ctx, ContextKey{}, c)
 }
 
 // FromContext is the caller of the present request; nil where nobody called.
 func FromContext(ctx context.Context) *Caller {
-	c, _ := ctx.Value(callerKey{}).(*Caller)
+	c, _ := ctx.Value(ContextKey{}).(*Caller)
 	return c
 }

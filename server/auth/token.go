@@ -31,6 +31,7 @@ const (
 func Scopes() []string { return []string{UsersRead, ChannelModerate} }
 
 const (
+	prefixLength   = 4
 	secretLength   = 30 // base62: 178 bits
 	checksumLength = 6
 	base62         = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -51,34 +52,42 @@ func newToken(kind Kind) (string, error) {
 		secret.WriteByte(base62[n.Int64()])
 	}
 	body := prefixes[kind] + secret.String()
-	return body + checksum(body), nil
+	sum := checksum(body)
+	return body + string(sum[:]), nil
 }
 
-// checkToken tells whether a text has the form of a token.
+// checkToken tells whether a text has the form of a token. Every call asks.
 func checkToken(text string) error {
-	if len(text) < 4+secretLength+checksumLength || len(text) > 255 {
+	if len(text) < prefixLength+secretLength+checksumLength || len(text) > 255 || !isPrefix(text[:prefixLength]) {
 		return errDamaged
 	}
-	for _, prefix := range prefixes {
-		if !strings.HasPrefix(text, prefix) {
-			continue
-		}
-		body := text[:len(text)-checksumLength]
-		if checksum(body) != text[len(body):] || strings.Trim(body[len(prefix):], base62) != "" {
+	for i := prefixLength; i < len(text); i++ {
+		if !isBase62(text[i]) {
 			return errDamaged
 		}
-		return nil
 	}
-	return errDamaged
+	body := text[:len(text)-checksumLength]
+	if sum := checksum(body); string(sum[:]) != text[len(body):] {
+		return errDamaged
+	}
+	return nil
+}
+
+func isPrefix(text string) bool {
+	return text == prefixes[User] || text == prefixes[App] || text == prefixes[Service]
+}
+
+func isBase62(c byte) bool {
+	return '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z'
 }
 
 // checksum is the CRC-32 in base62, as other platforms' tokens have it.
-func checksum(body string) string {
+func checksum(body string) [checksumLength]byte {
 	sum := crc32.ChecksumIEEE([]byte(body))
 	var out [checksumLength]byte
 	for i := range out {
 		out[len(out)-1-i] = base62[sum%62]
 		sum /= 62
 	}
-	return string(out[:])
+	return out
 }

@@ -40,16 +40,14 @@ func (c *Chain) Unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, 
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	call := c.begin(ctx, info.FullMethod)
-	response, err := call.run(func(ctx context.Context) (any, error) { return handler(ctx, req) })
+	response, err := call.run(func() (any, error) { return handler(call, req) })
 	return response, call.end(err)
 }
 
 // Stream is the chain for streaming calls, which have no timeout.
 func (c *Chain) Stream(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
 	call := c.begin(stream.Context(), info.FullMethod)
-	_, err := call.run(func(ctx context.Context) (any, error) {
-		return nil, handler(srv, &streamWithContext{stream, ctx})
-	})
+	_, err := call.run(func() (any, error) { return nil, handler(srv, &streamWithContext{stream, call}) })
 	return call.end(err)
 }
 
@@ -60,63 +58,42 @@ type streamWithContext struct {
 
 func (s *streamWithContext) Context() context.Context { return s.ctx }
 
-// call is one call on its way through the chain.
-type call struct {
-	*Chain
-
-	ctx       context.Context //nolint:containedctx // lives as long as the call
-	method    string
-	start     time.Time
-	requestID string
-	caller    *auth.Caller
-}
-
-func (c *Chain) begin(ctx context.Context, method string) *call {
-	id := requestid.Accept(metadata.ValueFromIncomingContext(ctx, requestid.Header))
-	return &call{Chain: c, ctx: requestid.NewContext(ctx, id), method: method, start: time.Now(), requestID: id}
-}
-
 // run admits the call and carries it out. A panic is our fault, and ends only
 // this call.
-func (c *call) run(handle func(context.Context) (any, error)) (response any, err error) {
+func (c *call) run(handle func() (any, error)) (response any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			c.Log.Error("panic", "request_id", c.requestID, "method", c.method, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 			response, err = nil, fault.New(moderatov1.Reason_REASON_INTERNAL)
 		}
 	}()
-	_ = grpc.SetHeader(c.ctx, metadata.Pairs(requestid.Header, c.requestID))
-	ctx, err := c.admit()
-	if err != nil {
+	_ = grpc.SetHeader(c, metadata.MD{requestid.MetadataKey: {c.requestID}})
+	if err := c.admit(); err != nil {
 		return nil, err
 	}
-	return handle(ctx)
+	return handle()
 }
 
 // admit finds out who calls and whether they may call this method at all. What
 // they must be to the things they name is decided by the method, which knows
 // them.
-func (c *call) admit() (context.Context, error) {
+func (c *call) admit() error {
 	rule := policy.Table[c.method]
 	if rule.Public {
-		return c.ctx, nil
+		return nil
 	}
 	if c.Draining() {
-		return nil, &fault.Error{Reason: moderatov1.Reason_REASON_UNAVAILABLE, RetryAfter: time.Second}
+		return &fault.Error{Reason: moderatov1.Reason_REASON_UNAVAILABLE, RetryAfter: time.Second}
 	}
-	// One value at a time: all of the metadata would be a copy of all.
-	value := func(key string) []string { return metadata.ValueFromIncomingContext(c.ctx, key) }
 	var err error
-	if c.caller, err = c.Authenticator.Authenticate(c.ctx, value); err != nil {
-		return nil, err
+	if c.caller, err = c.Authenticator.Authenticate(c, c.sent); err != nil {
+		return err
 	}
-	if err := c.Limiter.Allow(c.ctx, c.caller); err != nil {
-		return nil, err
+	if err := c.Limiter.Allow(c, c.caller); err != nil {
+		return err
 	}
-	if err := rule.Check(c.caller); err != nil {
-		return nil, err
-	}
-	return policy.NewContext(auth.NewContext(c.ctx, c.caller), rule), nil
+	c.rule = rule
+	return rule.Check(c.caller)
 }
 
 // end turns an error into its status, and accounts for the call.
@@ -132,7 +109,7 @@ func (c *call) end(err error) error {
 		shown = f.Status(c.requestID).Err()
 	}
 	elapsed := time.Since(c.start)
-	c.Metrics.observe(c.ctx, c.method, o.code, elapsed)
+	c.Metrics.observe(c.face, c.method, o.code, elapsed)
 	c.log(err, o, elapsed)
 	return shown
 }
@@ -156,7 +133,7 @@ func (c *call) outcomeOf(err error, f *fault.Error) outcome {
 	switch {
 	case errors.Is(err, fault.ErrStopping):
 		return outcome{code: stopping}
-	case !isTheirs && (errors.Is(err, context.Canceled) || errors.Is(c.ctx.Err(), context.Canceled)):
+	case !isTheirs && (errors.Is(err, context.Canceled) || errors.Is(c.Err(), context.Canceled)):
 		return outcome{code: canceled, isGone: true}
 	}
 	return outcome{code: fault.Code(f.Reason), isOurs: f.IsOurs()}

@@ -22,13 +22,13 @@ func (c *call) log(err error, o outcome, elapsed time.Duration) {
 	case (err == nil || o.isGone) && isRead(c.method):
 		level = slog.LevelDebug
 	}
-	if !c.Log.Enabled(c.ctx, level) {
+	if !c.Log.Enabled(c, level) {
 		return
 	}
 	attrs := []slog.Attr{
 		slog.String("request_id", c.requestID),
 		slog.String("method", c.method),
-		slog.String("face", faceOf(c.ctx)),
+		slog.String("face", c.face),
 		slog.String("code", o.code),
 		slog.Duration("duration", elapsed),
 	}
@@ -41,7 +41,7 @@ func (c *call) log(err error, o outcome, elapsed time.Duration) {
 	if err != nil {
 		attrs = append(attrs, slog.String("error", err.Error()))
 	}
-	c.Log.LogAttrs(c.ctx, level, "call", attrs...)
+	c.Log.LogAttrs(c, level, "call", attrs...)
 }
 
 // reads are what isRead found out, by method.

@@ -1,7 +1,6 @@
 package chain
 
 import (
-	"context"
 	"sync"
 	"time"
 
@@ -41,29 +40,15 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 	return m
 }
 
-func (m *Metrics) observe(ctx context.Context, method, code string, elapsed time.Duration) {
-	key := callKey{method, faceOf(ctx), code}
+func (m *Metrics) observe(face, method, code string, elapsed time.Duration) {
+	key := callKey{method, face, code}
 	found, ok := m.calls.Load(key)
 	if !ok {
 		found, _ = m.calls.LoadOrStore(key, callMetrics{
-			m.requests.WithLabelValues(method, key.face, code), m.duration.WithLabelValues(method, key.face),
+			m.requests.WithLabelValues(method, face, code), m.duration.WithLabelValues(method, face),
 		})
 	}
 	of := found.(callMetrics)
 	of.requests.Inc()
 	of.duration.Observe(elapsed.Seconds())
-}
-
-type faceKey struct{}
-
-// FromREST marks the context of a call that comes from the REST facade.
-func FromREST(ctx context.Context) context.Context {
-	return context.WithValue(ctx, faceKey{}, "rest")
-}
-
-func faceOf(ctx context.Context) string {
-	if face, ok := ctx.Value(faceKey{}).(string); ok {
-		return face
-	}
-	return "grpc"
 }

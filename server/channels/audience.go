@@ -2,7 +2,6 @@ package channels
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
@@ -70,7 +69,7 @@ func parsePeople(ctx context.Context, operation string, req interface {
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
-	p.list = fmt.Sprintf("%s/%s/%s", operation, p.channelID, p.userID)
+	p.list = operation + "/" + p.channelID.String() + "/" + p.userID.String()
 	if err := readCursor(p.list, req.GetCursor(), &p.after); err != nil {
 		return nil, err
 	}

@@ -25,6 +25,24 @@ func moderators(rows int) *moderatov1.ListModeratorsResponse {
 	return m
 }
 
+func followers(rows int) *moderatov1.ListFollowersResponse {
+	m := &moderatov1.ListFollowersResponse{Pagination: &moderatov1.Pagination{Cursor: "4uoVtik9QSd7IkF0IjoxNzcyNzM0ODMxMDA3fQ"}}
+	for _, u := range moderators(rows).GetModerators() {
+		info := &moderatov1.SubscriptionInfo{}
+		if len(m.GetRows())%2 == 0 {
+			info = &moderatov1.SubscriptionInfo{
+				IsSubscriber: true, RenewCount: proto.Int64(3), StreakCount: proto.Int64(2),
+				ExpiresAt: timestamppb.Now(), SubscribedAt: timestamppb.Now(),
+			}
+		}
+		m.Rows = append(m.Rows, &moderatov1.AudienceMember{
+			Id: u.GetId(), DisplayName: u.GetDisplayName(), Slug: u.GetSlug(), AvatarUrl: u.GetAvatarUrl(),
+			IsFollower: true, FollowedAt: timestamppb.Now(), SubscriptionInfo: info,
+		})
+	}
+	return m
+}
+
 // benchmarkMarshal compares with protojson, set to write all fields.
 func benchmarkMarshal(b *testing.B, m proto.Message) {
 	b.Run("jsonapi", func(b *testing.B) {
@@ -51,6 +69,7 @@ func benchmarkMarshal(b *testing.B, m proto.Message) {
 
 func BenchmarkAppend(b *testing.B) {
 	b.Run("20 moderators", func(b *testing.B) { benchmarkMarshal(b, moderators(20)) })
+	b.Run("20 followers", func(b *testing.B) { benchmarkMarshal(b, followers(20)) })
 	b.Run("ban", func(b *testing.B) {
 		benchmarkMarshal(b, &moderatov1.BanUserResponse{
 			ChannelId:             "0198c0de-0000-7000-8000-000000000001",

@@ -85,6 +85,14 @@ func appendMessage(b []byte, m protoreflect.Message, p *plan) []byte {
 	case formValue:
 		return appendAny(b, m, p)
 	}
+	if v, ok := p.structOf(m); ok {
+		return appendStruct(b, v, p)
+	}
+	return appendFields(b, m, p)
+}
+
+// appendFields appends a message that is an object of its fields.
+func appendFields(b []byte, m protoreflect.Message, p *plan) []byte {
 	b = append(b, '{')
 	start := len(b)
 	for i := range p.fields {

@@ -13,6 +13,7 @@ type plan struct {
 	form   form
 	fields []field           // in the order of declaration
 	byName map[string]*field // by JSON name
+	direct *direct           // nil: only by protoreflect
 	oneofs int               // how many oneofs there are, synthetic ones included
 }
 
@@ -125,6 +126,7 @@ func build(desc protoreflect.MessageDescriptor, built map[protoreflect.MessageDe
 		f.index = i
 		p.byName[f.name] = f
 	}
+	p.direct = directOf(p)
 	return p
 }
 

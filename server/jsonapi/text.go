@@ -14,7 +14,7 @@ const hexDigits = "0123456789abcdef"
 func AppendString(b []byte, s string) []byte {
 	b = append(b, '"')
 	start := 0 // of the part that is copied as it is
-	for i := 0; i < len(s); {
+	for i := plainPrefix(s); i < len(s); {
 		c := s[i]
 		if c < utf8.RuneSelf {
 			if c < ' ' || c == '"' || c == '\\' {
@@ -41,6 +41,27 @@ func AppendString(b []byte, s string) []byte {
 	}
 	b = append(b, s[start:]...)
 	return append(b, '"')
+}
+
+// plainPrefix is how long s begins with what is copied as it is, which nearly always
+// is all of it: eight bytes at a time.
+func plainPrefix(s string) int {
+	const (
+		each = 0x0101010101010101 // times a byte: that byte in each of the eight
+		high = 0x80 * each
+	)
+	i := 0
+	for ; i+8 <= len(s); i += 8 {
+		eight := uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16 | uint64(s[i+3])<<24 |
+			uint64(s[i+4])<<32 | uint64(s[i+5])<<40 | uint64(s[i+6])<<48 | uint64(s[i+7])<<56
+		// A subtraction borrows into the high bit where a byte is less than what is
+		// taken from it: a control character, or, after exclusive or, one that is equal.
+		other := eight | (eight - ' '*each) | ((eight ^ '"'*each) - each) | ((eight ^ '\\'*each) - each)
+		if other&high != 0 {
+			break
+		}
+	}
+	return i
 }
 
 // appendEscape appends an ASCII character that cannot stand in a string itself.

@@ -204,16 +204,20 @@ func AuthorizeModerator(ctx context.Context, s *store.Store, channelID uid.ID) e
 // a channel, or own it.
 func IsModeration(ctx context.Context) bool { return fromContext(ctx).Relation >= Owner }
 
-type ruleKey struct{}
+// ContextKey is under what the context of a call has the rule of its method, a
+// *Rule.
+type ContextKey struct{}
 
 // NewContext is a context with the rule of the method that is called.
 func NewContext(ctx context.Context, r Rule) context.Context {
-	return context.WithValue(ctx, ruleKey{}, r)
+	return context.WithValue(ctx, ContextKey{}, &r)
 }
 
 func fromContext(ctx context.Context) Rule {
-	r, _ := ctx.Value(ruleKey{}).(Rule)
-	return r
+	if r, ok := ctx.Value(ContextKey{}).(*Rule); ok {
+		return *r
+	}
+	return Rule{}
 }
 
 func hasScope(scopes, scope string) bool {

@@ -4,21 +4,21 @@ package requestid
 
 import (
 	"context"
-	"strings"
 
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// Header is the HTTP header, and in lower case the metadata key, that carries
+// Header is the HTTP header, and MetadataKey the key of metadata, that carries
 // the id. A caller may choose it, so that ids go through a whole platform.
-const Header = "X-Request-Id"
-
 const (
-	maxLength = 64
-	alphabet  = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
+	Header      = "X-Request-Id"
+	MetadataKey = "x-request-id"
 )
 
-type key struct{}
+const maxLength = 64
+
+// ContextKey is under what the context of a request has its id.
+type ContextKey struct{}
 
 // Accept is the proposed id, if it is fit to be one (1 to 64 of A-Z a-z 0-9
 // _ . -), or else a new one.
@@ -30,17 +30,26 @@ func Accept(proposed []string) string {
 }
 
 func isFit(id string) bool {
-	return id != "" && len(id) <= maxLength &&
-		!strings.ContainsFunc(id, func(r rune) bool { return !strings.ContainsRune(alphabet, r) })
+	if id == "" || len(id) > maxLength {
+		return false
+	}
+	for i := range len(id) {
+		switch c := id[i]; {
+		case 'A' <= c && c <= 'Z', 'a' <= c && c <= 'z', '0' <= c && c <= '9', c == '_', c == '.', c == '-':
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 // NewContext is a context with the id.
 func NewContext(ctx context.Context, id string) context.Context {
-	return context.WithValue(ctx, key{}, id)
+	return context.WithValue(ctx, ContextKey{}, id)
 }
 
 // FromContext is the id of the present request; empty outside one.
 func FromContext(ctx context.Context) string {
-	id, _ := ctx.Value(key{}).(string)
+	id, _ := ctx.Value(ContextKey{}).(string)
 	return id
 }

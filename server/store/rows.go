@@ -44,16 +44,27 @@ func (s *Store) each(ctx context.Context, query string, args []driver.NamedValue
 	}
 	defer func() { _ = conn.Close() }()
 	return conn.Raw(func(c any) error {
-		rows, columns, err := queryOn(ctx, c, query, args)
+		rows, columns, err := queryOn(s.statementContext(ctx), c, query, args)
 		if err != nil {
 			return err
 		}
-		err = row.readAll(rows, columns, each)
+		err = row.readAll(ctx, rows, columns, each)
 		if closed := rows.Close(); err == nil {
 			err = closed
 		}
 		return err
 	})
+}
+
+// statementContext is the context in which the driver runs a statement of Each. That
+// of SQLite has a goroutine watch for the end of one that can end, to interrupt the
+// statement up to its first row: for rows that an index yields one after the other
+// it costs more than the row, and readAll asks between them.
+func (s *Store) statementContext(ctx context.Context) context.Context {
+	if s.IsEmbedded() {
+		return context.WithoutCancel(ctx)
+	}
+	return ctx
 }
 
 // queryOn runs a statement on a driver's connection, and tells how many columns
@@ -94,7 +105,7 @@ type Row struct {
 	err    error
 }
 
-func (r *Row) readAll(rows driver.Rows, columns int, each func(*Row) error) error {
+func (r *Row) readAll(ctx context.Context, rows driver.Rows, columns int, each func(*Row) error) error {
 	if len(r.values) != columns {
 		r.values = make([]driver.Value, columns)
 	}
@@ -104,6 +115,9 @@ func (r *Row) readAll(rows driver.Rows, columns int, each func(*Row) error) erro
 			return nil
 		}
 		if err != nil {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
 			return err
 		}
 		r.at = 0

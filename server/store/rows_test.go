@@ -173,3 +173,32 @@ func TestWhatCannotBePreparedRunsAsAText(t *testing.T) {
 		}
 	})
 }
+
+// A reader who is gone gets no further row, and the connection is as good as before.
+func TestEachEndsWithItsContext(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, url store.URL) {
+		s := migrated(t, url)
+		for n := range 4 { // as a text, and prepared
+			ctx, cancel := context.WithCancel(t.Context())
+			rows := 0
+			err := s.Each(ctx, "SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3", nil, func(r *store.Row) error {
+				rows++
+				cancel()
+				return nil
+			})
+			if !errors.Is(err, context.Canceled) || rows != 1 {
+				t.Errorf("run %d: got %v after %d rows, want %v after one", n, err, rows, context.Canceled)
+			}
+			if err := s.Each(ctx, "SELECT 1", nil, func(*store.Row) error { return nil }); !errors.Is(err, context.Canceled) {
+				t.Errorf("run %d: got %v, want %v before any statement", n, err, context.Canceled)
+			}
+		}
+		if err := s.One(t.Context(), "SELECT 7", nil, func(r *store.Row) {
+			if got := r.Int(); got != 7 {
+				t.Errorf("afterwards: got %d, want 7", got)
+			}
+		}); err != nil {
+			t.Errorf("afterwards: %v", err)
+		}
+	})
+}

@@ -1,0 +1,89 @@
+package gateway_test
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/moderato-live/moderato/gateway"
+	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/channels"
+	"github.com/moderato-live/moderato/server/moderation"
+	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/store/storetest"
+)
+
+// discarded takes an answer and keeps its status alone.
+type discarded struct {
+	header http.Header
+	status int
+}
+
+func (d *discarded) Header() http.Header         { return d.header }
+func (d *discarded) WriteHeader(status int)      { d.status = status }
+func (d *discarded) Write(b []byte) (int, error) { return len(b), nil }
+
+// followers are records of users who follow Owner.
+func followers(n int) []*platformv1.Record {
+	var records []*platformv1.Record
+	for i := range n {
+		id := fmt.Sprintf("0198c0de-0000-7000-8000-%012d", i)
+		records = append(records,
+			&platformv1.Record{Kind: &platformv1.Record_User{User: &platformv1.UserRecord{
+				Id: id, Username: fmt.Sprintf("follower%d", i), DisplayName: fmt.Sprintf("Follower %d", i),
+				AvatarUrl: fmt.Sprintf("https://img.example.com/%d.png", i),
+			}}},
+			&platformv1.Record{Kind: &platformv1.Record_Follow{Follow: &platformv1.FollowRecord{
+				ChannelId: servertest.Owner.String(), UserId: id, FollowedAt: timestamppb.New(time.UnixMilli(1_780_000_000_000 + int64(i))),
+			}}})
+	}
+	return records
+}
+
+// BenchmarkFacade has the whole facade answer requests, from the header that
+// net/http read to the body that it is to write, on SQLite. To "nothing" compare
+// what the others cost: it is the making of the request and its answer.
+func BenchmarkFacade(b *testing.B) {
+	s := servertest.Start(b, servertest.Config(storetest.SQLite(b)))
+	s.Load(b, servertest.World()...)
+	s.Load(b, followers(100)...)
+	links := chainOf(s, slog.New(slog.DiscardHandler))
+	conn := gateway.NewConn(links.Unary, links.Stream)
+	moderatov1.RegisterChannelsServiceServer(conn, &channels.Service{Store: s.Store, MaxResults: 1000})
+	moderatov1.RegisterModerationServiceServer(conn, &moderation.Service{Store: s.Store, MaxResults: 1000})
+	facade, owner := facadeOver(b, conn), s.As(b, servertest.Owner)
+	for _, c := range []struct {
+		name, path string
+		handler    http.Handler
+	}{
+		{"nothing", "/v1/channels/stats", http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})},
+		{"stats", "/v1/channels/stats", facade},
+		{"moderators", moderatorsPath, facade},
+		{"followers", "/v1/channels/followers", facade},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			target, err := url.Parse(c.path + "?channelId=" + servertest.Owner.String())
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				r := &http.Request{
+					Method: http.MethodGet, URL: target, RequestURI: target.RequestURI(), Host: "127.0.0.1:8080", RemoteAddr: "127.0.0.1:4711", Body: http.NoBody,
+					Header: http.Header{"Authorization": {"Bearer " + owner.Token}, "Client-Id": {owner.ClientID}},
+				}
+				answer := &discarded{header: http.Header{}}
+				c.handler.ServeHTTP(answer, r.WithContext(b.Context()))
+				if answer.status != 0 && answer.status != http.StatusOK {
+					b.Fatalf("got %d, want 200", answer.status)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,87 @@
+package gateway
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
+	"google.golang.org/grpc/metadata"
+
+	"github.com/moderato-live/moderato/server/requestid"
+)
+
+func TestARouteWithoutAHandlerIsAnError(t *testing.T) {
+	t.Parallel()
+	mux, err := new(facade).newMux()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := handlerOf(mux, http.MethodPost, "/v1/moderation/ban"); err != nil {
+		t.Errorf("a route that there is: got %v, want its handler", err)
+	}
+	for _, r := range []struct{ method, path string }{
+		{http.MethodGet, "/v1/moderation/ban"}, {http.MethodPost, "/v1/moderation/ban/"}, {http.MethodPost, "/v1/nothing"}, {http.MethodPost, ""},
+	} {
+		_, err := handlerOf(mux, r.method, r.path)
+		if err == nil || !strings.Contains(err.Error(), r.method+" "+r.path) {
+			t.Errorf("%s %q: got %v, want an error that names it", r.method, r.path, err)
+		}
+	}
+	bare := runtime.NewServeMux(runtime.WithMiddlewares(show), runtime.WithRoutingErrorHandler(ignoreRouting))
+	if _, err := findRoutes(bare); err == nil {
+		t.Error("routes of a mux without handlers: got no error")
+	}
+}
+
+// What goes with a call is its id and the credentials, each as often as it was sent.
+func TestTheMetadataOfACall(t *testing.T) {
+	t.Parallel()
+	r := httptest.NewRequest(http.MethodGet, "/v1/moderation/moderators", nil)
+	r.Header = http.Header{
+		"Authorization": {"Bearer x\u00a0", "Bearer y"}, "Client-Id": {"a", "\t"}, "Cookie": {"c"}, "X-Request-Id": {"theirs"},
+		"Grpc-Metadata-Acting-User": {"g"}, "Grpc-Timeout": {"1n"}, "X-Forwarded-For": {"f"},
+	}
+	sent := r.Header.Clone()
+	w := httptest.NewRecorder()
+	w.Header().Set(requestid.Header, "ours")
+	handed := handedOver(w, r)
+	annotated, err := runtime.AnnotateContext(handed.Context(), runtime.NewServeMux(), handed, "/x.Y/Z")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, ctx := range map[string]context.Context{"a unary call": annotated, "a stream": callContext(w, r)} {
+		got, _ := metadata.FromIncomingContext(transportOf(ctx, "/x.Y/Z").ctx)
+		want := metadata.MD{"authorization": {"Bearer x?", "Bearer y"}, "client-id": {"a", "?"}, "x-request-id": {"ours"}}
+		if len(got) != len(want) {
+			t.Errorf("%s: got %v, want %v", name, got, want)
+		}
+		for key, values := range want {
+			if !slices.Equal(got[key], values) {
+				t.Errorf("%s, %s: got %q, want %q", name, key, got[key], values)
+			}
+		}
+	}
+	for name, values := range sent {
+		if !slices.Equal(r.Header[name], values) {
+			t.Errorf("the request's own %s: got %q, want %q as before", name, r.Header[name], values)
+		}
+	}
+}
+
+// A method that calls another one in the process does it in its own name.
+func TestACallWithinACallHasItsOwnTransport(t *testing.T) {
+	t.Parallel()
+	outer := transportOf(newTransport(t.Context(), metadata.MD{"client-id": {"outer"}}).ctx, "/x.Y/Outer")
+	inner := transportOf(metadata.NewOutgoingContext(outer.ctx, metadata.MD{"client-id": {"inner"}}), "/x.Y/Inner")
+	_ = inner.SetHeader(metadata.MD{"of": {"inner"}})
+	if got, _ := metadata.FromIncomingContext(inner.ctx); !slices.Equal(got["client-id"], []string{"inner"}) {
+		t.Errorf("metadata of the inner call: got %v, want its own", got)
+	}
+	if outer.Method() != "/x.Y/Outer" || inner.Method() != "/x.Y/Inner" || outer.header != nil {
+		t.Errorf("got %s with the header %v and %s, want each call to have its own", outer.Method(), outer.header, inner.Method())
+	}
+}
