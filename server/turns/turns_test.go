@@ -20,7 +20,7 @@ type scene struct {
 	done    []func() // of those who have a turn, in the order in which they got it
 	order   []string // their names
 	cancel  context.CancelFunc
-	ctx     context.Context //nolint:containedctx // of those who wait
+	ctx     context.Context // of those who wait
 }
 
 func newScene(t *testing.T) *scene {
