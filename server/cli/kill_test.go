@@ -51,10 +51,17 @@ func TestKilledServerKeepsWhatItAnswered(t *testing.T) {
 				t.Fatal(err)
 			}
 			var work sync.WaitGroup
+			begun := make(chan struct{}) // the first answer came: a loaded machine takes its time
+			tell := sync.OnceFunc(func() { close(begun) })
 			for _, v := range users {
-				work.Go(func() { v.banAndUnban(ctx, moderatov1.NewModerationServiceClient(conn)) })
+				work.Go(func() { v.banAndUnban(ctx, moderatov1.NewModerationServiceClient(conn), tell) })
 			}
-			time.Sleep(time.Duration(20+rand.IntN(150)) * time.Millisecond)
+			select {
+			case <-begun:
+			case <-time.After(10 * time.Second):
+				t.Error("nothing is answered")
+			}
+			time.Sleep(time.Duration(rand.IntN(150)) * time.Millisecond)
 			p.kill()
 			work.Wait()
 			_ = conn.Close()
@@ -80,8 +87,8 @@ type victim struct {
 	answers int
 }
 
-// banAndUnban goes on until the server is gone.
-func (v *victim) banAndUnban(ctx context.Context, client moderatov1.ModerationServiceClient) {
+// banAndUnban goes on until the server is gone. It calls answered after each answer.
+func (v *victim) banAndUnban(ctx context.Context, client moderatov1.ModerationServiceClient, answered func()) {
 	v.unsure = false
 	for {
 		var err error
@@ -96,6 +103,7 @@ func (v *victim) banAndUnban(ctx context.Context, client moderatov1.ModerationSe
 		}
 		v.banned = !v.banned
 		v.answers++
+		answered()
 	}
 }
 

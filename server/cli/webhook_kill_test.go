@@ -87,7 +87,7 @@ func TestKilledServerLosesNoDelivery(t *testing.T) {
 				break
 			}
 			var work sync.WaitGroup
-			work.Go(func() { v.banAndUnban(ctx, moderatov1.NewModerationServiceClient(conn)) })
+			work.Go(func() { v.banAndUnban(ctx, moderatov1.NewModerationServiceClient(conn), func() {}) })
 			time.Sleep(time.Duration(100+rand.IntN(300)) * time.Millisecond)
 			p.kill()
 			work.Wait()
