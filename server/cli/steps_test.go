@@ -31,37 +31,29 @@ const (
 
 // death is a transaction in which the process is killed.
 type death struct {
-	// name says which; has is what one of its steps does, so that it is known to
-	// be the one.
-	name, has string
-	// atStart, if given, is where the server stops from its start on.
-	atStart storetest.Halt
-	// stop, if given, has it stop later, and a user is banned then.
-	stop func(t *testing.T, p *stepped, box *mailbox, step int)
+	name string
+	halt storetest.Halt
+	// when is when the server is told to stop there.
+	when moment
 	// isAnswered: the ban is answered before the process is killed.
 	isAnswered bool
 }
 
-var deaths = []death{
-	{name: "writing", has: "INSERT INTO `bans`", stop: at(storetest.Halt{Of: ofChange})},
-	{name: "taking the lease", has: "UPDATE event_sequencers SET epoch", atStart: storetest.Halt{Of: ofSequencer}},
-	{name: "sequencing", has: "UPDATE events SET position", stop: at(storetest.Halt{Of: ofSequencer, After: ofChange}), isAnswered: true},
-	{name: "claiming", has: "INSERT INTO `webhook_deliveries`", stop: at(storetest.Halt{Of: ofWorker}), isAnswered: true},
-	{
-		name: "recording", has: "UPDATE `webhook_deliveries`", isAnswered: true,
-		stop: func(t *testing.T, p *stepped, box *mailbox, step int) {
-			t.Helper()
-			box.atNext(func() { p.stopAt(t, storetest.Halt{Of: ofWorker, Step: step}) })
-		},
-	},
-}
+// moment is one in the life of a server, which bans one user.
+type moment int
 
-func at(halt storetest.Halt) func(*testing.T, *stepped, *mailbox, int) {
-	return func(t *testing.T, p *stepped, _ *mailbox, step int) {
-		t.Helper()
-		halt.Step = step
-		p.stopAt(t, halt)
-	}
+const (
+	beforeTheBan moment = iota
+	atItsStart
+	atTheRequest // when the ban's event is at the webhook's receiver
+)
+
+var deaths = []death{
+	{name: "writing", halt: storetest.Halt{Of: ofChange, Has: "INSERT INTO `bans`"}},
+	{name: "taking the lease", halt: storetest.Halt{Of: ofSequencer, Has: "UPDATE event_sequencers SET epoch"}, when: atItsStart},
+	{name: "sequencing", halt: storetest.Halt{Of: ofSequencer, After: ofChange, Has: "UPDATE events SET position"}, isAnswered: true},
+	{name: "claiming", halt: storetest.Halt{Of: ofWorker, Has: "INSERT INTO `webhook_deliveries`"}, isAnswered: true},
+	{name: "recording", halt: storetest.Halt{Of: ofWorker, Has: "UPDATE `webhook_deliveries`"}, when: atTheRequest, isAnswered: true},
 }
 
 // TestKilledAtEveryStep kills the process before each step of the transactions
@@ -76,19 +68,17 @@ func TestKilledAtEveryStep(t *testing.T) {
 		for _, d := range deaths {
 			found := false
 			for step := 0; ; step++ {
-				halt := d.atStart
-				halt.Step = step
-				p := serveUpTo(t, url, halt)
-				reached := s.dieAt(p, d, step)
+				d.halt.Step = step
+				reached := s.die(d)
 				s.goOn(fmt.Sprintf("%s, killed before step %d, %.60s", d.name, step, reached))
 				if reached == "" {
 					break
 				}
 				died++
-				found = found || strings.HasPrefix(reached, d.has)
+				found = found || strings.HasPrefix(reached, d.halt.Has)
 			}
 			if !found {
-				t.Errorf("%s: no step was %s", d.name, d.has)
+				t.Errorf("%s: no step was %s", d.name, d.halt.Has)
 			}
 		}
 		s.dieWhileSending()
@@ -146,21 +136,30 @@ func (s *scene) newUser() uid.ID {
 	return id
 }
 
-// dieAt has a user banned, and kills the process when it stands at the step. It
+// die has a user banned, and kills the process when it stands at the step. It
 // answers the step; none when there are fewer.
-func (s *scene) dieAt(p *stepped, d death, step int) string {
+func (s *scene) die(d death) string {
 	s.t.Helper()
+	var atStart storetest.Halt
+	if d.when == atItsStart {
+		atStart = d.halt
+	}
+	p := serveUpTo(s.t, s.url, atStart)
 	conn, err := grpc.NewClient(p.grpc, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	defer func() { _ = conn.Close() }()
 	defer s.ear.listen(s.backend, conn)()
-	if d.stop == nil {
+	switch d.when {
+	case atItsStart:
 		defer p.kill()
 		return p.stepReached(s.t)
+	case beforeTheBan:
+		p.stopAt(s.t, d.halt)
+	case atTheRequest:
+		s.box.atNext(func() { p.stopAt(s.t, d.halt) })
 	}
-	d.stop(s.t, p, s.box, step)
 	user := s.newUser()
 	answer := make(chan error, 1)
 	go func() { answer <- s.ban(conn, user) }()

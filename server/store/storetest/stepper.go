@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"database/sql/driver"
+	"strings"
 	"sync"
 )
 
@@ -13,6 +14,9 @@ type Halt struct {
 	// After, if given, lets pass whatever is begun before a transaction of this
 	// function commits.
 	After string
+	// Has is how a step begins that tells the transaction from others of the same
+	// function: one without it that passes is not the one.
+	Has string
 	// Step is the step of the first such transaction before which to stop. BEGIN
 	// is 0; one more than COMMIT stops after it.
 	Step int
@@ -78,6 +82,7 @@ type steps struct {
 	stepper *Stepper
 	halt    Halt
 	n       int
+	isIt    bool // it had the step Halt.Has
 }
 
 func (s *steps) at(step string) error {
@@ -85,6 +90,7 @@ func (s *steps) at(step string) error {
 		s.stepper.Stands(step)
 		select {}
 	}
+	s.isIt = s.isIt || strings.HasPrefix(step, s.halt.Has)
 	s.n++
 	return nil
 }
@@ -98,7 +104,11 @@ func (s *steps) commit(do func() error) error {
 		return err
 	}
 	_ = s.at(CommittedStep)
-	s.stepper.Passed()
+	if s.isIt {
+		s.stepper.Passed()
+	} else {
+		s.stepper.Set(s.halt)
+	}
 	return nil
 }
 
