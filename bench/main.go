@@ -29,6 +29,8 @@ type bench struct {
 	leg    time.Duration
 	// profiles is where CPU profiles go; empty: nowhere.
 	profiles string
+	// bufferPool is that of MariaDB, in MiB.
+	bufferPool int
 	// buildFlags are those of a release.
 	buildFlags []string
 
@@ -49,6 +51,7 @@ func main() {
 	flag.StringVar(&stores, "stores", "sqlite,mariadb", "the stores")
 	flag.IntVar(&b.rounds, "rounds", 3, "how often each of the two is measured, in turns")
 	flag.DurationVar(&b.leg, "leg", 2*time.Second, "how long each time, with 32 connections; half as long with others. Whole seconds")
+	flag.IntVar(&b.bufferPool, "buffer-pool", 1024, "MariaDB's buffer pool, in MiB")
 	flag.StringVar(&write, "write", "", "put the tables into this page, and the plots beside it")
 	flag.StringVar(&b.profiles, "profiles", "", "keep the CPU profile of the last measurement of Moderato in this directory")
 	flag.Parse()
@@ -121,7 +124,7 @@ func (b *bench) prepare(ctx context.Context, stores []string) error {
 	if !strings.Contains(strings.Join(stores, ","), "mariadb") {
 		return nil
 	}
-	b.mariadb, err = startMariaDB(ctx, b.dir)
+	b.mariadb, err = startMariaDB(ctx, b.dir, b.bufferPool)
 	return err
 }
 

@@ -24,9 +24,7 @@ type mariadb struct {
 	db      *sql.DB
 }
 
-const bufferPoolMiB = 1024
-
-func startMariaDB(ctx context.Context, dir string) (*mariadb, error) {
+func startMariaDB(ctx context.Context, dir string, bufferPool int) (*mariadb, error) {
 	data := filepath.Join(dir, "mariadb")
 	if _, err := os.Stat(filepath.Join(data, "mysql")); err != nil {
 		install := exec.CommandContext(ctx, program("mariadb-install-db"), "--no-defaults", "--auth-root-authentication-method=normal",
@@ -47,7 +45,7 @@ func startMariaDB(ctx context.Context, dir string) (*mariadb, error) {
 	args := []string{
 		"--no-defaults", "--datadir=" + data, "--bind-address=127.0.0.1", "--port=" + port,
 		"--socket=" + filepath.Join(data, "socket"), "--pid-file=" + filepath.Join(data, "pid"), "--log-error=" + filepath.Join(dir, "mariadb.log"),
-		fmt.Sprintf("--innodb-buffer-pool-size=%dM", bufferPoolMiB), "--innodb-log-file-size=512M",
+		fmt.Sprintf("--innodb-buffer-pool-size=%dM", bufferPool), "--innodb-log-file-size=512M",
 		"--innodb-flush-log-at-trx-commit=1", "--max-connections=400",
 	}
 	if os.Geteuid() == 0 {

@@ -59,7 +59,7 @@ func (b *bench) describe(ctx context.Context) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		database = fmt.Sprintf(", MariaDB %s with a buffer pool of %d MiB and a durable commit", version, bufferPoolMiB)
+		database = fmt.Sprintf(", MariaDB %s with a buffer pool of %d MiB and a durable commit", version, b.bufferPool)
 	}
 	return fmt.Sprintf("%s, %d of its cores for everything: load, server and database; %s%s. Commit %s. %d rounds of %s each, in turns.",
 		cpu, runtime.NumCPU(), runtime.Version(), database, strings.TrimSpace(string(commit)), b.rounds, b.leg), nil
