@@ -200,7 +200,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	defer stopWork()
 
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return ignoreClosed(s.http.Serve(s.listeners[0])) })
+	group.Go(func() error { return ignoreClosed(s.http.Serve(gateway.Listener(s.listeners[0]))) })
 	group.Go(func() error { return ignoreClosed(s.grpc.Serve(s.listeners[1])) })
 	group.Go(func() error { return ignoreClosed(s.admin.Serve(s.listeners[2])) })
 	group.Go(func() error {
