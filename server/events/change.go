@@ -40,9 +40,10 @@ type Change struct {
 	ActorID uid.ID
 	// ClientID is the client through which they make it; empty when nobody does.
 	ClientID string
-	// Row is what the change does to the channel's own row. It is written once, at
-	// the end, with what the events do to it: a channel that many follow at once is
-	// locked for as long as the statements of a change take.
+	// Row is what the change does to the channel's own row. It is written at the
+	// end, with what the events do to it, in one statement: a channel that many
+	// follow at once is locked for as long as the statements of a change take. Until
+	// then the row reads as it was.
 	Row *ent.ChannelUpdate
 	// LiveStartedAt is when the channel's live stream began, as of the lock; nil
 	// when it is not live.
@@ -78,7 +79,7 @@ func ApplyTo(ctx context.Context, s *store.Store, channelID uid.ID, about users.
 func authorized(ctx context.Context, s *store.Store, channelID uid.ID, about users.Key, body func(context.Context, *Change, *users.Joined) error) error {
 	caller := auth.FromContext(ctx)
 	priority := turns.Ordinary
-	if policy.IsModeration(ctx) {
+	if policy.GoesAhead(ctx, s, channelID) {
 		priority = turns.Ahead
 	}
 	return apply(ctx, s, priority, Change{ChannelID: channelID, ActorID: caller.UserID, ClientID: caller.ClientID},
@@ -212,9 +213,6 @@ func (c *Change) flush(ctx context.Context) error {
 			return fmt.Errorf("write events: %w", err)
 		}
 		c.Row.SetEventSequence(c.sequence)
-	}
-	if row := c.Row.Mutation(); len(row.Fields())+len(row.AddedFields()) == 0 {
-		return nil
 	}
 	if err := c.Row.Exec(ctx); err != nil {
 		return fmt.Errorf("write the channel's row: %w", err)

@@ -9,8 +9,12 @@ import (
 	"testing"
 	"time"
 
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
 	"github.com/moderato-live/moderato/ent"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
@@ -20,8 +24,9 @@ import (
 // who had asked for the channel's lock before are first, and one who
 // asks at the same moment.
 func TestABanGoesAheadOfTheFollowsThatWait(t *testing.T) {
-	const follows, before = 6, 2
+	const follows = 6
 	each(t, func(t *testing.T, d *drive) {
+		before := d.Store.Turns.AtOnce
 		users := make([]uid.ID, follows)
 		for i := range users {
 			users[i] = uid.New()
@@ -49,10 +54,10 @@ func TestABanGoesAheadOfTheFollowsThatWait(t *testing.T) {
 		d.waitForWaiting(t, follows-before+1)
 		release()
 		all.Wait()
-		// Two ask for the lock at once: the ban may be behind the one beside it.
+		// Where two ask for the lock at once, the ban may be behind the one beside it.
 		told := d.eventTypes()
-		if at := slices.Index(told, "channel.ban"); at < 0 || at > before+1 {
-			t.Errorf("got the ban after %d follows, want at most %d: %v", at, before+1, told)
+		if at := slices.Index(told, "channel.ban"); at < 0 || at > 2*before-1 {
+			t.Errorf("got the ban after %d follows, want at most %d: %v", at, 2*before-1, told)
 		}
 		if len(told) != follows+2 {
 			t.Errorf("got %d events, want %d: %v", len(told), follows+2, told)
@@ -60,21 +65,91 @@ func TestABanGoesAheadOfTheFollowsThatWait(t *testing.T) {
 	})
 }
 
+// TestOnlyModeratorsGoAhead has somebody who moderates nothing call what is for
+// moderators, again and again: the ban of a moderator is made before.
+func TestOnlyModeratorsGoAhead(t *testing.T) {
+	const tries = 20
+	each(t, func(t *testing.T, d *drive) {
+		release := d.holdChannel(t)
+		var all sync.WaitGroup
+		var mu sync.Mutex
+		var order []string
+		call := func(name string, do func() error, want string) {
+			all.Go(func() {
+				err := do()
+				mu.Lock()
+				defer mu.Unlock()
+				order = append(order, name)
+				wantReason(t, err, want)
+			})
+		}
+		for range tries {
+			call("try", func() error { _, err := d.ban(servertest.Other, servertest.Viewer); return err }, "NOT_CHANNEL_MODERATOR")
+		}
+		d.waitForWaiting(t, tries-d.Store.Turns.AtOnce)
+		call("ban", func() error { _, err := d.ban(servertest.Moderator, servertest.Raider); return err }, "OK")
+		d.waitForWaiting(t, tries-d.Store.Turns.AtOnce+1)
+		release()
+		all.Wait()
+		// Some of those who are refused have their answer while the ban is committed.
+		if at := slices.Index(order, "ban"); at > tries/2 {
+			t.Errorf("got the ban after %d tries of who is no moderator", at)
+		}
+	})
+}
+
+// TestWhoHangsUpLeavesTheLine has a moderator give up a ban while another change
+// holds the channel: it is not made, and the others that wait are.
+func TestWhoHangsUpLeavesTheLine(t *testing.T) {
+	each(t, func(t *testing.T, d *drive) {
+		release := d.holdChannel(t)
+		var beside sync.WaitGroup
+		for _, user := range []uid.ID{servertest.Raider, servertest.Other, servertest.Viewer} {
+			beside.Go(func() { d.mustBan(servertest.Moderator, user) })
+		}
+		wait := 3 - d.Store.Turns.AtOnce
+		d.waitForWaiting(t, wait)
+		ctx, hangUp := context.WithCancel(d.creds[servertest.Owner].Context())
+		ended := make(chan error, 1)
+		go func() {
+			_, err := d.Moderation.BanUser(ctx, &moderatov1.BanUserRequest{ChannelId: servertest.Owner.String(), BanUserId: servertest.Moderator.String()})
+			ended <- err
+		}()
+		d.waitForWaiting(t, wait+1)
+		hangUp()
+		if err := <-ended; status.Code(err) != codes.Canceled {
+			t.Errorf("got %v, want CANCELED", err)
+		}
+		d.waitForWaiting(t, wait)
+		release()
+		beside.Wait()
+		d.waitForMetric(t, `moderato_requests_total{code="CANCELED",face="grpc",method="/moderato.v1.ModerationService/BanUser"} 1`)
+		d.wantEvents(slices.Repeat([]string{"channel.ban", "channel.chat.clear_user_messages"}, 3)...)
+	})
+}
+
 // holdChannel locks the channel as a change of another server would, until release.
 func (d *drive) holdChannel(t *testing.T) (release func()) {
 	t.Helper()
 	held, released := make(chan struct{}), make(chan struct{})
+	hold := sync.OnceFunc(func() { close(held) }) // the transaction may be run again
 	ended := make(chan error, 1)
 	go func() {
 		ended <- d.Store.Write(context.Background(), func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
 			var id uid.ID
 			err := store.QueryRow(ctx, tx, "SELECT id FROM channels WHERE id = ?"+d.Store.ForUpdate(), []any{servertest.Owner}, &id)
-			close(held)
-			<-released
+			if err == nil {
+				hold()
+				<-released
+			}
 			return err
 		})
 	}()
-	<-held
+	select {
+	case <-held:
+	case err := <-ended:
+		t.Fatal(err)
+	}
 	release = sync.OnceFunc(func() {
 		close(released)
 		if err := <-ended; err != nil {
@@ -88,14 +163,19 @@ func (d *drive) holdChannel(t *testing.T) (release func()) {
 // waitForWaiting waits until the server's metric tells that so many changes wait.
 func (d *drive) waitForWaiting(t *testing.T, n int) {
 	t.Helper()
-	want := fmt.Sprintf("\nmoderato_changes_waiting %d\n", n)
+	d.waitForMetric(t, fmt.Sprintf("moderato_changes_waiting %d", n))
+}
+
+// waitForMetric waits until a line is among the server's metrics.
+func (d *drive) waitForMetric(t *testing.T, line string) {
+	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
 		metrics := adminGet(t, d.Server, "/metrics").Body
-		if strings.Contains(metrics, want) {
+		if strings.Contains(metrics, "\n"+line+"\n") {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("not %d changes wait:\n%s", n, metrics)
+			t.Fatalf("the metrics do not get to %s:\n%s", line, metrics)
 		}
 	}
 }

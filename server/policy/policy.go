@@ -200,9 +200,15 @@ func AuthorizeModerator(ctx context.Context, s *store.Store, channelID uid.ID) e
 	return s.Classify(err)
 }
 
-// IsModeration tells whether the method that is called is for those who moderate
-// a channel, or own it.
-func IsModeration(ctx context.Context) bool { return fromContext(ctx).Relation >= Owner }
+// GoesAhead tells whether a change of a channel is made before those of others who
+// wait: it is moderation, by somebody who moderates the channel. Others who try
+// wait like everybody, or the raiders could keep the moderators waiting. It is no
+// permission: Authorize decides, in the transaction. Whoever cannot be judged goes
+// ahead.
+func GoesAhead(ctx context.Context, s *store.Store, channelID uid.ID) bool {
+	return fromContext(ctx).Relation >= Owner &&
+		!errors.Is(AuthorizeModerator(ctx, s, channelID), fault.New(moderatov1.Reason_REASON_NOT_CHANNEL_MODERATOR))
+}
 
 // ContextKey is under what the context of a call has the rule of its method, a
 // *Rule.

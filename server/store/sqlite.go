@@ -18,8 +18,8 @@ import (
 type sqliteDialect struct{}
 
 // openSQLite opens one connection that writes and a pool that reads: SQLite
-// takes one writer at a time, and a queue in the process is fairer and cheaper
-// than its busy handler, which remains for other processes on the same file.
+// takes one writer at a time, and to wait for it in the process is cheaper than in
+// its busy handler, which remains for other processes on the same file.
 // The pragmas are for the one that writes.
 func openSQLite(ctx context.Context, u URL, o options) (*Store, error) {
 	open := func(connections int, settings url.Values) (*sql.DB, error) {
@@ -80,6 +80,10 @@ func firstPing(ctx context.Context, db *sql.DB) error {
 }
 
 func (sqliteDialect) name() string { return entdialect.SQLite }
+
+// changesAtOnce is one, for there is one writer; of more that wait for it any may
+// be next.
+func (sqliteDialect) changesAtOnce() int { return 1 }
 
 func (sqliteDialect) nowSQL() string {
 	return "CAST(ROUND(unixepoch('subsec') * 1000) AS INTEGER)"

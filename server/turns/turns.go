@@ -1,7 +1,7 @@
 // Package turns decides which change of a channel this server makes next. The
-// database's lock of the channel's row lets changes through in the order in which
-// they asked for it: who bans a raider would stand in line behind every follow of
-// the raid. So changes line up here first, where moderation goes ahead, and only
+// database lets them through in the order in which they asked for the lock of the
+// channel's row, or in none: who bans a raider would stand in line behind every
+// follow of the raid. So changes line up here first, where moderation goes ahead, and only
 // a few ask the database. Of several servers each has lines of its own: a ban
 // waits for at most what the others have asked for already.
 package turns
@@ -15,15 +15,9 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-const (
-	// atOnce is how many changes of a channel ask the database at once: the lock
-	// passes from one to the next without a pause, while the first one's commit is
-	// still on its way to disk and back.
-	atOnce = 2
-	// inARow is how many changes may go ahead of others that wait, before one of
-	// these has its turn: nobody waits forever.
-	inARow = 16
-)
+// inARow is how many changes may go ahead of others that wait, before one of these
+// has its turn: nobody waits forever.
+const inARow = 16
 
 // Priority is how urgent a change is.
 type Priority int
@@ -39,6 +33,9 @@ const (
 
 // Turns are the lines of a server.
 type Turns struct {
+	// AtOnce is how many changes of a channel ask the database at once.
+	AtOnce int
+
 	mu       sync.Mutex
 	channels map[uid.ID]*line
 	waiting  prometheus.Gauge
@@ -52,8 +49,8 @@ type line struct {
 }
 
 // New makes lines where nobody waits.
-func New() *Turns {
-	return &Turns{channels: map[uid.ID]*line{}, waiting: prometheus.NewGauge(prometheus.GaugeOpts{
+func New(atOnce int) *Turns {
+	return &Turns{AtOnce: atOnce, channels: map[uid.ID]*line{}, waiting: prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "moderato_changes_waiting",
 		Help: "Changes of channels that wait for others of the same channel on this server.",
 	})}
@@ -90,7 +87,7 @@ func (t *Turns) join(channelID uid.ID, p Priority) chan struct{} {
 		l = &line{}
 		t.channels[channelID] = l
 	}
-	if l.running < atOnce {
+	if l.running < t.AtOnce {
 		l.running++
 		return nil
 	}

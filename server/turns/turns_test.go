@@ -24,7 +24,7 @@ type scene struct {
 }
 
 func newScene(t *testing.T) *scene {
-	s := &scene{T: t, turns: turns.New(), channel: uid.New()}
+	s := &scene{T: t, turns: turns.New(2), channel: uid.New()}
 	s.ctx, s.cancel = context.WithCancel(t.Context())
 	s.lineUp("first", turns.Ordinary)
 	s.lineUp("second", turns.Ordinary)
