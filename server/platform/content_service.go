@@ -2,6 +2,7 @@ package platform
 
 import (
 	"context"
+	"errors"
 
 	"google.golang.org/protobuf/types/known/structpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -30,7 +31,7 @@ type Content struct {
 // PutClip creates or replaces a clip.
 func (s *Content) PutClip(ctx context.Context, req *platformv1.PutClipRequest) (*platformv1.PutClipResponse, error) {
 	var row *ent.Clip
-	err := write(ctx, s.Store, func(ctx context.Context, p putter) error {
+	err := writeTo(ctx, s.Store, req.GetClip().GetChannelId(), func(ctx context.Context, p putter) error {
 		var err error
 		row, err = p.clip(ctx, req.GetClip())
 		return err
@@ -41,6 +42,16 @@ func (s *Content) PutClip(ctx context.Context, req *platformv1.PutClipRequest) (
 	return &platformv1.PutClipResponse{Clip: clipRecord(row)}, nil
 }
 
+// channelOf is the channel of a row of a table; empty if there is no such row.
+func (s *Content) channelOf(ctx context.Context, table string, id uid.ID) (string, error) {
+	var channelID uid.ID
+	err := store.QueryRow(ctx, s.Store.Read, "SELECT channel_id FROM "+table+" WHERE id = ?", []any{id}, &channelID)
+	if errors.Is(err, store.ErrNoRows) {
+		return "", nil
+	}
+	return channelID.String(), s.Store.Classify(err)
+}
+
 // DeleteClip deletes a clip.
 func (s *Content) DeleteClip(ctx context.Context, req *platformv1.DeleteClipRequest) (*platformv1.DeleteClipResponse, error) {
 	var f validate.Fields
@@ -48,7 +59,11 @@ func (s *Content) DeleteClip(ctx context.Context, req *platformv1.DeleteClipRequ
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
-	err := write(ctx, s.Store, func(ctx context.Context, p putter) error {
+	channelID, err := s.channelOf(ctx, "clips", id)
+	if err != nil {
+		return nil, err
+	}
+	err = writeTo(ctx, s.Store, channelID, func(ctx context.Context, p putter) error {
 		row, err := p.Clip.Get(ctx, id)
 		if ent.IsNotFound(err) {
 			return nil
@@ -71,7 +86,7 @@ func (s *Content) DeleteClip(ctx context.Context, req *platformv1.DeleteClipRequ
 // PutVod creates or replaces a VOD.
 func (s *Content) PutVod(ctx context.Context, req *platformv1.PutVodRequest) (*platformv1.PutVodResponse, error) {
 	var row *ent.Vod
-	err := write(ctx, s.Store, func(ctx context.Context, p putter) error {
+	err := writeTo(ctx, s.Store, req.GetVod().GetChannelId(), func(ctx context.Context, p putter) error {
 		var err error
 		row, err = p.vod(ctx, req.GetVod())
 		return err
@@ -89,7 +104,11 @@ func (s *Content) DeleteVod(ctx context.Context, req *platformv1.DeleteVodReques
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
-	err := write(ctx, s.Store, func(ctx context.Context, p putter) error {
+	channelID, err := s.channelOf(ctx, "vods", id)
+	if err != nil {
+		return nil, err
+	}
+	err = writeTo(ctx, s.Store, channelID, func(ctx context.Context, p putter) error {
 		row, err := p.Vod.Get(ctx, id)
 		if ent.IsNotFound(err) {
 			return nil
@@ -279,7 +298,7 @@ func (s *Content) RecordThanks(ctx context.Context, req *platformv1.RecordThanks
 // PutActivity puts an activity as it is.
 func (s *Content) PutActivity(ctx context.Context, req *platformv1.PutActivityRequest) (*platformv1.PutActivityResponse, error) {
 	var row *ent.Activity
-	err := write(ctx, s.Store, func(ctx context.Context, p putter) error {
+	err := writeTo(ctx, s.Store, req.GetActivity().GetChannelId(), func(ctx context.Context, p putter) error {
 		var err error
 		row, err = p.activity(ctx, req.GetActivity(), false)
 		return err

@@ -94,7 +94,7 @@ func (s *Directory) DeleteUser(ctx context.Context, req *platformv1.DeleteUserRe
 // PutChannel creates or replaces a channel.
 func (s *Directory) PutChannel(ctx context.Context, req *platformv1.PutChannelRequest) (*platformv1.PutChannelResponse, error) {
 	var row *ent.Channel
-	err := write(ctx, s.Store, func(ctx context.Context, p putter) error {
+	err := writeTo(ctx, s.Store, req.GetChannel().GetId(), func(ctx context.Context, p putter) error {
 		var err error
 		row, err = p.channel(ctx, req.GetChannel())
 		return err

@@ -7,6 +7,8 @@ import (
 	"github.com/moderato-live/moderato/server/events"
 	"github.com/moderato-live/moderato/server/policy"
 	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/turns"
+	"github.com/moderato-live/moderato/server/uid"
 )
 
 // maxDuplicates is how often a transaction is run again because rows that it
@@ -36,6 +38,21 @@ func write(ctx context.Context, s *store.Store, body func(context.Context, putte
 			return body(ctx, putter{Store: s, Tx: tx, now: now})
 		})
 	})
+}
+
+// writeTo is write for what locks the row of a channel: it waits for its turn among
+// the changes of that channel. Of an id that is none body tells.
+func writeTo(ctx context.Context, s *store.Store, channelID string, body func(context.Context, putter) error) error {
+	id, err := uid.Parse(channelID)
+	if err != nil {
+		return write(ctx, s, body)
+	}
+	done, err := s.Turns.Take(ctx, id, turns.Ordinary)
+	if err != nil {
+		return err
+	}
+	defer done()
+	return write(ctx, s, body)
 }
 
 // ofChange is a putter in the transaction of a change.
