@@ -149,9 +149,6 @@ func (c *Conn) NewStream(_ context.Context, _ *grpc.StreamDesc, name string, _ .
 	return nil, status.Errorf(codes.Unimplemented, "%s streams, and calls in the process do not", name)
 }
 
-// Face tells the chain that the call came over REST.
-func (t *transport) Face() string { return "rest" }
-
 // Sent hands the chain what was sent with the call.
 func (t *transport) Sent(key string) []string { return t.sent[key] }
 

@@ -40,11 +40,9 @@ func (c *call) Value(key any) any {
 	return c.Context.Value(key)
 }
 
-// Transport is the transport of a call that did not come over gRPC.
+// Transport is the transport of a call that came over REST.
 type Transport interface {
 	grpc.ServerTransportStream
-	// Face is over which face the call came.
-	Face() string
 	// Sent are the values of a key of the metadata that came with the call. They are
 	// not to be changed.
 	Sent(key string) []string
@@ -54,7 +52,7 @@ type Transport interface {
 func (c *Chain) begin(ctx context.Context, method string) *call {
 	call := &call{Context: ctx, Chain: c, method: method, face: "grpc", start: time.Now()}
 	if t, ok := grpc.ServerTransportStreamFromContext(ctx).(Transport); ok {
-		call.transport, call.face = t, t.Face()
+		call.transport, call.face = t, "rest"
 	}
 	call.requestID = requestid.Accept(call.sent(requestid.MetadataKey))
 	return call

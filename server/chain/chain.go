@@ -47,16 +47,17 @@ func (c *Chain) Unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, 
 // Stream is the chain for streaming calls, which have no timeout.
 func (c *Chain) Stream(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
 	call := c.begin(stream.Context(), info.FullMethod)
-	_, err := call.run(func() (any, error) { return nil, handler(srv, &streamWithContext{stream, call}) })
+	_, err := call.run(func() (any, error) { return nil, handler(srv, &streamOf{stream, call}) })
 	return call.end(err)
 }
 
-type streamWithContext struct {
+// streamOf is a stream with its call as the context.
+type streamOf struct {
 	grpc.ServerStream
-	ctx context.Context //nolint:containedctx // grpc.ServerStream hands its context on this way
+	call *call
 }
 
-func (s *streamWithContext) Context() context.Context { return s.ctx }
+func (s *streamOf) Context() context.Context { return s.call }
 
 // run admits the call and carries it out. A panic is our fault, and ends only
 // this call.

@@ -43,11 +43,6 @@ func isFit(id string) bool {
 	return true
 }
 
-// NewContext is a context with the id.
-func NewContext(ctx context.Context, id string) context.Context {
-	return context.WithValue(ctx, ContextKey{}, id)
-}
-
 // FromContext is the id of the present request; empty outside one.
 func FromContext(ctx context.Context) string {
 	id, _ := ctx.Value(ContextKey{}).(string)

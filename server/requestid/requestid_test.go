@@ -1,7 +1,6 @@
 package requestid_test
 
 import (
-	"context"
 	"strings"
 	"testing"
 
@@ -40,19 +39,5 @@ func TestAcceptReplacesAnIDThatIsNot(t *testing.T) {
 	}
 	if len(seen) != len(cases) {
 		t.Errorf("got %d ids for %d requests, want one each", len(seen), len(cases))
-	}
-}
-
-func TestContextCarriesTheID(t *testing.T) {
-	t.Parallel()
-	if got := requestid.FromContext(context.Background()); got != "" {
-		t.Errorf("outside a request: got %q, want none", got)
-	}
-	ctx := requestid.NewContext(context.Background(), "outer")
-	if got := requestid.FromContext(requestid.NewContext(ctx, "inner")); got != "inner" {
-		t.Errorf("got %q, want inner", got)
-	}
-	if got := requestid.FromContext(ctx); got != "outer" {
-		t.Errorf("got %q, want outer", got)
 	}
 }

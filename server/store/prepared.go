@@ -68,8 +68,9 @@ type keptStatement struct {
 	columns int // 0: not known yet
 }
 
-// preparingConn is a connection with the statements that it keeps. No statement is run while the rows of an
-// earlier one are read: the protocol of MySQL has no place for it.
+// preparingConn is a connection with the statements that it keeps. No statement is
+// run while the rows of an earlier one are read: the protocol of MySQL has no place
+// for it.
 type preparingConn struct {
 	connection
 	kept *simplelru.LRU[string, *keptStatement]
