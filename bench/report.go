@@ -36,7 +36,15 @@ func (r row) target() string {
 	if r.AtMost {
 		sign = "≤"
 	}
-	return fmt.Sprintf("%s %s", sign, number(r.Target))
+	return strings.TrimSuffix(fmt.Sprintf("%s %s %s", sign, number(r.Target), r.unit()), " ")
+}
+
+// unit is that of a target; a ratio needs none.
+func (r row) unit() string {
+	if strings.HasPrefix(r.Unit, "×") {
+		return ""
+	}
+	return r.Unit
 }
 
 func (r row) verdict() string {

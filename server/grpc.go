@@ -22,7 +22,7 @@ const (
 	connectionTimeout    = 10 * time.Second
 	// streamWorkers are goroutines that serve one call after the other, so that
 	// not every call has to grow a stack; more calls at once get goroutines of
-	// their own.
+	// their own. A stream keeps its own for as long as it lasts.
 	streamWorkers = 64
 )
 

@@ -132,7 +132,11 @@ func apply(ctx context.Context, s *store.Store, priority turns.Priority, start C
 		if err := body(ctx, &c); err != nil {
 			return err
 		}
-		return c.flush(ctx)
+		if err := c.flush(ctx); err != nil {
+			return err
+		}
+		done() // the next one asks for the lock while this commits
+		return nil
 	})
 	if err != nil {
 		return fmt.Errorf("change channel %s: %w", start.ChannelID, err)

@@ -20,6 +20,10 @@ const (
 	// pollInterval is how soon events are seen that another process wrote; those
 	// of the same one are signalled.
 	pollInterval = 20 * time.Millisecond
+	// restFactor is how many times as long as a turn took the Sequencer of an
+	// embedded store rests after it: there is one writer, and it would else come
+	// between every two changes.
+	restFactor = 4
 	// retryInterval is how soon what failed is tried again.
 	retryInterval = 250 * time.Millisecond
 	sequenceBatch = 1000
@@ -78,12 +82,24 @@ func (q *Sequencer) Run(ctx context.Context) {
 		case <-q.Store.Written:
 		case <-timer.C:
 		}
-		wait := pollInterval
+		wait, began := pollInterval, time.Now()
 		if err := q.Turn(ctx); err != nil && ctx.Err() == nil {
 			q.Log.WarnContext(ctx, "sequencing failed; it will be tried again", "error", err)
 			wait = retryInterval
 		}
+		q.rest(ctx, time.Since(began))
 		timer.Reset(wait)
+	}
+}
+
+// rest leaves an embedded store to others after a turn.
+func (q *Sequencer) rest(ctx context.Context, turn time.Duration) {
+	if !q.Store.IsEmbedded() {
+		return
+	}
+	select {
+	case <-ctx.Done():
+	case <-time.After(min(restFactor*turn, pollInterval)):
 	}
 }
 

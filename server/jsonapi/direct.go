@@ -87,13 +87,9 @@ func appendStruct(b []byte, v reflect.Value, p *plan) []byte {
 		switch {
 		case f.shape == shapeList:
 			b = appendSlice(b, value, &f.value)
-		case !f.presence:
-			b = appendGo(b, value, &f.value)
-		case value.IsNil():
+		case f.presence && value.IsNil():
 			b = append(b, f.unset...)
-		case f.value.message == nil && value.Kind() == reflect.Pointer:
-			b = appendGo(b, value.Elem(), &f.value)
-		default: // a message, or bytes
+		default:
 			b = appendGo(b, value, &f.value)
 		}
 	}
@@ -117,7 +113,7 @@ func appendGo(b []byte, v reflect.Value, t *valueType) []byte {
 	case reflect.String:
 		return AppendString(b, v.String())
 	case reflect.Bool:
-		return appendValue(b, protoreflect.ValueOfBool(v.Bool()), t)
+		return strconv.AppendBool(b, v.Bool())
 	case reflect.Int32:
 		if t.kind == protoreflect.EnumKind {
 			return appendEnum(b, protoreflect.EnumNumber(v.Int()), t.enum)
@@ -134,6 +130,9 @@ func appendGo(b []byte, v reflect.Value, t *valueType) []byte {
 	case reflect.Slice:
 		return appendValue(b, protoreflect.ValueOfBytes(v.Bytes()), t)
 	default:
+		if t.message == nil { // a field that may be missing
+			return appendGo(b, v.Elem(), t)
+		}
 		return appendPointer(b, v, t)
 	}
 }

@@ -52,7 +52,11 @@ func writeTo(ctx context.Context, s *store.Store, channelID string, body func(co
 		return err
 	}
 	defer done()
-	return write(ctx, s, body)
+	return write(ctx, s, func(ctx context.Context, p putter) error {
+		err := body(ctx, p)
+		done()
+		return err
+	})
 }
 
 // ofChange is a putter in the transaction of a change.

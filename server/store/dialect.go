@@ -5,8 +5,6 @@ type dialect interface {
 	name() string
 	// nowSQL is an expression for the database's time in milliseconds.
 	nowSQL() string
-	// changesAtOnce is how many changes of a channel ask for its lock at once.
-	changesAtOnce() int
 	forUpdate() string
 	forShare() string
 	// boundIdle is the statements at the begin and end of a transaction that the

@@ -100,10 +100,6 @@ func (c readCommitted) Connect(ctx context.Context) (driver.Conn, error) {
 
 func (mysqlDialect) name() string { return entdialect.MySQL }
 
-// changesAtOnce is two: the lock passes from one to the next without a pause, while
-// the first one's commit is still on its way to disk and back.
-func (mysqlDialect) changesAtOnce() int { return 2 }
-
 func (mysqlDialect) nowSQL() string { return "CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS SIGNED)" }
 
 func (mysqlDialect) forUpdate() string { return " FOR UPDATE" }

@@ -59,7 +59,8 @@ func (s *Store) each(ctx context.Context, query string, args []driver.NamedValue
 // statementContext is the context in which the driver runs a statement of Each. That
 // of SQLite has a goroutine watch for the end of one that can end, to interrupt the
 // statement up to its first row: for rows that an index yields one after the other
-// it costs more than the row, and readAll asks between them.
+// it costs more than the row, and readAll asks between them. A sum that Each reads
+// is not interrupted: it is for those whose rows are folded and swept, and few.
 func (s *Store) statementContext(ctx context.Context) context.Context {
 	if s.IsEmbedded() {
 		return context.WithoutCancel(ctx)

@@ -81,10 +81,6 @@ func firstPing(ctx context.Context, db *sql.DB) error {
 
 func (sqliteDialect) name() string { return entdialect.SQLite }
 
-// changesAtOnce is one, for there is one writer; of more that wait for it any may
-// be next.
-func (sqliteDialect) changesAtOnce() int { return 1 }
-
 func (sqliteDialect) nowSQL() string {
 	return "CAST(ROUND(unixepoch('subsec') * 1000) AS INTEGER)"
 }

@@ -93,7 +93,7 @@ func newStore(d dialect, entDialect string, read, write *sql.DB) *Store {
 	client := func(db *sql.DB) *ent.Client {
 		return ent.NewClient(ent.Driver(entsql.OpenDB(entDialect, db)))
 	}
-	s := &Store{dialect: d, readDB: read, writeDB: write, Read: client(read), Written: NewSignal(), Turns: turns.New(d.changesAtOnce())}
+	s := &Store{dialect: d, readDB: read, writeDB: write, Read: client(read), Written: NewSignal(), Turns: turns.New()}
 	s.write = s.Read
 	if write != read {
 		s.write = client(write)

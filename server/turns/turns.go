@@ -1,9 +1,9 @@
 // Package turns decides which change of a channel this server makes next. The
 // database lets them through in the order in which they asked for the lock of the
 // channel's row, or in none: who bans a raider would stand in line behind every
-// follow of the raid. So changes line up here first, where moderation goes ahead, and only
-// a few ask the database. Of several servers each has lines of its own: a ban
-// waits for at most what the others have asked for already.
+// follow of the raid. So changes line up here first, where moderation goes ahead, and
+// ask the database one after the other. Of several servers each has lines of its own:
+// a ban waits for at most what the others have asked for already.
 package turns
 
 import (
@@ -33,24 +33,20 @@ const (
 
 // Turns are the lines of a server.
 type Turns struct {
-	// AtOnce is how many changes of a channel ask the database at once.
-	AtOnce int
-
 	mu       sync.Mutex
 	channels map[uid.ID]*line
 	waiting  prometheus.Gauge
 }
 
-// line is who changes a channel, and who waits for it.
+// line is who waits for a channel that somebody changes.
 type line struct {
-	running int
 	waiting [priorities][]chan struct{}
 	ahead   int // how many have gone ahead of an ordinary one that waits
 }
 
 // New makes lines where nobody waits.
-func New(atOnce int) *Turns {
-	return &Turns{AtOnce: atOnce, channels: map[uid.ID]*line{}, waiting: prometheus.NewGauge(prometheus.GaugeOpts{
+func New() *Turns {
+	return &Turns{channels: map[uid.ID]*line{}, waiting: prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "moderato_changes_waiting",
 		Help: "Changes of channels that wait for others of the same channel on this server.",
 	})}
@@ -60,9 +56,10 @@ func New(atOnce int) *Turns {
 func (t *Turns) Register(r prometheus.Registerer) { r.MustRegister(t.waiting) }
 
 // Take waits until it is the caller's turn to change a channel, or ctx ends. Who
-// has the turn gives it back with done.
+// has the turn gives it back with done, best before the commit, so that the next one
+// asks for the lock meanwhile. To call done again does nothing.
 func (t *Turns) Take(ctx context.Context, channelID uid.ID, p Priority) (done func(), err error) {
-	done = func() { t.give(channelID) }
+	done = sync.OnceFunc(func() { t.give(channelID) })
 	turn := t.join(channelID, p)
 	if turn == nil {
 		return done, nil
@@ -84,11 +81,7 @@ func (t *Turns) join(channelID uid.ID, p Priority) chan struct{} {
 	defer t.mu.Unlock()
 	l := t.channels[channelID]
 	if l == nil {
-		l = &line{}
-		t.channels[channelID] = l
-	}
-	if l.running < t.AtOnce {
-		l.running++
+		t.channels[channelID] = &line{}
 		return nil
 	}
 	turn := make(chan struct{})
@@ -122,9 +115,7 @@ func (t *Turns) give(channelID uid.ID) {
 func (t *Turns) next(channelID uid.ID, l *line) {
 	p := l.choose()
 	if len(l.waiting[p]) == 0 {
-		if l.running--; l.running == 0 {
-			delete(t.channels, channelID)
-		}
+		delete(t.channels, channelID)
 		return
 	}
 	close(l.waiting[p][0])
