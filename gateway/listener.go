@@ -8,8 +8,9 @@ import (
 // Listener makes a listener for the HTTP server whose requests for reading are not
 // watched for a client that hangs up. net/http has a goroutine wait on the socket
 // while a request is answered, which is woken up again when the answer is written:
-// for a small answer that is a tenth of its cost. A read ends by its deadline
-// anyway. Changes and streams are watched as ever.
+// for a small answer that is a tenth of its cost. So who hangs up does not end a
+// read, which goes on to its end or its deadline. Changes and streams are watched as
+// ever.
 func Listener(l net.Listener) net.Listener { return listener{l} }
 
 type listener struct{ net.Listener }

@@ -200,7 +200,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	defer stopWork()
 
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return ignoreClosed(s.http.Serve(gateway.Listener(s.listeners[0]))) })
+	group.Go(func() error { return ignoreClosed(s.http.Serve(s.restListener())) })
 	group.Go(func() error { return ignoreClosed(s.grpc.Serve(s.listeners[1])) })
 	group.Go(func() error { return ignoreClosed(s.admin.Serve(s.listeners[2])) })
 	group.Go(func() error {
@@ -212,6 +212,15 @@ func (s *Server) Serve(ctx context.Context) error {
 		return fmt.Errorf("serve: %w", err)
 	}
 	return nil
+}
+
+// restListener does not watch reads of an embedded store for clients that hang up:
+// they end soon, and hold up nobody. Those of a server's give their connection back.
+func (s *Server) restListener() net.Listener {
+	if s.Store.IsEmbedded() {
+		return gateway.Listener(s.listeners[0])
+	}
+	return s.listeners[0]
 }
 
 func ignoreClosed(err error) error {

@@ -135,7 +135,9 @@ func apply(ctx context.Context, s *store.Store, priority turns.Priority, start C
 		if err := c.flush(ctx); err != nil {
 			return err
 		}
-		done() // the next one asks for the lock while this commits
+		// The next one asks for the lock while this commits. Should the commit fail,
+		// this is run again beside the line: rightly, for the lock is what counts.
+		done()
 		return nil
 	})
 	if err != nil {

@@ -20,9 +20,9 @@ const (
 	// pollInterval is how soon events are seen that another process wrote; those
 	// of the same one are signalled.
 	pollInterval = 20 * time.Millisecond
-	// restFactor is how many times as long as a turn took the Sequencer of an
-	// embedded store rests after it: there is one writer, and it would else come
-	// between every two changes.
+	// restFactor is how many times as long as a turn took the Sequencer rests after
+	// it: it would else come between every two changes of a channel, and a commit
+	// of its own for each of theirs.
 	restFactor = 4
 	// retryInterval is how soon what failed is tried again.
 	retryInterval = 250 * time.Millisecond
@@ -87,16 +87,13 @@ func (q *Sequencer) Run(ctx context.Context) {
 			q.Log.WarnContext(ctx, "sequencing failed; it will be tried again", "error", err)
 			wait = retryInterval
 		}
-		q.rest(ctx, time.Since(began))
+		rest(ctx, time.Since(began))
 		timer.Reset(wait)
 	}
 }
 
-// rest leaves an embedded store to others after a turn.
-func (q *Sequencer) rest(ctx context.Context, turn time.Duration) {
-	if !q.Store.IsEmbedded() {
-		return
-	}
+// rest leaves the store to others after a turn.
+func rest(ctx context.Context, turn time.Duration) {
 	select {
 	case <-ctx.Done():
 	case <-time.After(min(restFactor*turn, pollInterval)):

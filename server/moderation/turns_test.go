@@ -88,8 +88,8 @@ func TestOnlyModeratorsGoAhead(t *testing.T) {
 		d.waitForWaiting(t, tries)
 		release()
 		all.Wait()
-		// Some of those who are refused have their answer while the ban is committed.
-		if at := slices.Index(order, "ban"); at > tries/2 {
+		// The order is that of the answers, of which some are under way with the ban's.
+		if at := slices.Index(order, "ban"); at > tries*3/4 {
 			t.Errorf("got the ban after %d tries of who is no moderator", at)
 		}
 	})
@@ -102,7 +102,11 @@ func TestWhoHangsUpLeavesTheLine(t *testing.T) {
 		release := d.holdChannel(t)
 		var beside sync.WaitGroup
 		for _, user := range []uid.ID{servertest.Raider, servertest.Other} {
-			beside.Go(func() { d.mustBan(servertest.Moderator, user) })
+			beside.Go(func() {
+				if _, err := d.ban(servertest.Moderator, user); err != nil {
+					t.Error(err)
+				}
+			})
 		}
 		d.waitForWaiting(t, 1)
 		ctx, hangUp := context.WithCancel(d.creds[servertest.Owner].Context())

@@ -53,9 +53,11 @@ func writeTo(ctx context.Context, s *store.Store, channelID string, body func(co
 	}
 	defer done()
 	return write(ctx, s, func(ctx context.Context, p putter) error {
-		err := body(ctx, p)
+		if err := body(ctx, p); err != nil {
+			return err
+		}
 		done()
-		return err
+		return nil
 	})
 }
 

@@ -15,7 +15,8 @@ type Halt struct {
 	// function commits.
 	After string
 	// Has is how a step begins that tells the transaction from others of the same
-	// function: one without it that passes is not the one.
+	// function: one without it that passes is not the one. Up to that step no one
+	// can tell.
 	Has string
 	// Step is the step of the first such transaction before which to stop. BEGIN
 	// is 0; one more than COMMIT stops after it.
