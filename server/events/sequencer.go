@@ -24,6 +24,8 @@ const (
 	// it: it would else come between every two changes of a channel, and a commit
 	// of its own for each of theirs.
 	restFactor = 4
+	// maxRest bounds that rest, by which events are heard later.
+	maxRest = 5 * time.Millisecond
 	// retryInterval is how soon what failed is tried again.
 	retryInterval = 250 * time.Millisecond
 	sequenceBatch = 1000
@@ -96,7 +98,7 @@ func (q *Sequencer) Run(ctx context.Context) {
 func rest(ctx context.Context, turn time.Duration) {
 	select {
 	case <-ctx.Done():
-	case <-time.After(min(restFactor*turn, pollInterval)):
+	case <-time.After(min(restFactor*turn, maxRest)):
 	}
 }
 
