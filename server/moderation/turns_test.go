@@ -2,6 +2,7 @@ package moderation_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,6 +12,8 @@ import (
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/structpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/moderato-live/moderato/ent"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
@@ -92,6 +95,59 @@ func TestOnlyModeratorsGoAhead(t *testing.T) {
 		if at := slices.Index(order, "ban"); at > tries*3/4 {
 			t.Errorf("got the ban after %d tries of who is no moderator", at)
 		}
+	})
+}
+
+// TestWhatBackendsPutLinesUp puts and deletes what needs the lock of a channel that
+// another change holds.
+func TestWhatBackendsPutLinesUp(t *testing.T) {
+	each(t, func(t *testing.T, d *drive) {
+		backend, channel := d.AsService(t).Context(), servertest.Owner.String()
+		at := timestamppb.Now()
+		clip := &platformv1.ClipRecord{ClipId: uid.New().String(), ChannelId: channel, CreatorId: servertest.Viewer.String(), Title: "A clip"}
+		vod := &platformv1.VodRecord{Id: uid.New().String(), ChannelId: channel, Title: "A video", StartedAt: at, EndedAt: at}
+		gift, err := structpb.NewStruct(map[string]any{"userId": servertest.Viewer.String()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		activity := &platformv1.ActivityRecord{ChannelId: channel, Key: "k", Type: "gift", Info: gift}
+		_, clipErr := d.Content.PutClip(backend, &platformv1.PutClipRequest{Clip: clip})
+		_, vodErr := d.Content.PutVod(backend, &platformv1.PutVodRequest{Vod: vod})
+		if err := errors.Join(clipErr, vodErr); err != nil {
+			t.Fatal(err)
+		}
+		release := d.holdChannel(t)
+		var all sync.WaitGroup
+		for waiting, call := range []func() error{
+			func() error { _, err := d.ban(servertest.Moderator, servertest.Raider); return err }, // one of them has the turn
+			func() error { _, err := d.Content.PutClip(backend, &platformv1.PutClipRequest{Clip: clip}); return err },
+			func() error { _, err := d.Content.PutVod(backend, &platformv1.PutVodRequest{Vod: vod}); return err },
+			func() error {
+				_, err := d.Content.DeleteClip(backend, &platformv1.DeleteClipRequest{ClipId: clip.GetClipId()})
+				return err
+			},
+			func() error {
+				_, err := d.Content.DeleteVod(backend, &platformv1.DeleteVodRequest{VodId: vod.GetId()})
+				return err
+			},
+			func() error {
+				_, err := d.Content.PutActivity(backend, &platformv1.PutActivityRequest{Activity: activity})
+				return err
+			},
+			func() error {
+				_, err := d.Directory.PutChannel(backend, &platformv1.PutChannelRequest{Channel: &platformv1.ChannelRecord{Id: channel, Title: "A title", Lang: "en"}})
+				return err
+			},
+		} {
+			all.Go(func() {
+				if err := call(); err != nil {
+					t.Errorf("call %d: %v", waiting, err)
+				}
+			})
+			d.waitForWaiting(t, waiting)
+		}
+		release()
+		all.Wait()
 	})
 }
 
