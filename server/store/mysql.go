@@ -30,6 +30,7 @@ type mysqlDialect struct{}
 func openMySQL(ctx context.Context, u URL, o options) (*Store, error) {
 	config := mysql.NewConfig()
 	config.Net, config.Addr = "tcp", u.Host
+	config.DialFunc = dial
 	config.User, config.Passwd, config.DBName = u.User, u.Password, u.Name
 	config.TLSConfig = u.TLS
 	config.Timeout = 5 * time.Second
@@ -54,7 +55,7 @@ func openMySQL(ctx context.Context, u URL, o options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("mysql: %w", err)
 	}
-	db := sql.OpenDB(o.through.around(preparing{readCommitted{connector}}))
+	db := sql.OpenDB(o.through.around(preparing{bounding{readCommitted{connector}}}))
 	db.SetMaxOpenConns(maxConnections)
 	db.SetMaxIdleConns(maxConnections)
 	db.SetConnMaxLifetime(connectionLifetime)

@@ -14,7 +14,7 @@ const (
 	statementsKept = 64
 	// maxPrepared is how long a statement may be to be prepared: longer ones have
 	// lists in them that are seldom the same again.
-	maxPrepared = 4 << 10
+	maxPrepared = 16 << 10
 )
 
 // preparing makes connections that prepare the statements which they run more

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"time"
 
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/uid"
@@ -25,11 +26,10 @@ func (s *Store) Each(ctx context.Context, query string, args []any, each func(*R
 	if err != nil {
 		return err
 	}
-	row := Row{}
-	for range maxConnectionTries {
-		if err = s.each(ctx, query, named, &row, each); !errors.Is(err, driver.ErrBadConn) || row.count > 0 {
-			break
-		}
+	if _, isBounded := ctx.Deadline(); isBounded && !s.IsEmbedded() {
+		err = s.eachInLane(ctx, query, named, each)
+	} else {
+		err = s.eachAlone(ctx, query, named, each)
 	}
 	if err != nil {
 		return fmt.Errorf("query: %w", err)
@@ -37,35 +37,63 @@ func (s *Store) Each(ctx context.Context, query string, args []any, each func(*R
 	return nil
 }
 
-func (s *Store) each(ctx context.Context, query string, args []driver.NamedValue, row *Row, each func(*Row) error) error {
+func (s *Store) eachAlone(ctx context.Context, query string, args []driver.NamedValue, each func(*Row) error) (err error) {
+	row := Row{}
+	for range maxConnectionTries {
+		if err = s.eachOnce(ctx, query, args, &row, each); !errors.Is(err, driver.ErrBadConn) || row.count > 0 {
+			break
+		}
+	}
+	return err
+}
+
+func (s *Store) eachOnce(ctx context.Context, query string, args []driver.NamedValue, row *Row, each func(*Row) error) error {
 	conn, err := s.readDB.Conn(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = conn.Close() }()
 	return conn.Raw(func(c any) error {
-		rows, columns, err := queryOn(s.statementContext(ctx), c, query, args)
+		within, finish := s.withoutWatching(ctx, c)
+		defer finish()
+		rows, columns, err := queryOn(within, c, query, args)
 		if err != nil {
-			return err
+			return ended(ctx, err)
 		}
 		err = row.readAll(ctx, rows, columns, each)
 		if closed := rows.Close(); err == nil {
 			err = closed
 		}
-		return err
+		return ended(ctx, err)
 	})
 }
 
-// statementContext is the context in which the driver runs a statement of Each. That
-// of SQLite has a goroutine watch for the end of one that can end, to interrupt the
-// statement up to its first row: for rows that an index yields one after the other
-// it costs more than the row, and readAll asks between them. A sum that Each reads
-// is not interrupted: it is for those whose rows are folded and swept, and few.
-func (s *Store) statementContext(ctx context.Context) context.Context {
+// withoutWatching is the context in which the driver runs a statement of Each: one
+// that never ends, where it would have a goroutine watch for the end of a call.
+// That costs more than a row that an index yields, and readAll asks between rows. So
+// who hangs up does not interrupt a statement. The call's deadline does, on a server;
+// on SQLite not: sums that Each reads are folded and swept, and few rows.
+func (s *Store) withoutWatching(ctx context.Context, c any) (within context.Context, finish func()) {
+	finish = func() {}
 	if s.IsEmbedded() {
-		return context.WithoutCancel(ctx)
+		return context.WithoutCancel(ctx), finish
 	}
-	return ctx
+	deadline, hasDeadline := ctx.Deadline()
+	if p, ok := c.(*preparingConn); ok && hasDeadline {
+		if b, ok := p.connection.(*boundedConn); ok {
+			b.endReadsAt(deadline)
+			return context.WithoutCancel(ctx), func() { b.endReadsAt(time.Time{}) }
+		}
+	}
+	return ctx, finish
+}
+
+// ended is the error of a statement, or of the end of its call if that is why.
+func ended(ctx context.Context, err error) error {
+	if deadline, ok := ctx.Deadline(); ok && err != nil && !time.Now().Before(deadline) {
+		return context.DeadlineExceeded
+	}
+	return err
 }
 
 // queryOn runs a statement on a driver's connection, and tells how many columns

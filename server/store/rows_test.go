@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/store/storetest"
@@ -200,6 +201,29 @@ func TestEachEndsWithItsContext(t *testing.T) {
 			}
 		}); err != nil {
 			t.Errorf("afterwards: %v", err)
+		}
+	})
+}
+
+// TestAStatementEndsAtItsDeadline has the server think for longer than the call may
+// take.
+func TestAStatementEndsAtItsDeadline(t *testing.T) {
+	storetest.EachServer(t, func(t *testing.T, url store.URL) {
+		s := migrated(t, url)
+		for n := range 3 { // as a text, and prepared
+			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+			started := time.Now()
+			err := s.Each(ctx, "SELECT SLEEP(?)", []any{20}, func(*store.Row) error { return nil })
+			cancel()
+			if took := time.Since(started); !errors.Is(err, context.DeadlineExceeded) || took > 10*time.Second {
+				t.Errorf("run %d: got %v after %v, want %v at once", n, err, took, context.DeadlineExceeded)
+			}
+			ctx, cancel = context.WithTimeout(t.Context(), time.Minute)
+			err = s.One(ctx, "SELECT SLEEP(?)", []any{0.2}, func(r *store.Row) { _ = r.Int() })
+			cancel()
+			if err != nil {
+				t.Errorf("run %d: the next one, which has time: %v", n, err)
+			}
 		}
 	})
 }

@@ -33,6 +33,7 @@ type Store struct {
 	Turns *turns.Turns
 
 	dialect dialect
+	lanes   *lanes
 	write   *ent.Client
 	readDB  *sql.DB
 	writeDB *sql.DB
@@ -93,7 +94,7 @@ func newStore(d dialect, entDialect string, read, write *sql.DB) *Store {
 	client := func(db *sql.DB) *ent.Client {
 		return ent.NewClient(ent.Driver(entsql.OpenDB(entDialect, db)))
 	}
-	s := &Store{dialect: d, readDB: read, writeDB: write, Read: client(read), Written: NewSignal(), Turns: turns.New()}
+	s := &Store{dialect: d, readDB: read, writeDB: write, Read: client(read), Written: NewSignal(), Turns: turns.New(), lanes: newLanes()}
 	s.write = s.Read
 	if write != read {
 		s.write = client(write)
@@ -123,7 +124,7 @@ func (s *Store) Close() {
 
 // Register adds the store's metrics: its pools and its retries.
 func (s *Store) Register(r prometheus.Registerer) {
-	r.MustRegister(s.retries, collectors.NewDBStatsCollector(s.readDB, "read"))
+	r.MustRegister(s.retries, collectors.NewDBStatsCollector(s.readDB, "read"), s.lanes.waiting, s.lanes.shared)
 	s.Turns.Register(r)
 	if s.writeDB != s.readDB {
 		r.MustRegister(collectors.NewDBStatsCollector(s.writeDB, "write"))

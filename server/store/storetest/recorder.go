@@ -14,6 +14,14 @@ type Statement struct {
 	Args []any
 }
 
+func statement(query string, args []driver.NamedValue) Statement {
+	s := Statement{Text: query}
+	for _, a := range args {
+		s.Args = append(s.Args, a.Value)
+	}
+	return s
+}
+
 // Recorder keeps the queries that a Store sends outside transactions and in them.
 type Recorder struct {
 	mu   sync.Mutex
@@ -56,10 +64,7 @@ type recordedConn struct {
 }
 
 func (c *recordedConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
-	s := Statement{Text: query}
-	for _, a := range args {
-		s.Args = append(s.Args, a.Value)
-	}
+	s := statement(query, args)
 	c.recorder.mu.Lock()
 	c.recorder.sent = append(c.recorder.sent, s)
 	c.recorder.mu.Unlock()

@@ -1,0 +1,104 @@
+package storetest
+
+import (
+	"context"
+	"database/sql/driver"
+	"strings"
+	"sync"
+
+	"github.com/moderato-live/moderato/server/store"
+)
+
+// Gate holds the answers of queries back: the server has run them, and nobody has
+// read them yet.
+type Gate struct {
+	mu     sync.Mutex
+	of     string
+	opened chan struct{}
+	held   chan Statement
+	fail   func(query string) error
+}
+
+// Shut holds back queries with this text in them until Open, and yields each as it
+// is held.
+func (g *Gate) Shut(of string) <-chan Statement {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.of, g.opened, g.held = of, make(chan struct{}), make(chan Statement)
+	return g.held
+}
+
+// Open lets all queries through.
+func (g *Gate) Open() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	close(g.opened)
+	g.opened, g.held = nil, nil
+}
+
+// Fail decides which queries fail.
+func (g *Gate) Fail(how func(query string) error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.fail = how
+}
+
+// Layer is what a Store is opened through.
+func (g *Gate) Layer() store.Layer {
+	return func(c driver.Connector) driver.Connector { return gated{layer{c, everyone{}}, g} }
+}
+
+func (g *Gate) pass(s Statement) {
+	g.mu.Lock()
+	opened, held := g.opened, g.held
+	if !strings.Contains(s.Text, g.of) {
+		opened = nil
+	}
+	g.mu.Unlock()
+	if opened == nil {
+		return
+	}
+	select {
+	case held <- s:
+	case <-opened:
+	}
+	<-opened
+}
+
+func (g *Gate) failure(query string) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.fail == nil {
+		return nil
+	}
+	return g.fail(query)
+}
+
+type gated struct {
+	layer
+	gate *Gate
+}
+
+func (l gated) Connect(ctx context.Context) (driver.Conn, error) {
+	conn, err := l.layer.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &gatedConn{conn.(*layeredConn), l.gate}, nil
+}
+
+type gatedConn struct {
+	*layeredConn
+	gate *Gate
+}
+
+func (c *gatedConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+	if err := c.gate.failure(query); err != nil {
+		return nil, err
+	}
+	rows, err := c.layeredConn.QueryContext(ctx, query, args)
+	if err == nil {
+		c.gate.pass(statement(query, args))
+	}
+	return rows, err
+}
