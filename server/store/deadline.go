@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// boundedConn is a connection of the MySQL driver whose reads can be given a
-// deadline. The driver itself knows deadlines by the contexts of its calls only, and
+// boundedConn is a connection of the MySQL driver whose statements can be given
+// a deadline. The driver itself knows deadlines by the contexts of its calls only, and
 // has a goroutine watch each of them: handing a statement over to it and back costs
 // more than reading a small answer.
 type boundedConn struct {
@@ -17,23 +17,37 @@ type boundedConn struct {
 	socket *socket
 }
 
-// endReadsAt bounds what is read from now on; the zero time ends that.
-func (c *boundedConn) endReadsAt(deadline time.Time) { c.socket.end = deadline }
+// endAt bounds what is read and written from now on; the zero time ends that.
+func (c *boundedConn) endAt(deadline time.Time) { c.socket.end = deadline }
+
+// CheckNamedValue has the driver convert an argument.
+func (c *boundedConn) CheckNamedValue(v *driver.NamedValue) error {
+	if checker, ok := c.connection.(driver.NamedValueChecker); ok {
+		return checker.CheckNamedValue(v)
+	}
+	return driver.ErrSkip
+}
 
 // socket is what the driver reads from. One goroutine at a time uses it, as the
 // connection that is over it.
 type socket struct {
-	*net.TCPConn // with all that the driver finds in one, such as SyscallConn
+	*net.TCPConn // whose SyscallConn the driver asks for
 
 	end time.Time
 }
 
-// SetReadDeadline is called by the driver before each read, with its own bound.
-func (s *socket) SetReadDeadline(t time.Time) error {
-	if !s.end.IsZero() && (t.IsZero() || s.end.Before(t)) {
-		t = s.end
+// SetReadDeadline is called by the driver before each read, with its own bound, if it
+// has one.
+func (s *socket) SetReadDeadline(t time.Time) error { return s.TCPConn.SetReadDeadline(s.earlier(t)) }
+
+// SetWriteDeadline is the same before each write.
+func (s *socket) SetWriteDeadline(t time.Time) error { return s.TCPConn.SetWriteDeadline(s.earlier(t)) }
+
+func (s *socket) earlier(t time.Time) time.Time {
+	if !s.end.IsZero() && s.end.Before(t) {
+		return s.end
 	}
-	return s.TCPConn.SetReadDeadline(t)
+	return t
 }
 
 // dialedKey is where a context has the place for the socket that is dialed in it.

@@ -3,12 +3,15 @@ package store
 import (
 	"context"
 	"database/sql/driver"
-	"errors"
+	"fmt"
+	"iter"
 	"reflect"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
@@ -22,27 +25,37 @@ const (
 	freeTrips = 4
 	// maxParts is how many different reads one statement answers, a power of two.
 	maxParts = 8
+	// patience is how long a read waits before its statement is sent all the same:
+	// those on their way may hang.
+	patience = 20 * time.Millisecond
+	// slow is how long a read may take to be shared: eight of them must return
+	// before their calls end.
+	slow = time.Second
 )
 
 // lanes have reads of a server that run the same statement, each with its arguments,
 // share it while there are many: most of what a small read costs is the way to the
-// server and back. Who comes while a few of a text are on their way waits for the
-// first of them to return, or for so many to wait that their statement is full; they
-// go as one UNION ALL, and equal ones as one of its parts. Nobody joins a statement
-// that was sent already: no read is older than its request. Who is alone waits for
-// nobody.
+// server and back. Who comes while a few of a text are on their way waits for one of
+// them to return, or for so many to wait that their statement is full, and not for
+// long; they go as one UNION ALL, and equal ones as one of its parts. Nobody joins a
+// statement that was sent already: no read is older than its request. Who is alone
+// waits for nobody.
 type lanes struct {
-	mu      sync.Mutex // of the lanes too
-	byText  *simplelru.LRU[string, *lane]
+	patience, slow time.Duration
+
 	waiting prometheus.Gauge
 	shared  prometheus.Counter
+
+	mu     sync.Mutex // guards what is in the lanes too
+	byText *simplelru.LRU[string, *lane]
 }
 
-// lane is the reads of a text. One that is pushed out while it has some serves them
-// still.
+// lane is the reads of a text. One that is evicted still answers those in it.
 type lane struct {
 	text    string
+	most    int // how many parts a statement may have
 	trips   int // statements on their way
+	isSlow  bool
 	waiting []*part
 }
 
@@ -52,14 +65,23 @@ type part struct {
 	reads []*read
 }
 
+// trip is a statement that several reads share.
+type trip struct {
+	lane   *lane
+	parts  []*part
+	reads  atomic.Int32 // that have not left
+	cancel context.CancelFunc
+}
+
 // read is a call of Each that waits.
 type read struct {
 	deadline time.Time
 	each     func(*Row) error
 
-	done  chan struct{} // closed when it was answered, or is to go alone
-	alone bool
-	trip  error // why its statement failed
+	trip    *trip         // nil before it is sent, and for one that is to go alone
+	alone   bool          // it is to go alone
+	done    chan struct{} // closed when it was answered, or is to go alone
+	tripErr error         // why its statement failed
 
 	mu   sync.Mutex // held while a row is taken, and to leave
 	left bool       // its caller is gone
@@ -71,10 +93,11 @@ type read struct {
 func newLanes() *lanes {
 	byText, _ := simplelru.NewLRU[string, *lane](lanesKept, nil) // it fails only for a size below 1
 	return &lanes{
+		patience: patience, slow: slow,
 		byText: byText,
 		waiting: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "moderato_reads_waiting",
-			Help: "Reads that wait for a statement which others share or have yet to answer.",
+			Help: "Reads that wait for a statement they share, or for a place to send one.",
 		}),
 		shared: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "moderato_reads_shared_total",
@@ -83,63 +106,63 @@ func newLanes() *lanes {
 	}
 }
 
-// eachInLane is eachAlone for a call with a deadline.
-func (s *Store) eachInLane(ctx context.Context, text string, args []driver.NamedValue, each func(*Row) error) error {
+// eachInLane is eachAlone for a call with a deadline. What it has read when its
+// statement fails it may read again if mayRepeat.
+func (s *Store) eachInLane(ctx context.Context, text string, args []driver.NamedValue, mayRepeat bool, each func(*Row) error) error {
 	l, r := s.enter(ctx, text, args, each)
-	if r != nil && !s.lanes.wait(ctx, l, r) {
+	if r != nil && !s.wait(ctx, l, r) {
 		return ctx.Err()
 	}
 	switch {
 	case r == nil || r.alone:
-		defer s.returned(l)
-		return s.eachAlone(ctx, text, args, each)
-	case r.trip != nil && r.row.count == 0:
-		// What failed may have been another's part, or a lost connection.
+		started := time.Now()
+		defer func() { s.returned(l, time.Since(started)) }()
 		return s.eachAlone(ctx, text, args, each)
 	case r.panicked != nil:
 		panic(r.panicked)
+	case r.row.err != nil:
+		return r.row.err
+	case r.tripErr != nil && (r.row.count == 0 || mayRepeat):
+		// What failed may have been another's part.
+		return s.eachAlone(ctx, text, args, each)
 	}
-	return errors.Join(r.trip, r.row.err)
-}
-
-// wait is false when the caller goes away before there is an answer.
-func (l *lanes) wait(ctx context.Context, in *lane, r *read) bool {
-	l.waiting.Inc()
-	defer l.waiting.Dec()
-	select {
-	case <-r.done:
-		return true
-	case <-ctx.Done():
-	}
-	if l.leave(in, r) {
-		return false
-	}
-	<-r.done
-	return true
+	return r.tripErr
 }
 
 // enter finds the lane of a text, and the read that waits in it; nil for one that
-// may go at once.
+// goes at once.
 func (s *Store) enter(ctx context.Context, text string, args []driver.NamedValue, each func(*Row) error) (*lane, *read) {
 	s.lanes.mu.Lock()
 	defer s.lanes.mu.Unlock()
 	l, ok := s.lanes.byText.Get(text)
 	if !ok {
-		l = &lane{text: text}
+		l = &lane{text: text, most: mostParts(text)}
 		s.lanes.byText.Add(text, l)
 	}
-	if l.trips < freeTrips {
+	if l.trips < freeTrips || l.most == 1 || l.isSlow {
 		l.trips++
 		return l, nil
 	}
 	r := &read{each: each, done: make(chan struct{})}
 	r.deadline, _ = ctx.Deadline()
 	l.add(r, args)
-	if len(l.waiting) == l.most() {
+	if len(l.waiting) == l.most {
 		l.trips++
-		go s.trip(l, l.take())
+		s.send(l)
 	}
 	return l, r
+}
+
+// mostParts is how many parts a statement of a text may have.
+func mostParts(text string) int {
+	n := maxParts
+	if !strings.HasPrefix(strings.TrimSpace(text), "SELECT ") {
+		n = 1
+	}
+	for n > 1 && len(union(text, n)) > maxPrepared {
+		n /= 2
+	}
+	return n
 }
 
 func (l *lane) add(r *read, args []driver.NamedValue) {
@@ -152,94 +175,150 @@ func (l *lane) add(r *read, args []driver.NamedValue) {
 	l.waiting = append(l.waiting, &part{args, []*read{r}})
 }
 
-// most is how many parts a statement of the lane may have.
-func (l *lane) most() int {
-	n := maxParts
-	for n > 1 && n*len(l.text) > maxPrepared {
-		n /= 2
+// wait is false when the caller goes away before there is an answer.
+func (s *Store) wait(ctx context.Context, l *lane, r *read) bool {
+	s.lanes.waiting.Inc()
+	defer s.lanes.waiting.Dec()
+	late := time.NewTimer(s.lanes.patience)
+	defer late.Stop()
+	for {
+		select {
+		case <-r.done:
+			return true
+		case <-late.C:
+			s.hasten(l, r)
+		case <-ctx.Done():
+			if s.lanes.leave(l, r) {
+				return false
+			}
+			<-r.done
+			return true
+		}
 	}
-	return n
 }
 
-// take takes those who waited longest. It takes a power of two, so that there are
-// few different statements to prepare.
-func (l *lane) take() []*part {
-	n := l.most()
-	for n > len(l.waiting) {
-		n /= 2
+// hasten sends those who wait, if the read is one of them.
+func (s *Store) hasten(l *lane, r *read) {
+	s.lanes.mu.Lock()
+	defer s.lanes.mu.Unlock()
+	for r.trip == nil && !r.alone {
+		l.trips++
+		s.send(l)
 	}
-	taken := slices.Clone(l.waiting[:n])
-	l.waiting = slices.Delete(l.waiting, 0, n)
-	return taken
 }
 
-// leave tells whether the caller may go: not if it has been told to go alone, for
-// it must give its place on.
+// leave has a read get no further row. It is false, and the read stays, if that has
+// been told to go alone: it must give its place on.
 func (l *lanes) leave(from *lane, r *read) bool {
 	l.mu.Lock()
-	alone := r.alone
-	for _, p := range from.waiting {
-		p.reads = slices.DeleteFunc(p.reads, func(other *read) bool { return other == r })
+	defer l.mu.Unlock()
+	if r.alone {
+		return false
 	}
-	from.waiting = slices.DeleteFunc(from.waiting, func(p *part) bool { return len(p.reads) == 0 })
-	l.mu.Unlock()
+	if t := r.trip; t != nil {
+		if t.reads.Add(-1) == 0 {
+			t.cancel()
+		}
+	} else {
+		for _, p := range from.waiting {
+			p.reads = slices.DeleteFunc(p.reads, func(other *read) bool { return other == r })
+		}
+		from.waiting = slices.DeleteFunc(from.waiting, func(p *part) bool { return len(p.reads) == 0 })
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.left = true
-	return !alone
+	return true
 }
 
-// returned gives the place of a statement to those who wait.
-func (s *Store) returned(l *lane) {
+// returned gives the place of a statement, which took so long for each part, to those
+// who wait.
+func (s *Store) returned(l *lane, took time.Duration) {
 	s.lanes.mu.Lock()
 	defer s.lanes.mu.Unlock()
+	l.isSlow = took > s.lanes.slow
 	if len(l.waiting) == 0 || l.trips > freeTrips {
 		l.trips--
 		return
 	}
-	parts := l.take()
-	if first := parts[0].reads; len(parts) == 1 && len(first) == 1 {
+	s.send(l)
+}
+
+// send sends those who waited longest. They are a power of two, so that there are few
+// different statements to prepare.
+func (s *Store) send(l *lane) {
+	n := l.most
+	for n > len(l.waiting) {
+		n /= 2
+	}
+	parts := slices.Clone(l.waiting[:n])
+	l.waiting = slices.Delete(l.waiting, 0, n)
+	if first := parts[0].reads; n == 1 && len(first) == 1 {
 		first[0].alone = true
 		close(first[0].done)
 		return
 	}
-	go s.trip(l, parts)
+	t := &trip{lane: l, parts: parts}
+	var deadline time.Time // the last one's
+	for r := range t.all() {
+		r.trip = t
+		t.reads.Add(1)
+		if r.deadline.After(deadline) {
+			deadline = r.deadline
+		}
+	}
+	var ctx context.Context
+	ctx, t.cancel = context.WithDeadline(context.Background(), deadline)
+	go s.answer(ctx, t)
 }
 
-// trip answers the reads of some parts with one statement.
-func (s *Store) trip(l *lane, parts []*part) {
-	defer s.returned(l)
-	err := s.readParts(l.text, parts)
-	for _, p := range parts {
-		s.lanes.shared.Add(float64(len(p.reads)))
-		for _, r := range p.reads {
-			r.trip = err
-			close(r.done)
+// all are the reads of a trip.
+func (t *trip) all() iter.Seq[*read] {
+	return func(yield func(*read) bool) {
+		for _, p := range t.parts {
+			for _, r := range p.reads {
+				if !yield(r) {
+					return
+				}
+			}
 		}
 	}
 }
 
-func (s *Store) readParts(text string, parts []*part) error {
-	var args []driver.NamedValue
-	var deadline time.Time // the last one's
-	for _, p := range parts {
-		args = append(args, p.args...)
-		for _, r := range p.reads {
-			if r.deadline.After(deadline) {
-				deadline = r.deadline
-			}
+// answer answers the reads of a trip with one statement.
+func (s *Store) answer(ctx context.Context, t *trip) {
+	defer t.cancel()
+	started := time.Now()
+	err := s.readParts(ctx, t)
+	for r := range t.all() {
+		r.tripErr = err
+		close(r.done)
+	}
+	if err == nil {
+		s.lanes.shared.Add(float64(t.reads.Load()))
+	}
+	s.returned(t.lane, time.Since(started)/time.Duration(len(t.parts)))
+}
+
+func (s *Store) readParts(ctx context.Context, t *trip) (err error) {
+	defer func() {
+		// Nobody would recover here. Who goes on alone panics again, where it is.
+		if reason := recover(); reason != nil {
+			err = fmt.Errorf("panic: %v", reason)
 		}
+	}()
+	if len(t.parts) == 1 {
+		return s.eachAlone(ctx, t.lane.text, t.parts[0].args, t.parts[0].give)
+	}
+	var args []driver.NamedValue
+	for _, p := range t.parts {
+		args = append(args, p.args...)
 	}
 	for i := range args {
 		args[i].Ordinal = i + 1
 	}
-	ctx, cancel := context.WithDeadline(context.Background(), deadline)
-	defer cancel()
-	if len(parts) == 1 {
-		return s.eachOnce(ctx, text, args, &Row{}, parts[0].give)
-	}
-	return s.eachOnce(ctx, union(text, len(parts)), args, &Row{}, func(row *Row) error {
-		return parts[row.Int()].give(row)
+	return s.eachAlone(ctx, union(t.lane.text, len(t.parts)), args, func(row *Row) error {
+		return t.parts[row.Int()].give(row)
 	})
 }
 
@@ -259,19 +338,25 @@ func union(text string, n int) string {
 // give has the readers of a part read a row.
 func (p *part) give(row *Row) error {
 	for _, r := range p.reads {
-		r.take(row)
+		r.take(row.values, row.at)
 	}
 	return nil
 }
 
-func (r *read) take(row *Row) {
+func (r *read) take(values []driver.Value, at int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.left || r.panicked != nil || r.row.err != nil {
 		return
 	}
-	defer func() { r.panicked = recover() }() // goes on in the caller's goroutine
-	r.row.values, r.row.at = row.values, row.at
+	defer func() {
+		if reason := recover(); reason != nil {
+			r.panicked = fmt.Sprintf("%v\n%s", reason, debug.Stack()) // goes on in the caller's goroutine
+		}
+	}()
+	r.row.values, r.row.at = values, at
 	r.row.count++
-	r.row.err = errors.Join(r.each(&r.row), r.row.err)
+	if err := r.each(&r.row); err != nil {
+		r.row.err = err
+	}
 }

@@ -39,23 +39,33 @@ func eachLanes(t *testing.T, test func(t *testing.T, l *lanes)) {
 	t.Helper()
 	storetest.EachServer(t, func(t *testing.T, url store.URL) {
 		migrate(t, url)
-		l := &lanes{gate: &storetest.Gate{}, metrics: prometheus.NewRegistry()}
-		var err error
-		if l.Store, err = store.OpenThrough(t.Context(), url, l.gate.Layer()); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(l.Close)
-		l.Register(l.metrics)
-		for n := range 3 * full {
-			l.ids = append(l.ids, uid.New())
-			_, err := l.DB().ExecContext(t.Context(),
-				"INSERT INTO channels (id, title, bio, lang, created_at) VALUES (?, ?, '', 'en', 1)", l.ids[n], fmt.Sprint(n))
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
+		gate := &storetest.Gate{}
+		l := fill(t, url, gate.Layer())
+		l.gate = gate
 		test(t, l)
 	})
+}
+
+// fill opens a store and fills it with channels.
+func fill(t *testing.T, url store.URL, through store.Layer) *lanes {
+	t.Helper()
+	l := &lanes{metrics: prometheus.NewRegistry()}
+	var err error
+	if l.Store, err = store.OpenThrough(t.Context(), url, through); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(l.Close)
+	l.SetBounds(time.Hour, time.Hour)
+	l.Register(l.metrics)
+	for n := range 3 * full {
+		l.ids = append(l.ids, uid.New())
+		_, err := l.DB().ExecContext(t.Context(),
+			"INSERT INTO channels (id, title, bio, lang, created_at) VALUES (?, ?, '', 'en', 1)", l.ids[n], fmt.Sprint(n))
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return l
 }
 
 // metric is the value of a metric without labels.
@@ -342,6 +352,83 @@ func TestAReaderFailsForItself(t *testing.T) {
 			}
 			first.wantTitles(t, free)
 			rest.wantTitles(t, full-1)
+		}
+	})
+}
+
+// TestAReadWaitsNotForLong has those hang that are on their way: nobody returns, and
+// too few come for a statement to be full.
+func TestAReadWaitsNotForLong(t *testing.T) {
+	eachLanes(t, func(t *testing.T, l *lanes) {
+		var first, rest asking
+		held := l.hold(t, &first)
+		l.SetBounds(time.Millisecond, time.Hour)
+		l.start(t.Context(), &rest, upTo(free, free+3)...)
+		for sent := 0; sent < 3; {
+			sent += len((<-held).Args)
+		}
+		l.gate.Open()
+		first.wantTitles(t, free)
+		rest.wantTitles(t, 3)
+	})
+}
+
+// TestSlowReadsDoNotShare has a read take longer than one may: those of its text go
+// beside each other then.
+func TestSlowReadsDoNotShare(t *testing.T) {
+	eachLanes(t, func(t *testing.T, l *lanes) {
+		l.SetBounds(time.Hour, 0)
+		if got := l.ask(t.Context(), 0); got.err != nil {
+			t.Fatal(got.err)
+		}
+		var first, rest asking
+		held := l.hold(t, &first)
+		l.start(t.Context(), &rest, upTo(free, free+full)...)
+		for range full {
+			if s := <-held; s.Text != title {
+				t.Errorf("got %q, want each alone", s.Text)
+			}
+		}
+		l.gate.Open()
+		first.wantTitles(t, free)
+		rest.wantTitles(t, full)
+	})
+}
+
+// TestWhatIsSharedIsBounded has reads wait for a lock of the server's, some of them
+// for longer than their calls last.
+func TestWhatIsSharedIsBounded(t *testing.T) {
+	storetest.EachServer(t, func(t *testing.T, url store.URL) {
+		migrate(t, url)
+		l := fill(t, url, nil)
+		blocker, err := l.DB().Conn(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = blocker.Close() }()
+		for range 3 { // as a text, and prepared
+			if _, err := blocker.ExecContext(t.Context(), "LOCK TABLES channels WRITE"); err != nil {
+				t.Fatal(err)
+			}
+			var soon, later asking
+			ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+			l.start(ctx, &soon, upTo(0, free)...)
+			l.start(ctx, &soon, upTo(0, free)...)
+			for _, got := range soon.done() {
+				if !errors.Is(got.err, context.DeadlineExceeded) {
+					t.Errorf("while the table is locked: got %q, %v, want %v", got.titles, got.err, context.DeadlineExceeded)
+				}
+			}
+			cancel()
+			l.start(t.Context(), &later, upTo(0, free+full)...)
+			l.untilWaiting(t, full)
+			if _, err := blocker.ExecContext(t.Context(), "UNLOCK TABLES"); err != nil {
+				t.Fatal(err)
+			}
+			later.wantTitles(t, free+full)
+		}
+		if got := l.metric(t, "moderato_reads_shared_total"); got < 3*full {
+			t.Errorf("got %d reads that shared a statement, want at least %d", got, 3*full)
 		}
 	})
 }

@@ -30,14 +30,14 @@ type mysqlDialect struct{}
 func openMySQL(ctx context.Context, u URL, o options) (*Store, error) {
 	config := mysql.NewConfig()
 	config.Net, config.Addr = "tcp", u.Host
-	config.DialFunc = dial
 	config.User, config.Passwd, config.DBName = u.User, u.Password, u.Name
 	config.TLSConfig = u.TLS
 	config.Timeout = 5 * time.Second
+	config.WriteTimeout = 10 * time.Second
 	if o.timeout > 0 {
 		config.ReadTimeout = o.timeout + 5*time.Second
+		config.DialFunc = dial // of what has bounds, these can be set
 	}
-	config.WriteTimeout = 10 * time.Second
 	config.InterpolateParams = true // one round trip for a statement that is not prepared
 	config.ClientFoundRows = true   // an UPDATE that finds its row counts it, changed or not
 	config.RejectReadOnly = true    // a demoted primary: take another connection

@@ -65,7 +65,8 @@ type statement interface {
 // there is only the text.
 type keptStatement struct {
 	statement
-	columns int // 0: not known yet
+	columns int  // 0: not known yet
+	refused bool // it cannot be prepared on this connection
 }
 
 // preparingConn is a connection with the statements that it keeps. No statement is
@@ -89,10 +90,14 @@ func (c *preparingConn) prepared(ctx context.Context, text string) *keptStatemen
 	if s.statement != nil {
 		return s
 	}
+	if s.refused {
+		return nil
+	}
 	// What cannot be prepared, because the server has too many already or does
 	// not take it so, is run as a text, and fails there if it must.
 	made, err := c.PrepareContext(ctx, text)
 	if err != nil {
+		s.refused = ctx.Err() == nil
 		return nil
 	}
 	var ok bool

@@ -20,14 +20,20 @@ const maxConnectionTries = 3
 // Each reads outside a transaction, for what is read most: it runs a statement
 // and hands every row to each as the driver has it. It does what QueryEach does
 // without the cost of database/sql's rows: a goroutine for each statement, and a
-// look at the types of every value and of where it goes.
+// look at the types of every value and of where it goes. On a server it may share the
+// statement with others like it (see lanes): the statement begins with SELECT, and has
+// a LIMIT where it has an ORDER BY.
 func (s *Store) Each(ctx context.Context, query string, args []any, each func(*Row) error) error {
+	return s.read(ctx, query, args, false, each)
+}
+
+func (s *Store) read(ctx context.Context, query string, args []any, mayRepeat bool, each func(*Row) error) error {
 	named, err := namedValues(args)
 	if err != nil {
 		return err
 	}
 	if _, isBounded := ctx.Deadline(); isBounded && !s.IsEmbedded() {
-		err = s.eachInLane(ctx, query, named, each)
+		err = s.eachInLane(ctx, query, named, mayRepeat, each)
 	} else {
 		err = s.eachAlone(ctx, query, named, each)
 	}
@@ -54,6 +60,9 @@ func (s *Store) eachOnce(ctx context.Context, query string, args []driver.NamedV
 	}
 	defer func() { _ = conn.Close() }()
 	return conn.Raw(func(c any) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		within, finish := s.withoutWatching(ctx, c)
 		defer finish()
 		rows, columns, err := queryOn(within, c, query, args)
@@ -81,8 +90,8 @@ func (s *Store) withoutWatching(ctx context.Context, c any) (within context.Cont
 	deadline, hasDeadline := ctx.Deadline()
 	if p, ok := c.(*preparingConn); ok && hasDeadline {
 		if b, ok := p.connection.(*boundedConn); ok {
-			b.endReadsAt(deadline)
-			return context.WithoutCancel(ctx), func() { b.endReadsAt(time.Time{}) }
+			b.endAt(deadline)
+			return context.WithoutCancel(ctx), func() { b.endAt(time.Time{}) }
 		}
 	}
 	return ctx, finish
@@ -151,8 +160,11 @@ func (r *Row) readAll(ctx context.Context, rows driver.Rows, columns int, each f
 		}
 		r.at = 0
 		r.count++
-		if err := errors.Join(each(r), r.err); err != nil {
+		if err := each(r); err != nil {
 			return err
+		}
+		if r.err != nil {
+			return r.err
 		}
 	}
 }
@@ -237,10 +249,11 @@ func (r *Row) Instant() instant.Instant { return instant.Instant(r.Int()) }
 // OptionalInstant reads an instant; nil where there is none.
 func (r *Row) OptionalInstant() *instant.Instant { return (*instant.Instant)(r.OptionalInt()) }
 
-// One is Each for a statement that yields one row; none: ErrNoRows.
+// One is Each for a statement that yields one row, which read may read again; none:
+// ErrNoRows.
 func (s *Store) One(ctx context.Context, query string, args []any, read func(*Row)) error {
 	found := false
-	err := s.Each(ctx, query, args, func(r *Row) error {
+	err := s.read(ctx, query, args, true, func(r *Row) error {
 		found = true
 		read(r)
 		return nil
