@@ -52,9 +52,9 @@ type lanes struct {
 
 // lane is the reads of a text. One that is evicted still answers those in it.
 type lane struct {
-	text    string
-	most    int // how many parts a statement may have
-	trips   int // statements on their way
+	unions  map[int]string // the statements of so many parts
+	most    int            // how many parts one may have
+	trips   int            // statements on their way
 	isSlow  bool
 	waiting []*part
 }
@@ -68,6 +68,7 @@ type part struct {
 // trip is a statement that several reads share.
 type trip struct {
 	lane   *lane
+	text   string
 	parts  []*part
 	reads  atomic.Int32 // that have not left
 	cancel context.CancelFunc
@@ -136,7 +137,7 @@ func (s *Store) enter(ctx context.Context, text string, args []driver.NamedValue
 	defer s.lanes.mu.Unlock()
 	l, ok := s.lanes.byText.Get(text)
 	if !ok {
-		l = &lane{text: text, most: mostParts(text)}
+		l = newLane(text)
 		s.lanes.byText.Add(text, l)
 	}
 	if l.trips < freeTrips || l.most == 1 || l.isSlow {
@@ -153,16 +154,29 @@ func (s *Store) enter(ctx context.Context, text string, args []driver.NamedValue
 	return l, r
 }
 
-// mostParts is how many parts a statement of a text may have.
-func mostParts(text string) int {
-	n := maxParts
-	if !strings.HasPrefix(strings.TrimSpace(text), "SELECT ") {
-		n = 1
+func newLane(text string) *lane {
+	l := &lane{unions: map[int]string{1: text}, most: 1}
+	columns, canShare := strings.CutPrefix(strings.TrimSpace(text), "SELECT ")
+	for n := 2; canShare && n <= maxParts; n *= 2 {
+		u := union(columns, n)
+		if len(u) > maxPrepared {
+			break
+		}
+		l.unions[n], l.most = u, n
 	}
-	for n > 1 && len(union(text, n)) > maxPrepared {
-		n /= 2
+	return l
+}
+
+// union is a statement n times, with its number before the columns of each.
+func union(columns string, n int) string {
+	var b strings.Builder
+	for i := range n {
+		if i > 0 {
+			b.WriteString(" UNION ALL ")
+		}
+		b.WriteString("(SELECT " + strconv.Itoa(i) + ", " + columns + ")")
 	}
-	return n
+	return b.String()
 }
 
 func (l *lane) add(r *read, args []driver.NamedValue) {
@@ -258,7 +272,7 @@ func (s *Store) send(l *lane) {
 		close(first[0].done)
 		return
 	}
-	t := &trip{lane: l, parts: parts}
+	t := &trip{lane: l, text: l.unions[n], parts: parts}
 	var deadline time.Time // the last one's
 	for r := range t.all() {
 		r.trip = t
@@ -308,7 +322,7 @@ func (s *Store) readParts(ctx context.Context, t *trip) (err error) {
 		}
 	}()
 	if len(t.parts) == 1 {
-		return s.eachAlone(ctx, t.lane.text, t.parts[0].args, t.parts[0].give)
+		return s.eachAlone(ctx, t.text, t.parts[0].args, t.parts[0].give)
 	}
 	var args []driver.NamedValue
 	for _, p := range t.parts {
@@ -317,22 +331,9 @@ func (s *Store) readParts(ctx context.Context, t *trip) (err error) {
 	for i := range args {
 		args[i].Ordinal = i + 1
 	}
-	return s.eachAlone(ctx, union(t.lane.text, len(t.parts)), args, func(row *Row) error {
+	return s.eachAlone(ctx, t.text, args, func(row *Row) error {
 		return t.parts[row.Int()].give(row)
 	})
-}
-
-// union is a statement n times, with its number before the columns of each.
-func union(text string, n int) string {
-	columns := strings.TrimPrefix(strings.TrimSpace(text), "SELECT ")
-	var b strings.Builder
-	for i := range n {
-		if i > 0 {
-			b.WriteString(" UNION ALL ")
-		}
-		b.WriteString("(SELECT " + strconv.Itoa(i) + ", " + columns + ")")
-	}
-	return b.String()
 }
 
 // give has the readers of a part read a row.
