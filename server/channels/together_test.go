@@ -98,7 +98,11 @@ func TestReadsTogetherAnswerAsAlone(t *testing.T) {
 			if alone[0] == alone[free] {
 				t.Fatalf("%s: all answers are %s", r.name, alone[0])
 			}
+			started := time.Now()
 			for inOne := 0; inOne < 2; { // as a text, and prepared
+				if time.Since(started) > time.Minute {
+					t.Fatalf("%s: eight never went in one statement", r.name)
+				}
 				together, most := readTogether(t, s, gate, c, r)
 				if together != alone {
 					t.Fatalf("%s: got together\n%s\nwant, as alone,\n%s", r.name, strings.Join(together[:], "\n"), strings.Join(alone[:], "\n"))

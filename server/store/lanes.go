@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	// lanesKept is for how many texts of statements it is known what is on its way.
+	// lanesKept is how many texts of statements have a lane.
 	lanesKept = 256
 	// freeTrips is how many statements of a text are on their way before others wait.
 	freeTrips = 4
@@ -28,14 +28,16 @@ const (
 	// patience is how long a read waits before its statement is sent all the same:
 	// those on their way may hang.
 	patience = 20 * time.Millisecond
-	// slow is how long a read may take to be shared: eight of them must return
-	// before their calls end.
+	// slow is how long a statement may take, and a call must have left, to be shared.
 	slow = time.Second
+	// pause is for how long reads do not share after a statement that was slow or
+	// failed.
+	pause = 10 * time.Second
 )
 
 // lanes have reads of a server that run the same statement, each with its arguments,
 // share it while there are many: most of what a small read costs is the way to the
-// server and back. Who comes while a few of a text are on their way waits for one of
+// server and back. Once a few of a text are on their way, who comes waits for one of
 // them to return, or for so many to wait that their statement is full, and not for
 // long; they go as one UNION ALL, and equal ones as one of its parts. Nobody joins a
 // statement that was sent already: no read is older than its request. Who is alone
@@ -52,11 +54,11 @@ type lanes struct {
 
 // lane is the reads of a text. One that is evicted still answers those in it.
 type lane struct {
-	unions  map[int]string // the statements of so many parts
-	most    int            // how many parts one may have
-	trips   int            // statements on their way
-	isSlow  bool
-	waiting []*part
+	unions     map[int]string // the statements of so many parts
+	most       int            // how many parts one may have
+	trips      int            // statements on their way
+	aloneUntil time.Time      // nobody shares before
+	waiting    []*part
 }
 
 // part is the reads with the same arguments that wait for the same statement.
@@ -116,16 +118,18 @@ func (s *Store) eachInLane(ctx context.Context, text string, args []driver.Named
 	}
 	switch {
 	case r == nil || r.alone:
-		started := time.Now()
-		defer func() { s.returned(l, time.Since(started)) }()
-		return s.eachAlone(ctx, text, args, each)
+		var took time.Duration
+		defer func() { s.returned(l, took > s.lanes.slow) }()
+		took, err := s.eachAlone(ctx, text, args, each)
+		return err
 	case r.panicked != nil:
 		panic(r.panicked)
 	case r.row.err != nil:
 		return r.row.err
 	case r.tripErr != nil && (r.row.count == 0 || mayRepeat):
 		// What failed may have been another's part.
-		return s.eachAlone(ctx, text, args, each)
+		_, err := s.eachAlone(ctx, text, args, each)
+		return err
 	}
 	return r.tripErr
 }
@@ -140,12 +144,13 @@ func (s *Store) enter(ctx context.Context, text string, args []driver.NamedValue
 		l = newLane(text)
 		s.lanes.byText.Add(text, l)
 	}
-	if l.trips < freeTrips || l.most == 1 || l.isSlow {
+	deadline, _ := ctx.Deadline()
+	now := time.Now()
+	if l.trips < freeTrips || l.most == 1 || now.Before(l.aloneUntil) || deadline.Sub(now) < s.lanes.slow {
 		l.trips++
 		return l, nil
 	}
-	r := &read{each: each, done: make(chan struct{})}
-	r.deadline, _ = ctx.Deadline()
+	r := &read{deadline: deadline, each: each, done: make(chan struct{})}
 	l.add(r, args)
 	if len(l.waiting) == l.most {
 		l.trips++
@@ -159,7 +164,7 @@ func newLane(text string) *lane {
 	columns, canShare := strings.CutPrefix(strings.TrimSpace(text), "SELECT ")
 	for n := 2; canShare && n <= maxParts; n *= 2 {
 		u := union(columns, n)
-		if len(u) > maxPrepared {
+		if len(u) > maxShared {
 			break
 		}
 		l.unions[n], l.most = u, n
@@ -224,20 +229,8 @@ func (s *Store) hasten(l *lane, r *read) {
 // leave has a read get no further row. It is false, and the read stays, if that has
 // been told to go alone: it must give its place on.
 func (l *lanes) leave(from *lane, r *read) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if r.alone {
+	if !l.remove(from, r) {
 		return false
-	}
-	if t := r.trip; t != nil {
-		if t.reads.Add(-1) == 0 {
-			t.cancel()
-		}
-	} else {
-		for _, p := range from.waiting {
-			p.reads = slices.DeleteFunc(p.reads, func(other *read) bool { return other == r })
-		}
-		from.waiting = slices.DeleteFunc(from.waiting, func(p *part) bool { return len(p.reads) == 0 })
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -245,12 +238,29 @@ func (l *lanes) leave(from *lane, r *read) bool {
 	return true
 }
 
-// returned gives the place of a statement, which took so long for each part, to those
-// who wait.
-func (s *Store) returned(l *lane, took time.Duration) {
+func (l *lanes) remove(from *lane, r *read) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if t := r.trip; t != nil {
+		if t.reads.Add(-1) == 0 {
+			t.cancel()
+		}
+		return true
+	}
+	for _, p := range from.waiting {
+		p.reads = slices.DeleteFunc(p.reads, func(other *read) bool { return other == r })
+	}
+	from.waiting = slices.DeleteFunc(from.waiting, func(p *part) bool { return len(p.reads) == 0 })
+	return !r.alone
+}
+
+// returned gives the place of a statement to those who wait.
+func (s *Store) returned(l *lane, hadTrouble bool) {
 	s.lanes.mu.Lock()
 	defer s.lanes.mu.Unlock()
-	l.isSlow = took > s.lanes.slow
+	if hadTrouble {
+		l.aloneUntil = time.Now().Add(pause)
+	}
 	if len(l.waiting) == 0 || l.trips > freeTrips {
 		l.trips--
 		return
@@ -302,19 +312,19 @@ func (t *trip) all() iter.Seq[*read] {
 // answer answers the reads of a trip with one statement.
 func (s *Store) answer(ctx context.Context, t *trip) {
 	defer t.cancel()
-	started := time.Now()
-	err := s.readParts(ctx, t)
+	took, err := s.readParts(ctx, t)
+	here := t.reads.Load()
+	if err == nil {
+		s.lanes.shared.Add(float64(here))
+	}
 	for r := range t.all() {
 		r.tripErr = err
 		close(r.done)
 	}
-	if err == nil {
-		s.lanes.shared.Add(float64(t.reads.Load()))
-	}
-	s.returned(t.lane, time.Since(started)/time.Duration(len(t.parts)))
+	s.returned(t.lane, took > s.lanes.slow || err != nil && here > 0)
 }
 
-func (s *Store) readParts(ctx context.Context, t *trip) (err error) {
+func (s *Store) readParts(ctx context.Context, t *trip) (took time.Duration, err error) {
 	defer func() {
 		// Nobody would recover here. Who goes on alone panics again, where it is.
 		if reason := recover(); reason != nil {

@@ -36,7 +36,7 @@ func openMySQL(ctx context.Context, u URL, o options) (*Store, error) {
 	config.WriteTimeout = 10 * time.Second
 	if o.timeout > 0 {
 		config.ReadTimeout = o.timeout + 5*time.Second
-		config.DialFunc = dial // of what has bounds, these can be set
+		config.DialFunc = dial // so that a call's deadline can be one too: see boundedConn
 	}
 	config.InterpolateParams = true // one round trip for a statement that is not prepared
 	config.ClientFoundRows = true   // an UPDATE that finds its row counts it, changed or not

@@ -9,12 +9,15 @@ import (
 )
 
 const (
-	// statementsKept is how many statements a connection keeps prepared. The
-	// servers bound their number over all connections: MySQL at 16,382.
-	statementsKept = 64
+	// statementsKept is how many statements a connection keeps prepared, of which
+	// one that reads share is up to four. The servers bound their number over all
+	// connections: MySQL at 16,382.
+	statementsKept = 128
 	// maxPrepared is how long a statement may be to be prepared: longer ones have
 	// lists in them that are seldom the same again.
-	maxPrepared = 16 << 10
+	maxPrepared = 4 << 10
+	// maxShared is the same for one that reads share, which are the same again.
+	maxShared = 16 << 10
 )
 
 // preparing makes connections that prepare the statements which they run more
@@ -77,9 +80,10 @@ type preparingConn struct {
 	kept *simplelru.LRU[string, *keptStatement]
 }
 
-// prepared is the statement for a text; nil when it is to be run as a text.
-func (c *preparingConn) prepared(ctx context.Context, text string) *keptStatement {
-	if len(text) > maxPrepared {
+// prepared is the statement for a text; nil when it is to be run as a text, as one
+// that is longer than most is.
+func (c *preparingConn) prepared(ctx context.Context, text string, most int) *keptStatement {
+	if len(text) > most {
 		return nil
 	}
 	s, seen := c.kept.Get(text)
@@ -110,15 +114,15 @@ func (c *preparingConn) prepared(ctx context.Context, text string) *keptStatemen
 
 // QueryContext runs a statement that yields rows.
 func (c *preparingConn) QueryContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
-	if s := c.prepared(ctx, text); s != nil {
+	if s := c.prepared(ctx, text, maxPrepared); s != nil {
 		return s.QueryContext(ctx, args)
 	}
 	return c.connection.QueryContext(ctx, text, args)
 }
 
-// query is QueryContext, and tells how many columns the rows have.
+// query is QueryContext for Each, and tells how many columns the rows have.
 func (c *preparingConn) query(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, int, error) {
-	s := c.prepared(ctx, text)
+	s := c.prepared(ctx, text, maxShared)
 	if s == nil {
 		rows, err := c.connection.QueryContext(ctx, text, args)
 		if err != nil {
@@ -135,7 +139,7 @@ func (c *preparingConn) query(ctx context.Context, text string, args []driver.Na
 
 // ExecContext runs a statement that yields none.
 func (c *preparingConn) ExecContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Result, error) {
-	if s := c.prepared(ctx, text); s != nil {
+	if s := c.prepared(ctx, text, maxPrepared); s != nil {
 		return s.ExecContext(ctx, args)
 	}
 	return c.connection.ExecContext(ctx, text, args)

@@ -21,8 +21,9 @@ const maxConnectionTries = 3
 // and hands every row to each as the driver has it. It does what QueryEach does
 // without the cost of database/sql's rows: a goroutine for each statement, and a
 // look at the types of every value and of where it goes. On a server it may share the
-// statement with others like it (see lanes): the statement begins with SELECT, and has
-// a LIMIT where it has an ORDER BY.
+// statement with others like it, as a part of a UNION (see lanes): so the statement is
+// one SELECT of columns, without DISTINCT, with a LIMIT where it has an ORDER BY, and
+// that not by numbers.
 func (s *Store) Each(ctx context.Context, query string, args []any, each func(*Row) error) error {
 	return s.read(ctx, query, args, false, each)
 }
@@ -35,7 +36,7 @@ func (s *Store) read(ctx context.Context, query string, args []any, mayRepeat bo
 	if _, isBounded := ctx.Deadline(); isBounded && !s.IsEmbedded() {
 		err = s.eachInLane(ctx, query, named, mayRepeat, each)
 	} else {
-		err = s.eachAlone(ctx, query, named, each)
+		_, err = s.eachAlone(ctx, query, named, each)
 	}
 	if err != nil {
 		return fmt.Errorf("query: %w", err)
@@ -43,14 +44,15 @@ func (s *Store) read(ctx context.Context, query string, args []any, mayRepeat bo
 	return nil
 }
 
-func (s *Store) eachAlone(ctx context.Context, query string, args []driver.NamedValue, each func(*Row) error) (err error) {
+// eachAlone tells how long the statement took once it had a connection.
+func (s *Store) eachAlone(ctx context.Context, query string, args []driver.NamedValue, each func(*Row) error) (took time.Duration, err error) {
 	row := Row{}
 	for range maxConnectionTries {
 		if err = s.eachOnce(ctx, query, args, &row, each); !errors.Is(err, driver.ErrBadConn) || row.count > 0 {
 			break
 		}
 	}
-	return err
+	return row.took, err
 }
 
 func (s *Store) eachOnce(ctx context.Context, query string, args []driver.NamedValue, row *Row, each func(*Row) error) error {
@@ -63,6 +65,8 @@ func (s *Store) eachOnce(ctx context.Context, query string, args []driver.NamedV
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+		started := time.Now()
+		defer func() { row.took = time.Since(started) }()
 		within, finish := s.withoutWatching(ctx, c)
 		defer finish()
 		rows, columns, err := queryOn(within, c, query, args)
@@ -141,6 +145,7 @@ type Row struct {
 	at     int
 	count  int
 	err    error
+	took   time.Duration
 }
 
 func (r *Row) readAll(ctx context.Context, rows driver.Rows, columns int, each func(*Row) error) error {
