@@ -35,6 +35,10 @@ func (r row) isMet() bool {
 // mainConnections is the number of connections that is measured longest.
 const mainConnections = 32
 
+// settle is how long a server has for what was under way when its load ended, before
+// it is stopped.
+const settle = 100 * time.Millisecond
+
 // inTurns measures Moderato and the floor in turns, each time after a warm-up,
 // and answers the medians and the median of the ratios of neighbours.
 func (b *bench) inTurns(ctx context.Context, r row, floor, moderato *server, floorLoad, moderatoLoad load) (row, error) {
@@ -65,6 +69,7 @@ func (b *bench) inTurns(ctx context.Context, r row, floor, moderato *server, flo
 				return r, fmt.Errorf("%s, %s, %s: %w", r.What, r.Store, r.Face, err)
 			}
 			latest[s] = f
+			time.Sleep(settle)
 		}
 		if round < 0 {
 			continue

@@ -32,7 +32,7 @@ const (
 	slow = time.Second
 	// pause is for how long reads do not share after a statement that was slow or
 	// failed.
-	pause = 10 * time.Second
+	pause = time.Second
 )
 
 // lanes have reads of a server that run the same statement, each with its arguments,
