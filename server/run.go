@@ -215,7 +215,8 @@ func (s *Server) Serve(ctx context.Context) error {
 }
 
 // restListener does not watch reads of an embedded store for clients that hang up:
-// they end soon, and hold up nobody. Those of a server's give their connection back.
+// they end soon, and hold up nobody. Those of a server's that wait to be sent are given
+// up.
 func (s *Server) restListener() net.Listener {
 	if s.Store.IsEmbedded() {
 		return gateway.Listener(s.listeners[0])
