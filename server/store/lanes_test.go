@@ -182,6 +182,21 @@ func (l *lanes) hold(t *testing.T, a *asking) <-chan storetest.Statement {
 	return held
 }
 
+// wantAlone has further reads go, each with a statement of its own, and lets all
+// return.
+func (l *lanes) wantAlone(t *testing.T, held <-chan storetest.Statement) {
+	t.Helper()
+	var rest asking
+	l.start(t.Context(), &rest, upTo(free, free+full)...)
+	for range full {
+		if s := <-held; s.Text != title {
+			t.Errorf("got %q, want each alone", s.Text)
+		}
+	}
+	l.gate.Open()
+	rest.wantTitles(t, full)
+}
+
 func upTo(from, to int) (all []int) {
 	for n := from; n < to; n++ {
 		all = append(all, n)
@@ -317,17 +332,10 @@ func TestWhatFailsTogetherIsReadAlone(t *testing.T) {
 			}
 			return nil
 		})
-		var first, rest asking
+		var first asking
 		held := l.hold(t, &first)
-		l.start(t.Context(), &rest, upTo(free, free+full)...)
-		for range full {
-			if s := <-held; s.Text != title {
-				t.Errorf("got %q, want each alone", s.Text)
-			}
-		}
-		l.gate.Open()
+		l.wantAlone(t, held)
 		first.wantTitles(t, free)
-		rest.wantTitles(t, full)
 	})
 }
 
@@ -387,17 +395,10 @@ func TestSlowReadsDoNotShare(t *testing.T) {
 		if got := l.ask(t.Context(), 0); got.err != nil {
 			t.Fatal(got.err)
 		}
-		var first, rest asking
+		var first asking
 		held := l.hold(t, &first)
-		l.start(t.Context(), &rest, upTo(free, free+full)...)
-		for range full {
-			if s := <-held; s.Text != title {
-				t.Errorf("got %q, want each alone", s.Text)
-			}
-		}
-		l.gate.Open()
+		l.wantAlone(t, held)
 		first.wantTitles(t, free)
-		rest.wantTitles(t, full)
 	})
 }
 
