@@ -26,6 +26,7 @@ type lanes struct {
 	gate    *storetest.Gate
 	ids     []uid.ID
 	metrics *prometheus.Registry
+	isOne   bool         // they ask for one row
 	late    atomic.Int32 // rows that were read for calls that had returned
 }
 
@@ -110,6 +111,13 @@ func (l *lanes) ask(ctx context.Context, n int) (a answer) {
 	var over atomic.Bool
 	defer over.Store(true)
 	a.of = n
+	if l.isOne {
+		a.err = l.One(ctx, title, []any{l.ids[n]}, func(r *store.Row) {
+			_ = r.ID()
+			a.titles = []string{r.Text()}
+		})
+		return a
+	}
 	a.err = l.Each(ctx, title, []any{l.ids[n]}, func(r *store.Row) error {
 		if over.Load() {
 			l.late.Add(1)
@@ -326,16 +334,60 @@ func is(id uid.ID) func(argument any) bool {
 
 func TestWhatFailsTogetherIsReadAlone(t *testing.T) {
 	eachLanes(t, func(t *testing.T, l *lanes) {
-		l.gate.Fail(func(query string) error {
-			if strings.Contains(query, "UNION ALL") {
-				return errors.New("one of them failed")
-			}
-			return nil
-		})
+		l.failShared(0)
 		var first asking
 		held := l.hold(t, &first)
 		l.wantAlone(t, held)
 		first.wantTitles(t, free)
+	})
+}
+
+// TestWhatFailsBetweenRows has a shared statement fail after three of its readers have
+// their row: who asked for one row has it all the same.
+func TestWhatFailsBetweenRows(t *testing.T) {
+	const answered = 3
+	for name, want := range map[string]struct {
+		isOne         bool
+		again, failed int
+	}{
+		"many rows": {false, full - answered, answered},
+		"one row":   {true, full, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			eachLanes(t, func(t *testing.T, l *lanes) {
+				l.isOne = want.isOne
+				l.failShared(answered)
+				var first, rest asking
+				held := l.hold(t, &first)
+				l.start(t.Context(), &rest, upTo(free, free+full)...)
+				for range want.again {
+					<-held
+				}
+				l.gate.Open()
+				first.wantTitles(t, free)
+				failed := 0
+				for _, got := range rest.done() {
+					if got.err != nil {
+						failed++
+					} else if len(got.titles) != 1 || got.titles[0] != fmt.Sprint(got.of) {
+						t.Errorf("of channel %d: got %q", got.of, got.titles)
+					}
+				}
+				if failed != want.failed {
+					t.Errorf("%d of %d failed, want %d", failed, full, want.failed)
+				}
+			})
+		})
+	}
+}
+
+// failShared has shared statements fail after so many rows.
+func (l *lanes) failShared(after int) {
+	l.gate.Fail(func(query string) (int, error) {
+		if strings.Contains(query, "UNION ALL") {
+			return after, errors.New("one of them failed")
+		}
+		return 0, nil
 	})
 }
 

@@ -16,7 +16,7 @@ type Gate struct {
 	of     string
 	opened chan struct{}
 	held   chan Statement
-	fail   func(query string) error
+	fail   func(query string) (after int, err error)
 }
 
 // Shut holds back queries with this text in them until Open, and yields each as it
@@ -36,8 +36,8 @@ func (g *Gate) Open() {
 	g.opened, g.held = nil, nil
 }
 
-// Fail decides which queries fail.
-func (g *Gate) Fail(how func(query string) error) {
+// Fail decides which queries fail, and after how many rows.
+func (g *Gate) Fail(how func(query string) (after int, err error)) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.fail = how
@@ -65,13 +65,30 @@ func (g *Gate) pass(s Statement) {
 	<-opened
 }
 
-func (g *Gate) failure(query string) error {
+// failing is how a query fails, if it does.
+func (g *Gate) failing(query string) (failingRows, bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.fail == nil {
-		return nil
+		return failingRows{}, false
 	}
-	return g.fail(query)
+	after, err := g.fail(query)
+	return failingRows{left: after, err: err}, err != nil
+}
+
+// failingRows fail when so many were read.
+type failingRows struct {
+	driver.Rows
+	left int
+	err  error
+}
+
+func (r *failingRows) Next(values []driver.Value) error {
+	if r.left == 0 {
+		return r.err
+	}
+	r.left--
+	return r.Rows.Next(values)
 }
 
 type gated struct {
@@ -93,12 +110,18 @@ type gatedConn struct {
 }
 
 func (c *gatedConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
-	if err := c.gate.failure(query); err != nil {
-		return nil, err
+	failing, fails := c.gate.failing(query)
+	if fails && failing.left == 0 {
+		return nil, failing.err
 	}
 	rows, err := c.layeredConn.QueryContext(ctx, query, args)
-	if err == nil {
-		c.gate.pass(statement(query, args))
+	if err != nil {
+		return nil, err
 	}
-	return rows, err
+	if fails {
+		failing.Rows = rows
+		return &failing, nil
+	}
+	c.gate.pass(statement(query, args))
+	return rows, nil
 }
