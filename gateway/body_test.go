@@ -166,7 +166,7 @@ func TestBodiesThatCannotBeRead(t *testing.T) {
 		{"single quotes", strings.ReplaceAll(good, `"`, `'`), []string{""}},
 		{"a comment", "/**/" + good, []string{""}},
 		{"a comma too many", good[:len(good)-1] + ",}", []string{""}},
-		{"a byte order mark", "\ufeff" + good, []string{""}},
+		{"a byte order mark within", "{\ufeff" + good[1:], []string{""}},
 		{"not UTF-8", `{"channelId":"` + "\xff" + `","userId":"` + user + `"}`, []string{""}},
 		{"not UTF-8 in what is ignored", `{"x":"` + "\xc3\x28" + `",` + good[1:], []string{""}},
 		{"half a surrogate pair", `{"x":"\ud800",` + good[1:], []string{""}},
@@ -201,13 +201,11 @@ func TestFieldsOfABodyThatDoNotCount(t *testing.T) {
 	}{
 		{"unknown ones", `{"x":1,"y":{"z":[null,{"a":"b"}]},` + roleArgs(servertest.Viewer)[1:], nil},
 		{"unknown ones that are null", `{"x":null,` + roleArgs(servertest.Viewer)[1:], nil},
-		{"snake case beside", `{"channel_id":"x",` + roleArgs(servertest.Viewer)[1:], nil},
-		{"snake case instead", args("channel_id", channel, "user_id", user), []string{"channelId", "userId"}},
-		{"capitals", args("ChannelId", channel, "USERID", user), []string{"channelId", "userId"}},
 		{"spaces in names", args(" channelId", channel, "userId ", user), []string{"channelId", "userId"}},
 		{"null", `{"channelId":null,"userId":"` + user + `"}`, []string{"channelId"}},
 		{"empty strings", args("channelId", "", "userId", ""), []string{"channelId", "userId"}},
 		{"an empty object", `{}`, []string{"channelId", "userId"}},
+		{"a byte order mark", "\ufeff" + roleArgs(servertest.Viewer), nil},
 		{"white space around", " \r\n\t" + roleArgs(servertest.Viewer) + "\n ", nil},
 		{"a name in escapes", `{"\u0063hannelId":"` + channel + `","userId":"` + user + `"}`, nil},
 	} {
@@ -232,11 +230,14 @@ func TestAMisspeltFieldMakesNoWebhook(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	service := s.AsService(t)
-	for _, field := range []string{"channel_id", "type[]", "channelID"} {
+	for field, want := range map[string]string{
+		"channel_id": "unknown field channel_id; did you mean channelId?",
+		"type[]":     "unknown field type[]; did you mean type?",
+		"chanel":     "chanel is not a known field.",
+	} {
 		r := s.REST(t, service, "POST", "/v1/webhooks", args("url", "https://hooks.example.com/x", field, servertest.Owner.String()))
-		wantViolations(t, r, field)
-		if want := `"message":"` + field + ` is not a known field."`; !strings.Contains(r.Body, want) {
-			t.Errorf("got %s, want %s", r.Body, want)
+		if got := wantViolations(t, r, field).Message; got != want {
+			t.Errorf("%s: got the message %q, want %q", field, got, want)
 		}
 	}
 	wantViolations(t, s.REST(t, service, "DELETE", "/v1/webhooks", args("webhook_id", servertest.Nobody.String())), "webhook_id")

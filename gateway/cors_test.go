@@ -37,6 +37,7 @@ func TestPreflight(t *testing.T) {
 		{"a change", "https://dev.example.com", "POST", "authorization,client-id,content-type", true},
 		{"a removal", "http://localhost:3000", "DELETE", "authorization,client-id,content-type", true},
 		{"every header there is", "https://dev.example.com", "POST", "authorization,client-id,content-type,idempotency-key,last-event-id", true},
+		{"headers that libraries add", "https://dev.example.com", "GET", "authorization,cache-control,traceparent,tracestate,x-requested-with", true},
 		{"a page without an origin", "null", "GET", "authorization,client-id", true},
 		{"no headers", "https://dev.example.com", "GET", "", true},
 		{"another method", "https://dev.example.com", "PATCH", "authorization", false},

@@ -37,9 +37,9 @@ func (f *facade) streamEvents(w http.ResponseWriter, r *http.Request) {
 	if last := cmp.Or(r.Header.Get(lastEventHeader), r.Form.Get(lastEventParameter)); last != "" {
 		request.Cursor = last
 	}
-	out := &eventWriter{w: w, control: http.NewResponseController(w)}
+	out := &eventWriter{w: w, control: http.NewResponseController(w), headOnly: r.Method == http.MethodHead}
 	header, err := f.conn.Watch(callContext(w, r), moderatov1.EventsService_WatchEvents_FullMethodName, request, out.send)
-	if err == nil || r.Context().Err() != nil {
+	if err == nil || r.Context().Err() != nil || (out.begun && out.headOnly) {
 		return
 	}
 	refusal, _ := fault.FromStatus(status.Convert(err))
@@ -57,7 +57,12 @@ type eventWriter struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
 	begun   bool
+	// headOnly ends the stream as soon as it has begun: nobody reads it.
+	headOnly bool
 }
+
+// errHeadOnly ends the stream of a HEAD request.
+var errHeadOnly = fmt.Errorf("%w: only the header was asked for", context.Canceled)
 
 func (e *eventWriter) setHeader(md metadata.MD) {
 	for key, values := range md {
@@ -78,6 +83,9 @@ func (e *eventWriter) send(header metadata.MD, message any) error {
 		text = append(append(append(text, "data: "...), events.JSON(m.GetEvent())...), '\n')
 	case !e.begun:
 		e.begin(header)
+		if e.headOnly {
+			return errHeadOnly
+		}
 		text = fmt.Appendf(text, "retry: %d\n: listening\n", reconnectDelay.Milliseconds())
 	default:
 		text = append(text, ": nothing new\n"...)

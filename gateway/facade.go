@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"bytes"
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +17,7 @@ import (
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/fault"
+	"github.com/moderato-live/moderato/server/logging"
 	"github.com/moderato-live/moderato/server/requestid"
 )
 
@@ -50,7 +52,7 @@ func (f *facade) recovered(next http.Handler) http.Handler {
 				return
 			}
 			f.log.Error("panic", "request_id", requestID(w), "path", r.URL.Path,
-				"panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+				"panic", fmt.Sprint(p), logging.StackKey, string(debug.Stack()))
 			f.refuse(w, r, fault.New(moderatov1.Reason_REASON_INTERNAL))
 		}()
 		next.ServeHTTP(w, r)
@@ -76,7 +78,7 @@ func allow(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNo
 func (f *facade) check(w http.ResponseWriter, r *http.Request) (http.HandlerFunc, *fault.Error) {
 	operations, ok := f.routes[r.URL.Path]
 	if !ok || r.URL.RawPath != "" {
-		return nil, fault.New(moderatov1.Reason_REASON_PATH_NOT_FOUND)
+		return nil, f.pathNotFound(r.URL.Path)
 	}
 	handle := operations.by(r.Method)
 	if handle == nil {
@@ -86,11 +88,21 @@ func (f *facade) check(w http.ResponseWriter, r *http.Request) (http.HandlerFunc
 		}
 		return nil, fault.New(moderatov1.Reason_REASON_METHOD_NOT_ALLOWED)
 	}
-	if r.Method == http.MethodGet {
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
 		r.Body = http.NoBody // a body says nothing here, and is not waited for
 		return handle, readQuery(r)
 	}
 	return handle, readBody(w, r)
+}
+
+// pathNotFound is the error for a path at which nothing is served. It names the
+// path that is served without a slash at the end.
+func (f *facade) pathNotFound(path string) *fault.Error {
+	e := fault.New(moderatov1.Reason_REASON_PATH_NOT_FOUND)
+	if meant := strings.TrimRight(path, "/"); meant != path && f.routes[meant] != nil {
+		e.Message = "Nothing is served at this path; did you mean " + meant + "?"
+	}
+	return e
 }
 
 // headerBytes is the size of the header section as HTTP/1.1 writes it.
@@ -124,21 +136,49 @@ func readQuery(r *http.Request) *fault.Error {
 	return nil
 }
 
+// byteOrderMark is what some editors and libraries write before JSON.
+var byteOrderMark = []byte("\xef\xbb\xbf")
+
 // readBody takes the whole body, so that it is neither too large nor of another
 // type when it is decoded.
 func readBody(w http.ResponseWriter, r *http.Request) *fault.Error {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBodyBytes))
+	body, err := readAll(w, r)
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
 		return fault.New(moderatov1.Reason_REASON_BODY_TOO_LARGE)
+	case errors.Is(err, errEncoding):
+		return &fault.Error{
+			Reason:  moderatov1.Reason_REASON_MEDIA_TYPE_UNSUPPORTED,
+			Message: "The request body has an unsupported content-encoding; send it as it is, or with gzip.",
+		}
 	case err != nil:
 		return fault.Invalid(fault.Violation{Description: "the request body could not be read"})
 	case len(body) > 0 && !isJSON(r.Header.Values("Content-Type")):
 		return fault.New(moderatov1.Reason_REASON_MEDIA_TYPE_UNSUPPORTED)
 	}
-	r.Body = io.NopCloser(bytes.NewReader(body))
+	r.Body = io.NopCloser(bytes.NewReader(bytes.TrimPrefix(body, byteOrderMark)))
 	return nil
+}
+
+// errEncoding reports a content-encoding that is not supported.
+var errEncoding = errors.New("the content-encoding is not supported")
+
+// readAll reads a body, and decodes it. The bound holds before and after.
+func readAll(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	sent := http.MaxBytesReader(w, r.Body, maxBodyBytes)
+	switch encoding := strings.Join(r.Header.Values("Content-Encoding"), ","); strings.ToLower(encoding) {
+	case "", "identity":
+		return io.ReadAll(sent)
+	case "gzip", "x-gzip":
+		decoded, err := gzip.NewReader(sent)
+		if err != nil {
+			return nil, err
+		}
+		return io.ReadAll(http.MaxBytesReader(w, decoded, maxBodyBytes))
+	default:
+		return nil, errEncoding
+	}
 }
 
 func isJSON(contentType []string) bool {

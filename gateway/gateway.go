@@ -4,6 +4,7 @@
 package gateway
 
 import (
+	"compress/gzip"
 	"context"
 	"fmt"
 	"log/slog"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
+	"github.com/klauspost/compress/gzhttp"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/cors"
 	"google.golang.org/grpc"
@@ -35,6 +37,10 @@ const (
 	readTimeout       = 15 * time.Second
 	writeTimeout      = 30 * time.Second
 	idleTimeout       = 2 * time.Minute
+	// minCompressed is the size in bytes from which responses are compressed.
+	minCompressed = 1 << 10
+	// maxHTTP2Streams bounds the requests that one HTTP/2 connection has under way.
+	maxHTTP2Streams = 100
 	// streamWriteTimeout is how long a listener may take to read what was sent.
 	streamWriteTimeout = 30 * time.Second
 )
@@ -88,12 +94,44 @@ func New(conn Connection, o Options) (http.Handler, error) {
 		return nil, err
 	}
 	f.routes.add(eventsPath, operation{http.MethodGet, f.streamEvents})
-	return f.recovered(f.identified(crossOrigin(o.CORSOrigins).Handler(http.HandlerFunc(f.serve)))), nil
+	compressing, err := compressed(http.HandlerFunc(f.serve))
+	if err != nil {
+		return nil, err
+	}
+	return f.recovered(f.identified(crossOrigin(o.CORSOrigins).Handler(compressing))), nil
+}
+
+// compressed returns a handler that compresses responses for clients that accept
+// it. Streams are left alone: what a listener waits for must not wait in a buffer.
+func compressed(plain http.Handler) (http.Handler, error) {
+	wrap, err := gzhttp.NewWrapper(gzhttp.MinSize(minCompressed), gzhttp.CompressionLevel(gzip.BestSpeed),
+		gzhttp.ContentTypes([]string{contentType}), gzhttp.EnableZstd(false), gzhttp.SetContentType(false))
+	if err != nil {
+		return nil, fmt.Errorf("compression: %w", err)
+	}
+	compressing := wrap(plain)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path == eventsPath:
+			plain.ServeHTTP(w, r)
+		case r.Header["Accept-Encoding"] == nil: // the wrapper would cost an allocation
+			w.Header().Add("Vary", "Accept-Encoding")
+			plain.ServeHTTP(w, r)
+		default:
+			compressing(w, r)
+		}
+	}), nil
 }
 
 // NewHTTPServer makes the HTTP server for the facade, with its bounds.
 func NewHTTPServer(h http.Handler) *http.Server {
+	// HTTP/2 is spoken without TLS too: what terminates TLS often uses it.
+	var protocols http.Protocols
+	protocols.SetHTTP1(true)
+	protocols.SetUnencryptedHTTP2(true)
 	return &http.Server{
+		Protocols:         &protocols,
+		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: maxHTTP2Streams},
 		Handler:           h,
 		ReadHeaderTimeout: readHeaderTimeout,
 		ReadTimeout:       readTimeout,
@@ -108,9 +146,13 @@ func crossOrigin(origins []string) *cors.Cors {
 		origins = []string{"*"}
 	}
 	return cors.New(cors.Options{
-		AllowedOrigins:       origins,
-		AllowedMethods:       []string{http.MethodGet, http.MethodPost, http.MethodDelete},
-		AllowedHeaders:       []string{auth.AuthorizationKey, auth.ClientIDKey, "content-type", "idempotency-key", "last-event-id", requestid.Header},
+		AllowedOrigins: origins,
+		AllowedMethods: []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodDelete},
+		AllowedHeaders: []string{
+			auth.AuthorizationKey, auth.ClientIDKey, "content-type", "idempotency-key", "last-event-id", requestid.Header,
+			// What clients and libraries for the browser add by themselves.
+			"x-requested-with", "traceparent", "tracestate", "cache-control",
+		},
 		ExposedHeaders:       []string{requestid.Header, "Retry-After", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "Deprecation", "Link"},
 		MaxAge:               3600,
 		OptionsSuccessStatus: http.StatusNoContent,

@@ -69,7 +69,7 @@ func (marshaler) Unmarshal(data []byte, request any) error {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return violationsError{{Description: "must be a JSON object; this operation takes its arguments there"}}
 	}
-	err := jsonapi.Unmarshal(data, m, jsonapi.Options{RejectUnknown: isStrict(m)})
+	err := jsonapi.Unmarshal(data, m, jsonapi.Options{RejectUnknown: isStrict(m), Refuse: refuseField})
 	var wrong *jsonapi.Error
 	if !errors.As(err, &wrong) {
 		return err

@@ -112,14 +112,13 @@ func TestQueryParserSetsFields(t *testing.T) {
 		{"slug=a", map[string]any{"slug": list("a")}},
 		{"slug=a&slug=b", map[string]any{"slug": list("a", "b")}},
 		{"slug[]=", map[string]any{"slug": list("")}},
+		{"slug[1]=b&slug[0]=a&slug[10]=c", map[string]any{"slug": list("a", "b", "c")}},
+		{"slug[0]=a&slug[0]=b", map[string]any{"slug": list("a", "b")}},
 		{"slug=a,b", map[string]any{"slug": list("a,b")}},
 		{"categoryId[]=1&categoryId[]=-2", map[string]any{"categoryId": list(int64(1), int64(-2))}},
 		// What there is no field for.
-		{"is_live=true&page_limit=1&category_id[]=1", map[string]any{}},
-		{"IsLive=true&ISLIVE=true", map[string]any{}},
-		{"isLive[]=true&pageLimit[]=x&text[]=x", map[string]any{}},
-		{"slug[][]=a&slug[0]=a&slug[a]=a&slug]=a&[]=a&=a", map[string]any{}},
-		{"inner.text=a&inner[text]=a", map[string]any{}},
+		{"slug]=a&[]=a&=a&[0]=a", map[string]any{}},
+		{"inner.text=a&page=1&isLives2=true", map[string]any{}},
 	} {
 		set, wrong := parse(t, c.query)
 		if len(wrong) > 0 {
@@ -140,9 +139,9 @@ func equal(x, y any) bool {
 	return isList && slices.Equal(xs, ys)
 }
 
-func TestQueryParserTakesBothSpellingsOfAList(t *testing.T) {
+func TestQueryParserTakesAllSpellingsOfAList(t *testing.T) {
 	t.Parallel()
-	set, wrong := parse(t, "slug[]=a&slug=b&slug[]=c")
+	set, wrong := parse(t, "slug[]=a&slug=b&slug[0]=c")
 	got, _ := set["slug"].([]any)
 	for _, want := range []any{"a", "b", "c"} { // in whatever order
 		if len(got) != 3 || !slices.Contains(got, want) {
@@ -173,6 +172,11 @@ func TestQueryParserTellsWhatIsWrong(t *testing.T) {
 		{"pageLimit=1_0", []string{"pageLimit"}},
 		{"pageLimit=+1", []string{"pageLimit"}}, // a space
 		{"pageLimit=1%20", []string{"pageLimit"}},
+		{"pageLimit=%2B5", []string{"pageLimit"}},
+		{"pageLimit=01", []string{"pageLimit"}},
+		{"pageLimit=007", []string{"pageLimit"}},
+		{"pageLimit=-0", []string{"pageLimit"}},
+		{"bigNumber=00", []string{"bigNumber"}},
 		{"pageLimit=2147483648", []string{"pageLimit"}},
 		{"pageLimit=1&pageLimit=2", []string{"pageLimit"}},
 		{"bigNumber=9223372036854775808", []string{"bigNumber"}},
@@ -184,6 +188,13 @@ func TestQueryParserTellsWhatIsWrong(t *testing.T) {
 		{"flags=true&flags=yes", []string{"flags"}},
 		{"inner=x", []string{"inner"}},
 		{"inners[]=x", []string{"inners[]"}},
+		// Misspelt names.
+		{"is_live=true&page_limit=1&category_id[]=1", []string{"category_id[]", "is_live", "page_limit"}},
+		{"IsLive=true&ISLIVE=true", []string{"ISLIVE", "IsLive"}},
+		{"isLive[]=true&pageLimit[]=x&text[0]=x", []string{"isLive[]", "pageLimit[]", "text[0]"}},
+		{"slugs[]=a&slugs=a&categoryIds=1", []string{"categoryIds", "slugs", "slugs[]"}},
+		{"slug[][]=a&slug[a]=a&slug[00000]=a", []string{"slug[a]", "slug[][]", "slug[00000]"}},
+		{"inner[text]=a&flag=true", []string{"flag", "inner[text]"}},
 		{"text=%ff&pageLimit=x&isLive=x&slug=a", []string{"isLive", "pageLimit", "text"}},
 	} {
 		if _, wrong := parse(t, c.query); !slices.Equal(wrong, c.wrong) {

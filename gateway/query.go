@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"cmp"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -13,34 +15,65 @@ import (
 	"github.com/moderato-live/moderato/server/fault"
 )
 
-// queryParser reads query strings as the interface has them: JSON names only,
-// `name[]` or `name` for a repeated field, unknown keys ignored. The runtime's
-// own takes snake_case and reads `name[]` as the key of a map.
+// queryParser reads query strings: JSON names only; `name[]`, `name` and `name[0]`
+// for a repeated field. Unknown names are ignored, unless they are misspelt ones.
+// The runtime's own parser takes snake_case and reads `name[]` as the key of a map.
 type queryParser struct{}
 
-// Parse sets the fields of a request and answers everything that is wrong.
+// Parse sets the fields of a request. Its error holds every violation.
 func (queryParser) Parse(request proto.Message, values url.Values, _ *utilities.DoubleArray) error {
 	m := request.ProtoReflect()
-	fields := m.Descriptor().Fields()
 	var violations violationsError
-	for key, texts := range values {
-		name, isArray := strings.CutSuffix(key, "[]")
-		field := fields.ByJSONName(name)
-		if field == nil || (isArray && !field.IsList()) {
-			continue
+	for _, key := range slices.SortedFunc(maps.Keys(values), compareKeys) {
+		if len(violations) == fault.MaxViolations {
+			break
 		}
-		if problem := setField(m, field, texts); problem != "" {
-			violations = append(violations, fault.Violation{Field: key, Description: problem})
+		problem := ""
+		if field := fieldOf(m.Descriptor(), key); field != nil {
+			problem = setField(m, field, values[key])
+		} else {
+			problem = refuseParameter(m.Descriptor(), key)
+		}
+		if problem != "" {
+			violations = append(violations, fault.Violation{Field: fault.Truncate(key, maxShownKey), Description: problem})
 		}
 	}
 	if len(violations) == 0 {
 		return nil
 	}
-	slices.SortFunc(violations, func(a, b fault.Violation) int { return strings.Compare(a.Field, b.Field) })
 	return violations
 }
 
-// setField answers what is wrong with the values, or nothing.
+// maxShownKey is the length in bytes at which the key of a parameter is cut in a
+// violation.
+const maxShownKey = 64
+
+// fieldOf returns the field that a key names; nil if it names none.
+func fieldOf(m protoreflect.MessageDescriptor, key string) protoreflect.FieldDescriptor {
+	name, index, isIndexed := strings.Cut(key, "[")
+	field := m.Fields().ByJSONName(name)
+	if field == nil || (isIndexed && !(field.IsList() && isIndex(index))) {
+		return nil
+	}
+	return field
+}
+
+// isIndex reports whether text is what follows the opening bracket of `name[]` or
+// `name[0]`.
+func isIndex(text string) bool {
+	digits, isClosed := strings.CutSuffix(text, "]")
+	return isClosed && len(digits) <= 4 && strings.Trim(digits, "0123456789") == ""
+}
+
+// compareKeys puts keys in order, with name[2] before name[10].
+func compareKeys(a, b string) int {
+	nameA, _, _ := strings.Cut(a, "[")
+	nameB, _, _ := strings.Cut(b, "[")
+	return cmp.Or(strings.Compare(nameA, nameB), cmp.Compare(len(a), len(b)), strings.Compare(a, b))
+}
+
+// setField sets a field, and returns what is wrong with the values; empty if
+// nothing is.
 func setField(m protoreflect.Message, field protoreflect.FieldDescriptor, texts []string) string {
 	if !field.IsList() {
 		if len(texts) > 1 {
@@ -72,13 +105,13 @@ func parseScalar(kind protoreflect.Kind, text string) (value protoreflect.Value,
 		return protoreflect.ValueOfString(text), ""
 	case protoreflect.Int32Kind:
 		n, err := strconv.ParseInt(text, 10, 32)
-		if err != nil {
+		if err != nil || strconv.FormatInt(n, 10) != text { // one spelling, as in JSON
 			return value, "must be an integer"
 		}
 		return protoreflect.ValueOfInt32(int32(n)), ""
 	case protoreflect.Int64Kind:
 		n, err := strconv.ParseInt(text, 10, 64)
-		if err != nil {
+		if err != nil || strconv.FormatInt(n, 10) != text {
 			return value, "must be an integer"
 		}
 		return protoreflect.ValueOfInt64(n), ""

@@ -25,8 +25,12 @@ type operation struct {
 	handle http.HandlerFunc
 }
 
-// by is the handler for a method; nil if there is none.
+// by returns the handler for a method; nil if there is none. HEAD is GET, of whose
+// response net/http sends the header alone.
 func (o operations) by(method string) http.HandlerFunc {
+	if method == http.MethodHead {
+		method = http.MethodGet
+	}
 	for i := range o {
 		if o[i].method == method {
 			return o[i].handle
@@ -40,6 +44,9 @@ func (o operations) allowed() string {
 	var methods strings.Builder
 	for i := range o {
 		methods.WriteString(o[i].method + ", ")
+		if o[i].method == http.MethodGet {
+			methods.WriteString(http.MethodHead + ", ")
+		}
 	}
 	return methods.String() + http.MethodOptions
 }

@@ -95,7 +95,7 @@ func TestAnotherMethodIsNotAllowed(t *testing.T) {
 	methods := []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "TRACE", "PROPFIND", "get"}
 	for path, allowed := range pathMethods {
 		for _, method := range methods {
-			if slices.Contains(allowed, method) {
+			if slices.Contains(allowed, method) || (method == "HEAD" && slices.Contains(allowed, "GET")) {
 				continue
 			}
 			t.Run(method+path, func(t *testing.T) {
@@ -113,6 +113,9 @@ func TestAnotherMethodIsNotAllowed(t *testing.T) {
 
 func wantAllow(t *testing.T, r servertest.Response, allowed []string) {
 	t.Helper()
+	if slices.Contains(allowed, "GET") {
+		allowed = append(slices.Clone(allowed), "HEAD")
+	}
 	got := strings.Split(r.Header.Get("Allow"), ", ")
 	want := append(slices.Clone(allowed), "OPTIONS")
 	slices.Sort(got)

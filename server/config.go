@@ -10,6 +10,7 @@ import (
 	"github.com/moderato-live/moderato/server/auth"
 	"github.com/moderato-live/moderato/server/bus"
 	"github.com/moderato-live/moderato/server/events"
+	"github.com/moderato-live/moderato/server/logging"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/webhooks"
 )
@@ -79,6 +80,7 @@ func (c *Config) complete() error {
 	if c.Log == nil {
 		c.Log = slog.Default()
 	}
+	c.Log = slog.New(logging.Bounded(c.Log.Handler()))
 	if c.DB == (store.URL{}) {
 		return errors.New("the configuration names no database")
 	}

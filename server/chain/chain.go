@@ -18,6 +18,7 @@ import (
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/auth"
 	"github.com/moderato-live/moderato/server/fault"
+	"github.com/moderato-live/moderato/server/logging"
 	"github.com/moderato-live/moderato/server/policy"
 	"github.com/moderato-live/moderato/server/requestid"
 )
@@ -64,7 +65,7 @@ func (s *streamOf) Context() context.Context { return s.call }
 func (c *call) run(handle func() (any, error)) (response any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			c.Log.Error("panic", "request_id", c.requestID, "method", c.method, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			c.Log.Error("panic", "request_id", c.requestID, "method", c.method, "panic", fmt.Sprint(p), logging.StackKey, string(debug.Stack()))
 			response, err = nil, fault.New(moderatov1.Reason_REASON_INTERNAL)
 		}
 	}()

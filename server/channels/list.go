@@ -24,18 +24,18 @@ type channelFilter struct {
 }
 
 func parseChannelFilter(f *validate.Fields, req *moderatov1.ListChannelsRequest) channelFilter {
-	filter := channelFilter{categories: sortedSet(req.GetCategoryId()), liveOnly: req.GetType() == "live"}
-	for _, slug := range req.GetSlug() {
-		filter.slugs = append(filter.slugs, strings.ToLower(slug))
-	}
-	filter.slugs = sortedSet(filter.slugs)
+	filter := channelFilter{liveOnly: req.GetType() == "live"}
 	if req.GetType() != "" {
 		f.Choice("type", req.GetType(), "live", "all")
 	}
-	for field, values := range map[string]int{"slug[]": len(req.GetSlug()), "categoryId[]": len(req.GetCategoryId())} {
-		if values > maxFilterValues {
-			f.Add(field, fmt.Sprintf("must be at most %d values", maxFilterValues))
+	if f.AtMost("slug[]", len(req.GetSlug()), maxFilterValues) {
+		for _, slug := range req.GetSlug() {
+			filter.slugs = append(filter.slugs, strings.ToLower(slug))
 		}
+		filter.slugs = sortedSet(filter.slugs)
+	}
+	if f.AtMost("categoryId[]", len(req.GetCategoryId()), maxFilterValues) {
+		filter.categories = sortedSet(req.GetCategoryId())
 	}
 	return filter
 }

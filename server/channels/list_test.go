@@ -3,6 +3,7 @@ package channels_test
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -143,10 +144,14 @@ func TestListChannelsFiltersOrdersAndCounts(t *testing.T) {
 			"categories":       {&moderatov1.ListChannelsRequest{CategoryId: []int64{2, 3, 2, 77}}, func(c *ent.Channel) bool { return c.CategoryID >= 2 }},
 			"live categories":  {&moderatov1.ListChannelsRequest{CategoryId: []int64{1, 2}, Type: "live"}, func(c *ent.Channel) bool { return c.IsLive && (c.CategoryID == 1 || c.CategoryID == 2) }},
 			"unknown category": {&moderatov1.ListChannelsRequest{CategoryId: []int64{77}}, func(*ent.Channel) bool { return false }},
-			"slugs":            {&moderatov1.ListChannelsRequest{Slug: slugs}, named},
-			"slugs, live":      {&moderatov1.ListChannelsRequest{Slug: slugs, Type: "live"}, func(c *ent.Channel) bool { return named(c) && c.IsLive }},
-			"slugs, category":  {&moderatov1.ListChannelsRequest{Slug: slugs, CategoryId: []int64{0, 1}}, func(c *ent.Channel) bool { return named(c) && c.CategoryID < 2 }},
-			"unknown slug":     {&moderatov1.ListChannelsRequest{Slug: []string{"nobody", "no body", ""}}, func(*ent.Channel) bool { return false }},
+			"a category whose count has the id of another's": {
+				&moderatov1.ListChannelsRequest{CategoryId: []int64{math.MinInt64 + 2, math.MinInt64/2 + 2, math.MaxInt64/2 + 3}},
+				func(*ent.Channel) bool { return false },
+			},
+			"slugs":           {&moderatov1.ListChannelsRequest{Slug: slugs}, named},
+			"slugs, live":     {&moderatov1.ListChannelsRequest{Slug: slugs, Type: "live"}, func(c *ent.Channel) bool { return named(c) && c.IsLive }},
+			"slugs, category": {&moderatov1.ListChannelsRequest{Slug: slugs, CategoryId: []int64{0, 1}}, func(c *ent.Channel) bool { return named(c) && c.CategoryID < 2 }},
+			"unknown slug":    {&moderatov1.ListChannelsRequest{Slug: []string{"nobody", "no body", ""}}, func(*ent.Channel) bool { return false }},
 		} {
 			for _, n := range []int32{1, 7, 20} {
 				req := proto.Clone(c.req).(*moderatov1.ListChannelsRequest)

@@ -41,7 +41,7 @@ func TestBadInputIsRefusedOnBothFaces(t *testing.T) {
 			{"channels, limit 21", user, "GET", "", args{"limit": 21}, "INVALID_ARGUMENT", []string{upTo20}},
 			{"channels, limit below 0", user, "GET", "", args{"limit": -1}, "INVALID_ARGUMENT", []string{upTo20}},
 			{"channels, unknown type", user, "GET", "", args{"type": "offline"}, "INVALID_ARGUMENT", []string{"type must be one of live, all"}},
-			{"channels, too many slugs", user, "GET", "", args{"slug": many}, "INVALID_ARGUMENT", []string{"slug[] must be at most 100 values"}},
+			{"channels, too many slugs", user, "GET", "", args{"slug": many}, "INVALID_ARGUMENT", []string{"slug[] must have at most 100 values"}},
 			{"channels, bad cursor", user, "GET", "", args{"cursor": "x"}, "CURSOR_INVALID", nil},
 			{"channels, several wrongs", user, "GET", "", args{"limit": 0, "type": "x"}, "INVALID_ARGUMENT", []string{upTo20, "type must be one of live, all"}},
 			{"clips, limit 21", user, "GET", "/clips", args{"channelId": owner, "limit": 21}, "INVALID_ARGUMENT", []string{upTo20}},

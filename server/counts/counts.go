@@ -8,6 +8,7 @@ package counts
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/server/store"
@@ -19,6 +20,9 @@ type Bucket struct {
 	Category int64
 	IsLive   bool
 }
+
+// MaxCategory is the largest id of a category: its buckets must have ids too.
+const MaxCategory = math.MaxInt64 / 2
 
 // id is the key of the bucket's count.
 func (b Bucket) id() int64 {
@@ -76,10 +80,16 @@ func buckets(column string, categories []int64, liveOnly bool) (where string, ar
 		return "", nil
 	}
 	for _, category := range categories {
+		if category < 0 || category > MaxCategory {
+			continue // no channel is in it, and its id would be another category's
+		}
 		args = append(args, Bucket{category, true}.id())
 		if !liveOnly {
 			args = append(args, Bucket{category, false}.id())
 		}
+	}
+	if len(args) == 0 {
+		return " WHERE 1 = 0", nil
 	}
 	return " WHERE " + column + " IN (" + store.Placeholders(len(args)) + ")", args
 }

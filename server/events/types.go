@@ -59,6 +59,16 @@ var kinds = []struct {
 	{StreamOffline, "stream"},
 }
 
+// IsType reports whether name is the name of an event type.
+func IsType(name string) bool {
+	for _, k := range kinds {
+		if string(k.kind) == name {
+			return true
+		}
+	}
+	return false
+}
+
 // Types are the names of all kinds of event.
 func Types() []string {
 	names := make([]string, len(kinds))

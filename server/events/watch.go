@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"google.golang.org/grpc"
@@ -67,17 +66,18 @@ type filter struct {
 	after     *int64
 }
 
-// ParseTypes reads the names of kinds of event.
+// ParseTypes reads a list of event types, and returns it sorted and without
+// duplicates.
 func ParseTypes(f *validate.Fields, names []string) []string {
-	if len(names) > maxTypes {
-		f.Add("type", fmt.Sprintf("must be at most %d", maxTypes))
+	if !f.AtMost("type", len(names), maxTypes) {
+		return nil
 	}
 	for i, name := range names {
-		if !slices.Contains(Types(), name) {
-			f.Add(fmt.Sprintf("type[%d]", i), "must be one of "+strings.Join(Types(), ", "))
+		if !IsType(name) {
+			f.Add(fmt.Sprintf("type[%d]", i), "must be an event type, such as channel.ban or stream.online")
 		}
 	}
-	return names
+	return slices.Compact(slices.Sorted(slices.Values(names)))
 }
 
 func parseWatch(req *moderatov1.WatchEventsRequest) (*filter, error) {

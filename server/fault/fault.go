@@ -6,6 +6,7 @@ package fault
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -34,6 +35,13 @@ const (
 // ErrStopping is the cause of an error with which a stream ends because the server
 // does: in order, and so no fault.
 var ErrStopping = errors.New("the server stops")
+
+// MaxViolations is the largest number of violations that an error reports. A
+// request can hold more mistakes than that, and its response stays small.
+const MaxViolations = 100
+
+// maxLogText is the length in bytes at which Error cuts its text.
+const maxLogText = 2 << 10
 
 // Violation says what is wrong with one field, named as the client wrote it.
 type Violation struct {
@@ -89,19 +97,33 @@ func MuteActive(reason moderatov1.Reason, until, now instant.Instant) *Error {
 	}
 }
 
-// Error is the reason and the cause, for logs.
+// Error returns the reason and the cause for logs, in at most about 2 KiB.
 func (e *Error) Error() string {
-	text := Code(e.Reason)
+	var b strings.Builder
+	b.WriteString(Code(e.Reason))
 	if e.Message != "" {
-		text += ": " + e.Message
+		b.WriteString(": " + e.Message)
 	}
-	for _, v := range e.Violations {
-		text += "; " + v.Field + " " + v.Description
+	for i, v := range e.Violations {
+		if b.Len() > maxLogText {
+			fmt.Fprintf(&b, "; and %d more", len(e.Violations)-i)
+			break
+		}
+		b.WriteString("; " + v.Field + " " + v.Description)
 	}
 	if e.Cause != nil {
-		text += ": " + e.Cause.Error()
+		b.WriteString(": " + e.Cause.Error())
 	}
-	return text
+	return Truncate(b.String(), maxLogText)
+}
+
+// Truncate returns text, or its first bytes and an ellipsis if it is longer than
+// limit bytes.
+func Truncate(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	return strings.ToValidUTF8(text[:limit], "") + "…"
 }
 
 // Unwrap is the cause.
@@ -118,21 +140,49 @@ func (e *Error) IsOurs() bool {
 	return e.Reason == moderatov1.Reason_REASON_INTERNAL || e.Reason == moderatov1.Reason_REASON_UNAVAILABLE
 }
 
-// Text is the sentence for a person.
+// Text returns the sentence for a person. Of several violations it names the
+// first, and says how many more there are.
 func (e *Error) Text() string {
 	switch {
 	case e.Message != "":
 		return e.Message
-	case len(e.Violations) == 1 && e.Violations[0].Field != "":
-		return e.Violations[0].Field + " " + e.Violations[0].Description + "."
-	case len(e.Violations) == 1 && (strings.HasPrefix(e.Violations[0].Description, "is ") || strings.HasPrefix(e.Violations[0].Description, "must ")):
-		return "The request body " + e.Violations[0].Description + "."
+	case len(e.Violations) > 0 && e.Violations[0].Description != "":
+		return sentence(e.Violations)
 	}
 	text := conditions[e.Reason].message
 	for _, name := range []string{RequiredScope, AcceptedTokens} {
 		text = strings.ReplaceAll(text, "{"+name+"}", strings.ReplaceAll(e.Metadata[name], ",", ", "))
 	}
 	return text
+}
+
+// UnknownPrefix begins the description of a violation that names its field
+// itself, such as "unknown parameter channel_id; did you mean channelId?".
+const UnknownPrefix = "unknown "
+
+func sentence(violations []Violation) string {
+	first := violations[0]
+	text := first.Field + " " + first.Description
+	switch {
+	case strings.HasPrefix(first.Description, UnknownPrefix):
+		text = first.Description
+	case first.Field != "":
+	case strings.HasPrefix(first.Description, "is "), strings.HasPrefix(first.Description, "must "):
+		text = "The request body " + first.Description
+	default:
+		text = strings.ToUpper(first.Description[:1]) + first.Description[1:]
+	}
+	if !strings.HasSuffix(text, "?") {
+		text += "."
+	}
+	switch more := len(violations) - 1; more {
+	case 0:
+		return text
+	case 1:
+		return text + " There is 1 more violation."
+	default:
+		return fmt.Sprintf("%s There are %d more violations.", text, more)
+	}
 }
 
 // Of is the fault for any error of a call: what is not one already is the

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"
@@ -159,8 +160,14 @@ func TestTheTextOfAFault(t *testing.T) {
 	}{
 		{"no violation", fault.Invalid(), table},
 		{"one violation", fault.Invalid(one), "limit must be between 1 and 20."},
-		{"one of no field", fault.Invalid(whole), table},
-		{"two violations", fault.Invalid(one, whole), table},
+		{"one of no field", fault.Invalid(whole), "A JSON object is required."},
+		{"one of the body", fault.Invalid(fault.Violation{Description: "must be a JSON object"}), "The request body must be a JSON object."},
+		{"two violations", fault.Invalid(one, whole), "limit must be between 1 and 20. There is 1 more violation."},
+		{"three violations", fault.Invalid(one, whole, whole), "limit must be between 1 and 20. There are 2 more violations."},
+		{
+			"a misspelt name", fault.Invalid(fault.Violation{Field: "x_y", Description: "unknown parameter x_y; did you mean xY?"}, one),
+			"unknown parameter x_y; did you mean xY? There is 1 more violation.",
+		},
 		{
 			"the tokens", &fault.Error{Reason: moderatov1.Reason_REASON_TOKEN_KIND_NOT_ACCEPTED, Metadata: map[string]string{fault.AcceptedTokens: "user,service"}},
 			"This operation does not accept this kind of token, but these: user, service.",
@@ -169,6 +176,23 @@ func TestTheTextOfAFault(t *testing.T) {
 	} {
 		if got := c.f.Text(); got != c.want {
 			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+func TestTheErrorOfAFaultIsShort(t *testing.T) {
+	t.Parallel()
+	many := make([]fault.Violation, fault.MaxViolations)
+	for i := range many {
+		many[i] = fault.Violation{Field: "type", Description: strings.Repeat("x", 1<<10)}
+	}
+	for name, f := range map[string]*fault.Error{
+		"many violations": fault.Invalid(many...),
+		"a long message":  {Message: strings.Repeat("é", 1<<20)},
+		"a long cause":    {Cause: errors.New(strings.Repeat("x", 1<<20))},
+	} {
+		if got := f.Error(); len(got) > 2100 || !utf8.ValidString(got) {
+			t.Errorf("%s: got %d bytes, want at most 2 KiB of valid UTF-8", name, len(got))
 		}
 	}
 }

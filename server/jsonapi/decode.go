@@ -14,6 +14,9 @@ type Options struct {
 	// REST calls may hold some, because a client may be newer than the server;
 	// in lines of an import they are mistakes.
 	RejectUnknown bool
+	// Refuse, if not nil, returns why an unknown field is refused; empty if it is
+	// not.
+	Refuse func(m protoreflect.MessageDescriptor, name string) (description string)
 }
 
 // Unmarshal reads one JSON object into m, which is reset first. Names are the
@@ -136,7 +139,7 @@ func (d *decoder) fields(m protoreflect.Message, p *plan) error {
 			if unknown == nil {
 				unknown = make(map[string]bool)
 			}
-			return d.unknown(string(key), unknown)
+			return d.unknown(m.Descriptor(), string(key), unknown)
 		}
 		d.enter(step{name: f.name, index: -1})
 		defer d.leave()
@@ -157,8 +160,8 @@ func (d *decoder) fields(m protoreflect.Message, p *plan) error {
 	})
 }
 
-// unknown passes a field that the message does not have.
-func (d *decoder) unknown(key string, seen map[string]bool) error {
+// unknown reads a field that the message does not have.
+func (d *decoder) unknown(m protoreflect.MessageDescriptor, key string, seen map[string]bool) error {
 	d.enter(step{name: key, index: -1})
 	defer d.leave()
 	again := seen[key]
@@ -166,11 +169,15 @@ func (d *decoder) unknown(key string, seen map[string]bool) error {
 	switch {
 	case again:
 		return d.refuse(descDuplicate)
-	case d.opts.RejectUnknown:
-		return d.refuse(descUnknown)
-	default:
-		return d.skip()
+	case d.opts.Refuse != nil:
+		if description := d.opts.Refuse(m, key); description != "" {
+			return d.refuse(description)
+		}
 	}
+	if d.opts.RejectUnknown {
+		return d.refuse(descUnknown)
+	}
+	return d.skip()
 }
 
 // descOneof says that two members of a oneof were given.

@@ -80,14 +80,23 @@ type step struct {
 	index int // -1 for a name
 }
 
-// maxName is how many characters of a key show in a path. Names of fields are
-// shorter; unknown keys need not be.
-const maxName = 64
+const (
+	// maxName is how many characters of a key a path shows. Names of fields are
+	// shorter; unknown keys need not be.
+	maxName = 64
+	// maxPath is the length in bytes after which a path ends in an ellipsis: a
+	// violation costs little, however deep its field lies.
+	maxPath = 256
+)
 
 // pathText writes a path as in "user.scopes[2]".
 func pathText(path []step) string {
 	var b []byte
 	for i, s := range path {
+		if len(b) > maxPath {
+			b = append(b, "…"...)
+			break
+		}
 		if s.index >= 0 {
 			b = append(b, '[')
 			b = strconv.AppendInt(b, int64(s.index), 10)

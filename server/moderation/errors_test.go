@@ -272,7 +272,7 @@ func TestOperationsNameEveryWrongArgument(t *testing.T) {
 			add("nothing at all", bothFacesArgs{}, [2]string{"channelId", "is required"}, [2]string{"banUserId", "is required, or banUsername instead"})
 			for what, text := range map[string]string{
 				"a space": "loot goblin", "a slash": "loot/goblin", "a letter with an accent": "inês", "41 characters": strings.Repeat("a", 41),
-				"a zero byte": "loot\x00goblin", "a line feed": "LootGoblin77\n", "a percent sign": "%", "an at sign": "@LootGoblin77",
+				"a zero byte": "loot\x00goblin", "a line feed": "Loot\nGoblin77", "a percent sign": "%", "two at signs": "@@LootGoblin77",
 				"letters of another script": "Іnеs",
 			} {
 				add("a name with "+what, bothFacesArgs{"channelId": ownerID, "banUsername": text}, name)

@@ -3,6 +3,7 @@ package moderation_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"net/http"
 	"net/url"
@@ -68,10 +69,9 @@ type bothFacesCondition struct {
 }
 
 const (
-	bothFacesRealm     = `Bearer realm="moderato"`
-	bothFacesNotUUID   = "must be a UUID in its 36-character form"
-	bothFacesNotName   = "must be 1 to 40 of A-Z a-z 0-9 _ . -"
-	bothFacesTwoWrongs = "The request is not valid; violations names each field that is wrong."
+	bothFacesRealm   = `Bearer realm="moderato"`
+	bothFacesNotUUID = "must be a UUID in its 36-character form"
+	bothFacesNotName = "must be 1 to 40 of A-Z a-z 0-9 _ . -"
 )
 
 var bothFacesConditions = map[string]bothFacesCondition{
@@ -95,7 +95,7 @@ var bothFacesConditions = map[string]bothFacesCondition{
 	"NOT_CHANNEL_MODERATOR": {403, codes.PermissionDenied,
 		"Only the owner of the channel or one of its moderators may do this.", ""},
 	"NOT_SELF":          {403, codes.PermissionDenied, "A user token may read only its own user's data here.", ""},
-	"INVALID_ARGUMENT":  {400, codes.InvalidArgument, bothFacesTwoWrongs, ""},
+	"INVALID_ARGUMENT":  {400, codes.InvalidArgument, "(by violation)", ""},
 	"CHANNEL_NOT_FOUND": {400, codes.InvalidArgument, "There is no channel with this id.", ""},
 	"USER_NOT_FOUND":    {400, codes.InvalidArgument, "There is no such user.", ""},
 	"TARGET_IS_CHANNEL": {400, codes.InvalidArgument, "This cannot be done to the owner of the channel.", ""},
@@ -113,10 +113,18 @@ type bothFacesWant struct {
 	retryAfter time.Duration
 }
 
-// message is the sentence for a person: one violation is told in full.
+// message is the sentence for a person, which tells the first violation.
 func (w bothFacesWant) message() string {
-	if len(w.violations) == 1 {
-		return w.violations[0][0] + " " + w.violations[0][1] + "."
+	if len(w.violations) > 0 {
+		text := w.violations[0][0] + " " + w.violations[0][1] + "."
+		switch more := len(w.violations) - 1; more {
+		case 0:
+			return text
+		case 1:
+			return text + " There is 1 more violation."
+		default:
+			return text + fmt.Sprintf(" There are %d more violations.", more)
+		}
 	}
 	text := bothFacesConditions[w.reason].message
 	for name, value := range w.metadata {

@@ -51,7 +51,7 @@ func parseLog(req *moderatov1.ListLogRequest) (*logQuery, error) {
 		channelID:   f.UUID("channelId", req.GetChannelId()),
 		userID:      f.OptionalUUID("userId", req.GetUserId()),
 		moderatorID: f.OptionalUUID("moderatorId", req.GetModeratorId()),
-		types:       slices.Compact(slices.Sorted(slices.Values(events.ParseTypes(&f, req.GetType())))),
+		types:       events.ParseTypes(&f, req.GetType()),
 		limit:       f.Limit("limit", req.Limit, defaultLogLimit, maxLogLimit),
 		before:      math.MaxInt64,
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // parseTarget reads whom a ban names, by banUserId or banUsername, of which exactly
-// one is given.
+// one is given. A username may be written as in chat, with an @ before it.
 func parseTarget(f *validate.Fields, banUserID, banUsername string) users.Key {
 	switch {
 	case banUserID == "" && banUsername == "":
@@ -22,7 +22,7 @@ func parseTarget(f *validate.Fields, banUserID, banUsername string) users.Key {
 	case banUserID != "":
 		return users.Key{ID: f.UUID("banUserId", banUserID)}
 	default:
-		return users.Key{Slug: strings.ToLower(f.Username("banUsername", banUsername))}
+		return users.Key{Slug: strings.ToLower(f.Mention("banUsername", banUsername))}
 	}
 	return users.Key{}
 }

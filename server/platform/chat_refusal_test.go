@@ -2,6 +2,7 @@ package platform_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -63,9 +64,11 @@ const chatNotUUID = "must be a UUID in its 36-character form"
 
 func chatInvalid(violations ...[2]string) chatRefusal {
 	r := chatRefusal{code: codes.InvalidArgument, reason: "INVALID_ARGUMENT", violations: violations}
-	r.message = "The request is not valid; violations names each field that is wrong."
-	if len(violations) == 1 {
-		r.message = violations[0][0] + " " + violations[0][1] + "."
+	r.message = violations[0][0] + " " + violations[0][1] + "."
+	if more := len(violations) - 1; more == 1 {
+		r.message += " There is 1 more violation."
+	} else if more > 1 {
+		r.message += fmt.Sprintf(" There are %d more violations.", more)
 	}
 	return r
 }

@@ -3,6 +3,7 @@ package platform
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/moderato-live/moderato/ent"
@@ -22,8 +23,8 @@ const maxCategoryDepth = 32
 
 func (p putter) category(ctx context.Context, r *platformv1.CategoryRecord) (*ent.Category, error) {
 	var f validate.Fields
-	if r.GetId() < 1 {
-		f.Add("id", "must be 1 or more")
+	if r.GetId() < 1 || r.GetId() > counts.MaxCategory {
+		f.Add("id", fmt.Sprintf("must be 1 to %d", int64(counts.MaxCategory)))
 	}
 	name := f.Text("name", r.GetName(), 1, validate.MaxName)
 	slug := f.Slug("slug", r.GetSlug())

@@ -119,9 +119,9 @@ func TestDirectoryNamesEveryWrongArgument(t *testing.T) {
 			{"a channel of a user who has none", &platformv1.GetChannelRequest{ChannelId: viewer}, "CHANNEL_NOT_FOUND", nil},
 			{"no channel to delete", &platformv1.DeleteChannelRequest{}, "INVALID_ARGUMENT", []string{"channelId is required"}},
 
-			{"no category", category(nil), "INVALID_ARGUMENT", []string{"category.id must be 1 or more", "category.name is required", "category.slug is required"}},
+			{"no category", category(nil), "INVALID_ARGUMENT", []string{"category.id must be 1 to 4611686018427387903", "category.name is required", "category.slug is required"}},
 			{"everything wrong in a category", category(&platformv1.CategoryRecord{Id: -1, Name: strings.Repeat("x", 141), Slug: "A b", ImageUrl: "x"}), "INVALID_ARGUMENT", []string{
-				"category.id must be 1 or more", "category.name must be 1 to 140 characters", "category.slug must be 1 to 140 of a-z 0-9 _ . -",
+				"category.id must be 1 to 4611686018427387903", "category.name must be 1 to 140 characters", "category.slug must be 1 to 140 of a-z 0-9 _ . -",
 				"category.imageUrl must be an http or https address of at most 2048 characters",
 			}},
 			{"category 0", &platformv1.GetCategoryRequest{}, "INVALID_ARGUMENT", []string{"categoryId must be 1 or more"}},

@@ -58,7 +58,7 @@ func TestTheFirstBadLineIsTheOneThatIsNamed(t *testing.T) {
 		{followLine(servertest.Owner, servertest.Owner), "This cannot be done to the owner of the channel."},
 		{followLine(servertest.Viewer, servertest.Owner), "There is no channel with this id."},
 		{followLine(servertest.Owner, servertest.Nobody), "There is no such user."},
-		{`{"category": {}}` + "\n", "id must be 1 or more"},
+		{`{"category": {}}` + "\n", "id must be 1 to 4611686018427387903"},
 	}
 	good := followLine(servertest.Owner, servertest.Viewer)
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {

@@ -60,7 +60,7 @@ func TestBadLineStopsTheImportWithItsNumberAndReason(t *testing.T) {
 		"vote of a week below 0":                  {`{"vote": {"id": "` + viewer + `", "channelId": "` + owner + `", "username": "x", "amount": 1, "epoch": -1}}`, "epoch must be 0 or more"},
 		"activity of an unknown kind":             {`{"activity": {"channelId": "` + owner + `", "key": "k", "type": "raid", "info": {"userId": "` + viewer + `"}}}`, "type must be one of follower"},
 		"activity about nobody":                   {`{"activity": {"channelId": "` + owner + `", "key": "k", "type": "vote", "info": {}}}`, "info.userId is required"},
-		"category 0":                              {`{"category": {"id": 0, "name": "x", "slug": "x"}}`, "id must be 1 or more"},
+		"category 0":                              {`{"category": {"id": 0, "name": "x", "slug": "x"}}`, "id must be 1 to 4611686018427387903"},
 		"category under no other":                 {`{"category": {"id": 5, "parentId": 99, "name": "x", "slug": "x"}}`, "There is no category with this id."},
 	}
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {

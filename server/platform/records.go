@@ -163,8 +163,14 @@ func (p putter) grant(ctx context.Context, r *platformv1.GrantRecord) (*ent.Gran
 	return p.Grant.Create().SetID(uid.New()).SetClientID(g.ClientID).SetUserID(g.UserID).SetScopes(g.Scopes).Save(ctx)
 }
 
+// maxScopes bounds a list of scopes, of which there are few.
+const maxScopes = 20
+
 // scopes reads a list of scopes; one that is given twice counts once.
 func scopes(f *validate.Fields, names []string) []string {
+	if !f.AtMost("scopes", len(names), maxScopes) {
+		return nil
+	}
 	for i, scope := range names {
 		if !slices.Contains(auth.Scopes(), scope) {
 			f.Add(fmt.Sprintf("scopes[%d]", i), "must be one of "+strings.Join(auth.Scopes(), ", "))

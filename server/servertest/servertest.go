@@ -221,10 +221,13 @@ func (s *Server) Request(t testing.TB, c Credentials, method, path, body string)
 	return r
 }
 
+// client shows responses as they were sent: it does not ask for compression.
+var client = &http.Client{Transport: &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 16}}
+
 // Do sends a request.
 func (s *Server) Do(t testing.TB, r *http.Request) Response {
 	t.Helper()
-	response, err := http.DefaultClient.Do(r)
+	response, err := client.Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}

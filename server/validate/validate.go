@@ -28,6 +28,11 @@ const (
 	MaxClientID = 64
 	MaxLanguage = 35
 
+	// maxFieldName is the length in bytes at which the name of a field is cut in a
+	// violation. Names that the contract defines are shorter; those of a caller's
+	// own objects need not be.
+	maxFieldName = 128
+
 	// maxLanguageText is for tags that are longer than their canonical form.
 	maxLanguageText = 255
 )
@@ -54,9 +59,25 @@ type Fields struct {
 // In prefixes the names of the fields that follow, for a message in a message.
 func (f *Fields) In(prefix string) { f.prefix = prefix + "." }
 
-// Add reports a field by hand.
+// Add reports a violation. Violations beyond fault.MaxViolations are dropped, and
+// long field names are cut, so that the cost of an error does not depend on how
+// many mistakes a request holds.
 func (f *Fields) Add(field, description string) {
-	f.violations = append(f.violations, fault.Violation{Field: f.prefix + field, Description: description})
+	if len(f.violations) < fault.MaxViolations {
+		f.violations = append(f.violations, fault.Violation{
+			Field: fault.Truncate(f.prefix+field, maxFieldName), Description: description,
+		})
+	}
+}
+
+// AtMost reports a list with more than limit values. A caller checks the length
+// of a list before the values, and leaves the values of a list that is too long
+// alone.
+func (f *Fields) AtMost(field string, length, limit int) bool {
+	if length > limit {
+		f.Add(field, fmt.Sprintf("must have at most %d values", limit))
+	}
+	return length <= limit
 }
 
 // Err is INVALID_ARGUMENT with every violation, or nil.
@@ -91,6 +112,12 @@ func (f *Fields) OptionalUUID(field, value string) uid.ID {
 // Username reads a required username.
 func (f *Fields) Username(field, value string) string {
 	return f.word(field, value, MaxUsername, nameAlphabet, "A-Z a-z 0-9 _ . -")
+}
+
+// Mention reads a required username as people write it: white space around it and
+// one @ before it do not count.
+func (f *Fields) Mention(field, value string) string {
+	return f.Username(field, strings.TrimPrefix(strings.TrimSpace(value), "@"))
 }
 
 // ClientID reads the required id of a client.

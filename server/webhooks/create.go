@@ -3,7 +3,6 @@ package webhooks
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 
 	"github.com/moderato-live/moderato/ent"
@@ -22,7 +21,7 @@ func (s *Service) CreateWebhook(ctx context.Context, req *moderatov1.CreateWebho
 	var f validate.Fields
 	channel := channelOf(ctx, &f, req.GetChannelId())
 	address := s.receiver(&f, req.GetUrl())
-	types := slices.Compact(slices.Sorted(slices.Values(events.ParseTypes(&f, req.GetType()))))
+	types := events.ParseTypes(&f, req.GetType())
 	if err := f.Err(); err != nil {
 		return nil, err
 	}

@@ -1,0 +1,64 @@
+// Package logging bounds what a server writes to its log.
+package logging
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/moderato-live/moderato/server/fault"
+)
+
+const (
+	// maxValue is the length in bytes at which a value is cut.
+	maxValue = 2 << 10
+	// maxStack is the same for the stack of a panic, which is of our own making.
+	maxStack = 16 << 10
+
+	// StackKey is the key of the attribute that holds the stack of a panic.
+	StackKey = "stack"
+)
+
+// Bounded returns a handler that cuts long values before it passes them on: the
+// causes of errors can repeat what a caller sent, and a caller must not fill the
+// disk with log lines.
+func Bounded(next slog.Handler) slog.Handler { return bounded{next} }
+
+type bounded struct{ slog.Handler }
+
+// Handle cuts the values of a record.
+func (h bounded) Handle(ctx context.Context, r slog.Record) error {
+	cut := slog.NewRecord(r.Time, r.Level, r.Message, r.PC)
+	r.Attrs(func(a slog.Attr) bool {
+		cut.AddAttrs(bound(a))
+		return true
+	})
+	return h.Handler.Handle(ctx, cut)
+}
+
+// WithAttrs cuts the values of attributes that are part of every record.
+func (h bounded) WithAttrs(attrs []slog.Attr) slog.Handler {
+	cut := make([]slog.Attr, len(attrs))
+	for i, a := range attrs {
+		cut[i] = bound(a)
+	}
+	return bounded{h.Handler.WithAttrs(cut)}
+}
+
+// WithGroup opens a group.
+func (h bounded) WithGroup(name string) slog.Handler { return bounded{h.Handler.WithGroup(name)} }
+
+func bound(a slog.Attr) slog.Attr {
+	limit := maxValue
+	if a.Key == StackKey {
+		limit = maxStack
+	}
+	switch value := a.Value.Resolve(); value.Kind() {
+	case slog.KindString:
+		a.Value = slog.StringValue(fault.Truncate(value.String(), limit))
+	case slog.KindAny:
+		if err, ok := value.Any().(error); ok {
+			a.Value = slog.StringValue(fault.Truncate(err.Error(), limit))
+		}
+	}
+	return a
+}
