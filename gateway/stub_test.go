@@ -15,6 +15,7 @@ import (
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/auth"
 	"github.com/moderato-live/moderato/server/chain"
+	"github.com/moderato-live/moderato/server/fair"
 	"github.com/moderato-live/moderato/server/fault"
 	"github.com/moderato-live/moderato/server/requestid"
 	"github.com/moderato-live/moderato/server/servertest"
@@ -94,6 +95,7 @@ func facadeLogging(t testing.TB, conn gateway.Connection, log *slog.Logger) http
 // chainOf is the chain that a server has, over the same store.
 func chainOf(s *servertest.Server, log *slog.Logger) *chain.Chain {
 	return &chain.Chain{
+		Reads:         fair.NewGate(16),
 		Authenticator: auth.NewAuthenticator(s.Store), Limiter: chain.NewLimiter(0, nil),
 		Metrics: chain.NewMetrics(prometheus.NewRegistry()), Log: log,
 		Draining: func() bool { return false },

@@ -27,6 +27,9 @@ type Config struct {
 	// RateLimit is how many requests a minute each client and user may make; 0
 	// turns the limit off.
 	RateLimit int
+	// MaxWait is the longest that a request may wait for a channel or a connection; 0
+	// is DefaultMaxWait.
+	MaxWait time.Duration
 	// MaxResults is the longest list that is answered without paging; 0 is 50,000.
 	MaxResults int
 	// Lifetimes are how long tokens live whose issuer does not say; all zero is
@@ -62,11 +65,15 @@ const (
 	DefaultAdminAddr  = "127.0.0.1:9091"
 	DefaultRateLimit  = 1200
 	DefaultMaxResults = 50_000
+	DefaultMaxWait    = 2 * time.Second
 )
 
 func (c *Config) complete() error {
 	if c.MaxResults == 0 {
 		c.MaxResults = DefaultMaxResults
+	}
+	if c.MaxWait == 0 {
+		c.MaxWait = DefaultMaxWait
 	}
 	if c.Lifetimes == (auth.Lifetimes{}) {
 		c.Lifetimes = auth.DefaultLifetimes()

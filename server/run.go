@@ -27,6 +27,7 @@ import (
 	"github.com/moderato-live/moderato/server/counts"
 	"github.com/moderato-live/moderato/server/erasure"
 	"github.com/moderato-live/moderato/server/events"
+	"github.com/moderato-live/moderato/server/fair"
 	"github.com/moderato-live/moderato/server/messages"
 	"github.com/moderato-live/moderato/server/moderation"
 	"github.com/moderato-live/moderato/server/platform"
@@ -39,6 +40,9 @@ const (
 	// drainTimeout is how long calls that are under way may take to end.
 	drainTimeout   = 20 * time.Second
 	healthInterval = 2 * time.Second
+	// readsAtOnce is how many calls that only read are under way at once: enough to
+	// keep the database busy, and few enough for the others to wait fairly.
+	readsAtOnce = 256
 )
 
 // Server is a server that was prepared and listens; Serve lets it answer.
@@ -111,6 +115,8 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 		Metrics:       chain.NewMetrics(registry),
 		Log:           s.config.Log,
 		Draining:      s.draining.Load,
+		Reads:         fair.NewGate(readsAtOnce),
+		MaxWait:       s.config.MaxWait,
 	}
 	hub := events.NewHub(s.Store, s.config.Log)
 	rights := &events.Rights{Store: s.Store, Log: s.config.Log}

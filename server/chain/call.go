@@ -8,6 +8,7 @@ import (
 	"google.golang.org/grpc/metadata"
 
 	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/fair"
 	"github.com/moderato-live/moderato/server/policy"
 	"github.com/moderato-live/moderato/server/requestid"
 )
@@ -25,6 +26,7 @@ type call struct {
 	requestID    string
 	caller       *auth.Caller
 	rule         policy.Rule
+	request      fair.Request
 }
 
 // Value answers what the packages look for that read a call's context.
@@ -36,6 +38,8 @@ func (c *call) Value(key any) any {
 		return c.caller
 	case policy.ContextKey:
 		return &c.rule
+	case fair.ContextKey:
+		return &c.request
 	}
 	return c.Context.Value(key)
 }

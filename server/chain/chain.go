@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"sync/atomic"
 	"time"
 
 	"google.golang.org/grpc"
@@ -17,6 +18,7 @@ import (
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/fair"
 	"github.com/moderato-live/moderato/server/fault"
 	"github.com/moderato-live/moderato/server/logging"
 	"github.com/moderato-live/moderato/server/policy"
@@ -34,6 +36,12 @@ type Chain struct {
 	Log           *slog.Logger
 	// Draining tells whether the server refuses new calls.
 	Draining func() bool
+	// Reads is what calls that only read share.
+	Reads *fair.Gate
+	// MaxWait is the longest that a call may wait for the store to have time for it.
+	MaxWait time.Duration
+
+	overloadLogged atomic.Int64 // when, in nanoseconds
 }
 
 // Unary is the chain as a gRPC interceptor.
@@ -41,7 +49,7 @@ func (c *Chain) Unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, 
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	call := c.begin(ctx, info.FullMethod)
-	response, err := call.run(func() (any, error) { return handler(call, req) })
+	response, err := call.run(func() (any, error) { return call.inTurn(handler, req) })
 	return response, call.end(err)
 }
 
@@ -76,6 +84,19 @@ func (c *call) run(handle func() (any, error)) (response any, err error) {
 	return handle()
 }
 
+// inTurn carries a call out. Calls that only read share the store fairly; changes do
+// so where they begin a transaction.
+func (c *call) inTurn(handler grpc.UnaryHandler, req any) (any, error) {
+	if c.caller != nil && isRead(c.method) {
+		slot, err := c.Reads.Acquire(c)
+		if err != nil {
+			return nil, err
+		}
+		defer slot.Release()
+	}
+	return handler(c, req)
+}
+
 // admit finds out who calls and whether they may call this method at all. What
 // they must be to the things they name is decided by the method, which knows
 // them.
@@ -91,6 +112,7 @@ func (c *call) admit() error {
 	if c.caller, err = c.Authenticator.Authenticate(c, c.sent); err != nil {
 		return err
 	}
+	c.request = fair.Request{Owner: fair.Owner{Client: c.caller.ClientID, User: c.caller.UserID}, MaxWait: c.MaxWait}
 	if err := c.Limiter.Allow(c, c.caller); err != nil {
 		return err
 	}
@@ -126,6 +148,8 @@ const (
 type outcome struct {
 	code           string
 	isOurs, isGone bool
+	// isOverload: it was rejected because there is too much to do.
+	isOverload bool
 }
 
 // outcomeOf is what a call that failed is counted as: with the error's code,
@@ -138,5 +162,5 @@ func (c *call) outcomeOf(err error, f *fault.Error) outcome {
 	case !isTheirs && (errors.Is(err, context.Canceled) || errors.Is(c.Err(), context.Canceled)):
 		return outcome{code: canceled, isGone: true}
 	}
-	return outcome{code: fault.Code(f.Reason), isOurs: f.IsOurs()}
+	return outcome{code: fault.Code(f.Reason), isOurs: f.IsOurs(), isOverload: f.Reason == moderatov1.Reason_REASON_OVERLOADED}
 }

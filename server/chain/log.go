@@ -21,6 +21,9 @@ func (c *call) log(err error, o outcome, elapsed time.Duration) {
 		level = slog.LevelError
 	case (err == nil || o.isGone) && isRead(c.method):
 		level = slog.LevelDebug
+	case o.isOverload:
+		level = slog.LevelDebug // there are many, and they are counted
+		c.logOverload()
 	}
 	if !c.Log.Enabled(c, level) {
 		return
@@ -42,6 +45,16 @@ func (c *call) log(err error, o outcome, elapsed time.Duration) {
 		attrs = append(attrs, slog.String("error", err.Error()))
 	}
 	c.Log.LogAttrs(c, level, "call", attrs...)
+}
+
+// overloadInterval is how often the log tells that there is too much to do.
+const overloadInterval = 10 * time.Second
+
+func (c *call) logOverload() {
+	now, last := c.start.UnixNano(), c.overloadLogged.Load()
+	if now-last >= int64(overloadInterval) && c.overloadLogged.CompareAndSwap(last, now) {
+		c.Log.WarnContext(c, "overloaded: requests that would wait too long are rejected", "max_wait", c.MaxWait.String())
+	}
 }
 
 // reads are what isRead found out, by method.

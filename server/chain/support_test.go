@@ -20,6 +20,7 @@ import (
 	"github.com/moderato-live/moderato/server"
 	"github.com/moderato-live/moderato/server/auth"
 	"github.com/moderato-live/moderato/server/chain"
+	"github.com/moderato-live/moderato/server/fair"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store/storetest"
 	"github.com/moderato-live/moderato/server/uid"
@@ -115,6 +116,7 @@ func eventually(t *testing.T, what string, happened func() bool) {
 func links(s *servertest.Server) (*chain.Chain, *lines) {
 	kept := &lines{}
 	return &chain.Chain{
+		Reads:         fair.NewGate(16),
 		Authenticator: auth.NewAuthenticator(s.Store),
 		Limiter:       chain.NewLimiter(0, time.Now),
 		Metrics:       chain.NewMetrics(prometheus.NewRegistry()),

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/servertest/process"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/store/storetest"
 )
@@ -40,71 +41,71 @@ func TestWrongSettingNamesFlagValueAndWhatIsAllowed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := moderato(t, c.env, "", c.args...)
-			if got.code == 0 || got.out != "" && name != "no command" {
-				t.Errorf("exit code %d, standard output %q", got.code, got.out)
+			got := process.Run(t, c.env, "", c.args...)
+			if got.Code == 0 || got.Out != "" && name != "no command" {
+				t.Errorf("exit code %d, standard output %q", got.Code, got.Out)
 			}
 			for _, want := range c.want {
-				if !strings.Contains(got.err, want) {
-					t.Errorf("the error does not name %s:\n%s", want, got.err)
+				if !strings.Contains(got.Err, want) {
+					t.Errorf("the error does not name %s:\n%s", want, got.Err)
 				}
 			}
-			if strings.Contains(got.err, "secret") {
-				t.Errorf("the error tells the password:\n%s", got.err)
+			if strings.Contains(got.Err, "secret") {
+				t.Errorf("the error tells the password:\n%s", got.Err)
 			}
 		})
 	}
 }
 
 func TestVersion(t *testing.T) {
-	got := moderato(t, nil, "", "version")
-	if !strings.HasPrefix(got.out, "moderato ") || got.code != 0 {
+	got := process.Run(t, nil, "", "version")
+	if !strings.HasPrefix(got.Out, "moderato ") || got.Code != 0 {
 		t.Errorf("got %+v", got)
 	}
 }
 
 func TestHelpListsCommandsFlagsAndVariables(t *testing.T) {
-	got := moderato(t, nil, "", "--help")
+	got := process.Run(t, nil, "", "--help")
 	for _, want := range []string{"serve", "migrate", "import", "client create", "token issue", "token revoke", "version"} {
-		if !strings.Contains(got.out, want) {
-			t.Errorf("--help does not tell of %q:\n%s", want, got.out)
+		if !strings.Contains(got.Out, want) {
+			t.Errorf("--help does not tell of %q:\n%s", want, got.Out)
 		}
 	}
-	got = moderato(t, nil, "", "serve", "--help")
+	got = process.Run(t, nil, "", "serve", "--help")
 	for _, want := range []string{"--db", "MODERATO_DB", "sqlite:moderato.db", "--rate-limit", "MODERATO_RATE_LIMIT", "1200", "127.0.0.1:9091"} {
-		if !strings.Contains(got.out, want) {
-			t.Errorf("serve --help does not tell of %q:\n%s", want, got.out)
+		if !strings.Contains(got.Out, want) {
+			t.Errorf("serve --help does not tell of %q:\n%s", want, got.Out)
 		}
 	}
 }
 
 func TestServeRefusesADatabaseThatIsBehind(t *testing.T) {
 	storetest.EachServer(t, func(t *testing.T, url store.URL) {
-		got := moderato(t, nil, "", "serve", dbFlag(url), "--http-addr=127.0.0.1:0", "--grpc-addr=127.0.0.1:0", "--admin-addr=127.0.0.1:0")
-		if got.code != 1 || !strings.Contains(got.err, "moderato migrate") {
+		got := process.Run(t, nil, "", "serve", process.DBFlag(url), "--http-addr=127.0.0.1:0", "--grpc-addr=127.0.0.1:0", "--admin-addr=127.0.0.1:0")
+		if got.Code != 1 || !strings.Contains(got.Err, "moderato migrate") {
 			t.Errorf("got %+v, want the command to run", got)
 		}
-		if got := moderato(t, nil, "", "migrate", dbFlag(url)); got.code != 0 {
+		if got := process.Run(t, nil, "", "migrate", process.DBFlag(url)); got.Code != 0 {
 			t.Fatalf("migrate: %+v", got)
 		}
-		p := serve(t, url)
-		if code := p.terminate(); code != 0 {
+		p := process.Serve(t, url)
+		if code := p.Terminate(); code != 0 {
 			t.Errorf("exit code %d", code)
 		}
 	})
 }
 
 func TestServeTakesWhatBrowsersSendAsOrigin(t *testing.T) {
-	p := serve(t, storetest.SQLite(t), "--cors-origins=*,https://dash.example.com:8443,https://*.example.com,chrome-extension://abcdef")
-	if code := p.terminate(); code != 0 {
+	p := process.Serve(t, storetest.SQLite(t), "--cors-origins=*,https://dash.example.com:8443,https://*.example.com,chrome-extension://abcdef")
+	if code := p.Terminate(); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
 }
 
 func TestServeTellsThatItsAddressIsTaken(t *testing.T) {
-	p := serve(t, storetest.SQLite(t))
-	got := moderato(t, nil, "", "serve", "--http-addr="+p.rest, "--grpc-addr=127.0.0.1:0", "--admin-addr=127.0.0.1:0")
-	if got.code != 1 || !strings.Contains(got.err, p.rest) || !strings.Contains(got.err, "--http-addr") {
+	p := process.Serve(t, storetest.SQLite(t))
+	got := process.Run(t, nil, "", "serve", "--http-addr="+p.REST, "--grpc-addr=127.0.0.1:0", "--admin-addr=127.0.0.1:0")
+	if got.Code != 1 || !strings.Contains(got.Err, p.REST) || !strings.Contains(got.Err, "--http-addr") {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -112,29 +113,29 @@ func TestServeTellsThatItsAddressIsTaken(t *testing.T) {
 func TestClientsAndTokens(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		prepare(t, url)
-		if got := moderato(t, nil, "", "client", "create", dbFlag(url), "--id=bot", "--name=A bot"); got.code != 0 || got.out != "" {
+		if got := process.Run(t, nil, "", "client", "create", process.DBFlag(url), "--id=bot", "--name=A bot"); got.Code != 0 || got.Out != "" {
 			t.Fatalf("client create: %+v", got)
 		}
 		token := func(args ...string) string {
 			t.Helper()
-			got := moderato(t, nil, "", append([]string{"token", "issue", dbFlag(url)}, args...)...)
-			if got.code != 0 || !regexp.MustCompile(`^md[uas]_[0-9A-Za-z]{36}\n$`).MatchString(got.out) {
+			got := process.Run(t, nil, "", append([]string{"token", "issue", process.DBFlag(url)}, args...)...)
+			if got.Code != 0 || !regexp.MustCompile(`^md[uas]_[0-9A-Za-z]{36}\n$`).MatchString(got.Out) {
 				t.Fatalf("token issue %v: %+v", args, got)
 			}
-			return strings.TrimSpace(got.out)
+			return strings.TrimSpace(got.Out)
 		}
 		user := token("--client=bot", "--user="+servertest.Owner.String(), "--scope=users.read", "--scope=channel.moderate")
 		app := token("--client=bot", "--app", "--ttl=1h")
 		token("--client="+servertest.ChatServer, "--service")
 
-		p := serve(t, url)
+		p := process.Serve(t, url)
 		if got := status(t, p, user); got != 200 {
 			t.Errorf("the user token is answered with %d", got)
 		}
 		if got := status(t, p, app); got != 200 {
 			t.Errorf("the app token is answered with %d", got)
 		}
-		if got := moderato(t, nil, "", "token", "revoke", dbFlag(url), user); got.code != 0 {
+		if got := process.Run(t, nil, "", "token", "revoke", process.DBFlag(url), user); got.Code != 0 {
 			t.Errorf("token revoke: %+v", got)
 		}
 		if got := statusAfterRevocation(t, p, user); got != 401 {
@@ -155,8 +156,8 @@ func TestTokenIssueSaysWhatIsMissing(t *testing.T) {
 		"service client": {[]string{"--client=" + servertest.Dashboard, "--service"}, "no service client"},
 		"scope":          {[]string{"--client=" + servertest.Dashboard, "--app", "--scope=all"}, "users.read, channel.moderate"},
 	} {
-		got := moderato(t, nil, "", append([]string{"token", "issue", dbFlag(url)}, c.args...)...)
-		if got.code != 1 || got.out != "" || !strings.Contains(got.err, c.want) {
+		got := process.Run(t, nil, "", append([]string{"token", "issue", process.DBFlag(url)}, c.args...)...)
+		if got.Code != 1 || got.Out != "" || !strings.Contains(got.Err, c.want) {
 			t.Errorf("%s: %+v, want %q", name, got, c.want)
 		}
 	}
@@ -172,14 +173,14 @@ func TestImportTellsTheBadLineInWords(t *testing.T) {
 		`{"user": {"nickname": "x"}}`:                                               "user.nickname is not a known field;",
 	} {
 		file := writeFile(t, user+"\n"+line+"\n")
-		got := moderato(t, nil, "", "import", dbFlag(url), file)
+		got := process.Run(t, nil, "", "import", process.DBFlag(url), file)
 		want = file + ": line 2: " + want
-		if got.code != 1 || !strings.Contains(got.err, want) || !strings.Contains(got.err, "; correct the line") || strings.Contains(got.err, "stored") {
+		if got.Code != 1 || !strings.Contains(got.Err, want) || !strings.Contains(got.Err, "; correct the line") || strings.Contains(got.Err, "stored") {
 			t.Errorf("got %+v, want %s", got, want)
 		}
 	}
-	got := moderato(t, nil, "", "client", "create", dbFlag(url), "--id=a b", "--name=x")
-	if got.code != 1 || !strings.Contains(got.err, "create client: id must be 1 to 64 of") {
+	got := process.Run(t, nil, "", "client", "create", process.DBFlag(url), "--id=a b", "--name=x")
+	if got.Code != 1 || !strings.Contains(got.Err, "create client: id must be 1 to 64 of") {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -194,13 +195,13 @@ func TestImport(t *testing.T) {
 {"role": {"channelId": "0b6feeee-0000-4000-8000-000000000001", "userId": "` + servertest.Viewer.String() + `", "role": "vip"}}
 `
 		for range 2 { // it can be repeated
-			got := moderato(t, nil, lines, "import", dbFlag(url), "-")
-			if got.code != 0 || !strings.Contains(got.err, "imported 4 records") {
+			got := process.Run(t, nil, lines, "import", process.DBFlag(url), "-")
+			if got.Code != 0 || !strings.Contains(got.Err, "imported 4 records") {
 				t.Fatalf("got %+v", got)
 			}
 		}
-		got := moderato(t, nil, "", "import", dbFlag(url), writeFile(t, lines))
-		if got.code != 0 {
+		got := process.Run(t, nil, "", "import", process.DBFlag(url), writeFile(t, lines))
+		if got.Code != 0 {
 			t.Errorf("from a file: %+v", got)
 		}
 		db, err := store.Open(context.Background(), url)

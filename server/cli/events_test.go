@@ -14,6 +14,7 @@ import (
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/events"
 	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/servertest/process"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/store/storetest"
 )
@@ -39,7 +40,7 @@ func tell(t *testing.T, db *store.Store, q *events.Sequencer, kinds ...events.Ty
 // happen is called when it listens.
 func tail(t *testing.T, url store.URL, n int, happen func(), args ...string) (lines []string, said string) {
 	t.Helper()
-	cmd := program(t, nil, append([]string{"events", "tail", dbFlag(url)}, args...)...)
+	cmd := process.Command(t, nil, append([]string{"events", "tail", process.DBFlag(url)}, args...)...)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -93,7 +94,7 @@ func TestTailPrintsEventsAsTheyHappen(t *testing.T) {
 			"--cursor=x": "--cursor", "--channel=x": "--channel", "--type=x": "channel.ban",
 			"--channel=" + servertest.Nobody.String(): "--channel " + servertest.Nobody.String() + ": There is no channel",
 		} {
-			if got := moderato(t, nil, "", "events", "tail", dbFlag(url), flag); got.code == 0 || !strings.Contains(got.err, want) {
+			if got := process.Run(t, nil, "", "events", "tail", process.DBFlag(url), flag); got.Code == 0 || !strings.Contains(got.Err, want) {
 				t.Errorf("%s: got %+v", flag, got)
 			}
 		}
@@ -103,14 +104,14 @@ func TestTailPrintsEventsAsTheyHappen(t *testing.T) {
 func TestFsckExitsWithWhatItFinds(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		db := prepare(t, url)
-		if got := moderato(t, nil, "", "fsck", dbFlag(url)); got.code != 0 || got.out != "" {
+		if got := process.Run(t, nil, "", "fsck", process.DBFlag(url)); got.Code != 0 || got.Out != "" {
 			t.Errorf("a database as it must be: got %+v", got)
 		}
 		if _, err := db.DB().Exec("UPDATE channels SET follower_count = 99"); err != nil {
 			t.Fatal(err)
 		}
-		got := moderato(t, nil, "", "fsck", dbFlag(url))
-		if got.code != 1 || !strings.Contains(got.out, "follower_count is that of the rows: ") || !strings.Contains(got.err, "findings") {
+		got := process.Run(t, nil, "", "fsck", process.DBFlag(url))
+		if got.Code != 1 || !strings.Contains(got.Out, "follower_count is that of the rows: ") || !strings.Contains(got.Err, "findings") {
 			t.Errorf("a counter that does not count: got %+v", got)
 		}
 	})

@@ -10,6 +10,7 @@ import (
 
 	"github.com/moderato-live/moderato/server/auth"
 	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/servertest/process"
 	"github.com/moderato-live/moderato/server/store"
 )
 
@@ -29,9 +30,9 @@ func ownerToken(t *testing.T, db *store.Store) string {
 var banOfRaider = `{"channelId":"` + servertest.Owner.String() + `","banUserId":"` + servertest.Raider.String() + `"}`
 
 // rest makes a call with a token of Dashboard that succeeds, and answers its body.
-func rest(t *testing.T, p *process, token, method, path, body string) string {
+func rest(t *testing.T, p *process.Server, token, method, path, body string) string {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), method, "http://"+p.rest+path, strings.NewReader(body))
+	r, err := http.NewRequestWithContext(t.Context(), method, "http://"+p.REST+path, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,10 +54,10 @@ func rest(t *testing.T, p *process, token, method, path, body string) string {
 }
 
 // status asks for the moderators of the World's channel with a token.
-func status(t *testing.T, p *process, token string) int {
+func status(t *testing.T, p *process.Server, token string) int {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet,
-		"http://"+p.rest+"/v1/moderation/moderators?channelId="+servertest.Owner.String(), nil)
+		"http://"+p.REST+"/v1/moderation/moderators?channelId="+servertest.Owner.String(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +73,7 @@ func status(t *testing.T, p *process, token string) int {
 
 // statusAfterRevocation asks until the token is refused, for as long as a
 // revocation may take to reach every server.
-func statusAfterRevocation(t *testing.T, p *process, token string) int {
+func statusAfterRevocation(t *testing.T, p *process.Server, token string) int {
 	t.Helper()
 	deadline := time.Now().Add(2 * time.Second)
 	for {

@@ -21,6 +21,7 @@ import (
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/auth"
 	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/servertest/process"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/store/storetest"
 	"github.com/moderato-live/moderato/server/uid"
@@ -45,8 +46,8 @@ func TestKilledServerKeepsWhatItAnswered(t *testing.T) {
 		ctx := callerContext(t, db)
 		answered := 0
 		for range kills {
-			p := serve(t, url)
-			conn, err := grpc.NewClient(p.grpc, grpc.WithTransportCredentials(insecure.NewCredentials()))
+			p := process.Serve(t, url)
+			conn, err := grpc.NewClient(p.GRPC, grpc.WithTransportCredentials(insecure.NewCredentials()))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -62,7 +63,7 @@ func TestKilledServerKeepsWhatItAnswered(t *testing.T) {
 				t.Error("nothing is answered")
 			}
 			time.Sleep(time.Duration(rand.IntN(150)) * time.Millisecond)
-			p.kill()
+			p.Kill()
 			work.Wait()
 			_ = conn.Close()
 			for _, v := range users {
@@ -166,8 +167,8 @@ func checkSequence(t *testing.T, db *store.Store) {
 // prepare migrates a database and puts the World into it.
 func prepare(t *testing.T, url store.URL) *store.Store {
 	t.Helper()
-	if got := moderato(t, nil, "", "migrate", dbFlag(url)); got.code != 0 {
-		t.Fatal(got.err)
+	if got := process.Run(t, nil, "", "migrate", process.DBFlag(url)); got.Code != 0 {
+		t.Fatal(got.Err)
 	}
 	db, err := store.Open(context.Background(), url)
 	if err != nil {
@@ -195,20 +196,20 @@ func callerContext(t *testing.T, db *store.Store) context.Context {
 
 func TestTerminatedServerEndsItsCallsAndExitsWithZero(t *testing.T) {
 	db := storetest.SQLite(t)
-	p := serve(t, db)
-	if got := p.terminate(); got != 0 {
+	p := process.Serve(t, db)
+	if got := p.Terminate(); got != 0 {
 		t.Errorf("exit code %d, want 0", got)
 	}
-	if !regexp.MustCompile(`(?s)"stopping.*"draining.*"stopped"`).MatchString(p.said()) {
-		t.Errorf("the log does not tell of the stop:\n%s", p.said())
+	if !regexp.MustCompile(`(?s)"stopping.*"draining.*"stopped"`).MatchString(p.Log()) {
+		t.Errorf("the log does not tell of the stop:\n%s", p.Log())
 	}
 }
 
 // TestASecondSignalEndsTheDrain has a server that would drain for an hour.
 func TestASecondSignalEndsTheDrain(t *testing.T) {
-	p := serve(t, storetest.SQLite(t), "--drain-delay=1h")
+	p := process.Serve(t, storetest.SQLite(t), "--drain-delay=1h")
 	ended := make(chan int, 1)
-	go func() { ended <- p.terminate() }()
+	go func() { ended <- p.Terminate() }()
 	deadline := time.After(patience)
 	for {
 		select {
@@ -220,7 +221,7 @@ func TestASecondSignalEndsTheDrain(t *testing.T) {
 		case <-deadline:
 			t.Fatal("it still drains")
 		case <-time.After(20 * time.Millisecond): // it may not have noted the first one yet
-			_ = p.cmd.Process.Signal(syscall.SIGTERM)
+			_ = p.Cmd.Process.Signal(syscall.SIGTERM)
 		}
 	}
 }

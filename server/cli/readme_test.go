@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/moderato-live/moderato/server/servertest/process"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/moderato-live/moderato/server"
@@ -24,9 +26,9 @@ func TestReadmeCommandsAnswerAsTheReadmeSays(t *testing.T) {
 	blocks := readmeBlocks(t, "A raid drill", 2)
 	drill, standing := blocks[0], blocks[1]
 	directory := demoDirectory(t)
-	p := serve(t, store.URL{Path: filepath.Join(directory, "moderato.db")}, "--demo")
-	p.printed() // once it is loaded
-	pasted := strings.NewReplacer(server.DefaultHTTPAddr, p.rest, server.DefaultGRPCAddr, p.grpc).Replace(drill + standing)
+	p := process.Serve(t, store.URL{Path: filepath.Join(directory, "moderato.db")}, "--demo")
+	p.Printed() // once it is loaded
+	pasted := strings.NewReplacer(server.DefaultHTTPAddr, p.REST, server.DefaultGRPCAddr, p.GRPC).Replace(drill + standing)
 	cmd := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", pasted)
 	cmd.Dir = directory
 	cmd.Env = append(os.Environ(), "GOFLAGS=")
@@ -51,13 +53,13 @@ func TestReadmeCommandsAnswerAsTheReadmeSays(t *testing.T) {
 // TestTourCommandsWork pastes what the demo prints.
 func TestTourCommandsWork(t *testing.T) {
 	directory := demoDirectory(t)
-	p := serve(t, store.URL{Path: filepath.Join(directory, "moderato.db")}, "--demo")
-	tour := p.printed()
+	p := process.Serve(t, store.URL{Path: filepath.Join(directory, "moderato.db")}, "--demo")
+	tour := p.Printed()
 	commands := regexp.MustCompile(`(?m)^(curl|go tool) .*$`).FindAllString(tour, -1)
 	if len(commands) < 4 {
 		t.Fatalf("the demo prints %d commands:\n%s", len(commands), tour)
 	}
-	for _, address := range []string{p.rest, p.grpc, p.admin} {
+	for _, address := range []string{p.REST, p.GRPC, p.Admin} {
 		if !strings.Contains(tour, address) {
 			t.Errorf("the demo does not print its address %s", address)
 		}
@@ -79,12 +81,12 @@ func TestReadmeListensAsTheReadmeSays(t *testing.T) {
 	blocks := readmeBlocks(t, "Hear of it", 3)
 	drill := readmeBlocks(t, "A raid drill", 2)[0]
 	directory := demoDirectory(t)
-	p := serve(t, store.URL{Path: filepath.Join(directory, "moderato.db")}, "--demo")
-	p.printed() // once it is loaded
+	p := process.Serve(t, store.URL{Path: filepath.Join(directory, "moderato.db")}, "--demo")
+	p.Printed() // once it is loaded
 	paste := func(text string) *exec.Cmd {
-		text = strings.NewReplacer(server.DefaultHTTPAddr, p.rest, server.DefaultGRPCAddr, p.grpc).Replace(text)
+		text = strings.NewReplacer(server.DefaultHTTPAddr, p.REST, server.DefaultGRPCAddr, p.GRPC).Replace(text)
 		cmd := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", text)
-		cmd.Dir, cmd.Env = directory, append(os.Environ(), "GOFLAGS=", "MODERATO_SERVER=http://"+p.rest)
+		cmd.Dir, cmd.Env = directory, append(os.Environ(), "GOFLAGS=", "MODERATO_SERVER=http://"+p.REST)
 		return cmd
 	}
 	// It is built at its first use, which takes longer than what is waited for here.
@@ -181,7 +183,7 @@ func demoDirectory(t *testing.T) string {
 	if err := os.Mkdir(filepath.Join(directory, "bin"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	script := "#!/bin/sh\n" + asProgram + "=1 exec " + self + ` "$@"` + "\n"
+	script := "#!/bin/sh\n" + process.AsProgram + "=1 exec " + self + ` "$@"` + "\n"
 	if err := os.WriteFile(filepath.Join(directory, "bin", "moderato"), []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}

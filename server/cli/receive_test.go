@@ -16,15 +16,16 @@ import (
 
 	"github.com/moderato-live/moderato/server/demo"
 	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/servertest/process"
 	"github.com/moderato-live/moderato/server/store/storetest"
 )
 
 // receiving starts `moderato events receive` as the owner of the World's channel,
 // and waits until its webhook is there.
-func receiving(t *testing.T, p *process, token string, args ...string) (l *listener, address string) {
+func receiving(t *testing.T, p *process.Server, token string, args ...string) (l *listener, address string) {
 	t.Helper()
-	args = append([]string{"events", "receive", "--server=http://" + p.rest}, args...)
-	l = listen(t, program(t, []string{"MODERATO_CLIENT=" + servertest.Dashboard, "MODERATO_TOKEN=" + token}, args...))
+	args = append([]string{"events", "receive", "--server=http://" + p.REST}, args...)
+	l = listen(t, process.Command(t, []string{"MODERATO_CLIENT=" + servertest.Dashboard, "MODERATO_TOKEN=" + token}, args...))
 	said := l.until(t, "Ctrl-C deletes it")
 	found := regexp.MustCompile(`webhook [0-9a-f-]{36} sends to (http://127\.0\.0\.1:\d+);`).FindStringSubmatch(said[len(said)-1])
 	if found == nil {
@@ -34,7 +35,7 @@ func receiving(t *testing.T, p *process, token string, args ...string) (l *liste
 }
 
 // webhooksOf is how many webhooks the caller has.
-func webhooksOf(t *testing.T, p *process, token string) int {
+func webhooksOf(t *testing.T, p *process.Server, token string) int {
 	t.Helper()
 	var answer struct{ Data []struct{ ID string } }
 	if err := json.Unmarshal([]byte(rest(t, p, token, http.MethodGet, "/v1/webhooks", "")), &answer); err != nil {
@@ -46,7 +47,7 @@ func webhooksOf(t *testing.T, p *process, token string) int {
 func TestAReceiverTakesItsWebhookAwayWhenItStops(t *testing.T) {
 	url := storetest.SQLite(t)
 	token := ownerToken(t, prepare(t, url))
-	p := serve(t, url, "--webhook-allow-private")
+	p := process.Serve(t, url, "--webhook-allow-private")
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		l, _ := receiving(t, p, token)
 		if n := webhooksOf(t, p, token); n != 1 {
@@ -64,9 +65,9 @@ func TestAReceiverTakesItsWebhookAwayWhenItStops(t *testing.T) {
 func TestAReceiverTellsThatItsWebhookIsStillThere(t *testing.T) {
 	url := storetest.SQLite(t)
 	token := ownerToken(t, prepare(t, url))
-	p := serve(t, url, "--webhook-allow-private")
+	p := process.Serve(t, url, "--webhook-allow-private")
 	l, _ := receiving(t, p, token)
-	p.kill()
+	p.Kill()
 	if code := l.signal(syscall.SIGINT); code != 1 {
 		t.Errorf("exit code %d, want 1", code)
 	}
@@ -76,7 +77,7 @@ func TestAReceiverTellsThatItsWebhookIsStillThere(t *testing.T) {
 func TestAReceiverRefusesWhatIsNotSigned(t *testing.T) {
 	url := storetest.SQLite(t)
 	token := ownerToken(t, prepare(t, url))
-	p := serve(t, url, "--webhook-allow-private")
+	p := process.Serve(t, url, "--webhook-allow-private")
 	l, address := receiving(t, p, token)
 	const forged = `{"metadata":{"subscriptionType":"channel.forged"},"payload":{}}`
 	stranger, err := standardwebhooks.NewWebhookRaw([]byte("the key of somebody else"))
@@ -117,7 +118,7 @@ func TestAReceiverRefusesWhatIsNotSigned(t *testing.T) {
 func TestAReceiverHearsOfItsTypesAlone(t *testing.T) {
 	url := storetest.SQLite(t)
 	token := ownerToken(t, prepare(t, url))
-	p := serve(t, url, "--webhook-allow-private")
+	p := process.Serve(t, url, "--webhook-allow-private")
 	l, _ := receiving(t, p, token, "--channel="+servertest.Owner.String(), "--type=channel.unban", "--type=channel.mute")
 	rest(t, p, token, http.MethodPost, "/v1/moderation/ban", banOfRaider)
 	rest(t, p, token, http.MethodDelete, "/v1/moderation/ban", banOfRaider)
@@ -147,7 +148,7 @@ func TestWhichServersCallReceiversOnTheirHost(t *testing.T) {
 				l.until(t, "channel.ban")
 				return
 			}
-			got := refused(t, "events", "receive", "--server=http://"+p.rest, "--client="+servertest.Dashboard, "--token="+token)
+			got := refused(t, "events", "receive", "--server=http://"+p.REST, "--client="+servertest.Dashboard, "--token="+token)
 			for _, want := range []string{"the server does not take http://127.0.0.1:", "url must begin with https://", "--webhook-allow-private", "--url"} {
 				if !strings.Contains(got, want) {
 					t.Errorf("it says %s, want %s", got, want)
@@ -162,30 +163,30 @@ func TestWhichServersCallReceiversOnTheirHost(t *testing.T) {
 
 // serveTo starts a server, with the World or the demo, and answers a token of a
 // channel's owner and a ban in their channel.
-func serveTo(t *testing.T, args []string) (p *process, token, ban string) {
+func serveTo(t *testing.T, args []string) (p *process.Server, token, ban string) {
 	t.Helper()
 	url := storetest.SQLite(t)
 	if !slices.Contains(args, "--demo") {
 		token = ownerToken(t, prepare(t, url))
-		return serve(t, url, args...), token, banOfRaider
+		return process.Serve(t, url, args...), token, banOfRaider
 	}
-	p = serve(t, url, args...)
-	p.printed() // once it is loaded
+	p = process.Serve(t, url, args...)
+	p.Printed() // once it is loaded
 	people := demo.People()
-	if got := moderato(t, nil, "", "client", "create", dbFlag(url), "--id="+servertest.Dashboard, "--name=x"); got.code != 0 {
+	if got := process.Run(t, nil, "", "client", "create", process.DBFlag(url), "--id="+servertest.Dashboard, "--name=x"); got.Code != 0 {
 		t.Fatal(got)
 	}
-	got := moderato(t, nil, "", "token", "issue", dbFlag(url), "--client="+servertest.Dashboard, "--user="+people.Owner.ID.String(), "--scope=channel.moderate")
-	if got.code != 0 {
+	got := process.Run(t, nil, "", "token", "issue", process.DBFlag(url), "--client="+servertest.Dashboard, "--user="+people.Owner.ID.String(), "--scope=channel.moderate")
+	if got.Code != 0 {
 		t.Fatal(got)
 	}
-	return p, strings.TrimSpace(got.out), fmt.Sprintf(`{"channelId":%q,"banUserId":%q}`, people.Owner.ID, people.Raider.ID)
+	return p, strings.TrimSpace(got.Out), fmt.Sprintf(`{"channelId":%q,"banUserId":%q}`, people.Owner.ID, people.Raider.ID)
 }
 
 func TestAReceiverSaysWhatItNeeds(t *testing.T) {
 	url := storetest.SQLite(t)
 	token := ownerToken(t, prepare(t, url))
-	p := serve(t, url)
+	p := process.Serve(t, url)
 	receive := func(args ...string) []string {
 		return append([]string{"events", "receive", "--client=" + servertest.Dashboard, "--token=" + token}, args...)
 	}
@@ -196,10 +197,10 @@ func TestAReceiverSaysWhatItNeeds(t *testing.T) {
 		"token":        {[]string{"events", "receive", "--client=x"}, "--token=TOKEN"},
 		"server":       {receive("--server=127.0.0.1:8080"), `--server "127.0.0.1:8080": must be an address such as http://127.0.0.1:8080`},
 		"no server":    {receive("--server=http://127.0.0.1:1"), "the server does not answer"},
-		"other server": {receive("--server=http://" + p.admin), "not as Moderato does; --server must name its REST address"},
-		"port":         {receive("--server=http://"+p.rest, "--port="+portOf(p.admin)), "choose another port with --port"},
-		"type":         {receive("--server=http://"+p.rest, "--url=https://hooks.example.com", "--type=channel.bun"), "type[0] must be one of"},
-		"client":       {receive("--server=http://"+p.rest, "--client=other"), "CLIENT_ID_MISMATCH"},
+		"other server": {receive("--server=http://" + p.Admin), "not as Moderato does; --server must name its REST address"},
+		"port":         {receive("--server=http://"+p.REST, "--port="+portOf(p.Admin)), "choose another port with --port"},
+		"type":         {receive("--server=http://"+p.REST, "--url=https://hooks.example.com", "--type=channel.bun"), "type[0] must be an event type"},
+		"client":       {receive("--server=http://"+p.REST, "--client=other"), "CLIENT_ID_MISMATCH"},
 	} {
 		if got := refused(t, c.args...); !strings.Contains(got, c.want) || strings.Contains(got, token) {
 			t.Errorf("%s: it says %s, want %s", name, got, c.want)
@@ -210,7 +211,7 @@ func TestAReceiverSaysWhatItNeeds(t *testing.T) {
 // refused runs a receiver that must not come to receive, and answers what it says.
 func refused(t *testing.T, args ...string) string {
 	t.Helper()
-	l := listen(t, program(t, nil, args...))
+	l := listen(t, process.Command(t, nil, args...))
 	var said strings.Builder
 	for {
 		line, ok := l.next(t)
@@ -231,8 +232,8 @@ func refused(t *testing.T, args ...string) string {
 func portOf(address string) string { return address[strings.LastIndexByte(address, ':')+1:] }
 
 func TestAReceiverNamesTheFlagThatIsWrong(t *testing.T) {
-	got := moderato(t, nil, "", "events", "receive", "--client=x", "--token=x", "--channel=zzz")
-	if got.code != 1 || !strings.Contains(got.err, `--channel "zzz": must be a UUID`) {
+	got := process.Run(t, nil, "", "events", "receive", "--client=x", "--token=x", "--channel=zzz")
+	if got.Code != 1 || !strings.Contains(got.Err, `--channel "zzz": must be a UUID`) {
 		t.Errorf("got %+v", got)
 	}
 }

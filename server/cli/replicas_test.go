@@ -18,6 +18,7 @@ import (
 	"github.com/moderato-live/moderato/server/auth"
 	"github.com/moderato-live/moderato/server/events"
 	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/servertest/process"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/store/storetest"
 )
@@ -29,7 +30,7 @@ import (
 func TestABanOnOneReplicaReachesEveryKindOfListenerOfAnother(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		token := ownerToken(t, prepare(t, url))
-		a, b := serve(t, url, "--webhook-allow-private"), serve(t, url, "--webhook-allow-private")
+		a, b := process.Serve(t, url, "--webhook-allow-private"), process.Serve(t, url, "--webhook-allow-private")
 		change := func(method, path, body string) { t.Helper(); rest(t, a, token, method, path, body) }
 
 		listeners := map[string]hearing{"watcher": watch(t, b, token, ""), "SSE": watchSSE(t, b, token, ""), "webhook": receiveJSON(t, b, token)}
@@ -98,9 +99,9 @@ func (h hearing) want(t *testing.T, name, kind string, sequence int64) heard {
 }
 
 // watch is a stream over gRPC, which is there when it answers.
-func watch(t *testing.T, p *process, token, cursor string) hearing {
+func watch(t *testing.T, p *process.Server, token, cursor string) hearing {
 	t.Helper()
-	conn, err := grpc.NewClient(p.grpc, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	conn, err := grpc.NewClient(p.GRPC, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,11 +133,11 @@ func watch(t *testing.T, p *process, token, cursor string) hearing {
 }
 
 // watchSSE is the same over HTTP.
-func watchSSE(t *testing.T, p *process, token, lastEventID string) hearing {
+func watchSSE(t *testing.T, p *process.Server, token, lastEventID string) hearing {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	t.Cleanup(cancel)
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+p.rest+"/v1/events", nil)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+p.REST+"/v1/events", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +175,7 @@ func watchSSE(t *testing.T, p *process, token, lastEventID string) hearing {
 }
 
 // receiveJSON is a receiver of webhooks.
-func receiveJSON(t *testing.T, p *process, token string) hearing {
+func receiveJSON(t *testing.T, p *process.Server, token string) hearing {
 	t.Helper()
 	l, _ := receiving(t, p, token, "--json")
 	got := make(chan heard, 100)

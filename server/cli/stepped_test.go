@@ -13,6 +13,7 @@ import (
 
 	"github.com/moderato-live/moderato/server"
 	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/servertest/process"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/store/storetest"
 )
@@ -72,23 +73,33 @@ func serveStepped(ctx context.Context, url store.URL, stepper *storetest.Stepper
 
 // stepped is a server that is stepped.
 type stepped struct {
-	*process
+	*process.Server
 
-	input io.Writer
+	input   io.Writer
+	armed   chan struct{} // it knows where to stop
+	reached chan string   // the step before which it stands, none when it passed
 }
 
 // serveUpTo starts a server that stops at a place from its start on, and waits
 // until it listens.
 func serveUpTo(t *testing.T, url store.URL, halt storetest.Halt) *stepped {
 	t.Helper()
-	cmd := program(t, []string{asStepper + "=1"}, dbText(url))
+	cmd := process.TestBinary(t, []string{asStepper + "=1"}, process.DBText(url))
 	input, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &stepped{process: &process{cmd: cmd, armed: make(chan struct{}), reached: make(chan string, 1)}, input: input}
+	p := &stepped{Server: &process.Server{Cmd: cmd}, input: input, armed: make(chan struct{}), reached: make(chan string, 1)}
+	p.OnLine = func(line process.Line) {
+		switch line.Msg {
+		case armed:
+			p.armed <- struct{}{}
+		case stands, passed:
+			p.reached <- line.Step
+		}
+	}
 	go p.tell(halt)
-	p.start(t)
+	p.Start(t)
 	return p
 }
 
@@ -114,7 +125,7 @@ func (p *stepped) stepReached(t *testing.T) string {
 	case step := <-p.reached:
 		return step
 	case <-time.After(patience):
-		t.Fatalf("the server got nowhere; it says:\n%s", p.said())
+		t.Fatalf("the server got nowhere; it says:\n%s", p.Log())
 		return ""
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/moderato-live/moderato/server/events"
 	"github.com/moderato-live/moderato/server/fsck"
 	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/servertest/process"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/store/storetest"
 	"github.com/moderato-live/moderato/server/uid"
@@ -145,7 +146,7 @@ func (s *scene) die(d death) string {
 		atStart = d.halt
 	}
 	p := serveUpTo(s.t, s.url, atStart)
-	conn, err := grpc.NewClient(p.grpc, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	conn, err := grpc.NewClient(p.GRPC, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -153,7 +154,7 @@ func (s *scene) die(d death) string {
 	defer s.ear.listen(s.backend, conn)()
 	switch d.when {
 	case atItsStart:
-		defer p.kill()
+		defer p.Kill()
 		return p.stepReached(s.t)
 	case beforeTheBan:
 		p.stopAt(s.t, d.halt)
@@ -165,16 +166,16 @@ func (s *scene) die(d death) string {
 	go func() { answer <- s.ban(conn, user) }()
 	if d.isAnswered {
 		s.note(user, <-answer, true)
-		defer p.kill()
+		defer p.Kill()
 		return p.stepReached(s.t)
 	}
 	reached := p.stepReached(s.t)
 	isWhole := reached == "" || reached == storetest.CommittedStep
 	if reached == "" {
 		err = <-answer
-		p.kill()
+		p.Kill()
 	} else {
-		p.kill()
+		p.Kill()
 		err = <-answer
 	}
 	if (err == nil) != (reached == "") {
@@ -215,7 +216,7 @@ func (s *scene) isBanned(user uid.ID) bool {
 func (s *scene) dieWhileSending() {
 	s.t.Helper()
 	p := serveUpTo(s.t, s.url, storetest.Halt{})
-	conn, err := grpc.NewClient(p.grpc, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	conn, err := grpc.NewClient(p.GRPC, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -229,7 +230,7 @@ func (s *scene) dieWhileSending() {
 	case <-time.After(patience):
 		s.t.Error("nothing was sent")
 	}
-	p.kill()
+	p.Kill()
 	close(dead)
 }
 
@@ -310,7 +311,7 @@ func (s *scene) check() {
 	if err != nil {
 		s.t.Error(err)
 	}
-	if got := moderato(s.t, nil, "", "fsck", dbFlag(s.url)); got.code != 0 {
-		s.t.Errorf("fsck: %s%s", got.out, got.err)
+	if got := process.Run(s.t, nil, "", "fsck", process.DBFlag(s.url)); got.Code != 0 {
+		s.t.Errorf("fsck: %s%s", got.Out, got.Err)
 	}
 }

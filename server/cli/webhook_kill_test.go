@@ -15,6 +15,7 @@ import (
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/servertest/process"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/store/storetest"
 	"github.com/moderato-live/moderato/server/uid"
@@ -69,8 +70,8 @@ func TestKilledServerLosesNoDelivery(t *testing.T) {
 		defer receiver.Close()
 		created := false
 		for i := range kills + 1 {
-			p := serve(t, url, "--webhook-allow-private")
-			conn, err := grpc.NewClient(p.grpc, grpc.WithTransportCredentials(insecure.NewCredentials()))
+			p := process.Serve(t, url, "--webhook-allow-private")
+			conn, err := grpc.NewClient(p.GRPC, grpc.WithTransportCredentials(insecure.NewCredentials()))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -83,13 +84,13 @@ func TestKilledServerLosesNoDelivery(t *testing.T) {
 			}
 			if i == kills {
 				waitForArrivals(t, db, got)
-				p.kill()
+				p.Kill()
 				break
 			}
 			var work sync.WaitGroup
 			work.Go(func() { v.banAndUnban(ctx, moderatov1.NewModerationServiceClient(conn), func() {}) })
 			time.Sleep(time.Duration(100+rand.IntN(300)) * time.Millisecond)
-			p.kill()
+			p.Kill()
 			work.Wait()
 			_ = conn.Close()
 			// As if the time had passed for which others respect its claims.

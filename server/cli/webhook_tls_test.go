@@ -13,6 +13,7 @@ import (
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/servertest/process"
 	"github.com/moderato-live/moderato/server/store/storetest"
 	"github.com/moderato-live/moderato/server/uid"
 )
@@ -39,8 +40,8 @@ func TestReceiversNeedACertificateThatTheSystemTrusts(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	p := serveWith(t, url, []string{"SSL_CERT_FILE=" + os.DevNull, "SSL_CERT_DIR=" + dir + "/none"}, "--webhook-allow-private")
-	conn, err := grpc.NewClient(p.grpc, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	p := process.ServeWith(t, url, []string{"SSL_CERT_FILE=" + os.DevNull, "SSL_CERT_DIR=" + dir + "/none"}, "--webhook-allow-private")
+	conn, err := grpc.NewClient(p.GRPC, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +73,7 @@ func TestReceiversNeedACertificateThatTheSystemTrusts(t *testing.T) {
 		t.Errorf("%d events arrived where the certificate was not trusted", got)
 	}
 	_ = conn.Close()
-	p.kill()
+	p.Kill()
 
 	// As if the time of the next attempt had come.
 	for _, statement := range []string{"UPDATE webhooks SET next_at = 0, is_claimed = 0", "UPDATE webhook_deliveries SET next_attempt_at = 0"} {
@@ -80,6 +81,6 @@ func TestReceiversNeedACertificateThatTheSystemTrusts(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	serveWith(t, url, []string{"SSL_CERT_FILE=" + trusted}, "--webhook-allow-private")
+	process.ServeWith(t, url, []string{"SSL_CERT_FILE=" + trusted}, "--webhook-allow-private")
 	waitUntil(t, "arrived", box.moved, box.reached, 2)
 }

@@ -14,13 +14,13 @@ import (
 	"github.com/moderato-live/moderato/ent/channel"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/fair"
 	"github.com/moderato-live/moderato/server/fault"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/jsonapi"
 	"github.com/moderato-live/moderato/server/policy"
 	"github.com/moderato-live/moderato/server/requestid"
 	"github.com/moderato-live/moderato/server/store"
-	"github.com/moderato-live/moderato/server/turns"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/users"
 )
@@ -78,11 +78,11 @@ func ApplyTo(ctx context.Context, s *store.Store, channelID uid.ID, about users.
 
 func authorized(ctx context.Context, s *store.Store, channelID uid.ID, about users.Key, body func(context.Context, *Change, *users.Joined) error) error {
 	caller := auth.FromContext(ctx)
-	priority := turns.Ordinary
-	if policy.GoesAhead(ctx, s, channelID) {
-		priority = turns.Ahead
+	ctx, err := prioritized(ctx, s, channelID)
+	if err != nil {
+		return err
 	}
-	return apply(ctx, s, priority, Change{ChannelID: channelID, ActorID: caller.UserID, ClientID: caller.ClientID},
+	return apply(ctx, s, Change{ChannelID: channelID, ActorID: caller.UserID, ClientID: caller.ClientID},
 		func(ctx context.Context, c *Change) error {
 			var err error
 			var found users.Joined
@@ -96,10 +96,23 @@ func authorized(ctx context.Context, s *store.Store, channelID uid.ID, about use
 		})
 }
 
+// prioritized gives the change of the present request priority if it is moderation.
+// When even such a change would wait too long, nobody looks whether it is.
+func prioritized(ctx context.Context, s *store.Store, channelID uid.ID) (context.Context, error) {
+	high := fair.WithPriority(ctx, fair.High)
+	if err := s.Turns.Check(high, channelID); err != nil {
+		return nil, err
+	}
+	if policy.HasPriority(ctx, s, channelID) {
+		return high, nil
+	}
+	return ctx, nil
+}
+
 // ApplyUnattended makes a change that nobody asked for, such as the lapse of a
 // mute. A channel that is gone meanwhile is left alone.
 func ApplyUnattended(ctx context.Context, s *store.Store, channelID uid.ID, body func(context.Context, *Change) error) error {
-	return apply(ctx, s, turns.Ordinary, Change{ChannelID: channelID}, func(ctx context.Context, c *Change) error {
+	return apply(ctx, s, Change{ChannelID: channelID}, func(ctx context.Context, c *Change) error {
 		var err error
 		if c.Now, err = s.Clock.Now(ctx, c.Tx); err != nil || !c.exists {
 			return err
@@ -108,9 +121,9 @@ func ApplyUnattended(ctx context.Context, s *store.Store, channelID uid.ID, body
 	})
 }
 
-func apply(ctx context.Context, s *store.Store, priority turns.Priority, start Change, body func(context.Context, *Change) error) error {
+func apply(ctx context.Context, s *store.Store, start Change, body func(context.Context, *Change) error) error {
 	start.Store, start.operationID, start.requestID = s, uid.New(), requestid.FromContext(ctx)
-	done, err := s.Turns.Take(ctx, start.ChannelID, priority)
+	done, err := s.Turns.Take(ctx, start.ChannelID)
 	if err != nil {
 		return fmt.Errorf("change channel %s: wait for a turn: %w", start.ChannelID, err)
 	}

@@ -18,6 +18,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/fair"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/store"
 )
@@ -39,6 +40,10 @@ var ErrStopping = errors.New("the server stops")
 // MaxViolations is the largest number of violations that an error reports. A
 // request can hold more mistakes than that, and its response stays small.
 const MaxViolations = 100
+
+// fullRetryAfter is when to try again while the database has no room: somebody has
+// to make some.
+const fullRetryAfter = 30 * time.Second
 
 // maxLogText is the length in bytes at which Error cuts its text.
 const maxLogText = 2 << 10
@@ -189,11 +194,16 @@ func sentence(violations []Violation) string {
 // store's, the deadline's, or our own.
 func Of(err error) *Error {
 	var fault *Error
+	var overloaded *fair.OverloadedError
 	switch {
 	case errors.As(err, &fault):
 		return fault
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return &Error{Reason: moderatov1.Reason_REASON_DEADLINE_EXCEEDED, Cause: err}
+	case errors.As(err, &overloaded):
+		return &Error{Reason: moderatov1.Reason_REASON_OVERLOADED, RetryAfter: overloaded.RetryAfter, Cause: err}
+	case errors.Is(err, store.ErrFull):
+		return &Error{Reason: moderatov1.Reason_REASON_UNAVAILABLE, RetryAfter: fullRetryAfter, Cause: err}
 	case errors.Is(err, store.ErrUnavailable):
 		return &Error{Reason: moderatov1.Reason_REASON_UNAVAILABLE, RetryAfter: time.Second, Cause: err}
 	}

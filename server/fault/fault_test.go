@@ -135,6 +135,7 @@ func TestOfFindsTheFaultOfAnyError(t *testing.T) {
 		{"a deadline", fmt.Errorf("query: %w", context.DeadlineExceeded), moderatov1.Reason_REASON_DEADLINE_EXCEEDED, 0},
 		{"a client that left", fmt.Errorf("query: %w", context.Canceled), moderatov1.Reason_REASON_DEADLINE_EXCEEDED, 0},
 		{"the store", fmt.Errorf("query: %w", store.ErrUnavailable), moderatov1.Reason_REASON_UNAVAILABLE, time.Second},
+		{"a store without room", fmt.Errorf("write: %w: %w", store.ErrUnavailable, store.ErrFull), moderatov1.Reason_REASON_UNAVAILABLE, 30 * time.Second},
 		{"a deadline at the store", fmt.Errorf("%w: %w", store.ErrUnavailable, context.DeadlineExceeded), moderatov1.Reason_REASON_DEADLINE_EXCEEDED, 0},
 		{"anything else", errors.New("nobody knows"), moderatov1.Reason_REASON_INTERNAL, 0},
 	} {

@@ -53,6 +53,8 @@ var conditions = map[moderatov1.Reason]condition{
 	moderatov1.Reason_REASON_WEBHOOK_LIMIT_REACHED:   {http.StatusConflict, codes.FailedPrecondition, "The channel has as many webhooks as it may have; delete one first."},
 	moderatov1.Reason_REASON_WEBHOOK_DISABLED:        {http.StatusConflict, codes.FailedPrecondition, "The webhook is disabled; enable it first."},
 	moderatov1.Reason_REASON_EVENT_NOT_FOUND:         {http.StatusNotFound, codes.NotFound, "There is no such event among those that this webhook sends and that are still kept."},
+	moderatov1.Reason_REASON_OVERLOADED:              {http.StatusServiceUnavailable, codes.Unavailable, "The server has too much to do at the moment. Nothing was done; try again after the time in Retry-After."},
+	moderatov1.Reason_REASON_STREAM_LIMIT_REACHED:    {http.StatusTooManyRequests, codes.ResourceExhausted, "You have as many event streams open as you may have; close one first."},
 	moderatov1.Reason_REASON_PATH_NOT_FOUND:          {http.StatusNotFound, codes.NotFound, "Nothing is served at this path."},
 	moderatov1.Reason_REASON_METHOD_NOT_ALLOWED:      {http.StatusMethodNotAllowed, codes.Unimplemented, "This path does not take this method; the header Allow lists those it does."},
 	moderatov1.Reason_REASON_BODY_TOO_LARGE:          {http.StatusRequestEntityTooLarge, codes.InvalidArgument, "The request body is larger than 64 KiB."},

@@ -55,6 +55,8 @@ var documented = map[string]row{
 	"WEBHOOK_LIMIT_REACHED":   {409, codes.FailedPrecondition},
 	"WEBHOOK_DISABLED":        {409, codes.FailedPrecondition},
 	"EVENT_NOT_FOUND":         {404, codes.NotFound},
+	"OVERLOADED":              {503, codes.Unavailable},
+	"STREAM_LIMIT_REACHED":    {429, codes.ResourceExhausted},
 	"PATH_NOT_FOUND":          {404, 0},
 	"METHOD_NOT_ALLOWED":      {405, 0},
 	"BODY_TOO_LARGE":          {413, 0},

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/server/fair"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/store"
 )
@@ -92,6 +93,7 @@ func (l *Lease) Take(ctx context.Context) (bool, error) {
 // may run more than once.
 func (l *Lease) Write(ctx context.Context, body func(ctx context.Context, tx *ent.Tx, now instant.Instant) error) (held bool, err error) {
 	began := time.Now()
+	ctx = fair.WithPriority(ctx, fair.High) // what a lease is for must not wait behind many callers
 	err = l.store.WriteBounded(ctx, idleTime, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
 		now, epoch, _, err := l.read(ctx, tx, l.store.ForUpdate())
 		if held = err == nil && epoch == l.epoch; !held {

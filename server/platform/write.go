@@ -7,7 +7,6 @@ import (
 	"github.com/moderato-live/moderato/server/events"
 	"github.com/moderato-live/moderato/server/policy"
 	"github.com/moderato-live/moderato/server/store"
-	"github.com/moderato-live/moderato/server/turns"
 	"github.com/moderato-live/moderato/server/uid"
 )
 
@@ -47,7 +46,7 @@ func writeTo(ctx context.Context, s *store.Store, channelID string, body func(co
 	if err != nil {
 		return write(ctx, s, body)
 	}
-	done, err := s.Turns.Take(ctx, id, turns.Ordinary)
+	done, err := s.Turns.Take(ctx, id)
 	if err != nil {
 		return err
 	}

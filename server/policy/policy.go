@@ -200,12 +200,12 @@ func AuthorizeModerator(ctx context.Context, s *store.Store, channelID uid.ID) e
 	return s.Classify(err)
 }
 
-// GoesAhead tells whether a change of a channel is made before those of others who
-// wait: it is moderation, by somebody who moderates the channel. Others who try
-// wait like everybody, or the raiders could keep the moderators waiting. It is no
-// permission: Authorize decides, in the transaction. Whoever cannot be judged goes
-// ahead.
-func GoesAhead(ctx context.Context, s *store.Store, channelID uid.ID) bool {
+// HasPriority reports whether a change of a channel overtakes others that wait: it is
+// moderation, by somebody who moderates the channel. Others who try wait like
+// everybody, or raiders could keep the moderators waiting. It is no permission:
+// Authorize decides, in the transaction. If the look-up fails, the change has
+// priority.
+func HasPriority(ctx context.Context, s *store.Store, channelID uid.ID) bool {
 	return fromContext(ctx).Relation >= Owner &&
 		!errors.Is(AuthorizeModerator(ctx, s, channelID), fault.New(moderatov1.Reason_REASON_NOT_CHANNEL_MODERATOR))
 }

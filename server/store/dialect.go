@@ -19,4 +19,7 @@ type dialect interface {
 	// retryCause names why a failed transaction is worth running again, or is
 	// empty.
 	retryCause(error) string
+	// isFull reports whether a statement failed because there is no room to store
+	// what it writes. To run it again soon would not help.
+	isFull(error) bool
 }

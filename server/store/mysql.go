@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"regexp"
 	"strings"
 	"time"
 
@@ -144,6 +145,24 @@ func (mysqlDialect) retryCause(err error) string {
 	}
 	return ""
 }
+
+// isFull recognizes the errors by their number, and those that only repeat the
+// operating system's error 28 (ENOSPC) by their text.
+func (mysqlDialect) isFull(err error) bool {
+	var e *mysql.MySQLError
+	if !errors.As(err, &e) {
+		return false
+	}
+	switch e.Number {
+	case 1114, 1021, 1041, 3186: // table full, disk full, out of memory, capacity exceeded
+		return true
+	case 3, 1026, 1030, 1034: // could not write, with the operating system's error
+		return osErrorFull.MatchString(e.Message)
+	}
+	return false
+}
+
+var osErrorFull = regexp.MustCompile(`(?i)(errno:?|error:?|errcode:?) 28\b|no space left`)
 
 func isConnectionError(err error) bool {
 	var netErr net.Error

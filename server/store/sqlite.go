@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
 	"runtime"
 	"strings"
 
@@ -36,6 +37,9 @@ func openSQLite(ctx context.Context, u URL, o options) (*Store, error) {
 		db.SetMaxIdleConns(connections)
 		return db, nil
 	}
+	if err := createFile(u.Path); err != nil {
+		return nil, err
+	}
 	// The tables have no foreign keys; ent compares schemas only with them on.
 	write, err := open(1, url.Values{"_txlock": {"immediate"}, "_pragma": append([]string{"foreign_keys(1)"}, o.pragmas...)})
 	if err != nil {
@@ -54,6 +58,17 @@ func openSQLite(ctx context.Context, u URL, o options) (*Store, error) {
 		return nil, fmt.Errorf("sqlite: %w", err)
 	}
 	return newStore(sqliteDialect{}, entdialect.SQLite, read, write), nil
+}
+
+// createFile creates the database's file, if there is none, for its owner alone:
+// it holds secrets and people's data. SQLite gives the files beside it the same
+// mode.
+func createFile(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	return f.Close()
 }
 
 // OpenForImport is Open for a process that does nothing but write much. On SQLite
@@ -116,4 +131,14 @@ func (sqliteDialect) retryCause(err error) string {
 		return "busy"
 	}
 	return ""
+}
+
+// isFull also recognizes the shared memory beside the file, which is on the same
+// disk.
+func (sqliteDialect) isFull(err error) bool {
+	var e *sqlite.Error
+	if !errors.As(err, &e) {
+		return false
+	}
+	return e.Code()&0xff == sqlite3.SQLITE_FULL || e.Code() == sqlite3.SQLITE_IOERR_SHMSIZE
 }

@@ -2,6 +2,8 @@ package store_test
 
 import (
 	"context"
+	"log/slog"
+	"os"
 	"testing"
 
 	"github.com/moderato-live/moderato/server/store"
@@ -23,5 +25,26 @@ func TestAnImportHasMoreMemoryThanAServer(t *testing.T) {
 	}
 	if server, load := cacheSize(store.Open), cacheSize(store.OpenForImport); server > 4096 || load != 32768 {
 		t.Errorf("a server has a cache of %d KiB, an import one of %d", server, load)
+	}
+}
+
+func TestTheFilesAreForTheirOwnerAlone(t *testing.T) {
+	url := storetest.SQLite(t)
+	if err := store.Migrate(context.Background(), url, slog.New(slog.DiscardHandler)); err != nil {
+		t.Fatal(err)
+	}
+	s, err := store.Open(context.Background(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for _, suffix := range []string{"", "-wal", "-shm", ".migrate.lock"} {
+		info, err := os.Stat(url.Path + suffix)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := info.Mode().Perm(); got != 0o600 {
+			t.Errorf("%s: got the mode %o, want 600", info.Name(), got)
+		}
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/server/fair"
 	"github.com/moderato-live/moderato/server/turns"
 )
 
@@ -32,12 +33,15 @@ type Store struct {
 	// Turns is where changes of a channel line up before they ask for its lock.
 	Turns *turns.Turns
 
+	// writers share the connections on which transactions run.
+	writers *fair.Gate
 	dialect dialect
 	lanes   *lanes
 	write   *ent.Client
 	readDB  *sql.DB
 	writeDB *sql.DB
 	retries *prometheus.CounterVec
+	full    prometheus.Counter
 }
 
 // Open connects to a database. It does not migrate: see Migrate and
@@ -100,10 +104,15 @@ func newStore(d dialect, entDialect string, read, write *sql.DB) *Store {
 		s.write = client(write)
 	}
 	s.Clock = &Clock{sql: d.nowSQL()}
+	s.writers = fair.NewGate(write.Stats().MaxOpenConnections)
 	s.retries = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "moderato_transaction_retries_total",
 		Help: "Transactions that were run again, by cause.",
 	}, []string{"cause"})
+	s.full = prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "moderato_store_full_total",
+		Help: "Statements that failed because the database has no room left.",
+	})
 	return s
 }
 
@@ -124,7 +133,7 @@ func (s *Store) Close() {
 
 // Register adds the store's metrics: its pools and its retries.
 func (s *Store) Register(r prometheus.Registerer) {
-	r.MustRegister(s.retries, collectors.NewDBStatsCollector(s.readDB, "read"), s.lanes.waiting, s.lanes.shared)
+	r.MustRegister(s.retries, s.full, collectors.NewDBStatsCollector(s.readDB, "read"), s.lanes.waiting, s.lanes.shared)
 	s.Turns.Register(r)
 	if s.writeDB != s.readDB {
 		r.MustRegister(collectors.NewDBStatsCollector(s.writeDB, "write"))

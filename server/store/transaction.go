@@ -15,6 +15,10 @@ import (
 // whose conflicts outlasted every retry.
 var ErrUnavailable = errors.New("the store is unavailable")
 
+// ErrFull marks the error of a database that has no room left: its disk is full.
+// It comes with ErrUnavailable.
+var ErrFull = errors.New("the store is full")
+
 // ErrCommitted is what the body of Write returns when it finds that an earlier
 // attempt, whose commit had an unknown outcome, did commit.
 var ErrCommitted = errors.New("an earlier attempt committed")
@@ -46,6 +50,9 @@ func (s *Store) Write(ctx context.Context, body func(ctx context.Context, tx *en
 		attempt.Unknown = attempt.Unknown || unknown
 		if err == nil || errors.Is(err, ErrCommitted) {
 			return struct{}{}, nil
+		}
+		if s.dialect.isFull(err) {
+			return struct{}{}, backoff.Permanent(s.Classify(err))
 		}
 		cause := s.dialect.retryCause(err)
 		if unknown && cause == "" {
@@ -83,6 +90,11 @@ func (s *Store) WriteBounded(ctx context.Context, idle time.Duration, body func(
 
 // attempt reports with its error whether the outcome of the commit is unknown.
 func (s *Store) attempt(ctx context.Context, body func(context.Context, *ent.Tx, Attempt) error, attempt Attempt) (unknown bool, err error) {
+	slot, err := s.writers.Acquire(ctx)
+	if err != nil {
+		return false, fmt.Errorf("begin: %w", err)
+	}
+	defer slot.Release()
 	tx, err := s.write.Tx(ctx)
 	if err != nil {
 		return false, fmt.Errorf("begin: %w", err)
@@ -107,9 +119,16 @@ func (s *Store) attempt(ctx context.Context, body func(context.Context, *ent.Tx,
 	return false, nil
 }
 
-// Classify marks the errors of a read that could not reach the database.
+// Classify marks the errors of a statement that failed because the database could
+// not be reached, or has no room.
 func (s *Store) Classify(err error) error {
-	if err != nil && s.dialect.retryCause(err) != "" && !errors.Is(err, ErrUnavailable) {
+	switch {
+	case err == nil, errors.Is(err, ErrUnavailable):
+		return err
+	case s.dialect.isFull(err):
+		s.full.Inc()
+		return fmt.Errorf("%w: %w: %w", ErrUnavailable, ErrFull, err)
+	case s.dialect.retryCause(err) != "":
 		return fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
 	return err

@@ -1,140 +1,114 @@
 // Package turns decides which change of a channel this server makes next. The
-// database lets them through in the order in which they asked for the lock of the
-// channel's row, or in none: who bans a raider would stand in line behind every
-// follow of the raid. So changes line up here first, where moderation goes ahead, and
-// ask the database one after the other. Of several servers each has lines of its own:
-// a ban waits for at most what the others have asked for already.
+// database lets changes through in the order in which they asked for the lock of the
+// channel's row, or in none, so a ban of a raider would wait behind every follow of
+// the raid. Changes therefore queue here first, where moderation has priority, and ask
+// the database one after the other. Each of several servers has queues of its own: a
+// ban waits for at most the changes that the others have under way.
 package turns
 
 import (
 	"context"
+	"errors"
 	"sync"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/moderato-live/moderato/server/fair"
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// inARow is how many changes may go ahead of others that wait, before one of these
-// has its turn: nobody waits forever.
-const inARow = 16
-
-// Priority is how urgent a change is.
-type Priority int
-
-// The priorities.
-const (
-	// Ordinary is for what viewers and backends do.
-	Ordinary Priority = iota
-	// Ahead is for what moderators do.
-	Ahead
-	priorities
-)
-
-// Turns are the lines of a server.
+// Turns is the queues of a server, one for each channel that is being changed.
 type Turns struct {
 	mu       sync.Mutex
-	channels map[uid.ID]*line
+	channels map[uid.ID]*queue
+	hold     time.Duration // how long a change took in the queue that ended last
+
 	waiting  prometheus.Gauge
+	rejected prometheus.Counter
 }
 
-// line is who waits for a channel that somebody changes.
-type line struct {
-	waiting [priorities][]chan struct{}
-	ahead   int // how many have gone ahead of an ordinary one that waits
+// queue is the gate of a channel, with one slot.
+type queue struct {
+	gate  *fair.Gate
+	users int // who hold or want the slot
 }
 
-// New makes lines where nobody waits.
+// New returns queues in which nothing waits.
 func New() *Turns {
-	return &Turns{channels: map[uid.ID]*line{}, waiting: prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "moderato_changes_waiting",
-		Help: "Changes of channels that wait for others of the same channel on this server.",
-	})}
-}
-
-// Register adds the metric of who waits.
-func (t *Turns) Register(r prometheus.Registerer) { r.MustRegister(t.waiting) }
-
-// Take waits until it is the caller's turn to change a channel, or ctx ends. Who
-// has the turn gives it back with done, best before the commit, so that the next one
-// asks for the lock meanwhile. To call done again does nothing.
-func (t *Turns) Take(ctx context.Context, channelID uid.ID, p Priority) (done func(), err error) {
-	done = sync.OnceFunc(func() { t.give(channelID) })
-	turn := t.join(channelID, p)
-	if turn == nil {
-		return done, nil
-	}
-	t.waiting.Inc()
-	defer t.waiting.Dec()
-	select {
-	case <-turn:
-		return done, nil
-	case <-ctx.Done():
-		t.leave(channelID, p, turn)
-		return nil, ctx.Err()
+	return &Turns{
+		channels: map[uid.ID]*queue{},
+		waiting: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "moderato_changes_waiting",
+			Help: "Channel changes queued behind another change to the same channel.",
+		}),
+		rejected: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "moderato_changes_rejected_total",
+			Help: "Channel changes rejected because they would have waited too long.",
+		}),
 	}
 }
 
-// join lines up; nil: it is the caller's turn already.
-func (t *Turns) join(channelID uid.ID, p Priority) chan struct{} {
+// Register adds the metrics.
+func (t *Turns) Register(r prometheus.Registerer) { r.MustRegister(t.waiting, t.rejected) }
+
+// Check returns the error with which Take would reject a request at once; nil if it
+// would not.
+func (t *Turns) Check(ctx context.Context, channelID uid.ID) error {
 	t.mu.Lock()
-	defer t.mu.Unlock()
-	l := t.channels[channelID]
-	if l == nil {
-		t.channels[channelID] = &line{}
+	q := t.channels[channelID]
+	t.mu.Unlock()
+	if q == nil {
 		return nil
 	}
-	turn := make(chan struct{})
-	l.waiting[p] = append(l.waiting[p], turn)
-	return turn
+	return t.count(q.gate.Check(ctx))
 }
 
-// leave takes who waits no longer out of the line. Whose turn has come meanwhile
-// gives it back.
-func (t *Turns) leave(channelID uid.ID, p Priority, turn chan struct{}) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	l := t.channels[channelID]
-	for i, other := range l.waiting[p] {
-		if other == turn {
-			l.waiting[p] = append(l.waiting[p][:i], l.waiting[p][i+1:]...)
-			return
-		}
+// Take waits until the channel may be changed. The caller calls done before it
+// commits, so that the next change asks for the lock meanwhile; to call done again
+// does nothing.
+func (t *Turns) Take(ctx context.Context, channelID uid.ID) (done func(), err error) {
+	q := t.enter(channelID)
+	t.waiting.Inc()
+	slot, err := q.gate.Acquire(ctx)
+	t.waiting.Dec()
+	if err != nil {
+		t.leave(channelID, q)
+		return nil, t.count(err)
 	}
-	t.next(channelID, l)
+	return sync.OnceFunc(func() {
+		slot.Release()
+		t.leave(channelID, q)
+	}), nil
 }
 
-// give gives a turn back.
-func (t *Turns) give(channelID uid.ID) {
+// count counts an error if it is a rejection.
+func (t *Turns) count(err error) error {
+	var overloaded *fair.OverloadedError
+	if errors.As(err, &overloaded) {
+		t.rejected.Inc()
+	}
+	return err
+}
+
+func (t *Turns) enter(channelID uid.ID) *queue {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.next(channelID, t.channels[channelID])
+	q := t.channels[channelID]
+	if q == nil {
+		q = &queue{gate: fair.NewGate(1)}
+		q.gate.SetHold(t.hold)
+		t.channels[channelID] = q
+	}
+	q.users++
+	return q
 }
 
-// next hands a turn to who is next.
-func (t *Turns) next(channelID uid.ID, l *line) {
-	p := l.choose()
-	if len(l.waiting[p]) == 0 {
+func (t *Turns) leave(channelID uid.ID, q *queue) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if q.users--; q.users == 0 {
+		t.hold = q.gate.Hold()
 		delete(t.channels, channelID)
-		return
 	}
-	close(l.waiting[p][0])
-	l.waiting[p] = l.waiting[p][1:]
-}
-
-// choose tells in which line the next one stands.
-func (l *line) choose() Priority {
-	switch {
-	case len(l.waiting[Ahead]) == 0:
-		l.ahead = 0
-		return Ordinary
-	case len(l.waiting[Ordinary]) == 0:
-		l.ahead = 0
-		return Ahead
-	case l.ahead < inARow:
-		l.ahead++
-		return Ahead
-	}
-	l.ahead = 0
-	return Ordinary
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/moderato-live/moderato/server/fair"
 	"github.com/moderato-live/moderato/server/turns"
 	"github.com/moderato-live/moderato/server/uid"
 )
@@ -26,15 +27,15 @@ type scene struct {
 func newScene(t *testing.T) *scene {
 	s := &scene{T: t, turns: turns.New(), channel: uid.New()}
 	s.ctx, s.cancel = context.WithCancel(t.Context())
-	s.lineUp("first", turns.Ordinary)
+	s.lineUp("first", fair.Normal)
 	return s
 }
 
 // lineUp has somebody wait for their turn, who has joined the line when it
 // returns.
-func (s *scene) lineUp(name string, p turns.Priority) {
+func (s *scene) lineUp(name string, p fair.Priority) {
 	go func() {
-		done, err := s.turns.Take(s.ctx, s.channel, p)
+		done, err := s.turns.Take(fair.WithPriority(s.ctx, p), s.channel)
 		if err != nil {
 			s.order = append(s.order, name+": "+err.Error())
 			return
@@ -74,8 +75,8 @@ func inBubble(t *testing.T, test func(*testing.T, *scene)) {
 
 func TestChangesOfAChannelHaveTheirTurnsInOrder(t *testing.T) {
 	inBubble(t, func(_ *testing.T, s *scene) {
-		s.lineUp("second", turns.Ordinary)
-		s.lineUp("third", turns.Ordinary)
+		s.lineUp("second", fair.Normal)
+		s.lineUp("third", fair.Normal)
 		s.want("first")
 		s.pass()
 		s.want("first", "second")
@@ -86,35 +87,19 @@ func TestChangesOfAChannelHaveTheirTurnsInOrder(t *testing.T) {
 
 func TestModerationGoesAhead(t *testing.T) {
 	inBubble(t, func(_ *testing.T, s *scene) {
-		s.lineUp("follow", turns.Ordinary)
-		s.lineUp("ban", turns.Ahead)
-		s.lineUp("mute", turns.Ahead)
+		s.lineUp("follow", fair.Normal)
+		s.lineUp("ban", fair.High)
+		s.lineUp("mute", fair.High)
 		s.passAll()
 		s.want("first", "ban", "mute", "follow")
 	})
 }
 
-func TestNobodyWaitsForeverBehindModeration(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *scene) {
-		s.lineUp("follow", turns.Ordinary)
-		for range 40 {
-			s.lineUp("ban", turns.Ahead)
-		}
-		s.passAll()
-		if at := slices.Index(s.order, "follow"); at != 1+16 {
-			t.Errorf("got the follow's turn after %d others, want 17", at)
-		}
-		if len(s.order) != 42 {
-			t.Errorf("got %d turns, want 42", len(s.order))
-		}
-	})
-}
-
 func TestOtherChannelsDoNotWait(t *testing.T) {
 	inBubble(t, func(_ *testing.T, s *scene) {
-		s.lineUp("waits", turns.Ordinary)
+		s.lineUp("waits", fair.Normal)
 		s.channel = uid.New()
-		s.lineUp("other channel", turns.Ordinary)
+		s.lineUp("other channel", fair.Normal)
 		s.want("first", "other channel")
 		s.cancel()
 	})
@@ -122,32 +107,14 @@ func TestOtherChannelsDoNotWait(t *testing.T) {
 
 func TestWhoGivesUpLeavesTheLine(t *testing.T) {
 	inBubble(t, func(_ *testing.T, s *scene) {
-		s.lineUp("gives up", turns.Ordinary)
+		s.lineUp("gives up", fair.Normal)
 		s.cancel()
 		synctest.Wait()
 		s.ctx = s.Context()
-		s.lineUp("second", turns.Ordinary)
+		s.lineUp("second", fair.Normal)
 		s.pass()
 		s.want("first", "gives up: context canceled", "second")
 	})
-}
-
-// A turn that comes while its owner gives up is not lost: else nobody would change
-// the channel for as long as the server runs.
-func TestATurnThatNobodyTakesGoesToTheNext(t *testing.T) {
-	for range 100 { // which of the two comes to the lines first is chance
-		inBubble(t, func(t *testing.T, s *scene) {
-			s.lineUp("second", turns.Ordinary)
-			s.cancel()
-			s.pass()
-			s.ctx = t.Context()
-			s.passAll()
-			s.order = nil
-			s.lineUp("third", turns.Ordinary)
-			s.want("third")
-			s.passAll()
-		})
-	}
 }
 
 func TestTheMetricTellsHowManyWait(t *testing.T) {
@@ -159,10 +126,10 @@ func TestTheMetricTellsHowManyWait(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			return families[0].GetMetric()[0].GetGauge().GetValue()
+			return families[1].GetMetric()[0].GetGauge().GetValue()
 		}
-		s.lineUp("third", turns.Ordinary)
-		s.lineUp("fourth", turns.Ahead)
+		s.lineUp("third", fair.Normal)
+		s.lineUp("fourth", fair.High)
 		if n := waiting(); n != 2 {
 			t.Errorf("got %v waiting, want 2", n)
 		}

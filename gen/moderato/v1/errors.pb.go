@@ -143,6 +143,13 @@ const (
 	Reason_REASON_WEBHOOK_DISABLED Reason = 41
 	// 404 NOT_FOUND. The event is no longer kept, or the webhook does not send it.
 	Reason_REASON_EVENT_NOT_FOUND Reason = 42
+	// 503 UNAVAILABLE. The server has more to do than it can in time, and the call
+	// would have had to wait longer than `--max-wait`. Nothing was done. Try again
+	// after `Retry-After` seconds.
+	Reason_REASON_OVERLOADED Reason = 43
+	// 429 RESOURCE_EXHAUSTED. The caller has as many event streams open as it may
+	// have. Close one, or have one stream for several channels.
+	Reason_REASON_STREAM_LIMIT_REACHED Reason = 44
 )
 
 // Enum value maps for Reason.
@@ -191,6 +198,8 @@ var (
 		40: "REASON_WEBHOOK_LIMIT_REACHED",
 		41: "REASON_WEBHOOK_DISABLED",
 		42: "REASON_EVENT_NOT_FOUND",
+		43: "REASON_OVERLOADED",
+		44: "REASON_STREAM_LIMIT_REACHED",
 	}
 	Reason_value = map[string]int32{
 		"REASON_UNSPECIFIED":             0,
@@ -236,6 +245,8 @@ var (
 		"REASON_WEBHOOK_LIMIT_REACHED":   40,
 		"REASON_WEBHOOK_DISABLED":        41,
 		"REASON_EVENT_NOT_FOUND":         42,
+		"REASON_OVERLOADED":              43,
+		"REASON_STREAM_LIMIT_REACHED":    44,
 	}
 )
 
@@ -270,7 +281,7 @@ var File_moderato_v1_errors_proto protoreflect.FileDescriptor
 
 const file_moderato_v1_errors_proto_rawDesc = "" +
 	"\n" +
-	"\x18moderato/v1/errors.proto\x12\vmoderato.v1*\xb6\t\n" +
+	"\x18moderato/v1/errors.proto\x12\vmoderato.v1*\xee\t\n" +
 	"\x06Reason\x12\x16\n" +
 	"\x12REASON_UNSPECIFIED\x10\x00\x12\x18\n" +
 	"\x14REASON_TOKEN_MISSING\x10\x01\x12\x18\n" +
@@ -315,7 +326,9 @@ const file_moderato_v1_errors_proto_rawDesc = "" +
 	"\x18REASON_WEBHOOK_NOT_FOUND\x10'\x12 \n" +
 	"\x1cREASON_WEBHOOK_LIMIT_REACHED\x10(\x12\x1b\n" +
 	"\x17REASON_WEBHOOK_DISABLED\x10)\x12\x1a\n" +
-	"\x16REASON_EVENT_NOT_FOUND\x10*BCZ<github.com/moderato-live/moderato/gen/moderato/v1;moderatov1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
+	"\x16REASON_EVENT_NOT_FOUND\x10*\x12\x15\n" +
+	"\x11REASON_OVERLOADED\x10+\x12\x1f\n" +
+	"\x1bREASON_STREAM_LIMIT_REACHED\x10,BCZ<github.com/moderato-live/moderato/gen/moderato/v1;moderatov1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
 var (
 	file_moderato_v1_errors_proto_rawDescOnce sync.Once

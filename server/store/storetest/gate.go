@@ -36,7 +36,7 @@ func (g *Gate) Open() {
 	g.opened, g.held = nil, nil
 }
 
-// Fail decides which queries fail, and after how many rows.
+// Fail decides which statements fail, and after how many rows; nil ends that.
 func (g *Gate) Fail(how func(query string) (after int, err error)) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -124,4 +124,11 @@ func (c *gatedConn) QueryContext(ctx context.Context, query string, args []drive
 	}
 	c.gate.pass(statement(query, args))
 	return rows, nil
+}
+
+func (c *gatedConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+	if failing, fails := c.gate.failing(query); fails {
+		return nil, failing.err
+	}
+	return c.layeredConn.ExecContext(ctx, query, args)
 }

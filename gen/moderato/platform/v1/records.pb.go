@@ -320,7 +320,7 @@ func (*Record_Activity) isRecord_Kind() {}
 // CategoryRecord is a category, kept under `id`.
 type CategoryRecord struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The category's id: 1 or more.
+	// Required. The category's id: 1 to 2^62 - 1.
 	Id int64 `protobuf:"varint,1,opt,name=id" json:"id,omitempty"`
 	// The category above this one, or null; it is imported earlier.
 	ParentId *int64 `protobuf:"varint,2,opt,name=parent_id,json=parentId" json:"parent_id,omitempty"`

@@ -1,0 +1,221 @@
+package fair_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/moderato-live/moderato/server/fair"
+)
+
+// scene is a gate at which requests wait, in a bubble of time.
+type scene struct {
+	*testing.T
+	gate  *fair.Gate
+	slots []fair.Slot // of those who have one, in the order in which they got it
+	order []string    // their owners
+}
+
+func inBubble(t *testing.T, slots int, test func(*scene)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) { test(&scene{T: t, gate: fair.NewGate(slots)}) })
+}
+
+// ask asks for a slot, and returns when the request waits or has it.
+func (s *scene) ask(ctx context.Context, owner string, p fair.Priority, maxWait time.Duration) <-chan error {
+	ended := make(chan error, 1)
+	go func() {
+		slot, err := s.gate.Acquire(as(ctx, owner, p, maxWait))
+		if err == nil {
+			s.order = append(s.order, owner)
+			s.slots = append(s.slots, slot)
+		}
+		ended <- err
+	}()
+	synctest.Wait()
+	return ended
+}
+
+// as is the context of a request of an owner.
+func as(ctx context.Context, owner string, p fair.Priority, maxWait time.Duration) context.Context {
+	return fair.NewContext(ctx, fair.Request{Owner: fair.Owner{Client: owner}, Priority: p, MaxWait: maxWait})
+}
+
+func (s *scene) askAll(p fair.Priority, owners ...string) {
+	for _, owner := range owners {
+		s.ask(s.Context(), owner, p, 0)
+	}
+}
+
+// release releases the slot that was granted first, after it was held for a while.
+func (s *scene) release(held time.Duration) {
+	time.Sleep(held)
+	slot := s.slots[0]
+	s.slots = s.slots[1:]
+	slot.Release()
+	slot.Release() // does nothing
+	synctest.Wait()
+}
+
+func (s *scene) releaseAll() {
+	for len(s.slots) > 0 {
+		s.release(0)
+	}
+}
+
+func (s *scene) want(owners ...string) {
+	s.Helper()
+	if !slices.Equal(s.order, owners) {
+		s.Errorf("got slots for %v, want %v", s.order, owners)
+	}
+}
+
+func TestNoMoreSlotsThanThereAreAreHeld(t *testing.T) {
+	inBubble(t, 2, func(s *scene) {
+		s.askAll(fair.Normal, "a", "b", "c", "d")
+		s.want("a", "b")
+		s.release(0)
+		s.want("a", "b", "c")
+		s.releaseAll()
+		s.want("a", "b", "c", "d")
+		if !s.gate.IsIdle() {
+			t.Error("the gate is not idle in the end")
+		}
+	})
+}
+
+func TestOwnersTakeTurns(t *testing.T) {
+	inBubble(t, 1, func(s *scene) {
+		s.askAll(fair.Normal, "a", "a", "a", "a", "b", "c", "b")
+		s.releaseAll()
+		s.want("a", "a", "b", "c", "a", "b", "a")
+	})
+}
+
+func TestHighRequestsOvertakeNormalOnes(t *testing.T) {
+	inBubble(t, 1, func(s *scene) {
+		s.askAll(fair.Normal, "first", "normal")
+		s.askAll(fair.High, "high 1", "high 2")
+		s.releaseAll()
+		s.want("first", "high 1", "high 2", "normal")
+	})
+}
+
+func TestNormalRequestsDoNotWaitForever(t *testing.T) {
+	inBubble(t, 1, func(s *scene) {
+		s.askAll(fair.Normal, "first", "normal")
+		for range 40 {
+			s.askAll(fair.High, "high")
+		}
+		s.releaseAll()
+		if at := slices.Index(s.order, "normal"); at != 1+16 {
+			t.Errorf("got the slot of the normal request after %d others, want 17", at)
+		}
+		if len(s.order) != 42 {
+			t.Errorf("got %d slots, want 42", len(s.order))
+		}
+	})
+}
+
+func TestARequestThatWouldWaitTooLongIsRejectedAtOnce(t *testing.T) {
+	inBubble(t, 1, func(s *scene) {
+		// Holders take 100 ms each.
+		for range 50 {
+			s.askAll(fair.Normal, "a")
+			s.release(100 * time.Millisecond)
+		}
+		s.askAll(fair.Normal, slices.Repeat([]string{"a"}, 20)...)
+		rejected := s.ask(s.Context(), "a", fair.Normal, 1500*time.Millisecond)
+		var overloaded *fair.OverloadedError
+		if err := <-rejected; !errors.As(err, &overloaded) {
+			t.Fatalf("got %v, want an OverloadedError", err)
+		}
+		if got := overloaded.RetryAfter; got < 1500*time.Millisecond || got > 2500*time.Millisecond {
+			t.Errorf("got RetryAfter %s, want about 2 s", got)
+		}
+		if err := s.gate.Check(as(s.Context(), "a", fair.Normal, 1500*time.Millisecond)); err == nil {
+			t.Error("Check: got nil, want the same error")
+		}
+		// Another owner is next, and an urgent request before that.
+		for _, accepted := range []<-chan error{
+			s.ask(s.Context(), "b", fair.Normal, 1500*time.Millisecond),
+			s.ask(s.Context(), "a", fair.High, 1500*time.Millisecond),
+		} {
+			select {
+			case err := <-accepted:
+				t.Errorf("got %v, want that the request waits", err)
+			default:
+			}
+		}
+		s.releaseAll()
+	})
+}
+
+func TestARequestWaitsNoLongerThanItMay(t *testing.T) {
+	inBubble(t, 1, func(s *scene) {
+		s.askAll(fair.Normal, "holds")
+		late := s.ask(s.Context(), "late", fair.Normal, time.Second)
+		start := time.Now()
+		var overloaded *fair.OverloadedError
+		if err := <-late; !errors.As(err, &overloaded) || time.Since(start) != time.Second {
+			t.Errorf("got %v after %s, want an OverloadedError after 1 s", err, time.Since(start))
+		}
+		s.releaseAll()
+		s.want("holds")
+		if !s.gate.IsIdle() {
+			t.Error("the gate is not idle in the end")
+		}
+	})
+}
+
+// One holder that hung says nothing about the next ones.
+func TestAHolderThatHungDoesNotHaveOthersRejected(t *testing.T) {
+	inBubble(t, 1, func(s *scene) {
+		s.askAll(fair.Normal, "hangs")
+		s.release(time.Minute)
+		s.askAll(fair.Normal, slices.Repeat([]string{"a"}, 50)...)
+		if err := s.gate.Check(as(s.Context(), "a", fair.Normal, time.Second)); err != nil {
+			t.Errorf("got %v, want that the request may wait", err)
+		}
+		s.releaseAll()
+	})
+}
+
+func TestARequestThatIsGivenUpLeaves(t *testing.T) {
+	inBubble(t, 1, func(s *scene) {
+		s.askAll(fair.Normal, "first")
+		ctx, cancel := context.WithCancel(s.Context())
+		ended := s.ask(ctx, "gives up", fair.Normal, 0)
+		s.askAll(fair.Normal, "second")
+		if n := s.gate.Waiting(); n != 2 {
+			t.Errorf("got %d waiting, want 2", n)
+		}
+		cancel()
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v, want context.Canceled", err)
+		}
+		s.releaseAll()
+		s.want("first", "second")
+	})
+}
+
+// A slot that is granted while its request is given up is not lost.
+func TestASlotThatNobodyTakesGoesToTheNext(t *testing.T) {
+	for range 100 { // which of the two comes first is chance
+		inBubble(t, 1, func(s *scene) {
+			s.askAll(fair.Normal, "first")
+			ctx, cancel := context.WithCancel(s.Context())
+			s.ask(ctx, "gives up", fair.Normal, 0)
+			cancel()
+			s.release(0)
+			s.releaseAll()
+			s.order = nil
+			s.askAll(fair.Normal, "next")
+			s.want("next")
+			s.releaseAll()
+		})
+	}
+}

@@ -1,0 +1,213 @@
+// Package process runs moderato as a process of its own, for tests that kill it, or
+// look at it from outside. The program is the test binary itself: its TestMain calls
+// Main.
+package process
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/moderato-live/moderato/server/cli"
+	"github.com/moderato-live/moderato/server/store"
+)
+
+// AsProgram in the environment makes the test binary be the program.
+const AsProgram = "TEST_RUNS_AS_PROGRAM"
+
+// startTimeout is how long a server may take until it listens.
+const startTimeout = 30 * time.Second
+
+// Main runs the tests, or the program if this process is to be it.
+func Main(m *testing.M) {
+	if os.Getenv(AsProgram) != "" {
+		os.Exit(cli.Run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	}
+	os.Exit(m.Run())
+}
+
+// Result is what a command printed, and its exit code.
+type Result struct {
+	Out, Err string
+	Code     int
+}
+
+// Run runs a command to its end.
+func Run(t *testing.T, env []string, input string, args ...string) Result {
+	t.Helper()
+	cmd := Command(t, env, args...)
+	var out, errs bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(input), &out, &errs
+	err := cmd.Run()
+	if cmd.ProcessState == nil {
+		t.Fatal(err)
+	}
+	return Result{out.String(), errs.String(), cmd.ProcessState.ExitCode()}
+}
+
+// Command is a command of the program, in an empty directory that is its home, and
+// with no environment but env.
+func Command(t *testing.T, env []string, args ...string) *exec.Cmd {
+	t.Helper()
+	return TestBinary(t, append([]string{AsProgram + "=1"}, env...), args...)
+}
+
+// TestBinary is this test binary as a command, in an empty directory that is its
+// home, and with no environment but env.
+func TestBinary(t *testing.T, env []string, args ...string) *exec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), self, args...)
+	cmd.Dir = t.TempDir()
+	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + cmd.Dir}, env...)
+	return cmd
+}
+
+// DBFlag is the flag that names a database.
+func DBFlag(url store.URL) string { return "--db=" + DBText(url) }
+
+// DBText is a database as the command line names it.
+func DBText(url store.URL) string {
+	if url.Path != "" {
+		return "sqlite:" + url.Path
+	}
+	return "mysql://" + url.User + "@" + url.Host + "/" + url.Name
+}
+
+// Line is a line of a server's log.
+type Line struct {
+	Msg, Rest, Grpc, Admin, Step string
+}
+
+// Server is a server in a process of its own.
+type Server struct {
+	// Cmd is the process.
+	Cmd *exec.Cmd
+	// REST, GRPC and Admin are where it listens.
+	REST, GRPC, Admin string
+	// OnLine, if not nil, is called for each line of its log.
+	OnLine func(Line)
+
+	ended chan struct{} // once its log was read to the end
+
+	mu  sync.Mutex
+	log bytes.Buffer
+	out bytes.Buffer
+}
+
+// Serve starts `moderato serve` on free ports and waits until it listens.
+func Serve(t *testing.T, url store.URL, args ...string) *Server {
+	t.Helper()
+	return ServeWith(t, url, nil, args...)
+}
+
+// ServeWith is Serve in an environment.
+func ServeWith(t *testing.T, url store.URL, env []string, args ...string) *Server {
+	t.Helper()
+	args = append([]string{
+		"serve", DBFlag(url), "--http-addr=127.0.0.1:0", "--grpc-addr=127.0.0.1:0", "--admin-addr=127.0.0.1:0",
+		"--log-format=json", "--rate-limit=0",
+	}, args...)
+	s := &Server{Cmd: Command(t, env, args...)}
+	s.Start(t)
+	return s
+}
+
+// Start starts the process and waits until it listens. It is killed when the test
+// ends.
+func (s *Server) Start(t *testing.T) {
+	t.Helper()
+	s.ended = make(chan struct{})
+	stderr, err := s.Cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Cmd.Stdout = writer(func(b []byte) (int, error) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return s.out.Write(b)
+	})
+	if err := s.Cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Kill)
+	listening := make(chan struct{})
+	go s.read(bufio.NewScanner(stderr), listening)
+	select {
+	case <-listening:
+	case <-time.After(startTimeout):
+		t.Fatalf("the server does not listen; it says:\n%s", s.Log())
+	}
+}
+
+// read keeps the log, and finds the addresses in it.
+func (s *Server) read(lines *bufio.Scanner, listening chan<- struct{}) {
+	defer close(s.ended)
+	for lines.Scan() {
+		s.mu.Lock()
+		s.log.Write(lines.Bytes())
+		s.log.WriteByte('\n')
+		s.mu.Unlock()
+		var line Line
+		_ = json.Unmarshal(lines.Bytes(), &line)
+		if line.Msg == "listening" {
+			s.REST, s.GRPC, s.Admin = line.Rest, line.Grpc, line.Admin
+			close(listening)
+		}
+		if s.OnLine != nil {
+			s.OnLine(line)
+		}
+	}
+}
+
+// Log is what the server logged so far.
+func (s *Server) Log() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.log.String()
+}
+
+// Printed is what the process wrote to standard output, once it answers calls.
+func (s *Server) Printed() string {
+	for {
+		response, err := http.Get("http://" + s.REST + "/")
+		if err == nil {
+			_ = response.Body.Close()
+			break
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.out.String()
+}
+
+// Kill ends the process where it stands.
+func (s *Server) Kill() {
+	_ = s.Cmd.Process.Signal(syscall.SIGKILL)
+	<-s.ended
+	_ = s.Cmd.Wait()
+}
+
+// Terminate asks the process to end, and returns its exit code.
+func (s *Server) Terminate() int {
+	_ = s.Cmd.Process.Signal(syscall.SIGTERM)
+	<-s.ended // Wait would drop what is still to be read
+	_ = s.Cmd.Wait()
+	return s.Cmd.ProcessState.ExitCode()
+}
+
+type writer func([]byte) (int, error)
+
+func (w writer) Write(b []byte) (int, error) { return w(b) }
