@@ -63,6 +63,7 @@ func Run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) 
 		kong.Vars{
 			"db": server.DefaultDB, "http_addr": server.DefaultHTTPAddr, "grpc_addr": server.DefaultGRPCAddr,
 			"admin_addr": server.DefaultAdminAddr, "rate_limit": fmt.Sprint(server.DefaultRateLimit),
+			"max_wait":            server.DefaultMaxWait.String(),
 			"max_results":         fmt.Sprint(server.DefaultMaxResults),
 			"user_token_lifetime": auth.DefaultLifetimes().User.String(), "app_token_lifetime": auth.DefaultLifetimes().App.String(),
 		},

@@ -34,6 +34,7 @@ type serve struct {
 	GRPCAddr            listenAddr    `name:"grpc-addr" help:"Where gRPC listens, with health and reflection." default:"${grpc_addr}" env:"MODERATO_GRPC_ADDR"`
 	AdminAddr           listenAddr    `name:"admin-addr" help:"Where /healthz, /readyz, /metrics and /debug/pprof listen." default:"${admin_addr}" env:"MODERATO_ADMIN_ADDR"`
 	RateLimit           requestRate   `help:"Requests a minute for each client and user; 0 is off." default:"${rate_limit}" env:"MODERATO_RATE_LIMIT"`
+	MaxWait             time.Duration `help:"The longest that a request may wait for a channel or a connection; one that would wait longer is rejected at once." default:"${max_wait}" env:"MODERATO_MAX_WAIT"`
 	MaxResults          positive      `help:"The longest list that is answered without paging." default:"${max_results}" env:"MODERATO_MAX_RESULTS"`
 	CORSOrigins         []origin      `name:"cors-origins" help:"Origins of web pages that may call /v1; any when not given." env:"MODERATO_CORS_ORIGINS" placeholder:"ORIGIN"`
 	NATSURL             string        `name:"nats-url" help:"Publish every event to NATS JetStream: nats://HOST:PORT or tls://, several separated by commas. Not published when not given." env:"MODERATO_NATS_URL" placeholder:"URL"`
@@ -84,6 +85,7 @@ func (c *serve) Run(ctx context.Context, s *streams) error {
 		GRPCAddr:            string(c.GRPCAddr),
 		AdminAddr:           string(c.AdminAddr),
 		RateLimit:           int(c.RateLimit),
+		MaxWait:             c.MaxWait,
 		MaxResults:          int(c.MaxResults),
 		Lifetimes:           c.Lifetimes(),
 		Retention:           events.Retention(c.Retention),

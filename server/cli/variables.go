@@ -12,7 +12,7 @@ import (
 const variablePrefix = "MODERATO_"
 
 // foreignVariables have the prefix and belong to the project's tools.
-var foreignVariables = []string{"MODERATO_CACHE", "MODERATO_DEBIAN_MIRROR", "MODERATO_REQUIRE_MYSQL", "MODERATO_TEST_MYSQL"}
+var foreignVariables = []string{"MODERATO_CACHE", "MODERATO_SOAK", "MODERATO_DEBIAN_MIRROR", "MODERATO_REQUIRE_MYSQL", "MODERATO_TEST_MYSQL"}
 
 // kubernetes are the variables that it sets in every container beside a service
 // that is named moderato.

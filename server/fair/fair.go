@@ -32,6 +32,10 @@ const (
 	initialHold = time.Millisecond
 	// holdWeight is the weight of a new sample in the average: 1 of this.
 	holdWeight = 8
+	// safeShare is the percentage of the longest wait up to which a request may wait:
+	// the expectation is an average, and one that has waited in vain is worse than one
+	// that was rejected at once.
+	safeShare = 75
 	// maxSample bounds a sample by the average, and leastBound bounds that bound: one
 	// holder that hung must not have the next ones turned away.
 	maxSample  = 4
@@ -183,7 +187,7 @@ func (g *Gate) check(r Request) error {
 		before += g.waiting[High].length
 	}
 	expected := time.Duration(before+1) * g.hold / time.Duration(g.slots)
-	if expected <= r.MaxWait {
+	if expected <= r.MaxWait*safeShare/100 {
 		return nil
 	}
 	return &OverloadedError{RetryAfter: expected}

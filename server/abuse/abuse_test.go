@@ -1,0 +1,150 @@
+// Package abuse_test treats a served process badly, and checks that it bounds its
+// work and serves everybody else meanwhile. The scale is small in `make test`, and
+// that of a security review's findings in `make soak` (MODERATO_SOAK=1).
+package abuse_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/events"
+	"github.com/moderato-live/moderato/server/fsck"
+	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/servertest/process"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/store/storetest"
+	"github.com/moderato-live/moderato/server/uid"
+)
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asProbe) != "" {
+		os.Exit(runProbe())
+	}
+	process.Main(m)
+}
+
+// isSoak reports whether the suite runs at full scale.
+func isSoak() bool { return os.Getenv("MODERATO_SOAK") != "" }
+
+// scaled returns the small figure, or the full one in a soak.
+func scaled[T any](small, full T) T {
+	if isSoak() {
+		return full
+	}
+	return small
+}
+
+// target is a served process with its database.
+type target struct {
+	*process.Server
+
+	store *store.Store
+}
+
+// each runs a test against a served process with the World, on every kind of store.
+func each(t *testing.T, test func(t *testing.T, s *target), args ...string) {
+	t.Helper()
+	storetest.Each(t, func(t *testing.T, url store.URL) { test(t, serve(t, url, args...)) })
+}
+
+func serve(t *testing.T, url store.URL, args ...string) *target {
+	t.Helper()
+	ctx := context.Background()
+	if err := store.Migrate(ctx, url, slog.New(slog.DiscardHandler)); err != nil {
+		t.Fatal(err)
+	}
+	db, err := store.Open(ctx, url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(db.Close)
+	servertest.Import(t, db, servertest.World()...)
+	return &target{Server: process.Serve(t, url, args...), store: db}
+}
+
+// as returns credentials of a user with every scope.
+func (s *target) as(t *testing.T, user uid.ID) servertest.Credentials {
+	t.Helper()
+	return s.token(t, auth.NewToken{Kind: auth.User, ClientID: servertest.Dashboard, UserID: user, Scopes: auth.Scopes(), Lifetime: time.Hour})
+}
+
+func (s *target) token(t *testing.T, n auth.NewToken) servertest.Credentials {
+	t.Helper()
+	issued, err := auth.Issue(context.Background(), s.store, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return servertest.Credentials{Token: issued.Text, ClientID: n.ClientID}
+}
+
+// anonymousMemory returns how much memory the process has that is in no file, in
+// bytes.
+func (s *target) anonymousMemory(t *testing.T) int64 {
+	t.Helper()
+	f, err := os.Open(fmt.Sprintf("/proc/%d/status", s.Cmd.Process.Pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		if fields := strings.Fields(lines.Text()); len(fields) == 3 && fields[0] == "RssAnon:" {
+			kib, err := strconv.ParseInt(fields[1], 10, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return kib << 10
+		}
+	}
+	t.Skip("the system does not tell the anonymous memory of a process")
+	return 0
+}
+
+// processorTime returns how much processor time the process has used.
+func (s *target) processorTime(t *testing.T) time.Duration {
+	t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.Cmd.Process.Pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const ticksPerSecond = 100
+	_, after, _ := strings.Cut(string(text), ") ")
+	fields := strings.Fields(after)
+	var ticks int64
+	for _, field := range fields[11:13] { // utime and stime
+		n, err := strconv.ParseInt(field, 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ticks += n
+	}
+	return time.Duration(ticks) * time.Second / ticksPerSecond
+}
+
+// percentile returns the duration below which a share of them are.
+func percentile(durations []time.Duration, share float64) time.Duration {
+	if len(durations) == 0 {
+		return 0
+	}
+	slices.Sort(durations)
+	return durations[min(len(durations)-1, int(share*float64(len(durations))))]
+}
+
+// wantConsistent checks the whole database.
+func (s *target) wantConsistent(t *testing.T) {
+	t.Helper()
+	err := fsck.Run(context.Background(), s.store, events.DefaultRetention(), func(string) {}, func(f fsck.Finding) {
+		t.Errorf("fsck: %s", f)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,152 @@
+package abuse_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
+	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/uid"
+)
+
+// TestTooManyBansOfOneChannel has many connections ban in one channel. Those that
+// would wait too long are told so at once, the others are served, and reads of others
+// hardly notice.
+func TestTooManyBansOfOneChannel(t *testing.T) {
+	connections := scaled(150, 2000)
+	duration := scaled(2*time.Second, 20*time.Second)
+	maxWait := scaled(100*time.Millisecond, 2*time.Second)
+	each(t, func(t *testing.T, s *target) {
+		raiders := s.addUsers(t, 2*connections)
+		owner, viewer := s.as(t, servertest.Owner), s.as(t, servertest.Other)
+		client := newClient(connections + 1)
+		idle := s.probe(t, viewer, duration/4)
+
+		ctx, cancel := context.WithTimeout(t.Context(), duration)
+		defer cancel()
+		var mu sync.Mutex
+		counts := map[string]int{}
+		var answered, rejected []time.Duration
+		var all sync.WaitGroup
+		for i := range connections {
+			all.Go(func() {
+				method := "POST"
+				for ctx.Err() == nil {
+					start := time.Now()
+					code, retryAfter := s.ban(ctx, client, owner, method, raiders[i])
+					took := time.Since(start)
+					mu.Lock()
+					counts[code]++
+					switch code {
+					case "OK":
+						answered = append(answered, took)
+						method = map[string]string{"POST": "DELETE", "DELETE": "POST"}[method]
+					case "OVERLOADED":
+						rejected = append(rejected, took)
+						if retryAfter < 1 {
+							counts["without Retry-After"]++
+						}
+					}
+					mu.Unlock()
+					if code == "OVERLOADED" { // as the header asks
+						sleep(ctx, time.Duration(retryAfter)*time.Second)
+					}
+				}
+			})
+		}
+		busy := s.probe(t, viewer, duration)
+		memory := s.anonymousMemory(t)
+		all.Wait()
+		t.Logf("%v; bans: p99 %s; rejections: p50 %s, p99 %s; other reads: p99 %s idle, %s busy; %d MB of anonymous memory",
+			counts, percentile(answered, .99), percentile(rejected, .5), percentile(rejected, .99),
+			percentile(idle, .99), percentile(busy, .99), memory>>20)
+		if counts["OK"] == 0 || counts["OVERLOADED"] == 0 {
+			t.Errorf("got %v, want bans and rejections", counts)
+		}
+		for code, n := range counts {
+			if code != "OK" && code != "OVERLOADED" && code != "canceled" {
+				t.Errorf("got %d × %s", n, code)
+			}
+		}
+		if slowest := percentile(answered, 1); slowest > maxWait+5*time.Second {
+			t.Errorf("a ban took %s, with --max-wait=%s", slowest, maxWait)
+		}
+		s.wantConsistent(t)
+	}, "--max-wait="+maxWait.String())
+}
+
+// newClient returns a client that keeps many connections to one host.
+func newClient(connections int) *http.Client {
+	return &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: connections, DisableCompression: true}}
+}
+
+func sleep(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}
+
+// addUsers imports users, and returns their ids.
+func (s *target) addUsers(t *testing.T, n int) []uid.ID {
+	t.Helper()
+	ids := make([]uid.ID, n)
+	records := make([]*platformv1.Record, n)
+	for i := range ids {
+		ids[i] = uid.New()
+		records[i] = &platformv1.Record{Kind: &platformv1.Record_User{User: &platformv1.UserRecord{
+			Id: ids[i].String(), Username: "u" + strings.ReplaceAll(ids[i].String(), "-", ""),
+		}}}
+	}
+	servertest.Import(t, s.store, records...)
+	return ids
+}
+
+// ban bans or unbans a user in Owner's channel, and returns the code of the answer.
+func (s *target) ban(ctx context.Context, client *http.Client, c servertest.Credentials, method string, user uid.ID) (code string, retryAfter int) {
+	body := `{"channelId":"` + servertest.Owner.String() + `","banUserId":"` + user.String() + `"}`
+	r, err := http.NewRequestWithContext(ctx, method, "http://"+s.REST+"/v1/moderation/ban", strings.NewReader(body))
+	if err != nil {
+		return err.Error(), 0
+	}
+	code, header := s.call(client, c, r)
+	retryAfter, _ = strconv.Atoi(header.Get("Retry-After"))
+	return code, retryAfter
+}
+
+// call makes a request, and returns the code of the answer: OK, the code of the error
+// body, "canceled" or what went wrong.
+func (s *target) call(client *http.Client, c servertest.Credentials, r *http.Request) (code string, header http.Header) {
+	r.Header.Set("Authorization", "Bearer "+c.Token)
+	r.Header.Set("client-id", c.ClientID)
+	if r.Method != http.MethodGet {
+		r.Header.Set("content-type", "application/json")
+	}
+	response, err := client.Do(r)
+	if r.Context().Err() != nil {
+		return "canceled", nil
+	}
+	if err != nil {
+		return err.Error(), nil
+	}
+	defer func() { _ = response.Body.Close() }()
+	text, err := io.ReadAll(response.Body)
+	switch {
+	case r.Context().Err() != nil:
+		return "canceled", nil
+	case err != nil:
+		return err.Error(), nil
+	case response.StatusCode == http.StatusOK:
+		return "OK", response.Header
+	}
+	var body struct{ Data struct{ Code string } }
+	_ = json.Unmarshal(text, &body)
+	return body.Data.Code, response.Header
+}
