@@ -25,6 +25,7 @@ import (
 	"github.com/moderato-live/moderato/ent/channelcount"
 	"github.com/moderato-live/moderato/ent/channelcountdelta"
 	"github.com/moderato-live/moderato/ent/clip"
+	"github.com/moderato-live/moderato/ent/cursorkey"
 	"github.com/moderato-live/moderato/ent/erasure"
 	"github.com/moderato-live/moderato/ent/event"
 	"github.com/moderato-live/moderato/ent/eventsequencer"
@@ -68,6 +69,8 @@ type Client struct {
 	ChannelCountDelta *ChannelCountDeltaClient
 	// Clip is the client for interacting with the Clip builders.
 	Clip *ClipClient
+	// CursorKey is the client for interacting with the CursorKey builders.
+	CursorKey *CursorKeyClient
 	// Erasure is the client for interacting with the Erasure builders.
 	Erasure *ErasureClient
 	// Event is the client for interacting with the Event builders.
@@ -123,6 +126,7 @@ func (c *Client) init() {
 	c.ChannelCount = NewChannelCountClient(c.config)
 	c.ChannelCountDelta = NewChannelCountDeltaClient(c.config)
 	c.Clip = NewClipClient(c.config)
+	c.CursorKey = NewCursorKeyClient(c.config)
 	c.Erasure = NewErasureClient(c.config)
 	c.Event = NewEventClient(c.config)
 	c.EventSequencer = NewEventSequencerClient(c.config)
@@ -241,6 +245,7 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		ChannelCount:      NewChannelCountClient(cfg),
 		ChannelCountDelta: NewChannelCountDeltaClient(cfg),
 		Clip:              NewClipClient(cfg),
+		CursorKey:         NewCursorKeyClient(cfg),
 		Erasure:           NewErasureClient(cfg),
 		Event:             NewEventClient(cfg),
 		EventSequencer:    NewEventSequencerClient(cfg),
@@ -286,6 +291,7 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		ChannelCount:      NewChannelCountClient(cfg),
 		ChannelCountDelta: NewChannelCountDeltaClient(cfg),
 		Clip:              NewClipClient(cfg),
+		CursorKey:         NewCursorKeyClient(cfg),
 		Erasure:           NewErasureClient(cfg),
 		Event:             NewEventClient(cfg),
 		EventSequencer:    NewEventSequencerClient(cfg),
@@ -334,9 +340,10 @@ func (c *Client) Close() error {
 func (c *Client) Use(hooks ...Hook) {
 	for _, n := range []interface{ Use(...Hook) }{
 		c.Activity, c.Application, c.Ban, c.Category, c.Channel, c.ChannelCount,
-		c.ChannelCountDelta, c.Clip, c.Erasure, c.Event, c.EventSequencer, c.EventSink,
-		c.Follow, c.Grant, c.Message, c.MessageGeneration, c.Mute, c.Role, c.Stream,
-		c.Subscription, c.Token, c.User, c.Vod, c.Vote, c.Webhook, c.WebhookDelivery,
+		c.ChannelCountDelta, c.Clip, c.CursorKey, c.Erasure, c.Event, c.EventSequencer,
+		c.EventSink, c.Follow, c.Grant, c.Message, c.MessageGeneration, c.Mute, c.Role,
+		c.Stream, c.Subscription, c.Token, c.User, c.Vod, c.Vote, c.Webhook,
+		c.WebhookDelivery,
 	} {
 		n.Use(hooks...)
 	}
@@ -347,9 +354,10 @@ func (c *Client) Use(hooks ...Hook) {
 func (c *Client) Intercept(interceptors ...Interceptor) {
 	for _, n := range []interface{ Intercept(...Interceptor) }{
 		c.Activity, c.Application, c.Ban, c.Category, c.Channel, c.ChannelCount,
-		c.ChannelCountDelta, c.Clip, c.Erasure, c.Event, c.EventSequencer, c.EventSink,
-		c.Follow, c.Grant, c.Message, c.MessageGeneration, c.Mute, c.Role, c.Stream,
-		c.Subscription, c.Token, c.User, c.Vod, c.Vote, c.Webhook, c.WebhookDelivery,
+		c.ChannelCountDelta, c.Clip, c.CursorKey, c.Erasure, c.Event, c.EventSequencer,
+		c.EventSink, c.Follow, c.Grant, c.Message, c.MessageGeneration, c.Mute, c.Role,
+		c.Stream, c.Subscription, c.Token, c.User, c.Vod, c.Vote, c.Webhook,
+		c.WebhookDelivery,
 	} {
 		n.Intercept(interceptors...)
 	}
@@ -374,6 +382,8 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.ChannelCountDelta.mutate(ctx, m)
 	case *ClipMutation:
 		return c.Clip.mutate(ctx, m)
+	case *CursorKeyMutation:
+		return c.CursorKey.mutate(ctx, m)
 	case *ErasureMutation:
 		return c.Erasure.mutate(ctx, m)
 	case *EventMutation:
@@ -1619,6 +1629,139 @@ func (c *ClipClient) mutate(ctx context.Context, m *ClipMutation) (Value, error)
 		return (&ClipDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown Clip mutation op: %q", m.Op())
+	}
+}
+
+// CursorKeyClient is a client for the CursorKey schema.
+type CursorKeyClient struct {
+	config
+}
+
+// NewCursorKeyClient returns a client for the CursorKey from the given config.
+func NewCursorKeyClient(c config) *CursorKeyClient {
+	return &CursorKeyClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `cursorkey.Hooks(f(g(h())))`.
+func (c *CursorKeyClient) Use(hooks ...Hook) {
+	c.hooks.CursorKey = append(c.hooks.CursorKey, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `cursorkey.Intercept(f(g(h())))`.
+func (c *CursorKeyClient) Intercept(interceptors ...Interceptor) {
+	c.inters.CursorKey = append(c.inters.CursorKey, interceptors...)
+}
+
+// Create returns a builder for creating a CursorKey entity.
+func (c *CursorKeyClient) Create() *CursorKeyCreate {
+	mutation := newCursorKeyMutation(c.config, OpCreate)
+	return &CursorKeyCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of CursorKey entities.
+func (c *CursorKeyClient) CreateBulk(builders ...*CursorKeyCreate) *CursorKeyCreateBulk {
+	return &CursorKeyCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *CursorKeyClient) MapCreateBulk(slice any, setFunc func(*CursorKeyCreate, int)) *CursorKeyCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &CursorKeyCreateBulk{err: fmt.Errorf("calling to CursorKeyClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*CursorKeyCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &CursorKeyCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for CursorKey.
+func (c *CursorKeyClient) Update() *CursorKeyUpdate {
+	mutation := newCursorKeyMutation(c.config, OpUpdate)
+	return &CursorKeyUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *CursorKeyClient) UpdateOne(_m *CursorKey) *CursorKeyUpdateOne {
+	mutation := newCursorKeyMutation(c.config, OpUpdateOne, withCursorKey(_m))
+	return &CursorKeyUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *CursorKeyClient) UpdateOneID(id int64) *CursorKeyUpdateOne {
+	mutation := newCursorKeyMutation(c.config, OpUpdateOne, withCursorKeyID(id))
+	return &CursorKeyUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for CursorKey.
+func (c *CursorKeyClient) Delete() *CursorKeyDelete {
+	mutation := newCursorKeyMutation(c.config, OpDelete)
+	return &CursorKeyDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *CursorKeyClient) DeleteOne(_m *CursorKey) *CursorKeyDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *CursorKeyClient) DeleteOneID(id int64) *CursorKeyDeleteOne {
+	builder := c.Delete().Where(cursorkey.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &CursorKeyDeleteOne{builder}
+}
+
+// Query returns a query builder for CursorKey.
+func (c *CursorKeyClient) Query() *CursorKeyQuery {
+	return &CursorKeyQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeCursorKey},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a CursorKey entity by its id.
+func (c *CursorKeyClient) Get(ctx context.Context, id int64) (*CursorKey, error) {
+	return c.Query().Where(cursorkey.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *CursorKeyClient) GetX(ctx context.Context, id int64) *CursorKey {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *CursorKeyClient) Hooks() []Hook {
+	return c.hooks.CursorKey
+}
+
+// Interceptors returns the client interceptors.
+func (c *CursorKeyClient) Interceptors() []Interceptor {
+	return c.inters.CursorKey
+}
+
+func (c *CursorKeyClient) mutate(ctx context.Context, m *CursorKeyMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&CursorKeyCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&CursorKeyUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&CursorKeyUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&CursorKeyDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown CursorKey mutation op: %q", m.Op())
 	}
 }
 
@@ -4112,15 +4255,15 @@ func (c *WebhookDeliveryClient) mutate(ctx context.Context, m *WebhookDeliveryMu
 type (
 	hooks struct {
 		Activity, Application, Ban, Category, Channel, ChannelCount, ChannelCountDelta,
-		Clip, Erasure, Event, EventSequencer, EventSink, Follow, Grant, Message,
-		MessageGeneration, Mute, Role, Stream, Subscription, Token, User, Vod, Vote,
-		Webhook, WebhookDelivery []ent.Hook
+		Clip, CursorKey, Erasure, Event, EventSequencer, EventSink, Follow, Grant,
+		Message, MessageGeneration, Mute, Role, Stream, Subscription, Token, User, Vod,
+		Vote, Webhook, WebhookDelivery []ent.Hook
 	}
 	inters struct {
 		Activity, Application, Ban, Category, Channel, ChannelCount, ChannelCountDelta,
-		Clip, Erasure, Event, EventSequencer, EventSink, Follow, Grant, Message,
-		MessageGeneration, Mute, Role, Stream, Subscription, Token, User, Vod, Vote,
-		Webhook, WebhookDelivery []ent.Interceptor
+		Clip, CursorKey, Erasure, Event, EventSequencer, EventSink, Follow, Grant,
+		Message, MessageGeneration, Mute, Role, Stream, Subscription, Token, User, Vod,
+		Vote, Webhook, WebhookDelivery []ent.Interceptor
 	}
 )
 

@@ -20,6 +20,7 @@ import (
 	"github.com/moderato-live/moderato/ent/channelcount"
 	"github.com/moderato-live/moderato/ent/channelcountdelta"
 	"github.com/moderato-live/moderato/ent/clip"
+	"github.com/moderato-live/moderato/ent/cursorkey"
 	"github.com/moderato-live/moderato/ent/erasure"
 	"github.com/moderato-live/moderato/ent/event"
 	"github.com/moderato-live/moderato/ent/eventsequencer"
@@ -106,6 +107,7 @@ func checkColumn(t, c string) error {
 			channelcount.Table:      channelcount.ValidColumn,
 			channelcountdelta.Table: channelcountdelta.ValidColumn,
 			clip.Table:              clip.ValidColumn,
+			cursorkey.Table:         cursorkey.ValidColumn,
 			erasure.Table:           erasure.ValidColumn,
 			event.Table:             event.ValidColumn,
 			eventsequencer.Table:    eventsequencer.ValidColumn,

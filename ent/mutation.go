@@ -18,6 +18,7 @@ import (
 	"github.com/moderato-live/moderato/ent/channelcount"
 	"github.com/moderato-live/moderato/ent/channelcountdelta"
 	"github.com/moderato-live/moderato/ent/clip"
+	"github.com/moderato-live/moderato/ent/cursorkey"
 	"github.com/moderato-live/moderato/ent/erasure"
 	"github.com/moderato-live/moderato/ent/event"
 	"github.com/moderato-live/moderato/ent/eventsequencer"
@@ -59,6 +60,7 @@ const (
 	TypeChannelCount      = "ChannelCount"
 	TypeChannelCountDelta = "ChannelCountDelta"
 	TypeClip              = "Clip"
+	TypeCursorKey         = "CursorKey"
 	TypeErasure           = "Erasure"
 	TypeEvent             = "Event"
 	TypeEventSequencer    = "EventSequencer"
@@ -6244,6 +6246,428 @@ func (m *ClipMutation) ClearEdge(name string) error {
 // It returns an error if the edge is not defined in the schema.
 func (m *ClipMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown Clip edge %s", name)
+}
+
+// CursorKeyMutation represents an operation that mutates the CursorKey nodes in the graph.
+type CursorKeyMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *int64
+	secret        *[]byte
+	created_at    *instant.Instant
+	addcreated_at *instant.Instant
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*CursorKey, error)
+	predicates    []predicate.CursorKey
+}
+
+var _ ent.Mutation = (*CursorKeyMutation)(nil)
+
+// cursorkeyOption allows management of the mutation configuration using functional options.
+type cursorkeyOption func(*CursorKeyMutation)
+
+// newCursorKeyMutation creates new mutation for the CursorKey entity.
+func newCursorKeyMutation(c config, op Op, opts ...cursorkeyOption) *CursorKeyMutation {
+	m := &CursorKeyMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeCursorKey,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withCursorKeyID sets the ID field of the mutation.
+func withCursorKeyID(id int64) cursorkeyOption {
+	return func(m *CursorKeyMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *CursorKey
+		)
+		m.oldValue = func(ctx context.Context) (*CursorKey, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().CursorKey.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withCursorKey sets the old CursorKey of the mutation.
+func withCursorKey(node *CursorKey) cursorkeyOption {
+	return func(m *CursorKeyMutation) {
+		m.oldValue = func(context.Context) (*CursorKey, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m CursorKeyMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m CursorKeyMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of CursorKey entities.
+func (m *CursorKeyMutation) SetID(id int64) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *CursorKeyMutation) ID() (id int64, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *CursorKeyMutation) IDs(ctx context.Context) ([]int64, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []int64{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().CursorKey.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetSecret sets the "secret" field.
+func (m *CursorKeyMutation) SetSecret(b []byte) {
+	m.secret = &b
+}
+
+// Secret returns the value of the "secret" field in the mutation.
+func (m *CursorKeyMutation) Secret() (r []byte, exists bool) {
+	v := m.secret
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSecret returns the old "secret" field's value of the CursorKey entity.
+// If the CursorKey object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *CursorKeyMutation) OldSecret(ctx context.Context) (v []byte, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSecret is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSecret requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSecret: %w", err)
+	}
+	return oldValue.Secret, nil
+}
+
+// ResetSecret resets all changes to the "secret" field.
+func (m *CursorKeyMutation) ResetSecret() {
+	m.secret = nil
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *CursorKeyMutation) SetCreatedAt(i instant.Instant) {
+	m.created_at = &i
+	m.addcreated_at = nil
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *CursorKeyMutation) CreatedAt() (r instant.Instant, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the CursorKey entity.
+// If the CursorKey object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *CursorKeyMutation) OldCreatedAt(ctx context.Context) (v instant.Instant, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// AddCreatedAt adds i to the "created_at" field.
+func (m *CursorKeyMutation) AddCreatedAt(i instant.Instant) {
+	if m.addcreated_at != nil {
+		*m.addcreated_at += i
+	} else {
+		m.addcreated_at = &i
+	}
+}
+
+// AddedCreatedAt returns the value that was added to the "created_at" field in this mutation.
+func (m *CursorKeyMutation) AddedCreatedAt() (r instant.Instant, exists bool) {
+	v := m.addcreated_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *CursorKeyMutation) ResetCreatedAt() {
+	m.created_at = nil
+	m.addcreated_at = nil
+}
+
+// Where appends a list predicates to the CursorKeyMutation builder.
+func (m *CursorKeyMutation) Where(ps ...predicate.CursorKey) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the CursorKeyMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *CursorKeyMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.CursorKey, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *CursorKeyMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *CursorKeyMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (CursorKey).
+func (m *CursorKeyMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *CursorKeyMutation) Fields() []string {
+	fields := make([]string, 0, 2)
+	if m.secret != nil {
+		fields = append(fields, cursorkey.FieldSecret)
+	}
+	if m.created_at != nil {
+		fields = append(fields, cursorkey.FieldCreatedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *CursorKeyMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case cursorkey.FieldSecret:
+		return m.Secret()
+	case cursorkey.FieldCreatedAt:
+		return m.CreatedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *CursorKeyMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case cursorkey.FieldSecret:
+		return m.OldSecret(ctx)
+	case cursorkey.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown CursorKey field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *CursorKeyMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case cursorkey.FieldSecret:
+		v, ok := value.([]byte)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSecret(v)
+		return nil
+	case cursorkey.FieldCreatedAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown CursorKey field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *CursorKeyMutation) AddedFields() []string {
+	var fields []string
+	if m.addcreated_at != nil {
+		fields = append(fields, cursorkey.FieldCreatedAt)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *CursorKeyMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case cursorkey.FieldCreatedAt:
+		return m.AddedCreatedAt()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *CursorKeyMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case cursorkey.FieldCreatedAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddCreatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown CursorKey numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *CursorKeyMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *CursorKeyMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *CursorKeyMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown CursorKey nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *CursorKeyMutation) ResetField(name string) error {
+	switch name {
+	case cursorkey.FieldSecret:
+		m.ResetSecret()
+		return nil
+	case cursorkey.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown CursorKey field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *CursorKeyMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *CursorKeyMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *CursorKeyMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *CursorKeyMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *CursorKeyMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *CursorKeyMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *CursorKeyMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown CursorKey unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *CursorKeyMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown CursorKey edge %s", name)
 }
 
 // ErasureMutation represents an operation that mutates the Erasure nodes in the graph.
@@ -17459,6 +17883,8 @@ type WebhookMutation struct {
 	last_error         *string
 	position           *int64
 	addposition        *int64
+	heard_from         *instant.Instant
+	addheard_from      *instant.Instant
 	next_at            *instant.Instant
 	addnext_at         *instant.Instant
 	is_claimed         *bool
@@ -18179,6 +18605,76 @@ func (m *WebhookMutation) ResetPosition() {
 	m.addposition = nil
 }
 
+// SetHeardFrom sets the "heard_from" field.
+func (m *WebhookMutation) SetHeardFrom(i instant.Instant) {
+	m.heard_from = &i
+	m.addheard_from = nil
+}
+
+// HeardFrom returns the value of the "heard_from" field in the mutation.
+func (m *WebhookMutation) HeardFrom() (r instant.Instant, exists bool) {
+	v := m.heard_from
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldHeardFrom returns the old "heard_from" field's value of the Webhook entity.
+// If the Webhook object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WebhookMutation) OldHeardFrom(ctx context.Context) (v *instant.Instant, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldHeardFrom is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldHeardFrom requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldHeardFrom: %w", err)
+	}
+	return oldValue.HeardFrom, nil
+}
+
+// AddHeardFrom adds i to the "heard_from" field.
+func (m *WebhookMutation) AddHeardFrom(i instant.Instant) {
+	if m.addheard_from != nil {
+		*m.addheard_from += i
+	} else {
+		m.addheard_from = &i
+	}
+}
+
+// AddedHeardFrom returns the value that was added to the "heard_from" field in this mutation.
+func (m *WebhookMutation) AddedHeardFrom() (r instant.Instant, exists bool) {
+	v := m.addheard_from
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearHeardFrom clears the value of the "heard_from" field.
+func (m *WebhookMutation) ClearHeardFrom() {
+	m.heard_from = nil
+	m.addheard_from = nil
+	m.clearedFields[webhook.FieldHeardFrom] = struct{}{}
+}
+
+// HeardFromCleared returns if the "heard_from" field was cleared in this mutation.
+func (m *WebhookMutation) HeardFromCleared() bool {
+	_, ok := m.clearedFields[webhook.FieldHeardFrom]
+	return ok
+}
+
+// ResetHeardFrom resets all changes to the "heard_from" field.
+func (m *WebhookMutation) ResetHeardFrom() {
+	m.heard_from = nil
+	m.addheard_from = nil
+	delete(m.clearedFields, webhook.FieldHeardFrom)
+}
+
 // SetNextAt sets the "next_at" field.
 func (m *WebhookMutation) SetNextAt(i instant.Instant) {
 	m.next_at = &i
@@ -18481,7 +18977,7 @@ func (m *WebhookMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *WebhookMutation) Fields() []string {
-	fields := make([]string, 0, 18)
+	fields := make([]string, 0, 19)
 	if m.channel_id != nil {
 		fields = append(fields, webhook.FieldChannelID)
 	}
@@ -18520,6 +19016,9 @@ func (m *WebhookMutation) Fields() []string {
 	}
 	if m.position != nil {
 		fields = append(fields, webhook.FieldPosition)
+	}
+	if m.heard_from != nil {
+		fields = append(fields, webhook.FieldHeardFrom)
 	}
 	if m.next_at != nil {
 		fields = append(fields, webhook.FieldNextAt)
@@ -18570,6 +19069,8 @@ func (m *WebhookMutation) Field(name string) (ent.Value, bool) {
 		return m.LastError()
 	case webhook.FieldPosition:
 		return m.Position()
+	case webhook.FieldHeardFrom:
+		return m.HeardFrom()
 	case webhook.FieldNextAt:
 		return m.NextAt()
 	case webhook.FieldIsClaimed:
@@ -18615,6 +19116,8 @@ func (m *WebhookMutation) OldField(ctx context.Context, name string) (ent.Value,
 		return m.OldLastError(ctx)
 	case webhook.FieldPosition:
 		return m.OldPosition(ctx)
+	case webhook.FieldHeardFrom:
+		return m.OldHeardFrom(ctx)
 	case webhook.FieldNextAt:
 		return m.OldNextAt(ctx)
 	case webhook.FieldIsClaimed:
@@ -18725,6 +19228,13 @@ func (m *WebhookMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetPosition(v)
 		return nil
+	case webhook.FieldHeardFrom:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetHeardFrom(v)
+		return nil
 	case webhook.FieldNextAt:
 		v, ok := value.(instant.Instant)
 		if !ok {
@@ -18780,6 +19290,9 @@ func (m *WebhookMutation) AddedFields() []string {
 	if m.addposition != nil {
 		fields = append(fields, webhook.FieldPosition)
 	}
+	if m.addheard_from != nil {
+		fields = append(fields, webhook.FieldHeardFrom)
+	}
 	if m.addnext_at != nil {
 		fields = append(fields, webhook.FieldNextAt)
 	}
@@ -18805,6 +19318,8 @@ func (m *WebhookMutation) AddedField(name string) (ent.Value, bool) {
 		return m.AddedLastSuccessAt()
 	case webhook.FieldPosition:
 		return m.AddedPosition()
+	case webhook.FieldHeardFrom:
+		return m.AddedHeardFrom()
 	case webhook.FieldNextAt:
 		return m.AddedNextAt()
 	case webhook.FieldEpoch:
@@ -18848,6 +19363,13 @@ func (m *WebhookMutation) AddField(name string, value ent.Value) error {
 		}
 		m.AddPosition(v)
 		return nil
+	case webhook.FieldHeardFrom:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddHeardFrom(v)
+		return nil
 	case webhook.FieldNextAt:
 		v, ok := value.(instant.Instant)
 		if !ok {
@@ -18889,6 +19411,9 @@ func (m *WebhookMutation) ClearedFields() []string {
 	if m.FieldCleared(webhook.FieldLastSuccessAt) {
 		fields = append(fields, webhook.FieldLastSuccessAt)
 	}
+	if m.FieldCleared(webhook.FieldHeardFrom) {
+		fields = append(fields, webhook.FieldHeardFrom)
+	}
 	if m.FieldCleared(webhook.FieldNextAt) {
 		fields = append(fields, webhook.FieldNextAt)
 	}
@@ -18920,6 +19445,9 @@ func (m *WebhookMutation) ClearField(name string) error {
 		return nil
 	case webhook.FieldLastSuccessAt:
 		m.ClearLastSuccessAt()
+		return nil
+	case webhook.FieldHeardFrom:
+		m.ClearHeardFrom()
 		return nil
 	case webhook.FieldNextAt:
 		m.ClearNextAt()
@@ -18973,6 +19501,9 @@ func (m *WebhookMutation) ResetField(name string) error {
 		return nil
 	case webhook.FieldPosition:
 		m.ResetPosition()
+		return nil
+	case webhook.FieldHeardFrom:
+		m.ResetHeardFrom()
 		return nil
 	case webhook.FieldNextAt:
 		m.ResetNextAt()

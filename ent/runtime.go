@@ -8,6 +8,7 @@ import (
 	"github.com/moderato-live/moderato/ent/category"
 	"github.com/moderato-live/moderato/ent/channel"
 	"github.com/moderato-live/moderato/ent/clip"
+	"github.com/moderato-live/moderato/ent/cursorkey"
 	"github.com/moderato-live/moderato/ent/event"
 	"github.com/moderato-live/moderato/ent/eventsequencer"
 	"github.com/moderato-live/moderato/ent/eventsink"
@@ -144,6 +145,12 @@ func init() {
 	clipDescClipURL := clipFields[7].Descriptor()
 	// clip.ClipURLValidator is a validator for the "clip_url" field. It is called by the builders before save.
 	clip.ClipURLValidator = clipDescClipURL.Validators[0].(func(string) error)
+	cursorkeyFields := schema.CursorKey{}.Fields()
+	_ = cursorkeyFields
+	// cursorkeyDescSecret is the schema descriptor for secret field.
+	cursorkeyDescSecret := cursorkeyFields[1].Descriptor()
+	// cursorkey.SecretValidator is a validator for the "secret" field. It is called by the builders before save.
+	cursorkey.SecretValidator = cursorkeyDescSecret.Validators[0].(func([]byte) error)
 	eventFields := schema.Event{}.Fields()
 	_ = eventFields
 	// eventDescType is the schema descriptor for type field.
@@ -295,15 +302,15 @@ func init() {
 	// webhook.LastErrorValidator is a validator for the "last_error" field. It is called by the builders before save.
 	webhook.LastErrorValidator = webhookDescLastError.Validators[0].(func(string) error)
 	// webhookDescIsClaimed is the schema descriptor for is_claimed field.
-	webhookDescIsClaimed := webhookFields[15].Descriptor()
+	webhookDescIsClaimed := webhookFields[16].Descriptor()
 	// webhook.DefaultIsClaimed holds the default value on creation for the is_claimed field.
 	webhook.DefaultIsClaimed = webhookDescIsClaimed.Default.(bool)
 	// webhookDescIsBlocked is the schema descriptor for is_blocked field.
-	webhookDescIsBlocked := webhookFields[16].Descriptor()
+	webhookDescIsBlocked := webhookFields[17].Descriptor()
 	// webhook.DefaultIsBlocked holds the default value on creation for the is_blocked field.
 	webhook.DefaultIsBlocked = webhookDescIsBlocked.Default.(bool)
 	// webhookDescEpoch is the schema descriptor for epoch field.
-	webhookDescEpoch := webhookFields[17].Descriptor()
+	webhookDescEpoch := webhookFields[18].Descriptor()
 	// webhook.DefaultEpoch holds the default value on creation for the epoch field.
 	webhook.DefaultEpoch = webhookDescEpoch.Default.(int64)
 	webhookdeliveryFields := schema.WebhookDelivery{}.Fields()

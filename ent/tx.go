@@ -30,6 +30,8 @@ type Tx struct {
 	ChannelCountDelta *ChannelCountDeltaClient
 	// Clip is the client for interacting with the Clip builders.
 	Clip *ClipClient
+	// CursorKey is the client for interacting with the CursorKey builders.
+	CursorKey *CursorKeyClient
 	// Erasure is the client for interacting with the Erasure builders.
 	Erasure *ErasureClient
 	// Event is the client for interacting with the Event builders.
@@ -205,6 +207,7 @@ func (tx *Tx) init() {
 	tx.ChannelCount = NewChannelCountClient(tx.config)
 	tx.ChannelCountDelta = NewChannelCountDeltaClient(tx.config)
 	tx.Clip = NewClipClient(tx.config)
+	tx.CursorKey = NewCursorKeyClient(tx.config)
 	tx.Erasure = NewErasureClient(tx.config)
 	tx.Event = NewEventClient(tx.config)
 	tx.EventSequencer = NewEventSequencerClient(tx.config)

@@ -45,6 +45,8 @@ type Webhook struct {
 	LastError string `json:"last_error,omitempty"`
 	// The position up to which events were looked at.
 	Position int64 `json:"position,omitempty"`
+	// Events that happened before are not sent; null when all are. Some of them may not have their position yet.
+	HeardFrom *instant.Instant `json:"heard_from,omitempty"`
 	// When to look at it; null while there is nothing to send. Of a claimed one, when others take over.
 	NextAt *instant.Instant `json:"next_at,omitempty"`
 	// Whether a server works on it.
@@ -67,7 +69,7 @@ func (*Webhook) scanValues(columns []string) ([]any, error) {
 			values[i] = &sql.NullScanner{S: new(uid.ID)}
 		case webhook.FieldIsClaimed, webhook.FieldIsBlocked:
 			values[i] = new(sql.NullBool)
-		case webhook.FieldFormerUntil, webhook.FieldCreatedAt, webhook.FieldLastSuccessAt, webhook.FieldPosition, webhook.FieldNextAt, webhook.FieldEpoch, webhook.FieldPausedUntil:
+		case webhook.FieldFormerUntil, webhook.FieldCreatedAt, webhook.FieldLastSuccessAt, webhook.FieldPosition, webhook.FieldHeardFrom, webhook.FieldNextAt, webhook.FieldEpoch, webhook.FieldPausedUntil:
 			values[i] = new(sql.NullInt64)
 		case webhook.FieldClientID, webhook.FieldURL, webhook.FieldTypes, webhook.FieldSecret, webhook.FieldFormerSecret, webhook.FieldDisabledReason, webhook.FieldLastError:
 			values[i] = new(sql.NullString)
@@ -175,6 +177,13 @@ func (_m *Webhook) assignValues(columns []string, values []any) error {
 				return fmt.Errorf("unexpected type %T for field position", values[i])
 			} else if value.Valid {
 				_m.Position = value.Int64
+			}
+		case webhook.FieldHeardFrom:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field heard_from", values[i])
+			} else if value.Valid {
+				_m.HeardFrom = new(instant.Instant)
+				*_m.HeardFrom = instant.Instant(value.Int64)
 			}
 		case webhook.FieldNextAt:
 			if value, ok := values[i].(*sql.NullInt64); !ok {
@@ -290,6 +299,11 @@ func (_m *Webhook) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("position=")
 	builder.WriteString(fmt.Sprintf("%v", _m.Position))
+	builder.WriteString(", ")
+	if v := _m.HeardFrom; v != nil {
+		builder.WriteString("heard_from=")
+		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
 	builder.WriteString(", ")
 	if v := _m.NextAt; v != nil {
 		builder.WriteString("next_at=")

@@ -155,6 +155,20 @@ func (_c *WebhookCreate) SetPosition(v int64) *WebhookCreate {
 	return _c
 }
 
+// SetHeardFrom sets the "heard_from" field.
+func (_c *WebhookCreate) SetHeardFrom(v instant.Instant) *WebhookCreate {
+	_c.mutation.SetHeardFrom(v)
+	return _c
+}
+
+// SetNillableHeardFrom sets the "heard_from" field if the given value is not nil.
+func (_c *WebhookCreate) SetNillableHeardFrom(v *instant.Instant) *WebhookCreate {
+	if v != nil {
+		_c.SetHeardFrom(*v)
+	}
+	return _c
+}
+
 // SetNextAt sets the "next_at" field.
 func (_c *WebhookCreate) SetNextAt(v instant.Instant) *WebhookCreate {
 	_c.mutation.SetNextAt(v)
@@ -451,6 +465,10 @@ func (_c *WebhookCreate) createSpec() (*Webhook, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.Position(); ok {
 		_spec.SetField(webhook.FieldPosition, field.TypeInt64, value)
 		_node.Position = value
+	}
+	if value, ok := _c.mutation.HeardFrom(); ok {
+		_spec.SetField(webhook.FieldHeardFrom, field.TypeInt64, value)
+		_node.HeardFrom = &value
 	}
 	if value, ok := _c.mutation.NextAt(); ok {
 		_spec.SetField(webhook.FieldNextAt, field.TypeInt64, value)

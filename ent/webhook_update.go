@@ -249,6 +249,33 @@ func (_u *WebhookUpdate) AddPosition(v int64) *WebhookUpdate {
 	return _u
 }
 
+// SetHeardFrom sets the "heard_from" field.
+func (_u *WebhookUpdate) SetHeardFrom(v instant.Instant) *WebhookUpdate {
+	_u.mutation.ResetHeardFrom()
+	_u.mutation.SetHeardFrom(v)
+	return _u
+}
+
+// SetNillableHeardFrom sets the "heard_from" field if the given value is not nil.
+func (_u *WebhookUpdate) SetNillableHeardFrom(v *instant.Instant) *WebhookUpdate {
+	if v != nil {
+		_u.SetHeardFrom(*v)
+	}
+	return _u
+}
+
+// AddHeardFrom adds value to the "heard_from" field.
+func (_u *WebhookUpdate) AddHeardFrom(v instant.Instant) *WebhookUpdate {
+	_u.mutation.AddHeardFrom(v)
+	return _u
+}
+
+// ClearHeardFrom clears the value of the "heard_from" field.
+func (_u *WebhookUpdate) ClearHeardFrom() *WebhookUpdate {
+	_u.mutation.ClearHeardFrom()
+	return _u
+}
+
 // SetNextAt sets the "next_at" field.
 func (_u *WebhookUpdate) SetNextAt(v instant.Instant) *WebhookUpdate {
 	_u.mutation.ResetNextAt()
@@ -490,6 +517,15 @@ func (_u *WebhookUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	}
 	if value, ok := _u.mutation.AddedPosition(); ok {
 		_spec.AddField(webhook.FieldPosition, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.HeardFrom(); ok {
+		_spec.SetField(webhook.FieldHeardFrom, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedHeardFrom(); ok {
+		_spec.AddField(webhook.FieldHeardFrom, field.TypeInt64, value)
+	}
+	if _u.mutation.HeardFromCleared() {
+		_spec.ClearField(webhook.FieldHeardFrom, field.TypeInt64)
 	}
 	if value, ok := _u.mutation.NextAt(); ok {
 		_spec.SetField(webhook.FieldNextAt, field.TypeInt64, value)
@@ -758,6 +794,33 @@ func (_u *WebhookUpdateOne) SetNillablePosition(v *int64) *WebhookUpdateOne {
 // AddPosition adds value to the "position" field.
 func (_u *WebhookUpdateOne) AddPosition(v int64) *WebhookUpdateOne {
 	_u.mutation.AddPosition(v)
+	return _u
+}
+
+// SetHeardFrom sets the "heard_from" field.
+func (_u *WebhookUpdateOne) SetHeardFrom(v instant.Instant) *WebhookUpdateOne {
+	_u.mutation.ResetHeardFrom()
+	_u.mutation.SetHeardFrom(v)
+	return _u
+}
+
+// SetNillableHeardFrom sets the "heard_from" field if the given value is not nil.
+func (_u *WebhookUpdateOne) SetNillableHeardFrom(v *instant.Instant) *WebhookUpdateOne {
+	if v != nil {
+		_u.SetHeardFrom(*v)
+	}
+	return _u
+}
+
+// AddHeardFrom adds value to the "heard_from" field.
+func (_u *WebhookUpdateOne) AddHeardFrom(v instant.Instant) *WebhookUpdateOne {
+	_u.mutation.AddHeardFrom(v)
+	return _u
+}
+
+// ClearHeardFrom clears the value of the "heard_from" field.
+func (_u *WebhookUpdateOne) ClearHeardFrom() *WebhookUpdateOne {
+	_u.mutation.ClearHeardFrom()
 	return _u
 }
 
@@ -1032,6 +1095,15 @@ func (_u *WebhookUpdateOne) sqlSave(ctx context.Context) (_node *Webhook, err er
 	}
 	if value, ok := _u.mutation.AddedPosition(); ok {
 		_spec.AddField(webhook.FieldPosition, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.HeardFrom(); ok {
+		_spec.SetField(webhook.FieldHeardFrom, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedHeardFrom(); ok {
+		_spec.AddField(webhook.FieldHeardFrom, field.TypeInt64, value)
+	}
+	if _u.mutation.HeardFromCleared() {
+		_spec.ClearField(webhook.FieldHeardFrom, field.TypeInt64)
 	}
 	if value, ok := _u.mutation.NextAt(); ok {
 		_spec.SetField(webhook.FieldNextAt, field.TypeInt64, value)

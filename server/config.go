@@ -30,6 +30,11 @@ type Config struct {
 	// MaxWait is the longest that a request may wait for a channel or a connection; 0
 	// is DefaultMaxWait.
 	MaxWait time.Duration
+	// Streams bounds the event streams that are open at once.
+	Streams events.StreamLimits
+	// MaxListenerChannels is how many channels a listener may hear of without naming
+	// one; 0 is events.DefaultMaxChannels.
+	MaxListenerChannels int
 	// MaxResults is the longest list that is answered without paging; 0 is 50,000.
 	MaxResults int
 	// Lifetimes are how long tokens live whose issuer does not say; all zero is

@@ -119,14 +119,16 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 		MaxWait:       s.config.MaxWait,
 	}
 	hub := events.NewHub(s.Store, s.config.Log)
-	rights := &events.Rights{Store: s.Store, Log: s.config.Log}
+	rights := &events.Rights{Store: s.Store, Log: s.config.Log, MaxChannels: s.config.MaxListenerChannels}
 	sequencer := events.NewSequencer(s.Store, s.config.Log, registry)
 	sequencer.Sequenced = hub.Wake
 	hooks := webhooks.NewEngine(s.Store, hub, s.config.Log, registry, s.config.webhookReach())
 	hooks.Timeout = s.config.WebhookTimeout
 	implementations := services{
-		webhooks:   &webhooks.Service{Store: s.Store, Engine: hooks, Reach: s.config.webhookReach()},
-		events:     &events.Service{Hub: hub, Rights: rights, Stopping: s.ending, Heartbeat: events.HeartbeatInterval},
+		webhooks: &webhooks.Service{Store: s.Store, Engine: hooks, Reach: s.config.webhookReach()},
+		events: &events.Service{
+			Hub: hub, Rights: rights, Limits: s.config.Streams, Stopping: s.ending, Heartbeat: events.HeartbeatInterval,
+		},
 		moderation: &moderation.Service{Store: s.Store, MaxResults: s.config.MaxResults},
 		channels:   &channels.Service{Store: s.Store, MaxResults: s.config.MaxResults},
 		chat:       &platform.Chat{Store: s.Store},
@@ -149,11 +151,10 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 	}
 	s.http = gateway.NewHTTPServer(facade)
 	s.admin = &http.Server{Handler: adminHandler(registry, s.ready), ReadHeaderTimeout: 5 * time.Second}
-	s.workers = append(s.workers, sequencer.Run, hub.Run, hooks.Run)
+	s.workers = append(s.workers, sequencer.Run, hub.Run, rights.Run, hooks.Run)
 	if s.config.Bus.URL != "" {
 		s.workers = append(s.workers, bus.NewSink(s.Store, s.config.Log, s.config.Bus, registry).Run)
 	}
-	s.work("look at the rights of listeners", events.RightsInterval, rights.Refresh)
 	s.work("remove old events", events.TrimInterval, (&events.Trimmer{Store: s.Store, Keep: s.config.Retention}).Trim)
 	s.work("purge deleted messages", messages.PurgeInterval, (&messages.Purger{Store: s.Store}).Purge)
 	s.work("announce lapsed mutes", moderation.SweepInterval, (&moderation.Sweeper{Store: s.Store}).Sweep)

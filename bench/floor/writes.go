@@ -81,18 +81,19 @@ func (c *change) begin(ctx context.Context) error {
 	md, _ := metadata.FromIncomingContext(ctx)
 	token := sha256.Sum256([]byte(strings.TrimPrefix(md.Get("authorization")[0], "Bearer ")))
 	var revokedAt, expiresAt *int64
-	var isModerator, isBanned bool
+	var isModerator bool
 	var id []byte
 	var username, slug, url string
 	var createdAt int64
 	return c.tx.QueryRowContext(ctx, `
 		SELECT `+c.tables.now+`, t.revoked_at, t.expires_at,
-			EXISTS (SELECT 1 FROM roles r WHERE r.channel_id = ? AND r.user_id = ? AND r.role = 'moderator'),
-			EXISTS (SELECT 1 FROM bans b WHERE b.channel_id = ? AND b.user_id = ?),
+			(EXISTS (SELECT 1 FROM roles r WHERE r.channel_id = ? AND r.user_id = ? AND r.role = 'moderator')
+				AND NOT EXISTS (SELECT 1 FROM bans b WHERE b.channel_id = ? AND b.user_id = ?)
+				AND EXISTS (SELECT 1 FROM users m WHERE m.id = ? AND m.deleted_at IS NULL)),
 			u.id, u.username, u.slug, u.display_name, u.avatar_url, u.created_at
 		FROM tokens t LEFT JOIN users u ON u.id = ? AND u.deleted_at IS NULL WHERE t.id = ?`,
-		c.channel[:], c.channel[:], c.channel[:], c.channel[:], c.user[:], token[:]).
-		Scan(&c.now, &revokedAt, &expiresAt, &isModerator, &isBanned, &id, &username, &slug, &c.name, &url, &createdAt)
+		c.channel[:], c.channel[:], c.channel[:], c.channel[:], c.channel[:], c.user[:], token[:]).
+		Scan(&c.now, &revokedAt, &expiresAt, &isModerator, &id, &username, &slug, &c.name, &url, &createdAt)
 }
 
 func newID() []byte {

@@ -105,6 +105,18 @@ func (f ClipFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error)
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.ClipMutation", m)
 }
 
+// The CursorKeyFunc type is an adapter to allow the use of ordinary
+// function as CursorKey mutator.
+type CursorKeyFunc func(context.Context, *ent.CursorKeyMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f CursorKeyFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.CursorKeyMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.CursorKeyMutation", m)
+}
+
 // The ErasureFunc type is an adapter to allow the use of ordinary
 // function as Erasure mutator.
 type ErasureFunc func(context.Context, *ent.ErasureMutation) (ent.Value, error)

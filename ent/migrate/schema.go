@@ -224,6 +224,18 @@ var (
 			},
 		},
 	}
+	// CursorKeysColumns holds the columns for the "cursor_keys" table.
+	CursorKeysColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64},
+		{Name: "secret", Type: field.TypeBytes, Size: 32, SchemaType: map[string]string{"mysql": "binary(32)", "sqlite3": "blob"}},
+		{Name: "created_at", Type: field.TypeInt64},
+	}
+	// CursorKeysTable holds the schema information for the "cursor_keys" table.
+	CursorKeysTable = &schema.Table{
+		Name:       "cursor_keys",
+		Columns:    CursorKeysColumns,
+		PrimaryKey: []*schema.Column{CursorKeysColumns[0]},
+	}
 	// ErasuresColumns holds the columns for the "erasures" table.
 	ErasuresColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
@@ -271,14 +283,14 @@ var (
 				Columns: []*schema.Column{EventsColumns[1], EventsColumns[2]},
 			},
 			{
-				Name:    "event_channel_id_operation_id",
-				Unique:  false,
-				Columns: []*schema.Column{EventsColumns[1], EventsColumns[5]},
-			},
-			{
 				Name:    "event_channel_id_type_sequence",
 				Unique:  false,
 				Columns: []*schema.Column{EventsColumns[1], EventsColumns[4], EventsColumns[2]},
+			},
+			{
+				Name:    "event_channel_id_type_position",
+				Unique:  false,
+				Columns: []*schema.Column{EventsColumns[1], EventsColumns[4], EventsColumns[3]},
 			},
 			{
 				Name:    "event_position_occurred_at_channel_id_sequence",
@@ -636,6 +648,11 @@ var (
 				Unique:  false,
 				Columns: []*schema.Column{TokensColumns[2]},
 			},
+			{
+				Name:    "token_expires_at",
+				Unique:  false,
+				Columns: []*schema.Column{TokensColumns[6]},
+			},
 		},
 	}
 	// UsersColumns holds the columns for the "users" table.
@@ -751,6 +768,7 @@ var (
 		{Name: "last_success_at", Type: field.TypeInt64, Nullable: true},
 		{Name: "last_error", Type: field.TypeString, Size: 1020, Default: "", SchemaType: map[string]string{"mysql": "varchar(255)"}},
 		{Name: "position", Type: field.TypeInt64},
+		{Name: "heard_from", Type: field.TypeInt64, Nullable: true},
 		{Name: "next_at", Type: field.TypeInt64, Nullable: true},
 		{Name: "is_claimed", Type: field.TypeBool, Default: false},
 		{Name: "is_blocked", Type: field.TypeBool, Default: false},
@@ -776,7 +794,7 @@ var (
 			{
 				Name:    "webhook_next_at",
 				Unique:  false,
-				Columns: []*schema.Column{WebhooksColumns[14]},
+				Columns: []*schema.Column{WebhooksColumns[15]},
 			},
 			{
 				Name:    "webhook_disabled_reason",
@@ -842,6 +860,7 @@ var (
 		ChannelCountsTable,
 		ChannelCountDeltasTable,
 		ClipsTable,
+		CursorKeysTable,
 		ErasuresTable,
 		EventsTable,
 		EventSequencersTable,
@@ -903,6 +922,11 @@ func init() {
 	}
 	ClipsTable.Annotation = &entsql.Annotation{
 		Table:     "clips",
+		Charset:   "utf8mb4",
+		Collation: "utf8mb4_bin",
+	}
+	CursorKeysTable.Annotation = &entsql.Annotation{
+		Table:     "cursor_keys",
 		Charset:   "utf8mb4",
 		Collation: "utf8mb4_bin",
 	}

@@ -30,6 +30,9 @@ type ChannelCountDelta func(*sql.Selector)
 // Clip is the predicate function for clip builders.
 type Clip func(*sql.Selector)
 
+// CursorKey is the predicate function for cursorkey builders.
+type CursorKey func(*sql.Selector)
+
 // Erasure is the predicate function for erasure builders.
 type Erasure func(*sql.Selector)
 

@@ -35,9 +35,10 @@ func (Event) Fields() []ent.Field {
 func (Event) Indexes() []ent.Index {
 	return []ent.Index{
 		index.Fields("channel_id", "sequence").Unique(),
-		index.Fields("channel_id", "operation_id"),
 		// The log by type.
 		index.Fields("channel_id", "type", "sequence"),
+		// What listeners of a channel catch up with.
+		index.Fields("channel_id", "type", "position"),
 		// The events in their order, and before them those without a position, the
 		// oldest first.
 		index.Fields("position", "occurred_at", "channel_id", "sequence"),

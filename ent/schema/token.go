@@ -31,7 +31,7 @@ func (Token) Fields() []ent.Field {
 
 // Indexes of Token.
 func (Token) Indexes() []ent.Index {
-	return []ent.Index{index.Fields("user_id"), index.Fields("client_id")}
+	return []ent.Index{index.Fields("user_id"), index.Fields("client_id"), index.Fields("expires_at")}
 }
 
 // Annotations of Token.

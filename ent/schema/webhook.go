@@ -29,6 +29,7 @@ func (Webhook) Fields() []ent.Field {
 		optionalTimestamp("last_success_at", "When an event was delivered last."),
 		emptyText("last_error", 255, "What went wrong at the last attempt that failed; empty after a success."),
 		field.Int64("position").Comment("The position up to which events were looked at."),
+		optionalTimestamp("heard_from", "Events that happened before are not sent; null when all are. Some of them may not have their position yet."),
 		optionalTimestamp("next_at", "When to look at it; null while there is nothing to send. Of a claimed one, when others take over."),
 		field.Bool("is_claimed").Default(false).Comment("Whether a server works on it."),
 		field.Bool("is_blocked").Default(false).Comment("Whether new events change nothing before next_at."),

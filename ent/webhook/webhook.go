@@ -37,6 +37,8 @@ const (
 	FieldLastError = "last_error"
 	// FieldPosition holds the string denoting the position field in the database.
 	FieldPosition = "position"
+	// FieldHeardFrom holds the string denoting the heard_from field in the database.
+	FieldHeardFrom = "heard_from"
 	// FieldNextAt holds the string denoting the next_at field in the database.
 	FieldNextAt = "next_at"
 	// FieldIsClaimed holds the string denoting the is_claimed field in the database.
@@ -67,6 +69,7 @@ var Columns = []string{
 	FieldLastSuccessAt,
 	FieldLastError,
 	FieldPosition,
+	FieldHeardFrom,
 	FieldNextAt,
 	FieldIsClaimed,
 	FieldIsBlocked,
@@ -174,6 +177,11 @@ func ByLastError(opts ...sql.OrderTermOption) OrderOption {
 // ByPosition orders the results by the position field.
 func ByPosition(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldPosition, opts...).ToFunc()
+}
+
+// ByHeardFrom orders the results by the heard_from field.
+func ByHeardFrom(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldHeardFrom, opts...).ToFunc()
 }
 
 // ByNextAt orders the results by the next_at field.

@@ -122,6 +122,12 @@ func Position(v int64) predicate.Webhook {
 	return predicate.Webhook(sql.FieldEQ(FieldPosition, v))
 }
 
+// HeardFrom applies equality check predicate on the "heard_from" field. It's identical to HeardFromEQ.
+func HeardFrom(v instant.Instant) predicate.Webhook {
+	vc := int64(v)
+	return predicate.Webhook(sql.FieldEQ(FieldHeardFrom, vc))
+}
+
 // NextAt applies equality check predicate on the "next_at" field. It's identical to NextAtEQ.
 func NextAt(v instant.Instant) predicate.Webhook {
 	vc := int64(v)
@@ -924,6 +930,70 @@ func PositionLT(v int64) predicate.Webhook {
 // PositionLTE applies the LTE predicate on the "position" field.
 func PositionLTE(v int64) predicate.Webhook {
 	return predicate.Webhook(sql.FieldLTE(FieldPosition, v))
+}
+
+// HeardFromEQ applies the EQ predicate on the "heard_from" field.
+func HeardFromEQ(v instant.Instant) predicate.Webhook {
+	vc := int64(v)
+	return predicate.Webhook(sql.FieldEQ(FieldHeardFrom, vc))
+}
+
+// HeardFromNEQ applies the NEQ predicate on the "heard_from" field.
+func HeardFromNEQ(v instant.Instant) predicate.Webhook {
+	vc := int64(v)
+	return predicate.Webhook(sql.FieldNEQ(FieldHeardFrom, vc))
+}
+
+// HeardFromIn applies the In predicate on the "heard_from" field.
+func HeardFromIn(vs ...instant.Instant) predicate.Webhook {
+	v := make([]any, len(vs))
+	for i := range v {
+		v[i] = int64(vs[i])
+	}
+	return predicate.Webhook(sql.FieldIn(FieldHeardFrom, v...))
+}
+
+// HeardFromNotIn applies the NotIn predicate on the "heard_from" field.
+func HeardFromNotIn(vs ...instant.Instant) predicate.Webhook {
+	v := make([]any, len(vs))
+	for i := range v {
+		v[i] = int64(vs[i])
+	}
+	return predicate.Webhook(sql.FieldNotIn(FieldHeardFrom, v...))
+}
+
+// HeardFromGT applies the GT predicate on the "heard_from" field.
+func HeardFromGT(v instant.Instant) predicate.Webhook {
+	vc := int64(v)
+	return predicate.Webhook(sql.FieldGT(FieldHeardFrom, vc))
+}
+
+// HeardFromGTE applies the GTE predicate on the "heard_from" field.
+func HeardFromGTE(v instant.Instant) predicate.Webhook {
+	vc := int64(v)
+	return predicate.Webhook(sql.FieldGTE(FieldHeardFrom, vc))
+}
+
+// HeardFromLT applies the LT predicate on the "heard_from" field.
+func HeardFromLT(v instant.Instant) predicate.Webhook {
+	vc := int64(v)
+	return predicate.Webhook(sql.FieldLT(FieldHeardFrom, vc))
+}
+
+// HeardFromLTE applies the LTE predicate on the "heard_from" field.
+func HeardFromLTE(v instant.Instant) predicate.Webhook {
+	vc := int64(v)
+	return predicate.Webhook(sql.FieldLTE(FieldHeardFrom, vc))
+}
+
+// HeardFromIsNil applies the IsNil predicate on the "heard_from" field.
+func HeardFromIsNil() predicate.Webhook {
+	return predicate.Webhook(sql.FieldIsNull(FieldHeardFrom))
+}
+
+// HeardFromNotNil applies the NotNil predicate on the "heard_from" field.
+func HeardFromNotNil() predicate.Webhook {
+	return predicate.Webhook(sql.FieldNotNull(FieldHeardFrom))
 }
 
 // NextAtEQ applies the EQ predicate on the "next_at" field.

@@ -10,6 +10,7 @@ import (
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/paging"
 	"github.com/moderato-live/moderato/server/roles"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
@@ -41,7 +42,7 @@ func (s *Service) ListActivities(ctx context.Context, req *moderatov1.ListActivi
 	}
 	list := fmt.Sprintf("ListActivities/%s/%s", channelID, req.GetType())
 	place := activityPlace{At: math.MaxInt64}
-	if err := readCursor(list, req.GetCursor(), &place); err != nil {
+	if err := paging.Read(ctx, s.Store, list, req.GetCursor(), &place); err != nil {
 		return nil, err
 	}
 	if err := authorize(ctx, channelID); err != nil {
@@ -54,7 +55,7 @@ func (s *Service) ListActivities(ctx context.Context, req *moderatov1.ListActivi
 	if err != nil {
 		return nil, s.Store.Classify(err)
 	}
-	page, pagination, err := cut(list, rows, limit, func(a activity) any { return a.activityPlace })
+	page, pagination, err := paging.Cut(ctx, s.Store, list, rows, limit, func(a activity) any { return a.activityPlace })
 	result := &moderatov1.ListActivitiesResponse{Pagination: pagination}
 	for _, a := range page {
 		result.Rows = append(result.Rows, a.row)
@@ -70,7 +71,7 @@ func (s *Service) readActivities(ctx context.Context, channelID uid.ID, kind str
 	further, furtherArgs := after(s.Store, "created_at", "number", place.At, place.Number)
 	var rows []activity
 	err := store.QueryEach(ctx, s.Store.Read, `
-		SELECT created_at, number, type, info, action FROM activities`+byIndex(s.Store, index)+`
+		SELECT created_at, number, type, info, action FROM activities`+s.Store.ByIndex(index)+`
 		WHERE `+where+` AND `+further+`
 		ORDER BY created_at DESC, number DESC LIMIT ?`,
 		append(append(args, furtherArgs...), limit),

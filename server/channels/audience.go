@@ -7,6 +7,7 @@ import (
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/auth"
 	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/paging"
 	"github.com/moderato-live/moderato/server/roles"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
@@ -56,7 +57,7 @@ type people struct {
 }
 
 // parsePeople reads and authorizes a request for followers or subscribers.
-func parsePeople(ctx context.Context, operation string, req interface {
+func (s *Service) parsePeople(ctx context.Context, operation string, req interface {
 	GetChannelId() string
 	GetUserId() string
 	GetCursor() string
@@ -70,7 +71,7 @@ func parsePeople(ctx context.Context, operation string, req interface {
 		return nil, err
 	}
 	p.list = operation + "/" + p.channelID.String() + "/" + p.userID.String()
-	if err := readCursor(p.list, req.GetCursor(), &p.after); err != nil {
+	if err := paging.Read(ctx, s.Store, p.list, req.GetCursor(), &p.after); err != nil {
 		return nil, err
 	}
 	return p, authorize(ctx, p.channelID)
@@ -85,7 +86,7 @@ func (p *people) of(s *store.Store, table, key, index string) (from, where strin
 		return from + byKey(s, table), "c.id = ? AND " + table + ".channel_id = c.id AND " + table + ".user_id = ?", []any{p.channelID, p.userID}
 	}
 	where, args = after(s, table+"."+key, table+".user_id", p.after.At, p.after.ID)
-	return from + byIndex(s, index), "c.id = ? AND " + table + ".channel_id = c.id AND " + where, append([]any{p.channelID}, args...)
+	return from + s.ByIndex(index), "c.id = ? AND " + table + ".channel_id = c.id AND " + where, append([]any{p.channelID}, args...)
 }
 
 // member is a row with its place.
@@ -124,7 +125,7 @@ func (p *people) read(ctx context.Context, s *store.Store, query string, args []
 	if err != nil {
 		return nil, nil, s.Classify(err)
 	}
-	page, pagination, err := cut(p.list, rows, p.limit, func(m member) any { return m.timePlace })
+	page, pagination, err := paging.Cut(ctx, s, p.list, rows, p.limit, func(m member) any { return m.timePlace })
 	result := make([]*moderatov1.AudienceMember, len(page))
 	for i, m := range page {
 		result[i] = m.row
@@ -134,7 +135,7 @@ func (p *people) read(ctx context.Context, s *store.Store, query string, args []
 
 // ListFollowers answers a page of the authorized channel's followers.
 func (s *Service) ListFollowers(ctx context.Context, req *moderatov1.ListFollowersRequest) (*moderatov1.ListFollowersResponse, error) {
-	p, err := parsePeople(ctx, "ListFollowers", req, req.Limit)
+	p, err := s.parsePeople(ctx, "ListFollowers", req, req.Limit)
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +155,7 @@ func (s *Service) ListFollowers(ctx context.Context, req *moderatov1.ListFollowe
 
 // ListSubscribers answers a page of the authorized channel's active subscribers.
 func (s *Service) ListSubscribers(ctx context.Context, req *moderatov1.ListSubscribersRequest) (*moderatov1.ListSubscribersResponse, error) {
-	p, err := parsePeople(ctx, "ListSubscribers", req, req.Limit)
+	p, err := s.parsePeople(ctx, "ListSubscribers", req, req.Limit)
 	if err != nil {
 		return nil, err
 	}
@@ -190,7 +191,7 @@ func (s *Service) ListFollowed(ctx context.Context, req *moderatov1.ListFollowed
 	}
 	userID, place := auth.FromContext(ctx).UserID, start()
 	list := "ListFollowed/" + userID.String()
-	if err := readCursor(list, req.GetCursor(), &place); err != nil {
+	if err := paging.Read(ctx, s.Store, list, req.GetCursor(), &place); err != nil {
 		return nil, err
 	}
 	where, args := after(s.Store, "follows.followed_at", "follows.channel_id", place.At, place.ID)
@@ -198,7 +199,7 @@ func (s *Service) ListFollowed(ctx context.Context, req *moderatov1.ListFollowed
 	var rows []followed
 	err := s.Store.Each(ctx, `
 		SELECT follows.followed_at, follows.channel_id, u.display_name, u.slug, u.avatar_url, follows.is_notification_enabled, c.id IS NULL, `+subscription+`
-		FROM follows`+byIndex(s.Store, "follow_user_id_followed_at_channel_id")+then(s.Store)+`users u ON u.id = follows.channel_id
+		FROM follows`+s.Store.ByIndex("follow_user_id_followed_at_channel_id")+then(s.Store)+`users u ON u.id = follows.channel_id
 		LEFT JOIN channels c ON c.id = follows.channel_id
 		LEFT JOIN subscriptions ON subscriptions.channel_id = follows.channel_id AND subscriptions.user_id = follows.user_id
 		WHERE follows.user_id = ? AND `+where+`
@@ -218,7 +219,7 @@ func (s *Service) ListFollowed(ctx context.Context, req *moderatov1.ListFollowed
 	if err != nil {
 		return nil, s.Store.Classify(err)
 	}
-	page, pagination, err := cut(list, rows, limit, func(r followed) any { return r.timePlace })
+	page, pagination, err := paging.Cut(ctx, s.Store, list, rows, limit, func(r followed) any { return r.timePlace })
 	result := &moderatov1.ListFollowedResponse{Pagination: pagination}
 	for _, r := range page {
 		if !r.isGone {

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/paging"
 	"github.com/moderato-live/moderato/server/roles"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
@@ -26,7 +27,7 @@ func (s *Service) ListBannedUsers(ctx context.Context, req *moderatov1.ListBanne
 		return nil, err
 	}
 	list, place := "ListBannedUsers/"+channelID.String(), start()
-	if err := readCursor(list, req.GetCursor(), &place); err != nil {
+	if err := paging.Read(ctx, s.Store, list, req.GetCursor(), &place); err != nil {
 		return nil, err
 	}
 	if err := authorize(ctx, channelID); err != nil {
@@ -39,7 +40,7 @@ func (s *Service) ListBannedUsers(ctx context.Context, req *moderatov1.ListBanne
 	if err != nil {
 		return nil, s.Store.Classify(err)
 	}
-	page, pagination, err := cut(list, rows, limit, func(r banned) any { return r.timePlace })
+	page, pagination, err := paging.Cut(ctx, s.Store, list, rows, limit, func(r banned) any { return r.timePlace })
 	result := &moderatov1.ListBannedUsersResponse{Pagination: pagination}
 	for _, r := range page {
 		result.Rows = append(result.Rows, r.row)
@@ -51,7 +52,7 @@ func (s *Service) readBanned(ctx context.Context, channelID uid.ID, place timePl
 	where, args := after(s.Store, "bans.banned_at", "bans.user_id", place.At, place.ID)
 	err = s.Store.Each(ctx, `
 		SELECT bans.banned_at, bans.user_id, u.display_name, u.slug, m.id, m.display_name, m.slug
-		FROM channels c`+then(s.Store)+`bans`+byIndex(s.Store, "ban_channel_id_banned_at_user_id")+
+		FROM channels c`+then(s.Store)+`bans`+s.Store.ByIndex("ban_channel_id_banned_at_user_id")+
 		then(s.Store)+`users u ON u.id = bans.user_id`+then(s.Store)+`users m ON m.id = bans.moderator_id
 		WHERE c.id = ? AND bans.channel_id = c.id AND `+where+`
 		ORDER BY bans.banned_at DESC, bans.user_id DESC`+store.Limit(limit),

@@ -8,6 +8,7 @@ import (
 	"github.com/moderato-live/moderato/ent"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/paging"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/validate"
@@ -56,7 +57,7 @@ func (s *Service) parseContent(ctx context.Context, operation, recent, standard 
 		c.column = "view_count"
 	}
 	c.list = fmt.Sprintf("%s/%s/%s", operation, channelID, order)
-	if err := readCursor(c.list, req.GetCursor(), &c.after); err != nil {
+	if err := paging.Read(ctx, s.Store, c.list, req.GetCursor(), &c.after); err != nil {
 		return nil, err
 	}
 	var err error
@@ -68,7 +69,7 @@ func (s *Service) parseContent(ctx context.Context, operation, recent, standard 
 // it.
 func (c *content) keys(s *store.Store, entity string) (query string, args []any) {
 	where, args := after(s, c.column, "id", c.after.Key, c.after.ID)
-	return "SELECT * FROM " + entity + "s" + byIndex(s, entity+"_channel_id_"+c.column+"_id") + `
+	return "SELECT * FROM " + entity + "s" + s.ByIndex(entity+"_channel_id_"+c.column+"_id") + `
 		WHERE channel_id = ? AND ` + where + `
 		ORDER BY ` + c.column + ` DESC, id DESC LIMIT ?`,
 		append(append([]any{c.channel.ID}, args...), c.limit+1)
@@ -111,7 +112,7 @@ func (s *Service) ListClips(ctx context.Context, req *moderatov1.ListClipsReques
 	if err != nil {
 		return nil, s.Store.Classify(err)
 	}
-	page, pagination, err := cut(c.list, rows, c.limit, func(r clip) any { return r.contentPlace })
+	page, pagination, err := paging.Cut(ctx, s.Store, c.list, rows, c.limit, func(r clip) any { return r.contentPlace })
 	result := &moderatov1.ListClipsResponse{Count: c.channel.ClipCount, Pagination: pagination}
 	for _, r := range page {
 		result.Rows = append(result.Rows, r.row)
@@ -154,7 +155,7 @@ func (s *Service) ListVods(ctx context.Context, req *moderatov1.ListVodsRequest)
 	if err != nil {
 		return nil, s.Store.Classify(err)
 	}
-	page, pagination, err := cut(c.list, rows, c.limit, func(r vod) any { return r.contentPlace })
+	page, pagination, err := paging.Cut(ctx, s.Store, c.list, rows, c.limit, func(r vod) any { return r.contentPlace })
 	result := &moderatov1.ListVodsResponse{Count: c.channel.VodCount, Pagination: pagination}
 	for _, r := range page {
 		result.Rows = append(result.Rows, r.row)

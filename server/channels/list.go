@@ -9,6 +9,7 @@ import (
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/counts"
+	"github.com/moderato-live/moderato/server/paging"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/validate"
@@ -72,7 +73,7 @@ func (s *Service) ListChannels(ctx context.Context, req *moderatov1.ListChannels
 		return nil, err
 	}
 	var after *channelPlace
-	if err := readCursor(filter.name(), req.GetCursor(), &after); err != nil {
+	if err := paging.Read(ctx, s.Store, filter.name(), req.GetCursor(), &after); err != nil {
 		return nil, err
 	}
 	count, err := s.countChannels(ctx, filter)
@@ -83,7 +84,7 @@ func (s *Service) ListChannels(ctx context.Context, req *moderatov1.ListChannels
 	if err != nil {
 		return nil, s.Store.Classify(err)
 	}
-	page, pagination, err := cut(filter.name(), rows, limit, func(r channelRow) any { return r.channelPlace })
+	page, pagination, err := paging.Cut(ctx, s.Store, filter.name(), rows, limit, func(r channelRow) any { return r.channelPlace })
 	if err != nil {
 		return nil, err
 	}

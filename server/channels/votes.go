@@ -30,7 +30,7 @@ func (s *Service) ListVotes(ctx context.Context, req *moderatov1.ListVotesReques
 	}
 	var result moderatov1.ListVotesResponse
 	err := store.QueryEach(ctx, s.Store.Read, `
-		SELECT id, username, address, amount, voted_at FROM votes`+byIndex(s.Store, index)+`
+		SELECT id, username, address, amount, voted_at FROM votes`+s.Store.ByIndex(index)+`
 		WHERE channel_id = ?`+where+` ORDER BY voted_at DESC, id DESC LIMIT ?`,
 		append(args, s.MaxResults+1),
 		func(scan func(...any) error) error {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/moderato-live/moderato/server"
 	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/events"
 	"github.com/moderato-live/moderato/server/fault"
 	"github.com/moderato-live/moderato/server/store"
 )
@@ -39,6 +40,9 @@ type commands struct {
 		Tail    eventsTail    `cmd:"" help:"Print events as they happen."`
 		Receive eventsReceive `cmd:"" help:"Receive events with a webhook of its own, and print them; for development."`
 	} `cmd:"" help:"What happens in channels."`
+	Keys struct {
+		Rotate keysRotate `cmd:"" help:"Create a new key for cursors. Cursors of earlier keys stay valid."`
+	} `cmd:"" help:"Keys with which cursors are sealed."`
 	Fsck    check   `cmd:"" help:"Check that the whole database is as its rules say; may run beside servers."`
 	Version version `cmd:"" help:"Print the version."`
 }
@@ -64,6 +68,9 @@ func Run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) 
 			"db": server.DefaultDB, "http_addr": server.DefaultHTTPAddr, "grpc_addr": server.DefaultGRPCAddr,
 			"admin_addr": server.DefaultAdminAddr, "rate_limit": fmt.Sprint(server.DefaultRateLimit),
 			"max_wait":            server.DefaultMaxWait.String(),
+			"streams_per_user":    fmt.Sprint(events.DefaultStreamsPerUser),
+			"streams_per_token":   fmt.Sprint(events.DefaultStreamsPerToken),
+			"listener_channels":   fmt.Sprint(events.DefaultMaxChannels),
 			"max_results":         fmt.Sprint(server.DefaultMaxResults),
 			"user_token_lifetime": auth.DefaultLifetimes().User.String(), "app_token_lifetime": auth.DefaultLifetimes().App.String(),
 		},

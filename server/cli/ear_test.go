@@ -11,7 +11,7 @@ import (
 	"google.golang.org/grpc"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/events"
+	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store"
 )
 
@@ -20,6 +20,7 @@ import (
 // channels in theirs.
 type ear struct {
 	t     *testing.T
+	db    *store.Store
 	moved store.Signal
 
 	mu        sync.Mutex
@@ -29,8 +30,8 @@ type ear struct {
 	ids       map[string]int64
 }
 
-func newEar(t *testing.T) *ear {
-	return &ear{t: t, moved: store.NewSignal(), sequences: map[string]int64{}, ids: map[string]int64{}}
+func newEar(t *testing.T, db *store.Store) *ear {
+	return &ear{t: t, db: db, moved: store.NewSignal(), sequences: map[string]int64{}, ids: map[string]int64{}}
 }
 
 // listen hears a server until it ends, or stop is called.
@@ -68,15 +69,11 @@ func (e *ear) hear(m *moderatov1.WatchEventsResponse) {
 	if m.GetEvent() == nil {
 		return
 	}
-	at, err := events.ParseCursor(e.cursor)
-	if err != nil {
-		e.t.Errorf("heard the cursor %s: %v", e.cursor, err)
-		return
+	at := servertest.EventPosition(e.t, e.db, e.cursor)
+	if at != e.position+1 {
+		e.t.Errorf("heard position %d after %d", at, e.position)
 	}
-	if *at != e.position+1 {
-		e.t.Errorf("heard position %d after %d", *at, e.position)
-	}
-	e.position = *at
+	e.position = at
 	meta := m.GetEvent().GetMetadata()
 	if last := e.sequences[meta.GetChannelId()]; meta.GetSequence() != last+1 {
 		e.t.Errorf("heard %d of channel %s after %d", meta.GetSequence(), meta.GetChannelId(), last)
@@ -99,6 +96,7 @@ func (e *ear) reached() int64 {
 // order. Some may arrive again.
 type mailbox struct {
 	t     *testing.T
+	db    *store.Store
 	moved store.Signal
 
 	mu        sync.Mutex

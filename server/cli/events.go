@@ -41,20 +41,20 @@ func (c *eventsTail) Run(ctx context.Context, s *streams) error {
 	if err != nil {
 		return err
 	}
-	after, err := events.ParseCursor(c.Cursor)
-	if err != nil {
-		return inWords("--cursor", err)
-	}
 	db, err := c.open(ctx)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
+	after, err := events.ParseCursor(ctx, db, c.Cursor)
+	if err != nil {
+		return inWords("--cursor", err)
+	}
 	if err := checkChannel(ctx, db, channelID); err != nil {
 		return err
 	}
 	hub := events.NewHub(db, newLog(s.err, slog.LevelWarn, "text"))
-	from, err := hub.Subscribe(ctx, after)
+	from, err := hub.Subscribe(ctx, after, nil)
 	if errors.Is(err, events.ErrTrimmed) {
 		return fmt.Errorf("--cursor: %w; leave it out", err)
 	}
@@ -69,7 +69,7 @@ func (c *eventsTail) Run(ctx context.Context, s *streams) error {
 			if e.IsGone || !wants(e) {
 				continue
 			}
-			if err := printEvent(s.out, c.JSON, events.Cursor(e.Position), events.JSON(e.Told)); err != nil {
+			if err := printEvent(s.out, c.JSON, e.Cursor, events.JSON(e.Told)); err != nil {
 				return err
 			}
 		}
@@ -79,12 +79,13 @@ func (c *eventsTail) Run(ctx context.Context, s *streams) error {
 		position := from.Position()
 		from.Close()
 		if ctx.Err() != nil {
-			fmt.Fprintf(s.err, "to go on from here: --cursor %s\n", events.Cursor(position))
-			return nil
+			cursor, err := events.Cursor(context.WithoutCancel(ctx), db, position)
+			fmt.Fprintf(s.err, "to go on from here: --cursor %s\n", cursor)
+			return err
 		}
 		// Who reads what this prints was slow; the events are still there.
 		if errors.Is(err, events.ErrTooSlow) {
-			from, err = hub.Subscribe(ctx, &position)
+			from, err = hub.Subscribe(ctx, &position, nil)
 		}
 		if err != nil {
 			return err

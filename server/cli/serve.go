@@ -35,6 +35,9 @@ type serve struct {
 	AdminAddr           listenAddr    `name:"admin-addr" help:"Where /healthz, /readyz, /metrics and /debug/pprof listen." default:"${admin_addr}" env:"MODERATO_ADMIN_ADDR"`
 	RateLimit           requestRate   `help:"Requests a minute for each client and user; 0 is off." default:"${rate_limit}" env:"MODERATO_RATE_LIMIT"`
 	MaxWait             time.Duration `help:"The longest that a request may wait for a channel or a connection; one that would wait longer is rejected at once." default:"${max_wait}" env:"MODERATO_MAX_WAIT"`
+	StreamsPerUser      positive      `name:"max-streams-per-user" help:"Event streams that a user may have open through a client." default:"${streams_per_user}" env:"MODERATO_MAX_STREAMS_PER_USER"`
+	StreamsPerToken     positive      `name:"max-streams-per-token" help:"Event streams that an app or service token may have open." default:"${streams_per_token}" env:"MODERATO_MAX_STREAMS_PER_TOKEN"`
+	MaxListenerChannels positive      `help:"Channels that a listener may hear of without naming one." default:"${listener_channels}" env:"MODERATO_MAX_LISTENER_CHANNELS"`
 	MaxResults          positive      `help:"The longest list that is answered without paging." default:"${max_results}" env:"MODERATO_MAX_RESULTS"`
 	CORSOrigins         []origin      `name:"cors-origins" help:"Origins of web pages that may call /v1; any when not given." env:"MODERATO_CORS_ORIGINS" placeholder:"ORIGIN"`
 	NATSURL             string        `name:"nats-url" help:"Publish every event to NATS JetStream: nats://HOST:PORT or tls://, several separated by commas. Not published when not given." env:"MODERATO_NATS_URL" placeholder:"URL"`
@@ -86,6 +89,8 @@ func (c *serve) Run(ctx context.Context, s *streams) error {
 		AdminAddr:           string(c.AdminAddr),
 		RateLimit:           int(c.RateLimit),
 		MaxWait:             c.MaxWait,
+		Streams:             events.StreamLimits{PerUser: int(c.StreamsPerUser), PerToken: int(c.StreamsPerToken)},
+		MaxListenerChannels: int(c.MaxListenerChannels),
 		MaxResults:          int(c.MaxResults),
 		Lifetimes:           c.Lifetimes(),
 		Retention:           events.Retention(c.Retention),

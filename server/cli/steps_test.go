@@ -105,7 +105,8 @@ type scene struct {
 
 func newScene(t *testing.T, url store.URL) *scene {
 	t.Helper()
-	s := &scene{t: t, url: url, db: prepare(t, url), ear: newEar(t), box: newMailbox(t)}
+	s := &scene{t: t, url: url, db: prepare(t, url), box: newMailbox(t)}
+	s.ear = newEar(t, s.db)
 	s.owner = callerContext(t, s.db)
 	receiver := httptest.NewServer(s.box)
 	t.Cleanup(receiver.Close)

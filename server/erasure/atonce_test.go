@@ -213,13 +213,11 @@ func wantNobody(t *testing.T, s *scene, p person) {
 	}
 	call := func(name string, _ any, err error) { calls[name] = err }
 	result := func(name string) func(any, error) { return func(r any, err error) { call(name, r, err) } }
-	result("BanUser by name")(s.Moderation.BanUser(as, &moderatov1.BanUserRequest{ChannelId: owner, BanUsername: "deleted-" + strings.ReplaceAll(id, "-", "")}))
 	result("AddModerator")(s.Moderation.AddModerator(as, &moderatov1.AddModeratorRequest{ChannelId: owner, UserId: id}))
 	result("RemoveModerator")(s.Moderation.RemoveModerator(as, &moderatov1.RemoveModeratorRequest{ChannelId: owner, UserId: id}))
 	result("AddVip")(s.channels.AddVip(as, &moderatov1.AddVipRequest{ChannelId: owner, UserId: id}))
 	result("AddOg")(s.channels.AddOg(as, &moderatov1.AddOgRequest{ChannelId: owner, UserId: id}))
 	result("GetUser")(s.Directory.GetUser(s.ctx, &platformv1.GetUserRequest{UserId: id}))
-	result("GetUser by the name it has meanwhile")(s.Directory.GetUser(s.ctx, &platformv1.GetUserRequest{Username: "deleted-" + strings.ReplaceAll(id, "-", "")}))
 	result("GetStanding")(s.Chat.GetStanding(s.ctx, &platformv1.GetStandingRequest{ChannelId: owner, UserId: id}))
 	result("Unfollow")(s.audience.Unfollow(s.ctx, &platformv1.UnfollowRequest{ChannelId: owner, UserId: id}))
 	result("SetFollowNotifications")(s.audience.SetFollowNotifications(s.ctx, &platformv1.SetFollowNotificationsRequest{ChannelId: owner, UserId: id}))

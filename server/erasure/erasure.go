@@ -75,14 +75,11 @@ func hide(ctx context.Context, tx *ent.Tx, u *ent.User, now instant.Instant) err
 	if _, err := tx.Grant.Delete().Where(grant.UserID(u.ID)).Exec(ctx); err != nil {
 		return err
 	}
-	name := temporaryName(u.ID)
+	name := users.TemporaryName(u.ID)
 	return tx.User.UpdateOne(u).SetUsername(name).SetSlug(name).SetDisplayName(users.DeletedDisplayName).SetAvatarURL("").
 		SetDeletedAt(now).
 		Exec(ctx)
 }
-
-// temporaryName is unique, and as long as a username can be.
-func temporaryName(id uid.ID) string { return fmt.Sprintf("deleted-%x", id[:]) }
 
 // OfChannel deletes a channel, and leaves its owner.
 func OfChannel(ctx context.Context, s *store.Store, tx *ent.Tx, id uid.ID, now instant.Instant) error {

@@ -79,7 +79,7 @@ func TestListenersHearNothingOfWhatIsDeleted(t *testing.T) {
 			first, err := stream.Recv()
 			s.must(first, err)
 		}
-		before := events.Cursor(0)
+		before := servertest.EventCursor(t, s.Store, 0)
 		s.live(vera)
 		s.must(nil, s.ban(s.As(t, vera.id).Context(), vera.id, marker))
 		for name, at := range servers { // and hear of her, so that what they hold has her
@@ -135,16 +135,18 @@ func (s *scene) listenSlowly() (stream *slowStream, hub *events.Hub) {
 	caller := &auth.Caller{Kind: auth.Service, ClientID: s.service.ClientID, Token: digest.Of(s.service.Token)}
 	ctx, cancel := context.WithCancel(auth.NewContext(context.Background(), caller))
 	stream = &slowStream{ctx: ctx, messages: make(chan *moderatov1.WatchEventsResponse)}
-	service := &events.Service{Hub: hub, Rights: &events.Rights{Store: s.Store}, Heartbeat: events.HeartbeatInterval}
-	ended := make(chan struct{}, 2)
+	rights := &events.Rights{Store: s.Store}
+	service := &events.Service{Hub: hub, Rights: rights, Heartbeat: events.HeartbeatInterval}
+	ended := make(chan struct{}, 3)
 	go func() { hub.Run(ctx); ended <- struct{}{} }()
+	go func() { rights.Run(ctx); ended <- struct{}{} }()
 	go func() {
 		if err := service.WatchEvents(&moderatov1.WatchEventsRequest{}, stream); ctx.Err() == nil {
 			s.t.Errorf("the stream ends: %v", err)
 		}
 		ended <- struct{}{}
 	}()
-	s.t.Cleanup(func() { cancel(); <-ended; <-ended })
+	s.t.Cleanup(func() { cancel(); <-ended; <-ended; <-ended })
 	if first := <-stream.messages; first.GetEvent() != nil {
 		s.t.Errorf("the stream begins with %v", first)
 	}
@@ -154,7 +156,7 @@ func (s *scene) listenSlowly() (stream *slowStream, hub *events.Hub) {
 // look has a hub notice what was rewritten, as everybody who comes does.
 func look(t *testing.T, hub *events.Hub) {
 	t.Helper()
-	from, err := hub.Subscribe(t.Context(), nil)
+	from, err := hub.Subscribe(t.Context(), nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +168,7 @@ func look(t *testing.T, hub *events.Hub) {
 // and the others in the page that they have. It answers the third.
 func (s *scene) inTheMiddle(stream *slowStream, hub *events.Hub, channel, third uid.ID) *moderatov1.Event {
 	s.t.Helper()
-	from, err := hub.Subscribe(s.t.Context(), nil)
+	from, err := hub.Subscribe(s.t.Context(), nil, nil)
 	s.must(from, err)
 	defer from.Close()
 	for _, who := range []uid.ID{servertest.Viewer, servertest.Other, third} {

@@ -77,7 +77,7 @@ func BenchmarkDelivery(b *testing.B) {
 			heard := map[string]*[]time.Duration{"same-process": {}, "other-process": {}}
 			var listeners sync.WaitGroup
 			for name, hub := range map[string]*events.Hub{"same-process": near, "other-process": remote} {
-				from, err := hub.Subscribe(ctx, nil)
+				from, err := hub.Subscribe(ctx, nil, nil)
 				if err != nil {
 					b.Fatal(err)
 				}

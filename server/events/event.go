@@ -23,6 +23,10 @@ type Event struct {
 	OccurredAt instant.Instant
 	// IsGone: its channel is being deleted, and nobody is to hear of it any more.
 	IsGone bool
+	// TargetID is the user to whom it was done; zero for none.
+	TargetID uid.ID
+	// Cursor is where a listener who heard it goes on.
+	Cursor string
 	// Told is the event as listeners get it; not to be changed.
 	Told *moderatov1.Event
 }
@@ -43,22 +47,26 @@ func JSON(e *moderatov1.Event) []byte {
 
 // eventColumns has whether the channel is being deleted as a look-up, so that it
 // changes nothing of how the rows are found.
-const eventColumns = "position, id, channel_id, sequence, type, occurred_at, payload, (SELECT COUNT(*) FROM erasures x WHERE x.id = events.channel_id)"
+const eventColumns = "position, id, channel_id, sequence, type, occurred_at, payload, target_id, (SELECT COUNT(*) FROM erasures x WHERE x.id = events.channel_id)"
 
-// Read answers the events after a position, in their order.
+// Read reads the events after a position, in their order.
 func Read(ctx context.Context, s *store.Store, after int64, limit int) ([]*Event, error) {
+	return read(ctx, s, "position > ? ORDER BY position LIMIT ?", []any{after, limit})
+}
+
+func read(ctx context.Context, s *store.Store, where string, args []any) ([]*Event, error) {
 	var page []*Event
-	err := store.QueryEach(ctx, s.Read, "SELECT "+eventColumns+" FROM events WHERE position > ? ORDER BY position LIMIT ?", []any{after, limit},
+	err := store.QueryEach(ctx, s.Read, "SELECT "+eventColumns+" FROM events WHERE "+where, args,
 		func(scan func(...any) error) error {
-			e, err := scanEvent(scan)
+			e, err := scanEvent(ctx, s, scan)
 			page = append(page, e)
 			return err
 		})
 	return page, s.Classify(err)
 }
 
-// ByID answers those of the events that are there for callers and have a position.
-func ByID(ctx context.Context, q store.Queryer, ids []uid.ID) (map[uid.ID]*Event, error) {
+// ByID reads those of the events that are there for callers and have a position.
+func ByID(ctx context.Context, s *store.Store, q store.Queryer, ids []uid.ID) (map[uid.ID]*Event, error) {
 	found := make(map[uid.ID]*Event, len(ids))
 	if len(ids) == 0 {
 		return found, nil
@@ -69,7 +77,7 @@ func ByID(ctx context.Context, q store.Queryer, ids []uid.ID) (map[uid.ID]*Event
 	}
 	err := store.QueryEach(ctx, q, "SELECT "+eventColumns+" FROM events WHERE id IN ("+store.Placeholders(len(ids))+") AND position IS NOT NULL", args,
 		func(scan func(...any) error) error {
-			e, err := scanEvent(scan)
+			e, err := scanEvent(ctx, s, scan)
 			if err == nil && !e.IsGone {
 				found[e.ID] = e
 			}
@@ -101,11 +109,19 @@ func Rewrite(ctx context.Context, tx *ent.Tx) error {
 }
 
 // scanEvent reads a row of eventColumns.
-func scanEvent(scan func(...any) error) (*Event, error) {
+func scanEvent(ctx context.Context, s *store.Store, scan func(...any) error) (*Event, error) {
 	var e Event
 	var payload []byte
+	var target *uid.ID
 	meta := &moderatov1.EventMetadata{MessageType: "notification", SubscriptionVersion: "1"}
-	if err := scan(&e.Position, &e.ID, &e.ChannelID, &meta.Sequence, &e.Type, &e.OccurredAt, &payload, &e.IsGone); err != nil {
+	if err := scan(&e.Position, &e.ID, &e.ChannelID, &meta.Sequence, &e.Type, &e.OccurredAt, &payload, &target, &e.IsGone); err != nil {
+		return nil, err
+	}
+	if target != nil {
+		e.TargetID = *target
+	}
+	var err error
+	if e.Cursor, err = Cursor(ctx, s, e.Position); err != nil {
 		return nil, err
 	}
 	meta.MessageId, meta.ChannelId, meta.SubscriptionType, meta.MessageTimestamp = e.ID.String(), e.ChannelID.String(), string(e.Type), e.OccurredAt.Proto()

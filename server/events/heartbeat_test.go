@@ -13,6 +13,7 @@ import (
 	"github.com/moderato-live/moderato/server/digest"
 	"github.com/moderato-live/moderato/server/events"
 	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/store"
 )
 
 // listening is the stream of a listener in this process.
@@ -39,7 +40,8 @@ func (l *listening) Send(m *moderatov1.WatchEventsResponse) error {
 func listen(t *testing.T, s *servertest.Server, heartbeat time.Duration, req *moderatov1.WatchEventsRequest) <-chan *moderatov1.WatchEventsResponse {
 	t.Helper()
 	token := digest.Of(s.AsService(t).Token)
-	service := &events.Service{Hub: runHub(t, s.Store), Rights: &events.Rights{Store: s.Store, Log: slog.New(slog.DiscardHandler)}, Heartbeat: heartbeat}
+	rights := &events.Rights{Store: s.Store, Log: slog.New(slog.DiscardHandler)}
+	service := &events.Service{Hub: runHub(t, s.Store), Rights: rights, Heartbeat: heartbeat}
 	ctx, cancel := context.WithCancel(auth.NewContext(context.Background(), &auth.Caller{Kind: auth.Service, Token: token}))
 	l := &listening{ctx: ctx, sent: make(chan *moderatov1.WatchEventsResponse)}
 	ended := make(chan struct{})
@@ -52,18 +54,14 @@ func listen(t *testing.T, s *servertest.Server, heartbeat time.Duration, req *mo
 }
 
 // sign is the position of the next message, which must be a sign of life.
-func sign(t *testing.T, messages <-chan *moderatov1.WatchEventsResponse) int64 {
+func sign(t *testing.T, s *store.Store, messages <-chan *moderatov1.WatchEventsResponse) int64 {
 	t.Helper()
 	select {
 	case m := <-messages:
 		if m.GetEvent() != nil {
 			t.Fatalf("got %v, want a sign of life", m)
 		}
-		position, err := events.ParseCursor(m.GetCursor())
-		if err != nil || position == nil {
-			t.Fatalf("got %v, want a cursor", m)
-		}
-		return *position
+		return servertest.EventPosition(t, s, m.GetCursor())
 	case <-time.After(patience):
 		t.Fatal("no sign of life")
 		return 0
@@ -73,7 +71,7 @@ func sign(t *testing.T, messages <-chan *moderatov1.WatchEventsResponse) int64 {
 func TestASilentStreamShowsThatItLives(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		messages := listen(t, s, time.Millisecond, &moderatov1.WatchEventsRequest{})
-		if first, second := sign(t, messages), sign(t, messages); second < first {
+		if first, second := sign(t, s.Store, messages), sign(t, s.Store, messages); second < first {
 			t.Errorf("the cursor went back from %d to %d", first, second)
 		}
 	})
@@ -88,8 +86,8 @@ func TestAStreamWithNothingWantedShowsThatItLives(t *testing.T) {
 			t.Fatal(err)
 		}
 		hear(t, all, 1200)
-		messages := listen(t, s, time.Nanosecond, &moderatov1.WatchEventsRequest{Type: []string{"stream.online"}, Cursor: events.Cursor(0)})
-		if first, second := sign(t, messages), sign(t, messages); first != 0 || second <= 0 || second >= 1200 {
+		messages := listen(t, s, time.Nanosecond, &moderatov1.WatchEventsRequest{Type: []string{"stream.online"}, Cursor: servertest.EventCursor(t, s.Store, 0)})
+		if first, second := sign(t, s.Store, messages), sign(t, s.Store, messages); first != 0 || second <= 0 || second >= 1200 {
 			t.Errorf("the cursors are %d and %d, want 0 and one on the way to 1200", first, second)
 		}
 	})

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/moderato-live/moderato/server/fair"
 	"github.com/moderato-live/moderato/server/store"
 )
 
@@ -37,7 +38,8 @@ type Hub struct {
 	Store *store.Store
 	Log   *slog.Logger
 
-	wake store.Signal
+	wake     store.Signal
+	catchUps *fair.Gate
 
 	mu      sync.Mutex
 	ring    []*Event
@@ -56,7 +58,7 @@ type Hub struct {
 
 // NewHub makes a Hub.
 func NewHub(s *store.Store, log *slog.Logger) *Hub {
-	return &Hub{Store: s, Log: log, wake: store.NewSignal(), changed: make(chan struct{})}
+	return &Hub{Store: s, Log: log, wake: store.NewSignal(), catchUps: fair.NewGate(catchUpsAtOnce), changed: make(chan struct{})}
 }
 
 // Wake has the Hub look for events now.
@@ -180,17 +182,22 @@ type Subscription struct {
 	hub      *Hub
 	position int64
 	isLive   bool
+	// selection is what may be heard at present; nil is everything.
+	selection func() *Selection
+	catchUp   *catchUp // nil unless it reads from the store
 	// rewrites is what the hub's was when the last page was taken.
 	rewrites int64
 }
 
-// Subscribe begins to listen after a position; nil is the present. Close it.
-func (h *Hub) Subscribe(ctx context.Context, after *int64) (*Subscription, error) {
+// Subscribe begins to listen after a position; nil is the present. While the listener
+// is behind the ring, only what selection returns at that time is read; nil is
+// everything. The ring has everything, and the listener chooses. Close it.
+func (h *Hub) Subscribe(ctx context.Context, after *int64, selection func() *Selection) (*Subscription, error) {
 	at, err := h.positions(ctx)
 	if err != nil {
 		return nil, err
 	}
-	s := &Subscription{hub: h, position: at.last}
+	s := &Subscription{hub: h, position: at.last, selection: selection}
 	if after != nil {
 		s.position = *after
 	}
@@ -224,8 +231,11 @@ func (s *Subscription) Position() int64 { return s.position }
 // further: GoBack to where it was told, and Next has the rest as it is now.
 func (s *Subscription) IsOutdated() bool { return s.rewrites != s.hub.rewrites.Load() }
 
-// GoBack has Next answer what follows a position again.
-func (s *Subscription) GoBack(to int64) { s.position = to }
+// GoBack has Next return what follows a position again.
+func (s *Subscription) GoBack(to int64) { s.position, s.catchUp = to, nil }
+
+// IsCatchingUp reports whether Next read its last page from the store.
+func (s *Subscription) IsCatchingUp() bool { return s.catchUp != nil }
 
 // Next answers the events that follow, and waits for them until ctx ends. None
 // means that the wait is over for now.
@@ -234,6 +244,7 @@ func (s *Subscription) Next(ctx context.Context, wait <-chan time.Time) ([]*Even
 		events, floor, bound, changed := s.fromRing()
 		switch {
 		case len(events) > 0:
+			s.catchUp = nil
 			return events, nil
 		case s.position < bound && s.isLive:
 			return nil, ErrTooSlow
@@ -269,10 +280,10 @@ func (s *Subscription) fromRing() (events []*Event, floor, bound int64, changed 
 	return events, h.floor, h.bound, h.changed
 }
 
-// fromStore reads a page that the ring no longer has. floor is from before it
-// reads: the ring goes on meanwhile, with events that the page does not have.
+// fromStore reads a page that the ring no longer has. floor is from before it reads:
+// the ring goes on meanwhile, with events that the page does not have.
 func (s *Subscription) fromStore(ctx context.Context, floor int64) ([]*Event, error) {
-	page, err := Read(ctx, s.hub.Store, s.position, pageSize)
+	page, upTo, err := s.readPage(ctx, floor)
 	if err != nil {
 		return nil, err
 	}
@@ -288,7 +299,34 @@ func (s *Subscription) fromStore(ctx context.Context, floor int64) ([]*Event, er
 		s.position = page[len(page)-1].Position
 		return page, nil
 	}
-	// Everything up to the ring was removed with its channels.
-	s.position = max(s.position, floor)
+	// There is nothing more up to the ring.
+	s.position = max(s.position, upTo)
 	return nil, nil
+}
+
+// readPage reads the next page from the store, and up to which position there is
+// nothing if the page is empty. Few pages are read at once; listeners take turns.
+func (s *Subscription) readPage(ctx context.Context, floor int64) (page []*Event, upTo int64, err error) {
+	slot, err := s.hub.catchUps.Acquire(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer slot.Release()
+	var selection *Selection
+	if s.selection != nil {
+		selection = s.selection()
+	}
+	if selection == nil {
+		page, err = Read(ctx, s.hub.Store, s.position, pageSize)
+		return page, floor, err
+	}
+	if s.catchUp == nil || s.catchUp.selection != selection {
+		s.catchUp = newCatchUp(s.hub.Store, selection, s.position, floor)
+	}
+	page, err = s.catchUp.next(ctx)
+	upTo = s.catchUp.upTo
+	if len(page) == 0 {
+		s.catchUp = nil
+	}
+	return page, upTo, err
 }

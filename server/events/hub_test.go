@@ -36,7 +36,7 @@ func sequenceMany(t *testing.T, s *store.Store, q *events.Sequencer, n int) {
 
 func subscribe(t *testing.T, hub *events.Hub, after *int64) *events.Subscription {
 	t.Helper()
-	s, err := hub.Subscribe(context.Background(), after)
+	s, err := hub.Subscribe(context.Background(), after, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func TestAPositionThatRetentionPassedIsRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		for position, want := range map[int64]error{4: events.ErrTrimmed, 5: nil, 10: nil, 11: events.ErrTrimmed} {
-			from, err := hub.Subscribe(context.Background(), &position)
+			from, err := hub.Subscribe(context.Background(), &position, nil)
 			if !errors.Is(err, want) {
 				t.Errorf("after position %d: got %v, want %v", position, err, want)
 			}
@@ -152,7 +152,7 @@ func TestRetentionThatPassesTheHubIsTold(t *testing.T) {
 			t.Errorf("got %d events (%v), want ErrTooSlow", n, err)
 		}
 		position := live.Position()
-		if _, err := hub.Subscribe(ctx, &position); !errors.Is(err, events.ErrTrimmed) {
+		if _, err := hub.Subscribe(ctx, &position, nil); !errors.Is(err, events.ErrTrimmed) {
 			t.Errorf("coming back gives %v, want ErrTrimmed", err)
 		}
 	})

@@ -1,58 +1,76 @@
 package events
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/moderato-live/moderato/ent/token"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/background"
 	"github.com/moderato-live/moderato/server/digest"
 	"github.com/moderato-live/moderato/server/fault"
+	"github.com/moderato-live/moderato/server/policy"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 )
 
 const (
-	// RightsInterval is how often the rights of listeners are looked at again: one
-	// that ends is noticed within 2 s.
-	RightsInterval = time.Second
-	askedAtOnce    = 500
+	// tokensInterval is how often the tokens of listeners are checked, and
+	// rightsInterval how often their rights: one that ends is noticed within 2 s.
+	tokensInterval = 500 * time.Millisecond
+	rightsInterval = 750 * time.Millisecond
+	// askedAtOnce bounds the listeners that one statement is about.
+	askedAtOnce = 500
+	// usersAtOnce bounds the users whose channels one statement lists.
+	usersAtOnce = 20
+	// askTimeout bounds a statement. Meanwhile the listeners go without an answer, and
+	// are soon paused.
+	askTimeout = time.Second
+	// maxUnconfirmed is how long a listener hears events without a confirmation of the
+	// token and of the rights.
+	maxUnconfirmed = 2 * time.Second
+	// maxPause is how long a listener is paused before the stream ends.
+	maxPause = 3 * time.Second
 )
 
-// Rights keeps watch over what listeners may hear of, for all of a process with a
-// few statements.
+// Rights keeps watch over what listeners may hear, for all listeners of a process. It
+// fails closed: a listener who cannot be confirmed hears nothing.
 type Rights struct {
 	Store *store.Store
 	Log   *slog.Logger
+	// MaxChannels is how many channels a listener may hear of without naming one; 0 is
+	// DefaultMaxChannels.
+	MaxChannels int
 
 	mu        sync.Mutex
 	listeners map[*listener]struct{}
 }
 
-// listener is who listens, and to what.
-type listener struct {
-	caller *auth.Caller
-	only   uid.ID // zero for every channel that the caller may hear of
+// DefaultMaxChannels is the default of Rights.MaxChannels.
+const DefaultMaxChannels = 1000
 
-	mu       sync.Mutex
-	channels map[uid.ID]bool // nil for every channel
-	ended    error
-	over     chan struct{} // closed with ended
-}
+func (r *Rights) maxChannels() int { return cmp.Or(r.MaxChannels, DefaultMaxChannels) }
 
-// admit finds out what a caller may hear of now, and keeps it up to date until
+// admit finds out what a caller may hear at present, and keeps that up to date until
 // leave.
-func (r *Rights) admit(ctx context.Context, caller *auth.Caller, only uid.ID) (*listener, error) {
-	l := &listener{caller: caller, only: only, over: make(chan struct{})}
-	if err := r.refresh(ctx, []*listener{l}); err != nil {
+func (r *Rights) admit(ctx context.Context, caller *auth.Caller, only uid.ID, types []Type) (*listener, error) {
+	l := newListener(caller, only, types)
+	if err := r.checkTokens(ctx, []*listener{l}); err != nil {
 		return nil, err
 	}
-	if l.ended != nil {
-		return nil, l.ended
+	if err := r.checkRights(ctx, []*listener{l}); err != nil {
+		return nil, err
+	}
+	if err := l.err(); err != nil {
+		return nil, err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -69,56 +87,70 @@ func (r *Rights) leave(l *listener) {
 	delete(r.listeners, l)
 }
 
-// Refresh looks at the rights of all listeners again. When the store cannot say,
-// they stay as they are for the time.
-func (r *Rights) Refresh(ctx context.Context) error {
-	r.mu.Lock()
-	all := make([]*listener, 0, len(r.listeners))
-	for l := range r.listeners {
-		all = append(all, l)
-	}
-	r.mu.Unlock()
-	for some := range slices.Chunk(all, askedAtOnce) {
-		if err := r.refresh(ctx, some); err != nil {
+// Run checks tokens and rights until ctx ends. Each has a loop of its own, so that one
+// that takes long does not hold up the other.
+func (r *Rights) Run(ctx context.Context) {
+	var loops sync.WaitGroup
+	loops.Go(func() {
+		background.Every(ctx, tokensInterval, r.Log, "check the tokens of listeners", r.checkAllTokens)
+	})
+	loops.Go(func() {
+		background.Every(ctx, rightsInterval, r.Log, "check the rights of listeners", r.checkAllRights)
+	})
+	loops.Wait()
+}
+
+func (r *Rights) checkAllTokens(ctx context.Context) error {
+	for some := range slices.Chunk(r.all(), askedAtOnce) {
+		if err := r.checkTokens(ctx, some); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (r *Rights) refresh(ctx context.Context, some []*listener) error {
-	invalid, err := r.invalidTokens(ctx, some)
-	if err != nil {
-		return r.Store.Classify(err)
+func (r *Rights) checkAllRights(ctx context.Context) error {
+	for some := range slices.Chunk(r.all(), askedAtOnce) {
+		if err := r.checkRights(ctx, some); err != nil {
+			return err
+		}
 	}
-	channels, err := r.channelsOf(ctx, some)
+	return nil
+}
+
+func (r *Rights) all() []*listener {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Collect(maps.Keys(r.listeners))
+}
+
+// checkTokens ends those of the listeners whose token is no longer good.
+func (r *Rights) checkTokens(ctx context.Context, some []*listener) error {
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	began := time.Now()
+	invalid, err := r.invalidTokens(ctx, some)
 	if err != nil {
 		return r.Store.Classify(err)
 	}
 	for _, l := range some {
 		if reason := invalid[l.caller.Token]; reason != nil {
 			l.end(reason)
-			continue
-		}
-		switch {
-		case l.caller.ActsAsUser():
-			l.set(channels[l.caller.UserID])
-		case !l.only.IsZero() && !channels[l.only][l.only]:
-			l.end(fault.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND))
+		} else {
+			l.confirmToken(began)
 		}
 	}
 	return nil
 }
 
-// invalidTokens are those of the listeners' tokens that are not good now.
+// invalidTokens returns why those of the listeners' tokens that are not good at
+// present are not.
 func (r *Rights) invalidTokens(ctx context.Context, some []*listener) (map[digest.SHA256]error, error) {
 	invalid := map[digest.SHA256]error{}
-	ids := make([]digest.SHA256, len(some))
-	for i, l := range some {
-		ids[i] = l.caller.Token
-		invalid[ids[i]] = fault.New(moderatov1.Reason_REASON_TOKEN_INVALID)
+	for _, l := range some {
+		invalid[l.caller.Token] = fault.New(moderatov1.Reason_REASON_TOKEN_INVALID)
 	}
-	rows, err := r.Store.Read.Token.Query().Where(token.IDIn(ids...)).All(ctx)
+	rows, err := r.Store.Read.Token.Query().Where(token.IDIn(slices.Collect(maps.Keys(invalid))...)).All(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -132,83 +164,134 @@ func (r *Rights) invalidTokens(ctx context.Context, some []*listener) (map[diges
 	return invalid, nil
 }
 
-// channelsOf are the channels that users own or moderate, of those for whom the
-// listeners act. One that a backend names is its owner's, if it exists.
-func (r *Rights) channelsOf(ctx context.Context, some []*listener) (map[uid.ID]map[uid.ID]bool, error) {
-	channels := map[uid.ID]map[uid.ID]bool{}
-	var users []any
+// checkRights finds out what some listeners may hear: of those who named a channel
+// whether they may hear of it, of the others of which channels.
+func (r *Rights) checkRights(ctx context.Context, some []*listener) error {
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	began := time.Now()
+	var named []*listener
+	users := map[uid.ID][]*listener{}
 	for _, l := range some {
-		id := l.caller.UserID
-		if !l.caller.ActsAsUser() {
-			id = l.only
-		}
-		if !id.IsZero() && channels[id] == nil {
-			channels[id] = map[uid.ID]bool{}
-			users = append(users, id)
+		switch {
+		case !l.only.IsZero():
+			named = append(named, l)
+		case l.caller.ActsAsUser():
+			users[l.caller.UserID] = append(users[l.caller.UserID], l)
+		default: // a backend hears everything
+			l.confirmRights(began, nil)
 		}
 	}
-	if len(users) == 0 {
-		return channels, nil
+	err := r.checkNamed(ctx, named, began)
+	if err == nil {
+		err = r.checkUsers(ctx, users, began)
 	}
-	in := " IN (" + store.Placeholders(len(users)) + ")"
-	err := store.QueryEach(ctx, r.Store.Read, `
-		SELECT id, id FROM channels WHERE id`+in+`
-		UNION ALL
-		SELECT r.user_id, r.channel_id FROM roles r
-		WHERE r.user_id`+in+` AND r.role = 'moderator'
-			AND NOT EXISTS (SELECT 1 FROM bans b WHERE b.channel_id = r.channel_id AND b.user_id = r.user_id)`,
-		append(slices.Clone(users), users...),
+	return r.Store.Classify(err)
+}
+
+// right is what a listener who acts as a user needs to hear of a channel.
+type right struct{ channelID, userID uid.ID }
+
+// checkNamed checks listeners who named a channel.
+func (r *Rights) checkNamed(ctx context.Context, named []*listener, began time.Time) error {
+	if len(named) == 0 {
+		return nil
+	}
+	channels, moderators, err := r.rightsTo(ctx, named)
+	if err != nil {
+		return err
+	}
+	for _, l := range named {
+		mayHear := !l.caller.ActsAsUser() || l.caller.UserID == l.only || moderators[right{l.only, l.caller.UserID}]
+		switch {
+		case !mayHear:
+			l.end(fault.New(moderatov1.Reason_REASON_NOT_CHANNEL_MODERATOR))
+		case !channels[l.only]:
+			l.end(fault.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND))
+		default:
+			l.confirmRights(began, []uid.ID{l.only})
+		}
+	}
+	return nil
+}
+
+// rightsTo returns which of the channels that listeners named exist, and which of the
+// listeners' users moderate them.
+func (r *Rights) rightsTo(ctx context.Context, named []*listener) (channels map[uid.ID]bool, moderators map[right]bool, err error) {
+	var ids, pairs []any
+	for _, l := range named {
+		ids = append(ids, l.only)
+		pairs = append(pairs, l.only, l.caller.UserID)
+	}
+	channels, moderators = map[uid.ID]bool{}, map[right]bool{}
+	err = store.QueryEach(ctx, r.Store.Read, "SELECT id FROM channels WHERE id IN ("+store.Placeholders(len(ids))+")", ids,
 		func(scan func(...any) error) error {
-			var userID, channelID uid.ID
-			err := scan(&userID, &channelID)
-			if err == nil {
-				channels[userID][channelID] = true
-			}
+			var id uid.ID
+			err := scan(&id)
+			channels[id] = true
 			return err
 		})
-	return channels, err
+	if err != nil {
+		return nil, nil, err
+	}
+	err = store.QueryEach(ctx, r.Store.Read, `
+		SELECT r.channel_id, r.user_id FROM roles r WHERE r.role = 'moderator' AND `+policy.Moderates("r.channel_id", "r.user_id")+`
+			AND (`+strings.TrimPrefix(strings.Repeat(" OR (r.channel_id = ? AND r.user_id = ?)", len(named)), " OR ")+")", pairs,
+		func(scan func(...any) error) error {
+			var of right
+			err := scan(&of.channelID, &of.userID)
+			moderators[of] = true
+			return err
+		})
+	return channels, moderators, err
 }
 
-// set gives the listener the channels that their user may hear of, or ends them.
-func (l *listener) set(channels map[uid.ID]bool) {
-	if !l.only.IsZero() && !channels[l.only] {
-		reason := moderatov1.Reason_REASON_NOT_CHANNEL_MODERATOR
-		if l.only == l.caller.UserID {
-			reason = moderatov1.Reason_REASON_CHANNEL_NOT_FOUND
+// checkUsers checks listeners who named no channel, by the users for whom they act.
+func (r *Rights) checkUsers(ctx context.Context, users map[uid.ID][]*listener, began time.Time) error {
+	for some := range slices.Chunk(slices.Collect(maps.Keys(users)), usersAtOnce) {
+		channels, err := r.channelsOf(ctx, some)
+		if err != nil {
+			return err
 		}
-		l.end(fault.New(reason))
-		return
+		for _, userID := range some {
+			for _, l := range users[userID] {
+				if len(channels[userID]) > r.maxChannels() {
+					l.end(r.tooManyChannels())
+				} else {
+					l.confirmRights(began, channels[userID])
+				}
+			}
+		}
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.channels = channels
+	return nil
 }
 
-func (l *listener) end(reason error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.ended == nil {
-		l.ended = reason
-		close(l.over)
-	}
+func (r *Rights) tooManyChannels() error {
+	return fault.Invalid(fault.Violation{
+		Field: "channelId", Description: fmt.Sprintf("is required: you moderate more than %d channels", r.maxChannels()),
+	})
 }
 
-// mayHear tells whether the listener may hear of a channel now.
-func (l *listener) mayHear(channelID uid.ID) bool {
-	if !l.only.IsZero() && channelID != l.only {
-		return false
+// channelsOf returns the channels that users own or moderate: of each user up to one
+// more than a listener may have.
+func (r *Rights) channelsOf(ctx context.Context, users []uid.ID) (map[uid.ID][]uid.ID, error) {
+	parts := make([]string, len(users))
+	var args []any
+	for i, id := range users {
+		parts[i] = `SELECT * FROM (
+			SELECT id AS user_id, id AS channel_id FROM channels WHERE id = ?
+			UNION ALL
+			SELECT r.user_id, r.channel_id FROM roles r JOIN channels c ON c.id = r.channel_id
+			WHERE r.user_id = ? AND r.role = 'moderator' AND ` + policy.Moderates("r.channel_id", "r.user_id") +
+			store.Limit(r.maxChannels()+1) + ") u" + fmt.Sprint(i)
+		args = append(args, id, id)
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.caller.ActsAsUser() {
-		return l.channels[channelID]
-	}
-	return true
-}
-
-// err is why the listener was ended; nil while they are not.
-func (l *listener) err() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.ended
+	channels := map[uid.ID][]uid.ID{}
+	err := store.QueryEach(ctx, r.Store.Read, strings.Join(parts, " UNION ALL "), args, func(scan func(...any) error) error {
+		var userID, channelID uid.ID
+		err := scan(&userID, &channelID)
+		channels[userID] = append(channels[userID], channelID)
+		return err
+	})
+	return channels, err
 }

@@ -264,7 +264,7 @@ func TestNothingIsMissedWhateverWritersAndSequencersDo(t *testing.T) {
 		defer cancel()
 		var background, all sync.WaitGroup
 		background.Go(func() { hub.Run(ctx) })
-		listener, err := hub.Subscribe(ctx, nil)
+		listener, err := hub.Subscribe(ctx, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,6 +12,7 @@ import (
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/auth"
 	"github.com/moderato-live/moderato/server/fault"
+	"github.com/moderato-live/moderato/server/paging"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/validate"
@@ -32,29 +33,29 @@ type Service struct {
 	Hub *Hub
 	// Rights is who may hear of what.
 	Rights *Rights
+	// Limits bounds the streams that are open.
+	Limits StreamLimits
 	// Stopping is closed when streams are to end because the server does.
 	Stopping <-chan struct{}
 	// Heartbeat is HeartbeatInterval, unless a test has it otherwise.
 	Heartbeat time.Duration
+
+	streams streams
 }
 
-// Cursor is the cursor for a position.
-func Cursor(position int64) string {
-	cursor, err := store.EncodeCursor(cursorList, position)
-	if err != nil {
-		panic(err) // a number is always JSON
-	}
-	return cursor
+// Cursor returns the cursor for a position.
+func Cursor(ctx context.Context, s *store.Store, position int64) (string, error) {
+	return s.Cursors.Seal(ctx, cursorList, position)
 }
 
-// ParseCursor is the position of a cursor; nil for an empty one.
-func ParseCursor(cursor string) (*int64, error) {
-	if cursor == "" {
+// ParseCursor returns the position of a cursor; nil for an empty one.
+func ParseCursor(ctx context.Context, s *store.Store, text string) (*int64, error) {
+	if text == "" {
 		return nil, nil //nolint:nilnil // the present
 	}
 	var position int64
-	if store.DecodeCursor(cursorList, cursor, &position) != nil || position < 0 {
-		return nil, fault.New(moderatov1.Reason_REASON_CURSOR_INVALID)
+	if err := paging.Read(ctx, s, cursorList, text, &position); err != nil {
+		return nil, err
 	}
 	return &position, nil
 }
@@ -62,7 +63,7 @@ func ParseCursor(cursor string) (*int64, error) {
 // filter is what a listener wants to hear of.
 type filter struct {
 	channelID uid.ID
-	types     []string // empty for all
+	types     []Type // all, unless the listener chose some
 	after     *int64
 }
 
@@ -80,30 +81,43 @@ func ParseTypes(f *validate.Fields, names []string) []string {
 	return slices.Compact(slices.Sorted(slices.Values(names)))
 }
 
-func parseWatch(req *moderatov1.WatchEventsRequest) (*filter, error) {
+func (s *Service) parse(ctx context.Context, req *moderatov1.WatchEventsRequest) (*filter, error) {
 	var f validate.Fields
-	want := &filter{channelID: f.OptionalUUID("channelId", req.GetChannelId()), types: ParseTypes(&f, req.GetType())}
+	want := &filter{channelID: f.OptionalUUID("channelId", req.GetChannelId())}
+	names := ParseTypes(&f, req.GetType())
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
+	if len(names) == 0 {
+		names = Types()
+	}
+	for _, name := range names {
+		want.types = append(want.types, Type(name))
+	}
 	var err error
-	want.after, err = ParseCursor(req.GetCursor())
+	want.after, err = ParseCursor(ctx, s.Hub.Store, req.GetCursor())
 	return want, err
 }
 
 // WatchEvents streams events to a listener.
 func (s *Service) WatchEvents(req *moderatov1.WatchEventsRequest, stream grpc.ServerStreamingServer[moderatov1.WatchEventsResponse]) error {
 	ctx := stream.Context()
-	want, err := parseWatch(req)
+	caller := auth.FromContext(ctx)
+	closeStream, err := s.streams.open(s.Limits, caller)
 	if err != nil {
 		return err
 	}
-	who, err := s.Rights.admit(ctx, auth.FromContext(ctx), want.channelID)
+	defer closeStream()
+	want, err := s.parse(ctx, req)
+	if err != nil {
+		return err
+	}
+	who, err := s.Rights.admit(ctx, caller, want.channelID, want.types)
 	if err != nil {
 		return err
 	}
 	defer s.Rights.leave(who)
-	from, err := s.Hub.Subscribe(ctx, want.after)
+	from, err := s.Hub.Subscribe(ctx, want.after, who.present)
 	if err != nil {
 		return told(err)
 	}
@@ -119,55 +133,117 @@ func (s *Service) WatchEvents(req *moderatov1.WatchEventsRequest, stream grpc.Se
 		case <-ctx.Done():
 		}
 	}()
+	w := &watcher{Service: s, stream: stream, from: from, who: who, want: want}
 	// The first message tells that nothing from here on is missed.
-	if err := stream.Send(&moderatov1.WatchEventsResponse{Cursor: Cursor(from.Position())}); err != nil {
-		return err
+	err = w.beat(ctx)
+	if err == nil {
+		err = w.run(ctx)
 	}
-	err = s.tell(ctx, stream, from, who, want)
 	if cause := context.Cause(ctx); cause != nil && ctx.Err() != nil {
 		err = cause
 	}
 	return told(err)
 }
 
-// tell sends what the listener wants to hear of, and may, until ctx ends.
-func (s *Service) tell(ctx context.Context, stream grpc.ServerStreamingServer[moderatov1.WatchEventsResponse], from *Subscription, who *listener, want *filter) error {
-	heartbeat := time.NewTimer(s.Heartbeat)
+// watcher is a stream that is open.
+type watcher struct {
+	*Service
+
+	stream grpc.ServerStreamingServer[moderatov1.WatchEventsResponse]
+	from   *Subscription
+	who    *listener
+	want   *filter
+}
+
+// run sends what the listener wants to hear of, and may, until ctx ends.
+func (w *watcher) run(ctx context.Context) error {
+	heartbeat := time.NewTimer(w.Heartbeat)
 	defer heartbeat.Stop()
 	for {
-		at := from.Position()
-		page, err := from.Next(ctx, heartbeat.C)
+		at := w.from.Position()
+		page, err := w.from.Next(ctx, heartbeat.C)
 		if err != nil {
 			return err
 		}
-		sent := false
-		for _, e := range page {
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			if from.IsOutdated() {
-				from.GoBack(at)
-				break
-			}
-			at = e.Position
-			if e.IsGone || !want.has(e) || !who.mayHear(e.ChannelID) {
-				continue
-			}
-			if err := stream.Send(&moderatov1.WatchEventsResponse{Cursor: Cursor(e.Position), Event: e.Told}); err != nil {
-				return err
-			}
-			sent = true
+		sent, err := w.send(ctx, at, page)
+		if err != nil {
+			return err
 		}
 		if !sent && (len(page) == 0 || isOver(heartbeat)) {
-			if err := stream.Send(&moderatov1.WatchEventsResponse{Cursor: Cursor(from.Position())}); err != nil {
+			if err := w.beat(ctx); err != nil {
 				return err
 			}
 			sent = true
 		}
 		if sent {
-			heartbeat.Reset(s.Heartbeat)
+			heartbeat.Reset(w.Heartbeat)
 		}
 	}
+}
+
+// beat sends a message without an event: everything up to its cursor was heard.
+func (w *watcher) beat(ctx context.Context) error {
+	cursor, err := Cursor(ctx, w.Hub.Store, w.from.Position())
+	if err != nil {
+		return err
+	}
+	return w.stream.Send(&moderatov1.WatchEventsResponse{Cursor: cursor})
+}
+
+// send sends what the listener is to hear of a page that follows a position.
+func (w *watcher) send(ctx context.Context, at int64, page []*Event) (sent bool, err error) {
+	for _, e := range page {
+		if ctx.Err() != nil {
+			return sent, ctx.Err()
+		}
+		if w.from.IsOutdated() {
+			w.from.GoBack(at)
+			return sent, nil
+		}
+		at = e.Position
+		// The event that ends a right is the last that is heard by it.
+		if e.IsGone || !w.want.has(e) {
+			w.refresh(ctx, e)
+			continue
+		}
+		may, err := w.who.may(ctx, e.ChannelID)
+		if err != nil {
+			return sent, err
+		}
+		w.refresh(ctx, e)
+		if !may {
+			continue
+		}
+		if err := w.stream.Send(&moderatov1.WatchEventsResponse{Cursor: e.Cursor, Event: e.Told}); err != nil {
+			return sent, err
+		}
+		sent = true
+	}
+	return sent, nil
+}
+
+// refresh has the rights of the listener checked when an event changes them. If that
+// fails, the listener waits for the next check.
+func (w *watcher) refresh(ctx context.Context, e *Event) {
+	if !e.changesRights(w.who.caller.UserID) {
+		return
+	}
+	w.who.outdate()
+	if err := w.Rights.checkRights(ctx, []*listener{w.who}); err != nil && ctx.Err() == nil {
+		w.Rights.Log.WarnContext(ctx, "the rights of a listener could not be checked; it is paused", "error", err)
+	}
+}
+
+// changesRights reports whether an event changes what a user may hear.
+func (e *Event) changesRights(userID uid.ID) bool {
+	if e.TargetID != userID || userID.IsZero() {
+		return false
+	}
+	switch e.Type {
+	case ModeratorAdd, ModeratorRemove, Ban, Unban:
+		return true
+	}
+	return false
 }
 
 // isOver tells whether a timer's time came while nobody waited for it.
@@ -181,8 +257,7 @@ func isOver(t *time.Timer) bool {
 }
 
 func (w *filter) has(e *Event) bool {
-	return (w.channelID.IsZero() || w.channelID == e.ChannelID) &&
-		(len(w.types) == 0 || slices.Contains(w.types, string(e.Type)))
+	return (w.channelID.IsZero() || w.channelID == e.ChannelID) && slices.Contains(w.types, e.Type)
 }
 
 // told is the error of a stream as its caller is told.

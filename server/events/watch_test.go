@@ -2,6 +2,7 @@ package events_test
 
 import (
 	"context"
+	"encoding/base64"
 	"fmt"
 	"net/http"
 	"strings"
@@ -201,19 +202,13 @@ func moderators(t *testing.T, s *servertest.Server, method string) {
 }
 
 func TestBadRequestsForEventsAreRefused(t *testing.T) {
-	foreign, err := store.EncodeCursor("ListMessages", 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	future, err := store.EncodeCursor("events", 1_000_000)
-	if err != nil {
-		t.Fatal(err)
-	}
-	negative, err := store.EncodeCursor("events", -1)
-	if err != nil {
-		t.Fatal(err)
-	}
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		foreign, err := s.Store.Cursors.Seal(t.Context(), "ListMessages", 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		future := servertest.EventCursor(t, s.Store, 1_000_000)
+		forged := base64.RawURLEncoding.EncodeToString(append(make([]byte, 18), "0               "...))
 		for name, watch := range faces {
 			for _, c := range []struct {
 				req  *moderatov1.WatchEventsRequest
@@ -225,7 +220,7 @@ func TestBadRequestsForEventsAreRefused(t *testing.T) {
 				{&moderatov1.WatchEventsRequest{Cursor: "x"}, "CURSOR_INVALID"},
 				{&moderatov1.WatchEventsRequest{Cursor: foreign}, "CURSOR_INVALID"},
 				{&moderatov1.WatchEventsRequest{Cursor: future}, "CURSOR_INVALID"},
-				{&moderatov1.WatchEventsRequest{Cursor: negative}, "CURSOR_INVALID"},
+				{&moderatov1.WatchEventsRequest{Cursor: forged}, "CURSOR_INVALID"},
 			} {
 				if got := watch(t, s, s.As(t, servertest.Owner), c.req).next(t); got.reason != c.want {
 					t.Errorf("%s: %v: got %s, want %s", name, c.req, got.kind(), c.want)

@@ -16,6 +16,7 @@ import (
 	"github.com/moderato-live/moderato/server/events"
 	"github.com/moderato-live/moderato/server/fault"
 	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/paging"
 	"github.com/moderato-live/moderato/server/policy"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
@@ -62,9 +63,6 @@ func parseLog(req *moderatov1.ListLogRequest) (*logQuery, error) {
 		q.types = logged
 	}
 	q.list = fmt.Sprintf("ListLog/%s/%s/%s/%s", q.channelID, q.userID, q.moderatorID, strings.Join(q.types, ","))
-	if req.GetCursor() != "" && store.DecodeCursor(q.list, req.GetCursor(), &q.before) != nil {
-		return nil, fault.New(moderatov1.Reason_REASON_CURSOR_INVALID)
-	}
 	return q, nil
 }
 
@@ -74,6 +72,9 @@ func (s *Service) ListLog(ctx context.Context, req *moderatov1.ListLogRequest) (
 	if err != nil {
 		return nil, err
 	}
+	if err := paging.Read(ctx, s.Store, q.list, req.GetCursor(), &q.before); err != nil {
+		return nil, err
+	}
 	if err := policy.AuthorizeModerator(ctx, s.Store, q.channelID); err != nil {
 		return nil, err
 	}
@@ -81,7 +82,7 @@ func (s *Service) ListLog(ctx context.Context, req *moderatov1.ListLogRequest) (
 	if err != nil {
 		return nil, s.Store.Classify(err)
 	}
-	result := &moderatov1.ListLogResponse{Rows: rows, Pagination: &moderatov1.Pagination{}}
+	result := &moderatov1.ListLogResponse{}
 	// After the rows: what is missing in them was removed before.
 	channel, err := s.Store.Read.Channel.Get(ctx, q.channelID)
 	if ent.IsNotFound(err) {
@@ -91,10 +92,7 @@ func (s *Service) ListLog(ctx context.Context, req *moderatov1.ListLogRequest) (
 		return nil, s.Store.Classify(err)
 	}
 	result.TrimmedSequence = channel.TrimmedSequence
-	if len(rows) > q.limit {
-		result.Rows = rows[:q.limit]
-		result.Pagination.Cursor, err = store.EncodeCursor(q.list, rows[q.limit-1].GetSequence())
-	}
+	result.Rows, result.Pagination, err = paging.Cut(ctx, s.Store, q.list, rows, q.limit, func(e *moderatov1.LogEntry) any { return e.GetSequence() })
 	return result, err
 }
 

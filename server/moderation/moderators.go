@@ -9,6 +9,7 @@ import (
 	"github.com/moderato-live/moderato/server/roles"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/server/users"
 	"github.com/moderato-live/moderato/server/validate"
 )
 
@@ -38,8 +39,8 @@ func (s *Service) ListModeratedChannels(ctx context.Context, req *moderatov1.Lis
 	// A channel's id is its owner's. One that is being deleted has roles for a while.
 	err := store.QueryEach(ctx, s.Store.Read, `
 		SELECT u.id, u.username, u.avatar_url
-		FROM roles r JOIN channels c ON c.id = r.channel_id JOIN users u ON u.id = r.channel_id
-		WHERE r.user_id = ? AND r.role = ? ORDER BY r.created_at, r.channel_id LIMIT ?`,
+		FROM users m JOIN roles r ON r.user_id = m.id JOIN channels c ON c.id = r.channel_id JOIN users u ON u.id = r.channel_id
+		WHERE m.id = ? AND m.`+users.Exists+` AND r.role = ? ORDER BY r.created_at, r.channel_id LIMIT ?`,
 		[]any{userID, roles.Moderator.Name, s.MaxResults + 1},
 		func(scan func(...any) error) error {
 			var id uid.ID

@@ -11,6 +11,7 @@ import (
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/fault"
 	"github.com/moderato-live/moderato/server/messages"
+	"github.com/moderato-live/moderato/server/paging"
 	"github.com/moderato-live/moderato/server/policy"
 	"github.com/moderato-live/moderato/server/roles"
 	"github.com/moderato-live/moderato/server/store"
@@ -100,8 +101,8 @@ func (s *Chat) ListMessages(ctx context.Context, req *platformv1.ListMessagesReq
 	}
 	list := "ListMessages/" + channelID.String()
 	var after *messages.Place
-	if req.GetCursor() != "" && store.DecodeCursor(list, req.GetCursor(), &after) != nil {
-		return nil, fault.New(moderatov1.Reason_REASON_CURSOR_INVALID)
+	if err := paging.Read(ctx, s.Store, list, req.GetCursor(), &after); err != nil {
+		return nil, err
 	}
 	if err := roles.CheckChannel(ctx, s.Store, channelID); err != nil {
 		return nil, err
@@ -115,7 +116,7 @@ func (s *Chat) ListMessages(ctx context.Context, req *platformv1.ListMessagesReq
 		result.Messages = append(result.Messages, messageProto(m))
 	}
 	if next != nil {
-		result.NextCursor, err = store.EncodeCursor(list, next)
+		result.NextCursor, err = s.Store.Cursors.Seal(ctx, list, next)
 	}
 	return result, err
 }

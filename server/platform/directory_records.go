@@ -84,6 +84,9 @@ func categoryRecord(c *ent.Category) *platformv1.CategoryRecord {
 func (p putter) user(ctx context.Context, r *platformv1.UserRecord) (*ent.User, error) {
 	var f validate.Fields
 	id := f.UUID("id", r.GetId())
+	if id == users.Deleted {
+		f.Add("id", "is reserved")
+	}
 	username := f.Username("username", r.GetUsername())
 	displayName := username
 	if r.GetDisplayName() != "" {

@@ -101,9 +101,9 @@ func TestDirectoryNamesEveryWrongArgument(t *testing.T) {
 			{"a user by a bad username", &platformv1.GetUserRequest{Username: "a b"}, "INVALID_ARGUMENT", []string{"username must be 1 to 40 of A-Z a-z 0-9 _ . -"}},
 			{"an unknown id", &platformv1.GetUserRequest{UserId: servertest.Nobody.String()}, "USER_NOT_FOUND", nil},
 			{"an unknown username", &platformv1.GetUserRequest{Username: "nobody"}, "USER_NOT_FOUND", nil},
-			{"who stands for the deleted, by id", &platformv1.GetUserRequest{UserId: "00000000-0000-4000-8000-000000000000"}, "USER_NOT_FOUND", nil},
-			{"who stands for the deleted, by username", &platformv1.GetUserRequest{Username: "-deleted-"}, "USER_NOT_FOUND", nil},
-			{"the username of who stands for the deleted", user(&platformv1.UserRecord{Id: viewer, Username: "-Deleted-"}), "USERNAME_TAKEN", nil},
+			{"who stands for the deleted, by id", &platformv1.GetUserRequest{UserId: "5e1f8a0c-93d7-4b6e-a4c2-d07b3e9f6185"}, "USER_NOT_FOUND", nil},
+			{"who stands for the deleted, by username", &platformv1.GetUserRequest{Username: "~deleted"}, "INVALID_ARGUMENT", []string{"username must be 1 to 40 of A-Z a-z 0-9 _ . -"}},
+			{"the id of who stands for the deleted", user(&platformv1.UserRecord{Id: "5e1f8a0c-93d7-4b6e-a4c2-d07b3e9f6185", Username: "x"}), "INVALID_ARGUMENT", []string{"user.id is reserved"}},
 			{"nobody to delete", &platformv1.DeleteUserRequest{}, "INVALID_ARGUMENT", []string{"userId is required"}},
 			{"a bad id to delete", &platformv1.DeleteUserRequest{UserId: viewer + "0"}, "INVALID_ARGUMENT", []string{"userId" + notUUID}},
 
@@ -147,7 +147,7 @@ func TestDirectoryDeletionOfWhatIsNotThereChangesNothing(t *testing.T) {
 			return err
 		}, func() error {
 			// Who stands for the deleted is no user.
-			r, err := b.Directory.DeleteUser(b.ctx, &platformv1.DeleteUserRequest{UserId: "00000000-0000-4000-8000-000000000000"})
+			r, err := b.Directory.DeleteUser(b.ctx, &platformv1.DeleteUserRequest{UserId: "5e1f8a0c-93d7-4b6e-a4c2-d07b3e9f6185"})
 			if !r.GetDone() {
 				t.Errorf("got %v, want done", r)
 			}

@@ -94,6 +94,20 @@ func missing(reason moderatov1.Reason, scope string) error {
 	return &fault.Error{Reason: reason, Metadata: map[string]string{fault.RequiredScope: scope}}
 }
 
+// Moderates returns the SQL condition that a user moderates a channel: they have the
+// role, are not banned there, and are not being deleted. channel and user are SQL
+// expressions.
+func Moderates(channel, user string) string {
+	return `(EXISTS (SELECT 1 FROM roles mr WHERE mr.channel_id = ` + channel + ` AND mr.user_id = ` + user + ` AND mr.role = 'moderator')
+		AND NOT EXISTS (SELECT 1 FROM bans mb WHERE mb.channel_id = ` + channel + ` AND mb.user_id = ` + user + `)
+		AND EXISTS (SELECT 1 FROM users mu WHERE mu.id = ` + user + ` AND mu.` + users.Exists + `))`
+}
+
+// moderatesArgs are the arguments of Moderates("?", "?").
+func moderatesArgs(channelID, userID uid.ID) []any {
+	return []any{channelID, userID, channelID, userID, userID}
+}
+
 // Authorize decides in the transaction of a change, after the channel is
 // locked, whether the caller may make it: the token is good still, and the
 // caller is to the channel what the rule of the method asks for. It answers the
@@ -108,15 +122,14 @@ func AuthorizeAbout(ctx context.Context, s *store.Store, tx *ent.Tx, channelID u
 	caller, rule := auth.FromContext(ctx), fromContext(ctx)
 	var now int64
 	var revokedAt, expiresAt *instant.Instant
-	var isModerator, isBanned bool
+	var isModerator bool
 	join, key := about.Join()
 	err := store.QueryRow(ctx, tx, `
 		SELECT `+s.Clock.SQL()+`, t.revoked_at, t.expires_at,
-			EXISTS (SELECT 1 FROM roles r WHERE r.channel_id = ? AND r.user_id = ? AND r.role = 'moderator'),
-			EXISTS (SELECT 1 FROM bans b WHERE b.channel_id = ? AND b.user_id = ?), `+users.JoinedColumns+`
+			`+Moderates("?", "?")+`, `+users.JoinedColumns+`
 		FROM tokens t`+join+` WHERE t.id = ?`,
-		slices.Concat([]any{channelID, caller.UserID, channelID, caller.UserID}, key, []any{caller.Token}),
-		append([]any{&now, &revokedAt, &expiresAt, &isModerator, &isBanned}, found.Fields()...)...)
+		slices.Concat(moderatesArgs(channelID, caller.UserID), key, []any{caller.Token}),
+		append([]any{&now, &revokedAt, &expiresAt, &isModerator}, found.Fields()...)...)
 	if errors.Is(err, store.ErrNoRows) {
 		return 0, fault.New(moderatov1.Reason_REASON_TOKEN_INVALID)
 	}
@@ -131,7 +144,7 @@ func AuthorizeAbout(ctx context.Context, s *store.Store, tx *ent.Tx, channelID u
 	switch {
 	case rule.Relation == Owner && !isOwner:
 		return 0, fault.New(moderatov1.Reason_REASON_NOT_CHANNEL_OWNER)
-	case rule.Relation == Moderator && !isOwner && (!isModerator || isBanned):
+	case rule.Relation == Moderator && !isOwner && !isModerator:
 		return 0, fault.New(moderatov1.Reason_REASON_NOT_CHANNEL_MODERATOR)
 	}
 	return at, nil
@@ -189,12 +202,9 @@ func AuthorizeModerator(ctx context.Context, s *store.Store, channelID uid.ID) e
 	if !caller.ActsAsUser() || caller.UserID == channelID {
 		return nil
 	}
-	var isModerator, isBanned bool
-	err := store.QueryRow(ctx, s.Read, `
-		SELECT EXISTS (SELECT 1 FROM roles r WHERE r.channel_id = ? AND r.user_id = ? AND r.role = 'moderator'),
-			EXISTS (SELECT 1 FROM bans b WHERE b.channel_id = ? AND b.user_id = ?)`,
-		[]any{channelID, caller.UserID, channelID, caller.UserID}, &isModerator, &isBanned)
-	if err == nil && (!isModerator || isBanned) {
+	var isModerator bool
+	err := store.QueryRow(ctx, s.Read, "SELECT "+Moderates("?", "?"), moderatesArgs(channelID, caller.UserID), &isModerator)
+	if err == nil && !isModerator {
 		return fault.New(moderatov1.Reason_REASON_NOT_CHANNEL_MODERATOR)
 	}
 	return s.Classify(err)

@@ -11,6 +11,7 @@ type dialect interface {
 	// server is to give up when its client is silent for so long; empty where
 	// there is no server.
 	boundIdle(seconds int) (begin, end string)
+	byIndex(index string) string
 	// some is a WHERE clause for at most n of the rows that match, of a statement
 	// that changes or deletes them.
 	some(table, where string, n int) string

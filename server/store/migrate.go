@@ -44,6 +44,9 @@ func Migrate(ctx context.Context, url URL, log *slog.Logger) error {
 	if err != nil {
 		return fmt.Errorf("migrate %s: %w", url, err)
 	}
+	if err := s.createFirstCursorKey(ctx); err != nil {
+		return fmt.Errorf("migrate %s: %w", url, err)
+	}
 	return nil
 }
 

@@ -14,6 +14,8 @@ import (
 	"github.com/moderato-live/moderato/ent/migrations"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/store/storetest"
+	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/server/users"
 )
 
 func open(t *testing.T, url store.URL) *store.Store {
@@ -118,33 +120,75 @@ func TestAMigrationIsOneLine(t *testing.T) {
 	}
 }
 
-// TestInterruptedMigrationGoesOn stops after some steps, as a kill would, and
+// TestAnInterruptedMigrationContinues stops after some steps, as a kill would, and
 // migrates again.
-func TestInterruptedMigrationGoesOn(t *testing.T) {
+func TestAnInterruptedMigrationContinues(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
-		migrate(t, url)
 		s := open(t, url)
-		dropIndex := "DROP INDEX webhook_disabled_reason"
-		if !s.IsEmbedded() {
-			dropIndex += " ON webhooks"
-		}
-		for _, statement := range []string{
-			dropIndex,
-			"ALTER TABLE webhooks DROP COLUMN paused_until",
-			"DROP TABLE event_sinks",
-			"ALTER TABLE event_sequencers DROP COLUMN rewrites",
-			"ALTER TABLE webhook_deliveries DROP COLUMN tries",
-			"ALTER TABLE webhook_deliveries DROP COLUMN delivered_at",
-			"DELETE FROM goose_db_version WHERE version_id >= 50",
-		} {
-			if _, err := s.DB().Exec(statement); err != nil {
+		for _, version := range []int64{20, 57} {
+			if err := s.MigrateTo(t.Context(), version); err != nil {
 				t.Fatal(err)
 			}
 		}
 		migrate(t, url)
-		statements, err := s.SchemaDrift(context.Background())
+		statements, err := s.SchemaDrift(t.Context())
 		if err != nil || len(statements) > 0 {
 			t.Errorf("after going on: %q (%v)", statements, err)
+		}
+		if _, err := s.Cursors.Seal(t.Context(), "list", 1); err != nil {
+			t.Errorf("there is no key for cursors: %v", err)
+		}
+	})
+}
+
+// TestTheFormerDeletedUserMoves migrates a database in which the user who stands for
+// deleted users has the former id and names.
+func TestTheFormerDeletedUserMoves(t *testing.T) {
+	const former = "00000000-0000-4000-8000-000000000000"
+	storetest.Each(t, func(t *testing.T, url store.URL) {
+		s := open(t, url)
+		if err := s.MigrateTo(t.Context(), 54); err != nil {
+			t.Fatal(err)
+		}
+		channel, user, old := uid.New(), uid.New(), uid.MustParse(former)
+		payload := `{"moderatorId":"` + former + `","userSlug":"-deleted-","userDisplayName":"Deleted user"}`
+		for _, insert := range []struct {
+			statement string
+			args      []any
+		}{
+			{"INSERT INTO bans (channel_id, user_id, moderator_id, banned_at) VALUES (?, ?, ?, 1)", []any{channel, user, old}},
+			{"INSERT INTO events (id, channel_id, sequence, type, operation_id, actor_id, target_id, client_id, request_id, occurred_at, payload) VALUES (?, ?, 1, 'channel.ban', ?, ?, ?, '', '', 1, ?)",
+				[]any{uid.New(), channel, uid.New(), old, old, payload}},
+			{"INSERT INTO votes (id, channel_id, epoch, username, address, amount, voted_at) VALUES (?, ?, 1, '-deleted-', '', 1, 1)", []any{uid.New(), channel}},
+			{"INSERT INTO users (id, username, slug, display_name, avatar_url, created_at, deleted_at) VALUES (?, 'deleted-x', 'deleted-x', '', '', 1, 5)", []any{user}},
+		} {
+			if _, err := s.DB().ExecContext(t.Context(), insert.statement, insert.args...); err != nil {
+				t.Fatal(err)
+			}
+		}
+		migrate(t, url)
+		for query, want := range map[string]any{
+			"SELECT COUNT(*) FROM bans WHERE moderator_id = ?":                                             1,
+			"SELECT COUNT(*) FROM events WHERE actor_id = ? AND target_id = actor_id":                      1,
+			"SELECT COUNT(*) FROM users WHERE id = ? AND username = '~deleted' AND deleted_at IS NOT NULL": 1,
+		} {
+			var got int
+			if err := store.QueryRow(t.Context(), s.Read, query, []any{users.Deleted}, &got); err != nil || got != want {
+				t.Errorf("%s: got %d (%v), want %v", query, got, err, want)
+			}
+		}
+		for query, want := range map[string]string{
+			"SELECT payload FROM events":                      strings.NewReplacer(former, users.Deleted.String(), "-deleted-", "~deleted").Replace(payload),
+			"SELECT username FROM votes":                      "~deleted",
+			"SELECT username FROM users WHERE deleted_at = 5": users.TemporaryName(user),
+		} {
+			var got string
+			if err := store.QueryRow(t.Context(), s.Read, query, nil, &got); err != nil || got != want {
+				t.Errorf("%s: got %q (%v), want %q", query, got, err, want)
+			}
+		}
+		if err := store.QueryRow(t.Context(), s.Read, "SELECT id FROM users WHERE id = ?", []any{old}, new(uid.ID)); !errors.Is(err, store.ErrNoRows) {
+			t.Errorf("the former user is still there: %v", err)
 		}
 	})
 }

@@ -113,6 +113,8 @@ func (mysqlDialect) boundIdle(seconds int) (begin, end string) {
 // forShare is spelled as both MySQL and MariaDB know it.
 func (mysqlDialect) forShare() string { return " LOCK IN SHARE MODE" }
 
+func (mysqlDialect) byIndex(index string) string { return " FORCE INDEX (" + index + ")" }
+
 func (mysqlDialect) some(_, where string, n int) string {
 	return fmt.Sprintf(" WHERE %s LIMIT %d", where, n)
 }

@@ -106,6 +106,8 @@ func (sqliteDialect) boundIdle(int) (begin, end string) { return "", "" }
 
 func (sqliteDialect) forShare() string { return "" }
 
+func (sqliteDialect) byIndex(index string) string { return " INDEXED BY " + index }
+
 func (sqliteDialect) some(table, where string, n int) string {
 	return fmt.Sprintf(" WHERE rowid IN (SELECT rowid FROM %s WHERE %s LIMIT %d)", table, where, n)
 }

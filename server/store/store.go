@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/server/cursor"
 	"github.com/moderato-live/moderato/server/fair"
 	"github.com/moderato-live/moderato/server/turns"
 )
@@ -30,6 +31,8 @@ type Store struct {
 	Clock *Clock
 	// Written is raised when a transaction of this Store wrote events.
 	Written Signal
+	// Cursors seals the cursors of lists and event streams.
+	Cursors *cursor.Sealer
 	// Turns is where changes of a channel line up before they ask for its lock.
 	Turns *turns.Turns
 
@@ -104,6 +107,7 @@ func newStore(d dialect, entDialect string, read, write *sql.DB) *Store {
 		s.write = client(write)
 	}
 	s.Clock = &Clock{sql: d.nowSQL()}
+	s.Cursors = cursor.NewSealer(s.readCursorKeys)
 	s.writers = fair.NewGate(write.Stats().MaxOpenConnections)
 	s.retries = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "moderato_transaction_retries_total",
@@ -147,6 +151,10 @@ func (s *Store) ForUpdate() string { return s.dialect.forUpdate() }
 // ForShare is what a SELECT ends with to keep its rows as they are until the
 // transaction ends.
 func (s *Store) ForShare() string { return s.dialect.forShare() }
+
+// ByIndex follows a table's name and has it read by an index, whatever the statistics
+// say: a store that guesses wrong reads all that a channel has.
+func (s *Store) ByIndex(index string) string { return s.dialect.byIndex(index) }
 
 // Some is the WHERE clause of an UPDATE or DELETE that takes at most n of the
 // rows of a table that match.

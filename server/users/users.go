@@ -4,6 +4,7 @@ package users
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/user"
@@ -17,15 +18,21 @@ import (
 // is not being deleted.
 const Exists = "deleted_at IS NULL"
 
-// Deleted stands where a deleted user stood and somebody must: who made a clip,
-// who banned. A migration makes its row.
-var Deleted = uid.MustParse("00000000-0000-4000-8000-000000000000")
+// Deleted takes the place of a deleted user where there must be one: as the creator
+// of a clip, or the moderator of a ban. A migration creates its row. The id is
+// reserved.
+var Deleted = uid.MustParse("5e1f8a0c-93d7-4b6e-a4c2-d07b3e9f6185")
 
-// The names of Deleted.
+// The names of Deleted. They lie outside the alphabet of usernames, so that no user
+// can have them.
 const (
-	DeletedUsername    = "-deleted-"
+	DeletedUsername    = "~deleted"
 	DeletedDisplayName = "Deleted user"
 )
+
+// TemporaryName returns the username of a user who is being deleted. It is unique, and
+// outside the alphabet of usernames.
+func TemporaryName(id uid.ID) string { return fmt.Sprintf("~%x", id[:]) }
 
 // Get is the user with an id; unknown: USER_NOT_FOUND.
 func Get(ctx context.Context, q *ent.UserClient, id uid.ID) (*ent.User, error) {

@@ -109,7 +109,7 @@ func enable(ctx context.Context, tx *ent.Tx, w *ent.Webhook, now instant.Instant
 	if resumed {
 		err = unfinished(tx, w).SetStatus(pending).SetTries(0).ClearFirstAttemptAt().SetNextAttemptAt(now).Exec(ctx)
 	} else {
-		change.SetPosition(last)
+		change.SetPosition(last).SetHeardFrom(now)
 		err = giveUp(ctx, tx, w, now)
 	}
 	if err != nil {

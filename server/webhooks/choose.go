@@ -2,6 +2,7 @@ package webhooks
 
 import (
 	"context"
+	"strconv"
 	"strings"
 
 	"github.com/moderato-live/moderato/ent"
@@ -13,26 +14,42 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// wantedEvents is the statement for the events after the webhook's position, in
-// their order. It goes along the positions, which are few, and not along a
-// channel, whose events may be many.
+// wantedEvents is the statement for the events after the webhook's position, in their
+// order. Those of a channel are read along an index of the channel, and nothing else
+// is; those of every channel along the positions.
 func (t *turn) wantedEvents(upTo int64, limit int) (query string, args []any) {
-	index := " FORCE INDEX (event_position_occurred_at_channel_id_sequence)"
-	if t.Store.IsEmbedded() {
-		index = " INDEXED BY event_position_occurred_at_channel_id_sequence"
-	}
-	query = "SELECT id, channel_id, position, type FROM events" + index + " WHERE position > ? AND position <= ?"
-	args = []any{t.hook.Position, upTo}
-	if t.hook.ChannelID != nil {
-		query, args = query+" AND channel_id = ?", append(args, *t.hook.ChannelID)
-	}
-	if types := strings.Fields(t.hook.Types); len(types) > 0 {
-		query += " AND type IN (" + store.Placeholders(len(types)) + ")"
-		for _, kind := range types {
-			args = append(args, kind)
+	types := strings.Fields(t.hook.Types)
+	if t.hook.ChannelID == nil {
+		query = "SELECT id, channel_id, position, type FROM events" + t.Store.ByIndex("event_position_occurred_at_channel_id_sequence") +
+			" WHERE position > ? AND position <= ? AND occurred_at >= ?"
+		args = []any{t.hook.Position, upTo, t.heardFrom()}
+		if len(types) > 0 {
+			query += " AND type IN (" + store.Placeholders(len(types)) + ")"
+			for _, kind := range types {
+				args = append(args, kind)
+			}
 		}
+		return query + " ORDER BY position" + store.Limit(limit), args
 	}
-	return query + " ORDER BY position LIMIT ?", append(args, limit)
+	if len(types) == 0 {
+		types = events.Types()
+	}
+	parts := make([]string, len(types))
+	for i, kind := range types {
+		parts[i] = "SELECT * FROM (SELECT id, channel_id, position, type FROM events" + t.Store.ByIndex("event_channel_id_type_position") +
+			" WHERE channel_id = ? AND type = ? AND position > ? AND position <= ? AND occurred_at >= ? ORDER BY position" + store.Limit(limit) +
+			") p" + strconv.Itoa(i)
+		args = append(args, *t.hook.ChannelID, kind, t.hook.Position, upTo, t.heardFrom())
+	}
+	return strings.Join(parts, " UNION ALL ") + " ORDER BY position" + store.Limit(limit), args
+}
+
+// heardFrom is when an event must have happened at the earliest.
+func (t *turn) heardFrom() instant.Instant {
+	if t.hook.HeardFrom == nil {
+		return 0
+	}
+	return *t.hook.HeardFrom
 }
 
 // choose finds what is to be sent now, when something is to be sent next, and
@@ -96,7 +113,7 @@ func (t *turn) load(ctx context.Context, due []*ent.WebhookDelivery) error {
 	for i, d := range due {
 		ids[i] = d.EventID
 	}
-	found, err := events.ByID(ctx, t.tx, ids)
+	found, err := events.ByID(ctx, t.Store, t.tx, ids)
 	if err != nil {
 		return err
 	}

@@ -91,7 +91,7 @@ func (s *Service) create(ctx context.Context, tx *ent.Tx, w *ent.Webhook) error 
 	}
 	w.CreatedAt, w.Position = now, last
 	return tx.Webhook.Create().SetID(w.ID).SetNillableChannelID(w.ChannelID).SetNillableUserID(w.UserID).SetClientID(w.ClientID).
-		SetURL(w.URL).SetTypes(w.Types).SetSecret(w.Secret).SetCreatedAt(now).SetPosition(last).SetNextAt(now).
+		SetURL(w.URL).SetTypes(w.Types).SetSecret(w.Secret).SetCreatedAt(now).SetPosition(last).SetHeardFrom(now).SetNextAt(now).
 		Exec(ctx)
 }
 

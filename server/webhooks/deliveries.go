@@ -12,7 +12,7 @@ import (
 	"github.com/moderato-live/moderato/server/events"
 	"github.com/moderato-live/moderato/server/fault"
 	"github.com/moderato-live/moderato/server/instant"
-	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/paging"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/validate"
 )
@@ -31,8 +31,8 @@ func (s *Service) ListWebhookDeliveries(ctx context.Context, req *moderatov1.Lis
 		return nil, err
 	}
 	list, before := "ListWebhookDeliveries/"+id.String(), int64(math.MaxInt64)
-	if req.GetCursor() != "" && store.DecodeCursor(list, req.GetCursor(), &before) != nil {
-		return nil, fault.New(moderatov1.Reason_REASON_CURSOR_INVALID)
+	if err := paging.Read(ctx, s.Store, list, req.GetCursor(), &before); err != nil {
+		return nil, err
 	}
 	if _, err := s.read(ctx, id); err != nil {
 		return nil, err
@@ -44,17 +44,12 @@ func (s *Service) ListWebhookDeliveries(ctx context.Context, req *moderatov1.Lis
 	if err != nil {
 		return nil, s.Store.Classify(err)
 	}
-	result := &moderatov1.ListWebhookDeliveriesResponse{Pagination: &moderatov1.Pagination{}}
-	if len(rows) > limit {
-		rows = rows[:limit]
-		if result.Pagination.Cursor, err = store.EncodeCursor(list, rows[limit-1].Position); err != nil {
-			return nil, err
-		}
-	}
-	for _, d := range rows {
+	page, pagination, err := paging.Cut(ctx, s.Store, list, rows, limit, func(d *ent.WebhookDelivery) any { return d.Position })
+	result := &moderatov1.ListWebhookDeliveriesResponse{Pagination: pagination}
+	for _, d := range page {
 		result.Rows = append(result.Rows, shownDelivery(d))
 	}
-	return result, nil
+	return result, err
 }
 
 func shownDelivery(d *ent.WebhookDelivery) *moderatov1.WebhookDelivery {
@@ -86,7 +81,7 @@ func (s *Service) RedeliverWebhookEvent(ctx context.Context, req *moderatov1.Red
 		return nil, err
 	}
 	err := s.change(ctx, id, func(ctx context.Context, tx *ent.Tx, w *ent.Webhook, now instant.Instant) error {
-		found, err := events.ByID(ctx, tx, []uid.ID{eventID})
+		found, err := events.ByID(ctx, s.Store, tx, []uid.ID{eventID})
 		if err != nil {
 			return err
 		}

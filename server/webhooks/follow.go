@@ -83,7 +83,7 @@ func (e *Engine) followOnce(ctx context.Context) error {
 	if err != nil || from == nil {
 		return err
 	}
-	subscription, err := e.Hub.Subscribe(ctx, from)
+	subscription, err := e.Hub.Subscribe(ctx, from, nil)
 	if err != nil {
 		return err
 	}

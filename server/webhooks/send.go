@@ -109,7 +109,7 @@ func newRequest(ctx context.Context, w *ent.Webhook, event *events.Event, at ins
 	request.Header.Set("Webhook-Id", id)
 	request.Header.Set("Webhook-Timestamp", strconv.FormatInt(at.Time().Unix(), 10))
 	request.Header.Set("Webhook-Signature", signed)
-	request.Header.Set(CursorHeader, events.Cursor(event.Position))
+	request.Header.Set(CursorHeader, event.Cursor)
 	return request, nil
 }
 

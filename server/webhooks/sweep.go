@@ -9,6 +9,7 @@ import (
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/webhook"
 	"github.com/moderato-live/moderato/server/events"
+	"github.com/moderato-live/moderato/server/policy"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 )
@@ -28,13 +29,9 @@ const (
 // hasRight is the condition that the webhook w may hear of its channel: that there
 // is one, and that its user is there, and owns the channel or moderates it without
 // being banned in it. A backend may hear of every channel.
-const hasRight = `(
+var hasRight = `(
 	(w.channel_id IS NULL OR EXISTS (SELECT 1 FROM channels c WHERE c.id = w.channel_id))
-	AND (w.user_id IS NULL OR (
-		EXISTS (SELECT 1 FROM users u WHERE u.id = w.user_id AND u.deleted_at IS NULL)
-		AND (w.user_id = w.channel_id OR (
-			EXISTS (SELECT 1 FROM roles r WHERE r.channel_id = w.channel_id AND r.user_id = w.user_id AND r.role = 'moderator')
-			AND NOT EXISTS (SELECT 1 FROM bans b WHERE b.channel_id = w.channel_id AND b.user_id = w.user_id))))))`
+	AND (w.user_id IS NULL OR w.user_id = w.channel_id OR ` + policy.Moderates("w.channel_id", "w.user_id") + `))`
 
 // takeRights disables those of the webhooks of some channels whose user has no
 // right: after events by which rights end.

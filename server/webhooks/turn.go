@@ -17,7 +17,7 @@ const (
 	// maxPending is how many events of a webhook wait as rows. Beyond that its
 	// position stays where it is.
 	maxPending = 500
-	// scanned is how many positions a turn looks at.
+	// scanned is how many positions a turn looks at for a webhook of every channel.
 	scanned = 50_000
 )
 
@@ -174,7 +174,10 @@ func (t *turn) takeIn(ctx context.Context) error {
 	if err != nil || waiting >= maxPending || t.hook.Position >= last {
 		return err
 	}
-	upTo := min(last, t.hook.Position+scanned)
+	upTo := last
+	if t.hook.ChannelID == nil {
+		upTo = min(last, t.hook.Position+scanned)
+	}
 	rows, err := t.newDeliveries(ctx, upTo, maxPending-waiting)
 	if err != nil {
 		return err

@@ -95,10 +95,16 @@ func propose(ctx context.Context, url, directory, name string) error {
 	if err != nil {
 		return fmt.Errorf("list %s: %w", directory, err)
 	}
+	last := 0
+	if len(existing) > 0 { // they are sorted by their numbers
+		if _, err := fmt.Sscanf(filepath.Base(existing[len(existing)-1]), "%d_", &last); err != nil {
+			return fmt.Errorf("the number of %s: %w", existing[len(existing)-1], err)
+		}
+	}
 	for i, statement := range statements {
 		var file bytes.Buffer
 		fmt.Fprintf(&file, "-- +goose Up\n%s\n", statement)
-		path := filepath.Join(directory, fmt.Sprintf("%05d_%s.sql", len(existing)+i+1, name))
+		path := filepath.Join(directory, fmt.Sprintf("%05d_%s.sql", last+i+1, name))
 		if err := os.WriteFile(path, file.Bytes(), 0o644); err != nil { //nolint:gosec // source code, readable by all
 			return fmt.Errorf("write %s: %w", path, err)
 		}

@@ -1128,7 +1128,7 @@ func (x *LogEntry) GetPayload() *structpb.Struct {
 type LogUser struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The user's id: a UUID, lower case. Of a deleted user it is
-	// 00000000-0000-4000-8000-000000000000.
+	// 5e1f8a0c-93d7-4b6e-a4c2-d07b3e9f6185.
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
 	// The name shown to people.
 	DisplayName string `protobuf:"bytes,2,opt,name=display_name,json=displayName" json:"display_name,omitempty"`

@@ -48,7 +48,8 @@ func (g *Gate) Layer() store.Layer {
 	return func(c driver.Connector) driver.Connector { return gated{layer{c, everyone{}}, g} }
 }
 
-func (g *Gate) pass(s Statement) {
+// pass holds an answer back, until Open or the end of its call.
+func (g *Gate) pass(ctx context.Context, s Statement) error {
 	g.mu.Lock()
 	opened, held := g.opened, g.held
 	if !strings.Contains(s.Text, g.of) {
@@ -56,13 +57,20 @@ func (g *Gate) pass(s Statement) {
 	}
 	g.mu.Unlock()
 	if opened == nil {
-		return
+		return nil
 	}
 	select {
 	case held <- s:
 	case <-opened:
+	case <-ctx.Done():
+		return ctx.Err()
 	}
-	<-opened
+	select {
+	case <-opened:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // failing is how a query fails, if it does.
@@ -122,7 +130,10 @@ func (c *gatedConn) QueryContext(ctx context.Context, query string, args []drive
 		failing.Rows = rows
 		return &failing, nil
 	}
-	c.gate.pass(statement(query, args))
+	if err := c.gate.pass(ctx, statement(query, args)); err != nil {
+		_ = rows.Close()
+		return nil, err
+	}
 	return rows, nil
 }
 

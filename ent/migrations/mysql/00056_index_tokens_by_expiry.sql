@@ -1,0 +1,2 @@
+-- +goose Up
+ALTER TABLE `tokens` ADD INDEX `token_expires_at` (`expires_at`);

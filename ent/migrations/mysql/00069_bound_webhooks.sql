@@ -1,0 +1,2 @@
+-- +goose Up
+ALTER TABLE `webhooks` ADD COLUMN `heard_from` bigint NULL;

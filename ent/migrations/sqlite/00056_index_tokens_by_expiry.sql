@@ -1,0 +1,2 @@
+-- +goose Up
+CREATE INDEX `token_expires_at` ON `tokens` (`expires_at`);

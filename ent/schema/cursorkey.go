@@ -1,0 +1,26 @@
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/dialect"
+	"entgo.io/ent/dialect/entsql"
+	"entgo.io/ent/schema"
+	"entgo.io/ent/schema/field"
+)
+
+// CursorKey is a key with which cursors are sealed. The newest one seals; all open.
+type CursorKey struct{ ent.Schema }
+
+// Fields of CursorKey.
+func (CursorKey) Fields() []ent.Field {
+	return []ent.Field{
+		field.Int64("id").Annotations(entsql.Annotation{Incremental: new(bool)}).Comment("The number that is written into cursors; counts up."),
+		field.Bytes("secret").MaxLen(32).Immutable().Sensitive().
+			SchemaType(map[string]string{dialect.MySQL: "binary(32)", dialect.SQLite: "blob"}).
+			Comment("The secret from which the key is derived."),
+		timestamp("created_at", "When it was created."),
+	}
+}
+
+// Annotations of CursorKey.
+func (CursorKey) Annotations() []schema.Annotation { return []schema.Annotation{table("cursor_keys")} }

@@ -1,0 +1,25 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+)
+
+type keysRotate struct {
+	database
+	Revoke bool `help:"Delete the earlier keys: their cursors become invalid. For when a key became known."`
+}
+
+// Run creates a new key for cursors.
+func (c *keysRotate) Run(ctx context.Context, s *streams) error {
+	db, err := c.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	if err := db.RotateCursorKey(ctx, c.Revoke); err != nil {
+		return fmt.Errorf("rotate the key for cursors: %w", err)
+	}
+	fmt.Fprintln(s.err, "created a new key for cursors; servers use it within 30 seconds")
+	return nil
+}

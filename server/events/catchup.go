@@ -1,0 +1,163 @@
+package events
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/uid"
+)
+
+const (
+	// catchUpsAtOnce is how many pages of events that are no longer in the ring are read
+	// at once, for all listeners of a process. Listeners take turns by owner.
+	catchUpsAtOnce = 4
+	// rangesAtOnce bounds the ranges that one statement reads: SQLite takes 500 parts.
+	rangesAtOnce = 100
+	// leastOfRange is the least that is read of a range at once.
+	leastOfRange = 16
+)
+
+// Selection is the channels and types of which a listener may and wants to hear. It is
+// not changed once it is in use.
+type Selection struct {
+	Channels []uid.ID
+	Types    []Type
+}
+
+// catchUp reads the events of a selection between two positions. It reads the ranges
+// of an index that hold them, one for each channel and type, and nothing else: what
+// a listener costs depends on what it may hear, not on the size of the platform.
+type catchUp struct {
+	store     *store.Store
+	selection *Selection
+	upTo      int64
+	ranges    []*eventRange
+}
+
+// eventRange is the events of one type in one channel.
+type eventRange struct {
+	channelID uid.ID
+	kind      Type
+	read      int64   // up to this position
+	positions []int64 // those that were read and not yet handed out
+	ended     bool    // there are no more
+}
+
+func newCatchUp(s *store.Store, selection *Selection, after, upTo int64) *catchUp {
+	c := &catchUp{store: s, selection: selection, upTo: upTo}
+	for _, channelID := range selection.Channels {
+		for _, kind := range selection.Types {
+			c.ranges = append(c.ranges, &eventRange{channelID: channelID, kind: kind, read: after})
+		}
+	}
+	return c
+}
+
+// next returns the next events, in their order; none when there are no more.
+func (c *catchUp) next(ctx context.Context) ([]*Event, error) {
+	for {
+		if err := c.fill(ctx); err != nil {
+			return nil, err
+		}
+		positions := c.take()
+		if len(positions) == 0 {
+			return nil, nil
+		}
+		page, err := readAt(ctx, c.store, positions)
+		// All of them may have been removed since.
+		if err != nil || len(page) > 0 {
+			return page, err
+		}
+	}
+}
+
+// fill reads on in the ranges of which everything was handed out.
+func (c *catchUp) fill(ctx context.Context) error {
+	limit := pageSize
+	if len(c.ranges) > 0 {
+		limit = max(leastOfRange, pageSize/len(c.ranges))
+	}
+	c.ranges = slices.DeleteFunc(c.ranges, func(r *eventRange) bool { return r.ended && len(r.positions) == 0 })
+	var empty []*eventRange
+	for _, r := range c.ranges {
+		if len(r.positions) == 0 {
+			empty = append(empty, r)
+		}
+	}
+	for some := range slices.Chunk(empty, rangesAtOnce) {
+		if err := c.readRanges(ctx, some, limit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readRanges reads the next positions of some ranges in one statement.
+func (c *catchUp) readRanges(ctx context.Context, ranges []*eventRange, limit int) error {
+	index := c.store.ByIndex("event_channel_id_type_position")
+	parts := make([]string, len(ranges))
+	var args []any
+	for i, r := range ranges {
+		number := strconv.Itoa(i)
+		parts[i] = "SELECT * FROM (SELECT " + number + " AS part, position FROM events" + index +
+			" WHERE channel_id = ? AND type = ? AND position > ? AND position <= ? ORDER BY position" + store.Limit(limit) + ") p" + number
+		args = append(args, r.channelID, r.kind, r.read, c.upTo)
+	}
+	err := store.QueryEach(ctx, c.store.Read, strings.Join(parts, " UNION ALL "), args, func(scan func(...any) error) error {
+		var part int
+		var position int64
+		err := scan(&part, &position)
+		if err == nil {
+			ranges[part].positions = append(ranges[part].positions, position)
+		}
+		return err
+	})
+	if err != nil {
+		return c.store.Classify(err)
+	}
+	for _, r := range ranges {
+		slices.Sort(r.positions)
+		if r.ended = len(r.positions) < limit; !r.ended {
+			r.read = r.positions[len(r.positions)-1]
+		}
+	}
+	return nil
+}
+
+// take hands out the next positions, up to where some range was not read.
+func (c *catchUp) take() []int64 {
+	horizon := c.upTo
+	var next []int64
+	for _, r := range c.ranges {
+		if !r.ended {
+			horizon = min(horizon, r.read)
+		}
+		next = append(next, r.positions...)
+	}
+	slices.Sort(next)
+	next = next[:min(len(next), pageSize)]
+	if end, _ := slices.BinarySearch(next, horizon+1); end < len(next) {
+		next = next[:end]
+	}
+	if len(next) == 0 {
+		return nil
+	}
+	last := next[len(next)-1]
+	for _, r := range c.ranges {
+		end, _ := slices.BinarySearch(r.positions, last+1)
+		r.positions = r.positions[end:]
+	}
+	return next
+}
+
+// readAt reads the events at some positions, in their order.
+func readAt(ctx context.Context, s *store.Store, positions []int64) ([]*Event, error) {
+	args := make([]any, len(positions))
+	for i, position := range positions {
+		args[i] = position
+	}
+	return read(ctx, s, "position IN ("+store.Placeholders(len(args))+") ORDER BY position", args)
+}

@@ -1,0 +1,247 @@
+package events_test
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/events"
+	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/store/storetest"
+	"github.com/moderato-live/moderato/server/uid"
+)
+
+// rightsQuery is in the statements that check the rights of listeners, and in no others.
+const rightsQuery = "r.role = 'moderator' AND (EXISTS"
+
+// gated starts a server whose statements pass a gate.
+func gated(t *testing.T, url store.URL) (*servertest.Server, *storetest.Gate) {
+	t.Helper()
+	gate := &storetest.Gate{}
+	config := servertest.Config(url)
+	config.DBLayer = gate.Layer()
+	s := servertest.Start(t, config)
+	s.Load(t, servertest.World()...)
+	return s, gate
+}
+
+// drop takes what a gate tells, so that it tells on.
+func drop(t *testing.T, held <-chan storetest.Statement) {
+	done := t.Context().Done()
+	go func() {
+		for {
+			select {
+			case <-held:
+			case <-done:
+				return
+			}
+		}
+	}()
+}
+
+// TestAFormerModeratorHearsNothingWhileRightsCannotBeChecked removes a moderator while
+// the statements hang that look who moderates.
+func TestAFormerModeratorHearsNothingWhileRightsCannotBeChecked(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, url store.URL) {
+		s, gate := gated(t, url)
+		listeners := map[string]watcher{}
+		for name, watch := range faces {
+			for kind, request := range map[string]*moderatov1.WatchEventsRequest{
+				"named": {ChannelId: servertest.Owner.String()}, "unnamed": {},
+			} {
+				listeners[name+", "+kind] = watch(t, s, s.As(t, servertest.Moderator), request)
+			}
+		}
+		drop(t, gate.Shut(rightsQuery))
+		moderators(t, s, http.MethodDelete)
+		events := make(chan struct{})
+		go func() {
+			defer close(events)
+			for i := range 10 { // for 5 s
+				retitle(t, s, fmt.Sprintf("title %d", i))
+				time.Sleep(500 * time.Millisecond)
+			}
+		}()
+		for name, w := range listeners {
+			got := w.next(t)
+			if got.kind() != "channel.moderator.remove" {
+				t.Errorf("%s: heard %s first, want that the role was taken", name, got.kind())
+				continue
+			}
+			if got = w.next(t); got.reason != "UNAVAILABLE" {
+				t.Errorf("%s: heard %s then, want the end with UNAVAILABLE", name, got.kind())
+			}
+		}
+		<-events
+		gate.Open()
+	})
+}
+
+// TestAListenerGoesOnWhenRightsCanBeCheckedAgain has the statements hang for a time,
+// without any right that ends.
+func TestAListenerGoesOnWhenRightsCanBeCheckedAgain(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, url store.URL) {
+		s, gate := gated(t, url)
+		w := faces["gRPC"](t, s, s.As(t, servertest.Moderator), &moderatov1.WatchEventsRequest{ChannelId: servertest.Owner.String()})
+		drop(t, gate.Shut(rightsQuery))
+		time.Sleep(2500 * time.Millisecond) // longer than a confirmation counts
+		retitle(t, s, "meanwhile")
+		select {
+		case m := <-w.messages:
+			if m.event != nil {
+				t.Errorf("heard %s while the rights were unknown", m.kind())
+			}
+		case <-time.After(500 * time.Millisecond):
+		}
+		gate.Open()
+		if got := w.next(t); got.kind() != "channel.update" {
+			t.Errorf("heard %s, want the change of meanwhile", got.kind())
+		}
+	})
+}
+
+func retitle(t *testing.T, s *servertest.Server, title string) {
+	t.Helper()
+	body := fmt.Sprintf(`{"title":%q,"lang":"en"}`, title)
+	if r := s.REST(t, s.As(t, servertest.Owner), "POST", "/v1/channels/info", body); r.Status != http.StatusOK {
+		t.Error(r.Body)
+	}
+}
+
+// TestTheStreamsOfACallerAreLimited opens as many as there may be, and one more.
+func TestTheStreamsOfACallerAreLimited(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, url store.URL) {
+		config := servertest.Config(url)
+		config.Streams = events.StreamLimits{PerUser: 3, PerToken: 4, Total: 8}
+		s := servertest.Start(t, config)
+		s.Load(t, servertest.World()...)
+		open := func(c servertest.Credentials, n int) (streams []watcher) {
+			t.Helper()
+			for i := range n {
+				watch := faces[[]string{"gRPC", "SSE"}[i%2]]
+				streams = append(streams, watch(t, s, c, &moderatov1.WatchEventsRequest{}))
+			}
+			return streams
+		}
+		wantLimit := func(what string, c servertest.Credentials, want string) {
+			t.Helper()
+			for name, watch := range faces {
+				if got := watch(t, s, c, &moderatov1.WatchEventsRequest{}).next(t); got.reason != want {
+					t.Errorf("%s, %s: got %s, want %s", what, name, got.kind(), want)
+				}
+			}
+		}
+		moderator, backend := s.As(t, servertest.Moderator), s.AsService(t)
+		streams := open(moderator, 3)
+		wantLimit("the fourth of a user", moderator, "STREAM_LIMIT_REACHED")
+		wantLimit("the fourth of a user with another token", s.As(t, servertest.Moderator), "STREAM_LIMIT_REACHED")
+		open(backend, 4)
+		wantLimit("the fifth of a backend's token", backend, "STREAM_LIMIT_REACHED")
+		open(s.As(t, servertest.Owner), 1)
+		wantLimit("the ninth of the server", s.As(t, servertest.Other), "OVERLOADED")
+		if r := s.REST(t, moderator, "GET", "/v1/events", ""); r.Status != http.StatusTooManyRequests || r.Header.Get("Retry-After") == "" {
+			t.Errorf("over REST: got %d, %v", r.Status, r.Header)
+		}
+		for _, w := range streams {
+			w.stop()
+		}
+		deadline := time.Now().Add(patience)
+		for {
+			w := faces["gRPC"](t, s, moderator, &moderatov1.WatchEventsRequest{})
+			select {
+			case m := <-w.messages:
+				if m.reason == "" {
+					return // it is open
+				}
+			case <-time.After(time.Second):
+				return // it is open, and silent
+			}
+			if time.Now().After(deadline) {
+				t.Fatal("streams that were closed still count")
+			}
+		}
+	})
+}
+
+// TestAListenerOfManyChannelsMustNameOne has a user moderate more channels than a
+// listener may hear of.
+func TestAListenerOfManyChannelsMustNameOne(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, url store.URL) {
+		config := servertest.Config(url)
+		config.MaxListenerChannels = 5
+		s := servertest.Start(t, config)
+		s.Load(t, servertest.World()...) // in which Moderator moderates two channels
+		loadRoles(t, s, 3)
+		caller := s.As(t, servertest.Moderator)
+		w := faces["gRPC"](t, s, caller, &moderatov1.WatchEventsRequest{})
+		retitle(t, s, "five")
+		if got := w.next(t); got.kind() != "channel.update" {
+			t.Errorf("with five channels: heard %s", got.kind())
+		}
+		loadRoles(t, s, 1)
+		if got := w.next(t); got.reason != "INVALID_ARGUMENT" {
+			t.Errorf("when there are six: the stream ended with %s, want INVALID_ARGUMENT", got.kind())
+		}
+		for name, watch := range faces {
+			if got := watch(t, s, caller, &moderatov1.WatchEventsRequest{}).next(t); got.reason != "INVALID_ARGUMENT" {
+				t.Errorf("%s, with six channels: got %s, want INVALID_ARGUMENT", name, got.kind())
+			}
+			w := watch(t, s, caller, &moderatov1.WatchEventsRequest{ChannelId: servertest.Owner.String()})
+			retitle(t, s, "heard over "+name)
+			if got := w.next(t); got.kind() != "channel.update" {
+				t.Errorf("%s, with a name: heard %s", name, got.kind())
+			}
+		}
+	})
+}
+
+// loadRoles makes Moderator the moderator of more channels.
+func loadRoles(t *testing.T, s *servertest.Server, n int) {
+	t.Helper()
+	for range n {
+		id := uid.New().String()
+		s.Load(t,
+			&platformv1.Record{Kind: &platformv1.Record_User{User: &platformv1.UserRecord{Id: id, Username: "u" + id}}},
+			&platformv1.Record{Kind: &platformv1.Record_Channel{Channel: &platformv1.ChannelRecord{Id: id, Title: "x"}}},
+			&platformv1.Record{Kind: &platformv1.Record_Role{Role: &platformv1.RoleRecord{ChannelId: id, UserId: servertest.Moderator.String(), Role: "moderator"}}})
+	}
+}
+
+// TestADeletedModeratorActsNoLongerThroughABackend deletes a moderator: the right ends
+// with the answer, before the roles are gone.
+func TestADeletedModeratorActsNoLongerThroughABackend(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		acting := s.AsService(t)
+		acting.ActingUser = servertest.Moderator
+		w := faces["gRPC"](t, s, acting, &moderatov1.WatchEventsRequest{ChannelId: servertest.Owner.String()})
+		_, err := s.Directory.DeleteUser(s.AsService(t).Context(), &platformv1.DeleteUserRequest{UserId: servertest.Moderator.String()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		channel := servertest.Owner.String()
+		for _, c := range []struct{ method, path, body string }{
+			{"POST", "/v1/moderation/ban", `{"channelId":"` + channel + `","banUsername":"LootGoblin77"}`},
+			{"DELETE", "/v1/moderation/ban", `{"channelId":"` + channel + `","banUsername":"LootGoblin77"}`},
+			{"POST", "/v1/moderation/mute", `{"channelId":"` + channel + `","mutedUserId":"` + servertest.Raider.String() + `"}`},
+			{"GET", "/v1/moderation/log?channelId=" + channel, ""},
+			{"GET", "/v1/webhooks?channelId=" + channel, ""},
+			{"POST", "/v1/webhooks", `{"channelId":"` + channel + `","url":"https://hooks.example.com/x"}`},
+			{"GET", "/v1/events?channelId=" + channel, ""},
+		} {
+			if r := s.REST(t, acting, c.method, c.path, c.body); r.Status != http.StatusForbidden {
+				t.Errorf("%s %s: got %d, want 403; %s", c.method, c.path, r.Status, r.Body)
+			}
+		}
+		if r := s.REST(t, acting, "GET", "/v1/moderation/channels?userId="+servertest.Moderator.String(), ""); r.Body != `{"success":true,"message":"success","data":[]}` {
+			t.Errorf("the moderated channels: got %s, want none", r.Body)
+		}
+		if got := w.next(t); got.reason != "NOT_CHANNEL_MODERATOR" {
+			t.Errorf("the stream ended with %s", got.kind())
+		}
+	})
+}
+

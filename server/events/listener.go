@@ -1,0 +1,150 @@
+package events
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/fault"
+	"github.com/moderato-live/moderato/server/uid"
+)
+
+// errUnconfirmed is why a stream ends whose listener could not be confirmed.
+var errUnconfirmed = errors.New("the token or the rights of the listener could not be confirmed")
+
+// listener is who listens, and to what.
+type listener struct {
+	caller *auth.Caller
+	only   uid.ID // zero for every channel that the caller may hear of
+	types  []Type // all, unless the caller chose some
+
+	mu        sync.Mutex
+	mayHear   map[uid.ID]bool // nil for every channel
+	selection *Selection      // the same, in order; nil for every channel
+	tokenAt   time.Time       // as of when the token was good
+	rightsAt  time.Time       // as of when the rights are
+	changedAt time.Time       // when they changed: an answer from before is outdated
+	confirmed chan struct{}   // closed, and made anew, with each confirmation
+	ended     error
+	over      chan struct{} // closed with ended
+}
+
+func newListener(caller *auth.Caller, only uid.ID, types []Type) *listener {
+	return &listener{caller: caller, only: only, types: types, confirmed: make(chan struct{}), over: make(chan struct{})}
+}
+
+// confirmToken notes that the token was good at a time.
+func (l *listener) confirmToken(at time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.tokenAt = at
+	l.tell()
+}
+
+// confirmRights notes of which channels the caller may hear as of a time; nil is every
+// channel. An answer that is older than the present one is dropped.
+func (l *listener) confirmRights(at time.Time, channels []uid.ID) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if at.Before(l.rightsAt) || at.Before(l.changedAt) {
+		return
+	}
+	l.rightsAt = at
+	l.tell()
+	if channels == nil && !l.caller.ActsAsUser() {
+		return
+	}
+	slices.SortFunc(channels, func(a, b uid.ID) int { return slices.Compare(a[:], b[:]) })
+	if l.selection != nil && slices.Equal(l.selection.Channels, channels) {
+		return
+	}
+	l.selection = &Selection{Channels: channels, Types: l.types}
+	l.mayHear = make(map[uid.ID]bool, len(channels))
+	for _, id := range channels {
+		l.mayHear[id] = true
+	}
+}
+
+// tell wakes who waits for a confirmation.
+func (l *listener) tell() {
+	close(l.confirmed)
+	l.confirmed = make(chan struct{})
+}
+
+// present returns what the listener may hear at present; nil is everything.
+func (l *listener) present() *Selection {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.selection
+}
+
+// may reports whether the listener may hear of a channel. While the token or the
+// rights are not confirmed it waits, and gives up after a while.
+func (l *listener) may(ctx context.Context, channelID uid.ID) (bool, error) {
+	if !l.only.IsZero() && channelID != l.only {
+		return false, nil
+	}
+	var giveUp <-chan time.Time
+	for {
+		isFresh, may, confirmed := l.look(channelID)
+		if isFresh {
+			return may, nil
+		}
+		if giveUp == nil {
+			timer := time.NewTimer(maxPause)
+			defer timer.Stop()
+			giveUp = timer.C
+		}
+		select {
+		case <-confirmed:
+		case <-giveUp:
+			return false, unconfirmed()
+		case <-ctx.Done():
+			return false, ctx.Err()
+		}
+	}
+}
+
+func (l *listener) look(channelID uid.ID) (isFresh, may bool, confirmed <-chan struct{}) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	at := l.tokenAt
+	if l.rightsAt.Before(at) {
+		at = l.rightsAt
+	}
+	return time.Since(at) < maxUnconfirmed, l.mayHear == nil || l.mayHear[channelID], l.confirmed
+}
+
+func unconfirmed() error {
+	return &fault.Error{
+		Reason: moderatov1.Reason_REASON_UNAVAILABLE, RetryAfter: time.Second, Cause: errUnconfirmed,
+		Message: "Your rights could not be confirmed in time. Connect again, and go on from the last id or cursor.",
+	}
+}
+
+// outdate has the listener hear nothing until the rights are confirmed as of now.
+func (l *listener) outdate() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.rightsAt, l.changedAt = time.Time{}, time.Now()
+}
+
+func (l *listener) end(reason error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ended == nil {
+		l.ended = reason
+		close(l.over)
+	}
+}
+
+// err is why the listener was ended; nil while they are not.
+func (l *listener) err() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.ended
+}

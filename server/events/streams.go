@@ -1,0 +1,80 @@
+package events
+
+import (
+	"cmp"
+	"fmt"
+	"sync"
+	"time"
+
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/fair"
+	"github.com/moderato-live/moderato/server/fault"
+)
+
+// Defaults of StreamLimits.
+const (
+	DefaultStreamsPerUser  = 20
+	DefaultStreamsPerToken = 1000
+)
+
+// StreamLimits bounds the event streams that are open at once.
+type StreamLimits struct {
+	// PerUser is for a user through a client; 0 is DefaultStreamsPerUser.
+	PerUser int
+	// PerToken is for an app or service token; 0 is DefaultStreamsPerToken.
+	PerToken int
+	// Total is for the whole server; 0 is no bound.
+	Total int
+}
+
+// streams counts the streams that are open.
+type streams struct {
+	mu       sync.Mutex
+	byHolder map[any]int
+	total    int
+}
+
+// holder returns whose stream a caller opens, and how many they may have.
+func (l StreamLimits) holder(c *auth.Caller) (holder any, limit int, described string) {
+	if c.ActsAsUser() {
+		return fair.Owner{Client: c.ClientID, User: c.UserID}, cmp.Or(l.PerUser, DefaultStreamsPerUser), "for this user and client"
+	}
+	return c.Token, cmp.Or(l.PerToken, DefaultStreamsPerToken), "for this token"
+}
+
+// open counts a stream of a caller, until close is called.
+func (s *streams) open(limits StreamLimits, c *auth.Caller) (closeStream func(), err error) {
+	holder, limit, described := limits.holder(c)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.byHolder[holder] >= limit:
+		return nil, &fault.Error{
+			Reason:     moderatov1.Reason_REASON_STREAM_LIMIT_REACHED,
+			Message:    fmt.Sprintf("There are %d event streams open %s, which is the limit; close one first.", limit, described),
+			RetryAfter: time.Second,
+		}
+	case limits.Total > 0 && s.total >= limits.Total:
+		return nil, &fault.Error{
+			Reason:     moderatov1.Reason_REASON_OVERLOADED,
+			Message:    "The server has as many event streams open as it can. Try again later, or on another server.",
+			RetryAfter: 5 * time.Second,
+		}
+	}
+	if s.byHolder == nil {
+		s.byHolder = map[any]int{}
+	}
+	s.byHolder[holder]++
+	s.total++
+	return func() { s.close(holder) }, nil
+}
+
+func (s *streams) close(holder any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.total--
+	if s.byHolder[holder]--; s.byHolder[holder] == 0 {
+		delete(s.byHolder, holder)
+	}
+}

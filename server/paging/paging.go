@@ -1,0 +1,38 @@
+// Package paging reads and makes the cursors of lists.
+package paging
+
+import (
+	"context"
+	"errors"
+
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/cursor"
+	"github.com/moderato-live/moderato/server/fault"
+	"github.com/moderato-live/moderato/server/store"
+)
+
+// Read reads the place where a list goes on. list names the operation with its
+// channel and filters. An empty cursor leaves place as it is, at the start; one that
+// is no good is CURSOR_INVALID.
+func Read(ctx context.Context, s *store.Store, list, text string, place any) error {
+	if text == "" {
+		return nil
+	}
+	err := s.Cursors.Open(ctx, list, text, place)
+	if errors.Is(err, cursor.ErrInvalid) {
+		return fault.New(moderatov1.Reason_REASON_CURSOR_INVALID)
+	}
+	return err
+}
+
+// Cut takes the rows of a page from up to limit+1 rows that were read, and makes the
+// cursor for the next page from the place of the last row. There is one exactly if the
+// row beyond the page is there.
+func Cut[Row any](ctx context.Context, s *store.Store, list string, rows []Row, limit int, place func(Row) any) ([]Row, *moderatov1.Pagination, error) {
+	if len(rows) <= limit {
+		return rows, &moderatov1.Pagination{}, nil
+	}
+	rows = rows[:limit]
+	next, err := s.Cursors.Seal(ctx, list, place(rows[limit-1]))
+	return rows, &moderatov1.Pagination{Cursor: next}, err
+}
