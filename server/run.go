@@ -163,6 +163,7 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 	s.work("fold the counts of channels", counts.FoldInterval, (&counts.Folder{Store: s.Store}).Fold)
 	s.work("disable webhooks whose user lost the right", webhooks.SweepInterval, hooks.Sweep)
 	s.work("remove old webhook deliveries", webhooks.PurgeInterval, hooks.Purge)
+	s.work("remove expired tokens", auth.CleanInterval, (&auth.Cleaner{Store: s.Store}).Clean)
 	s.work("watch the database", healthInterval, s.reportHealth)
 	return nil
 }

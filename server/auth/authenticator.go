@@ -2,6 +2,7 @@ package auth
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -26,15 +27,20 @@ const (
 )
 
 const (
-	// cacheAge is how old an answer about a token may be. Revocation is promised
-	// to be effective on every server within 2 s; the rest is for slow look-ups.
+	// maxAge is the greatest age of what is known of a token: a revocation is effective
+	// on every server after this time.
+	maxAge = 2 * time.Second
+	// cacheAge is up to which age it is used again. The rest is for slow look-ups.
 	cacheAge = 1500 * time.Millisecond
+	// lookupTimeout bounds a look-up, whose answer may be as old as its start.
+	lookupTimeout = 1900 * time.Millisecond
+	// maxLookups is how many look-ups one request waits for: the first one that it
+	// joins may have begun too long ago when it answers.
+	maxLookups = 2
 	// Known and unknown tokens are kept apart, so that a flood of made-up tokens
 	// pushes no good one out.
 	knownTokens   = 20_000
 	unknownTokens = 20_000
-
-	lookupTimeout = 5 * time.Second
 )
 
 // Authenticator finds out who calls. What it answers for reads may be as old as
@@ -137,8 +143,16 @@ func (a *Authenticator) lookUp(ctx context.Context, d digest.SHA256) (knownToken
 	if asked, ok := a.unknown.Get(d); ok && time.Since(asked) < cacheAge {
 		return knownToken{}, fault.New(moderatov1.Reason_REASON_TOKEN_INVALID)
 	}
-	return a.ask(ctx, d)
+	for range maxLookups {
+		token, err := a.ask(ctx, d)
+		if err != nil || time.Since(token.asked) < maxAge {
+			return token, err
+		}
+	}
+	return knownToken{}, &fault.Error{Reason: moderatov1.Reason_REASON_UNAVAILABLE, RetryAfter: time.Second, Cause: errOutdated}
 }
+
+var errOutdated = errors.New("the look-up of the token took too long to tell how it stands")
 
 // ask looks a token up in the store. Those who ask at the same moment share one
 // look-up, which goes on when the first of them gives up.

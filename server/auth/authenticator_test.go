@@ -11,8 +11,10 @@ import (
 	"time"
 
 	"github.com/moderato-live/moderato/ent"
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/auth"
 	"github.com/moderato-live/moderato/server/digest"
+	"github.com/moderato-live/moderato/server/fault"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/store/storetest"
@@ -231,6 +233,45 @@ func TestKnownTokenIsReadAgainWithin2s(t *testing.T) {
 		}
 		if count.Load() != 2 {
 			t.Errorf("got %d look-ups, want 2", count.Load())
+		}
+	})
+}
+
+// TestAnAnswerFromBeforeTheRevocationIsNotUsed has a look-up read the token, and
+// answer 4 s later; meanwhile the token is revoked, and others join the look-up.
+func TestAnAnswerFromBeforeTheRevocationIsNotUsed(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *store.Store) {
+		text := issued(t, s, auth.NewToken{Kind: auth.User})
+		isFirst := true
+		s.Read.Token.Intercept(ent.InterceptFunc(func(next ent.Querier) ent.Querier {
+			return ent.QuerierFunc(func(ctx context.Context, q ent.Query) (ent.Value, error) {
+				value, err := next.Query(ctx, q)
+				if isFirst {
+					isFirst = false
+					time.Sleep(4 * time.Second) // whatever the context says
+					return value, err
+				}
+				return value, err
+			})
+		}))
+		a := auth.NewAuthenticator(s)
+		var first, joined error
+		var callers sync.WaitGroup
+		callers.Go(func() { _, first = authenticate(a, text) })
+		time.Sleep(time.Second)
+		err := s.Write(context.Background(), func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
+			return tx.Token.UpdateOneID(digest.Of(text)).SetRevokedAt(1).Exec(ctx)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2900 * time.Millisecond)
+		callers.Go(func() { _, joined = authenticate(a, text) })
+		callers.Wait()
+		for name, err := range map[string]error{"the first": first, "one that joined": joined} {
+			if !errors.Is(err, errInvalid) && !errors.Is(err, fault.New(moderatov1.Reason_REASON_UNAVAILABLE)) {
+				t.Errorf("%s: got %v, want that the token is refused", name, err)
+			}
 		}
 	})
 }

@@ -7,20 +7,18 @@ import (
 	"time"
 
 	"github.com/moderato-live/moderato/ent"
-	"github.com/moderato-live/moderato/ent/subscription"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/audience"
+	"github.com/moderato-live/moderato/server/background"
 	"github.com/moderato-live/moderato/server/events"
 	"github.com/moderato-live/moderato/server/fault"
 	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/users"
 )
 
-const (
-	// SweepInterval is how often to sweep.
-	SweepInterval = time.Second
-	sweepBatch    = 100
-)
+// SweepInterval is how often to sweep.
+const SweepInterval = time.Second
 
 // Sweeper takes subscriptions that have lapsed off their channel's counters, and
 // tells of their end. Whether a subscription is active never depends on it: what
@@ -37,41 +35,39 @@ func (w *Sweeper) Sweep(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		lapsed, err := w.Store.Read.Subscription.Query().
-			Where(subscription.IsActive(true), subscription.ExpiresAtLTE(now)).
-			Order(ent.Asc(subscription.FieldExpiresAt)).Limit(sweepBatch).
-			All(ctx)
+		lapsed, err := background.FindLapsed(ctx, w.Store, "subscriptions", "expires_at", "is_active = TRUE", now)
 		if err != nil {
 			return fmt.Errorf("find lapsed subscriptions: %w", err)
 		}
-		ended := 0
-		for _, row := range lapsed {
-			isMine, err := w.lapse(ctx, row)
-			if err != nil {
-				return err
-			}
-			if isMine {
-				ended++
-			}
-		}
 		// What is left of a channel that is gone is the eraser's.
-		if len(lapsed) < sweepBatch || ended == 0 {
-			return nil
+		progress, err := background.EachChannel(ctx, lapsed, w.lapseAll)
+		if err != nil || !progress {
+			return err
 		}
 	}
 }
 
-// lapse ends a subscription, and answers whether it did.
-func (w *Sweeper) lapse(ctx context.Context, found *ent.Subscription) (isMine bool, err error) {
-	err = events.ApplyUnattended(ctx, w.Store, found.ChannelID, func(ctx context.Context, c *events.Change) error {
-		row, err := c.Tx.Subscription.Query().
-			Where(subscription.ChannelID(found.ChannelID), subscription.UserID(found.UserID)).
-			Only(ctx)
-		if ent.IsNotFound(err) || (err == nil && (!row.IsActive || c.Now < row.ExpiresAt)) {
-			return nil // another server was first, or it was renewed
-		}
+// lapseAll ends the lapsed subscriptions of some users to a channel.
+func (w *Sweeper) lapseAll(ctx context.Context, channelID uid.ID, users []uid.ID) (ended int, err error) {
+	for _, userID := range users {
+		isMine, err := w.lapse(ctx, channelID, userID)
 		if err != nil {
-			return err
+			return ended, err
+		}
+		if isMine {
+			ended++
+		}
+	}
+	return ended, nil
+}
+
+// lapse ends a subscription, and reports whether it did.
+func (w *Sweeper) lapse(ctx context.Context, channelID, userID uid.ID) (isMine bool, err error) {
+	err = events.ApplyUnattended(ctx, w.Store, channelID, func(ctx context.Context, c *events.Change) error {
+		isMine = false
+		row, err := audience.FindSubscription(ctx, c.Tx, channelID, userID)
+		if err != nil || row == nil || !row.IsActive || c.Now < row.ExpiresAt {
+			return err // another server was first, or it was renewed
 		}
 		channel, err := c.Tx.Channel.Get(ctx, row.ChannelID)
 		if err != nil {

@@ -157,7 +157,7 @@ func TestSweepersLeaveADeletedChannelAlone(t *testing.T) {
 		if n := s.Store.Read.Subscription.Query().Where(subscription.ChannelID(vera.id), subscription.IsActive(true)).CountX(ctx); n != many {
 			t.Errorf("%d subscriptions of the deleted channel are left, want all of them to the eraser", n)
 		}
-		if n := s.Store.Read.Event.Query().CountX(ctx); n != 6 { // subscribe, twice two of a mute, and a lapse
+		if n := s.Store.Read.Event.Query().CountX(ctx); n != 7 { // subscribe and its end, twice two of a mute, and a lapse
 			t.Errorf("there are %d events", n)
 		}
 		release()

@@ -197,4 +197,3 @@ func explain(t *testing.T, s *store.Store, sent storetest.Statement) string {
 	}
 	return plan.String()
 }
-

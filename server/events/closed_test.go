@@ -244,4 +244,3 @@ func TestADeletedModeratorActsNoLongerThroughABackend(t *testing.T) {
 		}
 	})
 }
-

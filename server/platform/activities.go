@@ -2,8 +2,6 @@ package platform
 
 import (
 	"context"
-	"fmt"
-	"math"
 
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
@@ -42,8 +40,8 @@ func (p putter) activity(ctx context.Context, r *platformv1.ActivityRecord, mayC
 	kind := f.ActivityType("type", r.GetType())
 	userID := f.UUID("info.userId", r.GetInfo().GetFields()["userId"].GetStringValue())
 	f.Time("createdAt", r.GetCreatedAt())
-	checkNumbers(&f, "info", structpb.NewStructValue(r.GetInfo()))
-	checkNumbers(&f, "action", structpb.NewStructValue(r.GetAction()))
+	f.Struct("info", r.GetInfo())
+	f.Struct("action", r.GetAction())
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
@@ -78,25 +76,6 @@ func (p putter) activity(ctx context.Context, r *platformv1.ActivityRecord, mayC
 		update.SetCreatedAt(a.CreatedAt)
 	}
 	return update.Save(ctx)
-}
-
-// checkNumbers refuses numbers that lose digits on their way: those of a Struct
-// are doubles.
-func checkNumbers(f *validate.Fields, field string, v *structpb.Value) {
-	switch kind := v.GetKind().(type) {
-	case *structpb.Value_NumberValue:
-		if math.IsNaN(kind.NumberValue) || math.Abs(kind.NumberValue) > validate.MaxInteger {
-			f.Add(field, fmt.Sprintf("must be a number of at most %d, so that it keeps its digits", validate.MaxInteger))
-		}
-	case *structpb.Value_StructValue:
-		for name, value := range kind.StructValue.GetFields() {
-			checkNumbers(f, field+"."+name, value)
-		}
-	case *structpb.Value_ListValue:
-		for _, value := range kind.ListValue.GetValues() {
-			checkNumbers(f, field, value)
-		}
-	}
 }
 
 // findActivity is the activity with a key; nil if there is none.

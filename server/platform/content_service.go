@@ -140,7 +140,7 @@ func (s *Content) RecordVote(ctx context.Context, req *platformv1.RecordVoteRequ
 	v.ChannelID = f.UUID("channelId", req.GetChannelId())
 	userID := f.UUID("userId", req.GetUserId())
 	f.Time("votedAt", req.GetVotedAt())
-	checkNumbers(&f, "action", structpb.NewStructValue(req.GetAction()))
+	f.Struct("action", req.GetAction())
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
@@ -215,7 +215,7 @@ func parseKeyed(f *validate.Fields, kind string, req interface {
 	GetAction() *structpb.Struct
 }, timeField string, at *timestamppb.Timestamp) keyed {
 	f.Time(timeField, at)
-	checkNumbers(f, "action", structpb.NewStructValue(req.GetAction()))
+	f.Struct("action", req.GetAction())
 	return keyed{
 		kind:      kind,
 		channelID: f.UUID("channelId", req.GetChannelId()),

@@ -187,9 +187,9 @@ func TestEverythingWrongIsToldAtOnce(t *testing.T) {
 	})
 }
 
-// TestObjectsKeepTheirDigits refuses numbers that info and action would not give
-// back as they came, however deep they are.
-func TestObjectsKeepTheirDigits(t *testing.T) {
+// TestObjectsAreBounded refuses what makes info and action too large or too deep, and
+// numbers that they would not give back as they came, however deep they are.
+func TestObjectsAreBounded(t *testing.T) {
 	viewer := servertest.Viewer.String()
 	eachFeed(t, func(t *testing.T, f *feed) {
 		for _, request := range feedRequests(f.now) {
@@ -198,8 +198,16 @@ func TestObjectsKeepTheirDigits(t *testing.T) {
 				if name != "info" && name != "action" {
 					continue
 				}
+				where := strings.Join(path, ".")
+				f.refuse(edit(request, path, object(map[string]any{"userId": viewer, "text": strings.Repeat("x", 8<<10)})),
+					"INVALID_ARGUMENT", where+" must be at most 8 KiB of JSON")
+				var deep any = "x"
+				for range 16 {
+					deep = []any{deep}
+				}
+				f.refuse(edit(request, path, object(map[string]any{"userId": viewer, "deep": deep})),
+					"INVALID_ARGUMENT", where+" must be at most 16 levels deep")
 				for _, n := range []float64{1 << 53, -1 << 53, 1e300, math.Inf(1), math.Inf(-1), math.NaN()} {
-					where := strings.Join(path, ".")
 					f.refuse(edit(request, path, object(map[string]any{"userId": viewer, "n": n})), "INVALID_ARGUMENT", where+".n "+noNumber)
 					f.refuse(edit(request, path, object(map[string]any{"userId": viewer, "a": []any{map[string]any{"b": n}}})),
 						"INVALID_ARGUMENT", where+".a.b "+noNumber)

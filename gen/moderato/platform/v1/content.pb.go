@@ -391,7 +391,8 @@ type RecordVoteRequest struct {
 	Amount int64 `protobuf:"varint,6,opt,name=amount" json:"amount,omitempty"`
 	// When; the time of the call when unset.
 	VotedAt *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=voted_at,json=votedAt" json:"voted_at,omitempty"`
-	// What the dashboard offers to do about it; may be unset.
+	// What the dashboard offers to do about it: at most 8 KiB of JSON and 16 levels;
+	// may be unset.
 	Action        *structpb.Struct `protobuf:"bytes,8,opt,name=action" json:"action,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -542,7 +543,8 @@ type RecordGiftRequest struct {
 	Count int64 `protobuf:"varint,4,opt,name=count" json:"count,omitempty"`
 	// When; the time of the call when unset.
 	GiftedAt *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=gifted_at,json=giftedAt" json:"gifted_at,omitempty"`
-	// What the dashboard offers to do about it; may be unset.
+	// What the dashboard offers to do about it: at most 8 KiB of JSON and 16 levels;
+	// may be unset.
 	Action        *structpb.Struct `protobuf:"bytes,6,opt,name=action" json:"action,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -681,7 +683,8 @@ type RecordThanksRequest struct {
 	Message string `protobuf:"bytes,5,opt,name=message" json:"message,omitempty"`
 	// When; the time of the call when unset.
 	ThankedAt *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=thanked_at,json=thankedAt" json:"thanked_at,omitempty"`
-	// What the dashboard offers to do about it; may be unset.
+	// What the dashboard offers to do about it: at most 8 KiB of JSON and 16 levels;
+	// may be unset.
 	Action        *structpb.Struct `protobuf:"bytes,7,opt,name=action" json:"action,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

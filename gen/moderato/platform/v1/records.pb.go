@@ -1465,9 +1465,11 @@ type ActivityRecord struct {
 	// When it happened; the time of the call or import when unset.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
 	// Required. Who and what. `userId` is required and names a user; `displayName`
-	// and `slug` are filled in from the user where they are missing.
+	// and `slug` are filled in from the user where they are missing. At most 8 KiB of
+	// JSON and 16 levels.
 	Info *structpb.Struct `protobuf:"bytes,5,opt,name=info" json:"info,omitempty"`
-	// What is offered to do about it; may be empty.
+	// What is offered to do about it: at most 8 KiB of JSON and 16 levels; may be
+	// empty.
 	Action        *structpb.Struct `protobuf:"bytes,6,opt,name=action" json:"action,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
