@@ -51,11 +51,7 @@ func (f *facade) callFailed(ctx context.Context, _ *runtime.ServeMux, _ runtime.
 		return
 	}
 	if md, ok := runtime.ServerMetadataFromContext(ctx); ok {
-		for key, values := range md.HeaderMD {
-			if name, ok := outgoingHeader(key); ok {
-				w.Header()[http.CanonicalHeaderKey(name)] = values
-			}
-		}
+		setHeader(w, md.HeaderMD)
 	}
 	e, _ := fault.FromStatus(st)
 	writeError(w, e)

@@ -38,13 +38,13 @@ func (f *facade) streamEvents(w http.ResponseWriter, r *http.Request) {
 		request.Cursor = last
 	}
 	out := &eventWriter{w: w, control: http.NewResponseController(w), headOnly: r.Method == http.MethodHead}
-	header, err := f.conn.Watch(callContext(w, r), moderatov1.EventsService_WatchEvents_FullMethodName, request, out.send)
+	header, err := f.conn.Watch(callContext(r.Context(), w, r), moderatov1.EventsService_WatchEvents_FullMethodName, request, out.send)
 	if err == nil || r.Context().Err() != nil || (out.begun && out.headOnly) {
 		return
 	}
 	refusal, _ := fault.FromStatus(status.Convert(err))
 	if !out.begun {
-		out.setHeader(header)
+		setHeader(w, header)
 		writeError(w, refusal)
 		return
 	}
@@ -63,14 +63,6 @@ type eventWriter struct {
 
 // errHeadOnly ends the stream of a HEAD request.
 var errHeadOnly = fmt.Errorf("%w: only the header was asked for", context.Canceled)
-
-func (e *eventWriter) setHeader(md metadata.MD) {
-	for key, values := range md {
-		if name, ok := outgoingHeader(key); ok {
-			e.w.Header()[http.CanonicalHeaderKey(name)] = values
-		}
-	}
-}
 
 func (e *eventWriter) send(header metadata.MD, message any) error {
 	m, ok := message.(*moderatov1.WatchEventsResponse)
@@ -97,7 +89,7 @@ func (e *eventWriter) send(header metadata.MD, message any) error {
 // reads.
 func (e *eventWriter) begin(header metadata.MD) {
 	e.begun = true
-	e.setHeader(header)
+	setHeader(e.w, header)
 	h := e.w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-store")

@@ -48,8 +48,11 @@ func (f *facade) recovered(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {
 			p := recover()
-			if p == nil || p == http.ErrAbortHandler { //nolint:errorlint // a value to compare, as net/http does
+			if p == nil {
 				return
+			}
+			if p == http.ErrAbortHandler { //nolint:errorlint // a value to compare, as net/http does
+				panic(p)
 			}
 			f.log.Error("panic", "request_id", requestID(w), "path", r.URL.Path,
 				"panic", fmt.Sprint(p), logging.StackKey, string(debug.Stack()))

@@ -15,6 +15,7 @@ import (
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/channels"
 	"github.com/moderato-live/moderato/server/moderation"
+	"github.com/moderato-live/moderato/server/paging"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store/storetest"
 )
@@ -55,8 +56,8 @@ func BenchmarkFacade(b *testing.B) {
 	s.Load(b, followers(100)...)
 	links := chainOf(s, slog.New(slog.DiscardHandler))
 	conn := gateway.NewConn(links.Unary, links.Stream)
-	moderatov1.RegisterChannelsServiceServer(conn, &channels.Service{Store: s.Store, MaxResults: 1000})
-	moderatov1.RegisterModerationServiceServer(conn, &moderation.Service{Store: s.Store, MaxResults: 1000})
+	moderatov1.RegisterChannelsServiceServer(conn, &channels.Service{Store: s.Store, Lists: paging.NewLists(1000)})
+	moderatov1.RegisterModerationServiceServer(conn, &moderation.Service{Store: s.Store, Lists: paging.NewLists(1000)})
 	facade, owner := facadeOver(b, conn), s.As(b, servertest.Owner)
 	for _, c := range []struct {
 		name, path string

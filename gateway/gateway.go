@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/cors"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
@@ -90,7 +91,7 @@ func New(conn Connection, o Options) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f.routes, err = findRoutes(mux); err != nil {
+	if f.routes, err = f.findRoutes(mux); err != nil {
 		return nil, err
 	}
 	f.routes.add(eventsPath, operation{http.MethodGet, f.streamEvents})
@@ -157,6 +158,15 @@ func crossOrigin(origins []string) *cors.Cors {
 		MaxAge:               3600,
 		OptionsSuccessStatus: http.StatusNoContent,
 	})
+}
+
+// setHeader sets the headers that metadata of an answer become.
+func setHeader(w http.ResponseWriter, md metadata.MD) {
+	for key, values := range md {
+		if name, ok := outgoingHeader(key); ok {
+			w.Header()[http.CanonicalHeaderKey(name)] = values
+		}
+	}
 }
 
 // outgoingHeader lists the metadata of an answer that become headers. The

@@ -71,21 +71,21 @@ func handlerOf(mux *runtime.ServeMux, method, path string) (http.HandlerFunc, er
 func handedOver(w http.ResponseWriter, r *http.Request) *http.Request {
 	// The call has its transport's context, which ends with the request; the handler's
 	// own need not be told.
-	handed := r.WithContext(context.WithoutCancel(callContext(w, r)))
+	handed := r.WithContext(context.WithoutCancel(callContext(r.Context(), w, r)))
 	handed.Header, handed.Host, handed.RemoteAddr = nil, "", ""
 	return handed
 }
 
 // callContext is the context of the call that a request becomes. Its metadata are
 // the request's id and the credentials.
-func callContext(w http.ResponseWriter, r *http.Request) context.Context {
+func callContext(ctx context.Context, w http.ResponseWriter, r *http.Request) context.Context {
 	sent := metadata.MD{requestid.MetadataKey: w.Header()[requestid.Header]}
 	for _, c := range credentials {
 		if values := r.Header[c.header]; len(values) > 0 {
 			sent[c.key] = printable(values)
 		}
 	}
-	return newTransport(r.Context(), sent).ctx
+	return newTransport(ctx, sent).ctx
 }
 
 // credentials are the headers that become metadata of the call.

@@ -32,7 +32,7 @@ func TestARouteWithoutAHandlerIsAnError(t *testing.T) {
 		}
 	}
 	bare := runtime.NewServeMux(runtime.WithMiddlewares(show), runtime.WithRoutingErrorHandler(ignoreRouting))
-	if _, err := findRoutes(bare); err == nil {
+	if _, err := new(facade).findRoutes(bare); err == nil {
 		t.Error("routes of a mux without handlers: got no error")
 	}
 }
@@ -53,7 +53,7 @@ func TestTheMetadataOfACall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, ctx := range map[string]context.Context{"a unary call": annotated, "a stream": callContext(w, r)} {
+	for name, ctx := range map[string]context.Context{"a unary call": annotated, "a stream": callContext(r.Context(), w, r)} {
 		got, _ := metadata.FromIncomingContext(transportOf(ctx, "/x.Y/Z").ctx)
 		want := metadata.MD{"authorization": {"Bearer x?", "Bearer y"}, "client-id": {"a", "?"}, "x-request-id": {"ours"}}
 		if len(got) != len(want) {

@@ -52,7 +52,7 @@ const maxShownKey = 64
 func fieldOf(m protoreflect.MessageDescriptor, key string) protoreflect.FieldDescriptor {
 	name, index, isIndexed := strings.Cut(key, "[")
 	field := m.Fields().ByJSONName(name)
-	if field == nil || (isIndexed && !(field.IsList() && isIndex(index))) {
+	if field == nil || (isIndexed && (!field.IsList() || !isIndex(index))) {
 		return nil
 	}
 	return field

@@ -17,7 +17,7 @@ func TestQueries(t *testing.T) {
 	}{
 		{"the field", "channelId=" + id, nil},
 		{"the field in percent-encoding", "channel%49d=%30" + id[1:], nil},
-		{"unknown ones beside", "x=1&channelId=" + id + "&y&=&userId=7&limit=x", nil},
+		{"unknown ones beside", "x=1&channelId=" + id + "&y&=&userId=7&limits.x=x", nil},
 		{"an unknown one twice", "x=1&x=2&channelId=" + id, nil},
 		{"empty parts", "&&channelId=" + id + "&", nil},
 		{"snake case beside", "channel_id=x&channelId=" + id, []string{"channel_id"}},

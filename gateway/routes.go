@@ -51,9 +51,9 @@ func (o operations) allowed() string {
 	return methods.String() + http.MethodOptions
 }
 
-// findRoutes collects the HTTP annotations of the services, with the handlers that
-// a mux has for them.
-func findRoutes(mux *runtime.ServeMux) (routes, error) {
+// findRoutes collects the HTTP annotations of the services. Lists have our own handler,
+// and other operations the one that a mux has for them.
+func (f *facade) findRoutes(mux *runtime.ServeMux) (routes, error) {
 	found := routes{}
 	for _, s := range services {
 		annotated := s.file.Services()
@@ -64,7 +64,10 @@ func findRoutes(mux *runtime.ServeMux) (routes, error) {
 				if err != nil {
 					return nil, err
 				}
-				handle, err := handlerOf(mux, method, path)
+				handle, err := f.findList(rpcs.Get(j))
+				if err == nil && handle == nil {
+					handle, err = handlerOf(mux, method, path)
+				}
 				if err != nil {
 					return nil, err
 				}

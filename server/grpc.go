@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/encoding"
+	protocodec "google.golang.org/grpc/encoding/proto"
 	"google.golang.org/grpc/health"
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/keepalive"
@@ -62,7 +64,8 @@ func (s services) registerPlatform(r grpc.ServiceRegistrar) {
 
 func newGRPCServer(c *chain.Chain, s services, h *health.Server) *grpc.Server {
 	g := grpc.NewServer(
-		grpc.ChainUnaryInterceptor(c.Unary),
+		grpc.ChainUnaryInterceptor(sendLists, c.Unary),
+		grpc.ForceServerCodecV2(codec{encoding.GetCodecV2(protocodec.Name)}),
 		grpc.ChainStreamInterceptor(c.Stream),
 		grpc.MaxRecvMsgSize(maxMessageBytes),
 		grpc.MaxHeaderListSize(maxMetadataBytes),

@@ -30,6 +30,7 @@ import (
 	"github.com/moderato-live/moderato/server/fair"
 	"github.com/moderato-live/moderato/server/messages"
 	"github.com/moderato-live/moderato/server/moderation"
+	"github.com/moderato-live/moderato/server/paging"
 	"github.com/moderato-live/moderato/server/platform"
 	"github.com/moderato-live/moderato/server/policy"
 	"github.com/moderato-live/moderato/server/store"
@@ -124,13 +125,14 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 	sequencer.Sequenced = hub.Wake
 	hooks := webhooks.NewEngine(s.Store, hub, s.config.Log, registry, s.config.webhookReach())
 	hooks.Timeout = s.config.WebhookTimeout
+	lists := paging.NewLists(s.config.MaxResults)
 	implementations := services{
 		webhooks: &webhooks.Service{Store: s.Store, Engine: hooks, Reach: s.config.webhookReach()},
 		events: &events.Service{
 			Hub: hub, Rights: rights, Limits: s.config.Streams, Stopping: s.ending, Heartbeat: events.HeartbeatInterval,
 		},
-		moderation: &moderation.Service{Store: s.Store, MaxResults: s.config.MaxResults},
-		channels:   &channels.Service{Store: s.Store, MaxResults: s.config.MaxResults},
+		moderation: &moderation.Service{Store: s.Store, Lists: lists},
+		channels:   &channels.Service{Store: s.Store, Lists: lists},
 		chat:       &platform.Chat{Store: s.Store},
 		directory:  &platform.Directory{Store: s.Store},
 		audience:   &platform.Audience{Store: s.Store},
@@ -209,7 +211,7 @@ func (s *Server) Serve(ctx context.Context) error {
 
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return ignoreClosed(s.http.Serve(s.restListener())) })
-	group.Go(func() error { return ignoreClosed(s.grpc.Serve(s.listeners[1])) })
+	group.Go(func() error { return ignoreClosed(s.grpc.Serve(closableListener{s.listeners[1]})) })
 	group.Go(func() error { return ignoreClosed(s.admin.Serve(s.listeners[2])) })
 	group.Go(func() error {
 		<-ctx.Done()

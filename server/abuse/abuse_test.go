@@ -108,27 +108,6 @@ func (s *target) anonymousMemory(t *testing.T) int64 {
 	return 0
 }
 
-// processorTime returns how much processor time the process has used.
-func (s *target) processorTime(t *testing.T) time.Duration {
-	t.Helper()
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.Cmd.Process.Pid))
-	if err != nil {
-		t.Fatal(err)
-	}
-	const ticksPerSecond = 100
-	_, after, _ := strings.Cut(string(text), ") ")
-	fields := strings.Fields(after)
-	var ticks int64
-	for _, field := range fields[11:13] { // utime and stime
-		n, err := strconv.ParseInt(field, 10, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ticks += n
-	}
-	return time.Duration(ticks) * time.Second / ticksPerSecond
-}
-
 // percentile returns the duration below which a share of them are.
 func percentile(durations []time.Duration, share float64) time.Duration {
 	if len(durations) == 0 {

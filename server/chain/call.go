@@ -9,6 +9,7 @@ import (
 
 	"github.com/moderato-live/moderato/server/auth"
 	"github.com/moderato-live/moderato/server/fair"
+	"github.com/moderato-live/moderato/server/paging"
 	"github.com/moderato-live/moderato/server/policy"
 	"github.com/moderato-live/moderato/server/requestid"
 )
@@ -27,6 +28,9 @@ type call struct {
 	caller       *auth.Caller
 	rule         policy.Rule
 	request      fair.Request
+	// continues: the call sends more of a list, on behalf of a request that was counted
+	// with its first rows.
+	continues bool
 }
 
 // Value answers what the packages look for that read a call's context.
@@ -58,6 +62,7 @@ func (c *Chain) begin(ctx context.Context, method string) *call {
 	if t, ok := grpc.ServerTransportStreamFromContext(ctx).(Transport); ok {
 		call.transport, call.face = t, "rest"
 	}
+	call.continues = call.transport != nil && paging.IsContinuation(ctx)
 	call.requestID = requestid.Accept(call.sent(requestid.MetadataKey))
 	return call
 }

@@ -113,8 +113,10 @@ func (c *call) admit() error {
 		return err
 	}
 	c.request = fair.Request{Owner: fair.Owner{Client: c.caller.ClientID, User: c.caller.UserID}, MaxWait: c.MaxWait}
-	if err := c.Limiter.Allow(c, c.caller); err != nil {
-		return err
+	if !c.continues {
+		if err := c.Limiter.Allow(c, c.caller); err != nil {
+			return err
+		}
 	}
 	c.rule = rule
 	return rule.Check(c.caller)
@@ -122,6 +124,9 @@ func (c *call) admit() error {
 
 // end turns an error into its status, and accounts for the call.
 func (c *call) end(err error) error {
+	if c.continues && err == nil {
+		return nil
+	}
 	o := outcome{code: "OK"}
 	shown := err
 	if _, isStatus := status.FromError(err); err != nil && isStatus && policy.Table[c.method].Public {

@@ -69,7 +69,7 @@ func TestTokensAreInNoLineOfTheLogAndNoMetric(t *testing.T) {
 		callEverything(t, s, c)
 	}
 
-	for what, text := range map[string]string{"log": log.String(), "metrics": metricsOf(t, s)} {
+	for what, text := range map[string]string{"log": log.String(), "metrics": s.Metrics(t)} {
 		if len(text) < 1000 {
 			t.Fatalf("the %s says too little for a test: %s", what, text)
 		}

@@ -31,7 +31,7 @@ func TestCallsAreCounted(t *testing.T) {
 	s.REST(t, owner, "GET", "/v1/secret", "")
 	s.REST(t, owner, "POST", moderatorsPath, "{")
 
-	text := metricsOf(t, s)
+	text := s.Metrics(t)
 	count := func(method, face, code string, n int) string {
 		return fmt.Sprintf(`moderato_requests_total{code="%s",face="%s",method="%s"} %d`, code, face, method, n)
 	}

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"io"
 	"log/slog"
-	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -154,22 +152,3 @@ type stream struct {
 }
 
 func (s stream) Context() context.Context { return s.ctx }
-
-// metricsOf is what the admin address tells.
-func metricsOf(t *testing.T, s *servertest.Server) string {
-	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+s.AdminAddr+"/metrics", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = answer.Body.Close() }()
-	text, err := io.ReadAll(answer.Body)
-	if err != nil || answer.StatusCode != http.StatusOK {
-		t.Fatalf("metrics: got %d and %v", answer.StatusCode, err)
-	}
-	return string(text)
-}

@@ -68,7 +68,7 @@ func (s *Service) readActivities(ctx context.Context, channelID uid.ID, kind str
 	if kind != "" {
 		index, where, args = "activity_channel_id_type_created_at_number", where+" AND type = ?", append(args, kind)
 	}
-	further, furtherArgs := after(s.Store, "created_at", "number", place.At, place.Number)
+	further, furtherArgs := s.Store.Below("created_at", "number", place.At, place.Number)
 	var rows []activity
 	err := store.QueryEach(ctx, s.Store.Read, `
 		SELECT created_at, number, type, info, action FROM activities`+s.Store.ByIndex(index)+`

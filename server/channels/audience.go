@@ -85,7 +85,7 @@ func (p *people) of(s *store.Store, table, key, index string) (from, where strin
 	if !p.userID.IsZero() {
 		return from + byKey(s, table), "c.id = ? AND " + table + ".channel_id = c.id AND " + table + ".user_id = ?", []any{p.channelID, p.userID}
 	}
-	where, args = after(s, table+"."+key, table+".user_id", p.after.At, p.after.ID)
+	where, args = s.Below(table+"."+key, table+".user_id", p.after.At, p.after.ID)
 	return from + s.ByIndex(index), "c.id = ? AND " + table + ".channel_id = c.id AND " + where, append([]any{p.channelID}, args...)
 }
 
@@ -194,7 +194,7 @@ func (s *Service) ListFollowed(ctx context.Context, req *moderatov1.ListFollowed
 	if err := paging.Read(ctx, s.Store, list, req.GetCursor(), &place); err != nil {
 		return nil, err
 	}
-	where, args := after(s.Store, "follows.followed_at", "follows.channel_id", place.At, place.ID)
+	where, args := s.Store.Below("follows.followed_at", "follows.channel_id", place.At, place.ID)
 	subscription, now := subscriptionColumns(s.Store)
 	var rows []followed
 	err := s.Store.Each(ctx, `

@@ -49,7 +49,7 @@ func (s *Service) ListBannedUsers(ctx context.Context, req *moderatov1.ListBanne
 }
 
 func (s *Service) readBanned(ctx context.Context, channelID uid.ID, place timePlace, limit int) (rows []banned, err error) {
-	where, args := after(s.Store, "bans.banned_at", "bans.user_id", place.At, place.ID)
+	where, args := s.Store.Below("bans.banned_at", "bans.user_id", place.At, place.ID)
 	err = s.Store.Each(ctx, `
 		SELECT bans.banned_at, bans.user_id, u.display_name, u.slug, m.id, m.display_name, m.slug
 		FROM channels c`+then(s.Store)+`bans`+s.Store.ByIndex("ban_channel_id_banned_at_user_id")+

@@ -68,7 +68,7 @@ func (s *Service) parseContent(ctx context.Context, operation, recent, standard 
 // keys is a query for the rows of the page, cut on an index, and what goes with
 // it.
 func (c *content) keys(s *store.Store, entity string) (query string, args []any) {
-	where, args := after(s, c.column, "id", c.after.Key, c.after.ID)
+	where, args := s.Below(c.column, "id", c.after.Key, c.after.ID)
 	return "SELECT * FROM " + entity + "s" + s.ByIndex(entity+"_channel_id_"+c.column+"_id") + `
 		WHERE channel_id = ? AND ` + where + `
 		ORDER BY ` + c.column + ` DESC, id DESC LIMIT ?`,

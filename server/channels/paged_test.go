@@ -16,6 +16,7 @@ import (
 	"github.com/moderato-live/moderato/server/channels"
 	"github.com/moderato-live/moderato/server/fault"
 	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/paging"
 	"github.com/moderato-live/moderato/server/policy"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store"
@@ -35,7 +36,7 @@ func eachRecorded(t *testing.T, test func(t *testing.T, s *channels.Service, sen
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		s, sent := openRecorded(t, url)
 		servertest.Import(t, s, servertest.World()...)
-		test(t, &channels.Service{Store: s, MaxResults: 50000}, sent)
+		test(t, &channels.Service{Store: s, Lists: paging.NewLists(50000)}, sent)
 	})
 }
 
@@ -97,6 +98,8 @@ type pagedList struct {
 	page func(s *channels.Service, cursor string, limit *int32) ([]string, *moderatov1.Pagination, error)
 	// numbered lists are sorted and told by number instead of id.
 	numbered bool
+	// isAscending: the oldest row is first.
+	isAscending bool
 }
 
 func (l pagedList) told(i item) string {
@@ -110,6 +113,9 @@ func (l pagedList) told(i item) string {
 func (l pagedList) sorted(items []item) []string {
 	items = slices.Clone(items)
 	slices.SortFunc(items, func(a, b item) int {
+		if l.isAscending {
+			a, b = b, a
+		}
 		if l.numbered {
 			return cmp.Or(cmp.Compare(b.key, a.key), cmp.Compare(b.number, a.number))
 		}
@@ -192,17 +198,36 @@ func pagedLists() []pagedList {
 		r, err := s.ListBannedUsers(as(owner), &moderatov1.ListBannedUsersRequest{Cursor: cursor, Limit: limit})
 		return ids(r.GetRows(), (*moderatov1.BannedUser).GetId), r.GetPagination(), err
 	}
+	// These are complete without limit and cursor.
+	vips := func(s *channels.Service, cursor string, limit *int32) ([]string, *moderatov1.Pagination, error) {
+		r, err := s.ListVips(as(owner), &moderatov1.ListVipsRequest{Cursor: cursor, Limit: cmp.Or(limit, new(int32(20)))})
+		return ids(r.GetUsers(), (*moderatov1.UserSummary).GetId), r.GetPagination(), err
+	}
+	votes := func(epoch string) func(s *channels.Service, cursor string, limit *int32) ([]string, *moderatov1.Pagination, error) {
+		return func(s *channels.Service, cursor string, limit *int32) ([]string, *moderatov1.Pagination, error) {
+			r, err := s.ListVotes(as(owner), &moderatov1.ListVotesRequest{
+				ChannelId: owner.String(), Epoch: epoch, Cursor: cursor, Limit: cmp.Or(limit, new(int32(20))),
+			})
+			return ids(r.GetVotes(), (*moderatov1.Vote).GetId), r.GetPagination(), err
+		}
+	}
+	role := func(i item) []any { return []any{i.id, i.id, "vip", i.key} }
+	vote := func(i item) []any { return []any{i.id, i.id, "name", "", 1, i.key, 2800} }
+	const voteColumns = "id, user_id, username, address, amount, voted_at, epoch"
 	return []pagedList{
-		{"followers", 100, "follows", "channel_id", owner, "user_id, followed_at, is_notification_enabled", people("follows"), followers, false},
-		{"followed", 100, "follows", "user_id", servertest.Viewer, "channel_id, followed_at, is_notification_enabled", people("follows"), followed, false},
-		{"subscribers", 100, "subscriptions", "channel_id", owner, subscriptionColumns, people("subscriptions"), subscribers, false},
-		{"banned users", 100, "bans", "channel_id", owner, "user_id, banned_at, moderator_id", people("bans"), banned, false},
-		{"activities", 100, "activities", "channel_id", owner, activityColumns, activity, activities(""), true},
-		{"gifts", 100, "activities", "channel_id", owner, activityColumns, activity, activities("gift"), true},
-		{"clips, most viewed", 20, "clips", "channel_id", owner, clipColumns, clip, clips(""), false},
-		{"clips, most recent", 20, "clips", "channel_id", owner, clipColumns, clip, clips("most_recent"), false},
-		{"VODs, most recent", 20, "vods", "channel_id", owner, vodColumns, vod, vods(""), false},
-		{"VODs, most viewed", 20, "vods", "channel_id", owner, vodColumns, vod, vods("most_viewed"), false},
+		{"VIPs", 100, "roles", "channel_id", owner, "id, user_id, role, created_at", role, vips, false, true},
+		{"votes", 100, "votes", "channel_id", owner, voteColumns, vote, votes("all"), false, false},
+		{"votes of a week", 100, "votes", "channel_id", owner, voteColumns, vote, votes("2800"), false, false},
+		{"followers", 100, "follows", "channel_id", owner, "user_id, followed_at, is_notification_enabled", people("follows"), followers, false, false},
+		{"followed", 100, "follows", "user_id", servertest.Viewer, "channel_id, followed_at, is_notification_enabled", people("follows"), followed, false, false},
+		{"subscribers", 100, "subscriptions", "channel_id", owner, subscriptionColumns, people("subscriptions"), subscribers, false, false},
+		{"banned users", 100, "bans", "channel_id", owner, "user_id, banned_at, moderator_id", people("bans"), banned, false, false},
+		{"activities", 100, "activities", "channel_id", owner, activityColumns, activity, activities(""), true, false},
+		{"gifts", 100, "activities", "channel_id", owner, activityColumns, activity, activities("gift"), true, false},
+		{"clips, most viewed", 20, "clips", "channel_id", owner, clipColumns, clip, clips(""), false, false},
+		{"clips, most recent", 20, "clips", "channel_id", owner, clipColumns, clip, clips("most_recent"), false, false},
+		{"VODs, most recent", 20, "vods", "channel_id", owner, vodColumns, vod, vods(""), false, false},
+		{"VODs, most viewed", 20, "vods", "channel_id", owner, vodColumns, vod, vods("most_viewed"), false, false},
 	}
 }
 
@@ -218,7 +243,7 @@ func (l pagedList) put(t *testing.T, s *store.Store, owner uid.ID, items ...item
 	}
 	row := "(?" + strings.Repeat(", ?", strings.Count(l.columns, ",")+1) + ")"
 	exec(t, s, "INSERT INTO "+l.table+" ("+l.owner+", "+l.columns+") VALUES "+row+strings.Repeat(", "+row, len(items)-1), args...)
-	if l.table == "follows" || l.table == "subscriptions" || l.table == "bans" {
+	if l.table == "follows" || l.table == "subscriptions" || l.table == "bans" || l.table == "roles" {
 		insertMany(t, s, "users (id, username, slug, display_name, avatar_url, created_at)", len(items), func(n int) []any {
 			name := strings.ReplaceAll(items[n].id.String(), "-", "")
 			return []any{items[n].id, name, name, name, "", 1}

@@ -4,34 +4,43 @@ import (
 	"context"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/paging"
 	"github.com/moderato-live/moderato/server/roles"
 	"github.com/moderato-live/moderato/server/validate"
 )
 
 // ListVips answers the VIPs of the authorized channel.
 func (s *Service) ListVips(ctx context.Context, req *moderatov1.ListVipsRequest) (*moderatov1.ListVipsResponse, error) {
-	users, err := s.listRole(ctx, req.GetChannelId(), roles.VIP)
-	return &moderatov1.ListVipsResponse{Users: users}, err
+	users, pagination, err := s.listRole(ctx, req, req.Limit, roles.VIP)
+	return &moderatov1.ListVipsResponse{Users: users, Pagination: pagination}, err
 }
 
 // ListMods answers the moderators of the authorized channel.
 func (s *Service) ListMods(ctx context.Context, req *moderatov1.ListModsRequest) (*moderatov1.ListModsResponse, error) {
-	users, err := s.listRole(ctx, req.GetChannelId(), roles.Moderator)
-	return &moderatov1.ListModsResponse{Users: users}, err
+	users, pagination, err := s.listRole(ctx, req, req.Limit, roles.Moderator)
+	return &moderatov1.ListModsResponse{Users: users, Pagination: pagination}, err
 }
 
 // ListOgs answers the OGs of the authorized channel.
 func (s *Service) ListOgs(ctx context.Context, req *moderatov1.ListOgsRequest) (*moderatov1.ListOgsResponse, error) {
-	users, err := s.listRole(ctx, req.GetChannelId(), roles.OG)
-	return &moderatov1.ListOgsResponse{Users: users}, err
+	users, pagination, err := s.listRole(ctx, req, req.Limit, roles.OG)
+	return &moderatov1.ListOgsResponse{Users: users, Pagination: pagination}, err
 }
 
-func (s *Service) listRole(ctx context.Context, channelID string, role roles.Role) ([]*moderatov1.UserSummary, error) {
-	id, err := ownChannel(ctx, channelID)
-	if err != nil {
-		return nil, err
+func (s *Service) listRole(ctx context.Context, req interface {
+	GetChannelId() string
+	GetCursor() string
+}, limit *int32, role roles.Role) ([]*moderatov1.UserSummary, *moderatov1.Pagination, error) {
+	var f validate.Fields
+	id := authorizedChannel(ctx, &f, req.GetChannelId())
+	window := paging.ParseWindow(&f, limit, req.GetCursor())
+	if err := f.Err(); err != nil {
+		return nil, nil, err
 	}
-	return roles.List(ctx, s.Store, id, role, s.MaxResults)
+	if err := authorize(ctx, id); err != nil {
+		return nil, nil, err
+	}
+	return roles.List(ctx, s.Store, s.Lists, id, role, window)
 }
 
 // AddVip gives a user the VIP role.

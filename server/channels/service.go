@@ -9,6 +9,7 @@ import (
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/auth"
 	"github.com/moderato-live/moderato/server/fault"
+	"github.com/moderato-live/moderato/server/paging"
 	"github.com/moderato-live/moderato/server/policy"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
@@ -28,8 +29,8 @@ type Service struct {
 
 	// Store is the database.
 	Store *store.Store
-	// MaxResults is the longest list that is answered without paging.
-	MaxResults int
+	// Lists is what lists that are complete have in common.
+	Lists *paging.Lists
 }
 
 // authorizedChannel reads channelId where it names the authorized channel: a

@@ -2,56 +2,78 @@ package channels
 
 import (
 	"context"
+	"slices"
 	"strconv"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/fault"
-	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/paging"
 	"github.com/moderato-live/moderato/server/roles"
 	"github.com/moderato-live/moderato/server/store"
-	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/validate"
 )
 
-// ListVotes answers the votes for a channel, of one week or of all.
+// vote is a vote with its place in the list.
+type vote struct {
+	timePlace
+	*moderatov1.Vote
+}
+
+// ListVotes returns the votes for a channel, of one week or of all, newest first.
 func (s *Service) ListVotes(ctx context.Context, req *moderatov1.ListVotesRequest) (*moderatov1.ListVotesResponse, error) {
 	var f validate.Fields
 	channelID := f.UUID("channelId", req.GetChannelId())
 	epoch := parseEpoch(&f, req.GetEpoch())
+	window := paging.ParseWindow(&f, req.Limit, req.GetCursor())
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
 	if err := authorize(ctx, channelID); err != nil {
 		return nil, err
 	}
-	index, where, args := "vote_channel_id_voted_at_id", "", []any{channelID}
+	from := "votes" + s.Store.ByIndex("vote_channel_id_voted_at_id") + " WHERE channel_id = ?"
+	args := []any{channelID}
 	if epoch != nil {
-		index, where, args = "vote_channel_id_epoch_voted_at_id", " AND epoch = ?", append(args, *epoch)
+		from = "votes" + s.Store.ByIndex("vote_channel_id_epoch_voted_at_id") + " WHERE channel_id = ? AND epoch = ?"
+		args = append(args, *epoch)
 	}
-	var result moderatov1.ListVotesResponse
-	err := store.QueryEach(ctx, s.Store.Read, `
-		SELECT id, username, address, amount, voted_at FROM votes`+s.Store.ByIndex(index)+`
-		WHERE channel_id = ?`+where+` ORDER BY voted_at DESC, id DESC LIMIT ?`,
-		append(args, s.MaxResults+1),
-		func(scan func(...any) error) error {
-			var id uid.ID
-			var votedAt instant.Instant
-			var v moderatov1.Vote
-			err := scan(&id, &v.Username, &v.Address, &v.Amount, &votedAt)
-			v.Id, v.VotedAt = id.String(), votedAt.Proto()
-			result.Votes = append(result.Votes, &v)
-			return err
-		})
+	rows, pagination, err := paging.Complete[vote, timePlace]{
+		Lists: s.Lists, Store: s.Store, Name: "ListVotes/" + channelID.String() + "/" + req.GetEpoch(),
+		Read: func(ctx context.Context, after *timePlace, limit int) ([]vote, error) {
+			return s.readVotes(ctx, from, args, after, limit)
+		},
+		Count: func(ctx context.Context, limit int) (n int, err error) {
+			err = store.QueryRow(ctx, s.Store.Read, "SELECT COUNT(*) FROM (SELECT 1 FROM "+from+store.Limit(limit)+") v", args, &n)
+			return n, err
+		},
+		Place: func(v vote) timePlace { return v.timePlace },
+	}.Rows(ctx, window)
 	if err == nil {
 		err = roles.CheckChannel(ctx, s.Store, channelID)
 	}
 	if err != nil {
-		return nil, s.Store.Classify(err)
+		return nil, err
 	}
-	if len(result.GetVotes()) > s.MaxResults {
-		return nil, fault.New(moderatov1.Reason_REASON_RESULT_TOO_LARGE)
+	result := &moderatov1.ListVotesResponse{Pagination: pagination}
+	for _, v := range rows {
+		result.Votes = append(result.Votes, v.Vote)
 	}
-	return &result, nil
+	return result, nil
+}
+
+func (s *Service) readVotes(ctx context.Context, from string, args []any, after *timePlace, limit int) (rows []vote, err error) {
+	args = slices.Clone(args)
+	if after != nil {
+		below, more := s.Store.Below("voted_at", "id", after.At, after.ID)
+		from, args = from+" AND "+below, append(args, more...)
+	}
+	err = s.Store.Each(ctx, "SELECT voted_at, id, username, address, amount FROM "+from+" ORDER BY voted_at DESC, id DESC"+store.Limit(limit), args,
+		func(r *store.Row) error {
+			v := vote{timePlace{r.Instant(), r.ID()}, new(moderatov1.Vote)}
+			v.Id, v.VotedAt, v.Username, v.Address, v.Amount = v.ID.String(), v.At.Proto(), r.Text(), r.Text(), r.Int()
+			rows = append(rows, v)
+			return nil
+		})
+	return rows, err
 }
 
 // parseEpoch reads a week number; nil is all weeks.

@@ -96,7 +96,6 @@ func (e *ear) reached() int64 {
 // order. Some may arrive again.
 type mailbox struct {
 	t     *testing.T
-	db    *store.Store
 	moved store.Signal
 
 	mu        sync.Mutex

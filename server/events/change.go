@@ -129,16 +129,20 @@ func apply(ctx context.Context, s *store.Store, start Change, body func(context.
 	}
 	defer done()
 	defer s.Written.Raise()
+	var before *int64 // the channel's last event when an attempt first held the lock
 	err = s.Write(ctx, func(ctx context.Context, tx *ent.Tx, attempt store.Attempt) error {
 		c := start
 		c.Tx, c.Row = tx, tx.Channel.Update().Where(channel.ID(c.ChannelID)) // not UpdateOne, which would read the row again
 		if err := c.lock(ctx); err != nil {
 			return err
 		}
+		if before == nil {
+			before = new(c.sequence) // a copy: events of the change count it up
+		}
 		if attempt.Unknown {
 			// Whatever an earlier attempt wrote is visible now or never: it held
 			// the lock that we hold.
-			if err := c.checkCommitted(ctx); err != nil {
+			if err := c.checkCommitted(ctx, *before); err != nil {
 				return err
 			}
 		}
@@ -176,12 +180,13 @@ func (c *Change) NextActivity() int64 {
 	return c.activityNumber
 }
 
-// checkCommitted looks for the events of this operation. An operation that
-// emits nothing changes nothing, so it may simply run again.
-func (c *Change) checkCommitted(ctx context.Context) error {
+// checkCommitted looks for the events of this operation, which come after those the
+// channel had before its first attempt. An operation that emits nothing changes
+// nothing, so it may simply run again.
+func (c *Change) checkCommitted(ctx context.Context, before int64) error {
 	var count int
-	err := store.QueryRow(ctx, c.Tx, "SELECT COUNT(*) FROM events WHERE channel_id = ? AND operation_id = ?",
-		[]any{c.ChannelID, c.operationID}, &count)
+	err := store.QueryRow(ctx, c.Tx, "SELECT COUNT(*) FROM events WHERE channel_id = ? AND sequence > ? AND operation_id = ?",
+		[]any{c.ChannelID, before, c.operationID}, &count)
 	if err == nil && count > 0 {
 		return store.ErrCommitted
 	}

@@ -37,7 +37,7 @@ var conditions = map[moderatov1.Reason]condition{
 	moderatov1.Reason_REASON_CATEGORY_NOT_FOUND:      {http.StatusBadRequest, codes.InvalidArgument, "There is no category with this id."},
 	moderatov1.Reason_REASON_CURSOR_INVALID:          {http.StatusBadRequest, codes.InvalidArgument, "The cursor is damaged, belongs to another list, or is too old. Start again without a cursor."},
 	moderatov1.Reason_REASON_TARGET_IS_CHANNEL:       {http.StatusBadRequest, codes.InvalidArgument, "This cannot be done to the owner of the channel."},
-	moderatov1.Reason_REASON_RESULT_TOO_LARGE:        {http.StatusBadRequest, codes.InvalidArgument, "The list is longer than this server sends."},
+	moderatov1.Reason_REASON_RESULT_TOO_LARGE:        {http.StatusBadRequest, codes.InvalidArgument, "The list is too long to be returned at once; request it in pages, with limit and cursor."},
 	moderatov1.Reason_REASON_NOT_BANNED:              {http.StatusNotFound, codes.NotFound, "The user is not banned in this channel."},
 	moderatov1.Reason_REASON_MUTE_ACTIVE:             {http.StatusConflict, codes.AlreadyExists, "The user is muted already; the mute ends at muteExpiresAt."},
 	moderatov1.Reason_REASON_USER_BANNED:             {http.StatusConflict, codes.FailedPrecondition, "The user is banned from this channel."},

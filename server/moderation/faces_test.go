@@ -99,7 +99,7 @@ var bothFacesConditions = map[string]bothFacesCondition{
 	"CHANNEL_NOT_FOUND": {400, codes.InvalidArgument, "There is no channel with this id.", ""},
 	"USER_NOT_FOUND":    {400, codes.InvalidArgument, "There is no such user.", ""},
 	"TARGET_IS_CHANNEL": {400, codes.InvalidArgument, "This cannot be done to the owner of the channel.", ""},
-	"RESULT_TOO_LARGE":  {400, codes.InvalidArgument, "The list is longer than this server sends.", ""},
+	"RESULT_TOO_LARGE":  {400, codes.InvalidArgument, "The list is too long to be returned at once; request it in pages, with limit and cursor.", ""},
 	"NOT_BANNED":        {404, codes.NotFound, "The user is not banned in this channel.", ""},
 	"MUTE_ACTIVE": {409, codes.AlreadyExists,
 		"The user is muted already; the mute ends at muteExpiresAt.", ""},

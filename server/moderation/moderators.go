@@ -4,7 +4,8 @@ import (
 	"context"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/fault"
+	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/paging"
 	"github.com/moderato-live/moderato/server/policy"
 	"github.com/moderato-live/moderato/server/roles"
 	"github.com/moderato-live/moderato/server/store"
@@ -13,50 +14,79 @@ import (
 	"github.com/moderato-live/moderato/server/validate"
 )
 
-// ListModerators answers a channel's moderators, the longest-serving first.
+// ListModerators returns a channel's moderators, the longest-serving first.
 func (s *Service) ListModerators(ctx context.Context, req *moderatov1.ListModeratorsRequest) (*moderatov1.ListModeratorsResponse, error) {
 	var f validate.Fields
 	channelID := f.UUID("channelId", req.GetChannelId())
+	window := paging.ParseWindow(&f, req.Limit, req.GetCursor())
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
-	moderators, err := roles.List(ctx, s.Store, channelID, roles.Moderator, s.MaxResults)
-	return &moderatov1.ListModeratorsResponse{Moderators: moderators}, err
+	moderators, pagination, err := roles.List(ctx, s.Store, s.Lists, channelID, roles.Moderator, window)
+	return &moderatov1.ListModeratorsResponse{Moderators: moderators, Pagination: pagination}, err
 }
 
-// ListModeratedChannels answers the channels that a user moderates, the oldest
-// role first.
+// moderated is a channel that somebody moderates, with its place in the list.
+type moderated struct {
+	moderatedPlace
+	*moderatov1.ModeratedChannel
+}
+
+type moderatedPlace struct {
+	At instant.Instant
+	ID uid.ID
+}
+
+// ListModeratedChannels returns the channels that a user moderates, the oldest role
+// first.
 func (s *Service) ListModeratedChannels(ctx context.Context, req *moderatov1.ListModeratedChannelsRequest) (*moderatov1.ListModeratedChannelsResponse, error) {
 	var f validate.Fields
 	userID := f.UUID("userId", req.GetUserId())
+	window := paging.ParseWindow(&f, req.Limit, req.GetCursor())
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
 	if err := policy.AuthorizeSelf(ctx, s.Store, userID); err != nil {
 		return nil, err
 	}
-	var result moderatov1.ListModeratedChannelsResponse
-	// A channel's id is its owner's. One that is being deleted has roles for a while.
-	err := store.QueryEach(ctx, s.Store.Read, `
-		SELECT u.id, u.username, u.avatar_url
+	rows, pagination, err := paging.Complete[moderated, moderatedPlace]{
+		Lists: s.Lists, Store: s.Store, Name: "ListModeratedChannels/" + userID.String(),
+		Read: func(ctx context.Context, after *moderatedPlace, limit int) ([]moderated, error) {
+			return s.readModerated(ctx, userID, after, limit)
+		},
+		Count: func(ctx context.Context, limit int) (n int, err error) {
+			err = store.QueryRow(ctx, s.Store.Read, "SELECT COUNT(*) FROM (SELECT 1 FROM roles WHERE user_id = ? AND role = ?"+store.Limit(limit)+") r",
+				[]any{userID, roles.Moderator.Name}, &n)
+			return n, err
+		},
+		Place: func(m moderated) moderatedPlace { return m.moderatedPlace },
+	}.Rows(ctx, window)
+	result := &moderatov1.ListModeratedChannelsResponse{Pagination: pagination}
+	for _, m := range rows {
+		result.Channels = append(result.Channels, m.ModeratedChannel)
+	}
+	return result, err
+}
+
+// readModerated reads a part of the list. A channel's id is its owner's. One that is
+// being deleted has roles for a while.
+func (s *Service) readModerated(ctx context.Context, userID uid.ID, after *moderatedPlace, limit int) (rows []moderated, err error) {
+	where, args := "m.id = ? AND m."+users.Exists+" AND r.role = ?", []any{userID, roles.Moderator.Name}
+	if after != nil {
+		above, more := s.Store.Above("r.created_at", "r.channel_id", after.At, after.ID)
+		where, args = where+" AND "+above, append(args, more...)
+	}
+	err = s.Store.Each(ctx, `
+		SELECT r.created_at, u.id, u.username, u.avatar_url
 		FROM users m JOIN roles r ON r.user_id = m.id JOIN channels c ON c.id = r.channel_id JOIN users u ON u.id = r.channel_id
-		WHERE m.id = ? AND m.`+users.Exists+` AND r.role = ? ORDER BY r.created_at, r.channel_id LIMIT ?`,
-		[]any{userID, roles.Moderator.Name, s.MaxResults + 1},
-		func(scan func(...any) error) error {
-			var id uid.ID
-			var c moderatov1.ModeratedChannel
-			err := scan(&id, &c.Username, &c.AvatarUrl)
-			c.Uuid = id.String()
-			result.Channels = append(result.Channels, &c)
-			return err
+		WHERE `+where+` ORDER BY r.created_at, r.channel_id`+store.Limit(limit), args,
+		func(r *store.Row) error {
+			m := moderated{moderatedPlace{r.Instant(), r.ID()}, new(moderatov1.ModeratedChannel)}
+			m.Uuid, m.Username, m.AvatarUrl = m.ID.String(), r.Text(), r.Text()
+			rows = append(rows, m)
+			return nil
 		})
-	if err != nil {
-		return nil, s.Store.Classify(err)
-	}
-	if len(result.GetChannels()) > s.MaxResults {
-		return nil, fault.New(moderatov1.Reason_REASON_RESULT_TOO_LARGE)
-	}
-	return &result, nil
+	return rows, err
 }
 
 // AddModerator gives a user the moderator role.

@@ -4,6 +4,7 @@ package moderation
 
 import (
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/paging"
 	"github.com/moderato-live/moderato/server/store"
 )
 
@@ -13,6 +14,6 @@ type Service struct {
 
 	// Store is the database.
 	Store *store.Store
-	// MaxResults is the longest list that is answered without paging.
-	MaxResults int
+	// Lists is what lists that are complete have in common.
+	Lists *paging.Lists
 }

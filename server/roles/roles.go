@@ -11,6 +11,8 @@ import (
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/events"
 	"github.com/moderato-live/moderato/server/fault"
+	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/paging"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/users"
@@ -34,28 +36,62 @@ var (
 // Names are the names of all roles.
 func Names() []string { return []string{Moderator.Name, VIP.Name, OG.Name} }
 
-// List answers who holds a role in a channel, the oldest role first; more than
-// most: RESULT_TOO_LARGE; no such channel: CHANNEL_NOT_FOUND.
-func List(ctx context.Context, s *store.Store, channelID uid.ID, r Role, most int) ([]*moderatov1.UserSummary, error) {
-	var users []*moderatov1.UserSummary
-	err := s.Each(ctx, `
-		SELECT u.id, u.display_name, u.slug, u.avatar_url
-		FROM channels c JOIN roles r ON r.channel_id = c.id JOIN users u ON u.id = r.user_id
-		WHERE c.id = ? AND r.role = ? ORDER BY r.created_at, r.user_id`+store.Limit(most+1),
-		[]any{channelID, r.Name},
+// holder is somebody who holds a role, with their place in the list.
+type holder struct {
+	place
+	*moderatov1.UserSummary
+}
+
+type place struct {
+	At instant.Instant
+	ID uid.ID
+}
+
+// List returns who holds a role in a channel, the oldest role first: all of them, or a
+// page. No such channel: CHANNEL_NOT_FOUND.
+func List(ctx context.Context, s *store.Store, lists *paging.Lists, channelID uid.ID, r Role, w paging.Window) ([]*moderatov1.UserSummary, *moderatov1.Pagination, error) {
+	rows, pagination, err := paging.Complete[holder, place]{
+		Lists: lists, Store: s, Name: "roles/" + channelID.String() + "/" + r.Name,
+		Read: func(ctx context.Context, after *place, limit int) ([]holder, error) {
+			return read(ctx, s, channelID, r, after, limit)
+		},
+		Count: func(ctx context.Context, limit int) (n int, err error) {
+			err = store.QueryRow(ctx, s.Read, "SELECT COUNT(*) FROM (SELECT 1 FROM roles WHERE channel_id = ? AND role = ?"+store.Limit(limit)+") r",
+				[]any{channelID, r.Name}, &n)
+			return n, err
+		},
+		Place: func(h holder) place { return h.place },
+	}.Rows(ctx, w)
+	if err == nil && len(rows) == 0 {
+		err = CheckChannel(ctx, s, channelID)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	users := make([]*moderatov1.UserSummary, len(rows))
+	for i, h := range rows {
+		users[i] = h.UserSummary
+	}
+	return users, pagination, nil
+}
+
+func read(ctx context.Context, s *store.Store, channelID uid.ID, r Role, after *place, limit int) (rows []holder, err error) {
+	where, args := "c.id = ? AND roles.role = ?", []any{channelID, r.Name}
+	if after != nil {
+		above, more := s.Above("roles.created_at", "roles.user_id", after.At, after.ID)
+		where, args = where+" AND "+above, append(args, more...)
+	}
+	err = s.Each(ctx, `
+		SELECT roles.created_at, u.id, u.display_name, u.slug, u.avatar_url
+		FROM channels c JOIN roles ON roles.channel_id = c.id JOIN users u ON u.id = roles.user_id
+		WHERE `+where+` ORDER BY roles.created_at, roles.user_id`+store.Limit(limit), args,
 		func(r *store.Row) error {
-			users = append(users, &moderatov1.UserSummary{Id: r.ID().String(), DisplayName: r.Text(), Slug: r.Text(), AvatarUrl: r.Text()})
+			h := holder{place{r.Instant(), r.ID()}, new(moderatov1.UserSummary)}
+			h.Id, h.DisplayName, h.Slug, h.AvatarUrl = h.ID.String(), r.Text(), r.Text(), r.Text()
+			rows = append(rows, h)
 			return nil
 		})
-	switch {
-	case err != nil:
-		return nil, s.Classify(err)
-	case len(users) > most:
-		return nil, fault.New(moderatov1.Reason_REASON_RESULT_TOO_LARGE)
-	case len(users) == 0:
-		return nil, CheckChannel(ctx, s, channelID)
-	}
-	return users, nil
+	return rows, err
 }
 
 // CheckChannel answers CHANNEL_NOT_FOUND unless there is a channel with this id.

@@ -238,3 +238,17 @@ func (s *Server) Do(t testing.TB, r *http.Request) Response {
 	}
 	return Response{response.StatusCode, response.Header, string(body)}
 }
+
+// Metrics returns the server's metrics as its admin address serves them.
+func (s *Server) Metrics(t testing.TB) string {
+	t.Helper()
+	r, err := http.NewRequestWithContext(context.Background(), http.MethodGet, "http://"+s.AdminAddr+"/metrics", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response := s.Do(t, r)
+	if response.Status != http.StatusOK {
+		t.Fatalf("metrics: got %d %s", response.Status, response.Body)
+	}
+	return response.Body
+}

@@ -12,6 +12,7 @@ type dialect interface {
 	// there is no server.
 	boundIdle(seconds int) (begin, end string)
 	byIndex(index string) string
+	after(keyColumn, tieColumn, comparison string, key, tie any) (condition string, args []any)
 	// some is a WHERE clause for at most n of the rows that match, of a statement
 	// that changes or deletes them.
 	some(table, where string, n int) string

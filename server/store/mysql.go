@@ -115,6 +115,12 @@ func (mysqlDialect) forShare() string { return " LOCK IN SHARE MODE" }
 
 func (mysqlDialect) byIndex(index string) string { return " FORCE INDEX (" + index + ")" }
 
+// after spells the comparison of two columns out: the family uses only a prefix of the
+// index for a comparison of both at once.
+func (mysqlDialect) after(key, tie, comparison string, keyValue, tieValue any) (condition string, args []any) {
+	return "(" + key + comparison + "? OR (" + key + " = ? AND " + tie + comparison + "?))", []any{keyValue, keyValue, tieValue}
+}
+
 func (mysqlDialect) some(_, where string, n int) string {
 	return fmt.Sprintf(" WHERE %s LIMIT %d", where, n)
 }

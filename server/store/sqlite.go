@@ -108,6 +108,10 @@ func (sqliteDialect) forShare() string { return "" }
 
 func (sqliteDialect) byIndex(index string) string { return " INDEXED BY " + index }
 
+func (sqliteDialect) after(key, tie, comparison string, keyValue, tieValue any) (condition string, args []any) {
+	return "(" + key + ", " + tie + ")" + comparison + "(?, ?)", []any{keyValue, tieValue}
+}
+
 func (sqliteDialect) some(table, where string, n int) string {
 	return fmt.Sprintf(" WHERE rowid IN (SELECT rowid FROM %s WHERE %s LIMIT %d)", table, where, n)
 }

@@ -156,6 +156,19 @@ func (s *Store) ForShare() string { return s.dialect.forShare() }
 // say: a store that guesses wrong reads all that a channel has.
 func (s *Store) ByIndex(index string) string { return s.dialect.byIndex(index) }
 
+// Below is the condition for the rows of a list that come after a place, key and tie,
+// in descending order: in the form that each store turns into ranges of an index over
+// both columns, so that a page costs the same anywhere in the list and however many
+// rows share a key.
+func (s *Store) Below(keyColumn, tieColumn string, key, tie any) (condition string, args []any) {
+	return s.dialect.after(keyColumn, tieColumn, " < ", key, tie)
+}
+
+// Above is Below for a list in ascending order.
+func (s *Store) Above(keyColumn, tieColumn string, key, tie any) (condition string, args []any) {
+	return s.dialect.after(keyColumn, tieColumn, " > ", key, tie)
+}
+
 // Some is the WHERE clause of an UPDATE or DELETE that takes at most n of the
 // rows of a table that match.
 func (s *Store) Some(table, where string, n int) string { return s.dialect.some(table, where, n) }

@@ -1738,7 +1738,13 @@ func (x *ListBannedUsersResponse) GetPagination() *Pagination {
 type ListVipsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The channel: a UUID in either case. Required with an app or service token.
-	ChannelId     string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
+	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
+	// How many rows to return: 1 to 100. Without `limit` and `cursor` the list is
+	// complete; with one of them it is a page.
+	Limit *int32 `protobuf:"varint,2,opt,name=limit" json:"limit,omitempty"`
+	// Where the list goes on: the cursor of the page before. 20 rows unless `limit`
+	// says otherwise.
+	Cursor        string `protobuf:"bytes,3,opt,name=cursor" json:"cursor,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1780,11 +1786,28 @@ func (x *ListVipsRequest) GetChannelId() string {
 	return ""
 }
 
-// ListVipsResponse is the complete list, never cut.
+func (x *ListVipsRequest) GetLimit() int32 {
+	if x != nil && x.Limit != nil {
+		return *x.Limit
+	}
+	return 0
+}
+
+func (x *ListVipsRequest) GetCursor() string {
+	if x != nil {
+		return x.Cursor
+	}
+	return ""
+}
+
+// ListVipsResponse is the complete list, never cut, or a page of it.
 type ListVipsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The VIPs, the oldest role first; empty when there are none.
-	Users         []*UserSummary `protobuf:"bytes,1,rep,name=users" json:"users,omitempty"`
+	Users []*UserSummary `protobuf:"bytes,1,rep,name=users" json:"users,omitempty"`
+	// Leads to the next page of a list that was asked for in pages; unset otherwise.
+	// Over REST the next page is in the header `Link`, as rel="next".
+	Pagination    *Pagination `protobuf:"bytes,2,opt,name=pagination" json:"pagination,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1826,11 +1849,24 @@ func (x *ListVipsResponse) GetUsers() []*UserSummary {
 	return nil
 }
 
+func (x *ListVipsResponse) GetPagination() *Pagination {
+	if x != nil {
+		return x.Pagination
+	}
+	return nil
+}
+
 // ListModsRequest names the channel.
 type ListModsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The channel: a UUID in either case. Required with an app or service token.
-	ChannelId     string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
+	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
+	// How many rows to return: 1 to 100. Without `limit` and `cursor` the list is
+	// complete; with one of them it is a page.
+	Limit *int32 `protobuf:"varint,2,opt,name=limit" json:"limit,omitempty"`
+	// Where the list goes on: the cursor of the page before. 20 rows unless `limit`
+	// says otherwise.
+	Cursor        string `protobuf:"bytes,3,opt,name=cursor" json:"cursor,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1872,11 +1908,28 @@ func (x *ListModsRequest) GetChannelId() string {
 	return ""
 }
 
-// ListModsResponse is the complete list, never cut.
+func (x *ListModsRequest) GetLimit() int32 {
+	if x != nil && x.Limit != nil {
+		return *x.Limit
+	}
+	return 0
+}
+
+func (x *ListModsRequest) GetCursor() string {
+	if x != nil {
+		return x.Cursor
+	}
+	return ""
+}
+
+// ListModsResponse is the complete list, never cut, or a page of it.
 type ListModsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The moderators, the oldest role first; empty when there are none.
-	Users         []*UserSummary `protobuf:"bytes,1,rep,name=users" json:"users,omitempty"`
+	Users []*UserSummary `protobuf:"bytes,1,rep,name=users" json:"users,omitempty"`
+	// Leads to the next page of a list that was asked for in pages; unset otherwise.
+	// Over REST the next page is in the header `Link`, as rel="next".
+	Pagination    *Pagination `protobuf:"bytes,2,opt,name=pagination" json:"pagination,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1918,11 +1971,24 @@ func (x *ListModsResponse) GetUsers() []*UserSummary {
 	return nil
 }
 
+func (x *ListModsResponse) GetPagination() *Pagination {
+	if x != nil {
+		return x.Pagination
+	}
+	return nil
+}
+
 // ListOgsRequest names the channel.
 type ListOgsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The channel: a UUID in either case. Required with an app or service token.
-	ChannelId     string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
+	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
+	// How many rows to return: 1 to 100. Without `limit` and `cursor` the list is
+	// complete; with one of them it is a page.
+	Limit *int32 `protobuf:"varint,2,opt,name=limit" json:"limit,omitempty"`
+	// Where the list goes on: the cursor of the page before. 20 rows unless `limit`
+	// says otherwise.
+	Cursor        string `protobuf:"bytes,3,opt,name=cursor" json:"cursor,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1964,11 +2030,28 @@ func (x *ListOgsRequest) GetChannelId() string {
 	return ""
 }
 
-// ListOgsResponse is the complete list, never cut.
+func (x *ListOgsRequest) GetLimit() int32 {
+	if x != nil && x.Limit != nil {
+		return *x.Limit
+	}
+	return 0
+}
+
+func (x *ListOgsRequest) GetCursor() string {
+	if x != nil {
+		return x.Cursor
+	}
+	return ""
+}
+
+// ListOgsResponse is the complete list, never cut, or a page of it.
 type ListOgsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The OGs, the oldest role first; empty when there are none.
-	Users         []*UserSummary `protobuf:"bytes,1,rep,name=users" json:"users,omitempty"`
+	Users []*UserSummary `protobuf:"bytes,1,rep,name=users" json:"users,omitempty"`
+	// Leads to the next page of a list that was asked for in pages; unset otherwise.
+	// Over REST the next page is in the header `Link`, as rel="next".
+	Pagination    *Pagination `protobuf:"bytes,2,opt,name=pagination" json:"pagination,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2006,6 +2089,13 @@ func (*ListOgsResponse) Descriptor() ([]byte, []int) {
 func (x *ListOgsResponse) GetUsers() []*UserSummary {
 	if x != nil {
 		return x.Users
+	}
+	return nil
+}
+
+func (x *ListOgsResponse) GetPagination() *Pagination {
+	if x != nil {
+		return x.Pagination
 	}
 	return nil
 }
@@ -2863,7 +2953,13 @@ type ListVotesRequest struct {
 	// Required. A week number, 0 or more, or `all`.
 	Epoch string `protobuf:"bytes,1,opt,name=epoch" json:"epoch,omitempty"`
 	// Required. The channel: a UUID in either case.
-	ChannelId     string `protobuf:"bytes,2,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
+	ChannelId string `protobuf:"bytes,2,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
+	// How many rows to return: 1 to 100. Without `limit` and `cursor` the list is
+	// complete; with one of them it is a page.
+	Limit *int32 `protobuf:"varint,3,opt,name=limit" json:"limit,omitempty"`
+	// Where the list goes on: the cursor of the page before. 20 rows unless `limit`
+	// says otherwise.
+	Cursor        string `protobuf:"bytes,4,opt,name=cursor" json:"cursor,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2912,11 +3008,28 @@ func (x *ListVotesRequest) GetChannelId() string {
 	return ""
 }
 
-// ListVotesResponse is the complete list, never cut.
+func (x *ListVotesRequest) GetLimit() int32 {
+	if x != nil && x.Limit != nil {
+		return *x.Limit
+	}
+	return 0
+}
+
+func (x *ListVotesRequest) GetCursor() string {
+	if x != nil {
+		return x.Cursor
+	}
+	return ""
+}
+
+// ListVotesResponse is the complete list, never cut, or a page of it.
 type ListVotesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The votes, newest first; empty when there are none.
-	Votes         []*Vote `protobuf:"bytes,1,rep,name=votes" json:"votes,omitempty"`
+	Votes []*Vote `protobuf:"bytes,1,rep,name=votes" json:"votes,omitempty"`
+	// Leads to the next page of a list that was asked for in pages; unset otherwise.
+	// Over REST the next page is in the header `Link`, as rel="next".
+	Pagination    *Pagination `protobuf:"bytes,2,opt,name=pagination" json:"pagination,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2954,6 +3067,13 @@ func (*ListVotesResponse) Descriptor() ([]byte, []int) {
 func (x *ListVotesResponse) GetVotes() []*Vote {
 	if x != nil {
 		return x.Votes
+	}
+	return nil
+}
+
+func (x *ListVotesResponse) GetPagination() *Pagination {
+	if x != nil {
+		return x.Pagination
 	}
 	return nil
 }
@@ -3826,22 +3946,37 @@ const file_moderato_v1_channels_proto_rawDesc = "" +
 	"\x04rows\x18\x01 \x03(\v2\x17.moderato.v1.BannedUserR\x04rows\x127\n" +
 	"\n" +
 	"pagination\x18\x02 \x01(\v2\x17.moderato.v1.PaginationR\n" +
-	"pagination\"0\n" +
+	"pagination\"e\n" +
 	"\x0fListVipsRequest\x12\x1d\n" +
 	"\n" +
-	"channel_id\x18\x01 \x01(\tR\tchannelId\"B\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x1b\n" +
+	"\x05limit\x18\x02 \x01(\x05B\x05\xaa\x01\x02\b\x01R\x05limit\x12\x16\n" +
+	"\x06cursor\x18\x03 \x01(\tR\x06cursor\"{\n" +
 	"\x10ListVipsResponse\x12.\n" +
-	"\x05users\x18\x01 \x03(\v2\x18.moderato.v1.UserSummaryR\x05users\"0\n" +
+	"\x05users\x18\x01 \x03(\v2\x18.moderato.v1.UserSummaryR\x05users\x127\n" +
+	"\n" +
+	"pagination\x18\x02 \x01(\v2\x17.moderato.v1.PaginationR\n" +
+	"pagination\"e\n" +
 	"\x0fListModsRequest\x12\x1d\n" +
 	"\n" +
-	"channel_id\x18\x01 \x01(\tR\tchannelId\"B\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x1b\n" +
+	"\x05limit\x18\x02 \x01(\x05B\x05\xaa\x01\x02\b\x01R\x05limit\x12\x16\n" +
+	"\x06cursor\x18\x03 \x01(\tR\x06cursor\"{\n" +
 	"\x10ListModsResponse\x12.\n" +
-	"\x05users\x18\x01 \x03(\v2\x18.moderato.v1.UserSummaryR\x05users\"/\n" +
+	"\x05users\x18\x01 \x03(\v2\x18.moderato.v1.UserSummaryR\x05users\x127\n" +
+	"\n" +
+	"pagination\x18\x02 \x01(\v2\x17.moderato.v1.PaginationR\n" +
+	"pagination\"d\n" +
 	"\x0eListOgsRequest\x12\x1d\n" +
 	"\n" +
-	"channel_id\x18\x01 \x01(\tR\tchannelId\"A\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x1b\n" +
+	"\x05limit\x18\x02 \x01(\x05B\x05\xaa\x01\x02\b\x01R\x05limit\x12\x16\n" +
+	"\x06cursor\x18\x03 \x01(\tR\x06cursor\"z\n" +
 	"\x0fListOgsResponse\x12.\n" +
-	"\x05users\x18\x01 \x03(\v2\x18.moderato.v1.UserSummaryR\x05users\"G\n" +
+	"\x05users\x18\x01 \x03(\v2\x18.moderato.v1.UserSummaryR\x05users\x127\n" +
+	"\n" +
+	"pagination\x18\x02 \x01(\v2\x17.moderato.v1.PaginationR\n" +
+	"pagination\"G\n" +
 	"\rAddVipRequest\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x17\n" +
@@ -3904,13 +4039,18 @@ const file_moderato_v1_channels_proto_rawDesc = "" +
 	"\busername\x18\x02 \x01(\tR\busername\x12\x18\n" +
 	"\aaddress\x18\x03 \x01(\tR\aaddress\x12\x16\n" +
 	"\x06amount\x18\x04 \x01(\x03R\x06amount\x125\n" +
-	"\bvoted_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\avotedAt\"G\n" +
+	"\bvoted_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\avotedAt\"|\n" +
 	"\x10ListVotesRequest\x12\x14\n" +
 	"\x05epoch\x18\x01 \x01(\tR\x05epoch\x12\x1d\n" +
 	"\n" +
-	"channel_id\x18\x02 \x01(\tR\tchannelId\"<\n" +
+	"channel_id\x18\x02 \x01(\tR\tchannelId\x12\x1b\n" +
+	"\x05limit\x18\x03 \x01(\x05B\x05\xaa\x01\x02\b\x01R\x05limit\x12\x16\n" +
+	"\x06cursor\x18\x04 \x01(\tR\x06cursor\"u\n" +
 	"\x11ListVotesResponse\x12'\n" +
-	"\x05votes\x18\x01 \x03(\v2\x11.moderato.v1.VoteR\x05votes\"X\n" +
+	"\x05votes\x18\x01 \x03(\v2\x11.moderato.v1.VoteR\x05votes\x127\n" +
+	"\n" +
+	"pagination\x18\x02 \x01(\v2\x17.moderato.v1.PaginationR\n" +
+	"pagination\"X\n" +
 	"\vContentUser\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
 	"\busername\x18\x02 \x01(\tR\busername\x12\x1d\n" +
@@ -4094,73 +4234,77 @@ var file_moderato_v1_channels_proto_depIdxs = []int32{
 	21, // 18: moderato.v1.ListBannedUsersResponse.rows:type_name -> moderato.v1.BannedUser
 	0,  // 19: moderato.v1.ListBannedUsersResponse.pagination:type_name -> moderato.v1.Pagination
 	56, // 20: moderato.v1.ListVipsResponse.users:type_name -> moderato.v1.UserSummary
-	56, // 21: moderato.v1.ListModsResponse.users:type_name -> moderato.v1.UserSummary
-	56, // 22: moderato.v1.ListOgsResponse.users:type_name -> moderato.v1.UserSummary
-	14, // 23: moderato.v1.ListSubscribersResponse.rows:type_name -> moderato.v1.AudienceMember
-	0,  // 24: moderato.v1.ListSubscribersResponse.pagination:type_name -> moderato.v1.Pagination
-	55, // 25: moderato.v1.Activity.created_at:type_name -> google.protobuf.Timestamp
-	57, // 26: moderato.v1.Activity.info:type_name -> google.protobuf.Struct
-	57, // 27: moderato.v1.Activity.action:type_name -> google.protobuf.Struct
-	40, // 28: moderato.v1.ListActivitiesResponse.rows:type_name -> moderato.v1.Activity
-	0,  // 29: moderato.v1.ListActivitiesResponse.pagination:type_name -> moderato.v1.Pagination
-	55, // 30: moderato.v1.Vote.voted_at:type_name -> google.protobuf.Timestamp
-	43, // 31: moderato.v1.ListVotesResponse.votes:type_name -> moderato.v1.Vote
-	46, // 32: moderato.v1.Clip.creator:type_name -> moderato.v1.ContentUser
-	46, // 33: moderato.v1.Clip.channel:type_name -> moderato.v1.ContentUser
-	2,  // 34: moderato.v1.Clip.category:type_name -> moderato.v1.ContentCategory
-	47, // 35: moderato.v1.ListClipsResponse.rows:type_name -> moderato.v1.Clip
-	0,  // 36: moderato.v1.ListClipsResponse.pagination:type_name -> moderato.v1.Pagination
-	55, // 37: moderato.v1.Vod.started_at:type_name -> google.protobuf.Timestamp
-	55, // 38: moderato.v1.Vod.ended_at:type_name -> google.protobuf.Timestamp
-	2,  // 39: moderato.v1.Vod.category:type_name -> moderato.v1.ContentCategory
-	46, // 40: moderato.v1.Vod.channel:type_name -> moderato.v1.ContentUser
-	50, // 41: moderato.v1.ListVodsResponse.rows:type_name -> moderato.v1.Vod
-	0,  // 42: moderato.v1.ListVodsResponse.pagination:type_name -> moderato.v1.Pagination
-	4,  // 43: moderato.v1.ChannelsService.ListChannels:input_type -> moderato.v1.ListChannelsRequest
-	6,  // 44: moderato.v1.ChannelsService.GetStreamInfo:input_type -> moderato.v1.GetStreamInfoRequest
-	9,  // 45: moderato.v1.ChannelsService.GetStats:input_type -> moderato.v1.GetStatsRequest
-	15, // 46: moderato.v1.ChannelsService.ListFollowers:input_type -> moderato.v1.ListFollowersRequest
-	18, // 47: moderato.v1.ChannelsService.ListFollowed:input_type -> moderato.v1.ListFollowedRequest
-	22, // 48: moderato.v1.ChannelsService.ListBannedUsers:input_type -> moderato.v1.ListBannedUsersRequest
-	24, // 49: moderato.v1.ChannelsService.ListVips:input_type -> moderato.v1.ListVipsRequest
-	30, // 50: moderato.v1.ChannelsService.AddVip:input_type -> moderato.v1.AddVipRequest
-	32, // 51: moderato.v1.ChannelsService.RemoveVip:input_type -> moderato.v1.RemoveVipRequest
-	26, // 52: moderato.v1.ChannelsService.ListMods:input_type -> moderato.v1.ListModsRequest
-	28, // 53: moderato.v1.ChannelsService.ListOgs:input_type -> moderato.v1.ListOgsRequest
-	34, // 54: moderato.v1.ChannelsService.AddOg:input_type -> moderato.v1.AddOgRequest
-	36, // 55: moderato.v1.ChannelsService.RemoveOg:input_type -> moderato.v1.RemoveOgRequest
-	38, // 56: moderato.v1.ChannelsService.ListSubscribers:input_type -> moderato.v1.ListSubscribersRequest
-	41, // 57: moderato.v1.ChannelsService.ListActivities:input_type -> moderato.v1.ListActivitiesRequest
-	44, // 58: moderato.v1.ChannelsService.ListVotes:input_type -> moderato.v1.ListVotesRequest
-	48, // 59: moderato.v1.ChannelsService.ListClips:input_type -> moderato.v1.ListClipsRequest
-	51, // 60: moderato.v1.ChannelsService.ListVods:input_type -> moderato.v1.ListVodsRequest
-	11, // 61: moderato.v1.ChannelsService.GetLiveStats:input_type -> moderato.v1.GetLiveStatsRequest
-	53, // 62: moderato.v1.ChannelsService.UpdateInfo:input_type -> moderato.v1.UpdateInfoRequest
-	5,  // 63: moderato.v1.ChannelsService.ListChannels:output_type -> moderato.v1.ListChannelsResponse
-	8,  // 64: moderato.v1.ChannelsService.GetStreamInfo:output_type -> moderato.v1.GetStreamInfoResponse
-	10, // 65: moderato.v1.ChannelsService.GetStats:output_type -> moderato.v1.GetStatsResponse
-	16, // 66: moderato.v1.ChannelsService.ListFollowers:output_type -> moderato.v1.ListFollowersResponse
-	19, // 67: moderato.v1.ChannelsService.ListFollowed:output_type -> moderato.v1.ListFollowedResponse
-	23, // 68: moderato.v1.ChannelsService.ListBannedUsers:output_type -> moderato.v1.ListBannedUsersResponse
-	25, // 69: moderato.v1.ChannelsService.ListVips:output_type -> moderato.v1.ListVipsResponse
-	31, // 70: moderato.v1.ChannelsService.AddVip:output_type -> moderato.v1.AddVipResponse
-	33, // 71: moderato.v1.ChannelsService.RemoveVip:output_type -> moderato.v1.RemoveVipResponse
-	27, // 72: moderato.v1.ChannelsService.ListMods:output_type -> moderato.v1.ListModsResponse
-	29, // 73: moderato.v1.ChannelsService.ListOgs:output_type -> moderato.v1.ListOgsResponse
-	35, // 74: moderato.v1.ChannelsService.AddOg:output_type -> moderato.v1.AddOgResponse
-	37, // 75: moderato.v1.ChannelsService.RemoveOg:output_type -> moderato.v1.RemoveOgResponse
-	39, // 76: moderato.v1.ChannelsService.ListSubscribers:output_type -> moderato.v1.ListSubscribersResponse
-	42, // 77: moderato.v1.ChannelsService.ListActivities:output_type -> moderato.v1.ListActivitiesResponse
-	45, // 78: moderato.v1.ChannelsService.ListVotes:output_type -> moderato.v1.ListVotesResponse
-	49, // 79: moderato.v1.ChannelsService.ListClips:output_type -> moderato.v1.ListClipsResponse
-	52, // 80: moderato.v1.ChannelsService.ListVods:output_type -> moderato.v1.ListVodsResponse
-	12, // 81: moderato.v1.ChannelsService.GetLiveStats:output_type -> moderato.v1.GetLiveStatsResponse
-	54, // 82: moderato.v1.ChannelsService.UpdateInfo:output_type -> moderato.v1.UpdateInfoResponse
-	63, // [63:83] is the sub-list for method output_type
-	43, // [43:63] is the sub-list for method input_type
-	43, // [43:43] is the sub-list for extension type_name
-	43, // [43:43] is the sub-list for extension extendee
-	0,  // [0:43] is the sub-list for field type_name
+	0,  // 21: moderato.v1.ListVipsResponse.pagination:type_name -> moderato.v1.Pagination
+	56, // 22: moderato.v1.ListModsResponse.users:type_name -> moderato.v1.UserSummary
+	0,  // 23: moderato.v1.ListModsResponse.pagination:type_name -> moderato.v1.Pagination
+	56, // 24: moderato.v1.ListOgsResponse.users:type_name -> moderato.v1.UserSummary
+	0,  // 25: moderato.v1.ListOgsResponse.pagination:type_name -> moderato.v1.Pagination
+	14, // 26: moderato.v1.ListSubscribersResponse.rows:type_name -> moderato.v1.AudienceMember
+	0,  // 27: moderato.v1.ListSubscribersResponse.pagination:type_name -> moderato.v1.Pagination
+	55, // 28: moderato.v1.Activity.created_at:type_name -> google.protobuf.Timestamp
+	57, // 29: moderato.v1.Activity.info:type_name -> google.protobuf.Struct
+	57, // 30: moderato.v1.Activity.action:type_name -> google.protobuf.Struct
+	40, // 31: moderato.v1.ListActivitiesResponse.rows:type_name -> moderato.v1.Activity
+	0,  // 32: moderato.v1.ListActivitiesResponse.pagination:type_name -> moderato.v1.Pagination
+	55, // 33: moderato.v1.Vote.voted_at:type_name -> google.protobuf.Timestamp
+	43, // 34: moderato.v1.ListVotesResponse.votes:type_name -> moderato.v1.Vote
+	0,  // 35: moderato.v1.ListVotesResponse.pagination:type_name -> moderato.v1.Pagination
+	46, // 36: moderato.v1.Clip.creator:type_name -> moderato.v1.ContentUser
+	46, // 37: moderato.v1.Clip.channel:type_name -> moderato.v1.ContentUser
+	2,  // 38: moderato.v1.Clip.category:type_name -> moderato.v1.ContentCategory
+	47, // 39: moderato.v1.ListClipsResponse.rows:type_name -> moderato.v1.Clip
+	0,  // 40: moderato.v1.ListClipsResponse.pagination:type_name -> moderato.v1.Pagination
+	55, // 41: moderato.v1.Vod.started_at:type_name -> google.protobuf.Timestamp
+	55, // 42: moderato.v1.Vod.ended_at:type_name -> google.protobuf.Timestamp
+	2,  // 43: moderato.v1.Vod.category:type_name -> moderato.v1.ContentCategory
+	46, // 44: moderato.v1.Vod.channel:type_name -> moderato.v1.ContentUser
+	50, // 45: moderato.v1.ListVodsResponse.rows:type_name -> moderato.v1.Vod
+	0,  // 46: moderato.v1.ListVodsResponse.pagination:type_name -> moderato.v1.Pagination
+	4,  // 47: moderato.v1.ChannelsService.ListChannels:input_type -> moderato.v1.ListChannelsRequest
+	6,  // 48: moderato.v1.ChannelsService.GetStreamInfo:input_type -> moderato.v1.GetStreamInfoRequest
+	9,  // 49: moderato.v1.ChannelsService.GetStats:input_type -> moderato.v1.GetStatsRequest
+	15, // 50: moderato.v1.ChannelsService.ListFollowers:input_type -> moderato.v1.ListFollowersRequest
+	18, // 51: moderato.v1.ChannelsService.ListFollowed:input_type -> moderato.v1.ListFollowedRequest
+	22, // 52: moderato.v1.ChannelsService.ListBannedUsers:input_type -> moderato.v1.ListBannedUsersRequest
+	24, // 53: moderato.v1.ChannelsService.ListVips:input_type -> moderato.v1.ListVipsRequest
+	30, // 54: moderato.v1.ChannelsService.AddVip:input_type -> moderato.v1.AddVipRequest
+	32, // 55: moderato.v1.ChannelsService.RemoveVip:input_type -> moderato.v1.RemoveVipRequest
+	26, // 56: moderato.v1.ChannelsService.ListMods:input_type -> moderato.v1.ListModsRequest
+	28, // 57: moderato.v1.ChannelsService.ListOgs:input_type -> moderato.v1.ListOgsRequest
+	34, // 58: moderato.v1.ChannelsService.AddOg:input_type -> moderato.v1.AddOgRequest
+	36, // 59: moderato.v1.ChannelsService.RemoveOg:input_type -> moderato.v1.RemoveOgRequest
+	38, // 60: moderato.v1.ChannelsService.ListSubscribers:input_type -> moderato.v1.ListSubscribersRequest
+	41, // 61: moderato.v1.ChannelsService.ListActivities:input_type -> moderato.v1.ListActivitiesRequest
+	44, // 62: moderato.v1.ChannelsService.ListVotes:input_type -> moderato.v1.ListVotesRequest
+	48, // 63: moderato.v1.ChannelsService.ListClips:input_type -> moderato.v1.ListClipsRequest
+	51, // 64: moderato.v1.ChannelsService.ListVods:input_type -> moderato.v1.ListVodsRequest
+	11, // 65: moderato.v1.ChannelsService.GetLiveStats:input_type -> moderato.v1.GetLiveStatsRequest
+	53, // 66: moderato.v1.ChannelsService.UpdateInfo:input_type -> moderato.v1.UpdateInfoRequest
+	5,  // 67: moderato.v1.ChannelsService.ListChannels:output_type -> moderato.v1.ListChannelsResponse
+	8,  // 68: moderato.v1.ChannelsService.GetStreamInfo:output_type -> moderato.v1.GetStreamInfoResponse
+	10, // 69: moderato.v1.ChannelsService.GetStats:output_type -> moderato.v1.GetStatsResponse
+	16, // 70: moderato.v1.ChannelsService.ListFollowers:output_type -> moderato.v1.ListFollowersResponse
+	19, // 71: moderato.v1.ChannelsService.ListFollowed:output_type -> moderato.v1.ListFollowedResponse
+	23, // 72: moderato.v1.ChannelsService.ListBannedUsers:output_type -> moderato.v1.ListBannedUsersResponse
+	25, // 73: moderato.v1.ChannelsService.ListVips:output_type -> moderato.v1.ListVipsResponse
+	31, // 74: moderato.v1.ChannelsService.AddVip:output_type -> moderato.v1.AddVipResponse
+	33, // 75: moderato.v1.ChannelsService.RemoveVip:output_type -> moderato.v1.RemoveVipResponse
+	27, // 76: moderato.v1.ChannelsService.ListMods:output_type -> moderato.v1.ListModsResponse
+	29, // 77: moderato.v1.ChannelsService.ListOgs:output_type -> moderato.v1.ListOgsResponse
+	35, // 78: moderato.v1.ChannelsService.AddOg:output_type -> moderato.v1.AddOgResponse
+	37, // 79: moderato.v1.ChannelsService.RemoveOg:output_type -> moderato.v1.RemoveOgResponse
+	39, // 80: moderato.v1.ChannelsService.ListSubscribers:output_type -> moderato.v1.ListSubscribersResponse
+	42, // 81: moderato.v1.ChannelsService.ListActivities:output_type -> moderato.v1.ListActivitiesResponse
+	45, // 82: moderato.v1.ChannelsService.ListVotes:output_type -> moderato.v1.ListVotesResponse
+	49, // 83: moderato.v1.ChannelsService.ListClips:output_type -> moderato.v1.ListClipsResponse
+	52, // 84: moderato.v1.ChannelsService.ListVods:output_type -> moderato.v1.ListVodsResponse
+	12, // 85: moderato.v1.ChannelsService.GetLiveStats:output_type -> moderato.v1.GetLiveStatsResponse
+	54, // 86: moderato.v1.ChannelsService.UpdateInfo:output_type -> moderato.v1.UpdateInfoResponse
+	67, // [67:87] is the sub-list for method output_type
+	47, // [47:67] is the sub-list for method input_type
+	47, // [47:47] is the sub-list for extension type_name
+	47, // [47:47] is the sub-list for extension extendee
+	0,  // [0:47] is the sub-list for field type_name
 }
 
 func init() { file_moderato_v1_channels_proto_init() }

@@ -94,7 +94,8 @@ type ChannelsServiceClient interface {
 	// ListVips answers the VIPs of the authorized channel, the oldest role first.
 	//
 	// Tokens: user, or app or service with `channelId`. Scope: `users.read`.
-	// More than the server's cap: RESULT_TOO_LARGE.
+	// More than the server's cap: RESULT_TOO_LARGE. Thousands of rows exceed what gRPC
+	// clients receive by default (4 MiB): ask for pages, with `limit` and `cursor`.
 	ListVips(ctx context.Context, in *ListVipsRequest, opts ...grpc.CallOption) (*ListVipsResponse, error)
 	// AddVip gives a user the VIP role. A user who has it keeps it: nothing
 	// changes and nothing is emitted. Emits `channel.vip.add`.
@@ -142,7 +143,8 @@ type ChannelsServiceClient interface {
 	//
 	// Tokens: user for the own channel (else NOT_CHANNEL_OWNER), app or service
 	// for any. Scope: `users.read`.
-	// More votes than the server's cap: RESULT_TOO_LARGE.
+	// More votes than the server's cap: RESULT_TOO_LARGE. Thousands of rows exceed what
+	// gRPC clients receive by default (4 MiB): ask for pages, with `limit` and `cursor`.
 	ListVotes(ctx context.Context, in *ListVotesRequest, opts ...grpc.CallOption) (*ListVotesResponse, error)
 	// ListClips answers the clips of any channel.
 	//
@@ -428,7 +430,8 @@ type ChannelsServiceServer interface {
 	// ListVips answers the VIPs of the authorized channel, the oldest role first.
 	//
 	// Tokens: user, or app or service with `channelId`. Scope: `users.read`.
-	// More than the server's cap: RESULT_TOO_LARGE.
+	// More than the server's cap: RESULT_TOO_LARGE. Thousands of rows exceed what gRPC
+	// clients receive by default (4 MiB): ask for pages, with `limit` and `cursor`.
 	ListVips(context.Context, *ListVipsRequest) (*ListVipsResponse, error)
 	// AddVip gives a user the VIP role. A user who has it keeps it: nothing
 	// changes and nothing is emitted. Emits `channel.vip.add`.
@@ -476,7 +479,8 @@ type ChannelsServiceServer interface {
 	//
 	// Tokens: user for the own channel (else NOT_CHANNEL_OWNER), app or service
 	// for any. Scope: `users.read`.
-	// More votes than the server's cap: RESULT_TOO_LARGE.
+	// More votes than the server's cap: RESULT_TOO_LARGE. Thousands of rows exceed what
+	// gRPC clients receive by default (4 MiB): ask for pages, with `limit` and `cursor`.
 	ListVotes(context.Context, *ListVotesRequest) (*ListVotesResponse, error)
 	// ListClips answers the clips of any channel.
 	//

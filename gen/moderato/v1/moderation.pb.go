@@ -97,7 +97,13 @@ type ListModeratedChannelsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Required. The user: a UUID in either case. For a user token, the token's
 	// own user.
-	UserId        string `protobuf:"bytes,1,opt,name=user_id,json=userId" json:"user_id,omitempty"`
+	UserId string `protobuf:"bytes,1,opt,name=user_id,json=userId" json:"user_id,omitempty"`
+	// How many rows to return: 1 to 100. Without `limit` and `cursor` the list is
+	// complete; with one of them it is a page.
+	Limit *int32 `protobuf:"varint,2,opt,name=limit" json:"limit,omitempty"`
+	// Where the list goes on: the cursor of the page before. 20 rows unless `limit`
+	// says otherwise.
+	Cursor        string `protobuf:"bytes,3,opt,name=cursor" json:"cursor,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -139,11 +145,28 @@ func (x *ListModeratedChannelsRequest) GetUserId() string {
 	return ""
 }
 
-// ListModeratedChannelsResponse is the complete list, never cut.
+func (x *ListModeratedChannelsRequest) GetLimit() int32 {
+	if x != nil && x.Limit != nil {
+		return *x.Limit
+	}
+	return 0
+}
+
+func (x *ListModeratedChannelsRequest) GetCursor() string {
+	if x != nil {
+		return x.Cursor
+	}
+	return ""
+}
+
+// ListModeratedChannelsResponse is the complete list, never cut, or a page of it.
 type ListModeratedChannelsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The channels, the oldest role first; empty when there are none.
-	Channels      []*ModeratedChannel `protobuf:"bytes,1,rep,name=channels" json:"channels,omitempty"`
+	Channels []*ModeratedChannel `protobuf:"bytes,1,rep,name=channels" json:"channels,omitempty"`
+	// Leads to the next page of a list that was asked for in pages; unset otherwise.
+	// Over REST the next page is in the header `Link`, as rel="next".
+	Pagination    *Pagination `protobuf:"bytes,2,opt,name=pagination" json:"pagination,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -185,11 +208,24 @@ func (x *ListModeratedChannelsResponse) GetChannels() []*ModeratedChannel {
 	return nil
 }
 
+func (x *ListModeratedChannelsResponse) GetPagination() *Pagination {
+	if x != nil {
+		return x.Pagination
+	}
+	return nil
+}
+
 // ListModeratorsRequest names the channel.
 type ListModeratorsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Required. The channel: a UUID in either case.
-	ChannelId     string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
+	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
+	// How many rows to return: 1 to 100. Without `limit` and `cursor` the list is
+	// complete; with one of them it is a page.
+	Limit *int32 `protobuf:"varint,2,opt,name=limit" json:"limit,omitempty"`
+	// Where the list goes on: the cursor of the page before. 20 rows unless `limit`
+	// says otherwise.
+	Cursor        string `protobuf:"bytes,3,opt,name=cursor" json:"cursor,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -231,11 +267,28 @@ func (x *ListModeratorsRequest) GetChannelId() string {
 	return ""
 }
 
-// ListModeratorsResponse is the complete list, never cut.
+func (x *ListModeratorsRequest) GetLimit() int32 {
+	if x != nil && x.Limit != nil {
+		return *x.Limit
+	}
+	return 0
+}
+
+func (x *ListModeratorsRequest) GetCursor() string {
+	if x != nil {
+		return x.Cursor
+	}
+	return ""
+}
+
+// ListModeratorsResponse is the complete list, never cut, or a page of it.
 type ListModeratorsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The moderators, the oldest role first; empty when there are none.
-	Moderators    []*UserSummary `protobuf:"bytes,1,rep,name=moderators" json:"moderators,omitempty"`
+	Moderators []*UserSummary `protobuf:"bytes,1,rep,name=moderators" json:"moderators,omitempty"`
+	// Leads to the next page of a list that was asked for in pages; unset otherwise.
+	// Over REST the next page is in the header `Link`, as rel="next".
+	Pagination    *Pagination `protobuf:"bytes,2,opt,name=pagination" json:"pagination,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -273,6 +326,13 @@ func (*ListModeratorsResponse) Descriptor() ([]byte, []int) {
 func (x *ListModeratorsResponse) GetModerators() []*UserSummary {
 	if x != nil {
 		return x.Moderators
+	}
+	return nil
+}
+
+func (x *ListModeratorsResponse) GetPagination() *Pagination {
+	if x != nil {
+		return x.Pagination
 	}
 	return nil
 }
@@ -1198,18 +1258,28 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"\x04uuid\x18\x01 \x01(\tR\x04uuid\x12\x1a\n" +
 	"\busername\x18\x02 \x01(\tR\busername\x12\x1d\n" +
 	"\n" +
-	"avatar_url\x18\x03 \x01(\tR\tavatarUrl\"7\n" +
+	"avatar_url\x18\x03 \x01(\tR\tavatarUrl\"l\n" +
 	"\x1cListModeratedChannelsRequest\x12\x17\n" +
-	"\auser_id\x18\x01 \x01(\tR\x06userId\"Z\n" +
+	"\auser_id\x18\x01 \x01(\tR\x06userId\x12\x1b\n" +
+	"\x05limit\x18\x02 \x01(\x05B\x05\xaa\x01\x02\b\x01R\x05limit\x12\x16\n" +
+	"\x06cursor\x18\x03 \x01(\tR\x06cursor\"\x93\x01\n" +
 	"\x1dListModeratedChannelsResponse\x129\n" +
-	"\bchannels\x18\x01 \x03(\v2\x1d.moderato.v1.ModeratedChannelR\bchannels\"6\n" +
+	"\bchannels\x18\x01 \x03(\v2\x1d.moderato.v1.ModeratedChannelR\bchannels\x127\n" +
+	"\n" +
+	"pagination\x18\x02 \x01(\v2\x17.moderato.v1.PaginationR\n" +
+	"pagination\"k\n" +
 	"\x15ListModeratorsRequest\x12\x1d\n" +
 	"\n" +
-	"channel_id\x18\x01 \x01(\tR\tchannelId\"R\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x1b\n" +
+	"\x05limit\x18\x02 \x01(\x05B\x05\xaa\x01\x02\b\x01R\x05limit\x12\x16\n" +
+	"\x06cursor\x18\x03 \x01(\tR\x06cursor\"\x8b\x01\n" +
 	"\x16ListModeratorsResponse\x128\n" +
 	"\n" +
 	"moderators\x18\x01 \x03(\v2\x18.moderato.v1.UserSummaryR\n" +
-	"moderators\"M\n" +
+	"moderators\x127\n" +
+	"\n" +
+	"pagination\x18\x02 \x01(\v2\x17.moderato.v1.PaginationR\n" +
+	"pagination\"M\n" +
 	"\x13AddModeratorRequest\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x17\n" +
@@ -1323,43 +1393,45 @@ var file_moderato_v1_moderation_proto_goTypes = []any{
 	(*ListLogResponse)(nil),               // 16: moderato.v1.ListLogResponse
 	(*LogEntry)(nil),                      // 17: moderato.v1.LogEntry
 	(*LogUser)(nil),                       // 18: moderato.v1.LogUser
-	(*UserSummary)(nil),                   // 19: moderato.v1.UserSummary
-	(*timestamppb.Timestamp)(nil),         // 20: google.protobuf.Timestamp
-	(*Pagination)(nil),                    // 21: moderato.v1.Pagination
+	(*Pagination)(nil),                    // 19: moderato.v1.Pagination
+	(*UserSummary)(nil),                   // 20: moderato.v1.UserSummary
+	(*timestamppb.Timestamp)(nil),         // 21: google.protobuf.Timestamp
 	(*structpb.Struct)(nil),               // 22: google.protobuf.Struct
 }
 var file_moderato_v1_moderation_proto_depIdxs = []int32{
 	0,  // 0: moderato.v1.ListModeratedChannelsResponse.channels:type_name -> moderato.v1.ModeratedChannel
-	19, // 1: moderato.v1.ListModeratorsResponse.moderators:type_name -> moderato.v1.UserSummary
-	20, // 2: moderato.v1.BanUserResponse.banned_at:type_name -> google.protobuf.Timestamp
-	20, // 3: moderato.v1.MuteUserResponse.mute_expires_at:type_name -> google.protobuf.Timestamp
-	17, // 4: moderato.v1.ListLogResponse.rows:type_name -> moderato.v1.LogEntry
-	21, // 5: moderato.v1.ListLogResponse.pagination:type_name -> moderato.v1.Pagination
-	20, // 6: moderato.v1.LogEntry.created_at:type_name -> google.protobuf.Timestamp
-	18, // 7: moderato.v1.LogEntry.moderator:type_name -> moderato.v1.LogUser
-	18, // 8: moderato.v1.LogEntry.user:type_name -> moderato.v1.LogUser
-	22, // 9: moderato.v1.LogEntry.payload:type_name -> google.protobuf.Struct
-	1,  // 10: moderato.v1.ModerationService.ListModeratedChannels:input_type -> moderato.v1.ListModeratedChannelsRequest
-	3,  // 11: moderato.v1.ModerationService.ListModerators:input_type -> moderato.v1.ListModeratorsRequest
-	5,  // 12: moderato.v1.ModerationService.AddModerator:input_type -> moderato.v1.AddModeratorRequest
-	7,  // 13: moderato.v1.ModerationService.RemoveModerator:input_type -> moderato.v1.RemoveModeratorRequest
-	9,  // 14: moderato.v1.ModerationService.BanUser:input_type -> moderato.v1.BanUserRequest
-	11, // 15: moderato.v1.ModerationService.RemoveBan:input_type -> moderato.v1.RemoveBanRequest
-	13, // 16: moderato.v1.ModerationService.MuteUser:input_type -> moderato.v1.MuteUserRequest
-	15, // 17: moderato.v1.ModerationService.ListLog:input_type -> moderato.v1.ListLogRequest
-	2,  // 18: moderato.v1.ModerationService.ListModeratedChannels:output_type -> moderato.v1.ListModeratedChannelsResponse
-	4,  // 19: moderato.v1.ModerationService.ListModerators:output_type -> moderato.v1.ListModeratorsResponse
-	6,  // 20: moderato.v1.ModerationService.AddModerator:output_type -> moderato.v1.AddModeratorResponse
-	8,  // 21: moderato.v1.ModerationService.RemoveModerator:output_type -> moderato.v1.RemoveModeratorResponse
-	10, // 22: moderato.v1.ModerationService.BanUser:output_type -> moderato.v1.BanUserResponse
-	12, // 23: moderato.v1.ModerationService.RemoveBan:output_type -> moderato.v1.RemoveBanResponse
-	14, // 24: moderato.v1.ModerationService.MuteUser:output_type -> moderato.v1.MuteUserResponse
-	16, // 25: moderato.v1.ModerationService.ListLog:output_type -> moderato.v1.ListLogResponse
-	18, // [18:26] is the sub-list for method output_type
-	10, // [10:18] is the sub-list for method input_type
-	10, // [10:10] is the sub-list for extension type_name
-	10, // [10:10] is the sub-list for extension extendee
-	0,  // [0:10] is the sub-list for field type_name
+	19, // 1: moderato.v1.ListModeratedChannelsResponse.pagination:type_name -> moderato.v1.Pagination
+	20, // 2: moderato.v1.ListModeratorsResponse.moderators:type_name -> moderato.v1.UserSummary
+	19, // 3: moderato.v1.ListModeratorsResponse.pagination:type_name -> moderato.v1.Pagination
+	21, // 4: moderato.v1.BanUserResponse.banned_at:type_name -> google.protobuf.Timestamp
+	21, // 5: moderato.v1.MuteUserResponse.mute_expires_at:type_name -> google.protobuf.Timestamp
+	17, // 6: moderato.v1.ListLogResponse.rows:type_name -> moderato.v1.LogEntry
+	19, // 7: moderato.v1.ListLogResponse.pagination:type_name -> moderato.v1.Pagination
+	21, // 8: moderato.v1.LogEntry.created_at:type_name -> google.protobuf.Timestamp
+	18, // 9: moderato.v1.LogEntry.moderator:type_name -> moderato.v1.LogUser
+	18, // 10: moderato.v1.LogEntry.user:type_name -> moderato.v1.LogUser
+	22, // 11: moderato.v1.LogEntry.payload:type_name -> google.protobuf.Struct
+	1,  // 12: moderato.v1.ModerationService.ListModeratedChannels:input_type -> moderato.v1.ListModeratedChannelsRequest
+	3,  // 13: moderato.v1.ModerationService.ListModerators:input_type -> moderato.v1.ListModeratorsRequest
+	5,  // 14: moderato.v1.ModerationService.AddModerator:input_type -> moderato.v1.AddModeratorRequest
+	7,  // 15: moderato.v1.ModerationService.RemoveModerator:input_type -> moderato.v1.RemoveModeratorRequest
+	9,  // 16: moderato.v1.ModerationService.BanUser:input_type -> moderato.v1.BanUserRequest
+	11, // 17: moderato.v1.ModerationService.RemoveBan:input_type -> moderato.v1.RemoveBanRequest
+	13, // 18: moderato.v1.ModerationService.MuteUser:input_type -> moderato.v1.MuteUserRequest
+	15, // 19: moderato.v1.ModerationService.ListLog:input_type -> moderato.v1.ListLogRequest
+	2,  // 20: moderato.v1.ModerationService.ListModeratedChannels:output_type -> moderato.v1.ListModeratedChannelsResponse
+	4,  // 21: moderato.v1.ModerationService.ListModerators:output_type -> moderato.v1.ListModeratorsResponse
+	6,  // 22: moderato.v1.ModerationService.AddModerator:output_type -> moderato.v1.AddModeratorResponse
+	8,  // 23: moderato.v1.ModerationService.RemoveModerator:output_type -> moderato.v1.RemoveModeratorResponse
+	10, // 24: moderato.v1.ModerationService.BanUser:output_type -> moderato.v1.BanUserResponse
+	12, // 25: moderato.v1.ModerationService.RemoveBan:output_type -> moderato.v1.RemoveBanResponse
+	14, // 26: moderato.v1.ModerationService.MuteUser:output_type -> moderato.v1.MuteUserResponse
+	16, // 27: moderato.v1.ModerationService.ListLog:output_type -> moderato.v1.ListLogResponse
+	20, // [20:28] is the sub-list for method output_type
+	12, // [12:20] is the sub-list for method input_type
+	12, // [12:12] is the sub-list for extension type_name
+	12, // [12:12] is the sub-list for extension extendee
+	0,  // [0:12] is the sub-list for field type_name
 }
 
 func init() { file_moderato_v1_moderation_proto_init() }

@@ -54,14 +54,17 @@ type ModerationServiceClient interface {
 	// Tokens: user (`user_id` must be the token's own user, else NOT_SELF), or
 	// app when that user granted `users.read` to the client (else
 	// GRANT_MISSING), or service. Scope: `users.read`.
-	// More channels than the server's cap: RESULT_TOO_LARGE.
+	// More channels than the server's cap: RESULT_TOO_LARGE. Thousands of rows exceed
+	// what gRPC clients receive by default (4 MiB): ask for pages, with `limit` and
+	// `cursor`.
 	ListModeratedChannels(ctx context.Context, in *ListModeratedChannelsRequest, opts ...grpc.CallOption) (*ListModeratedChannelsResponse, error)
 	// ListModerators answers the users who hold the moderator role in a channel,
 	// the longest-serving first.
 	//
 	// Tokens: user, app or service, for any channel. Scope: none.
 	// Unknown channel: CHANNEL_NOT_FOUND; more moderators than the server's cap:
-	// RESULT_TOO_LARGE.
+	// RESULT_TOO_LARGE. Thousands of rows exceed what gRPC clients receive by default
+	// (4 MiB): ask for pages, with `limit` and `cursor`.
 	ListModerators(ctx context.Context, in *ListModeratorsRequest, opts ...grpc.CallOption) (*ListModeratorsResponse, error)
 	// AddModerator gives a user the moderator role in a channel. A user who has
 	// it already keeps it: the call succeeds, changes nothing and emits nothing.
@@ -225,14 +228,17 @@ type ModerationServiceServer interface {
 	// Tokens: user (`user_id` must be the token's own user, else NOT_SELF), or
 	// app when that user granted `users.read` to the client (else
 	// GRANT_MISSING), or service. Scope: `users.read`.
-	// More channels than the server's cap: RESULT_TOO_LARGE.
+	// More channels than the server's cap: RESULT_TOO_LARGE. Thousands of rows exceed
+	// what gRPC clients receive by default (4 MiB): ask for pages, with `limit` and
+	// `cursor`.
 	ListModeratedChannels(context.Context, *ListModeratedChannelsRequest) (*ListModeratedChannelsResponse, error)
 	// ListModerators answers the users who hold the moderator role in a channel,
 	// the longest-serving first.
 	//
 	// Tokens: user, app or service, for any channel. Scope: none.
 	// Unknown channel: CHANNEL_NOT_FOUND; more moderators than the server's cap:
-	// RESULT_TOO_LARGE.
+	// RESULT_TOO_LARGE. Thousands of rows exceed what gRPC clients receive by default
+	// (4 MiB): ask for pages, with `limit` and `cursor`.
 	ListModerators(context.Context, *ListModeratorsRequest) (*ListModeratorsResponse, error)
 	// AddModerator gives a user the moderator role in a channel. A user who has
 	// it already keeps it: the call succeeds, changes nothing and emits nothing.

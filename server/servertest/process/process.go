@@ -182,7 +182,11 @@ func (s *Server) Log() string {
 // Printed is what the process wrote to standard output, once it answers calls.
 func (s *Server) Printed() string {
 	for {
-		response, err := http.Get("http://" + s.REST + "/")
+		r, err := http.NewRequestWithContext(context.Background(), http.MethodGet, "http://"+s.REST+"/", http.NoBody)
+		if err != nil {
+			return err.Error()
+		}
+		response, err := http.DefaultClient.Do(r)
 		if err == nil {
 			_ = response.Body.Close()
 			break
