@@ -57,6 +57,10 @@ vuln: ## Look for known vulnerabilities in what is called; asks vuln.go.dev.
 fuzz: ## Fuzz every parser for FUZZTIME each (20s when not given).
 	tools/fuzz $(FUZZTIME)
 
+.PHONY: soak
+soak: ## Overload a served process at full scale, on every kind of store: half an hour and 5 GB.
+	$(TESTDB) env MODERATO_SOAK=1 go test -count=1 -parallel 1 -timeout 2h -v ./server/abuse $(ARGS)
+
 .PHONY: bench
 bench: ## Measure against the floors; keeps its data in bench/.data. ARGS='-only followers' for less.
 	tools/install-bench-tools

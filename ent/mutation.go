@@ -17888,6 +17888,7 @@ type WebhookMutation struct {
 	next_at            *instant.Instant
 	addnext_at         *instant.Instant
 	is_claimed         *bool
+	is_slow            *bool
 	is_blocked         *bool
 	epoch              *int64
 	addepoch           *int64
@@ -18781,6 +18782,42 @@ func (m *WebhookMutation) ResetIsClaimed() {
 	m.is_claimed = nil
 }
 
+// SetIsSlow sets the "is_slow" field.
+func (m *WebhookMutation) SetIsSlow(b bool) {
+	m.is_slow = &b
+}
+
+// IsSlow returns the value of the "is_slow" field in the mutation.
+func (m *WebhookMutation) IsSlow() (r bool, exists bool) {
+	v := m.is_slow
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldIsSlow returns the old "is_slow" field's value of the Webhook entity.
+// If the Webhook object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WebhookMutation) OldIsSlow(ctx context.Context) (v bool, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldIsSlow is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldIsSlow requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldIsSlow: %w", err)
+	}
+	return oldValue.IsSlow, nil
+}
+
+// ResetIsSlow resets all changes to the "is_slow" field.
+func (m *WebhookMutation) ResetIsSlow() {
+	m.is_slow = nil
+}
+
 // SetIsBlocked sets the "is_blocked" field.
 func (m *WebhookMutation) SetIsBlocked(b bool) {
 	m.is_blocked = &b
@@ -18977,7 +19014,7 @@ func (m *WebhookMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *WebhookMutation) Fields() []string {
-	fields := make([]string, 0, 19)
+	fields := make([]string, 0, 20)
 	if m.channel_id != nil {
 		fields = append(fields, webhook.FieldChannelID)
 	}
@@ -19025,6 +19062,9 @@ func (m *WebhookMutation) Fields() []string {
 	}
 	if m.is_claimed != nil {
 		fields = append(fields, webhook.FieldIsClaimed)
+	}
+	if m.is_slow != nil {
+		fields = append(fields, webhook.FieldIsSlow)
 	}
 	if m.is_blocked != nil {
 		fields = append(fields, webhook.FieldIsBlocked)
@@ -19075,6 +19115,8 @@ func (m *WebhookMutation) Field(name string) (ent.Value, bool) {
 		return m.NextAt()
 	case webhook.FieldIsClaimed:
 		return m.IsClaimed()
+	case webhook.FieldIsSlow:
+		return m.IsSlow()
 	case webhook.FieldIsBlocked:
 		return m.IsBlocked()
 	case webhook.FieldEpoch:
@@ -19122,6 +19164,8 @@ func (m *WebhookMutation) OldField(ctx context.Context, name string) (ent.Value,
 		return m.OldNextAt(ctx)
 	case webhook.FieldIsClaimed:
 		return m.OldIsClaimed(ctx)
+	case webhook.FieldIsSlow:
+		return m.OldIsSlow(ctx)
 	case webhook.FieldIsBlocked:
 		return m.OldIsBlocked(ctx)
 	case webhook.FieldEpoch:
@@ -19248,6 +19292,13 @@ func (m *WebhookMutation) SetField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.SetIsClaimed(v)
+		return nil
+	case webhook.FieldIsSlow:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetIsSlow(v)
 		return nil
 	case webhook.FieldIsBlocked:
 		v, ok := value.(bool)
@@ -19510,6 +19561,9 @@ func (m *WebhookMutation) ResetField(name string) error {
 		return nil
 	case webhook.FieldIsClaimed:
 		m.ResetIsClaimed()
+		return nil
+	case webhook.FieldIsSlow:
+		m.ResetIsSlow()
 		return nil
 	case webhook.FieldIsBlocked:
 		m.ResetIsBlocked()

@@ -305,12 +305,16 @@ func init() {
 	webhookDescIsClaimed := webhookFields[16].Descriptor()
 	// webhook.DefaultIsClaimed holds the default value on creation for the is_claimed field.
 	webhook.DefaultIsClaimed = webhookDescIsClaimed.Default.(bool)
+	// webhookDescIsSlow is the schema descriptor for is_slow field.
+	webhookDescIsSlow := webhookFields[17].Descriptor()
+	// webhook.DefaultIsSlow holds the default value on creation for the is_slow field.
+	webhook.DefaultIsSlow = webhookDescIsSlow.Default.(bool)
 	// webhookDescIsBlocked is the schema descriptor for is_blocked field.
-	webhookDescIsBlocked := webhookFields[17].Descriptor()
+	webhookDescIsBlocked := webhookFields[18].Descriptor()
 	// webhook.DefaultIsBlocked holds the default value on creation for the is_blocked field.
 	webhook.DefaultIsBlocked = webhookDescIsBlocked.Default.(bool)
 	// webhookDescEpoch is the schema descriptor for epoch field.
-	webhookDescEpoch := webhookFields[18].Descriptor()
+	webhookDescEpoch := webhookFields[19].Descriptor()
 	// webhook.DefaultEpoch holds the default value on creation for the epoch field.
 	webhook.DefaultEpoch = webhookDescEpoch.Default.(int64)
 	webhookdeliveryFields := schema.WebhookDelivery{}.Fields()

@@ -51,6 +51,8 @@ type Webhook struct {
 	NextAt *instant.Instant `json:"next_at,omitempty"`
 	// Whether a server works on it.
 	IsClaimed bool `json:"is_claimed,omitempty"`
+	// Whether the receiver's last answer took long.
+	IsSlow bool `json:"is_slow,omitempty"`
 	// Whether new events change nothing before next_at.
 	IsBlocked bool `json:"is_blocked,omitempty"`
 	// Counts up whenever another server, or a caller, takes over: who has an earlier one writes nothing.
@@ -67,7 +69,7 @@ func (*Webhook) scanValues(columns []string) ([]any, error) {
 		switch columns[i] {
 		case webhook.FieldChannelID, webhook.FieldUserID:
 			values[i] = &sql.NullScanner{S: new(uid.ID)}
-		case webhook.FieldIsClaimed, webhook.FieldIsBlocked:
+		case webhook.FieldIsClaimed, webhook.FieldIsSlow, webhook.FieldIsBlocked:
 			values[i] = new(sql.NullBool)
 		case webhook.FieldFormerUntil, webhook.FieldCreatedAt, webhook.FieldLastSuccessAt, webhook.FieldPosition, webhook.FieldHeardFrom, webhook.FieldNextAt, webhook.FieldEpoch, webhook.FieldPausedUntil:
 			values[i] = new(sql.NullInt64)
@@ -198,6 +200,12 @@ func (_m *Webhook) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.IsClaimed = value.Bool
 			}
+		case webhook.FieldIsSlow:
+			if value, ok := values[i].(*sql.NullBool); !ok {
+				return fmt.Errorf("unexpected type %T for field is_slow", values[i])
+			} else if value.Valid {
+				_m.IsSlow = value.Bool
+			}
 		case webhook.FieldIsBlocked:
 			if value, ok := values[i].(*sql.NullBool); !ok {
 				return fmt.Errorf("unexpected type %T for field is_blocked", values[i])
@@ -312,6 +320,9 @@ func (_m *Webhook) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("is_claimed=")
 	builder.WriteString(fmt.Sprintf("%v", _m.IsClaimed))
+	builder.WriteString(", ")
+	builder.WriteString("is_slow=")
+	builder.WriteString(fmt.Sprintf("%v", _m.IsSlow))
 	builder.WriteString(", ")
 	builder.WriteString("is_blocked=")
 	builder.WriteString(fmt.Sprintf("%v", _m.IsBlocked))

@@ -197,6 +197,20 @@ func (_c *WebhookCreate) SetNillableIsClaimed(v *bool) *WebhookCreate {
 	return _c
 }
 
+// SetIsSlow sets the "is_slow" field.
+func (_c *WebhookCreate) SetIsSlow(v bool) *WebhookCreate {
+	_c.mutation.SetIsSlow(v)
+	return _c
+}
+
+// SetNillableIsSlow sets the "is_slow" field if the given value is not nil.
+func (_c *WebhookCreate) SetNillableIsSlow(v *bool) *WebhookCreate {
+	if v != nil {
+		_c.SetIsSlow(*v)
+	}
+	return _c
+}
+
 // SetIsBlocked sets the "is_blocked" field.
 func (_c *WebhookCreate) SetIsBlocked(v bool) *WebhookCreate {
 	_c.mutation.SetIsBlocked(v)
@@ -296,6 +310,10 @@ func (_c *WebhookCreate) defaults() {
 		v := webhook.DefaultIsClaimed
 		_c.mutation.SetIsClaimed(v)
 	}
+	if _, ok := _c.mutation.IsSlow(); !ok {
+		v := webhook.DefaultIsSlow
+		_c.mutation.SetIsSlow(v)
+	}
 	if _, ok := _c.mutation.IsBlocked(); !ok {
 		v := webhook.DefaultIsBlocked
 		_c.mutation.SetIsBlocked(v)
@@ -372,6 +390,9 @@ func (_c *WebhookCreate) check() error {
 	}
 	if _, ok := _c.mutation.IsClaimed(); !ok {
 		return &ValidationError{Name: "is_claimed", err: errors.New(`ent: missing required field "Webhook.is_claimed"`)}
+	}
+	if _, ok := _c.mutation.IsSlow(); !ok {
+		return &ValidationError{Name: "is_slow", err: errors.New(`ent: missing required field "Webhook.is_slow"`)}
 	}
 	if _, ok := _c.mutation.IsBlocked(); !ok {
 		return &ValidationError{Name: "is_blocked", err: errors.New(`ent: missing required field "Webhook.is_blocked"`)}
@@ -477,6 +498,10 @@ func (_c *WebhookCreate) createSpec() (*Webhook, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.IsClaimed(); ok {
 		_spec.SetField(webhook.FieldIsClaimed, field.TypeBool, value)
 		_node.IsClaimed = value
+	}
+	if value, ok := _c.mutation.IsSlow(); ok {
+		_spec.SetField(webhook.FieldIsSlow, field.TypeBool, value)
+		_node.IsSlow = value
 	}
 	if value, ok := _c.mutation.IsBlocked(); ok {
 		_spec.SetField(webhook.FieldIsBlocked, field.TypeBool, value)

@@ -317,6 +317,20 @@ func (_u *WebhookUpdate) SetNillableIsClaimed(v *bool) *WebhookUpdate {
 	return _u
 }
 
+// SetIsSlow sets the "is_slow" field.
+func (_u *WebhookUpdate) SetIsSlow(v bool) *WebhookUpdate {
+	_u.mutation.SetIsSlow(v)
+	return _u
+}
+
+// SetNillableIsSlow sets the "is_slow" field if the given value is not nil.
+func (_u *WebhookUpdate) SetNillableIsSlow(v *bool) *WebhookUpdate {
+	if v != nil {
+		_u.SetIsSlow(*v)
+	}
+	return _u
+}
+
 // SetIsBlocked sets the "is_blocked" field.
 func (_u *WebhookUpdate) SetIsBlocked(v bool) *WebhookUpdate {
 	_u.mutation.SetIsBlocked(v)
@@ -538,6 +552,9 @@ func (_u *WebhookUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	}
 	if value, ok := _u.mutation.IsClaimed(); ok {
 		_spec.SetField(webhook.FieldIsClaimed, field.TypeBool, value)
+	}
+	if value, ok := _u.mutation.IsSlow(); ok {
+		_spec.SetField(webhook.FieldIsSlow, field.TypeBool, value)
 	}
 	if value, ok := _u.mutation.IsBlocked(); ok {
 		_spec.SetField(webhook.FieldIsBlocked, field.TypeBool, value)
@@ -865,6 +882,20 @@ func (_u *WebhookUpdateOne) SetNillableIsClaimed(v *bool) *WebhookUpdateOne {
 	return _u
 }
 
+// SetIsSlow sets the "is_slow" field.
+func (_u *WebhookUpdateOne) SetIsSlow(v bool) *WebhookUpdateOne {
+	_u.mutation.SetIsSlow(v)
+	return _u
+}
+
+// SetNillableIsSlow sets the "is_slow" field if the given value is not nil.
+func (_u *WebhookUpdateOne) SetNillableIsSlow(v *bool) *WebhookUpdateOne {
+	if v != nil {
+		_u.SetIsSlow(*v)
+	}
+	return _u
+}
+
 // SetIsBlocked sets the "is_blocked" field.
 func (_u *WebhookUpdateOne) SetIsBlocked(v bool) *WebhookUpdateOne {
 	_u.mutation.SetIsBlocked(v)
@@ -1116,6 +1147,9 @@ func (_u *WebhookUpdateOne) sqlSave(ctx context.Context) (_node *Webhook, err er
 	}
 	if value, ok := _u.mutation.IsClaimed(); ok {
 		_spec.SetField(webhook.FieldIsClaimed, field.TypeBool, value)
+	}
+	if value, ok := _u.mutation.IsSlow(); ok {
+		_spec.SetField(webhook.FieldIsSlow, field.TypeBool, value)
 	}
 	if value, ok := _u.mutation.IsBlocked(); ok {
 		_spec.SetField(webhook.FieldIsBlocked, field.TypeBool, value)

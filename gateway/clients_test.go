@@ -9,9 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	"github.com/moderato-live/moderato/server/servertest"
-	"github.com/moderato-live/moderato/server/uid"
 )
 
 // What clients of the interface get wrong, and what they take for granted.
@@ -147,7 +145,7 @@ func TestLargeResponsesAreCompressedForClientsThatAcceptIt(t *testing.T) {
 		if len(plain.Body) > 1<<10 {
 			break
 		}
-		loadChannels(t, s, 3)
+		servertest.AddChannels(t, s.Store, 3)
 		plain = get(large, "")
 	}
 	for _, c := range []struct {
@@ -249,17 +247,5 @@ func TestHTTP2IsSpokenWithoutTLS(t *testing.T) {
 	start := make([]byte, len("id: "))
 	if _, err := io.ReadFull(stream.Body, start); err != nil || string(start) != "id: " {
 		t.Errorf("the event stream begins with %q, %v", start, err)
-	}
-}
-
-// loadChannels imports some more channels.
-func loadChannels(t *testing.T, s *servertest.Server, n int) {
-	t.Helper()
-	for range n {
-		id := uid.New()
-		name := "c" + strings.ReplaceAll(id.String(), "-", "")
-		s.Load(t,
-			&platformv1.Record{Kind: &platformv1.Record_User{User: &platformv1.UserRecord{Id: id.String(), Username: name}}},
-			&platformv1.Record{Kind: &platformv1.Record_Channel{Channel: &platformv1.ChannelRecord{Id: id.String(), Title: name}}})
 	}
 }

@@ -1,6 +1,8 @@
 package server
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -58,6 +60,9 @@ type Config struct {
 	// WebhookTimeout is how long a delivery may take; 0 is webhooks.AttemptTimeout,
 	// which is the longest.
 	WebhookTimeout time.Duration
+	// WebhookAttempts is how many deliveries are under way at once; 0 is
+	// webhooks.DefaultMaxAttempts, or less where few files may be open.
+	WebhookAttempts int
 	// Log is where the server logs; nil is slog's default.
 	Log *slog.Logger
 }
@@ -73,7 +78,7 @@ const (
 	DefaultMaxWait    = 2 * time.Second
 )
 
-func (c *Config) complete() error {
+func (c *Config) complete(ctx context.Context) error {
 	if c.MaxResults == 0 {
 		c.MaxResults = DefaultMaxResults
 	}
@@ -93,6 +98,8 @@ func (c *Config) complete() error {
 		c.Log = slog.Default()
 	}
 	c.Log = slog.New(logging.Bounded(c.Log.Handler()))
+	c.divideDescriptors(ctx, descriptorLimit())
+	c.WebhookAttempts = cmp.Or(c.WebhookAttempts, webhooks.DefaultMaxAttempts)
 	if c.DB == (store.URL{}) {
 		return errors.New("the configuration names no database")
 	}

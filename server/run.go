@@ -68,7 +68,7 @@ type Server struct {
 // New opens the database, whose schema must be this program's (the embedded one
 // is migrated), and listens.
 func New(ctx context.Context, config Config) (_ *Server, err error) {
-	if err := config.complete(); err != nil {
+	if err := config.complete(ctx); err != nil {
 		return nil, err
 	}
 	s := &Server{config: config, health: health.NewServer(), ending: make(chan struct{})}
@@ -123,8 +123,9 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 	rights := &events.Rights{Store: s.Store, Log: s.config.Log, MaxChannels: s.config.MaxListenerChannels}
 	sequencer := events.NewSequencer(s.Store, s.config.Log, registry)
 	sequencer.Sequenced = hub.Wake
-	hooks := webhooks.NewEngine(s.Store, hub, s.config.Log, registry, s.config.webhookReach())
-	hooks.Timeout = s.config.WebhookTimeout
+	hooks := webhooks.NewEngine(s.Store, hub, s.config.Log, registry, webhooks.Options{
+		Reach: s.config.webhookReach(), Timeout: s.config.WebhookTimeout, MaxAttempts: s.config.WebhookAttempts,
+	})
 	lists := paging.NewLists(s.config.MaxResults)
 	implementations := services{
 		webhooks: &webhooks.Service{Store: s.Store, Engine: hooks, Reach: s.config.webhookReach()},

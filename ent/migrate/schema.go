@@ -771,6 +771,7 @@ var (
 		{Name: "heard_from", Type: field.TypeInt64, Nullable: true},
 		{Name: "next_at", Type: field.TypeInt64, Nullable: true},
 		{Name: "is_claimed", Type: field.TypeBool, Default: false},
+		{Name: "is_slow", Type: field.TypeBool, Default: false},
 		{Name: "is_blocked", Type: field.TypeBool, Default: false},
 		{Name: "epoch", Type: field.TypeInt64, Default: 0},
 		{Name: "paused_until", Type: field.TypeInt64, Nullable: true},

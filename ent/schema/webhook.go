@@ -32,6 +32,7 @@ func (Webhook) Fields() []ent.Field {
 		optionalTimestamp("heard_from", "Events that happened before are not sent; null when all are. Some of them may not have their position yet."),
 		optionalTimestamp("next_at", "When to look at it; null while there is nothing to send. Of a claimed one, when others take over."),
 		field.Bool("is_claimed").Default(false).Comment("Whether a server works on it."),
+		field.Bool("is_slow").Default(false).Comment("Whether the receiver's last answer took long."),
 		field.Bool("is_blocked").Default(false).Comment("Whether new events change nothing before next_at."),
 		field.Int64("epoch").Default(0).Comment("Counts up whenever another server, or a caller, takes over: who has an earlier one writes nothing."),
 		optionalTimestamp("paused_until", "Until when the receiver asked to be left alone; null when it did not."),

@@ -43,6 +43,8 @@ const (
 	FieldNextAt = "next_at"
 	// FieldIsClaimed holds the string denoting the is_claimed field in the database.
 	FieldIsClaimed = "is_claimed"
+	// FieldIsSlow holds the string denoting the is_slow field in the database.
+	FieldIsSlow = "is_slow"
 	// FieldIsBlocked holds the string denoting the is_blocked field in the database.
 	FieldIsBlocked = "is_blocked"
 	// FieldEpoch holds the string denoting the epoch field in the database.
@@ -72,6 +74,7 @@ var Columns = []string{
 	FieldHeardFrom,
 	FieldNextAt,
 	FieldIsClaimed,
+	FieldIsSlow,
 	FieldIsBlocked,
 	FieldEpoch,
 	FieldPausedUntil,
@@ -110,6 +113,8 @@ var (
 	LastErrorValidator func(string) error
 	// DefaultIsClaimed holds the default value on creation for the "is_claimed" field.
 	DefaultIsClaimed bool
+	// DefaultIsSlow holds the default value on creation for the "is_slow" field.
+	DefaultIsSlow bool
 	// DefaultIsBlocked holds the default value on creation for the "is_blocked" field.
 	DefaultIsBlocked bool
 	// DefaultEpoch holds the default value on creation for the "epoch" field.
@@ -192,6 +197,11 @@ func ByNextAt(opts ...sql.OrderTermOption) OrderOption {
 // ByIsClaimed orders the results by the is_claimed field.
 func ByIsClaimed(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldIsClaimed, opts...).ToFunc()
+}
+
+// ByIsSlow orders the results by the is_slow field.
+func ByIsSlow(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldIsSlow, opts...).ToFunc()
 }
 
 // ByIsBlocked orders the results by the is_blocked field.

@@ -139,6 +139,11 @@ func IsClaimed(v bool) predicate.Webhook {
 	return predicate.Webhook(sql.FieldEQ(FieldIsClaimed, v))
 }
 
+// IsSlow applies equality check predicate on the "is_slow" field. It's identical to IsSlowEQ.
+func IsSlow(v bool) predicate.Webhook {
+	return predicate.Webhook(sql.FieldEQ(FieldIsSlow, v))
+}
+
 // IsBlocked applies equality check predicate on the "is_blocked" field. It's identical to IsBlockedEQ.
 func IsBlocked(v bool) predicate.Webhook {
 	return predicate.Webhook(sql.FieldEQ(FieldIsBlocked, v))
@@ -1068,6 +1073,16 @@ func IsClaimedEQ(v bool) predicate.Webhook {
 // IsClaimedNEQ applies the NEQ predicate on the "is_claimed" field.
 func IsClaimedNEQ(v bool) predicate.Webhook {
 	return predicate.Webhook(sql.FieldNEQ(FieldIsClaimed, v))
+}
+
+// IsSlowEQ applies the EQ predicate on the "is_slow" field.
+func IsSlowEQ(v bool) predicate.Webhook {
+	return predicate.Webhook(sql.FieldEQ(FieldIsSlow, v))
+}
+
+// IsSlowNEQ applies the NEQ predicate on the "is_slow" field.
+func IsSlowNEQ(v bool) predicate.Webhook {
+	return predicate.Webhook(sql.FieldNEQ(FieldIsSlow, v))
 }
 
 // IsBlockedEQ applies the EQ predicate on the "is_blocked" field.

@@ -58,6 +58,13 @@ func each(t *testing.T, test func(t *testing.T, s *target), args ...string) {
 
 func serve(t *testing.T, url store.URL, args ...string) *target {
 	t.Helper()
+	db := prepare(t, url)
+	return &target{process.Serve(t, url, args...), db}
+}
+
+// prepare makes a database with the World.
+func prepare(t *testing.T, url store.URL) *store.Store {
+	t.Helper()
 	ctx := context.Background()
 	if err := store.Migrate(ctx, url, slog.New(slog.DiscardHandler)); err != nil {
 		t.Fatal(err)
@@ -68,7 +75,7 @@ func serve(t *testing.T, url store.URL, args ...string) *target {
 	}
 	t.Cleanup(db.Close)
 	servertest.Import(t, db, servertest.World()...)
-	return &target{Server: process.Serve(t, url, args...), store: db}
+	return db
 }
 
 // as returns credentials of a user with every scope.

@@ -67,7 +67,7 @@ func TestSlowReadersOfALongList(t *testing.T) {
 // addModerators gives Other's channel moderators.
 func (s *target) addModerators(t *testing.T, n int) {
 	t.Helper()
-	users := s.addUsers(t, n)
+	users := servertest.AddUsers(t, s.store, n)
 	records := make([]*platformv1.Record, n)
 	for i, id := range users {
 		records[i] = &platformv1.Record{Kind: &platformv1.Record_Role{Role: &platformv1.RoleRecord{
@@ -90,7 +90,7 @@ func (s *target) readSlowly(t *testing.T, c servertest.Credentials, path, encodi
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := conn.(*net.TCPConn).SetReadBuffer(4 << 10); err != nil {
+	if err := conn.(*net.TCPConn).SetReadBuffer(32 << 10); err != nil {
 		t.Fatal(err)
 	}
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+s.REST+path, http.NoBody)

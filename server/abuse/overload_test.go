@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/uid"
 )
@@ -24,7 +23,7 @@ func TestTooManyBansOfOneChannel(t *testing.T) {
 	duration := scaled(2*time.Second, 20*time.Second)
 	maxWait := scaled(100*time.Millisecond, 2*time.Second)
 	each(t, func(t *testing.T, s *target) {
-		raiders := s.addUsers(t, 2*connections)
+		raiders := servertest.AddUsers(t, s.store, 2*connections)
 		owner, viewer := s.as(t, servertest.Owner), s.as(t, servertest.Other)
 		client := newClient(connections + 1)
 		idle := s.probe(t, viewer, duration/4)
@@ -92,21 +91,6 @@ func sleep(ctx context.Context, d time.Duration) {
 	case <-ctx.Done():
 	case <-time.After(d):
 	}
-}
-
-// addUsers imports users, and returns their ids.
-func (s *target) addUsers(t *testing.T, n int) []uid.ID {
-	t.Helper()
-	ids := make([]uid.ID, n)
-	records := make([]*platformv1.Record, n)
-	for i := range ids {
-		ids[i] = uid.New()
-		records[i] = &platformv1.Record{Kind: &platformv1.Record_User{User: &platformv1.UserRecord{
-			Id: ids[i].String(), Username: "u" + strings.ReplaceAll(ids[i].String(), "-", ""),
-		}}}
-	}
-	servertest.Import(t, s.store, records...)
-	return ids
 }
 
 // ban bans or unbans a user in Owner's channel, and returns the code of the answer.

@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/signal"
 	"regexp"
-	"runtime/debug"
 	"strconv"
 	"syscall"
 	"time"
@@ -20,11 +19,6 @@ import (
 	"github.com/moderato-live/moderato/server/events"
 	"github.com/moderato-live/moderato/server/store"
 )
-
-// gcPercent is how much a server's heap grows before it is collected, unless the
-// environment says it with GOGC. What lives long is small beside what requests
-// leave behind.
-const gcPercent = 400
 
 type serve struct {
 	database
@@ -80,7 +74,7 @@ func (c *serve) Run(ctx context.Context, s *streams) error {
 	}
 	log := newLog(s.err, level, c.LogFormat)
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
+		collectRarely()
 	}
 	srv, err := server.New(ctx, server.Config{
 		DB:                  store.URL(c.DB),

@@ -249,16 +249,16 @@ func (r *Rights) rightsTo(ctx context.Context, named []*listener) (channels map[
 // checkUsers checks listeners who named no channel, by the users for whom they act.
 func (r *Rights) checkUsers(ctx context.Context, users map[uid.ID][]*listener, began time.Time) error {
 	for some := range slices.Chunk(slices.Collect(maps.Keys(users)), usersAtOnce) {
-		channels, err := r.channelsOf(ctx, some)
+		heard, err := r.channelsOf(ctx, some)
 		if err != nil {
 			return err
 		}
 		for _, userID := range some {
 			for _, l := range users[userID] {
-				if len(channels[userID]) > r.maxChannels() {
+				if heard[userID].roles > r.maxChannels() {
 					l.end(r.tooManyChannels())
 				} else {
-					l.confirmRights(began, channels[userID])
+					l.confirmRights(began, heard[userID].channels)
 				}
 			}
 		}
@@ -272,26 +272,40 @@ func (r *Rights) tooManyChannels() error {
 	})
 }
 
-// channelsOf returns the channels that users own or moderate: of each user up to one
-// more than a listener may have.
-func (r *Rights) channelsOf(ctx context.Context, users []uid.ID) (map[uid.ID][]uid.ID, error) {
+// heard is what a user who names no channel hears of.
+type heard struct {
+	channels []uid.ID
+	// roles is how many channels the user has a role in or owns, up to one more than a
+	// listener may have: also those in which the role gives no right at present.
+	roles int
+}
+
+// channelsOf returns the channels that users own or moderate. It reads no more roles
+// of a user than it needs to tell that they are too many.
+func (r *Rights) channelsOf(ctx context.Context, users []uid.ID) (map[uid.ID]heard, error) {
 	parts := make([]string, len(users))
 	var args []any
 	for i, id := range users {
 		parts[i] = `SELECT * FROM (
-			SELECT id AS user_id, id AS channel_id FROM channels WHERE id = ?
+			SELECT id AS user_id, id AS channel_id, 1 AS may_hear FROM channels WHERE id = ?
 			UNION ALL
-			SELECT r.user_id, r.channel_id FROM roles r JOIN channels c ON c.id = r.channel_id
-			WHERE r.user_id = ? AND r.role = 'moderator' AND ` + policy.Moderates("r.channel_id", "r.user_id") +
-			store.Limit(r.maxChannels()+1) + ") u" + fmt.Sprint(i)
+			SELECT r.user_id, r.channel_id, EXISTS (SELECT 1 FROM channels c WHERE c.id = r.channel_id) AND ` + policy.Moderates("r.channel_id", "r.user_id") + `
+			FROM (SELECT user_id, channel_id FROM roles` + r.Store.ByIndex("role_user_id_role_created_at_channel_id") + `
+				WHERE user_id = ? AND role = 'moderator' ORDER BY created_at, channel_id` + store.Limit(r.maxChannels()+1) + `) r) u` + fmt.Sprint(i)
 		args = append(args, id, id)
 	}
-	channels := map[uid.ID][]uid.ID{}
+	all := map[uid.ID]heard{}
 	err := store.QueryEach(ctx, r.Store.Read, strings.Join(parts, " UNION ALL "), args, func(scan func(...any) error) error {
 		var userID, channelID uid.ID
-		err := scan(&userID, &channelID)
-		channels[userID] = append(channels[userID], channelID)
+		var mayHear bool
+		err := scan(&userID, &channelID, &mayHear)
+		h := all[userID]
+		h.roles++
+		if mayHear {
+			h.channels = append(h.channels, channelID)
+		}
+		all[userID] = h
 		return err
 	})
-	return channels, err
+	return all, err
 }

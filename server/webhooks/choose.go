@@ -78,8 +78,16 @@ func (t *turn) choose(ctx context.Context) (next *instant.Instant, isBlocked boo
 	if t.stops {
 		return next, isBlocked, nil
 	}
-	due = due[:max(0, min(len(due), sentAtOnce-len(t.inFlight)))]
-	return next, isBlocked, t.load(ctx, due)
+	return next, isBlocked, t.load(ctx, due[:t.room(len(due))])
+}
+
+// room returns how many of n attempts may begin.
+func (w *worker) room(n int) int {
+	if len(w.inFlight) > 0 && w.yields() {
+		return 0
+	}
+	n = min(n, sentAtOnce-len(w.inFlight))
+	return min(n, w.slot.resize(len(w.inFlight)+n)-len(w.inFlight))
 }
 
 // isPaused tells whether the receiver asked to be left alone.

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/moderato-live/moderato/server/events"
+	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 )
@@ -21,9 +22,10 @@ const (
 	// claimTime is how long a server that died keeps others from its webhooks: longer
 	// than an attempt takes.
 	claimTime = 30 * time.Second
-	// maxWorkers bounds how many webhooks a server works on at once. Receivers that
-	// do not answer hold one each, for as long as an attempt takes.
-	maxWorkers = 1000
+	// duePage is how many webhooks that are due are read at once, and maxDuePages how
+	// often at a look.
+	duePage     = 1000
+	maxDuePages = 10
 	// askedAtOnce bounds the parameters of a statement.
 	askedAtOnce = 500
 )
@@ -37,9 +39,9 @@ type Engine struct {
 	Store *store.Store
 	Hub   *events.Hub
 	Log   *slog.Logger
-	// Timeout is AttemptTimeout, unless a test has it shorter.
-	Timeout time.Duration
+	Options
 
+	slots   *slots
 	client  *http.Client
 	look    store.Signal
 	metrics metrics
@@ -48,17 +50,40 @@ type Engine struct {
 
 	mu      sync.Mutex
 	running map[uid.ID]*worker
-	// wanted is what events showed: the webhook has to get to this position. It is
-	// kept until it does, whoever works on it.
-	wanted map[uid.ID]int64
+	// wanted is what events showed: the webhook has to get to a position. It is kept
+	// until it does, whoever works on it.
+	wanted map[uid.ID]want
+	// dueAfter is where the next look for webhooks that are due goes on, when the last
+	// one did not come to an end.
+	dueAfter duePlace
+}
+
+// Options are what an Engine may do.
+type Options struct {
+	// Reach is where receivers may be.
+	Reach Reach
+	// Timeout bounds an attempt: AttemptTimeout, unless a test has it shorter.
+	Timeout time.Duration
+	// MaxAttempts bounds the attempts that are under way at once.
+	MaxAttempts int
+}
+
+// DefaultMaxAttempts is how many attempts a server has under way at once.
+const DefaultMaxAttempts = 1000
+
+// want is the position that a webhook has to get to.
+type want struct {
+	candidate
+
+	position int64
 }
 
 // NewEngine makes an Engine, with its metrics.
-func NewEngine(s *store.Store, hub *events.Hub, log *slog.Logger, r prometheus.Registerer, reach Reach) *Engine {
+func NewEngine(s *store.Store, hub *events.Hub, log *slog.Logger, r prometheus.Registerer, o Options) *Engine {
 	return &Engine{
-		Store: s, Hub: hub, Log: log, Timeout: AttemptTimeout,
-		client: newClient(reach), look: store.NewSignal(), metrics: newMetrics(r),
-		running: map[uid.ID]*worker{}, wanted: map[uid.ID]int64{},
+		Store: s, Hub: hub, Log: log, Options: o, slots: newSlots(o.MaxAttempts),
+		client: newClient(o), look: store.NewSignal(), metrics: newMetrics(r),
+		running: map[uid.ID]*worker{}, wanted: map[uid.ID]want{},
 	}
 }
 
@@ -106,27 +131,56 @@ func (e *Engine) startDue(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var due []uid.ID
-	err = store.QueryEach(ctx, e.Store.Read, "SELECT id FROM webhooks WHERE next_at <= ? ORDER BY next_at LIMIT ?", []any{now, maxWorkers},
+	for range maxDuePages {
+		isLast, err := e.startPage(ctx, now)
+		if err != nil || isLast {
+			e.dueAfter = duePlace{}
+			return err
+		}
+		if e.slots.isFull() {
+			break
+		}
+	}
+	return nil
+}
+
+// duePlace is the place of a webhook among those that are due.
+type duePlace struct {
+	at instant.Instant
+	id uid.ID
+}
+
+// startPage starts work on a page of those that are due, as far as there are slots for
+// their owners, and reports whether it was the last page.
+func (e *Engine) startPage(ctx context.Context, now instant.Instant) (isLast bool, err error) {
+	var due []candidate
+	after := e.dueAfter
+	err = store.QueryEach(ctx, e.Store.Read, "SELECT next_at, "+candidateColumns+" FROM webhooks"+
+		" WHERE next_at >= ? AND next_at <= ? AND (next_at > ? OR id > ?) ORDER BY next_at, id LIMIT ?",
+		[]any{after.at, now, after.at, after.id, duePage},
 		func(scan func(...any) error) error {
-			var id uid.ID
-			err := scan(&id)
-			due = append(due, id)
+			var c candidate
+			err := c.scan(func(into ...any) error { return scan(append([]any{&e.dueAfter.at}, into...)...) })
+			e.dueAfter.id = c.id
+			due = append(due, c)
 			return err
 		})
-	for _, id := range due {
-		e.start(ctx, id)
+	for _, c := range due {
+		e.start(ctx, c)
 	}
-	return err
+	return len(due) < duePage, err
 }
 
 // startWanted starts work on the webhooks to which events came while another
-// server, or a worker that was about to end, had them.
+// server, or a worker that was about to end, had them, or while there was no slot.
 func (e *Engine) startWanted(ctx context.Context) error {
 	e.mu.Lock()
 	var ids []any
-	for id := range e.wanted {
-		if e.running[id] == nil && len(ids) < askedAtOnce {
+	for id, want := range e.wanted {
+		if len(ids) == askedAtOnce {
+			break
+		}
+		if e.running[id] == nil && e.slots.mayGrant(want.candidate) {
 			ids = append(ids, id)
 		}
 	}
@@ -146,7 +200,7 @@ func (e *Engine) startWanted(ctx context.Context) error {
 		case !ok || e.hasReached(s):
 			e.forget(id)
 		case s.isFree():
-			e.start(ctx, id)
+			e.start(ctx, s.candidate)
 		case !s.isClaimed: // it is due at a time, and gets there then
 			e.forget(id)
 		}
@@ -154,11 +208,16 @@ func (e *Engine) startWanted(ctx context.Context) error {
 	return nil
 }
 
-// hasReached tells whether a webhook is where events want it.
+// hasReached reports whether a webhook is where events want it. If it is not, it is
+// remembered as it is now.
 func (e *Engine) hasReached(s state) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return s.position >= e.wanted[s.id]
+	wanted, ok := e.wanted[s.id]
+	if ok {
+		e.wanted[s.id] = want{s.candidate, wanted.position}
+	}
+	return s.position >= wanted.position
 }
 
 func (e *Engine) forget(id uid.ID) {
@@ -167,19 +226,24 @@ func (e *Engine) forget(id uid.ID) {
 	delete(e.wanted, id)
 }
 
-// start begins to work on a webhook, unless that is done already.
-func (e *Engine) start(ctx context.Context, id uid.ID) {
+// start begins to work on a webhook, unless that is done already or there is no slot
+// for its owner.
+func (e *Engine) start(ctx context.Context, c candidate) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if w := e.running[id]; w != nil {
+	if w := e.running[c.id]; w != nil {
 		w.poke.Raise()
 		return
 	}
-	if len(e.running) >= maxWorkers || ctx.Err() != nil {
+	if ctx.Err() != nil {
 		return
 	}
-	w := newWorker(e, id)
-	e.running[id] = w
+	slot := e.slots.acquire(c)
+	if slot == nil {
+		return
+	}
+	w := newWorker(e, c.id, slot)
+	e.running[c.id] = w
 	e.workers.Go(func() {
 		defer e.ended(w)
 		w.run(ctx)
@@ -187,10 +251,11 @@ func (e *Engine) start(ctx context.Context, id uid.ID) {
 }
 
 func (e *Engine) ended(w *worker) {
+	w.slot.release()
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	delete(e.running, w.id)
-	if e.wanted[w.id] <= w.position || w.isBlocked {
+	if e.wanted[w.id].position <= w.position || w.isBlocked {
 		delete(e.wanted, w.id)
 	} else {
 		e.look.Raise() // an event came while it ended

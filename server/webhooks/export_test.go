@@ -14,7 +14,9 @@ func (e *Engine) Advance(ctx context.Context, to, by int64) error {
 }
 
 // Work works on a webhook until there is nothing to send, or it is another's.
-func (e *Engine) Work(ctx context.Context, id uid.ID) { newWorker(e, id).run(ctx) }
+func (e *Engine) Work(ctx context.Context, id uid.ID) {
+	newWorker(e, id, e.slots.acquire(candidate{id: id})).run(ctx)
+}
 
 // TakeRights disables the webhooks whose right events of a page ended.
 func (e *Engine) TakeRights(ctx context.Context, page []*events.Event) error {

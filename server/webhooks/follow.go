@@ -28,12 +28,13 @@ const (
 
 // state is how far a webhook that is enabled is.
 type state struct {
-	id, channelID uid.ID // channelID is zero for every channel
-	types         string
-	position      int64
-	nextAt        *instant.Instant
-	isClaimed     bool
-	isBlocked     bool
+	candidate
+	channelID uid.ID // zero for every channel
+	types     string
+	position  int64
+	nextAt    *instant.Instant
+	isClaimed bool
+	isBlocked bool
 }
 
 // isFree tells whether work on the webhook may begin before it is due: when it
@@ -51,11 +52,13 @@ func (s *state) wants(e *events.Event) bool {
 // states reads the webhooks that are enabled and match a condition.
 func (e *Engine) states(ctx context.Context, where string, args []any, each func(state)) error {
 	err := store.QueryEach(ctx, e.Store.Read,
-		"SELECT id, channel_id, types, position, next_at, is_claimed, is_blocked FROM webhooks WHERE disabled_reason = '' AND "+where, args,
+		"SELECT "+candidateColumns+", channel_id, types, position, next_at, is_claimed, is_blocked FROM webhooks WHERE disabled_reason = '' AND "+where, args,
 		func(scan func(...any) error) error {
 			var s state
 			var channel []byte
-			err := scan(&s.id, &channel, &s.types, &s.position, &s.nextAt, &s.isClaimed, &s.isBlocked)
+			err := s.scan(func(into ...any) error {
+				return scan(append(into, &channel, &s.types, &s.position, &s.nextAt, &s.isClaimed, &s.isBlocked)...)
+			})
 			copy(s.channelID[:], channel)
 			each(s)
 			return err
@@ -126,7 +129,7 @@ func (e *Engine) begin(ctx context.Context) (*int64, error) {
 		if s.nextAt == nil && s.position >= trimmed {
 			from = min(from, s.position)
 		} else if s.position < last {
-			e.want(s.id, last)
+			e.want(s, last)
 		}
 	})
 	if err != nil || !any {
@@ -135,10 +138,10 @@ func (e *Engine) begin(ctx context.Context) (*int64, error) {
 	return &from, nil
 }
 
-func (e *Engine) want(id uid.ID, position int64) {
+func (e *Engine) want(s state, position int64) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.wanted[id] = max(e.wanted[id], position)
+	e.wanted[s.id] = want{s.candidate, max(e.wanted[s.id].position, position)}
 }
 
 // match starts work on the webhooks that want one of the events, and disables
@@ -157,7 +160,7 @@ func (e *Engine) match(ctx context.Context, page []*events.Event) error {
 	err := e.states(ctx, "(channel_id IS NULL OR channel_id IN ("+store.Placeholders(len(channels))+"))", channels, func(s state) {
 		for _, event := range slices.Backward(page) {
 			if s.wants(event) {
-				e.want(s.id, event.Position)
+				e.want(s, event.Position)
 				matched = append(matched, s)
 				return
 			}
@@ -165,7 +168,7 @@ func (e *Engine) match(ctx context.Context, page []*events.Event) error {
 	})
 	for _, s := range matched {
 		if s.isFree() || e.isRunning(s.id) {
-			e.start(ctx, s.id)
+			e.start(ctx, s.candidate)
 		}
 	}
 	return err
@@ -192,7 +195,7 @@ func (e *Engine) advance(ctx context.Context, to, by int64) (any bool, err error
 		return any, err
 	}
 	e.mu.Lock()
-	ids = slices.DeleteFunc(ids, func(id uid.ID) bool { return e.wanted[id] > 0 || e.running[id] != nil })
+	ids = slices.DeleteFunc(ids, func(id uid.ID) bool { return e.wanted[id].position > 0 || e.running[id] != nil })
 	e.mu.Unlock()
 	for some := range slices.Chunk(ids, askedAtOnce) {
 		if err := e.moveUp(ctx, some, to); err != nil {

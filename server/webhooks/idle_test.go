@@ -29,7 +29,9 @@ func fields(t *testing.T, s *servertest.Server) string {
 // newEngine is the engine of another server on the same database.
 func newEngine(s *servertest.Server) *webhooks.Engine {
 	log := slog.New(slog.DiscardHandler)
-	return webhooks.NewEngine(s.Store, events.NewHub(s.Store, log), log, prometheus.NewRegistry(), webhooks.Anywhere)
+	return webhooks.NewEngine(s.Store, events.NewHub(s.Store, log), log, prometheus.NewRegistry(), webhooks.Options{
+		Reach: webhooks.Anywhere, Timeout: webhooks.AttemptTimeout, MaxAttempts: webhooks.DefaultMaxAttempts,
+	})
 }
 
 // Two servers that see the same event both try to claim the webhook.

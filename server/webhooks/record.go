@@ -14,6 +14,10 @@ import (
 func (t *turn) record(ctx context.Context) error {
 	for _, o := range t.results {
 		d := o.delivery
+		t.change.SetIsSlow(o.isSlow)
+		if o.isPostponed {
+			continue
+		}
 		row := t.tx.WebhookDelivery.Update().Where(webhookdelivery.ID(d.ID)).
 			SetAttempts(d.Attempts + 1).SetTries(d.Tries + 1).SetLastError(o.problem).ClearLastStatus()
 		if o.status != 0 {
@@ -82,6 +86,10 @@ func (t *turn) pause(until instant.Instant) {
 // tell counts and logs what the turn noted.
 func (t *turn) tell(ctx context.Context) {
 	for _, o := range t.results {
+		if o.isPostponed {
+			t.metrics.attempts.WithLabelValues("postponed").Inc()
+			continue
+		}
 		result, level := "delivered", slog.LevelDebug
 		if o.problem != "" {
 			result, level = "failed", slog.LevelInfo

@@ -35,8 +35,8 @@ const CursorHeader = "Moderato-Cursor"
 
 // newClient makes the client that calls receivers. It follows no redirect and
 // uses no proxy: either would lead past the look at the address.
-func newClient(reach Reach) *http.Client {
-	dialer := &net.Dialer{Timeout: dialTimeout, Control: reach.control}
+func newClient(o Options) *http.Client {
+	dialer := &net.Dialer{Timeout: dialTimeout, Control: o.Reach.control}
 	return &http.Client{
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: &http.Transport{
@@ -44,7 +44,7 @@ func newClient(reach Reach) *http.Client {
 			ForceAttemptHTTP2:      true,
 			TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12},
 			TLSHandshakeTimeout:    dialTimeout,
-			MaxIdleConns:           1000,
+			MaxIdleConns:           max(1, o.MaxAttempts/4),
 			MaxIdleConnsPerHost:    4,
 			IdleConnTimeout:        30 * time.Second,
 			MaxResponseHeaderBytes: maxHeader,
@@ -52,13 +52,21 @@ func newClient(reach Reach) *http.Client {
 	}
 }
 
+// errNoRoom ends an attempt that turns out to be slow while there is no room for slow
+// ones.
+var errNoRoom = errors.New("no slot for a slow receiver")
+
 // outcome is how an attempt ended.
 type outcome struct {
 	delivery *ent.WebhookDelivery
 	event    *events.Event
 	status   int    // 0: there was no answer
 	problem  string // empty: delivered
-	wait     time.Duration
+	isSlow   bool
+	// isPostponed: the attempt was ended early, and says nothing of the receiver but
+	// that it is slow.
+	isPostponed bool
+	wait        time.Duration
 }
 
 // attempt sends an event once. An attempt that ctx ended says nothing of the
@@ -132,10 +140,8 @@ func (e *Engine) describe(ctx context.Context, err error) string {
 	var network net.Error
 	var dial *net.OpError
 	switch {
-	case errors.Is(err, errPrivate):
-		return errPrivate.Error()
-	case errors.As(err, &name):
-		return "the receiver's name could not be resolved"
+	case errors.Is(err, errPrivate), errors.As(err, &name):
+		return "the receiver's name leads to no public address"
 	case errors.As(err, &certificate):
 		return "the receiver's certificate is not valid"
 	case errors.As(err, &record):

@@ -2,6 +2,7 @@ package webhooks
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/moderato-live/moderato/ent"
@@ -26,20 +27,23 @@ type worker struct {
 	*Engine
 
 	id   uid.ID
+	slot *slot
 	poke store.Signal
 
 	epoch    int64 // 0: not claimed yet
 	position int64 // how far the webhook is
 	// isBlocked: new events change nothing before it is due.
 	isBlocked bool
-	results   chan outcome
+	// isPostponed: what is to be sent has to wait for a slow slot.
+	isPostponed bool
+	results     chan outcome
 	// inFlight are the lanes in which an attempt is under way.
 	inFlight map[uid.ID]bool
 }
 
-func newWorker(e *Engine, id uid.ID) *worker {
+func newWorker(e *Engine, id uid.ID, s *slot) *worker {
 	return &worker{
-		Engine: e, id: id, poke: store.NewSignal(),
+		Engine: e, id: id, slot: s, poke: store.NewSignal(),
 		results: make(chan outcome, sentAtOnce), inFlight: map[uid.ID]bool{},
 	}
 }
@@ -58,7 +62,7 @@ func (w *worker) run(ctx context.Context) {
 	sending, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	var results []outcome
-	for ctx.Err() == nil {
+	for ctx.Err() == nil && (len(w.inFlight) > 0 || !w.yields()) {
 		began := time.Now()
 		p, err := w.turn(ctx, results, false)
 		switch {
@@ -86,6 +90,10 @@ func (w *worker) run(ctx context.Context) {
 	w.stop(context.WithoutCancel(ctx), results)
 }
 
+// yields reports whether to begin no more attempts, and to leave the webhook to who
+// finds room for it.
+func (w *worker) yields() bool { return w.isPostponed || w.slot.yields() }
+
 func (w *worker) sleep(ctx context.Context, d time.Duration) {
 	select {
 	case <-ctx.Done():
@@ -98,13 +106,32 @@ func (w *worker) send(ctx context.Context, p plan) {
 	for _, j := range p.send {
 		w.inFlight[lane(j.delivery)] = true
 		go func() {
-			o, ok := w.attempt(ctx, p.hook, j.event, p.now)
-			if ok {
+			if o, ok := w.try(ctx, p, j.event); ok {
 				o.delivery, o.event = j.delivery, j.event
 				w.results <- o
 			}
 		}()
 	}
+}
+
+// try makes an attempt. An attempt that turns out to be slow while there is no room
+// for slow ones is postponed.
+func (w *worker) try(ctx context.Context, p plan, event *events.Event) (o outcome, ok bool) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	began := time.Now()
+	slow := time.AfterFunc(slowAfter, func() {
+		if !w.slot.slowDown() {
+			cancel(errNoRoom)
+		}
+	})
+	defer slow.Stop()
+	o, ok = w.attempt(ctx, p.hook, event, p.now)
+	if !ok && errors.Is(context.Cause(ctx), errNoRoom) {
+		return outcome{isSlow: true, isPostponed: true}, true
+	}
+	o.isSlow = time.Since(began) >= slowAfter
+	return o, ok
 }
 
 // job is a delivery with its event.
@@ -138,6 +165,7 @@ func (w *worker) wait(ctx context.Context) []outcome {
 
 func (w *worker) take(ended []outcome, o outcome) []outcome {
 	delete(w.inFlight, lane(o.delivery))
+	w.isPostponed = w.isPostponed || o.isPostponed
 	return append(ended, o)
 }
 

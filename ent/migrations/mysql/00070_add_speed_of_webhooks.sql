@@ -1,0 +1,2 @@
+-- +goose Up
+ALTER TABLE `webhooks` ADD COLUMN `is_slow` bool NOT NULL DEFAULT false;

@@ -1,0 +1,19 @@
+package store
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/moderato-live/moderato/server/doctest"
+)
+
+func TestOperationsStateTheBoundsOfTheStore(t *testing.T) {
+	doctest.Want(t, "docs/operations.md",
+		fmt.Sprintf("opens up to %d connections", maxConnections),
+		fmt.Sprintf("up to %d statements prepared", statementsKept),
+		fmt.Sprintf("a lock wait of %s", doctest.Duration(lockWaitTimeout)),
+		fmt.Sprintf("a statement bound of %s", doctest.Duration(statementTimeout)))
+	if servers := 16_382 / (maxConnections * statementsKept); servers != 1 {
+		t.Errorf("%d servers fit into MySQL's prepared statements, and operations.md says that two do not", servers)
+	}
+}
