@@ -99,7 +99,10 @@ func (s *Access) PutGrant(ctx context.Context, req *platformv1.PutGrantRequest) 
 	return &platformv1.PutGrantResponse{Grant: grantRecord(row)}, nil
 }
 
-// ListGrants answers what a user granted.
+// maxGrants is how many grants of a user are returned.
+const maxGrants = 1000
+
+// ListGrants returns what a user granted.
 func (s *Access) ListGrants(ctx context.Context, req *platformv1.ListGrantsRequest) (*platformv1.ListGrantsResponse, error) {
 	var f validate.Fields
 	userID := f.UUID("userId", req.GetUserId())
@@ -112,9 +115,13 @@ func (s *Access) ListGrants(ctx context.Context, req *platformv1.ListGrantsReque
 	rows, err := s.Store.Read.Grant.Query().
 		Where(grant.UserID(userID), grant.ScopesNEQ("")).
 		Order(ent.Asc(grant.FieldClientID)).
+		Limit(maxGrants + 1).
 		All(ctx)
 	if err != nil {
 		return nil, s.Store.Classify(err)
+	}
+	if len(rows) > maxGrants {
+		return nil, fault.New(moderatov1.Reason_REASON_RESULT_TOO_LARGE)
 	}
 	result := &platformv1.ListGrantsResponse{}
 	for _, g := range rows {

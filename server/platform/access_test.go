@@ -143,6 +143,37 @@ func TestDeleteClientEndsItsTokensAndGrants(t *testing.T) {
 	})
 }
 
+func TestGrantsOverTheCapAreRefused(t *testing.T) {
+	const limit = 1000
+	eachBackend(t, func(t *testing.T, b backend) {
+		var records []*platformv1.Record
+		for i := range limit {
+			id := fmt.Sprintf("client-%d", i)
+			records = append(records,
+				&platformv1.Record{Kind: &platformv1.Record_Client{Client: &platformv1.ClientRecord{Id: id, Name: id}}},
+				&platformv1.Record{Kind: &platformv1.Record_Grant{Grant: &platformv1.GrantRecord{
+					UserId: servertest.Viewer.String(), ClientId: id, Scopes: []string{"users.read"},
+				}}})
+		}
+		before, err := b.Access.ListGrants(b.ctx, &platformv1.ListGrantsRequest{UserId: servertest.Viewer.String()})
+		b.must(before, err)
+		b.Load(t, records[:2*(limit-len(before.GetGrants()))]...)
+		full, err := b.Access.ListGrants(b.ctx, &platformv1.ListGrantsRequest{UserId: servertest.Viewer.String()})
+		b.must(full, err)
+		if n := len(full.GetGrants()); n != limit {
+			t.Errorf("got %d grants, want %d", n, limit)
+		}
+		b.must(b.putClient("one-more", "One more", false))
+		b.Load(t, &platformv1.Record{Kind: &platformv1.Record_Grant{Grant: &platformv1.GrantRecord{
+			UserId: servertest.Viewer.String(), ClientId: "one-more", Scopes: []string{"users.read"},
+		}}})
+		_, err = b.Access.ListGrants(b.ctx, &platformv1.ListGrantsRequest{UserId: servertest.Viewer.String()})
+		if o := servertest.OutcomeOf(err); o.Reason != "RESULT_TOO_LARGE" {
+			t.Errorf("with one more: got %+v, want RESULT_TOO_LARGE", o)
+		}
+	})
+}
+
 func TestClientThatIsNoServiceAnyMoreLosesItsServiceTokens(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b backend) {
 		b.must(b.putClient("bot", "Bot", true))

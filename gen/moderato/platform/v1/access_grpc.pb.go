@@ -53,7 +53,8 @@ type AccessServiceClient interface {
 	// PutGrant sets the scopes that a user grants a client. No scope takes all
 	// back. Tokens that were issued before keep their scopes.
 	PutGrant(ctx context.Context, in *PutGrantRequest, opts ...grpc.CallOption) (*PutGrantResponse, error)
-	// ListGrants answers what a user granted, by client id.
+	// ListGrants returns what a user granted, by client id: to at most 1000 clients,
+	// beyond which it fails with RESULT_TOO_LARGE.
 	ListGrants(ctx context.Context, in *ListGrantsRequest, opts ...grpc.CallOption) (*ListGrantsResponse, error)
 	// IssueToken issues a token. Its text is in this answer alone: only its SHA-256
 	// is stored. A repeated call issues another token.
@@ -181,7 +182,8 @@ type AccessServiceServer interface {
 	// PutGrant sets the scopes that a user grants a client. No scope takes all
 	// back. Tokens that were issued before keep their scopes.
 	PutGrant(context.Context, *PutGrantRequest) (*PutGrantResponse, error)
-	// ListGrants answers what a user granted, by client id.
+	// ListGrants returns what a user granted, by client id: to at most 1000 clients,
+	// beyond which it fails with RESULT_TOO_LARGE.
 	ListGrants(context.Context, *ListGrantsRequest) (*ListGrantsResponse, error)
 	// IssueToken issues a token. Its text is in this answer alone: only its SHA-256
 	// is stored. A repeated call issues another token.
