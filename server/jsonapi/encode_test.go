@@ -66,11 +66,11 @@ func TestMarshal(t *testing.T) {
 			`{"channelId":"c","moderatorId":"","bannedUserId":"","bannedUserDisplayName":"","bannedAt":"2026-01-31T18:00:00.000Z"}`},
 		{"a message field that is not set as null", &moderatov1.BanUserResponse{},
 			`{"channelId":"","moderatorId":"","bannedUserId":"","bannedUserDisplayName":"","bannedAt":null}`},
-		{"an empty list", &moderatov1.ListModeratorsResponse{}, `{"moderators":[]}`},
+		{"an empty list", &moderatov1.ListModeratorsResponse{}, `{"moderators":[],"pagination":null}`},
 		{"a list of messages",
 			&moderatov1.ListModeratorsResponse{Moderators: []*moderatov1.UserSummary{{Id: "1"}, nil, {Id: "2"}}},
 			`{"moderators":[{"id":"1","displayName":"","slug":"","avatarUrl":""},` +
-				`{"id":"","displayName":"","slug":"","avatarUrl":""},{"id":"2","displayName":"","slug":"","avatarUrl":""}]}`},
+				`{"id":"","displayName":"","slug":"","avatarUrl":""},{"id":"2","displayName":"","slug":"","avatarUrl":""}],"pagination":null}`},
 		{"a scalar with presence that is not set as null", &platformv1.ListMessagesRequest{},
 			`{"channelId":"","cursor":"","limit":null}`},
 		{"a scalar with presence that is set to zero", &platformv1.ListMessagesRequest{Limit: proto.Int32(0)},
