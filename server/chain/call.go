@@ -26,7 +26,7 @@ type call struct {
 	start        time.Time
 	requestID    string
 	caller       *auth.Caller
-	rule         policy.Rule
+	policy       policy.Decision
 	request      fair.Request
 	// continues: the call sends more of a list, on behalf of a request that was counted
 	// with its first rows.
@@ -41,7 +41,7 @@ func (c *call) Value(key any) any {
 	case auth.ContextKey:
 		return c.caller
 	case policy.ContextKey:
-		return &c.rule
+		return &c.policy
 	case fair.ContextKey:
 		return &c.request
 	}

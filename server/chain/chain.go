@@ -68,6 +68,14 @@ type streamOf struct {
 
 func (s *streamOf) Context() context.Context { return s.call }
 
+// SendMsg sends a message, if the method has checked what the caller may hear.
+func (s *streamOf) SendMsg(m any) error {
+	if err := s.call.checkDecision(); err != nil {
+		return err
+	}
+	return s.ServerStream.SendMsg(m)
+}
+
 // run admits the call and carries it out. A panic is our fault, and ends only
 // this call.
 func (c *call) run(handle func() (any, error)) (response any, err error) {
@@ -81,7 +89,23 @@ func (c *call) run(handle func() (any, error)) (response any, err error) {
 	if err := c.admit(); err != nil {
 		return nil, err
 	}
-	return handle()
+	if response, err = handle(); err != nil {
+		return nil, err
+	}
+	return response, c.checkDecision()
+}
+
+// errNotChecked is our fault: a method must check the relation that its rule requires,
+// or it could show anybody's data.
+var errNotChecked = errors.New("the method did not check the relation that its policy requires")
+
+// checkDecision fails a call whose method forgot to check what the caller is to what
+// the request names.
+func (c *call) checkDecision() error {
+	if c.policy.IsMissing() {
+		return errNotChecked
+	}
+	return nil
 }
 
 // inTurn carries a call out. Calls that only read share the store fairly; changes do
@@ -118,7 +142,7 @@ func (c *call) admit() error {
 			return err
 		}
 	}
-	c.rule = rule
+	c.policy.Rule = rule
 	return rule.Check(c.caller)
 }
 

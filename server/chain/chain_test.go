@@ -16,6 +16,7 @@ import (
 	"github.com/moderato-live/moderato/server/auth"
 	"github.com/moderato-live/moderato/server/chain"
 	"github.com/moderato-live/moderato/server/fault"
+	"github.com/moderato-live/moderato/server/policy"
 	"github.com/moderato-live/moderato/server/requestid"
 	"github.com/moderato-live/moderato/server/servertest"
 )
@@ -169,7 +170,7 @@ func TestACallHasADeadline(t *testing.T) {
 	})
 }
 
-// Who forgets a row in the policy table opens nothing.
+// A method without a policy is closed.
 func TestAMethodWithoutARuleIsClosed(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -219,4 +220,25 @@ func TestTheMethodKnowsWhoCalls(t *testing.T) {
 	if got := sent.header.Get("x-request-id"); len(got) != 1 || got[0] != "mine" {
 		t.Errorf("header of the answer: got %q, want mine", got)
 	}
+}
+
+// A method that forgets to check what the caller is to the channel shows nothing.
+func TestAMethodThatChecksNoRelationFails(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	c, _ := links(s)
+	ctx, _ := incoming(t.Context(), s.As(t, servertest.Viewer))
+	for _, method := range []string{
+		moderatov1.ModerationService_BanUser_FullMethodName, moderatov1.ModerationService_ListLog_FullMethodName,
+		moderatov1.ModerationService_ListModeratedChannels_FullMethodName, moderatov1.ChannelsService_GetStats_FullMethodName,
+	} {
+		wantReason(t, unary(c, ctx, method, succeed), moderatov1.Reason_REASON_INTERNAL)
+	}
+	// A check of another relation is not the one that the policy requires.
+	wantReason(t, unary(c, ctx, moderatov1.ModerationService_ListModeratedChannels_FullMethodName, func(ctx context.Context) error {
+		return policy.AuthorizeChannel(ctx, servertest.Viewer)
+	}), moderatov1.Reason_REASON_INTERNAL)
+	err := c.Stream(nil, stream{ctx: ctx}, &grpc.StreamServerInfo{FullMethod: moderatov1.EventsService_WatchEvents_FullMethodName},
+		func(_ any, s grpc.ServerStream) error { return s.SendMsg(&moderatov1.WatchEventsResponse{}) })
+	wantReason(t, err, moderatov1.Reason_REASON_INTERNAL)
 }

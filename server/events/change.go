@@ -58,7 +58,7 @@ type Change struct {
 }
 
 // Apply makes a change on behalf of the caller of the present request, who must
-// be to the channel what the policy table asks for. An error of body undoes it.
+// be to the channel what the policy of the method requires. An error of body undoes it.
 // body may run more than once, and only its last run counts.
 func Apply(ctx context.Context, s *store.Store, channelID uid.ID, body func(context.Context, *Change) error) error {
 	return authorized(ctx, s, channelID, users.Key{}, func(ctx context.Context, c *Change, _ *users.Joined) error { return body(ctx, c) })

@@ -13,6 +13,7 @@ import (
 	"github.com/moderato-live/moderato/server/auth"
 	"github.com/moderato-live/moderato/server/fault"
 	"github.com/moderato-live/moderato/server/paging"
+	"github.com/moderato-live/moderato/server/policy"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/validate"
@@ -117,6 +118,7 @@ func (s *Service) WatchEvents(req *moderatov1.WatchEventsRequest, stream grpc.Se
 		return err
 	}
 	defer s.Rights.leave(who)
+	policy.MarkModerator(ctx)
 	from, err := s.Hub.Subscribe(ctx, want.after, who.present)
 	if err != nil {
 		return told(err)

@@ -154,7 +154,7 @@ func (e *Error) Text() string {
 	case len(e.Violations) > 0 && e.Violations[0].Description != "":
 		return sentence(e.Violations)
 	}
-	text := conditions[e.Reason].message
+	text := conditions[e.Reason].GetText()
 	for _, name := range []string{RequiredScope, AcceptedTokens} {
 		text = strings.ReplaceAll(text, "{"+name+"}", strings.ReplaceAll(e.Metadata[name], ",", ", "))
 	}
@@ -225,7 +225,7 @@ func (e *Error) Status(requestID string) *status.Status {
 	if e.RetryAfter > 0 {
 		details = append(details, &errdetails.RetryInfo{RetryDelay: durationpb.New(e.RetryAfter)})
 	}
-	st := status.New(conditions[e.Reason].code, e.Text())
+	st := status.New(codes.Code(conditions[e.Reason].GetGrpc()), e.Text())
 	if detailed, err := st.WithDetails(details...); err == nil {
 		return detailed
 	}

@@ -1,6 +1,8 @@
-// Package policy decides who may do what. Table is the whole of it; this file
-// carries it out: Check before a method runs, and Authorize in the transaction
-// of a change, where nothing can be older than the decision.
+// Package policy decides who may do what. The contract declares the rule of each
+// method, which Table has. Rule.Check is called before a method runs. What the caller
+// must be to the channel or user that the request names is checked by the method, with
+// Authorize in the transaction of a change and with AuthorizeSelf, AuthorizeChannel or
+// AuthorizeModerator for a read.
 package policy
 
 import (
@@ -9,11 +11,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"google.golang.org/grpc"
 
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/grant"
+	optionsv1 "github.com/moderato-live/moderato/gen/moderato/options/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/auth"
 	"github.com/moderato-live/moderato/server/fault"
@@ -23,22 +27,13 @@ import (
 	"github.com/moderato-live/moderato/server/users"
 )
 
-// Relation is what the caller must be to what they name.
-type Relation int
-
-// The relations.
+// The relations, for short.
 const (
-	// Anyone needs no relation.
-	Anyone Relation = iota
-	// Self is the named user, or an app to which that user granted the scope.
-	Self
-	// Authorized is the channel's owner, who may leave out its id, or an app that
-	// names any channel.
-	Authorized
-	// Owner is the channel's owner.
-	Owner
-	// Moderator is the channel's owner, or a moderator who is not banned there.
-	Moderator
+	anyone     = optionsv1.Relation_RELATION_UNSPECIFIED
+	self       = optionsv1.Relation_RELATION_SELF
+	authorized = optionsv1.Relation_RELATION_AUTHORIZED
+	owner      = optionsv1.Relation_RELATION_OWNER
+	moderator  = optionsv1.Relation_RELATION_MODERATOR
 )
 
 // Rule is a row of the table.
@@ -49,8 +44,30 @@ type Rule struct {
 	Tokens []auth.Kind
 	// Scope is what the token must have; empty for none.
 	Scope string
-	// Relation is what the caller must be; the method itself has it checked.
-	Relation Relation
+	// Relation is what the caller must be to what the request names. The method checks
+	// it.
+	Relation optionsv1.Relation
+}
+
+// Decision is the rule of the method that is called, and whether the method checked
+// the relation.
+type Decision struct {
+	Rule Rule
+
+	checked atomic.Int32
+}
+
+// IsMissing reports whether the method did not check the relation that its rule
+// requires. Its response must not be sent.
+func (d *Decision) IsMissing() bool {
+	return d.Rule.Relation != anyone && optionsv1.Relation(d.checked.Load()) != d.Rule.Relation
+}
+
+// markChecked records that the method checked a relation.
+func markChecked(ctx context.Context, relation optionsv1.Relation) {
+	if d, ok := ctx.Value(ContextKey{}).(*Decision); ok {
+		d.checked.Store(int32(relation))
+	}
 }
 
 // CheckComplete tells which of the methods that a server serves have no row.
@@ -68,7 +85,7 @@ func CheckComplete(services map[string]grpc.ServiceInfo) error {
 		return nil
 	}
 	slices.Sort(missing)
-	return fmt.Errorf("the policy table has no row for %v; add it in server/policy/table.go", missing)
+	return fmt.Errorf("no policy for %v: declare option (moderato.options.v1.policy) in the .proto file", missing)
 }
 
 // Check tells whether a caller's token may be used for a method at all: its
@@ -140,19 +157,24 @@ func AuthorizeAbout(ctx context.Context, s *store.Store, tx *ent.Tx, channelID u
 	if err := auth.CheckValidity(revokedAt, expiresAt, at); err != nil {
 		return 0, err
 	}
+	markChecked(ctx, rule.Relation)
 	isOwner := caller.UserID == channelID
 	switch {
-	case rule.Relation == Owner && !isOwner:
+	case rule.Relation == owner && !isOwner:
 		return 0, fault.New(moderatov1.Reason_REASON_NOT_CHANNEL_OWNER)
-	case rule.Relation == Moderator && !isOwner && !isModerator:
+	case rule.Relation == moderator && !isOwner && !isModerator:
 		return 0, fault.New(moderatov1.Reason_REASON_NOT_CHANNEL_MODERATOR)
 	}
 	return at, nil
 }
 
 // Reauthenticate looks at the caller's token again, in the transaction of a
-// change for which the token is all that counts.
+// change for which the token is all that counts: that of a backend which acts for no
+// user.
 func Reauthenticate(ctx context.Context, s *store.Store, tx *ent.Tx) error {
+	if caller := auth.FromContext(ctx); !caller.ActsAsUser() {
+		markChecked(ctx, fromContext(ctx).Relation)
+	}
 	var now int64
 	var revokedAt, expiresAt *instant.Instant
 	err := store.QueryRow(ctx, tx, "SELECT "+s.Clock.SQL()+", revoked_at, expires_at FROM tokens WHERE id = ?",
@@ -170,6 +192,7 @@ func Reauthenticate(ctx context.Context, s *store.Store, tx *ent.Tx) error {
 // user, an app that they granted the method's scope, or an internal backend.
 func AuthorizeSelf(ctx context.Context, s *store.Store, userID uid.ID) error {
 	caller, rule := auth.FromContext(ctx), fromContext(ctx)
+	markChecked(ctx, self)
 	switch {
 	case caller.ActsAsUser() && caller.UserID == userID:
 		return nil
@@ -188,6 +211,7 @@ func AuthorizeSelf(ctx context.Context, s *store.Store, userID uid.ID) error {
 // AuthorizeChannel decides whether the caller may read what is the authorized
 // channel's: its owner, or an app or internal backend that acts for nobody.
 func AuthorizeChannel(ctx context.Context, channelID uid.ID) error {
+	markChecked(ctx, authorized)
 	if caller := auth.FromContext(ctx); caller.ActsAsUser() && caller.UserID != channelID {
 		return fault.New(moderatov1.Reason_REASON_NOT_CHANNEL_OWNER)
 	}
@@ -198,6 +222,15 @@ func AuthorizeChannel(ctx context.Context, channelID uid.ID) error {
 // moderate a channel: its owner, a moderator who is not banned there, or an
 // internal backend that acts for nobody.
 func AuthorizeModerator(ctx context.Context, s *store.Store, channelID uid.ID) error {
+	MarkModerator(ctx)
+	return checkModerator(ctx, s, channelID)
+}
+
+// MarkModerator records that the method checked itself that the caller moderates the
+// channels in the response.
+func MarkModerator(ctx context.Context) { markChecked(ctx, moderator) }
+
+func checkModerator(ctx context.Context, s *store.Store, channelID uid.ID) error {
 	caller := auth.FromContext(ctx)
 	if !caller.ActsAsUser() || caller.UserID == channelID {
 		return nil
@@ -216,22 +249,22 @@ func AuthorizeModerator(ctx context.Context, s *store.Store, channelID uid.ID) e
 // Authorize decides, in the transaction. If the look-up fails, the change has
 // priority.
 func HasPriority(ctx context.Context, s *store.Store, channelID uid.ID) bool {
-	return fromContext(ctx).Relation >= Owner &&
-		!errors.Is(AuthorizeModerator(ctx, s, channelID), fault.New(moderatov1.Reason_REASON_NOT_CHANNEL_MODERATOR))
+	return fromContext(ctx).Relation >= owner &&
+		!errors.Is(checkModerator(ctx, s, channelID), fault.New(moderatov1.Reason_REASON_NOT_CHANNEL_MODERATOR))
 }
 
 // ContextKey is under what the context of a call has the rule of its method, a
-// *Rule.
+// *Decision.
 type ContextKey struct{}
 
 // NewContext is a context with the rule of the method that is called.
 func NewContext(ctx context.Context, r Rule) context.Context {
-	return context.WithValue(ctx, ContextKey{}, &r)
+	return context.WithValue(ctx, ContextKey{}, &Decision{Rule: r})
 }
 
 func fromContext(ctx context.Context) Rule {
-	if r, ok := ctx.Value(ContextKey{}).(*Rule); ok {
-		return *r
+	if d, ok := ctx.Value(ContextKey{}).(*Decision); ok {
+		return d.Rule
 	}
 	return Rule{}
 }

@@ -7,6 +7,7 @@
 package moderatov1
 
 import (
+	_ "github.com/moderato-live/moderato/gen/moderato/options/v1"
 	_ "google.golang.org/genproto/googleapis/api/annotations"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
@@ -3804,7 +3805,7 @@ var File_moderato_v1_channels_proto protoreflect.FileDescriptor
 
 const file_moderato_v1_channels_proto_rawDesc = "" +
 	"\n" +
-	"\x1amoderato/v1/channels.proto\x12\vmoderato.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18moderato/v1/common.proto\"$\n" +
+	"\x1amoderato/v1/channels.proto\x12\vmoderato.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a!moderato/options/v1/options.proto\x1a\x18moderato/v1/common.proto\"$\n" +
 	"\n" +
 	"Pagination\x12\x16\n" +
 	"\x06cursor\x18\x01 \x01(\tR\x06cursor\"f\n" +
@@ -4115,29 +4116,64 @@ const file_moderato_v1_channels_proto_rawDesc = "" +
 	"\x04lang\x18\x02 \x01(\tR\x04lang\x12\x1f\n" +
 	"\vcategory_id\x18\x03 \x01(\x03R\n" +
 	"categoryId\x12%\n" +
-	"\x0ecategory_title\x18\x04 \x01(\tR\rcategoryTitle2\xf1\x11\n" +
-	"\x0fChannelsService\x12l\n" +
-	"\fListChannels\x12 .moderato.v1.ListChannelsRequest\x1a!.moderato.v1.ListChannelsResponse\"\x17\x82\xd3\xe4\x93\x02\x0e\x12\f/v1/channels\x90\x02\x01\x12~\n" +
-	"\rGetStreamInfo\x12!.moderato.v1.GetStreamInfoRequest\x1a\".moderato.v1.GetStreamInfoResponse\"&\x82\xd3\xe4\x93\x02\x1a\x12\x18/v1/channels/stream-info\x88\x02\x01\x90\x02\x01\x12f\n" +
-	"\bGetStats\x12\x1c.moderato.v1.GetStatsRequest\x1a\x1d.moderato.v1.GetStatsResponse\"\x1d\x82\xd3\xe4\x93\x02\x14\x12\x12/v1/channels/stats\x90\x02\x01\x12y\n" +
-	"\rListFollowers\x12!.moderato.v1.ListFollowersRequest\x1a\".moderato.v1.ListFollowersResponse\"!\x82\xd3\xe4\x93\x02\x18\x12\x16/v1/channels/followers\x90\x02\x01\x12u\n" +
-	"\fListFollowed\x12 .moderato.v1.ListFollowedRequest\x1a!.moderato.v1.ListFollowedResponse\" \x82\xd3\xe4\x93\x02\x17\x12\x15/v1/channels/followed\x90\x02\x01\x12\x82\x01\n" +
-	"\x0fListBannedUsers\x12#.moderato.v1.ListBannedUsersRequest\x1a$.moderato.v1.ListBannedUsersResponse\"$\x82\xd3\xe4\x93\x02\x1b\x12\x19/v1/channels/banned-users\x90\x02\x01\x12r\n" +
-	"\bListVips\x12\x1c.moderato.v1.ListVipsRequest\x1a\x1d.moderato.v1.ListVipsResponse\")\x82\xd3\xe4\x93\x02 b\x05users\x12\x17/v1/channels/roles/vips\x90\x02\x01\x12_\n" +
-	"\x06AddVip\x12\x1a.moderato.v1.AddVipRequest\x1a\x1b.moderato.v1.AddVipResponse\"\x1c\x82\xd3\xe4\x93\x02\x16:\x01*\"\x11/v1/channels/vips\x12h\n" +
-	"\tRemoveVip\x12\x1d.moderato.v1.RemoveVipRequest\x1a\x1e.moderato.v1.RemoveVipResponse\"\x1c\x82\xd3\xe4\x93\x02\x16:\x01**\x11/v1/channels/vips\x12r\n" +
-	"\bListMods\x12\x1c.moderato.v1.ListModsRequest\x1a\x1d.moderato.v1.ListModsResponse\")\x82\xd3\xe4\x93\x02 b\x05users\x12\x17/v1/channels/roles/mods\x90\x02\x01\x12n\n" +
-	"\aListOgs\x12\x1b.moderato.v1.ListOgsRequest\x1a\x1c.moderato.v1.ListOgsResponse\"(\x82\xd3\xe4\x93\x02\x1fb\x05users\x12\x16/v1/channels/roles/ogs\x90\x02\x01\x12[\n" +
-	"\x05AddOg\x12\x19.moderato.v1.AddOgRequest\x1a\x1a.moderato.v1.AddOgResponse\"\x1b\x82\xd3\xe4\x93\x02\x15:\x01*\"\x10/v1/channels/ogs\x12d\n" +
-	"\bRemoveOg\x12\x1c.moderato.v1.RemoveOgRequest\x1a\x1d.moderato.v1.RemoveOgResponse\"\x1b\x82\xd3\xe4\x93\x02\x15:\x01**\x10/v1/channels/ogs\x12\x81\x01\n" +
-	"\x0fListSubscribers\x12#.moderato.v1.ListSubscribersRequest\x1a$.moderato.v1.ListSubscribersResponse\"#\x82\xd3\xe4\x93\x02\x1a\x12\x18/v1/channels/subscribers\x90\x02\x01\x12}\n" +
-	"\x0eListActivities\x12\".moderato.v1.ListActivitiesRequest\x1a#.moderato.v1.ListActivitiesResponse\"\"\x82\xd3\xe4\x93\x02\x19\x12\x17/v1/channels/activities\x90\x02\x01\x12p\n" +
-	"\tListVotes\x12\x1d.moderato.v1.ListVotesRequest\x1a\x1e.moderato.v1.ListVotesResponse\"$\x82\xd3\xe4\x93\x02\x1bb\x05votes\x12\x12/v1/channels/votes\x90\x02\x01\x12i\n" +
-	"\tListClips\x12\x1d.moderato.v1.ListClipsRequest\x1a\x1e.moderato.v1.ListClipsResponse\"\x1d\x82\xd3\xe4\x93\x02\x14\x12\x12/v1/channels/clips\x90\x02\x01\x12e\n" +
-	"\bListVods\x12\x1c.moderato.v1.ListVodsRequest\x1a\x1d.moderato.v1.ListVodsResponse\"\x1c\x82\xd3\xe4\x93\x02\x13\x12\x11/v1/channels/vods\x90\x02\x01\x12w\n" +
-	"\fGetLiveStats\x12 .moderato.v1.GetLiveStatsRequest\x1a!.moderato.v1.GetLiveStatsResponse\"\"\x82\xd3\xe4\x93\x02\x19\x12\x17/v1/channels/live-stats\x90\x02\x01\x12k\n" +
+	"\x0ecategory_title\x18\x04 \x01(\tR\rcategoryTitle2\xc1\x15\n" +
+	"\x0fChannelsService\x12\x80\x01\n" +
+	"\fListChannels\x12 .moderato.v1.ListChannelsRequest\x1a!.moderato.v1.ListChannelsResponse\"+\x8a\xb5\x18\x10\n" +
+	"\x02\x01\x02\x12\n" +
+	"users.read\x82\xd3\xe4\x93\x02\x0e\x12\f/v1/channels\x90\x02\x01\x12\x94\x01\n" +
+	"\rGetStreamInfo\x12!.moderato.v1.GetStreamInfoRequest\x1a\".moderato.v1.GetStreamInfoResponse\"<\x8a\xb5\x18\x12\n" +
+	"\x02\x01\x02\x12\n" +
+	"users.read\x18\x02\x82\xd3\xe4\x93\x02\x1a\x12\x18/v1/channels/stream-info\x88\x02\x01\x90\x02\x01\x12|\n" +
+	"\bGetStats\x12\x1c.moderato.v1.GetStatsRequest\x1a\x1d.moderato.v1.GetStatsResponse\"3\x8a\xb5\x18\x12\n" +
+	"\x02\x01\x02\x12\n" +
+	"users.read\x18\x02\x82\xd3\xe4\x93\x02\x14\x12\x12/v1/channels/stats\x90\x02\x01\x12\x8e\x01\n" +
+	"\rListFollowers\x12!.moderato.v1.ListFollowersRequest\x1a\".moderato.v1.ListFollowersResponse\"6\x8a\xb5\x18\x11\n" +
+	"\x01\x01\x12\n" +
+	"users.read\x18\x02\x82\xd3\xe4\x93\x02\x18\x12\x16/v1/channels/followers\x90\x02\x01\x12\x88\x01\n" +
+	"\fListFollowed\x12 .moderato.v1.ListFollowedRequest\x1a!.moderato.v1.ListFollowedResponse\"3\x8a\xb5\x18\x0f\n" +
+	"\x01\x01\x12\n" +
+	"users.read\x82\xd3\xe4\x93\x02\x17\x12\x15/v1/channels/followed\x90\x02\x01\x12\x97\x01\n" +
+	"\x0fListBannedUsers\x12#.moderato.v1.ListBannedUsersRequest\x1a$.moderato.v1.ListBannedUsersResponse\"9\x8a\xb5\x18\x11\n" +
+	"\x01\x01\x12\n" +
+	"users.read\x18\x02\x82\xd3\xe4\x93\x02\x1b\x12\x19/v1/channels/banned-users\x90\x02\x01\x12\x88\x01\n" +
+	"\bListVips\x12\x1c.moderato.v1.ListVipsRequest\x1a\x1d.moderato.v1.ListVipsResponse\"?\x8a\xb5\x18\x12\n" +
+	"\x02\x01\x02\x12\n" +
+	"users.read\x18\x02\x82\xd3\xe4\x93\x02 b\x05users\x12\x17/v1/channels/roles/vips\x90\x02\x01\x12z\n" +
+	"\x06AddVip\x12\x1a.moderato.v1.AddVipRequest\x1a\x1b.moderato.v1.AddVipResponse\"7\x8a\xb5\x18\x17\n" +
+	"\x01\x01\x12\x10channel.moderate\x18\x03\x82\xd3\xe4\x93\x02\x16:\x01*\"\x11/v1/channels/vips\x12\x83\x01\n" +
+	"\tRemoveVip\x12\x1d.moderato.v1.RemoveVipRequest\x1a\x1e.moderato.v1.RemoveVipResponse\"7\x8a\xb5\x18\x17\n" +
+	"\x01\x01\x12\x10channel.moderate\x18\x03\x82\xd3\xe4\x93\x02\x16:\x01**\x11/v1/channels/vips\x12\x88\x01\n" +
+	"\bListMods\x12\x1c.moderato.v1.ListModsRequest\x1a\x1d.moderato.v1.ListModsResponse\"?\x8a\xb5\x18\x12\n" +
+	"\x02\x01\x02\x12\n" +
+	"users.read\x18\x02\x82\xd3\xe4\x93\x02 b\x05users\x12\x17/v1/channels/roles/mods\x90\x02\x01\x12\x84\x01\n" +
+	"\aListOgs\x12\x1b.moderato.v1.ListOgsRequest\x1a\x1c.moderato.v1.ListOgsResponse\">\x8a\xb5\x18\x12\n" +
+	"\x02\x01\x02\x12\n" +
+	"users.read\x18\x02\x82\xd3\xe4\x93\x02\x1fb\x05users\x12\x16/v1/channels/roles/ogs\x90\x02\x01\x12v\n" +
+	"\x05AddOg\x12\x19.moderato.v1.AddOgRequest\x1a\x1a.moderato.v1.AddOgResponse\"6\x8a\xb5\x18\x17\n" +
+	"\x01\x01\x12\x10channel.moderate\x18\x03\x82\xd3\xe4\x93\x02\x15:\x01*\"\x10/v1/channels/ogs\x12\x7f\n" +
+	"\bRemoveOg\x12\x1c.moderato.v1.RemoveOgRequest\x1a\x1d.moderato.v1.RemoveOgResponse\"6\x8a\xb5\x18\x17\n" +
+	"\x01\x01\x12\x10channel.moderate\x18\x03\x82\xd3\xe4\x93\x02\x15:\x01**\x10/v1/channels/ogs\x12\x96\x01\n" +
+	"\x0fListSubscribers\x12#.moderato.v1.ListSubscribersRequest\x1a$.moderato.v1.ListSubscribersResponse\"8\x8a\xb5\x18\x11\n" +
+	"\x01\x01\x12\n" +
+	"users.read\x18\x02\x82\xd3\xe4\x93\x02\x1a\x12\x18/v1/channels/subscribers\x90\x02\x01\x12\x92\x01\n" +
+	"\x0eListActivities\x12\".moderato.v1.ListActivitiesRequest\x1a#.moderato.v1.ListActivitiesResponse\"7\x8a\xb5\x18\x11\n" +
+	"\x01\x01\x12\n" +
+	"users.read\x18\x02\x82\xd3\xe4\x93\x02\x19\x12\x17/v1/channels/activities\x90\x02\x01\x12\x86\x01\n" +
+	"\tListVotes\x12\x1d.moderato.v1.ListVotesRequest\x1a\x1e.moderato.v1.ListVotesResponse\":\x8a\xb5\x18\x12\n" +
+	"\x02\x01\x02\x12\n" +
+	"users.read\x18\x02\x82\xd3\xe4\x93\x02\x1bb\x05votes\x12\x12/v1/channels/votes\x90\x02\x01\x12}\n" +
+	"\tListClips\x12\x1d.moderato.v1.ListClipsRequest\x1a\x1e.moderato.v1.ListClipsResponse\"1\x8a\xb5\x18\x10\n" +
+	"\x02\x01\x02\x12\n" +
+	"users.read\x82\xd3\xe4\x93\x02\x14\x12\x12/v1/channels/clips\x90\x02\x01\x12y\n" +
+	"\bListVods\x12\x1c.moderato.v1.ListVodsRequest\x1a\x1d.moderato.v1.ListVodsResponse\"0\x8a\xb5\x18\x10\n" +
+	"\x02\x01\x02\x12\n" +
+	"users.read\x82\xd3\xe4\x93\x02\x13\x12\x11/v1/channels/vods\x90\x02\x01\x12\x8d\x01\n" +
+	"\fGetLiveStats\x12 .moderato.v1.GetLiveStatsRequest\x1a!.moderato.v1.GetLiveStatsResponse\"8\x8a\xb5\x18\x12\n" +
+	"\x02\x01\x02\x12\n" +
+	"users.read\x18\x02\x82\xd3\xe4\x93\x02\x19\x12\x17/v1/channels/live-stats\x90\x02\x01\x12\x86\x01\n" +
 	"\n" +
-	"UpdateInfo\x12\x1e.moderato.v1.UpdateInfoRequest\x1a\x1f.moderato.v1.UpdateInfoResponse\"\x1c\x82\xd3\xe4\x93\x02\x16:\x01*\"\x11/v1/channels/infoBCZ<github.com/moderato-live/moderato/gen/moderato/v1;moderatov1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
+	"UpdateInfo\x12\x1e.moderato.v1.UpdateInfoRequest\x1a\x1f.moderato.v1.UpdateInfoResponse\"7\x8a\xb5\x18\x17\n" +
+	"\x01\x01\x12\x10channel.moderate\x18\x03\x82\xd3\xe4\x93\x02\x16:\x01*\"\x11/v1/channels/infoBCZ<github.com/moderato-live/moderato/gen/moderato/v1;moderatov1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
 var (
 	file_moderato_v1_channels_proto_rawDescOnce sync.Once

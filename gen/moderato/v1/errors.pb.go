@@ -7,6 +7,7 @@
 package moderatov1
 
 import (
+	_ "github.com/moderato-live/moderato/gen/moderato/options/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	reflect "reflect"
@@ -43,59 +44,59 @@ type Reason int32
 const (
 	// Never sent.
 	Reason_REASON_UNSPECIFIED Reason = 0
-	// 401 UNAUTHENTICATED. There is no `Authorization` header, or it is not
+	// There is no `Authorization` header, or it is not
 	// `Bearer <token>`. Send one.
 	Reason_REASON_TOKEN_MISSING Reason = 1
-	// 401 UNAUTHENTICATED. The token is damaged, unknown or revoked. Get a new one.
+	// The token is damaged, unknown or revoked. Get a new one.
 	Reason_REASON_TOKEN_INVALID Reason = 2
-	// 401 UNAUTHENTICATED. The token's lifetime is over. Get a new one.
+	// The token's lifetime is over. Get a new one.
 	Reason_REASON_TOKEN_EXPIRED Reason = 3
-	// 401 UNAUTHENTICATED. There is no `client-id` header. Send the id of the
+	// There is no `client-id` header. Send the id of the
 	// client to which the token was issued.
 	Reason_REASON_CLIENT_ID_MISSING Reason = 4
-	// 401 UNAUTHENTICATED. `client-id` names another client than the token's.
+	// `client-id` names another client than the token's.
 	Reason_REASON_CLIENT_ID_MISMATCH Reason = 5
-	// 403 PERMISSION_DENIED. The operation takes another kind of token;
+	// The operation takes another kind of token;
 	// `acceptedTokens` lists which.
 	Reason_REASON_TOKEN_KIND_NOT_ACCEPTED Reason = 6
-	// 403 PERMISSION_DENIED. The token lacks the scope in `requiredScope`.
+	// The token lacks the scope in `requiredScope`.
 	Reason_REASON_SCOPE_MISSING Reason = 7
-	// 403 PERMISSION_DENIED. The user granted the scope in `requiredScope` not
+	// The user granted the scope in `requiredScope` not
 	// to this client.
 	Reason_REASON_GRANT_MISSING Reason = 8
-	// 403 PERMISSION_DENIED. Only the channel's owner may do this.
+	// Only the channel's owner may do this.
 	Reason_REASON_NOT_CHANNEL_OWNER Reason = 9
-	// 403 PERMISSION_DENIED. Only the channel's owner and its moderators who are
+	// Only the channel's owner and its moderators who are
 	// not banned there may do this.
 	Reason_REASON_NOT_CHANNEL_MODERATOR Reason = 10
-	// 403 PERMISSION_DENIED. A user token reads only its own user's data here.
+	// A user token reads only its own user's data here.
 	Reason_REASON_NOT_SELF Reason = 11
-	// 400 INVALID_ARGUMENT. Parameters or body are wrong; `violations` names
+	// Parameters or body are wrong; `violations` names
 	// every field with what it must be (`google.rpc.BadRequest` over gRPC).
 	Reason_REASON_INVALID_ARGUMENT Reason = 12
-	// 400 INVALID_ARGUMENT. No channel has this id.
+	// No channel has this id.
 	Reason_REASON_CHANNEL_NOT_FOUND Reason = 13
-	// 400 INVALID_ARGUMENT. No user has this id or username.
+	// No user has this id or username.
 	Reason_REASON_USER_NOT_FOUND Reason = 14
-	// 400 INVALID_ARGUMENT. No category has this id.
+	// No category has this id.
 	Reason_REASON_CATEGORY_NOT_FOUND Reason = 15
-	// 400 INVALID_ARGUMENT. The cursor is damaged, of another operation or
+	// The cursor is damaged, of another operation or
 	// filter, or too old. Start again from the first page.
 	Reason_REASON_CURSOR_INVALID Reason = 16
-	// 400 INVALID_ARGUMENT. The operation cannot be aimed at the channel's owner.
+	// The operation cannot be aimed at the channel's owner.
 	Reason_REASON_TARGET_IS_CHANNEL Reason = 17
-	// 400 INVALID_ARGUMENT. An unpaged list is longer than the server sends.
+	// An unpaged list is longer than the server sends.
 	Reason_REASON_RESULT_TOO_LARGE Reason = 18
-	// 404 NOT_FOUND. There is no ban to remove.
+	// There is no ban to remove.
 	Reason_REASON_NOT_BANNED Reason = 19
-	// 409 ALREADY_EXISTS. The user is muted until `muteExpiresAt`; `Retry-After`
+	// The user is muted until `muteExpiresAt`; `Retry-After`
 	// says for how many seconds.
 	Reason_REASON_MUTE_ACTIVE Reason = 20
-	// FAILED_PRECONDITION (gRPC only). The sender is banned from the channel.
+	// The sender is banned from the channel.
 	Reason_REASON_USER_BANNED Reason = 21
-	// FAILED_PRECONDITION (gRPC only). The sender is muted until `muteExpiresAt`.
+	// The sender is muted until `muteExpiresAt`.
 	Reason_REASON_USER_MUTED Reason = 22
-	// ALREADY_EXISTS (gRPC only). Another user has this username.
+	// Another user has this username.
 	Reason_REASON_USERNAME_TAKEN Reason = 23
 	// 404 (REST only). Nothing is served at this path.
 	Reason_REASON_PATH_NOT_FOUND Reason = 24
@@ -105,49 +106,49 @@ const (
 	Reason_REASON_BODY_TOO_LARGE Reason = 26
 	// 415 (REST only). The request body is not `application/json`.
 	Reason_REASON_MEDIA_TYPE_UNSUPPORTED Reason = 27
-	// 429 RESOURCE_EXHAUSTED. This client and user called too often; wait for
+	// This client and user called too often; wait for
 	// `Retry-After` seconds.
 	Reason_REASON_RATE_LIMITED Reason = 28
-	// 500 INTERNAL. Our fault, logged with the request id. Try again later, and
+	// Our fault, logged with the request id. Try again later, and
 	// report it if it stays.
 	Reason_REASON_INTERNAL Reason = 29
-	// 503 UNAVAILABLE. The store cannot be reached, or the server is shutting
+	// The store cannot be reached, or the server is shutting
 	// down. Try again after `Retry-After` seconds; the call may be repeated.
 	Reason_REASON_UNAVAILABLE Reason = 30
-	// 504 DEADLINE_EXCEEDED. The call took longer than its deadline. A change may
+	// The call took longer than its deadline. A change may
 	// or may not have happened: repeat the call, or read the state.
 	Reason_REASON_DEADLINE_EXCEEDED Reason = 31
 	// 431 (REST only). The header section is larger than 16 KiB.
 	Reason_REASON_HEADERS_TOO_LARGE Reason = 32
-	// 400 INVALID_ARGUMENT (gRPC only). No client has this id.
+	// No client has this id.
 	Reason_REASON_CLIENT_NOT_FOUND Reason = 33
-	// FAILED_PRECONDITION (gRPC only). Channels, streams, clips, VODs or other
+	// Channels, streams, clips, VODs or other
 	// categories are in the category.
 	Reason_REASON_CATEGORY_IN_USE Reason = 34
-	// FAILED_PRECONDITION (gRPC only). The channel has no live stream.
+	// The channel has no live stream.
 	Reason_REASON_CHANNEL_NOT_LIVE Reason = 35
-	// FAILED_PRECONDITION (gRPC only). The user does not follow the channel.
+	// The user does not follow the channel.
 	Reason_REASON_NOT_FOLLOWING Reason = 36
-	// FAILED_PRECONDITION (gRPC only). The user or channel of this id is being
+	// The user or channel of this id is being
 	// deleted; the id is free when the last trace is gone. Try again later.
 	Reason_REASON_BEING_DELETED Reason = 37
 	// RESOURCE_EXHAUSTED. The listener did not keep up with the events. Go on with
 	// the cursor of the last one that was handled.
 	Reason_REASON_WATCHER_TOO_SLOW Reason = 38
-	// 404 NOT_FOUND. There is no such webhook, or it is none of the caller's.
+	// There is no such webhook, or it is none of the caller's.
 	Reason_REASON_WEBHOOK_NOT_FOUND Reason = 39
-	// 409 FAILED_PRECONDITION. The channel has as many webhooks as it may have.
+	// The channel has as many webhooks as it may have.
 	// Delete one.
 	Reason_REASON_WEBHOOK_LIMIT_REACHED Reason = 40
-	// 409 FAILED_PRECONDITION. The webhook is disabled. Enable it.
+	// The webhook is disabled. Enable it.
 	Reason_REASON_WEBHOOK_DISABLED Reason = 41
-	// 404 NOT_FOUND. The event is no longer kept, or the webhook does not send it.
+	// The event is no longer kept, or the webhook does not send it.
 	Reason_REASON_EVENT_NOT_FOUND Reason = 42
-	// 503 UNAVAILABLE. The server has more to do than it can in time, and the call
+	// The server has more to do than it can in time, and the call
 	// would have had to wait longer than `--max-wait`. Nothing was done. Try again
 	// after `Retry-After` seconds.
 	Reason_REASON_OVERLOADED Reason = 43
-	// 429 RESOURCE_EXHAUSTED. The caller has as many event streams open as it may
+	// The caller has as many event streams open as it may
 	// have. Close one, or have one stream for several channels.
 	Reason_REASON_STREAM_LIMIT_REACHED Reason = 44
 )
@@ -281,54 +282,54 @@ var File_moderato_v1_errors_proto protoreflect.FileDescriptor
 
 const file_moderato_v1_errors_proto_rawDesc = "" +
 	"\n" +
-	"\x18moderato/v1/errors.proto\x12\vmoderato.v1*\xee\t\n" +
+	"\x18moderato/v1/errors.proto\x12\vmoderato.v1\x1a!moderato/options/v1/options.proto*\xa7#\n" +
 	"\x06Reason\x12\x16\n" +
-	"\x12REASON_UNSPECIFIED\x10\x00\x12\x18\n" +
-	"\x14REASON_TOKEN_MISSING\x10\x01\x12\x18\n" +
-	"\x14REASON_TOKEN_INVALID\x10\x02\x12\x18\n" +
-	"\x14REASON_TOKEN_EXPIRED\x10\x03\x12\x1c\n" +
-	"\x18REASON_CLIENT_ID_MISSING\x10\x04\x12\x1d\n" +
-	"\x19REASON_CLIENT_ID_MISMATCH\x10\x05\x12\"\n" +
-	"\x1eREASON_TOKEN_KIND_NOT_ACCEPTED\x10\x06\x12\x18\n" +
-	"\x14REASON_SCOPE_MISSING\x10\a\x12\x18\n" +
-	"\x14REASON_GRANT_MISSING\x10\b\x12\x1c\n" +
-	"\x18REASON_NOT_CHANNEL_OWNER\x10\t\x12 \n" +
+	"\x12REASON_UNSPECIFIED\x10\x00\x12p\n" +
+	"\x14REASON_TOKEN_MISSING\x10\x01\x1aV\x8a\xb5\x18R\b\x91\x03\x10\x10\x1aKAn access token is required: send the header Authorization: Bearer <token>.\x12u\n" +
+	"\x14REASON_TOKEN_INVALID\x10\x02\x1a[\x8a\xb5\x18W\b\x91\x03\x10\x10\x1aPThe access token is not valid: it is damaged, unknown or revoked. Get a new one.\x12Q\n" +
+	"\x14REASON_TOKEN_EXPIRED\x10\x03\x1a7\x8a\xb5\x183\b\x91\x03\x10\x10\x1a,The access token has expired. Get a new one.\x12\\\n" +
+	"\x18REASON_CLIENT_ID_MISSING\x10\x04\x1a>\x8a\xb5\x18:\b\x91\x03\x10\x10\x1a3A client id is required: send the header client-id.\x12r\n" +
+	"\x19REASON_CLIENT_ID_MISMATCH\x10\x05\x1aS\x8a\xb5\x18O\b\x91\x03\x10\x10\x1aHThe access token was issued to another client than the one in client-id.\x12~\n" +
+	"\x1eREASON_TOKEN_KIND_NOT_ACCEPTED\x10\x06\x1aZ\x8a\xb5\x18V\b\x93\x03\x10\a\x1aOThis operation does not accept this kind of token, but these: {acceptedTokens}.\x12V\n" +
+	"\x14REASON_SCOPE_MISSING\x10\a\x1a<\x8a\xb5\x188\b\x93\x03\x10\a\x1a1The access token lacks the scope {requiredScope}.\x12g\n" +
+	"\x14REASON_GRANT_MISSING\x10\b\x1aM\x8a\xb5\x18I\b\x93\x03\x10\a\x1aBThe user has not granted the scope {requiredScope} to this client.\x12S\n" +
+	"\x18REASON_NOT_CHANNEL_OWNER\x10\t\x1a5\x8a\xb5\x181\b\x93\x03\x10\a\x1a*Only the owner of the channel may do this.\x12p\n" +
 	"\x1cREASON_NOT_CHANNEL_MODERATOR\x10\n" +
-	"\x12\x13\n" +
-	"\x0fREASON_NOT_SELF\x10\v\x12\x1b\n" +
-	"\x17REASON_INVALID_ARGUMENT\x10\f\x12\x1c\n" +
-	"\x18REASON_CHANNEL_NOT_FOUND\x10\r\x12\x19\n" +
-	"\x15REASON_USER_NOT_FOUND\x10\x0e\x12\x1d\n" +
-	"\x19REASON_CATEGORY_NOT_FOUND\x10\x0f\x12\x19\n" +
-	"\x15REASON_CURSOR_INVALID\x10\x10\x12\x1c\n" +
-	"\x18REASON_TARGET_IS_CHANNEL\x10\x11\x12\x1b\n" +
-	"\x17REASON_RESULT_TOO_LARGE\x10\x12\x12\x15\n" +
-	"\x11REASON_NOT_BANNED\x10\x13\x12\x16\n" +
-	"\x12REASON_MUTE_ACTIVE\x10\x14\x12\x16\n" +
-	"\x12REASON_USER_BANNED\x10\x15\x12\x15\n" +
-	"\x11REASON_USER_MUTED\x10\x16\x12\x19\n" +
-	"\x15REASON_USERNAME_TAKEN\x10\x17\x12\x19\n" +
-	"\x15REASON_PATH_NOT_FOUND\x10\x18\x12\x1d\n" +
-	"\x19REASON_METHOD_NOT_ALLOWED\x10\x19\x12\x19\n" +
-	"\x15REASON_BODY_TOO_LARGE\x10\x1a\x12!\n" +
-	"\x1dREASON_MEDIA_TYPE_UNSUPPORTED\x10\x1b\x12\x17\n" +
-	"\x13REASON_RATE_LIMITED\x10\x1c\x12\x13\n" +
-	"\x0fREASON_INTERNAL\x10\x1d\x12\x16\n" +
-	"\x12REASON_UNAVAILABLE\x10\x1e\x12\x1c\n" +
-	"\x18REASON_DEADLINE_EXCEEDED\x10\x1f\x12\x1c\n" +
-	"\x18REASON_HEADERS_TOO_LARGE\x10 \x12\x1b\n" +
-	"\x17REASON_CLIENT_NOT_FOUND\x10!\x12\x1a\n" +
-	"\x16REASON_CATEGORY_IN_USE\x10\"\x12\x1b\n" +
-	"\x17REASON_CHANNEL_NOT_LIVE\x10#\x12\x18\n" +
-	"\x14REASON_NOT_FOLLOWING\x10$\x12\x18\n" +
-	"\x14REASON_BEING_DELETED\x10%\x12\x1b\n" +
-	"\x17REASON_WATCHER_TOO_SLOW\x10&\x12\x1c\n" +
-	"\x18REASON_WEBHOOK_NOT_FOUND\x10'\x12 \n" +
-	"\x1cREASON_WEBHOOK_LIMIT_REACHED\x10(\x12\x1b\n" +
-	"\x17REASON_WEBHOOK_DISABLED\x10)\x12\x1a\n" +
-	"\x16REASON_EVENT_NOT_FOUND\x10*\x12\x15\n" +
-	"\x11REASON_OVERLOADED\x10+\x12\x1f\n" +
-	"\x1bREASON_STREAM_LIMIT_REACHED\x10,BCZ<github.com/moderato-live/moderato/gen/moderato/v1;moderatov1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
+	"\x1aN\x8a\xb5\x18J\b\x93\x03\x10\a\x1aCOnly the owner of the channel or one of its moderators may do this.\x12T\n" +
+	"\x0fREASON_NOT_SELF\x10\v\x1a?\x8a\xb5\x18;\b\x93\x03\x10\a\x1a4A user token may read only its own user's data here.\x12l\n" +
+	"\x17REASON_INVALID_ARGUMENT\x10\f\x1aO\x8a\xb5\x18K\b\x90\x03\x10\x03\x1aDThe request is not valid; violations names each field that is wrong.\x12J\n" +
+	"\x18REASON_CHANNEL_NOT_FOUND\x10\r\x1a,\x8a\xb5\x18(\b\x90\x03\x10\x03\x1a!There is no channel with this id.\x12<\n" +
+	"\x15REASON_USER_NOT_FOUND\x10\x0e\x1a!\x8a\xb5\x18\x1d\b\x90\x03\x10\x03\x1a\x16There is no such user.\x12L\n" +
+	"\x19REASON_CATEGORY_NOT_FOUND\x10\x0f\x1a-\x8a\xb5\x18)\b\x90\x03\x10\x03\x1a\"There is no category with this id.\x12\x82\x01\n" +
+	"\x15REASON_CURSOR_INVALID\x10\x10\x1ag\x8a\xb5\x18c\b\x90\x03\x10\x03\x1a\\The cursor is damaged, belongs to another list, or is too old. Start again without a cursor.\x12Y\n" +
+	"\x18REASON_TARGET_IS_CHANNEL\x10\x11\x1a;\x8a\xb5\x187\b\x90\x03\x10\x03\x1a0This cannot be done to the owner of the channel.\x12\x80\x01\n" +
+	"\x17REASON_RESULT_TOO_LARGE\x10\x12\x1ac\x8a\xb5\x18_\b\x90\x03\x10\x03\x1aXThe list is too long to be returned at once; request it in pages, with limit and cursor.\x12I\n" +
+	"\x11REASON_NOT_BANNED\x10\x13\x1a2\x8a\xb5\x18.\b\x94\x03\x10\x05\x1a'The user is not banned in this channel.\x12]\n" +
+	"\x12REASON_MUTE_ACTIVE\x10\x14\x1aE\x8a\xb5\x18A\b\x99\x03\x10\x06\x1a:The user is muted already; the mute ends at muteExpiresAt.\x12J\n" +
+	"\x12REASON_USER_BANNED\x10\x15\x1a2\x8a\xb5\x18.\b\x99\x03\x10\t\x1a%The user is banned from this channel. \x02\x12Z\n" +
+	"\x11REASON_USER_MUTED\x10\x16\x1aC\x8a\xb5\x18?\b\x99\x03\x10\t\x1a6The user is muted in this channel until muteExpiresAt. \x02\x12G\n" +
+	"\x15REASON_USERNAME_TAKEN\x10\x17\x1a,\x8a\xb5\x18(\b\x99\x03\x10\x06\x1a\x1fAnother user has this username. \x02\x12G\n" +
+	"\x15REASON_PATH_NOT_FOUND\x10\x18\x1a,\x8a\xb5\x18(\b\x94\x03\x10\x05\x1a\x1fNothing is served at this path. \x01\x12v\n" +
+	"\x19REASON_METHOD_NOT_ALLOWED\x10\x19\x1aW\x8a\xb5\x18S\b\x95\x03\x10\f\x1aJThis path does not take this method; the header Allow lists those it does. \x01\x12O\n" +
+	"\x15REASON_BODY_TOO_LARGE\x10\x1a\x1a4\x8a\xb5\x180\b\x9d\x03\x10\x03\x1a'The request body is larger than 64 KiB. \x01\x12~\n" +
+	"\x1dREASON_MEDIA_TYPE_UNSUPPORTED\x10\x1b\x1a[\x8a\xb5\x18W\b\x9f\x03\x10\x03\x1aNThe request body must be JSON: send the header content-type: application/json. \x01\x12q\n" +
+	"\x13REASON_RATE_LIMITED\x10\x1c\x1aX\x8a\xb5\x18T\b\xad\x03\x10\b\x1aMToo many requests for this client and user; wait as long as Retry-After says.\x12m\n" +
+	"\x0fREASON_INTERNAL\x10\x1d\x1aX\x8a\xb5\x18T\b\xf4\x03\x10\r\x1aMSomething went wrong on our side. If it stays, report it with the request id.\x12_\n" +
+	"\x12REASON_UNAVAILABLE\x10\x1e\x1aG\x8a\xb5\x18C\b\xf7\x03\x10\x0e\x1a<The service is unavailable at the moment. Try again shortly.\x12\x88\x01\n" +
+	"\x18REASON_DEADLINE_EXCEEDED\x10\x1f\x1aj\x8a\xb5\x18f\b\xf8\x03\x10\x04\x1a_The request took too long. A change may or may not have happened: repeat it, or read the state.\x12T\n" +
+	"\x18REASON_HEADERS_TOO_LARGE\x10 \x1a6\x8a\xb5\x182\b\xaf\x03\x10\x03\x1a)The header section is larger than 16 KiB. \x01\x12J\n" +
+	"\x17REASON_CLIENT_NOT_FOUND\x10!\x1a-\x8a\xb5\x18)\b\x90\x03\x10\x03\x1a There is no client with this id. \x02\x12\x8b\x01\n" +
+	"\x16REASON_CATEGORY_IN_USE\x10\"\x1ao\x8a\xb5\x18k\b\x99\x03\x10\t\x1abThere are channels, streams, clips, VODs or categories in this category; put them elsewhere first. \x02\x12I\n" +
+	"\x17REASON_CHANNEL_NOT_LIVE\x10#\x1a,\x8a\xb5\x18(\b\x99\x03\x10\t\x1a\x1fThe channel has no live stream. \x02\x12M\n" +
+	"\x14REASON_NOT_FOLLOWING\x10$\x1a3\x8a\xb5\x18/\b\x99\x03\x10\t\x1a&The user does not follow this channel. \x02\x12\x97\x01\n" +
+	"\x14REASON_BEING_DELETED\x10%\x1a}\x8a\xb5\x18y\b\x99\x03\x10\t\x1apWhat had this id is being deleted. The id is free again when the last trace is gone; try again in a few minutes. \x02\x12\x8d\x01\n" +
+	"\x17REASON_WATCHER_TOO_SLOW\x10&\x1ap\x8a\xb5\x18l\b\xf7\x03\x10\b\x1aeThe listener did not keep up with the events. Go on with the cursor of the last one that was handled.\x12B\n" +
+	"\x18REASON_WEBHOOK_NOT_FOUND\x10'\x1a$\x8a\xb5\x18 \b\x94\x03\x10\x05\x1a\x19There is no such webhook.\x12o\n" +
+	"\x1cREASON_WEBHOOK_LIMIT_REACHED\x10(\x1aM\x8a\xb5\x18I\b\x99\x03\x10\t\x1aBThe channel has as many webhooks as it may have; delete one first.\x12Q\n" +
+	"\x17REASON_WEBHOOK_DISABLED\x10)\x1a4\x8a\xb5\x180\b\x99\x03\x10\t\x1a)The webhook is disabled; enable it first.\x12z\n" +
+	"\x16REASON_EVENT_NOT_FOUND\x10*\x1a^\x8a\xb5\x18Z\b\x94\x03\x10\x05\x1aSThere is no such event among those that this webhook sends and that are still kept.\x12\x89\x01\n" +
+	"\x11REASON_OVERLOADED\x10+\x1ar\x8a\xb5\x18n\b\xf7\x03\x10\x0e\x1agThe server has too much to do at the moment. Nothing was done; try again after the time in Retry-After.\x12q\n" +
+	"\x1bREASON_STREAM_LIMIT_REACHED\x10,\x1aP\x8a\xb5\x18L\b\xad\x03\x10\b\x1aEYou have as many event streams open as you may have; close one first.BCZ<github.com/moderato-live/moderato/gen/moderato/v1;moderatov1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
 var (
 	file_moderato_v1_errors_proto_rawDescOnce sync.Once

@@ -10,6 +10,7 @@
 package moderatov1
 
 import (
+	_ "github.com/moderato-live/moderato/gen/moderato/options/v1"
 	_ "google.golang.org/genproto/googleapis/api/annotations"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
@@ -1253,7 +1254,7 @@ var File_moderato_v1_moderation_proto protoreflect.FileDescriptor
 
 const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"\n" +
-	"\x1cmoderato/v1/moderation.proto\x12\vmoderato.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1amoderato/v1/channels.proto\x1a\x18moderato/v1/common.proto\"a\n" +
+	"\x1cmoderato/v1/moderation.proto\x12\vmoderato.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a!moderato/options/v1/options.proto\x1a\x1amoderato/v1/channels.proto\x1a\x18moderato/v1/common.proto\"a\n" +
 	"\x10ModeratedChannel\x12\x12\n" +
 	"\x04uuid\x18\x01 \x01(\tR\x04uuid\x12\x1a\n" +
 	"\busername\x18\x02 \x01(\tR\busername\x12\x1d\n" +
@@ -1348,17 +1349,26 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"\aLogUser\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12!\n" +
 	"\fdisplay_name\x18\x02 \x01(\tR\vdisplayName\x12\x12\n" +
-	"\x04slug\x18\x03 \x01(\tR\x04slug2\xde\a\n" +
-	"\x11ModerationService\x12\x9c\x01\n" +
-	"\x15ListModeratedChannels\x12).moderato.v1.ListModeratedChannelsRequest\x1a*.moderato.v1.ListModeratedChannelsResponse\",\x82\xd3\xe4\x93\x02#b\bchannels\x12\x17/v1/moderation/channels\x90\x02\x01\x12\x8b\x01\n" +
-	"\x0eListModerators\x12\".moderato.v1.ListModeratorsRequest\x1a#.moderato.v1.ListModeratorsResponse\"0\x82\xd3\xe4\x93\x02'b\n" +
-	"moderators\x12\x19/v1/moderation/moderators\x90\x02\x01\x12y\n" +
-	"\fAddModerator\x12 .moderato.v1.AddModeratorRequest\x1a!.moderato.v1.AddModeratorResponse\"$\x82\xd3\xe4\x93\x02\x1e:\x01*\"\x19/v1/moderation/moderators\x12\x82\x01\n" +
-	"\x0fRemoveModerator\x12#.moderato.v1.RemoveModeratorRequest\x1a$.moderato.v1.RemoveModeratorResponse\"$\x82\xd3\xe4\x93\x02\x1e:\x01**\x19/v1/moderation/moderators\x12c\n" +
-	"\aBanUser\x12\x1b.moderato.v1.BanUserRequest\x1a\x1c.moderato.v1.BanUserResponse\"\x1d\x82\xd3\xe4\x93\x02\x17:\x01*\"\x12/v1/moderation/ban\x12i\n" +
-	"\tRemoveBan\x12\x1d.moderato.v1.RemoveBanRequest\x1a\x1e.moderato.v1.RemoveBanResponse\"\x1d\x82\xd3\xe4\x93\x02\x17:\x01**\x12/v1/moderation/ban\x12g\n" +
-	"\bMuteUser\x12\x1c.moderato.v1.MuteUserRequest\x1a\x1d.moderato.v1.MuteUserResponse\"\x1e\x82\xd3\xe4\x93\x02\x18:\x01*\"\x13/v1/moderation/mute\x12c\n" +
-	"\aListLog\x12\x1b.moderato.v1.ListLogRequest\x1a\x1c.moderato.v1.ListLogResponse\"\x1d\x82\xd3\xe4\x93\x02\x14\x12\x12/v1/moderation/log\x90\x02\x01BCZ<github.com/moderato-live/moderato/gen/moderato/v1;moderatov1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
+	"\x04slug\x18\x03 \x01(\tR\x04slug2\xa2\t\n" +
+	"\x11ModerationService\x12\xb2\x01\n" +
+	"\x15ListModeratedChannels\x12).moderato.v1.ListModeratedChannelsRequest\x1a*.moderato.v1.ListModeratedChannelsResponse\"B\x8a\xb5\x18\x12\n" +
+	"\x02\x01\x02\x12\n" +
+	"users.read\x18\x01\x82\xd3\xe4\x93\x02#b\bchannels\x12\x17/v1/moderation/channels\x90\x02\x01\x12\x93\x01\n" +
+	"\x0eListModerators\x12\".moderato.v1.ListModeratorsRequest\x1a#.moderato.v1.ListModeratorsResponse\"8\x8a\xb5\x18\x04\n" +
+	"\x02\x01\x02\x82\xd3\xe4\x93\x02'b\n" +
+	"moderators\x12\x19/v1/moderation/moderators\x90\x02\x01\x12\x94\x01\n" +
+	"\fAddModerator\x12 .moderato.v1.AddModeratorRequest\x1a!.moderato.v1.AddModeratorResponse\"?\x8a\xb5\x18\x17\n" +
+	"\x01\x01\x12\x10channel.moderate\x18\x03\x82\xd3\xe4\x93\x02\x1e:\x01*\"\x19/v1/moderation/moderators\x12\x9d\x01\n" +
+	"\x0fRemoveModerator\x12#.moderato.v1.RemoveModeratorRequest\x1a$.moderato.v1.RemoveModeratorResponse\"?\x8a\xb5\x18\x17\n" +
+	"\x01\x01\x12\x10channel.moderate\x18\x03\x82\xd3\xe4\x93\x02\x1e:\x01**\x19/v1/moderation/moderators\x12~\n" +
+	"\aBanUser\x12\x1b.moderato.v1.BanUserRequest\x1a\x1c.moderato.v1.BanUserResponse\"8\x8a\xb5\x18\x17\n" +
+	"\x01\x01\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x17:\x01*\"\x12/v1/moderation/ban\x12\x84\x01\n" +
+	"\tRemoveBan\x12\x1d.moderato.v1.RemoveBanRequest\x1a\x1e.moderato.v1.RemoveBanResponse\"8\x8a\xb5\x18\x17\n" +
+	"\x01\x01\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x17:\x01**\x12/v1/moderation/ban\x12\x82\x01\n" +
+	"\bMuteUser\x12\x1c.moderato.v1.MuteUserRequest\x1a\x1d.moderato.v1.MuteUserResponse\"9\x8a\xb5\x18\x17\n" +
+	"\x01\x01\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x18:\x01*\"\x13/v1/moderation/mute\x12\x7f\n" +
+	"\aListLog\x12\x1b.moderato.v1.ListLogRequest\x1a\x1c.moderato.v1.ListLogResponse\"9\x8a\xb5\x18\x18\n" +
+	"\x02\x01\x03\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x14\x12\x12/v1/moderation/log\x90\x02\x01BCZ<github.com/moderato-live/moderato/gen/moderato/v1;moderatov1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
 var (
 	file_moderato_v1_moderation_proto_rawDescOnce sync.Once

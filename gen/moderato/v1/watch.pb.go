@@ -7,6 +7,7 @@
 package moderatov1
 
 import (
+	_ "github.com/moderato-live/moderato/gen/moderato/options/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
@@ -533,7 +534,7 @@ var File_moderato_v1_watch_proto protoreflect.FileDescriptor
 
 const file_moderato_v1_watch_proto_rawDesc = "" +
 	"\n" +
-	"\x17moderato/v1/watch.proto\x12\vmoderato.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18moderato/v1/events.proto\"_\n" +
+	"\x17moderato/v1/watch.proto\x12\vmoderato.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a!moderato/options/v1/options.proto\x1a\x18moderato/v1/events.proto\"_\n" +
 	"\x12WatchEventsRequest\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x12\n" +
@@ -569,9 +570,10 @@ const file_moderato_v1_watch_proto_rawDesc = "" +
 	"\x11message_timestamp\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\x10messageTimestamp\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x06 \x01(\tR\tchannelId\x12\x1a\n" +
-	"\bsequence\x18\a \x01(\x03R\bsequence2c\n" +
-	"\rEventsService\x12R\n" +
-	"\vWatchEvents\x12\x1f.moderato.v1.WatchEventsRequest\x1a .moderato.v1.WatchEventsResponse0\x01BCZ<github.com/moderato-live/moderato/gen/moderato/v1;moderatov1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
+	"\bsequence\x18\a \x01(\x03R\bsequence2\x81\x01\n" +
+	"\rEventsService\x12p\n" +
+	"\vWatchEvents\x12\x1f.moderato.v1.WatchEventsRequest\x1a .moderato.v1.WatchEventsResponse\"\x1c\x8a\xb5\x18\x18\n" +
+	"\x02\x01\x03\x12\x10channel.moderate\x18\x040\x01BCZ<github.com/moderato-live/moderato/gen/moderato/v1;moderatov1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
 var (
 	file_moderato_v1_watch_proto_rawDescOnce sync.Once

@@ -7,6 +7,7 @@
 package moderatov1
 
 import (
+	_ "github.com/moderato-live/moderato/gen/moderato/options/v1"
 	_ "google.golang.org/genproto/googleapis/api/annotations"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
@@ -1028,7 +1029,7 @@ var File_moderato_v1_webhooks_proto protoreflect.FileDescriptor
 
 const file_moderato_v1_webhooks_proto_rawDesc = "" +
 	"\n" +
-	"\x1amoderato/v1/webhooks.proto\x12\vmoderato.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1amoderato/v1/channels.proto\"[\n" +
+	"\x1amoderato/v1/webhooks.proto\x12\vmoderato.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a!moderato/options/v1/options.proto\x1a\x1amoderato/v1/channels.proto\"[\n" +
 	"\x14CreateWebhookRequest\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x10\n" +
@@ -1105,15 +1106,22 @@ const file_moderato_v1_webhooks_proto_rawDesc = "" +
 	"\n" +
 	"webhook_id\x18\x01 \x01(\tR\twebhookId\x12\x19\n" +
 	"\bevent_id\x18\x02 \x01(\tR\aeventId\"\x1f\n" +
-	"\x1dRedeliverWebhookEventResponse2\x9e\a\n" +
-	"\x0fWebhooksService\x12o\n" +
-	"\rCreateWebhook\x12!.moderato.v1.CreateWebhookRequest\x1a\".moderato.v1.CreateWebhookResponse\"\x17\x82\xd3\xe4\x93\x02\x11:\x01*\"\f/v1/webhooks\x12v\n" +
-	"\fListWebhooks\x12 .moderato.v1.ListWebhooksRequest\x1a!.moderato.v1.ListWebhooksResponse\"!\x82\xd3\xe4\x93\x02\x18b\bwebhooks\x12\f/v1/webhooks\x90\x02\x01\x12o\n" +
-	"\rDeleteWebhook\x12!.moderato.v1.DeleteWebhookRequest\x1a\".moderato.v1.DeleteWebhookResponse\"\x17\x82\xd3\xe4\x93\x02\x11:\x01**\f/v1/webhooks\x12\x8f\x01\n" +
-	"\x13RotateWebhookSecret\x12'.moderato.v1.RotateWebhookSecretRequest\x1a(.moderato.v1.RotateWebhookSecretResponse\"%\x82\xd3\xe4\x93\x02\x1f:\x01*\"\x1a/v1/webhooks/rotate-secret\x12v\n" +
-	"\rEnableWebhook\x12!.moderato.v1.EnableWebhookRequest\x1a\".moderato.v1.EnableWebhookResponse\"\x1e\x82\xd3\xe4\x93\x02\x18:\x01*\"\x13/v1/webhooks/enable\x12\x92\x01\n" +
-	"\x15ListWebhookDeliveries\x12).moderato.v1.ListWebhookDeliveriesRequest\x1a*.moderato.v1.ListWebhookDeliveriesResponse\"\"\x82\xd3\xe4\x93\x02\x19\x12\x17/v1/webhooks/deliveries\x90\x02\x01\x12\x91\x01\n" +
-	"\x15RedeliverWebhookEvent\x12).moderato.v1.RedeliverWebhookEventRequest\x1a*.moderato.v1.RedeliverWebhookEventResponse\"!\x82\xd3\xe4\x93\x02\x1b:\x01*\"\x16/v1/webhooks/redeliverBCZ<github.com/moderato-live/moderato/gen/moderato/v1;moderatov1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
+	"\x1dRedeliverWebhookEventResponse2\xe6\b\n" +
+	"\x0fWebhooksService\x12\x8b\x01\n" +
+	"\rCreateWebhook\x12!.moderato.v1.CreateWebhookRequest\x1a\".moderato.v1.CreateWebhookResponse\"3\x8a\xb5\x18\x18\n" +
+	"\x02\x01\x03\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x11:\x01*\"\f/v1/webhooks\x12\x92\x01\n" +
+	"\fListWebhooks\x12 .moderato.v1.ListWebhooksRequest\x1a!.moderato.v1.ListWebhooksResponse\"=\x8a\xb5\x18\x18\n" +
+	"\x02\x01\x03\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x18b\bwebhooks\x12\f/v1/webhooks\x90\x02\x01\x12\x8b\x01\n" +
+	"\rDeleteWebhook\x12!.moderato.v1.DeleteWebhookRequest\x1a\".moderato.v1.DeleteWebhookResponse\"3\x8a\xb5\x18\x18\n" +
+	"\x02\x01\x03\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x11:\x01**\f/v1/webhooks\x12\xab\x01\n" +
+	"\x13RotateWebhookSecret\x12'.moderato.v1.RotateWebhookSecretRequest\x1a(.moderato.v1.RotateWebhookSecretResponse\"A\x8a\xb5\x18\x18\n" +
+	"\x02\x01\x03\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x1f:\x01*\"\x1a/v1/webhooks/rotate-secret\x12\x92\x01\n" +
+	"\rEnableWebhook\x12!.moderato.v1.EnableWebhookRequest\x1a\".moderato.v1.EnableWebhookResponse\":\x8a\xb5\x18\x18\n" +
+	"\x02\x01\x03\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x18:\x01*\"\x13/v1/webhooks/enable\x12\xae\x01\n" +
+	"\x15ListWebhookDeliveries\x12).moderato.v1.ListWebhookDeliveriesRequest\x1a*.moderato.v1.ListWebhookDeliveriesResponse\">\x8a\xb5\x18\x18\n" +
+	"\x02\x01\x03\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x19\x12\x17/v1/webhooks/deliveries\x90\x02\x01\x12\xad\x01\n" +
+	"\x15RedeliverWebhookEvent\x12).moderato.v1.RedeliverWebhookEventRequest\x1a*.moderato.v1.RedeliverWebhookEventResponse\"=\x8a\xb5\x18\x18\n" +
+	"\x02\x01\x03\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x1b:\x01*\"\x16/v1/webhooks/redeliverBCZ<github.com/moderato-live/moderato/gen/moderato/v1;moderatov1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
 var (
 	file_moderato_v1_webhooks_proto_rawDescOnce sync.Once

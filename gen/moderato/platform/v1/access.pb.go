@@ -7,6 +7,7 @@
 package platformv1
 
 import (
+	_ "github.com/moderato-live/moderato/gen/moderato/options/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	durationpb "google.golang.org/protobuf/types/known/durationpb"
@@ -904,7 +905,7 @@ var File_moderato_platform_v1_access_proto protoreflect.FileDescriptor
 
 const file_moderato_platform_v1_access_proto_rawDesc = "" +
 	"\n" +
-	"!moderato/platform/v1/access.proto\x12\x14moderato.platform.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\"moderato/platform/v1/records.proto\"N\n" +
+	"!moderato/platform/v1/access.proto\x12\x14moderato.platform.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a!moderato/options/v1/options.proto\x1a\"moderato/platform/v1/records.proto\"N\n" +
 	"\x10PutClientRequest\x12:\n" +
 	"\x06client\x18\x01 \x01(\v2\".moderato.platform.v1.ClientRecordR\x06client\"O\n" +
 	"\x11PutClientResponse\x12:\n" +
@@ -952,7 +953,7 @@ const file_moderato_platform_v1_access_proto_rawDesc = "" +
 	"\x16TOKEN_KIND_UNSPECIFIED\x10\x00\x12\x13\n" +
 	"\x0fTOKEN_KIND_USER\x10\x01\x12\x12\n" +
 	"\x0eTOKEN_KIND_APP\x10\x02\x12\x16\n" +
-	"\x12TOKEN_KIND_SERVICE\x10\x032\xb2\x06\n" +
+	"\x12TOKEN_KIND_SERVICE\x10\x032\xbb\x06\n" +
 	"\rAccessService\x12\\\n" +
 	"\tPutClient\x12&.moderato.platform.v1.PutClientRequest\x1a'.moderato.platform.v1.PutClientResponse\x12a\n" +
 	"\tGetClient\x12&.moderato.platform.v1.GetClientRequest\x1a'.moderato.platform.v1.GetClientResponse\"\x03\x90\x02\x01\x12e\n" +
@@ -963,7 +964,8 @@ const file_moderato_platform_v1_access_proto_rawDesc = "" +
 	"\n" +
 	"IssueToken\x12'.moderato.platform.v1.IssueTokenRequest\x1a(.moderato.platform.v1.IssueTokenResponse\x12b\n" +
 	"\vRevokeToken\x12(.moderato.platform.v1.RevokeTokenRequest\x1a).moderato.platform.v1.RevokeTokenResponse\x12s\n" +
-	"\x0fIntrospectToken\x12,.moderato.platform.v1.IntrospectTokenRequest\x1a-.moderato.platform.v1.IntrospectTokenResponse\"\x03\x90\x02\x01BLZEgithub.com/moderato-live/moderato/gen/moderato/platform/v1;platformv1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
+	"\x0fIntrospectToken\x12,.moderato.platform.v1.IntrospectTokenRequest\x1a-.moderato.platform.v1.IntrospectTokenResponse\"\x03\x90\x02\x01\x1a\a\x8a\xb5\x18\x03\n" +
+	"\x01\x03BLZEgithub.com/moderato-live/moderato/gen/moderato/platform/v1;platformv1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
 var (
 	file_moderato_platform_v1_access_proto_rawDescOnce sync.Once

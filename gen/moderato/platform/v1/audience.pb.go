@@ -7,6 +7,7 @@
 package platformv1
 
 import (
+	_ "github.com/moderato-live/moderato/gen/moderato/options/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
@@ -531,7 +532,7 @@ var File_moderato_platform_v1_audience_proto protoreflect.FileDescriptor
 
 const file_moderato_platform_v1_audience_proto_rawDesc = "" +
 	"\n" +
-	"#moderato/platform/v1/audience.proto\x12\x14moderato.platform.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\"moderato/platform/v1/records.proto\"\xbc\x01\n" +
+	"#moderato/platform/v1/audience.proto\x12\x14moderato.platform.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a!moderato/options/v1/options.proto\x1a\"moderato/platform/v1/records.proto\"\xbc\x01\n" +
 	"\rFollowRequest\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x17\n" +
@@ -561,13 +562,14 @@ const file_moderato_platform_v1_audience_proto_rawDesc = "" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x17\n" +
 	"\auser_id\x18\x02 \x01(\tR\x06userId\"\x19\n" +
-	"\x17EndSubscriptionResponse2\xa7\x04\n" +
+	"\x17EndSubscriptionResponse2\xb0\x04\n" +
 	"\x0fAudienceService\x12S\n" +
 	"\x06Follow\x12#.moderato.platform.v1.FollowRequest\x1a$.moderato.platform.v1.FollowResponse\x12Y\n" +
 	"\bUnfollow\x12%.moderato.platform.v1.UnfollowRequest\x1a&.moderato.platform.v1.UnfollowResponse\x12\x83\x01\n" +
 	"\x16SetFollowNotifications\x123.moderato.platform.v1.SetFollowNotificationsRequest\x1a4.moderato.platform.v1.SetFollowNotificationsResponse\x12n\n" +
 	"\x0fPutSubscription\x12,.moderato.platform.v1.PutSubscriptionRequest\x1a-.moderato.platform.v1.PutSubscriptionResponse\x12n\n" +
-	"\x0fEndSubscription\x12,.moderato.platform.v1.EndSubscriptionRequest\x1a-.moderato.platform.v1.EndSubscriptionResponseBLZEgithub.com/moderato-live/moderato/gen/moderato/platform/v1;platformv1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
+	"\x0fEndSubscription\x12,.moderato.platform.v1.EndSubscriptionRequest\x1a-.moderato.platform.v1.EndSubscriptionResponse\x1a\a\x8a\xb5\x18\x03\n" +
+	"\x01\x03BLZEgithub.com/moderato-live/moderato/gen/moderato/platform/v1;platformv1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
 var (
 	file_moderato_platform_v1_audience_proto_rawDescOnce sync.Once

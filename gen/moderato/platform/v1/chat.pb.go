@@ -10,6 +10,7 @@
 package platformv1
 
 import (
+	_ "github.com/moderato-live/moderato/gen/moderato/options/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
@@ -553,7 +554,7 @@ var File_moderato_platform_v1_chat_proto protoreflect.FileDescriptor
 
 const file_moderato_platform_v1_chat_proto_rawDesc = "" +
 	"\n" +
-	"\x1fmoderato/platform/v1/chat.proto\x12\x14moderato.platform.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\x9a\x01\n" +
+	"\x1fmoderato/platform/v1/chat.proto\x12\x14moderato.platform.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a!moderato/options/v1/options.proto\"\x9a\x01\n" +
 	"\aMessage\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1d\n" +
 	"\n" +
@@ -595,11 +596,12 @@ const file_moderato_platform_v1_chat_proto_rawDesc = "" +
 	"ROLE_OWNER\x10\x01\x12\x12\n" +
 	"\x0eROLE_MODERATOR\x10\x02\x12\f\n" +
 	"\bROLE_VIP\x10\x03\x12\v\n" +
-	"\aROLE_OG\x10\x042\xc6\x02\n" +
+	"\aROLE_OG\x10\x042\xcf\x02\n" +
 	"\vChatService\x12b\n" +
 	"\vPostMessage\x12(.moderato.platform.v1.PostMessageRequest\x1a).moderato.platform.v1.PostMessageResponse\x12j\n" +
 	"\fListMessages\x12).moderato.platform.v1.ListMessagesRequest\x1a*.moderato.platform.v1.ListMessagesResponse\"\x03\x90\x02\x01\x12g\n" +
-	"\vGetStanding\x12(.moderato.platform.v1.GetStandingRequest\x1a).moderato.platform.v1.GetStandingResponse\"\x03\x90\x02\x01BLZEgithub.com/moderato-live/moderato/gen/moderato/platform/v1;platformv1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
+	"\vGetStanding\x12(.moderato.platform.v1.GetStandingRequest\x1a).moderato.platform.v1.GetStandingResponse\"\x03\x90\x02\x01\x1a\a\x8a\xb5\x18\x03\n" +
+	"\x01\x03BLZEgithub.com/moderato-live/moderato/gen/moderato/platform/v1;platformv1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
 var (
 	file_moderato_platform_v1_chat_proto_rawDescOnce sync.Once

@@ -7,6 +7,7 @@
 package platformv1
 
 import (
+	_ "github.com/moderato-live/moderato/gen/moderato/options/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	structpb "google.golang.org/protobuf/types/known/structpb"
@@ -911,7 +912,7 @@ var File_moderato_platform_v1_content_proto protoreflect.FileDescriptor
 
 const file_moderato_platform_v1_content_proto_rawDesc = "" +
 	"\n" +
-	"\"moderato/platform/v1/content.proto\x12\x14moderato.platform.v1\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\"moderato/platform/v1/records.proto\"F\n" +
+	"\"moderato/platform/v1/content.proto\x12\x14moderato.platform.v1\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a!moderato/options/v1/options.proto\x1a\"moderato/platform/v1/records.proto\"F\n" +
 	"\x0ePutClipRequest\x124\n" +
 	"\x04clip\x18\x01 \x01(\v2 .moderato.platform.v1.ClipRecordR\x04clip\"G\n" +
 	"\x0fPutClipResponse\x124\n" +
@@ -963,7 +964,7 @@ const file_moderato_platform_v1_content_proto_rawDesc = "" +
 	"\x12PutActivityRequest\x12@\n" +
 	"\bactivity\x18\x01 \x01(\v2$.moderato.platform.v1.ActivityRecordR\bactivity\"W\n" +
 	"\x13PutActivityResponse\x12@\n" +
-	"\bactivity\x18\x01 \x01(\v2$.moderato.platform.v1.ActivityRecordR\bactivity2\x89\x06\n" +
+	"\bactivity\x18\x01 \x01(\v2$.moderato.platform.v1.ActivityRecordR\bactivity2\x92\x06\n" +
 	"\x0eContentService\x12V\n" +
 	"\aPutClip\x12$.moderato.platform.v1.PutClipRequest\x1a%.moderato.platform.v1.PutClipResponse\x12_\n" +
 	"\n" +
@@ -975,7 +976,8 @@ const file_moderato_platform_v1_content_proto_rawDesc = "" +
 	"\n" +
 	"RecordGift\x12'.moderato.platform.v1.RecordGiftRequest\x1a(.moderato.platform.v1.RecordGiftResponse\x12e\n" +
 	"\fRecordThanks\x12).moderato.platform.v1.RecordThanksRequest\x1a*.moderato.platform.v1.RecordThanksResponse\x12b\n" +
-	"\vPutActivity\x12(.moderato.platform.v1.PutActivityRequest\x1a).moderato.platform.v1.PutActivityResponseBLZEgithub.com/moderato-live/moderato/gen/moderato/platform/v1;platformv1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
+	"\vPutActivity\x12(.moderato.platform.v1.PutActivityRequest\x1a).moderato.platform.v1.PutActivityResponse\x1a\a\x8a\xb5\x18\x03\n" +
+	"\x01\x03BLZEgithub.com/moderato-live/moderato/gen/moderato/platform/v1;platformv1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
 var (
 	file_moderato_platform_v1_content_proto_rawDescOnce sync.Once

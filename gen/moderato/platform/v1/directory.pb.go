@@ -7,6 +7,7 @@
 package platformv1
 
 import (
+	_ "github.com/moderato-live/moderato/gen/moderato/options/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
@@ -855,7 +856,7 @@ var File_moderato_platform_v1_directory_proto protoreflect.FileDescriptor
 
 const file_moderato_platform_v1_directory_proto_rawDesc = "" +
 	"\n" +
-	"$moderato/platform/v1/directory.proto\x12\x14moderato.platform.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\"moderato/platform/v1/records.proto\"F\n" +
+	"$moderato/platform/v1/directory.proto\x12\x14moderato.platform.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a!moderato/options/v1/options.proto\x1a\"moderato/platform/v1/records.proto\"F\n" +
 	"\x0ePutUserRequest\x124\n" +
 	"\x04user\x18\x01 \x01(\v2 .moderato.platform.v1.UserRecordR\x04user\"G\n" +
 	"\x0fPutUserResponse\x124\n" +
@@ -896,7 +897,7 @@ const file_moderato_platform_v1_directory_proto_rawDesc = "" +
 	"\x15DeleteCategoryRequest\x12\x1f\n" +
 	"\vcategory_id\x18\x01 \x01(\x03R\n" +
 	"categoryId\"\x18\n" +
-	"\x16DeleteCategoryResponse2\x93\a\n" +
+	"\x16DeleteCategoryResponse2\x9c\a\n" +
 	"\x10DirectoryService\x12V\n" +
 	"\aPutUser\x12$.moderato.platform.v1.PutUserRequest\x1a%.moderato.platform.v1.PutUserResponse\x12[\n" +
 	"\aGetUser\x12$.moderato.platform.v1.GetUserRequest\x1a%.moderato.platform.v1.GetUserResponse\"\x03\x90\x02\x01\x12_\n" +
@@ -909,7 +910,8 @@ const file_moderato_platform_v1_directory_proto_rawDesc = "" +
 	"\rDeleteChannel\x12*.moderato.platform.v1.DeleteChannelRequest\x1a+.moderato.platform.v1.DeleteChannelResponse\x12b\n" +
 	"\vPutCategory\x12(.moderato.platform.v1.PutCategoryRequest\x1a).moderato.platform.v1.PutCategoryResponse\x12g\n" +
 	"\vGetCategory\x12(.moderato.platform.v1.GetCategoryRequest\x1a).moderato.platform.v1.GetCategoryResponse\"\x03\x90\x02\x01\x12k\n" +
-	"\x0eDeleteCategory\x12+.moderato.platform.v1.DeleteCategoryRequest\x1a,.moderato.platform.v1.DeleteCategoryResponseBLZEgithub.com/moderato-live/moderato/gen/moderato/platform/v1;platformv1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
+	"\x0eDeleteCategory\x12+.moderato.platform.v1.DeleteCategoryRequest\x1a,.moderato.platform.v1.DeleteCategoryResponse\x1a\a\x8a\xb5\x18\x03\n" +
+	"\x01\x03BLZEgithub.com/moderato-live/moderato/gen/moderato/platform/v1;platformv1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
 var (
 	file_moderato_platform_v1_directory_proto_rawDescOnce sync.Once

@@ -7,6 +7,7 @@
 package platformv1
 
 import (
+	_ "github.com/moderato-live/moderato/gen/moderato/options/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	reflect "reflect"
@@ -117,13 +118,14 @@ var File_moderato_platform_v1_import_proto protoreflect.FileDescriptor
 
 const file_moderato_platform_v1_import_proto_rawDesc = "" +
 	"\n" +
-	"!moderato/platform/v1/import.proto\x12\x14moderato.platform.v1\x1a\"moderato/platform/v1/records.proto\"G\n" +
+	"!moderato/platform/v1/import.proto\x12\x14moderato.platform.v1\x1a!moderato/options/v1/options.proto\x1a\"moderato/platform/v1/records.proto\"G\n" +
 	"\rImportRequest\x126\n" +
 	"\arecords\x18\x01 \x03(\v2\x1c.moderato.platform.v1.RecordR\arecords\"*\n" +
 	"\x0eImportResponse\x12\x18\n" +
-	"\arecords\x18\x01 \x01(\x03R\arecords2f\n" +
+	"\arecords\x18\x01 \x01(\x03R\arecords2o\n" +
 	"\rImportService\x12U\n" +
-	"\x06Import\x12#.moderato.platform.v1.ImportRequest\x1a$.moderato.platform.v1.ImportResponse(\x01BLZEgithub.com/moderato-live/moderato/gen/moderato/platform/v1;platformv1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
+	"\x06Import\x12#.moderato.platform.v1.ImportRequest\x1a$.moderato.platform.v1.ImportResponse(\x01\x1a\a\x8a\xb5\x18\x03\n" +
+	"\x01\x03BLZEgithub.com/moderato-live/moderato/gen/moderato/platform/v1;platformv1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
 var (
 	file_moderato_platform_v1_import_proto_rawDescOnce sync.Once

@@ -7,6 +7,7 @@
 package platformv1
 
 import (
+	_ "github.com/moderato-live/moderato/gen/moderato/options/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
@@ -384,7 +385,7 @@ var File_moderato_platform_v1_stream_proto protoreflect.FileDescriptor
 
 const file_moderato_platform_v1_stream_proto_rawDesc = "" +
 	"\n" +
-	"!moderato/platform/v1/stream.proto\x12\x14moderato.platform.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\"moderato/platform/v1/records.proto\"\x8b\x02\n" +
+	"!moderato/platform/v1/stream.proto\x12\x14moderato.platform.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a!moderato/options/v1/options.proto\x1a\"moderato/platform/v1/records.proto\"\x8b\x02\n" +
 	"\x12StartStreamRequest\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x129\n" +
@@ -411,11 +412,12 @@ const file_moderato_platform_v1_stream_proto_rawDesc = "" +
 	"\n" +
 	"started_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\tstartedAt\x125\n" +
 	"\bended_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\aendedAt\"\x13\n" +
-	"\x11EndStreamResponse2\xb8\x02\n" +
+	"\x11EndStreamResponse2\xc1\x02\n" +
 	"\rStreamService\x12b\n" +
 	"\vStartStream\x12(.moderato.platform.v1.StartStreamRequest\x1a).moderato.platform.v1.StartStreamResponse\x12e\n" +
 	"\fUpdateStream\x12).moderato.platform.v1.UpdateStreamRequest\x1a*.moderato.platform.v1.UpdateStreamResponse\x12\\\n" +
-	"\tEndStream\x12&.moderato.platform.v1.EndStreamRequest\x1a'.moderato.platform.v1.EndStreamResponseBLZEgithub.com/moderato-live/moderato/gen/moderato/platform/v1;platformv1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
+	"\tEndStream\x12&.moderato.platform.v1.EndStreamRequest\x1a'.moderato.platform.v1.EndStreamResponse\x1a\a\x8a\xb5\x18\x03\n" +
+	"\x01\x03BLZEgithub.com/moderato-live/moderato/gen/moderato/platform/v1;platformv1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
 var (
 	file_moderato_platform_v1_stream_proto_rawDescOnce sync.Once
