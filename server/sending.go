@@ -41,15 +41,21 @@ type longResponse struct {
 	message proto.Message
 	sent    func() // ends what is held for the list
 	timer   *time.Timer
+	conn    *trackedConn // nil if the call came otherwise
 }
 
 func newLongResponse(ctx context.Context, message proto.Message, sent func()) *longResponse {
-	long := &longResponse{message: message, sent: sync.OnceFunc(sent)}
-	long.timer = time.AfterFunc(maxSendTime, func() {
-		closeConnection(ctx)
-		long.sent()
+	r := &longResponse{message: message, sent: sync.OnceFunc(sent), conn: connectionOf(ctx)}
+	r.timer = time.AfterFunc(maxSendTime, func() {
+		if r.conn != nil {
+			_ = r.conn.Close()
+		}
+		r.sent()
 	})
-	return long
+	if r.conn != nil {
+		r.conn.add(r)
+	}
+	return r
 }
 
 // Get and Put make a longResponse the pool of its own encoding, which gRPC returns
@@ -58,6 +64,13 @@ func (r *longResponse) Get(int) *[]byte { return nil }
 
 // Put ends what the response holds.
 func (r *longResponse) Put(*[]byte) {
+	r.end()
+	if r.conn != nil {
+		r.conn.remove(r)
+	}
+}
+
+func (r *longResponse) end() {
 	r.timer.Stop()
 	r.sent()
 }
@@ -79,33 +92,75 @@ func (c codec) Marshal(v any) (mem.BufferSlice, error) {
 	return mem.BufferSlice{mem.NewBuffer(&text, long)}, nil
 }
 
-// closableListener is a listener whose connections can be closed by a call.
-type closableListener struct{ net.Listener }
+// trackingListener is a listener whose connections know the long responses that are
+// being sent on them: gRPC does not return what it had begun to send on a connection
+// that is closed.
+type trackingListener struct{ net.Listener }
 
 // Accept waits for a connection.
-func (l closableListener) Accept() (net.Conn, error) {
+func (l trackingListener) Accept() (net.Conn, error) {
 	c, err := l.Listener.Accept()
 	if err != nil {
 		return nil, err
 	}
-	return closable{c}, nil
+	return &trackedConn{Conn: c}, nil
 }
 
-type closable struct{ net.Conn }
+// trackedConn is a connection with the long responses that are being sent on it.
+type trackedConn struct {
+	net.Conn
+
+	mu        sync.Mutex
+	isClosed  bool
+	responses map[*longResponse]struct{}
+}
 
 // RemoteAddr returns the address of the client, which leads to its connection.
-func (c closable) RemoteAddr() net.Addr { return connectionAddr{c.Conn.RemoteAddr(), c.Conn} }
+func (c *trackedConn) RemoteAddr() net.Addr { return connectionAddr{c.Conn.RemoteAddr(), c} }
 
 type connectionAddr struct {
 	net.Addr
-	conn net.Conn
+	conn *trackedConn
 }
 
-// closeConnection closes the connection that a call came with.
-func closeConnection(ctx context.Context) {
+// Close closes the connection, and ends what its responses hold.
+func (c *trackedConn) Close() error {
+	err := c.Conn.Close()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.isClosed = true
+	for r := range c.responses {
+		r.end()
+	}
+	c.responses = nil
+	return err //nolint:wrapcheck // the connection's own
+}
+
+func (c *trackedConn) add(r *longResponse) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.isClosed {
+		r.end()
+		return
+	}
+	if c.responses == nil {
+		c.responses = map[*longResponse]struct{}{}
+	}
+	c.responses[r] = struct{}{}
+}
+
+func (c *trackedConn) remove(r *longResponse) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.responses, r)
+}
+
+// connectionOf returns the connection that a call came with; nil if it is not known.
+func connectionOf(ctx context.Context) *trackedConn {
 	if p, ok := peer.FromContext(ctx); ok {
 		if addr, ok := p.Addr.(connectionAddr); ok {
-			_ = addr.conn.Close()
+			return addr.conn
 		}
 	}
+	return nil
 }

@@ -15,13 +15,35 @@ import (
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 )
 
+// What gRPC had begun to send on a connection that is closed it does not return.
+func TestAClosedConnectionEndsItsLongLists(t *testing.T) {
+	ours, theirs := net.Pipe()
+	defer func() { _ = theirs.Close() }()
+	conn := &trackedConn{Conn: ours}
+	ctx := peer.NewContext(t.Context(), &peer.Peer{Addr: conn.RemoteAddr()})
+	released := 0
+	first := newLongResponse(ctx, &moderatov1.ListModeratorsResponse{}, func() { released++ })
+	second := newLongResponse(ctx, &moderatov1.ListModeratorsResponse{}, func() { released++ })
+	first.Put(nil)
+	if released != 1 || len(conn.responses) != 1 {
+		t.Errorf("after one was sent: released %d, %d left", released, len(conn.responses))
+	}
+	_ = conn.Close()
+	second.Put(nil)
+	late := newLongResponse(ctx, &moderatov1.ListModeratorsResponse{}, func() { released++ })
+	late.Put(nil)
+	if released != 3 {
+		t.Errorf("after the connection was closed: released %d, want 3", released)
+	}
+}
+
 // The client of a long list that does not receive it loses its connection, and what it
 // held.
 func TestALongListIsNotKeptForAClientThatDoesNotReceiveIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ours, theirs := net.Pipe()
 		defer func() { _ = theirs.Close() }()
-		ctx := peer.NewContext(t.Context(), &peer.Peer{Addr: closable{ours}.RemoteAddr()})
+		ctx := peer.NewContext(t.Context(), &peer.Peer{Addr: (&trackedConn{Conn: ours}).RemoteAddr()})
 		var released atomic.Int32
 		response := &moderatov1.ListModeratorsResponse{Moderators: []*moderatov1.UserSummary{{Slug: "a name"}}}
 		long := newLongResponse(ctx, response, func() { released.Add(1) })

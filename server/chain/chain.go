@@ -137,7 +137,9 @@ func (c *call) admit() error {
 		return err
 	}
 	c.request = fair.Request{Owner: fair.Owner{Client: c.caller.ClientID, User: c.caller.UserID}, MaxWait: c.MaxWait}
-	if !c.continues {
+	if c.continues {
+		c.request.MaxWait = 0 // the client has rows already: it waits rather than lose them
+	} else {
 		if err := c.Limiter.Allow(c, c.caller); err != nil {
 			return err
 		}

@@ -16,8 +16,6 @@ const (
 	// chunkSize is how many rows of a complete list are read at once for a transport
 	// that sends them as they come.
 	chunkSize = 200
-	// completeAtOnce is how many complete lists of more rows are in memory at once.
-	completeAtOnce = 4
 )
 
 // Window is the part of a list that a request asks for: all of it, or a page.
@@ -59,7 +57,7 @@ func IsContinuation(ctx context.Context) bool {
 
 // Sending is a call whose transport keeps the response in memory until it is sent. It
 // holds what was acquired for a long list until then. The zero Sending holds nothing.
-type Sending struct{ slot *fair.Slot }
+type Sending struct{ release func() }
 
 type sendingKey struct{}
 
@@ -73,29 +71,29 @@ func sendingOf(ctx context.Context) *Sending {
 	return s
 }
 
-// keep holds a slot, or releases it when nobody does.
-func (s *Sending) keep(slot fair.Slot) {
+// keep has release called when the response is sent, or now if nobody sends it.
+func (s *Sending) keep(release func()) {
 	if s == nil {
-		slot.Release()
+		release()
 		return
 	}
-	s.slot = &slot
+	s.release = release
 }
 
 // IsLong reports whether the response is a long list, for which Sent must be called.
-func (s *Sending) IsLong() bool { return s.slot != nil }
+func (s *Sending) IsLong() bool { return s.release != nil }
 
 // Sent ends what is held for a long list.
-func (s *Sending) Sent() { s.slot.Release() }
+func (s *Sending) Sent() { s.release() }
 
 // Lists is what all complete lists have in common. Make one with NewLists.
 type Lists struct {
 	max  int
-	gate *fair.Gate
+	long longLists
 }
 
 // NewLists returns Lists of at most max rows.
-func NewLists(max int) *Lists { return &Lists{max, fair.NewGate(completeAtOnce)} }
+func NewLists(max int) *Lists { return &Lists{max: max} }
 
 // Complete is a list that is complete unless the caller asks for a page.
 type Complete[Row, Place any] struct {
@@ -165,11 +163,11 @@ func (l Complete[Row, Place]) all(ctx context.Context) ([]Row, error) {
 	if len(rows) <= chunkSize && len(rows) <= l.max {
 		return rows, nil
 	}
-	slot, err := l.gate.Acquire(ctx)
+	release, err := l.long.acquire(fair.FromContext(ctx).Owner)
 	if err != nil {
 		return nil, err
 	}
-	defer sendingOf(ctx).keep(slot)
+	defer sendingOf(ctx).keep(release)
 	if rows, err = l.Read(ctx, nil, l.max+1); err != nil {
 		return nil, l.Store.Classify(err)
 	}

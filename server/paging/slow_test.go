@@ -3,6 +3,7 @@ package paging_test
 import (
 	"context"
 	"net"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -32,17 +33,23 @@ func (c stallingConn) Read(p []byte) (int, error) {
 	return c.Conn.Read(p)
 }
 
-// listStalled has clients call for a list that they do not receive until resumed is
-// closed. It returns when they have all called, with how to wait for their ends.
-func listStalled(t *testing.T, s *servertest.Server, c servertest.Credentials, clients int, resumed <-chan struct{}) (wait func() []error) {
+// listStalled has callers call for a list that they do not receive until resumed is
+// closed. It returns when they have all called, with how to wait for their ends and how
+// to close their connections.
+func listStalled(t *testing.T, s *servertest.Server, callers []servertest.Credentials, resumed <-chan struct{}) (wait func() []error, hangUp func()) {
 	t.Helper()
 	var group sync.WaitGroup
-	errs := make([]error, clients)
-	for i := range clients {
+	errs := make([]error, len(callers))
+	var mu sync.Mutex
+	var conns []net.Conn
+	for i, c := range callers {
 		stall := make(chan struct{})
 		conn, err := grpc.NewClient(s.GRPCAddr, grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithStaticStreamWindowSize(64<<10),
 			grpc.WithContextDialer(func(ctx context.Context, addr string) (net.Conn, error) {
 				conn, err := new(net.Dialer).DialContext(ctx, "tcp", addr)
+				mu.Lock()
+				defer mu.Unlock()
+				conns = append(conns, conn)
 				return stallingConn{conn, resumed, stall}, err
 			}))
 		if err != nil {
@@ -57,9 +64,16 @@ func listStalled(t *testing.T, s *servertest.Server, c servertest.Credentials, c
 		close(stall)
 		group.Go(func() { _, errs[i] = client.ListModerators(c.Context(), request) })
 	}
-	return func() []error {
+	wait = func() []error {
 		group.Wait()
 		return errs
+	}
+	return wait, func() {
+		mu.Lock()
+		defer mu.Unlock()
+		for _, conn := range conns {
+			_ = conn.Close()
+		}
 	}
 }
 
@@ -67,21 +81,12 @@ func listStalled(t *testing.T, s *servertest.Server, c servertest.Credentials, c
 // are under way at once, and clients that receive slowly hold up nothing else.
 func TestFewLongListsWaitForSlowClients(t *testing.T) {
 	s, want := startWithModerators(t, storetest.SQLite(t), 2500, 50_000)
-	service, owner := s.AsService(t), s.As(t, servertest.Owner)
+	owner := s.As(t, servertest.Owner)
 	resumed := make(chan struct{})
 	resume := sync.OnceFunc(func() { close(resumed) })
-	wait := listStalled(t, s, service, 4, resumed)
+	wait, _ := listStalled(t, s, callers(t, s, 4), resumed)
 	t.Cleanup(resume) // before the connections are closed
-
-	overloaded := func() bool {
-		_, err := s.Moderation.ListModerators(owner.Context(), &moderatov1.ListModeratorsRequest{ChannelId: servertest.Viewer.String()})
-		return servertest.OutcomeOf(err).Reason == "OVERLOADED"
-	}
-	for deadline := time.Now().Add(20 * time.Second); !overloaded(); {
-		if time.Now().After(deadline) {
-			t.Fatal("as many clients as may be receive a long list: the next one is not rejected")
-		}
-	}
+	wantRejected(t, s, owner, true)
 	if rows := listed(t, s.REST(t, owner, "GET", path+"?"+query.Encode(), "")); len(rows) != len(want) {
 		t.Errorf("the list over REST: got %d rows, want %d", len(rows), len(want))
 	}
@@ -96,5 +101,59 @@ func TestFewLongListsWaitForSlowClients(t *testing.T) {
 	}
 	if rows := listOverGRPC(t, s, owner, &moderatov1.ListModeratorsRequest{}); len(rows) != len(want) {
 		t.Errorf("afterwards: got %d rows, want %d", len(rows), len(want))
+	}
+}
+
+// A client that goes away while it receives a long list holds nothing any more.
+func TestALongListEndsWithItsConnection(t *testing.T) {
+	s, _ := startWithModerators(t, storetest.SQLite(t), 2500, 50_000)
+	owner := s.As(t, servertest.Owner)
+	resumed := make(chan struct{})
+	_, hangUp := listStalled(t, s, callers(t, s, 4), resumed)
+	t.Cleanup(func() { close(resumed) }) // before the connections are closed
+	wantRejected(t, s, owner, true)
+	hangUp()
+	wantRejected(t, s, owner, false)
+}
+
+// A caller has one long list under way, and leaves the others to others.
+func TestACallerHasOneLongListAtOnce(t *testing.T) {
+	s, _ := startWithModerators(t, storetest.SQLite(t), 2500, 50_000)
+	greedy, owner := s.As(t, servertest.Viewer), s.As(t, servertest.Owner)
+	resumed := make(chan struct{})
+	resume := sync.OnceFunc(func() { close(resumed) })
+	_, _ = listStalled(t, s, []servertest.Credentials{greedy}, resumed)
+	t.Cleanup(resume)
+	const answered = `moderato_requests_total{code="OK",face="grpc",method="/moderato.v1.ModerationService/ListModerators"} 2`
+	for deadline := time.Now().Add(20 * time.Second); !strings.Contains(s.Metrics(t), answered+"\n"); {
+		if time.Now().After(deadline) {
+			t.Fatal("the list is not being sent")
+		}
+	}
+	wantRejected(t, s, greedy, true)
+	wantRejected(t, s, owner, false)
+}
+
+// callers returns credentials of different users.
+func callers(t *testing.T, s *servertest.Server, n int) []servertest.Credentials {
+	t.Helper()
+	all := make([]servertest.Credentials, n)
+	for i, user := range servertest.AddUsers(t, s.Store, n) {
+		all[i] = s.As(t, user)
+	}
+	return all
+}
+
+// wantRejected waits until a call for the whole list is rejected, or is not.
+func wantRejected(t *testing.T, s *servertest.Server, c servertest.Credentials, want bool) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); ; {
+		_, err := s.Moderation.ListModerators(c.Context(), &moderatov1.ListModeratorsRequest{ChannelId: servertest.Viewer.String()})
+		if (servertest.OutcomeOf(err).Reason == "OVERLOADED") == want {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("got %v, want a rejection: %t", err, want)
+		}
 	}
 }

@@ -60,15 +60,27 @@ func openSQLite(ctx context.Context, u URL, o options) (*Store, error) {
 	return newStore(sqliteDialect{}, entdialect.SQLite, read, write), nil
 }
 
-// createFile creates the database's file, if there is none, for its owner alone:
-// it holds secrets and people's data. SQLite gives the files beside it the same
-// mode.
+// createFile creates the database's file, if there is none, and makes it readable by
+// its owner alone: it holds secrets and people's data. SQLite gives the files beside it
+// the same mode when it creates them.
 func createFile(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
 	}
-	return f.Close()
+	if err := f.Close(); err != nil {
+		return err
+	}
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		info, err := os.Stat(path + suffix)
+		if err != nil || info.Mode().Perm()&0o077 == 0 {
+			continue
+		}
+		if err := os.Chmod(path+suffix, 0o600); err != nil {
+			return fmt.Errorf("make the database readable by its owner alone: %w", err)
+		}
+	}
+	return nil
 }
 
 // OpenForImport is Open for a process that does nothing but write much. On SQLite

@@ -33,6 +33,10 @@ func TestTheFilesAreForTheirOwnerAlone(t *testing.T) {
 	if err := store.Migrate(context.Background(), url, slog.New(slog.DiscardHandler)); err != nil {
 		t.Fatal(err)
 	}
+	// As an earlier version created it.
+	if err := os.Chmod(url.Path, 0o644); err != nil {
+		t.Fatal(err)
+	}
 	s, err := store.Open(context.Background(), url)
 	if err != nil {
 		t.Fatal(err)

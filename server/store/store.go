@@ -108,7 +108,7 @@ func newStore(d dialect, entDialect string, read, write *sql.DB) *Store {
 	}
 	s.Clock = &Clock{sql: d.nowSQL()}
 	s.Cursors = cursor.NewSealer(s.readCursorKeys)
-	s.writers = fair.NewGate(write.Stats().MaxOpenConnections)
+	s.writers = fair.NewGate(writersOf(read, write))
 	s.retries = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "moderato_transaction_retries_total",
 		Help: "Transactions that were run again, by cause.",
@@ -118,6 +118,16 @@ func newStore(d dialect, entDialect string, read, write *sql.DB) *Store {
 		Help: "Statements that failed because the database has no room left.",
 	})
 	return s
+}
+
+// writersOf returns how many transactions may be under way at once. Where reads use
+// the same connections, a fourth of them is left for reads.
+func writersOf(read, write *sql.DB) int {
+	connections := write.Stats().MaxOpenConnections
+	if read == write {
+		connections -= connections / 4
+	}
+	return max(connections, 1)
 }
 
 // IsEmbedded tells whether the database is a file of this host, which the

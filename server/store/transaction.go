@@ -9,6 +9,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 
 	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/server/fair"
 )
 
 // ErrUnavailable marks the error of a database that could not be reached, or
@@ -88,9 +89,21 @@ func (s *Store) WriteBounded(ctx context.Context, idle time.Duration, body func(
 	})
 }
 
+// retried returns the context in which an attempt waits for its turn. An attempt after
+// one that may have committed is not rejected: the caller would be told that nothing
+// was done.
+func retried(ctx context.Context, attempt Attempt) context.Context {
+	if !attempt.Unknown {
+		return ctx
+	}
+	r := fair.FromContext(ctx)
+	r.MaxWait = 0
+	return fair.NewContext(ctx, r)
+}
+
 // attempt reports with its error whether the outcome of the commit is unknown.
 func (s *Store) attempt(ctx context.Context, body func(context.Context, *ent.Tx, Attempt) error, attempt Attempt) (unknown bool, err error) {
-	slot, err := s.writers.Acquire(ctx)
+	slot, err := s.writers.Acquire(retried(ctx, attempt))
 	if err != nil {
 		return false, fmt.Errorf("begin: %w", err)
 	}

@@ -113,16 +113,21 @@ type slot struct {
 func (s *slots) acquire(c candidate) *slot {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p := &s.slow
-	if !c.isSlow && s.slow.byOwner[c.owner] == 0 && (c.isProven || s.fast.byOwner[c.owner] == 0) {
-		p = &s.fast
-	}
+	p := s.poolFor(c)
 	if !p.hasRoom(c.owner) {
 		p.refusedAt = time.Now()
 		return nil
 	}
 	p.add(c.owner, 1)
 	return &slot{slots: s, owner: c.owner, pool: p, held: 1, since: time.Now()}
+}
+
+// poolFor returns the pool from which a candidate gets its slot.
+func (s *slots) poolFor(c candidate) *pool {
+	if !c.isSlow && s.slow.byOwner[c.owner] == 0 && (c.isProven || s.fast.byOwner[c.owner] == 0) {
+		return &s.fast
+	}
+	return &s.slow
 }
 
 func (p *pool) hasRoom(o owner) bool { return p.used < p.size && p.byOwner[o] < p.share(o) }
@@ -138,7 +143,7 @@ func (s *slots) isFull() bool {
 func (s *slots) mayGrant(c candidate) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return (!c.isSlow && s.fast.hasRoom(c.owner)) || s.slow.hasRoom(c.owner)
+	return s.poolFor(c).hasRoom(c.owner)
 }
 
 // resize asks for room for n attempts, and returns for how many there is: at least
