@@ -3,6 +3,8 @@ package background
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -16,39 +18,80 @@ import (
 const (
 	// channelsAtOnce is how many channels a sweeper works on at once.
 	channelsAtOnce = 8
-	// channelTime is how long it works on one channel before it comes to it again.
-	channelTime = 5 * time.Second
-	// perChannel and perSweep bound the rows that are found at once.
-	perChannel = 100
-	perSweep   = 2000
+	// channelTime is how long it works on one channel before it comes to it again. The
+	// next sweep waits for it.
+	channelTime = time.Second
+	// findBatch is how many rows are found at once, and maxFinds how often a sweep
+	// looks for those of other channels.
+	findBatch = 1000
+	maxFinds  = 8
+	// manyOfChannel is how many rows of a channel are enough for one sweep: the next
+	// look leaves them out.
+	manyOfChannel = 20
+	// atOnce is how many rows of a channel are handled in one transaction, which keeps
+	// other changes of the channel waiting.
+	atOnce = 100
 )
 
-// Lapsed is a row whose time has come.
-type Lapsed struct{ ChannelID, UserID uid.ID }
-
 // FindLapsed finds the rows of a table of which a column is at or before an instant,
-// and which match a condition: by their channels, and not more than some of each, so
-// that one channel with many hides no other.
+// and which match a condition, by their channels. It reads them in the order of the
+// column, which has an index. If one channel has many, it looks for those of other
+// channels too, so that no channel hides another.
 func FindLapsed(ctx context.Context, s *store.Store, table, column, condition string, now instant.Instant) (map[uid.ID][]uid.ID, error) {
 	lapsed := map[uid.ID][]uid.ID{}
-	err := store.QueryEach(ctx, s.Read, `
-		SELECT channel_id, user_id FROM (
-			SELECT channel_id, user_id, `+column+` AS lapsed_at, ROW_NUMBER() OVER (PARTITION BY channel_id ORDER BY `+column+`) AS place
-			FROM `+table+` WHERE `+column+` <= ? AND `+condition+`
-		) l WHERE place <= ? ORDER BY lapsed_at, channel_id LIMIT ?`, []any{now, perChannel, perSweep},
-		func(scan func(...any) error) error {
-			var row Lapsed
-			err := scan(&row.ChannelID, &row.UserID)
-			lapsed[row.ChannelID] = append(lapsed[row.ChannelID], row.UserID)
+	var found []any // channels of which enough rows are found
+	for range maxFinds {
+		query := "SELECT channel_id, user_id FROM " + table + " WHERE " + column + " <= ? AND " + condition
+		args := []any{now}
+		if len(found) > 0 {
+			query += " AND channel_id NOT IN (" + store.Placeholders(len(found)) + ")"
+			args = append(args, found...)
+		}
+		batch := map[uid.ID][]uid.ID{}
+		rows := 0
+		err := store.QueryEach(ctx, s.Read, query+" ORDER BY "+column+store.Limit(findBatch), args, func(scan func(...any) error) error {
+			var channelID, userID uid.ID
+			err := scan(&channelID, &userID)
+			batch[channelID] = append(batch[channelID], userID)
+			rows++
 			return err
 		})
-	return lapsed, err
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(lapsed, batch)
+		before := len(found)
+		for channelID, users := range batch {
+			if len(users) >= manyOfChannel {
+				found = append(found, channelID)
+			}
+		}
+		if rows < findBatch || len(found) == before {
+			break
+		}
+	}
+	return lapsed, nil
+}
+
+// Handler handles the rows of some users in a channel, and returns how many there were.
+type Handler func(ctx context.Context, channelID uid.ID, users []uid.ID) (handled int, err error)
+
+// handleAll handles the rows of a channel in small transactions, until ctx ends.
+func handleAll(ctx context.Context, channelID uid.ID, users []uid.ID, handle Handler) (handled int, err error) {
+	for some := range slices.Chunk(users, atOnce) {
+		n, err := handle(ctx, channelID, some)
+		handled += n
+		if err != nil {
+			return handled, err
+		}
+	}
+	return handled, nil
 }
 
 // EachChannel handles what was found of each channel, several channels at once and
 // each for a bounded time: a channel whose changes have to wait, or that fails, holds
 // up no other. It reports whether anything was handled.
-func EachChannel(ctx context.Context, lapsed map[uid.ID][]uid.ID, handle func(ctx context.Context, channelID uid.ID, users []uid.ID) (handled int, err error)) (progress bool, err error) {
+func EachChannel(ctx context.Context, lapsed map[uid.ID][]uid.ID, handle Handler) (progress bool, err error) {
 	var group errgroup.Group
 	group.SetLimit(channelsAtOnce)
 	var mu sync.Mutex
@@ -56,7 +99,7 @@ func EachChannel(ctx context.Context, lapsed map[uid.ID][]uid.ID, handle func(ct
 		group.Go(func() error {
 			bounded, cancel := context.WithTimeout(ctx, channelTime)
 			defer cancel()
-			n, failed := handle(bounded, channelID, users)
+			n, failed := handleAll(bounded, channelID, users, handle)
 			if ctx.Err() == nil && errors.Is(failed, context.DeadlineExceeded) {
 				failed = nil // it is this channel's turn again at the next sweep
 			}

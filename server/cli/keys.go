@@ -20,6 +20,6 @@ func (c *keysRotate) Run(ctx context.Context, s *streams) error {
 	if err := db.RotateCursorKey(ctx, c.Revoke); err != nil {
 		return fmt.Errorf("rotate the key for cursors: %w", err)
 	}
-	fmt.Fprintln(s.err, "created a new key for cursors; servers use it within 30 seconds")
+	fmt.Fprintln(s.err, "created a new key for cursors; servers use it within 75 seconds")
 	return nil
 }

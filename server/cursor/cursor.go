@@ -16,7 +16,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -49,12 +48,18 @@ const (
 	// one of another server's.
 	missInterval = time.Second
 	loadTimeout  = 2 * time.Second
+
+	// minAge is how old a key must be before cursors are sealed with it, if there is
+	// another: by then every server has read it.
+	minAge = refreshInterval + 15*time.Second
 )
 
 // Key is a key for cursors. Its id is written into each cursor.
 type Key struct {
 	ID     uint16
 	Secret []byte
+	// Age is how long ago the key was created.
+	Age time.Duration
 }
 
 // Sealer seals and opens cursors. Its methods may be called concurrently.
@@ -70,9 +75,9 @@ func NewSealer(load func(context.Context) ([]Key, error)) *Sealer { return &Seal
 
 // keyring is the keys as they were at a time.
 type keyring struct {
-	newest *sealingKey
-	byID   map[uint16]*sealingKey
-	read   time.Time
+	sealing *sealingKey // with which cursors are sealed
+	byID    map[uint16]*sealingKey
+	read    time.Time
 }
 
 // sealingKey is a key with what is derived from its secret.
@@ -120,14 +125,14 @@ func (s *Sealer) Seal(ctx context.Context, list string, place any) (string, erro
 	if err != nil {
 		return "", fmt.Errorf("cursor: %w", err)
 	}
-	ring, err := s.keyring(ctx, refreshInterval)
+	ring, err := s.keyring(ctx)
 	if err != nil {
 		return "", err
 	}
 	for len(body)%blockSize != 0 {
 		body = append(body, ' ')
 	}
-	k := ring.newest
+	k := ring.sealing
 	sealed := binary.BigEndian.AppendUint16(make([]byte, 0, idSize+sealSize+len(body)), k.id)
 	sealed = append(sealed, k.seal(list, body)...)
 	cipher.NewCTR(k.encrypt, sealed[idSize:]).XORKeyStream(body, body)
@@ -158,23 +163,32 @@ func (s *Sealer) Open(ctx context.Context, list, cursor string, place any) error
 
 // key returns the key with an id. An unknown one may be new.
 func (s *Sealer) key(ctx context.Context, id uint16) (*sealingKey, error) {
-	for _, age := range []time.Duration{refreshInterval, missInterval} {
-		ring, err := s.keyring(ctx, age)
-		if err != nil {
+	ring, err := s.keyring(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if k := ring.byID[id]; k != nil {
+		return k, nil
+	}
+	s.loading.Lock() // whoever reads the keys now may find it
+	defer s.loading.Unlock()
+	if ring = s.keys.Load(); time.Since(ring.read) >= missInterval {
+		if ring, err = s.read(ctx); err != nil {
 			return nil, err
 		}
-		if k := ring.byID[id]; k != nil {
-			return k, nil
-		}
+		s.keys.Store(ring)
+	}
+	if k := ring.byID[id]; k != nil {
+		return k, nil
 	}
 	return nil, ErrInvalid
 }
 
-// keyring returns keys that were read no longer ago than age. Where others read them
+// keyring returns the keys. They are read again after a while; where others read them
 // already, or reading fails, the former ones do.
-func (s *Sealer) keyring(ctx context.Context, age time.Duration) (*keyring, error) {
+func (s *Sealer) keyring(ctx context.Context) (*keyring, error) {
 	former := s.keys.Load()
-	if former != nil && (time.Since(former.read) < age || !s.loading.TryLock()) {
+	if former != nil && (time.Since(former.read) < refreshInterval || !s.loading.TryLock()) {
 		return former, nil
 	}
 	if former == nil {
@@ -189,7 +203,7 @@ func (s *Sealer) keyring(ctx context.Context, age time.Duration) (*keyring, erro
 		if former == nil {
 			return nil, err
 		}
-		ring = &keyring{former.newest, former.byID, time.Now()} // and is tried again later
+		ring = &keyring{former.sealing, former.byID, time.Now()} // and is tried again later
 	}
 	s.keys.Store(ring)
 	return ring, nil
@@ -206,14 +220,14 @@ func (s *Sealer) read(ctx context.Context) (*keyring, error) {
 		return nil, fmt.Errorf("read the keys for cursors: %w", err)
 	}
 	ring := &keyring{byID: map[uint16]*sealingKey{}, read: time.Now()}
-	for _, key := range slices.Backward(keys) {
+	for _, key := range keys { // the oldest first
 		k, err := newSealingKey(key)
 		if err != nil {
 			return nil, err
 		}
 		ring.byID[k.id] = k
-		if ring.newest == nil {
-			ring.newest = k
+		if ring.sealing == nil || key.Age >= minAge {
+			ring.sealing = k
 		}
 	}
 	return ring, nil

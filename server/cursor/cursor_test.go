@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -144,9 +145,16 @@ func TestCursorsOutliveARotation(t *testing.T) {
 		before := seal(t, s, "list", 1)
 		k.set(key(1), key(2))
 		time.Sleep(30 * time.Second)
+		if text := seal(t, s, "list", 1); text != before {
+			t.Error("a key is used that other servers may not know yet")
+		}
+		young := key(2)
+		young.Age = 45 * time.Second
+		k.set(key(1), young)
+		time.Sleep(30 * time.Second)
 		after := seal(t, s, "list", 1)
 		if before == after {
-			t.Error("the new key is not used after 30 s")
+			t.Error("the new key is not used after 75 s")
 		}
 		for _, text := range []string{before, after} {
 			if err := s.Open(t.Context(), "list", text, new(int64)); err != nil {
@@ -167,12 +175,19 @@ func TestANewKeyOfAnotherServerIsFound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, k := newSealer(t, key(1))
 		seal(t, s, "list", 1)
-		k.set(key(1), key(2))
-		other, _ := newSealer(t, key(1), key(2))
+		k.set(key(2)) // the first one was revoked
+		other, _ := newSealer(t, key(2))
 		time.Sleep(time.Second)
-		if err := s.Open(t.Context(), "list", seal(t, other, "list", 1), new(int64)); err != nil {
-			t.Error(err)
+		text := seal(t, other, "list", 1)
+		var group sync.WaitGroup
+		for range 10 {
+			group.Go(func() {
+				if err := s.Open(t.Context(), "list", text, new(int64)); err != nil {
+					t.Error(err)
+				}
+			})
 		}
+		group.Wait()
 		// Made-up keys are not looked up each time.
 		unknown, _ := newSealer(t, key(99))
 		reads := k.reads.Load()

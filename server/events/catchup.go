@@ -16,6 +16,8 @@ const (
 	catchUpsAtOnce = 4
 	// rangesAtOnce bounds the ranges that one statement reads: SQLite takes 500 parts.
 	rangesAtOnce = 100
+	// window is how many positions are searched at once for some types of every channel.
+	window = 20_000
 	// leastOfRange is the least that is read of a range at once.
 	leastOfRange = 16
 )
@@ -23,6 +25,7 @@ const (
 // Selection is the channels and types of which a listener may and wants to hear. It is
 // not changed once it is in use.
 type Selection struct {
+	// Channels are the channels; nil is every channel.
 	Channels []uid.ID
 	Types    []Type
 }
@@ -151,6 +154,18 @@ func (c *catchUp) take() []int64 {
 		r.positions = r.positions[end:]
 	}
 	return next
+}
+
+// readTypes reads the next events of some types, whatever their channel, and returns up
+// to which position there are no others if the page is not full.
+func readTypes(ctx context.Context, s *store.Store, types []Type, after, upTo int64) (page []*Event, searched int64, err error) {
+	searched = min(upTo, after+window)
+	args := []any{after, searched}
+	for _, kind := range types {
+		args = append(args, kind)
+	}
+	page, err = read(ctx, s, "position > ? AND position <= ? AND type IN ("+store.Placeholders(len(types))+") ORDER BY position"+store.Limit(pageSize), args)
+	return page, searched, err
 }
 
 // readAt reads the events at some positions, in their order.

@@ -39,7 +39,7 @@ func mixed(t *testing.T, s *store.Store, selection *events.Selection, channels [
 	}
 	var want []int64
 	for _, e := range all {
-		if slices.Contains(selection.Channels, e.ChannelID) && slices.Contains(selection.Types, e.Type) {
+		if (selection.Channels == nil || slices.Contains(selection.Channels, e.ChannelID)) && slices.Contains(selection.Types, e.Type) {
 			want = append(want, e.Position)
 		}
 	}
@@ -49,8 +49,14 @@ func mixed(t *testing.T, s *store.Store, selection *events.Selection, channels [
 // TestAListenerCatchesUpWithTheSelectionAlone reads what a selection has, in order,
 // whatever else there is.
 func TestAListenerCatchesUpWithTheSelectionAlone(t *testing.T) {
+	types := []events.Type{events.Ban, events.Update}
+	catchesUp(t, &events.Selection{Channels: []uid.ID{servertest.Owner, servertest.Nobody}, Types: types})
+	catchesUp(t, &events.Selection{Types: types}) // every channel
+}
+
+func catchesUp(t *testing.T, selection *events.Selection) {
+	t.Helper()
 	eachWorld(t, func(t *testing.T, s *store.Store) {
-		selection := &events.Selection{Channels: []uid.ID{servertest.Owner, servertest.Nobody}, Types: []events.Type{events.Ban, events.Update}}
 		want := mixed(t, s, selection, []uid.ID{servertest.Owner, servertest.Other}, 300)
 		start := int64(17)
 		want = want[slices.IndexFunc(want, func(p int64) bool { return p > start }):]

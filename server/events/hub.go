@@ -320,6 +320,9 @@ func (s *Subscription) readPage(ctx context.Context, floor int64) (page []*Event
 		page, err = Read(ctx, s.hub.Store, s.position, pageSize)
 		return page, floor, err
 	}
+	if selection.Channels == nil {
+		return readTypes(ctx, s.hub.Store, selection.Types, s.position, floor)
+	}
 	if s.catchUp == nil || s.catchUp.selection != selection {
 		s.catchUp = newCatchUp(s.hub.Store, selection, s.position, floor)
 	}

@@ -56,6 +56,9 @@ func (l *listener) confirmRights(at time.Time, channels []uid.ID) {
 	l.rightsAt = at
 	l.tell()
 	if channels == nil && !l.caller.ActsAsUser() {
+		if l.selection == nil && len(l.types) < len(Types()) {
+			l.selection = &Selection{Types: l.types}
+		}
 		return
 	}
 	slices.SortFunc(channels, func(a, b uid.ID) int { return slices.Compare(a[:], b[:]) })

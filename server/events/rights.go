@@ -3,12 +3,14 @@ package events
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/moderato-live/moderato/ent/token"
@@ -39,6 +41,11 @@ const (
 	maxUnconfirmed = 2 * time.Second
 	// maxPause is how long a listener is paused before the stream ends.
 	maxPause = 3 * time.Second
+	// maxPass is how long the check of all listeners may take. While it takes longer, a
+	// listener must name a channel, because those who do not cost most.
+	maxPass = 500 * time.Millisecond
+	// passRetry is when to try again then.
+	passRetry = 5 * time.Second
 )
 
 // Rights keeps watch over what listeners may hear, for all listeners of a process. It
@@ -49,6 +56,9 @@ type Rights struct {
 	// MaxChannels is how many channels a listener may hear of without naming one; 0 is
 	// DefaultMaxChannels.
 	MaxChannels int
+
+	// pass is how long the quicker of the latest two checks of all listeners took.
+	pass atomic.Int64
 
 	mu        sync.Mutex
 	listeners map[*listener]struct{}
@@ -62,6 +72,13 @@ func (r *Rights) maxChannels() int { return cmp.Or(r.MaxChannels, DefaultMaxChan
 // admit finds out what a caller may hear at present, and keeps that up to date until
 // leave.
 func (r *Rights) admit(ctx context.Context, caller *auth.Caller, only uid.ID, types []Type) (*listener, error) {
+	if only.IsZero() && caller.ActsAsUser() && time.Duration(r.pass.Load()) > maxPass {
+		return nil, &fault.Error{
+			Reason:     moderatov1.Reason_REASON_OVERLOADED,
+			Message:    "The server has too many listeners who name no channel. Name one with channelId, or try again later.",
+			RetryAfter: passRetry,
+		}
+	}
 	l := newListener(caller, only, types)
 	if err := r.checkTokens(ctx, []*listener{l}); err != nil {
 		return nil, err
@@ -95,7 +112,16 @@ func (r *Rights) Run(ctx context.Context) {
 		background.Every(ctx, tokensInterval, r.Log, "check the tokens of listeners", r.checkAllTokens)
 	})
 	loops.Go(func() {
-		background.Every(ctx, rightsInterval, r.Log, "check the rights of listeners", r.checkAllRights)
+		var last time.Duration
+		background.Every(ctx, rightsInterval, r.Log, "check the rights of listeners", func(ctx context.Context) error {
+			began := time.Now()
+			defer func() {
+				took := time.Since(began)
+				r.pass.Store(int64(min(took, last)))
+				last = took
+			}()
+			return r.checkAllRights(ctx)
+		})
 	})
 	loops.Wait()
 }
@@ -109,13 +135,14 @@ func (r *Rights) checkAllTokens(ctx context.Context) error {
 	return nil
 }
 
+// checkAllRights checks all listeners. One statement that fails concerns the listeners
+// that it was for, and no others.
 func (r *Rights) checkAllRights(ctx context.Context) error {
+	var failed error
 	for some := range slices.Chunk(r.all(), askedAtOnce) {
-		if err := r.checkRights(ctx, some); err != nil {
-			return err
-		}
+		failed = errors.Join(failed, r.checkRights(ctx, some))
 	}
-	return nil
+	return failed
 }
 
 func (r *Rights) all() []*listener {
@@ -167,8 +194,6 @@ func (r *Rights) invalidTokens(ctx context.Context, some []*listener) (map[diges
 // checkRights finds out what some listeners may hear: of those who named a channel
 // whether they may hear of it, of the others of which channels.
 func (r *Rights) checkRights(ctx context.Context, some []*listener) error {
-	ctx, cancel := context.WithTimeout(ctx, askTimeout)
-	defer cancel()
 	began := time.Now()
 	var named []*listener
 	users := map[uid.ID][]*listener{}
@@ -182,11 +207,7 @@ func (r *Rights) checkRights(ctx context.Context, some []*listener) error {
 			l.confirmRights(began, nil)
 		}
 	}
-	err := r.checkNamed(ctx, named, began)
-	if err == nil {
-		err = r.checkUsers(ctx, users, began)
-	}
-	return r.Store.Classify(err)
+	return r.Store.Classify(errors.Join(r.checkNamed(ctx, named, began), r.checkUsers(ctx, users)))
 }
 
 // right is what a listener who acts as a user needs to hear of a channel.
@@ -197,6 +218,8 @@ func (r *Rights) checkNamed(ctx context.Context, named []*listener, began time.T
 	if len(named) == 0 {
 		return nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
 	channels, moderators, err := r.rightsTo(ctx, named)
 	if err != nil {
 		return err
@@ -247,11 +270,14 @@ func (r *Rights) rightsTo(ctx context.Context, named []*listener) (channels map[
 }
 
 // checkUsers checks listeners who named no channel, by the users for whom they act.
-func (r *Rights) checkUsers(ctx context.Context, users map[uid.ID][]*listener, began time.Time) error {
+func (r *Rights) checkUsers(ctx context.Context, users map[uid.ID][]*listener) error {
+	var failed error
 	for some := range slices.Chunk(slices.Collect(maps.Keys(users)), usersAtOnce) {
+		began := time.Now()
 		heard, err := r.channelsOf(ctx, some)
 		if err != nil {
-			return err
+			failed = errors.Join(failed, err)
+			continue
 		}
 		for _, userID := range some {
 			for _, l := range users[userID] {
@@ -263,7 +289,7 @@ func (r *Rights) checkUsers(ctx context.Context, users map[uid.ID][]*listener, b
 			}
 		}
 	}
-	return nil
+	return failed
 }
 
 func (r *Rights) tooManyChannels() error {
@@ -283,6 +309,8 @@ type heard struct {
 // channelsOf returns the channels that users own or moderate. It reads no more roles
 // of a user than it needs to tell that they are too many.
 func (r *Rights) channelsOf(ctx context.Context, users []uid.ID) (map[uid.ID]heard, error) {
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
 	parts := make([]string, len(users))
 	var args []any
 	for i, id := range users {

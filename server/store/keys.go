@@ -17,9 +17,10 @@ func (s *Store) readCursorKeys(ctx context.Context) ([]cursor.Key, error) {
 	if err != nil {
 		return nil, s.Classify(err)
 	}
+	now := s.Clock.Local()
 	keys := make([]cursor.Key, len(rows))
 	for i, row := range rows {
-		keys[i] = cursor.Key{ID: uint16(row.ID), Secret: row.Secret}
+		keys[i] = cursor.Key{ID: uint16(row.ID), Secret: row.Secret, Age: now.Sub(row.CreatedAt)}
 	}
 	return keys, nil
 }
@@ -35,7 +36,7 @@ func (s *Store) createFirstCursorKey(ctx context.Context) error {
 	})
 }
 
-// RotateCursorKey creates a key, with which servers seal cursors from half a minute
+// RotateCursorKey creates a key, with which servers seal cursors from 75 seconds
 // later at the most. Cursors of earlier keys stay valid, unless revoke deletes these:
 // a server refuses them from half a minute later at the most.
 func (s *Store) RotateCursorKey(ctx context.Context, revoke bool) error {
