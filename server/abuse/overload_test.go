@@ -77,8 +77,20 @@ func TestTooManyBansOfOneChannel(t *testing.T) {
 		if slowest := percentile(answered, 1); slowest > maxWait+5*time.Second {
 			t.Errorf("a ban took %s, with --max-wait=%s", slowest, maxWait)
 		}
+		if isSoak() {
+			wantAtMost(t, "p99 of the bans", percentile(answered, .99), maxWait+maxWait/2)
+			wantAtMost(t, "p99 of the rejections", percentile(rejected, .99), time.Second)
+			wantAtMost(t, "MiB of memory", memory>>20, 250)
+		}
 		s.wantConsistent(t)
 	}, "--max-wait="+maxWait.String())
+}
+
+func wantAtMost[T time.Duration | int64](t *testing.T, what string, got, most T) {
+	t.Helper()
+	if got > most {
+		t.Errorf("%s: got %v, want at most %v", what, got, most)
+	}
 }
 
 // newClient returns a client that keeps many connections to one host.

@@ -6,20 +6,21 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/moderato-live/moderato/server/fair"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 )
 
 const (
-	// catchUpsAtOnce is how many pages of events that are no longer in the ring are read
-	// at once, for all listeners of a process. Listeners take turns by owner.
+	// catchUpsAtOnce is how many statements that read events which are no longer in the
+	// ring run at once, for all listeners of a process. Listeners take turns by owner.
 	catchUpsAtOnce = 4
 	// rangesAtOnce bounds the ranges that one statement reads: SQLite takes 500 parts.
 	rangesAtOnce = 100
 	// window is how many positions are searched at once for some types of every channel.
 	window = 20_000
 	// leastOfRange is the least that is read of a range at once.
-	leastOfRange = 16
+	leastOfRange = 4
 )
 
 // Selection is the channels and types of which a listener may and wants to hear. It is
@@ -35,6 +36,7 @@ type Selection struct {
 // a listener costs depends on what it may hear, not on the size of the platform.
 type catchUp struct {
 	store     *store.Store
+	gate      *fair.Gate
 	selection *Selection
 	upTo      int64
 	ranges    []*eventRange
@@ -49,8 +51,8 @@ type eventRange struct {
 	ended     bool    // there are no more
 }
 
-func newCatchUp(s *store.Store, selection *Selection, after, upTo int64) *catchUp {
-	c := &catchUp{store: s, selection: selection, upTo: upTo}
+func newCatchUp(s *store.Store, gate *fair.Gate, selection *Selection, after, upTo int64) *catchUp {
+	c := &catchUp{store: s, gate: gate, selection: selection, upTo: upTo}
 	for _, channelID := range selection.Channels {
 		for _, kind := range selection.Types {
 			c.ranges = append(c.ranges, &eventRange{channelID: channelID, kind: kind, read: after})
@@ -69,7 +71,7 @@ func (c *catchUp) next(ctx context.Context) ([]*Event, error) {
 		if len(positions) == 0 {
 			return nil, nil
 		}
-		page, err := readAt(ctx, c.store, positions)
+		page, err := c.readAt(ctx, positions)
 		// All of them may have been removed since.
 		if err != nil || len(page) > 0 {
 			return page, err
@@ -100,6 +102,11 @@ func (c *catchUp) fill(ctx context.Context) error {
 
 // readRanges reads the next positions of some ranges in one statement.
 func (c *catchUp) readRanges(ctx context.Context, ranges []*eventRange, limit int) error {
+	slot, err := c.gate.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer slot.Release()
 	index := c.store.ByIndex("event_channel_id_type_position")
 	parts := make([]string, len(ranges))
 	var args []any
@@ -109,7 +116,7 @@ func (c *catchUp) readRanges(ctx context.Context, ranges []*eventRange, limit in
 			" WHERE channel_id = ? AND type = ? AND position > ? AND position <= ? ORDER BY position" + store.Limit(limit) + ") p" + number
 		args = append(args, r.channelID, r.kind, r.read, c.upTo)
 	}
-	err := store.QueryEach(ctx, c.store.Read, strings.Join(parts, " UNION ALL "), args, func(scan func(...any) error) error {
+	err = store.QueryEach(ctx, c.store.Read, strings.Join(parts, " UNION ALL "), args, func(scan func(...any) error) error {
 		var part int
 		var position int64
 		err := scan(&part, &position)
@@ -169,10 +176,15 @@ func readTypes(ctx context.Context, s *store.Store, types []Type, after, upTo in
 }
 
 // readAt reads the events at some positions, in their order.
-func readAt(ctx context.Context, s *store.Store, positions []int64) ([]*Event, error) {
+func (c *catchUp) readAt(ctx context.Context, positions []int64) ([]*Event, error) {
+	slot, err := c.gate.Acquire(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer slot.Release()
 	args := make([]any, len(positions))
 	for i, position := range positions {
 		args[i] = position
 	}
-	return read(ctx, s, "position IN ("+store.Placeholders(len(args))+") ORDER BY position", args)
+	return read(ctx, c.store, "position IN ("+store.Placeholders(len(args))+") ORDER BY position", args)
 }

@@ -305,26 +305,17 @@ func (s *Subscription) fromStore(ctx context.Context, floor int64) ([]*Event, er
 }
 
 // readPage reads the next page from the store, and up to which position there is
-// nothing if the page is empty. Few pages are read at once; listeners take turns.
+// nothing if the page is empty. Few statements run at once; listeners take turns.
 func (s *Subscription) readPage(ctx context.Context, floor int64) (page []*Event, upTo int64, err error) {
-	slot, err := s.hub.catchUps.Acquire(ctx)
-	if err != nil {
-		return nil, 0, err
-	}
-	defer slot.Release()
 	var selection *Selection
 	if s.selection != nil {
 		selection = s.selection()
 	}
-	if selection == nil {
-		page, err = Read(ctx, s.hub.Store, s.position, pageSize)
-		return page, floor, err
-	}
-	if selection.Channels == nil {
-		return readTypes(ctx, s.hub.Store, selection.Types, s.position, floor)
+	if selection == nil || selection.Channels == nil {
+		return s.readEveryChannel(ctx, selection, floor)
 	}
 	if s.catchUp == nil || s.catchUp.selection != selection {
-		s.catchUp = newCatchUp(s.hub.Store, selection, s.position, floor)
+		s.catchUp = newCatchUp(s.hub.Store, s.hub.catchUps, selection, s.position, floor)
 	}
 	page, err = s.catchUp.next(ctx)
 	upTo = s.catchUp.upTo
@@ -332,4 +323,18 @@ func (s *Subscription) readPage(ctx context.Context, floor int64) (page []*Event
 		s.catchUp = nil
 	}
 	return page, upTo, err
+}
+
+// readEveryChannel is readPage for a listener who hears of every channel.
+func (s *Subscription) readEveryChannel(ctx context.Context, selection *Selection, floor int64) (page []*Event, upTo int64, err error) {
+	slot, err := s.hub.catchUps.Acquire(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer slot.Release()
+	if selection != nil {
+		return readTypes(ctx, s.hub.Store, selection.Types, s.position, floor)
+	}
+	page, err = Read(ctx, s.hub.Store, s.position, pageSize)
+	return page, floor, err
 }
