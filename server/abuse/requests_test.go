@@ -14,6 +14,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/auth"
 	"github.com/moderato-live/moderato/server/fault"
 	"github.com/moderato-live/moderato/server/servertest"
 )
@@ -99,6 +100,9 @@ func (s *target) answer(t *testing.T, c servertest.Credentials, method, path, bo
 	}
 	r.Header.Set("Authorization", "Bearer "+c.Token)
 	r.Header.Set("client-id", c.ClientID)
+	if !c.ActingUser.IsZero() {
+		r.Header.Set(auth.ActingUserKey, c.ActingUser.String())
+	}
 	r.Header.Set("Content-Type", "application/json")
 	response, err := http.DefaultClient.Do(r)
 	if err != nil {
