@@ -9,6 +9,9 @@ SHELL := /bin/bash
 TOOL := go tool -modfile=tools/go.mod
 TESTDB := tools/testdb/with-databases
 FUZZTIME ?= 20s
+# What make test runs: a package pattern, tests by name, one kind of store.
+PKG ?= ./...
+SELECTED = $(if $(RUN)$(STORE),-run '$(RUN)$(if $(STORE),/$(STORE))')
 
 .PHONY: help
 help: ## List the targets.
@@ -23,13 +26,18 @@ run: build ## Serve the demo on an embedded database, and print how to use it.
 	bin/moderato serve --demo
 
 .PHONY: test
-test: ## Run every test, on SQLite, MariaDB and MySQL; installs and starts what they need.
+test: ## Run every test, on SQLite, MariaDB and MySQL; installs and starts what they need. For less: STORE=mariadb PKG=./server/moderation RUN=Ban
 	tools/install-test-tools
-	$(TESTDB) go test -race ./...
+	$(TESTDB) go test -race $(SELECTED) $(PKG)
 
 .PHONY: test-sqlite
 test-sqlite: ## Run the tests on SQLite alone, for a quick look.
 	MODERATO_TEST_MYSQL=none go test ./...
+
+.PHONY: fmt
+fmt: ## Format the code and the .proto files.
+	git ls-files '*.go' | grep -v '^gen/' | xargs gofmt -w
+	$(TOOL) buf format -w --exclude-path proto/google
 
 .PHONY: gen
 gen: ## Generate gen/ and ent/ from proto/ and ent/schema/.
