@@ -2,6 +2,7 @@ package paging_test
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"strings"
 	"sync"
@@ -34,7 +35,7 @@ func (c stallingConn) Read(p []byte) (int, error) {
 }
 
 // listStalled has callers call for a list that they do not receive until resumed is
-// closed. It returns when they have all called, with how to wait for their ends and how
+// closed. It returns when all lists are being sent, with how to wait for their ends and how
 // to close their connections.
 func listStalled(t *testing.T, s *servertest.Server, callers []servertest.Credentials, resumed <-chan struct{}) (wait func() []error, hangUp func()) {
 	t.Helper()
@@ -63,6 +64,13 @@ func listStalled(t *testing.T, s *servertest.Server, callers []servertest.Creden
 		}
 		close(stall)
 		group.Go(func() { _, errs[i] = client.ListModerators(c.Context(), request) })
+	}
+	// Each called for a page before.
+	answered := fmt.Sprintf(`moderato_requests_total{code="OK",face="grpc",method="/moderato.v1.ModerationService/ListModerators"} %d`, 2*len(callers))
+	for deadline := time.Now().Add(20 * time.Second); !strings.Contains(s.Metrics(t), answered+"\n"); {
+		if time.Now().After(deadline) {
+			t.Fatal("the lists are not being sent")
+		}
 	}
 	wait = func() []error {
 		group.Wait()
@@ -124,12 +132,6 @@ func TestACallerHasOneLongListAtOnce(t *testing.T) {
 	resume := sync.OnceFunc(func() { close(resumed) })
 	_, _ = listStalled(t, s, []servertest.Credentials{greedy}, resumed)
 	t.Cleanup(resume)
-	const answered = `moderato_requests_total{code="OK",face="grpc",method="/moderato.v1.ModerationService/ListModerators"} 2`
-	for deadline := time.Now().Add(20 * time.Second); !strings.Contains(s.Metrics(t), answered+"\n"); {
-		if time.Now().After(deadline) {
-			t.Fatal("the list is not being sent")
-		}
-	}
 	wantRejected(t, s, greedy, true)
 	wantRejected(t, s, owner, false)
 }
