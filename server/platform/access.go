@@ -2,6 +2,7 @@ package platform
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -20,8 +21,8 @@ import (
 	"github.com/moderato-live/moderato/server/validate"
 )
 
-// maxLifetime bounds what a token may be issued for: what goes beyond is meant to
-// have no end, or a mistake.
+// maxLifetime bounds the lifetime of a token. A longer one is a mistake, or is meant
+// to be unlimited.
 const maxLifetime = 100 * 365 * 24 * time.Hour
 
 // Access serves AccessService.
@@ -30,7 +31,7 @@ type Access struct {
 
 	// Store is the database.
 	Store *store.Store
-	// Lifetimes are those of tokens whose issuer names none.
+	// Lifetimes are the lifetimes of tokens that are issued without one.
 	Lifetimes auth.Lifetimes
 }
 
@@ -48,7 +49,7 @@ func (s *Access) PutClient(ctx context.Context, req *platformv1.PutClientRequest
 	return &platformv1.PutClientResponse{Client: clientRecord(row)}, nil
 }
 
-// GetClient answers a client.
+// GetClient returns a client.
 func (s *Access) GetClient(ctx context.Context, req *platformv1.GetClientRequest) (*platformv1.GetClientResponse, error) {
 	var f validate.Fields
 	id := f.ClientID("clientId", req.GetClientId())
@@ -85,7 +86,7 @@ func (s *Access) DeleteClient(ctx context.Context, req *platformv1.DeleteClientR
 	return &platformv1.DeleteClientResponse{}, err
 }
 
-// PutGrant sets what a user grants a client.
+// PutGrant sets the scopes that a user grants to a client.
 func (s *Access) PutGrant(ctx context.Context, req *platformv1.PutGrantRequest) (*platformv1.PutGrantResponse, error) {
 	var row *ent.Grant
 	err := write(ctx, s.Store, func(ctx context.Context, p putter) error {
@@ -99,10 +100,11 @@ func (s *Access) PutGrant(ctx context.Context, req *platformv1.PutGrantRequest) 
 	return &platformv1.PutGrantResponse{Grant: grantRecord(row)}, nil
 }
 
-// maxGrants is how many grants of a user are returned.
+// maxGrants is the maximum number of grants that ListGrants returns; more are an
+// error.
 const maxGrants = 1000
 
-// ListGrants returns what a user granted.
+// ListGrants returns the grants of a user.
 func (s *Access) ListGrants(ctx context.Context, req *platformv1.ListGrantsRequest) (*platformv1.ListGrantsResponse, error) {
 	var f validate.Fields
 	userID := f.UUID("userId", req.GetUserId())
@@ -121,7 +123,10 @@ func (s *Access) ListGrants(ctx context.Context, req *platformv1.ListGrantsReque
 		return nil, s.Store.Classify(err)
 	}
 	if len(rows) > maxGrants {
-		return nil, fault.New(moderatov1.Reason_REASON_RESULT_TOO_LARGE)
+		return nil, &fault.Error{
+			Reason:  moderatov1.Reason_REASON_RESULT_TOO_LARGE,
+			Message: fmt.Sprintf("The user has granted scopes to more than %d clients, which cannot be listed.", maxGrants),
+		}
 	}
 	result := &platformv1.ListGrantsResponse{}
 	for _, g := range rows {
@@ -180,7 +185,7 @@ func (s *Access) parseToken(req *platformv1.IssueTokenRequest) (auth.NewToken, e
 	return t, f.Err()
 }
 
-// RevokeToken ends a token.
+// RevokeToken revokes a token.
 func (s *Access) RevokeToken(ctx context.Context, req *platformv1.RevokeTokenRequest) (*platformv1.RevokeTokenResponse, error) {
 	var f validate.Fields
 	if req.GetToken() == "" {
@@ -195,7 +200,8 @@ func (s *Access) RevokeToken(ctx context.Context, req *platformv1.RevokeTokenReq
 	return &platformv1.RevokeTokenResponse{}, err
 }
 
-// IntrospectToken tells what a token is good for.
+// IntrospectToken returns whether a token is active, and its kind, client, user,
+// scopes and times.
 func (s *Access) IntrospectToken(ctx context.Context, req *platformv1.IntrospectTokenRequest) (*platformv1.IntrospectTokenResponse, error) {
 	var f validate.Fields
 	if req.GetToken() == "" {

@@ -18,17 +18,17 @@ import (
 	"github.com/moderato-live/moderato/server/validate"
 )
 
-// followsAtOnce is how many follows go into a statement. More are no faster:
-// SQLite's driver takes longer for each parameter the more there are.
+// followsAtOnce is the number of follows in one statement. More are no faster: the
+// time that SQLite's driver takes per parameter grows with the number of parameters.
 const followsAtOnce = 200
 
-// newFollow is a follow of an import, with the line that it came from.
+// newFollow is a follow of an import, with the number of its line.
 type newFollow struct {
 	line               int
 	channelID, userID  uid.ID
-	isChecked          bool // its channel and user are there, and they stay
+	isChecked          bool // its channel and user exist; not checked again
 	followedAt         instant.Instant
-	isDated            bool // else a new one is of now, and one that is there keeps its time
+	isDated            bool // else now if new, unchanged if it exists
 	wantsNotifications bool
 }
 
@@ -36,19 +36,19 @@ func (n *newFollow) channel() uid.ID { return n.channelID }
 func (n *newFollow) user() uid.ID    { return n.userID }
 func (n *newFollow) key() pair       { return pair{n.channelID, n.userID} }
 
-// followChange is what a run of follows does to a channel's counters.
+// followChange is the effect of a run of follows on a channel's counters.
 type followChange struct {
 	liveStartedAt           *instant.Instant
 	followers, newFollowers int
 }
 
-// isNew tells whether a follow of this instant counts for the live stream.
+// isNew reports whether a follow at this instant counts for the live stream.
 func (c *followChange) isNew(followedAt instant.Instant) bool {
 	return c.liveStartedAt != nil && followedAt >= *c.liveStartedAt
 }
 
-// follows puts a run of follows: they are what a platform has most of, so
-// they go in bulk, with a few statements for many of them.
+// follows stores a run of follows. A platform has more follows than other records, so
+// they are written in bulk, with a few statements for many follows.
 func (p putter) follows(ctx context.Context, run []*newFollow) error {
 	if err := checkFollows(ctx, p.Tx, run); err != nil {
 		return err
@@ -65,8 +65,8 @@ func (p putter) follows(ctx context.Context, run []*newFollow) error {
 	return p.countFollows(ctx, changes)
 }
 
-// checkFollows answers the error of the first follow whose channel or user is
-// not there, if any.
+// checkFollows returns the error of the first follow whose channel or user does not
+// exist, or nil. It skips follows that were checked before.
 func checkFollows(ctx context.Context, q store.Queryer, wanted []*newFollow) error {
 	wanted = slices.DeleteFunc(slices.Clone(wanted), func(n *newFollow) bool { return n.isChecked })
 	var bad error
@@ -110,8 +110,8 @@ func parseFollow(r *platformv1.FollowRecord, line int) (newFollow, error) {
 	return n, nil
 }
 
-// knownIDs are those of some ids that a query, which ends before a condition,
-// finds.
+// knownIDs returns those of the given ids that a query finds. The query ends where a
+// condition may follow.
 func knownIDs(ctx context.Context, q store.Queryer, query string, all []uid.ID) (map[uid.ID]bool, error) {
 	known := make(map[uid.ID]bool, len(all))
 	for ids := range slices.Chunk(all, idsAtOnce) {
@@ -129,8 +129,8 @@ func knownIDs(ctx context.Context, q store.Queryer, query string, all []uid.ID) 
 	return known, nil
 }
 
-// lockForFollows locks the channels of follows in the order of their ids, so that
-// two imports never wait for each other.
+// lockForFollows locks the channels of follows in the order of their ids, so that two
+// imports never deadlock.
 func (p putter) lockForFollows(ctx context.Context, wanted []*newFollow) (map[uid.ID]*followChange, error) {
 	changes := map[uid.ID]*followChange{}
 	for ids := range slices.Chunk(distinct(wanted, (*newFollow).channel), idsAtOnce) {
@@ -159,8 +159,9 @@ func (k pair) compare(other pair) int {
 	return bytes.Compare(k.userID[:], other.userID[:])
 }
 
-// lastOfEach are follows with distinct keys, in the order of these: of two with
-// one key the last counts, but one without a time leaves the time as it is.
+// lastOfEach returns follows with distinct keys, sorted by key. Of two follows with
+// the same key the last one counts, but one without a time keeps the time of the
+// earlier one.
 func lastOfEach(wanted []*newFollow) []newFollow {
 	at := make(map[pair]int, len(wanted))
 	last := make([]newFollow, 0, len(wanted))
@@ -181,8 +182,8 @@ func lastOfEach(wanted []*newFollow) []newFollow {
 	return last
 }
 
-// putFollows puts some follows with distinct keys, in the order of these, and
-// notes what becomes of the counters.
+// putFollows stores follows with distinct keys, which are sorted by key, and adds
+// their effect on the counters to changes.
 func (p putter) putFollows(ctx context.Context, some []newFollow, changes map[uid.ID]*followChange) error {
 	there, err := p.findFollows(ctx, some)
 	if err != nil {
@@ -192,6 +193,9 @@ func (p putter) putFollows(ctx context.Context, some []newFollow, changes map[ui
 	var replaced []newFollow
 	for _, n := range some {
 		change := changes[n.channelID]
+		if change == nil { // the channel was deleted after the batch was checked
+			return fault.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND)
+		}
 		before, isThere := there[n.key()]
 		if !isThere {
 			if !n.isDated {
@@ -217,7 +221,7 @@ func (p putter) putFollows(ctx context.Context, some []newFollow, changes map[ui
 	return p.insertFollows(ctx, write)
 }
 
-// whereFollows is the condition for follows that are in the order of their keys.
+// whereFollows returns a condition for follows that are sorted by key.
 func whereFollows(some []newFollow) (condition string, args []any) {
 	var b strings.Builder
 	args = make([]any, 0, 2*len(some))
@@ -238,7 +242,7 @@ func whereFollows(some []newFollow) (condition string, args []any) {
 	return b.String(), args
 }
 
-// findFollows are those of some follows that are there.
+// findFollows returns those of the given follows that exist.
 func (p putter) findFollows(ctx context.Context, some []newFollow) (map[pair]newFollow, error) {
 	there := map[pair]newFollow{}
 	where, args := whereFollows(some)
@@ -279,7 +283,8 @@ func (p putter) insertFollows(ctx context.Context, some []newFollow) error {
 	return nil
 }
 
-// countFollows moves the counters of channels, at once for those that move alike.
+// countFollows updates the counters of channels, with one statement for channels that
+// change by the same amounts.
 func (p putter) countFollows(ctx context.Context, changes map[uid.ID]*followChange) error {
 	type move struct{ followers, newFollowers int }
 	alike := map[move][]uid.ID{}
@@ -301,7 +306,7 @@ func (p putter) countFollows(ctx context.Context, changes map[uid.ID]*followChan
 	return nil
 }
 
-// distinct are the ids of follows, each once, in order.
+// distinct returns the ids of follows without duplicates, sorted.
 func distinct(wanted []*newFollow, id func(*newFollow) uid.ID) []uid.ID {
 	ids := make([]uid.ID, len(wanted))
 	for i, n := range wanted {
