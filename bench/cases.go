@@ -17,26 +17,28 @@ import (
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 )
 
-// world is a store with the data set of reads, both servers on it, and the
-// requests to send to them.
+// world is a store with the data set of reads, both servers on it, and the requests
+// to send to them.
 type world struct {
 	store           string
 	moderato, floor *server
 	service         credentials
-	owners          []credentials // of each followed channel's owner
-	// cursors are of pages that exist: those of Moderato and of the floor for the
-	// same page. The first page of a list has empty ones.
+	owners          []credentials // of the owner of each followed channel
+	// followers and channels are pages that exist. Each has the cursors of Moderato
+	// and of the floor for the same page, which are empty for the first page of a
+	// list.
 	followers []page
 	channels  []page
 }
 
-// page is a page of a list of some channel or category.
+// page is a page of a list; of is the number of its channel or the id of its
+// category.
 type page struct {
 	of              int
 	cursor, byFloor string
 }
 
-// cursorOf is the page's cursor as a server has it.
+// cursorOf returns the page's cursor for a server.
 func (p page) cursorOf(s *server) string {
 	if s.name == "floor" {
 		return p.byFloor
@@ -68,7 +70,8 @@ func (b *bench) openWorld(ctx context.Context, store string) (*world, error) {
 	return w, w.compare(ctx)
 }
 
-// issueOwners issues a token to the owner of each of the first channels.
+// issueOwners issues a token to the owner of each of the first ownedChannels
+// channels.
 func (b *bench) issueOwners(ctx context.Context, s *server, db string) ([]credentials, error) {
 	service, err := b.serviceToken(ctx, db)
 	if err != nil {
@@ -94,8 +97,8 @@ func (b *bench) issueOwners(ctx context.Context, s *server, db string) ([]creden
 	return tokens, nil
 }
 
-// findPages walks through the lists for the cursors of their pages, in an order
-// in which neighbours have nothing to do with each other.
+// findPages reads through the lists to collect the cursors of their pages, and
+// shuffles them, so that neighbours are unrelated.
 func (w *world) findPages(ctx context.Context) error {
 	const perCategory = 20
 	conns, closeAll, err := dial(ctx, w.moderato, 1)
@@ -140,8 +143,8 @@ func (w *world) findPages(ctx context.Context) error {
 	return nil
 }
 
-// floorChannelCursor is the floor's cursor after a channel: the data set knows
-// how many watch it.
+// floorChannelCursor returns the floor's cursor after a channel. It derives the
+// number of viewers from the data set.
 func floorChannelCursor(c *moderatov1.Channel) string {
 	var n int
 	_, _ = fmt.Sscanf(c.GetTitle(), "Channel %d", &n)
@@ -155,15 +158,17 @@ func floorChannelCursor(c *moderatov1.Channel) string {
 // readCase is a read that is compared with the floor's.
 type readCase struct {
 	name string
-	// path is the nth request over REST; nil: it is not there.
+	// path returns the path of the nth request over REST; nil if REST does not have
+	// it.
 	path func(w *world, s *server, n int) string
 	// call makes the nth request over gRPC.
 	call func(ctx context.Context, conn *grpc.ClientConn, w *world, s *server, n int) (any, error)
-	// by is whose channel the nth request is about, who makes it; nil: the platform.
+	// by returns the number of the channel whose owner makes the nth request; nil if
+	// the service client makes all requests.
 	by func(w *world, n int) int
-	// requests is how many different ones there are.
+	// requests returns the number of distinct requests.
 	requests func(w *world) int
-	// targets are of the ratio, by store.
+	// targets are the targets of the ratio, by store.
 	targets map[string]float64
 }
 
@@ -228,7 +233,7 @@ var readCases = []readCase{
 	},
 }
 
-// caller is who makes the nth request.
+// caller returns the credentials for the nth request.
 func (c readCase) caller(w *world, n int) credentials {
 	if c.by == nil {
 		return w.service
@@ -236,7 +241,7 @@ func (c readCase) caller(w *world, n int) credentials {
 	return w.owners[c.by(w, n)]
 }
 
-// lines are the requests for wrk.
+// lines returns the requests for wrk.
 func (c readCase) lines(w *world, s *server) []string {
 	lines := make([]string, c.requests(w))
 	for n := range lines {
@@ -254,8 +259,8 @@ func (c readCase) rpc(w *world) load {
 	})
 }
 
-// compare makes sure that the floor answers what Moderato answers: else the
-// ratio would say nothing.
+// compare checks that the floor returns the same responses as Moderato. Otherwise the
+// ratio would be meaningless.
 func (w *world) compare(ctx context.Context) error {
 	for _, c := range readCases {
 		for n := range min(10, c.requests(w)) {
@@ -275,8 +280,8 @@ func (w *world) compare(ctx context.Context) error {
 	return nil
 }
 
-// answer is what a server answers over both faces, but for cursors, which each
-// writes in its own way.
+// answer returns a server's responses over both transports, without the cursors,
+// because each server has its own format for them.
 func (c readCase) answer(ctx context.Context, w *world, s *server, n int) (string, error) {
 	var text []byte
 	if c.path != nil {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// row is a line of the report: what was measured, of Moderato and of what it is
-// compared with, and what was aimed at.
+// row is a line of the report: what was measured, the figures of Moderato and of what
+// it is compared with, and the target.
 type row struct {
 	What        string  `json:"what"`
 	Store       string  `json:"store"`
@@ -16,11 +16,11 @@ type row struct {
 	Connections int     `json:"connections,omitempty"`
 	Floor       figures `json:"floor"`
 	Moderato    figures `json:"moderato"`
-	// Value is what the target is about: a ratio, or a figure with its Unit.
+	// Value is what is compared with the target: a ratio, or a figure with its Unit.
 	Value  float64 `json:"value"`
 	Unit   string  `json:"unit"`
 	Target float64 `json:"target,omitempty"`
-	// AtMost: the target is an upper bound.
+	// AtMost means that the target is an upper bound.
 	AtMost bool   `json:"at_most,omitempty"`
 	Note   string `json:"note,omitempty"`
 }
@@ -32,15 +32,15 @@ func (r row) isMet() bool {
 	return r.Value >= r.Target
 }
 
-// mainConnections is the number of connections that is measured longest.
+// mainConnections is the number of connections that is measured for the longest time.
 const mainConnections = 32
 
-// settle is how long a server has for what was under way when its load ended, before
-// it is stopped.
+// settle is how long a server may finish its work after a load ended, before it is
+// paused.
 const settle = 100 * time.Millisecond
 
-// inTurns measures Moderato and the floor in turns, each time after a warm-up,
-// and answers the medians and the median of the ratios of neighbours.
+// inTurns measures Moderato and the floor in turns, after a warm-up of both. It
+// returns the medians, and the median of the ratios of the rounds.
 func (b *bench) inTurns(ctx context.Context, r row, floor, moderato *server, floorLoad, moderatoLoad load) (row, error) {
 	var ratios []float64
 	measured := map[*server][]figures{}

@@ -11,16 +11,17 @@ import (
 	"time"
 )
 
-// dataset is what a database is filled with. Its users and channels have
-// numbers, and the same ids in every store.
+// dataset describes the content of a database. Its users and channels are numbered,
+// and have the same ids in every store.
 type dataset struct {
 	name string
-	// channels are those of the first users; their categories take turns. users 0:
-	// nobody else.
+	// channels is the number of channels, which belong to the first users. The
+	// categories are assigned in turns. If users is 0, there are no other users.
 	users, channels, categories int
-	// followed are the first channels, each with followers of its own number.
+	// followed is how many channels, from the first on, have followers; followers is
+	// how many each of them has.
 	followed, followers int
-	// moderators is how many each followed channel has.
+	// moderators is how many moderators each followed channel has.
 	moderators int
 }
 
@@ -34,34 +35,37 @@ const (
 )
 
 var (
-	// reads is what the hot pages are read from: 100,000 channels in 50
+	// reads is the data set for the most frequent reads: 100,000 channels in 50
 	// categories, and 100,000 follows over 100 channels.
 	reads = dataset{name: "reads", channels: hundredThou, categories: 50, followed: ownedChannels, followers: 1000, moderators: 10}
-	// small, medium and large differ in nothing but the number of rows: channels
-	// beside the followed one, which all of them follow.
+	// small, medium and large differ only in the number of rows: the channels besides
+	// the followed one, whose owners all follow it.
 	small  = dataset{name: "small", channels: 10_001, categories: 50, followed: 1, followers: 10_000}
 	medium = dataset{name: "medium", channels: 100_001, categories: 50, followed: 1, followers: 100_000}
 	large  = dataset{name: "large", channels: 1_000_001, categories: 50, followed: 1, followers: 1_000_000}
 	// largest is for make bench-large.
 	largest = dataset{name: "largest", channels: 10_000_001, categories: 50, followed: 1, followers: 10_000_000}
-	// writes is for bans: 100 channels, of Moderato and of the floor.
+	// writes and floorWrites are for bans in 100 channels, of Moderato and of the
+	// floor.
 	writes      = dataset{name: "writes", channels: 20_000, categories: 1, followed: ownedChannels, followers: 10, moderators: 1}
 	floorWrites = dataset{name: "floor_writes", channels: 20_000, categories: 1, followed: ownedChannels, followers: 10, moderators: 1}
 )
 
-// id is the id of a user and of their channel. That of 0 would be the reserved one.
+// id returns the id of a user and of their channel. It uses n+1, because the id for 0
+// would be the reserved one.
 func id(n int) string { return fmt.Sprintf("%08x-0000-4000-8000-%012x", scatter(n+1), n+1) }
 
-// scatter spreads ids over the key space, as random ones are.
+// scatter spreads ids over the key space, like random ids.
 func scatter(n int) uint32 { return uint32(n) * 2654435761 } // wraps on purpose
 
-// person is the nth user around a channel; none of the followed ones' owners.
+// person returns the number of the nth user around a channel, who owns none of the
+// followed channels.
 func (d *dataset) person(channel, n int) int {
 	return d.followed + (channel*d.followers+n)%(d.channels-d.followed)
 }
 
-// database is the URL of a store's database with the dataset in it, which is
-// made when it is not there: in the store that is named "sqlite" or "mariadb".
+// database returns the URL of a store's database with the dataset in it, and creates
+// it if it does not exist. The store is "sqlite" or "mariadb".
 func (b *bench) database(ctx context.Context, store string, d *dataset) (string, error) {
 	url := "sqlite:" + filepath.Join(b.dir, d.name+".db")
 	if store == "mariadb" {
@@ -70,7 +74,7 @@ func (b *bench) database(ctx context.Context, store string, d *dataset) (string,
 			return "", err
 		}
 	}
-	// The mark says that the import went through, with which records.
+	// The mark means that the database was filled, and with which dataset.
 	mark, want := filepath.Join(b.dir, store+"-"+d.name+".done"), fmt.Sprintf("%+v", *d)
 	if got, err := os.ReadFile(mark); err == nil && string(got) == want {
 		return url, b.moderato(ctx, nil, "migrate", "--db", url)

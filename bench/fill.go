@@ -10,10 +10,10 @@ import (
 	_ "modernc.org/sqlite" // the driver
 )
 
-// rowsAtOnce bounds a transaction that fills a table.
+// rowsAtOnce is the maximum number of rows that one transaction inserts.
 const rowsAtOnce = 100_000
 
-// open opens a database that is filled, by hand.
+// open opens a data set's database directly, to fill it.
 func (b *bench) open(store, name string) (*sql.DB, error) {
 	if store == "mariadb" {
 		return sql.Open("mysql", "root@tcp("+b.mariadb.addr+")/bench_"+name+"?interpolateParams=true")
@@ -22,14 +22,14 @@ func (b *bench) open(store, name string) (*sql.DB, error) {
 		"?_pragma=busy_timeout(10000)&_pragma=cache_size(-262144)&_pragma=synchronous(NORMAL)&_pragma=journal_mode(WAL)")
 }
 
-// filler fills tables from numbers, inside the database: the records are those
-// that an import would make.
+// filler fills tables from numbers, inside the database. It creates the records that
+// an import would create.
 type filler struct {
 	db    *sql.DB
 	store string
 }
 
-// id is an expression for id(n), of an expression for n.
+// id returns an SQL expression for id(n), where n is an expression too.
 func (f filler) id(n string) string {
 	unhex := "UNHEX(CONCAT(LPAD(HEX((%[1]s + 1) * 2654435761 %% 4294967296), 8, '0'), '000040008000', LPAD(HEX(%[1]s + 1), 12, '0')))"
 	if f.store == "sqlite" {
@@ -38,7 +38,7 @@ func (f filler) id(n string) string {
 	return fmt.Sprintf(unhex, "("+n+")")
 }
 
-// text is an expression for texts with expressions in between.
+// text returns an SQL expression that concatenates expressions.
 func (f filler) text(parts ...string) string {
 	if f.store == "sqlite" {
 		return strings.Join(parts, " || ")
@@ -62,7 +62,7 @@ func (f filler) insert(ctx context.Context, into string, first, last int, column
 	return nil
 }
 
-// fill makes the records of a dataset.
+// fill inserts the records of a dataset.
 func (b *bench) fill(ctx context.Context, store string, d *dataset) error {
 	db, err := b.open(store, d.name)
 	if err != nil {
@@ -106,7 +106,7 @@ func (b *bench) fill(ctx context.Context, store string, d *dataset) error {
 	return nil
 }
 
-// people makes the followers and moderators of the followed channels.
+// people inserts the followers and moderators of the followed channels.
 func (f filler) people(ctx context.Context, d *dataset) error {
 	for c := range d.followed {
 		person := fmt.Sprintf("%d + (%d + n) %% %d", d.followed, c*d.followers, d.channels-d.followed)

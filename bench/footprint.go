@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// footprint measures how soon the program answers, and what it takes of memory.
+// footprint measures how soon the program is ready, and how much memory it uses.
 func (b *bench) footprint(ctx context.Context, store string) error {
 	if !b.wants("memory, start", store, "") {
 		return nil
@@ -46,7 +46,7 @@ func (b *bench) footprint(ctx context.Context, store string) error {
 	return b.idle(ctx, store, db)
 }
 
-// startTime is the median of some starts.
+// startTime returns the median time from start to ready, over 7 starts.
 func (b *bench) startTime(ctx context.Context, db string) (time.Duration, error) {
 	var took []time.Duration
 	for range 7 {
@@ -60,7 +60,7 @@ func (b *bench) startTime(ctx context.Context, db string) (time.Duration, error)
 	return median(took), nil
 }
 
-// idle measures a server that nobody asks anything.
+// idle measures the memory of a server without requests.
 func (b *bench) idle(ctx context.Context, store, db string) error {
 	b.stopServers()
 	s, err := b.startModerato(ctx, db)
@@ -74,7 +74,7 @@ func (b *bench) idle(ctx context.Context, store, db string) error {
 	return b.report(r, err)
 }
 
-// binarySize measures the program file.
+// binarySize measures the size of the program file.
 func (b *bench) binarySize() error {
 	if !b.wants("binary", "", "") {
 		return nil

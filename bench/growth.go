@@ -9,8 +9,8 @@ import (
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 )
 
-// timing measures two things in turns, one call at a time, and answers how long
-// they take.
+// timing measures two operations in turns, one call at a time, and returns their
+// median times. Warm-up calls are not counted.
 func timing(calls int, a, b func() error) (medianA, medianB time.Duration, err error) {
 	const warmUp = 50
 	var took [2][]time.Duration
@@ -28,7 +28,7 @@ func timing(calls int, a, b func() error) (medianA, medianB time.Duration, err e
 	return median(took[0]), median(took[1]), nil
 }
 
-// compared is a row of two medians.
+// compared returns r with two medians and their ratio.
 func compared(r row, base, other time.Duration) row {
 	r.Floor.P50, r.Moderato.P50 = base, other
 	r.Value, r.AtMost = float64(other)/float64(base), true
@@ -38,7 +38,7 @@ func compared(r row, base, other time.Duration) row {
 	return r
 }
 
-// grown is a server on a data set, to be asked over one connection.
+// grown is a server on a data set, with one connection.
 type grown struct {
 	*server
 	client moderatov1.ChannelsServiceClient
@@ -69,14 +69,15 @@ func (g *grown) followers(cursor string, limit int32) (*moderatov1.ListFollowers
 	return g.client.ListFollowers(g.owner, &moderatov1.ListFollowersRequest{Cursor: cursor, Limit: &limit})
 }
 
-// count asks for one channel of a category, and how many there are.
+// count requests one channel of a category, and the number of its channels.
 func (g *grown) count() error {
 	one := int32(1)
 	_, err := g.client.ListChannels(g.owner, &moderatov1.ListChannelsRequest{CategoryId: []int64{7}, Limit: &one})
 	return err
 }
 
-// deepPages are the cursors of the last pages of 20 before page n.
+// deepPages returns the last cursors before page n, at most 100, for pages of 20. It
+// reads 100 rows at a time, so the cursors are 5 pages apart.
 func (g *grown) deepPages(n int) ([]string, error) {
 	const kept, most, size = 100, 100, 20
 	var cursors []string
@@ -94,7 +95,7 @@ func (g *grown) deepPages(n int) ([]string, error) {
 	return cursors[max(0, len(cursors)-kept):], nil
 }
 
-// growth compares what is asked of few rows and of many.
+// growth compares requests on few rows with requests on many rows.
 func (b *bench) growth(ctx context.Context, store string) error {
 	sizes := []*dataset{&small, &medium, &large}
 	if b.large {
@@ -125,8 +126,9 @@ func (b *bench) growth(ctx context.Context, store string) error {
 	return nil
 }
 
-// byPage compares page 50,000 with the first. Each is asked for again and again,
-// so that both are in memory; what one costs that is not, other pages show.
+// byPage compares page 50,000 with the first page. Each is requested again and again,
+// so that both are in memory. The note has the ratio for other deep pages, which
+// shows the cost of a page that is not in memory.
 func (b *bench) byPage(g *grown, store string, followers int) error {
 	deep, err := g.deepPages(pagesOfDeep)
 	if err != nil {
@@ -150,8 +152,8 @@ func (b *bench) byPage(g *grown, store string, followers int) error {
 	}, first, last), err)
 }
 
-// bySize compares a first page and a count of few rows and of many: for the plots,
-// and as rows of their own.
+// bySize compares the first page and the count on few rows and on many. It adds them
+// to the plots, and reports them if isReported is true.
 func (b *bench) bySize(few, many *grown, store string, size *dataset, isReported bool) error {
 	const calls = 1000
 	first := func(g *grown) func() error { return func() error { _, err := g.followers("", 20); return err } }
@@ -177,7 +179,7 @@ func (b *bench) bySize(few, many *grown, store string, size *dataset, isReported
 	return b.report(compared(r, countOfFew, countOfMany), nil)
 }
 
-// plotDepth times pages of followers further and further into the list.
+// plotDepth measures pages of followers at increasing depths of the list.
 func (b *bench) plotDepth(g *grown, store string, followers int) error {
 	const most, size, calls = 100, 20, 200
 	cursor, read := "", 0
@@ -201,7 +203,7 @@ func (b *bench) plotDepth(g *grown, store string, followers int) error {
 	return nil
 }
 
-// plotSize adds the first page and the count of a data set.
+// plotSize adds the first page and the count of a data set to the plots.
 func (b *bench) plotSize(store string, d *dataset, page, count time.Duration) {
 	b.addPoint(plot{File: "followers-by-size.svg", Axis: "followers", Title: "The first page of 20 followers, by how many there are"},
 		store, point{d.followers, page})
@@ -209,7 +211,7 @@ func (b *bench) plotSize(store string, d *dataset, page, count time.Duration) {
 		store, point{d.channels - 1, count})
 }
 
-// thousands writes a number with commas.
+// thousands formats a number with commas.
 func thousands(n int) string {
 	digits := fmt.Sprint(n)
 	var parts []string

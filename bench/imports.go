@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// imports is what follows are imported into.
+// imports is the data set into which follows are imported.
 var imports = dataset{name: "imports", users: 10_000_000, channels: 50, categories: 1}
 
 const importedFollows = 10_000_000
@@ -65,9 +65,9 @@ func (b *bench) importFollows(ctx context.Context, store string) error {
 	return b.report(r, nil)
 }
 
-// writeFollows writes the lines in an order in which neighbours have nothing to do
-// with each other. It answers when each million was taken, and the most memory
-// that the importer had.
+// writeFollows writes the lines in an order in which neighbours are unrelated. It
+// returns the time at which each million began, and the peak memory of the importer
+// in MiB.
 func (b *bench) writeFollows(in io.WriteCloser, importer *server) (marks []time.Time, peak float64, err error) {
 	const million = 1_000_000
 	defer func() { _ = in.Close() }()
@@ -82,7 +82,7 @@ func (b *bench) writeFollows(in io.WriteCloser, importer *server) (marks []time.
 				peak = max(peak, now)
 			}
 		}
-		const step = 7_368_787 // shares no divisor with the number of users
+		const step = 7_368_787 // coprime to the number of users
 		user := imports.channels + n*step%(imports.users-imports.channels)
 		_, err = fmt.Fprintf(w, `{"follow":{"channelId":%q,"userId":%q,"followedAt":%q}}`+"\n",
 			id(n%imports.channels), id(user), time.UnixMilli(firstInstant+int64(n)).UTC().Format(time.RFC3339Nano))

@@ -21,7 +21,7 @@ import (
 	"google.golang.org/grpc/metadata"
 )
 
-// figures are what a load measured of a server.
+// figures are the measurements of a server under load.
 type figures struct {
 	PerSecond float64       `json:"per_second"`
 	P50       time.Duration `json:"p50"`
@@ -31,10 +31,11 @@ type figures struct {
 	Memory    float64       `json:"memory_mib"`
 }
 
-// load puts load on a server for some time with so many connections.
+// load sends requests to a server over a number of connections, for some time.
 type load func(ctx context.Context, s *server, connections int, d time.Duration) (figures, error)
 
-// measure is load with what it costs the server.
+// measure runs the load, and adds its cost to the server: CPU time, allocations and
+// memory.
 func (l load) measure(ctx context.Context, s *server, connections int, d time.Duration) (figures, error) {
 	before, err := s.cost(ctx)
 	if err != nil {
@@ -60,7 +61,8 @@ func (l load) measure(ctx context.Context, s *server, connections int, d time.Du
 //go:embed wrk.lua
 var wrkScript []byte
 
-// restLoad sends GET requests with wrk: lines of a path and a token each.
+// restLoad returns a load that sends GET requests with wrk. Each line has a path and
+// a token.
 func (b *bench) restLoad(name string, lines func(s *server) []string) (load, error) {
 	script := filepath.Join(b.dir, "wrk.lua")
 	if err := os.WriteFile(script, wrkScript, 0o600); err != nil {
@@ -94,15 +96,15 @@ func (b *bench) restLoad(name string, lines func(s *server) []string) (load, err
 	}, nil
 }
 
-// credentials are who calls.
+// credentials identify the caller.
 type credentials struct{ client, token string }
 
 func (c credentials) outgoing(ctx context.Context) context.Context {
 	return metadata.AppendToOutgoingContext(ctx, "client-id", c.client, "authorization", "Bearer "+c.token)
 }
 
-// rpcLoad makes calls one after the other on each of the connections. The nth
-// call of all is made by call.
+// rpcLoad returns a load that makes calls one after the other on each connection. n
+// counts the calls of all connections.
 func rpcLoad(call func(ctx context.Context, conn *grpc.ClientConn, s *server, n int) error) load {
 	return func(ctx context.Context, s *server, connections int, d time.Duration) (figures, error) {
 		conns, closeAll, err := dial(ctx, s, connections)
@@ -135,7 +137,8 @@ func rpcLoad(call func(ctx context.Context, conn *grpc.ClientConn, s *server, n 
 	}
 }
 
-// dial opens connections that are ready.
+// dial opens connections, and waits until they are ready. The returned function
+// closes them.
 func dial(ctx context.Context, s *server, connections int) ([]*grpc.ClientConn, func(), error) {
 	conns := make([]*grpc.ClientConn, connections)
 	closeAll := func() {

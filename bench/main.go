@@ -1,6 +1,6 @@
-// Bench measures Moderato against a floor, hand-written handlers that do less,
-// and how its cost grows with its data. It prepares what it needs, and keeps the
-// data for the next run. See docs/performance.md.
+// Bench compares Moderato with a floor, which is hand-written handlers that do less,
+// and measures how the cost of Moderato grows with its data. It prepares what it
+// needs, and keeps the data for the next run. See docs/performance.md.
 package main
 
 import (
@@ -20,18 +20,18 @@ import (
 	"time"
 )
 
-// bench is a run.
+// bench is a run of the benchmarks.
 type bench struct {
-	dir    string // where the programs and the data are
+	dir    string // the directory of the programs and the data
 	large  bool
 	only   *regexp.Regexp
 	rounds int
 	leg    time.Duration
-	// profiles is where CPU profiles go; empty: nowhere.
+	// profiles is the directory for CPU profiles; empty: none are taken.
 	profiles string
-	// bufferPool is that of MariaDB, in MiB.
+	// bufferPool is the size of MariaDB's buffer pool, in MiB.
 	bufferPool int
-	// buildFlags are those of a release.
+	// buildFlags are the build flags of a release.
 	buildFlags []string
 
 	mariadb *mariadb
@@ -39,7 +39,7 @@ type bench struct {
 	rows    []row
 	plots   map[string]*plot // by file
 	start   time.Time
-	machine string // what it was measured on
+	machine string // the machine and the settings of the run
 }
 
 func main() {
@@ -62,7 +62,7 @@ func main() {
 	}
 }
 
-// runAndWrite measures, and writes the page if there is one to write.
+// runAndWrite measures, and writes the page if page is not empty.
 func (b *bench) runAndWrite(stores []string, page string) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -106,7 +106,8 @@ func (b *bench) run(ctx context.Context, stores []string) error {
 	return os.WriteFile(filepath.Join(b.dir, "results.json"), results, 0o600)
 }
 
-// prepare builds the programs as they are released, and starts MariaDB.
+// prepare builds the programs with the build flags of a release, and starts MariaDB
+// if it is one of the stores.
 func (b *bench) prepare(ctx context.Context, stores []string) error {
 	if err := os.MkdirAll(b.dir, 0o750); err != nil {
 		return err
@@ -140,17 +141,17 @@ func (b *bench) stopServers() {
 	b.running = nil
 }
 
-// wants tells whether a row is asked for.
+// wants reports whether a row is selected.
 func (b *bench) wants(what, store, face string) bool {
 	return b.only.MatchString(strings.Join([]string{what, store, face}, ", "))
 }
 
-// say tells how far the run is.
+// say prints the progress of the run.
 func (b *bench) say(format string, args ...any) {
 	fmt.Fprintf(os.Stderr, "%6s  %s\n", time.Since(b.start).Round(time.Second), fmt.Sprintf(format, args...))
 }
 
-// report keeps a row and shows it.
+// report keeps a row and prints it. If err is not nil, report only returns err.
 func (b *bench) report(r row, err error) error {
 	if err != nil {
 		return err

@@ -16,8 +16,8 @@ import (
 	_ "github.com/go-sql-driver/mysql" // the driver
 )
 
-// mariadb is a server of our own, whose data are kept between runs. It commits
-// durably, as one in production does.
+// mariadb is a server that the benchmarks start. Its data are kept between runs. It
+// commits durably, like a server in production.
 type mariadb struct {
 	process *exec.Cmd
 	addr    string
@@ -80,20 +80,21 @@ func (m *mariadb) stop() {
 	_ = m.process.Wait()
 }
 
-// url is a database of the server, which is made if it is not there.
+// url returns the URL of a database of the server, and creates the database if it
+// does not exist.
 func (m *mariadb) url(ctx context.Context, name string) (string, error) {
 	_, err := m.db.ExecContext(ctx, "CREATE DATABASE IF NOT EXISTS "+name)
 	return "mysql://root@" + m.addr + "/" + name, err
 }
 
-// version is what the server says it is.
+// version returns the version that the server reports.
 func (m *mariadb) version(ctx context.Context) (version string, err error) {
 	err = m.db.QueryRowContext(ctx, "SELECT VERSION()").Scan(&version)
 	return version, err
 }
 
-// logStatements has the server log every statement of the connections that are
-// made from now on, with the rows that it looks at and changes.
+// logStatements makes the server log every statement of new connections, with the
+// number of rows that it reads and changes, or stops the log.
 func (m *mariadb) logStatements(ctx context.Context, on bool) error {
 	statements := []string{"SET GLOBAL slow_query_log = 0", "SET GLOBAL long_query_time = 10"}
 	if on {
@@ -107,8 +108,8 @@ func (m *mariadb) logStatements(ctx context.Context, on bool) error {
 	return nil
 }
 
-// rowsTouched is how many rows the transaction looked at and changed that has a
-// statement with marker in it.
+// rowsTouched returns how many rows were read and changed by the transaction that has
+// a statement with marker in it.
 func (m *mariadb) rowsTouched(ctx context.Context, marker string) (rows int64, err error) {
 	log, err := m.db.QueryContext(ctx, `
 		SELECT l.sql_text, l.rows_examined + l.rows_affected FROM mysql.slow_log l
@@ -120,8 +121,8 @@ func (m *mariadb) rowsTouched(ctx context.Context, marker string) (rows int64, e
 	return sumTransaction(log, marker)
 }
 
-// sumTransaction adds up the rows of the transaction that has the marked
-// statement in it. The log is that of one connection, in order.
+// sumTransaction returns the sum of the rows of the transaction that contains the
+// marked statement. The log is that of one connection, in order.
 func sumTransaction(log *sql.Rows, marker string) (int64, error) {
 	var sum int64
 	isMarked := false
@@ -143,7 +144,7 @@ func sumTransaction(log *sql.Rows, marker string) (int64, error) {
 	return 0, errors.Join(errors.New("the log has no such transaction"), log.Err())
 }
 
-// program is where a program of the system is; servers live in sbin.
+// program returns the path of a system program. Servers are in sbin.
 func program(name string) string {
 	for _, dir := range []string{"/usr/sbin", "/usr/local/sbin", "/sbin"} {
 		if path, err := exec.LookPath(filepath.Join(dir, name)); err == nil {

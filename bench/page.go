@@ -12,13 +12,13 @@ import (
 	"strings"
 )
 
-// The marks between which the page has the tables.
+// The markers around the tables in the page.
 const (
 	pageBegin = "<!-- measured: begin -->\n"
 	pageEnd   = "<!-- measured: end -->\n"
 )
 
-// writePage puts what was measured into a page, and the plots beside it.
+// writePage writes the results into a page, and the plots into its directory.
 func (b *bench) writePage(path string) error {
 	page, err := os.ReadFile(path)
 	if err != nil {
@@ -38,7 +38,7 @@ func (b *bench) writePage(path string) error {
 	return errors.Join(os.WriteFile(path, out.Bytes(), 0o644), b.writePlots(filepath.Dir(path)))
 }
 
-// describe is what it was measured on.
+// describe returns the machine, the versions and the settings of the run.
 func (b *bench) describe(ctx context.Context) (string, error) {
 	cpu := "unknown processor"
 	if info, err := os.ReadFile("/proc/cpuinfo"); err == nil {

@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// series is how long something takes, by how much there is of something.
+// series is how long an operation takes on a store, by a size such as the number of
+// rows.
 type series struct {
 	Store  string
 	Points []point
@@ -21,13 +22,14 @@ type point struct {
 	Took time.Duration
 }
 
-// plot is a picture of some series over the same axis.
+// plot is a plot of several series over the same axis.
 type plot struct {
 	File, Title, Axis string
 	Series            []series
 }
 
-// addPoint adds a point to the plot with a file's name.
+// addPoint adds a point to the plot with the same file name, which it creates if
+// needed.
 func (b *bench) addPoint(p plot, store string, at point) {
 	known := b.plots[p.File]
 	if known == nil {
@@ -43,7 +45,7 @@ func (b *bench) addPoint(p plot, store string, at point) {
 	known.Series = append(known.Series, series{store, []point{at}})
 }
 
-// The picture's measures.
+// The dimensions of a plot.
 const (
 	plotWidth, plotHeight = 640, 320
 	plotLeft, plotBottom  = 70, 50
@@ -52,7 +54,7 @@ const (
 
 var plotColors = []string{"#1f77b4", "#d62728"}
 
-// svg draws the plot: x by powers of ten, y from 0.
+// svg returns the plot as SVG. The x axis is logarithmic; the y axis starts at 0.
 func (p *plot) svg() string {
 	most, first, last := time.Duration(0), math.MaxInt, 1
 	for _, s := range p.Series {

@@ -28,7 +28,7 @@ type server struct {
 	profiles          string // a directory for CPU profiles; empty: none
 }
 
-// startModerato starts the program as it is deployed, without a rate limit.
+// startModerato starts the program as it is deployed, but without a rate limit.
 func (b *bench) startModerato(ctx context.Context, db string) (*server, error) {
 	s, err := b.launch(ctx, "moderato", "/readyz", "serve", "--db", db, "--rate-limit", "0", "--log-format", "json")
 	if err == nil {
@@ -93,7 +93,7 @@ func (s *server) waitReady(ctx context.Context) error {
 	return fmt.Errorf("%s does not get ready", s.name)
 }
 
-// stop ends the process.
+// stop terminates the process and waits for its end.
 func (s *server) stop() {
 	if s.process.ProcessState != nil {
 		return
@@ -103,8 +103,7 @@ func (s *server) stop() {
 	_ = s.process.Wait()
 }
 
-// pause takes the processor away from a server while another one is measured,
-// or gives it back.
+// pause stops a server while another one is measured, or resumes it.
 func (s *server) pause(stopped bool) {
 	if s.stopped == stopped {
 		return
@@ -117,7 +116,7 @@ func (s *server) pause(stopped bool) {
 	_ = s.process.Process.Signal(signal)
 }
 
-// cost is what a process has used up.
+// cost is the CPU time and the number of allocations of a process.
 type cost struct {
 	cpu     time.Duration
 	mallocs float64
@@ -125,13 +124,13 @@ type cost struct {
 
 func (c cost) minus(d cost) cost { return cost{c.cpu - d.cpu, c.mallocs - d.mallocs} }
 
-// cost reads what the server has used up so far.
+// cost returns what the server has used so far.
 func (s *server) cost(ctx context.Context) (cost, error) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.process.Process.Pid))
 	if err != nil {
 		return cost{}, err
 	}
-	// The fields after the name, which is in brackets; times are in ticks of 10 ms.
+	// The fields after the name, which is in parentheses. A tick is 10 ms.
 	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 	var c cost
 	for _, i := range []int{11, 12} {
@@ -145,7 +144,7 @@ func (s *server) cost(ctx context.Context) (cost, error) {
 	return c, err
 }
 
-// metric reads one of the server's metrics that has no labels.
+// metric returns the value of a metric of the server that has no labels.
 func (s *server) metric(ctx context.Context, name string) (float64, error) {
 	text, err := get(ctx, "http://"+s.admin+"/metrics", nil)
 	if err != nil {
@@ -159,8 +158,8 @@ func (s *server) metric(ctx context.Context, name string) (float64, error) {
 	return 0, fmt.Errorf("%s has no metric %s", s.name, name)
 }
 
-// memory is what the process has of its own in memory, in MiB: without the
-// pages of the program file, which are the page cache's.
+// memory returns the anonymous memory of the process, in MiB. It excludes the pages
+// of the program file, which belong to the page cache.
 func (s *server) memory() (float64, error) {
 	f, err := os.Open(fmt.Sprintf("/proc/%d/status", s.process.Process.Pid))
 	if err != nil {
@@ -176,7 +175,7 @@ func (s *server) memory() (float64, error) {
 	return 0, fmt.Errorf("%s shows no memory", s.name)
 }
 
-// get reads a page; an answer other than 200 is an error.
+// get returns the body of a page. A status other than 200 is an error.
 func get(ctx context.Context, url string, header map[string]string) ([]byte, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
@@ -197,7 +196,8 @@ func get(ctx context.Context, url string, header map[string]string) ([]byte, err
 	return body, err
 }
 
-// profile takes a CPU profile meanwhile, if it is asked for: the latest stays.
+// profile takes a CPU profile in the background, if profiles are wanted and d is 2 s
+// or more. Each profile replaces the one before it.
 func (s *server) profile(ctx context.Context, d time.Duration) <-chan error {
 	done := make(chan error, 1)
 	if s.profiles == "" || d < 2*time.Second {

@@ -14,13 +14,13 @@ import (
 )
 
 const (
-	raided    = 0 // the channel
+	raided    = 0 // the number of the raided channel
 	fewPosts  = 10
-	followsAt = 500 // a second
+	followsAt = 500 // per second
 )
 
-// The users of the raid, none of whom follows the channel: one who posted little,
-// one who posted much, and from others on those who posted nothing.
+// The users of the raid. None follows the channel. The user quiet has few messages,
+// the user loud has many, and the users from others on have none.
 var quiet, loud, others = writes.channels - 1, writes.channels - 2, 5000
 
 // raid is a server on which users are banned one after the other.
@@ -33,8 +33,8 @@ type raid struct {
 	next       int
 }
 
-// raid measures bans of who posted little and much, and bans while the server
-// has other work.
+// raid measures bans of users with few and with many messages, and bans while the
+// server has other work.
 func (b *bench) raid(ctx context.Context, store string) error {
 	db, err := b.database(ctx, store, &writes)
 	if err != nil {
@@ -67,7 +67,7 @@ func (b *bench) bansByMessages(ctx context.Context, store, db string) error {
 	if err := b.post(ctx, store, posts); err != nil {
 		return err
 	}
-	if store == "mariadb" { // which can tell
+	if store == "mariadb" { // only MariaDB reports the rows
 		if err := b.touched(ctx, db, posts); err != nil {
 			return err
 		}
@@ -97,10 +97,11 @@ func (b *bench) openRaid(ctx context.Context, store, db string) (*raid, error) {
 	return r, err
 }
 
-// emptyTable is how a store forgets all rows of a table at once.
+// emptyTable is the statement that deletes all rows of a table, by store.
 var emptyTable = map[string]string{"sqlite": "DELETE FROM ", "mariadb": "TRUNCATE "}
 
-// post makes the messages, and forgets those of an earlier run.
+// post creates the messages, and deletes the messages, bans and follows of an earlier
+// run.
 func (b *bench) post(ctx context.Context, store string, posts int) error {
 	db, err := b.open(store, writes.name)
 	if err != nil {
@@ -125,7 +126,7 @@ func (b *bench) post(ctx context.Context, store string, posts int) error {
 	return f.insert(ctx, into, fewPosts, fewPosts+posts-1, f.id("n"), channel, f.id(fmt.Sprint(loud)), "0", "'spam spam spam'", at)
 }
 
-// ban bans a user; unban lifts it.
+// ban bans a user; unban lifts the ban.
 func (r *raid) ban(ctx context.Context, channel, user int) error {
 	_, err := moderatov1.NewModerationServiceClient(r.conns[0]).BanUser(r.moderators[channel].outgoing(ctx),
 		&moderatov1.BanUserRequest{ChannelId: id(channel), BanUserId: id(user)})
@@ -138,7 +139,7 @@ func (r *raid) unban(ctx context.Context, channel, user int) error {
 	return err
 }
 
-// both bans a user and lifts it.
+// both bans a user and lifts the ban.
 func (r *raid) both(ctx context.Context, channel, user int) error {
 	if err := r.ban(ctx, channel, user); err != nil {
 		return err
@@ -146,21 +147,22 @@ func (r *raid) both(ctx context.Context, channel, user int) error {
 	return r.unban(ctx, channel, user)
 }
 
-// another bans somebody who was not banned before, and lifts it.
+// another bans a user who was not banned before, and lifts the ban.
 func (r *raid) another(ctx context.Context, channel int) error {
 	r.next++
 	return r.both(ctx, channel, r.next)
 }
 
-// bans are the median of some bans of others.
+// bans returns the median time of a ban and unban of users in others, as the mean of
+// two medians.
 func (r *raid) bans(ctx context.Context, channel int) (time.Duration, error) {
 	const n = 200
 	first, second, err := timing(n/2, func() error { return r.another(ctx, channel) }, func() error { return r.another(ctx, channel) })
 	return (first + second) / 2, err
 }
 
-// byMessages bans the quiet user and the loud one, whose messages are purged
-// while it goes on, and others meanwhile.
+// byMessages bans the quiet user and the loud user, whose messages are purged at the
+// same time, and then measures bans of other users.
 func (r *raid) byMessages(ctx context.Context, posts int) error {
 	const bans = 100
 	target := row{Store: r.store, Face: "gRPC", Connections: 1, AtMost: true}
@@ -192,8 +194,8 @@ func (r *raid) byMessages(ctx context.Context, posts int) error {
 	return r.report(compared(target, alone, meanwhile), nil)
 }
 
-// touched compares the rows that the bans of the quiet user and of the loud one
-// look at and change, on a server whose statements are logged.
+// touched compares how many rows the bans of the quiet user and of the loud user read
+// and change, on a server that logs its statements.
 func (b *bench) touched(ctx context.Context, db string, posts int) error {
 	if err := b.mariadb.logStatements(ctx, true); err != nil {
 		return err
@@ -223,7 +225,7 @@ func (b *bench) touched(ctx context.Context, db string, posts int) error {
 	}, err)
 }
 
-// messages counts what is left of them, up to a bound.
+// messages returns the number of messages that are left.
 func (r *raid) messages(ctx context.Context) (n int, err error) {
 	db, err := r.open(r.store, writes.name)
 	if err != nil {
@@ -234,7 +236,7 @@ func (r *raid) messages(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
-// underFollows bans while follows reach the same channel.
+// underFollows measures bans while other users follow the same channel.
 func (r *raid) underFollows(ctx context.Context) error {
 	alone, err := r.bans(ctx, raided)
 	if err != nil {
@@ -243,7 +245,7 @@ func (r *raid) underFollows(ctx context.Context) error {
 	following, stop := context.WithCancel(ctx)
 	done := make(chan followed, 1)
 	go func() { done <- r.follow(following) }()
-	time.Sleep(time.Second) // until the follows come steadily
+	time.Sleep(time.Second) // until the rate of follows is steady
 	meanwhile, err := r.bans(ctx, raided)
 	stop()
 	follows := <-done
@@ -258,13 +260,13 @@ func (r *raid) underFollows(ctx context.Context) error {
 	return r.report(compared(target, alone, meanwhile), follows.err)
 }
 
-// followed is how follows went.
+// followed is the result of follow.
 type followed struct {
 	perSecond float64
 	err       error
 }
 
-// follow has users follow the channel at a steady rate, until ctx ends.
+// follow makes users follow the channel at a steady rate, until ctx ends.
 func (r *raid) follow(ctx context.Context) followed {
 	const perTick = 5
 	ticks := make(chan int, followsAt)
@@ -292,7 +294,7 @@ func (r *raid) follow(ctx context.Context) followed {
 			select {
 			case ticks <- user:
 				user++
-			default: // they do not come through as fast
+			default: // the server does not keep up
 			}
 		}
 	}

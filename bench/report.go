@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// String is the row on one line.
+// String returns the row as one line.
 func (r row) String() string {
 	where := strings.Join(strings.Fields(strings.Join([]string{r.Store, r.Face}, " ")), " ")
 	if r.Connections > 0 {
@@ -39,7 +39,7 @@ func (r row) target() string {
 	return strings.TrimSuffix(fmt.Sprintf("%s %s %s", sign, number(r.Target), r.unit()), " ")
 }
 
-// unit is that of a target; a ratio needs none.
+// unit returns the unit of a target; empty for a ratio.
 func (r row) unit() string {
 	if strings.HasPrefix(r.Unit, "×") {
 		return ""
@@ -57,7 +57,8 @@ func (r row) verdict() string {
 	return "missed"
 }
 
-// number shows a value with as many digits as it deserves.
+// number formats a value with two decimals, from 10 on with one, from 100 on with
+// none.
 func number(v float64) string {
 	switch {
 	case v >= 100:
@@ -93,7 +94,7 @@ func (b *bench) printTable(w io.Writer) {
 	fmt.Fprintf(w, "\n%d rows, %d of them missed their target. %s\n", len(b.rows), missed, time.Since(b.start).Round(time.Second))
 }
 
-// writeTable writes the rows as Markdown.
+// writeTable writes the rows as a Markdown table.
 func (b *bench) writeTable(w io.Writer) {
 	fmt.Fprintln(w, "| what | store | face, connections | figure | target | | Moderato: req/s, p50, p99 | CPU, allocations a request, MiB | floor: req/s, p50, p99 | CPU, allocations a request, MiB |")
 	fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|---|---|")

@@ -10,9 +10,9 @@ import (
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 )
 
-// writes measures bans with unbans, of users who are all different, in one
-// channel and in many. Each of the two has a database of its own, for what the
-// floor writes would be work for Moderato.
+// writes measures bans with unbans, of distinct users, in one channel and in many.
+// Moderato and the floor have separate databases, because what the floor writes would
+// be work for Moderato.
 func (b *bench) writes(ctx context.Context, store string) error {
 	const what = "ban and unban"
 	if !b.wants(what, store, "gRPC") {
@@ -55,7 +55,8 @@ func (b *bench) writes(ctx context.Context, store string) error {
 	return nil
 }
 
-// floorOwners are tokens in the floor's database: it reads them as Moderato does.
+// floorOwners issues tokens in the floor's database. The floor reads them as Moderato
+// does.
 func (b *bench) floorOwners(ctx context.Context, db string) ([]credentials, error) {
 	s, err := b.startModerato(ctx, db)
 	if err != nil {
@@ -65,7 +66,7 @@ func (b *bench) floorOwners(ctx context.Context, db string) ([]credentials, erro
 	return b.issueOwners(ctx, s, db)
 }
 
-// banLoad bans a user, unbans them, and goes on to the next.
+// banLoad returns a load that bans and unbans one user after the other.
 func banLoad(channels int, moderators []credentials) load {
 	var users atomic.Int64
 	return rpcLoad(func(ctx context.Context, conn *grpc.ClientConn, _ *server, _ int) error {

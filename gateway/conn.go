@@ -12,9 +12,9 @@ import (
 	"github.com/moderato-live/moderato/server/chain"
 )
 
-// Conn is a client connection to services of the same process: a call runs the
-// service's handler through its interceptor, without a wire and without
-// serialization. It is both what services register with and what clients call.
+// Conn is a client connection to services of the same process. A call runs the
+// service's handler through the interceptor, without a network and without
+// serialization. Services register with a Conn, and clients call it.
 type Conn struct {
 	unary   grpc.UnaryServerInterceptor
 	stream  grpc.StreamServerInterceptor
@@ -22,7 +22,7 @@ type Conn struct {
 	streams map[string]streamMethod
 }
 
-// Connection is what the facade calls: a Conn, or what stands for one.
+// Connection is the connection that the facade calls: a Conn, or a substitute for one.
 type Connection interface {
 	grpc.ClientConnInterface
 	Watch(ctx context.Context, name string, request any, send func(header metadata.MD, message any) error) (metadata.MD, error)
@@ -38,12 +38,12 @@ type streamMethod struct {
 	handler grpc.StreamHandler
 }
 
-// NewConn makes a connection whose calls go through interceptors.
+// NewConn returns a connection whose calls go through the interceptors.
 func NewConn(unary grpc.UnaryServerInterceptor, stream grpc.StreamServerInterceptor) *Conn {
 	return &Conn{unary: unary, stream: stream, methods: map[string]method{}, streams: map[string]streamMethod{}}
 }
 
-// RegisterService adds a service, before the first call.
+// RegisterService adds a service. All services must be added before the first call.
 func (c *Conn) RegisterService(desc *grpc.ServiceDesc, service any) {
 	for _, m := range desc.Methods {
 		c.methods["/"+desc.ServiceName+"/"+m.MethodName] = method{service, m.Handler}
@@ -53,8 +53,8 @@ func (c *Conn) RegisterService(desc *grpc.ServiceDesc, service any) {
 	}
 }
 
-// Invoke calls a unary method. The request is handed over and the response
-// taken over, so neither is touched by the caller's side meanwhile.
+// Invoke calls a unary method. The handler shares the contents of the request and the
+// response with the caller, so the caller must not touch either during the call.
 func (c *Conn) Invoke(ctx context.Context, name string, request, response any, options ...grpc.CallOption) error {
 	m, ok := c.methods[name]
 	if !ok {
@@ -76,27 +76,28 @@ func (c *Conn) Invoke(ctx context.Context, name string, request, response any, o
 	return handOver(response, result)
 }
 
-// transport is what a call in the process has in place of a wire: it keeps the
-// metadata that its handler sends.
+// transport is the transport of a call in the process. It keeps the metadata that the
+// handler sends.
 type transport struct {
 	method                string
 	sent, header, trailer metadata.MD
-	// ctx is the context of the call, with this transport in it.
+	// ctx is the context of the call, which contains this transport.
 	ctx context.Context //nolint:containedctx // it lives as long as the call
 }
 
-// newTransport makes the transport of a call that was sent with metadata, which
-// are its own from then on.
+// newTransport returns the transport of a call that was sent with metadata. The
+// transport owns the metadata.
 func newTransport(ctx context.Context, sent metadata.MD) *transport {
 	t := &transport{sent: sent}
 	t.ctx = metadata.NewIncomingContext(grpc.NewContextWithServerTransportStream(ctx, t), sent)
 	return t
 }
 
-// transportOf is the transport of a call with a context: the one that the facade put
-// there, unless it is that of a call under way, or else one for the metadata that a
-// client sends. What a generated handler wraps around the context that it is given,
-// values and a cancellation, is left behind: no call in the process asks for it.
+// transportOf returns the transport of a call with a context. It is the transport that
+// the facade put into the context, unless a call already uses that one; otherwise it is
+// a new transport for the client's outgoing metadata. The values and the cancellation
+// that a generated handler adds to the facade's context are dropped, because no call in
+// the process needs them.
 func transportOf(ctx context.Context, method string) *transport {
 	t, ok := grpc.ServerTransportStreamFromContext(ctx).(*transport)
 	if !ok || t.method != "" {
@@ -107,7 +108,7 @@ func transportOf(ctx context.Context, method string) *transport {
 	return t
 }
 
-// handOver makes a message the same as another of its type, shallowly.
+// handOver copies a message to another message of the same type. The copy is shallow.
 func handOver(to, from any) error {
 	target, source := reflect.ValueOf(to), reflect.ValueOf(from)
 	if target.Type() != source.Type() {
@@ -117,9 +118,9 @@ func handOver(to, from any) error {
 	return nil
 }
 
-// Watch calls a method that answers with a stream, and hands each message to
-// send. What send is given is not to be changed; the header is the metadata that
-// go before the first message.
+// Watch calls a method that returns a stream, and passes each message to send. send
+// must not change its arguments. The header is the metadata that the method sends
+// before the first message.
 func (c *Conn) Watch(ctx context.Context, name string, request any, send func(header metadata.MD, message any) error) (metadata.MD, error) {
 	m, ok := c.streams[name]
 	if !ok {
@@ -131,7 +132,7 @@ func (c *Conn) Watch(ctx context.Context, name string, request any, send func(he
 	return t.header, err
 }
 
-// watched is the server's side of Watch.
+// watched is the server side of Watch.
 type watched struct {
 	*transport
 
@@ -144,19 +145,20 @@ func (w *watched) SetTrailer(md metadata.MD) { _ = w.transport.SetTrailer(md) }
 func (w *watched) SendMsg(message any) error { return w.send(w.header, message) }
 func (w *watched) RecvMsg(message any) error { return handOver(message, w.request) }
 
-// NewStream refuses: streams in the process are for Watch.
+// NewStream returns an error: Watch is the way to call a streaming method in the
+// process.
 func (c *Conn) NewStream(_ context.Context, _ *grpc.StreamDesc, name string, _ ...grpc.CallOption) (grpc.ClientStream, error) {
 	return nil, status.Errorf(codes.Unimplemented, "%s streams, and calls in the process do not", name)
 }
 
-// Sent hands the chain what was sent with the call.
+// Sent returns the values of a metadata key that were sent with the call.
 func (t *transport) Sent(key string) []string { return t.sent[key] }
 
 func (t *transport) Method() string { return t.method }
 
 func (t *transport) SetHeader(md metadata.MD) error {
 	if t.header == nil {
-		t.header = md // who sets it has made it for this
+		t.header = md // no copy: the caller made md for this call
 		return nil
 	}
 	t.header = metadata.Join(t.header, md)

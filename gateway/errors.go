@@ -16,7 +16,7 @@ import (
 	"github.com/moderato-live/moderato/server/fault"
 )
 
-// errorData is `data` of an error body.
+// errorData is the `data` of an error body.
 type errorData struct {
 	Code           string            `json:"code"`
 	RequestID      string            `json:"requestId"`
@@ -32,18 +32,18 @@ type errorBody struct {
 	Data    errorData `json:"data"`
 }
 
-// refuse answers an error that arose in the facade itself.
+// refuse writes an error that arose in the facade itself, and counts and logs it.
 func (f *facade) refuse(w http.ResponseWriter, r *http.Request, e *fault.Error) {
 	f.refused.WithLabelValues(fault.Code(e.Reason)).Inc()
 	path := "unknown"
-	if _, ok := f.routes[r.URL.Path]; ok { // any other could hold anything
+	if _, ok := f.routes[r.URL.Path]; ok { // any other path could contain anything
 		path = r.URL.Path
 	}
 	f.log.InfoContext(r.Context(), "refused", "request_id", requestID(w), "code", fault.Code(e.Reason), "path", path)
 	writeError(w, e)
 }
 
-// callFailed answers the error of a call, or of reading its arguments.
+// callFailed writes the error of a call, or an error in its arguments.
 func (f *facade) callFailed(ctx context.Context, _ *runtime.ServeMux, _ runtime.Marshaler, w http.ResponseWriter, r *http.Request, err error) {
 	st := status.Convert(err)
 	if violations, ok := unflatten(st.Message()); ok {
@@ -57,7 +57,7 @@ func (f *facade) callFailed(ctx context.Context, _ *runtime.ServeMux, _ runtime.
 	writeError(w, e)
 }
 
-// errorText is an error body.
+// errorText returns the error body for e.
 func errorText(requestID string, e *fault.Error) []byte {
 	body := errorBody{Message: e.Text(), Data: errorData{
 		Code:          fault.Code(e.Reason),
@@ -91,8 +91,8 @@ func writeError(w http.ResponseWriter, e *fault.Error) {
 	_, _ = w.Write(text)
 }
 
-// challengeFor is WWW-Authenticate as RFC 6750 has it: with an error only when
-// a token was sent.
+// challengeFor returns the WWW-Authenticate header for e, or an empty string if e needs
+// none. As in RFC 6750, the challenge has an error only if a token was sent.
 func challengeFor(e *fault.Error) string {
 	const challenge = `Bearer realm="moderato"`
 	switch e.Reason {
@@ -110,8 +110,9 @@ func challengeFor(e *fault.Error) string {
 	return ""
 }
 
-// The generated handlers make a text of whatever error their decoder or query
-// parser returns, so violations travel through them as text.
+// flattened is the prefix of violations as text. The generated handlers convert every
+// error of their decoder or query parser to text, so violations pass through them as
+// text.
 const flattened = "moderato violations: "
 
 type violationsError []fault.Violation

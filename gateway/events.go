@@ -18,14 +18,15 @@ import (
 const (
 	eventsPath      = "/v1/events"
 	lastEventHeader = "Last-Event-Id"
-	// lastEventParameter is where the EventSource polyfill has it instead.
+	// lastEventParameter is the query parameter that the EventSource polyfill sends
+	// instead of the header.
 	lastEventParameter = "lastEventId"
-	// reconnectDelay is what a browser waits before it comes back.
+	// reconnectDelay is how long a browser waits before it reconnects.
 	reconnectDelay = 2 * time.Second
 )
 
-// streamEvents answers with Server-Sent Events: WatchEvents, through the same
-// chain, with `id` as the cursor.
+// streamEvents serves WatchEvents as Server-Sent Events. The call goes through the same
+// chain, and the `id` of an event is its cursor.
 func (f *facade) streamEvents(w http.ResponseWriter, r *http.Request) {
 	request := &moderatov1.WatchEventsRequest{}
 	if err := (queryParser{}).Parse(request, r.Form, nil); err != nil {
@@ -33,7 +34,7 @@ func (f *facade) streamEvents(w http.ResponseWriter, r *http.Request) {
 		f.refuse(w, r, fault.Invalid(violations...))
 		return
 	}
-	// Newer than the cursor of the address, which a browser repeats.
+	// The last event id is newer than the cursor in the URL, which a browser repeats.
 	if last := cmp.Or(r.Header.Get(lastEventHeader), r.Form.Get(lastEventParameter)); last != "" {
 		request.Cursor = last
 	}
@@ -48,16 +49,17 @@ func (f *facade) streamEvents(w http.ResponseWriter, r *http.Request) {
 		writeError(w, refusal)
 		return
 	}
-	// The stream's answer is a body already: the reason is its last event.
+	// The response body has begun, so the error becomes its last event.
 	_ = out.write(append(append([]byte("event: end\ndata: "), errorText(requestID(w), refusal)...), "\n\n"...))
 }
 
-// eventWriter writes events as they come.
+// eventWriter writes the events of a stream to a response.
 type eventWriter struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
 	begun   bool
-	// headOnly ends the stream as soon as it has begun: nobody reads it.
+	// headOnly ends the stream as soon as it has begun, because a HEAD response has no
+	// body.
 	headOnly bool
 }
 
@@ -85,15 +87,15 @@ func (e *eventWriter) send(header metadata.MD, message any) error {
 	return e.write(append(text, '\n'))
 }
 
-// begin sends the header, with which the stream goes on as long as the listener
-// reads.
+// begin sends the header. It removes the read deadline, so that the stream lasts as
+// long as the listener reads.
 func (e *eventWriter) begin(header metadata.MD) {
 	e.begun = true
 	setHeader(e.w, header)
 	h := e.w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-store")
-	h.Set("X-Accel-Buffering", "no") // or nginx keeps events back
+	h.Set("X-Accel-Buffering", "no") // otherwise nginx buffers events
 	_ = e.control.SetReadDeadline(time.Time{})
 	e.w.WriteHeader(http.StatusOK)
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/moderato-live/moderato/server/requestid"
 )
 
-// facade checks what HTTP asks of a request before it becomes a call.
+// facade checks HTTP requests before they become calls.
 type facade struct {
 	conn    Connection
 	routes  routes
@@ -29,8 +29,8 @@ type facade struct {
 	refused *prometheus.CounterVec
 }
 
-// identified gives each request its id, in the answer's header too, and refuses
-// those whose header section, as it came, is too large.
+// identified sets the id of each request in the response header, and refuses requests
+// whose header section, as received, is too large.
 func (f *facade) identified(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		size := headerBytes(r)
@@ -62,7 +62,7 @@ func (f *facade) recovered(next http.Handler) http.Handler {
 	})
 }
 
-// requestID is the id of the request that w answers.
+// requestID returns the id of the request to which w responds.
 func requestID(w http.ResponseWriter) string { return w.Header().Get(requestid.Header) }
 
 func (f *facade) serve(w http.ResponseWriter, r *http.Request) {
@@ -74,10 +74,11 @@ func (f *facade) serve(w http.ResponseWriter, r *http.Request) {
 	handle(w, r)
 }
 
-// allow answers OPTIONS: its header says what is allowed.
+// allow responds to OPTIONS. The Allow header, which check has set, lists the methods.
 func allow(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }
 
-// check refuses what cannot become a call, and prepares what can for its handler.
+// check returns the handler of a request and prepares the request for it. It returns an
+// error if the request cannot become a call.
 func (f *facade) check(w http.ResponseWriter, r *http.Request) (http.HandlerFunc, *fault.Error) {
 	operations, ok := f.routes[r.URL.Path]
 	if !ok || r.URL.RawPath != "" {
@@ -92,14 +93,14 @@ func (f *facade) check(w http.ResponseWriter, r *http.Request) (http.HandlerFunc
 		return nil, fault.New(moderatov1.Reason_REASON_METHOD_NOT_ALLOWED)
 	}
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
-		r.Body = http.NoBody // a body says nothing here, and is not waited for
+		r.Body = http.NoBody // a body has no meaning here, and the server does not wait for it
 		return handle, readQuery(r)
 	}
 	return handle, readBody(w, r)
 }
 
-// pathNotFound is the error for a path at which nothing is served. It names the
-// path that is served without a slash at the end.
+// pathNotFound returns the error for a path at which nothing is served. The error
+// suggests the path without slashes at the end, if that one is served.
 func (f *facade) pathNotFound(path string) *fault.Error {
 	e := fault.New(moderatov1.Reason_REASON_PATH_NOT_FOUND)
 	if meant := strings.TrimRight(path, "/"); meant != path && f.routes[meant] != nil {
@@ -108,7 +109,7 @@ func (f *facade) pathNotFound(path string) *fault.Error {
 	return e
 }
 
-// headerBytes is the size of the header section as HTTP/1.1 writes it.
+// headerBytes returns the size in bytes of the header section in HTTP/1.1.
 func headerBytes(r *http.Request) int {
 	const separators = len(": \r\n")
 	size := len(r.Method) + len(r.RequestURI) + len(" HTTP/1.1\r\n ") + len("Host") + len(r.Host) + separators
@@ -120,12 +121,12 @@ func headerBytes(r *http.Request) int {
 	return size
 }
 
-// noForm is the form in the body of a request for reading: http.Request.ParseForm
-// makes an empty one where there is none.
+// noForm is the PostForm of a read request. Without it, http.Request.ParseForm would
+// make an empty form.
 var noForm = url.Values{}
 
-// readQuery parses the query where a failure can be told; the generated handlers
-// find it done.
+// readQuery parses the query. It runs before the generated handlers, so that the caller
+// gets an API error if the query is not well-formed.
 func readQuery(r *http.Request) *fault.Error {
 	values, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
@@ -142,8 +143,8 @@ func readQuery(r *http.Request) *fault.Error {
 // byteOrderMark is what some editors and libraries write before JSON.
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
-// readBody takes the whole body, so that it is neither too large nor of another
-// type when it is decoded.
+// readBody reads the whole body and replaces it with the bytes read. It checks the size
+// and the media type before the body is decoded.
 func readBody(w http.ResponseWriter, r *http.Request) *fault.Error {
 	body, err := readAll(w, r)
 	var tooLarge *http.MaxBytesError
@@ -164,10 +165,11 @@ func readBody(w http.ResponseWriter, r *http.Request) *fault.Error {
 	return nil
 }
 
-// errEncoding reports a content-encoding that is not supported.
+// errEncoding is the error for a content-encoding that is not supported.
 var errEncoding = errors.New("the content-encoding is not supported")
 
-// readAll reads a body, and decodes it. The bound holds before and after.
+// readAll reads a body and decodes its content-encoding. maxBodyBytes bounds the body
+// before and after decoding.
 func readAll(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	sent := http.MaxBytesReader(w, r.Body, maxBodyBytes)
 	switch encoding := strings.Join(r.Header.Values("Content-Encoding"), ","); strings.ToLower(encoding) {

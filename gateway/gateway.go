@@ -1,6 +1,6 @@
-// Package gateway is the REST facade: it turns JSON requests at /v1 into calls
-// of the gRPC services in the same process, and their answers into the
-// envelope of success, message and data.
+// Package gateway implements the REST facade. It turns JSON requests at /v1 into calls
+// of the gRPC services in the same process, and their responses into an envelope of
+// success, message and data.
 package gateway
 
 import (
@@ -26,12 +26,12 @@ import (
 	"github.com/moderato-live/moderato/server/requestid"
 )
 
-// Bounds of the REST face.
+// Bounds of the REST transport.
 const (
 	maxBodyBytes   = 64 << 10
 	maxHeaderBytes = 16 << 10
-	// Between maxHeaderBytes and this the answer to a header section that is too
-	// large has our form; above, net/http gives a plain one.
+	// A header section between maxHeaderBytes and refusedHeaderBytes gets an error
+	// response in our form. For a larger one, net/http sends a plain response.
 	refusedHeaderBytes = 64 << 10
 
 	readHeaderTimeout = 5 * time.Second
@@ -40,28 +40,29 @@ const (
 	idleTimeout       = 2 * time.Minute
 	// minCompressed is the size in bytes from which responses are compressed.
 	minCompressed = 1 << 10
-	// maxHTTP2Streams bounds the requests that one HTTP/2 connection has under way.
+	// maxHTTP2Streams bounds the requests that one HTTP/2 connection has in flight.
 	maxHTTP2Streams = 100
-	// streamWriteTimeout is how long a listener may take to read what was sent.
+	// streamWriteTimeout is how long a client may take to receive one write of an event
+	// stream or of a list in chunks.
 	streamWriteTimeout = 30 * time.Second
 )
 
-// Options configure the facade.
+// Options configures the facade.
 type Options struct {
-	// CORSOrigins are the origins of web pages that may call; empty is any.
+	// CORSOrigins lists the origins of web pages that may call. Empty allows any origin.
 	CORSOrigins []string
-	// Log is where panics go.
+	// Log receives panics and refused requests.
 	Log *slog.Logger
-	// Registerer takes the facade's metrics.
+	// Registerer registers the facade's metrics.
 	Registerer prometheus.Registerer
 }
 
-// setQueryParser sets the parser of the whole program, once: the runtime keeps it
-// in a variable of its package, which the option writes.
+// setQueryParser sets the query parser of the whole program. It runs once, because the
+// option writes a package variable of the runtime.
 var setQueryParser = sync.OnceFunc(func() { runtime.SetQueryParameterParser(queryParser{})(nil) })
 
-// services are what the facade serves: the files that annotate them, and how
-// their handlers are registered.
+// services lists the services of the facade: the files that declare and annotate them,
+// and the functions that register their handlers.
 var services = []struct {
 	file     protoreflect.FileDescriptor
 	register func(context.Context, *runtime.ServeMux, grpc.ClientConnInterface) error
@@ -77,12 +78,12 @@ var services = []struct {
 	}},
 }
 
-// New makes the facade over a connection to the services.
+// New returns the facade for a connection to the services.
 func New(conn Connection, o Options) (http.Handler, error) {
 	setQueryParser()
 	f := &facade{conn: conn, log: o.Log, refused: prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "moderato_rest_refused_total",
-		Help: "REST requests that were refused before they became a call, by code.",
+		Help: "REST requests rejected before they became a call, by code.",
 	}, []string{"code"})}
 	if err := o.Registerer.Register(f.refused); err != nil {
 		return nil, fmt.Errorf("metrics: %w", err)
@@ -102,8 +103,8 @@ func New(conn Connection, o Options) (http.Handler, error) {
 	return f.recovered(f.identified(crossOrigin(o.CORSOrigins).Handler(compressing))), nil
 }
 
-// compressed returns a handler that compresses responses for clients that accept
-// it. Streams are left alone: what a listener waits for must not wait in a buffer.
+// compressed returns a handler that compresses responses for clients that accept it.
+// Streams are not compressed, because events must not wait in a buffer.
 func compressed(plain http.Handler) (http.Handler, error) {
 	wrap, err := gzhttp.NewWrapper(gzhttp.MinSize(minCompressed), gzhttp.CompressionLevel(gzip.BestSpeed),
 		gzhttp.ContentTypes([]string{contentType}), gzhttp.EnableZstd(false), gzhttp.SetContentType(false))
@@ -124,9 +125,9 @@ func compressed(plain http.Handler) (http.Handler, error) {
 	}), nil
 }
 
-// NewHTTPServer makes the HTTP server for the facade, with its bounds.
+// NewHTTPServer returns an HTTP server for the facade, with the bounds of this package.
 func NewHTTPServer(h http.Handler) *http.Server {
-	// HTTP/2 is spoken without TLS too: what terminates TLS often uses it.
+	// HTTP/2 is also enabled without TLS: proxies that terminate TLS often use it.
 	var protocols http.Protocols
 	protocols.SetHTTP1(true)
 	protocols.SetUnencryptedHTTP2(true)
@@ -151,7 +152,7 @@ func crossOrigin(origins []string) *cors.Cors {
 		AllowedMethods: []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodDelete},
 		AllowedHeaders: []string{
 			auth.AuthorizationKey, auth.ClientIDKey, "content-type", "idempotency-key", "last-event-id", requestid.Header,
-			// What clients and libraries for the browser add by themselves.
+			// Headers that browser clients and libraries add by themselves.
 			"x-requested-with", "traceparent", "tracestate", "cache-control",
 		},
 		ExposedHeaders:       []string{requestid.Header, "Retry-After", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "Deprecation", "Link"},
@@ -160,7 +161,7 @@ func crossOrigin(origins []string) *cors.Cors {
 	})
 }
 
-// setHeader sets the headers that metadata of an answer become.
+// setHeader sets the response headers for the metadata of a response.
 func setHeader(w http.ResponseWriter, md metadata.MD) {
 	for key, values := range md {
 		if name, ok := outgoingHeader(key); ok {
@@ -169,8 +170,8 @@ func setHeader(w http.ResponseWriter, md metadata.MD) {
 	}
 }
 
-// outgoingHeader lists the metadata of an answer that become headers. The
-// request id is one already.
+// outgoingHeader returns the response header for a metadata key, and reports whether
+// there is one. The header of the request id is already set.
 func outgoingHeader(key string) (string, bool) {
 	switch key {
 	case chain.LimitKey:

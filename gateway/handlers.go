@@ -15,8 +15,8 @@ import (
 	"github.com/moderato-live/moderato/server/requestid"
 )
 
-// newMux makes the mux with which the generated handlers are registered. They
-// take its options from it; requests do not go through it.
+// newMux returns a mux with which the generated handlers are registered. The handlers
+// take their options from the mux; requests do not go through it.
 func (f *facade) newMux() (*runtime.ServeMux, error) {
 	mux := runtime.NewServeMux(
 		runtime.WithMarshalerOption(runtime.MIMEWildcard, newMarshaler()),
@@ -36,26 +36,28 @@ func (f *facade) newMux() (*runtime.ServeMux, error) {
 	return mux, nil
 }
 
-// ignoreRouting is for a mux that is asked for a handler which it has not.
+// ignoreRouting does nothing if the mux has no handler for a route: handlerOf returns
+// the error.
 func ignoreRouting(context.Context, *runtime.ServeMux, runtime.Marshaler, http.ResponseWriter, *http.Request, int) {
 }
 
-// shown is what handlerOf has a mux answer to: it takes the handler instead of
-// what that would write.
+// shown is the response writer that handlerOf passes to a mux. It receives the handler
+// instead of a response.
 type shown struct {
 	http.ResponseWriter
 
 	handler runtime.HandlerFunc
 }
 
-// show is a middleware of the mux, which shows its handlers and does not run them.
+// show is a middleware of the mux that stores a handler in a shown instead of running
+// it.
 func show(handler runtime.HandlerFunc) runtime.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request, _ map[string]string) {
 		w.(*shown).handler = handler
 	}
 }
 
-// handlerOf asks a mux for the generated handler that it has for a route.
+// handlerOf returns the generated handler that a mux has for a route.
 func handlerOf(mux *runtime.ServeMux, method, path string) (http.HandlerFunc, error) {
 	var s shown
 	mux.ServeHTTP(&s, &http.Request{Method: method, URL: &url.URL{Path: path}})
@@ -65,19 +67,19 @@ func handlerOf(mux *runtime.ServeMux, method, path string) (http.HandlerFunc, er
 	return func(w http.ResponseWriter, r *http.Request) { s.handler(w, handedOver(w, r), nil) }, nil
 }
 
-// handedOver is a request as a generated handler is given it: with the metadata of
-// its call in the context, and without the header from which the handler would make
-// more of them than a call here needs.
+// handedOver returns a request as a generated handler receives it. The context has the
+// metadata of the call. The header is removed, because the handler would make more
+// metadata from it than a call here needs.
 func handedOver(w http.ResponseWriter, r *http.Request) *http.Request {
-	// The call has its transport's context, which ends with the request; the handler's
-	// own need not be told.
+	// The call uses its transport's context, which ends with the request, so the
+	// handler's own context does not need the cancellation.
 	handed := r.WithContext(context.WithoutCancel(callContext(r.Context(), w, r)))
 	handed.Header, handed.Host, handed.RemoteAddr = nil, "", ""
 	return handed
 }
 
-// callContext is the context of the call that a request becomes. Its metadata are
-// the request's id and the credentials.
+// callContext returns the context of the call for a request. Its metadata are the
+// request's id and the credentials.
 func callContext(ctx context.Context, w http.ResponseWriter, r *http.Request) context.Context {
 	sent := metadata.MD{requestid.MetadataKey: w.Header()[requestid.Header]}
 	for _, c := range credentials {
@@ -88,15 +90,16 @@ func callContext(ctx context.Context, w http.ResponseWriter, r *http.Request) co
 	return newTransport(ctx, sent).ctx
 }
 
-// credentials are the headers that become metadata of the call.
+// credentials lists the headers that become metadata of the call.
 var credentials = []struct{ header, key string }{
 	{"Authorization", auth.AuthorizationKey},
 	{"Client-Id", auth.ClientIDKey},
 	{"Acting-User", auth.ActingUserKey},
 }
 
-// printable is values as gRPC could carry them: a credential that is not of
-// printable ASCII counts as one that was sent, and is none that is good.
+// printable returns values with a question mark for every character that is not
+// printable ASCII, which gRPC could not carry. A credential with such a character thus
+// counts as sent, but is not valid.
 func printable(values []string) []string {
 	wrong := func(r rune) bool { return r < ' ' || r > '~' }
 	if !slices.ContainsFunc(values, func(v string) bool { return strings.ContainsFunc(v, wrong) }) {

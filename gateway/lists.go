@@ -20,9 +20,9 @@ import (
 	"github.com/moderato-live/moderato/server/paging"
 )
 
-// list is an operation whose data is the whole of a list, or a page of it when the
-// request asks for one. The list can be long, so it is read and written in chunks: a
-// client that reads slowly keeps one chunk in memory.
+// list is an operation whose data is a complete list, or one page of it if the request
+// asks for a page. A complete list can be long, so it is read and written in chunks. A
+// client that reads slowly then keeps only one chunk in memory.
 type list struct {
 	*facade
 
@@ -31,7 +31,8 @@ type list struct {
 	rows              protoreflect.FieldDescriptor
 }
 
-// findList returns the list that a method returns; nil if it returns none.
+// findList returns the handler of a method that returns a list, or nil if the method
+// does not return one.
 func (f *facade) findList(rpc protoreflect.MethodDescriptor) (http.HandlerFunc, error) {
 	rule, _ := proto.GetExtension(rpc.Options(), annotations.E_Http).(*annotations.HttpRule)
 	output := rpc.Output().Fields()
@@ -82,8 +83,9 @@ func (l *list) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// writeChunks writes a list that goes on after its first chunk. A list that cannot be
-// read to its end ends the connection: the client must not take it for complete.
+// writeChunks writes a list of more than one chunk; b is the start of the response. If
+// a later chunk cannot be read, writeChunks aborts the connection, so that the client
+// does not take the list for complete.
 func (l *list) writeChunks(w http.ResponseWriter, r *http.Request, request proto.Message, b []byte, next string) {
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(time.Time{})
@@ -106,7 +108,8 @@ func (l *list) writeChunks(w http.ResponseWriter, r *http.Request, request proto
 	}
 }
 
-// call calls the method for the rows from a place on, and returns where they go on.
+// call calls the method for the rows that start at cursor, and returns the cursor of
+// the rows that follow them.
 func (l *list) call(w http.ResponseWriter, r *http.Request, request proto.Message, cursor string) (rows protoreflect.List, next string, err error) {
 	var header metadata.MD
 	ctx := callContext(paging.WithChunks(r.Context(), paging.Chunks{Cursor: cursor}), w, r)
@@ -129,7 +132,7 @@ func isPage(request proto.Message) bool {
 	return m.Has(fields.ByName("limit")) || m.Has(fields.ByName("cursor"))
 }
 
-// setNext sets the header that leads to the next page.
+// setNext sets the Link header to the next page, if there is one.
 func setNext(w http.ResponseWriter, r *http.Request, cursor string) {
 	if cursor == "" {
 		return

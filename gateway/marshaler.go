@@ -19,10 +19,10 @@ import (
 
 const contentType = "application/json"
 
-// marshaler reads bodies and writes envelopes.
+// marshaler reads request bodies and writes response envelopes.
 type marshaler struct {
-	// sizes are how long the last envelope of each type of response was: the next
-	// one will be about as long, and then its buffer does not have to grow.
+	// sizes holds the length of the last envelope of each response type. The next
+	// envelope will be about as long, so a buffer of that size does not have to grow.
 	sizes *sync.Map // of reflect.Type to *atomic.Int64
 }
 
@@ -30,13 +30,14 @@ func newMarshaler() marshaler { return marshaler{sizes: new(sync.Map)} }
 
 const (
 	envelopeStart = `{"success":true,"message":"success"`
-	// leastBuffer and mostBuffer bound what is taken for an envelope beforehand.
+	// leastBuffer and mostBuffer bound the initial size of an envelope's buffer, in bytes.
 	leastBuffer = 512
 	mostBuffer  = 64 << 10
 )
 
-// Marshal writes the envelope around a response: a message, or the list that
-// the method's response_body names. A message type without fields has no data.
+// Marshal returns the envelope of a response, which is a message or the list that the
+// method's response_body names. The envelope of a message type without fields has no
+// data.
 func (m marshaler) Marshal(response any) ([]byte, error) {
 	size := m.size(response)
 	b := append(make([]byte, 0, min(max(leastBuffer, size.Load()*9/8), mostBuffer)), envelopeStart...)
@@ -81,14 +82,14 @@ func (marshaler) Unmarshal(data []byte, request any) error {
 	return violations
 }
 
-// isStrict tells whether a request takes no fields that it does not know. For most
-// they are a newer client's; but a webhook is made for long, and one whose channel
-// or types were misspelt would be of every channel, or send all.
+// isStrict reports whether a request refuses unknown fields. Most requests ignore them,
+// because the client may be newer than the server. But a webhook exists for long, and
+// one whose channel or types were misspelt would be for every channel, or for all types.
 func isStrict(m proto.Message) bool {
 	return m.ProtoReflect().Descriptor().ParentFile() == moderatov1.File_moderato_v1_webhooks_proto
 }
 
-// NewDecoder reads a body.
+// NewDecoder returns a decoder that reads a body from r.
 func (m marshaler) NewDecoder(r io.Reader) runtime.Decoder {
 	return runtime.DecoderFunc(func(request any) error {
 		data, err := io.ReadAll(r)
@@ -99,7 +100,7 @@ func (m marshaler) NewDecoder(r io.Reader) runtime.Decoder {
 	})
 }
 
-// NewEncoder writes envelopes.
+// NewEncoder returns an encoder that writes envelopes to w.
 func (m marshaler) NewEncoder(w io.Writer) runtime.Encoder {
 	return runtime.EncoderFunc(func(response any) error {
 		data, err := m.Marshal(response)
@@ -110,5 +111,5 @@ func (m marshaler) NewEncoder(w io.Writer) runtime.Encoder {
 	})
 }
 
-// ContentType is that of every body.
+// ContentType returns the content type, which is the same for every body.
 func (marshaler) ContentType(any) string { return contentType }

@@ -15,12 +15,14 @@ import (
 	"github.com/moderato-live/moderato/server/fault"
 )
 
-// queryParser reads query strings: JSON names only; `name[]`, `name` and `name[0]`
-// for a repeated field. Unknown names are ignored, unless they are misspelt ones.
-// The runtime's own parser takes snake_case and reads `name[]` as the key of a map.
+// queryParser parses query strings. It accepts only JSON names, and `name[]`, `name`
+// and `name[0]` for a repeated field. Unknown names are ignored, unless they are
+// misspelt names. The runtime's own parser accepts snake_case and reads `name[]` as the
+// key of a map.
 type queryParser struct{}
 
-// Parse sets the fields of a request. Its error holds every violation.
+// Parse sets the fields of a request. Its error holds all violations, up to
+// fault.MaxViolations.
 func (queryParser) Parse(request proto.Message, values url.Values, _ *utilities.DoubleArray) error {
 	m := request.ProtoReflect()
 	var violations violationsError
@@ -44,11 +46,11 @@ func (queryParser) Parse(request proto.Message, values url.Values, _ *utilities.
 	return violations
 }
 
-// maxShownKey is the length in bytes at which the key of a parameter is cut in a
-// violation.
+// maxShownKey is the length in bytes at which a violation truncates the key of a
+// parameter.
 const maxShownKey = 64
 
-// fieldOf returns the field that a key names; nil if it names none.
+// fieldOf returns the field that a key names, or nil if there is none.
 func fieldOf(m protoreflect.MessageDescriptor, key string) protoreflect.FieldDescriptor {
 	name, index, isIndexed := strings.Cut(key, "[")
 	field := m.Fields().ByJSONName(name)
@@ -58,22 +60,21 @@ func fieldOf(m protoreflect.MessageDescriptor, key string) protoreflect.FieldDes
 	return field
 }
 
-// isIndex reports whether text is what follows the opening bracket of `name[]` or
+// isIndex reports whether text is the part after the opening bracket of `name[]` or
 // `name[0]`.
 func isIndex(text string) bool {
 	digits, isClosed := strings.CutSuffix(text, "]")
 	return isClosed && len(digits) <= 4 && strings.Trim(digits, "0123456789") == ""
 }
 
-// compareKeys puts keys in order, with name[2] before name[10].
+// compareKeys compares keys so that name[2] sorts before name[10].
 func compareKeys(a, b string) int {
 	nameA, _, _ := strings.Cut(a, "[")
 	nameB, _, _ := strings.Cut(b, "[")
 	return cmp.Or(strings.Compare(nameA, nameB), cmp.Compare(len(a), len(b)), strings.Compare(a, b))
 }
 
-// setField sets a field, and returns what is wrong with the values; empty if
-// nothing is.
+// setField sets a field. It returns what is wrong with the values, or an empty string.
 func setField(m protoreflect.Message, field protoreflect.FieldDescriptor, texts []string) string {
 	if !field.IsList() {
 		if len(texts) > 1 {
@@ -105,7 +106,7 @@ func parseScalar(kind protoreflect.Kind, text string) (value protoreflect.Value,
 		return protoreflect.ValueOfString(text), ""
 	case protoreflect.Int32Kind:
 		n, err := strconv.ParseInt(text, 10, 32)
-		if err != nil || strconv.FormatInt(n, 10) != text { // one spelling, as in JSON
+		if err != nil || strconv.FormatInt(n, 10) != text { // an integer has one spelling, as in JSON
 			return value, "must be an integer"
 		}
 		return protoreflect.ValueOfInt32(int32(n)), ""

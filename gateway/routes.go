@@ -12,12 +12,12 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// routes are the operations of each path, as the .proto annotations name them.
-// Every path is fixed text, so that one look finds what the runtime's own mux
-// finds by trying its patterns one after the other.
+// routes holds the operations of each path, as the .proto annotations declare them.
+// Every path is fixed text, so one map lookup finds the operations. The runtime's own
+// mux would try its patterns one after the other.
 type routes map[string]operations
 
-// operations are what can be done at a path, in the order of their methods.
+// operations holds the operations of one path, sorted by method.
 type operations []operation
 
 type operation struct {
@@ -25,8 +25,8 @@ type operation struct {
 	handle http.HandlerFunc
 }
 
-// by returns the handler for a method; nil if there is none. HEAD is GET, of whose
-// response net/http sends the header alone.
+// by returns the handler for a method, or nil if there is none. HEAD has the handler of
+// GET, because net/http sends only the header of the response.
 func (o operations) by(method string) http.HandlerFunc {
 	if method == http.MethodHead {
 		method = http.MethodGet
@@ -39,7 +39,7 @@ func (o operations) by(method string) http.HandlerFunc {
 	return nil
 }
 
-// allowed are the methods as the Allow header lists them.
+// allowed returns the methods as the Allow header lists them.
 func (o operations) allowed() string {
 	var methods strings.Builder
 	for i := range o {
@@ -51,8 +51,8 @@ func (o operations) allowed() string {
 	return methods.String() + http.MethodOptions
 }
 
-// findRoutes collects the HTTP annotations of the services. Lists have our own handler,
-// and other operations the one that a mux has for them.
+// findRoutes collects the HTTP annotations of the services. Lists have our own handler.
+// Other operations have the handler that mux has for them.
 func (f *facade) findRoutes(mux *runtime.ServeMux) (routes, error) {
 	found := routes{}
 	for _, s := range services {

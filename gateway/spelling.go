@@ -9,9 +9,9 @@ import (
 	"github.com/moderato-live/moderato/server/spelling"
 )
 
-// limiting are fields by which clients of other interfaces limit or explain a
-// change. An operation that does not have them refuses them: a ban whose duration
-// was ignored would be permanent.
+// limiting holds the folded names of fields with which clients of other APIs limit or
+// explain a change. An operation that does not have such a field refuses it, because a
+// ban whose duration was ignored would be permanent.
 var limiting = map[string]bool{}
 
 func init() {
@@ -20,8 +20,8 @@ func init() {
 	}
 }
 
-// refuseField returns why an unknown field of a body is refused; empty if it is
-// ignored.
+// refuseField returns why an unknown field of a body is refused, or an empty string if
+// it is ignored.
 func refuseField(m protoreflect.MessageDescriptor, name string) string {
 	if meant := spelling.Suggest(m, name); meant != nil {
 		return unknownName("field", name, meant.JSONName())
@@ -32,8 +32,8 @@ func refuseField(m protoreflect.MessageDescriptor, name string) string {
 	return ""
 }
 
-// refuseParameter returns why an unknown query parameter is refused; empty if it is
-// ignored.
+// refuseParameter returns why an unknown query parameter is refused, or an empty string
+// if it is ignored.
 func refuseParameter(m protoreflect.MessageDescriptor, name string) string {
 	meant := spelling.Suggest(m, name)
 	switch {

@@ -19,8 +19,8 @@ func newRegistry() *prometheus.Registry {
 	return r
 }
 
-// adminHandler serves what operators look at. It belongs on an address that the
-// outside does not reach.
+// adminHandler returns the handler of the endpoints for operators: health, metrics and
+// profiles. It must listen only on an address that is not reachable from outside.
 func adminHandler(registry *prometheus.Registry, ready func(context.Context) error) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {

@@ -17,57 +17,58 @@ import (
 	"github.com/moderato-live/moderato/server/webhooks"
 )
 
-// Config is what a server is told at its start. The zero value of a field that
-// has no meaning as such is its default.
+// Config configures a server. A field's zero value selects its default, unless the zero
+// value has a meaning of its own.
 type Config struct {
-	// DB is the database.
+	// DB is the URL of the database.
 	DB store.URL
-	// DBLayer is between the server and the database's driver; nil is nothing.
+	// DBLayer is a layer between the server and the database driver; nil means none.
 	DBLayer store.Layer
-	// HTTPAddr, GRPCAddr and AdminAddr are host:port to listen on.
+	// HTTPAddr, GRPCAddr and AdminAddr are the addresses to listen on, as host:port.
 	HTTPAddr, GRPCAddr, AdminAddr string
-	// RateLimit is how many requests a minute each client and user may make; 0
-	// turns the limit off.
+	// RateLimit is the number of requests per minute that each client and user may
+	// make; 0 disables the limit.
 	RateLimit int
-	// MaxWait is the longest that a request may wait for a channel or a connection; 0
-	// is DefaultMaxWait.
+	// MaxWait is the longest time that a request may wait for a channel or a connection;
+	// 0 means DefaultMaxWait.
 	MaxWait time.Duration
-	// Streams bounds the event streams that are open at once.
+	// Streams bounds the number of concurrent event streams.
 	Streams events.StreamLimits
-	// MaxListenerChannels is how many channels a listener may hear of without naming
-	// one; 0 is events.DefaultMaxChannels.
+	// MaxListenerChannels is the maximum number of channels whose events a listener may
+	// receive without naming a channel; 0 means events.DefaultMaxChannels.
 	MaxListenerChannels int
-	// MaxResults is the longest list that is answered without paging; 0 is 50,000.
+	// MaxResults is the length of the longest list that is returned without paging; 0
+	// means DefaultMaxResults.
 	MaxResults int
-	// Lifetimes are how long tokens live whose issuer does not say; all zero is
+	// Lifetimes are the lifetimes of tokens whose issuer specifies none; all zero means
 	// auth.DefaultLifetimes.
 	Lifetimes auth.Lifetimes
-	// Retention is how long events are kept; nil is events.DefaultRetention.
+	// Retention is how long events are kept; nil means events.DefaultRetention.
 	Retention events.Retention
-	// Bus is where events are published; without URL nowhere.
+	// Bus configures where events are published; without a URL they are not published.
 	Bus bus.Config
-	// CORSOrigins are the origins of web pages that may call; empty is any.
+	// CORSOrigins are the origins of web pages that may call the API; empty means any.
 	CORSOrigins []string
-	// DrainDelay is how long the server goes on taking requests after it was told
-	// to stop, while load balancers learn of it.
+	// DrainDelay is how long the server continues to accept requests after it was told
+	// to stop, so that load balancers can notice.
 	DrainDelay time.Duration
-	// WebhookAllowPrivate lets webhooks have receivers in private networks and
-	// without TLS: for development and tests.
+	// WebhookAllowPrivate allows webhook receivers in private networks and without TLS,
+	// for development and tests.
 	WebhookAllowPrivate bool
-	// WebhookAllowLoopback lets webhooks have receivers on this host, without TLS
-	// too: for a demo.
+	// WebhookAllowLoopback allows webhook receivers on this host, also without TLS, for
+	// a demo.
 	WebhookAllowLoopback bool
-	// WebhookTimeout is how long a delivery may take; 0 is webhooks.AttemptTimeout,
-	// which is the longest.
+	// WebhookTimeout is how long a delivery may take; 0 means webhooks.AttemptTimeout,
+	// which is the maximum.
 	WebhookTimeout time.Duration
-	// WebhookAttempts is how many deliveries are under way at once; 0 is
-	// webhooks.DefaultMaxAttempts, or less where few files may be open.
+	// WebhookAttempts is the maximum number of concurrent deliveries; 0 means
+	// webhooks.DefaultMaxAttempts, or less if the limit of open files is low.
 	WebhookAttempts int
-	// Log is where the server logs; nil is slog's default.
+	// Log is the logger of the server; nil means slog.Default.
 	Log *slog.Logger
 }
 
-// Defaults of Config, also shown by the command line.
+// Defaults of Config, which the command line also uses.
 const (
 	DefaultDB         = "sqlite:moderato.db"
 	DefaultHTTPAddr   = "127.0.0.1:8080"

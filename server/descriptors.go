@@ -6,13 +6,13 @@ import (
 	"github.com/moderato-live/moderato/server/webhooks"
 )
 
-// wantedDescriptors is how many file descriptors a server should be allowed to have:
-// each connection, event stream and delivery to a webhook takes one.
+// wantedDescriptors is the recommended limit of file descriptors for a server: each
+// connection, event stream and webhook delivery uses one.
 const wantedDescriptors = 8192
 
-// divideDescriptors divides the descriptors that the process may have, so that event
-// streams and webhooks leave some for other calls and for the database. It warns if
-// there are few.
+// divideDescriptors bounds event streams and webhook deliveries by the file descriptors
+// of the process, so that some remain for other calls and for the database. It logs a
+// warning if limit is below wantedDescriptors.
 func (c *Config) divideDescriptors(ctx context.Context, limit uint64) {
 	if limit == 0 {
 		return

@@ -2,6 +2,5 @@
 
 package server
 
-// descriptorLimit returns how many descriptors the process may have; 0 if that is
-// not known.
+// descriptorLimit returns the file descriptor limit of the process; 0 if it is unknown.
 func descriptorLimit() uint64 { return 0 }

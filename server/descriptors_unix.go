@@ -4,8 +4,7 @@ package server
 
 import "syscall"
 
-// descriptorLimit returns how many descriptors the process may have; 0 if that is
-// not known.
+// descriptorLimit returns the file descriptor limit of the process; 0 if it is unknown.
 func descriptorLimit() uint64 {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {

@@ -16,19 +16,19 @@ import (
 	"github.com/moderato-live/moderato/server/chain"
 )
 
-// Bounds of the gRPC face, whose defaults are none.
+// Bounds of the gRPC transport.
 const (
 	maxMessageBytes      = 1 << 20
 	maxMetadataBytes     = 16 << 10
 	maxConcurrentStreams = 1000
 	connectionTimeout    = 10 * time.Second
-	// streamWorkers are goroutines that serve one call after the other, so that
-	// not every call has to grow a stack; more calls at once get goroutines of
-	// their own. A stream keeps its own for as long as it lasts.
+	// streamWorkers is the number of goroutines that serve one call after the other, so
+	// that not every call has to grow a stack. Further concurrent calls run in
+	// goroutines of their own. A stream keeps its goroutine until it ends.
 	streamWorkers = 64
 )
 
-// services are the implementations of everything that Moderato serves.
+// services holds the implementations of all services.
 type services struct {
 	moderation moderatov1.ModerationServiceServer
 	channels   moderatov1.ChannelsServiceServer
@@ -43,7 +43,7 @@ type services struct {
 	bulk       platformv1.ImportServiceServer
 }
 
-// registerPublic registers what both faces serve.
+// registerPublic registers the services that both transports, REST and gRPC, serve.
 func (s services) registerPublic(r grpc.ServiceRegistrar) {
 	moderatov1.RegisterModerationServiceServer(r, s.moderation)
 	moderatov1.RegisterChannelsServiceServer(r, s.channels)
@@ -51,7 +51,7 @@ func (s services) registerPublic(r grpc.ServiceRegistrar) {
 	moderatov1.RegisterWebhooksServiceServer(r, s.webhooks)
 }
 
-// registerPlatform registers what is served over gRPC alone.
+// registerPlatform registers the services that only gRPC serves.
 func (s services) registerPlatform(r grpc.ServiceRegistrar) {
 	platformv1.RegisterChatServiceServer(r, s.chat)
 	platformv1.RegisterDirectoryServiceServer(r, s.directory)
@@ -74,7 +74,7 @@ func newGRPCServer(c *chain.Chain, s services, h *health.Server) *grpc.Server {
 		grpc.NumStreamWorkers(streamWorkers),
 		grpc.KeepaliveParams(keepalive.ServerParameters{
 			MaxConnectionIdle: 15 * time.Minute,
-			// Clients come back now and then, and so find new servers.
+			// Clients reconnect from time to time, and so discover new servers.
 			MaxConnectionAge:      time.Hour,
 			MaxConnectionAgeGrace: time.Minute,
 			Time:                  time.Minute,

@@ -1,5 +1,5 @@
-// Package server is Moderato: the gRPC core, its REST facade and its admin
-// address in one process.
+// Package server runs Moderato: the gRPC core, its REST facade and its admin address in
+// one process.
 package server
 
 import (
@@ -38,24 +38,24 @@ import (
 )
 
 const (
-	// drainTimeout is how long calls that are under way may take to end.
+	// drainTimeout is how long calls in progress may take to end.
 	drainTimeout   = 20 * time.Second
 	healthInterval = 2 * time.Second
-	// readsAtOnce is how many calls that only read are under way at once: enough to
-	// keep the database busy, and few enough for the others to wait fairly.
+	// readsAtOnce is the maximum number of concurrent read-only calls: enough to keep
+	// the database busy, and few enough that further calls wait in the fair queue.
 	readsAtOnce = 256
 )
 
-// Server is a server that was prepared and listens; Serve lets it answer.
+// Server is a server that listens. It handles requests once Serve is called.
 type Server struct {
-	// Store is its database.
+	// Store is the database of the server.
 	Store *store.Store
-	// HTTPAddr, GRPCAddr and AdminAddr are where it listens.
+	// HTTPAddr, GRPCAddr and AdminAddr are the addresses on which the server listens.
 	HTTPAddr, GRPCAddr, AdminAddr string
 
 	config    Config
-	stopping  atomic.Bool   // told to stop: load balancers learn that it is not ready
-	draining  atomic.Bool   // refuses new calls
+	stopping  atomic.Bool   // told to stop: readiness checks fail, for load balancers
+	draining  atomic.Bool   // rejects new calls
 	ending    chan struct{} // closed when draining: streams end
 	health    *health.Server
 	grpc      *grpc.Server
@@ -65,8 +65,8 @@ type Server struct {
 	workers   []func(context.Context)
 }
 
-// New opens the database, whose schema must be this program's (the embedded one
-// is migrated), and listens.
+// New opens the database and listens. It migrates an embedded database; the schema of any
+// other database must not be older than this program's.
 func New(ctx context.Context, config Config) (_ *Server, err error) {
 	if err := config.complete(ctx); err != nil {
 		return nil, err
@@ -108,7 +108,8 @@ func openStore(ctx context.Context, config Config) (*store.Store, error) {
 	return s, nil
 }
 
-// assemble puts the services behind one chain and both faces before it.
+// assemble creates the services and the background jobs, and serves both transports
+// through one chain.
 func (s *Server) assemble(registry *prometheus.Registry) error {
 	links := &chain.Chain{
 		Authenticator: auth.NewAuthenticator(s.Store),
@@ -171,7 +172,7 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 	return nil
 }
 
-// work has some work done in the background while the server serves.
+// work adds a job that runs in the background at an interval while the server serves.
 func (s *Server) work(what string, interval time.Duration, do func(context.Context) error) {
 	s.workers = append(s.workers, func(ctx context.Context) {
 		background.Every(ctx, interval, s.config.Log, what, do)
@@ -197,8 +198,9 @@ func (s *Server) listen(ctx context.Context) error {
 	return nil
 }
 
-// Serve answers until ctx ends, then drains: it tells load balancers, lets the
-// calls that are under way end, and closes. What goes wrong earlier is its error.
+// Serve handles requests until ctx ends, then drains: it reports to load balancers that
+// it is not ready, lets the calls in progress end, and closes the server. It returns an
+// error if serving fails earlier.
 func (s *Server) Serve(ctx context.Context) error {
 	defer s.config.Log.InfoContext(context.WithoutCancel(ctx), "stopped")
 	defer s.Close()
@@ -225,9 +227,9 @@ func (s *Server) Serve(ctx context.Context) error {
 	return nil
 }
 
-// restListener does not watch reads of an embedded store for clients that hang up:
-// they end soon, and hold up nobody. Those of a server's that wait to be sent are given
-// up.
+// restListener returns the listener of the REST transport. With an embedded database,
+// reads are not watched for clients that disconnect: the reads end soon, and block no
+// other request. With a database server, reads that wait to be sent are cancelled.
 func (s *Server) restListener() net.Listener {
 	if s.Store.IsEmbedded() {
 		return gateway.Listener(s.listeners[0])
@@ -272,7 +274,7 @@ func (s *Server) stopGRPC(ctx context.Context) {
 	}
 }
 
-// Close ends a server that does not Serve.
+// Close closes a server on which Serve was not called.
 func (s *Server) Close() {
 	for _, l := range s.listeners {
 		if l != nil {
@@ -284,8 +286,8 @@ func (s *Server) Close() {
 	}
 }
 
-// ready tells whether the server can answer: it was not told to stop, and the
-// database is there.
+// ready returns an error if the server cannot handle requests: it was told to stop, or
+// the database is unreachable.
 func (s *Server) ready(ctx context.Context) error {
 	if s.stopping.Load() {
 		return errors.New("draining")
@@ -297,7 +299,7 @@ func (s *Server) ready(ctx context.Context) error {
 	return nil
 }
 
-// reportHealth brings gRPC's health service to what ready says.
+// reportHealth updates gRPC's health service with the result of ready.
 func (s *Server) reportHealth(ctx context.Context) error {
 	status := healthv1.HealthCheckResponse_SERVING
 	probe, cancel := context.WithTimeout(ctx, readyTimeout)

@@ -20,8 +20,8 @@ import (
 const maxSendTime = 30 * time.Second
 
 // sendLists is a gRPC interceptor that bounds the memory of long lists. gRPC keeps a
-// response in memory until the client has received it, so a long list counts as under
-// way until then. The connection of a client that takes too long is closed.
+// response in memory until the client has received it, so a long list counts as in memory
+// until then. The connection of a client that takes longer than maxSendTime is closed.
 func sendLists(ctx context.Context, req any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
 	var sending paging.Sending
 	response, err := handler(paging.WithSending(ctx, &sending), req)
@@ -36,12 +36,12 @@ func sendLists(ctx context.Context, req any, _ *grpc.UnaryServerInfo, handler gr
 	return newLongResponse(ctx, message, sending.Sent), nil
 }
 
-// longResponse is the response with a long list.
+// longResponse is a response that contains a long list.
 type longResponse struct {
 	message proto.Message
-	sent    func() // ends what is held for the list
+	sent    func() // releases what is held for the list
 	timer   *time.Timer
-	conn    *trackedConn // nil if the call came otherwise
+	conn    *trackedConn // nil if the connection is unknown
 }
 
 func newLongResponse(ctx context.Context, message proto.Message, sent func()) *longResponse {
@@ -58,11 +58,11 @@ func newLongResponse(ctx context.Context, message proto.Message, sent func()) *l
 	return r
 }
 
-// Get and Put make a longResponse the pool of its own encoding, which gRPC returns
-// when it was sent.
+// Get and Put make a longResponse the buffer pool of its own encoding. gRPC returns the
+// buffer to the pool when it was sent.
 func (r *longResponse) Get(int) *[]byte { return nil }
 
-// Put ends what the response holds.
+// Put releases what is held for the response.
 func (r *longResponse) Put(*[]byte) {
 	r.end()
 	if r.conn != nil {
@@ -75,7 +75,7 @@ func (r *longResponse) end() {
 	r.sent()
 }
 
-// codec is gRPC's codec, which knows longResponse.
+// codec is gRPC's codec with support for longResponse.
 type codec struct{ encoding.CodecV2 }
 
 // Marshal encodes a message.
@@ -92,9 +92,9 @@ func (c codec) Marshal(v any) (mem.BufferSlice, error) {
 	return mem.BufferSlice{mem.NewBuffer(&text, long)}, nil
 }
 
-// trackingListener is a listener whose connections know the long responses that are
-// being sent on them: gRPC does not return what it had begun to send on a connection
-// that is closed.
+// trackingListener is a listener whose connections track the long responses that are
+// being sent on them: when a connection is closed, gRPC does not return the buffers that
+// it had begun to send.
 type trackingListener struct{ net.Listener }
 
 // Accept waits for a connection.
@@ -115,7 +115,8 @@ type trackedConn struct {
 	responses map[*longResponse]struct{}
 }
 
-// RemoteAddr returns the address of the client, which leads to its connection.
+// RemoteAddr returns the address of the client. It is a connectionAddr, from which
+// connectionOf finds the connection.
 func (c *trackedConn) RemoteAddr() net.Addr { return connectionAddr{c.Conn.RemoteAddr(), c} }
 
 type connectionAddr struct {
@@ -123,7 +124,7 @@ type connectionAddr struct {
 	conn *trackedConn
 }
 
-// Close closes the connection, and ends what its responses hold.
+// Close closes the connection, and releases what is held for its responses.
 func (c *trackedConn) Close() error {
 	err := c.Conn.Close()
 	c.mu.Lock()
@@ -155,7 +156,7 @@ func (c *trackedConn) remove(r *longResponse) {
 	delete(c.responses, r)
 }
 
-// connectionOf returns the connection that a call came with; nil if it is not known.
+// connectionOf returns the connection of a call; nil if it is unknown.
 func connectionOf(ctx context.Context) *trackedConn {
 	if p, ok := peer.FromContext(ctx); ok {
 		if addr, ok := p.Addr.(connectionAddr); ok {

@@ -1,8 +1,8 @@
-// Floor is what Moderato is measured against: the same reads and writes on the
-// same tables, by hand, with nothing around them. It has no authentication, no
-// policy, no validation, no metrics and no log. REST is net/http, a prepared
-// statement and JSON that is appended by hand; gRPC is a bare grpc-go server
-// with the same statement.
+// Floor is the baseline of the measurements of Moderato: the same reads and writes on
+// the same tables, written by hand, with nothing around them. It has no
+// authentication, no policy, no validation, no metrics and no log. REST is net/http,
+// a prepared statement and JSON that is appended by hand; gRPC is a bare grpc-go
+// server with the same statement.
 package main
 
 import (

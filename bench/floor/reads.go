@@ -12,11 +12,11 @@ import (
 	"github.com/google/uuid"
 )
 
-// pageSize is that of the pages: the statements read one row more.
+// pageSize is the number of rows of a page. The statements read one row more.
 const pageSize = 20
 
-// place is where a list goes on. As a cursor it is its numbers and id, with
-// dots between them.
+// place is where a list resumes. Its cursor is the numbers and the id, separated by
+// dots.
 type place struct {
 	numbers []int64
 	id      uuid.UUID
@@ -126,7 +126,7 @@ func (t *tables) readChannels(ctx context.Context, category int64, cursor string
 		isLive, viewers := p.numbers[0] != 0, p.numbers[1]
 		s, args = t.channelsAfter, []any{category, isLive, viewers, p.id[:], category, isLive, viewers, category, false}
 		if !isLive {
-			args[8] = -1 // there is no third range
+			args[8] = -1 // matches nothing: there is no third range
 		}
 	}
 	n := 0
@@ -173,7 +173,7 @@ func (t *tables) readModerators(ctx context.Context, channel uuid.UUID, row func
 	})
 }
 
-// standing is how a user stands in a channel.
+// standing is the standing of a user in a channel.
 type standing struct {
 	now                      int64
 	hasChannel, hasUser      bool

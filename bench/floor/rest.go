@@ -162,7 +162,8 @@ func appendTime(b []byte, ms int64) []byte {
 	return append(time.UnixMilli(ms).UTC().AppendFormat(append(b, '"'), "2006-01-02T15:04:05.000Z"), '"')
 }
 
-// appendString quotes a text; what JSON needs escaped goes the slow way.
+// appendString appends a quoted string. A string that needs escapes takes the slow
+// path.
 func appendString(b []byte, s string) []byte {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c == '"' || c == '\\' || c >= utf8.RuneSelf {

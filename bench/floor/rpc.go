@@ -64,7 +64,7 @@ func (r *rpc) GetStats(ctx context.Context, req *moderatov1.GetStatsRequest) (*m
 	return &moderatov1.GetStatsResponse{FollowerCount: followers, SubscriberCount: subscribers, ViewerCount: viewers}, err
 }
 
-// chat serves the standing of a user.
+// chat serves the standing of a user in a channel.
 type chat struct {
 	platformv1.UnimplementedChatServiceServer
 	*tables

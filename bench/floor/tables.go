@@ -13,7 +13,8 @@ import (
 	_ "modernc.org/sqlite" // the driver
 )
 
-// tables are Moderato's, with the statements that the floor runs on them.
+// tables holds the connections to Moderato's tables, and the statements that the
+// floor runs on them.
 type tables struct {
 	read, write *sql.DB
 	forUpdate   string
@@ -22,7 +23,7 @@ type tables struct {
 	followers, channels, channelsAfter, count, stats, moderators, standing *sql.Stmt
 }
 
-// open connects as Moderato does: the same pools, isolation and durability.
+// open connects with the same pools, isolation and durability as Moderato.
 func open(ctx context.Context, db string) (*tables, error) {
 	t := &tables{}
 	var err error
@@ -63,7 +64,7 @@ func (t *tables) openMySQL(db string) error {
 	config.Passwd, _ = u.User.Password()
 	config.Collation = "utf8mb4_bin"
 	config.ClientFoundRows = true
-	config.InterpolateParams = true // the statements of writes; those of reads are prepared
+	config.InterpolateParams = true // for the statements of writes; those of reads are prepared
 	config.Params = map[string]string{"tx_isolation": "'READ-COMMITTED'"}
 	connector, err := mysql.NewConnector(config)
 	if err != nil {

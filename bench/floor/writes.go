@@ -34,7 +34,7 @@ func (m moderation) ListModerators(ctx context.Context, req *moderatov1.ListMode
 	return result, err
 }
 
-// change is a transaction that changes who is banned in a channel.
+// change is a transaction that changes the bans of a channel.
 type change struct {
 	*tables
 
@@ -44,7 +44,7 @@ type change struct {
 	sequence, now int64
 }
 
-// change runs body between what every change begins and ends with.
+// change runs body between the statements with which every change begins and ends.
 func (t *tables) change(ctx context.Context, channelID, userID string, body func(context.Context, *change) error) error {
 	c := &change{tables: t}
 	var err error
@@ -101,7 +101,7 @@ func newID() []byte {
 	return id[:]
 }
 
-// emit writes events of these types in one statement.
+// emit writes events of the given types in one statement.
 func (c *change) emit(ctx context.Context, types ...string) error {
 	var args []any
 	operation := newID()
@@ -117,7 +117,7 @@ func (c *change) emit(ctx context.Context, types ...string) error {
 	return err
 }
 
-// BanUser bans.
+// BanUser bans a user.
 func (m moderation) BanUser(ctx context.Context, req *moderatov1.BanUserRequest) (*moderatov1.BanUserResponse, error) {
 	var result *moderatov1.BanUserResponse
 	err := m.change(ctx, req.GetChannelId(), req.GetBanUserId(), func(ctx context.Context, c *change) error {

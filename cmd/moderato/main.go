@@ -1,4 +1,5 @@
-// Command moderato serves Moderato and keeps its data; see moderato --help.
+// Command moderato runs the Moderato server and maintains its data; see moderato
+// --help.
 package main
 
 import (

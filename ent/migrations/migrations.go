@@ -1,14 +1,14 @@
-// Package migrations holds the SQL that brings a database to this version, one
-// directory for the MySQL family and one for SQLite. A file is never changed
-// once it is released; CONTRIBUTING tells how to add one.
+// Package migrations holds the SQL that brings a database to this version, with one
+// directory for the MySQL family and one for SQLite. A released file is never
+// changed; CONTRIBUTING describes how to add one.
 //
-// MySQL commits each statement that changes a table by itself, so there a file
-// is one statement: whatever is interrupted goes on where it stopped.
+// MySQL implicitly commits each statement that changes a table, so a MySQL file has
+// one statement: an interrupted migration resumes where it stopped.
 package migrations
 
 import "embed"
 
-// FS has the directories mysql and sqlite.
+// FS holds the directories mysql and sqlite.
 //
 //go:embed mysql/*.sql sqlite/*.sql
 var FS embed.FS

@@ -26,7 +26,8 @@ func (Activity) Fields() []ent.Field {
 	}
 }
 
-// Indexes of Activity: its key, the list of all kinds and of one, and what is about a user.
+// Indexes of Activity: the unique key, the lists of all types and of one type, and the
+// activities about a user.
 func (Activity) Indexes() []ent.Index {
 	return []ent.Index{
 		index.Fields("channel_id", "dedup_key").Unique(),

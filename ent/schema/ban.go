@@ -7,7 +7,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// Ban keeps a user out of a channel; the row is the ban.
+// Ban keeps a user out of a channel. The user is banned while the row exists.
 type Ban struct{ ent.Schema }
 
 // Fields of Ban.
@@ -25,7 +25,7 @@ func (Ban) Edges() []ent.Edge { return inChannelEdges() }
 func (Ban) Indexes() []ent.Index {
 	return []ent.Index{
 		index.Fields("channel_id", "banned_at", "user_id"),
-		// To forget a user.
+		// For the erasure of a user.
 		index.Fields("user_id"),
 		index.Fields("moderator_id"),
 	}

@@ -7,7 +7,7 @@ import (
 	"entgo.io/ent/schema/field"
 )
 
-// Category is what a channel is about.
+// Category is a category of channels, streams, clips and VODs.
 type Category struct{ ent.Schema }
 
 // Fields of Category.

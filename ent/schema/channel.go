@@ -37,7 +37,7 @@ func (Channel) Fields() []ent.Field {
 	}
 }
 
-// Edges of Channel: who stands how in it.
+// Edges of Channel: the users who have a relation to it.
 func (Channel) Edges() []ent.Edge {
 	return []ent.Edge{
 		edge.To("followers", User.Type).Through("follows", Follow.Type),
@@ -48,8 +48,8 @@ func (Channel) Edges() []ent.Edge {
 	}
 }
 
-// Indexes of Channel: the list of channels, of all categories and of one. Both
-// are read backward: live first, then by viewers, then by id.
+// Indexes of Channel: the lists of channels, of all categories and of one category. Both
+// are read backward: live channels first, then by viewers, then by id.
 func (Channel) Indexes() []ent.Index {
 	return []ent.Index{
 		index.Fields("is_live", "viewer_count", "id"),

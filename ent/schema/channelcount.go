@@ -7,8 +7,8 @@ import (
 	"entgo.io/ent/schema/field"
 )
 
-// ChannelCount is how many channels are in a category, live or not, less what
-// ChannelCountDelta adds.
+// ChannelCount holds the number of live channels, or of other channels, in a category. The
+// current number is its count plus the deltas of its ChannelCountDeltas.
 type ChannelCount struct{ ent.Schema }
 
 // Fields of ChannelCount.

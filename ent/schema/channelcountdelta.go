@@ -6,9 +6,8 @@ import (
 	"entgo.io/ent/schema/field"
 )
 
-// ChannelCountDelta is a change of a ChannelCount that is still to be folded into
-// it. A row of its own keeps changes of different channels from waiting for each
-// other.
+// ChannelCountDelta is a change of a ChannelCount that is not yet added to it. Each change
+// is a separate row, so that changes of different channels do not wait for each other.
 type ChannelCountDelta struct{ ent.Schema }
 
 // Fields of ChannelCountDelta.

@@ -26,7 +26,8 @@ func (Clip) Fields() []ent.Field {
 	}
 }
 
-// Indexes of Clip: the two orders of the list, and what a user made.
+// Indexes of Clip: the two orders of the list, the clips that a user made, and the clips
+// of a category.
 func (Clip) Indexes() []ent.Index {
 	return []ent.Index{
 		index.Fields("channel_id", "created_at", "id"),

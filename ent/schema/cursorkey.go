@@ -8,7 +8,7 @@ import (
 	"entgo.io/ent/schema/field"
 )
 
-// CursorKey is a key with which cursors are sealed. The newest one seals; all open.
+// CursorKey is a key for cursors. The newest key seals cursors; all keys open them.
 type CursorKey struct{ ent.Schema }
 
 // Fields of CursorKey.

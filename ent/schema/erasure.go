@@ -7,11 +7,10 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// Erasure is a user or channel that was deleted, and whose rows are still to be
-// removed or made anonymous.
+// Erasure is a deleted user or channel whose rows are still to be removed or anonymized.
 type Erasure struct{ ent.Schema }
 
-// Fields are the columns.
+// Fields of Erasure.
 func (Erasure) Fields() []ent.Field {
 	return []ent.Field{
 		requiredUUID("id", "The user, and the channel."),
@@ -21,8 +20,8 @@ func (Erasure) Fields() []ent.Field {
 	}
 }
 
-// Indexes are what the eraser searches.
+// Indexes of Erasure: the erasures that are due.
 func (Erasure) Indexes() []ent.Index { return []ent.Index{index.Fields("next_at")} }
 
-// Annotations names the table.
+// Annotations of Erasure.
 func (Erasure) Annotations() []schema.Annotation { return []schema.Annotation{table("erasures")} }

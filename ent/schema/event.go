@@ -8,8 +8,8 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// Event is something that happened in a channel: the outbox of what is to be
-// told, and the log of who did what. It is written in the transaction of the
+// Event is something that happened in a channel. The table is both the outbox of the
+// notifications and the log of who did what. An event is written in the transaction of the
 // change that it reports.
 type Event struct{ ent.Schema }
 
@@ -35,16 +35,16 @@ func (Event) Fields() []ent.Field {
 func (Event) Indexes() []ent.Index {
 	return []ent.Index{
 		index.Fields("channel_id", "sequence").Unique(),
-		// The log by type.
+		// For the log by type.
 		index.Fields("channel_id", "type", "sequence"),
-		// What listeners of a channel catch up with.
+		// For listeners of a channel that catch up.
 		index.Fields("channel_id", "type", "position"),
-		// The events in their order, and before them those without a position, the
-		// oldest first.
+		// For reads in the global order. The events without a position come first, the
+		// oldest of them first.
 		index.Fields("position", "occurred_at", "channel_id", "sequence"),
-		// What retention removes.
+		// For retention.
 		index.Fields("type", "occurred_at"),
-		// What a user did and what was done to them, in a channel or in all.
+		// For what a user did and what was done to them, in one channel or in all.
 		index.Fields("actor_id", "channel_id", "sequence"),
 		index.Fields("target_id", "channel_id", "sequence"),
 	}

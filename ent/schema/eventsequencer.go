@@ -7,9 +7,9 @@ import (
 	"entgo.io/ent/schema/field"
 )
 
-// EventSequencer is the one row that says who gives events their positions. It is
-// a lease: its holder names its epoch in every transaction, so that one who lost
-// it writes nothing.
+// EventSequencer is the lease of the server that gives events their positions. It has a
+// single row. The holder checks its epoch in every transaction, so that a server that
+// lost the lease writes nothing.
 type EventSequencer struct{ ent.Schema }
 
 // Fields of EventSequencer.

@@ -6,8 +6,8 @@ import (
 	"entgo.io/ent/schema/field"
 )
 
-// EventSink is how far the events were published to a bus. Its holder names its
-// epoch whenever it moves the position.
+// EventSink holds the position up to which the events were published to a bus. It is a
+// lease: the holder checks its epoch whenever it moves the position.
 type EventSink struct{ ent.Schema }
 
 // Fields of EventSink.

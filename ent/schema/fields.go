@@ -1,5 +1,5 @@
-// Package schema defines the tables, one entity a file. The SQL that makes
-// them is in ent/migrations; CONTRIBUTING tells how to change both.
+// Package schema defines the tables, one entity per file. The SQL that creates them is in
+// ent/migrations. CONTRIBUTING describes how to change both.
 package schema
 
 import (
@@ -15,15 +15,15 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// table names the table and fixes how it compares text: byte by byte, on every
-// store. Where case must not matter, the lower-case form is what is stored.
+// table returns the annotation that names the table. It also makes every store compare
+// text byte by byte. Where case must not matter, the lower-case form is stored.
 func table(name string) schema.Annotation {
 	return entsql.Annotation{Table: name, Charset: "utf8mb4", Collation: "utf8mb4_bin"}
 }
 
 var uuidColumn = map[string]string{dialect.MySQL: "binary(16)", dialect.SQLite: "blob"}
 
-// requiredUUID is a UUID that never changes: the key of its row, or part of it.
+// requiredUUID returns a field for a UUID that is never null and that ent cannot update.
 func requiredUUID(name, comment string) ent.Field {
 	return field.Bytes(name).GoType(uid.ID{}).SchemaType(uuidColumn).Immutable().Comment(comment)
 }
@@ -40,12 +40,12 @@ func optionalTimestamp(name, comment string) ent.Field {
 	return field.Int64(name).GoType(instant.Instant(0)).Optional().Nillable().Comment(comment)
 }
 
-// text is a bounded text; size counts characters.
+// text returns a field for a text of at most size characters.
 func text(name string, size int, comment string) ent.Field {
 	return field.String(name).MaxLen(4 * size).SchemaType(map[string]string{dialect.MySQL: varchar(size)}).Comment(comment)
 }
 
-// emptyText is text that is empty at first.
+// emptyText is text with the empty text as default.
 func emptyText(name string, size int, comment string) ent.Field {
 	return field.String(name).MaxLen(4 * size).SchemaType(map[string]string{dialect.MySQL: varchar(size)}).Default("").Comment(comment)
 }

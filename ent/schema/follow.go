@@ -7,7 +7,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// Follow is a user who follows a channel.
+// Follow records that a user follows a channel.
 type Follow struct{ ent.Schema }
 
 // Fields of Follow.

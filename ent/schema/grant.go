@@ -7,7 +7,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// Grant is what a user allows a client to do for them.
+// Grant holds the scopes that a user granted to a client.
 type Grant struct{ ent.Schema }
 
 // Fields of Grant.

@@ -7,8 +7,8 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// Message is a chat message, visible while its generation is its sender's
-// current one in the channel (see MessageGeneration).
+// Message is a chat message. It is visible while its generation is the current generation
+// of its sender in the channel (see MessageGeneration).
 type Message struct{ ent.Schema }
 
 // Fields of Message.
@@ -27,7 +27,8 @@ func (Message) Fields() []ent.Field {
 func (Message) Indexes() []ent.Index {
 	return []ent.Index{
 		index.Fields("channel_id", "sent_at", "id"),
-		// The user first, so that it also finds all of a user to forget.
+		// The user is first, so that the index also finds all messages of a user who is
+		// erased.
 		index.Fields("user_id", "channel_id", "generation"),
 	}
 }

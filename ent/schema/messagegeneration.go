@@ -8,8 +8,8 @@ import (
 )
 
 // MessageGeneration counts how often a user's messages in a channel were
-// deleted. A message is visible while its generation is the current one, so
-// raising the number here deletes all of them at once.
+// deleted. A message is visible while its generation is the current one. Incrementing
+// the generation therefore deletes all existing messages with one write.
 type MessageGeneration struct{ ent.Schema }
 
 // Fields of MessageGeneration.
@@ -24,7 +24,8 @@ func (MessageGeneration) Fields() []ent.Field {
 // Edges of MessageGeneration.
 func (MessageGeneration) Edges() []ent.Edge { return inChannelEdges() }
 
-// Indexes of MessageGeneration: the purger's work.
+// Indexes of MessageGeneration: the rows that are due for the purger, and the rows of a
+// user.
 func (MessageGeneration) Indexes() []ent.Index {
 	return []ent.Index{index.Fields("purge_at"), index.Fields("user_id")}
 }

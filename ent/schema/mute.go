@@ -7,8 +7,8 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// Mute keeps a user from posting in a channel while now < expires_at. The row
-// of a lapsed mute stays until its channel.mute.expire is written.
+// Mute keeps a user from posting in a channel while now < expires_at. The row of a lapsed
+// mute is kept until its event channel.mute.expire is written.
 type Mute struct{ ent.Schema }
 
 // Fields of Mute.
@@ -23,7 +23,7 @@ func (Mute) Fields() []ent.Field {
 // Edges of Mute.
 func (Mute) Edges() []ent.Edge { return inChannelEdges() }
 
-// Indexes of Mute: what has lapsed.
+// Indexes of Mute: the lapsed mutes.
 func (Mute) Indexes() []ent.Index {
 	return []ent.Index{index.Fields("expires_at")}
 }

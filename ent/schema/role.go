@@ -18,7 +18,8 @@ func (Role) Fields() []ent.Field {
 	)...)
 }
 
-// Indexes of Role: the lists by channel, and the moderated channels of a user.
+// Indexes of Role: the unique key, the lists by channel, and the channels that a user
+// moderates.
 func (Role) Indexes() []ent.Index {
 	return []ent.Index{
 		index.Fields("channel_id", "user_id", "role").Unique(),

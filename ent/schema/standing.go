@@ -5,7 +5,7 @@ import (
 	"entgo.io/ent/schema/edge"
 )
 
-// inChannel is what a row about one user in one channel leads with.
+// inChannel returns the leading fields of a row about one user in one channel.
 func inChannel() []ent.Field {
 	return []ent.Field{
 		requiredUUID("channel_id", "The channel."),
@@ -13,7 +13,7 @@ func inChannel() []ent.Field {
 	}
 }
 
-// inChannelEdges are the edges that go with inChannel.
+// inChannelEdges returns the edges for the fields of inChannel.
 func inChannelEdges() []ent.Edge {
 	return []ent.Edge{
 		edge.To("channel", Channel.Type).Field("channel_id").Unique().Required().Immutable(),

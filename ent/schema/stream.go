@@ -7,8 +7,8 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// Stream is a live stream of a channel, present or past. What the present one is
-// like is in the channel's row as well.
+// Stream is a present or past live stream of a channel. The channel's row also holds the
+// properties of the present stream.
 type Stream struct{ ent.Schema }
 
 // Fields of Stream.

@@ -7,9 +7,9 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// Subscription is the present or last period of a user's subscription to a
-// channel. It is active while it is marked so and now < expires_at; the sweeper
-// takes the mark off.
+// Subscription is the present or last period of a user's subscription to a channel. It is
+// active while is_active is set and now < expires_at. The sweeper clears is_active when
+// the period has lapsed.
 type Subscription struct{ ent.Schema }
 
 // Fields of Subscription.
@@ -26,7 +26,8 @@ func (Subscription) Fields() []ent.Field {
 // Edges of Subscription.
 func (Subscription) Edges() []ent.Edge { return inChannelEdges() }
 
-// Indexes of Subscription: the subscribers of a channel, those of them that have lapsed, and the sweeper's work.
+// Indexes of Subscription: the subscribers of a channel, the lapsed subscriptions of a
+// channel, the lapsed subscriptions for the sweeper, and the subscriptions of a user.
 func (Subscription) Indexes() []ent.Index {
 	return []ent.Index{
 		index.Fields("channel_id", "is_active", "subscribed_at", "user_id"),

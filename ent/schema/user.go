@@ -7,7 +7,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// User is somebody with an account on the platform.
+// User is a user with an account on the platform.
 type User struct{ ent.Schema }
 
 // Fields of User.
@@ -31,7 +31,7 @@ func (User) Indexes() []ent.Index {
 // Annotations of User.
 func (User) Annotations() []schema.Annotation { return []schema.Annotation{table("users")} }
 
-// Edges of User: the inverse of Channel's.
+// Edges of User: the inverse edges of Channel.
 func (User) Edges() []ent.Edge {
 	return []ent.Edge{
 		edge.From("followed_channels", Channel.Type).Ref("followers").Through("follows", Follow.Type),

@@ -25,7 +25,7 @@ func (Vod) Fields() []ent.Field {
 	}
 }
 
-// Indexes of Vod: the two orders of the list.
+// Indexes of Vod: the two orders of the list, and the VODs of a category.
 func (Vod) Indexes() []ent.Index {
 	return []ent.Index{
 		index.Fields("channel_id", "started_at", "id"),

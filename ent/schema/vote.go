@@ -24,7 +24,8 @@ func (Vote) Fields() []ent.Field {
 	}
 }
 
-// Indexes of Vote: the list of all weeks and of one, and what a user voted.
+// Indexes of Vote: the lists of all weeks and of one week, and the votes of a user or
+// username.
 func (Vote) Indexes() []ent.Index {
 	return []ent.Index{
 		index.Fields("channel_id", "voted_at", "id"),

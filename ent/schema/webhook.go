@@ -7,8 +7,8 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// Webhook is a receiver to which events are sent, and how far that is. Up to
-// position every event was looked at: those that are to be sent are rows of
+// Webhook is a receiver to which events are sent, with the progress of sending. Every
+// event up to position has been examined. Those that are to be sent are rows of
 // WebhookDelivery.
 type Webhook struct{ ent.Schema }
 
@@ -39,8 +39,8 @@ func (Webhook) Fields() []ent.Field {
 	}
 }
 
-// Indexes of Webhook: those of a channel, of a user, those that are due, and those
-// that are deleted.
+// Indexes of Webhook: the webhooks of a channel and of a user, and those that are due or
+// deleted.
 func (Webhook) Indexes() []ent.Index {
 	return []ent.Index{index.Fields("channel_id"), index.Fields("user_id"), index.Fields("next_at"), index.Fields("disabled_reason")}
 }

@@ -7,7 +7,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// WebhookDelivery is an event that is to be sent to a webhook, or was.
+// WebhookDelivery is an event that was sent, or is to be sent, to a webhook.
 type WebhookDelivery struct{ ent.Schema }
 
 // Fields of WebhookDelivery.
@@ -32,8 +32,8 @@ func (WebhookDelivery) Fields() []ent.Field {
 	}
 }
 
-// Indexes of WebhookDelivery: its key and the list, what is to be sent, what is
-// old, and what is of a channel.
+// Indexes of WebhookDelivery: the unique key and the list, the pending deliveries, the old
+// deliveries, and the deliveries of a channel.
 func (WebhookDelivery) Indexes() []ent.Index {
 	return []ent.Index{
 		index.Fields("webhook_id", "position").Unique(),

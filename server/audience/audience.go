@@ -1,6 +1,7 @@
-// Package audience keeps who follows a channel and who subscribes to it, with
-// the counters in the channel's row. Whoever calls has locked the channel in the
-// transaction; of a channel that is gone, which is nil, nothing is counted.
+// Package audience stores the follows of a channel and the subscriptions to it, and
+// maintains the counters in the channel's row. The caller must have locked the channel in
+// the transaction. A nil channel means that the channel was deleted; then nothing is
+// counted.
 package audience
 
 import (
@@ -15,12 +16,13 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// isNew tells whether what began at an instant counts for the live stream.
+// isNew reports whether a follow or subscription that began at an instant counts for the
+// live stream.
 func isNew(liveStartedAt *instant.Instant, at instant.Instant) bool {
 	return liveStartedAt != nil && at >= *liveStartedAt
 }
 
-// FindFollow is a user's follow; nil if there is none.
+// FindFollow returns a user's follow, or nil if there is none.
 func FindFollow(ctx context.Context, tx *ent.Tx, channelID, userID uid.ID) (*ent.Follow, error) {
 	f, err := tx.Follow.Query().Where(follow.ChannelID(channelID), follow.UserID(userID)).Only(ctx)
 	if ent.IsNotFound(err) {
@@ -29,7 +31,7 @@ func FindFollow(ctx context.Context, tx *ent.Tx, channelID, userID uid.ID) (*ent
 	return f, err
 }
 
-// AddFollow stores a follow that is not there, and counts it.
+// AddFollow stores and counts a follow that does not exist yet.
 func AddFollow(ctx context.Context, c *events.Change, f *ent.Follow) error {
 	err := c.Tx.Follow.Create().SetChannelID(f.ChannelID).SetUserID(f.UserID).
 		SetFollowedAt(f.FollowedAt).SetIsNotificationEnabled(f.IsNotificationEnabled).
@@ -38,13 +40,14 @@ func AddFollow(ctx context.Context, c *events.Change, f *ent.Follow) error {
 	return err
 }
 
-// RemoveFollow removes a follow that is there, and counts it no longer.
+// RemoveFollow removes an existing follow and subtracts it from the counters.
 func RemoveFollow(ctx context.Context, c *events.Change, f *ent.Follow) error {
 	countFollow(c.Row, c.LiveStartedAt, f, -1)
 	return deleteFollow(ctx, c.Tx, f)
 }
 
-// ForgetFollow is RemoveFollow for who is forgotten, of which nobody is told.
+// ForgetFollow is RemoveFollow for a user who is being erased. It needs no events.Change,
+// because no event is emitted.
 func ForgetFollow(ctx context.Context, tx *ent.Tx, c *ent.Channel, f *ent.Follow) error {
 	if err := deleteFollow(ctx, tx, f); err != nil || c == nil {
 		return err
@@ -66,7 +69,7 @@ func countFollow(row *ent.ChannelUpdate, liveStartedAt *instant.Instant, f *ent.
 	}
 }
 
-// FindSubscription is a user's subscription, active or not; nil if there is none.
+// FindSubscription returns a user's subscription, active or not, or nil if there is none.
 func FindSubscription(ctx context.Context, tx *ent.Tx, channelID, userID uid.ID) (*ent.Subscription, error) {
 	s, err := tx.Subscription.Query().Where(subscription.ChannelID(channelID), subscription.UserID(userID)).Only(ctx)
 	if ent.IsNotFound(err) {
@@ -75,8 +78,8 @@ func FindSubscription(ctx context.Context, tx *ent.Tx, channelID, userID uid.ID)
 	return s, err
 }
 
-// PutSubscription stores a subscription in place of before, which is nil if there
-// is none, and counts it if it is marked active.
+// PutSubscription stores a subscription in place of before, which is nil if there is
+// none, and updates the counters. A subscription counts if it is marked active.
 func PutSubscription(ctx context.Context, tx *ent.Tx, c *ent.Channel, before, s *ent.Subscription) error {
 	var err error
 	if before == nil {
@@ -96,7 +99,7 @@ func PutSubscription(ctx context.Context, tx *ent.Tx, c *ent.Channel, before, s 
 	return countSubscription(ctx, tx, c, before, s)
 }
 
-// RemoveSubscription removes a subscription that is there.
+// RemoveSubscription removes an existing subscription and updates the counters.
 func RemoveSubscription(ctx context.Context, tx *ent.Tx, c *ent.Channel, s *ent.Subscription) error {
 	_, err := tx.Subscription.Delete().Where(subscription.ChannelID(s.ChannelID), subscription.UserID(s.UserID)).Exec(ctx)
 	if err != nil {
@@ -105,8 +108,8 @@ func RemoveSubscription(ctx context.Context, tx *ent.Tx, c *ent.Channel, s *ent.
 	return countSubscription(ctx, tx, c, s, nil)
 }
 
-// countSubscription brings the channel's counters from the row before to the row
-// after; nil is no row.
+// countSubscription updates the channel's counters for a change of a subscription from
+// before to after. A nil subscription means that there is no row.
 func countSubscription(ctx context.Context, tx *ent.Tx, c *ent.Channel, before, after *ent.Subscription) error {
 	if c == nil {
 		return nil

@@ -8,12 +8,12 @@ import (
 	"github.com/moderato-live/moderato/server/events"
 )
 
-// EmitFollow tells of a follow that began.
+// EmitFollow emits the event of a follow that began.
 func EmitFollow(c *events.Change, u *ent.User, f *ent.Follow) {
 	c.Emit(events.Follow, u.ID, followEvent(c, u, f, nil))
 }
 
-// EmitUnfollow tells of a follow that ended.
+// EmitUnfollow emits the event of a follow that ended.
 func EmitUnfollow(c *events.Change, u *ent.User, f *ent.Follow) {
 	c.Emit(events.Unfollow, u.ID, followEvent(c, u, f, c.Now.Proto()))
 }
@@ -30,7 +30,7 @@ func followEvent(c *events.Change, u *ent.User, f *ent.Follow, ended *timestampp
 	}
 }
 
-// EmitSubscription tells of a subscription that began or changed, or, with
+// EmitSubscription emits an event of a subscription that began or changed or, with
 // events.SubscriptionEnd, ended.
 func EmitSubscription(c *events.Change, kind events.Type, u *ent.User, s *ent.Subscription) {
 	c.Emit(kind, u.ID, &moderatov1.SubscriptionEvent{

@@ -18,8 +18,7 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// Names of the metadata by which callers show who they are; over REST, of
-// headers.
+// Names of the metadata, and over REST of the headers, with which callers authenticate.
 const (
 	AuthorizationKey = "authorization"
 	ClientIDKey      = "client-id"
@@ -27,24 +26,26 @@ const (
 )
 
 const (
-	// maxAge is the greatest age of what is known of a token: a revocation is effective
-	// on every server after this time.
+	// maxAge is the maximum age of cached knowledge of a token: a revocation is
+	// effective on every server after this time.
 	maxAge = 2 * time.Second
-	// cacheAge is up to which age it is used again. The rest is for slow look-ups.
+	// cacheAge is the age up to which a cached token is used. The rest of maxAge is
+	// left for slow look-ups.
 	cacheAge = 1500 * time.Millisecond
-	// lookupTimeout bounds a look-up, whose answer may be as old as its start.
+	// lookupTimeout bounds a look-up. The result of a look-up may be as old as its
+	// start.
 	lookupTimeout = 1900 * time.Millisecond
-	// maxLookups is how many look-ups one request waits for: the first one that it
-	// joins may have begun too long ago when it answers.
+	// maxLookups is how many look-ups one request waits for. The first look-up may be
+	// one that another request began, and its result may be too old when it returns.
 	maxLookups = 2
-	// Known and unknown tokens are kept apart, so that a flood of made-up tokens
-	// pushes no good one out.
+	// Known and unknown tokens are cached separately, so that a flood of made-up tokens
+	// does not evict valid ones.
 	knownTokens   = 20_000
 	unknownTokens = 20_000
 )
 
-// Authenticator finds out who calls. What it answers for reads may be as old as
-// cacheAge; changes look at the token again, in their transaction.
+// Authenticator authenticates callers. For reads, its result may be as old as maxAge.
+// Changes check the token again in their transaction.
 type Authenticator struct {
 	store   *store.Store
 	known   *lru.Cache[digest.SHA256, knownToken]
@@ -52,24 +53,25 @@ type Authenticator struct {
 	flights singleflight.Group
 }
 
-// knownToken is a token as it was at an instant.
+// knownToken is the state of a token at an instant.
 type knownToken struct {
 	row    *ent.Token
 	scopes []string
-	// asked is when the look-up began; skew is the database's time less ours.
+	// asked is when the look-up began. skew is the database's time minus the local
+	// time.
 	asked time.Time
 	skew  time.Duration
 }
 
-// NewAuthenticator makes an Authenticator over a store.
+// NewAuthenticator returns an Authenticator that reads tokens from a store.
 func NewAuthenticator(s *store.Store) *Authenticator {
 	known, _ := lru.New[digest.SHA256, knownToken](knownTokens) // fails only for a size below 1
 	unknown, _ := lru.New[digest.SHA256, time.Time](unknownTokens)
 	return &Authenticator{store: s, known: known, unknown: unknown}
 }
 
-// Authenticate reads who calls from the metadata of a request, of which value
-// answers the values of a key.
+// Authenticate returns the caller of a request, from the request's metadata. The
+// function value returns the metadata values of a key.
 func (a *Authenticator) Authenticate(ctx context.Context, value func(key string) []string) (*Caller, error) {
 	text, err := bearer(value(AuthorizationKey))
 	if err != nil {
@@ -95,7 +97,8 @@ func (a *Authenticator) Authenticate(ctx context.Context, value func(key string)
 	return token.caller(value(ActingUserKey))
 }
 
-// CheckValidity tells whether a token with these dates is good at an instant.
+// CheckValidity returns an error if a token with these dates is not valid at an
+// instant: TOKEN_INVALID if it is revoked, TOKEN_EXPIRED if it has expired.
 func CheckValidity(revokedAt, expiresAt *instant.Instant, now instant.Instant) error {
 	switch {
 	case revokedAt != nil:
@@ -154,8 +157,8 @@ func (a *Authenticator) lookUp(ctx context.Context, d digest.SHA256) (knownToken
 
 var errOutdated = errors.New("the look-up of the token took too long to tell how it stands")
 
-// ask looks a token up in the store. Those who ask at the same moment share one
-// look-up, which goes on when the first of them gives up.
+// ask looks a token up in the store. Concurrent requests for a token share one look-up,
+// which continues if the first of them is cancelled.
 func (a *Authenticator) ask(ctx context.Context, d digest.SHA256) (knownToken, error) {
 	flight := a.flights.DoChan(string(d[:]), func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookupTimeout)
@@ -173,8 +176,8 @@ func (a *Authenticator) ask(ctx context.Context, d digest.SHA256) (knownToken, e
 	}
 }
 
-// unavailable marks the error of a look-up: one that took too long is the
-// store's doing, and no call has begun.
+// unavailable classifies the error of a look-up. If the look-up timed out, the error is
+// UNAVAILABLE: the store was too slow, and the call has not begun.
 func (a *Authenticator) unavailable(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return &fault.Error{Reason: moderatov1.Reason_REASON_UNAVAILABLE, RetryAfter: time.Second, Cause: err}

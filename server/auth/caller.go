@@ -8,14 +8,14 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// Caller is who makes a request, as the token and the client id show it.
+// Caller is the caller of a request, as identified by the token and the client id.
 type Caller struct {
-	// Kind is the token's.
+	// Kind is the kind of the token.
 	Kind Kind
 	// ClientID is the client to which the token was issued.
 	ClientID string
-	// UserID is for whom the caller acts: the user of a user token, or the acting
-	// user of a service token. Zero when the caller acts for no user.
+	// UserID is the user for whom the caller acts: the user of a user token, or the
+	// acting user of a service token. It is zero if the caller acts for no user.
 	UserID uid.ID
 	// Token is the digest of the token.
 	Token digest.SHA256
@@ -23,17 +23,17 @@ type Caller struct {
 	scopes []string
 }
 
-// ActsAsUser tells whether the caller speaks for a user.
+// ActsAsUser reports whether the caller acts for a user.
 func (c *Caller) ActsAsUser() bool { return !c.UserID.IsZero() }
 
-// HasScope tells whether the token has a scope. A service token has all.
+// HasScope reports whether the token has a scope. A service token has all scopes.
 func (c *Caller) HasScope(scope string) bool {
 	return c.Kind == Service || slices.Contains(c.scopes, scope)
 }
 
-// IsAccepted tells whether an operation that takes the given kinds takes this
-// caller: by its token's kind, a service token as the user for whom it acts, and
-// a service token alone where an app token may read.
+// IsAccepted reports whether an operation that accepts the given kinds accepts this
+// caller. A caller is accepted by the kind of its token. A service token is also
+// accepted as User if it acts for a user, and as App if it acts for none.
 func (c *Caller) IsAccepted(kinds []Kind) bool {
 	switch {
 	case slices.Contains(kinds, c.Kind):
@@ -46,15 +46,15 @@ func (c *Caller) IsAccepted(kinds []Kind) bool {
 	return false
 }
 
-// ContextKey is under what the context of a request has its caller, a *Caller.
+// ContextKey is the key under which the context of a request holds its *Caller.
 type ContextKey struct{}
 
-// NewContext is a context with the caller in it.
+// NewContext returns a context that holds the caller.
 func NewContext(ctx context.Context, c *Caller) context.Context {
 	return context.WithValue(ctx, ContextKey{}, c)
 }
 
-// FromContext is the caller of the present request; nil where nobody called.
+// FromContext returns the caller of the request of ctx, or nil if there is none.
 func FromContext(ctx context.Context) *Caller {
 	c, _ := ctx.Value(ContextKey{}).(*Caller)
 	return c

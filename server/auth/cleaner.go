@@ -9,22 +9,24 @@ import (
 )
 
 const (
-	// CleanInterval is how often to remove expired tokens.
+	// CleanInterval is how often expired tokens are removed.
 	CleanInterval = time.Minute
-	// keptAfterExpiry is for how long the store remembers an expired token: so long
-	// its holder is told that it has expired, and then that it is unknown.
+	// keptAfterExpiry is how long an expired token is stored. During that time its
+	// holder gets TOKEN_EXPIRED, and afterwards TOKEN_INVALID.
 	keptAfterExpiry = 24 * time.Hour
 	cleanBatch      = 500
-	// cleanPause leaves the store to others between two batches.
+	// cleanPause is the pause between two batches, so that other work can use the
+	// database.
 	cleanPause = 50 * time.Millisecond
 )
 
-// Cleaner removes tokens that have expired.
+// Cleaner removes expired tokens.
 type Cleaner struct {
 	Store *store.Store
 }
 
-// Clean removes every token that expired a while ago, in small transactions.
+// Clean removes every token that expired more than keptAfterExpiry ago, in small
+// transactions.
 func (c *Cleaner) Clean(ctx context.Context) error {
 	for {
 		removed, err := c.batch(ctx)

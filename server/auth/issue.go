@@ -19,16 +19,16 @@ import (
 	"github.com/moderato-live/moderato/server/users"
 )
 
-// Lifetimes are how long tokens live whose issuer does not say; 0 is until they
-// are revoked.
+// Lifetimes holds the lifetimes of tokens whose issuer specifies none. 0 means until
+// the token is revoked.
 type Lifetimes struct {
 	User, App, Service time.Duration
 }
 
-// DefaultLifetimes are those of a server that is not configured otherwise.
+// DefaultLifetimes returns the lifetimes for a server that does not configure others.
 func DefaultLifetimes() Lifetimes { return Lifetimes{User: 24 * time.Hour, App: 7 * 24 * time.Hour} }
 
-// Of is the lifetime for a kind.
+// Of returns the lifetime for a kind.
 func (l Lifetimes) Of(k Kind) time.Duration {
 	switch k {
 	case User:
@@ -43,23 +43,24 @@ func (l Lifetimes) Of(k Kind) time.Duration {
 type Issued struct {
 	// Text is the token itself.
 	Text string
-	// ExpiresAt is when its lifetime ends; nil when it has none.
+	// ExpiresAt is when the token expires; nil if it does not.
 	ExpiresAt *instant.Instant
 }
 
-// NewToken says what token to issue.
+// NewToken describes a token to issue.
 type NewToken struct {
 	Kind     Kind
 	ClientID string
-	UserID   uid.ID // of a user token
+	UserID   uid.ID // for a user token only
 	Scopes   []string
-	// Lifetime 0 is until it is revoked.
+	// Lifetime is how long the token is valid; 0 means until it is revoked.
 	Lifetime time.Duration
-	// Admit, if not nil, is asked in the transaction.
+	// Admit, if not nil, runs in the transaction. If it returns an error, no token is
+	// issued.
 	Admit func(context.Context, *ent.Tx) error
 }
 
-// Issue makes a token. Its text is stored nowhere.
+// Issue creates a token. The text of the token is not stored.
 func Issue(ctx context.Context, s *store.Store, t NewToken) (Issued, error) {
 	if err := checkScopes(t.Scopes); err != nil {
 		return Issued{}, err
@@ -93,7 +94,7 @@ func Issue(ctx context.Context, s *store.Store, t NewToken) (Issued, error) {
 			create.SetUserID(t.UserID)
 		}
 		err = create.Exec(ctx)
-		if s.IsDuplicate(err) { // this very token: an attempt whose commit was in doubt
+		if s.IsDuplicate(err) { // it is this token: an earlier attempt did commit
 			return store.ErrCommitted
 		}
 		return err
@@ -117,8 +118,10 @@ func checkScopes(scopes []string) error {
 	return nil
 }
 
-// checkHolder also keeps the client and the user as they are until the
-// transaction ends: what ends their tokens must see this one.
+// checkHolder checks that the client of a new token exists and may have it, and that
+// the user of a user token exists. It also keeps the client and the user as they are
+// until the transaction ends, because a change that ends their tokens must see this
+// token.
 func checkHolder(ctx context.Context, s *store.Store, tx *ent.Tx, t NewToken) error {
 	err := store.QueryEach(ctx, tx, "SELECT id FROM clients WHERE id = ?"+s.ForShare(), []any{t.ClientID},
 		func(scan func(...any) error) error { return scan(new(string)) })
@@ -152,9 +155,10 @@ func checkHolder(ctx context.Context, s *store.Store, tx *ent.Tx, t NewToken) er
 	return err
 }
 
-// Revoke ends a token: for changes at once, for reads within 2 s on every server.
-// A token that is revoked already stays so. It answers whether there is such a
-// token. admit, if not nil, is asked in the transaction.
+// Revoke revokes a token. The revocation is effective immediately for changes, and
+// within 2 s on every server for reads. A token that is revoked already stays revoked.
+// Revoke reports whether the token exists. admit, if not nil, runs in the transaction;
+// if it returns an error, the token is not revoked.
 func Revoke(ctx context.Context, s *store.Store, text string, admit func(context.Context, *ent.Tx) error) (found bool, err error) {
 	isToken := checkToken(text) == nil
 	err = s.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
@@ -185,8 +189,8 @@ func Revoke(ctx context.Context, s *store.Store, text string, admit func(context
 	return found, nil
 }
 
-// RevokeServiceTokens ends the service tokens of a client that is no service any
-// more.
+// RevokeServiceTokens revokes the service tokens of a client that is no longer a
+// service client.
 func RevokeServiceTokens(ctx context.Context, tx *ent.Tx, clientID string, now instant.Instant) error {
 	return tx.Token.Update().
 		Where(token.ClientID(clientID), token.Kind(string(Service)), token.RevokedAtIsNil()).
@@ -194,7 +198,8 @@ func RevokeServiceTokens(ctx context.Context, tx *ent.Tx, clientID string, now i
 		Exec(ctx)
 }
 
-// Introspect answers a token that is good now, by the store; nil for any other.
+// Introspect returns a token that is valid now according to the store, or nil if the
+// token is not valid.
 func Introspect(ctx context.Context, s *store.Store, text string) (*ent.Token, error) {
 	if checkToken(text) != nil {
 		return nil, nil //nolint:nilerr,nilnil // not a good token, which is the answer

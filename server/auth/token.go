@@ -1,4 +1,5 @@
-// Package auth knows who calls: tokens, clients, and the caller of a request.
+// Package auth authenticates callers. It holds tokens, clients, and the caller of a
+// request.
 package auth
 
 import (
@@ -27,7 +28,7 @@ const (
 	ChannelModerate = "channel.moderate"
 )
 
-// Scopes are all scopes there are.
+// Scopes returns all scopes.
 func Scopes() []string { return []string{UsersRead, ChannelModerate} }
 
 const (
@@ -39,9 +40,9 @@ const (
 
 var errDamaged = errors.New("not an access token")
 
-// newToken makes a token's text: prefix, random characters, and a checksum, so
-// that a damaged token is refused without a look-up and a secret scanner knows
-// one when it sees it.
+// newToken returns the text of a new token: a prefix, random characters, and a
+// checksum. The checksum lets the server refuse a damaged token without a look-up, and
+// lets a secret scanner recognise a token.
 func newToken(kind Kind) (string, error) {
 	var secret strings.Builder
 	for range secretLength {
@@ -56,7 +57,8 @@ func newToken(kind Kind) (string, error) {
 	return body + string(sum[:]), nil
 }
 
-// checkToken tells whether a text has the form of a token. Every call asks.
+// checkToken returns an error if a text does not have the form of a token. It runs on
+// every call.
 func checkToken(text string) error {
 	if len(text) < prefixLength+secretLength+checksumLength || len(text) > 255 || !isPrefix(text[:prefixLength]) {
 		return errDamaged
@@ -81,7 +83,8 @@ func isBase62(c byte) bool {
 	return '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z'
 }
 
-// checksum is the CRC-32 in base62, as other platforms' tokens have it.
+// checksum returns the CRC-32 of a token's body in base62, as in the tokens of other
+// platforms.
 func checksum(body string) [checksumLength]byte {
 	sum := crc32.ChecksumIEEE([]byte(body))
 	var out [checksumLength]byte

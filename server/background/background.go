@@ -1,4 +1,4 @@
-// Package background runs work that servers do of their own accord.
+// Package background runs work that servers do without a request.
 package background
 
 import (
@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Every does some work now and then again after each interval, until ctx ends.
-// Work that fails is tried again at its next time.
+// Every runs work immediately and then at each interval, until ctx ends. Work that fails
+// is logged, and retried at the next interval.
 func Every(ctx context.Context, interval time.Duration, log *slog.Logger, what string, work func(context.Context) error) {
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()

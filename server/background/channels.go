@@ -16,30 +16,30 @@ import (
 )
 
 const (
-	// channelsAtOnce is how many channels a sweeper works on at once.
+	// channelsAtOnce is how many channels a sweep handles concurrently.
 	channelsAtOnce = 8
-	// channelTime is how long it works on one channel before it comes to it again. The
-	// next sweep waits for it.
+	// channelTime is how long a sweep works on one channel. The rest is left to the next
+	// sweep, which waits for this one.
 	channelTime = time.Second
-	// findBatch is how many rows are found at once, and maxFinds how often a sweep
-	// looks for those of other channels.
+	// findBatch is how many rows one query finds, and maxFinds is how many queries a
+	// sweep runs to find rows of more channels.
 	findBatch = 1000
 	maxFinds  = 8
-	// manyOfChannel is how many rows of a channel are enough for one sweep: the next
-	// look leaves them out.
+	// manyOfChannel is how many rows of a channel are enough for one sweep: further
+	// queries leave the channel out.
 	manyOfChannel = 20
-	// atOnce is how many rows of a channel are handled in one transaction, which keeps
-	// other changes of the channel waiting.
+	// atOnce is how many rows of a channel are handled in one transaction. Other changes
+	// of the channel wait for the transaction.
 	atOnce = 100
 )
 
-// FindLapsed finds the rows of a table of which a column is at or before an instant,
-// and which match a condition, by their channels. It reads them in the order of the
-// column, which has an index. If one channel has many, it looks for those of other
-// channels too, so that no channel hides another.
+// FindLapsed returns, by channel, the users of the rows of a table that match a
+// condition and in which a column is at or before now. It reads the rows in the order
+// of the column, which must have an index. If a channel has many rows, it also looks
+// for the rows of other channels, so that no channel hides another.
 func FindLapsed(ctx context.Context, s *store.Store, table, column, condition string, now instant.Instant) (map[uid.ID][]uid.ID, error) {
 	lapsed := map[uid.ID][]uid.ID{}
-	var found []any // channels of which enough rows are found
+	var found []any // channels with enough rows for this sweep
 	for range maxFinds {
 		query := "SELECT channel_id, user_id FROM " + table + " WHERE " + column + " <= ? AND " + condition
 		args := []any{now}
@@ -73,7 +73,7 @@ func FindLapsed(ctx context.Context, s *store.Store, table, column, condition st
 	return lapsed, nil
 }
 
-// Handler handles the rows of some users in a channel, and returns how many there were.
+// Handler handles the rows of some users in a channel, and returns how many it handled.
 type Handler func(ctx context.Context, channelID uid.ID, users []uid.ID) (handled int, err error)
 
 // handleAll handles the rows of a channel in small transactions, until ctx ends.
@@ -88,9 +88,9 @@ func handleAll(ctx context.Context, channelID uid.ID, users []uid.ID, handle Han
 	return handled, nil
 }
 
-// EachChannel handles what was found of each channel, several channels at once and
-// each for a bounded time: a channel whose changes have to wait, or that fails, holds
-// up no other. It reports whether anything was handled.
+// EachChannel handles the rows that were found for each channel. It handles several
+// channels concurrently, each for a bounded time: a channel whose changes wait or fail
+// does not delay the other channels. It reports whether any row was handled.
 func EachChannel(ctx context.Context, lapsed map[uid.ID][]uid.ID, handle Handler) (progress bool, err error) {
 	var group errgroup.Group
 	group.SetLimit(channelsAtOnce)
@@ -101,7 +101,7 @@ func EachChannel(ctx context.Context, lapsed map[uid.ID][]uid.ID, handle Handler
 			defer cancel()
 			n, failed := handleAll(bounded, channelID, users, handle)
 			if ctx.Err() == nil && errors.Is(failed, context.DeadlineExceeded) {
-				failed = nil // it is this channel's turn again at the next sweep
+				failed = nil // the next sweep resumes this channel
 			}
 			mu.Lock()
 			defer mu.Unlock()

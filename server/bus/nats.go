@@ -1,5 +1,5 @@
-// Package bus publishes events to the platform's own bus, for platforms that have
-// one: NATS JetStream.
+// Package bus publishes events to NATS JetStream, for platforms that have a bus of
+// their own.
 package bus
 
 import (
@@ -17,21 +17,21 @@ import (
 	"github.com/moderato-live/moderato/server/events"
 )
 
-// Config says where to publish.
+// Config holds where to publish.
 type Config struct {
-	// URL is that of the servers: nats://HOST:PORT, or tls://; several are separated
-	// by commas. Empty is no bus.
+	// URL is the URL of the servers: nats://HOST:PORT, or tls://; several are separated
+	// by commas. If it is empty, there is no bus.
 	URL string
-	// Credentials is a file of credentials; empty for none.
+	// Credentials is the path of a credentials file; empty for none.
 	Credentials string
-	// Stream is the JetStream stream, which is made if it is not there.
+	// Stream is the name of the JetStream stream. It is created if it does not exist.
 	Stream string
-	// Subject is what subjects begin with: SUBJECT.<channel id>.<type>.
+	// Subject is the prefix of all subjects: SUBJECT.<channel id>.<type>.
 	Subject string
 }
 
-// Check tells whether the URL can be one. The client's own errors repeat it, with
-// the password that may be in it.
+// Check returns an error if the URL is malformed. The errors of the NATS client would
+// repeat the URL, with the password that may be in it.
 func (c Config) Check() error {
 	for _, part := range strings.Split(c.URL, ",") {
 		u, err := url.Parse(strings.TrimSpace(part))
@@ -44,8 +44,8 @@ func (c Config) Check() error {
 
 const (
 	ackTimeout = 5 * time.Second
-	// duplicateWindow is how long the broker remembers message ids in a stream that
-	// we make: what is published again after a crash is dropped.
+	// duplicateWindow is how long the broker remembers message ids in a stream that this
+	// package creates. It drops events that are published again after a crash.
 	duplicateWindow = 10 * time.Minute
 	reconnectWait   = 500 * time.Millisecond
 )
@@ -57,14 +57,14 @@ type publisher struct {
 	stream jetstream.JetStream
 }
 
-// connect opens a connection, which comes back by itself from then on.
+// connect opens a connection. A connection that is lost later reconnects by itself.
 func connect(ctx context.Context, config Config, log *slog.Logger) (*publisher, error) {
 	options := []nats.Option{
 		nats.Name("moderato"),
 		nats.MaxReconnects(-1),
 		nats.ReconnectWait(reconnectWait),
-		// Nothing waits in the client while the broker is away: what was not
-		// published is published by who holds the lease then.
+		// The client buffers nothing while the broker is unavailable: the server that
+		// holds the lease later publishes what was not published.
 		nats.ReconnectBufSize(-1),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			if err != nil {
@@ -89,8 +89,8 @@ func connect(ctx context.Context, config Config, log *slog.Logger) (*publisher, 
 
 func (p *publisher) close() { p.conn.Close() }
 
-// prepare makes the stream if it is not there. One that is there is the
-// platform's to configure.
+// prepare creates the stream if it does not exist. It does not change an existing
+// stream, which the platform configures.
 func (p *publisher) prepare(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, ackTimeout)
 	defer cancel()
@@ -107,9 +107,10 @@ func (p *publisher) prepare(ctx context.Context) error {
 	return nil
 }
 
-// publish publishes a page of events, in order per channel: an event is sent when
-// the one before it in its channel is stored. It begins nothing after an instant,
-// and answers up to which position all are published, as they were up to from.
+// publish publishes a page of events, in order per channel: an event is sent after the
+// broker has stored the previous event of its channel. publish starts no round after
+// until. It returns the position up to which all events are published, which is from or
+// later: the events up to from are already published.
 func (p *publisher) publish(ctx context.Context, page []*events.Event, from int64, until time.Time) (done int64, err error) {
 	stored := make([]bool, len(page))
 	done = from
@@ -122,7 +123,8 @@ func (p *publisher) publish(ctx context.Context, page []*events.Event, from int6
 	return done, err
 }
 
-// round sends the next event of each channel, all at once, and waits for all.
+// round sends the next event of each channel, all concurrently, and waits for the
+// acknowledgements.
 func (p *publisher) round(ctx context.Context, page []*events.Event, stored []bool) error {
 	type sent struct {
 		at  int

@@ -22,9 +22,9 @@ const (
 	maxPause     = 5 * time.Second
 )
 
-// Sink publishes every event to the bus, at least once, in order per channel,
-// from the first that is still kept when it is turned on. Every server runs one,
-// and the one that holds the lease works.
+// Sink publishes every event to the bus, at least once and in order per channel. It
+// begins with the first event that is still kept when the bus is turned on. Every server
+// runs a Sink, and the one that holds the lease works.
 type Sink struct {
 	Store  *store.Store
 	Log    *slog.Logger
@@ -32,14 +32,14 @@ type Sink struct {
 
 	lease    *lease.Lease
 	position int64
-	bus      *publisher // nil: this server does not publish
+	bus      *publisher // nil while this server does not publish
 
 	published prometheus.Counter
 	failures  prometheus.Counter
 	reached   prometheus.Gauge
 }
 
-// NewSink makes a Sink, with its metrics.
+// NewSink returns a Sink, and registers its metrics.
 func NewSink(s *store.Store, log *slog.Logger, config Config, r prometheus.Registerer) *Sink {
 	k := &Sink{
 		Store: s, Log: log, Config: config, lease: lease.New(s, log, "event_sinks", sinkID),
@@ -47,17 +47,17 @@ func NewSink(s *store.Store, log *slog.Logger, config Config, r prometheus.Regis
 			Name: "moderato_bus_published_total", Help: "Events that this server published to the bus.",
 		}),
 		failures: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "moderato_bus_failures_total", Help: "Attempts to publish that failed and are made again.",
+			Name: "moderato_bus_failures_total", Help: "Failed publishing attempts, which are retried.",
 		}),
 		reached: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "moderato_bus_position", Help: "The position up to which this server published; 0 while another does.",
+			Name: "moderato_bus_position", Help: "Position up to which this server has published events; 0 while another server publishes.",
 		}),
 	}
 	r.MustRegister(k.published, k.failures, k.reached)
 	return k
 }
 
-// Run publishes until ctx ends, and then gives the lease up.
+// Run publishes events until ctx ends, and then releases the lease.
 func (k *Sink) Run(ctx context.Context) {
 	defer func() {
 		k.lease.Release(context.WithoutCancel(ctx))
@@ -85,7 +85,8 @@ func (k *Sink) Run(ctx context.Context) {
 	}
 }
 
-// Turn publishes what there is at present.
+// Turn publishes all events that exist at present. It does nothing if another server
+// holds the lease.
 func (k *Sink) Turn(ctx context.Context) error {
 	if err := k.begin(ctx); err != nil || k.bus == nil {
 		return err
@@ -112,8 +113,8 @@ func (k *Sink) Turn(ctx context.Context) error {
 	}
 }
 
-// tellMissing logs when events were removed before they could be published: the
-// bus was away for longer than they are kept.
+// tellMissing logs an error if events were removed before they could be published,
+// because the bus was unavailable for longer than events are kept.
 func (k *Sink) tellMissing(ctx context.Context, page []*events.Event) error {
 	if k.position == 0 || len(page) == 0 || page[len(page)-1].Position == k.position+int64(len(page)) {
 		return nil
@@ -125,7 +126,7 @@ func (k *Sink) tellMissing(ctx context.Context, page []*events.Event) error {
 	return err
 }
 
-// count counts the events of a page that are published for good.
+// count counts the events of a page up to the stored position.
 func (k *Sink) count(page []*events.Event) {
 	for _, e := range page {
 		if e.Position <= k.position {
@@ -134,7 +135,7 @@ func (k *Sink) count(page []*events.Event) {
 	}
 }
 
-// begin takes the lease, and connects when it has it.
+// begin takes the lease, and connects to the bus if this server holds it.
 func (k *Sink) begin(ctx context.Context) error {
 	if k.bus != nil && k.lease.IsHeld() {
 		return nil
@@ -144,7 +145,7 @@ func (k *Sink) begin(ctx context.Context) error {
 	if err != nil || !held {
 		return err
 	}
-	// The position is read when nobody else can move it.
+	// Read the position under the lease, when no other server can change it.
 	row, err := k.Store.Read.EventSink.Get(ctx, sinkID)
 	if err != nil {
 		return err
@@ -163,7 +164,8 @@ func (k *Sink) begin(ctx context.Context) error {
 	return nil
 }
 
-// advance keeps the lease and the position up to which all is published.
+// advance renews the lease, and stores the position up to which all events are
+// published. If another server holds the lease now, it closes the connection instead.
 func (k *Sink) advance(ctx context.Context, position int64) error {
 	held, err := k.lease.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ instant.Instant) error {
 		return tx.EventSink.UpdateOneID(sinkID).SetPosition(position).Exec(ctx)
@@ -180,8 +182,8 @@ func (k *Sink) advance(ctx context.Context, position int64) error {
 	return nil
 }
 
-// close drops the connection, with what is under way on it: whoever has the lease
-// goes on from the position that is stored.
+// close drops the connection, with all messages in flight. The server that holds the
+// lease resumes from the stored position.
 func (k *Sink) close() {
 	k.reached.Set(0)
 	if k.bus != nil {

@@ -14,26 +14,26 @@ import (
 	"github.com/moderato-live/moderato/server/requestid"
 )
 
-// call is one call on its way through the chain, and the context in which its
-// method runs: what the chain finds out is in one value, and not in a context
-// around another for each.
+// call is the state of one call in the chain. It is also the context in which the
+// method runs: one context holds all results of the chain, instead of a nested context
+// for each.
 type call struct {
 	context.Context //nolint:containedctx // it is one
 	*Chain
 
-	transport    Transport // nil: gRPC's own
+	transport    Transport // nil for a call over gRPC
 	method, face string
 	start        time.Time
 	requestID    string
 	caller       *auth.Caller
 	policy       policy.Decision
 	request      fair.Request
-	// continues: the call sends more of a list, on behalf of a request that was counted
-	// with its first rows.
+	// continues is true if the call sends a further part of a list. The request was
+	// counted when its first rows were sent.
 	continues bool
 }
 
-// Value answers what the packages look for that read a call's context.
+// Value returns the values that other packages look up in the context of a call.
 func (c *call) Value(key any) any {
 	switch key.(type) {
 	case requestid.ContextKey:
@@ -48,15 +48,15 @@ func (c *call) Value(key any) any {
 	return c.Context.Value(key)
 }
 
-// Transport is the transport of a call that came over REST.
+// Transport is the transport of a call over REST.
 type Transport interface {
 	grpc.ServerTransportStream
-	// Sent are the values of a key of the metadata that came with the call. They are
-	// not to be changed.
+	// Sent returns the values of a key of the call's metadata. The caller must not
+	// modify them.
 	Sent(key string) []string
 }
 
-// begin takes a call up, which has its id from then on.
+// begin returns the state of a new call, with its request id.
 func (c *Chain) begin(ctx context.Context, method string) *call {
 	call := &call{Context: ctx, Chain: c, method: method, face: "grpc", start: time.Now()}
 	if t, ok := grpc.ServerTransportStreamFromContext(ctx).(Transport); ok {
@@ -67,8 +67,8 @@ func (c *Chain) begin(ctx context.Context, method string) *call {
 	return call
 }
 
-// sent are the values of a key of the metadata that came with the call. Of those
-// that came over gRPC this is a copy, for which one key at a time is enough.
+// sent returns the values of a key of the call's metadata. For a call over gRPC it
+// copies the values of this key only.
 func (c *call) sent(key string) []string {
 	if c.transport != nil {
 		return c.transport.Sent(key)

@@ -1,6 +1,6 @@
-// Package chain is what every call goes through, whichever face it comes from:
-// recovery, request id, metrics and log, error mapping, authentication, rate
-// limit, policy. There is no second place for any of these.
+// Package chain runs the steps that are common to all calls of every transport:
+// recovery, request id, metrics and log, error mapping, authentication, rate limit,
+// policy. None of these is implemented anywhere else.
 package chain
 
 import (
@@ -25,26 +25,26 @@ import (
 	"github.com/moderato-live/moderato/server/requestid"
 )
 
-// callTimeout bounds a unary call whose client set no earlier deadline.
+// callTimeout bounds a unary call for which the client set no earlier deadline.
 const callTimeout = 15 * time.Second
 
-// Chain is the chain, with what its links need.
+// Chain is the chain of steps, with their dependencies.
 type Chain struct {
 	Authenticator *auth.Authenticator
 	Limiter       *Limiter
 	Metrics       *Metrics
 	Log           *slog.Logger
-	// Draining tells whether the server refuses new calls.
+	// Draining reports whether the server refuses new calls.
 	Draining func() bool
-	// Reads is what calls that only read share.
+	// Reads is the gate of the calls that only read.
 	Reads *fair.Gate
-	// MaxWait is the longest that a call may wait for the store to have time for it.
+	// MaxWait is the longest time that a call may wait for a slot of the store.
 	MaxWait time.Duration
 
-	overloadLogged atomic.Int64 // when, in nanoseconds
+	overloadLogged atomic.Int64 // Unix time in nanoseconds
 }
 
-// Unary is the chain as a gRPC interceptor.
+// Unary runs a unary call through the chain. It is a grpc.UnaryServerInterceptor.
 func (c *Chain) Unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -53,14 +53,15 @@ func (c *Chain) Unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, 
 	return response, call.end(err)
 }
 
-// Stream is the chain for streaming calls, which have no timeout.
+// Stream runs a streaming call through the chain. It is a grpc.StreamServerInterceptor.
+// Streaming calls have no timeout.
 func (c *Chain) Stream(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
 	call := c.begin(stream.Context(), info.FullMethod)
 	_, err := call.run(func() (any, error) { return nil, handler(srv, &streamOf{stream, call}) })
 	return call.end(err)
 }
 
-// streamOf is a stream with its call as the context.
+// streamOf is a stream whose context is its call.
 type streamOf struct {
 	grpc.ServerStream
 	call *call
@@ -68,7 +69,8 @@ type streamOf struct {
 
 func (s *streamOf) Context() context.Context { return s.call }
 
-// SendMsg sends a message, if the method has checked what the caller may hear.
+// SendMsg sends a message. It fails if the method did not check the relation that its
+// rule requires.
 func (s *streamOf) SendMsg(m any) error {
 	if err := s.call.checkDecision(); err != nil {
 		return err
@@ -76,8 +78,7 @@ func (s *streamOf) SendMsg(m any) error {
 	return s.ServerStream.SendMsg(m)
 }
 
-// run admits the call and carries it out. A panic is our fault, and ends only
-// this call.
+// run admits the call and runs its method. A panic fails only this call, with INTERNAL.
 func (c *call) run(handle func() (any, error)) (response any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -95,12 +96,13 @@ func (c *call) run(handle func() (any, error)) (response any, err error) {
 	return response, c.checkDecision()
 }
 
-// errNotChecked is our fault: a method must check the relation that its rule requires,
-// or it could show anybody's data.
+// errNotChecked is the error of a method that did not check the relation that its rule
+// requires, and so could reveal anybody's data. It is a mistake of the server, and
+// callers see INTERNAL.
 var errNotChecked = errors.New("the method did not check the relation that its policy requires")
 
-// checkDecision fails a call whose method forgot to check what the caller is to what
-// the request names.
+// checkDecision returns an error if the method did not check the caller's relation to
+// what the request names.
 func (c *call) checkDecision() error {
 	if c.policy.IsMissing() {
 		return errNotChecked
@@ -108,8 +110,8 @@ func (c *call) checkDecision() error {
 	return nil
 }
 
-// inTurn carries a call out. Calls that only read share the store fairly; changes do
-// so where they begin a transaction.
+// inTurn calls the handler. A call that only reads takes a slot of the fair gate for
+// reads first; a change does the same when it begins a transaction.
 func (c *call) inTurn(handler grpc.UnaryHandler, req any) (any, error) {
 	if c.caller != nil && isRead(c.method) {
 		slot, err := c.Reads.Acquire(c)
@@ -121,9 +123,8 @@ func (c *call) inTurn(handler grpc.UnaryHandler, req any) (any, error) {
 	return handler(c, req)
 }
 
-// admit finds out who calls and whether they may call this method at all. What
-// they must be to the things they name is decided by the method, which knows
-// them.
+// admit authenticates the caller and checks whether the caller may call the method at
+// all. The method itself checks the caller's relation to what the request names.
 func (c *call) admit() error {
 	rule := policy.Table[c.method]
 	if rule.Public {
@@ -138,7 +139,7 @@ func (c *call) admit() error {
 	}
 	c.request = fair.Request{Owner: fair.Owner{Client: c.caller.ClientID, User: c.caller.UserID}, MaxWait: c.MaxWait}
 	if c.continues {
-		c.request.MaxWait = 0 // the client has rows already: it waits rather than lose them
+		c.request.MaxWait = 0 // the client has received rows already, and would lose them
 	} else {
 		if err := c.Limiter.Allow(c, c.caller); err != nil {
 			return err
@@ -148,7 +149,7 @@ func (c *call) admit() error {
 	return rule.Check(c.caller)
 }
 
-// end turns an error into its status, and accounts for the call.
+// end converts an error to its status, and counts and logs the call.
 func (c *call) end(err error) error {
 	if c.continues && err == nil {
 		return nil
@@ -156,7 +157,7 @@ func (c *call) end(err error) error {
 	o := outcome{code: "OK"}
 	shown := err
 	if _, isStatus := status.FromError(err); err != nil && isStatus && policy.Table[c.method].Public {
-		// Health and reflection answer statuses of their own.
+		// Health and reflection return their own statuses.
 		o.code = status.Code(err).String()
 	} else if err != nil {
 		f := fault.Of(err)
@@ -169,22 +170,24 @@ func (c *call) end(err error) error {
 	return shown
 }
 
-// What calls are counted as that are no fault of anybody's. No caller sees it.
+// Codes, for metrics and logs, of calls that ended without a mistake of the caller or
+// of the server. Callers never see them.
 const (
 	canceled = "CANCELED"
 	stopping = "STOPPING"
 )
 
-// outcome is what a call is counted and logged as.
+// outcome is how a call is counted and logged.
 type outcome struct {
 	code           string
 	isOurs, isGone bool
-	// isOverload: it was rejected because there is too much to do.
+	// isOverload is true if the call was rejected because of overload.
 	isOverload bool
 }
 
-// outcomeOf is what a call that failed is counted as: with the error's code,
-// unless its caller is gone, or it is a stream that ends because the server does.
+// outcomeOf returns the outcome of a call that failed. Its code is the code of the
+// error, unless the caller cancelled the call, or the call is a stream that ends
+// because the server stops.
 func (c *call) outcomeOf(err error, f *fault.Error) outcome {
 	isTheirs := !f.IsOurs() && f.Reason != moderatov1.Reason_REASON_DEADLINE_EXCEEDED
 	switch {

@@ -18,19 +18,19 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// Metadata, and over REST headers, that tell a caller about their bucket.
+// Names of the metadata, and over REST of the headers, that describe a caller's bucket.
 const (
 	LimitKey     = "ratelimit-limit"
 	RemainingKey = "ratelimit-remaining"
 	ResetKey     = "ratelimit-reset"
 )
 
-// maxBuckets bounds the memory of the limiter. Whoever is pushed out starts
-// again with a full bucket.
+// maxBuckets bounds the memory of the limiter. A caller whose bucket was evicted starts
+// again with a full one.
 const maxBuckets = 100_000
 
-// Limiter is a token bucket for each client and user: so many requests a
-// minute, of which as many may come at once. Service tokens have no limit.
+// Limiter is a token bucket for each client and user. A bucket allows a number of
+// requests per minute, and a burst of the same number. Service tokens have no limit.
 type Limiter struct {
 	perMinute int
 	now       func() time.Time
@@ -44,13 +44,14 @@ type bucketKey struct {
 	user   uid.ID
 }
 
-// NewLimiter makes a limiter; perMinute 0 limits nothing.
+// NewLimiter returns a Limiter. If perMinute is 0, there is no limit.
 func NewLimiter(perMinute int, now func() time.Time) *Limiter {
 	buckets, _ := lru.New[bucketKey, *rate.Limiter](maxBuckets) // fails only for a size below 1
 	return &Limiter{perMinute: perMinute, now: now, buckets: buckets}
 }
 
-// Allow takes one from the caller's bucket; RATE_LIMITED if it is empty.
+// Allow takes one token from the caller's bucket. It returns RATE_LIMITED if the bucket
+// is empty.
 func (l *Limiter) Allow(ctx context.Context, c *auth.Caller) error {
 	if l.perMinute == 0 || c.Kind == auth.Service {
 		return nil
@@ -71,7 +72,7 @@ func (l *Limiter) Allow(ctx context.Context, c *auth.Caller) error {
 	wait := time.Duration((1 - left) / perSecond * float64(time.Second))
 	return &fault.Error{
 		Reason:     moderatov1.Reason_REASON_RATE_LIMITED,
-		Message:    fmt.Sprintf("More than %d requests a minute for this client and user; wait as long as Retry-After says.", l.perMinute),
+		Message:    fmt.Sprintf("More than %d requests a minute for this client and user. Wait for the time in Retry-After.", l.perMinute),
 		RetryAfter: wait,
 	}
 }

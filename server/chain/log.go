@@ -11,9 +11,10 @@ import (
 	"google.golang.org/protobuf/types/descriptorpb"
 )
 
-// log writes a line about the call: our faults as errors, changes and the
-// caller's mistakes as information, plain reads, also those that nobody waits for
-// any more, for debugging only. Nothing that the caller sent is in it but ids.
+// log writes a log record about the call. Errors of the server have level error.
+// Changes, and calls that failed because of the caller, have level info. Reads that
+// succeeded or were cancelled, and calls rejected because of overload, have level
+// debug. Of what the caller sent, only ids are logged.
 func (c *call) log(err error, o outcome, elapsed time.Duration) {
 	level := slog.LevelInfo
 	switch {
@@ -22,7 +23,7 @@ func (c *call) log(err error, o outcome, elapsed time.Duration) {
 	case (err == nil || o.isGone) && isRead(c.method):
 		level = slog.LevelDebug
 	case o.isOverload:
-		level = slog.LevelDebug // there are many, and they are counted
+		level = slog.LevelDebug // there are many, and the metrics count them
 		c.logOverload()
 	}
 	if !c.Log.Enabled(c, level) {
@@ -47,7 +48,7 @@ func (c *call) log(err error, o outcome, elapsed time.Duration) {
 	c.Log.LogAttrs(c, level, "call", attrs...)
 }
 
-// overloadInterval is how often the log tells that there is too much to do.
+// overloadInterval is the minimum time between two warnings about overload in the log.
 const overloadInterval = 10 * time.Second
 
 func (c *call) logOverload() {
@@ -57,11 +58,11 @@ func (c *call) logOverload() {
 	}
 }
 
-// reads are what isRead found out, by method.
+// reads caches the results of isRead by method.
 var reads sync.Map // of string to bool
 
-// isRead tells whether the .proto says that the method has no side effects.
-// Methods of other makers, health and reflection, only read.
+// isRead reports whether the .proto declares that the method has no side effects. The
+// methods of other projects, which are health and reflection, only read.
 func isRead(method string) bool {
 	known, ok := reads.Load(method)
 	if !ok {

@@ -11,8 +11,8 @@ import (
 type Metrics struct {
 	requests *prometheus.CounterVec
 	duration *prometheus.HistogramVec
-	// calls are the metrics of the calls that there were, by callKey: to find them
-	// by their labels costs more than to count.
+	// calls caches the metrics of calls by callKey, because looking them up by their
+	// labels costs more than counting.
 	calls sync.Map
 }
 
@@ -23,16 +23,16 @@ type callMetrics struct {
 	duration prometheus.Observer
 }
 
-// NewMetrics makes the metrics and registers them.
+// NewMetrics returns the metrics after registering them.
 func NewMetrics(r prometheus.Registerer) *Metrics {
 	m := &Metrics{
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "moderato_requests_total",
-			Help: "Calls, by method, face (rest or grpc) and code (OK, or the reason of the error).",
+			Help: "Calls, by method, face (the transport: rest or grpc) and code (OK, or the reason of the error).",
 		}, []string{"method", "face", "code"}),
 		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "moderato_request_duration_seconds",
-			Help:    "How long calls took, by method and face.",
+			Help:    "Duration of calls, by method and face (the transport).",
 			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
 		}, []string{"method", "face"}),
 	}

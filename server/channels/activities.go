@@ -17,19 +17,19 @@ import (
 	"github.com/moderato-live/moderato/server/validate"
 )
 
-// activityPlace is where a list of activities goes on.
+// activityPlace is a place in a list of activities. The list continues after it.
 type activityPlace struct {
 	At     instant.Instant
 	Number int64
 }
 
-// activity is a row with its place.
+// activity is an activity with its place in the list.
 type activity struct {
 	activityPlace
 	row *moderatov1.Activity
 }
 
-// ListActivities answers a page of what happened in the authorized channel.
+// ListActivities returns a page of the activities in the authorized channel.
 func (s *Service) ListActivities(ctx context.Context, req *moderatov1.ListActivitiesRequest) (*moderatov1.ListActivitiesResponse, error) {
 	var f validate.Fields
 	channelID := authorizedChannel(ctx, &f, req.GetChannelId())

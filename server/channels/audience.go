@@ -14,26 +14,26 @@ import (
 	"github.com/moderato-live/moderato/server/validate"
 )
 
-// timePlace is where a list by time goes on, newest first: after the row of this
-// instant and id.
+// timePlace is a place in a list that is sorted by time, newest first. The list
+// continues after the row with this instant and id.
 type timePlace struct {
 	At instant.Instant
 	ID uid.ID
 }
 
-// start is before every row.
+// start returns the place before every row.
 func start() timePlace { return timePlace{At: math.MaxInt64} }
 
-// subscriptionColumns are the columns that readSubscription reads, with the
-// arguments of the first: whether it is active now. It is lapsed from its end on,
-// whether or not the sweeper has seen it.
+// subscriptionColumns returns the columns that readSubscription reads, with the arguments
+// of the first column, which says whether the subscription is active now. A subscription
+// is lapsed from its expires_at on, even if the sweeper has not handled it yet.
 func subscriptionColumns(s *store.Store) (columns string, args []any) {
 	now, args := s.Clock.Expression()
 	return "CASE WHEN subscriptions.is_active THEN subscriptions.expires_at > " + now + " ELSE subscriptions.is_active END, " +
 		"subscriptions.subscribed_at, subscriptions.expires_at, subscriptions.renew_count, subscriptions.streak_count", args
 }
 
-// readSubscription reads a subscription that may be missing.
+// readSubscription reads a subscription. Its columns are NULL if there is none.
 func readSubscription(r *store.Row, info *moderatov1.SubscriptionInfo) {
 	isActive, subscribedAt, expiresAt := r.OptionalInt(), r.OptionalInstant(), r.OptionalInstant()
 	info.RenewCount, info.StreakCount = r.OptionalInt(), r.OptionalInt()
@@ -47,11 +47,11 @@ func readSubscription(r *store.Row, info *moderatov1.SubscriptionInfo) {
 	}
 }
 
-// people is a list of followers or subscribers.
+// people is a parsed request for a list of followers or subscribers.
 type people struct {
-	list      string // its name, for cursors
+	list      string // the name to which cursors are bound
 	channelID uid.ID
-	userID    uid.ID // zero for all
+	userID    uid.ID // the only user to list; zero for all
 	after     timePlace
 	limit     int
 }
@@ -77,9 +77,10 @@ func (s *Service) parsePeople(ctx context.Context, operation string, req interfa
 	return p, authorize(ctx, p.channelID)
 }
 
-// of says which rows of a table are the page, after the row of the channel itself:
-// how they are found, on the index that the list is sorted by or by the table's
-// key, and which they are.
+// of returns the FROM clause and the WHERE condition that select the rows of the page
+// from a table, joined after the row of the channel, with the arguments. The rows are
+// found by the index that the list is sorted by or, for one user, by the table's
+// primary key.
 func (p *people) of(s *store.Store, table, key, index string) (from, where string, args []any) {
 	from = "channels c" + then(s) + table
 	if !p.userID.IsZero() {
@@ -89,13 +90,13 @@ func (p *people) of(s *store.Store, table, key, index string) (from, where strin
 	return from + s.ByIndex(index), "c.id = ? AND " + table + ".channel_id = c.id AND " + where, append([]any{p.channelID}, args...)
 }
 
-// member is a row with its place.
+// member is a follower or subscriber with their place in the list.
 type member struct {
 	timePlace
 	row *moderatov1.AudienceMember
 }
 
-// newAudienceMember makes a message with its subscription in one piece.
+// newAudienceMember returns a message with its subscription, in a single allocation.
 func newAudienceMember() *moderatov1.AudienceMember {
 	made := new(struct {
 		member moderatov1.AudienceMember
@@ -105,8 +106,8 @@ func newAudienceMember() *moderatov1.AudienceMember {
 	return &made.member
 }
 
-// read runs the query of a page, whose columns are the place, the user, when they
-// follow, and subscriptionColumns.
+// read runs the query of a page. The columns of the query are the place, the user, when
+// the user followed, and subscriptionColumns.
 func (p *people) read(ctx context.Context, s *store.Store, query string, args []any) ([]*moderatov1.AudienceMember, *moderatov1.Pagination, error) {
 	rows := make([]member, 0, p.limit+1)
 	err := s.Each(ctx, query, args, func(r *store.Row) error {
@@ -133,7 +134,7 @@ func (p *people) read(ctx context.Context, s *store.Store, query string, args []
 	return result, pagination, err
 }
 
-// ListFollowers answers a page of the authorized channel's followers.
+// ListFollowers returns a page of the authorized channel's followers.
 func (s *Service) ListFollowers(ctx context.Context, req *moderatov1.ListFollowersRequest) (*moderatov1.ListFollowersResponse, error) {
 	p, err := s.parsePeople(ctx, "ListFollowers", req, req.Limit)
 	if err != nil {
@@ -153,7 +154,7 @@ func (s *Service) ListFollowers(ctx context.Context, req *moderatov1.ListFollowe
 	return &moderatov1.ListFollowersResponse{Rows: rows, Pagination: pagination}, nil
 }
 
-// ListSubscribers answers a page of the authorized channel's active subscribers.
+// ListSubscribers returns a page of the authorized channel's active subscribers.
 func (s *Service) ListSubscribers(ctx context.Context, req *moderatov1.ListSubscribersRequest) (*moderatov1.ListSubscribersResponse, error) {
 	p, err := s.parsePeople(ctx, "ListSubscribers", req, req.Limit)
 	if err != nil {
@@ -175,14 +176,14 @@ func (s *Service) ListSubscribers(ctx context.Context, req *moderatov1.ListSubsc
 	return &moderatov1.ListSubscribersResponse{Rows: rows, Pagination: pagination}, nil
 }
 
-// followed is a row of ListFollowed with its place.
+// followed is a followed channel with its place in the list.
 type followed struct {
 	timePlace
 	row    *moderatov1.FollowedChannel
-	isGone bool // the channel was deleted, and the follow will be
+	isGone bool // the channel was deleted; its follow will be removed
 }
 
-// ListFollowed answers a page of the channels that the token's user follows.
+// ListFollowed returns a page of the channels that the token's user follows.
 func (s *Service) ListFollowed(ctx context.Context, req *moderatov1.ListFollowedRequest) (*moderatov1.ListFollowedResponse, error) {
 	var f validate.Fields
 	limit := f.Limit("limit", req.Limit, defaultLimit, maxPeople)

@@ -11,13 +11,13 @@ import (
 	"github.com/moderato-live/moderato/server/validate"
 )
 
-// banned is a row of ListBannedUsers with its place.
+// banned is a banned user with their place in the list.
 type banned struct {
 	timePlace
 	row *moderatov1.BannedUser
 }
 
-// ListBannedUsers answers a page of the users who are banned from the authorized
+// ListBannedUsers returns a page of the users who are banned from the authorized
 // channel.
 func (s *Service) ListBannedUsers(ctx context.Context, req *moderatov1.ListBannedUsersRequest) (*moderatov1.ListBannedUsersResponse, error) {
 	var f validate.Fields

@@ -5,20 +5,20 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// Category 0 is what is in no category; it has no row.
+// The names of category 0, which means no category and has no row.
 const (
 	uncategorizedName = "Uncategorized"
 	uncategorizedSlug = "uncategorized"
 )
 
-// contentColumns are the columns of a clip's or VOD's category, g, and of the
-// owner of its channel, o; contentArgs go with them.
+// contentColumns lists the columns of a clip's or VOD's category, g, and of the owner of
+// its channel, o. contentArgs holds their arguments.
 const contentColumns = `c.category_id, g.parent_id, COALESCE(g.name, ?), COALESCE(g.slug, ?), COALESCE(g.image_url, ''),
 	o.id, o.username, o.avatar_url`
 
 var contentArgs = []any{uncategorizedName, uncategorizedSlug}
 
-// person scans a user beside a clip or VOD.
+// person holds the scanned columns of the creator or channel owner of a clip or VOD.
 type person struct {
 	id uid.ID
 	moderatov1.ContentUser

@@ -14,29 +14,30 @@ import (
 	"github.com/moderato-live/moderato/server/validate"
 )
 
-// The orders of clips and VODs.
+// The values of orderBy for clips and VODs.
 const (
 	mostRecent = "most_recent"
 	mostViewed = "most_viewed"
 )
 
-// contentPlace is where a list of clips or VODs goes on: after the row with this
-// time or number of views, and id.
+// contentPlace is a place in a list of clips or VODs. The list continues after the row
+// with this key, which is a time or a number of views, and id.
 type contentPlace struct {
 	Key int64
 	ID  uid.ID
 }
 
-// content is a request for clips or VODs.
+// content is a parsed request for clips or VODs.
 type content struct {
 	list    string
 	channel *ent.Channel
-	column  string // by which they are ordered
+	column  string // the sort column
 	after   contentPlace
 	limit   int
 }
 
-// parseContent reads a request; recent is the column of most_recent.
+// parseContent reads a request. recent is the sort column of most_recent, standard the
+// default order.
 func (s *Service) parseContent(ctx context.Context, operation, recent, standard string, req interface {
 	GetChannelId() string
 	GetOrderBy() string
@@ -65,8 +66,8 @@ func (s *Service) parseContent(ctx context.Context, operation, recent, standard 
 	return c, err
 }
 
-// keys is a query for the rows of the page, cut on an index, and what goes with
-// it.
+// keys returns a query for up to limit+1 rows of the page, with its arguments. The query
+// reads only these rows, by an index.
 func (c *content) keys(s *store.Store, entity string) (query string, args []any) {
 	where, args := s.Below(c.column, "id", c.after.Key, c.after.ID)
 	return "SELECT * FROM " + entity + "s" + s.ByIndex(entity+"_channel_id_"+c.column+"_id") + `
@@ -75,13 +76,13 @@ func (c *content) keys(s *store.Store, entity string) (query string, args []any)
 		append(append([]any{c.channel.ID}, args...), c.limit+1)
 }
 
-// clip is a row with its place.
+// clip is a clip with its place in the list.
 type clip struct {
 	contentPlace
 	row *moderatov1.Clip
 }
 
-// ListClips answers a page of a channel's clips.
+// ListClips returns a page of a channel's clips.
 func (s *Service) ListClips(ctx context.Context, req *moderatov1.ListClipsRequest) (*moderatov1.ListClipsResponse, error) {
 	c, err := s.parseContent(ctx, "ListClips", "created_at", mostViewed, req, req.Limit)
 	if err != nil {
@@ -120,13 +121,13 @@ func (s *Service) ListClips(ctx context.Context, req *moderatov1.ListClipsReques
 	return result, err
 }
 
-// vod is a row with its place.
+// vod is a VOD with its place in the list.
 type vod struct {
 	contentPlace
 	row *moderatov1.Vod
 }
 
-// ListVods answers a page of a channel's recorded streams.
+// ListVods returns a page of a channel's recorded streams.
 func (s *Service) ListVods(ctx context.Context, req *moderatov1.ListVodsRequest) (*moderatov1.ListVodsResponse, error) {
 	c, err := s.parseContent(ctx, "ListVods", "started_at", mostRecent, req, req.Limit)
 	if err != nil {

@@ -15,15 +15,15 @@ import (
 	"github.com/moderato-live/moderato/server/validate"
 )
 
-// info is what UpdateInfo sets.
+// info holds the values that UpdateInfo sets.
 type info struct {
 	title, lang string
-	// category is nil to keep the present one.
+	// category is the id of a category; nil keeps the present one.
 	category *int64
 }
 
-// UpdateInfo changes title, language and category of the authorized channel, and
-// of its live stream.
+// UpdateInfo changes the title, language and category of the authorized channel and of
+// its live stream.
 func (s *Service) UpdateInfo(ctx context.Context, req *moderatov1.UpdateInfoRequest) (*moderatov1.UpdateInfoResponse, error) {
 	var f validate.Fields
 	channelID := authorizedChannel(ctx, &f, req.GetChannelId())
@@ -59,7 +59,7 @@ func update(ctx context.Context, c *events.Change, want info) (*moderatov1.Updat
 	if want.category != nil {
 		category = *want.category
 	}
-	// Nobody deletes the category while the channel is put into it.
+	// The lock keeps the category from being deleted until this transaction ends.
 	name, err := categoryName(ctx, c.Tx, category, c.Store.ForShare())
 	if errors.Is(err, store.ErrNoRows) {
 		return nil, fault.New(moderatov1.Reason_REASON_CATEGORY_NOT_FOUND)
@@ -87,8 +87,8 @@ func update(ctx context.Context, c *events.Change, want info) (*moderatov1.Updat
 	return result, nil
 }
 
-// save writes the channel, the stream that is live, and the numbers of channels
-// in the two categories.
+// save writes the channel, its live stream, and the channel counts of the old and the
+// new category.
 func save(ctx context.Context, c *events.Change, row *ent.Channel, to *moderatov1.UpdateInfoResponse) error {
 	err := c.Tx.Channel.UpdateOne(row).
 		SetTitle(to.GetTitle()).SetLang(to.GetLang()).SetCategoryID(to.GetCategoryId()).

@@ -17,7 +17,7 @@ import (
 
 const maxFilterValues = 100
 
-// channelFilter is which channels a list has.
+// channelFilter selects the channels of a list.
 type channelFilter struct {
 	slugs      []string
 	categories []int64
@@ -45,26 +45,26 @@ func sortedSet[T interface{ ~string | ~int64 }](values []T) []T {
 	return slices.Compact(slices.Sorted(slices.Values(values)))
 }
 
-// name names the list for its cursors.
+// name returns the name of the list, to which its cursors are bound.
 func (f channelFilter) name() string {
 	return fmt.Sprintf("ListChannels/%q/%v/%t", f.slugs, f.categories, f.liveOnly)
 }
 
-// channelPlace is where a list of channels goes on: after a channel that stood
-// so.
+// channelPlace is a place in a list of channels: the sort key that a channel had when it
+// was read. The list continues after it.
 type channelPlace struct {
 	IsLive  bool
 	Viewers int64
 	ID      uid.ID
 }
 
-// channelRow is a row with its place.
+// channelRow is a channel with its place in the list.
 type channelRow struct {
 	channelPlace
 	*moderatov1.Channel
 }
 
-// ListChannels answers a page of channels.
+// ListChannels returns a page of channels.
 func (s *Service) ListChannels(ctx context.Context, req *moderatov1.ListChannelsRequest) (*moderatov1.ListChannelsResponse, error) {
 	var f validate.Fields
 	limit := f.Limit("limit", req.Limit, defaultLimit, maxRows)
@@ -95,8 +95,8 @@ func (s *Service) ListChannels(ctx context.Context, req *moderatov1.ListChannels
 	return result, nil
 }
 
-// readChannels reads rows in one statement: first the keys of the page, from
-// ranges of an index, then what belongs to them.
+// readChannels reads up to limit rows in one statement. A subquery, see keys, finds the
+// keys of the page. Joins add the other columns.
 func (s *Service) readChannels(ctx context.Context, filter channelFilter, after *channelPlace, limit int) ([]channelRow, error) {
 	keys, args := filter.keys(after, limit)
 	rows := make([]channelRow, 0, limit)
@@ -124,9 +124,9 @@ func (s *Service) readChannels(ctx context.Context, filter channelFilter, after 
 	return rows, err
 }
 
-// keys is a query for the keys of a page. Slugs name few channels, which are
-// sorted; otherwise the page comes from ranges of an index that is read
-// backward, for each category, and at most limit keys of each are merged.
+// keys returns a query for the keys of a page. Slugs name few channels, so the query
+// selects all of them for sorting. Otherwise the query reads ranges of an index backward,
+// for each category, and merges at most limit keys of each range.
 func (f channelFilter) keys(after *channelPlace, limit int) (query string, args []any) {
 	if len(f.slugs) > 0 {
 		return f.keysBySlug(after)
@@ -156,8 +156,8 @@ type keyRange struct {
 	args  []any
 }
 
-// ranges are those that follow a place. A comparison of three columns at once
-// would be read from the start of the index on some stores.
+// ranges returns the index ranges after a place; nil is the start. Some stores would
+// evaluate a single comparison of all three columns from the start of the index.
 func ranges(after *channelPlace, liveOnly bool) []keyRange {
 	var found []keyRange
 	if after == nil {
@@ -200,8 +200,8 @@ func (f channelFilter) whereSlug() (where string, args []any) {
 	return where, args
 }
 
-// countChannels is how many channels match: from maintained numbers, or by
-// looking at the few that slugs name.
+// countChannels returns how many channels match. It reads maintained counts or, with
+// slugs, counts the few channels that the slugs name.
 func (s *Service) countChannels(ctx context.Context, filter channelFilter) (count int64, err error) {
 	if len(filter.slugs) == 0 {
 		return counts.Read(ctx, s.Store, filter.categories, filter.liveOnly)

@@ -2,7 +2,7 @@ package channels
 
 import "github.com/moderato-live/moderato/server/store"
 
-// byKey is Store.ByIndex with the primary key of a table.
+// byKey returns Store.ByIndex for the primary key of a table.
 func byKey(s *store.Store, table string) string {
 	if s.IsEmbedded() {
 		return s.ByIndex("sqlite_autoindex_" + table + "_1")
@@ -10,9 +10,10 @@ func byKey(s *store.Store, table string) string {
 	return s.ByIndex("PRIMARY")
 }
 
-// then joins the table that follows to those before it, in this order whatever the
-// statistics say: a page is read along the index of its list, each row with what
-// belongs to it, and ends with the last row. No rows are kept for sorting.
+// then returns the join operator that makes the database read tables in the order of the
+// statement, whatever the statistics say. The database reads a page along the index of
+// its list, each row with its joined rows, and stops after the last row. It does not
+// collect rows for sorting.
 func then(s *store.Store) string {
 	if s.IsEmbedded() {
 		return " CROSS JOIN "

@@ -9,19 +9,19 @@ import (
 	"github.com/moderato-live/moderato/server/validate"
 )
 
-// ListVips answers the VIPs of the authorized channel.
+// ListVips returns the VIPs of the authorized channel.
 func (s *Service) ListVips(ctx context.Context, req *moderatov1.ListVipsRequest) (*moderatov1.ListVipsResponse, error) {
 	users, pagination, err := s.listRole(ctx, req, req.Limit, roles.VIP)
 	return &moderatov1.ListVipsResponse{Users: users, Pagination: pagination}, err
 }
 
-// ListMods answers the moderators of the authorized channel.
+// ListMods returns the moderators of the authorized channel.
 func (s *Service) ListMods(ctx context.Context, req *moderatov1.ListModsRequest) (*moderatov1.ListModsResponse, error) {
 	users, pagination, err := s.listRole(ctx, req, req.Limit, roles.Moderator)
 	return &moderatov1.ListModsResponse{Users: users, Pagination: pagination}, err
 }
 
-// ListOgs answers the OGs of the authorized channel.
+// ListOgs returns the OGs of the authorized channel.
 func (s *Service) ListOgs(ctx context.Context, req *moderatov1.ListOgsRequest) (*moderatov1.ListOgsResponse, error) {
 	users, pagination, err := s.listRole(ctx, req, req.Limit, roles.OG)
 	return &moderatov1.ListOgsResponse{Users: users, Pagination: pagination}, err

@@ -1,5 +1,5 @@
-// Package channels serves ChannelsService: what a channel is, and who its people
-// are.
+// Package channels serves ChannelsService: the properties, content and statistics of
+// channels, and the people in them.
 package channels
 
 import (
@@ -16,11 +16,11 @@ import (
 	"github.com/moderato-live/moderato/server/validate"
 )
 
-// Bounds of pages.
+// Bounds of page sizes.
 const (
 	defaultLimit = 20
-	maxRows      = 20  // of channels, clips and VODs
-	maxPeople    = 100 // of everything else
+	maxRows      = 20  // for channels, clips and VODs
+	maxPeople    = 100 // for other lists
 )
 
 // Service serves ChannelsService.
@@ -29,13 +29,14 @@ type Service struct {
 
 	// Store is the database.
 	Store *store.Store
-	// Lists is what lists that are complete have in common.
+	// Lists holds the limits that all complete lists share.
 	Lists *paging.Lists
 }
 
-// authorizedChannel reads channelId where it names the authorized channel: a
-// user's own, which they may leave out, or the one that an app names. Call
-// authorize with what it answers after the rest of the request is checked.
+// authorizedChannel reads channelId in a request about the authorized channel. A caller
+// that acts for a user may omit it, which means the user's own channel. Any other caller
+// must name a channel. Call authorize with the returned id after the rest of the request
+// is checked.
 func authorizedChannel(ctx context.Context, f *validate.Fields, channelID string) uid.ID {
 	caller := auth.FromContext(ctx)
 	if !caller.ActsAsUser() {
@@ -47,7 +48,7 @@ func authorizedChannel(ctx context.Context, f *validate.Fields, channelID string
 	return caller.UserID
 }
 
-// authorize refuses a user another channel than their own.
+// authorize rejects a caller that acts for a user other than the channel's owner.
 func authorize(ctx context.Context, channelID uid.ID) error {
 	return policy.AuthorizeChannel(ctx, channelID)
 }
@@ -63,7 +64,7 @@ func ownChannel(ctx context.Context, channelID string) (uid.ID, error) {
 	return id, authorize(ctx, id)
 }
 
-// channel reads a channel's row.
+// channel reads a channel's row. A missing row is CHANNEL_NOT_FOUND.
 func (s *Service) channel(ctx context.Context, id uid.ID) (*ent.Channel, error) {
 	row, err := s.Store.Read.Channel.Get(ctx, id)
 	if ent.IsNotFound(err) {

@@ -12,16 +12,17 @@ import (
 	"github.com/moderato-live/moderato/server/store"
 )
 
-// lapsedSubscriptions is a query for how many of the subscriptions that a channel
-// c counts have lapsed without the sweeper having taken them off: those few are
-// found on their index.
+// lapsedSubscriptions returns a subquery, with its arguments. The subquery counts the
+// lapsed subscriptions that the sweeper has not yet removed from the counters of the
+// channel c. They are few, and an index finds them.
 func (s *Service) lapsedSubscriptions() (query string, args []any) {
 	now, args := s.Store.Clock.Expression()
 	return "SELECT COUNT(*) FROM subscriptions s WHERE s.channel_id = c.id AND s.is_active = ? AND s.expires_at <= " + now,
 		append([]any{true}, args...)
 }
 
-// classify is the error of a query for a channel's row.
+// classify returns the API error for an error of a query for a channel's row. A missing
+// row is CHANNEL_NOT_FOUND.
 func (s *Service) classify(err error) error {
 	if errors.Is(err, store.ErrNoRows) {
 		return fault.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND)
@@ -29,7 +30,7 @@ func (s *Service) classify(err error) error {
 	return s.Store.Classify(err)
 }
 
-// GetStats answers the counters of the authorized channel.
+// GetStats returns the counters of the authorized channel.
 func (s *Service) GetStats(ctx context.Context, req *moderatov1.GetStatsRequest) (*moderatov1.GetStatsResponse, error) {
 	id, err := ownChannel(ctx, req.GetChannelId())
 	if err != nil {
@@ -44,7 +45,7 @@ func (s *Service) GetStats(ctx context.Context, req *moderatov1.GetStatsRequest)
 	return &result, s.classify(err)
 }
 
-// GetLiveStats answers the counters of the authorized channel's live stream.
+// GetLiveStats returns the counters of the authorized channel's live stream.
 func (s *Service) GetLiveStats(ctx context.Context, req *moderatov1.GetLiveStatsRequest) (*moderatov1.GetLiveStatsResponse, error) {
 	id, err := ownChannel(ctx, req.GetChannelId())
 	if err != nil {
@@ -66,14 +67,14 @@ func (s *Service) GetLiveStats(ctx context.Context, req *moderatov1.GetLiveStats
 	return &result, s.classify(err)
 }
 
-// When GetStreamInfo was deprecated (RFC 9745: 2026-11-01), and what takes its
-// place.
+// The values of GetStreamInfo's Deprecation header (RFC 9745: 2026-11-01) and of its Link
+// header, which names the successor.
 const (
 	streamInfoDeprecation = "@1793491200"
 	streamInfoSuccessor   = `</v1/channels/live-stats>; rel="successor-version"`
 )
 
-// GetStreamInfo answers the live state of the authorized channel.
+// GetStreamInfo returns the live state of the authorized channel.
 func (s *Service) GetStreamInfo(ctx context.Context, req *moderatov1.GetStreamInfoRequest) (*moderatov1.GetStreamInfoResponse, error) {
 	_ = grpc.SetHeader(ctx, metadata.Pairs("deprecation", streamInfoDeprecation, "link", streamInfoSuccessor))
 	id, err := ownChannel(ctx, req.GetChannelId())
@@ -100,8 +101,8 @@ func (s *Service) GetStreamInfo(ctx context.Context, req *moderatov1.GetStreamIn
 	return info, nil
 }
 
-// categoryName is the name of a category as people see it. lock is what the
-// statement ends with.
+// categoryName returns the display name of a category. lock is the locking clause that
+// ends the statement; it may be empty.
 func categoryName(ctx context.Context, q store.Queryer, id int64, lock string) (string, error) {
 	if id == 0 {
 		return uncategorizedName, nil

@@ -17,18 +17,18 @@ import (
 	"github.com/moderato-live/moderato/server/users"
 )
 
-// SweepInterval is how often to sweep.
+// SweepInterval is the interval between sweeps.
 const SweepInterval = time.Second
 
-// Sweeper takes subscriptions that have lapsed off their channel's counters, and
-// tells of their end. Whether a subscription is active never depends on it: what
-// reads counts them looks at the end as well, for the few that are still to be
-// swept.
+// Sweeper removes lapsed subscriptions from their channel's counters and emits an event
+// for their end. Whether a subscription is active never depends on the Sweeper: a read
+// of the counters also checks expires_at, for the few subscriptions that are not swept
+// yet.
 type Sweeper struct {
 	Store *store.Store
 }
 
-// Sweep handles every subscription that has lapsed by now.
+// Sweep handles every subscription that has lapsed.
 func (w *Sweeper) Sweep(ctx context.Context) error {
 	for {
 		now, err := w.Store.Clock.Now(ctx, w.Store.Read)
@@ -39,7 +39,7 @@ func (w *Sweeper) Sweep(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("find lapsed subscriptions: %w", err)
 		}
-		// What is left of a channel that is gone is the eraser's.
+		// The eraser removes the subscriptions of a deleted channel.
 		progress, err := background.EachChannel(ctx, lapsed, w.lapseAll)
 		if err != nil || !progress {
 			return err
@@ -47,7 +47,8 @@ func (w *Sweeper) Sweep(ctx context.Context) error {
 	}
 }
 
-// lapseAll ends the lapsed subscriptions of some users to a channel.
+// lapseAll ends the lapsed subscriptions of some users to a channel. It returns how many
+// it ended.
 func (w *Sweeper) lapseAll(ctx context.Context, channelID uid.ID, users []uid.ID) (ended int, err error) {
 	for _, userID := range users {
 		isMine, err := w.lapse(ctx, channelID, userID)
@@ -61,13 +62,13 @@ func (w *Sweeper) lapseAll(ctx context.Context, channelID uid.ID, users []uid.ID
 	return ended, nil
 }
 
-// lapse ends a subscription, and reports whether it did.
+// lapse ends a lapsed subscription and reports whether it did.
 func (w *Sweeper) lapse(ctx context.Context, channelID, userID uid.ID) (isMine bool, err error) {
 	err = events.ApplyUnattended(ctx, w.Store, channelID, func(ctx context.Context, c *events.Change) error {
 		isMine = false
 		row, err := audience.FindSubscription(ctx, c.Tx, channelID, userID)
 		if err != nil || row == nil || !row.IsActive || c.Now < row.ExpiresAt {
-			return err // another server was first, or it was renewed
+			return err // another server ended it, or it was renewed
 		}
 		channel, err := c.Tx.Channel.Get(ctx, row.ChannelID)
 		if err != nil {
@@ -81,7 +82,7 @@ func (w *Sweeper) lapse(ctx context.Context, channelID, userID uid.ID) (isMine b
 		switch {
 		case err == nil:
 			audience.EmitSubscription(c, events.SubscriptionEnd, user, ended)
-		case !errors.Is(err, fault.New(moderatov1.Reason_REASON_USER_NOT_FOUND)): // of who is being deleted nothing is told
+		case !errors.Is(err, fault.New(moderatov1.Reason_REASON_USER_NOT_FOUND)): // no event about a user who is being deleted
 			return err
 		}
 		isMine = true

@@ -18,7 +18,7 @@ type vote struct {
 	*moderatov1.Vote
 }
 
-// ListVotes returns the votes for a channel, of one week or of all, newest first.
+// ListVotes returns the votes for a channel, of one week or of all weeks, newest first.
 func (s *Service) ListVotes(ctx context.Context, req *moderatov1.ListVotesRequest) (*moderatov1.ListVotesResponse, error) {
 	var f validate.Fields
 	channelID := f.UUID("channelId", req.GetChannelId())
@@ -76,7 +76,7 @@ func (s *Service) readVotes(ctx context.Context, from string, args []any, after 
 	return rows, err
 }
 
-// parseEpoch reads a week number; nil is all weeks.
+// parseEpoch reads a week number. It returns nil for all weeks.
 func parseEpoch(f *validate.Fields, text string) *int64 {
 	switch text {
 	case "all":

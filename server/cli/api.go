@@ -11,18 +11,18 @@ import (
 	"time"
 )
 
-// apiTimeout is more than a server takes for a call.
+// apiTimeout is longer than a server takes for a call.
 const apiTimeout = 20 * time.Second
 
-// api has the flags of what calls a server as its users do: over REST, with a
+// api holds the flags of commands that call a server as its users do: over REST, with a
 // token.
 type api struct {
 	Server string `help:"The server's REST address." default:"http://${http_addr}" env:"MODERATO_SERVER"`
 	Client string `help:"The client to which the token was issued." required:"" env:"MODERATO_CLIENT" placeholder:"ID"`
-	Token  string `help:"The access token. Rather give it as the variable: arguments show in the process list." required:"" env:"MODERATO_TOKEN" placeholder:"TOKEN"`
+	Token  string `help:"The access token. Prefer the variable: arguments are visible in the process list." required:"" env:"MODERATO_TOKEN" placeholder:"TOKEN"`
 }
 
-// Validate refuses what cannot be a server.
+// Validate rejects a server address that is not an HTTP or HTTPS URL.
 func (a *api) Validate() error {
 	u, err := url.Parse(a.Server)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
@@ -31,20 +31,20 @@ func (a *api) Validate() error {
 	return nil
 }
 
-// apiError is what a server refuses a call with: the `message` and the `data` of
-// its answer.
+// apiError is the error response of a server, from the `message` and the `data` of the
+// response.
 type apiError struct {
 	message string
 	code    string
-	fields  []string // that are wrong
+	fields  []string // names of the invalid fields
 }
 
-// Error is the server's sentence.
+// Error returns the message and the code of the server.
 func (e *apiError) Error() string {
 	return fmt.Sprintf("%s (%s)", strings.TrimSuffix(e.message, "."), e.code)
 }
 
-// call makes a call; answer gets the `data` of the answer.
+// call calls the server and decodes the `data` of the response into answer.
 func (a *api) call(ctx context.Context, method, path string, arguments map[string]any, answer any) error {
 	ctx, cancel := context.WithTimeout(ctx, apiTimeout)
 	defer cancel()
@@ -67,7 +67,8 @@ func (a *api) call(ctx context.Context, method, path string, arguments map[strin
 	return readAnswer(response, answer)
 }
 
-// readAnswer reads an envelope.
+// readAnswer reads the envelope of a response. If the server reports no success, it
+// returns an *apiError.
 func readAnswer(response *http.Response, answer any) error {
 	var envelope struct {
 		Success *bool

@@ -1,4 +1,4 @@
-// Package cli is the command line of moderato.
+// Package cli implements the command line of moderato.
 package cli
 
 import (
@@ -24,11 +24,11 @@ const description = `Moderato: moderation and channel data for a live-streaming 
 
 Every flag can also be given as an environment variable, named beside it.`
 
-// commands is the whole command line.
+// commands defines the whole command line.
 type commands struct {
 	Serve   serve   `cmd:"" help:"Serve REST, gRPC and the admin address. The embedded database is created and migrated."`
-	Migrate migrate `cmd:"" help:"Bring the database to this version."`
-	Import  load    `cmd:"" help:"Put records from JSON Lines. It can be repeated."`
+	Migrate migrate `cmd:"" help:"Migrate the database to this version."`
+	Import  load    `cmd:"" help:"Import records from JSON Lines. Importing them again is safe."`
 	Client  struct {
 		Create clientCreate `cmd:"" help:"Create a client, or change its name."`
 	} `cmd:"" help:"Client applications."`
@@ -38,22 +38,22 @@ type commands struct {
 	} `cmd:"" help:"Access tokens."`
 	Events struct {
 		Tail    eventsTail    `cmd:"" help:"Print events as they happen."`
-		Receive eventsReceive `cmd:"" help:"Receive events with a webhook of its own, and print them; for development."`
-	} `cmd:"" help:"What happens in channels."`
+		Receive eventsReceive `cmd:"" help:"Create a webhook, print the events that it receives, and delete it; for development."`
+	} `cmd:"" help:"Events of channels."`
 	Keys struct {
 		Rotate keysRotate `cmd:"" help:"Create a new key for cursors. Cursors of earlier keys stay valid."`
-	} `cmd:"" help:"Keys with which cursors are sealed."`
-	Fsck    check   `cmd:"" help:"Check that the whole database is as its rules say; may run beside servers."`
+	} `cmd:"" help:"Keys that seal cursors."`
+	Fsck    check   `cmd:"" help:"Check the database for inconsistencies. Safe while servers run."`
 	Version version `cmd:"" help:"Print the version."`
 }
 
-// streams are the process's standard streams.
+// streams holds the standard streams of the process.
 type streams struct {
 	in       io.Reader
 	out, err io.Writer
 }
 
-// Run carries out a command line and answers the exit code.
+// Run runs a command line and returns the exit code.
 func Run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) int {
 	var c commands
 	parser, err := kong.New(&c,
@@ -82,7 +82,7 @@ func Run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) 
 	return run(parser, args, errs)
 }
 
-// exit is how kong's exit, after --help, gets out of the parser.
+// exit is the value of the panic that leaves the parser when kong exits, after --help.
 type exit int
 
 func run(parser *kong.Kong, args []string, errs io.Writer) (code int) {
@@ -112,8 +112,8 @@ func run(parser *kong.Kong, args []string, errs io.Writer) (code int) {
 	return 0
 }
 
-// inWords is an error for a person: what callers of the services are told as a
-// reason is a sentence here.
+// inWords returns an error for people to read: an API error becomes its sentence,
+// prefixed with what. Other errors are returned as they are.
 func inWords(what string, err error) error {
 	var told *fault.Error
 	if errors.As(err, &told) {
@@ -122,8 +122,8 @@ func inWords(what string, err error) error {
 	return err
 }
 
-// withoutSecret takes the database's URL, which kong repeats and which may hold
-// a password, out of a text.
+// withoutSecret removes the value of MODERATO_DB from a text. kong repeats the database
+// URL, which may contain a password, in its errors.
 func withoutSecret(text string) string {
 	if value := os.Getenv("MODERATO_DB"); value != "" {
 		text = strings.ReplaceAll(text, value, "…")
@@ -131,20 +131,20 @@ func withoutSecret(text string) string {
 	return text
 }
 
-// database is the flag that every command on data has.
+// database holds the flag that every command on the database has.
 type database struct {
 	DB dbURL `help:"The database: sqlite:FILE or mysql://USER:PASSWORD@HOST:PORT/NAME?tls=true." default:"${db}" env:"MODERATO_DB"`
 }
 
-// open opens a database whose schema is this program's.
+// open opens a database and checks the version of its schema.
 func (d database) open(ctx context.Context) (*store.Store, error) { return d.openAs(ctx, store.Open) }
 
-// openForImport is open for what writes a lot.
+// openForImport is open for commands that write a lot of data.
 func (d database) openForImport(ctx context.Context) (*store.Store, error) {
 	return d.openAs(ctx, store.OpenForImport)
 }
 
-// openWithoutBound is open for what reads whole tables.
+// openWithoutBound is open for commands that read whole tables.
 func (d database) openWithoutBound(ctx context.Context) (*store.Store, error) {
 	return d.openAs(ctx, store.OpenWithoutBound)
 }
@@ -166,10 +166,10 @@ func (d database) openAs(ctx context.Context, open func(context.Context, store.U
 	return s, nil
 }
 
-// dbURL is store.URL as a flag.
+// dbURL is a store.URL as a flag.
 type dbURL store.URL
 
-// UnmarshalText reads the flag.
+// UnmarshalText parses the flag.
 func (u *dbURL) UnmarshalText(text []byte) error {
 	parsed, err := store.ParseURL(string(text))
 	if err != nil {
@@ -198,8 +198,7 @@ func isTerminal(w io.Writer) bool {
 
 type version struct{}
 
-// Run prints the version of the program, as the module system or the build
-// knows it.
+// Run prints the version of the program from its build information.
 func (version) Run(s *streams) error {
 	fmt.Fprintln(s.out, "moderato", buildVersion())
 	return nil

@@ -7,18 +7,18 @@ import (
 )
 
 const (
-	// maxGCPercent is how much the heap of a small server grows before it is collected,
-	// in per cent of what lives. What lives long is small beside what requests leave
-	// behind, so that rare collections save processor time.
+	// maxGCPercent is the GC percentage of a small server: the growth of the heap before
+	// a collection, in percent of the live heap. Long-lived data is small compared to the
+	// garbage of requests, so rare collections save CPU time.
 	maxGCPercent = 400
-	// minGCPercent is the same for a server whose memory is in use.
+	// minGCPercent is the GC percentage of a server with a large live heap.
 	minGCPercent = 75
-	// maxGarbage is about how much garbage the heap holds before it is collected, in
-	// bytes, between the two percentages.
+	// maxGarbage is the approximate amount of garbage in bytes that the heap holds before
+	// a collection, where the percentage is between the two bounds.
 	maxGarbage = 48 << 20
 )
 
-// collectRarely lets the garbage of a server grow in proportion to its heap only
+// collectRarely sets a GC percentage that allows garbage in proportion to the heap only
 // while the heap is small. It adjusts the percentage after each collection.
 func collectRarely() {
 	debug.SetGCPercent(gcPercent(liveMemory()))
@@ -26,13 +26,13 @@ func collectRarely() {
 	runtime.AddCleanup(sentinel, func(struct{}) { collectRarely() }, struct{}{})
 }
 
-// gcPercent returns the percentage for an amount of memory that lives.
+// gcPercent returns the GC percentage for an amount of live memory in bytes.
 func gcPercent(live uint64) int {
 	return int(min(maxGCPercent, max(minGCPercent, maxGarbage*100/max(live, 1))))
 }
 
-// liveMemory returns what the collector takes for its percentage: the heap that
-// survived the last collection, stacks and global variables.
+// liveMemory returns the memory in bytes to which the GC percentage applies: the heap
+// that survived the last collection, stacks and global variables.
 func liveMemory() uint64 {
 	samples := []metrics.Sample{
 		{Name: "/gc/heap/live:bytes"}, {Name: "/gc/scan/stack:bytes"}, {Name: "/gc/scan/globals:bytes"},

@@ -20,7 +20,7 @@ import (
 
 type migrate struct{ database }
 
-// Run migrates and tells what was done.
+// Run migrates the database and reports the result.
 func (c *migrate) Run(ctx context.Context, s *streams) error {
 	if err := store.Migrate(ctx, store.URL(c.DB), newLog(s.err, slog.LevelInfo, "auto")); err != nil {
 		return err
@@ -88,7 +88,7 @@ type clientCreate struct {
 	database
 	ID      string `help:"The id that the client sends: 1 to 64 of A-Z a-z 0-9 _ . -" required:"" placeholder:"ID"`
 	Name    string `help:"The name shown to people." required:"" placeholder:"NAME"`
-	Service bool   `help:"It is one of the platform's own backends, and may hold service tokens."`
+	Service bool   `help:"The client is one of the platform's backends and may hold service tokens."`
 }
 
 // Run creates the client.
@@ -113,14 +113,14 @@ func (c *clientCreate) Run(ctx context.Context, s *streams) error {
 	return nil
 }
 
-// lifetimes are the flags of how long tokens live.
+// lifetimes holds the flags for the lifetimes of tokens.
 type lifetimes struct {
-	UserTokenLifetime    time.Duration `help:"How long a user token lives whose issuer does not say." default:"${user_token_lifetime}" env:"MODERATO_USER_TOKEN_LIFETIME" placeholder:"DURATION"`
-	AppTokenLifetime     time.Duration `help:"How long an app token lives whose issuer does not say." default:"${app_token_lifetime}" env:"MODERATO_APP_TOKEN_LIFETIME" placeholder:"DURATION"`
-	ServiceTokenLifetime time.Duration `help:"How long a service token lives whose issuer does not say; 0 is until it is revoked." default:"0s" env:"MODERATO_SERVICE_TOKEN_LIFETIME" placeholder:"DURATION"`
+	UserTokenLifetime    time.Duration `help:"Default lifetime of user tokens." default:"${user_token_lifetime}" env:"MODERATO_USER_TOKEN_LIFETIME" placeholder:"DURATION"`
+	AppTokenLifetime     time.Duration `help:"Default lifetime of app tokens." default:"${app_token_lifetime}" env:"MODERATO_APP_TOKEN_LIFETIME" placeholder:"DURATION"`
+	ServiceTokenLifetime time.Duration `help:"Default lifetime of service tokens; 0 is until revoked." default:"0s" env:"MODERATO_SERVICE_TOKEN_LIFETIME" placeholder:"DURATION"`
 }
 
-// Validate refuses lifetimes that no token can have.
+// Validate rejects lifetimes that no token can have.
 func (l lifetimes) Validate() error {
 	if l.UserTokenLifetime <= 0 || l.AppTokenLifetime <= 0 || l.ServiceTokenLifetime < 0 {
 		return errors.New("the lifetime of a token must be more than 0; that of service tokens may be 0, for no end")
@@ -128,7 +128,7 @@ func (l lifetimes) Validate() error {
 	return nil
 }
 
-// Lifetimes are what the flags say.
+// Lifetimes returns the lifetimes that the flags set.
 func (l lifetimes) Lifetimes() auth.Lifetimes {
 	return auth.Lifetimes{User: l.UserTokenLifetime, App: l.AppTokenLifetime, Service: l.ServiceTokenLifetime}
 }
@@ -144,7 +144,7 @@ type tokenIssue struct {
 	TTL     time.Duration `name:"ttl" help:"Its lifetime; when not given, that of its kind." placeholder:"DURATION"`
 }
 
-// Run issues the token; its text is all that goes to standard output.
+// Run issues the token. It writes only the text of the token to standard output.
 func (c *tokenIssue) Run(ctx context.Context, s *streams) error {
 	token := auth.NewToken{ClientID: c.Client, Scopes: slices.Compact(slices.Sorted(slices.Values(c.Scope)))}
 	switch {

@@ -25,11 +25,11 @@ type eventsTail struct {
 	database
 	Channel string   `help:"Only events of this channel." placeholder:"UUID"`
 	Type    []string `help:"Only events of this type, such as channel.ban. Can be repeated." sep:"none" placeholder:"TYPE"`
-	Cursor  string   `help:"Begin after this cursor, of whatever was heard last; with what happens from now on when not given."`
+	Cursor  string   `help:"Resume after this cursor. Without it, print events from now on."`
 	JSON    bool     `name:"json" help:"Print each event as one line of JSON, with its cursor."`
 }
 
-// Run prints events as they happen, until it is told to stop.
+// Run prints events as they happen, until the process receives SIGINT or SIGTERM.
 func (c *eventsTail) Run(ctx context.Context, s *streams) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
@@ -83,7 +83,7 @@ func (c *eventsTail) Run(ctx context.Context, s *streams) error {
 			fmt.Fprintf(s.err, "to go on from here: --cursor %s\n", cursor)
 			return err
 		}
-		// Who reads what this prints was slow; the events are still there.
+		// The reader of the output was too slow; the events are still in the database.
 		if errors.Is(err, events.ErrTooSlow) {
 			from, err = hub.Subscribe(ctx, &position, nil)
 		}
@@ -93,7 +93,7 @@ func (c *eventsTail) Run(ctx context.Context, s *streams) error {
 	}
 }
 
-// parseChannel reads the flag --channel; zero when it is not given.
+// parseChannel parses the flag --channel; it returns the zero ID if the flag is empty.
 func parseChannel(text string) (uid.ID, error) {
 	if text == "" {
 		return uid.ID{}, nil
@@ -105,8 +105,8 @@ func parseChannel(text string) (uid.ID, error) {
 	return id, nil
 }
 
-// checkChannel refuses a channel that is none: who listens to it would hear
-// nothing, and not know why.
+// checkChannel rejects an id that is not a channel: a listener would receive no events
+// for it, without a reason. It accepts the zero ID.
 func checkChannel(ctx context.Context, db *store.Store, id uid.ID) error {
 	if id.IsZero() {
 		return nil
@@ -125,8 +125,8 @@ func (c *eventsTail) filter(channelID uid.ID) (func(*events.Event) bool, error) 
 	}, nil
 }
 
-// printEvent prints an event, which is given in its JSON form, with the cursor
-// after it: as one line of JSON or for a person.
+// printEvent prints an event, given in its JSON form, and the cursor after it: as one
+// line of JSON, or as a line for people.
 func printEvent(w io.Writer, asJSON bool, cursor string, event []byte) error {
 	if asJSON {
 		fmt.Fprintf(w, "{\"cursor\":%q,%s\n", cursor, bytes.TrimPrefix(event, []byte("{")))
@@ -153,7 +153,7 @@ type check struct {
 	retentionFlag
 }
 
-// Run checks the database and fails if it is not as it must be.
+// Run checks the database, and returns an error if a check finds a violation.
 func (c *check) Run(ctx context.Context, s *streams) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()

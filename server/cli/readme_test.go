@@ -78,7 +78,7 @@ func TestTourCommandsWork(t *testing.T) {
 // TestReadmeListensAsTheReadmeSays pastes the listeners of the README, each as in
 // a terminal of its own, and the drill meanwhile. Then it has each go on.
 func TestReadmeListensAsTheReadmeSays(t *testing.T) {
-	blocks := readmeBlocks(t, "Hear of it", 3)
+	blocks := readmeBlocks(t, "Receive events", 3)
 	drill := readmeBlocks(t, "A raid drill", 2)[0]
 	directory := demoDirectory(t)
 	p := process.Serve(t, store.URL{Path: filepath.Join(directory, "moderato.db")}, "--demo")

@@ -21,14 +21,14 @@ import (
 
 const (
 	webhooksPath = "/v1/webhooks"
-	// maxDelivery is more than an event takes.
+	// maxDelivery bounds the body of a delivery in bytes; every event is smaller.
 	maxDelivery = 1 << 20
-	// receiverPatience bounds a delivery and the stop.
+	// receiverPatience bounds the duration of a delivery and of the shutdown.
 	receiverPatience = 5 * time.Second
 )
 
-// eventsReceive is a receiver of webhooks for those who develop one: it makes a
-// webhook, prints what is delivered, and deletes the webhook when it is stopped.
+// eventsReceive is a webhook receiver for developers: it creates a webhook, prints the
+// events that are delivered, and deletes the webhook when it is stopped.
 type eventsReceive struct {
 	api
 	Channel string   `help:"Only events of this channel. When not given, a user token's own channel, and every channel for a service token." placeholder:"UUID"`
@@ -38,11 +38,12 @@ type eventsReceive struct {
 	JSON    bool     `name:"json" help:"Print each event as one line of JSON, with its cursor."`
 }
 
-// Run receives until it is told to stop, also by the end of its terminal.
+// Run receives events until the process receives SIGINT, SIGTERM, or SIGHUP, which is
+// sent when its terminal closes.
 func (c *eventsReceive) Run(ctx context.Context, s *streams) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	context.AfterFunc(ctx, stop) // the second time it ends at once
+	context.AfterFunc(ctx, stop) // a second signal ends the process immediately
 	if _, err := parseChannel(c.Channel); err != nil {
 		return err
 	}
@@ -63,14 +64,14 @@ func (c *eventsReceive) Run(ctx context.Context, s *streams) error {
 	return c.receive(ctx, l, &receiver{hook: hook, streams: s, json: c.JSON})
 }
 
-// receivedHook is the webhook that a receiver has.
+// receivedHook is the webhook of a receiver.
 type receivedHook struct {
 	id     string
 	secret *standardwebhooks.Webhook
 }
 
-// create makes the webhook. It goes on when it is stopped, or nobody would know
-// what to delete.
+// create creates the webhook. The end of ctx does not cancel the call, because otherwise
+// the id of the webhook to delete could be unknown.
 func (c *eventsReceive) create(ctx context.Context) (*receivedHook, error) {
 	arguments := map[string]any{"url": c.URL, "type": c.Type}
 	if c.Channel != "" {
@@ -101,7 +102,8 @@ func (c *eventsReceive) remove(ctx context.Context, hook *receivedHook) error {
 	return fmt.Errorf(`the webhook is still there: %w; delete it with DELETE %s {"webhookId":%q}`, err, webhooksPath, hook.id)
 }
 
-// receive takes deliveries until ctx ends, and those under way to their end.
+// receive accepts deliveries until ctx ends, deletes the webhook, and lets the
+// deliveries in progress end.
 func (c *eventsReceive) receive(ctx context.Context, l net.Listener, r *receiver) error {
 	server := &http.Server{Handler: r, ReadTimeout: receiverPatience, WriteTimeout: receiverPatience}
 	ended := make(chan error, 1)
@@ -111,23 +113,23 @@ func (c *eventsReceive) receive(ctx context.Context, l net.Listener, r *receiver
 	case failure = <-ended:
 	case <-ctx.Done():
 	}
-	ctx = context.WithoutCancel(ctx) // what asked for the stop does not stop this
+	ctx = context.WithoutCancel(ctx) // the end of ctx must not cancel the cleanup
 	failure = errors.Join(failure, c.remove(ctx, r.hook))
 	ctx, cancel := context.WithTimeout(ctx, receiverPatience)
 	defer cancel()
 	return errors.Join(failure, server.Shutdown(ctx))
 }
 
-// receiver answers deliveries.
+// receiver is the HTTP handler of deliveries.
 type receiver struct {
 	*streams
 
 	hook *receivedHook
 	json bool
-	mu   sync.Mutex // events of several channels come at once
+	mu   sync.Mutex // guards the output: deliveries are concurrent
 }
 
-// ServeHTTP prints a delivery that is the server's.
+// ServeHTTP prints a delivery if its signature is valid.
 func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, request.Body, maxDelivery))
 	if err != nil {

@@ -24,36 +24,36 @@ type serve struct {
 	database
 	lifetimes
 	retentionFlag
-	HTTPAddr            listenAddr    `name:"http-addr" help:"Where REST listens." default:"${http_addr}" env:"MODERATO_HTTP_ADDR"`
-	GRPCAddr            listenAddr    `name:"grpc-addr" help:"Where gRPC listens, with health and reflection." default:"${grpc_addr}" env:"MODERATO_GRPC_ADDR"`
-	AdminAddr           listenAddr    `name:"admin-addr" help:"Where /healthz, /readyz, /metrics and /debug/pprof listen." default:"${admin_addr}" env:"MODERATO_ADMIN_ADDR"`
+	HTTPAddr            listenAddr    `name:"http-addr" help:"Listen address for REST." default:"${http_addr}" env:"MODERATO_HTTP_ADDR"`
+	GRPCAddr            listenAddr    `name:"grpc-addr" help:"Listen address for gRPC, with health and reflection." default:"${grpc_addr}" env:"MODERATO_GRPC_ADDR"`
+	AdminAddr           listenAddr    `name:"admin-addr" help:"Listen address for /healthz, /readyz, /metrics and /debug/pprof." default:"${admin_addr}" env:"MODERATO_ADMIN_ADDR"`
 	RateLimit           requestRate   `help:"Requests a minute for each client and user; 0 is off." default:"${rate_limit}" env:"MODERATO_RATE_LIMIT"`
-	MaxWait             time.Duration `help:"The longest that a request may wait for a channel or a connection; one that would wait longer is rejected at once." default:"${max_wait}" env:"MODERATO_MAX_WAIT"`
-	StreamsPerUser      positive      `name:"max-streams-per-user" help:"Event streams that a user may have open through a client." default:"${streams_per_user}" env:"MODERATO_MAX_STREAMS_PER_USER"`
-	StreamsPerToken     positive      `name:"max-streams-per-token" help:"Event streams that an app or service token may have open." default:"${streams_per_token}" env:"MODERATO_MAX_STREAMS_PER_TOKEN"`
-	MaxListenerChannels positive      `help:"Channels that a listener may hear of without naming one." default:"${listener_channels}" env:"MODERATO_MAX_LISTENER_CHANNELS"`
-	MaxResults          positive      `help:"The longest list that is answered without paging." default:"${max_results}" env:"MODERATO_MAX_RESULTS"`
+	MaxWait             time.Duration `help:"Maximum time that a request waits for a channel or a connection. A request that would wait longer is rejected immediately." default:"${max_wait}" env:"MODERATO_MAX_WAIT"`
+	StreamsPerUser      positive      `name:"max-streams-per-user" help:"Maximum number of open event streams per user and client." default:"${streams_per_user}" env:"MODERATO_MAX_STREAMS_PER_USER"`
+	StreamsPerToken     positive      `name:"max-streams-per-token" help:"Maximum number of open event streams per app or service token." default:"${streams_per_token}" env:"MODERATO_MAX_STREAMS_PER_TOKEN"`
+	MaxListenerChannels positive      `help:"Maximum number of channels that a listener receives without naming one." default:"${listener_channels}" env:"MODERATO_MAX_LISTENER_CHANNELS"`
+	MaxResults          positive      `help:"Maximum number of items in an unpaginated response." default:"${max_results}" env:"MODERATO_MAX_RESULTS"`
 	CORSOrigins         []origin      `name:"cors-origins" help:"Origins of web pages that may call /v1; any when not given." env:"MODERATO_CORS_ORIGINS" placeholder:"ORIGIN"`
 	NATSURL             string        `name:"nats-url" help:"Publish every event to NATS JetStream: nats://HOST:PORT or tls://, several separated by commas. Not published when not given." env:"MODERATO_NATS_URL" placeholder:"URL"`
 	NATSCreds           string        `name:"nats-credentials" help:"A file of NATS credentials." env:"MODERATO_NATS_CREDENTIALS" placeholder:"FILE" type:"existingfile"`
-	NATSStream          string        `name:"nats-stream" help:"The JetStream stream; it is made if it is not there." default:"MODERATO" env:"MODERATO_NATS_STREAM" placeholder:"NAME"`
-	NATSSubject         string        `name:"nats-subject" help:"What subjects begin with: SUBJECT.CHANNEL.TYPE." default:"moderato.events" env:"MODERATO_NATS_SUBJECT" placeholder:"SUBJECT"`
-	DrainDelay          time.Duration `help:"How long to go on answering after SIGTERM, while load balancers learn of it." default:"0s" env:"MODERATO_DRAIN_DELAY"`
+	NATSStream          string        `name:"nats-stream" help:"The JetStream stream; created if it does not exist." default:"MODERATO" env:"MODERATO_NATS_STREAM" placeholder:"NAME"`
+	NATSSubject         string        `name:"nats-subject" help:"Prefix of subjects: SUBJECT.CHANNEL.TYPE." default:"moderato.events" env:"MODERATO_NATS_SUBJECT" placeholder:"SUBJECT"`
+	DrainDelay          time.Duration `help:"Time to keep serving after SIGTERM, so that load balancers notice." default:"0s" env:"MODERATO_DRAIN_DELAY"`
 	WebhookAllowPrivate bool          `help:"Let webhooks call private addresses, and http; for development." env:"MODERATO_WEBHOOK_ALLOW_PRIVATE"`
-	LogLevel            string        `help:"The least level to log: debug, info, warn or error." enum:"debug,info,warn,error" default:"info" env:"MODERATO_LOG_LEVEL"`
+	LogLevel            string        `help:"Minimum log level: debug, info, warn or error." enum:"debug,info,warn,error" default:"info" env:"MODERATO_LOG_LEVEL"`
 	LogFormat           string        `help:"text, json, or auto: text on a terminal." enum:"auto,text,json" default:"auto" env:"MODERATO_LOG_FORMAT"`
 	Demo                bool          `help:"Load the demo data and print how to use it." env:"MODERATO_DEMO"`
 }
 
-// retentionFlag is the flag of what serves and what checks.
+// retentionFlag holds the retention flag, which serve and fsck share.
 type retentionFlag struct {
-	Retention retention `name:"event-retention" help:"How long events, which are the log, are kept: TYPE=DURATION,…; default=DURATION is all types, 0 is for good. When not given 730d for moderation and 90d for the audience and streams." default:"" env:"MODERATO_EVENT_RETENTION" placeholder:"TYPE=DURATION"`
+	Retention retention `name:"event-retention" help:"Retention of events and the moderation log: TYPE=DURATION,…; default=DURATION sets all types, 0 keeps events forever. Default: 730d for moderation, 90d for the audience and streams." default:"" env:"MODERATO_EVENT_RETENTION" placeholder:"TYPE=DURATION"`
 }
 
-// retention is events.Retention as a flag.
+// retention is an events.Retention as a flag.
 type retention events.Retention
 
-// UnmarshalText reads the flag.
+// UnmarshalText parses the flag.
 func (r *retention) UnmarshalText(text []byte) error {
 	parsed, err := events.ParseRetention(events.DefaultRetention(), string(text))
 	if err != nil {
@@ -63,11 +63,11 @@ func (r *retention) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Run serves until the process is told to stop.
+// Run serves until the process receives SIGINT or SIGTERM.
 func (c *serve) Run(ctx context.Context, s *streams) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	context.AfterFunc(ctx, stop) // so that the second signal ends it at once
+	context.AfterFunc(ctx, stop) // a second signal ends the process immediately
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(c.LogLevel)); err != nil {
 		return fmt.Errorf("--log-level: %w", err)
@@ -90,8 +90,9 @@ func (c *serve) Run(ctx context.Context, s *streams) error {
 		Retention:           events.Retention(c.Retention),
 		Bus:                 bus.Config{URL: c.NATSURL, Credentials: c.NATSCreds, Stream: c.NATSStream, Subject: c.NATSSubject},
 		WebhookAllowPrivate: c.WebhookAllowPrivate,
-		// Who reaches such a demo is on this host anyway. One that others reach would
-		// let them reach what listens here for nobody else.
+		// A caller that reaches a demo on loopback addresses is on this host anyway. A
+		// demo that other hosts reach would give them access to services that listen on
+		// this host only.
 		WebhookAllowLoopback: c.Demo && c.HTTPAddr.isLoopback() && c.GRPCAddr.isLoopback(),
 		CORSOrigins:          texts(c.CORSOrigins),
 		DrainDelay:           c.DrainDelay,
@@ -114,10 +115,10 @@ func (c *serve) Run(ctx context.Context, s *streams) error {
 	return srv.Serve(ctx)
 }
 
-// listenAddr is host:port.
+// listenAddr is a host:port to listen on, as a flag.
 type listenAddr string
 
-// UnmarshalText reads the flag.
+// UnmarshalText parses the flag.
 func (a *listenAddr) UnmarshalText(text []byte) error {
 	if _, _, err := net.SplitHostPort(string(text)); err != nil {
 		return fmt.Errorf("%q must be HOST:PORT, such as 127.0.0.1:8080 or :8080", text)
@@ -126,19 +127,19 @@ func (a *listenAddr) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// isLoopback tells whether only this host reaches the address.
+// isLoopback reports whether the address is reachable only from this host.
 func (a listenAddr) isLoopback() bool {
 	host, _, _ := net.SplitHostPort(string(a))
 	ip, err := netip.ParseAddr(host)
 	return host == "localhost" || (err == nil && ip.Unmap().IsLoopback())
 }
 
-// origin is what a browser sends as Origin, or a pattern of it with one *.
+// origin is an Origin header value as browsers send it, or a pattern for one with one *.
 type origin string
 
 var originForm = regexp.MustCompile(`^(\*|[A-Za-z][A-Za-z0-9+.-]*://[^/?#@\s]+)$`)
 
-// UnmarshalText reads the flag. Anything else would match no page, silently.
+// UnmarshalText parses the flag. It rejects values that would silently match no page.
 func (o *origin) UnmarshalText(text []byte) error {
 	if !originForm.Match(text) {
 		return fmt.Errorf("%q must be a scheme, a host and a port if it is not the scheme's, such as https://dash.example.com", text)
@@ -155,18 +156,18 @@ func texts(origins []origin) []string {
 	return all
 }
 
-// requestRate is 0 or more.
+// requestRate is an integer flag of 0 or more.
 type requestRate int
 
-// UnmarshalText reads the flag.
+// UnmarshalText parses the flag.
 func (r *requestRate) UnmarshalText(text []byte) error {
 	return parseBounded(text, 0, (*int)(r))
 }
 
-// positive is 1 or more.
+// positive is an integer flag of 1 or more.
 type positive int
 
-// UnmarshalText reads the flag.
+// UnmarshalText parses the flag.
 func (p *positive) UnmarshalText(text []byte) error {
 	return parseBounded(text, 1, (*int)(p))
 }

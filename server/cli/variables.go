@@ -11,15 +11,15 @@ import (
 
 const variablePrefix = "MODERATO_"
 
-// foreignVariables have the prefix and belong to the project's tools.
+// foreignVariables are variables with the prefix that belong to the project's tools.
 var foreignVariables = []string{"MODERATO_CACHE", "MODERATO_SOAK", "MODERATO_DEBIAN_MIRROR", "MODERATO_REQUIRE_MYSQL", "MODERATO_TEST_MYSQL"}
 
-// kubernetes are the variables that it sets in every container beside a service
-// that is named moderato.
+// kubernetes matches the variables that Kubernetes sets in containers for a service
+// named moderato.
 var kubernetes = regexp.MustCompile(`^MODERATO_(SERVICE|PORT)(_|$)`)
 
-// unknownVariables are the environment variables that look like settings and
-// are none: a typing error that would otherwise silently mean the default.
+// unknownVariables returns the environment variables that have the prefix of settings
+// but are not settings: a misspelled variable would otherwise silently mean the default.
 func unknownVariables(app *kong.Application) []string {
 	known := slices.Clone(foreignVariables)
 	_ = kong.Visit(app, func(node kong.Visitable, next kong.Next) error {

@@ -1,8 +1,7 @@
-// Package counts knows how many channels there are, by category and by whether
-// they are live, at a cost that does not grow with their number. A number for a
-// category would be a row that changes of many channels wait for, so a change
-// appends a delta, a Folder adds the deltas up in the background, and a read sums
-// both.
+// Package counts counts the channels by category and by whether they are live, at a cost
+// that does not grow with the number of channels. If each category had a single counter
+// row, changes of many channels would wait for its lock. Therefore a change appends a
+// delta, a Folder compacts the deltas in the background, and a read sums both.
 package counts
 
 import (
@@ -15,16 +14,17 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// Bucket is where a channel is counted.
+// Bucket is the group of channels in which a channel is counted.
 type Bucket struct {
 	Category int64
 	IsLive   bool
 }
 
-// MaxCategory is the largest id of a category: its buckets must have ids too.
+// MaxCategory is the largest id of a category: the ids of its buckets must fit in an
+// int64.
 const MaxCategory = math.MaxInt64 / 2
 
-// id is the key of the bucket's count.
+// id returns the key of the bucket's count.
 func (b Bucket) id() int64 {
 	if b.IsLive {
 		return 2*b.Category + 1
@@ -32,8 +32,8 @@ func (b Bucket) id() int64 {
 	return 2 * b.Category
 }
 
-// Move counts a channel in another bucket, in the transaction that puts it
-// there. from is nil for a channel that is new, to for one that goes.
+// Move moves a channel from one bucket to another, in the transaction that changes the
+// channel. from is nil for a new channel, and to is nil for a channel that is removed.
 func Move(ctx context.Context, tx *ent.Tx, from, to *Bucket) error {
 	if from != nil && to != nil && *from == *to {
 		return nil
@@ -55,9 +55,9 @@ func Move(ctx context.Context, tx *ent.Tx, from, to *Bucket) error {
 	return nil
 }
 
-// Read is how many channels there are in some categories (none: in all), live
-// ones only or all. It is one statement, so no channel is counted twice or not at
-// all while deltas are folded.
+// Read returns the number of channels in some categories. No categories means all
+// categories. If liveOnly is set, it counts only live channels. It uses one statement,
+// so that no channel is counted twice or missed while deltas are compacted.
 func Read(ctx context.Context, s *store.Store, categories []int64, liveOnly bool) (count int64, err error) {
 	counts, countArgs := buckets("id", categories, liveOnly)
 	deltas, deltaArgs := buckets("count_id", categories, liveOnly)
@@ -71,7 +71,7 @@ func Read(ctx context.Context, s *store.Store, categories []int64, liveOnly bool
 	return count, nil
 }
 
-// buckets is a WHERE clause for the counts that a read adds up.
+// buckets returns a WHERE clause for the counts that Read sums, and its arguments.
 func buckets(column string, categories []int64, liveOnly bool) (where string, args []any) {
 	if len(categories) == 0 {
 		if liveOnly {
@@ -81,7 +81,7 @@ func buckets(column string, categories []int64, liveOnly bool) (where string, ar
 	}
 	for _, category := range categories {
 		if category < 0 || category > MaxCategory {
-			continue // no channel is in it, and its id would be another category's
+			continue // it has no channels, and its bucket ids would collide with others
 		}
 		args = append(args, Bucket{category, true}.id())
 		if !liveOnly {

@@ -16,26 +16,26 @@ import (
 )
 
 const (
-	// FoldInterval is how often to fold.
+	// FoldInterval is how often to compact the deltas.
 	FoldInterval = time.Second
 	foldBatch    = 500
 )
 
-// Folder adds the deltas to the counts. Any number of servers may fold at once,
-// and be killed anywhere: a batch is one transaction.
+// Folder compacts the deltas into the counts. Any number of servers may do so
+// concurrently, and may be killed at any point: a batch is one transaction.
 type Folder struct {
 	Store *store.Store
 }
 
-// errOvertaken is a batch of which another server folded a part.
+// errOvertaken is returned for a batch of which another server compacted a part.
 var errOvertaken = errors.New("another server folded it")
 
-// Fold folds every delta there is.
+// Fold compacts all deltas. It stops early if another server is compacting them.
 func (f *Folder) Fold(ctx context.Context) error {
 	for {
 		folded, err := f.foldBatch(ctx)
 		if errors.Is(err, errOvertaken) {
-			return nil // it goes on
+			return nil // the other server continues
 		}
 		if err != nil {
 			return fmt.Errorf("fold the counts of channels: %w", err)
@@ -47,8 +47,8 @@ func (f *Folder) Fold(ctx context.Context) error {
 }
 
 func (f *Folder) foldBatch(ctx context.Context) (folded int, err error) {
-	// Looked for outside the transaction, so that a store without work to do is
-	// not written to.
+	// Query outside the transaction, so that there is no write transaction without
+	// work.
 	deltas, err := f.Store.Read.ChannelCountDelta.Query().
 		Order(ent.Asc(channelcountdelta.FieldID)).Limit(foldBatch).All(ctx)
 	if err != nil || len(deltas) == 0 {
@@ -66,9 +66,9 @@ func (f *Folder) foldBatch(ctx context.Context) (folded int, err error) {
 			return err
 		}
 		if removed < len(ids) {
-			return errOvertaken // also by an attempt of ours that did commit
+			return errOvertaken // or an earlier attempt of this call committed
 		}
-		for _, id := range slices.Sorted(maps.Keys(sums)) { // in one order, against deadlocks
+		for _, id := range slices.Sorted(maps.Keys(sums)) { // in a fixed order, to avoid deadlocks
 			if err := add(ctx, tx, id, sums[id]); err != nil {
 				return err
 			}

@@ -1,6 +1,6 @@
 // Package cursor seals places in lists into opaque cursors. A cursor is encrypted and
-// authenticated with a key of the platform's: nobody can forge one, and what it holds
-// (such as how many events the platform has) shows to nobody.
+// authenticated with a key of the platform, so that clients can neither forge a cursor
+// nor read its content, such as the number of events of the platform.
 package cursor
 
 import (
@@ -22,11 +22,11 @@ import (
 	"time"
 )
 
-// ErrInvalid is the error of a text that is no cursor of the list for which it is
+// ErrInvalid is the error of a text that is not a cursor of the list for which it is
 // used.
 var ErrInvalid = errors.New("not a cursor of this list")
 
-// ErrNoKey is the error of a store that has no key.
+// ErrNoKey is the error of a store without keys.
 var ErrNoKey = errors.New("there is no key for cursors; migrate the database")
 
 const (
@@ -35,26 +35,26 @@ const (
 
 	idSize   = 2
 	sealSize = 16
-	// blockSize is what the length of a place is rounded up to, so that the length of a
-	// cursor tells little about it.
+	// blockSize is the multiple in bytes to which a place is padded, so that the length
+	// of a cursor reveals little about the place.
 	blockSize = 16
-	// maxLength is longer than any cursor is.
+	// maxLength bounds the length of a cursor in bytes; every valid cursor is shorter.
 	maxLength = 1024
 
-	// refreshInterval is after how long the keys are read again: a new one is soon used
-	// on every server, and a deleted one is soon refused.
+	// refreshInterval is the time after which the keys are read again, so that every
+	// server soon uses a new key and rejects a deleted one.
 	refreshInterval = 30 * time.Second
-	// missInterval is the same when a cursor names an unknown key, which may be a new
-	// one of another server's.
+	// missInterval is the same when a cursor names an unknown key, which another server
+	// may have created.
 	missInterval = time.Second
 	loadTimeout  = 2 * time.Second
 
-	// minAge is how old a key must be before cursors are sealed with it, if there is
-	// another: by then every server has read it.
+	// minAge is the age from which a key is used to seal cursors, unless it is the
+	// oldest key: at that age every server has read the key.
 	minAge = refreshInterval + 15*time.Second
 )
 
-// Key is a key for cursors. Its id is written into each cursor.
+// Key is a key for cursors. Each cursor contains the id of its key.
 type Key struct {
 	ID     uint16
 	Secret []byte
@@ -70,17 +70,17 @@ type Sealer struct {
 	loading sync.Mutex
 }
 
-// NewSealer returns a Sealer over the keys that load reads, oldest first.
+// NewSealer returns a Sealer that uses the keys that load returns, oldest first.
 func NewSealer(load func(context.Context) ([]Key, error)) *Sealer { return &Sealer{load: load} }
 
-// keyring is the keys as they were at a time.
+// keyring holds the keys that were read at one time.
 type keyring struct {
-	sealing *sealingKey // with which cursors are sealed
+	sealing *sealingKey // seals new cursors
 	byID    map[uint16]*sealingKey
 	read    time.Time
 }
 
-// sealingKey is a key with what is derived from its secret.
+// sealingKey is a key with the keys that are derived from its secret.
 type sealingKey struct {
 	id      uint16
 	macKey  []byte
@@ -106,8 +106,8 @@ func newSealingKey(k Key) (*sealingKey, error) {
 	return &sealingKey{k.ID, macKey, block}, nil
 }
 
-// seal returns the synthetic initialization vector for a place (RFC 5297): it
-// authenticates the place, and places that are equal have equal cursors.
+// seal returns the synthetic initialization vector for a place (RFC 5297). It
+// authenticates the place; equal places have equal cursors.
 func (k *sealingKey) seal(list string, place []byte) []byte {
 	mac := hmac.New(sha256.New, k.macKey)
 	var length [8]byte
@@ -118,8 +118,8 @@ func (k *sealingKey) seal(list string, place []byte) []byte {
 	return mac.Sum(nil)[:sealSize]
 }
 
-// Seal makes a cursor of a place in a list. list names the operation and its filters:
-// the cursor is good for nothing else.
+// Seal returns a cursor for a place in a list. list identifies the operation and its
+// filters: the cursor is valid for no other list.
 func (s *Sealer) Seal(ctx context.Context, list string, place any) (string, error) {
 	body, err := json.Marshal(place)
 	if err != nil {
@@ -139,10 +139,10 @@ func (s *Sealer) Seal(ctx context.Context, list string, place any) (string, erro
 	return base64.RawURLEncoding.EncodeToString(append(sealed, body...)), nil
 }
 
-// Open reads a cursor of a list into place. Its error is ErrInvalid if the text is no
+// Open decodes a cursor of a list into place. It returns ErrInvalid if the text is not a
 // cursor of this list.
 func (s *Sealer) Open(ctx context.Context, list, cursor string, place any) error {
-	if len(cursor) > maxLength || strings.ContainsAny(cursor, "\r\n") { // which the decoder would skip
+	if len(cursor) > maxLength || strings.ContainsAny(cursor, "\r\n") { // the decoder would skip them
 		return ErrInvalid
 	}
 	data, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
@@ -161,7 +161,8 @@ func (s *Sealer) Open(ctx context.Context, list, cursor string, place any) error
 	return nil
 }
 
-// key returns the key with an id. An unknown one may be new.
+// key returns the key with an id. If the id is unknown, key reads the keys again, because
+// the key may be new.
 func (s *Sealer) key(ctx context.Context, id uint16) (*sealingKey, error) {
 	ring, err := s.keyring(ctx)
 	if err != nil {
@@ -170,7 +171,7 @@ func (s *Sealer) key(ctx context.Context, id uint16) (*sealingKey, error) {
 	if k := ring.byID[id]; k != nil {
 		return k, nil
 	}
-	s.loading.Lock() // whoever reads the keys now may find it
+	s.loading.Lock() // a concurrent reader may find the key
 	defer s.loading.Unlock()
 	if ring = s.keys.Load(); time.Since(ring.read) >= missInterval {
 		if ring, err = s.read(ctx); err != nil {
@@ -184,8 +185,8 @@ func (s *Sealer) key(ctx context.Context, id uint16) (*sealingKey, error) {
 	return nil, ErrInvalid
 }
 
-// keyring returns the keys. They are read again after a while; where others read them
-// already, or reading fails, the former ones do.
+// keyring returns the keys. It reads them again after refreshInterval. It returns the
+// former keys while another caller is reading them, and when reading fails.
 func (s *Sealer) keyring(ctx context.Context) (*keyring, error) {
 	former := s.keys.Load()
 	if former != nil && (time.Since(former.read) < refreshInterval || !s.loading.TryLock()) {
@@ -195,7 +196,7 @@ func (s *Sealer) keyring(ctx context.Context) (*keyring, error) {
 		s.loading.Lock()
 	}
 	defer s.loading.Unlock()
-	if present := s.keys.Load(); present != former { // somebody was first
+	if present := s.keys.Load(); present != former { // another caller was first
 		return present, nil
 	}
 	ring, err := s.read(ctx)
@@ -203,7 +204,7 @@ func (s *Sealer) keyring(ctx context.Context) (*keyring, error) {
 		if former == nil {
 			return nil, err
 		}
-		ring = &keyring{former.sealing, former.byID, time.Now()} // and is tried again later
+		ring = &keyring{former.sealing, former.byID, time.Now()} // retried after refreshInterval
 	}
 	s.keys.Store(ring)
 	return ring, nil

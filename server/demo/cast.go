@@ -8,24 +8,24 @@ const (
 	chatClient      = "demo-chat"
 )
 
-// Cast is who acts in the commands that the demo prints.
+// Cast holds the users and clients of the commands that the demo prints.
 type Cast struct {
-	// Owner has the first channel.
+	// Owner owns the first channel.
 	Owner Person
-	// Moderator moderates it.
+	// Moderator is a moderator of the first channel.
 	Moderator Person
-	// Viewer has no role anywhere.
+	// Viewer has no role in any channel.
 	Viewer Person
 	// Raider spams in the owner's channel, and is not banned yet.
 	Raider Person
 	// Client is the client to which Owner, Moderator and Viewer granted
 	// users.read.
 	Client string
-	// ServiceClient is one of the platform's own backends.
+	// ServiceClient is the client of one of the platform's own backends.
 	ServiceClient string
 }
 
-// People is the demo's cast, the same at every start.
+// People returns the demo's cast, which is the same at every start.
 func People() Cast {
 	people := makePeople()
 	return Cast{
@@ -38,12 +38,12 @@ func People() Cast {
 	}
 }
 
-// Ban is a ban that the demo applies through the service, after the import: it
-// deletes the messages that User has in Channel.
+// Ban is a ban that the demo applies through the service, after the import. It
+// deletes the messages of User in Channel.
 type Ban struct{ Channel, Moderator, User uid.ID }
 
-// Bans are the demo's bans, two to four in each channel, the same at every
-// start. Who is banned holds no role and is not of the cast.
+// Bans returns the demo's bans, two to four in each channel, which are the same at
+// every start. A banned user holds no role and is not in the cast.
 func Bans() []Ban {
 	w := makeWorld()
 	bans := make([]Ban, 0, len(w.bans))

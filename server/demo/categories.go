@@ -1,12 +1,12 @@
 package demo
 
-// category is a category of channels; its slug names its picture as well.
+// category is a category of channels. Its slug also names its picture.
 type category struct {
-	id, parent int64 // a parent of 0 is none
+	id, parent int64 // parent is 0 if there is none
 	name, slug string
 }
 
-// categories has the parents before their children.
+// categories lists parents before their children.
 var categories = []category{
 	{id: 1, name: "Games", slug: "games"},
 	{id: 2, name: "Creative", slug: "creative"},
@@ -36,7 +36,7 @@ var categories = []category{
 	{id: 52, parent: 5, name: "Climbing", slug: "climbing"},
 }
 
-// categoryIDs has the categories' ids by their slugs.
+// categoryIDs returns the ids of the categories by slug.
 func categoryIDs() map[string]int64 {
 	ids := make(map[string]int64, len(categories))
 	for _, c := range categories {

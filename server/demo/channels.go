@@ -2,8 +2,8 @@ package demo
 
 import "strings"
 
-// channel is a channel and what its owner says in its chat. What the others
-// say there is in topics, under the category.
+// channel is a channel with the lines that its owner says in chat. The lines of other
+// users are in topics, by the channel's category.
 type channel struct {
 	owner            Person
 	title, bio, lang string
@@ -11,14 +11,14 @@ type channel struct {
 	host             []string
 }
 
-// base is the channel's language without its region.
+// base returns the channel's language without its region.
 func (c channel) base() string {
 	lang, _, _ := strings.Cut(c.lang, "-")
 	return lang
 }
 
-// channels are the channels of the first users, in their order; the first is
-// the one of the cast's owner.
+// channels are the channels of the first users, in the order of the users. The first
+// channel belongs to the cast's owner.
 var channels = []channel{
 	{
 		owner:    Person{Username: "inescarvalho", DisplayName: "Ines Carvalho"},

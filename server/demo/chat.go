@@ -14,7 +14,7 @@ import (
 const (
 	window     = 2 * time.Hour    // how far back the chat goes
 	raidWindow = 10 * time.Minute // how far back the raider's messages go
-	latest     = 3 * time.Second  // how long ago the latest message can be
+	latest     = 3 * time.Second  // the minimum age of a message
 )
 
 // message is a chat message; ago is how long before now it was sent.
@@ -24,14 +24,14 @@ type message struct {
 	ago               time.Duration
 }
 
-// room makes the messages of one channel.
+// room generates the messages of one channel.
 type room struct {
 	r        *rand.Rand
 	channel  uid.ID
 	messages []message
 }
 
-// post puts a message at a random moment since the time given.
+// post adds a message that was sent at a random time, between since and latest ago.
 func (m *room) post(user user, text string, since time.Duration) {
 	m.messages = append(m.messages, message{
 		id: randomID(m.r), channel: m.channel, user: user.ID, text: text,
@@ -39,7 +39,7 @@ func (m *room) post(user user, text string, since time.Duration) {
 	})
 }
 
-// makeChat makes the messages of all channels, ordered by time.
+// makeChat returns the messages of all channels, ordered by time.
 func (w *world) makeChat() []message {
 	r := stream(chatStream)
 	spamDeck := deck[string]{cards: spam}
@@ -65,8 +65,8 @@ func (w *world) makeChat() []message {
 	return all
 }
 
-// talk makes what a channel's owner and audience say. Who does not speak the
-// channel's language says something in English.
+// talk generates the messages of a channel's owner and audience. A user who does not
+// speak the channel's language writes in English.
 func (w *world) talk(m *room, index int, c channel) {
 	r, lang := m.r, c.base()
 	count := between(r, 44, 54)
@@ -77,7 +77,7 @@ func (w *world) talk(m *room, index int, c channel) {
 	host, cheer, english := deck[string]{cards: c.host}, deck[string]{cards: cheers}, deck[string]{cards: chatter}
 	small := deck[string]{cards: smalltalk[lang]}
 	local := deck[string]{cards: slices.Clone(topics[c.category])}
-	for range min(45, len(small.cards)) { // of the English there is so much that topics would drown in it
+	for range min(45, len(small.cards)) { // bounded: English has so many lines that topics would be rare
 		local.cards = append(local.cards, small.deal(r))
 	}
 	for range count {
@@ -98,8 +98,8 @@ func (w *world) talk(m *room, index int, c channel) {
 	}
 }
 
-// audience is who talks in a channel, the most talkative first: everybody with
-// a role, and others; those who speak its language talk most.
+// audience returns the users who talk in a channel, the most talkative first: every
+// user with a role, and 20 others. Users who speak the channel's language come first.
 func (w *world) audience(r *rand.Rand, index int, c channel) []int {
 	var in, others []int
 	for _, role := range w.roles {
@@ -119,7 +119,8 @@ func (w *world) audience(r *rand.Rand, index int, c channel) []int {
 	return in
 }
 
-// fill puts somebody other than the speaker, a place and a number in a line.
+// fill replaces the placeholders of a line with the username of another user than the
+// speaker, a city and a number.
 func (w *world) fill(r *rand.Rand, line string, audience []int, speaker int) string {
 	name := speaker
 	for name == speaker {

@@ -1,7 +1,7 @@
 package demo
 
-// chatter is English small talk that fits in any channel. {name} stands for
-// somebody in the chat, {city} for a place and {n} for a small number.
+// chatter is English small talk that fits in any channel. {name} stands for a user in
+// the chat, {city} for a place and {n} for a small number.
 var chatter = []string{
 	"hi everyone", "evening all", "hello from {city}!", "hey {name}, long time no see", "just got here, what did I miss?",
 	"first time catching this live", "good morning from {city}, it's far too early", "made it before the end for once",

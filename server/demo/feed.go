@@ -21,9 +21,9 @@ const (
 // liveChannels are the channels that are live.
 var liveChannels = []int{0, 2, 4, 7, 9}
 
-// feed makes what the platform's backends would have told of the channels: their
-// audience, streams, clips, VODs, votes and activities. All of it is relative to
-// now, and its order is one of the import.
+// feed generates the records that the platform's backends would have sent about the
+// channels: their audience, streams, clips, VODs, votes and activities. All times are
+// relative to now, and the records are in an order that can be imported.
 type feed struct {
 	*world
 	now        instant.Instant
@@ -34,7 +34,7 @@ type feed struct {
 func (w *world) feed(now instant.Instant) []*platformv1.Record {
 	f := &feed{world: w, now: now, categories: categoryIDs()}
 	for i := range channels {
-		r := stream(feedStream + uint64(i)) // a channel's own, so that one more leaves the others alone
+		r := stream(feedStream + uint64(i)) // one per channel, so that a new channel does not change the others
 		f.audience(r, i)
 		f.streams(r, i)
 		f.content(r, i)
@@ -48,13 +48,14 @@ func (f *feed) add(record *platformv1.Record) { f.records = append(f.records, re
 
 func (f *feed) id(user int) string { return f.people[user].ID.String() }
 
-// ago is an instant up to most before now, and at least a minute.
+// ago returns a random instant. It lies at least a minute, and less than a minute
+// plus most, before now.
 func (f *feed) ago(r *rand.Rand, most time.Duration) instant.Instant {
 	return f.now.Add(-time.Minute - time.Duration(r.Int64N(most.Milliseconds()))*time.Millisecond)
 }
 
-// audience has a good part of the people follow a channel, some of whom
-// subscribe, and a few subscribe without following.
+// audience generates the follows and subscriptions of a channel. Some followers
+// subscribe, and a few users subscribe without following.
 func (f *feed) audience(r *rand.Rand, channel int) {
 	crowd := 1 + popularity(channel)
 	for user := range f.people {
@@ -65,7 +66,7 @@ func (f *feed) audience(r *rand.Rand, channel int) {
 		if follows {
 			most := 400 * day
 			if r.IntN(12) == 0 {
-				most = time.Hour // since the stream began, if it is live
+				most = time.Hour // during the live stream, if there is one
 			}
 			f.add(&platformv1.Record{Kind: &platformv1.Record_Follow{Follow: &platformv1.FollowRecord{
 				ChannelId: f.id(channel), UserId: f.id(user), FollowedAt: f.ago(r, most).Proto(), IsNotificationEnabled: r.IntN(3) > 0,
@@ -77,13 +78,13 @@ func (f *feed) audience(r *rand.Rand, channel int) {
 	}
 }
 
-// popularity is how many of ten people follow a channel, less one.
+// popularity returns how many users out of ten follow a channel, minus one.
 func popularity(channel int) int { return 7 - channel/2 }
 
 func (f *feed) subscribe(r *rand.Rand, channel, user int) {
 	began := f.ago(r, 28*day)
 	renewed := max(0, r.Int64N(12)-4)
-	if r.IntN(5) == 0 { // lapsed
+	if r.IntN(5) == 0 { // expired
 		began = began.Add(-60 * day)
 	}
 	f.add(&platformv1.Record{Kind: &platformv1.Record_Subscription{Subscription: &platformv1.SubscriptionRecord{
@@ -92,8 +93,8 @@ func (f *feed) subscribe(r *rand.Rand, channel, user int) {
 	}}})
 }
 
-// streams are a channel's past streams, each with its VOD, and perhaps a live
-// one.
+// streams generates a channel's past streams, each with its VOD, and a live stream if
+// the channel is live.
 func (f *feed) streams(r *rand.Rand, channel int) {
 	c := channels[channel]
 	for week := between(r, 3, 4); week > 0; week-- {
@@ -120,7 +121,7 @@ func (f *feed) streams(r *rand.Rand, channel int) {
 	}
 }
 
-// clipTitles are what people call clips, whatever the channel.
+// clipTitles are titles of clips that fit any channel.
 var clipTitles = []string{
 	"Wait for it", "How did that work", "The cat approves", "Best laugh of the year", "Right on the last second",
 	"Nobody saw this coming", "Chat was right", "The face at the end", "A small disaster", "Perfectly timed",
@@ -139,7 +140,7 @@ func (f *feed) content(r *rand.Rand, channel int) {
 	}
 }
 
-// votes are of the last three weeks.
+// votes generates the votes of the last three weeks.
 func (f *feed) votes(r *rand.Rand, channel int) {
 	for epoch := int64(lastEpoch - 2); epoch <= lastEpoch; epoch++ {
 		for range between(r, 3, 8) {
@@ -154,7 +155,7 @@ func (f *feed) votes(r *rand.Rand, channel int) {
 	}
 }
 
-// activities are three of each of the five kinds.
+// activities generates three activities of each of the five kinds.
 func (f *feed) activities(channel int) {
 	thanks := []string{"Thank you for last night", "Best stream all week", "For the cat"}
 	for i := range 3 {
@@ -168,14 +169,14 @@ func (f *feed) activities(channel int) {
 			f.activity(channel, i, kind, more)
 		}
 	}
-	// In the order of time, as they would have come.
+	// Sort by time, the order in which a backend would have sent them.
 	last := f.records[len(f.records)-15:]
 	slices.SortFunc(last, func(a, b *platformv1.Record) int {
 		return a.GetActivity().GetCreatedAt().AsTime().Compare(b.GetActivity().GetCreatedAt().AsTime())
 	})
 }
 
-// activityOrder spreads the kinds over the hours, each at a time of its own.
+// activityOrder spreads the kinds over the hours, so that each has its own time.
 var activityOrder = []string{"follower", "subscriber", "gift", "thanks", "vote"}
 
 func (f *feed) activity(channel, round int, kind string, info map[string]any) {
@@ -184,7 +185,7 @@ func (f *feed) activity(channel, round int, kind string, info map[string]any) {
 	info["userId"] = f.id(user)
 	fields, err := structpb.NewStruct(info)
 	if err != nil {
-		panic(err) // the values are our own
+		panic(err) // unreachable: the values are generated here
 	}
 	f.add(&platformv1.Record{Kind: &platformv1.Record_Activity{Activity: &platformv1.ActivityRecord{
 		ChannelId: f.id(channel), Key: fmt.Sprintf("demo-%s-%d", kind, round), Type: kind, Info: fields,

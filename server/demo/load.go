@@ -17,14 +17,14 @@ import (
 	"github.com/moderato-live/moderato/server/store"
 )
 
-// Tokens are what the commands of the tour call with.
+// Tokens are the access tokens for the commands of the tour.
 type Tokens struct {
 	Owner, Moderator, Viewer, App, Service string
 }
 
-// Load puts the demo's data into a store, applies its bans through the service,
-// and issues tokens. On a store that has the demo already it brings the records
-// that have no time back to what they were, and issues new tokens.
+// Load stores the demo's data, applies its bans through the service, and issues
+// tokens. If the store has the demo already, Load resets the records that have no
+// time, and issues new tokens.
 func Load(ctx context.Context, s *store.Store) (Tokens, error) {
 	now, err := s.Clock.Now(ctx, s.Read)
 	if err != nil {
@@ -65,9 +65,9 @@ func Load(ctx context.Context, s *store.Store) (Tokens, error) {
 	return tokens, applyBans(ctx, s, tokens.Service)
 }
 
-// isOfItsTime tells whether a record was true when the demo was loaded first:
-// what was said has been said, a stream has its start, and the messages of the
-// banned are gone.
+// isOfItsTime reports whether a record belongs to the time at which the demo was
+// first loaded, and is not loaded again: a message was sent, a stream has started,
+// and the messages of banned users are deleted.
 func isOfItsTime(r *platformv1.Record) bool {
 	switch r.GetKind().(type) {
 	case *platformv1.Record_Category, *platformv1.Record_User, *platformv1.Record_Role,
@@ -77,7 +77,7 @@ func isOfItsTime(r *platformv1.Record) bool {
 	return true
 }
 
-// applyBans bans as a chat server would: with a service token, acting for the
+// applyBans bans users as a chat server would: with a service token, on behalf of the
 // moderator.
 func applyBans(ctx context.Context, s *store.Store, serviceToken string) error {
 	service := &moderation.Service{Store: s}

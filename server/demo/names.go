@@ -2,10 +2,10 @@ package demo
 
 import "strings"
 
-// culture is first and last names that go together, and what their bearers
-// chat in where it is spoken; elsewhere they chat in English.
+// culture is a set of first and last names, with the language that people of these
+// names chat in. In channels of another language they chat in English.
 type culture struct {
-	lang        string // empty where no channel speaks it
+	lang        string // empty if no channel uses it
 	first, last []string
 }
 
@@ -97,8 +97,8 @@ var (
 	}
 )
 
-// plainLetters writes the letters of the names above in ASCII, as their
-// bearers do in a username.
+// plainLetters replaces the letters of the names above with ASCII letters, for
+// usernames.
 var plainLetters = strings.NewReplacer(
 	" ", "", "'", "",
 	"á", "a", "à", "a", "ã", "a", "ā", "a", "å", "a", "ä", "a", "ą", "a", "ả", "a", "ạ", "a", "ầ", "a", "ấ", "a", "ặ", "a",

@@ -8,9 +8,8 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// How the users are split: the owners come first, then the rest of the cast,
-// then the crowd. Of the crowd some hold roles, most only chat, and some get
-// banned.
+// The users, in order: the owners, the rest of the cast, then the crowd. In the crowd
+// some users hold roles, most only chat, and some get banned.
 const (
 	userCount = 200
 
@@ -18,32 +17,32 @@ const (
 	viewerIndex    = 13
 	raiderIndex    = 14
 	crowdStart     = 15
-	plainStart     = 130 // from here on nobody holds a role
-	rowdyStart     = 172 // from here on people get banned
+	plainStart     = 130 // users from here on hold no role
+	rowdyStart     = 172 // banned users are from here on
 )
 
-// Person is a user as the demo's commands name them.
+// Person is a user as the demo's commands name it.
 type Person struct {
 	ID          uid.ID
 	Username    string
 	DisplayName string
 }
 
-// user is a user and the language that they chat in besides English; it is
-// empty when they have none.
+// user is a user with the language in which they chat besides English; lang is empty
+// if there is none.
 type user struct {
 	Person
 	lang string
 }
 
-// known are the rest of the cast; they come after the owners.
+// known is the rest of the cast; these users come after the owners.
 var known = []Person{
 	{Username: "tomasz_wrona", DisplayName: "Tomasz Wrona"},
 	{Username: "amara.okafor", DisplayName: "Amara Okafor"},
 	{Username: "LootGoblin77", DisplayName: "LootGoblin77"},
 }
 
-// makePeople makes the users: the owners, the known, and the crowd.
+// makePeople returns the users: the owners, the rest of the cast, and the crowd.
 func makePeople() []user {
 	r := stream(userStream)
 	people := make([]user, 0, userCount)
@@ -73,8 +72,8 @@ func makePeople() []user {
 	return people
 }
 
-// human is a user by a person's name, one in three of a culture whose language
-// no channel speaks.
+// human returns a user with a person's name. One in three belongs to a culture whose
+// language no channel uses.
 func human(r *rand.Rand) user {
 	spoken := r.IntN(3) > 0
 	c := pick(r, cultures)
@@ -86,7 +85,7 @@ func human(r *rand.Rand) user {
 	return user{Person{Username: username, DisplayName: first + " " + last}, c.lang}
 }
 
-// handle is a username that somebody of the name could have chosen.
+// handle returns a username that a person with the name could have chosen.
 func handle(r *rand.Rand, first, last string) string {
 	number := strconv.Itoa(between(r, 2, 59))
 	lowerFirst, lowerLast := strings.ToLower(first), strings.ToLower(last)
@@ -110,7 +109,7 @@ func handle(r *rand.Rand, first, last string) string {
 	}
 }
 
-// gamer is a user by a made-up name.
+// gamer returns a user with a made-up name.
 func gamer(r *rand.Rand) user {
 	first, last := pick(r, gamerFirst), pick(r, gamerLast)
 	name := first + last

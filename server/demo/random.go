@@ -7,22 +7,22 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// seed is what everything random is made from.
+// seed is the seed of all random data.
 const seed = 0x6d6f64657261746f
 
-// Each kind of data has a stream of its own, so that a new chat line, say,
-// leaves the ids of the users alone.
+// Each kind of data has its own random stream, so that, for example, a new chat line
+// does not change the ids of the users.
 const (
 	userStream uint64 = iota
 	roleStream
 	chatStream
 	banStream
-	feedStream // and those after it, one for each channel
+	feedStream // the first of the feeds' streams, one per channel
 )
 
 func stream(n uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, n)) }
 
-// randomID is a UUIDv4.
+// randomID returns a random UUIDv4.
 func randomID(r *rand.Rand) uid.ID {
 	var id uid.ID
 	binary.BigEndian.PutUint64(id[:8], r.Uint64())
@@ -34,10 +34,10 @@ func randomID(r *rand.Rand) uid.ID {
 
 func pick[T any](r *rand.Rand, from []T) T { return from[r.IntN(len(from))] }
 
-// between is a number from low to high, both included.
+// between returns a number from low to high, inclusive.
 func between(r *rand.Rand, low, high int) int { return low + r.IntN(high-low+1) }
 
-// deck deals its cards in a random order, and none again before all are dealt.
+// deck deals its cards in random order, and repeats none before all are dealt.
 type deck[T any] struct{ cards, left []T }
 
 func (d *deck[T]) deal(r *rand.Rand) T {

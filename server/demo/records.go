@@ -1,6 +1,6 @@
-// Package demo makes the data of `moderato serve --demo`: a small platform with
-// users, channels, roles and a chat that is going on, so that a stranger has
-// something to look at.
+// Package demo generates the data of `moderato serve --demo`: a small platform with
+// users, channels, roles and an ongoing chat, so that a newcomer has something to
+// look at.
 package demo
 
 import (
@@ -15,9 +15,9 @@ const (
 	avatarAddress = "https://img.example.com/avatars/"
 )
 
-// Records is the demo's state, in an order in which every record's references
-// come before it. Only the times depend on now: the ids and all else are the
-// same at every start.
+// Records returns the demo's state, in an order in which every record follows the
+// records that it refers to. Only the times depend on now: the ids and everything
+// else are the same at every start.
 func Records(now instant.Instant) []*platformv1.Record {
 	w := makeWorld()
 	var records []*platformv1.Record
@@ -45,7 +45,7 @@ func Records(now instant.Instant) []*platformv1.Record {
 	return append(records, w.feed(now)...)
 }
 
-// clients are the clients and what the cast grants to one of them.
+// clients returns the clients, and the grants of the cast to one of them.
 func (w *world) clients() []*platformv1.Record {
 	records := []*platformv1.Record{
 		{Kind: &platformv1.Record_Client{Client: &platformv1.ClientRecord{Id: dashboardClient, Name: "Demo dashboard"}}},

@@ -5,8 +5,8 @@ var cheers = []string{
 	"GG", "gg!", "👏👏👏", "😂", "hahaha", "wow", "o/", "❤️", "+1", "🔥🔥", "yes!!", "😮", "hype", "lol", "🎉", "👀",
 }
 
-// smalltalk is what fits in any channel of a language, by the language without
-// its region; the English is in chatter.
+// smalltalk holds lines that fit in any channel of a language, by the language
+// without its region. The English lines are in chatter.
 var smalltalk = map[string][]string{
 	"en": chatter,
 	"es": {
@@ -51,13 +51,13 @@ var smalltalk = map[string][]string{
 	},
 }
 
-// cities are where people say that they watch from.
+// cities are the places from which users say that they watch.
 var cities = []string{
 	"Porto", "Leeds", "Kraków", "Montréal", "Lima", "Nairobi", "Osaka", "Busan", "Wellington", "Graz",
 	"Valparaíso", "Tromsø", "Pune", "Accra", "Lyon", "Bologna", "Belém", "Zürich", "Galway", "Hanoi",
 }
 
-// spam is what the raider and those who get banned say.
+// spam holds the messages of the raider and of the users who get banned.
 var spam = []string{
 	"FREE SKINS at skins.example.com FIRST 100 ONLY!!!", "follow me and I follow back, all day every day", "cheap followers -> followers.example.net <- cheap followers",
 	"CLICK MY PROFILE CLICK MY PROFILE", "who wants 10000 coins? coins.example.org, no survey", "spam spam spam spam spam spam spam spam",

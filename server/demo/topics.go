@@ -1,6 +1,6 @@
 package demo
 
-// topics are what is said in the channels of a category, by its slug.
+// topics holds the lines that users say in the channels of a category, by its slug.
 var topics = map[string][]string{
 	"speedrunning": {
 		"that skip was so clean", "gold split!!", "what's the world record for this category?", "four seconds ahead going into the ice level",

@@ -5,7 +5,7 @@ import (
 	"text/template"
 )
 
-// Addresses are where the server listens.
+// Addresses are the addresses on which the server listens.
 type Addresses struct{ REST, GRPC, Admin string }
 
 var tour = template.Must(template.New("tour").Parse(`
@@ -47,7 +47,8 @@ go tool -modfile=tools/go.mod grpcurl -plaintext -emit-defaults -H 'client-id: {
 
 `))
 
-// WriteTour prints where the demo is and commands that can be pasted.
+// WriteTour prints the addresses and tokens of the demo, and commands that can be
+// pasted.
 func WriteTour(w io.Writer, a Addresses, t Tokens) {
 	_ = tour.Execute(w, struct {
 		Addresses

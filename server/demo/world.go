@@ -2,8 +2,8 @@ package demo
 
 import "slices"
 
-// world is the demo's data. Users are named by their place among the people,
-// and channels by that of their owner.
+// world is the demo's data. A user is identified by its index in people, and a
+// channel by the index of its owner.
 type world struct {
 	people   []user
 	roles    []role
@@ -28,8 +28,8 @@ func makeWorld() *world {
 	return w
 }
 
-// makeRoles gives each channel its moderators first, then VIPs and OGs, who
-// speak its language if there are enough who do.
+// makeRoles returns the roles in each channel: moderators first, then VIPs and OGs.
+// Users who speak the channel's language are preferred.
 func (w *world) makeRoles() []role {
 	r := stream(roleStream)
 	var roles []role
@@ -55,13 +55,13 @@ func (w *world) makeRoles() []role {
 	return roles
 }
 
-// speaks tells whether a user chats in a channel's language.
+// speaks reports whether a user chats in a channel's language.
 func (w *world) speaks(user int, c channel) bool {
 	lang := c.base()
 	return lang == "en" || lang == w.people[user].lang
 }
 
-// localsFirst moves those who speak a channel's language to the front.
+// localsFirst moves the users who speak a channel's language to the front.
 func (w *world) localsFirst(users []int, c channel) {
 	slices.SortStableFunc(users, func(a, b int) int {
 		switch speaks := w.speaks(a, c); {
@@ -74,7 +74,7 @@ func (w *world) localsFirst(users []int, c channel) {
 	})
 }
 
-// makeBans has people banned who hold no role anywhere.
+// makeBans returns bans of users who hold no role in any channel.
 func (w *world) makeBans() []ban {
 	r := stream(banStream)
 	var bans []ban

@@ -1,4 +1,4 @@
-// Package digest holds SHA-256 digests as the stores keep them.
+// Package digest holds SHA-256 digests as they are stored.
 package digest
 
 import (
@@ -10,13 +10,13 @@ import (
 // SHA256 is a digest of 32 bytes.
 type SHA256 [sha256.Size]byte
 
-// Of is the digest of a text.
+// Of returns the digest of a text.
 func Of(text string) SHA256 { return sha256.Sum256([]byte(text)) }
 
-// Value is the digest's form in the database.
+// Value returns the form of the digest in the database.
 func (d SHA256) Value() (driver.Value, error) { return d[:], nil }
 
-// Scan reads the digest's form in the database.
+// Scan reads the form of the digest in the database.
 func (d *SHA256) Scan(src any) error {
 	b, ok := src.([]byte)
 	if !ok || len(b) != len(d) {

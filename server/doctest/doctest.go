@@ -1,4 +1,4 @@
-// Package doctest lets tests check what the documentation says of the code.
+// Package doctest lets tests check that the documentation agrees with the code.
 package doctest
 
 import (
@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Root returns the project's directory.
+// Root returns the directory of the project.
 func Root(t testing.TB) string {
 	t.Helper()
 	dir, err := os.Getwd()
@@ -27,7 +27,7 @@ func Root(t testing.TB) string {
 	return ""
 }
 
-// Read returns a document, by its path in the project.
+// Read returns the text of a document. The path is relative to the project's directory.
 func Read(t testing.TB, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(Root(t), path))
@@ -37,7 +37,7 @@ func Read(t testing.TB, path string) string {
 	return string(text)
 }
 
-// Want checks that a document states facts as the code has them.
+// Want checks that a document contains facts as the code defines them.
 func Want(t testing.TB, path string, facts ...string) {
 	t.Helper()
 	text := Read(t, path)

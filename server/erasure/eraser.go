@@ -15,17 +15,17 @@ import (
 )
 
 const (
-	// EraseInterval is how often to look for what is to be erased.
+	// EraseInterval is how often to look for due erasures.
 	EraseInterval = time.Second
-	// batch is how many rows go in one transaction.
+	// batch is how many rows one transaction erases at most.
 	batch = 500
-	// claimTime is how long another server leaves a claimed erasure alone: longer
-	// than a batch takes, so that one that dies is soon replaced.
+	// claimTime is how long other servers leave a claimed erasure alone. It is longer
+	// than a batch takes, so that a server that crashes is soon replaced.
 	claimTime = 30 * time.Second
 )
 
-// Eraser removes what is left of deleted users and channels. It can be killed
-// anywhere, and several may run.
+// Eraser removes the remaining rows of deleted users and channels. It can be killed at
+// any point, and several can run concurrently.
 type Eraser struct {
 	Store *store.Store
 	Log   *slog.Logger
@@ -48,17 +48,17 @@ func (e *Eraser) Erase(ctx context.Context) error {
 	}
 }
 
-// run is the work of one server on an erasure.
+// run is one server's run through the steps of an erasure.
 type run struct {
 	*Eraser
 
 	row   *ent.Erasure
 	begun instant.Instant
-	claim instant.Instant // what NextAt is while we have it
+	claim instant.Instant // the value of NextAt while this server holds the claim
 	rows  int
 }
 
-// erase goes through all steps; what it does again has nothing left to do.
+// erase runs all steps. A step that was already completed finds no rows left.
 func (e *Eraser) erase(ctx context.Context, row *ent.Erasure, now instant.Instant) error {
 	r := &run{Eraser: e, row: row, begun: now, claim: row.NextAt}
 	work := ofChannel()
@@ -82,7 +82,8 @@ func (e *Eraser) erase(ctx context.Context, row *ent.Erasure, now instant.Instan
 	return r.finish(ctx)
 }
 
-// step does a batch of a step while the erasure is ours.
+// step extends the claim and erases a batch of a step, in one transaction. It does nothing
+// and returns false for mine if this server lost the claim.
 func (r *run) step(ctx context.Context, s step) (rows int, mine bool, err error) {
 	var next instant.Instant
 	err = r.Store.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
@@ -106,8 +107,8 @@ func (r *run) step(ctx context.Context, s step) (rows int, mine bool, err error)
 	return rows, mine, err
 }
 
-// reschedule moves the erasure to another time, unless another server or a newer
-// request did.
+// reschedule sets the time of the next run. It does nothing and returns false if another
+// server or a newer request changed the erasure.
 func (r *run) reschedule(ctx context.Context, tx *ent.Tx, to instant.Instant) (mine bool, err error) {
 	n, err := tx.Erasure.Update().
 		Where(erasure.ID(r.row.ID), erasure.RequestedAt(r.row.RequestedAt), erasure.NextAt(r.claim)).
@@ -116,8 +117,9 @@ func (r *run) reschedule(ctx context.Context, tx *ent.Tx, to instant.Instant) (m
 	return n > 0, err
 }
 
-// finish puts the last look after the request, or ends the erasure when this was
-// it: when it began late enough, for a long one went by some tables early.
+// finish ends the erasure if this run was the last one: if it began at or after
+// DoneAfter. The beginning counts, because a long run passes some tables early. Otherwise
+// finish schedules the last run.
 func (r *run) finish(ctx context.Context) error {
 	return r.Store.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
 		look := DoneAfter(r.row)
@@ -130,7 +132,8 @@ func (r *run) finish(ctx context.Context) error {
 			return nil
 		}
 		if r.row.IsUser {
-			// Last of all: until then a late message was of an old generation.
+			// Last, because until then a late message has an old generation and is
+			// hidden.
 			if _, err := tx.MessageGeneration.Delete().Where(messagegeneration.UserID(r.row.ID)).Exec(ctx); err != nil {
 				return err
 			}

@@ -1,7 +1,7 @@
-// Package erasure forgets users and deletes channels. What is asked for happens
-// at once for every caller, in one transaction; the rows that are left, however
-// many, are removed or made anonymous in the background, in small transactions
-// that can be repeated, so that a crash anywhere only delays them.
+// Package erasure erases users and deletes channels. One transaction makes a deletion
+// take effect for every caller. The remaining rows, however many, are removed or
+// anonymized in the background, in small transactions. These can be repeated, so that a
+// crash at any point only delays them.
 package erasure
 
 import (
@@ -26,16 +26,16 @@ import (
 	"github.com/moderato-live/moderato/server/users"
 )
 
-// lastLook is how long after the request the eraser looks once more: a call that
-// saw the user or channel before may store its row shortly after. Longer than a
-// call may take.
+// lastLook is how long after the request the eraser runs for the last time. A call that
+// saw the user or channel before the deletion may store a row shortly after it. lastLook
+// is longer than a call may take.
 const lastLook = 2 * time.Minute
 
-// DoneAfter is the time before which an erasure is not done.
+// DoneAfter returns the time before which an erasure is not done.
 func DoneAfter(e *ent.Erasure) instant.Instant { return e.RequestedAt.Add(lastLook) }
 
-// OfUser forgets a user, and deletes their channel. It answers what is left to
-// do; nil when there is no trace of the user.
+// OfUser erases a user and deletes their channel. It returns the erasure that is still to
+// be done, or nil if there is no trace of the user.
 func OfUser(ctx context.Context, s *store.Store, tx *ent.Tx, id uid.ID, now instant.Instant) (*ent.Erasure, error) {
 	if err := users.Lock(ctx, s, tx, id); err != nil {
 		return nil, err
@@ -60,11 +60,11 @@ func OfUser(ctx context.Context, s *store.Store, tx *ent.Tx, id uid.ID, now inst
 	return plan(ctx, tx, id, true, now)
 }
 
-// hide takes a user's names and rights away. The row stays, so that the lists
-// that name the user stay whole until they do so no longer.
+// hide removes a user's names, tokens and grants. The user's row is kept, so that lists
+// that name the user stay complete until the eraser has removed the user from them.
 func hide(ctx context.Context, tx *ent.Tx, u *ent.User, now instant.Instant) error {
-	// Votes of the name that nobody had when they were recorded are the user's,
-	// too; this is the last chance to know.
+	// Votes that were recorded when no user had the username belong to the user too.
+	// They can be attributed only now, because the username is about to be removed.
 	err := tx.Vote.Update().Where(vote.Username(u.Username), vote.UserIDIsNil()).SetUserID(u.ID).Exec(ctx)
 	if err != nil {
 		return err
@@ -81,7 +81,8 @@ func hide(ctx context.Context, tx *ent.Tx, u *ent.User, now instant.Instant) err
 		Exec(ctx)
 }
 
-// OfChannel deletes a channel, and leaves its owner.
+// OfChannel deletes a channel and keeps its owner. It does nothing if the channel does not
+// exist.
 func OfChannel(ctx context.Context, s *store.Store, tx *ent.Tx, id uid.ID, now instant.Instant) error {
 	exists, err := tx.Channel.Query().Where(channel.ID(id)).Exist(ctx)
 	if err != nil || !exists {
@@ -94,8 +95,8 @@ func OfChannel(ctx context.Context, s *store.Store, tx *ent.Tx, id uid.ID, now i
 	return err
 }
 
-// removeChannel removes the channel's own row, without which there is no channel
-// for any caller, and no change of it.
+// removeChannel removes the channel's own row. Without that row the channel does not exist
+// for any caller, and nothing can change it.
 func removeChannel(ctx context.Context, s *store.Store, tx *ent.Tx, id uid.ID) error {
 	var c counts.Bucket
 	err := store.QueryRow(ctx, tx, "SELECT category_id, is_live FROM channels WHERE id = ?"+s.ForUpdate(), []any{id}, &c.Category, &c.IsLive)
@@ -105,7 +106,7 @@ func removeChannel(ctx context.Context, s *store.Store, tx *ent.Tx, id uid.ID) e
 	if err != nil {
 		return err
 	}
-	// So that the sweeper has nothing to announce in a channel that is gone.
+	// The sweeper must have nothing to announce in a deleted channel.
 	if _, err := tx.Mute.Delete().Where(mute.ChannelID(id)).Exec(ctx); err != nil {
 		return err
 	}
@@ -115,13 +116,13 @@ func removeChannel(ctx context.Context, s *store.Store, tx *ent.Tx, id uid.ID) e
 	return counts.Move(ctx, tx, &c, nil)
 }
 
-// plan has the eraser look at once.
+// plan schedules the erasure to run immediately.
 func plan(ctx context.Context, tx *ent.Tx, id uid.ID, isUser bool, now instant.Instant) (*ent.Erasure, error) {
 	e, err := schedule(ctx, tx, id, isUser, now)
 	if err != nil {
 		return nil, err
 	}
-	// From here on nobody hears of the channel's events.
+	// From here on, listeners no longer receive the channel's events.
 	return e, events.Rewrite(ctx, tx)
 }
 

@@ -9,9 +9,9 @@ import (
 	"github.com/moderato-live/moderato/server/users"
 )
 
-// anonymous is an event's payload without a user: their id becomes that of
-// users.Deleted, and, if the payload is about them, their names become its names
-// and what they wrote is left out.
+// anonymous returns an event's payload without a user. The user's id becomes
+// users.Deleted. If the payload is about the user, the user's names become those of
+// users.Deleted, and the text and the address that they sent become empty.
 func anonymous(payload string, id uid.ID, isAbout bool) (string, error) {
 	var fields map[string]any
 	decoder := json.NewDecoder(strings.NewReader(payload))

@@ -15,20 +15,20 @@ import (
 	"github.com/moderato-live/moderato/server/users"
 )
 
-// step erases one kind of row: at most a batch of them, in a transaction, and
-// answers how many. Fewer than a batch: there are no more.
+// step erases one kind of row. do handles at most batch rows in a transaction and returns
+// their number. Fewer than batch means that no rows are left.
 type step struct {
 	name string
 	do   func(ctx context.Context, s *store.Store, tx *ent.Tx, id uid.ID) (int, error)
 }
 
-// channelTables are what belongs to a channel.
+// channelTables lists the tables whose rows belong to a channel.
 var channelTables = []string{
 	"messages", "message_generations", "events", "activities", "follows", "subscriptions", "roles", "bans", "mutes",
 	"streams", "clips", "vods", "votes", "webhook_deliveries",
 }
 
-// ofChannel is what a deleted channel leaves.
+// ofChannel returns the steps that erase the rows of a deleted channel.
 func ofChannel() []step {
 	var steps []step
 	for _, table := range channelTables {
@@ -37,7 +37,7 @@ func ofChannel() []step {
 	return append(steps, removeWebhooks("channel_id"))
 }
 
-// ofUser is what a deleted user leaves in channels of others.
+// ofUser returns the steps that erase what a deleted user left in other users' channels.
 func ofUser() []step {
 	return []step{
 		remove("tokens", "user_id"),
@@ -56,8 +56,8 @@ func ofUser() []step {
 		{"votes of the user", anonymizeVotes},
 		{"events about the user", anonymizeTargets},
 		{"events of the user", anonymizeActors},
-		// In a transaction of its own, after the others are committed: it is told
-		// also when what they did was done before a crash.
+		// In its own transaction, after the other steps are committed. Listeners are
+		// therefore notified even if those steps ran before a crash.
 		{"what listeners are told", rewrite},
 	}
 }
@@ -66,15 +66,16 @@ func rewrite(ctx context.Context, _ *store.Store, tx *ent.Tx, _ uid.ID) (int, er
 	return 0, events.Rewrite(ctx, tx)
 }
 
-// remove deletes the rows whose column is the id.
+// remove returns a step that deletes the rows of a table whose column is the id.
 func remove(table, column string) step {
 	return step{fmt.Sprintf("%s by %s", table, column), func(ctx context.Context, s *store.Store, tx *ent.Tx, id uid.ID) (int, error) {
 		return exec(ctx, tx, "DELETE FROM "+table+s.Some(table, column+" = ?", batch), id)
 	}}
 }
 
-// removeWebhooks has webhooks removed as their deletion by a caller does: their
-// deliveries go first, and by then no server adds to them.
+// removeWebhooks returns a step that marks webhooks as deleted, as their deletion by a
+// caller does. Their deliveries are removed before their rows, when no server adds
+// deliveries any more.
 func removeWebhooks(column string) step {
 	return step{"webhooks by " + column, func(ctx context.Context, s *store.Store, tx *ent.Tx, id uid.ID) (int, error) {
 		return exec(ctx, tx, `UPDATE webhooks SET disabled_reason = 'deleted', channel_id = NULL, user_id = NULL, url = '', secret = '',
@@ -82,7 +83,7 @@ func removeWebhooks(column string) step {
 	}}
 }
 
-// set puts users.Deleted where the id was.
+// set returns a step that replaces the id in a column with users.Deleted.
 func set(table, assignment, column string) step {
 	return step{fmt.Sprintf("%s by %s", table, column), func(ctx context.Context, s *store.Store, tx *ent.Tx, id uid.ID) (int, error) {
 		return exec(ctx, tx, "UPDATE "+table+" SET "+assignment+s.Some(table, column+" = ?", batch), users.Deleted, id)
@@ -103,15 +104,16 @@ func exec(ctx context.Context, tx *ent.Tx, statement string, args ...any) (int, 
 	return int(n), err
 }
 
-// unfollow ends one follow of the user: each is in another channel, whose row is
-// locked for its counters.
+// unfollow removes one follow of the user. Each follow is in another channel, whose row
+// must be locked for its counters.
 func unfollow(ctx context.Context, s *store.Store, tx *ent.Tx, id uid.ID) (int, error) {
 	found, err := tx.Follow.Query().Where(follow.UserID(id)).Limit(1).All(ctx)
 	if err != nil || len(found) == 0 {
 		return 0, err
 	}
 	return batch, inChannel(ctx, s, tx, found[0].ChannelID, func(c *ent.Channel) error {
-		// A call that ran beside the deletion may have ended it before we had the lock.
+		// A concurrent call may have removed the follow before this transaction got
+		// the lock.
 		row, err := audience.FindFollow(ctx, tx, found[0].ChannelID, id)
 		if err != nil || row == nil {
 			return err
@@ -120,14 +122,14 @@ func unfollow(ctx context.Context, s *store.Store, tx *ent.Tx, id uid.ID) (int, 
 	})
 }
 
-// unsubscribe ends one subscription of the user.
+// unsubscribe removes one subscription of the user.
 func unsubscribe(ctx context.Context, s *store.Store, tx *ent.Tx, id uid.ID) (int, error) {
 	found, err := tx.Subscription.Query().Where(subscription.UserID(id)).Limit(1).All(ctx)
 	if err != nil || len(found) == 0 {
 		return 0, err
 	}
 	return batch, inChannel(ctx, s, tx, found[0].ChannelID, func(c *ent.Channel) error {
-		// It may have been swept before we had the lock.
+		// The sweeper may have changed the row before this transaction got the lock.
 		row, err := audience.FindSubscription(ctx, tx, found[0].ChannelID, id)
 		if err != nil || row == nil {
 			return err
@@ -136,8 +138,8 @@ func unsubscribe(ctx context.Context, s *store.Store, tx *ent.Tx, id uid.ID) (in
 	})
 }
 
-// inChannel locks a channel and hands it over; a channel that is gone is handed
-// over without its counters.
+// inChannel locks a channel and calls body with its row. If the channel was deleted,
+// inChannel calls body with nil.
 func inChannel(ctx context.Context, s *store.Store, tx *ent.Tx, id uid.ID, body func(*ent.Channel) error) error {
 	err := store.QueryEach(ctx, tx, "SELECT id FROM channels WHERE id = ?"+s.ForUpdate(), []any{id},
 		func(scan func(...any) error) error { return scan(new(uid.ID)) })
@@ -151,8 +153,8 @@ func inChannel(ctx context.Context, s *store.Store, tx *ent.Tx, id uid.ID, body 
 	return body(c)
 }
 
-// anonymizeTargets takes the user out of events that tell what was done to them,
-// or what they did as a viewer. The events stay: their sequence has no gap.
+// anonymizeTargets removes the user from events about what was done to them, or what they
+// did as a viewer. The events are kept, because their sequence must have no gap.
 func anonymizeTargets(ctx context.Context, _ *store.Store, tx *ent.Tx, id uid.ID) (int, error) {
 	rows, err := tx.Event.Query().Where(event.TargetID(id)).Limit(batch).All(ctx)
 	if err != nil {
@@ -170,8 +172,7 @@ func anonymizeTargets(ctx context.Context, _ *store.Store, tx *ent.Tx, id uid.ID
 	return len(rows), nil
 }
 
-// anonymizeActors takes the user out of events that tell what they did as a
-// moderator.
+// anonymizeActors removes the user from events about what they did as a moderator.
 func anonymizeActors(ctx context.Context, _ *store.Store, tx *ent.Tx, id uid.ID) (int, error) {
 	rows, err := tx.Event.Query().Where(event.ActorID(id)).Limit(batch).All(ctx)
 	if err != nil {

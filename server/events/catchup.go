@@ -13,27 +13,29 @@ import (
 
 const (
 	// catchUpsAtOnce is how many statements that read events which are no longer in the
-	// ring run at once, for all listeners of a process. Listeners take turns by owner.
+	// ring run concurrently, for all listeners of a process. Listeners take turns by
+	// owner.
 	catchUpsAtOnce = 4
-	// rangesAtOnce bounds the ranges that one statement reads: SQLite takes 500 parts.
+	// rangesAtOnce bounds the ranges that one statement reads: SQLite accepts 500 parts.
 	rangesAtOnce = 100
-	// window is how many positions are searched at once for some types of every channel.
+	// window is how many positions one statement searches for some types of every
+	// channel.
 	window = 20_000
-	// leastOfRange is the least that is read of a range at once.
+	// leastOfRange is the minimum number of positions to read from a range at a time.
 	leastOfRange = 4
 )
 
-// Selection is the channels and types of which a listener may and wants to hear. It is
-// not changed once it is in use.
+// Selection holds the channels and types that a listener wants and is permitted to
+// receive. It is immutable once it is in use.
 type Selection struct {
-	// Channels are the channels; nil is every channel.
+	// Channels are the ids of the channels; nil is every channel.
 	Channels []uid.ID
 	Types    []Type
 }
 
-// catchUp reads the events of a selection between two positions. It reads the ranges
-// of an index that hold them, one for each channel and type, and nothing else: what
-// a listener costs depends on what it may hear, not on the size of the platform.
+// catchUp reads the events of a selection between two positions. It reads only the
+// index ranges that hold them, one for each channel and type. The cost of a listener
+// depends on its selection, not on the size of the platform.
 type catchUp struct {
 	store     *store.Store
 	gate      *fair.Gate
@@ -42,13 +44,13 @@ type catchUp struct {
 	ranges    []*eventRange
 }
 
-// eventRange is the events of one type in one channel.
+// eventRange is the range of events of one type in one channel.
 type eventRange struct {
 	channelID uid.ID
 	kind      Type
-	read      int64   // up to this position
-	positions []int64 // those that were read and not yet handed out
-	ended     bool    // there are no more
+	read      int64   // the range was read up to this position
+	positions []int64 // positions that were read and not yet returned
+	ended     bool    // the range has no more events
 }
 
 func newCatchUp(s *store.Store, gate *fair.Gate, selection *Selection, after, upTo int64) *catchUp {
@@ -61,7 +63,7 @@ func newCatchUp(s *store.Store, gate *fair.Gate, selection *Selection, after, up
 	return c
 }
 
-// next returns the next events, in their order; none when there are no more.
+// next returns the next events, by position. It returns none when there are no more.
 func (c *catchUp) next(ctx context.Context) ([]*Event, error) {
 	for {
 		if err := c.fill(ctx); err != nil {
@@ -72,14 +74,14 @@ func (c *catchUp) next(ctx context.Context) ([]*Event, error) {
 			return nil, nil
 		}
 		page, err := c.readAt(ctx, positions)
-		// All of them may have been removed since.
+		// The page is empty if all of its events were removed since.
 		if err != nil || len(page) > 0 {
 			return page, err
 		}
 	}
 }
 
-// fill reads on in the ranges of which everything was handed out.
+// fill reads more positions of the ranges that have none left to return.
 func (c *catchUp) fill(ctx context.Context) error {
 	limit := pageSize
 	if len(c.ranges) > 0 {
@@ -137,7 +139,7 @@ func (c *catchUp) readRanges(ctx context.Context, ranges []*eventRange, limit in
 	return nil
 }
 
-// take hands out the next positions, up to where some range was not read.
+// take returns the next positions, up to the position to which every range was read.
 func (c *catchUp) take() []int64 {
 	horizon := c.upTo
 	var next []int64
@@ -163,8 +165,9 @@ func (c *catchUp) take() []int64 {
 	return next
 }
 
-// readTypes reads the next events of some types, whatever their channel, and returns up
-// to which position there are no others if the page is not full.
+// readTypes reads the next events of some types in all channels. It also returns the
+// position up to which it searched: if the page is not full, it has all such events up
+// to there.
 func readTypes(ctx context.Context, s *store.Store, types []Type, after, upTo int64) (page []*Event, searched int64, err error) {
 	searched = min(upTo, after+window)
 	args := []any{after, searched}
@@ -175,7 +178,7 @@ func readTypes(ctx context.Context, s *store.Store, types []Type, after, upTo in
 	return page, searched, err
 }
 
-// readAt reads the events at some positions, in their order.
+// readAt reads the events at some positions, by position.
 func (c *catchUp) readAt(ctx context.Context, positions []int64) ([]*Event, error) {
 	slot, err := c.gate.Acquire(ctx)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package events is the outbox: what happens in a channel is written in the
-// transaction that makes it happen, in the channel's own sequence, for delivery
-// later and as the log of who did what.
+// Package events implements the outbox. Each event of a channel is written in the
+// transaction of the change that causes it, in the channel's own sequence. Events are
+// delivered later, and are the log of who did what.
 package events
 
 import (
@@ -25,28 +25,29 @@ import (
 	"github.com/moderato-live/moderato/server/users"
 )
 
-// Change is a change of one channel, in its transaction, with the channel
-// locked: of two changes of a channel, one sees all of the other.
+// Change is a change of one channel, in its transaction, with the channel locked. The
+// changes of a channel are serialized: the later one sees all of the earlier one.
 type Change struct {
 	// Tx is the transaction.
 	Tx *ent.Tx
-	// Store is what the transaction is of.
+	// Store is the store of the transaction.
 	Store *store.Store
-	// ChannelID is the channel.
+	// ChannelID is the id of the channel.
 	ChannelID uid.ID
-	// Now is when the change happens, by the database's clock.
+	// Now is the time of the change, by the database's clock.
 	Now instant.Instant
-	// ActorID is the user who makes it; zero when nobody does.
+	// ActorID is the user who makes the change; zero when there is none.
 	ActorID uid.ID
-	// ClientID is the client through which they make it; empty when nobody does.
+	// ClientID is the client through which the user makes the change; empty when there
+	// is none.
 	ClientID string
-	// Row is what the change does to the channel's own row. It is written at the
-	// end, with what the events do to it, in one statement: a channel that many
-	// follow at once is locked for as long as the statements of a change take. Until
-	// then the row reads as it was.
+	// Row collects the updates of the channel's own row. They are written at the end,
+	// together with the updates for the events, in one statement: the channel is locked
+	// while the statements of a change run, and many users may follow it at the same
+	// time. Until then, a read of the row returns its old values.
 	Row *ent.ChannelUpdate
 	// LiveStartedAt is when the channel's live stream began, as of the lock; nil
-	// when it is not live.
+	// when the channel is not live.
 	LiveStartedAt *instant.Instant
 
 	operationID    uid.ID
@@ -57,15 +58,16 @@ type Change struct {
 	pending        []*ent.EventCreate
 }
 
-// Apply makes a change on behalf of the caller of the present request, who must
-// be to the channel what the policy of the method requires. An error of body undoes it.
-// body may run more than once, and only its last run counts.
+// Apply makes a change on behalf of the caller of the present request. The caller must
+// have the relation to the channel that the policy of the method requires. If body
+// returns an error, the change is rolled back. body may run more than once, and only its
+// last run takes effect.
 func Apply(ctx context.Context, s *store.Store, channelID uid.ID, body func(context.Context, *Change) error) error {
 	return authorized(ctx, s, channelID, users.Key{}, func(ctx context.Context, c *Change, _ *users.Joined) error { return body(ctx, c) })
 }
 
-// ApplyTo is Apply for what is about a user, whom it hands to body; unknown:
-// USER_NOT_FOUND.
+// ApplyTo is Apply for a change about a user. It passes the user to body, and returns
+// USER_NOT_FOUND if the user is unknown.
 func ApplyTo(ctx context.Context, s *store.Store, channelID uid.ID, about users.Key, body func(context.Context, *Change, *ent.User) error) error {
 	return authorized(ctx, s, channelID, about, func(ctx context.Context, c *Change, found *users.Joined) error {
 		u, err := found.User()
@@ -96,8 +98,9 @@ func authorized(ctx context.Context, s *store.Store, channelID uid.ID, about use
 		})
 }
 
-// prioritized gives the change of the present request priority if it is moderation.
-// When even such a change would wait too long, nobody looks whether it is.
+// prioritized returns a context that gives the change of the present request priority
+// if it is moderation. If even a change with priority would wait too long, it returns an
+// error without that look-up.
 func prioritized(ctx context.Context, s *store.Store, channelID uid.ID) (context.Context, error) {
 	high := fair.WithPriority(ctx, fair.High)
 	if err := s.Turns.Check(high, channelID); err != nil {
@@ -109,8 +112,8 @@ func prioritized(ctx context.Context, s *store.Store, channelID uid.ID) (context
 	return ctx, nil
 }
 
-// ApplyUnattended makes a change that nobody asked for, such as the lapse of a
-// mute. A channel that is gone meanwhile is left alone.
+// ApplyUnattended makes a change that no caller requested, such as the expiration of a
+// mute. It does nothing if the channel no longer exists.
 func ApplyUnattended(ctx context.Context, s *store.Store, channelID uid.ID, body func(context.Context, *Change) error) error {
 	return apply(ctx, s, Change{ChannelID: channelID}, func(ctx context.Context, c *Change) error {
 		var err error
@@ -132,16 +135,16 @@ func apply(ctx context.Context, s *store.Store, start Change, body func(context.
 	var before *int64 // the channel's last event when an attempt first held the lock
 	err = s.Write(ctx, func(ctx context.Context, tx *ent.Tx, attempt store.Attempt) error {
 		c := start
-		c.Tx, c.Row = tx, tx.Channel.Update().Where(channel.ID(c.ChannelID)) // not UpdateOne, which would read the row again
+		c.Tx, c.Row = tx, tx.Channel.Update().Where(channel.ID(c.ChannelID)) // UpdateOne would read the row again
 		if err := c.lock(ctx); err != nil {
 			return err
 		}
 		if before == nil {
-			before = new(c.sequence) // a copy: events of the change count it up
+			before = new(c.sequence) // a copy, because events of the change increment it
 		}
 		if attempt.Unknown {
-			// Whatever an earlier attempt wrote is visible now or never: it held
-			// the lock that we hold.
+			// An earlier attempt held the lock that this attempt holds now. If that
+			// attempt committed, its events are visible by now.
 			if err := c.checkCommitted(ctx, *before); err != nil {
 				return err
 			}
@@ -152,8 +155,9 @@ func apply(ctx context.Context, s *store.Store, start Change, body func(context.
 		if err := c.flush(ctx); err != nil {
 			return err
 		}
-		// The next one asks for the lock while this commits. Should the commit fail,
-		// this is run again beside the line: rightly, for the lock is what counts.
+		// Release the turn before the commit, so that the next change requests the lock
+		// meanwhile. If the commit fails, the retry runs outside the queue. That is
+		// correct, because the lock alone serializes the changes.
 		done()
 		return nil
 	})
@@ -173,16 +177,16 @@ func (c *Change) lock(ctx context.Context) error {
 	return err
 }
 
-// NextActivity takes the next number in the channel's list of activities.
+// NextActivity returns the next number in the channel's list of activities.
 func (c *Change) NextActivity() int64 {
 	c.activityNumber++
 	c.Row.SetActivityNumber(c.activityNumber)
 	return c.activityNumber
 }
 
-// checkCommitted looks for the events of this operation, which come after those the
-// channel had before its first attempt. An operation that emits nothing changes
-// nothing, so it may simply run again.
+// checkCommitted returns store.ErrCommitted if events of this operation exist. They can
+// only follow the events that the channel had before the first attempt. An operation
+// that emits no events changes nothing, so it may run again.
 func (c *Change) checkCommitted(ctx context.Context, before int64) error {
 	var count int
 	err := store.QueryRow(ctx, c.Tx, "SELECT COUNT(*) FROM events WHERE channel_id = ? AND sequence > ? AND operation_id = ?",
@@ -193,14 +197,14 @@ func (c *Change) checkCommitted(ctx context.Context, before int64) error {
 	return err
 }
 
-// Emit adds an event to the change: what happened to whom (zero: to nobody).
+// Emit adds an event to the change. target is the user whom the event affects; zero for
+// none.
 func (c *Change) Emit(kind Type, target uid.ID, payload proto.Message) {
 	c.EmitOf(c.ActorID, kind, target, payload)
 }
 
-// EmitOf is Emit of what another user had caused than the one who makes the
-// change. Whom a payload names, the event must have as actor or target: by these
-// it is found when a user is forgotten.
+// EmitOf is Emit with an explicit actor. Every user whom the payload names must be the
+// actor or the target: when a user is forgotten, the events are found by these fields.
 func (c *Change) EmitOf(actor uid.ID, kind Type, target uid.ID, payload proto.Message) {
 	c.sequence++
 	event := c.Tx.Event.Create().
@@ -222,8 +226,8 @@ func (c *Change) EmitOf(actor uid.ID, kind Type, target uid.ID, payload proto.Me
 	c.pending = append(c.pending, event)
 }
 
-// ByNobody has body tell of what happened by itself, before the change that the
-// caller makes: a lapse that nobody had told of.
+// ByNobody runs body with no actor and no client. It is for expirations that happened
+// before the caller's change and for which no event was emitted yet.
 func (c *Change) ByNobody(body func()) {
 	actor, client := c.ActorID, c.ClientID
 	c.ActorID, c.ClientID = uid.ID{}, ""

@@ -13,25 +13,26 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// Event is an event that has its position.
+// Event is an event that has a position.
 type Event struct {
 	ID uid.ID
-	// Position is its place in the order of all events.
+	// Position is the place of the event in the order of all events.
 	Position   int64
 	ChannelID  uid.ID
 	Type       Type
 	OccurredAt instant.Instant
-	// IsGone: its channel is being deleted, and nobody is to hear of it any more.
+	// IsGone reports whether the event's channel is being deleted. Such an event must
+	// not be delivered any more.
 	IsGone bool
-	// TargetID is the user to whom it was done; zero for none.
+	// TargetID is the user whom the event affects; zero for none.
 	TargetID uid.ID
-	// Cursor is where a listener who heard it goes on.
+	// Cursor is the cursor from which a listener resumes after this event.
 	Cursor string
-	// Told is the event as listeners get it; not to be changed.
+	// Told is the event as listeners receive it. It must not be modified.
 	Told *moderatov1.Event
 }
 
-// JSON is an event in its JSON form.
+// JSON returns the JSON encoding of an event.
 func JSON(e *moderatov1.Event) []byte {
 	b := append([]byte(nil), `{"metadata":`...)
 	b = jsonapi.Append(b, e.GetMetadata())
@@ -45,11 +46,11 @@ func JSON(e *moderatov1.Event) []byte {
 	return append(b, '}')
 }
 
-// eventColumns has whether the channel is being deleted as a look-up, so that it
-// changes nothing of how the rows are found.
+// eventColumns are the columns that scanEvent reads. Whether the channel is being
+// deleted is a scalar subquery, so that it does not affect how the rows are found.
 const eventColumns = "position, id, channel_id, sequence, type, occurred_at, payload, target_id, (SELECT COUNT(*) FROM erasures x WHERE x.id = events.channel_id)"
 
-// Read reads the events after a position, in their order.
+// Read reads the events after a position, by position.
 func Read(ctx context.Context, s *store.Store, after int64, limit int) ([]*Event, error) {
 	return read(ctx, s, "position > ? ORDER BY position LIMIT ?", []any{after, limit})
 }
@@ -65,7 +66,8 @@ func read(ctx context.Context, s *store.Store, where string, args []any) ([]*Eve
 	return page, s.Classify(err)
 }
 
-// ByID reads those of the events that are there for callers and have a position.
+// ByID reads events by id. It leaves out events that do not exist, that have no
+// position, or whose channel is being deleted.
 func ByID(ctx context.Context, s *store.Store, q store.Queryer, ids []uid.ID) (map[uid.ID]*Event, error) {
 	found := make(map[uid.ID]*Event, len(ids))
 	if len(ids) == 0 {
@@ -86,8 +88,8 @@ func ByID(ctx context.Context, s *store.Store, q store.Queryer, ids []uid.ID) (m
 	return found, err
 }
 
-// Positions are the last position that was given, and the highest whose event
-// retention removed.
+// Positions returns the last position that was assigned, and the highest position
+// whose event retention removed.
 func Positions(ctx context.Context, q store.Queryer) (last, trimmed int64, err error) {
 	at, err := readPositions(ctx, q)
 	return at.last, at.trimmed, err
@@ -101,9 +103,9 @@ func readPositions(ctx context.Context, q store.Queryer) (at positions, err erro
 	return at, err
 }
 
-// Rewrite has every process let go of the events that it read before this
-// transaction: some are to be told differently, or not at all. It comes last in
-// the transaction, because the sequencer waits for it.
+// Rewrite makes every process discard the events that it read before this
+// transaction, because the transaction changes or removes some of them. Call it last
+// in the transaction: it locks the sequencer's row, and the sequencer waits for it.
 func Rewrite(ctx context.Context, tx *ent.Tx) error {
 	return tx.EventSequencer.Update().Where(eventsequencer.ID(theRow)).AddRewrites(1).Exec(ctx)
 }
@@ -129,8 +131,8 @@ func scanEvent(ctx context.Context, s *store.Store, scan func(...any) error) (*E
 	return &e, setPayload(e.Told, e.Type, payload)
 }
 
-// setPayload reads a payload into the field of its type. That of a type which a
-// later version wrote is left out.
+// setPayload decodes a payload into the field of its type. The payload of an unknown
+// type, written by a later version, is left out.
 func setPayload(e *moderatov1.Event, kind Type, payload []byte) error {
 	for _, k := range kinds {
 		if k.kind != kind {

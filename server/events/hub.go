@@ -15,25 +15,25 @@ import (
 
 const (
 	// ringSize is how many of the latest events a process keeps for its listeners:
-	// some seconds of a busy platform.
+	// a few seconds of a busy platform.
 	ringSize = 8192
 	pageSize = 500
-	// rewriteInterval is how often to look whether what is in the ring is outdated:
-	// that somebody was forgotten reaches streams under way within 2 s.
+	// rewriteInterval is how often to check whether the ring is outdated. When a user is
+	// forgotten, this takes effect on open streams within 2 s.
 	rewriteInterval = time.Second
 )
 
 // Errors of a Subscription.
 var (
-	// ErrTooSlow is for a listener who kept up once and does no longer.
+	// ErrTooSlow is returned to a listener that was live and has fallen behind the ring.
 	ErrTooSlow = errors.New("the listener is too slow")
-	// ErrTrimmed is for a position after which events are no longer kept.
+	// ErrTrimmed is returned for a position after which events are no longer kept.
 	ErrTrimmed = errors.New("events after this position are no longer kept")
 )
 
-// Hub reads the events once for all listeners of the process. They share one
-// ring, so that a listener costs no memory of its own, however slow; one who
-// begins further back reads from the store until the ring has what comes next.
+// Hub reads the events once for all listeners of the process. The listeners share one
+// ring, so that even a slow listener costs no memory of its own. A listener that begins
+// before the ring reads from the store until the ring has its next event.
 type Hub struct {
 	Store *store.Store
 	Log   *slog.Logger
@@ -43,28 +43,28 @@ type Hub struct {
 
 	mu      sync.Mutex
 	ring    []*Event
-	floor   int64 // the ring has every event after it
-	last    int64 // and up to here
-	bound   int64 // a listener who was live and is before it is too slow
+	floor   int64 // the ring has every event after this position
+	last    int64 // and up to this position
+	bound   int64 // a listener that was live and is before this position is too slow
 	changed chan struct{}
 	users   int
 	ready   bool
 
-	// rewrites is how often events were changed or removed before what is at hand
-	// was read. Written with mu.
+	// rewrites is how many times events had been changed or removed when the ring was
+	// read. It is written with mu held.
 	rewrites atomic.Int64
-	lookedAt time.Time // for Run alone
+	lookedAt time.Time // when rewrites was last checked; used by Run only
 }
 
-// NewHub makes a Hub.
+// NewHub returns a Hub.
 func NewHub(s *store.Store, log *slog.Logger) *Hub {
 	return &Hub{Store: s, Log: log, wake: store.NewSignal(), catchUps: fair.NewGate(catchUpsAtOnce), changed: make(chan struct{})}
 }
 
-// Wake has the Hub look for events now.
+// Wake makes the Hub look for events now.
 func (h *Hub) Wake() { h.wake.Raise() }
 
-// Run reads what is new until ctx ends, while there are listeners.
+// Run reads new events until ctx ends. It is idle while there are no listeners.
 func (h *Hub) Run(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -113,9 +113,9 @@ func (h *Hub) read(ctx context.Context) error {
 	}
 }
 
-// isMissing tells whether retention removed some of what came after a position,
-// before this process read it: it was cut off for longer than events are kept.
-// Those that went with their channel are missed by nobody.
+// isMissing reports whether retention removed events after a position before this
+// process read them, because the process was cut off for longer than events are kept.
+// Events that were deleted with their channel do not count as missing.
 func (h *Hub) isMissing(ctx context.Context, after int64, page []*Event) (bool, error) {
 	if len(page) == 0 || page[len(page)-1].Position == after+int64(len(page)) {
 		return false, nil
@@ -124,8 +124,8 @@ func (h *Hub) isMissing(ctx context.Context, after int64, page []*Event) (bool, 
 	return after < at.trimmed, err
 }
 
-// lookForRewrites lets go of the ring when events were changed or removed since it
-// was read, by whatever process.
+// lookForRewrites discards the ring if any process changed or removed events since the
+// ring was read.
 func (h *Hub) lookForRewrites(ctx context.Context) error {
 	at, err := h.positions(ctx)
 	if err != nil {
@@ -138,8 +138,9 @@ func (h *Hub) lookForRewrites(ctx context.Context) error {
 	return nil
 }
 
-// letGo has listeners go on from the store, with the events as they are now. Those
-// who are behind are no slower for it. It is called with mu.
+// letGo discards the ring if there are new rewrites: listeners that are behind re-read
+// the current events from the store, and do not count as too slow. The caller must hold
+// mu.
 func (h *Hub) letGo(rewrites int64) {
 	if rewrites > h.rewrites.Load() {
 		h.rewrites.Store(rewrites)
@@ -147,9 +148,10 @@ func (h *Hub) letGo(rewrites int64) {
 	}
 }
 
-// add puts a page behind the ring, if it still ends where the page begins and is
-// not outdated. When events are missing before the page, the ring begins anew: who
-// is not past them has to come back, and is told then.
+// add appends a page to the ring, if the ring still ends at after and was not rewritten
+// since. If events are missing before the page, the ring restarts after the page. A
+// listener that is not past the missing events must then reconnect, and receives an
+// error if its position is no longer kept.
 func (h *Hub) add(after int64, page []*Event, missing bool, rewrites int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -171,27 +173,31 @@ func (h *Hub) add(after int64, page []*Event, missing bool, rewrites int64) {
 	h.changed = make(chan struct{})
 }
 
-// positions are how far the order of all events is, and how often it was rewritten.
+// positions reads the last and the trimmed position, and the number of rewrites.
 func (h *Hub) positions(ctx context.Context) (positions, error) {
 	at, err := readPositions(ctx, h.Store.Read)
 	return at, h.Store.Classify(err)
 }
 
-// Subscription is a listener's place.
+// Subscription is a listener's position in the order of all events. It is for one
+// goroutine.
 type Subscription struct {
 	hub      *Hub
 	position int64
 	isLive   bool
-	// selection is what may be heard at present; nil is everything.
+	// selection returns what the listener may receive at present; nil is everything.
 	selection func() *Selection
-	catchUp   *catchUp // nil unless it reads from the store
-	// rewrites is what the hub's was when the last page was taken.
+	catchUp   *catchUp // nil unless the Subscription reads from the store
+	// rewrites is the number of the hub's rewrites when the last page was read.
 	rewrites int64
 }
 
-// Subscribe begins to listen after a position; nil is the present. While the listener
-// is behind the ring, only what selection returns at that time is read; nil is
-// everything. The ring has everything, and the listener chooses. Close it.
+// Subscribe returns a Subscription to the events after a position; nil is the present.
+// While the listener is behind the ring, the Subscription reads only the events that
+// selection returns at that time; nil is everything. From the ring, it returns all
+// events, and the listener must filter them. The error is ErrTrimmed if events after the
+// position are no longer kept, or if the position is not assigned yet. The caller must
+// close the Subscription.
 func (h *Hub) Subscribe(ctx context.Context, after *int64, selection func() *Selection) (*Subscription, error) {
 	at, err := h.positions(ctx)
 	if err != nil {
@@ -207,10 +213,10 @@ func (h *Hub) Subscribe(ctx context.Context, after *int64, selection func() *Sel
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.users == 0 {
-		// What came while nobody listened is not in the ring.
+		// The ring has no events from the time without listeners.
 		h.ring, h.floor, h.last, h.bound, h.ready = nil, at.last, at.last, at.last, true
 	}
-	h.letGo(at.rewrites) // whoever comes now is told nothing of before
+	h.letGo(at.rewrites) // a new listener must not receive outdated events
 	h.users++
 	return s, nil
 }
@@ -224,21 +230,23 @@ func (s *Subscription) Close() {
 	}
 }
 
-// Position is the position up to which Next has answered.
+// Position returns the position up to which Next has returned events.
 func (s *Subscription) Position() int64 { return s.position }
 
-// IsOutdated tells whether the page that Next answered last is to be told no
-// further: GoBack to where it was told, and Next has the rest as it is now.
+// IsOutdated reports whether events were rewritten since Next read its last page. The
+// rest of that page must not be sent: call GoBack with the position of the last event
+// that was sent, and Next returns the rest as it is now.
 func (s *Subscription) IsOutdated() bool { return s.rewrites != s.hub.rewrites.Load() }
 
-// GoBack has Next return what follows a position again.
+// GoBack resets the position, so that Next returns the events after it again.
 func (s *Subscription) GoBack(to int64) { s.position, s.catchUp = to, nil }
 
 // IsCatchingUp reports whether Next read its last page from the store.
 func (s *Subscription) IsCatchingUp() bool { return s.catchUp != nil }
 
-// Next answers the events that follow, and waits for them until ctx ends. None
-// means that the wait is over for now.
+// Next returns the events that follow. It waits for them until wait fires or ctx ends.
+// If it returns no events and no error, there are none for now, and the caller may call
+// it again.
 func (s *Subscription) Next(ctx context.Context, wait <-chan time.Time) ([]*Event, error) {
 	for {
 		events, floor, bound, changed := s.fromRing()
@@ -262,8 +270,8 @@ func (s *Subscription) Next(ctx context.Context, wait <-chan time.Time) ([]*Even
 	}
 }
 
-// fromRing takes what the ring has after the position. It has nothing for one who
-// is before its floor.
+// fromRing returns the events of the ring after the position, and advances the position.
+// It returns none if the position is before the floor of the ring.
 func (s *Subscription) fromRing() (events []*Event, floor, bound int64, changed <-chan struct{}) {
 	h := s.hub
 	h.mu.Lock()
@@ -280,14 +288,15 @@ func (s *Subscription) fromRing() (events []*Event, floor, bound int64, changed 
 	return events, h.floor, h.bound, h.changed
 }
 
-// fromStore reads a page that the ring no longer has. floor is from before it reads:
-// the ring goes on meanwhile, with events that the page does not have.
+// fromStore reads a page that is no longer in the ring. floor is the floor of the ring
+// before the read: meanwhile the ring advances, with events that are not in the page.
 func (s *Subscription) fromStore(ctx context.Context, floor int64) ([]*Event, error) {
 	page, upTo, err := s.readPage(ctx, floor)
 	if err != nil {
 		return nil, err
 	}
-	// Read before the trimmed mark: what is missing in the page was removed before.
+	// The page is read before the trimmed position, so that the trimmed position covers
+	// all events that are missing in the page.
 	at, err := s.hub.positions(ctx)
 	if err != nil {
 		return nil, err
@@ -299,13 +308,13 @@ func (s *Subscription) fromStore(ctx context.Context, floor int64) ([]*Event, er
 		s.position = page[len(page)-1].Position
 		return page, nil
 	}
-	// There is nothing more up to the ring.
+	// There are no more events up to upTo.
 	s.position = max(s.position, upTo)
 	return nil, nil
 }
 
-// readPage reads the next page from the store, and up to which position there is
-// nothing if the page is empty. Few statements run at once; listeners take turns.
+// readPage reads the next page from the store. If the page is empty, there are no events
+// up to the position upTo. Only a few statements run concurrently; listeners take turns.
 func (s *Subscription) readPage(ctx context.Context, floor int64) (page []*Event, upTo int64, err error) {
 	var selection *Selection
 	if s.selection != nil {
@@ -325,7 +334,7 @@ func (s *Subscription) readPage(ctx context.Context, floor int64) (page []*Event
 	return page, upTo, err
 }
 
-// readEveryChannel is readPage for a listener who hears of every channel.
+// readEveryChannel is readPage for a listener that receives events of every channel.
 func (s *Subscription) readEveryChannel(ctx context.Context, selection *Selection, floor int64) (page []*Event, upTo int64, err error) {
 	slot, err := s.hub.catchUps.Acquire(ctx)
 	if err != nil {

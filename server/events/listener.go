@@ -13,31 +13,31 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// errUnconfirmed is why a stream ends whose listener could not be confirmed.
+// errUnconfirmed ends a stream whose listener could not be confirmed.
 var errUnconfirmed = errors.New("the token or the rights of the listener could not be confirmed")
 
-// listener is who listens, and to what.
+// listener holds the caller of a stream, and what the caller may receive.
 type listener struct {
 	caller *auth.Caller
-	only   uid.ID // zero for every channel that the caller may hear of
+	only   uid.ID // the channel; zero for every channel that the caller may receive
 	types  []Type // all, unless the caller chose some
 
 	mu        sync.Mutex
 	mayHear   map[uid.ID]bool // nil for every channel
-	selection *Selection      // the same, in order; nil for every channel
-	tokenAt   time.Time       // as of when the token was good
-	rightsAt  time.Time       // as of when the rights are
-	changedAt time.Time       // when they changed: an answer from before is outdated
-	confirmed chan struct{}   // closed, and made anew, with each confirmation
+	selection *Selection      // mayHear in order, with types; nil for every event
+	tokenAt   time.Time       // when the token was last valid
+	rightsAt  time.Time       // the time as of which the rights are known
+	changedAt time.Time       // when the rights changed: older results are outdated
+	confirmed chan struct{}   // closed and replaced at each confirmation
 	ended     error
-	over      chan struct{} // closed with ended
+	over      chan struct{} // closed when ended is set
 }
 
 func newListener(caller *auth.Caller, only uid.ID, types []Type) *listener {
 	return &listener{caller: caller, only: only, types: types, confirmed: make(chan struct{}), over: make(chan struct{})}
 }
 
-// confirmToken notes that the token was good at a time.
+// confirmToken records that the token was valid at a time.
 func (l *listener) confirmToken(at time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -45,8 +45,9 @@ func (l *listener) confirmToken(at time.Time) {
 	l.tell()
 }
 
-// confirmRights notes of which channels the caller may hear as of a time; nil is every
-// channel. An answer that is older than the present one is dropped.
+// confirmRights records the channels that the caller may receive as of a time; nil is
+// every channel. It ignores a result that is older than the recorded one, or than the
+// latest change.
 func (l *listener) confirmRights(at time.Time, channels []uid.ID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -72,21 +73,21 @@ func (l *listener) confirmRights(at time.Time, channels []uid.ID) {
 	}
 }
 
-// tell wakes who waits for a confirmation.
+// tell wakes the goroutines that wait for a confirmation. The caller must hold mu.
 func (l *listener) tell() {
 	close(l.confirmed)
 	l.confirmed = make(chan struct{})
 }
 
-// present returns what the listener may hear at present; nil is everything.
+// present returns what the listener may receive at present; nil is everything.
 func (l *listener) present() *Selection {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.selection
 }
 
-// may reports whether the listener may hear of a channel. While the token or the
-// rights are not confirmed it waits, and gives up after a while.
+// may reports whether the listener may receive events of a channel. While the token or
+// the rights are not confirmed it waits. After maxPause it returns an error.
 func (l *listener) may(ctx context.Context, channelID uid.ID) (bool, error) {
 	if !l.only.IsZero() && channelID != l.only {
 		return false, nil
@@ -129,7 +130,7 @@ func unconfirmed() error {
 	}
 }
 
-// outdate has the listener hear nothing until the rights are confirmed as of now.
+// outdate pauses the listener until the rights are confirmed as of now or later.
 func (l *listener) outdate() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -145,7 +146,7 @@ func (l *listener) end(reason error) {
 	}
 }
 
-// err is why the listener was ended; nil while they are not.
+// err returns the reason why the listener was ended; nil while it is not.
 func (l *listener) err() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// TrimInterval is how often to look for events whose time is over.
+	// TrimInterval is how often to look for expired events.
 	TrimInterval = time.Minute
 	trimBatch    = 500
 
@@ -26,11 +26,11 @@ const (
 	keepAudience   = 90 * day
 )
 
-// Retention is how long events are kept, by type; 0 is for good.
+// Retention holds how long events are kept, by type; 0 is forever.
 type Retention map[Type]time.Duration
 
-// DefaultRetention is two years for what moderators and owners do, and 90 days
-// for the audience and streams.
+// DefaultRetention returns the default: two years for the actions of moderators and
+// owners, and 90 days for those of the audience and for streams.
 func DefaultRetention() Retention {
 	r := Retention{}
 	for _, k := range kinds {
@@ -44,8 +44,9 @@ func DefaultRetention() Retention {
 	return r
 }
 
-// ParseRetention changes some types of a retention: TYPE=DURATION, separated by
-// commas. `default` as type is every type. A duration is Go's, or in days: 90d.
+// ParseRetention returns a copy of base with the changes in text: TYPE=DURATION,
+// separated by commas or spaces. The type `default` changes every type. A duration is a
+// Go duration, or a number of days: 90d.
 func ParseRetention(base Retention, text string) (Retention, error) {
 	r := Retention{}
 	for kind, keep := range base {
@@ -81,15 +82,15 @@ func parseDays(text string) (time.Duration, error) {
 	return time.ParseDuration(text)
 }
 
-// Trimmer removes events whose time is over, in small transactions. A channel
-// remembers up to which sequence some may be missing, and the sequencer's row up
-// to which position: a cursor before that is refused.
+// Trimmer removes expired events, in small transactions. The channel's row records the
+// sequence up to which events may be missing, and the sequencer's row records the
+// position. A cursor before that is rejected.
 type Trimmer struct {
 	Store *store.Store
 	Keep  Retention
 }
 
-// Trim removes everything whose time is over.
+// Trim removes all expired events.
 func (w *Trimmer) Trim(ctx context.Context) error {
 	for _, k := range kinds {
 		if w.Keep[k.kind] == 0 {
@@ -121,7 +122,7 @@ func (w *Trimmer) batch(ctx context.Context, kind Type) (removed int, err error)
 	}
 	before := now.Add(-w.Keep[kind])
 	if some, err := w.find(ctx, w.Store.Read, kind, before, 1); err != nil || len(some) == 0 {
-		return 0, err // which is most often so, and needs no transaction
+		return 0, err // usually nothing has expired, and no transaction is needed
 	}
 	err = w.Store.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
 		rows, err := w.find(ctx, tx, kind, before, trimBatch)
@@ -133,8 +134,8 @@ func (w *Trimmer) batch(ctx context.Context, kind Type) (removed int, err error)
 	return removed, err
 }
 
-// find is the oldest events of a type from before an instant. Those without a
-// position wait for it: nobody has heard of them.
+// find returns the oldest events of a type from before an instant. Events without a
+// position are kept until they have one, because no listener has received them yet.
 func (w *Trimmer) find(ctx context.Context, q store.Queryer, kind Type, before instant.Instant, limit int) ([]old, error) {
 	var rows []old
 	err := store.QueryEach(ctx, q, `
@@ -150,8 +151,8 @@ func (w *Trimmer) find(ctx context.Context, q store.Queryer, kind Type, before i
 	return rows, err
 }
 
-// remove marks what will be missing, and removes it. Channels are locked in the
-// order of their ids, as everywhere.
+// remove records which events will be missing, and deletes them. It locks the channels
+// in the order of their ids, like all other code.
 func (w *Trimmer) remove(ctx context.Context, tx *ent.Tx, rows []old) error {
 	sequences, position, ids := map[uid.ID]int64{}, int64(0), make([]uid.ID, len(rows))
 	for i, o := range rows {

@@ -26,38 +26,40 @@ import (
 
 const (
 	// tokensInterval is how often the tokens of listeners are checked, and
-	// rightsInterval how often their rights: one that ends is noticed within 2 s.
+	// rightsInterval is how often their rights are. A token or right that ends is
+	// noticed within 2 s.
 	tokensInterval = 500 * time.Millisecond
 	rightsInterval = 750 * time.Millisecond
-	// askedAtOnce bounds the listeners that one statement is about.
+	// askedAtOnce bounds the listeners that one statement checks.
 	askedAtOnce = 500
 	// usersAtOnce bounds the users whose channels one statement lists.
 	usersAtOnce = 20
-	// askTimeout bounds a statement. Meanwhile the listeners go without an answer, and
-	// are soon paused.
+	// askTimeout bounds a check. Meanwhile its listeners are not confirmed, and are soon
+	// paused.
 	askTimeout = time.Second
-	// maxUnconfirmed is how long a listener hears events without a confirmation of the
-	// token and of the rights.
+	// maxUnconfirmed is how long a listener receives events without a confirmation of
+	// the token and of the rights.
 	maxUnconfirmed = 2 * time.Second
 	// maxPause is how long a listener is paused before the stream ends.
 	maxPause = 3 * time.Second
 	// maxPass is how long the check of all listeners may take. While it takes longer, a
-	// listener must name a channel, because those who do not cost most.
+	// new listener that acts as a user must name a channel, because listeners that name
+	// none cost most.
 	maxPass = 500 * time.Millisecond
-	// passRetry is when to try again then.
+	// passRetry is the retry delay that a listener receives in that case.
 	passRetry = 5 * time.Second
 )
 
-// Rights keeps watch over what listeners may hear, for all listeners of a process. It
-// fails closed: a listener who cannot be confirmed hears nothing.
+// Rights monitors what listeners may receive, for all listeners of a process. It fails
+// closed: a listener that cannot be confirmed receives nothing.
 type Rights struct {
 	Store *store.Store
 	Log   *slog.Logger
-	// MaxChannels is how many channels a listener may hear of without naming one; 0 is
+	// MaxChannels is how many channels a listener that names no channel may have; 0 is
 	// DefaultMaxChannels.
 	MaxChannels int
 
-	// pass is how long the quicker of the latest two checks of all listeners took.
+	// pass is the duration of the faster of the latest two checks of all listeners.
 	pass atomic.Int64
 
 	mu        sync.Mutex
@@ -69,8 +71,8 @@ const DefaultMaxChannels = 1000
 
 func (r *Rights) maxChannels() int { return cmp.Or(r.MaxChannels, DefaultMaxChannels) }
 
-// admit finds out what a caller may hear at present, and keeps that up to date until
-// leave.
+// admit checks what a caller may receive at present, and keeps the result up to date
+// until leave.
 func (r *Rights) admit(ctx context.Context, caller *auth.Caller, only uid.ID, types []Type) (*listener, error) {
 	if only.IsZero() && caller.ActsAsUser() && time.Duration(r.pass.Load()) > maxPass {
 		return nil, &fault.Error{
@@ -104,8 +106,8 @@ func (r *Rights) leave(l *listener) {
 	delete(r.listeners, l)
 }
 
-// Run checks tokens and rights until ctx ends. Each has a loop of its own, so that one
-// that takes long does not hold up the other.
+// Run checks tokens and rights until ctx ends. Each has its own loop, so that a slow
+// check of one does not delay the other.
 func (r *Rights) Run(ctx context.Context) {
 	var loops sync.WaitGroup
 	loops.Go(func() {
@@ -127,16 +129,15 @@ func (r *Rights) Run(ctx context.Context) {
 }
 
 func (r *Rights) checkAllTokens(ctx context.Context) error {
+	var failed error
 	for some := range slices.Chunk(r.all(), askedAtOnce) {
-		if err := r.checkTokens(ctx, some); err != nil {
-			return err
-		}
+		failed = errors.Join(failed, r.checkTokens(ctx, some))
 	}
-	return nil
+	return failed
 }
 
-// checkAllRights checks all listeners. One statement that fails concerns the listeners
-// that it was for, and no others.
+// checkAllRights checks the rights of all listeners. A check that fails does not affect
+// the listeners of the other checks.
 func (r *Rights) checkAllRights(ctx context.Context) error {
 	var failed error
 	for some := range slices.Chunk(r.all(), askedAtOnce) {
@@ -151,7 +152,7 @@ func (r *Rights) all() []*listener {
 	return slices.Collect(maps.Keys(r.listeners))
 }
 
-// checkTokens ends those of the listeners whose token is no longer good.
+// checkTokens ends the listeners whose token is no longer valid.
 func (r *Rights) checkTokens(ctx context.Context, some []*listener) error {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
@@ -170,8 +171,8 @@ func (r *Rights) checkTokens(ctx context.Context, some []*listener) error {
 	return nil
 }
 
-// invalidTokens returns why those of the listeners' tokens that are not good at
-// present are not.
+// invalidTokens returns, by token, why the token of a listener is not valid at present.
+// A valid token has no error.
 func (r *Rights) invalidTokens(ctx context.Context, some []*listener) (map[digest.SHA256]error, error) {
 	invalid := map[digest.SHA256]error{}
 	for _, l := range some {
@@ -191,8 +192,8 @@ func (r *Rights) invalidTokens(ctx context.Context, some []*listener) (map[diges
 	return invalid, nil
 }
 
-// checkRights finds out what some listeners may hear: of those who named a channel
-// whether they may hear of it, of the others of which channels.
+// checkRights checks what some listeners may receive. For a listener that named a
+// channel, it checks that channel. For the others, it finds their channels.
 func (r *Rights) checkRights(ctx context.Context, some []*listener) error {
 	began := time.Now()
 	var named []*listener
@@ -203,17 +204,17 @@ func (r *Rights) checkRights(ctx context.Context, some []*listener) error {
 			named = append(named, l)
 		case l.caller.ActsAsUser():
 			users[l.caller.UserID] = append(users[l.caller.UserID], l)
-		default: // a backend hears everything
+		default: // a backend receives everything
 			l.confirmRights(began, nil)
 		}
 	}
 	return r.Store.Classify(errors.Join(r.checkNamed(ctx, named, began), r.checkUsers(ctx, users)))
 }
 
-// right is what a listener who acts as a user needs to hear of a channel.
+// right identifies the moderator right of a user in a channel.
 type right struct{ channelID, userID uid.ID }
 
-// checkNamed checks listeners who named a channel.
+// checkNamed checks listeners that named a channel.
 func (r *Rights) checkNamed(ctx context.Context, named []*listener, began time.Time) error {
 	if len(named) == 0 {
 		return nil
@@ -238,8 +239,8 @@ func (r *Rights) checkNamed(ctx context.Context, named []*listener, began time.T
 	return nil
 }
 
-// rightsTo returns which of the channels that listeners named exist, and which of the
-// listeners' users moderate them.
+// rightsTo returns which of the channels that the listeners named exist, and which of
+// the listeners' users moderate them.
 func (r *Rights) rightsTo(ctx context.Context, named []*listener) (channels map[uid.ID]bool, moderators map[right]bool, err error) {
 	var ids, pairs []any
 	for _, l := range named {
@@ -269,7 +270,7 @@ func (r *Rights) rightsTo(ctx context.Context, named []*listener) (channels map[
 	return channels, moderators, err
 }
 
-// checkUsers checks listeners who named no channel, by the users for whom they act.
+// checkUsers checks listeners that named no channel, by the user for whom they act.
 func (r *Rights) checkUsers(ctx context.Context, users map[uid.ID][]*listener) error {
 	var failed error
 	for some := range slices.Chunk(slices.Collect(maps.Keys(users)), usersAtOnce) {
@@ -298,16 +299,17 @@ func (r *Rights) tooManyChannels() error {
 	})
 }
 
-// heard is what a user who names no channel hears of.
+// heard holds what a user that names no channel receives.
 type heard struct {
 	channels []uid.ID
-	// roles is how many channels the user has a role in or owns, up to one more than a
-	// listener may have: also those in which the role gives no right at present.
+	// roles is the number of channels that the user owns or has the moderator role in.
+	// It includes channels in which the role gives no right at present. At most one role
+	// more than a listener may have is counted.
 	roles int
 }
 
-// channelsOf returns the channels that users own or moderate. It reads no more roles
-// of a user than it needs to tell that they are too many.
+// channelsOf returns the channels that users own or moderate. For each user, it reads
+// only as many roles as are needed to detect that they are too many.
 func (r *Rights) channelsOf(ctx context.Context, users []uid.ID) (map[uid.ID]heard, error) {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()

@@ -17,32 +17,33 @@ import (
 )
 
 const (
-	// pollInterval is how soon events are seen that another process wrote; those
-	// of the same one are signalled.
+	// pollInterval is how often to look for events that another process wrote. Events
+	// of the same process are signalled.
 	pollInterval = 20 * time.Millisecond
-	// restFactor is how many times as long as a turn took the Sequencer rests after
-	// it: it would else come between every two changes of a channel, and a commit
-	// of its own for each of theirs.
+	// restFactor is how many times the duration of a turn the Sequencer rests after
+	// it. Without the rest, the Sequencer would run between every two changes of a
+	// channel, with a commit of its own for each of them.
 	restFactor = 4
-	// maxRest bounds that rest, by which events are heard later.
+	// maxRest bounds that rest, which delays the delivery of events.
 	maxRest = 5 * time.Millisecond
-	// retryInterval is how soon what failed is tried again.
+	// retryInterval is the delay before failed work is retried.
 	retryInterval = 250 * time.Millisecond
 	sequenceBatch = 1000
-	// updatedAtOnce bounds the parameters of a statement.
+	// updatedAtOnce is how many events one statement handles: it bounds the number of
+	// parameters.
 	updatedAtOnce = 200
 	// theRow is the only id in event_sequencers.
 	theRow = 1
 )
 
-// Sequencer gives events their position: the one order in which everybody hears
-// of them. Auto-increment ids would not do: they become visible out of order, so
-// that who tails them misses some. Every process runs a Sequencer, and the one
-// that holds the lease works.
+// Sequencer assigns events their positions: the one order in which all listeners
+// receive them. Auto-increment ids are not enough: they become visible out of order,
+// so that a reader that tails them misses some. Every process runs a Sequencer, and
+// the one that holds the lease works.
 type Sequencer struct {
 	Store *store.Store
 	Log   *slog.Logger
-	// Sequenced, if not nil, is called after positions were given.
+	// Sequenced, if not nil, is called after positions were assigned.
 	Sequenced func()
 
 	lease *lease.Lease
@@ -52,18 +53,18 @@ type Sequencer struct {
 	delay     prometheus.Histogram
 }
 
-// NewSequencer makes a Sequencer, with its metrics.
+// NewSequencer returns a Sequencer, and registers its metrics.
 func NewSequencer(s *store.Store, log *slog.Logger, r prometheus.Registerer) *Sequencer {
 	q := &Sequencer{
 		Store: s, Log: log, lease: lease.New(s, log, "event_sequencers", theRow),
 		holder: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "moderato_event_sequencer", Help: "1 while this server gives events their positions.",
+			Name: "moderato_event_sequencer", Help: "1 while this server sequences events.",
 		}),
 		sequenced: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "moderato_events_sequenced_total", Help: "Events that this server gave their positions.",
+			Name: "moderato_events_sequenced_total", Help: "Events sequenced by this server.",
 		}),
 		delay: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "moderato_event_sequencing_delay_seconds", Help: "From when an event happened to its position.",
+			Name: "moderato_event_sequencing_delay_seconds", Help: "Time from an event's occurrence to its sequencing.",
 			Buckets: []float64{.005, .01, .02, .05, .1, .25, .5, 1, 5, 30},
 		}),
 	}
@@ -71,7 +72,7 @@ func NewSequencer(s *store.Store, log *slog.Logger, r prometheus.Registerer) *Se
 	return q
 }
 
-// Run sequences until ctx ends, and then gives the lease up.
+// Run assigns positions until ctx ends, and then releases the lease.
 func (q *Sequencer) Run(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -94,7 +95,7 @@ func (q *Sequencer) Run(ctx context.Context) {
 	}
 }
 
-// rest leaves the store to others after a turn.
+// rest pauses after a turn, so that other transactions can use the store.
 func rest(ctx context.Context, turn time.Duration) {
 	select {
 	case <-ctx.Done():
@@ -102,7 +103,8 @@ func rest(ctx context.Context, turn time.Duration) {
 	}
 }
 
-// Turn does what is to be done at present.
+// Turn takes or renews the lease if necessary, and assigns positions to the events that
+// are waiting. It does nothing if another process holds the lease.
 func (q *Sequencer) Turn(ctx context.Context) error {
 	defer q.showHolder()
 	if held, err := q.lease.Take(ctx); err != nil || !held {
@@ -127,7 +129,7 @@ func (q *Sequencer) showHolder() {
 	}
 }
 
-// isWaiting tells whether there is an event without a position.
+// isWaiting reports whether an event without a position exists.
 func (q *Sequencer) isWaiting(ctx context.Context) (bool, error) {
 	waiting := false
 	err := store.QueryEach(ctx, q.Store.Read, "SELECT sequence FROM events WHERE position IS NULL LIMIT 1", nil,
@@ -138,7 +140,8 @@ func (q *Sequencer) isWaiting(ctx context.Context) (bool, error) {
 	return waiting, err
 }
 
-// sequence gives positions to the oldest events that have none.
+// sequence assigns positions to the oldest events without one, and renews the lease. It
+// reports whether there may be more such events.
 func (q *Sequencer) sequence(ctx context.Context) (more bool, err error) {
 	var rows []waiting
 	var now instant.Instant
@@ -157,7 +160,7 @@ func (q *Sequencer) sequence(ctx context.Context) (more bool, err error) {
 	return more, nil
 }
 
-// tell lets the listeners of this process know, and counts.
+// tell updates the metrics, and calls Sequenced.
 func (q *Sequencer) tell(rows []waiting, now instant.Instant) {
 	if len(rows) == 0 {
 		return
@@ -171,7 +174,7 @@ func (q *Sequencer) tell(rows []waiting, now instant.Instant) {
 	}
 }
 
-// place gives the rows the next positions, in their order.
+// place assigns the next positions to the rows, in their order.
 func place(ctx context.Context, tx *ent.Tx, rows []waiting) error {
 	var last int64
 	if err := store.QueryRow(ctx, tx, "SELECT last_position FROM event_sequencers WHERE id = ?", []any{theRow}, &last); err != nil {

@@ -18,24 +18,25 @@ const (
 	DefaultStreamsPerToken = 1000
 )
 
-// StreamLimits bounds the event streams that are open at once.
+// StreamLimits bounds the number of event streams that are open at the same time.
 type StreamLimits struct {
-	// PerUser is for a user through a client; 0 is DefaultStreamsPerUser.
+	// PerUser is the limit for a user and client; 0 is DefaultStreamsPerUser.
 	PerUser int
-	// PerToken is for an app or service token; 0 is DefaultStreamsPerToken.
+	// PerToken is the limit for an app or service token; 0 is DefaultStreamsPerToken.
 	PerToken int
-	// Total is for the whole server; 0 is no bound.
+	// Total is the limit for the whole server; 0 is no limit.
 	Total int
 }
 
-// streams counts the streams that are open.
+// streams counts the open streams.
 type streams struct {
 	mu       sync.Mutex
 	byHolder map[any]int
 	total    int
 }
 
-// holder returns whose stream a caller opens, and how many they may have.
+// holder returns the key under which the streams of a caller are counted, the limit for
+// that key, and a description of the key for messages.
 func (l StreamLimits) holder(c *auth.Caller) (holder any, limit int, described string) {
 	if c.ActsAsUser() {
 		return fair.Owner{Client: c.ClientID, User: c.UserID}, cmp.Or(l.PerUser, DefaultStreamsPerUser), "for this user and client"
@@ -43,7 +44,8 @@ func (l StreamLimits) holder(c *auth.Caller) (holder any, limit int, described s
 	return c.Token, cmp.Or(l.PerToken, DefaultStreamsPerToken), "for this token"
 }
 
-// open counts a stream of a caller, until close is called.
+// open counts a stream of a caller until closeStream is called. It returns an error if a
+// limit is reached.
 func (s *streams) open(limits StreamLimits, c *auth.Caller) (closeStream func(), err error) {
 	holder, limit, described := limits.holder(c)
 	s.mu.Lock()

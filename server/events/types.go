@@ -30,7 +30,7 @@ const (
 	StreamOffline     Type = "stream.offline"
 )
 
-// kinds are all kinds of event, in the order in which the docs list them, with
+// kinds holds all kinds of event, in the order in which the docs list them, with
 // the field of moderato.v1.Event that holds their payload.
 var kinds = []struct {
 	kind    Type
@@ -69,7 +69,7 @@ func IsType(name string) bool {
 	return false
 }
 
-// Types are the names of all kinds of event.
+// Types returns the names of all kinds of event.
 func Types() []string {
 	names := make([]string, len(kinds))
 	for i, k := range kinds {

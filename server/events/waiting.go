@@ -18,13 +18,13 @@ type waiting struct {
 	occurredAt    instant.Instant
 }
 
-// findWaiting is the oldest events without a position, those of a channel in their
-// sequence, and whether there may be more.
+// findWaiting returns the oldest events without a position, and whether there may be
+// more. The events of each channel are in their sequence.
 func findWaiting(ctx context.Context, tx *ent.Tx) (rows []waiting, more bool, err error) {
 	rows, err = scanWaiting(ctx, tx, "position IS NULL ORDER BY occurred_at, channel_id, sequence LIMIT ?", sequenceBatch)
 	inOrder(rows)
 	if err != nil || len(rows) < sequenceBatch {
-		return rows, false, err // all that are waiting
+		return rows, false, err // the rows are all waiting events
 	}
 	rows, err = replaceEarly(ctx, tx, rows)
 	return rows, true, err
@@ -42,25 +42,24 @@ func scanWaiting(ctx context.Context, tx *ent.Tx, where string, args ...any) ([]
 	return rows, err
 }
 
-// inOrder puts the events of each channel in their sequence, in the places that
-// the channel has in the list: a clock that was set back must not turn them
-// round.
+// inOrder sorts the events of each channel by sequence, within the places that the
+// channel has in the list. A clock that was set back must not reverse them.
 func inOrder(rows []waiting) {
 	places := map[uid.ID][]int{}
 	for i, r := range rows {
 		places[r.channelID] = append(places[r.channelID], i)
 		of := places[r.channelID]
-		// Move the row up among its channel's places, to where it belongs.
+		// Insert the row among its channel's places, by sequence.
 		for j := len(of) - 1; j > 0 && rows[of[j]].sequence < rows[of[j-1]].sequence; j-- {
 			rows[of[j]], rows[of[j-1]] = rows[of[j-1]], rows[of[j]]
 		}
 	}
 }
 
-// replaceEarly leaves out the channels of which an event is among the rows and one
-// before it is not, and has no position either. That takes a clock that was set
-// back and a full batch. What these channels have before it takes their place, so
-// that every batch gets on.
+// replaceEarly removes the channels that have an event among the rows while an
+// earlier event without a position is not among them. This can only happen in a full
+// batch, after a clock was set back. The earlier events of these channels replace the
+// removed rows, so that every batch makes progress.
 func replaceEarly(ctx context.Context, tx *ent.Tx, rows []waiting) ([]waiting, error) {
 	early, err := findEarly(ctx, tx, rows)
 	if err != nil || len(early) == 0 {
@@ -83,10 +82,11 @@ func replaceEarly(ctx context.Context, tx *ent.Tx, rows []waiting) ([]waiting, e
 	return rows, nil
 }
 
-// findEarly is by channel the first of the rows before which one is missing.
+// findEarly returns, by channel, the sequence of the first row whose predecessor has no
+// position and is not among the rows.
 func findEarly(ctx context.Context, tx *ent.Tx, rows []waiting) (map[uid.ID]int64, error) {
 	last, early := map[uid.ID]int64{}, map[uid.ID]int64{}
-	var after []waiting // those whose predecessor is not among the rows
+	var after []waiting // rows whose predecessor is not among the rows
 	for _, r := range rows {
 		if last[r.channelID] != r.sequence-1 {
 			after = append(after, r)

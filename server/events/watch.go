@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	// HeartbeatInterval is how long a stream is silent before a sign of life.
+	// HeartbeatInterval is how long a stream is silent before it sends a heartbeat.
 	HeartbeatInterval = 15 * time.Second
 	maxTypes          = 100
 	cursorList        = "events"
@@ -30,15 +30,15 @@ const (
 type Service struct {
 	moderatov1.UnsafeEventsServiceServer
 
-	// Hub is where the events come from.
+	// Hub is the source of the events.
 	Hub *Hub
-	// Rights is who may hear of what.
+	// Rights determines which events a listener may receive.
 	Rights *Rights
-	// Limits bounds the streams that are open.
+	// Limits bounds the open streams.
 	Limits StreamLimits
-	// Stopping is closed when streams are to end because the server does.
+	// Stopping is closed when streams must end because the server stops.
 	Stopping <-chan struct{}
-	// Heartbeat is HeartbeatInterval, unless a test has it otherwise.
+	// Heartbeat is HeartbeatInterval, unless a test sets another interval.
 	Heartbeat time.Duration
 
 	streams streams
@@ -49,7 +49,7 @@ func Cursor(ctx context.Context, s *store.Store, position int64) (string, error)
 	return s.Cursors.Seal(ctx, cursorList, position)
 }
 
-// ParseCursor returns the position of a cursor; nil for an empty one.
+// ParseCursor returns the position of a cursor; nil for an empty cursor.
 func ParseCursor(ctx context.Context, s *store.Store, text string) (*int64, error) {
 	if text == "" {
 		return nil, nil //nolint:nilnil // the present
@@ -61,15 +61,15 @@ func ParseCursor(ctx context.Context, s *store.Store, text string) (*int64, erro
 	return &position, nil
 }
 
-// filter is what a listener wants to hear of.
+// filter holds which events a listener wants.
 type filter struct {
 	channelID uid.ID
 	types     []Type // all, unless the listener chose some
 	after     *int64
 }
 
-// ParseTypes reads a list of event types, and returns it sorted and without
-// duplicates.
+// ParseTypes checks a list of event types, and returns it sorted and without
+// duplicates. It adds violations to f.
 func ParseTypes(f *validate.Fields, names []string) []string {
 	if !f.AtMost("type", len(names), maxTypes) {
 		return nil
@@ -136,7 +136,7 @@ func (s *Service) WatchEvents(req *moderatov1.WatchEventsRequest, stream grpc.Se
 		}
 	}()
 	w := &watcher{Service: s, stream: stream, from: from, who: who, want: want}
-	// The first message tells that nothing from here on is missed.
+	// The first message confirms that no event after its cursor is missed.
 	err = w.beat(ctx)
 	if err == nil {
 		err = w.run(ctx)
@@ -147,7 +147,7 @@ func (s *Service) WatchEvents(req *moderatov1.WatchEventsRequest, stream grpc.Se
 	return told(err)
 }
 
-// watcher is a stream that is open.
+// watcher is an open stream.
 type watcher struct {
 	*Service
 
@@ -157,7 +157,7 @@ type watcher struct {
 	want   *filter
 }
 
-// run sends what the listener wants to hear of, and may, until ctx ends.
+// run sends the events that the listener wants and may receive, until ctx ends.
 func (w *watcher) run(ctx context.Context) error {
 	heartbeat := time.NewTimer(w.Heartbeat)
 	defer heartbeat.Stop()
@@ -183,7 +183,8 @@ func (w *watcher) run(ctx context.Context) error {
 	}
 }
 
-// beat sends a message without an event: everything up to its cursor was heard.
+// beat sends a message without an event. Its cursor confirms that all events up to it
+// were sent.
 func (w *watcher) beat(ctx context.Context) error {
 	cursor, err := Cursor(ctx, w.Hub.Store, w.from.Position())
 	if err != nil {
@@ -192,7 +193,8 @@ func (w *watcher) beat(ctx context.Context) error {
 	return w.stream.Send(&moderatov1.WatchEventsResponse{Cursor: cursor})
 }
 
-// send sends what the listener is to hear of a page that follows a position.
+// send sends those events of a page that the listener wants and may receive. The page
+// follows the position at.
 func (w *watcher) send(ctx context.Context, at int64, page []*Event) (sent bool, err error) {
 	for _, e := range page {
 		if ctx.Err() != nil {
@@ -203,7 +205,8 @@ func (w *watcher) send(ctx context.Context, at int64, page []*Event) (sent bool,
 			return sent, nil
 		}
 		at = e.Position
-		// The event that ends a right is the last that is heard by it.
+		// Check the rights before refresh: the event that ends a right is the last one
+		// delivered under it.
 		if e.IsGone || !w.want.has(e) {
 			w.refresh(ctx, e)
 			continue
@@ -224,8 +227,8 @@ func (w *watcher) send(ctx context.Context, at int64, page []*Event) (sent bool,
 	return sent, nil
 }
 
-// refresh has the rights of the listener checked when an event changes them. If that
-// fails, the listener waits for the next check.
+// refresh checks the rights of the listener if an event changes them. If the check
+// fails, the listener is paused until the next check.
 func (w *watcher) refresh(ctx context.Context, e *Event) {
 	if !e.changesRights(w.who.caller.UserID) {
 		return
@@ -236,7 +239,7 @@ func (w *watcher) refresh(ctx context.Context, e *Event) {
 	}
 }
 
-// changesRights reports whether an event changes what a user may hear.
+// changesRights reports whether an event changes what a user may receive.
 func (e *Event) changesRights(userID uid.ID) bool {
 	if e.TargetID != userID || userID.IsZero() {
 		return false
@@ -248,7 +251,7 @@ func (e *Event) changesRights(userID uid.ID) bool {
 	return false
 }
 
-// isOver tells whether a timer's time came while nobody waited for it.
+// isOver reports whether a timer has fired and its channel was not read yet.
 func isOver(t *time.Timer) bool {
 	select {
 	case <-t.C:
@@ -262,7 +265,7 @@ func (w *filter) has(e *Event) bool {
 	return (w.channelID.IsZero() || w.channelID == e.ChannelID) && slices.Contains(w.types, e.Type)
 }
 
-// told is the error of a stream as its caller is told.
+// told returns the API error for an error that ends a stream.
 func told(err error) error {
 	switch {
 	case errors.Is(err, ErrTooSlow):

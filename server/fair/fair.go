@@ -1,6 +1,6 @@
-// Package fair shares a bounded number of slots among owners. Owners who wait take
-// turns, so that one who asks for a lot waits behind its own requests, and who would
-// wait too long is told so at once.
+// Package fair shares a bounded number of slots among owners. Waiting owners take turns,
+// so that an owner with many requests waits behind its own requests. A request that
+// would wait too long is rejected immediately.
 package fair
 
 import (
@@ -16,52 +16,53 @@ type Priority int
 
 // The priorities.
 const (
-	// Normal is for most requests.
+	// Normal is the priority of most requests.
 	Normal Priority = iota
-	// High is for requests that overtake normal ones.
+	// High is the priority of requests that overtake normal ones.
 	High
 	priorities
 )
 
 const (
-	// highInARow is how many high requests may overtake a normal one that waits,
-	// so that it does not wait forever.
+	// highInARow is how many high requests in a row may overtake waiting normal
+	// requests, so that no normal request waits forever.
 	highInARow = 16
 
-	// initialHold is for how long a slot is expected to be held before any was.
+	// initialHold is the expected hold time of a slot before the first sample.
 	initialHold = time.Millisecond
-	// holdWeight is the weight of a new sample in the average: 1 of this.
+	// holdWeight is the inverse of the weight of a new sample in the average.
 	holdWeight = 8
-	// safeShare is the percentage of the longest wait up to which a request may wait:
-	// the expectation is an average, and one that has waited in vain is worse than one
-	// that was rejected at once.
+	// safeShare is the percentage of Request.MaxWait that the expected wait may reach
+	// before a request is rejected: the expectation is an average, and a request that
+	// waits in vain is worse than one that is rejected immediately.
 	safeShare = 75
-	// maxSample bounds a sample by the average, and leastBound bounds that bound: one
-	// holder that hung must not have the next ones turned away.
+	// maxSample bounds a sample to this multiple of the average, and leastBound is the
+	// least value of that bound: one holder that hangs must not cause the next
+	// requests to be rejected.
 	maxSample  = 4
 	leastBound = 10 * time.Millisecond
 )
 
-// OverloadedError is the error of a request that would have had to wait too long.
+// OverloadedError is the error of a request that waited, or would wait, too long.
 type OverloadedError struct {
-	// RetryAfter is when to try again.
+	// RetryAfter is the time after which to retry.
 	RetryAfter time.Duration
 }
 
-// Error names the condition.
+// Error implements error.
 func (e *OverloadedError) Error() string {
 	return fmt.Sprintf("overloaded: try again after %s", e.RetryAfter)
 }
 
-// Gate hands out slots. Its methods may be called concurrently.
+// Gate grants slots. Its methods may be called concurrently.
 type Gate struct {
 	slots int
 
 	mu      sync.Mutex
 	used    int
 	waiting [priorities]line
-	high    int           // how many high requests overtook the normal ones that wait
-	hold    time.Duration // the average time for which a slot is held
+	high    int           // how many high requests in a row overtook waiting normal ones
+	hold    time.Duration // average time that a slot is held
 }
 
 // NewGate returns a gate with a number of slots.
@@ -69,13 +70,13 @@ func NewGate(slots int) *Gate {
 	return &Gate{slots: slots, hold: initialHold}
 }
 
-// Slot is a slot that is held. The zero Slot is none.
+// Slot is a held slot. The zero Slot holds nothing.
 type Slot struct {
 	gate  interface{ put(held time.Duration) }
 	start time.Time
 }
 
-// Release gives the slot back. To release a slot again does nothing.
+// Release returns the slot to its gate. Further calls have no effect.
 func (s *Slot) Release() {
 	if s.gate != nil {
 		s.gate.put(time.Since(s.start))
@@ -83,10 +84,9 @@ func (s *Slot) Release() {
 	}
 }
 
-// Acquire takes a slot on behalf of the request of ctx, and waits for one if need be.
-// A request with a longest wait is rejected when it can be expected to wait longer,
-// without waiting, and when it has waited for so long. The errors are an
-// *OverloadedError or that of ctx.
+// Acquire takes a slot for the request of ctx, and waits for one if necessary. A request
+// with a MaxWait is rejected without waiting if its expected wait is too long, and after
+// it has waited for MaxWait. The error is an *OverloadedError or that of ctx.
 func (g *Gate) Acquire(ctx context.Context) (Slot, error) {
 	g.mu.Lock()
 	if g.used < g.slots {
@@ -124,13 +124,13 @@ func (g *Gate) wait(ctx context.Context, w *waiter, r Request) (Slot, error) {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if !g.waiting[r.Priority].remove(w) { // it was granted meanwhile
+	if !g.waiting[r.Priority].remove(w) { // the slot was granted meanwhile
 		g.next()
 	}
 	return Slot{}, err
 }
 
-// put takes a slot back.
+// put takes back a slot that was held for a time.
 func (g *Gate) put(held time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -139,7 +139,7 @@ func (g *Gate) put(held time.Duration) {
 	g.next()
 }
 
-// next hands a slot to the request that is next.
+// next passes a slot to the next waiting request, or frees it.
 func (g *Gate) next() {
 	p := g.choose()
 	if w := g.waiting[p].take(); w != nil {
@@ -149,7 +149,7 @@ func (g *Gate) next() {
 	g.used--
 }
 
-// choose returns the priority whose requests are next.
+// choose returns the priority of the next request to serve.
 func (g *Gate) choose() Priority {
 	switch {
 	case g.waiting[High].length == 0:
@@ -166,8 +166,8 @@ func (g *Gate) choose() Priority {
 	return Normal
 }
 
-// Check returns the *OverloadedError with which Acquire would reject the request of
-// ctx without waiting; nil if it would not.
+// Check returns the *OverloadedError with which Acquire would reject the request of ctx
+// without waiting; nil if it would not reject the request.
 func (g *Gate) Check(ctx context.Context) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -177,7 +177,7 @@ func (g *Gate) Check(ctx context.Context) error {
 	return g.check(FromContext(ctx))
 }
 
-// check rejects a request that would wait too long.
+// check returns an *OverloadedError if a request would wait too long.
 func (g *Gate) check(r Request) error {
 	if r.MaxWait == 0 {
 		return nil
@@ -193,43 +193,43 @@ func (g *Gate) check(r Request) error {
 	return &OverloadedError{RetryAfter: expected}
 }
 
-// Waiting returns how many requests wait.
+// Waiting returns the number of waiting requests.
 func (g *Gate) Waiting() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.waiting[Normal].length + g.waiting[High].length
 }
 
-// Hold returns the average time for which a slot is held.
+// Hold returns the average time that a slot is held.
 func (g *Gate) Hold() time.Duration {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.hold
 }
 
-// SetHold has the gate expect that slots are held for so long.
+// SetHold sets the average time that a slot is held, as the start of the estimate.
 func (g *Gate) SetHold(d time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.hold = max(d, initialHold/holdWeight)
 }
 
-// IsIdle reports whether nobody holds a slot or waits for one.
+// IsIdle reports whether no request holds a slot or waits for one.
 func (g *Gate) IsIdle() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.used == 0
 }
 
-// waiter is a request that waits.
+// waiter is a waiting request.
 type waiter struct {
 	owner   Owner
-	granted chan struct{} // closed when it has a slot
+	granted chan struct{} // closed when the request has a slot
 	at      *list.Element // in the queue of its owner
 }
 
-// line is the requests of one priority: a queue for each owner, and the owners in
-// the order in which they are next.
+// line holds the waiting requests of one priority: a queue for each owner, and the
+// owners in the order in which they are served.
 type line struct {
 	length int
 	owners list.List // of *queue
@@ -256,8 +256,8 @@ func (l *line) add(owner Owner) *waiter {
 	return r
 }
 
-// take removes the request that is next; nil if there is none. Its owner is last
-// then.
+// take removes and returns the next request; nil if there is none. The owner of the
+// request becomes the last.
 func (l *line) take() *waiter {
 	e := l.owners.Front()
 	if e == nil {
@@ -269,7 +269,7 @@ func (l *line) take() *waiter {
 	return r
 }
 
-// remove removes a request, and reports whether it still waited.
+// remove removes a request, and reports whether it was still waiting.
 func (l *line) remove(r *waiter) bool {
 	if r.at == nil {
 		return false
@@ -286,8 +286,9 @@ func (l *line) remove(r *waiter) bool {
 	return true
 }
 
-// before returns how many of the requests that wait are before a new one of an
-// owner: all of its own, and of each other owner no more than that and one.
+// before returns how many waiting requests would be served before a new request of an
+// owner: all of the owner's own requests, and at most one more than that number of each
+// other owner.
 func (l *line) before(owner Owner) int {
 	own := 0
 	if e := l.queues[owner]; e != nil {

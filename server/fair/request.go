@@ -7,39 +7,40 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// Owner is on whose behalf something is done: a client, and the user for whom it
-// acts, if any. The zero Owner is the server itself.
+// Owner is the party on whose behalf a request is made: a client, and the user for whom
+// the client acts, if any. The zero Owner is the server itself.
 type Owner struct {
 	Client string
 	User   uid.ID
 }
 
-// Request is what a gate needs to know of a request.
+// Request describes a request for a slot.
 type Request struct {
 	Owner Owner
-	// Priority is how urgent it is.
+	// Priority is the priority of the request.
 	Priority Priority
-	// MaxWait is the longest that it may wait; 0 is as long as its context lasts.
+	// MaxWait is the longest time that the request may wait; 0 means until its context
+	// ends.
 	MaxWait time.Duration
 }
 
-// ContextKey is the key under which the context of a request has its *Request.
+// ContextKey is the context key of the *Request.
 type ContextKey struct{}
 
-// NewContext returns a context with a request in it.
+// NewContext returns a context that carries a request.
 func NewContext(ctx context.Context, r Request) context.Context {
 	return context.WithValue(ctx, ContextKey{}, &r)
 }
 
-// WithPriority returns a context in which the present request has a priority.
+// WithPriority returns a context whose request has the given priority.
 func WithPriority(ctx context.Context, p Priority) context.Context {
 	r := FromContext(ctx)
 	r.Priority = p
 	return NewContext(ctx, r)
 }
 
-// FromContext returns the present request. Work that nobody requested is the
-// server's own, and waits as long as its context lasts.
+// FromContext returns the request of a context. A context without a request is work of
+// the server itself, which waits until the context ends.
 func FromContext(ctx context.Context) Request {
 	if r, ok := ctx.Value(ContextKey{}).(*Request); ok {
 		return *r

@@ -1,6 +1,6 @@
-// Package fault holds the errors that callers see: one table of conditions, and
-// one form on each face. What is not a fault.Error is our own mistake, and is
-// shown as INTERNAL.
+// Package fault holds the errors that callers see: one table of conditions, and one
+// form for each transport. An error that is not a fault.Error is a mistake of the
+// server, and is shown as INTERNAL.
 package fault
 
 import (
@@ -23,63 +23,65 @@ import (
 	"github.com/moderato-live/moderato/server/store"
 )
 
-// Domain is the domain of every google.rpc.ErrorInfo that we send.
+// Domain is the domain of every google.rpc.ErrorInfo that the server sends.
 const Domain = "moderato"
 
-// Names of metadata: fields of `data` over REST, of ErrorInfo over gRPC.
+// Names of metadata. Over REST they are fields of `data`, over gRPC of ErrorInfo.
 const (
 	MuteExpiresAt  = "muteExpiresAt"
 	RequiredScope  = "requiredScope"
 	AcceptedTokens = "acceptedTokens"
 )
 
-// ErrStopping is the cause of an error with which a stream ends because the server
-// does: in order, and so no fault.
+// ErrStopping is the cause of the error with which a stream ends because the server
+// stops. Such an end is orderly, and does not count as a failure.
 var ErrStopping = errors.New("the server stops")
 
-// MaxViolations is the largest number of violations that an error reports. A
-// request can hold more mistakes than that, and its response stays small.
+// MaxViolations is the largest number of violations that an error reports. A request
+// can hold more mistakes than that; the limit keeps the response small.
 const MaxViolations = 100
 
-// fullRetryAfter is when to try again while the database has no room: somebody has
-// to make some.
+// fullRetryAfter is when a client may retry while the database is full. It is long
+// because somebody has to make room.
 const fullRetryAfter = 30 * time.Second
 
 // maxLogText is the length in bytes at which Error cuts its text.
 const maxLogText = 2 << 10
 
-// Violation says what is wrong with one field, named as the client wrote it.
+// Violation describes what is wrong with one field, which is named as the client wrote
+// it.
 type Violation struct {
 	Field       string `json:"field"`
 	Description string `json:"description"`
 }
 
-// Error is a condition that a caller is told of.
+// Error is an error that a caller sees.
 type Error struct {
-	// Reason is the condition; the table says how it is shown.
+	// Reason is the condition. The table defines how it is shown.
 	Reason moderatov1.Reason
-	// Message replaces the table's sentence when it is not empty.
+	// Message, if not empty, replaces the text of the table.
 	Message string
-	// Violations are what is wrong, on INVALID_ARGUMENT.
+	// Violations describes what is wrong with the request, for INVALID_ARGUMENT.
 	Violations []Violation
-	// Metadata are further facts for a program.
+	// Metadata holds further facts for programs.
 	Metadata map[string]string
-	// RetryAfter is when to try again; 0 when that would not help.
+	// RetryAfter is how long to wait before a retry; 0 if a retry would not help.
 	RetryAfter time.Duration
-	// Cause is for our log, and never shown.
+	// Cause is for the server's log. Callers never see it.
 	Cause error
 }
 
-// New is the error for a reason, with the table's message.
+// New returns the error for a reason, with the text of the table.
 func New(reason moderatov1.Reason) *Error { return &Error{Reason: reason} }
 
-// Invalid is INVALID_ARGUMENT with its violations.
+// Invalid returns an INVALID_ARGUMENT error with violations.
 func Invalid(violations ...Violation) *Error {
 	return &Error{Reason: moderatov1.Reason_REASON_INVALID_ARGUMENT, Violations: violations}
 }
 
-// In is an error whose violations are of a message within the request: their
-// fields get its name before theirs.
+// In returns an error whose violations are of a message within the request: their
+// fields are prefixed with the name of the message. An error without violations is
+// returned unchanged.
 func In(message string, err error) error {
 	var fault *Error
 	if !errors.As(err, &fault) || len(fault.Violations) == 0 {
@@ -93,7 +95,8 @@ func In(message string, err error) error {
 	return &within
 }
 
-// MuteActive tells until when, and how long, a mute is in the way.
+// MuteActive returns the error for an active mute, with the time at which the mute ends
+// and the time until then.
 func MuteActive(reason moderatov1.Reason, until, now instant.Instant) *Error {
 	return &Error{
 		Reason:     reason,
@@ -131,22 +134,22 @@ func Truncate(text string, limit int) string {
 	return strings.ToValidUTF8(text[:limit], "") + "…"
 }
 
-// Unwrap is the cause.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
-// Is makes errors of one reason equal to errors.Is.
+// Is reports whether target is an Error with the same reason, for errors.Is.
 func (e *Error) Is(target error) bool {
 	t, ok := target.(*Error)
 	return ok && t.Reason == e.Reason
 }
 
-// IsOurs tells whether the fault is ours rather than the caller's.
+// IsOurs reports whether the server, rather than the caller, caused the error.
 func (e *Error) IsOurs() bool {
 	return e.Reason == moderatov1.Reason_REASON_INTERNAL || e.Reason == moderatov1.Reason_REASON_UNAVAILABLE
 }
 
-// Text returns the sentence for a person. Of several violations it names the
-// first, and says how many more there are.
+// Text returns the message for a person. If there are several violations, it describes
+// the first, and says how many more there are.
 func (e *Error) Text() string {
 	switch {
 	case e.Message != "":
@@ -161,8 +164,8 @@ func (e *Error) Text() string {
 	return text
 }
 
-// UnknownPrefix begins the description of a violation that names its field
-// itself, such as "unknown parameter channel_id; did you mean channelId?".
+// UnknownPrefix is the prefix of a violation's description that itself names the field,
+// such as "unknown parameter channel_id; did you mean channelId?".
 const UnknownPrefix = "unknown "
 
 func sentence(violations []Violation) string {
@@ -190,8 +193,9 @@ func sentence(violations []Violation) string {
 	}
 }
 
-// Of is the fault for any error of a call: what is not one already is the
-// store's, the deadline's, or our own.
+// Of returns the Error for any error of a call. An error that is not an Error yet comes
+// from the store, from the deadline, or from a mistake of the server, which is
+// INTERNAL.
 func Of(err error) *Error {
 	var fault *Error
 	var overloaded *fair.OverloadedError
@@ -210,7 +214,7 @@ func Of(err error) *Error {
 	return &Error{Reason: moderatov1.Reason_REASON_INTERNAL, Cause: err}
 }
 
-// Status is the error as gRPC sends it.
+// Status returns the error as gRPC sends it.
 func (e *Error) Status(requestID string) *status.Status {
 	info := &errdetails.ErrorInfo{Reason: Code(e.Reason), Domain: Domain, Metadata: e.Metadata}
 	details := []protoadapt.MessageV1{info, &errdetails.RequestInfo{RequestId: requestID}}
@@ -232,8 +236,8 @@ func (e *Error) Status(requestID string) *status.Status {
 	return st
 }
 
-// FromStatus reads back what Status made. A status of other making, such as
-// gRPC's own, becomes the fault of the same code.
+// FromStatus converts the result of Status back. A status from elsewhere, such as
+// gRPC's own, becomes the Error for its code.
 func FromStatus(st *status.Status) (fault *Error, requestID string) {
 	fault = &Error{}
 	for _, detail := range st.Details() {
@@ -273,12 +277,13 @@ func reasonOfCode(code codes.Code) moderatov1.Reason {
 	return moderatov1.Reason_REASON_INTERNAL
 }
 
-// RetryAfterSeconds is RetryAfter for the HTTP header: whole seconds, rounded
-// up, so that a client that obeys is never early.
+// RetryAfterSeconds returns RetryAfter for the HTTP header in whole seconds, at least
+// 1. It is rounded up, so that a client that obeys it is never early.
 func (e *Error) RetryAfterSeconds() string {
 	seconds := int64((e.RetryAfter + time.Second - 1) / time.Second)
 	return strconv.FormatInt(max(seconds, 1), 10)
 }
 
-// Tokens writes a list of token kinds as metadata holds it.
+// Tokens returns a list of token kinds in the form of the metadata: separated by
+// commas.
 func Tokens(kinds []string) string { return strings.Join(kinds, ",") }

@@ -171,7 +171,7 @@ func TestTheTextOfAFault(t *testing.T) {
 		},
 		{
 			"the tokens", &fault.Error{Reason: moderatov1.Reason_REASON_TOKEN_KIND_NOT_ACCEPTED, Metadata: map[string]string{fault.AcceptedTokens: "user,service"}},
-			"This operation does not accept this kind of token, but these: user, service.",
+			"This operation does not accept this kind of token. It accepts: user, service.",
 		},
 		{"a message of its own", &fault.Error{Reason: moderatov1.Reason_REASON_INTERNAL, Message: "Oh."}, "Oh."},
 	} {

@@ -9,7 +9,7 @@ import (
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 )
 
-// conditions has the status of each reason, as the contract declares it.
+// conditions holds the status of each reason, as the contract declares it.
 var conditions = declared()
 
 func declared() map[moderatov1.Reason]*optionsv1.Status {
@@ -24,13 +24,13 @@ func declared() map[moderatov1.Reason]*optionsv1.Status {
 	return all
 }
 
-// Code is the reason as clients see it: its name without the prefix.
+// Code returns the code of a reason that clients see: its name without the prefix.
 func Code(r moderatov1.Reason) string { return strings.TrimPrefix(r.String(), "REASON_") }
 
-// FromCode is the reason with this code, or REASON_UNSPECIFIED.
+// FromCode returns the reason with a code, or REASON_UNSPECIFIED.
 func FromCode(code string) moderatov1.Reason {
 	return moderatov1.Reason(moderatov1.Reason_value["REASON_"+code])
 }
 
-// HTTPStatus is the status of a reason over REST.
+// HTTPStatus returns the HTTP status of a reason.
 func HTTPStatus(r moderatov1.Reason) int { return int(conditions[r].GetHttp()) }

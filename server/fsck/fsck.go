@@ -1,5 +1,5 @@
-// Package fsck checks that a whole database is as its rules say: what every
-// transaction keeps, looked at from outside.
+// Package fsck checks a whole database against the rules that every transaction
+// maintains, from outside those transactions.
 package fsck
 
 import (
@@ -12,29 +12,30 @@ import (
 	"github.com/moderato-live/moderato/server/store"
 )
 
-// maxFindings is how many findings of one check are told.
+// maxFindings is the maximum number of findings that one check reports.
 const maxFindings = 100
 
-// Finding is something that is not as it must be.
+// Finding is a violation of a rule.
 type Finding struct {
-	// Check is the rule that does not hold.
+	// Check is the violated rule.
 	Check string
-	// What says what was found.
+	// What describes the violation.
 	What string
 }
 
-// String is the finding in one line.
+// String returns the finding in one line.
 func (f Finding) String() string { return f.Check + ": " + f.What }
 
-// check is a rule: a statement that yields a text for each violation of it. One
-// statement sees one instant, so that a check may run while servers do.
+// check is a rule, given as a statement that returns a text for each violation. One
+// statement sees the state of one instant, so a check may run while servers run.
 type check struct {
 	name  string
 	query string
 	args  []any
 }
 
-// Run makes every check and tells each finding, and before each check its name.
+// Run runs every check. It calls progress with the name of each check before the check,
+// and found with each finding.
 func Run(ctx context.Context, s *store.Store, keep events.Retention, progress func(check string), found func(Finding)) error {
 	now, err := s.Clock.Now(ctx, s.Read)
 	if err != nil {
@@ -62,7 +63,7 @@ func (c check) run(ctx context.Context, s *store.Store, found func(Finding)) err
 	})
 }
 
-// checks are all rules.
+// checks returns all checks.
 func checks(keep events.Retention, now instant.Instant) []check {
 	all := []check{
 		{
@@ -144,7 +145,7 @@ func checks(keep events.Retention, now instant.Instant) []check {
 	return append(append(all, counters()...), references()...)
 }
 
-// keptSince is from when on the events of a ban must be there.
+// keptSince returns the time since which the events of a ban must still exist.
 func keptSince(keep events.Retention, now instant.Instant) instant.Instant {
 	shortest := keep[events.Ban]
 	if clear := keep[events.ClearUserMessages]; shortest == 0 || (clear > 0 && clear < shortest) {
@@ -156,7 +157,8 @@ func keptSince(keep events.Retention, now instant.Instant) instant.Instant {
 	return now.Add(-shortest)
 }
 
-// counters compare each counter of a channel with the rows that it counts.
+// counters returns checks that compare each counter of a channel with the rows that it
+// counts.
 func counters() []check {
 	var all []check
 	for _, c := range []struct{ column, rows string }{
@@ -176,8 +178,8 @@ func counters() []check {
 	return all
 }
 
-// references are the columns that name what must be there. What is being erased
-// is left out.
+// references returns checks that the row named by each reference exists. References to
+// rows that are being erased are skipped.
 func references() []check {
 	var all []check
 	for _, r := range []struct{ table, column, to string }{

@@ -8,25 +8,24 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// Options says what Unmarshal takes.
+// Options configures what Unmarshal accepts.
 type Options struct {
-	// RejectUnknown refuses fields that the message does not have. Bodies of
-	// REST calls may hold some, because a client may be newer than the server;
-	// in lines of an import they are mistakes.
+	// RejectUnknown refuses fields that the message does not have. The bodies of REST
+	// calls may contain such fields, because a client may be newer than the server. In
+	// the lines of an import, they are mistakes.
 	RejectUnknown bool
-	// Refuse, if not nil, returns why an unknown field is refused; empty if it is
-	// not.
+	// Refuse, if not nil, returns why an unknown field is refused, or an empty string
+	// if RejectUnknown decides.
 	Refuse func(m protoreflect.MessageDescriptor, name string) (description string)
 }
 
-// Unmarshal reads one JSON object into m, which is reset first. Names are the
-// lowerCamelCase ones only; null leaves a field unset. An error is always an
-// *Error, and m is empty then.
+// Unmarshal resets m and reads one JSON object into it. Only lowerCamelCase names are
+// accepted; null leaves a field unset. An error is always an *Error; m is then empty.
 func Unmarshal(data []byte, m proto.Message, opts Options) error {
 	proto.Reset(m)
 	d := decoder{scanner: scanner{data: data}, opts: opts}
 	if err := d.document(m.ProtoReflect()); err != nil {
-		// Not through report: it is listed however many there are before.
+		// report would drop the error after maxViolations; it is always listed.
 		d.violations = append(d.violations, Violation{Description: err.Error()})
 	}
 	if len(d.violations) == 0 {
@@ -36,12 +35,12 @@ func Unmarshal(data []byte, m proto.Message, opts Options) error {
 	return &Error{Violations: d.violations}
 }
 
-// maxViolations bounds the answer to a text, which could else be many times as
+// maxViolations bounds the length of an error, which could otherwise be many times as
 // long as the text.
 const maxViolations = 100
 
-// decoder reads one text. What its methods return as an error ends the reading;
-// what is only wrong for the message is reported, and the reading goes on.
+// decoder reads one text. An error that a method returns ends the decoding. A value that
+// is well-formed JSON but wrong for the message is reported, and the decoding continues.
 type decoder struct {
 	scanner
 	opts       Options
@@ -49,15 +48,15 @@ type decoder struct {
 	violations []Violation
 }
 
-// report adds a violation of the value at the path.
+// report adds a violation for the value at the path.
 func (d *decoder) report(description string) {
 	if len(d.violations) < maxViolations {
 		d.violations = append(d.violations, Violation{Field: pathText(d.path), Description: description})
 	}
 }
 
-// refuse passes the value that comes next and reports it, unless it is no value
-// at all.
+// refuse skips the next value and reports a violation for it. It returns an error if
+// the value is not well-formed.
 func (d *decoder) refuse(description string) error {
 	if err := d.skip(); err != nil {
 		return err
@@ -69,7 +68,7 @@ func (d *decoder) refuse(description string) error {
 func (d *decoder) enter(s step) { d.path = append(d.path, s) }
 func (d *decoder) leave()       { d.path = d.path[:len(d.path)-1] }
 
-// document reads the text as a whole.
+// document reads the whole text.
 func (d *decoder) document(m protoreflect.Message) error {
 	if at := invalidUTF8(d.data); at >= 0 {
 		return &syntaxError{description: descUnicode, at: at}
@@ -89,7 +88,8 @@ func (d *decoder) document(m protoreflect.Message) error {
 	return nil
 }
 
-// invalidUTF8 is where data stops being UTF-8, or -1.
+// invalidUTF8 returns the offset of the first byte of data that is not valid UTF-8, or
+// -1 if all of data is.
 func invalidUTF8(data []byte) int {
 	if utf8.Valid(data) {
 		return -1
@@ -104,7 +104,7 @@ func invalidUTF8(data []byte) int {
 	}
 }
 
-// message reads a message in the form that its type has.
+// message reads a message in the form of its type.
 func (d *decoder) message(m protoreflect.Message, p *plan) error {
 	switch p = p.of(m); p.form {
 	case formTimestamp:
@@ -126,7 +126,7 @@ func (d *decoder) fields(m protoreflect.Message, p *plan) error {
 		return d.refuse(descObject)
 	}
 	if d.depth == maxDepth && len(p.fields) > 0 {
-		return d.fail(descDepth) // even of {}, which is written with its fields
+		return d.fail(descDepth) // even for {}, which is written with its fields
 	}
 	var (
 		seen    = make([]bool, len(p.fields))
@@ -160,7 +160,7 @@ func (d *decoder) fields(m protoreflect.Message, p *plan) error {
 	})
 }
 
-// unknown reads a field that the message does not have.
+// unknown skips or refuses a field that the message does not have.
 func (d *decoder) unknown(m protoreflect.MessageDescriptor, key string, seen map[string]bool) error {
 	d.enter(step{name: key, index: -1})
 	defer d.leave()
@@ -180,7 +180,7 @@ func (d *decoder) unknown(m protoreflect.MessageDescriptor, key string, seen map
 	return d.skip()
 }
 
-// descOneof says that two members of a oneof were given.
+// descOneof returns the description for a second member of a oneof.
 func descOneof(oneof protoreflect.OneofDescriptor) string {
 	b := []byte("only one of ")
 	for i := range oneof.Fields().Len() {
@@ -192,7 +192,7 @@ func descOneof(oneof protoreflect.OneofDescriptor) string {
 	return string(append(b, " may be given"...))
 }
 
-// field reads what a field of m holds; null it leaves to its callers.
+// field reads the value of a field of m. Its callers handle null.
 func (d *decoder) field(m protoreflect.Message, f *field) error {
 	switch f.shape {
 	case shapeList:
@@ -234,7 +234,7 @@ func (d *decoder) mapping(m protoreflect.Message, f *field) error {
 		return d.refuse(descObject)
 	}
 	values := m.Mutable(f.desc).Map()
-	// The map itself does not tell: a value that was refused is not in it.
+	// The map itself cannot show duplicates, because refused values are not in it.
 	seen := make(map[string]bool)
 	return d.object(func(text []byte) error {
 		name := string(text)

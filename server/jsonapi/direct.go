@@ -11,18 +11,19 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 )
 
-// Messages of generated types are read from their Go structs, which costs half of
-// what protoreflect does. Whatever is not a plain field there, a oneof or a map,
-// makes its whole message go the other way. The text is the same on both.
+// Messages of generated types are read from their Go structs, which costs half as much
+// as protoreflect. A message type with a field that is not a plain struct field, such as
+// a oneof or a map, is read through protoreflect. Both ways produce the same text.
 
-// direct is where the fields of a message type are in the struct that was generated
-// for it: the index of each, in the order of plan.fields.
+// direct holds the positions of a message type's fields in the generated struct: the
+// index of each field, in the order of plan.fields.
 type direct struct {
 	kind   reflect.Type // a pointer to the struct
 	fields []int
 }
 
-// directOf is the direct way into messages of a type; nil if there is none.
+// directOf returns the positions of the fields of a type in its generated struct, or
+// nil if messages of the type must be read through protoreflect.
 func directOf(p *plan) *direct {
 	generated, err := protoregistry.GlobalTypes.FindMessageByName(p.desc.FullName())
 	if err != nil || generated.Descriptor() != p.desc || p.form != formObject {
@@ -33,7 +34,7 @@ func directOf(p *plan) *direct {
 		return nil
 	}
 	state, _ := kind.Elem().FieldByName("state")
-	if state.Tag.Get("protogen") != "open.v1" { // of other layouts the fields are nobody else's
+	if state.Tag.Get("protogen") != "open.v1" { // other layouts have private fields
 		return nil
 	}
 	byNumber := fieldsByNumber(kind.Elem())
@@ -49,8 +50,8 @@ func directOf(p *plan) *direct {
 	return d
 }
 
-// fieldsByNumber are the indexes of a generated struct's fields by their numbers in
-// the .proto, which stand second in the tag: "bytes,1,opt,name=id".
+// fieldsByNumber returns the indexes of a generated struct's fields by their numbers in
+// the .proto. The number is the second part of the tag: "bytes,1,opt,name=id".
 func fieldsByNumber(generated reflect.Type) map[string]int {
 	found := map[string]int{}
 	for i := range generated.NumField() {
@@ -61,7 +62,8 @@ func fieldsByNumber(generated reflect.Type) map[string]int {
 	return found
 }
 
-// structOf is the struct of a message, if its fields can be read from there.
+// structOf returns the struct of a message, and reports whether the fields of the
+// message can be read from it.
 func (p *plan) structOf(m protoreflect.Message) (v reflect.Value, ok bool) {
 	if p.direct == nil {
 		return v, false
@@ -73,7 +75,7 @@ func (p *plan) structOf(m protoreflect.Message) (v reflect.Value, ok bool) {
 	return pointer.Elem(), true
 }
 
-// appendStruct appends a message, of which v is the struct.
+// appendStruct appends the message whose struct is v.
 func appendStruct(b []byte, v reflect.Value, p *plan) []byte {
 	b = append(b, '{')
 	for i := range p.fields {
@@ -130,14 +132,14 @@ func appendGo(b []byte, v reflect.Value, t *valueType) []byte {
 	case reflect.Slice:
 		return appendValue(b, protoreflect.ValueOfBytes(v.Bytes()), t)
 	default:
-		if t.message == nil { // a field that may be missing
+		if t.message == nil { // a pointer to a scalar: a field with presence
 			return appendGo(b, v.Elem(), t)
 		}
 		return appendPointer(b, v, t)
 	}
 }
 
-// appendPointer appends a message to which v points.
+// appendPointer appends the message to which v points.
 func appendPointer(b []byte, v reflect.Value, t *valueType) []byte {
 	if d := t.message.direct; d != nil && v.Type() == d.kind && !v.IsNil() {
 		return appendStruct(b, v.Elem(), t.message)

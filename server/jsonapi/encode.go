@@ -1,20 +1,19 @@
-// Package jsonapi is the JSON form of Moderato's messages: on the wire, in
-// import files and in the event log.
+// Package jsonapi implements the JSON form of Moderato's messages, which is used on the
+// wire, in import files and in the event log.
 //
-// It is not the form of protojson: every field is always written, 64-bit
-// integers are numbers, timestamps have exactly three fraction digits, the same
-// message always gives the same text, and a text that is refused is refused
-// with everything that is wrong in it.
+// The form is not that of protojson: every field is always written, 64-bit integers are
+// numbers, timestamps have exactly three fraction digits, the same message always
+// produces the same text, and the error for a refused text lists everything that is
+// wrong with it.
 //
-// A message is an object of its fields, in the order of their declaration,
-// under their lowerCamelCase names. Fields without presence are written with
-// their zero value; fields with presence that are not set are null, and a
-// google.protobuf.Struct that is not set is {}. Of a oneof only the member that
-// is set is written. Numbers of every width are JSON numbers, enum values are
-// their names, bytes are base64, maps are objects with sorted keys.
-// google.protobuf.Timestamp is a string in ISO 8601, and google.protobuf.Struct,
-// Value and ListValue are plain JSON. The other well-known types of Protocol
-// Buffers are messages like any.
+// A message is an object of its fields, in the order of their declaration, under their
+// lowerCamelCase names. Fields without presence are written with their zero value.
+// Fields with presence that are not set are null, and a google.protobuf.Struct that is
+// not set is {}. Only the member of a oneof that is set is written. Numbers of every
+// width are JSON numbers, enum values are their names, bytes are base64, and maps are
+// objects with sorted keys. google.protobuf.Timestamp is a string in ISO 8601, and
+// google.protobuf.Struct, Value and ListValue are plain JSON. The other well-known types
+// of Protocol Buffers are ordinary messages.
 package jsonapi
 
 import (
@@ -28,8 +27,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// Append appends the JSON form of m to b. A nil interface is null; a nil
-// pointer is, as everywhere in Protocol Buffers, an empty message.
+// Append appends the JSON form of m to b. A nil interface is null. A nil pointer is an
+// empty message, as everywhere in Protocol Buffers.
 func Append(b []byte, m proto.Message) []byte {
 	if m == nil {
 		return append(b, "null"...)
@@ -38,13 +37,13 @@ func Append(b []byte, m proto.Message) []byte {
 	return appendMessage(b, r, planOf(r.Descriptor()))
 }
 
-// Marshal is the JSON form of m, as Append writes it.
+// Marshal returns the JSON form of m, as Append writes it.
 func Marshal(m proto.Message) []byte { return Append(nil, m) }
 
-// AppendList appends the JSON array of the messages in list, which is a slice
-// of a message type such as []*UserSummary in an interface: what grpc-gateway
-// hands to a marshaler for a response_body. A nil slice and nil are []. It
-// reports false, and appends nothing, if list is anything else.
+// AppendList appends the JSON array of the messages in list, which is a slice of a
+// message type, such as []*UserSummary: the value that grpc-gateway passes to a
+// marshaler for a response_body. A nil slice and a nil interface are []. If list is
+// anything else, AppendList appends nothing and returns false.
 func AppendList(b []byte, list any) ([]byte, bool) {
 	if list == nil {
 		return append(b, "[]"...), true
@@ -66,8 +65,8 @@ func AppendList(b []byte, list any) ([]byte, bool) {
 
 var messageType = reflect.TypeFor[proto.Message]()
 
-// HasContent tells whether the type of m has any field. One that has none
-// stands for "no data" in the envelope of the REST facade.
+// HasContent reports whether the type of m has any field. A type without fields means
+// "no data" in the envelope of the REST facade.
 func HasContent(m proto.Message) bool {
 	return m != nil && m.ProtoReflect().Descriptor().Fields().Len() > 0
 }
@@ -91,7 +90,7 @@ func appendMessage(b []byte, m protoreflect.Message, p *plan) []byte {
 	return appendFields(b, m, p)
 }
 
-// appendFields appends a message that is an object of its fields.
+// appendFields appends a message as an object of its fields.
 func appendFields(b []byte, m protoreflect.Message, p *plan) []byte {
 	b = append(b, '{')
 	start := len(b)
@@ -125,7 +124,7 @@ func appendAny(b []byte, m protoreflect.Message, p *plan) []byte {
 	return append(b, "null"...)
 }
 
-// appendField appends what a field of m holds.
+// appendField appends the value of a field of m.
 func appendField(b []byte, m protoreflect.Message, f *field) []byte {
 	v := m.Get(f.desc)
 	switch f.shape {
@@ -205,8 +204,8 @@ func appendValue(b []byte, v protoreflect.Value, t *valueType) []byte {
 	}
 }
 
-// appendEnum appends the name of an enum value, or the number if it has none,
-// as when a newer version of a program sent it.
+// appendEnum appends the name of an enum value, or its number if it has no name, for
+// example because a newer version of a program sent it.
 func appendEnum(b []byte, number protoreflect.EnumNumber, desc protoreflect.EnumDescriptor) []byte {
 	if value := desc.Values().ByNumber(number); value != nil {
 		return AppendString(b, string(value.Name()))

@@ -6,8 +6,8 @@ import (
 	"unicode"
 )
 
-// What is wrong with a text or a value. Descriptions never repeat a value,
-// which may be a secret.
+// Descriptions of what is wrong with a text or a value. A description never contains a
+// value, which may be a secret.
 const (
 	descEmpty     = "a JSON object is required"
 	descNotObject = "must be a JSON object"
@@ -29,24 +29,23 @@ const (
 	descTimestamp = "must be a timestamp such as 2026-01-31T18:00:00.000Z"
 )
 
-// Violation is one thing that is wrong.
+// Violation is one mistake in a text.
 type Violation struct {
-	// Field is the path of the field as the client wrote it, such as
-	// "banUserId", "user.displayName" or "scopes[2]". It is empty for the text
-	// as a whole.
+	// Field is the path of the field as the client wrote it, such as "banUserId",
+	// "user.displayName" or "scopes[2]". It is empty for the text as a whole.
 	Field string
-	// Description continues the sentence that Field begins.
+	// Description says what is wrong. It continues the sentence that Field begins.
 	Description string
 }
 
-// Error is why a text was refused: all that is wrong with it, in the order of
-// the text. At most the first hundred violations of single fields are listed,
-// so that the answer to a text stays small.
+// Error reports why a text was refused. It lists all violations, in the order of the
+// text, but at most the first hundred violations of single fields, so that the response
+// to a text stays small.
 type Error struct {
 	Violations []Violation
 }
 
-// Error is the violations in one line.
+// Error returns the violations in one line.
 func (e *Error) Error() string {
 	var b strings.Builder
 	for i, v := range e.Violations {
@@ -65,7 +64,8 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// printable keeps unknown keys, which clients choose, from breaking the line.
+// printable replaces a character that is not printable. Clients choose unknown keys,
+// which must not break the line.
 func printable(r rune) rune {
 	if !unicode.IsPrint(r) {
 		return unicode.ReplacementChar
@@ -81,15 +81,15 @@ type step struct {
 }
 
 const (
-	// maxName is how many characters of a key a path shows. Names of fields are
-	// shorter; unknown keys need not be.
+	// maxName is how many characters of a key a path shows. Field names are shorter;
+	// unknown keys may be longer.
 	maxName = 64
-	// maxPath is the length in bytes after which a path ends in an ellipsis: a
-	// violation costs little, however deep its field lies.
+	// maxPath is the length in bytes after which a path ends in an ellipsis, so that a
+	// violation costs little, however deeply its field is nested.
 	maxPath = 256
 )
 
-// pathText writes a path as in "user.scopes[2]".
+// pathText returns a path as text, such as "user.scopes[2]".
 func pathText(path []step) string {
 	var b []byte
 	for i, s := range path {
@@ -107,7 +107,7 @@ func pathText(path []step) string {
 			b = append(b, '.')
 		}
 		if s.name == "" {
-			b = append(b, `""`...) // else it would look like the text as a whole
+			b = append(b, `""`...) // otherwise it would look like the text as a whole
 			continue
 		}
 		b = append(b, cut(s.name)...)
@@ -115,7 +115,7 @@ func pathText(path []step) string {
 	return string(b)
 }
 
-// cut is s, or its beginning and an ellipsis.
+// cut returns s, or its first maxName characters and an ellipsis if it is longer.
 func cut(s string) string {
 	count := 0
 	for i := range s {

@@ -6,18 +6,18 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// plan is all that the encoder and the decoder need to know of a message type,
-// found out once.
+// plan holds everything that the encoder and the decoder need to know about a message
+// type, so that they do not look it up for every message.
 type plan struct {
 	desc   protoreflect.MessageDescriptor
 	form   form
 	fields []field           // in the order of declaration
 	byName map[string]*field // by JSON name
-	direct *direct           // nil: only by protoreflect
-	oneofs int               // how many oneofs there are, synthetic ones included
+	direct *direct           // nil if messages are read through protoreflect
+	oneofs int               // number of oneofs, synthetic ones included
 }
 
-// form is how a message type looks in JSON.
+// form is the JSON form of a message type.
 type form uint8
 
 const (
@@ -28,8 +28,8 @@ const (
 	formValue          // google.protobuf.Value: any value
 )
 
-// The places of the fields in the plans of types that are not written as
-// objects of their fields.
+// The indexes in plan.fields of the fields of types that are not written as objects of
+// their fields.
 const (
 	timestampSeconds = 0
 	timestampNanos   = 1
@@ -45,7 +45,7 @@ const (
 	valueList   = 5
 )
 
-// shape is how many values a field holds.
+// shape is the number of values that a field holds.
 type shape uint8
 
 const (
@@ -61,10 +61,10 @@ type field struct {
 	name     string // the JSON name
 	key      []byte // `,"name":`
 	shape    shape
-	presence bool   // set and zero are different things
-	unset    string // what is written when there is presence and it is not set
+	presence bool   // the zero value and an unset field differ
+	unset    string // JSON for an unset field with presence
 	oneof    protoreflect.OneofDescriptor
-	mapKey   protoreflect.Kind // of a map
+	mapKey   protoreflect.Kind // of a map's keys
 	value    valueType         // of the value, the elements or the map's values
 }
 
@@ -79,23 +79,23 @@ type valueType struct {
 // not its name, because two descriptors may share a name.
 var plans sync.Map
 
-// planOf is the plan of a message type.
+// planOf returns the plan of a message type.
 func planOf(desc protoreflect.MessageDescriptor) *plan {
 	if p, ok := plans.Load(desc); ok {
 		return p.(*plan)
 	}
 	built := make(map[protoreflect.MessageDescriptor]*plan)
 	p := build(desc, built)
-	// Plans are published together and whole: those of a recursive type refer
-	// to each other.
+	// Plans are published together, when all are complete, because the plans of a
+	// recursive type refer to each other.
 	for desc, p := range built {
 		plans.LoadOrStore(desc, p)
 	}
 	return p
 }
 
-// of is the plan of m, which is p itself nearly always. It differs when m is a
-// generated message in a field of a dynamic one.
+// of returns the plan of m, which is nearly always p itself. It differs if m is a
+// generated message in a field of a dynamic message.
 func (p *plan) of(m protoreflect.Message) *plan {
 	if p.desc == m.Descriptor() {
 		return p
@@ -103,7 +103,8 @@ func (p *plan) of(m protoreflect.Message) *plan {
 	return planOf(m.Descriptor())
 }
 
-// build makes the plan of a message type and of all those it refers to.
+// build returns the plan of a message type. It adds the plan, and the plans of all types
+// to which the type refers, to built.
 func build(desc protoreflect.MessageDescriptor, built map[protoreflect.MessageDescriptor]*plan) *plan {
 	if p, ok := built[desc]; ok {
 		return p

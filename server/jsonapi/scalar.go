@@ -10,7 +10,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// scalar reads a value that is not a message. ok is false if it was refused.
+// scalar reads a value that is not a message. ok is false if the value was refused.
 func (d *decoder) scalar(t *valueType) (v protoreflect.Value, ok bool, err error) {
 	next := d.peek()
 	var text []byte
@@ -45,15 +45,15 @@ func (d *decoder) scalar(t *valueType) (v protoreflect.Value, ok bool, err error
 	return v, true, nil
 }
 
-// parse reads what a string stands for or how a number is written. It answers
-// what is wrong, if anything is.
+// parse converts the unquoted text of a string, or the text of a number, to a value of
+// type t. It returns what is wrong with the text, or an empty string.
 func parse(text []byte, t *valueType) (v protoreflect.Value, wrong string) {
 	switch t.kind {
 	case protoreflect.StringKind:
 		return protoreflect.ValueOfString(string(text)), ""
 	case protoreflect.BytesKind:
 		decoded, err := base64.StdEncoding.Strict().AppendDecode([]byte{}, text)
-		if err != nil || bytes.ContainsAny(text, "\r\n") { // which the package passes over
+		if err != nil || bytes.ContainsAny(text, "\r\n") { // package base64 ignores line breaks
 			return v, describe(t)
 		}
 		return protoreflect.ValueOfBytes(decoded), ""
@@ -80,15 +80,15 @@ func parse(text []byte, t *valueType) (v protoreflect.Value, wrong string) {
 	}
 }
 
-// parseInteger reads a number for a field of an integer kind. A fraction or an
-// exponent is wrong whatever its value: an integer has one spelling here.
+// parseInteger converts a number to a value of an integer kind. A fraction or an
+// exponent is always wrong, because an integer has only one spelling here.
 func parseInteger(number []byte, kind protoreflect.Kind) (v protoreflect.Value, wrong string) {
 	if bytes.ContainsAny(number, ".eE") {
 		return v, descInteger
 	}
 	text := string(number)
 	if text == "-0" {
-		text = "0" // JSON has it, ParseUint has not
+		text = "0" // JSON allows -0, ParseUint does not
 	}
 	var err error
 	switch kind {
@@ -104,19 +104,19 @@ func parseInteger(number []byte, kind protoreflect.Kind) (v protoreflect.Value, 
 		var u uint64
 		u, err = strconv.ParseUint(text, 10, 32)
 		v = protoreflect.ValueOfUint32(uint32(u))
-	default: // 64-bit unsigned ones
+	default: // 64-bit unsigned kinds
 		var u uint64
 		u, err = strconv.ParseUint(text, 10, 64)
 		v = protoreflect.ValueOfUint64(u)
 	}
-	if err != nil { // only the range is left to be wrong
+	if err != nil { // at this point, only the range can be wrong
 		return v, descInteger + between(kind)
 	}
 	return v, ""
 }
 
-// mapKey reads the key of a map. Numbers have one spelling only, so that keys
-// that differ as texts differ as numbers.
+// mapKey converts the name of a member to the key of a map. A number has only one
+// spelling, so keys with different texts are different numbers.
 func mapKey(name string, kind protoreflect.Kind) (key protoreflect.MapKey, wrong string) {
 	switch kind {
 	case protoreflect.StringKind:
@@ -139,12 +139,12 @@ func mapKey(name string, kind protoreflect.Kind) (key protoreflect.MapKey, wrong
 	return v.MapKey(), ""
 }
 
-// asKey turns what a value must be into what a key must be.
+// asKey converts a description of what a value must be to one of what a key must be.
 func asKey(description string) string {
 	return "must have " + strings.TrimPrefix(description, "must be ") + " as its key"
 }
 
-// describe says what a value of a type that is not a message must be.
+// describe returns what a value of a type that is not a message must be.
 func describe(t *valueType) string {
 	switch t.kind {
 	case protoreflect.StringKind:
@@ -167,7 +167,7 @@ func describe(t *valueType) string {
 	}
 }
 
-// plural names the elements of an array.
+// plural returns the plural noun for values of a type, for use with an array.
 func plural(t *valueType) string {
 	switch t.kind {
 	case protoreflect.StringKind, protoreflect.EnumKind:
@@ -193,7 +193,7 @@ func plural(t *valueType) string {
 	}
 }
 
-// between names the bounds of a kind of number.
+// between returns the bounds of a numeric kind as text.
 func between(kind protoreflect.Kind) string {
 	switch kind {
 	case protoreflect.Int32Kind, protoreflect.Sint32Kind, protoreflect.Sfixed32Kind:

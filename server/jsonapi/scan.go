@@ -7,24 +7,25 @@ import (
 	"unicode/utf8"
 )
 
-// maxDepth is how deep objects and arrays may lie in each other. Empty arrays
-// and empty objects that are no messages do not count: they are written for
-// fields that are not set, and whatever was read must be readable when written.
+// maxDepth is the maximum nesting depth of objects and arrays. Empty arrays, and empty
+// objects that are not messages, do not count: they are written for fields that are not
+// set, and a message that was read must be readable after it is written.
 const maxDepth = 32
 
-// syntaxError is why a text is not JSON, or not JSON that is read here. It ends
-// the reading.
+// syntaxError reports why a text is not JSON, or not JSON that this package accepts. It
+// ends the decoding.
 type syntaxError struct {
 	description string
 	at          int // offset in the text
 }
 
-// Error counts bytes from 1, as people and editors do.
+// Error returns the description and the position. It counts bytes from 1, as people and
+// editors do.
 func (e *syntaxError) Error() string {
 	return e.description + " (at byte " + strconv.Itoa(e.at+1) + ")"
 }
 
-// scanner reads JSON as in RFC 8259. Its errors are *syntaxError.
+// scanner reads JSON as defined by RFC 8259. Its errors are of type *syntaxError.
 type scanner struct {
 	data  []byte // valid UTF-8
 	pos   int
@@ -35,14 +36,14 @@ func (s *scanner) fail(description string) error {
 	return &syntaxError{description: description, at: s.pos}
 }
 
-// atEnd tells whether nothing but white space is left.
+// atEnd reports whether only white space is left. It consumes the white space.
 func (s *scanner) atEnd() bool {
 	s.peek()
 	return s.pos == len(s.data)
 }
 
-// peek passes white space and answers the byte after it, 0 at the end. That
-// byte tells the type of a value.
+// peek consumes white space and returns the byte after it, or 0 at the end. That byte
+// determines the type of a value.
 func (s *scanner) peek() byte {
 	for ; s.pos < len(s.data); s.pos++ {
 		switch c := s.data[s.pos]; c {
@@ -54,7 +55,8 @@ func (s *scanner) peek() byte {
 	return 0
 }
 
-// take passes the byte c, if it is the next after white space.
+// take consumes white space, and then the byte c if it is next. It reports whether it
+// consumed c.
 func (s *scanner) take(c byte) bool {
 	if s.peek() != c || s.pos == len(s.data) {
 		return false
@@ -63,7 +65,7 @@ func (s *scanner) take(c byte) bool {
 	return true
 }
 
-// literal passes one of null, true and false.
+// literal consumes word, which is null, true or false.
 func (s *scanner) literal(word string) error {
 	s.peek()
 	if !bytes.HasPrefix(s.data[s.pos:], []byte(word)) {
@@ -73,7 +75,7 @@ func (s *scanner) literal(word string) error {
 	return nil
 }
 
-// number passes a number and answers its text.
+// number consumes a number and returns its text.
 func (s *scanner) number() ([]byte, error) {
 	s.peek()
 	start := s.pos
@@ -95,7 +97,8 @@ func (s *scanner) number() ([]byte, error) {
 	return s.data[start:s.pos], nil
 }
 
-// accept passes the byte c, if it is the very next.
+// accept consumes the byte c if it is next, without white space before it. It reports
+// whether it consumed c.
 func (s *scanner) accept(c byte) bool {
 	if s.pos == len(s.data) || s.data[s.pos] != c {
 		return false
@@ -104,7 +107,7 @@ func (s *scanner) accept(c byte) bool {
 	return true
 }
 
-// digits passes decimal digits and tells whether there was any.
+// digits consumes decimal digits and reports whether there was at least one.
 func (s *scanner) digits() bool {
 	start := s.pos
 	for s.pos < len(s.data) && '0' <= s.data[s.pos] && s.data[s.pos] <= '9' {
@@ -113,14 +116,14 @@ func (s *scanner) digits() bool {
 	return s.pos > start
 }
 
-// text passes a string and answers what it stands for, which may share memory
-// with the data.
+// text consumes a string and returns its unescaped text, which may share memory with
+// the data.
 func (s *scanner) text() ([]byte, error) {
 	if !s.take('"') {
 		return nil, s.fail(descSyntax)
 	}
 	start := s.pos
-	var unescaped []byte // from the first escape on
+	var unescaped []byte // nil before the first escape
 	for s.pos < len(s.data) {
 		switch c := s.data[s.pos]; {
 		case c == '"':
@@ -147,7 +150,8 @@ func (s *scanner) text() ([]byte, error) {
 	return nil, s.fail(descSyntax)
 }
 
-// escape passes an escape, of both halves if it is one of a surrogate pair.
+// escape consumes an escape and returns its character. For a surrogate pair, it
+// consumes both escapes.
 func (s *scanner) escape() (rune, error) {
 	begin := s.pos
 	s.pos++ // the backslash
@@ -178,7 +182,7 @@ func (s *scanner) escape() (rune, error) {
 	if err != nil || !utf16.IsSurrogate(r) {
 		return r, err
 	}
-	// Text that is not Unicode cannot be kept or passed on.
+	// Text that is not Unicode cannot be stored or sent.
 	lone := &syntaxError{description: descUnicode, at: begin}
 	if !bytes.HasPrefix(s.data[s.pos:], []byte(`\u`)) {
 		return 0, lone
@@ -194,7 +198,7 @@ func (s *scanner) escape() (rune, error) {
 	return r, nil
 }
 
-// hex passes the four digits of an escape.
+// hex consumes the four digits of a \u escape and returns their value.
 func (s *scanner) hex() (rune, error) {
 	var r rune
 	for range 4 {
@@ -218,8 +222,8 @@ func (s *scanner) hex() (rune, error) {
 	return r, nil
 }
 
-// object passes an object. member is called after each key and its colon, and
-// passes the value.
+// object consumes an object. It calls member after each key and its colon. member must
+// consume the value.
 func (s *scanner) object(member func(key []byte) error) error {
 	return s.sequence('{', '}', func(int) error {
 		key, err := s.text()
@@ -233,12 +237,14 @@ func (s *scanner) object(member func(key []byte) error) error {
 	})
 }
 
-// array passes an array. element is called before each element, and passes it.
+// array consumes an array. It calls element before each element. element must consume
+// the element.
 func (s *scanner) array(element func(index int) error) error {
 	return s.sequence('[', ']', element)
 }
 
-// sequence passes what stands, separated by commas, between two brackets.
+// sequence consumes two brackets and the items between them, separated by commas. item
+// must consume one item.
 func (s *scanner) sequence(opening, closing byte, item func(index int) error) error {
 	if !s.take(opening) {
 		return s.fail(descSyntax)
@@ -251,7 +257,7 @@ func (s *scanner) sequence(opening, closing byte, item func(index int) error) er
 	}
 	s.depth++
 	for index := 0; ; index++ {
-		s.peek() // errors are about what follows the white space
+		s.peek() // so that errors point after the white space
 		if err := item(index); err != nil {
 			return err
 		}
@@ -265,7 +271,7 @@ func (s *scanner) sequence(opening, closing byte, item func(index int) error) er
 	}
 }
 
-// skip passes a value of any type.
+// skip consumes a value of any type.
 func (s *scanner) skip() error {
 	switch s.peek() {
 	case '{':

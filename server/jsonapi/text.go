@@ -8,12 +8,12 @@ import (
 
 const hexDigits = "0123456789abcdef"
 
-// AppendString appends s as a JSON string. It escapes what JSON demands, and
-// U+2028 and U+2029, which some readers of JSON take for line ends; bytes that
-// are not UTF-8 become U+FFFD.
+// AppendString appends s as a JSON string. It escapes the characters that JSON requires,
+// and U+2028 and U+2029, which some JSON parsers treat as line ends. Bytes that are not
+// UTF-8 become U+FFFD.
 func AppendString(b []byte, s string) []byte {
 	b = append(b, '"')
-	start := 0 // of the part that is copied as it is
+	start := 0 // start of the part that is copied unchanged
 	for i := plainPrefix(s); i < len(s); {
 		c := s[i]
 		if c < utf8.RuneSelf {
@@ -43,19 +43,20 @@ func AppendString(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
-// plainPrefix is how long s begins with what is copied as it is, which nearly always
-// is all of it: eight bytes at a time.
+// plainPrefix returns the length of a prefix of s that is copied unchanged. Nearly all
+// strings need no change, so it checks eight bytes at a time. The length is a multiple
+// of eight.
 func plainPrefix(s string) int {
 	const (
-		each = 0x0101010101010101 // times a byte: that byte in each of the eight
+		each = 0x0101010101010101 // multiplied by a byte: that byte in each of the eight
 		high = 0x80 * each
 	)
 	i := 0
 	for ; i+8 <= len(s); i += 8 {
 		eight := uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16 | uint64(s[i+3])<<24 |
 			uint64(s[i+4])<<32 | uint64(s[i+5])<<40 | uint64(s[i+6])<<48 | uint64(s[i+7])<<56
-		// A subtraction borrows into the high bit where a byte is less than what is
-		// taken from it: a control character, or, after exclusive or, one that is equal.
+		// A subtraction borrows into the high bit of a byte that is less than the
+		// subtrahend: a control character, or, after the exclusive or, an equal byte.
 		other := eight | (eight - ' '*each) | ((eight ^ '"'*each) - each) | ((eight ^ '\\'*each) - each)
 		if other&high != 0 {
 			break
@@ -64,7 +65,7 @@ func plainPrefix(s string) int {
 	return i
 }
 
-// appendEscape appends an ASCII character that cannot stand in a string itself.
+// appendEscape appends the escape of an ASCII character that a string cannot contain.
 func appendEscape(b []byte, c byte) []byte {
 	switch c {
 	case '"', '\\':
@@ -84,8 +85,8 @@ func appendEscape(b []byte, c byte) []byte {
 	}
 }
 
-// appendFloat appends the shortest number that reads back as f, in the notation
-// of ECMAScript. JSON has no infinities and no NaN: they are null.
+// appendFloat appends the shortest number that parses as f, in the notation of
+// ECMAScript. Infinities and NaN, which JSON does not have, are null.
 func appendFloat(b []byte, f float64, bits int) []byte {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return append(b, "null"...)
@@ -94,7 +95,7 @@ func appendFloat(b []byte, f float64, bits int) []byte {
 		return strconv.AppendFloat(b, f, 'f', -1, bits)
 	}
 	b = strconv.AppendFloat(b, f, 'e', -1, bits)
-	if n := len(b); b[n-4] == 'e' && b[n-2] == '0' { // e-09 is e-9
+	if n := len(b); b[n-4] == 'e' && b[n-2] == '0' { // e-09 becomes e-9
 		b[n-2] = b[n-1]
 		b = b[:n-1]
 	}

@@ -2,15 +2,14 @@ package jsonapi
 
 import "time"
 
-// The first second of year 1 and the last of year 9999, since 1970.
+// The first second of year 1 and the last second of year 9999, in Unix time.
 const (
 	minSeconds = -62135596800
 	maxSeconds = 253402300799
 )
 
-// appendTimestamp appends a point in time as a string in ISO 8601, in UTC and
-// cut to the millisecond. One that no google.protobuf.Timestamp may hold is
-// null.
+// appendTimestamp appends a point in time as a string in ISO 8601, in UTC and truncated
+// to the millisecond. Values that are not valid in a google.protobuf.Timestamp are null.
 func appendTimestamp(b []byte, seconds, nanos int64) []byte {
 	if seconds < minSeconds || seconds > maxSeconds || nanos < 0 || nanos >= 1e9 {
 		return append(b, "null"...)
@@ -29,13 +28,12 @@ func appendTimestamp(b []byte, seconds, nanos int64) []byte {
 		digit(millis/100), digit(millis/10), digit(millis), 'Z', '"')
 }
 
-// digit is the last decimal digit of n.
+// digit returns the last decimal digit of n in ASCII.
 func digit(n int) byte { return '0' + byte(n%10) }
 
-// parseTimestamp reads a point in time in the form of RFC 3339, with any
-// fraction, of which nine digits are kept, and any offset. It is not left to
-// package time, which also takes hours of one digit, a comma before the
-// fraction and offsets of any size.
+// parseTimestamp parses a point in time in the form of RFC 3339, with any fraction, of
+// which nine digits are kept, and any offset. It does not use package time, which also
+// accepts hours of one digit, a comma before the fraction and offsets of any size.
 func parseTimestamp(text []byte) (seconds int64, nanos int32, ok bool) {
 	r := timeReader{rest: text, ok: true}
 	year := r.digits(4)
@@ -58,20 +56,20 @@ func parseTimestamp(text []byte) (seconds int64, nanos int32, ok bool) {
 	}
 	t := time.Date(year, time.Month(month), day, hour, minute, second, 0, time.UTC)
 	if t.Month() != time.Month(month) || t.Day() != day {
-		return 0, 0, false // there is no such day, and Date went on to another
+		return 0, 0, false // the day does not exist, and Date returned another
 	}
 	seconds = t.Unix() - int64(offset)
 	return seconds, nanos, minSeconds <= seconds && seconds <= maxSeconds
 }
 
-// timeReader takes a timestamp apart. ok turns false at what is wrong, and all
-// that is read after is of no use.
+// timeReader reads the parts of a timestamp. ok becomes false at the first mistake;
+// results after that are meaningless.
 type timeReader struct {
 	rest []byte
 	ok   bool
 }
 
-// next is the next byte, 0 at the end.
+// next returns the next byte without consuming it, or 0 at the end.
 func (r *timeReader) next() byte {
 	if len(r.rest) == 0 {
 		return 0
@@ -79,7 +77,7 @@ func (r *timeReader) next() byte {
 	return r.rest[0]
 }
 
-// mark passes the byte c.
+// mark consumes the byte c.
 func (r *timeReader) mark(c byte) {
 	if r.next() != c {
 		r.ok = false
@@ -88,7 +86,7 @@ func (r *timeReader) mark(c byte) {
 	r.rest = r.rest[1:]
 }
 
-// digits passes a number of exactly n digits.
+// digits consumes a number of exactly n digits and returns it.
 func (r *timeReader) digits(n int) int {
 	if len(r.rest) < n {
 		r.ok = false
@@ -106,7 +104,7 @@ func (r *timeReader) digits(n int) int {
 	return number
 }
 
-// fraction passes a point and at least one digit.
+// fraction consumes a point and at least one digit, and returns the nanoseconds.
 func (r *timeReader) fraction() (nanos int32) {
 	r.mark('.')
 	nanos = int32(r.digits(1)) * 1e8
@@ -116,7 +114,7 @@ func (r *timeReader) fraction() (nanos int32) {
 	return nanos
 }
 
-// offset passes Z or an offset and answers its seconds.
+// offset consumes Z or an offset and returns it in seconds.
 func (r *timeReader) offset() int {
 	sign := 1
 	switch r.next() {

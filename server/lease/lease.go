@@ -1,5 +1,5 @@
-// Package lease lets one server at a time do some work: the holder of a lease,
-// which is a row of the database.
+// Package lease ensures that one server at a time does some work: the holder of a lease.
+// A lease is a row of the database.
 package lease
 
 import (
@@ -15,49 +15,48 @@ import (
 )
 
 const (
-	// term is how long a holder that died keeps the others waiting; with the time
-	// until they ask, less than 5 s.
+	// term is how long the other servers wait for a holder that died. Including
+	// AskInterval, that is less than 5 s.
 	term       = 4 * time.Second
 	renewAfter = term / 3
-	// AskInterval is how often one who is not the holder asks for the lease.
+	// AskInterval is how often a server that is not the holder asks for the lease.
 	AskInterval = 250 * time.Millisecond
 	// idleTime is how long a holder that hangs in a transaction keeps its locks.
 	idleTime    = 3 * time.Second
 	releaseTime = time.Second
 )
 
-// Lease is a lease as one worker sees it, for one goroutine. Its row has an epoch,
-// which counts up with each holder. Every transaction of the holder begins by
-// looking whether the epoch is still its own, and locks the row: so who lost the
-// lease without having noticed writes nothing.
+// Lease is one worker's view of a lease, for one goroutine. The row has an epoch, which
+// is incremented with each holder. Every transaction of the holder begins with a check
+// that the epoch is still its own, and locks the row. A server that has lost the lease
+// without noticing therefore writes nothing.
 type Lease struct {
 	store *store.Store
 	log   *slog.Logger
 	table string
 	id    any
 
-	epoch   int64 // 0: not the holder
+	epoch   int64 // 0 if this process is not the holder
 	renewAt time.Time
 	until   time.Time
 	askAt   time.Time
 }
 
-// New is the lease that the row of a table with this id is: its columns epoch and
-// expires_at.
+// New returns the lease of the row of a table with this id. The row has the columns
+// epoch and expires_at.
 func New(s *store.Store, log *slog.Logger, table string, id any) *Lease {
 	return &Lease{store: s, log: log.With("lease", table), table: table, id: id}
 }
 
-// IsHeld tells whether this process has the lease, as far as it knows. One that
+// IsHeld reports whether this process holds the lease, as far as it knows. A lease that
 // was not renewed in time has ended.
 func (l *Lease) IsHeld() bool { return l.epoch != 0 && time.Now().Before(l.until) }
 
-// RenewAt is when the holder is to make a transaction even if it has nothing to
-// write.
+// RenewAt returns when the holder must call Write even if it has nothing to write.
 func (l *Lease) RenewAt() time.Time { return l.renewAt }
 
-// Take takes the lease if it is free and it is time to ask, and tells whether this
-// process has it.
+// Take takes the lease if it is free and AskInterval has passed since the last attempt.
+// It reports whether this process holds the lease.
 func (l *Lease) Take(ctx context.Context) (bool, error) {
 	if l.IsHeld() {
 		return true, nil
@@ -77,8 +76,8 @@ func (l *Lease) Take(ctx context.Context) (bool, error) {
 			epoch+1, now.Add(term), l.id, epoch, expiresAt)
 		return err
 	})
-	// After a COMMIT of unknown outcome we may have it without knowing: then it
-	// expires, and is free again.
+	// After a COMMIT of unknown outcome, this process may hold the lease without knowing
+	// it. The lease then expires, and is free again.
 	if err != nil || taken == 0 {
 		return false, err
 	}
@@ -88,12 +87,12 @@ func (l *Lease) Take(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// Write runs body in a transaction of the holder, which renews the lease. false:
-// the lease is another's now, and body did not run. Like that of store.Write, body
-// may run more than once.
+// Write runs body in a transaction of the holder, which renews the lease. If another
+// server holds the lease now, Write returns false without running body. Like that of
+// store.Write, body may run more than once.
 func (l *Lease) Write(ctx context.Context, body func(ctx context.Context, tx *ent.Tx, now instant.Instant) error) (held bool, err error) {
 	began := time.Now()
-	ctx = fair.WithPriority(ctx, fair.High) // what a lease is for must not wait behind many callers
+	ctx = fair.WithPriority(ctx, fair.High) // the holder must not queue behind many callers
 	err = l.store.WriteBounded(ctx, idleTime, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
 		now, epoch, _, err := l.read(ctx, tx, l.store.ForUpdate())
 		if held = err == nil && epoch == l.epoch; !held {
@@ -116,7 +115,7 @@ func (l *Lease) Write(ctx context.Context, body func(ctx context.Context, tx *en
 	return held, nil
 }
 
-// Release gives the lease up, so that another server goes on at once.
+// Release releases the lease, so that another server can take it immediately.
 func (l *Lease) Release(ctx context.Context) {
 	if l.epoch == 0 {
 		return
@@ -133,8 +132,8 @@ func (l *Lease) Release(ctx context.Context) {
 	l.epoch = 0
 }
 
-// renewed counts from before the database did: so the lease ends here before it
-// ends for others.
+// renewed sets the local times. They count from before the database set the expiration,
+// so that the lease ends here before it ends for other servers.
 func (l *Lease) renewed(began time.Time) {
 	l.renewAt, l.until = began.Add(renewAfter), began.Add(term)
 }

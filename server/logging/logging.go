@@ -9,23 +9,24 @@ import (
 )
 
 const (
-	// maxValue is the length in bytes at which a value is cut.
+	// maxValue is the length in bytes to which a value is cut.
 	maxValue = 2 << 10
-	// maxStack is the same for the stack of a panic, which is of our own making.
+	// maxStack is the length in bytes to which the stack of a panic is cut. It may be
+	// longer because the server itself produces it.
 	maxStack = 16 << 10
 
 	// StackKey is the key of the attribute that holds the stack of a panic.
 	StackKey = "stack"
 )
 
-// Bounded returns a handler that cuts long values before it passes them on: the
-// causes of errors can repeat what a caller sent, and a caller must not fill the
-// disk with log lines.
+// Bounded returns a handler that cuts long values before it passes records on. The
+// causes of errors can repeat what a caller sent, and a caller must not fill the disk
+// with log records.
 func Bounded(next slog.Handler) slog.Handler { return bounded{next} }
 
 type bounded struct{ slog.Handler }
 
-// Handle cuts the values of a record.
+// Handle cuts the values of a record and passes it on.
 func (h bounded) Handle(ctx context.Context, r slog.Record) error {
 	cut := slog.NewRecord(r.Time, r.Level, r.Message, r.PC)
 	r.Attrs(func(a slog.Attr) bool {
@@ -35,7 +36,7 @@ func (h bounded) Handle(ctx context.Context, r slog.Record) error {
 	return h.Handler.Handle(ctx, cut)
 }
 
-// WithAttrs cuts the values of attributes that are part of every record.
+// WithAttrs returns a handler with further attributes, whose values are cut.
 func (h bounded) WithAttrs(attrs []slog.Attr) slog.Handler {
 	cut := make([]slog.Attr, len(attrs))
 	for i, a := range attrs {
@@ -44,7 +45,7 @@ func (h bounded) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return bounded{h.Handler.WithAttrs(cut)}
 }
 
-// WithGroup opens a group.
+// WithGroup returns a handler with a group.
 func (h bounded) WithGroup(name string) slog.Handler { return bounded{h.Handler.WithGroup(name)} }
 
 func bound(a slog.Attr) slog.Attr {

@@ -10,21 +10,22 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// maxExamined bounds the rows that List looks at, so that a channel full of
-// deleted messages costs no more than a full page.
+// maxExamined bounds the rows that List examines, so that a channel full of deleted
+// messages costs no more than a full page.
 const maxExamined = 1000
 
-// Place is where a list of messages goes on: after the message with this time
-// and id. The zero value is the start.
+// Place is the position at which a list of messages resumes: after the message with
+// this time and id.
 type Place struct {
 	SentAt instant.Instant
 	ID     uid.ID
 }
 
-// List answers visible messages of a channel, newest first, and where to go on;
-// nil when nothing can follow. It is one statement, so a deletion that was
-// answered before List began holds for all of it. Of the rows it examines it
-// leaves out the deleted ones, so the page may be short or empty.
+// List returns visible messages of a channel, newest first, and the Place after them;
+// nil when no messages can follow. If after is nil, it begins with the newest message.
+// It uses one statement, so that a deletion that completed before List began applies to
+// the whole page. It leaves out the deleted messages among the rows that it examines, so
+// the page may be short or empty.
 func List(ctx context.Context, s *store.Store, channelID uid.ID, after *Place, limit int) ([]Message, *Place, error) {
 	if after == nil {
 		after = &Place{SentAt: math.MaxInt64}

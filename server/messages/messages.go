@@ -1,8 +1,8 @@
-// Package messages is the only place that knows which chat messages are
-// deleted. A message carries the generation that its sender had in the channel
-// when their standing was read; a ban or mute raises the generation, and with
-// that hides all earlier messages at once, be there ten or ten million, and also
-// one that is being posted at that moment. The Purger removes the rows later.
+// Package messages stores chat messages, and is the only place that knows which are
+// deleted. A message carries the generation that its sender had in the channel when the
+// sender's standing was read. A ban or mute increments the generation. This immediately
+// hides all earlier messages, however many there are, including a message that is being
+// posted at that moment. The Purger removes the rows later.
 package messages
 
 import (
@@ -18,8 +18,8 @@ import (
 	"github.com/moderato-live/moderato/server/users"
 )
 
-// Clear deletes every message that a user posted in a channel until now. It
-// belongs into a transaction that holds the channel's lock.
+// Clear deletes every message that a user posted in a channel until now. The transaction
+// must hold the channel's lock.
 func Clear(ctx context.Context, tx *ent.Tx, channelID, userID uid.ID, now instant.Instant) error {
 	raised, err := tx.MessageGeneration.Update().
 		Where(messagegeneration.ChannelID(channelID), messagegeneration.UserID(userID)).
@@ -36,10 +36,10 @@ func Clear(ctx context.Context, tx *ent.Tx, channelID, userID uid.ID, now instan
 	return nil
 }
 
-// Standing is how a user stands in a channel, at one instant.
+// Standing holds the bans, mutes and roles of a user in a channel, at one instant.
 type Standing struct {
-	// HasChannel and HasUser tell whether there are such a channel and user; the
-	// rest is empty without.
+	// HasChannel and HasUser report whether the channel and the user exist. The other
+	// fields are meaningful only if both do.
 	HasChannel, HasUser bool
 	// BannedAt is nil when the user is not banned.
 	BannedAt *instant.Instant
@@ -47,16 +47,17 @@ type Standing struct {
 	MuteExpiresAt *instant.Instant
 	// IsModerator, IsVIP and IsOG are the user's roles.
 	IsModerator, IsVIP, IsOG bool
-	// Now is the instant.
+	// Now is the instant of the Standing, by the database's clock.
 	Now instant.Instant
 
 	generation int64
 }
 
-// CanPost tells whether the user may post.
+// CanPost reports whether the user may post.
 func (s *Standing) CanPost() bool { return s.BannedAt == nil && s.MuteExpiresAt == nil }
 
-// ReadStanding reads a user's standing in one statement, and so of one instant.
+// ReadStanding reads a user's standing. It uses one statement, so that all fields are
+// of one instant.
 func ReadStanding(ctx context.Context, s *store.Store, channelID, userID uid.ID) (*Standing, error) {
 	var st Standing
 	var muteExpiresAt *instant.Instant
@@ -94,16 +95,17 @@ type Message struct {
 	SentAt                instant.Instant
 }
 
-// ErrIDTaken is a message id that belongs to another sender or channel.
+// ErrIDTaken is returned for a message id that belongs to another sender or channel.
 var ErrIDTaken = errors.New("the message id belongs to another message")
 
-// Post stores a message of a sender whose standing was just read. Nothing needs
-// to hold between the two: if the sender was banned or muted since, the message
-// has an old generation and is never shown. A message that is there already
-// under this id is answered as it is. admit is asked in the transaction.
+// Post stores a message of a sender whose standing was just read. No lock is needed
+// between the read and Post: if the sender was banned or muted since, the message has an
+// old generation and is never shown. If the sender's message with this id already exists
+// in the channel, Post returns it unchanged. admit runs in the transaction, and its
+// error rejects the message.
 func Post(ctx context.Context, s *store.Store, st *Standing, m Message, admit func(context.Context, *ent.Tx) error) (Message, error) {
 	stored, err := post(ctx, s, st, m, admit)
-	if s.IsDuplicate(err) { // it came to be there since we looked
+	if s.IsDuplicate(err) { // stored concurrently since the look-up
 		stored, err = post(ctx, s, st, m, admit)
 	}
 	return stored, err
@@ -137,9 +139,9 @@ func post(ctx context.Context, s *store.Store, st *Standing, m Message, admit fu
 	return stored, nil
 }
 
-// Import stores a message from elsewhere as it was sent. One from before the
-// latest deletion of its sender's messages is deleted by definition: it is left
-// out, so that an import brings no message back.
+// Import stores a message from elsewhere as it was sent. A message from before the
+// latest deletion of its sender's messages is deleted by definition. Import skips it, so
+// that an import restores no deleted message.
 func Import(ctx context.Context, tx *ent.Tx, m Message) error {
 	generation := int64(0)
 	row, err := tx.MessageGeneration.Query().

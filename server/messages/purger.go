@@ -16,27 +16,28 @@ const (
 	// PurgeInterval is how often to purge.
 	PurgeInterval = time.Second
 	purgeBatch    = 200
-	// After each batch the purger rests this many times longer than it took, so
-	// that bans and everything else meet a database that is mostly free: nobody
-	// waits for what is hidden already.
+	// restFactor is how many times the duration of a batch the purger rests after it, at
+	// most maxRest. The database stays mostly free for bans and other requests; the
+	// purge is not urgent, because the messages are already hidden.
 	restFactor = 4
 	maxRest    = time.Second
-	// claimTime is how long another server leaves a claimed user alone: longer
-	// than a batch takes, so that one that dies is soon replaced.
+	// claimTime is how long other servers leave a claimed user to the claiming server. It
+	// is longer than a batch takes, and short enough that a server that dies is soon
+	// replaced.
 	claimTime = 30 * time.Second
-	// lastLook is when a purge looks once more: a post that read its generation
-	// before the deletion may store its row shortly after. Longer than a request
-	// may take.
+	// lastLook is the time from a deletion to its last purge. A post that read its
+	// generation before the deletion may store its row shortly after it. lastLook is
+	// longer than a request may take.
 	lastLook = 2 * time.Minute
 )
 
-// Purger removes the rows of deleted messages, in small batches by primary key.
-// It can be killed anywhere: what it left is found again.
+// Purger removes the rows of deleted messages, in small batches by primary key. It may
+// be killed at any point: a later purge finds the remaining rows.
 type Purger struct {
 	Store *store.Store
 }
 
-// Purge removes everything that is due.
+// Purge removes all messages whose purge is due.
 func (p *Purger) Purge(ctx context.Context) error {
 	for {
 		now, err := p.Store.Clock.Now(ctx, p.Store.Read)
@@ -58,8 +59,8 @@ func (p *Purger) Purge(ctx context.Context) error {
 	}
 }
 
-// purgeUser removes the hidden messages of one user in one channel, claiming
-// the work for each batch anew.
+// purgeUser removes the hidden messages of one user in one channel. It claims the work
+// again for each batch.
 func (p *Purger) purgeUser(ctx context.Context, g *ent.MessageGeneration, now instant.Instant) error {
 	claim := *g.PurgeAt
 	for {
@@ -100,7 +101,7 @@ func rest(ctx context.Context, worked time.Duration) error {
 	}
 }
 
-// finish puts the last look after the deletion, or ends the work after it.
+// finish schedules the last purge of the deletion, or ends the work if it is over.
 func (p *Purger) finish(ctx context.Context, g *ent.MessageGeneration, claim, now instant.Instant) error {
 	var next *instant.Instant
 	if look := g.RaisedAt.Add(lastLook); now < look {
@@ -112,8 +113,8 @@ func (p *Purger) finish(ctx context.Context, g *ent.MessageGeneration, claim, no
 	})
 }
 
-// reschedule moves the work from one time to another, unless another server or
-// a newer deletion did meanwhile: then it answers 0.
+// reschedule moves the work from one time to another; nil ends it. It returns 0 if
+// another server or a newer deletion rescheduled the work meanwhile.
 func reschedule(ctx context.Context, tx *ent.Tx, g *ent.MessageGeneration, from instant.Instant, to *instant.Instant) (int, error) {
 	update := tx.MessageGeneration.Update().Where(
 		messagegeneration.ChannelID(g.ChannelID), messagegeneration.UserID(g.UserID),

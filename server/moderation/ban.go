@@ -83,7 +83,7 @@ func clearMessages(ctx context.Context, c *events.Change, userID uid.ID) error {
 	return nil
 }
 
-// RemoveBan lets a banned user back into a channel.
+// RemoveBan removes a user's ban from a channel.
 func (s *Service) RemoveBan(ctx context.Context, req *moderatov1.RemoveBanRequest) (*moderatov1.RemoveBanResponse, error) {
 	var f validate.Fields
 	channelID := f.UUID("channelId", req.GetChannelId())

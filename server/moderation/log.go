@@ -29,20 +29,20 @@ const (
 	maxLogLimit     = 100
 )
 
-// logged are the types that a log shows unless it is asked for others: what
-// moderators and owners do, without the comings and goings of the audience.
+// logged lists the event types that a log shows by default: what moderators and owners
+// do. Events of the audience, such as follows, are omitted.
 var logged = []string{
 	string(events.Ban), string(events.Unban), string(events.Mute), string(events.MuteExpire), string(events.ClearUserMessages),
 	string(events.ModeratorAdd), string(events.ModeratorRemove), string(events.VIPAdd), string(events.VIPRemove),
 	string(events.OGAdd), string(events.OGRemove), string(events.Update),
 }
 
-// logQuery is a request for a page of a log.
+// logQuery is a parsed request for a page of a log.
 type logQuery struct {
 	channelID, userID, moderatorID uid.ID
 	types                          []string
 	list                           string
-	before                         int64 // sequence
+	before                         int64 // the page has entries with a lower sequence
 	limit                          int
 }
 
@@ -66,7 +66,7 @@ func parseLog(req *moderatov1.ListLogRequest) (*logQuery, error) {
 	return q, nil
 }
 
-// ListLog answers who did what in a channel.
+// ListLog returns a page of a channel's log, which records who did what.
 func (s *Service) ListLog(ctx context.Context, req *moderatov1.ListLogRequest) (*moderatov1.ListLogResponse, error) {
 	q, err := parseLog(req)
 	if err != nil {
@@ -83,7 +83,8 @@ func (s *Service) ListLog(ctx context.Context, req *moderatov1.ListLogRequest) (
 		return nil, s.Store.Classify(err)
 	}
 	result := &moderatov1.ListLogResponse{}
-	// After the rows: what is missing in them was removed before.
+	// The channel is read after the rows, so that its trimmed_sequence covers every
+	// event that retention removed before the rows were read.
 	channel, err := s.Store.Read.Channel.Get(ctx, q.channelID)
 	if ent.IsNotFound(err) {
 		return nil, fault.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND)
@@ -96,8 +97,8 @@ func (s *Service) ListLog(ctx context.Context, req *moderatov1.ListLogRequest) (
 	return result, err
 }
 
-// readLog reads up to a row more than the page: each type by its own index, and
-// the newest of all.
+// readLog reads up to q.limit+1 entries, newest first. Without a user or moderator in
+// the query, it reads the newest entries of each type by index and merges them.
 func (s *Service) readLog(ctx context.Context, q *logQuery) ([]*moderatov1.LogEntry, error) {
 	var parts []string
 	var args []any
@@ -143,7 +144,8 @@ func (s *Service) readLog(ctx context.Context, q *logQuery) ([]*moderatov1.LogEn
 	return rows, err
 }
 
-// person scans a user of the log, who may be nobody.
+// person holds the scanned columns of an entry's user. id is nil if the entry has no
+// such user. The names are nil if the user no longer exists.
 type person struct {
 	id                *uid.ID
 	displayName, slug *string

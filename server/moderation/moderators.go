@@ -26,7 +26,7 @@ func (s *Service) ListModerators(ctx context.Context, req *moderatov1.ListModera
 	return &moderatov1.ListModeratorsResponse{Moderators: moderators, Pagination: pagination}, err
 }
 
-// moderated is a channel that somebody moderates, with its place in the list.
+// moderated is a channel that a user moderates, with its place in the list.
 type moderated struct {
 	moderatedPlace
 	*moderatov1.ModeratedChannel
@@ -68,8 +68,9 @@ func (s *Service) ListModeratedChannels(ctx context.Context, req *moderatov1.Lis
 	return result, err
 }
 
-// readModerated reads a part of the list. A channel's id is its owner's. One that is
-// being deleted has roles for a while.
+// readModerated reads the rows of the list after a place; nil is the start. A channel's
+// id is its owner's id. The join with channels excludes a channel that is being deleted,
+// whose roles remain for a while.
 func (s *Service) readModerated(ctx context.Context, userID uid.ID, after *moderatedPlace, limit int) (rows []moderated, err error) {
 	where, args := "m.id = ? AND m."+users.Exists+" AND r.role = ?", []any{userID, roles.Moderator.Name}
 	if after != nil {

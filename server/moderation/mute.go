@@ -51,8 +51,8 @@ func (s *Service) MuteUser(ctx context.Context, req *moderatov1.MuteUserRequest)
 	return result, nil
 }
 
-// endLapsedMute makes room for a new mute: an active one is in its way, and one
-// that lapsed is announced first.
+// endLapsedMute prepares for a new mute. If the user has a lapsed mute, endLapsedMute
+// removes and announces it. If the user has an active mute, it returns MUTE_ACTIVE.
 func endLapsedMute(ctx context.Context, c *events.Change, userID uid.ID) error {
 	row, err := findMute(ctx, c.Tx, c.ChannelID, userID)
 	switch {
@@ -95,7 +95,7 @@ func expireMute(ctx context.Context, c *events.Change, row *ent.Mute) error {
 	if err != nil {
 		return err
 	}
-	c.ByNobody(func() { // also when a new mute makes room for itself
+	c.ByNobody(func() { // no actor, even when a new mute causes the removal
 		c.EmitOf(row.ModeratorID, events.MuteExpire, row.UserID, &moderatov1.MuteExpireEvent{
 			ChannelId:     row.ChannelID.String(),
 			ModeratorId:   row.ModeratorID.String(),

@@ -1,5 +1,5 @@
-// Package moderation serves ModerationService: a channel's moderators, bans and
-// mutes.
+// Package moderation serves ModerationService: a channel's moderators, bans, mutes and
+// log.
 package moderation
 
 import (
@@ -14,6 +14,6 @@ type Service struct {
 
 	// Store is the database.
 	Store *store.Store
-	// Lists is what lists that are complete have in common.
+	// Lists holds the limits that all complete lists share.
 	Lists *paging.Lists
 }

@@ -13,17 +13,18 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// SweepInterval is how often to sweep: a lapse is told within a second.
+// SweepInterval is the interval between sweeps. It is short enough to announce a lapse
+// within a second.
 const SweepInterval = 500 * time.Millisecond
 
-// Sweeper announces mutes that have lapsed and removes their rows, in one transaction
-// with their events, so that every lapse is announced once whoever sweeps and whatever
-// crashes. Whether a mute is active never depends on it.
+// Sweeper announces lapsed mutes and removes their rows. The removal and the event are in
+// one transaction, so every lapse is announced exactly once, even if several servers
+// sweep or a server crashes. Whether a mute is active never depends on the Sweeper.
 type Sweeper struct {
 	Store *store.Store
 }
 
-// Sweep handles every mute that has lapsed by now.
+// Sweep handles every mute that has lapsed.
 func (w *Sweeper) Sweep(ctx context.Context) error {
 	for {
 		now, err := w.Store.Clock.Now(ctx, w.Store.Read)
@@ -41,10 +42,11 @@ func (w *Sweeper) Sweep(ctx context.Context) error {
 	}
 }
 
-// expire announces the lapsed mutes of some users in a channel.
+// expire announces and removes the lapsed mutes of some users in a channel. It returns
+// their number.
 func (w *Sweeper) expire(ctx context.Context, channelID uid.ID, users []uid.ID) (expired int, err error) {
 	err = events.ApplyUnattended(ctx, w.Store, channelID, func(ctx context.Context, c *events.Change) error {
-		// Another server may have been first.
+		// Another server may have handled some of them already.
 		rows, err := c.Tx.Mute.Query().
 			Where(mute.ChannelID(channelID), mute.UserIDIn(users...), mute.ExpiresAtLTE(c.Now)).
 			Order(ent.Asc(mute.FieldExpiresAt, mute.FieldUserID)).

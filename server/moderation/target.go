@@ -10,8 +10,8 @@ import (
 	"github.com/moderato-live/moderato/server/validate"
 )
 
-// parseTarget reads whom a ban names, by banUserId or banUsername, of which exactly
-// one is given. A username may be written as in chat, with an @ before it.
+// parseTarget reads the target of a ban from banUserId or banUsername. A request must
+// have exactly one of them. A username may have a leading @, as in chat.
 func parseTarget(f *validate.Fields, banUserID, banUsername string) users.Key {
 	switch {
 	case banUserID == "" && banUsername == "":
@@ -27,8 +27,8 @@ func parseTarget(f *validate.Fields, banUserID, banUsername string) users.Key {
 	return users.Key{}
 }
 
-// refuseChannel refuses what cannot be done to the channel itself, whether
-// its owner is named by id or by username.
+// refuseChannel returns TARGET_IS_CHANNEL if the target is the channel's owner. Requests
+// can name the owner by id or by username.
 func refuseChannel(channelID, userID uid.ID) error {
 	if userID == channelID {
 		return fault.New(moderatov1.Reason_REASON_TARGET_IS_CHANNEL)

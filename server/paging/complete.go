@@ -13,20 +13,20 @@ import (
 const (
 	defaultLimit = 20
 	maxLimit     = 100
-	// chunkSize is how many rows of a complete list are read at once for a transport
-	// that sends them as they come.
+	// chunkSize is how many rows of a complete list one call reads for a transport that
+	// sends the list in chunks. A list with more rows is long.
 	chunkSize = 200
 )
 
-// Window is the part of a list that a request asks for: all of it, or a page.
+// Window is the part of a list that a request asks for: the whole list, or a page.
 type Window struct {
 	isPage bool
 	limit  int
 	cursor string
 }
 
-// ParseWindow reads the limit and cursor of a list that is complete unless the caller
-// asks for a page.
+// ParseWindow returns the window for the limit and cursor of a list that is complete
+// unless the caller asks for a page.
 func ParseWindow(f *validate.Fields, limit *int32, cursor string) Window {
 	return Window{
 		isPage: limit != nil || cursor != "",
@@ -35,33 +35,35 @@ func ParseWindow(f *validate.Fields, limit *int32, cursor string) Window {
 	}
 }
 
-// Chunks is in the context of a call whose transport sends the rows of a complete list
-// as they come: the call returns some, and where to go on.
+// Chunks is in the context of a call whose transport sends a complete list in chunks.
+// The call returns one chunk and the cursor of the next.
 type Chunks struct {
-	// Cursor is where the list goes on; empty at its start.
+	// Cursor is where the chunk starts. It is empty at the start of the list.
 	Cursor string
 }
 
 type chunksKey struct{}
 
-// WithChunks returns a context in which complete lists come in chunks.
+// WithChunks returns a context in which complete lists are returned in chunks.
 func WithChunks(ctx context.Context, c Chunks) context.Context {
 	return context.WithValue(ctx, chunksKey{}, c)
 }
 
-// IsContinuation reports whether a call goes on with a list of which it has sent rows.
+// IsContinuation reports whether a call continues a list whose first rows have been
+// sent.
 func IsContinuation(ctx context.Context) bool {
 	c, ok := ctx.Value(chunksKey{}).(Chunks)
 	return ok && c.Cursor != ""
 }
 
-// Sending is a call whose transport keeps the response in memory until it is sent. It
-// holds what was acquired for a long list until then. The zero Sending holds nothing.
+// Sending represents a call whose transport keeps the response in memory until it is
+// sent. Until then, Sending counts a long list as in memory. The zero Sending holds no
+// list.
 type Sending struct{ release func() }
 
 type sendingKey struct{}
 
-// WithSending returns a context in which a long list is held by s.
+// WithSending returns a context in which s holds a long list.
 func WithSending(ctx context.Context, s *Sending) context.Context {
 	return context.WithValue(ctx, sendingKey{}, s)
 }
@@ -71,7 +73,7 @@ func sendingOf(ctx context.Context) *Sending {
 	return s
 }
 
-// keep has release called when the response is sent, or now if nobody sends it.
+// keep stores release, which Sent calls. If s is nil, keep calls release immediately.
 func (s *Sending) keep(release func()) {
 	if s == nil {
 		release()
@@ -80,13 +82,13 @@ func (s *Sending) keep(release func()) {
 	s.release = release
 }
 
-// IsLong reports whether the response is a long list, for which Sent must be called.
+// IsLong reports whether the response is a long list. If it is, Sent must be called.
 func (s *Sending) IsLong() bool { return s.release != nil }
 
-// Sent ends what is held for a long list.
+// Sent releases the long list. It must not be called if IsLong returns false.
 func (s *Sending) Sent() { s.release() }
 
-// Lists is what all complete lists have in common. Make one with NewLists.
+// Lists holds the state that all complete lists share. Use NewLists to create one.
 type Lists struct {
 	max  int
 	long longLists
@@ -100,18 +102,18 @@ type Complete[Row, Place any] struct {
 	*Lists
 
 	Store *store.Store
-	// Name names the list with its channel and filters, for its cursors.
+	// Name identifies the list, with its channel and filters, in its cursors.
 	Name string
-	// Read reads up to a number of rows after a place; nil is the start.
+	// Read reads up to limit rows after a place, or from the start if after is nil.
 	Read func(ctx context.Context, after *Place, limit int) ([]Row, error)
-	// Count counts the rows, up to a limit.
+	// Count counts the rows, up to limit.
 	Count func(ctx context.Context, limit int) (int, error)
-	// Place is where a row stands.
+	// Place returns the place of a row in the list.
 	Place func(Row) Place
 }
 
-// Rows returns the rows that a window shows, and leads to those that follow if it is a
-// page or the list comes in chunks.
+// Rows returns the rows of a window. If the window is a page, or the list is returned in
+// chunks, Rows also returns the cursor of the rows that follow.
 func (l Complete[Row, Place]) Rows(ctx context.Context, w Window) ([]Row, *moderatov1.Pagination, error) {
 	chunks, inChunks := ctx.Value(chunksKey{}).(Chunks)
 	switch {
@@ -137,8 +139,8 @@ func (l Complete[Row, Place]) page(ctx context.Context, cursor string, limit int
 	return Cut(ctx, l.Store, l.Name, rows, limit, func(r Row) any { return l.Place(r) })
 }
 
-// chunk returns the next chunk of a list. Of the first one the list's length is known,
-// so that one that is too long is refused before anything is sent.
+// chunk returns the next chunk of a list. For the first chunk it also counts the rows of
+// the list, so that a list that is too long is refused before anything is sent.
 func (l Complete[Row, Place]) chunk(ctx context.Context, c Chunks) ([]Row, *moderatov1.Pagination, error) {
 	rows, next, err := l.page(ctx, c.Cursor, min(chunkSize, l.max))
 	if err != nil || c.Cursor != "" || next.GetCursor() == "" {
@@ -154,7 +156,8 @@ func (l Complete[Row, Place]) chunk(ctx context.Context, c Chunks) ([]Row, *mode
 	return rows, next, nil
 }
 
-// all returns the whole list. Few long ones are in memory at once.
+// all returns the whole list. It bounds how many long lists are in memory at the same
+// time.
 func (l Complete[Row, Place]) all(ctx context.Context) ([]Row, error) {
 	rows, err := l.Read(ctx, nil, min(chunkSize, l.max)+1)
 	if err != nil {

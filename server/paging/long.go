@@ -10,22 +10,22 @@ import (
 )
 
 const (
-	// longAtOnce is how many complete lists of more than a chunk are in memory at once,
-	// and longPerOwner how many of one owner.
+	// longAtOnce is how many complete lists of more than a chunk may be in memory at the
+	// same time. longPerOwner is how many of them may belong to one owner.
 	longAtOnce   = 4
 	longPerOwner = 1
 )
 
-// longLists counts the long lists that are in memory. Nobody waits for another's: a
-// client that receives slowly would make others wait for long.
+// longLists counts the long lists that are in memory. A call does not wait for the list
+// of another call, because a client that receives slowly would make it wait for long.
 type longLists struct {
 	mu      sync.Mutex
 	used    int
 	byOwner map[fair.Owner]int
 }
 
-// acquire counts a list until release is called, or rejects it. To call release again
-// does nothing.
+// acquire counts a list until release is called. It returns OVERLOADED if too many lists
+// are in memory. Further calls to release do nothing.
 func (l *longLists) acquire(owner fair.Owner) (release func(), err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

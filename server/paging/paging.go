@@ -1,4 +1,4 @@
-// Package paging reads and makes the cursors of lists.
+// Package paging reads lists in pages or in chunks, and reads and creates their cursors.
 package paging
 
 import (
@@ -11,9 +11,9 @@ import (
 	"github.com/moderato-live/moderato/server/store"
 )
 
-// Read reads the place where a list goes on. list names the operation with its
-// channel and filters. An empty cursor leaves place as it is, at the start; one that
-// is no good is CURSOR_INVALID.
+// Read reads the place where a list continues from a cursor. list names the operation
+// with its channel and filters. An empty cursor means the start of the list and leaves
+// place unchanged. If the cursor is not valid, Read returns CURSOR_INVALID.
 func Read(ctx context.Context, s *store.Store, list, text string, place any) error {
 	if text == "" {
 		return nil
@@ -25,9 +25,9 @@ func Read(ctx context.Context, s *store.Store, list, text string, place any) err
 	return err
 }
 
-// Cut takes the rows of a page from up to limit+1 rows that were read, and makes the
-// cursor for the next page from the place of the last row. There is one exactly if the
-// row beyond the page is there.
+// Cut returns the rows of a page from up to limit+1 rows that were read, and the cursor
+// of the next page, which contains the place of the last row. The cursor is empty if the
+// row beyond the page does not exist.
 func Cut[Row any](ctx context.Context, s *store.Store, list string, rows []Row, limit int, place func(Row) any) ([]Row, *moderatov1.Pagination, error) {
 	if len(rows) <= limit {
 		return rows, &moderatov1.Pagination{}, nil

@@ -31,8 +31,8 @@ const (
 	voteActivity       = "vote"
 )
 
-// activity puts an activity as its record has it. Unless it mayChangeType, what is
-// kept under its key must be of the same type.
+// activity stores an activity record. Unless mayChangeType is true, an existing
+// activity with the same key must have the same type.
 func (p putter) activity(ctx context.Context, r *platformv1.ActivityRecord, mayChangeType bool) (*ent.Activity, error) {
 	var f validate.Fields
 	channelID := f.UUID("channelId", r.GetChannelId())
@@ -78,7 +78,7 @@ func (p putter) activity(ctx context.Context, r *platformv1.ActivityRecord, mayC
 	return update.Save(ctx)
 }
 
-// findActivity is the activity with a key; nil if there is none.
+// findActivity returns the activity with a key; nil if there is none.
 func (p putter) findActivity(ctx context.Context, channelID uid.ID, key string) (*ent.Activity, error) {
 	a, err := p.Activity.Query().Where(activity.ChannelID(channelID), activity.DedupKey(key)).Only(ctx)
 	if ent.IsNotFound(err) {
@@ -87,24 +87,25 @@ func (p putter) findActivity(ctx context.Context, channelID uid.ID, key string) 
 	return a, err
 }
 
-// addActivity stores an activity, whose number is the channel's next.
+// addActivity stores a new activity, whose number is the channel's next.
 func (p putter) addActivity(ctx context.Context, a *ent.Activity) (*ent.Activity, error) {
 	return p.Activity.Create().SetID(uid.New()).SetChannelID(a.ChannelID).SetDedupKey(a.DedupKey).SetNumber(a.Number).SetType(a.Type).
 		SetNillableUserID(a.UserID).SetInfo(a.Info).SetAction(a.Action).SetCreatedAt(a.CreatedAt).
 		Save(ctx)
 }
 
-// occurrence is something a user did in a channel, that its dashboard lists.
+// occurrence is something that a user did in a channel, which the channel's dashboard
+// lists.
 type occurrence struct {
 	kind   string
-	key    string // empty: nothing else can be this
+	key    string // empty: a unique key is generated
 	user   *ent.User
 	at     instant.Instant
-	facts  map[string]any // info beside who it was
+	facts  map[string]any // info besides the user
 	action *structpb.Struct
 }
 
-// record stores an occurrence, which is not there yet, as part of a change.
+// record stores a new occurrence as part of a change.
 func (p putter) record(ctx context.Context, c *events.Change, o occurrence) (*ent.Activity, error) {
 	facts, err := structpb.NewStruct(o.facts)
 	if err != nil {
@@ -119,8 +120,8 @@ func (p putter) record(ctx context.Context, c *events.Change, o occurrence) (*en
 	})
 }
 
-// repeated is the activity of an earlier call with the same key; nil if this is
-// the first. What the key already stands for must be the same kind of thing.
+// repeated returns the activity of an earlier call with the same key; nil if this
+// call is the first. An existing activity must be of the same kind.
 func (p putter) repeated(ctx context.Context, channelID uid.ID, field, key, kind string) (*ent.Activity, error) {
 	before, err := p.findActivity(ctx, channelID, key)
 	if before != nil && before.Type != kind {
@@ -133,8 +134,8 @@ func ofAnotherType(field string, before *ent.Activity) error {
 	return fault.Invalid(fault.Violation{Field: field, Description: "belongs to another activity of the channel, of type " + before.Type})
 }
 
-// describe is the info of an activity as it is stored: it names the user, with
-// what the writer leaves out filled in.
+// describe returns the info of an activity as it is stored: with the user's id, and
+// with the user's display name and slug unless info has them.
 func describe(user *ent.User, info *structpb.Struct) string {
 	full, _ := proto.Clone(info).(*structpb.Struct)
 	if full.GetFields() == nil {

@@ -55,8 +55,8 @@ func (s *Audience) Follow(ctx context.Context, req *platformv1.FollowRequest) (*
 	return &platformv1.FollowResponse{Follow: followRecord(f)}, nil
 }
 
-// channelAndUser reads the two ids of a request after its other fields; the user
-// is not the channel's owner.
+// channelAndUser parses the two ids of a request, after its other fields. The user
+// must not be the channel's owner.
 func channelAndUser(f *validate.Fields, req interface {
 	GetChannelId() string
 	GetUserId() string
@@ -92,7 +92,7 @@ func (s *Audience) Unfollow(ctx context.Context, req *platformv1.UnfollowRequest
 	return &platformv1.UnfollowResponse{}, err
 }
 
-// SetFollowNotifications says whether a follower wants to be told.
+// SetFollowNotifications sets whether a follower wants notifications.
 func (s *Audience) SetFollowNotifications(ctx context.Context, req *platformv1.SetFollowNotificationsRequest) (*platformv1.SetFollowNotificationsResponse, error) {
 	channelID, userID, err := channelAndUser(new(validate.Fields), req)
 	if err != nil {
@@ -118,7 +118,7 @@ func (s *Audience) SetFollowNotifications(ctx context.Context, req *platformv1.S
 	return &platformv1.SetFollowNotificationsResponse{Follow: followRecord(f)}, nil
 }
 
-// PutSubscription sets a subscription.
+// PutSubscription creates or replaces a subscription.
 func (s *Audience) PutSubscription(ctx context.Context, req *platformv1.PutSubscriptionRequest) (*platformv1.PutSubscriptionResponse, error) {
 	want, err := parseSubscription(req.GetSubscription())
 	if err != nil {
@@ -141,7 +141,7 @@ func (s *Audience) PutSubscription(ctx context.Context, req *platformv1.PutSubsc
 }
 
 // tellSubscription writes the events and the activity of a subscription that was
-// put; before is nil if there was none.
+// stored; before is nil if there was none.
 func (p putter) tellSubscription(ctx context.Context, c *events.Change, before, after *ent.Subscription) error {
 	if before != nil && sameSubscription(before, after) {
 		return nil
@@ -152,7 +152,7 @@ func (p putter) tellSubscription(ctx context.Context, c *events.Change, before, 
 	}
 	wasActive := isActive(before, p.now)
 	if before != nil && before.IsActive && !wasActive {
-		// It lapsed, and the sweeper has not told of it yet.
+		// It expired, and the sweeper has not emitted its event yet.
 		c.ByNobody(func() { audience.EmitSubscription(c, events.SubscriptionEnd, user, before) })
 	}
 	switch {
@@ -170,7 +170,7 @@ func (p putter) tellSubscription(ctx context.Context, c *events.Change, before, 
 	return err
 }
 
-// EndSubscription ends a subscription now.
+// EndSubscription ends a subscription immediately.
 func (s *Audience) EndSubscription(ctx context.Context, req *platformv1.EndSubscriptionRequest) (*platformv1.EndSubscriptionResponse, error) {
 	channelID, userID, err := channelAndUser(new(validate.Fields), req)
 	if err != nil {

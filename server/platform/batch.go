@@ -9,19 +9,20 @@ import (
 )
 
 const (
-	// transactionWeight bounds a transaction, which keeps others from its channels,
-	// on SQLite from the whole database, to a fraction of a second. Follows, which
-	// go in bulk, take a tenth of the time of other records.
+	// transactionWeight bounds a transaction to a fraction of a second, because it
+	// blocks other changes of its channels, on SQLite of the whole database. Follows
+	// are written in bulk, and take a tenth of the time of other records.
 	transactionWeight = 10_000
 	followWeight      = 1
 	recordWeight      = 10
-	// maxFollows is how many follows are put in order at once.
+	// maxFollows is how many follows are sorted together.
 	maxFollows = 100_000
-	// maxBytes bounds the lines of a batch.
+	// maxBytes bounds the total size of the lines of a batch.
 	maxBytes = 16 << 20
 )
 
-// record is what one line says: a follow, another Record, or why it is neither.
+// record is the content of one line: a follow, another Record, or the error of an
+// invalid line.
 type record struct {
 	*platformv1.Record
 	follow *newFollow
@@ -40,22 +41,23 @@ func newRecord(rec *platformv1.Record, line int) record {
 	return record{follow: &follow, line: line}
 }
 
-// batch is what a bad line undoes: records for one transaction, or else follows in
-// a row, which may take several. A line that is bad by itself is its last, and told
-// when those before it turned out good: the first bad line is the one that is named.
+// batch is the unit that a bad line undoes: records for one transaction, or else only
+// follows, which may take several. A line that is invalid by itself is the last of
+// its batch. Its error is returned after the lines before it turned out to be valid,
+// so that the reported line is the first bad one.
 type batch struct {
 	records       []record
 	weight, bytes int
-	isMixed       bool // has other records than follows
+	isMixed       bool // has records other than follows
 	isBroken      bool
 }
 
-// accepts tells whether a record may be put together with those before it.
+// accepts reports whether a record may be added to the records before it.
 func (b *batch) accepts(rec record) bool {
 	return b.weight < transactionWeight || rec.follow != nil || rec.err != nil
 }
 
-// add puts a record of a line of this size at the end.
+// add appends a record; bytes is the size of its line.
 func (b *batch) add(rec record, bytes int) {
 	b.records = append(b.records, rec)
 	b.bytes += bytes
@@ -84,9 +86,9 @@ func (b *batch) clear() {
 	*b = batch{records: b.records[:0]}
 }
 
-// parts are the records of each transaction. Those of more than one are checked
-// first, and in the order of their keys: each transaction then changes another part
-// of the indexes, which is much faster.
+// parts returns the records of each transaction. If there are several transactions,
+// it first checks the follows and sorts them by key: each transaction then changes a
+// different part of the indexes, which is much faster.
 func (b *batch) parts(ctx context.Context, s *store.Store) ([][]record, error) {
 	if len(b.records) > transactionWeight {
 		follows := followsOf(b.records)
@@ -104,7 +106,7 @@ func (b *batch) parts(ctx context.Context, s *store.Store) ([][]record, error) {
 	return slices.Collect(slices.Chunk(b.records, transactionWeight)), nil
 }
 
-// followsOf are the follows that records begin with.
+// followsOf returns the follows at the start of records.
 func followsOf(records []record) []*newFollow {
 	var follows []*newFollow
 	for _, rec := range records {

@@ -1,5 +1,5 @@
-// Package platform serves what only the platform's own backends call, and loads
-// import files.
+// Package platform serves the services that only the platform's own backends call,
+// and loads import files.
 package platform
 
 import (
@@ -32,7 +32,7 @@ type Chat struct {
 	Store *store.Store
 }
 
-// PostMessage stores a message of a user who may post.
+// PostMessage stores a message of a user who is allowed to post.
 func (s *Chat) PostMessage(ctx context.Context, req *platformv1.PostMessageRequest) (*platformv1.PostMessageResponse, error) {
 	var f validate.Fields
 	m := messages.Message{
@@ -77,7 +77,7 @@ func refuseSilenced(st *messages.Standing) error {
 	return nil
 }
 
-// standing reads the standing of a user and a channel that must exist.
+// standing returns the standing of a user in a channel. Both must exist.
 func (s *Chat) standing(ctx context.Context, channelID, userID uid.ID) (*messages.Standing, error) {
 	st, err := messages.ReadStanding(ctx, s.Store, channelID, userID)
 	switch {
@@ -91,7 +91,7 @@ func (s *Chat) standing(ctx context.Context, channelID, userID uid.ID) (*message
 	return st, nil
 }
 
-// ListMessages answers a page of a channel's messages.
+// ListMessages returns a page of a channel's messages.
 func (s *Chat) ListMessages(ctx context.Context, req *platformv1.ListMessagesRequest) (*platformv1.ListMessagesResponse, error) {
 	var f validate.Fields
 	channelID := f.UUID("channelId", req.GetChannelId())
@@ -131,7 +131,7 @@ func messageProto(m messages.Message) *platformv1.Message {
 	}
 }
 
-// GetStanding answers how a user stands in a channel.
+// GetStanding returns the standing of a user in a channel.
 func (s *Chat) GetStanding(ctx context.Context, req *platformv1.GetStandingRequest) (*platformv1.GetStandingResponse, error) {
 	var f validate.Fields
 	channelID := f.UUID("channelId", req.GetChannelId())

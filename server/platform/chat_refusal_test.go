@@ -40,7 +40,7 @@ var (
 	chatBanned    = chatRefusal{code: codes.FailedPrecondition, reason: "USER_BANNED", message: "The user is banned from this channel."}
 	chatWrongKind = chatRefusal{
 		code: codes.PermissionDenied, reason: "TOKEN_KIND_NOT_ACCEPTED", metadata: map[string]string{"acceptedTokens": "service"},
-		message: "This operation does not accept this kind of token, but these: service.",
+		message: "This operation does not accept this kind of token. It accepts: service.",
 	}
 	chatNoToken = chatRefusal{
 		code: codes.Unauthenticated, reason: "TOKEN_MISSING",

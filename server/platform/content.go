@@ -14,7 +14,7 @@ import (
 	"github.com/moderato-live/moderato/server/validate"
 )
 
-// other refuses what is there already under the same id with another owner.
+// other returns the error for a record whose id exists already, with another owner.
 func other(field, whose string) error {
 	return fault.Invalid(fault.Violation{Field: field, Description: "must be that of the present " + whose + ", which does not change"})
 }
@@ -193,8 +193,8 @@ func (p putter) vote(ctx context.Context, r *platformv1.VoteRecord) error {
 	return update.Exec(ctx)
 }
 
-// voter is the user who has a username now, if there is one: so that a vote can
-// be found by its user, whatever they are called later.
+// voter returns the user who has a username now; nil if there is none. The id is
+// stored with a vote, so that the vote can be found by its user after a rename.
 func (p putter) voter(ctx context.Context, username string) (*uid.ID, error) {
 	u, err := users.BySlug(ctx, p.User, strings.ToLower(username))
 	switch {

@@ -42,7 +42,7 @@ func (s *Content) PutClip(ctx context.Context, req *platformv1.PutClipRequest) (
 	return &platformv1.PutClipResponse{Clip: clipRecord(row)}, nil
 }
 
-// channelOf is the channel of a row of a table; empty if there is no such row.
+// channelOf returns the channel of a row in a table; empty if the row does not exist.
 func (s *Content) channelOf(ctx context.Context, table string, id uid.ID) (string, error) {
 	var channelID uid.ID
 	err := store.QueryRow(ctx, s.Store.Read, "SELECT channel_id FROM "+table+" WHERE id = ?", []any{id}, &channelID)
@@ -188,7 +188,7 @@ func (p putter) recordVote(ctx context.Context, c *events.Change, v ent.Vote, us
 		VotedAt:         v.VotedAt.Proto(),
 	})
 	if known != nil {
-		return &v, nil // its activity was put, or imported, before it
+		return &v, nil // its activity was put, or imported, before the vote
 	}
 	_, err = p.record(ctx, c, occurrence{
 		kind: voteActivity, key: key, user: user, at: v.VotedAt, action: req.GetAction(),
@@ -197,7 +197,7 @@ func (p putter) recordVote(ctx context.Context, c *events.Change, v ent.Vote, us
 	return &v, err
 }
 
-// keyed is a call that is known by its key.
+// keyed is a call that is identified by its key.
 type keyed struct {
 	kind              string
 	channelID, userID uid.ID
@@ -207,7 +207,7 @@ type keyed struct {
 	action            *structpb.Struct
 }
 
-// parseKeyed reads what gifts and thanks have in common.
+// parseKeyed parses the fields that gifts and thanks have in common.
 func parseKeyed(f *validate.Fields, kind string, req interface {
 	GetChannelId() string
 	GetUserId() string
@@ -226,8 +226,8 @@ func parseKeyed(f *validate.Fields, kind string, req interface {
 	}
 }
 
-// recordKeyed records what happened unless its key is known, and has emit tell of
-// it.
+// recordKeyed records an activity and calls emit to emit its event, unless the key is
+// known.
 func (s *Content) recordKeyed(ctx context.Context, k keyed, emit func(*events.Change, *ent.User, *timestamppb.Timestamp)) (*platformv1.ActivityRecord, error) {
 	var row *ent.Activity
 	err := events.ApplyTo(ctx, s.Store, k.channelID, users.Key{ID: k.userID}, func(ctx context.Context, c *events.Change, user *ent.User) error {
@@ -270,7 +270,7 @@ func (s *Content) RecordGift(ctx context.Context, req *platformv1.RecordGiftRequ
 	return &platformv1.RecordGiftResponse{Activity: row}, err
 }
 
-// RecordThanks records thanks of a user.
+// RecordThanks records a user's thanks.
 func (s *Content) RecordThanks(ctx context.Context, req *platformv1.RecordThanksRequest) (*platformv1.RecordThanksResponse, error) {
 	var f validate.Fields
 	k := parseKeyed(&f, thanksActivity, req, "thankedAt", req.GetThankedAt())
@@ -295,7 +295,7 @@ func (s *Content) RecordThanks(ctx context.Context, req *platformv1.RecordThanks
 	return &platformv1.RecordThanksResponse{Activity: row}, err
 }
 
-// PutActivity puts an activity as it is.
+// PutActivity creates or replaces an activity, without an event.
 func (s *Content) PutActivity(ctx context.Context, req *platformv1.PutActivityRequest) (*platformv1.PutActivityResponse, error) {
 	var row *ent.Activity
 	err := writeTo(ctx, s.Store, req.GetActivity().GetChannelId(), func(ctx context.Context, p putter) error {

@@ -41,7 +41,7 @@ func (s *Directory) PutUser(ctx context.Context, req *platformv1.PutUserRequest)
 	return &platformv1.PutUserResponse{User: userRecord(row)}, nil
 }
 
-// GetUser answers a user.
+// GetUser returns a user, by id or by username.
 func (s *Directory) GetUser(ctx context.Context, req *platformv1.GetUserRequest) (*platformv1.GetUserResponse, error) {
 	var f validate.Fields
 	switch {
@@ -69,7 +69,7 @@ func (s *Directory) GetUser(ctx context.Context, req *platformv1.GetUserRequest)
 	return &platformv1.GetUserResponse{User: userRecord(row)}, nil
 }
 
-// DeleteUser forgets a user.
+// DeleteUser deletes a user.
 func (s *Directory) DeleteUser(ctx context.Context, req *platformv1.DeleteUserRequest) (*platformv1.DeleteUserResponse, error) {
 	var f validate.Fields
 	id := f.UUID("userId", req.GetUserId())
@@ -105,7 +105,7 @@ func (s *Directory) PutChannel(ctx context.Context, req *platformv1.PutChannelRe
 	return &platformv1.PutChannelResponse{Channel: channelRecord(row)}, nil
 }
 
-// GetChannel answers a channel.
+// GetChannel returns a channel.
 func (s *Directory) GetChannel(ctx context.Context, req *platformv1.GetChannelRequest) (*platformv1.GetChannelResponse, error) {
 	var f validate.Fields
 	id := f.UUID("channelId", req.GetChannelId())
@@ -122,7 +122,7 @@ func (s *Directory) GetChannel(ctx context.Context, req *platformv1.GetChannelRe
 	return &platformv1.GetChannelResponse{Channel: channelRecord(row)}, nil
 }
 
-// DeleteChannel deletes a channel with all that belongs to it.
+// DeleteChannel deletes a channel and everything that belongs to it.
 func (s *Directory) DeleteChannel(ctx context.Context, req *platformv1.DeleteChannelRequest) (*platformv1.DeleteChannelResponse, error) {
 	var f validate.Fields
 	id := f.UUID("channelId", req.GetChannelId())
@@ -149,7 +149,7 @@ func (s *Directory) PutCategory(ctx context.Context, req *platformv1.PutCategory
 	return &platformv1.PutCategoryResponse{Category: categoryRecord(row)}, nil
 }
 
-// GetCategory answers a category.
+// GetCategory returns a category.
 func (s *Directory) GetCategory(ctx context.Context, req *platformv1.GetCategoryRequest) (*platformv1.GetCategoryResponse, error) {
 	if err := checkCategoryID(req.GetCategoryId()); err != nil {
 		return nil, err
@@ -172,7 +172,7 @@ func checkCategoryID(id int64) error {
 	return f.Err()
 }
 
-// DeleteCategory deletes a category that nothing is in.
+// DeleteCategory deletes a category that is not in use.
 func (s *Directory) DeleteCategory(ctx context.Context, req *platformv1.DeleteCategoryRequest) (*platformv1.DeleteCategoryResponse, error) {
 	if err := checkCategoryID(req.GetCategoryId()); err != nil {
 		return nil, err
@@ -183,8 +183,8 @@ func (s *Directory) DeleteCategory(ctx context.Context, req *platformv1.DeleteCa
 	return &platformv1.DeleteCategoryResponse{}, err
 }
 
-// deleteCategory locks the category, which those who put something into it share,
-// before it looks whether something is in it.
+// deleteCategory locks the category before it checks whether the category is in use.
+// A transaction that puts something into a category holds a share lock on it.
 func (p putter) deleteCategory(ctx context.Context, id int64) error {
 	err := store.QueryEach(ctx, p.Tx, "SELECT id FROM categories WHERE id = ?"+p.ForUpdate(), []any{id},
 		func(scan func(...any) error) error { return scan(new(int64)) })

@@ -18,7 +18,7 @@ import (
 	"github.com/moderato-live/moderato/server/validate"
 )
 
-// maxCategoryDepth bounds the walk from a category to the one on top.
+// maxCategoryDepth bounds the walk from a category to its root.
 const maxCategoryDepth = 32
 
 func (p putter) category(ctx context.Context, r *platformv1.CategoryRecord) (*ent.Category, error) {
@@ -50,9 +50,9 @@ func (p putter) category(ctx context.Context, r *platformv1.CategoryRecord) (*en
 	return row, err
 }
 
-// checkParent refuses a parent that does not exist, or that is below the category
-// itself. It keeps all that are above as they are, so that two calls cannot close
-// a circle together.
+// checkParent rejects a parent that does not exist, or that is the category itself or
+// one of its descendants. It keeps all ancestors from changing until the transaction
+// ends, so that two concurrent calls cannot create a cycle.
 func (p putter) checkParent(ctx context.Context, r *platformv1.CategoryRecord) error {
 	if r.ParentId == nil {
 		return nil
@@ -188,7 +188,7 @@ func channelRecord(c *ent.Channel) *platformv1.ChannelRecord {
 	return &platformv1.ChannelRecord{Id: c.ID.String(), Title: c.Title, Bio: c.Bio, Lang: c.Lang, CategoryId: c.CategoryID}
 }
 
-// bucketOf is where a channel is counted.
+// bucketOf returns the bucket in which a channel is counted.
 func bucketOf(c *ent.Channel) *counts.Bucket {
 	return &counts.Bucket{Category: c.CategoryID, IsLive: c.IsLive}
 }

@@ -55,7 +55,7 @@ func TestTheFirstBadLineIsTheOneThatIsNamed(t *testing.T) {
 		{"{\n", "well-formed"},
 		{"{}\n", "names no record"},
 		{`{"follow": {"channelId": "x"}}` + "\n", "channelId must be a UUID in its 36-character form; userId is required."},
-		{followLine(servertest.Owner, servertest.Owner), "This cannot be done to the owner of the channel."},
+		{followLine(servertest.Owner, servertest.Owner), "The operation does not apply to the owner of the channel."},
 		{followLine(servertest.Viewer, servertest.Owner), "There is no channel with this id."},
 		{followLine(servertest.Owner, servertest.Nobody), "There is no such user."},
 		{`{"category": {}}` + "\n", "id must be 1 to 4611686018427387903"},

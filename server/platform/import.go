@@ -20,7 +20,7 @@ import (
 	"github.com/moderato-live/moderato/server/store"
 )
 
-// Names of metadata of an import that stopped.
+// Metadata keys of the error of an import that stopped.
 const (
 	failedRecord  = "record"
 	storedRecords = "stored"
@@ -34,7 +34,7 @@ type Import struct {
 	Store *store.Store
 }
 
-// Import puts the records of a stream.
+// Import stores the records of a stream.
 func (s *Import) Import(stream grpc.ClientStreamingServer[platformv1.ImportRequest, platformv1.ImportResponse]) error {
 	im := incoming{Importer: Importer{
 		Store: s.Store,
@@ -58,19 +58,19 @@ func (s *Import) Import(stream grpc.ClientStreamingServer[platformv1.ImportReque
 	return transferred(stream.SendAndClose(&platformv1.ImportResponse{Records: int64(im.stored)}))
 }
 
-// transferred is the fault for what gRPC says of a message that did not come or go
-// through: it is the caller's doing.
+// transferred returns the API error for a gRPC error in receiving or sending a
+// message. The error is attributed to the caller.
 func transferred(err error) error {
 	switch status.Code(err) {
 	case codes.ResourceExhausted:
 		return fault.Invalid(fault.Violation{Field: "records", Description: "must be at most 1 MiB in a message"})
-	case codes.Canceled, codes.DeadlineExceeded, codes.Unavailable: // the last: the connection broke
+	case codes.Canceled, codes.DeadlineExceeded, codes.Unavailable: // Unavailable: the connection broke
 		return &fault.Error{Reason: moderatov1.Reason_REASON_DEADLINE_EXCEEDED, Cause: err}
 	}
 	return err
 }
 
-// incoming makes batches of what comes in.
+// incoming collects the received records into batches.
 type incoming struct {
 	Importer
 
@@ -90,7 +90,8 @@ func (im *incoming) take(ctx context.Context, req *platformv1.ImportRequest) err
 
 func (im *incoming) flush(ctx context.Context) error { return im.put(ctx, &im.pending, &im.stored) }
 
-// told is the error of an import, with the record that is to blame.
+// told returns the error of an import. Its metadata has the number of stored records,
+// and the number of the record that failed, if there is one.
 func (im *incoming) told(err error) error {
 	told := *fault.Of(err)
 	told.Metadata = maps.Clone(told.Metadata)

@@ -20,20 +20,20 @@ const (
 	maxImportLine = 1 << 20
 )
 
-// LineError is what stopped an import: the line, counted from 1, and why. The
-// batch of the line is undone; those before it stay.
+// LineError is the error that stopped an import: the line, counted from 1, and the
+// reason. The batch of the line is undone; the batches before it stay.
 type LineError struct {
 	Line int
 	Err  error
 }
 
-// Error is the line and the reason in words.
+// Error returns the line and the reason as text.
 func (e *LineError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Reason()) }
 
-// Unwrap is the reason.
+// Unwrap returns the reason.
 func (e *LineError) Unwrap() error { return e.Err }
 
-// Reason is the reason in words, for people.
+// Reason returns the reason as text for people.
 func (e *LineError) Reason() string {
 	var refused *fault.Error
 	if !errors.As(e.Err, &refused) {
@@ -49,22 +49,23 @@ func (e *LineError) Reason() string {
 	return strings.Join(violations, "; ") + "."
 }
 
-// Importer puts records into the store: state only, without events. What is
-// there under the same key is replaced, so an import can be repeated.
+// Importer stores records: state only, without events. A record replaces the one with
+// the same key, so an import can be repeated.
 type Importer struct {
 	// Store is the database.
 	Store *store.Store
-	// Admit, if not nil, is asked in each transaction.
+	// Admit, if not nil, is called in each transaction. Its error stops the import.
 	Admit func(context.Context, *ent.Tx) error
-	// Progress, if not nil, is told how many records are stored so far.
+	// Progress, if not nil, is called with the number of records that are stored so
+	// far.
 	Progress func(records int)
 }
 
-// byteOrderMark is what some editors begin a file with.
+// byteOrderMark is what some editors write at the start of a file.
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
-// ImportLines reads JSON Lines and puts their records. Empty lines are skipped,
-// and so is a byte order mark before the first.
+// ImportLines imports records from JSON Lines, and returns how many it stored. It
+// skips empty lines, and a byte order mark before the first line.
 func (im *Importer) ImportLines(ctx context.Context, r io.Reader) (records int, err error) {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(make([]byte, 0, 64<<10), maxImportLine)
@@ -99,7 +100,8 @@ func (im *Importer) ImportLines(ctx context.Context, r io.Reader) (records int, 
 	return records, im.put(ctx, &b, &records)
 }
 
-// ImportRecords puts records that are not text; their lines are counted from 1.
+// ImportRecords imports records that are already parsed. Their lines are counted from
+// 1.
 func (im *Importer) ImportRecords(ctx context.Context, all []*platformv1.Record) error {
 	records := 0
 	var b batch
@@ -111,7 +113,7 @@ func (im *Importer) ImportRecords(ctx context.Context, all []*platformv1.Record)
 	return im.put(ctx, &b, &records)
 }
 
-// ParseRecord reads one line of an import.
+// ParseRecord parses one line of an import.
 func ParseRecord(text []byte) (*platformv1.Record, error) {
 	rec := &platformv1.Record{}
 	if err := jsonapi.Unmarshal(text, rec, jsonapi.Options{RejectUnknown: true}); err != nil {
@@ -123,7 +125,7 @@ func ParseRecord(text []byte) (*platformv1.Record, error) {
 	return rec, nil
 }
 
-// recordKinds are the kinds of record, in the order of the .proto.
+// recordKinds returns the kinds of record, in the order of the .proto.
 func recordKinds() []string {
 	fields := (&platformv1.Record{}).ProtoReflect().Descriptor().Oneofs().ByName("kind").Fields()
 	kinds := make([]string, fields.Len())
@@ -133,7 +135,7 @@ func recordKinds() []string {
 	return kinds
 }
 
-// take adds a record to a batch, which is put when it is full.
+// take adds a record to a batch, and stores the batch when it is full.
 func (im *Importer) take(ctx context.Context, b *batch, rec record, bytes int, records *int) error {
 	if !b.accepts(rec) {
 		if err := im.put(ctx, b, records); err != nil {
@@ -147,7 +149,7 @@ func (im *Importer) take(ctx context.Context, b *batch, rec record, bytes int, r
 	return nil
 }
 
-// put stores a batch, and empties it.
+// put stores a batch and empties it.
 func (im *Importer) put(ctx context.Context, b *batch, records *int) error {
 	parts, err := b.parts(ctx, im.Store)
 	if err != nil {
@@ -190,7 +192,7 @@ func (im *Importer) putOnce(ctx context.Context, batch []record) error {
 	})
 }
 
-// batch puts records in their order, runs of follows at once.
+// batch stores records in their order, and runs of follows in bulk.
 func (p putter) batch(ctx context.Context, batch []record) error {
 	for len(batch) > 0 {
 		if run := followsOf(batch); len(run) > 0 {

@@ -10,13 +10,13 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// idsAtOnce is how many ids a statement looks for.
+// idsAtOnce is the maximum number of ids in one statement.
 const idsAtOnce = 500
 
-// lockChannels locks the channels of a batch before anything else, in the order
-// of their ids: imports that touch the same ones wait in turn, where they would
-// else deadlock again and again. Those that are not there yet are locked by their
-// creation.
+// lockChannels locks the channels of a batch before anything else, in the order of
+// their ids. Imports of the same channels therefore wait for each other, where they
+// would otherwise deadlock again and again. A channel that does not exist yet is
+// locked when it is created.
 func (p putter) lockChannels(ctx context.Context, batch []record) error {
 	for some := range slices.Chunk(channelIDs(batch), idsAtOnce) {
 		err := store.QueryEach(ctx, p.Tx, "SELECT id FROM channels WHERE id IN ("+store.Placeholders(len(some))+") ORDER BY id"+p.ForUpdate(), values(some),
@@ -28,8 +28,8 @@ func (p putter) lockChannels(ctx context.Context, batch []record) error {
 	return nil
 }
 
-// channelIDs are the channels whose rows a batch may change, in order. An id that
-// is none is told of later, with its line.
+// channelIDs returns the channels whose rows a batch may change, sorted. It skips an
+// invalid id, which is reported later, with its line.
 func channelIDs(batch []record) []uid.ID {
 	ids := make([]uid.ID, 0, len(batch))
 	for _, rec := range batch {
@@ -43,8 +43,8 @@ func channelIDs(batch []record) []uid.ID {
 	return slices.Compact(ids)
 }
 
-// channelID is the channel whose row a record that is no follow may change; empty
-// if there is none.
+// channelID returns the channel whose row a record other than a follow may change;
+// empty if there is none.
 func channelID(rec *platformv1.Record) string {
 	switch kind := rec.GetKind().(type) {
 	case *platformv1.Record_Channel:
@@ -63,7 +63,7 @@ func channelID(rec *platformv1.Record) string {
 	return ""
 }
 
-// values are ids as arguments of a statement.
+// values returns ids as arguments of a statement.
 func values(ids []uid.ID) []any {
 	args := make([]any, len(ids))
 	for i, id := range ids {

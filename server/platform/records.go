@@ -25,8 +25,8 @@ import (
 	"github.com/moderato-live/moderato/server/validate"
 )
 
-// putter puts records in a transaction: it checks them, updates what is there
-// under their key, or else creates it, and answers the row.
+// putter stores records in a transaction. For each record it validates the fields,
+// updates the row with the same key or else creates it, and returns the row.
 type putter struct {
 	*store.Store
 	*ent.Tx
@@ -34,7 +34,7 @@ type putter struct {
 	now instant.Instant
 }
 
-// orNow is a time of a record, or now when it has none.
+// orNow returns the time of a record, or now if it has none.
 func (p putter) orNow(t *timestamppb.Timestamp) instant.Instant {
 	if t == nil {
 		return p.now
@@ -42,7 +42,7 @@ func (p putter) orNow(t *timestamppb.Timestamp) instant.Instant {
 	return instant.OfProto(t)
 }
 
-// put puts a record of any kind but a follow, of which there are many at once.
+// put stores a record of any kind except a follow; follows are stored in bulk.
 func (p putter) put(ctx context.Context, rec *platformv1.Record) (err error) {
 	switch kind := rec.GetKind().(type) {
 	case *platformv1.Record_Category:
@@ -163,10 +163,10 @@ func (p putter) grant(ctx context.Context, r *platformv1.GrantRecord) (*ent.Gran
 	return p.Grant.Create().SetID(uid.New()).SetClientID(g.ClientID).SetUserID(g.UserID).SetScopes(g.Scopes).Save(ctx)
 }
 
-// maxScopes bounds a list of scopes, of which there are few.
+// maxScopes bounds a list of scopes. Few scopes exist.
 const maxScopes = 20
 
-// scopes reads a list of scopes; one that is given twice counts once.
+// scopes validates a list of scopes, and returns it sorted and without duplicates.
 func scopes(f *validate.Fields, names []string) []string {
 	if !f.AtMost("scopes", len(names), maxScopes) {
 		return nil

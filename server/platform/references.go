@@ -14,7 +14,8 @@ import (
 	"github.com/moderato-live/moderato/server/users"
 )
 
-// What a record refers to must be there, from an earlier record or before.
+// A record may refer only to what exists, from an earlier record or from before the
+// import.
 
 func (p putter) requireUser(ctx context.Context, id uid.ID) error {
 	_, err := users.Get(ctx, p.User, id)
@@ -26,8 +27,8 @@ func (p putter) requireChannel(ctx context.Context, id uid.ID) error {
 	return required(found, err, moderatov1.Reason_REASON_CHANNEL_NOT_FOUND)
 }
 
-// requireCategory also keeps the category from being deleted until the
-// transaction ends.
+// requireCategory also keeps the category from being deleted until the transaction
+// ends.
 func (p putter) requireCategory(ctx context.Context, id int64) error {
 	found := false
 	err := store.QueryEach(ctx, p.Tx, "SELECT id FROM categories WHERE id = ?"+p.ForShare(), []any{id},
@@ -60,8 +61,8 @@ func required(found bool, err error, reason moderatov1.Reason) error {
 	return err
 }
 
-// lockChannel locks a channel's row, which every change of its counters does
-// first, and reads it.
+// lockChannel locks a channel's row and returns it. Every change of the channel's
+// counters locks the row first.
 func (p putter) lockChannel(ctx context.Context, id uid.ID) (*ent.Channel, error) {
 	rows, err := p.QueryContext(ctx, "SELECT id FROM channels WHERE id = ?"+p.ForUpdate(), id)
 	if err != nil {

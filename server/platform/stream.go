@@ -22,7 +22,7 @@ type Streams struct {
 	Store *store.Store
 }
 
-// StartStream takes a channel live.
+// StartStream starts a stream, which makes its channel live.
 func (s *Streams) StartStream(ctx context.Context, req *platformv1.StartStreamRequest) (*platformv1.StartStreamResponse, error) {
 	want, err := parseStart(req)
 	if err != nil {
@@ -55,8 +55,8 @@ func parseStart(req *platformv1.StartStreamRequest) (*ent.Stream, error) {
 	return s, f.Err()
 }
 
-// start takes a channel live with want, whose start is still to be decided, unless
-// it is a repeat.
+// start makes a channel live with want, whose start is not set yet. If the request is
+// a repeat, start returns the existing stream.
 func (p putter) start(ctx context.Context, c *events.Change, req *platformv1.StartStreamRequest, want ent.Stream) (*ent.Stream, error) {
 	channel, err := p.Channel.Get(ctx, want.ChannelID)
 	if err != nil {
@@ -134,7 +134,8 @@ func (p putter) tellStream(ctx context.Context, c *events.Change, kind events.Ty
 	return nil
 }
 
-// UpdateStream sets what changes all the time of a live stream.
+// UpdateStream sets the fields of a live stream that change all the time: its viewer
+// count and preview image.
 func (s *Streams) UpdateStream(ctx context.Context, req *platformv1.UpdateStreamRequest) (*platformv1.UpdateStreamResponse, error) {
 	var f validate.Fields
 	channelID := f.UUID("channelId", req.GetChannelId())
@@ -176,7 +177,7 @@ func (s *Streams) UpdateStream(ctx context.Context, req *platformv1.UpdateStream
 	return &platformv1.UpdateStreamResponse{Stream: streamRecord(live)}, nil
 }
 
-// EndStream ends the live stream.
+// EndStream ends the live stream of a channel.
 func (s *Streams) EndStream(ctx context.Context, req *platformv1.EndStreamRequest) (*platformv1.EndStreamResponse, error) {
 	var f validate.Fields
 	channelID := f.UUID("channelId", req.GetChannelId())
@@ -201,7 +202,7 @@ func (s *Streams) EndStream(ctx context.Context, req *platformv1.EndStreamReques
 					Field: "endedAt", Description: "must not be before the start of the live stream, " + channel.LiveStartedAt.String(),
 				})
 			}
-			at = *channel.LiveStartedAt // it was said to start in the future
+			at = *channel.LiveStartedAt // the stream has a start in the future
 		}
 		return p.end(ctx, c, channel, at)
 	})

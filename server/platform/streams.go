@@ -49,8 +49,8 @@ func (p putter) stream(ctx context.Context, r *platformv1.StreamRecord) error {
 	return nil
 }
 
-// parseStream reads a record; the language may be empty, and the category is
-// still to be decided.
+// parseStream parses a record. The language may be empty, and the category is not
+// set; completeStream sets both.
 func parseStream(r *platformv1.StreamRecord) (*ent.Stream, error) {
 	var f validate.Fields
 	s := &ent.Stream{
@@ -72,7 +72,8 @@ func parseStream(r *platformv1.StreamRecord) (*ent.Stream, error) {
 	return s, f.Err()
 }
 
-// findStream is the stream of this start; nil if there is none.
+// findStream returns the stream of a channel that started at an instant; nil if there
+// is none.
 func (p putter) findStream(ctx context.Context, channelID uid.ID, startedAt instant.Instant) (*ent.Stream, error) {
 	s, err := p.Stream.Query().Where(stream.ChannelID(channelID), stream.StartedAt(startedAt)).Only(ctx)
 	if ent.IsNotFound(err) {
@@ -81,8 +82,8 @@ func (p putter) findStream(ctx context.Context, channelID uid.ID, startedAt inst
 	return s, err
 }
 
-// completeStream fills in what a record leaves out: it is the stream's own, or
-// else the channel's.
+// completeStream sets the fields that a record leaves out to those of the existing
+// stream, or else to those of the channel.
 func (p putter) completeStream(ctx context.Context, want, before *ent.Stream, channel *ent.Channel, category *int64) error {
 	if before == nil {
 		before = &ent.Stream{Title: channel.Title, Lang: channel.Lang, CategoryID: channel.CategoryID}
@@ -120,8 +121,8 @@ func (p putter) putStream(ctx context.Context, before, want *ent.Stream) error {
 	return update.Exec(ctx)
 }
 
-// goLive writes a live stream to its channel, whose title, language and category
-// become the stream's.
+// goLive marks a channel live. The channel takes over the title, language and
+// category of the stream.
 func (p putter) goLive(ctx context.Context, channel *ent.Channel, s *ent.Stream) error {
 	followers, err := p.Follow.Query().Where(follow.ChannelID(channel.ID), follow.FollowedAtGTE(s.StartedAt)).Count(ctx)
 	if err != nil {
@@ -144,7 +145,7 @@ func (p putter) goLive(ctx context.Context, channel *ent.Channel, s *ent.Stream)
 	return counts.Move(ctx, p.Tx, bucketOf(channel), &counts.Bucket{Category: s.CategoryID, IsLive: true})
 }
 
-// goOffline takes the live stream off its channel.
+// goOffline removes the live stream from its channel.
 func (p putter) goOffline(ctx context.Context, channel *ent.Channel) error {
 	err := p.Channel.UpdateOneID(channel.ID).
 		SetIsLive(false).ClearLiveStartedAt().SetViewerCount(0).SetPreviewImgURL("").

@@ -14,8 +14,8 @@ import (
 	"github.com/moderato-live/moderato/server/validate"
 )
 
-// subscription puts a subscription and answers it with the row before, which is
-// nil if there was none.
+// subscription stores a subscription. It returns the row before, which is nil if
+// there was none, and the row after.
 func (p putter) subscription(ctx context.Context, r *platformv1.SubscriptionRecord) (before, after *ent.Subscription, err error) {
 	want, err := parseSubscription(r)
 	if err != nil {
@@ -44,8 +44,8 @@ func (p putter) subscription(ctx context.Context, r *platformv1.SubscriptionReco
 	return before, want, audience.PutSubscription(ctx, p.Tx, channel, before, want)
 }
 
-// periodStart is when a period began whose record does not say: with the one that
-// is there, if it is that one still, else now.
+// periodStart returns the start of a period whose record does not state it: the start
+// of the existing period, if the record is for the same one, else now.
 func (p putter) periodStart(before, want *ent.Subscription) instant.Instant {
 	switch {
 	case before == nil:
@@ -61,7 +61,8 @@ func sameSubscription(a, b *ent.Subscription) bool {
 	return a.IsActive == b.IsActive && proto.Equal(subscriptionRecord(a), subscriptionRecord(b))
 }
 
-// isActive tells whether a subscription is active at an instant, swept or not.
+// isActive reports whether a subscription is active at an instant. An expired
+// subscription is not active, whether or not it was swept.
 func isActive(s *ent.Subscription, now instant.Instant) bool {
 	return s != nil && s.IsActive && now < s.ExpiresAt
 }

@@ -10,11 +10,12 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// maxDuplicates is how often a transaction is run again because rows that it
-// creates were created since it looked.
+// maxDuplicates is how often a transaction is retried because rows that it creates
+// were created concurrently.
 const maxDuplicates = 5
 
-// again runs a write again while rows that it creates come to be there first.
+// again runs a write, and retries it while it fails because rows that it creates
+// exist already.
 func again(s *store.Store, write func() error) error {
 	err := write()
 	for i := 0; i < maxDuplicates && s.IsDuplicate(err); i++ {
@@ -23,7 +24,7 @@ func again(s *store.Store, write func() error) error {
 	return err
 }
 
-// write runs body in a transaction of the caller of the present request.
+// write runs body in a transaction on behalf of the caller of the current request.
 func write(ctx context.Context, s *store.Store, body func(context.Context, putter) error) error {
 	return again(s, func() error {
 		return s.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
@@ -39,8 +40,8 @@ func write(ctx context.Context, s *store.Store, body func(context.Context, putte
 	})
 }
 
-// writeTo is write for what locks the row of a channel: it waits for its turn among
-// the changes of that channel. Of an id that is none body tells.
+// writeTo is write for a body that locks the row of a channel. It first waits in the
+// queue for changes of that channel. An invalid id is not queued; body handles it.
 func writeTo(ctx context.Context, s *store.Store, channelID string, body func(context.Context, putter) error) error {
 	id, err := uid.Parse(channelID)
 	if err != nil {
@@ -60,5 +61,5 @@ func writeTo(ctx context.Context, s *store.Store, channelID string, body func(co
 	})
 }
 
-// ofChange is a putter in the transaction of a change.
+// ofChange returns a putter in the transaction of a change.
 func ofChange(c *events.Change) putter { return putter{Store: c.Store, Tx: c.Tx, now: c.Now} }

@@ -1,8 +1,8 @@
-// Package policy decides who may do what. The contract declares the rule of each
-// method, which Table has. Rule.Check is called before a method runs. What the caller
-// must be to the channel or user that the request names is checked by the method, with
-// Authorize in the transaction of a change and with AuthorizeSelf, AuthorizeChannel or
-// AuthorizeModerator for a read.
+// Package policy decides which callers may do what. The contract declares the rule of
+// each method, and Table holds the rules. Rule.Check is called before a method runs.
+// The method itself checks the relation of the caller to the channel or user that the
+// request names: a change calls Authorize in its transaction, and a read calls
+// AuthorizeSelf, AuthorizeChannel or AuthorizeModerator.
 package policy
 
 import (
@@ -27,7 +27,7 @@ import (
 	"github.com/moderato-live/moderato/server/users"
 )
 
-// The relations, for short.
+// Short names of the relations.
 const (
 	anyone     = optionsv1.Relation_RELATION_UNSPECIFIED
 	self       = optionsv1.Relation_RELATION_SELF
@@ -36,20 +36,20 @@ const (
 	moderator  = optionsv1.Relation_RELATION_MODERATOR
 )
 
-// Rule is a row of the table.
+// Rule is the rule of a method: a row of Table.
 type Rule struct {
-	// Public methods need no token.
+	// Public is true if the method needs no token.
 	Public bool
-	// Tokens are the kinds that are accepted.
+	// Tokens holds the kinds of token that are accepted.
 	Tokens []auth.Kind
-	// Scope is what the token must have; empty for none.
+	// Scope is the scope that the token must have; empty if it needs none.
 	Scope string
-	// Relation is what the caller must be to what the request names. The method checks
-	// it.
+	// Relation is the relation that the caller must have to what the request names. The
+	// method checks it.
 	Relation optionsv1.Relation
 }
 
-// Decision is the rule of the method that is called, and whether the method checked
+// Decision holds the rule of the method that is called, and whether the method checked
 // the relation.
 type Decision struct {
 	Rule Rule
@@ -70,7 +70,7 @@ func markChecked(ctx context.Context, relation optionsv1.Relation) {
 	}
 }
 
-// CheckComplete tells which of the methods that a server serves have no row.
+// CheckComplete returns an error that names the methods of a server that have no rule.
 func CheckComplete(services map[string]grpc.ServiceInfo) error {
 	var missing []string
 	for service, info := range services {
@@ -88,8 +88,8 @@ func CheckComplete(services map[string]grpc.ServiceInfo) error {
 	return fmt.Errorf("no policy for %v: declare option (moderato.options.v1.policy) in the .proto file", missing)
 }
 
-// Check tells whether a caller's token may be used for a method at all: its
-// kind, then its scope.
+// Check returns an error if a caller's token may not be used for a method. It checks
+// the kind of the token, and then its scope.
 func (r Rule) Check(c *auth.Caller) error {
 	if !c.IsAccepted(r.Tokens) {
 		kinds := make([]string, len(r.Tokens))
@@ -111,8 +111,8 @@ func missing(reason moderatov1.Reason, scope string) error {
 	return &fault.Error{Reason: reason, Metadata: map[string]string{fault.RequiredScope: scope}}
 }
 
-// Moderates returns the SQL condition that a user moderates a channel: they have the
-// role, are not banned there, and are not being deleted. channel and user are SQL
+// Moderates returns the SQL condition that a user moderates a channel: the user has the
+// role, is not banned there, and is not being deleted. channel and user are SQL
 // expressions.
 func Moderates(channel, user string) string {
 	return `(EXISTS (SELECT 1 FROM roles mr WHERE mr.channel_id = ` + channel + ` AND mr.user_id = ` + user + ` AND mr.role = 'moderator')
@@ -120,21 +120,21 @@ func Moderates(channel, user string) string {
 		AND EXISTS (SELECT 1 FROM users mu WHERE mu.id = ` + user + ` AND mu.` + users.Exists + `))`
 }
 
-// moderatesArgs are the arguments of Moderates("?", "?").
+// moderatesArgs returns the arguments of Moderates("?", "?").
 func moderatesArgs(channelID, userID uid.ID) []any {
 	return []any{channelID, userID, channelID, userID, userID}
 }
 
-// Authorize decides in the transaction of a change, after the channel is
-// locked, whether the caller may make it: the token is good still, and the
-// caller is to the channel what the rule of the method asks for. It answers the
-// instant at which the change happens.
+// Authorize checks whether the caller may make a change. It must be called in the
+// transaction of the change, after the channel is locked. The token must still be
+// valid, and the caller must have the relation to the channel that the rule of the
+// method requires. Authorize returns the time of the change.
 func Authorize(ctx context.Context, s *store.Store, tx *ent.Tx, channelID uid.ID) (instant.Instant, error) {
 	return AuthorizeAbout(ctx, s, tx, channelID, users.Key{}, new(users.Joined))
 }
 
-// AuthorizeAbout is Authorize, and reads the user whom the change is about in the
-// same statement.
+// AuthorizeAbout is Authorize that also reads, in the same statement, the user whom the
+// change is about.
 func AuthorizeAbout(ctx context.Context, s *store.Store, tx *ent.Tx, channelID uid.ID, about users.Key, found *users.Joined) (instant.Instant, error) {
 	caller, rule := auth.FromContext(ctx), fromContext(ctx)
 	var now int64
@@ -168,9 +168,8 @@ func AuthorizeAbout(ctx context.Context, s *store.Store, tx *ent.Tx, channelID u
 	return at, nil
 }
 
-// Reauthenticate looks at the caller's token again, in the transaction of a
-// change for which the token is all that counts: that of a backend which acts for no
-// user.
+// Reauthenticate checks the caller's token again, in the transaction of a change that
+// depends on nothing but the token: a change by a backend that acts for no user.
 func Reauthenticate(ctx context.Context, s *store.Store, tx *ent.Tx) error {
 	if caller := auth.FromContext(ctx); !caller.ActsAsUser() {
 		markChecked(ctx, fromContext(ctx).Relation)
@@ -188,8 +187,9 @@ func Reauthenticate(ctx context.Context, s *store.Store, tx *ent.Tx) error {
 	return auth.CheckValidity(revokedAt, expiresAt, s.Clock.At(now))
 }
 
-// AuthorizeSelf decides whether the caller may read what is a user's own: that
-// user, an app that they granted the method's scope, or an internal backend.
+// AuthorizeSelf checks whether the caller may read a user's own data. It allows the
+// user, an app to which the user granted the method's scope, and an internal backend
+// that acts for no user.
 func AuthorizeSelf(ctx context.Context, s *store.Store, userID uid.ID) error {
 	caller, rule := auth.FromContext(ctx), fromContext(ctx)
 	markChecked(ctx, self)
@@ -208,8 +208,9 @@ func AuthorizeSelf(ctx context.Context, s *store.Store, userID uid.ID) error {
 	return s.Classify(err)
 }
 
-// AuthorizeChannel decides whether the caller may read what is the authorized
-// channel's: its owner, or an app or internal backend that acts for nobody.
+// AuthorizeChannel checks whether the caller may read the data of the authorized
+// channel. It allows the channel's owner, and an app or internal backend that acts for
+// no user.
 func AuthorizeChannel(ctx context.Context, channelID uid.ID) error {
 	markChecked(ctx, authorized)
 	if caller := auth.FromContext(ctx); caller.ActsAsUser() && caller.UserID != channelID {
@@ -218,15 +219,15 @@ func AuthorizeChannel(ctx context.Context, channelID uid.ID) error {
 	return nil
 }
 
-// AuthorizeModerator decides whether the caller may read what is for those who
-// moderate a channel: its owner, a moderator who is not banned there, or an
-// internal backend that acts for nobody.
+// AuthorizeModerator checks whether the caller may read what only the moderators of a
+// channel see. It allows the channel's owner, a moderator who is not banned there, and
+// an internal backend that acts for no user.
 func AuthorizeModerator(ctx context.Context, s *store.Store, channelID uid.ID) error {
 	MarkModerator(ctx)
 	return checkModerator(ctx, s, channelID)
 }
 
-// MarkModerator records that the method checked itself that the caller moderates the
+// MarkModerator records that the method itself checked that the caller moderates the
 // channels in the response.
 func MarkModerator(ctx context.Context) { markChecked(ctx, moderator) }
 
@@ -243,21 +244,20 @@ func checkModerator(ctx context.Context, s *store.Store, channelID uid.ID) error
 	return s.Classify(err)
 }
 
-// HasPriority reports whether a change of a channel overtakes others that wait: it is
-// moderation, by somebody who moderates the channel. Others who try wait like
-// everybody, or raiders could keep the moderators waiting. It is no permission:
-// Authorize decides, in the transaction. If the look-up fails, the change has
-// priority.
+// HasPriority reports whether a change of a channel has priority over other queued
+// changes. A moderation change by a caller that moderates the channel has priority.
+// Other callers that attempt moderation get none, or raiders could keep the moderators
+// waiting. Priority is not a permission: Authorize decides in the transaction. If the
+// lookup fails, the change has priority.
 func HasPriority(ctx context.Context, s *store.Store, channelID uid.ID) bool {
 	return fromContext(ctx).Relation >= owner &&
 		!errors.Is(checkModerator(ctx, s, channelID), fault.New(moderatov1.Reason_REASON_NOT_CHANNEL_MODERATOR))
 }
 
-// ContextKey is under what the context of a call has the rule of its method, a
-// *Decision.
+// ContextKey is the key under which the context of a call holds its *Decision.
 type ContextKey struct{}
 
-// NewContext is a context with the rule of the method that is called.
+// NewContext returns a context that holds the rule of the method that is called.
 func NewContext(ctx context.Context, r Rule) context.Context {
 	return context.WithValue(ctx, ContextKey{}, &Decision{Rule: r})
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/moderato-live/moderato/server/auth"
 )
 
-// Table has the rule of each method, as the contract declares it with the options
+// Table holds the rule of each method, as the contract declares it with the options
 // policy and default_policy. A server does not start if a method that it serves has no
 // rule.
 var Table = table(
@@ -27,7 +27,7 @@ var Table = table(
 	platformv1.File_moderato_platform_v1_stream_proto,
 )
 
-// public are the services for operators and load balancers, which need no token.
+// public holds the services for operators and load balancers, which need no token.
 var public = []protoreflect.FileDescriptor{
 	healthv1.File_grpc_health_v1_health_proto,
 	reflectionv1.File_grpc_reflection_v1_reflection_proto,
@@ -66,13 +66,13 @@ func methods(file protoreflect.FileDescriptor) func(func(protoreflect.MethodDesc
 	}
 }
 
-// nameOf returns the name under which gRPC calls a method.
+// nameOf returns the full method name in gRPC.
 func nameOf(m protoreflect.MethodDescriptor) string {
 	return fmt.Sprintf("/%s/%s", m.Parent().FullName(), m.Name())
 }
 
-// policyOf returns the policy that the contract declares for a method, or for its
-// service; nil if there is none.
+// policyOf returns the policy that the contract declares for a method, or else for its
+// service. It returns nil if there is none.
 func policyOf(m protoreflect.MethodDescriptor) *optionsv1.Policy {
 	if proto.HasExtension(m.Options(), optionsv1.E_Policy) {
 		declared, _ := proto.GetExtension(m.Options(), optionsv1.E_Policy).(*optionsv1.Policy)

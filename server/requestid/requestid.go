@@ -1,4 +1,4 @@
-// Package requestid gives each request an id by which its answer, its log lines
+// Package requestid gives each request an id, by which its response, its log records
 // and its events can be found.
 package requestid
 
@@ -8,8 +8,9 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// Header is the HTTP header, and MetadataKey the key of metadata, that carries
-// the id. A caller may choose it, so that ids go through a whole platform.
+// Header is the HTTP header, and MetadataKey the metadata key, that carries the id. A
+// caller may choose the id, so that one id can identify a request in all parts of a
+// platform.
 const (
 	Header      = "X-Request-Id"
 	MetadataKey = "x-request-id"
@@ -17,11 +18,11 @@ const (
 
 const maxLength = 64
 
-// ContextKey is under what the context of a request has its id.
+// ContextKey is the key under which the context of a request holds its id.
 type ContextKey struct{}
 
-// Accept is the proposed id, if it is fit to be one (1 to 64 of A-Z a-z 0-9
-// _ . -), or else a new one.
+// Accept returns the proposed id if it is valid, which is 1 to 64 characters of A-Z a-z
+// 0-9 _ . -, or else a new id.
 func Accept(proposed []string) string {
 	if len(proposed) == 1 && isFit(proposed[0]) {
 		return proposed[0]
@@ -43,7 +44,8 @@ func isFit(id string) bool {
 	return true
 }
 
-// FromContext is the id of the present request; empty outside one.
+// FromContext returns the id of the request of ctx, or an empty string if there is
+// none.
 func FromContext(ctx context.Context) string {
 	id, _ := ctx.Value(ContextKey{}).(string)
 	return id

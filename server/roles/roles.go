@@ -1,5 +1,5 @@
-// Package roles gives and takes the roles of a channel, and lists who holds
-// them: moderators, VIPs and OGs are alike but for their names.
+// Package roles gives and takes the roles of a channel, and lists the users who hold
+// them. The roles moderator, VIP and OG differ here only in their names and events.
 package roles
 
 import (
@@ -20,7 +20,7 @@ import (
 
 // Role is a role of a channel.
 type Role struct {
-	// Name is how the role is stored and told.
+	// Name is the name of the role in the database, in responses and in events.
 	Name string
 
 	add, remove events.Type
@@ -33,10 +33,10 @@ var (
 	OG        = Role{"og", events.OGAdd, events.OGRemove}
 )
 
-// Names are the names of all roles.
+// Names returns the names of all roles.
 func Names() []string { return []string{Moderator.Name, VIP.Name, OG.Name} }
 
-// holder is somebody who holds a role, with their place in the list.
+// holder is a user who holds a role, with their place in the list.
 type holder struct {
 	place
 	*moderatov1.UserSummary
@@ -47,8 +47,8 @@ type place struct {
 	ID uid.ID
 }
 
-// List returns who holds a role in a channel, the oldest role first: all of them, or a
-// page. No such channel: CHANNEL_NOT_FOUND.
+// List returns the users who hold a role in a channel, the oldest role first: all of
+// them, or a page. If the channel does not exist, it returns CHANNEL_NOT_FOUND.
 func List(ctx context.Context, s *store.Store, lists *paging.Lists, channelID uid.ID, r Role, w paging.Window) ([]*moderatov1.UserSummary, *moderatov1.Pagination, error) {
 	rows, pagination, err := paging.Complete[holder, place]{
 		Lists: lists, Store: s, Name: "roles/" + channelID.String() + "/" + r.Name,
@@ -94,8 +94,9 @@ func read(ctx context.Context, s *store.Store, channelID uid.ID, r Role, after *
 	return rows, err
 }
 
-// CheckChannel answers CHANNEL_NOT_FOUND unless there is a channel with this id.
-// Rows of a channel are no sign of it: those of one that was deleted go later.
+// CheckChannel returns CHANNEL_NOT_FOUND unless a channel with this id exists. Rows that
+// belong to a channel do not prove that it exists: those of a deleted channel are removed
+// later.
 func CheckChannel(ctx context.Context, s *store.Store, id uid.ID) error {
 	exists, err := s.Read.Channel.Query().Where(channel.ID(id)).Exist(ctx)
 	if err == nil && !exists {
@@ -104,8 +105,8 @@ func CheckChannel(ctx context.Context, s *store.Store, id uid.ID) error {
 	return s.Classify(err)
 }
 
-// Give gives a user a role, on behalf of the caller of the present request. A
-// user who holds it keeps it: nothing changes and nothing is emitted.
+// Give gives a user a role, on behalf of the caller of the current request. If the user
+// already holds the role, nothing changes and no event is emitted.
 func Give(ctx context.Context, s *store.Store, channelID, userID uid.ID, r Role) error {
 	return change(ctx, s, channelID, userID, r, func(ctx context.Context, c *events.Change, held bool) error {
 		if held {
@@ -118,8 +119,8 @@ func Give(ctx context.Context, s *store.Store, channelID, userID uid.ID, r Role)
 	})
 }
 
-// Take takes a role from a user, on behalf of the caller of the present request.
-// A user who lacks it: nothing changes and nothing is emitted.
+// Take takes a role from a user, on behalf of the caller of the current request. If the
+// user does not hold the role, nothing changes and no event is emitted.
 func Take(ctx context.Context, s *store.Store, channelID, userID uid.ID, r Role) error {
 	return change(ctx, s, channelID, userID, r, func(ctx context.Context, c *events.Change, held bool) error {
 		if !held {
@@ -131,7 +132,8 @@ func Take(ctx context.Context, s *store.Store, channelID, userID uid.ID, r Role)
 	})
 }
 
-// change checks whom a role can be given to, and tells body whether they hold it.
+// change runs body as a change of the channel and passes whether the user holds the role.
+// It returns TARGET_IS_CHANNEL if the user is the channel's owner.
 func change(ctx context.Context, s *store.Store, channelID, userID uid.ID, r Role, body func(context.Context, *events.Change, bool) error) error {
 	return events.ApplyTo(ctx, s, channelID, users.Key{ID: userID}, func(ctx context.Context, c *events.Change, _ *ent.User) error {
 		if userID == channelID {

@@ -9,8 +9,7 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// AddUsers imports some more users, and returns their ids. The name of each begins
-// with u.
+// AddUsers imports n new users and returns their ids. Their usernames begin with u.
 func AddUsers(t testing.TB, s *store.Store, n int) []uid.ID {
 	t.Helper()
 	ids := make([]uid.ID, n)
@@ -25,7 +24,7 @@ func AddUsers(t testing.TB, s *store.Store, n int) []uid.ID {
 	return ids
 }
 
-// AddChannels imports some more users with channels, and returns their ids.
+// AddChannels imports n new users with channels and returns their ids.
 func AddChannels(t testing.TB, s *store.Store, n int) []uid.ID {
 	t.Helper()
 	ids := AddUsers(t, s, n)

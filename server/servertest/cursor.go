@@ -8,7 +8,7 @@ import (
 	"github.com/moderato-live/moderato/server/store"
 )
 
-// EventCursor returns the cursor of a position in the order of all events.
+// EventCursor returns the cursor for a position in the order of all events.
 func EventCursor(t testing.TB, s *store.Store, position int64) string {
 	t.Helper()
 	cursor, err := events.Cursor(context.Background(), s, position)
@@ -18,8 +18,8 @@ func EventCursor(t testing.TB, s *store.Store, position int64) string {
 	return cursor
 }
 
-// EventPosition returns the position to which a cursor leads; -1 for a cursor that is
-// none.
+// EventPosition returns the position that a cursor encodes. If the cursor is invalid,
+// EventPosition fails the test and returns -1.
 func EventPosition(t testing.TB, s *store.Store, cursor string) int64 {
 	t.Helper()
 	position, err := events.ParseCursor(context.Background(), s, cursor)

@@ -19,12 +19,12 @@ import (
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 )
 
-// Args are the arguments of an operation by their JSON names: strings, numbers,
-// and slices for repeated fields.
+// Args holds the arguments of an operation by their JSON names: strings, numbers, and
+// slices for repeated fields.
 type Args map[string]any
 
-// Outcome is how a call ended, on either face: the reason of its error with what
-// belongs to it, or OK.
+// Outcome is the result of a call over either transport: the reason of its error with the
+// error's details, or OK.
 type Outcome struct {
 	Reason     string
 	Violations []string // "field description"
@@ -98,7 +98,7 @@ func (r Response) outcome(t *testing.T) Outcome {
 	return o
 }
 
-// CallGRPC calls the same operation over gRPC.
+// CallGRPC calls the operation with an HTTP method and path over gRPC.
 func (s *Server) CallGRPC(t *testing.T, c Credentials, method, path string, args Args) (proto.Message, Outcome) {
 	t.Helper()
 	rpc := findRPC(t, method, path)
@@ -114,7 +114,7 @@ func (s *Server) CallGRPC(t *testing.T, c Credentials, method, path string, args
 	return response, OutcomeOf(s.Conn.Invoke(c.Context(), name, request, response))
 }
 
-// OutcomeOf reads the outcome of a call over gRPC.
+// OutcomeOf returns the outcome of a gRPC call that returned err.
 func OutcomeOf(err error) Outcome {
 	if err == nil {
 		return Outcome{Reason: "OK"}
@@ -136,7 +136,7 @@ func OutcomeOf(err error) Outcome {
 	return o
 }
 
-// findRPC finds an operation by its HTTP annotation.
+// findRPC returns the RPC whose HTTP annotation has a method and path.
 func findRPC(t *testing.T, method, path string) protoreflect.MethodDescriptor {
 	t.Helper()
 	for _, file := range []protoreflect.FileDescriptor{
@@ -156,7 +156,7 @@ func findRPC(t *testing.T, method, path string) protoreflect.MethodDescriptor {
 	return nil
 }
 
-// NewMessage makes an empty message of a type.
+// NewMessage returns an empty message of a type.
 func NewMessage(t *testing.T, d protoreflect.MessageDescriptor) proto.Message {
 	t.Helper()
 	kind, err := protoregistry.GlobalTypes.FindMessageByName(d.FullName())

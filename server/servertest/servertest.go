@@ -1,5 +1,5 @@
-// Package servertest starts whole servers for tests, and calls them as their
-// users do: over real ports, on both faces.
+// Package servertest starts complete servers for tests and calls them as clients do: over
+// real ports, with both transports.
 package servertest
 
 import (
@@ -29,7 +29,7 @@ import (
 type Server struct {
 	*server.Server
 
-	// Clients of its services over gRPC.
+	// Clients of the server's gRPC services.
 	Moderation moderatov1.ModerationServiceClient
 	Chat       platformv1.ChatServiceClient
 	Audience   platformv1.AudienceServiceClient
@@ -44,7 +44,7 @@ type Server struct {
 	stop func() error
 }
 
-// Each runs a test on a running server with the World, on every kind of store.
+// Each runs a test with a running server that has the World, on every kind of store.
 func Each(t *testing.T, test func(t *testing.T, s *Server)) {
 	t.Helper()
 	storetest.Each(t, func(t *testing.T, url store.URL) {
@@ -54,8 +54,8 @@ func Each(t *testing.T, test func(t *testing.T, s *Server)) {
 	})
 }
 
-// Config is a configuration for a test: on free ports, without a rate limit,
-// and with its log kept for a failure.
+// Config returns a configuration for a test, with free ports and without a rate limit.
+// The log is discarded.
 func Config(url store.URL) server.Config {
 	return server.Config{
 		DB: url, HTTPAddr: "127.0.0.1:0", GRPCAddr: "127.0.0.1:0", AdminAddr: "127.0.0.1:0",
@@ -63,7 +63,7 @@ func Config(url store.URL) server.Config {
 	}
 }
 
-// Start migrates the database and starts a server, which ends with the test.
+// Start migrates the database and starts a server, which stops when the test ends.
 func Start(t testing.TB, config server.Config) *Server {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -110,7 +110,7 @@ func Start(t testing.TB, config server.Config) *Server {
 	return s
 }
 
-// Stop drains the server and waits for its end.
+// Stop drains the server and waits until it has stopped.
 func (s *Server) Stop(t testing.TB) {
 	t.Helper()
 	if err := s.stop(); err != nil {
@@ -133,10 +133,10 @@ func Import(t testing.TB, s *store.Store, records ...*platformv1.Record) {
 	}
 }
 
-// Credentials are what a caller sends to show who they are.
+// Credentials holds what a caller sends to identify itself.
 type Credentials struct {
 	Token, ClientID string
-	// ActingUser is for whom a service token acts; the zero ID sends none.
+	// ActingUser is the user for whom a service token acts; the zero ID sends none.
 	ActingUser uid.ID
 }
 
@@ -150,28 +150,28 @@ func (s *Server) Token(t testing.TB, n auth.NewToken) Credentials {
 	return Credentials{Token: issued.Text, ClientID: n.ClientID}
 }
 
-// As is credentials of a user with every scope, through the client Dashboard.
+// As returns credentials of a user with every scope, through the client Dashboard.
 func (s *Server) As(t testing.TB, user uid.ID) Credentials {
 	t.Helper()
 	return s.Token(t, auth.NewToken{
 		Kind: auth.User, ClientID: Dashboard, UserID: user, Scopes: auth.Scopes(),
-		Lifetime: 365 * 24 * time.Hour, // tests move the clock far
+		Lifetime: 365 * 24 * time.Hour, // tests move the clock far ahead
 	})
 }
 
-// AsApp is credentials of the client Dashboard itself, with every scope.
+// AsApp returns credentials of the client Dashboard itself, with every scope.
 func (s *Server) AsApp(t testing.TB) Credentials {
 	t.Helper()
 	return s.Token(t, auth.NewToken{Kind: auth.App, ClientID: Dashboard, Scopes: auth.Scopes()})
 }
 
-// AsService is credentials of an internal backend.
+// AsService returns credentials of an internal backend.
 func (s *Server) AsService(t testing.TB) Credentials {
 	t.Helper()
 	return s.Token(t, auth.NewToken{Kind: auth.Service, ClientID: ChatServer})
 }
 
-// Context is a context for a gRPC call with the credentials.
+// Context returns a context for a gRPC call with the credentials.
 func (c Credentials) Context() context.Context {
 	md := metadata.MD{}
 	if c.Token != "" {
@@ -186,20 +186,20 @@ func (c Credentials) Context() context.Context {
 	return metadata.NewOutgoingContext(context.Background(), md)
 }
 
-// Response is an answer over REST.
+// Response is a response over REST.
 type Response struct {
 	Status int
 	Header http.Header
 	Body   string
 }
 
-// REST sends a request; a body that is not empty is sent as JSON.
+// REST sends a request and returns its response. A body that is not empty is sent as JSON.
 func (s *Server) REST(t testing.TB, c Credentials, method, path, body string) Response {
 	t.Helper()
 	return s.Do(t, s.Request(t, c, method, path, body))
 }
 
-// Request makes the request that REST sends, to be changed before Do.
+// Request returns the request that REST sends. A test can change it before it calls Do.
 func (s *Server) Request(t testing.TB, c Credentials, method, path, body string) *http.Request {
 	t.Helper()
 	r, err := http.NewRequestWithContext(context.Background(), method, "http://"+s.HTTPAddr+path, strings.NewReader(body))
@@ -221,10 +221,10 @@ func (s *Server) Request(t testing.TB, c Credentials, method, path, body string)
 	return r
 }
 
-// client shows responses as they were sent: it does not ask for compression.
+// client does not request compression, so that tests see responses as they were sent.
 var client = &http.Client{Transport: &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 16}}
 
-// Do sends a request.
+// Do sends a request and returns its response.
 func (s *Server) Do(t testing.TB, r *http.Request) Response {
 	t.Helper()
 	response, err := client.Do(r)

@@ -10,14 +10,14 @@ import (
 	"github.com/moderato-live/moderato/server/store"
 )
 
-// Row is a row of a table as the database has it.
+// Row is a row of a table as it is stored in the database.
 type Row struct {
 	Table   string
 	Columns []string
 	Values  [][]byte // nil is NULL
 }
 
-// String is the row for a person.
+// String returns the row in a readable form.
 func (r Row) String() string {
 	var b strings.Builder
 	b.WriteString(r.Table)
@@ -31,8 +31,8 @@ func (r Row) String() string {
 	return b.String()
 }
 
-// Rows are all rows of all tables but some: whatever tables there are, so that
-// none is forgotten.
+// Rows returns all rows of all tables except some. It reads the names of the tables from
+// the database, so that no table is forgotten.
 func Rows(t *testing.T, s *store.Store, except ...string) []Row {
 	t.Helper()
 	tables := "SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE()"
@@ -52,7 +52,7 @@ func Rows(t *testing.T, s *store.Store, except ...string) []Row {
 	slices.Sort(names)
 	var rows []Row
 	for _, name := range names {
-		if name != "event_sequencers" && !slices.Contains(except, name) { // whose lease is renewed all the time
+		if name != "event_sequencers" && !slices.Contains(except, name) { // its lease is renewed all the time
 			rows = append(rows, rowsOf(t, s, name)...)
 		}
 	}
@@ -81,7 +81,7 @@ func rowsOf(t *testing.T, s *store.Store, table string) []Row {
 			t.Fatal(err)
 		}
 		if at := slices.Index(columns, "position"); at >= 0 {
-			r.Values[at] = nil // of an event: the sequencer sets it at any time
+			r.Values[at] = nil // the sequencer can set the position of an event at any time
 		}
 		rows = append(rows, r)
 	}
@@ -91,7 +91,7 @@ func rowsOf(t *testing.T, s *store.Store, table string) []Row {
 	return rows
 }
 
-// Dump is Rows as text, in an order of its own, to be compared.
+// Dump returns Rows as sorted lines of text, for comparisons.
 func Dump(t *testing.T, s *store.Store, except ...string) []string {
 	t.Helper()
 	var lines []string

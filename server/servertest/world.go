@@ -6,28 +6,28 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// The people and channels of the World.
+// The users of the World. A channel has the id of its owner.
 var (
-	// Owner has a channel; Moderator moderates it.
+	// Owner has a channel, which Moderator moderates.
 	Owner     = uid.MustParse("0b6f0001-0000-4000-8000-00000000000a")
 	Moderator = uid.MustParse("0b6f0002-0000-4000-8000-00000000000b")
-	// Viewer and Raider have neither role nor channel.
+	// Viewer and Raider have neither a role nor a channel.
 	Viewer = uid.MustParse("0b6f0003-0000-4000-8000-00000000000c")
 	Raider = uid.MustParse("0b6f0004-0000-4000-8000-00000000000d")
 	// Other has another channel, which Moderator moderates as well.
 	Other = uid.MustParse("0b6f0005-0000-4000-8000-00000000000e")
-	// Nobody is no user.
+	// Nobody is an id that no user has.
 	Nobody = uid.MustParse("0b6fffff-0000-4000-8000-0000000000ff")
 )
 
 // The clients of the World.
 const (
-	Dashboard      = "dashboard"       // an external developer's; Viewer granted it users.read
-	OtherDashboard = "other-dashboard" // another one, to which nobody granted anything
+	Dashboard      = "dashboard"       // of an external developer; Viewer granted it users.read
+	OtherDashboard = "other-dashboard" // of an external developer; no user granted it anything
 	ChatServer     = "chat-server"     // an internal backend
 )
 
-// World is the data that most tests start with.
+// World returns the data with which most tests start.
 func World() []*platformv1.Record {
 	user := func(id uid.ID, username, displayName string) *platformv1.Record {
 		return &platformv1.Record{Kind: &platformv1.Record_User{User: &platformv1.UserRecord{

@@ -1,7 +1,6 @@
-// Package spelling finds the name of a field that a caller probably meant. An
-// unknown name is usually ignored, because the caller may be newer than the
-// server; a misspelt one must not be, because the request would silently mean
-// something else.
+// Package spelling finds the field that a caller probably meant. An unknown name is
+// usually ignored, because the caller may be newer than the server. A misspelt name must
+// not be ignored, because the request would silently mean something else.
 package spelling
 
 import (
@@ -14,8 +13,8 @@ import (
 // known holds the fields of each message type by their folded names.
 var known sync.Map // of protoreflect.FullName to map[string]protoreflect.FieldDescriptor
 
-// Suggest returns the field of a message whose name differs from name only in
-// case, underscores, a plural s, or brackets; nil if there is none.
+// Suggest returns the field of a message whose name differs from name only in case,
+// underscores, hyphens, a plural s, or brackets. It returns nil if there is none.
 func Suggest(m protoreflect.MessageDescriptor, name string) protoreflect.FieldDescriptor {
 	fields, ok := known.Load(m.FullName())
 	if !ok {
@@ -33,10 +32,10 @@ func foldedFields(m protoreflect.MessageDescriptor) map[string]protoreflect.Fiel
 	return fields
 }
 
-// maxName is longer than any field's name: a longer name is not a misspelt one.
+// maxName is longer than the name of any field, so a longer name is not a misspelt one.
 const maxName = 64
 
-// Fold returns what two spellings of a name have in common.
+// Fold returns the form that the spellings of a name have in common.
 func Fold(name string) string {
 	if len(name) > maxName {
 		return name

@@ -8,20 +8,20 @@ import (
 	"github.com/moderato-live/moderato/server/instant"
 )
 
-// Clock tells the time of the database, which is the same for every server.
-// Nothing else in Moderato decides by the time of day.
+// Clock is the clock of the database, which all servers share. Every decision in
+// Moderato that depends on the time of day uses it.
 type Clock struct {
 	sql    string
 	offset atomic.Int64
 	frozen atomic.Int64
 }
 
-// SQL is an expression for the database's time, to be read together with other
-// columns. What it yields goes through At before it is used.
+// SQL returns an expression for the database's time, to be selected together with
+// other columns. The caller must convert its value with At before using it.
 func (c *Clock) SQL() string { return c.sql }
 
-// Expression is an expression for what At makes of SQL, with its arguments: for
-// conditions.
+// Expression returns an expression for the result of At on SQL, with its arguments,
+// for use in conditions.
 func (c *Clock) Expression() (sql string, args []any) {
 	if at := c.frozen.Load(); at != 0 {
 		return "?", []any{at}
@@ -32,7 +32,7 @@ func (c *Clock) Expression() (sql string, args []any) {
 	return c.sql, nil
 }
 
-// At is the instant for a value that SQL yielded.
+// At returns the instant for a value of the SQL expression.
 func (c *Clock) At(value int64) instant.Instant {
 	if at := c.frozen.Load(); at != 0 {
 		return instant.Instant(at)
@@ -40,20 +40,21 @@ func (c *Clock) At(value int64) instant.Instant {
 	return instant.Instant(value + c.offset.Load())
 }
 
-// Now asks the database for its time.
+// Now queries the database's time.
 func (c *Clock) Now(ctx context.Context, q Queryer) (instant.Instant, error) {
 	var value int64
 	err := QueryRow(ctx, q, "SELECT "+c.sql, nil, &value)
 	return c.At(value), err
 }
 
-// Local is this process's time, on the same offset: for the age of what was
-// read from the database, never for a decision that others must share.
+// Local returns the time of this process, with the same offset. It serves to compute
+// the age of data read from the database. It must not be used for a decision on which
+// several servers have to agree.
 func (c *Clock) Local() instant.Instant { return c.At(time.Now().UnixMilli()) }
 
-// Advance moves the clock; tests use it instead of waiting.
+// Advance moves the clock forward by d; tests use it instead of waiting.
 func (c *Clock) Advance(d time.Duration) { c.offset.Add(d.Milliseconds()) }
 
-// Freeze stops the clock at an instant, for tests of what happens just then; 0
-// lets it run again.
+// Freeze stops the clock at an instant, for tests of the behaviour at exactly that
+// instant; 0 lets the clock run again.
 func (c *Clock) Freeze(at instant.Instant) { c.frozen.Store(int64(at)) }

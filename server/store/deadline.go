@@ -8,19 +8,19 @@ import (
 	"time"
 )
 
-// boundedConn is a connection of the MySQL driver whose statements can be given
-// a deadline. The driver itself knows deadlines by the contexts of its calls only, and
-// has a goroutine watch each of them: handing a statement over to it and back costs
-// more than reading a small answer.
+// boundedConn is a connection of the MySQL driver whose statements can have a
+// deadline. The driver itself takes deadlines only from the contexts of its calls, and
+// runs a goroutine to watch each context. The synchronization with that goroutine costs
+// more than reading a small result.
 type boundedConn struct {
 	connection
 	socket *socket
 }
 
-// endAt bounds what is read and written from now on; the zero time ends that.
+// endAt sets the deadline of subsequent reads and writes; the zero time removes it.
 func (c *boundedConn) endAt(deadline time.Time) { c.socket.end = deadline }
 
-// CheckNamedValue has the driver convert an argument.
+// CheckNamedValue lets the driver convert an argument.
 func (c *boundedConn) CheckNamedValue(v *driver.NamedValue) error {
 	if checker, ok := c.connection.(driver.NamedValueChecker); ok {
 		return checker.CheckNamedValue(v)
@@ -28,19 +28,19 @@ func (c *boundedConn) CheckNamedValue(v *driver.NamedValue) error {
 	return driver.ErrSkip
 }
 
-// socket is what the driver reads from. One goroutine at a time uses it, as the
-// connection that is over it.
+// socket is the network connection of a driver connection. Like the driver connection,
+// it is used by one goroutine at a time.
 type socket struct {
-	*net.TCPConn // whose SyscallConn the driver asks for
+	*net.TCPConn // the driver uses its SyscallConn
 
 	end time.Time
 }
 
-// SetReadDeadline is called by the driver before each read, with its own bound, if it
-// has one.
+// SetReadDeadline sets the earlier of t and the statement's deadline. The driver calls
+// it before each read if it has a read timeout.
 func (s *socket) SetReadDeadline(t time.Time) error { return s.TCPConn.SetReadDeadline(s.earlier(t)) }
 
-// SetWriteDeadline is the same before each write.
+// SetWriteDeadline is SetReadDeadline for writes.
 func (s *socket) SetWriteDeadline(t time.Time) error { return s.TCPConn.SetWriteDeadline(s.earlier(t)) }
 
 func (s *socket) earlier(t time.Time) time.Time {
@@ -50,10 +50,10 @@ func (s *socket) earlier(t time.Time) time.Time {
 	return t
 }
 
-// dialedKey is where a context has the place for the socket that is dialed in it.
+// dialedKey is the context key of the **socket in which dial stores its socket.
 type dialedKey struct{}
 
-// dial is the driver's DialFunc.
+// dial implements the driver's DialFunc.
 func dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	var d net.Dialer
 	c, err := d.DialContext(ctx, network, addr)
@@ -71,7 +71,7 @@ func dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	return s, nil
 }
 
-// bounding makes boundedConns of connections that are dialed by dial.
+// bounding is a connector that wraps the connections that dial made in boundedConns.
 type bounding struct{ driver.Connector }
 
 func (b bounding) Connect(ctx context.Context) (driver.Conn, error) {

@@ -12,10 +12,10 @@ import (
 
 var comparing sync.Mutex
 
-// SchemaDrift is the statements that would bring the database's tables to
-// ent/schema: none, after Migrate, or a migration is missing.
+// SchemaDrift returns the statements that would change the database's tables to match
+// ent/schema. If there are any after Migrate, a migration is missing.
 func (s *Store) SchemaDrift(ctx context.Context) ([]string, error) {
-	// The comparison writes to variables of ent/migrate.
+	// The comparison writes to package variables of ent/migrate.
 	comparing.Lock()
 	defer comparing.Unlock()
 	var out bytes.Buffer

@@ -11,7 +11,7 @@ import (
 	"github.com/moderato-live/moderato/server/cursor"
 )
 
-// readCursorKeys reads the keys for cursors, oldest first.
+// readCursorKeys returns the keys for cursors, oldest first.
 func (s *Store) readCursorKeys(ctx context.Context) ([]cursor.Key, error) {
 	rows, err := s.Read.CursorKey.Query().Order(ent.Asc(cursorkey.FieldID)).All(ctx)
 	if err != nil {
@@ -25,7 +25,7 @@ func (s *Store) readCursorKeys(ctx context.Context) ([]cursor.Key, error) {
 	return keys, nil
 }
 
-// createFirstCursorKey creates a key if there is none.
+// createFirstCursorKey creates a key if none exists.
 func (s *Store) createFirstCursorKey(ctx context.Context) error {
 	return s.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ Attempt) error {
 		exists, err := tx.CursorKey.Query().Exist(ctx)
@@ -36,9 +36,9 @@ func (s *Store) createFirstCursorKey(ctx context.Context) error {
 	})
 }
 
-// RotateCursorKey creates a key, with which servers seal cursors from 75 seconds
-// later at the most. Cursors of earlier keys stay valid, unless revoke deletes these:
-// a server refuses them from half a minute later at the most.
+// RotateCursorKey creates a key. Servers seal cursors with it after at most 75 seconds.
+// Cursors of earlier keys stay valid, unless revoke deletes those keys: servers then
+// reject these cursors after at most 30 seconds.
 func (s *Store) RotateCursorKey(ctx context.Context, revoke bool) error {
 	return s.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ Attempt) error {
 		newest, err := tx.CursorKey.Query().Order(ent.Desc(cursorkey.FieldID)).First(ctx)

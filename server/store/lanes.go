@@ -19,98 +19,102 @@ import (
 )
 
 const (
-	// lanesKept is how many texts of statements have a lane.
+	// lanesKept is the maximum number of statement texts that have a lane.
 	lanesKept = 256
-	// freeTrips is how many statements of a text are on their way before others wait.
+	// freeTrips is the number of executions of a text that may be in flight before
+	// further reads wait.
 	freeTrips = 4
-	// maxParts is how many different reads one statement answers, a power of two.
+	// maxParts is the maximum number of different reads in one statement, a power of
+	// two.
 	maxParts = 8
-	// patience is how long a read waits before its statement is sent all the same:
-	// those on their way may hang.
+	// patience is how long a read waits before its statement is sent regardless: the
+	// executions in flight may hang.
 	patience = 20 * time.Millisecond
-	// slow is how long a statement may take, and a call must have left, to be shared.
+	// slow is the longest time that a statement may take for its reads to share, and
+	// the least time that a call must have left to share.
 	slow = time.Second
-	// pause is for how long reads do not share after a statement that was slow or
+	// pause is how long reads of a text do not share after a statement was slow or
 	// failed.
 	pause = time.Second
 )
 
-// lanes have reads of a server that run the same statement, each with its arguments,
-// share it while there are many: most of what a small read costs is the way to the
-// server and back. Once a few of a text are on their way, who comes waits for one of
-// them to return, or for so many to wait that their statement is full, and not for
-// long; they go as one UNION ALL, and equal ones as one of its parts. Nobody joins a
-// statement that was sent already: no read is older than its request. Who is alone
-// waits for nobody.
+// lanes batches concurrent reads that run the same statement text, each with its own
+// arguments: most of the cost of a small read is the round trip to the database server.
+// Once freeTrips executions of a text are in flight, new reads wait until one of them
+// returns, until enough reads wait to fill a statement, or until patience has passed.
+// Waiting reads are sent as one UNION ALL, and reads with equal arguments share one part
+// of it. A read never joins a statement that was already sent, so no result is older
+// than its request. An uncontended read runs immediately.
 type lanes struct {
 	patience, slow time.Duration
 
 	waiting prometheus.Gauge
 	shared  prometheus.Counter
 
-	mu     sync.Mutex // guards what is in the lanes too
+	mu     sync.Mutex // also guards the contents of the lanes
 	byText *simplelru.LRU[string, *lane]
 }
 
-// lane is the reads of a text. One that is evicted still answers those in it.
+// lane holds the reads of one statement text. An evicted lane still serves its reads.
 type lane struct {
-	unions     map[int]string // the statements of so many parts
-	most       int            // how many parts one may have
-	trips      int            // statements on their way
-	aloneUntil time.Time      // nobody shares before
+	unions     map[int]string // statement texts by their number of parts
+	most       int            // maximum number of parts of a statement
+	trips      int            // executions in flight
+	aloneUntil time.Time      // no read shares before this time
 	waiting    []*part
 }
 
-// part is the reads with the same arguments that wait for the same statement.
+// part holds reads with equal arguments that wait for the same statement.
 type part struct {
 	args  []driver.NamedValue
 	reads []*read
 }
 
-// trip is a statement that several reads share.
+// trip is the execution of a statement that several reads share.
 type trip struct {
 	lane   *lane
 	text   string
 	parts  []*part
-	reads  atomic.Int32 // that have not left
+	reads  atomic.Int32 // reads that have not left
 	cancel context.CancelFunc
 }
 
-// read is a call of Each that waits.
+// read is a waiting call of Each.
 type read struct {
 	deadline time.Time
 	each     func(*Row) error
 
-	trip    *trip         // nil before it is sent, and for one that is to go alone
-	alone   bool          // it is to go alone
-	done    chan struct{} // closed when it was answered, or is to go alone
-	tripErr error         // why its statement failed
+	trip    *trip         // nil before the read is sent, and for a read that must run alone
+	alone   bool          // the read must run its own statement
+	done    chan struct{} // closed when the read has finished, or must run alone
+	tripErr error         // error of the shared statement
 
-	mu   sync.Mutex // held while a row is taken, and to leave
-	left bool       // its caller is gone
+	mu   sync.Mutex // held while a row is delivered, and to leave
+	left bool       // the caller has stopped waiting
 	row  Row
 
-	panicked any // with what each panicked
+	panicked any // the panic of each, with its stack
 }
 
 func newLanes() *lanes {
-	byText, _ := simplelru.NewLRU[string, *lane](lanesKept, nil) // it fails only for a size below 1
+	byText, _ := simplelru.NewLRU[string, *lane](lanesKept, nil) // fails only for a size below 1
 	return &lanes{
 		patience: patience, slow: slow,
 		byText: byText,
 		waiting: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "moderato_reads_waiting",
-			Help: "Reads that wait for a statement they share, or for a place to send one.",
+			Help: "Reads waiting for a coalesced query or for a free slot.",
 		}),
 		shared: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "moderato_reads_shared_total",
-			Help: "Reads that were answered by a statement that answered others too.",
+			Help: "Reads served by a coalesced query.",
 		}),
 	}
 }
 
-// eachInLane is eachAlone for a call with a deadline. What it has read when its
-// statement fails it may read again if mayRepeat.
+// eachInLane is eachAlone for a call with a deadline, and may share its statement. When
+// a shared statement fails, eachInLane runs the statement alone if each has received no
+// row yet, or if mayRepeat.
 func (s *Store) eachInLane(ctx context.Context, text string, args []driver.NamedValue, mayRepeat bool, each func(*Row) error) error {
 	l, r := s.enter(ctx, text, args, each)
 	if r != nil && !s.wait(ctx, l, r) {
@@ -127,15 +131,15 @@ func (s *Store) eachInLane(ctx context.Context, text string, args []driver.Named
 	case r.row.err != nil:
 		return r.row.err
 	case r.tripErr != nil && (r.row.count == 0 || mayRepeat):
-		// What failed may have been another's part.
+		// The failure may come from the part of another read.
 		_, err := s.eachAlone(ctx, text, args, each)
 		return err
 	}
 	return r.tripErr
 }
 
-// enter finds the lane of a text, and the read that waits in it; nil for one that
-// goes at once.
+// enter returns the lane of a text, and the read that it added to the waiting reads;
+// the read is nil if the caller must run its statement immediately.
 func (s *Store) enter(ctx context.Context, text string, args []driver.NamedValue, each func(*Row) error) (*lane, *read) {
 	s.lanes.mu.Lock()
 	defer s.lanes.mu.Unlock()
@@ -172,7 +176,8 @@ func newLane(text string) *lane {
 	return l
 }
 
-// union is a statement n times, with its number before the columns of each.
+// union returns a UNION ALL of n copies of a statement, each with its number as the
+// first column.
 func union(columns string, n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -194,7 +199,8 @@ func (l *lane) add(r *read, args []driver.NamedValue) {
 	l.waiting = append(l.waiting, &part{args, []*read{r}})
 }
 
-// wait is false when the caller goes away before there is an answer.
+// wait waits until a read has finished or must run alone. It returns false if ctx ends
+// first.
 func (s *Store) wait(ctx context.Context, l *lane, r *read) bool {
 	s.lanes.waiting.Inc()
 	defer s.lanes.waiting.Dec()
@@ -216,7 +222,7 @@ func (s *Store) wait(ctx context.Context, l *lane, r *read) bool {
 	}
 }
 
-// hasten sends those who wait, if the read is one of them.
+// hasten sends waiting reads until r is sent, regardless of the executions in flight.
 func (s *Store) hasten(l *lane, r *read) {
 	s.lanes.mu.Lock()
 	defer s.lanes.mu.Unlock()
@@ -226,8 +232,8 @@ func (s *Store) hasten(l *lane, r *read) {
 	}
 }
 
-// leave has a read get no further row. It is false, and the read stays, if that has
-// been told to go alone: it must give its place on.
+// leave removes a read, so that it receives no further row. It returns false, and the
+// read stays, if the read was already told to run alone: it must pass its slot on.
 func (l *lanes) leave(from *lane, r *read) bool {
 	if !l.remove(from, r) {
 		return false
@@ -254,7 +260,7 @@ func (l *lanes) remove(from *lane, r *read) bool {
 	return !r.alone
 }
 
-// returned gives the place of a statement to those who wait.
+// returned passes the slot of a finished statement to the waiting reads.
 func (s *Store) returned(l *lane, hadTrouble bool) {
 	s.lanes.mu.Lock()
 	defer s.lanes.mu.Unlock()
@@ -268,8 +274,8 @@ func (s *Store) returned(l *lane, hadTrouble bool) {
 	s.send(l)
 }
 
-// send sends those who waited longest. They are a power of two, so that there are few
-// different statements to prepare.
+// send sends the reads that have waited longest. The number of parts is a power of two,
+// to keep the number of different prepared statements small.
 func (s *Store) send(l *lane) {
 	n := l.most
 	for n > len(l.waiting) {
@@ -283,7 +289,7 @@ func (s *Store) send(l *lane) {
 		return
 	}
 	t := &trip{lane: l, text: l.unions[n], parts: parts}
-	var deadline time.Time // the last one's
+	var deadline time.Time // the latest of the reads
 	for r := range t.all() {
 		r.trip = t
 		t.reads.Add(1)
@@ -296,7 +302,7 @@ func (s *Store) send(l *lane) {
 	go s.answer(ctx, t)
 }
 
-// all are the reads of a trip.
+// all returns an iterator over the reads of a trip.
 func (t *trip) all() iter.Seq[*read] {
 	return func(yield func(*read) bool) {
 		for _, p := range t.parts {
@@ -309,7 +315,7 @@ func (t *trip) all() iter.Seq[*read] {
 	}
 }
 
-// answer answers the reads of a trip with one statement.
+// answer runs the statement of a trip and completes its reads.
 func (s *Store) answer(ctx context.Context, t *trip) {
 	defer t.cancel()
 	took, err := s.readParts(ctx, t)
@@ -326,7 +332,8 @@ func (s *Store) answer(ctx context.Context, t *trip) {
 
 func (s *Store) readParts(ctx context.Context, t *trip) (took time.Duration, err error) {
 	defer func() {
-		// Nobody would recover here. Who goes on alone panics again, where it is.
+		// Nothing else recovers a panic in this goroutine. A read that is retried alone
+		// panics again, in the goroutine of its caller.
 		if reason := recover(); reason != nil {
 			err = fmt.Errorf("panic: %v", reason)
 		}
@@ -346,7 +353,7 @@ func (s *Store) readParts(ctx context.Context, t *trip) (took time.Duration, err
 	})
 }
 
-// give has the readers of a part read a row.
+// give delivers a row to every read of a part.
 func (p *part) give(row *Row) error {
 	for _, r := range p.reads {
 		r.take(row.values, row.at)
@@ -362,7 +369,7 @@ func (r *read) take(values []driver.Value, at int) {
 	}
 	defer func() {
 		if reason := recover(); reason != nil {
-			r.panicked = fmt.Sprintf("%v\n%s", reason, debug.Stack()) // goes on in the caller's goroutine
+			r.panicked = fmt.Sprintf("%v\n%s", reason, debug.Stack()) // raised again in the caller's goroutine
 		}
 	}()
 	r.row.values, r.row.at = values, at

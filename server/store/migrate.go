@@ -17,14 +17,15 @@ import (
 	"github.com/moderato-live/moderato/ent/migrations"
 )
 
-// ErrVersion is a database whose schema is not the one this program needs.
+// ErrVersion is the error of a database whose schema is older than this program needs.
 var ErrVersion = errors.New("the database's schema has another version")
 
 const migrationLockWait = 60 * time.Second
 
-// Migrate brings a database to this version of the schema and reports it. Servers that migrate at the same time wait for each other.
+// Migrate migrates a database to the schema version of this program and logs the
+// result. Concurrent migrations of a database wait for each other.
 func Migrate(ctx context.Context, url URL, log *slog.Logger) error {
-	// Changing a large table takes as long as it takes.
+	// A change to a large table may take any time.
 	s, err := OpenWithoutBound(ctx, url)
 	if err != nil {
 		return err
@@ -50,7 +51,8 @@ func Migrate(ctx context.Context, url URL, log *slog.Logger) error {
 	return nil
 }
 
-// report logs what was done in one line: a new database has many steps.
+// report logs the migration in one line, because a new database has many steps, and each
+// step at the debug level.
 func report(ctx context.Context, log *slog.Logger, results []*goose.MigrationResult) {
 	var took time.Duration
 	for _, r := range results {
@@ -62,9 +64,9 @@ func report(ctx context.Context, log *slog.Logger, results []*goose.MigrationRes
 	}
 }
 
-// CheckVersion tells whether the database's schema is this program's. The error
-// of one that is behind wraps ErrVersion; one that is ahead is accepted, so that
-// a newer release can be rolled out, and back, server by server.
+// CheckVersion checks that this program can use the database's schema. The error for an
+// older schema wraps ErrVersion. A newer schema is accepted, so that a newer release can
+// be rolled out, and rolled back, server by server.
 func (s *Store) CheckVersion(ctx context.Context) error {
 	provider, err := s.migrations()
 	if err != nil {
@@ -72,7 +74,7 @@ func (s *Store) CheckVersion(ctx context.Context) error {
 	}
 	sources := provider.ListSources()
 	want := sources[len(sources)-1].Version
-	// A plain query, because goose would create its table to answer.
+	// This is a plain query, because goose would create its table to report the version.
 	var have sql.NullInt64
 	err = s.readDB.QueryRowContext(ctx, "SELECT MAX(version_id) FROM goose_db_version WHERE is_applied").Scan(&have)
 	if err != nil && !s.dialect.isNoTable(err) {
@@ -110,12 +112,12 @@ func (s *Store) lockMigrations(ctx context.Context, url URL) (unlock func(), err
 		}
 		return func() { _ = lock.Unlock() }, nil
 	}
-	// The lock belongs to its connection, and goes when that breaks.
+	// The lock belongs to its connection, and is released when the connection breaks.
 	conn, err := s.writeDB.Conn(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("migrate %s: %w", url, err)
 	}
-	// Names of locks are global to the server, and at most 64 characters long.
+	// Lock names are global to the server, and at most 64 characters long.
 	name := fmt.Sprintf("moderato.%x", sha256.Sum256([]byte(url.Name)))[:64]
 	var got sql.NullInt64
 	err = conn.QueryRowContext(ctx, "SELECT GET_LOCK(?, ?)", name, int(migrationLockWait.Seconds())).Scan(&got)

@@ -18,10 +18,11 @@ import (
 
 const (
 	maxConnections = 64
-	// connectionLifetime lets load balancers and failed-over servers take effect.
+	// connectionLifetime bounds the age of a connection, so that changes of a load
+	// balancer and failovers take effect.
 	connectionLifetime = 5 * time.Minute
-	// statementTimeout bounds a statement on the server, where it would go on
-	// after its client has gone.
+	// statementTimeout bounds a statement on the server, where it would otherwise
+	// continue after its client has disconnected.
 	statementTimeout = 30 * time.Second
 	lockWaitTimeout  = 5 * time.Second
 )
@@ -37,13 +38,13 @@ func openMySQL(ctx context.Context, u URL, o options) (*Store, error) {
 	config.WriteTimeout = 10 * time.Second
 	if o.timeout > 0 {
 		config.ReadTimeout = o.timeout + 5*time.Second
-		config.DialFunc = dial // so that a call's deadline can be one too: see boundedConn
+		config.DialFunc = dial // lets a call's deadline apply to the socket: see boundedConn
 	}
-	config.InterpolateParams = true // one round trip for a statement that is not prepared
-	config.ClientFoundRows = true   // an UPDATE that finds its row counts it, changed or not
-	config.RejectReadOnly = true    // a demoted primary: take another connection
+	config.InterpolateParams = true // one round trip for an unprepared statement
+	config.ClientFoundRows = true   // an UPDATE counts matched rows, changed or not
+	config.RejectReadOnly = true    // after a failover, replace connections to a demoted primary
 	config.Collation = "utf8mb4_bin"
-	config.Logger = &mysql.NopLogger{} // what goes wrong is an error too, and logged with its request
+	config.Logger = &mysql.NopLogger{} // failures are also returned as errors, and logged with the request
 	config.Params = map[string]string{
 		"time_zone":                "'+00:00'",
 		"sql_mode":                 "'STRICT_ALL_TABLES,ONLY_FULL_GROUP_BY,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'",
@@ -63,8 +64,8 @@ func openMySQL(ctx context.Context, u URL, o options) (*Store, error) {
 	return newStore(mysqlDialect{}, entdialect.MySQL, db, db), nil
 }
 
-// addStatementTimeout asks the server what it is, for MySQL and MariaDB name
-// the bound of a statement differently.
+// addStatementTimeout sets the statement timeout. It queries the server's version,
+// because MySQL and MariaDB have different names for the variable.
 func addStatementTimeout(ctx context.Context, config *mysql.Config, timeout time.Duration) error {
 	connector, err := mysql.NewConnector(config)
 	if err != nil {
@@ -84,8 +85,8 @@ func addStatementTimeout(ctx context.Context, config *mysql.Config, timeout time
 	return nil
 }
 
-// readCommitted sets the isolation level of each new connection: by statement,
-// because the variable has different names in the family.
+// readCommitted sets the isolation level of each new connection. It uses a statement,
+// because the name of the variable differs in the MySQL family.
 type readCommitted struct{ driver.Connector }
 
 func (c readCommitted) Connect(ctx context.Context) (driver.Conn, error) {
@@ -110,13 +111,13 @@ func (mysqlDialect) boundIdle(seconds int) (begin, end string) {
 	return fmt.Sprintf("SET SESSION wait_timeout = %d", seconds), "SET SESSION wait_timeout = DEFAULT"
 }
 
-// forShare is spelled as both MySQL and MariaDB know it.
+// forShare returns the form that both MySQL and MariaDB support.
 func (mysqlDialect) forShare() string { return " LOCK IN SHARE MODE" }
 
 func (mysqlDialect) byIndex(index string) string { return " FORCE INDEX (" + index + ")" }
 
-// after spells the comparison of two columns out: the family uses only a prefix of the
-// index for a comparison of both at once.
+// after compares the two columns separately: for a row comparison the MySQL family uses
+// only a prefix of the index.
 func (mysqlDialect) after(key, tie, comparison string, keyValue, tieValue any) (condition string, args []any) {
 	return "(" + key + comparison + "? OR (" + key + " = ? AND " + tie + comparison + "?))", []any{keyValue, keyValue, tieValue}
 }
@@ -139,7 +140,7 @@ func (mysqlDialect) retryCause(err error) string {
 	var e *mysql.MySQLError
 	if errors.As(err, &e) {
 		switch e.Number {
-		case 1213, 9007, 8002, 8022: // deadlock; TiDB: write conflict, and two that say "try again"
+		case 1213, 9007, 8002, 8022: // deadlock; TiDB: write conflict, and two "try again" errors
 			return "deadlock"
 		case 1205:
 			return "lock wait"
@@ -154,8 +155,8 @@ func (mysqlDialect) retryCause(err error) string {
 	return ""
 }
 
-// isFull recognizes the errors by their number, and those that only repeat the
-// operating system's error 28 (ENOSPC) by their text.
+// isFull recognizes errors by their number. Errors that only repeat the operating
+// system's error 28 (ENOSPC) are recognized by their text.
 func (mysqlDialect) isFull(err error) bool {
 	var e *mysql.MySQLError
 	if !errors.As(err, &e) {

@@ -9,23 +9,23 @@ import (
 )
 
 const (
-	// statementsKept is how many statements a connection keeps prepared, of which
-	// one that reads share is up to four. The servers bound their number over all
-	// connections: MySQL at 16,382.
+	// statementsKept is the maximum number of statements that a connection keeps
+	// prepared. A text that reads share takes up to four of them. Servers bound the
+	// prepared statements of all connections: MySQL to 16,382.
 	statementsKept = 128
-	// maxPrepared is how long a statement may be to be prepared: longer ones have
-	// lists in them that are seldom the same again.
+	// maxPrepared is the maximum length in bytes of a statement to prepare. Longer
+	// statements contain lists, and are seldom repeated.
 	maxPrepared = 4 << 10
-	// maxShared is the same for one that reads share, which are the same again.
+	// maxShared is the same for statements that reads share, which are repeated.
 	maxShared = 16 << 10
 )
 
-// preparing makes connections that prepare the statements which they run more
-// than once, so that the store parses and plans these but the first time. It is
-// below database/sql, where it serves every statement, in a transaction or not.
+// preparing is a connector whose connections prepare the statements that they run more
+// than once, so that the database does not parse and plan them every time. It works
+// below database/sql, and so applies to every statement, in a transaction or not.
 type preparing struct{ driver.Connector }
 
-// Connect makes a connection.
+// Connect opens a connection.
 func (p preparing) Connect(ctx context.Context) (driver.Conn, error) {
 	c, err := p.Connector.Connect(ctx)
 	if err != nil {
@@ -36,7 +36,7 @@ func (p preparing) Connect(ctx context.Context) (driver.Conn, error) {
 		_ = c.Close()
 		return nil, fmt.Errorf("a %T lacks what a connection of a store needs", c)
 	}
-	// It fails only for a size below 1.
+	// NewLRU fails only for a size below 1.
 	kept, _ := simplelru.NewLRU(statementsKept, func(_ string, s *keptStatement) {
 		if s.statement != nil {
 			_ = s.Close()
@@ -45,7 +45,7 @@ func (p preparing) Connect(ctx context.Context) (driver.Conn, error) {
 	return &preparingConn{connection: inner, kept: kept}, nil
 }
 
-// connection is what the drivers' connections are.
+// connection is the set of interfaces that the drivers' connections implement.
 type connection interface {
 	driver.Conn
 	driver.ConnBeginTx
@@ -57,31 +57,30 @@ type connection interface {
 	driver.Validator
 }
 
-// statement is what the drivers' statements are.
+// statement is the set of interfaces that the drivers' statements implement.
 type statement interface {
 	driver.Stmt
 	driver.StmtExecContext
 	driver.StmtQueryContext
 }
 
-// keptStatement is a statement that a connection keeps; of one that was run once
-// there is only the text.
+// keptStatement is a statement that a connection keeps. After its first run, statement
+// is nil: only its text is known.
 type keptStatement struct {
 	statement
-	columns int  // 0: not known yet
-	refused bool // it cannot be prepared on this connection
+	columns int  // number of result columns; 0: not known yet
+	refused bool // the statement cannot be prepared on this connection
 }
 
-// preparingConn is a connection with the statements that it keeps. No statement is
-// run while the rows of an earlier one are read: the protocol of MySQL has no place
-// for it.
+// preparingConn is a connection with its prepared statements. No statement runs while
+// the rows of an earlier one are being read: the MySQL protocol does not allow it.
 type preparingConn struct {
 	connection
 	kept *simplelru.LRU[string, *keptStatement]
 }
 
-// prepared is the statement for a text; nil when it is to be run as a text, as one
-// that is longer than most is.
+// prepared returns the prepared statement for a text. It returns nil if the caller must
+// run the text unprepared, which is always so for a text longer than most bytes.
 func (c *preparingConn) prepared(ctx context.Context, text string, most int) *keptStatement {
 	if len(text) > most {
 		return nil
@@ -97,8 +96,8 @@ func (c *preparingConn) prepared(ctx context.Context, text string, most int) *ke
 	if s.refused {
 		return nil
 	}
-	// What cannot be prepared, because the server has too many already or does
-	// not take it so, is run as a text, and fails there if it must.
+	// A statement that cannot be prepared, because the server has too many or does
+	// not support it, runs unprepared, and fails there if it must.
 	made, err := c.PrepareContext(ctx, text)
 	if err != nil {
 		s.refused = ctx.Err() == nil
@@ -112,7 +111,7 @@ func (c *preparingConn) prepared(ctx context.Context, text string, most int) *ke
 	return s
 }
 
-// QueryContext runs a statement that yields rows.
+// QueryContext runs a statement that returns rows.
 func (c *preparingConn) QueryContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
 	if s := c.prepared(ctx, text, maxPrepared); s != nil {
 		return s.QueryContext(ctx, args)
@@ -120,7 +119,7 @@ func (c *preparingConn) QueryContext(ctx context.Context, text string, args []dr
 	return c.connection.QueryContext(ctx, text, args)
 }
 
-// query is QueryContext for Each, and tells how many columns the rows have.
+// query is QueryContext for Each, and also returns the number of columns.
 func (c *preparingConn) query(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, int, error) {
 	s := c.prepared(ctx, text, maxShared)
 	if s == nil {
@@ -137,7 +136,7 @@ func (c *preparingConn) query(ctx context.Context, text string, args []driver.Na
 	return rows, s.columns, err
 }
 
-// ExecContext runs a statement that yields none.
+// ExecContext runs a statement that returns no rows.
 func (c *preparingConn) ExecContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Result, error) {
 	if s := c.prepared(ctx, text, maxPrepared); s != nil {
 		return s.ExecContext(ctx, args)
@@ -145,7 +144,7 @@ func (c *preparingConn) ExecContext(ctx context.Context, text string, args []dri
 	return c.connection.ExecContext(ctx, text, args)
 }
 
-// CheckNamedValue has the driver convert an argument, if it does.
+// CheckNamedValue lets the driver convert an argument, if the driver supports it.
 func (c *preparingConn) CheckNamedValue(v *driver.NamedValue) error {
 	if checker, ok := c.connection.(driver.NamedValueChecker); ok {
 		return checker.CheckNamedValue(v)
@@ -153,7 +152,7 @@ func (c *preparingConn) CheckNamedValue(v *driver.NamedValue) error {
 	return driver.ErrSkip
 }
 
-// Close ends the connection and its statements.
+// Close closes the connection and its statements.
 func (c *preparingConn) Close() error {
 	c.kept.Purge()
 	return c.connection.Close()

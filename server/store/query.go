@@ -8,23 +8,23 @@ import (
 	"strings"
 )
 
-// ErrNoRows is what QueryRow answers when there is no row.
+// ErrNoRows is the error of QueryRow and Store.One when there is no row.
 var ErrNoRows = sql.ErrNoRows
 
-// Queryer runs a statement: a Store's Read or a transaction.
+// Queryer runs statements. A Store's Read and a transaction are Queryers.
 type Queryer interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-// Placeholders is what stands for n values in a list of a statement.
+// Placeholders returns n comma-separated placeholders, for a list in a statement.
 func Placeholders(n int) string { return strings.TrimSuffix(strings.Repeat("?,", n), ",") }
 
-// Limit is a LIMIT clause. The number is in the text: SQLite plans a statement
-// anew whenever a parameter is bound that its plan may depend on.
+// Limit returns a LIMIT clause. The number is part of the text, because SQLite plans a
+// statement again whenever a parameter is bound on which its plan may depend.
 func Limit(n int) string { return " LIMIT " + strconv.Itoa(n) }
 
-// QueryRow runs a statement that yields one row and reads its columns. No row:
-// ErrNoRows.
+// QueryRow runs a statement that returns one row and scans it into columns. If there is
+// no row, it returns ErrNoRows.
 func QueryRow(ctx context.Context, q Queryer, query string, args []any, columns ...any) error {
 	found := false
 	err := QueryEach(ctx, q, query, args, func(scan func(...any) error) error {
@@ -37,8 +37,8 @@ func QueryRow(ctx context.Context, q Queryer, query string, args []any, columns 
 	return err
 }
 
-// QueryEach runs a statement and calls each for every row, with the function
-// that reads its columns.
+// QueryEach runs a statement and calls each for every row, with the function that scans
+// the columns of the row.
 func QueryEach(ctx context.Context, q Queryer, query string, args []any, each func(scan func(columns ...any) error) error) error {
 	rows, err := q.QueryContext(ctx, query, args...)
 	if err != nil {

@@ -13,17 +13,17 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// maxConnectionTries is how many connections that turn out to be broken are
-// given up for new ones, as database/sql has it.
+// maxConnectionTries is the maximum number of connections to try when connections turn
+// out to be broken, as in database/sql.
 const maxConnectionTries = 3
 
-// Each reads outside a transaction, for what is read most: it runs a statement
-// and hands every row to each as the driver has it. It does what QueryEach does
-// without the cost of database/sql's rows: a goroutine for each statement, and a
-// look at the types of every value and of where it goes. On a server it may share the
-// statement with others like it, as a part of a UNION (see lanes): so the statement is
-// one SELECT of columns, without DISTINCT, with a LIMIT where it has an ORDER BY, and
-// that not by numbers.
+// Each runs a statement outside a transaction and passes every row to each as the driver
+// returns it. It is meant for the most frequent reads: it does what QueryEach does
+// without the cost of database/sql's rows, which is a goroutine for each statement and
+// the inspection of the types of every value and its destination. On a database server
+// a call may share its statement with similar calls, as a part of a UNION (see lanes).
+// The statement must therefore be one SELECT of columns, without DISTINCT; if it has an
+// ORDER BY, that must have a LIMIT and not refer to columns by number.
 func (s *Store) Each(ctx context.Context, query string, args []any, each func(*Row) error) error {
 	return s.read(ctx, query, args, false, each)
 }
@@ -44,7 +44,8 @@ func (s *Store) read(ctx context.Context, query string, args []any, mayRepeat bo
 	return nil
 }
 
-// eachAlone tells how long the statement took once it had a connection.
+// eachAlone runs a statement of its own for Each. It returns how long the statement took
+// once it had a connection.
 func (s *Store) eachAlone(ctx context.Context, query string, args []driver.NamedValue, each func(*Row) error) (took time.Duration, err error) {
 	row := Row{}
 	for range maxConnectionTries {
@@ -81,11 +82,12 @@ func (s *Store) eachOnce(ctx context.Context, query string, args []driver.NamedV
 	})
 }
 
-// withoutWatching is the context in which the driver runs a statement of Each: one
-// that never ends, where it would have a goroutine watch for the end of a call.
-// That costs more than a row that an index yields, and readAll asks between rows. So
-// who hangs up does not interrupt a statement. The call's deadline does, on a server;
-// on SQLite not: sums that Each reads are folded and swept, and few rows.
+// withoutWatching returns the context in which the driver runs a statement of Each. If
+// possible the context never ends: a driver would start a goroutine to watch it, which
+// costs more than reading a row by an index. Instead readAll checks ctx between rows. A
+// client that disconnects therefore does not interrupt a running statement. The
+// deadline of the call does so on a database server, but not on SQLite: the sums that
+// Each reads are compacted and swept, and cover few rows.
 func (s *Store) withoutWatching(ctx context.Context, c any) (within context.Context, finish func()) {
 	finish = func() {}
 	if s.IsEmbedded() {
@@ -101,7 +103,8 @@ func (s *Store) withoutWatching(ctx context.Context, c any) (within context.Cont
 	return ctx, finish
 }
 
-// ended is the error of a statement, or of the end of its call if that is why.
+// ended returns err, or context.DeadlineExceeded if a statement failed after the
+// deadline of its call.
 func ended(ctx context.Context, err error) error {
 	if deadline, ok := ctx.Deadline(); ok && err != nil && !time.Now().Before(deadline) {
 		return context.DeadlineExceeded
@@ -109,13 +112,13 @@ func ended(ctx context.Context, err error) error {
 	return err
 }
 
-// queryOn runs a statement on a driver's connection, and tells how many columns
-// the rows have.
+// queryOn runs a statement on a driver connection, and also returns the number of
+// columns.
 func queryOn(ctx context.Context, c any, query string, args []driver.NamedValue) (driver.Rows, int, error) {
 	if p, ok := c.(*preparingConn); ok {
 		return p.query(ctx, query, args)
 	}
-	q, ok := c.(driver.QueryerContext) // a Layer's
+	q, ok := c.(driver.QueryerContext) // a connection of a Layer
 	if !ok {
 		return nil, 0, fmt.Errorf("a %T runs no statements", c)
 	}
@@ -138,8 +141,8 @@ func namedValues(args []any) ([]driver.NamedValue, error) {
 	return named, nil
 }
 
-// Row is a row that Each reads. Its methods read the columns one after the other;
-// what is not of the type that is asked for fails Each.
+// Row is a row that Each reads. Its methods read the columns in order. If a column does
+// not have the requested type, Each returns an error.
 type Row struct {
 	values []driver.Value
 	at     int
@@ -216,7 +219,7 @@ func (r *Row) Int() int64 {
 	return n
 }
 
-// OptionalInt reads an integer; nil where there is none.
+// OptionalInt reads an integer; it returns nil for NULL.
 func (r *Row) OptionalInt() *int64 {
 	v := r.next()
 	if v == nil {
@@ -233,29 +236,29 @@ func integer(v driver.Value) (n int64, ok bool) {
 	switch v := v.(type) {
 	case int64:
 		return v, true
-	case bool: // as SQLite's driver has columns of this type
+	case bool: // SQLite's driver returns boolean columns so
 		if v {
 			n = 1
 		}
 		return n, true
-	case []byte: // as MySQL has sums, which are decimals there
+	case []byte: // MySQL returns sums so, which are decimals there
 		n, err := strconv.ParseInt(string(v), 10, 64)
 		return n, err == nil
 	}
 	return 0, false
 }
 
-// Bool reads a truth value.
+// Bool reads a boolean.
 func (r *Row) Bool() bool { return r.Int() != 0 }
 
 // Instant reads an instant.
 func (r *Row) Instant() instant.Instant { return instant.Instant(r.Int()) }
 
-// OptionalInstant reads an instant; nil where there is none.
+// OptionalInstant reads an instant; it returns nil for NULL.
 func (r *Row) OptionalInstant() *instant.Instant { return (*instant.Instant)(r.OptionalInt()) }
 
-// One is Each for a statement that yields one row, which read may read again; none:
-// ErrNoRows.
+// One is Each for a statement that returns one row. It may call read again when it
+// repeats the statement. If there is no row, One returns ErrNoRows.
 func (s *Store) One(ctx context.Context, query string, args []any, read func(*Row)) error {
 	found := false
 	err := s.read(ctx, query, args, true, func(r *Row) error {

@@ -1,10 +1,10 @@
 package store
 
-// Signal wakes one waiter of the same process. Raised while nobody waits, it is
-// kept, once.
+// Signal wakes one waiter in the same process. If nobody waits, one Raise stays pending;
+// further calls of Raise have no effect.
 type Signal chan struct{}
 
-// NewSignal makes a Signal.
+// NewSignal returns a Signal.
 func NewSignal() Signal { return make(Signal, 1) }
 
 // Raise wakes the waiter.

@@ -18,15 +18,15 @@ import (
 
 type sqliteDialect struct{}
 
-// openSQLite opens one connection that writes and a pool that reads: SQLite
-// takes one writer at a time, and to wait for it in the process is cheaper than in
-// its busy handler, which remains for other processes on the same file.
-// The pragmas are for the one that writes.
+// openSQLite opens one connection for writing and a pool for reading. SQLite allows one
+// writer at a time, and waiting for it in the process is cheaper than in SQLite's busy
+// handler. The busy handler remains for other processes on the same file. The pragmas of
+// the options apply to the writing connection.
 func openSQLite(ctx context.Context, u URL, o options) (*Store, error) {
 	open := func(connections int, settings url.Values) (*sql.DB, error) {
 		settings.Add("_pragma", "busy_timeout(10000)")
 		settings.Add("_pragma", "journal_mode(WAL)")
-		// Durable at COMMIT: an answered ban survives a power cut.
+		// COMMIT is durable: a ban that was acknowledged survives a power failure.
 		settings.Add("_pragma", "synchronous(FULL)")
 		connector, err := sqlite.NewConnector("file:" + (&url.URL{Path: u.Path}).EscapedPath() + "?" + settings.Encode())
 		if err != nil {
@@ -40,7 +40,8 @@ func openSQLite(ctx context.Context, u URL, o options) (*Store, error) {
 	if err := createFile(u.Path); err != nil {
 		return nil, err
 	}
-	// The tables have no foreign keys; ent compares schemas only with them on.
+	// The tables have no foreign keys, but ent compares schemas only with
+	// foreign_keys on.
 	write, err := open(1, url.Values{"_txlock": {"immediate"}, "_pragma": append([]string{"foreign_keys(1)"}, o.pragmas...)})
 	if err != nil {
 		return nil, err
@@ -50,8 +51,7 @@ func openSQLite(ctx context.Context, u URL, o options) (*Store, error) {
 		_ = write.Close()
 		return nil, err
 	}
-	// The writer creates the file and turns WAL on before a reader, which may
-	// not, gets there.
+	// The writer creates the file and turns WAL on first, because a reader may not.
 	if err := firstPing(ctx, write); err != nil {
 		_ = write.Close()
 		_ = read.Close()
@@ -60,9 +60,9 @@ func openSQLite(ctx context.Context, u URL, o options) (*Store, error) {
 	return newStore(sqliteDialect{}, entdialect.SQLite, read, write), nil
 }
 
-// createFile creates the database's file, if there is none, and makes it readable by
-// its owner alone: it holds secrets and people's data. SQLite gives the files beside it
-// the same mode when it creates them.
+// createFile creates the database file, if none exists, and makes it and the files
+// beside it readable by the owner alone: they hold secrets and personal data. SQLite
+// gives the files beside it the same mode when it creates them.
 func createFile(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -83,18 +83,18 @@ func createFile(path string) error {
 	return nil
 }
 
-// OpenForImport is Open for a process that does nothing but write much. On SQLite
-// it has memory for it, which a server would keep for good.
+// OpenForImport is Open for a process that only writes a lot of data. On SQLite it uses
+// more memory, which a server would never release.
 func OpenForImport(ctx context.Context, url URL) (*Store, error) {
 	return open(ctx, url, options{timeout: statementTimeout, pragmas: []string{
-		"cache_size(-32768)",        // KiB: what a batch changes is all over the indexes
-		"wal_autocheckpoint(16384)", // pages: 64 MiB of them, most of which the next batches change again
-		"temp_store(2)",             // what undoes one statement stays in memory
+		"cache_size(-32768)",        // KiB: a batch changes pages all over the indexes
+		"wal_autocheckpoint(16384)", // pages, 64 MiB: the next batches change most of them again
+		"temp_store(2)",             // keeps the statement journal in memory
 	}})
 }
 
-// firstPing opens the file. Two who turn WAL on at the same moment are in each
-// other's way, and SQLite does not wait for that as it does for locks.
+// firstPing opens the file, and retries while it is busy. Processes that turn WAL on at
+// the same time conflict, and SQLite's busy handler does not wait for that.
 func firstPing(ctx context.Context, db *sql.DB) error {
 	_, err := backoff.Retry(ctx, func() (struct{}, error) {
 		err := db.PingContext(ctx)
@@ -151,8 +151,8 @@ func (sqliteDialect) retryCause(err error) string {
 	return ""
 }
 
-// isFull also recognizes the shared memory beside the file, which is on the same
-// disk.
+// isFull also recognizes failures to grow the shared-memory file, which is on the same
+// disk as the database.
 func (sqliteDialect) isFull(err error) bool {
 	var e *sqlite.Error
 	if !errors.As(err, &e) {

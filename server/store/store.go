@@ -1,7 +1,7 @@
-// Package store opens the database and runs transactions on it: SQLite for one
-// host, or the MySQL family (MySQL, MariaDB; by schema design ready for TiDB and
-// Vitess). Queries are beside the RPCs that need them; what differs between the
-// stores is here.
+// Package store opens the database and runs transactions on it: SQLite for one host, or
+// the MySQL family (MySQL, MariaDB; the schema is designed to allow TiDB and Vitess).
+// Queries are in the packages of the RPCs that need them. The differences between the
+// databases are in this package.
 package store
 
 import (
@@ -24,19 +24,19 @@ import (
 
 // Store is an open database.
 type Store struct {
-	// Read runs statements outside a transaction. Each sees the state of one
+	// Read runs statements outside a transaction. Each statement sees the state of one
 	// instant, at or after its start.
 	Read *ent.Client
-	// Clock tells the database's time.
+	// Clock is the database's clock.
 	Clock *Clock
 	// Written is raised when a transaction of this Store wrote events.
 	Written Signal
 	// Cursors seals the cursors of lists and event streams.
 	Cursors *cursor.Sealer
-	// Turns is where changes of a channel line up before they ask for its lock.
+	// Turns queues changes of a channel before they request the channel's lock.
 	Turns *turns.Turns
 
-	// writers share the connections on which transactions run.
+	// writers bounds the transactions that run at the same time.
 	writers *fair.Gate
 	dialect dialect
 	lanes   *lanes
@@ -47,22 +47,22 @@ type Store struct {
 	full    prometheus.Counter
 }
 
-// Open connects to a database. It does not migrate: see Migrate and
+// Open connects to a database. It does not migrate the database: see Migrate and
 // CheckVersion.
 func Open(ctx context.Context, url URL) (*Store, error) { return OpenThrough(ctx, url, nil) }
 
-// OpenThrough is Open with something between the Store and the database's driver
-// that sees every statement; nil is nothing.
+// OpenThrough is Open with a Layer between the Store and the database driver; nil means
+// none.
 func OpenThrough(ctx context.Context, url URL, through Layer) (*Store, error) {
 	return open(ctx, url, options{timeout: statementTimeout, through: through})
 }
 
-// OpenWithoutBound is Open for work whose statements take as long as they take.
+// OpenWithoutBound is Open without a bound on the duration of statements.
 func OpenWithoutBound(ctx context.Context, url URL) (*Store, error) {
 	return open(ctx, url, options{})
 }
 
-// Layer is put around the driver of a database.
+// Layer wraps the driver of a database, and sees every statement.
 type Layer func(driver.Connector) driver.Connector
 
 func (l Layer) around(c driver.Connector) driver.Connector {
@@ -72,9 +72,9 @@ func (l Layer) around(c driver.Connector) driver.Connector {
 	return l(c)
 }
 
-// options are how a database is opened.
+// options holds the options for opening a database.
 type options struct {
-	timeout time.Duration // for each statement, where the server has a bound; 0 is none
+	timeout time.Duration // statement timeout of a database server; 0 means none
 	pragmas []string      // for SQLite, as name(value)
 	through Layer
 }
@@ -111,7 +111,7 @@ func newStore(d dialect, entDialect string, read, write *sql.DB) *Store {
 	s.writers = fair.NewGate(writersOf(read, write))
 	s.retries = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "moderato_transaction_retries_total",
-		Help: "Transactions that were run again, by cause.",
+		Help: "Transactions that were retried, by cause.",
 	}, []string{"cause"})
 	s.full = prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "moderato_store_full_total",
@@ -120,8 +120,8 @@ func newStore(d dialect, entDialect string, read, write *sql.DB) *Store {
 	return s
 }
 
-// writersOf returns how many transactions may be under way at once. Where reads use
-// the same connections, a fourth of them is left for reads.
+// writersOf returns how many transactions may run at the same time. Where reads use the
+// same connections, a quarter of them is reserved for reads.
 func writersOf(read, write *sql.DB) int {
 	connections := write.Stats().MaxOpenConnections
 	if read == write {
@@ -130,14 +130,14 @@ func writersOf(read, write *sql.DB) int {
 	return max(connections, 1)
 }
 
-// IsEmbedded tells whether the database is a file of this host, which the
-// server itself migrates.
+// IsEmbedded reports whether the database is a file on this host, which the server
+// migrates itself.
 func (s *Store) IsEmbedded() bool { return s.dialect.name() == entdialect.SQLite }
 
-// Ping asks the database for a sign of life.
+// Ping checks that the database is reachable.
 func (s *Store) Ping(ctx context.Context) error { return s.readDB.PingContext(ctx) }
 
-// Close ends all connections.
+// Close closes all connections.
 func (s *Store) Close() {
 	_ = s.readDB.Close()
 	if s.writeDB != s.readDB {
@@ -145,7 +145,7 @@ func (s *Store) Close() {
 	}
 }
 
-// Register adds the store's metrics: its pools and its retries.
+// Register registers the metrics of the store and of its Turns.
 func (s *Store) Register(r prometheus.Registerer) {
 	r.MustRegister(s.retries, s.full, collectors.NewDBStatsCollector(s.readDB, "read"), s.lanes.waiting, s.lanes.shared)
 	s.Turns.Register(r)
@@ -154,22 +154,23 @@ func (s *Store) Register(r prometheus.Registerer) {
 	}
 }
 
-// ForUpdate is what a SELECT ends with to lock its rows until the transaction
-// ends. On SQLite a transaction that writes locks the database from its start.
+// ForUpdate returns the end of a SELECT that locks its rows until the transaction ends.
+// It is empty on SQLite, where a transaction that writes locks the database from its
+// start.
 func (s *Store) ForUpdate() string { return s.dialect.forUpdate() }
 
-// ForShare is what a SELECT ends with to keep its rows as they are until the
+// ForShare returns the end of a SELECT that prevents changes of its rows until the
 // transaction ends.
 func (s *Store) ForShare() string { return s.dialect.forShare() }
 
-// ByIndex follows a table's name and has it read by an index, whatever the statistics
-// say: a store that guesses wrong reads all that a channel has.
+// ByIndex returns a clause to put after a table's name that forces the use of an index,
+// regardless of statistics: a database that chooses wrongly reads all rows of a channel.
 func (s *Store) ByIndex(index string) string { return s.dialect.byIndex(index) }
 
-// Below is the condition for the rows of a list that come after a place, key and tie,
-// in descending order: in the form that each store turns into ranges of an index over
-// both columns, so that a page costs the same anywhere in the list and however many
-// rows share a key.
+// Below returns the condition for the rows of a list in descending order that follow the
+// place given by key and tie. The condition has the form that the database converts to
+// ranges of an index over both columns. A page thus costs the same anywhere in the list,
+// however many rows share a key.
 func (s *Store) Below(keyColumn, tieColumn string, key, tie any) (condition string, args []any) {
 	return s.dialect.after(keyColumn, tieColumn, " < ", key, tie)
 }
@@ -179,13 +180,13 @@ func (s *Store) Above(keyColumn, tieColumn string, key, tie any) (condition stri
 	return s.dialect.after(keyColumn, tieColumn, " > ", key, tie)
 }
 
-// Some is the WHERE clause of an UPDATE or DELETE that takes at most n of the
-// rows of a table that match.
+// Some returns the WHERE clause of an UPDATE or DELETE that affects at most n of the
+// matching rows of a table.
 func (s *Store) Some(table, where string, n int) string { return s.dialect.some(table, where, n) }
 
-// IsDuplicate tells whether a statement failed because a row with the same key
+// IsDuplicate reports whether a statement failed because a row with the same key
 // exists.
 func (s *Store) IsDuplicate(err error) bool { return s.dialect.isDuplicate(err) }
 
-// DB is the connection pool for tools and tests.
+// DB returns the connection pool, for tools and tests.
 func (s *Store) DB() *sql.DB { return s.writeDB }

@@ -12,15 +12,15 @@ import (
 	"github.com/moderato-live/moderato/server/fair"
 )
 
-// ErrUnavailable marks the error of a database that could not be reached, or
-// whose conflicts outlasted every retry.
+// ErrUnavailable marks the error of a database that could not be reached, or of a
+// transaction whose conflicts outlasted every retry.
 var ErrUnavailable = errors.New("the store is unavailable")
 
-// ErrFull marks the error of a database that has no room left: its disk is full.
-// It comes with ErrUnavailable.
+// ErrFull marks the error of a database that has no room left, such as a full disk. An
+// error that wraps ErrFull also wraps ErrUnavailable.
 var ErrFull = errors.New("the store is full")
 
-// ErrCommitted is what the body of Write returns when it finds that an earlier
+// ErrCommitted is the error that the body of Write returns when it finds that an earlier
 // attempt, whose commit had an unknown outcome, did commit.
 var ErrCommitted = errors.New("an earlier attempt committed")
 
@@ -30,18 +30,18 @@ const (
 	maxRetryTime    = 5 * time.Second
 )
 
-// Attempt tells the body of Write what happened before.
+// Attempt informs the body of Write about earlier attempts.
 type Attempt struct {
-	// Unknown is true when an earlier attempt's COMMIT was sent and its outcome
-	// not learned. The body must then find out, after it has taken the lock that
-	// the earlier attempt held, and return ErrCommitted if it did commit.
+	// Unknown is true when the COMMIT of an earlier attempt was sent and its outcome is
+	// unknown. The body must then take the lock that the earlier attempt held, find out
+	// whether that attempt committed, and return ErrCommitted if it did.
 	Unknown bool
 }
 
-// Write runs body in one transaction and commits. A transaction that conflicts
-// with another, or whose connection breaks, is run again whole: body must not
-// have effects outside it, and what it yields is that of its last run. An error
-// of body rolls back and is returned as it is.
+// Write runs body in one transaction and commits it. If the transaction conflicts with
+// another one, or its connection breaks, Write retries the whole transaction. Therefore
+// body must not have effects outside the transaction, and only the results of its last
+// run count. If body returns any other error, Write rolls back and returns that error.
 func (s *Store) Write(ctx context.Context, body func(ctx context.Context, tx *ent.Tx, attempt Attempt) error) error {
 	delays := backoff.NewExponentialBackOff()
 	delays.InitialInterval, delays.MaxInterval = firstRetryDelay, maxRetryDelay
@@ -68,8 +68,9 @@ func (s *Store) Write(ctx context.Context, body func(ctx context.Context, tx *en
 	return err
 }
 
-// WriteBounded is Write for a transaction whose locks must not outlive a client
-// that hangs: the database server gives it up when it hears nothing for so long.
+// WriteBounded is Write for a transaction whose locks must not outlive a client that
+// hangs: the database server aborts the transaction when the connection was idle for
+// that long.
 func (s *Store) WriteBounded(ctx context.Context, idle time.Duration, body func(ctx context.Context, tx *ent.Tx, attempt Attempt) error) error {
 	begin, end := s.dialect.boundIdle(int(idle.Seconds()))
 	if begin == "" {
@@ -89,9 +90,9 @@ func (s *Store) WriteBounded(ctx context.Context, idle time.Duration, body func(
 	})
 }
 
-// retried returns the context in which an attempt waits for its turn. An attempt after
-// one that may have committed is not rejected: the caller would be told that nothing
-// was done.
+// retried returns the context in which an attempt waits for a slot. An attempt that
+// follows one that may have committed is never rejected for overload: the caller would
+// learn that nothing was done.
 func retried(ctx context.Context, attempt Attempt) context.Context {
 	if !attempt.Unknown {
 		return ctx
@@ -101,7 +102,8 @@ func retried(ctx context.Context, attempt Attempt) context.Context {
 	return fair.NewContext(ctx, r)
 }
 
-// attempt reports with its error whether the outcome of the commit is unknown.
+// attempt runs the transaction once. It returns with its error whether the outcome of
+// the commit is unknown.
 func (s *Store) attempt(ctx context.Context, body func(context.Context, *ent.Tx, Attempt) error, attempt Attempt) (unknown bool, err error) {
 	slot, err := s.writers.Acquire(retried(ctx, attempt))
 	if err != nil {
@@ -114,9 +116,9 @@ func (s *Store) attempt(ctx context.Context, body func(context.Context, *ent.Tx,
 	}
 	finished := false
 	defer func() {
-		// Also when body panics. After an error inside a transaction nothing of
-		// it may be kept: MySQL has rolled a deadlock's victim back already, and
-		// would commit whatever came after.
+		// This also runs when body panics. After an error inside a transaction, nothing
+		// of it may be committed: MySQL has already rolled back the victim of a
+		// deadlock, and would commit the statements that came after.
 		if !finished {
 			_ = tx.Rollback()
 		}
@@ -132,8 +134,9 @@ func (s *Store) attempt(ctx context.Context, body func(context.Context, *ent.Tx,
 	return false, nil
 }
 
-// Classify marks the errors of a statement that failed because the database could
-// not be reached, or has no room.
+// Classify marks the error of a statement that failed because the database could not be
+// reached or has no room, with ErrUnavailable and ErrFull. It returns other errors as
+// they are.
 func (s *Store) Classify(err error) error {
 	switch {
 	case err == nil, errors.Is(err, ErrUnavailable):

@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// URL says which database to open, as in the --db flag.
+// URL identifies the database to open, as in the --db flag.
 type URL struct {
 	// Path is the SQLite file; empty for a MySQL-protocol database.
 	Path string
-	// Host is host:port of the MySQL-protocol server.
+	// Host is the host:port of the MySQL-protocol server.
 	Host string
-	// User and Password are its account.
+	// User and Password are the account on the server.
 	User, Password string
-	// Name is the database on it.
+	// Name is the name of the database on the server.
 	Name string
 	// TLS is "true", "false", "skip-verify" or "preferred".
 	TLS string
@@ -24,8 +24,8 @@ type URL struct {
 
 const urlForms = "sqlite:FILE or mysql://USER:PASSWORD@HOST:PORT/NAME?tls=true"
 
-// ParseURL reads `sqlite:FILE` and `mysql://user:password@host:3306/name?tls=true`.
-// Its errors never repeat the password.
+// ParseURL parses `sqlite:FILE` and `mysql://user:password@host:3306/name?tls=true`.
+// Its errors never contain the password.
 func ParseURL(text string) (URL, error) {
 	if path, ok := strings.CutPrefix(text, "sqlite:"); ok {
 		if path == "" {
@@ -64,7 +64,7 @@ func ParseURL(text string) (URL, error) {
 	return URL{}, fmt.Errorf("has tls=%q; allowed are true, false, skip-verify and preferred", parsed.TLS)
 }
 
-// String names the database without its account.
+// String returns the URL of the database without the account.
 func (u URL) String() string {
 	if u.Path != "" {
 		return "sqlite:" + u.Path

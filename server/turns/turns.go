@@ -1,9 +1,9 @@
-// Package turns decides which change of a channel this server makes next. The
-// database lets changes through in the order in which they asked for the lock of the
-// channel's row, or in none, so a ban of a raider would wait behind every follow of
-// the raid. Changes therefore queue here first, where moderation has priority, and ask
-// the database one after the other. Each of several servers has queues of its own: a
-// ban waits for at most the changes that the others have under way.
+// Package turns decides which change of a channel this server makes next. The database
+// grants the lock of the channel's row in the order of the requests, or in no defined
+// order, so a ban during a raid would queue behind the raid's follows. Changes therefore
+// queue here first, where moderation has priority, and request the lock one at a time.
+// Each server has its own queues: of the changes of other servers, a ban waits at most
+// for those that are in progress.
 package turns
 
 import (
@@ -18,23 +18,23 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// Turns is the queues of a server, one for each channel that is being changed.
+// Turns holds the queues of a server, one for each channel that is being changed.
 type Turns struct {
 	mu       sync.Mutex
 	channels map[uid.ID]*queue
-	hold     time.Duration // how long a change took in the queue that ended last
+	hold     time.Duration // average hold time of the queue that was deleted last
 
 	waiting  prometheus.Gauge
 	rejected prometheus.Counter
 }
 
-// queue is the gate of a channel, with one slot.
+// queue is the gate of a channel; it has one slot.
 type queue struct {
 	gate  *fair.Gate
-	users int // who hold or want the slot
+	users int // callers that hold or wait for the slot
 }
 
-// New returns queues in which nothing waits.
+// New returns Turns with no queues.
 func New() *Turns {
 	return &Turns{
 		channels: map[uid.ID]*queue{},
@@ -49,11 +49,11 @@ func New() *Turns {
 	}
 }
 
-// Register adds the metrics.
+// Register registers the metrics.
 func (t *Turns) Register(r prometheus.Registerer) { r.MustRegister(t.waiting, t.rejected) }
 
-// Check returns the error with which Take would reject a request at once; nil if it
-// would not.
+// Check returns the error with which Take would immediately reject a request; nil if it
+// would not reject the request.
 func (t *Turns) Check(ctx context.Context, channelID uid.ID) error {
 	t.mu.Lock()
 	q := t.channels[channelID]
@@ -64,9 +64,9 @@ func (t *Turns) Check(ctx context.Context, channelID uid.ID) error {
 	return t.count(q.gate.Check(ctx))
 }
 
-// Take waits until the channel may be changed. The caller calls done before it
-// commits, so that the next change asks for the lock meanwhile; to call done again
-// does nothing.
+// Take waits until the caller may change the channel. The caller must call done. It
+// should do so before it commits, so that the next change can already request the lock.
+// Further calls of done have no effect.
 func (t *Turns) Take(ctx context.Context, channelID uid.ID) (done func(), err error) {
 	q := t.enter(channelID)
 	t.waiting.Inc()

@@ -1,5 +1,6 @@
-// Package uid holds the identifiers of users, channels, messages and events:
-// UUIDs, stored as 16 bytes so that every store orders and compares them alike.
+// Package uid holds the identifiers of users, channels, messages and events. They are
+// UUIDs, stored as 16 bytes so that every database orders and compares them in the same
+// way.
 package uid
 
 import (
@@ -14,14 +15,14 @@ import (
 // ID is a UUID. The zero value names nothing.
 type ID [16]byte
 
-// ErrSyntax reports a text that is not a UUID in its 36-character form.
+// ErrSyntax is the error for a text that is not a UUID in its 36-character form.
 var ErrSyntax = errors.New("not a UUID in its 36-character form")
 
-// New makes an identifier that sorts after those made before it (UUIDv7), so
-// that rows are inserted at the end of their table.
+// New returns an identifier that sorts after those made before it (UUIDv7), so that
+// rows are inserted at the end of their table.
 func New() ID { return ID(uuid.Must(uuid.NewV7())) }
 
-// Parse reads the 36-character form in either case.
+// Parse parses the 36-character form, in upper or lower case.
 func Parse(s string) (ID, error) {
 	if len(s) != 36 || s[8] != '-' || s[13] != '-' || s[18] != '-' || s[23] != '-' {
 		return ID{}, ErrSyntax
@@ -39,7 +40,7 @@ func Parse(s string) (ID, error) {
 	return id, nil
 }
 
-// MustParse is Parse for texts known to be right; it panics otherwise.
+// MustParse is Parse for texts that are known to be valid. It panics if they are not.
 func MustParse(s string) ID {
 	id, err := Parse(s)
 	if err != nil {
@@ -48,7 +49,7 @@ func MustParse(s string) ID {
 	return id
 }
 
-// String is the 36-character form in lower case.
+// String returns the 36-character form in lower case.
 func (id ID) String() string {
 	var b [36]byte
 	hex.Encode(b[:8], id[:4])
@@ -63,13 +64,13 @@ func (id ID) String() string {
 	return string(b[:])
 }
 
-// IsZero tells whether the ID names nothing.
+// IsZero reports whether the ID is the zero value.
 func (id ID) IsZero() bool { return id == ID{} }
 
-// Value is the ID's form in the database.
+// Value returns the form of the ID in the database.
 func (id ID) Value() (driver.Value, error) { return id[:], nil }
 
-// Scan reads the ID's form in the database.
+// Scan reads the form of the ID in the database.
 func (id *ID) Scan(src any) error {
 	b, ok := src.([]byte)
 	if !ok || len(b) != len(id) {
@@ -79,10 +80,10 @@ func (id *ID) Scan(src any) error {
 	return nil
 }
 
-// MarshalText is String, for JSON.
+// MarshalText returns the form of String, for JSON.
 func (id ID) MarshalText() ([]byte, error) { return []byte(id.String()), nil }
 
-// UnmarshalText is Parse, for JSON.
+// UnmarshalText parses a text as Parse does, for JSON.
 func (id *ID) UnmarshalText(text []byte) error {
 	var err error
 	*id, err = Parse(string(text))

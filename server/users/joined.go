@@ -6,22 +6,23 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// Key is what a user is found by: their id or, in lower case, their username. The
-// zero Key is nobody's.
+// Key identifies a user by id or, in lower case, by username. The zero Key matches no
+// user.
 type Key struct {
 	ID   uid.ID
 	Slug string
 }
 
-// Joined is a user who is read together with other rows, in the same statement;
-// there may be none.
+// Joined holds the columns of a user that a statement reads together with other rows. The
+// fields are nil if there is no such user.
 type Joined struct {
 	id                                     *uid.ID
 	username, slug, displayName, avatarURL *string
 	createdAt                              *instant.Instant
 }
 
-// Join is what joins the user with a key to the rows of a statement, as u.
+// Join returns a LEFT JOIN that adds the user with the key, as u, to the rows of a
+// statement, with its arguments.
 func (k Key) Join() (sql string, args []any) {
 	if k.Slug != "" {
 		return " LEFT JOIN users u ON u.slug = ? AND u." + Exists, []any{k.Slug}
@@ -29,15 +30,15 @@ func (k Key) Join() (sql string, args []any) {
 	return " LEFT JOIN users u ON u.id = ? AND u." + Exists, []any{k.ID}
 }
 
-// JoinedColumns are the columns of u, in the order of Fields.
+// JoinedColumns lists the columns of u, in the order of Fields.
 const JoinedColumns = "u.id, u.username, u.slug, u.display_name, u.avatar_url, u.created_at"
 
-// Fields are where JoinedColumns are read to.
+// Fields returns the destinations into which JoinedColumns are scanned.
 func (j *Joined) Fields() []any {
 	return []any{&j.id, &j.username, &j.slug, &j.displayName, &j.avatarURL, &j.createdAt}
 }
 
-// User is the user; unknown: USER_NOT_FOUND.
+// User returns the user, or USER_NOT_FOUND. It sets only the fields in JoinedColumns.
 func (j *Joined) User() (*ent.User, error) {
 	if j.id == nil {
 		return nil, unknown()

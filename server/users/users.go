@@ -1,5 +1,5 @@
-// Package users finds users. One who is being deleted has a row for a while, and
-// exists for nobody: whoever looks for a user looks here.
+// Package users finds users. A user who is being deleted has a row for a while, but no
+// lookup may return it. Look up users with this package, which excludes such rows.
 package users
 
 import (
@@ -14,33 +14,33 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// Exists is the condition of SQL that a row of the table users is of a user who
-// is not being deleted.
+// Exists is the SQL condition that a row of the table users is not of a user who is being
+// deleted.
 const Exists = "deleted_at IS NULL"
 
-// Deleted takes the place of a deleted user where there must be one: as the creator
-// of a clip, or the moderator of a ban. A migration creates its row. The id is
+// Deleted replaces the id of a deleted user where a row must have a user: for example as
+// the creator of a clip or the moderator of a ban. A migration creates its row. The id is
 // reserved.
 var Deleted = uid.MustParse("5e1f8a0c-93d7-4b6e-a4c2-d07b3e9f6185")
 
-// The names of Deleted. They lie outside the alphabet of usernames, so that no user
-// can have them.
+// The names of Deleted. They have characters that are not allowed in usernames, so that
+// no user can have them.
 const (
 	DeletedUsername    = "~deleted"
 	DeletedDisplayName = "Deleted user"
 )
 
-// TemporaryName returns the username of a user who is being deleted. It is unique, and
-// outside the alphabet of usernames.
+// TemporaryName returns the username of a user who is being deleted. The name is unique
+// and has a character that is not allowed in usernames.
 func TemporaryName(id uid.ID) string { return fmt.Sprintf("~%x", id[:]) }
 
-// Get is the user with an id; unknown: USER_NOT_FOUND.
+// Get returns the user with an id, or USER_NOT_FOUND.
 func Get(ctx context.Context, q *ent.UserClient, id uid.ID) (*ent.User, error) {
 	return existing(q.Query().Where(user.ID(id), user.DeletedAtIsNil()).Only(ctx))
 }
 
-// Hold is Get, and keeps the user from being deleted until the transaction ends:
-// for what must not outlive the deletion's answer.
+// Hold is Get, and keeps the user from being deleted until the transaction ends. Use it
+// to write rows that must not exist after the response to the deletion.
 func Hold(ctx context.Context, s *store.Store, tx *ent.Tx, id uid.ID) (*ent.User, error) {
 	if err := lock(ctx, tx, id, s.ForShare()); err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func lock(ctx context.Context, tx *ent.Tx, id uid.ID, how string) error {
 		func(scan func(...any) error) error { return scan(new(uid.ID)) })
 }
 
-// BySlug is the user with a username in lower case; unknown: USER_NOT_FOUND.
+// BySlug returns the user with a username in lower case, or USER_NOT_FOUND.
 func BySlug(ctx context.Context, q *ent.UserClient, slug string) (*ent.User, error) {
 	return existing(q.Query().Where(user.Slug(slug), user.DeletedAtIsNil()).Only(ctx))
 }

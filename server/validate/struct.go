@@ -12,23 +12,24 @@ import (
 	"github.com/moderato-live/moderato/server/jsonapi"
 )
 
-// Bounds of an object that a caller chooses freely.
+// Bounds of an object with contents of the caller's choice.
 const (
-	// MaxStructBytes is its length in JSON.
+	// MaxStructBytes is the maximum length of its JSON, in bytes.
 	MaxStructBytes = 8 << 10
-	// MaxStructDepth is how deep its objects and arrays lie in each other; the object
+	// MaxStructDepth is the maximum nesting depth of its objects and arrays. The object
 	// itself is the first level.
 	MaxStructDepth = 16
 )
 
-// Struct checks an object that a caller chooses freely: its size, its depth, and that
-// its numbers keep their digits.
+// Struct validates an object with contents of the caller's choice: its size, its depth,
+// and that its numbers keep their digits.
 func (f *Fields) Struct(field string, value *structpb.Struct) {
 	switch {
 	case value == nil:
 	case depth(structpb.NewStructValue(value), MaxStructDepth) > MaxStructDepth:
 		f.Add(field, fmt.Sprintf("must be at most %d levels deep", MaxStructDepth))
-	// Its size as a message is at most 5.5 times that in JSON, and known at once.
+	// The size of the message is at most 5.5 times that of its JSON, and is known
+	// without encoding it.
 	case proto.Size(value) > 6*MaxStructBytes, len(jsonapi.Marshal(value)) > MaxStructBytes:
 		f.Add(field, fmt.Sprintf("must be at most %d KiB of JSON", MaxStructBytes>>10))
 	default:
@@ -36,8 +37,8 @@ func (f *Fields) Struct(field string, value *structpb.Struct) {
 	}
 }
 
-// depth returns how deep the objects and arrays of a value lie in each other. It looks
-// no deeper than one level below limit.
+// depth returns the nesting depth of the objects and arrays of a value. It descends at
+// most one level below limit.
 func depth(v *structpb.Value, limit int) int {
 	deepest := 0
 	below := func(child *structpb.Value) {
@@ -60,8 +61,8 @@ func depth(v *structpb.Value, limit int) int {
 	return deepest + 1
 }
 
-// numbers refuses numbers that lose digits on their way: those of a Struct are
-// doubles.
+// numbers refuses numbers that could have lost digits, because the numbers of a Struct
+// are doubles.
 func (f *Fields) numbers(field string, v *structpb.Value) {
 	switch kind := v.GetKind().(type) {
 	case *structpb.Value_NumberValue:

@@ -1,5 +1,5 @@
-// Package validate turns the fields of a request into values, and collects
-// everything that is wrong with them into one error.
+// Package validate converts the fields of a request to values, and collects everything
+// that is wrong with the fields in one error.
 package validate
 
 import (
@@ -28,17 +28,17 @@ const (
 	MaxClientID = 64
 	MaxLanguage = 35
 
-	// maxFieldName is the length in bytes at which the name of a field is cut in a
-	// violation. Names that the contract defines are shorter; those of a caller's
-	// own objects need not be.
+	// maxFieldName is the length in bytes at which a violation truncates the name of a
+	// field. Names that the contract defines are shorter; names in a caller's own
+	// objects may be longer.
 	maxFieldName = 128
 
-	// maxLanguageText is for tags that are longer than their canonical form.
+	// maxLanguageText bounds a tag as given, which may be longer than its canonical form.
 	maxLanguageText = 255
 )
 
-// MaxInteger is the largest integer that a google.protobuf.Struct holds exactly:
-// its numbers are doubles.
+// MaxInteger is the bound up to which a google.protobuf.Struct holds every integer
+// exactly, because its numbers are doubles.
 const MaxInteger = 1<<53 - 1
 
 const (
@@ -49,19 +49,19 @@ const (
 	notUUID  = "must be a UUID in its 36-character form"
 )
 
-// Fields collects the violations of one request. Field names are the REST
-// facade's.
+// Fields collects the violations of one request. Field names are those of the REST
+// facade.
 type Fields struct {
 	prefix     string
 	violations []fault.Violation
 }
 
-// In prefixes the names of the fields that follow, for a message in a message.
+// In sets a prefix for the names of the fields that follow, for a nested message.
 func (f *Fields) In(prefix string) { f.prefix = prefix + "." }
 
-// Add reports a violation. Violations beyond fault.MaxViolations are dropped, and
-// long field names are cut, so that the cost of an error does not depend on how
-// many mistakes a request holds.
+// Add adds a violation. Violations beyond fault.MaxViolations are dropped, and long
+// field names are truncated, so that the cost of an error does not depend on the number
+// of mistakes in a request.
 func (f *Fields) Add(field, description string) {
 	if len(f.violations) < fault.MaxViolations {
 		f.violations = append(f.violations, fault.Violation{
@@ -70,9 +70,9 @@ func (f *Fields) Add(field, description string) {
 	}
 }
 
-// AtMost reports a list with more than limit values. A caller checks the length
-// of a list before the values, and leaves the values of a list that is too long
-// alone.
+// AtMost reports whether a list has at most limit values, and adds a violation if it has
+// more. A caller checks the length of a list before the values, and does not read the
+// values of a list that is too long.
 func (f *Fields) AtMost(field string, length, limit int) bool {
 	if length > limit {
 		f.Add(field, fmt.Sprintf("must have at most %d values", limit))
@@ -80,7 +80,7 @@ func (f *Fields) AtMost(field string, length, limit int) bool {
 	return length <= limit
 }
 
-// Err is INVALID_ARGUMENT with every violation, or nil.
+// Err returns INVALID_ARGUMENT with the collected violations, or nil if there are none.
 func (f *Fields) Err() error {
 	if len(f.violations) == 0 {
 		return nil
@@ -88,7 +88,7 @@ func (f *Fields) Err() error {
 	return fault.Invalid(f.violations...)
 }
 
-// UUID reads a required UUID.
+// UUID parses a required UUID.
 func (f *Fields) UUID(field, value string) uid.ID {
 	if value == "" {
 		f.Add(field, required)
@@ -97,35 +97,35 @@ func (f *Fields) UUID(field, value string) uid.ID {
 	return f.OptionalUUID(field, value)
 }
 
-// OptionalUUID reads a UUID that may be empty.
+// OptionalUUID parses a UUID that may be empty.
 func (f *Fields) OptionalUUID(field, value string) uid.ID {
 	if value == "" {
 		return uid.ID{}
 	}
 	id, err := uid.Parse(value)
-	if err != nil || id.IsZero() { // the nil UUID would mean "not given" further on
+	if err != nil || id.IsZero() { // later code takes the nil UUID to mean "not given"
 		f.Add(field, notUUID)
 	}
 	return id
 }
 
-// Username reads a required username.
+// Username validates a required username.
 func (f *Fields) Username(field, value string) string {
 	return f.word(field, value, MaxUsername, nameAlphabet, "A-Z a-z 0-9 _ . -")
 }
 
-// Mention reads a required username as people write it: white space around it and
-// one @ before it do not count.
+// Mention validates a required username as people write it. It removes white space
+// around the username and one @ before it.
 func (f *Fields) Mention(field, value string) string {
 	return f.Username(field, strings.TrimPrefix(strings.TrimSpace(value), "@"))
 }
 
-// ClientID reads the required id of a client.
+// ClientID validates the required id of a client.
 func (f *Fields) ClientID(field, value string) string {
 	return f.word(field, value, MaxClientID, nameAlphabet, "A-Z a-z 0-9 _ . -")
 }
 
-// Slug reads a required name for addresses.
+// Slug validates a required name that is part of a URL.
 func (f *Fields) Slug(field, value string) string {
 	return f.word(field, value, MaxName, slugAlphabet, "a-z 0-9 _ . -")
 }
@@ -149,13 +149,14 @@ func within(value, alphabet string) bool {
 	return true
 }
 
-// Text reads a text of least to most characters: trimmed, in Unicode NFC,
-// without control characters.
+// Text validates a text of least to most characters without control characters. It
+// returns the text trimmed and in Unicode NFC.
 func (f *Fields) Text(field, value string, least, most int) string {
 	return f.text(field, value, least, most, "")
 }
 
-// Message reads a chat message: a Text that may have tabs and line feeds.
+// Message validates a chat message. It is like Text, but the message may contain tabs
+// and line feeds.
 func (f *Fields) Message(field, value string) string {
 	return f.text(field, value, 1, MaxMessage, "\t\n")
 }
@@ -180,7 +181,7 @@ func (f *Fields) text(field, value string, least, most int, allowedControls stri
 	return value
 }
 
-// RequiredLanguage is Language for a tag that must be given.
+// RequiredLanguage is like Language, but reports a missing tag as such.
 func (f *Fields) RequiredLanguage(field, value string) string {
 	if value == "" {
 		f.Add(field, required)
@@ -189,9 +190,9 @@ func (f *Fields) RequiredLanguage(field, value string) string {
 	return f.Language(field, value)
 }
 
-// Language reads a BCP 47 tag and answers its canonical form.
+// Language parses a BCP 47 tag and returns its canonical form.
 func (f *Fields) Language(field, value string) string {
-	if value != "" && len(value) <= maxLanguageText { // parsing takes the square of the length
+	if value != "" && len(value) <= maxLanguageText { // parsing time grows with the square of the length
 		if tag, err := language.Parse(value); err == nil && len(tag.String()) <= MaxLanguage {
 			return tag.String()
 		}
@@ -200,7 +201,7 @@ func (f *Fields) Language(field, value string) string {
 	return ""
 }
 
-// URL reads the address of a picture; it may be empty.
+// URL validates an http or https URL, which may be empty.
 func (f *Fields) URL(field, value string) string {
 	if value == "" || (len(value) <= MaxURL && isWebAddress(value)) {
 		return value
@@ -209,7 +210,7 @@ func (f *Fields) URL(field, value string) string {
 	return ""
 }
 
-// Limit reads a page's size: unset is the default.
+// Limit validates the size of a page. It returns standard if value is nil.
 func (f *Fields) Limit(field string, value *int32, standard, most int) int {
 	if value == nil {
 		return standard
@@ -220,7 +221,7 @@ func (f *Fields) Limit(field string, value *int32, standard, most int) int {
 	return int(*value)
 }
 
-// Natural reads a number of 0 or more.
+// Natural validates a number of 0 or more.
 func (f *Fields) Natural(field string, value int64) int64 {
 	if value < 0 {
 		f.Add(field, "must be 0 or more")
@@ -228,7 +229,8 @@ func (f *Fields) Natural(field string, value int64) int64 {
 	return value
 }
 
-// Fact reads a number of 0 or more that is told in a Struct as well.
+// Fact validates a number of 0 or more that is also sent in a Struct, which bounds it to
+// MaxInteger.
 func (f *Fields) Fact(field string, value int64) int64 {
 	if value < 0 || value > MaxInteger {
 		f.Add(field, fmt.Sprintf("must be 0 to %d", MaxInteger))
@@ -236,7 +238,8 @@ func (f *Fields) Fact(field string, value int64) int64 {
 	return value
 }
 
-// Amount reads a number of 1 or more that is told in a Struct as well.
+// Amount validates a number of 1 or more that is also sent in a Struct, which bounds it
+// to MaxInteger.
 func (f *Fields) Amount(field string, value int64) int64 {
 	if value < 1 || value > MaxInteger {
 		f.Add(field, fmt.Sprintf("must be 1 to %d", MaxInteger))
@@ -244,8 +247,8 @@ func (f *Fields) Amount(field string, value int64) int64 {
 	return value
 }
 
-// Time reads a point in time, and answers whether one is given that can be told:
-// a message may hold any number of seconds.
+// Time converts a point in time, and reports whether a valid one is given. A Timestamp
+// can contain any number of seconds, so it may be out of range.
 func (f *Fields) Time(field string, value *timestamppb.Timestamp) (at instant.Instant, isGiven bool) {
 	if value == nil {
 		return 0, false
@@ -257,7 +260,7 @@ func (f *Fields) Time(field string, value *timestamppb.Timestamp) (at instant.In
 	return instant.OfProto(value), true
 }
 
-// RequiredTime is Time for one that must be given.
+// RequiredTime is like Time, but adds a violation if value is nil.
 func (f *Fields) RequiredTime(field string, value *timestamppb.Timestamp) (at instant.Instant, isGiven bool) {
 	if value == nil {
 		f.Add(field, required)
@@ -265,12 +268,12 @@ func (f *Fields) RequiredTime(field string, value *timestamppb.Timestamp) (at in
 	return f.Time(field, value)
 }
 
-// ActivityType reads the kind of an activity.
+// ActivityType validates the type of an activity.
 func (f *Fields) ActivityType(field, value string) string {
 	return f.Choice(field, value, "follower", "subscriber", "gift", "thanks", "vote")
 }
 
-// Choice reads one of a few words.
+// Choice validates that value is one of choices.
 func (f *Fields) Choice(field, value string, choices ...string) string {
 	for _, c := range choices {
 		if value == c {
@@ -281,8 +284,7 @@ func (f *Fields) Choice(field, value string, choices ...string) string {
 	return ""
 }
 
-// ChannelAndUser reads the two required UUIDs of a request about a user in a
-// channel.
+// ChannelAndUser parses the two required UUIDs of a request about a user in a channel.
 func ChannelAndUser(req interface {
 	GetChannelId() string
 	GetUserId() string

@@ -7,15 +7,17 @@ import (
 
 const (
 	firstDelay = 5 * time.Second
-	// maxDelay bounds the delays, and what a receiver may ask for.
+	// maxDelay is the longest delay between attempts, before jitter, and the longest
+	// that a receiver may ask for.
 	maxDelay = 6 * time.Hour
-	// giveUpAfter is for how long a delivery is tried.
+	// giveUpAfter is how long a delivery is retried, counted from its first attempt.
 	giveUpAfter = 3 * 24 * time.Hour
 )
 
-// delay is how long to wait after a number of attempts that failed: three times
-// longer each time, with up to a fifth more or less, so that what failed together
-// is not tried together.
+// delay returns how long to wait after a number of failed attempts. The delay triples
+// with each attempt. A jitter of up to 20 % in both directions prevents deliveries that
+// failed at the same time from being retried at the same time. The delay is at least
+// what the receiver asked for.
 func delay(attempts int32, asked time.Duration) time.Duration {
 	d := firstDelay
 	for i := int32(1); i < attempts && d < maxDelay; i++ {

@@ -16,17 +16,18 @@ import (
 	"github.com/moderato-live/moderato/server/validate"
 )
 
-// rotationTime is how long the former secret is good after a rotation.
+// rotationTime is how long the former secret is valid after a rotation.
 const rotationTime = 24 * time.Hour
 
-// named reads the webhook that a request names.
+// named parses the id of the webhook that a request names.
 func named(text string) (uid.ID, error) {
 	var f validate.Fields
 	id := f.UUID("webhookId", text)
 	return id, f.Err()
 }
 
-// DeleteWebhook ends a webhook. Its row goes last, after its deliveries.
+// DeleteWebhook marks a webhook as deleted. Its row is removed later, after its
+// deliveries.
 func (s *Service) DeleteWebhook(ctx context.Context, req *moderatov1.DeleteWebhookRequest) (*moderatov1.DeleteWebhookResponse, error) {
 	id, err := named(req.GetWebhookId())
 	if err != nil {
@@ -39,15 +40,15 @@ func (s *Service) DeleteWebhook(ctx context.Context, req *moderatov1.DeleteWebho
 			SetIsClaimed(false).ClearNextAt().AddEpoch(1).
 			Exec(ctx)
 	})
-	// One that was there and is gone was deleted by an earlier attempt, whose
-	// COMMIT had an unknown outcome.
+	// If an earlier attempt found the webhook and this one does not, the earlier
+	// attempt deleted it: the outcome of its COMMIT was unknown.
 	if err != nil && (!found || !errors.Is(err, fault.New(moderatov1.Reason_REASON_WEBHOOK_NOT_FOUND))) {
 		return nil, err
 	}
 	return &moderatov1.DeleteWebhookResponse{}, nil
 }
 
-// RotateWebhookSecret gives a webhook a new secret.
+// RotateWebhookSecret replaces the secret of a webhook.
 func (s *Service) RotateWebhookSecret(ctx context.Context, req *moderatov1.RotateWebhookSecretRequest) (*moderatov1.RotateWebhookSecretResponse, error) {
 	id, err := named(req.GetWebhookId())
 	if err != nil {
@@ -69,13 +70,13 @@ func (s *Service) RotateWebhookSecret(ctx context.Context, req *moderatov1.Rotat
 	return result, nil
 }
 
-// EnableWebhook has a disabled webhook deliver again.
+// EnableWebhook enables a disabled webhook.
 func (s *Service) EnableWebhook(ctx context.Context, req *moderatov1.EnableWebhookRequest) (*moderatov1.EnableWebhookResponse, error) {
 	id, err := named(req.GetWebhookId())
 	if err != nil {
 		return nil, err
 	}
-	resumed := true // if it is enabled, and not by an earlier attempt, which had its own answer
+	resumed := true // if it is enabled, unless an earlier attempt enabled it and set resumed
 	err = s.change(ctx, id, func(ctx context.Context, tx *ent.Tx, w *ent.Webhook, now instant.Instant) error {
 		if w.DisabledReason == enabled {
 			return nil
@@ -103,7 +104,7 @@ func enable(ctx context.Context, tx *ent.Tx, w *ent.Webhook, now instant.Instant
 	if err != nil {
 		return false, err
 	}
-	// Who had no right for a time is not to hear of that time.
+	// A user who had no right for some time does not receive the events of that time.
 	resumed = w.DisabledReason != rightLost && w.Position >= trimmed
 	change := tx.Webhook.UpdateOne(w).SetDisabledReason(enabled).SetNextAt(now).SetIsClaimed(false).ClearPausedUntil().AddEpoch(1)
 	if resumed {
@@ -118,13 +119,14 @@ func enable(ctx context.Context, tx *ent.Tx, w *ent.Webhook, now instant.Instant
 	return resumed, change.Exec(ctx)
 }
 
-// unfinished are the deliveries of a webhook that are to be sent, if only after it
-// is enabled.
+// unfinished returns an update of the webhook's deliveries that are to be sent,
+// possibly only after the webhook is enabled.
 func unfinished(tx *ent.Tx, w *ent.Webhook) *ent.WebhookDeliveryUpdate {
 	return tx.WebhookDelivery.Update().Where(webhookdelivery.WebhookID(w.ID), webhookdelivery.FinishedAtIsNil())
 }
 
-// giveUp ends what is not to be sent any more. What was delivered before stays so.
+// giveUp ends the deliveries that are not to be sent any more. Those that were
+// delivered before keep the status delivered.
 func giveUp(ctx context.Context, tx *ent.Tx, w *ent.Webhook, now instant.Instant) error {
 	const why = "the webhook was disabled"
 	err := unfinished(tx, w).Where(webhookdelivery.DeliveredAtNotNil()).SetStatus(delivered).SetFinishedAt(now).SetLastError(why).Exec(ctx)

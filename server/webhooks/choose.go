@@ -14,9 +14,10 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// wantedEvents is the statement for the events after the webhook's position, in their
-// order. Those of a channel are read along an index of the channel, and nothing else
-// is; those of every channel along the positions.
+// wantedEvents returns the query for the events after the webhook's position, in the
+// order of their positions. The events of one channel are read along an index of the
+// channel, so that no other rows are read. The events of every channel are read along
+// the positions.
 func (t *turn) wantedEvents(upTo int64, limit int) (query string, args []any) {
 	types := strings.Fields(t.hook.Types)
 	if t.hook.ChannelID == nil {
@@ -44,7 +45,8 @@ func (t *turn) wantedEvents(upTo int64, limit int) (query string, args []any) {
 	return strings.Join(parts, " UNION ALL ") + " ORDER BY position" + store.Limit(limit), args
 }
 
-// heardFrom is when an event must have happened at the earliest.
+// heardFrom returns the time from which on the webhook receives events. Earlier events
+// are not sent. It returns 0 if the webhook has no such bound.
 func (t *turn) heardFrom() instant.Instant {
 	if t.hook.HeardFrom == nil {
 		return 0
@@ -52,8 +54,8 @@ func (t *turn) heardFrom() instant.Instant {
 	return *t.hook.HeardFrom
 }
 
-// choose finds what is to be sent now, when something is to be sent next, and
-// whether new events have to wait for that.
+// choose plans the deliveries that are due. It returns the time at which the next
+// delivery is due, and whether new events have to wait until then.
 func (t *turn) choose(ctx context.Context) (next *instant.Instant, isBlocked bool, err error) {
 	rows, err := t.tx.WebhookDelivery.Query().
 		Where(webhookdelivery.WebhookID(t.id), webhookdelivery.Status(pending)).
@@ -90,10 +92,10 @@ func (w *worker) room(n int) int {
 	return min(n, w.slot.resize(len(w.inFlight)+n)-len(w.inFlight))
 }
 
-// isPaused tells whether the receiver asked to be left alone.
+// isPaused reports whether the receiver asked for a pause that is not over.
 func (t *turn) isPaused() bool { return t.hook.PausedUntil != nil && t.now < *t.hook.PausedUntil }
 
-// dueAt is when a delivery is to be tried.
+// dueAt returns the time at which a delivery is due.
 func (t *turn) dueAt(d *ent.WebhookDelivery) instant.Instant {
 	if t.isPaused() {
 		return max(d.NextAttemptAt, *t.hook.PausedUntil)
@@ -101,7 +103,8 @@ func (t *turn) dueAt(d *ent.WebhookDelivery) instant.Instant {
 	return d.NextAttemptAt
 }
 
-// firstOfLanes are the deliveries before which nothing waits or is under way.
+// firstOfLanes returns the first pending delivery of each lane that has no attempt in
+// flight.
 func (t *turn) firstOfLanes(rows []*ent.WebhookDelivery) []*ent.WebhookDelivery {
 	var first []*ent.WebhookDelivery
 	seen := map[uid.ID]bool{}
@@ -115,7 +118,7 @@ func (t *turn) firstOfLanes(rows []*ent.WebhookDelivery) []*ent.WebhookDelivery 
 	return first
 }
 
-// load reads the events that are to be sent.
+// load reads the events of the deliveries that are due, and adds them to the plan.
 func (t *turn) load(ctx context.Context, due []*ent.WebhookDelivery) error {
 	ids := make([]uid.ID, len(due))
 	for i, d := range due {
@@ -138,9 +141,10 @@ func (t *turn) load(ctx context.Context, due []*ent.WebhookDelivery) error {
 	return nil
 }
 
-// dropGone ends a delivery whose event is gone. One that went with its channel is
-// nobody's any more. What retention removed was missed, which must show: with it
-// all that is missing.
+// dropGone ends a delivery whose event no longer exists. If the channel was deleted,
+// the delivery is deleted. If retention removed the event, the loss must be visible:
+// the webhook is disabled, unless the delivery is a repeat, and every pending delivery
+// whose event is missing is ended.
 func (t *turn) dropGone(ctx context.Context, d *ent.WebhookDelivery) error {
 	exists, err := t.tx.Channel.Query().Where(channel.ID(d.ChannelID)).Exist(ctx)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/moderato-live/moderato/server/validate"
 )
 
-// CreateWebhook makes a webhook that hears what happens from now on.
+// CreateWebhook creates a webhook that receives the events from now on.
 func (s *Service) CreateWebhook(ctx context.Context, req *moderatov1.CreateWebhookRequest) (*moderatov1.CreateWebhookResponse, error) {
 	var f validate.Fields
 	channel := channelOf(ctx, &f, req.GetChannelId())
@@ -58,8 +58,8 @@ func (s *Service) CreateWebhook(ctx context.Context, req *moderatov1.CreateWebho
 	return result, nil
 }
 
-// exists tells whether an earlier attempt made the webhook. Its COMMIT may be
-// under way, and is waited for.
+// exists reports whether an earlier attempt created the webhook. The COMMIT of that
+// attempt may still be in progress; exists waits for it.
 func (s *Service) exists(ctx context.Context, tx *ent.Tx, id uid.ID) (bool, error) {
 	if err := lock(ctx, s.Store, tx, id); err != nil {
 		return false, err
@@ -67,8 +67,8 @@ func (s *Service) exists(ctx context.Context, tx *ent.Tx, id uid.ID) (bool, erro
 	return tx.Webhook.Query().Where(webhook.ID(id)).Exist(ctx)
 }
 
-// create stores a webhook. It is due at once, so that a server has looked at every
-// event since before it counts as one that waits for nothing.
+// create inserts a webhook. The webhook is due immediately, so that it counts as idle
+// only after a server has examined every event since its creation.
 func (s *Service) create(ctx context.Context, tx *ent.Tx, w *ent.Webhook) error {
 	err := s.lockChannel(ctx, tx, channelID(w))
 	isUnknown := errors.Is(err, store.ErrNoRows)
@@ -95,7 +95,7 @@ func (s *Service) create(ctx context.Context, tx *ent.Tx, w *ent.Webhook) error 
 		Exec(ctx)
 }
 
-// lockChannel has webhooks of a channel made one after the other.
+// lockChannel locks a channel, so that its webhooks are created one after the other.
 func (s *Service) lockChannel(ctx context.Context, tx *ent.Tx, id uid.ID) error {
 	if id.IsZero() {
 		return nil
@@ -117,7 +117,8 @@ func checkLimit(ctx context.Context, tx *ent.Tx, w *ent.Webhook) error {
 	return err
 }
 
-// ofChannel are the webhooks of a channel; of zero, those of every channel.
+// ofChannel restricts a query to the webhooks of a channel that are not deleted. A zero
+// id means the webhooks of every channel.
 func ofChannel(q *ent.WebhookQuery, id uid.ID) *ent.WebhookQuery {
 	q = q.Where(webhook.DisabledReasonNEQ(deleted))
 	if id.IsZero() {

@@ -22,7 +22,7 @@ const (
 	maxLimit     = 100
 )
 
-// ListWebhookDeliveries answers a page of a webhook's deliveries.
+// ListWebhookDeliveries returns a page of a webhook's deliveries.
 func (s *Service) ListWebhookDeliveries(ctx context.Context, req *moderatov1.ListWebhookDeliveriesRequest) (*moderatov1.ListWebhookDeliveriesResponse, error) {
 	var f validate.Fields
 	id := f.UUID("webhookId", req.GetWebhookId())
@@ -64,8 +64,8 @@ func shownDelivery(d *ent.WebhookDelivery) *moderatov1.WebhookDelivery {
 	return row
 }
 
-// deliveredAt is when a delivery was delivered. A server of before that column
-// noted only when it ended.
+// deliveredAt returns when a delivery was delivered. A server of a version before the
+// column delivered_at recorded only when the delivery ended.
 func deliveredAt(d *ent.WebhookDelivery) *instant.Instant {
 	if d.DeliveredAt == nil && d.Status == delivered {
 		return d.FinishedAt
@@ -73,7 +73,7 @@ func deliveredAt(d *ent.WebhookDelivery) *instant.Instant {
 	return d.DeliveredAt
 }
 
-// RedeliverWebhookEvent has an event sent once more.
+// RedeliverWebhookEvent sends an event once more.
 func (s *Service) RedeliverWebhookEvent(ctx context.Context, req *moderatov1.RedeliverWebhookEventRequest) (*moderatov1.RedeliverWebhookEventResponse, error) {
 	var f validate.Fields
 	id, eventID := f.UUID("webhookId", req.GetWebhookId()), f.UUID("eventId", req.GetEventId())
@@ -101,16 +101,16 @@ func (s *Service) RedeliverWebhookEvent(ctx context.Context, req *moderatov1.Red
 	return &moderatov1.RedeliverWebhookEventResponse{}, nil
 }
 
-// sends tells whether an event is of the webhook's channel and types, and one to
-// which it has come.
+// sends reports whether an event is of the webhook's channel and types, and not after
+// the webhook's position.
 func sends(w *ent.Webhook, e *events.Event) bool {
 	types := strings.Fields(w.Types)
 	return e.Position <= w.Position && (w.ChannelID == nil || *w.ChannelID == e.ChannelID) &&
 		(len(types) == 0 || slices.Contains(types, string(e.Type)))
 }
 
-// redeliver makes the delivery pending again. A server that works on the webhook
-// finds it; otherwise the webhook is due.
+// redeliver makes the delivery of an event pending again, or creates it. If a server
+// works on the webhook, it finds the delivery. Otherwise the webhook becomes due.
 func redeliver(ctx context.Context, tx *ent.Tx, w *ent.Webhook, e *events.Event, now instant.Instant) error {
 	d, err := tx.WebhookDelivery.Query().Where(webhookdelivery.WebhookID(w.ID), webhookdelivery.Position(e.Position)).Only(ctx)
 	switch {
@@ -119,7 +119,7 @@ func redeliver(ctx context.Context, tx *ent.Tx, w *ent.Webhook, e *events.Event,
 			SetPosition(e.Position).SetType(string(e.Type)).SetStatus(pending).SetIsRepeat(true).SetNextAttemptAt(now).
 			Exec(ctx)
 	case err != nil:
-	case d.Status == pending: // what waits in the order stays there
+	case d.Status == pending: // a pending delivery keeps its place in the order
 		err = tx.WebhookDelivery.UpdateOne(d).SetNextAttemptAt(now).Exec(ctx)
 	default:
 		err = tx.WebhookDelivery.UpdateOne(d).SetStatus(pending).SetIsRepeat(true).SetNillableDeliveredAt(deliveredAt(d)).
@@ -129,7 +129,7 @@ func redeliver(ctx context.Context, tx *ent.Tx, w *ent.Webhook, e *events.Event,
 	if err != nil {
 		return err
 	}
-	change := tx.Webhook.UpdateOne(w).ClearPausedUntil() // who asks for it knows that the receiver is there
+	change := tx.Webhook.UpdateOne(w).ClearPausedUntil() // the caller knows that the receiver is back
 	if !w.IsClaimed {
 		change.SetNextAt(now)
 	}

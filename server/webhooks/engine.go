@@ -19,22 +19,22 @@ import (
 const (
 	// lookInterval is how often to look for webhooks that are due.
 	lookInterval = 250 * time.Millisecond
-	// claimTime is how long a server that died keeps others from its webhooks: longer
-	// than an attempt takes.
+	// claimTime is how long the claim of a server that died keeps other servers from
+	// its webhooks. It is longer than an attempt takes.
 	claimTime = 30 * time.Second
-	// duePage is how many webhooks that are due are read at once, and maxDuePages how
-	// often at a look.
+	// duePage is how many due webhooks are read at a time, and maxDuePages is how many
+	// such pages are read in one pass.
 	duePage     = 1000
 	maxDuePages = 10
-	// askedAtOnce bounds the parameters of a statement.
+	// askedAtOnce bounds the number of parameters of a statement.
 	askedAtOnce = 500
 )
 
-// Engine delivers events to webhooks. Every server runs one. What is delivered,
-// and how far each webhook is, is in the database: a webhook with something to
-// send has a time at which to look at it, and whoever claims it then works on it
-// until there is nothing left. So a server that dies is replaced at that time, and
-// what it sent without having noted it is sent again.
+// Engine delivers events to webhooks. Every server runs one. The deliveries and the
+// progress of each webhook are in the database. A webhook with something to send has a
+// time at which it is due. The server that claims it then works on it until nothing is
+// left to send. If a server dies, another server takes over its webhooks when their
+// claims end. Attempts whose outcome the dead server did not record are made again.
 type Engine struct {
 	Store *store.Store
 	Hub   *events.Hub
@@ -46,39 +46,42 @@ type Engine struct {
 	look    store.Signal
 	metrics metrics
 	workers sync.WaitGroup
-	swept   uid.ID // up to where Sweep has come
+	swept   uid.ID // the last webhook that Sweep checked
 
 	mu      sync.Mutex
 	running map[uid.ID]*worker
-	// wanted is what events showed: the webhook has to get to a position. It is kept
-	// until it does, whoever works on it.
+	// wanted holds, for each webhook that wants an event, the position that the webhook
+	// has to reach. An entry is kept until the webhook has reached the position, or
+	// will do so when it is due, whichever server works on it.
 	wanted map[uid.ID]want
-	// dueAfter is where the next look for webhooks that are due goes on, when the last
-	// one did not come to an end.
+	// dueAfter is where the next pass over the due webhooks continues, if the last pass
+	// did not reach the end.
 	dueAfter duePlace
 }
 
-// Options are what an Engine may do.
+// Options configures an Engine.
 type Options struct {
-	// Reach is where receivers may be.
+	// Reach is the range of addresses that receivers may have.
 	Reach Reach
-	// Timeout bounds an attempt: AttemptTimeout, unless a test has it shorter.
+	// Timeout bounds an attempt. It is AttemptTimeout, except in tests that use a
+	// shorter one.
 	Timeout time.Duration
-	// MaxAttempts bounds the attempts that are under way at once.
+	// MaxAttempts bounds the number of attempts in flight.
 	MaxAttempts int
 }
 
-// DefaultMaxAttempts is how many attempts a server has under way at once.
+// DefaultMaxAttempts is the default maximum number of attempts that a server has in
+// flight.
 const DefaultMaxAttempts = 1000
 
-// want is the position that a webhook has to get to.
+// want is the position that a webhook has to reach.
 type want struct {
 	candidate
 
 	position int64
 }
 
-// NewEngine makes an Engine, with its metrics.
+// NewEngine returns an Engine, and registers its metrics.
 func NewEngine(s *store.Store, hub *events.Hub, log *slog.Logger, r prometheus.Registerer, o Options) *Engine {
 	return &Engine{
 		Store: s, Hub: hub, Log: log, Options: o, slots: newSlots(o.MaxAttempts),
@@ -87,10 +90,11 @@ func NewEngine(s *store.Store, hub *events.Hub, log *slog.Logger, r prometheus.R
 	}
 }
 
-// Look has the Engine look for webhooks that are due now.
+// Look makes the Engine look for due webhooks now.
 func (e *Engine) Look() { e.look.Raise() }
 
-// nudge has a webhook looked at now, by this server if it works on it.
+// nudge makes the Engine look at a webhook now, if this server works on it, and look
+// for due webhooks.
 func (e *Engine) nudge(id uid.ID) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -100,7 +104,7 @@ func (e *Engine) nudge(id uid.ID) {
 	e.look.Raise()
 }
 
-// Run delivers until ctx ends, and lets attempts that are under way end.
+// Run delivers events until ctx ends, and then lets the attempts in flight end.
 func (e *Engine) Run(ctx context.Context) {
 	var following sync.WaitGroup
 	following.Go(func() { e.follow(ctx) })
@@ -122,7 +126,7 @@ func (e *Engine) Run(ctx context.Context) {
 	}
 }
 
-// startDue starts work on every webhook that is due.
+// startDue starts work on the webhooks that are due.
 func (e *Engine) startDue(ctx context.Context) error {
 	if err := e.startWanted(ctx); err != nil {
 		return err
@@ -144,14 +148,14 @@ func (e *Engine) startDue(ctx context.Context) error {
 	return nil
 }
 
-// duePlace is the place of a webhook among those that are due.
+// duePlace is the place of a webhook in the order of the due webhooks.
 type duePlace struct {
 	at instant.Instant
 	id uid.ID
 }
 
-// startPage starts work on a page of those that are due, as far as there are slots for
-// their owners, and reports whether it was the last page.
+// startPage starts work on one page of due webhooks, as far as slots are free for their
+// owners. It reports whether the page was the last one.
 func (e *Engine) startPage(ctx context.Context, now instant.Instant) (isLast bool, err error) {
 	var due []candidate
 	after := e.dueAfter
@@ -171,8 +175,8 @@ func (e *Engine) startPage(ctx context.Context, now instant.Instant) (isLast boo
 	return len(due) < duePage, err
 }
 
-// startWanted starts work on the webhooks to which events came while another
-// server, or a worker that was about to end, had them, or while there was no slot.
+// startWanted starts work on the webhooks that received events while another server or
+// a worker that was about to end held them, or while no slot was free.
 func (e *Engine) startWanted(ctx context.Context) error {
 	e.mu.Lock()
 	var ids []any
@@ -201,15 +205,15 @@ func (e *Engine) startWanted(ctx context.Context) error {
 			e.forget(id)
 		case s.isFree():
 			e.start(ctx, s.candidate)
-		case !s.isClaimed: // it is due at a time, and gets there then
+		case !s.isClaimed: // the webhook gets there when it is due
 			e.forget(id)
 		}
 	}
 	return nil
 }
 
-// hasReached reports whether a webhook is where events want it. If it is not, it is
-// remembered as it is now.
+// hasReached reports whether a webhook has processed the events that it wants. If it
+// has not, the entry in wanted is updated with its current state.
 func (e *Engine) hasReached(s state) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -226,8 +230,8 @@ func (e *Engine) forget(id uid.ID) {
 	delete(e.wanted, id)
 }
 
-// start begins to work on a webhook, unless that is done already or there is no slot
-// for its owner.
+// start starts a worker for a webhook, unless one runs already or no slot is free for
+// its owner. A worker that runs already is woken.
 func (e *Engine) start(ctx context.Context, c candidate) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -258,11 +262,11 @@ func (e *Engine) ended(w *worker) {
 	if e.wanted[w.id].position <= w.position || w.isBlocked {
 		delete(e.wanted, w.id)
 	} else {
-		e.look.Raise() // an event came while it ended
+		e.look.Raise() // an event arrived while the worker ended
 	}
 }
 
-// host is what the logs say of a receiver: the rest of its address may be secret.
+// host returns the part of a receiver's URL that is logged. The rest may be secret.
 func host(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {

@@ -14,22 +14,22 @@ import (
 )
 
 const (
-	// idleInterval is how often to ask whether there is a webhook at all.
+	// idleInterval is how often to check whether an enabled webhook exists.
 	idleInterval = time.Second
-	// advanceInterval is how often webhooks that wait for nothing are moved up, those
-	// that are at least advanceBy behind: so that a server that starts has little to
-	// read, and an event costs nothing for webhooks that do not want it.
+	// advanceInterval is how often idle webhooks that are at least advanceBy positions
+	// behind are moved up. As a result, a server that starts has little to read, and an
+	// event costs nothing for webhooks that do not want it.
 	advanceInterval = time.Minute
 	advanceBy       = 1000
-	// advanceAll is after how many intervals all of them are moved up, or retention
-	// would reach those on a platform where little happens.
+	// advanceAll is the number of intervals after which all idle webhooks are moved up.
+	// Otherwise retention would reach them on a platform with few events.
 	advanceAll = 60
 )
 
-// state is how far a webhook that is enabled is.
+// state is the progress of an enabled webhook.
 type state struct {
 	candidate
-	channelID uid.ID // zero for every channel
+	channelID uid.ID // zero means every channel
 	types     string
 	position  int64
 	nextAt    *instant.Instant
@@ -37,19 +37,19 @@ type state struct {
 	isBlocked bool
 }
 
-// isFree tells whether work on the webhook may begin before it is due: when it
-// waits for nothing, or when what waits for another attempt holds nothing else up.
+// isFree reports whether work on the webhook may begin before it is due: either it
+// waits for nothing, or what waits for its next attempt does not block new events.
 func (s *state) isFree() bool {
 	return s.nextAt == nil || (!s.isClaimed && !s.isBlocked)
 }
 
-// wants tells whether the webhook is to hear of an event.
+// wants reports whether the webhook is to receive an event.
 func (s *state) wants(e *events.Event) bool {
 	return e.Position > s.position && (s.channelID.IsZero() || s.channelID == e.ChannelID) &&
 		(s.types == "" || slices.Contains(strings.Fields(s.types), string(e.Type)))
 }
 
-// states reads the webhooks that are enabled and match a condition.
+// states calls each for every enabled webhook that matches a condition.
 func (e *Engine) states(ctx context.Context, where string, args []any, each func(state)) error {
 	err := store.QueryEach(ctx, e.Store.Read,
 		"SELECT "+candidateColumns+", channel_id, types, position, next_at, is_claimed, is_blocked FROM webhooks WHERE disabled_reason = '' AND "+where, args,
@@ -66,7 +66,7 @@ func (e *Engine) states(ctx context.Context, where string, args []any, each func
 	return e.Store.Classify(err)
 }
 
-// follow hears of all events, and starts work on the webhooks that want them.
+// follow follows all events, and starts work on the webhooks that want them.
 func (e *Engine) follow(ctx context.Context) {
 	for ctx.Err() == nil {
 		err := e.followOnce(ctx)
@@ -80,7 +80,7 @@ func (e *Engine) follow(ctx context.Context) {
 	}
 }
 
-// followOnce follows the events while there is a webhook that is enabled.
+// followOnce follows the events for as long as an enabled webhook exists.
 func (e *Engine) followOnce(ctx context.Context) error {
 	from, err := e.begin(ctx)
 	if err != nil || from == nil {
@@ -114,10 +114,10 @@ func (e *Engine) followOnce(ctx context.Context) error {
 	}
 }
 
-// begin is the position from which on events have to be matched: that of the
-// webhook that is furthest back among those on which nobody works. Whoever works
-// on one of the others gets at least to the last position there is now, or this
-// server sees to it. nil: there is no webhook.
+// begin returns the position after which events have to be matched: that of the idle
+// webhook that is furthest behind. For every other webhook, begin records that it has
+// to reach the last position, so that the server that works on it gets there, or this
+// server does. begin returns nil if no webhook is enabled.
 func (e *Engine) begin(ctx context.Context) (*int64, error) {
 	last, trimmed, err := events.Positions(ctx, e.Store.Read)
 	if err != nil {
@@ -144,8 +144,8 @@ func (e *Engine) want(s state, position int64) {
 	e.wanted[s.id] = want{s.candidate, max(e.wanted[s.id].position, position)}
 }
 
-// match starts work on the webhooks that want one of the events, and disables
-// those whose right one of them ended.
+// match starts work on the webhooks that want one of the events, and disables those
+// whose user lost the right through one of them.
 func (e *Engine) match(ctx context.Context, page []*events.Event) error {
 	if err := e.takeRights(ctx, page); err != nil {
 		return err
@@ -180,9 +180,9 @@ func (e *Engine) isRunning(id uid.ID) bool {
 	return e.running[id] != nil
 }
 
-// advance moves webhooks up that nobody works on, and that are so far behind, to a
-// position: whatever they wanted there was matched, and would be in wanted. It
-// tells whether there are webhooks at all.
+// advance moves idle webhooks to the position to, if they are at least by positions
+// behind it. The events up to there have been matched: a webhook that wants one of them
+// is in wanted, and is not moved. advance reports whether an enabled webhook exists.
 func (e *Engine) advance(ctx context.Context, to, by int64) (any bool, err error) {
 	var ids []uid.ID
 	err = e.states(ctx, "1 = 1", nil, func(s state) {

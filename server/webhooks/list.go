@@ -16,7 +16,7 @@ import (
 	"github.com/moderato-live/moderato/server/validate"
 )
 
-// ListWebhooks answers the webhooks of a channel that the caller has to do with.
+// ListWebhooks returns the webhooks of a channel that the caller may see.
 func (s *Service) ListWebhooks(ctx context.Context, req *moderatov1.ListWebhooksRequest) (*moderatov1.ListWebhooksResponse, error) {
 	var f validate.Fields
 	channel := channelOf(ctx, &f, req.GetChannelId())

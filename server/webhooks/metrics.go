@@ -17,7 +17,7 @@ func newMetrics(r prometheus.Registerer) metrics {
 			Name: "moderato_webhooks_disabled_total", Help: "Webhooks that were disabled, by reason.",
 		}, []string{"reason"}),
 		delay: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "moderato_webhook_delivery_delay_seconds", Help: "From when an event happened to when its delivery was noted.",
+			Name: "moderato_webhook_delivery_delay_seconds", Help: "Time from an event's occurrence to the record of its delivery.",
 			Buckets: []float64{.01, .025, .05, .1, .25, .5, 1, 5, 30, 300, 3600, 86400},
 		}),
 	}

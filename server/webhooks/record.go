@@ -10,7 +10,7 @@ import (
 	"github.com/moderato-live/moderato/server/instant"
 )
 
-// record notes how attempts ended.
+// record records the outcomes of attempts.
 func (t *turn) record(ctx context.Context) error {
 	for _, o := range t.results {
 		d := o.delivery
@@ -40,9 +40,9 @@ func (t *turn) record(ctx context.Context) error {
 	return nil
 }
 
-// recordFailure has the delivery tried again, or gives it up. With one that was
-// not asked for, the webhook is given up: what was not delivered has to wait
-// until somebody looks.
+// recordFailure schedules the delivery for a retry, or gives it up. If a delivery that
+// is not a repeat is given up, the webhook is disabled too: what was not delivered
+// waits until somebody enables it.
 func (t *turn) recordFailure(row *ent.WebhookDeliveryUpdate, o outcome) {
 	d := o.delivery
 	isGone := o.status == http.StatusGone
@@ -61,13 +61,13 @@ func (t *turn) recordFailure(row *ent.WebhookDeliveryUpdate, o outcome) {
 		return
 	}
 	row.SetStatus(givenUp(d))
-	if d.IsRepeat && !isGone { // what met 410 is sent again when the webhook is enabled
+	if d.IsRepeat && !isGone { // after a 410, the delivery is sent again when the webhook is enabled
 		row.SetFinishedAt(t.now)
 	}
 }
 
-// givenUp is the state of a delivery that is tried no longer: a redelivery that
-// fails takes nothing away from that it was delivered.
+// givenUp returns the status of a delivery that is not retried any more. A failed
+// repeat of an event that was delivered before stays delivered.
 func givenUp(d *ent.WebhookDelivery) string {
 	if d.DeliveredAt != nil {
 		return delivered
@@ -75,7 +75,7 @@ func givenUp(d *ent.WebhookDelivery) string {
 	return failed
 }
 
-// pause leaves the receiver alone until an instant, whatever the channel.
+// pause delays all deliveries to the receiver until an instant, whatever their channel.
 func (t *turn) pause(until instant.Instant) {
 	if t.hook.PausedUntil == nil || *t.hook.PausedUntil < until {
 		t.hook.PausedUntil = &until
@@ -83,7 +83,7 @@ func (t *turn) pause(until instant.Instant) {
 	}
 }
 
-// tell counts and logs what the turn noted.
+// tell counts and logs what the turn recorded.
 func (t *turn) tell(ctx context.Context) {
 	for _, o := range t.results {
 		if o.isPostponed {

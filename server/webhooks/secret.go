@@ -17,14 +17,14 @@ const (
 	secretBytes  = 32
 )
 
-// newSecret makes a key as Standard Webhooks writes it.
+// newSecret returns a new key in the format of Standard Webhooks.
 func newSecret() string {
 	key := make([]byte, secretBytes)
 	_, _ = rand.Read(key) // never fails
 	return secretPrefix + base64.StdEncoding.EncodeToString(key)
 }
 
-// sign is the signature of a delivery with a secret.
+// sign returns the signature of a delivery with a secret.
 func sign(secret, id string, at instant.Instant, body []byte) (string, error) {
 	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, secretPrefix))
 	if err != nil {
@@ -36,7 +36,8 @@ func sign(secret, id string, at instant.Instant, body []byte) (string, error) {
 	return "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil)), nil
 }
 
-// signatures are those of all secrets of a webhook that are good at an instant.
+// signatures returns the signatures with all secrets of a webhook that are valid at an
+// instant.
 func signatures(w *ent.Webhook, id string, at instant.Instant, body []byte) (string, error) {
 	all, err := sign(w.Secret, id, at, body)
 	if err != nil || w.FormerUntil == nil || at >= *w.FormerUntil {

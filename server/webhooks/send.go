@@ -19,22 +19,22 @@ import (
 )
 
 const (
-	// AttemptTimeout bounds an attempt, from the look-up of the name to the end of
-	// the answer.
+	// AttemptTimeout bounds an attempt, from the DNS lookup to the end of the response.
 	AttemptTimeout = 10 * time.Second
 	dialTimeout    = 5 * time.Second
-	// maxAnswer is how much of an answer is read, so that its connection can be
-	// used again.
+	// maxAnswer is how many bytes of a response are read, so that its connection can be
+	// reused.
 	maxAnswer = 64 << 10
 	maxHeader = 16 << 10
 )
 
-// CursorHeader is the header of a delivery that has the event's cursor: where a
-// stream goes on after it. It is beside the body, as it is in the streams.
+// CursorHeader is the header of a delivery that holds the event's cursor, from which an
+// event stream can continue after the event. As in the streams, the cursor is not part
+// of the body.
 const CursorHeader = "Moderato-Cursor"
 
-// newClient makes the client that calls receivers. It follows no redirect and
-// uses no proxy: either would lead past the look at the address.
+// newClient returns the client that calls receivers. It follows no redirects and uses
+// no proxy, because both would bypass the check of the address.
 func newClient(o Options) *http.Client {
 	dialer := &net.Dialer{Timeout: dialTimeout, Control: o.Reach.control}
 	return &http.Client{
@@ -52,25 +52,24 @@ func newClient(o Options) *http.Client {
 	}
 }
 
-// errNoRoom ends an attempt that turns out to be slow while there is no room for slow
-// ones.
+// errNoRoom cancels an attempt that turns out to be slow while no slow slot is free.
 var errNoRoom = errors.New("no slot for a slow receiver")
 
-// outcome is how an attempt ended.
+// outcome is the result of an attempt.
 type outcome struct {
 	delivery *ent.WebhookDelivery
 	event    *events.Event
-	status   int    // 0: there was no answer
-	problem  string // empty: delivered
+	status   int    // 0 if there was no response
+	problem  string // empty if the event was delivered
 	isSlow   bool
-	// isPostponed: the attempt was ended early, and says nothing of the receiver but
-	// that it is slow.
+	// isPostponed is true if the attempt was cancelled early. It says nothing about the
+	// receiver except that it is slow.
 	isPostponed bool
 	wait        time.Duration
 }
 
-// attempt sends an event once. An attempt that ctx ended says nothing of the
-// receiver: it has no outcome.
+// attempt sends an event once. If ctx ended the attempt, ok is false: the attempt says
+// nothing about the receiver.
 func (e *Engine) attempt(ctx context.Context, w *ent.Webhook, event *events.Event, at instant.Instant) (o outcome, ok bool) {
 	ctx, cancel := context.WithTimeoutCause(ctx, e.Timeout, noAnswerError(e.Timeout))
 	defer cancel()
@@ -121,7 +120,8 @@ func newRequest(ctx context.Context, w *ent.Webhook, event *events.Event, at ins
 	return request, nil
 }
 
-// noAnswerError ends an attempt that takes longer than this.
+// noAnswerError is the cause with which an attempt is cancelled that takes longer than
+// this duration.
 type noAnswerError time.Duration
 
 func (e noAnswerError) Error() string { return fmt.Sprintf("no answer within %s", time.Duration(e)) }
@@ -131,8 +131,9 @@ func isTimedOut(ctx context.Context) bool {
 	return errors.As(context.Cause(ctx), &timeout)
 }
 
-// describe says what went wrong in few words: the error itself has the address,
-// with what may be secret in it, and tells of the network around us.
+// describe returns a short description of an error. The text of the error itself is not
+// used: it contains the address, which may hold secrets, and reveals details of the
+// server's network.
 func (e *Engine) describe(ctx context.Context, err error) string {
 	var name *net.DNSError
 	var certificate *tls.CertificateVerificationError
@@ -156,10 +157,10 @@ func (e *Engine) describe(ctx context.Context, err error) string {
 	return "the connection failed"
 }
 
-// retryAfter reads the header: seconds, or a date. It is at most maxDelay, however
-// far off.
+// retryAfter parses the Retry-After header, which holds seconds or a date. It returns
+// at most maxDelay, and 0 if the header is not valid.
 func retryAfter(text string, now instant.Instant) time.Duration {
-	seconds, err := strconv.ParseInt(text, 10, 64) // what is out of range is the largest there is
+	seconds, err := strconv.ParseInt(text, 10, 64) // out of range: the largest or smallest int64
 	if err != nil && !errors.Is(err, strconv.ErrRange) {
 		date, err := http.ParseTime(text)
 		if err != nil {

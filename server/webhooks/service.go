@@ -1,6 +1,5 @@
-// Package webhooks sends the events of channels to receivers of the callers'
-// choice, and keeps what is sent where. Service has the calls, Engine the
-// deliveries.
+// Package webhooks sends the events of channels to receivers that callers choose.
+// Service implements the RPCs, and Engine delivers the events.
 package webhooks
 
 import (
@@ -21,12 +20,12 @@ import (
 	"github.com/moderato-live/moderato/server/validate"
 )
 
-// maxWebhooks is how many webhooks the users of a channel may have, and how many
-// backends may have for it.
+// maxWebhooks is the maximum number of webhooks of a channel that users created, and of
+// those that backends created.
 const maxWebhooks = 20
 
-// The reasons for which a webhook is disabled. A deleted one is a row that waits
-// for its removal, and exists for nobody.
+// The reasons for which a webhook is disabled. A deleted webhook is a row that waits
+// for its removal; no caller can see it.
 const (
 	enabled   = ""
 	failing   = "failing"
@@ -36,20 +35,21 @@ const (
 	deleted   = "deleted"
 )
 
-// Service serves WebhooksService.
+// Service implements WebhooksService.
 type Service struct {
 	moderatov1.UnsafeWebhooksServiceServer
 
 	// Store is the database.
 	Store *store.Store
-	// Engine delivers.
+	// Engine delivers the events.
 	Engine *Engine
-	// Reach is where receivers may be.
+	// Reach is the range of addresses that receivers may have.
 	Reach Reach
 }
 
-// channelOf reads the channel that a request names: a user who names none means
-// the own one, a backend every channel, which is zero.
+// channelOf parses the channel that a request names. If the request names none, a user
+// means their own channel, and a backend means every channel, for which channelOf
+// returns zero.
 func channelOf(ctx context.Context, f *validate.Fields, text string) uid.ID {
 	if text == "" {
 		return auth.FromContext(ctx).UserID
@@ -57,8 +57,8 @@ func channelOf(ctx context.Context, f *validate.Fields, text string) uid.ID {
 	return f.UUID("channelId", text)
 }
 
-// ofOwn is an error about the channel that channelOf chose: a user who named none
-// is told that there is none of their own.
+// ofOwn adapts an error about the channel that channelOf chose: if the request named no
+// channel, the error says that the user has no channel of their own.
 func ofOwn(named string, err error) error {
 	if named == "" && errors.Is(err, fault.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND)) {
 		return &fault.Error{
@@ -69,8 +69,8 @@ func ofOwn(named string, err error) error {
 	return err
 }
 
-// authorize decides in the transaction of a change whether the caller may make it
-// for a channel.
+// authorize checks, in the transaction of a change, whether the caller may make the
+// change for a channel. It returns the time of the change.
 func authorize(ctx context.Context, s *store.Store, tx *ent.Tx, channelID uid.ID) (instant.Instant, error) {
 	if auth.FromContext(ctx).ActsAsUser() {
 		return policy.Authorize(ctx, s, tx, channelID)
@@ -81,9 +81,10 @@ func authorize(ctx context.Context, s *store.Store, tx *ent.Tx, channelID uid.ID
 	return s.Clock.Now(ctx, tx)
 }
 
-// find is a webhook that the caller has to do with: a backend with all, an owner
-// with those that users made for the channel, a user with their own. Of others
-// nobody learns that they exist.
+// find returns a webhook that the caller may see. A backend sees all webhooks, a
+// channel owner those that users created for the channel, and a user their own. For any
+// other webhook find returns WEBHOOK_NOT_FOUND, so that the caller does not learn that
+// it exists.
 func find(ctx context.Context, q *ent.WebhookClient, id uid.ID) (*ent.Webhook, error) {
 	row, err := q.Query().Where(webhook.ID(id), webhook.DisabledReasonNEQ(deleted)).Only(ctx)
 	if err != nil && !ent.IsNotFound(err) {
@@ -102,7 +103,7 @@ func isOf(c *auth.Caller, w *ent.Webhook) bool {
 	return w.UserID != nil && (c.UserID == *w.UserID || c.UserID == channelID(w))
 }
 
-// channelID is the webhook's channel; zero for every channel.
+// channelID returns the webhook's channel, or zero if it is for every channel.
 func channelID(w *ent.Webhook) uid.ID {
 	if w.ChannelID == nil {
 		return uid.ID{}
@@ -110,8 +111,8 @@ func channelID(w *ent.Webhook) uid.ID {
 	return *w.ChannelID
 }
 
-// change changes a webhook of the caller's, with its row locked. body may run
-// more than once.
+// change runs body in a transaction, with the row of one of the caller's webhooks
+// locked. body may run more than once.
 func (s *Service) change(ctx context.Context, id uid.ID, body func(context.Context, *ent.Tx, *ent.Webhook, instant.Instant) error) error {
 	return s.Store.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
 		if err := lock(ctx, s.Store, tx, id); err != nil {
@@ -129,7 +130,7 @@ func (s *Service) change(ctx context.Context, id uid.ID, body func(context.Conte
 	})
 }
 
-// read finds a webhook that the caller may read.
+// read returns a webhook that the caller may read.
 func (s *Service) read(ctx context.Context, id uid.ID) (*ent.Webhook, error) {
 	w, err := find(ctx, s.Store.Read.Webhook, id)
 	if err != nil {
@@ -138,7 +139,7 @@ func (s *Service) read(ctx context.Context, id uid.ID) (*ent.Webhook, error) {
 	return w, policy.AuthorizeModerator(ctx, s.Store, channelID(w))
 }
 
-// receiver reads the address of a receiver.
+// receiver validates the URL of a receiver.
 func (s *Service) receiver(f *validate.Fields, text string) string {
 	u, err := url.Parse(text)
 	switch {

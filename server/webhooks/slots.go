@@ -8,30 +8,33 @@ import (
 )
 
 const (
-	// slowAfter is how long a receiver may take to answer before it counts as slow.
+	// slowAfter is the time after which a receiver that has not responded counts as
+	// slow.
 	slowAfter = 400 * time.Millisecond
 	// turnTime is how long a webhook may begin attempts while others wait for a slot.
 	turnTime = time.Second
-	// contendedFor is for how long others count as waiting after one was refused.
+	// contendedFor is how long others count as waiting after a webhook was refused a
+	// slot.
 	contendedFor = time.Second
 )
 
-// owner is whose share of the slots a webhook uses: its user's, or its client's when a
-// backend made it.
+// owner is the account whose share of the slots a webhook uses: its user, or its client
+// if a backend created it.
 type owner struct {
 	user   uid.ID
 	client string
 }
 
-// candidate is a webhook on which work is to begin.
+// candidate is a webhook for which a worker may start.
 type candidate struct {
 	id    uid.ID
 	owner owner
-	// isSlow: the last answer took long. isProven: it did not, and was a success.
+	// isSlow is true if the last response was slow. isProven is true if it was not, and
+	// the webhook has had a success.
 	isSlow, isProven bool
 }
 
-// candidateColumns are the columns that scan reads.
+// candidateColumns holds the columns that scan reads.
 const candidateColumns = "id, user_id, client_id, is_slow, last_success_at IS NOT NULL"
 
 // scan reads a candidate from a row.
@@ -48,19 +51,19 @@ func (c *candidate) scan(scan func(...any) error) error {
 	return err
 }
 
-// slots bounds how many attempts are under way, so that receivers that are slow leave
-// room for others, and no owner takes the room of another.
+// slots bounds the number of attempts in flight, so that slow receivers leave room for
+// others, and no owner uses up the room of another.
 //
-// A fourth of the slots is for receivers that answer fast, and half is for slow ones.
-// The last fourth is for webhooks that turn out to be slow: those leave the fast slots,
-// so that a fast slot is free again after slowAfter at the latest. A receiver that
-// nobody knows gets a fast slot only if its owner has no other attempt under way. The
-// next webhooks of an owner with a slow receiver get slow slots.
+// A quarter of the slots is for fast receivers, and half is for slow ones. The last
+// quarter is for webhooks that turn out to be slow: their attempts leave the fast
+// slots, so that a fast slot is free again after slowAfter at the latest. A receiver
+// without a success gets a fast slot only if its owner holds no other fast slot. If an
+// owner holds a slow slot, its next webhooks get slow slots too.
 type slots struct {
 	mu         sync.Mutex
 	fast, slow pool
-	// maxSlow is how many slow slots there are with those for webhooks that turn out to
-	// be slow.
+	// maxSlow is the number of slow slots, including those for webhooks that turn out
+	// to be slow.
 	maxSlow int
 }
 
@@ -73,15 +76,15 @@ func newSlots(n int) *slots {
 	}
 }
 
-// pool is some of the slots.
+// pool is a part of the slots.
 type pool struct {
 	size, used int
 	byOwner    map[owner]int
 	refusedAt  time.Time
 }
 
-// share returns how many slots an owner may hold: the pool is divided among those who
-// hold slots, and one more.
+// share returns how many slots an owner may hold: the size of the pool divided by the
+// number of owners that hold slots, including this one, plus one. It is at least 1.
 func (p *pool) share(o owner) int {
 	holders := len(p.byOwner)
 	if p.byOwner[o] == 0 {
@@ -99,7 +102,7 @@ func (p *pool) add(o owner, n int) {
 
 func (p *pool) isContended() bool { return time.Since(p.refusedAt) < contendedFor }
 
-// slot is the right of a webhook to have attempts under way.
+// slot is the permission of a webhook to have attempts in flight.
 type slot struct {
 	*slots
 
@@ -109,7 +112,7 @@ type slot struct {
 	since time.Time
 }
 
-// acquire returns a slot for one attempt, or nil if there is none for the owner.
+// acquire returns a slot for one attempt, or nil if no slot is free for the owner.
 func (s *slots) acquire(c candidate) *slot {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -132,7 +135,7 @@ func (s *slots) poolFor(c candidate) *pool {
 
 func (p *pool) hasRoom(o owner) bool { return p.used < p.size && p.byOwner[o] < p.share(o) }
 
-// isFull reports whether no webhook at all could get a slot.
+// isFull reports whether no slot is free for any webhook.
 func (s *slots) isFull() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -146,8 +149,9 @@ func (s *slots) mayGrant(c candidate) bool {
 	return s.poolFor(c).hasRoom(c.owner)
 }
 
-// resize asks for room for n attempts, and returns for how many there is: at least
-// one. It takes more than one only while nobody waits.
+// resize requests room for n attempts, and returns how many attempts the slot has room
+// for, which is at least one. The slot grows only while no other webhook waits for the
+// pool.
 func (s *slot) resize(n int) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -166,7 +170,8 @@ func (s *slot) add(n int) {
 	s.pool.add(s.owner, n)
 }
 
-// slowDown moves the slot to the slow ones, and reports whether there is room.
+// slowDown moves the slot to the slow pool. It returns false if the slow pool has no
+// room.
 func (s *slot) slowDown() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -183,14 +188,14 @@ func (s *slot) slowDown() bool {
 	return true
 }
 
-// yields reports whether the webhook is to leave its place to others that wait.
+// yields reports whether the webhook should leave its slot to others that wait.
 func (s *slot) yields() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.pool.isContended() && time.Since(s.since) >= turnTime
 }
 
-// release gives the slot up.
+// release returns the slot to its pool.
 func (s *slot) release() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

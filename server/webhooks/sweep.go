@@ -15,26 +15,27 @@ import (
 )
 
 const (
-	// SweepInterval is how often to look at some webhooks for users who lost the
-	// right. What is sent never depends on it.
+	// SweepInterval is how often a batch of webhooks is checked for users who lost
+	// their right. What is sent never depends on it.
 	SweepInterval = time.Second
-	// PurgeInterval is how often to remove what is old.
+	// PurgeInterval is how often deleted webhooks and old deliveries are removed.
 	PurgeInterval = 2 * time.Second
-	// keptFor is how long deliveries that have ended are listed.
+	// keptFor is how long a delivery that has ended is listed.
 	keptFor    = 7 * 24 * time.Hour
 	sweepBatch = 100
 	purgeBatch = 500
 )
 
-// hasRight is the condition that the webhook w may hear of its channel: that there
-// is one, and that its user is there, and owns the channel or moderates it without
-// being banned in it. A backend may hear of every channel.
+// hasRight is the SQL condition that the webhook w may receive the events of its
+// channel. The channel must exist. The user of the webhook must own the channel, or
+// exist and moderate the channel without being banned there. A webhook that a backend
+// made has no user, and may receive the events of any channel.
 var hasRight = `(
 	(w.channel_id IS NULL OR EXISTS (SELECT 1 FROM channels c WHERE c.id = w.channel_id))
 	AND (w.user_id IS NULL OR w.user_id = w.channel_id OR ` + policy.Moderates("w.channel_id", "w.user_id") + `))`
 
-// takeRights disables those of the webhooks of some channels whose user has no
-// right: after events by which rights end.
+// takeRights disables the webhooks whose user lost the right through one of the events:
+// a ban or the removal of a moderator.
 func (e *Engine) takeRights(ctx context.Context, page []*events.Event) error {
 	var channels []any
 	for _, event := range page {
@@ -48,9 +49,10 @@ func (e *Engine) takeRights(ctx context.Context, page []*events.Event) error {
 	return e.takeWithoutRight(ctx, "w.channel_id IN ("+store.Placeholders(len(channels))+")", channels...)
 }
 
-// Sweep looks at some webhooks, in turn at all: rights end without an event too,
-// and what waits long for its next attempt may miss one. It costs the same however
-// many webhooks there are.
+// Sweep checks the next batch of webhooks, and disables those whose user has no right.
+// Successive calls cover all webhooks. Sweep is needed because a right can also end
+// without an event, and because a webhook that waits long for its next attempt may miss
+// the event. The cost of a call does not depend on the number of webhooks.
 func (e *Engine) Sweep(ctx context.Context) error {
 	var ids []any
 	err := store.QueryEach(ctx, e.Store.Read, "SELECT id FROM webhooks WHERE id > ? ORDER BY id LIMIT ?", []any{e.swept, askedAtOnce},
@@ -88,8 +90,8 @@ func (e *Engine) takeWithoutRight(ctx context.Context, where string, args ...any
 	return nil
 }
 
-// takeRight disables a webhook, if its user still has no right. A worker that has
-// it finds out at its next turn.
+// takeRight disables a webhook if its user still has no right. A worker that holds its
+// claim finds out at its next turn.
 func (e *Engine) takeRight(ctx context.Context, id uid.ID) error {
 	var lost *ent.Webhook
 	err := e.Store.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
@@ -100,7 +102,7 @@ func (e *Engine) takeRight(ctx context.Context, id uid.ID) error {
 		var right bool
 		err := store.QueryRow(ctx, tx, "SELECT "+hasRight+" FROM webhooks w WHERE w.id = ? AND w.disabled_reason = ''", []any{id}, &right)
 		if errors.Is(err, store.ErrNoRows) || right {
-			return nil // another server was first, or the right is back
+			return nil // another server disabled it first, or the user has the right again
 		}
 		if err != nil {
 			return err
@@ -114,7 +116,7 @@ func (e *Engine) takeRight(ctx context.Context, id uid.ID) error {
 	return err
 }
 
-// lock locks the row of a webhook, if there is one.
+// lock locks the row of a webhook, if it exists.
 func lock(ctx context.Context, s *store.Store, tx *ent.Tx, id uid.ID) error {
 	err := store.QueryRow(ctx, tx, "SELECT id FROM webhooks WHERE id = ?"+s.ForUpdate(), []any{id}, new(uid.ID))
 	if errors.Is(err, store.ErrNoRows) {
@@ -148,7 +150,7 @@ func (e *Engine) Purge(ctx context.Context) error {
 	return e.remove(ctx, "finished_at < ?", now.Add(-keptFor))
 }
 
-// remove deletes the deliveries that match a condition, some at a time.
+// remove deletes the deliveries that match a condition, in batches of purgeBatch.
 func (e *Engine) remove(ctx context.Context, where string, arg any) error {
 	for {
 		var n int64
@@ -165,7 +167,7 @@ func (e *Engine) remove(ctx context.Context, where string, arg any) error {
 	}
 }
 
-// moveUp moves webhooks that wait for nothing to a position.
+// moveUp moves idle webhooks, which are those without next_at, to a position.
 func (e *Engine) moveUp(ctx context.Context, ids []uid.ID, to int64) error {
 	return e.Store.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
 		return tx.Webhook.Update().

@@ -14,10 +14,10 @@ import (
 )
 
 const (
-	// maxPending is how many events of a webhook wait as rows. Beyond that its
-	// position stays where it is.
+	// maxPending is the maximum number of pending deliveries of a webhook. Once it is
+	// reached, the position of the webhook does not advance.
 	maxPending = 500
-	// scanned is how many positions a turn looks at for a webhook of every channel.
+	// scanned is how many positions a turn examines for a webhook of every channel.
 	scanned = 50_000
 )
 
@@ -28,10 +28,11 @@ const (
 	failed    = "failed"
 )
 
-// turn is one transaction of a worker: it renews the claim, notes how attempts
-// ended, takes new events in and finds what is to be sent next. Nothing is sent
-// that is not a row before, and no position moves without its rows: so whatever
-// dies where, nothing is lost.
+// turn is one transaction of a worker. It renews the claim, records the outcomes of
+// attempts, inserts deliveries for new events and plans what is sent next. An event is
+// sent only after its delivery is committed, and the position advances in the same
+// transaction as the deliveries are inserted. A crash at any point therefore loses
+// nothing.
 type turn struct {
 	*worker
 
@@ -39,14 +40,14 @@ type turn struct {
 	now     instant.Instant
 	hook    *ent.Webhook
 	change  *ent.WebhookUpdateOne
-	reason  string // why it is to be disabled
-	stops   bool   // the server stops: nothing new is begun
+	reason  string // why the webhook is disabled; empty if it is not
+	stops   bool   // true while the server stops; no new attempts begin
 	results []outcome
 	plan    plan
 }
 
-// turn makes a turn. What it does when it runs again is the same: what it notes
-// is absolute.
+// turn runs one turn. Its transaction may run more than once with the same effect,
+// because the results that it records are absolute values.
 func (w *worker) turn(ctx context.Context, results []outcome, stops bool) (plan, error) {
 	var t *turn
 	epoch := w.epoch
@@ -73,7 +74,8 @@ func (w *worker) turn(ctx context.Context, results []outcome, stops bool) (plan,
 	return t.plan, nil
 }
 
-// hold takes or renews the claim, with the row locked; 0: it is another's.
+// hold takes or renews the claim, which also locks the row. It returns an epoch of 0 if
+// another server holds the claim or the webhook is not enabled.
 func (t *turn) hold(ctx context.Context) (epoch int64, err error) {
 	until := t.now.Add(claimTime)
 	update := t.tx.Webhook.Update().Where(webhook.ID(t.id), webhook.DisabledReason(enabled)).SetNextAt(until).SetIsClaimed(true)
@@ -102,7 +104,8 @@ func (t *turn) work(ctx context.Context) error {
 			return err
 		}
 	}
-	// After that, so that the position is not past an event that ended the right.
+	// The right is checked after takeIn, so that the position is not past an event that
+	// ended the right.
 	if t.reason == "" {
 		if err := t.checkRight(ctx); err != nil {
 			return err
@@ -115,7 +118,7 @@ func (t *turn) work(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if t.reason != "" { // what is to be sent is no longer there
+	if t.reason != "" { // an event to be sent no longer exists
 		return t.disable(ctx)
 	}
 	if t.stops || (len(t.plan.send) == 0 && len(t.inFlight) == 0 && !t.plan.again) {
@@ -126,7 +129,7 @@ func (t *turn) work(ctx context.Context) error {
 	return err
 }
 
-// release lets go of the webhook until there is something to send.
+// release releases the claim until there is something to send.
 func (t *turn) release(next *instant.Instant, isBlocked bool) {
 	t.plan.over = true
 	t.change.SetIsClaimed(false).SetIsBlocked(isBlocked).AddEpoch(1)
@@ -140,8 +143,8 @@ func (t *turn) release(next *instant.Instant, isBlocked bool) {
 	}
 }
 
-// disable ends the work on the webhook until somebody enables it. What is pending
-// stays, for that time.
+// disable disables the webhook. Its pending deliveries are kept until somebody enables
+// it.
 func (t *turn) disable(ctx context.Context) error {
 	t.plan = plan{over: true}
 	var err error
@@ -149,7 +152,7 @@ func (t *turn) disable(ctx context.Context) error {
 	return err
 }
 
-// checkRight looks whether the user of the webhook may still hear of the channel.
+// checkRight checks whether the webhook may still receive the events of its channel.
 func (t *turn) checkRight(ctx context.Context) error {
 	var right bool
 	err := store.QueryRow(ctx, t.tx, "SELECT "+hasRight+" FROM webhooks w WHERE w.id = ?", []any{t.id}, &right)
@@ -159,7 +162,7 @@ func (t *turn) checkRight(ctx context.Context) error {
 	return err
 }
 
-// takeIn makes rows of the events that the webhook is to be sent, and moves its
+// takeIn inserts deliveries for the events that the webhook wants, and advances its
 // position.
 func (t *turn) takeIn(ctx context.Context) error {
 	last, trimmed, err := events.Positions(ctx, t.tx)
@@ -197,7 +200,8 @@ func (t *turn) takeIn(ctx context.Context) error {
 	return nil
 }
 
-// rowsAtOnce bounds the parameters of a statement.
+// rowsAtOnce is how many deliveries one statement inserts. It bounds the number of
+// parameters of the statement.
 const rowsAtOnce = 50
 
 func (t *turn) newDeliveries(ctx context.Context, upTo int64, limit int) ([]*ent.WebhookDeliveryCreate, error) {

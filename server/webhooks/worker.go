@@ -13,16 +13,17 @@ import (
 )
 
 const (
-	// sentAtOnce is how many channels a webhook is sent events of at once.
+	// sentAtOnce is the maximum number of lanes of a webhook that have an attempt in
+	// flight at the same time.
 	sentAtOnce = 8
-	// renewInterval is how often the claim is renewed while attempts are under way.
+	// renewInterval is how often the claim is renewed while attempts are in flight.
 	renewInterval = claimTime / 3
-	// stopTime is how long attempts that are under way may take when the server
-	// stops. What has not ended by then is sent again by another.
+	// stopTime is how long attempts in flight may take when the server stops. What has
+	// not ended by then is sent again by another server.
 	stopTime = 3 * time.Second
 )
 
-// worker is the work of one server on one webhook, while it has the claim.
+// worker is the work of one server on one webhook while the server holds the claim.
 type worker struct {
 	*Engine
 
@@ -30,14 +31,14 @@ type worker struct {
 	slot *slot
 	poke store.Signal
 
-	epoch    int64 // 0: not claimed yet
-	position int64 // how far the webhook is
-	// isBlocked: new events change nothing before it is due.
+	epoch    int64 // 0 before the webhook is claimed
+	position int64 // the webhook's position after the last turn
+	// isBlocked is true if new events change nothing before the webhook is due.
 	isBlocked bool
-	// isPostponed: what is to be sent has to wait for a slow slot.
+	// isPostponed is true if an attempt has to wait for a slow slot.
 	isPostponed bool
 	results     chan outcome
-	// inFlight are the lanes in which an attempt is under way.
+	// inFlight holds the lanes that have an attempt in flight.
 	inFlight map[uid.ID]bool
 }
 
@@ -48,8 +49,8 @@ func newWorker(e *Engine, id uid.ID, s *slot) *worker {
 	}
 }
 
-// lane is what is sent one after the other: the events of a channel. What was
-// asked for again is a lane of its own.
+// lane returns the key of the deliveries that are sent one after the other: the
+// channel. A delivery that was requested again is a lane of its own.
 func lane(d *ent.WebhookDelivery) uid.ID {
 	if d.IsRepeat {
 		return d.ID
@@ -57,7 +58,8 @@ func lane(d *ent.WebhookDelivery) uid.ID {
 	return d.ChannelID
 }
 
-// run works on the webhook until there is nothing to send at present.
+// run works on the webhook until there is nothing to send, its slot is needed for
+// others, or ctx ends.
 func (w *worker) run(ctx context.Context) {
 	sending, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
@@ -67,7 +69,7 @@ func (w *worker) run(ctx context.Context) {
 		p, err := w.turn(ctx, results, false)
 		switch {
 		case err != nil && ctx.Err() == nil:
-			// The claim may be lost meanwhile: then the next turn tells.
+			// The claim may be lost in the meantime. The next turn detects that.
 			w.Log.WarnContext(ctx, "work on a webhook failed; it will be tried again", "webhook_id", w.id.String(), "error", err)
 			w.sleep(ctx, time.Second)
 			if w.epoch == 0 {
@@ -77,10 +79,10 @@ func (w *worker) run(ctx context.Context) {
 			return
 		}
 		if err != nil {
-			continue // with what is to be noted
+			continue // the next turn records the same results
 		}
 		results = nil
-		if time.Since(began) < claimTime-w.Timeout-renewInterval { // or the claim may end before the attempts
+		if time.Since(began) < claimTime-w.Timeout-renewInterval { // the claim outlives the attempts
 			w.send(sending, p)
 		}
 		if !p.again {
@@ -90,8 +92,8 @@ func (w *worker) run(ctx context.Context) {
 	w.stop(context.WithoutCancel(ctx), results)
 }
 
-// yields reports whether to begin no more attempts, and to leave the webhook to who
-// finds room for it.
+// yields reports whether the worker begins no more attempts and leaves the webhook to
+// whichever worker finds room for it.
 func (w *worker) yields() bool { return w.isPostponed || w.slot.yields() }
 
 func (w *worker) sleep(ctx context.Context, d time.Duration) {
@@ -101,7 +103,7 @@ func (w *worker) sleep(ctx context.Context, d time.Duration) {
 	}
 }
 
-// send begins the attempts of a plan.
+// send starts the attempts of a plan.
 func (w *worker) send(ctx context.Context, p plan) {
 	for _, j := range p.send {
 		w.inFlight[lane(j.delivery)] = true
@@ -114,8 +116,8 @@ func (w *worker) send(ctx context.Context, p plan) {
 	}
 }
 
-// try makes an attempt. An attempt that turns out to be slow while there is no room
-// for slow ones is postponed.
+// try makes an attempt. An attempt that turns out to be slow while no slow slot is free
+// is postponed.
 func (w *worker) try(ctx context.Context, p plan, event *events.Event) (o outcome, ok bool) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -140,8 +142,8 @@ type job struct {
 	event    *events.Event
 }
 
-// wait answers the attempts that have ended, or none when it is time for another
-// turn.
+// wait waits for an attempt to end or for the time of the next turn. It returns the
+// outcomes of the attempts that have ended, or none.
 func (w *worker) wait(ctx context.Context) []outcome {
 	renew := time.NewTimer(renewInterval)
 	defer renew.Stop()
@@ -169,7 +171,8 @@ func (w *worker) take(ended []outcome, o outcome) []outcome {
 	return append(ended, o)
 }
 
-// stop notes what ends in a short time, and lets another server go on at once.
+// stop records the attempts that end within stopTime, and releases the claim, so that
+// another server can continue immediately.
 func (w *worker) stop(ctx context.Context, results []outcome) {
 	if w.epoch == 0 {
 		return
@@ -191,13 +194,14 @@ func (w *worker) stop(ctx context.Context, results []outcome) {
 	}
 }
 
-// plan is what a turn leads to.
+// plan is the result of a turn.
 type plan struct {
 	hook *ent.Webhook
 	now  instant.Instant
 	send []job
-	// again: there is more to look at.
+	// again is true if the next turn has more to do immediately.
 	again bool
-	// over: there is nothing to do now, or the webhook is another's.
+	// over is true if there is nothing to do now, or if another server took over the
+	// webhook.
 	over bool
 }

@@ -1,9 +1,10 @@
-// Command new writes the migrations that bring a database from the present
-// migrations to ent/schema, one statement a file: a proposal, to be reviewed.
+// Command new writes the migrations that bring a database from the existing
+// migrations to ent/schema: one statement per file, but for SQLite one file in all.
+// They are a proposal, to be reviewed.
 //
 //	new -name add_followers -server mysql://root@127.0.0.1:3306/
 //
-// `make migration NAME=add_followers` calls it with a server of the tests.
+// `make migration NAME=add_followers` runs it with a test server.
 package main
 
 import (
@@ -88,7 +89,7 @@ func propose(ctx context.Context, url, directory, name string) error {
 		return err
 	}
 	if s.IsEmbedded() && len(statements) > 0 {
-		// SQLite keeps all of a file or nothing.
+		// SQLite applies either all of a file or nothing.
 		statements = []string{strings.Join(statements, "\n")}
 	}
 	existing, err := filepath.Glob(filepath.Join(directory, "*.sql"))
@@ -96,7 +97,7 @@ func propose(ctx context.Context, url, directory, name string) error {
 		return fmt.Errorf("list %s: %w", directory, err)
 	}
 	last := 0
-	if len(existing) > 0 { // they are sorted by their numbers
+	if len(existing) > 0 { // they are sorted by number
 		if _, err := fmt.Sscanf(filepath.Base(existing[len(existing)-1]), "%d_", &last); err != nil {
 			return fmt.Errorf("the number of %s: %w", existing[len(existing)-1], err)
 		}

@@ -25,10 +25,11 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Pagination leads to the next page.
+// Pagination holds the cursor of the next page.
 type Pagination struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Pass as `cursor` for the next page; empty on the last page. Opaque.
+	// The `cursor` of the request for the next page; empty on the last page. The value is
+	// opaque.
 	Cursor        string `protobuf:"bytes,1,opt,name=cursor" json:"cursor,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -71,17 +72,17 @@ func (x *Pagination) GetCursor() string {
 	return ""
 }
 
-// ChannelCategory is the category of a channel (section 2, "Category (inside
-// channel rows)"). A channel without one is in 0, "Uncategorized".
+// ChannelCategory is the category of a channel (section 2, "Category (inside channel
+// rows)"). A channel without a category has category 0, "Uncategorized".
 type ChannelCategory struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The category's id: 0 or more.
 	Id int64 `protobuf:"varint,1,opt,name=id" json:"id,omitempty"`
-	// The name shown to people.
+	// The display name.
 	Name string `protobuf:"bytes,2,opt,name=name" json:"name,omitempty"`
-	// The name in addresses.
+	// The name as used in URLs.
 	Slug string `protobuf:"bytes,3,opt,name=slug" json:"slug,omitempty"`
-	// The address of the picture; may be empty.
+	// The URL of the picture; may be empty.
 	ImageUrl      string `protobuf:"bytes,4,opt,name=image_url,json=imageUrl" json:"image_url,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -151,13 +152,13 @@ type ContentCategory struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The category's id: 0 or more.
 	Id int64 `protobuf:"varint,1,opt,name=id" json:"id,omitempty"`
-	// The category above this one; null when there is none.
+	// The parent category's id; null if there is none.
 	ParentId *int64 `protobuf:"varint,2,opt,name=parent_id,json=parentId" json:"parent_id,omitempty"`
-	// The name shown to people.
+	// The display name.
 	Name string `protobuf:"bytes,3,opt,name=name" json:"name,omitempty"`
-	// The name in addresses.
+	// The name as used in URLs.
 	Slug string `protobuf:"bytes,4,opt,name=slug" json:"slug,omitempty"`
-	// The address of the picture; may be empty.
+	// The URL of the picture; may be empty.
 	ImageUrl      string `protobuf:"bytes,5,opt,name=image_url,json=imageUrl" json:"image_url,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -231,25 +232,25 @@ func (x *ContentCategory) GetImageUrl() string {
 // Channel is a row of ListChannels (section 2, "Channel row").
 type Channel struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The channel's id: a UUID, lower case; its owner's user id.
+	// The channel's id, which is its owner's user id: a UUID in lower case.
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
-	// What the channel is called at present: 1 to 140 characters.
+	// The current title: 1 to 140 characters.
 	Title string `protobuf:"bytes,2,opt,name=title" json:"title,omitempty"`
 	// The owner's display name.
 	DisplayName string `protobuf:"bytes,3,opt,name=display_name,json=displayName" json:"display_name,omitempty"`
-	// What the owner says of the channel: up to 300 characters; may be empty.
+	// The owner's description of the channel: up to 300 characters; may be empty.
 	Bio string `protobuf:"bytes,4,opt,name=bio" json:"bio,omitempty"`
-	// The owner's username in lower case, as in the channel's address.
+	// The owner's username in lower case, as in the channel's URL.
 	Slug string `protobuf:"bytes,5,opt,name=slug" json:"slug,omitempty"`
-	// The address of the owner's avatar picture; may be empty.
+	// The URL of the owner's avatar picture; may be empty.
 	AvatarUrl string `protobuf:"bytes,6,opt,name=avatar_url,json=avatarUrl" json:"avatar_url,omitempty"`
 	// The language: a BCP 47 tag in canonical form.
 	Lang string `protobuf:"bytes,7,opt,name=lang" json:"lang,omitempty"`
 	// Whether the channel is live.
 	IsLive bool `protobuf:"varint,8,opt,name=is_live,json=isLive" json:"is_live,omitempty"`
-	// How many users follow the channel.
+	// The number of followers.
 	FollowerCount int64 `protobuf:"varint,9,opt,name=follower_count,json=followerCount" json:"follower_count,omitempty"`
-	// What the channel is about.
+	// The channel's category.
 	Category      *ChannelCategory `protobuf:"bytes,10,opt,name=category" json:"category,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -355,17 +356,17 @@ func (x *Channel) GetCategory() *ChannelCategory {
 	return nil
 }
 
-// ListChannelsRequest filters the channels and names the page.
+// ListChannelsRequest names the filters and the page.
 type ListChannelsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Where to go on: `pagination.cursor` of the page before, or empty.
+	// The `pagination.cursor` of the previous page; empty for the first page.
 	Cursor string `protobuf:"bytes,1,opt,name=cursor" json:"cursor,omitempty"`
-	// How many rows at the most: 1 to 20; 20 when unset.
+	// The maximum number of rows in the page: 1 to 20; 20 if unset.
 	Limit *int32 `protobuf:"varint,2,opt,name=limit" json:"limit,omitempty"`
-	// Only channels with one of these slugs, ignoring case: up to 100. In a query
-	// `slug[]=a&slug[]=b`.
+	// Returns only channels with one of these slugs, compared case-insensitively: up to
+	// 100. In a query: `slug[]=a&slug[]=b`.
 	Slug []string `protobuf:"bytes,3,rep,name=slug" json:"slug,omitempty"`
-	// Only channels in one of these categories: up to 100. In a query
+	// Returns only channels in one of these categories: up to 100. In a query:
 	// `categoryId[]=1&categoryId[]=2`.
 	CategoryId []int64 `protobuf:"varint,4,rep,packed,name=category_id,json=categoryId" json:"category_id,omitempty"`
 	// `live` for live channels only, or `all`, which is the default.
@@ -442,11 +443,11 @@ func (x *ListChannelsRequest) GetType() string {
 // ListChannelsResponse is a page of channels.
 type ListChannelsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// How many channels match the filters in all.
+	// The total number of channels that match the filters.
 	Count int64 `protobuf:"varint,1,opt,name=count" json:"count,omitempty"`
 	// The channels of the page.
 	Rows []*Channel `protobuf:"bytes,2,rep,name=rows" json:"rows,omitempty"`
-	// Where the next page is.
+	// The cursor of the next page.
 	Pagination    *Pagination `protobuf:"bytes,3,opt,name=pagination" json:"pagination,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -506,7 +507,7 @@ func (x *ListChannelsResponse) GetPagination() *Pagination {
 // GetStreamInfoRequest names the channel.
 type GetStreamInfoRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The channel: a UUID in either case. Required with an app or service token.
+	// The channel: a UUID in upper or lower case. Required with an app or service token.
 	ChannelId     string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -549,7 +550,7 @@ func (x *GetStreamInfoRequest) GetChannelId() string {
 	return ""
 }
 
-// StreamCategory is the category of a stream info (section 2, "Stream info").
+// StreamCategory is the category in a stream info (section 2, "Stream info").
 type StreamCategory struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The category's id: 0 or more.
@@ -610,13 +611,13 @@ type GetStreamInfoResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Whether the channel is live.
 	IsLive bool `protobuf:"varint,1,opt,name=is_live,json=isLive" json:"is_live,omitempty"`
-	// The title of the stream, or of the channel when it is not live.
+	// The title of the stream; the title of the channel if it is not live.
 	Title string `protobuf:"bytes,2,opt,name=title" json:"title,omitempty"`
-	// The address of a picture of the stream; empty when it is not live.
+	// The URL of a preview picture of the stream; empty if the channel is not live.
 	PreviewImgUrl string `protobuf:"bytes,3,opt,name=preview_img_url,json=previewImgUrl" json:"preview_img_url,omitempty"`
-	// When the stream started: UTC, milliseconds; null when it is not live.
+	// When the stream started: UTC, milliseconds; null if the channel is not live.
 	StartedAt *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=started_at,json=startedAt" json:"started_at,omitempty"`
-	// The category of the stream, or of the channel when it is not live.
+	// The category of the stream; the category of the channel if it is not live.
 	Category      *StreamCategory `protobuf:"bytes,5,opt,name=category" json:"category,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -690,7 +691,7 @@ func (x *GetStreamInfoResponse) GetCategory() *StreamCategory {
 // GetStatsRequest names the channel.
 type GetStatsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The channel: a UUID in either case. Required with an app or service token.
+	// The channel: a UUID in upper or lower case. Required with an app or service token.
 	ChannelId     string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -733,14 +734,14 @@ func (x *GetStatsRequest) GetChannelId() string {
 	return ""
 }
 
-// GetStatsResponse are the counters of a channel (section 2, "Channel stats").
+// GetStatsResponse holds the counters of a channel (section 2, "Channel stats").
 type GetStatsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// How many users follow the channel.
+	// The number of followers.
 	FollowerCount int64 `protobuf:"varint,1,opt,name=follower_count,json=followerCount" json:"follower_count,omitempty"`
-	// How many subscriptions are active.
+	// The number of active subscriptions.
 	SubscriberCount int64 `protobuf:"varint,2,opt,name=subscriber_count,json=subscriberCount" json:"subscriber_count,omitempty"`
-	// How many watch the live stream; 0 when the channel is not live.
+	// The number of viewers of the live stream; 0 if the channel is not live.
 	ViewerCount   int64 `protobuf:"varint,3,opt,name=viewer_count,json=viewerCount" json:"viewer_count,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -800,7 +801,7 @@ func (x *GetStatsResponse) GetViewerCount() int64 {
 // GetLiveStatsRequest names the channel.
 type GetLiveStatsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The channel: a UUID in either case. Required with an app or service token.
+	// The channel: a UUID in upper or lower case. Required with an app or service token.
 	ChannelId     string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -843,19 +844,20 @@ func (x *GetLiveStatsRequest) GetChannelId() string {
 	return ""
 }
 
-// GetLiveStatsResponse are the counters of a live stream (section 2, "Live
-// stats"). For a channel that is not live the counts are 0.
+// GetLiveStatsResponse holds the counters of a live stream (section 2, "Live stats").
+// The counts are 0 if the channel is not live.
 type GetLiveStatsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// When the stream started: UTC, milliseconds; null when it is not live.
+	// When the stream started: UTC, milliseconds; null if the channel is not live.
 	StartedAt *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=started_at,json=startedAt" json:"started_at,omitempty"`
 	// Whether the channel is live.
 	IsLive bool `protobuf:"varint,2,opt,name=is_live,json=isLive" json:"is_live,omitempty"`
-	// How many of the present followers came since the start.
+	// The number of current followers whose follow began since the start of the stream.
 	NewFollowerCount int64 `protobuf:"varint,3,opt,name=new_follower_count,json=newFollowerCount" json:"new_follower_count,omitempty"`
-	// How many of the present subscribers came since the start.
+	// The number of current subscribers whose subscription began since the start of the
+	// stream.
 	NewSubscriberCount int64 `protobuf:"varint,4,opt,name=new_subscriber_count,json=newSubscriberCount" json:"new_subscriber_count,omitempty"`
-	// How many watch.
+	// The number of viewers.
 	ViewerCount   int64 `protobuf:"varint,5,opt,name=viewer_count,json=viewerCount" json:"viewer_count,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -926,22 +928,23 @@ func (x *GetLiveStatsResponse) GetViewerCount() int64 {
 	return 0
 }
 
-// SubscriptionInfo is how a user subscribes to a channel (section 2,
+// SubscriptionInfo describes a user's subscription to a channel (section 2,
 // "Subscription info").
 type SubscriptionInfo struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Whether a subscription is active.
+	// Whether the user has an active subscription.
 	IsSubscriber bool `protobuf:"varint,1,opt,name=is_subscriber,json=isSubscriber" json:"is_subscriber,omitempty"`
-	// Whether there was a period before the present one.
+	// Whether the user had a subscription period before the current one, or one that has
+	// ended.
 	HadSubscriptionBefore bool `protobuf:"varint,2,opt,name=had_subscription_before,json=hadSubscriptionBefore" json:"had_subscription_before,omitempty"`
-	// How often it was renewed; null when the user never subscribed.
+	// The number of renewals; null if the user never subscribed.
 	RenewCount *int64 `protobuf:"varint,3,opt,name=renew_count,json=renewCount" json:"renew_count,omitempty"`
-	// How many periods without a gap; null when the user never subscribed.
+	// The number of consecutive periods; null if the user never subscribed.
 	StreakCount *int64 `protobuf:"varint,4,opt,name=streak_count,json=streakCount" json:"streak_count,omitempty"`
-	// When the active subscription ends: UTC, milliseconds; null when none is
+	// When the active subscription ends: UTC, milliseconds; null if no subscription is
 	// active.
 	ExpiresAt *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
-	// When the active subscription began: UTC, milliseconds; null when none is
+	// When the active subscription began: UTC, milliseconds; null if no subscription is
 	// active.
 	SubscribedAt  *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=subscribed_at,json=subscribedAt" json:"subscribed_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1024,19 +1027,20 @@ func (x *SubscriptionInfo) GetSubscribedAt() *timestamppb.Timestamp {
 // row" and "Subscriber row").
 type AudienceMember struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user's id: a UUID, lower case.
+	// The user's id: a UUID in lower case.
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
-	// The name shown to people.
+	// The display name.
 	DisplayName string `protobuf:"bytes,2,opt,name=display_name,json=displayName" json:"display_name,omitempty"`
 	// The username in lower case.
 	Slug string `protobuf:"bytes,3,opt,name=slug" json:"slug,omitempty"`
-	// The address of the avatar picture; may be empty.
+	// The URL of the avatar picture; may be empty.
 	AvatarUrl string `protobuf:"bytes,4,opt,name=avatar_url,json=avatarUrl" json:"avatar_url,omitempty"`
 	// Whether the user follows the channel.
 	IsFollower bool `protobuf:"varint,5,opt,name=is_follower,json=isFollower" json:"is_follower,omitempty"`
-	// Since when: UTC, milliseconds; null when they do not follow.
+	// When the follow began: UTC, milliseconds; null if the user does not follow the
+	// channel.
 	FollowedAt *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=followed_at,json=followedAt" json:"followed_at,omitempty"`
-	// How the user subscribes to the channel.
+	// The user's subscription to the channel.
 	SubscriptionInfo *SubscriptionInfo `protobuf:"bytes,7,opt,name=subscription_info,json=subscriptionInfo" json:"subscription_info,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
@@ -1121,16 +1125,18 @@ func (x *AudienceMember) GetSubscriptionInfo() *SubscriptionInfo {
 	return nil
 }
 
-// ListFollowersRequest filters the followers and names the page.
+// ListFollowersRequest names the filters and the page.
 type ListFollowersRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Where to go on: `pagination.cursor` of the page before, or empty.
+	// The `pagination.cursor` of the previous page; empty for the first page.
 	Cursor string `protobuf:"bytes,1,opt,name=cursor" json:"cursor,omitempty"`
-	// How many rows at the most: 1 to 100; 20 when unset.
+	// The maximum number of rows in the page: 1 to 100; 20 if unset.
 	Limit *int32 `protobuf:"varint,2,opt,name=limit" json:"limit,omitempty"`
-	// Only this user, if they follow: a UUID in either case.
+	// Returns only this user, if the user follows the channel: a UUID in upper or lower
+	// case.
 	UserId string `protobuf:"bytes,3,opt,name=user_id,json=userId" json:"user_id,omitempty"`
-	// May repeat the token user's own channel: a UUID in either case.
+	// The channel: a UUID in upper or lower case. Optional; if given, it must be the
+	// channel of the token's user.
 	ChannelId     string `protobuf:"bytes,4,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1199,7 +1205,7 @@ type ListFollowersResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The followers of the page.
 	Rows []*AudienceMember `protobuf:"bytes,1,rep,name=rows" json:"rows,omitempty"`
-	// Where the next page is.
+	// The cursor of the next page.
 	Pagination    *Pagination `protobuf:"bytes,2,opt,name=pagination" json:"pagination,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1253,21 +1259,21 @@ func (x *ListFollowersResponse) GetPagination() *Pagination {
 // "Followed-channel row").
 type FollowedChannel struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The channel's id: a UUID, lower case.
+	// The channel's id: a UUID in lower case.
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
 	// The display name of the channel's owner.
 	DisplayName string `protobuf:"bytes,2,opt,name=display_name,json=displayName" json:"display_name,omitempty"`
 	// The username of the channel's owner in lower case.
 	Slug string `protobuf:"bytes,3,opt,name=slug" json:"slug,omitempty"`
-	// The address of the owner's avatar picture; may be empty.
+	// The URL of the owner's avatar picture; may be empty.
 	AvatarUrl string `protobuf:"bytes,4,opt,name=avatar_url,json=avatarUrl" json:"avatar_url,omitempty"`
-	// Whether the token's user follows the channel: always true.
+	// Whether the token's user follows the channel. Always true.
 	IsFollower bool `protobuf:"varint,5,opt,name=is_follower,json=isFollower" json:"is_follower,omitempty"`
-	// Since when: UTC, milliseconds.
+	// When the follow began: UTC, milliseconds.
 	FollowedAt *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=followed_at,json=followedAt" json:"followed_at,omitempty"`
-	// How the token's user subscribes to the channel.
+	// The subscription of the token's user to the channel.
 	SubscriptionInfo *SubscriptionInfo `protobuf:"bytes,7,opt,name=subscription_info,json=subscriptionInfo" json:"subscription_info,omitempty"`
-	// Whether the user wants to be told when the channel goes live.
+	// Whether the user wants a notification when the channel goes live.
 	IsNotificationEnabled bool `protobuf:"varint,8,opt,name=is_notification_enabled,json=isNotificationEnabled" json:"is_notification_enabled,omitempty"`
 	unknownFields         protoimpl.UnknownFields
 	sizeCache             protoimpl.SizeCache
@@ -1362,9 +1368,9 @@ func (x *FollowedChannel) GetIsNotificationEnabled() bool {
 // ListFollowedRequest names the page.
 type ListFollowedRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Where to go on: `pagination.cursor` of the page before, or empty.
+	// The `pagination.cursor` of the previous page; empty for the first page.
 	Cursor string `protobuf:"bytes,1,opt,name=cursor" json:"cursor,omitempty"`
-	// How many rows at the most: 1 to 100; 20 when unset.
+	// The maximum number of rows in the page: 1 to 100; 20 if unset.
 	Limit         *int32 `protobuf:"varint,2,opt,name=limit" json:"limit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1419,7 +1425,7 @@ type ListFollowedResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The channels of the page.
 	Rows []*FollowedChannel `protobuf:"bytes,1,rep,name=rows" json:"rows,omitempty"`
-	// Where the next page is.
+	// The cursor of the next page.
 	Pagination    *Pagination `protobuf:"bytes,2,opt,name=pagination" json:"pagination,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1472,9 +1478,9 @@ func (x *ListFollowedResponse) GetPagination() *Pagination {
 // BannedBy is the moderator who applied a ban.
 type BannedBy struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The moderator's user id: a UUID, lower case.
+	// The moderator's user id: a UUID in lower case.
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
-	// The name shown to people.
+	// The display name.
 	DisplayName string `protobuf:"bytes,2,opt,name=display_name,json=displayName" json:"display_name,omitempty"`
 	// The username in lower case.
 	Slug          string `protobuf:"bytes,3,opt,name=slug" json:"slug,omitempty"`
@@ -1537,15 +1543,15 @@ func (x *BannedBy) GetSlug() string {
 // row").
 type BannedUser struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user's id: a UUID, lower case.
+	// The user's id: a UUID in lower case.
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
-	// The name shown to people.
+	// The display name.
 	DisplayName string `protobuf:"bytes,2,opt,name=display_name,json=displayName" json:"display_name,omitempty"`
 	// The username in lower case.
 	Slug string `protobuf:"bytes,3,opt,name=slug" json:"slug,omitempty"`
 	// When the ban was applied: UTC, milliseconds.
 	BannedAt *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=banned_at,json=bannedAt" json:"banned_at,omitempty"`
-	// Who applied it.
+	// The user who applied the ban.
 	BannedBy      *BannedBy `protobuf:"bytes,5,opt,name=banned_by,json=bannedBy" json:"banned_by,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1619,11 +1625,12 @@ func (x *BannedUser) GetBannedBy() *BannedBy {
 // ListBannedUsersRequest names the page.
 type ListBannedUsersRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Where to go on: `pagination.cursor` of the page before, or empty.
+	// The `pagination.cursor` of the previous page; empty for the first page.
 	Cursor string `protobuf:"bytes,1,opt,name=cursor" json:"cursor,omitempty"`
-	// How many rows at the most: 1 to 100; 20 when unset.
+	// The maximum number of rows in the page: 1 to 100; 20 if unset.
 	Limit *int32 `protobuf:"varint,2,opt,name=limit" json:"limit,omitempty"`
-	// May repeat the token user's own channel: a UUID in either case.
+	// The channel: a UUID in upper or lower case. Optional; if given, it must be the
+	// channel of the token's user.
 	ChannelId     string `protobuf:"bytes,3,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1685,7 +1692,7 @@ type ListBannedUsersResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The banned users of the page.
 	Rows []*BannedUser `protobuf:"bytes,1,rep,name=rows" json:"rows,omitempty"`
-	// Where the next page is.
+	// The cursor of the next page.
 	Pagination    *Pagination `protobuf:"bytes,2,opt,name=pagination" json:"pagination,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1738,13 +1745,12 @@ func (x *ListBannedUsersResponse) GetPagination() *Pagination {
 // ListVipsRequest names the channel.
 type ListVipsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The channel: a UUID in either case. Required with an app or service token.
+	// The channel: a UUID in upper or lower case. Required with an app or service token.
 	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
-	// How many rows to return: 1 to 100. Without `limit` and `cursor` the list is
-	// complete; with one of them it is a page.
+	// The maximum number of rows in a page: 1 to 100. If neither `limit` nor `cursor` is
+	// given, the response is the complete list; otherwise it is a page.
 	Limit *int32 `protobuf:"varint,2,opt,name=limit" json:"limit,omitempty"`
-	// Where the list goes on: the cursor of the page before. 20 rows unless `limit`
-	// says otherwise.
+	// The cursor of the previous page. A page has at most 20 rows if `limit` is unset.
 	Cursor        string `protobuf:"bytes,3,opt,name=cursor" json:"cursor,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1801,13 +1807,13 @@ func (x *ListVipsRequest) GetCursor() string {
 	return ""
 }
 
-// ListVipsResponse is the complete list, never cut, or a page of it.
+// ListVipsResponse is the complete list, never truncated, or a page of it.
 type ListVipsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The VIPs, the oldest role first; empty when there are none.
+	// The VIPs, oldest role first; empty if there are none.
 	Users []*UserSummary `protobuf:"bytes,1,rep,name=users" json:"users,omitempty"`
-	// Leads to the next page of a list that was asked for in pages; unset otherwise.
-	// Over REST the next page is in the header `Link`, as rel="next".
+	// The cursor of the next page if a page was requested; otherwise unset. Over REST the
+	// header `Link` with rel="next" has the address of the next page.
 	Pagination    *Pagination `protobuf:"bytes,2,opt,name=pagination" json:"pagination,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1860,13 +1866,12 @@ func (x *ListVipsResponse) GetPagination() *Pagination {
 // ListModsRequest names the channel.
 type ListModsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The channel: a UUID in either case. Required with an app or service token.
+	// The channel: a UUID in upper or lower case. Required with an app or service token.
 	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
-	// How many rows to return: 1 to 100. Without `limit` and `cursor` the list is
-	// complete; with one of them it is a page.
+	// The maximum number of rows in a page: 1 to 100. If neither `limit` nor `cursor` is
+	// given, the response is the complete list; otherwise it is a page.
 	Limit *int32 `protobuf:"varint,2,opt,name=limit" json:"limit,omitempty"`
-	// Where the list goes on: the cursor of the page before. 20 rows unless `limit`
-	// says otherwise.
+	// The cursor of the previous page. A page has at most 20 rows if `limit` is unset.
 	Cursor        string `protobuf:"bytes,3,opt,name=cursor" json:"cursor,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1923,13 +1928,13 @@ func (x *ListModsRequest) GetCursor() string {
 	return ""
 }
 
-// ListModsResponse is the complete list, never cut, or a page of it.
+// ListModsResponse is the complete list, never truncated, or a page of it.
 type ListModsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The moderators, the oldest role first; empty when there are none.
+	// The moderators, oldest role first; empty if there are none.
 	Users []*UserSummary `protobuf:"bytes,1,rep,name=users" json:"users,omitempty"`
-	// Leads to the next page of a list that was asked for in pages; unset otherwise.
-	// Over REST the next page is in the header `Link`, as rel="next".
+	// The cursor of the next page if a page was requested; otherwise unset. Over REST the
+	// header `Link` with rel="next" has the address of the next page.
 	Pagination    *Pagination `protobuf:"bytes,2,opt,name=pagination" json:"pagination,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1982,13 +1987,12 @@ func (x *ListModsResponse) GetPagination() *Pagination {
 // ListOgsRequest names the channel.
 type ListOgsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The channel: a UUID in either case. Required with an app or service token.
+	// The channel: a UUID in upper or lower case. Required with an app or service token.
 	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
-	// How many rows to return: 1 to 100. Without `limit` and `cursor` the list is
-	// complete; with one of them it is a page.
+	// The maximum number of rows in a page: 1 to 100. If neither `limit` nor `cursor` is
+	// given, the response is the complete list; otherwise it is a page.
 	Limit *int32 `protobuf:"varint,2,opt,name=limit" json:"limit,omitempty"`
-	// Where the list goes on: the cursor of the page before. 20 rows unless `limit`
-	// says otherwise.
+	// The cursor of the previous page. A page has at most 20 rows if `limit` is unset.
 	Cursor        string `protobuf:"bytes,3,opt,name=cursor" json:"cursor,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2045,13 +2049,13 @@ func (x *ListOgsRequest) GetCursor() string {
 	return ""
 }
 
-// ListOgsResponse is the complete list, never cut, or a page of it.
+// ListOgsResponse is the complete list, never truncated, or a page of it.
 type ListOgsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The OGs, the oldest role first; empty when there are none.
+	// The OGs, oldest role first; empty if there are none.
 	Users []*UserSummary `protobuf:"bytes,1,rep,name=users" json:"users,omitempty"`
-	// Leads to the next page of a list that was asked for in pages; unset otherwise.
-	// Over REST the next page is in the header `Link`, as rel="next".
+	// The cursor of the next page if a page was requested; otherwise unset. Over REST the
+	// header `Link` with rel="next" has the address of the next page.
 	Pagination    *Pagination `protobuf:"bytes,2,opt,name=pagination" json:"pagination,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2104,9 +2108,11 @@ func (x *ListOgsResponse) GetPagination() *Pagination {
 // AddVipRequest names the channel and the new VIP.
 type AddVipRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The channel: a UUID in either case, the token's own user.
+	// Required. The channel: a UUID in upper or lower case. It must be the channel of the
+	// token's user.
 	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
-	// Required. The user: a UUID in either case, another user than the owner.
+	// Required. The user: a UUID in upper or lower case. The channel's owner is not
+	// accepted.
 	UserId        string `protobuf:"bytes,2,opt,name=user_id,json=userId" json:"user_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2156,15 +2162,15 @@ func (x *AddVipRequest) GetUserId() string {
 	return ""
 }
 
-// AddVipResponse is the role that the user has now (section 2, "Role assignment
-// result").
+// AddVipResponse is the role that the user has after the call (section 2, "Role
+// assignment result").
 type AddVipResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The channel: a UUID, lower case.
+	// The channel: a UUID in lower case.
 	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
-	// The user: a UUID, lower case.
+	// The user: a UUID in lower case.
 	UserId string `protobuf:"bytes,2,opt,name=user_id,json=userId" json:"user_id,omitempty"`
-	// Always `vip`.
+	// The role. Always `vip`.
 	Role          string `protobuf:"bytes,3,opt,name=role" json:"role,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2224,9 +2230,11 @@ func (x *AddVipResponse) GetRole() string {
 // RemoveVipRequest names the channel and the VIP.
 type RemoveVipRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The channel: a UUID in either case, the token's own user.
+	// Required. The channel: a UUID in upper or lower case. It must be the channel of the
+	// token's user.
 	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
-	// Required. The user: a UUID in either case, another user than the owner.
+	// Required. The user: a UUID in upper or lower case. The channel's owner is not
+	// accepted.
 	UserId        string `protobuf:"bytes,2,opt,name=user_id,json=userId" json:"user_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2316,9 +2324,11 @@ func (*RemoveVipResponse) Descriptor() ([]byte, []int) {
 // AddOgRequest names the channel and the new OG.
 type AddOgRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The channel: a UUID in either case, the token's own user.
+	// Required. The channel: a UUID in upper or lower case. It must be the channel of the
+	// token's user.
 	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
-	// Required. The user: a UUID in either case, another user than the owner.
+	// Required. The user: a UUID in upper or lower case. The channel's owner is not
+	// accepted.
 	UserId        string `protobuf:"bytes,2,opt,name=user_id,json=userId" json:"user_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2368,15 +2378,15 @@ func (x *AddOgRequest) GetUserId() string {
 	return ""
 }
 
-// AddOgResponse is the role that the user has now (section 2, "Role assignment
-// result").
+// AddOgResponse is the role that the user has after the call (section 2, "Role
+// assignment result").
 type AddOgResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The channel: a UUID, lower case.
+	// The channel: a UUID in lower case.
 	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
-	// The user: a UUID, lower case.
+	// The user: a UUID in lower case.
 	UserId string `protobuf:"bytes,2,opt,name=user_id,json=userId" json:"user_id,omitempty"`
-	// Always `og`.
+	// The role. Always `og`.
 	Role          string `protobuf:"bytes,3,opt,name=role" json:"role,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2436,9 +2446,11 @@ func (x *AddOgResponse) GetRole() string {
 // RemoveOgRequest names the channel and the OG.
 type RemoveOgRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The channel: a UUID in either case, the token's own user.
+	// Required. The channel: a UUID in upper or lower case. It must be the channel of the
+	// token's user.
 	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
-	// Required. The user: a UUID in either case, another user than the owner.
+	// Required. The user: a UUID in upper or lower case. The channel's owner is not
+	// accepted.
 	UserId        string `protobuf:"bytes,2,opt,name=user_id,json=userId" json:"user_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2525,16 +2537,18 @@ func (*RemoveOgResponse) Descriptor() ([]byte, []int) {
 	return file_moderato_v1_channels_proto_rawDescGZIP(), []int{37}
 }
 
-// ListSubscribersRequest filters the subscribers and names the page.
+// ListSubscribersRequest names the filters and the page.
 type ListSubscribersRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Where to go on: `pagination.cursor` of the page before, or empty.
+	// The `pagination.cursor` of the previous page; empty for the first page.
 	Cursor string `protobuf:"bytes,1,opt,name=cursor" json:"cursor,omitempty"`
-	// How many rows at the most: 1 to 100; 20 when unset.
+	// The maximum number of rows in the page: 1 to 100; 20 if unset.
 	Limit *int32 `protobuf:"varint,2,opt,name=limit" json:"limit,omitempty"`
-	// Only this user, if they subscribe: a UUID in either case.
+	// Returns only this user, if the user has an active subscription: a UUID in upper or
+	// lower case.
 	UserId string `protobuf:"bytes,3,opt,name=user_id,json=userId" json:"user_id,omitempty"`
-	// May repeat the token user's own channel: a UUID in either case.
+	// The channel: a UUID in upper or lower case. Optional; if given, it must be the
+	// channel of the token's user.
 	ChannelId     string `protobuf:"bytes,4,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2603,7 +2617,7 @@ type ListSubscribersResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The active subscribers of the page.
 	Rows []*AudienceMember `protobuf:"bytes,1,rep,name=rows" json:"rows,omitempty"`
-	// Where the next page is.
+	// The cursor of the next page.
 	Pagination    *Pagination `protobuf:"bytes,2,opt,name=pagination" json:"pagination,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2653,20 +2667,20 @@ func (x *ListSubscribersResponse) GetPagination() *Pagination {
 	return nil
 }
 
-// Activity is something that happened in a channel (section 2, "Activity row").
+// Activity is an event in a channel's activity feed (section 2, "Activity row").
 type Activity struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The activity's number, unique in its channel: 1 or more.
 	Id int64 `protobuf:"varint,1,opt,name=id" json:"id,omitempty"`
-	// `follower`, `subscriber`, `gift`, `thanks` or `vote`.
+	// The type: `follower`, `subscriber`, `gift`, `thanks` or `vote`.
 	Type string `protobuf:"bytes,2,opt,name=type" json:"type,omitempty"`
 	// When it happened: UTC, milliseconds.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
-	// Who and what: always `userId`, `displayName` and `slug`; for a subscriber
-	// also `renewCount`, a gift `count`, thanks `amount` and `message`, a vote
-	// `amount` and `epoch`.
+	// The details. Always contains `userId`, `displayName` and `slug`; for a subscriber
+	// also `renewCount`, for a gift `count`, for thanks `amount` and `message`, for a
+	// vote `amount` and `epoch`.
 	Info *structpb.Struct `protobuf:"bytes,4,opt,name=info" json:"info,omitempty"`
-	// What the writer of the activity offers to do about it; often empty.
+	// The action that the writer of the activity offers for it; often empty.
 	Action        *structpb.Struct `protobuf:"bytes,5,opt,name=action" json:"action,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2737,17 +2751,18 @@ func (x *Activity) GetAction() *structpb.Struct {
 	return nil
 }
 
-// ListActivitiesRequest filters the activities and names the page.
+// ListActivitiesRequest names the filters and the page.
 type ListActivitiesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Where to go on: `pagination.cursor` of the page before, or empty.
+	// The `pagination.cursor` of the previous page; empty for the first page.
 	Cursor string `protobuf:"bytes,1,opt,name=cursor" json:"cursor,omitempty"`
-	// How many rows at the most: 1 to 100; 20 when unset.
+	// The maximum number of rows in the page: 1 to 100; 20 if unset.
 	Limit *int32 `protobuf:"varint,2,opt,name=limit" json:"limit,omitempty"`
-	// Only activities of this kind: `follower`, `subscriber`, `gift`, `thanks` or
+	// Returns only activities of this type: `follower`, `subscriber`, `gift`, `thanks` or
 	// `vote`.
 	Type string `protobuf:"bytes,3,opt,name=type" json:"type,omitempty"`
-	// May repeat the token user's own channel: a UUID in either case.
+	// The channel: a UUID in upper or lower case. Optional; if given, it must be the
+	// channel of the token's user.
 	ChannelId     string `protobuf:"bytes,4,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2816,7 +2831,7 @@ type ListActivitiesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The activities of the page.
 	Rows []*Activity `protobuf:"bytes,1,rep,name=rows" json:"rows,omitempty"`
-	// Where the next page is.
+	// The cursor of the next page.
 	Pagination    *Pagination `protobuf:"bytes,2,opt,name=pagination" json:"pagination,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2869,15 +2884,15 @@ func (x *ListActivitiesResponse) GetPagination() *Pagination {
 // Vote is a vote for a channel (section 2, "Vote row").
 type Vote struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The vote's id: a UUID, lower case.
+	// The vote's id: a UUID in lower case.
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
-	// The voter's username at that time.
+	// The voter's username at the time of the vote.
 	Username string `protobuf:"bytes,2,opt,name=username" json:"username,omitempty"`
-	// The address from which they voted, as the voting backend names it.
+	// The address from which the user voted, in the form that the voting backend uses.
 	Address string `protobuf:"bytes,3,opt,name=address" json:"address,omitempty"`
-	// How many whole votes.
+	// The number of whole votes.
 	Amount int64 `protobuf:"varint,4,opt,name=amount" json:"amount,omitempty"`
-	// When: UTC, milliseconds.
+	// When it happened: UTC, milliseconds.
 	VotedAt       *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=voted_at,json=votedAt" json:"voted_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2951,15 +2966,14 @@ func (x *Vote) GetVotedAt() *timestamppb.Timestamp {
 // ListVotesRequest names the channel and the week.
 type ListVotesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. A week number, 0 or more, or `all`.
+	// Required. The week number, 0 or more, or `all`.
 	Epoch string `protobuf:"bytes,1,opt,name=epoch" json:"epoch,omitempty"`
-	// Required. The channel: a UUID in either case.
+	// Required. The channel: a UUID in upper or lower case.
 	ChannelId string `protobuf:"bytes,2,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
-	// How many rows to return: 1 to 100. Without `limit` and `cursor` the list is
-	// complete; with one of them it is a page.
+	// The maximum number of rows in a page: 1 to 100. If neither `limit` nor `cursor` is
+	// given, the response is the complete list; otherwise it is a page.
 	Limit *int32 `protobuf:"varint,3,opt,name=limit" json:"limit,omitempty"`
-	// Where the list goes on: the cursor of the page before. 20 rows unless `limit`
-	// says otherwise.
+	// The cursor of the previous page. A page has at most 20 rows if `limit` is unset.
 	Cursor        string `protobuf:"bytes,4,opt,name=cursor" json:"cursor,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3023,13 +3037,13 @@ func (x *ListVotesRequest) GetCursor() string {
 	return ""
 }
 
-// ListVotesResponse is the complete list, never cut, or a page of it.
+// ListVotesResponse is the complete list, never truncated, or a page of it.
 type ListVotesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The votes, newest first; empty when there are none.
+	// The votes, newest first; empty if there are none.
 	Votes []*Vote `protobuf:"bytes,1,rep,name=votes" json:"votes,omitempty"`
-	// Leads to the next page of a list that was asked for in pages; unset otherwise.
-	// Over REST the next page is in the header `Link`, as rel="next".
+	// The cursor of the next page if a page was requested; otherwise unset. Over REST the
+	// header `Link` with rel="next" has the address of the next page.
 	Pagination    *Pagination `protobuf:"bytes,2,opt,name=pagination" json:"pagination,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3079,15 +3093,14 @@ func (x *ListVotesResponse) GetPagination() *Pagination {
 	return nil
 }
 
-// ContentUser is a person beside a clip or VOD: its creator, or the owner of its
-// channel.
+// ContentUser is a user in a clip or VOD row: its creator, or the owner of its channel.
 type ContentUser struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user's id: a UUID, lower case.
+	// The user's id: a UUID in lower case.
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
-	// The username, as the user wrote it.
+	// The username, with the letter case that the user chose.
 	Username string `protobuf:"bytes,2,opt,name=username" json:"username,omitempty"`
-	// The address of the avatar picture; may be empty.
+	// The URL of the avatar picture; may be empty.
 	AvatarUrl     string `protobuf:"bytes,3,opt,name=avatar_url,json=avatarUrl" json:"avatar_url,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3147,23 +3160,23 @@ func (x *ContentUser) GetAvatarUrl() string {
 // Clip is a clip of a channel (section 2, "Clip row").
 type Clip struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The clip's id: a UUID, lower case.
+	// The clip's id: a UUID in lower case.
 	ClipId string `protobuf:"bytes,1,opt,name=clip_id,json=clipId" json:"clip_id,omitempty"`
-	// What the clip is called.
+	// The title of the clip.
 	Title string `protobuf:"bytes,2,opt,name=title" json:"title,omitempty"`
-	// How often it was viewed.
+	// The number of views.
 	ViewCount int64 `protobuf:"varint,3,opt,name=view_count,json=viewCount" json:"view_count,omitempty"`
-	// Its length in seconds.
+	// The length in seconds.
 	Duration int64 `protobuf:"varint,4,opt,name=duration" json:"duration,omitempty"`
-	// The address of a picture of it; may be empty.
+	// The URL of a preview picture; may be empty.
 	PreviewImgUrl string `protobuf:"bytes,5,opt,name=preview_img_url,json=previewImgUrl" json:"preview_img_url,omitempty"`
-	// The address of the clip; may be empty.
+	// The URL of the clip; may be empty.
 	ClipUrl string `protobuf:"bytes,6,opt,name=clip_url,json=clipUrl" json:"clip_url,omitempty"`
-	// Who made it.
+	// The user who made the clip.
 	Creator *ContentUser `protobuf:"bytes,7,opt,name=creator" json:"creator,omitempty"`
-	// Of which channel it is.
+	// The owner of the channel.
 	Channel *ContentUser `protobuf:"bytes,8,opt,name=channel" json:"channel,omitempty"`
-	// What it is about.
+	// The category of the clip.
 	Category      *ContentCategory `protobuf:"bytes,9,opt,name=category" json:"category,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3265,13 +3278,14 @@ func (x *Clip) GetCategory() *ContentCategory {
 // ListClipsRequest names the channel, the order and the page.
 type ListClipsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The channel: a UUID in either case.
+	// Required. The channel: a UUID in upper or lower case.
 	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
-	// Where to go on: `pagination.cursor` of the page before, or empty.
+	// The `pagination.cursor` of the previous page; empty for the first page.
 	Cursor string `protobuf:"bytes,2,opt,name=cursor" json:"cursor,omitempty"`
-	// How many rows at the most: 1 to 20; 20 when unset.
+	// The maximum number of rows in the page: 1 to 20; 20 if unset.
 	Limit *int32 `protobuf:"varint,3,opt,name=limit" json:"limit,omitempty"`
-	// `most_viewed`, which is the default, or `most_recent`, by creation.
+	// The order: `most_viewed`, which is the default, or `most_recent`, by time of
+	// creation.
 	OrderBy       string `protobuf:"bytes,4,opt,name=order_by,json=orderBy" json:"order_by,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3338,11 +3352,11 @@ func (x *ListClipsRequest) GetOrderBy() string {
 // ListClipsResponse is a page of clips.
 type ListClipsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// How many clips the channel has in all.
+	// The total number of clips of the channel.
 	Count int64 `protobuf:"varint,1,opt,name=count" json:"count,omitempty"`
 	// The clips of the page.
 	Rows []*Clip `protobuf:"bytes,2,rep,name=rows" json:"rows,omitempty"`
-	// Where the next page is.
+	// The cursor of the next page.
 	Pagination    *Pagination `protobuf:"bytes,3,opt,name=pagination" json:"pagination,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3402,23 +3416,23 @@ func (x *ListClipsResponse) GetPagination() *Pagination {
 // Vod is a recorded stream of a channel (section 2, "VOD row").
 type Vod struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The VOD's id: a UUID, lower case.
+	// The VOD's id: a UUID in lower case.
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
-	// The address of a picture of it; may be empty.
+	// The URL of a preview picture; may be empty.
 	PreviewImgUrl string `protobuf:"bytes,2,opt,name=preview_img_url,json=previewImgUrl" json:"preview_img_url,omitempty"`
-	// What the stream was called.
+	// The title of the stream.
 	Title string `protobuf:"bytes,3,opt,name=title" json:"title,omitempty"`
-	// How often it was viewed.
+	// The number of views.
 	ViewCount int64 `protobuf:"varint,4,opt,name=view_count,json=viewCount" json:"view_count,omitempty"`
-	// Its length in seconds.
+	// The length in seconds.
 	Duration int64 `protobuf:"varint,5,opt,name=duration" json:"duration,omitempty"`
 	// When the stream started: UTC, milliseconds.
 	StartedAt *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=started_at,json=startedAt" json:"started_at,omitempty"`
 	// When the stream ended: UTC, milliseconds.
 	EndedAt *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=ended_at,json=endedAt" json:"ended_at,omitempty"`
-	// What it was about.
+	// The category of the stream.
 	Category *ContentCategory `protobuf:"bytes,8,opt,name=category" json:"category,omitempty"`
-	// Of which channel it is.
+	// The owner of the channel.
 	Channel       *ContentUser `protobuf:"bytes,9,opt,name=channel" json:"channel,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3520,13 +3534,14 @@ func (x *Vod) GetChannel() *ContentUser {
 // ListVodsRequest names the channel, the order and the page.
 type ListVodsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The channel: a UUID in either case.
+	// Required. The channel: a UUID in upper or lower case.
 	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
-	// Where to go on: `pagination.cursor` of the page before, or empty.
+	// The `pagination.cursor` of the previous page; empty for the first page.
 	Cursor string `protobuf:"bytes,2,opt,name=cursor" json:"cursor,omitempty"`
-	// How many rows at the most: 1 to 20; 20 when unset.
+	// The maximum number of rows in the page: 1 to 20; 20 if unset.
 	Limit *int32 `protobuf:"varint,3,opt,name=limit" json:"limit,omitempty"`
-	// `most_recent`, by start, which is the default, or `most_viewed`.
+	// The order: `most_recent`, by start of the stream, which is the default, or
+	// `most_viewed`.
 	OrderBy       string `protobuf:"bytes,4,opt,name=order_by,json=orderBy" json:"order_by,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3593,11 +3608,11 @@ func (x *ListVodsRequest) GetOrderBy() string {
 // ListVodsResponse is a page of VODs.
 type ListVodsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// How many VODs the channel has in all.
+	// The total number of VODs of the channel.
 	Count int64 `protobuf:"varint,1,opt,name=count" json:"count,omitempty"`
 	// The VODs of the page.
 	Rows []*Vod `protobuf:"bytes,2,rep,name=rows" json:"rows,omitempty"`
-	// Where the next page is.
+	// The cursor of the next page.
 	Pagination    *Pagination `protobuf:"bytes,3,opt,name=pagination" json:"pagination,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3654,16 +3669,17 @@ func (x *ListVodsResponse) GetPagination() *Pagination {
 	return nil
 }
 
-// UpdateInfoRequest is what the channel is to be.
+// UpdateInfoRequest holds the new values for the channel.
 type UpdateInfoRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Required. The title: 1 to 140 characters after trimming.
 	Title string `protobuf:"bytes,1,opt,name=title" json:"title,omitempty"`
 	// Required. The language: a BCP 47 tag.
 	Lang string `protobuf:"bytes,2,opt,name=lang" json:"lang,omitempty"`
-	// The category; the present one when unset.
+	// The category's id; the current category if unset.
 	CategoryId *int64 `protobuf:"varint,3,opt,name=category_id,json=categoryId" json:"category_id,omitempty"`
-	// May repeat the token user's own channel: a UUID in either case.
+	// The channel: a UUID in upper or lower case. Optional; if given, it must be the
+	// channel of the token's user.
 	ChannelId     string `protobuf:"bytes,4,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3727,15 +3743,15 @@ func (x *UpdateInfoRequest) GetChannelId() string {
 	return ""
 }
 
-// UpdateInfoResponse is what the channel is now (section 2, "Channel info update
-// result").
+// UpdateInfoResponse holds the values of the channel after the call (section 2,
+// "Channel info update result").
 type UpdateInfoResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The title.
 	Title string `protobuf:"bytes,1,opt,name=title" json:"title,omitempty"`
 	// The language: a BCP 47 tag in canonical form.
 	Lang string `protobuf:"bytes,2,opt,name=lang" json:"lang,omitempty"`
-	// The category's id; 0 is Uncategorized.
+	// The category's id; 0 is "Uncategorized".
 	CategoryId int64 `protobuf:"varint,3,opt,name=category_id,json=categoryId" json:"category_id,omitempty"`
 	// The category's name.
 	CategoryTitle string `protobuf:"bytes,4,opt,name=category_title,json=categoryTitle" json:"category_title,omitempty"`

@@ -45,126 +45,130 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// ChannelsService reads what a channel is and who its people are, and changes
-// its VIPs, OGs and description (interface document, sections 2 to 4,
-// "Channels").
+// ChannelsService reads channels and lists their followers, subscribers, roles,
+// activities, votes, clips and VODs. It changes a channel's VIPs, OGs and description
+// (interface document, sections 2 to 4, "Channels").
 //
-// Every call needs `Authorization: Bearer <token>` and `client-id: <client>`,
-// as HTTP headers or as gRPC metadata. Where a call is about the authorized
-// channel, that is the token user's own for a user token (which may repeat it
-// as `channelId`; another value is NOT_CHANNEL_OWNER), and the one in
-// `channelId`, which is then required, for an app or service token. A channel
-// that does not exist: CHANNEL_NOT_FOUND.
+// Every call requires `Authorization: Bearer <token>` and `client-id: <client>`, as
+// HTTP headers or as gRPC metadata. Some calls are about the authorized channel. With a
+// user token, that is the channel of the token's user; `channelId` may repeat it, and
+// another value returns NOT_CHANNEL_OWNER. With an app or service token, that is the
+// channel in `channelId`, which is then required. A channel that does not exist returns
+// CHANNEL_NOT_FOUND.
 //
-// Lists with `cursor` and `limit` answer `pagination.cursor`, to be passed as
-// `cursor` for the next page; it is empty on the last page. A cursor is good for
-// the operation, channel and filters that it came from, else CURSOR_INVALID.
-// Rows that exist all along appear exactly once across the pages.
+// Lists with `cursor` and `limit` return `pagination.cursor`, which is the `cursor` of
+// the request for the next page; it is empty on the last page. A cursor is valid only
+// for the operation, channel and filters that it was returned for; otherwise the call
+// returns CURSOR_INVALID. A row that exists throughout the listing appears exactly once
+// across the pages.
 type ChannelsServiceClient interface {
-	// ListChannels answers channels: live ones first, then by viewers, then by
-	// id, each descending.
+	// ListChannels returns channels: live channels first, then by number of viewers, then
+	// by id, each descending.
 	//
 	// Tokens: user, app or service. Scope: `users.read`.
 	ListChannels(ctx context.Context, in *ListChannelsRequest, opts ...grpc.CallOption) (*ListChannelsResponse, error)
 	// Deprecated: Do not use.
-	// GetStreamInfo answers the live state of the authorized channel. Deprecated:
-	// GetLiveStats takes its place. Over REST the answer carries the headers
-	// `Deprecation` and `Link` that say so.
+	// GetStreamInfo returns the live state of the authorized channel. Deprecated: use
+	// GetLiveStats. Over REST the response has the headers `Deprecation` and `Link`,
+	// which announce this.
 	//
-	// Tokens: user, or app or service with `channelId`. Scope: `users.read`.
+	// Tokens: user; app or service, with `channelId`. Scope: `users.read`.
 	GetStreamInfo(ctx context.Context, in *GetStreamInfoRequest, opts ...grpc.CallOption) (*GetStreamInfoResponse, error)
-	// GetStats answers the counters of the authorized channel.
+	// GetStats returns the counters of the authorized channel.
 	//
-	// Tokens: user, or app or service with `channelId`. Scope: `users.read`.
+	// Tokens: user; app or service, with `channelId`. Scope: `users.read`.
 	GetStats(ctx context.Context, in *GetStatsRequest, opts ...grpc.CallOption) (*GetStatsResponse, error)
-	// ListFollowers answers the followers of the authorized channel, newest first.
+	// ListFollowers returns the followers of the authorized channel, newest first.
 	//
 	// Tokens: user. Scope: `users.read`.
 	ListFollowers(ctx context.Context, in *ListFollowersRequest, opts ...grpc.CallOption) (*ListFollowersResponse, error)
-	// ListFollowed answers the channels that the token's user follows, newest
-	// first.
+	// ListFollowed returns the channels that the token's user follows, newest first.
 	//
 	// Tokens: user. Scope: `users.read`.
 	ListFollowed(ctx context.Context, in *ListFollowedRequest, opts ...grpc.CallOption) (*ListFollowedResponse, error)
-	// ListBannedUsers answers the users who are banned from the authorized
-	// channel, newest first, with who applied each ban.
+	// ListBannedUsers returns the users who are banned from the authorized channel,
+	// newest ban first, and for each the user who applied the ban.
 	//
 	// Tokens: user. Scope: `users.read`.
 	ListBannedUsers(ctx context.Context, in *ListBannedUsersRequest, opts ...grpc.CallOption) (*ListBannedUsersResponse, error)
-	// ListVips answers the VIPs of the authorized channel, the oldest role first.
+	// ListVips returns the VIPs of the authorized channel, ordered by when they got the
+	// role, oldest first.
 	//
-	// Tokens: user, or app or service with `channelId`. Scope: `users.read`.
-	// More than the server's cap: RESULT_TOO_LARGE. Thousands of rows exceed what gRPC
-	// clients receive by default (4 MiB): ask for pages, with `limit` and `cursor`.
+	// Tokens: user; app or service, with `channelId`. Scope: `users.read`.
+	// Errors: RESULT_TOO_LARGE if the complete list is longer than the server's limit. A
+	// complete list of thousands of rows exceeds the size that gRPC clients accept by
+	// default (4 MiB): request pages with `limit` and `cursor`.
 	ListVips(ctx context.Context, in *ListVipsRequest, opts ...grpc.CallOption) (*ListVipsResponse, error)
-	// AddVip gives a user the VIP role. A user who has it keeps it: nothing
-	// changes and nothing is emitted. Emits `channel.vip.add`.
+	// AddVip gives a user the VIP role. If the user already has the role, the call
+	// succeeds, changes nothing and emits nothing. Emits `channel.vip.add`.
 	//
-	// Tokens: user, and only the channel's owner (else NOT_CHANNEL_OWNER).
-	// Scope: `channel.moderate`.
-	// Unknown user: USER_NOT_FOUND; the owner as target: TARGET_IS_CHANNEL.
+	// Tokens: user, and only the channel's owner (otherwise NOT_CHANNEL_OWNER). Scope:
+	// `channel.moderate`.
+	// Errors: USER_NOT_FOUND if the user does not exist; TARGET_IS_CHANNEL if the user is
+	// the channel's owner.
 	AddVip(ctx context.Context, in *AddVipRequest, opts ...grpc.CallOption) (*AddVipResponse, error)
-	// RemoveVip takes the VIP role from a user. A user who lacks it: nothing
-	// changes and nothing is emitted. Emits `channel.vip.remove`.
+	// RemoveVip removes the VIP role from a user. If the user does not have the role, the
+	// call succeeds, changes nothing and emits nothing. Emits `channel.vip.remove`.
 	//
 	// Tokens, scope and errors: as AddVip.
 	RemoveVip(ctx context.Context, in *RemoveVipRequest, opts ...grpc.CallOption) (*RemoveVipResponse, error)
-	// ListMods answers the moderators of the authorized channel, the oldest role
-	// first.
+	// ListMods returns the moderators of the authorized channel, ordered by when they got
+	// the role, oldest first.
 	//
 	// Tokens, scope and errors: as ListVips.
 	ListMods(ctx context.Context, in *ListModsRequest, opts ...grpc.CallOption) (*ListModsResponse, error)
-	// ListOgs answers the OGs of the authorized channel, the oldest role first.
+	// ListOgs returns the OGs of the authorized channel, ordered by when they got the
+	// role, oldest first.
 	//
 	// Tokens, scope and errors: as ListVips.
 	ListOgs(ctx context.Context, in *ListOgsRequest, opts ...grpc.CallOption) (*ListOgsResponse, error)
-	// AddOg gives a user the OG role. A user who has it keeps it: nothing changes
-	// and nothing is emitted. Emits `channel.og.add`.
+	// AddOg gives a user the OG role. If the user already has the role, the call
+	// succeeds, changes nothing and emits nothing. Emits `channel.og.add`.
 	//
 	// Tokens, scope and errors: as AddVip.
 	AddOg(ctx context.Context, in *AddOgRequest, opts ...grpc.CallOption) (*AddOgResponse, error)
-	// RemoveOg takes the OG role from a user. A user who lacks it: nothing changes
-	// and nothing is emitted. Emits `channel.og.remove`.
+	// RemoveOg removes the OG role from a user. If the user does not have the role, the
+	// call succeeds, changes nothing and emits nothing. Emits `channel.og.remove`.
 	//
 	// Tokens, scope and errors: as AddVip.
 	RemoveOg(ctx context.Context, in *RemoveOgRequest, opts ...grpc.CallOption) (*RemoveOgResponse, error)
-	// ListSubscribers answers the active subscribers of the authorized channel,
-	// newest first.
+	// ListSubscribers returns the active subscribers of the authorized channel, newest
+	// first.
 	//
 	// Tokens: user. Scope: `users.read`.
 	ListSubscribers(ctx context.Context, in *ListSubscribersRequest, opts ...grpc.CallOption) (*ListSubscribersResponse, error)
-	// ListActivities answers what lately happened in the authorized channel,
-	// newest first.
+	// ListActivities returns the recent activities of the authorized channel, newest
+	// first.
 	//
 	// Tokens: user. Scope: `users.read`.
 	ListActivities(ctx context.Context, in *ListActivitiesRequest, opts ...grpc.CallOption) (*ListActivitiesResponse, error)
-	// ListVotes answers the votes for a channel, newest first: of one week, or of
-	// all.
+	// ListVotes returns the votes for a channel, newest first, of one week or of all
+	// weeks.
 	//
-	// Tokens: user for the own channel (else NOT_CHANNEL_OWNER), app or service
-	// for any. Scope: `users.read`.
-	// More votes than the server's cap: RESULT_TOO_LARGE. Thousands of rows exceed what
-	// gRPC clients receive by default (4 MiB): ask for pages, with `limit` and `cursor`.
+	// Tokens: user, for the user's own channel (otherwise NOT_CHANNEL_OWNER); app or
+	// service, for any channel. Scope: `users.read`.
+	// Errors: RESULT_TOO_LARGE if the complete list is longer than the server's limit. A
+	// complete list of thousands of rows exceeds the size that gRPC clients accept by
+	// default (4 MiB): request pages with `limit` and `cursor`.
 	ListVotes(ctx context.Context, in *ListVotesRequest, opts ...grpc.CallOption) (*ListVotesResponse, error)
-	// ListClips answers the clips of any channel.
+	// ListClips returns the clips of a channel. Any channel may be named.
 	//
 	// Tokens: user, app or service. Scope: `users.read`.
 	ListClips(ctx context.Context, in *ListClipsRequest, opts ...grpc.CallOption) (*ListClipsResponse, error)
-	// ListVods answers the recorded streams of any channel.
+	// ListVods returns the recorded streams of a channel. Any channel may be named.
 	//
 	// Tokens: user, app or service. Scope: `users.read`.
 	ListVods(ctx context.Context, in *ListVodsRequest, opts ...grpc.CallOption) (*ListVodsResponse, error)
-	// GetLiveStats answers the counters of the live stream of the authorized
-	// channel.
+	// GetLiveStats returns the counters of the live stream of the authorized channel.
 	//
-	// Tokens: user, or app or service with `channelId`. Scope: `users.read`.
+	// Tokens: user; app or service, with `channelId`. Scope: `users.read`.
 	GetLiveStats(ctx context.Context, in *GetLiveStatsRequest, opts ...grpc.CallOption) (*GetLiveStatsResponse, error)
-	// UpdateInfo changes title, language and, if given, category of the authorized
-	// channel, and of its live stream. Emits `channel.update`, unless nothing
+	// UpdateInfo sets the title, the language and, if given, the category of the
+	// authorized channel and of its live stream. Emits `channel.update`, unless nothing
 	// changes.
 	//
 	// Tokens: user. Scope: `channel.moderate`.
-	// Unknown category: CATEGORY_NOT_FOUND.
+	// Errors: CATEGORY_NOT_FOUND if the category does not exist.
 	UpdateInfo(ctx context.Context, in *UpdateInfoRequest, opts ...grpc.CallOption) (*UpdateInfoResponse, error)
 }
 
@@ -381,126 +385,130 @@ func (c *channelsServiceClient) UpdateInfo(ctx context.Context, in *UpdateInfoRe
 // All implementations must embed UnimplementedChannelsServiceServer
 // for forward compatibility.
 //
-// ChannelsService reads what a channel is and who its people are, and changes
-// its VIPs, OGs and description (interface document, sections 2 to 4,
-// "Channels").
+// ChannelsService reads channels and lists their followers, subscribers, roles,
+// activities, votes, clips and VODs. It changes a channel's VIPs, OGs and description
+// (interface document, sections 2 to 4, "Channels").
 //
-// Every call needs `Authorization: Bearer <token>` and `client-id: <client>`,
-// as HTTP headers or as gRPC metadata. Where a call is about the authorized
-// channel, that is the token user's own for a user token (which may repeat it
-// as `channelId`; another value is NOT_CHANNEL_OWNER), and the one in
-// `channelId`, which is then required, for an app or service token. A channel
-// that does not exist: CHANNEL_NOT_FOUND.
+// Every call requires `Authorization: Bearer <token>` and `client-id: <client>`, as
+// HTTP headers or as gRPC metadata. Some calls are about the authorized channel. With a
+// user token, that is the channel of the token's user; `channelId` may repeat it, and
+// another value returns NOT_CHANNEL_OWNER. With an app or service token, that is the
+// channel in `channelId`, which is then required. A channel that does not exist returns
+// CHANNEL_NOT_FOUND.
 //
-// Lists with `cursor` and `limit` answer `pagination.cursor`, to be passed as
-// `cursor` for the next page; it is empty on the last page. A cursor is good for
-// the operation, channel and filters that it came from, else CURSOR_INVALID.
-// Rows that exist all along appear exactly once across the pages.
+// Lists with `cursor` and `limit` return `pagination.cursor`, which is the `cursor` of
+// the request for the next page; it is empty on the last page. A cursor is valid only
+// for the operation, channel and filters that it was returned for; otherwise the call
+// returns CURSOR_INVALID. A row that exists throughout the listing appears exactly once
+// across the pages.
 type ChannelsServiceServer interface {
-	// ListChannels answers channels: live ones first, then by viewers, then by
-	// id, each descending.
+	// ListChannels returns channels: live channels first, then by number of viewers, then
+	// by id, each descending.
 	//
 	// Tokens: user, app or service. Scope: `users.read`.
 	ListChannels(context.Context, *ListChannelsRequest) (*ListChannelsResponse, error)
 	// Deprecated: Do not use.
-	// GetStreamInfo answers the live state of the authorized channel. Deprecated:
-	// GetLiveStats takes its place. Over REST the answer carries the headers
-	// `Deprecation` and `Link` that say so.
+	// GetStreamInfo returns the live state of the authorized channel. Deprecated: use
+	// GetLiveStats. Over REST the response has the headers `Deprecation` and `Link`,
+	// which announce this.
 	//
-	// Tokens: user, or app or service with `channelId`. Scope: `users.read`.
+	// Tokens: user; app or service, with `channelId`. Scope: `users.read`.
 	GetStreamInfo(context.Context, *GetStreamInfoRequest) (*GetStreamInfoResponse, error)
-	// GetStats answers the counters of the authorized channel.
+	// GetStats returns the counters of the authorized channel.
 	//
-	// Tokens: user, or app or service with `channelId`. Scope: `users.read`.
+	// Tokens: user; app or service, with `channelId`. Scope: `users.read`.
 	GetStats(context.Context, *GetStatsRequest) (*GetStatsResponse, error)
-	// ListFollowers answers the followers of the authorized channel, newest first.
+	// ListFollowers returns the followers of the authorized channel, newest first.
 	//
 	// Tokens: user. Scope: `users.read`.
 	ListFollowers(context.Context, *ListFollowersRequest) (*ListFollowersResponse, error)
-	// ListFollowed answers the channels that the token's user follows, newest
-	// first.
+	// ListFollowed returns the channels that the token's user follows, newest first.
 	//
 	// Tokens: user. Scope: `users.read`.
 	ListFollowed(context.Context, *ListFollowedRequest) (*ListFollowedResponse, error)
-	// ListBannedUsers answers the users who are banned from the authorized
-	// channel, newest first, with who applied each ban.
+	// ListBannedUsers returns the users who are banned from the authorized channel,
+	// newest ban first, and for each the user who applied the ban.
 	//
 	// Tokens: user. Scope: `users.read`.
 	ListBannedUsers(context.Context, *ListBannedUsersRequest) (*ListBannedUsersResponse, error)
-	// ListVips answers the VIPs of the authorized channel, the oldest role first.
+	// ListVips returns the VIPs of the authorized channel, ordered by when they got the
+	// role, oldest first.
 	//
-	// Tokens: user, or app or service with `channelId`. Scope: `users.read`.
-	// More than the server's cap: RESULT_TOO_LARGE. Thousands of rows exceed what gRPC
-	// clients receive by default (4 MiB): ask for pages, with `limit` and `cursor`.
+	// Tokens: user; app or service, with `channelId`. Scope: `users.read`.
+	// Errors: RESULT_TOO_LARGE if the complete list is longer than the server's limit. A
+	// complete list of thousands of rows exceeds the size that gRPC clients accept by
+	// default (4 MiB): request pages with `limit` and `cursor`.
 	ListVips(context.Context, *ListVipsRequest) (*ListVipsResponse, error)
-	// AddVip gives a user the VIP role. A user who has it keeps it: nothing
-	// changes and nothing is emitted. Emits `channel.vip.add`.
+	// AddVip gives a user the VIP role. If the user already has the role, the call
+	// succeeds, changes nothing and emits nothing. Emits `channel.vip.add`.
 	//
-	// Tokens: user, and only the channel's owner (else NOT_CHANNEL_OWNER).
-	// Scope: `channel.moderate`.
-	// Unknown user: USER_NOT_FOUND; the owner as target: TARGET_IS_CHANNEL.
+	// Tokens: user, and only the channel's owner (otherwise NOT_CHANNEL_OWNER). Scope:
+	// `channel.moderate`.
+	// Errors: USER_NOT_FOUND if the user does not exist; TARGET_IS_CHANNEL if the user is
+	// the channel's owner.
 	AddVip(context.Context, *AddVipRequest) (*AddVipResponse, error)
-	// RemoveVip takes the VIP role from a user. A user who lacks it: nothing
-	// changes and nothing is emitted. Emits `channel.vip.remove`.
+	// RemoveVip removes the VIP role from a user. If the user does not have the role, the
+	// call succeeds, changes nothing and emits nothing. Emits `channel.vip.remove`.
 	//
 	// Tokens, scope and errors: as AddVip.
 	RemoveVip(context.Context, *RemoveVipRequest) (*RemoveVipResponse, error)
-	// ListMods answers the moderators of the authorized channel, the oldest role
-	// first.
+	// ListMods returns the moderators of the authorized channel, ordered by when they got
+	// the role, oldest first.
 	//
 	// Tokens, scope and errors: as ListVips.
 	ListMods(context.Context, *ListModsRequest) (*ListModsResponse, error)
-	// ListOgs answers the OGs of the authorized channel, the oldest role first.
+	// ListOgs returns the OGs of the authorized channel, ordered by when they got the
+	// role, oldest first.
 	//
 	// Tokens, scope and errors: as ListVips.
 	ListOgs(context.Context, *ListOgsRequest) (*ListOgsResponse, error)
-	// AddOg gives a user the OG role. A user who has it keeps it: nothing changes
-	// and nothing is emitted. Emits `channel.og.add`.
+	// AddOg gives a user the OG role. If the user already has the role, the call
+	// succeeds, changes nothing and emits nothing. Emits `channel.og.add`.
 	//
 	// Tokens, scope and errors: as AddVip.
 	AddOg(context.Context, *AddOgRequest) (*AddOgResponse, error)
-	// RemoveOg takes the OG role from a user. A user who lacks it: nothing changes
-	// and nothing is emitted. Emits `channel.og.remove`.
+	// RemoveOg removes the OG role from a user. If the user does not have the role, the
+	// call succeeds, changes nothing and emits nothing. Emits `channel.og.remove`.
 	//
 	// Tokens, scope and errors: as AddVip.
 	RemoveOg(context.Context, *RemoveOgRequest) (*RemoveOgResponse, error)
-	// ListSubscribers answers the active subscribers of the authorized channel,
-	// newest first.
+	// ListSubscribers returns the active subscribers of the authorized channel, newest
+	// first.
 	//
 	// Tokens: user. Scope: `users.read`.
 	ListSubscribers(context.Context, *ListSubscribersRequest) (*ListSubscribersResponse, error)
-	// ListActivities answers what lately happened in the authorized channel,
-	// newest first.
+	// ListActivities returns the recent activities of the authorized channel, newest
+	// first.
 	//
 	// Tokens: user. Scope: `users.read`.
 	ListActivities(context.Context, *ListActivitiesRequest) (*ListActivitiesResponse, error)
-	// ListVotes answers the votes for a channel, newest first: of one week, or of
-	// all.
+	// ListVotes returns the votes for a channel, newest first, of one week or of all
+	// weeks.
 	//
-	// Tokens: user for the own channel (else NOT_CHANNEL_OWNER), app or service
-	// for any. Scope: `users.read`.
-	// More votes than the server's cap: RESULT_TOO_LARGE. Thousands of rows exceed what
-	// gRPC clients receive by default (4 MiB): ask for pages, with `limit` and `cursor`.
+	// Tokens: user, for the user's own channel (otherwise NOT_CHANNEL_OWNER); app or
+	// service, for any channel. Scope: `users.read`.
+	// Errors: RESULT_TOO_LARGE if the complete list is longer than the server's limit. A
+	// complete list of thousands of rows exceeds the size that gRPC clients accept by
+	// default (4 MiB): request pages with `limit` and `cursor`.
 	ListVotes(context.Context, *ListVotesRequest) (*ListVotesResponse, error)
-	// ListClips answers the clips of any channel.
+	// ListClips returns the clips of a channel. Any channel may be named.
 	//
 	// Tokens: user, app or service. Scope: `users.read`.
 	ListClips(context.Context, *ListClipsRequest) (*ListClipsResponse, error)
-	// ListVods answers the recorded streams of any channel.
+	// ListVods returns the recorded streams of a channel. Any channel may be named.
 	//
 	// Tokens: user, app or service. Scope: `users.read`.
 	ListVods(context.Context, *ListVodsRequest) (*ListVodsResponse, error)
-	// GetLiveStats answers the counters of the live stream of the authorized
-	// channel.
+	// GetLiveStats returns the counters of the live stream of the authorized channel.
 	//
-	// Tokens: user, or app or service with `channelId`. Scope: `users.read`.
+	// Tokens: user; app or service, with `channelId`. Scope: `users.read`.
 	GetLiveStats(context.Context, *GetLiveStatsRequest) (*GetLiveStatsResponse, error)
-	// UpdateInfo changes title, language and, if given, category of the authorized
-	// channel, and of its live stream. Emits `channel.update`, unless nothing
+	// UpdateInfo sets the title, the language and, if given, the category of the
+	// authorized channel and of its live stream. Emits `channel.update`, unless nothing
 	// changes.
 	//
 	// Tokens: user. Scope: `channel.moderate`.
-	// Unknown category: CATEGORY_NOT_FOUND.
+	// Errors: CATEGORY_NOT_FOUND if the category does not exist.
 	UpdateInfo(context.Context, *UpdateInfoRequest) (*UpdateInfoResponse, error)
 	mustEmbedUnimplementedChannelsServiceServer()
 }

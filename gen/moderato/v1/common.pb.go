@@ -21,17 +21,17 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// UserSummary is a user as a row of a moderator or role list (interface
-// document, section 2, "User summary").
+// UserSummary is a row of a moderator or role list (interface document, section 2,
+// "User summary").
 type UserSummary struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user's id: a UUID, lower case.
+	// The user's id: a UUID in lower case.
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
-	// The name shown to people.
+	// The display name.
 	DisplayName string `protobuf:"bytes,2,opt,name=display_name,json=displayName" json:"display_name,omitempty"`
-	// The username in lower case, as in the channel's address.
+	// The username in lower case, as in the URL of the user's channel.
 	Slug string `protobuf:"bytes,3,opt,name=slug" json:"slug,omitempty"`
-	// The address of the avatar picture; may be empty.
+	// The URL of the avatar picture; may be empty.
 	AvatarUrl     string `protobuf:"bytes,4,opt,name=avatar_url,json=avatarUrl" json:"avatar_url,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -22,17 +22,15 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Reason says why a call was refused. Names are stable: programs may compare
-// them. Without the prefix `REASON_` they are the `data.code` of a REST error
-// body and the `reason` of `google.rpc.ErrorInfo` (domain `moderato`) over
-// gRPC. The comment of each tells the HTTP status, the gRPC code, and what to
-// do next.
+// Reason is why a call was refused. The names are stable: programs may compare them.
+// Without the prefix `REASON_` they are the `data.code` of a REST error body and the
+// `reason` of `google.rpc.ErrorInfo` (domain `moderato`) over gRPC. The option of each
+// value declares the HTTP status and the gRPC code; its comment says what to do next.
 //
-// Every error also carries a request id: `data.requestId` and the header
-// `X-Request-Id` over REST, `google.rpc.RequestInfo` over gRPC. Quote it when
-// you report a problem.
+// Every error also has a request id: `data.requestId` and the header `X-Request-Id`
+// over REST, `google.rpc.RequestInfo` over gRPC. Quote it when you report a problem.
 //
-// A REST error body, as an example:
+// An example of a REST error body:
 //
 //	{"success": false,
 //	 "message": "banUserId must be a UUID in its 36-character form.",
@@ -42,37 +40,35 @@ const (
 type Reason int32
 
 const (
-	// Never sent.
+	// Never returned.
 	Reason_REASON_UNSPECIFIED Reason = 0
-	// There is no `Authorization` header, or it is not
-	// `Bearer <token>`. Send one.
+	// The header `Authorization` is missing, or is not `Bearer <token>`. Send it.
 	Reason_REASON_TOKEN_MISSING Reason = 1
 	// The token is damaged, unknown or revoked. Get a new one.
 	Reason_REASON_TOKEN_INVALID Reason = 2
-	// The token's lifetime is over. Get a new one.
+	// The token has expired. Get a new one.
 	Reason_REASON_TOKEN_EXPIRED Reason = 3
-	// There is no `client-id` header. Send the id of the
-	// client to which the token was issued.
+	// The header `client-id` is missing. Send the id of the client to which the token was
+	// issued.
 	Reason_REASON_CLIENT_ID_MISSING Reason = 4
-	// `client-id` names another client than the token's.
+	// `client-id` names another client than the one to which the token was issued.
 	Reason_REASON_CLIENT_ID_MISMATCH Reason = 5
-	// The operation takes another kind of token;
-	// `acceptedTokens` lists which.
+	// The operation does not accept this kind of token; `acceptedTokens` lists the kinds
+	// that it accepts.
 	Reason_REASON_TOKEN_KIND_NOT_ACCEPTED Reason = 6
-	// The token lacks the scope in `requiredScope`.
+	// The token does not have the scope in `requiredScope`.
 	Reason_REASON_SCOPE_MISSING Reason = 7
-	// The user granted the scope in `requiredScope` not
-	// to this client.
+	// The user has not granted the scope in `requiredScope` to this client.
 	Reason_REASON_GRANT_MISSING Reason = 8
 	// Only the channel's owner may do this.
 	Reason_REASON_NOT_CHANNEL_OWNER Reason = 9
-	// Only the channel's owner and its moderators who are
-	// not banned there may do this.
+	// Only the channel's owner, or one of its moderators who is not banned from it, may
+	// do this.
 	Reason_REASON_NOT_CHANNEL_MODERATOR Reason = 10
-	// A user token reads only its own user's data here.
+	// A user token can read only its own user's data here.
 	Reason_REASON_NOT_SELF Reason = 11
-	// Parameters or body are wrong; `violations` names
-	// every field with what it must be (`google.rpc.BadRequest` over gRPC).
+	// Parameters or the body are invalid; `violations` names each invalid field and what
+	// it must be (`google.rpc.BadRequest` over gRPC).
 	Reason_REASON_INVALID_ARGUMENT Reason = 12
 	// No channel has this id.
 	Reason_REASON_CHANNEL_NOT_FOUND Reason = 13
@@ -80,17 +76,17 @@ const (
 	Reason_REASON_USER_NOT_FOUND Reason = 14
 	// No category has this id.
 	Reason_REASON_CATEGORY_NOT_FOUND Reason = 15
-	// The cursor is damaged, of another operation or
-	// filter, or too old. Start again from the first page.
+	// The cursor is damaged, belongs to another operation or filter, or is too old. Start
+	// again from the first page.
 	Reason_REASON_CURSOR_INVALID Reason = 16
-	// The operation cannot be aimed at the channel's owner.
+	// The operation cannot be applied to the channel's owner.
 	Reason_REASON_TARGET_IS_CHANNEL Reason = 17
-	// An unpaged list is longer than the server sends.
+	// The complete list is longer than the server's limit.
 	Reason_REASON_RESULT_TOO_LARGE Reason = 18
 	// There is no ban to remove.
 	Reason_REASON_NOT_BANNED Reason = 19
-	// The user is muted until `muteExpiresAt`; `Retry-After`
-	// says for how many seconds.
+	// The user is already muted until `muteExpiresAt`; `Retry-After` is the remaining
+	// time in seconds.
 	Reason_REASON_MUTE_ACTIVE Reason = 20
 	// The sender is banned from the channel.
 	Reason_REASON_USER_BANNED Reason = 21
@@ -98,58 +94,55 @@ const (
 	Reason_REASON_USER_MUTED Reason = 22
 	// Another user has this username.
 	Reason_REASON_USERNAME_TAKEN Reason = 23
-	// 404 (REST only). Nothing is served at this path.
+	// 404 (REST only). No resource exists at this path.
 	Reason_REASON_PATH_NOT_FOUND Reason = 24
-	// 405 (REST only). The path takes the methods in the header `Allow`.
+	// 405 (REST only). The path does not accept this method; the header `Allow` lists the
+	// methods that it accepts.
 	Reason_REASON_METHOD_NOT_ALLOWED Reason = 25
 	// 413 (REST only). The request body is larger than 64 KiB.
 	Reason_REASON_BODY_TOO_LARGE Reason = 26
 	// 415 (REST only). The request body is not `application/json`.
 	Reason_REASON_MEDIA_TYPE_UNSUPPORTED Reason = 27
-	// This client and user called too often; wait for
-	// `Retry-After` seconds.
+	// This client and user sent too many requests. Wait for `Retry-After` seconds.
 	Reason_REASON_RATE_LIMITED Reason = 28
-	// Our fault, logged with the request id. Try again later, and
-	// report it if it stays.
+	// An internal error, which is logged with the request id. Retry later, and report it
+	// if it persists.
 	Reason_REASON_INTERNAL Reason = 29
-	// The store cannot be reached, or the server is shutting
-	// down. Try again after `Retry-After` seconds; the call may be repeated.
+	// The database cannot be reached, or the server is shutting down. Retry after
+	// `Retry-After` seconds; the call may be repeated.
 	Reason_REASON_UNAVAILABLE Reason = 30
-	// The call took longer than its deadline. A change may
-	// or may not have happened: repeat the call, or read the state.
+	// The call exceeded its deadline. A change may or may not have happened: repeat the
+	// call, or read the state.
 	Reason_REASON_DEADLINE_EXCEEDED Reason = 31
 	// 431 (REST only). The header section is larger than 16 KiB.
 	Reason_REASON_HEADERS_TOO_LARGE Reason = 32
 	// No client has this id.
 	Reason_REASON_CLIENT_NOT_FOUND Reason = 33
-	// Channels, streams, clips, VODs or other
-	// categories are in the category.
+	// The category contains channels, streams, clips, VODs or other categories.
 	Reason_REASON_CATEGORY_IN_USE Reason = 34
 	// The channel has no live stream.
 	Reason_REASON_CHANNEL_NOT_LIVE Reason = 35
 	// The user does not follow the channel.
 	Reason_REASON_NOT_FOLLOWING Reason = 36
-	// The user or channel of this id is being
-	// deleted; the id is free when the last trace is gone. Try again later.
+	// The user or channel with this id is being deleted. The id is free again when the
+	// last trace is removed. Retry later.
 	Reason_REASON_BEING_DELETED Reason = 37
-	// RESOURCE_EXHAUSTED. The listener did not keep up with the events. Go on with
-	// the cursor of the last one that was handled.
+	// RESOURCE_EXHAUSTED. The listener did not keep up with the events. Resume with the
+	// cursor of the last event that was handled.
 	Reason_REASON_WATCHER_TOO_SLOW Reason = 38
-	// There is no such webhook, or it is none of the caller's.
+	// The webhook does not exist, or the caller has no access to it.
 	Reason_REASON_WEBHOOK_NOT_FOUND Reason = 39
-	// The channel has as many webhooks as it may have.
-	// Delete one.
+	// The channel has the maximum number of webhooks. Delete one.
 	Reason_REASON_WEBHOOK_LIMIT_REACHED Reason = 40
 	// The webhook is disabled. Enable it.
 	Reason_REASON_WEBHOOK_DISABLED Reason = 41
 	// The event is no longer kept, or the webhook does not send it.
 	Reason_REASON_EVENT_NOT_FOUND Reason = 42
-	// The server has more to do than it can in time, and the call
-	// would have had to wait longer than `--max-wait`. Nothing was done. Try again
-	// after `Retry-After` seconds.
+	// The server is overloaded, for example because the call would have had to wait
+	// longer than `--max-wait`. Nothing was done. Retry after `Retry-After` seconds.
 	Reason_REASON_OVERLOADED Reason = 43
-	// The caller has as many event streams open as it may
-	// have. Close one, or have one stream for several channels.
+	// The caller has the maximum number of open event streams. Close one, or use one
+	// stream for several channels.
 	Reason_REASON_STREAM_LIMIT_REACHED Reason = 44
 )
 
@@ -282,15 +275,15 @@ var File_moderato_v1_errors_proto protoreflect.FileDescriptor
 
 const file_moderato_v1_errors_proto_rawDesc = "" +
 	"\n" +
-	"\x18moderato/v1/errors.proto\x12\vmoderato.v1\x1a!moderato/options/v1/options.proto*\xa7#\n" +
+	"\x18moderato/v1/errors.proto\x12\vmoderato.v1\x1a!moderato/options/v1/options.proto*\xf9\"\n" +
 	"\x06Reason\x12\x16\n" +
 	"\x12REASON_UNSPECIFIED\x10\x00\x12p\n" +
 	"\x14REASON_TOKEN_MISSING\x10\x01\x1aV\x8a\xb5\x18R\b\x91\x03\x10\x10\x1aKAn access token is required: send the header Authorization: Bearer <token>.\x12u\n" +
 	"\x14REASON_TOKEN_INVALID\x10\x02\x1a[\x8a\xb5\x18W\b\x91\x03\x10\x10\x1aPThe access token is not valid: it is damaged, unknown or revoked. Get a new one.\x12Q\n" +
 	"\x14REASON_TOKEN_EXPIRED\x10\x03\x1a7\x8a\xb5\x183\b\x91\x03\x10\x10\x1a,The access token has expired. Get a new one.\x12\\\n" +
 	"\x18REASON_CLIENT_ID_MISSING\x10\x04\x1a>\x8a\xb5\x18:\b\x91\x03\x10\x10\x1a3A client id is required: send the header client-id.\x12r\n" +
-	"\x19REASON_CLIENT_ID_MISMATCH\x10\x05\x1aS\x8a\xb5\x18O\b\x91\x03\x10\x10\x1aHThe access token was issued to another client than the one in client-id.\x12~\n" +
-	"\x1eREASON_TOKEN_KIND_NOT_ACCEPTED\x10\x06\x1aZ\x8a\xb5\x18V\b\x93\x03\x10\a\x1aOThis operation does not accept this kind of token, but these: {acceptedTokens}.\x12V\n" +
+	"\x19REASON_CLIENT_ID_MISMATCH\x10\x05\x1aS\x8a\xb5\x18O\b\x91\x03\x10\x10\x1aHThe access token was issued to another client than the one in client-id.\x12\x7f\n" +
+	"\x1eREASON_TOKEN_KIND_NOT_ACCEPTED\x10\x06\x1a[\x8a\xb5\x18W\b\x93\x03\x10\a\x1aPThis operation does not accept this kind of token. It accepts: {acceptedTokens}.\x12V\n" +
 	"\x14REASON_SCOPE_MISSING\x10\a\x1a<\x8a\xb5\x188\b\x93\x03\x10\a\x1a1The access token lacks the scope {requiredScope}.\x12g\n" +
 	"\x14REASON_GRANT_MISSING\x10\b\x1aM\x8a\xb5\x18I\b\x93\x03\x10\a\x1aBThe user has not granted the scope {requiredScope} to this client.\x12S\n" +
 	"\x18REASON_NOT_CHANNEL_OWNER\x10\t\x1a5\x8a\xb5\x181\b\x93\x03\x10\a\x1a*Only the owner of the channel may do this.\x12p\n" +
@@ -301,8 +294,8 @@ const file_moderato_v1_errors_proto_rawDesc = "" +
 	"\x18REASON_CHANNEL_NOT_FOUND\x10\r\x1a,\x8a\xb5\x18(\b\x90\x03\x10\x03\x1a!There is no channel with this id.\x12<\n" +
 	"\x15REASON_USER_NOT_FOUND\x10\x0e\x1a!\x8a\xb5\x18\x1d\b\x90\x03\x10\x03\x1a\x16There is no such user.\x12L\n" +
 	"\x19REASON_CATEGORY_NOT_FOUND\x10\x0f\x1a-\x8a\xb5\x18)\b\x90\x03\x10\x03\x1a\"There is no category with this id.\x12\x82\x01\n" +
-	"\x15REASON_CURSOR_INVALID\x10\x10\x1ag\x8a\xb5\x18c\b\x90\x03\x10\x03\x1a\\The cursor is damaged, belongs to another list, or is too old. Start again without a cursor.\x12Y\n" +
-	"\x18REASON_TARGET_IS_CHANNEL\x10\x11\x1a;\x8a\xb5\x187\b\x90\x03\x10\x03\x1a0This cannot be done to the owner of the channel.\x12\x80\x01\n" +
+	"\x15REASON_CURSOR_INVALID\x10\x10\x1ag\x8a\xb5\x18c\b\x90\x03\x10\x03\x1a\\The cursor is damaged, belongs to another list, or is too old. Start again without a cursor.\x12b\n" +
+	"\x18REASON_TARGET_IS_CHANNEL\x10\x11\x1aD\x8a\xb5\x18@\b\x90\x03\x10\x03\x1a9The operation does not apply to the owner of the channel.\x12\x80\x01\n" +
 	"\x17REASON_RESULT_TOO_LARGE\x10\x12\x1ac\x8a\xb5\x18_\b\x90\x03\x10\x03\x1aXThe list is too long to be returned at once; request it in pages, with limit and cursor.\x12I\n" +
 	"\x11REASON_NOT_BANNED\x10\x13\x1a2\x8a\xb5\x18.\b\x94\x03\x10\x05\x1a'The user is not banned in this channel.\x12]\n" +
 	"\x12REASON_MUTE_ACTIVE\x10\x14\x1aE\x8a\xb5\x18A\b\x99\x03\x10\x06\x1a:The user is muted already; the mute ends at muteExpiresAt.\x12J\n" +
@@ -313,23 +306,23 @@ const file_moderato_v1_errors_proto_rawDesc = "" +
 	"\x19REASON_METHOD_NOT_ALLOWED\x10\x19\x1aW\x8a\xb5\x18S\b\x95\x03\x10\f\x1aJThis path does not take this method; the header Allow lists those it does. \x01\x12O\n" +
 	"\x15REASON_BODY_TOO_LARGE\x10\x1a\x1a4\x8a\xb5\x180\b\x9d\x03\x10\x03\x1a'The request body is larger than 64 KiB. \x01\x12~\n" +
 	"\x1dREASON_MEDIA_TYPE_UNSUPPORTED\x10\x1b\x1a[\x8a\xb5\x18W\b\x9f\x03\x10\x03\x1aNThe request body must be JSON: send the header content-type: application/json. \x01\x12q\n" +
-	"\x13REASON_RATE_LIMITED\x10\x1c\x1aX\x8a\xb5\x18T\b\xad\x03\x10\b\x1aMToo many requests for this client and user; wait as long as Retry-After says.\x12m\n" +
-	"\x0fREASON_INTERNAL\x10\x1d\x1aX\x8a\xb5\x18T\b\xf4\x03\x10\r\x1aMSomething went wrong on our side. If it stays, report it with the request id.\x12_\n" +
+	"\x13REASON_RATE_LIMITED\x10\x1c\x1aX\x8a\xb5\x18T\b\xad\x03\x10\b\x1aMToo many requests for this client and user. Wait for the time in Retry-After.\x12j\n" +
+	"\x0fREASON_INTERNAL\x10\x1d\x1aU\x8a\xb5\x18Q\b\xf4\x03\x10\r\x1aJAn internal error occurred. If it persists, report it with the request id.\x12_\n" +
 	"\x12REASON_UNAVAILABLE\x10\x1e\x1aG\x8a\xb5\x18C\b\xf7\x03\x10\x0e\x1a<The service is unavailable at the moment. Try again shortly.\x12\x88\x01\n" +
 	"\x18REASON_DEADLINE_EXCEEDED\x10\x1f\x1aj\x8a\xb5\x18f\b\xf8\x03\x10\x04\x1a_The request took too long. A change may or may not have happened: repeat it, or read the state.\x12T\n" +
 	"\x18REASON_HEADERS_TOO_LARGE\x10 \x1a6\x8a\xb5\x182\b\xaf\x03\x10\x03\x1a)The header section is larger than 16 KiB. \x01\x12J\n" +
-	"\x17REASON_CLIENT_NOT_FOUND\x10!\x1a-\x8a\xb5\x18)\b\x90\x03\x10\x03\x1a There is no client with this id. \x02\x12\x8b\x01\n" +
-	"\x16REASON_CATEGORY_IN_USE\x10\"\x1ao\x8a\xb5\x18k\b\x99\x03\x10\t\x1abThere are channels, streams, clips, VODs or categories in this category; put them elsewhere first. \x02\x12I\n" +
+	"\x17REASON_CLIENT_NOT_FOUND\x10!\x1a-\x8a\xb5\x18)\b\x90\x03\x10\x03\x1a There is no client with this id. \x02\x12\x83\x01\n" +
+	"\x16REASON_CATEGORY_IN_USE\x10\"\x1ag\x8a\xb5\x18c\b\x99\x03\x10\t\x1aZThe category still contains channels, streams, clips, VODs or categories. Move them first. \x02\x12I\n" +
 	"\x17REASON_CHANNEL_NOT_LIVE\x10#\x1a,\x8a\xb5\x18(\b\x99\x03\x10\t\x1a\x1fThe channel has no live stream. \x02\x12M\n" +
-	"\x14REASON_NOT_FOLLOWING\x10$\x1a3\x8a\xb5\x18/\b\x99\x03\x10\t\x1a&The user does not follow this channel. \x02\x12\x97\x01\n" +
-	"\x14REASON_BEING_DELETED\x10%\x1a}\x8a\xb5\x18y\b\x99\x03\x10\t\x1apWhat had this id is being deleted. The id is free again when the last trace is gone; try again in a few minutes. \x02\x12\x8d\x01\n" +
-	"\x17REASON_WATCHER_TOO_SLOW\x10&\x1ap\x8a\xb5\x18l\b\xf7\x03\x10\b\x1aeThe listener did not keep up with the events. Go on with the cursor of the last one that was handled.\x12B\n" +
-	"\x18REASON_WEBHOOK_NOT_FOUND\x10'\x1a$\x8a\xb5\x18 \b\x94\x03\x10\x05\x1a\x19There is no such webhook.\x12o\n" +
-	"\x1cREASON_WEBHOOK_LIMIT_REACHED\x10(\x1aM\x8a\xb5\x18I\b\x99\x03\x10\t\x1aBThe channel has as many webhooks as it may have; delete one first.\x12Q\n" +
-	"\x17REASON_WEBHOOK_DISABLED\x10)\x1a4\x8a\xb5\x180\b\x99\x03\x10\t\x1a)The webhook is disabled; enable it first.\x12z\n" +
-	"\x16REASON_EVENT_NOT_FOUND\x10*\x1a^\x8a\xb5\x18Z\b\x94\x03\x10\x05\x1aSThere is no such event among those that this webhook sends and that are still kept.\x12\x89\x01\n" +
-	"\x11REASON_OVERLOADED\x10+\x1ar\x8a\xb5\x18n\b\xf7\x03\x10\x0e\x1agThe server has too much to do at the moment. Nothing was done; try again after the time in Retry-After.\x12q\n" +
-	"\x1bREASON_STREAM_LIMIT_REACHED\x10,\x1aP\x8a\xb5\x18L\b\xad\x03\x10\b\x1aEYou have as many event streams open as you may have; close one first.BCZ<github.com/moderato-live/moderato/gen/moderato/v1;moderatov1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
+	"\x14REASON_NOT_FOLLOWING\x10$\x1a3\x8a\xb5\x18/\b\x99\x03\x10\t\x1a&The user does not follow this channel. \x02\x12\x8a\x01\n" +
+	"\x14REASON_BEING_DELETED\x10%\x1ap\x8a\xb5\x18l\b\x99\x03\x10\t\x1acThe resource with this ID is being deleted. Reuse the ID once deletion completes, in a few minutes. \x02\x12\x92\x01\n" +
+	"\x17REASON_WATCHER_TOO_SLOW\x10&\x1au\x8a\xb5\x18q\b\xf7\x03\x10\b\x1ajThe listener did not keep up with the events. Resume with the cursor of the last event that you processed.\x12B\n" +
+	"\x18REASON_WEBHOOK_NOT_FOUND\x10'\x1a$\x8a\xb5\x18 \b\x94\x03\x10\x05\x1a\x19There is no such webhook.\x12n\n" +
+	"\x1cREASON_WEBHOOK_LIMIT_REACHED\x10(\x1aL\x8a\xb5\x18H\b\x99\x03\x10\t\x1aAThe channel has the maximum number of webhooks. Delete one first.\x12Q\n" +
+	"\x17REASON_WEBHOOK_DISABLED\x10)\x1a4\x8a\xb5\x180\b\x99\x03\x10\t\x1a)The webhook is disabled; enable it first.\x12m\n" +
+	"\x16REASON_EVENT_NOT_FOUND\x10*\x1aQ\x8a\xb5\x18M\b\x94\x03\x10\x05\x1aFNo event with this id is both sent by this webhook and still retained.\x12u\n" +
+	"\x11REASON_OVERLOADED\x10+\x1a^\x8a\xb5\x18Z\b\xf7\x03\x10\x0e\x1aSThe server is overloaded. Nothing was changed; retry after the time in Retry-After.\x12o\n" +
+	"\x1bREASON_STREAM_LIMIT_REACHED\x10,\x1aN\x8a\xb5\x18J\b\xad\x03\x10\b\x1aCYou have the maximum number of event streams open. Close one first.BCZ<github.com/moderato-live/moderato/gen/moderato/v1;moderatov1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
 var (
 	file_moderato_v1_errors_proto_rawDescOnce sync.Once

@@ -25,13 +25,13 @@ const (
 // BanEvent is the payload of `channel.ban`.
 type BanEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The channel: a UUID, lower case.
+	// The channel: a UUID in lower case.
 	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
-	// The user who applied the ban: a UUID, lower case.
+	// The user who applied the ban: a UUID in lower case.
 	ModeratorId string `protobuf:"bytes,2,opt,name=moderator_id,json=moderatorId" json:"moderator_id,omitempty"`
-	// The client through which they acted.
+	// The id of the client through which the change was made.
 	ClientId string `protobuf:"bytes,3,opt,name=client_id,json=clientId" json:"client_id,omitempty"`
-	// The banned user: a UUID, lower case.
+	// The banned user: a UUID in lower case.
 	BannedUserId string `protobuf:"bytes,4,opt,name=banned_user_id,json=bannedUserId" json:"banned_user_id,omitempty"`
 	// The banned user's display name at that time.
 	BannedUserDisplayName string `protobuf:"bytes,5,opt,name=banned_user_display_name,json=bannedUserDisplayName" json:"banned_user_display_name,omitempty"`
@@ -116,15 +116,15 @@ func (x *BanEvent) GetBannedAt() *timestamppb.Timestamp {
 // UnbanEvent is the payload of `channel.unban`.
 type UnbanEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The channel: a UUID, lower case.
+	// The channel: a UUID in lower case.
 	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
-	// The user who removed the ban: a UUID, lower case.
+	// The user who removed the ban: a UUID in lower case.
 	ModeratorId string `protobuf:"bytes,2,opt,name=moderator_id,json=moderatorId" json:"moderator_id,omitempty"`
-	// The client through which they acted.
+	// The id of the client through which the change was made.
 	ClientId string `protobuf:"bytes,3,opt,name=client_id,json=clientId" json:"client_id,omitempty"`
-	// The user who was banned: a UUID, lower case.
+	// The user who was banned: a UUID in lower case.
 	UnbannedUserId string `protobuf:"bytes,4,opt,name=unbanned_user_id,json=unbannedUserId" json:"unbanned_user_id,omitempty"`
-	// Their display name at that time.
+	// The user's display name at that time.
 	UnbannedUserDisplayName string `protobuf:"bytes,5,opt,name=unbanned_user_display_name,json=unbannedUserDisplayName" json:"unbanned_user_display_name,omitempty"`
 	// When the ban was removed: UTC, milliseconds.
 	UnbannedAt    *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=unbanned_at,json=unbannedAt" json:"unbanned_at,omitempty"`
@@ -207,17 +207,17 @@ func (x *UnbanEvent) GetUnbannedAt() *timestamppb.Timestamp {
 // MuteEvent is the payload of `channel.mute`.
 type MuteEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The channel: a UUID, lower case.
+	// The channel: a UUID in lower case.
 	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
-	// The user who applied the mute: a UUID, lower case.
+	// The user who applied the mute: a UUID in lower case.
 	ModeratorId string `protobuf:"bytes,2,opt,name=moderator_id,json=moderatorId" json:"moderator_id,omitempty"`
-	// The client through which they acted.
+	// The id of the client through which the change was made.
 	ClientId string `protobuf:"bytes,3,opt,name=client_id,json=clientId" json:"client_id,omitempty"`
-	// The muted user: a UUID, lower case.
+	// The muted user: a UUID in lower case.
 	MutedUserId string `protobuf:"bytes,4,opt,name=muted_user_id,json=mutedUserId" json:"muted_user_id,omitempty"`
 	// The muted user's display name at that time.
 	MutedUserDisplayName string `protobuf:"bytes,5,opt,name=muted_user_display_name,json=mutedUserDisplayName" json:"muted_user_display_name,omitempty"`
-	// When the mute lapses: UTC, milliseconds.
+	// When the mute expires: UTC, milliseconds.
 	MuteExpiresAt *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=mute_expires_at,json=muteExpiresAt" json:"mute_expires_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -295,17 +295,17 @@ func (x *MuteEvent) GetMuteExpiresAt() *timestamppb.Timestamp {
 	return nil
 }
 
-// MuteExpireEvent is the payload of `channel.mute.expire`. Nobody acted:
-// it names the moderator who had applied the mute.
+// MuteExpireEvent is the payload of `channel.mute.expire`. The event has no actor:
+// `moderator_id` is the moderator who had applied the mute.
 type MuteExpireEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The channel: a UUID, lower case.
+	// The channel: a UUID in lower case.
 	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
-	// The user who had applied the mute: a UUID, lower case.
+	// The user who had applied the mute: a UUID in lower case.
 	ModeratorId string `protobuf:"bytes,2,opt,name=moderator_id,json=moderatorId" json:"moderator_id,omitempty"`
-	// The user who was muted: a UUID, lower case.
+	// The user who was muted: a UUID in lower case.
 	MutedUserId string `protobuf:"bytes,3,opt,name=muted_user_id,json=mutedUserId" json:"muted_user_id,omitempty"`
-	// When the mute lapsed: UTC, milliseconds.
+	// When the mute expired: UTC, milliseconds.
 	MuteExpiredAt *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=mute_expired_at,json=muteExpiredAt" json:"mute_expired_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -369,20 +369,20 @@ func (x *MuteExpireEvent) GetMuteExpiredAt() *timestamppb.Timestamp {
 	return nil
 }
 
-// ClearUserMessagesEvent is the payload of
-// `channel.chat.clear_user_messages`: every message that the user posted in
-// the channel until now is deleted.
+// ClearUserMessagesEvent is the payload of `channel.chat.clear_user_messages`: every
+// message that the user has posted in the channel so far is deleted.
 type ClearUserMessagesEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The channel: a UUID, lower case.
+	// The channel: a UUID in lower case.
 	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
-	// The user whose ban or mute deleted the messages: a UUID, lower case.
+	// The moderator whose ban or mute of the user deleted the messages: a UUID in lower
+	// case.
 	ModeratorId string `protobuf:"bytes,2,opt,name=moderator_id,json=moderatorId" json:"moderator_id,omitempty"`
-	// The client through which they acted.
+	// The id of the client through which the change was made.
 	ClientId string `protobuf:"bytes,3,opt,name=client_id,json=clientId" json:"client_id,omitempty"`
-	// The user whose messages are deleted: a UUID, lower case.
+	// The user whose messages are deleted: a UUID in lower case.
 	TargetUserId string `protobuf:"bytes,4,opt,name=target_user_id,json=targetUserId" json:"target_user_id,omitempty"`
-	// When they were deleted: UTC, milliseconds.
+	// When the messages were deleted: UTC, milliseconds.
 	ClearedAt     *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=cleared_at,json=clearedAt" json:"cleared_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -453,21 +453,21 @@ func (x *ClearUserMessagesEvent) GetClearedAt() *timestamppb.Timestamp {
 	return nil
 }
 
-// RoleEvent is the payload of `channel.moderator.add`,
-// `channel.moderator.remove` and their like for VIPs and OGs.
+// RoleEvent is the payload of `channel.moderator.add`, `channel.moderator.remove` and
+// the corresponding events for VIPs and OGs.
 type RoleEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The channel: a UUID, lower case.
+	// The channel: a UUID in lower case.
 	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
-	// The user who gave or took the role: a UUID, lower case.
+	// The user who added or removed the role: a UUID in lower case.
 	ModeratorId string `protobuf:"bytes,2,opt,name=moderator_id,json=moderatorId" json:"moderator_id,omitempty"`
-	// The client through which they acted.
+	// The id of the client through which the change was made.
 	ClientId string `protobuf:"bytes,3,opt,name=client_id,json=clientId" json:"client_id,omitempty"`
-	// The user whose role it is: a UUID, lower case.
+	// The user whose role was added or removed: a UUID in lower case.
 	UserId string `protobuf:"bytes,4,opt,name=user_id,json=userId" json:"user_id,omitempty"`
-	// `moderator`, `vip` or `og`.
+	// The role: `moderator`, `vip` or `og`.
 	Role string `protobuf:"bytes,5,opt,name=role" json:"role,omitempty"`
-	// When it was given or taken: UTC, milliseconds.
+	// When the role was added or removed: UTC, milliseconds.
 	ChangedAt     *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=changed_at,json=changedAt" json:"changed_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -545,24 +545,25 @@ func (x *RoleEvent) GetChangedAt() *timestamppb.Timestamp {
 	return nil
 }
 
-// UpdateEvent is the payload of `channel.update`: what the channel is now.
+// UpdateEvent is the payload of `channel.update`. It holds the values of the channel
+// after the change.
 type UpdateEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The channel: a UUID, lower case.
+	// The channel: a UUID in lower case.
 	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
-	// The user who changed it: a UUID, lower case.
+	// The user who changed the channel: a UUID in lower case.
 	ModeratorId string `protobuf:"bytes,2,opt,name=moderator_id,json=moderatorId" json:"moderator_id,omitempty"`
-	// The client through which they acted.
+	// The id of the client through which the change was made.
 	ClientId string `protobuf:"bytes,3,opt,name=client_id,json=clientId" json:"client_id,omitempty"`
 	// The title.
 	Title string `protobuf:"bytes,4,opt,name=title" json:"title,omitempty"`
 	// The language: a BCP 47 tag in canonical form.
 	Lang string `protobuf:"bytes,5,opt,name=lang" json:"lang,omitempty"`
-	// The category's id; 0 is Uncategorized.
+	// The category's id; 0 is "Uncategorized".
 	CategoryId int64 `protobuf:"varint,6,opt,name=category_id,json=categoryId" json:"category_id,omitempty"`
 	// The category's name.
 	CategoryTitle string `protobuf:"bytes,7,opt,name=category_title,json=categoryTitle" json:"category_title,omitempty"`
-	// When it was changed: UTC, milliseconds.
+	// When the channel was changed: UTC, milliseconds.
 	UpdatedAt     *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=updated_at,json=updatedAt" json:"updated_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -657,17 +658,17 @@ func (x *UpdateEvent) GetUpdatedAt() *timestamppb.Timestamp {
 // FollowEvent is the payload of `channel.follow` and `channel.unfollow`.
 type FollowEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The channel: a UUID, lower case.
+	// The channel: a UUID in lower case.
 	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
-	// The client that told of it.
+	// The id of the client that reported the change.
 	ClientId string `protobuf:"bytes,2,opt,name=client_id,json=clientId" json:"client_id,omitempty"`
-	// Who follows, or followed: a UUID, lower case.
+	// The user who follows or followed: a UUID in lower case.
 	UserId string `protobuf:"bytes,3,opt,name=user_id,json=userId" json:"user_id,omitempty"`
-	// Their display name at that time.
+	// The user's display name at that time.
 	UserDisplayName string `protobuf:"bytes,4,opt,name=user_display_name,json=userDisplayName" json:"user_display_name,omitempty"`
-	// Their slug at that time.
+	// The user's slug at that time.
 	UserSlug string `protobuf:"bytes,5,opt,name=user_slug,json=userSlug" json:"user_slug,omitempty"`
-	// Since when they follow, or followed: UTC, milliseconds.
+	// When the follow began: UTC, milliseconds.
 	FollowedAt *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=followed_at,json=followedAt" json:"followed_at,omitempty"`
 	// When the follow ended: UTC, milliseconds; null in `channel.follow`.
 	UnfollowedAt  *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=unfollowed_at,json=unfollowedAt" json:"unfollowed_at,omitempty"`
@@ -758,23 +759,23 @@ func (x *FollowEvent) GetUnfollowedAt() *timestamppb.Timestamp {
 // `channel.subscription.end`.
 type SubscriptionEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The channel: a UUID, lower case.
+	// The channel: a UUID in lower case.
 	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
-	// The client that told of it; empty when the subscription ended by itself.
+	// The id of the client that reported the change; empty if the subscription expired.
 	ClientId string `protobuf:"bytes,2,opt,name=client_id,json=clientId" json:"client_id,omitempty"`
-	// Who subscribes, or subscribed: a UUID, lower case.
+	// The user who subscribes or subscribed: a UUID in lower case.
 	UserId string `protobuf:"bytes,3,opt,name=user_id,json=userId" json:"user_id,omitempty"`
-	// Their display name at that time.
+	// The user's display name at that time.
 	UserDisplayName string `protobuf:"bytes,4,opt,name=user_display_name,json=userDisplayName" json:"user_display_name,omitempty"`
-	// Their slug at that time.
+	// The user's slug at that time.
 	UserSlug string `protobuf:"bytes,5,opt,name=user_slug,json=userSlug" json:"user_slug,omitempty"`
 	// When the period began: UTC, milliseconds.
 	SubscribedAt *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=subscribed_at,json=subscribedAt" json:"subscribed_at,omitempty"`
-	// When it ends, or ended: UTC, milliseconds.
+	// When the period ends or ended: UTC, milliseconds.
 	ExpiresAt *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
-	// How often it was renewed.
+	// The number of renewals.
 	RenewCount int64 `protobuf:"varint,8,opt,name=renew_count,json=renewCount" json:"renew_count,omitempty"`
-	// How many periods without a gap.
+	// The number of consecutive periods.
 	StreakCount   int64 `protobuf:"varint,9,opt,name=streak_count,json=streakCount" json:"streak_count,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -876,21 +877,21 @@ func (x *SubscriptionEvent) GetStreakCount() int64 {
 // GiftEvent is the payload of `channel.subscription.gift`.
 type GiftEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The channel: a UUID, lower case.
+	// The channel: a UUID in lower case.
 	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
-	// The client that told of it.
+	// The id of the client that reported the change.
 	ClientId string `protobuf:"bytes,2,opt,name=client_id,json=clientId" json:"client_id,omitempty"`
-	// Who gave: a UUID, lower case.
+	// The user who gave the subscriptions: a UUID in lower case.
 	UserId string `protobuf:"bytes,3,opt,name=user_id,json=userId" json:"user_id,omitempty"`
-	// Their display name at that time.
+	// The user's display name at that time.
 	UserDisplayName string `protobuf:"bytes,4,opt,name=user_display_name,json=userDisplayName" json:"user_display_name,omitempty"`
-	// Their slug at that time.
+	// The user's slug at that time.
 	UserSlug string `protobuf:"bytes,5,opt,name=user_slug,json=userSlug" json:"user_slug,omitempty"`
-	// What makes the gift unique in its channel.
+	// The key of the gift, unique in its channel.
 	Key string `protobuf:"bytes,6,opt,name=key" json:"key,omitempty"`
-	// How many subscriptions.
+	// The number of subscriptions.
 	Count int64 `protobuf:"varint,7,opt,name=count" json:"count,omitempty"`
-	// When: UTC, milliseconds.
+	// When it happened: UTC, milliseconds.
 	GiftedAt      *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=gifted_at,json=giftedAt" json:"gifted_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -985,23 +986,23 @@ func (x *GiftEvent) GetGiftedAt() *timestamppb.Timestamp {
 // ThanksEvent is the payload of `channel.thanks`.
 type ThanksEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The channel: a UUID, lower case.
+	// The channel: a UUID in lower case.
 	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
-	// The client that told of it.
+	// The id of the client that reported the change.
 	ClientId string `protobuf:"bytes,2,opt,name=client_id,json=clientId" json:"client_id,omitempty"`
-	// Who thanked: a UUID, lower case.
+	// The user who thanked: a UUID in lower case.
 	UserId string `protobuf:"bytes,3,opt,name=user_id,json=userId" json:"user_id,omitempty"`
-	// Their display name at that time.
+	// The user's display name at that time.
 	UserDisplayName string `protobuf:"bytes,4,opt,name=user_display_name,json=userDisplayName" json:"user_display_name,omitempty"`
-	// Their slug at that time.
+	// The user's slug at that time.
 	UserSlug string `protobuf:"bytes,5,opt,name=user_slug,json=userSlug" json:"user_slug,omitempty"`
-	// What makes the thanks unique in its channel.
+	// The key of the thanks, unique in its channel.
 	Key string `protobuf:"bytes,6,opt,name=key" json:"key,omitempty"`
-	// How much, in the platform's smallest unit.
+	// The amount, in the platform's smallest unit.
 	Amount int64 `protobuf:"varint,7,opt,name=amount" json:"amount,omitempty"`
-	// What they said; may be empty.
+	// The user's message; may be empty.
 	Message string `protobuf:"bytes,8,opt,name=message" json:"message,omitempty"`
-	// When: UTC, milliseconds.
+	// When it happened: UTC, milliseconds.
 	ThankedAt     *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=thanked_at,json=thankedAt" json:"thanked_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1103,25 +1104,25 @@ func (x *ThanksEvent) GetThankedAt() *timestamppb.Timestamp {
 // VoteEvent is the payload of `channel.vote`.
 type VoteEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The channel: a UUID, lower case.
+	// The channel: a UUID in lower case.
 	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
-	// The client that told of it.
+	// The id of the client that reported the change.
 	ClientId string `protobuf:"bytes,2,opt,name=client_id,json=clientId" json:"client_id,omitempty"`
-	// The vote's id: a UUID, lower case.
+	// The vote's id: a UUID in lower case.
 	Id string `protobuf:"bytes,3,opt,name=id" json:"id,omitempty"`
-	// Who voted: a UUID, lower case.
+	// The voter: a UUID in lower case.
 	UserId string `protobuf:"bytes,4,opt,name=user_id,json=userId" json:"user_id,omitempty"`
-	// Their username at that time.
+	// The voter's username at that time.
 	Username string `protobuf:"bytes,5,opt,name=username" json:"username,omitempty"`
-	// Their display name at that time.
+	// The user's display name at that time.
 	UserDisplayName string `protobuf:"bytes,6,opt,name=user_display_name,json=userDisplayName" json:"user_display_name,omitempty"`
-	// From which address they voted; may be empty.
+	// The address from which the user voted; may be empty.
 	Address string `protobuf:"bytes,7,opt,name=address" json:"address,omitempty"`
 	// The week number.
 	Epoch int64 `protobuf:"varint,8,opt,name=epoch" json:"epoch,omitempty"`
-	// How many whole votes.
+	// The number of whole votes.
 	Amount int64 `protobuf:"varint,9,opt,name=amount" json:"amount,omitempty"`
-	// When: UTC, milliseconds.
+	// When it happened: UTC, milliseconds.
 	VotedAt       *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=voted_at,json=votedAt" json:"voted_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1230,19 +1231,19 @@ func (x *VoteEvent) GetVotedAt() *timestamppb.Timestamp {
 // StreamEvent is the payload of `stream.online` and `stream.offline`.
 type StreamEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The channel: a UUID, lower case.
+	// The channel: a UUID in lower case.
 	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
-	// The client that told of it.
+	// The id of the client that reported the change.
 	ClientId string `protobuf:"bytes,2,opt,name=client_id,json=clientId" json:"client_id,omitempty"`
 	// When the stream started: UTC, milliseconds.
 	StartedAt *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=started_at,json=startedAt" json:"started_at,omitempty"`
-	// When it ended: UTC, milliseconds; null in `stream.online`.
+	// When the stream ended: UTC, milliseconds; null in `stream.online`.
 	EndedAt *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=ended_at,json=endedAt" json:"ended_at,omitempty"`
-	// What it is called.
+	// The title of the stream.
 	Title string `protobuf:"bytes,5,opt,name=title" json:"title,omitempty"`
-	// Its language: a BCP 47 tag in canonical form.
+	// The language of the stream: a BCP 47 tag in canonical form.
 	Lang string `protobuf:"bytes,6,opt,name=lang" json:"lang,omitempty"`
-	// The category's id; 0 is Uncategorized.
+	// The category's id; 0 is "Uncategorized".
 	CategoryId int64 `protobuf:"varint,7,opt,name=category_id,json=categoryId" json:"category_id,omitempty"`
 	// The category's name.
 	CategoryTitle string `protobuf:"bytes,8,opt,name=category_title,json=categoryTitle" json:"category_title,omitempty"`

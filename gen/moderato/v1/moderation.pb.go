@@ -4,8 +4,8 @@
 // 	protoc        (unknown)
 // source: moderato/v1/moderation.proto
 
-// The public contract of Moderato: what external developers call over
-// REST/JSON at /v1, and internal backends over gRPC.
+// The public API of Moderato. External developers call it over REST/JSON at /v1, and
+// internal backends over gRPC.
 
 package moderatov1
 
@@ -32,11 +32,11 @@ const (
 // "Moderated channel").
 type ModeratedChannel struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The channel's id: a UUID, lower case.
+	// The channel's id: a UUID in lower case.
 	Uuid string `protobuf:"bytes,1,opt,name=uuid" json:"uuid,omitempty"`
-	// The username of the channel's owner, as they wrote it.
+	// The username of the channel's owner, with the letter case that the owner chose.
 	Username string `protobuf:"bytes,2,opt,name=username" json:"username,omitempty"`
-	// The address of the owner's avatar picture; may be empty.
+	// The URL of the owner's avatar picture; may be empty.
 	AvatarUrl     string `protobuf:"bytes,3,opt,name=avatar_url,json=avatarUrl" json:"avatar_url,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -93,17 +93,16 @@ func (x *ModeratedChannel) GetAvatarUrl() string {
 	return ""
 }
 
-// ListModeratedChannelsRequest names whose channels are asked for.
+// ListModeratedChannelsRequest names the user and the page.
 type ListModeratedChannelsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The user: a UUID in either case. For a user token, the token's
-	// own user.
+	// Required. The user: a UUID in upper or lower case. With a user token, it must be
+	// the token's own user.
 	UserId string `protobuf:"bytes,1,opt,name=user_id,json=userId" json:"user_id,omitempty"`
-	// How many rows to return: 1 to 100. Without `limit` and `cursor` the list is
-	// complete; with one of them it is a page.
+	// The maximum number of rows in a page: 1 to 100. If neither `limit` nor `cursor` is
+	// given, the response is the complete list; otherwise it is a page.
 	Limit *int32 `protobuf:"varint,2,opt,name=limit" json:"limit,omitempty"`
-	// Where the list goes on: the cursor of the page before. 20 rows unless `limit`
-	// says otherwise.
+	// The cursor of the previous page. A page has at most 20 rows if `limit` is unset.
 	Cursor        string `protobuf:"bytes,3,opt,name=cursor" json:"cursor,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -160,13 +159,13 @@ func (x *ListModeratedChannelsRequest) GetCursor() string {
 	return ""
 }
 
-// ListModeratedChannelsResponse is the complete list, never cut, or a page of it.
+// ListModeratedChannelsResponse is the complete list, never truncated, or a page of it.
 type ListModeratedChannelsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The channels, the oldest role first; empty when there are none.
+	// The channels, oldest role first; empty if there are none.
 	Channels []*ModeratedChannel `protobuf:"bytes,1,rep,name=channels" json:"channels,omitempty"`
-	// Leads to the next page of a list that was asked for in pages; unset otherwise.
-	// Over REST the next page is in the header `Link`, as rel="next".
+	// The cursor of the next page if a page was requested; otherwise unset. Over REST the
+	// header `Link` with rel="next" has the address of the next page.
 	Pagination    *Pagination `protobuf:"bytes,2,opt,name=pagination" json:"pagination,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -219,13 +218,12 @@ func (x *ListModeratedChannelsResponse) GetPagination() *Pagination {
 // ListModeratorsRequest names the channel.
 type ListModeratorsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The channel: a UUID in either case.
+	// Required. The channel: a UUID in upper or lower case.
 	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
-	// How many rows to return: 1 to 100. Without `limit` and `cursor` the list is
-	// complete; with one of them it is a page.
+	// The maximum number of rows in a page: 1 to 100. If neither `limit` nor `cursor` is
+	// given, the response is the complete list; otherwise it is a page.
 	Limit *int32 `protobuf:"varint,2,opt,name=limit" json:"limit,omitempty"`
-	// Where the list goes on: the cursor of the page before. 20 rows unless `limit`
-	// says otherwise.
+	// The cursor of the previous page. A page has at most 20 rows if `limit` is unset.
 	Cursor        string `protobuf:"bytes,3,opt,name=cursor" json:"cursor,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -282,13 +280,13 @@ func (x *ListModeratorsRequest) GetCursor() string {
 	return ""
 }
 
-// ListModeratorsResponse is the complete list, never cut, or a page of it.
+// ListModeratorsResponse is the complete list, never truncated, or a page of it.
 type ListModeratorsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The moderators, the oldest role first; empty when there are none.
+	// The moderators, oldest role first; empty if there are none.
 	Moderators []*UserSummary `protobuf:"bytes,1,rep,name=moderators" json:"moderators,omitempty"`
-	// Leads to the next page of a list that was asked for in pages; unset otherwise.
-	// Over REST the next page is in the header `Link`, as rel="next".
+	// The cursor of the next page if a page was requested; otherwise unset. Over REST the
+	// header `Link` with rel="next" has the address of the next page.
 	Pagination    *Pagination `protobuf:"bytes,2,opt,name=pagination" json:"pagination,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -341,9 +339,11 @@ func (x *ListModeratorsResponse) GetPagination() *Pagination {
 // AddModeratorRequest names the channel and the new moderator.
 type AddModeratorRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The channel: a UUID in either case, the token's own user.
+	// Required. The channel: a UUID in upper or lower case. It must be the channel of the
+	// token's user.
 	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
-	// Required. The user: a UUID in either case, another user than the owner.
+	// Required. The user: a UUID in upper or lower case. The channel's owner is not
+	// accepted.
 	UserId        string `protobuf:"bytes,2,opt,name=user_id,json=userId" json:"user_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -433,9 +433,11 @@ func (*AddModeratorResponse) Descriptor() ([]byte, []int) {
 // RemoveModeratorRequest names the channel and the moderator.
 type RemoveModeratorRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The channel: a UUID in either case, the token's own user.
+	// Required. The channel: a UUID in upper or lower case. It must be the channel of the
+	// token's user.
 	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
-	// Required. The user: a UUID in either case, another user than the owner.
+	// Required. The user: a UUID in upper or lower case. The channel's owner is not
+	// accepted.
 	UserId        string `protobuf:"bytes,2,opt,name=user_id,json=userId" json:"user_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -522,15 +524,15 @@ func (*RemoveModeratorResponse) Descriptor() ([]byte, []int) {
 	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{8}
 }
 
-// BanUserRequest names the channel and, in exactly one of two ways, the user.
+// BanUserRequest names the channel and, by id or by username, the user.
 type BanUserRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The channel: a UUID in either case.
+	// Required. The channel: a UUID in upper or lower case.
 	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
-	// The user by id: a UUID in either case. Exactly one of `banUserId` and
-	// `banUsername` is given.
+	// The user's id: a UUID in upper or lower case. Exactly one of `banUserId` and
+	// `banUsername` is required.
 	BanUserId string `protobuf:"bytes,2,opt,name=ban_user_id,json=banUserId" json:"ban_user_id,omitempty"`
-	// The user by username, compared ignoring case: 1 to 40 of `A-Z a-z 0-9 _ . -`.
+	// The user's username, compared case-insensitively: 1 to 40 of `A-Z a-z 0-9 _ . -`.
 	BanUsername   string `protobuf:"bytes,3,opt,name=ban_username,json=banUsername" json:"ban_username,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -590,13 +592,13 @@ func (x *BanUserRequest) GetBanUsername() string {
 // BanUserResponse is the ban in force (section 2, "Ban result").
 type BanUserResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The channel: a UUID, lower case.
+	// The channel: a UUID in lower case.
 	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
-	// The user who applied the ban: a UUID, lower case.
+	// The user who applied the ban: a UUID in lower case.
 	ModeratorId string `protobuf:"bytes,2,opt,name=moderator_id,json=moderatorId" json:"moderator_id,omitempty"`
-	// The banned user: a UUID, lower case.
+	// The banned user: a UUID in lower case.
 	BannedUserId string `protobuf:"bytes,3,opt,name=banned_user_id,json=bannedUserId" json:"banned_user_id,omitempty"`
-	// The banned user's display name at the time of the answer.
+	// The banned user's display name at the time of the response.
 	BannedUserDisplayName string `protobuf:"bytes,4,opt,name=banned_user_display_name,json=bannedUserDisplayName" json:"banned_user_display_name,omitempty"`
 	// When the ban was applied: UTC, milliseconds.
 	BannedAt      *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=banned_at,json=bannedAt" json:"banned_at,omitempty"`
@@ -669,15 +671,15 @@ func (x *BanUserResponse) GetBannedAt() *timestamppb.Timestamp {
 	return nil
 }
 
-// RemoveBanRequest names the channel and, in exactly one of two ways, the user.
+// RemoveBanRequest names the channel and, by id or by username, the user.
 type RemoveBanRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The channel: a UUID in either case.
+	// Required. The channel: a UUID in upper or lower case.
 	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
-	// The user by id: a UUID in either case. Exactly one of `banUserId` and
-	// `banUsername` is given.
+	// The user's id: a UUID in upper or lower case. Exactly one of `banUserId` and
+	// `banUsername` is required.
 	BanUserId string `protobuf:"bytes,2,opt,name=ban_user_id,json=banUserId" json:"ban_user_id,omitempty"`
-	// The user by username, compared ignoring case: 1 to 40 of `A-Z a-z 0-9 _ . -`.
+	// The user's username, compared case-insensitively: 1 to 40 of `A-Z a-z 0-9 _ . -`.
 	BanUsername   string `protobuf:"bytes,3,opt,name=ban_username,json=banUsername" json:"ban_username,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -774,9 +776,9 @@ func (*RemoveBanResponse) Descriptor() ([]byte, []int) {
 // MuteUserRequest names the channel and the user.
 type MuteUserRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The channel: a UUID in either case.
+	// Required. The channel: a UUID in upper or lower case.
 	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
-	// Required. The user: a UUID in either case.
+	// Required. The user: a UUID in upper or lower case.
 	MutedUserId   string `protobuf:"bytes,2,opt,name=muted_user_id,json=mutedUserId" json:"muted_user_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -829,16 +831,16 @@ func (x *MuteUserRequest) GetMutedUserId() string {
 // MuteUserResponse is the mute that was applied (section 2, "Mute result").
 type MuteUserResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The channel: a UUID, lower case.
+	// The channel: a UUID in lower case.
 	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
-	// The user who applied the mute: a UUID, lower case.
+	// The user who applied the mute: a UUID in lower case.
 	ModeratorId string `protobuf:"bytes,2,opt,name=moderator_id,json=moderatorId" json:"moderator_id,omitempty"`
-	// The muted user: a UUID, lower case.
+	// The muted user: a UUID in lower case.
 	MutedUserId string `protobuf:"bytes,3,opt,name=muted_user_id,json=mutedUserId" json:"muted_user_id,omitempty"`
-	// The muted user's display name at the time of the answer.
+	// The muted user's display name at the time of the response.
 	MutedUserDisplayName string `protobuf:"bytes,4,opt,name=muted_user_display_name,json=mutedUserDisplayName" json:"muted_user_display_name,omitempty"`
-	// When the mute lapses: ten minutes after it was applied; UTC, milliseconds.
-	// The mute is active while the present is before this instant.
+	// When the mute expires: ten minutes after it was applied; UTC, milliseconds. The
+	// mute is active before this instant.
 	MuteExpiresAt *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=mute_expires_at,json=muteExpiresAt" json:"mute_expires_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -912,19 +914,21 @@ func (x *MuteUserResponse) GetMuteExpiresAt() *timestamppb.Timestamp {
 // ListLogRequest names the channel, the filters and the page.
 type ListLogRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The channel: a UUID in either case.
+	// Required. The channel: a UUID in upper or lower case.
 	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
-	// Only what was done to this user: a UUID in either case. Unknown ones have no
-	// rows.
+	// Returns only entries about this user: a UUID in upper or lower case. An unknown
+	// user has no entries.
 	UserId string `protobuf:"bytes,2,opt,name=user_id,json=userId" json:"user_id,omitempty"`
-	// Only what this user did: a UUID in either case. Unknown ones have no rows.
+	// Returns only entries of changes by this user: a UUID in upper or lower case. An
+	// unknown user has no entries.
 	ModeratorId string `protobuf:"bytes,3,opt,name=moderator_id,json=moderatorId" json:"moderator_id,omitempty"`
-	// Only these types, such as `channel.ban`; at most 100. None is bans, mutes,
-	// deleted messages, roles and changes of the channel, without its audience.
+	// Returns only entries of these types, such as `channel.ban`; at most 100. If empty,
+	// the log contains bans, mutes, deleted messages, roles and updates of the channel,
+	// without the events of its audience.
 	Type []string `protobuf:"bytes,4,rep,name=type" json:"type,omitempty"`
-	// Where to go on: `pagination.cursor` of the page before, or empty.
+	// The `pagination.cursor` of the previous page; empty for the first page.
 	Cursor string `protobuf:"bytes,5,opt,name=cursor" json:"cursor,omitempty"`
-	// How many rows at the most: 1 to 100; 20 when unset.
+	// The maximum number of rows in the page: 1 to 100; 20 if unset.
 	Limit         *int32 `protobuf:"varint,6,opt,name=limit" json:"limit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1007,10 +1011,10 @@ type ListLogResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The entries of the page, newest first.
 	Rows []*LogEntry `protobuf:"bytes,1,rep,name=rows" json:"rows,omitempty"`
-	// Where the next page is.
+	// The cursor of the next page.
 	Pagination *Pagination `protobuf:"bytes,2,opt,name=pagination" json:"pagination,omitempty"`
-	// The sequence up to which entries may be missing from the log, because their
-	// time is over; 0 while none are.
+	// The sequence number up to which entries may be missing from the log, because their
+	// retention time has passed; 0 if none are missing.
 	TrimmedSequence int64 `protobuf:"varint,3,opt,name=trimmed_sequence,json=trimmedSequence" json:"trimmed_sequence,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
@@ -1067,26 +1071,26 @@ func (x *ListLogResponse) GetTrimmedSequence() int64 {
 	return 0
 }
 
-// LogEntry is something that was done in a channel.
+// LogEntry is a change in a channel.
 type LogEntry struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The event's id, as listeners get it: a UUID, lower case.
+	// The event's id, the same that listeners receive: a UUID in lower case.
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
-	// The event's number in its channel: counts up by one.
+	// The event's number in its channel, which increases by one with each event.
 	Sequence int64 `protobuf:"varint,2,opt,name=sequence" json:"sequence,omitempty"`
-	// The type, such as `channel.ban`.
+	// The event type, such as `channel.ban`.
 	Type string `protobuf:"bytes,3,opt,name=type" json:"type,omitempty"`
-	// When: UTC, milliseconds.
+	// When it happened: UTC, milliseconds.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
-	// Who did it; null when nobody did, as when a mute lapses.
+	// The user who made the change; null if it has no actor, as when a mute expires.
 	Moderator *LogUser `protobuf:"bytes,5,opt,name=moderator" json:"moderator,omitempty"`
-	// To whom it was done; null when to nobody.
+	// The user whom the change is about; null if it is about no user.
 	User *LogUser `protobuf:"bytes,6,opt,name=user" json:"user,omitempty"`
-	// The client through which it was done; empty when nobody did it.
+	// The id of the client through which the change was made; empty if it has no actor.
 	ClientId string `protobuf:"bytes,7,opt,name=client_id,json=clientId" json:"client_id,omitempty"`
-	// The request that did it; empty when there was none.
+	// The id of the request that made the change; empty if there was none.
 	RequestId string `protobuf:"bytes,8,opt,name=request_id,json=requestId" json:"request_id,omitempty"`
-	// What it changed: the event's payload.
+	// The event's payload: what the change did.
 	Payload       *structpb.Struct `protobuf:"bytes,9,opt,name=payload" json:"payload,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1185,13 +1189,13 @@ func (x *LogEntry) GetPayload() *structpb.Struct {
 	return nil
 }
 
-// LogUser is a user of the log, with their names of today.
+// LogUser is a user in the log, with the user's current names.
 type LogUser struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user's id: a UUID, lower case. Of a deleted user it is
+	// The user's id: a UUID in lower case. The id of a deleted user is
 	// 5e1f8a0c-93d7-4b6e-a4c2-d07b3e9f6185.
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
-	// The name shown to people.
+	// The display name.
 	DisplayName string `protobuf:"bytes,2,opt,name=display_name,json=displayName" json:"display_name,omitempty"`
 	// The username in lower case.
 	Slug          string `protobuf:"bytes,3,opt,name=slug" json:"slug,omitempty"`

@@ -4,8 +4,8 @@
 // - protoc             (unknown)
 // source: moderato/v1/moderation.proto
 
-// The public contract of Moderato: what external developers call over
-// REST/JSON at /v1, and internal backends over gRPC.
+// The public API of Moderato. External developers call it over REST/JSON at /v1, and
+// internal backends over gRPC.
 
 package moderatov1
 
@@ -36,85 +36,90 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// ModerationService keeps a channel's moderators, bans and mutes
-// (interface document, sections 3 and 4, "Moderation").
+// ModerationService manages a channel's moderators, bans and mutes (interface document,
+// sections 3 and 4, "Moderation").
 //
-// Every call needs `Authorization: Bearer <token>` and `client-id: <client>`,
-// as HTTP headers or as gRPC metadata. A channel's id is the user id of its
-// owner. Checks run in this order: token and client, token kind, scope, shape
-// of the arguments, the caller's relation to the channel, existence of what
-// the arguments name, state. Every error carries a reason from Reason.
+// Every call requires `Authorization: Bearer <token>` and `client-id: <client>`, as
+// HTTP headers or as gRPC metadata. A channel's id is the user id of its owner. The
+// server checks a call in this order: token and client, token kind, scope, shape of the
+// arguments, the caller's relation to the channel, existence of what the arguments
+// name, state. Every error has a reason, a value of Reason.
 //
-// Every change is one transaction with the events it emits: it holds, with all
-// its effects, from the moment it is answered, or nothing of it happened.
+// Every change and the events that it emits are one transaction. When the call returns
+// success, the change is in force with all its effects; if the transaction fails,
+// nothing is changed.
 type ModerationServiceClient interface {
-	// ListModeratedChannels answers the channels in which a user holds the
-	// moderator role, in the order in which the role was given.
+	// ListModeratedChannels returns the channels in which a user has the moderator role,
+	// in the order in which the roles were given.
 	//
-	// Tokens: user (`user_id` must be the token's own user, else NOT_SELF), or
-	// app when that user granted `users.read` to the client (else
-	// GRANT_MISSING), or service. Scope: `users.read`.
-	// More channels than the server's cap: RESULT_TOO_LARGE. Thousands of rows exceed
-	// what gRPC clients receive by default (4 MiB): ask for pages, with `limit` and
-	// `cursor`.
+	// Tokens: user, for the token's own user (otherwise NOT_SELF); app, if that user
+	// granted `users.read` to the client (otherwise GRANT_MISSING); service. Scope:
+	// `users.read`.
+	// Errors: RESULT_TOO_LARGE if the complete list is longer than the server's limit. A
+	// complete list of thousands of rows exceeds the size that gRPC clients accept by
+	// default (4 MiB): request pages with `limit` and `cursor`.
 	ListModeratedChannels(ctx context.Context, in *ListModeratedChannelsRequest, opts ...grpc.CallOption) (*ListModeratedChannelsResponse, error)
-	// ListModerators answers the users who hold the moderator role in a channel,
-	// the longest-serving first.
+	// ListModerators returns the users who have the moderator role in a channel, ordered
+	// by when they got the role, oldest first.
 	//
 	// Tokens: user, app or service, for any channel. Scope: none.
-	// Unknown channel: CHANNEL_NOT_FOUND; more moderators than the server's cap:
-	// RESULT_TOO_LARGE. Thousands of rows exceed what gRPC clients receive by default
-	// (4 MiB): ask for pages, with `limit` and `cursor`.
+	// Errors: CHANNEL_NOT_FOUND if the channel does not exist; RESULT_TOO_LARGE if the
+	// complete list is longer than the server's limit. A complete list of thousands of
+	// rows exceeds the size that gRPC clients accept by default (4 MiB): request pages
+	// with `limit` and `cursor`.
 	ListModerators(ctx context.Context, in *ListModeratorsRequest, opts ...grpc.CallOption) (*ListModeratorsResponse, error)
-	// AddModerator gives a user the moderator role in a channel. A user who has
-	// it already keeps it: the call succeeds, changes nothing and emits nothing.
-	// Emits `channel.moderator.add`.
+	// AddModerator gives a user the moderator role in a channel. If the user already has
+	// the role, the call succeeds, changes nothing and emits nothing. Emits
+	// `channel.moderator.add`.
 	//
-	// Tokens: user, and only the channel's owner (else NOT_CHANNEL_OWNER).
-	// Scope: `channel.moderate`.
-	// Unknown user: USER_NOT_FOUND; the owner as target: TARGET_IS_CHANNEL.
+	// Tokens: user, and only the channel's owner (otherwise NOT_CHANNEL_OWNER). Scope:
+	// `channel.moderate`.
+	// Errors: USER_NOT_FOUND if the user does not exist; TARGET_IS_CHANNEL if the user is
+	// the channel's owner.
 	AddModerator(ctx context.Context, in *AddModeratorRequest, opts ...grpc.CallOption) (*AddModeratorResponse, error)
-	// RemoveModerator takes the moderator role in a channel from a user. A user
-	// who lacks it: the call succeeds, changes nothing and emits nothing.
-	// Emits `channel.moderator.remove`.
+	// RemoveModerator removes the moderator role in a channel from a user. If the user
+	// does not have the role, the call succeeds, changes nothing and emits nothing. Emits
+	// `channel.moderator.remove`.
 	//
 	// Tokens, scope and errors: as AddModerator.
 	RemoveModerator(ctx context.Context, in *RemoveModeratorRequest, opts ...grpc.CallOption) (*RemoveModeratorResponse, error)
-	// BanUser bans a user from a channel until the ban is removed, and deletes
-	// all their messages in the channel, however many there are. A user who is
-	// banned already stays so: the call answers the existing ban unchanged and
-	// emits nothing. Roles, mute, follow and subscription stay as they are, but
-	// a banned moderator moderates nothing while the ban lasts.
-	// Emits `channel.ban`, then `channel.chat.clear_user_messages`.
+	// BanUser bans a user from a channel until the ban is removed, and deletes all the
+	// user's messages in the channel, however many there are. If the user is already
+	// banned, the call returns the existing ban unchanged and emits nothing. The user's
+	// roles, mute, follow and subscription stay unchanged, but a banned moderator has no
+	// moderation rights while the ban lasts. Emits `channel.ban`, then
+	// `channel.chat.clear_user_messages`.
 	//
-	// Tokens: user, who must own or moderate the channel (else
+	// Tokens: user, who must own or moderate the channel (otherwise
 	// NOT_CHANNEL_MODERATOR). Scope: `channel.moderate`.
-	// Both or neither of the two names of the user: INVALID_ARGUMENT; unknown
-	// user: USER_NOT_FOUND; the channel itself: TARGET_IS_CHANNEL.
+	// Errors: INVALID_ARGUMENT if both or neither of `banUserId` and `banUsername` are
+	// given; USER_NOT_FOUND if the user does not exist; TARGET_IS_CHANNEL if the user is
+	// the channel's owner.
 	BanUser(ctx context.Context, in *BanUserRequest, opts ...grpc.CallOption) (*BanUserResponse, error)
-	// RemoveBan lets a banned user back into a channel. Messages that the ban
-	// deleted stay deleted. Emits `channel.unban`.
+	// RemoveBan removes the ban of a user from a channel. Messages that the ban deleted
+	// stay deleted. Emits `channel.unban`.
 	//
 	// Tokens, scope and relation: as BanUser.
-	// A user who is not banned there, or is unknown: NOT_BANNED (404).
+	// Errors: NOT_BANNED (404) if the user is not banned from the channel or does not
+	// exist.
 	RemoveBan(ctx context.Context, in *RemoveBanRequest, opts ...grpc.CallOption) (*RemoveBanResponse, error)
-	// MuteUser keeps a user from posting in a channel for exactly ten minutes,
-	// and deletes all their messages in the channel.
-	// Emits `channel.mute`, then `channel.chat.clear_user_messages`; and
-	// `channel.mute.expire` when the mute lapses.
+	// MuteUser prevents a user from posting in a channel for exactly ten minutes, and
+	// deletes all the user's messages in the channel. Emits `channel.mute`, then
+	// `channel.chat.clear_user_messages`, and `channel.mute.expire` when the mute
+	// expires.
 	//
 	// Tokens, scope and relation: as BanUser.
-	// A mute that is still active: MUTE_ACTIVE (409) with the existing
-	// `muteExpiresAt`; unknown user: USER_NOT_FOUND; the channel itself:
-	// TARGET_IS_CHANNEL.
+	// Errors: MUTE_ACTIVE (409), with the existing `muteExpiresAt`, if a mute of the user
+	// is still active; USER_NOT_FOUND if the user does not exist; TARGET_IS_CHANNEL if
+	// the user is the channel's owner.
 	MuteUser(ctx context.Context, in *MuteUserRequest, opts ...grpc.CallOption) (*MuteUserResponse, error)
-	// ListLog answers who did what in a channel, newest first: the event rows,
-	// which are written with the changes that they tell of. Not of the interface
-	// document.
+	// ListLog returns the log of a channel, newest entry first: who changed what. The log
+	// consists of the event rows, which are written in the same transactions as the
+	// changes. This method is not part of the interface document.
 	//
-	// Tokens: user, and only the channel's owner and moderators (else
+	// Tokens: user, who must own or moderate the channel (otherwise
 	// NOT_CHANNEL_MODERATOR), or service. Scope: `channel.moderate`.
-	// A cursor of another channel or filter: CURSOR_INVALID.
+	// Errors: CURSOR_INVALID if the cursor is of another channel or filter.
 	ListLog(ctx context.Context, in *ListLogRequest, opts ...grpc.CallOption) (*ListLogResponse, error)
 }
 
@@ -210,85 +215,90 @@ func (c *moderationServiceClient) ListLog(ctx context.Context, in *ListLogReques
 // All implementations must embed UnimplementedModerationServiceServer
 // for forward compatibility.
 //
-// ModerationService keeps a channel's moderators, bans and mutes
-// (interface document, sections 3 and 4, "Moderation").
+// ModerationService manages a channel's moderators, bans and mutes (interface document,
+// sections 3 and 4, "Moderation").
 //
-// Every call needs `Authorization: Bearer <token>` and `client-id: <client>`,
-// as HTTP headers or as gRPC metadata. A channel's id is the user id of its
-// owner. Checks run in this order: token and client, token kind, scope, shape
-// of the arguments, the caller's relation to the channel, existence of what
-// the arguments name, state. Every error carries a reason from Reason.
+// Every call requires `Authorization: Bearer <token>` and `client-id: <client>`, as
+// HTTP headers or as gRPC metadata. A channel's id is the user id of its owner. The
+// server checks a call in this order: token and client, token kind, scope, shape of the
+// arguments, the caller's relation to the channel, existence of what the arguments
+// name, state. Every error has a reason, a value of Reason.
 //
-// Every change is one transaction with the events it emits: it holds, with all
-// its effects, from the moment it is answered, or nothing of it happened.
+// Every change and the events that it emits are one transaction. When the call returns
+// success, the change is in force with all its effects; if the transaction fails,
+// nothing is changed.
 type ModerationServiceServer interface {
-	// ListModeratedChannels answers the channels in which a user holds the
-	// moderator role, in the order in which the role was given.
+	// ListModeratedChannels returns the channels in which a user has the moderator role,
+	// in the order in which the roles were given.
 	//
-	// Tokens: user (`user_id` must be the token's own user, else NOT_SELF), or
-	// app when that user granted `users.read` to the client (else
-	// GRANT_MISSING), or service. Scope: `users.read`.
-	// More channels than the server's cap: RESULT_TOO_LARGE. Thousands of rows exceed
-	// what gRPC clients receive by default (4 MiB): ask for pages, with `limit` and
-	// `cursor`.
+	// Tokens: user, for the token's own user (otherwise NOT_SELF); app, if that user
+	// granted `users.read` to the client (otherwise GRANT_MISSING); service. Scope:
+	// `users.read`.
+	// Errors: RESULT_TOO_LARGE if the complete list is longer than the server's limit. A
+	// complete list of thousands of rows exceeds the size that gRPC clients accept by
+	// default (4 MiB): request pages with `limit` and `cursor`.
 	ListModeratedChannels(context.Context, *ListModeratedChannelsRequest) (*ListModeratedChannelsResponse, error)
-	// ListModerators answers the users who hold the moderator role in a channel,
-	// the longest-serving first.
+	// ListModerators returns the users who have the moderator role in a channel, ordered
+	// by when they got the role, oldest first.
 	//
 	// Tokens: user, app or service, for any channel. Scope: none.
-	// Unknown channel: CHANNEL_NOT_FOUND; more moderators than the server's cap:
-	// RESULT_TOO_LARGE. Thousands of rows exceed what gRPC clients receive by default
-	// (4 MiB): ask for pages, with `limit` and `cursor`.
+	// Errors: CHANNEL_NOT_FOUND if the channel does not exist; RESULT_TOO_LARGE if the
+	// complete list is longer than the server's limit. A complete list of thousands of
+	// rows exceeds the size that gRPC clients accept by default (4 MiB): request pages
+	// with `limit` and `cursor`.
 	ListModerators(context.Context, *ListModeratorsRequest) (*ListModeratorsResponse, error)
-	// AddModerator gives a user the moderator role in a channel. A user who has
-	// it already keeps it: the call succeeds, changes nothing and emits nothing.
-	// Emits `channel.moderator.add`.
+	// AddModerator gives a user the moderator role in a channel. If the user already has
+	// the role, the call succeeds, changes nothing and emits nothing. Emits
+	// `channel.moderator.add`.
 	//
-	// Tokens: user, and only the channel's owner (else NOT_CHANNEL_OWNER).
-	// Scope: `channel.moderate`.
-	// Unknown user: USER_NOT_FOUND; the owner as target: TARGET_IS_CHANNEL.
+	// Tokens: user, and only the channel's owner (otherwise NOT_CHANNEL_OWNER). Scope:
+	// `channel.moderate`.
+	// Errors: USER_NOT_FOUND if the user does not exist; TARGET_IS_CHANNEL if the user is
+	// the channel's owner.
 	AddModerator(context.Context, *AddModeratorRequest) (*AddModeratorResponse, error)
-	// RemoveModerator takes the moderator role in a channel from a user. A user
-	// who lacks it: the call succeeds, changes nothing and emits nothing.
-	// Emits `channel.moderator.remove`.
+	// RemoveModerator removes the moderator role in a channel from a user. If the user
+	// does not have the role, the call succeeds, changes nothing and emits nothing. Emits
+	// `channel.moderator.remove`.
 	//
 	// Tokens, scope and errors: as AddModerator.
 	RemoveModerator(context.Context, *RemoveModeratorRequest) (*RemoveModeratorResponse, error)
-	// BanUser bans a user from a channel until the ban is removed, and deletes
-	// all their messages in the channel, however many there are. A user who is
-	// banned already stays so: the call answers the existing ban unchanged and
-	// emits nothing. Roles, mute, follow and subscription stay as they are, but
-	// a banned moderator moderates nothing while the ban lasts.
-	// Emits `channel.ban`, then `channel.chat.clear_user_messages`.
+	// BanUser bans a user from a channel until the ban is removed, and deletes all the
+	// user's messages in the channel, however many there are. If the user is already
+	// banned, the call returns the existing ban unchanged and emits nothing. The user's
+	// roles, mute, follow and subscription stay unchanged, but a banned moderator has no
+	// moderation rights while the ban lasts. Emits `channel.ban`, then
+	// `channel.chat.clear_user_messages`.
 	//
-	// Tokens: user, who must own or moderate the channel (else
+	// Tokens: user, who must own or moderate the channel (otherwise
 	// NOT_CHANNEL_MODERATOR). Scope: `channel.moderate`.
-	// Both or neither of the two names of the user: INVALID_ARGUMENT; unknown
-	// user: USER_NOT_FOUND; the channel itself: TARGET_IS_CHANNEL.
+	// Errors: INVALID_ARGUMENT if both or neither of `banUserId` and `banUsername` are
+	// given; USER_NOT_FOUND if the user does not exist; TARGET_IS_CHANNEL if the user is
+	// the channel's owner.
 	BanUser(context.Context, *BanUserRequest) (*BanUserResponse, error)
-	// RemoveBan lets a banned user back into a channel. Messages that the ban
-	// deleted stay deleted. Emits `channel.unban`.
+	// RemoveBan removes the ban of a user from a channel. Messages that the ban deleted
+	// stay deleted. Emits `channel.unban`.
 	//
 	// Tokens, scope and relation: as BanUser.
-	// A user who is not banned there, or is unknown: NOT_BANNED (404).
+	// Errors: NOT_BANNED (404) if the user is not banned from the channel or does not
+	// exist.
 	RemoveBan(context.Context, *RemoveBanRequest) (*RemoveBanResponse, error)
-	// MuteUser keeps a user from posting in a channel for exactly ten minutes,
-	// and deletes all their messages in the channel.
-	// Emits `channel.mute`, then `channel.chat.clear_user_messages`; and
-	// `channel.mute.expire` when the mute lapses.
+	// MuteUser prevents a user from posting in a channel for exactly ten minutes, and
+	// deletes all the user's messages in the channel. Emits `channel.mute`, then
+	// `channel.chat.clear_user_messages`, and `channel.mute.expire` when the mute
+	// expires.
 	//
 	// Tokens, scope and relation: as BanUser.
-	// A mute that is still active: MUTE_ACTIVE (409) with the existing
-	// `muteExpiresAt`; unknown user: USER_NOT_FOUND; the channel itself:
-	// TARGET_IS_CHANNEL.
+	// Errors: MUTE_ACTIVE (409), with the existing `muteExpiresAt`, if a mute of the user
+	// is still active; USER_NOT_FOUND if the user does not exist; TARGET_IS_CHANNEL if
+	// the user is the channel's owner.
 	MuteUser(context.Context, *MuteUserRequest) (*MuteUserResponse, error)
-	// ListLog answers who did what in a channel, newest first: the event rows,
-	// which are written with the changes that they tell of. Not of the interface
-	// document.
+	// ListLog returns the log of a channel, newest entry first: who changed what. The log
+	// consists of the event rows, which are written in the same transactions as the
+	// changes. This method is not part of the interface document.
 	//
-	// Tokens: user, and only the channel's owner and moderators (else
+	// Tokens: user, who must own or moderate the channel (otherwise
 	// NOT_CHANNEL_MODERATOR), or service. Scope: `channel.moderate`.
-	// A cursor of another channel or filter: CURSOR_INVALID.
+	// Errors: CURSOR_INVALID if the cursor is of another channel or filter.
 	ListLog(context.Context, *ListLogRequest) (*ListLogResponse, error)
 	mustEmbedUnimplementedModerationServiceServer()
 }

@@ -23,15 +23,16 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// WatchEventsRequest says what to hear of, and from where on.
+// WatchEventsRequest names the events to stream and where to start.
 type WatchEventsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The channel: a UUID in either case. Empty for all that the caller may hear of.
+	// The channel: a UUID in upper or lower case. If empty, the stream covers all
+	// channels of which the caller may receive events.
 	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
-	// The types to hear of, such as `channel.ban`; at most 100. None is all.
+	// The event types to stream, such as `channel.ban`; at most 100. If empty, all types.
 	Type []string `protobuf:"bytes,2,rep,name=type" json:"type,omitempty"`
-	// Where to go on: the `cursor` of the last message that was handled. Empty for
-	// what happens from now on.
+	// Where to resume: the `cursor` of the last message that was handled. If empty, the
+	// stream starts with the events from now on.
 	Cursor        string `protobuf:"bytes,3,opt,name=cursor" json:"cursor,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -88,14 +89,14 @@ func (x *WatchEventsRequest) GetCursor() string {
 	return ""
 }
 
-// WatchEventsResponse is an event, or a sign of life.
+// WatchEventsResponse is an event or a heartbeat.
 type WatchEventsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Where to go on after this message.
+	// The cursor with which to resume after this message.
 	Cursor string `protobuf:"bytes,1,opt,name=cursor" json:"cursor,omitempty"`
-	// The event. Unset in a sign of life: the first message of a stream, and then
-	// one whenever there was nothing to tell for 15 s. Its cursor is later than
-	// those of events that were left out by the filters.
+	// The event. Unset in a heartbeat. The first message of a stream is a heartbeat;
+	// another one follows whenever there was nothing to send for 15 s. The cursor of a
+	// heartbeat is past the events that the filters excluded.
 	Event         *Event `protobuf:"bytes,2,opt,name=event" json:"event,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -145,13 +146,13 @@ func (x *WatchEventsResponse) GetEvent() *Event {
 	return nil
 }
 
-// Event is something that happened in a channel. As JSON it is an object with
-// `metadata` and `payload`, where `payload` is what is set of the payloads here.
+// Event is a change in a channel. As JSON it is an object with `metadata` and
+// `payload`, where `payload` is the one payload below that is set.
 type Event struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Which event it is.
+	// The metadata that identifies the event.
 	Metadata *EventMetadata `protobuf:"bytes,1,opt,name=metadata" json:"metadata,omitempty"`
-	// What happened; the kind goes with `metadata.subscription_type`.
+	// The payload; its kind corresponds to `metadata.subscription_type`.
 	//
 	// Types that are valid to be assigned to Payload:
 	//
@@ -339,68 +340,69 @@ type isEvent_Payload interface {
 }
 
 type Event_Ban struct {
-	// `channel.ban`.
+	// Payload of `channel.ban`.
 	Ban *BanEvent `protobuf:"bytes,2,opt,name=ban,oneof"`
 }
 
 type Event_Unban struct {
-	// `channel.unban`.
+	// Payload of `channel.unban`.
 	Unban *UnbanEvent `protobuf:"bytes,3,opt,name=unban,oneof"`
 }
 
 type Event_Mute struct {
-	// `channel.mute`.
+	// Payload of `channel.mute`.
 	Mute *MuteEvent `protobuf:"bytes,4,opt,name=mute,oneof"`
 }
 
 type Event_MuteExpire struct {
-	// `channel.mute.expire`.
+	// Payload of `channel.mute.expire`.
 	MuteExpire *MuteExpireEvent `protobuf:"bytes,5,opt,name=mute_expire,json=muteExpire,oneof"`
 }
 
 type Event_ClearUserMessages struct {
-	// `channel.chat.clear_user_messages`.
+	// Payload of `channel.chat.clear_user_messages`.
 	ClearUserMessages *ClearUserMessagesEvent `protobuf:"bytes,6,opt,name=clear_user_messages,json=clearUserMessages,oneof"`
 }
 
 type Event_Role struct {
-	// `channel.moderator.add`, `channel.moderator.remove`, `channel.vip.add`,
-	// `channel.vip.remove`, `channel.og.add`, `channel.og.remove`.
+	// Payload of `channel.moderator.add`, `channel.moderator.remove`,
+	// `channel.vip.add`, `channel.vip.remove`, `channel.og.add` and
+	// `channel.og.remove`.
 	Role *RoleEvent `protobuf:"bytes,7,opt,name=role,oneof"`
 }
 
 type Event_Update struct {
-	// `channel.update`.
+	// Payload of `channel.update`.
 	Update *UpdateEvent `protobuf:"bytes,8,opt,name=update,oneof"`
 }
 
 type Event_Follow struct {
-	// `channel.follow`, `channel.unfollow`.
+	// Payload of `channel.follow` and `channel.unfollow`.
 	Follow *FollowEvent `protobuf:"bytes,9,opt,name=follow,oneof"`
 }
 
 type Event_Subscription struct {
-	// `channel.subscribe`, `channel.subscription.end`.
+	// Payload of `channel.subscribe` and `channel.subscription.end`.
 	Subscription *SubscriptionEvent `protobuf:"bytes,10,opt,name=subscription,oneof"`
 }
 
 type Event_Gift struct {
-	// `channel.subscription.gift`.
+	// Payload of `channel.subscription.gift`.
 	Gift *GiftEvent `protobuf:"bytes,11,opt,name=gift,oneof"`
 }
 
 type Event_Thanks struct {
-	// `channel.thanks`.
+	// Payload of `channel.thanks`.
 	Thanks *ThanksEvent `protobuf:"bytes,12,opt,name=thanks,oneof"`
 }
 
 type Event_Vote struct {
-	// `channel.vote`.
+	// Payload of `channel.vote`.
 	Vote *VoteEvent `protobuf:"bytes,13,opt,name=vote,oneof"`
 }
 
 type Event_Stream struct {
-	// `stream.online`, `stream.offline`.
+	// Payload of `stream.online` and `stream.offline`.
 	Stream *StreamEvent `protobuf:"bytes,14,opt,name=stream,oneof"`
 }
 
@@ -430,22 +432,24 @@ func (*Event_Vote) isEvent_Payload() {}
 
 func (*Event_Stream) isEvent_Payload() {}
 
-// EventMetadata is which event it is.
+// EventMetadata identifies an event.
 type EventMetadata struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The event's id, the same however often it is delivered: a UUID, lower case.
+	// The event's id: a UUID in lower case. It is the same however often the event is
+	// delivered.
 	MessageId string `protobuf:"bytes,1,opt,name=message_id,json=messageId" json:"message_id,omitempty"`
-	// Always `notification`.
+	// The message type. Always `notification`.
 	MessageType string `protobuf:"bytes,2,opt,name=message_type,json=messageType" json:"message_type,omitempty"`
-	// The type, such as `channel.ban`.
+	// The event type, such as `channel.ban`.
 	SubscriptionType string `protobuf:"bytes,3,opt,name=subscription_type,json=subscriptionType" json:"subscription_type,omitempty"`
-	// The version of the type's payload; `1`.
+	// The version of the type's payload: `1`.
 	SubscriptionVersion string `protobuf:"bytes,4,opt,name=subscription_version,json=subscriptionVersion" json:"subscription_version,omitempty"`
 	// When it happened: UTC, milliseconds.
 	MessageTimestamp *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=message_timestamp,json=messageTimestamp" json:"message_timestamp,omitempty"`
-	// The channel: a UUID, lower case.
+	// The channel: a UUID in lower case.
 	ChannelId string `protobuf:"bytes,6,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
-	// The event's number in its channel: counts up by one, without a gap.
+	// The event's number in its channel, which increases by one with each event, without
+	// gaps.
 	Sequence      int64 `protobuf:"varint,7,opt,name=sequence" json:"sequence,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -26,24 +26,28 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// EventsService tells of what happens in channels (interface document, section
-// 6): every change of a channel, in the channel's order, at least once, and from
-// wherever the listener left off. Nothing that was committed is skipped.
+// EventsService streams the changes of channels as events (interface document, section
+// 6). Events are delivered at least once and in the order of their channel, and a
+// listener can resume where it stopped. No committed event is skipped.
 type EventsServiceClient interface {
-	// WatchEvents streams events until the caller ends it. Over HTTP the same is at
-	// `GET /v1/events`, as Server-Sent Events.
+	// WatchEvents streams events until the caller ends the stream. Over HTTP,
+	// `GET /v1/events` provides the same stream as Server-Sent Events.
 	//
-	// A user token needs the scope `channel.moderate` and hears of the channels
-	// that its user owns or moderates; one that is named and is neither:
-	// NOT_CHANNEL_MODERATOR. A service token hears of every channel; with
-	// `acting-user`, of that user's. App tokens: TOKEN_KIND_NOT_ACCEPTED. When the
-	// token or the right ends, the stream ends within 2 s with the error that a new
-	// call would get.
+	// A user token needs the scope `channel.moderate`. It receives the events of the
+	// channels that its user owns or moderates. A service token receives the events of
+	// every channel; with `acting-user`, those of that user's channels. When the token or
+	// the right ends, the stream ends within 2 s with the error that a new call would
+	// return.
 	//
-	// An unknown `channel_id`: CHANNEL_NOT_FOUND. A cursor that is damaged, or so
-	// old that events after it are no longer kept: CURSOR_INVALID. A listener who
-	// does not keep up: WATCHER_TOO_SLOW; go on with the last cursor. A server that
-	// stops ends the stream with UNAVAILABLE; go on with the last cursor, at once.
+	// Errors: TOKEN_KIND_NOT_ACCEPTED for app tokens; CHANNEL_NOT_FOUND if the
+	// `channel_id` does not exist; NOT_CHANNEL_MODERATOR if the user neither owns nor
+	// moderates the channel; CURSOR_INVALID if the cursor is damaged, or so old that
+	// events after it are no longer kept; INVALID_ARGUMENT if no channel is named and the
+	// user moderates more channels than the server allows for one stream;
+	// STREAM_LIMIT_REACHED if the caller has the maximum number of open streams;
+	// WATCHER_TOO_SLOW if the listener does not keep up: resume with the last cursor. A
+	// server that shuts down ends the stream with UNAVAILABLE: resume immediately with
+	// the last cursor.
 	WatchEvents(ctx context.Context, in *WatchEventsRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchEventsResponse], error)
 }
 
@@ -78,24 +82,28 @@ type EventsService_WatchEventsClient = grpc.ServerStreamingClient[WatchEventsRes
 // All implementations must embed UnimplementedEventsServiceServer
 // for forward compatibility.
 //
-// EventsService tells of what happens in channels (interface document, section
-// 6): every change of a channel, in the channel's order, at least once, and from
-// wherever the listener left off. Nothing that was committed is skipped.
+// EventsService streams the changes of channels as events (interface document, section
+// 6). Events are delivered at least once and in the order of their channel, and a
+// listener can resume where it stopped. No committed event is skipped.
 type EventsServiceServer interface {
-	// WatchEvents streams events until the caller ends it. Over HTTP the same is at
-	// `GET /v1/events`, as Server-Sent Events.
+	// WatchEvents streams events until the caller ends the stream. Over HTTP,
+	// `GET /v1/events` provides the same stream as Server-Sent Events.
 	//
-	// A user token needs the scope `channel.moderate` and hears of the channels
-	// that its user owns or moderates; one that is named and is neither:
-	// NOT_CHANNEL_MODERATOR. A service token hears of every channel; with
-	// `acting-user`, of that user's. App tokens: TOKEN_KIND_NOT_ACCEPTED. When the
-	// token or the right ends, the stream ends within 2 s with the error that a new
-	// call would get.
+	// A user token needs the scope `channel.moderate`. It receives the events of the
+	// channels that its user owns or moderates. A service token receives the events of
+	// every channel; with `acting-user`, those of that user's channels. When the token or
+	// the right ends, the stream ends within 2 s with the error that a new call would
+	// return.
 	//
-	// An unknown `channel_id`: CHANNEL_NOT_FOUND. A cursor that is damaged, or so
-	// old that events after it are no longer kept: CURSOR_INVALID. A listener who
-	// does not keep up: WATCHER_TOO_SLOW; go on with the last cursor. A server that
-	// stops ends the stream with UNAVAILABLE; go on with the last cursor, at once.
+	// Errors: TOKEN_KIND_NOT_ACCEPTED for app tokens; CHANNEL_NOT_FOUND if the
+	// `channel_id` does not exist; NOT_CHANNEL_MODERATOR if the user neither owns nor
+	// moderates the channel; CURSOR_INVALID if the cursor is damaged, or so old that
+	// events after it are no longer kept; INVALID_ARGUMENT if no channel is named and the
+	// user moderates more channels than the server allows for one stream;
+	// STREAM_LIMIT_REACHED if the caller has the maximum number of open streams;
+	// WATCHER_TOO_SLOW if the listener does not keep up: resume with the last cursor. A
+	// server that shuts down ends the stream with UNAVAILABLE: resume immediately with
+	// the last cursor.
 	WatchEvents(*WatchEventsRequest, grpc.ServerStreamingServer[WatchEventsResponse]) error
 	mustEmbedUnimplementedEventsServiceServer()
 }

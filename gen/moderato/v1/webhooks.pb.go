@@ -24,17 +24,17 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// CreateWebhookRequest says what to send where. Over REST a field that is not one
-// of these is refused, as in every body of this service.
+// CreateWebhookRequest describes the webhook to create. Over REST a body with an
+// unknown field is refused, as in every request of this service.
 type CreateWebhookRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The channel: a UUID in either case. Without it a user token names the own
-	// channel, and a service token every channel.
+	// The channel: a UUID in upper or lower case. If empty, the channel of the token's
+	// user with a user token, and every channel with a service token.
 	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
-	// The receiver: an https address of at most 2048 characters, without user name
-	// and fragment. It must not be in a private network.
+	// The URL of the receiver: https, at most 2048 characters, without user name and
+	// fragment. It must not be in a private network.
 	Url string `protobuf:"bytes,2,opt,name=url" json:"url,omitempty"`
-	// The types to send, such as `channel.ban`; at most 100. None is all.
+	// The event types to send, such as `channel.ban`; at most 100. If empty, all types.
 	Type          []string `protobuf:"bytes,3,rep,name=type" json:"type,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -91,21 +91,21 @@ func (x *CreateWebhookRequest) GetType() []string {
 	return nil
 }
 
-// CreateWebhookResponse is the new webhook.
+// CreateWebhookResponse is the created webhook.
 type CreateWebhookResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The webhook's id: a UUID, lower case.
+	// The webhook's id: a UUID in lower case.
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
-	// The channel: a UUID, lower case; null for every channel.
+	// The channel: a UUID in lower case; null if the webhook covers every channel.
 	ChannelId *string `protobuf:"bytes,2,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
-	// The receiver.
+	// The URL of the receiver.
 	Url string `protobuf:"bytes,3,opt,name=url" json:"url,omitempty"`
-	// The types that are sent; empty for all.
+	// The event types that the webhook sends; empty for all types.
 	Type []string `protobuf:"bytes,4,rep,name=type" json:"type,omitempty"`
-	// What deliveries are signed with: `whsec_` and the base64 of the key, which is
-	// 32 random bytes. It is shown this once.
+	// The secret that signs deliveries: `whsec_` and the base64 of the key, which is 32
+	// random bytes. It is returned only once, in this response.
 	Secret string `protobuf:"bytes,5,opt,name=secret" json:"secret,omitempty"`
-	// When the webhook was made: UTC, milliseconds.
+	// When the webhook was created: UTC, milliseconds.
 	CreatedAt     *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -186,8 +186,9 @@ func (x *CreateWebhookResponse) GetCreatedAt() *timestamppb.Timestamp {
 // ListWebhooksRequest names the channel.
 type ListWebhooksRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The channel: a UUID in either case. Without it a user token names the own
-	// channel, and a service token the webhooks of every channel.
+	// The channel: a UUID in upper or lower case. If empty, the channel of the token's
+	// user with a user token, and the webhooks that cover every channel with a service
+	// token.
 	ChannelId     string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -230,10 +231,10 @@ func (x *ListWebhooksRequest) GetChannelId() string {
 	return ""
 }
 
-// ListWebhooksResponse is the complete list.
+// ListWebhooksResponse is the complete list of webhooks.
 type ListWebhooksResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The webhooks, the oldest first.
+	// The webhooks, oldest first.
 	Webhooks      []*Webhook `protobuf:"bytes,1,rep,name=webhooks" json:"webhooks,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -276,32 +277,34 @@ func (x *ListWebhooksResponse) GetWebhooks() []*Webhook {
 	return nil
 }
 
-// Webhook is what is sent where, and how that goes.
+// Webhook is a webhook and its state.
 type Webhook struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The webhook's id: a UUID, lower case.
+	// The webhook's id: a UUID in lower case.
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
-	// The channel: a UUID, lower case; null for every channel.
+	// The channel: a UUID in lower case; null if the webhook covers every channel.
 	ChannelId *string `protobuf:"bytes,2,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
-	// The user who made it: a UUID, lower case; null when a service token did.
+	// The user who created the webhook: a UUID in lower case; null if a service token
+	// created it.
 	UserId *string `protobuf:"bytes,3,opt,name=user_id,json=userId" json:"user_id,omitempty"`
-	// The receiver.
+	// The URL of the receiver.
 	Url string `protobuf:"bytes,4,opt,name=url" json:"url,omitempty"`
-	// The types that are sent; empty for all.
+	// The event types that the webhook sends; empty for all types.
 	Type []string `protobuf:"bytes,5,rep,name=type" json:"type,omitempty"`
-	// `enabled` or `disabled`.
+	// The status: `enabled` or `disabled`.
 	Status string `protobuf:"bytes,6,opt,name=status" json:"status,omitempty"`
-	// Why it is disabled: `failing` (a delivery failed for 3 days), `gone` (the
-	// receiver answered 410), `right_lost` (its user may not moderate the channel)
-	// or `behind` (events that it had not sent are no longer kept). Empty while it
-	// is enabled.
+	// Why the webhook is disabled: `failing` (a delivery failed for 3 days), `gone` (the
+	// receiver responded with 410), `right_lost` (the webhook's user may not moderate the
+	// channel) or `behind` (events that were not sent yet are no longer kept). Empty if
+	// the webhook is enabled.
 	DisabledReason string `protobuf:"bytes,7,opt,name=disabled_reason,json=disabledReason" json:"disabled_reason,omitempty"`
-	// When it was made: UTC, milliseconds.
+	// When the webhook was created: UTC, milliseconds.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
-	// When an event was delivered last: UTC, milliseconds; null before the first.
+	// When an event was last delivered: UTC, milliseconds; null if none was delivered
+	// yet.
 	LastSuccessAt *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=last_success_at,json=lastSuccessAt" json:"last_success_at,omitempty"`
-	// What went wrong at the last attempt that failed; empty when none did since the
-	// last success.
+	// The error of the last failed attempt; empty if no attempt failed since the last
+	// success.
 	LastError     string `protobuf:"bytes,10,opt,name=last_error,json=lastError" json:"last_error,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -410,7 +413,7 @@ func (x *Webhook) GetLastError() string {
 // DeleteWebhookRequest names the webhook.
 type DeleteWebhookRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The webhook: a UUID in either case.
+	// The webhook: a UUID in upper or lower case.
 	WebhookId     string `protobuf:"bytes,1,opt,name=webhook_id,json=webhookId" json:"webhook_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -493,7 +496,7 @@ func (*DeleteWebhookResponse) Descriptor() ([]byte, []int) {
 // RotateWebhookSecretRequest names the webhook.
 type RotateWebhookSecretRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The webhook: a UUID in either case.
+	// The webhook: a UUID in upper or lower case.
 	WebhookId     string `protobuf:"bytes,1,opt,name=webhook_id,json=webhookId" json:"webhook_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -539,12 +542,12 @@ func (x *RotateWebhookSecretRequest) GetWebhookId() string {
 // RotateWebhookSecretResponse is the new secret.
 type RotateWebhookSecretResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The webhook's id: a UUID, lower case.
+	// The webhook's id: a UUID in lower case.
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
-	// The new secret, as in CreateWebhookResponse. It is shown this once.
+	// The new secret, as in CreateWebhookResponse. It is returned only once, in this
+	// response.
 	Secret string `protobuf:"bytes,2,opt,name=secret" json:"secret,omitempty"`
-	// Until when deliveries are signed with the former secret as well: UTC,
-	// milliseconds.
+	// Until when deliveries are also signed with the former secret: UTC, milliseconds.
 	FormerSecretExpiresAt *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=former_secret_expires_at,json=formerSecretExpiresAt" json:"former_secret_expires_at,omitempty"`
 	unknownFields         protoimpl.UnknownFields
 	sizeCache             protoimpl.SizeCache
@@ -604,7 +607,7 @@ func (x *RotateWebhookSecretResponse) GetFormerSecretExpiresAt() *timestamppb.Ti
 // EnableWebhookRequest names the webhook.
 type EnableWebhookRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The webhook: a UUID in either case.
+	// The webhook: a UUID in upper or lower case.
 	WebhookId     string `protobuf:"bytes,1,opt,name=webhook_id,json=webhookId" json:"webhook_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -647,10 +650,11 @@ func (x *EnableWebhookRequest) GetWebhookId() string {
 	return ""
 }
 
-// EnableWebhookResponse says where the webhook goes on.
+// EnableWebhookResponse reports where the webhook resumes.
 type EnableWebhookResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Whether it goes on where it stopped; false: with what happens from now on.
+	// Whether the webhook resumes where it stopped. If false, it starts with the events
+	// from now on.
 	Resumed       bool `protobuf:"varint,1,opt,name=resumed" json:"resumed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -696,11 +700,11 @@ func (x *EnableWebhookResponse) GetResumed() bool {
 // ListWebhookDeliveriesRequest names the webhook and the page.
 type ListWebhookDeliveriesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The webhook: a UUID in either case.
+	// The webhook: a UUID in upper or lower case.
 	WebhookId string `protobuf:"bytes,1,opt,name=webhook_id,json=webhookId" json:"webhook_id,omitempty"`
-	// Where to go on: `pagination.cursor` of the page before.
+	// The `pagination.cursor` of the previous page.
 	Cursor string `protobuf:"bytes,2,opt,name=cursor" json:"cursor,omitempty"`
-	// How many rows: 1 to 100; 20 when not given.
+	// The maximum number of rows in the page: 1 to 100; 20 if unset.
 	Limit         *int32 `protobuf:"varint,3,opt,name=limit" json:"limit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -757,12 +761,12 @@ func (x *ListWebhookDeliveriesRequest) GetLimit() int32 {
 	return 0
 }
 
-// ListWebhookDeliveriesResponse is a page.
+// ListWebhookDeliveriesResponse is a page of deliveries.
 type ListWebhookDeliveriesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The deliveries of the page.
 	Rows []*WebhookDelivery `protobuf:"bytes,1,rep,name=rows" json:"rows,omitempty"`
-	// Where the next page is.
+	// The cursor of the next page.
 	Pagination    *Pagination `protobuf:"bytes,2,opt,name=pagination" json:"pagination,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -812,29 +816,30 @@ func (x *ListWebhookDeliveriesResponse) GetPagination() *Pagination {
 	return nil
 }
 
-// WebhookDelivery is an event on its way to a receiver.
+// WebhookDelivery is the delivery of one event to a receiver.
 type WebhookDelivery struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The delivery's id: a UUID, lower case.
+	// The delivery's id: a UUID in lower case.
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
-	// The event's id, which is also `webhook-id`: a UUID, lower case.
+	// The event's id, which is also the header `webhook-id`: a UUID in lower case.
 	EventId string `protobuf:"bytes,2,opt,name=event_id,json=eventId" json:"event_id,omitempty"`
 	// The event's type, such as `channel.ban`.
 	Type string `protobuf:"bytes,3,opt,name=type" json:"type,omitempty"`
-	// `pending`, `delivered` or `failed`.
+	// The status: `pending`, `delivered` or `failed`.
 	Status string `protobuf:"bytes,4,opt,name=status" json:"status,omitempty"`
-	// How many attempts were made in all, redeliveries among them.
+	// The total number of attempts, including redeliveries.
 	Attempts int32 `protobuf:"varint,5,opt,name=attempts" json:"attempts,omitempty"`
-	// The HTTP status of the last answer; null when there was none.
+	// The HTTP status of the last response; null if there was no response.
 	LastStatus *int32 `protobuf:"varint,6,opt,name=last_status,json=lastStatus" json:"last_status,omitempty"`
-	// What went wrong at the last attempt; empty when nothing did.
+	// The error of the last attempt; empty if it succeeded or there was none.
 	LastError string `protobuf:"bytes,7,opt,name=last_error,json=lastError" json:"last_error,omitempty"`
-	// When the next attempt is due, if the webhook is enabled, no earlier event of
-	// the channel waits and the receiver did not ask for a pause: UTC, milliseconds;
-	// null unless pending.
+	// When the next attempt is due: UTC, milliseconds; null unless `pending`. The attempt
+	// is made then if the webhook is enabled, no earlier event of the channel is waiting
+	// and the receiver did not ask for a pause.
 	NextAttemptAt *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=next_attempt_at,json=nextAttemptAt" json:"next_attempt_at,omitempty"`
-	// When it was delivered last: UTC, milliseconds; null when it never was. It
-	// stays while it is sent once more, and when that fails.
+	// When the event was last delivered: UTC, milliseconds; null if it was never
+	// delivered. The value is kept while the event is redelivered, and if the redelivery
+	// fails.
 	DeliveredAt   *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=delivered_at,json=deliveredAt" json:"delivered_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -936,9 +941,9 @@ func (x *WebhookDelivery) GetDeliveredAt() *timestamppb.Timestamp {
 // RedeliverWebhookEventRequest names the event.
 type RedeliverWebhookEventRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The webhook: a UUID in either case.
+	// The webhook: a UUID in upper or lower case.
 	WebhookId string `protobuf:"bytes,1,opt,name=webhook_id,json=webhookId" json:"webhook_id,omitempty"`
-	// The event: a UUID in either case.
+	// The event: a UUID in upper or lower case.
 	EventId       string `protobuf:"bytes,2,opt,name=event_id,json=eventId" json:"event_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -32,77 +32,80 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// WebhooksService has events sent to a receiver of the caller's: the events of
-// EventsService, one a request, as Standard Webhooks has it
-// (https://www.standardwebhooks.com).
+// WebhooksService manages webhooks, which send events to a receiver of the caller's
+// choice. The events are those of EventsService. Each request carries one event, as
+// specified by Standard Webhooks (https://www.standardwebhooks.com).
 //
-// A delivery is a POST of the event as JSON (Event), with the headers
-// `webhook-id` (the event's id, the same at every attempt), `webhook-timestamp`
-// (Unix seconds of the attempt) and `webhook-signature` (`v1,` and the base64 of
-// HMAC-SHA256 of `<id>.<timestamp>.<body>`, whose key is what base64 makes of the
-// secret after its `whsec_`; two of them, separated by a space, for 24 hours after
-// RotateWebhookSecret).
+// A delivery is a POST of the event as JSON (Event), with the headers `webhook-id` (the
+// event's id, the same for every attempt), `webhook-timestamp` (the time of the attempt
+// in Unix seconds) and `webhook-signature` (`v1,` and the base64 of HMAC-SHA256 of
+// `<id>.<timestamp>.<body>`). The key of the HMAC is the base64-decoded part of the
+// secret after `whsec_`. For 24 hours after RotateWebhookSecret the header has two
+// signatures, separated by a space.
 //
-// Any 2xx that ends within 10 s is success. A redirect is a failure, and not followed. 410
-// disables the webhook at once; `Retry-After` of 429 and 503 is heeded, up to 6
-// hours, for all that the webhook has to send.
+// A delivery succeeds if the receiver responds with any 2xx status and the response
+// ends within 10 s. A redirect is a failure and is not followed. The status 410
+// disables the webhook immediately. The header `Retry-After` of 429 and 503 is honored,
+// up to 6 hours, for all deliveries of the webhook.
 //
-// The header `moderato-cursor` is the `cursor` with which EventsService goes on
-// after the event, in a stream of the event's channel. It is not signed.
+// The header `moderato-cursor` is the `cursor` with which a stream of EventsService for
+// the event's channel resumes after the event. The header is not signed.
 //
-// Events are delivered at least once, and those of a channel in their order: the
-// next is sent when the one before it was delivered. A failed delivery is tried
-// again after seconds at first and hours at last, for 3 days; then the webhook is
-// disabled.
+// Events are delivered at least once, and the events of a channel in their order: an
+// event is sent when the event before it was delivered. A failed delivery is retried
+// for 3 days, with delays of seconds at first and of hours at the end; then the webhook
+// is disabled.
 //
-// Tokens: user, who must own or moderate the channel (else
-// NOT_CHANNEL_MODERATOR), or service, which may do all; a service token with
-// `acting-user` counts as that user's. Scope: `channel.moderate`. The owner has
-// to do with all webhooks that users made for the channel, a moderator with their
-// own; of the others nobody learns that they exist (WEBHOOK_NOT_FOUND), so those
-// of a service token are its own affair. The webhook of a user who may no longer
-// moderate the channel is disabled, and hears nothing from then on.
+// Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR),
+// or service, which has access to every webhook. A service token with `acting-user` is
+// treated as that user's token. Scope: `channel.moderate`. The channel's owner has
+// access to all webhooks that users created for the channel, and a moderator to the
+// moderator's own. Any other webhook returns WEBHOOK_NOT_FOUND to a user, as if it did
+// not exist; this includes the webhooks that service tokens created. If the user who
+// created a webhook may no longer moderate the channel, the webhook is disabled and
+// receives no further events.
 type WebhooksServiceClient interface {
-	// CreateWebhook makes a webhook, which hears what happens from now on.
+	// CreateWebhook creates a webhook, which sends events from now on.
 	//
-	// Unknown channel: CHANNEL_NOT_FOUND; 20 webhooks of the channel's users (or 20
-	// of service tokens) are there: WEBHOOK_LIMIT_REACHED.
+	// Errors: CHANNEL_NOT_FOUND if the channel does not exist; WEBHOOK_LIMIT_REACHED if
+	// the channel's users have 20 webhooks for it already, or service tokens have 20.
 	CreateWebhook(ctx context.Context, in *CreateWebhookRequest, opts ...grpc.CallOption) (*CreateWebhookResponse, error)
-	// ListWebhooks answers the webhooks of a channel, the oldest first.
+	// ListWebhooks returns the webhooks of a channel, oldest first.
 	//
-	// Unknown channel: CHANNEL_NOT_FOUND.
+	// Errors: CHANNEL_NOT_FOUND if the channel does not exist.
 	ListWebhooks(ctx context.Context, in *ListWebhooksRequest, opts ...grpc.CallOption) (*ListWebhooksResponse, error)
-	// DeleteWebhook ends a webhook with all its deliveries. A delivery that is under
-	// way may still arrive.
+	// DeleteWebhook deletes a webhook and all its deliveries. A delivery that is in
+	// flight may still arrive.
 	//
-	// No such webhook: WEBHOOK_NOT_FOUND.
+	// Errors: WEBHOOK_NOT_FOUND if the webhook does not exist.
 	DeleteWebhook(ctx context.Context, in *DeleteWebhookRequest, opts ...grpc.CallOption) (*DeleteWebhookResponse, error)
-	// RotateWebhookSecret gives a webhook a new secret. For 24 hours deliveries
-	// carry the signatures of both; of a secret before these two none.
+	// RotateWebhookSecret gives a webhook a new secret. For 24 hours deliveries carry the
+	// signatures of both the new and the former secret. Older secrets are no longer used.
 	//
-	// No such webhook: WEBHOOK_NOT_FOUND.
+	// Errors: WEBHOOK_NOT_FOUND if the webhook does not exist.
 	RotateWebhookSecret(ctx context.Context, in *RotateWebhookSecretRequest, opts ...grpc.CallOption) (*RotateWebhookSecretResponse, error)
-	// EnableWebhook has a disabled webhook deliver again: from where it stopped, or
-	// from now on when its events since are no longer kept or when it was disabled
-	// because of its user's right. An enabled one stays as it is.
+	// EnableWebhook enables a disabled webhook. The webhook resumes where it stopped. It
+	// starts with the events from now on instead if the events since then are no longer
+	// kept, or if it was disabled because its user lost the right to moderate the
+	// channel. An enabled webhook stays unchanged.
 	//
-	// No such webhook: WEBHOOK_NOT_FOUND; its user may not moderate the channel:
-	// NOT_CHANNEL_MODERATOR.
+	// Errors: WEBHOOK_NOT_FOUND if the webhook does not exist; NOT_CHANNEL_MODERATOR if
+	// the webhook's user may not moderate the channel.
 	EnableWebhook(ctx context.Context, in *EnableWebhookRequest, opts ...grpc.CallOption) (*EnableWebhookResponse, error)
-	// ListWebhookDeliveries answers a page of a webhook's deliveries, those of the
-	// newest events first. What was delivered or given up is listed for 7 days.
+	// ListWebhookDeliveries returns a page of a webhook's deliveries, newest event first.
+	// A delivery is listed for 7 days after it was delivered or given up.
 	//
-	// No such webhook: WEBHOOK_NOT_FOUND.
+	// Errors: WEBHOOK_NOT_FOUND if the webhook does not exist.
 	ListWebhookDeliveries(ctx context.Context, in *ListWebhookDeliveriesRequest, opts ...grpc.CallOption) (*ListWebhookDeliveriesResponse, error)
-	// RedeliverWebhookEvent has an event sent once more, at once and outside the
-	// order; the events that wait do not wait for it. It is tried like any other
-	// delivery, but when it is given up the webhook goes on, and what was delivered
-	// before stays `delivered`. A delivery that is pending stays as it is, and is
-	// tried now.
+	// RedeliverWebhookEvent sends an event again, immediately and outside the order;
+	// pending events do not wait for it. It is retried like any other delivery, but if it
+	// is given up, the webhook stays enabled, and an event that was delivered before
+	// keeps the status `delivered`. A delivery that is already pending stays in its place
+	// and is attempted now.
 	//
-	// No such webhook: WEBHOOK_NOT_FOUND; it is disabled: WEBHOOK_DISABLED; an event
-	// that is no longer kept, or not of the webhook's channel and types:
-	// EVENT_NOT_FOUND.
+	// Errors: WEBHOOK_NOT_FOUND if the webhook does not exist; WEBHOOK_DISABLED if it is
+	// disabled; EVENT_NOT_FOUND if the event is no longer kept, or is not of the
+	// webhook's channel and types.
 	RedeliverWebhookEvent(ctx context.Context, in *RedeliverWebhookEventRequest, opts ...grpc.CallOption) (*RedeliverWebhookEventResponse, error)
 }
 
@@ -188,77 +191,80 @@ func (c *webhooksServiceClient) RedeliverWebhookEvent(ctx context.Context, in *R
 // All implementations must embed UnimplementedWebhooksServiceServer
 // for forward compatibility.
 //
-// WebhooksService has events sent to a receiver of the caller's: the events of
-// EventsService, one a request, as Standard Webhooks has it
-// (https://www.standardwebhooks.com).
+// WebhooksService manages webhooks, which send events to a receiver of the caller's
+// choice. The events are those of EventsService. Each request carries one event, as
+// specified by Standard Webhooks (https://www.standardwebhooks.com).
 //
-// A delivery is a POST of the event as JSON (Event), with the headers
-// `webhook-id` (the event's id, the same at every attempt), `webhook-timestamp`
-// (Unix seconds of the attempt) and `webhook-signature` (`v1,` and the base64 of
-// HMAC-SHA256 of `<id>.<timestamp>.<body>`, whose key is what base64 makes of the
-// secret after its `whsec_`; two of them, separated by a space, for 24 hours after
-// RotateWebhookSecret).
+// A delivery is a POST of the event as JSON (Event), with the headers `webhook-id` (the
+// event's id, the same for every attempt), `webhook-timestamp` (the time of the attempt
+// in Unix seconds) and `webhook-signature` (`v1,` and the base64 of HMAC-SHA256 of
+// `<id>.<timestamp>.<body>`). The key of the HMAC is the base64-decoded part of the
+// secret after `whsec_`. For 24 hours after RotateWebhookSecret the header has two
+// signatures, separated by a space.
 //
-// Any 2xx that ends within 10 s is success. A redirect is a failure, and not followed. 410
-// disables the webhook at once; `Retry-After` of 429 and 503 is heeded, up to 6
-// hours, for all that the webhook has to send.
+// A delivery succeeds if the receiver responds with any 2xx status and the response
+// ends within 10 s. A redirect is a failure and is not followed. The status 410
+// disables the webhook immediately. The header `Retry-After` of 429 and 503 is honored,
+// up to 6 hours, for all deliveries of the webhook.
 //
-// The header `moderato-cursor` is the `cursor` with which EventsService goes on
-// after the event, in a stream of the event's channel. It is not signed.
+// The header `moderato-cursor` is the `cursor` with which a stream of EventsService for
+// the event's channel resumes after the event. The header is not signed.
 //
-// Events are delivered at least once, and those of a channel in their order: the
-// next is sent when the one before it was delivered. A failed delivery is tried
-// again after seconds at first and hours at last, for 3 days; then the webhook is
-// disabled.
+// Events are delivered at least once, and the events of a channel in their order: an
+// event is sent when the event before it was delivered. A failed delivery is retried
+// for 3 days, with delays of seconds at first and of hours at the end; then the webhook
+// is disabled.
 //
-// Tokens: user, who must own or moderate the channel (else
-// NOT_CHANNEL_MODERATOR), or service, which may do all; a service token with
-// `acting-user` counts as that user's. Scope: `channel.moderate`. The owner has
-// to do with all webhooks that users made for the channel, a moderator with their
-// own; of the others nobody learns that they exist (WEBHOOK_NOT_FOUND), so those
-// of a service token are its own affair. The webhook of a user who may no longer
-// moderate the channel is disabled, and hears nothing from then on.
+// Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR),
+// or service, which has access to every webhook. A service token with `acting-user` is
+// treated as that user's token. Scope: `channel.moderate`. The channel's owner has
+// access to all webhooks that users created for the channel, and a moderator to the
+// moderator's own. Any other webhook returns WEBHOOK_NOT_FOUND to a user, as if it did
+// not exist; this includes the webhooks that service tokens created. If the user who
+// created a webhook may no longer moderate the channel, the webhook is disabled and
+// receives no further events.
 type WebhooksServiceServer interface {
-	// CreateWebhook makes a webhook, which hears what happens from now on.
+	// CreateWebhook creates a webhook, which sends events from now on.
 	//
-	// Unknown channel: CHANNEL_NOT_FOUND; 20 webhooks of the channel's users (or 20
-	// of service tokens) are there: WEBHOOK_LIMIT_REACHED.
+	// Errors: CHANNEL_NOT_FOUND if the channel does not exist; WEBHOOK_LIMIT_REACHED if
+	// the channel's users have 20 webhooks for it already, or service tokens have 20.
 	CreateWebhook(context.Context, *CreateWebhookRequest) (*CreateWebhookResponse, error)
-	// ListWebhooks answers the webhooks of a channel, the oldest first.
+	// ListWebhooks returns the webhooks of a channel, oldest first.
 	//
-	// Unknown channel: CHANNEL_NOT_FOUND.
+	// Errors: CHANNEL_NOT_FOUND if the channel does not exist.
 	ListWebhooks(context.Context, *ListWebhooksRequest) (*ListWebhooksResponse, error)
-	// DeleteWebhook ends a webhook with all its deliveries. A delivery that is under
-	// way may still arrive.
+	// DeleteWebhook deletes a webhook and all its deliveries. A delivery that is in
+	// flight may still arrive.
 	//
-	// No such webhook: WEBHOOK_NOT_FOUND.
+	// Errors: WEBHOOK_NOT_FOUND if the webhook does not exist.
 	DeleteWebhook(context.Context, *DeleteWebhookRequest) (*DeleteWebhookResponse, error)
-	// RotateWebhookSecret gives a webhook a new secret. For 24 hours deliveries
-	// carry the signatures of both; of a secret before these two none.
+	// RotateWebhookSecret gives a webhook a new secret. For 24 hours deliveries carry the
+	// signatures of both the new and the former secret. Older secrets are no longer used.
 	//
-	// No such webhook: WEBHOOK_NOT_FOUND.
+	// Errors: WEBHOOK_NOT_FOUND if the webhook does not exist.
 	RotateWebhookSecret(context.Context, *RotateWebhookSecretRequest) (*RotateWebhookSecretResponse, error)
-	// EnableWebhook has a disabled webhook deliver again: from where it stopped, or
-	// from now on when its events since are no longer kept or when it was disabled
-	// because of its user's right. An enabled one stays as it is.
+	// EnableWebhook enables a disabled webhook. The webhook resumes where it stopped. It
+	// starts with the events from now on instead if the events since then are no longer
+	// kept, or if it was disabled because its user lost the right to moderate the
+	// channel. An enabled webhook stays unchanged.
 	//
-	// No such webhook: WEBHOOK_NOT_FOUND; its user may not moderate the channel:
-	// NOT_CHANNEL_MODERATOR.
+	// Errors: WEBHOOK_NOT_FOUND if the webhook does not exist; NOT_CHANNEL_MODERATOR if
+	// the webhook's user may not moderate the channel.
 	EnableWebhook(context.Context, *EnableWebhookRequest) (*EnableWebhookResponse, error)
-	// ListWebhookDeliveries answers a page of a webhook's deliveries, those of the
-	// newest events first. What was delivered or given up is listed for 7 days.
+	// ListWebhookDeliveries returns a page of a webhook's deliveries, newest event first.
+	// A delivery is listed for 7 days after it was delivered or given up.
 	//
-	// No such webhook: WEBHOOK_NOT_FOUND.
+	// Errors: WEBHOOK_NOT_FOUND if the webhook does not exist.
 	ListWebhookDeliveries(context.Context, *ListWebhookDeliveriesRequest) (*ListWebhookDeliveriesResponse, error)
-	// RedeliverWebhookEvent has an event sent once more, at once and outside the
-	// order; the events that wait do not wait for it. It is tried like any other
-	// delivery, but when it is given up the webhook goes on, and what was delivered
-	// before stays `delivered`. A delivery that is pending stays as it is, and is
-	// tried now.
+	// RedeliverWebhookEvent sends an event again, immediately and outside the order;
+	// pending events do not wait for it. It is retried like any other delivery, but if it
+	// is given up, the webhook stays enabled, and an event that was delivered before
+	// keeps the status `delivered`. A delivery that is already pending stays in its place
+	// and is attempted now.
 	//
-	// No such webhook: WEBHOOK_NOT_FOUND; it is disabled: WEBHOOK_DISABLED; an event
-	// that is no longer kept, or not of the webhook's channel and types:
-	// EVENT_NOT_FOUND.
+	// Errors: WEBHOOK_NOT_FOUND if the webhook does not exist; WEBHOOK_DISABLED if it is
+	// disabled; EVENT_NOT_FOUND if the event is no longer kept, or is not of the
+	// webhook's channel and types.
 	RedeliverWebhookEvent(context.Context, *RedeliverWebhookEventRequest) (*RedeliverWebhookEventResponse, error)
 	mustEmbedUnimplementedWebhooksServiceServer()
 }

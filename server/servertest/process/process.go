@@ -1,6 +1,5 @@
-// Package process runs moderato as a process of its own, for tests that kill it, or
-// look at it from outside. The program is the test binary itself: its TestMain calls
-// Main.
+// Package process runs moderato in a separate process, for tests that kill it or observe
+// it from outside. The program is the test binary itself, whose TestMain must call Main.
 package process
 
 import (
@@ -21,13 +20,13 @@ import (
 	"github.com/moderato-live/moderato/server/store"
 )
 
-// AsProgram in the environment makes the test binary be the program.
+// AsProgram is the environment variable that makes the test binary run the program.
 const AsProgram = "TEST_RUNS_AS_PROGRAM"
 
-// startTimeout is how long a server may take until it listens.
+// startTimeout is how long a server may take to listen.
 const startTimeout = 30 * time.Second
 
-// Main runs the tests, or the program if this process is to be it.
+// Main runs the program if the environment has AsProgram, or else the tests.
 func Main(m *testing.M) {
 	if os.Getenv(AsProgram) != "" {
 		os.Exit(cli.Run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
@@ -35,13 +34,13 @@ func Main(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// Result is what a command printed, and its exit code.
+// Result holds the output of a command and its exit code.
 type Result struct {
 	Out, Err string
 	Code     int
 }
 
-// Run runs a command to its end.
+// Run runs a command of the program and waits until it exits.
 func Run(t *testing.T, env []string, input string, args ...string) Result {
 	t.Helper()
 	cmd := Command(t, env, args...)
@@ -54,15 +53,15 @@ func Run(t *testing.T, env []string, input string, args ...string) Result {
 	return Result{out.String(), errs.String(), cmd.ProcessState.ExitCode()}
 }
 
-// Command is a command of the program, in an empty directory that is its home, and
-// with no environment but env.
+// Command returns a command of the program. It runs in an empty directory, which is also
+// its home. Its environment is env, PATH, HOME and AsProgram.
 func Command(t *testing.T, env []string, args ...string) *exec.Cmd {
 	t.Helper()
 	return TestBinary(t, append([]string{AsProgram + "=1"}, env...), args...)
 }
 
-// TestBinary is this test binary as a command, in an empty directory that is its
-// home, and with no environment but env.
+// TestBinary returns a command that runs this test binary in an empty directory, which is
+// also its home. Its environment is env, PATH and HOME.
 func TestBinary(t *testing.T, env []string, args ...string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
@@ -75,10 +74,10 @@ func TestBinary(t *testing.T, env []string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// DBFlag is the flag that names a database.
+// DBFlag returns the flag that names a database.
 func DBFlag(url store.URL) string { return "--db=" + DBText(url) }
 
-// DBText is a database as the command line names it.
+// DBText returns the name of a database on the command line.
 func DBText(url store.URL) string {
 	if url.Path != "" {
 		return "sqlite:" + url.Path
@@ -86,34 +85,34 @@ func DBText(url store.URL) string {
 	return "mysql://" + url.User + "@" + url.Host + "/" + url.Name
 }
 
-// Line is a line of a server's log.
+// Line holds some fields of a line of a server's log.
 type Line struct {
 	Msg, Rest, Grpc, Admin, Step string
 }
 
-// Server is a server in a process of its own.
+// Server is a server in a separate process.
 type Server struct {
 	// Cmd is the process.
 	Cmd *exec.Cmd
-	// REST, GRPC and Admin are where it listens.
+	// REST, GRPC and Admin are the addresses on which the server listens.
 	REST, GRPC, Admin string
-	// OnLine, if not nil, is called for each line of its log.
+	// OnLine, if not nil, is called for each line of the server's log.
 	OnLine func(Line)
 
-	ended chan struct{} // once its log was read to the end
+	ended chan struct{} // closed when the log was read to its end
 
 	mu  sync.Mutex
 	log bytes.Buffer
 	out bytes.Buffer
 }
 
-// Serve starts `moderato serve` on free ports and waits until it listens.
+// Serve starts `moderato serve` on free ports and waits until the server listens.
 func Serve(t *testing.T, url store.URL, args ...string) *Server {
 	t.Helper()
 	return ServeWith(t, url, nil, args...)
 }
 
-// ServeWith is Serve in an environment.
+// ServeWith is Serve with environment variables.
 func ServeWith(t *testing.T, url store.URL, env []string, args ...string) *Server {
 	t.Helper()
 	args = append([]string{
@@ -125,8 +124,8 @@ func ServeWith(t *testing.T, url store.URL, env []string, args ...string) *Serve
 	return s
 }
 
-// Start starts the process and waits until it listens. It is killed when the test
-// ends.
+// Start starts the process and waits until the server listens. The process is killed when
+// the test ends.
 func (s *Server) Start(t *testing.T) {
 	t.Helper()
 	s.ended = make(chan struct{})
@@ -152,7 +151,7 @@ func (s *Server) Start(t *testing.T) {
 	}
 }
 
-// read keeps the log, and finds the addresses in it.
+// read stores the log and takes the addresses from it.
 func (s *Server) read(lines *bufio.Scanner, listening chan<- struct{}) {
 	defer close(s.ended)
 	for lines.Scan() {
@@ -172,14 +171,15 @@ func (s *Server) read(lines *bufio.Scanner, listening chan<- struct{}) {
 	}
 }
 
-// Log is what the server logged so far.
+// Log returns what the server has logged so far.
 func (s *Server) Log() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.log.String()
 }
 
-// Printed is what the process wrote to standard output, once it answers calls.
+// Printed waits until the server responds to requests. It returns what the process has
+// written to standard output.
 func (s *Server) Printed() string {
 	for {
 		r, err := http.NewRequestWithContext(context.Background(), http.MethodGet, "http://"+s.REST+"/", http.NoBody)
@@ -197,17 +197,18 @@ func (s *Server) Printed() string {
 	return s.out.String()
 }
 
-// Kill ends the process where it stands.
+// Kill kills the process with SIGKILL and waits until it has ended.
 func (s *Server) Kill() {
 	_ = s.Cmd.Process.Signal(syscall.SIGKILL)
 	<-s.ended
 	_ = s.Cmd.Wait()
 }
 
-// Terminate asks the process to end, and returns its exit code.
+// Terminate sends SIGTERM to the process, waits until it has ended, and returns its exit
+// code.
 func (s *Server) Terminate() int {
 	_ = s.Cmd.Process.Signal(syscall.SIGTERM)
-	<-s.ended // Wait would drop what is still to be read
+	<-s.ended // Wait would discard unread output
 	_ = s.Cmd.Wait()
 	return s.Cmd.ProcessState.ExitCode()
 }

@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// lateBy is how long a LateCommit takes: longer than who runs the transaction
-// again takes to look whether it happened.
+// lateBy is the delay of a LateCommit: longer than a retry takes to check whether the
+// transaction committed.
 const lateBy = 200 * time.Millisecond
 
-// Cutter is between a Store of any kind and its driver, and loses the connection
+// Cutter is a layer between a Store of any kind and its driver that loses the connection
 // in chosen transactions.
 type Cutter struct {
 	mu   sync.Mutex
@@ -21,22 +21,22 @@ type Cutter struct {
 	made int
 }
 
-// CutNext has the next transactions cut, in this order, of those that a function
-// begins, given by a part of its name.
+// CutNext applies the cuts, in this order, to the next transactions that are begun by a
+// function whose name contains of.
 func (c *Cutter) CutNext(of string, cuts ...Cut) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.of, c.cuts, c.made = of, cuts, 0
 }
 
-// Made is how many cuts were made since CutNext.
+// Made returns how many cuts were made since CutNext.
 func (c *Cutter) Made() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.made
 }
 
-// Layer is the Cutter as a store.Layer.
+// Layer implements store.Layer.
 func (c *Cutter) Layer(next driver.Connector) driver.Connector { return layer{next, c} }
 
 func (c *Cutter) begin() transaction {
@@ -98,9 +98,9 @@ func (c cut) commit(do func() error) error {
 	return lost
 }
 
-// lostError is the error of a connection that was lost.
+// lostError is the error of a lost connection.
 type lostError struct {
-	// over is closed when nothing is done any more on the connection.
+	// over is closed when nothing uses the connection any more.
 	over chan struct{}
 }
 
@@ -113,5 +113,5 @@ func (l *lostError) commit(do func() error) {
 
 func (l *lostError) Error() string { return "the connection was cut" }
 
-// Unwrap is what a driver says of a lost connection.
+// Unwrap returns the error that a driver returns for a lost connection.
 func (l *lostError) Unwrap() error { return io.ErrUnexpectedEOF }

@@ -9,8 +9,8 @@ import (
 	"github.com/moderato-live/moderato/server/store"
 )
 
-// Gate holds the answers of queries back: the server has run them, and nobody has
-// read them yet.
+// Gate is a layer that holds back the results of queries: the database has run the
+// query, and the Store has not read its rows yet.
 type Gate struct {
 	mu     sync.Mutex
 	of     string
@@ -19,8 +19,8 @@ type Gate struct {
 	fail   func(query string) (after int, err error)
 }
 
-// Shut holds back queries with this text in them until Open, and yields each as it
-// is held.
+// Shut holds back queries that contain this text until Open, and sends each held query
+// on the channel.
 func (g *Gate) Shut(of string) <-chan Statement {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -28,7 +28,7 @@ func (g *Gate) Shut(of string) <-chan Statement {
 	return g.held
 }
 
-// Open lets all queries through.
+// Open releases all queries.
 func (g *Gate) Open() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -36,19 +36,20 @@ func (g *Gate) Open() {
 	g.opened, g.held = nil, nil
 }
 
-// Fail decides which statements fail, and after how many rows; nil ends that.
+// Fail sets the function that decides which statements fail, and after how many rows;
+// nil removes it.
 func (g *Gate) Fail(how func(query string) (after int, err error)) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.fail = how
 }
 
-// Layer is what a Store is opened through.
+// Layer returns the layer through which to open a Store.
 func (g *Gate) Layer() store.Layer {
 	return func(c driver.Connector) driver.Connector { return gated{layer{c, everyone{}}, g} }
 }
 
-// pass holds an answer back, until Open or the end of its call.
+// pass holds a result back until Open or the end of its call.
 func (g *Gate) pass(ctx context.Context, s Statement) error {
 	g.mu.Lock()
 	opened, held := g.opened, g.held
@@ -73,7 +74,7 @@ func (g *Gate) pass(ctx context.Context, s Statement) error {
 	}
 }
 
-// failing is how a query fails, if it does.
+// failing returns how a query fails, and reports whether it fails.
 func (g *Gate) failing(query string) (failingRows, bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -84,7 +85,7 @@ func (g *Gate) failing(query string) (failingRows, bool) {
 	return failingRows{left: after, err: err}, err != nil
 }
 
-// failingRows fail when so many were read.
+// failingRows are rows that fail with err after left rows were read.
 type failingRows struct {
 	driver.Rows
 	left int

@@ -8,24 +8,25 @@ import (
 	"strings"
 )
 
-// chooser says which transactions are looked at.
+// chooser selects the transactions to intercept.
 type chooser interface {
-	// begin is called before a transaction; nil lets it go.
+	// begin is called before each transaction. It returns nil if the transaction is not
+	// to be intercepted.
 	begin() transaction
 }
 
-// transaction is one that is looked at.
+// transaction is an intercepted transaction.
 type transaction interface {
-	// at is called before each step: BEGIN, each statement, COMMIT. A statement
-	// fails with its error.
+	// at is called before each step: BEGIN, each statement, COMMIT. If it returns an
+	// error, a statement fails with that error.
 	at(step string) error
-	// commit is called instead of COMMIT, which is do.
+	// commit is called instead of COMMIT; do runs the COMMIT.
 	commit(do func() error) error
 	rolledBack()
 }
 
-// isOnStack tells whether a function is on the stack of the one who begins a
-// transaction, by a part of its name.
+// isOnStack reports whether a function whose name contains function is on the stack of
+// the goroutine that begins a transaction.
 func isOnStack(function string) bool {
 	callers := make([]uintptr, 64)
 	frames := runtime.CallersFrames(callers[:runtime.Callers(3, callers)])
@@ -40,13 +41,13 @@ func isOnStack(function string) bool {
 	}
 }
 
-// The steps that no statement names.
+// The steps that are not statements.
 const (
 	beginStep  = "BEGIN"
 	commitStep = "COMMIT"
 )
 
-// layer is around a driver, as a store.Layer.
+// layer wraps a driver for a store.Layer.
 type layer struct {
 	driver.Connector
 	chooser chooser
@@ -60,13 +61,13 @@ func (l layer) Connect(ctx context.Context) (driver.Conn, error) {
 	return &layeredConn{Conn: conn, chooser: l.chooser}, nil
 }
 
-// layeredConn hands everything on. The drivers of both kinds of store have the
-// interfaces that it takes for granted.
+// layeredConn forwards every call to the driver's connection. It relies on interfaces
+// that the drivers of both kinds of store implement.
 type layeredConn struct {
 	driver.Conn
 	chooser chooser
 	current transaction
-	lost    *lostError // the connection is of no use any more
+	lost    *lostError // non-nil when the connection is no longer usable
 }
 
 func (c *layeredConn) at(step string) error {
@@ -122,7 +123,7 @@ func (c *layeredConn) ResetSession(ctx context.Context) error {
 
 func (c *layeredConn) IsValid() bool { return c.lost == nil && c.Conn.(driver.Validator).IsValid() }
 
-// Close does not wait for a connection that was lost.
+// Close closes the connection. It does not wait for a lost connection.
 func (c *layeredConn) Close() error {
 	if c.lost == nil {
 		return c.Conn.Close()

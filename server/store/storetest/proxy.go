@@ -11,28 +11,28 @@ import (
 	"github.com/moderato-live/moderato/server/store"
 )
 
-// Cut says where a Proxy cuts a connection.
+// Cut is the place at which a Proxy or a Cutter cuts a connection.
 type Cut int
 
-// The places to cut.
+// The values of Cut.
 const (
-	// Nowhere lets everything through.
+	// Nowhere cuts nothing.
 	Nowhere Cut = iota
-	// BeforeCommit loses the COMMIT on its way to the server.
+	// BeforeCommit loses the COMMIT before it reaches the server.
 	BeforeCommit
-	// AfterCommit lets the COMMIT through and loses the answer.
+	// AfterCommit forwards the COMMIT and loses its response.
 	AfterCommit
-	// LateCommit loses the answer first: the COMMIT happens a while after. This
-	// and the following only a Cutter can.
+	// LateCommit loses the response first: the COMMIT happens lateBy later. Only a
+	// Cutter supports LateCommit and AtStatement.
 	LateCommit
 	// AtStatement loses the first statement of the transaction.
 	AtStatement
 )
 
-// Proxy is between a server and its database of the MySQL family, and cuts a
-// connection at its COMMIT when told to.
+// Proxy is a proxy between a server and its database of the MySQL family. It cuts
+// connections at a COMMIT as set by CutNext.
 type Proxy struct {
-	// URL is the database, through the proxy.
+	// URL is the URL of the database through the proxy.
 	URL store.URL
 
 	target string
@@ -43,10 +43,10 @@ type Proxy struct {
 	open   map[net.Conn]bool
 }
 
-// commit is the packet that commits: its length, number, and command.
+// commit is the packet of a COMMIT: its length, number, and command.
 var commit = []byte("\x07\x00\x00\x00\x03COMMIT")
 
-// NewProxy starts a proxy before a database.
+// NewProxy starts a proxy in front of a database.
 func NewProxy(t *testing.T, url store.URL) *Proxy {
 	t.Helper()
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -68,14 +68,14 @@ func NewProxy(t *testing.T, url store.URL) *Proxy {
 	return p
 }
 
-// CutNext has the next COMMITs cut, in this order.
+// CutNext applies the cuts, in this order, to the next COMMITs.
 func (p *Proxy) CutNext(cuts ...Cut) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.cuts, p.made = cuts, 0
 }
 
-// Made is how many cuts were made since CutNext.
+// Made returns how many cuts were made since CutNext.
 func (p *Proxy) Made() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -94,7 +94,7 @@ func (p *Proxy) SetDown(down bool) {
 	}
 }
 
-// enter keeps a connection until leave, unless the database is down.
+// enter records an open connection until leave. It returns false if the database is down.
 func (p *Proxy) enter(conn net.Conn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -153,7 +153,7 @@ func (p *Proxy) serve(client net.Conn) {
 			cut = p.next()
 		}
 		if cut != Nowhere {
-			_ = client.Close() // nobody hears the answer
+			_ = client.Close() // loses the response
 		}
 		if cut == BeforeCommit {
 			_ = server.Close()
@@ -163,7 +163,7 @@ func (p *Proxy) serve(client net.Conn) {
 			return
 		}
 		if cut == AfterCommit {
-			return // the server goes on with the COMMIT until it sees us gone
+			return // the server runs the COMMIT before it notices the disconnect
 		}
 	}
 }

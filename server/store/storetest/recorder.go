@@ -22,25 +22,25 @@ func statement(query string, args []driver.NamedValue) Statement {
 	return s
 }
 
-// Recorder keeps the queries that a Store sends outside transactions and in them.
+// Recorder records the queries that a Store sends, in transactions and outside them.
 type Recorder struct {
 	mu   sync.Mutex
 	sent []Statement
 }
 
-// Layer is what a Store is opened through to be recorded.
+// Layer returns the layer through which to open a Store to record.
 func (r *Recorder) Layer() store.Layer {
 	return func(c driver.Connector) driver.Connector { return recorded{layer{c, everyone{}}, r} }
 }
 
-// Sent is what was sent so far.
+// Sent returns the queries sent so far.
 func (r *Recorder) Sent() []Statement {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return append([]Statement(nil), r.sent...)
 }
 
-// everyone lets each transaction go.
+// everyone is a chooser that intercepts no transaction.
 type everyone struct{}
 
 func (everyone) begin() transaction { return nil }

@@ -6,47 +6,47 @@ import (
 	"sync"
 )
 
-// Halt is where a Stepper stops.
+// Halt is the place at which a Stepper stops.
 type Halt struct {
-	// Of is what begins the transaction, as a part of the name of a function
-	// that is on the stack then.
+	// Of is a part of the name of a function that is on the stack when the transaction
+	// begins.
 	Of string
-	// After, if given, lets pass whatever is begun before a transaction of this
-	// function commits.
+	// After, if not empty, is a part of the name of another function: transactions pass
+	// until a transaction of that function commits.
 	After string
-	// Has is how a step begins that tells the transaction from others of the same
-	// function: one without it that passes is not the one. Up to that step no one
-	// can tell.
+	// Has is the prefix of a step that distinguishes the transaction from others of the
+	// same function: a transaction that commits without such a step is another one.
+	// Before that step, the transactions cannot be distinguished.
 	Has string
-	// Step is the step of the first such transaction before which to stop. BEGIN
-	// is 0; one more than COMMIT stops after it.
+	// Step is the number of the step before which to stop, in the first such
+	// transaction. BEGIN is 0; the number after that of COMMIT stops after the COMMIT.
 	Step int
 }
 
-// Stepper is between a Store and its driver, and stops a transaction at a step:
-// whoever runs it goes no further. To kill the process then is to kill it just
-// there.
+// Stepper is a layer between a Store and its driver that stops a transaction before a
+// step: the goroutine of the transaction blocks forever. A test can then kill the
+// process at exactly that step.
 type Stepper struct {
-	// Stands is told before which step the transaction stands.
+	// Stands is called with the step before which the transaction has stopped.
 	Stands func(step string)
-	// Passed is told that the transaction has fewer steps than that.
+	// Passed is called when the transaction had fewer steps than Halt.Step.
 	Passed func()
 
 	mu   sync.Mutex
 	halt *Halt
 }
 
-// Set says where to stop next.
+// Set sets where to stop next.
 func (s *Stepper) Set(h Halt) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.halt = &h
 }
 
-// Layer is the Stepper as a store.Layer.
+// Layer implements store.Layer.
 func (s *Stepper) Layer(c driver.Connector) driver.Connector { return layer{c, s} }
 
-// begin decides what becomes of a transaction that is begun now.
+// begin selects a transaction that begins now, if it matches the Halt.
 func (s *Stepper) begin() transaction {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -62,7 +62,7 @@ func (s *Stepper) begin() transaction {
 	return nil
 }
 
-// awaited is a transaction of Halt.After.
+// awaited is a transaction of the function Halt.After.
 type awaited struct{ *Stepper }
 
 func (awaited) at(string) error { return nil }
@@ -78,12 +78,12 @@ func (a awaited) commit(do func() error) error {
 	return do()
 }
 
-// steps are those of the transaction that is to be stopped.
+// steps counts the steps of the transaction to stop.
 type steps struct {
 	stepper *Stepper
 	halt    Halt
 	n       int
-	isIt    bool // it had the step Halt.Has
+	isIt    bool // the transaction had the step Halt.Has
 }
 
 func (s *steps) at(step string) error {
@@ -96,7 +96,7 @@ func (s *steps) at(step string) error {
 	return nil
 }
 
-// rolledBack has the next one stopped instead.
+// rolledBack makes the Stepper stop the next matching transaction instead.
 func (s *steps) rolledBack() { s.stepper.Set(s.halt) }
 
 func (s *steps) commit(do func() error) error {

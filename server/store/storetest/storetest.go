@@ -1,4 +1,4 @@
-// Package storetest gives a test a database of its own on each kind of store.
+// Package storetest provides each test with its own database on each kind of store.
 package storetest
 
 import (
@@ -13,16 +13,16 @@ import (
 	"github.com/moderato-live/moderato/server/store"
 )
 
-// Variable names the servers of the MySQL family for tests: `name=url` pairs,
-// separated by spaces, each URL without a database. tools/testdb/with-databases
-// starts servers and sets it.
+// Variable is the environment variable that lists the MySQL-family servers for tests, as
+// `name=url` pairs separated by spaces, each URL without a database.
+// tools/testdb/with-databases starts servers and sets the variable.
 const Variable = "MODERATO_TEST_MYSQL"
 
-// none as the value of Variable runs the tests on SQLite alone.
+// none is the value of Variable that runs the tests on SQLite alone.
 const none = "none"
 
-// Each runs a test on every kind of store, each time with a fresh, empty
-// database. Where no server of the MySQL family is named, it fails.
+// Each runs a test on every kind of store, each time with a new, empty database. It
+// fails if Variable lists no server.
 func Each(t *testing.T, test func(t *testing.T, url store.URL)) {
 	t.Helper()
 	t.Run("sqlite", func(t *testing.T) {
@@ -37,13 +37,13 @@ func Each(t *testing.T, test func(t *testing.T, url store.URL)) {
 	}
 }
 
-// SQLite is a fresh database in a file.
+// SQLite returns the URL of a new SQLite database file.
 func SQLite(t testing.TB) store.URL {
 	t.Helper()
 	return store.URL{Path: filepath.Join(t.TempDir(), "test.db")}
 }
 
-// EachServer is Each without SQLite, for what only servers do.
+// EachServer is Each without SQLite, for features that only database servers have.
 func EachServer(t *testing.T, test func(t *testing.T, url store.URL)) {
 	t.Helper()
 	for _, s := range servers(t) {
@@ -54,7 +54,7 @@ func EachServer(t *testing.T, test func(t *testing.T, url store.URL)) {
 	}
 }
 
-// EachBench is Each for a benchmark, one store after the other.
+// EachBench is Each for a benchmark; it runs one store after the other.
 func EachBench(b *testing.B, bench func(b *testing.B, url store.URL)) {
 	b.Helper()
 	b.Run("sqlite", func(b *testing.B) { bench(b, SQLite(b)) })
@@ -99,7 +99,7 @@ func (s server) database(t testing.TB) store.URL {
 
 func (s server) exec(t testing.TB, statement string) {
 	t.Helper()
-	// information_schema is there on every server, and needs no rights.
+	// information_schema exists on every server and requires no privileges.
 	url, err := store.ParseURL(s.url + "information_schema")
 	if err != nil {
 		t.Fatalf("%s: %v", Variable, err)

@@ -4,8 +4,8 @@
 // 	protoc        (unknown)
 // source: moderato/options/v1/options.proto
 
-// Facts that the server, the documents and the clients derive from the contract: who
-// may call a method, and how an error looks over each transport.
+// Options from which the server, the documentation and the clients derive who may call
+// a method and how an error is presented over each transport.
 
 package optionsv1
 
@@ -36,7 +36,7 @@ const (
 	Token_TOKEN_USER Token = 1
 	// A client's own token.
 	Token_TOKEN_APP Token = 2
-	// A token of the platform's backends.
+	// A token of one of the platform's backends.
 	Token_TOKEN_SERVICE Token = 3
 )
 
@@ -83,19 +83,21 @@ func (Token) EnumDescriptor() ([]byte, []int) {
 	return file_moderato_options_v1_options_proto_rawDescGZIP(), []int{0}
 }
 
-// Relation is what a caller must be to what a request names.
+// Relation is the relation that a caller must have to the channel or user that a
+// request names.
 type Relation int32
 
 const (
-	// No relation is needed.
+	// No relation is required.
 	Relation_RELATION_UNSPECIFIED Relation = 0
-	// The named user, or an app to which that user granted the scope.
+	// The user that the request names, or an app to which that user granted the scope.
 	Relation_RELATION_SELF Relation = 1
-	// The channel's owner, who may leave out its id, or an app that names any channel.
+	// The channel's owner, who may omit the channel's id, or an app that names any
+	// channel.
 	Relation_RELATION_AUTHORIZED Relation = 2
 	// The channel's owner.
 	Relation_RELATION_OWNER Relation = 3
-	// The channel's owner, or a moderator who is not banned there.
+	// The channel's owner, or a moderator who is not banned from the channel.
 	Relation_RELATION_MODERATOR Relation = 4
 )
 
@@ -144,7 +146,7 @@ func (Relation) EnumDescriptor() ([]byte, []int) {
 	return file_moderato_options_v1_options_proto_rawDescGZIP(), []int{1}
 }
 
-// Transport is a way to call Moderato.
+// Transport is a way of calling Moderato.
 type Transport int32
 
 const (
@@ -197,17 +199,18 @@ func (Transport) EnumDescriptor() ([]byte, []int) {
 	return file_moderato_options_v1_options_proto_rawDescGZIP(), []int{2}
 }
 
-// Policy says who may call a method (interface document, section 5). A service token
-// is accepted wherever an app token is and, when it acts for a user, wherever a user
-// token is; it has every scope.
+// Policy declares who may call a method (interface document, section 5). A service
+// token is accepted wherever an app token is accepted and, if it acts for a user,
+// wherever a user token is accepted; it has every scope.
 type Policy struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The kinds of token that the method accepts.
 	Tokens []Token `protobuf:"varint,1,rep,packed,name=tokens,enum=moderato.options.v1.Token" json:"tokens,omitempty"`
-	// The scope that the token must have; empty for none.
+	// The scope that the token must have; empty if no scope is required.
 	Scope string `protobuf:"bytes,2,opt,name=scope" json:"scope,omitempty"`
-	// What the caller must be to what the request names. The method checks it; the
-	// server fails a call whose method did not.
+	// The relation that the caller must have to the channel or user that the request
+	// names. The method checks the relation; the server fails a call whose method did not
+	// check it.
 	Relation      Relation `protobuf:"varint,3,opt,name=relation,enum=moderato.options.v1.Relation" json:"relation,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -264,17 +267,18 @@ func (x *Policy) GetRelation() Relation {
 	return Relation_RELATION_UNSPECIFIED
 }
 
-// Status says how an error looks over each transport.
+// Status declares how an error is presented over each transport.
 type Status struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The HTTP status over REST.
+	// The HTTP status code over REST.
 	Http int32 `protobuf:"varint,1,opt,name=http" json:"http,omitempty"`
-	// The code over gRPC.
+	// The status code over gRPC.
 	Grpc code.Code `protobuf:"varint,2,opt,name=grpc,enum=google.rpc.Code" json:"grpc,omitempty"`
-	// A sentence for a person, which says what to do next. `{name}` stands for the
-	// metadata of that name.
+	// The message for people: a sentence that says what to do next. `{name}` stands for
+	// the value of the metadata entry `name`.
 	Text string `protobuf:"bytes,3,opt,name=text" json:"text,omitempty"`
-	// The transport over which alone the error occurs; unspecified for both.
+	// The only transport over which the error occurs; unspecified if the error occurs
+	// over both.
 	Only          Transport `protobuf:"varint,4,opt,name=only,enum=moderato.options.v1.Transport" json:"only,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -367,7 +371,7 @@ var file_moderato_options_v1_options_proto_extTypes = []protoimpl.ExtensionInfo{
 
 // Extension fields to descriptorpb.ServiceOptions.
 var (
-	// The policy of the service's methods that have none of their own.
+	// The policy of those methods of the service that declare no policy of their own.
 	//
 	// optional moderato.options.v1.Policy default_policy = 50001;
 	E_DefaultPolicy = &file_moderato_options_v1_options_proto_extTypes[0]
@@ -383,7 +387,7 @@ var (
 
 // Extension fields to descriptorpb.EnumValueOptions.
 var (
-	// How the error with this reason looks.
+	// How the error with this reason is presented.
 	//
 	// optional moderato.options.v1.Status status = 50001;
 	E_Status = &file_moderato_options_v1_options_proto_extTypes[2]

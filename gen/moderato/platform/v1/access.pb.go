@@ -28,13 +28,14 @@ const (
 type TokenKind int32
 
 const (
-	// Never sent, and not accepted.
+	// Never returned, and not accepted.
 	TokenKind_TOKEN_KIND_UNSPECIFIED TokenKind = 0
-	// Acts as a signed-in user; begins with `mdu_`.
+	// A token that acts as a signed-in user; begins with `mdu_`.
 	TokenKind_TOKEN_KIND_USER TokenKind = 1
-	// Acts as the application; begins with `mda_`.
+	// A token that acts as the application; begins with `mda_`.
 	TokenKind_TOKEN_KIND_APP TokenKind = 2
-	// One of the platform's own backends, with every scope; begins with `mds_`.
+	// A token of one of the platform's own backends, with every scope; begins with
+	// `mds_`.
 	TokenKind_TOKEN_KIND_SERVICE TokenKind = 3
 )
 
@@ -173,7 +174,7 @@ func (x *PutClientResponse) GetClient() *ClientRecord {
 	return nil
 }
 
-// GetClientRequest names a client.
+// GetClientRequest names the client to return.
 type GetClientRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Required. The client's id.
@@ -311,7 +312,7 @@ func (x *DeleteClientRequest) GetClientId() string {
 	return ""
 }
 
-// DeleteClientResponse is empty: the client is gone.
+// DeleteClientResponse is empty: the client is deleted.
 type DeleteClientResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -440,10 +441,10 @@ func (x *PutGrantResponse) GetGrant() *GrantRecord {
 	return nil
 }
 
-// ListGrantsRequest names a user.
+// ListGrantsRequest names the user whose grants are returned.
 type ListGrantsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The user: a UUID in either case.
+	// Required. The user: a UUID in upper or lower case.
 	UserId        string `protobuf:"bytes,1,opt,name=user_id,json=userId" json:"user_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -486,10 +487,10 @@ func (x *ListGrantsRequest) GetUserId() string {
 	return ""
 }
 
-// ListGrantsResponse is what a user granted.
+// ListGrantsResponse is the list of a user's grants.
 type ListGrantsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The grants, by client id; those that were taken back are not among them.
+	// The grants, ordered by client id. Revoked grants are not included.
 	Grants        []*GrantRecord `protobuf:"bytes,1,rep,name=grants" json:"grants,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -532,21 +533,22 @@ func (x *ListGrantsResponse) GetGrants() []*GrantRecord {
 	return nil
 }
 
-// IssueTokenRequest says what token to issue.
+// IssueTokenRequest describes the token to issue.
 type IssueTokenRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. What the token acts as.
+	// Required. The kind of token.
 	Kind TokenKind `protobuf:"varint,1,opt,name=kind,enum=moderato.platform.v1.TokenKind" json:"kind,omitempty"`
-	// Required. The client that gets it.
+	// Required. The id of the client to which the token is issued.
 	ClientId string `protobuf:"bytes,2,opt,name=client_id,json=clientId" json:"client_id,omitempty"`
-	// For whom a user token speaks: a UUID in either case; required for that kind,
-	// and not accepted for the others.
+	// The user as whom a user token acts: a UUID in upper or lower case. Required for
+	// user tokens, and not accepted for other kinds.
 	UserId string `protobuf:"bytes,3,opt,name=user_id,json=userId" json:"user_id,omitempty"`
-	// The token's scopes: `users.read`, `channel.moderate`. A service token has
-	// every scope, and takes none here.
+	// The token's scopes: `users.read`, `channel.moderate`. Must be empty for a service
+	// token, which has every scope.
 	Scopes []string `protobuf:"bytes,4,rep,name=scopes" json:"scopes,omitempty"`
-	// How long it lives: more than 0. When unset, what the server is configured
-	// with for the kind; service tokens live until they are revoked.
+	// The token's lifetime: more than 0 and at most 36500 days. If unset, the lifetime
+	// that the server is configured with for this kind of token; service tokens are then
+	// valid until they are revoked.
 	Lifetime      *durationpb.Duration `protobuf:"bytes,5,opt,name=lifetime" json:"lifetime,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -617,12 +619,12 @@ func (x *IssueTokenRequest) GetLifetime() *durationpb.Duration {
 	return nil
 }
 
-// IssueTokenResponse is the token.
+// IssueTokenResponse is the issued token.
 type IssueTokenResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The token's text, to be kept as a secret.
+	// The token's text, which must be kept secret.
 	Token string `protobuf:"bytes,1,opt,name=token" json:"token,omitempty"`
-	// When it expires; unset when it does not.
+	// When the token expires; unset if it does not expire.
 	ExpiresAt     *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -718,7 +720,7 @@ func (x *RevokeTokenRequest) GetToken() string {
 	return ""
 }
 
-// RevokeTokenResponse is empty: the token is not good for anything.
+// RevokeTokenResponse is empty: the token is not valid.
 type RevokeTokenResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -755,7 +757,7 @@ func (*RevokeTokenResponse) Descriptor() ([]byte, []int) {
 	return file_moderato_platform_v1_access_proto_rawDescGZIP(), []int{13}
 }
 
-// IntrospectTokenRequest is the token to look at.
+// IntrospectTokenRequest is the token to inspect.
 type IntrospectTokenRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Required. The token's text.
@@ -801,22 +803,22 @@ func (x *IntrospectTokenRequest) GetToken() string {
 	return ""
 }
 
-// IntrospectTokenResponse is what a token is good for.
+// IntrospectTokenResponse is what a token currently allows.
 type IntrospectTokenResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Whether it is good now. When not, nothing else is set.
+	// Whether the token is valid now. If it is not, no other field is set.
 	Active bool `protobuf:"varint,1,opt,name=active" json:"active,omitempty"`
-	// What it acts as.
+	// The kind of token.
 	Kind TokenKind `protobuf:"varint,2,opt,name=kind,enum=moderato.platform.v1.TokenKind" json:"kind,omitempty"`
-	// The client to which it was issued.
+	// The id of the client to which the token was issued.
 	ClientId string `protobuf:"bytes,3,opt,name=client_id,json=clientId" json:"client_id,omitempty"`
-	// For whom a user token speaks: a UUID, lower case; empty for other kinds.
+	// The user as whom a user token acts: a UUID in lower case; empty for other kinds.
 	UserId string `protobuf:"bytes,4,opt,name=user_id,json=userId" json:"user_id,omitempty"`
-	// Its scopes; for a service token every scope there is.
+	// The token's scopes; for a service token, every scope.
 	Scopes []string `protobuf:"bytes,5,rep,name=scopes" json:"scopes,omitempty"`
-	// When it was issued.
+	// When the token was issued.
 	IssuedAt *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=issued_at,json=issuedAt" json:"issued_at,omitempty"`
-	// When it expires; unset when it does not.
+	// When the token expires; unset if it does not expire.
 	ExpiresAt     *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -33,40 +33,43 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// AccessService is who may call Moderato: client applications, what users grant
-// them, and access tokens. It is what the platform's own sign-in calls.
+// AccessService manages who may call Moderato: client applications, the scopes that
+// users grant them, and access tokens. The platform's own sign-in calls it.
 //
-// Every call needs the metadata `authorization: Bearer <service token>` and
-// `client-id: <client>`; another kind of token gets TOKEN_KIND_NOT_ACCEPTED.
-// Reasons are those of moderato.v1.Reason. Every call but IssueToken can be
-// repeated: the second time changes nothing. Unknown client or user:
-// CLIENT_NOT_FOUND, USER_NOT_FOUND.
+// Every call requires the metadata `authorization: Bearer <service token>` and
+// `client-id: <client>`. A call with another kind of token returns
+// TOKEN_KIND_NOT_ACCEPTED. The reasons of errors are the values of moderato.v1.Reason.
+// Every call except IssueToken can be repeated: a repeated call changes nothing.
+// Errors: CLIENT_NOT_FOUND or USER_NOT_FOUND if the client or user does not exist.
 type AccessServiceClient interface {
-	// PutClient creates a client, or replaces what is kept under the id. A client
-	// that stops being a service loses its service tokens.
+	// PutClient creates a client, or replaces the client with this id. A client that is
+	// no longer a service loses its service tokens.
 	PutClient(ctx context.Context, in *PutClientRequest, opts ...grpc.CallOption) (*PutClientResponse, error)
-	// GetClient answers a client.
+	// GetClient returns a client.
 	GetClient(ctx context.Context, in *GetClientRequest, opts ...grpc.CallOption) (*GetClientResponse, error)
-	// DeleteClient deletes a client, its tokens and what users granted it. One that
-	// does not exist: nothing changes.
+	// DeleteClient deletes a client, its tokens and the grants that users made to it.
+	// Deleting a client that does not exist changes nothing.
 	DeleteClient(ctx context.Context, in *DeleteClientRequest, opts ...grpc.CallOption) (*DeleteClientResponse, error)
-	// PutGrant sets the scopes that a user grants a client. No scope takes all
-	// back. Tokens that were issued before keep their scopes.
+	// PutGrant sets the scopes that a user grants to a client. An empty list of scopes
+	// revokes the grant. Tokens that were issued earlier keep their scopes.
 	PutGrant(ctx context.Context, in *PutGrantRequest, opts ...grpc.CallOption) (*PutGrantResponse, error)
-	// ListGrants returns what a user granted, by client id: to at most 1000 clients,
-	// beyond which it fails with RESULT_TOO_LARGE.
-	ListGrants(ctx context.Context, in *ListGrantsRequest, opts ...grpc.CallOption) (*ListGrantsResponse, error)
-	// IssueToken issues a token. Its text is in this answer alone: only its SHA-256
-	// is stored. A repeated call issues another token.
+	// ListGrants returns the grants of a user, ordered by client id.
 	//
-	// A service token for a client that is no service: INVALID_ARGUMENT.
+	// Errors: RESULT_TOO_LARGE if the user has grants to more than 1000 clients.
+	ListGrants(ctx context.Context, in *ListGrantsRequest, opts ...grpc.CallOption) (*ListGrantsResponse, error)
+	// IssueToken issues a token. Only this response contains the token's text: the server
+	// stores only its SHA-256. A repeated call issues another token.
+	//
+	// Errors: INVALID_ARGUMENT if a service token is requested for a client that is not a
+	// service.
 	IssueToken(ctx context.Context, in *IssueTokenRequest, opts ...grpc.CallOption) (*IssueTokenResponse, error)
-	// RevokeToken ends a token: for changes at once, for reads within 2 s on every
-	// server. One that is unknown, expired or revoked already: nothing changes.
+	// RevokeToken revokes a token. Changes with the token are refused immediately, and
+	// reads within 2 s on every server. Revoking a token that is unknown, expired or
+	// already revoked changes nothing.
 	RevokeToken(ctx context.Context, in *RevokeTokenRequest, opts ...grpc.CallOption) (*RevokeTokenResponse, error)
-	// IntrospectToken tells what a token is good for now, as RFC 7662 has it: of a
-	// token that is damaged, unknown, expired or revoked only that it is not
-	// active. It asks the store, never a cache.
+	// IntrospectToken returns what a token currently allows, as in RFC 7662. Of a token
+	// that is damaged, unknown, expired or revoked, it returns only that the token is not
+	// active. It reads the database, never a cache.
 	IntrospectToken(ctx context.Context, in *IntrospectTokenRequest, opts ...grpc.CallOption) (*IntrospectTokenResponse, error)
 }
 
@@ -162,40 +165,43 @@ func (c *accessServiceClient) IntrospectToken(ctx context.Context, in *Introspec
 // All implementations must embed UnimplementedAccessServiceServer
 // for forward compatibility.
 //
-// AccessService is who may call Moderato: client applications, what users grant
-// them, and access tokens. It is what the platform's own sign-in calls.
+// AccessService manages who may call Moderato: client applications, the scopes that
+// users grant them, and access tokens. The platform's own sign-in calls it.
 //
-// Every call needs the metadata `authorization: Bearer <service token>` and
-// `client-id: <client>`; another kind of token gets TOKEN_KIND_NOT_ACCEPTED.
-// Reasons are those of moderato.v1.Reason. Every call but IssueToken can be
-// repeated: the second time changes nothing. Unknown client or user:
-// CLIENT_NOT_FOUND, USER_NOT_FOUND.
+// Every call requires the metadata `authorization: Bearer <service token>` and
+// `client-id: <client>`. A call with another kind of token returns
+// TOKEN_KIND_NOT_ACCEPTED. The reasons of errors are the values of moderato.v1.Reason.
+// Every call except IssueToken can be repeated: a repeated call changes nothing.
+// Errors: CLIENT_NOT_FOUND or USER_NOT_FOUND if the client or user does not exist.
 type AccessServiceServer interface {
-	// PutClient creates a client, or replaces what is kept under the id. A client
-	// that stops being a service loses its service tokens.
+	// PutClient creates a client, or replaces the client with this id. A client that is
+	// no longer a service loses its service tokens.
 	PutClient(context.Context, *PutClientRequest) (*PutClientResponse, error)
-	// GetClient answers a client.
+	// GetClient returns a client.
 	GetClient(context.Context, *GetClientRequest) (*GetClientResponse, error)
-	// DeleteClient deletes a client, its tokens and what users granted it. One that
-	// does not exist: nothing changes.
+	// DeleteClient deletes a client, its tokens and the grants that users made to it.
+	// Deleting a client that does not exist changes nothing.
 	DeleteClient(context.Context, *DeleteClientRequest) (*DeleteClientResponse, error)
-	// PutGrant sets the scopes that a user grants a client. No scope takes all
-	// back. Tokens that were issued before keep their scopes.
+	// PutGrant sets the scopes that a user grants to a client. An empty list of scopes
+	// revokes the grant. Tokens that were issued earlier keep their scopes.
 	PutGrant(context.Context, *PutGrantRequest) (*PutGrantResponse, error)
-	// ListGrants returns what a user granted, by client id: to at most 1000 clients,
-	// beyond which it fails with RESULT_TOO_LARGE.
-	ListGrants(context.Context, *ListGrantsRequest) (*ListGrantsResponse, error)
-	// IssueToken issues a token. Its text is in this answer alone: only its SHA-256
-	// is stored. A repeated call issues another token.
+	// ListGrants returns the grants of a user, ordered by client id.
 	//
-	// A service token for a client that is no service: INVALID_ARGUMENT.
+	// Errors: RESULT_TOO_LARGE if the user has grants to more than 1000 clients.
+	ListGrants(context.Context, *ListGrantsRequest) (*ListGrantsResponse, error)
+	// IssueToken issues a token. Only this response contains the token's text: the server
+	// stores only its SHA-256. A repeated call issues another token.
+	//
+	// Errors: INVALID_ARGUMENT if a service token is requested for a client that is not a
+	// service.
 	IssueToken(context.Context, *IssueTokenRequest) (*IssueTokenResponse, error)
-	// RevokeToken ends a token: for changes at once, for reads within 2 s on every
-	// server. One that is unknown, expired or revoked already: nothing changes.
+	// RevokeToken revokes a token. Changes with the token are refused immediately, and
+	// reads within 2 s on every server. Revoking a token that is unknown, expired or
+	// already revoked changes nothing.
 	RevokeToken(context.Context, *RevokeTokenRequest) (*RevokeTokenResponse, error)
-	// IntrospectToken tells what a token is good for now, as RFC 7662 has it: of a
-	// token that is damaged, unknown, expired or revoked only that it is not
-	// active. It asks the store, never a cache.
+	// IntrospectToken returns what a token currently allows, as in RFC 7662. Of a token
+	// that is damaged, unknown, expired or revoked, it returns only that the token is not
+	// active. It reads the database, never a cache.
 	IntrospectToken(context.Context, *IntrospectTokenRequest) (*IntrospectTokenResponse, error)
 	mustEmbedUnimplementedAccessServiceServer()
 }

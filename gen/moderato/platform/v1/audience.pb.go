@@ -23,16 +23,16 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// FollowRequest is the follow.
+// FollowRequest describes the follow.
 type FollowRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The channel: a UUID in either case.
+	// Required. The channel: a UUID in upper or lower case.
 	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
-	// Required. The user: a UUID in either case.
+	// Required. The user: a UUID in upper or lower case.
 	UserId string `protobuf:"bytes,2,opt,name=user_id,json=userId" json:"user_id,omitempty"`
-	// Since when; the time of the call when unset.
+	// When the follow began; the time of the call if unset.
 	FollowedAt *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=followed_at,json=followedAt" json:"followed_at,omitempty"`
-	// Whether the user wants to be told when the channel goes live.
+	// Whether the user wants a notification when the channel goes live.
 	IsNotificationEnabled bool `protobuf:"varint,4,opt,name=is_notification_enabled,json=isNotificationEnabled" json:"is_notification_enabled,omitempty"`
 	unknownFields         protoimpl.UnknownFields
 	sizeCache             protoimpl.SizeCache
@@ -99,7 +99,7 @@ func (x *FollowRequest) GetIsNotificationEnabled() bool {
 // FollowResponse is the follow as it is now.
 type FollowResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The follow; that of before when there was one.
+	// The follow; the existing follow if there already was one.
 	Follow        *FollowRecord `protobuf:"bytes,1,opt,name=follow" json:"follow,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -145,9 +145,9 @@ func (x *FollowResponse) GetFollow() *FollowRecord {
 // UnfollowRequest names the follow to end.
 type UnfollowRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The channel: a UUID in either case.
+	// Required. The channel: a UUID in upper or lower case.
 	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
-	// Required. The user: a UUID in either case.
+	// Required. The user: a UUID in upper or lower case.
 	UserId        string `protobuf:"bytes,2,opt,name=user_id,json=userId" json:"user_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -197,7 +197,7 @@ func (x *UnfollowRequest) GetUserId() string {
 	return ""
 }
 
-// UnfollowResponse is empty: the user does not follow.
+// UnfollowResponse is empty: the user does not follow the channel.
 type UnfollowResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -234,14 +234,14 @@ func (*UnfollowResponse) Descriptor() ([]byte, []int) {
 	return file_moderato_platform_v1_audience_proto_rawDescGZIP(), []int{3}
 }
 
-// SetFollowNotificationsRequest names the follow and what the user wants.
+// SetFollowNotificationsRequest names the follow and the setting.
 type SetFollowNotificationsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The channel: a UUID in either case.
+	// Required. The channel: a UUID in upper or lower case.
 	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
-	// Required. The user: a UUID in either case.
+	// Required. The user: a UUID in upper or lower case.
 	UserId string `protobuf:"bytes,2,opt,name=user_id,json=userId" json:"user_id,omitempty"`
-	// Whether the user wants to be told when the channel goes live.
+	// Whether the user wants a notification when the channel goes live.
 	IsNotificationEnabled bool `protobuf:"varint,3,opt,name=is_notification_enabled,json=isNotificationEnabled" json:"is_notification_enabled,omitempty"`
 	unknownFields         protoimpl.UnknownFields
 	sizeCache             protoimpl.SizeCache
@@ -439,9 +439,9 @@ func (x *PutSubscriptionResponse) GetSubscription() *SubscriptionRecord {
 // EndSubscriptionRequest names the subscription to end.
 type EndSubscriptionRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The channel: a UUID in either case.
+	// Required. The channel: a UUID in upper or lower case.
 	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
-	// Required. The user: a UUID in either case.
+	// Required. The user: a UUID in upper or lower case.
 	UserId        string `protobuf:"bytes,2,opt,name=user_id,json=userId" json:"user_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -30,37 +30,39 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// AudienceService is who follows a channel and who subscribes to it. Counters,
-// lists and `isSubscriber` follow in the same transaction, and so do the event
-// and the activity of each change.
+// AudienceService manages the followers and the subscribers of a channel. Each change
+// is one transaction with its event, its activity, and the update of the counters, the
+// lists and `isSubscriber`.
 //
-// Every call needs the metadata `authorization: Bearer <service token>` and
-// `client-id: <client>`; another kind of token gets TOKEN_KIND_NOT_ACCEPTED.
-// Reasons are those of moderato.v1.Reason. Every call can be repeated: the
-// second time changes nothing and emits nothing. Unknown channel or user:
-// CHANNEL_NOT_FOUND, USER_NOT_FOUND; the channel's owner as user:
-// TARGET_IS_CHANNEL.
+// Every call requires the metadata `authorization: Bearer <service token>` and
+// `client-id: <client>`. A call with another kind of token returns
+// TOKEN_KIND_NOT_ACCEPTED. The reasons of errors are the values of moderato.v1.Reason.
+// Every call can be repeated: a repeated call changes nothing and emits nothing.
+// Errors: CHANNEL_NOT_FOUND or USER_NOT_FOUND if the channel or user does not exist;
+// TARGET_IS_CHANNEL if the user is the channel's owner.
 type AudienceServiceClient interface {
-	// Follow makes a user follow a channel: event `channel.follow`, activity
-	// `follower`. A user who follows already goes on following as before.
+	// Follow makes a user follow a channel. Emits `channel.follow` and records the
+	// activity `follower`. If the user already follows the channel, the existing follow
+	// stays unchanged.
 	Follow(ctx context.Context, in *FollowRequest, opts ...grpc.CallOption) (*FollowResponse, error)
-	// Unfollow ends a follow: event `channel.unfollow`. A user who does not follow:
-	// nothing changes. The activity of the follow stays.
+	// Unfollow ends a follow. Emits `channel.unfollow`. The activity of the follow is
+	// kept. If the user does not follow the channel, nothing changes.
 	Unfollow(ctx context.Context, in *UnfollowRequest, opts ...grpc.CallOption) (*UnfollowResponse, error)
-	// SetFollowNotifications says whether a follower wants to be told when the
-	// channel goes live. No event.
+	// SetFollowNotifications sets whether a follower wants a notification when the
+	// channel goes live. It emits no event.
 	//
-	// The user does not follow: FAILED_PRECONDITION, NOT_FOLLOWING.
+	// Errors: NOT_FOLLOWING (FAILED_PRECONDITION) if the user does not follow the
+	// channel.
 	SetFollowNotifications(ctx context.Context, in *SetFollowNotificationsRequest, opts ...grpc.CallOption) (*SetFollowNotificationsResponse, error)
-	// PutSubscription sets a user's subscription to a channel. A new period, or a
-	// change of an active one: event `channel.subscribe`; a new period also has the
-	// activity `subscriber`. A period is new when the subscription was not active
-	// before, or when `renew_count` grew. One whose end has passed already ends an
-	// active subscription: event `channel.subscription.end`.
+	// PutSubscription sets a user's subscription to a channel. A new period, or a change
+	// of an active subscription, emits `channel.subscribe`; a new period also records the
+	// activity `subscriber`. A period is new if the subscription was not active before,
+	// or if `renew_count` increased. A subscription whose end has already passed ends an
+	// active subscription and emits `channel.subscription.end`.
 	PutSubscription(ctx context.Context, in *PutSubscriptionRequest, opts ...grpc.CallOption) (*PutSubscriptionResponse, error)
-	// EndSubscription ends a subscription now: event `channel.subscription.end`. A
-	// subscription that passes its `expires_at` ends by itself, with the same
-	// event. One that is not active: nothing changes.
+	// EndSubscription ends a subscription now. Emits `channel.subscription.end`. If the
+	// subscription is not active, nothing changes. A subscription whose `expires_at`
+	// passes ends without a call and emits the same event.
 	EndSubscription(ctx context.Context, in *EndSubscriptionRequest, opts ...grpc.CallOption) (*EndSubscriptionResponse, error)
 }
 
@@ -126,37 +128,39 @@ func (c *audienceServiceClient) EndSubscription(ctx context.Context, in *EndSubs
 // All implementations must embed UnimplementedAudienceServiceServer
 // for forward compatibility.
 //
-// AudienceService is who follows a channel and who subscribes to it. Counters,
-// lists and `isSubscriber` follow in the same transaction, and so do the event
-// and the activity of each change.
+// AudienceService manages the followers and the subscribers of a channel. Each change
+// is one transaction with its event, its activity, and the update of the counters, the
+// lists and `isSubscriber`.
 //
-// Every call needs the metadata `authorization: Bearer <service token>` and
-// `client-id: <client>`; another kind of token gets TOKEN_KIND_NOT_ACCEPTED.
-// Reasons are those of moderato.v1.Reason. Every call can be repeated: the
-// second time changes nothing and emits nothing. Unknown channel or user:
-// CHANNEL_NOT_FOUND, USER_NOT_FOUND; the channel's owner as user:
-// TARGET_IS_CHANNEL.
+// Every call requires the metadata `authorization: Bearer <service token>` and
+// `client-id: <client>`. A call with another kind of token returns
+// TOKEN_KIND_NOT_ACCEPTED. The reasons of errors are the values of moderato.v1.Reason.
+// Every call can be repeated: a repeated call changes nothing and emits nothing.
+// Errors: CHANNEL_NOT_FOUND or USER_NOT_FOUND if the channel or user does not exist;
+// TARGET_IS_CHANNEL if the user is the channel's owner.
 type AudienceServiceServer interface {
-	// Follow makes a user follow a channel: event `channel.follow`, activity
-	// `follower`. A user who follows already goes on following as before.
+	// Follow makes a user follow a channel. Emits `channel.follow` and records the
+	// activity `follower`. If the user already follows the channel, the existing follow
+	// stays unchanged.
 	Follow(context.Context, *FollowRequest) (*FollowResponse, error)
-	// Unfollow ends a follow: event `channel.unfollow`. A user who does not follow:
-	// nothing changes. The activity of the follow stays.
+	// Unfollow ends a follow. Emits `channel.unfollow`. The activity of the follow is
+	// kept. If the user does not follow the channel, nothing changes.
 	Unfollow(context.Context, *UnfollowRequest) (*UnfollowResponse, error)
-	// SetFollowNotifications says whether a follower wants to be told when the
-	// channel goes live. No event.
+	// SetFollowNotifications sets whether a follower wants a notification when the
+	// channel goes live. It emits no event.
 	//
-	// The user does not follow: FAILED_PRECONDITION, NOT_FOLLOWING.
+	// Errors: NOT_FOLLOWING (FAILED_PRECONDITION) if the user does not follow the
+	// channel.
 	SetFollowNotifications(context.Context, *SetFollowNotificationsRequest) (*SetFollowNotificationsResponse, error)
-	// PutSubscription sets a user's subscription to a channel. A new period, or a
-	// change of an active one: event `channel.subscribe`; a new period also has the
-	// activity `subscriber`. A period is new when the subscription was not active
-	// before, or when `renew_count` grew. One whose end has passed already ends an
-	// active subscription: event `channel.subscription.end`.
+	// PutSubscription sets a user's subscription to a channel. A new period, or a change
+	// of an active subscription, emits `channel.subscribe`; a new period also records the
+	// activity `subscriber`. A period is new if the subscription was not active before,
+	// or if `renew_count` increased. A subscription whose end has already passed ends an
+	// active subscription and emits `channel.subscription.end`.
 	PutSubscription(context.Context, *PutSubscriptionRequest) (*PutSubscriptionResponse, error)
-	// EndSubscription ends a subscription now: event `channel.subscription.end`. A
-	// subscription that passes its `expires_at` ends by itself, with the same
-	// event. One that is not active: nothing changes.
+	// EndSubscription ends a subscription now. Emits `channel.subscription.end`. If the
+	// subscription is not active, nothing changes. A subscription whose `expires_at`
+	// passes ends without a call and emits the same event.
 	EndSubscription(context.Context, *EndSubscriptionRequest) (*EndSubscriptionResponse, error)
 	mustEmbedUnimplementedAudienceServiceServer()
 }

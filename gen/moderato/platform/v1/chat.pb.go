@@ -4,8 +4,8 @@
 // 	protoc        (unknown)
 // source: moderato/platform/v1/chat.proto
 
-// What the platform's own backends write and ask: gRPC only, service tokens
-// only.
+// The API of the platform's own backends. It is available over gRPC only, with service
+// tokens only.
 
 package platformv1
 
@@ -26,13 +26,13 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Role is what a user can be in a channel.
+// Role is a role that a user can have in a channel.
 type Role int32
 
 const (
-	// Never sent.
+	// Never returned.
 	Role_ROLE_UNSPECIFIED Role = 0
-	// The channel is the user's own.
+	// The user owns the channel.
 	Role_ROLE_OWNER Role = 1
 	// The user moderates the channel.
 	Role_ROLE_MODERATOR Role = 2
@@ -87,16 +87,16 @@ func (Role) EnumDescriptor() ([]byte, []int) {
 	return file_moderato_platform_v1_chat_proto_rawDescGZIP(), []int{0}
 }
 
-// Message is a chat message that nobody deleted.
+// Message is a chat message that is not deleted.
 type Message struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The message's id: a UUID, lower case.
+	// The message's id: a UUID in lower case.
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
-	// The channel in which it was posted: a UUID, lower case.
+	// The channel in which it was posted: a UUID in lower case.
 	ChannelId string `protobuf:"bytes,2,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
-	// Who posted it: a UUID, lower case.
+	// The sender: a UUID in lower case.
 	UserId string `protobuf:"bytes,3,opt,name=user_id,json=userId" json:"user_id,omitempty"`
-	// The text: 1 to 500 characters, Unicode in NFC.
+	// The text: 1 to 500 characters in Unicode NFC.
 	Text string `protobuf:"bytes,4,opt,name=text" json:"text,omitempty"`
 	// When it was posted: UTC, milliseconds.
 	SentAt        *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=sent_at,json=sentAt" json:"sent_at,omitempty"`
@@ -169,20 +169,20 @@ func (x *Message) GetSentAt() *timestamppb.Timestamp {
 	return nil
 }
 
-// PostMessageRequest is a message to store.
+// PostMessageRequest is the message to store.
 type PostMessageRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The channel: a UUID in either case.
+	// Required. The channel: a UUID in upper or lower case.
 	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
-	// Required. The sender: a UUID in either case.
+	// Required. The sender: a UUID in upper or lower case.
 	UserId string `protobuf:"bytes,2,opt,name=user_id,json=userId" json:"user_id,omitempty"`
-	// Required. The text: 1 to 500 characters after trimming and normalisation
-	// to NFC, without control characters other than tab and line feed.
+	// Required. The text: 1 to 500 characters after trimming and normalization to NFC,
+	// without control characters other than tab and line feed.
 	Text string `protobuf:"bytes,3,opt,name=text" json:"text,omitempty"`
-	// The message's id, if the caller chooses it: a UUID in either case. A post
-	// that is repeated with the id of an earlier one of the same user in the same
-	// channel stores nothing and answers the earlier one. An id that belongs to
-	// another message: INVALID_ARGUMENT.
+	// The message's id, if the caller chooses it: a UUID in upper or lower case. If the
+	// same user already posted a message with this id in the same channel, the call
+	// stores nothing and returns that message. Errors: INVALID_ARGUMENT if the id belongs
+	// to another message.
 	MessageId     string `protobuf:"bytes,4,opt,name=message_id,json=messageId" json:"message_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -295,11 +295,11 @@ func (x *PostMessageResponse) GetMessage() *Message {
 // ListMessagesRequest names the channel and the page.
 type ListMessagesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The channel: a UUID in either case.
+	// Required. The channel: a UUID in upper or lower case.
 	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
-	// Where to go on: `next_cursor` of the page before, or empty for the newest.
+	// The `next_cursor` of the previous page; empty for the newest messages.
 	Cursor string `protobuf:"bytes,2,opt,name=cursor" json:"cursor,omitempty"`
-	// How many messages at the most: 1 to 100; 20 when unset.
+	// The maximum number of messages in the page: 1 to 100; 20 if unset.
 	Limit         *int32 `protobuf:"varint,3,opt,name=limit" json:"limit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -359,9 +359,9 @@ func (x *ListMessagesRequest) GetLimit() int32 {
 // ListMessagesResponse is a page of messages.
 type ListMessagesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The messages, newest first; there may be fewer than `limit`.
+	// The messages, newest first. There may be fewer than `limit`.
 	Messages []*Message `protobuf:"bytes,1,rep,name=messages" json:"messages,omitempty"`
-	// Pass as `cursor` for the next page; empty on the last page.
+	// The `cursor` of the request for the next page; empty on the last page.
 	NextCursor    string `protobuf:"bytes,2,opt,name=next_cursor,json=nextCursor" json:"next_cursor,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -414,9 +414,9 @@ func (x *ListMessagesResponse) GetNextCursor() string {
 // GetStandingRequest names the channel and the user.
 type GetStandingRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The channel: a UUID in either case.
+	// Required. The channel: a UUID in upper or lower case.
 	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
-	// Required. The user: a UUID in either case.
+	// Required. The user: a UUID in upper or lower case.
 	UserId        string `protobuf:"bytes,2,opt,name=user_id,json=userId" json:"user_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -471,15 +471,15 @@ type GetStandingResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Whether the user is banned from the channel.
 	IsBanned bool `protobuf:"varint,1,opt,name=is_banned,json=isBanned" json:"is_banned,omitempty"`
-	// When the ban was applied; unset when there is none.
+	// When the ban was applied; unset if the user is not banned.
 	BannedAt *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=banned_at,json=bannedAt" json:"banned_at,omitempty"`
-	// When the active mute lapses; unset when there is none.
+	// When the active mute expires; unset if the user is not muted.
 	MuteExpiresAt *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=mute_expires_at,json=muteExpiresAt" json:"mute_expires_at,omitempty"`
-	// What the user is in the channel, without repeats: the owner, then the
-	// roles in the order of Role. A banned moderator is still listed as
-	// moderator, but has no moderation rights while `is_banned`.
+	// The user's roles in the channel, without duplicates: the owner first, then the
+	// others in the order of Role. A banned moderator is still listed as a moderator, but
+	// has no moderation rights while `is_banned` is true.
 	Roles []Role `protobuf:"varint,4,rep,packed,name=roles,enum=moderato.platform.v1.Role" json:"roles,omitempty"`
-	// Whether PostMessage would take a message of the user at this instant.
+	// Whether PostMessage would accept a message of the user at this instant.
 	CanPost       bool `protobuf:"varint,5,opt,name=can_post,json=canPost" json:"can_post,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

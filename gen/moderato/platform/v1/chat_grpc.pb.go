@@ -4,8 +4,8 @@
 // - protoc             (unknown)
 // source: moderato/platform/v1/chat.proto
 
-// What the platform's own backends write and ask: gRPC only, service tokens
-// only.
+// The API of the platform's own backends. It is available over gRPC only, with service
+// tokens only.
 
 package platformv1
 
@@ -31,34 +31,35 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// ChatService is what a chat server asks and tells: whether a user may write
-// in a channel, and the messages themselves. It does not deliver messages to
-// viewers.
+// ChatService is the API for chat servers: it decides whether a user may post in a
+// channel, and stores the messages. It does not deliver messages to viewers.
 //
-// Every call needs the metadata `authorization: Bearer <service token>` and
-// `client-id: <client>`; another kind of token gets TOKEN_KIND_NOT_ACCEPTED.
-// Reasons are those of moderato.v1.Reason.
+// Every call requires the metadata `authorization: Bearer <service token>` and
+// `client-id: <client>`. A call with another kind of token returns
+// TOKEN_KIND_NOT_ACCEPTED. The reasons of errors are the values of moderato.v1.Reason.
 type ChatServiceClient interface {
-	// PostMessage stores a message of a user in a channel. The order of a post
-	// and a ban or mute of its sender is decided once: either the post is
-	// refused, or the ban deletes it, also when both run at the same moment.
+	// PostMessage stores a message of a user in a channel. A post and a ban or mute of
+	// its sender take effect one after the other, even if they run at the same time:
+	// either the post is refused, or the ban or mute deletes the message.
 	//
-	// The sender is banned: FAILED_PRECONDITION, USER_BANNED; muted:
-	// FAILED_PRECONDITION, USER_MUTED with `muteExpiresAt` in the metadata of
-	// `google.rpc.ErrorInfo`. Unknown channel or user: CHANNEL_NOT_FOUND,
-	// USER_NOT_FOUND.
+	// Errors: USER_BANNED (FAILED_PRECONDITION) if the sender is banned; USER_MUTED
+	// (FAILED_PRECONDITION), with `muteExpiresAt` in the metadata of
+	// `google.rpc.ErrorInfo`, if the sender is muted; CHANNEL_NOT_FOUND or USER_NOT_FOUND
+	// if the channel or user does not exist.
 	PostMessage(ctx context.Context, in *PostMessageRequest, opts ...grpc.CallOption) (*PostMessageResponse, error)
-	// ListMessages answers a channel's messages, newest first, never one that a
-	// ban or mute deleted. It examines a bounded number of stored rows, so that a
-	// page may be short, or even empty, while `next_cursor` still leads on.
+	// ListMessages returns a channel's messages, newest first, without those that a ban
+	// or mute deleted. A call examines a bounded number of stored rows. A page can
+	// therefore be short, or even empty, while `next_cursor` still leads to more
+	// messages.
 	//
-	// Unknown channel: CHANNEL_NOT_FOUND; a cursor of another channel or a
-	// damaged one: CURSOR_INVALID.
+	// Errors: CHANNEL_NOT_FOUND if the channel does not exist; CURSOR_INVALID if the
+	// cursor is damaged or of another channel.
 	ListMessages(ctx context.Context, in *ListMessagesRequest, opts ...grpc.CallOption) (*ListMessagesResponse, error)
-	// GetStanding answers what a chat server must know when a user joins a
-	// channel: banned, muted until when, and which roles, of one instant.
+	// GetStanding returns what a chat server must know when a user joins a channel:
+	// whether the user is banned, until when the user is muted, and the user's roles. All
+	// values are of the same instant.
 	//
-	// Unknown channel or user: CHANNEL_NOT_FOUND, USER_NOT_FOUND.
+	// Errors: CHANNEL_NOT_FOUND or USER_NOT_FOUND if the channel or user does not exist.
 	GetStanding(ctx context.Context, in *GetStandingRequest, opts ...grpc.CallOption) (*GetStandingResponse, error)
 }
 
@@ -104,34 +105,35 @@ func (c *chatServiceClient) GetStanding(ctx context.Context, in *GetStandingRequ
 // All implementations must embed UnimplementedChatServiceServer
 // for forward compatibility.
 //
-// ChatService is what a chat server asks and tells: whether a user may write
-// in a channel, and the messages themselves. It does not deliver messages to
-// viewers.
+// ChatService is the API for chat servers: it decides whether a user may post in a
+// channel, and stores the messages. It does not deliver messages to viewers.
 //
-// Every call needs the metadata `authorization: Bearer <service token>` and
-// `client-id: <client>`; another kind of token gets TOKEN_KIND_NOT_ACCEPTED.
-// Reasons are those of moderato.v1.Reason.
+// Every call requires the metadata `authorization: Bearer <service token>` and
+// `client-id: <client>`. A call with another kind of token returns
+// TOKEN_KIND_NOT_ACCEPTED. The reasons of errors are the values of moderato.v1.Reason.
 type ChatServiceServer interface {
-	// PostMessage stores a message of a user in a channel. The order of a post
-	// and a ban or mute of its sender is decided once: either the post is
-	// refused, or the ban deletes it, also when both run at the same moment.
+	// PostMessage stores a message of a user in a channel. A post and a ban or mute of
+	// its sender take effect one after the other, even if they run at the same time:
+	// either the post is refused, or the ban or mute deletes the message.
 	//
-	// The sender is banned: FAILED_PRECONDITION, USER_BANNED; muted:
-	// FAILED_PRECONDITION, USER_MUTED with `muteExpiresAt` in the metadata of
-	// `google.rpc.ErrorInfo`. Unknown channel or user: CHANNEL_NOT_FOUND,
-	// USER_NOT_FOUND.
+	// Errors: USER_BANNED (FAILED_PRECONDITION) if the sender is banned; USER_MUTED
+	// (FAILED_PRECONDITION), with `muteExpiresAt` in the metadata of
+	// `google.rpc.ErrorInfo`, if the sender is muted; CHANNEL_NOT_FOUND or USER_NOT_FOUND
+	// if the channel or user does not exist.
 	PostMessage(context.Context, *PostMessageRequest) (*PostMessageResponse, error)
-	// ListMessages answers a channel's messages, newest first, never one that a
-	// ban or mute deleted. It examines a bounded number of stored rows, so that a
-	// page may be short, or even empty, while `next_cursor` still leads on.
+	// ListMessages returns a channel's messages, newest first, without those that a ban
+	// or mute deleted. A call examines a bounded number of stored rows. A page can
+	// therefore be short, or even empty, while `next_cursor` still leads to more
+	// messages.
 	//
-	// Unknown channel: CHANNEL_NOT_FOUND; a cursor of another channel or a
-	// damaged one: CURSOR_INVALID.
+	// Errors: CHANNEL_NOT_FOUND if the channel does not exist; CURSOR_INVALID if the
+	// cursor is damaged or of another channel.
 	ListMessages(context.Context, *ListMessagesRequest) (*ListMessagesResponse, error)
-	// GetStanding answers what a chat server must know when a user joins a
-	// channel: banned, muted until when, and which roles, of one instant.
+	// GetStanding returns what a chat server must know when a user joins a channel:
+	// whether the user is banned, until when the user is muted, and the user's roles. All
+	// values are of the same instant.
 	//
-	// Unknown channel or user: CHANNEL_NOT_FOUND, USER_NOT_FOUND.
+	// Errors: CHANNEL_NOT_FOUND or USER_NOT_FOUND if the channel or user does not exist.
 	GetStanding(context.Context, *GetStandingRequest) (*GetStandingResponse, error)
 	mustEmbedUnimplementedChatServiceServer()
 }

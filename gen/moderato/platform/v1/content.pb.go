@@ -119,7 +119,7 @@ func (x *PutClipResponse) GetClip() *ClipRecord {
 // DeleteClipRequest names the clip to delete.
 type DeleteClipRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The clip: a UUID in either case.
+	// Required. The clip: a UUID in upper or lower case.
 	ClipId        string `protobuf:"bytes,1,opt,name=clip_id,json=clipId" json:"clip_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -162,7 +162,7 @@ func (x *DeleteClipRequest) GetClipId() string {
 	return ""
 }
 
-// DeleteClipResponse is empty: the clip is gone.
+// DeleteClipResponse is empty: the clip is deleted.
 type DeleteClipResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -294,7 +294,7 @@ func (x *PutVodResponse) GetVod() *VodRecord {
 // DeleteVodRequest names the VOD to delete.
 type DeleteVodRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The VOD: a UUID in either case.
+	// Required. The VOD: a UUID in upper or lower case.
 	VodId         string `protobuf:"bytes,1,opt,name=vod_id,json=vodId" json:"vod_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -337,7 +337,7 @@ func (x *DeleteVodRequest) GetVodId() string {
 	return ""
 }
 
-// DeleteVodResponse is empty: the VOD is gone.
+// DeleteVodResponse is empty: the VOD is deleted.
 type DeleteVodResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -377,23 +377,23 @@ func (*DeleteVodResponse) Descriptor() ([]byte, []int) {
 // RecordVoteRequest is the vote to record.
 type RecordVoteRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The channel: a UUID in either case.
+	// Required. The channel: a UUID in upper or lower case.
 	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
-	// Required. The vote's id: a UUID in either case.
+	// Required. The vote's id: a UUID in upper or lower case.
 	Id string `protobuf:"bytes,2,opt,name=id" json:"id,omitempty"`
-	// Required. Who votes: a UUID in either case. The vote keeps the username that
-	// they have now.
+	// Required. The voter: a UUID in upper or lower case. The vote stores the username
+	// that the voter has now.
 	UserId string `protobuf:"bytes,3,opt,name=user_id,json=userId" json:"user_id,omitempty"`
 	// The week number: 0 to 9007199254740991.
 	Epoch int64 `protobuf:"varint,4,opt,name=epoch" json:"epoch,omitempty"`
-	// From which address they voted: up to 140 characters; may be empty.
+	// The address from which the user voted: up to 140 characters; may be empty.
 	Address string `protobuf:"bytes,5,opt,name=address" json:"address,omitempty"`
-	// Required. How many whole votes: 1 to 9007199254740991.
+	// Required. The number of whole votes: 1 to 9007199254740991.
 	Amount int64 `protobuf:"varint,6,opt,name=amount" json:"amount,omitempty"`
-	// When; the time of the call when unset.
+	// When it happened; the time of the call if unset.
 	VotedAt *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=voted_at,json=votedAt" json:"voted_at,omitempty"`
-	// What the dashboard offers to do about it: at most 8 KiB of JSON and 16 levels;
-	// may be unset.
+	// The action that the dashboard offers for this activity: at most 8 KiB of JSON and
+	// at most 16 levels of nesting; may be unset.
 	Action        *structpb.Struct `protobuf:"bytes,8,opt,name=action" json:"action,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -534,18 +534,18 @@ func (x *RecordVoteResponse) GetVote() *VoteRecord {
 // RecordGiftRequest is the gift to record.
 type RecordGiftRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The channel: a UUID in either case.
+	// Required. The channel: a UUID in upper or lower case.
 	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
-	// Required. What makes the gift unique in its channel: 1 to 64 characters.
+	// Required. The key of the gift, unique in its channel: 1 to 64 characters.
 	Key string `protobuf:"bytes,2,opt,name=key" json:"key,omitempty"`
-	// Required. Who gives: a UUID in either case.
+	// Required. The user who gives the subscriptions: a UUID in upper or lower case.
 	UserId string `protobuf:"bytes,3,opt,name=user_id,json=userId" json:"user_id,omitempty"`
-	// Required. How many subscriptions: 1 to 9007199254740991.
+	// Required. The number of subscriptions: 1 to 9007199254740991.
 	Count int64 `protobuf:"varint,4,opt,name=count" json:"count,omitempty"`
-	// When; the time of the call when unset.
+	// When it happened; the time of the call if unset.
 	GiftedAt *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=gifted_at,json=giftedAt" json:"gifted_at,omitempty"`
-	// What the dashboard offers to do about it: at most 8 KiB of JSON and 16 levels;
-	// may be unset.
+	// The action that the dashboard offers for this activity: at most 8 KiB of JSON and
+	// at most 16 levels of nesting; may be unset.
 	Action        *structpb.Struct `protobuf:"bytes,6,opt,name=action" json:"action,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -623,7 +623,7 @@ func (x *RecordGiftRequest) GetAction() *structpb.Struct {
 	return nil
 }
 
-// RecordGiftResponse is the activity of the gift.
+// RecordGiftResponse is the recorded activity.
 type RecordGiftResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The activity as stored.
@@ -672,20 +672,20 @@ func (x *RecordGiftResponse) GetActivity() *ActivityRecord {
 // RecordThanksRequest is the thanks to record.
 type RecordThanksRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The channel: a UUID in either case.
+	// Required. The channel: a UUID in upper or lower case.
 	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
-	// Required. What makes the thanks unique in its channel: 1 to 64 characters.
+	// Required. The key of the thanks, unique in its channel: 1 to 64 characters.
 	Key string `protobuf:"bytes,2,opt,name=key" json:"key,omitempty"`
-	// Required. Who thanks: a UUID in either case.
+	// Required. The user who thanks: a UUID in upper or lower case.
 	UserId string `protobuf:"bytes,3,opt,name=user_id,json=userId" json:"user_id,omitempty"`
-	// Required. How much, in the platform's smallest unit: 1 to 9007199254740991.
+	// Required. The amount, in the platform's smallest unit: 1 to 9007199254740991.
 	Amount int64 `protobuf:"varint,4,opt,name=amount" json:"amount,omitempty"`
-	// What they say: up to 500 characters; may be empty.
+	// The user's message: up to 500 characters; may be empty.
 	Message string `protobuf:"bytes,5,opt,name=message" json:"message,omitempty"`
-	// When; the time of the call when unset.
+	// When it happened; the time of the call if unset.
 	ThankedAt *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=thanked_at,json=thankedAt" json:"thanked_at,omitempty"`
-	// What the dashboard offers to do about it: at most 8 KiB of JSON and 16 levels;
-	// may be unset.
+	// The action that the dashboard offers for this activity: at most 8 KiB of JSON and
+	// at most 16 levels of nesting; may be unset.
 	Action        *structpb.Struct `protobuf:"bytes,7,opt,name=action" json:"action,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -770,7 +770,7 @@ func (x *RecordThanksRequest) GetAction() *structpb.Struct {
 	return nil
 }
 
-// RecordThanksResponse is the activity of the thanks.
+// RecordThanksResponse is the recorded activity.
 type RecordThanksResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The activity as stored.

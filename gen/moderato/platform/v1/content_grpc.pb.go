@@ -33,47 +33,50 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// ContentService is what a channel has to show: clips, VODs, votes, and what its
-// dashboard lists as activities.
+// ContentService manages the content of a channel: clips, VODs, votes, and the
+// activities that the channel's dashboard lists.
 //
-// Every call needs the metadata `authorization: Bearer <service token>` and
-// `client-id: <client>`; another kind of token gets TOKEN_KIND_NOT_ACCEPTED.
-// Reasons are those of moderato.v1.Reason. Every call can be repeated: the
-// second time changes nothing and emits nothing. Unknown channel, user or
-// category: CHANNEL_NOT_FOUND, USER_NOT_FOUND, CATEGORY_NOT_FOUND.
+// Every call requires the metadata `authorization: Bearer <service token>` and
+// `client-id: <client>`. A call with another kind of token returns
+// TOKEN_KIND_NOT_ACCEPTED. The reasons of errors are the values of moderato.v1.Reason.
+// Every call can be repeated: a repeated call changes nothing and emits nothing.
+// Errors: CHANNEL_NOT_FOUND, USER_NOT_FOUND or CATEGORY_NOT_FOUND if the channel, user
+// or category does not exist.
 //
-// Votes, gifts, thanks and activities carry a key of the caller's, unique in the
-// channel among all four. A key that is there already, of the same kind of thing,
-// makes the call a repeat; of another kind it is INVALID_ARGUMENT.
+// Votes, gifts, thanks and activities have a key that the caller chooses. A key is
+// unique in its channel among all four. If the key already belongs to an item of the
+// same kind, the call is a repeat; if it belongs to an item of another kind, the call
+// returns INVALID_ARGUMENT.
 type ContentServiceClient interface {
-	// PutClip creates a clip, or replaces what is kept under its id. No event.
+	// PutClip creates a clip, or replaces the clip with this id. It emits no event.
 	//
-	// A clip of the id is of another channel or creator: INVALID_ARGUMENT.
+	// Errors: INVALID_ARGUMENT if the id belongs to a clip of another channel or creator.
 	PutClip(ctx context.Context, in *PutClipRequest, opts ...grpc.CallOption) (*PutClipResponse, error)
-	// DeleteClip deletes a clip. One that does not exist: nothing changes.
+	// DeleteClip deletes a clip. Deleting a clip that does not exist changes nothing.
 	DeleteClip(ctx context.Context, in *DeleteClipRequest, opts ...grpc.CallOption) (*DeleteClipResponse, error)
-	// PutVod creates a VOD, or replaces what is kept under its id. No event.
+	// PutVod creates a VOD, or replaces the VOD with this id. It emits no event.
 	//
-	// A VOD of the id is of another channel: INVALID_ARGUMENT.
+	// Errors: INVALID_ARGUMENT if the id belongs to a VOD of another channel.
 	PutVod(ctx context.Context, in *PutVodRequest, opts ...grpc.CallOption) (*PutVodResponse, error)
-	// DeleteVod deletes a VOD. One that does not exist: nothing changes.
+	// DeleteVod deletes a VOD. Deleting a VOD that does not exist changes nothing.
 	DeleteVod(ctx context.Context, in *DeleteVodRequest, opts ...grpc.CallOption) (*DeleteVodResponse, error)
-	// RecordVote records a vote for a channel: event `channel.vote`, activity
-	// `vote`. The vote's id is its key: a vote that is there stays as it is.
+	// RecordVote records a vote for a channel. Emits `channel.vote` and records the
+	// activity `vote`. The vote's id is its key: an existing vote with this id stays
+	// unchanged.
 	//
-	// A vote of the id is of another channel: INVALID_ARGUMENT.
+	// Errors: INVALID_ARGUMENT if the id belongs to a vote for another channel.
 	RecordVote(ctx context.Context, in *RecordVoteRequest, opts ...grpc.CallOption) (*RecordVoteResponse, error)
-	// RecordGift records subscriptions that a user gave to others: event
-	// `channel.subscription.gift`, activity `gift`. The subscriptions themselves
-	// are put with AudienceService.PutSubscription.
+	// RecordGift records that a user gave subscriptions to other users. The subscriptions
+	// themselves are set with AudienceService.PutSubscription. Emits
+	// `channel.subscription.gift` and records the activity `gift`.
 	RecordGift(ctx context.Context, in *RecordGiftRequest, opts ...grpc.CallOption) (*RecordGiftResponse, error)
-	// RecordThanks records thanks of a user to a channel: event `channel.thanks`,
-	// activity `thanks`.
+	// RecordThanks records thanks of a user to a channel. Emits `channel.thanks` and
+	// records the activity `thanks`.
 	RecordThanks(ctx context.Context, in *RecordThanksRequest, opts ...grpc.CallOption) (*RecordThanksResponse, error)
-	// PutActivity puts an activity as it is, or replaces what is kept under its
-	// key. No event: it is for what the other calls do not tell.
+	// PutActivity creates an activity, or replaces the activity with this key. It emits
+	// no event: it is for activities that the other calls do not record.
 	//
-	// What is kept under the key is of another type: INVALID_ARGUMENT.
+	// Errors: INVALID_ARGUMENT if the key belongs to an activity of another type.
 	PutActivity(ctx context.Context, in *PutActivityRequest, opts ...grpc.CallOption) (*PutActivityResponse, error)
 }
 
@@ -169,47 +172,50 @@ func (c *contentServiceClient) PutActivity(ctx context.Context, in *PutActivityR
 // All implementations must embed UnimplementedContentServiceServer
 // for forward compatibility.
 //
-// ContentService is what a channel has to show: clips, VODs, votes, and what its
-// dashboard lists as activities.
+// ContentService manages the content of a channel: clips, VODs, votes, and the
+// activities that the channel's dashboard lists.
 //
-// Every call needs the metadata `authorization: Bearer <service token>` and
-// `client-id: <client>`; another kind of token gets TOKEN_KIND_NOT_ACCEPTED.
-// Reasons are those of moderato.v1.Reason. Every call can be repeated: the
-// second time changes nothing and emits nothing. Unknown channel, user or
-// category: CHANNEL_NOT_FOUND, USER_NOT_FOUND, CATEGORY_NOT_FOUND.
+// Every call requires the metadata `authorization: Bearer <service token>` and
+// `client-id: <client>`. A call with another kind of token returns
+// TOKEN_KIND_NOT_ACCEPTED. The reasons of errors are the values of moderato.v1.Reason.
+// Every call can be repeated: a repeated call changes nothing and emits nothing.
+// Errors: CHANNEL_NOT_FOUND, USER_NOT_FOUND or CATEGORY_NOT_FOUND if the channel, user
+// or category does not exist.
 //
-// Votes, gifts, thanks and activities carry a key of the caller's, unique in the
-// channel among all four. A key that is there already, of the same kind of thing,
-// makes the call a repeat; of another kind it is INVALID_ARGUMENT.
+// Votes, gifts, thanks and activities have a key that the caller chooses. A key is
+// unique in its channel among all four. If the key already belongs to an item of the
+// same kind, the call is a repeat; if it belongs to an item of another kind, the call
+// returns INVALID_ARGUMENT.
 type ContentServiceServer interface {
-	// PutClip creates a clip, or replaces what is kept under its id. No event.
+	// PutClip creates a clip, or replaces the clip with this id. It emits no event.
 	//
-	// A clip of the id is of another channel or creator: INVALID_ARGUMENT.
+	// Errors: INVALID_ARGUMENT if the id belongs to a clip of another channel or creator.
 	PutClip(context.Context, *PutClipRequest) (*PutClipResponse, error)
-	// DeleteClip deletes a clip. One that does not exist: nothing changes.
+	// DeleteClip deletes a clip. Deleting a clip that does not exist changes nothing.
 	DeleteClip(context.Context, *DeleteClipRequest) (*DeleteClipResponse, error)
-	// PutVod creates a VOD, or replaces what is kept under its id. No event.
+	// PutVod creates a VOD, or replaces the VOD with this id. It emits no event.
 	//
-	// A VOD of the id is of another channel: INVALID_ARGUMENT.
+	// Errors: INVALID_ARGUMENT if the id belongs to a VOD of another channel.
 	PutVod(context.Context, *PutVodRequest) (*PutVodResponse, error)
-	// DeleteVod deletes a VOD. One that does not exist: nothing changes.
+	// DeleteVod deletes a VOD. Deleting a VOD that does not exist changes nothing.
 	DeleteVod(context.Context, *DeleteVodRequest) (*DeleteVodResponse, error)
-	// RecordVote records a vote for a channel: event `channel.vote`, activity
-	// `vote`. The vote's id is its key: a vote that is there stays as it is.
+	// RecordVote records a vote for a channel. Emits `channel.vote` and records the
+	// activity `vote`. The vote's id is its key: an existing vote with this id stays
+	// unchanged.
 	//
-	// A vote of the id is of another channel: INVALID_ARGUMENT.
+	// Errors: INVALID_ARGUMENT if the id belongs to a vote for another channel.
 	RecordVote(context.Context, *RecordVoteRequest) (*RecordVoteResponse, error)
-	// RecordGift records subscriptions that a user gave to others: event
-	// `channel.subscription.gift`, activity `gift`. The subscriptions themselves
-	// are put with AudienceService.PutSubscription.
+	// RecordGift records that a user gave subscriptions to other users. The subscriptions
+	// themselves are set with AudienceService.PutSubscription. Emits
+	// `channel.subscription.gift` and records the activity `gift`.
 	RecordGift(context.Context, *RecordGiftRequest) (*RecordGiftResponse, error)
-	// RecordThanks records thanks of a user to a channel: event `channel.thanks`,
-	// activity `thanks`.
+	// RecordThanks records thanks of a user to a channel. Emits `channel.thanks` and
+	// records the activity `thanks`.
 	RecordThanks(context.Context, *RecordThanksRequest) (*RecordThanksResponse, error)
-	// PutActivity puts an activity as it is, or replaces what is kept under its
-	// key. No event: it is for what the other calls do not tell.
+	// PutActivity creates an activity, or replaces the activity with this key. It emits
+	// no event: it is for activities that the other calls do not record.
 	//
-	// What is kept under the key is of another type: INVALID_ARGUMENT.
+	// Errors: INVALID_ARGUMENT if the key belongs to an activity of another type.
 	PutActivity(context.Context, *PutActivityRequest) (*PutActivityResponse, error)
 	mustEmbedUnimplementedContentServiceServer()
 }

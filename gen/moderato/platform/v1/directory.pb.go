@@ -115,12 +115,13 @@ func (x *PutUserResponse) GetUser() *UserRecord {
 	return nil
 }
 
-// GetUserRequest names a user in one of two ways.
+// GetUserRequest names a user by id or by username.
 type GetUserRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user's id: a UUID in either case. Exactly one of the two is required.
+	// The user's id: a UUID in upper or lower case. Exactly one of `userId` and
+	// `username` is required.
 	UserId string `protobuf:"bytes,1,opt,name=user_id,json=userId" json:"user_id,omitempty"`
-	// The username, in any case of letters.
+	// The username, compared case-insensitively.
 	Username      string `protobuf:"bytes,2,opt,name=username" json:"username,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -216,10 +217,10 @@ func (x *GetUserResponse) GetUser() *UserRecord {
 	return nil
 }
 
-// DeleteUserRequest names the user to forget.
+// DeleteUserRequest names the user to delete.
 type DeleteUserRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The user: a UUID in either case.
+	// Required. The user: a UUID in upper or lower case.
 	UserId        string `protobuf:"bytes,1,opt,name=user_id,json=userId" json:"user_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -262,13 +263,14 @@ func (x *DeleteUserRequest) GetUserId() string {
 	return ""
 }
 
-// DeleteUserResponse tells how far the deletion is.
+// DeleteUserResponse is the progress of the deletion.
 type DeleteUserResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Whether no trace is left. Repeat the call to ask again.
+	// Whether no trace of the user is left. Repeat the call to check again.
 	Done bool `protobuf:"varint,1,opt,name=done" json:"done,omitempty"`
-	// Before this time the last trace is not removed: rows are looked for once
-	// more when every call that ran beside the deletion has ended. Unset when done.
+	// The earliest time at which the last trace can be removed: the server searches for
+	// remaining rows once more, after all calls that ran concurrently with the deletion
+	// have ended. Unset when `done` is true.
 	DoneAfter     *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=done_after,json=doneAfter" json:"done_after,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -410,10 +412,10 @@ func (x *PutChannelResponse) GetChannel() *ChannelRecord {
 	return nil
 }
 
-// GetChannelRequest names a channel.
+// GetChannelRequest names the channel to return.
 type GetChannelRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The channel: a UUID in either case.
+	// Required. The channel: a UUID in upper or lower case.
 	ChannelId     string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -505,7 +507,7 @@ func (x *GetChannelResponse) GetChannel() *ChannelRecord {
 // DeleteChannelRequest names the channel to delete.
 type DeleteChannelRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The channel: a UUID in either case.
+	// Required. The channel: a UUID in upper or lower case.
 	ChannelId     string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -548,7 +550,7 @@ func (x *DeleteChannelRequest) GetChannelId() string {
 	return ""
 }
 
-// DeleteChannelResponse is empty: the channel is gone.
+// DeleteChannelResponse is empty: the channel is deleted.
 type DeleteChannelResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -677,10 +679,10 @@ func (x *PutCategoryResponse) GetCategory() *CategoryRecord {
 	return nil
 }
 
-// GetCategoryRequest names a category.
+// GetCategoryRequest names the category to return.
 type GetCategoryRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The category: 1 or more.
+	// Required. The category's id: 1 or more.
 	CategoryId    int64 `protobuf:"varint,1,opt,name=category_id,json=categoryId" json:"category_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -772,7 +774,7 @@ func (x *GetCategoryResponse) GetCategory() *CategoryRecord {
 // DeleteCategoryRequest names the category to delete.
 type DeleteCategoryRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The category: 1 or more.
+	// Required. The category's id: 1 or more.
 	CategoryId    int64 `protobuf:"varint,1,opt,name=category_id,json=categoryId" json:"category_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -815,7 +817,7 @@ func (x *DeleteCategoryRequest) GetCategoryId() int64 {
 	return 0
 }
 
-// DeleteCategoryResponse is empty: the category is gone.
+// DeleteCategoryResponse is empty: the category is deleted.
 type DeleteCategoryResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields

@@ -34,62 +34,64 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// DirectoryService is who and what there is: users, their channels, and the
-// categories of channels. Other services refer to these by id.
+// DirectoryService manages users, their channels, and the categories of channels. Other
+// services refer to these by id.
 //
-// Every call needs the metadata `authorization: Bearer <service token>` and
-// `client-id: <client>`; another kind of token gets TOKEN_KIND_NOT_ACCEPTED.
-// Reasons are those of moderato.v1.Reason. Every call can be repeated: the
-// second time changes nothing. Nothing here emits an event.
+// Every call requires the metadata `authorization: Bearer <service token>` and
+// `client-id: <client>`. A call with another kind of token returns
+// TOKEN_KIND_NOT_ACCEPTED. The reasons of errors are the values of moderato.v1.Reason.
+// Every call can be repeated: a repeated call changes nothing. No call emits an event.
 type DirectoryServiceClient interface {
-	// PutUser creates a user, or replaces what is kept under the id.
+	// PutUser creates a user, or replaces the user with this id.
 	//
-	// Another user has the username, in any case of letters: ALREADY_EXISTS,
-	// USERNAME_TAKEN. The user of this id is being deleted: FAILED_PRECONDITION,
-	// BEING_DELETED.
+	// Errors: USERNAME_TAKEN (ALREADY_EXISTS) if another user has the username, compared
+	// case-insensitively; BEING_DELETED (FAILED_PRECONDITION) if the user with this id is
+	// being deleted.
 	PutUser(ctx context.Context, in *PutUserRequest, opts ...grpc.CallOption) (*PutUserResponse, error)
-	// GetUser answers a user, by id or by username.
+	// GetUser returns a user, by id or by username.
 	//
-	// Unknown or deleted: USER_NOT_FOUND.
+	// Errors: USER_NOT_FOUND if the user does not exist or is deleted.
 	GetUser(ctx context.Context, in *GetUserRequest, opts ...grpc.CallOption) (*GetUserResponse, error)
-	// DeleteUser forgets a user for good: the right to be forgotten. From the
-	// answer on the user, the names, tokens and channel are gone for every caller;
-	// rows that are left are removed or made anonymous in the background, which
-	// goes on after a crash by itself. docs/operations.md says what becomes of
-	// each kind of data.
+	// DeleteUser deletes a user permanently (the right to be forgotten). When the call
+	// returns, the user, the user's names, tokens and channel no longer exist for any
+	// caller. The remaining rows are removed or made anonymous in the background, which
+	// resumes by itself after a crash. docs/operations.md describes what happens to each
+	// kind of data.
 	//
-	// A user who does not exist: nothing changes.
+	// Deleting a user that does not exist changes nothing.
 	DeleteUser(ctx context.Context, in *DeleteUserRequest, opts ...grpc.CallOption) (*DeleteUserResponse, error)
-	// PutChannel gives a user a channel, or replaces what it is called and about.
-	// A live stream of the channel takes over title, language and category.
+	// PutChannel creates a user's channel, or replaces its fields. A live stream of the
+	// channel takes over title, language and category.
 	//
-	// Unknown user or category: USER_NOT_FOUND, CATEGORY_NOT_FOUND. A channel of
-	// this user is being deleted: FAILED_PRECONDITION, BEING_DELETED.
+	// Errors: USER_NOT_FOUND or CATEGORY_NOT_FOUND if the user or category does not
+	// exist; BEING_DELETED (FAILED_PRECONDITION) if a channel of this user is being
+	// deleted.
 	PutChannel(ctx context.Context, in *PutChannelRequest, opts ...grpc.CallOption) (*PutChannelResponse, error)
-	// GetChannel answers a channel.
+	// GetChannel returns a channel.
 	//
-	// Unknown: CHANNEL_NOT_FOUND.
+	// Errors: CHANNEL_NOT_FOUND if the channel does not exist.
 	GetChannel(ctx context.Context, in *GetChannelRequest, opts ...grpc.CallOption) (*GetChannelResponse, error)
-	// DeleteChannel deletes a channel with all that belongs to it: roles, bans,
-	// mutes, messages, followers, subscriptions, streams, clips, VODs, votes,
-	// activities and events. Its owner stays. From the answer on the channel is
-	// gone for every caller; its rows are removed in the background.
+	// DeleteChannel deletes a channel and everything that belongs to it: roles, bans,
+	// mutes, messages, followers, subscriptions, streams, clips, VODs, votes, activities
+	// and events. The owner's user is kept. When the call returns, the channel no longer
+	// exists for any caller; its rows are removed in the background.
 	//
-	// A channel that does not exist: nothing changes.
+	// Deleting a channel that does not exist changes nothing.
 	DeleteChannel(ctx context.Context, in *DeleteChannelRequest, opts ...grpc.CallOption) (*DeleteChannelResponse, error)
-	// PutCategory creates a category, or replaces what is kept under the id.
+	// PutCategory creates a category, or replaces the category with this id.
 	//
-	// An unknown `parent_id`: CATEGORY_NOT_FOUND. A `parent_id` that is below the
-	// category itself: INVALID_ARGUMENT.
+	// Errors: CATEGORY_NOT_FOUND if the `parent_id` does not exist; INVALID_ARGUMENT if
+	// the `parent_id` is a descendant of the category itself.
 	PutCategory(ctx context.Context, in *PutCategoryRequest, opts ...grpc.CallOption) (*PutCategoryResponse, error)
-	// GetCategory answers a category.
+	// GetCategory returns a category.
 	//
-	// Unknown: CATEGORY_NOT_FOUND.
+	// Errors: CATEGORY_NOT_FOUND if the category does not exist.
 	GetCategory(ctx context.Context, in *GetCategoryRequest, opts ...grpc.CallOption) (*GetCategoryResponse, error)
-	// DeleteCategory deletes a category that nothing is in.
+	// DeleteCategory deletes a category that is not in use. Deleting a category that does
+	// not exist changes nothing.
 	//
-	// A channel, stream, clip, VOD or category is in it: FAILED_PRECONDITION,
-	// CATEGORY_IN_USE. A category that does not exist: nothing changes.
+	// Errors: CATEGORY_IN_USE (FAILED_PRECONDITION) if a channel, stream, clip, VOD or
+	// other category is in the category.
 	DeleteCategory(ctx context.Context, in *DeleteCategoryRequest, opts ...grpc.CallOption) (*DeleteCategoryResponse, error)
 }
 
@@ -195,62 +197,64 @@ func (c *directoryServiceClient) DeleteCategory(ctx context.Context, in *DeleteC
 // All implementations must embed UnimplementedDirectoryServiceServer
 // for forward compatibility.
 //
-// DirectoryService is who and what there is: users, their channels, and the
-// categories of channels. Other services refer to these by id.
+// DirectoryService manages users, their channels, and the categories of channels. Other
+// services refer to these by id.
 //
-// Every call needs the metadata `authorization: Bearer <service token>` and
-// `client-id: <client>`; another kind of token gets TOKEN_KIND_NOT_ACCEPTED.
-// Reasons are those of moderato.v1.Reason. Every call can be repeated: the
-// second time changes nothing. Nothing here emits an event.
+// Every call requires the metadata `authorization: Bearer <service token>` and
+// `client-id: <client>`. A call with another kind of token returns
+// TOKEN_KIND_NOT_ACCEPTED. The reasons of errors are the values of moderato.v1.Reason.
+// Every call can be repeated: a repeated call changes nothing. No call emits an event.
 type DirectoryServiceServer interface {
-	// PutUser creates a user, or replaces what is kept under the id.
+	// PutUser creates a user, or replaces the user with this id.
 	//
-	// Another user has the username, in any case of letters: ALREADY_EXISTS,
-	// USERNAME_TAKEN. The user of this id is being deleted: FAILED_PRECONDITION,
-	// BEING_DELETED.
+	// Errors: USERNAME_TAKEN (ALREADY_EXISTS) if another user has the username, compared
+	// case-insensitively; BEING_DELETED (FAILED_PRECONDITION) if the user with this id is
+	// being deleted.
 	PutUser(context.Context, *PutUserRequest) (*PutUserResponse, error)
-	// GetUser answers a user, by id or by username.
+	// GetUser returns a user, by id or by username.
 	//
-	// Unknown or deleted: USER_NOT_FOUND.
+	// Errors: USER_NOT_FOUND if the user does not exist or is deleted.
 	GetUser(context.Context, *GetUserRequest) (*GetUserResponse, error)
-	// DeleteUser forgets a user for good: the right to be forgotten. From the
-	// answer on the user, the names, tokens and channel are gone for every caller;
-	// rows that are left are removed or made anonymous in the background, which
-	// goes on after a crash by itself. docs/operations.md says what becomes of
-	// each kind of data.
+	// DeleteUser deletes a user permanently (the right to be forgotten). When the call
+	// returns, the user, the user's names, tokens and channel no longer exist for any
+	// caller. The remaining rows are removed or made anonymous in the background, which
+	// resumes by itself after a crash. docs/operations.md describes what happens to each
+	// kind of data.
 	//
-	// A user who does not exist: nothing changes.
+	// Deleting a user that does not exist changes nothing.
 	DeleteUser(context.Context, *DeleteUserRequest) (*DeleteUserResponse, error)
-	// PutChannel gives a user a channel, or replaces what it is called and about.
-	// A live stream of the channel takes over title, language and category.
+	// PutChannel creates a user's channel, or replaces its fields. A live stream of the
+	// channel takes over title, language and category.
 	//
-	// Unknown user or category: USER_NOT_FOUND, CATEGORY_NOT_FOUND. A channel of
-	// this user is being deleted: FAILED_PRECONDITION, BEING_DELETED.
+	// Errors: USER_NOT_FOUND or CATEGORY_NOT_FOUND if the user or category does not
+	// exist; BEING_DELETED (FAILED_PRECONDITION) if a channel of this user is being
+	// deleted.
 	PutChannel(context.Context, *PutChannelRequest) (*PutChannelResponse, error)
-	// GetChannel answers a channel.
+	// GetChannel returns a channel.
 	//
-	// Unknown: CHANNEL_NOT_FOUND.
+	// Errors: CHANNEL_NOT_FOUND if the channel does not exist.
 	GetChannel(context.Context, *GetChannelRequest) (*GetChannelResponse, error)
-	// DeleteChannel deletes a channel with all that belongs to it: roles, bans,
-	// mutes, messages, followers, subscriptions, streams, clips, VODs, votes,
-	// activities and events. Its owner stays. From the answer on the channel is
-	// gone for every caller; its rows are removed in the background.
+	// DeleteChannel deletes a channel and everything that belongs to it: roles, bans,
+	// mutes, messages, followers, subscriptions, streams, clips, VODs, votes, activities
+	// and events. The owner's user is kept. When the call returns, the channel no longer
+	// exists for any caller; its rows are removed in the background.
 	//
-	// A channel that does not exist: nothing changes.
+	// Deleting a channel that does not exist changes nothing.
 	DeleteChannel(context.Context, *DeleteChannelRequest) (*DeleteChannelResponse, error)
-	// PutCategory creates a category, or replaces what is kept under the id.
+	// PutCategory creates a category, or replaces the category with this id.
 	//
-	// An unknown `parent_id`: CATEGORY_NOT_FOUND. A `parent_id` that is below the
-	// category itself: INVALID_ARGUMENT.
+	// Errors: CATEGORY_NOT_FOUND if the `parent_id` does not exist; INVALID_ARGUMENT if
+	// the `parent_id` is a descendant of the category itself.
 	PutCategory(context.Context, *PutCategoryRequest) (*PutCategoryResponse, error)
-	// GetCategory answers a category.
+	// GetCategory returns a category.
 	//
-	// Unknown: CATEGORY_NOT_FOUND.
+	// Errors: CATEGORY_NOT_FOUND if the category does not exist.
 	GetCategory(context.Context, *GetCategoryRequest) (*GetCategoryResponse, error)
-	// DeleteCategory deletes a category that nothing is in.
+	// DeleteCategory deletes a category that is not in use. Deleting a category that does
+	// not exist changes nothing.
 	//
-	// A channel, stream, clip, VOD or category is in it: FAILED_PRECONDITION,
-	// CATEGORY_IN_USE. A category that does not exist: nothing changes.
+	// Errors: CATEGORY_IN_USE (FAILED_PRECONDITION) if a channel, stream, clip, VOD or
+	// other category is in the category.
 	DeleteCategory(context.Context, *DeleteCategoryRequest) (*DeleteCategoryResponse, error)
 	mustEmbedUnimplementedDirectoryServiceServer()
 }

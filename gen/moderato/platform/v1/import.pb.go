@@ -22,7 +22,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// ImportRequest is a part of an import, of any size up to 1 MiB.
+// ImportRequest is a part of an import: any number of records, up to 1 MiB.
 type ImportRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The records.
@@ -68,10 +68,10 @@ func (x *ImportRequest) GetRecords() []*Record {
 	return nil
 }
 
-// ImportResponse tells what was stored.
+// ImportResponse reports what was stored.
 type ImportResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// How many records were stored.
+	// The number of records that were stored.
 	Records       int64 `protobuf:"varint,1,opt,name=records" json:"records,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -26,18 +26,20 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// ImportService brings in a platform's state in bulk, as `moderato import` does.
+// ImportService imports a platform's data in bulk, as `moderato import` does.
 type ImportServiceClient interface {
-	// Import puts records in the order in which they are sent, in batches: state
-	// only, without events. What a record refers to must be there, from an earlier
-	// record or before. What is there under a record's key is replaced, so that an
-	// import can be repeated whole.
+	// Import stores records in batches, in the order in which they are sent. It stores
+	// state only and emits no events. Whatever a record refers to must already exist,
+	// from an earlier record or from before the import. A record replaces what is stored
+	// under its key, so a whole import can be repeated.
 	//
-	// A bad record ends the call: earlier batches stay, its own is undone, and the
-	// metadata of `google.rpc.ErrorInfo` have `record`, the number of the bad one
-	// counted from 1 over the whole call, and `stored`, how many are stored.
+	// An invalid record ends the call. Earlier batches stay stored, and the batch of the
+	// invalid record is rolled back. The metadata of `google.rpc.ErrorInfo` contains
+	// `record`, the number of the invalid record, counted from 1 over the whole call, and
+	// `stored`, the number of records that are stored.
 	//
-	// Service tokens only; another kind gets TOKEN_KIND_NOT_ACCEPTED.
+	// The call accepts service tokens only. A call with another kind of token returns
+	// TOKEN_KIND_NOT_ACCEPTED.
 	Import(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[ImportRequest, ImportResponse], error)
 }
 
@@ -66,18 +68,20 @@ type ImportService_ImportClient = grpc.ClientStreamingClient[ImportRequest, Impo
 // All implementations must embed UnimplementedImportServiceServer
 // for forward compatibility.
 //
-// ImportService brings in a platform's state in bulk, as `moderato import` does.
+// ImportService imports a platform's data in bulk, as `moderato import` does.
 type ImportServiceServer interface {
-	// Import puts records in the order in which they are sent, in batches: state
-	// only, without events. What a record refers to must be there, from an earlier
-	// record or before. What is there under a record's key is replaced, so that an
-	// import can be repeated whole.
+	// Import stores records in batches, in the order in which they are sent. It stores
+	// state only and emits no events. Whatever a record refers to must already exist,
+	// from an earlier record or from before the import. A record replaces what is stored
+	// under its key, so a whole import can be repeated.
 	//
-	// A bad record ends the call: earlier batches stay, its own is undone, and the
-	// metadata of `google.rpc.ErrorInfo` have `record`, the number of the bad one
-	// counted from 1 over the whole call, and `stored`, how many are stored.
+	// An invalid record ends the call. Earlier batches stay stored, and the batch of the
+	// invalid record is rolled back. The metadata of `google.rpc.ErrorInfo` contains
+	// `record`, the number of the invalid record, counted from 1 over the whole call, and
+	// `stored`, the number of records that are stored.
 	//
-	// Service tokens only; another kind gets TOKEN_KIND_NOT_ACCEPTED.
+	// The call accepts service tokens only. A call with another kind of token returns
+	// TOKEN_KIND_NOT_ACCEPTED.
 	Import(grpc.ClientStreamingServer[ImportRequest, ImportResponse]) error
 	mustEmbedUnimplementedImportServiceServer()
 }

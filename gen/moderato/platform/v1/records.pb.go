@@ -23,13 +23,13 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Record is one line of an import: exactly one of its fields is set, and in
-// JSON Lines that field's name is the only key of the line. A record is put:
-// what is there under the same key is replaced, so an import can be repeated.
-// Roles and messages have nothing to replace, and stay as they are.
+// Record is one line of an import. Exactly one of its fields is set; in JSON Lines, the
+// name of that field is the only key of the line. A record replaces what is stored
+// under the same key, so an import can be repeated. Roles and messages have nothing to
+// replace: an existing role or message stays unchanged.
 type Record struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What the line describes.
+	// The item that the line describes.
 	//
 	// Types that are valid to be assigned to Kind:
 	//
@@ -255,7 +255,7 @@ type Record_Grant struct {
 }
 
 type Record_Follow struct {
-	// A user who follows a channel.
+	// A follow of a channel by a user.
 	Follow *FollowRecord `protobuf:"bytes,8,opt,name=follow,oneof"`
 }
 
@@ -285,7 +285,7 @@ type Record_Vote struct {
 }
 
 type Record_Activity struct {
-	// Something that happened in a channel.
+	// An activity in a channel.
 	Activity *ActivityRecord `protobuf:"bytes,14,opt,name=activity,oneof"`
 }
 
@@ -317,18 +317,19 @@ func (*Record_Vote) isRecord_Kind() {}
 
 func (*Record_Activity) isRecord_Kind() {}
 
-// CategoryRecord is a category, kept under `id`.
+// CategoryRecord is a category, with `id` as its key.
 type CategoryRecord struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Required. The category's id: 1 to 2^62 - 1.
 	Id int64 `protobuf:"varint,1,opt,name=id" json:"id,omitempty"`
-	// The category above this one, or null; it is imported earlier.
+	// The parent category's id; null if there is none. The parent category must be
+	// imported earlier.
 	ParentId *int64 `protobuf:"varint,2,opt,name=parent_id,json=parentId" json:"parent_id,omitempty"`
-	// Required. The name shown to people: 1 to 140 characters.
+	// Required. The display name: 1 to 140 characters.
 	Name string `protobuf:"bytes,3,opt,name=name" json:"name,omitempty"`
-	// Required. The name in addresses: 1 to 140 of `a-z 0-9 _ . -`.
+	// Required. The name as used in URLs: 1 to 140 of `a-z 0-9 _ . -`.
 	Slug string `protobuf:"bytes,4,opt,name=slug" json:"slug,omitempty"`
-	// The address of the picture; may be empty.
+	// The URL of the picture; may be empty.
 	ImageUrl      string `protobuf:"bytes,5,opt,name=image_url,json=imageUrl" json:"image_url,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -399,16 +400,16 @@ func (x *CategoryRecord) GetImageUrl() string {
 	return ""
 }
 
-// UserRecord is a user, kept under `id`.
+// UserRecord is a user, with `id` as its key.
 type UserRecord struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The user's id: a UUID in either case.
+	// Required. The user's id: a UUID in upper or lower case.
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
-	// Required. 1 to 40 of `A-Z a-z 0-9 _ . -`, unique ignoring case.
+	// Required. The username: 1 to 40 of `A-Z a-z 0-9 _ . -`, unique case-insensitively.
 	Username string `protobuf:"bytes,2,opt,name=username" json:"username,omitempty"`
-	// The name shown to people: 1 to 140 characters; the username when empty.
+	// The display name: 1 to 140 characters; the username if empty.
 	DisplayName string `protobuf:"bytes,3,opt,name=display_name,json=displayName" json:"display_name,omitempty"`
-	// The address of the avatar picture; may be empty.
+	// The URL of the avatar picture; may be empty.
 	AvatarUrl     string `protobuf:"bytes,4,opt,name=avatar_url,json=avatarUrl" json:"avatar_url,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -472,18 +473,18 @@ func (x *UserRecord) GetAvatarUrl() string {
 	return ""
 }
 
-// ChannelRecord is a user's channel, kept under `id`.
+// ChannelRecord is a user's channel, with `id` as its key.
 type ChannelRecord struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The owner's user id: a UUID in either case.
+	// Required. The owner's user id: a UUID in upper or lower case.
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
 	// Required. The title: 1 to 140 characters.
 	Title string `protobuf:"bytes,2,opt,name=title" json:"title,omitempty"`
-	// What the owner says of the channel: up to 300 characters; may be empty.
+	// The owner's description of the channel: up to 300 characters; may be empty.
 	Bio string `protobuf:"bytes,3,opt,name=bio" json:"bio,omitempty"`
-	// The language as a BCP 47 tag; `en` when empty.
+	// The language: a BCP 47 tag; `en` if empty.
 	Lang string `protobuf:"bytes,4,opt,name=lang" json:"lang,omitempty"`
-	// The category; 0, "Uncategorized", when unset.
+	// The category's id; 0, "Uncategorized", if unset.
 	CategoryId    int64 `protobuf:"varint,5,opt,name=category_id,json=categoryId" json:"category_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -554,14 +555,15 @@ func (x *ChannelRecord) GetCategoryId() int64 {
 	return 0
 }
 
-// RoleRecord is a role, kept under the three of its fields.
+// RoleRecord is a role, with all three fields as its key.
 type RoleRecord struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The channel: a UUID in either case.
+	// Required. The channel: a UUID in upper or lower case.
 	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
-	// Required. The user, not the channel's owner: a UUID in either case.
+	// Required. The user: a UUID in upper or lower case. The channel's owner is not
+	// accepted.
 	UserId string `protobuf:"bytes,2,opt,name=user_id,json=userId" json:"user_id,omitempty"`
-	// Required. `moderator`, `vip` or `og`.
+	// Required. The role: `moderator`, `vip` or `og`.
 	Role          string `protobuf:"bytes,3,opt,name=role" json:"role,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -618,20 +620,19 @@ func (x *RoleRecord) GetRole() string {
 	return ""
 }
 
-// MessageRecord is a chat message, kept under `id`. One that was sent before
-// the latest ban or mute of its sender in the channel is deleted by definition
-// and is left out.
+// MessageRecord is a chat message, with `id` as its key. A message that was sent before
+// the latest ban or mute of its sender in the channel counts as deleted and is skipped.
 type MessageRecord struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The message's id: a UUID in either case.
+	// Required. The message's id: a UUID in upper or lower case.
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
-	// Required. The channel: a UUID in either case.
+	// Required. The channel: a UUID in upper or lower case.
 	ChannelId string `protobuf:"bytes,2,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
-	// Required. The sender: a UUID in either case.
+	// Required. The sender: a UUID in upper or lower case.
 	UserId string `protobuf:"bytes,3,opt,name=user_id,json=userId" json:"user_id,omitempty"`
 	// Required. The text: 1 to 500 characters.
 	Text string `protobuf:"bytes,4,opt,name=text" json:"text,omitempty"`
-	// Required. When it was sent.
+	// Required. When the message was sent.
 	SentAt        *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=sent_at,json=sentAt" json:"sent_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -702,14 +703,14 @@ func (x *MessageRecord) GetSentAt() *timestamppb.Timestamp {
 	return nil
 }
 
-// ClientRecord is a client application, kept under `id`.
+// ClientRecord is a client application, with `id` as its key.
 type ClientRecord struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Required. The client's id: 1 to 64 of `A-Z a-z 0-9 _ . -`.
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
-	// Required. The name shown to people: 1 to 140 characters.
+	// Required. The display name: 1 to 140 characters.
 	Name string `protobuf:"bytes,2,opt,name=name" json:"name,omitempty"`
-	// Whether it is one of the platform's own backends, which may hold service
+	// Whether the client is one of the platform's own backends, which may hold service
 	// tokens.
 	Service       bool `protobuf:"varint,3,opt,name=service" json:"service,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -767,15 +768,16 @@ func (x *ClientRecord) GetService() bool {
 	return false
 }
 
-// GrantRecord is what a user allows a client, kept under the client and the
-// user.
+// GrantRecord is the set of scopes that a user grants to a client. The client and the
+// user are its key.
 type GrantRecord struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Required. The client's id.
 	ClientId string `protobuf:"bytes,1,opt,name=client_id,json=clientId" json:"client_id,omitempty"`
-	// Required. The user: a UUID in either case.
+	// Required. The user: a UUID in upper or lower case.
 	UserId string `protobuf:"bytes,2,opt,name=user_id,json=userId" json:"user_id,omitempty"`
-	// The scopes granted: `users.read`, `channel.moderate`. Empty takes all back.
+	// The granted scopes: `users.read`, `channel.moderate`. An empty list revokes the
+	// grant.
 	Scopes        []string `protobuf:"bytes,3,rep,name=scopes" json:"scopes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -832,16 +834,17 @@ func (x *GrantRecord) GetScopes() []string {
 	return nil
 }
 
-// FollowRecord is a follow, kept under the channel and the user.
+// FollowRecord is a follow, with the channel and the user as its key.
 type FollowRecord struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The channel: a UUID in either case.
+	// Required. The channel: a UUID in upper or lower case.
 	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
-	// Required. The user, not the channel's owner: a UUID in either case.
+	// Required. The user: a UUID in upper or lower case. The channel's owner is not
+	// accepted.
 	UserId string `protobuf:"bytes,2,opt,name=user_id,json=userId" json:"user_id,omitempty"`
-	// Since when; the time of the call or import when unset.
+	// When the follow began; the time of the call or import if unset.
 	FollowedAt *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=followed_at,json=followedAt" json:"followed_at,omitempty"`
-	// Whether the user wants to be told when the channel goes live.
+	// Whether the user wants a notification when the channel goes live.
 	IsNotificationEnabled bool `protobuf:"varint,4,opt,name=is_notification_enabled,json=isNotificationEnabled" json:"is_notification_enabled,omitempty"`
 	unknownFields         protoimpl.UnknownFields
 	sizeCache             protoimpl.SizeCache
@@ -905,21 +908,22 @@ func (x *FollowRecord) GetIsNotificationEnabled() bool {
 	return false
 }
 
-// SubscriptionRecord is a subscription, kept under the channel and the user. It
-// is active while the present is before `expires_at`.
+// SubscriptionRecord is a subscription, with the channel and the user as its key. It is
+// active until `expires_at`, exclusive.
 type SubscriptionRecord struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The channel: a UUID in either case.
+	// Required. The channel: a UUID in upper or lower case.
 	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
-	// Required. The user, not the channel's owner: a UUID in either case.
+	// Required. The user: a UUID in upper or lower case. The channel's owner is not
+	// accepted.
 	UserId string `protobuf:"bytes,2,opt,name=user_id,json=userId" json:"user_id,omitempty"`
-	// When the present period began; the time of the call or import when unset.
+	// When the current period began; the time of the call or import if unset.
 	SubscribedAt *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=subscribed_at,json=subscribedAt" json:"subscribed_at,omitempty"`
-	// Required. When it ends: after `subscribed_at`.
+	// Required. When the subscription expires: after `subscribed_at`.
 	ExpiresAt *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
-	// How often it was renewed: 0 to 9007199254740991.
+	// The number of renewals: 0 to 9007199254740991.
 	RenewCount int64 `protobuf:"varint,5,opt,name=renew_count,json=renewCount" json:"renew_count,omitempty"`
-	// How many periods without a gap: 0 or more.
+	// The number of consecutive periods: 0 or more.
 	StreakCount   int64 `protobuf:"varint,6,opt,name=streak_count,json=streakCount" json:"streak_count,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -997,25 +1001,26 @@ func (x *SubscriptionRecord) GetStreakCount() int64 {
 	return 0
 }
 
-// StreamRecord is a stream, kept under the channel and `started_at`. Without
-// `ended_at` it is live, and a channel has at most one such.
+// StreamRecord is a stream, with the channel and `started_at` as its key. A stream
+// without `ended_at` is live; a channel has at most one live stream.
 type StreamRecord struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The channel: a UUID in either case.
+	// Required. The channel: a UUID in upper or lower case.
 	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
-	// When it started; the time of the call when unset, required in an import.
+	// When the stream started. Required in an import; in a call, the time of the call if
+	// unset.
 	StartedAt *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=started_at,json=startedAt" json:"started_at,omitempty"`
-	// When it ended; unset while it is live.
+	// When the stream ended; unset while the stream is live.
 	EndedAt *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=ended_at,json=endedAt" json:"ended_at,omitempty"`
-	// Required. What it is called: 1 to 140 characters.
+	// Required. The title: 1 to 140 characters.
 	Title string `protobuf:"bytes,4,opt,name=title" json:"title,omitempty"`
-	// The language as a BCP 47 tag; the channel's when empty.
+	// The language: a BCP 47 tag; the channel's language if empty.
 	Lang string `protobuf:"bytes,5,opt,name=lang" json:"lang,omitempty"`
-	// The category; the channel's when unset.
+	// The category's id; the channel's category if unset.
 	CategoryId *int64 `protobuf:"varint,6,opt,name=category_id,json=categoryId" json:"category_id,omitempty"`
-	// The address of a picture; may be empty.
+	// The URL of a preview picture; may be empty.
 	PreviewImgUrl string `protobuf:"bytes,7,opt,name=preview_img_url,json=previewImgUrl" json:"preview_img_url,omitempty"`
-	// How many watch: 0 or more.
+	// The number of viewers: 0 or more.
 	ViewerCount   int64 `protobuf:"varint,8,opt,name=viewer_count,json=viewerCount" json:"viewer_count,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1107,28 +1112,28 @@ func (x *StreamRecord) GetViewerCount() int64 {
 	return 0
 }
 
-// ClipRecord is a clip, kept under `clip_id`.
+// ClipRecord is a clip, with `clip_id` as its key.
 type ClipRecord struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The clip's id: a UUID in either case.
+	// Required. The clip's id: a UUID in upper or lower case.
 	ClipId string `protobuf:"bytes,1,opt,name=clip_id,json=clipId" json:"clip_id,omitempty"`
-	// Required. The channel, which does not change: a UUID in either case.
+	// Required. The channel: a UUID in upper or lower case. It cannot be changed later.
 	ChannelId string `protobuf:"bytes,2,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
-	// Required. Who made it: a UUID in either case.
+	// Required. The user who made the clip: a UUID in upper or lower case.
 	CreatorId string `protobuf:"bytes,3,opt,name=creator_id,json=creatorId" json:"creator_id,omitempty"`
-	// Required. What it is called: 1 to 140 characters.
+	// Required. The title: 1 to 140 characters.
 	Title string `protobuf:"bytes,4,opt,name=title" json:"title,omitempty"`
-	// How often it was viewed: 0 or more.
+	// The number of views: 0 or more.
 	ViewCount int64 `protobuf:"varint,5,opt,name=view_count,json=viewCount" json:"view_count,omitempty"`
-	// Its length in seconds: 0 or more.
+	// The length in seconds: 0 or more.
 	Duration int64 `protobuf:"varint,6,opt,name=duration" json:"duration,omitempty"`
-	// The address of a picture; may be empty.
+	// The URL of a preview picture; may be empty.
 	PreviewImgUrl string `protobuf:"bytes,7,opt,name=preview_img_url,json=previewImgUrl" json:"preview_img_url,omitempty"`
-	// The address of the clip; may be empty.
+	// The URL of the clip; may be empty.
 	ClipUrl string `protobuf:"bytes,8,opt,name=clip_url,json=clipUrl" json:"clip_url,omitempty"`
-	// The category; 0, "Uncategorized", when unset.
+	// The category's id; 0, "Uncategorized", if unset.
 	CategoryId int64 `protobuf:"varint,9,opt,name=category_id,json=categoryId" json:"category_id,omitempty"`
-	// When it was made; the time of the call or import when unset.
+	// When the clip was made; the time of the call or import if unset.
 	CreatedAt     *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1234,26 +1239,26 @@ func (x *ClipRecord) GetCreatedAt() *timestamppb.Timestamp {
 	return nil
 }
 
-// VodRecord is a recorded stream, kept under `id`.
+// VodRecord is a recorded stream, with `id` as its key.
 type VodRecord struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The VOD's id: a UUID in either case.
+	// Required. The VOD's id: a UUID in upper or lower case.
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
-	// Required. The channel, which does not change: a UUID in either case.
+	// Required. The channel: a UUID in upper or lower case. It cannot be changed later.
 	ChannelId string `protobuf:"bytes,2,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
-	// Required. What the stream was called: 1 to 140 characters.
+	// Required. The title of the stream: 1 to 140 characters.
 	Title string `protobuf:"bytes,3,opt,name=title" json:"title,omitempty"`
-	// How often it was viewed: 0 or more.
+	// The number of views: 0 or more.
 	ViewCount int64 `protobuf:"varint,4,opt,name=view_count,json=viewCount" json:"view_count,omitempty"`
-	// Its length in seconds: 0 or more.
+	// The length in seconds: 0 or more.
 	Duration int64 `protobuf:"varint,5,opt,name=duration" json:"duration,omitempty"`
-	// The address of a picture; may be empty.
+	// The URL of a preview picture; may be empty.
 	PreviewImgUrl string `protobuf:"bytes,6,opt,name=preview_img_url,json=previewImgUrl" json:"preview_img_url,omitempty"`
 	// Required. When the stream started.
 	StartedAt *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=started_at,json=startedAt" json:"started_at,omitempty"`
-	// Required. When the stream ended: not before `started_at`.
+	// Required. When the stream ended; not before `started_at`.
 	EndedAt *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=ended_at,json=endedAt" json:"ended_at,omitempty"`
-	// The category; 0, "Uncategorized", when unset.
+	// The category's id; 0, "Uncategorized", if unset.
 	CategoryId    int64 `protobuf:"varint,9,opt,name=category_id,json=categoryId" json:"category_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1352,22 +1357,23 @@ func (x *VodRecord) GetCategoryId() int64 {
 	return 0
 }
 
-// VoteRecord is a vote, kept under `id`.
+// VoteRecord is a vote, with `id` as its key.
 type VoteRecord struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The vote's id: a UUID in either case.
+	// Required. The vote's id: a UUID in upper or lower case.
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
-	// Required. The channel: a UUID in either case.
+	// Required. The channel: a UUID in upper or lower case.
 	ChannelId string `protobuf:"bytes,2,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
 	// The week number: 0 or more.
 	Epoch int64 `protobuf:"varint,3,opt,name=epoch" json:"epoch,omitempty"`
-	// Required. The voter's username at that time: 1 to 40 of `A-Z a-z 0-9 _ . -`.
+	// Required. The voter's username at the time of the vote: 1 to 40 of
+	// `A-Z a-z 0-9 _ . -`.
 	Username string `protobuf:"bytes,4,opt,name=username" json:"username,omitempty"`
-	// From which address they voted: up to 140 characters; may be empty.
+	// The address from which the user voted: up to 140 characters; may be empty.
 	Address string `protobuf:"bytes,5,opt,name=address" json:"address,omitempty"`
-	// How many whole votes: 1 or more.
+	// The number of whole votes: 1 or more.
 	Amount int64 `protobuf:"varint,6,opt,name=amount" json:"amount,omitempty"`
-	// When; the time of the call or import when unset.
+	// When the vote was cast; the time of the call or import if unset.
 	VotedAt       *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=voted_at,json=votedAt" json:"voted_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1452,24 +1458,23 @@ func (x *VoteRecord) GetVotedAt() *timestamppb.Timestamp {
 	return nil
 }
 
-// ActivityRecord is something that happened in a channel, kept under the channel
-// and `key`.
+// ActivityRecord is an activity in a channel, with the channel and `key` as its key.
 type ActivityRecord struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The channel: a UUID in either case.
+	// Required. The channel: a UUID in upper or lower case.
 	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
-	// Required. What makes the activity unique in its channel: 1 to 64 characters.
+	// Required. The key of the activity, unique in its channel: 1 to 64 characters.
 	Key string `protobuf:"bytes,2,opt,name=key" json:"key,omitempty"`
-	// Required. `follower`, `subscriber`, `gift`, `thanks` or `vote`.
+	// Required. The type: `follower`, `subscriber`, `gift`, `thanks` or `vote`.
 	Type string `protobuf:"bytes,3,opt,name=type" json:"type,omitempty"`
-	// When it happened; the time of the call or import when unset.
+	// When the activity happened; the time of the call or import if unset.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
-	// Required. Who and what. `userId` is required and names a user; `displayName`
-	// and `slug` are filled in from the user where they are missing. At most 8 KiB of
-	// JSON and 16 levels.
+	// Required. The details of the activity: at most 8 KiB of JSON and at most 16 levels
+	// of nesting. `userId` is required and names a user. `displayName` and `slug` are
+	// filled in from the user if they are missing.
 	Info *structpb.Struct `protobuf:"bytes,5,opt,name=info" json:"info,omitempty"`
-	// What is offered to do about it: at most 8 KiB of JSON and 16 levels; may be
-	// empty.
+	// The action that the dashboard offers for this activity: at most 8 KiB of JSON and
+	// at most 16 levels of nesting; may be empty.
 	Action        *structpb.Struct `protobuf:"bytes,6,opt,name=action" json:"action,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

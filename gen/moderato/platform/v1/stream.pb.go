@@ -23,22 +23,22 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// StartStreamRequest is the stream that starts.
+// StartStreamRequest is the stream to start.
 type StartStreamRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The channel: a UUID in either case.
+	// Required. The channel: a UUID in upper or lower case.
 	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
-	// When it started; the time of the call when unset.
+	// When the stream started; the time of the call if unset.
 	StartedAt *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=started_at,json=startedAt" json:"started_at,omitempty"`
-	// What it is called: 1 to 140 characters; the channel's title when empty.
+	// The title: 1 to 140 characters; the channel's title if empty.
 	Title string `protobuf:"bytes,3,opt,name=title" json:"title,omitempty"`
-	// The language as a BCP 47 tag; the channel's when empty.
+	// The language: a BCP 47 tag; the channel's language if empty.
 	Lang string `protobuf:"bytes,4,opt,name=lang" json:"lang,omitempty"`
-	// The category; the channel's when unset, 0 is "Uncategorized".
+	// The category's id; the channel's category if unset. 0 is "Uncategorized".
 	CategoryId *int64 `protobuf:"varint,5,opt,name=category_id,json=categoryId" json:"category_id,omitempty"`
-	// The address of a picture; may be empty.
+	// The URL of a preview picture; may be empty.
 	PreviewImgUrl string `protobuf:"bytes,6,opt,name=preview_img_url,json=previewImgUrl" json:"preview_img_url,omitempty"`
-	// How many watch: 0 or more.
+	// The number of viewers: 0 or more.
 	ViewerCount   int64 `protobuf:"varint,7,opt,name=viewer_count,json=viewerCount" json:"viewer_count,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -123,7 +123,7 @@ func (x *StartStreamRequest) GetViewerCount() int64 {
 	return 0
 }
 
-// StartStreamResponse is the stream.
+// StartStreamResponse is the stream after the call.
 type StartStreamResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The stream as it is now.
@@ -169,14 +169,14 @@ func (x *StartStreamResponse) GetStream() *StreamRecord {
 	return nil
 }
 
-// UpdateStreamRequest is what changes of a live stream.
+// UpdateStreamRequest is the change of a live stream.
 type UpdateStreamRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The channel: a UUID in either case.
+	// Required. The channel: a UUID in upper or lower case.
 	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
-	// How many watch: 0 or more; stays when unset.
+	// The number of viewers: 0 or more; unchanged if unset.
 	ViewerCount *int64 `protobuf:"varint,2,opt,name=viewer_count,json=viewerCount" json:"viewer_count,omitempty"`
-	// The address of a picture; stays when unset, and may be empty.
+	// The URL of a preview picture; may be empty; unchanged if unset.
 	PreviewImgUrl *string `protobuf:"bytes,3,opt,name=preview_img_url,json=previewImgUrl" json:"preview_img_url,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -233,7 +233,7 @@ func (x *UpdateStreamRequest) GetPreviewImgUrl() string {
 	return ""
 }
 
-// UpdateStreamResponse is the stream.
+// UpdateStreamResponse is the stream after the call.
 type UpdateStreamResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The stream as it is now.
@@ -282,12 +282,12 @@ func (x *UpdateStreamResponse) GetStream() *StreamRecord {
 // EndStreamRequest names the stream to end.
 type EndStreamRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The channel: a UUID in either case.
+	// Required. The channel: a UUID in upper or lower case.
 	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
-	// The start of the stream that is meant; whichever is live when unset. Name it,
-	// and a late repeat cannot end the next stream.
+	// The start of the stream to end; if unset, the live stream is ended. Set it so that
+	// a late repeat of the call cannot end the next stream.
 	StartedAt *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=started_at,json=startedAt" json:"started_at,omitempty"`
-	// When it ended: not before its start; the time of the call when unset.
+	// When the stream ended: not before its start; the time of the call if unset.
 	EndedAt       *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=ended_at,json=endedAt" json:"ended_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

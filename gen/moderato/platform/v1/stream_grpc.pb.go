@@ -28,32 +28,33 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// StreamService is what the ingest tells: which channels are live. A channel has
-// at most one live stream; a stream is known by its channel and its start.
+// StreamService receives from the ingest which channels are live. A channel has at most
+// one live stream. A stream is identified by its channel and its start.
 //
-// Every call needs the metadata `authorization: Bearer <service token>` and
-// `client-id: <client>`; another kind of token gets TOKEN_KIND_NOT_ACCEPTED.
-// Reasons are those of moderato.v1.Reason. Every call can be repeated, also late:
-// the second time changes nothing and emits nothing. Unknown channel:
-// CHANNEL_NOT_FOUND.
+// Every call requires the metadata `authorization: Bearer <service token>` and
+// `client-id: <client>`. A call with another kind of token returns
+// TOKEN_KIND_NOT_ACCEPTED. The reasons of errors are the values of moderato.v1.Reason.
+// Every call can be repeated, even late: a repeated call changes nothing and emits
+// nothing. Errors: CHANNEL_NOT_FOUND if the channel does not exist.
 type StreamServiceClient interface {
-	// StartStream takes a channel live: event `stream.online`. The stream's title,
-	// language and category become the channel's.
+	// StartStream starts a live stream of a channel. The stream's title, language and
+	// category become the channel's. Emits `stream.online`.
 	//
-	// A stream of this start that is known already is left and answered as it is,
-	// live or ended. Without `started_at`, so is the live stream of a channel that
-	// is live. A later start while another stream is live ends that one first, as
-	// of the new start: event `stream.offline`. An earlier start than the live
-	// stream's: INVALID_ARGUMENT. An unknown category: CATEGORY_NOT_FOUND.
+	// If a stream with this start already exists, live or ended, the call returns it
+	// unchanged. If `started_at` is unset and the channel is live, the call returns the
+	// live stream unchanged. If another stream is live and started earlier, the call
+	// first ends that stream at the start of the new one and emits `stream.offline`.
+	//
+	// Errors: INVALID_ARGUMENT if the start is before the start of the live stream;
+	// CATEGORY_NOT_FOUND if the category does not exist.
 	StartStream(ctx context.Context, in *StartStreamRequest, opts ...grpc.CallOption) (*StartStreamResponse, error)
-	// UpdateStream sets the number of viewers or the picture of a live stream. No
-	// event: both change all the time.
+	// UpdateStream sets the number of viewers, the preview picture, or both, of a live
+	// stream. It emits no event, because both change continually.
 	//
-	// The channel is not live: FAILED_PRECONDITION, CHANNEL_NOT_LIVE.
+	// Errors: CHANNEL_NOT_LIVE (FAILED_PRECONDITION) if the channel is not live.
 	UpdateStream(ctx context.Context, in *UpdateStreamRequest, opts ...grpc.CallOption) (*UpdateStreamResponse, error)
-	// EndStream ends the live stream: event `stream.offline`. A channel that is not
-	// live, or that is live with another stream than the one named: nothing
-	// changes.
+	// EndStream ends the live stream. Emits `stream.offline`. If the channel is not live,
+	// or another stream than the one named is live, nothing changes.
 	EndStream(ctx context.Context, in *EndStreamRequest, opts ...grpc.CallOption) (*EndStreamResponse, error)
 }
 
@@ -99,32 +100,33 @@ func (c *streamServiceClient) EndStream(ctx context.Context, in *EndStreamReques
 // All implementations must embed UnimplementedStreamServiceServer
 // for forward compatibility.
 //
-// StreamService is what the ingest tells: which channels are live. A channel has
-// at most one live stream; a stream is known by its channel and its start.
+// StreamService receives from the ingest which channels are live. A channel has at most
+// one live stream. A stream is identified by its channel and its start.
 //
-// Every call needs the metadata `authorization: Bearer <service token>` and
-// `client-id: <client>`; another kind of token gets TOKEN_KIND_NOT_ACCEPTED.
-// Reasons are those of moderato.v1.Reason. Every call can be repeated, also late:
-// the second time changes nothing and emits nothing. Unknown channel:
-// CHANNEL_NOT_FOUND.
+// Every call requires the metadata `authorization: Bearer <service token>` and
+// `client-id: <client>`. A call with another kind of token returns
+// TOKEN_KIND_NOT_ACCEPTED. The reasons of errors are the values of moderato.v1.Reason.
+// Every call can be repeated, even late: a repeated call changes nothing and emits
+// nothing. Errors: CHANNEL_NOT_FOUND if the channel does not exist.
 type StreamServiceServer interface {
-	// StartStream takes a channel live: event `stream.online`. The stream's title,
-	// language and category become the channel's.
+	// StartStream starts a live stream of a channel. The stream's title, language and
+	// category become the channel's. Emits `stream.online`.
 	//
-	// A stream of this start that is known already is left and answered as it is,
-	// live or ended. Without `started_at`, so is the live stream of a channel that
-	// is live. A later start while another stream is live ends that one first, as
-	// of the new start: event `stream.offline`. An earlier start than the live
-	// stream's: INVALID_ARGUMENT. An unknown category: CATEGORY_NOT_FOUND.
+	// If a stream with this start already exists, live or ended, the call returns it
+	// unchanged. If `started_at` is unset and the channel is live, the call returns the
+	// live stream unchanged. If another stream is live and started earlier, the call
+	// first ends that stream at the start of the new one and emits `stream.offline`.
+	//
+	// Errors: INVALID_ARGUMENT if the start is before the start of the live stream;
+	// CATEGORY_NOT_FOUND if the category does not exist.
 	StartStream(context.Context, *StartStreamRequest) (*StartStreamResponse, error)
-	// UpdateStream sets the number of viewers or the picture of a live stream. No
-	// event: both change all the time.
+	// UpdateStream sets the number of viewers, the preview picture, or both, of a live
+	// stream. It emits no event, because both change continually.
 	//
-	// The channel is not live: FAILED_PRECONDITION, CHANNEL_NOT_LIVE.
+	// Errors: CHANNEL_NOT_LIVE (FAILED_PRECONDITION) if the channel is not live.
 	UpdateStream(context.Context, *UpdateStreamRequest) (*UpdateStreamResponse, error)
-	// EndStream ends the live stream: event `stream.offline`. A channel that is not
-	// live, or that is live with another stream than the one named: nothing
-	// changes.
+	// EndStream ends the live stream. Emits `stream.offline`. If the channel is not live,
+	// or another stream than the one named is live, nothing changes.
 	EndStream(context.Context, *EndStreamRequest) (*EndStreamResponse, error)
 	mustEmbedUnimplementedStreamServiceServer()
 }
