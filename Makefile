@@ -81,7 +81,7 @@ bench-large: ## The same with 10 million rows: takes an hour and 20 GB the first
 
 .PHONY: microbench
 microbench: ## Benchmark JSON, cursors, tokens and queries, six times each, for benchstat.
-	go test -run '^$$' -bench . -benchmem -count 6 ./server/jsonapi ./server/cursor ./server/auth ./gateway
+	go test -run '^$$' -bench . -benchmem -count 6 ./server/jsonapi ./server/cursor ./server/authn ./gateway
 
 .PHONY: migration
 migration: ## Propose migrations for a changed ent/schema: make migration NAME=add_followers

@@ -9,7 +9,7 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
-	"github.com/moderato-live/moderato/server/chain"
+	"github.com/moderato-live/moderato/server/middleware"
 )
 
 // Conn is a client connection to services of the same process. A call runs the
@@ -175,6 +175,6 @@ func (t *transport) SetTrailer(md metadata.MD) error {
 var (
 	_ grpc.ClientConnInterface = (*Conn)(nil)
 	_ grpc.ServiceRegistrar    = (*Conn)(nil)
-	_ chain.Transport          = (*transport)(nil)
+	_ middleware.Transport     = (*transport)(nil)
 	_ grpc.ServerStream        = (*watched)(nil)
 )

@@ -14,7 +14,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/fault"
+	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/requestid"
 	"github.com/moderato-live/moderato/server/servertest"
 )
@@ -26,7 +26,7 @@ func TestConnHandsOnHeadersTrailersAndMetadata(t *testing.T) {
 		err  error
 	}{
 		{"of a success", nil},
-		{"of an error", fault.New(moderatov1.Reason_REASON_NOT_BANNED)},
+		{"of an error", apierr.New(moderatov1.Reason_REASON_NOT_BANNED)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var sent []string
@@ -73,14 +73,14 @@ func TestConnHandsOnHeadersTrailersAndMetadata(t *testing.T) {
 func TestConnMakesErrorsStatuses(t *testing.T) {
 	t.Parallel()
 	conn := stubConn(plain, func(context.Context) error {
-		return fault.Invalid(fault.Violation{Field: "userId", Description: "is wrong"})
+		return apierr.Invalid(apierr.Violation{Field: "userId", Description: "is wrong"})
 	})
 	_, err := moderatov1.NewModerationServiceClient(conn).AddModerator(t.Context(), &moderatov1.AddModeratorRequest{})
 	st, ok := status.FromError(err)
 	if !ok || st.Code() != codes.InvalidArgument {
 		t.Fatalf("got %v, want a status InvalidArgument", err)
 	}
-	if f, _ := fault.FromStatus(st); len(f.Violations) != 1 || f.Violations[0].Field != "userId" {
+	if f, _ := apierr.FromStatus(st); len(f.Violations) != 1 || f.Violations[0].Field != "userId" {
 		t.Errorf("violations: got %v, want one of userId", f.Violations)
 	}
 }
@@ -126,7 +126,7 @@ func TestTheRequestIDIsTheSameEverywhere(t *testing.T) {
 		var inHandler string
 		conn := stubConn(links.Unary, func(ctx context.Context) error {
 			inHandler = requestid.FromContext(ctx)
-			return fault.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND)
+			return apierr.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND)
 		})
 		r := httptest.NewRequest(http.MethodGet, listModerators(), nil)
 		r.Header.Set("Authorization", "Bearer "+owner.Token)
@@ -148,7 +148,7 @@ func TestTheRequestIDIsTheSameEverywhere(t *testing.T) {
 			var header metadata.MD
 			_, err := moderatov1.NewModerationServiceClient(client).ListModerators(ctx,
 				&moderatov1.ListModeratorsRequest{ChannelId: servertest.Nobody.String()}, grpc.Header(&header))
-			f, id := fault.FromStatus(status.Convert(err))
+			f, id := apierr.FromStatus(status.Convert(err))
 			if f.Reason != moderatov1.Reason_REASON_CHANNEL_NOT_FOUND {
 				t.Fatalf("gRPC: got %v, want CHANNEL_NOT_FOUND", err)
 			}

@@ -13,17 +13,17 @@ import (
 	"google.golang.org/grpc/status"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/fault"
+	"github.com/moderato-live/moderato/server/apierr"
 )
 
 // errorData is the `data` of an error body.
 type errorData struct {
-	Code           string            `json:"code"`
-	RequestID      string            `json:"requestId"`
-	Violations     []fault.Violation `json:"violations,omitempty"`
-	MuteExpiresAt  string            `json:"muteExpiresAt,omitempty"`
-	RequiredScope  string            `json:"requiredScope,omitempty"`
-	AcceptedTokens []string          `json:"acceptedTokens,omitempty"`
+	Code           string             `json:"code"`
+	RequestID      string             `json:"requestId"`
+	Violations     []apierr.Violation `json:"violations,omitempty"`
+	MuteExpiresAt  string             `json:"muteExpiresAt,omitempty"`
+	RequiredScope  string             `json:"requiredScope,omitempty"`
+	AcceptedTokens []string           `json:"acceptedTokens,omitempty"`
 }
 
 type errorBody struct {
@@ -33,13 +33,13 @@ type errorBody struct {
 }
 
 // refuse writes an error that arose in the facade itself, and counts and logs it.
-func (f *facade) refuse(w http.ResponseWriter, r *http.Request, e *fault.Error) {
-	f.refused.WithLabelValues(fault.Code(e.Reason)).Inc()
+func (f *facade) refuse(w http.ResponseWriter, r *http.Request, e *apierr.Error) {
+	f.refused.WithLabelValues(apierr.Code(e.Reason)).Inc()
 	path := "unknown"
 	if _, ok := f.routes[r.URL.Path]; ok { // any other path could contain anything
 		path = r.URL.Path
 	}
-	f.log.InfoContext(r.Context(), "refused", "request_id", requestID(w), "code", fault.Code(e.Reason), "path", path)
+	f.log.InfoContext(r.Context(), "refused", "request_id", requestID(w), "code", apierr.Code(e.Reason), "path", path)
 	writeError(w, e)
 }
 
@@ -47,26 +47,26 @@ func (f *facade) refuse(w http.ResponseWriter, r *http.Request, e *fault.Error) 
 func (f *facade) callFailed(ctx context.Context, _ *runtime.ServeMux, _ runtime.Marshaler, w http.ResponseWriter, r *http.Request, err error) {
 	st := status.Convert(err)
 	if violations, ok := unflatten(st.Message()); ok {
-		f.refuse(w, r, fault.Invalid(violations...))
+		f.refuse(w, r, apierr.Invalid(violations...))
 		return
 	}
 	if md, ok := runtime.ServerMetadataFromContext(ctx); ok {
 		setHeader(w, md.HeaderMD)
 	}
-	e, _ := fault.FromStatus(st)
+	e, _ := apierr.FromStatus(st)
 	writeError(w, e)
 }
 
 // errorText returns the error body for e.
-func errorText(requestID string, e *fault.Error) []byte {
+func errorText(requestID string, e *apierr.Error) []byte {
 	body := errorBody{Message: e.Text(), Data: errorData{
-		Code:          fault.Code(e.Reason),
+		Code:          apierr.Code(e.Reason),
 		RequestID:     requestID,
 		Violations:    e.Violations,
-		MuteExpiresAt: e.Metadata[fault.MuteExpiresAt],
-		RequiredScope: e.Metadata[fault.RequiredScope],
+		MuteExpiresAt: e.Metadata[apierr.MuteExpiresAt],
+		RequiredScope: e.Metadata[apierr.RequiredScope],
 	}}
-	if kinds := e.Metadata[fault.AcceptedTokens]; kinds != "" {
+	if kinds := e.Metadata[apierr.AcceptedTokens]; kinds != "" {
 		body.Data.AcceptedTokens = strings.Split(kinds, ",")
 	}
 	var text bytes.Buffer
@@ -76,7 +76,7 @@ func errorText(requestID string, e *fault.Error) []byte {
 	return bytes.TrimSuffix(text.Bytes(), []byte("\n"))
 }
 
-func writeError(w http.ResponseWriter, e *fault.Error) {
+func writeError(w http.ResponseWriter, e *apierr.Error) {
 	text := errorText(requestID(w), e)
 	header := w.Header()
 	if challenge := challengeFor(e); challenge != "" {
@@ -87,13 +87,13 @@ func writeError(w http.ResponseWriter, e *fault.Error) {
 	}
 	header.Set("Content-Type", contentType)
 	header.Set("Content-Length", strconv.Itoa(len(text)))
-	w.WriteHeader(fault.HTTPStatus(e.Reason))
+	w.WriteHeader(apierr.HTTPStatus(e.Reason))
 	_, _ = w.Write(text)
 }
 
 // challengeFor returns the WWW-Authenticate header for e, or an empty string if e needs
 // none. As in RFC 6750, the challenge has an error only if a token was sent.
-func challengeFor(e *fault.Error) string {
+func challengeFor(e *apierr.Error) string {
 	const challenge = `Bearer realm="moderato"`
 	switch e.Reason {
 	case moderatov1.Reason_REASON_TOKEN_MISSING,
@@ -105,7 +105,7 @@ func challengeFor(e *fault.Error) string {
 	case moderatov1.Reason_REASON_TOKEN_EXPIRED:
 		return challenge + `, error="invalid_token", error_description="The access token expired"`
 	case moderatov1.Reason_REASON_SCOPE_MISSING:
-		return fmt.Sprintf(`%s, error="insufficient_scope", scope="%s"`, challenge, e.Metadata[fault.RequiredScope])
+		return fmt.Sprintf(`%s, error="insufficient_scope", scope="%s"`, challenge, e.Metadata[apierr.RequiredScope])
 	}
 	return ""
 }
@@ -115,14 +115,14 @@ func challengeFor(e *fault.Error) string {
 // text.
 const flattened = "moderato violations: "
 
-type violationsError []fault.Violation
+type violationsError []apierr.Violation
 
 func (v violationsError) Error() string {
-	text, _ := json.Marshal([]fault.Violation(v)) // strings only: it cannot fail
+	text, _ := json.Marshal([]apierr.Violation(v)) // strings only: it cannot fail
 	return flattened + string(text)
 }
 
-func unflatten(message string) (violations []fault.Violation, ok bool) {
+func unflatten(message string) (violations []apierr.Violation, ok bool) {
 	text, ok := strings.CutPrefix(message, flattened)
 	if !ok || json.Unmarshal([]byte(text), &violations) != nil {
 		return nil, false

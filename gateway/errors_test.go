@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/servertest"
 )
@@ -59,7 +59,7 @@ func TestForbiddenTellsWhatWasMissing(t *testing.T) {
 	channels := channelsPath + "?userId=" + servertest.Viewer.String()
 	add := roleArgs(servertest.Viewer)
 	service := s.AsService(t)
-	ungranted := s.Token(t, auth.NewToken{Kind: auth.App, ClientID: servertest.OtherDashboard, Scopes: auth.Scopes()})
+	ungranted := s.Token(t, authn.NewToken{Kind: authn.App, ClientID: servertest.OtherDashboard, Scopes: authn.Scopes()})
 	for _, c := range []struct {
 		name               string
 		caller             servertest.Credentials
@@ -102,10 +102,10 @@ func TestUnauthorizedCarriesAChallenge(t *testing.T) {
 	s := start(t)
 	viewer := s.As(t, servertest.Viewer)
 	revoked := s.As(t, servertest.Viewer)
-	if _, err := auth.Revoke(context.Background(), s.Store, revoked.Token, nil); err != nil {
+	if _, err := authn.Revoke(context.Background(), s.Store, revoked.Token, nil); err != nil {
 		t.Fatal(err)
 	}
-	short := s.Token(t, auth.NewToken{Kind: auth.User, ClientID: servertest.Dashboard, UserID: servertest.Viewer, Lifetime: time.Minute})
+	short := s.Token(t, authn.NewToken{Kind: authn.User, ClientID: servertest.Dashboard, UserID: servertest.Viewer, Lifetime: time.Minute})
 	s.Store.Clock.Advance(time.Hour)
 	damaged := viewer.Token[:len(viewer.Token)-1] + "-"
 	const (

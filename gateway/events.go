@@ -11,8 +11,8 @@ import (
 	"google.golang.org/grpc/status"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/events"
-	"github.com/moderato-live/moderato/server/fault"
 )
 
 const (
@@ -31,7 +31,7 @@ func (f *facade) streamEvents(w http.ResponseWriter, r *http.Request) {
 	request := &moderatov1.WatchEventsRequest{}
 	if err := (queryParser{}).Parse(request, r.Form, nil); err != nil {
 		violations, _ := unflatten(err.Error())
-		f.refuse(w, r, fault.Invalid(violations...))
+		f.refuse(w, r, apierr.Invalid(violations...))
 		return
 	}
 	// The last event id is newer than the cursor in the URL, which a browser repeats.
@@ -43,7 +43,7 @@ func (f *facade) streamEvents(w http.ResponseWriter, r *http.Request) {
 	if err == nil || r.Context().Err() != nil || (out.begun && out.headOnly) {
 		return
 	}
-	refusal, _ := fault.FromStatus(status.Convert(err))
+	refusal, _ := apierr.FromStatus(status.Convert(err))
 	if !out.begun {
 		setHeader(w, header)
 		writeError(w, refusal)

@@ -16,7 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/fault"
+	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/logging"
 	"github.com/moderato-live/moderato/server/requestid"
 )
@@ -37,7 +37,7 @@ func (f *facade) identified(next http.Handler) http.Handler {
 		id := requestid.Accept(r.Header.Values(requestid.Header))
 		w.Header().Set(requestid.Header, id)
 		if size > maxHeaderBytes {
-			f.refuse(w, r, fault.New(moderatov1.Reason_REASON_HEADERS_TOO_LARGE))
+			f.refuse(w, r, apierr.New(moderatov1.Reason_REASON_HEADERS_TOO_LARGE))
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -56,7 +56,7 @@ func (f *facade) recovered(next http.Handler) http.Handler {
 			}
 			f.log.Error("panic", "request_id", requestID(w), "path", r.URL.Path,
 				"panic", fmt.Sprint(p), logging.StackKey, string(debug.Stack()))
-			f.refuse(w, r, fault.New(moderatov1.Reason_REASON_INTERNAL))
+			f.refuse(w, r, apierr.New(moderatov1.Reason_REASON_INTERNAL))
 		}()
 		next.ServeHTTP(w, r)
 	})
@@ -79,7 +79,7 @@ func allow(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNo
 
 // check returns the handler of a request and prepares the request for it. It returns an
 // error if the request cannot become a call.
-func (f *facade) check(w http.ResponseWriter, r *http.Request) (http.HandlerFunc, *fault.Error) {
+func (f *facade) check(w http.ResponseWriter, r *http.Request) (http.HandlerFunc, *apierr.Error) {
 	operations, ok := f.routes[r.URL.Path]
 	if !ok || r.URL.RawPath != "" {
 		return nil, f.pathNotFound(r.URL.Path)
@@ -90,7 +90,7 @@ func (f *facade) check(w http.ResponseWriter, r *http.Request) (http.HandlerFunc
 		if r.Method == http.MethodOptions {
 			return allow, nil
 		}
-		return nil, fault.New(moderatov1.Reason_REASON_METHOD_NOT_ALLOWED)
+		return nil, apierr.New(moderatov1.Reason_REASON_METHOD_NOT_ALLOWED)
 	}
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
 		r.Body = http.NoBody // a body has no meaning here, and the server does not wait for it
@@ -101,8 +101,8 @@ func (f *facade) check(w http.ResponseWriter, r *http.Request) (http.HandlerFunc
 
 // pathNotFound returns the error for a path at which nothing is served. The error
 // suggests the path without slashes at the end, if that one is served.
-func (f *facade) pathNotFound(path string) *fault.Error {
-	e := fault.New(moderatov1.Reason_REASON_PATH_NOT_FOUND)
+func (f *facade) pathNotFound(path string) *apierr.Error {
+	e := apierr.New(moderatov1.Reason_REASON_PATH_NOT_FOUND)
 	if meant := strings.TrimRight(path, "/"); meant != path && f.routes[meant] != nil {
 		e.Message = "Nothing is served at this path; did you mean " + meant + "?"
 	}
@@ -127,13 +127,13 @@ var noForm = url.Values{}
 
 // readQuery parses the query. It runs before the generated handlers, so that the caller
 // gets an API error if the query is not well-formed.
-func readQuery(r *http.Request) *fault.Error {
+func readQuery(r *http.Request) *apierr.Error {
 	values, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		return &fault.Error{
+		return &apierr.Error{
 			Reason:     moderatov1.Reason_REASON_INVALID_ARGUMENT,
 			Message:    "The query string is not well-formed.",
-			Violations: []fault.Violation{{Field: "", Description: "the query string is not well-formed"}},
+			Violations: []apierr.Violation{{Field: "", Description: "the query string is not well-formed"}},
 		}
 	}
 	r.Form, r.PostForm = values, noForm
@@ -145,21 +145,21 @@ var byteOrderMark = []byte("\xef\xbb\xbf")
 
 // readBody reads the whole body and replaces it with the bytes read. It checks the size
 // and the media type before the body is decoded.
-func readBody(w http.ResponseWriter, r *http.Request) *fault.Error {
+func readBody(w http.ResponseWriter, r *http.Request) *apierr.Error {
 	body, err := readAll(w, r)
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		return fault.New(moderatov1.Reason_REASON_BODY_TOO_LARGE)
+		return apierr.New(moderatov1.Reason_REASON_BODY_TOO_LARGE)
 	case errors.Is(err, errEncoding):
-		return &fault.Error{
+		return &apierr.Error{
 			Reason:  moderatov1.Reason_REASON_MEDIA_TYPE_UNSUPPORTED,
 			Message: "The request body has an unsupported content-encoding; send it as it is, or with gzip.",
 		}
 	case err != nil:
-		return fault.Invalid(fault.Violation{Description: "the request body could not be read"})
+		return apierr.Invalid(apierr.Violation{Description: "the request body could not be read"})
 	case len(body) > 0 && !isJSON(r.Header.Values("Content-Type")):
-		return fault.New(moderatov1.Reason_REASON_MEDIA_TYPE_UNSUPPORTED)
+		return apierr.New(moderatov1.Reason_REASON_MEDIA_TYPE_UNSUPPORTED)
 	}
 	r.Body = io.NopCloser(bytes.NewReader(bytes.TrimPrefix(body, byteOrderMark)))
 	return nil

@@ -19,15 +19,15 @@ import (
 
 	"github.com/moderato-live/moderato/gateway"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/fault"
+	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store"
 )
 
 func TestWhateverACallEndsWithHasItsAnswer(t *testing.T) {
 	t.Parallel()
-	limited := &fault.Error{Reason: moderatov1.Reason_REASON_RATE_LIMITED, RetryAfter: 1500 * time.Millisecond}
-	soon := &fault.Error{Reason: moderatov1.Reason_REASON_UNAVAILABLE, RetryAfter: time.Millisecond}
+	limited := &apierr.Error{Reason: moderatov1.Reason_REASON_RATE_LIMITED, RetryAfter: 1500 * time.Millisecond}
+	soon := &apierr.Error{Reason: moderatov1.Reason_REASON_UNAVAILABLE, RetryAfter: time.Millisecond}
 	secret := errors.New("SELECT * FROM roles: *moderatov1.Secret at 0xc000123")
 	for _, c := range []struct {
 		name   string
@@ -41,9 +41,9 @@ func TestWhateverACallEndsWithHasItsAnswer(t *testing.T) {
 		{"the store is away", fmt.Errorf("%w: %w", store.ErrUnavailable, secret), 503, "UNAVAILABLE", "1"},
 		{"too late", fmt.Errorf("%w: %w", context.DeadlineExceeded, secret), 504, "DEADLINE_EXCEEDED", ""},
 		{"an error of ours", secret, 500, "INTERNAL", ""},
-		{"a fault with a cause", &fault.Error{Reason: moderatov1.Reason_REASON_INTERNAL, Cause: secret}, 500, "INTERNAL", ""},
-		{"a list too large", fault.New(moderatov1.Reason_REASON_RESULT_TOO_LARGE), 400, "RESULT_TOO_LARGE", ""},
-		{"a bad cursor", fault.New(moderatov1.Reason_REASON_CURSOR_INVALID), 400, "CURSOR_INVALID", ""},
+		{"a fault with a cause", &apierr.Error{Reason: moderatov1.Reason_REASON_INTERNAL, Cause: secret}, 500, "INTERNAL", ""},
+		{"a list too large", apierr.New(moderatov1.Reason_REASON_RESULT_TOO_LARGE), 400, "RESULT_TOO_LARGE", ""},
+		{"a bad cursor", apierr.New(moderatov1.Reason_REASON_CURSOR_INVALID), 400, "CURSOR_INVALID", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			facade := facadeOver(t, stubConn(plain, func(context.Context) error { return c.err }))
@@ -64,9 +64,9 @@ func TestAcceptedTokensIsAList(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string][]string{"user": {"user"}, "user,app": {"user", "app"}} {
 		facade := facadeOver(t, stubConn(plain, func(context.Context) error {
-			return &fault.Error{
+			return &apierr.Error{
 				Reason:   moderatov1.Reason_REASON_TOKEN_KIND_NOT_ACCEPTED,
-				Metadata: map[string]string{fault.AcceptedTokens: text},
+				Metadata: map[string]string{apierr.AcceptedTokens: text},
 			}
 		}))
 		r := record(facade, httptest.NewRequest(http.MethodGet, listModerators(), nil))

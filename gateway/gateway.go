@@ -21,8 +21,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/auth"
-	"github.com/moderato-live/moderato/server/chain"
+	"github.com/moderato-live/moderato/server/authn"
+	"github.com/moderato-live/moderato/server/middleware"
 	"github.com/moderato-live/moderato/server/requestid"
 )
 
@@ -151,7 +151,7 @@ func crossOrigin(origins []string) *cors.Cors {
 		AllowedOrigins: origins,
 		AllowedMethods: []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodDelete},
 		AllowedHeaders: []string{
-			auth.AuthorizationKey, auth.ClientIDKey, "content-type", "idempotency-key", "last-event-id", requestid.Header,
+			authn.AuthorizationKey, authn.ClientIDKey, "content-type", "idempotency-key", "last-event-id", requestid.Header,
 			// Headers that browser clients and libraries add by themselves.
 			"x-requested-with", "traceparent", "tracestate", "cache-control",
 		},
@@ -174,11 +174,11 @@ func setHeader(w http.ResponseWriter, md metadata.MD) {
 // there is one. The header of the request id is already set.
 func outgoingHeader(key string) (string, bool) {
 	switch key {
-	case chain.LimitKey:
+	case middleware.LimitKey:
 		return "RateLimit-Limit", true
-	case chain.RemainingKey:
+	case middleware.RemainingKey:
 		return "RateLimit-Remaining", true
-	case chain.ResetKey:
+	case middleware.ResetKey:
 		return "RateLimit-Reset", true
 	case "deprecation":
 		return "Deprecation", true

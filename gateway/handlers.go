@@ -11,7 +11,7 @@ import (
 	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
 	"google.golang.org/grpc/metadata"
 
-	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/requestid"
 )
 
@@ -92,9 +92,9 @@ func callContext(ctx context.Context, w http.ResponseWriter, r *http.Request) co
 
 // credentials lists the headers that become metadata of the call.
 var credentials = []struct{ header, key string }{
-	{"Authorization", auth.AuthorizationKey},
-	{"Client-Id", auth.ClientIDKey},
-	{"Acting-User", auth.ActingUserKey},
+	{"Authorization", authn.AuthorizationKey},
+	{"Client-Id", authn.ClientIDKey},
+	{"Acting-User", authn.ActingUserKey},
 }
 
 // printable returns values with a question mark for every character that is not

@@ -15,7 +15,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoregistry"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/fault"
+	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/jsonapi"
 	"github.com/moderato-live/moderato/server/paging"
 )
@@ -57,12 +57,12 @@ func (l *list) serve(w http.ResponseWriter, r *http.Request) {
 	request := l.request.New().Interface()
 	if err := (queryParser{}).Parse(request, r.Form, nil); err != nil {
 		violations, _ := unflatten(err.Error())
-		l.refuse(w, r, fault.Invalid(violations...))
+		l.refuse(w, r, apierr.Invalid(violations...))
 		return
 	}
 	rows, next, err := l.call(w, r, request, "")
 	if err != nil {
-		refusal, _ := fault.FromStatus(status.Convert(err))
+		refusal, _ := apierr.FromStatus(status.Convert(err))
 		writeError(w, refusal)
 		return
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/moderato-live/moderato/gateway"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/fault"
+	"github.com/moderato-live/moderato/server/apierr"
 )
 
 // chunked is a ModerationService whose list of moderators comes in chunks of a row.
@@ -69,7 +69,7 @@ func request(t *testing.T, method, url, encoding string) *http.Request {
 // A client must not take the part of a list for all of it.
 func TestAListThatFailsAfterItsStartEndsTheConnection(t *testing.T) {
 	for _, encoding := range []string{"identity", "gzip"} {
-		for _, failure := range []error{errors.New("the database is gone"), fault.New(moderatov1.Reason_REASON_TOKEN_INVALID)} {
+		for _, failure := range []error{errors.New("the database is gone"), apierr.New(moderatov1.Reason_REASON_TOKEN_INVALID)} {
 			served := serveChunked(t, &chunked{chunks: 50, err: failure})
 			_, body, err := readAll(t, request(t, "GET", served.URL+listModerators(), encoding))
 			if err == nil {
@@ -80,7 +80,7 @@ func TestAListThatFailsAfterItsStartEndsTheConnection(t *testing.T) {
 }
 
 func TestAListThatFailsAtItsStartIsAnError(t *testing.T) {
-	served := serveChunked(t, &chunked{chunks: 1, err: fault.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND)})
+	served := serveChunked(t, &chunked{chunks: 1, err: apierr.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND)})
 	status, body, err := readAll(t, request(t, "GET", served.URL+listModerators(), "identity"))
 	if err != nil || status != http.StatusBadRequest || !strings.Contains(body, "CHANNEL_NOT_FOUND") {
 		t.Errorf("got %d %s %v, want CHANNEL_NOT_FOUND", status, body, err)

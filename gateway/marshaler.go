@@ -13,7 +13,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/fault"
+	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/jsonapi"
 )
 
@@ -77,7 +77,7 @@ func (marshaler) Unmarshal(data []byte, request any) error {
 	}
 	violations := make(violationsError, len(wrong.Violations))
 	for i, v := range wrong.Violations {
-		violations[i] = fault.Violation{Field: v.Field, Description: v.Description}
+		violations[i] = apierr.Violation{Field: v.Field, Description: v.Description}
 	}
 	return violations
 }

@@ -13,7 +13,7 @@ import (
 	"google.golang.org/protobuf/types/descriptorpb"
 	"google.golang.org/protobuf/types/dynamicpb"
 
-	"github.com/moderato-live/moderato/server/fault"
+	"github.com/moderato-live/moderato/server/apierr"
 )
 
 // everyKind is a message type with a field of each kind that matters to a
@@ -212,7 +212,7 @@ func TestViolationsSurviveAsText(t *testing.T) {
 		{Field: "", Description: ""},
 	}
 	got, ok := unflatten(want.Error())
-	if !ok || !slices.Equal(got, []fault.Violation(want)) {
+	if !ok || !slices.Equal(got, []apierr.Violation(want)) {
 		t.Errorf("got %v, %t, want %v", got, ok, want)
 	}
 	for _, other := range []string{"", "moderato", "moderato violations: ", "moderato violations: {}", "violations: []", " " + want.Error()} {

@@ -12,7 +12,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	"github.com/moderato-live/moderato/server/fault"
+	"github.com/moderato-live/moderato/server/apierr"
 )
 
 // queryParser parses query strings. It accepts only JSON names, and `name[]`, `name`
@@ -22,12 +22,12 @@ import (
 type queryParser struct{}
 
 // Parse sets the fields of a request. Its error holds all violations, up to
-// fault.MaxViolations.
+// apierr.MaxViolations.
 func (queryParser) Parse(request proto.Message, values url.Values, _ *utilities.DoubleArray) error {
 	m := request.ProtoReflect()
 	var violations violationsError
 	for _, key := range slices.SortedFunc(maps.Keys(values), compareKeys) {
-		if len(violations) == fault.MaxViolations {
+		if len(violations) == apierr.MaxViolations {
 			break
 		}
 		problem := ""
@@ -37,7 +37,7 @@ func (queryParser) Parse(request proto.Message, values url.Values, _ *utilities.
 			problem = refuseParameter(m.Descriptor(), key)
 		}
 		if problem != "" {
-			violations = append(violations, fault.Violation{Field: fault.Truncate(key, maxShownKey), Description: problem})
+			violations = append(violations, apierr.Violation{Field: apierr.Truncate(key, maxShownKey), Description: problem})
 		}
 	}
 	if len(violations) == 0 {

@@ -5,7 +5,7 @@ import (
 
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	"github.com/moderato-live/moderato/server/fault"
+	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/spelling"
 )
 
@@ -47,5 +47,5 @@ func refuseParameter(m protoreflect.MessageDescriptor, name string) string {
 }
 
 func unknownName(what, name, meant string) string {
-	return fmt.Sprintf("%s%s %s; did you mean %s?", fault.UnknownPrefix, what, name, meant)
+	return fmt.Sprintf("%s%s %s; did you mean %s?", apierr.UnknownPrefix, what, name, meant)
 }

@@ -13,10 +13,10 @@ import (
 
 	"github.com/moderato-live/moderato/gateway"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/auth"
-	"github.com/moderato-live/moderato/server/chain"
+	"github.com/moderato-live/moderato/server/apierr"
+	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/fair"
-	"github.com/moderato-live/moderato/server/fault"
+	"github.com/moderato-live/moderato/server/middleware"
 	"github.com/moderato-live/moderato/server/requestid"
 	"github.com/moderato-live/moderato/server/servertest"
 )
@@ -67,7 +67,7 @@ func plain(ctx context.Context, request any, _ *grpc.UnaryServerInfo, handler gr
 	if err == nil {
 		return response, nil
 	}
-	return nil, fault.Of(err).Status(requestid.Accept(md.Get(requestid.Header))).Err()
+	return nil, apierr.Of(err).Status(requestid.Accept(md.Get(requestid.Header))).Err()
 }
 
 // stubConn is a connection to a stub.
@@ -93,11 +93,11 @@ func facadeLogging(t testing.TB, conn gateway.Connection, log *slog.Logger) http
 }
 
 // chainOf is the chain that a server has, over the same store.
-func chainOf(s *servertest.Server, log *slog.Logger) *chain.Chain {
-	return &chain.Chain{
+func chainOf(s *servertest.Server, log *slog.Logger) *middleware.Chain {
+	return &middleware.Chain{
 		Reads:         fair.NewGate(16),
-		Authenticator: auth.NewAuthenticator(s.Store), Limiter: chain.NewLimiter(0, nil),
-		Metrics: chain.NewMetrics(prometheus.NewRegistry()), Log: log,
+		Authenticator: authn.NewAuthenticator(s.Store), Limiter: middleware.NewLimiter(0, nil),
+		Metrics: middleware.NewMetrics(prometheus.NewRegistry()), Log: log,
 		Draining: func() bool { return false },
 	}
 }

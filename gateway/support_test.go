@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/moderato-live/moderato/server"
-	"github.com/moderato-live/moderato/server/auth"
-	"github.com/moderato-live/moderato/server/fault"
+	"github.com/moderato-live/moderato/server/apierr"
+	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store/storetest"
 	"github.com/moderato-live/moderato/server/uid"
@@ -62,7 +62,7 @@ func roleArgs(user uid.ID) string {
 // narrow is credentials of a user without any scope.
 func narrow(t *testing.T, s *servertest.Server, user uid.ID) servertest.Credentials {
 	t.Helper()
-	return s.Token(t, auth.NewToken{Kind: auth.User, ClientID: servertest.Dashboard, UserID: user})
+	return s.Token(t, authn.NewToken{Kind: authn.User, ClientID: servertest.Dashboard, UserID: user})
 }
 
 // failure is the body of an error.
@@ -70,12 +70,12 @@ type failure struct {
 	Success *bool  `json:"success"`
 	Message string `json:"message"`
 	Data    struct {
-		Code           string            `json:"code"`
-		RequestID      string            `json:"requestId"`
-		Violations     []fault.Violation `json:"violations"`
-		MuteExpiresAt  string            `json:"muteExpiresAt"`
-		RequiredScope  string            `json:"requiredScope"`
-		AcceptedTokens []string          `json:"acceptedTokens"`
+		Code           string             `json:"code"`
+		RequestID      string             `json:"requestId"`
+		Violations     []apierr.Violation `json:"violations"`
+		MuteExpiresAt  string             `json:"muteExpiresAt"`
+		RequiredScope  string             `json:"requiredScope"`
+		AcceptedTokens []string           `json:"acceptedTokens"`
 	} `json:"data"`
 }
 

@@ -9,7 +9,7 @@ import (
 	"net"
 	"time"
 
-	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/bus"
 	"github.com/moderato-live/moderato/server/events"
 	"github.com/moderato-live/moderato/server/logging"
@@ -41,8 +41,8 @@ type Config struct {
 	// means DefaultMaxResults.
 	MaxResults int
 	// Lifetimes are the lifetimes of tokens whose issuer specifies none; all zero means
-	// auth.DefaultLifetimes.
-	Lifetimes auth.Lifetimes
+	// authn.DefaultLifetimes.
+	Lifetimes authn.Lifetimes
 	// Retention is how long events are kept; nil means events.DefaultRetention.
 	Retention events.Retention
 	// Bus configures where events are published; without a URL they are not published.
@@ -86,8 +86,8 @@ func (c *Config) complete(ctx context.Context) error {
 	if c.MaxWait == 0 {
 		c.MaxWait = DefaultMaxWait
 	}
-	if c.Lifetimes == (auth.Lifetimes{}) {
-		c.Lifetimes = auth.DefaultLifetimes()
+	if c.Lifetimes == (authn.Lifetimes{}) {
+		c.Lifetimes = authn.DefaultLifetimes()
 	}
 	if c.Retention == nil {
 		c.Retention = events.DefaultRetention()

@@ -13,7 +13,7 @@ import (
 
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/chain"
+	"github.com/moderato-live/moderato/server/middleware"
 )
 
 // Bounds of the gRPC transport.
@@ -62,7 +62,7 @@ func (s services) registerPlatform(r grpc.ServiceRegistrar) {
 	platformv1.RegisterImportServiceServer(r, s.bulk)
 }
 
-func newGRPCServer(c *chain.Chain, s services, h *health.Server) *grpc.Server {
+func newGRPCServer(c *middleware.Chain, s services, h *health.Server) *grpc.Server {
 	g := grpc.NewServer(
 		grpc.ChainUnaryInterceptor(sendLists, c.Unary),
 		grpc.ForceServerCodecV2(codec{encoding.GetCodecV2(protocodec.Name)}),

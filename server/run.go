@@ -19,20 +19,20 @@ import (
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 
 	"github.com/moderato-live/moderato/gateway"
-	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/authn"
+	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/background"
 	"github.com/moderato-live/moderato/server/bus"
-	"github.com/moderato-live/moderato/server/chain"
 	"github.com/moderato-live/moderato/server/channels"
 	"github.com/moderato-live/moderato/server/counts"
 	"github.com/moderato-live/moderato/server/erasure"
 	"github.com/moderato-live/moderato/server/events"
 	"github.com/moderato-live/moderato/server/fair"
 	"github.com/moderato-live/moderato/server/messages"
+	"github.com/moderato-live/moderato/server/middleware"
 	"github.com/moderato-live/moderato/server/moderation"
 	"github.com/moderato-live/moderato/server/paging"
 	"github.com/moderato-live/moderato/server/platform"
-	"github.com/moderato-live/moderato/server/policy"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/webhooks"
 )
@@ -111,10 +111,10 @@ func openStore(ctx context.Context, config Config) (*store.Store, error) {
 // assemble creates the services and the background jobs, and serves both transports
 // through one chain.
 func (s *Server) assemble(registry *prometheus.Registry) error {
-	links := &chain.Chain{
-		Authenticator: auth.NewAuthenticator(s.Store),
-		Limiter:       chain.NewLimiter(s.config.RateLimit, func() time.Time { return s.Store.Clock.Local().Time() }),
-		Metrics:       chain.NewMetrics(registry),
+	links := &middleware.Chain{
+		Authenticator: authn.NewAuthenticator(s.Store),
+		Limiter:       middleware.NewLimiter(s.config.RateLimit, func() time.Time { return s.Store.Clock.Local().Time() }),
+		Metrics:       middleware.NewMetrics(registry),
 		Log:           s.config.Log,
 		Draining:      s.draining.Load,
 		Reads:         fair.NewGate(readsAtOnce),
@@ -144,7 +144,7 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 		bulk:       &platform.Import{Store: s.Store},
 	}
 	s.grpc = newGRPCServer(links, implementations, s.health)
-	if err := policy.CheckComplete(s.grpc.GetServiceInfo()); err != nil {
+	if err := authz.CheckComplete(s.grpc.GetServiceInfo()); err != nil {
 		return err
 	}
 	conn := gateway.NewConn(links.Unary, links.Stream)
@@ -167,7 +167,7 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 	s.work("fold the counts of channels", counts.FoldInterval, (&counts.Folder{Store: s.Store}).Fold)
 	s.work("disable webhooks whose user lost the right", webhooks.SweepInterval, hooks.Sweep)
 	s.work("remove old webhook deliveries", webhooks.PurgeInterval, hooks.Purge)
-	s.work("remove expired tokens", auth.CleanInterval, (&auth.Cleaner{Store: s.Store}).Clean)
+	s.work("remove expired tokens", authn.CleanInterval, (&authn.Cleaner{Store: s.Store}).Clean)
 	s.work("watch the database", healthInterval, s.reportHealth)
 	return nil
 }

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/events"
 	"github.com/moderato-live/moderato/server/fsck"
 	"github.com/moderato-live/moderato/server/servertest"
@@ -81,12 +81,12 @@ func prepare(t *testing.T, url store.URL) *store.Store {
 // as returns credentials of a user with every scope.
 func (s *target) as(t *testing.T, user uid.ID) servertest.Credentials {
 	t.Helper()
-	return s.token(t, auth.NewToken{Kind: auth.User, ClientID: servertest.Dashboard, UserID: user, Scopes: auth.Scopes(), Lifetime: time.Hour})
+	return s.token(t, authn.NewToken{Kind: authn.User, ClientID: servertest.Dashboard, UserID: user, Scopes: authn.Scopes(), Lifetime: time.Hour})
 }
 
-func (s *target) token(t *testing.T, n auth.NewToken) servertest.Credentials {
+func (s *target) token(t *testing.T, n authn.NewToken) servertest.Credentials {
 	t.Helper()
-	issued, err := auth.Issue(context.Background(), s.store, n)
+	issued, err := authn.Issue(context.Background(), s.store, n)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/moderato-live/moderato/ent"
-	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/servertest/process"
 	"github.com/moderato-live/moderato/server/store"
@@ -130,7 +130,7 @@ func TestAListenerWithManyRoles(t *testing.T) {
 			t.Fatalf("got %v, %v", stream, err)
 		}
 		defer func() { _ = stream.Body.Close() }()
-		if _, err := auth.Revoke(t.Context(), db, other.Token, nil); err != nil {
+		if _, err := authn.Revoke(t.Context(), db, other.Token, nil); err != nil {
 			t.Fatal(err)
 		}
 		began := time.Now()

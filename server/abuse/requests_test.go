@@ -14,8 +14,8 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/auth"
-	"github.com/moderato-live/moderato/server/fault"
+	"github.com/moderato-live/moderato/server/apierr"
+	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/servertest"
 )
 
@@ -73,7 +73,7 @@ func TestManyInvalidElements(t *testing.T) {
 			},
 		} {
 			refused := status.Convert(call())
-			e, _ := fault.FromStatus(refused)
+			e, _ := apierr.FromStatus(refused)
 			check(name, len(e.Violations), proto.Size(refused.Proto()))
 		}
 		for line := range strings.Lines(s.Log()) {
@@ -101,7 +101,7 @@ func (s *target) answer(t *testing.T, c servertest.Credentials, method, path, bo
 	r.Header.Set("Authorization", "Bearer "+c.Token)
 	r.Header.Set("client-id", c.ClientID)
 	if !c.ActingUser.IsZero() {
-		r.Header.Set(auth.ActingUserKey, c.ActingUser.String())
+		r.Header.Set(authn.ActingUserKey, c.ActingUser.String())
 	}
 	r.Header.Set("Content-Type", "application/json")
 	response, err := http.DefaultClient.Do(r)

@@ -10,7 +10,7 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
-	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/servertest"
 )
 
@@ -50,7 +50,7 @@ func TestBackendsAndDeletions(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer func() { _ = conn.Close() }()
-		service := s.token(t, auth.NewToken{Kind: auth.Service, ClientID: servertest.ChatServer})
+		service := s.token(t, authn.NewToken{Kind: authn.Service, ClientID: servertest.ChatServer})
 		content, directory := platformv1.NewContentServiceClient(conn), platformv1.NewDirectoryServiceClient(conn)
 		large, err := structpb.NewStruct(map[string]any{"userId": servertest.Raider.String(), "text": strings.Repeat("x", 9<<10)})
 		if err != nil {

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/paging"
 	"github.com/moderato-live/moderato/server/roles"
@@ -190,7 +190,7 @@ func (s *Service) ListFollowed(ctx context.Context, req *moderatov1.ListFollowed
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
-	userID, place := auth.FromContext(ctx).UserID, start()
+	userID, place := authn.FromContext(ctx).UserID, start()
 	list := "ListFollowed/" + userID.String()
 	if err := paging.Read(ctx, s.Store, list, req.GetCursor(), &place); err != nil {
 		return nil, err

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/uid"
 )
@@ -36,35 +36,35 @@ var channelsOperations = []struct {
 	scope        string
 	args         servertest.Args // beside channelId
 }{
-	{"GET", "", channelList, auth.UsersRead, nil},
-	{"GET", "/clips", content, auth.UsersRead, nil},
-	{"GET", "/vods", content, auth.UsersRead, nil},
-	{"GET", "/stream-info", state, auth.UsersRead, nil},
-	{"GET", "/stats", state, auth.UsersRead, nil},
-	{"GET", "/live-stats", state, auth.UsersRead, nil},
-	{"GET", "/roles/vips", state, auth.UsersRead, nil},
-	{"GET", "/roles/mods", state, auth.UsersRead, nil},
-	{"GET", "/roles/ogs", state, auth.UsersRead, nil},
-	{"GET", "/votes", votes, auth.UsersRead, servertest.Args{"epoch": "all"}},
-	{"GET", "/followed", followed, auth.UsersRead, nil},
-	{"GET", "/followers", people, auth.UsersRead, nil},
-	{"GET", "/subscribers", people, auth.UsersRead, nil},
-	{"GET", "/banned-users", people, auth.UsersRead, nil},
-	{"GET", "/activities", people, auth.UsersRead, nil},
-	{"POST", "/vips", roleChange, auth.ChannelModerate, servertest.Args{"userId": servertest.Raider.String()}},
-	{"DELETE", "/vips", roleChange, auth.ChannelModerate, servertest.Args{"userId": servertest.Raider.String()}},
-	{"POST", "/ogs", roleChange, auth.ChannelModerate, servertest.Args{"userId": servertest.Raider.String()}},
-	{"DELETE", "/ogs", roleChange, auth.ChannelModerate, servertest.Args{"userId": servertest.Raider.String()}},
-	{"POST", "/info", infoChange, auth.ChannelModerate, servertest.Args{"title": "a", "lang": "en"}},
+	{"GET", "", channelList, authn.UsersRead, nil},
+	{"GET", "/clips", content, authn.UsersRead, nil},
+	{"GET", "/vods", content, authn.UsersRead, nil},
+	{"GET", "/stream-info", state, authn.UsersRead, nil},
+	{"GET", "/stats", state, authn.UsersRead, nil},
+	{"GET", "/live-stats", state, authn.UsersRead, nil},
+	{"GET", "/roles/vips", state, authn.UsersRead, nil},
+	{"GET", "/roles/mods", state, authn.UsersRead, nil},
+	{"GET", "/roles/ogs", state, authn.UsersRead, nil},
+	{"GET", "/votes", votes, authn.UsersRead, servertest.Args{"epoch": "all"}},
+	{"GET", "/followed", followed, authn.UsersRead, nil},
+	{"GET", "/followers", people, authn.UsersRead, nil},
+	{"GET", "/subscribers", people, authn.UsersRead, nil},
+	{"GET", "/banned-users", people, authn.UsersRead, nil},
+	{"GET", "/activities", people, authn.UsersRead, nil},
+	{"POST", "/vips", roleChange, authn.ChannelModerate, servertest.Args{"userId": servertest.Raider.String()}},
+	{"DELETE", "/vips", roleChange, authn.ChannelModerate, servertest.Args{"userId": servertest.Raider.String()}},
+	{"POST", "/ogs", roleChange, authn.ChannelModerate, servertest.Args{"userId": servertest.Raider.String()}},
+	{"DELETE", "/ogs", roleChange, authn.ChannelModerate, servertest.Args{"userId": servertest.Raider.String()}},
+	{"POST", "/info", infoChange, authn.ChannelModerate, servertest.Args{"title": "a", "lang": "en"}},
 }
 
 // channelsCaller is a row of the matrix: who calls, which channel they name, and
 // what each group of operations gets them while the token has the scope.
 type channelsCaller struct {
 	name  string
-	kind  auth.Kind // empty: no token at all
-	user  uid.ID    // the token's user, or the acting-user that is sent with it
-	names uid.ID    // zero: no channelId
+	kind  authn.Kind // empty: no token at all
+	user  uid.ID     // the token's user, or the acting-user that is sent with it
+	names uid.ID     // zero: no channelId
 	want  [groups]string
 }
 
@@ -87,43 +87,43 @@ func channelsCallers() []channelsCaller {
 	)
 	return []channelsCaller{
 		// Columns: channels, content, state, votes, followed, people, role change, info change.
-		{"owner, own channel", auth.User, owner, owner, [groups]string{fine, fine, fine, fine, fine, fine, fine, fine}},
-		{"owner, no channel named", auth.User, owner, nothing, [groups]string{fine, args, fine, args, fine, fine, args, fine}},
-		{"owner, another's channel", auth.User, owner, other, [groups]string{fine, fine, owns, owns, fine, owns, owns, owns}},
-		{"owner, a channel that is not", auth.User, owner, nobody, [groups]string{fine, gone, owns, owns, fine, owns, owns, owns}},
+		{"owner, own channel", authn.User, owner, owner, [groups]string{fine, fine, fine, fine, fine, fine, fine, fine}},
+		{"owner, no channel named", authn.User, owner, nothing, [groups]string{fine, args, fine, args, fine, fine, args, fine}},
+		{"owner, another's channel", authn.User, owner, other, [groups]string{fine, fine, owns, owns, fine, owns, owns, owns}},
+		{"owner, a channel that is not", authn.User, owner, nobody, [groups]string{fine, gone, owns, owns, fine, owns, owns, owns}},
 
-		{"moderator, the moderated channel", auth.User, moderator, owner, [groups]string{fine, fine, owns, owns, fine, owns, owns, owns}},
-		{"moderator, no channel named", auth.User, moderator, nothing, [groups]string{fine, args, gone, args, fine, gone, args, gone}},
+		{"moderator, the moderated channel", authn.User, moderator, owner, [groups]string{fine, fine, owns, owns, fine, owns, owns, owns}},
+		{"moderator, no channel named", authn.User, moderator, nothing, [groups]string{fine, args, gone, args, fine, gone, args, gone}},
 
-		{"other channel's owner, this channel", auth.User, other, owner, [groups]string{fine, fine, owns, owns, fine, owns, owns, owns}},
-		{"other channel's owner, own channel", auth.User, other, other, [groups]string{fine, fine, fine, fine, fine, fine, fine, fine}},
-		{"other channel's owner, no channel named", auth.User, other, nothing, [groups]string{fine, args, fine, args, fine, fine, args, fine}},
+		{"other channel's owner, this channel", authn.User, other, owner, [groups]string{fine, fine, owns, owns, fine, owns, owns, owns}},
+		{"other channel's owner, own channel", authn.User, other, other, [groups]string{fine, fine, fine, fine, fine, fine, fine, fine}},
+		{"other channel's owner, no channel named", authn.User, other, nothing, [groups]string{fine, args, fine, args, fine, fine, args, fine}},
 
-		{"viewer, another's channel", auth.User, viewer, owner, [groups]string{fine, fine, owns, owns, fine, owns, owns, owns}},
-		{"user without a channel, no channel named", auth.User, viewer, nothing, [groups]string{fine, args, gone, args, fine, gone, args, gone}},
-		{"user without a channel, own id", auth.User, viewer, viewer, [groups]string{fine, gone, gone, gone, fine, gone, gone, gone}},
+		{"viewer, another's channel", authn.User, viewer, owner, [groups]string{fine, fine, owns, owns, fine, owns, owns, owns}},
+		{"user without a channel, no channel named", authn.User, viewer, nothing, [groups]string{fine, args, gone, args, fine, gone, args, gone}},
+		{"user without a channel, own id", authn.User, viewer, viewer, [groups]string{fine, gone, gone, gone, fine, gone, gone, gone}},
 
-		{"app, any channel", auth.App, nothing, owner, [groups]string{fine, fine, fine, fine, kind, kind, kind, kind}},
-		{"app, no channel named", auth.App, nothing, nothing, [groups]string{fine, args, args, args, kind, kind, kind, kind}},
-		{"app, a channel that is not", auth.App, nothing, nobody, [groups]string{fine, gone, gone, gone, kind, kind, kind, kind}},
+		{"app, any channel", authn.App, nothing, owner, [groups]string{fine, fine, fine, fine, kind, kind, kind, kind}},
+		{"app, no channel named", authn.App, nothing, nothing, [groups]string{fine, args, args, args, kind, kind, kind, kind}},
+		{"app, a channel that is not", authn.App, nothing, nobody, [groups]string{fine, gone, gone, gone, kind, kind, kind, kind}},
 		// acting-user of an app is ignored.
-		{"app that claims to act for the owner, no channel named", auth.App, owner, nothing, [groups]string{fine, args, args, args, kind, kind, kind, kind}},
+		{"app that claims to act for the owner, no channel named", authn.App, owner, nothing, [groups]string{fine, args, args, args, kind, kind, kind, kind}},
 
-		{"backend alone, any channel", auth.Service, nothing, owner, [groups]string{fine, fine, fine, fine, kind, kind, kind, kind}},
-		{"backend alone, no channel named", auth.Service, nothing, nothing, [groups]string{fine, args, args, args, kind, kind, kind, kind}},
-		{"backend alone, a channel that is not", auth.Service, nothing, nobody, [groups]string{fine, gone, gone, gone, kind, kind, kind, kind}},
+		{"backend alone, any channel", authn.Service, nothing, owner, [groups]string{fine, fine, fine, fine, kind, kind, kind, kind}},
+		{"backend alone, no channel named", authn.Service, nothing, nothing, [groups]string{fine, args, args, args, kind, kind, kind, kind}},
+		{"backend alone, a channel that is not", authn.Service, nothing, nobody, [groups]string{fine, gone, gone, gone, kind, kind, kind, kind}},
 
-		{"backend for the owner, own channel", auth.Service, owner, owner, [groups]string{fine, fine, fine, fine, fine, fine, fine, fine}},
-		{"backend for the owner, no channel named", auth.Service, owner, nothing, [groups]string{fine, args, fine, args, fine, fine, args, fine}},
-		{"backend for the owner, another's channel", auth.Service, owner, other, [groups]string{fine, fine, owns, owns, fine, owns, owns, owns}},
-		{"backend for a moderator, the moderated channel", auth.Service, moderator, owner, [groups]string{fine, fine, owns, owns, fine, owns, owns, owns}},
-		{"backend for a moderator, no channel named", auth.Service, moderator, nothing, [groups]string{fine, args, gone, args, fine, gone, args, gone}},
-		{"backend for a viewer, another's channel", auth.Service, viewer, owner, [groups]string{fine, fine, owns, owns, fine, owns, owns, owns}},
-		{"backend for a viewer, no channel named", auth.Service, viewer, nothing, [groups]string{fine, args, gone, args, fine, gone, args, gone}},
-		{"backend for other channel's owner, this channel", auth.Service, other, owner, [groups]string{fine, fine, owns, owns, fine, owns, owns, owns}},
+		{"backend for the owner, own channel", authn.Service, owner, owner, [groups]string{fine, fine, fine, fine, fine, fine, fine, fine}},
+		{"backend for the owner, no channel named", authn.Service, owner, nothing, [groups]string{fine, args, fine, args, fine, fine, args, fine}},
+		{"backend for the owner, another's channel", authn.Service, owner, other, [groups]string{fine, fine, owns, owns, fine, owns, owns, owns}},
+		{"backend for a moderator, the moderated channel", authn.Service, moderator, owner, [groups]string{fine, fine, owns, owns, fine, owns, owns, owns}},
+		{"backend for a moderator, no channel named", authn.Service, moderator, nothing, [groups]string{fine, args, gone, args, fine, gone, args, gone}},
+		{"backend for a viewer, another's channel", authn.Service, viewer, owner, [groups]string{fine, fine, owns, owns, fine, owns, owns, owns}},
+		{"backend for a viewer, no channel named", authn.Service, viewer, nothing, [groups]string{fine, args, gone, args, fine, gone, args, gone}},
+		{"backend for other channel's owner, this channel", authn.Service, other, owner, [groups]string{fine, fine, owns, owns, fine, owns, owns, owns}},
 		// acting-user is not looked up: nobody owns nothing.
-		{"backend for nobody, a channel", auth.Service, nobody, owner, [groups]string{fine, fine, owns, owns, fine, owns, owns, owns}},
-		{"backend for nobody, no channel named", auth.Service, nobody, nothing, [groups]string{fine, args, gone, args, fine, gone, args, gone}},
+		{"backend for nobody, a channel", authn.Service, nobody, owner, [groups]string{fine, fine, owns, owns, fine, owns, owns, owns}},
+		{"backend for nobody, no channel named", authn.Service, nobody, nothing, [groups]string{fine, args, gone, args, fine, gone, args, gone}},
 
 		{"without a token", "", nothing, owner, [groups]string{none, none, none, none, none, none, none, none}},
 	}
@@ -131,12 +131,12 @@ func channelsCallers() []channelsCaller {
 
 // scopesOf are what scopes a caller's token is tried with, and whether the
 // operation's is among them. A backend has every scope.
-func scopesOf(kind auth.Kind, needed string) map[string]bool {
-	if kind != auth.User && kind != auth.App {
+func scopesOf(kind authn.Kind, needed string) map[string]bool {
+	if kind != authn.User && kind != authn.App {
 		return map[string]bool{"": true}
 	}
 	tried := map[string]bool{"": false}
-	for _, scope := range auth.Scopes() {
+	for _, scope := range authn.Scopes() {
 		tried[scope] = scope == needed
 	}
 	return tried
@@ -197,11 +197,11 @@ func (c channelsCaller) token(t *testing.T, s *servertest.Server, scope string) 
 	}
 	credentials := servertest.Credentials{}
 	switch c.kind {
-	case auth.User:
-		return s.Token(t, auth.NewToken{Kind: c.kind, ClientID: servertest.Dashboard, UserID: c.user, Scopes: scopes})
-	case auth.App:
-		credentials = s.Token(t, auth.NewToken{Kind: c.kind, ClientID: servertest.Dashboard, Scopes: scopes})
-	case auth.Service:
+	case authn.User:
+		return s.Token(t, authn.NewToken{Kind: c.kind, ClientID: servertest.Dashboard, UserID: c.user, Scopes: scopes})
+	case authn.App:
+		credentials = s.Token(t, authn.NewToken{Kind: c.kind, ClientID: servertest.Dashboard, Scopes: scopes})
+	case authn.Service:
 		credentials = s.AsService(t)
 	}
 	credentials.ActingUser = c.user

@@ -7,9 +7,9 @@ import (
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/stream"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/counts"
 	"github.com/moderato-live/moderato/server/events"
-	"github.com/moderato-live/moderato/server/fault"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/validate"
@@ -62,7 +62,7 @@ func update(ctx context.Context, c *events.Change, want info) (*moderatov1.Updat
 	// The lock keeps the category from being deleted until this transaction ends.
 	name, err := categoryName(ctx, c.Tx, category, c.Store.ForShare())
 	if errors.Is(err, store.ErrNoRows) {
-		return nil, fault.New(moderatov1.Reason_REASON_CATEGORY_NOT_FOUND)
+		return nil, apierr.New(moderatov1.Reason_REASON_CATEGORY_NOT_FOUND)
 	}
 	if err != nil {
 		return nil, err

@@ -12,12 +12,12 @@ import (
 	"testing"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/apierr"
+	"github.com/moderato-live/moderato/server/authn"
+	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/channels"
-	"github.com/moderato-live/moderato/server/fault"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/paging"
-	"github.com/moderato-live/moderato/server/policy"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/store/storetest"
@@ -57,14 +57,14 @@ func openRecorded(t *testing.T, url store.URL) (*store.Store, *recorder) {
 
 // as is the context of a call that a user makes.
 func as(user uid.ID) context.Context {
-	caller := &auth.Caller{Kind: auth.User, ClientID: servertest.Dashboard, UserID: user}
-	return policy.NewContext(auth.NewContext(context.Background(), caller), policy.Rule{})
+	caller := &authn.Caller{Kind: authn.User, ClientID: servertest.Dashboard, UserID: user}
+	return authz.NewContext(authn.NewContext(context.Background(), caller), authz.Rule{})
 }
 
 // asApp is the context of a call that an app makes.
 func asApp() context.Context {
-	caller := &auth.Caller{Kind: auth.App, ClientID: servertest.Dashboard}
-	return policy.NewContext(auth.NewContext(context.Background(), caller), policy.Rule{})
+	caller := &authn.Caller{Kind: authn.App, ClientID: servertest.Dashboard}
+	return authz.NewContext(authn.NewContext(context.Background(), caller), authz.Rule{})
 }
 
 // item is a row of any of the lists: by what it is sorted, and by what it is
@@ -279,7 +279,7 @@ func wantCode(t *testing.T, what string, err error, want string) {
 	t.Helper()
 	got := "OK"
 	if err != nil {
-		got = fault.Code(fault.Of(err).Reason)
+		got = apierr.Code(apierr.Of(err).Reason)
 	}
 	if got != want {
 		t.Errorf("%s: got %s (%v), want %s", what, got, err, want)

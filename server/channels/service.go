@@ -7,10 +7,10 @@ import (
 
 	"github.com/moderato-live/moderato/ent"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/auth"
-	"github.com/moderato-live/moderato/server/fault"
+	"github.com/moderato-live/moderato/server/apierr"
+	"github.com/moderato-live/moderato/server/authn"
+	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/paging"
-	"github.com/moderato-live/moderato/server/policy"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/validate"
@@ -38,7 +38,7 @@ type Service struct {
 // must name a channel. Call authorize with the returned id after the rest of the request
 // is checked.
 func authorizedChannel(ctx context.Context, f *validate.Fields, channelID string) uid.ID {
-	caller := auth.FromContext(ctx)
+	caller := authn.FromContext(ctx)
 	if !caller.ActsAsUser() {
 		return f.UUID("channelId", channelID)
 	}
@@ -50,7 +50,7 @@ func authorizedChannel(ctx context.Context, f *validate.Fields, channelID string
 
 // authorize rejects a caller that acts for a user other than the channel's owner.
 func authorize(ctx context.Context, channelID uid.ID) error {
-	return policy.AuthorizeChannel(ctx, channelID)
+	return authz.AuthorizeChannel(ctx, channelID)
 }
 
 // ownChannel reads and authorizes the channel of a request that has no other
@@ -68,7 +68,7 @@ func ownChannel(ctx context.Context, channelID string) (uid.ID, error) {
 func (s *Service) channel(ctx context.Context, id uid.ID) (*ent.Channel, error) {
 	row, err := s.Store.Read.Channel.Get(ctx, id)
 	if ent.IsNotFound(err) {
-		return nil, fault.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND)
+		return nil, apierr.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND)
 	}
 	return row, s.Store.Classify(err)
 }

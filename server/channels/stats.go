@@ -8,7 +8,7 @@ import (
 	"google.golang.org/grpc/metadata"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/fault"
+	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/store"
 )
 
@@ -25,7 +25,7 @@ func (s *Service) lapsedSubscriptions() (query string, args []any) {
 // row is CHANNEL_NOT_FOUND.
 func (s *Service) classify(err error) error {
 	if errors.Is(err, store.ErrNoRows) {
-		return fault.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND)
+		return apierr.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND)
 	}
 	return s.Store.Classify(err)
 }

@@ -8,10 +8,10 @@ import (
 
 	"github.com/moderato-live/moderato/ent"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/audience"
 	"github.com/moderato-live/moderato/server/background"
 	"github.com/moderato-live/moderato/server/events"
-	"github.com/moderato-live/moderato/server/fault"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/users"
@@ -82,7 +82,7 @@ func (w *Sweeper) lapse(ctx context.Context, channelID, userID uid.ID) (isMine b
 		switch {
 		case err == nil:
 			audience.EmitSubscription(c, events.SubscriptionEnd, user, ended)
-		case !errors.Is(err, fault.New(moderatov1.Reason_REASON_USER_NOT_FOUND)): // no event about a user who is being deleted
+		case !errors.Is(err, apierr.New(moderatov1.Reason_REASON_USER_NOT_FOUND)): // no event about a user who is being deleted
 			return err
 		}
 		isMine = true

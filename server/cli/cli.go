@@ -14,9 +14,9 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/moderato-live/moderato/server"
-	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/apierr"
+	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/events"
-	"github.com/moderato-live/moderato/server/fault"
 	"github.com/moderato-live/moderato/server/store"
 )
 
@@ -72,7 +72,7 @@ func Run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) 
 			"streams_per_token":   fmt.Sprint(events.DefaultStreamsPerToken),
 			"listener_channels":   fmt.Sprint(events.DefaultMaxChannels),
 			"max_results":         fmt.Sprint(server.DefaultMaxResults),
-			"user_token_lifetime": auth.DefaultLifetimes().User.String(), "app_token_lifetime": auth.DefaultLifetimes().App.String(),
+			"user_token_lifetime": authn.DefaultLifetimes().User.String(), "app_token_lifetime": authn.DefaultLifetimes().App.String(),
 		},
 	)
 	if err != nil {
@@ -115,7 +115,7 @@ func run(parser *kong.Kong, args []string, errs io.Writer) (code int) {
 // inWords returns an error for people to read: an API error becomes its sentence,
 // prefixed with what. Other errors are returned as they are.
 func inWords(what string, err error) error {
-	var told *fault.Error
+	var told *apierr.Error
 	if errors.As(err, &told) {
 		return fmt.Errorf("%s: %s", what, told.Text())
 	}

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
-	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/platform"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
@@ -129,8 +129,8 @@ func (l lifetimes) Validate() error {
 }
 
 // Lifetimes returns the lifetimes that the flags set.
-func (l lifetimes) Lifetimes() auth.Lifetimes {
-	return auth.Lifetimes{User: l.UserTokenLifetime, App: l.AppTokenLifetime, Service: l.ServiceTokenLifetime}
+func (l lifetimes) Lifetimes() authn.Lifetimes {
+	return authn.Lifetimes{User: l.UserTokenLifetime, App: l.AppTokenLifetime, Service: l.ServiceTokenLifetime}
 }
 
 type tokenIssue struct {
@@ -146,14 +146,14 @@ type tokenIssue struct {
 
 // Run issues the token. It writes only the text of the token to standard output.
 func (c *tokenIssue) Run(ctx context.Context, s *streams) error {
-	token := auth.NewToken{ClientID: c.Client, Scopes: slices.Compact(slices.Sorted(slices.Values(c.Scope)))}
+	token := authn.NewToken{ClientID: c.Client, Scopes: slices.Compact(slices.Sorted(slices.Values(c.Scope)))}
 	switch {
 	case c.App:
-		token.Kind = auth.App
+		token.Kind = authn.App
 	case c.Service:
-		token.Kind = auth.Service
+		token.Kind = authn.Service
 	case c.User != "":
-		token.Kind = auth.User
+		token.Kind = authn.User
 		id, err := uid.Parse(c.User)
 		if err != nil {
 			return fmt.Errorf("--user %q: must be a UUID in its 36-character form", c.User)
@@ -173,7 +173,7 @@ func (c *tokenIssue) Run(ctx context.Context, s *streams) error {
 	if token.Lifetime = c.TTL; c.TTL == 0 {
 		token.Lifetime = c.Lifetimes().Of(token.Kind)
 	}
-	issued, err := auth.Issue(ctx, db, token)
+	issued, err := authn.Issue(ctx, db, token)
 	if err != nil {
 		return inWords("issue token", err)
 	}
@@ -193,7 +193,7 @@ func (c *tokenRevoke) Run(ctx context.Context, s *streams) error {
 		return err
 	}
 	defer db.Close()
-	found, err := auth.Revoke(ctx, db, c.Token, nil)
+	found, err := authn.Revoke(ctx, db, c.Token, nil)
 	if err != nil {
 		return err
 	}

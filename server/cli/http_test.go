@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/servertest/process"
 	"github.com/moderato-live/moderato/server/store"
@@ -17,8 +17,8 @@ import (
 // ownerToken is a token of the owner of the World's channel, through Dashboard.
 func ownerToken(t *testing.T, db *store.Store) string {
 	t.Helper()
-	issued, err := auth.Issue(context.Background(), db, auth.NewToken{
-		Kind: auth.User, ClientID: servertest.Dashboard, UserID: servertest.Owner, Scopes: auth.Scopes(),
+	issued, err := authn.Issue(context.Background(), db, authn.NewToken{
+		Kind: authn.User, ClientID: servertest.Dashboard, UserID: servertest.Owner, Scopes: authn.Scopes(),
 	})
 	if err != nil {
 		t.Fatal(err)

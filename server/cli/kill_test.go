@@ -19,7 +19,7 @@ import (
 	"github.com/moderato-live/moderato/ent/event"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/servertest/process"
 	"github.com/moderato-live/moderato/server/store"
@@ -191,7 +191,7 @@ func addUsers(t *testing.T, db *store.Store, users []*victim) {
 func callerContext(t *testing.T, db *store.Store) context.Context {
 	t.Helper()
 	return metadata.AppendToOutgoingContext(context.Background(),
-		auth.AuthorizationKey, "Bearer "+ownerToken(t, db), auth.ClientIDKey, servertest.Dashboard)
+		authn.AuthorizationKey, "Bearer "+ownerToken(t, db), authn.ClientIDKey, servertest.Dashboard)
 }
 
 func TestTerminatedServerEndsItsCallsAndExitsWithZero(t *testing.T) {

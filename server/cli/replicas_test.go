@@ -15,7 +15,7 @@ import (
 	"google.golang.org/grpc/metadata"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/events"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/servertest/process"
@@ -106,7 +106,7 @@ func watch(t *testing.T, p *process.Server, token, cursor string) hearing {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(metadata.AppendToOutgoingContext(t.Context(),
-		auth.AuthorizationKey, "Bearer "+token, auth.ClientIDKey, servertest.Dashboard))
+		authn.AuthorizationKey, "Bearer "+token, authn.ClientIDKey, servertest.Dashboard))
 	stop := func() { cancel(); _ = conn.Close() }
 	t.Cleanup(stop)
 	stream, err := moderatov1.NewEventsServiceClient(conn).WatchEvents(ctx, &moderatov1.WatchEventsRequest{Cursor: cursor})

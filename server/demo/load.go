@@ -10,10 +10,10 @@ import (
 	entchannel "github.com/moderato-live/moderato/ent/channel"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/authn"
+	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/moderation"
 	"github.com/moderato-live/moderato/server/platform"
-	"github.com/moderato-live/moderato/server/policy"
 	"github.com/moderato-live/moderato/server/store"
 )
 
@@ -44,19 +44,19 @@ func Load(ctx context.Context, s *store.Store) (Tokens, error) {
 		return Tokens{}, err
 	}
 	var tokens Tokens
-	scopes := auth.Scopes()
+	scopes := authn.Scopes()
 	for _, t := range []struct {
 		to  *string
-		new auth.NewToken
+		new authn.NewToken
 	}{
-		{&tokens.Owner, auth.NewToken{Kind: auth.User, ClientID: cast.Client, UserID: cast.Owner.ID, Scopes: scopes}},
-		{&tokens.Moderator, auth.NewToken{Kind: auth.User, ClientID: cast.Client, UserID: cast.Moderator.ID, Scopes: scopes}},
-		{&tokens.Viewer, auth.NewToken{Kind: auth.User, ClientID: cast.Client, UserID: cast.Viewer.ID, Scopes: scopes}},
-		{&tokens.App, auth.NewToken{Kind: auth.App, ClientID: cast.Client, Scopes: []string{auth.UsersRead}}},
-		{&tokens.Service, auth.NewToken{Kind: auth.Service, ClientID: cast.ServiceClient}},
+		{&tokens.Owner, authn.NewToken{Kind: authn.User, ClientID: cast.Client, UserID: cast.Owner.ID, Scopes: scopes}},
+		{&tokens.Moderator, authn.NewToken{Kind: authn.User, ClientID: cast.Client, UserID: cast.Moderator.ID, Scopes: scopes}},
+		{&tokens.Viewer, authn.NewToken{Kind: authn.User, ClientID: cast.Client, UserID: cast.Viewer.ID, Scopes: scopes}},
+		{&tokens.App, authn.NewToken{Kind: authn.App, ClientID: cast.Client, Scopes: []string{authn.UsersRead}}},
+		{&tokens.Service, authn.NewToken{Kind: authn.Service, ClientID: cast.ServiceClient}},
 	} {
-		t.new.Lifetime = auth.DefaultLifetimes().Of(t.new.Kind)
-		issued, err := auth.Issue(ctx, s, t.new)
+		t.new.Lifetime = authn.DefaultLifetimes().Of(t.new.Kind)
+		issued, err := authn.Issue(ctx, s, t.new)
 		if err != nil {
 			return Tokens{}, err
 		}
@@ -81,18 +81,18 @@ func isOfItsTime(r *platformv1.Record) bool {
 // moderator.
 func applyBans(ctx context.Context, s *store.Store, serviceToken string) error {
 	service := &moderation.Service{Store: s}
-	authenticator := auth.NewAuthenticator(s)
+	authenticator := authn.NewAuthenticator(s)
 	for _, b := range Bans() {
 		caller, err := authenticator.Authenticate(ctx, metadata.Pairs(
-			auth.AuthorizationKey, "Bearer "+serviceToken,
-			auth.ClientIDKey, People().ServiceClient,
-			auth.ActingUserKey, b.Moderator.String(),
+			authn.AuthorizationKey, "Bearer "+serviceToken,
+			authn.ClientIDKey, People().ServiceClient,
+			authn.ActingUserKey, b.Moderator.String(),
 		).Get)
 		if err != nil {
 			return err
 		}
-		rule := policy.Table[moderatov1.ModerationService_BanUser_FullMethodName]
-		_, err = service.BanUser(policy.NewContext(auth.NewContext(ctx, caller), rule), &moderatov1.BanUserRequest{
+		rule := authz.Table[moderatov1.ModerationService_BanUser_FullMethodName]
+		_, err = service.BanUser(authz.NewContext(authn.NewContext(ctx, caller), rule), &moderatov1.BanUserRequest{
 			ChannelId: b.Channel.String(), BanUserId: b.User.String(),
 		})
 		if err != nil {

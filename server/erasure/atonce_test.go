@@ -11,7 +11,7 @@ import (
 
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/uid"
 )
@@ -227,7 +227,7 @@ func wantNobody(t *testing.T, s *scene, p person) {
 	result("RecordGift")(s.content.RecordGift(s.ctx, &platformv1.RecordGiftRequest{Key: "k", ChannelId: owner, UserId: id, Count: 1}))
 	result("RecordThanks")(s.content.RecordThanks(s.ctx, &platformv1.RecordThanksRequest{Key: "k", ChannelId: owner, UserId: id, Amount: 1}))
 	result("PutActivity")(s.content.PutActivity(s.ctx, &platformv1.PutActivityRequest{Activity: &platformv1.ActivityRecord{Key: "k", ChannelId: owner, Type: "gift", Info: info}}))
-	result("PutGrant")(s.Access.PutGrant(s.ctx, &platformv1.PutGrantRequest{Grant: &platformv1.GrantRecord{ClientId: servertest.Dashboard, UserId: id, Scopes: auth.Scopes()}}))
+	result("PutGrant")(s.Access.PutGrant(s.ctx, &platformv1.PutGrantRequest{Grant: &platformv1.GrantRecord{ClientId: servertest.Dashboard, UserId: id, Scopes: authn.Scopes()}}))
 	result("ListGrants")(s.Access.ListGrants(s.ctx, &platformv1.ListGrantsRequest{UserId: id}))
 	result("IssueToken")(s.Access.IssueToken(s.ctx, &platformv1.IssueTokenRequest{Kind: platformv1.TokenKind_TOKEN_KIND_USER, ClientId: servertest.Dashboard, UserId: id}))
 	for name, r := range map[string]*platformv1.Record{

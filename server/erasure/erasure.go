@@ -17,9 +17,9 @@ import (
 	"github.com/moderato-live/moderato/ent/token"
 	"github.com/moderato-live/moderato/ent/vote"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/counts"
 	"github.com/moderato-live/moderato/server/events"
-	"github.com/moderato-live/moderato/server/fault"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
@@ -44,7 +44,7 @@ func OfUser(ctx context.Context, s *store.Store, tx *ent.Tx, id uid.ID, now inst
 		return nil, err
 	}
 	u, err := users.Get(ctx, tx.User, id)
-	if errors.Is(err, fault.New(moderatov1.Reason_REASON_USER_NOT_FOUND)) {
+	if errors.Is(err, apierr.New(moderatov1.Reason_REASON_USER_NOT_FOUND)) {
 		e, err := tx.Erasure.Get(ctx, id)
 		if ent.IsNotFound(err) || (err == nil && !e.IsUser) {
 			return nil, nil //nolint:nilnil // there is nothing to do

@@ -11,7 +11,7 @@ import (
 
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/messages"
 	"github.com/moderato-live/moderato/server/moderation"
 	"github.com/moderato-live/moderato/server/servertest"
@@ -39,7 +39,7 @@ func (s *scene) live(p person) servertest.Credentials {
 	s.elsewhere(p, as)
 	s.done(p)
 	for _, client := range []string{servertest.Dashboard, servertest.OtherDashboard} {
-		s.must(s.Access.PutGrant(s.ctx, &platformv1.PutGrantRequest{Grant: &platformv1.GrantRecord{ClientId: client, UserId: p.id.String(), Scopes: auth.Scopes()}}))
+		s.must(s.Access.PutGrant(s.ctx, &platformv1.PutGrantRequest{Grant: &platformv1.GrantRecord{ClientId: client, UserId: p.id.String(), Scopes: authn.Scopes()}}))
 		s.must(s.Access.IssueToken(s.ctx, &platformv1.IssueTokenRequest{
 			Kind: platformv1.TokenKind_TOKEN_KIND_USER, ClientId: client, UserId: p.id.String(),
 		}))

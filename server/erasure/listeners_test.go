@@ -11,7 +11,7 @@ import (
 	"google.golang.org/grpc"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/digest"
 	"github.com/moderato-live/moderato/server/events"
 	"github.com/moderato-live/moderato/server/servertest"
@@ -132,8 +132,8 @@ func (s *slowStream) next() *moderatov1.Event {
 func (s *scene) listenSlowly() (stream *slowStream, hub *events.Hub) {
 	s.t.Helper()
 	hub = events.NewHub(s.Store, slog.New(slog.DiscardHandler))
-	caller := &auth.Caller{Kind: auth.Service, ClientID: s.service.ClientID, Token: digest.Of(s.service.Token)}
-	ctx, cancel := context.WithCancel(auth.NewContext(context.Background(), caller))
+	caller := &authn.Caller{Kind: authn.Service, ClientID: s.service.ClientID, Token: digest.Of(s.service.Token)}
+	ctx, cancel := context.WithCancel(authn.NewContext(context.Background(), caller))
 	stream = &slowStream{ctx: ctx, messages: make(chan *moderatov1.WatchEventsResponse)}
 	rights := &events.Rights{Store: s.Store}
 	service := &events.Service{Hub: hub, Rights: rights, Heartbeat: events.HeartbeatInterval}

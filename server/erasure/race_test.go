@@ -14,7 +14,7 @@ import (
 	"github.com/moderato-live/moderato/ent/token"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/uid"
 )
@@ -70,7 +70,7 @@ func (s *scene) calls(as context.Context, p person) map[string]func() error {
 			return err
 		},
 		"grant": func() error {
-			_, err := s.Access.PutGrant(s.ctx, &platformv1.PutGrantRequest{Grant: &platformv1.GrantRecord{ClientId: servertest.Dashboard, UserId: p.id.String(), Scopes: auth.Scopes()}})
+			_, err := s.Access.PutGrant(s.ctx, &platformv1.PutGrantRequest{Grant: &platformv1.GrantRecord{ClientId: servertest.Dashboard, UserId: p.id.String(), Scopes: authn.Scopes()}})
 			return err
 		},
 		"issue a token": func() error {

@@ -13,12 +13,12 @@ import (
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/channel"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/apierr"
+	"github.com/moderato-live/moderato/server/authn"
+	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/fair"
-	"github.com/moderato-live/moderato/server/fault"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/jsonapi"
-	"github.com/moderato-live/moderato/server/policy"
 	"github.com/moderato-live/moderato/server/requestid"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
@@ -79,7 +79,7 @@ func ApplyTo(ctx context.Context, s *store.Store, channelID uid.ID, about users.
 }
 
 func authorized(ctx context.Context, s *store.Store, channelID uid.ID, about users.Key, body func(context.Context, *Change, *users.Joined) error) error {
-	caller := auth.FromContext(ctx)
+	caller := authn.FromContext(ctx)
 	ctx, err := prioritized(ctx, s, channelID)
 	if err != nil {
 		return err
@@ -88,11 +88,11 @@ func authorized(ctx context.Context, s *store.Store, channelID uid.ID, about use
 		func(ctx context.Context, c *Change) error {
 			var err error
 			var found users.Joined
-			if c.Now, err = policy.AuthorizeAbout(ctx, s, c.Tx, channelID, about, &found); err != nil {
+			if c.Now, err = authz.AuthorizeAbout(ctx, s, c.Tx, channelID, about, &found); err != nil {
 				return err
 			}
 			if !c.exists {
-				return fault.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND)
+				return apierr.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND)
 			}
 			return body(ctx, c, &found)
 		})
@@ -106,7 +106,7 @@ func prioritized(ctx context.Context, s *store.Store, channelID uid.ID) (context
 	if err := s.Turns.Check(high, channelID); err != nil {
 		return nil, err
 	}
-	if policy.HasPriority(ctx, s, channelID) {
+	if authz.HasPriority(ctx, s, channelID) {
 		return high, nil
 	}
 	return ctx, nil

@@ -9,7 +9,7 @@ import (
 	"google.golang.org/grpc"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/digest"
 	"github.com/moderato-live/moderato/server/events"
 	"github.com/moderato-live/moderato/server/servertest"
@@ -42,7 +42,7 @@ func listen(t *testing.T, s *servertest.Server, heartbeat time.Duration, req *mo
 	token := digest.Of(s.AsService(t).Token)
 	rights := &events.Rights{Store: s.Store, Log: slog.New(slog.DiscardHandler)}
 	service := &events.Service{Hub: runHub(t, s.Store), Rights: rights, Heartbeat: heartbeat}
-	ctx, cancel := context.WithCancel(auth.NewContext(context.Background(), &auth.Caller{Kind: auth.Service, Token: token}))
+	ctx, cancel := context.WithCancel(authn.NewContext(context.Background(), &authn.Caller{Kind: authn.Service, Token: token}))
 	l := &listening{ctx: ctx, sent: make(chan *moderatov1.WatchEventsResponse)}
 	ended := make(chan struct{})
 	go func() {

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/auth"
-	"github.com/moderato-live/moderato/server/fault"
+	"github.com/moderato-live/moderato/server/apierr"
+	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/uid"
 )
 
@@ -18,7 +18,7 @@ var errUnconfirmed = errors.New("the token or the rights of the listener could n
 
 // listener holds the caller of a stream, and what the caller may receive.
 type listener struct {
-	caller *auth.Caller
+	caller *authn.Caller
 	only   uid.ID // the channel; zero for every channel that the caller may receive
 	types  []Type // all, unless the caller chose some
 
@@ -33,7 +33,7 @@ type listener struct {
 	over      chan struct{} // closed when ended is set
 }
 
-func newListener(caller *auth.Caller, only uid.ID, types []Type) *listener {
+func newListener(caller *authn.Caller, only uid.ID, types []Type) *listener {
 	return &listener{caller: caller, only: only, types: types, confirmed: make(chan struct{}), over: make(chan struct{})}
 }
 
@@ -124,7 +124,7 @@ func (l *listener) look(channelID uid.ID) (isFresh, may bool, confirmed <-chan s
 }
 
 func unconfirmed() error {
-	return &fault.Error{
+	return &apierr.Error{
 		Reason: moderatov1.Reason_REASON_UNAVAILABLE, RetryAfter: time.Second, Cause: errUnconfirmed,
 		Message: "Your rights could not be confirmed in time. Connect again, and go on from the last id or cursor.",
 	}

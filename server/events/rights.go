@@ -15,11 +15,11 @@ import (
 
 	"github.com/moderato-live/moderato/ent/token"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/apierr"
+	"github.com/moderato-live/moderato/server/authn"
+	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/background"
 	"github.com/moderato-live/moderato/server/digest"
-	"github.com/moderato-live/moderato/server/fault"
-	"github.com/moderato-live/moderato/server/policy"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 )
@@ -73,9 +73,9 @@ func (r *Rights) maxChannels() int { return cmp.Or(r.MaxChannels, DefaultMaxChan
 
 // admit checks what a caller may receive at present, and keeps the result up to date
 // until leave.
-func (r *Rights) admit(ctx context.Context, caller *auth.Caller, only uid.ID, types []Type) (*listener, error) {
+func (r *Rights) admit(ctx context.Context, caller *authn.Caller, only uid.ID, types []Type) (*listener, error) {
 	if only.IsZero() && caller.ActsAsUser() && time.Duration(r.pass.Load()) > maxPass {
-		return nil, &fault.Error{
+		return nil, &apierr.Error{
 			Reason:     moderatov1.Reason_REASON_OVERLOADED,
 			Message:    "The server has too many listeners who name no channel. Name one with channelId, or try again later.",
 			RetryAfter: passRetry,
@@ -176,7 +176,7 @@ func (r *Rights) checkTokens(ctx context.Context, some []*listener) error {
 func (r *Rights) invalidTokens(ctx context.Context, some []*listener) (map[digest.SHA256]error, error) {
 	invalid := map[digest.SHA256]error{}
 	for _, l := range some {
-		invalid[l.caller.Token] = fault.New(moderatov1.Reason_REASON_TOKEN_INVALID)
+		invalid[l.caller.Token] = apierr.New(moderatov1.Reason_REASON_TOKEN_INVALID)
 	}
 	rows, err := r.Store.Read.Token.Query().Where(token.IDIn(slices.Collect(maps.Keys(invalid))...)).All(ctx)
 	if err != nil {
@@ -187,7 +187,7 @@ func (r *Rights) invalidTokens(ctx context.Context, some []*listener) (map[diges
 		return nil, err
 	}
 	for _, row := range rows {
-		invalid[row.ID] = auth.CheckValidity(row.RevokedAt, row.ExpiresAt, now)
+		invalid[row.ID] = authn.CheckValidity(row.RevokedAt, row.ExpiresAt, now)
 	}
 	return invalid, nil
 }
@@ -229,9 +229,9 @@ func (r *Rights) checkNamed(ctx context.Context, named []*listener, began time.T
 		mayHear := !l.caller.ActsAsUser() || l.caller.UserID == l.only || moderators[right{l.only, l.caller.UserID}]
 		switch {
 		case !mayHear:
-			l.end(fault.New(moderatov1.Reason_REASON_NOT_CHANNEL_MODERATOR))
+			l.end(apierr.New(moderatov1.Reason_REASON_NOT_CHANNEL_MODERATOR))
 		case !channels[l.only]:
-			l.end(fault.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND))
+			l.end(apierr.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND))
 		default:
 			l.confirmRights(began, []uid.ID{l.only})
 		}
@@ -259,7 +259,7 @@ func (r *Rights) rightsTo(ctx context.Context, named []*listener) (channels map[
 		return nil, nil, err
 	}
 	err = store.QueryEach(ctx, r.Store.Read, `
-		SELECT r.channel_id, r.user_id FROM roles r WHERE r.role = 'moderator' AND `+policy.Moderates("r.channel_id", "r.user_id")+`
+		SELECT r.channel_id, r.user_id FROM roles r WHERE r.role = 'moderator' AND `+authz.Moderates("r.channel_id", "r.user_id")+`
 			AND (`+strings.TrimPrefix(strings.Repeat(" OR (r.channel_id = ? AND r.user_id = ?)", len(named)), " OR ")+")", pairs,
 		func(scan func(...any) error) error {
 			var of right
@@ -294,7 +294,7 @@ func (r *Rights) checkUsers(ctx context.Context, users map[uid.ID][]*listener) e
 }
 
 func (r *Rights) tooManyChannels() error {
-	return fault.Invalid(fault.Violation{
+	return apierr.Invalid(apierr.Violation{
 		Field: "channelId", Description: fmt.Sprintf("is required: you moderate more than %d channels", r.maxChannels()),
 	})
 }
@@ -319,7 +319,7 @@ func (r *Rights) channelsOf(ctx context.Context, users []uid.ID) (map[uid.ID]hea
 		parts[i] = `SELECT * FROM (
 			SELECT id AS user_id, id AS channel_id, 1 AS may_hear FROM channels WHERE id = ?
 			UNION ALL
-			SELECT r.user_id, r.channel_id, EXISTS (SELECT 1 FROM channels c WHERE c.id = r.channel_id) AND ` + policy.Moderates("r.channel_id", "r.user_id") + `
+			SELECT r.user_id, r.channel_id, EXISTS (SELECT 1 FROM channels c WHERE c.id = r.channel_id) AND ` + authz.Moderates("r.channel_id", "r.user_id") + `
 			FROM (SELECT user_id, channel_id FROM roles` + r.Store.ByIndex("role_user_id_role_created_at_channel_id") + `
 				WHERE user_id = ? AND role = 'moderator' ORDER BY created_at, channel_id` + store.Limit(r.maxChannels()+1) + `) r) u` + fmt.Sprint(i)
 		args = append(args, id, id)

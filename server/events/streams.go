@@ -7,9 +7,9 @@ import (
 	"time"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/apierr"
+	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/fair"
-	"github.com/moderato-live/moderato/server/fault"
 )
 
 // Defaults of StreamLimits.
@@ -37,7 +37,7 @@ type streams struct {
 
 // holder returns the key under which the streams of a caller are counted, the limit for
 // that key, and a description of the key for messages.
-func (l StreamLimits) holder(c *auth.Caller) (holder any, limit int, described string) {
+func (l StreamLimits) holder(c *authn.Caller) (holder any, limit int, described string) {
 	if c.ActsAsUser() {
 		return fair.Owner{Client: c.ClientID, User: c.UserID}, cmp.Or(l.PerUser, DefaultStreamsPerUser), "for this user and client"
 	}
@@ -46,19 +46,19 @@ func (l StreamLimits) holder(c *auth.Caller) (holder any, limit int, described s
 
 // open counts a stream of a caller until closeStream is called. It returns an error if a
 // limit is reached.
-func (s *streams) open(limits StreamLimits, c *auth.Caller) (closeStream func(), err error) {
+func (s *streams) open(limits StreamLimits, c *authn.Caller) (closeStream func(), err error) {
 	holder, limit, described := limits.holder(c)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case s.byHolder[holder] >= limit:
-		return nil, &fault.Error{
+		return nil, &apierr.Error{
 			Reason:     moderatov1.Reason_REASON_STREAM_LIMIT_REACHED,
 			Message:    fmt.Sprintf("There are %d event streams open %s, which is the limit; close one first.", limit, described),
 			RetryAfter: time.Second,
 		}
 	case limits.Total > 0 && s.total >= limits.Total:
-		return nil, &fault.Error{
+		return nil, &apierr.Error{
 			Reason:     moderatov1.Reason_REASON_OVERLOADED,
 			Message:    "The server has as many event streams open as it can. Try again later, or on another server.",
 			RetryAfter: 5 * time.Second,

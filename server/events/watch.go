@@ -10,10 +10,10 @@ import (
 	"google.golang.org/grpc"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/auth"
-	"github.com/moderato-live/moderato/server/fault"
+	"github.com/moderato-live/moderato/server/apierr"
+	"github.com/moderato-live/moderato/server/authn"
+	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/paging"
-	"github.com/moderato-live/moderato/server/policy"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/validate"
@@ -103,7 +103,7 @@ func (s *Service) parse(ctx context.Context, req *moderatov1.WatchEventsRequest)
 // WatchEvents streams events to a listener.
 func (s *Service) WatchEvents(req *moderatov1.WatchEventsRequest, stream grpc.ServerStreamingServer[moderatov1.WatchEventsResponse]) error {
 	ctx := stream.Context()
-	caller := auth.FromContext(ctx)
+	caller := authn.FromContext(ctx)
 	closeStream, err := s.streams.open(s.Limits, caller)
 	if err != nil {
 		return err
@@ -118,7 +118,7 @@ func (s *Service) WatchEvents(req *moderatov1.WatchEventsRequest, stream grpc.Se
 		return err
 	}
 	defer s.Rights.leave(who)
-	policy.MarkModerator(ctx)
+	authz.MarkModerator(ctx)
 	from, err := s.Hub.Subscribe(ctx, want.after, who.present)
 	if err != nil {
 		return told(err)
@@ -131,7 +131,7 @@ func (s *Service) WatchEvents(req *moderatov1.WatchEventsRequest, stream grpc.Se
 		case <-who.over:
 			cancel(who.err())
 		case <-s.Stopping:
-			cancel(fault.ErrStopping)
+			cancel(apierr.ErrStopping)
 		case <-ctx.Done():
 		}
 	}()
@@ -269,11 +269,11 @@ func (w *filter) has(e *Event) bool {
 func told(err error) error {
 	switch {
 	case errors.Is(err, ErrTooSlow):
-		return fault.New(moderatov1.Reason_REASON_WATCHER_TOO_SLOW)
+		return apierr.New(moderatov1.Reason_REASON_WATCHER_TOO_SLOW)
 	case errors.Is(err, ErrTrimmed):
-		return fault.New(moderatov1.Reason_REASON_CURSOR_INVALID)
-	case errors.Is(err, fault.ErrStopping):
-		return &fault.Error{
+		return apierr.New(moderatov1.Reason_REASON_CURSOR_INVALID)
+	case errors.Is(err, apierr.ErrStopping):
+		return &apierr.Error{
 			Reason: moderatov1.Reason_REASON_UNAVAILABLE, RetryAfter: time.Second, Cause: err,
 			Message: "The server stops. Connect again, and go on from the last id or cursor.",
 		}

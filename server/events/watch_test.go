@@ -12,7 +12,7 @@ import (
 
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/store/storetest"
@@ -83,7 +83,7 @@ func TestWhoMayHearWhat(t *testing.T) {
 			c.ActingUser = user
 			return c
 		}
-		read := s.Token(t, auth.NewToken{Kind: auth.User, ClientID: servertest.Dashboard, UserID: servertest.Owner, Scopes: []string{auth.UsersRead}})
+		read := s.Token(t, authn.NewToken{Kind: authn.User, ClientID: servertest.Dashboard, UserID: servertest.Owner, Scopes: []string{authn.UsersRead}})
 		for _, c := range []struct {
 			name    string
 			caller  servertest.Credentials
@@ -154,7 +154,7 @@ func TestAStreamEndsWithItsRight(t *testing.T) {
 				ban(t, s, servertest.Owner, servertest.Moderator)
 			}, func(t *testing.T) { unban(t, s, servertest.Owner, servertest.Moderator) }, "NOT_CHANNEL_MODERATOR"},
 			{"the token is revoked", func(t *testing.T, caller servertest.Credentials) {
-				if _, err := auth.Revoke(context.Background(), s.Store, caller.Token, nil); err != nil {
+				if _, err := authn.Revoke(context.Background(), s.Store, caller.Token, nil); err != nil {
 					t.Fatal(err)
 				}
 			}, func(*testing.T) {}, "TOKEN_INVALID"},

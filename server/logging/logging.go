@@ -5,7 +5,7 @@ import (
 	"context"
 	"log/slog"
 
-	"github.com/moderato-live/moderato/server/fault"
+	"github.com/moderato-live/moderato/server/apierr"
 )
 
 const (
@@ -55,10 +55,10 @@ func bound(a slog.Attr) slog.Attr {
 	}
 	switch value := a.Value.Resolve(); value.Kind() {
 	case slog.KindString:
-		a.Value = slog.StringValue(fault.Truncate(value.String(), limit))
+		a.Value = slog.StringValue(apierr.Truncate(value.String(), limit))
 	case slog.KindAny:
 		if err, ok := value.Any().(error); ok {
-			a.Value = slog.StringValue(fault.Truncate(err.Error(), limit))
+			a.Value = slog.StringValue(apierr.Truncate(err.Error(), limit))
 		}
 	}
 	return a

@@ -6,7 +6,7 @@ import (
 
 	"google.golang.org/grpc/metadata"
 
-	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/uid"
 )
@@ -59,7 +59,7 @@ func (sc *bothFacesScene) matrix(t *testing.T) []matrixRow {
 	)
 	user := func(user uid.ID, scopes []string) metadata.MD { return sc.user(t, user, scopes...) }
 	app := func(scopes []string) metadata.MD {
-		return bothFacesAs(sc.Token(t, auth.NewToken{Kind: auth.App, ClientID: servertest.Dashboard, Scopes: scopes}))
+		return bothFacesAs(sc.Token(t, authn.NewToken{Kind: authn.App, ClientID: servertest.Dashboard, Scopes: scopes}))
 	}
 	acting := func(user uid.ID) metadata.MD { return sc.acting(user.String()) }
 	claiming := func(md metadata.MD, user string) metadata.MD { return bothFacesWith(md, "acting-user", user) }

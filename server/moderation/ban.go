@@ -7,8 +7,8 @@ import (
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/ban"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/events"
-	"github.com/moderato-live/moderato/server/fault"
 	"github.com/moderato-live/moderato/server/messages"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/validate"
@@ -91,7 +91,7 @@ func (s *Service) RemoveBan(ctx context.Context, req *moderatov1.RemoveBanReques
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
-	notBanned := fault.New(moderatov1.Reason_REASON_NOT_BANNED)
+	notBanned := apierr.New(moderatov1.Reason_REASON_NOT_BANNED)
 	err := events.ApplyTo(ctx, s.Store, channelID, who, func(ctx context.Context, c *events.Change, user *ent.User) error {
 		removed, err := c.Tx.Ban.Delete().Where(ban.ChannelID(channelID), ban.UserID(user.ID)).Exec(ctx)
 		if err != nil {
@@ -110,7 +110,7 @@ func (s *Service) RemoveBan(ctx context.Context, req *moderatov1.RemoveBanReques
 		})
 		return nil
 	})
-	if errors.Is(err, fault.New(moderatov1.Reason_REASON_USER_NOT_FOUND)) {
+	if errors.Is(err, apierr.New(moderatov1.Reason_REASON_USER_NOT_FOUND)) {
 		err = notBanned
 	}
 	return &moderatov1.RemoveBanResponse{}, err

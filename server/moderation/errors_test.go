@@ -9,7 +9,7 @@ import (
 	"google.golang.org/grpc/metadata"
 
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
-	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/store/storetest"
@@ -83,11 +83,11 @@ func TestEveryOperationRefusesBadCredentials(t *testing.T) {
 		token := strings.TrimPrefix(good.Get("authorization")[0], "Bearer ")
 		elsewhere := servertest.Start(t, servertest.Config(storetest.SQLite(t)))
 		elsewhere.Load(t, servertest.World()...)
-		expired := bothFacesAs(s.Token(t, auth.NewToken{
-			Kind: auth.User, ClientID: servertest.Dashboard, UserID: servertest.Owner, Scopes: auth.Scopes(), Lifetime: time.Hour,
+		expired := bothFacesAs(s.Token(t, authn.NewToken{
+			Kind: authn.User, ClientID: servertest.Dashboard, UserID: servertest.Owner, Scopes: authn.Scopes(), Lifetime: time.Hour,
 		}))
 		revoked := s.As(t, servertest.Owner)
-		if _, err := auth.Revoke(context.Background(), s.Store, revoked.Token, nil); err != nil {
+		if _, err := authn.Revoke(context.Background(), s.Store, revoked.Token, nil); err != nil {
 			t.Fatal(err)
 		}
 		s.Store.Clock.Advance(time.Hour)
@@ -144,7 +144,7 @@ func TestOperationsRefuseKindsOfTokenAndMissingScopes(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		sc := bothFacesSetScene(t, s)
 		app := func(client string, scopes ...string) metadata.MD {
-			return bothFacesAs(s.Token(t, auth.NewToken{Kind: auth.App, ClientID: client, Scopes: scopes}))
+			return bothFacesAs(s.Token(t, authn.NewToken{Kind: authn.App, ClientID: client, Scopes: scopes}))
 		}
 		otherScope := map[string]string{"users.read": "channel.moderate", "channel.moderate": "users.read"}
 		var cases []bothFacesCase
@@ -173,7 +173,7 @@ func TestOperationsRefuseKindsOfTokenAndMissingScopes(t *testing.T) {
 		notGranted := bothFacesWant{reason: "GRANT_MISSING", metadata: map[string]string{"requiredScope": "users.read"}}
 		o := bothFaces.ListModeratedChannels
 		sc.run(t, append(cases,
-			bothFacesCase{"an app to which the user granted nothing", o, app(servertest.OtherDashboard, auth.Scopes()...), channelsOf(viewerID), notGranted},
+			bothFacesCase{"an app to which the user granted nothing", o, app(servertest.OtherDashboard, authn.Scopes()...), channelsOf(viewerID), notGranted},
 			bothFacesCase{"an app to which the user granted another scope", o, sc.app, channelsOf(raiderID), notGranted},
 			bothFacesCase{"an app whose grant the user took back", o, sc.app, channelsOf(servertest.Other.String()), notGranted},
 			bothFacesCase{"an app to which only others granted", o, sc.app, channelsOf(ownerID), notGranted},

@@ -25,7 +25,7 @@ import (
 
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/uid"
 )
@@ -337,7 +337,7 @@ func bothFacesSetScene(t *testing.T, s *servertest.Server) *bothFacesScene {
 			ChannelId: servertest.Owner.String(), UserId: banned, Role: "moderator",
 		}}},
 		&platformv1.Record{Kind: &platformv1.Record_Grant{Grant: &platformv1.GrantRecord{
-			ClientId: servertest.Dashboard, UserId: servertest.Raider.String(), Scopes: []string{auth.ChannelModerate},
+			ClientId: servertest.Dashboard, UserId: servertest.Raider.String(), Scopes: []string{authn.ChannelModerate},
 		}}},
 		&platformv1.Record{Kind: &platformv1.Record_Grant{Grant: &platformv1.GrantRecord{
 			ClientId: servertest.Dashboard, UserId: servertest.Other.String(),
@@ -356,9 +356,9 @@ func bothFacesSetScene(t *testing.T, s *servertest.Server) *bothFacesScene {
 func (sc *bothFacesScene) user(t *testing.T, user uid.ID, scopes ...string) metadata.MD {
 	t.Helper()
 	if scopes == nil {
-		scopes = auth.Scopes()
+		scopes = authn.Scopes()
 	}
-	return bothFacesAs(sc.Token(t, auth.NewToken{Kind: auth.User, ClientID: servertest.Dashboard, UserID: user, Scopes: scopes}))
+	return bothFacesAs(sc.Token(t, authn.NewToken{Kind: authn.User, ClientID: servertest.Dashboard, UserID: user, Scopes: scopes}))
 }
 
 // acting is a backend that acts for a user.

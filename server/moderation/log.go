@@ -13,11 +13,11 @@ import (
 
 	"github.com/moderato-live/moderato/ent"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/apierr"
+	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/events"
-	"github.com/moderato-live/moderato/server/fault"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/paging"
-	"github.com/moderato-live/moderato/server/policy"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/users"
@@ -75,7 +75,7 @@ func (s *Service) ListLog(ctx context.Context, req *moderatov1.ListLogRequest) (
 	if err := paging.Read(ctx, s.Store, q.list, req.GetCursor(), &q.before); err != nil {
 		return nil, err
 	}
-	if err := policy.AuthorizeModerator(ctx, s.Store, q.channelID); err != nil {
+	if err := authz.AuthorizeModerator(ctx, s.Store, q.channelID); err != nil {
 		return nil, err
 	}
 	rows, err := s.readLog(ctx, q)
@@ -87,7 +87,7 @@ func (s *Service) ListLog(ctx context.Context, req *moderatov1.ListLogRequest) (
 	// event that retention removed before the rows were read.
 	channel, err := s.Store.Read.Channel.Get(ctx, q.channelID)
 	if ent.IsNotFound(err) {
-		return nil, fault.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND)
+		return nil, apierr.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND)
 	}
 	if err != nil {
 		return nil, s.Store.Classify(err)

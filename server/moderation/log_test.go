@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/events"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/uid"
@@ -171,7 +171,7 @@ func TestLogIsForOwnerAndModerators(t *testing.T) {
 			c.ActingUser = user
 			return c
 		}
-		narrow := d.Token(t, auth.NewToken{Kind: auth.User, ClientID: servertest.Dashboard, UserID: servertest.Owner, Scopes: []string{auth.UsersRead}})
+		narrow := d.Token(t, authn.NewToken{Kind: authn.User, ClientID: servertest.Dashboard, UserID: servertest.Owner, Scopes: []string{authn.UsersRead}})
 		nobody := url.Values{"channelId": {servertest.Nobody.String()}}
 		for name, c := range map[string]struct {
 			caller servertest.Credentials

@@ -4,9 +4,9 @@ import (
 	"context"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/paging"
-	"github.com/moderato-live/moderato/server/policy"
 	"github.com/moderato-live/moderato/server/roles"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
@@ -46,7 +46,7 @@ func (s *Service) ListModeratedChannels(ctx context.Context, req *moderatov1.Lis
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
-	if err := policy.AuthorizeSelf(ctx, s.Store, userID); err != nil {
+	if err := authz.AuthorizeSelf(ctx, s.Store, userID); err != nil {
 		return nil, err
 	}
 	rows, pagination, err := paging.Complete[moderated, moderatedPlace]{

@@ -7,8 +7,8 @@ import (
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/mute"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/events"
-	"github.com/moderato-live/moderato/server/fault"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/users"
@@ -61,7 +61,7 @@ func endLapsedMute(ctx context.Context, c *events.Change, userID uid.ID) error {
 	case err != nil:
 		return err
 	case c.Now < row.ExpiresAt:
-		return fault.MuteActive(moderatov1.Reason_REASON_MUTE_ACTIVE, row.ExpiresAt, c.Now)
+		return apierr.MuteActive(moderatov1.Reason_REASON_MUTE_ACTIVE, row.ExpiresAt, c.Now)
 	}
 	return expireMute(ctx, c, row)
 }

@@ -7,7 +7,7 @@ import (
 
 	"google.golang.org/grpc/metadata"
 
-	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/store/storetest"
@@ -20,10 +20,10 @@ import (
 func TestTokenIsCheckedBeforeAllElse(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		sc := bothFacesSetScene(t, s)
-		token := func(n auth.NewToken) metadata.MD { return bothFacesAs(s.Token(t, n)) }
-		expired := token(auth.NewToken{Kind: auth.App, ClientID: servertest.Dashboard, Lifetime: time.Hour})
-		revoked := s.Token(t, auth.NewToken{Kind: auth.App, ClientID: servertest.Dashboard})
-		if _, err := auth.Revoke(context.Background(), s.Store, revoked.Token, nil); err != nil {
+		token := func(n authn.NewToken) metadata.MD { return bothFacesAs(s.Token(t, n)) }
+		expired := token(authn.NewToken{Kind: authn.App, ClientID: servertest.Dashboard, Lifetime: time.Hour})
+		revoked := s.Token(t, authn.NewToken{Kind: authn.App, ClientID: servertest.Dashboard})
+		if _, err := authn.Revoke(context.Background(), s.Store, revoked.Token, nil); err != nil {
 			t.Fatal(err)
 		}
 		s.Store.Clock.Advance(time.Hour)
@@ -64,7 +64,7 @@ func TestTokenIsCheckedBeforeAllElse(t *testing.T) {
 func TestKindThenScopeThenShape(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		sc := bothFacesSetScene(t, s)
-		app := bothFacesAs(s.Token(t, auth.NewToken{Kind: auth.App, ClientID: servertest.Dashboard}))
+		app := bothFacesAs(s.Token(t, authn.NewToken{Kind: authn.App, ClientID: servertest.Dashboard}))
 		unscoped := sc.user(t, servertest.Viewer, []string{}...)
 		badActor := bothFacesInvalid([2]string{"acting-user", bothFacesNotUUID})
 		var cases []bothFacesCase
@@ -237,7 +237,7 @@ func TestRelationThenLengthOfTheList(t *testing.T) {
 		o := bothFaces.ListModeratedChannels
 		bothFacesRefused("NOT_SELF").check(t, s, o, bothFacesAs(s.As(t, servertest.Viewer)), args)
 		notGranted := bothFacesWant{reason: "GRANT_MISSING", metadata: map[string]string{"requiredScope": "users.read"}}
-		app := s.Token(t, auth.NewToken{Kind: auth.App, ClientID: servertest.OtherDashboard, Scopes: auth.Scopes()})
+		app := s.Token(t, authn.NewToken{Kind: authn.App, ClientID: servertest.OtherDashboard, Scopes: authn.Scopes()})
 		notGranted.check(t, s, o, bothFacesAs(app), args)
 		bothFacesRefused("RESULT_TOO_LARGE").check(t, s, o, bothFacesAs(s.AsService(t)), args)
 	})

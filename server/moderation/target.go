@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/fault"
+	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/users"
 	"github.com/moderato-live/moderato/server/validate"
@@ -31,7 +31,7 @@ func parseTarget(f *validate.Fields, banUserID, banUsername string) users.Key {
 // can name the owner by id or by username.
 func refuseChannel(channelID, userID uid.ID) error {
 	if userID == channelID {
-		return fault.New(moderatov1.Reason_REASON_TARGET_IS_CHANNEL)
+		return apierr.New(moderatov1.Reason_REASON_TARGET_IS_CHANNEL)
 	}
 	return nil
 }

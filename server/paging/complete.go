@@ -4,8 +4,8 @@ import (
 	"context"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/fair"
-	"github.com/moderato-live/moderato/server/fault"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/validate"
 )
@@ -151,7 +151,7 @@ func (l Complete[Row, Place]) chunk(ctx context.Context, c Chunks) ([]Row, *mode
 		return nil, nil, l.Store.Classify(err)
 	}
 	if length > l.max {
-		return nil, nil, fault.New(moderatov1.Reason_REASON_RESULT_TOO_LARGE)
+		return nil, nil, apierr.New(moderatov1.Reason_REASON_RESULT_TOO_LARGE)
 	}
 	return rows, next, nil
 }
@@ -175,7 +175,7 @@ func (l Complete[Row, Place]) all(ctx context.Context) ([]Row, error) {
 		return nil, l.Store.Classify(err)
 	}
 	if len(rows) > l.max {
-		return nil, fault.New(moderatov1.Reason_REASON_RESULT_TOO_LARGE)
+		return nil, apierr.New(moderatov1.Reason_REASON_RESULT_TOO_LARGE)
 	}
 	return rows, nil
 }

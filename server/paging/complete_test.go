@@ -15,7 +15,7 @@ import (
 
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/store/storetest"
@@ -206,7 +206,7 @@ func TestListsOverTheCapAreRefused(t *testing.T) {
 func TestALongListIsOneRequest(t *testing.T) {
 	s, _ := startWithModerators(t, storetest.SQLite(t), 450, 50_000)
 	s.Store.Clock.Freeze(s.Store.Clock.Local()) // so that the bucket is not refilled
-	user := s.Token(t, auth.NewToken{Kind: auth.User, ClientID: servertest.Dashboard, UserID: servertest.Viewer, Scopes: auth.Scopes()})
+	user := s.Token(t, authn.NewToken{Kind: authn.User, ClientID: servertest.Dashboard, UserID: servertest.Viewer, Scopes: authn.Scopes()})
 	for left := range 3 {
 		r := s.REST(t, user, "GET", path+"?"+query.Encode(), "")
 		listed(t, r)

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/fair"
-	"github.com/moderato-live/moderato/server/fault"
 )
 
 const (
@@ -30,7 +30,7 @@ func (l *longLists) acquire(owner fair.Owner) (release func(), err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.used >= longAtOnce || l.byOwner[owner] >= longPerOwner {
-		return nil, &fault.Error{
+		return nil, &apierr.Error{
 			Reason:     moderatov1.Reason_REASON_OVERLOADED,
 			Message:    "Too many long lists are being sent. Try again later, or request the list in pages, with limit and cursor.",
 			RetryAfter: time.Second,

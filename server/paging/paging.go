@@ -6,8 +6,8 @@ import (
 	"errors"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/cursor"
-	"github.com/moderato-live/moderato/server/fault"
 	"github.com/moderato-live/moderato/server/store"
 )
 
@@ -20,7 +20,7 @@ func Read(ctx context.Context, s *store.Store, list, text string, place any) err
 	}
 	err := s.Cursors.Open(ctx, list, text, place)
 	if errors.Is(err, cursor.ErrInvalid) {
-		return fault.New(moderatov1.Reason_REASON_CURSOR_INVALID)
+		return apierr.New(moderatov1.Reason_REASON_CURSOR_INVALID)
 	}
 	return err
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/moderato-live/moderato/ent/token"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/auth"
-	"github.com/moderato-live/moderato/server/fault"
-	"github.com/moderato-live/moderato/server/policy"
+	"github.com/moderato-live/moderato/server/apierr"
+	"github.com/moderato-live/moderato/server/authn"
+	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/users"
 	"github.com/moderato-live/moderato/server/validate"
@@ -32,7 +32,7 @@ type Access struct {
 	// Store is the database.
 	Store *store.Store
 	// Lifetimes are the lifetimes of tokens that are issued without one.
-	Lifetimes auth.Lifetimes
+	Lifetimes authn.Lifetimes
 }
 
 // PutClient creates or replaces a client.
@@ -44,7 +44,7 @@ func (s *Access) PutClient(ctx context.Context, req *platformv1.PutClientRequest
 		return err
 	})
 	if err != nil {
-		return nil, fault.In("client", err)
+		return nil, apierr.In("client", err)
 	}
 	return &platformv1.PutClientResponse{Client: clientRecord(row)}, nil
 }
@@ -58,7 +58,7 @@ func (s *Access) GetClient(ctx context.Context, req *platformv1.GetClientRequest
 	}
 	row, err := s.Store.Read.Application.Get(ctx, id)
 	if ent.IsNotFound(err) {
-		return nil, fault.New(moderatov1.Reason_REASON_CLIENT_NOT_FOUND)
+		return nil, apierr.New(moderatov1.Reason_REASON_CLIENT_NOT_FOUND)
 	}
 	if err != nil {
 		return nil, s.Store.Classify(err)
@@ -95,7 +95,7 @@ func (s *Access) PutGrant(ctx context.Context, req *platformv1.PutGrantRequest) 
 		return err
 	})
 	if err != nil {
-		return nil, fault.In("grant", err)
+		return nil, apierr.In("grant", err)
 	}
 	return &platformv1.PutGrantResponse{Grant: grantRecord(row)}, nil
 }
@@ -123,7 +123,7 @@ func (s *Access) ListGrants(ctx context.Context, req *platformv1.ListGrantsReque
 		return nil, s.Store.Classify(err)
 	}
 	if len(rows) > maxGrants {
-		return nil, &fault.Error{
+		return nil, &apierr.Error{
 			Reason:  moderatov1.Reason_REASON_RESULT_TOO_LARGE,
 			Message: fmt.Sprintf("The user has granted scopes to more than %d clients, which cannot be listed.", maxGrants),
 		}
@@ -135,10 +135,10 @@ func (s *Access) ListGrants(ctx context.Context, req *platformv1.ListGrantsReque
 	return result, nil
 }
 
-var kinds = map[platformv1.TokenKind]auth.Kind{
-	platformv1.TokenKind_TOKEN_KIND_USER:    auth.User,
-	platformv1.TokenKind_TOKEN_KIND_APP:     auth.App,
-	platformv1.TokenKind_TOKEN_KIND_SERVICE: auth.Service,
+var kinds = map[platformv1.TokenKind]authn.Kind{
+	platformv1.TokenKind_TOKEN_KIND_USER:    authn.User,
+	platformv1.TokenKind_TOKEN_KIND_APP:     authn.App,
+	platformv1.TokenKind_TOKEN_KIND_SERVICE: authn.Service,
 }
 
 // IssueToken issues a token.
@@ -147,8 +147,8 @@ func (s *Access) IssueToken(ctx context.Context, req *platformv1.IssueTokenReque
 	if err != nil {
 		return nil, err
 	}
-	t.Admit = func(ctx context.Context, tx *ent.Tx) error { return policy.Reauthenticate(ctx, s.Store, tx) }
-	issued, err := auth.Issue(ctx, s.Store, t)
+	t.Admit = func(ctx context.Context, tx *ent.Tx) error { return authz.Reauthenticate(ctx, s.Store, tx) }
+	issued, err := authn.Issue(ctx, s.Store, t)
 	if err != nil {
 		return nil, err
 	}
@@ -159,20 +159,20 @@ func (s *Access) IssueToken(ctx context.Context, req *platformv1.IssueTokenReque
 	return result, nil
 }
 
-func (s *Access) parseToken(req *platformv1.IssueTokenRequest) (auth.NewToken, error) {
+func (s *Access) parseToken(req *platformv1.IssueTokenRequest) (authn.NewToken, error) {
 	var f validate.Fields
-	t := auth.NewToken{ClientID: f.ClientID("clientId", req.GetClientId()), Scopes: scopes(&f, req.GetScopes())}
+	t := authn.NewToken{ClientID: f.ClientID("clientId", req.GetClientId()), Scopes: scopes(&f, req.GetScopes())}
 	var known bool
 	if t.Kind, known = kinds[req.GetKind()]; !known {
 		f.Add("kind", "must be one of TOKEN_KIND_USER, TOKEN_KIND_APP, TOKEN_KIND_SERVICE")
 	}
 	switch {
-	case t.Kind == auth.User:
+	case t.Kind == authn.User:
 		t.UserID = f.UUID("userId", req.GetUserId())
 	case req.GetUserId() != "":
 		f.Add("userId", "must be empty unless the token is a user's")
 	}
-	if t.Kind == auth.Service && len(t.Scopes) > 0 {
+	if t.Kind == authn.Service && len(t.Scopes) > 0 {
 		f.Add("scopes", "must be empty: a service token has every scope")
 	}
 	t.Lifetime = s.Lifetimes.Of(t.Kind)
@@ -194,8 +194,8 @@ func (s *Access) RevokeToken(ctx context.Context, req *platformv1.RevokeTokenReq
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
-	_, err := auth.Revoke(ctx, s.Store, req.GetToken(), func(ctx context.Context, tx *ent.Tx) error {
-		return policy.Reauthenticate(ctx, s.Store, tx)
+	_, err := authn.Revoke(ctx, s.Store, req.GetToken(), func(ctx context.Context, tx *ent.Tx) error {
+		return authz.Reauthenticate(ctx, s.Store, tx)
 	})
 	return &platformv1.RevokeTokenResponse{}, err
 }
@@ -210,7 +210,7 @@ func (s *Access) IntrospectToken(ctx context.Context, req *platformv1.Introspect
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
-	row, err := auth.Introspect(ctx, s.Store, req.GetToken())
+	row, err := authn.Introspect(ctx, s.Store, req.GetToken())
 	if err != nil || row == nil {
 		return &platformv1.IntrospectTokenResponse{}, err
 	}
@@ -222,8 +222,8 @@ func (s *Access) IntrospectToken(ctx context.Context, req *platformv1.Introspect
 			result.Kind = kind
 		}
 	}
-	if row.Kind == string(auth.Service) {
-		result.Scopes = slices.Sorted(slices.Values(auth.Scopes()))
+	if row.Kind == string(authn.Service) {
+		result.Scopes = slices.Sorted(slices.Values(authn.Scopes()))
 	}
 	if row.UserID != nil {
 		result.UserId = row.UserID.String()

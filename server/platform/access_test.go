@@ -14,7 +14,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
-	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/store/storetest"
@@ -112,8 +112,8 @@ func TestPutClientStoresWhatItAnswers(t *testing.T) {
 func TestDeleteClientEndsItsTokensAndGrants(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b backend) {
 		mine := []string{b.As(t, servertest.Owner).Token, b.AsApp(t).Token}
-		other := b.Token(t, auth.NewToken{Kind: auth.App, ClientID: servertest.OtherDashboard})
-		b.must(b.putGrant(servertest.OtherDashboard, servertest.Viewer, auth.UsersRead))
+		other := b.Token(t, authn.NewToken{Kind: authn.App, ClientID: servertest.OtherDashboard})
+		b.must(b.putGrant(servertest.OtherDashboard, servertest.Viewer, authn.UsersRead))
 		if err := b.deleteClient(servertest.Dashboard); err != nil {
 			t.Fatal(err)
 		}
@@ -198,16 +198,16 @@ func TestClientThatIsNoServiceAnyMoreLosesItsServiceTokens(t *testing.T) {
 
 func TestGrants(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b backend) {
-		const both = auth.ChannelModerate + " " + auth.UsersRead
+		const both = authn.ChannelModerate + " " + authn.UsersRead
 		for _, id := range []string{"zebra", "Zebra", "a", "_", "10", "9"} {
 			b.must(b.putClient(id, id, false))
-			got, err := b.putGrant(id, servertest.Raider, auth.UsersRead, auth.ChannelModerate, auth.UsersRead)
+			got, err := b.putGrant(id, servertest.Raider, authn.UsersRead, authn.ChannelModerate, authn.UsersRead)
 			b.must(got, err)
 			if strings.Join(got.GetScopes(), " ") != both || got.GetUserId() != servertest.Raider.String() || got.GetClientId() != id {
 				t.Errorf("stored was %v", got)
 			}
 			b.wantUnchanged("a repeated grant", func() error {
-				_, err := b.putGrant(id, servertest.Raider, auth.ChannelModerate, auth.UsersRead)
+				_, err := b.putGrant(id, servertest.Raider, authn.ChannelModerate, authn.UsersRead)
 				return err
 			})
 		}
@@ -225,26 +225,26 @@ func TestGrants(t *testing.T) {
 			t.Errorf("granted is %q, want %q", got, want)
 		}
 		issued := b.issue(&platformv1.IssueTokenRequest{
-			Kind: kindUser, ClientId: "a", UserId: servertest.Raider.String(), Scopes: []string{auth.UsersRead},
+			Kind: kindUser, ClientId: "a", UserId: servertest.Raider.String(), Scopes: []string{authn.UsersRead},
 		}).GetToken()
-		app := b.Token(t, auth.NewToken{Kind: auth.App, ClientID: "a", Scopes: auth.Scopes()})
+		app := b.Token(t, authn.NewToken{Kind: authn.App, ClientID: "a", Scopes: authn.Scopes()})
 		moderated := "/v1/moderation/channels?userId=" + servertest.Raider.String()
 		if r := b.REST(t, app, "GET", moderated, ""); r.Status != 200 {
 			t.Errorf("with the grant: %d %s", r.Status, r.Body)
 		}
-		b.must(b.putGrant("zebra", servertest.Raider, auth.UsersRead))
+		b.must(b.putGrant("zebra", servertest.Raider, authn.UsersRead))
 		b.must(b.putGrant("a", servertest.Raider))
-		want = []string{"10: " + both, "9: " + both, "Zebra: " + both, "_: " + both, "zebra: " + auth.UsersRead}
+		want = []string{"10: " + both, "9: " + both, "Zebra: " + both, "_: " + both, "zebra: " + authn.UsersRead}
 		if got := list(servertest.Raider); !slices.Equal(got, want) {
 			t.Errorf("granted is %q, want %q", got, want)
 		}
 		if r := b.REST(t, app, "GET", moderated, ""); r.Status != 403 || !strings.Contains(r.Body, "GRANT_MISSING") {
 			t.Errorf("without the grant: %d %s", r.Status, r.Body)
 		}
-		if got := b.introspect(issued).GetScopes(); !slices.Equal(got, []string{auth.UsersRead}) {
+		if got := b.introspect(issued).GetScopes(); !slices.Equal(got, []string{authn.UsersRead}) {
 			t.Errorf("the token that was issued before has %q", got)
 		}
-		if got := list(servertest.Viewer); !slices.Equal(got, []string{"dashboard: " + auth.UsersRead}) {
+		if got := list(servertest.Viewer); !slices.Equal(got, []string{"dashboard: " + authn.UsersRead}) {
 			t.Errorf("another user granted %q", got)
 		}
 		b.must(b.putGrant("a", servertest.Other)) // nothing, of nothing
@@ -284,7 +284,7 @@ func TestAccessNamesEveryWrongArgument(t *testing.T) {
 			{"an unknown client", &platformv1.GetClientRequest{ClientId: "Dashboard"}, "CLIENT_NOT_FOUND", nil},
 			{"a bad client to delete", &platformv1.DeleteClientRequest{ClientId: "a b"}, "INVALID_ARGUMENT", []string{"clientId" + word}},
 			{"no grant", &platformv1.PutGrantRequest{}, "INVALID_ARGUMENT", []string{"grant.clientId is required", "grant.userId is required"}},
-			{"unknown scopes of a grant", grant("dashboard", viewer, auth.UsersRead, "all"), "INVALID_ARGUMENT", []string{"grant.scopes[1] must be one of users.read, channel.moderate"}},
+			{"unknown scopes of a grant", grant("dashboard", viewer, authn.UsersRead, "all"), "INVALID_ARGUMENT", []string{"grant.scopes[1] must be one of users.read, channel.moderate"}},
 			{"a grant to nobody", grant("nobody", viewer), "CLIENT_NOT_FOUND", nil},
 			{"a grant of nobody", grant("dashboard", nobody), "USER_NOT_FOUND", nil},
 			{"grants of a bad user", &platformv1.ListGrantsRequest{UserId: "x"}, "INVALID_ARGUMENT", []string{"userId" + notUUID}},
@@ -296,7 +296,7 @@ func TestAccessNamesEveryWrongArgument(t *testing.T) {
 			{"a user token for an unknown client", issue(func(r *platformv1.IssueTokenRequest) { r.ClientId = "nobody" }), "CLIENT_NOT_FOUND", nil},
 			{"an app token for a user", issue(func(r *platformv1.IssueTokenRequest) { r.Kind = kindApp }), "INVALID_ARGUMENT", []string{"userId must be empty unless the token is a user's"}},
 			{"a service token for a user, with scopes", issue(func(r *platformv1.IssueTokenRequest) {
-				r.Kind, r.ClientId, r.Scopes = kindService, servertest.ChatServer, []string{auth.UsersRead}
+				r.Kind, r.ClientId, r.Scopes = kindService, servertest.ChatServer, []string{authn.UsersRead}
 			}), "INVALID_ARGUMENT", []string{"userId must be empty unless the token is a user's", "scopes must be empty: a service token has every scope"}},
 			{"a service token for no service", issue(func(r *platformv1.IssueTokenRequest) { r.Kind, r.UserId = kindService, "" }), "INVALID_ARGUMENT", []string{"clientId must be a service client"}},
 			{"an unknown scope", issue(func(r *platformv1.IssueTokenRequest) { r.Scopes = []string{"users.write"} }), "INVALID_ARGUMENT", []string{"scopes[0] must be one of users.read, channel.moderate"}},

@@ -11,8 +11,8 @@ import (
 	"github.com/moderato-live/moderato/ent/activity"
 	entchannel "github.com/moderato-live/moderato/ent/channel"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
+	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/events"
-	"github.com/moderato-live/moderato/server/fault"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/jsonapi"
 	"github.com/moderato-live/moderato/server/uid"
@@ -131,7 +131,7 @@ func (p putter) repeated(ctx context.Context, channelID uid.ID, field, key, kind
 }
 
 func ofAnotherType(field string, before *ent.Activity) error {
-	return fault.Invalid(fault.Violation{Field: field, Description: "belongs to another activity of the channel, of type " + before.Type})
+	return apierr.Invalid(apierr.Violation{Field: field, Description: "belongs to another activity of the channel, of type " + before.Type})
 }
 
 // describe returns the info of an activity as it is stored: with the user's id, and

@@ -7,9 +7,9 @@ import (
 	"github.com/moderato-live/moderato/ent/follow"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/audience"
 	"github.com/moderato-live/moderato/server/events"
-	"github.com/moderato-live/moderato/server/fault"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/users"
@@ -63,7 +63,7 @@ func channelAndUser(f *validate.Fields, req interface {
 }) (channelID, userID uid.ID, err error) {
 	channelID, userID = f.UUID("channelId", req.GetChannelId()), f.UUID("userId", req.GetUserId())
 	if err = f.Err(); err == nil && channelID == userID {
-		err = fault.New(moderatov1.Reason_REASON_TARGET_IS_CHANNEL)
+		err = apierr.New(moderatov1.Reason_REASON_TARGET_IS_CHANNEL)
 	}
 	return channelID, userID, err
 }
@@ -105,7 +105,7 @@ func (s *Audience) SetFollowNotifications(ctx context.Context, req *platformv1.S
 			return err
 		}
 		if f == nil {
-			return fault.New(moderatov1.Reason_REASON_NOT_FOLLOWING)
+			return apierr.New(moderatov1.Reason_REASON_NOT_FOLLOWING)
 		}
 		f.IsNotificationEnabled = req.GetIsNotificationEnabled()
 		return c.Tx.Follow.Update().Where(follow.ChannelID(channelID), follow.UserID(userID)).
@@ -122,14 +122,14 @@ func (s *Audience) SetFollowNotifications(ctx context.Context, req *platformv1.S
 func (s *Audience) PutSubscription(ctx context.Context, req *platformv1.PutSubscriptionRequest) (*platformv1.PutSubscriptionResponse, error) {
 	want, err := parseSubscription(req.GetSubscription())
 	if err != nil {
-		return nil, fault.In("subscription", err)
+		return nil, apierr.In("subscription", err)
 	}
 	var stored *ent.Subscription
 	err = events.Apply(ctx, s.Store, want.ChannelID, func(ctx context.Context, c *events.Change) error {
 		p := ofChange(c)
 		before, after, err := p.subscription(ctx, req.GetSubscription())
 		if err != nil {
-			return fault.In("subscription", err)
+			return apierr.In("subscription", err)
 		}
 		stored = after
 		return p.tellSubscription(ctx, c, before, after)

@@ -9,10 +9,10 @@ import (
 	"github.com/moderato-live/moderato/ent"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/fault"
+	"github.com/moderato-live/moderato/server/apierr"
+	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/messages"
 	"github.com/moderato-live/moderato/server/paging"
-	"github.com/moderato-live/moderato/server/policy"
 	"github.com/moderato-live/moderato/server/roles"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
@@ -56,10 +56,10 @@ func (s *Chat) PostMessage(ctx context.Context, req *platformv1.PostMessageReque
 	}
 	m.SentAt = standing.Now
 	stored, err := messages.Post(ctx, s.Store, standing, m, func(ctx context.Context, tx *ent.Tx) error {
-		return policy.Reauthenticate(ctx, s.Store, tx)
+		return authz.Reauthenticate(ctx, s.Store, tx)
 	})
 	if errors.Is(err, messages.ErrIDTaken) {
-		return nil, fault.Invalid(fault.Violation{Field: "messageId", Description: "belongs to another message"})
+		return nil, apierr.Invalid(apierr.Violation{Field: "messageId", Description: "belongs to another message"})
 	}
 	if err != nil {
 		return nil, err
@@ -70,9 +70,9 @@ func (s *Chat) PostMessage(ctx context.Context, req *platformv1.PostMessageReque
 func refuseSilenced(st *messages.Standing) error {
 	switch {
 	case st.BannedAt != nil:
-		return fault.New(moderatov1.Reason_REASON_USER_BANNED)
+		return apierr.New(moderatov1.Reason_REASON_USER_BANNED)
 	case st.MuteExpiresAt != nil:
-		return fault.MuteActive(moderatov1.Reason_REASON_USER_MUTED, *st.MuteExpiresAt, st.Now)
+		return apierr.MuteActive(moderatov1.Reason_REASON_USER_MUTED, *st.MuteExpiresAt, st.Now)
 	}
 	return nil
 }
@@ -84,9 +84,9 @@ func (s *Chat) standing(ctx context.Context, channelID, userID uid.ID) (*message
 	case err != nil:
 		return nil, err
 	case !st.HasChannel:
-		return nil, fault.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND)
+		return nil, apierr.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND)
 	case !st.HasUser:
-		return nil, fault.New(moderatov1.Reason_REASON_USER_NOT_FOUND)
+		return nil, apierr.New(moderatov1.Reason_REASON_USER_NOT_FOUND)
 	}
 	return st, nil
 }

@@ -15,7 +15,7 @@ import (
 
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/uid"
 )
@@ -31,9 +31,9 @@ func TestChatTakesServiceTokensOnly(t *testing.T) {
 			return md
 		}
 		token := strings.TrimPrefix(service.Get("authorization")[0], "Bearer ")
-		old := s.Token(t, auth.NewToken{Kind: auth.Service, ClientID: servertest.ChatServer, Lifetime: time.Hour})
+		old := s.Token(t, authn.NewToken{Kind: authn.Service, ClientID: servertest.ChatServer, Lifetime: time.Hour})
 		revoked := s.AsService(t)
-		if _, err := auth.Revoke(context.Background(), s.Store, revoked.Token, nil); err != nil {
+		if _, err := authn.Revoke(context.Background(), s.Store, revoked.Token, nil); err != nil {
 			t.Fatal(err)
 		}
 		s.Store.Clock.Advance(time.Hour)

@@ -8,7 +8,7 @@ import (
 	"github.com/moderato-live/moderato/ent"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/fault"
+	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/users"
 	"github.com/moderato-live/moderato/server/validate"
@@ -16,7 +16,7 @@ import (
 
 // other returns the error for a record whose id exists already, with another owner.
 func other(field, whose string) error {
-	return fault.Invalid(fault.Violation{Field: field, Description: "must be that of the present " + whose + ", which does not change"})
+	return apierr.Invalid(apierr.Violation{Field: field, Description: "must be that of the present " + whose + ", which does not change"})
 }
 
 func (p putter) clip(ctx context.Context, r *platformv1.ClipRecord) (*ent.Clip, error) {
@@ -198,7 +198,7 @@ func (p putter) vote(ctx context.Context, r *platformv1.VoteRecord) error {
 func (p putter) voter(ctx context.Context, username string) (*uid.ID, error) {
 	u, err := users.BySlug(ctx, p.User, strings.ToLower(username))
 	switch {
-	case errors.Is(err, fault.New(moderatov1.Reason_REASON_USER_NOT_FOUND)):
+	case errors.Is(err, apierr.New(moderatov1.Reason_REASON_USER_NOT_FOUND)):
 		return nil, nil //nolint:nilnil // votes may be of people who are no users
 	case err != nil:
 		return nil, err

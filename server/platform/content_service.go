@@ -12,8 +12,8 @@ import (
 	"github.com/moderato-live/moderato/ent/vod"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/events"
-	"github.com/moderato-live/moderato/server/fault"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/users"
@@ -37,7 +37,7 @@ func (s *Content) PutClip(ctx context.Context, req *platformv1.PutClipRequest) (
 		return err
 	})
 	if err != nil {
-		return nil, fault.In("clip", err)
+		return nil, apierr.In("clip", err)
 	}
 	return &platformv1.PutClipResponse{Clip: clipRecord(row)}, nil
 }
@@ -92,7 +92,7 @@ func (s *Content) PutVod(ctx context.Context, req *platformv1.PutVodRequest) (*p
 		return err
 	})
 	if err != nil {
-		return nil, fault.In("vod", err)
+		return nil, apierr.In("vod", err)
 	}
 	return &platformv1.PutVodResponse{Vod: vodRecord(row)}, nil
 }
@@ -304,7 +304,7 @@ func (s *Content) PutActivity(ctx context.Context, req *platformv1.PutActivityRe
 		return err
 	})
 	if err != nil {
-		return nil, fault.In("activity", err)
+		return nil, apierr.In("activity", err)
 	}
 	record, err := activityRecord(row)
 	return &platformv1.PutActivityResponse{Activity: record}, err

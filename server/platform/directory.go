@@ -12,8 +12,8 @@ import (
 	"github.com/moderato-live/moderato/ent/vod"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/erasure"
-	"github.com/moderato-live/moderato/server/fault"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/users"
 	"github.com/moderato-live/moderato/server/validate"
@@ -36,7 +36,7 @@ func (s *Directory) PutUser(ctx context.Context, req *platformv1.PutUserRequest)
 		return err
 	})
 	if err != nil {
-		return nil, fault.In("user", err)
+		return nil, apierr.In("user", err)
 	}
 	return &platformv1.PutUserResponse{User: userRecord(row)}, nil
 }
@@ -100,7 +100,7 @@ func (s *Directory) PutChannel(ctx context.Context, req *platformv1.PutChannelRe
 		return err
 	})
 	if err != nil {
-		return nil, fault.In("channel", err)
+		return nil, apierr.In("channel", err)
 	}
 	return &platformv1.PutChannelResponse{Channel: channelRecord(row)}, nil
 }
@@ -114,7 +114,7 @@ func (s *Directory) GetChannel(ctx context.Context, req *platformv1.GetChannelRe
 	}
 	row, err := s.Store.Read.Channel.Get(ctx, id)
 	if ent.IsNotFound(err) {
-		return nil, fault.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND)
+		return nil, apierr.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND)
 	}
 	if err != nil {
 		return nil, s.Store.Classify(err)
@@ -144,7 +144,7 @@ func (s *Directory) PutCategory(ctx context.Context, req *platformv1.PutCategory
 		return err
 	})
 	if err != nil {
-		return nil, fault.In("category", err)
+		return nil, apierr.In("category", err)
 	}
 	return &platformv1.PutCategoryResponse{Category: categoryRecord(row)}, nil
 }
@@ -156,7 +156,7 @@ func (s *Directory) GetCategory(ctx context.Context, req *platformv1.GetCategory
 	}
 	row, err := s.Store.Read.Category.Get(ctx, req.GetCategoryId())
 	if ent.IsNotFound(err) {
-		return nil, fault.New(moderatov1.Reason_REASON_CATEGORY_NOT_FOUND)
+		return nil, apierr.New(moderatov1.Reason_REASON_CATEGORY_NOT_FOUND)
 	}
 	if err != nil {
 		return nil, s.Store.Classify(err)
@@ -203,7 +203,7 @@ func (p putter) deleteCategory(ctx context.Context, id int64) error {
 			return err
 		}
 		if used {
-			return fault.New(moderatov1.Reason_REASON_CATEGORY_IN_USE)
+			return apierr.New(moderatov1.Reason_REASON_CATEGORY_IN_USE)
 		}
 	}
 	_, err = p.Category.Delete().Where(category.ID(id)).Exec(ctx)

@@ -12,8 +12,8 @@ import (
 	"github.com/moderato-live/moderato/ent/user"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/counts"
-	"github.com/moderato-live/moderato/server/fault"
 	"github.com/moderato-live/moderato/server/users"
 	"github.com/moderato-live/moderato/server/validate"
 )
@@ -63,7 +63,7 @@ func (p putter) checkParent(ctx context.Context, r *platformv1.CategoryRecord) e
 			return nil
 		}
 		if *above == r.GetId() {
-			return fault.Invalid(fault.Violation{Field: "parentId", Description: "must not be the category itself, nor one below it"})
+			return apierr.Invalid(apierr.Violation{Field: "parentId", Description: "must not be the category itself, nor one below it"})
 		}
 		if err := p.requireCategory(ctx, *above); err != nil {
 			return err
@@ -74,7 +74,7 @@ func (p putter) checkParent(ctx context.Context, r *platformv1.CategoryRecord) e
 		}
 		above = row.ParentID
 	}
-	return fault.Invalid(fault.Violation{Field: "parentId", Description: "is too deep"})
+	return apierr.Invalid(apierr.Violation{Field: "parentId", Description: "is too deep"})
 }
 
 func categoryRecord(c *ent.Category) *platformv1.CategoryRecord {
@@ -105,7 +105,7 @@ func (p putter) user(ctx context.Context, r *platformv1.UserRecord) (*ent.User, 
 		return nil, err
 	}
 	if taken {
-		return nil, fault.New(moderatov1.Reason_REASON_USERNAME_TAKEN)
+		return nil, apierr.New(moderatov1.Reason_REASON_USERNAME_TAKEN)
 	}
 	before, err := p.User.Get(ctx, id)
 	switch {
@@ -116,7 +116,7 @@ func (p putter) user(ctx context.Context, r *platformv1.UserRecord) (*ent.User, 
 	case err != nil:
 		return nil, err
 	case before.DeletedAt != nil:
-		return nil, fault.New(moderatov1.Reason_REASON_BEING_DELETED)
+		return nil, apierr.New(moderatov1.Reason_REASON_BEING_DELETED)
 	}
 	return p.User.UpdateOne(before).SetUsername(username).SetSlug(slug).
 		SetDisplayName(displayName).SetAvatarURL(avatar).
@@ -146,7 +146,7 @@ func (p putter) channel(ctx context.Context, r *platformv1.ChannelRecord) (*ent.
 		return nil, err
 	}
 	before, err := p.lockChannel(ctx, id)
-	if errors.Is(err, fault.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND)) {
+	if errors.Is(err, apierr.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND)) {
 		return p.createChannel(ctx, &ent.Channel{ID: id, Title: title, Bio: bio, Lang: lang, CategoryID: r.GetCategoryId()})
 	}
 	if err != nil {
@@ -173,7 +173,7 @@ func (p putter) createChannel(ctx context.Context, c *ent.Channel) (*ent.Channel
 		return nil, err
 	}
 	if goes {
-		return nil, fault.New(moderatov1.Reason_REASON_BEING_DELETED)
+		return nil, apierr.New(moderatov1.Reason_REASON_BEING_DELETED)
 	}
 	row, err := p.Channel.Create().SetID(c.ID).SetTitle(c.Title).SetBio(c.Bio).SetLang(c.Lang).
 		SetCategoryID(c.CategoryID).SetCreatedAt(p.now).

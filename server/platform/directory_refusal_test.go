@@ -8,7 +8,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
-	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/servertest"
 )
 
@@ -182,7 +182,7 @@ func TestDirectoryRefusesARevokedTokenAtOnce(t *testing.T) {
 			if err := b.callRPC(c, known); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := auth.Revoke(t.Context(), b.Store, c.Token, nil); err != nil {
+			if _, err := authn.Revoke(t.Context(), b.Store, c.Token, nil); err != nil {
 				t.Fatal(err)
 			}
 			b.wantUnchanged("a revoked token", func() error {

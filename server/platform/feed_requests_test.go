@@ -13,7 +13,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
-	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/uid"
@@ -120,7 +120,7 @@ func (f *feed) exec(statement string, args ...any) {
 func TestFeedTakesServiceTokensOnly(t *testing.T) {
 	eachFeed(t, func(t *testing.T, f *feed) {
 		revoked := f.AsService(t)
-		if _, err := auth.Revoke(context.Background(), f.Store, revoked.Token, nil); err != nil {
+		if _, err := authn.Revoke(context.Background(), f.Store, revoked.Token, nil); err != nil {
 			t.Fatal(err)
 		}
 		claiming := f.owners[servertest.Owner]
@@ -161,7 +161,7 @@ func TestRevokedTokenWritesNoMore(t *testing.T) {
 		if _, err := f.call(backend.Context(), requests[0]); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := auth.Revoke(context.Background(), f.Store, backend.Token, nil); err != nil {
+		if _, err := authn.Revoke(context.Background(), f.Store, backend.Token, nil); err != nil {
 			t.Fatal(err)
 		}
 		before := f.dump()

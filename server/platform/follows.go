@@ -10,7 +10,7 @@ import (
 	"github.com/moderato-live/moderato/ent/channel"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/fault"
+	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
@@ -84,7 +84,7 @@ func checkFollows(ctx context.Context, q store.Queryer, wanted []*newFollow) err
 		}
 		isUnknown := func(n *newFollow) bool { return !known[c.id(n)] }
 		if i := slices.IndexFunc(wanted, isUnknown); i >= 0 {
-			wanted, bad = wanted[:i], &LineError{wanted[i].line, fault.New(c.notFound)}
+			wanted, bad = wanted[:i], &LineError{wanted[i].line, apierr.New(c.notFound)}
 		}
 	}
 	return bad
@@ -105,7 +105,7 @@ func parseFollow(r *platformv1.FollowRecord, line int) (newFollow, error) {
 		return n, err
 	}
 	if n.channelID == n.userID {
-		return n, fault.New(moderatov1.Reason_REASON_TARGET_IS_CHANNEL)
+		return n, apierr.New(moderatov1.Reason_REASON_TARGET_IS_CHANNEL)
 	}
 	return n, nil
 }
@@ -194,7 +194,7 @@ func (p putter) putFollows(ctx context.Context, some []newFollow, changes map[ui
 	for _, n := range some {
 		change := changes[n.channelID]
 		if change == nil { // the channel was deleted after the batch was checked
-			return fault.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND)
+			return apierr.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND)
 		}
 		before, isThere := there[n.key()]
 		if !isThere {

@@ -15,8 +15,8 @@ import (
 	"github.com/moderato-live/moderato/ent"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/fault"
-	"github.com/moderato-live/moderato/server/policy"
+	"github.com/moderato-live/moderato/server/apierr"
+	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/store"
 )
 
@@ -38,7 +38,7 @@ type Import struct {
 func (s *Import) Import(stream grpc.ClientStreamingServer[platformv1.ImportRequest, platformv1.ImportResponse]) error {
 	im := incoming{Importer: Importer{
 		Store: s.Store,
-		Admit: func(ctx context.Context, tx *ent.Tx) error { return policy.Reauthenticate(ctx, s.Store, tx) },
+		Admit: func(ctx context.Context, tx *ent.Tx) error { return authz.Reauthenticate(ctx, s.Store, tx) },
 	}}
 	for {
 		req, err := stream.Recv()
@@ -63,9 +63,9 @@ func (s *Import) Import(stream grpc.ClientStreamingServer[platformv1.ImportReque
 func transferred(err error) error {
 	switch status.Code(err) {
 	case codes.ResourceExhausted:
-		return fault.Invalid(fault.Violation{Field: "records", Description: "must be at most 1 MiB in a message"})
+		return apierr.Invalid(apierr.Violation{Field: "records", Description: "must be at most 1 MiB in a message"})
 	case codes.Canceled, codes.DeadlineExceeded, codes.Unavailable: // Unavailable: the connection broke
-		return &fault.Error{Reason: moderatov1.Reason_REASON_DEADLINE_EXCEEDED, Cause: err}
+		return &apierr.Error{Reason: moderatov1.Reason_REASON_DEADLINE_EXCEEDED, Cause: err}
 	}
 	return err
 }
@@ -93,7 +93,7 @@ func (im *incoming) flush(ctx context.Context) error { return im.put(ctx, &im.pe
 // told returns the error of an import. Its metadata has the number of stored records,
 // and the number of the record that failed, if there is one.
 func (im *incoming) told(err error) error {
-	told := *fault.Of(err)
+	told := *apierr.Of(err)
 	told.Metadata = maps.Clone(told.Metadata)
 	if told.Metadata == nil {
 		told.Metadata = map[string]string{}

@@ -14,7 +14,7 @@ import (
 
 	"github.com/moderato-live/moderato/ent/user"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
-	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/platform"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store"
@@ -213,7 +213,7 @@ func TestRevocationStopsAnImportInTheMiddle(t *testing.T) {
 				return
 			}
 		}
-		if _, err := auth.Revoke(t.Context(), b.Store, c.Token, nil); err != nil {
+		if _, err := authn.Revoke(t.Context(), b.Store, c.Token, nil); err != nil {
 			t.Fatal(err)
 		}
 		_ = stream.Send(&platformv1.ImportRequest{Records: userRecords(batch, 2*batch+1)})

@@ -11,7 +11,7 @@ import (
 
 	"github.com/moderato-live/moderato/ent"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
-	"github.com/moderato-live/moderato/server/fault"
+	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/jsonapi"
 	"github.com/moderato-live/moderato/server/store"
 )
@@ -35,7 +35,7 @@ func (e *LineError) Unwrap() error { return e.Err }
 
 // Reason returns the reason as text for people.
 func (e *LineError) Reason() string {
-	var refused *fault.Error
+	var refused *apierr.Error
 	if !errors.As(e.Err, &refused) {
 		return e.Err.Error()
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/moderato-live/moderato/ent/role"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/auth"
-	"github.com/moderato-live/moderato/server/fault"
+	"github.com/moderato-live/moderato/server/apierr"
+	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/messages"
 	"github.com/moderato-live/moderato/server/roles"
@@ -72,7 +72,7 @@ func (p putter) put(ctx context.Context, rec *platformv1.Record) (err error) {
 	case *platformv1.Record_Activity:
 		_, err = p.activity(ctx, kind.Activity, true)
 	default:
-		err = fault.Invalid(fault.Violation{Description: "must have one kind of record: " + strings.Join(recordKinds(), ", ")})
+		err = apierr.Invalid(apierr.Violation{Description: "must have one kind of record: " + strings.Join(recordKinds(), ", ")})
 	}
 	return err
 }
@@ -86,7 +86,7 @@ func (p putter) role(ctx context.Context, r *platformv1.RoleRecord) error {
 		return err
 	}
 	if channelID == userID {
-		return fault.New(moderatov1.Reason_REASON_TARGET_IS_CHANNEL)
+		return apierr.New(moderatov1.Reason_REASON_TARGET_IS_CHANNEL)
 	}
 	if err := errors.Join(p.requireChannel(ctx, channelID), p.requireUser(ctx, userID)); err != nil {
 		return err
@@ -134,7 +134,7 @@ func (p putter) client(ctx context.Context, r *platformv1.ClientRecord) (*ent.Ap
 		return p.Application.Create().SetID(id).SetName(name).SetService(r.GetService()).SetCreatedAt(p.now).Save(ctx)
 	}
 	if err == nil && !row.Service {
-		err = auth.RevokeServiceTokens(ctx, p.Tx, id, p.now)
+		err = authn.RevokeServiceTokens(ctx, p.Tx, id, p.now)
 	}
 	return row, err
 }
@@ -172,8 +172,8 @@ func scopes(f *validate.Fields, names []string) []string {
 		return nil
 	}
 	for i, scope := range names {
-		if !slices.Contains(auth.Scopes(), scope) {
-			f.Add(fmt.Sprintf("scopes[%d]", i), "must be one of "+strings.Join(auth.Scopes(), ", "))
+		if !slices.Contains(authn.Scopes(), scope) {
+			f.Add(fmt.Sprintf("scopes[%d]", i), "must be one of "+strings.Join(authn.Scopes(), ", "))
 		}
 	}
 	return slices.Compact(slices.Sorted(slices.Values(names)))

@@ -8,7 +8,7 @@ import (
 	"github.com/moderato-live/moderato/ent/application"
 	"github.com/moderato-live/moderato/ent/channel"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/fault"
+	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/users"
@@ -49,14 +49,14 @@ func (p putter) requireCategoryOrNone(ctx context.Context, id int64) error {
 func (p putter) requireClient(ctx context.Context, id string) error {
 	found, err := p.Application.Query().Where(application.ID(id)).Exist(ctx)
 	if err == nil && !found {
-		return &fault.Error{Reason: moderatov1.Reason_REASON_CLIENT_NOT_FOUND, Message: fmt.Sprintf("There is no client %q.", id)}
+		return &apierr.Error{Reason: moderatov1.Reason_REASON_CLIENT_NOT_FOUND, Message: fmt.Sprintf("There is no client %q.", id)}
 	}
 	return err
 }
 
 func required(found bool, err error, reason moderatov1.Reason) error {
 	if err == nil && !found {
-		return fault.New(reason)
+		return apierr.New(reason)
 	}
 	return err
 }
@@ -73,7 +73,7 @@ func (p putter) lockChannel(ctx context.Context, id uid.ID) (*ent.Channel, error
 	}
 	row, err := p.Channel.Get(ctx, id)
 	if ent.IsNotFound(err) {
-		return nil, fault.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND)
+		return nil, apierr.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND)
 	}
 	return row, err
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/moderato-live/moderato/ent"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/events"
-	"github.com/moderato-live/moderato/server/fault"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
@@ -72,7 +72,7 @@ func (p putter) start(ctx context.Context, c *events.Change, req *platformv1.Sta
 	}
 	if channel.IsLive {
 		if want.StartedAt < *channel.LiveStartedAt {
-			return nil, fault.Invalid(fault.Violation{
+			return nil, apierr.Invalid(apierr.Violation{
 				Field: "startedAt", Description: "must not be before the start of the live stream, " + channel.LiveStartedAt.String(),
 			})
 		}
@@ -155,7 +155,7 @@ func (s *Streams) UpdateStream(ctx context.Context, req *platformv1.UpdateStream
 			return err
 		}
 		if !channel.IsLive {
-			return fault.New(moderatov1.Reason_REASON_CHANNEL_NOT_LIVE)
+			return apierr.New(moderatov1.Reason_REASON_CHANNEL_NOT_LIVE)
 		}
 		if live, err = p.findStream(ctx, channelID, *channel.LiveStartedAt); err != nil {
 			return err
@@ -198,7 +198,7 @@ func (s *Streams) EndStream(ctx context.Context, req *platformv1.EndStreamReques
 		at := p.orNow(req.GetEndedAt())
 		if at < *channel.LiveStartedAt {
 			if req.GetEndedAt() != nil {
-				return fault.Invalid(fault.Violation{
+				return apierr.Invalid(apierr.Violation{
 					Field: "endedAt", Description: "must not be before the start of the live stream, " + channel.LiveStartedAt.String(),
 				})
 			}

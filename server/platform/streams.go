@@ -8,8 +8,8 @@ import (
 	"github.com/moderato-live/moderato/ent/stream"
 	"github.com/moderato-live/moderato/ent/subscription"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
+	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/counts"
-	"github.com/moderato-live/moderato/server/fault"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/validate"
@@ -33,7 +33,7 @@ func (p putter) stream(ctx context.Context, r *platformv1.StreamRecord) error {
 	}
 	isPresent := channel.IsLive && *channel.LiveStartedAt == want.StartedAt
 	if want.EndedAt == nil && channel.IsLive && !isPresent {
-		return fault.Invalid(fault.Violation{
+		return apierr.Invalid(apierr.Violation{
 			Field: "endedAt", Description: "is required: the channel is live already, since " + channel.LiveStartedAt.String(),
 		})
 	}

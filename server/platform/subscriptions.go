@@ -8,8 +8,8 @@ import (
 	"github.com/moderato-live/moderato/ent"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/audience"
-	"github.com/moderato-live/moderato/server/fault"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/validate"
 )
@@ -35,7 +35,7 @@ func (p putter) subscription(ctx context.Context, r *platformv1.SubscriptionReco
 		want.SubscribedAt = p.periodStart(before, want)
 	}
 	if want.ExpiresAt <= want.SubscribedAt {
-		return nil, nil, fault.Invalid(fault.Violation{Field: "expiresAt", Description: "must be after subscribedAt"})
+		return nil, nil, apierr.Invalid(apierr.Violation{Field: "expiresAt", Description: "must be after subscribedAt"})
 	}
 	want.IsActive = p.now < want.ExpiresAt
 	if before != nil && sameSubscription(before, want) {
@@ -81,7 +81,7 @@ func parseSubscription(r *platformv1.SubscriptionRecord) (*ent.Subscription, err
 		return nil, err
 	}
 	if s.ChannelID == s.UserID {
-		return nil, fault.New(moderatov1.Reason_REASON_TARGET_IS_CHANNEL)
+		return nil, apierr.New(moderatov1.Reason_REASON_TARGET_IS_CHANNEL)
 	}
 	return s, nil
 }

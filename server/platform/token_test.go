@@ -11,7 +11,7 @@ import (
 
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store"
@@ -22,17 +22,17 @@ import (
 // of the server and with their own, on servers that are configured differently.
 func TestIssuedTokenIsWhatWasAskedFor(t *testing.T) {
 	const hour, never = time.Hour, time.Duration(0)
-	configured := auth.Lifetimes{User: 3 * hour, App: 5 * hour, Service: 7 * hour}
+	configured := authn.Lifetimes{User: 3 * hour, App: 5 * hour, Service: 7 * hour}
 	storetest.Each(t, func(t *testing.T, url store.URL) {
-		for _, lifetimes := range []auth.Lifetimes{{}, configured, {User: hour}} {
+		for _, lifetimes := range []authn.Lifetimes{{}, configured, {User: hour}} {
 			config := servertest.Config(url)
 			config.Lifetimes = lifetimes
 			s := servertest.Start(t, config)
 			s.Load(t, servertest.World()...)
 			b := backend{s, t, s.AsService(t).Context()}
 			standard := lifetimes
-			if lifetimes == (auth.Lifetimes{}) {
-				standard = auth.Lifetimes{User: 24 * hour, App: 7 * 24 * hour}
+			if lifetimes == (authn.Lifetimes{}) {
+				standard = authn.Lifetimes{User: 24 * hour, App: 7 * 24 * hour}
 			}
 			now := instant.Of(s.Store.Clock.Local().Time())
 			s.Store.Clock.Freeze(now)
@@ -45,22 +45,22 @@ func TestIssuedTokenIsWhatWasAskedFor(t *testing.T) {
 			}{
 				{
 					"a user token",
-					&platformv1.IssueTokenRequest{Kind: kindUser, ClientId: servertest.Dashboard, UserId: strings.ToUpper(servertest.Viewer.String()), Scopes: []string{auth.UsersRead}},
-					"mdu_", []string{auth.UsersRead}, standard.User,
+					&platformv1.IssueTokenRequest{Kind: kindUser, ClientId: servertest.Dashboard, UserId: strings.ToUpper(servertest.Viewer.String()), Scopes: []string{authn.UsersRead}},
+					"mdu_", []string{authn.UsersRead}, standard.User,
 				},
 				{"an app token", &platformv1.IssueTokenRequest{Kind: kindApp, ClientId: servertest.Dashboard}, "mda_", nil, standard.App},
 				{
 					"a service token, with every scope",
 					&platformv1.IssueTokenRequest{Kind: kindService, ClientId: servertest.ChatServer},
-					"mds_", []string{auth.ChannelModerate, auth.UsersRead}, standard.Service,
+					"mds_", []string{authn.ChannelModerate, authn.UsersRead}, standard.Service,
 				},
 				{
 					"a user token of its own lifetime, and a scope that is given twice",
 					&platformv1.IssueTokenRequest{
 						Kind: kindUser, ClientId: servertest.OtherDashboard, UserId: servertest.Viewer.String(), Lifetime: durationpb.New(90 * time.Second),
-						Scopes: []string{auth.UsersRead, auth.ChannelModerate, auth.UsersRead},
+						Scopes: []string{authn.UsersRead, authn.ChannelModerate, authn.UsersRead},
 					},
-					"mdu_", []string{auth.ChannelModerate, auth.UsersRead}, 90 * time.Second,
+					"mdu_", []string{authn.ChannelModerate, authn.UsersRead}, 90 * time.Second,
 				},
 				{
 					"an app token that outlives the standard",
@@ -70,7 +70,7 @@ func TestIssuedTokenIsWhatWasAskedFor(t *testing.T) {
 				{
 					"a service token with an end",
 					&platformv1.IssueTokenRequest{Kind: kindService, ClientId: servertest.ChatServer, Lifetime: durationpb.New(time.Millisecond)},
-					"mds_", []string{auth.ChannelModerate, auth.UsersRead}, time.Millisecond,
+					"mds_", []string{authn.ChannelModerate, authn.UsersRead}, time.Millisecond,
 				},
 			} {
 				issued := b.issue(c.request)
@@ -106,14 +106,14 @@ func TestIssuedTokenIsWhatWasAskedFor(t *testing.T) {
 
 // introspectAs is introspect with a token that is good at any time.
 func (b backend) introspectAs(token string) *platformv1.IntrospectTokenResponse {
-	b.ctx = b.Token(b.t, auth.NewToken{Kind: auth.Service, ClientID: servertest.ChatServer}).Context()
+	b.ctx = b.Token(b.t, authn.NewToken{Kind: authn.Service, ClientID: servertest.ChatServer}).Context()
 	return b.introspect(token)
 }
 
 func TestIntrospectTellsNothingOfATokenThatIsNotGood(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b backend) {
 		request := &platformv1.IssueTokenRequest{
-			Kind: kindUser, ClientId: servertest.Dashboard, UserId: servertest.Viewer.String(), Scopes: auth.Scopes(), Lifetime: durationpb.New(time.Hour),
+			Kind: kindUser, ClientId: servertest.Dashboard, UserId: servertest.Viewer.String(), Scopes: authn.Scopes(), Lifetime: durationpb.New(time.Hour),
 		}
 		good, revoked := b.issue(request).GetToken(), b.issue(request).GetToken()
 		b.must(nil, b.revoke(revoked))
@@ -151,7 +151,7 @@ func TestIntrospectAsksTheStore(t *testing.T) {
 		if !b.introspect(c.Token).GetActive() {
 			t.Error("a good token is not active")
 		}
-		if _, err := auth.Revoke(t.Context(), b.Store, c.Token, nil); err != nil {
+		if _, err := authn.Revoke(t.Context(), b.Store, c.Token, nil); err != nil {
 			t.Fatal(err)
 		}
 		b.wantInactive("a token that the server still knows as good", c.Token)

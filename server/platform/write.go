@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/events"
-	"github.com/moderato-live/moderato/server/policy"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 )
@@ -28,7 +28,7 @@ func again(s *store.Store, write func() error) error {
 func write(ctx context.Context, s *store.Store, body func(context.Context, putter) error) error {
 	return again(s, func() error {
 		return s.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
-			if err := policy.Reauthenticate(ctx, s, tx); err != nil {
+			if err := authz.Reauthenticate(ctx, s, tx); err != nil {
 				return err
 			}
 			now, err := s.Clock.Now(ctx, tx)

@@ -9,8 +9,8 @@ import (
 	"github.com/moderato-live/moderato/ent/channel"
 	"github.com/moderato-live/moderato/ent/role"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/events"
-	"github.com/moderato-live/moderato/server/fault"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/paging"
 	"github.com/moderato-live/moderato/server/store"
@@ -100,7 +100,7 @@ func read(ctx context.Context, s *store.Store, channelID uid.ID, r Role, after *
 func CheckChannel(ctx context.Context, s *store.Store, id uid.ID) error {
 	exists, err := s.Read.Channel.Query().Where(channel.ID(id)).Exist(ctx)
 	if err == nil && !exists {
-		return fault.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND)
+		return apierr.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND)
 	}
 	return s.Classify(err)
 }
@@ -137,7 +137,7 @@ func Take(ctx context.Context, s *store.Store, channelID, userID uid.ID, r Role)
 func change(ctx context.Context, s *store.Store, channelID, userID uid.ID, r Role, body func(context.Context, *events.Change, bool) error) error {
 	return events.ApplyTo(ctx, s, channelID, users.Key{ID: userID}, func(ctx context.Context, c *events.Change, _ *ent.User) error {
 		if userID == channelID {
-			return fault.New(moderatov1.Reason_REASON_TARGET_IS_CHANNEL)
+			return apierr.New(moderatov1.Reason_REASON_TARGET_IS_CHANNEL)
 		}
 		held, err := c.Tx.Role.Query().Where(role.ChannelID(channelID), role.UserID(userID), role.Role(r.Name)).Exist(ctx)
 		if err != nil {

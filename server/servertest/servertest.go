@@ -18,7 +18,7 @@ import (
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server"
-	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/platform"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/store/storetest"
@@ -141,9 +141,9 @@ type Credentials struct {
 }
 
 // Token issues a token.
-func (s *Server) Token(t testing.TB, n auth.NewToken) Credentials {
+func (s *Server) Token(t testing.TB, n authn.NewToken) Credentials {
 	t.Helper()
-	issued, err := auth.Issue(context.Background(), s.Store, n)
+	issued, err := authn.Issue(context.Background(), s.Store, n)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,8 +153,8 @@ func (s *Server) Token(t testing.TB, n auth.NewToken) Credentials {
 // As returns credentials of a user with every scope, through the client Dashboard.
 func (s *Server) As(t testing.TB, user uid.ID) Credentials {
 	t.Helper()
-	return s.Token(t, auth.NewToken{
-		Kind: auth.User, ClientID: Dashboard, UserID: user, Scopes: auth.Scopes(),
+	return s.Token(t, authn.NewToken{
+		Kind: authn.User, ClientID: Dashboard, UserID: user, Scopes: authn.Scopes(),
 		Lifetime: 365 * 24 * time.Hour, // tests move the clock far ahead
 	})
 }
@@ -162,26 +162,26 @@ func (s *Server) As(t testing.TB, user uid.ID) Credentials {
 // AsApp returns credentials of the client Dashboard itself, with every scope.
 func (s *Server) AsApp(t testing.TB) Credentials {
 	t.Helper()
-	return s.Token(t, auth.NewToken{Kind: auth.App, ClientID: Dashboard, Scopes: auth.Scopes()})
+	return s.Token(t, authn.NewToken{Kind: authn.App, ClientID: Dashboard, Scopes: authn.Scopes()})
 }
 
 // AsService returns credentials of an internal backend.
 func (s *Server) AsService(t testing.TB) Credentials {
 	t.Helper()
-	return s.Token(t, auth.NewToken{Kind: auth.Service, ClientID: ChatServer})
+	return s.Token(t, authn.NewToken{Kind: authn.Service, ClientID: ChatServer})
 }
 
 // Context returns a context for a gRPC call with the credentials.
 func (c Credentials) Context() context.Context {
 	md := metadata.MD{}
 	if c.Token != "" {
-		md.Set(auth.AuthorizationKey, "Bearer "+c.Token)
+		md.Set(authn.AuthorizationKey, "Bearer "+c.Token)
 	}
 	if c.ClientID != "" {
-		md.Set(auth.ClientIDKey, c.ClientID)
+		md.Set(authn.ClientIDKey, c.ClientID)
 	}
 	if !c.ActingUser.IsZero() {
-		md.Set(auth.ActingUserKey, c.ActingUser.String())
+		md.Set(authn.ActingUserKey, c.ActingUser.String())
 	}
 	return metadata.NewOutgoingContext(context.Background(), md)
 }

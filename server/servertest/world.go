@@ -2,7 +2,7 @@ package servertest
 
 import (
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
-	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/uid"
 )
 
@@ -63,7 +63,7 @@ func World() []*platformv1.Record {
 		client(OtherDashboard, "Other dashboard", false),
 		client(ChatServer, "Chat server", true),
 		{Kind: &platformv1.Record_Grant{Grant: &platformv1.GrantRecord{
-			ClientId: Dashboard, UserId: Viewer.String(), Scopes: []string{auth.UsersRead},
+			ClientId: Dashboard, UserId: Viewer.String(), Scopes: []string{authn.UsersRead},
 		}}},
 	}
 }

@@ -17,9 +17,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/server/changequeue"
 	"github.com/moderato-live/moderato/server/cursor"
 	"github.com/moderato-live/moderato/server/fair"
-	"github.com/moderato-live/moderato/server/turns"
 )
 
 // Store is an open database.
@@ -34,7 +34,7 @@ type Store struct {
 	// Cursors seals the cursors of lists and event streams.
 	Cursors *cursor.Sealer
 	// Turns queues changes of a channel before they request the channel's lock.
-	Turns *turns.Turns
+	Turns *changequeue.Turns
 
 	// writers bounds the transactions that run at the same time.
 	writers *fair.Gate
@@ -101,7 +101,7 @@ func newStore(d dialect, entDialect string, read, write *sql.DB) *Store {
 	client := func(db *sql.DB) *ent.Client {
 		return ent.NewClient(ent.Driver(entsql.OpenDB(entDialect, db)))
 	}
-	s := &Store{dialect: d, readDB: read, writeDB: write, Read: client(read), Written: NewSignal(), Turns: turns.New(), lanes: newLanes()}
+	s := &Store{dialect: d, readDB: read, writeDB: write, Read: client(read), Written: NewSignal(), Turns: changequeue.New(), lanes: newLanes()}
 	s.write = s.Read
 	if write != read {
 		s.write = client(write)

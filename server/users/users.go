@@ -9,7 +9,7 @@ import (
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/user"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/fault"
+	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 )
@@ -70,4 +70,4 @@ func existing(u *ent.User, err error) (*ent.User, error) {
 	return u, err
 }
 
-func unknown() error { return fault.New(moderatov1.Reason_REASON_USER_NOT_FOUND) }
+func unknown() error { return apierr.New(moderatov1.Reason_REASON_USER_NOT_FOUND) }

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"github.com/moderato-live/moderato/server/fault"
+	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/uid"
 )
@@ -53,19 +53,19 @@ const (
 // facade.
 type Fields struct {
 	prefix     string
-	violations []fault.Violation
+	violations []apierr.Violation
 }
 
 // In sets a prefix for the names of the fields that follow, for a nested message.
 func (f *Fields) In(prefix string) { f.prefix = prefix + "." }
 
-// Add adds a violation. Violations beyond fault.MaxViolations are dropped, and long
+// Add adds a violation. Violations beyond apierr.MaxViolations are dropped, and long
 // field names are truncated, so that the cost of an error does not depend on the number
 // of mistakes in a request.
 func (f *Fields) Add(field, description string) {
-	if len(f.violations) < fault.MaxViolations {
-		f.violations = append(f.violations, fault.Violation{
-			Field: fault.Truncate(f.prefix+field, maxFieldName), Description: description,
+	if len(f.violations) < apierr.MaxViolations {
+		f.violations = append(f.violations, apierr.Violation{
+			Field: apierr.Truncate(f.prefix+field, maxFieldName), Description: description,
 		})
 	}
 }
@@ -85,7 +85,7 @@ func (f *Fields) Err() error {
 	if len(f.violations) == 0 {
 		return nil
 	}
-	return fault.Invalid(f.violations...)
+	return apierr.Invalid(f.violations...)
 }
 
 // UUID parses a required UUID.

@@ -10,20 +10,20 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/fault"
+	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/validate"
 )
 
 // violations are what the fields report.
-func violations(t *testing.T, f *validate.Fields) []fault.Violation {
+func violations(t *testing.T, f *validate.Fields) []apierr.Violation {
 	t.Helper()
 	err := f.Err()
 	if err == nil {
 		return nil
 	}
-	var invalid *fault.Error
-	if !errors.As(err, &invalid) || fault.Code(invalid.Reason) != "INVALID_ARGUMENT" {
+	var invalid *apierr.Error
+	if !errors.As(err, &invalid) || apierr.Code(invalid.Reason) != "INVALID_ARGUMENT" {
 		t.Fatalf("got %v, want INVALID_ARGUMENT", err)
 	}
 	return invalid.Violations
@@ -41,9 +41,9 @@ func run(t *testing.T, cases []textCase, read func(f *validate.Fields, field, va
 		t.Run(c.name, func(t *testing.T) {
 			var f validate.Fields
 			got := read(&f, "field", c.value)
-			var want []fault.Violation
+			var want []apierr.Violation
 			if c.wrong != "" {
-				want = []fault.Violation{{Field: "field", Description: c.wrong}}
+				want = []apierr.Violation{{Field: "field", Description: c.wrong}}
 			}
 			if found := violations(t, &f); !slices.Equal(found, want) {
 				t.Errorf("%q: got violations %v, want %v", c.value, found, want)
@@ -239,8 +239,8 @@ func TestChannelAndUser(t *testing.T) {
 		t.Errorf("got %s, %s, %v, want %s, %s", channelID, userID, err, testID, other)
 	}
 	_, _, err = validate.ChannelAndUser(&moderatov1.AddModeratorRequest{UserId: "x"})
-	want := []fault.Violation{{Field: "channelId", Description: "is required"}, {Field: "userId", Description: notUUID}}
-	var invalid *fault.Error
+	want := []apierr.Violation{{Field: "channelId", Description: "is required"}, {Field: "userId", Description: notUUID}}
+	var invalid *apierr.Error
 	if !errors.As(err, &invalid) || !slices.Equal(invalid.Violations, want) {
 		t.Errorf("got %v, want %v", err, want)
 	}
@@ -291,9 +291,9 @@ func TestLimit(t *testing.T) {
 	} {
 		var f validate.Fields
 		got := f.Limit("limit", c.value, 20, 100)
-		var want []fault.Violation
+		var want []apierr.Violation
 		if c.want == 0 {
-			want = []fault.Violation{{Field: "limit", Description: "must be between 1 and 100"}}
+			want = []apierr.Violation{{Field: "limit", Description: "must be between 1 and 100"}}
 		}
 		if found := violations(t, &f); !slices.Equal(found, want) || (c.want > 0 && got != c.want) {
 			t.Errorf("%s: got %d, %v, want %d, %v", c.name, got, found, c.want, want)
@@ -325,7 +325,7 @@ func TestEveryViolationIsReportedInOrder(t *testing.T) {
 	f.Text("displayName", "", 1, 140)
 	f.Limit("limit", proto.Int32(0), 20, 20)
 	f.Add("scopes[1]", "is not known")
-	want := []fault.Violation{
+	want := []apierr.Violation{
 		{Field: "channelId", Description: notUUID},
 		{Field: "username", Description: "must be 1 to 40 of A-Z a-z 0-9 _ . -"},
 		{Field: "user.displayName", Description: "is required"},

@@ -11,7 +11,7 @@ import (
 
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store/storetest"
 	"github.com/moderato-live/moderato/server/uid"
@@ -50,7 +50,7 @@ func TestASecretIsAsStandardWebhooksHasIt(t *testing.T) {
 
 func TestWhoMayHaveWebhooks(t *testing.T) {
 	s := start(t)
-	narrow := s.Token(t, auth.NewToken{Kind: auth.User, ClientID: servertest.Dashboard, UserID: servertest.Owner, Scopes: []string{auth.UsersRead}})
+	narrow := s.Token(t, authn.NewToken{Kind: authn.User, ClientID: servertest.Dashboard, UserID: servertest.Owner, Scopes: []string{authn.UsersRead}})
 	backend := s.AsService(t)
 	acting := backend
 	acting.ActingUser = servertest.Viewer

@@ -8,8 +8,8 @@ import (
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/webhookdelivery"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/events"
-	"github.com/moderato-live/moderato/server/fault"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
@@ -42,7 +42,7 @@ func (s *Service) DeleteWebhook(ctx context.Context, req *moderatov1.DeleteWebho
 	})
 	// If an earlier attempt found the webhook and this one does not, the earlier
 	// attempt deleted it: the outcome of its COMMIT was unknown.
-	if err != nil && (!found || !errors.Is(err, fault.New(moderatov1.Reason_REASON_WEBHOOK_NOT_FOUND))) {
+	if err != nil && (!found || !errors.Is(err, apierr.New(moderatov1.Reason_REASON_WEBHOOK_NOT_FOUND))) {
 		return nil, err
 	}
 	return &moderatov1.DeleteWebhookResponse{}, nil
@@ -98,7 +98,7 @@ func enable(ctx context.Context, tx *ent.Tx, w *ent.Webhook, now instant.Instant
 		return false, err
 	}
 	if !right {
-		return false, fault.New(moderatov1.Reason_REASON_NOT_CHANNEL_MODERATOR)
+		return false, apierr.New(moderatov1.Reason_REASON_NOT_CHANNEL_MODERATOR)
 	}
 	last, trimmed, err := events.Positions(ctx, tx)
 	if err != nil {

@@ -8,9 +8,9 @@ import (
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/webhook"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/apierr"
+	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/events"
-	"github.com/moderato-live/moderato/server/fault"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/validate"
@@ -25,7 +25,7 @@ func (s *Service) CreateWebhook(ctx context.Context, req *moderatov1.CreateWebho
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
-	caller := auth.FromContext(ctx)
+	caller := authn.FromContext(ctx)
 	want := &ent.Webhook{
 		ID: uid.New(), ClientID: caller.ClientID, URL: address, Types: strings.Join(types, " "), Secret: newSecret(),
 	}
@@ -80,7 +80,7 @@ func (s *Service) create(ctx context.Context, tx *ent.Tx, w *ent.Webhook) error 
 	case err != nil:
 		return err
 	case isUnknown:
-		return fault.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND)
+		return apierr.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND)
 	}
 	if err := checkLimit(ctx, tx, w); err != nil {
 		return err
@@ -112,7 +112,7 @@ func checkLimit(ctx context.Context, tx *ent.Tx, w *ent.Webhook) error {
 	}
 	n, err := q.Count(ctx)
 	if err == nil && n >= maxWebhooks {
-		return fault.New(moderatov1.Reason_REASON_WEBHOOK_LIMIT_REACHED)
+		return apierr.New(moderatov1.Reason_REASON_WEBHOOK_LIMIT_REACHED)
 	}
 	return err
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/webhookdelivery"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/events"
-	"github.com/moderato-live/moderato/server/fault"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/paging"
 	"github.com/moderato-live/moderato/server/uid"
@@ -87,10 +87,10 @@ func (s *Service) RedeliverWebhookEvent(ctx context.Context, req *moderatov1.Red
 		}
 		e := found[eventID]
 		if e == nil || !sends(w, e) {
-			return fault.New(moderatov1.Reason_REASON_EVENT_NOT_FOUND)
+			return apierr.New(moderatov1.Reason_REASON_EVENT_NOT_FOUND)
 		}
 		if w.DisabledReason != enabled {
-			return fault.New(moderatov1.Reason_REASON_WEBHOOK_DISABLED)
+			return apierr.New(moderatov1.Reason_REASON_WEBHOOK_DISABLED)
 		}
 		return redeliver(ctx, tx, w, e, now)
 	})

@@ -9,9 +9,9 @@ import (
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/webhook"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/auth"
+	"github.com/moderato-live/moderato/server/authn"
+	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/instant"
-	"github.com/moderato-live/moderato/server/policy"
 	"github.com/moderato-live/moderato/server/roles"
 	"github.com/moderato-live/moderato/server/validate"
 )
@@ -23,7 +23,7 @@ func (s *Service) ListWebhooks(ctx context.Context, req *moderatov1.ListWebhooks
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
-	if err := policy.AuthorizeModerator(ctx, s.Store, channel); err != nil {
+	if err := authz.AuthorizeModerator(ctx, s.Store, channel); err != nil {
 		return nil, err
 	}
 	rows, err := ofChannel(s.Store.Read.Webhook.Query(), channel).Order(ent.Asc(webhook.FieldCreatedAt, webhook.FieldID)).All(ctx)
@@ -35,7 +35,7 @@ func (s *Service) ListWebhooks(ctx context.Context, req *moderatov1.ListWebhooks
 	}
 	result := &moderatov1.ListWebhooksResponse{}
 	for _, w := range rows {
-		if isOf(auth.FromContext(ctx), w) {
+		if isOf(authn.FromContext(ctx), w) {
 			result.Webhooks = append(result.Webhooks, shown(w))
 		}
 	}

@@ -11,10 +11,10 @@ import (
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/webhook"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/auth"
-	"github.com/moderato-live/moderato/server/fault"
+	"github.com/moderato-live/moderato/server/apierr"
+	"github.com/moderato-live/moderato/server/authn"
+	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/instant"
-	"github.com/moderato-live/moderato/server/policy"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/validate"
@@ -52,7 +52,7 @@ type Service struct {
 // returns zero.
 func channelOf(ctx context.Context, f *validate.Fields, text string) uid.ID {
 	if text == "" {
-		return auth.FromContext(ctx).UserID
+		return authn.FromContext(ctx).UserID
 	}
 	return f.UUID("channelId", text)
 }
@@ -60,8 +60,8 @@ func channelOf(ctx context.Context, f *validate.Fields, text string) uid.ID {
 // ofOwn adapts an error about the channel that channelOf chose: if the request named no
 // channel, the error says that the user has no channel of their own.
 func ofOwn(named string, err error) error {
-	if named == "" && errors.Is(err, fault.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND)) {
-		return &fault.Error{
+	if named == "" && errors.Is(err, apierr.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND)) {
+		return &apierr.Error{
 			Reason:  moderatov1.Reason_REASON_CHANNEL_NOT_FOUND,
 			Message: "You have no channel of your own; name the channel with channelId.",
 		}
@@ -72,10 +72,10 @@ func ofOwn(named string, err error) error {
 // authorize checks, in the transaction of a change, whether the caller may make the
 // change for a channel. It returns the time of the change.
 func authorize(ctx context.Context, s *store.Store, tx *ent.Tx, channelID uid.ID) (instant.Instant, error) {
-	if auth.FromContext(ctx).ActsAsUser() {
-		return policy.Authorize(ctx, s, tx, channelID)
+	if authn.FromContext(ctx).ActsAsUser() {
+		return authz.Authorize(ctx, s, tx, channelID)
 	}
-	if err := policy.Reauthenticate(ctx, s, tx); err != nil {
+	if err := authz.Reauthenticate(ctx, s, tx); err != nil {
 		return 0, err
 	}
 	return s.Clock.Now(ctx, tx)
@@ -90,13 +90,13 @@ func find(ctx context.Context, q *ent.WebhookClient, id uid.ID) (*ent.Webhook, e
 	if err != nil && !ent.IsNotFound(err) {
 		return nil, err
 	}
-	if err != nil || !isOf(auth.FromContext(ctx), row) {
-		return nil, fault.New(moderatov1.Reason_REASON_WEBHOOK_NOT_FOUND)
+	if err != nil || !isOf(authn.FromContext(ctx), row) {
+		return nil, apierr.New(moderatov1.Reason_REASON_WEBHOOK_NOT_FOUND)
 	}
 	return row, nil
 }
 
-func isOf(c *auth.Caller, w *ent.Webhook) bool {
+func isOf(c *authn.Caller, w *ent.Webhook) bool {
 	if !c.ActsAsUser() {
 		return true
 	}
@@ -136,7 +136,7 @@ func (s *Service) read(ctx context.Context, id uid.ID) (*ent.Webhook, error) {
 	if err != nil {
 		return nil, s.Store.Classify(err)
 	}
-	return w, policy.AuthorizeModerator(ctx, s.Store, channelID(w))
+	return w, authz.AuthorizeModerator(ctx, s.Store, channelID(w))
 }
 
 // receiver validates the URL of a receiver.

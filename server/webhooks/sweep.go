@@ -8,8 +8,8 @@ import (
 
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/webhook"
+	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/events"
-	"github.com/moderato-live/moderato/server/policy"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 )
@@ -32,7 +32,7 @@ const (
 // made has no user, and may receive the events of any channel.
 var hasRight = `(
 	(w.channel_id IS NULL OR EXISTS (SELECT 1 FROM channels c WHERE c.id = w.channel_id))
-	AND (w.user_id IS NULL OR w.user_id = w.channel_id OR ` + policy.Moderates("w.channel_id", "w.user_id") + `))`
+	AND (w.user_id IS NULL OR w.user_id = w.channel_id OR ` + authz.Moderates("w.channel_id", "w.user_id") + `))`
 
 // takeRights disables the webhooks whose user lost the right through one of the events:
 // a ban or the removal of a moderator.

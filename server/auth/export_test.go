@@ -1,7 +1,0 @@
-package auth
-
-// What tests of the package see beside its interface.
-var (
-	NewTokenText = newToken
-	CheckToken   = checkToken
-)

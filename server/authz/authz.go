@@ -1,0 +1,274 @@
+// Package authz decides which callers may do what. The contract declares the rule of
+// each method, and Table holds the rules. Rule.Check is called before a method runs.
+// The method itself checks the relation of the caller to the channel or user that the
+// request names: a change calls Authorize in its transaction, and a read calls
+// AuthorizeSelf, AuthorizeChannel or AuthorizeModerator.
+package authz
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"google.golang.org/grpc"
+
+	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/ent/grant"
+	optionsv1 "github.com/moderato-live/moderato/gen/moderato/options/v1"
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/apierr"
+	"github.com/moderato-live/moderato/server/authn"
+	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/server/users"
+)
+
+// Short names of the relations.
+const (
+	anyone     = optionsv1.Relation_RELATION_UNSPECIFIED
+	self       = optionsv1.Relation_RELATION_SELF
+	authorized = optionsv1.Relation_RELATION_AUTHORIZED
+	owner      = optionsv1.Relation_RELATION_OWNER
+	moderator  = optionsv1.Relation_RELATION_MODERATOR
+)
+
+// Rule is the rule of a method: a row of Table.
+type Rule struct {
+	// Public is true if the method needs no token.
+	Public bool
+	// Tokens holds the kinds of token that are accepted.
+	Tokens []authn.Kind
+	// Scope is the scope that the token must have; empty if it needs none.
+	Scope string
+	// Relation is the relation that the caller must have to what the request names. The
+	// method checks it.
+	Relation optionsv1.Relation
+}
+
+// Decision holds the rule of the method that is called, and whether the method checked
+// the relation.
+type Decision struct {
+	Rule Rule
+
+	checked atomic.Int32
+}
+
+// IsMissing reports whether the method did not check the relation that its rule
+// requires. Its response must not be sent.
+func (d *Decision) IsMissing() bool {
+	return d.Rule.Relation != anyone && optionsv1.Relation(d.checked.Load()) != d.Rule.Relation
+}
+
+// markChecked records that the method checked a relation.
+func markChecked(ctx context.Context, relation optionsv1.Relation) {
+	if d, ok := ctx.Value(ContextKey{}).(*Decision); ok {
+		d.checked.Store(int32(relation))
+	}
+}
+
+// CheckComplete returns an error that names the methods of a server that have no rule.
+func CheckComplete(services map[string]grpc.ServiceInfo) error {
+	var missing []string
+	for service, info := range services {
+		for _, m := range info.Methods {
+			name := "/" + service + "/" + m.Name
+			if _, ok := Table[name]; !ok {
+				missing = append(missing, name)
+			}
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	slices.Sort(missing)
+	return fmt.Errorf("no policy for %v: declare option (moderato.options.v1.policy) in the .proto file", missing)
+}
+
+// Check returns an error if a caller's token may not be used for a method. It checks
+// the kind of the token, and then its scope.
+func (r Rule) Check(c *authn.Caller) error {
+	if !c.IsAccepted(r.Tokens) {
+		kinds := make([]string, len(r.Tokens))
+		for i, k := range r.Tokens {
+			kinds[i] = string(k)
+		}
+		return &apierr.Error{
+			Reason:   moderatov1.Reason_REASON_TOKEN_KIND_NOT_ACCEPTED,
+			Metadata: map[string]string{apierr.AcceptedTokens: apierr.Tokens(kinds)},
+		}
+	}
+	if r.Scope != "" && !c.HasScope(r.Scope) {
+		return missing(moderatov1.Reason_REASON_SCOPE_MISSING, r.Scope)
+	}
+	return nil
+}
+
+func missing(reason moderatov1.Reason, scope string) error {
+	return &apierr.Error{Reason: reason, Metadata: map[string]string{apierr.RequiredScope: scope}}
+}
+
+// Moderates returns the SQL condition that a user moderates a channel: the user has the
+// role, is not banned there, and is not being deleted. channel and user are SQL
+// expressions.
+func Moderates(channel, user string) string {
+	return `(EXISTS (SELECT 1 FROM roles mr WHERE mr.channel_id = ` + channel + ` AND mr.user_id = ` + user + ` AND mr.role = 'moderator')
+		AND NOT EXISTS (SELECT 1 FROM bans mb WHERE mb.channel_id = ` + channel + ` AND mb.user_id = ` + user + `)
+		AND EXISTS (SELECT 1 FROM users mu WHERE mu.id = ` + user + ` AND mu.` + users.Exists + `))`
+}
+
+// moderatesArgs returns the arguments of Moderates("?", "?").
+func moderatesArgs(channelID, userID uid.ID) []any {
+	return []any{channelID, userID, channelID, userID, userID}
+}
+
+// Authorize checks whether the caller may make a change. It must be called in the
+// transaction of the change, after the channel is locked. The token must still be
+// valid, and the caller must have the relation to the channel that the rule of the
+// method requires. Authorize returns the time of the change.
+func Authorize(ctx context.Context, s *store.Store, tx *ent.Tx, channelID uid.ID) (instant.Instant, error) {
+	return AuthorizeAbout(ctx, s, tx, channelID, users.Key{}, new(users.Joined))
+}
+
+// AuthorizeAbout is Authorize that also reads, in the same statement, the user whom the
+// change is about.
+func AuthorizeAbout(ctx context.Context, s *store.Store, tx *ent.Tx, channelID uid.ID, about users.Key, found *users.Joined) (instant.Instant, error) {
+	caller, rule := authn.FromContext(ctx), fromContext(ctx)
+	var now int64
+	var revokedAt, expiresAt *instant.Instant
+	var isModerator bool
+	join, key := about.Join()
+	err := store.QueryRow(ctx, tx, `
+		SELECT `+s.Clock.SQL()+`, t.revoked_at, t.expires_at,
+			`+Moderates("?", "?")+`, `+users.JoinedColumns+`
+		FROM tokens t`+join+` WHERE t.id = ?`,
+		slices.Concat(moderatesArgs(channelID, caller.UserID), key, []any{caller.Token}),
+		append([]any{&now, &revokedAt, &expiresAt, &isModerator}, found.Fields()...)...)
+	if errors.Is(err, store.ErrNoRows) {
+		return 0, apierr.New(moderatov1.Reason_REASON_TOKEN_INVALID)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("authorize: %w", err)
+	}
+	at := s.Clock.At(now)
+	if err := authn.CheckValidity(revokedAt, expiresAt, at); err != nil {
+		return 0, err
+	}
+	markChecked(ctx, rule.Relation)
+	isOwner := caller.UserID == channelID
+	switch {
+	case rule.Relation == owner && !isOwner:
+		return 0, apierr.New(moderatov1.Reason_REASON_NOT_CHANNEL_OWNER)
+	case rule.Relation == moderator && !isOwner && !isModerator:
+		return 0, apierr.New(moderatov1.Reason_REASON_NOT_CHANNEL_MODERATOR)
+	}
+	return at, nil
+}
+
+// Reauthenticate checks the caller's token again, in the transaction of a change that
+// depends on nothing but the token: a change by a backend that acts for no user.
+func Reauthenticate(ctx context.Context, s *store.Store, tx *ent.Tx) error {
+	if caller := authn.FromContext(ctx); !caller.ActsAsUser() {
+		markChecked(ctx, fromContext(ctx).Relation)
+	}
+	var now int64
+	var revokedAt, expiresAt *instant.Instant
+	err := store.QueryRow(ctx, tx, "SELECT "+s.Clock.SQL()+", revoked_at, expires_at FROM tokens WHERE id = ?",
+		[]any{authn.FromContext(ctx).Token}, &now, &revokedAt, &expiresAt)
+	if errors.Is(err, store.ErrNoRows) {
+		return apierr.New(moderatov1.Reason_REASON_TOKEN_INVALID)
+	}
+	if err != nil {
+		return fmt.Errorf("reauthenticate: %w", err)
+	}
+	return authn.CheckValidity(revokedAt, expiresAt, s.Clock.At(now))
+}
+
+// AuthorizeSelf checks whether the caller may read a user's own data. It allows the
+// user, an app to which the user granted the method's scope, and an internal backend
+// that acts for no user.
+func AuthorizeSelf(ctx context.Context, s *store.Store, userID uid.ID) error {
+	caller, rule := authn.FromContext(ctx), fromContext(ctx)
+	markChecked(ctx, self)
+	switch {
+	case caller.ActsAsUser() && caller.UserID == userID:
+		return nil
+	case caller.ActsAsUser():
+		return apierr.New(moderatov1.Reason_REASON_NOT_SELF)
+	case caller.Kind == authn.Service:
+		return nil
+	}
+	row, err := s.Read.Grant.Query().Where(grant.ClientID(caller.ClientID), grant.UserID(userID)).Only(ctx)
+	if ent.IsNotFound(err) || (err == nil && !hasScope(row.Scopes, rule.Scope)) {
+		return missing(moderatov1.Reason_REASON_GRANT_MISSING, rule.Scope)
+	}
+	return s.Classify(err)
+}
+
+// AuthorizeChannel checks whether the caller may read the data of the authorized
+// channel. It allows the channel's owner, and an app or internal backend that acts for
+// no user.
+func AuthorizeChannel(ctx context.Context, channelID uid.ID) error {
+	markChecked(ctx, authorized)
+	if caller := authn.FromContext(ctx); caller.ActsAsUser() && caller.UserID != channelID {
+		return apierr.New(moderatov1.Reason_REASON_NOT_CHANNEL_OWNER)
+	}
+	return nil
+}
+
+// AuthorizeModerator checks whether the caller may read what only the moderators of a
+// channel see. It allows the channel's owner, a moderator who is not banned there, and
+// an internal backend that acts for no user.
+func AuthorizeModerator(ctx context.Context, s *store.Store, channelID uid.ID) error {
+	MarkModerator(ctx)
+	return checkModerator(ctx, s, channelID)
+}
+
+// MarkModerator records that the method itself checked that the caller moderates the
+// channels in the response.
+func MarkModerator(ctx context.Context) { markChecked(ctx, moderator) }
+
+func checkModerator(ctx context.Context, s *store.Store, channelID uid.ID) error {
+	caller := authn.FromContext(ctx)
+	if !caller.ActsAsUser() || caller.UserID == channelID {
+		return nil
+	}
+	var isModerator bool
+	err := store.QueryRow(ctx, s.Read, "SELECT "+Moderates("?", "?"), moderatesArgs(channelID, caller.UserID), &isModerator)
+	if err == nil && !isModerator {
+		return apierr.New(moderatov1.Reason_REASON_NOT_CHANNEL_MODERATOR)
+	}
+	return s.Classify(err)
+}
+
+// HasPriority reports whether a change of a channel has priority over other queued
+// changes. A moderation change by a caller that moderates the channel has priority.
+// Other callers that attempt moderation get none, or raiders could keep the moderators
+// waiting. Priority is not a permission: Authorize decides in the transaction. If the
+// lookup fails, the change has priority.
+func HasPriority(ctx context.Context, s *store.Store, channelID uid.ID) bool {
+	return fromContext(ctx).Relation >= owner &&
+		!errors.Is(checkModerator(ctx, s, channelID), apierr.New(moderatov1.Reason_REASON_NOT_CHANNEL_MODERATOR))
+}
+
+// ContextKey is the key under which the context of a call holds its *Decision.
+type ContextKey struct{}
+
+// NewContext returns a context that holds the rule of the method that is called.
+func NewContext(ctx context.Context, r Rule) context.Context {
+	return context.WithValue(ctx, ContextKey{}, &Decision{Rule: r})
+}
+
+func fromContext(ctx context.Context) Rule {
+	if d, ok := ctx.Value(ContextKey{}).(*Decision); ok {
+		return d.Rule
+	}
+	return Rule{}
+}
+
+func hasScope(scopes, scope string) bool {
+	return slices.Contains(strings.Fields(scopes), scope)
+}

@@ -1,0 +1,77 @@
+package middleware
+
+import (
+	"context"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
+
+	"github.com/moderato-live/moderato/server/authn"
+	"github.com/moderato-live/moderato/server/authz"
+	"github.com/moderato-live/moderato/server/fair"
+	"github.com/moderato-live/moderato/server/paging"
+	"github.com/moderato-live/moderato/server/requestid"
+)
+
+// call is the state of one call in the chain. It is also the context in which the
+// method runs: one context holds all results of the chain, instead of a nested context
+// for each.
+type call struct {
+	context.Context //nolint:containedctx // it is one
+	*Chain
+
+	transport    Transport // nil for a call over gRPC
+	method, face string
+	start        time.Time
+	requestID    string
+	caller       *authn.Caller
+	policy       authz.Decision
+	request      fair.Request
+	// continues is true if the call sends a further part of a list. The request was
+	// counted when its first rows were sent.
+	continues bool
+}
+
+// Value returns the values that other packages look up in the context of a call.
+func (c *call) Value(key any) any {
+	switch key.(type) {
+	case requestid.ContextKey:
+		return c.requestID
+	case authn.ContextKey:
+		return c.caller
+	case authz.ContextKey:
+		return &c.policy
+	case fair.ContextKey:
+		return &c.request
+	}
+	return c.Context.Value(key)
+}
+
+// Transport is the transport of a call over REST.
+type Transport interface {
+	grpc.ServerTransportStream
+	// Sent returns the values of a key of the call's metadata. The caller must not
+	// modify them.
+	Sent(key string) []string
+}
+
+// begin returns the state of a new call, with its request id.
+func (c *Chain) begin(ctx context.Context, method string) *call {
+	call := &call{Context: ctx, Chain: c, method: method, face: "grpc", start: time.Now()}
+	if t, ok := grpc.ServerTransportStreamFromContext(ctx).(Transport); ok {
+		call.transport, call.face = t, "rest"
+	}
+	call.continues = call.transport != nil && paging.IsContinuation(ctx)
+	call.requestID = requestid.Accept(call.sent(requestid.MetadataKey))
+	return call
+}
+
+// sent returns the values of a key of the call's metadata. For a call over gRPC it
+// copies the values of this key only.
+func (c *call) sent(key string) []string {
+	if c.transport != nil {
+		return c.transport.Sent(key)
+	}
+	return metadata.ValueFromIncomingContext(c.Context, key)
+}

@@ -1,0 +1,120 @@
+package middleware_test
+
+import (
+	"testing"
+
+	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
+
+	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/servertest"
+)
+
+func TestEachCallIsALineOfItsLevel(t *testing.T) {
+	t.Parallel()
+	s, log := logged(t)
+	owner, service := s.As(t, servertest.Owner), s.AsService(t)
+	rest := func(c servertest.Credentials, method, path, body string) func(id string) {
+		return func(id string) {
+			r := s.Request(t, c, method, path, body)
+			r.Header.Set("X-Request-Id", id)
+			s.Do(t, r)
+		}
+	}
+	channel := servertest.Owner.String()
+	for _, c := range []struct {
+		name, level, code, face string
+		call                    func(id string)
+	}{
+		{"change", "INFO", "OK", "rest", rest(owner, "POST", moderatorsPath, roleOf(servertest.Viewer))},
+		{"change-of-nothing", "INFO", "OK", "rest", rest(owner, "POST", moderatorsPath, roleOf(servertest.Viewer))},
+		{"read", "DEBUG", "OK", "rest", rest(owner, "GET", listOf(servertest.Owner), "")},
+		{"bad-argument", "INFO", "INVALID_ARGUMENT", "rest", rest(owner, "GET", moderatorsPath, "")},
+		{"nothing-there", "INFO", "CHANNEL_NOT_FOUND", "rest", rest(owner, "GET", listOf(servertest.Nobody), "")},
+		{"no-token", "INFO", "TOKEN_MISSING", "rest", rest(servertest.Credentials{}, "GET", listOf(servertest.Owner), "")},
+		{"forbidden", "INFO", "NOT_CHANNEL_OWNER", "rest", rest(s.As(t, servertest.Viewer), "POST", moderatorsPath, roleOf(servertest.Viewer))},
+	} {
+		c.call(c.name)
+		wantLine(t, log, c.name, c.level, c.code, c.face)
+	}
+
+	grpcCalls := []struct {
+		method, level, code string
+		call                func()
+	}{
+		{healthCheck, "DEBUG", "OK", func() {
+			_, _ = healthv1.NewHealthClient(s.Conn).Check(t.Context(), &healthv1.HealthCheckRequest{})
+		}},
+		{platformv1.ChatService_PostMessage_FullMethodName, "INFO", "OK", func() {
+			_, _ = s.Chat.PostMessage(service.Context(), &platformv1.PostMessageRequest{ChannelId: channel, UserId: servertest.Viewer.String(), Text: "hello"})
+		}},
+		{platformv1.ChatService_ListMessages_FullMethodName, "DEBUG", "OK", func() {
+			_, _ = s.Chat.ListMessages(service.Context(), &platformv1.ListMessagesRequest{ChannelId: channel})
+		}},
+		{moderatov1.ModerationService_ListModeratedChannels_FullMethodName, "DEBUG", "OK", func() {
+			_, _ = s.Moderation.ListModeratedChannels(owner.Context(), &moderatov1.ListModeratedChannelsRequest{UserId: channel})
+		}},
+	}
+	for _, c := range grpcCalls {
+		c.call()
+		found := log.find(t, "msg", "call", "method", c.method, "face", "grpc")
+		if len(found) != 1 || found[0]["level"] != c.level || found[0]["code"] != c.code {
+			t.Errorf("%s: got %v, want one line at %s with %s", c.method, found, c.level, c.code)
+		}
+	}
+
+	if _, err := s.Store.DB().ExecContext(t.Context(), "DROP TABLE roles"); err != nil {
+		t.Fatal(err)
+	}
+	rest(owner, "GET", listOf(servertest.Owner), "")("our-fault")
+	wantLine(t, log, "our-fault", "ERROR", "INTERNAL", "rest")
+	if cause := log.find(t, "request_id", "our-fault")[0]["error"]; cause == nil {
+		t.Error("our fault has no cause in the log")
+	}
+}
+
+// wantLine checks the one line of a call.
+func wantLine(t *testing.T, log *lines, id, level, code, face string) {
+	t.Helper()
+	found := log.find(t, "request_id", id)
+	if len(found) != 1 {
+		t.Fatalf("%s: got %d lines, want one: %v", id, len(found), found)
+	}
+	for key, want := range map[string]string{"msg": "call", "level": level, "code": code, "face": face} {
+		if got := found[0][key]; got != want {
+			t.Errorf("%s: got %s %v, want %s", id, key, got, want)
+		}
+	}
+}
+
+func TestALineTellsWhoCalled(t *testing.T) {
+	t.Parallel()
+	s, log := logged(t)
+	acting := s.AsService(t)
+	acting.ActingUser = servertest.Owner
+	for _, c := range []struct {
+		id           string
+		caller       servertest.Credentials
+		client, kind string
+		user         string
+	}{
+		{"user", s.As(t, servertest.Owner), servertest.Dashboard, "user", servertest.Owner.String()},
+		{"app", s.AsApp(t), servertest.Dashboard, "app", ""},
+		{"service", s.AsService(t), servertest.ChatServer, "service", ""},
+		{"acting", acting, servertest.ChatServer, "service", servertest.Owner.String()},
+		{"nobody", servertest.Credentials{}, "", "", ""},
+	} {
+		r := s.Request(t, c.caller, "GET", listOf(servertest.Owner), "")
+		r.Header.Set("X-Request-Id", c.id)
+		s.Do(t, r)
+		line := log.find(t, "request_id", c.id)[0]
+		for key, want := range map[string]string{"client_id": c.client, "token_kind": c.kind, "user_id": c.user} {
+			if got, _ := line[key].(string); got != want {
+				t.Errorf("%s: got %s %q, want %q", c.id, key, got, want)
+			}
+		}
+		if line["method"] != listModerators || line["duration"] == nil {
+			t.Errorf("%s: got method %v and duration %v", c.id, line["method"], line["duration"])
+		}
+	}
+}

@@ -1,0 +1,54 @@
+package middleware
+
+import (
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Metrics counts calls.
+type Metrics struct {
+	requests *prometheus.CounterVec
+	duration *prometheus.HistogramVec
+	// calls caches the metrics of calls by callKey, because looking them up by their
+	// labels costs more than counting.
+	calls sync.Map
+}
+
+type callKey struct{ method, face, code string }
+
+type callMetrics struct {
+	requests prometheus.Counter
+	duration prometheus.Observer
+}
+
+// NewMetrics returns the metrics after registering them.
+func NewMetrics(r prometheus.Registerer) *Metrics {
+	m := &Metrics{
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "moderato_requests_total",
+			Help: "Calls, by method, face (the transport: rest or grpc) and code (OK, or the reason of the error).",
+		}, []string{"method", "face", "code"}),
+		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    "moderato_request_duration_seconds",
+			Help:    "Duration of calls, by method and face (the transport).",
+			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
+		}, []string{"method", "face"}),
+	}
+	r.MustRegister(m.requests, m.duration)
+	return m
+}
+
+func (m *Metrics) observe(face, method, code string, elapsed time.Duration) {
+	key := callKey{method, face, code}
+	found, ok := m.calls.Load(key)
+	if !ok {
+		found, _ = m.calls.LoadOrStore(key, callMetrics{
+			m.requests.WithLabelValues(method, face, code), m.duration.WithLabelValues(method, face),
+		})
+	}
+	of := found.(callMetrics)
+	of.requests.Inc()
+	of.duration.Observe(elapsed.Seconds())
+}

@@ -1,0 +1,154 @@
+package middleware_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
+
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server"
+	"github.com/moderato-live/moderato/server/authn"
+	"github.com/moderato-live/moderato/server/fair"
+	"github.com/moderato-live/moderato/server/middleware"
+	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/store/storetest"
+	"github.com/moderato-live/moderato/server/uid"
+)
+
+const (
+	moderatorsPath = "/v1/moderation/moderators"
+	banPath        = "/v1/moderation/ban"
+
+	listModerators = moderatov1.ModerationService_ListModerators_FullMethodName
+	addModerator   = moderatov1.ModerationService_AddModerator_FullMethodName
+)
+
+// start starts a server with the World; changes are made to its configuration.
+func start(t *testing.T, changes ...func(*server.Config)) *servertest.Server {
+	t.Helper()
+	config := servertest.Config(storetest.SQLite(t))
+	for _, change := range changes {
+		change(&config)
+	}
+	s := servertest.Start(t, config)
+	s.Load(t, servertest.World()...)
+	return s
+}
+
+// logged starts a server whose log, from debug on, is kept.
+func logged(t *testing.T) (*servertest.Server, *lines) {
+	t.Helper()
+	kept := &lines{}
+	return start(t, func(c *server.Config) { c.Log = kept.logger() }), kept
+}
+
+func listOf(channel uid.ID) string { return moderatorsPath + "?channelId=" + channel.String() }
+
+func roleOf(user uid.ID) string {
+	return `{"channelId":"` + servertest.Owner.String() + `","userId":"` + user.String() + `"}`
+}
+
+// lines keeps a log.
+type lines struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *lines) logger() *slog.Logger {
+	return slog.New(slog.NewJSONHandler(l, &slog.HandlerOptions{Level: slog.LevelDebug}))
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// find answers the lines in which each of the pairs, names and values in turn,
+// is so.
+func (l *lines) find(t *testing.T, pairs ...string) []map[string]any {
+	t.Helper()
+	var found []map[string]any
+	for text := range strings.Lines(l.String()) {
+		var line map[string]any
+		if err := json.Unmarshal([]byte(text), &line); err != nil {
+			t.Fatalf("a line of the log is not JSON: %s", text)
+		}
+		fits := true
+		for i := 0; i < len(pairs); i += 2 {
+			fits = fits && line[pairs[i]] == pairs[i+1]
+		}
+		if fits {
+			found = append(found, line)
+		}
+	}
+	return found
+}
+
+// eventually waits for what happens after a call was answered.
+func eventually(t *testing.T, what string, happened func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); !happened(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%s: it did not happen", what)
+		}
+	}
+}
+
+// links is a chain over the store of a server, with a log that is kept.
+func links(s *servertest.Server) (*middleware.Chain, *lines) {
+	kept := &lines{}
+	return &middleware.Chain{
+		Reads:         fair.NewGate(16),
+		Authenticator: authn.NewAuthenticator(s.Store),
+		Limiter:       middleware.NewLimiter(0, time.Now),
+		Metrics:       middleware.NewMetrics(prometheus.NewRegistry()),
+		Log:           kept.logger(),
+		Draining:      func() bool { return false },
+	}, kept
+}
+
+// incoming is the context of a call as a service gets it.
+func incoming(ctx context.Context, c servertest.Credentials) (context.Context, *transport) {
+	md, _ := metadata.FromOutgoingContext(c.Context())
+	sent := &transport{}
+	return metadata.NewIncomingContext(grpc.NewContextWithServerTransportStream(ctx, sent), md), sent
+}
+
+// transport keeps the header of an answer.
+type transport struct{ header metadata.MD }
+
+func (t *transport) Method() string { return "" }
+
+func (t *transport) SetHeader(md metadata.MD) error {
+	t.header = metadata.Join(t.header, md)
+	return nil
+}
+
+func (t *transport) SendHeader(md metadata.MD) error { return t.SetHeader(md) }
+
+func (t *transport) SetTrailer(metadata.MD) error { return nil }
+
+// stream is a stream with a context of its own.
+type stream struct {
+	grpc.ServerStream
+
+	ctx context.Context
+}
+
+func (s stream) Context() context.Context { return s.ctx }
