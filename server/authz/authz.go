@@ -157,7 +157,6 @@ func AuthorizeAbout(ctx context.Context, s *store.Store, tx *ent.Tx, channelID u
 	if err := authn.CheckValidity(revokedAt, expiresAt, at); err != nil {
 		return 0, err
 	}
-	markChecked(ctx, rule.Relation)
 	isOwner := caller.UserID == channelID
 	switch {
 	case rule.Relation == owner && !isOwner:
@@ -165,13 +164,16 @@ func AuthorizeAbout(ctx context.Context, s *store.Store, tx *ent.Tx, channelID u
 	case rule.Relation == moderator && !isOwner && !isModerator:
 		return 0, apierr.New(moderatov1.Reason_REASON_NOT_CHANNEL_MODERATOR)
 	}
+	if rule.Relation == owner || rule.Relation == moderator {
+		markChecked(ctx, rule.Relation)
+	}
 	return at, nil
 }
 
 // Reauthenticate checks the caller's token again, in the transaction of a change that
 // depends on nothing but the token: a change by a backend that acts for no user.
 func Reauthenticate(ctx context.Context, s *store.Store, tx *ent.Tx) error {
-	if caller := authn.FromContext(ctx); !caller.ActsAsUser() {
+	if caller := authn.FromContext(ctx); caller.Kind == authn.Service && !caller.ActsAsUser() {
 		markChecked(ctx, fromContext(ctx).Relation)
 	}
 	var now int64

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
+	"github.com/moderato-live/moderato/ent"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/authn"
@@ -19,6 +20,7 @@ import (
 	"github.com/moderato-live/moderato/server/middleware"
 	"github.com/moderato-live/moderato/server/requestid"
 	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/store"
 )
 
 const (
@@ -238,6 +240,23 @@ func TestAMethodThatChecksNoRelationFails(t *testing.T) {
 	wantReason(t, unary(c, ctx, moderatov1.ModerationService_ListModeratedChannels_FullMethodName, func(ctx context.Context) error {
 		return authz.AuthorizeChannel(ctx, servertest.Viewer)
 	}), moderatov1.Reason_REASON_INTERNAL)
+	app, _ := incoming(t.Context(), s.AsApp(t))
+	for name, check := range map[string]struct {
+		ctx context.Context
+		run func(context.Context, *ent.Tx) error
+	}{
+		"the check of a change": {ctx, func(ctx context.Context, tx *ent.Tx) error {
+			_, err := authz.Authorize(ctx, s.Store, tx, servertest.Viewer)
+			return err
+		}},
+		"the token of an app": {app, func(ctx context.Context, tx *ent.Tx) error { return authz.Reauthenticate(ctx, s.Store, tx) }},
+	} {
+		t.Log(name)
+		err := unary(c, check.ctx, moderatov1.ModerationService_ListModeratedChannels_FullMethodName, func(ctx context.Context) error {
+			return s.Store.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error { return check.run(ctx, tx) })
+		})
+		wantReason(t, err, moderatov1.Reason_REASON_INTERNAL)
+	}
 	err := c.Stream(nil, stream{ctx: ctx}, &grpc.StreamServerInfo{FullMethod: moderatov1.EventsService_WatchEvents_FullMethodName},
 		func(_ any, s grpc.ServerStream) error { return s.SendMsg(&moderatov1.WatchEventsResponse{}) })
 	wantReason(t, err, moderatov1.Reason_REASON_INTERNAL)
