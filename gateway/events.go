@@ -12,7 +12,7 @@ import (
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
-	"github.com/moderato-live/moderato/server/events"
+	"github.com/moderato-live/moderato/server/outbox"
 )
 
 const (
@@ -74,7 +74,7 @@ func (e *eventWriter) send(header metadata.MD, message any) error {
 	text := fmt.Appendf(nil, "id: %s\n", m.GetCursor())
 	switch {
 	case m.GetEvent() != nil:
-		text = append(append(append(text, "data: "...), events.JSON(m.GetEvent())...), '\n')
+		text = append(append(append(text, "data: "...), outbox.JSON(m.GetEvent())...), '\n')
 	case !e.begun:
 		e.begin(header)
 		if e.headOnly {

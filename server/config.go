@@ -11,9 +11,10 @@ import (
 
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/bus"
-	"github.com/moderato-live/moderato/server/events"
 	"github.com/moderato-live/moderato/server/logging"
+	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/watch"
 	"github.com/moderato-live/moderato/server/webhooks"
 )
 
@@ -33,9 +34,9 @@ type Config struct {
 	// 0 means DefaultMaxWait.
 	MaxWait time.Duration
 	// Streams bounds the number of concurrent event streams.
-	Streams events.StreamLimits
+	Streams watch.StreamLimits
 	// MaxListenerChannels is the maximum number of channels whose events a listener may
-	// receive without naming a channel; 0 means events.DefaultMaxChannels.
+	// receive without naming a channel; 0 means watch.DefaultMaxChannels.
 	MaxListenerChannels int
 	// MaxResults is the length of the longest list that is returned without paging; 0
 	// means DefaultMaxResults.
@@ -43,8 +44,8 @@ type Config struct {
 	// Lifetimes are the lifetimes of tokens whose issuer specifies none; all zero means
 	// authn.DefaultLifetimes.
 	Lifetimes authn.Lifetimes
-	// Retention is how long events are kept; nil means events.DefaultRetention.
-	Retention events.Retention
+	// Retention is how long events are kept; nil means outbox.DefaultRetention.
+	Retention outbox.Retention
 	// Bus configures where events are published; without a URL they are not published.
 	Bus bus.Config
 	// CORSOrigins are the origins of web pages that may call the API; empty means any.
@@ -90,7 +91,7 @@ func (c *Config) complete(ctx context.Context) error {
 		c.Lifetimes = authn.DefaultLifetimes()
 	}
 	if c.Retention == nil {
-		c.Retention = events.DefaultRetention()
+		c.Retention = outbox.DefaultRetention()
 	}
 	if c.WebhookTimeout == 0 {
 		c.WebhookTimeout = webhooks.AttemptTimeout

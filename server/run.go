@@ -26,14 +26,15 @@ import (
 	"github.com/moderato-live/moderato/server/channels"
 	"github.com/moderato-live/moderato/server/counts"
 	"github.com/moderato-live/moderato/server/erasure"
-	"github.com/moderato-live/moderato/server/events"
 	"github.com/moderato-live/moderato/server/fair"
 	"github.com/moderato-live/moderato/server/messages"
 	"github.com/moderato-live/moderato/server/middleware"
 	"github.com/moderato-live/moderato/server/moderation"
+	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/paging"
 	"github.com/moderato-live/moderato/server/platform"
 	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/watch"
 	"github.com/moderato-live/moderato/server/webhooks"
 )
 
@@ -120,9 +121,9 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 		Reads:         fair.NewGate(readsAtOnce),
 		MaxWait:       s.config.MaxWait,
 	}
-	hub := events.NewHub(s.Store, s.config.Log)
-	rights := &events.Rights{Store: s.Store, Log: s.config.Log, MaxChannels: s.config.MaxListenerChannels}
-	sequencer := events.NewSequencer(s.Store, s.config.Log, registry)
+	hub := watch.NewHub(s.Store, s.config.Log)
+	rights := &watch.Rights{Store: s.Store, Log: s.config.Log, MaxChannels: s.config.MaxListenerChannels}
+	sequencer := outbox.NewSequencer(s.Store, s.config.Log, registry)
 	sequencer.Sequenced = hub.Wake
 	hooks := webhooks.NewEngine(s.Store, hub, s.config.Log, registry, webhooks.Options{
 		Reach: s.config.webhookReach(), Timeout: s.config.WebhookTimeout, MaxAttempts: s.config.WebhookAttempts,
@@ -130,8 +131,8 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 	lists := paging.NewLists(s.config.MaxResults)
 	implementations := services{
 		webhooks: &webhooks.Service{Store: s.Store, Engine: hooks, Reach: s.config.webhookReach()},
-		events: &events.Service{
-			Hub: hub, Rights: rights, Limits: s.config.Streams, Stopping: s.ending, Heartbeat: events.HeartbeatInterval,
+		events: &watch.Service{
+			Hub: hub, Rights: rights, Limits: s.config.Streams, Stopping: s.ending, Heartbeat: watch.HeartbeatInterval,
 		},
 		moderation: &moderation.Service{Store: s.Store, Lists: lists},
 		channels:   &channels.Service{Store: s.Store, Lists: lists},
@@ -159,7 +160,7 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 	if s.config.Bus.URL != "" {
 		s.workers = append(s.workers, bus.NewSink(s.Store, s.config.Log, s.config.Bus, registry).Run)
 	}
-	s.work("remove old events", events.TrimInterval, (&events.Trimmer{Store: s.Store, Keep: s.config.Retention}).Trim)
+	s.work("remove old events", outbox.TrimInterval, (&outbox.Trimmer{Store: s.Store, Keep: s.config.Retention}).Trim)
 	s.work("purge deleted messages", messages.PurgeInterval, (&messages.Purger{Store: s.Store}).Purge)
 	s.work("announce lapsed mutes", moderation.SweepInterval, (&moderation.Sweeper{Store: s.Store}).Sweep)
 	s.work("erase deleted users and channels", erasure.EraseInterval, (&erasure.Eraser{Store: s.Store, Log: s.config.Log}).Erase)

@@ -11,7 +11,7 @@ import (
 	"github.com/moderato-live/moderato/ent/channel"
 	"github.com/moderato-live/moderato/ent/follow"
 	"github.com/moderato-live/moderato/ent/subscription"
-	"github.com/moderato-live/moderato/server/events"
+	"github.com/moderato-live/moderato/server/change"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/uid"
 )
@@ -32,7 +32,7 @@ func FindFollow(ctx context.Context, tx *ent.Tx, channelID, userID uid.ID) (*ent
 }
 
 // AddFollow stores and counts a follow that does not exist yet.
-func AddFollow(ctx context.Context, c *events.Change, f *ent.Follow) error {
+func AddFollow(ctx context.Context, c *change.Change, f *ent.Follow) error {
 	err := c.Tx.Follow.Create().SetChannelID(f.ChannelID).SetUserID(f.UserID).
 		SetFollowedAt(f.FollowedAt).SetIsNotificationEnabled(f.IsNotificationEnabled).
 		Exec(ctx)
@@ -41,12 +41,12 @@ func AddFollow(ctx context.Context, c *events.Change, f *ent.Follow) error {
 }
 
 // RemoveFollow removes an existing follow and subtracts it from the counters.
-func RemoveFollow(ctx context.Context, c *events.Change, f *ent.Follow) error {
+func RemoveFollow(ctx context.Context, c *change.Change, f *ent.Follow) error {
 	countFollow(c.Row, c.LiveStartedAt, f, -1)
 	return deleteFollow(ctx, c.Tx, f)
 }
 
-// ForgetFollow is RemoveFollow for a user who is being erased. It needs no events.Change,
+// ForgetFollow is RemoveFollow for a user who is being erased. It needs no change.Change,
 // because no event is emitted.
 func ForgetFollow(ctx context.Context, tx *ent.Tx, c *ent.Channel, f *ent.Follow) error {
 	if err := deleteFollow(ctx, tx, f); err != nil || c == nil {

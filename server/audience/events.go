@@ -5,20 +5,21 @@ import (
 
 	"github.com/moderato-live/moderato/ent"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/events"
+	"github.com/moderato-live/moderato/server/change"
+	"github.com/moderato-live/moderato/server/outbox"
 )
 
 // EmitFollow emits the event of a follow that began.
-func EmitFollow(c *events.Change, u *ent.User, f *ent.Follow) {
-	c.Emit(events.Follow, u.ID, followEvent(c, u, f, nil))
+func EmitFollow(c *change.Change, u *ent.User, f *ent.Follow) {
+	c.Emit("channel.follow", u.ID, followEvent(c, u, f, nil))
 }
 
 // EmitUnfollow emits the event of a follow that ended.
-func EmitUnfollow(c *events.Change, u *ent.User, f *ent.Follow) {
-	c.Emit(events.Unfollow, u.ID, followEvent(c, u, f, c.Now.Proto()))
+func EmitUnfollow(c *change.Change, u *ent.User, f *ent.Follow) {
+	c.Emit("channel.unfollow", u.ID, followEvent(c, u, f, c.Now.Proto()))
 }
 
-func followEvent(c *events.Change, u *ent.User, f *ent.Follow, ended *timestamppb.Timestamp) *moderatov1.FollowEvent {
+func followEvent(c *change.Change, u *ent.User, f *ent.Follow, ended *timestamppb.Timestamp) *moderatov1.FollowEvent {
 	return &moderatov1.FollowEvent{
 		ChannelId:       c.ChannelID.String(),
 		ClientId:        c.ClientID,
@@ -31,8 +32,8 @@ func followEvent(c *events.Change, u *ent.User, f *ent.Follow, ended *timestampp
 }
 
 // EmitSubscription emits an event of a subscription that began or changed or, with
-// events.SubscriptionEnd, ended.
-func EmitSubscription(c *events.Change, kind events.Type, u *ent.User, s *ent.Subscription) {
+// "channel.subscription.end", ended.
+func EmitSubscription(c *change.Change, kind outbox.Type, u *ent.User, s *ent.Subscription) {
 	c.Emit(kind, u.ID, &moderatov1.SubscriptionEvent{
 		ChannelId:       c.ChannelID.String(),
 		ClientId:        c.ClientID,

@@ -5,12 +5,12 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/moderato-live/moderato/server/events"
+	"github.com/moderato-live/moderato/server/outbox"
 )
 
 // Publish publishes a page from the beginning, and begins nothing after an
 // instant.
-func Publish(ctx context.Context, config Config, page []*events.Event, until time.Time) (done int64, err error) {
+func Publish(ctx context.Context, config Config, page []*outbox.Event, until time.Time) (done int64, err error) {
 	p, err := connect(ctx, config, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return 0, err

@@ -14,7 +14,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/moderato-live/moderato/server/events"
+	"github.com/moderato-live/moderato/server/outbox"
 )
 
 // Config holds where to publish.
@@ -111,7 +111,7 @@ func (p *publisher) prepare(ctx context.Context) error {
 // broker has stored the previous event of its channel. publish starts no round after
 // until. It returns the position up to which all events are published, which is from or
 // later: the events up to from are already published.
-func (p *publisher) publish(ctx context.Context, page []*events.Event, from int64, until time.Time) (done int64, err error) {
+func (p *publisher) publish(ctx context.Context, page []*outbox.Event, from int64, until time.Time) (done int64, err error) {
 	stored := make([]bool, len(page))
 	done = from
 	for first := 0; first < len(page) && err == nil && time.Now().Before(until); {
@@ -125,7 +125,7 @@ func (p *publisher) publish(ctx context.Context, page []*events.Event, from int6
 
 // round sends the next event of each channel, all concurrently, and waits for the
 // acknowledgements.
-func (p *publisher) round(ctx context.Context, page []*events.Event, stored []bool) error {
+func (p *publisher) round(ctx context.Context, page []*outbox.Event, stored []bool) error {
 	type sent struct {
 		at  int
 		ack jetstream.PubAckFuture
@@ -141,8 +141,8 @@ func (p *publisher) round(ctx context.Context, page []*events.Event, stored []bo
 		busy[channel] = true
 		ack, err := p.stream.PublishMsgAsync(&nats.Msg{
 			Subject: fmt.Sprintf("%s.%s.%s", p.config.Subject, channel, e.Type),
-			Header:  nats.Header{nats.MsgIdHdr: {e.Told.GetMetadata().GetMessageId()}, "Content-Type": {"application/json"}},
-			Data:    events.JSON(e.Told),
+			Header:  nats.Header{nats.MsgIdHdr: {e.Message.GetMetadata().GetMessageId()}, "Content-Type": {"application/json"}},
+			Data:    outbox.JSON(e.Message),
 		})
 		if err != nil {
 			failure = err

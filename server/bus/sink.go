@@ -9,9 +9,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/moderato-live/moderato/ent"
-	"github.com/moderato-live/moderato/server/events"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/lease"
+	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/store"
 )
 
@@ -92,7 +92,7 @@ func (k *Sink) Turn(ctx context.Context) error {
 		return err
 	}
 	for {
-		page, err := events.Read(ctx, k.Store, k.position, pageSize)
+		page, err := outbox.Read(ctx, k.Store, k.position, pageSize)
 		if err != nil {
 			return err
 		}
@@ -115,19 +115,19 @@ func (k *Sink) Turn(ctx context.Context) error {
 
 // tellMissing logs an error if events were removed before they could be published,
 // because the bus was unavailable for longer than events are kept.
-func (k *Sink) tellMissing(ctx context.Context, page []*events.Event) error {
+func (k *Sink) tellMissing(ctx context.Context, page []*outbox.Event) error {
 	if k.position == 0 || len(page) == 0 || page[len(page)-1].Position == k.position+int64(len(page)) {
 		return nil
 	}
-	_, trimmed, err := events.Positions(ctx, k.Store.Read)
-	if err == nil && k.position < trimmed {
-		k.Log.ErrorContext(ctx, "events were removed before they were published to the bus", "after", k.position, "up_to", trimmed)
+	at, err := outbox.ReadPositions(ctx, k.Store.Read)
+	if err == nil && k.position < at.Trimmed {
+		k.Log.ErrorContext(ctx, "events were removed before they were published to the bus", "after", k.position, "up_to", at.Trimmed)
 	}
 	return err
 }
 
 // count counts the events of a page up to the stored position.
-func (k *Sink) count(page []*events.Event) {
+func (k *Sink) count(page []*outbox.Event) {
 	for _, e := range page {
 		if e.Position <= k.position {
 			k.published.Inc()

@@ -18,7 +18,8 @@ import (
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/bus"
-	"github.com/moderato-live/moderato/server/events"
+	"github.com/moderato-live/moderato/server/change"
+	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/store/storetest"
@@ -144,13 +145,13 @@ func openWorld(t *testing.T, url store.URL) (*store.Store, func(n int)) {
 	}
 	t.Cleanup(s.Close)
 	servertest.Import(t, s, servertest.World()...)
-	q := events.NewSequencer(s, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+	q := outbox.NewSequencer(s, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
 	return s, func(n int) {
 		t.Helper()
 		for range n {
 			for _, channel := range []uid.ID{servertest.Owner, servertest.Other} {
-				err := events.ApplyUnattended(ctx, s, channel, func(_ context.Context, c *events.Change) error {
-					c.Emit(events.Unban, servertest.Viewer, &moderatov1.UnbanEvent{ChannelId: channel.String()})
+				err := change.ApplyUnattended(ctx, s, channel, func(_ context.Context, c *change.Change) error {
+					c.Emit("channel.unban", servertest.Viewer, &moderatov1.UnbanEvent{ChannelId: channel.String()})
 					return nil
 				})
 				if err != nil {
@@ -307,7 +308,7 @@ func TestAPageIsLeftInTimeToRenewTheLease(t *testing.T) {
 	s, write := openWorld(t, storetest.SQLite(t))
 	b := startBroker(t)
 	write(100)
-	page, err := events.Read(t.Context(), s, 0, 200)
+	page, err := outbox.Read(t.Context(), s, 0, 200)
 	if err != nil {
 		t.Fatal(err)
 	}

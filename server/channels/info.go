@@ -8,8 +8,8 @@ import (
 	"github.com/moderato-live/moderato/ent/stream"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
+	"github.com/moderato-live/moderato/server/change"
 	"github.com/moderato-live/moderato/server/counts"
-	"github.com/moderato-live/moderato/server/events"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/validate"
@@ -39,7 +39,7 @@ func (s *Service) UpdateInfo(ctx context.Context, req *moderatov1.UpdateInfoRequ
 		return nil, err
 	}
 	var result *moderatov1.UpdateInfoResponse
-	err := events.Apply(ctx, s.Store, channelID, func(ctx context.Context, c *events.Change) error {
+	err := change.Apply(ctx, s.Store, channelID, func(ctx context.Context, c *change.Change) error {
 		var err error
 		result, err = update(ctx, c, want)
 		return err
@@ -50,7 +50,7 @@ func (s *Service) UpdateInfo(ctx context.Context, req *moderatov1.UpdateInfoRequ
 	return result, nil
 }
 
-func update(ctx context.Context, c *events.Change, want info) (*moderatov1.UpdateInfoResponse, error) {
+func update(ctx context.Context, c *change.Change, want info) (*moderatov1.UpdateInfoResponse, error) {
 	row, err := c.Tx.Channel.Get(ctx, c.ChannelID)
 	if err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func update(ctx context.Context, c *events.Change, want info) (*moderatov1.Updat
 	if err := save(ctx, c, row, result); err != nil {
 		return nil, err
 	}
-	c.Emit(events.Update, uid.ID{}, &moderatov1.UpdateEvent{
+	c.Emit("channel.update", uid.ID{}, &moderatov1.UpdateEvent{
 		ChannelId:     c.ChannelID.String(),
 		ModeratorId:   c.ActorID.String(),
 		ClientId:      c.ClientID,
@@ -89,7 +89,7 @@ func update(ctx context.Context, c *events.Change, want info) (*moderatov1.Updat
 
 // save writes the channel, its live stream, and the channel counts of the old and the
 // new category.
-func save(ctx context.Context, c *events.Change, row *ent.Channel, to *moderatov1.UpdateInfoResponse) error {
+func save(ctx context.Context, c *change.Change, row *ent.Channel, to *moderatov1.UpdateInfoResponse) error {
 	err := c.Tx.Channel.UpdateOne(row).
 		SetTitle(to.GetTitle()).SetLang(to.GetLang()).SetCategoryID(to.GetCategoryId()).
 		Exec(ctx)

@@ -11,7 +11,7 @@ import (
 	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/audience"
 	"github.com/moderato-live/moderato/server/background"
-	"github.com/moderato-live/moderato/server/events"
+	"github.com/moderato-live/moderato/server/change"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/users"
@@ -64,7 +64,7 @@ func (w *Sweeper) lapseAll(ctx context.Context, channelID uid.ID, users []uid.ID
 
 // lapse ends a lapsed subscription and reports whether it did.
 func (w *Sweeper) lapse(ctx context.Context, channelID, userID uid.ID) (isMine bool, err error) {
-	err = events.ApplyUnattended(ctx, w.Store, channelID, func(ctx context.Context, c *events.Change) error {
+	err = change.ApplyUnattended(ctx, w.Store, channelID, func(ctx context.Context, c *change.Change) error {
 		isMine = false
 		row, err := audience.FindSubscription(ctx, c.Tx, channelID, userID)
 		if err != nil || row == nil || !row.IsActive || c.Now < row.ExpiresAt {
@@ -81,7 +81,7 @@ func (w *Sweeper) lapse(ctx context.Context, channelID, userID uid.ID) (isMine b
 		user, err := users.Get(ctx, c.Tx.User, row.UserID)
 		switch {
 		case err == nil:
-			audience.EmitSubscription(c, events.SubscriptionEnd, user, ended)
+			audience.EmitSubscription(c, "channel.subscription.end", user, ended)
 		case !errors.Is(err, apierr.New(moderatov1.Reason_REASON_USER_NOT_FOUND)): // no event about a user who is being deleted
 			return err
 		}

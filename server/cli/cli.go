@@ -16,8 +16,8 @@ import (
 	"github.com/moderato-live/moderato/server"
 	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/authn"
-	"github.com/moderato-live/moderato/server/events"
 	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/watch"
 )
 
 const description = `Moderato: moderation and channel data for a live-streaming platform.
@@ -68,9 +68,9 @@ func Run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) 
 			"db": server.DefaultDB, "http_addr": server.DefaultHTTPAddr, "grpc_addr": server.DefaultGRPCAddr,
 			"admin_addr": server.DefaultAdminAddr, "rate_limit": fmt.Sprint(server.DefaultRateLimit),
 			"max_wait":            server.DefaultMaxWait.String(),
-			"streams_per_user":    fmt.Sprint(events.DefaultStreamsPerUser),
-			"streams_per_token":   fmt.Sprint(events.DefaultStreamsPerToken),
-			"listener_channels":   fmt.Sprint(events.DefaultMaxChannels),
+			"streams_per_user":    fmt.Sprint(watch.DefaultStreamsPerUser),
+			"streams_per_token":   fmt.Sprint(watch.DefaultStreamsPerToken),
+			"listener_channels":   fmt.Sprint(watch.DefaultMaxChannels),
 			"max_results":         fmt.Sprint(server.DefaultMaxResults),
 			"user_token_lifetime": authn.DefaultLifetimes().User.String(), "app_token_lifetime": authn.DefaultLifetimes().App.String(),
 		},

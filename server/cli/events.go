@@ -14,11 +14,12 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/moderato-live/moderato/server/events"
 	"github.com/moderato-live/moderato/server/fsck"
+	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/roles"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/server/watch"
 )
 
 type eventsTail struct {
@@ -46,16 +47,16 @@ func (c *eventsTail) Run(ctx context.Context, s *streams) error {
 		return err
 	}
 	defer db.Close()
-	after, err := events.ParseCursor(ctx, db, c.Cursor)
+	after, err := outbox.ParseCursor(ctx, db, c.Cursor)
 	if err != nil {
 		return inWords("--cursor", err)
 	}
 	if err := checkChannel(ctx, db, channelID); err != nil {
 		return err
 	}
-	hub := events.NewHub(db, newLog(s.err, slog.LevelWarn, "text"))
+	hub := watch.NewHub(db, newLog(s.err, slog.LevelWarn, "text"))
 	from, err := hub.Subscribe(ctx, after, nil)
-	if errors.Is(err, events.ErrTrimmed) {
+	if errors.Is(err, watch.ErrTrimmed) {
 		return fmt.Errorf("--cursor: %w; leave it out", err)
 	}
 	if err != nil {
@@ -69,7 +70,7 @@ func (c *eventsTail) Run(ctx context.Context, s *streams) error {
 			if e.IsGone || !wants(e) {
 				continue
 			}
-			if err := printEvent(s.out, c.JSON, e.Cursor, events.JSON(e.Told)); err != nil {
+			if err := printEvent(s.out, c.JSON, e.Cursor, outbox.JSON(e.Message)); err != nil {
 				return err
 			}
 		}
@@ -79,12 +80,12 @@ func (c *eventsTail) Run(ctx context.Context, s *streams) error {
 		position := from.Position()
 		from.Close()
 		if ctx.Err() != nil {
-			cursor, err := events.Cursor(context.WithoutCancel(ctx), db, position)
+			cursor, err := outbox.Cursor(context.WithoutCancel(ctx), db, position)
 			fmt.Fprintf(s.err, "to go on from here: --cursor %s\n", cursor)
 			return err
 		}
 		// The reader of the output was too slow; the events are still in the database.
-		if errors.Is(err, events.ErrTooSlow) {
+		if errors.Is(err, watch.ErrTooSlow) {
 			from, err = hub.Subscribe(ctx, &position, nil)
 		}
 		if err != nil {
@@ -114,13 +115,13 @@ func checkChannel(ctx context.Context, db *store.Store, id uid.ID) error {
 	return inWords("--channel "+id.String(), roles.CheckChannel(ctx, db, id))
 }
 
-func (c *eventsTail) filter(channelID uid.ID) (func(*events.Event) bool, error) {
+func (c *eventsTail) filter(channelID uid.ID) (func(*outbox.Event) bool, error) {
 	for _, kind := range c.Type {
-		if !slices.Contains(events.Types(), kind) {
-			return nil, fmt.Errorf("--type %q: must be one of %s", kind, strings.Join(events.Types(), ", "))
+		if !slices.Contains(outbox.Types(), kind) {
+			return nil, fmt.Errorf("--type %q: must be one of %s", kind, strings.Join(outbox.Types(), ", "))
 		}
 	}
-	return func(e *events.Event) bool {
+	return func(e *outbox.Event) bool {
 		return (channelID.IsZero() || e.ChannelID == channelID) && (len(c.Type) == 0 || slices.Contains(c.Type, string(e.Type)))
 	}, nil
 }
@@ -168,7 +169,7 @@ func (c *check) Run(ctx context.Context, s *streams) error {
 		progress = func(name string) { fmt.Fprintf(s.err, "\r\033[K%s", name) }
 		defer fmt.Fprint(s.err, "\r\033[K")
 	}
-	err = fsck.Run(ctx, db, events.Retention(c.Retention), progress, func(f fsck.Finding) {
+	err = fsck.Run(ctx, db, outbox.Retention(c.Retention), progress, func(f fsck.Finding) {
 		n++
 		fmt.Fprintln(s.out, f)
 	})

@@ -11,8 +11,9 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/events"
+	"github.com/moderato-live/moderato/server/change"
+	"github.com/moderato-live/moderato/server/outbox"
+	"github.com/moderato-live/moderato/server/outbox/outboxtest"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/servertest/process"
 	"github.com/moderato-live/moderato/server/store"
@@ -20,11 +21,11 @@ import (
 )
 
 // tell writes an event of each type, and gives them positions.
-func tell(t *testing.T, db *store.Store, q *events.Sequencer, kinds ...events.Type) {
+func tell(t *testing.T, db *store.Store, q *outbox.Sequencer, kinds ...outbox.Type) {
 	t.Helper()
 	for _, kind := range kinds {
-		err := events.ApplyUnattended(t.Context(), db, servertest.Owner, func(_ context.Context, c *events.Change) error {
-			c.Emit(kind, servertest.Viewer, &moderatov1.UnbanEvent{ChannelId: servertest.Owner.String()})
+		err := change.ApplyUnattended(t.Context(), db, servertest.Owner, func(_ context.Context, c *change.Change) error {
+			c.Emit(kind, servertest.Viewer, outboxtest.Payload(kind))
 			return nil
 		})
 		if err != nil {
@@ -75,9 +76,9 @@ func tail(t *testing.T, url store.URL, n int, happen func(), args ...string) (li
 func TestTailPrintsEventsAsTheyHappen(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		db := prepare(t, url)
-		q := events.NewSequencer(db, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
-		tell(t, db, q, events.Unban) // before it listens
-		lines, said := tail(t, url, 1, func() { tell(t, db, q, events.Ban, events.Unban) }, "--json", "--type=channel.unban")
+		q := outbox.NewSequencer(db, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+		tell(t, db, q, "channel.unban") // before it listens
+		lines, said := tail(t, url, 1, func() { tell(t, db, q, "channel.ban", "channel.unban") }, "--json", "--type=channel.unban")
 		if len(lines) != 1 || !strings.HasPrefix(lines[0], `{"cursor":"`) || !strings.Contains(lines[0], `"sequence":3`) {
 			t.Fatalf("it prints %q and says %s", lines, said)
 		}
@@ -85,7 +86,7 @@ func TestTailPrintsEventsAsTheyHappen(t *testing.T) {
 		if !found {
 			t.Fatalf("it does not say how to go on: %s", said)
 		}
-		tell(t, db, q, events.Ban)
+		tell(t, db, q, "channel.ban")
 		lines, _ = tail(t, url, 1, func() {}, "--channel="+servertest.Owner.String(), "--cursor="+strings.TrimSpace(cursor))
 		if len(lines) != 1 || !strings.Contains(lines[0], "#4  channel.ban ") {
 			t.Errorf("from there it prints %q, want the fourth event", lines)

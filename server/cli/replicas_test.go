@@ -16,7 +16,7 @@ import (
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/authn"
-	"github.com/moderato-live/moderato/server/events"
+	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/servertest/process"
 	"github.com/moderato-live/moderato/server/store"
@@ -125,7 +125,7 @@ func watch(t *testing.T, p *process.Server, token, cursor string) hearing {
 				return
 			}
 			if m.GetEvent() != nil {
-				got <- readHeard(m.GetCursor(), events.JSON(m.GetEvent()))
+				got <- readHeard(m.GetCursor(), outbox.JSON(m.GetEvent()))
 			}
 		}
 	}()

@@ -16,8 +16,9 @@ import (
 	"github.com/moderato-live/moderato/server"
 	"github.com/moderato-live/moderato/server/bus"
 	"github.com/moderato-live/moderato/server/demo"
-	"github.com/moderato-live/moderato/server/events"
+	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/watch"
 )
 
 type serve struct {
@@ -50,12 +51,12 @@ type retentionFlag struct {
 	Retention retention `name:"event-retention" help:"Retention of events and the moderation log: TYPE=DURATION,…; default=DURATION sets all types, 0 keeps events forever. Default: 730d for moderation, 90d for the audience and streams." default:"" env:"MODERATO_EVENT_RETENTION" placeholder:"TYPE=DURATION"`
 }
 
-// retention is an events.Retention as a flag.
-type retention events.Retention
+// retention is an outbox.Retention as a flag.
+type retention outbox.Retention
 
 // UnmarshalText parses the flag.
 func (r *retention) UnmarshalText(text []byte) error {
-	parsed, err := events.ParseRetention(events.DefaultRetention(), string(text))
+	parsed, err := outbox.ParseRetention(outbox.DefaultRetention(), string(text))
 	if err != nil {
 		return fmt.Errorf("the retention %w", err)
 	}
@@ -83,11 +84,11 @@ func (c *serve) Run(ctx context.Context, s *streams) error {
 		AdminAddr:           string(c.AdminAddr),
 		RateLimit:           int(c.RateLimit),
 		MaxWait:             c.MaxWait,
-		Streams:             events.StreamLimits{PerUser: int(c.StreamsPerUser), PerToken: int(c.StreamsPerToken)},
+		Streams:             watch.StreamLimits{PerUser: int(c.StreamsPerUser), PerToken: int(c.StreamsPerToken)},
 		MaxListenerChannels: int(c.MaxListenerChannels),
 		MaxResults:          int(c.MaxResults),
 		Lifetimes:           c.Lifetimes(),
-		Retention:           events.Retention(c.Retention),
+		Retention:           outbox.Retention(c.Retention),
 		Bus:                 bus.Config{URL: c.NATSURL, Credentials: c.NATSCreds, Stream: c.NATSStream, Subject: c.NATSSubject},
 		WebhookAllowPrivate: c.WebhookAllowPrivate,
 		// A caller that reaches a demo on loopback addresses is on this host anyway. A

@@ -14,8 +14,8 @@ import (
 	"github.com/moderato-live/moderato/ent/ban"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/events"
 	"github.com/moderato-live/moderato/server/fsck"
+	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/servertest/process"
 	"github.com/moderato-live/moderato/server/store"
@@ -25,8 +25,8 @@ import (
 
 // The transactions whose steps are gone through, by who begins them.
 const (
-	ofChange    = "server/events.apply"
-	ofSequencer = "server/events.(*Sequencer)"
+	ofChange    = "server/change.apply"
+	ofSequencer = "server/outbox.(*Sequencer)"
 	ofWorker    = "server/webhooks.(*worker)"
 )
 
@@ -283,7 +283,7 @@ func (s *scene) waitUntilIdle() {
 
 func (s *scene) checkRules(what string) {
 	s.t.Helper()
-	err := fsck.Run(context.Background(), s.db, events.DefaultRetention(), func(string) {}, func(f fsck.Finding) {
+	err := fsck.Run(context.Background(), s.db, outbox.DefaultRetention(), func(string) {}, func(f fsck.Finding) {
 		s.t.Errorf("%s: %s", what, f)
 	})
 	if err != nil {

@@ -18,9 +18,10 @@ import (
 	"github.com/moderato-live/moderato/ent/vote"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
+	"github.com/moderato-live/moderato/server/change"
 	"github.com/moderato-live/moderato/server/counts"
-	"github.com/moderato-live/moderato/server/events"
 	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/users"
@@ -98,9 +99,8 @@ func OfChannel(ctx context.Context, s *store.Store, tx *ent.Tx, id uid.ID, now i
 // removeChannel removes the channel's own row. Without that row the channel does not exist
 // for any caller, and nothing can change it.
 func removeChannel(ctx context.Context, s *store.Store, tx *ent.Tx, id uid.ID) error {
-	var c counts.Bucket
-	err := store.QueryRow(ctx, tx, "SELECT category_id, is_live FROM channels WHERE id = ?"+s.ForUpdate(), []any{id}, &c.Category, &c.IsLive)
-	if errors.Is(err, store.ErrNoRows) {
+	row, err := change.LockRow(ctx, s, tx, id)
+	if errors.Is(err, apierr.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND)) {
 		return nil
 	}
 	if err != nil {
@@ -113,7 +113,7 @@ func removeChannel(ctx context.Context, s *store.Store, tx *ent.Tx, id uid.ID) e
 	if _, err := tx.Channel.Delete().Where(channel.ID(id)).Exec(ctx); err != nil {
 		return err
 	}
-	return counts.Move(ctx, tx, &c, nil)
+	return counts.Move(ctx, tx, &counts.Bucket{Category: row.CategoryID, IsLive: row.IsLive}, nil)
 }
 
 // plan schedules the erasure to run immediately.
@@ -123,7 +123,7 @@ func plan(ctx context.Context, tx *ent.Tx, id uid.ID, isUser bool, now instant.I
 		return nil, err
 	}
 	// From here on, listeners no longer receive the channel's events.
-	return e, events.Rewrite(ctx, tx)
+	return e, outbox.Rewrite(ctx, tx)
 }
 
 func schedule(ctx context.Context, tx *ent.Tx, id uid.ID, isUser bool, now instant.Instant) (*ent.Erasure, error) {

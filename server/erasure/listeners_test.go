@@ -13,9 +13,10 @@ import (
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/digest"
-	"github.com/moderato-live/moderato/server/events"
+	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/server/watch"
 )
 
 // marker is who is banned last, so that a listener knows that it heard all.
@@ -31,7 +32,7 @@ func listenGRPC(s *servertest.Server, as servertest.Credentials, cursor string) 
 			if m, err = stream.Recv(); m.GetEvent() == nil {
 				continue
 			}
-			told = append(told, string(events.JSON(m.GetEvent())))
+			told = append(told, string(outbox.JSON(m.GetEvent())))
 			if isMarker(told) {
 				return told
 			}
@@ -129,14 +130,14 @@ func (s *slowStream) next() *moderatov1.Event {
 }
 
 // listenSlowly begins to listen through a hub of its own, as of another server.
-func (s *scene) listenSlowly() (stream *slowStream, hub *events.Hub) {
+func (s *scene) listenSlowly() (stream *slowStream, hub *watch.Hub) {
 	s.t.Helper()
-	hub = events.NewHub(s.Store, slog.New(slog.DiscardHandler))
+	hub = watch.NewHub(s.Store, slog.New(slog.DiscardHandler))
 	caller := &authn.Caller{Kind: authn.Service, ClientID: s.service.ClientID, Token: digest.Of(s.service.Token)}
 	ctx, cancel := context.WithCancel(authn.NewContext(context.Background(), caller))
 	stream = &slowStream{ctx: ctx, messages: make(chan *moderatov1.WatchEventsResponse)}
-	rights := &events.Rights{Store: s.Store}
-	service := &events.Service{Hub: hub, Rights: rights, Heartbeat: events.HeartbeatInterval}
+	rights := &watch.Rights{Store: s.Store}
+	service := &watch.Service{Hub: hub, Rights: rights, Heartbeat: watch.HeartbeatInterval}
 	ended := make(chan struct{}, 3)
 	go func() { hub.Run(ctx); ended <- struct{}{} }()
 	go func() { rights.Run(ctx); ended <- struct{}{} }()
@@ -154,7 +155,7 @@ func (s *scene) listenSlowly() (stream *slowStream, hub *events.Hub) {
 }
 
 // look has a hub notice what was rewritten, as everybody who comes does.
-func look(t *testing.T, hub *events.Hub) {
+func look(t *testing.T, hub *watch.Hub) {
 	t.Helper()
 	from, err := hub.Subscribe(t.Context(), nil, nil)
 	if err != nil {
@@ -166,7 +167,7 @@ func look(t *testing.T, hub *events.Hub) {
 // inTheMiddle has three users banned in a channel, while the listener takes no
 // event. When the hub has all six, they take three: the fourth is on its way then,
 // and the others in the page that they have. It answers the third.
-func (s *scene) inTheMiddle(stream *slowStream, hub *events.Hub, channel, third uid.ID) *moderatov1.Event {
+func (s *scene) inTheMiddle(stream *slowStream, hub *watch.Hub, channel, third uid.ID) *moderatov1.Event {
 	s.t.Helper()
 	from, err := hub.Subscribe(s.t.Context(), nil, nil)
 	s.must(from, err)
@@ -201,7 +202,7 @@ func TestADeletionReachesAListenerInTheMiddle(t *testing.T) {
 			if sequence++; e.GetMetadata().GetSequence() != sequence {
 				t.Errorf("heard number %d, want %d", e.GetMetadata().GetSequence(), sequence)
 			}
-			if text := string(events.JSON(e)); strings.Contains(text, vera.id.String()) {
+			if text := string(outbox.JSON(e)); strings.Contains(text, vera.id.String()) {
 				t.Errorf("still heard of her: %s", text)
 			}
 		}

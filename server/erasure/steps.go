@@ -2,14 +2,18 @@ package erasure
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/event"
 	"github.com/moderato-live/moderato/ent/follow"
 	"github.com/moderato-live/moderato/ent/subscription"
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/audience"
-	"github.com/moderato-live/moderato/server/events"
+	"github.com/moderato-live/moderato/server/change"
+	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/users"
@@ -63,7 +67,7 @@ func ofUser() []step {
 }
 
 func rewrite(ctx context.Context, _ *store.Store, tx *ent.Tx, _ uid.ID) (int, error) {
-	return 0, events.Rewrite(ctx, tx)
+	return 0, outbox.Rewrite(ctx, tx)
 }
 
 // remove returns a step that deletes the rows of a table whose column is the id.
@@ -141,13 +145,8 @@ func unsubscribe(ctx context.Context, s *store.Store, tx *ent.Tx, id uid.ID) (in
 // inChannel locks a channel and calls body with its row. If the channel was deleted,
 // inChannel calls body with nil.
 func inChannel(ctx context.Context, s *store.Store, tx *ent.Tx, id uid.ID, body func(*ent.Channel) error) error {
-	err := store.QueryEach(ctx, tx, "SELECT id FROM channels WHERE id = ?"+s.ForUpdate(), []any{id},
-		func(scan func(...any) error) error { return scan(new(uid.ID)) })
-	if err != nil {
-		return err
-	}
-	c, err := tx.Channel.Get(ctx, id)
-	if err != nil && !ent.IsNotFound(err) {
+	c, err := change.LockRow(ctx, s, tx, id)
+	if err != nil && !errors.Is(err, apierr.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND)) {
 		return err
 	}
 	return body(c)

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/moderato-live/moderato/server/events"
 	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/store"
 )
 
@@ -36,7 +36,7 @@ type check struct {
 
 // Run runs every check. It calls progress with the name of each check before the check,
 // and found with each finding.
-func Run(ctx context.Context, s *store.Store, keep events.Retention, progress func(check string), found func(Finding)) error {
+func Run(ctx context.Context, s *store.Store, keep outbox.Retention, progress func(check string), found func(Finding)) error {
 	now, err := s.Clock.Now(ctx, s.Read)
 	if err != nil {
 		return err
@@ -64,7 +64,7 @@ func (c check) run(ctx context.Context, s *store.Store, found func(Finding)) err
 }
 
 // checks returns all checks.
-func checks(keep events.Retention, now instant.Instant) []check {
+func checks(keep outbox.Retention, now instant.Instant) []check {
 	all := []check{
 		{
 			"every ban has its events",
@@ -146,9 +146,9 @@ func checks(keep events.Retention, now instant.Instant) []check {
 }
 
 // keptSince returns the time since which the events of a ban must still exist.
-func keptSince(keep events.Retention, now instant.Instant) instant.Instant {
-	shortest := keep[events.Ban]
-	if clear := keep[events.ClearUserMessages]; shortest == 0 || (clear > 0 && clear < shortest) {
+func keptSince(keep outbox.Retention, now instant.Instant) instant.Instant {
+	shortest := keep["channel.ban"]
+	if clear := keep["channel.chat.clear_user_messages"]; shortest == 0 || (clear > 0 && clear < shortest) {
 		shortest = clear
 	}
 	if shortest == 0 {

@@ -12,8 +12,8 @@ import (
 
 	"github.com/moderato-live/moderato/server/channels"
 	"github.com/moderato-live/moderato/server/demo"
-	"github.com/moderato-live/moderato/server/events"
 	"github.com/moderato-live/moderato/server/fsck"
+	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/store/storetest"
 )
@@ -33,7 +33,7 @@ func openDemo(t *testing.T, url store.URL) *store.Store {
 	if _, err := demo.Load(ctx, s); err != nil {
 		t.Fatal(err)
 	}
-	if err := events.NewSequencer(s, slog.New(slog.DiscardHandler), prometheus.NewRegistry()).Turn(ctx); err != nil {
+	if err := outbox.NewSequencer(s, slog.New(slog.DiscardHandler), prometheus.NewRegistry()).Turn(ctx); err != nil {
 		t.Fatal(err)
 	}
 	if err := (&channels.Sweeper{Store: s}).Sweep(ctx); err != nil {
@@ -50,7 +50,7 @@ func openDemo(t *testing.T, url store.URL) *store.Store {
 func failed(t *testing.T, s *store.Store) []string {
 	t.Helper()
 	var names []string
-	err := fsck.Run(context.Background(), s, events.DefaultRetention(), func(string) {}, func(f fsck.Finding) {
+	err := fsck.Run(context.Background(), s, outbox.DefaultRetention(), func(string) {}, func(f fsck.Finding) {
 		if !slices.Contains(names, f.Check) {
 			names = append(names, f.Check)
 		}

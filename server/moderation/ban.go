@@ -8,7 +8,7 @@ import (
 	"github.com/moderato-live/moderato/ent/ban"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
-	"github.com/moderato-live/moderato/server/events"
+	"github.com/moderato-live/moderato/server/change"
 	"github.com/moderato-live/moderato/server/messages"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/validate"
@@ -23,7 +23,7 @@ func (s *Service) BanUser(ctx context.Context, req *moderatov1.BanUserRequest) (
 		return nil, err
 	}
 	var result *moderatov1.BanUserResponse
-	err := events.ApplyTo(ctx, s.Store, channelID, who, func(ctx context.Context, c *events.Change, user *ent.User) error {
+	err := change.ApplyTo(ctx, s.Store, channelID, who, func(ctx context.Context, c *change.Change, user *ent.User) error {
 		if err := refuseChannel(channelID, user.ID); err != nil {
 			return err
 		}
@@ -50,14 +50,14 @@ func findBan(ctx context.Context, tx *ent.Tx, channelID, userID uid.ID) (*ent.Ba
 	return tx.Ban.Query().Where(ban.ChannelID(channelID), ban.UserID(userID)).Only(ctx)
 }
 
-func applyBan(ctx context.Context, c *events.Change, user *ent.User) (*ent.Ban, error) {
+func applyBan(ctx context.Context, c *change.Change, user *ent.User) (*ent.Ban, error) {
 	row, err := c.Tx.Ban.Create().SetChannelID(c.ChannelID).SetUserID(user.ID).
 		SetModeratorID(c.ActorID).SetBannedAt(c.Now).
 		Save(ctx)
 	if err != nil {
 		return nil, err
 	}
-	c.Emit(events.Ban, user.ID, &moderatov1.BanEvent{
+	c.Emit("channel.ban", user.ID, &moderatov1.BanEvent{
 		ChannelId:             c.ChannelID.String(),
 		ModeratorId:           c.ActorID.String(),
 		ClientId:              c.ClientID,
@@ -69,11 +69,11 @@ func applyBan(ctx context.Context, c *events.Change, user *ent.User) (*ent.Ban, 
 }
 
 // clearMessages deletes a user's messages as part of their ban or mute.
-func clearMessages(ctx context.Context, c *events.Change, userID uid.ID) error {
+func clearMessages(ctx context.Context, c *change.Change, userID uid.ID) error {
 	if err := messages.Clear(ctx, c.Tx, c.ChannelID, userID, c.Now); err != nil {
 		return err
 	}
-	c.Emit(events.ClearUserMessages, userID, &moderatov1.ClearUserMessagesEvent{
+	c.Emit("channel.chat.clear_user_messages", userID, &moderatov1.ClearUserMessagesEvent{
 		ChannelId:    c.ChannelID.String(),
 		ModeratorId:  c.ActorID.String(),
 		ClientId:     c.ClientID,
@@ -92,7 +92,7 @@ func (s *Service) RemoveBan(ctx context.Context, req *moderatov1.RemoveBanReques
 		return nil, err
 	}
 	notBanned := apierr.New(moderatov1.Reason_REASON_NOT_BANNED)
-	err := events.ApplyTo(ctx, s.Store, channelID, who, func(ctx context.Context, c *events.Change, user *ent.User) error {
+	err := change.ApplyTo(ctx, s.Store, channelID, who, func(ctx context.Context, c *change.Change, user *ent.User) error {
 		removed, err := c.Tx.Ban.Delete().Where(ban.ChannelID(channelID), ban.UserID(user.ID)).Exec(ctx)
 		if err != nil {
 			return err
@@ -100,7 +100,7 @@ func (s *Service) RemoveBan(ctx context.Context, req *moderatov1.RemoveBanReques
 		if removed == 0 {
 			return notBanned
 		}
-		c.Emit(events.Unban, user.ID, &moderatov1.UnbanEvent{
+		c.Emit("channel.unban", user.ID, &moderatov1.UnbanEvent{
 			ChannelId:               channelID.String(),
 			ModeratorId:             c.ActorID.String(),
 			ClientId:                c.ClientID,

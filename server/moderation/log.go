@@ -8,6 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	optionsv1 "github.com/moderato-live/moderato/gen/moderato/options/v1"
+	"github.com/moderato-live/moderato/server/outbox"
+
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/types/known/structpb"
 
@@ -15,13 +18,13 @@ import (
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/authz"
-	"github.com/moderato-live/moderato/server/events"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/paging"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/users"
 	"github.com/moderato-live/moderato/server/validate"
+	"github.com/moderato-live/moderato/server/watch"
 )
 
 const (
@@ -31,11 +34,7 @@ const (
 
 // logged lists the event types that a log shows by default: what moderators and owners
 // do. Events of the audience, such as follows, are omitted.
-var logged = []string{
-	string(events.Ban), string(events.Unban), string(events.Mute), string(events.MuteExpire), string(events.ClearUserMessages),
-	string(events.ModeratorAdd), string(events.ModeratorRemove), string(events.VIPAdd), string(events.VIPRemove),
-	string(events.OGAdd), string(events.OGRemove), string(events.Update),
-}
+var logged = outbox.TypesOf(optionsv1.Origin_ORIGIN_MODERATION)
 
 // logQuery is a parsed request for a page of a log.
 type logQuery struct {
@@ -52,7 +51,7 @@ func parseLog(req *moderatov1.ListLogRequest) (*logQuery, error) {
 		channelID:   f.UUID("channelId", req.GetChannelId()),
 		userID:      f.OptionalUUID("userId", req.GetUserId()),
 		moderatorID: f.OptionalUUID("moderatorId", req.GetModeratorId()),
-		types:       events.ParseTypes(&f, req.GetType()),
+		types:       watch.ParseTypes(&f, req.GetType()),
 		limit:       f.Limit("limit", req.Limit, defaultLogLimit, maxLogLimit),
 		before:      math.MaxInt64,
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/moderato-live/moderato/server/authn"
-	"github.com/moderato-live/moderato/server/events"
+	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/uid"
 )
@@ -210,7 +210,7 @@ func TestLogIsForOwnerAndModerators(t *testing.T) {
 // TestLogKnowsEveryType fails when a type is new and nobody has said whether the
 // log shows it unasked.
 func TestLogKnowsEveryType(t *testing.T) {
-	if n := len(events.Types()); n != 21 {
+	if n := len(outbox.Types()); n != 21 {
 		t.Errorf("there are %d types; see to logged in log.go", n)
 	}
 }

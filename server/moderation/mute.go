@@ -8,7 +8,7 @@ import (
 	"github.com/moderato-live/moderato/ent/mute"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
-	"github.com/moderato-live/moderato/server/events"
+	"github.com/moderato-live/moderato/server/change"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/users"
@@ -28,7 +28,7 @@ func (s *Service) MuteUser(ctx context.Context, req *moderatov1.MuteUserRequest)
 		return nil, err
 	}
 	var result *moderatov1.MuteUserResponse
-	err := events.ApplyTo(ctx, s.Store, channelID, users.Key{ID: userID}, func(ctx context.Context, c *events.Change, user *ent.User) error {
+	err := change.ApplyTo(ctx, s.Store, channelID, users.Key{ID: userID}, func(ctx context.Context, c *change.Change, user *ent.User) error {
 		if err := refuseChannel(channelID, user.ID); err != nil {
 			return err
 		}
@@ -53,7 +53,7 @@ func (s *Service) MuteUser(ctx context.Context, req *moderatov1.MuteUserRequest)
 
 // endLapsedMute prepares for a new mute. If the user has a lapsed mute, endLapsedMute
 // removes and announces it. If the user has an active mute, it returns MUTE_ACTIVE.
-func endLapsedMute(ctx context.Context, c *events.Change, userID uid.ID) error {
+func endLapsedMute(ctx context.Context, c *change.Change, userID uid.ID) error {
 	row, err := findMute(ctx, c.Tx, c.ChannelID, userID)
 	switch {
 	case ent.IsNotFound(err):
@@ -70,7 +70,7 @@ func findMute(ctx context.Context, tx *ent.Tx, channelID, userID uid.ID) (*ent.M
 	return tx.Mute.Query().Where(mute.ChannelID(channelID), mute.UserID(userID)).Only(ctx)
 }
 
-func applyMute(ctx context.Context, c *events.Change, user *ent.User) (expiresAt instant.Instant, err error) {
+func applyMute(ctx context.Context, c *change.Change, user *ent.User) (expiresAt instant.Instant, err error) {
 	expiresAt = c.Now.Add(MuteDuration)
 	err = c.Tx.Mute.Create().SetChannelID(c.ChannelID).SetUserID(user.ID).
 		SetModeratorID(c.ActorID).SetMutedAt(c.Now).SetExpiresAt(expiresAt).
@@ -78,7 +78,7 @@ func applyMute(ctx context.Context, c *events.Change, user *ent.User) (expiresAt
 	if err != nil {
 		return 0, err
 	}
-	c.Emit(events.Mute, user.ID, &moderatov1.MuteEvent{
+	c.Emit("channel.mute", user.ID, &moderatov1.MuteEvent{
 		ChannelId:            c.ChannelID.String(),
 		ModeratorId:          c.ActorID.String(),
 		ClientId:             c.ClientID,
@@ -90,13 +90,13 @@ func applyMute(ctx context.Context, c *events.Change, user *ent.User) (expiresAt
 }
 
 // expireMute removes a mute that has lapsed and announces it.
-func expireMute(ctx context.Context, c *events.Change, row *ent.Mute) error {
+func expireMute(ctx context.Context, c *change.Change, row *ent.Mute) error {
 	_, err := c.Tx.Mute.Delete().Where(mute.ChannelID(row.ChannelID), mute.UserID(row.UserID)).Exec(ctx)
 	if err != nil {
 		return err
 	}
 	c.ByNobody(func() { // no actor, even when a new mute causes the removal
-		c.EmitOf(row.ModeratorID, events.MuteExpire, row.UserID, &moderatov1.MuteExpireEvent{
+		c.EmitOf(row.ModeratorID, "channel.mute.expire", row.UserID, &moderatov1.MuteExpireEvent{
 			ChannelId:     row.ChannelID.String(),
 			ModeratorId:   row.ModeratorID.String(),
 			MutedUserId:   row.UserID.String(),

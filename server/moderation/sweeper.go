@@ -8,7 +8,7 @@ import (
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/mute"
 	"github.com/moderato-live/moderato/server/background"
-	"github.com/moderato-live/moderato/server/events"
+	"github.com/moderato-live/moderato/server/change"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 )
@@ -45,7 +45,7 @@ func (w *Sweeper) Sweep(ctx context.Context) error {
 // expire announces and removes the lapsed mutes of some users in a channel. It returns
 // their number.
 func (w *Sweeper) expire(ctx context.Context, channelID uid.ID, users []uid.ID) (expired int, err error) {
-	err = events.ApplyUnattended(ctx, w.Store, channelID, func(ctx context.Context, c *events.Change) error {
+	err = change.ApplyUnattended(ctx, w.Store, channelID, func(ctx context.Context, c *change.Change) error {
 		// Another server may have handled some of them already.
 		rows, err := c.Tx.Mute.Query().
 			Where(mute.ChannelID(channelID), mute.UserIDIn(users...), mute.ExpiresAtLTE(c.Now)).

@@ -12,7 +12,7 @@ import (
 	entchannel "github.com/moderato-live/moderato/ent/channel"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	"github.com/moderato-live/moderato/server/apierr"
-	"github.com/moderato-live/moderato/server/events"
+	"github.com/moderato-live/moderato/server/change"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/jsonapi"
 	"github.com/moderato-live/moderato/server/uid"
@@ -106,7 +106,7 @@ type occurrence struct {
 }
 
 // record stores a new occurrence as part of a change.
-func (p putter) record(ctx context.Context, c *events.Change, o occurrence) (*ent.Activity, error) {
+func (p putter) record(ctx context.Context, c *change.Change, o occurrence) (*ent.Activity, error) {
 	facts, err := structpb.NewStruct(o.facts)
 	if err != nil {
 		return nil, err

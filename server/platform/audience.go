@@ -9,7 +9,7 @@ import (
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/audience"
-	"github.com/moderato-live/moderato/server/events"
+	"github.com/moderato-live/moderato/server/change"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/users"
@@ -33,7 +33,7 @@ func (s *Audience) Follow(ctx context.Context, req *platformv1.FollowRequest) (*
 		return nil, err
 	}
 	var f *ent.Follow
-	err = events.ApplyTo(ctx, s.Store, channelID, users.Key{ID: userID}, func(ctx context.Context, c *events.Change, user *ent.User) error {
+	err = change.ApplyTo(ctx, s.Store, channelID, users.Key{ID: userID}, func(ctx context.Context, c *change.Change, user *ent.User) error {
 		p := ofChange(c)
 		if f, err = audience.FindFollow(ctx, p.Tx, channelID, userID); err != nil || f != nil {
 			return err
@@ -81,7 +81,7 @@ func (s *Audience) Unfollow(ctx context.Context, req *platformv1.UnfollowRequest
 	if err != nil {
 		return nil, err
 	}
-	err = events.ApplyTo(ctx, s.Store, channelID, users.Key{ID: userID}, func(ctx context.Context, c *events.Change, user *ent.User) error {
+	err = change.ApplyTo(ctx, s.Store, channelID, users.Key{ID: userID}, func(ctx context.Context, c *change.Change, user *ent.User) error {
 		f, err := audience.FindFollow(ctx, c.Tx, channelID, userID)
 		if err != nil || f == nil {
 			return err
@@ -99,7 +99,7 @@ func (s *Audience) SetFollowNotifications(ctx context.Context, req *platformv1.S
 		return nil, err
 	}
 	var f *ent.Follow
-	err = events.ApplyTo(ctx, s.Store, channelID, users.Key{ID: userID}, func(ctx context.Context, c *events.Change, _ *ent.User) error {
+	err = change.ApplyTo(ctx, s.Store, channelID, users.Key{ID: userID}, func(ctx context.Context, c *change.Change, _ *ent.User) error {
 		var err error
 		if f, err = audience.FindFollow(ctx, c.Tx, channelID, userID); err != nil {
 			return err
@@ -125,7 +125,7 @@ func (s *Audience) PutSubscription(ctx context.Context, req *platformv1.PutSubsc
 		return nil, apierr.In("subscription", err)
 	}
 	var stored *ent.Subscription
-	err = events.Apply(ctx, s.Store, want.ChannelID, func(ctx context.Context, c *events.Change) error {
+	err = change.Apply(ctx, s.Store, want.ChannelID, func(ctx context.Context, c *change.Change) error {
 		p := ofChange(c)
 		before, after, err := p.subscription(ctx, req.GetSubscription())
 		if err != nil {
@@ -142,7 +142,7 @@ func (s *Audience) PutSubscription(ctx context.Context, req *platformv1.PutSubsc
 
 // tellSubscription writes the events and the activity of a subscription that was
 // stored; before is nil if there was none.
-func (p putter) tellSubscription(ctx context.Context, c *events.Change, before, after *ent.Subscription) error {
+func (p putter) tellSubscription(ctx context.Context, c *change.Change, before, after *ent.Subscription) error {
 	if before != nil && sameSubscription(before, after) {
 		return nil
 	}
@@ -153,13 +153,13 @@ func (p putter) tellSubscription(ctx context.Context, c *events.Change, before, 
 	wasActive := isActive(before, p.now)
 	if before != nil && before.IsActive && !wasActive {
 		// It expired, and the sweeper has not emitted its event yet.
-		c.ByNobody(func() { audience.EmitSubscription(c, events.SubscriptionEnd, user, before) })
+		c.ByNobody(func() { audience.EmitSubscription(c, "channel.subscription.end", user, before) })
 	}
 	switch {
 	case after.IsActive:
-		audience.EmitSubscription(c, events.Subscribe, user, after)
+		audience.EmitSubscription(c, "channel.subscribe", user, after)
 	case wasActive:
-		audience.EmitSubscription(c, events.SubscriptionEnd, user, after)
+		audience.EmitSubscription(c, "channel.subscription.end", user, after)
 	}
 	if !after.IsActive || (wasActive && after.RenewCount <= before.RenewCount) {
 		return nil
@@ -176,7 +176,7 @@ func (s *Audience) EndSubscription(ctx context.Context, req *platformv1.EndSubsc
 	if err != nil {
 		return nil, err
 	}
-	err = events.ApplyTo(ctx, s.Store, channelID, users.Key{ID: userID}, func(ctx context.Context, c *events.Change, user *ent.User) error {
+	err = change.ApplyTo(ctx, s.Store, channelID, users.Key{ID: userID}, func(ctx context.Context, c *change.Change, user *ent.User) error {
 		before, err := audience.FindSubscription(ctx, c.Tx, channelID, userID)
 		if err != nil || !isActive(before, c.Now) {
 			return err
@@ -189,7 +189,7 @@ func (s *Audience) EndSubscription(ctx context.Context, req *platformv1.EndSubsc
 			ChannelID: channelID, UserID: userID, SubscribedAt: before.SubscribedAt, ExpiresAt: c.Now,
 			RenewCount: before.RenewCount, StreakCount: before.StreakCount,
 		}
-		audience.EmitSubscription(c, events.SubscriptionEnd, user, ended)
+		audience.EmitSubscription(c, "channel.subscription.end", user, ended)
 		return audience.PutSubscription(ctx, c.Tx, channel, before, ended)
 	})
 	return &platformv1.EndSubscriptionResponse{}, err

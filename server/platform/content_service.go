@@ -13,7 +13,7 @@ import (
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
-	"github.com/moderato-live/moderato/server/events"
+	"github.com/moderato-live/moderato/server/change"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/users"
@@ -146,7 +146,7 @@ func (s *Content) RecordVote(ctx context.Context, req *platformv1.RecordVoteRequ
 	}
 	var stored *ent.Vote
 	err := again(s.Store, func() error {
-		return events.ApplyTo(ctx, s.Store, v.ChannelID, users.Key{ID: userID}, func(ctx context.Context, c *events.Change, user *ent.User) error {
+		return change.ApplyTo(ctx, s.Store, v.ChannelID, users.Key{ID: userID}, func(ctx context.Context, c *change.Change, user *ent.User) error {
 			var err error
 			stored, err = ofChange(c).recordVote(ctx, c, v, user, req)
 			return err
@@ -158,7 +158,7 @@ func (s *Content) RecordVote(ctx context.Context, req *platformv1.RecordVoteRequ
 	return &platformv1.RecordVoteResponse{Vote: voteRecord(stored)}, nil
 }
 
-func (p putter) recordVote(ctx context.Context, c *events.Change, v ent.Vote, user *ent.User, req *platformv1.RecordVoteRequest) (*ent.Vote, error) {
+func (p putter) recordVote(ctx context.Context, c *change.Change, v ent.Vote, user *ent.User, req *platformv1.RecordVoteRequest) (*ent.Vote, error) {
 	before, err := p.Vote.Get(ctx, v.ID)
 	switch {
 	case err == nil && before.ChannelID != v.ChannelID:
@@ -175,7 +175,7 @@ func (p putter) recordVote(ctx context.Context, c *events.Change, v ent.Vote, us
 	if err := p.addVote(ctx, &v); err != nil {
 		return nil, err
 	}
-	c.Emit(events.Vote, user.ID, &moderatov1.VoteEvent{
+	c.Emit("channel.vote", user.ID, &moderatov1.VoteEvent{
 		ChannelId:       c.ChannelID.String(),
 		ClientId:        c.ClientID,
 		Id:              v.ID.String(),
@@ -228,9 +228,9 @@ func parseKeyed(f *validate.Fields, kind string, req interface {
 
 // recordKeyed records an activity and calls emit to emit its event, unless the key is
 // known.
-func (s *Content) recordKeyed(ctx context.Context, k keyed, emit func(*events.Change, *ent.User, *timestamppb.Timestamp)) (*platformv1.ActivityRecord, error) {
+func (s *Content) recordKeyed(ctx context.Context, k keyed, emit func(*change.Change, *ent.User, *timestamppb.Timestamp)) (*platformv1.ActivityRecord, error) {
 	var row *ent.Activity
-	err := events.ApplyTo(ctx, s.Store, k.channelID, users.Key{ID: k.userID}, func(ctx context.Context, c *events.Change, user *ent.User) error {
+	err := change.ApplyTo(ctx, s.Store, k.channelID, users.Key{ID: k.userID}, func(ctx context.Context, c *change.Change, user *ent.User) error {
 		p := ofChange(c)
 		var err error
 		if row, err = p.repeated(ctx, k.channelID, "key", k.key, k.kind); err != nil || row != nil {
@@ -255,8 +255,8 @@ func (s *Content) RecordGift(ctx context.Context, req *platformv1.RecordGiftRequ
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
-	row, err := s.recordKeyed(ctx, k, func(c *events.Change, user *ent.User, at *timestamppb.Timestamp) {
-		c.Emit(events.SubscriptionGift, user.ID, &moderatov1.GiftEvent{
+	row, err := s.recordKeyed(ctx, k, func(c *change.Change, user *ent.User, at *timestamppb.Timestamp) {
+		c.Emit("channel.subscription.gift", user.ID, &moderatov1.GiftEvent{
 			ChannelId:       c.ChannelID.String(),
 			ClientId:        c.ClientID,
 			UserId:          user.ID.String(),
@@ -279,8 +279,8 @@ func (s *Content) RecordThanks(ctx context.Context, req *platformv1.RecordThanks
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
-	row, err := s.recordKeyed(ctx, k, func(c *events.Change, user *ent.User, at *timestamppb.Timestamp) {
-		c.Emit(events.Thanks, user.ID, &moderatov1.ThanksEvent{
+	row, err := s.recordKeyed(ctx, k, func(c *change.Change, user *ent.User, at *timestamppb.Timestamp) {
+		c.Emit("channel.thanks", user.ID, &moderatov1.ThanksEvent{
 			ChannelId:       c.ChannelID.String(),
 			ClientId:        c.ClientID,
 			UserId:          user.ID.String(),

@@ -11,6 +11,7 @@ import (
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
+	"github.com/moderato-live/moderato/server/change"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
@@ -129,24 +130,14 @@ func knownIDs(ctx context.Context, q store.Queryer, query string, all []uid.ID) 
 	return known, nil
 }
 
-// lockForFollows locks the channels of follows in the order of their ids, so that two
-// imports never deadlock.
+// lockForFollows locks the channels of follows.
 func (p putter) lockForFollows(ctx context.Context, wanted []*newFollow) (map[uid.ID]*followChange, error) {
-	changes := map[uid.ID]*followChange{}
-	for ids := range slices.Chunk(distinct(wanted, (*newFollow).channel), idsAtOnce) {
-		err := store.QueryEach(ctx, p.Tx, "SELECT id, live_started_at FROM channels WHERE id IN ("+store.Placeholders(len(ids))+") ORDER BY id"+p.ForUpdate(), values(ids),
-			func(scan func(...any) error) error {
-				var id uid.ID
-				c := &followChange{}
-				err := scan(&id, &c.liveStartedAt)
-				changes[id] = c
-				return err
-			})
-		if err != nil {
-			return nil, err
-		}
+	locked, err := change.Lock(ctx, p.Store, p.Tx, distinct(wanted, (*newFollow).channel)...)
+	changes := make(map[uid.ID]*followChange, len(locked))
+	for id, row := range locked {
+		changes[id] = &followChange{liveStartedAt: row.LiveStartedAt}
 	}
-	return changes, nil
+	return changes, err
 }
 
 // pair is the key of a follow.
@@ -192,8 +183,8 @@ func (p putter) putFollows(ctx context.Context, some []newFollow, changes map[ui
 	write := make([]newFollow, 0, len(some))
 	var replaced []newFollow
 	for _, n := range some {
-		change := changes[n.channelID]
-		if change == nil { // the channel was deleted after the batch was checked
+		counters := changes[n.channelID]
+		if counters == nil { // the channel was deleted after the batch was checked
 			return apierr.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND)
 		}
 		before, isThere := there[n.key()]
@@ -201,8 +192,8 @@ func (p putter) putFollows(ctx context.Context, some []newFollow, changes map[ui
 			if !n.isDated {
 				n.followedAt = p.now
 			}
-			change.followers++
-			change.newFollowers += toInt(change.isNew(n.followedAt))
+			counters.followers++
+			counters.newFollowers += toInt(counters.isNew(n.followedAt))
 			write = append(write, n)
 			continue
 		}
@@ -212,7 +203,7 @@ func (p putter) putFollows(ctx context.Context, some []newFollow, changes map[ui
 		if n.followedAt == before.followedAt && n.wantsNotifications == before.wantsNotifications {
 			continue
 		}
-		change.newFollowers += toInt(change.isNew(n.followedAt)) - toInt(change.isNew(before.followedAt))
+		counters.newFollowers += toInt(counters.isNew(n.followedAt)) - toInt(counters.isNew(before.followedAt))
 		write, replaced = append(write, n), append(replaced, n)
 	}
 	if err := p.deleteFollows(ctx, replaced); err != nil {

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
-	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/change"
 	"github.com/moderato-live/moderato/server/uid"
 )
 
@@ -18,14 +18,8 @@ const idsAtOnce = 500
 // would otherwise deadlock again and again. A channel that does not exist yet is
 // locked when it is created.
 func (p putter) lockChannels(ctx context.Context, batch []record) error {
-	for some := range slices.Chunk(channelIDs(batch), idsAtOnce) {
-		err := store.QueryEach(ctx, p.Tx, "SELECT id FROM channels WHERE id IN ("+store.Placeholders(len(some))+") ORDER BY id"+p.ForUpdate(), values(some),
-			func(func(...any) error) error { return nil })
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	_, err := change.Lock(ctx, p.Store, p.Tx, channelIDs(batch)...)
+	return err
 }
 
 // channelIDs returns the channels whose rows a batch may change, sorted. It skips an

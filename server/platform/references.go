@@ -9,6 +9,7 @@ import (
 	"github.com/moderato-live/moderato/ent/channel"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
+	"github.com/moderato-live/moderato/server/change"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/users"
@@ -61,19 +62,7 @@ func required(found bool, err error, reason moderatov1.Reason) error {
 	return err
 }
 
-// lockChannel locks a channel's row and returns it. Every change of the channel's
-// counters locks the row first.
+// lockChannel locks a channel's row and returns it.
 func (p putter) lockChannel(ctx context.Context, id uid.ID) (*ent.Channel, error) {
-	rows, err := p.QueryContext(ctx, "SELECT id FROM channels WHERE id = ?"+p.ForUpdate(), id)
-	if err != nil {
-		return nil, err
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	row, err := p.Channel.Get(ctx, id)
-	if ent.IsNotFound(err) {
-		return nil, apierr.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND)
-	}
-	return row, err
+	return change.LockRow(ctx, p.Store, p.Tx, id)
 }

@@ -7,8 +7,9 @@ import (
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
-	"github.com/moderato-live/moderato/server/events"
+	"github.com/moderato-live/moderato/server/change"
 	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/validate"
@@ -29,7 +30,7 @@ func (s *Streams) StartStream(ctx context.Context, req *platformv1.StartStreamRe
 		return nil, err
 	}
 	var stored *ent.Stream
-	err = events.Apply(ctx, s.Store, want.ChannelID, func(ctx context.Context, c *events.Change) error {
+	err = change.Apply(ctx, s.Store, want.ChannelID, func(ctx context.Context, c *change.Change) error {
 		var err error
 		stored, err = ofChange(c).start(ctx, c, req, *want)
 		return err
@@ -57,7 +58,7 @@ func parseStart(req *platformv1.StartStreamRequest) (*ent.Stream, error) {
 
 // start makes a channel live with want, whose start is not set yet. If the request is
 // a repeat, start returns the existing stream.
-func (p putter) start(ctx context.Context, c *events.Change, req *platformv1.StartStreamRequest, want ent.Stream) (*ent.Stream, error) {
+func (p putter) start(ctx context.Context, c *change.Change, req *platformv1.StartStreamRequest, want ent.Stream) (*ent.Stream, error) {
 	channel, err := p.Channel.Get(ctx, want.ChannelID)
 	if err != nil {
 		return nil, err
@@ -90,11 +91,11 @@ func (p putter) start(ctx context.Context, c *events.Change, req *platformv1.Sta
 	if err := p.goLive(ctx, channel, &want); err != nil {
 		return nil, err
 	}
-	return &want, p.tellStream(ctx, c, events.StreamOnline, &want)
+	return &want, p.tellStream(ctx, c, "stream.online", &want)
 }
 
 // end ends the live stream of a channel.
-func (p putter) end(ctx context.Context, c *events.Change, channel *ent.Channel, at instant.Instant) error {
+func (p putter) end(ctx context.Context, c *change.Change, channel *ent.Channel, at instant.Instant) error {
 	live, err := p.findStream(ctx, channel.ID, *channel.LiveStartedAt)
 	if err != nil {
 		return err
@@ -106,10 +107,10 @@ func (p putter) end(ctx context.Context, c *events.Change, channel *ent.Channel,
 	if err := p.goOffline(ctx, channel); err != nil {
 		return err
 	}
-	return p.tellStream(ctx, c, events.StreamOffline, live)
+	return p.tellStream(ctx, c, "stream.offline", live)
 }
 
-func (p putter) tellStream(ctx context.Context, c *events.Change, kind events.Type, s *ent.Stream) error {
+func (p putter) tellStream(ctx context.Context, c *change.Change, kind outbox.Type, s *ent.Stream) error {
 	title := "Uncategorized"
 	if s.CategoryID != 0 {
 		category, err := p.Category.Get(ctx, s.CategoryID)
@@ -148,7 +149,7 @@ func (s *Streams) UpdateStream(ctx context.Context, req *platformv1.UpdateStream
 		return nil, err
 	}
 	var live *ent.Stream
-	err := events.Apply(ctx, s.Store, channelID, func(ctx context.Context, c *events.Change) error {
+	err := change.Apply(ctx, s.Store, channelID, func(ctx context.Context, c *change.Change) error {
 		p := ofChange(c)
 		channel, err := p.Channel.Get(ctx, channelID)
 		if err != nil {
@@ -186,7 +187,7 @@ func (s *Streams) EndStream(ctx context.Context, req *platformv1.EndStreamReques
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
-	err := events.Apply(ctx, s.Store, channelID, func(ctx context.Context, c *events.Change) error {
+	err := change.Apply(ctx, s.Store, channelID, func(ctx context.Context, c *change.Change) error {
 		p := ofChange(c)
 		channel, err := p.Channel.Get(ctx, channelID)
 		if err != nil || !channel.IsLive {

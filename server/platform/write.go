@@ -5,7 +5,7 @@ import (
 
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/server/authz"
-	"github.com/moderato-live/moderato/server/events"
+	"github.com/moderato-live/moderato/server/change"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 )
@@ -62,4 +62,4 @@ func writeTo(ctx context.Context, s *store.Store, channelID string, body func(co
 }
 
 // ofChange returns a putter in the transaction of a change.
-func ofChange(c *events.Change) putter { return putter{Store: c.Store, Tx: c.Tx, now: c.Now} }
+func ofChange(c *change.Change) putter { return putter{Store: c.Store, Tx: c.Tx, now: c.Now} }

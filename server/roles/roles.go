@@ -10,8 +10,9 @@ import (
 	"github.com/moderato-live/moderato/ent/role"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
-	"github.com/moderato-live/moderato/server/events"
+	"github.com/moderato-live/moderato/server/change"
 	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/paging"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
@@ -23,14 +24,14 @@ type Role struct {
 	// Name is the name of the role in the database, in responses and in events.
 	Name string
 
-	add, remove events.Type
+	add, remove outbox.Type
 }
 
 // The roles.
 var (
-	Moderator = Role{"moderator", events.ModeratorAdd, events.ModeratorRemove}
-	VIP       = Role{"vip", events.VIPAdd, events.VIPRemove}
-	OG        = Role{"og", events.OGAdd, events.OGRemove}
+	Moderator = Role{"moderator", "channel.moderator.add", "channel.moderator.remove"}
+	VIP       = Role{"vip", "channel.vip.add", "channel.vip.remove"}
+	OG        = Role{"og", "channel.og.add", "channel.og.remove"}
 )
 
 // Names returns the names of all roles.
@@ -108,7 +109,7 @@ func CheckChannel(ctx context.Context, s *store.Store, id uid.ID) error {
 // Give gives a user a role, on behalf of the caller of the current request. If the user
 // already holds the role, nothing changes and no event is emitted.
 func Give(ctx context.Context, s *store.Store, channelID, userID uid.ID, r Role) error {
-	return change(ctx, s, channelID, userID, r, func(ctx context.Context, c *events.Change, held bool) error {
+	return apply(ctx, s, channelID, userID, r, func(ctx context.Context, c *change.Change, held bool) error {
 		if held {
 			return nil
 		}
@@ -122,7 +123,7 @@ func Give(ctx context.Context, s *store.Store, channelID, userID uid.ID, r Role)
 // Take takes a role from a user, on behalf of the caller of the current request. If the
 // user does not hold the role, nothing changes and no event is emitted.
 func Take(ctx context.Context, s *store.Store, channelID, userID uid.ID, r Role) error {
-	return change(ctx, s, channelID, userID, r, func(ctx context.Context, c *events.Change, held bool) error {
+	return apply(ctx, s, channelID, userID, r, func(ctx context.Context, c *change.Change, held bool) error {
 		if !held {
 			return nil
 		}
@@ -132,10 +133,10 @@ func Take(ctx context.Context, s *store.Store, channelID, userID uid.ID, r Role)
 	})
 }
 
-// change runs body as a change of the channel and passes whether the user holds the role.
+// apply runs body as a change of the channel and passes whether the user holds the role.
 // It returns TARGET_IS_CHANNEL if the user is the channel's owner.
-func change(ctx context.Context, s *store.Store, channelID, userID uid.ID, r Role, body func(context.Context, *events.Change, bool) error) error {
-	return events.ApplyTo(ctx, s, channelID, users.Key{ID: userID}, func(ctx context.Context, c *events.Change, _ *ent.User) error {
+func apply(ctx context.Context, s *store.Store, channelID, userID uid.ID, r Role, body func(context.Context, *change.Change, bool) error) error {
+	return change.ApplyTo(ctx, s, channelID, users.Key{ID: userID}, func(ctx context.Context, c *change.Change, _ *ent.User) error {
 		if userID == channelID {
 			return apierr.New(moderatov1.Reason_REASON_TARGET_IS_CHANNEL)
 		}
@@ -147,7 +148,7 @@ func change(ctx context.Context, s *store.Store, channelID, userID uid.ID, r Rol
 	})
 }
 
-func emit(c *events.Change, kind events.Type, userID uid.ID, r Role) {
+func emit(c *change.Change, kind outbox.Type, userID uid.ID, r Role) {
 	c.Emit(kind, userID, &moderatov1.RoleEvent{
 		ChannelId:   c.ChannelID.String(),
 		ModeratorId: c.ActorID.String(),

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/events"
+	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/servertest"
 )
 
@@ -40,8 +40,8 @@ func TestWhatIsRemovedBeforeItIsDeliveredShows(t *testing.T) {
 		retitle(t, s, servertest.Owner, "two")
 		retitle(t, s, servertest.Owner, "three")
 		eventually(t, "they have their positions", func() bool {
-			last, _, err := events.Positions(t.Context(), s.Store.Read)
-			return err == nil && last == 3
+			at, err := outbox.ReadPositions(t.Context(), s.Store.Read)
+			return err == nil && at.Last == 3
 		})
 		s.Store.Clock.Advance(10 * time.Second)
 		r.next(t) // after which those that wait are rows

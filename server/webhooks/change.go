@@ -9,8 +9,8 @@ import (
 	"github.com/moderato-live/moderato/ent/webhookdelivery"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
-	"github.com/moderato-live/moderato/server/events"
 	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/validate"
@@ -100,17 +100,17 @@ func enable(ctx context.Context, tx *ent.Tx, w *ent.Webhook, now instant.Instant
 	if !right {
 		return false, apierr.New(moderatov1.Reason_REASON_NOT_CHANNEL_MODERATOR)
 	}
-	last, trimmed, err := events.Positions(ctx, tx)
+	at, err := outbox.ReadPositions(ctx, tx)
 	if err != nil {
 		return false, err
 	}
 	// A user who had no right for some time does not receive the events of that time.
-	resumed = w.DisabledReason != rightLost && w.Position >= trimmed
+	resumed = w.DisabledReason != rightLost && w.Position >= at.Trimmed
 	change := tx.Webhook.UpdateOne(w).SetDisabledReason(enabled).SetNextAt(now).SetIsClaimed(false).ClearPausedUntil().AddEpoch(1)
 	if resumed {
 		err = unfinished(tx, w).SetStatus(pending).SetTries(0).ClearFirstAttemptAt().SetNextAttemptAt(now).Exec(ctx)
 	} else {
-		change.SetPosition(last).SetHeardFrom(now)
+		change.SetPosition(at.Last).SetHeardFrom(now)
 		err = giveUp(ctx, tx, w, now)
 	}
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/channel"
 	"github.com/moderato-live/moderato/ent/webhookdelivery"
-	"github.com/moderato-live/moderato/server/events"
 	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 )
@@ -33,7 +33,7 @@ func (t *turn) wantedEvents(upTo int64, limit int) (query string, args []any) {
 		return query + " ORDER BY position" + store.Limit(limit), args
 	}
 	if len(types) == 0 {
-		types = events.Types()
+		types = outbox.Types()
 	}
 	parts := make([]string, len(types))
 	for i, kind := range types {
@@ -124,7 +124,7 @@ func (t *turn) load(ctx context.Context, due []*ent.WebhookDelivery) error {
 	for i, d := range due {
 		ids[i] = d.EventID
 	}
-	found, err := events.ByID(ctx, t.Store, t.tx, ids)
+	found, err := outbox.ByID(ctx, t.Store, t.tx, ids)
 	if err != nil {
 		return err
 	}

@@ -2,7 +2,6 @@ package webhooks
 
 import (
 	"context"
-	"errors"
 	"strings"
 
 	"github.com/moderato-live/moderato/ent"
@@ -10,10 +9,12 @@ import (
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/authn"
-	"github.com/moderato-live/moderato/server/events"
+	"github.com/moderato-live/moderato/server/change"
+	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/validate"
+	"github.com/moderato-live/moderato/server/watch"
 )
 
 // CreateWebhook creates a webhook that receives the events from now on.
@@ -21,7 +22,7 @@ func (s *Service) CreateWebhook(ctx context.Context, req *moderatov1.CreateWebho
 	var f validate.Fields
 	channel := channelOf(ctx, &f, req.GetChannelId())
 	address := s.receiver(&f, req.GetUrl())
-	types := events.ParseTypes(&f, req.GetType())
+	types := watch.ParseTypes(&f, req.GetType())
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
@@ -70,9 +71,8 @@ func (s *Service) exists(ctx context.Context, tx *ent.Tx, id uid.ID) (bool, erro
 // create inserts a webhook. The webhook is due immediately, so that it counts as idle
 // only after a server has examined every event since its creation.
 func (s *Service) create(ctx context.Context, tx *ent.Tx, w *ent.Webhook) error {
-	err := s.lockChannel(ctx, tx, channelID(w))
-	isUnknown := errors.Is(err, store.ErrNoRows)
-	if err != nil && !isUnknown {
+	isUnknown, err := s.lockChannel(ctx, tx, channelID(w))
+	if err != nil {
 		return err
 	}
 	now, err := authorize(ctx, s.Store, tx, channelID(w))
@@ -85,22 +85,24 @@ func (s *Service) create(ctx context.Context, tx *ent.Tx, w *ent.Webhook) error 
 	if err := checkLimit(ctx, tx, w); err != nil {
 		return err
 	}
-	last, _, err := events.Positions(ctx, tx)
+	at, err := outbox.ReadPositions(ctx, tx)
 	if err != nil {
 		return err
 	}
-	w.CreatedAt, w.Position = now, last
+	w.CreatedAt, w.Position = now, at.Last
 	return tx.Webhook.Create().SetID(w.ID).SetNillableChannelID(w.ChannelID).SetNillableUserID(w.UserID).SetClientID(w.ClientID).
-		SetURL(w.URL).SetTypes(w.Types).SetSecret(w.Secret).SetCreatedAt(now).SetPosition(last).SetHeardFrom(now).SetNextAt(now).
+		SetURL(w.URL).SetTypes(w.Types).SetSecret(w.Secret).SetCreatedAt(now).SetPosition(at.Last).SetHeardFrom(now).SetNextAt(now).
 		Exec(ctx)
 }
 
-// lockChannel locks a channel, so that its webhooks are created one after the other.
-func (s *Service) lockChannel(ctx context.Context, tx *ent.Tx, id uid.ID) error {
+// lockChannel locks a channel, so that its webhooks are created one after the other. A
+// zero id stands for every channel.
+func (s *Service) lockChannel(ctx context.Context, tx *ent.Tx, id uid.ID) (isUnknown bool, err error) {
 	if id.IsZero() {
-		return nil
+		return false, nil
 	}
-	return store.QueryRow(ctx, tx, "SELECT id FROM channels WHERE id = ?"+s.Store.ForUpdate(), []any{id}, new(uid.ID))
+	found, err := change.Lock(ctx, s.Store, tx, id)
+	return found[id] == nil, err
 }
 
 func checkLimit(ctx context.Context, tx *ent.Tx, w *ent.Webhook) error {

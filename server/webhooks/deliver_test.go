@@ -12,7 +12,7 @@ import (
 	"time"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/events"
+	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/store/storetest"
@@ -40,8 +40,8 @@ func TestAnEventIsDeliveredSigned(t *testing.T) {
 		if age := time.Since(time.Unix(at, 0)); err != nil || age < -time.Minute || age > time.Minute {
 			t.Errorf("timestamp %q", got.header.Get("Webhook-Timestamp"))
 		}
-		page, err := events.Read(t.Context(), s.Store, 0, 10)
-		if err != nil || len(page) < 1 || string(events.JSON(page[0].Told)) != string(got.body) {
+		page, err := outbox.Read(t.Context(), s.Store, 0, 10)
+		if err != nil || len(page) < 1 || string(outbox.JSON(page[0].Message)) != string(got.body) {
 			t.Errorf("got the body %s, want that of WatchEvents (%v)", got.body, err)
 		}
 		if cursor := got.header.Get(webhooks.CursorHeader); cursor != page[0].Cursor {
@@ -119,7 +119,7 @@ func TestAWebhookHearsNothingOfWhatWasBefore(t *testing.T) {
 	each(t, func(t *testing.T, s *servertest.Server) {
 		retitle(t, s, servertest.Owner, "before")
 		eventually(t, "the event has its position", func() bool {
-			page, err := events.Read(t.Context(), s.Store, 0, 10)
+			page, err := outbox.Read(t.Context(), s.Store, 0, 10)
 			return err == nil && len(page) == 1
 		})
 		r := newReceiver(t)

@@ -10,8 +10,8 @@ import (
 	"github.com/moderato-live/moderato/ent/webhookdelivery"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
-	"github.com/moderato-live/moderato/server/events"
 	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/paging"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/validate"
@@ -81,7 +81,7 @@ func (s *Service) RedeliverWebhookEvent(ctx context.Context, req *moderatov1.Red
 		return nil, err
 	}
 	err := s.change(ctx, id, func(ctx context.Context, tx *ent.Tx, w *ent.Webhook, now instant.Instant) error {
-		found, err := events.ByID(ctx, s.Store, tx, []uid.ID{eventID})
+		found, err := outbox.ByID(ctx, s.Store, tx, []uid.ID{eventID})
 		if err != nil {
 			return err
 		}
@@ -103,7 +103,7 @@ func (s *Service) RedeliverWebhookEvent(ctx context.Context, req *moderatov1.Red
 
 // sends reports whether an event is of the webhook's channel and types, and not after
 // the webhook's position.
-func sends(w *ent.Webhook, e *events.Event) bool {
+func sends(w *ent.Webhook, e *outbox.Event) bool {
 	types := strings.Fields(w.Types)
 	return e.Position <= w.Position && (w.ChannelID == nil || *w.ChannelID == e.ChannelID) &&
 		(len(types) == 0 || slices.Contains(types, string(e.Type)))
@@ -111,7 +111,7 @@ func sends(w *ent.Webhook, e *events.Event) bool {
 
 // redeliver makes the delivery of an event pending again, or creates it. If a server
 // works on the webhook, it finds the delivery. Otherwise the webhook becomes due.
-func redeliver(ctx context.Context, tx *ent.Tx, w *ent.Webhook, e *events.Event, now instant.Instant) error {
+func redeliver(ctx context.Context, tx *ent.Tx, w *ent.Webhook, e *outbox.Event, now instant.Instant) error {
 	d, err := tx.WebhookDelivery.Query().Where(webhookdelivery.WebhookID(w.ID), webhookdelivery.Position(e.Position)).Only(ctx)
 	switch {
 	case ent.IsNotFound(err):

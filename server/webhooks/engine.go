@@ -10,10 +10,10 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/moderato-live/moderato/server/events"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/server/watch"
 )
 
 const (
@@ -37,7 +37,7 @@ const (
 // claims end. Attempts whose outcome the dead server did not record are made again.
 type Engine struct {
 	Store *store.Store
-	Hub   *events.Hub
+	Hub   *watch.Hub
 	Log   *slog.Logger
 	Options
 
@@ -82,7 +82,7 @@ type want struct {
 }
 
 // NewEngine returns an Engine, and registers its metrics.
-func NewEngine(s *store.Store, hub *events.Hub, log *slog.Logger, r prometheus.Registerer, o Options) *Engine {
+func NewEngine(s *store.Store, hub *watch.Hub, log *slog.Logger, r prometheus.Registerer, o Options) *Engine {
 	return &Engine{
 		Store: s, Hub: hub, Log: log, Options: o, slots: newSlots(o.MaxAttempts),
 		client: newClient(o), look: store.NewSignal(), metrics: newMetrics(r),

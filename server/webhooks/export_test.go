@@ -3,7 +3,7 @@ package webhooks
 import (
 	"context"
 
-	"github.com/moderato-live/moderato/server/events"
+	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/uid"
 )
 
@@ -19,6 +19,6 @@ func (e *Engine) Work(ctx context.Context, id uid.ID) {
 }
 
 // TakeRights disables the webhooks whose right events of a page ended.
-func (e *Engine) TakeRights(ctx context.Context, page []*events.Event) error {
+func (e *Engine) TakeRights(ctx context.Context, page []*outbox.Event) error {
 	return e.takeRights(ctx, page)
 }

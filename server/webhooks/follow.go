@@ -7,10 +7,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/moderato-live/moderato/server/events"
 	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/server/watch"
 )
 
 const (
@@ -44,7 +45,7 @@ func (s *state) isFree() bool {
 }
 
 // wants reports whether the webhook is to receive an event.
-func (s *state) wants(e *events.Event) bool {
+func (s *state) wants(e *outbox.Event) bool {
 	return e.Position > s.position && (s.channelID.IsZero() || s.channelID == e.ChannelID) &&
 		(s.types == "" || slices.Contains(strings.Fields(s.types), string(e.Type)))
 }
@@ -70,7 +71,7 @@ func (e *Engine) states(ctx context.Context, where string, args []any, each func
 func (e *Engine) follow(ctx context.Context) {
 	for ctx.Err() == nil {
 		err := e.followOnce(ctx)
-		if err != nil && ctx.Err() == nil && !errors.Is(err, events.ErrTooSlow) {
+		if err != nil && ctx.Err() == nil && !errors.Is(err, watch.ErrTooSlow) {
 			e.Log.WarnContext(ctx, "following the events for webhooks failed; it will be tried again", "error", err)
 		}
 		select {
@@ -119,17 +120,17 @@ func (e *Engine) followOnce(ctx context.Context) error {
 // to reach the last position, so that the server that works on it gets there, or this
 // server does. begin returns nil if no webhook is enabled.
 func (e *Engine) begin(ctx context.Context) (*int64, error) {
-	last, trimmed, err := events.Positions(ctx, e.Store.Read)
+	at, err := outbox.ReadPositions(ctx, e.Store.Read)
 	if err != nil {
 		return nil, e.Store.Classify(err)
 	}
-	from, any := last, false
+	from, any := at.Last, false
 	err = e.states(ctx, "1 = 1", nil, func(s state) {
 		any = true
-		if s.nextAt == nil && s.position >= trimmed {
+		if s.nextAt == nil && s.position >= at.Trimmed {
 			from = min(from, s.position)
-		} else if s.position < last {
-			e.want(s, last)
+		} else if s.position < at.Last {
+			e.want(s, at.Last)
 		}
 	})
 	if err != nil || !any {
@@ -146,7 +147,7 @@ func (e *Engine) want(s state, position int64) {
 
 // match starts work on the webhooks that want one of the events, and disables those
 // whose user lost the right through one of them.
-func (e *Engine) match(ctx context.Context, page []*events.Event) error {
+func (e *Engine) match(ctx context.Context, page []*outbox.Event) error {
 	if err := e.takeRights(ctx, page); err != nil {
 		return err
 	}

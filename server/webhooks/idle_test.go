@@ -10,9 +10,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/moderato-live/moderato/ent"
-	"github.com/moderato-live/moderato/server/events"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/server/watch"
 	"github.com/moderato-live/moderato/server/webhooks"
 )
 
@@ -29,7 +29,7 @@ func fields(t *testing.T, s *servertest.Server) string {
 // newEngine is the engine of another server on the same database.
 func newEngine(s *servertest.Server) *webhooks.Engine {
 	log := slog.New(slog.DiscardHandler)
-	return webhooks.NewEngine(s.Store, events.NewHub(s.Store, log), log, prometheus.NewRegistry(), webhooks.Options{
+	return webhooks.NewEngine(s.Store, watch.NewHub(s.Store, log), log, prometheus.NewRegistry(), webhooks.Options{
 		Reach: webhooks.Anywhere, Timeout: webhooks.AttemptTimeout, MaxAttempts: webhooks.DefaultMaxAttempts,
 	})
 }

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/moderato-live/moderato/ent"
-	"github.com/moderato-live/moderato/server/events"
 	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/outbox"
 )
 
 const (
@@ -58,7 +58,7 @@ var errNoRoom = errors.New("no slot for a slow receiver")
 // outcome is the result of an attempt.
 type outcome struct {
 	delivery *ent.WebhookDelivery
-	event    *events.Event
+	event    *outbox.Event
 	status   int    // 0 if there was no response
 	problem  string // empty if the event was delivered
 	isSlow   bool
@@ -70,7 +70,7 @@ type outcome struct {
 
 // attempt sends an event once. If ctx ended the attempt, ok is false: the attempt says
 // nothing about the receiver.
-func (e *Engine) attempt(ctx context.Context, w *ent.Webhook, event *events.Event, at instant.Instant) (o outcome, ok bool) {
+func (e *Engine) attempt(ctx context.Context, w *ent.Webhook, event *outbox.Event, at instant.Instant) (o outcome, ok bool) {
 	ctx, cancel := context.WithTimeoutCause(ctx, e.Timeout, noAnswerError(e.Timeout))
 	defer cancel()
 	request, err := newRequest(ctx, w, event, at)
@@ -100,8 +100,8 @@ func (e *Engine) attempt(ctx context.Context, w *ent.Webhook, event *events.Even
 	return o, true
 }
 
-func newRequest(ctx context.Context, w *ent.Webhook, event *events.Event, at instant.Instant) (*http.Request, error) {
-	body := events.JSON(event.Told)
+func newRequest(ctx context.Context, w *ent.Webhook, event *outbox.Event, at instant.Instant) (*http.Request, error) {
+	body := outbox.JSON(event.Message)
 	id := event.ID.String()
 	signed, err := signatures(w, id, at, body)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/webhook"
 	"github.com/moderato-live/moderato/server/authz"
-	"github.com/moderato-live/moderato/server/events"
+	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 )
@@ -36,10 +36,10 @@ var hasRight = `(
 
 // takeRights disables the webhooks whose user lost the right through one of the events:
 // a ban or the removal of a moderator.
-func (e *Engine) takeRights(ctx context.Context, page []*events.Event) error {
+func (e *Engine) takeRights(ctx context.Context, page []*outbox.Event) error {
 	var channels []any
 	for _, event := range page {
-		if event.Type == events.Ban || event.Type == events.ModeratorRemove {
+		if event.Type.EndsRight() {
 			channels = append(channels, event.ChannelID)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/server"
-	"github.com/moderato-live/moderato/server/events"
+	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/store/storetest"
@@ -76,12 +76,12 @@ func takeRole(t *testing.T, s *store.Store) {
 // It does not wait until the sweep comes by, which takes its time where there are
 // many webhooks.
 func TestAnEventThatEndsARightDisablesItsWebhooks(t *testing.T) {
-	for kind, ends := range map[events.Type]bool{events.ModeratorRemove: true, events.Ban: true, events.Follow: false} {
+	for kind, ends := range map[outbox.Type]bool{"channel.moderator.remove": true, "channel.ban": true, "channel.follow": false} {
 		t.Run(string(kind), func(t *testing.T) {
 			eachWorld(t, func(t *testing.T, s *store.Store, e *webhooks.Engine) {
 				put(t, s, servertest.Moderator, uid.New())
 				put(t, s, servertest.Owner, uid.New())
-				page := []*events.Event{{Position: 1, ChannelID: servertest.Owner, Type: kind}, {Position: 2, ChannelID: servertest.Other, Type: events.Follow}}
+				page := []*outbox.Event{{Position: 1, ChannelID: servertest.Owner, Type: kind}, {Position: 2, ChannelID: servertest.Other, Type: "channel.follow"}}
 				match := func() {
 					t.Helper()
 					if err := e.TakeRights(t.Context(), page); err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/webhook"
 	"github.com/moderato-live/moderato/ent/webhookdelivery"
-	"github.com/moderato-live/moderato/server/events"
 	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 )
@@ -165,21 +165,21 @@ func (t *turn) checkRight(ctx context.Context) error {
 // takeIn inserts deliveries for the events that the webhook wants, and advances its
 // position.
 func (t *turn) takeIn(ctx context.Context) error {
-	last, trimmed, err := events.Positions(ctx, t.tx)
+	at, err := outbox.ReadPositions(ctx, t.tx)
 	if err != nil {
 		return err
 	}
-	if t.hook.Position < trimmed {
+	if t.hook.Position < at.Trimmed {
 		t.reason = behind
 		return nil
 	}
 	waiting, err := t.tx.WebhookDelivery.Query().Where(webhookdelivery.WebhookID(t.id), webhookdelivery.Status(pending)).Count(ctx)
-	if err != nil || waiting >= maxPending || t.hook.Position >= last {
+	if err != nil || waiting >= maxPending || t.hook.Position >= at.Last {
 		return err
 	}
-	upTo := last
+	upTo := at.Last
 	if t.hook.ChannelID == nil {
-		upTo = min(last, t.hook.Position+scanned)
+		upTo = min(at.Last, t.hook.Position+scanned)
 	}
 	rows, err := t.newDeliveries(ctx, upTo, maxPending-waiting)
 	if err != nil {
@@ -189,7 +189,7 @@ func (t *turn) takeIn(ctx context.Context) error {
 		position, _ := rows[len(rows)-1].Mutation().Position()
 		upTo = position
 	} else {
-		t.plan.again = upTo < last
+		t.plan.again = upTo < at.Last
 	}
 	for start := 0; start < len(rows); start += rowsAtOnce {
 		if err := t.tx.WebhookDelivery.CreateBulk(rows[start:min(start+rowsAtOnce, len(rows))]...).Exec(ctx); err != nil {

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/moderato-live/moderato/ent"
-	"github.com/moderato-live/moderato/server/events"
 	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 )
@@ -118,7 +118,7 @@ func (w *worker) send(ctx context.Context, p plan) {
 
 // try makes an attempt. An attempt that turns out to be slow while no slow slot is free
 // is postponed.
-func (w *worker) try(ctx context.Context, p plan, event *events.Event) (o outcome, ok bool) {
+func (w *worker) try(ctx context.Context, p plan, event *outbox.Event) (o outcome, ok bool) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	began := time.Now()
@@ -139,7 +139,7 @@ func (w *worker) try(ctx context.Context, p plan, event *events.Event) (o outcom
 // job is a delivery with its event.
 type job struct {
 	delivery *ent.WebhookDelivery
-	event    *events.Event
+	event    *outbox.Event
 }
 
 // wait waits for an attempt to end or for the time of the next turn. It returns the

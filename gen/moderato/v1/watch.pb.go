@@ -7,13 +7,15 @@
 package moderatov1
 
 import (
-	_ "github.com/moderato-live/moderato/gen/moderato/options/v1"
-	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
-	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
-	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
 	sync "sync"
 	unsafe "unsafe"
+
+	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
+	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
+
+	_ "github.com/moderato-live/moderato/gen/moderato/options/v1"
 )
 
 const (
@@ -546,24 +548,46 @@ const file_moderato_v1_watch_proto_rawDesc = "" +
 	"\x06cursor\x18\x03 \x01(\tR\x06cursor\"W\n" +
 	"\x13WatchEventsResponse\x12\x16\n" +
 	"\x06cursor\x18\x01 \x01(\tR\x06cursor\x12(\n" +
-	"\x05event\x18\x02 \x01(\v2\x12.moderato.v1.EventR\x05event\"\x8c\x06\n" +
+	"\x05event\x18\x02 \x01(\v2\x12.moderato.v1.EventR\x05event\"\xbf\n" +
+	"\n" +
 	"\x05Event\x126\n" +
-	"\bmetadata\x18\x01 \x01(\v2\x1a.moderato.v1.EventMetadataR\bmetadata\x12)\n" +
-	"\x03ban\x18\x02 \x01(\v2\x15.moderato.v1.BanEventH\x00R\x03ban\x12/\n" +
-	"\x05unban\x18\x03 \x01(\v2\x17.moderato.v1.UnbanEventH\x00R\x05unban\x12,\n" +
-	"\x04mute\x18\x04 \x01(\v2\x16.moderato.v1.MuteEventH\x00R\x04mute\x12?\n" +
-	"\vmute_expire\x18\x05 \x01(\v2\x1c.moderato.v1.MuteExpireEventH\x00R\n" +
-	"muteExpire\x12U\n" +
-	"\x13clear_user_messages\x18\x06 \x01(\v2#.moderato.v1.ClearUserMessagesEventH\x00R\x11clearUserMessages\x12,\n" +
-	"\x04role\x18\a \x01(\v2\x16.moderato.v1.RoleEventH\x00R\x04role\x122\n" +
-	"\x06update\x18\b \x01(\v2\x18.moderato.v1.UpdateEventH\x00R\x06update\x122\n" +
-	"\x06follow\x18\t \x01(\v2\x18.moderato.v1.FollowEventH\x00R\x06follow\x12D\n" +
+	"\bmetadata\x18\x01 \x01(\v2\x1a.moderato.v1.EventMetadataR\bmetadata\x12@\n" +
+	"\x03ban\x18\x02 \x01(\v2\x15.moderato.v1.BanEventB\x15\x8a\xb5\x18\x11\n" +
+	"\vchannel.ban\x10\x01 \x01H\x00R\x03ban\x12H\n" +
+	"\x05unban\x18\x03 \x01(\v2\x17.moderato.v1.UnbanEventB\x17\x8a\xb5\x18\x13\n" +
+	"\rchannel.unban\x10\x01\x18\x01H\x00R\x05unban\x12B\n" +
+	"\x04mute\x18\x04 \x01(\v2\x16.moderato.v1.MuteEventB\x14\x8a\xb5\x18\x10\n" +
+	"\fchannel.mute\x10\x01H\x00R\x04mute\x12\\\n" +
+	"\vmute_expire\x18\x05 \x01(\v2\x1c.moderato.v1.MuteExpireEventB\x1b\x8a\xb5\x18\x17\n" +
+	"\x13channel.mute.expire\x10\x01H\x00R\n" +
+	"muteExpire\x12\x7f\n" +
+	"\x13clear_user_messages\x18\x06 \x01(\v2#.moderato.v1.ClearUserMessagesEventB(\x8a\xb5\x18$\n" +
+	" channel.chat.clear_user_messages\x10\x01H\x00R\x11clearUserMessages\x12\xd0\x01\n" +
+	"\x04role\x18\a \x01(\v2\x16.moderato.v1.RoleEventB\xa1\x01\x8a\xb5\x18\x1b\n" +
+	"\x15channel.moderator.add\x10\x01\x18\x01\x8a\xb5\x18\x1e\n" +
+	"\x18channel.moderator.remove\x10\x01 \x01\x8a\xb5\x18\x13\n" +
+	"\x0fchannel.vip.add\x10\x01\x8a\xb5\x18\x16\n" +
+	"\x12channel.vip.remove\x10\x01\x8a\xb5\x18\x12\n" +
+	"\x0echannel.og.add\x10\x01\x8a\xb5\x18\x15\n" +
+	"\x11channel.og.remove\x10\x01H\x00R\x04role\x12J\n" +
+	"\x06update\x18\b \x01(\v2\x18.moderato.v1.UpdateEventB\x16\x8a\xb5\x18\x12\n" +
+	"\x0echannel.update\x10\x01H\x00R\x06update\x12b\n" +
+	"\x06follow\x18\t \x01(\v2\x18.moderato.v1.FollowEventB.\x8a\xb5\x18\x12\n" +
+	"\x0echannel.follow\x10\x02\x8a\xb5\x18\x14\n" +
+	"\x10channel.unfollow\x10\x02H\x00R\x06follow\x12\x7f\n" +
 	"\fsubscription\x18\n" +
-	" \x01(\v2\x1e.moderato.v1.SubscriptionEventH\x00R\fsubscription\x12,\n" +
-	"\x04gift\x18\v \x01(\v2\x16.moderato.v1.GiftEventH\x00R\x04gift\x122\n" +
-	"\x06thanks\x18\f \x01(\v2\x18.moderato.v1.ThanksEventH\x00R\x06thanks\x12,\n" +
-	"\x04vote\x18\r \x01(\v2\x16.moderato.v1.VoteEventH\x00R\x04vote\x122\n" +
-	"\x06stream\x18\x0e \x01(\v2\x18.moderato.v1.StreamEventH\x00R\x06streamB\t\n" +
+	" \x01(\v2\x1e.moderato.v1.SubscriptionEventB9\x8a\xb5\x18\x15\n" +
+	"\x11channel.subscribe\x10\x02\x8a\xb5\x18\x1c\n" +
+	"\x18channel.subscription.end\x10\x02H\x00R\fsubscription\x12O\n" +
+	"\x04gift\x18\v \x01(\v2\x16.moderato.v1.GiftEventB!\x8a\xb5\x18\x1d\n" +
+	"\x19channel.subscription.gift\x10\x02H\x00R\x04gift\x12J\n" +
+	"\x06thanks\x18\f \x01(\v2\x18.moderato.v1.ThanksEventB\x16\x8a\xb5\x18\x12\n" +
+	"\x0echannel.thanks\x10\x02H\x00R\x06thanks\x12B\n" +
+	"\x04vote\x18\r \x01(\v2\x16.moderato.v1.VoteEventB\x14\x8a\xb5\x18\x10\n" +
+	"\fchannel.vote\x10\x02H\x00R\x04vote\x12_\n" +
+	"\x06stream\x18\x0e \x01(\v2\x18.moderato.v1.StreamEventB+\x8a\xb5\x18\x11\n" +
+	"\rstream.online\x10\x02\x8a\xb5\x18\x12\n" +
+	"\x0estream.offline\x10\x02H\x00R\x06streamB\t\n" +
 	"\apayload\"\xb5\x02\n" +
 	"\rEventMetadata\x12\x1d\n" +
 	"\n" +

@@ -10,13 +10,14 @@
 package optionsv1
 
 import (
+	reflect "reflect"
+	sync "sync"
+	unsafe "unsafe"
+
 	code "google.golang.org/genproto/googleapis/rpc/code"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	descriptorpb "google.golang.org/protobuf/types/descriptorpb"
-	reflect "reflect"
-	sync "sync"
-	unsafe "unsafe"
 )
 
 const (
@@ -199,6 +200,60 @@ func (Transport) EnumDescriptor() ([]byte, []int) {
 	return file_moderato_options_v1_options_proto_rawDescGZIP(), []int{2}
 }
 
+// Origin says who causes events of a type. It decides how long they are kept by default,
+// and whether the moderation log shows them by default.
+type Origin int32
+
+const (
+	// Never used.
+	Origin_ORIGIN_UNSPECIFIED Origin = 0
+	// The channel's owner and its moderators.
+	Origin_ORIGIN_MODERATION Origin = 1
+	// Viewers and streams.
+	Origin_ORIGIN_AUDIENCE Origin = 2
+)
+
+// Enum value maps for Origin.
+var (
+	Origin_name = map[int32]string{
+		0: "ORIGIN_UNSPECIFIED",
+		1: "ORIGIN_MODERATION",
+		2: "ORIGIN_AUDIENCE",
+	}
+	Origin_value = map[string]int32{
+		"ORIGIN_UNSPECIFIED": 0,
+		"ORIGIN_MODERATION":  1,
+		"ORIGIN_AUDIENCE":    2,
+	}
+)
+
+func (x Origin) Enum() *Origin {
+	p := new(Origin)
+	*p = x
+	return p
+}
+
+func (x Origin) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (Origin) Descriptor() protoreflect.EnumDescriptor {
+	return file_moderato_options_v1_options_proto_enumTypes[3].Descriptor()
+}
+
+func (Origin) Type() protoreflect.EnumType {
+	return &file_moderato_options_v1_options_proto_enumTypes[3]
+}
+
+func (x Origin) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use Origin.Descriptor instead.
+func (Origin) EnumDescriptor() ([]byte, []int) {
+	return file_moderato_options_v1_options_proto_rawDescGZIP(), []int{3}
+}
+
 // Policy declares who may call a method (interface document, section 5). A service
 // token is accepted wherever an app token is accepted and, if it acts for a user,
 // wherever a user token is accepted; it has every scope.
@@ -342,6 +397,79 @@ func (x *Status) GetOnly() Transport {
 	return Transport_TRANSPORT_UNSPECIFIED
 }
 
+// EventType declares a type of event (interface document, section 6).
+type EventType struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The name, such as `channel.ban`.
+	Name string `protobuf:"bytes,1,opt,name=name" json:"name,omitempty"`
+	// Who causes events of the type.
+	Origin Origin `protobuf:"varint,2,opt,name=origin,enum=moderato.options.v1.Origin" json:"origin,omitempty"`
+	// Whether an event may give its target the right to moderate the channel.
+	GrantsRight bool `protobuf:"varint,3,opt,name=grants_right,json=grantsRight" json:"grants_right,omitempty"`
+	// Whether an event may end the right of its target to moderate the channel.
+	EndsRight     bool `protobuf:"varint,4,opt,name=ends_right,json=endsRight" json:"ends_right,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *EventType) Reset() {
+	*x = EventType{}
+	mi := &file_moderato_options_v1_options_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *EventType) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*EventType) ProtoMessage() {}
+
+func (x *EventType) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_options_v1_options_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use EventType.ProtoReflect.Descriptor instead.
+func (*EventType) Descriptor() ([]byte, []int) {
+	return file_moderato_options_v1_options_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *EventType) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *EventType) GetOrigin() Origin {
+	if x != nil {
+		return x.Origin
+	}
+	return Origin_ORIGIN_UNSPECIFIED
+}
+
+func (x *EventType) GetGrantsRight() bool {
+	if x != nil {
+		return x.GrantsRight
+	}
+	return false
+}
+
+func (x *EventType) GetEndsRight() bool {
+	if x != nil {
+		return x.EndsRight
+	}
+	return false
+}
+
 var file_moderato_options_v1_options_proto_extTypes = []protoimpl.ExtensionInfo{
 	{
 		ExtendedType:  (*descriptorpb.ServiceOptions)(nil),
@@ -365,6 +493,14 @@ var file_moderato_options_v1_options_proto_extTypes = []protoimpl.ExtensionInfo{
 		Field:         50001,
 		Name:          "moderato.options.v1.status",
 		Tag:           "bytes,50001,opt,name=status",
+		Filename:      "moderato/options/v1/options.proto",
+	},
+	{
+		ExtendedType:  (*descriptorpb.FieldOptions)(nil),
+		ExtensionType: ([]*EventType)(nil),
+		Field:         50001,
+		Name:          "moderato.options.v1.event",
+		Tag:           "bytes,50001,rep,name=event",
 		Filename:      "moderato/options/v1/options.proto",
 	},
 }
@@ -393,6 +529,15 @@ var (
 	E_Status = &file_moderato_options_v1_options_proto_extTypes[2]
 )
 
+// Extension fields to descriptorpb.FieldOptions.
+var (
+	// The types of event whose payload the field holds. The docs list the types in this
+	// order.
+	//
+	// repeated moderato.options.v1.EventType event = 50001;
+	E_Event = &file_moderato_options_v1_options_proto_extTypes[3]
+)
+
 var File_moderato_options_v1_options_proto protoreflect.FileDescriptor
 
 const file_moderato_options_v1_options_proto_rawDesc = "" +
@@ -406,7 +551,13 @@ const file_moderato_options_v1_options_proto_rawDesc = "" +
 	"\x04http\x18\x01 \x01(\x05R\x04http\x12$\n" +
 	"\x04grpc\x18\x02 \x01(\x0e2\x10.google.rpc.CodeR\x04grpc\x12\x12\n" +
 	"\x04text\x18\x03 \x01(\tR\x04text\x122\n" +
-	"\x04only\x18\x04 \x01(\x0e2\x1e.moderato.options.v1.TransportR\x04only*P\n" +
+	"\x04only\x18\x04 \x01(\x0e2\x1e.moderato.options.v1.TransportR\x04only\"\x96\x01\n" +
+	"\tEventType\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x123\n" +
+	"\x06origin\x18\x02 \x01(\x0e2\x1b.moderato.options.v1.OriginR\x06origin\x12!\n" +
+	"\fgrants_right\x18\x03 \x01(\bR\vgrantsRight\x12\x1d\n" +
+	"\n" +
+	"ends_right\x18\x04 \x01(\bR\tendsRight*P\n" +
 	"\x05Token\x12\x15\n" +
 	"\x11TOKEN_UNSPECIFIED\x10\x00\x12\x0e\n" +
 	"\n" +
@@ -422,10 +573,15 @@ const file_moderato_options_v1_options_proto_rawDesc = "" +
 	"\tTransport\x12\x19\n" +
 	"\x15TRANSPORT_UNSPECIFIED\x10\x00\x12\x12\n" +
 	"\x0eTRANSPORT_REST\x10\x01\x12\x12\n" +
-	"\x0eTRANSPORT_GRPC\x10\x02:e\n" +
+	"\x0eTRANSPORT_GRPC\x10\x02*L\n" +
+	"\x06Origin\x12\x16\n" +
+	"\x12ORIGIN_UNSPECIFIED\x10\x00\x12\x15\n" +
+	"\x11ORIGIN_MODERATION\x10\x01\x12\x13\n" +
+	"\x0fORIGIN_AUDIENCE\x10\x02:e\n" +
 	"\x0edefault_policy\x12\x1f.google.protobuf.ServiceOptions\x18ц\x03 \x01(\v2\x1b.moderato.options.v1.PolicyR\rdefaultPolicy:U\n" +
 	"\x06policy\x12\x1e.google.protobuf.MethodOptions\x18ц\x03 \x01(\v2\x1b.moderato.options.v1.PolicyR\x06policy:X\n" +
-	"\x06status\x12!.google.protobuf.EnumValueOptions\x18ц\x03 \x01(\v2\x1b.moderato.options.v1.StatusR\x06statusBJZCgithub.com/moderato-live/moderato/gen/moderato/options/v1;optionsv1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
+	"\x06status\x12!.google.protobuf.EnumValueOptions\x18ц\x03 \x01(\v2\x1b.moderato.options.v1.StatusR\x06status:U\n" +
+	"\x05event\x12\x1d.google.protobuf.FieldOptions\x18ц\x03 \x03(\v2\x1e.moderato.options.v1.EventTypeR\x05eventBJZCgithub.com/moderato-live/moderato/gen/moderato/options/v1;optionsv1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
 var (
 	file_moderato_options_v1_options_proto_rawDescOnce sync.Once
@@ -439,35 +595,41 @@ func file_moderato_options_v1_options_proto_rawDescGZIP() []byte {
 	return file_moderato_options_v1_options_proto_rawDescData
 }
 
-var file_moderato_options_v1_options_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_moderato_options_v1_options_proto_msgTypes = make([]protoimpl.MessageInfo, 2)
+var file_moderato_options_v1_options_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
+var file_moderato_options_v1_options_proto_msgTypes = make([]protoimpl.MessageInfo, 3)
 var file_moderato_options_v1_options_proto_goTypes = []any{
 	(Token)(0),                            // 0: moderato.options.v1.Token
 	(Relation)(0),                         // 1: moderato.options.v1.Relation
 	(Transport)(0),                        // 2: moderato.options.v1.Transport
-	(*Policy)(nil),                        // 3: moderato.options.v1.Policy
-	(*Status)(nil),                        // 4: moderato.options.v1.Status
-	(code.Code)(0),                        // 5: google.rpc.Code
-	(*descriptorpb.ServiceOptions)(nil),   // 6: google.protobuf.ServiceOptions
-	(*descriptorpb.MethodOptions)(nil),    // 7: google.protobuf.MethodOptions
-	(*descriptorpb.EnumValueOptions)(nil), // 8: google.protobuf.EnumValueOptions
+	(Origin)(0),                           // 3: moderato.options.v1.Origin
+	(*Policy)(nil),                        // 4: moderato.options.v1.Policy
+	(*Status)(nil),                        // 5: moderato.options.v1.Status
+	(*EventType)(nil),                     // 6: moderato.options.v1.EventType
+	(code.Code)(0),                        // 7: google.rpc.Code
+	(*descriptorpb.ServiceOptions)(nil),   // 8: google.protobuf.ServiceOptions
+	(*descriptorpb.MethodOptions)(nil),    // 9: google.protobuf.MethodOptions
+	(*descriptorpb.EnumValueOptions)(nil), // 10: google.protobuf.EnumValueOptions
+	(*descriptorpb.FieldOptions)(nil),     // 11: google.protobuf.FieldOptions
 }
 var file_moderato_options_v1_options_proto_depIdxs = []int32{
 	0,  // 0: moderato.options.v1.Policy.tokens:type_name -> moderato.options.v1.Token
 	1,  // 1: moderato.options.v1.Policy.relation:type_name -> moderato.options.v1.Relation
-	5,  // 2: moderato.options.v1.Status.grpc:type_name -> google.rpc.Code
+	7,  // 2: moderato.options.v1.Status.grpc:type_name -> google.rpc.Code
 	2,  // 3: moderato.options.v1.Status.only:type_name -> moderato.options.v1.Transport
-	6,  // 4: moderato.options.v1.default_policy:extendee -> google.protobuf.ServiceOptions
-	7,  // 5: moderato.options.v1.policy:extendee -> google.protobuf.MethodOptions
-	8,  // 6: moderato.options.v1.status:extendee -> google.protobuf.EnumValueOptions
-	3,  // 7: moderato.options.v1.default_policy:type_name -> moderato.options.v1.Policy
-	3,  // 8: moderato.options.v1.policy:type_name -> moderato.options.v1.Policy
-	4,  // 9: moderato.options.v1.status:type_name -> moderato.options.v1.Status
-	10, // [10:10] is the sub-list for method output_type
-	10, // [10:10] is the sub-list for method input_type
-	7,  // [7:10] is the sub-list for extension type_name
-	4,  // [4:7] is the sub-list for extension extendee
-	0,  // [0:4] is the sub-list for field type_name
+	3,  // 4: moderato.options.v1.EventType.origin:type_name -> moderato.options.v1.Origin
+	8,  // 5: moderato.options.v1.default_policy:extendee -> google.protobuf.ServiceOptions
+	9,  // 6: moderato.options.v1.policy:extendee -> google.protobuf.MethodOptions
+	10, // 7: moderato.options.v1.status:extendee -> google.protobuf.EnumValueOptions
+	11, // 8: moderato.options.v1.event:extendee -> google.protobuf.FieldOptions
+	4,  // 9: moderato.options.v1.default_policy:type_name -> moderato.options.v1.Policy
+	4,  // 10: moderato.options.v1.policy:type_name -> moderato.options.v1.Policy
+	5,  // 11: moderato.options.v1.status:type_name -> moderato.options.v1.Status
+	6,  // 12: moderato.options.v1.event:type_name -> moderato.options.v1.EventType
+	13, // [13:13] is the sub-list for method output_type
+	13, // [13:13] is the sub-list for method input_type
+	9,  // [9:13] is the sub-list for extension type_name
+	5,  // [5:9] is the sub-list for extension extendee
+	0,  // [0:5] is the sub-list for field type_name
 }
 
 func init() { file_moderato_options_v1_options_proto_init() }
@@ -480,9 +642,9 @@ func file_moderato_options_v1_options_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_moderato_options_v1_options_proto_rawDesc), len(file_moderato_options_v1_options_proto_rawDesc)),
-			NumEnums:      3,
-			NumMessages:   2,
-			NumExtensions: 3,
+			NumEnums:      4,
+			NumMessages:   3,
+			NumExtensions: 4,
 			NumServices:   0,
 		},
 		GoTypes:           file_moderato_options_v1_options_proto_goTypes,

@@ -1,7 +1,7 @@
-// Package events implements the outbox. Each event of a channel is written in the
-// transaction of the change that causes it, in the channel's own sequence. Events are
-// delivered later, and are the log of who did what.
-package events
+// Package change makes the changes of channels. A change locks its channel, authorizes the
+// caller, and writes its events in the same transaction, in the channel's own sequence.
+// The changes of a channel first queue in the server.
+package change
 
 import (
 	"context"
@@ -19,6 +19,7 @@ import (
 	"github.com/moderato-live/moderato/server/fair"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/jsonapi"
+	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/requestid"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
@@ -46,16 +47,14 @@ type Change struct {
 	// while the statements of a change run, and many users may follow it at the same
 	// time. Until then, a read of the row returns its old values.
 	Row *ent.ChannelUpdate
-	// LiveStartedAt is when the channel's live stream began, as of the lock; nil
-	// when the channel is not live.
-	LiveStartedAt *instant.Instant
+	// Locked holds columns of the channel's row as of the lock.
+	Locked
 
-	operationID    uid.ID
-	requestID      string
-	exists         bool
-	sequence       int64
-	activityNumber int64
-	pending        []*ent.EventCreate
+	operationID uid.ID
+	requestID   string
+	exists      bool
+	pending     []*ent.EventCreate
+	undeclared  error // the first event that the contract does not declare
 }
 
 // Apply makes a change on behalf of the caller of the present request. The caller must
@@ -168,12 +167,10 @@ func apply(ctx context.Context, s *store.Store, start Change, body func(context.
 }
 
 func (c *Change) lock(ctx context.Context) error {
-	err := store.QueryRow(ctx, c.Tx, "SELECT event_sequence, activity_number, live_started_at FROM channels WHERE id = ?"+c.Store.ForUpdate(),
-		[]any{c.ChannelID}, &c.sequence, &c.activityNumber, &c.LiveStartedAt)
-	if errors.Is(err, store.ErrNoRows) {
-		return nil
+	found, err := Lock(ctx, c.Store, c.Tx, c.ChannelID)
+	if row := found[c.ChannelID]; row != nil {
+		c.Locked, c.exists = *row, true
 	}
-	c.exists = err == nil
 	return err
 }
 
@@ -199,13 +196,16 @@ func (c *Change) checkCommitted(ctx context.Context, before int64) error {
 
 // Emit adds an event to the change. target is the user whom the event affects; zero for
 // none.
-func (c *Change) Emit(kind Type, target uid.ID, payload proto.Message) {
+func (c *Change) Emit(kind outbox.Type, target uid.ID, payload proto.Message) {
 	c.EmitOf(c.ActorID, kind, target, payload)
 }
 
 // EmitOf is Emit with an explicit actor. Every user whom the payload names must be the
 // actor or the target: when a user is forgotten, the events are found by these fields.
-func (c *Change) EmitOf(actor uid.ID, kind Type, target uid.ID, payload proto.Message) {
+func (c *Change) EmitOf(actor uid.ID, kind outbox.Type, target uid.ID, payload proto.Message) {
+	if err := kind.CheckPayload(payload); err != nil {
+		c.undeclared = errors.Join(c.undeclared, err)
+	}
 	c.sequence++
 	event := c.Tx.Event.Create().
 		SetID(uid.New()).
@@ -236,6 +236,9 @@ func (c *Change) ByNobody(body func()) {
 }
 
 func (c *Change) flush(ctx context.Context) error {
+	if c.undeclared != nil {
+		return c.undeclared
+	}
 	if len(c.pending) > 0 {
 		if err := c.Tx.Event.CreateBulk(c.pending...).Exec(ctx); err != nil {
 			return fmt.Errorf("write events: %w", err)

@@ -1,4 +1,4 @@
-package events_test
+package watch_test
 
 import (
 	"context"
@@ -8,16 +8,19 @@ import (
 	"testing"
 	"time"
 
-	"github.com/moderato-live/moderato/server/events"
+	"github.com/moderato-live/moderato/server/outbox/outboxtest"
+
+	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/store/storetest"
+	"github.com/moderato-live/moderato/server/watch"
 )
 
 // runHub runs a hub that ends with the test.
-func runHub(t *testing.T, s *store.Store) *events.Hub {
+func runHub(t *testing.T, s *store.Store) *watch.Hub {
 	t.Helper()
-	hub := events.NewHub(s, slog.New(slog.DiscardHandler))
+	hub := watch.NewHub(s, slog.New(slog.DiscardHandler))
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() { defer close(ended); hub.Run(ctx) }()
@@ -26,15 +29,15 @@ func runHub(t *testing.T, s *store.Store) *events.Hub {
 }
 
 // sequenceMany writes n events of the World's channel and gives them positions.
-func sequenceMany(t *testing.T, s *store.Store, q *events.Sequencer, n int) {
+func sequenceMany(t *testing.T, s *store.Store, q *outbox.Sequencer, n int) {
 	t.Helper()
-	if err := emit(s, servertest.Owner, n, now); err != nil {
+	if err := outboxtest.Emit(s, servertest.Owner, n); err != nil {
 		t.Fatal(err)
 	}
-	turn(t, q)
+	outboxtest.Turn(t, q)
 }
 
-func subscribe(t *testing.T, hub *events.Hub, after *int64) *events.Subscription {
+func subscribe(t *testing.T, hub *watch.Hub, after *int64) *watch.Subscription {
 	t.Helper()
 	s, err := hub.Subscribe(context.Background(), after, nil)
 	if err != nil {
@@ -45,7 +48,7 @@ func subscribe(t *testing.T, hub *events.Hub, after *int64) *events.Subscription
 }
 
 // hear takes n events and checks that none is missing after the position.
-func hear(t *testing.T, s *events.Subscription, n int) {
+func hear(t *testing.T, s *watch.Subscription, n int) {
 	t.Helper()
 	next := s.Position() + 1
 	for deadline := time.After(20 * time.Second); n > 0; {
@@ -64,8 +67,8 @@ func hear(t *testing.T, s *events.Subscription, n int) {
 }
 
 func TestListenersGoOnFromTheirPosition(t *testing.T) {
-	eachWorld(t, func(t *testing.T, s *store.Store) {
-		hub, q := runHub(t, s), newSequencer(s)
+	outboxtest.EachWorld(t, func(t *testing.T, s *store.Store) {
+		hub, q := runHub(t, s), outboxtest.NewSequencer(s)
 		sequenceMany(t, s, q, 1200) // more than two pages
 		live := subscribe(t, hub, nil)
 		zero := int64(0)
@@ -80,8 +83,8 @@ func TestListenersGoOnFromTheirPosition(t *testing.T) {
 }
 
 func TestAListenerWhoFallsBehindIsTold(t *testing.T) {
-	eachWorld(t, func(t *testing.T, s *store.Store) {
-		hub, q := runHub(t, s), newSequencer(s)
+	outboxtest.EachWorld(t, func(t *testing.T, s *store.Store) {
+		hub, q := runHub(t, s), outboxtest.NewSequencer(s)
 		slow, quick := subscribe(t, hub, nil), subscribe(t, hub, nil)
 		none := make(chan time.Time, 1)
 		none <- time.Time{}
@@ -92,7 +95,7 @@ func TestAListenerWhoFallsBehindIsTold(t *testing.T) {
 			sequenceMany(t, s, q, 2000)
 			hear(t, quick, 2000)
 		}
-		if _, err := slow.Next(context.Background(), none); !errors.Is(err, events.ErrTooSlow) {
+		if _, err := slow.Next(context.Background(), none); !errors.Is(err, watch.ErrTooSlow) {
 			t.Errorf("got %v, want ErrTooSlow", err)
 		}
 		zero := int64(0)
@@ -101,13 +104,13 @@ func TestAListenerWhoFallsBehindIsTold(t *testing.T) {
 }
 
 func TestAPositionThatRetentionPassedIsRefused(t *testing.T) {
-	eachWorld(t, func(t *testing.T, s *store.Store) {
-		hub, q := runHub(t, s), newSequencer(s)
+	outboxtest.EachWorld(t, func(t *testing.T, s *store.Store) {
+		hub, q := runHub(t, s), outboxtest.NewSequencer(s)
 		sequenceMany(t, s, q, 10)
 		if _, err := s.DB().Exec("UPDATE event_sequencers SET trimmed_position = 5"); err != nil {
 			t.Fatal(err)
 		}
-		for position, want := range map[int64]error{4: events.ErrTrimmed, 5: nil, 10: nil, 11: events.ErrTrimmed} {
+		for position, want := range map[int64]error{4: watch.ErrTrimmed, 5: nil, 10: nil, 11: watch.ErrTrimmed} {
 			from, err := hub.Subscribe(context.Background(), &position, nil)
 			if !errors.Is(err, want) {
 				t.Errorf("after position %d: got %v, want %v", position, err, want)
@@ -122,9 +125,9 @@ func TestAPositionThatRetentionPassedIsRefused(t *testing.T) {
 // TestRetentionThatPassesTheHubIsTold has a process cut off for longer than events
 // are kept: its listeners are not to go on as if nothing was missing.
 func TestRetentionThatPassesTheHubIsTold(t *testing.T) {
-	eachWorld(t, func(t *testing.T, s *store.Store) {
+	outboxtest.EachWorld(t, func(t *testing.T, s *store.Store) {
 		ctx := context.Background()
-		hub, q := events.NewHub(s, slog.New(slog.DiscardHandler)), newSequencer(s)
+		hub, q := watch.NewHub(s, slog.New(slog.DiscardHandler)), outboxtest.NewSequencer(s)
 		live := subscribe(t, hub, nil)
 		isOver := make(chan time.Time)
 		close(isOver)
@@ -148,11 +151,11 @@ func TestRetentionThatPassesTheHubIsTold(t *testing.T) {
 		if n, err := next("DELETE FROM events WHERE position = 3"); n != 9 || err != nil { // with its channel
 			t.Errorf("got %d events (%v), want 9", n, err)
 		}
-		if n, err := next("DELETE FROM events WHERE position <= 12;UPDATE event_sequencers SET trimmed_position = 12"); !errors.Is(err, events.ErrTooSlow) {
+		if n, err := next("DELETE FROM events WHERE position <= 12;UPDATE event_sequencers SET trimmed_position = 12"); !errors.Is(err, watch.ErrTooSlow) {
 			t.Errorf("got %d events (%v), want ErrTooSlow", n, err)
 		}
 		position := live.Position()
-		if _, err := hub.Subscribe(ctx, &position, nil); !errors.Is(err, events.ErrTrimmed) {
+		if _, err := hub.Subscribe(ctx, &position, nil); !errors.Is(err, watch.ErrTrimmed) {
 			t.Errorf("coming back gives %v, want ErrTrimmed", err)
 		}
 	})
@@ -161,8 +164,8 @@ func TestRetentionThatPassesTheHubIsTold(t *testing.T) {
 // TestWhatComesMeanwhileIsNotPassedOver has a listener find nothing in the store
 // while the ring goes on.
 func TestWhatComesMeanwhileIsNotPassedOver(t *testing.T) {
-	s := openWorld(t, storetest.SQLite(t))
-	hub, q := runHub(t, s), newSequencer(s)
+	s := outboxtest.OpenWorld(t, storetest.SQLite(t))
+	hub, q := runHub(t, s), outboxtest.NewSequencer(s)
 	quick, zero := subscribe(t, hub, nil), int64(0)
 	behind := subscribe(t, hub, &zero)
 	for range 5 { // more than the hub keeps

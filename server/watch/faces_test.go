@@ -1,4 +1,4 @@
-package events_test
+package watch_test
 
 import (
 	"bufio"
@@ -16,7 +16,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/events"
+	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/uid"
 )
@@ -109,7 +109,7 @@ func watchOver(t *testing.T, conn *grpc.ClientConn, c servertest.Credentials, re
 			}
 			h := heard{cursor: m.GetCursor()}
 			if m.GetEvent() != nil {
-				_ = json.Unmarshal(events.JSON(m.GetEvent()), &h.event)
+				_ = json.Unmarshal(outbox.JSON(m.GetEvent()), &h.event)
 			}
 			messages <- h
 		}

@@ -1,4 +1,4 @@
-package events_test
+package outbox_test
 
 import (
 	"context"
@@ -10,61 +10,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
+	"github.com/moderato-live/moderato/server/outbox/outboxtest"
 
 	"github.com/moderato-live/moderato/ent"
-	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/events"
 	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/store/storetest"
 	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/server/watch"
 )
-
-// eachWorld runs a test on the World in a store of each kind, without a server.
-func eachWorld(t *testing.T, test func(t *testing.T, s *store.Store)) {
-	t.Helper()
-	storetest.Each(t, func(t *testing.T, url store.URL) { test(t, openWorld(t, url)) })
-}
-
-func openWorld(t *testing.T, url store.URL) *store.Store {
-	t.Helper()
-	ctx := context.Background()
-	if err := store.Migrate(ctx, url, slog.New(slog.DiscardHandler)); err != nil {
-		t.Fatal(err)
-	}
-	s, err := store.Open(ctx, url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(s.Close)
-	servertest.Import(t, s, servertest.World()...)
-	return s
-}
-
-func newSequencer(s *store.Store) *events.Sequencer {
-	return events.NewSequencer(s, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
-}
-
-// emit writes n events of a channel in one transaction, after hold.
-func emit(s *store.Store, channelID uid.ID, n int, hold func() error) error {
-	return events.ApplyUnattended(context.Background(), s, channelID, func(_ context.Context, c *events.Change) error {
-		for range n {
-			c.Emit(events.ClearUserMessages, servertest.Viewer, &moderatov1.ClearUserMessagesEvent{ChannelId: channelID.String()})
-		}
-		return hold()
-	})
-}
-
-func now() error { return nil }
-
-func turn(t *testing.T, q *events.Sequencer) {
-	t.Helper()
-	if err := q.Turn(context.Background()); err != nil {
-		t.Fatal(err)
-	}
-}
 
 // placed is an event row as it is in the order.
 type placed struct {
@@ -117,15 +73,15 @@ func checkOrder(t *testing.T, s *store.Store, want int) {
 }
 
 func TestEventsGetDensePositionsInTheOrderOfTheirChannel(t *testing.T) {
-	eachWorld(t, func(t *testing.T, s *store.Store) {
-		q := newSequencer(s)
+	outboxtest.EachWorld(t, func(t *testing.T, s *store.Store) {
+		q := outboxtest.NewSequencer(s)
 		for i := range 5 {
 			for _, channel := range []uid.ID{servertest.Owner, servertest.Other} {
-				if err := emit(s, channel, i+1, now); err != nil {
+				if err := outboxtest.Emit(s, channel, i+1); err != nil {
 					t.Fatal(err)
 				}
 			}
-			turn(t, q)
+			outboxtest.Turn(t, q)
 		}
 		checkOrder(t, s, 30)
 	})
@@ -134,19 +90,19 @@ func TestEventsGetDensePositionsInTheOrderOfTheirChannel(t *testing.T) {
 // TestAClockThatIsSetBackTurnsNothingRound writes more than a batch, each event
 // of the channel before the one that went before it.
 func TestAClockThatIsSetBackTurnsNothingRound(t *testing.T) {
-	eachWorld(t, func(t *testing.T, s *store.Store) {
+	outboxtest.EachWorld(t, func(t *testing.T, s *store.Store) {
 		at := instant.Of(time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC))
 		for i := range 6 {
 			s.Clock.Freeze(at.Add(-time.Duration(i) * time.Minute))
 			for _, channel := range []uid.ID{servertest.Owner, servertest.Other} {
-				if err := emit(s, channel, 250, now); err != nil {
+				if err := outboxtest.Emit(s, channel, 250); err != nil {
 					t.Fatal(err)
 				}
 			}
 		}
 		s.Clock.Freeze(0)
-		q := newSequencer(s)
-		turn(t, q)
+		q := outboxtest.NewSequencer(s)
+		outboxtest.Turn(t, q)
 		checkOrder(t, s, 3000)
 	})
 }
@@ -154,70 +110,70 @@ func TestAClockThatIsSetBackTurnsNothingRound(t *testing.T) {
 // TestAnEventThatSeemsLaterIsNotPassedOver has the clock ahead for one event of a
 // channel, which is not in the first batch then, as those around it are.
 func TestAnEventThatSeemsLaterIsNotPassedOver(t *testing.T) {
-	eachWorld(t, func(t *testing.T, s *store.Store) {
+	outboxtest.EachWorld(t, func(t *testing.T, s *store.Store) {
 		at := instant.Of(time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC))
 		for _, after := range []time.Duration{0, time.Hour, time.Millisecond} {
 			s.Clock.Freeze(at.Add(after))
-			if err := emit(s, servertest.Owner, 1, now); err != nil {
+			if err := outboxtest.Emit(s, servertest.Owner, 1); err != nil {
 				t.Fatal(err)
 			}
 		}
 		for range 5 {
-			if err := emit(s, servertest.Other, 300, now); err != nil {
+			if err := outboxtest.Emit(s, servertest.Other, 300); err != nil {
 				t.Fatal(err)
 			}
 		}
 		s.Clock.Freeze(0)
-		turn(t, newSequencer(s))
+		outboxtest.Turn(t, outboxtest.NewSequencer(s))
 		checkOrder(t, s, 1503)
 	})
 }
 
 func TestWhoLostTheLeaseWritesNothing(t *testing.T) {
-	eachWorld(t, func(t *testing.T, s *store.Store) {
-		stale, next := newSequencer(s), newSequencer(s)
-		turn(t, stale)
-		if err := emit(s, servertest.Owner, 1, now); err != nil {
+	outboxtest.EachWorld(t, func(t *testing.T, s *store.Store) {
+		stale, next := outboxtest.NewSequencer(s), outboxtest.NewSequencer(s)
+		outboxtest.Turn(t, stale)
+		if err := outboxtest.Emit(s, servertest.Owner, 1); err != nil {
 			t.Fatal(err)
 		}
-		turn(t, next) // the lease is taken
+		outboxtest.Turn(t, next) // the lease is taken
 		if _, waiting := rows(t, s); len(waiting) != 1 {
 			t.Fatalf("one without the lease gave positions: %d events wait, want 1", len(waiting))
 		}
 		s.Clock.Advance(5 * time.Second)
-		next = newSequencer(s) // which has not asked yet
-		turn(t, next)
+		next = outboxtest.NewSequencer(s) // which has not asked yet
+		outboxtest.Turn(t, next)
 		checkOrder(t, s, 1)
-		if err := emit(s, servertest.Owner, 2, now); err != nil {
+		if err := outboxtest.Emit(s, servertest.Owner, 2); err != nil {
 			t.Fatal(err)
 		}
-		turn(t, stale)
+		outboxtest.Turn(t, stale)
 		if _, waiting := rows(t, s); len(waiting) != 2 {
 			t.Errorf("who lost the lease gave positions: %d events wait, want 2", len(waiting))
 		}
-		turn(t, next)
+		outboxtest.Turn(t, next)
 		checkOrder(t, s, 3)
 	})
 }
 
 func TestALeaseThatIsGivenUpIsTakenAtOnce(t *testing.T) {
-	eachWorld(t, func(t *testing.T, s *store.Store) {
+	outboxtest.EachWorld(t, func(t *testing.T, s *store.Store) {
 		ctx, cancel := context.WithCancel(context.Background())
-		first := newSequencer(s)
+		first := outboxtest.NewSequencer(s)
 		sequenced := make(chan struct{}, 100)
 		first.Sequenced = func() { sequenced <- struct{}{} }
 		ended := make(chan struct{})
 		go func() { defer close(ended); first.Run(ctx) }()
-		if err := emit(s, servertest.Owner, 1, now); err != nil {
+		if err := outboxtest.Emit(s, servertest.Owner, 1); err != nil {
 			t.Fatal(err)
 		}
 		<-sequenced
 		cancel()
 		<-ended
-		if err := emit(s, servertest.Owner, 1, now); err != nil {
+		if err := outboxtest.Emit(s, servertest.Owner, 1); err != nil {
 			t.Fatal(err)
 		}
-		turn(t, newSequencer(s))
+		outboxtest.Turn(t, outboxtest.NewSequencer(s))
 		checkOrder(t, s, 2)
 	})
 }
@@ -227,23 +183,23 @@ func TestALeaseThatIsGivenUpIsTakenAtOnce(t *testing.T) {
 // has seen already.
 func TestWhoTailsByIDMissesEvents(t *testing.T) {
 	storetest.EachServer(t, func(t *testing.T, url store.URL) {
-		s := openWorld(t, url)
-		q := newSequencer(s)
+		s := outboxtest.OpenWorld(t, url)
+		q := outboxtest.NewSequencer(s)
 		begun, finish, done := make(chan struct{}), make(chan struct{}), make(chan error)
 		go func() {
-			done <- emit(s, servertest.Owner, 1, func() error { close(begun); <-finish; return nil })
+			done <- outboxtest.EmitThen(s, servertest.Owner, 1, func() error { close(begun); <-finish; return nil })
 		}()
 		<-begun
-		if err := emit(s, servertest.Other, 1, now); err != nil {
+		if err := outboxtest.Emit(s, servertest.Other, 1); err != nil {
 			t.Fatal(err)
 		}
-		turn(t, q)
+		outboxtest.Turn(t, q)
 		seen, _ := rows(t, s)
 		close(finish)
 		if err := <-done; err != nil {
 			t.Fatal(err)
 		}
-		turn(t, q)
+		outboxtest.Turn(t, q)
 		checkOrder(t, s, 2)
 		all, _ := rows(t, s)
 		late := all[1]
@@ -258,8 +214,8 @@ func TestWhoTailsByIDMissesEvents(t *testing.T) {
 // listener.
 func TestNothingIsMissedWhateverWritersAndSequencersDo(t *testing.T) {
 	const writers, writes, restarts = 6, 40, 20
-	eachWorld(t, func(t *testing.T, s *store.Store) {
-		hub := events.NewHub(s, slog.New(slog.DiscardHandler))
+	outboxtest.EachWorld(t, func(t *testing.T, s *store.Store) {
+		hub := watch.NewHub(s, slog.New(slog.DiscardHandler))
 		ctx, cancel := context.WithCancel(context.Background())
 		defer cancel()
 		var background, all sync.WaitGroup
@@ -276,7 +232,7 @@ func TestNothingIsMissedWhateverWritersAndSequencersDo(t *testing.T) {
 					channel := []uid.ID{servertest.Owner, servertest.Other}[r.IntN(2)]
 					rollBack := r.IntN(10) == 0
 					pause := time.Duration(r.IntN(4)) * time.Millisecond
-					err := emit(s, channel, 1+r.IntN(2), func() error {
+					err := outboxtest.EmitThen(s, channel, 1+r.IntN(2), func() error {
 						<-time.After(pause) // a transaction that takes its time
 						if rollBack {
 							return errRollBack
@@ -293,7 +249,7 @@ func TestNothingIsMissedWhateverWritersAndSequencersDo(t *testing.T) {
 		background.Go(func() { restartSequencers(ctx, s, hub, restarts, stop) })
 		all.Wait()
 		written := s.Read.Event.Query().CountX(ctx)
-		var heard []*events.Event
+		var heard []*outbox.Event
 		for deadline := time.After(20 * time.Second); len(heard) < written; {
 			page, err := listener.Next(ctx, deadline)
 			if err != nil || len(page) == 0 {
@@ -316,12 +272,12 @@ func TestNothingIsMissedWhateverWritersAndSequencersDo(t *testing.T) {
 var errRollBack = errors.New("roll back")
 
 // restartSequencers runs two sequencers that end now and then, until stop.
-func restartSequencers(ctx context.Context, s *store.Store, hub *events.Hub, restarts int, stop <-chan struct{}) {
+func restartSequencers(ctx context.Context, s *store.Store, hub *watch.Hub, restarts int, stop <-chan struct{}) {
 	for range restarts {
 		run, cancel := context.WithTimeout(ctx, 30*time.Millisecond)
 		var both sync.WaitGroup
 		for range 2 {
-			q := newSequencer(s)
+			q := outboxtest.NewSequencer(s)
 			q.Sequenced = hub.Wake
 			both.Go(func() { q.Run(run) })
 		}
@@ -329,7 +285,7 @@ func restartSequencers(ctx context.Context, s *store.Store, hub *events.Hub, res
 		cancel()
 	}
 	run, cancel := context.WithCancel(ctx)
-	q := newSequencer(s)
+	q := outboxtest.NewSequencer(s)
 	q.Sequenced = hub.Wake
 	go func() { <-stop; cancel() }()
 	q.Run(run)
@@ -339,8 +295,8 @@ func restartSequencers(ctx context.Context, s *store.Store, hub *events.Hub, res
 // row and fall silent, as one of a process that was stopped.
 func TestAHangingTransactionKeepsTheLeaseFromNobody(t *testing.T) {
 	storetest.EachServer(t, func(t *testing.T, url store.URL) {
-		s := openWorld(t, url)
-		if err := emit(s, servertest.Owner, 1, now); err != nil {
+		s := outboxtest.OpenWorld(t, url)
+		if err := outboxtest.Emit(s, servertest.Owner, 1); err != nil {
 			t.Fatal(err)
 		}
 		holds, release, ended := make(chan struct{}), make(chan struct{}), make(chan error, 1)
@@ -360,7 +316,7 @@ func TestAHangingTransactionKeepsTheLeaseFromNobody(t *testing.T) {
 		}()
 		<-holds
 		began := time.Now()
-		turn(t, newSequencer(s))
+		outboxtest.Turn(t, outboxtest.NewSequencer(s))
 		checkOrder(t, s, 1)
 		if took := time.Since(began); took > 5*time.Second {
 			t.Errorf("it took %s", took)

@@ -1,4 +1,4 @@
-package events
+package watch
 
 import (
 	"context"
@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/moderato-live/moderato/server/outbox"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
@@ -19,8 +21,8 @@ var errUnconfirmed = errors.New("the token or the rights of the listener could n
 // listener holds the caller of a stream, and what the caller may receive.
 type listener struct {
 	caller *authn.Caller
-	only   uid.ID // the channel; zero for every channel that the caller may receive
-	types  []Type // all, unless the caller chose some
+	only   uid.ID        // the channel; zero for every channel that the caller may receive
+	types  []outbox.Type // all, unless the caller chose some
 
 	mu        sync.Mutex
 	mayHear   map[uid.ID]bool // nil for every channel
@@ -33,7 +35,7 @@ type listener struct {
 	over      chan struct{} // closed when ended is set
 }
 
-func newListener(caller *authn.Caller, only uid.ID, types []Type) *listener {
+func newListener(caller *authn.Caller, only uid.ID, types []outbox.Type) *listener {
 	return &listener{caller: caller, only: only, types: types, confirmed: make(chan struct{}), over: make(chan struct{})}
 }
 
@@ -57,7 +59,7 @@ func (l *listener) confirmRights(at time.Time, channels []uid.ID) {
 	l.rightsAt = at
 	l.tell()
 	if channels == nil && !l.caller.ActsAsUser() {
-		if l.selection == nil && len(l.types) < len(Types()) {
+		if l.selection == nil && len(l.types) < len(outbox.Types()) {
 			l.selection = &Selection{Types: l.types}
 		}
 		return

@@ -1,4 +1,6 @@
-package events
+// Package watch delivers events to listeners over open streams, and determines what each
+// listener may receive.
+package watch
 
 import (
 	"context"
@@ -13,8 +15,7 @@ import (
 	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/authz"
-	"github.com/moderato-live/moderato/server/paging"
-	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/validate"
 )
@@ -23,7 +24,6 @@ const (
 	// HeartbeatInterval is how long a stream is silent before it sends a heartbeat.
 	HeartbeatInterval = 15 * time.Second
 	maxTypes          = 100
-	cursorList        = "events"
 )
 
 // Service serves EventsService.
@@ -44,27 +44,10 @@ type Service struct {
 	streams streams
 }
 
-// Cursor returns the cursor for a position.
-func Cursor(ctx context.Context, s *store.Store, position int64) (string, error) {
-	return s.Cursors.Seal(ctx, cursorList, position)
-}
-
-// ParseCursor returns the position of a cursor; nil for an empty cursor.
-func ParseCursor(ctx context.Context, s *store.Store, text string) (*int64, error) {
-	if text == "" {
-		return nil, nil //nolint:nilnil // the present
-	}
-	var position int64
-	if err := paging.Read(ctx, s, cursorList, text, &position); err != nil {
-		return nil, err
-	}
-	return &position, nil
-}
-
 // filter holds which events a listener wants.
 type filter struct {
 	channelID uid.ID
-	types     []Type // all, unless the listener chose some
+	types     []outbox.Type // all, unless the listener chose some
 	after     *int64
 }
 
@@ -75,7 +58,7 @@ func ParseTypes(f *validate.Fields, names []string) []string {
 		return nil
 	}
 	for i, name := range names {
-		if !IsType(name) {
+		if !outbox.IsType(name) {
 			f.Add(fmt.Sprintf("type[%d]", i), "must be an event type, such as channel.ban or stream.online")
 		}
 	}
@@ -90,13 +73,13 @@ func (s *Service) parse(ctx context.Context, req *moderatov1.WatchEventsRequest)
 		return nil, err
 	}
 	if len(names) == 0 {
-		names = Types()
+		names = outbox.Types()
 	}
 	for _, name := range names {
-		want.types = append(want.types, Type(name))
+		want.types = append(want.types, outbox.Type(name))
 	}
 	var err error
-	want.after, err = ParseCursor(ctx, s.Hub.Store, req.GetCursor())
+	want.after, err = outbox.ParseCursor(ctx, s.Hub.Store, req.GetCursor())
 	return want, err
 }
 
@@ -186,7 +169,7 @@ func (w *watcher) run(ctx context.Context) error {
 // beat sends a message without an event. Its cursor confirms that all events up to it
 // were sent.
 func (w *watcher) beat(ctx context.Context) error {
-	cursor, err := Cursor(ctx, w.Hub.Store, w.from.Position())
+	cursor, err := outbox.Cursor(ctx, w.Hub.Store, w.from.Position())
 	if err != nil {
 		return err
 	}
@@ -195,7 +178,7 @@ func (w *watcher) beat(ctx context.Context) error {
 
 // send sends those events of a page that the listener wants and may receive. The page
 // follows the position at.
-func (w *watcher) send(ctx context.Context, at int64, page []*Event) (sent bool, err error) {
+func (w *watcher) send(ctx context.Context, at int64, page []*outbox.Event) (sent bool, err error) {
 	for _, e := range page {
 		if ctx.Err() != nil {
 			return sent, ctx.Err()
@@ -219,7 +202,7 @@ func (w *watcher) send(ctx context.Context, at int64, page []*Event) (sent bool,
 		if !may {
 			continue
 		}
-		if err := w.stream.Send(&moderatov1.WatchEventsResponse{Cursor: e.Cursor, Event: e.Told}); err != nil {
+		if err := w.stream.Send(&moderatov1.WatchEventsResponse{Cursor: e.Cursor, Event: e.Message}); err != nil {
 			return sent, err
 		}
 		sent = true
@@ -229,8 +212,8 @@ func (w *watcher) send(ctx context.Context, at int64, page []*Event) (sent bool,
 
 // refresh checks the rights of the listener if an event changes them. If the check
 // fails, the listener is paused until the next check.
-func (w *watcher) refresh(ctx context.Context, e *Event) {
-	if !e.changesRights(w.who.caller.UserID) {
+func (w *watcher) refresh(ctx context.Context, e *outbox.Event) {
+	if !changesRights(e, w.who.caller.UserID) {
 		return
 	}
 	w.who.outdate()
@@ -240,15 +223,8 @@ func (w *watcher) refresh(ctx context.Context, e *Event) {
 }
 
 // changesRights reports whether an event changes what a user may receive.
-func (e *Event) changesRights(userID uid.ID) bool {
-	if e.TargetID != userID || userID.IsZero() {
-		return false
-	}
-	switch e.Type {
-	case ModeratorAdd, ModeratorRemove, Ban, Unban:
-		return true
-	}
-	return false
+func changesRights(e *outbox.Event, userID uid.ID) bool {
+	return e.TargetID == userID && !userID.IsZero() && (e.Type.GrantsRight() || e.Type.EndsRight())
 }
 
 // isOver reports whether a timer has fired and its channel was not read yet.
@@ -261,7 +237,7 @@ func isOver(t *time.Timer) bool {
 	}
 }
 
-func (w *filter) has(e *Event) bool {
+func (w *filter) has(e *outbox.Event) bool {
 	return (w.channelID.IsZero() || w.channelID == e.ChannelID) && slices.Contains(w.types, e.Type)
 }
 

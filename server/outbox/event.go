@@ -1,4 +1,7 @@
-package events
+// Package outbox holds the events of all channels. The transaction of a change writes its
+// events in the channel's own sequence. Afterwards the Sequencer assigns them positions,
+// which is the order of all events, and the Trimmer removes them when they expire.
+package outbox
 
 import (
 	"context"
@@ -9,9 +12,13 @@ import (
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/jsonapi"
+	"github.com/moderato-live/moderato/server/paging"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 )
+
+// cursorList is the name to which cursors of events are bound.
+const cursorList = "events"
 
 // Event is an event that has a position.
 type Event struct {
@@ -28,8 +35,8 @@ type Event struct {
 	TargetID uid.ID
 	// Cursor is the cursor from which a listener resumes after this event.
 	Cursor string
-	// Told is the event as listeners receive it. It must not be modified.
-	Told *moderatov1.Event
+	// Message is the event as listeners receive it. It must not be modified.
+	Message *moderatov1.Event
 }
 
 // JSON returns the JSON encoding of an event.
@@ -46,6 +53,23 @@ func JSON(e *moderatov1.Event) []byte {
 	return append(b, '}')
 }
 
+// Cursor returns the cursor for a position.
+func Cursor(ctx context.Context, s *store.Store, position int64) (string, error) {
+	return s.Cursors.Seal(ctx, cursorList, position)
+}
+
+// ParseCursor returns the position of a cursor; nil for an empty cursor.
+func ParseCursor(ctx context.Context, s *store.Store, text string) (*int64, error) {
+	if text == "" {
+		return nil, nil //nolint:nilnil // the present
+	}
+	var position int64
+	if err := paging.Read(ctx, s, cursorList, text, &position); err != nil {
+		return nil, err
+	}
+	return &position, nil
+}
+
 // eventColumns are the columns that scanEvent reads. Whether the channel is being
 // deleted is a scalar subquery, so that it does not affect how the rows are found.
 const eventColumns = "position, id, channel_id, sequence, type, occurred_at, payload, target_id, (SELECT COUNT(*) FROM erasures x WHERE x.id = events.channel_id)"
@@ -53,6 +77,25 @@ const eventColumns = "position, id, channel_id, sequence, type, occurred_at, pay
 // Read reads the events after a position, by position.
 func Read(ctx context.Context, s *store.Store, after int64, limit int) ([]*Event, error) {
 	return read(ctx, s, "position > ? ORDER BY position LIMIT ?", []any{after, limit})
+}
+
+// ReadTypes reads the events of some types after a position and up to another, by
+// position.
+func ReadTypes(ctx context.Context, s *store.Store, types []Type, after, upTo int64, limit int) ([]*Event, error) {
+	args := []any{after, upTo}
+	for _, kind := range types {
+		args = append(args, kind)
+	}
+	return read(ctx, s, "position > ? AND position <= ? AND type IN ("+store.Placeholders(len(types))+") ORDER BY position"+store.Limit(limit), args)
+}
+
+// ReadAt reads the events at some positions, by position.
+func ReadAt(ctx context.Context, s *store.Store, positions []int64) ([]*Event, error) {
+	args := make([]any, len(positions))
+	for i, position := range positions {
+		args[i] = position
+	}
+	return read(ctx, s, "position IN ("+store.Placeholders(len(args))+") ORDER BY position", args)
 }
 
 func read(ctx context.Context, s *store.Store, where string, args []any) ([]*Event, error) {
@@ -88,18 +131,20 @@ func ByID(ctx context.Context, s *store.Store, q store.Queryer, ids []uid.ID) (m
 	return found, err
 }
 
-// Positions returns the last position that was assigned, and the highest position
-// whose event retention removed.
-func Positions(ctx context.Context, q store.Queryer) (last, trimmed int64, err error) {
-	at, err := readPositions(ctx, q)
-	return at.last, at.trimmed, err
+// Positions describes the order of all events.
+type Positions struct {
+	// Last is the last position that was assigned.
+	Last int64
+	// Trimmed is the highest position whose event retention removed.
+	Trimmed int64
+	// Rewrites is how often events that have positions were changed or removed.
+	Rewrites int64
 }
 
-type positions struct{ last, trimmed, rewrites int64 }
-
-func readPositions(ctx context.Context, q store.Queryer) (at positions, err error) {
+// ReadPositions returns the present Positions.
+func ReadPositions(ctx context.Context, q store.Queryer) (at Positions, err error) {
 	err = store.QueryRow(ctx, q, "SELECT last_position, trimmed_position, rewrites FROM event_sequencers WHERE id = ?", []any{theRow},
-		&at.last, &at.trimmed, &at.rewrites)
+		&at.Last, &at.Trimmed, &at.Rewrites)
 	return at, err
 }
 
@@ -127,22 +172,20 @@ func scanEvent(ctx context.Context, s *store.Store, scan func(...any) error) (*E
 		return nil, err
 	}
 	meta.MessageId, meta.ChannelId, meta.SubscriptionType, meta.MessageTimestamp = e.ID.String(), e.ChannelID.String(), string(e.Type), e.OccurredAt.Proto()
-	e.Told = &moderatov1.Event{Metadata: meta}
-	return &e, setPayload(e.Told, e.Type, payload)
+	e.Message = &moderatov1.Event{Metadata: meta}
+	return &e, setPayload(e.Message, e.Type, payload)
 }
 
 // setPayload decodes a payload into the field of its type. The payload of an unknown
 // type, written by a later version, is left out.
 func setPayload(e *moderatov1.Event, kind Type, payload []byte) error {
-	for _, k := range kinds {
-		if k.kind != kind {
-			continue
-		}
-		m := e.ProtoReflect()
-		field := m.Mutable(m.Descriptor().Fields().ByName(k.payload)).Message().Interface()
-		if err := jsonapi.Unmarshal(payload, field, jsonapi.Options{}); err != nil {
-			return fmt.Errorf("payload of event %s: %w", e.GetMetadata().GetMessageId(), err)
-		}
+	d, isKnown := byName[kind]
+	if !isKnown {
+		return nil
+	}
+	field := e.ProtoReflect().Mutable(d.payload).Message().Interface()
+	if err := jsonapi.Unmarshal(payload, field, jsonapi.Options{}); err != nil {
+		return fmt.Errorf("payload of event %s: %w", e.GetMetadata().GetMessageId(), err)
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package events
+package outbox
 
 import (
 	"bytes"
@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	optionsv1 "github.com/moderato-live/moderato/gen/moderato/options/v1"
 
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/event"
@@ -33,12 +35,10 @@ type Retention map[Type]time.Duration
 // owners, and 90 days for those of the audience and for streams.
 func DefaultRetention() Retention {
 	r := Retention{}
-	for _, k := range kinds {
-		switch k.payload {
-		case "follow", "subscription", "gift", "thanks", "vote", "stream":
-			r[k.kind] = keepAudience
-		default:
-			r[k.kind] = keepModeration
+	for _, t := range types {
+		r[Type(t.GetName())] = keepModeration
+		if t.GetOrigin() == optionsv1.Origin_ORIGIN_AUDIENCE {
+			r[Type(t.GetName())] = keepAudience
 		}
 	}
 	return r
@@ -92,14 +92,14 @@ type Trimmer struct {
 
 // Trim removes all expired events.
 func (w *Trimmer) Trim(ctx context.Context) error {
-	for _, k := range kinds {
-		if w.Keep[k.kind] == 0 {
+	for _, t := range types {
+		if w.Keep[Type(t.GetName())] == 0 {
 			continue
 		}
 		for {
-			removed, err := w.batch(ctx, k.kind)
+			removed, err := w.batch(ctx, Type(t.GetName()))
 			if err != nil {
-				return fmt.Errorf("trim %s: %w", k.kind, err)
+				return fmt.Errorf("trim %s: %w", Type(t.GetName()), err)
 			}
 			if removed < trimBatch {
 				break

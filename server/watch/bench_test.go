@@ -1,4 +1,4 @@
-package events_test
+package watch_test
 
 import (
 	"context"
@@ -10,16 +10,18 @@ import (
 	"testing"
 	"time"
 
+	"github.com/moderato-live/moderato/server/outbox/outboxtest"
+
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/events"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/store/storetest"
 	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/server/watch"
 )
 
 const benchChannels = 100
@@ -62,8 +64,8 @@ func BenchmarkDelivery(b *testing.B) {
 		defer far.Close()
 		ctx, cancel := context.WithCancel(context.Background())
 		var background sync.WaitGroup
-		near, remote := events.NewHub(s, slog.Default()), events.NewHub(far, slog.Default())
-		q := newSequencer(s)
+		near, remote := watch.NewHub(s, slog.Default()), watch.NewHub(far, slog.Default())
+		q := outboxtest.NewSequencer(s)
 		q.Sequenced = near.Wake
 		if err := q.Turn(ctx); err != nil { // takes the lease
 			b.Fatal(err)
@@ -76,7 +78,7 @@ func BenchmarkDelivery(b *testing.B) {
 		for b.Loop() {
 			heard := map[string]*[]time.Duration{"same-process": {}, "other-process": {}}
 			var listeners sync.WaitGroup
-			for name, hub := range map[string]*events.Hub{"same-process": near, "other-process": remote} {
+			for name, hub := range map[string]*watch.Hub{"same-process": near, "other-process": remote} {
 				from, err := hub.Subscribe(ctx, nil, nil)
 				if err != nil {
 					b.Fatal(err)
@@ -93,7 +95,7 @@ func BenchmarkDelivery(b *testing.B) {
 						n += len(page)
 						mu.Lock()
 						for _, e := range page {
-							key := fmt.Sprint(e.ChannelID, e.Told.GetMetadata().GetSequence())
+							key := fmt.Sprint(e.ChannelID, e.Message.GetMetadata().GetSequence())
 							*heard[name] = append(*heard[name], at.Sub(written[key]))
 						}
 						mu.Unlock()
@@ -129,7 +131,7 @@ func writeAtRate(b *testing.B, s *store.Store, channels []uid.ID, rate, total in
 			for i := range ticks {
 				at := i % len(channels)
 				locks[at].Lock()
-				if err := emit(s, channels[at], 1, now); err != nil {
+				if err := outboxtest.Emit(s, channels[at], 1); err != nil {
 					b.Error(err)
 				}
 				next[at]++
@@ -189,7 +191,7 @@ func BenchmarkWatchers(b *testing.B) {
 		}
 		b.ReportMetric(float64(heapInUse()-before)/watchers/1024, "KB/watcher-with-its-client")
 		start := time.Now()
-		if err := emit(s.Store, servertest.Owner, 1, now); err != nil {
+		if err := outboxtest.Emit(s.Store, servertest.Owner, 1); err != nil {
 			b.Fatal(err)
 		}
 		arrived.Wait()

@@ -1,4 +1,4 @@
-package events_test
+package watch_test
 
 import (
 	"bufio"

@@ -1,16 +1,18 @@
-package events_test
+package outbox_test
 
 import (
 	"context"
 	"testing"
 	"time"
 
+	"github.com/moderato-live/moderato/server/outbox/outboxtest"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/event"
-	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/events"
+	"github.com/moderato-live/moderato/server/change"
+	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
@@ -19,11 +21,11 @@ import (
 var bySequence = ent.Asc(event.FieldSequence)
 
 // emitOf writes one event of each type, in their order.
-func emitOf(t *testing.T, s *store.Store, channelID uid.ID, kinds ...events.Type) {
+func emitOf(t *testing.T, s *store.Store, channelID uid.ID, kinds ...outbox.Type) {
 	t.Helper()
 	for _, kind := range kinds {
-		err := events.ApplyUnattended(context.Background(), s, channelID, func(_ context.Context, c *events.Change) error {
-			c.Emit(kind, servertest.Viewer, &moderatov1.FollowEvent{ChannelId: channelID.String()})
+		err := change.ApplyUnattended(context.Background(), s, channelID, func(_ context.Context, c *change.Change) error {
+			c.Emit(kind, servertest.Viewer, outboxtest.Payload(kind))
 			return nil
 		})
 		if err != nil {
@@ -36,18 +38,18 @@ func emitOf(t *testing.T, s *store.Store, channelID uid.ID, kinds ...events.Type
 // after two.
 func TestOldEventsAreRemovedByTypeAndRemembered(t *testing.T) {
 	const day = 24 * time.Hour
-	eachWorld(t, func(t *testing.T, s *store.Store) {
+	outboxtest.EachWorld(t, func(t *testing.T, s *store.Store) {
 		ctx := context.Background()
-		q := newSequencer(s)
-		emitOf(t, s, servertest.Owner, events.Ban, events.Follow, events.Unban, events.Follow)
-		emitOf(t, s, servertest.Other, events.Follow)
-		turn(t, q)
+		q := outboxtest.NewSequencer(s)
+		emitOf(t, s, servertest.Owner, "channel.ban", "channel.follow", "channel.unban", "channel.follow")
+		emitOf(t, s, servertest.Other, "channel.follow")
+		outboxtest.Turn(t, q)
 		s.Clock.Advance(day / 2)
-		emitOf(t, s, servertest.Owner, events.Follow) // too young
-		turn(t, q)
+		emitOf(t, s, servertest.Owner, "channel.follow") // too young
+		outboxtest.Turn(t, q)
 		s.Clock.Advance(day/2 + time.Minute)
-		emitOf(t, s, servertest.Owner, events.Follow)
-		trimmer := &events.Trimmer{Store: s, Keep: events.Retention{events.Follow: day, events.Ban: 2 * day}}
+		emitOf(t, s, servertest.Owner, "channel.follow")
+		trimmer := &outbox.Trimmer{Store: s, Keep: outbox.Retention{"channel.follow": day, "channel.ban": 2 * day}}
 		if err := trimmer.Trim(ctx); err != nil {
 			t.Fatal(err)
 		}
@@ -72,14 +74,14 @@ func TestOldEventsAreRemovedByTypeAndRemembered(t *testing.T) {
 			servertest.Owner: {"channel.ban", "channel.unban", "channel.follow", "channel.follow"},
 		}, 4, 1, 5)
 		s.Clock.Advance(day)
-		turnAgain := newSequencer(s) // the lease of the first has ended
-		turn(t, turnAgain)
+		turnAgain := outboxtest.NewSequencer(s) // the lease of the first has ended
+		outboxtest.Turn(t, turnAgain)
 		if err := trimmer.Trim(ctx); err != nil {
 			t.Fatal(err)
 		}
 		check("after two", map[uid.ID][]string{servertest.Owner: {"channel.unban"}}, 6, 1, 7)
 		// The channel goes on counting where it was.
-		emitOf(t, s, servertest.Owner, events.Ban)
+		emitOf(t, s, servertest.Owner, "channel.ban")
 		if e := s.Read.Event.Query().Order(bySequence).AllX(ctx); e[len(e)-1].Sequence != 7 {
 			t.Errorf("the next event has the sequence %d, want 7", e[len(e)-1].Sequence)
 		}
@@ -87,10 +89,10 @@ func TestOldEventsAreRemovedByTypeAndRemembered(t *testing.T) {
 }
 
 func TestWhatHasNoPositionIsNotRemoved(t *testing.T) {
-	eachWorld(t, func(t *testing.T, s *store.Store) {
-		emitOf(t, s, servertest.Owner, events.Follow)
+	outboxtest.EachWorld(t, func(t *testing.T, s *store.Store) {
+		emitOf(t, s, servertest.Owner, "channel.follow")
 		s.Clock.Advance(time.Hour)
-		trimmer := &events.Trimmer{Store: s, Keep: events.Retention{events.Follow: time.Minute}}
+		trimmer := &outbox.Trimmer{Store: s, Keep: outbox.Retention{"channel.follow": time.Minute}}
 		if err := trimmer.Trim(context.Background()); err != nil {
 			t.Fatal(err)
 		}
@@ -101,12 +103,12 @@ func TestWhatHasNoPositionIsNotRemoved(t *testing.T) {
 }
 
 func TestRetentionIsParsed(t *testing.T) {
-	base := events.Retention{events.Ban: time.Hour, events.Follow: time.Minute}
-	for text, want := range map[string]events.Retention{
+	base := outbox.Retention{"channel.ban": time.Hour, "channel.follow": time.Minute}
+	for text, want := range map[string]outbox.Retention{
 		"":                                base,
-		"channel.ban=30d":                 {events.Ban: 720 * time.Hour, events.Follow: time.Minute},
-		"default=2h, channel.ban=0":       {events.Ban: 0, events.Follow: 2 * time.Hour},
-		"channel.ban=1h30m,default=0.5d":  {events.Ban: 12 * time.Hour, events.Follow: 12 * time.Hour},
+		"channel.ban=30d":                 {"channel.ban": 720 * time.Hour, "channel.follow": time.Minute},
+		"default=2h, channel.ban=0":       {"channel.ban": 0, "channel.follow": 2 * time.Hour},
+		"channel.ban=1h30m,default=0.5d":  {"channel.ban": 12 * time.Hour, "channel.follow": 12 * time.Hour},
 		"channel.ban=-1h":                 nil,
 		"channel.bans=1h":                 nil,
 		"channel.ban":                     nil,
@@ -114,14 +116,14 @@ func TestRetentionIsParsed(t *testing.T) {
 		"channel.ban=99999999999d":        nil,
 		"channel.ban=1h,channel.follow=x": nil,
 	} {
-		got, err := events.ParseRetention(base, text)
+		got, err := outbox.ParseRetention(base, text)
 		if (err == nil) != (want != nil) || (err == nil && cmp.Diff(want, got) != "") {
 			t.Errorf("%q: got %v, %v, want %v", text, got, err, want)
 		}
 	}
-	for _, kind := range events.Types() {
-		if events.DefaultRetention()[events.Type(kind)] < 90*24*time.Hour {
-			t.Errorf("%s is kept for %s", kind, events.DefaultRetention()[events.Type(kind)])
+	for _, kind := range outbox.Types() {
+		if outbox.DefaultRetention()[outbox.Type(kind)] < 90*24*time.Hour {
+			t.Errorf("%s is kept for %s", kind, outbox.DefaultRetention()[outbox.Type(kind)])
 		}
 	}
 }

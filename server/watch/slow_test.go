@@ -1,4 +1,4 @@
-package events_test
+package watch_test
 
 import (
 	"context"
@@ -12,7 +12,8 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/events"
+	"github.com/moderato-live/moderato/server/change"
+	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/store/storetest"
@@ -95,9 +96,9 @@ func writeEvents(t *testing.T, s *servertest.Server, n int, text string) {
 	t.Helper()
 	for n > 0 {
 		some := min(n, 500)
-		err := events.ApplyUnattended(context.Background(), s.Store, servertest.Owner, func(_ context.Context, c *events.Change) error {
+		err := change.ApplyUnattended(context.Background(), s.Store, servertest.Owner, func(_ context.Context, c *change.Change) error {
 			for range some {
-				c.Emit(events.ClearUserMessages, servertest.Viewer, &moderatov1.ClearUserMessagesEvent{ChannelId: text})
+				c.Emit("channel.chat.clear_user_messages", servertest.Viewer, &moderatov1.ClearUserMessagesEvent{ChannelId: text})
 			}
 			return nil
 		})
@@ -112,11 +113,11 @@ func writeEvents(t *testing.T, s *servertest.Server, n int, text string) {
 func waitForPositions(t *testing.T, s *servertest.Server, n int64) {
 	t.Helper()
 	for late := time.Now().Add(3 * patience); ; time.Sleep(10 * time.Millisecond) {
-		last, _, err := events.Positions(context.Background(), s.Store.Read)
+		at, err := outbox.ReadPositions(context.Background(), s.Store.Read)
 		if err != nil || time.Now().After(late) {
-			t.Fatalf("%d of %d events have a position: %v", last, n, err)
+			t.Fatalf("%d of %d events have a position: %v", at.Last, n, err)
 		}
-		if last == n {
+		if at.Last == n {
 			return
 		}
 	}

@@ -1,4 +1,4 @@
-package events_test
+package watch_test
 
 import (
 	"context"
@@ -6,9 +6,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/moderato-live/moderato/server/outbox/outboxtest"
+
 	"github.com/moderato-live/moderato/ent"
-	"github.com/moderato-live/moderato/server/events"
+	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/watch"
 )
 
 // rewrite removes every other event, as if with their channels, and tells so.
@@ -18,7 +21,7 @@ func rewrite(t *testing.T, s *store.Store) {
 		if _, err := tx.ExecContext(ctx, "DELETE FROM events WHERE position % 2 = 1"); err != nil {
 			return err
 		}
-		return events.Rewrite(ctx, tx)
+		return outbox.Rewrite(ctx, tx)
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -29,11 +32,11 @@ func rewrite(t *testing.T, s *store.Store) {
 // holds, while a listener is in the middle of a page: the rest comes as it is now,
 // and neither they nor one who is live is too slow.
 func TestAHubLetsGoOfWhatWasRewritten(t *testing.T) {
-	eachWorld(t, func(t *testing.T, s *store.Store) {
-		hub, q := events.NewHub(s, slog.New(slog.DiscardHandler)), newSequencer(s)
+	outboxtest.EachWorld(t, func(t *testing.T, s *store.Store) {
+		hub, q := watch.NewHub(s, slog.New(slog.DiscardHandler)), outboxtest.NewSequencer(s)
 		isOver := make(chan time.Time)
 		close(isOver)
-		next := func(from *events.Subscription) []*events.Event {
+		next := func(from *watch.Subscription) []*outbox.Event {
 			t.Helper()
 			page, err := from.Next(t.Context(), isOver)
 			if err != nil {

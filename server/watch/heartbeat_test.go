@@ -1,4 +1,4 @@
-package events_test
+package watch_test
 
 import (
 	"context"
@@ -6,14 +6,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/moderato-live/moderato/server/outbox/outboxtest"
+
 	"google.golang.org/grpc"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/digest"
-	"github.com/moderato-live/moderato/server/events"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/watch"
 )
 
 // listening is the stream of a listener in this process.
@@ -40,8 +42,8 @@ func (l *listening) Send(m *moderatov1.WatchEventsResponse) error {
 func listen(t *testing.T, s *servertest.Server, heartbeat time.Duration, req *moderatov1.WatchEventsRequest) <-chan *moderatov1.WatchEventsResponse {
 	t.Helper()
 	token := digest.Of(s.AsService(t).Token)
-	rights := &events.Rights{Store: s.Store, Log: slog.New(slog.DiscardHandler)}
-	service := &events.Service{Hub: runHub(t, s.Store), Rights: rights, Heartbeat: heartbeat}
+	rights := &watch.Rights{Store: s.Store, Log: slog.New(slog.DiscardHandler)}
+	service := &watch.Service{Hub: runHub(t, s.Store), Rights: rights, Heartbeat: heartbeat}
 	ctx, cancel := context.WithCancel(authn.NewContext(context.Background(), &authn.Caller{Kind: authn.Service, Token: token}))
 	l := &listening{ctx: ctx, sent: make(chan *moderatov1.WatchEventsResponse)}
 	ended := make(chan struct{})
@@ -82,7 +84,7 @@ func TestASilentStreamShowsThatItLives(t *testing.T) {
 func TestAStreamWithNothingWantedShowsThatItLives(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		all := subscribe(t, runHub(t, s.Store), nil)
-		if err := emit(s.Store, servertest.Owner, 1200, now); err != nil {
+		if err := outboxtest.Emit(s.Store, servertest.Owner, 1200); err != nil {
 			t.Fatal(err)
 		}
 		hear(t, all, 1200)

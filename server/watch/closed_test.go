@@ -1,4 +1,4 @@
-package events_test
+package watch_test
 
 import (
 	"fmt"
@@ -8,11 +8,11 @@ import (
 
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/events"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/store/storetest"
 	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/server/watch"
 )
 
 // rightsQuery is in the statements that check the rights of listeners, and in no others.
@@ -116,7 +116,7 @@ func retitle(t *testing.T, s *servertest.Server, title string) {
 func TestTheStreamsOfACallerAreLimited(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		config := servertest.Config(url)
-		config.Streams = events.StreamLimits{PerUser: 3, PerToken: 4, Total: 8}
+		config.Streams = watch.StreamLimits{PerUser: 3, PerToken: 4, Total: 8}
 		s := servertest.Start(t, config)
 		s.Load(t, servertest.World()...)
 		open := func(c servertest.Credentials, n int) (streams []watcher) {

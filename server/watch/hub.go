@@ -1,4 +1,4 @@
-package events
+package watch
 
 import (
 	"context"
@@ -10,10 +10,16 @@ import (
 	"time"
 
 	"github.com/moderato-live/moderato/server/fair"
+	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/store"
 )
 
 const (
+	// pollInterval is how often to look for events that another process sequenced. The
+	// sequencer of the same process signals its events.
+	pollInterval = 20 * time.Millisecond
+	// retryInterval is the delay before a failed read is retried.
+	retryInterval = 250 * time.Millisecond
 	// ringSize is how many of the latest events a process keeps for its listeners:
 	// a few seconds of a busy platform.
 	ringSize = 8192
@@ -42,7 +48,7 @@ type Hub struct {
 	catchUps *fair.Gate
 
 	mu      sync.Mutex
-	ring    []*Event
+	ring    []*outbox.Event
 	floor   int64 // the ring has every event after this position
 	last    int64 // and up to this position
 	bound   int64 // a listener that was live and is before this position is too slow
@@ -98,7 +104,7 @@ func (h *Hub) read(ctx context.Context) error {
 			}
 			continue
 		}
-		page, err := Read(ctx, h.Store, after, pageSize)
+		page, err := outbox.Read(ctx, h.Store, after, pageSize)
 		if err != nil {
 			return err
 		}
@@ -116,12 +122,12 @@ func (h *Hub) read(ctx context.Context) error {
 // isMissing reports whether retention removed events after a position before this
 // process read them, because the process was cut off for longer than events are kept.
 // Events that were deleted with their channel do not count as missing.
-func (h *Hub) isMissing(ctx context.Context, after int64, page []*Event) (bool, error) {
+func (h *Hub) isMissing(ctx context.Context, after int64, page []*outbox.Event) (bool, error) {
 	if len(page) == 0 || page[len(page)-1].Position == after+int64(len(page)) {
 		return false, nil
 	}
 	at, err := h.positions(ctx)
-	return after < at.trimmed, err
+	return after < at.Trimmed, err
 }
 
 // lookForRewrites discards the ring if any process changed or removed events since the
@@ -134,14 +140,14 @@ func (h *Hub) lookForRewrites(ctx context.Context) error {
 	h.lookedAt = time.Now()
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.letGo(at.rewrites)
+	h.discardRing(at.Rewrites)
 	return nil
 }
 
-// letGo discards the ring if there are new rewrites: listeners that are behind re-read
+// discardRing discards the ring if there are new rewrites: listeners that are behind re-read
 // the current events from the store, and do not count as too slow. The caller must hold
 // mu.
-func (h *Hub) letGo(rewrites int64) {
+func (h *Hub) discardRing(rewrites int64) {
 	if rewrites > h.rewrites.Load() {
 		h.rewrites.Store(rewrites)
 		h.ring, h.floor = nil, h.last
@@ -152,7 +158,7 @@ func (h *Hub) letGo(rewrites int64) {
 // since. If events are missing before the page, the ring restarts after the page. A
 // listener that is not past the missing events must then reconnect, and receives an
 // error if its position is no longer kept.
-func (h *Hub) add(after int64, page []*Event, missing bool, rewrites int64) {
+func (h *Hub) add(after int64, page []*outbox.Event, missing bool, rewrites int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if len(page) == 0 || h.last != after || h.rewrites.Load() != rewrites {
@@ -167,15 +173,15 @@ func (h *Hub) add(after int64, page []*Event, missing bool, rewrites int64) {
 	if over := len(h.ring) - ringSize; over > 0 {
 		h.floor = h.ring[over-1].Position
 		h.bound = h.floor
-		h.ring = append(make([]*Event, 0, ringSize+pageSize), h.ring[over:]...)
+		h.ring = append(make([]*outbox.Event, 0, ringSize+pageSize), h.ring[over:]...)
 	}
 	close(h.changed)
 	h.changed = make(chan struct{})
 }
 
 // positions reads the last and the trimmed position, and the number of rewrites.
-func (h *Hub) positions(ctx context.Context) (positions, error) {
-	at, err := readPositions(ctx, h.Store.Read)
+func (h *Hub) positions(ctx context.Context) (outbox.Positions, error) {
+	at, err := outbox.ReadPositions(ctx, h.Store.Read)
 	return at, h.Store.Classify(err)
 }
 
@@ -203,20 +209,20 @@ func (h *Hub) Subscribe(ctx context.Context, after *int64, selection func() *Sel
 	if err != nil {
 		return nil, err
 	}
-	s := &Subscription{hub: h, position: at.last, selection: selection}
+	s := &Subscription{hub: h, position: at.Last, selection: selection}
 	if after != nil {
 		s.position = *after
 	}
-	if s.position < at.trimmed || s.position > at.last {
+	if s.position < at.Trimmed || s.position > at.Last {
 		return nil, ErrTrimmed
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.users == 0 {
 		// The ring has no events from the time without listeners.
-		h.ring, h.floor, h.last, h.bound, h.ready = nil, at.last, at.last, at.last, true
+		h.ring, h.floor, h.last, h.bound, h.ready = nil, at.Last, at.Last, at.Last, true
 	}
-	h.letGo(at.rewrites) // a new listener must not receive outdated events
+	h.discardRing(at.Rewrites) // a new listener must not receive outdated events
 	h.users++
 	return s, nil
 }
@@ -247,7 +253,7 @@ func (s *Subscription) IsCatchingUp() bool { return s.catchUp != nil }
 // Next returns the events that follow. It waits for them until wait fires or ctx ends.
 // If it returns no events and no error, there are none for now, and the caller may call
 // it again.
-func (s *Subscription) Next(ctx context.Context, wait <-chan time.Time) ([]*Event, error) {
+func (s *Subscription) Next(ctx context.Context, wait <-chan time.Time) ([]*outbox.Event, error) {
 	for {
 		events, floor, bound, changed := s.fromRing()
 		switch {
@@ -272,7 +278,7 @@ func (s *Subscription) Next(ctx context.Context, wait <-chan time.Time) ([]*Even
 
 // fromRing returns the events of the ring after the position, and advances the position.
 // It returns none if the position is before the floor of the ring.
-func (s *Subscription) fromRing() (events []*Event, floor, bound int64, changed <-chan struct{}) {
+func (s *Subscription) fromRing() (events []*outbox.Event, floor, bound int64, changed <-chan struct{}) {
 	h := s.hub
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -290,7 +296,7 @@ func (s *Subscription) fromRing() (events []*Event, floor, bound int64, changed 
 
 // fromStore reads a page that is no longer in the ring. floor is the floor of the ring
 // before the read: meanwhile the ring advances, with events that are not in the page.
-func (s *Subscription) fromStore(ctx context.Context, floor int64) ([]*Event, error) {
+func (s *Subscription) fromStore(ctx context.Context, floor int64) ([]*outbox.Event, error) {
 	page, upTo, err := s.readPage(ctx, floor)
 	if err != nil {
 		return nil, err
@@ -301,7 +307,7 @@ func (s *Subscription) fromStore(ctx context.Context, floor int64) ([]*Event, er
 	if err != nil {
 		return nil, err
 	}
-	if s.position < at.trimmed {
+	if s.position < at.Trimmed {
 		return nil, ErrTrimmed
 	}
 	if len(page) > 0 {
@@ -315,7 +321,7 @@ func (s *Subscription) fromStore(ctx context.Context, floor int64) ([]*Event, er
 
 // readPage reads the next page from the store. If the page is empty, there are no events
 // up to the position upTo. Only a few statements run concurrently; listeners take turns.
-func (s *Subscription) readPage(ctx context.Context, floor int64) (page []*Event, upTo int64, err error) {
+func (s *Subscription) readPage(ctx context.Context, floor int64) (page []*outbox.Event, upTo int64, err error) {
 	var selection *Selection
 	if s.selection != nil {
 		selection = s.selection()
@@ -335,7 +341,7 @@ func (s *Subscription) readPage(ctx context.Context, floor int64) (page []*Event
 }
 
 // readEveryChannel is readPage for a listener that receives events of every channel.
-func (s *Subscription) readEveryChannel(ctx context.Context, selection *Selection, floor int64) (page []*Event, upTo int64, err error) {
+func (s *Subscription) readEveryChannel(ctx context.Context, selection *Selection, floor int64) (page []*outbox.Event, upTo int64, err error) {
 	slot, err := s.hub.catchUps.Acquire(ctx)
 	if err != nil {
 		return nil, 0, err
@@ -344,6 +350,6 @@ func (s *Subscription) readEveryChannel(ctx context.Context, selection *Selectio
 	if selection != nil {
 		return readTypes(ctx, s.hub.Store, selection.Types, s.position, floor)
 	}
-	page, err = Read(ctx, s.hub.Store, s.position, pageSize)
+	page, err = outbox.Read(ctx, s.hub.Store, s.position, pageSize)
 	return page, floor, err
 }

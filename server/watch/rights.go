@@ -1,4 +1,4 @@
-package events
+package watch
 
 import (
 	"cmp"
@@ -12,6 +12,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/moderato-live/moderato/server/outbox"
 
 	"github.com/moderato-live/moderato/ent/token"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
@@ -73,7 +75,7 @@ func (r *Rights) maxChannels() int { return cmp.Or(r.MaxChannels, DefaultMaxChan
 
 // admit checks what a caller may receive at present, and keeps the result up to date
 // until leave.
-func (r *Rights) admit(ctx context.Context, caller *authn.Caller, only uid.ID, types []Type) (*listener, error) {
+func (r *Rights) admit(ctx context.Context, caller *authn.Caller, only uid.ID, types []outbox.Type) (*listener, error) {
 	if only.IsZero() && caller.ActsAsUser() && time.Duration(r.pass.Load()) > maxPass {
 		return nil, &apierr.Error{
 			Reason:     moderatov1.Reason_REASON_OVERLOADED,

@@ -1,8 +1,10 @@
-package events
+package watch
 
 import (
 	"context"
 	"time"
+
+	"github.com/moderato-live/moderato/server/outbox"
 )
 
 // Read has the hub read what is new, as Run does.
@@ -10,7 +12,7 @@ func (h *Hub) Read(ctx context.Context) error { return h.read(ctx) }
 
 // FromStore has a listener read from the store who found the ring's floor at a
 // position.
-func (s *Subscription) FromStore(ctx context.Context, floor int64) ([]*Event, error) {
+func (s *Subscription) FromStore(ctx context.Context, floor int64) ([]*outbox.Event, error) {
 	return s.fromStore(ctx, floor)
 }
 

@@ -1,4 +1,4 @@
-package events
+package watch
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/moderato-live/moderato/server/fair"
+	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 )
@@ -30,7 +31,7 @@ const (
 type Selection struct {
 	// Channels are the ids of the channels; nil is every channel.
 	Channels []uid.ID
-	Types    []Type
+	Types    []outbox.Type
 }
 
 // catchUp reads the events of a selection between two positions. It reads only the
@@ -47,7 +48,7 @@ type catchUp struct {
 // eventRange is the range of events of one type in one channel.
 type eventRange struct {
 	channelID uid.ID
-	kind      Type
+	kind      outbox.Type
 	read      int64   // the range was read up to this position
 	positions []int64 // positions that were read and not yet returned
 	ended     bool    // the range has no more events
@@ -64,7 +65,7 @@ func newCatchUp(s *store.Store, gate *fair.Gate, selection *Selection, after, up
 }
 
 // next returns the next events, by position. It returns none when there are no more.
-func (c *catchUp) next(ctx context.Context) ([]*Event, error) {
+func (c *catchUp) next(ctx context.Context) ([]*outbox.Event, error) {
 	for {
 		if err := c.fill(ctx); err != nil {
 			return nil, err
@@ -168,26 +169,18 @@ func (c *catchUp) take() []int64 {
 // readTypes reads the next events of some types in all channels. It also returns the
 // position up to which it searched: if the page is not full, it has all such events up
 // to there.
-func readTypes(ctx context.Context, s *store.Store, types []Type, after, upTo int64) (page []*Event, searched int64, err error) {
+func readTypes(ctx context.Context, s *store.Store, types []outbox.Type, after, upTo int64) (page []*outbox.Event, searched int64, err error) {
 	searched = min(upTo, after+window)
-	args := []any{after, searched}
-	for _, kind := range types {
-		args = append(args, kind)
-	}
-	page, err = read(ctx, s, "position > ? AND position <= ? AND type IN ("+store.Placeholders(len(types))+") ORDER BY position"+store.Limit(pageSize), args)
+	page, err = outbox.ReadTypes(ctx, s, types, after, searched, pageSize)
 	return page, searched, err
 }
 
 // readAt reads the events at some positions, by position.
-func (c *catchUp) readAt(ctx context.Context, positions []int64) ([]*Event, error) {
+func (c *catchUp) readAt(ctx context.Context, positions []int64) ([]*outbox.Event, error) {
 	slot, err := c.gate.Acquire(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer slot.Release()
-	args := make([]any, len(positions))
-	for i, position := range positions {
-		args[i] = position
-	}
-	return read(ctx, c.store, "position IN ("+store.Placeholders(len(args))+") ORDER BY position", args)
+	return outbox.ReadAt(ctx, c.store, positions)
 }

@@ -1,4 +1,4 @@
-package events_test
+package watch_test
 
 import (
 	"context"
@@ -8,22 +8,26 @@ import (
 	"strings"
 	"testing"
 
-	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/events"
+	"github.com/moderato-live/moderato/server/outbox/outboxtest"
+
+	"github.com/moderato-live/moderato/server/change"
+	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/store/storetest"
 	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/server/watch"
 )
 
 // mixed writes events of several channels and types in turns, and returns the
 // positions of those that a selection has.
-func mixed(t *testing.T, s *store.Store, selection *events.Selection, channels []uid.ID, n int) []int64 {
+func mixed(t *testing.T, s *store.Store, selection *watch.Selection, channels []uid.ID, n int) []int64 {
 	t.Helper()
-	q, kinds := newSequencer(s), []events.Type{events.Ban, events.Follow, events.Update}
+	q, kinds := outboxtest.NewSequencer(s), []outbox.Type{"channel.ban", "channel.follow", "channel.update"}
 	for i := range n {
-		err := events.ApplyUnattended(context.Background(), s, channels[i%len(channels)], func(_ context.Context, c *events.Change) error {
-			c.Emit(kinds[(i/len(channels))%len(kinds)], servertest.Viewer, &moderatov1.UpdateEvent{})
+		err := change.ApplyUnattended(context.Background(), s, channels[i%len(channels)], func(_ context.Context, c *change.Change) error {
+			kind := kinds[(i/len(channels))%len(kinds)]
+			c.Emit(kind, servertest.Viewer, outboxtest.Payload(kind))
 			return nil
 		})
 		if err != nil {
@@ -33,7 +37,7 @@ func mixed(t *testing.T, s *store.Store, selection *events.Selection, channels [
 	if err := q.Turn(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	all, err := events.Read(context.Background(), s, 0, n)
+	all, err := outbox.Read(context.Background(), s, 0, n)
 	if err != nil || len(all) != n {
 		t.Fatalf("there are %d events, want %d: %v", len(all), n, err)
 	}
@@ -49,18 +53,18 @@ func mixed(t *testing.T, s *store.Store, selection *events.Selection, channels [
 // TestAListenerCatchesUpWithTheSelectionAlone reads what a selection has, in order,
 // whatever else there is.
 func TestAListenerCatchesUpWithTheSelectionAlone(t *testing.T) {
-	types := []events.Type{events.Ban, events.Update}
-	catchesUp(t, &events.Selection{Channels: []uid.ID{servertest.Owner, servertest.Nobody}, Types: types})
-	catchesUp(t, &events.Selection{Types: types}) // every channel
+	types := []outbox.Type{"channel.ban", "channel.update"}
+	catchesUp(t, &watch.Selection{Channels: []uid.ID{servertest.Owner, servertest.Nobody}, Types: types})
+	catchesUp(t, &watch.Selection{Types: types}) // every channel
 }
 
-func catchesUp(t *testing.T, selection *events.Selection) {
+func catchesUp(t *testing.T, selection *watch.Selection) {
 	t.Helper()
-	eachWorld(t, func(t *testing.T, s *store.Store) {
+	outboxtest.EachWorld(t, func(t *testing.T, s *store.Store) {
 		want := mixed(t, s, selection, []uid.ID{servertest.Owner, servertest.Other}, 300)
 		start := int64(17)
 		want = want[slices.IndexFunc(want, func(p int64) bool { return p > start }):]
-		from, err := events.NewHub(s, slog.New(slog.DiscardHandler)).Subscribe(t.Context(), &start, func() *events.Selection { return selection })
+		from, err := watch.NewHub(s, slog.New(slog.DiscardHandler)).Subscribe(t.Context(), &start, func() *watch.Selection { return selection })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,12 +93,12 @@ func catchesUp(t *testing.T, selection *events.Selection) {
 
 // TestTheSelectionMayChangeMeanwhile takes a channel away after the first page.
 func TestTheSelectionMayChangeMeanwhile(t *testing.T) {
-	eachWorld(t, func(t *testing.T, s *store.Store) {
-		both := &events.Selection{Channels: []uid.ID{servertest.Owner, servertest.Other}, Types: []events.Type{events.Ban, events.Follow, events.Update}}
+	outboxtest.EachWorld(t, func(t *testing.T, s *store.Store) {
+		both := &watch.Selection{Channels: []uid.ID{servertest.Owner, servertest.Other}, Types: []outbox.Type{"channel.ban", "channel.follow", "channel.update"}}
 		mixed(t, s, both, both.Channels, 1100)
-		one := &events.Selection{Channels: both.Channels[1:], Types: both.Types}
+		one := &watch.Selection{Channels: both.Channels[1:], Types: both.Types}
 		start, selection := int64(0), both
-		from, err := events.NewHub(s, slog.New(slog.DiscardHandler)).Subscribe(t.Context(), &start, func() *events.Selection { return selection })
+		from, err := watch.NewHub(s, slog.New(slog.DiscardHandler)).Subscribe(t.Context(), &start, func() *watch.Selection { return selection })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -140,9 +144,9 @@ func TestCatchingUpReadsAnIndexOfTheChannel(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer s.Close()
-		selection := &events.Selection{Channels: []uid.ID{servertest.Owner}, Types: []events.Type{events.Ban, events.Update}}
+		selection := &watch.Selection{Channels: []uid.ID{servertest.Owner}, Types: []outbox.Type{"channel.ban", "channel.update"}}
 		zero := int64(0)
-		from, err := events.NewHub(s, slog.New(slog.DiscardHandler)).Subscribe(t.Context(), &zero, func() *events.Selection { return selection })
+		from, err := watch.NewHub(s, slog.New(slog.DiscardHandler)).Subscribe(t.Context(), &zero, func() *watch.Selection { return selection })
 		if err != nil {
 			t.Fatal(err)
 		}

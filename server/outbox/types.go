@@ -1,0 +1,88 @@
+package outbox
+
+import (
+	"fmt"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	optionsv1 "github.com/moderato-live/moderato/gen/moderato/options/v1"
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+)
+
+// Type is the name of an event type, such as channel.ban. The contract declares the
+// types, as options of the payloads of moderato.v1.Event.
+type Type string
+
+// declared is an event type as the contract declares it.
+type declared struct {
+	*optionsv1.EventType
+
+	// payload is the field of moderato.v1.Event that holds the type's payload.
+	payload protoreflect.FieldDescriptor
+}
+
+// types holds all event types, in the order of the contract, and byName holds them by
+// name.
+var types, byName = readTypes()
+
+func readTypes() ([]declared, map[Type]declared) {
+	var all []declared
+	named := map[Type]declared{}
+	fields := (*moderatov1.Event)(nil).ProtoReflect().Descriptor().Oneofs().ByName("payload").Fields()
+	for i := range fields.Len() {
+		field := fields.Get(i)
+		options, _ := proto.GetExtension(field.Options(), optionsv1.E_Event).([]*optionsv1.EventType)
+		for _, option := range options {
+			d := declared{EventType: option, payload: field}
+			all = append(all, d)
+			named[Type(option.GetName())] = d
+		}
+	}
+	return all, named
+}
+
+// IsType reports whether name is the name of an event type.
+func IsType(name string) bool {
+	_, isType := byName[Type(name)]
+	return isType
+}
+
+// Types returns the names of all event types.
+func Types() []string {
+	names := make([]string, len(types))
+	for i, t := range types {
+		names[i] = t.GetName()
+	}
+	return names
+}
+
+// TypesOf returns the names of the event types with an origin.
+func TypesOf(origin optionsv1.Origin) []string {
+	var names []string
+	for _, t := range types {
+		if t.GetOrigin() == origin {
+			names = append(names, t.GetName())
+		}
+	}
+	return names
+}
+
+// GrantsRight reports whether events of a type may give their target a right to a channel.
+func (t Type) GrantsRight() bool { return byName[t].GetGrantsRight() }
+
+// EndsRight reports whether events of a type may end their target's right to a channel.
+func (t Type) EndsRight() bool { return byName[t].GetEndsRight() }
+
+// CheckPayload returns an error if the contract does not declare the type, or declares
+// it with another payload.
+func (t Type) CheckPayload(payload proto.Message) error {
+	d, isDeclared := byName[t]
+	if !isDeclared {
+		return fmt.Errorf("the contract does not declare the event type %q", t)
+	}
+	if got := payload.ProtoReflect().Descriptor(); got != d.payload.Message() {
+		return fmt.Errorf("the payload of %s is a %s, not a %s", t, d.payload.Message().FullName(), got.FullName())
+	}
+	return nil
+}
