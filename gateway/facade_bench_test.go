@@ -56,7 +56,7 @@ func BenchmarkFacade(b *testing.B) {
 	s.Load(b, followers(100)...)
 	links := chainOf(s, slog.New(slog.DiscardHandler))
 	conn := gateway.NewConn(links.Unary, links.Stream)
-	moderatov1.RegisterChannelsServiceServer(conn, &channels.Service{Store: s.Store, Lists: paging.NewLists(1000)})
+	moderatov1.RegisterChannelsServiceServer(conn, channels.New(s.Store, paging.NewLists(1000)))
 	moderatov1.RegisterModerationServiceServer(conn, &moderation.Service{Store: s.Store, Lists: paging.NewLists(1000)})
 	facade, owner := facadeOver(b, conn), s.As(b, servertest.Owner)
 	for _, c := range []struct {

@@ -17,8 +17,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
+	"github.com/moderato-live/moderato/server/importer"
 	"github.com/moderato-live/moderato/server/instant"
-	"github.com/moderato-live/moderato/server/platform"
 	"github.com/moderato-live/moderato/server/requestid"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store"
@@ -56,7 +56,7 @@ func goldenRecords(t *testing.T) []*platformv1.Record {
 	}
 	var records []*platformv1.Record
 	for line := range bytes.Lines(text) {
-		record, err := platform.ParseRecord(bytes.TrimSpace(line))
+		record, err := importer.ParseRecord(bytes.TrimSpace(line))
 		if err != nil {
 			t.Fatalf("%s: %v", line, err)
 		}

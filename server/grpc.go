@@ -13,7 +13,19 @@ import (
 
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/access"
+	"github.com/moderato-live/moderato/server/activity"
+	"github.com/moderato-live/moderato/server/audience"
+	"github.com/moderato-live/moderato/server/channels"
+	"github.com/moderato-live/moderato/server/chat"
+	"github.com/moderato-live/moderato/server/content"
+	"github.com/moderato-live/moderato/server/directory"
+	"github.com/moderato-live/moderato/server/importer"
+	"github.com/moderato-live/moderato/server/livestream"
 	"github.com/moderato-live/moderato/server/middleware"
+	"github.com/moderato-live/moderato/server/moderation"
+	"github.com/moderato-live/moderato/server/watch"
+	"github.com/moderato-live/moderato/server/webhooks"
 )
 
 // Bounds of the gRPC transport.
@@ -28,26 +40,40 @@ const (
 	streamWorkers = 64
 )
 
+// The operations about activities and about content make up ContentService.
+type (
+	activityOperations = activity.Service
+	contentOperations  = content.Service
+)
+
+// contentService implements ContentService.
+type contentService struct {
+	platformv1.UnsafeContentServiceServer
+	*activityOperations
+	*contentOperations
+}
+
 // services holds the implementations of all services.
 type services struct {
-	moderation moderatov1.ModerationServiceServer
-	channels   moderatov1.ChannelsServiceServer
-	events     moderatov1.EventsServiceServer
-	webhooks   moderatov1.WebhooksServiceServer
-	chat       platformv1.ChatServiceServer
-	directory  platformv1.DirectoryServiceServer
-	audience   platformv1.AudienceServiceServer
-	streams    platformv1.StreamServiceServer
-	content    platformv1.ContentServiceServer
-	access     platformv1.AccessServiceServer
-	bulk       platformv1.ImportServiceServer
+	access     *access.Service
+	channels   *channels.Service
+	activity   *activity.Service
+	audience   *audience.Service
+	chat       *chat.Service
+	content    *content.Service
+	directory  *directory.Service
+	importer   *importer.Service
+	livestream *livestream.Service
+	moderation *moderation.Service
+	watch      *watch.Service
+	webhooks   *webhooks.Service
 }
 
 // registerPublic registers the services that both transports, REST and gRPC, serve.
 func (s services) registerPublic(r grpc.ServiceRegistrar) {
 	moderatov1.RegisterModerationServiceServer(r, s.moderation)
 	moderatov1.RegisterChannelsServiceServer(r, s.channels)
-	moderatov1.RegisterEventsServiceServer(r, s.events)
+	moderatov1.RegisterEventsServiceServer(r, s.watch)
 	moderatov1.RegisterWebhooksServiceServer(r, s.webhooks)
 }
 
@@ -56,10 +82,10 @@ func (s services) registerPlatform(r grpc.ServiceRegistrar) {
 	platformv1.RegisterChatServiceServer(r, s.chat)
 	platformv1.RegisterDirectoryServiceServer(r, s.directory)
 	platformv1.RegisterAudienceServiceServer(r, s.audience)
-	platformv1.RegisterStreamServiceServer(r, s.streams)
-	platformv1.RegisterContentServiceServer(r, s.content)
+	platformv1.RegisterStreamServiceServer(r, s.livestream)
+	platformv1.RegisterContentServiceServer(r, contentService{activityOperations: s.activity, contentOperations: s.content})
 	platformv1.RegisterAccessServiceServer(r, s.access)
-	platformv1.RegisterImportServiceServer(r, s.bulk)
+	platformv1.RegisterImportServiceServer(r, s.importer)
 }
 
 func newGRPCServer(c *middleware.Chain, s services, h *health.Server) *grpc.Server {

@@ -3,6 +3,18 @@
 package server
 
 import (
+	"github.com/moderato-live/moderato/server/access"
+	"github.com/moderato-live/moderato/server/activity"
+	"github.com/moderato-live/moderato/server/audience"
+	"github.com/moderato-live/moderato/server/channels"
+	"github.com/moderato-live/moderato/server/chat"
+	"github.com/moderato-live/moderato/server/content"
+	"github.com/moderato-live/moderato/server/directory"
+	"github.com/moderato-live/moderato/server/domains"
+	"github.com/moderato-live/moderato/server/importer"
+	"github.com/moderato-live/moderato/server/jobs"
+	"github.com/moderato-live/moderato/server/livestream"
+
 	"context"
 	"errors"
 	"fmt"
@@ -21,18 +33,13 @@ import (
 	"github.com/moderato-live/moderato/gateway"
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/authz"
-	"github.com/moderato-live/moderato/server/background"
 	"github.com/moderato-live/moderato/server/bus"
-	"github.com/moderato-live/moderato/server/channels"
-	"github.com/moderato-live/moderato/server/counts"
 	"github.com/moderato-live/moderato/server/erasure"
 	"github.com/moderato-live/moderato/server/fair"
-	"github.com/moderato-live/moderato/server/messages"
 	"github.com/moderato-live/moderato/server/middleware"
 	"github.com/moderato-live/moderato/server/moderation"
 	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/paging"
-	"github.com/moderato-live/moderato/server/platform"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/watch"
 	"github.com/moderato-live/moderato/server/webhooks"
@@ -64,6 +71,7 @@ type Server struct {
 	admin     *http.Server
 	listeners [3]net.Listener
 	workers   []func(context.Context)
+	jobs      *jobs.Runner
 }
 
 // New opens the database and listens. It migrates an embedded database; the schema of any
@@ -130,19 +138,20 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 	})
 	lists := paging.NewLists(s.config.MaxResults)
 	implementations := services{
-		webhooks: &webhooks.Service{Store: s.Store, Engine: hooks, Reach: s.config.webhookReach()},
-		events: &watch.Service{
+		access:     &access.Service{Store: s.Store, Lifetimes: s.config.Lifetimes},
+		activity:   &activity.Service{Store: s.Store},
+		audience:   &audience.Service{Store: s.Store},
+		channels:   channels.New(s.Store, lists),
+		chat:       &chat.Service{Store: s.Store},
+		content:    &content.Service{Store: s.Store, Lists: lists},
+		directory:  &directory.Service{Store: s.Store, Lists: lists},
+		importer:   &importer.Service{Store: s.Store},
+		livestream: &livestream.Service{Store: s.Store},
+		moderation: &moderation.Service{Store: s.Store, Lists: lists},
+		watch: &watch.Service{
 			Hub: hub, Rights: rights, Limits: s.config.Streams, Stopping: s.ending, Heartbeat: watch.HeartbeatInterval,
 		},
-		moderation: &moderation.Service{Store: s.Store, Lists: lists},
-		channels:   &channels.Service{Store: s.Store, Lists: lists},
-		chat:       &platform.Chat{Store: s.Store},
-		directory:  &platform.Directory{Store: s.Store},
-		audience:   &platform.Audience{Store: s.Store},
-		streams:    &platform.Streams{Store: s.Store},
-		content:    &platform.Content{Store: s.Store},
-		access:     &platform.Access{Store: s.Store, Lifetimes: s.config.Lifetimes},
-		bulk:       &platform.Import{Store: s.Store},
+		webhooks: &webhooks.Service{Store: s.Store, Engine: hooks, Reach: s.config.webhookReach()},
 	}
 	s.grpc = newGRPCServer(links, implementations, s.health)
 	if err := authz.CheckComplete(s.grpc.GetServiceInfo()); err != nil {
@@ -156,28 +165,27 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 	}
 	s.http = gateway.NewHTTPServer(facade)
 	s.admin = &http.Server{Handler: adminHandler(registry, s.ready), ReadHeaderTimeout: 5 * time.Second}
-	s.workers = append(s.workers, sequencer.Run, hub.Run, rights.Run, hooks.Run)
+	s.workers = append(s.workers, hub.Run, rights.Run, hooks.Run)
+	s.jobs = jobs.NewRunner(jobs.Env{Store: s.Store, Log: s.config.Log}, registry)
+	s.runJobs(sequencer.Job())
 	if s.config.Bus.URL != "" {
-		s.workers = append(s.workers, bus.NewSink(s.Store, s.config.Log, s.config.Bus, registry).Run)
+		s.runJobs(bus.NewSink(s.Store, s.config.Log, s.config.Bus, registry).Job())
 	}
-	s.work("remove old events", outbox.TrimInterval, (&outbox.Trimmer{Store: s.Store, Keep: s.config.Retention}).Trim)
-	s.work("purge deleted messages", messages.PurgeInterval, (&messages.Purger{Store: s.Store}).Purge)
-	s.work("announce lapsed mutes", moderation.SweepInterval, (&moderation.Sweeper{Store: s.Store}).Sweep)
-	s.work("erase deleted users and channels", erasure.EraseInterval, (&erasure.Eraser{Store: s.Store, Log: s.config.Log}).Erase)
-	s.work("end lapsed subscriptions", channels.SweepInterval, (&channels.Sweeper{Store: s.Store}).Sweep)
-	s.work("fold the counts of channels", counts.FoldInterval, (&counts.Folder{Store: s.Store}).Fold)
-	s.work("disable webhooks whose user lost the right", webhooks.SweepInterval, hooks.Sweep)
-	s.work("remove old webhook deliveries", webhooks.PurgeInterval, hooks.Purge)
-	s.work("remove expired tokens", authn.CleanInterval, (&authn.Cleaner{Store: s.Store}).Clean)
-	s.work("watch the database", healthInterval, s.reportHealth)
+	s.runJobs(domains.Jobs()...)
+	s.runJobs(hooks.Jobs()...)
+	s.runJobs(
+		(&outbox.Trimmer{Store: s.Store, Keep: s.config.Retention}).Job(),
+		erasure.NewEraser(s.Store, s.config.Log, domains.Tables()).Job(),
+		jobs.Job{Name: "watch the database", Interval: healthInterval, Run: s.reportHealth},
+	)
 	return nil
 }
 
-// work adds a job that runs in the background at an interval while the server serves.
-func (s *Server) work(what string, interval time.Duration, do func(context.Context) error) {
-	s.workers = append(s.workers, func(ctx context.Context) {
-		background.Every(ctx, interval, s.config.Log, what, do)
-	})
+// runJobs adds jobs that run while the server serves.
+func (s *Server) runJobs(all ...jobs.Job) {
+	for _, job := range all {
+		s.workers = append(s.workers, func(ctx context.Context) { s.jobs.Run(ctx, job) })
+	}
 }
 
 func (s *Server) listen(ctx context.Context) error {
@@ -301,7 +309,7 @@ func (s *Server) ready(ctx context.Context) error {
 }
 
 // reportHealth updates gRPC's health service with the result of ready.
-func (s *Server) reportHealth(ctx context.Context) error {
+func (s *Server) reportHealth(ctx context.Context, _ jobs.Env) error {
 	status := healthv1.HealthCheckResponse_SERVING
 	probe, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()

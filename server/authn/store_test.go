@@ -13,8 +13,8 @@ import (
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/authn"
+	"github.com/moderato-live/moderato/server/importer"
 	"github.com/moderato-live/moderato/server/instant"
-	"github.com/moderato-live/moderato/server/platform"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/store/storetest"
@@ -37,7 +37,7 @@ func openWorld(t *testing.T, url store.URL) *store.Store {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.Close)
-	importer := platform.Importer{Store: s}
+	importer := importer.Importer{Store: s}
 	if err := importer.ImportRecords(ctx, servertest.World()); err != nil {
 		t.Fatal(err)
 	}

@@ -5,12 +5,11 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/cenkalti/backoff/v5"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/server/instant"
-	"github.com/moderato-live/moderato/server/lease"
+	"github.com/moderato-live/moderato/server/jobs"
 	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/store"
 )
@@ -30,7 +29,7 @@ type Sink struct {
 	Log    *slog.Logger
 	Config Config
 
-	lease    *lease.Lease
+	lease    *jobs.Lease
 	position int64
 	bus      *publisher // nil while this server does not publish
 
@@ -42,7 +41,7 @@ type Sink struct {
 // NewSink returns a Sink, and registers its metrics.
 func NewSink(s *store.Store, log *slog.Logger, config Config, r prometheus.Registerer) *Sink {
 	k := &Sink{
-		Store: s, Log: log, Config: config, lease: lease.New(s, log, "event_sinks", sinkID),
+		Store: s, Log: log, Config: config, lease: jobs.NewLease(s, log, "event_sinks", sinkID),
 		published: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "moderato_bus_published_total", Help: "Events that this server published to the bus.",
 		}),
@@ -57,31 +56,22 @@ func NewSink(s *store.Store, log *slog.Logger, config Config, r prometheus.Regis
 	return k
 }
 
-// Run publishes events until ctx ends, and then releases the lease.
-func (k *Sink) Run(ctx context.Context) {
-	defer func() {
-		k.lease.Release(context.WithoutCancel(ctx))
-		k.close()
-	}()
-	pause := backoff.NewExponentialBackOff()
-	pause.InitialInterval, pause.MaxInterval = 100*time.Millisecond, maxPause
-	timer := time.NewTimer(0)
-	defer timer.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-timer.C:
-		}
-		wait := pollInterval
-		if err := k.Turn(ctx); err == nil {
-			pause.Reset()
-		} else if ctx.Err() == nil {
-			k.failures.Inc()
-			k.Log.WarnContext(ctx, "publishing to the bus failed; it will be tried again", "error", err)
-			wait = pause.NextBackOff()
-		}
-		timer.Reset(wait)
+// Job returns the job that publishes events until the server stops, and then releases the
+// lease.
+func (k *Sink) Job() jobs.Job {
+	return jobs.Job{
+		Name: "publish events", Interval: pollInterval, MaxPause: maxPause,
+		Run: func(ctx context.Context, _ jobs.Env) error {
+			err := k.Turn(ctx)
+			if err != nil && ctx.Err() == nil {
+				k.failures.Inc()
+			}
+			return err
+		},
+		Stop: func(ctx context.Context) {
+			k.lease.Release(ctx)
+			k.close()
+		},
 	}
 }
 

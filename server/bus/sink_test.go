@@ -20,6 +20,7 @@ import (
 	"github.com/moderato-live/moderato/server/bus"
 	"github.com/moderato-live/moderato/server/change"
 	"github.com/moderato-live/moderato/server/outbox"
+	"github.com/moderato-live/moderato/server/outbox/outboxtest"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/store/storetest"
@@ -240,7 +241,7 @@ func TestABrokerThatGoesAwayLosesNothing(t *testing.T) {
 	b := startBroker(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
-	go func() { defer close(ended); newSink(s, b.config()).Run(ctx) }()
+	go func() { defer close(ended); outboxtest.RunJob(ctx, s, newSink(s, b.config()).Job()) }()
 	write(50)
 	b.stop()
 	write(50)

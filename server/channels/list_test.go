@@ -40,7 +40,7 @@ const (
 func newDirectory(t *testing.T, url store.URL) *directory {
 	t.Helper()
 	s, sent := openRecorded(t, url)
-	d := &directory{Service: &channels.Service{Store: s, Lists: paging.NewLists(50000)}, s: s, sent: sent}
+	d := &directory{Service: channels.New(s, paging.NewLists(50000)), s: s, sent: sent}
 	r := rand.New(rand.NewPCG(1, 2))
 	err := s.Write(context.Background(), func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
 		d.rows = nil

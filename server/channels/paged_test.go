@@ -36,7 +36,7 @@ func eachRecorded(t *testing.T, test func(t *testing.T, s *channels.Service, sen
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		s, sent := openRecorded(t, url)
 		servertest.Import(t, s, servertest.World()...)
-		test(t, &channels.Service{Store: s, Lists: paging.NewLists(50000)}, sent)
+		test(t, channels.New(s, paging.NewLists(50000)), sent)
 	})
 }
 

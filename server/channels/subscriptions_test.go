@@ -8,7 +8,7 @@ import (
 	"time"
 
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
-	"github.com/moderato-live/moderato/server/channels"
+	"github.com/moderato-live/moderato/server/audience"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/uid"
@@ -50,7 +50,7 @@ func TestSubscriptionLapsesByItself(t *testing.T) {
 			if got := get("/stats"); !strings.Contains(got, `"subscriberCount":1`) {
 				t.Errorf("stats %s the sweep: %s", when, got)
 			}
-			if err := (&channels.Sweeper{Store: s.Store}).Sweep(context.Background()); err != nil {
+			if err := (&audience.Sweeper{Store: s.Store}).Sweep(context.Background()); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -14,9 +14,8 @@ import (
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/channels"
-	"github.com/moderato-live/moderato/server/messages"
+	"github.com/moderato-live/moderato/server/chat"
 	"github.com/moderato-live/moderato/server/paging"
-	"github.com/moderato-live/moderato/server/roles"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/store/storetest"
@@ -74,11 +73,10 @@ func sharedReads(c *some) []shared {
 			return s.GetLiveStats(ctx, &moderatov1.GetLiveStatsRequest{ChannelId: of.String()})
 		}},
 		{"moderators", "JOIN roles", func(ctx context.Context, s *service, of uid.ID) (any, error) {
-			users, _, err := roles.List(ctx, s.Store, s.Lists, of, roles.Moderator, paging.Window{})
-			return users, err
+			return s.ListMods(ctx, &moderatov1.ListModsRequest{ChannelId: of.String()})
 		}},
 		{"standing", "message_generations", func(ctx context.Context, s *service, of uid.ID) (any, error) {
-			standing, err := messages.ReadStanding(ctx, s.Store, of, c.ids[2])
+			standing, err := chat.ReadStanding(ctx, s.Store, of, c.ids[2])
 			if err == nil {
 				standing.Now = 0
 			}
@@ -162,7 +160,7 @@ func openShared(t *testing.T, url store.URL) (s *channels.Service, gate *storete
 		t.Fatal(err)
 	}
 	t.Cleanup(opened.Close)
-	s = &channels.Service{Store: opened, Lists: paging.NewLists(50000)}
+	s = channels.New(opened, paging.NewLists(50000))
 	c = &some{categories: map[uid.ID]int64{}, followers: map[uid.ID]*moderatov1.ListFollowersResponse{}}
 	err = store.QueryEach(t.Context(), opened.Read, fmt.Sprintf("SELECT channel_id FROM follows GROUP BY channel_id HAVING COUNT(*) > 50 ORDER BY channel_id LIMIT %d", free+full), nil,
 		func(scan func(...any) error) error {

@@ -13,7 +13,8 @@ import (
 
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	"github.com/moderato-live/moderato/server/authn"
-	"github.com/moderato-live/moderato/server/platform"
+	"github.com/moderato-live/moderato/server/feed"
+	"github.com/moderato-live/moderato/server/importer"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 )
@@ -52,14 +53,14 @@ func (c *load) Run(ctx context.Context, s *streams) error {
 	}
 	defer db.Close()
 	start := time.Now()
-	importer := platform.Importer{Store: db}
+	importer := importer.Importer{Store: db}
 	if isTerminal(s.err) {
 		importer.Progress = func(records int) { fmt.Fprintf(s.err, "\r%d records", records) }
 		defer fmt.Fprintln(s.err)
 	}
 	records, err := importer.ImportLines(ctx, in)
 	if err != nil {
-		var line *platform.LineError
+		var line *feed.LineError
 		if errors.As(err, &line) {
 			stored := ""
 			if records > 0 {
@@ -98,11 +99,11 @@ func (c *clientCreate) Run(ctx context.Context, s *streams) error {
 		return err
 	}
 	defer db.Close()
-	importer := platform.Importer{Store: db}
+	importer := importer.Importer{Store: db}
 	err = importer.ImportRecords(ctx, []*platformv1.Record{{Kind: &platformv1.Record_Client{
 		Client: &platformv1.ClientRecord{Id: c.ID, Name: c.Name, Service: c.Service},
 	}}})
-	var line *platform.LineError
+	var line *feed.LineError
 	if errors.As(err, &line) {
 		err = errors.New(line.Reason())
 	}

@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/moderato-live/moderato/server/fsck"
+	"github.com/moderato-live/moderato/server/listing"
 	"github.com/moderato-live/moderato/server/outbox"
-	"github.com/moderato-live/moderato/server/roles"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/watch"
@@ -112,7 +112,7 @@ func checkChannel(ctx context.Context, db *store.Store, id uid.ID) error {
 	if id.IsZero() {
 		return nil
 	}
-	return inWords("--channel "+id.String(), roles.CheckChannel(ctx, db, id))
+	return inWords("--channel "+id.String(), listing.CheckChannel(ctx, db, id))
 }
 
 func (c *eventsTail) filter(channelID uid.ID) (func(*outbox.Event) bool, error) {

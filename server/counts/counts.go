@@ -1,7 +1,7 @@
 // Package counts counts the channels by category and by whether they are live, at a cost
 // that does not grow with the number of channels. If each category had a single counter
 // row, changes of many channels would wait for its lock. Therefore a change appends a
-// delta, a Folder compacts the deltas in the background, and a read sums both.
+// delta, a Compactor compacts the deltas in the background, and a read sums both.
 package counts
 
 import (
@@ -19,6 +19,9 @@ type Bucket struct {
 	Category int64
 	IsLive   bool
 }
+
+// Of returns the bucket in which a channel is counted.
+func Of(c *ent.Channel) *Bucket { return &Bucket{Category: c.CategoryID, IsLive: c.IsLive} }
 
 // MaxCategory is the largest id of a category: the ids of its buckets must fit in an
 // int64.

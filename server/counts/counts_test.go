@@ -63,11 +63,11 @@ func TestChannelsAreCountedWhereTheyWereMoved(t *testing.T) {
 			{nil, false, 2}, {nil, true, 1}, {[]int64{7}, false, 1}, {[]int64{7}, true, 1},
 			{[]int64{0}, false, 1}, {[]int64{0}, true, 0}, {[]int64{0, 7}, false, 2}, {[]int64{99}, false, 0},
 		} {
-			for _, folded := range []string{"before", "after"} {
+			for _, compacted := range []string{"before", "after"} {
 				if got := read(t, s, c.categories, c.liveOnly); got != c.want {
-					t.Errorf("%s folding, %v live only %t: %d, want %d", folded, c.categories, c.liveOnly, got, c.want)
+					t.Errorf("%s compacting, %v live only %t: %d, want %d", compacted, c.categories, c.liveOnly, got, c.want)
 				}
-				if err := (&counts.Folder{Store: s}).Fold(context.Background()); err != nil {
+				if err := (&counts.Compactor{Store: s}).Compact(context.Background()); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -75,26 +75,26 @@ func TestChannelsAreCountedWhereTheyWereMoved(t *testing.T) {
 	})
 }
 
-// TestCountsStayExactWhileTheyAreFolded has channels move while several folders
+// TestCountsStayExactWhileTheyAreCompacted has channels move while several compactors
 // run, one of them stopped now and then, and reads all the while: the number of
 // channels in all never changes.
-func TestCountsStayExactWhileTheyAreFolded(t *testing.T) {
+func TestCountsStayExactWhileTheyAreCompacted(t *testing.T) {
 	const channels, moves, categories = 40, 30, 3
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		s := open(t, url)
 		for range channels {
 			move(t, s, nil, &counts.Bucket{})
 		}
-		folding, stop := context.WithCancel(context.Background())
-		var folders, movers sync.WaitGroup
+		compacting, stop := context.WithCancel(context.Background())
+		var compactors, movers sync.WaitGroup
 		for range 2 {
-			folders.Go(func() {
-				for folding.Err() == nil {
-					batch, cancel := context.WithCancel(folding)
+			compactors.Go(func() {
+				for compacting.Err() == nil {
+					batch, cancel := context.WithCancel(compacting)
 					if rand.IntN(4) == 0 {
 						go cancel()
 					}
-					_ = (&counts.Folder{Store: s}).Fold(batch) // a stopped one fails
+					_ = (&counts.Compactor{Store: s}).Compact(batch) // a stopped one fails
 					cancel()
 				}
 			})
@@ -117,8 +117,8 @@ func TestCountsStayExactWhileTheyAreFolded(t *testing.T) {
 		}
 		movers.Wait()
 		stop()
-		folders.Wait()
-		if err := (&counts.Folder{Store: s}).Fold(context.Background()); err != nil {
+		compactors.Wait()
+		if err := (&counts.Compactor{Store: s}).Compact(context.Background()); err != nil {
 			t.Fatal(err)
 		}
 		want := map[counts.Bucket]int64{}

@@ -12,8 +12,8 @@ import (
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/authz"
+	"github.com/moderato-live/moderato/server/importer"
 	"github.com/moderato-live/moderato/server/moderation"
-	"github.com/moderato-live/moderato/server/platform"
 	"github.com/moderato-live/moderato/server/store"
 )
 
@@ -30,7 +30,7 @@ func Load(ctx context.Context, s *store.Store) (Tokens, error) {
 	if err != nil {
 		return Tokens{}, err
 	}
-	importer := platform.Importer{Store: s}
+	importer := importer.Importer{Store: s}
 	cast := People()
 	records := Records(now)
 	loaded, err := s.Read.Channel.Query().Where(entchannel.ID(cast.Owner.ID)).Exist(ctx)

@@ -12,7 +12,7 @@ import (
 
 	"github.com/moderato-live/moderato/ent/subscription"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
-	"github.com/moderato-live/moderato/server/channels"
+	"github.com/moderato-live/moderato/server/audience"
 	"github.com/moderato-live/moderato/server/moderation"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/uid"
@@ -151,7 +151,7 @@ func TestSweepersLeaveADeletedChannelAlone(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // for a sweeper that goes round for ever
 		defer cancel()
 		for range 2 {
-			s.must(nil, (&channels.Sweeper{Store: s.Store}).Sweep(ctx))
+			s.must(nil, (&audience.Sweeper{Store: s.Store}).Sweep(ctx))
 			s.must(nil, (&moderation.Sweeper{Store: s.Store}).Sweep(ctx))
 		}
 		if n := s.Store.Read.Subscription.Query().Where(subscription.ChannelID(vera.id), subscription.IsActive(true)).CountX(ctx); n != many {
@@ -162,7 +162,7 @@ func TestSweepersLeaveADeletedChannelAlone(t *testing.T) {
 		}
 		release()
 		erase(t, s.Store)
-		s.must(nil, (&channels.Sweeper{Store: s.Store}).Sweep(ctx))
+		s.must(nil, (&audience.Sweeper{Store: s.Store}).Sweep(ctx))
 		if n := s.Store.Read.Subscription.Query().Where(subscription.IsActive(true)).CountX(ctx); n != 0 {
 			t.Errorf("%d lapsed subscriptions are left", n)
 		}

@@ -5,8 +5,9 @@ import (
 	"testing"
 
 	"github.com/moderato-live/moderato/server/doctest"
+	"github.com/moderato-live/moderato/server/domain"
 )
 
 func TestOperationsStateTheBatchOfTheEraser(t *testing.T) {
-	doctest.Want(t, "docs/operations.md", fmt.Sprintf("what deleted users and channels leave, %d rows at a time", batch))
+	doctest.Want(t, "docs/operations.md", fmt.Sprintf("what deleted users and channels leave, %d rows at a time", domain.EraseBatch))
 }

@@ -10,15 +10,15 @@ import (
 	"github.com/moderato-live/moderato/ent/erasure"
 	"github.com/moderato-live/moderato/ent/messagegeneration"
 	"github.com/moderato-live/moderato/ent/user"
+	"github.com/moderato-live/moderato/server/domain"
 	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/jobs"
 	"github.com/moderato-live/moderato/server/store"
 )
 
 const (
-	// EraseInterval is how often to look for due erasures.
-	EraseInterval = time.Second
-	// batch is how many rows one transaction erases at most.
-	batch = 500
+	// eraseInterval is how often to look for due erasures.
+	eraseInterval = time.Second
 	// claimTime is how long other servers leave a claimed erasure alone. It is longer
 	// than a batch takes, so that a server that crashes is soon replaced.
 	claimTime = 30 * time.Second
@@ -27,18 +27,33 @@ const (
 // Eraser removes the remaining rows of deleted users and channels. It can be killed at
 // any point, and several can run concurrently.
 type Eraser struct {
-	Store *store.Store
-	Log   *slog.Logger
+	store  *store.Store
+	log    *slog.Logger
+	tables []domain.Table
+}
+
+// NewEraser returns an Eraser that erases rows of the given tables, which must be all
+// tables of the database.
+func NewEraser(s *store.Store, log *slog.Logger, tables []domain.Table) *Eraser {
+	return &Eraser{store: s, log: log, tables: tables}
+}
+
+// Job returns the job that erases deleted users and channels.
+func (e *Eraser) Job() jobs.Job {
+	return jobs.Job{
+		Name: "erase deleted users and channels", Interval: eraseInterval, Backlog: jobs.CountDue("erasures", "next_at", "1 = 1"),
+		Run: func(ctx context.Context, _ jobs.Env) error { return e.Erase(ctx) },
+	}
 }
 
 // Erase handles every erasure that is due.
 func (e *Eraser) Erase(ctx context.Context) error {
 	for {
-		now, err := e.Store.Clock.Now(ctx, e.Store.Read)
+		now, err := e.store.Clock.Now(ctx, e.store.Read)
 		if err != nil {
 			return err
 		}
-		due, err := e.Store.Read.Erasure.Query().Where(erasure.NextAtLTE(now)).Order(ent.Asc(erasure.FieldNextAt)).Limit(1).All(ctx)
+		due, err := e.store.Read.Erasure.Query().Where(erasure.NextAtLTE(now)).Order(ent.Asc(erasure.FieldNextAt)).Limit(1).All(ctx)
 		if err != nil || len(due) == 0 {
 			return err
 		}
@@ -61,20 +76,20 @@ type run struct {
 // erase runs all steps. A step that was already completed finds no rows left.
 func (e *Eraser) erase(ctx context.Context, row *ent.Erasure, now instant.Instant) error {
 	r := &run{Eraser: e, row: row, begun: now, claim: row.NextAt}
-	work := ofChannel()
+	work := ofChannel(e.tables)
 	if row.IsUser {
-		work = append(work, ofUser()...)
+		work = append(work, ofUser(e.tables)...)
 	}
 	for _, s := range work {
 		for {
 			n, mine, err := r.step(ctx, s)
 			if err != nil {
-				return fmt.Errorf("%s: %w", s.name, err)
+				return fmt.Errorf("%s: %w", s.Name, err)
 			}
 			if !mine {
 				return nil
 			}
-			if r.rows += n; n < batch {
+			if r.rows += n; n < domain.EraseBatch {
 				break
 			}
 		}
@@ -84,10 +99,10 @@ func (e *Eraser) erase(ctx context.Context, row *ent.Erasure, now instant.Instan
 
 // step extends the claim and erases a batch of a step, in one transaction. It does nothing
 // and returns false for mine if this server lost the claim.
-func (r *run) step(ctx context.Context, s step) (rows int, mine bool, err error) {
+func (r *run) step(ctx context.Context, s domain.Step) (rows int, mine bool, err error) {
 	var next instant.Instant
-	err = r.Store.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
-		now, err := r.Store.Clock.Now(ctx, tx)
+	err = r.store.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
+		now, err := r.store.Clock.Now(ctx, tx)
 		if err != nil {
 			return err
 		}
@@ -98,7 +113,7 @@ func (r *run) step(ctx context.Context, s step) (rows int, mine bool, err error)
 		if mine, err = r.reschedule(ctx, tx, next); err != nil || !mine {
 			return err
 		}
-		rows, err = s.do(ctx, r.Store, tx, r.row.ID)
+		rows, err = s.Do(ctx, r.store, tx, r.row.ID)
 		return err
 	})
 	if err == nil && mine {
@@ -121,13 +136,13 @@ func (r *run) reschedule(ctx context.Context, tx *ent.Tx, to instant.Instant) (m
 // DoneAfter. The beginning counts, because a long run passes some tables early. Otherwise
 // finish schedules the last run.
 func (r *run) finish(ctx context.Context) error {
-	return r.Store.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
+	return r.store.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
 		look := DoneAfter(r.row)
 		isLast := r.begun >= look
 		if mine, err := r.reschedule(ctx, tx, max(look, r.claim+1)); err != nil || !mine {
 			return err
 		}
-		r.Log.InfoContext(ctx, "erased", "id", r.row.ID.String(), "user", r.row.IsUser, "rows", r.rows, "done", isLast)
+		r.log.InfoContext(ctx, "erased", "id", r.row.ID.String(), "user", r.row.IsUser, "rows", r.rows, "done", isLast)
 		if !isLast {
 			return nil
 		}

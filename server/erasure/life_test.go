@@ -12,7 +12,7 @@ import (
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/authn"
-	"github.com/moderato-live/moderato/server/messages"
+	"github.com/moderato-live/moderato/server/chat"
 	"github.com/moderato-live/moderato/server/moderation"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/uid"
@@ -202,6 +202,6 @@ func (s *scene) settle() {
 	s.Store.Clock.Advance(3 * time.Minute)
 	for range 3 {
 		s.Store.Clock.Advance(31 * time.Second)
-		s.must(nil, (&messages.Purger{Store: s.Store}).Purge(s.t.Context()))
+		s.must(nil, (&chat.Purger{Store: s.Store}).Purge(s.t.Context()))
 	}
 }

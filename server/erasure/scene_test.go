@@ -12,6 +12,7 @@ import (
 
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/domains"
 	"github.com/moderato-live/moderato/server/erasure"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store"
@@ -156,7 +157,7 @@ func (s *scene) putUser(id uid.ID, name string) error {
 }
 
 func newEraser(s *store.Store) *erasure.Eraser {
-	return &erasure.Eraser{Store: s, Log: slog.New(slog.DiscardHandler)}
+	return erasure.NewEraser(s, slog.New(slog.DiscardHandler), domains.Tables())
 }
 
 // erase erases until nothing is pending, moving the clock on: the server's own

@@ -10,7 +10,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/moderato-live/moderato/server/channels"
+	"github.com/moderato-live/moderato/server/audience"
 	"github.com/moderato-live/moderato/server/demo"
 	"github.com/moderato-live/moderato/server/fsck"
 	"github.com/moderato-live/moderato/server/outbox"
@@ -36,11 +36,11 @@ func openDemo(t *testing.T, url store.URL) *store.Store {
 	if err := outbox.NewSequencer(s, slog.New(slog.DiscardHandler), prometheus.NewRegistry()).Turn(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if err := (&channels.Sweeper{Store: s}).Sweep(ctx); err != nil {
+	if err := (&audience.Sweeper{Store: s}).Sweep(ctx); err != nil {
 		t.Fatal(err)
 	}
 	s.Clock.Advance(2 * time.Minute) // the demo's subscriptions end days later, if they do
-	if err := (&channels.Sweeper{Store: s}).Sweep(ctx); err != nil {
+	if err := (&audience.Sweeper{Store: s}).Sweep(ctx); err != nil {
 		t.Fatal(err)
 	}
 	return s

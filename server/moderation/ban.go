@@ -9,7 +9,7 @@ import (
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/change"
-	"github.com/moderato-live/moderato/server/messages"
+	"github.com/moderato-live/moderato/server/chat"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/validate"
 )
@@ -70,7 +70,7 @@ func applyBan(ctx context.Context, c *change.Change, user *ent.User) (*ent.Ban, 
 
 // clearMessages deletes a user's messages as part of their ban or mute.
 func clearMessages(ctx context.Context, c *change.Change, userID uid.ID) error {
-	if err := messages.Clear(ctx, c.Tx, c.ChannelID, userID, c.Now); err != nil {
+	if err := chat.Clear(ctx, c.Tx, c.ChannelID, userID, c.Now); err != nil {
 		return err
 	}
 	c.Emit("channel.chat.clear_user_messages", userID, &moderatov1.ClearUserMessagesEvent{

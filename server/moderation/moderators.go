@@ -7,7 +7,6 @@ import (
 	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/paging"
-	"github.com/moderato-live/moderato/server/roles"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/users"
@@ -22,7 +21,7 @@ func (s *Service) ListModerators(ctx context.Context, req *moderatov1.ListModera
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
-	moderators, pagination, err := roles.List(ctx, s.Store, s.Lists, channelID, roles.Moderator, window)
+	moderators, pagination, err := listHolders(ctx, s.Store, s.Lists, channelID, Moderator, window)
 	return &moderatov1.ListModeratorsResponse{Moderators: moderators, Pagination: pagination}, err
 }
 
@@ -56,7 +55,7 @@ func (s *Service) ListModeratedChannels(ctx context.Context, req *moderatov1.Lis
 		},
 		Count: func(ctx context.Context, limit int) (n int, err error) {
 			err = store.QueryRow(ctx, s.Store.Read, "SELECT COUNT(*) FROM (SELECT 1 FROM roles WHERE user_id = ? AND role = ?"+store.Limit(limit)+") r",
-				[]any{userID, roles.Moderator.Name}, &n)
+				[]any{userID, Moderator.Name}, &n)
 			return n, err
 		},
 		Place: func(m moderated) moderatedPlace { return m.moderatedPlace },
@@ -72,7 +71,7 @@ func (s *Service) ListModeratedChannels(ctx context.Context, req *moderatov1.Lis
 // id is its owner's id. The join with channels excludes a channel that is being deleted,
 // whose roles remain for a while.
 func (s *Service) readModerated(ctx context.Context, userID uid.ID, after *moderatedPlace, limit int) (rows []moderated, err error) {
-	where, args := "m.id = ? AND m."+users.Exists+" AND r.role = ?", []any{userID, roles.Moderator.Name}
+	where, args := "m.id = ? AND m."+users.Exists+" AND r.role = ?", []any{userID, Moderator.Name}
 	if after != nil {
 		above, more := s.Store.Above("r.created_at", "r.channel_id", after.At, after.ID)
 		where, args = where+" AND "+above, append(args, more...)
@@ -96,7 +95,7 @@ func (s *Service) AddModerator(ctx context.Context, req *moderatov1.AddModerator
 	if err != nil {
 		return nil, err
 	}
-	return &moderatov1.AddModeratorResponse{}, roles.Give(ctx, s.Store, channelID, userID, roles.Moderator)
+	return &moderatov1.AddModeratorResponse{}, giveRole(ctx, s.Store, channelID, userID, Moderator)
 }
 
 // RemoveModerator takes the moderator role from a user.
@@ -105,5 +104,5 @@ func (s *Service) RemoveModerator(ctx context.Context, req *moderatov1.RemoveMod
 	if err != nil {
 		return nil, err
 	}
-	return &moderatov1.RemoveModeratorResponse{}, roles.Take(ctx, s.Store, channelID, userID, roles.Moderator)
+	return &moderatov1.RemoveModeratorResponse{}, takeRole(ctx, s.Store, channelID, userID, Moderator)
 }

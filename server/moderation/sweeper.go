@@ -7,15 +7,15 @@ import (
 
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/mute"
-	"github.com/moderato-live/moderato/server/background"
 	"github.com/moderato-live/moderato/server/change"
+	"github.com/moderato-live/moderato/server/jobs"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// SweepInterval is the interval between sweeps. It is short enough to announce a lapse
+// sweepInterval is the interval between sweeps. It is short enough to announce a lapse
 // within a second.
-const SweepInterval = 500 * time.Millisecond
+const sweepInterval = 500 * time.Millisecond
 
 // Sweeper announces lapsed mutes and removes their rows. The removal and the event are in
 // one transaction, so every lapse is announced exactly once, even if several servers
@@ -31,11 +31,11 @@ func (w *Sweeper) Sweep(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		lapsed, err := background.FindLapsed(ctx, w.Store, "mutes", "expires_at", "1 = 1", now)
+		lapsed, err := jobs.FindLapsed(ctx, w.Store, "mutes", "expires_at", "1 = 1", now)
 		if err != nil {
 			return fmt.Errorf("find lapsed mutes: %w", err)
 		}
-		progress, err := background.EachChannel(ctx, lapsed, w.expire)
+		progress, err := jobs.EachChannel(ctx, lapsed, w.expire)
 		if err != nil || !progress {
 			return err
 		}

@@ -13,13 +13,14 @@ import (
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/event"
 	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/jobs"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 )
 
 const (
-	// TrimInterval is how often to look for expired events.
-	TrimInterval = time.Minute
+	// trimInterval is how often to look for expired events.
+	trimInterval = time.Minute
 	trimBatch    = 500
 
 	day = 24 * time.Hour
@@ -88,6 +89,14 @@ func parseDays(text string) (time.Duration, error) {
 type Trimmer struct {
 	Store *store.Store
 	Keep  Retention
+}
+
+// Job returns the job that removes expired events.
+func (w *Trimmer) Job() jobs.Job {
+	return jobs.Job{
+		Name: "remove old events", Interval: trimInterval,
+		Run: func(ctx context.Context, _ jobs.Env) error { return w.Trim(ctx) },
+	}
 }
 
 // Trim removes all expired events.

@@ -12,7 +12,7 @@ import (
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/eventsequencer"
 	"github.com/moderato-live/moderato/server/instant"
-	"github.com/moderato-live/moderato/server/lease"
+	"github.com/moderato-live/moderato/server/jobs"
 	"github.com/moderato-live/moderato/server/store"
 )
 
@@ -20,14 +20,12 @@ const (
 	// pollInterval is how often to look for events that another process wrote. Events
 	// of the same process are signalled.
 	pollInterval = 20 * time.Millisecond
-	// restFactor is how many times the duration of a turn the Sequencer rests after
-	// it. Without the rest, the Sequencer would run between every two changes of a
-	// channel, with a commit of its own for each of them.
-	restFactor = 4
-	// maxRest bounds that rest, which delays the delivery of events.
+	// maxRest bounds the rest after a turn, which delays the delivery of events. Without
+	// the rest, the Sequencer would run between every two changes of a channel, with a
+	// commit of its own for each of them.
 	maxRest = 5 * time.Millisecond
-	// retryInterval is the delay before failed work is retried.
-	retryInterval = 250 * time.Millisecond
+	// maxPause bounds the pause after a turn that failed.
+	maxPause      = 250 * time.Millisecond
 	sequenceBatch = 1000
 	// updatedAtOnce is how many events one statement handles: it bounds the number of
 	// parameters.
@@ -46,7 +44,7 @@ type Sequencer struct {
 	// Sequenced, if not nil, is called after positions were assigned.
 	Sequenced func()
 
-	lease *lease.Lease
+	lease *jobs.Lease
 
 	holder    prometheus.Gauge
 	sequenced prometheus.Counter
@@ -56,7 +54,7 @@ type Sequencer struct {
 // NewSequencer returns a Sequencer, and registers its metrics.
 func NewSequencer(s *store.Store, log *slog.Logger, r prometheus.Registerer) *Sequencer {
 	q := &Sequencer{
-		Store: s, Log: log, lease: lease.New(s, log, "event_sequencers", theRow),
+		Store: s, Log: log, lease: jobs.NewLease(s, log, "event_sequencers", theRow),
 		holder: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "moderato_event_sequencer", Help: "1 while this server sequences events.",
 		}),
@@ -72,34 +70,20 @@ func NewSequencer(s *store.Store, log *slog.Logger, r prometheus.Registerer) *Se
 	return q
 }
 
-// Run assigns positions until ctx ends, and then releases the lease.
-func (q *Sequencer) Run(ctx context.Context) {
-	timer := time.NewTimer(0)
-	defer timer.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			q.lease.Release(context.WithoutCancel(ctx))
+// Job returns the job that assigns positions until the server stops, and then releases the
+// lease.
+func (q *Sequencer) Job() jobs.Job {
+	return jobs.Job{
+		Name: "sequence events", Interval: pollInterval, Wake: q.Store.Written, MaxPause: maxPause, MaxRest: maxRest,
+		Run: func(ctx context.Context, _ jobs.Env) error { return q.Turn(ctx) },
+		Backlog: func(ctx context.Context, env jobs.Env) (n int64, err error) {
+			err = store.QueryRow(ctx, env.Store.Read, "SELECT COUNT(*) FROM (SELECT 1 FROM events WHERE position IS NULL"+store.Limit(jobs.MaxBacklog)+") waiting", nil, &n)
+			return n, err
+		},
+		Stop: func(ctx context.Context) {
+			q.lease.Release(ctx)
 			q.showHolder()
-			return
-		case <-q.Store.Written:
-		case <-timer.C:
-		}
-		wait, began := pollInterval, time.Now()
-		if err := q.Turn(ctx); err != nil && ctx.Err() == nil {
-			q.Log.WarnContext(ctx, "sequencing failed; it will be tried again", "error", err)
-			wait = retryInterval
-		}
-		rest(ctx, time.Since(began))
-		timer.Reset(wait)
-	}
-}
-
-// rest pauses after a turn, so that other transactions can use the store.
-func rest(ctx context.Context, turn time.Duration) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(min(restFactor*turn, maxRest)):
+		},
 	}
 }
 

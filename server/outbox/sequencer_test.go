@@ -163,7 +163,7 @@ func TestALeaseThatIsGivenUpIsTakenAtOnce(t *testing.T) {
 		sequenced := make(chan struct{}, 100)
 		first.Sequenced = func() { sequenced <- struct{}{} }
 		ended := make(chan struct{})
-		go func() { defer close(ended); first.Run(ctx) }()
+		go func() { defer close(ended); outboxtest.RunJob(ctx, s, first.Job()) }()
 		if err := outboxtest.Emit(s, servertest.Owner, 1); err != nil {
 			t.Fatal(err)
 		}
@@ -279,7 +279,7 @@ func restartSequencers(ctx context.Context, s *store.Store, hub *watch.Hub, rest
 		for range 2 {
 			q := outboxtest.NewSequencer(s)
 			q.Sequenced = hub.Wake
-			both.Go(func() { q.Run(run) })
+			both.Go(func() { outboxtest.RunJob(run, s, q.Job()) })
 		}
 		both.Wait()
 		cancel()
@@ -288,7 +288,7 @@ func restartSequencers(ctx context.Context, s *store.Store, hub *watch.Hub, rest
 	q := outboxtest.NewSequencer(s)
 	q.Sequenced = hub.Wake
 	go func() { <-stop; cancel() }()
-	q.Run(run)
+	outboxtest.RunJob(run, s, q.Job())
 }
 
 // TestAHangingTransactionKeepsTheLeaseFromNobody has a transaction hold the lease's

@@ -19,7 +19,7 @@ import (
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server"
 	"github.com/moderato-live/moderato/server/authn"
-	"github.com/moderato-live/moderato/server/platform"
+	"github.com/moderato-live/moderato/server/importer"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/store/storetest"
 	"github.com/moderato-live/moderato/server/uid"
@@ -127,7 +127,7 @@ func (s *Server) Load(t testing.TB, records ...*platformv1.Record) {
 // Import puts records into a store.
 func Import(t testing.TB, s *store.Store, records ...*platformv1.Record) {
 	t.Helper()
-	importer := platform.Importer{Store: s}
+	importer := importer.Importer{Store: s}
 	if err := importer.ImportRecords(context.Background(), records); err != nil {
 		t.Fatal(err)
 	}

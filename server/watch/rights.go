@@ -20,8 +20,8 @@ import (
 	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/authz"
-	"github.com/moderato-live/moderato/server/background"
 	"github.com/moderato-live/moderato/server/digest"
+	"github.com/moderato-live/moderato/server/jobs"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 )
@@ -113,11 +113,11 @@ func (r *Rights) leave(l *listener) {
 func (r *Rights) Run(ctx context.Context) {
 	var loops sync.WaitGroup
 	loops.Go(func() {
-		background.Every(ctx, tokensInterval, r.Log, "check the tokens of listeners", r.checkAllTokens)
+		jobs.Every(ctx, tokensInterval, r.Log, "check the tokens of listeners", r.checkAllTokens)
 	})
 	loops.Go(func() {
 		var last time.Duration
-		background.Every(ctx, rightsInterval, r.Log, "check the rights of listeners", func(ctx context.Context) error {
+		jobs.Every(ctx, rightsInterval, r.Log, "check the rights of listeners", func(ctx context.Context) error {
 			began := time.Now()
 			defer func() {
 				took := time.Since(began)

@@ -15,7 +15,7 @@ func TestDocumentsStateTheBoundsOfWebhooks(t *testing.T) {
 		fmt.Sprintf("at most %d attempts under way at once, and at most %d for one webhook", DefaultMaxAttempts, sentAtOnce),
 		fmt.Sprintf("receivers that answer within %s", doctest.Duration(slowAfter)),
 		fmt.Sprintf("deliveries that ended more than %s ago", doctest.Duration(keptFor)),
-		fmt.Sprintf("a round that looks at %d a second", askedAtOnce*int(time.Second/SweepInterval)))
+		fmt.Sprintf("a round that looks at %d a second", askedAtOnce*int(time.Second/sweepInterval)))
 	doctest.Want(t, "docs/decisions.md",
 		fmt.Sprintf("whose answer ends within %s", doctest.Duration(AttemptTimeout)),
 		fmt.Sprintf("After %s, then three times longer each time up to %d h", doctest.Duration(firstDelay), int(maxDelay.Hours())),

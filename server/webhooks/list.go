@@ -12,7 +12,7 @@ import (
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/instant"
-	"github.com/moderato-live/moderato/server/roles"
+	"github.com/moderato-live/moderato/server/listing"
 	"github.com/moderato-live/moderato/server/validate"
 )
 
@@ -28,7 +28,7 @@ func (s *Service) ListWebhooks(ctx context.Context, req *moderatov1.ListWebhooks
 	}
 	rows, err := ofChannel(s.Store.Read.Webhook.Query(), channel).Order(ent.Asc(webhook.FieldCreatedAt, webhook.FieldID)).All(ctx)
 	if err == nil && len(rows) == 0 && !channel.IsZero() {
-		err = roles.CheckChannel(ctx, s.Store, channel)
+		err = listing.CheckChannel(ctx, s.Store, channel)
 	}
 	if err != nil {
 		return nil, ofOwn(req.GetChannelId(), s.Store.Classify(err))

@@ -9,17 +9,18 @@ import (
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/webhook"
 	"github.com/moderato-live/moderato/server/authz"
+	"github.com/moderato-live/moderato/server/jobs"
 	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 )
 
 const (
-	// SweepInterval is how often a batch of webhooks is checked for users who lost
+	// sweepInterval is how often a batch of webhooks is checked for users who lost
 	// their right. What is sent never depends on it.
-	SweepInterval = time.Second
-	// PurgeInterval is how often deleted webhooks and old deliveries are removed.
-	PurgeInterval = 2 * time.Second
+	sweepInterval = time.Second
+	// purgeInterval is how often deleted webhooks and old deliveries are removed.
+	purgeInterval = 2 * time.Second
 	// keptFor is how long a delivery that has ended is listed.
 	keptFor    = 7 * 24 * time.Hour
 	sweepBatch = 100
@@ -47,6 +48,20 @@ func (e *Engine) takeRights(ctx context.Context, page []*outbox.Event) error {
 		return nil
 	}
 	return e.takeWithoutRight(ctx, "w.channel_id IN ("+store.Placeholders(len(channels))+")", channels...)
+}
+
+// Jobs returns the jobs that disable webhooks without a right and remove old rows.
+func (e *Engine) Jobs() []jobs.Job {
+	return []jobs.Job{
+		{
+			Name: "disable webhooks whose user lost the right", Interval: sweepInterval,
+			Run: func(ctx context.Context, _ jobs.Env) error { return e.Sweep(ctx) },
+		},
+		{
+			Name: "remove old webhook deliveries", Interval: purgeInterval,
+			Run: func(ctx context.Context, _ jobs.Env) error { return e.Purge(ctx) },
+		},
+	}
 }
 
 // Sweep checks the next batch of webhooks, and disables those whose user has no right.

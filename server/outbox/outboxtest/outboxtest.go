@@ -11,6 +11,7 @@ import (
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/change"
+	"github.com/moderato-live/moderato/server/jobs"
 	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store"
@@ -79,4 +80,10 @@ func Payload(kind outbox.Type) proto.Message {
 		}
 	}
 	panic("the contract does not declare the event type " + kind)
+}
+
+// RunJob runs a job until ctx ends.
+func RunJob(ctx context.Context, s *store.Store, job jobs.Job) {
+	env := jobs.Env{Store: s, Log: slog.New(slog.DiscardHandler)}
+	jobs.NewRunner(env, prometheus.NewRegistry()).Run(ctx, job)
 }

@@ -1,0 +1,80 @@
+// Package access holds clients, what users grant them, and the service that issues their
+// tokens.
+package access
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/ent/grant"
+	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
+	"github.com/moderato-live/moderato/server/authn"
+	"github.com/moderato-live/moderato/server/feed"
+	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/server/validate"
+)
+
+func putClient(ctx context.Context, tx feed.Tx, r *platformv1.ClientRecord) (*ent.Application, error) {
+	var f validate.Fields
+	id := f.ClientID("id", r.GetId())
+	name := f.Text("name", r.GetName(), 1, validate.MaxName)
+	if err := f.Err(); err != nil {
+		return nil, err
+	}
+	row, err := tx.Application.UpdateOneID(id).SetName(name).SetService(r.GetService()).Save(ctx)
+	if ent.IsNotFound(err) {
+		return tx.Application.Create().SetID(id).SetName(name).SetService(r.GetService()).SetCreatedAt(tx.Now).Save(ctx)
+	}
+	if err == nil && !row.Service {
+		err = authn.RevokeServiceTokens(ctx, tx.Tx, id, tx.Now)
+	}
+	return row, err
+}
+
+func clientRecord(c *ent.Application) *platformv1.ClientRecord {
+	return &platformv1.ClientRecord{Id: c.ID, Name: c.Name, Service: c.Service}
+}
+
+func putGrant(ctx context.Context, tx feed.Tx, r *platformv1.GrantRecord) (*ent.Grant, error) {
+	var f validate.Fields
+	g := &ent.Grant{
+		ClientID: f.ClientID("clientId", r.GetClientId()),
+		UserID:   f.UUID("userId", r.GetUserId()),
+		Scopes:   strings.Join(scopes(&f, r.GetScopes()), " "),
+	}
+	if err := f.Err(); err != nil {
+		return nil, err
+	}
+	if err := errors.Join(tx.RequireClient(ctx, g.ClientID), tx.RequireUser(ctx, g.UserID)); err != nil {
+		return nil, err
+	}
+	updated, err := tx.Grant.Update().Where(grant.ClientID(g.ClientID), grant.UserID(g.UserID)).SetScopes(g.Scopes).Save(ctx)
+	if err != nil || updated > 0 {
+		return g, err
+	}
+	return tx.Grant.Create().SetID(uid.New()).SetClientID(g.ClientID).SetUserID(g.UserID).SetScopes(g.Scopes).Save(ctx)
+}
+
+// maxScopes bounds a list of scopes. Few scopes exist.
+const maxScopes = 20
+
+// scopes validates a list of scopes, and returns it sorted and without duplicates.
+func scopes(f *validate.Fields, names []string) []string {
+	if !f.AtMost("scopes", len(names), maxScopes) {
+		return nil
+	}
+	for i, scope := range names {
+		if !slices.Contains(authn.Scopes(), scope) {
+			f.Add(fmt.Sprintf("scopes[%d]", i), "must be one of "+strings.Join(authn.Scopes(), ", "))
+		}
+	}
+	return slices.Compact(slices.Sorted(slices.Values(names)))
+}
+
+func grantRecord(g *ent.Grant) *platformv1.GrantRecord {
+	return &platformv1.GrantRecord{ClientId: g.ClientID, UserId: g.UserID.String(), Scopes: strings.Fields(g.Scopes)}
+}

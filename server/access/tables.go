@@ -1,0 +1,31 @@
+package access
+
+import (
+	"context"
+
+	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
+	"github.com/moderato-live/moderato/server/authn"
+	"github.com/moderato-live/moderato/server/domain"
+	"github.com/moderato-live/moderato/server/jobs"
+)
+
+// Tables describes the tables of clients and what users grant them.
+var Tables = []domain.Table{
+	{
+		Name: "clients", Impersonal: []string{"name"},
+		Imports: []domain.Import{domain.ImportOf((*platformv1.Record).GetClient, domain.IgnoreRow(putClient), nil)},
+	},
+	{
+		Name: "grants", Impersonal: []string{"client_id", "scopes"},
+		Users:   []domain.UserColumn{{Name: "user_id", Erase: domain.RemoveRow}},
+		Imports: []domain.Import{domain.ImportOf((*platformv1.Record).GetGrant, domain.IgnoreRow(putGrant), nil)},
+	},
+	{
+		Name: "tokens", Impersonal: []string{"kind", "client_id", "scopes"},
+		Users: []domain.UserColumn{{Name: "user_id", Erase: domain.RemoveRow}},
+		Expire: &jobs.Job{
+			Name: "remove expired tokens", Interval: authn.CleanInterval,
+			Run: func(ctx context.Context, env jobs.Env) error { return (&authn.Cleaner{Store: env.Store}).Clean(ctx) },
+		},
+	},
+}

@@ -1,0 +1,131 @@
+package activity
+
+import (
+	"context"
+
+	"google.golang.org/protobuf/types/known/structpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/moderato-live/moderato/ent"
+	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/apierr"
+	"github.com/moderato-live/moderato/server/change"
+	"github.com/moderato-live/moderato/server/feed"
+	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/server/users"
+	"github.com/moderato-live/moderato/server/validate"
+)
+
+// keyed is a call that is identified by its key.
+type keyed struct {
+	kind              string
+	channelID, userID uid.ID
+	key               string
+	at                *timestamppb.Timestamp
+	facts             map[string]any
+	action            *structpb.Struct
+}
+
+// parseKeyed parses the fields that gifts and thanks have in common.
+func parseKeyed(f *validate.Fields, kind string, req interface {
+	GetChannelId() string
+	GetUserId() string
+	GetKey() string
+	GetAction() *structpb.Struct
+}, timeField string, at *timestamppb.Timestamp) keyed {
+	f.Time(timeField, at)
+	f.Struct("action", req.GetAction())
+	return keyed{
+		kind:      kind,
+		channelID: f.UUID("channelId", req.GetChannelId()),
+		userID:    f.UUID("userId", req.GetUserId()),
+		key:       f.Text("key", req.GetKey(), 1, maxActivityKey),
+		at:        at,
+		action:    req.GetAction(),
+	}
+}
+
+// recordKeyed records an activity and calls emit to emit its event, unless the key is
+// known.
+func (s *Service) recordKeyed(ctx context.Context, k keyed, emit func(*change.Change, *ent.User, *timestamppb.Timestamp)) (*platformv1.ActivityRecord, error) {
+	var row *ent.Activity
+	err := change.ApplyTo(ctx, s.Store, k.channelID, users.Key{ID: k.userID}, func(ctx context.Context, c *change.Change, user *ent.User) error {
+		tx := feed.InChange(c)
+		var err error
+		if row, err = FindRepeat(ctx, tx, k.channelID, "key", k.key, k.kind); err != nil || row != nil {
+			return err
+		}
+		at := tx.OrNow(k.at)
+		emit(c, user, at.Proto())
+		row, err = Record(ctx, tx, c, Occurrence{Kind: k.kind, Key: k.key, User: user, At: at, Facts: k.facts, Action: k.action})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return activityRecord(row)
+}
+
+// RecordGift records subscriptions that a user gave.
+func (s *Service) RecordGift(ctx context.Context, req *platformv1.RecordGiftRequest) (*platformv1.RecordGiftResponse, error) {
+	var f validate.Fields
+	k := parseKeyed(&f, gift, req, "giftedAt", req.GetGiftedAt())
+	k.facts = map[string]any{"count": f.Amount("count", req.GetCount())}
+	if err := f.Err(); err != nil {
+		return nil, err
+	}
+	row, err := s.recordKeyed(ctx, k, func(c *change.Change, user *ent.User, at *timestamppb.Timestamp) {
+		c.Emit("channel.subscription.gift", user.ID, &moderatov1.GiftEvent{
+			ChannelId:       c.ChannelID.String(),
+			ClientId:        c.ClientID,
+			UserId:          user.ID.String(),
+			UserDisplayName: user.DisplayName,
+			UserSlug:        user.Slug,
+			Key:             k.key,
+			Count:           req.GetCount(),
+			GiftedAt:        at,
+		})
+	})
+	return &platformv1.RecordGiftResponse{Activity: row}, err
+}
+
+// RecordThanks records a user's thanks.
+func (s *Service) RecordThanks(ctx context.Context, req *platformv1.RecordThanksRequest) (*platformv1.RecordThanksResponse, error) {
+	var f validate.Fields
+	k := parseKeyed(&f, thanks, req, "thankedAt", req.GetThankedAt())
+	message := f.Text("message", req.GetMessage(), 0, validate.MaxMessage)
+	k.facts = map[string]any{"amount": f.Amount("amount", req.GetAmount()), "message": message}
+	if err := f.Err(); err != nil {
+		return nil, err
+	}
+	row, err := s.recordKeyed(ctx, k, func(c *change.Change, user *ent.User, at *timestamppb.Timestamp) {
+		c.Emit("channel.thanks", user.ID, &moderatov1.ThanksEvent{
+			ChannelId:       c.ChannelID.String(),
+			ClientId:        c.ClientID,
+			UserId:          user.ID.String(),
+			UserDisplayName: user.DisplayName,
+			UserSlug:        user.Slug,
+			Key:             k.key,
+			Amount:          req.GetAmount(),
+			Message:         message,
+			ThankedAt:       at,
+		})
+	})
+	return &platformv1.RecordThanksResponse{Activity: row}, err
+}
+
+// PutActivity creates or replaces an activity, without an event.
+func (s *Service) PutActivity(ctx context.Context, req *platformv1.PutActivityRequest) (*platformv1.PutActivityResponse, error) {
+	var row *ent.Activity
+	err := feed.WriteTo(ctx, s.Store, req.GetActivity().GetChannelId(), func(ctx context.Context, tx feed.Tx) error {
+		var err error
+		row, err = putActivity(ctx, tx, req.GetActivity(), false)
+		return err
+	})
+	if err != nil {
+		return nil, apierr.In("activity", err)
+	}
+	record, err := activityRecord(row)
+	return &platformv1.PutActivityResponse{Activity: record}, err
+}

@@ -1,0 +1,95 @@
+package activity
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/types/known/structpb"
+
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/listing"
+	"github.com/moderato-live/moderato/server/paging"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/server/validate"
+)
+
+// activityPlace is a place in a list of activities. The list continues after it.
+type activityPlace struct {
+	At     instant.Instant
+	Number int64
+}
+
+// row is an activity with its place in the list.
+type row struct {
+	activityPlace
+	row *moderatov1.Activity
+}
+
+// ListActivities returns a page of the activities in the authorized channel.
+func (s *Service) ListActivities(ctx context.Context, req *moderatov1.ListActivitiesRequest) (*moderatov1.ListActivitiesResponse, error) {
+	var f validate.Fields
+	channelID := listing.AuthorizedChannel(ctx, &f, req.GetChannelId())
+	limit := f.Limit("limit", req.Limit, listing.DefaultLimit, listing.MaxPeople)
+	if req.GetType() != "" {
+		f.ActivityType("type", req.GetType())
+	}
+	if err := f.Err(); err != nil {
+		return nil, err
+	}
+	list := fmt.Sprintf("ListActivities/%s/%s", channelID, req.GetType())
+	place := activityPlace{At: math.MaxInt64}
+	if err := paging.Read(ctx, s.Store, list, req.GetCursor(), &place); err != nil {
+		return nil, err
+	}
+	if err := listing.Authorize(ctx, channelID); err != nil {
+		return nil, err
+	}
+	rows, err := s.readActivities(ctx, channelID, req.GetType(), place, limit+1)
+	if err == nil {
+		err = listing.CheckChannel(ctx, s.Store, channelID)
+	}
+	if err != nil {
+		return nil, s.Store.Classify(err)
+	}
+	page, pagination, err := paging.Cut(ctx, s.Store, list, rows, limit, func(a row) any { return a.activityPlace })
+	result := &moderatov1.ListActivitiesResponse{Pagination: pagination}
+	for _, a := range page {
+		result.Rows = append(result.Rows, a.row)
+	}
+	return result, err
+}
+
+func (s *Service) readActivities(ctx context.Context, channelID uid.ID, kind string, place activityPlace, limit int) ([]row, error) {
+	index, where, args := "activity_channel_id_created_at_number", "channel_id = ?", []any{channelID}
+	if kind != "" {
+		index, where, args = "activity_channel_id_type_created_at_number", where+" AND type = ?", append(args, kind)
+	}
+	further, furtherArgs := s.Store.Below("created_at", "number", place.At, place.Number)
+	var rows []row
+	err := store.QueryEach(ctx, s.Store.Read, `
+		SELECT created_at, number, type, info, action FROM activities`+s.Store.ByIndex(index)+`
+		WHERE `+where+` AND `+further+`
+		ORDER BY created_at DESC, number DESC LIMIT ?`,
+		append(append(args, furtherArgs...), limit),
+		func(scan func(...any) error) error {
+			a := row{row: &moderatov1.Activity{Info: &structpb.Struct{}, Action: &structpb.Struct{}}}
+			var info, action []byte
+			if err := scan(&a.At, &a.Number, &a.row.Type, &info, &action); err != nil {
+				return err
+			}
+			a.row.Id, a.row.CreatedAt = a.Number, a.At.Proto()
+			rows = append(rows, a)
+			if err := protojson.Unmarshal(info, a.row.GetInfo()); err != nil {
+				return fmt.Errorf("info of activity %d: %w", a.Number, err)
+			}
+			if err := protojson.Unmarshal(action, a.row.GetAction()); err != nil {
+				return fmt.Errorf("action of activity %d: %w", a.Number, err)
+			}
+			return nil
+		})
+	return rows, err
+}

@@ -1,0 +1,228 @@
+package audience
+
+import (
+	"context"
+
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/authn"
+	"github.com/moderato-live/moderato/server/listing"
+	"github.com/moderato-live/moderato/server/paging"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/server/validate"
+)
+
+// subscriptionColumns returns the columns that readSubscription reads, with the arguments
+// of the first column, which says whether the subscription is active now. A subscription
+// is lapsed from its expires_at on, even if the sweeper has not handled it yet.
+func subscriptionColumns(s *store.Store) (columns string, args []any) {
+	now, args := s.Clock.Expression()
+	return "CASE WHEN subscriptions.is_active THEN subscriptions.expires_at > " + now + " ELSE subscriptions.is_active END, " +
+		"subscriptions.subscribed_at, subscriptions.expires_at, subscriptions.renew_count, subscriptions.streak_count", args
+}
+
+// readSubscription reads a subscription. Its columns are NULL if there is none.
+func readSubscription(r *store.Row, info *moderatov1.SubscriptionInfo) {
+	isActive, subscribedAt, expiresAt := r.OptionalInt(), r.OptionalInstant(), r.OptionalInstant()
+	info.RenewCount, info.StreakCount = r.OptionalInt(), r.OptionalInt()
+	if isActive == nil {
+		return
+	}
+	info.IsSubscriber = *isActive != 0
+	info.HadSubscriptionBefore = !info.GetIsSubscriber() || info.GetRenewCount() > 0
+	if info.GetIsSubscriber() {
+		info.SubscribedAt, info.ExpiresAt = subscribedAt.Proto(), expiresAt.Proto()
+	}
+}
+
+// people is a parsed request for a list of followers or subscribers.
+type people struct {
+	list      string // the name to which cursors are bound
+	channelID uid.ID
+	userID    uid.ID // the only user to list; zero for all
+	after     listing.TimePlace
+	limit     int
+}
+
+// parsePeople reads and authorizes a request for followers or subscribers.
+func (s *Service) parsePeople(ctx context.Context, operation string, req interface {
+	GetChannelId() string
+	GetUserId() string
+	GetCursor() string
+}, limit *int32) (*people, error) {
+	var f validate.Fields
+	p := &people{after: listing.Start()}
+	p.channelID = listing.AuthorizedChannel(ctx, &f, req.GetChannelId())
+	p.userID = f.OptionalUUID("userId", req.GetUserId())
+	p.limit = f.Limit("limit", limit, listing.DefaultLimit, listing.MaxPeople)
+	if err := f.Err(); err != nil {
+		return nil, err
+	}
+	p.list = operation + "/" + p.channelID.String() + "/" + p.userID.String()
+	if err := paging.Read(ctx, s.Store, p.list, req.GetCursor(), &p.after); err != nil {
+		return nil, err
+	}
+	return p, listing.Authorize(ctx, p.channelID)
+}
+
+// of returns the FROM clause and the WHERE condition that select the rows of the page
+// from a table, joined after the row of the channel, with the arguments. The rows are
+// found by the index that the list is sorted by or, for one user, by the table's
+// primary key.
+func (p *people) of(s *store.Store, table, key, index string) (from, where string, args []any) {
+	from = "channels c" + listing.Then(s) + table
+	if !p.userID.IsZero() {
+		return from + listing.ByKey(s, table), "c.id = ? AND " + table + ".channel_id = c.id AND " + table + ".user_id = ?", []any{p.channelID, p.userID}
+	}
+	where, args = s.Below(table+"."+key, table+".user_id", p.after.At, p.after.ID)
+	return from + s.ByIndex(index), "c.id = ? AND " + table + ".channel_id = c.id AND " + where, append([]any{p.channelID}, args...)
+}
+
+// member is a follower or subscriber with their place in the list.
+type member struct {
+	listing.TimePlace
+	row *moderatov1.AudienceMember
+}
+
+// newAudienceMember returns a message with its subscription, in a single allocation.
+func newAudienceMember() *moderatov1.AudienceMember {
+	made := new(struct {
+		member moderatov1.AudienceMember
+		info   moderatov1.SubscriptionInfo
+	})
+	made.member.SubscriptionInfo = &made.info
+	return &made.member
+}
+
+// read runs the query of a page. The columns of the query are the place, the user, when
+// the user followed, and subscriptionColumns.
+func (p *people) read(ctx context.Context, s *store.Store, query string, args []any) ([]*moderatov1.AudienceMember, *moderatov1.Pagination, error) {
+	rows := make([]member, 0, p.limit+1)
+	err := s.Each(ctx, query, args, func(r *store.Row) error {
+		m := member{TimePlace: listing.TimePlace{At: r.Instant(), ID: r.ID()}, row: newAudienceMember()}
+		m.row.Id, m.row.DisplayName, m.row.Slug, m.row.AvatarUrl = m.ID.String(), r.Text(), r.Text(), r.Text()
+		if followedAt := r.OptionalInstant(); followedAt != nil {
+			m.row.IsFollower, m.row.FollowedAt = true, followedAt.Proto()
+		}
+		readSubscription(r, m.row.GetSubscriptionInfo())
+		rows = append(rows, m)
+		return nil
+	})
+	if err == nil && len(rows) == 0 {
+		err = listing.CheckChannel(ctx, s, p.channelID)
+	}
+	if err != nil {
+		return nil, nil, s.Classify(err)
+	}
+	page, pagination, err := paging.Cut(ctx, s, p.list, rows, p.limit, func(m member) any { return m.TimePlace })
+	result := make([]*moderatov1.AudienceMember, len(page))
+	for i, m := range page {
+		result[i] = m.row
+	}
+	return result, pagination, err
+}
+
+// ListFollowers returns a page of the authorized channel's followers.
+func (s *Service) ListFollowers(ctx context.Context, req *moderatov1.ListFollowersRequest) (*moderatov1.ListFollowersResponse, error) {
+	p, err := s.parsePeople(ctx, "ListFollowers", req, req.Limit)
+	if err != nil {
+		return nil, err
+	}
+	from, where, args := p.of(s.Store, "follows", "followed_at", "follow_channel_id_followed_at_user_id")
+	subscription, now := subscriptionColumns(s.Store)
+	rows, pagination, err := p.read(ctx, s.Store, `
+		SELECT follows.followed_at, follows.user_id, u.display_name, u.slug, u.avatar_url, follows.followed_at, `+subscription+`
+		FROM `+from+listing.Then(s.Store)+`users u ON u.id = follows.user_id
+		LEFT JOIN subscriptions ON subscriptions.channel_id = follows.channel_id AND subscriptions.user_id = follows.user_id
+		WHERE `+where+` ORDER BY follows.followed_at DESC, follows.user_id DESC`+store.Limit(p.limit+1),
+		append(now, args...))
+	if err != nil {
+		return nil, err
+	}
+	return &moderatov1.ListFollowersResponse{Rows: rows, Pagination: pagination}, nil
+}
+
+// ListSubscribers returns a page of the authorized channel's active subscribers.
+func (s *Service) ListSubscribers(ctx context.Context, req *moderatov1.ListSubscribersRequest) (*moderatov1.ListSubscribersResponse, error) {
+	p, err := s.parsePeople(ctx, "ListSubscribers", req, req.Limit)
+	if err != nil {
+		return nil, err
+	}
+	from, where, args := p.of(s.Store, "subscriptions", "subscribed_at", "subscription_channel_id_is_active_subscribed_at_user_id")
+	now, nowArgs := s.Store.Clock.Expression()
+	subscription, selected := subscriptionColumns(s.Store)
+	rows, pagination, err := p.read(ctx, s.Store, `
+		SELECT subscriptions.subscribed_at, subscriptions.user_id, u.display_name, u.slug, u.avatar_url, f.followed_at, `+subscription+`
+		FROM `+from+listing.Then(s.Store)+`users u ON u.id = subscriptions.user_id
+		LEFT JOIN follows f ON f.channel_id = subscriptions.channel_id AND f.user_id = subscriptions.user_id
+		WHERE `+where+` AND subscriptions.is_active = ? AND subscriptions.expires_at > `+now+`
+		ORDER BY subscriptions.subscribed_at DESC, subscriptions.user_id DESC`+store.Limit(p.limit+1),
+		append(append(append(selected, args...), true), nowArgs...))
+	if err != nil {
+		return nil, err
+	}
+	return &moderatov1.ListSubscribersResponse{Rows: rows, Pagination: pagination}, nil
+}
+
+// followed is a followed channel with its place in the list.
+type followed struct {
+	listing.TimePlace
+	row    *moderatov1.FollowedChannel
+	isGone bool // the channel was deleted; its follow will be removed
+}
+
+// ListFollowed returns a page of the channels that the token's user follows.
+func (s *Service) ListFollowed(ctx context.Context, req *moderatov1.ListFollowedRequest) (*moderatov1.ListFollowedResponse, error) {
+	var f validate.Fields
+	limit := f.Limit("limit", req.Limit, listing.DefaultLimit, listing.MaxPeople)
+	if err := f.Err(); err != nil {
+		return nil, err
+	}
+	userID, place := authn.FromContext(ctx).UserID, listing.Start()
+	list := "ListFollowed/" + userID.String()
+	if err := paging.Read(ctx, s.Store, list, req.GetCursor(), &place); err != nil {
+		return nil, err
+	}
+	where, args := s.Store.Below("follows.followed_at", "follows.channel_id", place.At, place.ID)
+	subscription, now := subscriptionColumns(s.Store)
+	var rows []followed
+	err := s.Store.Each(ctx, `
+		SELECT follows.followed_at, follows.channel_id, u.display_name, u.slug, u.avatar_url, follows.is_notification_enabled, c.id IS NULL, `+subscription+`
+		FROM follows`+s.Store.ByIndex("follow_user_id_followed_at_channel_id")+listing.Then(s.Store)+`users u ON u.id = follows.channel_id
+		LEFT JOIN channels c ON c.id = follows.channel_id
+		LEFT JOIN subscriptions ON subscriptions.channel_id = follows.channel_id AND subscriptions.user_id = follows.user_id
+		WHERE follows.user_id = ? AND `+where+`
+		ORDER BY follows.followed_at DESC, follows.channel_id DESC`+store.Limit(limit+1),
+		append(append(now, userID), args...),
+		func(r *store.Row) error {
+			f := followed{TimePlace: listing.TimePlace{At: r.Instant(), ID: r.ID()}}
+			f.row = &moderatov1.FollowedChannel{
+				Id: f.ID.String(), IsFollower: true, FollowedAt: f.At.Proto(), SubscriptionInfo: &moderatov1.SubscriptionInfo{},
+				DisplayName: r.Text(), Slug: r.Text(), AvatarUrl: r.Text(), IsNotificationEnabled: r.Bool(),
+			}
+			f.isGone = r.Bool()
+			readSubscription(r, f.row.GetSubscriptionInfo())
+			rows = append(rows, f)
+			return nil
+		})
+	if err != nil {
+		return nil, s.Store.Classify(err)
+	}
+	page, pagination, err := paging.Cut(ctx, s.Store, list, rows, limit, func(r followed) any { return r.TimePlace })
+	result := &moderatov1.ListFollowedResponse{Pagination: pagination}
+	for _, r := range page {
+		if !r.isGone {
+			result.Rows = append(result.Rows, r.row)
+		}
+	}
+	return result, err
+}
+
+// CountLapsed returns a subquery, with its arguments. The subquery counts the
+// lapsed subscriptions that the sweeper has not yet removed from the counters of the
+// channel c. They are few, and an index finds them.
+func CountLapsed(s *store.Store) (query string, args []any) {
+	now, args := s.Clock.Expression()
+	return "SELECT COUNT(*) FROM subscriptions s WHERE s.channel_id = c.id AND s.is_active = ? AND s.expires_at <= " + now,
+		append([]any{true}, args...)
+}

@@ -1,0 +1,13 @@
+package chat
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/moderato-live/moderato/server/doctest"
+)
+
+func TestDocumentsStateTheBatchOfThePurger(t *testing.T) {
+	doctest.Want(t, "docs/operations.md", fmt.Sprintf("the rows of deleted messages, %d at a time", purgeBatch))
+	doctest.Want(t, "docs/architecture.md", fmt.Sprintf("hidden rows later, %d at a time", purgeBatch))
+}

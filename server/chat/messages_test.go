@@ -1,0 +1,281 @@
+package chat_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/ent/message"
+	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
+	"github.com/moderato-live/moderato/server/chat"
+	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/store/storetest"
+	"github.com/moderato-live/moderato/server/uid"
+)
+
+// each runs a test on a store with the World, without a server and so without
+// its background work.
+func each(t *testing.T, test func(t *testing.T, s *store.Store)) {
+	t.Helper()
+	storetest.Each(t, func(t *testing.T, url store.URL) {
+		if err := store.Migrate(context.Background(), url, slog.New(slog.DiscardHandler)); err != nil {
+			t.Fatal(err)
+		}
+		s, err := store.Open(context.Background(), url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(s.Close)
+		servertest.Import(t, s, servertest.World()...)
+		test(t, s)
+	})
+}
+
+func record(id int, user uid.ID, sentAt instant.Instant) *platformv1.Record {
+	return &platformv1.Record{Kind: &platformv1.Record_Message{Message: &platformv1.MessageRecord{
+		Id: fmt.Sprintf("0b6fcccc-0000-4000-8000-%012d", id), ChannelId: servertest.Owner.String(), UserId: user.String(),
+		Text: fmt.Sprintf("message %d", id), SentAt: sentAt.Proto(),
+	}}}
+}
+
+// fill imports n messages of a user, a millisecond apart, the last an hour ago.
+func fill(t *testing.T, s *store.Store, user uid.ID, first, n int) {
+	t.Helper()
+	start := now(t, s).Add(-time.Hour).Add(-time.Duration(n) * time.Millisecond)
+	var records []*platformv1.Record
+	for i := range n {
+		records = append(records, record(first+i, user, start.Add(time.Duration(i)*time.Millisecond)))
+	}
+	servertest.Import(t, s, records...)
+}
+
+func now(t *testing.T, s *store.Store) instant.Instant {
+	t.Helper()
+	at, err := s.Clock.Now(context.Background(), s.Read)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return at
+}
+
+func clearMessages(t *testing.T, s *store.Store, user uid.ID) {
+	t.Helper()
+	err := s.Write(context.Background(), func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
+		return chat.Clear(ctx, tx, servertest.Owner, user, now(t, s))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// list reads all pages and answers the texts, the number of pages, and the most
+// rows of a page.
+func list(t *testing.T, s *store.Store, limit int) (texts []string, pages int) {
+	t.Helper()
+	var after *chat.Place
+	for {
+		page, next, err := chat.List(context.Background(), s, servertest.Owner, after, limit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(page) > limit {
+			t.Fatalf("a page has %d messages, want at most %d", len(page), limit)
+		}
+		pages++
+		for _, m := range page {
+			texts = append(texts, m.Text)
+		}
+		if after = next; after == nil {
+			return texts, pages
+		}
+	}
+}
+
+func TestListIsNewestFirstAndComplete(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store) {
+		fill(t, s, servertest.Viewer, 0, 57)
+		for _, limit := range []int{1, 19, 57, 100} {
+			texts, _ := list(t, s, limit)
+			if len(texts) != 57 {
+				t.Fatalf("limit %d: %d messages, want 57", limit, len(texts))
+			}
+			for i, text := range texts {
+				if want := fmt.Sprintf("message %d", 56-i); text != want {
+					t.Fatalf("limit %d: message %d is %q, want %q", limit, i, text, want)
+				}
+			}
+		}
+	})
+}
+
+func TestMessagesOfOneMillisecondAreEachListedOnce(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store) {
+		at := now(t, s).Add(-time.Hour)
+		for i := range 9 {
+			servertest.Import(t, s, record(i, servertest.Viewer, at))
+		}
+		seen := map[string]int{}
+		texts, _ := list(t, s, 2)
+		for _, text := range texts {
+			seen[text]++
+		}
+		if len(texts) != 9 || len(seen) != 9 {
+			t.Errorf("got %q, want nine different messages", texts)
+		}
+	})
+}
+
+// TestListPassesOverManyDeletedMessages shows that a page examines few rows:
+// with thousands of deleted messages ahead of the visible one, some pages are
+// empty, and lead on.
+func TestListPassesOverManyDeletedMessages(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store) {
+		fill(t, s, servertest.Viewer, 0, 1)
+		fill(t, s, servertest.Raider, 1, 1500)
+		clearMessages(t, s, servertest.Raider)
+		texts, pages := list(t, s, 20)
+		if len(texts) != 1 || texts[0] != "message 0" {
+			t.Errorf("got %q, want the one visible message", texts)
+		}
+		if pages < 10 {
+			t.Errorf("%d pages: each examined more rows than it should", pages)
+		}
+	})
+}
+
+func TestPurgerRemovesDeletedMessagesAndNoOthers(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store) {
+		fill(t, s, servertest.Viewer, 0, 10)
+		fill(t, s, servertest.Raider, 10, 1201) // more than two batches
+		clearMessages(t, s, servertest.Raider)
+		fill2 := record(5000, servertest.Raider, now(t, s).Add(time.Second))
+		servertest.Import(t, s, fill2) // of after the deletion
+		purge(t, s)
+		if got, want := rows(t, s, servertest.Raider), 1; got != want {
+			t.Errorf("%d rows of the cleared user are left, want %d", got, want)
+		}
+		if got, want := rows(t, s, servertest.Viewer), 10; got != want {
+			t.Errorf("%d rows of the other user are left, want %d", got, want)
+		}
+	})
+}
+
+// TestPurgerLooksOnceMore for the row of a post that had read its generation
+// before the deletion and stored it after the purge.
+func TestPurgerLooksOnceMore(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store) {
+		standing, err := chat.ReadStanding(context.Background(), s, servertest.Owner, servertest.Raider)
+		if err != nil {
+			t.Fatal(err)
+		}
+		clearMessages(t, s, servertest.Raider)
+		purge(t, s)
+		_, err = chat.Post(context.Background(), s, standing, chat.Message{
+			ID: uid.New(), ChannelID: servertest.Owner, UserID: servertest.Raider, Text: "late", SentAt: standing.Now,
+		}, anyone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if texts, _ := list(t, s, 20); len(texts) != 0 {
+			t.Errorf("visible: %q", texts)
+		}
+		s.Clock.Advance(5 * time.Minute)
+		purge(t, s)
+		if got := rows(t, s, servertest.Raider); got != 0 {
+			t.Errorf("%d rows are left", got)
+		}
+		left, err := s.Read.MessageGeneration.Query().All(context.Background())
+		if err != nil || len(left) != 1 || left[0].PurgeAt != nil {
+			t.Errorf("the purger is not done: %v (%v)", left, err)
+		}
+	})
+}
+
+// TestPurgersAtOnceAndInterrupted runs several purgers, one of which is stopped
+// midway; the next run ends the work.
+func TestPurgersAtOnceAndInterrupted(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store) {
+		fill(t, s, servertest.Raider, 0, 3000)
+		clearMessages(t, s, servertest.Raider)
+		ctx, stop := context.WithCancel(context.Background())
+		ended := make(chan error)
+		for i := range 3 {
+			go func() {
+				purger := chat.Purger{Store: s}
+				if i == 0 {
+					ended <- purger.Purge(ctx)
+					return
+				}
+				ended <- purger.Purge(context.Background())
+			}()
+		}
+		stop()
+		for range 3 {
+			if err := <-ended; err != nil && !errors.Is(err, context.Canceled) {
+				t.Error(err)
+			}
+		}
+		s.Clock.Advance(5 * time.Minute)
+		purge(t, s)
+		if got := rows(t, s, servertest.Raider); got != 0 {
+			t.Errorf("%d rows are left", got)
+		}
+	})
+}
+
+func TestImportBringsNoDeletedMessageBack(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store) {
+		fill(t, s, servertest.Raider, 0, 5)
+		clearMessages(t, s, servertest.Raider)
+		purge(t, s)
+		fill(t, s, servertest.Raider, 0, 5)
+		if texts, _ := list(t, s, 20); len(texts) != 0 {
+			t.Errorf("visible after a repeated import: %q", texts)
+		}
+	})
+}
+
+func TestPostWithTheIdOfAnEarlierOneStoresNothing(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store) {
+		standing, err := chat.ReadStanding(context.Background(), s, servertest.Owner, servertest.Viewer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := chat.Message{ID: uid.New(), ChannelID: servertest.Owner, UserID: servertest.Viewer, Text: "once", SentAt: standing.Now}
+		for range 2 {
+			stored, err := chat.Post(context.Background(), s, standing, m, anyone)
+			if err != nil || stored.Text != "once" {
+				t.Fatalf("got %v (%v)", stored, err)
+			}
+			m.Text = "twice"
+		}
+		if texts, _ := list(t, s, 20); len(texts) != 1 {
+			t.Errorf("visible: %q, want one message", texts)
+		}
+	})
+}
+
+func anyone(context.Context, *ent.Tx) error { return nil }
+
+func purge(t *testing.T, s *store.Store) {
+	t.Helper()
+	purger := chat.Purger{Store: s}
+	if err := purger.Purge(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func rows(t *testing.T, s *store.Store, user uid.ID) int {
+	t.Helper()
+	n, err := s.Read.Message.Query().Where(message.UserID(user)).Count(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}

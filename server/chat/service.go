@@ -1,0 +1,165 @@
+package chat
+
+import (
+	"context"
+	"errors"
+
+	"github.com/moderato-live/moderato/server/listing"
+
+	"github.com/moderato-live/moderato/ent"
+	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/apierr"
+	"github.com/moderato-live/moderato/server/authz"
+	"github.com/moderato-live/moderato/server/paging"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/server/validate"
+)
+
+const (
+	defaultMessages = 20
+	maxMessages     = 100
+)
+
+// Service serves ChatService.
+type Service struct {
+	platformv1.UnsafeChatServiceServer
+
+	// Store is the database.
+	Store *store.Store
+}
+
+// PostMessage stores a message of a user who is allowed to post.
+func (s *Service) PostMessage(ctx context.Context, req *platformv1.PostMessageRequest) (*platformv1.PostMessageResponse, error) {
+	var f validate.Fields
+	m := Message{
+		ChannelID: f.UUID("channelId", req.GetChannelId()),
+		UserID:    f.UUID("userId", req.GetUserId()),
+		Text:      f.Message("text", req.GetText()),
+		ID:        f.OptionalUUID("messageId", req.GetMessageId()),
+	}
+	if err := f.Err(); err != nil {
+		return nil, err
+	}
+	standing, err := s.standing(ctx, m.ChannelID, m.UserID)
+	if err != nil {
+		return nil, err
+	}
+	if err := refuseSilenced(standing); err != nil {
+		return nil, err
+	}
+	if m.ID.IsZero() {
+		m.ID = uid.New()
+	}
+	m.SentAt = standing.Now
+	stored, err := Post(ctx, s.Store, standing, m, func(ctx context.Context, tx *ent.Tx) error {
+		return authz.Reauthenticate(ctx, s.Store, tx)
+	})
+	if errors.Is(err, ErrIDTaken) {
+		return nil, apierr.Invalid(apierr.Violation{Field: "messageId", Description: "belongs to another message"})
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &platformv1.PostMessageResponse{Message: messageProto(stored)}, nil
+}
+
+func refuseSilenced(st *Standing) error {
+	switch {
+	case st.BannedAt != nil:
+		return apierr.New(moderatov1.Reason_REASON_USER_BANNED)
+	case st.MuteExpiresAt != nil:
+		return apierr.MuteActive(moderatov1.Reason_REASON_USER_MUTED, *st.MuteExpiresAt, st.Now)
+	}
+	return nil
+}
+
+// standing returns the standing of a user in a channel. Both must exist.
+func (s *Service) standing(ctx context.Context, channelID, userID uid.ID) (*Standing, error) {
+	st, err := ReadStanding(ctx, s.Store, channelID, userID)
+	switch {
+	case err != nil:
+		return nil, err
+	case !st.HasChannel:
+		return nil, apierr.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND)
+	case !st.HasUser:
+		return nil, apierr.New(moderatov1.Reason_REASON_USER_NOT_FOUND)
+	}
+	return st, nil
+}
+
+// ListMessages returns a page of a channel's messages.
+func (s *Service) ListMessages(ctx context.Context, req *platformv1.ListMessagesRequest) (*platformv1.ListMessagesResponse, error) {
+	var f validate.Fields
+	channelID := f.UUID("channelId", req.GetChannelId())
+	limit := f.Limit("limit", req.Limit, defaultMessages, maxMessages)
+	if err := f.Err(); err != nil {
+		return nil, err
+	}
+	list := "ListMessages/" + channelID.String()
+	var after *Place
+	if err := paging.Read(ctx, s.Store, list, req.GetCursor(), &after); err != nil {
+		return nil, err
+	}
+	if err := listing.CheckChannel(ctx, s.Store, channelID); err != nil {
+		return nil, err
+	}
+	page, next, err := List(ctx, s.Store, channelID, after, limit)
+	if err != nil {
+		return nil, err
+	}
+	result := &platformv1.ListMessagesResponse{}
+	for _, m := range page {
+		result.Messages = append(result.Messages, messageProto(m))
+	}
+	if next != nil {
+		result.NextCursor, err = s.Store.Cursors.Seal(ctx, list, next)
+	}
+	return result, err
+}
+
+func messageProto(m Message) *platformv1.Message {
+	return &platformv1.Message{
+		Id:        m.ID.String(),
+		ChannelId: m.ChannelID.String(),
+		UserId:    m.UserID.String(),
+		Text:      m.Text,
+		SentAt:    m.SentAt.Proto(),
+	}
+}
+
+// GetStanding returns the standing of a user in a channel.
+func (s *Service) GetStanding(ctx context.Context, req *platformv1.GetStandingRequest) (*platformv1.GetStandingResponse, error) {
+	var f validate.Fields
+	channelID := f.UUID("channelId", req.GetChannelId())
+	userID := f.UUID("userId", req.GetUserId())
+	if err := f.Err(); err != nil {
+		return nil, err
+	}
+	st, err := s.standing(ctx, channelID, userID)
+	if err != nil {
+		return nil, err
+	}
+	result := &platformv1.GetStandingResponse{IsBanned: st.BannedAt != nil, CanPost: st.CanPost()}
+	if st.BannedAt != nil {
+		result.BannedAt = st.BannedAt.Proto()
+	}
+	if st.MuteExpiresAt != nil {
+		result.MuteExpiresAt = st.MuteExpiresAt.Proto()
+	}
+	for _, held := range []struct {
+		role platformv1.Role
+		is   bool
+	}{
+		{platformv1.Role_ROLE_OWNER, userID == channelID},
+		{platformv1.Role_ROLE_MODERATOR, st.IsModerator},
+		{platformv1.Role_ROLE_VIP, st.IsVIP},
+		{platformv1.Role_ROLE_OG, st.IsOG},
+	} {
+		if held.is {
+			result.Roles = append(result.Roles, held.role)
+		}
+	}
+	return result, nil
+}

@@ -1,0 +1,29 @@
+package chat
+
+import (
+	"context"
+
+	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
+	"github.com/moderato-live/moderato/server/domain"
+	"github.com/moderato-live/moderato/server/jobs"
+)
+
+// Tables describes the tables of chat.
+var Tables = []domain.Table{
+	{
+		Name: "messages", Channel: "channel_id",
+		Users:      []domain.UserColumn{{Name: "user_id", Erase: domain.RemoveRow}, {Name: "text", Erase: domain.WithRow}},
+		Imports:    []domain.Import{domain.ImportOf((*platformv1.Record).GetMessage, putMessage, nil)},
+		References: []domain.Reference{{Column: "channel_id", Table: "channels"}, {Column: "user_id", Table: "users"}},
+	},
+	{
+		// The rows of a user are removed when the erasure ends: until then, a late
+		// message has an old generation and is hidden.
+		Name: "message_generations", Channel: "channel_id",
+		Users: []domain.UserColumn{{Name: "user_id", Erase: domain.WithRow}},
+		Expire: &jobs.Job{
+			Name: "purge deleted messages", Interval: purgeInterval, Backlog: jobs.CountDue("message_generations", "purge_at", "1 = 1"),
+			Run: func(ctx context.Context, env jobs.Env) error { return (&Purger{Store: env.Store}).Purge(ctx) },
+		},
+	},
+}

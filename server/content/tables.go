@@ -1,0 +1,42 @@
+package content
+
+import (
+	"context"
+
+	"github.com/moderato-live/moderato/ent"
+	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
+	"github.com/moderato-live/moderato/server/domain"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/server/users"
+)
+
+// Tables describes the tables of the content of channels.
+var Tables = []domain.Table{
+	{
+		Name: "clips", Channel: "channel_id", Impersonal: []string{"title", "preview_img_url", "clip_url"},
+		Users:      []domain.UserColumn{{Name: "creator_id", Erase: domain.ReplaceID}},
+		Imports:    []domain.Import{domain.ImportOf((*platformv1.Record).GetClip, domain.IgnoreRow(putClip), (*platformv1.ClipRecord).GetChannelId)},
+		References: []domain.Reference{{Column: "channel_id", Table: "channels"}, {Column: "creator_id", Table: "users"}},
+		Checks:     []domain.Check{domain.CountCheck("clip_count", "SELECT COUNT(*) FROM clips r WHERE r.channel_id = c.id")},
+	},
+	{
+		Name: "vods", Channel: "channel_id", Impersonal: []string{"title", "preview_img_url"},
+		Imports:    []domain.Import{domain.ImportOf((*platformv1.Record).GetVod, domain.IgnoreRow(putVod), (*platformv1.VodRecord).GetChannelId)},
+		References: []domain.Reference{{Column: "channel_id", Table: "channels"}},
+		Checks:     []domain.Check{domain.CountCheck("vod_count", "SELECT COUNT(*) FROM vods r WHERE r.channel_id = c.id")},
+	},
+	{
+		Name: "votes", Channel: "channel_id",
+		Users:      []domain.UserColumn{{Name: "user_id", Erase: domain.WithRow}, {Name: "username", Erase: domain.WithRow}, {Name: "address", Erase: domain.WithRow}},
+		Erase:      domain.Erasure{User: []domain.Step{{Name: "votes of the user", Do: eraseVotes}}},
+		Imports:    []domain.Import{domain.ImportOf((*platformv1.Record).GetVote, putVote, nil)},
+		References: []domain.Reference{{Column: "channel_id", Table: "channels"}},
+	},
+}
+
+// eraseVotes removes the user from votes. The votes still count.
+func eraseVotes(ctx context.Context, s *store.Store, tx *ent.Tx, id uid.ID) (int, error) {
+	return domain.Exec(ctx, tx, "UPDATE votes SET user_id = NULL, username = ?, address = ''"+s.Some("votes", "user_id = ?", domain.EraseBatch),
+		users.DeletedUsername, id)
+}

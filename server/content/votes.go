@@ -1,0 +1,93 @@
+package content
+
+import (
+	"context"
+	"slices"
+	"strconv"
+
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/listing"
+	"github.com/moderato-live/moderato/server/paging"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/validate"
+)
+
+// voteRow is a vote with its place in the list.
+type voteRow struct {
+	listing.TimePlace
+	*moderatov1.Vote
+}
+
+// ListVotes returns the votes for a channel, of one week or of all weeks, newest first.
+func (s *Service) ListVotes(ctx context.Context, req *moderatov1.ListVotesRequest) (*moderatov1.ListVotesResponse, error) {
+	var f validate.Fields
+	channelID := f.UUID("channelId", req.GetChannelId())
+	epoch := parseEpoch(&f, req.GetEpoch())
+	window := paging.ParseWindow(&f, req.Limit, req.GetCursor())
+	if err := f.Err(); err != nil {
+		return nil, err
+	}
+	if err := listing.Authorize(ctx, channelID); err != nil {
+		return nil, err
+	}
+	from := "votes" + s.Store.ByIndex("vote_channel_id_voted_at_id") + " WHERE channel_id = ?"
+	args := []any{channelID}
+	if epoch != nil {
+		from = "votes" + s.Store.ByIndex("vote_channel_id_epoch_voted_at_id") + " WHERE channel_id = ? AND epoch = ?"
+		args = append(args, *epoch)
+	}
+	rows, pagination, err := paging.Complete[voteRow, listing.TimePlace]{
+		Lists: s.Lists, Store: s.Store, Name: "ListVotes/" + channelID.String() + "/" + req.GetEpoch(),
+		Read: func(ctx context.Context, after *listing.TimePlace, limit int) ([]voteRow, error) {
+			return s.readVotes(ctx, from, args, after, limit)
+		},
+		Count: func(ctx context.Context, limit int) (n int, err error) {
+			err = store.QueryRow(ctx, s.Store.Read, "SELECT COUNT(*) FROM (SELECT 1 FROM "+from+store.Limit(limit)+") v", args, &n)
+			return n, err
+		},
+		Place: func(v voteRow) listing.TimePlace { return v.TimePlace },
+	}.Rows(ctx, window)
+	if err == nil {
+		err = listing.CheckChannel(ctx, s.Store, channelID)
+	}
+	if err != nil {
+		return nil, err
+	}
+	result := &moderatov1.ListVotesResponse{Pagination: pagination}
+	for _, v := range rows {
+		result.Votes = append(result.Votes, v.Vote)
+	}
+	return result, nil
+}
+
+func (s *Service) readVotes(ctx context.Context, from string, args []any, after *listing.TimePlace, limit int) (rows []voteRow, err error) {
+	args = slices.Clone(args)
+	if after != nil {
+		below, more := s.Store.Below("voted_at", "id", after.At, after.ID)
+		from, args = from+" AND "+below, append(args, more...)
+	}
+	err = s.Store.Each(ctx, "SELECT voted_at, id, username, address, amount FROM "+from+" ORDER BY voted_at DESC, id DESC"+store.Limit(limit), args,
+		func(r *store.Row) error {
+			v := voteRow{listing.TimePlace{At: r.Instant(), ID: r.ID()}, new(moderatov1.Vote)}
+			v.Id, v.VotedAt, v.Username, v.Address, v.Amount = v.ID.String(), v.At.Proto(), r.Text(), r.Text(), r.Int()
+			rows = append(rows, v)
+			return nil
+		})
+	return rows, err
+}
+
+// parseEpoch reads a week number. It returns nil for all weeks.
+func parseEpoch(f *validate.Fields, text string) *int64 {
+	switch text {
+	case "all":
+		return nil
+	case "":
+		f.Add("epoch", "is required")
+		return nil
+	}
+	epoch, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || epoch < 0 || strconv.FormatInt(epoch, 10) != text {
+		f.Add("epoch", "must be a week number of 0 or more, or all")
+	}
+	return &epoch
+}

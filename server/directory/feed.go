@@ -1,0 +1,216 @@
+// Package directory holds the users, channels and categories of the platform.
+package directory
+
+import (
+	"context"
+	"strings"
+
+	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/ent/category"
+	"github.com/moderato-live/moderato/ent/channel"
+	"github.com/moderato-live/moderato/ent/clip"
+	"github.com/moderato-live/moderato/ent/stream"
+	"github.com/moderato-live/moderato/ent/vod"
+	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/apierr"
+	"github.com/moderato-live/moderato/server/erasure"
+	"github.com/moderato-live/moderato/server/feed"
+	"github.com/moderato-live/moderato/server/paging"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/users"
+	"github.com/moderato-live/moderato/server/validate"
+)
+
+// Service serves DirectoryService.
+type Service struct {
+	platformv1.UnsafeDirectoryServiceServer
+
+	// Store is the database.
+	Store *store.Store
+	// Lists holds the limits that all complete lists share.
+	Lists *paging.Lists
+}
+
+// PutUser creates or replaces a user.
+func (s *Service) PutUser(ctx context.Context, req *platformv1.PutUserRequest) (*platformv1.PutUserResponse, error) {
+	var row *ent.User
+	err := feed.Write(ctx, s.Store, func(ctx context.Context, tx feed.Tx) error {
+		var err error
+		row, err = putUser(ctx, tx, req.GetUser())
+		return err
+	})
+	if err != nil {
+		return nil, apierr.In("user", err)
+	}
+	return &platformv1.PutUserResponse{User: userRecord(row)}, nil
+}
+
+// GetUser returns a user, by id or by username.
+func (s *Service) GetUser(ctx context.Context, req *platformv1.GetUserRequest) (*platformv1.GetUserResponse, error) {
+	var f validate.Fields
+	switch {
+	case req.GetUserId() == "" && req.GetUsername() == "":
+		f.Add("userId", "is required, or username instead")
+	case req.GetUserId() != "" && req.GetUsername() != "":
+		f.Add("userId", "must not be given together with username")
+	case req.GetUsername() != "":
+		f.Username("username", req.GetUsername())
+	}
+	id := f.OptionalUUID("userId", req.GetUserId())
+	if err := f.Err(); err != nil {
+		return nil, err
+	}
+	var row *ent.User
+	var err error
+	if id.IsZero() {
+		row, err = users.BySlug(ctx, s.Store.Read.User, strings.ToLower(req.GetUsername()))
+	} else {
+		row, err = users.Get(ctx, s.Store.Read.User, id)
+	}
+	if err != nil {
+		return nil, s.Store.Classify(err)
+	}
+	return &platformv1.GetUserResponse{User: userRecord(row)}, nil
+}
+
+// DeleteUser deletes a user.
+func (s *Service) DeleteUser(ctx context.Context, req *platformv1.DeleteUserRequest) (*platformv1.DeleteUserResponse, error) {
+	var f validate.Fields
+	id := f.UUID("userId", req.GetUserId())
+	if err := f.Err(); err != nil {
+		return nil, err
+	}
+	result := &platformv1.DeleteUserResponse{}
+	err := feed.Write(ctx, s.Store, func(ctx context.Context, tx feed.Tx) error {
+		pending, err := erasure.OfUser(ctx, s.Store, tx.Tx, id, tx.Now)
+		result.Done, result.DoneAfter = pending == nil, nil
+		if pending != nil {
+			result.DoneAfter = erasure.DoneAfter(pending).Proto()
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// PutChannel creates or replaces a channel.
+func (s *Service) PutChannel(ctx context.Context, req *platformv1.PutChannelRequest) (*platformv1.PutChannelResponse, error) {
+	var row *ent.Channel
+	err := feed.WriteTo(ctx, s.Store, req.GetChannel().GetId(), func(ctx context.Context, tx feed.Tx) error {
+		var err error
+		row, err = putChannel(ctx, tx, req.GetChannel())
+		return err
+	})
+	if err != nil {
+		return nil, apierr.In("channel", err)
+	}
+	return &platformv1.PutChannelResponse{Channel: channelRecord(row)}, nil
+}
+
+// GetChannel returns a channel.
+func (s *Service) GetChannel(ctx context.Context, req *platformv1.GetChannelRequest) (*platformv1.GetChannelResponse, error) {
+	var f validate.Fields
+	id := f.UUID("channelId", req.GetChannelId())
+	if err := f.Err(); err != nil {
+		return nil, err
+	}
+	row, err := s.Store.Read.Channel.Get(ctx, id)
+	if ent.IsNotFound(err) {
+		return nil, apierr.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND)
+	}
+	if err != nil {
+		return nil, s.Store.Classify(err)
+	}
+	return &platformv1.GetChannelResponse{Channel: channelRecord(row)}, nil
+}
+
+// DeleteChannel deletes a channel and everything that belongs to it.
+func (s *Service) DeleteChannel(ctx context.Context, req *platformv1.DeleteChannelRequest) (*platformv1.DeleteChannelResponse, error) {
+	var f validate.Fields
+	id := f.UUID("channelId", req.GetChannelId())
+	if err := f.Err(); err != nil {
+		return nil, err
+	}
+	err := feed.Write(ctx, s.Store, func(ctx context.Context, tx feed.Tx) error {
+		return erasure.OfChannel(ctx, s.Store, tx.Tx, id, tx.Now)
+	})
+	return &platformv1.DeleteChannelResponse{}, err
+}
+
+// PutCategory creates or replaces a category.
+func (s *Service) PutCategory(ctx context.Context, req *platformv1.PutCategoryRequest) (*platformv1.PutCategoryResponse, error) {
+	var row *ent.Category
+	err := feed.Write(ctx, s.Store, func(ctx context.Context, tx feed.Tx) error {
+		var err error
+		row, err = putCategory(ctx, tx, req.GetCategory())
+		return err
+	})
+	if err != nil {
+		return nil, apierr.In("category", err)
+	}
+	return &platformv1.PutCategoryResponse{Category: categoryRecord(row)}, nil
+}
+
+// GetCategory returns a category.
+func (s *Service) GetCategory(ctx context.Context, req *platformv1.GetCategoryRequest) (*platformv1.GetCategoryResponse, error) {
+	if err := checkCategoryID(req.GetCategoryId()); err != nil {
+		return nil, err
+	}
+	row, err := s.Store.Read.Category.Get(ctx, req.GetCategoryId())
+	if ent.IsNotFound(err) {
+		return nil, apierr.New(moderatov1.Reason_REASON_CATEGORY_NOT_FOUND)
+	}
+	if err != nil {
+		return nil, s.Store.Classify(err)
+	}
+	return &platformv1.GetCategoryResponse{Category: categoryRecord(row)}, nil
+}
+
+func checkCategoryID(id int64) error {
+	var f validate.Fields
+	if id < 1 {
+		f.Add("categoryId", "must be 1 or more")
+	}
+	return f.Err()
+}
+
+// DeleteCategory deletes a category that is not in use.
+func (s *Service) DeleteCategory(ctx context.Context, req *platformv1.DeleteCategoryRequest) (*platformv1.DeleteCategoryResponse, error) {
+	if err := checkCategoryID(req.GetCategoryId()); err != nil {
+		return nil, err
+	}
+	err := feed.Write(ctx, s.Store, func(ctx context.Context, tx feed.Tx) error {
+		return deleteCategory(ctx, tx, req.GetCategoryId())
+	})
+	return &platformv1.DeleteCategoryResponse{}, err
+}
+
+// deleteCategory locks the category before it checks whether the category is in use.
+// A transaction that puts something into a category holds a share lock on it.
+func deleteCategory(ctx context.Context, tx feed.Tx, id int64) error {
+	err := store.QueryEach(ctx, tx.Tx, "SELECT id FROM categories WHERE id = ?"+tx.Store.ForUpdate(), []any{id},
+		func(scan func(...any) error) error { return scan(new(int64)) })
+	if err != nil {
+		return err
+	}
+	for _, exists := range []func(context.Context) (bool, error){
+		tx.Channel.Query().Where(channel.CategoryID(id)).Exist,
+		tx.Category.Query().Where(category.ParentID(id)).Exist,
+		tx.Stream.Query().Where(stream.CategoryID(id)).Exist,
+		tx.Clip.Query().Where(clip.CategoryID(id)).Exist,
+		tx.Vod.Query().Where(vod.CategoryID(id)).Exist,
+	} {
+		used, err := exists(ctx)
+		if err != nil {
+			return err
+		}
+		if used {
+			return apierr.New(moderatov1.Reason_REASON_CATEGORY_IN_USE)
+		}
+	}
+	_, err = tx.Category.Delete().Where(category.ID(id)).Exec(ctx)
+	return err
+}

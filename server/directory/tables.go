@@ -1,0 +1,54 @@
+package directory
+
+import (
+	"context"
+
+	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
+	"github.com/moderato-live/moderato/server/counts"
+	"github.com/moderato-live/moderato/server/domain"
+	"github.com/moderato-live/moderato/server/jobs"
+)
+
+// Tables describes the tables of the directory. The transaction that deletes a user or
+// channel changes their rows, and the eraser removes a user's row at its end.
+var Tables = []domain.Table{
+	{
+		Name:       "categories",
+		Impersonal: []string{"name", "slug", "image_url"},
+		Imports:    []domain.Import{domain.ImportOf((*platformv1.Record).GetCategory, domain.IgnoreRow(putCategory), nil)},
+	},
+	{
+		Name: "users",
+		Users: []domain.UserColumn{
+			{Name: "username", Erase: domain.WithRow}, {Name: "slug", Erase: domain.WithRow},
+			{Name: "display_name", Erase: domain.WithRow}, {Name: "avatar_url", Erase: domain.WithRow},
+		},
+		Imports: []domain.Import{domain.ImportOf((*platformv1.Record).GetUser, domain.IgnoreRow(putUser), nil)},
+	},
+	{
+		Name: "channels", Impersonal: []string{"title", "bio", "lang", "preview_img_url"},
+		Imports:    []domain.Import{domain.ImportOf((*platformv1.Record).GetChannel, domain.IgnoreRow(putChannel), (*platformv1.ChannelRecord).GetId)},
+		References: []domain.Reference{{Column: "id", Table: "users"}},
+	},
+	{
+		Name: "channel_counts",
+		Checks: []domain.Check{{
+			Name: "the number of channels of a category is that of the rows",
+			Query: `SELECT n.id, CONCAT('(twice the category, plus 1 for live) counts ', n.more, ' channels more than there are')
+				FROM (SELECT id, SUM(n) AS more FROM (
+					SELECT id, count AS n FROM channel_counts
+					UNION ALL SELECT count_id, delta FROM channel_count_deltas
+					UNION ALL SELECT 2 * category_id + is_live, -1 FROM channels) x GROUP BY id) n
+				WHERE n.more <> 0`,
+		}},
+	},
+	{
+		Name: "channel_count_deltas",
+		Expire: &jobs.Job{
+			Name: "compact the counts of channels", Interval: counts.CompactInterval,
+			Run: func(ctx context.Context, env jobs.Env) error {
+				return (&counts.Compactor{Store: env.Store}).Compact(ctx)
+			},
+		},
+	},
+}

@@ -1,0 +1,372 @@
+package feed_test
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
+	"github.com/moderato-live/moderato/server/authn"
+	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/store/storetest"
+	"github.com/moderato-live/moderato/server/uid"
+)
+
+const (
+	kindUser    = platformv1.TokenKind_TOKEN_KIND_USER
+	kindApp     = platformv1.TokenKind_TOKEN_KIND_APP
+	kindService = platformv1.TokenKind_TOKEN_KIND_SERVICE
+)
+
+func (b backend) putClient(id, name string, service bool) (*platformv1.ClientRecord, error) {
+	response, err := b.Access.PutClient(b.ctx, &platformv1.PutClientRequest{
+		Client: &platformv1.ClientRecord{Id: id, Name: name, Service: service},
+	})
+	return response.GetClient(), err
+}
+
+func (b backend) getClient(id string) (*platformv1.ClientRecord, error) {
+	response, err := b.Access.GetClient(b.ctx, &platformv1.GetClientRequest{ClientId: id})
+	return response.GetClient(), err
+}
+
+func (b backend) deleteClient(id string) error {
+	_, err := b.Access.DeleteClient(b.ctx, &platformv1.DeleteClientRequest{ClientId: id})
+	return err
+}
+
+func (b backend) putGrant(client string, user uid.ID, scopes ...string) (*platformv1.GrantRecord, error) {
+	response, err := b.Access.PutGrant(b.ctx, &platformv1.PutGrantRequest{
+		Grant: &platformv1.GrantRecord{ClientId: client, UserId: user.String(), Scopes: scopes},
+	})
+	return response.GetGrant(), err
+}
+
+func (b backend) issue(r *platformv1.IssueTokenRequest) *platformv1.IssueTokenResponse {
+	b.t.Helper()
+	response, err := b.Access.IssueToken(b.ctx, r)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return response
+}
+
+func (b backend) revoke(token string) error {
+	_, err := b.Access.RevokeToken(b.ctx, &platformv1.RevokeTokenRequest{Token: token})
+	return err
+}
+
+func (b backend) introspect(token string) *platformv1.IntrospectTokenResponse {
+	b.t.Helper()
+	response, err := b.Access.IntrospectToken(b.ctx, &platformv1.IntrospectTokenRequest{Token: token})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return response
+}
+
+// wantInactive checks that a token is not active, and that nothing else is told.
+func (b backend) wantInactive(what, token string) {
+	b.t.Helper()
+	wantSame(b.t, what, b.introspect(token), &platformv1.IntrospectTokenResponse{})
+}
+
+func TestPutClientStoresWhatItAnswers(t *testing.T) {
+	eachBackend(t, func(t *testing.T, b backend) {
+		for _, want := range []*platformv1.ClientRecord{
+			{Id: "New.client-1_2", Name: "Zoë's client"},
+			{Id: "New.client-1_2", Name: "renamed", Service: true},
+			{Id: "new.client-1_2", Name: "another one: ids are told apart by case"},
+		} {
+			put := func() error {
+				got, err := b.putClient(want.GetId(), "  "+strings.ReplaceAll(want.GetName(), "ë", "e\u0308"), want.GetService())
+				wantSame(t, "put", got, want)
+				return err
+			}
+			b.must(nil, put())
+			got, err := b.getClient(want.GetId())
+			b.must(got, err)
+			wantSame(t, "got", got, want)
+			b.wantUnchanged("a repeated client", put)
+		}
+		if err := b.deleteClient("New.client-1_2"); err != nil {
+			t.Fatal(err)
+		}
+		_, err := b.getClient("New.client-1_2")
+		wantError(t, "a deleted client", err, "CLIENT_NOT_FOUND")
+		_, err = b.getClient("new.client-1_2")
+		b.must(nil, err)
+		b.wantUnchanged("a repeated deletion", func() error { return b.deleteClient("New.client-1_2") })
+	})
+}
+
+func TestDeleteClientEndsItsTokensAndGrants(t *testing.T) {
+	eachBackend(t, func(t *testing.T, b backend) {
+		mine := []string{b.As(t, servertest.Owner).Token, b.AsApp(t).Token}
+		other := b.Token(t, authn.NewToken{Kind: authn.App, ClientID: servertest.OtherDashboard})
+		b.must(b.putGrant(servertest.OtherDashboard, servertest.Viewer, authn.UsersRead))
+		if err := b.deleteClient(servertest.Dashboard); err != nil {
+			t.Fatal(err)
+		}
+		for i, token := range mine {
+			b.wantInactive("a token of the deleted client", token)
+			c := servertest.Credentials{Token: token, ClientID: servertest.Dashboard}
+			if r := b.REST(t, c, "GET", "/v1/moderation/moderators?channelId="+servertest.Owner.String(), ""); r.Status != 401 {
+				t.Errorf("token %d of a deleted client: %d %s", i, r.Status, r.Body)
+			}
+		}
+		if !b.introspect(other.Token).GetActive() {
+			t.Error("another client's token ended as well")
+		}
+		grants, err := b.Access.ListGrants(b.ctx, &platformv1.ListGrantsRequest{UserId: servertest.Viewer.String()})
+		b.must(grants, err)
+		if len(grants.GetGrants()) != 1 || grants.GetGrants()[0].GetClientId() != servertest.OtherDashboard {
+			t.Errorf("grants are %v, want that of the other client alone", grants)
+		}
+		// A client of the same id is a new one.
+		b.must(b.putClient(servertest.Dashboard, "Dashboard", false))
+		b.wantInactive("a token of the client before", mine[0])
+		grants, err = b.Access.ListGrants(b.ctx, &platformv1.ListGrantsRequest{UserId: servertest.Viewer.String()})
+		b.must(grants, err)
+		if len(grants.GetGrants()) != 1 {
+			t.Errorf("grants are %v", grants)
+		}
+	})
+}
+
+func TestGrantsOverTheCapAreRefused(t *testing.T) {
+	const limit = 1000
+	eachBackend(t, func(t *testing.T, b backend) {
+		var records []*platformv1.Record
+		for i := range limit {
+			id := fmt.Sprintf("client-%d", i)
+			records = append(records,
+				&platformv1.Record{Kind: &platformv1.Record_Client{Client: &platformv1.ClientRecord{Id: id, Name: id}}},
+				&platformv1.Record{Kind: &platformv1.Record_Grant{Grant: &platformv1.GrantRecord{
+					UserId: servertest.Viewer.String(), ClientId: id, Scopes: []string{"users.read"},
+				}}})
+		}
+		before, err := b.Access.ListGrants(b.ctx, &platformv1.ListGrantsRequest{UserId: servertest.Viewer.String()})
+		b.must(before, err)
+		b.Load(t, records[:2*(limit-len(before.GetGrants()))]...)
+		full, err := b.Access.ListGrants(b.ctx, &platformv1.ListGrantsRequest{UserId: servertest.Viewer.String()})
+		b.must(full, err)
+		if n := len(full.GetGrants()); n != limit {
+			t.Errorf("got %d grants, want %d", n, limit)
+		}
+		b.must(b.putClient("one-more", "One more", false))
+		b.Load(t, &platformv1.Record{Kind: &platformv1.Record_Grant{Grant: &platformv1.GrantRecord{
+			UserId: servertest.Viewer.String(), ClientId: "one-more", Scopes: []string{"users.read"},
+		}}})
+		_, err = b.Access.ListGrants(b.ctx, &platformv1.ListGrantsRequest{UserId: servertest.Viewer.String()})
+		if o := servertest.OutcomeOf(err); o.Reason != "RESULT_TOO_LARGE" {
+			t.Errorf("with one more: got %+v, want RESULT_TOO_LARGE", o)
+		}
+	})
+}
+
+func TestClientThatIsNoServiceAnyMoreLosesItsServiceTokens(t *testing.T) {
+	eachBackend(t, func(t *testing.T, b backend) {
+		b.must(b.putClient("bot", "Bot", true))
+		service := b.issue(&platformv1.IssueTokenRequest{Kind: kindService, ClientId: "bot"}).GetToken()
+		app := b.issue(&platformv1.IssueTokenRequest{Kind: kindApp, ClientId: "bot"}).GetToken()
+		b.must(b.putClient("bot", "Bot, renamed", true))
+		if !b.introspect(service).GetActive() {
+			t.Error("a client that stays a service lost its token")
+		}
+		b.must(b.putClient("bot", "Bot", false))
+		b.wantInactive("the service token", service)
+		if !b.introspect(app).GetActive() || !b.introspect(b.AsService(t).Token).GetActive() {
+			t.Error("tokens of another kind or client ended as well")
+		}
+		_, err := b.Access.IssueToken(b.ctx, &platformv1.IssueTokenRequest{Kind: kindService, ClientId: "bot"})
+		wantError(t, "a service token for no service", err, "INVALID_ARGUMENT", "clientId must be a service client")
+		b.wantUnchanged("a repeat", func() error { _, err := b.putClient("bot", "Bot", false); return err })
+		b.must(b.putClient("bot", "Bot", true))
+		b.wantInactive("the token of before, of a client that is a service again", service)
+	})
+}
+
+func TestGrants(t *testing.T) {
+	eachBackend(t, func(t *testing.T, b backend) {
+		const both = authn.ChannelModerate + " " + authn.UsersRead
+		for _, id := range []string{"zebra", "Zebra", "a", "_", "10", "9"} {
+			b.must(b.putClient(id, id, false))
+			got, err := b.putGrant(id, servertest.Raider, authn.UsersRead, authn.ChannelModerate, authn.UsersRead)
+			b.must(got, err)
+			if strings.Join(got.GetScopes(), " ") != both || got.GetUserId() != servertest.Raider.String() || got.GetClientId() != id {
+				t.Errorf("stored was %v", got)
+			}
+			b.wantUnchanged("a repeated grant", func() error {
+				_, err := b.putGrant(id, servertest.Raider, authn.ChannelModerate, authn.UsersRead)
+				return err
+			})
+		}
+		list := func(user uid.ID) []string {
+			r, err := b.Access.ListGrants(b.ctx, &platformv1.ListGrantsRequest{UserId: strings.ToUpper(user.String())})
+			b.must(r, err)
+			var found []string
+			for _, g := range r.GetGrants() {
+				found = append(found, g.GetClientId()+": "+strings.Join(g.GetScopes(), " "))
+			}
+			return found
+		}
+		want := []string{"10: " + both, "9: " + both, "Zebra: " + both, "_: " + both, "a: " + both, "zebra: " + both}
+		if got := list(servertest.Raider); !slices.Equal(got, want) {
+			t.Errorf("granted is %q, want %q", got, want)
+		}
+		issued := b.issue(&platformv1.IssueTokenRequest{
+			Kind: kindUser, ClientId: "a", UserId: servertest.Raider.String(), Scopes: []string{authn.UsersRead},
+		}).GetToken()
+		app := b.Token(t, authn.NewToken{Kind: authn.App, ClientID: "a", Scopes: authn.Scopes()})
+		moderated := "/v1/moderation/channels?userId=" + servertest.Raider.String()
+		if r := b.REST(t, app, "GET", moderated, ""); r.Status != 200 {
+			t.Errorf("with the grant: %d %s", r.Status, r.Body)
+		}
+		b.must(b.putGrant("zebra", servertest.Raider, authn.UsersRead))
+		b.must(b.putGrant("a", servertest.Raider))
+		want = []string{"10: " + both, "9: " + both, "Zebra: " + both, "_: " + both, "zebra: " + authn.UsersRead}
+		if got := list(servertest.Raider); !slices.Equal(got, want) {
+			t.Errorf("granted is %q, want %q", got, want)
+		}
+		if r := b.REST(t, app, "GET", moderated, ""); r.Status != 403 || !strings.Contains(r.Body, "GRANT_MISSING") {
+			t.Errorf("without the grant: %d %s", r.Status, r.Body)
+		}
+		if got := b.introspect(issued).GetScopes(); !slices.Equal(got, []string{authn.UsersRead}) {
+			t.Errorf("the token that was issued before has %q", got)
+		}
+		if got := list(servertest.Viewer); !slices.Equal(got, []string{"dashboard: " + authn.UsersRead}) {
+			t.Errorf("another user granted %q", got)
+		}
+		b.must(b.putGrant("a", servertest.Other)) // nothing, of nothing
+		if got := list(servertest.Other); len(got) != 0 {
+			t.Errorf("who grants nothing granted %q", got)
+		}
+	})
+}
+
+func TestAccessNamesEveryWrongArgument(t *testing.T) {
+	eachBackend(t, func(t *testing.T, b backend) {
+		service := b.AsService(t)
+		const word = " must be 1 to 64 of A-Z a-z 0-9 _ . -"
+		const life = "lifetime must be more than 0 and at most 36500 days"
+		viewer, nobody := servertest.Viewer.String(), servertest.Nobody.String()
+		issue := func(change func(*platformv1.IssueTokenRequest)) proto.Message {
+			r := &platformv1.IssueTokenRequest{Kind: kindUser, ClientId: servertest.Dashboard, UserId: viewer}
+			change(r)
+			return r
+		}
+		lifetime := func(d *durationpb.Duration) proto.Message {
+			return issue(func(r *platformv1.IssueTokenRequest) { r.Lifetime = d })
+		}
+		grant := func(client, user string, scopes ...string) proto.Message {
+			return &platformv1.PutGrantRequest{Grant: &platformv1.GrantRecord{ClientId: client, UserId: user, Scopes: scopes}}
+		}
+		for _, c := range []struct {
+			name       string
+			request    proto.Message
+			reason     string
+			violations []string
+		}{
+			{"no client", &platformv1.PutClientRequest{}, "INVALID_ARGUMENT", []string{"client.id is required", "client.name is required"}},
+			{"everything wrong in a client", &platformv1.PutClientRequest{Client: &platformv1.ClientRecord{Id: strings.Repeat("x", 65), Name: strings.Repeat("x", 141)}},
+				"INVALID_ARGUMENT", []string{"client.id" + word, "client.name must be 1 to 140 characters"}},
+			{"no client to get", &platformv1.GetClientRequest{}, "INVALID_ARGUMENT", []string{"clientId is required"}},
+			{"an unknown client", &platformv1.GetClientRequest{ClientId: "Dashboard"}, "CLIENT_NOT_FOUND", nil},
+			{"a bad client to delete", &platformv1.DeleteClientRequest{ClientId: "a b"}, "INVALID_ARGUMENT", []string{"clientId" + word}},
+			{"no grant", &platformv1.PutGrantRequest{}, "INVALID_ARGUMENT", []string{"grant.clientId is required", "grant.userId is required"}},
+			{"unknown scopes of a grant", grant("dashboard", viewer, authn.UsersRead, "all"), "INVALID_ARGUMENT", []string{"grant.scopes[1] must be one of users.read, channel.moderate"}},
+			{"a grant to nobody", grant("nobody", viewer), "CLIENT_NOT_FOUND", nil},
+			{"a grant of nobody", grant("dashboard", nobody), "USER_NOT_FOUND", nil},
+			{"grants of a bad user", &platformv1.ListGrantsRequest{UserId: "x"}, "INVALID_ARGUMENT", []string{"userId" + notUUID}},
+			{"grants of nobody", &platformv1.ListGrantsRequest{UserId: nobody}, "USER_NOT_FOUND", nil},
+			{"no token", &platformv1.IssueTokenRequest{}, "INVALID_ARGUMENT", []string{"clientId is required", "kind must be one of TOKEN_KIND_USER, TOKEN_KIND_APP, TOKEN_KIND_SERVICE"}},
+			{"a kind of no version", issue(func(r *platformv1.IssueTokenRequest) { r.Kind, r.UserId = 9, "" }), "INVALID_ARGUMENT", []string{"kind must be one of TOKEN_KIND_USER, TOKEN_KIND_APP, TOKEN_KIND_SERVICE"}},
+			{"a user token for nobody", issue(func(r *platformv1.IssueTokenRequest) { r.UserId = "" }), "INVALID_ARGUMENT", []string{"userId is required"}},
+			{"a user token for an unknown user", issue(func(r *platformv1.IssueTokenRequest) { r.UserId = nobody }), "USER_NOT_FOUND", nil},
+			{"a user token for an unknown client", issue(func(r *platformv1.IssueTokenRequest) { r.ClientId = "nobody" }), "CLIENT_NOT_FOUND", nil},
+			{"an app token for a user", issue(func(r *platformv1.IssueTokenRequest) { r.Kind = kindApp }), "INVALID_ARGUMENT", []string{"userId must be empty unless the token is a user's"}},
+			{"a service token for a user, with scopes", issue(func(r *platformv1.IssueTokenRequest) {
+				r.Kind, r.ClientId, r.Scopes = kindService, servertest.ChatServer, []string{authn.UsersRead}
+			}), "INVALID_ARGUMENT", []string{"userId must be empty unless the token is a user's", "scopes must be empty: a service token has every scope"}},
+			{"a service token for no service", issue(func(r *platformv1.IssueTokenRequest) { r.Kind, r.UserId = kindService, "" }), "INVALID_ARGUMENT", []string{"clientId must be a service client"}},
+			{"an unknown scope", issue(func(r *platformv1.IssueTokenRequest) { r.Scopes = []string{"users.write"} }), "INVALID_ARGUMENT", []string{"scopes[0] must be one of users.read, channel.moderate"}},
+			{"no lifetime", lifetime(durationpb.New(0)), "INVALID_ARGUMENT", []string{life}},
+			{"a negative lifetime", lifetime(durationpb.New(-time.Hour)), "INVALID_ARGUMENT", []string{life}},
+			{"a lifetime beyond all bounds", lifetime(&durationpb.Duration{Seconds: 1 << 62}), "INVALID_ARGUMENT", []string{life}},
+			{"a lifetime of more than 100 years", lifetime(durationpb.New(36500*24*time.Hour + time.Second)), "INVALID_ARGUMENT", []string{life}},
+			{"no token to revoke", &platformv1.RevokeTokenRequest{}, "INVALID_ARGUMENT", []string{"token is required"}},
+			{"no token to introspect", &platformv1.IntrospectTokenRequest{}, "INVALID_ARGUMENT", []string{"token is required"}},
+		} {
+			b.wantUnchanged(c.name, func() error {
+				wantError(t, c.name, b.callRPC(service, c.request), c.reason, c.violations...)
+				return nil
+			})
+		}
+	})
+}
+
+// TestTokenTextIsKeptNowhere issues and uses tokens, well and badly, and looks
+// for their texts in the whole database and in all that the server logs.
+func TestTokenTextIsKeptNowhere(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, url store.URL) {
+		var log lockedBuffer
+		config := servertest.Config(url)
+		config.Log = slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+		s := servertest.Start(t, config)
+		s.Load(t, servertest.World()...)
+		b := backend{s, t, s.AsService(t).Context()}
+		var texts []string
+		for kind, client := range map[platformv1.TokenKind]string{kindUser: servertest.Dashboard, kindApp: servertest.Dashboard, kindService: servertest.ChatServer} {
+			r := &platformv1.IssueTokenRequest{Kind: kind, ClientId: client}
+			if kind == kindUser {
+				r.UserId = servertest.Viewer.String()
+			}
+			text := b.issue(r).GetToken()
+			texts = append(texts, text)
+			b.introspect(text)
+			b.must(nil, b.revoke(text))
+			b.wantInactive("revoked", text)
+			b.introspect(text[:len(text)-1] + "-")
+			c := servertest.Credentials{Token: text, ClientID: client}
+			s.REST(t, c, "GET", "/v1/channels", "")
+			_ = b.callRPC(c, &platformv1.IntrospectTokenRequest{Token: text})
+		}
+		kept := log.String() + fmt.Sprint(servertest.Dump(t, s.Store))
+		if !strings.Contains(kept, "IntrospectToken") || !strings.Contains(kept, `"code":"TOKEN_INVALID"`) {
+			t.Fatal("the log has no word of the calls, so the test shows nothing")
+		}
+		for _, text := range texts {
+			if strings.Contains(kept, text[4:34]) {
+				t.Errorf("%s… is kept", text[:8])
+			}
+		}
+	})
+}
+
+// lockedBuffer is what several goroutines may write to.
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}

@@ -1,0 +1,191 @@
+package feed_test
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/rand"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/moderato-live/moderato/server/importer"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/store/storetest"
+	"github.com/moderato-live/moderato/server/uid"
+)
+
+const (
+	benchChannels = 50
+	benchUsers    = 20_000
+	benchFollows  = 200_000
+)
+
+// BenchmarkImportFollows imports follows of many users in some channels, mixed,
+// into an empty table: SQLite, and the servers that are named as for the tests.
+func BenchmarkImportFollows(b *testing.B) {
+	lines := benchLines()
+	benchmarkFollows(b, func(ctx context.Context, b *testing.B, s *store.Store) {
+		importer := importer.Importer{Store: s}
+		if _, err := importer.ImportLines(ctx, strings.NewReader(lines)); err != nil {
+			b.Fatal(err)
+		}
+	})
+}
+
+// BenchmarkInsertFollows puts the rows of BenchmarkImportFollows with prepared
+// INSERTs in the same order and transactions, and does nothing else: what an import
+// can at most be as fast as.
+func BenchmarkInsertFollows(b *testing.B) {
+	const inOrder, perTransaction, perStatement = 100_000, 10_000, 200
+	rows := benchRows(b)
+	for some := range slices.Chunk(rows, inOrder) {
+		slices.SortFunc(some, func(a, b []any) int {
+			return cmp.Or(bytes.Compare(a[0].([]byte), b[0].([]byte)), bytes.Compare(a[1].([]byte), b[1].([]byte)))
+		})
+	}
+	statement := "INSERT INTO follows (channel_id, user_id, followed_at, is_notification_enabled) VALUES " +
+		strings.TrimSuffix(strings.Repeat("(?,?,?,?),", perStatement), ",")
+	put := func(ctx context.Context, s *store.Store, rows [][]any) error {
+		tx, err := s.DB().BeginTx(ctx, nil)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = tx.Rollback() }()
+		insert, err := tx.PrepareContext(ctx, statement)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = insert.Close() }()
+		for some := range slices.Chunk(rows, perStatement) {
+			if _, err := insert.ExecContext(ctx, slices.Concat(some...)...); err != nil {
+				return err
+			}
+		}
+		return tx.Commit()
+	}
+	benchmarkFollows(b, func(ctx context.Context, b *testing.B, s *store.Store) {
+		for some := range slices.Chunk(rows, perTransaction) {
+			if err := put(ctx, s, some); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+// benchmarkFollows measures put on each kind of store.
+func benchmarkFollows(b *testing.B, put func(context.Context, *testing.B, *store.Store)) {
+	ctx := context.Background()
+	b.Run("sqlite", func(b *testing.B) {
+		benchmarkFollowsOn(ctx, b, func(b *testing.B) store.URL { return store.URL{Path: filepath.Join(b.TempDir(), "bench.db")} }, put)
+	})
+	for _, pair := range strings.Fields(os.Getenv(storetest.Variable)) {
+		name, url, isServer := strings.Cut(pair, "=")
+		if !isServer {
+			continue
+		}
+		b.Run(name, func(b *testing.B) {
+			benchmarkFollowsOn(ctx, b, func(b *testing.B) store.URL { return benchDatabase(ctx, b, url) }, put)
+		})
+	}
+}
+
+func benchmarkFollowsOn(ctx context.Context, b *testing.B, database func(*testing.B) store.URL, put func(context.Context, *testing.B, *store.Store)) {
+	for b.Loop() {
+		b.StopTimer()
+		url := database(b)
+		if err := store.Migrate(ctx, url, slog.New(slog.DiscardHandler)); err != nil {
+			b.Fatal(err)
+		}
+		s, err := store.OpenForImport(ctx, url)
+		if err != nil {
+			b.Fatal(err)
+		}
+		importer := importer.Importer{Store: s}
+		if _, err := importer.ImportLines(ctx, benchPeople()); err != nil {
+			b.Fatal(err)
+		}
+		b.StartTimer()
+		put(ctx, b, s)
+		b.StopTimer()
+		s.Close()
+		b.StartTimer()
+	}
+	b.ReportMetric(benchFollows*float64(b.N)/b.Elapsed().Seconds(), "lines/s")
+}
+
+func benchUser(i int) string {
+	return fmt.Sprintf("%08x-0000-4000-8000-%012x", uint32(i)*2654435761, i+1)
+}
+
+// benchPeople are the users and channels to which the follows refer.
+func benchPeople() io.Reader {
+	var lines strings.Builder
+	for i := range benchUsers {
+		fmt.Fprintf(&lines, `{"user": {"id": %q, "username": "user%d"}}`+"\n", benchUser(i), i)
+	}
+	for i := range benchChannels {
+		fmt.Fprintf(&lines, `{"channel": {"id": %q, "title": "Channel %d"}}`+"\n", benchUser(i), i)
+	}
+	return strings.NewReader(lines.String())
+}
+
+func benchLines() string {
+	var lines strings.Builder
+	for i := range benchFollows {
+		user := benchChannels + i*7919%(benchUsers-benchChannels)
+		fmt.Fprintf(&lines, `{"follow": {"channelId": %q, "userId": %q, "followedAt": "2026-01-02T03:04:05.%03dZ", "isNotificationEnabled": %t}}`+"\n",
+			benchUser((i+i/(benchUsers-benchChannels))%benchChannels), benchUser(user), i%1000, i%3 == 0)
+	}
+	return lines.String()
+}
+
+// benchRows are the values of benchLines.
+func benchRows(b *testing.B) [][]any {
+	b.Helper()
+	rows := make([][]any, 0, benchFollows)
+	for line := range strings.Lines(benchLines()) {
+		rec, err := importer.ParseRecord([]byte(line))
+		if err != nil {
+			b.Fatal(err)
+		}
+		f := rec.GetFollow()
+		channel, user := uid.MustParse(f.GetChannelId()), uid.MustParse(f.GetUserId())
+		rows = append(rows, []any{channel[:], user[:], f.GetFollowedAt().AsTime().UnixMilli(), f.GetIsNotificationEnabled()})
+	}
+	return rows
+}
+
+// benchDatabase makes a database that is gone after the benchmark.
+func benchDatabase(ctx context.Context, b *testing.B, server string) store.URL {
+	b.Helper()
+	name := "moderato_bench_" + strings.ToLower(rand.Text())
+	execOn(ctx, b, server, "CREATE DATABASE "+name+" CHARACTER SET utf8mb4 COLLATE utf8mb4_bin")
+	b.Cleanup(func() { execOn(ctx, b, server, "DROP DATABASE "+name) })
+	url, err := store.ParseURL(server + name)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return url
+}
+
+func execOn(ctx context.Context, b *testing.B, server, statement string) {
+	b.Helper()
+	url, err := store.ParseURL(server + "information_schema")
+	if err != nil {
+		b.Fatal(err)
+	}
+	s, err := store.Open(ctx, url)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Close()
+	if _, err := s.DB().ExecContext(ctx, statement); err != nil {
+		b.Fatal(err)
+	}
+}

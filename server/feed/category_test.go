@@ -1,0 +1,231 @@
+package feed_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/servertest"
+)
+
+func (b backend) getCategory(id int64) (*platformv1.CategoryRecord, error) {
+	response, err := b.Directory.GetCategory(b.ctx, &platformv1.GetCategoryRequest{CategoryId: id})
+	return response.GetCategory(), err
+}
+
+// categoryRecord is a category; above 0 is its parent.
+func categoryRecord(id, above int64) *platformv1.CategoryRecord {
+	r := &platformv1.CategoryRecord{Id: id, Name: "Category", Slug: "category"}
+	if above != 0 {
+		r.ParentId = &above
+	}
+	return r
+}
+
+func TestPutCategoryStoresWhatItAnswers(t *testing.T) {
+	eachBackend(t, func(t *testing.T, b backend) {
+		b.must(b.putCategory(categoryRecord(1, 0)))
+		for _, c := range []struct {
+			name      string
+			put, want *platformv1.CategoryRecord
+		}{
+			{
+				"a whole category, its name to be normalised",
+				&platformv1.CategoryRecord{Id: 1 << 40, ParentId: proto.Int64(1), Name: " Poke\u0301mon ", Slug: "poke.mon-1_2", ImageUrl: "https://img.example.com/p.png"},
+				&platformv1.CategoryRecord{Id: 1 << 40, ParentId: proto.Int64(1), Name: "Pokémon", Slug: "poke.mon-1_2", ImageUrl: "https://img.example.com/p.png"},
+			},
+			{
+				"the least, which takes the rest away",
+				&platformv1.CategoryRecord{Id: 1 << 40, Name: "Games", Slug: "games"},
+				&platformv1.CategoryRecord{Id: 1 << 40, Name: "Games", Slug: "games"},
+			},
+		} {
+			got, err := b.putCategory(c.put)
+			if err != nil {
+				t.Fatalf("%s: %v", c.name, err)
+			}
+			wantSame(t, c.name, got, c.want)
+			got, err = b.getCategory(1 << 40)
+			if err != nil {
+				t.Errorf("%s: %v", c.name, err)
+			}
+			wantSame(t, c.name+", got", got, c.want)
+			b.wantUnchanged(c.name+", repeated", func() error { _, err := b.putCategory(c.put); return err })
+		}
+		if err := b.deleteCategory(1 << 40); err != nil {
+			t.Fatal(err)
+		}
+		_, err := b.getCategory(1 << 40)
+		wantError(t, "a deleted category", err, "CATEGORY_NOT_FOUND")
+		b.wantUnchanged("a repeated deletion", func() error { return b.deleteCategory(1 << 40) })
+	})
+}
+
+func TestCategoriesHaveNoCircle(t *testing.T) {
+	const circle = "category.parentId must not be the category itself, nor one below it"
+	eachBackend(t, func(t *testing.T, b backend) {
+		for id := int64(1); id <= 4; id++ {
+			b.must(b.putCategory(categoryRecord(id, id-1)))
+		}
+		for _, above := range []int64{1, 2, 3, 4} {
+			_, err := b.putCategory(categoryRecord(1, above))
+			wantError(t, "below itself", err, "INVALID_ARGUMENT", circle)
+		}
+		_, err := b.putCategory(categoryRecord(9, 9)) // not even there yet
+		wantError(t, "a new one below itself", err, "INVALID_ARGUMENT", circle)
+		_, err = b.putCategory(categoryRecord(9, 8))
+		wantError(t, "below one that is not there", err, "CATEGORY_NOT_FOUND")
+		_, err = b.putCategory(categoryRecord(4, 1)) // beside those that were above it
+		b.must(nil, err)
+	})
+}
+
+// TestCategoriesHaveNoCircleOfManyCalls has three calls close a circle together:
+// each alone would be good.
+func TestCategoriesHaveNoCircleOfManyCalls(t *testing.T) {
+	eachBackend(t, func(t *testing.T, b backend) {
+		for range 15 {
+			for id := int64(1); id <= 4; id++ {
+				b.must(b.putCategory(categoryRecord(id, 0)))
+			}
+			b.must(b.putCategory(categoryRecord(2, 3)))
+			var all sync.WaitGroup
+			errs := make([]error, 3)
+			for i, put := range []*platformv1.CategoryRecord{categoryRecord(1, 2), categoryRecord(3, 4), categoryRecord(4, 1)} {
+				all.Go(func() { _, errs[i] = b.putCategory(put) })
+			}
+			all.Wait()
+			refused := 0
+			for _, err := range errs {
+				if err != nil {
+					refused++
+					if got := servertest.OutcomeOf(err).Reason; got != "INVALID_ARGUMENT" {
+						t.Fatal(err)
+					}
+				}
+			}
+			if refused != 1 {
+				t.Fatalf("%d of three calls were refused, want one", refused)
+			}
+		}
+	})
+}
+
+func TestDeleteCategoryRefusesOneInUse(t *testing.T) {
+	eachBackend(t, func(t *testing.T, b backend) {
+		streams, content := platformv1.NewStreamServiceClient(b.Conn), platformv1.NewContentServiceClient(b.Conn)
+		owner, now := servertest.Owner.String(), timestamppb.New(b.Store.Clock.Local().Time())
+		uses := []struct {
+			name    string
+			use     func(category int64) error
+			release func() error
+		}{
+			{"channel", func(category int64) error {
+				_, err := b.putChannel(&platformv1.ChannelRecord{Id: owner, Title: "x", CategoryId: category})
+				return err
+			}, func() error {
+				_, err := b.putChannel(&platformv1.ChannelRecord{Id: owner, Title: "x"})
+				return err
+			}},
+			{"category below", func(category int64) error {
+				_, err := b.putCategory(categoryRecord(50, category))
+				return err
+			}, func() error { return b.deleteCategory(50) }},
+			{"clip", func(category int64) error {
+				_, err := content.PutClip(b.ctx, &platformv1.PutClipRequest{Clip: &platformv1.ClipRecord{
+					ClipId: newID, ChannelId: owner, CreatorId: owner, Title: "x", CategoryId: category,
+				}})
+				return err
+			}, func() error {
+				_, err := content.DeleteClip(b.ctx, &platformv1.DeleteClipRequest{ClipId: newID})
+				return err
+			}},
+			{"VOD", func(category int64) error {
+				_, err := content.PutVod(b.ctx, &platformv1.PutVodRequest{Vod: &platformv1.VodRecord{
+					Id: newID, ChannelId: owner, Title: "x", StartedAt: now, EndedAt: now, CategoryId: category,
+				}})
+				return err
+			}, func() error {
+				_, err := content.DeleteVod(b.ctx, &platformv1.DeleteVodRequest{VodId: newID})
+				return err
+			}},
+			// Last: a stream that was stays.
+			{"stream that ended, of a channel that is elsewhere now", func(category int64) error {
+				_, err := streams.StartStream(b.ctx, &platformv1.StartStreamRequest{ChannelId: owner, StartedAt: now, CategoryId: &category})
+				if err == nil {
+					_, err = streams.EndStream(b.ctx, &platformv1.EndStreamRequest{ChannelId: owner})
+				}
+				if err == nil {
+					_, err = b.putChannel(&platformv1.ChannelRecord{Id: owner, Title: "x"})
+				}
+				return err
+			}, nil},
+		}
+		for i, u := range uses {
+			id := int64(i + 1)
+			b.must(b.putCategory(categoryRecord(id, 0)))
+			if err := u.use(id); err != nil {
+				t.Fatalf("%s: %v", u.name, err)
+			}
+			b.wantUnchangedBy(u.name, "CATEGORY_IN_USE", func() error { return b.deleteCategory(id) })
+			if u.release == nil {
+				continue
+			}
+			if err := u.release(); err != nil {
+				t.Fatalf("%s: %v", u.name, err)
+			}
+			if err := b.deleteCategory(id); err != nil {
+				t.Errorf("%s, gone: %v", u.name, err)
+			}
+		}
+	})
+}
+
+// wantUnchangedBy makes a call that must be refused and leave every row as it is.
+func (b backend) wantUnchangedBy(what, reason string, call func() error) {
+	b.t.Helper()
+	b.wantUnchanged(what, func() error {
+		wantError(b.t, what, call(), reason)
+		return nil
+	})
+}
+
+// TestCategoryIsNotDeletedWhileSomethingIsPutIntoIt races the deletion with
+// those who use the category: whoever comes second is refused.
+func TestCategoryIsNotDeletedWhileSomethingIsPutIntoIt(t *testing.T) {
+	eachBackend(t, func(t *testing.T, b backend) {
+		channels := moderatov1.NewChannelsServiceClient(b.Conn)
+		as := b.As(t, servertest.Owner).Context()
+		owner := servertest.Owner.String()
+		for i := range 20 {
+			b.must(b.putCategory(categoryRecord(7, 0)))
+			var all sync.WaitGroup
+			var deleted, put error
+			all.Go(func() { deleted = b.deleteCategory(7) })
+			all.Go(func() {
+				if i%2 == 0 {
+					_, put = b.putChannel(&platformv1.ChannelRecord{Id: owner, Title: "x", CategoryId: 7})
+					return
+				}
+				_, put = channels.UpdateInfo(as, &moderatov1.UpdateInfoRequest{Title: "x", Lang: "en", CategoryId: proto.Int64(7)})
+			})
+			all.Wait()
+			got := [2]string{servertest.OutcomeOf(deleted).Reason, servertest.OutcomeOf(put).Reason}
+			if got != [2]string{"OK", "CATEGORY_NOT_FOUND"} && got != [2]string{"CATEGORY_IN_USE", "OK"} {
+				t.Fatalf("deletion and use ended with %v", got)
+			}
+			there, err := b.getCategory(7)
+			if row := b.Store.Read.Channel.GetX(context.Background(), servertest.Owner); row.CategoryID == 7 && there == nil {
+				t.Fatalf("the channel is in a category that is not there: %v", err)
+			}
+			b.must(b.putChannel(&platformv1.ChannelRecord{Id: owner, Title: "x"}))
+			b.Store.Clock.Advance(time.Second)
+		}
+	})
+}

@@ -1,0 +1,123 @@
+// Package feed holds what the calls of the platform's backends and the import share: the
+// transaction in which they store records, its retries, and the checks of references.
+package feed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/server/apierr"
+	"github.com/moderato-live/moderato/server/authz"
+	"github.com/moderato-live/moderato/server/change"
+	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/uid"
+)
+
+// Tx is a transaction in which records are stored. A function that stores a record
+// validates its fields, updates the row with the same key or else creates it, and
+// returns the row.
+type Tx struct {
+	*ent.Tx
+
+	// Store is the store of the transaction.
+	Store *store.Store
+	// Now is the time of the transaction, by the database's clock.
+	Now instant.Instant
+}
+
+// OrNow returns the time of a record, or now if it has none.
+func (tx Tx) OrNow(t *timestamppb.Timestamp) instant.Instant {
+	if t == nil {
+		return tx.Now
+	}
+	return instant.OfProto(t)
+}
+
+// InChange returns the transaction of a change.
+func InChange(c *change.Change) Tx { return Tx{Tx: c.Tx, Store: c.Store, Now: c.Now} }
+
+// maxDuplicates is how often a transaction is retried because rows that it creates
+// were created concurrently.
+const maxDuplicates = 5
+
+// RetryOnDuplicate runs a write, and retries it while it fails because rows that it creates
+// exist already.
+func RetryOnDuplicate(s *store.Store, write func() error) error {
+	err := write()
+	for i := 0; i < maxDuplicates && s.IsDuplicate(err); i++ {
+		err = write()
+	}
+	return err
+}
+
+// Write runs body in a transaction on behalf of the caller of the current request.
+func Write(ctx context.Context, s *store.Store, body func(context.Context, Tx) error) error {
+	return RetryOnDuplicate(s, func() error {
+		return s.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
+			if err := authz.Reauthenticate(ctx, s, tx); err != nil {
+				return err
+			}
+			now, err := s.Clock.Now(ctx, tx)
+			if err != nil {
+				return err
+			}
+			return body(ctx, Tx{Tx: tx, Store: s, Now: now})
+		})
+	})
+}
+
+// WriteTo is Write for a body that locks the row of a channel. It first waits in the
+// queue for changes of that channel. An invalid id is not queued; body handles it.
+func WriteTo(ctx context.Context, s *store.Store, channelID string, body func(context.Context, Tx) error) error {
+	id, err := uid.Parse(channelID)
+	if err != nil {
+		return Write(ctx, s, body)
+	}
+	done, err := s.Turns.Take(ctx, id)
+	if err != nil {
+		return err
+	}
+	defer done()
+	return Write(ctx, s, func(ctx context.Context, tx Tx) error {
+		if err := body(ctx, tx); err != nil {
+			return err
+		}
+		done()
+		return nil
+	})
+}
+
+// LineError is the error that stopped an import: the line, counted from 1, and the
+// reason. The batch of the line is undone; the batches before it stay.
+type LineError struct {
+	Line int
+	Err  error
+}
+
+// Error returns the line and the reason as text.
+func (e *LineError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Reason()) }
+
+// Unwrap returns the reason.
+func (e *LineError) Unwrap() error { return e.Err }
+
+// Reason returns the reason as text for people.
+func (e *LineError) Reason() string {
+	var refused *apierr.Error
+	if !errors.As(e.Err, &refused) {
+		return e.Err.Error()
+	}
+	if len(refused.Violations) == 0 {
+		return refused.Text()
+	}
+	violations := make([]string, len(refused.Violations))
+	for i, v := range refused.Violations {
+		violations[i] = v.Field + " " + v.Description
+	}
+	return strings.Join(violations, "; ") + "."
+}

@@ -1,0 +1,167 @@
+package feed_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/ent/activity"
+	"github.com/moderato-live/moderato/ent/event"
+	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
+	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/uid"
+)
+
+// atOnce makes calls at the same moment, half of them on each server, and answers
+// how each ended.
+func (f *platformFeed) atOnce(other *servertest.Server, requests []proto.Message) (answers []proto.Message, errs []error) {
+	f.t.Helper()
+	second := *f
+	second.Server = other
+	answers, errs = make([]proto.Message, len(requests)), make([]error, len(requests))
+	var start, end sync.WaitGroup
+	start.Add(1)
+	for i, request := range requests {
+		on := f
+		if i%2 == 1 {
+			on = &second
+		}
+		end.Go(func() {
+			start.Wait()
+			answers[i], errs[i] = on.call(f.ctx(), request)
+		})
+	}
+	start.Done()
+	end.Wait()
+	return answers, errs
+}
+
+// TestOneCallManyTimesAtOnceHappensOnce makes each call 8 times at the same moment
+// on two servers: all get the same answer, of one change with one event and one
+// activity.
+func TestOneCallManyTimesAtOnceHappensOnce(t *testing.T) {
+	const callers, rounds = 8, 5
+	hasEvent := map[string]bool{
+		"FollowRequest": true, "PutSubscriptionRequest": true, "StartStreamRequest": true, "RecordVoteRequest": true, "RecordGiftRequest": true,
+		"RecordThanksRequest": true, "EndStreamRequest": true, "EndSubscriptionRequest": true, "UnfollowRequest": true,
+	}
+	hasActivity := map[string]bool{
+		"FollowRequest": true, "PutSubscriptionRequest": true, "RecordVoteRequest": true, "RecordGiftRequest": true, "RecordThanksRequest": true,
+		"PutActivityRequest": true,
+	}
+	eachPair(t, func(t *testing.T, f *platformFeed, other *servertest.Server) {
+		for round := range rounds {
+			f.later(time.Second)
+			other.Store.Clock.Freeze(f.now)
+			for _, request := range feedRequests(f.now) {
+				name := string(request.ProtoReflect().Descriptor().Name())
+				request = ofRound(request, round)
+				events, activities := f.rows()
+				requests := make([]proto.Message, callers)
+				for i := range requests {
+					requests[i] = request
+				}
+				answers, errs := f.atOnce(other, requests)
+				for i := range answers {
+					if errs[i] != nil || !proto.Equal(answers[i], answers[0]) {
+						t.Errorf("%s: answer %v (%v), and another is %v", name, answers[i], errs[i], answers[0])
+					}
+				}
+				moreEvents, moreActivities := f.rows()
+				if got := moreEvents - events; (got == 1) != hasEvent[name] || got > 1 {
+					t.Errorf("%s has %d events", name, got)
+				}
+				if got := moreActivities - activities; (got == 1) != hasActivity[name] || got > 1 {
+					t.Errorf("%s has %d activities", name, got)
+				}
+			}
+		}
+		checkCounters(t, f.Store, "after the calls")
+		checkNumbers(t, f)
+	})
+}
+
+// ofRound gives a request a key of its own, for what stays.
+func ofRound(request proto.Message, round int) proto.Message {
+	switch request.(type) {
+	case *platformv1.RecordVoteRequest:
+		return edit(request, []string{"id"}, fmt.Sprintf("0b6fabab-0000-4000-8000-%012d", round+1))
+	case *platformv1.RecordGiftRequest, *platformv1.RecordThanksRequest:
+		return edit(request, []string{"key"}, fmt.Sprintf("%T %d", request, round))
+	case *platformv1.PutActivityRequest:
+		return edit(request, []string{"activity", "key"}, fmt.Sprint(round))
+	}
+	return request
+}
+
+// rows is how many events and activities there are.
+func (f *platformFeed) rows() (events, activities int) {
+	return f.Store.Read.Event.Query().CountX(context.Background()), f.Store.Read.Activity.Query().CountX(context.Background())
+}
+
+// checkNumbers checks that the events of each channel and its activities are
+// numbered from 1 on, without a gap, up to the number in its row.
+func checkNumbers(t *testing.T, f *platformFeed) {
+	t.Helper()
+	ctx := context.Background()
+	for _, c := range f.Store.Read.Channel.Query().AllX(ctx) {
+		for i, row := range f.Store.Read.Event.Query().Where(event.ChannelID(c.ID)).Order(ent.Asc(event.FieldSequence)).AllX(ctx) {
+			if row.Sequence != int64(i+1) {
+				t.Fatalf("event %d of %s has sequence %d", i+1, c.ID, row.Sequence)
+			}
+		}
+		for i, row := range f.Store.Read.Activity.Query().Where(activity.ChannelID(c.ID)).Order(ent.Asc(activity.FieldNumber)).AllX(ctx) {
+			if row.Number != int64(i+1) {
+				t.Fatalf("activity %d of %s has number %d", i+1, c.ID, row.Number)
+			}
+		}
+		events := f.Store.Read.Event.Query().Where(event.ChannelID(c.ID)).CountX(ctx)
+		activities := f.Store.Read.Activity.Query().Where(activity.ChannelID(c.ID)).CountX(ctx)
+		if c.EventSequence != int64(events) || c.ActivityNumber != int64(activities) {
+			t.Errorf("%s counts %d events and %d activities, and has %d and %d", c.ID, c.EventSequence, c.ActivityNumber, events, activities)
+		}
+	}
+}
+
+// TestOneIDInTwoChannelsAtOnce puts a thing of one id in two channels at the same
+// moment: it is in one of them, and the other call is refused.
+func TestOneIDInTwoChannelsAtOnce(t *testing.T) {
+	eachPair(t, func(t *testing.T, f *platformFeed, other *servertest.Server) {
+		for round := range 10 {
+			id := uid.New().String()
+			for path, request := range map[string]proto.Message{
+				"clip.channelId": edit(&platformv1.PutClipRequest{Clip: aClip()}, []string{"clip", "clipId"}, id),
+				"vod.channelId":  edit(&platformv1.PutVodRequest{Vod: aVod(f.now)}, []string{"vod", "id"}, id),
+				"channelId":      vote(id),
+			} {
+				elsewhere := vote(id).ProtoReflect().Interface()
+				switch path {
+				case "clip.channelId":
+					elsewhere = edit(request, []string{"clip", "channelId"}, servertest.Other.String())
+				case "vod.channelId":
+					elsewhere = edit(request, []string{"vod", "channelId"}, servertest.Other.String())
+				default:
+					elsewhere = edit(elsewhere, []string{"channelId"}, servertest.Other.String())
+				}
+				_, errs := f.atOnce(other, []proto.Message{request, elsewhere, request, elsewhere})
+				ended := map[string]int{}
+				for _, err := range errs {
+					got := refusalOf(err)
+					if ended[got[0]]++; len(got) > 1 && got[1][:len(path)] != path {
+						t.Errorf("round %d: %q, want a violation of %s", round, got, path)
+					}
+				}
+				if ended["OK"] != 2 || ended["INVALID_ARGUMENT"] != 2 {
+					t.Errorf("round %d: %T ended with %v", round, request, ended)
+				}
+			}
+		}
+		checkCounters(t, f.Store, "after the puts")
+		checkNumbers(t, f)
+	})
+}

@@ -1,0 +1,222 @@
+package feed_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
+	"github.com/moderato-live/moderato/server/feed"
+	"github.com/moderato-live/moderato/server/importer"
+	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/uid"
+)
+
+// inOneTransaction is how many follows are; more, in a row, are put in order first.
+const inOneTransaction = 10_000
+
+func followLine(channel, user uid.ID) string {
+	return fmt.Sprintf(`{"follow": {"channelId": %q, "userId": %q, "followedAt": "2026-01-02T03:04:05Z"}}`+"\n", channel, user)
+}
+
+func importLines(s *servertest.Server, lines ...string) (records int, err error) {
+	return (&importer.Importer{Store: s.Store}).ImportLines(context.Background(), strings.NewReader(strings.Join(lines, "")))
+}
+
+// followers are the users who follow a channel, in order, as the rows say it.
+func followers(t *testing.T, s *servertest.Server, channel uid.ID) (all []string) {
+	t.Helper()
+	err := store.QueryEach(context.Background(), s.Store.Read,
+		"SELECT user_id, followed_at, is_notification_enabled FROM follows WHERE channel_id = ? ORDER BY user_id", []any{channel},
+		func(scan func(...any) error) error {
+			var user uid.ID
+			var at instant.Instant
+			var wantsNotifications bool
+			err := scan(&user, &at, &wantsNotifications)
+			all = append(all, fmt.Sprint(user, at, wantsNotifications))
+			return err
+		})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func TestTheFirstBadLineIsTheOneThatIsNamed(t *testing.T) {
+	bad := []struct{ line, want string }{
+		{"{\n", "well-formed"},
+		{"{}\n", "names no record"},
+		{`{"follow": {"channelId": "x"}}` + "\n", "channelId must be a UUID in its 36-character form; userId is required."},
+		{followLine(servertest.Owner, servertest.Owner), "The operation does not apply to the owner of the channel."},
+		{followLine(servertest.Viewer, servertest.Owner), "There is no channel with this id."},
+		{followLine(servertest.Owner, servertest.Nobody), "There is no such user."},
+		{`{"category": {}}` + "\n", "id must be 1 to 4611686018427387903"},
+	}
+	good := followLine(servertest.Owner, servertest.Viewer)
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		for i, first := range bad {
+			for j, second := range bad {
+				before := 1
+				if j == (i+1)%len(bad) {
+					before = inOneTransaction + 1
+				}
+				if before > 1 && strings.Contains(first.line, "category") {
+					continue // it would begin another batch
+				}
+				records, err := importLines(s, strings.Repeat(good, before), first.line, second.line, good)
+				var line *feed.LineError
+				if !errors.As(err, &line) || line.Line != before+1 || !strings.Contains(err.Error(), first.want) || records != 0 {
+					t.Errorf("%q and %q: %d records and %v, want line %d and %q", first.line, second.line, records, err, before+1, first.want)
+				}
+			}
+		}
+		if got := followers(t, s, servertest.Owner); len(got) != 0 {
+			t.Errorf("stored are %v", got)
+		}
+	})
+}
+
+func TestABadFollowUndoesItsBatchAlone(t *testing.T) {
+	const inOneBatch, rest = 100_000, inOneTransaction + 1
+	earlier := strings.Repeat(followLine(servertest.Owner, servertest.Viewer), inOneBatch)
+	later := strings.Repeat(followLine(servertest.Owner, servertest.Raider), rest)
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		var progress, want []int
+		for n := inOneTransaction; n <= inOneBatch; n += inOneTransaction {
+			want = append(want, n)
+		}
+		importer := importer.Importer{Store: s.Store, Progress: func(n int) { progress = append(progress, n) }}
+		records, err := importer.ImportLines(context.Background(), strings.NewReader(earlier+later+followLine(servertest.Owner, servertest.Nobody)))
+		var line *feed.LineError
+		if !errors.As(err, &line) || line.Line != inOneBatch+rest+1 || records != inOneBatch {
+			t.Errorf("got %d records and %v, want %d and line %d", records, err, inOneBatch, inOneBatch+rest+1)
+		}
+		if diff := cmp.Diff(want, progress); diff != "" {
+			t.Errorf("progress (-want +got):\n%s", diff)
+		}
+		if got := followers(t, s, servertest.Owner); len(got) != 1 || !strings.HasPrefix(got[0], servertest.Viewer.String()) {
+			t.Errorf("stored are %v", got)
+		}
+		checkCounters(t, s.Store, "after the import")
+	})
+}
+
+func TestACancelledImportStopsWhereItIs(t *testing.T) {
+	// They are stored in the order of their keys.
+	lines := strings.Repeat(followLine(servertest.Owner, servertest.Raider), inOneTransaction) +
+		strings.Repeat(followLine(servertest.Owner, servertest.Viewer), inOneTransaction)
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ctx, cancel := context.WithCancel(context.Background())
+		importer := importer.Importer{Store: s.Store, Progress: func(int) { cancel() }}
+		records, err := importer.ImportLines(ctx, strings.NewReader(lines))
+		if !errors.Is(err, context.Canceled) || records != inOneTransaction {
+			t.Errorf("got %d records and %v", records, err)
+		}
+		if got := followers(t, s, servertest.Owner); len(got) != 1 || !strings.HasPrefix(got[0], servertest.Viewer.String()) {
+			t.Errorf("stored are %v", got)
+		}
+		checkCounters(t, s.Store, "after the import")
+	})
+}
+
+func TestFollowsAfterWhichAnotherRecordComesArePutBeforeIt(t *testing.T) {
+	good := followLine(servertest.Owner, servertest.Viewer)
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		records, err := importLines(s, strings.Repeat(good, inOneTransaction+1), `{"category": {}}`)
+		var line *feed.LineError
+		if !errors.As(err, &line) || line.Line != inOneTransaction+2 || records != inOneTransaction+1 {
+			t.Errorf("got %d records and %v", records, err)
+		}
+	})
+}
+
+// TestManyFollowsAreAsOneAfterTheOther imports the same random lines into three
+// channels: one after the other, in one transaction, and in several.
+func TestManyFollowsAreAsOneAfterTheOther(t *testing.T) {
+	oneByOne, atOnce, inOrder := servertest.Owner, servertest.Other, servertest.Moderator
+	channels := []uid.ID{oneByOne, atOnce, inOrder}
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		now := instant.Of(time.Date(2026, 3, 14, 15, 0, 0, 0, time.UTC))
+		s.Store.Clock.Freeze(now)
+		s.Load(t, &platformv1.Record{Kind: &platformv1.Record_Channel{Channel: &platformv1.ChannelRecord{Id: inOrder.String(), Title: "x"}}})
+		for i := range countedUsers {
+			s.Load(t, &platformv1.Record{Kind: &platformv1.Record_User{User: &platformv1.UserRecord{Id: countedUser(i), Username: fmt.Sprintf("counted%d", i)}}})
+		}
+		for _, channel := range channels {
+			s.Load(t, &platformv1.Record{Kind: &platformv1.Record_Stream{Stream: &platformv1.StreamRecord{
+				ChannelId: channel.String(), StartedAt: now.Add(-time.Hour).Proto(), Title: "x",
+			}}})
+		}
+		r := rand.New(rand.NewPCG(3, 5))
+		for round := range 8 {
+			lines := map[uid.ID][]string{}
+			for range 5 * (round + 1) {
+				user, date := countedUser(r.IntN(countedUsers)), ""
+				if r.IntN(3) > 0 {
+					date = fmt.Sprintf(`, "followedAt": %q`, now.Add(-time.Duration(r.IntN(120))*time.Minute))
+				}
+				if r.IntN(2) == 0 {
+					user = strings.ToUpper(user)
+				}
+				wantsNotifications := r.IntN(2) == 0
+				for _, channel := range channels {
+					lines[channel] = append(lines[channel], fmt.Sprintf(
+						`{"follow": {"channelId": %q, "userId": %q, "isNotificationEnabled": %t%s}}`+"\n", channel, user, wantsNotifications, date))
+				}
+			}
+			lines[inOrder] = append(slices.Repeat(lines[inOrder][:1], inOneTransaction), lines[inOrder]...)
+			for repeated := range 2 {
+				for _, line := range lines[oneByOne] {
+					if _, err := importLines(s, line); err != nil {
+						t.Fatal(err)
+					}
+				}
+				for _, channel := range []uid.ID{atOnce, inOrder} {
+					if _, err := importLines(s, lines[channel]...); err != nil {
+						t.Fatal(err)
+					}
+					if diff := cmp.Diff(followers(t, s, oneByOne), followers(t, s, channel)); diff != "" {
+						t.Errorf("round %d, time %d, %s (-one by one +at once):\n%s", round, repeated, channel, diff)
+					}
+				}
+				checkCounters(t, s.Store, fmt.Sprintf("in round %d", round))
+			}
+			now = now.Add(time.Minute)
+			s.Store.Clock.Freeze(now)
+		}
+	})
+}
+
+func TestFollowsOfMoreChannelsThanGoIntoAStatement(t *testing.T) {
+	const channels = 510
+	var people, follows []string
+	for i := range channels {
+		people = append(people,
+			fmt.Sprintf(`{"user": {"id": %q, "username": "user%d"}}`+"\n", benchUser(i), i),
+			fmt.Sprintf(`{"channel": {"id": %q, "title": "x"}}`+"\n", benchUser(i)))
+		follows = append(follows, followLine(uid.MustParse(benchUser(i)), servertest.Viewer))
+		if i%2 == 0 {
+			follows = append(follows, followLine(uid.MustParse(benchUser(i)), servertest.Raider))
+		}
+	}
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		for _, lines := range [][]string{people, follows, follows} {
+			if _, err := importLines(s, lines...); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n, err := s.Store.Read.Follow.Query().Count(context.Background()); err != nil || n != channels*3/2 {
+			t.Errorf("%d follows are stored (%v), want %d", n, err, channels*3/2)
+		}
+		checkCounters(t, s.Store, "after the imports")
+	})
+}

@@ -1,0 +1,109 @@
+package feed_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/moderato-live/moderato/server/audience"
+	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/store"
+)
+
+// TestSubscriptionLapseIsToldOnce has a subscription pass its end. Several
+// sweepers are at it, those of two servers among them.
+func TestSubscriptionLapseIsToldOnce(t *testing.T) {
+	eachPair(t, func(t *testing.T, f *platformFeed, other *servertest.Server) {
+		for range 5 {
+			p := period{from: f.now, to: f.now.Add(time.Hour), renewed: 3, streak: 2}
+			f.must(p.put())
+			f.wantEvents(servertest.Owner, p.subscribed())
+			f.wantActivities(servertest.Owner, p.note())
+			f.to(p.to - 1)
+			f.sweep()
+			f.wantActive(p)
+			f.wantEvents(servertest.Owner)
+
+			f.to(p.to)
+			other.Store.Clock.Freeze(p.to)
+			f.wantNoSubscriber(p)
+			var all sync.WaitGroup
+			for _, s := range []*store.Store{f.Store, other.Store, f.Store, other.Store} {
+				all.Go(func() {
+					if err := (&audience.Sweeper{Store: s}).Sweep(context.Background()); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			all.Wait()
+			f.wantEvents(servertest.Owner, p.lapsed())
+			f.wantActivities(servertest.Owner)
+			f.wantNoSubscriber(p)
+			checkCounters(t, f.Store, "after the lapse")
+
+			// What ended already does not end again.
+			f.must(endSubscription())
+			f.must(p.put())
+			f.sweep()
+			f.wantEvents(servertest.Owner)
+			f.later(time.Minute)
+		}
+	})
+}
+
+// TestSubscriptionIsPutAfterItLapsed puts another period after the lapse, before
+// or after the sweep of it: first the end is told, as of nobody, then the new
+// period, as of the backend.
+func TestSubscriptionIsPutAfterItLapsed(t *testing.T) {
+	eachFeed(t, func(t *testing.T, f *platformFeed) {
+		for _, isSwept := range []bool{false, true} {
+			old := period{from: f.now, to: f.now.Add(time.Hour)}
+			f.must(old.put())
+			f.wantEvents(servertest.Owner, old.subscribed())
+			f.wantActivities(servertest.Owner, old.note())
+			f.to(old.to)
+			if isSwept {
+				f.sweep()
+			}
+			fresh := period{from: f.now, to: f.now.Add(time.Hour)}
+			f.must(period{to: fresh.to}.put())
+			f.sweep()
+			f.wantEvents(servertest.Owner, old.lapsed(), fresh.subscribed())
+			f.wantActivities(servertest.Owner, fresh.note())
+			f.wantActive(fresh)
+			f.must(endSubscription())
+			f.sweep()
+			f.wantEvents(servertest.Owner, period{from: fresh.from, to: f.now}.ended())
+			checkCounters(t, f.Store, "after the lapse")
+		}
+	})
+}
+
+// TestSubscriptionIsRepeatedAfterItLapsed repeats the call that put it, or ends
+// it, before the sweep: the lapse is told once, and nothing else.
+func TestSubscriptionIsRepeatedAfterItLapsed(t *testing.T) {
+	eachFeed(t, func(t *testing.T, f *platformFeed) {
+		for _, isPut := range []bool{false, true} {
+			p := period{from: f.now, to: f.now.Add(time.Hour)}
+			answer := f.must(period{to: p.to}.put())
+			f.wantEvents(servertest.Owner, p.subscribed())
+			f.wantActivities(servertest.Owner, p.note())
+			f.to(p.to)
+			if isPut {
+				if got := f.must(period{to: p.to}.put()); !proto.Equal(got, answer) {
+					t.Errorf("the repeat answers %v, want %v", got, answer)
+				}
+			} else {
+				f.must(endSubscription())
+			}
+			f.sweep()
+			f.wantEvents(servertest.Owner, p.lapsed())
+			f.wantActivities(servertest.Owner)
+			f.wantNoSubscriber(p)
+			checkCounters(t, f.Store, "after the lapse")
+		}
+	})
+}

@@ -1,0 +1,186 @@
+// Package jobs runs the work that servers do without a request: removing what has expired,
+// erasing what was deleted, sequencing and publishing events. Every server runs every job.
+// A job either divides its work into transactions that several servers may run
+// concurrently, or works under a Lease, which one server at a time holds.
+package jobs
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/moderato-live/moderato/server/store"
+)
+
+const (
+	// backlogInterval is how often the backlog of a job is counted.
+	backlogInterval = 15 * time.Second
+	// MaxBacklog is the largest backlog that is counted.
+	MaxBacklog = 10_000
+)
+
+// Env is what jobs work with.
+type Env struct {
+	// Store is the database.
+	Store *store.Store
+	// Log receives what a job reports.
+	Log *slog.Logger
+}
+
+// Job is work that a server repeats.
+type Job struct {
+	// Name says what the job does, such as "expire mutes". It labels logs and metrics.
+	Name string
+	// Interval is the time from the end of a run to the start of the next one.
+	Interval time.Duration
+	// Wake starts a run before the interval is over; nil if nothing does.
+	Wake <-chan struct{}
+	// Run does the work that is due. A run that fails is logged and repeated.
+	Run func(ctx context.Context, env Env) error
+	// MaxPause, if not 0, is the maximum pause after a run that failed. The pause grows
+	// exponentially from the interval. If it is 0, the pause is the interval.
+	MaxPause time.Duration
+	// MaxRest, if not 0, makes the job rest after each run, for restFactor times the
+	// duration of the run and at most MaxRest, so that other work can use the database.
+	MaxRest time.Duration
+	// Backlog counts the work that is due, up to MaxBacklog; nil if that cannot be
+	// counted.
+	Backlog func(ctx context.Context, env Env) (int64, error)
+	// Stop ends the job when the server stops; nil if there is nothing to do.
+	Stop func(ctx context.Context)
+}
+
+// restFactor is how many times the duration of a run a job with MaxRest rests after it.
+const restFactor = 4
+
+// Runner runs jobs, and records metrics of each.
+type Runner struct {
+	env Env
+
+	duration    *prometheus.HistogramVec
+	lastSuccess *prometheus.GaugeVec
+	failures    *prometheus.CounterVec
+	backlog     *prometheus.GaugeVec
+}
+
+// NewRunner returns a Runner, and registers its metrics.
+func NewRunner(env Env, registry prometheus.Registerer) *Runner {
+	labels := []string{"job"}
+	r := &Runner{
+		env: env,
+		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "moderato_job_duration_seconds", Help: "Duration of the runs of a background job.",
+			Buckets: []float64{.001, .005, .02, .1, .5, 2, 10, 60, 300},
+		}, labels),
+		lastSuccess: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "moderato_job_last_success_timestamp_seconds", Help: "Time of the last successful run of a background job.",
+		}, labels),
+		failures: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "moderato_job_failures_total", Help: "Failed runs of a background job, which are repeated.",
+		}, labels),
+		backlog: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "moderato_job_backlog", Help: "Work of a background job that is due, in rows, up to 10,000.",
+		}, labels),
+	}
+	registry.MustRegister(r.duration, r.lastSuccess, r.failures, r.backlog)
+	return r
+}
+
+// Run repeats a job until ctx ends.
+func (r *Runner) Run(ctx context.Context, job Job) {
+	if job.Stop != nil {
+		defer job.Stop(context.WithoutCancel(ctx))
+	}
+	pause := backoff.NewExponentialBackOff()
+	pause.InitialInterval, pause.MaxInterval = job.Interval, max(job.MaxPause, job.Interval)
+	var counted time.Time
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-job.Wake:
+		case <-timer.C:
+		}
+		wait, began := job.Interval, time.Now()
+		if r.runOnce(ctx, job) {
+			pause.Reset()
+		} else if job.MaxPause > 0 {
+			wait = pause.NextBackOff()
+		}
+		if job.Backlog != nil && time.Since(counted) >= backlogInterval {
+			r.countBacklog(ctx, job)
+			counted = time.Now()
+		}
+		rest(ctx, min(restFactor*time.Since(began), job.MaxRest))
+		timer.Reset(wait)
+	}
+}
+
+func (r *Runner) runOnce(ctx context.Context, job Job) (ok bool) {
+	began := time.Now()
+	err := job.Run(ctx, r.env)
+	r.duration.WithLabelValues(job.Name).Observe(time.Since(began).Seconds())
+	if err == nil {
+		r.lastSuccess.WithLabelValues(job.Name).SetToCurrentTime()
+		return true
+	}
+	if ctx.Err() == nil {
+		r.failures.WithLabelValues(job.Name).Inc()
+		r.env.Log.WarnContext(ctx, "a background job failed and will run again", "job", job.Name, "error", err)
+	}
+	return false
+}
+
+func (r *Runner) countBacklog(ctx context.Context, job Job) {
+	n, err := job.Backlog(ctx, r.env)
+	if err != nil {
+		if ctx.Err() == nil {
+			r.env.Log.WarnContext(ctx, "the backlog of a background job could not be counted", "job", job.Name, "error", err)
+		}
+		return
+	}
+	r.backlog.WithLabelValues(job.Name).Set(float64(n))
+}
+
+// CountDue returns a Backlog function: the number of rows of a table in which a column
+// with an index is at or before now.
+func CountDue(table, column, condition string) func(context.Context, Env) (int64, error) {
+	return func(ctx context.Context, env Env) (n int64, err error) {
+		now, args := env.Store.Clock.Expression()
+		err = store.QueryRow(ctx, env.Store.Read, "SELECT COUNT(*) FROM (SELECT 1 FROM "+table+" WHERE "+column+" <= "+now+
+			" AND "+condition+store.Limit(MaxBacklog)+") due", args, &n)
+		return n, err
+	}
+}
+
+func rest(ctx context.Context, pause time.Duration) {
+	if pause <= 0 {
+		return
+	}
+	select {
+	case <-ctx.Done():
+	case <-time.After(pause):
+	}
+}
+
+// Every runs work immediately and then at each interval, until ctx ends. Work that fails
+// is logged, and repeated at the next interval.
+func Every(ctx context.Context, interval time.Duration, log *slog.Logger, what string, work func(context.Context) error) {
+	ticker := time.NewTicker(interval)
+	defer ticker.Stop()
+	for {
+		if err := work(ctx); err != nil && ctx.Err() == nil {
+			log.WarnContext(ctx, "background work failed and will be repeated", "work", what, "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+}

@@ -1,0 +1,20 @@
+package livestream
+
+import (
+	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
+	"github.com/moderato-live/moderato/server/domain"
+)
+
+// Tables describes the table of live streams.
+var Tables = []domain.Table{{
+	Name: "streams", Channel: "channel_id", Impersonal: []string{"title", "lang", "preview_img_url"},
+	Imports:    []domain.Import{domain.ImportOf((*platformv1.Record).GetStream, putRecord, (*platformv1.StreamRecord).GetChannelId)},
+	References: []domain.Reference{{Column: "channel_id", Table: "channels"}},
+	Checks: []domain.Check{{
+		Name: "a channel is live exactly while it has a stream that has not ended",
+		Query: `SELECT ` + domain.Hex("c.id") + `, CONCAT('has ', COUNT(s.id), ' streams that have not ended, and is live: ', c.is_live)
+			FROM channels c LEFT JOIN streams s ON s.channel_id = c.id AND s.ended_at IS NULL
+			GROUP BY c.id, c.is_live, c.live_started_at
+			HAVING COUNT(s.id) <> CASE WHEN c.is_live THEN 1 ELSE 0 END OR (c.is_live AND MAX(s.started_at) <> c.live_started_at)`,
+	}},
+}}

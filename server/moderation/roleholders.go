@@ -1,0 +1,147 @@
+package moderation
+
+import (
+	"context"
+
+	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/ent/role"
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/apierr"
+	"github.com/moderato-live/moderato/server/change"
+	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/listing"
+	"github.com/moderato-live/moderato/server/outbox"
+	"github.com/moderato-live/moderato/server/paging"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/server/users"
+)
+
+// Role is a role of a channel.
+type Role struct {
+	// Name is the name of the role in the database, in responses and in events.
+	Name string
+
+	add, remove outbox.Type
+}
+
+// The roles.
+var (
+	Moderator = Role{"moderator", "channel.moderator.add", "channel.moderator.remove"}
+	VIP       = Role{"vip", "channel.vip.add", "channel.vip.remove"}
+	OG        = Role{"og", "channel.og.add", "channel.og.remove"}
+)
+
+// roleNames returns the names of all roles.
+func roleNames() []string { return []string{Moderator.Name, VIP.Name, OG.Name} }
+
+// holder is a user who holds a role, with their rolePlace in the list.
+type holder struct {
+	rolePlace
+	*moderatov1.UserSummary
+}
+
+type rolePlace struct {
+	At instant.Instant
+	ID uid.ID
+}
+
+// listHolders returns the users who hold a role in a channel, the oldest role first: all of
+// them, or a page. If the channel does not exist, it returns CHANNEL_NOT_FOUND.
+func listHolders(ctx context.Context, s *store.Store, lists *paging.Lists, channelID uid.ID, r Role, w paging.Window) ([]*moderatov1.UserSummary, *moderatov1.Pagination, error) {
+	rows, pagination, err := paging.Complete[holder, rolePlace]{
+		Lists: lists, Store: s, Name: "roles/" + channelID.String() + "/" + r.Name,
+		Read: func(ctx context.Context, after *rolePlace, limit int) ([]holder, error) {
+			return readHolders(ctx, s, channelID, r, after, limit)
+		},
+		Count: func(ctx context.Context, limit int) (n int, err error) {
+			err = store.QueryRow(ctx, s.Read, "SELECT COUNT(*) FROM (SELECT 1 FROM roles WHERE channel_id = ? AND role = ?"+store.Limit(limit)+") r",
+				[]any{channelID, r.Name}, &n)
+			return n, err
+		},
+		Place: func(h holder) rolePlace { return h.rolePlace },
+	}.Rows(ctx, w)
+	if err == nil && len(rows) == 0 {
+		err = listing.CheckChannel(ctx, s, channelID)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	users := make([]*moderatov1.UserSummary, len(rows))
+	for i, h := range rows {
+		users[i] = h.UserSummary
+	}
+	return users, pagination, nil
+}
+
+func readHolders(ctx context.Context, s *store.Store, channelID uid.ID, r Role, after *rolePlace, limit int) (rows []holder, err error) {
+	where, args := "c.id = ? AND roles.role = ?", []any{channelID, r.Name}
+	if after != nil {
+		above, more := s.Above("roles.created_at", "roles.user_id", after.At, after.ID)
+		where, args = where+" AND "+above, append(args, more...)
+	}
+	err = s.Each(ctx, `
+		SELECT roles.created_at, u.id, u.display_name, u.slug, u.avatar_url
+		FROM channels c JOIN roles ON roles.channel_id = c.id JOIN users u ON u.id = roles.user_id
+		WHERE `+where+` ORDER BY roles.created_at, roles.user_id`+store.Limit(limit), args,
+		func(r *store.Row) error {
+			h := holder{rolePlace{r.Instant(), r.ID()}, new(moderatov1.UserSummary)}
+			h.Id, h.DisplayName, h.Slug, h.AvatarUrl = h.ID.String(), r.Text(), r.Text(), r.Text()
+			rows = append(rows, h)
+			return nil
+		})
+	return rows, err
+}
+
+// giveRole gives a user a role, on behalf of the caller of the current request. If the user
+// already holds the role, nothing changes and no event is emitted.
+func giveRole(ctx context.Context, s *store.Store, channelID, userID uid.ID, r Role) error {
+	return changeRole(ctx, s, channelID, userID, r, func(ctx context.Context, c *change.Change, held bool) error {
+		if held {
+			return nil
+		}
+		emitRole(c, r.add, userID, r)
+		return c.Tx.Role.Create().SetID(uid.New()).SetChannelID(channelID).SetUserID(userID).
+			SetRole(r.Name).SetCreatedAt(c.Now).
+			Exec(ctx)
+	})
+}
+
+// takeRole takes a role from a user, on behalf of the caller of the current request. If the
+// user does not hold the role, nothing changes and no event is emitted.
+func takeRole(ctx context.Context, s *store.Store, channelID, userID uid.ID, r Role) error {
+	return changeRole(ctx, s, channelID, userID, r, func(ctx context.Context, c *change.Change, held bool) error {
+		if !held {
+			return nil
+		}
+		emitRole(c, r.remove, userID, r)
+		_, err := c.Tx.Role.Delete().Where(role.ChannelID(channelID), role.UserID(userID), role.Role(r.Name)).Exec(ctx)
+		return err
+	})
+}
+
+// changeRole runs body as a change of the channel and passes whether the user holds the role.
+// It returns TARGET_IS_CHANNEL if the user is the channel's owner.
+func changeRole(ctx context.Context, s *store.Store, channelID, userID uid.ID, r Role, body func(context.Context, *change.Change, bool) error) error {
+	return change.ApplyTo(ctx, s, channelID, users.Key{ID: userID}, func(ctx context.Context, c *change.Change, _ *ent.User) error {
+		if userID == channelID {
+			return apierr.New(moderatov1.Reason_REASON_TARGET_IS_CHANNEL)
+		}
+		held, err := c.Tx.Role.Query().Where(role.ChannelID(channelID), role.UserID(userID), role.Role(r.Name)).Exist(ctx)
+		if err != nil {
+			return err
+		}
+		return body(ctx, c, held)
+	})
+}
+
+func emitRole(c *change.Change, kind outbox.Type, userID uid.ID, r Role) {
+	c.Emit(kind, userID, &moderatov1.RoleEvent{
+		ChannelId:   c.ChannelID.String(),
+		ModeratorId: c.ActorID.String(),
+		ClientId:    c.ClientID,
+		UserId:      userID.String(),
+		Role:        r.Name,
+		ChangedAt:   c.Now.Proto(),
+	})
+}

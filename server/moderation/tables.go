@@ -1,0 +1,62 @@
+package moderation
+
+import (
+	"context"
+	"time"
+
+	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
+	"github.com/moderato-live/moderato/server/domain"
+	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/jobs"
+	"github.com/moderato-live/moderato/server/outbox"
+)
+
+// Tables describes the tables of moderation.
+var Tables = []domain.Table{
+	{
+		Name: "bans", Channel: "channel_id",
+		Users:      []domain.UserColumn{{Name: "user_id", Erase: domain.RemoveRow}, {Name: "moderator_id", Erase: domain.ReplaceID}},
+		References: []domain.Reference{{Column: "channel_id", Table: "channels"}, {Column: "user_id", Table: "users"}, {Column: "moderator_id", Table: "users"}},
+		Checks: []domain.Check{{
+			Name: "every ban has its events",
+			Query: `SELECT ` + domain.Pair("b.channel_id", "b.user_id") + `, CONCAT('is a ban without the event ', t.type)
+				FROM bans b JOIN (SELECT 'channel.ban' AS type UNION ALL SELECT 'channel.chat.clear_user_messages') t ON 1 = 1
+				WHERE b.banned_at > ? AND NOT EXISTS (
+					SELECT 1 FROM events e WHERE e.channel_id = b.channel_id AND e.target_id = b.user_id AND e.type = t.type AND e.occurred_at = b.banned_at)`,
+			Args: func(t domain.CheckTime) []any { return []any{keptSince(t.Retention, t.Now)} },
+		}},
+	},
+	{
+		Name: "mutes", Channel: "channel_id",
+		Users: []domain.UserColumn{{Name: "user_id", Erase: domain.RemoveRow}, {Name: "moderator_id", Erase: domain.ReplaceID}},
+		Checks: []domain.Check{{
+			Name:  "mutes that have lapsed are announced",
+			Query: `SELECT ` + domain.Pair("channel_id", "user_id") + `, CONCAT('is a mute that lapsed at ', expires_at) FROM mutes WHERE expires_at < ?`,
+			Args:  domain.AMinuteAgo,
+		}},
+		Expire: &jobs.Job{
+			Name: "expire mutes", Interval: sweepInterval, Backlog: jobs.CountDue("mutes", "expires_at", "1 = 1"),
+			Run: func(ctx context.Context, env jobs.Env) error { return (&Sweeper{Store: env.Store}).Sweep(ctx) },
+		},
+	},
+	{
+		Name: "roles", Channel: "channel_id", Impersonal: []string{"role"},
+		Users:      []domain.UserColumn{{Name: "user_id", Erase: domain.RemoveRow}},
+		Imports:    []domain.Import{domain.ImportOf((*platformv1.Record).GetRole, putRole, nil)},
+		References: []domain.Reference{{Column: "channel_id", Table: "channels"}, {Column: "user_id", Table: "users"}},
+	},
+}
+
+// keptSince returns the time since which the events of a ban must still exist.
+func keptSince(keep outbox.Retention, now instant.Instant) instant.Instant {
+	var shortest time.Duration
+	for _, kind := range []outbox.Type{"channel.ban", "channel.chat.clear_user_messages"} {
+		if kept := keep[kind]; kept > 0 && (shortest == 0 || kept < shortest) {
+			shortest = kept
+		}
+	}
+	if shortest == 0 {
+		return 0
+	}
+	return now.Add(-shortest)
+}
