@@ -10,13 +10,28 @@ import (
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/uid"
 )
+
+// channelStats selects the counters of a channel.
+var channelStats = store.Declare("channel stats", func(d *store.Dialect, id uid.ID) (string, []any) {
+	lapsed, args := lapsedSubscriptions(d)
+	return "SELECT c.follower_count, c.subscriber_count - (" + lapsed + "), c.viewer_count FROM channels c WHERE c.id = ?", append(args, id)
+}, uid.ID{})
+
+// channelLiveStats selects the counters of a channel's live stream.
+var channelLiveStats = store.Declare("live stats", func(d *store.Dialect, id uid.ID) (string, []any) {
+	lapsed, args := lapsedSubscriptions(d)
+	return `
+		SELECT c.is_live, c.live_started_at, c.new_follower_count, c.new_subscriber_count - (` + lapsed + ` AND s.subscribed_at >= c.live_started_at), c.viewer_count
+		FROM channels c WHERE c.id = ?`, append(args, id)
+}, uid.ID{})
 
 // lapsedSubscriptions returns a subquery, with its arguments. The subquery counts the
 // lapsed subscriptions that the sweeper has not yet removed from the counters of the
 // channel c. They are few, and an index finds them.
-func (s *Service) lapsedSubscriptions() (query string, args []any) {
-	now, args := s.Store.Clock.Expression()
+func lapsedSubscriptions(d *store.Dialect) (query string, args []any) {
+	now, args := d.Clock.Expression()
 	return "SELECT COUNT(*) FROM subscriptions s WHERE s.channel_id = c.id AND s.is_active = ? AND s.expires_at <= " + now,
 		append([]any{true}, args...)
 }
@@ -37,11 +52,9 @@ func (s *Service) GetStats(ctx context.Context, req *moderatov1.GetStatsRequest)
 		return nil, err
 	}
 	var result moderatov1.GetStatsResponse
-	lapsed, args := s.lapsedSubscriptions()
-	err = s.Store.One(ctx, "SELECT c.follower_count, c.subscriber_count - ("+lapsed+"), c.viewer_count FROM channels c WHERE c.id = ?",
-		append(args, id), func(r *store.Row) {
-			result.FollowerCount, result.SubscriberCount, result.ViewerCount = r.Int(), r.Int(), r.Int()
-		})
+	err = channelStats.One(ctx, s.Store, id, func(r *store.Row) {
+		result.FollowerCount, result.SubscriberCount, result.ViewerCount = r.Int(), r.Int(), r.Int()
+	})
 	return &result, s.classify(err)
 }
 
@@ -52,18 +65,14 @@ func (s *Service) GetLiveStats(ctx context.Context, req *moderatov1.GetLiveStats
 		return nil, err
 	}
 	var result moderatov1.GetLiveStatsResponse
-	lapsed, args := s.lapsedSubscriptions()
-	err = s.Store.One(ctx, `
-		SELECT c.is_live, c.live_started_at, c.new_follower_count, c.new_subscriber_count - (`+lapsed+` AND s.subscribed_at >= c.live_started_at), c.viewer_count
-		FROM channels c WHERE c.id = ?`,
-		append(args, id), func(r *store.Row) {
-			isLive, startedAt := r.Bool(), r.OptionalInstant()
-			if !isLive {
-				return
-			}
-			result.IsLive, result.StartedAt = true, startedAt.Proto()
-			result.NewFollowerCount, result.NewSubscriberCount, result.ViewerCount = r.Int(), r.Int(), r.Int()
-		})
+	err = channelLiveStats.One(ctx, s.Store, id, func(r *store.Row) {
+		isLive, startedAt := r.Bool(), r.OptionalInstant()
+		if !isLive {
+			return
+		}
+		result.IsLive, result.StartedAt = true, startedAt.Proto()
+		result.NewFollowerCount, result.NewSubscriberCount, result.ViewerCount = r.Int(), r.Int(), r.Int()
+	})
 	return &result, s.classify(err)
 }
 

@@ -157,7 +157,7 @@ func openShared(t *testing.T, url store.URL) (s *channels.Service, gate *storete
 		SELECT CAST(LEFT(SHA2(CONCAT(c.id, u.id), 256), 16) AS BINARY(16)), c.id, u.id, 'moderator', u.created_at
 		FROM channels c JOIN channels u ON u.id < c.id`)
 	gate = &storetest.Gate{}
-	opened, err := store.OpenThrough(t.Context(), url, gate.Layer())
+	opened, err := store.OpenWith(t.Context(), url, store.Options{Layer: gate.Layer()})
 	if err != nil {
 		t.Fatal(err)
 	}
