@@ -61,6 +61,7 @@ type standingQuery struct{ channelID, userID uid.ID }
 
 // standing selects a user's standing.
 var standing = store.Declare("standing", func(d *store.Dialect, q standingQuery) (string, []any) {
+	channel, user := any(q.channelID), any(q.userID) // each conversion allocates
 	return `
 		SELECT ` + d.Clock.SQL() + `,
 			EXISTS (SELECT 1 FROM channels WHERE id = ?), EXISTS (SELECT 1 FROM users WHERE id = ? AND ` + users.Exists + `),
@@ -70,10 +71,7 @@ var standing = store.Declare("standing", func(d *store.Dialect, q standingQuery)
 			EXISTS (SELECT 1 FROM roles WHERE channel_id = ? AND user_id = ? AND role = 'moderator'),
 			EXISTS (SELECT 1 FROM roles WHERE channel_id = ? AND user_id = ? AND role = 'vip'),
 			EXISTS (SELECT 1 FROM roles WHERE channel_id = ? AND user_id = ? AND role = 'og')`,
-		[]any{
-			q.channelID, q.userID, q.channelID, q.userID, q.channelID, q.userID, q.channelID, q.userID,
-			q.channelID, q.userID, q.channelID, q.userID, q.channelID, q.userID,
-		}
+		[]any{channel, user, channel, user, channel, user, channel, user, channel, user, channel, user, channel, user}
 }, standingQuery{})
 
 // ReadStanding reads a user's standing. It uses one statement, so that all fields are

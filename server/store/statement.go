@@ -12,10 +12,10 @@ import (
 // column does not have the requested type, the read returns an error.
 type Row = coalesce.Row
 
-// Statement is a read that is frequent, or that joins tables for a page. It runs outside
-// transactions, with little cost: it passes rows on as the driver returns them. On a
-// database server concurrent reads of a Statement are coalesced: see package coalesce.
-// This restricts the text of a Statement, as described for coalesce.Verify.
+// Statement is a frequent read outside transactions. It costs little: it passes rows on
+// as the driver returns them. On a database server concurrent reads of a Statement are
+// coalesced: see package coalesce. This restricts the text of a Statement, as described
+// for coalesce.Verify.
 //
 // P holds the parameters of a read.
 type Statement[P any] struct {

@@ -6,11 +6,11 @@
 // There is one way to run each kind of statement:
 //
 //   - ent's builders read and write rows by their keys, in a transaction or not.
-//   - A Statement, declared with Declare, is a read outside transactions that is frequent
-//     or that joins tables for a page. Its restrictions are verified when the store
+//   - A Statement, declared with Declare, is a frequent read outside transactions, such
+//     as the join for a page of a list. Its restrictions are verified when the store
 //     opens.
-//   - QueryRow and QueryEach run every other query that ent's builders cannot express,
-//     such as a lock, in a transaction or not.
+//   - QueryRow and QueryEach run other queries that ent's builders cannot express, such
+//     as locks and rare joins, in a transaction or not.
 //   - ExecContext of a transaction writes sets of rows that ent's builders cannot express.
 package store
 
