@@ -25,6 +25,9 @@ type Config struct {
 	DB store.URL
 	// DBLayer is a layer between the server and the database driver; nil means none.
 	DBLayer store.Layer
+	// DisableCoalescing sends each frequent read to a database server as a statement of
+	// its own, instead of coalescing concurrent ones.
+	DisableCoalescing bool
 	// HTTPAddr, GRPCAddr and AdminAddr are the addresses to listen on, as host:port.
 	HTTPAddr, GRPCAddr, AdminAddr string
 	// RateLimit is the number of requests per minute that each client and user may

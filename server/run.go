@@ -103,7 +103,7 @@ func openStore(ctx context.Context, config Config) (*store.Store, error) {
 			return nil, err
 		}
 	}
-	s, err := store.OpenThrough(ctx, config.DB, config.DBLayer)
+	s, err := store.OpenWith(ctx, config.DB, store.Options{Layer: config.DBLayer, DisableCoalescing: config.DisableCoalescing})
 	if err != nil {
 		return nil, err
 	}

@@ -15,8 +15,8 @@ import (
 // subscriptionColumns returns the columns that readSubscription reads, with the arguments
 // of the first column, which says whether the subscription is active now. A subscription
 // is lapsed from its expires_at on, even if the sweeper has not handled it yet.
-func subscriptionColumns(s *store.Store) (columns string, args []any) {
-	now, args := s.Clock.Expression()
+func subscriptionColumns(d *store.Dialect) (columns string, args []any) {
+	now, args := d.Clock.Expression()
 	return "CASE WHEN subscriptions.is_active THEN subscriptions.expires_at > " + now + " ELSE subscriptions.is_active END, " +
 		"subscriptions.subscribed_at, subscriptions.expires_at, subscriptions.renew_count, subscriptions.streak_count", args
 }
@@ -69,13 +69,13 @@ func (s *Service) parsePeople(ctx context.Context, operation string, req interfa
 // from a table, joined after the row of the channel, with the arguments. The rows are
 // found by the index that the list is sorted by or, for one user, by the table's
 // primary key.
-func (p *people) of(s *store.Store, table, key, index string) (from, where string, args []any) {
-	from = "channels c" + listing.Then(s) + table
+func (p *people) of(d *store.Dialect, table, key, index string) (from, where string, args []any) {
+	from = "channels c" + d.OrderedJoin() + table
 	if !p.userID.IsZero() {
-		return from + listing.ByKey(s, table), "c.id = ? AND " + table + ".channel_id = c.id AND " + table + ".user_id = ?", []any{p.channelID, p.userID}
+		return from + d.ByPrimaryKey(table), "c.id = ? AND " + table + ".channel_id = c.id AND " + table + ".user_id = ?", []any{p.channelID, p.userID}
 	}
-	where, args = s.Below(table+"."+key, table+".user_id", p.after.At, p.after.ID)
-	return from + s.ByIndex(index), "c.id = ? AND " + table + ".channel_id = c.id AND " + where, append([]any{p.channelID}, args...)
+	where, args = d.Below(table+"."+key, table+".user_id", p.after.At, p.after.ID)
+	return from + d.ByIndex(index), "c.id = ? AND " + table + ".channel_id = c.id AND " + where, append([]any{p.channelID}, args...)
 }
 
 // member is a follower or subscriber with their place in the list.
@@ -94,11 +94,36 @@ func newAudienceMember() *moderatov1.AudienceMember {
 	return &made.member
 }
 
-// read runs the query of a page. The columns of the query are the place, the user, when
-// the user followed, and subscriptionColumns.
-func (p *people) read(ctx context.Context, s *store.Store, query string, args []any) ([]*moderatov1.AudienceMember, *moderatov1.Pagination, error) {
+// followersPage selects a page of a channel's followers.
+var followersPage = store.Declare("followers", func(d *store.Dialect, p *people) (string, []any) {
+	from, where, args := p.of(d, "follows", "followed_at", "follow_channel_id_followed_at_user_id")
+	subscription, now := subscriptionColumns(d)
+	return `
+		SELECT follows.followed_at, follows.user_id, u.display_name, u.slug, u.avatar_url, follows.followed_at, ` + subscription + `
+		FROM ` + from + d.OrderedJoin() + `users u ON u.id = follows.user_id
+		LEFT JOIN subscriptions ON subscriptions.channel_id = follows.channel_id AND subscriptions.user_id = follows.user_id
+		WHERE ` + where + ` ORDER BY follows.followed_at DESC, follows.user_id DESC` + store.Limit(p.limit+1), append(now, args...)
+}, &people{}, &people{userID: uid.New()})
+
+// subscribersPage selects a page of a channel's active subscribers.
+var subscribersPage = store.Declare("subscribers", func(d *store.Dialect, p *people) (string, []any) {
+	from, where, args := p.of(d, "subscriptions", "subscribed_at", "subscription_channel_id_is_active_subscribed_at_user_id")
+	now, nowArgs := d.Clock.Expression()
+	subscription, selected := subscriptionColumns(d)
+	return `
+		SELECT subscriptions.subscribed_at, subscriptions.user_id, u.display_name, u.slug, u.avatar_url, f.followed_at, ` + subscription + `
+		FROM ` + from + d.OrderedJoin() + `users u ON u.id = subscriptions.user_id
+		LEFT JOIN follows f ON f.channel_id = subscriptions.channel_id AND f.user_id = subscriptions.user_id
+		WHERE ` + where + ` AND subscriptions.is_active = ? AND subscriptions.expires_at > ` + now + `
+		ORDER BY subscriptions.subscribed_at DESC, subscriptions.user_id DESC` + store.Limit(p.limit+1),
+		append(append(append(selected, args...), true), nowArgs...)
+}, &people{}, &people{userID: uid.New()})
+
+// read reads a page. The columns of the page are the place, the user, when the user
+// followed, and subscriptionColumns.
+func (p *people) read(ctx context.Context, s *store.Store, page store.Statement[*people]) ([]*moderatov1.AudienceMember, *moderatov1.Pagination, error) {
 	rows := make([]member, 0, p.limit+1)
-	err := s.Each(ctx, query, args, func(r *store.Row) error {
+	err := page.Each(ctx, s, p, func(r *store.Row) error {
 		m := member{TimePlace: listing.TimePlace{At: r.Instant(), ID: r.ID()}, row: newAudienceMember()}
 		m.row.Id, m.row.DisplayName, m.row.Slug, m.row.AvatarUrl = m.ID.String(), r.Text(), r.Text(), r.Text()
 		if followedAt := r.OptionalInstant(); followedAt != nil {
@@ -114,9 +139,9 @@ func (p *people) read(ctx context.Context, s *store.Store, query string, args []
 	if err != nil {
 		return nil, nil, s.Classify(err)
 	}
-	page, pagination, err := paging.Cut(ctx, s, p.list, rows, p.limit, func(m member) any { return m.TimePlace })
-	result := make([]*moderatov1.AudienceMember, len(page))
-	for i, m := range page {
+	members, pagination, err := paging.Cut(ctx, s, p.list, rows, p.limit, func(m member) any { return m.TimePlace })
+	result := make([]*moderatov1.AudienceMember, len(members))
+	for i, m := range members {
 		result[i] = m.row
 	}
 	return result, pagination, err
@@ -128,14 +153,7 @@ func (s *Service) ListFollowers(ctx context.Context, req *moderatov1.ListFollowe
 	if err != nil {
 		return nil, err
 	}
-	from, where, args := p.of(s.Store, "follows", "followed_at", "follow_channel_id_followed_at_user_id")
-	subscription, now := subscriptionColumns(s.Store)
-	rows, pagination, err := p.read(ctx, s.Store, `
-		SELECT follows.followed_at, follows.user_id, u.display_name, u.slug, u.avatar_url, follows.followed_at, `+subscription+`
-		FROM `+from+listing.Then(s.Store)+`users u ON u.id = follows.user_id
-		LEFT JOIN subscriptions ON subscriptions.channel_id = follows.channel_id AND subscriptions.user_id = follows.user_id
-		WHERE `+where+` ORDER BY follows.followed_at DESC, follows.user_id DESC`+store.Limit(p.limit+1),
-		append(now, args...))
+	rows, pagination, err := p.read(ctx, s.Store, followersPage)
 	if err != nil {
 		return nil, err
 	}
@@ -148,16 +166,7 @@ func (s *Service) ListSubscribers(ctx context.Context, req *moderatov1.ListSubsc
 	if err != nil {
 		return nil, err
 	}
-	from, where, args := p.of(s.Store, "subscriptions", "subscribed_at", "subscription_channel_id_is_active_subscribed_at_user_id")
-	now, nowArgs := s.Store.Clock.Expression()
-	subscription, selected := subscriptionColumns(s.Store)
-	rows, pagination, err := p.read(ctx, s.Store, `
-		SELECT subscriptions.subscribed_at, subscriptions.user_id, u.display_name, u.slug, u.avatar_url, f.followed_at, `+subscription+`
-		FROM `+from+listing.Then(s.Store)+`users u ON u.id = subscriptions.user_id
-		LEFT JOIN follows f ON f.channel_id = subscriptions.channel_id AND f.user_id = subscriptions.user_id
-		WHERE `+where+` AND subscriptions.is_active = ? AND subscriptions.expires_at > `+now+`
-		ORDER BY subscriptions.subscribed_at DESC, subscriptions.user_id DESC`+store.Limit(p.limit+1),
-		append(append(append(selected, args...), true), nowArgs...))
+	rows, pagination, err := p.read(ctx, s.Store, subscribersPage)
 	if err != nil {
 		return nil, err
 	}
@@ -171,6 +180,26 @@ type followed struct {
 	isGone bool // the channel was deleted; its follow will be removed
 }
 
+// followedQuery holds the parameters of followedPage.
+type followedQuery struct {
+	userID uid.ID
+	after  listing.TimePlace
+	limit  int
+}
+
+// followedPage selects a page of the channels that a user follows.
+var followedPage = store.Declare("followed channels", func(d *store.Dialect, q followedQuery) (string, []any) {
+	where, args := d.Below("follows.followed_at", "follows.channel_id", q.after.At, q.after.ID)
+	subscription, now := subscriptionColumns(d)
+	return `
+		SELECT follows.followed_at, follows.channel_id, u.display_name, u.slug, u.avatar_url, follows.is_notification_enabled, c.id IS NULL, ` + subscription + `
+		FROM follows` + d.ByIndex("follow_user_id_followed_at_channel_id") + d.OrderedJoin() + `users u ON u.id = follows.channel_id
+		LEFT JOIN channels c ON c.id = follows.channel_id
+		LEFT JOIN subscriptions ON subscriptions.channel_id = follows.channel_id AND subscriptions.user_id = follows.user_id
+		WHERE follows.user_id = ? AND ` + where + `
+		ORDER BY follows.followed_at DESC, follows.channel_id DESC` + store.Limit(q.limit), append(append(now, q.userID), args...)
+}, followedQuery{})
+
 // ListFollowed returns a page of the channels that the token's user follows.
 func (s *Service) ListFollowed(ctx context.Context, req *moderatov1.ListFollowedRequest) (*moderatov1.ListFollowedResponse, error) {
 	var f validate.Fields
@@ -183,28 +212,18 @@ func (s *Service) ListFollowed(ctx context.Context, req *moderatov1.ListFollowed
 	if err := paging.Read(ctx, s.Store, list, req.GetCursor(), &place); err != nil {
 		return nil, err
 	}
-	where, args := s.Store.Below("follows.followed_at", "follows.channel_id", place.At, place.ID)
-	subscription, now := subscriptionColumns(s.Store)
 	var rows []followed
-	err := s.Store.Each(ctx, `
-		SELECT follows.followed_at, follows.channel_id, u.display_name, u.slug, u.avatar_url, follows.is_notification_enabled, c.id IS NULL, `+subscription+`
-		FROM follows`+s.Store.ByIndex("follow_user_id_followed_at_channel_id")+listing.Then(s.Store)+`users u ON u.id = follows.channel_id
-		LEFT JOIN channels c ON c.id = follows.channel_id
-		LEFT JOIN subscriptions ON subscriptions.channel_id = follows.channel_id AND subscriptions.user_id = follows.user_id
-		WHERE follows.user_id = ? AND `+where+`
-		ORDER BY follows.followed_at DESC, follows.channel_id DESC`+store.Limit(limit+1),
-		append(append(now, userID), args...),
-		func(r *store.Row) error {
-			f := followed{TimePlace: listing.TimePlace{At: r.Instant(), ID: r.ID()}}
-			f.row = &moderatov1.FollowedChannel{
-				Id: f.ID.String(), IsFollower: true, FollowedAt: f.At.Proto(), SubscriptionInfo: &moderatov1.SubscriptionInfo{},
-				DisplayName: r.Text(), Slug: r.Text(), AvatarUrl: r.Text(), IsNotificationEnabled: r.Bool(),
-			}
-			f.isGone = r.Bool()
-			readSubscription(r, f.row.GetSubscriptionInfo())
-			rows = append(rows, f)
-			return nil
-		})
+	err := followedPage.Each(ctx, s.Store, followedQuery{userID, place, limit + 1}, func(r *store.Row) error {
+		f := followed{TimePlace: listing.TimePlace{At: r.Instant(), ID: r.ID()}}
+		f.row = &moderatov1.FollowedChannel{
+			Id: f.ID.String(), IsFollower: true, FollowedAt: f.At.Proto(), SubscriptionInfo: &moderatov1.SubscriptionInfo{},
+			DisplayName: r.Text(), Slug: r.Text(), AvatarUrl: r.Text(), IsNotificationEnabled: r.Bool(),
+		}
+		f.isGone = r.Bool()
+		readSubscription(r, f.row.GetSubscriptionInfo())
+		rows = append(rows, f)
+		return nil
+	})
 	if err != nil {
 		return nil, s.Store.Classify(err)
 	}
@@ -221,8 +240,8 @@ func (s *Service) ListFollowed(ctx context.Context, req *moderatov1.ListFollowed
 // CountLapsed returns a subquery, with its arguments. The subquery counts the
 // lapsed subscriptions that the sweeper has not yet removed from the counters of the
 // channel c. They are few, and an index finds them.
-func CountLapsed(s *store.Store) (query string, args []any) {
-	now, args := s.Clock.Expression()
+func CountLapsed(d *store.Dialect) (query string, args []any) {
+	now, args := d.Clock.Expression()
 	return "SELECT COUNT(*) FROM subscriptions s WHERE s.channel_id = c.id AND s.is_active = ? AND s.expires_at <= " + now,
 		append([]any{true}, args...)
 }

@@ -39,7 +39,7 @@ func wantPlan(t *testing.T, s *store.Store, what string, q storetest.Statement, 
 	t.Helper()
 	plan := explain(t, s, q)
 	read, key := "table="+table+" ", " key="+index+" "
-	if s.IsEmbedded() {
+	if storetest.IsSQLite(s) {
 		read, key = "SEARCH "+table+" ", " INDEX "+index+" "
 	}
 	found := false
@@ -74,7 +74,7 @@ func alias(q storetest.Statement) string {
 func explain(t *testing.T, s *store.Store, q storetest.Statement) string {
 	t.Helper()
 	verb := "EXPLAIN FORMAT=TRADITIONAL "
-	if s.IsEmbedded() {
+	if storetest.IsSQLite(s) {
 		verb = "EXPLAIN QUERY PLAN "
 	}
 	rows, err := s.DB().QueryContext(context.Background(), verb+q.Text, q.Args...)
@@ -165,7 +165,7 @@ func fillCrowd(t *testing.T, s *store.Store) {
 			return append([]any{crowdOwner(l.ownerID, users, n)}, values...)
 		})
 	}
-	if s.IsEmbedded() {
+	if storetest.IsSQLite(s) {
 		exec(t, s, "ANALYZE")
 		return
 	}
@@ -283,7 +283,7 @@ func wantPlansOfOneUser(t *testing.T, s *channels.Service, recorded *recorder) {
 	}
 	for _, table := range []string{"follows", "subscriptions"} {
 		key := "PRIMARY"
-		if s.Store.IsEmbedded() {
+		if storetest.IsSQLite(s.Store) {
 			key = "sqlite_autoindex_" + table + "_1"
 		}
 		wantPlan(t, s.Store, table+" of one user", recorded.of(t, table), table, key)
@@ -295,7 +295,7 @@ func wantPlansOfOneUser(t *testing.T, s *channels.Service, recorded *recorder) {
 // all rows share theirs.
 func TestPagesCostTheSameAnywhere(t *testing.T) {
 	eachRecorded(t, func(t *testing.T, s *channels.Service, recorded *recorder) {
-		if s.Store.IsEmbedded() {
+		if storetest.IsSQLite(s.Store) {
 			return // counts no rows
 		}
 		fillCrowd(t, s.Store)

@@ -16,7 +16,7 @@ import (
 func TestPlansOfChannels(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		d := newDirectory(t, url)
-		if d.s.IsEmbedded() {
+		if storetest.IsSQLite(d.s) {
 			exec(t, d.s, "ANALYZE")
 		} else {
 			analyze(t, d.s, "channels")

@@ -47,7 +47,7 @@ func openRecorded(t *testing.T, url store.URL) (*store.Store, *recorder) {
 		t.Fatal(err)
 	}
 	sent := &recorder{}
-	s, err := store.OpenThrough(t.Context(), url, sent.Layer())
+	s, err := store.OpenWith(t.Context(), url, store.Options{Layer: sent.Layer()})
 	if err != nil {
 		t.Fatal(err)
 	}

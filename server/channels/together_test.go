@@ -85,9 +85,9 @@ func sharedReads(c *some) []shared {
 	}
 }
 
-// TestReadsTogetherAnswerAsAlone has eight different reads go as one statement, and
-// wants what each answers alone: its rows, in its order.
-func TestReadsTogetherAnswerAsAlone(t *testing.T) {
+// TestCoalescedReadsReturnWhatSeparateOnesDo coalesces eight different reads of a
+// declared statement. Each must return the same rows in the same order as alone.
+func TestCoalescedReadsReturnWhatSeparateOnesDo(t *testing.T) {
 	storetest.EachServer(t, func(t *testing.T, url store.URL) {
 		s, gate, c := openShared(t, url)
 		for _, r := range sharedReads(c) {
@@ -99,7 +99,7 @@ func TestReadsTogetherAnswerAsAlone(t *testing.T) {
 				t.Fatalf("%s: all answers are %s", r.name, alone[0])
 			}
 			started := time.Now()
-			for inOne := 0; inOne < 2; { // as a text, and prepared
+			for inOne := 0; inOne < 2; { // unprepared, and prepared
 				if time.Since(started) > time.Minute {
 					t.Fatalf("%s: eight never went in one statement", r.name)
 				}
@@ -115,12 +115,12 @@ func TestReadsTogetherAnswerAsAlone(t *testing.T) {
 	})
 }
 
-// As the store has it: how many statements go before reads wait, and how many reads
-// one answers.
+// As in package coalesce: free is the number of executions in flight before reads wait,
+// full the maximum number of batches of a statement.
 const free, full = 4, 8
 
-// readTogether has reads go while others are on their way, and tells what they answer
-// and how many went in one statement.
+// readTogether starts reads while others are in flight. It returns their results, and
+// the maximum number of reads that one statement served.
 func readTogether(t *testing.T, s *channels.Service, gate *storetest.Gate, c *some, r shared) (answers [free + full]string, most int) {
 	t.Helper()
 	held := gate.Shut(r.of)
@@ -155,7 +155,7 @@ func openShared(t *testing.T, url store.URL) (s *channels.Service, gate *storete
 		SELECT CAST(LEFT(SHA2(CONCAT(c.id, u.id), 256), 16) AS BINARY(16)), c.id, u.id, 'moderator', u.created_at
 		FROM channels c JOIN channels u ON u.id < c.id`)
 	gate = &storetest.Gate{}
-	opened, err := store.OpenThrough(t.Context(), url, gate.Layer())
+	opened, err := store.OpenWith(t.Context(), url, store.Options{Layer: gate.Layer()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -56,29 +56,34 @@ type Standing struct {
 // CanPost reports whether the user may post.
 func (s *Standing) CanPost() bool { return s.BannedAt == nil && s.MuteExpiresAt == nil }
 
-// ReadStanding reads a user's standing. It uses one statement, so that all fields are
-// of one instant.
-func ReadStanding(ctx context.Context, s *store.Store, channelID, userID uid.ID) (*Standing, error) {
-	var st Standing
-	var muteExpiresAt *instant.Instant
-	err := s.One(ctx, `
-		SELECT `+s.Clock.SQL()+`,
-			EXISTS (SELECT 1 FROM channels WHERE id = ?), EXISTS (SELECT 1 FROM users WHERE id = ? AND `+users.Exists+`),
+// standingQuery holds the parameters of standing.
+type standingQuery struct{ channelID, userID uid.ID }
+
+// standing selects a user's standing.
+var standing = store.Declare("standing", func(d *store.Dialect, q standingQuery) (string, []any) {
+	channel, user := any(q.channelID), any(q.userID) // each conversion allocates
+	return `
+		SELECT ` + d.Clock.SQL() + `,
+			EXISTS (SELECT 1 FROM channels WHERE id = ?), EXISTS (SELECT 1 FROM users WHERE id = ? AND ` + users.Exists + `),
 			(SELECT banned_at FROM bans WHERE channel_id = ? AND user_id = ?),
 			(SELECT expires_at FROM mutes WHERE channel_id = ? AND user_id = ?),
 			COALESCE((SELECT generation FROM message_generations WHERE channel_id = ? AND user_id = ?), 0),
 			EXISTS (SELECT 1 FROM roles WHERE channel_id = ? AND user_id = ? AND role = 'moderator'),
 			EXISTS (SELECT 1 FROM roles WHERE channel_id = ? AND user_id = ? AND role = 'vip'),
 			EXISTS (SELECT 1 FROM roles WHERE channel_id = ? AND user_id = ? AND role = 'og')`,
-		[]any{
-			channelID, userID, channelID, userID, channelID, userID, channelID, userID,
-			channelID, userID, channelID, userID, channelID, userID,
-		},
-		func(r *store.Row) {
-			st.Now, st.HasChannel, st.HasUser = s.Clock.At(r.Int()), r.Bool(), r.Bool()
-			st.BannedAt, muteExpiresAt, st.generation = r.OptionalInstant(), r.OptionalInstant(), r.Int()
-			st.IsModerator, st.IsVIP, st.IsOG = r.Bool(), r.Bool(), r.Bool()
-		})
+		[]any{channel, user, channel, user, channel, user, channel, user, channel, user, channel, user, channel, user}
+}, standingQuery{})
+
+// ReadStanding reads a user's standing. It uses one statement, so that all fields are
+// of one instant.
+func ReadStanding(ctx context.Context, s *store.Store, channelID, userID uid.ID) (*Standing, error) {
+	var st Standing
+	var muteExpiresAt *instant.Instant
+	err := standing.One(ctx, s, standingQuery{channelID, userID}, func(r *store.Row) {
+		st.Now, st.HasChannel, st.HasUser = s.Clock.At(r.Int()), r.Bool(), r.Bool()
+		st.BannedAt, muteExpiresAt, st.generation = r.OptionalInstant(), r.OptionalInstant(), r.Int()
+		st.IsModerator, st.IsVIP, st.IsOG = r.Bool(), r.Bool(), r.Bool()
+	})
 	if err != nil {
 		return nil, fmt.Errorf("read standing: %w", s.Classify(err))
 	}

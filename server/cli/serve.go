@@ -40,6 +40,7 @@ type serve struct {
 	NATSStream          string        `name:"nats-stream" help:"The JetStream stream; created if it does not exist." default:"MODERATO" env:"MODERATO_NATS_STREAM" placeholder:"NAME"`
 	NATSSubject         string        `name:"nats-subject" help:"Prefix of subjects: SUBJECT.CHANNEL.TYPE." default:"moderato.events" env:"MODERATO_NATS_SUBJECT" placeholder:"SUBJECT"`
 	DrainDelay          time.Duration `help:"Time to keep serving after SIGTERM, so that load balancers notice." default:"0s" env:"MODERATO_DRAIN_DELAY"`
+	DisableCoalescing   bool          `help:"Send each read to the database server separately, instead of coalescing concurrent reads of the same kind." env:"MODERATO_DISABLE_COALESCING"`
 	WebhookAllowPrivate bool          `help:"Let webhooks call private addresses, and http; for development." env:"MODERATO_WEBHOOK_ALLOW_PRIVATE"`
 	LogLevel            string        `help:"Minimum log level: debug, info, warn or error." enum:"debug,info,warn,error" default:"info" env:"MODERATO_LOG_LEVEL"`
 	LogFormat           string        `help:"text, json, or auto: text on a terminal." enum:"auto,text,json" default:"auto" env:"MODERATO_LOG_FORMAT"`
@@ -79,6 +80,7 @@ func (c *serve) Run(ctx context.Context, s *streams) error {
 	}
 	srv, err := server.New(ctx, server.Config{
 		DB:                  store.URL(c.DB),
+		DisableCoalescing:   c.DisableCoalescing,
 		HTTPAddr:            string(c.HTTPAddr),
 		GRPCAddr:            string(c.GRPCAddr),
 		AdminAddr:           string(c.AdminAddr),

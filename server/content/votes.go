@@ -2,13 +2,13 @@ package content
 
 import (
 	"context"
-	"slices"
 	"strconv"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/listing"
 	"github.com/moderato-live/moderato/server/paging"
 	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/validate"
 )
 
@@ -30,18 +30,13 @@ func (s *Service) ListVotes(ctx context.Context, req *moderatov1.ListVotesReques
 	if err := listing.Authorize(ctx, channelID); err != nil {
 		return nil, err
 	}
-	from := "votes" + s.Store.ByIndex("vote_channel_id_voted_at_id") + " WHERE channel_id = ?"
-	args := []any{channelID}
-	if epoch != nil {
-		from = "votes" + s.Store.ByIndex("vote_channel_id_epoch_voted_at_id") + " WHERE channel_id = ? AND epoch = ?"
-		args = append(args, *epoch)
-	}
 	rows, pagination, err := paging.Complete[voteRow, listing.TimePlace]{
 		Lists: s.Lists, Store: s.Store, Name: "ListVotes/" + channelID.String() + "/" + req.GetEpoch(),
 		Read: func(ctx context.Context, after *listing.TimePlace, limit int) ([]voteRow, error) {
-			return s.readVotes(ctx, from, args, after, limit)
+			return s.readVotes(ctx, votesQuery{channelID, epoch, after, limit})
 		},
 		Count: func(ctx context.Context, limit int) (n int, err error) {
+			from, args := votesQuery{channelID: channelID, epoch: epoch}.from(s.Store.Dialect)
 			err = store.QueryRow(ctx, s.Store.Read, "SELECT COUNT(*) FROM (SELECT 1 FROM "+from+store.Limit(limit)+") v", args, &n)
 			return n, err
 		},
@@ -60,19 +55,39 @@ func (s *Service) ListVotes(ctx context.Context, req *moderatov1.ListVotesReques
 	return result, nil
 }
 
-func (s *Service) readVotes(ctx context.Context, from string, args []any, after *listing.TimePlace, limit int) (rows []voteRow, err error) {
-	args = slices.Clone(args)
-	if after != nil {
-		below, more := s.Store.Below("voted_at", "id", after.At, after.ID)
+// votesQuery holds the parameters of votesPage.
+type votesQuery struct {
+	channelID uid.ID
+	epoch     *int64             // nil for all weeks
+	after     *listing.TimePlace // nil for the start
+	limit     int
+}
+
+// votesPage selects votes of a channel.
+var votesPage = store.Declare("votes", func(d *store.Dialect, q votesQuery) (string, []any) {
+	from, args := q.from(d)
+	if q.after != nil {
+		below, more := d.Below("voted_at", "id", q.after.At, q.after.ID)
 		from, args = from+" AND "+below, append(args, more...)
 	}
-	err = s.Store.Each(ctx, "SELECT voted_at, id, username, address, amount FROM "+from+" ORDER BY voted_at DESC, id DESC"+store.Limit(limit), args,
-		func(r *store.Row) error {
-			v := voteRow{listing.TimePlace{At: r.Instant(), ID: r.ID()}, new(moderatov1.Vote)}
-			v.Id, v.VotedAt, v.Username, v.Address, v.Amount = v.ID.String(), v.At.Proto(), r.Text(), r.Text(), r.Int()
-			rows = append(rows, v)
-			return nil
-		})
+	return "SELECT voted_at, id, username, address, amount FROM " + from + " ORDER BY voted_at DESC, id DESC" + store.Limit(q.limit), args
+}, votesQuery{}, votesQuery{epoch: new(int64), after: &listing.TimePlace{}})
+
+// from returns the FROM clause and the WHERE condition for all votes of the list.
+func (q votesQuery) from(d *store.Dialect) (from string, args []any) {
+	if q.epoch == nil {
+		return "votes" + d.ByIndex("vote_channel_id_voted_at_id") + " WHERE channel_id = ?", []any{q.channelID}
+	}
+	return "votes" + d.ByIndex("vote_channel_id_epoch_voted_at_id") + " WHERE channel_id = ? AND epoch = ?", []any{q.channelID, *q.epoch}
+}
+
+func (s *Service) readVotes(ctx context.Context, q votesQuery) (rows []voteRow, err error) {
+	err = votesPage.Each(ctx, s.Store, q, func(r *store.Row) error {
+		v := voteRow{listing.TimePlace{At: r.Instant(), ID: r.ID()}, new(moderatov1.Vote)}
+		v.Id, v.VotedAt, v.Username, v.Address, v.Amount = v.ID.String(), v.At.Proto(), r.Text(), r.Text(), r.Int()
+		rows = append(rows, v)
+		return nil
+	})
 	return rows, err
 }
 

@@ -58,16 +58,26 @@ func Move(ctx context.Context, tx *ent.Tx, from, to *Bucket) error {
 	return nil
 }
 
+// sumQuery holds the parameters of sum.
+type sumQuery struct {
+	categories []int64
+	liveOnly   bool
+}
+
+// sum sums counts and the deltas that are not yet compacted.
+var sum = store.Declare("channel counts", func(_ *store.Dialect, q sumQuery) (string, []any) {
+	counts, countArgs := buckets("id", q.categories, q.liveOnly)
+	deltas, deltaArgs := buckets("count_id", q.categories, q.liveOnly)
+	return `
+		SELECT (SELECT COALESCE(SUM(count), 0) FROM channel_counts` + counts + `)
+			+ (SELECT COALESCE(SUM(delta), 0) FROM channel_count_deltas` + deltas + `)`, append(countArgs, deltaArgs...)
+}, sumQuery{}, sumQuery{liveOnly: true}, sumQuery{categories: []int64{1, 2}})
+
 // Read returns the number of channels in some categories. No categories means all
 // categories. If liveOnly is set, it counts only live channels. It uses one statement,
 // so that no channel is counted twice or missed while deltas are compacted.
 func Read(ctx context.Context, s *store.Store, categories []int64, liveOnly bool) (count int64, err error) {
-	counts, countArgs := buckets("id", categories, liveOnly)
-	deltas, deltaArgs := buckets("count_id", categories, liveOnly)
-	err = s.One(ctx, `
-		SELECT (SELECT COALESCE(SUM(count), 0) FROM channel_counts`+counts+`)
-			+ (SELECT COALESCE(SUM(delta), 0) FROM channel_count_deltas`+deltas+`)`,
-		append(countArgs, deltaArgs...), func(r *store.Row) { count = r.Int() })
+	err = sum.One(ctx, s, sumQuery{categories, liveOnly}, func(r *store.Row) { count = r.Int() })
 	if err != nil {
 		return 0, fmt.Errorf("count channels: %w", err)
 	}

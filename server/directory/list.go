@@ -96,32 +96,44 @@ func (s *Service) ListChannels(ctx context.Context, req *moderatov1.ListChannels
 	return result, nil
 }
 
-// readChannels reads up to limit rows in one statement. A subquery, see keys, finds the
-// keys of the page. Joins add the other columns.
-func (s *Service) readChannels(ctx context.Context, filter channelFilter, after *channelPlace, limit int) ([]channelRow, error) {
-	keys, args := filter.keys(after, limit)
-	rows := make([]channelRow, 0, limit)
-	err := s.Store.Each(ctx, `
+// channelsQuery holds the parameters of channelsPage.
+type channelsQuery struct {
+	filter channelFilter
+	after  *channelPlace
+	limit  int
+}
+
+// channelsPage selects a page of channels. A subquery, see keys, finds the keys of the
+// page. Joins add the other columns.
+var channelsPage = store.Declare("channels", func(_ *store.Dialect, q channelsQuery) (string, []any) {
+	keys, args := q.filter.keys(q.after, q.limit)
+	return `
 		SELECT k.is_live, k.viewer_count, k.id, c.title, c.bio, c.lang, c.follower_count, c.category_id,
 			u.display_name, u.slug, u.avatar_url,
 			COALESCE(g.name, ?), COALESCE(g.slug, ?), COALESCE(g.image_url, '')
-		FROM (`+keys+`) k
+		FROM (` + keys + `) k
 		JOIN channels c ON c.id = k.id
 		JOIN users u ON u.id = k.id
 		LEFT JOIN categories g ON g.id = c.category_id
-		ORDER BY k.is_live DESC, k.viewer_count DESC, k.id DESC`+store.Limit(limit),
-		append([]any{UncategorizedName, UncategorizedSlug}, args...),
-		func(r *store.Row) error {
-			c := channelRow{channelPlace: channelPlace{r.Bool(), r.Int(), r.ID()}}
-			c.Channel = &moderatov1.Channel{
-				Id: c.ID.String(), IsLive: c.channelPlace.IsLive,
-				Title: r.Text(), Bio: r.Text(), Lang: r.Text(), FollowerCount: r.Int(), Category: &moderatov1.ChannelCategory{Id: r.Int()},
-				DisplayName: r.Text(), Slug: r.Text(), AvatarUrl: r.Text(),
-			}
-			c.Category.Name, c.Category.Slug, c.Category.ImageUrl = r.Text(), r.Text(), r.Text()
-			rows = append(rows, c)
-			return nil
-		})
+		ORDER BY k.is_live DESC, k.viewer_count DESC, k.id DESC` + store.Limit(q.limit),
+		append([]any{UncategorizedName, UncategorizedSlug}, args...)
+}, channelsQuery{}, channelsQuery{after: &channelPlace{}, filter: channelFilter{categories: []int64{1, 2}}},
+	channelsQuery{after: &channelPlace{}, filter: channelFilter{slugs: []string{"a", "b"}, categories: []int64{1, 2}, liveOnly: true}})
+
+// readChannels reads up to limit rows.
+func (s *Service) readChannels(ctx context.Context, filter channelFilter, after *channelPlace, limit int) ([]channelRow, error) {
+	rows := make([]channelRow, 0, limit)
+	err := channelsPage.Each(ctx, s.Store, channelsQuery{filter, after, limit}, func(r *store.Row) error {
+		c := channelRow{channelPlace: channelPlace{r.Bool(), r.Int(), r.ID()}}
+		c.Channel = &moderatov1.Channel{
+			Id: c.ID.String(), IsLive: c.channelPlace.IsLive,
+			Title: r.Text(), Bio: r.Text(), Lang: r.Text(), FollowerCount: r.Int(), Category: &moderatov1.ChannelCategory{Id: r.Int()},
+			DisplayName: r.Text(), Slug: r.Text(), AvatarUrl: r.Text(),
+		}
+		c.Category.Name, c.Category.Slug, c.Category.ImageUrl = r.Text(), r.Text(), r.Text()
+		rows = append(rows, c)
+		return nil
+	})
 	return rows, err
 }
 
@@ -201,14 +213,18 @@ func (f channelFilter) whereSlug() (where string, args []any) {
 	return where, args
 }
 
+// slugCount counts the channels that match a filter with slugs.
+var slugCount = store.Declare("channels by slug", func(_ *store.Dialect, filter channelFilter) (string, []any) {
+	where, args := filter.whereSlug()
+	return "SELECT COUNT(*) FROM users u JOIN channels c ON c.id = u.id WHERE " + where, args
+}, channelFilter{slugs: []string{"a", "b"}, categories: []int64{1, 2}, liveOnly: true})
+
 // countChannels returns how many channels match. It reads maintained counts or, with
 // slugs, counts the few channels that the slugs name.
 func (s *Service) countChannels(ctx context.Context, filter channelFilter) (count int64, err error) {
 	if len(filter.slugs) == 0 {
 		return counts.Read(ctx, s.Store, filter.categories, filter.liveOnly)
 	}
-	where, args := filter.whereSlug()
-	err = s.Store.One(ctx, "SELECT COUNT(*) FROM users u JOIN channels c ON c.id = u.id WHERE "+where, args,
-		func(r *store.Row) { count = r.Int() })
+	err = slugCount.One(ctx, s.Store, filter, func(r *store.Row) { count = r.Int() })
 	return count, err
 }

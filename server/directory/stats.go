@@ -7,7 +7,14 @@ import (
 	"github.com/moderato-live/moderato/server/audience"
 	"github.com/moderato-live/moderato/server/listing"
 	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/uid"
 )
+
+// channelStats selects the counters of a channel.
+var channelStats = store.Declare("channel stats", func(d *store.Dialect, id uid.ID) (string, []any) {
+	lapsed, args := audience.CountLapsed(d)
+	return "SELECT c.follower_count, c.subscriber_count - (" + lapsed + "), c.viewer_count FROM channels c WHERE c.id = ?", append(args, id)
+}, uid.ID{})
 
 // GetStats returns the counters of the authorized channel.
 func (s *Service) GetStats(ctx context.Context, req *moderatov1.GetStatsRequest) (*moderatov1.GetStatsResponse, error) {
@@ -16,11 +23,9 @@ func (s *Service) GetStats(ctx context.Context, req *moderatov1.GetStatsRequest)
 		return nil, err
 	}
 	var result moderatov1.GetStatsResponse
-	lapsed, args := audience.CountLapsed(s.Store)
-	err = s.Store.One(ctx, "SELECT c.follower_count, c.subscriber_count - ("+lapsed+"), c.viewer_count FROM channels c WHERE c.id = ?",
-		append(args, id), func(r *store.Row) {
-			result.FollowerCount, result.SubscriberCount, result.ViewerCount = r.Int(), r.Int(), r.Int()
-		})
+	err = channelStats.One(ctx, s.Store, id, func(r *store.Row) {
+		result.FollowerCount, result.SubscriberCount, result.ViewerCount = r.Int(), r.Int(), r.Int()
+	})
 	return &result, listing.Classify(s.Store, err)
 }
 

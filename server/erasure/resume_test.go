@@ -57,7 +57,7 @@ func fuse(t *testing.T, db *store.Store) (set func(transactions int)) {
 		IF (SELECT n FROM fuse) = 0 THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'killed'; END IF;
 		UPDATE fuse SET n = n - 1;
 	END`
-	if db.IsEmbedded() {
+	if storetest.IsSQLite(db) {
 		body = `BEGIN
 			SELECT RAISE(ABORT, 'killed') WHERE (SELECT n FROM fuse) = 0;
 			UPDATE fuse SET n = n - 1;

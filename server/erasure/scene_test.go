@@ -181,7 +181,7 @@ func erase(t *testing.T, s *store.Store) {
 func hold(t *testing.T, s *store.Store) (release func()) {
 	t.Helper()
 	body := "SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'held'"
-	if s.IsEmbedded() {
+	if storetest.IsSQLite(s) {
 		body = "BEGIN SELECT RAISE(ABORT, 'held'); END"
 	}
 	exec(t, s, "CREATE TRIGGER hold BEFORE UPDATE ON erasures FOR EACH ROW "+body)

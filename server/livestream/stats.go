@@ -11,7 +11,16 @@ import (
 	"github.com/moderato-live/moderato/server/directory"
 	"github.com/moderato-live/moderato/server/listing"
 	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/uid"
 )
+
+// channelLiveStats selects the counters of a channel's live stream.
+var channelLiveStats = store.Declare("live stats", func(d *store.Dialect, id uid.ID) (string, []any) {
+	lapsed, args := audience.CountLapsed(d)
+	return `
+		SELECT c.is_live, c.live_started_at, c.new_follower_count, c.new_subscriber_count - (` + lapsed + ` AND s.subscribed_at >= c.live_started_at), c.viewer_count
+		FROM channels c WHERE c.id = ?`, append(args, id)
+}, uid.ID{})
 
 // GetLiveStats returns the counters of the authorized channel's live stream.
 func (s *Service) GetLiveStats(ctx context.Context, req *moderatov1.GetLiveStatsRequest) (*moderatov1.GetLiveStatsResponse, error) {
@@ -20,18 +29,14 @@ func (s *Service) GetLiveStats(ctx context.Context, req *moderatov1.GetLiveStats
 		return nil, err
 	}
 	var result moderatov1.GetLiveStatsResponse
-	lapsed, args := audience.CountLapsed(s.Store)
-	err = s.Store.One(ctx, `
-		SELECT c.is_live, c.live_started_at, c.new_follower_count, c.new_subscriber_count - (`+lapsed+` AND s.subscribed_at >= c.live_started_at), c.viewer_count
-		FROM channels c WHERE c.id = ?`,
-		append(args, id), func(r *store.Row) {
-			isLive, startedAt := r.Bool(), r.OptionalInstant()
-			if !isLive {
-				return
-			}
-			result.IsLive, result.StartedAt = true, startedAt.Proto()
-			result.NewFollowerCount, result.NewSubscriberCount, result.ViewerCount = r.Int(), r.Int(), r.Int()
-		})
+	err = channelLiveStats.One(ctx, s.Store, id, func(r *store.Row) {
+		isLive, startedAt := r.Bool(), r.OptionalInstant()
+		if !isLive {
+			return
+		}
+		result.IsLive, result.StartedAt = true, startedAt.Proto()
+		result.NewFollowerCount, result.NewSubscriberCount, result.ViewerCount = r.Int(), r.Int(), r.Int()
+	})
 	return &result, listing.Classify(s.Store, err)
 }
 

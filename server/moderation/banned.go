@@ -48,23 +48,33 @@ func (s *Service) ListBannedUsers(ctx context.Context, req *moderatov1.ListBanne
 	return result, err
 }
 
-func (s *Service) readBanned(ctx context.Context, channelID uid.ID, place listing.TimePlace, limit int) (rows []banned, err error) {
-	where, args := s.Store.Below("bans.banned_at", "bans.user_id", place.At, place.ID)
-	err = s.Store.Each(ctx, `
+// bannedQuery holds the parameters of bannedPage.
+type bannedQuery struct {
+	channelID uid.ID
+	after     listing.TimePlace
+	limit     int
+}
+
+// bannedPage selects a page of a channel's banned users.
+var bannedPage = store.Declare("banned users", func(d *store.Dialect, q bannedQuery) (string, []any) {
+	where, args := d.Below("bans.banned_at", "bans.user_id", q.after.At, q.after.ID)
+	return `
 		SELECT bans.banned_at, bans.user_id, u.display_name, u.slug, m.id, m.display_name, m.slug
-		FROM channels c`+listing.Then(s.Store)+`bans`+s.Store.ByIndex("ban_channel_id_banned_at_user_id")+
-		listing.Then(s.Store)+`users u ON u.id = bans.user_id`+listing.Then(s.Store)+`users m ON m.id = bans.moderator_id
-		WHERE c.id = ? AND bans.channel_id = c.id AND `+where+`
-		ORDER BY bans.banned_at DESC, bans.user_id DESC`+store.Limit(limit),
-		append([]any{channelID}, args...),
-		func(r *store.Row) error {
-			b := banned{TimePlace: listing.TimePlace{At: r.Instant(), ID: r.ID()}}
-			b.row = &moderatov1.BannedUser{
-				Id: b.ID.String(), DisplayName: r.Text(), Slug: r.Text(), BannedAt: b.At.Proto(),
-				BannedBy: &moderatov1.BannedBy{Id: r.ID().String(), DisplayName: r.Text(), Slug: r.Text()},
-			}
-			rows = append(rows, b)
-			return nil
-		})
+		FROM channels c` + d.OrderedJoin() + `bans` + d.ByIndex("ban_channel_id_banned_at_user_id") +
+		d.OrderedJoin() + `users u ON u.id = bans.user_id` + d.OrderedJoin() + `users m ON m.id = bans.moderator_id
+		WHERE c.id = ? AND bans.channel_id = c.id AND ` + where + `
+		ORDER BY bans.banned_at DESC, bans.user_id DESC` + store.Limit(q.limit), append([]any{q.channelID}, args...)
+}, bannedQuery{})
+
+func (s *Service) readBanned(ctx context.Context, channelID uid.ID, place listing.TimePlace, limit int) (rows []banned, err error) {
+	err = bannedPage.Each(ctx, s.Store, bannedQuery{channelID, place, limit}, func(r *store.Row) error {
+		b := banned{TimePlace: listing.TimePlace{At: r.Instant(), ID: r.ID()}}
+		b.row = &moderatov1.BannedUser{
+			Id: b.ID.String(), DisplayName: r.Text(), Slug: r.Text(), BannedAt: b.At.Proto(),
+			BannedBy: &moderatov1.BannedBy{Id: r.ID().String(), DisplayName: r.Text(), Slug: r.Text()},
+		}
+		rows = append(rows, b)
+		return nil
+	})
 	return rows, err
 }

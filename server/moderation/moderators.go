@@ -67,25 +67,36 @@ func (s *Service) ListModeratedChannels(ctx context.Context, req *moderatov1.Lis
 	return result, err
 }
 
-// readModerated reads the rows of the list after a place; nil is the start. A channel's
-// id is its owner's id. The join with channels excludes a channel that is being deleted,
-// whose roles remain for a while.
-func (s *Service) readModerated(ctx context.Context, userID uid.ID, after *moderatedPlace, limit int) (rows []moderated, err error) {
-	where, args := "m.id = ? AND m."+users.Exists+" AND r.role = ?", []any{userID, Moderator.Name}
-	if after != nil {
-		above, more := s.Store.Above("r.created_at", "r.channel_id", after.At, after.ID)
+// moderatedQuery holds the parameters of moderatedPage.
+type moderatedQuery struct {
+	userID uid.ID
+	after  *moderatedPlace // nil for the start
+	limit  int
+}
+
+// moderatedPage selects channels that a user moderates. A channel's id is its owner's id.
+// The join with channels excludes a channel that is being deleted, whose roles remain for
+// a while.
+var moderatedPage = store.Declare("moderated channels", func(d *store.Dialect, q moderatedQuery) (string, []any) {
+	where, args := "m.id = ? AND m."+users.Exists+" AND r.role = ?", []any{q.userID, Moderator.Name}
+	if q.after != nil {
+		above, more := d.Above("r.created_at", "r.channel_id", q.after.At, q.after.ID)
 		where, args = where+" AND "+above, append(args, more...)
 	}
-	err = s.Store.Each(ctx, `
+	return `
 		SELECT r.created_at, u.id, u.username, u.avatar_url
 		FROM users m JOIN roles r ON r.user_id = m.id JOIN channels c ON c.id = r.channel_id JOIN users u ON u.id = r.channel_id
-		WHERE `+where+` ORDER BY r.created_at, r.channel_id`+store.Limit(limit), args,
-		func(r *store.Row) error {
-			m := moderated{moderatedPlace{r.Instant(), r.ID()}, new(moderatov1.ModeratedChannel)}
-			m.Uuid, m.Username, m.AvatarUrl = m.ID.String(), r.Text(), r.Text()
-			rows = append(rows, m)
-			return nil
-		})
+		WHERE ` + where + ` ORDER BY r.created_at, r.channel_id` + store.Limit(q.limit), args
+}, moderatedQuery{}, moderatedQuery{after: &moderatedPlace{}})
+
+// readModerated reads the rows of the list after a place; nil is the start.
+func (s *Service) readModerated(ctx context.Context, userID uid.ID, after *moderatedPlace, limit int) (rows []moderated, err error) {
+	err = moderatedPage.Each(ctx, s.Store, moderatedQuery{userID, after, limit}, func(r *store.Row) error {
+		m := moderated{moderatedPlace{r.Instant(), r.ID()}, new(moderatov1.ModeratedChannel)}
+		m.Uuid, m.Username, m.AvatarUrl = m.ID.String(), r.Text(), r.Text()
+		rows = append(rows, m)
+		return nil
+	})
 	return rows, err
 }
 

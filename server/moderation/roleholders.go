@@ -74,22 +74,34 @@ func listHolders(ctx context.Context, s *store.Store, lists *paging.Lists, chann
 	return users, pagination, nil
 }
 
-func readHolders(ctx context.Context, s *store.Store, channelID uid.ID, r Role, after *rolePlace, limit int) (rows []holder, err error) {
-	where, args := "c.id = ? AND roles.role = ?", []any{channelID, r.Name}
-	if after != nil {
-		above, more := s.Above("roles.created_at", "roles.user_id", after.At, after.ID)
+// holdersQuery holds the parameters of holdersPage.
+type holdersQuery struct {
+	channelID uid.ID
+	role      string
+	after     *rolePlace // nil for the start
+	limit     int
+}
+
+// holdersPage selects users who hold a role in a channel.
+var holdersPage = store.Declare("holders of a role", func(d *store.Dialect, q holdersQuery) (string, []any) {
+	where, args := "c.id = ? AND roles.role = ?", []any{q.channelID, q.role}
+	if q.after != nil {
+		above, more := d.Above("roles.created_at", "roles.user_id", q.after.At, q.after.ID)
 		where, args = where+" AND "+above, append(args, more...)
 	}
-	err = s.Each(ctx, `
+	return `
 		SELECT roles.created_at, u.id, u.display_name, u.slug, u.avatar_url
 		FROM channels c JOIN roles ON roles.channel_id = c.id JOIN users u ON u.id = roles.user_id
-		WHERE `+where+` ORDER BY roles.created_at, roles.user_id`+store.Limit(limit), args,
-		func(r *store.Row) error {
-			h := holder{rolePlace{r.Instant(), r.ID()}, new(moderatov1.UserSummary)}
-			h.Id, h.DisplayName, h.Slug, h.AvatarUrl = h.ID.String(), r.Text(), r.Text(), r.Text()
-			rows = append(rows, h)
-			return nil
-		})
+		WHERE ` + where + ` ORDER BY roles.created_at, roles.user_id` + store.Limit(q.limit), args
+}, holdersQuery{}, holdersQuery{after: &rolePlace{}})
+
+func readHolders(ctx context.Context, s *store.Store, channelID uid.ID, r Role, after *rolePlace, limit int) (rows []holder, err error) {
+	err = holdersPage.Each(ctx, s, holdersQuery{channelID, r.Name, after, limit}, func(r *store.Row) error {
+		h := holder{rolePlace{r.Instant(), r.ID()}, new(moderatov1.UserSummary)}
+		h.Id, h.DisplayName, h.Slug, h.AvatarUrl = h.ID.String(), r.Text(), r.Text(), r.Text()
+		rows = append(rows, h)
+		return nil
+	})
 	return rows, err
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/store/storetest"
 )
 
 // Row is a row of a table as it is stored in the database.
@@ -36,7 +37,7 @@ func (r Row) String() string {
 func Rows(t *testing.T, s *store.Store, except ...string) []Row {
 	t.Helper()
 	tables := "SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE()"
-	if s.IsEmbedded() {
+	if storetest.IsSQLite(s) {
 		tables = "SELECT name FROM sqlite_master WHERE type = 'table'"
 	}
 	var names []string

@@ -1,8 +1,72 @@
 package store
 
+import (
+	"context"
+	"database/sql"
+
+	"github.com/pressly/goose/v3"
+)
+
+// Dialect returns the parts of statements that differ between the supported databases.
+type Dialect struct {
+	// Clock is the database's clock.
+	Clock *Clock
+
+	dialect dialect
+}
+
+func newDialect(d dialect) *Dialect { return &Dialect{Clock: &Clock{sql: d.nowSQL()}, dialect: d} }
+
+// ForUpdate returns the end of a SELECT that locks its rows until the transaction ends.
+// It is empty on SQLite, where a transaction that writes locks the database from its
+// start.
+func (d *Dialect) ForUpdate() string { return d.dialect.forUpdate() }
+
+// ForShare returns the end of a SELECT that prevents changes of its rows until the
+// transaction ends.
+func (d *Dialect) ForShare() string { return d.dialect.forShare() }
+
+// ByIndex returns a clause to put after a table's name that forces the use of an index,
+// regardless of statistics: a database that chooses wrongly reads all rows of a channel.
+func (d *Dialect) ByIndex(index string) string { return d.dialect.byIndex(index) }
+
+// ByPrimaryKey is ByIndex for the primary key of a table.
+func (d *Dialect) ByPrimaryKey(table string) string {
+	return d.dialect.byIndex(d.dialect.primaryKey(table))
+}
+
+// OrderedJoin returns the join operator that makes the database read tables in the order of the
+// statement, whatever the statistics say. The database reads a page along the index of
+// its list, each row with its joined rows, and stops after the last row. It does not
+// collect rows for sorting.
+func (d *Dialect) OrderedJoin() string { return d.dialect.orderedJoin() }
+
+// Below returns the condition for the rows of a list in descending order that follow the
+// place given by key and tie. The condition has the form that the database converts to
+// ranges of an index over both columns. A page thus costs the same anywhere in the list,
+// however many rows share a key.
+func (d *Dialect) Below(keyColumn, tieColumn string, key, tie any) (condition string, args []any) {
+	return d.dialect.after(keyColumn, tieColumn, " < ", key, tie)
+}
+
+// Above is Below for a list in ascending order.
+func (d *Dialect) Above(keyColumn, tieColumn string, key, tie any) (condition string, args []any) {
+	return d.dialect.after(keyColumn, tieColumn, " > ", key, tie)
+}
+
+// Some returns the WHERE clause of an UPDATE or DELETE that affects at most n of the
+// matching rows of a table.
+func (d *Dialect) Some(table, where string, n int) string { return d.dialect.some(table, where, n) }
+
 // dialect holds the differences between the supported databases.
 type dialect interface {
+	// name returns ent's name of the database.
 	name() string
+	// migrations returns the directory of the migrations, and goose's name of the
+	// database.
+	migrations() (directory string, name goose.Dialect)
+	// lockMigrations waits until no other process migrates the database.
+	lockMigrations(ctx context.Context, db *sql.DB, url URL) (unlock func(), err error)
 	// nowSQL returns an expression for the database's time in milliseconds.
 	nowSQL() string
 	forUpdate() string
@@ -12,6 +76,9 @@ type dialect interface {
 	// seconds; they are empty for an embedded database.
 	boundIdle(seconds int) (begin, end string)
 	byIndex(index string) string
+	// primaryKey returns the name of the index of a table's primary key.
+	primaryKey(table string) string
+	orderedJoin() string
 	after(keyColumn, tieColumn, comparison string, key, tie any) (condition string, args []any)
 	// some returns a WHERE clause for at most n of the rows that match, for an UPDATE
 	// or DELETE.

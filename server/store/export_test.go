@@ -1,15 +1,6 @@
 package store
 
-import (
-	"context"
-	"time"
-)
-
-// SetBounds sets how long a read waits for others, and how long one may take to be
-// shared.
-func (s *Store) SetBounds(patience, slow time.Duration) {
-	s.lanes.patience, s.lanes.slow = patience, slow
-}
+import "context"
 
 // MigrateTo migrates up to a version, as a migration does that is interrupted.
 func (s *Store) MigrateTo(ctx context.Context, version int64) error {
@@ -19,4 +10,17 @@ func (s *Store) MigrateTo(ctx context.Context, version int64) error {
 	}
 	_, err = provider.UpTo(ctx, version)
 	return err
+}
+
+// VerifyDeclaration verifies a declaration that is not kept.
+func VerifyDeclaration[P any](name string, build func(d *Dialect, p P) (query string, args []any), example P, more ...P) error {
+	return verify([]declaration{declare(name, build, example, more...)})
+}
+
+// RefuseDeclared makes the verification of the declared statements fail until restore is
+// called.
+func RefuseDeclared(err error) (restore func()) {
+	original := verifyDeclared
+	verifyDeclared = func() error { return err }
+	return func() { verifyDeclared = original }
 }

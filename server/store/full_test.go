@@ -24,7 +24,7 @@ func TestAFullDatabaseIsUnavailable(t *testing.T) {
 			t.Fatal(err)
 		}
 		var gate storetest.Gate
-		s, err := store.OpenThrough(ctx, url, gate.Layer())
+		s, err := store.OpenWith(ctx, url, store.Options{Layer: gate.Layer()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -58,7 +58,7 @@ func TestAFullDatabaseIsUnavailable(t *testing.T) {
 // off.
 func fullErrors(t *testing.T, s *store.Store, gate *storetest.Gate) map[string]func(bool) {
 	t.Helper()
-	if s.IsEmbedded() {
+	if storetest.IsSQLite(s) {
 		return map[string]func(bool){"a file that must not grow": func(full bool) {
 			pages := "4294967294"
 			if full {

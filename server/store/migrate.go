@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"crypto/sha256"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -10,8 +9,6 @@ import (
 	"log/slog"
 	"time"
 
-	entdialect "entgo.io/ent/dialect"
-	"github.com/gofrs/flock"
 	"github.com/pressly/goose/v3"
 
 	"github.com/moderato-live/moderato/ent/migrations"
@@ -87,10 +84,7 @@ func (s *Store) CheckVersion(ctx context.Context) error {
 }
 
 func (s *Store) migrations() (*goose.Provider, error) {
-	directory, dialect := "mysql", goose.DialectMySQL
-	if s.IsEmbedded() {
-		directory, dialect = "sqlite", goose.DialectSQLite3
-	}
+	directory, dialect := s.dialect.migrations()
 	files, err := fs.Sub(migrations.FS, directory)
 	if err != nil {
 		return nil, fmt.Errorf("migrations: %w", err)
@@ -105,31 +99,9 @@ func (s *Store) migrations() (*goose.Provider, error) {
 func (s *Store) lockMigrations(ctx context.Context, url URL) (unlock func(), err error) {
 	ctx, cancel := context.WithTimeout(ctx, migrationLockWait)
 	defer cancel()
-	if s.dialect.name() == entdialect.SQLite {
-		lock := flock.New(url.Path + ".migrate.lock")
-		if _, err := lock.TryLockContext(ctx, 50*time.Millisecond); err != nil {
-			return nil, fmt.Errorf("wait for another migration of %s: %w", url, err)
-		}
-		return func() { _ = lock.Unlock() }, nil
-	}
-	// The lock belongs to its connection, and is released when the connection breaks.
-	conn, err := s.writeDB.Conn(ctx)
+	unlock, err = s.dialect.lockMigrations(ctx, s.writeDB, url)
 	if err != nil {
-		return nil, fmt.Errorf("migrate %s: %w", url, err)
-	}
-	// Lock names are global to the server, and at most 64 characters long.
-	name := fmt.Sprintf("moderato.%x", sha256.Sum256([]byte(url.Name)))[:64]
-	var got sql.NullInt64
-	err = conn.QueryRowContext(ctx, "SELECT GET_LOCK(?, ?)", name, int(migrationLockWait.Seconds())).Scan(&got)
-	if err == nil && got.Int64 != 1 {
-		err = errors.New("another migration holds the lock")
-	}
-	if err != nil {
-		_ = conn.Close()
 		return nil, fmt.Errorf("wait for another migration of %s: %w", url, err)
 	}
-	return func() {
-		_, _ = conn.ExecContext(context.WithoutCancel(ctx), "SELECT RELEASE_LOCK(?)", name)
-		_ = conn.Close()
-	}, nil
+	return unlock, nil
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
 	"database/sql/driver"
 	"errors"
@@ -14,6 +15,9 @@ import (
 
 	entdialect "entgo.io/ent/dialect"
 	"github.com/go-sql-driver/mysql"
+	"github.com/pressly/goose/v3"
+
+	"github.com/moderato-live/moderato/server/store/coalesce"
 )
 
 const (
@@ -38,7 +42,7 @@ func openMySQL(ctx context.Context, u URL, o options) (*Store, error) {
 	config.WriteTimeout = 10 * time.Second
 	if o.timeout > 0 {
 		config.ReadTimeout = o.timeout + 5*time.Second
-		config.DialFunc = dial // lets a call's deadline apply to the socket: see boundedConn
+		config.DialFunc = coalesce.Dial // lets a call's deadline apply to the network connection
 	}
 	config.InterpolateParams = true // one round trip for an unprepared statement
 	config.ClientFoundRows = true   // an UPDATE counts matched rows, changed or not
@@ -57,11 +61,11 @@ func openMySQL(ctx context.Context, u URL, o options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("mysql: %w", err)
 	}
-	db := sql.OpenDB(o.through.around(preparing{bounding{readCommitted{connector}}}))
+	db := sql.OpenDB(o.Layer.around(coalesce.Connector(readCommitted{connector})))
 	db.SetMaxOpenConns(maxConnections)
 	db.SetMaxIdleConns(maxConnections)
 	db.SetConnMaxLifetime(connectionLifetime)
-	return newStore(mysqlDialect{}, entdialect.MySQL, db, db), nil
+	return newStore(mysqlDialect{}, db, db, coalesce.Options{Coalesce: !o.DisableCoalescing}), nil
 }
 
 // addStatementTimeout sets the statement timeout. It queries the server's version,
@@ -103,6 +107,34 @@ func (c readCommitted) Connect(ctx context.Context) (driver.Conn, error) {
 
 func (mysqlDialect) name() string { return entdialect.MySQL }
 
+func (mysqlDialect) migrations() (directory string, name goose.Dialect) {
+	return "mysql", goose.DialectMySQL
+}
+
+// lockMigrations takes a lock that belongs to its connection: it is released when the
+// connection breaks.
+func (mysqlDialect) lockMigrations(ctx context.Context, db *sql.DB, url URL) (unlock func(), err error) {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	// Lock names are global to the server, and at most 64 characters long.
+	name := fmt.Sprintf("moderato.%x", sha256.Sum256([]byte(url.Name)))[:64]
+	var got sql.NullInt64
+	err = conn.QueryRowContext(ctx, "SELECT GET_LOCK(?, ?)", name, int(migrationLockWait.Seconds())).Scan(&got)
+	if err == nil && got.Int64 != 1 {
+		err = errors.New("another migration holds the lock")
+	}
+	if err != nil {
+		_ = conn.Close()
+		return nil, err
+	}
+	return func() {
+		_, _ = conn.ExecContext(context.WithoutCancel(ctx), "SELECT RELEASE_LOCK(?)", name)
+		_ = conn.Close()
+	}, nil
+}
+
 func (mysqlDialect) nowSQL() string { return "CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS SIGNED)" }
 
 func (mysqlDialect) forUpdate() string { return " FOR UPDATE" }
@@ -115,6 +147,10 @@ func (mysqlDialect) boundIdle(seconds int) (begin, end string) {
 func (mysqlDialect) forShare() string { return " LOCK IN SHARE MODE" }
 
 func (mysqlDialect) byIndex(index string) string { return " FORCE INDEX (" + index + ")" }
+
+func (mysqlDialect) primaryKey(string) string { return "PRIMARY" }
+
+func (mysqlDialect) orderedJoin() string { return " STRAIGHT_JOIN " }
 
 // after compares the two columns separately: for a row comparison the MySQL family uses
 // only a prefix of the index.

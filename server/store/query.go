@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// ErrNoRows is the error of QueryRow and Store.One when there is no row.
+// ErrNoRows is the error of QueryRow and Statement.One when there is no row.
 var ErrNoRows = sql.ErrNoRows
 
 // Queryer runs statements. A Store's Read and a transaction are Queryers.

@@ -9,11 +9,16 @@ import (
 	"os"
 	"runtime"
 	"strings"
+	"time"
 
 	entdialect "entgo.io/ent/dialect"
 	"github.com/cenkalti/backoff/v5"
+	"github.com/gofrs/flock"
+	"github.com/pressly/goose/v3"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/moderato-live/moderato/server/store/coalesce"
 )
 
 type sqliteDialect struct{}
@@ -32,7 +37,7 @@ func openSQLite(ctx context.Context, u URL, o options) (*Store, error) {
 		if err != nil {
 			return nil, fmt.Errorf("sqlite: %w", err)
 		}
-		db := sql.OpenDB(o.through.around(preparing{connector}))
+		db := sql.OpenDB(o.Layer.around(coalesce.Connector(connector)))
 		db.SetMaxOpenConns(connections)
 		db.SetMaxIdleConns(connections)
 		return db, nil
@@ -57,7 +62,7 @@ func openSQLite(ctx context.Context, u URL, o options) (*Store, error) {
 		_ = read.Close()
 		return nil, fmt.Errorf("sqlite: %w", err)
 	}
-	return newStore(sqliteDialect{}, entdialect.SQLite, read, write), nil
+	return newStore(sqliteDialect{}, read, write, coalesce.Options{IgnoreDeadlines: true}), nil
 }
 
 // createFile creates the database file, if none exists, and makes it and the files
@@ -108,6 +113,18 @@ func firstPing(ctx context.Context, db *sql.DB) error {
 
 func (sqliteDialect) name() string { return entdialect.SQLite }
 
+func (sqliteDialect) migrations() (directory string, name goose.Dialect) {
+	return "sqlite", goose.DialectSQLite3
+}
+
+func (sqliteDialect) lockMigrations(ctx context.Context, _ *sql.DB, url URL) (unlock func(), err error) {
+	lock := flock.New(url.Path + ".migrate.lock")
+	if _, err := lock.TryLockContext(ctx, 50*time.Millisecond); err != nil {
+		return nil, err
+	}
+	return func() { _ = lock.Unlock() }, nil
+}
+
 func (sqliteDialect) nowSQL() string {
 	return "CAST(ROUND(unixepoch('subsec') * 1000) AS INTEGER)"
 }
@@ -119,6 +136,10 @@ func (sqliteDialect) boundIdle(int) (begin, end string) { return "", "" }
 func (sqliteDialect) forShare() string { return "" }
 
 func (sqliteDialect) byIndex(index string) string { return " INDEXED BY " + index }
+
+func (sqliteDialect) primaryKey(table string) string { return "sqlite_autoindex_" + table + "_1" }
+
+func (sqliteDialect) orderedJoin() string { return " CROSS JOIN " }
 
 func (sqliteDialect) after(key, tie, comparison string, keyValue, tieValue any) (condition string, args []any) {
 	return "(" + key + ", " + tie + ")" + comparison + "(?, ?)", []any{keyValue, tieValue}

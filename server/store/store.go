@@ -1,7 +1,17 @@
 // Package store opens the database and runs transactions on it: SQLite for one host, or
 // the MySQL family (MySQL, MariaDB; the schema is designed to allow TiDB and Vitess).
 // Queries are in the packages of the RPCs that need them. The differences between the
-// databases are in this package.
+// databases are in this package: see Dialect.
+//
+// There is one way to run each kind of statement:
+//
+//   - ent's builders read and write rows by their keys, in a transaction or not.
+//   - A Statement, declared with Declare, is a frequent read outside transactions, such
+//     as the join for a page of a list. Its restrictions are verified when the store
+//     opens.
+//   - QueryRow and QueryEach run other queries that ent's builders cannot express, such
+//     as locks and rare joins, in a transaction or not.
+//   - ExecContext of a transaction writes sets of rows that ent's builders cannot express.
 package store
 
 import (
@@ -20,15 +30,15 @@ import (
 	"github.com/moderato-live/moderato/server/changequeue"
 	"github.com/moderato-live/moderato/server/cursor"
 	"github.com/moderato-live/moderato/server/fair"
+	"github.com/moderato-live/moderato/server/store/coalesce"
 )
 
 // Store is an open database.
 type Store struct {
+	*Dialect
 	// Read runs statements outside a transaction. Each statement sees the state of one
 	// instant, at or after its start.
 	Read *ent.Client
-	// Clock is the database's clock.
-	Clock *Clock
 	// Written is raised when a transaction of this Store wrote events.
 	Written Signal
 	// Cursors seals the cursors of lists and event streams.
@@ -38,8 +48,7 @@ type Store struct {
 
 	// writers bounds the transactions that run at the same time.
 	writers *fair.Gate
-	dialect dialect
-	lanes   *lanes
+	reader  *coalesce.Reader
 	write   *ent.Client
 	readDB  *sql.DB
 	writeDB *sql.DB
@@ -47,14 +56,21 @@ type Store struct {
 	full    prometheus.Counter
 }
 
-// Open connects to a database. It does not migrate the database: see Migrate and
-// CheckVersion.
-func Open(ctx context.Context, url URL) (*Store, error) { return OpenThrough(ctx, url, nil) }
+// Options configures a Store.
+type Options struct {
+	// Layer is a layer between the Store and the database driver; nil means none.
+	Layer Layer
+	// DisableCoalescing sends each read of a Statement as a statement of its own.
+	DisableCoalescing bool
+}
 
-// OpenThrough is Open with a Layer between the Store and the database driver; nil means
-// none.
-func OpenThrough(ctx context.Context, url URL, through Layer) (*Store, error) {
-	return open(ctx, url, options{timeout: statementTimeout, through: through})
+// Open connects to a database. It does not migrate the database: see Migrate and
+// CheckVersion. It fails if a declared Statement violates the restrictions.
+func Open(ctx context.Context, url URL) (*Store, error) { return OpenWith(ctx, url, Options{}) }
+
+// OpenWith is Open with options.
+func OpenWith(ctx context.Context, url URL, o Options) (*Store, error) {
+	return open(ctx, url, options{Options: o, timeout: statementTimeout})
 }
 
 // OpenWithoutBound is Open without a bound on the duration of statements.
@@ -74,12 +90,15 @@ func (l Layer) around(c driver.Connector) driver.Connector {
 
 // options holds the options for opening a database.
 type options struct {
+	Options
 	timeout time.Duration // statement timeout of a database server; 0 means none
 	pragmas []string      // for SQLite, as name(value)
-	through Layer
 }
 
 func open(ctx context.Context, url URL, o options) (*Store, error) {
+	if err := verifyDeclared(); err != nil {
+		return nil, err
+	}
 	var s *Store
 	var err error
 	if url.Path != "" {
@@ -97,16 +116,18 @@ func open(ctx context.Context, url URL, o options) (*Store, error) {
 	return s, nil
 }
 
-func newStore(d dialect, entDialect string, read, write *sql.DB) *Store {
+func newStore(d dialect, read, write *sql.DB, reading coalesce.Options) *Store {
 	client := func(db *sql.DB) *ent.Client {
-		return ent.NewClient(ent.Driver(entsql.OpenDB(entDialect, db)))
+		return ent.NewClient(ent.Driver(entsql.OpenDB(d.name(), db)))
 	}
-	s := &Store{dialect: d, readDB: read, writeDB: write, Read: client(read), Written: NewSignal(), Turns: changequeue.New(), lanes: newLanes()}
+	s := &Store{
+		Dialect: newDialect(d), Read: client(read), Written: NewSignal(), Turns: changequeue.New(),
+		readDB: read, writeDB: write, reader: coalesce.NewReader(read, reading),
+	}
 	s.write = s.Read
 	if write != read {
 		s.write = client(write)
 	}
-	s.Clock = &Clock{sql: d.nowSQL()}
 	s.Cursors = cursor.NewSealer(s.readCursorKeys)
 	s.writers = fair.NewGate(writersOf(read, write))
 	s.retries = prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -147,42 +168,13 @@ func (s *Store) Close() {
 
 // Register registers the metrics of the store and of its Turns.
 func (s *Store) Register(r prometheus.Registerer) {
-	r.MustRegister(s.retries, s.full, collectors.NewDBStatsCollector(s.readDB, "read"), s.lanes.waiting, s.lanes.shared)
+	r.MustRegister(s.retries, s.full, collectors.NewDBStatsCollector(s.readDB, "read"))
+	s.reader.Register(r)
 	s.Turns.Register(r)
 	if s.writeDB != s.readDB {
 		r.MustRegister(collectors.NewDBStatsCollector(s.writeDB, "write"))
 	}
 }
-
-// ForUpdate returns the end of a SELECT that locks its rows until the transaction ends.
-// It is empty on SQLite, where a transaction that writes locks the database from its
-// start.
-func (s *Store) ForUpdate() string { return s.dialect.forUpdate() }
-
-// ForShare returns the end of a SELECT that prevents changes of its rows until the
-// transaction ends.
-func (s *Store) ForShare() string { return s.dialect.forShare() }
-
-// ByIndex returns a clause to put after a table's name that forces the use of an index,
-// regardless of statistics: a database that chooses wrongly reads all rows of a channel.
-func (s *Store) ByIndex(index string) string { return s.dialect.byIndex(index) }
-
-// Below returns the condition for the rows of a list in descending order that follow the
-// place given by key and tie. The condition has the form that the database converts to
-// ranges of an index over both columns. A page thus costs the same anywhere in the list,
-// however many rows share a key.
-func (s *Store) Below(keyColumn, tieColumn string, key, tie any) (condition string, args []any) {
-	return s.dialect.after(keyColumn, tieColumn, " < ", key, tie)
-}
-
-// Above is Below for a list in ascending order.
-func (s *Store) Above(keyColumn, tieColumn string, key, tie any) (condition string, args []any) {
-	return s.dialect.after(keyColumn, tieColumn, " > ", key, tie)
-}
-
-// Some returns the WHERE clause of an UPDATE or DELETE that affects at most n of the
-// matching rows of a table.
-func (s *Store) Some(table, where string, n int) string { return s.dialect.some(table, where, n) }
 
 // IsDuplicate reports whether a statement failed because a row with the same key
 // exists.

@@ -139,7 +139,7 @@ func TestCatchingUpReadsAnIndexOfTheChannel(t *testing.T) {
 			t.Fatal(err)
 		}
 		var recorder storetest.Recorder
-		s, err := store.OpenThrough(t.Context(), url, recorder.Layer())
+		s, err := store.OpenWith(t.Context(), url, store.Options{Layer: recorder.Layer()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -172,7 +172,7 @@ func TestCatchingUpReadsAnIndexOfTheChannel(t *testing.T) {
 func explain(t *testing.T, s *store.Store, sent storetest.Statement) string {
 	t.Helper()
 	prefix := "EXPLAIN "
-	if s.IsEmbedded() {
+	if storetest.IsSQLite(s) {
 		prefix = "EXPLAIN QUERY PLAN "
 	}
 	rows, err := s.Read.QueryContext(t.Context(), prefix+sent.Text, sent.Args...)

@@ -88,7 +88,7 @@ func propose(ctx context.Context, url, directory, name string) error {
 	if err != nil {
 		return err
 	}
-	if s.IsEmbedded() && len(statements) > 0 {
+	if parsed.Path != "" && len(statements) > 0 {
 		// SQLite applies either all of a file or nothing.
 		statements = []string{strings.Join(statements, "\n")}
 	}

@@ -1,4 +1,4 @@
-package store
+package coalesce
 
 import (
 	"context"
@@ -50,11 +50,12 @@ func (s *socket) earlier(t time.Time) time.Time {
 	return t
 }
 
-// dialedKey is the context key of the **socket in which dial stores its socket.
+// dialedKey is the context key of the **socket in which Dial stores its socket.
 type dialedKey struct{}
 
-// dial implements the driver's DialFunc.
-func dial(ctx context.Context, network, addr string) (net.Conn, error) {
+// Dial opens a network connection whose driver connection accepts deadlines. It
+// implements the driver's DialFunc.
+func Dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	var d net.Dialer
 	c, err := d.DialContext(ctx, network, addr)
 	if err != nil {
@@ -71,7 +72,7 @@ func dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	return s, nil
 }
 
-// bounding is a connector that wraps the connections that dial made in boundedConns.
+// bounding is a connector that wraps the connections that Dial made in boundedConns.
 type bounding struct{ driver.Connector }
 
 func (b bounding) Connect(ctx context.Context) (driver.Conn, error) {

@@ -1,4 +1,4 @@
-package store_test
+package coalesce_test
 
 import (
 	"context"
@@ -8,23 +8,29 @@ import (
 	"time"
 
 	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/store/coalesce"
 	"github.com/moderato-live/moderato/server/store/storetest"
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-func migrated(t *testing.T, url store.URL) *store.Store {
-	t.Helper()
-	migrate(t, url)
-	return open(t, url)
+// opened is a Reader of a new database, and its store.
+type opened struct {
+	*coalesce.Reader
+	store *store.Store
 }
 
-// TestEachReadsWhatWasWritten runs its statement again and again: as a text first,
-// and then prepared.
-func TestEachReadsWhatWasWritten(t *testing.T) {
+func openReader(t *testing.T, url store.URL) opened {
+	t.Helper()
+	s := open(t, url, store.Options{})
+	return opened{coalesce.NewReader(s.DB(), coalesce.Options{Coalesce: !storetest.IsSQLite(s), IgnoreDeadlines: storetest.IsSQLite(s)}), s}
+}
+
+// TestReaderReturnsStoredValues runs its statement unprepared first, and then prepared.
+func TestReaderReturnsStoredValues(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
-		s := migrated(t, url)
+		s := openReader(t, url)
 		id := uid.New()
-		_, err := s.DB().ExecContext(t.Context(),
+		_, err := s.store.DB().ExecContext(t.Context(),
 			"INSERT INTO channels (id, title, bio, lang, created_at, is_live, live_started_at) VALUES (?, ?, ?, 'en', ?, ?, NULL)",
 			id, "Ünïcode 🐦", "", int64(1_790_000_000_123), true)
 		if err != nil {
@@ -33,7 +39,7 @@ func TestEachReadsWhatWasWritten(t *testing.T) {
 		for n := range 4 {
 			var got string
 			err := s.Each(t.Context(), `SELECT id, title, bio, created_at, is_live, live_started_at, created_at, live_started_at,
-					(SELECT SUM(viewer_count) FROM channels) FROM channels WHERE id = ?`, []any{id}, func(r *store.Row) error {
+					(SELECT SUM(viewer_count) FROM channels) FROM channels WHERE id = ?`, []any{id}, func(r *coalesce.Row) error {
 				got = fmt.Sprint(r.ID(), " ", r.Text(), " ", r.Text(), " ", r.Int(), " ", r.Bool(), " ", r.OptionalInstant() == nil, " ",
 					*r.OptionalInt(), " ", r.OptionalInt() == nil, " ", r.Int())
 				return nil
@@ -46,14 +52,14 @@ func TestEachReadsWhatWasWritten(t *testing.T) {
 	})
 }
 
-func TestEachFailsWhereATypeIsAnother(t *testing.T) {
+func TestWrongColumnTypeIsAnError(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
-		s := migrated(t, url)
-		for what, read := range map[string]func(*store.Row){
-			"a text as an id":      func(r *store.Row) { r.ID() },
-			"a text as an integer": func(r *store.Row) { r.Int() },
-			"nothing as a text":    func(r *store.Row) { r.OptionalInt(); r.Text() },
-			"nothing as a boolean": func(r *store.Row) { r.Text(); r.Bool() },
+		s := openReader(t, url)
+		for what, read := range map[string]func(*coalesce.Row){
+			"a text as an id":      func(r *coalesce.Row) { r.ID() },
+			"a text as an integer": func(r *coalesce.Row) { r.Int() },
+			"nothing as a text":    func(r *coalesce.Row) { r.OptionalInt(); r.Text() },
+			"nothing as a boolean": func(r *coalesce.Row) { r.Text(); r.Bool() },
 		} {
 			columns := "'abc', NULL"
 			if what == "nothing as a text" {
@@ -66,9 +72,9 @@ func TestEachFailsWhereATypeIsAnother(t *testing.T) {
 	})
 }
 
-func TestOneWantsARow(t *testing.T) {
+func TestOneReturnsErrNoRowsWithoutARow(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
-		err := migrated(t, url).One(t.Context(), "SELECT title FROM channels WHERE id = ?", []any{uid.New()}, func(*store.Row) {
+		err := openReader(t, url).One(t.Context(), "SELECT title FROM channels WHERE id = ?", []any{uid.New()}, func(*coalesce.Row) {
 			t.Error("there is a row")
 		})
 		if !errors.Is(err, store.ErrNoRows) {
@@ -77,13 +83,13 @@ func TestOneWantsARow(t *testing.T) {
 	})
 }
 
-func TestEachEndsWithTheErrorOfItsReader(t *testing.T) {
+func TestEachReturnsTheErrorOfItsCallback(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
-		s := migrated(t, url)
+		s := openReader(t, url)
 		stop := errors.New("enough")
 		rows := 0
 		for range 3 {
-			err := s.Each(t.Context(), "SELECT 1 UNION ALL SELECT 2", nil, func(*store.Row) error {
+			err := s.Each(t.Context(), "SELECT 1 UNION ALL SELECT 2", nil, func(*coalesce.Row) error {
 				rows++
 				return stop
 			})
@@ -97,16 +103,16 @@ func TestEachEndsWithTheErrorOfItsReader(t *testing.T) {
 	})
 }
 
-// TestAConnectionKeepsFewStatements runs more different ones than it keeps, each
-// often enough to be prepared: those that are pushed out are prepared again.
-func TestAConnectionKeepsFewStatements(t *testing.T) {
+// TestEvictedStatementsArePreparedAgain runs more different statements than a connection
+// keeps, each often enough to be prepared.
+func TestEvictedStatementsArePreparedAgain(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
-		s := migrated(t, url)
+		s := openReader(t, url)
 		for range 2 {
 			for run := range 3 * 200 {
 				n := run / 3
 				var got int64
-				err := s.One(t.Context(), fmt.Sprintf("SELECT ? + %d", n), []any{int64(1000)}, func(r *store.Row) { got = r.Int() })
+				err := s.One(t.Context(), fmt.Sprintf("SELECT ? + %d", n), []any{int64(1000)}, func(r *coalesce.Row) { got = r.Int() })
 				if err != nil || got != int64(1000+n) {
 					t.Fatalf("statement %d: got %d, %v", n, got, err)
 				}
@@ -115,20 +121,20 @@ func TestAConnectionKeepsFewStatements(t *testing.T) {
 	})
 }
 
-// TestEachTakesAnotherConnection has the server cut those that wait in the pool.
-func TestEachTakesAnotherConnection(t *testing.T) {
+// TestBrokenConnectionsAreReplaced makes the server end the idle connections of the pool.
+func TestBrokenConnectionsAreReplaced(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
-		s := migrated(t, url)
-		if s.IsEmbedded() {
-			return // has no connection to lose
+		s := openReader(t, url)
+		if storetest.IsSQLite(s.store) {
+			return // has no network connection
 		}
-		ask := func() error { return s.One(t.Context(), "SELECT 7", nil, func(r *store.Row) { _ = r.Int() }) }
+		ask := func() error { return s.One(t.Context(), "SELECT 7", nil, func(r *coalesce.Row) { _ = r.Int() }) }
 		for range 3 { // so that it is prepared
 			if err := ask(); err != nil {
 				t.Fatal(err)
 			}
 		}
-		other := migrated(t, url)
+		other := openReader(t, url)
 		cut(t, other, url.Name)
 		if err := ask(); err != nil {
 			t.Errorf("after its connections were cut: %v", err)
@@ -137,11 +143,11 @@ func TestEachTakesAnotherConnection(t *testing.T) {
 }
 
 // cut ends all other connections to a database.
-func cut(t *testing.T, s *store.Store, name string) {
+func cut(t *testing.T, s opened, name string) {
 	t.Helper()
 	var ids []int64
 	err := s.Each(t.Context(), "SELECT CAST(id AS SIGNED) FROM information_schema.processlist WHERE db = ? AND id <> CONNECTION_ID()", []any{name},
-		func(r *store.Row) error {
+		func(r *coalesce.Row) error {
 			ids = append(ids, r.Int())
 			return nil
 		})
@@ -149,19 +155,18 @@ func cut(t *testing.T, s *store.Store, name string) {
 		t.Fatal(err)
 	}
 	for _, id := range ids {
-		_, _ = s.DB().ExecContext(context.Background(), fmt.Sprintf("KILL %d", id)) // it may be gone
+		_, _ = s.store.DB().ExecContext(context.Background(), fmt.Sprintf("KILL %d", id)) // it may be gone
 	}
 }
 
-// TestWhatCannotBePreparedRunsAsAText has a statement that MySQL does not take
-// prepared, more often than once.
-func TestWhatCannotBePreparedRunsAsAText(t *testing.T) {
+// TestUnpreparableStatementsRunUnprepared repeats a statement that MySQL cannot prepare.
+func TestUnpreparableStatementsRunUnprepared(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
-		s := migrated(t, url)
-		if s.IsEmbedded() {
-			return // prepares whatever it runs
+		s := openReader(t, url)
+		if storetest.IsSQLite(s.store) {
+			return // prepares every statement
 		}
-		conn, err := s.DB().Conn(t.Context())
+		conn, err := s.store.DB().Conn(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -176,14 +181,15 @@ func TestWhatCannotBePreparedRunsAsAText(t *testing.T) {
 	})
 }
 
-// A reader who is gone gets no further row, and the connection is as good as before.
+// TestEachEndsWithItsContext cancels a read between rows: it returns no further row, and
+// the connection stays usable.
 func TestEachEndsWithItsContext(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
-		s := migrated(t, url)
-		for n := range 4 { // as a text, and prepared
+		s := openReader(t, url)
+		for n := range 4 { // unprepared, and prepared
 			ctx, cancel := context.WithCancel(t.Context())
 			rows := 0
-			err := s.Each(ctx, "SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3", nil, func(r *store.Row) error {
+			err := s.Each(ctx, "SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3", nil, func(r *coalesce.Row) error {
 				rows++
 				cancel()
 				return nil
@@ -191,11 +197,11 @@ func TestEachEndsWithItsContext(t *testing.T) {
 			if !errors.Is(err, context.Canceled) || rows != 1 {
 				t.Errorf("run %d: got %v after %d rows, want %v after one", n, err, rows, context.Canceled)
 			}
-			if err := s.Each(ctx, "SELECT 1", nil, func(*store.Row) error { return nil }); !errors.Is(err, context.Canceled) {
+			if err := s.Each(ctx, "SELECT 1", nil, func(*coalesce.Row) error { return nil }); !errors.Is(err, context.Canceled) {
 				t.Errorf("run %d: got %v, want %v before any statement", n, err, context.Canceled)
 			}
 		}
-		if err := s.One(t.Context(), "SELECT 7", nil, func(r *store.Row) {
+		if err := s.One(t.Context(), "SELECT 7", nil, func(r *coalesce.Row) {
 			if got := r.Int(); got != 7 {
 				t.Errorf("afterwards: got %d, want 7", got)
 			}
@@ -205,21 +211,20 @@ func TestEachEndsWithItsContext(t *testing.T) {
 	})
 }
 
-// TestAStatementEndsAtItsDeadline has the server think for longer than the call may
-// take.
-func TestAStatementEndsAtItsDeadline(t *testing.T) {
+// TestStatementEndsAtItsDeadline runs a statement that takes longer than its call may.
+func TestStatementEndsAtItsDeadline(t *testing.T) {
 	storetest.EachServer(t, func(t *testing.T, url store.URL) {
-		s := migrated(t, url)
-		for n := range 3 { // as a text, and prepared
+		s := openReader(t, url)
+		for n := range 3 { // unprepared, and prepared
 			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 			started := time.Now()
-			err := s.Each(ctx, "SELECT SLEEP(?)", []any{20}, func(*store.Row) error { return nil })
+			err := s.Each(ctx, "SELECT SLEEP(?)", []any{20}, func(*coalesce.Row) error { return nil })
 			cancel()
 			if took := time.Since(started); !errors.Is(err, context.DeadlineExceeded) || took > 10*time.Second {
 				t.Errorf("run %d: got %v after %v, want %v at once", n, err, took, context.DeadlineExceeded)
 			}
 			ctx, cancel = context.WithTimeout(t.Context(), time.Minute)
-			err = s.One(ctx, "SELECT SLEEP(?)", []any{0.2}, func(r *store.Row) { _ = r.Int() })
+			err = s.One(ctx, "SELECT SLEEP(?)", []any{0.2}, func(r *coalesce.Row) { _ = r.Int() })
 			cancel()
 			if err != nil {
 				t.Errorf("run %d: the next one, which has time: %v", n, err)

@@ -1,4 +1,4 @@
-package store
+package coalesce
 
 import (
 	"context"
@@ -9,16 +9,21 @@ import (
 )
 
 const (
-	// statementsKept is the maximum number of statements that a connection keeps
-	// prepared. A text that reads share takes up to four of them. Servers bound the
-	// prepared statements of all connections: MySQL to 16,382.
-	statementsKept = 128
+	// StatementsKept is the maximum number of statements that a connection keeps
+	// prepared. A coalesced query takes up to four of them. Servers bound the prepared
+	// statements of all connections: MySQL to 16,382.
+	StatementsKept = 128
 	// maxPrepared is the maximum length in bytes of a statement to prepare. Longer
 	// statements contain lists, and are seldom repeated.
 	maxPrepared = 4 << 10
-	// maxShared is the same for statements that reads share, which are repeated.
-	maxShared = 16 << 10
+	// maxUnion is the same for the statements of a Reader, which are repeated.
+	maxUnion = 16 << 10
 )
+
+// Connector returns a connector for the connections of a store. They prepare the
+// statements that they run more than once. A Reader can set a deadline for the
+// statements of those that Dial made.
+func Connector(c driver.Connector) driver.Connector { return preparing{bounding{c}} }
 
 // preparing is a connector whose connections prepare the statements that they run more
 // than once, so that the database does not parse and plan them every time. It works
@@ -34,10 +39,10 @@ func (p preparing) Connect(ctx context.Context) (driver.Conn, error) {
 	inner, ok := c.(connection)
 	if !ok {
 		_ = c.Close()
-		return nil, fmt.Errorf("a %T lacks what a connection of a store needs", c)
+		return nil, fmt.Errorf("a %T does not have the methods of a store's connection", c)
 	}
 	// NewLRU fails only for a size below 1.
-	kept, _ := simplelru.NewLRU(statementsKept, func(_ string, s *keptStatement) {
+	kept, _ := simplelru.NewLRU(StatementsKept, func(_ string, s *keptStatement) {
 		if s.statement != nil {
 			_ = s.Close()
 		}
@@ -119,9 +124,9 @@ func (c *preparingConn) QueryContext(ctx context.Context, text string, args []dr
 	return c.connection.QueryContext(ctx, text, args)
 }
 
-// query is QueryContext for Each, and also returns the number of columns.
+// query is QueryContext for a Reader, and also returns the number of columns.
 func (c *preparingConn) query(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, int, error) {
-	s := c.prepared(ctx, text, maxShared)
+	s := c.prepared(ctx, text, maxUnion)
 	if s == nil {
 		rows, err := c.connection.QueryContext(ctx, text, args)
 		if err != nil {

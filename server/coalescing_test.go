@@ -1,0 +1,57 @@
+package server_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
+	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/store/storetest"
+)
+
+// TestServerWithoutCoalescing holds the results of more concurrent reads than a server
+// that coalesces them would have in flight.
+func TestServerWithoutCoalescing(t *testing.T) {
+	storetest.EachServer(t, func(t *testing.T, url store.URL) {
+		gate := &storetest.Gate{}
+		config := servertest.Config(url)
+		config.DBLayer, config.DisableCoalescing = gate.Layer(), true
+		s := servertest.Start(t, config)
+		s.Load(t, servertest.World()...)
+		ctx, cancel := context.WithTimeout(s.AsService(t).Context(), time.Minute)
+		defer cancel()
+		const reads = 20
+		held := gate.Shut("SELECT generation FROM message_generations")
+		results := make(chan error, reads)
+		for range reads {
+			go func() {
+				_, err := s.Chat.GetStanding(ctx, &platformv1.GetStandingRequest{
+					ChannelId: servertest.Owner.String(), UserId: servertest.Viewer.String(),
+				})
+				results <- err
+			}()
+		}
+		for range reads {
+			select {
+			case q := <-held:
+				if strings.Contains(q.Text, "UNION") {
+					t.Errorf("got %q, want each read by itself", q.Text)
+				}
+			case <-ctx.Done():
+				t.Fatal("fewer statements than reads were sent")
+			}
+		}
+		gate.Open()
+		for range reads {
+			if err := <-results; err != nil {
+				t.Error(err)
+			}
+		}
+		if metrics := s.Metrics(t); !strings.Contains(metrics, "\nmoderato_reads_coalesced_total 0\n") {
+			t.Error("the server reports coalesced reads")
+		}
+	})
+}

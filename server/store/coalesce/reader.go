@@ -1,0 +1,188 @@
+// Package coalesce runs the most frequent reads of a store with little cost for each of
+// them. A Reader passes rows on as the driver returns them, sets the deadline of a call
+// on the network connection, and coalesces concurrent reads: reads of the same query are
+// sent as one statement. The connections of Connector prepare the statements that they
+// run more than once, which benefits all statements of the store.
+package coalesce
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// maxConnectionTries is the maximum number of connections to try when connections turn
+// out to be broken, as in database/sql.
+const maxConnectionTries = 3
+
+// Options configures a Reader.
+type Options struct {
+	// Coalesce makes concurrent reads share statements. This pays off for a database
+	// server, where most of the cost of a small read is the round trip.
+	Coalesce bool
+	// IgnoreDeadlines runs each statement to its end. It is meant for an embedded
+	// database, which has no network connection on which to set a deadline.
+	IgnoreDeadlines bool
+}
+
+// Reader reads rows outside transactions, without the cost of database/sql's rows: a
+// goroutine for each statement, and the inspection of the types of every value and its
+// destination.
+type Reader struct {
+	db        *sql.DB
+	options   Options
+	coalescer *coalescer
+}
+
+// NewReader returns a Reader of a database, which should have been opened with a
+// Connector.
+func NewReader(db *sql.DB, options Options) *Reader {
+	r := &Reader{db: db, options: options}
+	r.coalescer = newCoalescer(r.run)
+	return r
+}
+
+// Register registers the metrics of the Reader.
+func (r *Reader) Register(registry prometheus.Registerer) {
+	registry.MustRegister(r.coalescer.waiting, r.coalescer.coalesced)
+}
+
+// Each runs a query and passes every row to each. A call whose context has a deadline may
+// share its statement with concurrent calls of the same query; Each then fails unless
+// Verify accepts the query.
+func (r *Reader) Each(ctx context.Context, query string, args []any, each func(*Row) error) error {
+	return r.read(ctx, query, args, false, each)
+}
+
+// One is Each for a query that returns one row. It may call read again when it repeats
+// the statement. If there is no row, One returns sql.ErrNoRows.
+func (r *Reader) One(ctx context.Context, query string, args []any, read func(*Row)) error {
+	found := false
+	err := r.read(ctx, query, args, true, func(row *Row) error {
+		found = true
+		read(row)
+		return nil
+	})
+	if err == nil && !found {
+		return sql.ErrNoRows
+	}
+	return err
+}
+
+func (r *Reader) read(ctx context.Context, query string, args []any, mayRepeat bool, each func(*Row) error) error {
+	named, err := namedValues(args)
+	if err != nil {
+		return err
+	}
+	if _, hasDeadline := ctx.Deadline(); hasDeadline && r.options.Coalesce {
+		err = r.coalescer.read(ctx, query, named, mayRepeat, each)
+	} else {
+		_, err = r.run(ctx, query, named, each)
+	}
+	if err != nil {
+		return fmt.Errorf("query: %w", err)
+	}
+	return nil
+}
+
+// run runs one statement. It returns how long the statement took once it had a
+// connection.
+func (r *Reader) run(ctx context.Context, query string, args []driver.NamedValue, each func(*Row) error) (took time.Duration, err error) {
+	row := Row{}
+	for range maxConnectionTries {
+		if err = r.runOnce(ctx, query, args, &row, each); !errors.Is(err, driver.ErrBadConn) || row.count > 0 {
+			break
+		}
+	}
+	return row.took, err
+}
+
+func (r *Reader) runOnce(ctx context.Context, query string, args []driver.NamedValue, row *Row, each func(*Row) error) error {
+	conn, err := r.db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }()
+	return conn.Raw(func(c any) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		started := time.Now()
+		defer func() { row.took = time.Since(started) }()
+		within, finish := r.withoutWatching(ctx, c)
+		defer finish()
+		rows, columns, err := queryOn(within, c, query, args)
+		if err != nil {
+			return ended(ctx, err)
+		}
+		err = row.readAll(ctx, rows, columns, each)
+		if closed := rows.Close(); err == nil {
+			err = closed
+		}
+		return ended(ctx, err)
+	})
+}
+
+// withoutWatching returns the context in which the driver runs a statement. If possible
+// the context never ends: a driver would start a goroutine to watch it, which costs more
+// than reading a row by an index. Instead readAll checks ctx between rows. A client that
+// disconnects therefore does not interrupt a running statement. The deadline of the call
+// does so on a database server, but not on SQLite: the sums that a Reader reads there are
+// compacted and swept, and cover few rows.
+func (r *Reader) withoutWatching(ctx context.Context, c any) (within context.Context, finish func()) {
+	finish = func() {}
+	if r.options.IgnoreDeadlines {
+		return context.WithoutCancel(ctx), finish
+	}
+	deadline, hasDeadline := ctx.Deadline()
+	if p, ok := c.(*preparingConn); ok && hasDeadline {
+		if b, ok := p.connection.(*boundedConn); ok {
+			b.endAt(deadline)
+			return context.WithoutCancel(ctx), func() { b.endAt(time.Time{}) }
+		}
+	}
+	return ctx, finish
+}
+
+// ended returns err, or context.DeadlineExceeded if a statement failed after the
+// deadline of its call.
+func ended(ctx context.Context, err error) error {
+	if deadline, ok := ctx.Deadline(); ok && err != nil && !time.Now().Before(deadline) {
+		return context.DeadlineExceeded
+	}
+	return err
+}
+
+// queryOn runs a statement on a driver connection, and also returns the number of
+// columns.
+func queryOn(ctx context.Context, c any, query string, args []driver.NamedValue) (driver.Rows, int, error) {
+	if p, ok := c.(*preparingConn); ok {
+		return p.query(ctx, query, args)
+	}
+	q, ok := c.(driver.QueryerContext) // a connection of another connector around ours
+	if !ok {
+		return nil, 0, fmt.Errorf("a %T runs no statements", c)
+	}
+	rows, err := q.QueryContext(ctx, query, args)
+	if err != nil {
+		return nil, 0, err
+	}
+	return rows, len(rows.Columns()), nil
+}
+
+func namedValues(args []any) ([]driver.NamedValue, error) {
+	named := make([]driver.NamedValue, len(args))
+	for i, arg := range args {
+		value, err := driver.DefaultParameterConverter.ConvertValue(arg)
+		if err != nil {
+			return nil, fmt.Errorf("argument %d: %w", i+1, err)
+		}
+		named[i] = driver.NamedValue{Ordinal: i + 1, Value: value}
+	}
+	return named, nil
+}

@@ -1,0 +1,90 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/store/storetest"
+	"github.com/moderato-live/moderato/server/uid"
+)
+
+// titles selects the titles of a channel.
+var titles = store.Declare("titles", func(_ *store.Dialect, id uid.ID) (string, []any) {
+	return "SELECT title FROM channels WHERE id = ?", []any{id}
+}, uid.ID{})
+
+// TestStoreRefusesDeclaredStatements declares statements whose restrictions are violated:
+// by the only example, by a further one, and in one of the dialects.
+func TestStoreRefusesDeclaredStatements(t *testing.T) {
+	for want, texts := range map[string]func(d *store.Dialect) []string{
+		"DISTINCT": func(*store.Dialect) []string { return []string{"SELECT DISTINCT id FROM follows", "SELECT 1"} },
+		"LIMIT":    func(*store.Dialect) []string { return []string{"SELECT 1", "SELECT id FROM follows ORDER BY id"} },
+		"mysql":    func(d *store.Dialect) []string { return []string{"SELECT id FROM follows" + d.ForUpdate(), "SELECT 1"} },
+	} {
+		err := store.VerifyDeclaration("the page", func(d *store.Dialect, example int) (string, []any) {
+			return texts(d)[example], nil
+		}, 0, 1)
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), `"the page"`) {
+			t.Errorf("got %v, want an error about %s that names the statement", err, want)
+		}
+	}
+}
+
+// TestOpenVerifiesDeclaredStatements opens a store while a declared statement is refused.
+func TestOpenVerifiesDeclaredStatements(t *testing.T) {
+	refused := errors.New("refused")
+	defer store.RefuseDeclared(refused)()
+	if s, err := store.Open(t.Context(), storetest.SQLite(t)); !errors.Is(err, refused) {
+		if err == nil {
+			s.Close()
+		}
+		t.Errorf("got %v, want the refusal", err)
+	}
+}
+
+// TestStatementsRunWithoutCoalescing holds more reads of a statement than may be in flight
+// before others wait. Each must be sent by itself.
+func TestStatementsRunWithoutCoalescing(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, url store.URL) {
+		migrate(t, url)
+		gate := &storetest.Gate{}
+		s, err := store.OpenWith(t.Context(), url, store.Options{Layer: gate.Layer(), DisableCoalescing: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(s.Close)
+		const reads = 4 // as many connections as SQLite has at least
+		wantSeparate(t, s, gate, reads)
+		if !storetest.IsSQLite(s) {
+			wantSeparate(t, s, gate, 20)
+		}
+	})
+}
+
+func wantSeparate(t *testing.T, s *store.Store, gate *storetest.Gate, reads int) {
+	t.Helper()
+	held := gate.Shut("title FROM channels")
+	done := make(chan error, reads)
+	for range reads {
+		go func() {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			done <- titles.One(ctx, s, uid.New(), func(*store.Row) {})
+		}()
+	}
+	for range reads {
+		if sent := <-held; len(sent.Args) != 1 || strings.Contains(sent.Text, "UNION") {
+			t.Errorf("got %q, want each read by itself", sent.Text)
+		}
+	}
+	gate.Open()
+	for range reads {
+		if err := <-done; !errors.Is(err, store.ErrNoRows) {
+			t.Errorf("got %v, want %v", err, store.ErrNoRows)
+		}
+	}
+}
