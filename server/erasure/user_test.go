@@ -11,6 +11,8 @@ import (
 
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/event"
+	"github.com/moderato-live/moderato/server/domain"
+	"github.com/moderato-live/moderato/server/domains"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/users"
 )
@@ -37,10 +39,19 @@ func untouched(t *testing.T, s *scene, p person) map[string]bool {
 func kept(t *testing.T, s *scene, p person) map[string]int {
 	t.Helper()
 	kept := map[string]int{}
-	for table, condition := range map[string]string{
-		"events": "", "clips": "", "votes": "", "streams": "", "vods": "", "channels": "",
-		"bans": "user_id", "mutes": "user_id", "follows": "user_id", "subscriptions": "user_id", "roles": "user_id", "messages": "user_id", "activities": "user_id",
-	} {
+	conditions := map[string]string{"channels": "", "follows": "user_id", "subscriptions": "user_id"}
+	for _, table := range domains.Tables() {
+		if _, isKnown := conditions[table.Name]; isKnown || table.Channel == "" || table.Name == "message_generations" {
+			continue
+		}
+		conditions[table.Name] = ""
+		for _, column := range table.Users {
+			if column.Erase == domain.RemoveRow {
+				conditions[table.Name] = column.Name
+			}
+		}
+	}
+	for table, condition := range conditions {
 		query, args := "SELECT COUNT(*) FROM "+table+" WHERE channel_id <> ?", []any{p.id}
 		if table == "channels" {
 			query = "SELECT COUNT(*) FROM channels WHERE id <> ?"

@@ -50,6 +50,9 @@ func TestOneCallManyTimesAtOnceHappensOnce(t *testing.T) {
 		"FollowRequest": true, "PutSubscriptionRequest": true, "StartStreamRequest": true, "RecordVoteRequest": true, "RecordGiftRequest": true,
 		"RecordThanksRequest": true, "EndStreamRequest": true, "EndSubscriptionRequest": true, "UnfollowRequest": true,
 	}
+	for _, request := range otherRequests(0) {
+		hasEvent[string(request.ProtoReflect().Descriptor().Name())] = true
+	}
 	hasActivity := map[string]bool{
 		"FollowRequest": true, "PutSubscriptionRequest": true, "RecordVoteRequest": true, "RecordGiftRequest": true, "RecordThanksRequest": true,
 		"PutActivityRequest": true,
@@ -91,10 +94,11 @@ func ofRound(request proto.Message, round int) proto.Message {
 	switch request.(type) {
 	case *platformv1.RecordVoteRequest:
 		return edit(request, []string{"id"}, fmt.Sprintf("0b6fabab-0000-4000-8000-%012d", round+1))
-	case *platformv1.RecordGiftRequest, *platformv1.RecordThanksRequest:
-		return edit(request, []string{"key"}, fmt.Sprintf("%T %d", request, round))
 	case *platformv1.PutActivityRequest:
 		return edit(request, []string{"activity", "key"}, fmt.Sprint(round))
+	}
+	if request.ProtoReflect().Descriptor().Fields().ByJSONName("key") != nil {
+		return edit(request, []string{"key"}, fmt.Sprintf("%T %d", request, round))
 	}
 	return request
 }

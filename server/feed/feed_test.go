@@ -24,6 +24,7 @@ import (
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	"github.com/moderato-live/moderato/server/audience"
 	"github.com/moderato-live/moderato/server/counts"
+	"github.com/moderato-live/moderato/server/domains"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store"
@@ -192,7 +193,13 @@ func (f *platformFeed) once(request proto.Message) proto.Message {
 // added up: folding them is no change.
 func (f *platformFeed) dump() (lines []string) {
 	f.t.Helper()
-	for _, table := range []string{"channels", "follows", "subscriptions", "streams", "clips", "vods", "votes", "activities", "events", "users", "categories"} {
+	tables := []string{"channels", "users", "categories"}
+	for _, table := range domains.Tables() {
+		if table.Channel != "" {
+			tables = append(tables, table.Name)
+		}
+	}
+	for _, table := range tables {
 		lines = append(lines, f.dumpTable(table)...)
 	}
 	for _, category := range []int64{0, chess, music} {
