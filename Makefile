@@ -40,14 +40,15 @@ fmt: ## Format the code and the .proto files.
 	$(TOOL) buf format -w --exclude-path proto/google
 
 .PHONY: gen
-gen: ## Generate gen/ and ent/ from proto/ and ent/schema/.
+gen: ## Generate gen/ and ent/ from proto/ and ent/schema/, and docs/contract.md.
 	rm -rf gen
 	$(TOOL) buf generate
 	$(TOOL) ent generate --feature sql/execquery ./ent/schema
+	go run ./docs/generate > docs/contract.md
 
 .PHONY: gen-check
 gen-check: gen ## Fail if what is generated is not what is committed.
-	@test -z "$$(git status --porcelain -- gen ent)" || { git status --short -- gen ent; echo 'generated code is not up to date: run make gen and commit'; exit 1; }
+	@test -z "$$(git status --porcelain -- gen ent docs/contract.md)" || { git status --short -- gen ent docs/contract.md; echo 'generated code is not up to date: run make gen and commit'; exit 1; }
 
 .PHONY: lint
 lint: ## Check the code and the .proto files.

@@ -19,8 +19,8 @@ type row struct {
 	grpc codes.Code
 }
 
-// documented are the conditions as docs/decisions.md lists them. Of one that a
-// face never shows, that face's status is 0 and is not compared.
+// documented are the conditions that the contract must declare. Of one that a
+// transport never shows, that transport's status is 0 and is not compared.
 var documented = map[string]row{
 	"TOKEN_MISSING":           {401, codes.Unauthenticated},
 	"TOKEN_INVALID":           {401, codes.Unauthenticated},

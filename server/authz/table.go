@@ -2,6 +2,7 @@ package authz
 
 import (
 	"fmt"
+	"iter"
 
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 	reflectionv1 "google.golang.org/grpc/reflection/grpc_reflection_v1"
@@ -18,14 +19,17 @@ import (
 // Table holds the rule of each method, as the contract declares it with the options
 // policy and default_policy. A server does not start if a method that it serves has no
 // rule.
-var Table = table(
+var Table = table()
+
+// contract holds the files with services.
+var contract = []protoreflect.FileDescriptor{
 	moderatov1.File_moderato_v1_moderation_proto, moderatov1.File_moderato_v1_channels_proto,
 	moderatov1.File_moderato_v1_watch_proto, moderatov1.File_moderato_v1_webhooks_proto,
 	platformv1.File_moderato_platform_v1_access_proto, platformv1.File_moderato_platform_v1_audience_proto,
 	platformv1.File_moderato_platform_v1_chat_proto, platformv1.File_moderato_platform_v1_content_proto,
 	platformv1.File_moderato_platform_v1_directory_proto, platformv1.File_moderato_platform_v1_import_proto,
 	platformv1.File_moderato_platform_v1_stream_proto,
-)
+}
 
 // public holds the services for operators and load balancers, which need no token.
 var public = []protoreflect.FileDescriptor{
@@ -34,13 +38,11 @@ var public = []protoreflect.FileDescriptor{
 	reflectionv1alpha.File_grpc_reflection_v1alpha_reflection_proto,
 }
 
-func table(contract ...protoreflect.FileDescriptor) map[string]Rule {
+func table() map[string]Rule {
 	rules := map[string]Rule{}
-	for _, file := range contract {
-		for method := range methods(file) {
-			if declared := policyOf(method); declared != nil {
-				rules[nameOf(method)] = ruleOf(declared)
-			}
+	for method := range Methods() {
+		if declared := policyOf(method); declared != nil {
+			rules[nameOf(method)] = ruleOf(declared)
 		}
 	}
 	for _, file := range public {
@@ -49,6 +51,19 @@ func table(contract ...protoreflect.FileDescriptor) map[string]Rule {
 		}
 	}
 	return rules
+}
+
+// Methods yields the methods of the contract, in its order.
+func Methods() iter.Seq[protoreflect.MethodDescriptor] {
+	return func(yield func(protoreflect.MethodDescriptor) bool) {
+		for _, file := range contract {
+			for method := range methods(file) {
+				if !yield(method) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // methods yields the methods of all services of a file.
