@@ -11,7 +11,8 @@ import (
 
 // anonymous returns an event's payload without a user. The user's id becomes
 // users.Deleted. If the payload is about the user, the user's names become those of
-// users.Deleted, and the text and the address that they sent become empty.
+// users.Deleted, and the text and the address that they sent become empty. The same
+// applies to an object in the payload that has the user's id.
 func anonymous(payload string, id uid.ID, isAbout bool) (string, error) {
 	var fields map[string]any
 	decoder := json.NewDecoder(strings.NewReader(payload))
@@ -19,21 +20,7 @@ func anonymous(payload string, id uid.ID, isAbout bool) (string, error) {
 	if err := decoder.Decode(&fields); err != nil {
 		return "", err
 	}
-	for name, value := range fields {
-		text, isText := value.(string)
-		switch {
-		case !isText:
-		case text == id.String():
-			fields[name] = users.Deleted.String()
-		case !isAbout:
-		case strings.HasSuffix(strings.ToLower(name), "displayname"):
-			fields[name] = users.DeletedDisplayName
-		case name == "username" || name == "userSlug":
-			fields[name] = users.DeletedUsername
-		case name == "message" || name == "address":
-			fields[name] = ""
-		}
-	}
+	anonymize(fields, id, isAbout)
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
@@ -41,4 +28,31 @@ func anonymous(payload string, id uid.ID, isAbout bool) (string, error) {
 		return "", err
 	}
 	return strings.TrimSpace(b.String()), nil
+}
+
+func anonymize(fields map[string]any, id uid.ID, isAbout bool) {
+	for name, value := range fields {
+		switch value := value.(type) {
+		case map[string]any:
+			anonymize(value, id, value["id"] == id.String())
+		case string:
+			fields[name] = anonymousText(name, value, id, isAbout)
+		}
+	}
+}
+
+func anonymousText(name, text string, id uid.ID, isAbout bool) string {
+	switch {
+	case text == id.String():
+		return users.Deleted.String()
+	case !isAbout:
+		return text
+	case strings.HasSuffix(strings.ToLower(name), "displayname"):
+		return users.DeletedDisplayName
+	case name == "username" || name == "userSlug":
+		return users.DeletedUsername
+	case name == "message" || name == "address" || name == "avatarUrl":
+		return ""
+	}
+	return text
 }
