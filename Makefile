@@ -7,7 +7,7 @@ SHELL := /bin/bash
 # Generators and operators' tools are pinned in tools/go.mod, apart from the
 # program's own dependencies.
 TOOL := go tool -modfile=tools/go.mod
-TESTDB := tools/testdb/with-databases
+TESTDB := bin/with-databases
 FUZZTIME ?= 20s
 # What make test runs: a package pattern, tests by name, one kind of store.
 PKG ?= ./...
@@ -25,8 +25,16 @@ build: ## Build bin/moderato.
 run: build ## Serve the demo on an embedded database, and print how to use it.
 	bin/moderato serve --demo
 
+.PHONY: $(TESTDB)
+$(TESTDB):
+	@go build -o $@ ./testdb/with-databases
+
+.PHONY: databases
+databases: $(TESTDB) ## Install and download MariaDB and MySQL, with which a plain go test then tests too.
+	$(TESTDB) --prepare
+
 .PHONY: test
-test: ## Run every test, on SQLite, MariaDB and MySQL; installs and starts what they need. For less: STORE=mariadb PKG=./server/moderation RUN=Ban
+test: $(TESTDB) ## Run every test, on SQLite, MariaDB and MySQL; installs and starts what they need. For less: STORE=mariadb PKG=./server/moderation RUN=Ban
 	tools/install-test-tools
 	$(TESTDB) go test -race $(SELECTED) $(PKG)
 
@@ -66,7 +74,7 @@ fuzz: ## Fuzz every parser for FUZZTIME each (20s when not given).
 	tools/fuzz $(FUZZTIME)
 
 .PHONY: soak
-soak: ## Overload a served process at full scale, on every kind of store: half an hour and 5 GB.
+soak: $(TESTDB) ## Overload a served process at full scale, on every kind of store: half an hour and 5 GB.
 	$(TESTDB) env MODERATO_SOAK=1 go test -count=1 -parallel 1 -timeout 2h -v ./server/abuse $(ARGS)
 
 .PHONY: bench
@@ -84,7 +92,7 @@ microbench: ## Benchmark JSON, cursors, tokens and queries, six times each, for 
 	go test -run '^$$' -bench . -benchmem -count 6 ./server/jsonapi ./server/cursor ./server/authn ./gateway
 
 .PHONY: migration
-migration: ## Propose migrations for a changed ent/schema: make migration NAME=add_followers
+migration: $(TESTDB) ## Propose migrations for a changed ent/schema: make migration NAME=add_followers
 	@test -n "$(NAME)" || { echo 'say what it does: make migration NAME=add_followers'; exit 1; }
 	$(TESTDB) tools/migration $(NAME)
 
