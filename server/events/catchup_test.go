@@ -131,9 +131,7 @@ func TestTheSelectionMayChangeMeanwhile(t *testing.T) {
 // TestCatchingUpReadsAnIndexOfTheChannel looks at the plan of the statement.
 func TestCatchingUpReadsAnIndexOfTheChannel(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
-		if err := store.Migrate(t.Context(), url, slog.New(slog.DiscardHandler)); err != nil {
-			t.Fatal(err)
-		}
+		storetest.Migrate(t, url)
 		var recorder storetest.Recorder
 		s, err := store.OpenThrough(t.Context(), url, recorder.Layer())
 		if err != nil {
