@@ -26,7 +26,9 @@ build: ## Build bin/moderato.
 	go build -trimpath -ldflags '-s -w' -o bin/moderato ./cmd/moderato
 
 .PHONY: run
-run: build ## Serve the demo on an embedded database, and print how to use it.
+run: ## Serve the demo on an embedded database, and print how to use it.
+	@# With other flags than a release, so that it shares compiled packages with go test.
+	go build -o bin/moderato ./cmd/moderato
 	bin/moderato serve --demo
 
 .PHONY: $(TESTDB)

@@ -15,7 +15,7 @@ import (
 func (s Starter) downloadMySQL(ctx context.Context, m mysql, logs string) error {
 	for _, name := range []string{"apt-get", "dpkg"} {
 		if _, err := exec.LookPath(name); err != nil {
-			return fmt.Errorf("%s, which its download needs, is missing. Run the tests on Debian or Ubuntu, or set %s to your own servers.", name, Variable)
+			return fmt.Errorf("%s, which its download needs, is missing; run the tests on Debian or Ubuntu, or set %s to your own servers", name, Variable)
 		}
 	}
 	keyring, err := s.provideKeyring(ctx, logs)
@@ -37,15 +37,15 @@ func (s Starter) downloadMySQL(ctx context.Context, m mysql, logs string) error 
 	d := download{dir: filepath.Join(staging, "download"), keyring: keyring, log: filepath.Join(logs, "download-mysql.log")}
 	if err := d.run(ctx); err != nil {
 		s.say("%v; the end of the log:\n%s", err, lastLines(d.log))
-		return errors.New("the download from Debian unstable failed (the log is above). It uses the Debian mirrors of apt's own sources: check them and the network, then run this again.")
+		return errors.New("the download from Debian unstable failed (the log is above); it uses the Debian mirrors of apt's own sources: check them and the network, then run this again")
 	}
 	unpacked := mysql{home: filepath.Join(staging, "unpacked"), machine: m.machine}
 	if err := d.unpack(ctx, unpacked.home); err != nil {
-		return fmt.Errorf("%w. Check that %s has 400 MB of free space, then run this again.", err, cache)
+		return fmt.Errorf("%w; check that %s has 400 MB of free space, then run this again", err, cache)
 	}
 	if !unpacked.works(ctx) {
 		out, _ := unpacked.run(ctx, []string{"--version"}).CombinedOutput()
-		return fmt.Errorf("the mysqld that was downloaded does not run: %s. Run this again in a few days: unstable may be in the middle of a change.", out)
+		return fmt.Errorf("the mysqld that was downloaded does not run: %s; run this again in a few days: unstable may be in the middle of a change", out)
 	}
 	// This replaces a mysqld that does not run: nobody uses it.
 	if err := errors.Join(os.RemoveAll(m.home), os.Rename(unpacked.home, m.home)); err != nil {

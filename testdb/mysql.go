@@ -86,7 +86,7 @@ func mysqlHome() string {
 func (s Starter) provideMySQL(ctx context.Context, logs string) (program, error) {
 	machine, ok := machines[runtime.GOARCH]
 	if !ok || runtime.GOOS != "linux" {
-		return nil, fmt.Errorf("there is no download of it for %s/%s. Set %s to your own servers to test on it.", runtime.GOOS, runtime.GOARCH, Variable)
+		return nil, fmt.Errorf("there is no download of it for %s/%s; set %s to your own servers to test on it", runtime.GOOS, runtime.GOARCH, Variable)
 	}
 	cache, err := cacheDir()
 	if err != nil {
@@ -98,7 +98,7 @@ func (s Starter) provideMySQL(ctx context.Context, logs string) (program, error)
 		return m, nil
 	}
 	if !s.Install {
-		return nil, errors.New("it has not been downloaded yet. Run `make databases` once.")
+		return nil, errors.New("it has not been downloaded yet; `make databases` downloads it once")
 	}
 	unlock, err := lockCache(filepath.Join(cache, "mysql"))
 	if err != nil {
@@ -127,7 +127,7 @@ func lockCache(dir string) (unlock func(), err error) {
 }
 
 func unwritable(dir string, err error) error {
-	return fmt.Errorf("the cache %s cannot be written (%w). Make it writable, or set MODERATO_CACHE to another directory.", dir, err)
+	return fmt.Errorf("the cache %s cannot be written (%w); make it writable, or set MODERATO_CACHE to another directory", dir, err)
 }
 
 // lockFile opens a file and locks it, as flock(2) does. Closing the file releases the

@@ -86,7 +86,7 @@ func start(ctx context.Context, p program, c config) (*Server, error) {
 		return nil, err
 	}
 	for range maxPorts {
-		err := s.launch(p, c)
+		err := s.launch(ctx, p, c)
 		if err == nil {
 			err = s.waitReady(ctx, c)
 		}
@@ -134,8 +134,8 @@ func (c config) common() []string {
 // pidFile is created by the server when it listens.
 func (c config) pidFile() string { return filepath.Join(c.data, "server.pid") }
 
-func (s *Server) launch(p program, c config) error {
-	port := freePort()
+func (s *Server) launch(ctx context.Context, p program, c config) error {
+	port := freePort(ctx)
 	s.Addr = net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 	_ = os.Remove(c.pidFile()) // of a server that was killed
 	options := append(c.common(),
@@ -143,17 +143,18 @@ func (s *Server) launch(p program, c config) error {
 		// to the data directory.
 		"--socket=server.sock", "--pid-file="+c.pidFile(), "--bind-address=127.0.0.1", "--port="+strconv.Itoa(port))
 	var err error
-	s.process, err = spawn(c.log, p.run(context.Background(), options))
+	s.process, err = spawn(c.log, p.run(context.WithoutCancel(ctx), options))
 	return err
 }
 
 // freePort returns a port on which nothing listens, from below the range from which the
 // kernel takes the ports of outgoing connections. Another process may still be faster to
 // take it: then the server fails to start, and tries another.
-func freePort() int {
+func freePort(ctx context.Context) int {
+	dialer := net.Dialer{Timeout: time.Second}
 	for {
 		port := 20000 + rand.IntN(12000)
-		conn, err := net.DialTimeout("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), time.Second)
+		conn, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 		if err != nil {
 			return port
 		}

@@ -35,6 +35,8 @@ type Found struct {
 	Value        string // of Variable
 	MySQLProblem string // why there is no MySQL; empty if there is one
 	Error        string // why there are no servers
+
+	use *os.File // locked as long as this process uses the servers
 }
 
 // Shared returns the shared servers, and starts them if they do not run. The servers run
@@ -60,12 +62,9 @@ func shared() (Found, error) {
 	if err != nil {
 		return Found{}, err
 	}
-	user, err = lockFile(filepath.Join(dir, usersLock), syscall.LOCK_SH)
+	found.use, err = lockFile(filepath.Join(dir, usersLock), syscall.LOCK_SH)
 	return found, err
 }
-
-// user is the lock of this process as a user of the shared servers.
-var user *os.File
 
 func sharedDir() (string, error) {
 	cache, err := cacheDir()
@@ -91,10 +90,12 @@ func isKept(dir string) bool {
 
 // startKeeper builds and starts a keeper, which outlives this process.
 func startKeeper(dir string) error {
+	ctx := context.Background() // the keeper outlives the test
+
 	_ = os.Remove(filepath.Join(dir, stateFile))
 	program := filepath.Join(dir, "with-databases")
 	// Without the flags of the test: the keeper needs no race detector.
-	build := exec.Command("go", "build", "-buildvcs=false", "-o", program, "github.com/moderato-live/moderato/testdb/with-databases")
+	build := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-o", program, "github.com/moderato-live/moderato/testdb/with-databases")
 	build.Env = append(build.Environ(), "GOFLAGS=")
 	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("build the keeper of the test databases: %w\n%s", err, out)
@@ -104,7 +105,7 @@ func startKeeper(dir string) error {
 		return unwritable(dir, err)
 	}
 	defer func() { _ = log.Close() }()
-	keeper := exec.Command(program, "--keep")
+	keeper := exec.CommandContext(ctx, program, "--keep")
 	keeper.Dir, keeper.Stderr = dir, log
 	keeper.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := keeper.Start(); err != nil {

@@ -98,7 +98,7 @@ func (s *Servers) start(ctx context.Context) error {
 		case r.err == nil:
 			s.running = append(s.running, r.server)
 		case p.name() == MySQL && ctx.Err() == nil:
-			s.MySQLProblem = "it failed to start (its log is above). Delete " + mysqlHome() + " to download it again, then run this again."
+			s.MySQLProblem = "it failed to start (its log is above); delete " + mysqlHome() + " to download it again, then run this again"
 		default:
 			failed = errors.Join(failed, r.err)
 		}
@@ -165,16 +165,16 @@ func (s Starter) Prepare(ctx context.Context) error {
 	s.say("ready: %s %s", db.label(), versionOf(ctx, db))
 	my, err := s.provideMySQL(ctx, servers.dir)
 	if err != nil {
-		return MySQLMissing(err.Error())
+		return MySQLMissingError(err.Error())
 	}
 	s.say("ready: %s %s", my.label(), versionOf(ctx, my))
 	return nil
 }
 
-// MySQLMissing is the error of a run without MySQL; it says why there is none.
-type MySQLMissing string
+// MySQLMissingError is the error of a run without MySQL; it says why there is none.
+type MySQLMissingError string
 
-func (e MySQLMissing) Error() string { return "MySQL 9 was not tested: " + string(e) }
+func (e MySQLMissingError) Error() string { return "MySQL 9 was not tested: " + string(e) }
 
 func (s Starter) say(format string, args ...any) {
 	_, _ = fmt.Fprintf(s.Log, "testdb: "+format+"\n", args...)

@@ -86,7 +86,7 @@ func untilSignal(signals <-chan os.Signal, do func(context.Context) error) (exit
 		return 0
 	case s := <-signals:
 		cancel()
-		<-done
+		_ = <-done
 		return codeOf(s)
 	}
 }
@@ -94,7 +94,7 @@ func untilSignal(signals <-chan os.Signal, do func(context.Context) error) (exit
 // prepare treats a missing MySQL as a warning, unless it is required.
 func prepare(ctx context.Context) error {
 	err := testdb.Starter{Log: os.Stderr, Install: true}.Prepare(ctx)
-	if missing := testdb.MySQLMissing(""); errors.As(err, &missing) && !testdb.IsRequired() {
+	if missing := testdb.MySQLMissingError(""); errors.As(err, &missing) && !testdb.IsRequired() {
 		say(missing)
 		return nil
 	}
@@ -116,7 +116,7 @@ func runWithServers(args []string, signals <-chan os.Signal) (exitCode int) {
 	if code := untilSignal(signals, start); code != 0 {
 		return code
 	}
-	missing := testdb.MySQLMissing(servers.MySQLProblem)
+	missing := testdb.MySQLMissingError(servers.MySQLProblem)
 	if missing != "" {
 		say(missing)
 	}

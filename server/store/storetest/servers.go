@@ -58,7 +58,7 @@ func share() found {
 		reason = fmt.Errorf("no database server to test on: %w", err)
 	case shared.MySQLProblem != "":
 		missing[testdb.MySQL] = shared.MySQLProblem
-		reason = testdb.MySQLMissing(shared.MySQLProblem)
+		reason = testdb.MySQLMissingError(shared.MySQLProblem)
 	}
 	if reason != nil {
 		reason = fmt.Errorf("%w\n`make test` provides the servers; %s=%s tests on SQLite alone", reason, testdb.Variable, testdb.None)
