@@ -17,7 +17,7 @@ type event struct {
 }
 
 // report prints what go test prints without -json: the results of packages, and the
-// output of tests that fail.
+// output of tests that fail. It leaves out packages without tests.
 type report struct {
 	out io.Writer
 	// output holds the output of each test that runs.
@@ -108,8 +108,11 @@ func (r *report) printRest(pkg string) {
 
 func (r *report) print(text string) { _, _ = io.WriteString(r.out, text) }
 
-// isNoise reports whether go test prints a line of a package only with -v.
-func isNoise(line string) bool { return line == "PASS\n" }
+// isNoise reports whether a line of a package says nothing: that it has no tests, or what
+// go test prints only with -v.
+func isNoise(line string) bool {
+	return line == "PASS\n" || strings.HasSuffix(line, "[no test files]\n")
+}
 
 // reason returns the reason of a skipped test in its output.
 func reason(output []string) string {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -82,7 +83,7 @@ func announce(warning error) {
 		defer func() { _ = terminal.Close() }()
 		out = terminal
 	}
-	fmt.Fprintf(out, "WARNING: %s: %v\n", os.Args[0], warning)
+	fmt.Fprintf(out, "WARNING: %s: %v\n", filepath.Base(os.Args[0]), warning)
 }
 
 // parse returns the servers of a value of testdb.Variable.
