@@ -102,7 +102,7 @@ func (s Starter) provideKeyring(ctx context.Context, logs string) (string, error
 	if file := keyring(); file != "" {
 		return file, nil
 	}
-	return "", errors.New("Debian's keys, with which its packages are checked, are missing; install the package debian-archive-keyring and run this again")
+	return "", errors.New("the keys of Debian, with which its packages are checked, are missing; install the package debian-archive-keyring and run this again")
 }
 
 func keyring() string {

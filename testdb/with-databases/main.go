@@ -75,10 +75,14 @@ func say(err error) { fmt.Fprintln(os.Stderr, "testdb:", err) }
 func untilSignal(signals <-chan os.Signal, do func(context.Context) error) (exitCode int) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	done := make(chan error, 1)
-	go func() { done <- do(ctx) }()
+	var err error
+	done := make(chan struct{})
+	go func() {
+		err = do(ctx)
+		close(done)
+	}()
 	select {
-	case err := <-done:
+	case <-done:
 		if err != nil {
 			say(err)
 			return 1
@@ -86,7 +90,7 @@ func untilSignal(signals <-chan os.Signal, do func(context.Context) error) (exit
 		return 0
 	case s := <-signals:
 		cancel()
-		_ = <-done
+		<-done
 		return codeOf(s)
 	}
 }
