@@ -7,7 +7,11 @@ SHELL := /bin/bash
 # Generators and operators' tools are pinned in tools/go.mod, apart from the
 # program's own dependencies.
 TOOL := go tool -modfile=tools/go.mod
-TESTDB := tools/testdb/with-databases
+TESTDB := bin/with-databases
+GOTEST := bin/gotest
+# The race detector leaves out SQLite, which is C translated to Go: it uses memory that
+# the detector does not watch, and the detector would multiply its CPU time.
+RACE := -race '-gcflags=modernc.org/...=-race=false'
 FUZZTIME ?= 20s
 # What make test runs: a package pattern, tests by name, one kind of store.
 PKG ?= ./...
@@ -22,17 +26,42 @@ build: ## Build bin/moderato.
 	go build -trimpath -ldflags '-s -w' -o bin/moderato ./cmd/moderato
 
 .PHONY: run
-run: build ## Serve the demo on an embedded database, and print how to use it.
+run: ## Serve the demo on an embedded database, and print how to use it.
+	@# With other flags than a release, so that it shares compiled packages with go test.
+	go build -o bin/moderato ./cmd/moderato
 	bin/moderato serve --demo
 
+.PHONY: $(TESTDB)
+$(TESTDB):
+	@go build -o $@ ./testdb/with-databases
+
+.PHONY: $(GOTEST)
+$(GOTEST):
+	@go build -C tools -o ../$@ ./gotest
+
+.PHONY: databases
+databases: $(TESTDB) ## Install and download MariaDB and MySQL, with which a plain go test then tests too.
+	$(TESTDB) --prepare
+
 .PHONY: test
-test: ## Run every test, on SQLite, MariaDB and MySQL; installs and starts what they need. For less: STORE=mariadb PKG=./server/moderation RUN=Ban
+test: $(TESTDB) $(GOTEST) ## Run every test, on SQLite, MariaDB and MySQL; installs and starts what they need. For less: STORE=mariadb PKG=./server/moderation RUN=Ban
 	tools/install-test-tools
-	$(TESTDB) go test -race $(SELECTED) $(PKG)
+	$(TESTDB) $(GOTEST) $(RACE) $(SELECTED) $(PKG)
 
 .PHONY: test-sqlite
-test-sqlite: ## Run the tests on SQLite alone, for a quick look.
-	MODERATO_TEST_MYSQL=none go test ./...
+test-sqlite: $(GOTEST) ## Run the tests on SQLite alone and without the race detector, for a quick look.
+	MODERATO_TEST_MYSQL=none $(GOTEST) $(SELECTED) $(PKG)
+
+.PHONY: test-tools
+test-tools: ## Test the project's own tools.
+	go test -C tools ./gotest
+
+.PHONY: check
+check: gen-check lint build test-tools test-sqlite ## Run what CI runs, but the tests on SQLite alone and without the race detector.
+
+.PHONY: hooks
+hooks: ## Check formatting and vet before each commit of this clone.
+	ln -sf "$(CURDIR)/tools/pre-commit" "$$(git rev-parse --git-path hooks)/pre-commit"
 
 .PHONY: fmt
 fmt: ## Format the code and the .proto files.
@@ -67,7 +96,7 @@ fuzz: ## Fuzz every parser for FUZZTIME each (20s when not given).
 	tools/fuzz $(FUZZTIME)
 
 .PHONY: soak
-soak: ## Overload a served process at full scale, on every kind of store: half an hour and 5 GB.
+soak: $(TESTDB) ## Overload a served process at full scale, on every kind of store: half an hour and 5 GB.
 	$(TESTDB) env MODERATO_SOAK=1 go test -count=1 -parallel 1 -timeout 2h -v ./server/abuse $(ARGS)
 
 .PHONY: bench
@@ -85,7 +114,7 @@ microbench: ## Benchmark JSON, cursors, tokens and queries, six times each, for 
 	go test -run '^$$' -bench . -benchmem -count 6 ./server/jsonapi ./server/cursor ./server/authn ./gateway
 
 .PHONY: migration
-migration: ## Propose migrations for a changed ent/schema: make migration NAME=add_followers
+migration: $(TESTDB) ## Propose migrations for a changed ent/schema: make migration NAME=add_followers
 	@test -n "$(NAME)" || { echo 'say what it does: make migration NAME=add_followers'; exit 1; }
 	$(TESTDB) tools/migration $(NAME)
 

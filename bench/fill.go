@@ -16,7 +16,7 @@ const rowsAtOnce = 100_000
 // open opens a data set's database directly, to fill it.
 func (b *bench) open(store, name string) (*sql.DB, error) {
 	if store == "mariadb" {
-		return sql.Open("mysql", "root@tcp("+b.mariadb.addr+")/bench_"+name+"?interpolateParams=true")
+		return sql.Open("mysql", "root@tcp("+b.mariadb.server.Addr+")/bench_"+name+"?interpolateParams=true")
 	}
 	return sql.Open("sqlite", "file:"+filepath.Join(b.dir, name+".db")+
 		"?_pragma=busy_timeout(10000)&_pragma=cache_size(-262144)&_pragma=synchronous(NORMAL)&_pragma=journal_mode(WAL)")

@@ -5,86 +5,49 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"net"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
-	"time"
 
 	_ "github.com/go-sql-driver/mysql" // the driver
+
+	"github.com/moderato-live/moderato/testdb"
 )
 
 // mariadb is a server that the benchmarks start. Its data are kept between runs. It
 // commits durably, like a server in production.
 type mariadb struct {
-	process *exec.Cmd
-	addr    string
-	db      *sql.DB
+	server *testdb.Server
+	db     *sql.DB
 }
 
 func startMariaDB(ctx context.Context, dir string, bufferPool int) (*mariadb, error) {
-	data := filepath.Join(dir, "mariadb")
-	if _, err := os.Stat(filepath.Join(data, "mysql")); err != nil {
-		install := exec.CommandContext(ctx, program("mariadb-install-db"), "--no-defaults", "--auth-root-authentication-method=normal",
-			"--skip-test-db", "--datadir="+data)
-		if out, err := install.CombinedOutput(); err != nil {
-			return nil, fmt.Errorf("mariadb-install-db: %w: %s", err, out)
-		}
-	}
-	m := &mariadb{}
-	var err error
-	if m.addr, err = freeAddr(ctx); err != nil {
-		return nil, err
-	}
-	_, port, err := net.SplitHostPort(m.addr)
+	server, err := testdb.StartMariaDB(ctx, filepath.Join(dir, "mariadb"), filepath.Join(dir, "mariadb.log"),
+		fmt.Sprintf("--innodb-buffer-pool-size=%dM", bufferPool), "--innodb-log-file-size=512M",
+		"--innodb-flush-log-at-trx-commit=1", "--max-connections=400")
 	if err != nil {
 		return nil, err
 	}
-	args := []string{
-		"--no-defaults", "--datadir=" + data, "--bind-address=127.0.0.1", "--port=" + port,
-		"--socket=" + filepath.Join(data, "socket"), "--pid-file=" + filepath.Join(data, "pid"), "--log-error=" + filepath.Join(dir, "mariadb.log"),
-		fmt.Sprintf("--innodb-buffer-pool-size=%dM", bufferPool), "--innodb-log-file-size=512M",
-		"--innodb-flush-log-at-trx-commit=1", "--max-connections=400",
-	}
-	if os.Geteuid() == 0 {
-		args = append(args, "--user=root")
-	}
-	m.process = exec.CommandContext(context.WithoutCancel(ctx), program("mariadbd"), args...)
-	m.process.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := m.process.Start(); err != nil {
-		return nil, fmt.Errorf("mariadbd: %w", err)
-	}
-	if m.db, err = sql.Open("mysql", "root@tcp("+m.addr+")/"); err != nil {
+	db, err := sql.Open("mysql", "root@tcp("+server.Addr+")/")
+	if err != nil {
+		server.Stop()
 		return nil, fmt.Errorf("mariadb: %w", err)
 	}
-	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
-		if err = m.db.PingContext(ctx); err == nil || time.Now().After(deadline) {
-			break
-		}
-	}
-	if err != nil {
-		m.stop()
-		return nil, fmt.Errorf("mariadb does not start, see %s: %w", filepath.Join(dir, "mariadb.log"), err)
-	}
-	return m, nil
+	return &mariadb{server: server, db: db}, nil
 }
 
 func (m *mariadb) stop() {
-	if m == nil || m.process.ProcessState != nil {
+	if m == nil {
 		return
 	}
 	_ = m.db.Close()
-	_ = m.process.Process.Signal(syscall.SIGTERM)
-	_ = m.process.Wait()
+	m.server.Stop()
 }
 
 // url returns the URL of a database of the server, and creates the database if it
 // does not exist.
 func (m *mariadb) url(ctx context.Context, name string) (string, error) {
 	_, err := m.db.ExecContext(ctx, "CREATE DATABASE IF NOT EXISTS "+name)
-	return "mysql://root@" + m.addr + "/" + name, err
+	return "mysql://root@" + m.server.Addr + "/" + name, err
 }
 
 // version returns the version that the server reports.
@@ -142,14 +105,4 @@ func sumTransaction(log *sql.Rows, marker string) (int64, error) {
 		}
 	}
 	return 0, errors.Join(errors.New("the log has no such transaction"), log.Err())
-}
-
-// program returns the path of a system program. Servers are in sbin.
-func program(name string) string {
-	for _, dir := range []string{"/usr/sbin", "/usr/local/sbin", "/sbin"} {
-		if path, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
-			return path
-		}
-	}
-	return name
 }

@@ -7,7 +7,6 @@ import (
 	"bufio"
 	"context"
 	"fmt"
-	"log/slog"
 	"os"
 	"slices"
 	"strconv"
@@ -66,9 +65,7 @@ func serve(t *testing.T, url store.URL, args ...string) *target {
 func prepare(t *testing.T, url store.URL) *store.Store {
 	t.Helper()
 	ctx := context.Background()
-	if err := store.Migrate(ctx, url, slog.New(slog.DiscardHandler)); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Migrate(t, url)
 	db, err := store.Open(ctx, url)
 	if err != nil {
 		t.Fatal(err)

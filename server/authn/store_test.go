@@ -2,7 +2,6 @@ package authn_test
 
 import (
 	"context"
-	"log/slog"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -29,9 +28,7 @@ var (
 func openWorld(t *testing.T, url store.URL) *store.Store {
 	t.Helper()
 	ctx := context.Background()
-	if err := store.Migrate(ctx, url, slog.New(slog.DiscardHandler)); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Migrate(t, url)
 	s, err := store.Open(ctx, url)
 	if err != nil {
 		t.Fatal(err)

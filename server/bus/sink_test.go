@@ -137,9 +137,7 @@ func (b *broker) check(t *testing.T, want int) {
 func openWorld(t *testing.T, url store.URL) (*store.Store, func(n int)) {
 	t.Helper()
 	ctx := context.Background()
-	if err := store.Migrate(ctx, url, slog.New(slog.DiscardHandler)); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Migrate(t, url)
 	s, err := store.Open(ctx, url)
 	if err != nil {
 		t.Fatal(err)

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"log/slog"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -43,9 +42,7 @@ func eachRecorded(t *testing.T, test func(t *testing.T, s *channels.Service, sen
 // openRecorded migrates and opens a database.
 func openRecorded(t *testing.T, url store.URL) (*store.Store, *recorder) {
 	t.Helper()
-	if err := store.Migrate(t.Context(), url, slog.New(slog.DiscardHandler)); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Migrate(t, url)
 	sent := &recorder{}
 	s, err := store.OpenWith(t.Context(), url, store.Options{Layer: sent.Layer()})
 	if err != nil {

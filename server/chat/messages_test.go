@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"testing"
 	"time"
 
@@ -24,9 +23,7 @@ import (
 func each(t *testing.T, test func(t *testing.T, s *store.Store)) {
 	t.Helper()
 	storetest.Each(t, func(t *testing.T, url store.URL) {
-		if err := store.Migrate(context.Background(), url, slog.New(slog.DiscardHandler)); err != nil {
-			t.Fatal(err)
-		}
+		storetest.Migrate(t, url)
 		s, err := store.Open(context.Background(), url)
 		if err != nil {
 			t.Fatal(err)

@@ -2,7 +2,6 @@ package counts_test
 
 import (
 	"context"
-	"log/slog"
 	"math/rand/v2"
 	"sync"
 	"testing"
@@ -15,9 +14,7 @@ import (
 
 func open(t *testing.T, url store.URL) *store.Store {
 	t.Helper()
-	if err := store.Migrate(context.Background(), url, slog.New(slog.DiscardHandler)); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Migrate(t, url)
 	s, err := store.Open(context.Background(), url)
 	if err != nil {
 		t.Fatal(err)

@@ -4,12 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/rand"
 	"fmt"
 	"io"
-	"log/slog"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -81,27 +77,16 @@ func BenchmarkInsertFollows(b *testing.B) {
 // benchmarkFollows measures put on each kind of store.
 func benchmarkFollows(b *testing.B, put func(context.Context, *testing.B, *store.Store)) {
 	ctx := context.Background()
-	b.Run("sqlite", func(b *testing.B) {
-		benchmarkFollowsOn(ctx, b, func(b *testing.B) store.URL { return store.URL{Path: filepath.Join(b.TempDir(), "bench.db")} }, put)
+	storetest.EachBenchNew(b, func(b *testing.B, database func(testing.TB) store.URL) {
+		benchmarkFollowsOn(ctx, b, database, put)
 	})
-	for _, pair := range strings.Fields(os.Getenv(storetest.Variable)) {
-		name, url, isServer := strings.Cut(pair, "=")
-		if !isServer {
-			continue
-		}
-		b.Run(name, func(b *testing.B) {
-			benchmarkFollowsOn(ctx, b, func(b *testing.B) store.URL { return benchDatabase(ctx, b, url) }, put)
-		})
-	}
 }
 
-func benchmarkFollowsOn(ctx context.Context, b *testing.B, database func(*testing.B) store.URL, put func(context.Context, *testing.B, *store.Store)) {
+func benchmarkFollowsOn(ctx context.Context, b *testing.B, database func(testing.TB) store.URL, put func(context.Context, *testing.B, *store.Store)) {
 	for b.Loop() {
 		b.StopTimer()
 		url := database(b)
-		if err := store.Migrate(ctx, url, slog.New(slog.DiscardHandler)); err != nil {
-			b.Fatal(err)
-		}
+		storetest.Migrate(b, url)
 		s, err := store.OpenForImport(ctx, url)
 		if err != nil {
 			b.Fatal(err)
@@ -159,33 +144,4 @@ func benchRows(b *testing.B) [][]any {
 		rows = append(rows, []any{channel[:], user[:], f.GetFollowedAt().AsTime().UnixMilli(), f.GetIsNotificationEnabled()})
 	}
 	return rows
-}
-
-// benchDatabase makes a database that is gone after the benchmark.
-func benchDatabase(ctx context.Context, b *testing.B, server string) store.URL {
-	b.Helper()
-	name := "moderato_bench_" + strings.ToLower(rand.Text())
-	execOn(ctx, b, server, "CREATE DATABASE "+name+" CHARACTER SET utf8mb4 COLLATE utf8mb4_bin")
-	b.Cleanup(func() { execOn(ctx, b, server, "DROP DATABASE "+name) })
-	url, err := store.ParseURL(server + name)
-	if err != nil {
-		b.Fatal(err)
-	}
-	return url
-}
-
-func execOn(ctx context.Context, b *testing.B, server, statement string) {
-	b.Helper()
-	url, err := store.ParseURL(server + "information_schema")
-	if err != nil {
-		b.Fatal(err)
-	}
-	s, err := store.Open(ctx, url)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer s.Close()
-	if _, err := s.DB().ExecContext(ctx, statement); err != nil {
-		b.Fatal(err)
-	}
 }

@@ -22,9 +22,7 @@ import (
 func openDemo(t *testing.T, url store.URL) *store.Store {
 	t.Helper()
 	ctx := context.Background()
-	if err := store.Migrate(ctx, url, slog.New(slog.DiscardHandler)); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Migrate(t, url)
 	s, err := store.OpenWithoutBound(ctx, url)
 	if err != nil {
 		t.Fatal(err)

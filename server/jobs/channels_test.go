@@ -2,7 +2,6 @@ package jobs_test
 
 import (
 	"context"
-	"log/slog"
 	"testing"
 
 	"github.com/moderato-live/moderato/ent"
@@ -17,9 +16,7 @@ import (
 func TestLapsedRowsOfEveryChannelAreFound(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		ctx := context.Background()
-		if err := store.Migrate(ctx, url, slog.New(slog.DiscardHandler)); err != nil {
-			t.Fatal(err)
-		}
+		storetest.Migrate(t, url)
 		s, err := store.Open(ctx, url)
 		if err != nil {
 			t.Fatal(err)

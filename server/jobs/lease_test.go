@@ -19,9 +19,7 @@ import (
 func each(t *testing.T, test func(t *testing.T, s *store.Store)) {
 	t.Helper()
 	storetest.Each(t, func(t *testing.T, url store.URL) {
-		if err := store.Migrate(t.Context(), url, slog.New(slog.DiscardHandler)); err != nil {
-			t.Fatal(err)
-		}
+		storetest.Migrate(t, url)
 		s, err := store.Open(t.Context(), url)
 		if err != nil {
 			t.Fatal(err)

@@ -68,9 +68,7 @@ func Start(t testing.TB, config server.Config) *Server {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)
-	if err := store.Migrate(ctx, config.DB, config.Log); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Migrate(t, config.DB)
 	srv, err := server.New(ctx, config)
 	if err != nil {
 		t.Fatal(err)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"strings"
 	"testing"
 
@@ -20,9 +19,7 @@ import (
 func TestAFullDatabaseIsUnavailable(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		ctx := context.Background()
-		if err := store.Migrate(ctx, url, slog.New(slog.DiscardHandler)); err != nil {
-			t.Fatal(err)
-		}
+		storetest.Migrate(t, url)
 		var gate storetest.Gate
 		s, err := store.OpenWith(ctx, url, store.Options{Layer: gate.Layer()})
 		if err != nil {

@@ -30,9 +30,7 @@ const benchChannels = 100
 func benchWorld(b *testing.B, url store.URL) (*store.Store, []uid.ID) {
 	b.Helper()
 	ctx := context.Background()
-	if err := store.Migrate(ctx, url, slog.New(slog.DiscardHandler)); err != nil {
-		b.Fatal(err)
-	}
+	storetest.Migrate(b, url)
 	s, err := store.Open(ctx, url)
 	if err != nil {
 		b.Fatal(err)

@@ -135,9 +135,7 @@ func TestTheSelectionMayChangeMeanwhile(t *testing.T) {
 // TestCatchingUpReadsAnIndexOfTheChannel looks at the plan of the statement.
 func TestCatchingUpReadsAnIndexOfTheChannel(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
-		if err := store.Migrate(t.Context(), url, slog.New(slog.DiscardHandler)); err != nil {
-			t.Fatal(err)
-		}
+		storetest.Migrate(t, url)
 		var recorder storetest.Recorder
 		s, err := store.OpenWith(t.Context(), url, store.Options{Layer: recorder.Layer()})
 		if err != nil {

@@ -2,7 +2,6 @@ package webhooks_test
 
 import (
 	"context"
-	"log/slog"
 	"slices"
 	"testing"
 
@@ -22,9 +21,7 @@ func eachWorld(t *testing.T, test func(t *testing.T, s *store.Store, e *webhooks
 	t.Helper()
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		ctx := context.Background()
-		if err := store.Migrate(ctx, url, slog.New(slog.DiscardHandler)); err != nil {
-			t.Fatal(err)
-		}
+		storetest.Migrate(t, url)
 		s, err := store.Open(ctx, url)
 		if err != nil {
 			t.Fatal(err)

@@ -29,9 +29,7 @@ func EachWorld(t *testing.T, test func(t *testing.T, s *store.Store)) {
 func OpenWorld(t *testing.T, url store.URL) *store.Store {
 	t.Helper()
 	ctx := context.Background()
-	if err := store.Migrate(ctx, url, slog.New(slog.DiscardHandler)); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Migrate(t, url)
 	s, err := store.Open(ctx, url)
 	if err != nil {
 		t.Fatal(err)

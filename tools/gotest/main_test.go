@@ -1,0 +1,67 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// runOn runs the tests of a package with the given source.
+func runOn(t *testing.T, source string) (code int, out string) {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{"go.mod": "module example\n", "a_test.go": source} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(dir)
+	var b strings.Builder
+	code, err := run([]string{"./..."}, &b)
+	if err != nil {
+		t.Error(err)
+	}
+	return code, b.String()
+}
+
+func TestFailuresAndSlowTestsAreShown(t *testing.T) {
+	code, out := runOn(t, `package a
+import ("testing"; "time")
+func TestSlow(t *testing.T) { t.Run("part", func(t *testing.T) { time.Sleep(30*time.Millisecond) }) }
+func TestBad(t *testing.T) { t.Error("is bad") }
+func TestGood(t *testing.T) { t.Log("is good") }
+func TestSkip(t *testing.T) { t.Skip("has no server") }
+`)
+	if code != 1 {
+		t.Errorf("exit code %d, want 1", code)
+	}
+	for text, want := range map[string]bool{
+		"is bad": true, "is good": false, "FAIL\texample": true, "=== RUN": false,
+		"example TestSlow/part\n": true, "example TestSlow\n": false, "skipped: 1, a_test.go:6: has no server": true,
+	} {
+		if strings.Contains(out, text) != want {
+			t.Errorf("the output has %q: %v, want %v\n%s", text, !want, want, out)
+		}
+	}
+}
+
+func TestPanicsAndBuildErrorsAreShown(t *testing.T) {
+	for source, want := range map[string]string{
+		"package a\nimport \"testing\"\nfunc TestA(t *testing.T) { panic(\"lost\") }\n": "panic: lost",
+		"package a\nfunc f() { undefined() }\n":                                         "undefined: undefined",
+	} {
+		t.Run(want, func(t *testing.T) {
+			code, out := runOn(t, source)
+			if code == 0 || !strings.Contains(out, want) {
+				t.Errorf("exit code %d, want a failure with %q:\n%s", code, want, out)
+			}
+		})
+	}
+}
+
+func TestSuccessIsZero(t *testing.T) {
+	if code, out := runOn(t, "package a\nimport \"testing\"\nfunc TestA(t *testing.T) {}\n"); code != 0 || !strings.Contains(out, "ok  \texample") {
+		t.Errorf("exit code %d: %s", code, out)
+	}
+}
