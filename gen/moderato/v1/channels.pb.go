@@ -3848,12 +3848,12 @@ const file_moderato_v1_channels_proto_rawDesc = "" +
 	"\ais_live\x18\b \x01(\bR\x06isLive\x12%\n" +
 	"\x0efollower_count\x18\t \x01(\x03R\rfollowerCount\x128\n" +
 	"\bcategory\x18\n" +
-	" \x01(\v2\x1c.moderato.v1.ChannelCategoryR\bcategory\"\x93\x01\n" +
+	" \x01(\v2\x1c.moderato.v1.ChannelCategoryR\bcategory\"\xad\x01\n" +
 	"\x13ListChannelsRequest\x12\x16\n" +
-	"\x06cursor\x18\x01 \x01(\tR\x06cursor\x12\x1b\n" +
-	"\x05limit\x18\x02 \x01(\x05B\x05\xaa\x01\x02\b\x01R\x05limit\x12\x12\n" +
-	"\x04slug\x18\x03 \x03(\tR\x04slug\x12\x1f\n" +
-	"\vcategory_id\x18\x04 \x03(\x03R\n" +
+	"\x06cursor\x18\x01 \x01(\tR\x06cursor\x12%\n" +
+	"\x05limit\x18\x02 \x01(\x05B\x0f\x92\xb5\x18\x06\x18\x01 \x14(\x14\xaa\x01\x02\b\x01R\x05limit\x12\x1a\n" +
+	"\x04slug\x18\x03 \x03(\tB\x06\x92\xb5\x18\x020dR\x04slug\x12'\n" +
+	"\vcategory_id\x18\x04 \x03(\x03B\x06\x92\xb5\x18\x020dR\n" +
 	"categoryId\x12\x12\n" +
 	"\x04type\x18\x05 \x01(\tR\x04type\"\x8f\x01\n" +
 	"\x14ListChannelsResponse\x12\x14\n" +
@@ -3911,10 +3911,10 @@ const file_moderato_v1_channels_proto_rawDesc = "" +
 	"isFollower\x12;\n" +
 	"\vfollowed_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"followedAt\x12J\n" +
-	"\x11subscription_info\x18\a \x01(\v2\x1d.moderato.v1.SubscriptionInfoR\x10subscriptionInfo\"\x83\x01\n" +
+	"\x11subscription_info\x18\a \x01(\v2\x1d.moderato.v1.SubscriptionInfoR\x10subscriptionInfo\"\x8d\x01\n" +
 	"\x14ListFollowersRequest\x12\x16\n" +
-	"\x06cursor\x18\x01 \x01(\tR\x06cursor\x12\x1b\n" +
-	"\x05limit\x18\x02 \x01(\x05B\x05\xaa\x01\x02\b\x01R\x05limit\x12\x17\n" +
+	"\x06cursor\x18\x01 \x01(\tR\x06cursor\x12%\n" +
+	"\x05limit\x18\x02 \x01(\x05B\x0f\x92\xb5\x18\x06\x18\x01 d(\x14\xaa\x01\x02\b\x01R\x05limit\x12\x17\n" +
 	"\auser_id\x18\x03 \x01(\tR\x06userId\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x04 \x01(\tR\tchannelId\"\x81\x01\n" +
@@ -3934,10 +3934,10 @@ const file_moderato_v1_channels_proto_rawDesc = "" +
 	"\vfollowed_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"followedAt\x12J\n" +
 	"\x11subscription_info\x18\a \x01(\v2\x1d.moderato.v1.SubscriptionInfoR\x10subscriptionInfo\x126\n" +
-	"\x17is_notification_enabled\x18\b \x01(\bR\x15isNotificationEnabled\"J\n" +
+	"\x17is_notification_enabled\x18\b \x01(\bR\x15isNotificationEnabled\"T\n" +
 	"\x13ListFollowedRequest\x12\x16\n" +
-	"\x06cursor\x18\x01 \x01(\tR\x06cursor\x12\x1b\n" +
-	"\x05limit\x18\x02 \x01(\x05B\x05\xaa\x01\x02\b\x01R\x05limit\"\x81\x01\n" +
+	"\x06cursor\x18\x01 \x01(\tR\x06cursor\x12%\n" +
+	"\x05limit\x18\x02 \x01(\x05B\x0f\x92\xb5\x18\x06\x18\x01 d(\x14\xaa\x01\x02\b\x01R\x05limit\"\x81\x01\n" +
 	"\x14ListFollowedResponse\x120\n" +
 	"\x04rows\x18\x01 \x03(\v2\x1c.moderato.v1.FollowedChannelR\x04rows\x127\n" +
 	"\n" +
@@ -3953,41 +3953,41 @@ const file_moderato_v1_channels_proto_rawDesc = "" +
 	"\fdisplay_name\x18\x02 \x01(\tR\vdisplayName\x12\x12\n" +
 	"\x04slug\x18\x03 \x01(\tR\x04slug\x127\n" +
 	"\tbanned_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\bbannedAt\x122\n" +
-	"\tbanned_by\x18\x05 \x01(\v2\x15.moderato.v1.BannedByR\bbannedBy\"l\n" +
+	"\tbanned_by\x18\x05 \x01(\v2\x15.moderato.v1.BannedByR\bbannedBy\"v\n" +
 	"\x16ListBannedUsersRequest\x12\x16\n" +
-	"\x06cursor\x18\x01 \x01(\tR\x06cursor\x12\x1b\n" +
-	"\x05limit\x18\x02 \x01(\x05B\x05\xaa\x01\x02\b\x01R\x05limit\x12\x1d\n" +
+	"\x06cursor\x18\x01 \x01(\tR\x06cursor\x12%\n" +
+	"\x05limit\x18\x02 \x01(\x05B\x0f\x92\xb5\x18\x06\x18\x01 d(\x14\xaa\x01\x02\b\x01R\x05limit\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x03 \x01(\tR\tchannelId\"\x7f\n" +
 	"\x17ListBannedUsersResponse\x12+\n" +
 	"\x04rows\x18\x01 \x03(\v2\x17.moderato.v1.BannedUserR\x04rows\x127\n" +
 	"\n" +
 	"pagination\x18\x02 \x01(\v2\x17.moderato.v1.PaginationR\n" +
-	"pagination\"e\n" +
+	"pagination\"o\n" +
 	"\x0fListVipsRequest\x12\x1d\n" +
 	"\n" +
-	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x1b\n" +
-	"\x05limit\x18\x02 \x01(\x05B\x05\xaa\x01\x02\b\x01R\x05limit\x12\x16\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\x12%\n" +
+	"\x05limit\x18\x02 \x01(\x05B\x0f\x92\xb5\x18\x06\x18\x01 d(\x14\xaa\x01\x02\b\x01R\x05limit\x12\x16\n" +
 	"\x06cursor\x18\x03 \x01(\tR\x06cursor\"{\n" +
 	"\x10ListVipsResponse\x12.\n" +
 	"\x05users\x18\x01 \x03(\v2\x18.moderato.v1.UserSummaryR\x05users\x127\n" +
 	"\n" +
 	"pagination\x18\x02 \x01(\v2\x17.moderato.v1.PaginationR\n" +
-	"pagination\"e\n" +
+	"pagination\"o\n" +
 	"\x0fListModsRequest\x12\x1d\n" +
 	"\n" +
-	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x1b\n" +
-	"\x05limit\x18\x02 \x01(\x05B\x05\xaa\x01\x02\b\x01R\x05limit\x12\x16\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\x12%\n" +
+	"\x05limit\x18\x02 \x01(\x05B\x0f\x92\xb5\x18\x06\x18\x01 d(\x14\xaa\x01\x02\b\x01R\x05limit\x12\x16\n" +
 	"\x06cursor\x18\x03 \x01(\tR\x06cursor\"{\n" +
 	"\x10ListModsResponse\x12.\n" +
 	"\x05users\x18\x01 \x03(\v2\x18.moderato.v1.UserSummaryR\x05users\x127\n" +
 	"\n" +
 	"pagination\x18\x02 \x01(\v2\x17.moderato.v1.PaginationR\n" +
-	"pagination\"d\n" +
+	"pagination\"n\n" +
 	"\x0eListOgsRequest\x12\x1d\n" +
 	"\n" +
-	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x1b\n" +
-	"\x05limit\x18\x02 \x01(\x05B\x05\xaa\x01\x02\b\x01R\x05limit\x12\x16\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\x12%\n" +
+	"\x05limit\x18\x02 \x01(\x05B\x0f\x92\xb5\x18\x06\x18\x01 d(\x14\xaa\x01\x02\b\x01R\x05limit\x12\x16\n" +
 	"\x06cursor\x18\x03 \x01(\tR\x06cursor\"z\n" +
 	"\x0fListOgsResponse\x12.\n" +
 	"\x05users\x18\x01 \x03(\v2\x18.moderato.v1.UserSummaryR\x05users\x127\n" +
@@ -4021,10 +4021,10 @@ const file_moderato_v1_channels_proto_rawDesc = "" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x17\n" +
 	"\auser_id\x18\x02 \x01(\tR\x06userId\"\x12\n" +
-	"\x10RemoveOgResponse\"\x85\x01\n" +
+	"\x10RemoveOgResponse\"\x8f\x01\n" +
 	"\x16ListSubscribersRequest\x12\x16\n" +
-	"\x06cursor\x18\x01 \x01(\tR\x06cursor\x12\x1b\n" +
-	"\x05limit\x18\x02 \x01(\x05B\x05\xaa\x01\x02\b\x01R\x05limit\x12\x17\n" +
+	"\x06cursor\x18\x01 \x01(\tR\x06cursor\x12%\n" +
+	"\x05limit\x18\x02 \x01(\x05B\x0f\x92\xb5\x18\x06\x18\x01 d(\x14\xaa\x01\x02\b\x01R\x05limit\x12\x17\n" +
 	"\auser_id\x18\x03 \x01(\tR\x06userId\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x04 \x01(\tR\tchannelId\"\x83\x01\n" +
@@ -4039,10 +4039,10 @@ const file_moderato_v1_channels_proto_rawDesc = "" +
 	"\n" +
 	"created_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\x12+\n" +
 	"\x04info\x18\x04 \x01(\v2\x17.google.protobuf.StructR\x04info\x12/\n" +
-	"\x06action\x18\x05 \x01(\v2\x17.google.protobuf.StructR\x06action\"\x7f\n" +
+	"\x06action\x18\x05 \x01(\v2\x17.google.protobuf.StructR\x06action\"\x89\x01\n" +
 	"\x15ListActivitiesRequest\x12\x16\n" +
-	"\x06cursor\x18\x01 \x01(\tR\x06cursor\x12\x1b\n" +
-	"\x05limit\x18\x02 \x01(\x05B\x05\xaa\x01\x02\b\x01R\x05limit\x12\x12\n" +
+	"\x06cursor\x18\x01 \x01(\tR\x06cursor\x12%\n" +
+	"\x05limit\x18\x02 \x01(\x05B\x0f\x92\xb5\x18\x06\x18\x01 d(\x14\xaa\x01\x02\b\x01R\x05limit\x12\x12\n" +
 	"\x04type\x18\x03 \x01(\tR\x04type\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x04 \x01(\tR\tchannelId\"|\n" +
@@ -4056,12 +4056,12 @@ const file_moderato_v1_channels_proto_rawDesc = "" +
 	"\busername\x18\x02 \x01(\tR\busername\x12\x18\n" +
 	"\aaddress\x18\x03 \x01(\tR\aaddress\x12\x16\n" +
 	"\x06amount\x18\x04 \x01(\x03R\x06amount\x125\n" +
-	"\bvoted_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\avotedAt\"|\n" +
+	"\bvoted_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\avotedAt\"\x86\x01\n" +
 	"\x10ListVotesRequest\x12\x14\n" +
 	"\x05epoch\x18\x01 \x01(\tR\x05epoch\x12\x1d\n" +
 	"\n" +
-	"channel_id\x18\x02 \x01(\tR\tchannelId\x12\x1b\n" +
-	"\x05limit\x18\x03 \x01(\x05B\x05\xaa\x01\x02\b\x01R\x05limit\x12\x16\n" +
+	"channel_id\x18\x02 \x01(\tR\tchannelId\x12%\n" +
+	"\x05limit\x18\x03 \x01(\x05B\x0f\x92\xb5\x18\x06\x18\x01 d(\x14\xaa\x01\x02\b\x01R\x05limit\x12\x16\n" +
 	"\x06cursor\x18\x04 \x01(\tR\x06cursor\"u\n" +
 	"\x11ListVotesResponse\x12'\n" +
 	"\x05votes\x18\x01 \x03(\v2\x11.moderato.v1.VoteR\x05votes\x127\n" +
@@ -4083,12 +4083,12 @@ const file_moderato_v1_channels_proto_rawDesc = "" +
 	"\bclip_url\x18\x06 \x01(\tR\aclipUrl\x122\n" +
 	"\acreator\x18\a \x01(\v2\x18.moderato.v1.ContentUserR\acreator\x122\n" +
 	"\achannel\x18\b \x01(\v2\x18.moderato.v1.ContentUserR\achannel\x128\n" +
-	"\bcategory\x18\t \x01(\v2\x1c.moderato.v1.ContentCategoryR\bcategory\"\x81\x01\n" +
+	"\bcategory\x18\t \x01(\v2\x1c.moderato.v1.ContentCategoryR\bcategory\"\x8b\x01\n" +
 	"\x10ListClipsRequest\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x16\n" +
-	"\x06cursor\x18\x02 \x01(\tR\x06cursor\x12\x1b\n" +
-	"\x05limit\x18\x03 \x01(\x05B\x05\xaa\x01\x02\b\x01R\x05limit\x12\x19\n" +
+	"\x06cursor\x18\x02 \x01(\tR\x06cursor\x12%\n" +
+	"\x05limit\x18\x03 \x01(\x05B\x0f\x92\xb5\x18\x06\x18\x01 \x14(\x14\xaa\x01\x02\b\x01R\x05limit\x12\x19\n" +
 	"\border_by\x18\x04 \x01(\tR\aorderBy\"\x89\x01\n" +
 	"\x11ListClipsResponse\x12\x14\n" +
 	"\x05count\x18\x01 \x01(\x03R\x05count\x12%\n" +
@@ -4107,21 +4107,21 @@ const file_moderato_v1_channels_proto_rawDesc = "" +
 	"started_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\tstartedAt\x125\n" +
 	"\bended_at\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\aendedAt\x128\n" +
 	"\bcategory\x18\b \x01(\v2\x1c.moderato.v1.ContentCategoryR\bcategory\x122\n" +
-	"\achannel\x18\t \x01(\v2\x18.moderato.v1.ContentUserR\achannel\"\x80\x01\n" +
+	"\achannel\x18\t \x01(\v2\x18.moderato.v1.ContentUserR\achannel\"\x8a\x01\n" +
 	"\x0fListVodsRequest\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x16\n" +
-	"\x06cursor\x18\x02 \x01(\tR\x06cursor\x12\x1b\n" +
-	"\x05limit\x18\x03 \x01(\x05B\x05\xaa\x01\x02\b\x01R\x05limit\x12\x19\n" +
+	"\x06cursor\x18\x02 \x01(\tR\x06cursor\x12%\n" +
+	"\x05limit\x18\x03 \x01(\x05B\x0f\x92\xb5\x18\x06\x18\x01 \x14(\x14\xaa\x01\x02\b\x01R\x05limit\x12\x19\n" +
 	"\border_by\x18\x04 \x01(\tR\aorderBy\"\x87\x01\n" +
 	"\x10ListVodsResponse\x12\x14\n" +
 	"\x05count\x18\x01 \x01(\x03R\x05count\x12$\n" +
 	"\x04rows\x18\x02 \x03(\v2\x10.moderato.v1.VodR\x04rows\x127\n" +
 	"\n" +
 	"pagination\x18\x03 \x01(\v2\x17.moderato.v1.PaginationR\n" +
-	"pagination\"\x84\x01\n" +
-	"\x11UpdateInfoRequest\x12\x14\n" +
-	"\x05title\x18\x01 \x01(\tR\x05title\x12\x12\n" +
+	"pagination\"\x8f\x01\n" +
+	"\x11UpdateInfoRequest\x12\x1f\n" +
+	"\x05title\x18\x01 \x01(\tB\t\x92\xb5\x18\x05\b\x01\x10\x8c\x01R\x05title\x12\x12\n" +
 	"\x04lang\x18\x02 \x01(\tR\x04lang\x12&\n" +
 	"\vcategory_id\x18\x03 \x01(\x03B\x05\xaa\x01\x02\b\x01R\n" +
 	"categoryId\x12\x1d\n" +

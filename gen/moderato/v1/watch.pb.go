@@ -538,11 +538,11 @@ var File_moderato_v1_watch_proto protoreflect.FileDescriptor
 
 const file_moderato_v1_watch_proto_rawDesc = "" +
 	"\n" +
-	"\x17moderato/v1/watch.proto\x12\vmoderato.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a!moderato/options/v1/options.proto\x1a\x18moderato/v1/events.proto\"_\n" +
+	"\x17moderato/v1/watch.proto\x12\vmoderato.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a!moderato/options/v1/options.proto\x1a\x18moderato/v1/events.proto\"g\n" +
 	"\x12WatchEventsRequest\x12\x1d\n" +
 	"\n" +
-	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x12\n" +
-	"\x04type\x18\x02 \x03(\tR\x04type\x12\x16\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x1a\n" +
+	"\x04type\x18\x02 \x03(\tB\x06\x92\xb5\x18\x020dR\x04type\x12\x16\n" +
 	"\x06cursor\x18\x03 \x01(\tR\x06cursor\"W\n" +
 	"\x13WatchEventsResponse\x12\x16\n" +
 	"\x06cursor\x18\x01 \x01(\tR\x06cursor\x12(\n" +

@@ -7,6 +7,7 @@
 package platformv1
 
 import (
+	_ "github.com/moderato-live/moderato/gen/moderato/options/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	structpb "google.golang.org/protobuf/types/known/structpb"
@@ -1556,7 +1557,7 @@ var File_moderato_platform_v1_records_proto protoreflect.FileDescriptor
 
 const file_moderato_platform_v1_records_proto_rawDesc = "" +
 	"\n" +
-	"\"moderato/platform/v1/records.proto\x12\x14moderato.platform.v1\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xf4\x06\n" +
+	"\"moderato/platform/v1/records.proto\x12\x14moderato.platform.v1\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a!moderato/options/v1/options.proto\"\xf4\x06\n" +
 	"\x06Record\x12B\n" +
 	"\bcategory\x18\x01 \x01(\v2$.moderato.platform.v1.CategoryRecordH\x00R\bcategory\x126\n" +
 	"\x04user\x18\x02 \x01(\v2 .moderato.platform.v1.UserRecordH\x00R\x04user\x12?\n" +
@@ -1573,24 +1574,24 @@ const file_moderato_platform_v1_records_proto_rawDesc = "" +
 	"\x03vod\x18\f \x01(\v2\x1f.moderato.platform.v1.VodRecordH\x00R\x03vod\x126\n" +
 	"\x04vote\x18\r \x01(\v2 .moderato.platform.v1.VoteRecordH\x00R\x04vote\x12B\n" +
 	"\bactivity\x18\x0e \x01(\v2$.moderato.platform.v1.ActivityRecordH\x00R\bactivityB\x06\n" +
-	"\x04kind\"\x89\x01\n" +
+	"\x04kind\"\x94\x01\n" +
 	"\x0eCategoryRecord\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\"\n" +
-	"\tparent_id\x18\x02 \x01(\x03B\x05\xaa\x01\x02\b\x01R\bparentId\x12\x12\n" +
-	"\x04name\x18\x03 \x01(\tR\x04name\x12\x12\n" +
+	"\tparent_id\x18\x02 \x01(\x03B\x05\xaa\x01\x02\b\x01R\bparentId\x12\x1d\n" +
+	"\x04name\x18\x03 \x01(\tB\t\x92\xb5\x18\x05\b\x01\x10\x8c\x01R\x04name\x12\x12\n" +
 	"\x04slug\x18\x04 \x01(\tR\x04slug\x12\x1b\n" +
-	"\timage_url\x18\x05 \x01(\tR\bimageUrl\"z\n" +
+	"\timage_url\x18\x05 \x01(\tR\bimageUrl\"\x85\x01\n" +
 	"\n" +
 	"UserRecord\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
-	"\busername\x18\x02 \x01(\tR\busername\x12!\n" +
-	"\fdisplay_name\x18\x03 \x01(\tR\vdisplayName\x12\x1d\n" +
+	"\busername\x18\x02 \x01(\tR\busername\x12,\n" +
+	"\fdisplay_name\x18\x03 \x01(\tB\t\x92\xb5\x18\x05\b\x01\x10\x8c\x01R\vdisplayName\x12\x1d\n" +
 	"\n" +
-	"avatar_url\x18\x04 \x01(\tR\tavatarUrl\"|\n" +
+	"avatar_url\x18\x04 \x01(\tR\tavatarUrl\"\x90\x01\n" +
 	"\rChannelRecord\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
-	"\x05title\x18\x02 \x01(\tR\x05title\x12\x10\n" +
-	"\x03bio\x18\x03 \x01(\tR\x03bio\x12\x12\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1f\n" +
+	"\x05title\x18\x02 \x01(\tB\t\x92\xb5\x18\x05\b\x01\x10\x8c\x01R\x05title\x12\x19\n" +
+	"\x03bio\x18\x03 \x01(\tB\a\x92\xb5\x18\x03\x10\xac\x02R\x03bio\x12\x12\n" +
 	"\x04lang\x18\x04 \x01(\tR\x04lang\x12\x1f\n" +
 	"\vcategory_id\x18\x05 \x01(\x03R\n" +
 	"categoryId\"X\n" +
@@ -1599,97 +1600,97 @@ const file_moderato_platform_v1_records_proto_rawDesc = "" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x17\n" +
 	"\auser_id\x18\x02 \x01(\tR\x06userId\x12\x12\n" +
-	"\x04role\x18\x03 \x01(\tR\x04role\"\xa0\x01\n" +
+	"\x04role\x18\x03 \x01(\tR\x04role\"\xab\x01\n" +
 	"\rMessageRecord\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x02 \x01(\tR\tchannelId\x12\x17\n" +
-	"\auser_id\x18\x03 \x01(\tR\x06userId\x12\x12\n" +
-	"\x04text\x18\x04 \x01(\tR\x04text\x123\n" +
-	"\asent_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\x06sentAt\"L\n" +
+	"\auser_id\x18\x03 \x01(\tR\x06userId\x12\x1d\n" +
+	"\x04text\x18\x04 \x01(\tB\t\x92\xb5\x18\x05\b\x01\x10\xf4\x03R\x04text\x123\n" +
+	"\asent_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\x06sentAt\"W\n" +
 	"\fClientRecord\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12\x18\n" +
-	"\aservice\x18\x03 \x01(\bR\aservice\"[\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1d\n" +
+	"\x04name\x18\x02 \x01(\tB\t\x92\xb5\x18\x05\b\x01\x10\x8c\x01R\x04name\x12\x18\n" +
+	"\aservice\x18\x03 \x01(\bR\aservice\"c\n" +
 	"\vGrantRecord\x12\x1b\n" +
 	"\tclient_id\x18\x01 \x01(\tR\bclientId\x12\x17\n" +
-	"\auser_id\x18\x02 \x01(\tR\x06userId\x12\x16\n" +
-	"\x06scopes\x18\x03 \x03(\tR\x06scopes\"\xbb\x01\n" +
+	"\auser_id\x18\x02 \x01(\tR\x06userId\x12\x1e\n" +
+	"\x06scopes\x18\x03 \x03(\tB\x06\x92\xb5\x18\x020\x14R\x06scopes\"\xbb\x01\n" +
 	"\fFollowRecord\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x17\n" +
 	"\auser_id\x18\x02 \x01(\tR\x06userId\x12;\n" +
 	"\vfollowed_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"followedAt\x126\n" +
-	"\x17is_notification_enabled\x18\x04 \x01(\bR\x15isNotificationEnabled\"\x8c\x02\n" +
+	"\x17is_notification_enabled\x18\x04 \x01(\bR\x15isNotificationEnabled\"\xa1\x02\n" +
 	"\x12SubscriptionRecord\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x17\n" +
 	"\auser_id\x18\x02 \x01(\tR\x06userId\x12?\n" +
 	"\rsubscribed_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\fsubscribedAt\x129\n" +
 	"\n" +
-	"expires_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\x12\x1f\n" +
-	"\vrenew_count\x18\x05 \x01(\x03R\n" +
-	"renewCount\x12!\n" +
-	"\fstreak_count\x18\x06 \x01(\x03R\vstreakCount\"\xbc\x02\n" +
+	"expires_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\x12.\n" +
+	"\vrenew_count\x18\x05 \x01(\x03B\r\x92\xb5\x18\t \xff\xff\xff\xff\xff\xff\xff\x0fR\n" +
+	"renewCount\x12'\n" +
+	"\fstreak_count\x18\x06 \x01(\x03B\x04\x92\xb5\x18\x00R\vstreakCount\"\xcd\x02\n" +
 	"\fStreamRecord\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x129\n" +
 	"\n" +
 	"started_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\tstartedAt\x125\n" +
-	"\bended_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\aendedAt\x12\x14\n" +
-	"\x05title\x18\x04 \x01(\tR\x05title\x12\x12\n" +
+	"\bended_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\aendedAt\x12\x1f\n" +
+	"\x05title\x18\x04 \x01(\tB\t\x92\xb5\x18\x05\b\x01\x10\x8c\x01R\x05title\x12\x12\n" +
 	"\x04lang\x18\x05 \x01(\tR\x04lang\x12&\n" +
 	"\vcategory_id\x18\x06 \x01(\x03B\x05\xaa\x01\x02\b\x01R\n" +
 	"categoryId\x12&\n" +
-	"\x0fpreview_img_url\x18\a \x01(\tR\rpreviewImgUrl\x12!\n" +
-	"\fviewer_count\x18\b \x01(\x03R\vviewerCount\"\xd3\x02\n" +
+	"\x0fpreview_img_url\x18\a \x01(\tR\rpreviewImgUrl\x12'\n" +
+	"\fviewer_count\x18\b \x01(\x03B\x04\x92\xb5\x18\x00R\vviewerCount\"\xea\x02\n" +
 	"\n" +
 	"ClipRecord\x12\x17\n" +
 	"\aclip_id\x18\x01 \x01(\tR\x06clipId\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x02 \x01(\tR\tchannelId\x12\x1d\n" +
 	"\n" +
-	"creator_id\x18\x03 \x01(\tR\tcreatorId\x12\x14\n" +
-	"\x05title\x18\x04 \x01(\tR\x05title\x12\x1d\n" +
+	"creator_id\x18\x03 \x01(\tR\tcreatorId\x12\x1f\n" +
+	"\x05title\x18\x04 \x01(\tB\t\x92\xb5\x18\x05\b\x01\x10\x8c\x01R\x05title\x12#\n" +
 	"\n" +
-	"view_count\x18\x05 \x01(\x03R\tviewCount\x12\x1a\n" +
-	"\bduration\x18\x06 \x01(\x03R\bduration\x12&\n" +
+	"view_count\x18\x05 \x01(\x03B\x04\x92\xb5\x18\x00R\tviewCount\x12 \n" +
+	"\bduration\x18\x06 \x01(\x03B\x04\x92\xb5\x18\x00R\bduration\x12&\n" +
 	"\x0fpreview_img_url\x18\a \x01(\tR\rpreviewImgUrl\x12\x19\n" +
 	"\bclip_url\x18\b \x01(\tR\aclipUrl\x12\x1f\n" +
 	"\vcategory_id\x18\t \x01(\x03R\n" +
 	"categoryId\x129\n" +
 	"\n" +
 	"created_at\x18\n" +
-	" \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\"\xc6\x02\n" +
+	" \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\"\xdd\x02\n" +
 	"\tVodRecord\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1d\n" +
 	"\n" +
-	"channel_id\x18\x02 \x01(\tR\tchannelId\x12\x14\n" +
-	"\x05title\x18\x03 \x01(\tR\x05title\x12\x1d\n" +
+	"channel_id\x18\x02 \x01(\tR\tchannelId\x12\x1f\n" +
+	"\x05title\x18\x03 \x01(\tB\t\x92\xb5\x18\x05\b\x01\x10\x8c\x01R\x05title\x12#\n" +
 	"\n" +
-	"view_count\x18\x04 \x01(\x03R\tviewCount\x12\x1a\n" +
-	"\bduration\x18\x05 \x01(\x03R\bduration\x12&\n" +
+	"view_count\x18\x04 \x01(\x03B\x04\x92\xb5\x18\x00R\tviewCount\x12 \n" +
+	"\bduration\x18\x05 \x01(\x03B\x04\x92\xb5\x18\x00R\bduration\x12&\n" +
 	"\x0fpreview_img_url\x18\x06 \x01(\tR\rpreviewImgUrl\x129\n" +
 	"\n" +
 	"started_at\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\tstartedAt\x125\n" +
 	"\bended_at\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\aendedAt\x12\x1f\n" +
 	"\vcategory_id\x18\t \x01(\x03R\n" +
-	"categoryId\"\xd6\x01\n" +
+	"categoryId\"\xe5\x01\n" +
 	"\n" +
 	"VoteRecord\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1d\n" +
 	"\n" +
-	"channel_id\x18\x02 \x01(\tR\tchannelId\x12\x14\n" +
-	"\x05epoch\x18\x03 \x01(\x03R\x05epoch\x12\x1a\n" +
-	"\busername\x18\x04 \x01(\tR\busername\x12\x18\n" +
-	"\aaddress\x18\x05 \x01(\tR\aaddress\x12\x16\n" +
+	"channel_id\x18\x02 \x01(\tR\tchannelId\x12\x1a\n" +
+	"\x05epoch\x18\x03 \x01(\x03B\x04\x92\xb5\x18\x00R\x05epoch\x12\x1a\n" +
+	"\busername\x18\x04 \x01(\tR\busername\x12!\n" +
+	"\aaddress\x18\x05 \x01(\tB\a\x92\xb5\x18\x03\x10\x8c\x01R\aaddress\x12\x16\n" +
 	"\x06amount\x18\x06 \x01(\x03R\x06amount\x125\n" +
-	"\bvoted_at\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\avotedAt\"\xee\x01\n" +
+	"\bvoted_at\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\avotedAt\"\xf8\x01\n" +
 	"\x0eActivityRecord\x12\x1d\n" +
 	"\n" +
-	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x10\n" +
-	"\x03key\x18\x02 \x01(\tR\x03key\x12\x12\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x1a\n" +
+	"\x03key\x18\x02 \x01(\tB\b\x92\xb5\x18\x04\b\x01\x10@R\x03key\x12\x12\n" +
 	"\x04type\x18\x03 \x01(\tR\x04type\x129\n" +
 	"\n" +
 	"created_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\x12+\n" +
