@@ -8,12 +8,15 @@ import (
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/event"
 	"github.com/moderato-live/moderato/ent/follow"
+	"github.com/moderato-live/moderato/ent/role"
 	"github.com/moderato-live/moderato/ent/subscription"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/audience"
+	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/change"
 	"github.com/moderato-live/moderato/server/outbox"
+	"github.com/moderato-live/moderato/server/roles"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/users"
@@ -28,7 +31,7 @@ type step struct {
 
 // channelTables lists the tables whose rows belong to a channel.
 var channelTables = []string{
-	"messages", "message_generations", "events", "activities", "follows", "subscriptions", "roles", "bans", "mutes",
+	"messages", "message_generations", "events", "activities", "follows", "subscriptions", "bans", "mutes",
 	"streams", "clips", "vods", "votes", "webhook_deliveries",
 }
 
@@ -38,7 +41,7 @@ func ofChannel() []step {
 	for _, table := range channelTables {
 		steps = append(steps, remove(table, "channel_id"))
 	}
-	return append(steps, removeWebhooks("channel_id"))
+	return append(steps, step{"roles by channel_id", removeRoles}, removeWebhooks("channel_id"))
 }
 
 // ofUser returns the steps that erase what a deleted user left in other users' channels.
@@ -75,6 +78,26 @@ func remove(table, column string) step {
 	return step{fmt.Sprintf("%s by %s", table, column), func(ctx context.Context, s *store.Store, tx *ent.Tx, id uid.ID) (int, error) {
 		return exec(ctx, tx, "DELETE FROM "+table+s.Some(table, column+" = ?", batch), id)
 	}}
+}
+
+// removeRoles removes the roles in a deleted channel. Another channel may get its id
+// afterwards, so the listeners of former moderators must no longer have it.
+func removeRoles(ctx context.Context, _ *store.Store, tx *ent.Tx, id uid.ID) (int, error) {
+	rows, err := tx.Role.Query().Where(role.ChannelID(id)).Limit(batch).All(ctx)
+	if err != nil || len(rows) == 0 {
+		return 0, err
+	}
+	var ids, former []uid.ID
+	for _, row := range rows {
+		ids = append(ids, row.ID)
+		if row.Role == roles.Moderator.Name {
+			former = append(former, row.UserID)
+		}
+	}
+	if _, err := tx.Role.Delete().Where(role.IDIn(ids...)).Exec(ctx); err != nil {
+		return 0, err
+	}
+	return len(rows), authz.RightsChanged(ctx, tx, former...)
 }
 
 // removeWebhooks returns a step that marks webhooks as deleted, as their deletion by a

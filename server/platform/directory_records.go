@@ -13,6 +13,7 @@ import (
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
+	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/counts"
 	"github.com/moderato-live/moderato/server/users"
 	"github.com/moderato-live/moderato/server/validate"
@@ -179,6 +180,9 @@ func (p putter) createChannel(ctx context.Context, c *ent.Channel) (*ent.Channel
 		SetCategoryID(c.CategoryID).SetCreatedAt(p.now).
 		Save(ctx)
 	if err != nil {
+		return nil, err
+	}
+	if err := authz.RightsChanged(ctx, p.Tx, c.ID); err != nil {
 		return nil, err
 	}
 	return row, counts.Move(ctx, p.Tx, nil, bucketOf(row))

@@ -22,7 +22,7 @@ func (p putter) lockChannels(ctx context.Context, batch []record) error {
 	return err
 }
 
-// channelIDs returns the channels whose rows a batch may change, sorted. It skips an
+// channelIDs returns the channels that a batch may change, sorted. It skips an
 // invalid id, which is reported later, with its line.
 func channelIDs(batch []record) []uid.ID {
 	ids := make([]uid.ID, 0, len(batch))
@@ -37,12 +37,14 @@ func channelIDs(batch []record) []uid.ID {
 	return slices.Compact(ids)
 }
 
-// channelID returns the channel whose row a record other than a follow may change;
-// empty if there is none.
+// channelID returns the channel that a record other than a follow may change, so that it
+// must hold the channel's lock; empty if there is none.
 func channelID(rec *platformv1.Record) string {
 	switch kind := rec.GetKind().(type) {
 	case *platformv1.Record_Channel:
 		return kind.Channel.GetId()
+	case *platformv1.Record_Role:
+		return kind.Role.GetChannelId()
 	case *platformv1.Record_Subscription:
 		return kind.Subscription.GetChannelId()
 	case *platformv1.Record_Stream:

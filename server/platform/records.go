@@ -17,6 +17,7 @@ import (
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/authn"
+	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/messages"
 	"github.com/moderato-live/moderato/server/roles"
@@ -88,16 +89,21 @@ func (p putter) role(ctx context.Context, r *platformv1.RoleRecord) error {
 	if channelID == userID {
 		return apierr.New(moderatov1.Reason_REASON_TARGET_IS_CHANNEL)
 	}
-	if err := errors.Join(p.requireChannel(ctx, channelID), p.requireUser(ctx, userID)); err != nil {
+	_, err := p.lockChannel(ctx, channelID) // see authz.RightsChanged
+	if err := errors.Join(err, p.requireUser(ctx, userID)); err != nil {
 		return err
 	}
 	held, err := p.Role.Query().Where(role.ChannelID(channelID), role.UserID(userID), role.Role(name)).Exist(ctx)
 	if err != nil || held {
 		return err
 	}
-	return p.Role.Create().SetID(uid.New()).SetChannelID(channelID).SetUserID(userID).
+	err = p.Role.Create().SetID(uid.New()).SetChannelID(channelID).SetUserID(userID).
 		SetRole(name).SetCreatedAt(p.now).
 		Exec(ctx)
+	if err != nil || name != roles.Moderator.Name {
+		return err
+	}
+	return authz.RightsChanged(ctx, p.Tx, userID)
 }
 
 func (p putter) message(ctx context.Context, r *platformv1.MessageRecord) error {
