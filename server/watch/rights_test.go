@@ -16,6 +16,7 @@ import (
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/digest"
+	"github.com/moderato-live/moderato/server/outbox/outboxtest"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/store/storetest"
@@ -220,5 +221,32 @@ func TestABanOfOneWithoutARoleWritesNoUser(t *testing.T) {
 		if got := version(); got != before {
 			t.Errorf("the version of the raider's rights: got %d, want %d", got, before)
 		}
+	})
+}
+
+// TestAnImportOfARoleWaitsForTheChannel imports a role while a change of the channel is
+// under way. If the change is a ban, it must see the role, or the user's next check would
+// not read the channels again.
+func TestAnImportOfARoleWaitsForTheChannel(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		imported := make(chan struct{})
+		err := outboxtest.EmitThen(s.Store, servertest.Owner, 1, func() error {
+			go func() {
+				defer close(imported)
+				s.Load(t, &platformv1.Record{Kind: &platformv1.Record_Role{Role: &platformv1.RoleRecord{
+					ChannelId: servertest.Owner.String(), UserId: servertest.Raider.String(), Role: "moderator",
+				}}})
+			}()
+			select {
+			case <-imported:
+				t.Error("the role was imported while the channel was locked")
+			case <-time.After(500 * time.Millisecond):
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		<-imported
 	})
 }
