@@ -43,9 +43,9 @@ func (e *Event) encode() {
 	b := make([]byte, 0, len(frameID)+len(e.Cursor)+len(frameData)+len(text)+len(frameEnd))
 	b = append(append(append(b, frameID...), e.Cursor...), frameData...)
 	start := len(b)
-	b = append(b, text...)
-	e.encoded.json = b[start:len(b):len(b)]
-	e.encoded.frame = append(b, frameEnd...)
+	b = append(append(b, text...), frameEnd...)
+	end := start + len(text)
+	e.encoded.frame, e.encoded.json = b, b[start:end:end]
 }
 
 // ProtoReflect returns the message of a stream that holds the event. It makes an Event a
