@@ -156,6 +156,7 @@ func TestRightsFollowEveryChange(t *testing.T) {
 			c.channel = owner
 		}
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 				if c.before != nil {
 					c.before(t, s)
