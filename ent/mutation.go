@@ -15097,6 +15097,8 @@ type UserMutation struct {
 	addcreated_at              *instant.Instant
 	deleted_at                 *instant.Instant
 	adddeleted_at              *instant.Instant
+	rights_version             *int64
+	addrights_version          *int64
 	clearedFields              map[string]struct{}
 	followed_channels          map[uid.ID]struct{}
 	removedfollowed_channels   map[uid.ID]struct{}
@@ -15492,6 +15494,62 @@ func (m *UserMutation) ResetDeletedAt() {
 	delete(m.clearedFields, user.FieldDeletedAt)
 }
 
+// SetRightsVersion sets the "rights_version" field.
+func (m *UserMutation) SetRightsVersion(i int64) {
+	m.rights_version = &i
+	m.addrights_version = nil
+}
+
+// RightsVersion returns the value of the "rights_version" field in the mutation.
+func (m *UserMutation) RightsVersion() (r int64, exists bool) {
+	v := m.rights_version
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRightsVersion returns the old "rights_version" field's value of the User entity.
+// If the User object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *UserMutation) OldRightsVersion(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRightsVersion is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRightsVersion requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRightsVersion: %w", err)
+	}
+	return oldValue.RightsVersion, nil
+}
+
+// AddRightsVersion adds i to the "rights_version" field.
+func (m *UserMutation) AddRightsVersion(i int64) {
+	if m.addrights_version != nil {
+		*m.addrights_version += i
+	} else {
+		m.addrights_version = &i
+	}
+}
+
+// AddedRightsVersion returns the value that was added to the "rights_version" field in this mutation.
+func (m *UserMutation) AddedRightsVersion() (r int64, exists bool) {
+	v := m.addrights_version
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetRightsVersion resets all changes to the "rights_version" field.
+func (m *UserMutation) ResetRightsVersion() {
+	m.rights_version = nil
+	m.addrights_version = nil
+}
+
 // AddFollowedChannelIDs adds the "followed_channels" edge to the Channel entity by ids.
 func (m *UserMutation) AddFollowedChannelIDs(ids ...uid.ID) {
 	if m.followed_channels == nil {
@@ -15796,7 +15854,7 @@ func (m *UserMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *UserMutation) Fields() []string {
-	fields := make([]string, 0, 6)
+	fields := make([]string, 0, 7)
 	if m.username != nil {
 		fields = append(fields, user.FieldUsername)
 	}
@@ -15814,6 +15872,9 @@ func (m *UserMutation) Fields() []string {
 	}
 	if m.deleted_at != nil {
 		fields = append(fields, user.FieldDeletedAt)
+	}
+	if m.rights_version != nil {
+		fields = append(fields, user.FieldRightsVersion)
 	}
 	return fields
 }
@@ -15835,6 +15896,8 @@ func (m *UserMutation) Field(name string) (ent.Value, bool) {
 		return m.CreatedAt()
 	case user.FieldDeletedAt:
 		return m.DeletedAt()
+	case user.FieldRightsVersion:
+		return m.RightsVersion()
 	}
 	return nil, false
 }
@@ -15856,6 +15919,8 @@ func (m *UserMutation) OldField(ctx context.Context, name string) (ent.Value, er
 		return m.OldCreatedAt(ctx)
 	case user.FieldDeletedAt:
 		return m.OldDeletedAt(ctx)
+	case user.FieldRightsVersion:
+		return m.OldRightsVersion(ctx)
 	}
 	return nil, fmt.Errorf("unknown User field %s", name)
 }
@@ -15907,6 +15972,13 @@ func (m *UserMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetDeletedAt(v)
 		return nil
+	case user.FieldRightsVersion:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRightsVersion(v)
+		return nil
 	}
 	return fmt.Errorf("unknown User field %s", name)
 }
@@ -15921,6 +15993,9 @@ func (m *UserMutation) AddedFields() []string {
 	if m.adddeleted_at != nil {
 		fields = append(fields, user.FieldDeletedAt)
 	}
+	if m.addrights_version != nil {
+		fields = append(fields, user.FieldRightsVersion)
+	}
 	return fields
 }
 
@@ -15933,6 +16008,8 @@ func (m *UserMutation) AddedField(name string) (ent.Value, bool) {
 		return m.AddedCreatedAt()
 	case user.FieldDeletedAt:
 		return m.AddedDeletedAt()
+	case user.FieldRightsVersion:
+		return m.AddedRightsVersion()
 	}
 	return nil, false
 }
@@ -15955,6 +16032,13 @@ func (m *UserMutation) AddField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.AddDeletedAt(v)
+		return nil
+	case user.FieldRightsVersion:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddRightsVersion(v)
 		return nil
 	}
 	return fmt.Errorf("unknown User numeric field %s", name)
@@ -16009,6 +16093,9 @@ func (m *UserMutation) ResetField(name string) error {
 		return nil
 	case user.FieldDeletedAt:
 		m.ResetDeletedAt()
+		return nil
+	case user.FieldRightsVersion:
+		m.ResetRightsVersion()
 		return nil
 	}
 	return fmt.Errorf("unknown User field %s", name)

@@ -245,6 +245,10 @@ func init() {
 	userDescAvatarURL := userFields[4].Descriptor()
 	// user.AvatarURLValidator is a validator for the "avatar_url" field. It is called by the builders before save.
 	user.AvatarURLValidator = userDescAvatarURL.Validators[0].(func(string) error)
+	// userDescRightsVersion is the schema descriptor for rights_version field.
+	userDescRightsVersion := userFields[7].Descriptor()
+	// user.DefaultRightsVersion holds the default value on creation for the rights_version field.
+	user.DefaultRightsVersion = userDescRightsVersion.Default.(int64)
 	vodFields := schema.Vod{}.Fields()
 	_ = vodFields
 	// vodDescTitle is the schema descriptor for title field.

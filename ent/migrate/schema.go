@@ -664,6 +664,7 @@ var (
 		{Name: "avatar_url", Type: field.TypeString, Size: 8192, SchemaType: map[string]string{"mysql": "varchar(2048)"}},
 		{Name: "created_at", Type: field.TypeInt64},
 		{Name: "deleted_at", Type: field.TypeInt64, Nullable: true},
+		{Name: "rights_version", Type: field.TypeInt64, Default: 0},
 	}
 	// UsersTable holds the schema information for the "users" table.
 	UsersTable = &schema.Table{

@@ -13,6 +13,7 @@ import (
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
+	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/counts"
 	"github.com/moderato-live/moderato/server/feed"
 	"github.com/moderato-live/moderato/server/users"
@@ -180,6 +181,9 @@ func createChannel(ctx context.Context, tx feed.Tx, c *ent.Channel) (*ent.Channe
 		SetCategoryID(c.CategoryID).SetCreatedAt(tx.Now).
 		Save(ctx)
 	if err != nil {
+		return nil, err
+	}
+	if err := authz.RightsChanged(ctx, tx.Tx, c.ID); err != nil {
 		return nil, err
 	}
 	return row, counts.Move(ctx, tx.Tx, nil, counts.Of(row))

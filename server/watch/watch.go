@@ -201,7 +201,8 @@ func (w *watcher) send(ctx context.Context, at int64, page []*outbox.Event) (sen
 		if !may {
 			continue
 		}
-		if err := w.stream.Send(&moderatov1.WatchEventsResponse{Cursor: e.Cursor, Event: e.Message}); err != nil {
+		// The event itself, which the REST facade takes with its shared encoding.
+		if err := w.stream.SendMsg(e); err != nil {
 			return sent, err
 		}
 		sent = true
