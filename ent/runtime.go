@@ -14,6 +14,7 @@ import (
 	"github.com/moderato-live/moderato/ent/eventsink"
 	"github.com/moderato-live/moderato/ent/grant"
 	"github.com/moderato-live/moderato/ent/message"
+	"github.com/moderato-live/moderato/ent/raid"
 	"github.com/moderato-live/moderato/ent/role"
 	"github.com/moderato-live/moderato/ent/schema"
 	"github.com/moderato-live/moderato/ent/stream"
@@ -193,6 +194,12 @@ func init() {
 	messageDescText := messageFields[4].Descriptor()
 	// message.TextValidator is a validator for the "text" field. It is called by the builders before save.
 	message.TextValidator = messageDescText.Validators[0].(func(string) error)
+	raidFields := schema.Raid{}.Fields()
+	_ = raidFields
+	// raidDescDedupKey is the schema descriptor for dedup_key field.
+	raidDescDedupKey := raidFields[2].Descriptor()
+	// raid.DedupKeyValidator is a validator for the "dedup_key" field. It is called by the builders before save.
+	raid.DedupKeyValidator = raidDescDedupKey.Validators[0].(func(string) error)
 	roleFields := schema.Role{}.Fields()
 	_ = roleFields
 	// roleDescRole is the schema descriptor for role field.

@@ -48,6 +48,7 @@ type Record struct {
 	//	*Record_Vod
 	//	*Record_Vote
 	//	*Record_Activity
+	//	*Record_Raid
 	Kind          isRecord_Kind `protobuf_oneof:"kind"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -216,6 +217,15 @@ func (x *Record) GetActivity() *ActivityRecord {
 	return nil
 }
 
+func (x *Record) GetRaid() *RaidRecord {
+	if x != nil {
+		if x, ok := x.Kind.(*Record_Raid); ok {
+			return x.Raid
+		}
+	}
+	return nil
+}
+
 type isRecord_Kind interface {
 	isRecord_Kind()
 }
@@ -290,6 +300,11 @@ type Record_Activity struct {
 	Activity *ActivityRecord `protobuf:"bytes,14,opt,name=activity,oneof"`
 }
 
+type Record_Raid struct {
+	// A raid.
+	Raid *RaidRecord `protobuf:"bytes,15,opt,name=raid,oneof"`
+}
+
 func (*Record_Category) isRecord_Kind() {}
 
 func (*Record_User) isRecord_Kind() {}
@@ -317,6 +332,8 @@ func (*Record_Vod) isRecord_Kind() {}
 func (*Record_Vote) isRecord_Kind() {}
 
 func (*Record_Activity) isRecord_Kind() {}
+
+func (*Record_Raid) isRecord_Kind() {}
 
 // CategoryRecord is a category, with `id` as its key.
 type CategoryRecord struct {
@@ -1553,11 +1570,94 @@ func (x *ActivityRecord) GetAction() *structpb.Struct {
 	return nil
 }
 
+// RaidRecord is a raid of a channel. Its channel and `key` are its key.
+type RaidRecord struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Required. The channel that was raided: a UUID in upper or lower case.
+	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
+	// Required. The key of the raid, unique in the raided channel: 1 to 64 characters.
+	Key string `protobuf:"bytes,2,opt,name=key" json:"key,omitempty"`
+	// Required. The owner of the channel whose viewers came: a UUID in upper or lower
+	// case.
+	RaiderId string `protobuf:"bytes,3,opt,name=raider_id,json=raiderId" json:"raider_id,omitempty"`
+	// The number of viewers who came: 0 or more.
+	ViewerCount int64 `protobuf:"varint,4,opt,name=viewer_count,json=viewerCount" json:"viewer_count,omitempty"`
+	// When it happened; the time of the call if unset.
+	RaidedAt      *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=raided_at,json=raidedAt" json:"raided_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RaidRecord) Reset() {
+	*x = RaidRecord{}
+	mi := &file_moderato_platform_v1_records_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RaidRecord) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RaidRecord) ProtoMessage() {}
+
+func (x *RaidRecord) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_platform_v1_records_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RaidRecord.ProtoReflect.Descriptor instead.
+func (*RaidRecord) Descriptor() ([]byte, []int) {
+	return file_moderato_platform_v1_records_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *RaidRecord) GetChannelId() string {
+	if x != nil {
+		return x.ChannelId
+	}
+	return ""
+}
+
+func (x *RaidRecord) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
+}
+
+func (x *RaidRecord) GetRaiderId() string {
+	if x != nil {
+		return x.RaiderId
+	}
+	return ""
+}
+
+func (x *RaidRecord) GetViewerCount() int64 {
+	if x != nil {
+		return x.ViewerCount
+	}
+	return 0
+}
+
+func (x *RaidRecord) GetRaidedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.RaidedAt
+	}
+	return nil
+}
+
 var File_moderato_platform_v1_records_proto protoreflect.FileDescriptor
 
 const file_moderato_platform_v1_records_proto_rawDesc = "" +
 	"\n" +
-	"\"moderato/platform/v1/records.proto\x12\x14moderato.platform.v1\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a!moderato/options/v1/options.proto\"\xf4\x06\n" +
+	"\"moderato/platform/v1/records.proto\x12\x14moderato.platform.v1\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a!moderato/options/v1/options.proto\"\xac\a\n" +
 	"\x06Record\x12B\n" +
 	"\bcategory\x18\x01 \x01(\v2$.moderato.platform.v1.CategoryRecordH\x00R\bcategory\x126\n" +
 	"\x04user\x18\x02 \x01(\v2 .moderato.platform.v1.UserRecordH\x00R\x04user\x12?\n" +
@@ -1573,7 +1673,8 @@ const file_moderato_platform_v1_records_proto_rawDesc = "" +
 	"\x04clip\x18\v \x01(\v2 .moderato.platform.v1.ClipRecordH\x00R\x04clip\x123\n" +
 	"\x03vod\x18\f \x01(\v2\x1f.moderato.platform.v1.VodRecordH\x00R\x03vod\x126\n" +
 	"\x04vote\x18\r \x01(\v2 .moderato.platform.v1.VoteRecordH\x00R\x04vote\x12B\n" +
-	"\bactivity\x18\x0e \x01(\v2$.moderato.platform.v1.ActivityRecordH\x00R\bactivityB\x06\n" +
+	"\bactivity\x18\x0e \x01(\v2$.moderato.platform.v1.ActivityRecordH\x00R\bactivity\x126\n" +
+	"\x04raid\x18\x0f \x01(\v2 .moderato.platform.v1.RaidRecordH\x00R\x04raidB\x06\n" +
 	"\x04kind\"\x94\x01\n" +
 	"\x0eCategoryRecord\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\"\n" +
@@ -1695,7 +1796,15 @@ const file_moderato_platform_v1_records_proto_rawDesc = "" +
 	"\n" +
 	"created_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\x12+\n" +
 	"\x04info\x18\x05 \x01(\v2\x17.google.protobuf.StructR\x04info\x12/\n" +
-	"\x06action\x18\x06 \x01(\v2\x17.google.protobuf.StructR\x06actionBLZEgithub.com/moderato-live/moderato/gen/moderato/platform/v1;platformv1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
+	"\x06action\x18\x06 \x01(\v2\x17.google.protobuf.StructR\x06action\"\xc6\x01\n" +
+	"\n" +
+	"RaidRecord\x12\x1d\n" +
+	"\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x1a\n" +
+	"\x03key\x18\x02 \x01(\tB\b\x92\xb5\x18\x04\b\x01\x10@R\x03key\x12\x1b\n" +
+	"\traider_id\x18\x03 \x01(\tR\braiderId\x12'\n" +
+	"\fviewer_count\x18\x04 \x01(\x03B\x04\x92\xb5\x18\x00R\vviewerCount\x127\n" +
+	"\traided_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\braidedAtBLZEgithub.com/moderato-live/moderato/gen/moderato/platform/v1;platformv1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
 var (
 	file_moderato_platform_v1_records_proto_rawDescOnce sync.Once
@@ -1709,7 +1818,7 @@ func file_moderato_platform_v1_records_proto_rawDescGZIP() []byte {
 	return file_moderato_platform_v1_records_proto_rawDescData
 }
 
-var file_moderato_platform_v1_records_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
+var file_moderato_platform_v1_records_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
 var file_moderato_platform_v1_records_proto_goTypes = []any{
 	(*Record)(nil),                // 0: moderato.platform.v1.Record
 	(*CategoryRecord)(nil),        // 1: moderato.platform.v1.CategoryRecord
@@ -1726,8 +1835,9 @@ var file_moderato_platform_v1_records_proto_goTypes = []any{
 	(*VodRecord)(nil),             // 12: moderato.platform.v1.VodRecord
 	(*VoteRecord)(nil),            // 13: moderato.platform.v1.VoteRecord
 	(*ActivityRecord)(nil),        // 14: moderato.platform.v1.ActivityRecord
-	(*timestamppb.Timestamp)(nil), // 15: google.protobuf.Timestamp
-	(*structpb.Struct)(nil),       // 16: google.protobuf.Struct
+	(*RaidRecord)(nil),            // 15: moderato.platform.v1.RaidRecord
+	(*timestamppb.Timestamp)(nil), // 16: google.protobuf.Timestamp
+	(*structpb.Struct)(nil),       // 17: google.protobuf.Struct
 }
 var file_moderato_platform_v1_records_proto_depIdxs = []int32{
 	1,  // 0: moderato.platform.v1.Record.category:type_name -> moderato.platform.v1.CategoryRecord
@@ -1744,24 +1854,26 @@ var file_moderato_platform_v1_records_proto_depIdxs = []int32{
 	12, // 11: moderato.platform.v1.Record.vod:type_name -> moderato.platform.v1.VodRecord
 	13, // 12: moderato.platform.v1.Record.vote:type_name -> moderato.platform.v1.VoteRecord
 	14, // 13: moderato.platform.v1.Record.activity:type_name -> moderato.platform.v1.ActivityRecord
-	15, // 14: moderato.platform.v1.MessageRecord.sent_at:type_name -> google.protobuf.Timestamp
-	15, // 15: moderato.platform.v1.FollowRecord.followed_at:type_name -> google.protobuf.Timestamp
-	15, // 16: moderato.platform.v1.SubscriptionRecord.subscribed_at:type_name -> google.protobuf.Timestamp
-	15, // 17: moderato.platform.v1.SubscriptionRecord.expires_at:type_name -> google.protobuf.Timestamp
-	15, // 18: moderato.platform.v1.StreamRecord.started_at:type_name -> google.protobuf.Timestamp
-	15, // 19: moderato.platform.v1.StreamRecord.ended_at:type_name -> google.protobuf.Timestamp
-	15, // 20: moderato.platform.v1.ClipRecord.created_at:type_name -> google.protobuf.Timestamp
-	15, // 21: moderato.platform.v1.VodRecord.started_at:type_name -> google.protobuf.Timestamp
-	15, // 22: moderato.platform.v1.VodRecord.ended_at:type_name -> google.protobuf.Timestamp
-	15, // 23: moderato.platform.v1.VoteRecord.voted_at:type_name -> google.protobuf.Timestamp
-	15, // 24: moderato.platform.v1.ActivityRecord.created_at:type_name -> google.protobuf.Timestamp
-	16, // 25: moderato.platform.v1.ActivityRecord.info:type_name -> google.protobuf.Struct
-	16, // 26: moderato.platform.v1.ActivityRecord.action:type_name -> google.protobuf.Struct
-	27, // [27:27] is the sub-list for method output_type
-	27, // [27:27] is the sub-list for method input_type
-	27, // [27:27] is the sub-list for extension type_name
-	27, // [27:27] is the sub-list for extension extendee
-	0,  // [0:27] is the sub-list for field type_name
+	15, // 14: moderato.platform.v1.Record.raid:type_name -> moderato.platform.v1.RaidRecord
+	16, // 15: moderato.platform.v1.MessageRecord.sent_at:type_name -> google.protobuf.Timestamp
+	16, // 16: moderato.platform.v1.FollowRecord.followed_at:type_name -> google.protobuf.Timestamp
+	16, // 17: moderato.platform.v1.SubscriptionRecord.subscribed_at:type_name -> google.protobuf.Timestamp
+	16, // 18: moderato.platform.v1.SubscriptionRecord.expires_at:type_name -> google.protobuf.Timestamp
+	16, // 19: moderato.platform.v1.StreamRecord.started_at:type_name -> google.protobuf.Timestamp
+	16, // 20: moderato.platform.v1.StreamRecord.ended_at:type_name -> google.protobuf.Timestamp
+	16, // 21: moderato.platform.v1.ClipRecord.created_at:type_name -> google.protobuf.Timestamp
+	16, // 22: moderato.platform.v1.VodRecord.started_at:type_name -> google.protobuf.Timestamp
+	16, // 23: moderato.platform.v1.VodRecord.ended_at:type_name -> google.protobuf.Timestamp
+	16, // 24: moderato.platform.v1.VoteRecord.voted_at:type_name -> google.protobuf.Timestamp
+	16, // 25: moderato.platform.v1.ActivityRecord.created_at:type_name -> google.protobuf.Timestamp
+	17, // 26: moderato.platform.v1.ActivityRecord.info:type_name -> google.protobuf.Struct
+	17, // 27: moderato.platform.v1.ActivityRecord.action:type_name -> google.protobuf.Struct
+	16, // 28: moderato.platform.v1.RaidRecord.raided_at:type_name -> google.protobuf.Timestamp
+	29, // [29:29] is the sub-list for method output_type
+	29, // [29:29] is the sub-list for method input_type
+	29, // [29:29] is the sub-list for extension type_name
+	29, // [29:29] is the sub-list for extension extendee
+	0,  // [0:29] is the sub-list for field type_name
 }
 
 func init() { file_moderato_platform_v1_records_proto_init() }
@@ -1784,6 +1896,7 @@ func file_moderato_platform_v1_records_proto_init() {
 		(*Record_Vod)(nil),
 		(*Record_Vote)(nil),
 		(*Record_Activity)(nil),
+		(*Record_Raid)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -1791,7 +1904,7 @@ func file_moderato_platform_v1_records_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_moderato_platform_v1_records_proto_rawDesc), len(file_moderato_platform_v1_records_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   15,
+			NumMessages:   16,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
