@@ -9,6 +9,7 @@ import (
 
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
+
 	"github.com/moderato-live/moderato/ent/channel"
 	"github.com/moderato-live/moderato/ent/user"
 	"github.com/moderato-live/moderato/server/instant"

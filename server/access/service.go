@@ -52,7 +52,7 @@ func (s *Service) PutClient(ctx context.Context, req *platformv1.PutClientReques
 
 // GetClient returns a client.
 func (s *Service) GetClient(ctx context.Context, req *platformv1.GetClientRequest) (*platformv1.GetClientResponse, error) {
-	var f validate.Fields
+	f := validate.Of(req)
 	id := f.ClientID("clientId", req.GetClientId())
 	if err := f.Err(); err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ func (s *Service) GetClient(ctx context.Context, req *platformv1.GetClientReques
 
 // DeleteClient deletes a client with its tokens and grants.
 func (s *Service) DeleteClient(ctx context.Context, req *platformv1.DeleteClientRequest) (*platformv1.DeleteClientResponse, error) {
-	var f validate.Fields
+	f := validate.Of(req)
 	id := f.ClientID("clientId", req.GetClientId())
 	if err := f.Err(); err != nil {
 		return nil, err
@@ -107,7 +107,7 @@ const maxGrants = 1000
 
 // ListGrants returns the grants of a user.
 func (s *Service) ListGrants(ctx context.Context, req *platformv1.ListGrantsRequest) (*platformv1.ListGrantsResponse, error) {
-	var f validate.Fields
+	f := validate.Of(req)
 	userID := f.UUID("userId", req.GetUserId())
 	if err := f.Err(); err != nil {
 		return nil, err
@@ -188,7 +188,7 @@ func (s *Service) parseToken(req *platformv1.IssueTokenRequest) (authn.NewToken,
 
 // RevokeToken revokes a token.
 func (s *Service) RevokeToken(ctx context.Context, req *platformv1.RevokeTokenRequest) (*platformv1.RevokeTokenResponse, error) {
-	var f validate.Fields
+	f := validate.Of(req)
 	if req.GetToken() == "" {
 		f.Add("token", "is required")
 	}
@@ -204,7 +204,7 @@ func (s *Service) RevokeToken(ctx context.Context, req *platformv1.RevokeTokenRe
 // IntrospectToken returns whether a token is active, and its kind, client, user,
 // scopes and times.
 func (s *Service) IntrospectToken(ctx context.Context, req *platformv1.IntrospectTokenRequest) (*platformv1.IntrospectTokenResponse, error) {
-	var f validate.Fields
+	f := validate.Of(req)
 	if req.GetToken() == "" {
 		f.Add("token", "is required")
 	}

@@ -39,7 +39,7 @@ const (
 	Vote       = "vote"
 )
 
-// activity stores an activity record. Unless mayChangeType is true, an existing
+// putActivity stores an activity record. Unless mayChangeType is true, an existing
 // activity with the same key must have the same type.
 func putActivity(ctx context.Context, tx feed.Tx, r *platformv1.ActivityRecord, mayChangeType bool) (*ent.Activity, error) {
 	f := validate.Of(r)

@@ -3,12 +3,11 @@ package audience
 import (
 	"context"
 
-	"github.com/moderato-live/moderato/server/activity"
-
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/follow"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/activity"
 	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/change"
 	"github.com/moderato-live/moderato/server/feed"
@@ -142,7 +141,7 @@ func (s *Service) PutSubscription(ctx context.Context, req *platformv1.PutSubscr
 	return &platformv1.PutSubscriptionResponse{Subscription: subscriptionRecord(stored)}, nil
 }
 
-// tellSubscription writes the events and the activity of a subscription that was
+// emitChange writes the events and the activity of a subscription that was
 // stored; before is nil if there was none.
 func emitChange(ctx context.Context, tx feed.Tx, c *change.Change, before, after *ent.Subscription) error {
 	if before != nil && sameSubscription(before, after) {

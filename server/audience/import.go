@@ -105,7 +105,7 @@ func CheckFollows(ctx context.Context, q store.Queryer, wanted []*NewFollow) err
 
 // ParseFollow parses a record.
 func ParseFollow(r *platformv1.FollowRecord, line int) (NewFollow, error) {
-	var f validate.Fields
+	f := validate.Of(r)
 	n := NewFollow{
 		line:               line,
 		ChannelID:          f.UUID("channelId", r.GetChannelId()),

@@ -14,7 +14,7 @@ import (
 	"github.com/moderato-live/moderato/server/validate"
 )
 
-// subscription stores a subscription. It returns the row before, which is nil if
+// putSubscription stores a subscription. It returns the row before, which is nil if
 // there was none, and the row after.
 func putSubscription(ctx context.Context, tx feed.Tx, r *platformv1.SubscriptionRecord) (before, after *ent.Subscription, err error) {
 	want, err := parseSubscription(r)

@@ -34,12 +34,8 @@ func Lock(ctx context.Context, s *store.Store, tx *ent.Tx, ids ...uid.ID) (map[u
 	slices.SortFunc(ids, func(a, b uid.ID) int { return bytes.Compare(a[:], b[:]) })
 	found := make(map[uid.ID]*Locked, len(ids))
 	for some := range slices.Chunk(slices.Compact(ids), lockedAtOnce) {
-		args := make([]any, len(some))
-		for i, id := range some {
-			args[i] = id
-		}
 		err := store.QueryEach(ctx, tx, "SELECT id, event_sequence, activity_number, live_started_at FROM channels WHERE id IN ("+
-			store.Placeholders(len(some))+") ORDER BY id"+s.ForUpdate(), args,
+			store.Placeholders(len(some))+") ORDER BY id"+s.ForUpdate(), store.Args(some),
 			func(scan func(...any) error) error {
 				var id uid.ID
 				var row Locked

@@ -4,13 +4,12 @@ import (
 	"context"
 	"errors"
 
-	"github.com/moderato-live/moderato/server/listing"
-
 	"github.com/moderato-live/moderato/ent"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/authz"
+	"github.com/moderato-live/moderato/server/listing"
 	"github.com/moderato-live/moderato/server/paging"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
@@ -126,7 +125,7 @@ func messageProto(m Message) *platformv1.Message {
 
 // GetStanding returns the standing of a user in a channel.
 func (s *Service) GetStanding(ctx context.Context, req *platformv1.GetStandingRequest) (*platformv1.GetStandingResponse, error) {
-	var f validate.Fields
+	f := validate.Of(req)
 	channelID := f.UUID("channelId", req.GetChannelId())
 	userID := f.UUID("userId", req.GetUserId())
 	if err := f.Err(); err != nil {

@@ -20,10 +20,8 @@ import (
 	"github.com/moderato-live/moderato/server/validate"
 )
 
-// Service serves ContentService.
+// Service serves the operations about clips, VODs and votes.
 type Service struct {
-	platformv1.UnsafeContentServiceServer
-
 	// Store is the database.
 	Store *store.Store
 	// Lists holds the limits that all complete lists share.
@@ -56,7 +54,7 @@ func (s *Service) channelOf(ctx context.Context, table string, id uid.ID) (strin
 
 // DeleteClip deletes a clip.
 func (s *Service) DeleteClip(ctx context.Context, req *platformv1.DeleteClipRequest) (*platformv1.DeleteClipResponse, error) {
-	var f validate.Fields
+	f := validate.Of(req)
 	id := f.UUID("clipId", req.GetClipId())
 	if err := f.Err(); err != nil {
 		return nil, err
@@ -101,7 +99,7 @@ func (s *Service) PutVod(ctx context.Context, req *platformv1.PutVodRequest) (*p
 
 // DeleteVod deletes a VOD.
 func (s *Service) DeleteVod(ctx context.Context, req *platformv1.DeleteVodRequest) (*platformv1.DeleteVodResponse, error) {
-	var f validate.Fields
+	f := validate.Of(req)
 	id := f.UUID("vodId", req.GetVodId())
 	if err := f.Err(); err != nil {
 		return nil, err

@@ -194,7 +194,7 @@ func putVote(ctx context.Context, tx feed.Tx, r *platformv1.VoteRecord) error {
 	return update.Exec(ctx)
 }
 
-// voter returns the user who has a username now; nil if there is none. The id is
+// findVoter returns the user who has a username now; nil if there is none. The id is
 // stored with a vote, so that the vote can be found by its user after a rename.
 func findVoter(ctx context.Context, tx feed.Tx, username string) (*uid.ID, error) {
 	u, err := users.BySlug(ctx, tx.User, strings.ToLower(username))

@@ -1,11 +1,11 @@
 package demo
 
 import (
-	"google.golang.org/grpc/metadata"
-
 	"context"
 	"fmt"
 	"slices"
+
+	"google.golang.org/grpc/metadata"
 
 	entchannel "github.com/moderato-live/moderato/ent/channel"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"

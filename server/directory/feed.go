@@ -48,7 +48,7 @@ func (s *Service) PutUser(ctx context.Context, req *platformv1.PutUserRequest) (
 
 // GetUser returns a user, by id or by username.
 func (s *Service) GetUser(ctx context.Context, req *platformv1.GetUserRequest) (*platformv1.GetUserResponse, error) {
-	var f validate.Fields
+	f := validate.Of(req)
 	switch {
 	case req.GetUserId() == "" && req.GetUsername() == "":
 		f.Add("userId", "is required, or username instead")
@@ -76,7 +76,7 @@ func (s *Service) GetUser(ctx context.Context, req *platformv1.GetUserRequest) (
 
 // DeleteUser deletes a user.
 func (s *Service) DeleteUser(ctx context.Context, req *platformv1.DeleteUserRequest) (*platformv1.DeleteUserResponse, error) {
-	var f validate.Fields
+	f := validate.Of(req)
 	id := f.UUID("userId", req.GetUserId())
 	if err := f.Err(); err != nil {
 		return nil, err
@@ -112,7 +112,7 @@ func (s *Service) PutChannel(ctx context.Context, req *platformv1.PutChannelRequ
 
 // GetChannel returns a channel.
 func (s *Service) GetChannel(ctx context.Context, req *platformv1.GetChannelRequest) (*platformv1.GetChannelResponse, error) {
-	var f validate.Fields
+	f := validate.Of(req)
 	id := f.UUID("channelId", req.GetChannelId())
 	if err := f.Err(); err != nil {
 		return nil, err
@@ -129,7 +129,7 @@ func (s *Service) GetChannel(ctx context.Context, req *platformv1.GetChannelRequ
 
 // DeleteChannel deletes a channel and everything that belongs to it.
 func (s *Service) DeleteChannel(ctx context.Context, req *platformv1.DeleteChannelRequest) (*platformv1.DeleteChannelResponse, error) {
-	var f validate.Fields
+	f := validate.Of(req)
 	id := f.UUID("channelId", req.GetChannelId())
 	if err := f.Err(); err != nil {
 		return nil, err

@@ -13,7 +13,6 @@ import (
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
-	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/counts"
 	"github.com/moderato-live/moderato/server/feed"
 	"github.com/moderato-live/moderato/server/users"
@@ -141,7 +140,12 @@ func putChannel(ctx context.Context, tx feed.Tx, r *platformv1.ChannelRecord) (*
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
-	if _, err := users.Hold(ctx, tx.Store, tx.Tx, id); err != nil {
+	// Not Hold: creating the channel updates the user's row, and two transactions that
+	// both held it would deadlock.
+	if err := users.Lock(ctx, tx.Store, tx.Tx, id); err != nil {
+		return nil, err
+	}
+	if err := tx.RequireUser(ctx, id); err != nil {
 		return nil, err
 	}
 	if err := tx.RequireCategoryOrNone(ctx, r.GetCategoryId()); err != nil {
@@ -183,7 +187,7 @@ func createChannel(ctx context.Context, tx feed.Tx, c *ent.Channel) (*ent.Channe
 	if err != nil {
 		return nil, err
 	}
-	if err := authz.RightsChanged(ctx, tx.Tx, c.ID); err != nil {
+	if err := tx.RightsChanged(ctx, c.ID); err != nil {
 		return nil, err
 	}
 	return row, counts.Move(ctx, tx.Tx, nil, counts.Of(row))

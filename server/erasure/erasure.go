@@ -113,7 +113,7 @@ func removeChannel(ctx context.Context, s *store.Store, tx *ent.Tx, id uid.ID) e
 	if _, err := tx.Channel.Delete().Where(channel.ID(id)).Exec(ctx); err != nil {
 		return err
 	}
-	return counts.Move(ctx, tx, &counts.Bucket{Category: row.CategoryID, IsLive: row.IsLive}, nil)
+	return counts.Move(ctx, tx, counts.Of(row), nil)
 }
 
 // plan schedules the erasure to run immediately.

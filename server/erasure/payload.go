@@ -33,10 +33,22 @@ func anonymous(payload string, id uid.ID, isAbout bool) (string, error) {
 func anonymize(fields map[string]any, id uid.ID, isAbout bool) {
 	for name, value := range fields {
 		switch value := value.(type) {
-		case map[string]any:
-			anonymize(value, id, value["id"] == id.String())
+		case map[string]any, []any:
+			anonymizeNested(value, id)
 		case string:
 			fields[name] = anonymousText(name, value, id, isAbout)
+		}
+	}
+}
+
+// anonymizeNested removes a user from an object, or from the objects in a list.
+func anonymizeNested(value any, id uid.ID) {
+	switch value := value.(type) {
+	case map[string]any:
+		anonymize(value, id, value["id"] == id.String())
+	case []any:
+		for _, element := range value {
+			anonymizeNested(element, id)
 		}
 	}
 }

@@ -3,9 +3,12 @@
 package feed
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -29,7 +32,40 @@ type Tx struct {
 	Store *store.Store
 	// Now is the time of the transaction, by the database's clock.
 	Now instant.Instant
+
+	// changed collects the users for whom RightsChanged was called; nil if each call is
+	// recorded immediately.
+	changed map[uid.ID]struct{}
 }
+
+// NewBatch returns a Tx for many records. The caller must call Finish at its end.
+func NewBatch(s *store.Store, tx *ent.Tx, now instant.Instant) Tx {
+	return Tx{Tx: tx, Store: s, Now: now, changed: map[uid.ID]struct{}{}}
+}
+
+// RightsChanged is authz.RightsChanged for a user. In a batch, Finish records all users
+// together in the order of their ids, so that two batches do not deadlock.
+func (tx Tx) RightsChanged(ctx context.Context, id uid.ID) error {
+	if tx.changed == nil {
+		return authz.RightsChanged(ctx, tx.Tx, id)
+	}
+	tx.changed[id] = struct{}{}
+	return nil
+}
+
+// Finish ends a batch.
+func (tx Tx) Finish(ctx context.Context) error {
+	ids := slices.SortedFunc(maps.Keys(tx.changed), func(a, b uid.ID) int { return bytes.Compare(a[:], b[:]) })
+	for some := range slices.Chunk(ids, usersAtOnce) {
+		if err := authz.RightsChanged(ctx, tx.Tx, some...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// usersAtOnce is the maximum number of users in one statement.
+const usersAtOnce = 500
 
 // OrNow returns the time of a record, or now if it has none.
 func (tx Tx) OrNow(t *timestamppb.Timestamp) instant.Instant {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/moderato-live/moderato/server/domain"
 	"github.com/moderato-live/moderato/server/domains"
-
 	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/store"
 )

@@ -162,11 +162,15 @@ func (im *Importer) putOnce(ctx context.Context, batch []record) error {
 		if err != nil {
 			return err
 		}
-		return putBatch(ctx, feed.Tx{Tx: tx, Store: im.Store, Now: now}, batch)
+		records := feed.NewBatch(im.Store, tx, now)
+		if err := putBatch(ctx, records, batch); err != nil {
+			return err
+		}
+		return records.Finish(ctx)
 	})
 }
 
-// batch stores records in their order, and runs of follows in bulk.
+// putBatch stores records in their order, and runs of follows in bulk.
 func putBatch(ctx context.Context, tx feed.Tx, batch []record) error {
 	for len(batch) > 0 {
 		if run := followsOf(batch); len(run) > 0 {

@@ -1,14 +1,11 @@
 package importer
 
 import (
-	"bytes"
 	"context"
-	"slices"
 
 	"github.com/moderato-live/moderato/ent"
-	"github.com/moderato-live/moderato/server/store"
-
 	"github.com/moderato-live/moderato/server/change"
+	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 )
 
@@ -21,7 +18,7 @@ func lockChannels(ctx context.Context, s *store.Store, tx *ent.Tx, batch []recor
 	return err
 }
 
-// channelIDs returns the channels whose rows a batch may change, sorted. It skips an
+// channelIDs returns the channels whose rows a batch may change. It skips an
 // invalid id, which is reported later, with its line.
 func channelIDs(batch []record) []uid.ID {
 	ids := make([]uid.ID, 0, len(batch))
@@ -38,6 +35,5 @@ func channelIDs(batch []record) []uid.ID {
 			ids = append(ids, id)
 		}
 	}
-	slices.SortFunc(ids, func(a, b uid.ID) int { return bytes.Compare(a[:], b[:]) })
-	return slices.Compact(ids)
+	return ids
 }

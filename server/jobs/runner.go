@@ -34,7 +34,7 @@ type Env struct {
 type Job struct {
 	// Name says what the job does, such as "expire mutes". It labels logs and metrics.
 	Name string
-	// Interval is the time from the end of a run to the start of the next one.
+	// Interval is the time from the start of a run to the start of the next one.
 	Interval time.Duration
 	// Wake starts a run before the interval is over; nil if nothing does.
 	Wake <-chan struct{}
@@ -76,7 +76,7 @@ func NewRunner(env Env, registry prometheus.Registerer) *Runner {
 			Buckets: []float64{.001, .005, .02, .1, .5, 2, 10, 60, 300},
 		}, labels),
 		lastSuccess: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "moderato_job_last_success_timestamp_seconds", Help: "Time of the last successful run of a background job.",
+			Name: "moderato_job_last_success_timestamp_seconds", Help: "Time of the last successful run of a background job, or of the server's start.",
 		}, labels),
 		failures: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "moderato_job_failures_total", Help: "Failed runs of a background job, which are repeated.",
@@ -96,6 +96,8 @@ func (r *Runner) Run(ctx context.Context, job Job) {
 	}
 	pause := backoff.NewExponentialBackOff()
 	pause.InitialInterval, pause.MaxInterval = job.Interval, max(job.MaxPause, job.Interval)
+	// A job that fails from the start has a last success too: an alert must see it.
+	r.lastSuccess.WithLabelValues(job.Name).SetToCurrentTime()
 	var counted time.Time
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -106,15 +108,18 @@ func (r *Runner) Run(ctx context.Context, job Job) {
 		case <-job.Wake:
 		case <-timer.C:
 		}
-		wait, began := job.Interval, time.Now()
-		if r.runOnce(ctx, job) {
-			pause.Reset()
-		} else if job.MaxPause > 0 {
-			wait = pause.NextBackOff()
-		}
 		if job.Backlog != nil && time.Since(counted) >= backlogInterval {
-			r.countBacklog(ctx, job)
+			r.countBacklog(ctx, job) // before the run, which works it off
 			counted = time.Now()
+		}
+		began := time.Now()
+		isOK := r.runOnce(ctx, job)
+		wait := max(job.Interval-time.Since(began), 0)
+		switch {
+		case isOK:
+			pause.Reset()
+		case job.MaxPause > 0:
+			wait = pause.NextBackOff()
 		}
 		rest(ctx, min(restFactor*time.Since(began), job.MaxRest))
 		timer.Reset(wait)

@@ -21,7 +21,7 @@ import (
 
 // AuthorizedChannel reads channelId in a request about the authorized channel. A caller
 // that acts for a user may omit it, which means the user's own channel. Any other caller
-// must name a channel. Call authorize with the returned id after the rest of the request
+// must name a channel. Call Authorize with the returned id after the rest of the request
 // is checked.
 func AuthorizedChannel(ctx context.Context, f *validate.Fields, channelID string) uid.ID {
 	caller := authn.FromContext(ctx)

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"google.golang.org/protobuf/proto"
-
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/moderato-live/moderato/ent"
@@ -33,8 +32,11 @@ func (s *Service) Raid(ctx context.Context, req *platformv1.RaidRequest) (*platf
 		return change.ApplyTo(ctx, s.Store, want.ChannelID, users.Key{ID: want.RaiderID}, func(ctx context.Context, c *change.Change, raider *ent.User) error {
 			tx := feed.InChange(c)
 			var err error
-			if stored, err = findRaid(ctx, tx, want); err != nil || stored != nil {
+			if stored, err = findRaid(ctx, tx, want); err != nil {
 				return err
+			}
+			if stored != nil {
+				return checkRaider(stored, want)
 			}
 			want.RaidedAt = tx.OrNow(req.GetRaidedAt())
 			if stored, err = addRaid(ctx, tx, want); err != nil {
@@ -97,10 +99,11 @@ func putRaid(ctx context.Context, tx feed.Tx, r *platformv1.RaidRecord) error {
 	case before == nil:
 		_, err = addRaid(ctx, tx, want)
 		return err
-	case before.RaiderID != want.RaiderID:
-		return apierr.Invalid(apierr.Violation{Field: "raiderId", Description: "must be that of the present raid, which does not change"})
 	case r.GetRaidedAt() == nil:
 		want.RaidedAt = before.RaidedAt
+	}
+	if err := checkRaider(before, want); err != nil {
+		return err
 	}
 	return tx.Raid.UpdateOne(before).SetViewerCount(want.ViewerCount).SetRaidedAt(want.RaidedAt).Exec(ctx)
 }
@@ -112,6 +115,14 @@ func findRaid(ctx context.Context, tx feed.Tx, want *ent.Raid) (*ent.Raid, error
 		return nil, nil //nolint:nilnil // no raid is no error
 	}
 	return found, err
+}
+
+// checkRaider returns an error unless a raid has the raider of the recorded one.
+func checkRaider(before, want *ent.Raid) error {
+	if before.RaiderID != want.RaiderID {
+		return apierr.Invalid(apierr.Violation{Field: "raiderId", Description: "must be that of the present raid, which does not change"})
+	}
+	return nil
 }
 
 func addRaid(ctx context.Context, tx feed.Tx, want *ent.Raid) (*ent.Raid, error) {

@@ -89,12 +89,16 @@ func TestARaidEmitsItsEvent(t *testing.T) {
 
 func TestRaidsAreRefused(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		if err := raid(t, s, "first", servertest.Other, 7, at); err != nil {
+			t.Fatal(err)
+		}
 		for _, c := range []struct {
 			what   string
 			err    error
 			reason string
 		}{
 			{"a channel that raids itself", raid(t, s, "k", servertest.Owner, 1, at), "TARGET_IS_CHANNEL"},
+			{"another raider with a known key", raid(t, s, "first", servertest.Raider, 7, at), "INVALID_ARGUMENT"},
 			{"an unknown raider", raid(t, s, "k", servertest.Nobody, 1, at), "USER_NOT_FOUND"},
 			{"no key", raid(t, s, "", servertest.Other, 1, at), "INVALID_ARGUMENT"},
 			{"fewer than no viewers", raid(t, s, "k", servertest.Other, -1, at), "INVALID_ARGUMENT"},

@@ -103,7 +103,7 @@ func completeStream(ctx context.Context, tx feed.Tx, want, before *ent.Stream, c
 	return tx.RequireCategoryOrNone(ctx, want.CategoryID)
 }
 
-// putStream stores a stream in place of before, which is nil if there is none.
+// storeStream stores a stream in place of before, which is nil if there is none.
 func storeStream(ctx context.Context, tx feed.Tx, before, want *ent.Stream) error {
 	if before == nil {
 		return tx.Stream.Create().SetID(uid.New()).SetChannelID(want.ChannelID).

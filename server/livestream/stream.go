@@ -57,8 +57,8 @@ func parseStart(req *platformv1.StartStreamRequest) (*ent.Stream, error) {
 	return s, f.Err()
 }
 
-// start makes a channel live with want, whose start is not set yet. If the request is
-// a repeat, start returns the existing stream.
+// startStream makes a channel live with want, whose start is not set yet. If the request is
+// a repeat, startStream returns the existing stream.
 func startStream(ctx context.Context, tx feed.Tx, c *change.Change, req *platformv1.StartStreamRequest, want ent.Stream) (*ent.Stream, error) {
 	channel, err := tx.Channel.Get(ctx, want.ChannelID)
 	if err != nil {
@@ -95,7 +95,7 @@ func startStream(ctx context.Context, tx feed.Tx, c *change.Change, req *platfor
 	return &want, emitStream(ctx, tx, c, "stream.online", &want)
 }
 
-// end ends the live stream of a channel.
+// endStream ends the live stream of a channel.
 func endStream(ctx context.Context, tx feed.Tx, c *change.Change, channel *ent.Channel, at instant.Instant) error {
 	live, err := findStream(ctx, tx, channel.ID, *channel.LiveStartedAt)
 	if err != nil {
@@ -181,7 +181,7 @@ func (s *Service) UpdateStream(ctx context.Context, req *platformv1.UpdateStream
 
 // EndStream ends the live stream of a channel.
 func (s *Service) EndStream(ctx context.Context, req *platformv1.EndStreamRequest) (*platformv1.EndStreamResponse, error) {
-	var f validate.Fields
+	f := validate.Of(req)
 	channelID := f.UUID("channelId", req.GetChannelId())
 	meant, isNamed := f.Time("startedAt", req.GetStartedAt())
 	f.Time("endedAt", req.GetEndedAt())

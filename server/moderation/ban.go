@@ -19,9 +19,9 @@ import (
 
 // BanUser bans a user from a channel and deletes their messages there.
 func (s *Service) BanUser(ctx context.Context, req *moderatov1.BanUserRequest) (*moderatov1.BanUserResponse, error) {
-	var f validate.Fields
+	f := validate.Of(req)
 	channelID := f.UUID("channelId", req.GetChannelId())
-	who := parseTarget(&f, req.GetBanUserId(), req.GetBanUsername())
+	who := parseTarget(f, req.GetBanUserId(), req.GetBanUsername())
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
@@ -104,9 +104,9 @@ func clearMessages(ctx context.Context, c *change.Change, userID uid.ID) error {
 
 // RemoveBan removes a user's ban from a channel.
 func (s *Service) RemoveBan(ctx context.Context, req *moderatov1.RemoveBanRequest) (*moderatov1.RemoveBanResponse, error) {
-	var f validate.Fields
+	f := validate.Of(req)
 	channelID := f.UUID("channelId", req.GetChannelId())
-	who := parseTarget(&f, req.GetBanUserId(), req.GetBanUsername())
+	who := parseTarget(f, req.GetBanUserId(), req.GetBanUsername())
 	if err := f.Err(); err != nil {
 		return nil, err
 	}

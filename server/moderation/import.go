@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/moderato-live/moderato/server/authz"
-
 	"github.com/moderato-live/moderato/ent/role"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
@@ -16,7 +14,7 @@ import (
 )
 
 func putRole(ctx context.Context, tx feed.Tx, r *platformv1.RoleRecord) error {
-	var f validate.Fields
+	f := validate.Of(r)
 	channelID := f.UUID("channelId", r.GetChannelId())
 	userID := f.UUID("userId", r.GetUserId())
 	name := f.Choice("role", r.GetRole(), roleNames()...)
@@ -40,5 +38,5 @@ func putRole(ctx context.Context, tx feed.Tx, r *platformv1.RoleRecord) error {
 	if err != nil || name != Moderator.Name {
 		return err
 	}
-	return authz.RightsChanged(ctx, tx.Tx, userID)
+	return tx.RightsChanged(ctx, userID)
 }

@@ -8,17 +8,16 @@ import (
 	"slices"
 	"strings"
 
-	optionsv1 "github.com/moderato-live/moderato/gen/moderato/options/v1"
-	"github.com/moderato-live/moderato/server/outbox"
-
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/moderato-live/moderato/ent"
+	optionsv1 "github.com/moderato-live/moderato/gen/moderato/options/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/paging"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"

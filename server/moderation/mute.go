@@ -21,7 +21,7 @@ const MuteDuration = 10 * time.Minute
 // MuteUser keeps a user from posting in a channel for MuteDuration and deletes
 // their messages there.
 func (s *Service) MuteUser(ctx context.Context, req *moderatov1.MuteUserRequest) (*moderatov1.MuteUserResponse, error) {
-	var f validate.Fields
+	f := validate.Of(req)
 	channelID := f.UUID("channelId", req.GetChannelId())
 	userID := f.UUID("mutedUserId", req.GetMutedUserId())
 	if err := f.Err(); err != nil {

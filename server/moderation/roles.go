@@ -3,87 +3,173 @@ package moderation
 import (
 	"context"
 
-	"google.golang.org/protobuf/proto"
-
+	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/ent/role"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/apierr"
+	"github.com/moderato-live/moderato/server/authz"
+	"github.com/moderato-live/moderato/server/change"
+	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/listing"
+	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/paging"
-	"github.com/moderato-live/moderato/server/validate"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/server/users"
 )
 
-// ListVips returns the VIPs of the authorized channel.
-func (s *Service) ListVips(ctx context.Context, req *moderatov1.ListVipsRequest) (*moderatov1.ListVipsResponse, error) {
-	users, pagination, err := s.listRole(ctx, req, req.Limit, VIP)
-	return &moderatov1.ListVipsResponse{Users: users, Pagination: pagination}, err
+// Role is a role of a channel.
+type Role struct {
+	// Name is the name of the role in the database, in responses and in events.
+	Name string
+
+	add, remove outbox.Type
 }
 
-// ListMods returns the moderators of the authorized channel.
-func (s *Service) ListMods(ctx context.Context, req *moderatov1.ListModsRequest) (*moderatov1.ListModsResponse, error) {
-	users, pagination, err := s.listRole(ctx, req, req.Limit, Moderator)
-	return &moderatov1.ListModsResponse{Users: users, Pagination: pagination}, err
+// The roles.
+var (
+	Moderator = Role{"moderator", "channel.moderator.add", "channel.moderator.remove"}
+	VIP       = Role{"vip", "channel.vip.add", "channel.vip.remove"}
+	OG        = Role{"og", "channel.og.add", "channel.og.remove"}
+)
+
+// roleNames returns the names of all roles.
+func roleNames() []string { return []string{Moderator.Name, VIP.Name, OG.Name} }
+
+// holder is a user who holds a role, with their rolePlace in the list.
+type holder struct {
+	rolePlace
+	*moderatov1.UserSummary
 }
 
-// ListOgs returns the OGs of the authorized channel.
-func (s *Service) ListOgs(ctx context.Context, req *moderatov1.ListOgsRequest) (*moderatov1.ListOgsResponse, error) {
-	users, pagination, err := s.listRole(ctx, req, req.Limit, OG)
-	return &moderatov1.ListOgsResponse{Users: users, Pagination: pagination}, err
+type rolePlace struct {
+	At instant.Instant
+	ID uid.ID
 }
 
-func (s *Service) listRole(ctx context.Context, req interface {
-	proto.Message
-	GetChannelId() string
-	GetCursor() string
-}, limit *int32, role Role) ([]*moderatov1.UserSummary, *moderatov1.Pagination, error) {
-	f := validate.Of(req)
-	id := listing.AuthorizedChannel(ctx, f, req.GetChannelId())
-	window := paging.ParseWindow(f, limit, req.GetCursor())
-	if err := f.Err(); err != nil {
+// listHolders returns the users who hold a role in a channel, the oldest role first: all of
+// them, or a page. If the channel does not exist, it returns CHANNEL_NOT_FOUND.
+func listHolders(ctx context.Context, s *store.Store, lists *paging.Lists, channelID uid.ID, r Role, w paging.Window) ([]*moderatov1.UserSummary, *moderatov1.Pagination, error) {
+	rows, pagination, err := paging.Complete[holder, rolePlace]{
+		Lists: lists, Store: s, Name: "roles/" + channelID.String() + "/" + r.Name,
+		Read: func(ctx context.Context, after *rolePlace, limit int) ([]holder, error) {
+			return readHolders(ctx, s, channelID, r, after, limit)
+		},
+		Count: func(ctx context.Context, limit int) (n int, err error) {
+			err = store.QueryRow(ctx, s.Read, "SELECT COUNT(*) FROM (SELECT 1 FROM roles WHERE channel_id = ? AND role = ?"+store.Limit(limit)+") r",
+				[]any{channelID, r.Name}, &n)
+			return n, err
+		},
+		Place: func(h holder) rolePlace { return h.rolePlace },
+	}.Rows(ctx, w)
+	if err == nil && len(rows) == 0 {
+		err = listing.CheckChannel(ctx, s, channelID)
+	}
+	if err != nil {
 		return nil, nil, err
 	}
-	if err := listing.Authorize(ctx, id); err != nil {
-		return nil, nil, err
+	users := make([]*moderatov1.UserSummary, len(rows))
+	for i, h := range rows {
+		users[i] = h.UserSummary
 	}
-	return listHolders(ctx, s.Store, s.Lists, id, role, window)
+	return users, pagination, nil
 }
 
-// AddVip gives a user the VIP role.
-func (s *Service) AddVip(ctx context.Context, req *moderatov1.AddVipRequest) (*moderatov1.AddVipResponse, error) {
-	channelID, userID, err := validate.ChannelAndUser(req)
-	if err != nil {
-		return nil, err
-	}
-	if err := giveRole(ctx, s.Store, channelID, userID, VIP); err != nil {
-		return nil, err
-	}
-	return &moderatov1.AddVipResponse{ChannelId: channelID.String(), UserId: userID.String(), Role: VIP.Name}, nil
+// holdersQuery holds the parameters of holdersPage.
+type holdersQuery struct {
+	channelID uid.ID
+	role      string
+	after     *rolePlace // nil for the start
+	limit     int
 }
 
-// RemoveVip takes the VIP role from a user.
-func (s *Service) RemoveVip(ctx context.Context, req *moderatov1.RemoveVipRequest) (*moderatov1.RemoveVipResponse, error) {
-	channelID, userID, err := validate.ChannelAndUser(req)
-	if err != nil {
-		return nil, err
+// holdersPage selects users who hold a role in a channel.
+var holdersPage = store.Declare("holders of a role", func(d *store.Dialect, q holdersQuery) (string, []any) {
+	where, args := "c.id = ? AND roles.role = ?", []any{q.channelID, q.role}
+	if q.after != nil {
+		above, more := d.Above("roles.created_at", "roles.user_id", q.after.At, q.after.ID)
+		where, args = where+" AND "+above, append(args, more...)
 	}
-	return &moderatov1.RemoveVipResponse{}, takeRole(ctx, s.Store, channelID, userID, VIP)
+	return `
+		SELECT roles.created_at, u.id, u.display_name, u.slug, u.avatar_url
+		FROM channels c JOIN roles ON roles.channel_id = c.id JOIN users u ON u.id = roles.user_id
+		WHERE ` + where + ` ORDER BY roles.created_at, roles.user_id` + store.Limit(q.limit), args
+}, holdersQuery{}, holdersQuery{after: &rolePlace{}})
+
+func readHolders(ctx context.Context, s *store.Store, channelID uid.ID, r Role, after *rolePlace, limit int) (rows []holder, err error) {
+	err = holdersPage.Each(ctx, s, holdersQuery{channelID, r.Name, after, limit}, func(r *store.Row) error {
+		h := holder{rolePlace{r.Instant(), r.ID()}, new(moderatov1.UserSummary)}
+		h.Id, h.DisplayName, h.Slug, h.AvatarUrl = h.ID.String(), r.Text(), r.Text(), r.Text()
+		rows = append(rows, h)
+		return nil
+	})
+	return rows, err
 }
 
-// AddOg gives a user the OG role.
-func (s *Service) AddOg(ctx context.Context, req *moderatov1.AddOgRequest) (*moderatov1.AddOgResponse, error) {
-	channelID, userID, err := validate.ChannelAndUser(req)
-	if err != nil {
-		return nil, err
-	}
-	if err := giveRole(ctx, s.Store, channelID, userID, OG); err != nil {
-		return nil, err
-	}
-	return &moderatov1.AddOgResponse{ChannelId: channelID.String(), UserId: userID.String(), Role: OG.Name}, nil
+// giveRole gives a user a role, on behalf of the caller of the current request. If the user
+// already holds the role, nothing changes and no event is emitted.
+func giveRole(ctx context.Context, s *store.Store, channelID, userID uid.ID, r Role) error {
+	return changeRole(ctx, s, channelID, userID, r, func(ctx context.Context, c *change.Change, held bool) error {
+		if held {
+			return nil
+		}
+		emitRole(c, r.add, userID, r)
+		err := c.Tx.Role.Create().SetID(uid.New()).SetChannelID(channelID).SetUserID(userID).
+			SetRole(r.Name).SetCreatedAt(c.Now).
+			Exec(ctx)
+		if err != nil {
+			return err
+		}
+		return r.rightsChanged(ctx, c.Tx, userID)
+	})
 }
 
-// RemoveOg takes the OG role from a user.
-func (s *Service) RemoveOg(ctx context.Context, req *moderatov1.RemoveOgRequest) (*moderatov1.RemoveOgResponse, error) {
-	channelID, userID, err := validate.ChannelAndUser(req)
-	if err != nil {
-		return nil, err
+// takeRole takes a role from a user, on behalf of the caller of the current request. If the
+// user does not hold the role, nothing changes and no event is emitted.
+func takeRole(ctx context.Context, s *store.Store, channelID, userID uid.ID, r Role) error {
+	return changeRole(ctx, s, channelID, userID, r, func(ctx context.Context, c *change.Change, held bool) error {
+		if !held {
+			return nil
+		}
+		emitRole(c, r.remove, userID, r)
+		_, err := c.Tx.Role.Delete().Where(role.ChannelID(channelID), role.UserID(userID), role.Role(r.Name)).Exec(ctx)
+		if err != nil {
+			return err
+		}
+		return r.rightsChanged(ctx, c.Tx, userID)
+	})
+}
+
+// rightsChanged records that a user got or lost the role, if the role gives a right.
+func (r Role) rightsChanged(ctx context.Context, tx *ent.Tx, userID uid.ID) error {
+	if r != Moderator {
+		return nil
 	}
-	return &moderatov1.RemoveOgResponse{}, takeRole(ctx, s.Store, channelID, userID, OG)
+	return authz.RightsChanged(ctx, tx, userID)
+}
+
+// changeRole runs body as a change of the channel and passes whether the user holds the role.
+// It returns TARGET_IS_CHANNEL if the user is the channel's owner.
+func changeRole(ctx context.Context, s *store.Store, channelID, userID uid.ID, r Role, body func(context.Context, *change.Change, bool) error) error {
+	return change.ApplyTo(ctx, s, channelID, users.Key{ID: userID}, func(ctx context.Context, c *change.Change, _ *ent.User) error {
+		if userID == channelID {
+			return apierr.New(moderatov1.Reason_REASON_TARGET_IS_CHANNEL)
+		}
+		held, err := c.Tx.Role.Query().Where(role.ChannelID(channelID), role.UserID(userID), role.Role(r.Name)).Exist(ctx)
+		if err != nil {
+			return err
+		}
+		return body(ctx, c, held)
+	})
+}
+
+func emitRole(c *change.Change, kind outbox.Type, userID uid.ID, r Role) {
+	c.Emit(kind, userID, &moderatov1.RoleEvent{
+		ChannelId:   c.ChannelID.String(),
+		ModeratorId: c.ActorID.String(),
+		ClientId:    c.ClientID,
+		UserId:      userID.String(),
+		Role:        r.Name,
+		ChangedAt:   c.Now.Proto(),
+	})
 }

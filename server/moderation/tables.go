@@ -6,15 +6,14 @@ import (
 
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/role"
-	"github.com/moderato-live/moderato/server/authz"
-	"github.com/moderato-live/moderato/server/store"
-	"github.com/moderato-live/moderato/server/uid"
-
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
+	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/domain"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/jobs"
 	"github.com/moderato-live/moderato/server/outbox"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/uid"
 )
 
 // Tables describes the tables of moderation.

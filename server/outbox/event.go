@@ -81,10 +81,7 @@ func ReadTypes(ctx context.Context, s *store.Store, types []Type, after, upTo in
 
 // ReadAt reads the events at some positions, by position.
 func ReadAt(ctx context.Context, s *store.Store, positions []int64) ([]*Event, error) {
-	args := make([]any, len(positions))
-	for i, position := range positions {
-		args[i] = position
-	}
+	args := store.Args(positions)
 	return read(ctx, s, "position IN ("+store.Placeholders(len(args))+") ORDER BY position", args)
 }
 
@@ -106,10 +103,7 @@ func ByID(ctx context.Context, s *store.Store, q store.Queryer, ids []uid.ID) (m
 	if len(ids) == 0 {
 		return found, nil
 	}
-	args := make([]any, len(ids))
-	for i, id := range ids {
-		args[i] = id
-	}
+	args := store.Args(ids)
 	err := store.QueryEach(ctx, q, "SELECT "+eventColumns+" FROM events WHERE id IN ("+store.Placeholders(len(ids))+") AND position IS NOT NULL", args,
 		func(scan func(...any) error) error {
 			e, err := scanEvent(ctx, s, scan)

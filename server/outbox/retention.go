@@ -8,10 +8,9 @@ import (
 	"strings"
 	"time"
 
-	optionsv1 "github.com/moderato-live/moderato/gen/moderato/options/v1"
-
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/event"
+	optionsv1 "github.com/moderato-live/moderato/gen/moderato/options/v1"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/jobs"
 	"github.com/moderato-live/moderato/server/store"

@@ -5,14 +5,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/moderato-live/moderato/server/outbox/outboxtest"
-
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/event"
 	"github.com/moderato-live/moderato/server/change"
 	"github.com/moderato-live/moderato/server/outbox"
+	"github.com/moderato-live/moderato/server/outbox/outboxtest"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	optionsv1 "github.com/moderato-live/moderato/gen/moderato/options/v1"
-
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/outbox"
 )

@@ -6,10 +6,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	optionsv1 "github.com/moderato-live/moderato/gen/moderato/options/v1"
-
 	"golang.org/x/text/unicode/norm"
 
+	optionsv1 "github.com/moderato-live/moderato/gen/moderato/options/v1"
 	"github.com/moderato-live/moderato/server/validate"
 )
 

@@ -81,10 +81,11 @@ func (f *Fields) Add(field, description string) {
 // values of a list that is too long.
 func (f *Fields) AtMost(field string, length int) bool {
 	limit := int(f.bounds(field).GetMaxItems())
-	if length > limit {
+	isTooLong := limit > 0 && length > limit
+	if isTooLong {
 		f.Add(field, fmt.Sprintf("must have at most %d values", limit))
 	}
-	return length <= limit
+	return !isTooLong
 }
 
 // Err returns INVALID_ARGUMENT with the collected violations, or nil if there are none.
@@ -179,7 +180,7 @@ func (f *Fields) text(field, value, allowedControls string) string {
 	switch {
 	case length == 0 && least > 0:
 		f.Add(field, required)
-	case length < least || length > most:
+	case length < least || (most > 0 && length > most):
 		f.Add(field, fmt.Sprintf("must be %d to %d characters", least, most))
 	case strings.ContainsFunc(value, func(r rune) bool {
 		return unicode.IsControl(r) && !strings.ContainsRune(allowedControls, r)

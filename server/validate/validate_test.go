@@ -7,10 +7,9 @@ import (
 	"testing"
 	"time"
 
-	optionsv1 "github.com/moderato-live/moderato/gen/moderato/options/v1"
-
 	"google.golang.org/protobuf/proto"
 
+	optionsv1 "github.com/moderato-live/moderato/gen/moderato/options/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/uid"

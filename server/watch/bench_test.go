@@ -10,13 +10,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/moderato-live/moderato/server/outbox/outboxtest"
-
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/outbox/outboxtest"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/store/storetest"

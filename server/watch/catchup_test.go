@@ -8,10 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/moderato-live/moderato/server/outbox/outboxtest"
-
 	"github.com/moderato-live/moderato/server/change"
 	"github.com/moderato-live/moderato/server/outbox"
+	"github.com/moderato-live/moderato/server/outbox/outboxtest"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/store/storetest"

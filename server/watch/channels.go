@@ -26,13 +26,19 @@ const (
 	noVersion = -1
 	// unknownVersion is the version of a listener whose channels must be read.
 	unknownVersion = -2
+	// maxAge is how old the channels of a listener may be, whatever the version is: during
+	// an upgrade, servers of an earlier version of Moderato do not increase it.
+	maxAge = 45 * time.Second
+	// rereadAtOnce is how many listeners whose channels are that old one check reads again.
+	rereadAtOnce = 40
 )
 
 // checkVersions confirms the listeners whose user has the rights that the listener knows,
-// as of the time began, and returns the others.
-func (r *Rights) checkVersions(ctx context.Context, listeners []*listener, began time.Time) (changed []changedListener, err error) {
+// as of the time began, and returns the others. It also returns those of the confirmed
+// listeners whose channels were read long ago.
+func (r *Rights) checkVersions(ctx context.Context, listeners []*listener, began time.Time) (changed, old []changedListener, err error) {
 	if len(listeners) == 0 {
-		return nil, nil
+		return nil, nil, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
@@ -53,14 +59,18 @@ func (r *Rights) checkVersions(ctx context.Context, listeners []*listener, began
 			return err
 		})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, l := range listeners {
-		if version := versions[l.caller.UserID]; !l.confirmVersion(began, version) {
+		version := versions[l.caller.UserID]
+		switch isKnown, isOld := l.confirmVersion(began, version); {
+		case !isKnown:
 			changed = append(changed, changedListener{l, version})
+		case isOld:
+			old = append(old, changedListener{l, version})
 		}
 	}
-	return changed, nil
+	return changed, old, nil
 }
 
 // changedListener is a listener that does not know the present rights of its user.

@@ -6,13 +6,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/moderato-live/moderato/server/outbox/outboxtest"
-
 	"google.golang.org/grpc"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/digest"
+	"github.com/moderato-live/moderato/server/outbox/outboxtest"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/watch"

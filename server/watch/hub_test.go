@@ -8,9 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/moderato-live/moderato/server/outbox/outboxtest"
-
 	"github.com/moderato-live/moderato/server/outbox"
+	"github.com/moderato-live/moderato/server/outbox/outboxtest"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/store/storetest"

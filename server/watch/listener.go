@@ -7,11 +7,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/moderato-live/moderato/server/outbox"
-
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/authn"
+	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/uid"
 )
 
@@ -30,6 +29,7 @@ type listener struct {
 	tokenAt   time.Time       // when the token was last valid
 	version   int64           // the version of the user's rights that mayHear has
 	rightsAt  time.Time       // the time as of which the rights are known
+	readAt    time.Time       // when the channels were last read
 	changedAt time.Time       // when the rights changed: older results are outdated
 	confirmed chan struct{}   // closed and replaced at each confirmation
 	ended     error
@@ -49,18 +49,19 @@ func (l *listener) confirmToken(at time.Time) {
 }
 
 // confirmVersion records that the rights of the listener's user have a version at a
-// time. It reports whether the listener knows the channels of that version.
-func (l *listener) confirmVersion(at time.Time, version int64) bool {
+// time. It reports whether the listener knows the channels of that version, and whether
+// they were read so long ago that they should be read again.
+func (l *listener) confirmVersion(at time.Time, version int64) (isKnown, isOld bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.version != version {
-		return false
+		return false, false
 	}
 	if at.After(l.rightsAt) {
 		l.rightsAt = at
 		l.tell()
 	}
-	return true
+	return true, version != noVersion && at.Sub(l.readAt) > maxAge
 }
 
 // confirmRights records the channels that the caller may receive as of a time, and the
@@ -72,7 +73,7 @@ func (l *listener) confirmRights(at time.Time, version int64, channels []uid.ID)
 	if at.Before(l.rightsAt) || at.Before(l.changedAt) {
 		return
 	}
-	l.rightsAt, l.version = at, version
+	l.rightsAt, l.readAt, l.version = at, at, version
 	l.tell()
 	if channels == nil && !l.caller.ActsAsUser() {
 		if l.selection == nil && len(l.types) < len(outbox.Types()) {

@@ -6,10 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/moderato-live/moderato/server/outbox/outboxtest"
-
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/server/outbox"
+	"github.com/moderato-live/moderato/server/outbox/outboxtest"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/watch"
 )

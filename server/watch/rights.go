@@ -11,8 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/moderato-live/moderato/server/outbox"
-
 	"github.com/moderato-live/moderato/ent/token"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
@@ -20,6 +18,7 @@ import (
 	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/digest"
 	"github.com/moderato-live/moderato/server/jobs"
+	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 )
@@ -172,7 +171,7 @@ var errBehind = errors.New("the channels of some listeners could not be read in 
 // does not affect the listeners of the other checks.
 func (r *Rights) checkRights(ctx context.Context, listeners []*listener) error {
 	var failed error
-	var changed []changedListener
+	var changed, old []changedListener
 	for some := range slices.Chunk(listeners, askedAtOnce) {
 		began := time.Now()
 		var named, unnamed []*listener
@@ -186,10 +185,11 @@ func (r *Rights) checkRights(ctx context.Context, listeners []*listener) error {
 				l.confirmRights(began, noVersion, nil)
 			}
 		}
-		more, err := r.checkVersions(ctx, unnamed, began)
-		changed = append(changed, more...)
+		more, aged, err := r.checkVersions(ctx, unnamed, began)
+		changed, old = append(changed, more...), append(old, aged...)
 		failed = errors.Join(failed, err, r.checkNamed(ctx, named, began))
 	}
+	changed = append(changed, old[:min(len(old), rereadAtOnce)]...)
 	return r.Store.Classify(errors.Join(failed, r.readChannels(ctx, changed)))
 }
 

@@ -72,6 +72,10 @@ func TestRightsAreReadWhenTheyChange(t *testing.T) {
 		if sent := check(); len(sent) != 1 {
 			t.Errorf("thereafter: got %d statements, want one", len(sent))
 		}
+		rights.Age()
+		if sent := check(); len(sent) < 2 || len(sent[1].Args) > 2*40 {
+			t.Errorf("after a long time: got %v, want the versions, and the channels of at most 40 listeners", sent)
+		}
 	})
 }
 

@@ -70,7 +70,7 @@ func deliveredAt(d *ent.WebhookDelivery) *instant.Instant {
 
 // RedeliverWebhookEvent sends an event once more.
 func (s *Service) RedeliverWebhookEvent(ctx context.Context, req *moderatov1.RedeliverWebhookEventRequest) (*moderatov1.RedeliverWebhookEventResponse, error) {
-	var f validate.Fields
+	f := validate.Of(req)
 	id, eventID := f.UUID("webhookId", req.GetWebhookId()), f.UUID("eventId", req.GetEventId())
 	if err := f.Err(); err != nil {
 		return nil, err

@@ -18,8 +18,8 @@ import (
 
 // ListWebhooks returns the webhooks of a channel that the caller may see.
 func (s *Service) ListWebhooks(ctx context.Context, req *moderatov1.ListWebhooksRequest) (*moderatov1.ListWebhooksResponse, error) {
-	var f validate.Fields
-	channel := channelOf(ctx, &f, req.GetChannelId())
+	f := validate.Of(req)
+	channel := channelOf(ctx, f, req.GetChannelId())
 	if err := f.Err(); err != nil {
 		return nil, err
 	}

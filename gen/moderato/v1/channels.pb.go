@@ -3817,12 +3817,12 @@ func (x *UpdateInfoResponse) GetCategoryTitle() string {
 	return ""
 }
 
-// Raid is a raid of a channel: the owner of another channel sent its viewers.
+// Raid is a raid of a channel: another user sent their viewers.
 type Raid struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The raid's id: a UUID in lower case.
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
-	// The owner of the channel whose viewers came.
+	// The user whose viewers came.
 	Raider *Person `protobuf:"bytes,2,opt,name=raider" json:"raider,omitempty"`
 	// The number of viewers who came.
 	ViewerCount int64 `protobuf:"varint,3,opt,name=viewer_count,json=viewerCount" json:"viewer_count,omitempty"`

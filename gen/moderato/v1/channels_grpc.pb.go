@@ -68,12 +68,13 @@ type ChannelsServiceClient interface {
 	//
 	// Tokens: user, app or service. Scope: `users.read`.
 	ListChannels(ctx context.Context, in *ListChannelsRequest, opts ...grpc.CallOption) (*ListChannelsResponse, error)
-	// GetStreamInfo returns the live state of the authorized channel. Deprecated: use
 	// ListRaids returns a page of the raids of a channel, newest first.
 	//
-	// Errors: CURSOR_INVALID; CHANNEL_NOT_FOUND if the channel does not exist.
+	// Tokens: user; app or service. Scope: `users.read`. Errors: CURSOR_INVALID;
+	// CHANNEL_NOT_FOUND if the channel does not exist.
 	ListRaids(ctx context.Context, in *ListRaidsRequest, opts ...grpc.CallOption) (*ListRaidsResponse, error)
 	// Deprecated: Do not use.
+	// GetStreamInfo returns the live state of the authorized channel. Deprecated: use
 	// GetLiveStats. Over REST the response has the headers `Deprecation` and `Link`,
 	// which announce this.
 	//
@@ -422,12 +423,13 @@ type ChannelsServiceServer interface {
 	//
 	// Tokens: user, app or service. Scope: `users.read`.
 	ListChannels(context.Context, *ListChannelsRequest) (*ListChannelsResponse, error)
-	// GetStreamInfo returns the live state of the authorized channel. Deprecated: use
 	// ListRaids returns a page of the raids of a channel, newest first.
 	//
-	// Errors: CURSOR_INVALID; CHANNEL_NOT_FOUND if the channel does not exist.
+	// Tokens: user; app or service. Scope: `users.read`. Errors: CURSOR_INVALID;
+	// CHANNEL_NOT_FOUND if the channel does not exist.
 	ListRaids(context.Context, *ListRaidsRequest) (*ListRaidsResponse, error)
 	// Deprecated: Do not use.
+	// GetStreamInfo returns the live state of the authorized channel. Deprecated: use
 	// GetLiveStats. Over REST the response has the headers `Deprecation` and `Link`,
 	// which announce this.
 	//

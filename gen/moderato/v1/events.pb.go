@@ -1344,7 +1344,7 @@ type RaidEvent struct {
 	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
 	// The id of the client that reported the change.
 	ClientId string `protobuf:"bytes,2,opt,name=client_id,json=clientId" json:"client_id,omitempty"`
-	// The owner of the channel whose viewers came, as of that time.
+	// The user whose viewers came, as of that time.
 	Raider *Person `protobuf:"bytes,3,opt,name=raider" json:"raider,omitempty"`
 	// The number of viewers who came.
 	ViewerCount int64 `protobuf:"varint,4,opt,name=viewer_count,json=viewerCount" json:"viewer_count,omitempty"`

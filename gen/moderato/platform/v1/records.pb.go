@@ -1577,7 +1577,7 @@ type RaidRecord struct {
 	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
 	// Required. The key of the raid, unique in the raided channel: 1 to 64 characters.
 	Key string `protobuf:"bytes,2,opt,name=key" json:"key,omitempty"`
-	// Required. The owner of the channel whose viewers came: a UUID in upper or lower
+	// Required. The user whose viewers came: a UUID in upper or lower
 	// case.
 	RaiderId string `protobuf:"bytes,3,opt,name=raider_id,json=raiderId" json:"raider_id,omitempty"`
 	// The number of viewers who came: 0 or more.

@@ -57,9 +57,9 @@ type StreamServiceClient interface {
 	// EndStream ends the live stream. Emits `stream.offline`. If the channel is not live,
 	// or another stream than the one named is live, nothing changes.
 	EndStream(ctx context.Context, in *EndStreamRequest, opts ...grpc.CallOption) (*EndStreamResponse, error)
-	// Raid records that a channel sent its viewers to another channel. Emits
+	// Raid records that a user sent their viewers to a channel. Emits
 	// `channel.raid` in the raided channel. A call with a known key returns the recorded
-	// raid unchanged.
+	// raid unchanged; its raider must be the same.
 	//
 	// Errors: USER_NOT_FOUND if the raider does not exist; TARGET_IS_CHANNEL if a channel
 	// raids itself.
@@ -146,9 +146,9 @@ type StreamServiceServer interface {
 	// EndStream ends the live stream. Emits `stream.offline`. If the channel is not live,
 	// or another stream than the one named is live, nothing changes.
 	EndStream(context.Context, *EndStreamRequest) (*EndStreamResponse, error)
-	// Raid records that a channel sent its viewers to another channel. Emits
+	// Raid records that a user sent their viewers to a channel. Emits
 	// `channel.raid` in the raided channel. A call with a known key returns the recorded
-	// raid unchanged.
+	// raid unchanged; its raider must be the same.
 	//
 	// Errors: USER_NOT_FOUND if the raider does not exist; TARGET_IS_CHANNEL if a channel
 	// raids itself.
