@@ -33,7 +33,7 @@ func newBench(t *testing.T) *bench {
 }
 
 // A ratio to a floor that answers something else would say nothing.
-func TestTheFloorReadsWhatModeratoReads(t *testing.T) {
+func TestFloorReadsMatchModeratoReads(t *testing.T) {
 	b := newBench(t)
 	// It compares the answers of both over both faces.
 	if _, err := b.openWorld(t.Context(), "sqlite"); err != nil {
@@ -41,7 +41,7 @@ func TestTheFloorReadsWhatModeratoReads(t *testing.T) {
 	}
 }
 
-func TestTheFloorWritesWhatModeratoWrites(t *testing.T) {
+func TestFloorWritesMatchModeratoWrites(t *testing.T) {
 	b := newBench(t)
 	db, err := b.database(t.Context(), "sqlite", &writes)
 	if err != nil {

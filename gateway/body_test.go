@@ -19,7 +19,7 @@ func typed(t *testing.T, s *servertest.Server, c servertest.Credentials, body st
 	return s.Do(t, r)
 }
 
-func TestABodyMustBeJSONByItsType(t *testing.T) {
+func TestBodyRequiresJSONContentType(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	owner := s.As(t, servertest.Owner)
@@ -58,7 +58,7 @@ func TestABodyMustBeJSONByItsType(t *testing.T) {
 	}
 }
 
-func TestBodiesAreBounded(t *testing.T) {
+func TestBodySizeIsLimited(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	owner := s.As(t, servertest.Owner)
@@ -98,7 +98,7 @@ func TestBodiesAreBounded(t *testing.T) {
 	}
 }
 
-func TestAnEmptyBodyIsRefused(t *testing.T) {
+func TestEmptyBodyIsRejected(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	owner := s.As(t, servertest.Owner)
@@ -120,7 +120,7 @@ func TestAnEmptyBodyIsRefused(t *testing.T) {
 	}
 }
 
-func TestDeleteTakesItsBodyNotItsQuery(t *testing.T) {
+func TestDeleteReadsBodyAndIgnoresQuery(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	owner := s.As(t, servertest.Owner)
@@ -143,7 +143,7 @@ func TestDeleteTakesItsBodyNotItsQuery(t *testing.T) {
 	wantOK(t, s.REST(t, owner, "DELETE", moderatorsPath, roleArgs(servertest.Moderator)))
 }
 
-func TestBodiesThatCannotBeRead(t *testing.T) {
+func TestMalformedBodyIsRejected(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	owner := s.As(t, servertest.Owner)
@@ -190,7 +190,7 @@ func TestBodiesThatCannotBeRead(t *testing.T) {
 	}
 }
 
-func TestFieldsOfABodyThatDoNotCount(t *testing.T) {
+func TestBodyFieldsWithoutEffect(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	owner := s.As(t, servertest.Owner)
@@ -224,9 +224,9 @@ func TestFieldsOfABodyThatDoNotCount(t *testing.T) {
 	}
 }
 
-// TestAMisspeltFieldMakesNoWebhook has fields that would leave a webhook without
+// TestMisspelledWebhookFieldIsRejected has fields that would leave a webhook without
 // its channel or types, which is one of every channel or all types.
-func TestAMisspeltFieldMakesNoWebhook(t *testing.T) {
+func TestMisspelledWebhookFieldIsRejected(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	service := s.AsService(t)
@@ -246,7 +246,7 @@ func TestAMisspeltFieldMakesNoWebhook(t *testing.T) {
 	}
 }
 
-func TestABodyIsReadBeforeAnyTokenIsNeeded(t *testing.T) {
+func TestBodyIsParsedBeforeAuthentication(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	// What can be read waits for the token; nobody learns more without one.
@@ -254,7 +254,7 @@ func TestABodyIsReadBeforeAnyTokenIsNeeded(t *testing.T) {
 	wantViolations(t, s.REST(t, servertest.Credentials{}, "POST", moderatorsPath, `{"userId":1}`), "userId")
 }
 
-func TestABodyThatBreaksOffIsRefused(t *testing.T) {
+func TestTruncatedBodyIsRejected(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	body := roleArgs(servertest.Viewer)

@@ -14,7 +14,7 @@ import (
 
 // What clients of the interface get wrong, and what they take for granted.
 
-func TestAnArrayParameterInEverySpelling(t *testing.T) {
+func TestArrayParameterSpellings(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	app := s.AsApp(t)
@@ -30,7 +30,7 @@ func TestAnArrayParameterInEverySpelling(t *testing.T) {
 }
 
 // A misspelt filter that was ignored would select everything.
-func TestAMisspeltParameterIsRefused(t *testing.T) {
+func TestMisspelledParameterIsRejected(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	app := s.AsApp(t)
@@ -52,7 +52,7 @@ func TestAMisspeltParameterIsRefused(t *testing.T) {
 }
 
 // A ban whose duration was ignored would be permanent.
-func TestABodyFieldThatWouldLimitAChangeIsRefused(t *testing.T) {
+func TestUnknownRestrictingBodyFieldIsRejected(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	owner := s.As(t, servertest.Owner)
@@ -71,7 +71,7 @@ func TestABodyFieldThatWouldLimitAChangeIsRefused(t *testing.T) {
 		http.StatusNotFound, "NOT_BANNED")
 }
 
-func TestABanNamesAUserAsInChat(t *testing.T) {
+func TestBanAcceptsUsernameAsInChat(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	owner := s.As(t, servertest.Owner)
@@ -90,7 +90,7 @@ func quoted(text string) string {
 	return `"` + strings.NewReplacer("\n", `\n`, "\t", `\t`).Replace(text) + `"`
 }
 
-func TestHeadIsGetWithoutABody(t *testing.T) {
+func TestHeadReturnsGetHeadersWithoutBody(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	owner := s.As(t, servertest.Owner)
@@ -115,7 +115,7 @@ func TestHeadIsGetWithoutABody(t *testing.T) {
 	}
 }
 
-func TestATrailingSlashIsNotFoundAndNamesThePath(t *testing.T) {
+func TestTrailingSlashIsNotFoundAndSuggestsPath(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	for path, want := range map[string]string{
@@ -128,7 +128,7 @@ func TestATrailingSlashIsNotFoundAndNamesThePath(t *testing.T) {
 	}
 }
 
-func TestLargeResponsesAreCompressedForClientsThatAcceptIt(t *testing.T) {
+func TestLargeResponsesAreCompressedWhenAccepted(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	app := s.AsApp(t)
@@ -187,7 +187,7 @@ func TestLargeResponsesAreCompressedForClientsThatAcceptIt(t *testing.T) {
 	}
 }
 
-func TestACompressedBody(t *testing.T) {
+func TestCompressedRequestBody(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	owner := s.As(t, servertest.Owner)
@@ -216,7 +216,7 @@ func TestACompressedBody(t *testing.T) {
 	wantRefused(t, post("gzip", packed(good[:1]+strings.Repeat(" ", 10<<20)+good[1:])), http.StatusRequestEntityTooLarge, "BODY_TOO_LARGE")
 }
 
-func TestHTTP2IsSpokenWithoutTLS(t *testing.T) {
+func TestHTTP2WithoutTLS(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	owner := s.As(t, servertest.Owner)

@@ -26,7 +26,7 @@ func listed(h http.Header, name string) []string {
 	return strings.FieldsFunc(strings.ToLower(strings.Join(h.Values(name), ",")), func(r rune) bool { return r == ',' || r == ' ' })
 }
 
-func TestPreflight(t *testing.T) {
+func TestCORSPreflight(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	for _, c := range []struct {
@@ -75,7 +75,7 @@ func TestPreflight(t *testing.T) {
 	}
 }
 
-func TestAnAnswerToAnotherOriginMayBeRead(t *testing.T) {
+func TestCORSResponseIsReadableByOtherOrigins(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	owner := s.As(t, servertest.Owner)
@@ -101,7 +101,7 @@ func TestAnAnswerToAnotherOriginMayBeRead(t *testing.T) {
 	}
 }
 
-func TestConfiguredOriginsAreTheOnlyOnes(t *testing.T) {
+func TestCORSAllowsOnlyConfiguredOrigins(t *testing.T) {
 	t.Parallel()
 	s := start(t, func(c *server.Config) {
 		c.CORSOrigins = []string{"https://dash.example.com", "https://tools.example.com:8443"}

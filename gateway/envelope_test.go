@@ -35,7 +35,7 @@ func members(t *testing.T, text string) (keys []string, values map[string]string
 	return keys, values
 }
 
-func TestEnvelopeOfSuccess(t *testing.T) {
+func TestSuccessEnvelope(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	owner := s.As(t, servertest.Owner)
@@ -82,7 +82,7 @@ func TestEnvelopeOfSuccess(t *testing.T) {
 	}
 }
 
-func TestAnswersAreJSONWhateverTheClientAccepts(t *testing.T) {
+func TestResponsesAreJSONForAnyAcceptHeader(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	owner := s.As(t, servertest.Owner)
@@ -94,7 +94,7 @@ func TestAnswersAreJSONWhateverTheClientAccepts(t *testing.T) {
 }
 
 // An answer that does not fit net/http's buffer has its length still.
-func TestALongListComesInOnePiece(t *testing.T) {
+func TestLongListHasContentLength(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	const moderators = 190
@@ -115,7 +115,7 @@ func TestALongListComesInOnePiece(t *testing.T) {
 	}
 }
 
-func TestTimestampsHaveThreeFractionDigits(t *testing.T) {
+func TestTimestampsHaveMillisecondPrecision(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, muted string

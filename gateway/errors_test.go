@@ -17,7 +17,7 @@ import (
 	"github.com/moderato-live/moderato/server/servertest"
 )
 
-func TestEveryViolationIsToldAtOnce(t *testing.T) {
+func TestErrorListsAllViolations(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	owner := s.As(t, servertest.Owner)
@@ -43,7 +43,7 @@ func TestEveryViolationIsToldAtOnce(t *testing.T) {
 	}
 }
 
-func TestASingleViolationIsTheMessage(t *testing.T) {
+func TestSingleViolationIsErrorMessage(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	body := wantViolations(t, s.REST(t, s.As(t, servertest.Owner), "GET", channelsPath+"?userId=x", ""), "userId")
@@ -53,7 +53,7 @@ func TestASingleViolationIsTheMessage(t *testing.T) {
 	}
 }
 
-func TestForbiddenTellsWhatWasMissing(t *testing.T) {
+func TestForbiddenNamesMissingPermission(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	channels := channelsPath + "?userId=" + servertest.Viewer.String()
@@ -97,7 +97,7 @@ func TestForbiddenTellsWhatWasMissing(t *testing.T) {
 }
 
 // RFC 6750: no error attribute unless there was a token to find fault with.
-func TestUnauthorizedCarriesAChallenge(t *testing.T) {
+func TestUnauthorizedHasChallengeHeader(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	viewer := s.As(t, servertest.Viewer)
@@ -142,7 +142,7 @@ func TestUnauthorizedCarriesAChallenge(t *testing.T) {
 	wantOK(t, s.REST(t, viewer, "GET", listModerators(), ""))
 }
 
-func TestMuteActiveTellsWhenToComeBack(t *testing.T) {
+func TestMuteActiveHasRetryAfter(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	begin := instant.Of(time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC))
@@ -173,7 +173,7 @@ func TestMuteActiveTellsWhenToComeBack(t *testing.T) {
 
 // The request arrives while the server is up, and is complete only when the
 // server drains.
-func TestACallWhileDrainingIsUnavailable(t *testing.T) {
+func TestCallDuringDrainIsUnavailable(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	body := roleArgs(servertest.Viewer)
@@ -216,7 +216,7 @@ func isListening(t *testing.T, addr string) bool {
 	return true
 }
 
-func TestOurFaultsTellNothingOfTheirCause(t *testing.T) {
+func TestServerErrorsHideTheirCause(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	owner := s.As(t, servertest.Owner)

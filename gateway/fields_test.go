@@ -110,10 +110,10 @@ func counted(row object) object {
 }
 func paged(row object) object { return object{"rows": list{row}, "pagination": pagination} }
 
-// TestEveryOperationAnswersTheFieldsOfTheDocument calls each of the 27
+// TestResponseFieldsMatchInterfaceDocument calls each of the 27
 // operations on the demo, whose lists are all filled, and compares each answer
 // with the tables above.
-func TestEveryOperationAnswersTheFieldsOfTheDocument(t *testing.T) {
+func TestResponseFieldsMatchInterfaceDocument(t *testing.T) {
 	t.Parallel()
 	s := servertest.Start(t, servertest.Config(storetest.SQLite(t)))
 	tokens, err := demo.Load(context.Background(), s.Store)

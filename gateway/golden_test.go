@@ -113,7 +113,7 @@ func golden(t *testing.T, name string, r servertest.Response) {
 	}
 }
 
-func TestEachOperationAnswersAsItsGoldenFile(t *testing.T) {
+func TestOperationsMatchGoldenFiles(t *testing.T) {
 	t.Parallel()
 	if *update { // one store writes the files; the next run compares every store with them
 		goldenSteps(t, storetest.SQLite(t))

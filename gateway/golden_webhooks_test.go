@@ -25,7 +25,7 @@ var random = []struct {
 	{regexp.MustCompile(`http://127\.0\.0\.1:\d+`), "https://hooks.example.com"},
 }
 
-func TestEachWebhookOperationAnswersAsItsGoldenFile(t *testing.T) {
+func TestWebhookOperationsMatchGoldenFiles(t *testing.T) {
 	t.Parallel()
 	if *update {
 		goldenWebhooks(t, storetest.SQLite(t))

@@ -14,7 +14,7 @@ import (
 	"github.com/moderato-live/moderato/server/requestid"
 )
 
-func TestARouteWithoutAHandlerIsAnError(t *testing.T) {
+func TestRouteWithoutHandlerIsError(t *testing.T) {
 	t.Parallel()
 	mux, err := new(facade).newMux()
 	if err != nil {
@@ -38,7 +38,7 @@ func TestARouteWithoutAHandlerIsAnError(t *testing.T) {
 }
 
 // What goes with a call is its id and the credentials, each as often as it was sent.
-func TestTheMetadataOfACall(t *testing.T) {
+func TestCallMetadata(t *testing.T) {
 	t.Parallel()
 	r := httptest.NewRequest(http.MethodGet, "/v1/moderation/moderators", nil)
 	r.Header = http.Header{
@@ -73,7 +73,7 @@ func TestTheMetadataOfACall(t *testing.T) {
 }
 
 // A method that calls another one in the process does it in its own name.
-func TestACallWithinACallHasItsOwnTransport(t *testing.T) {
+func TestNestedCallHasOwnServerTransportStream(t *testing.T) {
 	t.Parallel()
 	outer := transportOf(newTransport(t.Context(), metadata.MD{"client-id": {"outer"}}).ctx, "/x.Y/Outer")
 	inner := transportOf(metadata.NewOutgoingContext(outer.ctx, metadata.MD{"client-id": {"inner"}}), "/x.Y/Inner")

@@ -16,7 +16,7 @@ func with(t *testing.T, s *servertest.Server, c servertest.Credentials, change f
 	return s.Do(t, r)
 }
 
-func TestHeadersForMetadataDoNotReachTheCall(t *testing.T) {
+func TestGRPCMetadataHeadersAreNotForwarded(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	owner := s.As(t, servertest.Owner)
@@ -55,7 +55,7 @@ func TestHeadersForMetadataDoNotReachTheCall(t *testing.T) {
 	})
 }
 
-func TestATimeoutOfGRPCHasNoEffect(t *testing.T) {
+func TestGRPCTimeoutHeaderIsIgnored(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	owner := s.As(t, servertest.Owner)
@@ -67,7 +67,7 @@ func TestATimeoutOfGRPCHasNoEffect(t *testing.T) {
 	}
 }
 
-func TestAClientThatTakesTrailersGetsNone(t *testing.T) {
+func TestResponseHasNoTrailers(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	for _, target := range []string{listModerators(), moderatorsPath} {
@@ -82,7 +82,7 @@ func TestAClientThatTakesTrailersGetsNone(t *testing.T) {
 	}
 }
 
-func TestAnAnswerHasNoMetadata(t *testing.T) {
+func TestResponseHasNoGRPCMetadataHeaders(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	owner := s.As(t, servertest.Owner)
@@ -113,7 +113,7 @@ func sized(s *servertest.Server, c servertest.Credentials, size int, many bool) 
 	return request + "X-Last: " + strings.Repeat("z", size-len(request)-len(last)) + "\r\n\r\n"
 }
 
-func TestHeaderSectionsAreBounded(t *testing.T) {
+func TestRequestHeaderSizeIsLimited(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	owner := s.As(t, servertest.Owner)
@@ -166,7 +166,7 @@ func TestHeaderSectionsAreBounded(t *testing.T) {
 	})
 }
 
-func TestARepeatedCredentialIsRefused(t *testing.T) {
+func TestRepeatedCredentialHeaderIsRejected(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	owner, other := s.As(t, servertest.Owner), s.As(t, servertest.Other)
@@ -191,7 +191,7 @@ func TestARepeatedCredentialIsRefused(t *testing.T) {
 	}
 }
 
-func TestTheSchemeOfAuthorizationIgnoresCase(t *testing.T) {
+func TestAuthorizationSchemeIgnoresCase(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	owner := s.As(t, servertest.Owner)
@@ -200,7 +200,7 @@ func TestTheSchemeOfAuthorizationIgnoresCase(t *testing.T) {
 	}
 }
 
-func TestTheRequestIDOfTheCaller(t *testing.T) {
+func TestCallerRequestIDIsUsed(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	owner := s.As(t, servertest.Owner)

@@ -120,8 +120,8 @@ var pathMethods = func() map[string][]string {
 	return methods
 }()
 
-// TestTheOperationsOfTheDocumentAreServed compares the annotations with the tables above.
-func TestTheOperationsOfTheDocumentAreServed(t *testing.T) {
+// TestAnnotationsMatchInterfaceDocument compares the annotations with the tables above.
+func TestAnnotationsMatchInterfaceDocument(t *testing.T) {
 	t.Parallel()
 	if len(operations) != 28 {
 		t.Errorf("%d operations are in the table, want the 27 of the document and the log", len(operations))

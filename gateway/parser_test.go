@@ -139,7 +139,7 @@ func equal(x, y any) bool {
 	return isList && slices.Equal(xs, ys)
 }
 
-func TestQueryParserTakesAllSpellingsOfAList(t *testing.T) {
+func TestQueryParserAcceptsAllListSpellings(t *testing.T) {
 	t.Parallel()
 	set, wrong := parse(t, "slug[]=a&slug=b&slug[0]=c")
 	got, _ := set["slug"].([]any)
@@ -153,7 +153,7 @@ func TestQueryParserTakesAllSpellingsOfAList(t *testing.T) {
 	}
 }
 
-func TestQueryParserTellsWhatIsWrong(t *testing.T) {
+func TestQueryParserReportsViolations(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		query string
@@ -204,7 +204,7 @@ func TestQueryParserTellsWhatIsWrong(t *testing.T) {
 }
 
 // Violations travel through the runtime as a text.
-func TestViolationsSurviveAsText(t *testing.T) {
+func TestViolationsRoundTripAsText(t *testing.T) {
 	t.Parallel()
 	want := violationsError{
 		{Field: "slug[]", Description: "must be given once"},

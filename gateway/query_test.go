@@ -6,7 +6,7 @@ import (
 	"github.com/moderato-live/moderato/server/servertest"
 )
 
-func TestQueries(t *testing.T) {
+func TestQueryParameters(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	owner := s.As(t, servertest.Owner)
@@ -56,7 +56,7 @@ func TestQueries(t *testing.T) {
 	}
 }
 
-func TestABodyOfAReadIsNoQuery(t *testing.T) {
+func TestReadIgnoresBody(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	owner := s.As(t, servertest.Owner)

@@ -9,7 +9,7 @@ import (
 	"github.com/moderato-live/moderato/server/servertest"
 )
 
-func TestAnUnknownPathIsNotFound(t *testing.T) {
+func TestUnknownPathIsNotFound(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	owner := s.As(t, servertest.Owner)
@@ -51,9 +51,9 @@ func TestAnUnknownPathIsNotFound(t *testing.T) {
 	}
 }
 
-// TestWhatIsNearAPathIsNotFound tries what is almost the path of an operation,
+// TestSimilarPathIsNotFound tries what is almost the path of an operation,
 // for each of them.
-func TestWhatIsNearAPathIsNotFound(t *testing.T) {
+func TestSimilarPathIsNotFound(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	owner := s.As(t, servertest.Owner)
@@ -88,7 +88,7 @@ func cutLast(text, separator string) (before, after string) {
 	return text[:at], text[at+len(separator):]
 }
 
-func TestAnotherMethodIsNotAllowed(t *testing.T) {
+func TestWrongMethodIsNotAllowed(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	owner := s.As(t, servertest.Owner)
@@ -125,7 +125,7 @@ func wantAllow(t *testing.T, r servertest.Response, allowed []string) {
 	}
 }
 
-func TestPlainOptionsTellsTheMethods(t *testing.T) {
+func TestOptionsListsAllowedMethods(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	for path, allowed := range pathMethods {
@@ -143,7 +143,7 @@ func TestPlainOptionsTellsTheMethods(t *testing.T) {
 	}
 }
 
-func TestAMethodCannotBeOverridden(t *testing.T) {
+func TestMethodOverrideIsIgnored(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	owner := s.As(t, servertest.Owner)
@@ -182,7 +182,7 @@ func TestAMethodCannotBeOverridden(t *testing.T) {
 }
 
 // The runtime would by itself take such a POST for a GET with a long query.
-func TestAFormPostedToAPathForReadingIsNoRead(t *testing.T) {
+func TestFormPostToReadPathIsRejected(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	owner := s.As(t, servertest.Owner)

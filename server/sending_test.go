@@ -16,7 +16,7 @@ import (
 )
 
 // What gRPC had begun to send on a connection that is closed it does not return.
-func TestAClosedConnectionEndsItsLongLists(t *testing.T) {
+func TestClosedConnectionEndsLongLists(t *testing.T) {
 	ours, theirs := net.Pipe()
 	defer func() { _ = theirs.Close() }()
 	conn := &trackedConn{Conn: ours}
@@ -39,7 +39,7 @@ func TestAClosedConnectionEndsItsLongLists(t *testing.T) {
 
 // The client of a long list that does not receive it loses its connection, and what it
 // held.
-func TestALongListIsNotKeptForAClientThatDoesNotReceiveIt(t *testing.T) {
+func TestLongListForStalledClientIsDropped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ours, theirs := net.Pipe()
 		defer func() { _ = theirs.Close() }()

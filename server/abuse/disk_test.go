@@ -12,9 +12,9 @@ import (
 	"github.com/moderato-live/moderato/server/store"
 )
 
-// TestAFullDisk fills the disk under an embedded database. Changes are refused with
+// TestFullDiskRejectsChangesAndServesReads fills the disk under an embedded database. Changes are refused with
 // UNAVAILABLE while there is no room, reads go on, and with room changes succeed again.
-func TestAFullDisk(t *testing.T) {
+func TestFullDiskRejectsChangesAndServesReads(t *testing.T) {
 	if !isSoak() {
 		t.Skip("only as a soak, because it mounts a file system; the errors are tested in server/store")
 	}

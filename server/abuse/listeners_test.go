@@ -19,9 +19,9 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// TestCatchingUpReadsOwnEventsAlone has listeners catch up behind many events of
+// TestCatchUpReadsOnlyOwnEvents has listeners catch up behind many events of
 // another channel. None of them reads those events, and others hardly notice.
-func TestCatchingUpReadsOwnEventsAlone(t *testing.T) {
+func TestCatchUpReadsOnlyOwnEvents(t *testing.T) {
 	listeners, foreign := scaled(4, 40), scaled(2000, 600_000)
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		db := prepare(t, url)
@@ -92,9 +92,9 @@ func (s *target) listen(ctx context.Context, c servertest.Credentials, path stri
 	return http.DefaultClient.Do(r)
 }
 
-// TestAListenerWithManyRoles has a user moderate very many channels and listen without
+// TestListenerWithManyRolesEndsOnRevocation has a user moderate very many channels and listen without
 // naming one. The streams of others end in time when their token is revoked.
-func TestAListenerWithManyRoles(t *testing.T) {
+func TestListenerWithManyRolesEndsOnRevocation(t *testing.T) {
 	roles := scaled(1200, 800_000)
 	const inTime = 3 * time.Second // 2 s, and what a busy machine adds
 	storetest.Each(t, func(t *testing.T, url store.URL) {

@@ -17,10 +17,10 @@ import (
 	"github.com/moderato-live/moderato/server/servertest"
 )
 
-// TestSlowReadersOfALongList has clients ask for a long list and not read it. The
+// TestSlowReadersOfLongListDoNotDelayOthers has clients ask for a long list and not read it. The
 // server keeps little for each, others are served, and who reads on gets all of it.
 // The figure for memory is one of a soak: less load does not show it.
-func TestSlowReadersOfALongList(t *testing.T) {
+func TestSlowReadersOfLongListDoNotDelayOthers(t *testing.T) {
 	const maxMiB = 150
 	readers, rows := scaled(10, 100), scaled(3000, 49_999)
 	each(t, func(t *testing.T, s *target) {

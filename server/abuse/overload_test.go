@@ -15,10 +15,10 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// TestTooManyBansOfOneChannel has many connections ban in one channel. Those that
+// TestBanOverloadOfOneChannelDoesNotDelayOthers has many connections ban in one channel. Those that
 // would wait too long are told so at once, the others are served, and reads of others
 // hardly notice.
-func TestTooManyBansOfOneChannel(t *testing.T) {
+func TestBanOverloadOfOneChannelDoesNotDelayOthers(t *testing.T) {
 	connections := scaled(150, 2000)
 	duration := scaled(2*time.Second, 20*time.Second)
 	maxWait := scaled(100*time.Millisecond, 2*time.Second)

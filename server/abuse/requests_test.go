@@ -19,9 +19,9 @@ import (
 	"github.com/moderato-live/moderato/server/servertest"
 )
 
-// TestManyInvalidElements has requests name thousands of types that do not exist. The
+// TestManyInvalidElementsHaveBoundedError has requests name thousands of types that do not exist. The
 // answers and the log lines are small, and few violations are listed.
-func TestManyInvalidElements(t *testing.T) {
+func TestManyInvalidElementsHaveBoundedError(t *testing.T) {
 	const n, maxAnswer, maxLogged, maxViolations = 15_000, 32 << 10, 4 << 10, 100
 	each(t, func(t *testing.T, s *target) {
 		c := s.as(t, servertest.Owner)

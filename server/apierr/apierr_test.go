@@ -21,7 +21,7 @@ import (
 	"github.com/moderato-live/moderato/server/store"
 )
 
-func TestAStatusKeepsEverythingThatIsShown(t *testing.T) {
+func TestStatusRoundTripKeepsError(t *testing.T) {
 	t.Parallel()
 	const id = "request-1"
 	for _, reason := range reasons() {
@@ -52,7 +52,7 @@ func TestAStatusKeepsEverythingThatIsShown(t *testing.T) {
 	}
 }
 
-func TestAStatusHasTheStandardDetails(t *testing.T) {
+func TestStatusHasStandardDetails(t *testing.T) {
 	t.Parallel()
 	f := &apierr.Error{
 		Reason: moderatov1.Reason_REASON_MUTE_ACTIVE, RetryAfter: time.Minute,
@@ -90,7 +90,7 @@ func TestAStatusHasTheStandardDetails(t *testing.T) {
 	}
 }
 
-func TestAStatusOfOtherMakingIsTheFaultOfItsCode(t *testing.T) {
+func TestForeignStatusMapsToErrorOfItsCode(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[codes.Code]moderatov1.Reason{
 		codes.InvalidArgument:   moderatov1.Reason_REASON_INVALID_ARGUMENT,
@@ -121,7 +121,7 @@ func TestAStatusOfOtherMakingIsTheFaultOfItsCode(t *testing.T) {
 	}
 }
 
-func TestOfFindsTheFaultOfAnyError(t *testing.T) {
+func TestOfReturnsAPIErrorOfAnyError(t *testing.T) {
 	t.Parallel()
 	banned := apierr.New(moderatov1.Reason_REASON_NOT_BANNED)
 	for _, c := range []struct {
@@ -149,7 +149,7 @@ func TestOfFindsTheFaultOfAnyError(t *testing.T) {
 	}
 }
 
-func TestTheTextOfAFault(t *testing.T) {
+func TestErrorText(t *testing.T) {
 	t.Parallel()
 	one := apierr.Violation{Field: "limit", Description: "must be between 1 and 20"}
 	whole := apierr.Violation{Description: "a JSON object is required"}
@@ -181,7 +181,7 @@ func TestTheTextOfAFault(t *testing.T) {
 	}
 }
 
-func TestTheErrorOfAFaultIsShort(t *testing.T) {
+func TestErrorStringIsShort(t *testing.T) {
 	t.Parallel()
 	many := make([]apierr.Violation, apierr.MaxViolations)
 	for i := range many {
@@ -198,7 +198,7 @@ func TestTheErrorOfAFaultIsShort(t *testing.T) {
 	}
 }
 
-func TestTheErrorOfAFaultIsForTheLog(t *testing.T) {
+func TestErrorStringIncludesCauseForLog(t *testing.T) {
 	t.Parallel()
 	f := apierr.Invalid(apierr.Violation{Field: "limit", Description: "is wrong"})
 	f.Cause = errors.New("the cause")
@@ -214,7 +214,7 @@ func TestTheErrorOfAFaultIsForTheLog(t *testing.T) {
 }
 
 // Whoever obeys Retry-After is never early.
-func TestRetryAfterIsInWholeSecondsRoundedUp(t *testing.T) {
+func TestRetryAfterIsRoundedUpToSeconds(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		after time.Duration
@@ -229,7 +229,7 @@ func TestRetryAfterIsInWholeSecondsRoundedUp(t *testing.T) {
 	}
 }
 
-func TestMuteActiveTellsTheEndAndTheWait(t *testing.T) {
+func TestMuteActiveHasExpirationAndRetryAfter(t *testing.T) {
 	t.Parallel()
 	now := instant.Of(time.Date(2026, 3, 14, 15, 9, 26, 535e6, time.UTC))
 	f := apierr.MuteActive(moderatov1.Reason_REASON_USER_MUTED, now.Add(90*time.Second), now)

@@ -79,7 +79,7 @@ func reasons() []moderatov1.Reason {
 	return all
 }
 
-func TestTheTableIsTheDocumentedOne(t *testing.T) {
+func TestErrorTableMatchesDocumentation(t *testing.T) {
 	t.Parallel()
 	for _, r := range reasons() {
 		code := apierr.Code(r)
@@ -107,7 +107,7 @@ func TestTheTableIsTheDocumentedOne(t *testing.T) {
 	}
 }
 
-func TestEveryReasonHasASentence(t *testing.T) {
+func TestEveryReasonHasMessage(t *testing.T) {
 	t.Parallel()
 	seen := map[string]string{}
 	for _, r := range reasons() {
@@ -122,7 +122,7 @@ func TestEveryReasonHasASentence(t *testing.T) {
 	}
 }
 
-func TestCodesAreStableWords(t *testing.T) {
+func TestErrorCodesAreStable(t *testing.T) {
 	t.Parallel()
 	word := regexp.MustCompile(`^[A-Z]+(_[A-Z]+)*$`)
 	for _, r := range reasons() {
@@ -141,7 +141,7 @@ func TestCodesAreStableWords(t *testing.T) {
 	}
 }
 
-func TestOurFaultsAreTheseAlone(t *testing.T) {
+func TestServerErrorReasons(t *testing.T) {
 	t.Parallel()
 	for _, r := range reasons() {
 		want := r == moderatov1.Reason_REASON_INTERNAL || r == moderatov1.Reason_REASON_UNAVAILABLE

@@ -21,7 +21,7 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-func TestCallerIsWhatTheTokenSays(t *testing.T) {
+func TestAuthenticateReturnsCallerOfToken(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *store.Store) {
 		a := authn.NewAuthenticator(s)
 		for _, c := range []struct {
@@ -67,7 +67,7 @@ func TestCallerIsWhatTheTokenSays(t *testing.T) {
 	})
 }
 
-func TestBearerIsReadInAnyCase(t *testing.T) {
+func TestBearerSchemeIgnoresCase(t *testing.T) {
 	s := openWorld(t, storetest.SQLite(t))
 	a := authn.NewAuthenticator(s)
 	text := issued(t, s, authn.NewToken{Kind: authn.User})
@@ -80,7 +80,7 @@ func TestBearerIsReadInAnyCase(t *testing.T) {
 	}
 }
 
-func TestDamagedTokenIsRefusedWithoutALookUp(t *testing.T) {
+func TestDamagedTokenIsRejectedWithoutLookup(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *store.Store) {
 		good := issued(t, s, authn.NewToken{Kind: authn.User})
 		s.Close() // whoever looks anything up fails
@@ -106,7 +106,7 @@ func TestDamagedTokenIsRefusedWithoutALookUp(t *testing.T) {
 	})
 }
 
-func TestTokenEndsExactlyAtItsExpiration(t *testing.T) {
+func TestTokenIsInvalidFromExpirationOn(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *store.Store) {
 		now := freeze(t, s)
 		text := issued(t, s, authn.NewToken{Kind: authn.User, Lifetime: time.Hour})
@@ -144,7 +144,7 @@ func inBubble(t *testing.T, test func(t *testing.T, s *store.Store)) {
 	synctest.Test(t, func(t *testing.T) { test(t, s) })
 }
 
-func TestFirstUsesOfATokenAtTheSameMomentAskOnce(t *testing.T) {
+func TestConcurrentFirstUsesShareOneLookup(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *store.Store) {
 		text := issued(t, s, authn.NewToken{Kind: authn.User})
 		answer := make(chan struct{})
@@ -164,7 +164,7 @@ func TestFirstUsesOfATokenAtTheSameMomentAskOnce(t *testing.T) {
 	})
 }
 
-func TestLookUpGoesOnWhenTheFirstCallerGivesUp(t *testing.T) {
+func TestLookupContinuesWhenFirstCallerCancels(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *store.Store) {
 		text := issued(t, s, authn.NewToken{Kind: authn.User})
 		answer := make(chan struct{})
@@ -187,7 +187,7 @@ func TestLookUpGoesOnWhenTheFirstCallerGivesUp(t *testing.T) {
 	})
 }
 
-func TestFailedLookUpIsNotRemembered(t *testing.T) {
+func TestFailedLookupIsNotCached(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *store.Store) {
 		text := issued(t, s, authn.NewToken{Kind: authn.User})
 		broken := errors.New("broken")
@@ -204,7 +204,7 @@ func TestFailedLookUpIsNotRemembered(t *testing.T) {
 	})
 }
 
-func TestKnownTokenIsReadAgainWithin2s(t *testing.T) {
+func TestCachedTokenIsRefreshedWithin2s(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *store.Store) {
 		text := issued(t, s, authn.NewToken{Kind: authn.User})
 		count := lookUps(s, nil)
@@ -237,9 +237,9 @@ func TestKnownTokenIsReadAgainWithin2s(t *testing.T) {
 	})
 }
 
-// TestAnAnswerFromBeforeTheRevocationIsNotUsed has a look-up read the token, and
+// TestLookupFromBeforeRevocationIsDiscarded has a look-up read the token, and
 // answer 4 s later; meanwhile the token is revoked, and others join the look-up.
-func TestAnAnswerFromBeforeTheRevocationIsNotUsed(t *testing.T) {
+func TestLookupFromBeforeRevocationIsDiscarded(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *store.Store) {
 		text := issued(t, s, authn.NewToken{Kind: authn.User})
 		isFirst := true
@@ -276,7 +276,7 @@ func TestAnAnswerFromBeforeTheRevocationIsNotUsed(t *testing.T) {
 	})
 }
 
-func TestUnknownTokenIsRemembered(t *testing.T) {
+func TestUnknownTokenIsCached(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *store.Store) {
 		ctx := context.Background()
 		text := issued(t, s, authn.NewToken{Kind: authn.User})
@@ -310,7 +310,7 @@ func TestUnknownTokenIsRemembered(t *testing.T) {
 	})
 }
 
-func TestFloodOfUnknownTokensPushesNoGoodOneOut(t *testing.T) {
+func TestUnknownTokensDoNotEvictValidTokens(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *store.Store) {
 		text := issued(t, s, authn.NewToken{Kind: authn.User})
 		unknown := errors.New("only one look-up is real")

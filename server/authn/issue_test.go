@@ -19,7 +19,7 @@ import (
 	"github.com/moderato-live/moderato/server/store/storetest"
 )
 
-func TestLifetimesOfTokens(t *testing.T) {
+func TestTokenLifetimes(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *store.Store) {
 		now := freeze(t, s)
 		for _, c := range []struct {
@@ -48,7 +48,7 @@ func TestLifetimesOfTokens(t *testing.T) {
 	})
 }
 
-func TestServiceTokenLastsUntilItIsRevoked(t *testing.T) {
+func TestServiceTokenIsValidUntilRevoked(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *store.Store) {
 		text := issued(t, s, authn.NewToken{Kind: authn.Service})
 		s.Clock.Advance(50 * 365 * 24 * time.Hour)
@@ -64,7 +64,7 @@ func TestServiceTokenLastsUntilItIsRevoked(t *testing.T) {
 	})
 }
 
-func TestIssueRefuses(t *testing.T) {
+func TestIssueRejectsInvalidRequests(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *store.Store) {
 		for _, c := range []struct {
 			name  string
@@ -188,7 +188,7 @@ func TestRevoke(t *testing.T) {
 	})
 }
 
-func TestExpiredAndRevokedTokenIsInvalid(t *testing.T) {
+func TestExpiredRevokedTokenIsInvalid(t *testing.T) {
 	s := openWorld(t, storetest.SQLite(t))
 	text := issued(t, s, authn.NewToken{Kind: authn.User, Lifetime: time.Hour})
 	s.Clock.Advance(2 * time.Hour)
@@ -200,7 +200,7 @@ func TestExpiredAndRevokedTokenIsInvalid(t *testing.T) {
 	}
 }
 
-func TestCommandLineIssuesAndRevokes(t *testing.T) {
+func TestCommandLineIssuesAndRevokesTokens(t *testing.T) {
 	url := storetest.SQLite(t)
 	s := openWorld(t, url)
 	run := func(args ...string) (code int, out, errs string) {

@@ -85,7 +85,7 @@ func whileCached(t *testing.T, s *servertest.Server, credentials func() serverte
 	t.Error("the server never remembered the token, so the test shows nothing")
 }
 
-func TestWritesRefuseARevokedTokenAtOnce(t *testing.T) {
+func TestWritesRejectRevokedTokenImmediately(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		for name, write := range revocationWrites(s) {
 			t.Run(name, func(t *testing.T) {
@@ -105,7 +105,7 @@ func TestWritesRefuseARevokedTokenAtOnce(t *testing.T) {
 	})
 }
 
-func TestPostRefusesARevokedTokenAtOnce(t *testing.T) {
+func TestPostRejectsRevokedTokenImmediately(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		whileCached(t, s, func() servertest.Credentials { return s.AsService(t) }, func(ctx context.Context) error {
 			_, err := s.Chat.PostMessage(ctx, &platformv1.PostMessageRequest{
@@ -119,7 +119,7 @@ func TestPostRefusesARevokedTokenAtOnce(t *testing.T) {
 	})
 }
 
-func TestWritesRefuseATokenFromItsExpirationOn(t *testing.T) {
+func TestWritesRejectExpiredToken(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		now := freeze(t, s.Store)
 		c := s.Token(t, authn.NewToken{
@@ -141,7 +141,7 @@ func TestWritesRefuseATokenFromItsExpirationOn(t *testing.T) {
 	})
 }
 
-func TestReadsRefuseARevokedTokenWithin2sOnEveryServer(t *testing.T) {
+func TestReadsRejectRevokedTokenWithin2sOnEveryServer(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		s := servertest.Start(t, servertest.Config(url))
 		s.Load(t, servertest.World()...)

@@ -63,7 +63,7 @@ func TestTokenHasPrefixSecretAndChecksum(t *testing.T) {
 	}
 }
 
-func TestCheckTokenTakesTokensOfOtherMaking(t *testing.T) {
+func TestCheckTokenAcceptsForeignTokens(t *testing.T) {
 	for _, text := range []string{
 		knownUserToken, knownAppToken, knownServiceToken,
 		sealed("mdu_" + strings.Repeat("z", 31)), // a longer secret, should one be wanted
@@ -101,7 +101,7 @@ func damagedTokens() map[string]string {
 	}
 }
 
-func TestCheckTokenRefusesDamagedTokens(t *testing.T) {
+func TestCheckTokenRejectsDamagedTokens(t *testing.T) {
 	damaged := damagedTokens()
 	for _, good := range []string{knownUserToken, knownAppToken, knownServiceToken} {
 		for i := range good {

@@ -34,7 +34,7 @@ func info(methods ...string) grpc.ServiceInfo {
 	return s
 }
 
-func TestCheckCompleteNamesTheMethodsWithoutARow(t *testing.T) {
+func TestCheckCompleteNamesMethodsWithoutPolicy(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		services map[string]grpc.ServiceInfo
@@ -65,7 +65,7 @@ func TestCheckCompleteNamesTheMethodsWithoutARow(t *testing.T) {
 	}
 }
 
-func TestServerDoesNotStartWithoutARow(t *testing.T) {
+func TestServerDoesNotStartWithoutPolicy(t *testing.T) {
 	const method = moderatov1.ModerationService_MuteUser_FullMethodName
 	row := authz.Table[method]
 	delete(authz.Table, method)
@@ -109,7 +109,7 @@ func served(t *testing.T) []string {
 	return names
 }
 
-func TestTableHasTheMethodsThatAreServedAndNoOthers(t *testing.T) {
+func TestTableCoversExactlyServedMethods(t *testing.T) {
 	rows := slices.Sorted(maps.Keys(authz.Table))
 	methods := served(t)
 	slices.Sort(methods)
@@ -140,7 +140,7 @@ func TestOnlyHealthAndReflectionArePublic(t *testing.T) {
 	}
 }
 
-func TestWhatRESTServesIsNotForBackendsAlone(t *testing.T) {
+func TestRESTOperationsAcceptUserTokens(t *testing.T) {
 	protoregistry.GlobalFiles.RangeFiles(func(file protoreflect.FileDescriptor) bool {
 		for i := range file.Services().Len() {
 			service := file.Services().Get(i)

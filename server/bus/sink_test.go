@@ -176,7 +176,7 @@ func eachWorld(t *testing.T, test func(t *testing.T, s *store.Store, write func(
 	})
 }
 
-func TestEveryEventIsPublishedOnceAndInOrder(t *testing.T) {
+func TestSinkPublishesEachEventOnceInOrder(t *testing.T) {
 	eachWorld(t, func(t *testing.T, s *store.Store, write func(n int)) {
 		b := startBroker(t)
 		write(3) // before the bus was there
@@ -194,9 +194,9 @@ func TestEveryEventIsPublishedOnceAndInOrder(t *testing.T) {
 	})
 }
 
-// TestAPublisherThatDiedIsReplaced has one publish without noting how far it came,
+// TestDeadPublisherIsReplaced has one publish without noting how far it came,
 // as when it is killed, and another go on: the broker drops what comes again.
-func TestAPublisherThatDiedIsReplaced(t *testing.T) {
+func TestDeadPublisherIsReplaced(t *testing.T) {
 	eachWorld(t, func(t *testing.T, s *store.Store, write func(n int)) {
 		b := startBroker(t)
 		dead, next := newSink(s, b.config()), newSink(s, b.config())
@@ -233,8 +233,8 @@ func TestAPublisherThatDiedIsReplaced(t *testing.T) {
 	})
 }
 
-// TestABrokerThatGoesAwayLosesNothing stops the broker, and starts it again.
-func TestABrokerThatGoesAwayLosesNothing(t *testing.T) {
+// TestBrokerRestartLosesNoEvents stops the broker, and starts it again.
+func TestBrokerRestartLosesNoEvents(t *testing.T) {
 	s, write := openWorld(t, storetest.SQLite(t))
 	b := startBroker(t)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -261,8 +261,8 @@ func TestABrokerThatGoesAwayLosesNothing(t *testing.T) {
 	}
 }
 
-// TestEventsThatAreGoneBeforeTheyArePublishedAreTold has retention pass the sink.
-func TestEventsThatAreGoneBeforeTheyArePublishedAreTold(t *testing.T) {
+// TestSinkReportsEventsRemovedBeforePublishing has retention pass the sink.
+func TestSinkReportsEventsRemovedBeforePublishing(t *testing.T) {
 	s, write := openWorld(t, storetest.SQLite(t))
 	b := startBroker(t)
 	var log bytes.Buffer
@@ -301,9 +301,9 @@ func TestEventsThatAreGoneBeforeTheyArePublishedAreTold(t *testing.T) {
 	}
 }
 
-// TestAPageIsLeftInTimeToRenewTheLease publishes a page in which each event waits
+// TestPublishStopsInTimeToRenewLease publishes a page in which each event waits
 // for the one before it.
-func TestAPageIsLeftInTimeToRenewTheLease(t *testing.T) {
+func TestPublishStopsInTimeToRenewLease(t *testing.T) {
 	s, write := openWorld(t, storetest.SQLite(t))
 	b := startBroker(t)
 	write(100)
@@ -319,7 +319,7 @@ func TestAPageIsLeftInTimeToRenewTheLease(t *testing.T) {
 	}
 }
 
-func TestAURLThatIsNoneIsRefusedWithoutRepeatingIt(t *testing.T) {
+func TestInvalidURLIsNotRepeatedInError(t *testing.T) {
 	for url, good := range map[string]bool{
 		"nats://127.0.0.1:4222": true, "tls://user:secret@a.example.com": true, "nats://a:4222, nats://b:4222": true,
 		"": false, "a:4222": false, "http://a": false, "nats://": false, "nats://a,": false,

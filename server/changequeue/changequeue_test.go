@@ -73,7 +73,7 @@ func inBubble(t *testing.T, test func(*testing.T, *scene)) {
 	synctest.Test(t, func(t *testing.T) { test(t, newScene(t)) })
 }
 
-func TestChangesOfAChannelHaveTheirTurnsInOrder(t *testing.T) {
+func TestChangesOfOneChannelRunInOrder(t *testing.T) {
 	inBubble(t, func(_ *testing.T, s *scene) {
 		s.lineUp("second", fair.Normal)
 		s.lineUp("third", fair.Normal)
@@ -85,7 +85,7 @@ func TestChangesOfAChannelHaveTheirTurnsInOrder(t *testing.T) {
 	})
 }
 
-func TestModerationGoesAhead(t *testing.T) {
+func TestModerationHasPriority(t *testing.T) {
 	inBubble(t, func(_ *testing.T, s *scene) {
 		s.lineUp("follow", fair.Normal)
 		s.lineUp("ban", fair.High)
@@ -105,7 +105,7 @@ func TestOtherChannelsDoNotWait(t *testing.T) {
 	})
 }
 
-func TestWhoGivesUpLeavesTheLine(t *testing.T) {
+func TestCancelledChangeLeavesQueue(t *testing.T) {
 	inBubble(t, func(_ *testing.T, s *scene) {
 		s.lineUp("gives up", fair.Normal)
 		s.cancel()
@@ -117,7 +117,7 @@ func TestWhoGivesUpLeavesTheLine(t *testing.T) {
 	})
 }
 
-func TestTheMetricTellsHowManyWait(t *testing.T) {
+func TestMetricReportsQueueLength(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *scene) {
 		registry := prometheus.NewRegistry()
 		s.turns.Register(registry)

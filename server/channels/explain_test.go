@@ -207,9 +207,9 @@ func insertMany(t *testing.T, s *store.Store, into string, count int, row func(n
 	}
 }
 
-// TestPlansOfLists explains the statement of each list's first page and of one
+// TestListQueryPlans explains the statement of each list's first page and of one
 // further on, as it was sent.
-func TestPlansOfLists(t *testing.T) {
+func TestListQueryPlans(t *testing.T) {
 	indexes := map[string]string{
 		"VIPs":               "role_channel_id_role_created_at_user_id",
 		"votes":              "vote_channel_id_voted_at_id",
@@ -290,10 +290,10 @@ func wantPlansOfOneUser(t *testing.T, s *channels.Service, recorded *recorder) {
 	}
 }
 
-// TestPagesCostTheSameAnywhere counts the rows that a server reads for the first
+// TestPageCostIsIndependentOfPosition counts the rows that a server reads for the first
 // page and for one in the middle: of a list of many keys, and of one in which
 // all rows share theirs.
-func TestPagesCostTheSameAnywhere(t *testing.T) {
+func TestPageCostIsIndependentOfPosition(t *testing.T) {
 	eachRecorded(t, func(t *testing.T, s *channels.Service, recorded *recorder) {
 		if storetest.IsSQLite(s.Store) {
 			return // counts no rows

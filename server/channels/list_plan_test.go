@@ -10,10 +10,10 @@ import (
 	"github.com/moderato-live/moderato/server/store/storetest"
 )
 
-// TestPlansOfChannels explains the statement of the first page and of one further
+// TestChannelListQueryPlans explains the statement of the first page and of one further
 // on: each range of keys is searched on the index of the order, without a scan.
 // The merge sorts no more than a few pages of keys.
-func TestPlansOfChannels(t *testing.T) {
+func TestChannelListQueryPlans(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		d := newDirectory(t, url)
 		if storetest.IsSQLite(d.s) {

@@ -128,7 +128,7 @@ func (d *directory) want(matches func(*ent.Channel) bool) []string {
 
 func limit(n int32) *int32 { return &n }
 
-func TestListChannelsFiltersOrdersAndCounts(t *testing.T) {
+func TestListChannelsFiltersSortsAndCounts(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		d := newDirectory(t, url)
 		slugs := []string{"user1", "USER2", "user3", "user4", "user5", "user5", "nobody"}

@@ -120,9 +120,9 @@ func page(t *testing.T, s *servertest.Server, c servertest.Credentials, l list, 
 	return keys, body.Data.Pagination.Cursor
 }
 
-// TestPagesHoldEachLastingRowOnce reads lists page by page while rows come and
+// TestPagesContainEachPersistentRowOnce reads lists page by page while rows come and
 // go between the pages: a row that is there all along is on exactly one page.
-func TestPagesHoldEachLastingRowOnce(t *testing.T) {
+func TestPagesContainEachPersistentRowOnce(t *testing.T) {
 	const schedules, lasting, passing = 14, 24, 16
 	ids := crowd(lasting + passing)
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {

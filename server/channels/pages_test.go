@@ -69,7 +69,7 @@ func TestListsAreCompleteAndSorted(t *testing.T) {
 	})
 }
 
-func TestLimitsOfLists(t *testing.T) {
+func TestListLimits(t *testing.T) {
 	eachService(t, func(t *testing.T, s *channels.Service) {
 		for _, l := range pagedLists() {
 			for _, n := range []int32{0, -1, l.most + 1, 1 << 30} {
@@ -82,9 +82,9 @@ func TestLimitsOfLists(t *testing.T) {
 	})
 }
 
-// TestCursorsAreOfOneList tries the cursor of every list on every other, and
+// TestCursorIsBoundToItsList tries the cursor of every list on every other, and
 // damaged ones.
-func TestCursorsAreOfOneList(t *testing.T) {
+func TestCursorIsBoundToItsList(t *testing.T) {
 	eachService(t, func(t *testing.T, s *channels.Service) {
 		r := rand.New(rand.NewPCG(8, 13))
 		emptied := map[string]bool{}
@@ -124,12 +124,12 @@ func TestCursorsAreOfOneList(t *testing.T) {
 	})
 }
 
-// schedules is how many random runs TestPagesWhileRowsChange makes on a store.
+// schedules is how many random runs TestPaginationDuringConcurrentChanges makes on a store.
 const schedules = 1000
 
-// TestPagesWhileRowsChange reads pages while rows come and go, and checks that
+// TestPaginationDuringConcurrentChanges reads pages while rows come and go, and checks that
 // each row that is there all along appears exactly once, and no other twice.
-func TestPagesWhileRowsChange(t *testing.T) {
+func TestPaginationDuringConcurrentChanges(t *testing.T) {
 	const seed = 20261121
 	t.Logf("seed %d, %d schedules", seed, schedules)
 	eachService(t, func(t *testing.T, s *channels.Service) {

@@ -12,9 +12,9 @@ import (
 
 const v1 = "/v1/channels"
 
-// TestBadInputIsRefusedOnBothFaces has, for each operation, what is wrong with a
+// TestInvalidInputIsRejectedOnBothTransports has, for each operation, what is wrong with a
 // request, and the refusal that both faces must answer.
-func TestBadInputIsRefusedOnBothFaces(t *testing.T) {
+func TestInvalidInputIsRejectedOnBothTransports(t *testing.T) {
 	owner, viewer, other := servertest.Owner.String(), servertest.Viewer.String(), servertest.Other.String()
 	nobody := servertest.Nobody.String()
 	const (
@@ -105,8 +105,8 @@ func TestBadInputIsRefusedOnBothFaces(t *testing.T) {
 	})
 }
 
-// TestQueriesOfAWrongTypeAreRefused has what only REST can be asked.
-func TestQueriesOfAWrongTypeAreRefused(t *testing.T) {
+// TestQueryParametersOfWrongTypeAreRejected has what only REST can be asked.
+func TestQueryParametersOfWrongTypeAreRejected(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		owner := s.As(t, servertest.Owner)
 		for query, want := range map[string]string{

@@ -94,7 +94,7 @@ func list(t *testing.T, s *store.Store, limit int) (texts []string, pages int) {
 	}
 }
 
-func TestListIsNewestFirstAndComplete(t *testing.T) {
+func TestMessageListIsCompleteAndNewestFirst(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store) {
 		fill(t, s, servertest.Viewer, 0, 57)
 		for _, limit := range []int{1, 19, 57, 100} {
@@ -111,7 +111,7 @@ func TestListIsNewestFirstAndComplete(t *testing.T) {
 	})
 }
 
-func TestMessagesOfOneMillisecondAreEachListedOnce(t *testing.T) {
+func TestMessagesWithEqualTimestampAreListedOnce(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store) {
 		at := now(t, s).Add(-time.Hour)
 		for i := range 9 {
@@ -128,10 +128,10 @@ func TestMessagesOfOneMillisecondAreEachListedOnce(t *testing.T) {
 	})
 }
 
-// TestListPassesOverManyDeletedMessages shows that a page examines few rows:
+// TestListSkipsManyDeletedMessages shows that a page examines few rows:
 // with thousands of deleted messages ahead of the visible one, some pages are
 // empty, and lead on.
-func TestListPassesOverManyDeletedMessages(t *testing.T) {
+func TestListSkipsManyDeletedMessages(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store) {
 		fill(t, s, servertest.Viewer, 0, 1)
 		fill(t, s, servertest.Raider, 1, 1500)
@@ -146,7 +146,7 @@ func TestListPassesOverManyDeletedMessages(t *testing.T) {
 	})
 }
 
-func TestPurgerRemovesDeletedMessagesAndNoOthers(t *testing.T) {
+func TestPurgerRemovesOnlyDeletedMessages(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store) {
 		fill(t, s, servertest.Viewer, 0, 10)
 		fill(t, s, servertest.Raider, 10, 1201) // more than two batches
@@ -163,9 +163,9 @@ func TestPurgerRemovesDeletedMessagesAndNoOthers(t *testing.T) {
 	})
 }
 
-// TestPurgerLooksOnceMore for the row of a post that had read its generation
+// TestPurgerScansAgainForLateMessages for the row of a post that had read its generation
 // before the deletion and stored it after the purge.
-func TestPurgerLooksOnceMore(t *testing.T) {
+func TestPurgerScansAgainForLateMessages(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store) {
 		standing, err := chat.ReadStanding(context.Background(), s, servertest.Owner, servertest.Raider)
 		if err != nil {
@@ -194,9 +194,9 @@ func TestPurgerLooksOnceMore(t *testing.T) {
 	})
 }
 
-// TestPurgersAtOnceAndInterrupted runs several purgers, one of which is stopped
+// TestConcurrentAndInterruptedPurgers runs several purgers, one of which is stopped
 // midway; the next run ends the work.
-func TestPurgersAtOnceAndInterrupted(t *testing.T) {
+func TestConcurrentAndInterruptedPurgers(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store) {
 		fill(t, s, servertest.Raider, 0, 3000)
 		clearMessages(t, s, servertest.Raider)
@@ -226,7 +226,7 @@ func TestPurgersAtOnceAndInterrupted(t *testing.T) {
 	})
 }
 
-func TestImportBringsNoDeletedMessageBack(t *testing.T) {
+func TestImportDoesNotRestoreDeletedMessage(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store) {
 		fill(t, s, servertest.Raider, 0, 5)
 		clearMessages(t, s, servertest.Raider)
@@ -238,7 +238,7 @@ func TestImportBringsNoDeletedMessageBack(t *testing.T) {
 	})
 }
 
-func TestPostWithTheIdOfAnEarlierOneStoresNothing(t *testing.T) {
+func TestPostWithExistingIDStoresNothing(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store) {
 		standing, err := chat.ReadStanding(context.Background(), s, servertest.Owner, servertest.Viewer)
 		if err != nil {

@@ -73,7 +73,7 @@ func tail(t *testing.T, url store.URL, n int, happen func(), args ...string) (li
 	return lines, all.String()
 }
 
-func TestTailPrintsEventsAsTheyHappen(t *testing.T) {
+func TestTailPrintsNewEvents(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		db := prepare(t, url)
 		q := outbox.NewSequencer(db, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
@@ -102,7 +102,7 @@ func TestTailPrintsEventsAsTheyHappen(t *testing.T) {
 	})
 }
 
-func TestFsckExitsWithWhatItFinds(t *testing.T) {
+func TestFsckExitCode(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		db := prepare(t, url)
 		if got := process.Run(t, nil, "", "fsck", process.DBFlag(url)); got.Code != 0 || got.Out != "" {

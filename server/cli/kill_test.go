@@ -32,10 +32,10 @@ const (
 	victims = 6
 )
 
-// TestKilledServerKeepsWhatItAnswered kills the process at random moments while
+// TestKilledServerKeepsAcknowledgedChanges kills the process at random moments while
 // bans and unbans run. Whatever it had answered holds in the next process, and
 // nothing is there by half: a ban has its events, and the sequence no gap.
-func TestKilledServerKeepsWhatItAnswered(t *testing.T) {
+func TestKilledServerKeepsAcknowledgedChanges(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		db := prepare(t, url)
 		var users []*victim
@@ -194,7 +194,7 @@ func callerContext(t *testing.T, db *store.Store) context.Context {
 		authn.AuthorizationKey, "Bearer "+ownerToken(t, db), authn.ClientIDKey, servertest.Dashboard)
 }
 
-func TestTerminatedServerEndsItsCallsAndExitsWithZero(t *testing.T) {
+func TestTerminatedServerDrainsAndExitsZero(t *testing.T) {
 	db := storetest.SQLite(t)
 	p := process.Serve(t, db)
 	if got := p.Terminate(); got != 0 {
@@ -205,8 +205,8 @@ func TestTerminatedServerEndsItsCallsAndExitsWithZero(t *testing.T) {
 	}
 }
 
-// TestASecondSignalEndsTheDrain has a server that would drain for an hour.
-func TestASecondSignalEndsTheDrain(t *testing.T) {
+// TestSecondSignalEndsDrain has a server that would drain for an hour.
+func TestSecondSignalEndsDrain(t *testing.T) {
 	p := process.Serve(t, storetest.SQLite(t), "--drain-delay=1h")
 	ended := make(chan int, 1)
 	go func() { ended <- p.Terminate() }()

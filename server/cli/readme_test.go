@@ -20,9 +20,9 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// TestReadmeCommandsAnswerAsTheReadmeSays pastes the README's commands into a
+// TestReadmeCommandOutput pastes the README's commands into a
 // shell beside a demo server.
-func TestReadmeCommandsAnswerAsTheReadmeSays(t *testing.T) {
+func TestReadmeCommandOutput(t *testing.T) {
 	blocks := readmeBlocks(t, "A raid drill", 2)
 	drill, standing := blocks[0], blocks[1]
 	directory := demoDirectory(t)
@@ -75,9 +75,9 @@ func TestTourCommandsWork(t *testing.T) {
 	}
 }
 
-// TestReadmeListensAsTheReadmeSays pastes the listeners of the README, each as in
+// TestReadmeListeners pastes the listeners of the README, each as in
 // a terminal of its own, and the drill meanwhile. Then it has each go on.
-func TestReadmeListensAsTheReadmeSays(t *testing.T) {
+func TestReadmeListeners(t *testing.T) {
 	blocks := readmeBlocks(t, "Receive events", 3)
 	drill := readmeBlocks(t, "A raid drill", 2)[0]
 	directory := demoDirectory(t)

@@ -44,7 +44,7 @@ func webhooksOf(t *testing.T, p *process.Server, token string) int {
 	return len(answer.Data)
 }
 
-func TestAReceiverTakesItsWebhookAwayWhenItStops(t *testing.T) {
+func TestReceiverDeletesWebhookOnExit(t *testing.T) {
 	url := storetest.SQLite(t)
 	token := ownerToken(t, prepare(t, url))
 	p := process.Serve(t, url, "--webhook-allow-private")
@@ -62,7 +62,7 @@ func TestAReceiverTakesItsWebhookAwayWhenItStops(t *testing.T) {
 	}
 }
 
-func TestAReceiverTellsThatItsWebhookIsStillThere(t *testing.T) {
+func TestReceiverReportsRemainingWebhook(t *testing.T) {
 	url := storetest.SQLite(t)
 	token := ownerToken(t, prepare(t, url))
 	p := process.Serve(t, url, "--webhook-allow-private")
@@ -74,7 +74,7 @@ func TestAReceiverTellsThatItsWebhookIsStillThere(t *testing.T) {
 	l.until(t, "the webhook is still there: the server does not answer")
 }
 
-func TestAReceiverRefusesWhatIsNotSigned(t *testing.T) {
+func TestReceiverRejectsUnsignedRequests(t *testing.T) {
 	url := storetest.SQLite(t)
 	token := ownerToken(t, prepare(t, url))
 	p := process.Serve(t, url, "--webhook-allow-private")
@@ -115,7 +115,7 @@ func TestAReceiverRefusesWhatIsNotSigned(t *testing.T) {
 	}
 }
 
-func TestAReceiverHearsOfItsTypesAlone(t *testing.T) {
+func TestReceiverReceivesOnlyItsTypes(t *testing.T) {
 	url := storetest.SQLite(t)
 	token := ownerToken(t, prepare(t, url))
 	p := process.Serve(t, url, "--webhook-allow-private")
@@ -127,9 +127,9 @@ func TestAReceiverHearsOfItsTypesAlone(t *testing.T) {
 	}
 }
 
-// TestWhichServersCallReceiversOnTheirHost checks both what the server allows and
+// TestServersThatCallLocalReceivers checks both what the server allows and
 // what the receiver says of a server that does not.
-func TestWhichServersCallReceiversOnTheirHost(t *testing.T) {
+func TestServersThatCallLocalReceivers(t *testing.T) {
 	for name, c := range map[string]struct {
 		args  []string
 		calls bool
@@ -183,7 +183,7 @@ func serveTo(t *testing.T, args []string) (p *process.Server, token, ban string)
 	return p, strings.TrimSpace(got.Out), fmt.Sprintf(`{"channelId":%q,"banUserId":%q}`, people.Owner.ID, people.Raider.ID)
 }
 
-func TestAReceiverSaysWhatItNeeds(t *testing.T) {
+func TestReceiverReportsMissingSettings(t *testing.T) {
 	url := storetest.SQLite(t)
 	token := ownerToken(t, prepare(t, url))
 	p := process.Serve(t, url)
@@ -231,7 +231,7 @@ func refused(t *testing.T, args ...string) string {
 
 func portOf(address string) string { return address[strings.LastIndexByte(address, ':')+1:] }
 
-func TestAReceiverNamesTheFlagThatIsWrong(t *testing.T) {
+func TestReceiverNamesInvalidFlag(t *testing.T) {
 	got := process.Run(t, nil, "", "events", "receive", "--client=x", "--token=x", "--channel=zzz")
 	if got.Code != 1 || !strings.Contains(got.Err, `--channel "zzz": must be a UUID`) {
 		t.Errorf("got %+v", got)

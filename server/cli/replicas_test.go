@@ -23,11 +23,11 @@ import (
 	"github.com/moderato-live/moderato/server/store/storetest"
 )
 
-// TestABanOnOneReplicaReachesEveryKindOfListenerOfAnother has two processes on
+// TestBanReachesListenersOfOtherReplica has two processes on
 // one database. What happens on the one is heard by a watcher, a listener over
 // HTTP and a receiver of webhooks that are attached to the other; and each goes
 // on from the cursor that it was given itself.
-func TestABanOnOneReplicaReachesEveryKindOfListenerOfAnother(t *testing.T) {
+func TestBanReachesListenersOfOtherReplica(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		token := ownerToken(t, prepare(t, url))
 		a, b := process.Serve(t, url, "--webhook-allow-private"), process.Serve(t, url, "--webhook-allow-private")

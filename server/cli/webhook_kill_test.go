@@ -56,10 +56,10 @@ func (a *arrivals) reached(t *testing.T) (last int64, repeats int) {
 	return last, repeats
 }
 
-// TestKilledServerLosesNoDelivery kills the process at random moments while
+// TestKilledServerLosesNoDeliveries kills the process at random moments while
 // events are written and delivered: every event arrives, none before the one
 // before it.
-func TestKilledServerLosesNoDelivery(t *testing.T) {
+func TestKilledServerLosesNoDeliveries(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		db := prepare(t, url)
 		v := &victim{id: uid.MustParse("0b6faaaa-0000-4000-8000-000000000001")}

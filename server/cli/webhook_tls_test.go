@@ -18,11 +18,11 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// TestReceiversNeedACertificateThatTheSystemTrusts delivers over TLS to a
+// TestReceiverCertificateMustBeTrusted delivers over TLS to a
 // receiver whose certificate the server does not trust at first. The delivery
 // fails, which is listed, and is made when the server is started with the
 // certificate among those of the system.
-func TestReceiversNeedACertificateThatTheSystemTrusts(t *testing.T) {
+func TestReceiverCertificateMustBeTrusted(t *testing.T) {
 	url := storetest.SQLite(t)
 	db := prepare(t, url)
 	v := &victim{id: uid.MustParse("0b6faaaa-0000-4000-8000-000000000001")}

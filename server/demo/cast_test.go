@@ -8,7 +8,7 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-func TestTheCastIsWhatItPromises(t *testing.T) {
+func TestCastHasDocumentedRoles(t *testing.T) {
 	cast := People()
 	roles := map[uid.ID][]string{} // by user; "moderator in" and the channel
 	for _, r := range all((*platformv1.Record).GetRole) {

@@ -32,7 +32,7 @@ func all[T any](get func(*platformv1.Record) *T) []*T {
 	return found
 }
 
-func TestTheDemoHasEnoughOfEverything(t *testing.T) {
+func TestDemoRecordCounts(t *testing.T) {
 	roles, messages := map[string]int{}, map[string]int{}
 	bans, banned := map[string]int{}, map[string]bool{}
 	for _, r := range all((*platformv1.Record).GetRole) {
@@ -76,7 +76,7 @@ func TestTheDemoHasEnoughOfEverything(t *testing.T) {
 	}
 }
 
-func TestReferencesComeBeforeWhatRefersToThem(t *testing.T) {
+func TestReferencedRecordsComeFirst(t *testing.T) {
 	known := map[string]bool{}
 	for i, r := range Records(now) {
 		key, references := describe(r)
@@ -146,7 +146,7 @@ func TestUsernamesAreUniqueIgnoringCase(t *testing.T) {
 	}
 }
 
-func TestRecordsKeepTheLimits(t *testing.T) {
+func TestRecordsRespectLimits(t *testing.T) {
 	var (
 		username = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,40}$`)
 		slug     = regexp.MustCompile(`^[a-z0-9_.-]{1,140}$`)
@@ -199,7 +199,7 @@ func TestMessagesAreOrderedWithinTheLastTwoHours(t *testing.T) {
 	}
 }
 
-func TestMostMessagesAreNotTheOwners(t *testing.T) {
+func TestMostMessagesAreNotByOwner(t *testing.T) {
 	messages, owners := all((*platformv1.Record).GetMessage), 0
 	for _, m := range messages {
 		if m.GetUserId() == m.GetChannelId() {
@@ -211,7 +211,7 @@ func TestMostMessagesAreNotTheOwners(t *testing.T) {
 	}
 }
 
-func TestOnlyTimesDependOnNow(t *testing.T) {
+func TestOnlyTimestampsDependOnNow(t *testing.T) {
 	for _, c := range []struct {
 		what string
 		by   time.Duration
@@ -246,7 +246,7 @@ func shift(m protoreflect.Message, by time.Duration) {
 	})
 }
 
-func TestEveryListOfTheDemoIsFilled(t *testing.T) {
+func TestDemoFillsEveryList(t *testing.T) {
 	kinds := map[string]int{}
 	activities := map[string]int{}
 	for _, r := range Records(now) {
@@ -268,7 +268,7 @@ func TestEveryListOfTheDemoIsFilled(t *testing.T) {
 	}
 }
 
-func TestIDsStayWhatTheyWere(t *testing.T) {
+func TestDemoIDsAreStable(t *testing.T) {
 	cast := People()
 	for _, c := range []struct {
 		who  string

@@ -31,7 +31,7 @@ func source(t *testing.T, tests bool) string {
 	return all.String()
 }
 
-func TestTestsThatAreNamedExist(t *testing.T) {
+func TestDocumentedTestsExist(t *testing.T) {
 	tests := source(t, true)
 	for _, path := range []string{"SECURITY.md", "docs/architecture.md", "docs/decisions.md"} {
 		for _, name := range regexp.MustCompile("`(Test[A-Za-z0-9]+)`").FindAllStringSubmatch(doctest.Read(t, path), -1) {

@@ -48,9 +48,9 @@ func TestErasureCoversEveryColumn(t *testing.T) {
 	}
 }
 
-// TestErasureLeavesNoUserColumnToNothing fails for a column that is left to an erasure
+// TestEveryUserColumnHasErasureStep fails for a column that is left to an erasure
 // which the table does not have.
-func TestErasureLeavesNoUserColumnToNothing(t *testing.T) {
+func TestEveryUserColumnHasErasureStep(t *testing.T) {
 	// The transaction of the deletion changes these rows, and the eraser removes them last.
 	ofDeletion := []string{"users", "message_generations"}
 	for _, table := range domains.Tables() {

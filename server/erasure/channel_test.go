@@ -37,7 +37,7 @@ func splitByChannel(t *testing.T, s *scene, id uid.ID) (ofChannel []servertest.R
 	return ofChannel, others
 }
 
-func TestDeletedChannelTakesAllThatBelongsToIt(t *testing.T) {
+func TestDeletedChannelIsErasedCompletely(t *testing.T) {
 	eachScene(t, func(t *testing.T, s *scene) {
 		s.live(walter)
 		as := s.live(vera)
@@ -103,8 +103,8 @@ func TestDeletedChannelTakesAllThatBelongsToIt(t *testing.T) {
 	})
 }
 
-// TestUserIsDeletedWhileTheirChannelIs asks for the rest while the channel goes.
-func TestUserIsDeletedWhileTheirChannelIs(t *testing.T) {
+// TestUserDeletionDuringChannelDeletion asks for the rest while the channel goes.
+func TestUserDeletionDuringChannelDeletion(t *testing.T) {
 	eachScene(t, func(t *testing.T, s *scene) {
 		s.live(vera)
 		release := hold(t, s.Store)
@@ -122,10 +122,10 @@ func TestUserIsDeletedWhileTheirChannelIs(t *testing.T) {
 	})
 }
 
-// TestSweepersLeaveADeletedChannelAlone has more lapsed subscriptions, and more
+// TestSweepersSkipDeletedChannel has more lapsed subscriptions, and more
 // lapsed mutes, in a deleted channel than a sweeper takes at once: it neither
 // fails nor goes round for ever, and goes on to others when they are erased.
-func TestSweepersLeaveADeletedChannelAlone(t *testing.T) {
+func TestSweepersSkipDeletedChannel(t *testing.T) {
 	const many = 250
 	eachScene(t, func(t *testing.T, s *scene) {
 		s.must(nil, s.putUser(vera.id, vera.name))

@@ -68,9 +68,9 @@ func isMarker(told []string) bool {
 	return strings.Contains(last, "channel.ban") && strings.Contains(last, marker.String())
 }
 
-// TestListenersHearNothingOfWhatIsDeleted has two servers that hold the events of
+// TestListenersReceiveNothingOfDeletedUsers has two servers that hold the events of
 // a user in memory, because somebody listens there.
-func TestListenersHearNothingOfWhatIsDeleted(t *testing.T) {
+func TestListenersReceiveNothingOfDeletedUsers(t *testing.T) {
 	eachScene(t, func(t *testing.T, s *scene) {
 		other := servertest.Start(t, servertest.Config(s.url))
 		servers := map[string]*servertest.Server{"the server": s.Server, "another server": other}
@@ -185,9 +185,9 @@ func (s *scene) inTheMiddle(stream *slowStream, hub *watch.Hub, channel, third u
 	return stream.next()
 }
 
-// TestADeletionReachesAListenerInTheMiddle has a listener hold events that are
+// TestDeletionReachesListenerMidPage has a listener hold events that are
 // taken back before they are told.
-func TestADeletionReachesAListenerInTheMiddle(t *testing.T) {
+func TestDeletionReachesListenerMidPage(t *testing.T) {
 	eachScene(t, func(t *testing.T, s *scene) {
 		s.must(nil, s.putUser(vera.id, vera.name))
 		s.must(nil, s.putUser(walter.id, walter.name))

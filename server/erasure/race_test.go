@@ -102,10 +102,10 @@ var refusals = []string{
 	"USER_NOT_FOUND", "CHANNEL_NOT_FOUND", "BEING_DELETED", "TOKEN_INVALID", "NOT_CHANNEL_MODERATOR", "NOT_BANNED", "USER_BANNED",
 }
 
-// TestCallsBesideADeletionLeaveNoTrace has many calls under way when a user is
+// TestConcurrentCallsLeaveNoTraceOfDeletedUser has many calls under way when a user is
 // deleted. When all have ended, the deletion holds; after the last look, no
 // trace of them is left.
-func TestCallsBesideADeletionLeaveNoTrace(t *testing.T) {
+func TestConcurrentCallsLeaveNoTraceOfDeletedUser(t *testing.T) {
 	eachScene(t, func(t *testing.T, s *scene) {
 		var round []person
 		for i := range 4 {

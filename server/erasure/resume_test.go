@@ -103,9 +103,9 @@ func TestAnotherEraserTakesOverAfterEachTransaction(t *testing.T) {
 	})
 }
 
-// TestErasersAtOnce has several erasers, each with its own connections, go at
+// TestConcurrentErasers has several erasers, each with its own connections, go at
 // more rows than one batch takes.
-func TestErasersAtOnce(t *testing.T) {
+func TestConcurrentErasers(t *testing.T) {
 	eachScene(t, func(t *testing.T, s *scene) {
 		for _, p := range []person{walter, vera} {
 			for i := range 3 {
@@ -145,9 +145,9 @@ func TestErasersAtOnce(t *testing.T) {
 	})
 }
 
-// TestEraserLosesConnectionsInCommit cuts the eraser off at its commits, where
+// TestEraserRetriesAfterConnectionLossInCommit cuts the eraser off at its commits, where
 // it cannot know whether they happened.
-func TestEraserLosesConnectionsInCommit(t *testing.T) {
+func TestEraserRetriesAfterConnectionLossInCommit(t *testing.T) {
 	storetest.EachServer(t, func(t *testing.T, url store.URL) {
 		s := newScene(t, url)
 		db := abandoned(t, s, vera)
@@ -181,8 +181,8 @@ func TestEraserLosesConnectionsInCommit(t *testing.T) {
 	})
 }
 
-// TestCancelledEraserIsContinued ends an eraser as a server that stops does.
-func TestCancelledEraserIsContinued(t *testing.T) {
+// TestCancelledErasureIsResumed ends an eraser as a server that stops does.
+func TestCancelledErasureIsResumed(t *testing.T) {
 	eachScene(t, func(t *testing.T, s *scene) {
 		db := abandoned(t, s, vera)
 		for range 5 {
@@ -222,9 +222,9 @@ func nextLook(t *testing.T, db *store.Store) instant.Instant {
 	return 0
 }
 
-// TestLastLookFindsWhatLateCallsStored stores rows after the eraser went by, as
+// TestFinalScanErasesLateRows stores rows after the eraser went by, as
 // calls do that saw the user before.
-func TestLastLookFindsWhatLateCallsStored(t *testing.T) {
+func TestFinalScanErasesLateRows(t *testing.T) {
 	eachScene(t, func(t *testing.T, s *scene) {
 		db := abandoned(t, s, vera)
 		if err := newEraser(db).Erase(t.Context()); err != nil {
@@ -271,9 +271,9 @@ func storeLate(t *testing.T, db *store.Store) {
 	exec(t, db, "INSERT INTO tokens (id, kind, client_id, user_id, scopes, issued_at) VALUES (?, 'user', 'late', ?, '', 1)", strings.Repeat("x", 32), vera)
 }
 
-// TestLongLookIsNotTheLast has a call store its row beside an erasure that takes
+// TestLongScanIsRepeated has a call store its row beside an erasure that takes
 // minutes: the tables of its first batches are looked at once more, whole.
-func TestLongLookIsNotTheLast(t *testing.T) {
+func TestLongScanIsRepeated(t *testing.T) {
 	eachScene(t, func(t *testing.T, s *scene) {
 		const many = 150
 		for i := range many {

@@ -68,7 +68,7 @@ func kept(t *testing.T, s *scene, p person) map[string]int {
 	return kept
 }
 
-func TestNoTraceOfADeletedUserIsLeft(t *testing.T) {
+func TestErasureLeavesNoTraceOfUser(t *testing.T) {
 	eachScene(t, func(t *testing.T, s *scene) {
 		s.live(walter)
 		s.live(vera)

@@ -9,10 +9,10 @@ import (
 	"github.com/moderato-live/moderato/server/store/storetest"
 )
 
-// TestFollowThatEndsBeforeTheEraserHasTheChannelIsCountedOffOnce ends vera's
+// TestEraserCountsConcurrentUnfollowOnce ends vera's
 // follow, as Unfollow does, while the eraser waits for the channel with the
 // follow in its hand. On SQLite nobody writes beside the eraser.
-func TestFollowThatEndsBeforeTheEraserHasTheChannelIsCountedOffOnce(t *testing.T) {
+func TestEraserCountsConcurrentUnfollowOnce(t *testing.T) {
 	storetest.EachServer(t, func(t *testing.T, url store.URL) {
 		s := newScene(t, url)
 		db := abandoned(t, s, vera)

@@ -73,7 +73,7 @@ func (s *scene) want(owners ...string) {
 	}
 }
 
-func TestNoMoreSlotsThanThereAreAreHeld(t *testing.T) {
+func TestGateNeverExceedsItsSlots(t *testing.T) {
 	inBubble(t, 2, func(s *scene) {
 		s.askAll(fair.Normal, "a", "b", "c", "d")
 		s.want("a", "b")
@@ -87,7 +87,7 @@ func TestNoMoreSlotsThanThereAreAreHeld(t *testing.T) {
 	})
 }
 
-func TestOwnersTakeTurns(t *testing.T) {
+func TestOwnersAreServedRoundRobin(t *testing.T) {
 	inBubble(t, 1, func(s *scene) {
 		s.askAll(fair.Normal, "a", "a", "a", "a", "b", "c", "b")
 		s.releaseAll()
@@ -95,7 +95,7 @@ func TestOwnersTakeTurns(t *testing.T) {
 	})
 }
 
-func TestHighRequestsOvertakeNormalOnes(t *testing.T) {
+func TestHighPriorityRequestsOvertakeNormalOnes(t *testing.T) {
 	inBubble(t, 1, func(s *scene) {
 		s.askAll(fair.Normal, "first", "normal")
 		s.askAll(fair.High, "high 1", "high 2")
@@ -104,7 +104,7 @@ func TestHighRequestsOvertakeNormalOnes(t *testing.T) {
 	})
 }
 
-func TestNormalRequestsDoNotWaitForever(t *testing.T) {
+func TestNormalRequestsAreNotStarved(t *testing.T) {
 	inBubble(t, 1, func(s *scene) {
 		s.askAll(fair.Normal, "first", "normal")
 		for range 40 {
@@ -120,7 +120,7 @@ func TestNormalRequestsDoNotWaitForever(t *testing.T) {
 	})
 }
 
-func TestARequestThatWouldWaitTooLongIsRejectedAtOnce(t *testing.T) {
+func TestRequestWithTooLongWaitIsRejectedImmediately(t *testing.T) {
 	inBubble(t, 1, func(s *scene) {
 		// Holders take 100 ms each.
 		for range 50 {
@@ -154,7 +154,7 @@ func TestARequestThatWouldWaitTooLongIsRejectedAtOnce(t *testing.T) {
 	})
 }
 
-func TestARequestWaitsNoLongerThanItMay(t *testing.T) {
+func TestRequestWaitIsLimited(t *testing.T) {
 	inBubble(t, 1, func(s *scene) {
 		s.askAll(fair.Normal, "holds")
 		late := s.ask(s.Context(), "late", fair.Normal, time.Second)
@@ -172,7 +172,7 @@ func TestARequestWaitsNoLongerThanItMay(t *testing.T) {
 }
 
 // One holder that hung says nothing about the next ones.
-func TestAHolderThatHungDoesNotHaveOthersRejected(t *testing.T) {
+func TestHungHolderDoesNotCauseRejections(t *testing.T) {
 	inBubble(t, 1, func(s *scene) {
 		s.askAll(fair.Normal, "hangs")
 		s.release(time.Minute)
@@ -184,7 +184,7 @@ func TestAHolderThatHungDoesNotHaveOthersRejected(t *testing.T) {
 	})
 }
 
-func TestARequestThatIsGivenUpLeaves(t *testing.T) {
+func TestCancelledRequestLeavesQueue(t *testing.T) {
 	inBubble(t, 1, func(s *scene) {
 		s.askAll(fair.Normal, "first")
 		ctx, cancel := context.WithCancel(s.Context())
@@ -203,7 +203,7 @@ func TestARequestThatIsGivenUpLeaves(t *testing.T) {
 }
 
 // A slot that is granted while its request is given up is not lost.
-func TestASlotThatNobodyTakesGoesToTheNext(t *testing.T) {
+func TestUnclaimedSlotGoesToNextRequest(t *testing.T) {
 	for range 100 { // which of the two comes first is chance
 		inBubble(t, 1, func(s *scene) {
 			s.askAll(fair.Normal, "first")

@@ -80,7 +80,7 @@ func (b backend) wantInactive(what, token string) {
 	wantSame(b.t, what, b.introspect(token), &platformv1.IntrospectTokenResponse{})
 }
 
-func TestPutClientStoresWhatItAnswers(t *testing.T) {
+func TestPutClientStoresReturnedRecord(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b backend) {
 		for _, want := range []*platformv1.ClientRecord{
 			{Id: "New.client-1_2", Name: "Zoë's client"},
@@ -143,7 +143,7 @@ func TestDeleteClientEndsItsTokensAndGrants(t *testing.T) {
 	})
 }
 
-func TestGrantsOverTheCapAreRefused(t *testing.T) {
+func TestGrantsOverLimitAreRejected(t *testing.T) {
 	const limit = 1000
 	eachBackend(t, func(t *testing.T, b backend) {
 		var records []*platformv1.Record
@@ -174,7 +174,7 @@ func TestGrantsOverTheCapAreRefused(t *testing.T) {
 	})
 }
 
-func TestClientThatIsNoServiceAnyMoreLosesItsServiceTokens(t *testing.T) {
+func TestFormerServiceClientLosesServiceTokens(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b backend) {
 		b.must(b.putClient("bot", "Bot", true))
 		service := b.issue(&platformv1.IssueTokenRequest{Kind: kindService, ClientId: "bot"}).GetToken()
@@ -254,7 +254,7 @@ func TestGrants(t *testing.T) {
 	})
 }
 
-func TestAccessNamesEveryWrongArgument(t *testing.T) {
+func TestAccessReportsAllInvalidArguments(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b backend) {
 		service := b.AsService(t)
 		const word = " must be 1 to 64 of A-Z a-z 0-9 _ . -"
@@ -315,9 +315,9 @@ func TestAccessNamesEveryWrongArgument(t *testing.T) {
 	})
 }
 
-// TestTokenTextIsKeptNowhere issues and uses tokens, well and badly, and looks
+// TestTokenTextIsNotStoredOrLogged issues and uses tokens, well and badly, and looks
 // for their texts in the whole database and in all that the server logs.
-func TestTokenTextIsKeptNowhere(t *testing.T) {
+func TestTokenTextIsNotStoredOrLogged(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		var log lockedBuffer
 		config := servertest.Config(url)

@@ -87,9 +87,9 @@ func TestFollow(t *testing.T) {
 	})
 }
 
-// TestActivityOfAFollowStays lists it as the dashboard does, after the follow has
+// TestFollowActivityRemainsAfterUnfollow lists it as the dashboard does, after the follow has
 // ended.
-func TestActivityOfAFollowStays(t *testing.T) {
+func TestFollowActivityRemainsAfterUnfollow(t *testing.T) {
 	eachFeed(t, func(_ *testing.T, f *platformFeed) {
 		at := f.now
 		f.must(follow(0))
@@ -128,9 +128,9 @@ func TestFollowNotifications(t *testing.T) {
 	})
 }
 
-// TestFollowsOfALiveStreamAreCounted counts those who came since the start, and
+// TestLiveStreamCountsFollows counts those who came since the start, and
 // stops when they leave.
-func TestFollowsOfALiveStreamAreCounted(t *testing.T) {
+func TestLiveStreamCountsFollows(t *testing.T) {
 	eachFeed(t, func(_ *testing.T, f *platformFeed) {
 		start := f.now
 		want := func(followers int) {

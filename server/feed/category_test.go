@@ -28,7 +28,7 @@ func categoryRecord(id, above int64) *platformv1.CategoryRecord {
 	return r
 }
 
-func TestPutCategoryStoresWhatItAnswers(t *testing.T) {
+func TestPutCategoryStoresReturnedRecord(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b backend) {
 		b.must(b.putCategory(categoryRecord(1, 0)))
 		for _, c := range []struct {
@@ -67,7 +67,7 @@ func TestPutCategoryStoresWhatItAnswers(t *testing.T) {
 	})
 }
 
-func TestCategoriesHaveNoCircle(t *testing.T) {
+func TestCategoryCycleIsRejected(t *testing.T) {
 	const circle = "category.parentId must not be the category itself, nor one below it"
 	eachBackend(t, func(t *testing.T, b backend) {
 		for id := int64(1); id <= 4; id++ {
@@ -86,9 +86,9 @@ func TestCategoriesHaveNoCircle(t *testing.T) {
 	})
 }
 
-// TestCategoriesHaveNoCircleOfManyCalls has three calls close a circle together:
+// TestCategoryCycleOfConcurrentCallsIsRejected has three calls close a circle together:
 // each alone would be good.
-func TestCategoriesHaveNoCircleOfManyCalls(t *testing.T) {
+func TestCategoryCycleOfConcurrentCallsIsRejected(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b backend) {
 		for range 15 {
 			for id := int64(1); id <= 4; id++ {
@@ -117,7 +117,7 @@ func TestCategoriesHaveNoCircleOfManyCalls(t *testing.T) {
 	})
 }
 
-func TestDeleteCategoryRefusesOneInUse(t *testing.T) {
+func TestDeleteCategoryRejectsCategoryInUse(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b backend) {
 		streams, content := platformv1.NewStreamServiceClient(b.Conn), platformv1.NewContentServiceClient(b.Conn)
 		owner, now := servertest.Owner.String(), timestamppb.New(b.Store.Clock.Local().Time())
@@ -196,9 +196,9 @@ func (b backend) wantUnchangedBy(what, reason string, call func() error) {
 	})
 }
 
-// TestCategoryIsNotDeletedWhileSomethingIsPutIntoIt races the deletion with
+// TestCategoryDeletionRacesWithUse races the deletion with
 // those who use the category: whoever comes second is refused.
-func TestCategoryIsNotDeletedWhileSomethingIsPutIntoIt(t *testing.T) {
+func TestCategoryDeletionRacesWithUse(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b backend) {
 		channels := moderatov1.NewChannelsServiceClient(b.Conn)
 		as := b.As(t, servertest.Owner).Context()

@@ -20,7 +20,7 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-func TestChatTakesServiceTokensOnly(t *testing.T) {
+func TestChatRequiresServiceToken(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		service := chatMD(s.AsService(t))
 		with := func(name string, values ...string) metadata.MD {
@@ -80,7 +80,7 @@ func TestChatTakesServiceTokensOnly(t *testing.T) {
 	})
 }
 
-func TestChatNamesEveryWrongArgument(t *testing.T) {
+func TestChatReportsAllInvalidArguments(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		service := chatMD(s.AsService(t))
 		owner, raider := servertest.Owner.String(), servertest.Raider.String()
@@ -146,7 +146,7 @@ func TestChatNamesEveryWrongArgument(t *testing.T) {
 	})
 }
 
-func TestChatTakesTextsUpToTheBound(t *testing.T) {
+func TestChatAcceptsTextsUpToLimit(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ctx := s.AsService(t).Context()
 		for name, c := range map[string][2]string{
@@ -174,7 +174,7 @@ func TestChatTakesTextsUpToTheBound(t *testing.T) {
 	})
 }
 
-func TestChatRefusesBadCursors(t *testing.T) {
+func TestChatRejectsInvalidCursors(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		credentials := s.AsService(t)
 		owner, other := servertest.Owner.String(), servertest.Other.String()
@@ -224,7 +224,7 @@ func TestChatRefusesBadCursors(t *testing.T) {
 	})
 }
 
-func TestChatRefusesUnknownAndSilencedUsers(t *testing.T) {
+func TestChatRejectsUnknownBannedAndMutedUsers(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		service, moderator := chatMD(s.AsService(t)), s.As(t, servertest.Moderator).Context()
 		owner, viewer, raider := servertest.Owner.String(), servertest.Viewer.String(), servertest.Raider.String()
@@ -283,7 +283,7 @@ func TestChatRefusesUnknownAndSilencedUsers(t *testing.T) {
 	})
 }
 
-func TestMessageIDBelongsToOneMessage(t *testing.T) {
+func TestMessageIDIsUnique(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		credentials := s.AsService(t)
 		post := func(channel, user uid.ID, text string) *platformv1.PostMessageRequest {
@@ -310,7 +310,7 @@ func TestMessageIDBelongsToOneMessage(t *testing.T) {
 
 // A chat server that lost the answer posts again, perhaps through another
 // connection while the first post is still under way.
-func TestPostRepeatedAtTheSameMomentIsStoredOnce(t *testing.T) {
+func TestConcurrentRepeatedPostIsStoredOnce(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ctx := s.AsService(t).Context()
 		for range 20 {

@@ -43,7 +43,7 @@ func (f *platformFeed) wantCounted(clips, vods int64) {
 	checkCounters(f.t, f.Store, "content")
 }
 
-func TestClipIsPutReplacedAndDeleted(t *testing.T) {
+func TestPutReplaceAndDeleteClip(t *testing.T) {
 	const clips, none = "/clips?channelId=0b6f0001-0000-4000-8000-00000000000a", `{"count":0,"rows":[],"pagination":{"cursor":""}}`
 	eachFeed(t, func(t *testing.T, f *platformFeed) {
 		owner, at := f.owners[servertest.Owner], f.now
@@ -92,7 +92,7 @@ func TestClipIsPutReplacedAndDeleted(t *testing.T) {
 	})
 }
 
-func TestVodIsPutReplacedAndDeleted(t *testing.T) {
+func TestPutReplaceAndDeleteVod(t *testing.T) {
 	const vods, none = "/vods?channelId=0b6f0001-0000-4000-8000-00000000000a", `{"count":0,"rows":[],"pagination":{"cursor":""}}`
 	eachFeed(t, func(t *testing.T, f *platformFeed) {
 		owner, start := f.owners[servertest.Owner], f.now
@@ -128,7 +128,7 @@ func TestVodIsPutReplacedAndDeleted(t *testing.T) {
 	})
 }
 
-func TestDeletionOfWhatIsNotThereChangesNothing(t *testing.T) {
+func TestDeletingMissingContentChangesNothing(t *testing.T) {
 	eachFeed(t, func(_ *testing.T, f *platformFeed) {
 		f.must(&platformv1.PutClipRequest{Clip: aClip()})
 		f.must(&platformv1.PutVodRequest{Vod: aVod(f.now)})

@@ -45,7 +45,7 @@ func requests(t *testing.T) []proto.Message {
 	return all
 }
 
-func TestDirectoryAndAccessTakeServiceTokensOnly(t *testing.T) {
+func TestDirectoryAndAccessRequireServiceToken(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b backend) {
 		claiming := b.As(t, servertest.Owner)
 		claiming.ActingUser = servertest.Owner
@@ -75,7 +75,7 @@ func TestDirectoryAndAccessTakeServiceTokensOnly(t *testing.T) {
 	})
 }
 
-func TestDirectoryNamesEveryWrongArgument(t *testing.T) {
+func TestDirectoryReportsAllInvalidArguments(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b backend) {
 		service := b.AsService(t)
 		long, viewer := strings.Repeat("x", 301), servertest.Viewer.String()
@@ -136,7 +136,7 @@ func TestDirectoryNamesEveryWrongArgument(t *testing.T) {
 	})
 }
 
-func TestDirectoryDeletionOfWhatIsNotThereChangesNothing(t *testing.T) {
+func TestDeletingMissingDirectoryRecordChangesNothing(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b backend) {
 		nobody := servertest.Nobody.String()
 		b.wantUnchanged("deleting what is not there", func() error {
@@ -159,9 +159,9 @@ func TestDirectoryDeletionOfWhatIsNotThereChangesNothing(t *testing.T) {
 	})
 }
 
-// TestDirectoryRefusesARevokedTokenAtOnce revokes a token that the server knows
+// TestDirectoryRejectsRevokedTokenImmediately revokes a token that the server knows
 // as good.
-func TestDirectoryRefusesARevokedTokenAtOnce(t *testing.T) {
+func TestDirectoryRejectsRevokedTokenImmediately(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b backend) {
 		viewer := servertest.Viewer.String()
 		for _, request := range []proto.Message{

@@ -116,7 +116,7 @@ const (
 	newIDUpper = "0B6FEEEE-0000-4000-8000-00000000000A"
 )
 
-func TestPutUserStoresWhatItAnswers(t *testing.T) {
+func TestPutUserStoresReturnedRecord(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b backend) {
 		for _, c := range []struct {
 			name      string
@@ -168,7 +168,7 @@ func TestPutUserStoresWhatItAnswers(t *testing.T) {
 	})
 }
 
-func TestUsernameIsTakenInEveryCase(t *testing.T) {
+func TestUsernameIsUniqueIgnoringCase(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b backend) {
 		for _, name := range []string{"Ines", "ines", "INES"} {
 			_, err := b.putUser(&platformv1.UserRecord{Id: newID, Username: name})
@@ -185,9 +185,9 @@ func TestUsernameIsTakenInEveryCase(t *testing.T) {
 	})
 }
 
-// TestUsernameIsTakenByOneOfManyAtOnce has users, new ones and old, take one
+// TestConcurrentUsersCannotShareUsername has users, new ones and old, take one
 // name in several spellings at the same moment: one has it afterwards.
-func TestUsernameIsTakenByOneOfManyAtOnce(t *testing.T) {
+func TestConcurrentUsersCannotShareUsername(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b backend) {
 		ids := []string{newID, anotherID, servertest.Viewer.String(), servertest.Raider.String()}
 		for _, name := range []string{"racer", "sprinter", "runner"} {
@@ -213,7 +213,7 @@ func TestUsernameIsTakenByOneOfManyAtOnce(t *testing.T) {
 	})
 }
 
-func TestPutChannelStoresWhatItAnswers(t *testing.T) {
+func TestPutChannelStoresReturnedRecord(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b backend) {
 		b.must(b.putCategory(&platformv1.CategoryRecord{Id: 7, Name: "Chess", Slug: "chess"}))
 		viewer := servertest.Viewer.String()
@@ -263,7 +263,7 @@ func TestPutChannelStoresWhatItAnswers(t *testing.T) {
 	})
 }
 
-func TestPutChannelChangesTheLiveStreamAlone(t *testing.T) {
+func TestPutChannelUpdatesOnlyLiveStream(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b backend) {
 		b.must(b.putCategory(&platformv1.CategoryRecord{Id: 7, Name: "Chess", Slug: "chess"}))
 		streams := platformv1.NewStreamServiceClient(b.Conn)

@@ -134,9 +134,9 @@ func kindOf(name string) string {
 	return name
 }
 
-// TestEveryFieldIsChecked puts wrong values in every field of every request: each
+// TestEveryFieldIsValidated puts wrong values in every field of every request: each
 // is refused under the name that the caller wrote, and changes nothing.
-func TestEveryFieldIsChecked(t *testing.T) {
+func TestEveryFieldIsValidated(t *testing.T) {
 	eachFeed(t, func(t *testing.T, f *platformFeed) {
 		bad := badFields()
 		for _, request := range feedRequests(f.now) {
@@ -166,9 +166,9 @@ func TestEveryFieldIsChecked(t *testing.T) {
 	})
 }
 
-// TestEverythingWrongIsToldAtOnce sends requests that have nothing, and one that
+// TestAllViolationsAreReportedTogether sends requests that have nothing, and one that
 // has all of it wrong.
-func TestEverythingWrongIsToldAtOnce(t *testing.T) {
+func TestAllViolationsAreReportedTogether(t *testing.T) {
 	who := []string{"channelId is required", "userId is required"}
 	subscription := []string{"subscription.channelId is required", "subscription.userId is required", "subscription.expiresAt is required"}
 	clip := []string{"clip.clipId is required", "clip.channelId is required", "clip.creatorId is required", "clip.title is required"}
@@ -210,9 +210,9 @@ func TestEverythingWrongIsToldAtOnce(t *testing.T) {
 	})
 }
 
-// TestObjectsAreBounded refuses what makes info and action too large or too deep, and
+// TestObjectSizeAndDepthAreLimited refuses what makes info and action too large or too deep, and
 // numbers that they would not give back as they came, however deep they are.
-func TestObjectsAreBounded(t *testing.T) {
+func TestObjectSizeAndDepthAreLimited(t *testing.T) {
 	viewer := servertest.Viewer.String()
 	eachFeed(t, func(t *testing.T, f *platformFeed) {
 		for _, request := range feedRequests(f.now) {

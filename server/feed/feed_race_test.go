@@ -41,10 +41,10 @@ func (f *platformFeed) atOnce(other *servertest.Server, requests []proto.Message
 	return answers, errs
 }
 
-// TestOneCallManyTimesAtOnceHappensOnce makes each call 8 times at the same moment
+// TestConcurrentRepeatedCallsChangeStateOnce makes each call 8 times at the same moment
 // on two servers: all get the same answer, of one change with one event and one
 // activity.
-func TestOneCallManyTimesAtOnceHappensOnce(t *testing.T) {
+func TestConcurrentRepeatedCallsChangeStateOnce(t *testing.T) {
 	const callers, rounds = 8, 5
 	hasEvent := map[string]bool{
 		"FollowRequest": true, "PutSubscriptionRequest": true, "StartStreamRequest": true, "RecordVoteRequest": true, "RecordGiftRequest": true,
@@ -132,9 +132,9 @@ func checkNumbers(t *testing.T, f *platformFeed) {
 	}
 }
 
-// TestOneIDInTwoChannelsAtOnce puts a thing of one id in two channels at the same
+// TestConcurrentPutsOfOneIDInTwoChannels puts a thing of one id in two channels at the same
 // moment: it is in one of them, and the other call is refused.
-func TestOneIDInTwoChannelsAtOnce(t *testing.T) {
+func TestConcurrentPutsOfOneIDInTwoChannels(t *testing.T) {
 	eachPair(t, func(t *testing.T, f *platformFeed, other *servertest.Server) {
 		for round := range 10 {
 			id := uid.New().String()

@@ -111,9 +111,9 @@ func TestRepeatedCallsChangeNothing(t *testing.T) {
 	})
 }
 
-// TestCallsAreOneTransaction has each call fail where it writes its event, which
+// TestFailedCallIsRolledBack has each call fail where it writes its event, which
 // is the last that it does: nothing else of it is left either.
-func TestCallsAreOneTransaction(t *testing.T) {
+func TestFailedCallIsRolledBack(t *testing.T) {
 	eachFeed(t, func(t *testing.T, f *platformFeed) {
 		for _, request := range feedRequests(f.now) {
 			row := f.Store.Read.Channel.GetX(context.Background(), servertest.Owner)
@@ -144,9 +144,9 @@ func (f *platformFeed) exec(statement string, args ...any) {
 	}
 }
 
-// TestFeedTakesServiceTokensOnly tries who may not call, with good requests and
+// TestFeedRequiresServiceToken tries who may not call, with good requests and
 // with bad ones: they are not told what else is wrong.
-func TestFeedTakesServiceTokensOnly(t *testing.T) {
+func TestFeedRequiresServiceToken(t *testing.T) {
 	eachFeed(t, func(t *testing.T, f *platformFeed) {
 		revoked := f.AsService(t)
 		if _, err := authn.Revoke(context.Background(), f.Store, revoked.Token, nil); err != nil {
@@ -181,9 +181,9 @@ func TestFeedTakesServiceTokensOnly(t *testing.T) {
 	})
 }
 
-// TestRevokedTokenWritesNoMore revokes a token that the server has just used, and
+// TestRevokedTokenCannotWrite revokes a token that the server has just used, and
 // still knows: what changes something looks it up in its own transaction.
-func TestRevokedTokenWritesNoMore(t *testing.T) {
+func TestRevokedTokenCannotWrite(t *testing.T) {
 	eachFeed(t, func(t *testing.T, f *platformFeed) {
 		backend := f.AsService(t)
 		requests := feedRequests(f.now)
@@ -205,8 +205,8 @@ func TestRevokedTokenWritesNoMore(t *testing.T) {
 	})
 }
 
-// TestBackendMayActForAUser has the events name who it acted for.
-func TestBackendMayActForAUser(t *testing.T) {
+// TestBackendActsForUser has the events name who it acted for.
+func TestBackendActsForUser(t *testing.T) {
 	eachFeed(t, func(t *testing.T, f *platformFeed) {
 		acting := f.backend
 		acting.ActingUser = servertest.Raider
@@ -261,9 +261,9 @@ func pathsOf(d protoreflect.MessageDescriptor) (paths [][]string) {
 	return paths
 }
 
-// TestUnknownReferencesAreRefused names what does not exist, in every field that
+// TestUnknownReferencesAreRejected names what does not exist, in every field that
 // names something.
-func TestUnknownReferencesAreRefused(t *testing.T) {
+func TestUnknownReferencesAreRejected(t *testing.T) {
 	eachFeed(t, func(t *testing.T, f *platformFeed) {
 		nobody, noChannel := servertest.Nobody.String(), servertest.Raider.String()
 		for _, request := range feedRequests(f.now) {
@@ -292,8 +292,8 @@ func TestUnknownReferencesAreRefused(t *testing.T) {
 	})
 }
 
-// TestUserWhoIsBeingDeletedIsUnknown deletes a user, who has a row for a while.
-func TestUserWhoIsBeingDeletedIsUnknown(t *testing.T) {
+// TestUserPendingDeletionIsUnknown deletes a user, who has a row for a while.
+func TestUserPendingDeletionIsUnknown(t *testing.T) {
 	eachFeed(t, func(t *testing.T, f *platformFeed) {
 		f.exec("UPDATE users SET deleted_at = ? WHERE id = ?", int64(f.now), servertest.Viewer)
 		for _, request := range feedRequests(f.now) {
@@ -307,8 +307,8 @@ func TestUserWhoIsBeingDeletedIsUnknown(t *testing.T) {
 	})
 }
 
-// TestUUIDsAreTakenInEitherCase answers them in lower case, and as one thing.
-func TestUUIDsAreTakenInEitherCase(t *testing.T) {
+// TestUUIDsAreCaseInsensitive answers them in lower case, and as one thing.
+func TestUUIDsAreCaseInsensitive(t *testing.T) {
 	eachFeed(t, func(t *testing.T, f *platformFeed) {
 		for _, request := range feedRequests(f.now) {
 			upper := proto.Clone(request)

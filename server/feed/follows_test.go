@@ -51,7 +51,7 @@ func followers(t *testing.T, s *servertest.Server, channel uid.ID) (all []string
 	return all
 }
 
-func TestTheFirstBadLineIsTheOneThatIsNamed(t *testing.T) {
+func TestImportReportsFirstInvalidLine(t *testing.T) {
 	bad := []struct{ line, want string }{
 		{"{\n", "well-formed"},
 		{"{}\n", "names no record"},
@@ -85,7 +85,7 @@ func TestTheFirstBadLineIsTheOneThatIsNamed(t *testing.T) {
 	})
 }
 
-func TestABadFollowUndoesItsBatchAlone(t *testing.T) {
+func TestInvalidFollowRollsBackOnlyItsBatch(t *testing.T) {
 	const inOneBatch, rest = 100_000, inOneTransaction + 1
 	earlier := strings.Repeat(followLine(servertest.Owner, servertest.Viewer), inOneBatch)
 	later := strings.Repeat(followLine(servertest.Owner, servertest.Raider), rest)
@@ -110,7 +110,7 @@ func TestABadFollowUndoesItsBatchAlone(t *testing.T) {
 	})
 }
 
-func TestACancelledImportStopsWhereItIs(t *testing.T) {
+func TestCancelledImportStops(t *testing.T) {
 	// They are stored in the order of their keys.
 	lines := strings.Repeat(followLine(servertest.Owner, servertest.Raider), inOneTransaction) +
 		strings.Repeat(followLine(servertest.Owner, servertest.Viewer), inOneTransaction)
@@ -128,7 +128,7 @@ func TestACancelledImportStopsWhereItIs(t *testing.T) {
 	})
 }
 
-func TestFollowsAfterWhichAnotherRecordComesArePutBeforeIt(t *testing.T) {
+func TestBufferedFollowsAreStoredBeforeNextRecord(t *testing.T) {
 	good := followLine(servertest.Owner, servertest.Viewer)
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		records, err := importLines(s, strings.Repeat(good, inOneTransaction+1), `{"category": {}}`)
@@ -139,9 +139,9 @@ func TestFollowsAfterWhichAnotherRecordComesArePutBeforeIt(t *testing.T) {
 	})
 }
 
-// TestManyFollowsAreAsOneAfterTheOther imports the same random lines into three
+// TestBulkFollowsMatchSequentialFollows imports the same random lines into three
 // channels: one after the other, in one transaction, and in several.
-func TestManyFollowsAreAsOneAfterTheOther(t *testing.T) {
+func TestBulkFollowsMatchSequentialFollows(t *testing.T) {
 	oneByOne, atOnce, inOrder := servertest.Owner, servertest.Other, servertest.Moderator
 	channels := []uid.ID{oneByOne, atOnce, inOrder}
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
@@ -196,7 +196,7 @@ func TestManyFollowsAreAsOneAfterTheOther(t *testing.T) {
 	})
 }
 
-func TestFollowsOfMoreChannelsThanGoIntoAStatement(t *testing.T) {
+func TestFollowsOfManyChannelsSpanStatements(t *testing.T) {
 	const channels = 510
 	var people, follows []string
 	for i := range channels {

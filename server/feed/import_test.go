@@ -65,7 +65,7 @@ func wantImportError(t *testing.T, what string, err error, reason string, metada
 	}
 }
 
-func TestImportTakesAnyNumberOfMessages(t *testing.T) {
+func TestImportAcceptsAnyNumberOfMessages(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b backend) {
 		for _, c := range []struct {
 			name     string
@@ -94,9 +94,9 @@ func TestImportTakesAnyNumberOfMessages(t *testing.T) {
 	})
 }
 
-// TestImportTakesMessagesUpTo1MiB sends a message of just the bound, and one
+// TestImportAcceptsMessagesUpTo1MiB sends a message of just the bound, and one
 // beyond it, which is the caller's mistake and not ours.
-func TestImportTakesMessagesUpTo1MiB(t *testing.T) {
+func TestImportAcceptsMessagesUpTo1MiB(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		var log lockedBuffer
 		config := servertest.Config(url)
@@ -130,7 +130,7 @@ func TestImportTakesMessagesUpTo1MiB(t *testing.T) {
 	})
 }
 
-func TestImportStopsAtABadRecord(t *testing.T) {
+func TestImportStopsAtInvalidRecord(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b backend) {
 		nobody := servertest.Nobody.String()
 		follow := func(channel, user string) *platformv1.Record {
@@ -183,7 +183,7 @@ func TestImportStopsAtABadRecord(t *testing.T) {
 	})
 }
 
-func TestImportTakesServiceTokensOnly(t *testing.T) {
+func TestImportRequiresServiceToken(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b backend) {
 		for name, c := range map[string]servertest.Credentials{"a user": b.As(t, servertest.Owner), "an app": b.AsApp(t)} {
 			as := b
@@ -201,9 +201,9 @@ func TestImportTakesServiceTokensOnly(t *testing.T) {
 	})
 }
 
-// TestRevocationStopsAnImportInTheMiddle revokes the token between two batches of
+// TestRevocationStopsRunningImport revokes the token between two batches of
 // one call.
-func TestRevocationStopsAnImportInTheMiddle(t *testing.T) {
+func TestRevocationStopsRunningImport(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b backend) {
 		c := b.AsService(t)
 		stream, err := b.Bulk.Import(c.Context())
@@ -226,9 +226,9 @@ func TestRevocationStopsAnImportInTheMiddle(t *testing.T) {
 	})
 }
 
-// TestImportPutsRecordsOfManyKinds has one record of many kinds come over the
+// TestImportStoresRecordsOfManyKinds has one record of many kinds come over the
 // wire, in two messages.
-func TestImportPutsRecordsOfManyKinds(t *testing.T) {
+func TestImportStoresRecordsOfManyKinds(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b backend) {
 		records := userRecords(0, 1)
 		owner, viewer := servertest.Owner.String(), servertest.Viewer.String()

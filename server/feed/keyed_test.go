@@ -161,7 +161,7 @@ func TestVote(t *testing.T) {
 	})
 }
 
-func TestActivityIsPutAndReplaced(t *testing.T) {
+func TestPutAndReplaceActivity(t *testing.T) {
 	eachFeed(t, func(t *testing.T, f *platformFeed) {
 		at := f.now
 		want := noteOf("thanks", servertest.Viewer, at, `{"displayName":"A.","raiders":9007199254740991,"slug":"amara.okafor","userId":%q}`, servertest.Viewer)

@@ -13,9 +13,9 @@ import (
 	"github.com/moderato-live/moderato/server/store"
 )
 
-// TestSubscriptionLapseIsToldOnce has a subscription pass its end. Several
+// TestSubscriptionLapseIsEmittedOnce has a subscription pass its end. Several
 // sweepers are at it, those of two servers among them.
-func TestSubscriptionLapseIsToldOnce(t *testing.T) {
+func TestSubscriptionLapseIsEmittedOnce(t *testing.T) {
 	eachPair(t, func(t *testing.T, f *platformFeed, other *servertest.Server) {
 		for range 5 {
 			p := period{from: f.now, to: f.now.Add(time.Hour), renewed: 3, streak: 2}
@@ -54,10 +54,10 @@ func TestSubscriptionLapseIsToldOnce(t *testing.T) {
 	})
 }
 
-// TestSubscriptionIsPutAfterItLapsed puts another period after the lapse, before
+// TestPutSubscriptionAfterLapse puts another period after the lapse, before
 // or after the sweep of it: first the end is told, as of nobody, then the new
 // period, as of the backend.
-func TestSubscriptionIsPutAfterItLapsed(t *testing.T) {
+func TestPutSubscriptionAfterLapse(t *testing.T) {
 	eachFeed(t, func(t *testing.T, f *platformFeed) {
 		for _, isSwept := range []bool{false, true} {
 			old := period{from: f.now, to: f.now.Add(time.Hour)}
@@ -82,9 +82,9 @@ func TestSubscriptionIsPutAfterItLapsed(t *testing.T) {
 	})
 }
 
-// TestSubscriptionIsRepeatedAfterItLapsed repeats the call that put it, or ends
+// TestRepeatedSubscriptionAfterLapse repeats the call that put it, or ends
 // it, before the sweep: the lapse is told once, and nothing else.
-func TestSubscriptionIsRepeatedAfterItLapsed(t *testing.T) {
+func TestRepeatedSubscriptionAfterLapse(t *testing.T) {
 	eachFeed(t, func(t *testing.T, f *platformFeed) {
 		for _, isPut := range []bool{false, true} {
 			p := period{from: f.now, to: f.now.Add(time.Hour)}

@@ -16,9 +16,9 @@ import (
 	"github.com/moderato-live/moderato/server/store"
 )
 
-// TestImportsOfTheSameRecordsAtOnce has several imports create the same rows, and
+// TestConcurrentImportsOfSameRecords has several imports create the same rows, and
 // then lock the same channels in different orders: none fails.
-func TestImportsOfTheSameRecordsAtOnce(t *testing.T) {
+func TestConcurrentImportsOfSameRecords(t *testing.T) {
 	const users, channels, importers = 100, 40, 3
 	var people, subscriptions []string
 	for i := range users {

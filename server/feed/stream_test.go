@@ -88,7 +88,7 @@ func (f *platformFeed) wantStream(l live, viewers int, picture string) {
 	checkCounters(f.t, f.Store, "streaming")
 }
 
-func TestStreamFromStartToEnd(t *testing.T) {
+func TestStreamLifecycle(t *testing.T) {
 	eachFeed(t, func(t *testing.T, f *platformFeed) {
 		start, category, viewers, picture := f.now, int64(chess), int64(12), poster
 		request := &platformv1.StartStreamRequest{
@@ -133,9 +133,9 @@ func TestStreamFromStartToEnd(t *testing.T) {
 	})
 }
 
-// TestStreamTakesFromItsChannelWhatItLeavesOut tries it for each field, with what
+// TestStreamDefaultsComeFromChannel tries it for each field, with what
 // the stream before wrote to the channel.
-func TestStreamTakesFromItsChannelWhatItLeavesOut(t *testing.T) {
+func TestStreamDefaultsComeFromChannel(t *testing.T) {
 	eachFeed(t, func(_ *testing.T, f *platformFeed) {
 		none, category := int64(0), int64(music)
 		for _, step := range []struct {
@@ -161,8 +161,8 @@ func TestStreamTakesFromItsChannelWhatItLeavesOut(t *testing.T) {
 	})
 }
 
-// TestStreamIsStartedAgain tells a repeat from another stream.
-func TestStreamIsStartedAgain(t *testing.T) {
+// TestStartStreamRepeatedAndReplaced tells a repeat from another stream.
+func TestStartStreamRepeatedAndReplaced(t *testing.T) {
 	eachFeed(t, func(_ *testing.T, f *platformFeed) {
 		first := ofChannel(f.now.Add(-time.Hour))
 		answer := f.once(startStream(first.start))
@@ -210,7 +210,7 @@ func (f *platformFeed) wantEnded(request *platformv1.StartStreamRequest, start, 
 	}
 }
 
-func TestStreamIsEnded(t *testing.T) {
+func TestEndStream(t *testing.T) {
 	eachFeed(t, func(_ *testing.T, f *platformFeed) {
 		l := ofChannel(f.now)
 		f.repeat(endStream(0, 0), &platformv1.EndStreamResponse{}) // nothing is live
@@ -233,8 +233,8 @@ func TestStreamIsEnded(t *testing.T) {
 	})
 }
 
-// TestStreamThatWasSaidToStartLater ends at its start when it ends before.
-func TestStreamThatWasSaidToStartLater(t *testing.T) {
+// TestStreamWithFutureStart ends at its start when it ends before.
+func TestStreamWithFutureStart(t *testing.T) {
 	eachFeed(t, func(_ *testing.T, f *platformFeed) {
 		l := ofChannel(f.now.Add(time.Hour))
 		f.must(startStream(l.start))
@@ -244,7 +244,7 @@ func TestStreamThatWasSaidToStartLater(t *testing.T) {
 	})
 }
 
-func TestUpdateStreamChangesSomething(t *testing.T) {
+func TestUpdateStreamRequiresChange(t *testing.T) {
 	eachFeed(t, func(_ *testing.T, f *platformFeed) {
 		f.must(startStream(0))
 		f.refuse(&platformv1.UpdateStreamRequest{ChannelId: servertest.Owner.String()}, "INVALID_ARGUMENT",
@@ -252,8 +252,8 @@ func TestUpdateStreamChangesSomething(t *testing.T) {
 	})
 }
 
-// TestStreamStartCountsTheAudienceThatCameSince starts a stream of a while ago.
-func TestStreamStartCountsTheAudienceThatCameSince(t *testing.T) {
+// TestStreamStartCountsEarlierAudience starts a stream of a while ago.
+func TestStreamStartCountsEarlierAudience(t *testing.T) {
 	eachFeed(t, func(t *testing.T, f *platformFeed) {
 		start := f.now.Add(-time.Hour)
 		for user, since := range map[string]instant.Instant{

@@ -89,9 +89,9 @@ func (f *platformFeed) wantNoSubscriber(p period) {
 	f.exec("DELETE FROM follows")
 }
 
-// TestSubscriptionFromItsFirstPeriodToItsEnd walks what can become of it; each
+// TestSubscriptionLifecycle walks what can become of it; each
 // step is repeated, also a while later.
-func TestSubscriptionFromItsFirstPeriodToItsEnd(t *testing.T) {
+func TestSubscriptionLifecycle(t *testing.T) {
 	eachFeed(t, func(t *testing.T, f *platformFeed) {
 		began := f.now
 		steps := []struct {
@@ -172,9 +172,9 @@ func TestSubscriptionFromItsFirstPeriodToItsEnd(t *testing.T) {
 	})
 }
 
-// TestSubscriptionPutInThePastEnds ends an active one, and is no end of one that
+// TestSubscriptionWithPastEndIsEnded ends an active one, and is no end of one that
 // is not active.
-func TestSubscriptionPutInThePastEnds(t *testing.T) {
+func TestSubscriptionWithPastEndIsEnded(t *testing.T) {
 	eachFeed(t, func(t *testing.T, f *platformFeed) {
 		past := period{from: f.now.Add(-2 * month), to: f.now.Add(-month)}
 		f.must(past.put())
@@ -206,8 +206,8 @@ func TestSubscriptionPutInThePastEnds(t *testing.T) {
 	})
 }
 
-// TestSubscriptionPutIntoThePastKeepsItsStart leaves subscribedAt out.
-func TestSubscriptionPutIntoThePastKeepsItsStart(t *testing.T) {
+// TestSubscriptionWithPastEndKeepsStart leaves subscribedAt out.
+func TestSubscriptionWithPastEndKeepsStart(t *testing.T) {
 	eachFeed(t, func(_ *testing.T, f *platformFeed) {
 		active := period{from: f.now, to: f.now.Add(month)}
 		f.must(active.put())
@@ -222,7 +222,7 @@ func TestSubscriptionPutIntoThePastKeepsItsStart(t *testing.T) {
 	})
 }
 
-func TestSubscriptionEndsAfterItBegins(t *testing.T) {
+func TestSubscriptionEndMustFollowStart(t *testing.T) {
 	eachFeed(t, func(_ *testing.T, f *platformFeed) {
 		const want = "subscription.expiresAt must be after subscribedAt"
 		f.refuse(period{from: f.now, to: f.now}.put(), "INVALID_ARGUMENT", want)
@@ -232,16 +232,16 @@ func TestSubscriptionEndsAfterItBegins(t *testing.T) {
 	})
 }
 
-func TestEndOfNoSubscriptionChangesNothing(t *testing.T) {
+func TestEndingMissingSubscriptionChangesNothing(t *testing.T) {
 	eachFeed(t, func(_ *testing.T, f *platformFeed) {
 		f.repeat(endSubscription(), &platformv1.EndSubscriptionResponse{})
 		f.repeat(unfollow(), &platformv1.UnfollowResponse{})
 	})
 }
 
-// TestSubscriptionsOfALiveStreamAreCounted counts the active ones whose period
+// TestLiveStreamCountsSubscriptions counts the active ones whose period
 // began since the start.
-func TestSubscriptionsOfALiveStreamAreCounted(t *testing.T) {
+func TestLiveStreamCountsSubscriptions(t *testing.T) {
 	eachFeed(t, func(_ *testing.T, f *platformFeed) {
 		start := f.now
 		f.must(&platformv1.StartStreamRequest{ChannelId: servertest.Owner.String()})

@@ -18,9 +18,9 @@ import (
 	"github.com/moderato-live/moderato/server/store/storetest"
 )
 
-// TestIssuedTokenIsWhatWasAskedFor issues tokens of each kind with the lifetimes
+// TestIssuedTokenMatchesRequest issues tokens of each kind with the lifetimes
 // of the server and with their own, on servers that are configured differently.
-func TestIssuedTokenIsWhatWasAskedFor(t *testing.T) {
+func TestIssuedTokenMatchesRequest(t *testing.T) {
 	const hour, never = time.Hour, time.Duration(0)
 	configured := authn.Lifetimes{User: 3 * hour, App: 5 * hour, Service: 7 * hour}
 	storetest.Each(t, func(t *testing.T, url store.URL) {
@@ -110,7 +110,7 @@ func (b backend) introspectAs(token string) *platformv1.IntrospectTokenResponse 
 	return b.introspect(token)
 }
 
-func TestIntrospectTellsNothingOfATokenThatIsNotGood(t *testing.T) {
+func TestIntrospectRevealsNothingOfInvalidToken(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b backend) {
 		request := &platformv1.IssueTokenRequest{
 			Kind: kindUser, ClientId: servertest.Dashboard, UserId: servertest.Viewer.String(), Scopes: authn.Scopes(), Lifetime: durationpb.New(time.Hour),
@@ -138,9 +138,9 @@ func TestIntrospectTellsNothingOfATokenThatIsNotGood(t *testing.T) {
 	})
 }
 
-// TestIntrospectAsksTheStore revokes behind the server's back a token that it
+// TestIntrospectBypassesCache revokes behind the server's back a token that it
 // has just read.
-func TestIntrospectAsksTheStore(t *testing.T) {
+func TestIntrospectBypassesCache(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b backend) {
 		c := b.As(t, servertest.Owner)
 		moderators := func() error {
@@ -158,9 +158,9 @@ func TestIntrospectAsksTheStore(t *testing.T) {
 	})
 }
 
-// TestRevocationHoldsOnEveryServer revokes on one server and calls another,
+// TestRevocationAppliesToEveryServer revokes on one server and calls another,
 // which has just read the token: changes are refused at once, reads within 2 s.
-func TestRevocationHoldsOnEveryServer(t *testing.T) {
+func TestRevocationAppliesToEveryServer(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		first := servertest.Start(t, servertest.Config(url))
 		first.Load(t, servertest.World()...)
@@ -194,9 +194,9 @@ func TestRevocationHoldsOnEveryServer(t *testing.T) {
 	})
 }
 
-// TestServiceTokenIsNotIssuedWhileItsClientStopsBeingAService races the two: no
+// TestServiceTokenIssueRacesWithClientChange races the two: no
 // service token is left that is good.
-func TestServiceTokenIsNotIssuedWhileItsClientStopsBeingAService(t *testing.T) {
+func TestServiceTokenIssueRacesWithClientChange(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b backend) {
 		for i := range 30 {
 			b.must(b.putClient("bot", "Bot", true))

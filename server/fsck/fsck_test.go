@@ -62,8 +62,8 @@ func failed(t *testing.T, s *store.Store) []string {
 	return names
 }
 
-// TestEachCheckFindsWhatIsWrong breaks one rule after the other, and mends it.
-func TestEachCheckFindsWhatIsWrong(t *testing.T) {
+// TestEachCheckDetectsItsViolation breaks one rule after the other, and mends it.
+func TestEachCheckDetectsItsViolation(t *testing.T) {
 	const nobody = "X'0B6FFFFF000040008000000000000FFF'"
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		s := openDemo(t, url)

@@ -13,7 +13,7 @@ import (
 )
 
 // A channel with many rows whose time has come hides no other.
-func TestLapsedRowsOfEveryChannelAreFound(t *testing.T) {
+func TestExpiredRowsOfEveryChannelAreFound(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		ctx := context.Background()
 		storetest.Migrate(t, url)

@@ -60,7 +60,7 @@ func move(t *testing.T, s *store.Store, l *jobs.Lease, to int64) bool {
 	return held
 }
 
-func TestOneServerHasTheLease(t *testing.T) {
+func TestLeaseHasOneHolder(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store) {
 		first := newLease(s)
 		if first.IsHeld() {
@@ -80,7 +80,7 @@ func TestOneServerHasTheLease(t *testing.T) {
 	})
 }
 
-func TestALeaseThatIsNotRenewedIsAnothersWithin5s(t *testing.T) {
+func TestExpiredLeaseIsTakenOverWithin5s(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store) {
 		stale, next := newLease(s), newLease(s)
 		take(t, stale)
@@ -102,7 +102,7 @@ func TestALeaseThatIsNotRenewedIsAnothersWithin5s(t *testing.T) {
 	})
 }
 
-func TestALeaseThatIsGivenUpIsFreeAtOnce(t *testing.T) {
+func TestReleasedLeaseIsFreeImmediately(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store) {
 		first, next := newLease(s), newLease(s)
 		take(t, first)
@@ -120,7 +120,7 @@ func TestALeaseThatIsGivenUpIsFreeAtOnce(t *testing.T) {
 	})
 }
 
-func TestWorkThatFailsKeepsTheLease(t *testing.T) {
+func TestFailedWorkKeepsLease(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store) {
 		l, failure := newLease(s), errors.New("failure")
 		take(t, l)

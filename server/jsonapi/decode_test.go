@@ -97,7 +97,7 @@ func whole(description string) []jsonapi.Violation {
 	return []jsonapi.Violation{{Description: description}}
 }
 
-func TestUnmarshalRefusesTextsThatAreNotOneObject(t *testing.T) {
+func TestUnmarshalRequiresOneObject(t *testing.T) {
 	const single = "must be a single JSON object, without anything after it"
 	deep := func(n int) string { return strings.Repeat(`{"a":`, n-1) + `{"a":1}` + strings.Repeat("}", n-1) }
 	tests := []struct {
@@ -187,7 +187,7 @@ func TestUnmarshalListsViolationsBeforeASyntaxError(t *testing.T) {
 	})
 }
 
-func TestUnmarshalListsAHundredViolationsAtMost(t *testing.T) {
+func TestUnmarshalListsAtMost100Violations(t *testing.T) {
 	text := `{"scopes":[` + strings.Repeat("1,", 10_000) + `1]} x`
 	err := jsonapi.Unmarshal([]byte(text), &platformv1.GrantRecord{}, jsonapi.Options{})
 	var refused *jsonapi.Error
@@ -199,7 +199,7 @@ func TestUnmarshalListsAHundredViolationsAtMost(t *testing.T) {
 	}
 }
 
-func TestErrorIsOneLine(t *testing.T) {
+func TestErrorStringIsOneLine(t *testing.T) {
 	err := jsonapi.Unmarshal([]byte(`{"slug":1,"a\nb\u2028":2} x`), &moderatov1.UserSummary{}, jsonapi.Options{RejectUnknown: true})
 	want := "slug must be a string; a\uFFFDb\uFFFD is not a known field; " +
 		"the text must be a single JSON object, without anything after it"

@@ -151,7 +151,7 @@ func TestMarshalSortsKeys(t *testing.T) {
 	}
 }
 
-func TestMarshalWritesFloatsShortest(t *testing.T) {
+func TestMarshalUsesShortestFloats(t *testing.T) {
 	for _, f := range []float64{0, math.Copysign(0, -1), 1, -1.5, 0.1, 1e-6, 9.9e-7, 1e-9, 1e20, 1e21, 1.5e300, 5e-324, math.MaxFloat64} {
 		want, err := json.Marshal(f)
 		if err != nil {
@@ -169,7 +169,7 @@ func TestMarshalWritesFloatsShortest(t *testing.T) {
 	}
 }
 
-func TestMarshalCutsTimestampsToTheMillisecond(t *testing.T) {
+func TestMarshalTruncatesTimestampsToMilliseconds(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 20_000 {
 		seconds := random.Int64N(253402300799+62135596800+1) - 62135596800
@@ -181,7 +181,7 @@ func TestMarshalCutsTimestampsToTheMillisecond(t *testing.T) {
 	}
 }
 
-func TestAppendKeepsWhatIsThere(t *testing.T) {
+func TestAppendKeepsExistingBytes(t *testing.T) {
 	b := jsonapi.Append([]byte("data: "), &moderatov1.RemoveBanResponse{})
 	if string(b) != "data: {}" {
 		t.Errorf("got %s", b)

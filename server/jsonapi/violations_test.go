@@ -24,7 +24,7 @@ const (
 	notKnown     = "is not a known field"
 )
 
-func TestUnmarshalRefusesValues(t *testing.T) {
+func TestUnmarshalRejectsValues(t *testing.T) {
 	var kinds []string
 	fields := (*platformv1.Record)(nil).ProtoReflect().Descriptor().Oneofs().ByName("kind").Fields()
 	for i := range fields.Len() {
@@ -115,7 +115,7 @@ func TestUnmarshalRefusesValues(t *testing.T) {
 	}
 }
 
-func TestUnmarshalRefusesTimestamps(t *testing.T) {
+func TestUnmarshalRejectsTimestamps(t *testing.T) {
 	texts := []string{
 		"", "now", "2026-01-31", "2026-01-31T18:00:00", "2026-01-31 18:00:00Z", "2026-01-31T18:00Z",
 		"2026-01-31T8:00:00Z", "2026-01-31T18:00:00,5Z", "2026-01-31T18:00:00.Z", "2026-02-29T00:00:00Z",
@@ -133,7 +133,7 @@ func TestUnmarshalRefusesTimestamps(t *testing.T) {
 	}
 }
 
-func TestUnmarshalRefusesUnknownFieldsIfTold(t *testing.T) {
+func TestUnmarshalRejectsUnknownFieldsIfConfigured(t *testing.T) {
 	long := strings.Repeat("é", 65)
 	text := `{"user":{"display_name":"x","Id":"y"},"":1,"` + long + `":2,"x.y":{"z":1,"z":2}}`
 	checkViolations(t, &platformv1.Record{}, text, jsonapi.Options{RejectUnknown: true}, []jsonapi.Violation{

@@ -34,7 +34,7 @@ func traces(token string) []string {
 	return found
 }
 
-func TestTokensAreInNoLineOfTheLogAndNoMetric(t *testing.T) {
+func TestTokensAreNotLoggedOrInMetrics(t *testing.T) {
 	t.Parallel()
 	s, log := logged(t)
 	short := s.Token(t, authn.NewToken{Kind: authn.User, ClientID: servertest.Dashboard, UserID: servertest.Viewer, Lifetime: time.Minute})

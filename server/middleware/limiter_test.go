@@ -51,7 +51,7 @@ func refuse(t *testing.T, l *middleware.Limiter, c *authn.Caller) time.Duration 
 	return f.RetryAfter
 }
 
-func TestLimiterTakesSoManyAtOnceAndNoMore(t *testing.T) {
+func TestLimiterAllowsBurst(t *testing.T) {
 	t.Parallel()
 	for _, perMinute := range []int{1, 3, 7, 60, 1200} {
 		l := middleware.NewLimiter(perMinute, newFake().now)
@@ -86,7 +86,7 @@ func TestLimiterRefills(t *testing.T) {
 	}
 }
 
-func TestRefusedCallsCostNothing(t *testing.T) {
+func TestRejectedCallsCostNothing(t *testing.T) {
 	t.Parallel()
 	clock := newFake()
 	l := middleware.NewLimiter(3, clock.now)
@@ -99,7 +99,7 @@ func TestRefusedCallsCostNothing(t *testing.T) {
 	refuse(t, l, viewer)
 }
 
-func TestEachClientAndUserHasABucket(t *testing.T) {
+func TestLimiterBucketPerClientAndUser(t *testing.T) {
 	t.Parallel()
 	l := middleware.NewLimiter(2, newFake().now)
 	callers := map[string]*authn.Caller{
@@ -121,14 +121,14 @@ func TestEachClientAndUserHasABucket(t *testing.T) {
 	refuse(t, l, &again)
 }
 
-func TestServiceTokensHaveNoLimit(t *testing.T) {
+func TestLimiterExemptsServiceTokens(t *testing.T) {
 	t.Parallel()
 	l := middleware.NewLimiter(1, newFake().now)
 	allow(t, l, &authn.Caller{Kind: authn.Service, ClientID: servertest.ChatServer}, 100)
 	allow(t, l, &authn.Caller{Kind: authn.Service, ClientID: servertest.ChatServer, UserID: servertest.Viewer}, 100)
 }
 
-func TestALimitOfZeroIsNone(t *testing.T) {
+func TestZeroLimitDisablesLimiter(t *testing.T) {
 	t.Parallel()
 	l := middleware.NewLimiter(0, newFake().now)
 	ctx, sent := incoming(context.Background(), servertest.Credentials{})
@@ -142,7 +142,7 @@ func TestALimitOfZeroIsNone(t *testing.T) {
 	}
 }
 
-func TestLimiterTellsAboutTheBucket(t *testing.T) {
+func TestLimiterReportsBucketState(t *testing.T) {
 	t.Parallel()
 	clock := newFake()
 	l := middleware.NewLimiter(3, clock.now)
@@ -171,7 +171,7 @@ func TestLimiterTellsAboutTheBucket(t *testing.T) {
 	}
 }
 
-func TestTheRateLimitOverBothFaces(t *testing.T) {
+func TestRateLimitOnBothTransports(t *testing.T) {
 	t.Parallel()
 	s := start(t, func(c *server.Config) { c.RateLimit = 3 })
 	begin := instant.Of(time.Date(2026, 3, 14, 15, 9, 26, 0, time.UTC))

@@ -10,7 +10,7 @@ import (
 	"github.com/moderato-live/moderato/server/servertest"
 )
 
-func TestEachCallIsALineOfItsLevel(t *testing.T) {
+func TestEachCallIsLoggedAtItsLevel(t *testing.T) {
 	t.Parallel()
 	s, log := logged(t)
 	owner, service := s.As(t, servertest.Owner), s.AsService(t)
@@ -87,7 +87,7 @@ func wantLine(t *testing.T, log *lines, id, level, code, face string) {
 	}
 }
 
-func TestALineTellsWhoCalled(t *testing.T) {
+func TestLogLineNamesCaller(t *testing.T) {
 	t.Parallel()
 	s, log := logged(t)
 	acting := s.AsService(t)

@@ -54,7 +54,7 @@ func wantReason(t *testing.T, err error, want moderatov1.Reason) (requestID stri
 // explode panics, and is to be found in the log by its name.
 func explode(context.Context) error { panic("token mdu_secret in SELECT") }
 
-func TestAPanicIsOurFaultAndStaysInTheLog(t *testing.T) {
+func TestPanicIsServerErrorAndLogged(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	c, log := links(s)
@@ -91,7 +91,7 @@ func TestAPanicIsOurFaultAndStaysInTheLog(t *testing.T) {
 	}
 }
 
-func TestAnErrorThatIsNoFaultIsNotShown(t *testing.T) {
+func TestUnexpectedErrorIsHidden(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	c, log := links(s)
@@ -106,7 +106,7 @@ func TestAnErrorThatIsNoFaultIsNotShown(t *testing.T) {
 	}
 }
 
-func TestWhileDrainingCallsAreRefused(t *testing.T) {
+func TestCallsAreRejectedWhileDraining(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	c, _ := links(s)
@@ -128,7 +128,7 @@ func TestWhileDrainingCallsAreRefused(t *testing.T) {
 	}
 }
 
-func TestACallHasADeadline(t *testing.T) {
+func TestUnaryCallHasDeadline(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	c, _ := links(s)
@@ -173,7 +173,7 @@ func TestACallHasADeadline(t *testing.T) {
 }
 
 // A method without a policy is closed.
-func TestAMethodWithoutARuleIsClosed(t *testing.T) {
+func TestMethodWithoutPolicyIsDenied(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	c, _ := links(s)
@@ -199,7 +199,7 @@ func TestAMethodWithoutARuleIsClosed(t *testing.T) {
 	}
 }
 
-func TestTheMethodKnowsWhoCalls(t *testing.T) {
+func TestMethodReceivesCaller(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	c, _ := links(s)
@@ -225,7 +225,7 @@ func TestTheMethodKnowsWhoCalls(t *testing.T) {
 }
 
 // A method that forgets to check what the caller is to the channel shows nothing.
-func TestAMethodThatChecksNoRelationFails(t *testing.T) {
+func TestMethodWithoutRelationCheckFails(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	c, _ := links(s)

@@ -16,7 +16,7 @@ import (
 	"github.com/moderato-live/moderato/server/servertest"
 )
 
-func TestHealthNeedsNoToken(t *testing.T) {
+func TestHealthRequiresNoToken(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	health := healthv1.NewHealthClient(s.Conn)
@@ -48,7 +48,7 @@ func TestHealthNeedsNoToken(t *testing.T) {
 }
 
 // As the health checking protocol of gRPC has it.
-func TestHealthOfAnUnknownServiceIsNotFound(t *testing.T) {
+func TestHealthOfUnknownServiceIsNotFound(t *testing.T) {
 	t.Parallel()
 	s, log := logged(t)
 	_, err := healthv1.NewHealthClient(s.Conn).Check(t.Context(), &healthv1.HealthCheckRequest{Service: "nothing"})
@@ -60,7 +60,7 @@ func TestHealthOfAnUnknownServiceIsNotFound(t *testing.T) {
 	}
 }
 
-func TestAClientThatStopsWatchingIsNoFaultOfOurs(t *testing.T) {
+func TestCancelledHealthWatchIsNotError(t *testing.T) {
 	t.Parallel()
 	s, log := logged(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -80,7 +80,7 @@ func TestAClientThatStopsWatchingIsNoFaultOfOurs(t *testing.T) {
 	}
 }
 
-func TestReflectionNeedsNoToken(t *testing.T) {
+func TestReflectionRequiresNoToken(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	stream, err := reflectionv1.NewServerReflectionClient(s.Conn).ServerReflectionInfo(t.Context())
@@ -130,7 +130,7 @@ func TestUnknownMethodsAreUnimplemented(t *testing.T) {
 	}
 }
 
-func TestOtherMethodsNeedAToken(t *testing.T) {
+func TestOtherMethodsRequireToken(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	_, err := s.Moderation.ListModerators(t.Context(), &moderatov1.ListModeratorsRequest{ChannelId: servertest.Owner.String()})

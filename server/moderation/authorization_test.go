@@ -111,7 +111,7 @@ func (sc *bothFacesScene) matrix(t *testing.T) []matrixRow {
 	}
 }
 
-func TestWhoMayDoWhat(t *testing.T) {
+func TestModerationAuthorization(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		sc := bothFacesSetScene(t, s)
 		for _, row := range sc.matrix(t) {
@@ -148,7 +148,7 @@ func (sc *bothFacesScene) prepare(t *testing.T, o bothFacesOperation, admitted b
 	}
 }
 
-func TestModeratorOfOneChannelHasNoRightsInAnother(t *testing.T) {
+func TestModeratorHasNoRightsInOtherChannels(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		sc := bothFacesSetScene(t, s)
 		banned := sc.bannedModerator // moderates Owner's channel alone

@@ -12,7 +12,7 @@ import (
 	"github.com/moderato-live/moderato/server/servertest"
 )
 
-func TestBanHoldsFromItsAnswerOn(t *testing.T) {
+func TestBanIsEffectiveOnceAcknowledged(t *testing.T) {
 	each(t, func(t *testing.T, d *drive) {
 		for _, text := range []string{"first", "second"} {
 			d.mustPost(servertest.Raider, text)
@@ -31,7 +31,7 @@ func TestBanHoldsFromItsAnswerOn(t *testing.T) {
 	})
 }
 
-func TestBanEmitsItsEventsInOneStep(t *testing.T) {
+func TestBanEmitsEventsInOneTransaction(t *testing.T) {
 	each(t, func(t *testing.T, d *drive) {
 		// There were no messages: both events are emitted all the same.
 		ban := d.mustBan(servertest.Moderator, servertest.Raider)
@@ -62,7 +62,7 @@ func TestBanEmitsItsEventsInOneStep(t *testing.T) {
 	})
 }
 
-func TestBanOfABannedUserAnswersTheExistingBan(t *testing.T) {
+func TestBanOfBannedUserReturnsExistingBan(t *testing.T) {
 	each(t, func(t *testing.T, d *drive) {
 		first := d.mustBan(servertest.Moderator, servertest.Raider)
 		d.Store.Clock.Advance(1000000)
@@ -115,7 +115,7 @@ func TestRemoveBan(t *testing.T) {
 	})
 }
 
-func TestBanLeavesRolesAndMuteAsTheyAre(t *testing.T) {
+func TestBanKeepsRolesAndMute(t *testing.T) {
 	each(t, func(t *testing.T, d *drive) {
 		muted := d.mustMute(servertest.Owner, servertest.Moderator)
 		d.mustBan(servertest.Owner, servertest.Moderator)
@@ -146,7 +146,7 @@ func TestBannedModeratorHasNoModerationRights(t *testing.T) {
 	})
 }
 
-func TestModeratorMayBanAModerator(t *testing.T) {
+func TestModeratorCanBanModerator(t *testing.T) {
 	each(t, func(t *testing.T, d *drive) {
 		_, err := d.Moderation.AddModerator(d.creds[servertest.Owner].Context(), &moderatov1.AddModeratorRequest{
 			ChannelId: servertest.Owner.String(), UserId: servertest.Viewer.String(),
@@ -158,7 +158,7 @@ func TestModeratorMayBanAModerator(t *testing.T) {
 	})
 }
 
-func TestRemovedModeratorBansNobody(t *testing.T) {
+func TestRemovedModeratorCannotBan(t *testing.T) {
 	each(t, func(t *testing.T, d *drive) {
 		_, err := d.Moderation.RemoveModerator(d.creds[servertest.Owner].Context(), &moderatov1.RemoveModeratorRequest{
 			ChannelId: servertest.Owner.String(), UserId: servertest.Moderator.String(),
@@ -169,7 +169,7 @@ func TestRemovedModeratorBansNobody(t *testing.T) {
 	})
 }
 
-func TestBansOfOneChannelDoNotReachAnother(t *testing.T) {
+func TestBansAreScopedToChannel(t *testing.T) {
 	each(t, func(t *testing.T, d *drive) {
 		d.mustBan(servertest.Owner, servertest.Raider)
 		_, err := d.Moderation.RemoveBan(d.creds[servertest.Other].Context(), &moderatov1.RemoveBanRequest{

@@ -76,7 +76,7 @@ func bothFacesFlip(caller metadata.MD, at int) metadata.MD {
 	return bothFacesWith(caller, "authorization", string(text))
 }
 
-func TestEveryOperationRefusesBadCredentials(t *testing.T) {
+func TestOperationsRejectInvalidCredentials(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		sc := bothFacesSetScene(t, s)
 		good := sc.owner
@@ -140,7 +140,7 @@ func TestEveryOperationRefusesBadCredentials(t *testing.T) {
 	})
 }
 
-func TestOperationsRefuseKindsOfTokenAndMissingScopes(t *testing.T) {
+func TestOperationsRejectTokenKindsAndMissingScopes(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		sc := bothFacesSetScene(t, s)
 		app := func(client string, scopes ...string) metadata.MD {
@@ -182,7 +182,7 @@ func TestOperationsRefuseKindsOfTokenAndMissingScopes(t *testing.T) {
 	})
 }
 
-func TestOperationsRefuseCallersWithoutTheRelation(t *testing.T) {
+func TestOperationsRejectCallersWithoutRelation(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		sc := bothFacesSetScene(t, s)
 		callers := []struct {
@@ -236,7 +236,7 @@ func bothFacesNotUUIDs(id string) map[string]string {
 	}
 }
 
-func TestOperationsNameEveryWrongArgument(t *testing.T) {
+func TestOperationsReportAllInvalidArguments(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		sc := bothFacesSetScene(t, s)
 		var cases []bothFacesCase
@@ -304,7 +304,7 @@ func bothFacesChanged(args bothFacesArgs, name string, value ...string) bothFace
 	return changed
 }
 
-func TestOperationsRefuseWhatIsNotThereOrCannotBe(t *testing.T) {
+func TestOperationsRejectMissingOrInvalidTargets(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		sc := bothFacesSetScene(t, s)
 		now, err := s.Store.Clock.Now(context.Background(), s.Store.Read)
@@ -363,7 +363,7 @@ func TestOperationsRefuseWhatIsNotThereOrCannotBe(t *testing.T) {
 	})
 }
 
-func TestListsLongerThanTheCapAreRefusedNotCut(t *testing.T) {
+func TestListsOverLimitAreRejected(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		config := servertest.Config(url)
 		config.MaxResults = 1

@@ -65,9 +65,9 @@ func TestConnectionLostInCommit(t *testing.T) {
 	})
 }
 
-// TestDatabaseGone asks a server whose database went away: UNAVAILABLE, with
+// TestDatabaseUnavailable asks a server whose database went away: UNAVAILABLE, with
 // no word of what is behind it, and all is well when it is back.
-func TestDatabaseGone(t *testing.T) {
+func TestDatabaseUnavailable(t *testing.T) {
 	storetest.EachServer(t, func(t *testing.T, url store.URL) {
 		proxy := storetest.NewProxy(t, url)
 		s := servertest.Start(t, servertest.Config(proxy.URL))

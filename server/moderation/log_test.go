@@ -77,7 +77,7 @@ func fillLog(d *drive) {
 	}
 }
 
-func TestLogTellsWhoDidWhatNewestFirst(t *testing.T) {
+func TestLogListsActionsNewestFirst(t *testing.T) {
 	each(t, func(t *testing.T, d *drive) {
 		fillLog(d)
 		owner, viewer, raider := servertest.Owner.String(), servertest.Viewer.String(), servertest.Raider.String()
@@ -115,7 +115,7 @@ func TestLogTellsWhoDidWhatNewestFirst(t *testing.T) {
 	})
 }
 
-func TestLogIsPaged(t *testing.T) {
+func TestLogPagination(t *testing.T) {
 	each(t, func(t *testing.T, d *drive) {
 		fillLog(d)
 		whole := d.log(d.creds[servertest.Owner], channelQuery())
@@ -149,7 +149,7 @@ func TestLogIsPaged(t *testing.T) {
 	})
 }
 
-func TestLogTellsUpToWhereItWasTrimmed(t *testing.T) {
+func TestLogReportsTrimmedThrough(t *testing.T) {
 	each(t, func(t *testing.T, d *drive) {
 		fillLog(d)
 		for _, want := range []int64{0, 3} {
@@ -164,7 +164,7 @@ func TestLogTellsUpToWhereItWasTrimmed(t *testing.T) {
 	})
 }
 
-func TestLogIsForOwnerAndModerators(t *testing.T) {
+func TestLogRequiresOwnerOrModerator(t *testing.T) {
 	each(t, func(t *testing.T, d *drive) {
 		acting := func(user uid.ID) servertest.Credentials {
 			c := d.AsService(t)
@@ -207,9 +207,9 @@ func TestLogIsForOwnerAndModerators(t *testing.T) {
 	})
 }
 
-// TestLogKnowsEveryType fails when a type is new and nobody has said whether the
+// TestLogCoversEveryType fails when a type is new and nobody has said whether the
 // log shows it unasked.
-func TestLogKnowsEveryType(t *testing.T) {
+func TestLogCoversEveryType(t *testing.T) {
 	if n := len(outbox.Types()); n != 21 {
 		t.Errorf("there are %d types; see to logged in log.go", n)
 	}

@@ -70,7 +70,7 @@ func metadataOf(err error) map[string]string {
 	return nil
 }
 
-func TestMuteOfAMutedUserTellsTheExistingExpiration(t *testing.T) {
+func TestMuteOfMutedUserReportsExpiration(t *testing.T) {
 	each(t, func(t *testing.T, d *drive) {
 		start := frozen(t, d)
 		d.mustMute(servertest.Moderator, servertest.Raider)
@@ -87,7 +87,7 @@ func TestMuteOfAMutedUserTellsTheExistingExpiration(t *testing.T) {
 	})
 }
 
-func TestMuteIsPossibleFromTheInstantOfTheLapseOn(t *testing.T) {
+func TestMuteSucceedsFromExpirationOn(t *testing.T) {
 	each(t, func(t *testing.T, d *drive) {
 		start := frozen(t, d)
 		d.mustMute(servertest.Moderator, servertest.Raider)
@@ -108,7 +108,7 @@ func TestMuteIsPossibleFromTheInstantOfTheLapseOn(t *testing.T) {
 	})
 }
 
-func TestLapseOfAMuteIsToldOnceBySeveralSweepers(t *testing.T) {
+func TestMuteLapseIsEmittedOnceBySeveralSweepers(t *testing.T) {
 	each(t, func(t *testing.T, d *drive) {
 		frozen(t, d)
 		d.mustMute(servertest.Moderator, servertest.Raider)
@@ -137,7 +137,7 @@ func TestLapseOfAMuteIsToldOnceBySeveralSweepers(t *testing.T) {
 	})
 }
 
-func TestSweeperLeavesActiveMutesAlone(t *testing.T) {
+func TestSweeperKeepsActiveMutes(t *testing.T) {
 	each(t, func(t *testing.T, d *drive) {
 		d.mustMute(servertest.Moderator, servertest.Raider)
 		if err := newSweeper(d).Sweep(context.Background()); err != nil {
@@ -148,9 +148,9 @@ func TestSweeperLeavesActiveMutesAlone(t *testing.T) {
 	})
 }
 
-// TestALapseThatFailsKeepsNoOtherWaiting breaks the sequence of one channel, so
+// TestFailedLapseDoesNotDelayOthers breaks the sequence of one channel, so
 // that no event can be written there.
-func TestALapseThatFailsKeepsNoOtherWaiting(t *testing.T) {
+func TestFailedLapseDoesNotDelayOthers(t *testing.T) {
 	each(t, func(t *testing.T, d *drive) {
 		ctx := context.Background()
 		frozen(t, d)

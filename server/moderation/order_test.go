@@ -17,7 +17,7 @@ import (
 // in the order: token and client, token kind, scope, shape of the arguments,
 // relation, existence, state. What comes later would tell too much.
 
-func TestTokenIsCheckedBeforeAllElse(t *testing.T) {
+func TestTokenIsCheckedFirst(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		sc := bothFacesSetScene(t, s)
 		token := func(n authn.NewToken) metadata.MD { return bothFacesAs(s.Token(t, n)) }
@@ -61,7 +61,7 @@ func TestTokenIsCheckedBeforeAllElse(t *testing.T) {
 	})
 }
 
-func TestKindThenScopeThenShape(t *testing.T) {
+func TestCheckOrderKindScopeArguments(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		sc := bothFacesSetScene(t, s)
 		app := bothFacesAs(s.Token(t, authn.NewToken{Kind: authn.App, ClientID: servertest.Dashboard}))
@@ -101,7 +101,7 @@ func TestKindThenScopeThenShape(t *testing.T) {
 	})
 }
 
-func TestShapeThenRelation(t *testing.T) {
+func TestCheckOrderArgumentsRelation(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		sc := bothFacesSetScene(t, s)
 		badID := func(field string) bothFacesWant { return bothFacesInvalid([2]string{field, bothFacesNotUUID}) }
@@ -145,7 +145,7 @@ func TestShapeThenRelation(t *testing.T) {
 
 // Whoever may not ask learns neither which channels and users there are, nor
 // who is banned or muted.
-func TestRelationThenExistenceAndState(t *testing.T) {
+func TestCheckOrderRelationExistenceState(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		sc := bothFacesSetScene(t, s)
 		sc.must(t, bothFaces.MuteUser, sc.owner, bothFacesArgs{"channelId": ownerID, "mutedUserId": raiderID})
@@ -205,7 +205,7 @@ func TestRelationThenExistenceAndState(t *testing.T) {
 	})
 }
 
-func TestExistenceThenState(t *testing.T) {
+func TestCheckOrderExistenceState(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		sc := bothFacesSetScene(t, s)
 		noChannel := bothFacesRefused("CHANNEL_NOT_FOUND")
@@ -227,7 +227,7 @@ func TestExistenceThenState(t *testing.T) {
 	})
 }
 
-func TestRelationThenLengthOfTheList(t *testing.T) {
+func TestCheckOrderRelationListLength(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		config := servertest.Config(url)
 		config.MaxResults = 1

@@ -16,10 +16,10 @@ import (
 
 const races = 1000
 
-// TestNoMessageSurvivesARace lets a post and the ban or mute of its sender run
+// TestNoMessageSurvivesConcurrentBan lets a post and the ban or mute of its sender run
 // at the same moment, again and again: whichever is first, no message of before
 // the answer is visible after it, also when the ban is removed again.
-func TestNoMessageSurvivesARace(t *testing.T) {
+func TestNoMessageSurvivesConcurrentBan(t *testing.T) {
 	each(t, func(t *testing.T, d *drive) {
 		silence := []func() error{
 			func() error { _, err := d.ban(servertest.Moderator, servertest.Raider); return err },
@@ -95,7 +95,7 @@ func together(a, b func()) {
 	end.Wait()
 }
 
-func TestTwoServersBanAtTheSameMoment(t *testing.T) {
+func TestConcurrentBansOnTwoServers(t *testing.T) {
 	replicas(t, func(t *testing.T, a, b *drive) {
 		want := []string{}
 		for range 25 {
@@ -114,7 +114,7 @@ func TestTwoServersBanAtTheSameMoment(t *testing.T) {
 	})
 }
 
-func TestTwoServersMuteAtTheSameMoment(t *testing.T) {
+func TestConcurrentMutesOnTwoServers(t *testing.T) {
 	replicas(t, func(t *testing.T, a, b *drive) {
 		for range 25 {
 			var errs [2]error
@@ -133,7 +133,7 @@ func TestTwoServersMuteAtTheSameMoment(t *testing.T) {
 	})
 }
 
-func TestTwoServersRemoveABanAtTheSameMoment(t *testing.T) {
+func TestConcurrentUnbansOnTwoServers(t *testing.T) {
 	replicas(t, func(t *testing.T, a, b *drive) {
 		for range 25 {
 			a.mustBan(servertest.Owner, servertest.Raider)
@@ -151,10 +151,10 @@ func TestTwoServersRemoveABanAtTheSameMoment(t *testing.T) {
 	})
 }
 
-// TestChangesOfManyUsersRunAtOnce has bans, mutes and
+// TestChangesOfManyUsersRunConcurrently has bans, mutes and
 // roles of the same few users run at once on two servers; deadlocks and lock
 // waits are ours to resolve, so nobody sees one.
-func TestChangesOfManyUsersRunAtOnce(t *testing.T) {
+func TestChangesOfManyUsersRunConcurrently(t *testing.T) {
 	replicas(t, func(t *testing.T, a, b *drive) {
 		users := []uid.ID{servertest.Viewer, servertest.Raider, servertest.Other}
 		var wait sync.WaitGroup

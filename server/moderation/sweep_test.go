@@ -13,9 +13,9 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// TestARaidInOneChannelHoldsUpNoLapseInAnother has many mutes lapse in a channel whose
+// TestRaidDoesNotDelayLapsesOfOtherChannels has many mutes lapse in a channel whose
 // changes wait, and one in another channel.
-func TestARaidInOneChannelHoldsUpNoLapseInAnother(t *testing.T) {
+func TestRaidDoesNotDelayLapsesOfOtherChannels(t *testing.T) {
 	const raiders = 150 // more than are found of a channel at once
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		s := servertest.Start(t, servertest.Config(url))

@@ -106,7 +106,7 @@ func TestListsAreCompleteWithoutALimit(t *testing.T) {
 
 var nextPage = regexp.MustCompile(`^<(/v1/[^>]*)>; rel="next"$`)
 
-func TestPagesLeadToTheNext(t *testing.T) {
+func TestPageCursorsLeadToNextPage(t *testing.T) {
 	s, want := startWithModerators(t, storetest.SQLite(t), 95, 50_000)
 	owner := s.As(t, servertest.Owner)
 	var got []string
@@ -150,7 +150,7 @@ func TestPagesLeadToTheNext(t *testing.T) {
 }
 
 // The channels that a user moderates come in pages too, and a cursor is of one list.
-func TestCursorsAreOfOneList(t *testing.T) {
+func TestCursorIsBoundToItsList(t *testing.T) {
 	s, _ := startWithModerators(t, storetest.SQLite(t), 25, 50_000)
 	moderator := s.As(t, servertest.Moderator) // of two channels
 	channels := "/v1/moderation/channels?userId=" + servertest.Moderator.String()
@@ -177,7 +177,7 @@ func TestCursorsAreOfOneList(t *testing.T) {
 }
 
 // A list that is too long is refused before anything of it is sent.
-func TestListsOverTheCapAreRefused(t *testing.T) {
+func TestUnpagedListsOverLimitAreRejected(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db store.URL) {
 		s, want := startWithModerators(t, db, 300, 300)
 		owner := s.As(t, servertest.Owner)
@@ -203,7 +203,7 @@ func TestListsOverTheCapAreRefused(t *testing.T) {
 
 // However many chunks a list is read in, it is one request for the rate limit and the
 // metrics.
-func TestALongListIsOneRequest(t *testing.T) {
+func TestLongListIsOneRequest(t *testing.T) {
 	s, _ := startWithModerators(t, storetest.SQLite(t), 450, 50_000)
 	s.Store.Clock.Freeze(s.Store.Clock.Local()) // so that the bucket is not refilled
 	user := s.Token(t, authn.NewToken{Kind: authn.User, ClientID: servertest.Dashboard, UserID: servertest.Viewer, Scopes: authn.Scopes()})

@@ -102,7 +102,7 @@ func listCalls(t *testing.T, s *servertest.Server) int {
 
 // gRPC keeps a response in memory until its client has received it. So few long lists
 // are under way at once, and clients that receive slowly hold up nothing else.
-func TestFewLongListsWaitForSlowClients(t *testing.T) {
+func TestLongListsForSlowClientsAreLimited(t *testing.T) {
 	s, want := startWithModerators(t, storetest.SQLite(t), 2500, 50_000)
 	owner := s.As(t, servertest.Owner)
 	resumed := make(chan struct{})
@@ -128,7 +128,7 @@ func TestFewLongListsWaitForSlowClients(t *testing.T) {
 }
 
 // A client that goes away while it receives a long list holds nothing any more.
-func TestALongListEndsWithItsConnection(t *testing.T) {
+func TestLongListEndsWithConnection(t *testing.T) {
 	s, _ := startWithModerators(t, storetest.SQLite(t), 2500, 50_000)
 	owner := s.As(t, servertest.Owner)
 	resumed := make(chan struct{})
@@ -140,7 +140,7 @@ func TestALongListEndsWithItsConnection(t *testing.T) {
 }
 
 // A caller has one long list under way, and leaves the others to others.
-func TestACallerHasOneLongListAtOnce(t *testing.T) {
+func TestCallerHasOneLongListAtATime(t *testing.T) {
 	s, _ := startWithModerators(t, storetest.SQLite(t), 2500, 50_000)
 	greedy, owner := s.As(t, servertest.Viewer), s.As(t, servertest.Owner)
 	resumed := make(chan struct{})

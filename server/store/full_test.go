@@ -14,9 +14,9 @@ import (
 	"github.com/moderato-live/moderato/server/store/storetest"
 )
 
-// TestAFullDatabaseIsUnavailable has the database report that it has no room: a
+// TestFullDatabaseIsUnavailable has the database report that it has no room: a
 // real SQLite, whose file must not grow, and servers whose errors are injected.
-func TestAFullDatabaseIsUnavailable(t *testing.T) {
+func TestFullDatabaseIsUnavailable(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		ctx := context.Background()
 		storetest.Migrate(t, url)

@@ -17,9 +17,9 @@ var titles = store.Declare("titles", func(_ *store.Dialect, id uid.ID) (string, 
 	return "SELECT title FROM channels WHERE id = ?", []any{id}
 }, uid.ID{})
 
-// TestStoreRefusesDeclaredStatements declares statements whose restrictions are violated:
+// TestStoreRejectsDeclaredStatements declares statements whose restrictions are violated:
 // by the only example, by a further one, and in one of the dialects.
-func TestStoreRefusesDeclaredStatements(t *testing.T) {
+func TestStoreRejectsDeclaredStatements(t *testing.T) {
 	for want, texts := range map[string]func(d *store.Dialect) []string{
 		"DISTINCT": func(*store.Dialect) []string { return []string{"SELECT DISTINCT id FROM follows", "SELECT 1"} },
 		"LIMIT":    func(*store.Dialect) []string { return []string{"SELECT 1", "SELECT id FROM follows ORDER BY id"} },

@@ -25,7 +25,7 @@ func TestParseURL(t *testing.T) {
 	}
 }
 
-func TestParseURLTellsWhatIsWrong(t *testing.T) {
+func TestParseURLReportsErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                "must be sqlite:FILE or mysql://",
 		"postgres://u:secret@db/name":     "must be sqlite:FILE or mysql://",
@@ -47,7 +47,7 @@ func TestParseURLTellsWhatIsWrong(t *testing.T) {
 	}
 }
 
-func TestURLNamesTheDatabaseWithoutItsAccount(t *testing.T) {
+func TestURLStringOmitsCredentials(t *testing.T) {
 	url, err := store.ParseURL("mysql://root:secret@db:3306/moderato?tls=true")
 	if got, want := url.String(), "mysql://db:3306/moderato"; err != nil || got != want {
 		t.Errorf("got %s (%v), want %s", got, err, want)

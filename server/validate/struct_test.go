@@ -27,7 +27,7 @@ func nested(t *testing.T, levels int) *structpb.Struct {
 	return s
 }
 
-func TestAnObjectOfTheCallersIsBounded(t *testing.T) {
+func TestObjectLimits(t *testing.T) {
 	t.Parallel()
 	text := func(n int) *structpb.Struct {
 		return &structpb.Struct{Fields: map[string]*structpb.Value{"k": structpb.NewStringValue(strings.Repeat("x", n))}}

@@ -170,7 +170,7 @@ func TestText(t *testing.T) {
 	}, func(f *validate.Fields, field, value string) string { return f.Text(field, value, 3, 5) })
 }
 
-func TestTextThatMayBeEmpty(t *testing.T) {
+func TestOptionalText(t *testing.T) {
 	run(t, []textCase{
 		{"nothing", "", "", ""},
 		{"spaces alone", "  \n ", "", ""},
@@ -248,7 +248,7 @@ func TestChannelAndUser(t *testing.T) {
 
 // A text that is far too long is refused before it is parsed, which can take
 // time in the square of its length.
-func TestLanguageRefusesAVeryLongTextAtOnce(t *testing.T) {
+func TestLanguageRejectsLongTextWithoutParsing(t *testing.T) {
 	var f validate.Fields
 	start := time.Now()
 	f.Language("lang", "en-"+strings.Repeat("_", 1_000_000))

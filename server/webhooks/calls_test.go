@@ -39,7 +39,7 @@ func both(t *testing.T, s *servertest.Server, c servertest.Credentials, method, 
 	return rest
 }
 
-func TestASecretIsAsStandardWebhooksHasIt(t *testing.T) {
+func TestSecretFollowsStandardWebhooks(t *testing.T) {
 	s := start(t)
 	secret := create(t, s, s.As(t, servertest.Owner), servertest.Args{"url": quiet}).GetSecret()
 	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
@@ -48,7 +48,7 @@ func TestASecretIsAsStandardWebhooksHasIt(t *testing.T) {
 	}
 }
 
-func TestWhoMayHaveWebhooks(t *testing.T) {
+func TestWebhookAuthorization(t *testing.T) {
 	s := start(t)
 	narrow := s.Token(t, authn.NewToken{Kind: authn.User, ClientID: servertest.Dashboard, UserID: servertest.Owner, Scopes: []string{authn.UsersRead}})
 	backend := s.AsService(t)
@@ -94,7 +94,7 @@ var named = []struct{ method, path string }{
 	{"POST", path + "/rotate-secret"}, {"DELETE", path},
 }
 
-func TestAWebhookOfOthersDoesNotExist(t *testing.T) {
+func TestWebhookOfAnotherCallerIsNotFound(t *testing.T) {
 	s := start(t)
 	owner, moderator := s.As(t, servertest.Owner), s.As(t, servertest.Moderator)
 	ofOwner := create(t, s, owner, servertest.Args{"url": quiet})
@@ -150,7 +150,7 @@ func TestAWebhookOfOthersDoesNotExist(t *testing.T) {
 	}
 }
 
-func TestWrongArgumentsAreNamed(t *testing.T) {
+func TestInvalidArgumentsAreReported(t *testing.T) {
 	s := start(t)
 	strict := servertest.Start(t, servertest.Config(storetest.SQLite(t)))
 	strict.Load(t, servertest.World()...)
@@ -193,7 +193,7 @@ func TestWrongArgumentsAreNamed(t *testing.T) {
 	}
 }
 
-func TestAUserWithoutAChannelIsToldToNameOne(t *testing.T) {
+func TestUserWithoutChannelMustNameChannel(t *testing.T) {
 	s := start(t)
 	s.Load(t, &platformv1.Record{Kind: &platformv1.Record_User{User: &platformv1.UserRecord{Id: servertest.Nobody.String(), Username: "nobody"}}})
 	as := s.As(t, servertest.Nobody)
@@ -210,7 +210,7 @@ func TestAUserWithoutAChannelIsToldToNameOne(t *testing.T) {
 	}
 }
 
-func TestAChannelHasABoundedNumberOfWebhooks(t *testing.T) {
+func TestWebhooksPerChannelAreLimited(t *testing.T) {
 	each(t, func(t *testing.T, s *servertest.Server) {
 		owner := s.As(t, servertest.Owner)
 		for range 20 {
@@ -225,7 +225,7 @@ func TestAChannelHasABoundedNumberOfWebhooks(t *testing.T) {
 	})
 }
 
-func TestADeletedWebhookHearsNothing(t *testing.T) {
+func TestDeletedWebhookReceivesNothing(t *testing.T) {
 	each(t, func(t *testing.T, s *servertest.Server) {
 		ended, going := newReceiver(t), newReceiver(t)
 		hook := create(t, s, s.As(t, servertest.Owner), ended.mine())
@@ -247,7 +247,7 @@ func TestADeletedWebhookHearsNothing(t *testing.T) {
 	})
 }
 
-func TestARotatedSecretSignsBesideTheFormerForADay(t *testing.T) {
+func TestRotatedSecretSignsWithFormerForADay(t *testing.T) {
 	each(t, func(t *testing.T, s *servertest.Server) {
 		r := newReceiver(t)
 		owner := s.As(t, servertest.Owner)
@@ -270,7 +270,7 @@ func TestARotatedSecretSignsBesideTheFormerForADay(t *testing.T) {
 	})
 }
 
-func TestAnEventIsRedelivered(t *testing.T) {
+func TestRedeliverEvent(t *testing.T) {
 	each(t, func(t *testing.T, s *servertest.Server) {
 		r := newReceiver(t)
 		owner := s.As(t, servertest.Owner)
@@ -346,7 +346,7 @@ func TestAnEventIsRedelivered(t *testing.T) {
 	})
 }
 
-func TestARedeliveryThatMeetsGoneIsSentWhenEnabled(t *testing.T) {
+func TestRedeliveryAfterGoneIsSentWhenEnabled(t *testing.T) {
 	each(t, func(t *testing.T, s *servertest.Server) {
 		r := newReceiver(t)
 		owner := s.As(t, servertest.Owner)
@@ -378,7 +378,7 @@ func TestARedeliveryThatMeetsGoneIsSentWhenEnabled(t *testing.T) {
 	})
 }
 
-func TestDeliveriesArePaged(t *testing.T) {
+func TestDeliveryPagination(t *testing.T) {
 	each(t, func(t *testing.T, s *servertest.Server) {
 		r := newReceiver(t)
 		owner := s.As(t, servertest.Owner)

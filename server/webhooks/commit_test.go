@@ -46,7 +46,7 @@ func wantCuts(t *testing.T, c *storetest.Cutter, cuts []storetest.Cut) {
 	}
 }
 
-func TestACreateThatIsCutMakesOneWebhook(t *testing.T) {
+func TestCreateWithLostCommitMakesOneWebhook(t *testing.T) {
 	eachCut(t, func(t *testing.T, s *servertest.Server, cutter *storetest.Cutter) {
 		owner := s.As(t, servertest.Owner)
 		for _, c := range []struct {
@@ -83,9 +83,9 @@ func TestACreateThatIsCutMakesOneWebhook(t *testing.T) {
 	})
 }
 
-// TestACreateThatIsCutIsNotTakenForMade cuts the statement as well with which a
+// TestCreateWithLostCommitAndLookupFails cuts the statement as well with which a
 // create looks whether it happened.
-func TestACreateThatIsCutIsNotTakenForMade(t *testing.T) {
+func TestCreateWithLostCommitAndLookupFails(t *testing.T) {
 	eachCut(t, func(t *testing.T, s *servertest.Server, cutter *storetest.Cutter) {
 		owner := s.As(t, servertest.Owner)
 		cutter.CutNext("(*Service).CreateWebhook", storetest.BeforeCommit, storetest.AtStatement)
@@ -99,7 +99,7 @@ func TestACreateThatIsCutIsNotTakenForMade(t *testing.T) {
 	})
 }
 
-func TestAChangeThatIsCutIsAnswered(t *testing.T) {
+func TestChangeWithLostCommitSucceeds(t *testing.T) {
 	eachCut(t, func(t *testing.T, s *servertest.Server, cutter *storetest.Cutter) {
 		owner := s.As(t, servertest.Owner)
 		r := newReceiver(t)
@@ -150,9 +150,9 @@ func disable(t *testing.T, s *servertest.Server, id, reason string) {
 	})
 }
 
-// TestATurnThatIsCutLosesNothing cuts the transactions in which a worker claims a
+// TestWorkerLosesNothingOnLostCommit cuts the transactions in which a worker claims a
 // webhook, takes events in and notes how deliveries ended.
-func TestATurnThatIsCutLosesNothing(t *testing.T) {
+func TestWorkerLosesNothingOnLostCommit(t *testing.T) {
 	eachCut(t, func(t *testing.T, s *servertest.Server, cutter *storetest.Cutter) {
 		r := newReceiver(t)
 		hook := create(t, s, s.As(t, servertest.Owner), r.mine())

@@ -11,7 +11,7 @@ import (
 )
 
 // A server whose store is closed is as good as dead: it notes nothing any more.
-func TestWhatADeadServerHadClaimedIsDeliveredByAnother(t *testing.T) {
+func TestDeadServerClaimsAreTakenOver(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		dead := servertest.Start(t, config(url))
 		dead.Load(t, servertest.World()...)
@@ -41,7 +41,7 @@ func TestWhatADeadServerHadClaimedIsDeliveredByAnother(t *testing.T) {
 }
 
 // A server that stops in good order lets another go on at once.
-func TestAServerThatStopsGivesItsClaimsUp(t *testing.T) {
+func TestStoppingServerReleasesClaims(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		a := servertest.Start(t, config(url))
 		a.Load(t, servertest.World()...)

@@ -20,7 +20,7 @@ import (
 	"github.com/moderato-live/moderato/server/webhooks"
 )
 
-func TestAnEventIsDeliveredSigned(t *testing.T) {
+func TestDeliveryIsSigned(t *testing.T) {
 	each(t, func(t *testing.T, s *servertest.Server) {
 		r := newReceiver(t)
 		hook := create(t, s, s.As(t, servertest.Owner), servertest.Args{"url": r.URL + "/hook?key=k"})
@@ -60,7 +60,7 @@ func TestAnEventIsDeliveredSigned(t *testing.T) {
 	})
 }
 
-func TestEventsOfAChannelArriveInOrder(t *testing.T) {
+func TestChannelEventsAreDeliveredInOrder(t *testing.T) {
 	each(t, func(t *testing.T, s *servertest.Server) {
 		r := newReceiver(t)
 		var failures atomic.Int32
@@ -101,7 +101,7 @@ func TestEventsOfAChannelArriveInOrder(t *testing.T) {
 	})
 }
 
-func TestOnlyWantedTypesAndChannelsAreDelivered(t *testing.T) {
+func TestOnlyMatchingEventsAreDelivered(t *testing.T) {
 	each(t, func(t *testing.T, s *servertest.Server) {
 		r := newReceiver(t)
 		create(t, s, s.As(t, servertest.Owner), r.mine("channel.update", "channel.update"))
@@ -115,7 +115,7 @@ func TestOnlyWantedTypesAndChannelsAreDelivered(t *testing.T) {
 	})
 }
 
-func TestAWebhookHearsNothingOfWhatWasBefore(t *testing.T) {
+func TestWebhookReceivesNoEarlierEvents(t *testing.T) {
 	each(t, func(t *testing.T, s *servertest.Server) {
 		retitle(t, s, servertest.Owner, "before")
 		eventually(t, "the event has its position", func() bool {
@@ -131,7 +131,7 @@ func TestAWebhookHearsNothingOfWhatWasBefore(t *testing.T) {
 	})
 }
 
-func TestAFailedDeliveryIsTriedAgain(t *testing.T) {
+func TestFailedDeliveryIsRetried(t *testing.T) {
 	each(t, func(t *testing.T, s *servertest.Server) {
 		r := newReceiver(t)
 		r.status(http.StatusInternalServerError)
@@ -164,7 +164,7 @@ func TestAFailedDeliveryIsTriedAgain(t *testing.T) {
 	})
 }
 
-func TestGoneDisablesAtOnce(t *testing.T) {
+func TestGoneDisablesWebhookImmediately(t *testing.T) {
 	each(t, func(t *testing.T, s *servertest.Server) {
 		r := newReceiver(t)
 		r.status(http.StatusGone)
@@ -178,7 +178,7 @@ func TestGoneDisablesAtOnce(t *testing.T) {
 	})
 }
 
-func TestAReceiverThatFailsForDaysIsDisabled(t *testing.T) {
+func TestWebhookFailingForDaysIsDisabled(t *testing.T) {
 	each(t, func(t *testing.T, s *servertest.Server) {
 		r := newReceiver(t)
 		r.status(http.StatusBadGateway)
@@ -220,7 +220,7 @@ func TestAReceiverThatFailsForDaysIsDisabled(t *testing.T) {
 	})
 }
 
-func TestADeadReceiverDelaysNoOther(t *testing.T) {
+func TestDeadReceiverDoesNotDelayOthers(t *testing.T) {
 	each(t, func(t *testing.T, s *servertest.Server) {
 		dead, alive := newReceiver(t), newReceiver(t)
 		release := make(chan struct{})
@@ -240,7 +240,7 @@ func TestADeadReceiverDelaysNoOther(t *testing.T) {
 	})
 }
 
-func TestAChannelThatFailsDelaysNoOther(t *testing.T) {
+func TestFailingChannelDoesNotDelayOthers(t *testing.T) {
 	each(t, func(t *testing.T, s *servertest.Server) {
 		r := newReceiver(t)
 		r.answers(func(w http.ResponseWriter, got sent) {
@@ -264,7 +264,7 @@ func TestAChannelThatFailsDelaysNoOther(t *testing.T) {
 	})
 }
 
-func TestARefusedConnectionIsToldAsThat(t *testing.T) {
+func TestRefusedConnectionIsReported(t *testing.T) {
 	each(t, func(t *testing.T, s *servertest.Server) {
 		// Nobody listens there, or is given the port meanwhile as one that is free.
 		create(t, s, s.As(t, servertest.Owner), servertest.Args{"channelId": servertest.Owner.String(), "url": "http://127.0.0.1:1/"})
@@ -276,7 +276,7 @@ func TestARefusedConnectionIsToldAsThat(t *testing.T) {
 	})
 }
 
-func TestARedirectIsNotFollowed(t *testing.T) {
+func TestRedirectIsNotFollowed(t *testing.T) {
 	s := servertest.Start(t, config(storetest.SQLite(t)))
 	s.Load(t, servertest.World()...)
 	inside, r := newReceiver(t), newReceiver(t)
@@ -321,7 +321,7 @@ func TestTwoServersDeliverOnce(t *testing.T) {
 	})
 }
 
-func TestPrivateReceiversAreRefused(t *testing.T) {
+func TestPrivateReceiversAreRejected(t *testing.T) {
 	s := servertest.Start(t, servertest.Config(storetest.SQLite(t)))
 	s.Load(t, servertest.World()...)
 	owner := s.As(t, servertest.Owner)

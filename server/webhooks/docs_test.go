@@ -8,7 +8,7 @@ import (
 	"github.com/moderato-live/moderato/server/doctest"
 )
 
-func TestDocumentsStateTheBoundsOfWebhooks(t *testing.T) {
+func TestDocumentationStatesWebhookLimits(t *testing.T) {
 	doctest.Want(t, "docs/operations.md",
 		fmt.Sprintf("claimed by one of them for %s at a time", doctest.Duration(claimTime)),
 		fmt.Sprintf("waits up to %s for attempts under way", doctest.Duration(stopTime)),

@@ -13,10 +13,10 @@ import (
 	"github.com/moderato-live/moderato/server/webhooks"
 )
 
-// TestAReceiverThatHangsIsGivenUp has a receiver that takes a request and does
+// TestHangingReceiverTimesOut has a receiver that takes a request and does
 // not answer, and one that does not end its answer: each attempt ends in time,
 // is a failure that says why, and delays nobody else.
-func TestAReceiverThatHangsIsGivenUp(t *testing.T) {
+func TestHangingReceiverTimesOut(t *testing.T) {
 	if webhooks.AttemptTimeout != 10*time.Second {
 		t.Errorf("an attempt takes up to %s, and 10 s is documented", webhooks.AttemptTimeout)
 	}

@@ -35,7 +35,7 @@ func newEngine(s *servertest.Server) *webhooks.Engine {
 }
 
 // Two servers that see the same event both try to claim the webhook.
-func TestAClaimedWebhookIsNoOthers(t *testing.T) {
+func TestClaimedWebhookHasOneWorker(t *testing.T) {
 	each(t, func(t *testing.T, s *servertest.Server) {
 		r := newReceiver(t)
 		release := make(chan struct{})
@@ -55,7 +55,7 @@ func TestAClaimedWebhookIsNoOthers(t *testing.T) {
 	})
 }
 
-func TestEventsThatAreNotWantedCostNoWrite(t *testing.T) {
+func TestUnmatchedEventsCauseNoWrite(t *testing.T) {
 	each(t, func(t *testing.T, s *servertest.Server) {
 		create(t, s, s.As(t, servertest.Owner), servertest.Args{"url": quiet, "type": []string{"stream.online"}})
 		idle := func() *ent.Webhook {

@@ -11,7 +11,7 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-func TestRetryAfterIsHeeded(t *testing.T) {
+func TestRetryAfterDelaysDelivery(t *testing.T) {
 	each(t, func(t *testing.T, s *servertest.Server) {
 		r := newReceiver(t)
 		r.status(http.StatusTooManyRequests, "Retry-After", "3600")
@@ -32,7 +32,7 @@ func TestRetryAfterIsHeeded(t *testing.T) {
 
 // A receiver that asks to be left alone means all that it is sent: of another
 // channel, what was to be tried earlier and what comes meanwhile.
-func TestRetryAfterIsHeededForAllChannels(t *testing.T) {
+func TestRetryAfterDelaysAllChannels(t *testing.T) {
 	each(t, func(t *testing.T, s *servertest.Server) {
 		r, other := newReceiver(t), newReceiver(t)
 		at := s.Store.Clock.Local()
@@ -75,7 +75,7 @@ func TestRetryAfterIsHeededForAllChannels(t *testing.T) {
 }
 
 // Who asks for an event does so because the receiver is there again.
-func TestARedeliveryEndsThePause(t *testing.T) {
+func TestRedeliveryEndsPause(t *testing.T) {
 	each(t, func(t *testing.T, s *servertest.Server) {
 		r := newReceiver(t)
 		r.status(http.StatusTooManyRequests, "Retry-After", "3600")

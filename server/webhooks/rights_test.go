@@ -10,7 +10,7 @@ import (
 	"github.com/moderato-live/moderato/server/servertest"
 )
 
-func TestAWebhookOfWhoLosesTheRightIsDisabled(t *testing.T) {
+func TestWebhookIsDisabledWhenOwnerLosesRight(t *testing.T) {
 	for name, lose := range map[string]func(*testing.T, *servertest.Server){
 		"no longer moderator": func(t *testing.T, s *servertest.Server) {
 			call[*moderatov1.RemoveModeratorResponse](t, s, s.As(t, servertest.Owner), "DELETE", "/v1/moderation/moderators",
@@ -55,7 +55,7 @@ func TestAWebhookOfWhoLosesTheRightIsDisabled(t *testing.T) {
 }
 
 // Who had no right for a time does not hear of that time later.
-func TestARightThatComesBackDoesNotReachBack(t *testing.T) {
+func TestRestoredRightExcludesEarlierEvents(t *testing.T) {
 	each(t, func(t *testing.T, s *servertest.Server) {
 		r := newReceiver(t)
 		moderator, owner := s.As(t, servertest.Moderator), s.As(t, servertest.Owner)
@@ -76,7 +76,7 @@ func TestARightThatComesBackDoesNotReachBack(t *testing.T) {
 	})
 }
 
-func TestAnEnabledWebhookGoesOnWhereItStopped(t *testing.T) {
+func TestEnabledWebhookResumes(t *testing.T) {
 	each(t, func(t *testing.T, s *servertest.Server) {
 		r := newReceiver(t)
 		r.status(http.StatusGone)
@@ -102,7 +102,7 @@ func TestAnEnabledWebhookGoesOnWhereItStopped(t *testing.T) {
 	})
 }
 
-func TestDeletionsTakeWebhooksAlong(t *testing.T) {
+func TestDeletionsRemoveWebhooks(t *testing.T) {
 	each(t, func(t *testing.T, s *servertest.Server) {
 		r := newReceiver(t)
 		create(t, s, s.As(t, servertest.Owner), r.mine())

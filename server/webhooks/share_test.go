@@ -12,9 +12,9 @@ import (
 	"github.com/moderato-live/moderato/server/webhooks"
 )
 
-// TestReceiversThatHangDelayNoOtherOwner has owners with more webhooks whose receiver
+// TestHangingReceiversDoNotDelayOtherOwners has owners with more webhooks whose receiver
 // hangs than there may be attempts. Those of another owner are delivered meanwhile.
-func TestReceiversThatHangDelayNoOtherOwner(t *testing.T) {
+func TestHangingReceiversDoNotDelayOtherOwners(t *testing.T) {
 	if webhooks.DefaultMaxAttempts != 1000 {
 		t.Errorf("%d attempts are under way at once, and 1000 is documented", webhooks.DefaultMaxAttempts)
 	}

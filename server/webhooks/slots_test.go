@@ -29,7 +29,7 @@ func slowDown(all []*slot) {
 	}
 }
 
-func TestAnOwnerOfSlowReceiversLeavesRoomForOthers(t *testing.T) {
+func TestSlowReceiversOfOneOwnerAreLimited(t *testing.T) {
 	s := newSlots(80) // 20 fast and 40 slow
 	for o := range byte(60) {
 		slowDown(acquireAll(s, candidateOf(o)))
@@ -56,7 +56,7 @@ func TestAnOwnerOfSlowReceiversLeavesRoomForOthers(t *testing.T) {
 	}
 }
 
-func TestNoOwnerTakesTheShareOfAnother(t *testing.T) {
+func TestSlotsAreSharedFairlyByOwners(t *testing.T) {
 	s := newSlots(80)
 	proven := func(o byte) candidate {
 		c := candidateOf(o)
@@ -74,7 +74,7 @@ func TestNoOwnerTakesTheShareOfAnother(t *testing.T) {
 	}
 }
 
-func TestAWebhookYieldsWhenOthersWait(t *testing.T) {
+func TestWebhookYieldsToWaitingOwners(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSlots(80)
 		slow := candidateOf(1)
@@ -110,7 +110,7 @@ func TestAWebhookYieldsWhenOthersWait(t *testing.T) {
 	})
 }
 
-func TestAllSlotsAreBounded(t *testing.T) {
+func TestSlotsAreLimited(t *testing.T) {
 	s := newSlots(80)
 	n := 0
 	for o := range 1000 {

@@ -72,7 +72,7 @@ func takeRole(t *testing.T, s *store.Store) {
 
 // It does not wait until the sweep comes by, which takes its time where there are
 // many webhooks.
-func TestAnEventThatEndsARightDisablesItsWebhooks(t *testing.T) {
+func TestRightEndingEventDisablesWebhooks(t *testing.T) {
 	for kind, ends := range map[outbox.Type]bool{"channel.moderator.remove": true, "channel.ban": true, "channel.follow": false} {
 		t.Run(string(kind), func(t *testing.T) {
 			eachWorld(t, func(t *testing.T, s *store.Store, e *webhooks.Engine) {
@@ -102,7 +102,7 @@ func TestAnEventThatEndsARightDisablesItsWebhooks(t *testing.T) {
 	}
 }
 
-func TestTheSweepLooksAtSomeAndInTurnAtAll(t *testing.T) {
+func TestSweepChecksAllWebhooksInBatches(t *testing.T) {
 	eachWorld(t, func(t *testing.T, s *store.Store, e *webhooks.Engine) {
 		var others [1200]uid.ID
 		for i := range others {
@@ -129,7 +129,7 @@ func TestTheSweepLooksAtSomeAndInTurnAtAll(t *testing.T) {
 }
 
 // The eraser removes it; until then it is not to be sent anything.
-func TestAWebhookOfADeletedChannelHasNoRight(t *testing.T) {
+func TestWebhookOfDeletedChannelIsDisabled(t *testing.T) {
 	eachWorld(t, func(t *testing.T, s *store.Store, e *webhooks.Engine) {
 		put(t, s, servertest.Owner, uid.New())
 		err := s.Write(t.Context(), func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {

@@ -60,7 +60,7 @@ func TestPanicsAndBuildErrorsAreShown(t *testing.T) {
 	}
 }
 
-func TestSuccessIsZero(t *testing.T) {
+func TestSuccessExitsZero(t *testing.T) {
 	if code, out := runOn(t, "package a\nimport \"testing\"\nfunc TestA(t *testing.T) {}\n"); code != 0 || !strings.Contains(out, "ok  \texample") {
 		t.Errorf("exit code %d: %s", code, out)
 	}

@@ -59,7 +59,7 @@ func wantEnds(t *testing.T, log *lines, level, code string) {
 	}
 }
 
-func TestAListenerWhoHangsUpIsNoFault(t *testing.T) {
+func TestListenerDisconnectIsNotError(t *testing.T) {
 	t.Parallel()
 	s, log := logged(t)
 	hangUp, _ := listen(t, s)
@@ -67,7 +67,7 @@ func TestAListenerWhoHangsUpIsNoFault(t *testing.T) {
 	wantEnds(t, log, "INFO", "CANCELED")
 }
 
-func TestAStreamThatEndsWithTheServerIsNoFault(t *testing.T) {
+func TestStreamEndedByShutdownIsNotError(t *testing.T) {
 	t.Parallel()
 	s, log := logged(t)
 	_, told := listen(t, s)
@@ -81,7 +81,7 @@ func TestAStreamThatEndsWithTheServerIsNoFault(t *testing.T) {
 	}
 }
 
-func TestACallerWhoLeavesIsNoFault(t *testing.T) {
+func TestCallerCancellationIsNotError(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	c, log := links(s)

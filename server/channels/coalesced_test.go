@@ -85,9 +85,9 @@ func sharedReads(c *some) []shared {
 	}
 }
 
-// TestCoalescedReadsReturnWhatSeparateOnesDo coalesces eight different reads of a
+// TestCoalescedReadsMatchSeparateReads coalesces eight different reads of a
 // declared statement. Each must return the same rows in the same order as alone.
-func TestCoalescedReadsReturnWhatSeparateOnesDo(t *testing.T) {
+func TestCoalescedReadsMatchSeparateReads(t *testing.T) {
 	storetest.EachServer(t, func(t *testing.T, url store.URL) {
 		s, gate, c := openShared(t, url)
 		for _, r := range sharedReads(c) {

@@ -138,7 +138,7 @@ func wantWholeLists(t *testing.T, s *scene) {
 	}
 }
 
-func TestDeletedUserIsGoneAtOnce(t *testing.T) {
+func TestDeletedUserIsHiddenImmediately(t *testing.T) {
 	eachScene(t, func(t *testing.T, s *scene) {
 		for _, user := range []uid.ID{servertest.Viewer, servertest.Raider} {
 			s.must(nil, s.follow(servertest.Owner, user))

@@ -23,9 +23,9 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// TestABanGoesAheadOfTheFollowsThatWait bans while many wait to follow: only the
+// TestBanOvertakesQueuedFollows bans while many wait to follow: only the
 // one that had its turn before is first.
-func TestABanGoesAheadOfTheFollowsThatWait(t *testing.T) {
+func TestBanOvertakesQueuedFollows(t *testing.T) {
 	const follows = 6
 	each(t, func(t *testing.T, d *drive) {
 		users := make([]uid.ID, follows)
@@ -65,9 +65,9 @@ func TestABanGoesAheadOfTheFollowsThatWait(t *testing.T) {
 	})
 }
 
-// TestOnlyModeratorsGoAhead has somebody who moderates nothing call what is for
+// TestOnlyModeratorsHavePriority has somebody who moderates nothing call what is for
 // moderators, again and again: the ban of a moderator is made before.
-func TestOnlyModeratorsGoAhead(t *testing.T) {
+func TestOnlyModeratorsHavePriority(t *testing.T) {
 	const tries = 20
 	each(t, func(t *testing.T, d *drive) {
 		release := d.holdChannel(t)
@@ -98,9 +98,9 @@ func TestOnlyModeratorsGoAhead(t *testing.T) {
 	})
 }
 
-// TestWhatBackendsPutLinesUp puts and deletes what needs the lock of a channel that
+// TestBackendChangesQueue puts and deletes what needs the lock of a channel that
 // another change holds.
-func TestWhatBackendsPutLinesUp(t *testing.T) {
+func TestBackendChangesQueue(t *testing.T) {
 	each(t, func(t *testing.T, d *drive) {
 		backend, channel := d.AsService(t).Context(), servertest.Owner.String()
 		at := timestamppb.Now()
@@ -151,9 +151,9 @@ func TestWhatBackendsPutLinesUp(t *testing.T) {
 	})
 }
 
-// TestWhoHangsUpLeavesTheLine has a moderator give up a ban while another change
+// TestCancelledCallLeavesQueue has a moderator give up a ban while another change
 // holds the channel: it is not made, and the others that wait are.
-func TestWhoHangsUpLeavesTheLine(t *testing.T) {
+func TestCancelledCallLeavesQueue(t *testing.T) {
 	each(t, func(t *testing.T, d *drive) {
 		release := d.holdChannel(t)
 		var beside sync.WaitGroup

@@ -23,7 +23,7 @@ func remove(t *testing.T, s *servertest.Server, position int64) {
 
 // Events that are removed while they wait for their next attempt are not passed
 // over in silence.
-func TestWhatIsRemovedBeforeItIsDeliveredShows(t *testing.T) {
+func TestRemovedUndeliveredEventsAreReported(t *testing.T) {
 	each(t, func(t *testing.T, s *servertest.Server) {
 		r := newReceiver(t)
 		r.status(http.StatusInternalServerError)
