@@ -35,7 +35,7 @@ func newBench(t *testing.T) *bench {
 // A ratio to a floor that answers something else would say nothing.
 func TestFloorReadsMatchModeratoReads(t *testing.T) {
 	b := newBench(t)
-	// It compares the answers of both over both faces.
+	// The comparison covers the responses of both over both transports.
 	if _, err := b.openWorld(t.Context(), "sqlite"); err != nil {
 		t.Error(err)
 	}

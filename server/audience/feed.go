@@ -142,7 +142,7 @@ func (s *Service) PutSubscription(ctx context.Context, req *platformv1.PutSubscr
 	return &platformv1.PutSubscriptionResponse{Subscription: subscriptionRecord(stored)}, nil
 }
 
-// tellSubscription writes the events and the activity of a subscription that was
+// emitChange writes the events and the activity of a subscription that was
 // stored; before is nil if there was none.
 func emitChange(ctx context.Context, tx feed.Tx, c *change.Change, before, after *ent.Subscription) error {
 	if before != nil && sameSubscription(before, after) {

@@ -293,7 +293,7 @@ func TestSinkReportsEventsRemovedBeforePublishing(t *testing.T) {
 		}
 	}
 	turn()
-	if !strings.Contains(log.String(), `level=ERROR msg="events were removed before they were published to the bus" after=8 up_to=9`) {
+	if !strings.Contains(log.String(), `level=ERROR msg="events removed before they were published to NATS" after=8 up_to=9`) {
 		t.Errorf("the event that is missing is not told:\n%s", &log)
 	}
 	if n := len(b.read(t)); n != 10 {

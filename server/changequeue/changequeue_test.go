@@ -16,7 +16,7 @@ import (
 // scene is a channel that somebody is changing, with others in line.
 type scene struct {
 	*testing.T
-	turns   *changequeue.Turns
+	queues  *changequeue.Queues
 	channel uid.ID
 	done    []func() // of those who have a turn, in the order in which they got it
 	order   []string // their names
@@ -25,7 +25,7 @@ type scene struct {
 }
 
 func newScene(t *testing.T) *scene {
-	s := &scene{T: t, turns: changequeue.New(), channel: uid.New()}
+	s := &scene{T: t, queues: changequeue.New(), channel: uid.New()}
 	s.ctx, s.cancel = context.WithCancel(t.Context())
 	s.lineUp("first", fair.Normal)
 	return s
@@ -35,7 +35,7 @@ func newScene(t *testing.T) *scene {
 // returns.
 func (s *scene) lineUp(name string, p fair.Priority) {
 	go func() {
-		done, err := s.turns.Take(fair.WithPriority(s.ctx, p), s.channel)
+		done, err := s.queues.Acquire(fair.WithPriority(s.ctx, p), s.channel)
 		if err != nil {
 			s.order = append(s.order, name+": "+err.Error())
 			return
@@ -54,7 +54,7 @@ func (s *scene) pass() {
 	synctest.Wait()
 }
 
-// passAll gives back all turns, those too that come of it.
+// passAll gives back all queues, those too that come of it.
 func (s *scene) passAll() {
 	for len(s.done) > 0 {
 		s.pass()
@@ -120,7 +120,7 @@ func TestCancelledChangeLeavesQueue(t *testing.T) {
 func TestMetricReportsQueueLength(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *scene) {
 		registry := prometheus.NewRegistry()
-		s.turns.Register(registry)
+		s.queues.Register(registry)
 		waiting := func() float64 {
 			families, err := registry.Gather()
 			if err != nil {

@@ -84,7 +84,7 @@ func TestStreamEndedByShutdownIsNotError(t *testing.T) {
 func TestCallerCancellationIsNotError(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	c, log := links(s)
+	c, log := newChain(s)
 	for method, level := range map[string]string{listModerators: "DEBUG", addModerator: "INFO"} {
 		leaving, leave := context.WithCancel(t.Context())
 		ctx, _ := incoming(leaving, s.As(t, servertest.Owner))

@@ -57,7 +57,7 @@ func explode(context.Context) error { panic("token mdu_secret in SELECT") }
 func TestPanicIsServerErrorAndLogged(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	c, log := links(s)
+	c, log := newChain(s)
 	viewer := s.As(t, servertest.Viewer)
 	ends := map[string]func(context.Context) error{
 		"unary": func(ctx context.Context) error { return unary(c, ctx, listModerators, explode) },
@@ -94,7 +94,7 @@ func TestPanicIsServerErrorAndLogged(t *testing.T) {
 func TestUnexpectedErrorIsHidden(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	c, log := links(s)
+	c, log := newChain(s)
 	ctx, _ := incoming(t.Context(), s.As(t, servertest.Viewer))
 	err := unary(c, ctx, listModerators, func(context.Context) error { return errors.New("near SELECT: syntax error") })
 	id := wantReason(t, err, moderatov1.Reason_REASON_INTERNAL)
@@ -109,7 +109,7 @@ func TestUnexpectedErrorIsHidden(t *testing.T) {
 func TestCallsAreRejectedWhileDraining(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	c, _ := links(s)
+	c, _ := newChain(s)
 	c.Draining = func() bool { return true }
 	for name, credentials := range map[string]servertest.Credentials{"with a token": s.As(t, servertest.Viewer), "without": {}} {
 		ctx, _ := incoming(t.Context(), credentials)
@@ -131,7 +131,7 @@ func TestCallsAreRejectedWhileDraining(t *testing.T) {
 func TestUnaryCallHasDeadline(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	c, _ := links(s)
+	c, _ := newChain(s)
 	viewer := s.As(t, servertest.Viewer)
 	for _, own := range []time.Duration{0, 12 * time.Second, time.Hour} {
 		want := 15 * time.Second
@@ -176,7 +176,7 @@ func TestUnaryCallHasDeadline(t *testing.T) {
 func TestMethodWithoutPolicyIsDenied(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	c, _ := links(s)
+	c, _ := newChain(s)
 	service := s.AsService(t)
 	service.ActingUser = servertest.Owner
 	for name, tc := range map[string]struct {
@@ -202,7 +202,7 @@ func TestMethodWithoutPolicyIsDenied(t *testing.T) {
 func TestMethodReceivesCaller(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	c, _ := links(s)
+	c, _ := newChain(s)
 	ctx, sent := incoming(t.Context(), s.As(t, servertest.Viewer))
 	md, _ := metadata.FromIncomingContext(ctx)
 	ctx = metadata.NewIncomingContext(ctx, metadata.Join(md, metadata.Pairs("x-request-id", "mine")))
@@ -228,7 +228,7 @@ func TestMethodReceivesCaller(t *testing.T) {
 func TestMethodWithoutRelationCheckFails(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	c, _ := links(s)
+	c, _ := newChain(s)
 	ctx, _ := incoming(t.Context(), s.As(t, servertest.Viewer))
 	for _, method := range []string{
 		moderatov1.ModerationService_BanUser_FullMethodName, moderatov1.ModerationService_ListLog_FullMethodName,

@@ -110,8 +110,8 @@ func eventually(t *testing.T, what string, happened func() bool) {
 	}
 }
 
-// links is a chain over the store of a server, with a log that is kept.
-func links(s *servertest.Server) (*middleware.Chain, *lines) {
+// newChain returns a chain over the store of a server, and its log.
+func newChain(s *servertest.Server) (*middleware.Chain, *lines) {
 	kept := &lines{}
 	return &middleware.Chain{
 		Reads:         fair.NewGate(16),

@@ -37,7 +37,7 @@ func TestRaidDoesNotDelayLapsesOfOtherChannels(t *testing.T) {
 			mute(servertest.Owner, user)
 		}
 		mute(servertest.Other, servertest.Raider)
-		done, err := s.Store.Turns.Take(t.Context(), servertest.Owner) // the raid
+		done, err := s.Store.ChangeQueues.Acquire(t.Context(), servertest.Owner) // the raid
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -214,7 +214,7 @@ func TestLongListIsOneRequest(t *testing.T) {
 			t.Errorf("RateLimit-Remaining: got %s, want %s", got, want)
 		}
 	}
-	const counter = `moderato_requests_total{code="OK",face="rest",method="/moderato.v1.ModerationService/ListModerators"} 3`
+	const counter = `moderato_requests_total{code="OK",method="/moderato.v1.ModerationService/ListModerators",transport="rest"} 3`
 	if !strings.Contains(s.Metrics(t), counter+"\n") {
 		t.Errorf("metrics: got no line %s", counter)
 	}

@@ -93,7 +93,7 @@ func listStalled(t *testing.T, s *servertest.Server, callers []servertest.Creden
 // listCalls returns how many calls for a list over gRPC succeeded.
 func listCalls(t *testing.T, s *servertest.Server) int {
 	t.Helper()
-	const counter = `moderato_requests_total{code="OK",face="grpc",method="/moderato.v1.ModerationService/ListModerators"} `
+	const counter = `moderato_requests_total{code="OK",method="/moderato.v1.ModerationService/ListModerators",transport="grpc"} `
 	_, after, _ := strings.Cut(s.Metrics(t), counter)
 	count, _, _ := strings.Cut(after, "\n")
 	n, _ := strconv.Atoi(count) // 0 before the first call

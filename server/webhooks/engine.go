@@ -115,7 +115,7 @@ func (e *Engine) Run(ctx context.Context) {
 	defer ticker.Stop()
 	for {
 		if err := e.startDue(ctx); err != nil && ctx.Err() == nil {
-			e.Log.WarnContext(ctx, "looking for webhooks that are due failed; it will be tried again", "error", err)
+			e.Log.WarnContext(ctx, "finding due webhooks failed; retrying", "error", err)
 		}
 		select {
 		case <-ctx.Done():

@@ -18,7 +18,7 @@ func (e *Engine) Work(ctx context.Context, id uid.ID) {
 	newWorker(e, id, e.slots.acquire(candidate{id: id})).run(ctx)
 }
 
-// TakeRights disables the webhooks whose right events of a page ended.
-func (e *Engine) TakeRights(ctx context.Context, page []*outbox.Event) error {
-	return e.takeRights(ctx, page)
+// DisableAfterEvents disables the webhooks whose user lost the right through an event of a page.
+func (e *Engine) DisableAfterEvents(ctx context.Context, page []*outbox.Event) error {
+	return e.disableAfterEvents(ctx, page)
 }

@@ -81,7 +81,7 @@ func TestRightEndingEventDisablesWebhooks(t *testing.T) {
 				page := []*outbox.Event{{Position: 1, ChannelID: servertest.Owner, Type: kind}, {Position: 2, ChannelID: servertest.Other, Type: "channel.follow"}}
 				match := func() {
 					t.Helper()
-					if err := e.TakeRights(t.Context(), page); err != nil {
+					if err := e.DisableAfterEvents(t.Context(), page); err != nil {
 						t.Fatal(err)
 					}
 				}

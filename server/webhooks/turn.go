@@ -70,7 +70,7 @@ func (w *worker) turn(ctx context.Context, results []outcome, stops bool) (plan,
 	if t.hook != nil {
 		w.position, w.isBlocked = t.hook.Position, t.hook.NextAt != nil && t.hook.IsBlocked
 	}
-	t.tell(ctx)
+	t.report(ctx)
 	return t.plan, nil
 }
 
