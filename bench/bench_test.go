@@ -14,7 +14,7 @@ import (
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 )
 
-// newBench is a bench on SQLite with little data, of which nothing is kept.
+// newBench returns a bench on SQLite with little data, of which nothing is kept.
 func newBench(t *testing.T) *bench {
 	t.Helper()
 	t.Chdir("..")
@@ -102,7 +102,7 @@ func banTwice(t *testing.T, s *server, owner credentials) {
 	}
 }
 
-// written is what bans wrote into a database, but for times and new ids.
+// written returns what bans wrote into a database, but for times and new ids.
 func (b *bench) written(t *testing.T, name string) []string {
 	t.Helper()
 	db, err := b.open("sqlite", name)

@@ -233,7 +233,7 @@ func TestServerErrorsHideTheirCause(t *testing.T) {
 	}
 }
 
-// wantNoTrace checks that an answer shows nothing of how it came about.
+// wantNoTrace checks that a response shows nothing of how it came about.
 func wantNoTrace(t *testing.T, r servertest.Response) {
 	t.Helper()
 	text := strings.ToLower(r.Body)

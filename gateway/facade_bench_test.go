@@ -20,7 +20,7 @@ import (
 	"github.com/moderato-live/moderato/server/store/storetest"
 )
 
-// discarded takes an answer and keeps its status alone.
+// discarded takes a response and keeps its status alone.
 type discarded struct {
 	header http.Header
 	status int
@@ -30,7 +30,7 @@ func (d *discarded) Header() http.Header         { return d.header }
 func (d *discarded) WriteHeader(status int)      { d.status = status }
 func (d *discarded) Write(b []byte) (int, error) { return len(b), nil }
 
-// followers are records of users who follow Owner.
+// followers returns records of users who follow Owner.
 func followers(n int) []*platformv1.Record {
 	var records []*platformv1.Record
 	for i := range n {

@@ -103,7 +103,7 @@ var (
 	infoResult = object{"title": "string", "lang": "string", "categoryId": "integer", "categoryTitle": "string"}
 )
 
-// counted is a page that tells how many rows there are in all; paged one that
+// counted returns a page that tells how many rows there are in all; paged one that
 // does not.
 func counted(row object) object {
 	return object{"count": "integer", "rows": list{row}, "pagination": pagination}
@@ -111,7 +111,7 @@ func counted(row object) object {
 func paged(row object) object { return object{"rows": list{row}, "pagination": pagination} }
 
 // TestResponseFieldsMatchInterfaceDocument calls each of the 27
-// operations on the demo, whose lists are all filled, and compares each answer
+// operations on the demo, whose lists are all filled, and compares each response
 // with the tables above.
 func TestResponseFieldsMatchInterfaceDocument(t *testing.T) {
 	t.Parallel()
@@ -172,7 +172,7 @@ func TestResponseFieldsMatchInterfaceDocument(t *testing.T) {
 	}
 }
 
-// wantFields checks that an answer has the fields that the document names for
+// wantFields checks that a response has the fields that the document names for
 // the operation, key by key, and no other.
 func wantFields(t *testing.T, o operation, r servertest.Response) {
 	t.Helper()
@@ -190,7 +190,7 @@ func wantFields(t *testing.T, o operation, r servertest.Response) {
 	}
 }
 
-// check answers where a decoded value is not of the wanted type.
+// check returns where a decoded value is not of the wanted type.
 func check(at string, got, want any) (problems []string) {
 	switch want := want.(type) {
 	case object:

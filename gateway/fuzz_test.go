@@ -69,7 +69,7 @@ func FuzzQueryParser(f *testing.F) {
 	})
 }
 
-// holds tells whether a value is what a text says.
+// holds reports whether a value is what a text says.
 func holds(value protoreflect.Value, text string) bool {
 	switch v := value.Interface().(type) {
 	case int32, int64:

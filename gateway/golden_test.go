@@ -33,7 +33,7 @@ var update = flag.Bool("update", false, "write the golden files instead of compa
 // it was counted.
 var goldenNow = instant.Of(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC))
 
-// goldenServer starts a server whose answers are the same at every run: its
+// goldenServer starts a server whose responses are the same at every run: its
 // clock stands still.
 func goldenServer(t *testing.T, url store.URL) *servertest.Server {
 	t.Helper()
@@ -65,7 +65,7 @@ func goldenRecords(t *testing.T) []*platformv1.Record {
 	return records
 }
 
-// whole is all of an answer but for what net/http adds: the date, and the
+// whole returns all of a response but for what net/http adds: the date, and the
 // length, which wantJSON checks.
 func whole(r servertest.Response) string {
 	var text strings.Builder
@@ -91,7 +91,7 @@ var numbered = regexp.MustCompile(`"sequence":\d+`)
 // sealed is a cursor, which the database's own key makes.
 var sealed = regexp.MustCompile(`"cursor":"[A-Za-z0-9_-]+"`)
 
-// golden compares an answer with a file of testdata, byte for byte.
+// golden compares a response with a file of testdata, byte for byte.
 func golden(t *testing.T, name string, r servertest.Response) {
 	t.Helper()
 	got := madeUp.ReplaceAllString(whole(r), "(an id)")

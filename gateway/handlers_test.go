@@ -37,7 +37,7 @@ func TestRouteWithoutHandlerIsError(t *testing.T) {
 	}
 }
 
-// What goes with a call is its id and the credentials, each as often as it was sent.
+// What goes with a call is its id and the credentials, each as many times as it was sent.
 func TestCallMetadata(t *testing.T) {
 	t.Parallel()
 	r := httptest.NewRequest(http.MethodGet, "/v1/moderation/moderators", nil)

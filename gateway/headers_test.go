@@ -8,7 +8,7 @@ import (
 	"github.com/moderato-live/moderato/server/servertest"
 )
 
-// with is a request for the list of moderators, with the headers changed.
+// with returns a request for the list of moderators, with the headers changed.
 func with(t *testing.T, s *servertest.Server, c servertest.Credentials, change func(http.Header)) servertest.Response {
 	t.Helper()
 	r := s.Request(t, c, "GET", listModerators(), "")
@@ -99,7 +99,7 @@ func TestResponseHasNoGRPCMetadataHeaders(t *testing.T) {
 	}
 }
 
-// sized is a request whose head, from its first byte to the empty line, has
+// sized returns a request whose head, from its first byte to the empty line, has
 // this many bytes: in one header, or in many.
 func sized(s *servertest.Server, c servertest.Credentials, size int, many bool) string {
 	request := head(s, c, "GET", listModerators()) + "Connection: close\r\n"

@@ -21,7 +21,7 @@ type operation struct {
 }
 
 // operations are the 27 of the interface document. What is true of each path or
-// of each answer is tested over this table, which is written out rather than
+// of each response is tested over this table, which is written out rather than
 // read from the annotations: those are what is tested.
 var operations = []operation{
 	{"moderato.v1.ModerationService.ListModeratedChannels", "GET", channelsPath, list{moderatedChannel}},

@@ -16,7 +16,7 @@ import (
 	"github.com/moderato-live/moderato/server/apierr"
 )
 
-// everyKind is a message type with a field of each kind that matters to a
+// everyKind returns a message type with a field of each kind that matters to a
 // query: a bool, an int32, an int64, a string, each also repeated, and a
 // message.
 func everyKind(t testing.TB) protoreflect.MessageDescriptor {
@@ -57,7 +57,7 @@ func everyKind(t testing.TB) protoreflect.MessageDescriptor {
 	return file.Messages().Get(0)
 }
 
-// parse reads a query string and answers what it set, by JSON name, and the
+// parse reads a query string and returns what it set, by JSON name, and the
 // names of what is wrong.
 func parse(t testing.TB, query string) (set map[string]any, wrong []string) {
 	t.Helper()

@@ -42,10 +42,10 @@ func start(t *testing.T, changes ...func(*server.Config)) *servertest.Server {
 	return s
 }
 
-// listModerators is a call that anyone with a token may make.
+// listModerators returns a call that anyone with a token may make.
 func listModerators() string { return moderatorsPath + "?channelId=" + servertest.Owner.String() }
 
-// args is a JSON object of strings: names and values in turn.
+// args returns a JSON object of strings: names and values in turn.
 func args(pairs ...string) string {
 	var members []string
 	for pair := range slices.Chunk(pairs, 2) {
@@ -59,7 +59,7 @@ func roleArgs(user uid.ID) string {
 	return args("channelId", servertest.Owner.String(), "userId", user.String())
 }
 
-// narrow is credentials of a user without any scope.
+// narrow returns credentials of a user without any scope.
 func narrow(t *testing.T, s *servertest.Server, user uid.ID) servertest.Credentials {
 	t.Helper()
 	return s.Token(t, authn.NewToken{Kind: authn.User, ClientID: servertest.Dashboard, UserID: user})
@@ -79,8 +79,8 @@ type failure struct {
 	} `json:"data"`
 }
 
-// wantRefused checks that an answer is an error of this status and code, in the
-// form that every error has, and answers its body.
+// wantRefused checks that a response is an error of this status and code, in the
+// form that every error has, and returns its body.
 func wantRefused(t *testing.T, r servertest.Response, status int, code string) failure {
 	t.Helper()
 	if r.Status != status {
@@ -143,7 +143,7 @@ func wantOK(t *testing.T, r servertest.Response) {
 	}
 }
 
-// wantJSON checks the headers that every answer with a body has.
+// wantJSON checks the headers that every response with a body has.
 func wantJSON(t *testing.T, r servertest.Response) {
 	t.Helper()
 	if got := r.Header.Values("Content-Type"); len(got) != 1 || got[0] != "application/json" {
@@ -154,7 +154,7 @@ func wantJSON(t *testing.T, r servertest.Response) {
 	}
 }
 
-// head is the beginning of a request in the words of HTTP/1.1, to which a test
+// head returns the beginning of a request in the words of HTTP/1.1, to which a test
 // adds what clients refuse to send.
 func head(s *servertest.Server, c servertest.Credentials, method, target string) string {
 	return method + " " + target + " HTTP/1.1\r\nHost: " + s.HTTPAddr +

@@ -13,7 +13,7 @@ import (
 	"github.com/moderato-live/moderato/server/apierr"
 )
 
-// row is how a condition is shown on both faces.
+// row is how a condition is shown on both transports.
 type row struct {
 	http int
 	grpc codes.Code
@@ -68,7 +68,7 @@ var documented = map[string]row{
 	"DEADLINE_EXCEEDED":       {504, codes.DeadlineExceeded},
 }
 
-// reasons are all reasons of the contract but the unspecified one.
+// reasons returns all reasons of the contract but the unspecified one.
 func reasons() []moderatov1.Reason {
 	var all []moderatov1.Reason
 	for number := range moderatov1.Reason_name {
@@ -94,7 +94,7 @@ func TestErrorTableMatchesDocumentation(t *testing.T) {
 		if got := apierr.New(r).Status("").Code(); want.grpc != 0 && got != want.grpc {
 			t.Errorf("%s over gRPC: got %s, want %s", code, got, want.grpc)
 		}
-		// Even where a face never shows it, it would be an error there.
+		// Even where a transport never shows it, it would be an error there.
 		if got := apierr.HTTPStatus(r); got < 400 || got > 599 {
 			t.Errorf("%s over REST: got %d, want an error's status", code, got)
 		}

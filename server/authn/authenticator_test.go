@@ -155,7 +155,7 @@ func TestConcurrentFirstUsesShareOneLookup(t *testing.T) {
 		for i := range errs {
 			callers.Go(func() { _, errs[i] = authenticate(a, text) })
 		}
-		synctest.Wait() // all 50 wait for an answer
+		synctest.Wait() // all 50 wait for a response
 		close(answer)
 		callers.Wait()
 		if err := errors.Join(errs...); err != nil || count.Load() != 1 {

@@ -145,7 +145,7 @@ func TestOnlyTheDigestOfATokenIsStored(t *testing.T) {
 	})
 }
 
-// holdsPart tells whether bytes hold eight characters in a row of a token's
+// holdsPart reports whether bytes hold eight characters in a row of a token's
 // secret.
 func holdsPart(stored []byte, text string) bool {
 	const part = 8

@@ -17,7 +17,7 @@ import (
 	"github.com/moderato-live/moderato/server/store/storetest"
 )
 
-// reasonOf is the reason of an error over gRPC; OK without one.
+// reasonOf returns the reason of an error over gRPC; OK without one.
 func reasonOf(err error) string {
 	if err == nil {
 		return "OK"
@@ -30,7 +30,7 @@ func reasonOf(err error) string {
 	return err.Error()
 }
 
-// revocationWrites are the calls that change something, in Owner's channel.
+// revocationWrites returns the calls that change something, in Owner's channel.
 func revocationWrites(s *servertest.Server) map[string]func(ctx context.Context) error {
 	owner, raider := servertest.Owner.String(), servertest.Raider.String()
 	return map[string]func(ctx context.Context) error{

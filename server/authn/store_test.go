@@ -80,7 +80,7 @@ func freeze(t *testing.T, s *store.Store) instant.Instant {
 	return now
 }
 
-// request is the metadata of a request with a token, through the client to
+// request returns the metadata of a request with a token, through the client to
 // which issued issues it.
 func request(text string) metadata.MD {
 	holder := servertest.Dashboard

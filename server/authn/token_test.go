@@ -20,7 +20,7 @@ const (
 // digits are those of base 62, as math/big has them.
 const bigDigits = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-// sealed is a body with its checksum, computed in another way than auth does.
+// sealed returns a body with its checksum, computed in another way than auth does.
 func sealed(body string) string {
 	sum := new(big.Int).SetUint64(uint64(crc32.ChecksumIEEE([]byte(body)))).Text(62)
 	swapped := strings.Map(func(r rune) rune { // upper case comes first in tokens

@@ -25,7 +25,7 @@ import (
 	"github.com/moderato-live/moderato/server/store/storetest"
 )
 
-// info is the description of a service with the methods.
+// info returns the description of a service with the methods.
 func info(methods ...string) grpc.ServiceInfo {
 	var s grpc.ServiceInfo
 	for _, m := range methods {
@@ -79,7 +79,7 @@ func TestServerDoesNotStartWithoutPolicy(t *testing.T) {
 	}
 }
 
-// served are the methods of a running server, as reflection tells them.
+// served returns the methods of a running server, as reflection tells them.
 func served(t *testing.T) []string {
 	t.Helper()
 	s := servertest.Start(t, servertest.Config(storetest.SQLite(t)))

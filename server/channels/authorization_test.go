@@ -129,7 +129,7 @@ func channelsCallers() []channelsCaller {
 	}
 }
 
-// scopesOf are what scopes a caller's token is tried with, and whether the
+// scopesOf returns what scopes a caller's token is tried with, and whether the
 // operation's is among them. A backend has every scope.
 func scopesOf(kind authn.Kind, needed string) map[string]bool {
 	if kind != authn.User && kind != authn.App {
@@ -142,7 +142,7 @@ func scopesOf(kind authn.Kind, needed string) map[string]bool {
 	return tried
 }
 
-// TestChannelsAuthorization calls each operation, on both faces, with each kind
+// TestChannelsAuthorization calls each operation, on both transports, with each kind
 // of token, each scope and each relation to the channel that is named.
 func TestChannelsAuthorization(t *testing.T) {
 	if len(channelsOperations) != 20 {
@@ -208,7 +208,7 @@ func (c channelsCaller) token(t *testing.T, s *servertest.Server, scope string) 
 	return credentials
 }
 
-// writtenEvents is how many events there are: every change writes one.
+// writtenEvents returns how many events there are: every change writes one.
 func writtenEvents(t *testing.T, s *servertest.Server) int {
 	t.Helper()
 	n, err := s.Store.Read.Event.Query().Count(context.Background())

@@ -183,7 +183,7 @@ func openShared(t *testing.T, url store.URL) (s *channels.Service, gate *storete
 	return s, gate, c
 }
 
-// answered is what a read answers, in one line.
+// answered returns what a read answers, in one line.
 func answered(t *testing.T, r shared, s *channels.Service, of uid.ID) string {
 	answer, err := r.read(inTime{as(of)}, s, of)
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 // recorder keeps the queries that are sent.
 type recorder struct{ storetest.Recorder }
 
-// of is the last query that was sent that reads a table first.
+// of returns the last query that was sent that reads a table first.
 func (r *recorder) of(t *testing.T, table string) storetest.Statement {
 	t.Helper()
 	sent := r.Sent()
@@ -62,7 +62,7 @@ func wantPlan(t *testing.T, s *store.Store, what string, q storetest.Statement, 
 // pageName is where a statement names its page.
 var pageName = regexp.MustCompile(`LIMIT [0-9?]+\) (\w+)`)
 
-// alias is the name that a statement gives to its page.
+// alias returns the name that a statement gives to its page.
 func alias(q storetest.Statement) string {
 	if found := pageName.FindStringSubmatch(q.Text); found != nil {
 		return found[1]
@@ -70,7 +70,7 @@ func alias(q storetest.Statement) string {
 	return ""
 }
 
-// explain is a line for each step of a plan.
+// explain returns a line for each step of a plan.
 func explain(t *testing.T, s *store.Store, q storetest.Statement) string {
 	t.Helper()
 	verb := "EXPLAIN FORMAT=TRADITIONAL "
@@ -247,7 +247,7 @@ func TestListQueryPlans(t *testing.T) {
 	})
 }
 
-// deep is a page in the middle of a list, or at least further on.
+// deep returns a page in the middle of a list, or at least further on.
 func deep(l pagedList, size *int32) int {
 	if size == nil || *size != l.most {
 		return 3
@@ -324,7 +324,7 @@ func TestPageCostIsIndependentOfPosition(t *testing.T) {
 	})
 }
 
-// rowsRead is how many rows a server reads for a statement.
+// rowsRead returns how many rows a server reads for a statement.
 func rowsRead(t *testing.T, s *store.Store, q storetest.Statement) int {
 	t.Helper()
 	ctx := context.Background()

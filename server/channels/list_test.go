@@ -95,7 +95,7 @@ func (d *directory) create(ctx context.Context, tx *ent.Tx, r *rand.Rand, i int)
 		Save(ctx)
 }
 
-// pages reads all pages of a list and answers the ids and the count.
+// pages reads all pages of a list and returns the ids and the count.
 func (d *directory) pages(t *testing.T, req *moderatov1.ListChannelsRequest) (ids []string, count int64) {
 	t.Helper()
 	ids = []string{}

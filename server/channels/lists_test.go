@@ -21,7 +21,7 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// crowd are users beside those of the World.
+// crowd returns users beside those of the World.
 func crowd(n int) []uid.ID {
 	r := rand.New(rand.NewPCG(3, 4))
 	ids := make([]uid.ID, n)
@@ -98,7 +98,7 @@ func lists(ids []uid.ID) map[string]list {
 	}
 }
 
-// page reads one page and answers the keys of its rows.
+// page reads one page and returns the keys of its rows.
 func page(t *testing.T, s *servertest.Server, c servertest.Credentials, l list, limit int, cursor string) (keys []string, next string) {
 	t.Helper()
 	r := s.REST(t, c, http.MethodGet, fmt.Sprintf("%s%slimit=%d&cursor=%s", v1, l.path, limit, cursor), "")

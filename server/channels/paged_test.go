@@ -52,13 +52,13 @@ func openRecorded(t *testing.T, url store.URL) (*store.Store, *recorder) {
 	return s, sent
 }
 
-// as is the context of a call that a user makes.
+// as returns the context of a call that a user makes.
 func as(user uid.ID) context.Context {
 	caller := &authn.Caller{Kind: authn.User, ClientID: servertest.Dashboard, UserID: user}
 	return authz.NewContext(authn.NewContext(context.Background(), caller), authz.Rule{})
 }
 
-// asApp is the context of a call that an app makes.
+// asApp returns the context of a call that an app makes.
 func asApp() context.Context {
 	caller := &authn.Caller{Kind: authn.App, ClientID: servertest.Dashboard}
 	return authz.NewContext(authn.NewContext(context.Background(), caller), authz.Rule{})
@@ -106,7 +106,7 @@ func (l pagedList) told(i item) string {
 	return i.id.String()
 }
 
-// sorted is what the list must answer.
+// sorted returns what the list must answer.
 func (l pagedList) sorted(items []item) []string {
 	items = slices.Clone(items)
 	slices.SortFunc(items, func(a, b item) int {
@@ -125,7 +125,7 @@ func (l pagedList) sorted(items []item) []string {
 	return ids
 }
 
-// ids are what each row is told by.
+// ids returns what each row is told by.
 func ids[Row any](rows []Row, id func(Row) string) []string {
 	var found []string
 	for _, r := range rows {

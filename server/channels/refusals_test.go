@@ -13,7 +13,7 @@ import (
 const v1 = "/v1/channels"
 
 // TestInvalidInputIsRejectedOnBothTransports has, for each operation, what is wrong with a
-// request, and the refusal that both faces must answer.
+// request, and the refusal that both transports must answer.
 func TestInvalidInputIsRejectedOnBothTransports(t *testing.T) {
 	owner, viewer, other := servertest.Owner.String(), servertest.Viewer.String(), servertest.Other.String()
 	nobody := servertest.Nobody.String()

@@ -71,7 +71,7 @@ func clearMessages(t *testing.T, s *store.Store, user uid.ID) {
 	}
 }
 
-// list reads all pages and answers the texts, the number of pages, and the most
+// list reads all pages and returns the texts, the number of pages, and the most
 // rows of a page.
 func list(t *testing.T, s *store.Store, limit int) (texts []string, pages int) {
 	t.Helper()

@@ -37,7 +37,7 @@ func tell(t *testing.T, db *store.Store, q *outbox.Sequencer, kinds ...outbox.Ty
 	}
 }
 
-// tail runs `events tail` until it has printed n lines, and answers what it said.
+// tail runs `events tail` until it has printed n lines, and returns what it said.
 // happen is called when it listens.
 func tail(t *testing.T, url store.URL, n int, happen func(), args ...string) (lines []string, said string) {
 	t.Helper()

@@ -14,7 +14,7 @@ import (
 	"github.com/moderato-live/moderato/server/store"
 )
 
-// ownerToken is a token of the owner of the World's channel, through Dashboard.
+// ownerToken returns a token of the owner of the World's channel, through Dashboard.
 func ownerToken(t *testing.T, db *store.Store) string {
 	t.Helper()
 	issued, err := authn.Issue(context.Background(), db, authn.NewToken{
@@ -29,7 +29,7 @@ func ownerToken(t *testing.T, db *store.Store) string {
 // banOfRaider bans, and with DELETE unbans, in the World's channel.
 var banOfRaider = `{"channelId":"` + servertest.Owner.String() + `","banUserId":"` + servertest.Raider.String() + `"}`
 
-// rest makes a call with a token of Dashboard that succeeds, and answers its body.
+// rest makes a call with a token of Dashboard that succeeds, and returns its body.
 func rest(t *testing.T, p *process.Server, token, method, path, body string) string {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, "http://"+p.REST+path, strings.NewReader(body))

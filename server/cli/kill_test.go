@@ -88,7 +88,7 @@ type victim struct {
 	answers int
 }
 
-// banAndUnban goes on until the server is gone. It calls answered after each answer.
+// banAndUnban goes on until the server is gone. It calls answered after each response.
 func (v *victim) banAndUnban(ctx context.Context, client moderatov1.ModerationServiceClient, answered func()) {
 	v.unsure = false
 	for {

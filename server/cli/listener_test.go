@@ -57,7 +57,7 @@ func pipe(t *testing.T) (read, write *os.File) {
 	return read, write
 }
 
-// signal sends a signal to the whole command, as Ctrl-C does, and answers the
+// signal sends a signal to the whole command, as Ctrl-C does, and returns the
 // exit code.
 func (l *listener) signal(s syscall.Signal) int {
 	if l.cmd.ProcessState == nil {
@@ -66,7 +66,7 @@ func (l *listener) signal(s syscall.Signal) int {
 	return l.wait()
 }
 
-// wait waits for the end, and answers the exit code.
+// wait waits for the end, and returns the exit code.
 func (l *listener) wait() int {
 	if l.cmd.ProcessState == nil {
 		_ = l.cmd.Wait()
@@ -74,7 +74,7 @@ func (l *listener) wait() int {
 	return l.cmd.ProcessState.ExitCode()
 }
 
-// next is the next line; false at the end.
+// next returns the next line; false at the end.
 func (l *listener) next(t *testing.T) (string, bool) {
 	t.Helper()
 	return l.before(t, time.After(patience))
@@ -91,7 +91,7 @@ func (l *listener) before(t *testing.T, deadline <-chan time.Time) (string, bool
 	}
 }
 
-// until reads up to a line that has a text, and answers all that was read. Signs
+// until reads up to a line that has a text, and returns all that was read. Signs
 // of life do not make it more patient.
 func (l *listener) until(t *testing.T, text string) []string {
 	t.Helper()

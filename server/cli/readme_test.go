@@ -134,7 +134,7 @@ func TestReadmeListeners(t *testing.T) {
 
 var printedCursor = regexp.MustCompile(`(?:"cursor": "|^id: |channel\.[a-z._]+ +)([\w-]+)`)
 
-// lastCursor is the cursor that was printed last.
+// lastCursor returns the cursor that was printed last.
 func lastCursor(t *testing.T, lines []string) (cursor string) {
 	t.Helper()
 	for _, line := range lines {
@@ -148,7 +148,7 @@ func lastCursor(t *testing.T, lines []string) (cursor string) {
 	return cursor
 }
 
-// readmeBlocks are the shell blocks of a section of the README.
+// readmeBlocks returns the shell blocks of a section of the README.
 func readmeBlocks(t *testing.T, heading string, want int) []string {
 	t.Helper()
 	text, err := os.ReadFile("../../README.md")
@@ -167,7 +167,7 @@ func readmeBlocks(t *testing.T, heading string, want int) []string {
 	return blocks
 }
 
-// demoDirectory is a directory that looks to the commands like the project's:
+// demoDirectory returns a directory that looks to the commands like the project's:
 // with bin/moderato and tools/go.mod.
 func demoDirectory(t *testing.T) string {
 	t.Helper()

@@ -34,7 +34,7 @@ func receiving(t *testing.T, p *process.Server, token string, args ...string) (l
 	return l, found[1]
 }
 
-// webhooksOf is how many webhooks the caller has.
+// webhooksOf returns how many webhooks the caller has.
 func webhooksOf(t *testing.T, p *process.Server, token string) int {
 	t.Helper()
 	var answer struct{ Data []struct{ ID string } }
@@ -161,7 +161,7 @@ func TestServersThatCallLocalReceivers(t *testing.T) {
 	}
 }
 
-// serveTo starts a server, with the World or the demo, and answers a token of a
+// serveTo starts a server, with the World or the demo, and returns a token of a
 // channel's owner and a ban in their channel.
 func serveTo(t *testing.T, args []string) (p *process.Server, token, ban string) {
 	t.Helper()
@@ -208,7 +208,7 @@ func TestReceiverReportsMissingSettings(t *testing.T) {
 	}
 }
 
-// refused runs a receiver that must not come to receive, and answers what it says.
+// refused runs a receiver that must not come to receive, and returns what it says.
 func refused(t *testing.T, args ...string) string {
 	t.Helper()
 	l := listen(t, process.Command(t, nil, args...))

@@ -147,7 +147,7 @@ func (m *mailbox) atNext(do func()) {
 	m.arriving = do
 }
 
-// reached is how many events arrived, each counted once.
+// reached returns how many events arrived, each counted once.
 func (m *mailbox) reached() int64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -98,7 +98,7 @@ func (h hearing) want(t *testing.T, name, kind string, sequence int64) heard {
 	}
 }
 
-// watch is a stream over gRPC, which is there when it answers.
+// watch returns a stream over gRPC, which is open when it returns.
 func watch(t *testing.T, p *process.Server, token, cursor string) hearing {
 	t.Helper()
 	conn, err := grpc.NewClient(p.GRPC, grpc.WithTransportCredentials(insecure.NewCredentials()))
@@ -132,7 +132,7 @@ func watch(t *testing.T, p *process.Server, token, cursor string) hearing {
 	return hearing{got, stop}
 }
 
-// watchSSE is the same over HTTP.
+// watchSSE returns the same over HTTP.
 func watchSSE(t *testing.T, p *process.Server, token, lastEventID string) hearing {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -174,7 +174,7 @@ func watchSSE(t *testing.T, p *process.Server, token, lastEventID string) hearin
 	return hearing{got, cancel}
 }
 
-// receiveJSON is a receiver of webhooks.
+// receiveJSON returns a receiver of webhooks.
 func receiveJSON(t *testing.T, p *process.Server, token string) hearing {
 	t.Helper()
 	l, _ := receiving(t, p, token, "--json")

@@ -118,7 +118,7 @@ func (p *stepped) stopAt(t *testing.T, halt storetest.Halt) {
 	}
 }
 
-// stepReached is the step before which the server stands; none when it passed.
+// stepReached returns the step before which the server stands; none when it passed.
 func (p *stepped) stepReached(t *testing.T) string {
 	t.Helper()
 	select {

@@ -37,7 +37,7 @@ func (a *arrivals) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 	a.all = append(a.all, event.Metadata.Sequence)
 }
 
-// reached is the last sequence up to which all arrived in order, and how many
+// reached returns the last sequence up to which all arrived in order, and how many
 // arrived more than once.
 func (a *arrivals) reached(t *testing.T) (last int64, repeats int) {
 	t.Helper()

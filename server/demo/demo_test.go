@@ -92,7 +92,7 @@ func TestReferencedRecordsComeFirst(t *testing.T) {
 	}
 }
 
-// describe is a record's key and the keys to which it refers.
+// describe returns a record's key and the keys to which it refers.
 func describe(r *platformv1.Record) (key string, references []string) {
 	switch r := r.GetKind().(type) {
 	case *platformv1.Record_Category:

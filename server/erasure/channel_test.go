@@ -18,7 +18,7 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// splitByChannel are the rows of a channel, and all others, but for users: of
+// splitByChannel returns the rows of a channel, and all others, but for users: of
 // these the owner stays.
 func splitByChannel(t *testing.T, s *scene, id uid.ID) (ofChannel []servertest.Row, others map[string]bool) {
 	t.Helper()

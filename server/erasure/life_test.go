@@ -18,7 +18,7 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// live has a person do all that a user can do and have done to them, and answers
+// live has a person do all that a user can do and have done to them, and returns
 // a token of theirs that was in use.
 func (s *scene) live(p person) servertest.Credentials {
 	s.t.Helper()
@@ -175,7 +175,7 @@ func (s *scene) elsewhere(p person, as servertest.Credentials) {
 	s.must(nil, s.mute(as.Context(), owner, viewer))
 }
 
-// newcomer is a user for whom nothing happened yet.
+// newcomer returns a user for whom nothing happened yet.
 func (s *scene) newcomer() uid.ID {
 	s.t.Helper()
 	id := uid.New()

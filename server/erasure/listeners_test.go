@@ -22,7 +22,7 @@ import (
 // marker is who is banned last, so that a listener knows that it heard all.
 var marker = servertest.Raider
 
-// listenGRPC answers all that is told from a cursor up to the marker.
+// listenGRPC returns all that is told from a cursor up to the marker.
 func listenGRPC(s *servertest.Server, as servertest.Credentials, cursor string) func(t *testing.T) []string {
 	return func(t *testing.T) (told []string) {
 		t.Helper()
@@ -42,7 +42,7 @@ func listenGRPC(s *servertest.Server, as servertest.Credentials, cursor string) 
 	}
 }
 
-// listenSSE is listenGRPC for the other face.
+// listenSSE is listenGRPC for the other transport.
 func listenSSE(s *servertest.Server, as servertest.Credentials, cursor string) func(t *testing.T) []string {
 	return func(t *testing.T) (told []string) {
 		t.Helper()
@@ -166,7 +166,7 @@ func look(t *testing.T, hub *watch.Hub) {
 
 // inTheMiddle has three users banned in a channel, while the listener takes no
 // event. When the hub has all six, they take three: the fourth is on its way then,
-// and the others in the page that they have. It answers the third.
+// and the others in the page that they have. It returns the third.
 func (s *scene) inTheMiddle(stream *slowStream, hub *watch.Hub, channel, third uid.ID) *moderatov1.Event {
 	s.t.Helper()
 	from, err := hub.Subscribe(s.t.Context(), nil, nil)

@@ -19,7 +19,7 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// calls are what runs beside a deletion: everything that stores something of the
+// calls returns what runs beside a deletion: everything that stores something of the
 // user. Each is made again and again until it is refused.
 func (s *scene) calls(as context.Context, p person) map[string]func() error {
 	owner := servertest.Owner

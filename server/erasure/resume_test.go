@@ -18,7 +18,7 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// abandoned is a database with a deleted user of whom all is left, and no server.
+// abandoned returns a database with a deleted user of whom all is left, and no server.
 // Its clock is that of the scene.
 func abandoned(t *testing.T, s *scene, users ...person) *store.Store {
 	t.Helper()
@@ -204,7 +204,7 @@ func TestCancelledErasureIsResumed(t *testing.T) {
 	})
 }
 
-// start begins some work, and answers whether it has ended.
+// start begins some work, and returns whether it has ended.
 func start(work func() error) (ended func() bool) {
 	var done atomic.Bool
 	go func() {

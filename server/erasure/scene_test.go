@@ -38,7 +38,7 @@ var (
 	}
 )
 
-// traces are the bytes by which a person can be known, in lower case.
+// traces returns the bytes by which a person can be known, in lower case.
 func (p person) traces() map[string][]byte {
 	return map[string][]byte{
 		"the id":                   lower(p.id[:]),
@@ -53,7 +53,7 @@ func (p person) traces() map[string][]byte {
 	}
 }
 
-// lower is bytes with ASCII letters in lower case, and all else as it is.
+// lower returns bytes with ASCII letters in lower case, and all else as it is.
 func lower(b []byte) []byte {
 	b = bytes.Clone(b)
 	for i, c := range b {

@@ -21,7 +21,7 @@ import (
 // looks at them.
 var counting = []string{"channel_counts", "channel_count_deltas"}
 
-// untouched are the rows that have nothing to do with a person: all but those
+// untouched returns the rows that have nothing to do with a person: all but those
 // that have a trace, and the channels, whose counters change.
 func untouched(t *testing.T, s *scene, p person) map[string]bool {
 	t.Helper()

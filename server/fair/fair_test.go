@@ -39,7 +39,7 @@ func (s *scene) ask(ctx context.Context, owner string, p fair.Priority, maxWait 
 	return ended
 }
 
-// as is the context of a request of an owner.
+// as returns the context of a request of an owner.
 func as(ctx context.Context, owner string, p fair.Priority, maxWait time.Duration) context.Context {
 	return fair.NewContext(ctx, fair.Request{Owner: fair.Owner{Client: owner}, Priority: p, MaxWait: maxWait})
 }

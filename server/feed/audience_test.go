@@ -21,7 +21,7 @@ const (
 	never      = `{"isSubscriber":false,"hadSubscriptionBefore":false,"renewCount":null,"streakCount":null,"expiresAt":null,"subscribedAt":null}`
 )
 
-// fromBackend is how the payload of every event of a backend begins.
+// fromBackend returns how the payload of every event of a backend begins.
 func fromBackend(channel uid.ID) string {
 	return fmt.Sprintf(`{"channelId":%q,"clientId":"chat-server",`, channel)
 }

@@ -108,7 +108,7 @@ func benchUser(i int) string {
 	return fmt.Sprintf("%08x-0000-4000-8000-%012x", uint32(i)*2654435761, i+1)
 }
 
-// benchPeople are the users and channels to which the follows refer.
+// benchPeople returns the users and channels to which the follows refer.
 func benchPeople() io.Reader {
 	var lines strings.Builder
 	for i := range benchUsers {
@@ -130,7 +130,7 @@ func benchLines() string {
 	return lines.String()
 }
 
-// benchRows are the values of benchLines.
+// benchRows returns the values of benchLines.
 func benchRows(b *testing.B) [][]any {
 	b.Helper()
 	rows := make([][]any, 0, benchFollows)

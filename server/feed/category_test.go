@@ -19,7 +19,7 @@ func (b backend) getCategory(id int64) (*platformv1.CategoryRecord, error) {
 	return response.GetCategory(), err
 }
 
-// categoryRecord is a category; above 0 is its parent.
+// categoryRecord returns a category; above 0 is its parent.
 func categoryRecord(id, above int64) *platformv1.CategoryRecord {
 	r := &platformv1.CategoryRecord{Id: id, Name: "Category", Slug: "category"}
 	if above != 0 {

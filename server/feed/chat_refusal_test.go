@@ -130,12 +130,12 @@ func chatMD(c servertest.Credentials) metadata.MD {
 	return md
 }
 
-// chatPost is a good post of Raider's in Owner's channel.
+// chatPost returns a good post of Raider's in Owner's channel.
 func chatPost() *platformv1.PostMessageRequest {
 	return &platformv1.PostMessageRequest{ChannelId: servertest.Owner.String(), UserId: servertest.Raider.String(), Text: "gg"}
 }
 
-// chatRequests are good calls of each method.
+// chatRequests returns good calls of each method.
 func chatRequests() []proto.Message {
 	owner, raider := servertest.Owner.String(), servertest.Raider.String()
 	return []proto.Message{
@@ -145,7 +145,7 @@ func chatRequests() []proto.Message {
 	}
 }
 
-// chatStored is the text of each message in the database.
+// chatStored returns the text of each message in the database.
 func chatStored(t *testing.T, s *servertest.Server) (texts []string) {
 	t.Helper()
 	for _, m := range s.Store.Read.Message.Query().AllX(context.Background()) {

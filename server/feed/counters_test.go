@@ -55,7 +55,7 @@ func randomRecord(r *rand.Rand, now instant.Instant, live map[uid.ID]instant.Ins
 	}}}
 }
 
-// randomCall is a call of the feed that moves the same counters.
+// randomCall returns a call of the feed that moves the same counters.
 func randomCall(r *rand.Rand, now instant.Instant, live map[uid.ID]instant.Instant) proto.Message {
 	channel := []uid.ID{servertest.Owner, servertest.Other}[r.IntN(2)]
 	id, user, at := channel.String(), countedUser(r.IntN(countedUsers)), now.Add(-time.Duration(r.IntN(7200))*time.Second)
@@ -88,7 +88,7 @@ func randomCall(r *rand.Rand, now instant.Instant, live map[uid.ID]instant.Insta
 	return &platformv1.RecordGiftRequest{ChannelId: id, Key: fmt.Sprint(r.IntN(100)), UserId: user, Count: 1}
 }
 
-// anyClip is a clip that imports put as well, or one of a few that go from channel
+// anyClip returns a clip that imports put as well, or one of a few that go from channel
 // to channel.
 func anyClip(r *rand.Rand, channel uid.ID) string {
 	if r.IntN(2) == 0 {

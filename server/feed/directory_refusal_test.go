@@ -30,7 +30,7 @@ func (b backend) callRPC(c servertest.Credentials, request proto.Message) error 
 	return nil
 }
 
-// requests are an empty request for each method of the directory and of access.
+// requests returns an empty request for each method of the directory and of access.
 func requests(t *testing.T) []proto.Message {
 	t.Helper()
 	var all []proto.Message

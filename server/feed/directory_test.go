@@ -33,7 +33,7 @@ func eachBackend(t *testing.T, test func(t *testing.T, b backend)) {
 	})
 }
 
-// dump is the database without what other workers change at any time.
+// dump returns the database without what other workers change at any time.
 func (b backend) dump() []string {
 	b.t.Helper()
 	return servertest.Dump(b.t, b.Store, "channel_counts", "channel_count_deltas")

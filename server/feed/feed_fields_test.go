@@ -37,7 +37,7 @@ func badText(want string, most int) []wrong {
 	return []wrong{{strings.Repeat("ü", most+1), want}, {"a\x00b", noControls}, {"a\nb", noControls}, {"a\u0085b", noControls}}
 }
 
-// badFields are the wrong values of the fields by their kind. A field of which
+// badFields returns the wrong values of the fields by their kind. A field of which
 // every value is good, or whose values are tested elsewhere, has none.
 func badFields() map[string][]wrong {
 	required := []wrong{{"", isRequired}}

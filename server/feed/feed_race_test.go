@@ -17,7 +17,7 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// atOnce makes calls at the same moment, half of them on each server, and answers
+// atOnce makes calls at the same moment, half of them on each server, and returns
 // how each ended.
 func (f *platformFeed) atOnce(other *servertest.Server, requests []proto.Message) (answers []proto.Message, errs []error) {
 	f.t.Helper()
@@ -42,7 +42,7 @@ func (f *platformFeed) atOnce(other *servertest.Server, requests []proto.Message
 }
 
 // TestConcurrentRepeatedCallsChangeStateOnce makes each call 8 times at the same moment
-// on two servers: all get the same answer, of one change with one event and one
+// on two servers: all get the same response, of one change with one event and one
 // activity.
 func TestConcurrentRepeatedCallsChangeStateOnce(t *testing.T) {
 	const callers, rounds = 8, 5
@@ -103,7 +103,7 @@ func ofRound(request proto.Message, round int) proto.Message {
 	return request
 }
 
-// rows is how many events and activities there are.
+// rows returns how many events and activities there are.
 func (f *platformFeed) rows() (events, activities int) {
 	return f.Store.Read.Event.Query().CountX(context.Background()), f.Store.Read.Activity.Query().CountX(context.Background())
 }

@@ -28,7 +28,7 @@ const (
 	vote1 = "0b6fabab-0000-4000-8000-000000000001"
 )
 
-// feedRequests are good calls of each kind, of which each does something when
+// feedRequests returns good calls of each kind, of which each does something when
 // they are made in this order.
 func feedRequests(now instant.Instant) []proto.Message {
 	return append(knownRequests(now), otherRequests(now)...)
@@ -227,7 +227,7 @@ func TestBackendActsForUser(t *testing.T) {
 	})
 }
 
-// edit is a copy of a request with the field at a path of JSON names set.
+// edit returns a copy of a request with the field at a path of JSON names set.
 func edit(request proto.Message, path []string, value any) proto.Message {
 	changed := proto.Clone(request)
 	m := changed.ProtoReflect()
@@ -246,7 +246,7 @@ func edit(request proto.Message, path []string, value any) proto.Message {
 	return changed
 }
 
-// pathsOf are the paths of all fields of a request.
+// pathsOf returns the paths of all fields of a request.
 func pathsOf(d protoreflect.MessageDescriptor) (paths [][]string) {
 	for i := range d.Fields().Len() {
 		field := d.Fields().Get(i)
@@ -307,7 +307,7 @@ func TestUserPendingDeletionIsUnknown(t *testing.T) {
 	})
 }
 
-// TestUUIDsAreCaseInsensitive answers them in lower case, and as one thing.
+// TestUUIDsAreCaseInsensitive returns them in lower case, and as one thing.
 func TestUUIDsAreCaseInsensitive(t *testing.T) {
 	eachFeed(t, func(t *testing.T, f *platformFeed) {
 		for _, request := range feedRequests(f.now) {

@@ -96,7 +96,7 @@ func (f *platformFeed) later(d time.Duration) { f.to(f.now.Add(d)) }
 
 func (f *platformFeed) ctx() context.Context { return f.backend.Context() }
 
-// feedRPCs are the calls of the three services, by the name of their request.
+// feedRPCs returns the calls of the three services, by the name of their request.
 func feedRPCs() map[protoreflect.FullName]protoreflect.MethodDescriptor {
 	rpcs := map[protoreflect.FullName]protoreflect.MethodDescriptor{}
 	for _, file := range []protoreflect.FileDescriptor{
@@ -146,7 +146,7 @@ func (f *platformFeed) refuse(request proto.Message, reason string, violations .
 	}
 }
 
-// refusalOf is the reason of an error, then its violations.
+// refusalOf returns the reason of an error, then its violations.
 func refusalOf(err error) []string {
 	if err == nil {
 		return []string{"OK"}
@@ -165,7 +165,7 @@ func refusalOf(err error) []string {
 	return got
 }
 
-// repeat makes a call again, also a while later, and wants the same answer and
+// repeat makes a call again, also a while later, and wants the same response and
 // no change of any table.
 func (f *platformFeed) repeat(request, answer proto.Message) {
 	f.t.Helper()
@@ -189,7 +189,7 @@ func (f *platformFeed) once(request proto.Message) proto.Message {
 	return answer
 }
 
-// dump is every row that a feed may change, as text. The counts of channels are
+// dump returns every row that a feed may change, as text. The counts of channels are
 // added up: folding them is no change.
 func (f *platformFeed) dump() (lines []string) {
 	f.t.Helper()
@@ -249,7 +249,7 @@ func (f *platformFeed) count(category int64, liveOnly bool) int64 {
 // told is an event as it must be stored.
 type told struct{ kind, actor, target, client, payload string }
 
-// byBackend is an event that the backend told.
+// byBackend returns an event that the backend told.
 func byBackend(kind string, target uid.ID, payload string, args ...any) told {
 	e := told{kind: kind, client: servertest.ChatServer, payload: fmt.Sprintf(payload, args...)}
 	if !target.IsZero() {
@@ -258,7 +258,7 @@ func byBackend(kind string, target uid.ID, payload string, args ...any) told {
 	return e
 }
 
-// byNobody is an event of what happened by itself.
+// byNobody returns an event of what happened by itself.
 func byNobody(kind string, target uid.ID, payload string, args ...any) told {
 	e := byBackend(kind, target, payload, args...)
 	e.client = ""
@@ -300,7 +300,7 @@ type note struct {
 	info, action string
 }
 
-// noteOf is an activity of a user; facts is what its info has beside who it was.
+// noteOf returns an activity of a user; facts is what its info has beside who it was.
 func noteOf(kind string, user uid.ID, at instant.Instant, info string, args ...any) note {
 	return note{kind: kind, user: user.String(), at: at, info: fmt.Sprintf(info, args...), action: "{}"}
 }
@@ -340,7 +340,7 @@ func (f *platformFeed) wantREST(as servertest.Credentials, path, want string, ar
 	}
 }
 
-// cursor is the cursor of a page, as JSON.
+// cursor returns the cursor of a page, as JSON.
 func (f *platformFeed) cursor(path string) string {
 	f.t.Helper()
 	var body struct {
@@ -371,7 +371,7 @@ func (f *platformFeed) sweep() {
 	}
 }
 
-// object is a google.protobuf.Struct.
+// object returns a google.protobuf.Struct.
 func object(fields map[string]any) *structpb.Struct {
 	s, err := structpb.NewStruct(fields)
 	if err != nil {

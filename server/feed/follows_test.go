@@ -32,7 +32,7 @@ func importLines(s *servertest.Server, lines ...string) (records int, err error)
 	return (&importer.Importer{Store: s.Store}).ImportLines(context.Background(), strings.NewReader(strings.Join(lines, "")))
 }
 
-// followers are the users who follow a channel, in order, as the rows say it.
+// followers returns the users who follow a channel, in order, as the rows say it.
 func followers(t *testing.T, s *servertest.Server, channel uid.ID) (all []string) {
 	t.Helper()
 	err := store.QueryEach(context.Background(), s.Store.Read,

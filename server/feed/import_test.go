@@ -36,7 +36,7 @@ func userRecords(from, to int) []*platformv1.Record {
 	return records
 }
 
-// imports sends messages of records, and answers how many were stored or how it
+// imports sends messages of records, and returns how many were stored or how it
 // ended.
 func (b backend) imports(messages ...[]*platformv1.Record) (int64, error) {
 	stream, err := b.Bulk.Import(b.ctx)
@@ -52,7 +52,7 @@ func (b backend) imports(messages ...[]*platformv1.Record) (int64, error) {
 	return response.GetRecords(), err
 }
 
-// imported is how many of userRecords there are.
+// imported returns how many of userRecords there are.
 func (b backend) imported() int {
 	return b.Store.Read.User.Query().Where(user.UsernameHasPrefix("imported")).CountX(context.Background())
 }

@@ -44,7 +44,7 @@ func putActivity(key, kind string, info map[string]any) *platformv1.PutActivityR
 	}}
 }
 
-// answered is an activity as the calls answer it.
+// answered returns an activity as the calls answer it.
 func (f *platformFeed) answered(key string, n note) *platformv1.ActivityRecord {
 	f.t.Helper()
 	r := &platformv1.ActivityRecord{

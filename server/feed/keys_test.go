@@ -10,7 +10,7 @@ import (
 	"github.com/moderato-live/moderato/server/servertest"
 )
 
-// ofKey are a call of each kind that carries a key, with the field of it.
+// ofKey returns a call of each kind that carries a key, with the field of it.
 func ofKey(key string) map[string]struct {
 	request proto.Message
 	field   string

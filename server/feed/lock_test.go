@@ -59,7 +59,7 @@ func TestConcurrentImportsOfSameRecords(t *testing.T) {
 	})
 }
 
-// deadlocks is how often a transaction was run again because of one.
+// deadlocks returns how often a transaction was run again because of one.
 func deadlocks(t *testing.T, s *store.Store) (count float64) {
 	t.Helper()
 	registry := prometheus.NewRegistry()

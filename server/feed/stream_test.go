@@ -16,7 +16,7 @@ import (
 
 const poster = "https://img.example.com/live.png"
 
-// given is an instant as a request has it; 0 is left out.
+// given returns an instant as a request has it; 0 is left out.
 func given(at instant.Instant) *timestamppb.Timestamp {
 	if at == 0 {
 		return nil
@@ -52,7 +52,7 @@ func (l live) rest() string {
 	return fmt.Sprintf(`"title":%q,"lang":%q,"categoryId":%d,"categoryTitle":%q}`, l.title, l.lang, l.category, name)
 }
 
-// ofChannel is a stream that has everything of the World's channel.
+// ofChannel returns a stream that has everything of the World's channel.
 func ofChannel(start instant.Instant) live {
 	return live{start: start, title: "Any% until it works", lang: "en"}
 }

@@ -41,7 +41,7 @@ func endSubscription() *platformv1.EndSubscriptionRequest {
 	return &platformv1.EndSubscriptionRequest{ChannelId: servertest.Owner.String(), UserId: servertest.Viewer.String()}
 }
 
-// payload is what an event tells of the period after who told.
+// payload returns what an event tells of the period after who told.
 func (p period) payload() string {
 	return fmt.Sprintf(`%s,"subscribedAt":%q,"expiresAt":%q,"renewCount":%d,"streakCount":%d}`, amaraEvent, p.from, p.to, p.renewed, p.streak)
 }
@@ -54,7 +54,7 @@ func (p period) ended() told {
 	return byBackend("channel.subscription.end", servertest.Viewer, "%s", fromBackend(servertest.Owner)+p.payload())
 }
 
-// lapsed is the event of an end that nobody made.
+// lapsed returns the event of an end that nobody made.
 func (p period) lapsed() told {
 	return byNobody("channel.subscription.end", servertest.Viewer, `{"channelId":%q,"clientId":"",%s`, servertest.Owner, p.payload())
 }

@@ -44,7 +44,7 @@ func openDemo(t *testing.T, url store.URL) *store.Store {
 	return s
 }
 
-// failed are the names of the checks that find something.
+// failed returns the names of the checks that find something.
 func failed(t *testing.T, s *store.Store) []string {
 	t.Helper()
 	var names []string

@@ -45,7 +45,7 @@ func take(t *testing.T, l *jobs.Lease) bool {
 	return held
 }
 
-// move moves the position as the holder, and tells whether it did.
+// move moves the position as the holder, and reports whether it did.
 func move(t *testing.T, s *store.Store, l *jobs.Lease, to int64) bool {
 	t.Helper()
 	held, err := l.Write(t.Context(), func(ctx context.Context, tx *ent.Tx, _ instant.Instant) error {

@@ -92,7 +92,7 @@ func TestUnmarshalResetsTheMessage(t *testing.T) {
 	}
 }
 
-// whole is a violation of the text as a whole.
+// whole returns a violation of the text as a whole.
 func whole(description string) []jsonapi.Violation {
 	return []jsonapi.Violation{{Description: description}}
 }

@@ -26,7 +26,7 @@ func at(text string) *timestamppb.Timestamp {
 	return timestamppb.New(t)
 }
 
-// parsed is a message of a test type, read from JSON.
+// parsed returns a message of a test type, read from JSON.
 func parsed(t *testing.T, typ protoreflect.MessageType, text string) proto.Message {
 	t.Helper()
 	m := empty(typ)
@@ -36,7 +36,7 @@ func parsed(t *testing.T, typ protoreflect.MessageType, text string) proto.Messa
 	return m
 }
 
-// set is a message of a test type with one field set.
+// set returns a message of a test type with one field set.
 func set(typ protoreflect.MessageType, name protoreflect.Name, v any) proto.Message {
 	m := typ.New()
 	m.Set(m.Descriptor().Fields().ByName(name), protoreflect.ValueOf(v))

@@ -31,7 +31,7 @@ var kindTypes = []protoreflect.MessageType{
 	scalarType, optType, listType, mapType, choiceType, freeType, nodeType, emptyType,
 }
 
-// empty is a message of a test type with nothing set.
+// empty returns a message of a test type with nothing set.
 func empty(t protoreflect.MessageType) proto.Message { return t.New().Interface() }
 
 func typeNamed(name protoreflect.Name) protoreflect.MessageType {
@@ -192,7 +192,7 @@ func choiceMessage() *descriptorpb.DescriptorProto {
 	return m
 }
 
-// generated is the Go type of a message of the project.
+// generated returns the Go type of a message of the project.
 func generated(desc protoreflect.MessageDescriptor) protoreflect.MessageType {
 	typ, err := protoregistry.GlobalTypes.FindMessageByName(desc.FullName())
 	if err != nil {

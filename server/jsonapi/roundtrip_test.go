@@ -17,7 +17,7 @@ import (
 	"github.com/moderato-live/moderato/server/jsonapi"
 )
 
-// allTypes are the project's message types and the test types.
+// allTypes returns the project's message types and the test types.
 func allTypes() []protoreflect.MessageType {
 	var types []protoreflect.MessageType
 	for _, file := range []protoreflect.FileDescriptor{

@@ -17,7 +17,7 @@ import (
 
 const watchEvents = moderatov1.EventsService_WatchEvents_FullMethodName
 
-// listen opens a stream on each face, which is there when it answers. told has what
+// listen opens a stream on each transport, which is open when it returns. told has what
 // came as Server-Sent Events, when they end.
 func listen(t *testing.T, s *servertest.Server) (hangUp func(), told <-chan string) {
 	t.Helper()
@@ -50,7 +50,7 @@ func listen(t *testing.T, s *servertest.Server) (hangUp func(), told <-chan stri
 	return hangUp, all
 }
 
-// wantEnds checks that the streams of both faces ended so.
+// wantEnds checks that the streams of both transports ended so.
 func wantEnds(t *testing.T, log *lines, level, code string) {
 	t.Helper()
 	eventually(t, "the end of both streams in the log", func() bool { return len(log.find(t, "method", watchEvents)) == 2 })

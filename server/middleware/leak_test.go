@@ -19,7 +19,7 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// traces are what of a token must not show: the texts of its kinds' prefixes,
+// traces returns what of a token must not show: the texts of its kinds' prefixes,
 // any eight characters of it, and what is stored of it.
 func traces(token string) []string {
 	const part = 8

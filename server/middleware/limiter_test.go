@@ -37,7 +37,7 @@ func allow(t *testing.T, l *middleware.Limiter, c *authn.Caller, times int) {
 	}
 }
 
-// refuse answers how long the caller is told to wait.
+// refuse returns how long the caller is told to wait.
 func refuse(t *testing.T, l *middleware.Limiter, c *authn.Caller) time.Duration {
 	t.Helper()
 	err := l.Allow(context.Background(), c)

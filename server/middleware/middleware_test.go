@@ -38,7 +38,7 @@ func unary(c *middleware.Chain, ctx context.Context, method string, handler func
 
 func succeed(context.Context) error { return nil }
 
-// wantReason checks the reason of a call's error, and answers the request id.
+// wantReason checks the reason of a call's error, and returns the request id.
 func wantReason(t *testing.T, err error, want moderatov1.Reason) (requestID string) {
 	t.Helper()
 	f, id := apierr.FromStatus(status.Convert(err))

@@ -79,7 +79,7 @@ func (l *lines) String() string {
 	return l.text.String()
 }
 
-// find answers the lines in which each of the pairs, names and values in turn,
+// find returns the lines in which each of the pairs, names and values in turn,
 // is so.
 func (l *lines) find(t *testing.T, pairs ...string) []map[string]any {
 	t.Helper()
@@ -123,14 +123,14 @@ func newChain(s *servertest.Server) (*middleware.Chain, *lines) {
 	}, kept
 }
 
-// incoming is the context of a call as a service gets it.
+// incoming returns the context of a call as a service gets it.
 func incoming(ctx context.Context, c servertest.Credentials) (context.Context, *transport) {
 	md, _ := metadata.FromOutgoingContext(c.Context())
 	sent := &transport{}
 	return metadata.NewIncomingContext(grpc.NewContextWithServerTransportStream(ctx, sent), md), sent
 }
 
-// transport keeps the header of an answer.
+// transport keeps the header of a response.
 type transport struct{ header metadata.MD }
 
 func (t *transport) Method() string { return "" }

@@ -92,7 +92,7 @@ func (d *drive) post(user uid.ID, text string) error {
 	return err
 }
 
-// visible are the texts of the channel's messages, oldest first, through as
+// visible returns the texts of the channel's messages, oldest first, through as
 // many pages as there are.
 func (d *drive) visible() []string {
 	d.t.Helper()
@@ -126,7 +126,7 @@ func (d *drive) standing(user uid.ID) *platformv1.GetStandingResponse {
 	return st
 }
 
-// events are the channel's events in order; their sequence has no gap.
+// events returns the channel's events in order; their sequence has no gap.
 func (d *drive) events() []*ent.Event {
 	d.t.Helper()
 	rows, err := d.Store.Read.Event.Query().Where(event.ChannelID(servertest.Owner)).
@@ -165,7 +165,7 @@ func (d *drive) wantVisible(want ...string) {
 	}
 }
 
-// reason is the reason of an error, "OK" for none.
+// reason returns the reason of an error, "OK" for none.
 func reason(err error) string {
 	if err == nil {
 		return "OK"

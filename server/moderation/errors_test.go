@@ -290,7 +290,7 @@ func TestOperationsReportAllInvalidArguments(t *testing.T) {
 	})
 }
 
-// changedArgs is arguments with one replaced; without a value, left out.
+// changedArgs returns arguments with one replaced; without a value, left out.
 func changedArgs(args callArgs, name string, value ...string) callArgs {
 	changed := callArgs{}
 	for n, v := range args {

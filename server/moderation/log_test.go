@@ -45,7 +45,7 @@ func (d *drive) log(c servertest.Credentials, query url.Values) logPage {
 	return page
 }
 
-// types are the page's types, newest first.
+// types returns the page's types, newest first.
 func (p logPage) types() []string {
 	var types []string
 	for _, row := range p.Data.Rows {

@@ -91,7 +91,7 @@ func TestOnlyModeratorsHavePriority(t *testing.T) {
 		d.waitForWaiting(t, tries)
 		release()
 		all.Wait()
-		// The order is that of the answers, of which some are under way with the ban's.
+		// The order is that of the responses, of which some are under way with the ban's.
 		if at := slices.Index(order, "ban"); at > tries*3/4 {
 			t.Errorf("got the ban after %d tries of who is no moderator", at)
 		}

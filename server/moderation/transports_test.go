@@ -30,7 +30,7 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// operation is an operation as it is called on each face.
+// operation is an operation as it is called on each transport.
 type operation struct {
 	name, method, path string
 	request, response  proto.Message
@@ -105,7 +105,7 @@ var conditions = map[string]errorCondition{
 		"The user is muted already; the mute ends at muteExpiresAt.", ""},
 }
 
-// refusal is the refusal that a call must get on both faces.
+// refusal is the refusal that a call must get on both transports.
 type refusal struct {
 	reason     string
 	violations [][2]string       // field and description
@@ -113,7 +113,7 @@ type refusal struct {
 	retryAfter time.Duration
 }
 
-// message is the sentence for a person, which tells the first violation.
+// message returns the sentence for a person, which tells the first violation.
 func (w refusal) message() string {
 	if len(w.violations) > 0 {
 		text := w.violations[0][0] + " " + w.violations[0][1] + "."
@@ -133,7 +133,7 @@ func (w refusal) message() string {
 	return text
 }
 
-// check makes a call on both faces and compares all of each answer.
+// check makes a call on both transports and compares all of each response.
 func (w refusal) check(t *testing.T, s *servertest.Server, o operation, caller metadata.MD, args callArgs) {
 	t.Helper()
 	if _, ok := conditions[w.reason]; !ok {
@@ -269,7 +269,7 @@ func transportName(rest bool) string {
 	return "gRPC"
 }
 
-// outcome is what a call comes to on one face: OK, or the reason.
+// outcome returns what a call comes to on one transport: OK, or the reason.
 func (o operation) outcome(t *testing.T, s *servertest.Server, caller metadata.MD, args callArgs, rest bool) string {
 	t.Helper()
 	if rest {
@@ -298,7 +298,7 @@ func (o operation) outcome(t *testing.T, s *servertest.Server, caller metadata.M
 	return "OK"
 }
 
-// metadataAs is credentials as metadata.
+// metadataAs returns credentials as metadata.
 func metadataAs(c servertest.Credentials) metadata.MD {
 	md, _ := metadata.FromOutgoingContext(c.Context())
 	return md
@@ -352,7 +352,7 @@ func newAuthScene(t *testing.T, s *servertest.Server) *authScene {
 	return sc
 }
 
-// user is a user with the scopes, or with every scope when none is named.
+// user returns a user with the scopes, or with every scope when none is named.
 func (sc *authScene) user(t *testing.T, user uid.ID, scopes ...string) metadata.MD {
 	t.Helper()
 	if scopes == nil {
@@ -361,7 +361,7 @@ func (sc *authScene) user(t *testing.T, user uid.ID, scopes ...string) metadata.
 	return metadataAs(sc.Token(t, authn.NewToken{Kind: authn.User, ClientID: servertest.Dashboard, UserID: user, Scopes: scopes}))
 }
 
-// acting is a backend that acts for a user.
+// acting returns a backend that acts for a user.
 func (sc *authScene) acting(user string) metadata.MD {
 	return withMetadata(sc.service, "acting-user", user)
 }

@@ -51,7 +51,7 @@ func TestFullDatabaseIsUnavailable(t *testing.T) {
 	})
 }
 
-// fullErrors are the ways in which a database is full, each to be switched on and
+// fullErrors returns the ways in which a database is full, each to be switched on and
 // off.
 func fullErrors(t *testing.T, s *store.Store, gate *storetest.Gate) map[string]func(bool) {
 	t.Helper()

@@ -15,7 +15,7 @@ import (
 	"github.com/moderato-live/moderato/server/validate"
 )
 
-// violations are what the fields report.
+// violations returns what the fields report.
 func violations(t *testing.T, f *validate.Fields) []apierr.Violation {
 	t.Helper()
 	err := f.Err()

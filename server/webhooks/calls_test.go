@@ -28,7 +28,7 @@ func start(t *testing.T) *servertest.Server {
 // quiet is an address that is called only if a test has something to send.
 const quiet = "https://hooks.example.com/moderato"
 
-// both makes a call on both faces, and checks that they end alike.
+// both makes a call on both transports, and checks that they end alike.
 func both(t *testing.T, s *servertest.Server, c servertest.Credentials, method, path string, args servertest.Args) servertest.Outcome {
 	t.Helper()
 	_, rest := s.CallREST(t, c, method, path, args)

@@ -183,7 +183,7 @@ func TestWorkerLosesNothingOnLostCommit(t *testing.T) {
 	})
 }
 
-// titles are those that arrive, up to the last. A claim of which its holder does
+// titles returns those that arrive, up to the last. A claim of which its holder does
 // not know ends with its time.
 func (r *receiver) titles(t *testing.T, s *servertest.Server, last string) (titles []string) {
 	t.Helper()

@@ -7,7 +7,7 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// Advance is what the Engine does now and then.
+// Advance returns what the Engine does now and then.
 func (e *Engine) Advance(ctx context.Context, to, by int64) error {
 	_, err := e.advance(ctx, to, by)
 	return err

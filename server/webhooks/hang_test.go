@@ -86,7 +86,7 @@ func TestHangingReceiverTimesOut(t *testing.T) {
 	})
 }
 
-// oldest is the first delivery of a webhook.
+// oldest returns the first delivery of a webhook.
 func oldest(t *testing.T, s *servertest.Server, id string) *moderatov1.WebhookDelivery {
 	t.Helper()
 	rows := deliveries(t, s, id)

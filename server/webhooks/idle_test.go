@@ -16,7 +16,7 @@ import (
 	"github.com/moderato-live/moderato/server/webhooks"
 )
 
-// fields are the columns of the one webhook.
+// fields returns the columns of the one webhook.
 func fields(t *testing.T, s *servertest.Server) string {
 	t.Helper()
 	row, err := s.Store.Read.Webhook.Query().Only(t.Context())
@@ -26,7 +26,7 @@ func fields(t *testing.T, s *servertest.Server) string {
 	return row.String()
 }
 
-// newEngine is the engine of another server on the same database.
+// newEngine returns the engine of another server on the same database.
 func newEngine(s *servertest.Server) *webhooks.Engine {
 	log := slog.New(slog.DiscardHandler)
 	return webhooks.NewEngine(s.Store, watch.NewHub(s.Store, log), log, prometheus.NewRegistry(), webhooks.Options{

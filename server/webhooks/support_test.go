@@ -25,7 +25,7 @@ const path = "/v1/webhooks"
 // patience is how long a test waits for what it expects.
 const patience = 20 * time.Second
 
-// config is a configuration whose webhooks may call the receivers of tests.
+// config returns a configuration whose webhooks may call the receivers of tests.
 func config(url store.URL) server.Config {
 	c := servertest.Config(url)
 	c.WebhookAllowPrivate = true
@@ -65,7 +65,7 @@ type sent struct {
 	}
 }
 
-// receiver keeps what arrives, and answers as the test says.
+// receiver keeps what arrives, and returns as the test says.
 type receiver struct {
 	*httptest.Server
 
@@ -116,7 +116,7 @@ func (r *receiver) status(status int, header ...string) {
 	})
 }
 
-// next is what arrives next.
+// next returns what arrives next.
 func (r *receiver) next(t *testing.T) sent {
 	t.Helper()
 	select {
@@ -184,7 +184,7 @@ func call[M proto.Message](t *testing.T, s *servertest.Server, c servertest.Cred
 	return m
 }
 
-// list is the webhooks that a caller sees of a channel.
+// list returns the webhooks that a caller sees of a channel.
 func list(t *testing.T, s *servertest.Server, c servertest.Credentials, channel uid.ID) []*moderatov1.Webhook {
 	t.Helper()
 	args := servertest.Args{}
@@ -194,7 +194,7 @@ func list(t *testing.T, s *servertest.Server, c servertest.Credentials, channel 
 	return call[*moderatov1.ListWebhooksResponse](t, s, c, "GET", path, args).GetWebhooks()
 }
 
-// only is the one webhook of the channel of Owner.
+// only returns the one webhook of the channel of Owner.
 func only(t *testing.T, s *servertest.Server) *moderatov1.Webhook {
 	t.Helper()
 	all := list(t, s, s.AsService(t), servertest.Owner)
@@ -204,7 +204,7 @@ func only(t *testing.T, s *servertest.Server) *moderatov1.Webhook {
 	return all[0]
 }
 
-// deliveries are the newest deliveries of a webhook.
+// deliveries returns the newest deliveries of a webhook.
 func deliveries(t *testing.T, s *servertest.Server, id string) []*moderatov1.WebhookDelivery {
 	t.Helper()
 	return call[*moderatov1.ListWebhookDeliveriesResponse](t, s, s.AsService(t), "GET", path+"/deliveries", servertest.Args{"webhookId": id, "limit": 100}).GetRows()
@@ -238,7 +238,7 @@ func retitle(t *testing.T, s *servertest.Server, channel uid.ID, title string) {
 	}
 }
 
-// mine are arguments for a webhook of Owner's channel.
+// mine returns arguments for a webhook of Owner's channel.
 func (r *receiver) mine(types ...string) servertest.Args {
 	return servertest.Args{"channelId": servertest.Owner.String(), "url": r.URL, "type": types}
 }

@@ -53,7 +53,7 @@ func put(t *testing.T, s *store.Store, user uid.ID, ids ...uid.ID) {
 	}
 }
 
-// disabled is how many webhooks of a user are disabled.
+// disabled returns how many webhooks of a user are disabled.
 func disabled(t *testing.T, s *store.Store, user uid.ID) (n int) {
 	t.Helper()
 	err := store.QueryRow(t.Context(), s.Read, "SELECT COUNT(*) FROM webhooks WHERE user_id = ? AND disabled_reason = 'right_lost'", []any{user}, &n)
