@@ -11,7 +11,7 @@ import (
 	"github.com/moderato-live/moderato/server/servertest"
 )
 
-// typed sends a body under content types, one header line for each.
+// typed sends a body with one Content-Type header line for each of types.
 func typed(t *testing.T, s *servertest.Server, c servertest.Credentials, body string, types ...string) servertest.Response {
 	t.Helper()
 	r := s.Request(t, c, "POST", moderatorsPath, body)
@@ -112,7 +112,8 @@ func TestEmptyBodyIsRejected(t *testing.T) {
 				if typed {
 					r.Header.Set("Content-Type", "application/json")
 				}
-				// Not what each field lacks: there is nothing that could have fields.
+				// The error does not list the missing fields: there is no object that
+				// could have fields.
 				wantViolations(t, s.Do(t, r), "")
 			}
 			wantViolations(t, s.REST(t, owner, method, path, " \n"), "")
@@ -131,7 +132,7 @@ func TestDeleteReadsBodyAndIgnoresQuery(t *testing.T) {
 		t.Errorf("got %s, want %s", r.Body, want)
 	}
 	wantViolations(t, s.REST(t, owner, "DELETE", moderatorsPath+query, `{}`), "channelId", "userId")
-	// A query of another user, of bad form, or repeated changes nothing.
+	// A query with another user, malformed or repeated, changes nothing.
 	wantOK(t, s.REST(t, owner, "DELETE", moderatorsPath+query, roleArgs(servertest.Viewer)))
 	wantOK(t, s.REST(t, owner, "POST", moderatorsPath+"?userId=x&userId=%zz", roleArgs(servertest.Viewer)))
 	r = s.REST(t, owner, "GET", listModerators(), "")
@@ -224,8 +225,8 @@ func TestBodyFieldsWithoutEffect(t *testing.T) {
 	}
 }
 
-// TestMisspelledWebhookFieldIsRejected has fields that would leave a webhook without
-// its channel or types, which is one of every channel or all types.
+// TestMisspelledWebhookFieldIsRejected misspells the channel and the types. If such
+// fields were ignored, the webhook would be created for every channel or for all types.
 func TestMisspelledWebhookFieldIsRejected(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -249,7 +250,8 @@ func TestMisspelledWebhookFieldIsRejected(t *testing.T) {
 func TestBodyIsParsedBeforeAuthentication(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	// What can be read waits for the token; nobody learns more without one.
+	// A readable body is checked for its token next; without a token, the caller learns
+	// nothing else.
 	wantRefused(t, s.REST(t, servertest.Credentials{}, "POST", moderatorsPath, `{}`), http.StatusUnauthorized, "TOKEN_MISSING")
 	wantViolations(t, s.REST(t, servertest.Credentials{}, "POST", moderatorsPath, `{"userId":1}`), "userId")
 }

@@ -29,7 +29,7 @@ func TestArrayParameterSpellings(t *testing.T) {
 	}
 }
 
-// A misspelt filter that was ignored would select everything.
+// If a misspelled filter were ignored, the request would select everything.
 func TestMisspelledParameterIsRejected(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -51,7 +51,7 @@ func TestMisspelledParameterIsRejected(t *testing.T) {
 	}
 }
 
-// A ban whose duration was ignored would be permanent.
+// If the duration of a ban were ignored, the ban would be permanent.
 func TestUnknownRestrictingBodyFieldIsRejected(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -141,7 +141,7 @@ func TestLargeResponsesAreCompressedWhenAccepted(t *testing.T) {
 	}
 	const small, large = "/v1/channels?slug=nobody", "/v1/channels?limit=20"
 	plain := get(large, "")
-	for range 20 { // both channels of the World are not a KiB
+	for range 20 { // the two channels of the World need less than 1 KiB
 		if len(plain.Body) > 1<<10 {
 			break
 		}
@@ -212,7 +212,7 @@ func TestCompressedRequestBody(t *testing.T) {
 	}
 	wantViolations(t, post("gzip", good), "")
 	wantViolations(t, post("gzip", packed(good)[:20]), "")
-	// A bomb: 10 MB in 10 KB.
+	// A decompression bomb: 10 MB in 10 KB.
 	wantRefused(t, post("gzip", packed(good[:1]+strings.Repeat(" ", 10<<20)+good[1:])), http.StatusRequestEntityTooLarge, "BODY_TOO_LARGE")
 }
 

@@ -10,7 +10,8 @@ import (
 	"github.com/moderato-live/moderato/server/servertest"
 )
 
-// preflight asks as a browser does before a request of another origin.
+// preflight sends the preflight request that a browser sends before a cross-origin
+// request.
 func preflight(t *testing.T, s *servertest.Server, origin, method, headers string) servertest.Response {
 	t.Helper()
 	r := s.Request(t, servertest.Credentials{}, "OPTIONS", moderatorsPath, "")
@@ -126,7 +127,7 @@ func TestCORSAllowsOnlyConfiguredOrigins(t *testing.T) {
 		r := s.Request(t, owner, "GET", listModerators(), "")
 		r.Header.Set("Origin", c.origin)
 		simple := s.Do(t, r)
-		wantOK(t, simple) // what a browser hides from a page, other clients may have
+		wantOK(t, simple) // browsers hide the response from the page; other clients may read it
 		for what, answer := range map[string]servertest.Response{
 			"request": simple, "preflight": preflight(t, s, c.origin, "GET", "authorization"),
 		} {

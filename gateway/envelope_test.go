@@ -14,7 +14,7 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// members returns the keys of a JSON object in their order, with their values.
+// members returns the keys of a JSON object in order, and its values.
 func members(t *testing.T, text string) (keys []string, values map[string]string) {
 	t.Helper()
 	decoder := json.NewDecoder(strings.NewReader(text))
@@ -93,7 +93,7 @@ func TestResponsesAreJSONForAnyAcceptHeader(t *testing.T) {
 	}
 }
 
-// A response that does not fit net/http's buffer has its length still.
+// A response larger than the buffer of net/http still has a Content-Length.
 func TestLongListHasContentLength(t *testing.T) {
 	t.Parallel()
 	s := start(t)

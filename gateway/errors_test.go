@@ -96,7 +96,7 @@ func TestForbiddenNamesMissingPermission(t *testing.T) {
 	}
 }
 
-// RFC 6750: no error attribute unless there was a token to find fault with.
+// RFC 6750: the error attribute is present only if the request had a token.
 func TestUnauthorizedHasChallengeHeader(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -171,8 +171,8 @@ func TestMuteActiveHasRetryAfter(t *testing.T) {
 	}
 }
 
-// The request arrives while the server is up, and is complete only when the
-// server drains.
+// The request starts while the server is running, and is complete only when the server
+// drains.
 func TestCallDuringDrainIsUnavailable(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -194,7 +194,7 @@ func TestCallDuringDrainIsUnavailable(t *testing.T) {
 		defer close(stopped)
 		s.Stop(t)
 	}()
-	for isListening(t, s.HTTPAddr) { // it drains when it does not listen any more
+	for isListening(t, s.HTTPAddr) { // the server drains once it has stopped listening
 		time.Sleep(time.Millisecond)
 	}
 	write(body)
@@ -233,7 +233,7 @@ func TestServerErrorsHideTheirCause(t *testing.T) {
 	}
 }
 
-// wantNoTrace checks that a response shows nothing of how it came about.
+// wantNoTrace checks that a response reveals nothing about its cause.
 func wantNoTrace(t *testing.T, r servertest.Response) {
 	t.Helper()
 	text := strings.ToLower(r.Body)

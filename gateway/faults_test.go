@@ -77,7 +77,7 @@ func TestAcceptedTokensIsList(t *testing.T) {
 	}
 }
 
-// brokenConn is a connection that fails in ways of its own.
+// brokenConn is a connection whose calls fail with errors that are no API errors.
 type brokenConn struct {
 	gateway.Connection
 
@@ -111,7 +111,7 @@ func TestConnectionFailureIsServerError(t *testing.T) {
 	}
 }
 
-// explode panics, and is to be found in the log by its name.
+// explode panics. The log must contain its name.
 func explode(context.Context) error { panic("SELECT secret FROM roles") }
 
 func TestPanicIsLoggedAndHiddenFromCaller(t *testing.T) {

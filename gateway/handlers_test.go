@@ -37,7 +37,7 @@ func TestRouteWithoutHandlerIsError(t *testing.T) {
 	}
 }
 
-// What goes with a call is its id and the credentials, each as many times as it was sent.
+// The metadata of a call is its id and the credentials, each repeated as in the request.
 func TestCallMetadata(t *testing.T) {
 	t.Parallel()
 	r := httptest.NewRequest(http.MethodGet, "/v1/moderation/moderators", nil)
@@ -72,7 +72,8 @@ func TestCallMetadata(t *testing.T) {
 	}
 }
 
-// A method that calls another one in the process does it in its own name.
+// A method that calls another method in the same process must not overwrite its own
+// headers.
 func TestNestedCallHasOwnServerTransportStream(t *testing.T) {
 	t.Parallel()
 	outer := transportOf(newTransport(t.Context(), metadata.MD{"client-id": {"outer"}}).ctx, "/x.Y/Outer")

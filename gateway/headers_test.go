@@ -8,7 +8,7 @@ import (
 	"github.com/moderato-live/moderato/server/servertest"
 )
 
-// with returns a request for the list of moderators, with the headers changed.
+// with returns the response to a request for the list of moderators with changed headers.
 func with(t *testing.T, s *servertest.Server, c servertest.Credentials, change func(http.Header)) servertest.Response {
 	t.Helper()
 	r := s.Request(t, c, "GET", listModerators(), "")
@@ -46,7 +46,7 @@ func TestGRPCMetadataHeadersAreNotForwarded(t *testing.T) {
 		r := s.Request(t, service, "POST", moderatorsPath, roleArgs(servertest.Viewer))
 		r.Header.Set("Grpc-Metadata-Acting-User", servertest.Owner.String())
 		wantRefused(t, s.Do(t, r), 403, "TOKEN_KIND_NOT_ACCEPTED")
-		// As against the header itself:
+		// The header itself, without the prefix, has an effect:
 		service.ActingUser = servertest.Owner
 		wantOK(t, s.REST(t, service, "POST", moderatorsPath, roleArgs(servertest.Viewer)))
 	})
@@ -73,7 +73,7 @@ func TestResponseHasNoTrailers(t *testing.T) {
 	for _, target := range []string{listModerators(), moderatorsPath} {
 		request := head(s, s.As(t, servertest.Owner), "GET", target) + "TE: trailers\r\nConnection: TE, close\r\n\r\n"
 		r := exchange(t, s, request)
-		wantJSON(t, r) // with its length, so in one piece
+		wantJSON(t, r) // has a Content-Length, so it is not chunked
 		for _, name := range []string{"Trailer", "Transfer-Encoding", "Grpc-Status", "Grpc-Trailer-Grpc-Status"} {
 			if got := r.Header.Values(name); got != nil {
 				t.Errorf("%s: got %q, want none", name, got)
@@ -99,8 +99,8 @@ func TestResponseHasNoGRPCMetadataHeaders(t *testing.T) {
 	}
 }
 
-// sized returns a request whose head, from its first byte to the empty line, has
-// this many bytes: in one header, or in many.
+// sized returns a request whose head, from the first byte to the empty line, has size
+// bytes: in one header, or in many.
 func sized(s *servertest.Server, c servertest.Credentials, size int, many bool) string {
 	request := head(s, c, "GET", listModerators()) + "Connection: close\r\n"
 	if many {
@@ -118,8 +118,8 @@ func TestRequestHeaderSizeIsLimited(t *testing.T) {
 	s := start(t)
 	owner := s.As(t, servertest.Owner)
 	const kib = 1 << 10
-	// What belongs to the section may be counted in more than one way, of which
-	// the request line is the most.
+	// Implementations may count the section differently; the largest difference is the
+	// request line.
 	const line = 128
 	for _, c := range []struct {
 		name    string
@@ -154,7 +154,8 @@ func TestRequestHeaderSizeIsLimited(t *testing.T) {
 		}
 	})
 	t.Run("without an end", func(t *testing.T) {
-		// It is refused at its bound, before it is read.
+		// The server rejects the request once the limit is reached, before reading the
+		// rest.
 		endless := head(s, owner, "GET", listModerators()) + "X-Last: " + strings.Repeat("z", 128*kib)
 		if r := exchange(t, s, endless); r.Status != http.StatusRequestHeaderFieldsTooLarge {
 			t.Errorf("got %d, want 431", r.Status)

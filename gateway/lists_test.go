@@ -14,7 +14,7 @@ import (
 	"github.com/moderato-live/moderato/server/apierr"
 )
 
-// chunked is a ModerationService whose list of moderators comes in chunks of a row.
+// chunked is a ModerationService whose list of moderators has chunks of one row.
 type chunked struct {
 	stub
 
@@ -35,7 +35,7 @@ func (s *chunked) ListModerators(context.Context, *moderatov1.ListModeratorsRequ
 	return response, nil
 }
 
-// serveChunked serves a facade over a list.
+// serveChunked serves a facade for s.
 func serveChunked(t *testing.T, s *chunked) *httptest.Server {
 	t.Helper()
 	conn := gateway.NewConn(plain, nil)
@@ -66,7 +66,7 @@ func request(t *testing.T, method, url, encoding string) *http.Request {
 	return r
 }
 
-// A client must not take the part of a list for all of it.
+// A client must not mistake a partial list for the complete one.
 func TestListFailingMidwayClosesConnection(t *testing.T) {
 	for _, encoding := range []string{"identity", "gzip"} {
 		for _, failure := range []error{errors.New("the database is gone"), apierr.New(moderatov1.Reason_REASON_TOKEN_INVALID)} {

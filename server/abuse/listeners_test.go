@@ -19,8 +19,9 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// TestCatchUpReadsOnlyOwnEvents has listeners catch up behind many events of
-// another channel. None of them reads those events, and others hardly notice.
+// TestCatchUpReadsOnlyOwnEvents has listeners catch up behind many events of another
+// channel. They must not read those events, and the latency of other callers must hardly
+// change.
 func TestCatchUpReadsOnlyOwnEvents(t *testing.T) {
 	listeners, foreign := scaled(4, 40), scaled(2000, 600_000)
 	storetest.Each(t, func(t *testing.T, url store.URL) {
@@ -92,11 +93,12 @@ func (s *target) listen(ctx context.Context, c servertest.Credentials, path stri
 	return http.DefaultClient.Do(r)
 }
 
-// TestListenerWithManyRolesEndsOnRevocation has a user moderate very many channels and listen without
-// naming one. The streams of others end in time when their token is revoked.
+// TestListenerWithManyRolesEndsOnRevocation has a user moderate very many channels and
+// listen without naming one. When the tokens of other listeners are revoked, their
+// streams still end in time.
 func TestListenerWithManyRolesEndsOnRevocation(t *testing.T) {
 	roles := scaled(1200, 800_000)
-	const inTime = 3 * time.Second // 2 s, and what a busy machine adds
+	const inTime = 3 * time.Second // 2 s, and a margin for a busy machine
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		db := prepare(t, url)
 		user := servertest.AddUsers(t, db, 1)[0]
@@ -143,7 +145,7 @@ func TestListenerWithManyRolesEndsOnRevocation(t *testing.T) {
 	})
 }
 
-// insert inserts rows into a table with its columns.
+// insert inserts n rows into a table with its columns.
 func insert(t *testing.T, db *store.Store, into string, n int, row func(i int) []any) {
 	t.Helper()
 	const atOnce = 500

@@ -14,8 +14,8 @@ import (
 	"github.com/moderato-live/moderato/server/servertest"
 )
 
-// TestMalformedRequestsDoNotWidenScope sends requests that were once answered with
-// more than they asked for.
+// TestMalformedRequestsDoNotWidenScope sends requests that once returned more than they
+// asked for.
 func TestMalformedRequestsDoNotWidenScope(t *testing.T) {
 	channel, raider := servertest.Owner.String(), servertest.Raider.String()
 	each(t, func(t *testing.T, s *target) {
@@ -41,8 +41,8 @@ func TestMalformedRequestsDoNotWidenScope(t *testing.T) {
 	})
 }
 
-// TestBackendLimitsAndDeletedUsers has backends store objects that are too large, users with
-// names that were once generated, and a deleted moderator act.
+// TestBackendLimitsAndDeletedUsers has backends store objects that are too large, creates
+// users with formerly generated names, and has a deleted moderator act.
 func TestBackendLimitsAndDeletedUsers(t *testing.T) {
 	each(t, func(t *testing.T, s *target) {
 		conn, err := grpc.NewClient(s.GRPC, grpc.WithTransportCredentials(insecure.NewCredentials()))

@@ -84,7 +84,7 @@ func TestStatusHasStandardDetails(t *testing.T) {
 	if text := fmt.Sprint(st.Proto()); strings.Contains(text, "secret") {
 		t.Errorf("the cause is shown: %s", text)
 	}
-	// What there is nothing of has no detail.
+	// A part that is not set has no detail.
 	if got := len(apierr.New(moderatov1.Reason_REASON_INTERNAL).Status("x").Details()); got != 2 {
 		t.Errorf("a plain fault has %d details, want ErrorInfo and RequestInfo alone", got)
 	}
@@ -111,7 +111,7 @@ func TestForeignStatusMapsToErrorOfItsCode(t *testing.T) {
 			t.Errorf("%s: got the text %q, want the table's", code, f.Text())
 		}
 	}
-	// Of a newer server, whose reason is not known here.
+	// The status of a newer server, whose reason is unknown here.
 	st, err := status.New(codes.InvalidArgument, "secret").WithDetails(&errdetails.ErrorInfo{Reason: "NEWER", Domain: apierr.Domain})
 	if err != nil {
 		t.Fatal(err)
@@ -213,7 +213,7 @@ func TestErrorStringIncludesCauseForLog(t *testing.T) {
 	}
 }
 
-// Whoever obeys Retry-After is never early.
+// A client that waits for Retry-After must never be early.
 func TestRetryAfterIsRoundedUpToSeconds(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

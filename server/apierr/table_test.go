@@ -13,14 +13,14 @@ import (
 	"github.com/moderato-live/moderato/server/apierr"
 )
 
-// row is how a condition is shown on both transports.
+// row is how both transports show a condition.
 type row struct {
 	http int
 	grpc codes.Code
 }
 
-// documented are the conditions that the contract must declare. Of one that a
-// transport never shows, that transport's status is 0 and is not compared.
+// documented lists the conditions that the contract must declare. If a transport never
+// shows a condition, the status for that transport is 0 and is not compared.
 var documented = map[string]row{
 	"TOKEN_MISSING":           {401, codes.Unauthenticated},
 	"TOKEN_INVALID":           {401, codes.Unauthenticated},
@@ -68,7 +68,7 @@ var documented = map[string]row{
 	"DEADLINE_EXCEEDED":       {504, codes.DeadlineExceeded},
 }
 
-// reasons returns all reasons of the contract but the unspecified one.
+// reasons returns all reasons of the contract except the unspecified one.
 func reasons() []moderatov1.Reason {
 	var all []moderatov1.Reason
 	for number := range moderatov1.Reason_name {

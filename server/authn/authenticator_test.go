@@ -83,11 +83,11 @@ func TestBearerSchemeIgnoresCase(t *testing.T) {
 func TestDamagedTokenIsRejectedWithoutLookup(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *store.Store) {
 		good := issued(t, s, authn.NewToken{Kind: authn.User})
-		s.Close() // whoever looks anything up fails
+		s.Close() // any lookup fails
 		a := authn.NewAuthenticator(s)
 		for name, text := range damagedTokens() {
 			if text == "" || strings.TrimSpace(text) != text {
-				continue // no token at all, or one with spaces around it
+				continue // no token at all, or a token with spaces around it
 			}
 			md := request(good)
 			md.Set(authn.AuthorizationKey, "Bearer "+text)
@@ -135,8 +135,8 @@ func TestTokenIsInvalidFromExpirationOn(t *testing.T) {
 	})
 }
 
-// inBubble runs a test with the World on SQLite, in time that passes when all
-// wait; the clock of the store stands still.
+// inBubble runs a test with the World on SQLite in a synctest bubble; the clock of the
+// store is frozen.
 func inBubble(t *testing.T, test func(t *testing.T, s *store.Store)) {
 	t.Helper()
 	s := openWorld(t, storetest.SQLite(t))
@@ -155,7 +155,7 @@ func TestConcurrentFirstUsesShareOneLookup(t *testing.T) {
 		for i := range errs {
 			callers.Go(func() { _, errs[i] = authenticate(a, text) })
 		}
-		synctest.Wait() // all 50 wait for a response
+		synctest.Wait() // all 50 wait for the lookup
 		close(answer)
 		callers.Wait()
 		if err := errors.Join(errs...); err != nil || count.Load() != 1 {
@@ -222,7 +222,7 @@ func TestCachedTokenIsRefreshedWithin2s(t *testing.T) {
 		}
 		revoked := time.Now()
 		for {
-			_, err := authenticate(a, text) // use does not keep it
+			_, err := authenticate(a, text) // using the token does not extend its lifetime in the cache
 			if errors.Is(err, errInvalid) {
 				break
 			}
@@ -237,8 +237,8 @@ func TestCachedTokenIsRefreshedWithin2s(t *testing.T) {
 	})
 }
 
-// TestLookupFromBeforeRevocationIsDiscarded has a look-up read the token, and
-// answer 4 s later; meanwhile the token is revoked, and others join the look-up.
+// TestLookupFromBeforeRevocationIsDiscarded has a lookup read the token and return 4 s
+// later. Meanwhile the token is revoked, and other callers join the lookup.
 func TestLookupFromBeforeRevocationIsDiscarded(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *store.Store) {
 		text := issued(t, s, authn.NewToken{Kind: authn.User})
@@ -248,7 +248,7 @@ func TestLookupFromBeforeRevocationIsDiscarded(t *testing.T) {
 				value, err := next.Query(ctx, q)
 				if isFirst {
 					isFirst = false
-					time.Sleep(4 * time.Second) // whatever the context says
+					time.Sleep(4 * time.Second) // ignores the context
 					return value, err
 				}
 				return value, err

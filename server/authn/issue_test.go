@@ -25,7 +25,7 @@ func TestTokenLifetimes(t *testing.T) {
 		for _, c := range []struct {
 			name  string
 			token authn.NewToken
-			want  time.Duration // 0 is without end
+			want  time.Duration // 0 means no expiration
 		}{
 			{"a user token's own", authn.NewToken{Kind: authn.User, Lifetime: authn.DefaultLifetimes().Of(authn.User)}, 24 * time.Hour},
 			{"an app token's own", authn.NewToken{Kind: authn.App, Lifetime: authn.DefaultLifetimes().Of(authn.App)}, 7 * 24 * time.Hour},
@@ -69,7 +69,7 @@ func TestIssueRejectsInvalidRequests(t *testing.T) {
 		for _, c := range []struct {
 			name  string
 			token authn.NewToken
-			names string // what the error names
+			names string // text that the error must contain
 		}{
 			{"an unknown client", authn.NewToken{Kind: authn.App, ClientID: "nobody"}, `"nobody"`},
 			{"no client", authn.NewToken{Kind: authn.App}, `""`},
@@ -145,7 +145,7 @@ func TestOnlyTheDigestOfATokenIsStored(t *testing.T) {
 	})
 }
 
-// holdsPart reports whether bytes hold eight characters in a row of a token's
+// holdsPart reports whether stored contains eight consecutive characters of a token's
 // secret.
 func holdsPart(stored []byte, text string) bool {
 	const part = 8

@@ -79,7 +79,7 @@ func TestServerDoesNotStartWithoutPolicy(t *testing.T) {
 	}
 }
 
-// served returns the methods of a running server, as reflection tells them.
+// served returns the methods of a running server, as reflection lists them.
 func served(t *testing.T) []string {
 	t.Helper()
 	s := servertest.Start(t, servertest.Config(storetest.SQLite(t)))
@@ -134,7 +134,7 @@ func TestOnlyHealthAndReflectionArePublic(t *testing.T) {
 			t.Errorf("%s asks for the scope %q, which no token can have", method, rule.Scope)
 		}
 		if (rule.Relation == optionsv1.Relation_RELATION_OWNER || rule.Relation == optionsv1.Relation_RELATION_MODERATOR) && slices.Contains(rule.Tokens, authn.App) {
-			// A backend alone is above relations where it is taken at all.
+			// Where backends are accepted, no relation applies to them.
 			t.Errorf("%s asks for a relation that %v tokens cannot have", method, rule.Tokens)
 		}
 	}
@@ -150,7 +150,7 @@ func TestRESTOperationsAcceptUserTokens(t *testing.T) {
 				if !strings.HasPrefix(name, "/moderato.") {
 					continue
 				}
-				// Events are at /v1/events, which no annotation can say.
+				// Events are served at /v1/events, which has no annotation.
 				onREST := proto.HasExtension(m.Options(), annotations.E_Http) || name == moderatov1.EventsService_WatchEvents_FullMethodName
 				backends := slices.Equal(authz.Table[name].Tokens, []authn.Kind{authn.Service})
 				if onREST == backends {

@@ -29,7 +29,7 @@ import (
 
 const patience = 20 * time.Second
 
-// broker is a real NATS server with JetStream, in this process.
+// broker is a real NATS server with JetStream in this process.
 type broker struct {
 	*natsserver.Server
 	options *natsserver.Options
@@ -54,7 +54,7 @@ func (b *broker) start(t *testing.T) {
 		t.Fatal("NATS does not start")
 	}
 	if address, ok := b.Addr().(*net.TCPAddr); ok {
-		b.options.Port = address.Port // the same when it starts again
+		b.options.Port = address.Port // keep the port across restarts
 	}
 }
 
@@ -67,14 +67,14 @@ func (b *broker) config() bus.Config {
 	return bus.Config{URL: b.ClientURL(), Stream: "MODERATO", Subject: "moderato.events"}
 }
 
-// message is what a subscriber of the bus gets.
+// message is a message that a subscriber of the bus receives.
 type message struct {
 	subject, id string
 	channelID   string
 	sequence    int64
 }
 
-// read is everything that the stream holds.
+// read returns all messages of the stream.
 func (b *broker) read(t *testing.T) []message {
 	t.Helper()
 	conn, err := nats.Connect(b.ClientURL())
@@ -117,7 +117,7 @@ func (b *broker) read(t *testing.T) []message {
 	return all
 }
 
-// check checks that the stream holds each event once, in order per channel.
+// check checks that the stream holds each event once, in order within each channel.
 func (b *broker) check(t *testing.T, want int) {
 	t.Helper()
 	all := b.read(t)
@@ -132,8 +132,8 @@ func (b *broker) check(t *testing.T, want int) {
 	}
 }
 
-// openWorld opens a database with the World, and a function that writes n events
-// of each of its channels and gives them positions.
+// openWorld opens a database with the World, and returns it with a function that writes n
+// events of each channel and assigns their positions.
 func openWorld(t *testing.T, url store.URL) (*store.Store, func(n int)) {
 	t.Helper()
 	ctx := context.Background()
@@ -179,7 +179,7 @@ func eachWorld(t *testing.T, test func(t *testing.T, s *store.Store, write func(
 func TestSinkPublishesEachEventOnceInOrder(t *testing.T) {
 	eachWorld(t, func(t *testing.T, s *store.Store, write func(n int)) {
 		b := startBroker(t)
-		write(3) // before the bus was there
+		write(3) // before the sink runs
 		sink := newSink(s, b.config())
 		for range 3 {
 			if err := sink.Turn(context.Background()); err != nil {
@@ -194,8 +194,8 @@ func TestSinkPublishesEachEventOnceInOrder(t *testing.T) {
 	})
 }
 
-// TestDeadPublisherIsReplaced has one publish without noting how far it came,
-// as when it is killed, and another go on: the broker drops what comes again.
+// TestDeadPublisherIsReplaced has one publisher fail to record its progress, as when it
+// is killed, and another continue: the broker drops the duplicates.
 func TestDeadPublisherIsReplaced(t *testing.T) {
 	eachWorld(t, func(t *testing.T, s *store.Store, write func(n int)) {
 		b := startBroker(t)
@@ -207,7 +207,7 @@ func TestDeadPublisherIsReplaced(t *testing.T) {
 		if _, err := s.DB().Exec("UPDATE event_sinks SET position = 7"); err != nil {
 			t.Fatal(err)
 		}
-		if err := next.Turn(context.Background()); err != nil { // the lease is taken
+		if err := next.Turn(context.Background()); err != nil { // the lease is held by the first
 			t.Fatal(err)
 		}
 		b.check(t, 40)
@@ -218,7 +218,8 @@ func TestDeadPublisherIsReplaced(t *testing.T) {
 			t.Fatal(err)
 		}
 		b.check(t, 50)
-		// The first one comes to: it has lost the lease, and moves nothing back.
+		// The first publisher resumes: it has lost the lease, and does not move the
+		// position back.
 		write(5)
 		if err := dead.Turn(context.Background()); err != nil {
 			t.Fatal(err)
@@ -233,7 +234,7 @@ func TestDeadPublisherIsReplaced(t *testing.T) {
 	})
 }
 
-// TestBrokerRestartLosesNoEvents stops the broker, and starts it again.
+// TestBrokerRestartLosesNoEvents stops and restarts the broker.
 func TestBrokerRestartLosesNoEvents(t *testing.T) {
 	s, write := openWorld(t, storetest.SQLite(t))
 	b := startBroker(t)
@@ -261,7 +262,8 @@ func TestBrokerRestartLosesNoEvents(t *testing.T) {
 	}
 }
 
-// TestSinkReportsEventsRemovedBeforePublishing has retention pass the sink.
+// TestSinkReportsEventsRemovedBeforePublishing has retention remove events that are not
+// published yet.
 func TestSinkReportsEventsRemovedBeforePublishing(t *testing.T) {
 	s, write := openWorld(t, storetest.SQLite(t))
 	b := startBroker(t)
@@ -276,7 +278,7 @@ func TestSinkReportsEventsRemovedBeforePublishing(t *testing.T) {
 	write(2)
 	turn()
 	write(2)
-	// The fifth is gone with its channel.
+	// The fifth event was deleted with its channel.
 	for _, statement := range []string{"DELETE FROM events WHERE position <= 3 OR position = 5", "UPDATE event_sequencers SET trimmed_position = 3"} {
 		if _, err := s.DB().Exec(statement); err != nil {
 			t.Fatal(err)
@@ -301,8 +303,8 @@ func TestSinkReportsEventsRemovedBeforePublishing(t *testing.T) {
 	}
 }
 
-// TestPublishStopsInTimeToRenewLease publishes a page in which each event waits
-// for the one before it.
+// TestPublishStopsInTimeToRenewLease publishes a page in which each event waits for the
+// previous one.
 func TestPublishStopsInTimeToRenewLease(t *testing.T) {
 	s, write := openWorld(t, storetest.SQLite(t))
 	b := startBroker(t)

@@ -13,15 +13,15 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// scene is a channel that somebody is changing, with others in line.
+// scene is a channel that is being changed, with other changes queued.
 type scene struct {
 	*testing.T
 	queues  *changequeue.Queues
 	channel uid.ID
-	done    []func() // of those who have a turn, in the order in which they got it
+	done    []func() // the done functions of running changes, in order of acquisition
 	order   []string // their names
 	cancel  context.CancelFunc
-	ctx     context.Context // of those who wait
+	ctx     context.Context // the context of queued changes
 }
 
 func newScene(t *testing.T) *scene {
@@ -31,8 +31,7 @@ func newScene(t *testing.T) *scene {
 	return s
 }
 
-// lineUp has somebody wait for their turn, who has joined the line when it
-// returns.
+// lineUp queues a change, and returns once it is queued.
 func (s *scene) lineUp(name string, p fair.Priority) {
 	go func() {
 		done, err := s.queues.Acquire(fair.WithPriority(s.ctx, p), s.channel)
@@ -46,7 +45,7 @@ func (s *scene) lineUp(name string, p fair.Priority) {
 	synctest.Wait()
 }
 
-// pass gives back the turn of who got theirs first.
+// pass ends the change that has run the longest.
 func (s *scene) pass() {
 	done := s.done[0]
 	s.done = s.done[1:]
@@ -54,7 +53,7 @@ func (s *scene) pass() {
 	synctest.Wait()
 }
 
-// passAll gives back all queues, those too that come of it.
+// passAll ends all changes, including those that start meanwhile.
 func (s *scene) passAll() {
 	for len(s.done) > 0 {
 		s.pass()

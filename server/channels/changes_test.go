@@ -43,8 +43,7 @@ func wantEvents(t *testing.T, s *servertest.Server, want ...string) {
 	}
 }
 
-// TestAddAndRemoveVipsAndOgs walks the rows of the transition table, with
-// each step also repeated.
+// TestAddAndRemoveVipsAndOgs makes each transition of the table, and repeats each step.
 func TestAddAndRemoveVipsAndOgs(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		owner := s.As(t, servertest.Owner)

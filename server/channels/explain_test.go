@@ -17,10 +17,10 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// recorder keeps the queries that are sent.
+// recorder records the queries that are sent.
 type recorder struct{ storetest.Recorder }
 
-// of returns the last query that was sent that reads a table first.
+// of returns the last query that reads the table first.
 func (r *recorder) of(t *testing.T, table string) storetest.Statement {
 	t.Helper()
 	sent := r.Sent()
@@ -33,8 +33,8 @@ func (r *recorder) of(t *testing.T, table string) storetest.Statement {
 	return storetest.Statement{}
 }
 
-// wantPlan fails unless the statement reads its list's table by this index, each
-// other one by a key, and sorts no more than the page.
+// wantPlan fails unless the statement reads the table of its list by this index, each
+// other table by a key, and sorts no more than the page.
 func wantPlan(t *testing.T, s *store.Store, what string, q storetest.Statement, table, index string) {
 	t.Helper()
 	plan := explain(t, s, q)
@@ -59,7 +59,7 @@ func wantPlan(t *testing.T, s *store.Store, what string, q storetest.Statement, 
 	}
 }
 
-// pageName is where a statement names its page.
+// pageName matches the name that a statement gives to its page.
 var pageName = regexp.MustCompile(`LIMIT [0-9?]+\) (\w+)`)
 
 // alias returns the name that a statement gives to its page.
@@ -70,7 +70,7 @@ func alias(q storetest.Statement) string {
 	return ""
 }
 
-// explain returns a line for each step of a plan.
+// explain returns one line for each step of a plan.
 func explain(t *testing.T, s *store.Store, q storetest.Statement) string {
 	t.Helper()
 	verb := "EXPLAIN FORMAT=TRADITIONAL "
@@ -107,7 +107,7 @@ func step(names []string, values []sql.NullString) string {
 	var parts []string
 	for n, name := range names {
 		switch {
-		case name == "detail": // SQLite's whole step
+		case name == "detail": // the whole step on SQLite
 			return values[n].String + " "
 		case slices.Contains([]string{"table", "type", "key", "rows", "Extra"}, name):
 			parts = append(parts, name+"="+values[n].String)
@@ -116,16 +116,16 @@ func step(names []string, values []sql.NullString) string {
 	return strings.Join(parts, " ") + " "
 }
 
-// crowd is how many rows each table has for the plans: of many channels, some
-// with more rows than others, the measured one with the most.
+// crowd is the number of rows of each table for the plans: of many channels, some with
+// more rows than others; the measured channel has the most.
 const (
 	crowdRows     = 6000
 	crowdOwn      = 1500
 	crowdChannels = 30
 )
 
-// fillCrowd fills the tables of all lists, and the users, and has the store
-// look at them.
+// fillCrowd fills the tables of all lists and the users, and updates the statistics of
+// the store.
 func fillCrowd(t *testing.T, s *store.Store) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(21, 34))
@@ -191,7 +191,7 @@ func analyze(t *testing.T, s *store.Store, table string) {
 	}
 }
 
-// insertMany inserts rows, many with a statement.
+// insertMany inserts rows, many per statement.
 func insertMany(t *testing.T, s *store.Store, into string, count int, row func(n int) []any) {
 	t.Helper()
 	const batch = 500
