@@ -100,7 +100,7 @@ func TestHeadReturnsGetHeadersWithoutBody(t *testing.T) {
 			t.Errorf("%s: got %d and %q, want %d without a body", path, head.Status, head.Body, get.Status)
 		}
 		for _, name := range []string{"Content-Type", "Content-Length"} {
-			// Request ids have the same length.
+			// All request ids have the same length.
 			if head.Header.Get(name) != get.Header.Get(name) {
 				t.Errorf("%s: got %s %q, want %q", path, name, head.Header.Get(name), get.Header.Get(name))
 			}

@@ -27,12 +27,12 @@ type scene struct {
 func newScene(t *testing.T) *scene {
 	s := &scene{T: t, queues: changequeue.New(), channel: uid.New()}
 	s.ctx, s.cancel = context.WithCancel(t.Context())
-	s.lineUp("first", fair.Normal)
+	s.enqueue("first", fair.Normal)
 	return s
 }
 
-// lineUp queues a change, and returns once it is queued.
-func (s *scene) lineUp(name string, p fair.Priority) {
+// enqueue queues a change, and returns once it is queued.
+func (s *scene) enqueue(name string, p fair.Priority) {
 	go func() {
 		done, err := s.queues.Acquire(fair.WithPriority(s.ctx, p), s.channel)
 		if err != nil {
@@ -45,18 +45,18 @@ func (s *scene) lineUp(name string, p fair.Priority) {
 	synctest.Wait()
 }
 
-// pass ends the change that has run the longest.
-func (s *scene) pass() {
+// finish ends the change that has run the longest.
+func (s *scene) finish() {
 	done := s.done[0]
 	s.done = s.done[1:]
 	done()
 	synctest.Wait()
 }
 
-// passAll ends all changes, including those that start meanwhile.
-func (s *scene) passAll() {
+// finishAll ends all changes, including those that start meanwhile.
+func (s *scene) finishAll() {
 	for len(s.done) > 0 {
-		s.pass()
+		s.finish()
 	}
 }
 
@@ -74,31 +74,31 @@ func inBubble(t *testing.T, test func(*testing.T, *scene)) {
 
 func TestChangesOfOneChannelRunInOrder(t *testing.T) {
 	inBubble(t, func(_ *testing.T, s *scene) {
-		s.lineUp("second", fair.Normal)
-		s.lineUp("third", fair.Normal)
+		s.enqueue("second", fair.Normal)
+		s.enqueue("third", fair.Normal)
 		s.want("first")
-		s.pass()
+		s.finish()
 		s.want("first", "second")
-		s.passAll()
+		s.finishAll()
 		s.want("first", "second", "third")
 	})
 }
 
 func TestModerationHasPriority(t *testing.T) {
 	inBubble(t, func(_ *testing.T, s *scene) {
-		s.lineUp("follow", fair.Normal)
-		s.lineUp("ban", fair.High)
-		s.lineUp("mute", fair.High)
-		s.passAll()
+		s.enqueue("follow", fair.Normal)
+		s.enqueue("ban", fair.High)
+		s.enqueue("mute", fair.High)
+		s.finishAll()
 		s.want("first", "ban", "mute", "follow")
 	})
 }
 
 func TestOtherChannelsDoNotWait(t *testing.T) {
 	inBubble(t, func(_ *testing.T, s *scene) {
-		s.lineUp("waits", fair.Normal)
+		s.enqueue("waits", fair.Normal)
 		s.channel = uid.New()
-		s.lineUp("other channel", fair.Normal)
+		s.enqueue("other channel", fair.Normal)
 		s.want("first", "other channel")
 		s.cancel()
 	})
@@ -106,12 +106,12 @@ func TestOtherChannelsDoNotWait(t *testing.T) {
 
 func TestCancelledChangeLeavesQueue(t *testing.T) {
 	inBubble(t, func(_ *testing.T, s *scene) {
-		s.lineUp("gives up", fair.Normal)
+		s.enqueue("gives up", fair.Normal)
 		s.cancel()
 		synctest.Wait()
 		s.ctx = s.Context()
-		s.lineUp("second", fair.Normal)
-		s.pass()
+		s.enqueue("second", fair.Normal)
+		s.finish()
 		s.want("first", "gives up: context canceled", "second")
 	})
 }
@@ -127,12 +127,12 @@ func TestMetricReportsQueueLength(t *testing.T) {
 			}
 			return families[1].GetMetric()[0].GetGauge().GetValue()
 		}
-		s.lineUp("third", fair.Normal)
-		s.lineUp("fourth", fair.High)
+		s.enqueue("third", fair.Normal)
+		s.enqueue("fourth", fair.High)
 		if n := waiting(); n != 2 {
 			t.Errorf("got %v waiting, want 2", n)
 		}
-		s.passAll()
+		s.finishAll()
 		if n := waiting(); n != 0 {
 			t.Errorf("got %v waiting at the end, want 0", n)
 		}

@@ -27,7 +27,7 @@ type directory struct {
 	*channels.Service
 	s    *store.Store
 	sent *recorder
-	rows []*ent.Channel // as ListChannels orders them
+	rows []*ent.Channel // in the order of ListChannels
 }
 
 const (
@@ -35,8 +35,8 @@ const (
 	directoryCategories = 4
 )
 
-// newDirectory makes channels of which a quarter is live, with few different
-// numbers of viewers, so that there are many ties.
+// newDirectory creates channels, a quarter of them live, with few different viewer
+// counts, so that there are many ties.
 func newDirectory(t *testing.T, url store.URL) *directory {
 	t.Helper()
 	s, sent := openRecorded(t, url)

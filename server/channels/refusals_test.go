@@ -12,8 +12,8 @@ import (
 
 const v1 = "/v1/channels"
 
-// TestInvalidInputIsRejectedOnBothTransports has, for each operation, what is wrong with a
-// request, and the refusal that both transports must answer.
+// TestInvalidInputIsRejectedOnBothTransports sends invalid requests of each operation,
+// and compares the errors of both transports.
 func TestInvalidInputIsRejectedOnBothTransports(t *testing.T) {
 	owner, viewer, other := servertest.Owner.String(), servertest.Viewer.String(), servertest.Other.String()
 	nobody := servertest.Nobody.String()
@@ -105,7 +105,7 @@ func TestInvalidInputIsRejectedOnBothTransports(t *testing.T) {
 	})
 }
 
-// TestQueryParametersOfWrongTypeAreRejected has what only REST can be asked.
+// TestQueryParametersOfWrongTypeAreRejected sends values that only REST can express.
 func TestQueryParametersOfWrongTypeAreRejected(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		owner := s.As(t, servertest.Owner)

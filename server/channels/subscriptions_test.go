@@ -14,8 +14,8 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// TestSubscriptionExpires follows a subscription over its end, to the
-// millisecond, before and after the sweeper saw it.
+// TestSubscriptionExpires reads a subscription around its end, to the millisecond, before
+// and after the sweeper has processed it.
 func TestSubscriptionExpires(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		now, err := s.Store.Clock.Now(context.Background(), s.Store.Read)

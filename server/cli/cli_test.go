@@ -194,7 +194,7 @@ func TestImport(t *testing.T) {
 {"channel": {"id": "0b6feeee-0000-4000-8000-000000000001", "title": "Go and chess", "bio": "", "lang": "ja", "categoryId": 12}}
 {"role": {"channelId": "0b6feeee-0000-4000-8000-000000000001", "userId": "` + servertest.Viewer.String() + `", "role": "vip"}}
 `
-		for range 2 { // it can be repeated
+		for range 2 { // an import can be repeated
 			got := process.Run(t, nil, lines, "import", process.DBFlag(url), "-")
 			if got.Code != 0 || !strings.Contains(got.Err, "imported 4 records") {
 				t.Fatalf("got %+v", got)

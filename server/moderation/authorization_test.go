@@ -11,9 +11,8 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// matrixRow is a caller, whose channels are the caller's own (Viewer's, who
-// granted users.read to the app, for those who act for no user), and what each
-// call comes to.
+// matrixRow is a caller, the caller's own channels, and the result of each call. A caller
+// that acts for no user has the channels of Viewer, who granted users.read to the app.
 type matrixRow struct {
 	caller string
 	md     metadata.MD
@@ -21,7 +20,7 @@ type matrixRow struct {
 	want   [8]string
 }
 
-// matrixCalls are the columns of the matrix, all about Owner's channel.
+// matrixCalls are the columns of the matrix; all of them concern Owner's channel.
 var matrixCalls = [8]struct {
 	name string
 	o    operation
@@ -37,8 +36,8 @@ var matrixCalls = [8]struct {
 	{"mute", operations.MuteUser, callArgs{"channelId": ownerID, "mutedUserId": raiderID}},
 }
 
-// matrix is section 5 of the interface document, with what docs/decisions.md
-// adds, written out: token kind, scopes and relation by operation.
+// matrix is section 5 of the interface document with the additions of docs/decisions.md,
+// written out: token kind, scopes and relation by operation.
 func (sc *authScene) matrix(t *testing.T) []matrixRow {
 	t.Helper()
 	const (
@@ -103,7 +102,7 @@ func (sc *authScene) matrix(t *testing.T) []matrixRow {
 		{"backend for another channel's owner", acting(other), other, [8]string{fine, self, fine, owns, owns, mods, mods, mods}},
 		{"backend for a user in upper case", claiming(sc.service, "0B6F0001-0000-4000-8000-00000000000A"), owner, [8]string{fine, self, fine, fine, fine, fine, fine, fine}},
 
-		// acting-user of anyone but a backend is ignored, well-formed or not.
+		// acting-user is ignored unless the caller is a backend, even if it is malformed.
 		{"viewer who claims to act for the owner", claiming(sc.viewer, owner.String()), viewer, [8]string{fine, self, fine, owns, owns, mods, mods, mods}},
 		{"moderator who claims to act for nothing", claiming(sc.moderator, "x"), moderator, [8]string{fine, self, fine, owns, owns, fine, fine, fine}},
 		{"app that claims to act for the owner", claiming(sc.app, owner.String()), viewer, [8]string{fine, grant, fine, kind, kind, kind, kind, kind}},
@@ -136,7 +135,7 @@ func TestModerationAuthorization(t *testing.T) {
 	})
 }
 
-// prepare makes an admitted call possible: someone to unban, nobody muted.
+// prepare makes an authorized call possible: a user is banned, and nobody is muted.
 func (sc *authScene) prepare(t *testing.T, o operation, admitted bool) {
 	t.Helper()
 	switch {
@@ -151,14 +150,14 @@ func (sc *authScene) prepare(t *testing.T, o operation, admitted bool) {
 func TestModeratorHasNoRightsInOtherChannels(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		sc := newAuthScene(t, s)
-		banned := sc.bannedModerator // moderates Owner's channel alone
+		banned := sc.bannedModerator // moderates only Owner's channel
 		elsewhere := servertest.Other.String()
 		for _, call := range matrixCalls[5:] {
 			args := changedArgs(call.args, "channelId", elsewhere)
 			refusedWith("NOT_CHANNEL_MODERATOR").check(t, s, call.o, banned, args)
 		}
 		sc.must(t, operations.BanUser, sc.moderator, callArgs{"channelId": elsewhere, "banUserId": raiderID})
-		// A ban in one channel takes no right in another.
+		// A ban in one channel removes no right in another channel.
 		sc.must(t, operations.AddModerator, sc.other, callArgs{"channelId": elsewhere, "userId": bannedModeratorID.String()})
 		sc.must(t, operations.RemoveBan, banned, callArgs{"channelId": elsewhere, "banUserId": raiderID})
 	})

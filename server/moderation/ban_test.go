@@ -33,7 +33,7 @@ func TestBanIsEffectiveOnceAcknowledged(t *testing.T) {
 
 func TestBanEmitsEventsInOneTransaction(t *testing.T) {
 	each(t, func(t *testing.T, d *drive) {
-		// There were no messages: both events are emitted all the same.
+		// Both events are emitted even without messages.
 		ban := d.mustBan(servertest.Moderator, servertest.Raider)
 		d.wantEvents("channel.ban", "channel.chat.clear_user_messages")
 		events := d.events()
@@ -99,7 +99,7 @@ func TestRemoveBan(t *testing.T) {
 		if st := d.standing(servertest.Raider); st.GetIsBanned() || !st.GetCanPost() || st.GetBannedAt() != nil {
 			t.Errorf("standing after the unban: %v", st)
 		}
-		d.wantVisible() // what the ban deleted stays deleted
+		d.wantVisible() // messages that the ban deleted remain deleted
 		d.mustPost(servertest.Raider, "after")
 		d.wantVisible("after")
 		d.wantEvents("channel.ban", "channel.chat.clear_user_messages", "channel.unban")
@@ -134,7 +134,7 @@ func TestBannedModeratorHasNoModerationRights(t *testing.T) {
 		wantReason(t, err, "NOT_CHANNEL_MODERATOR")
 		_, err = d.mute(servertest.Moderator, servertest.Raider)
 		wantReason(t, err, "NOT_CHANNEL_MODERATOR")
-		// Elsewhere they moderate as before.
+		// The ban does not affect their rights in other channels.
 		_, err = d.Moderation.BanUser(d.creds[servertest.Moderator].Context(), &moderatov1.BanUserRequest{
 			ChannelId: servertest.Other.String(), BanUserId: servertest.Raider.String(),
 		})

@@ -31,7 +31,7 @@ var (
 	nobodyID = servertest.Nobody.String()
 )
 
-// validCalls are calls that succeed for whoever may make them.
+// validCalls are calls that succeed for an authorized caller.
 var validCalls = []struct {
 	o     operation
 	scope string
@@ -52,7 +52,7 @@ func invalidArgument(violations ...[2]string) refusal {
 
 func refusedWith(reason string) refusal { return refusal{reason: reason} }
 
-// run makes the calls of a table, none of which may change anything.
+// run makes the calls of a table. None of them may change anything.
 func (sc *authScene) run(t *testing.T, cases []refusalCase) {
 	t.Helper()
 	before := sc.changes(t)
@@ -217,7 +217,7 @@ func TestOperationsRejectCallersWithoutRelation(t *testing.T) {
 	})
 }
 
-// invalidUUIDs are spellings of a UUID that other programs take.
+// invalidUUIDs returns spellings of a UUID that other programs accept.
 func invalidUUIDs(id string) map[string]string {
 	return map[string]string{
 		"35 characters":    id[:35],
@@ -290,7 +290,8 @@ func TestOperationsReportAllInvalidArguments(t *testing.T) {
 	})
 }
 
-// changedArgs returns arguments with one replaced; without a value, left out.
+// changedArgs returns a copy of args with one argument replaced, or removed if there is
+// no value.
 func changedArgs(args callArgs, name string, value ...string) callArgs {
 	changed := callArgs{}
 	for n, v := range args {

@@ -45,7 +45,7 @@ func (d *drive) log(c servertest.Credentials, query url.Values) logPage {
 	return page
 }
 
-// types returns the page's types, newest first.
+// types returns the types of the page, newest first.
 func (p logPage) types() []string {
 	var types []string
 	for _, row := range p.Data.Rows {
@@ -62,7 +62,7 @@ func channelQuery(pairs ...string) url.Values {
 	return query
 }
 
-// fillLog bans by two moderators, gives a role, and has somebody follow.
+// fillLog creates bans by two moderators, a role and a follow.
 func fillLog(d *drive) {
 	d.t.Helper()
 	d.mustBan(servertest.Moderator, servertest.Raider)
@@ -130,7 +130,7 @@ func TestLogPagination(t *testing.T) {
 				break
 			}
 			query.Set("cursor", page.Data.Pagination.Cursor)
-			d.mustBan(servertest.Owner, servertest.Raider) // what is new is not on later pages
+			d.mustBan(servertest.Owner, servertest.Raider) // new entries are not on later pages
 			if err := d.unban(servertest.Owner, servertest.Raider); err != nil {
 				t.Fatal(err)
 			}
@@ -207,8 +207,8 @@ func TestLogRequiresOwnerOrModerator(t *testing.T) {
 	})
 }
 
-// TestLogCoversEveryType fails when a type is new and nobody has said whether the
-// log shows it unasked.
+// TestLogCoversEveryType fails for a new event type until it is decided whether the log
+// shows it by default.
 func TestLogCoversEveryType(t *testing.T) {
 	if n := len(outbox.Types()); n != 21 {
 		t.Errorf("there are %d types; see to logged in log.go", n)

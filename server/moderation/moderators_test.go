@@ -54,7 +54,7 @@ func TestAddAndRemoveModerator(t *testing.T) {
 			{servertest.Moderator, true, []string{"amara.okafor", "lootgoblin77", "tomasz_wrona"}},
 		}
 		for i, step := range steps {
-			d.Store.Clock.Advance(1_000_000) // so that no two roles are of the same millisecond
+			d.Store.Clock.Advance(1_000_000) // so that each role has its own millisecond
 			if err := d.setModerator(step.user, step.is); err != nil {
 				t.Fatal(err)
 			}

@@ -20,7 +20,7 @@ import (
 
 func newSweeper(d *drive) *moderation.Sweeper { return &moderation.Sweeper{Store: d.Store} }
 
-// frozen stops the server's clock at the present of the database.
+// frozen freezes the server's clock at the current time of the database.
 func frozen(t *testing.T, d *drive) instant.Instant {
 	t.Helper()
 	now, err := d.Store.Clock.Now(context.Background(), d.Store.Read)
@@ -97,7 +97,7 @@ func TestMuteSucceedsFromExpirationOn(t *testing.T) {
 		if got, want := instant.OfProto(mute.GetMuteExpiresAt()), end.Add(10*time.Minute); got != want {
 			t.Errorf("the second mute ends at %s, want %s", got, want)
 		}
-		// The lapse is told before the new mute, whoever tells it.
+		// The lapse is emitted before the new mute, by whichever notices it first.
 		d.wantEvents("channel.mute", "channel.chat.clear_user_messages", "channel.mute.expire",
 			"channel.mute", "channel.chat.clear_user_messages")
 		expire := d.events()[2]
@@ -130,7 +130,8 @@ func TestMuteLapseIsEmittedOnceBySeveralSweepers(t *testing.T) {
 		if left, err := d.Store.Read.Mute.Query().Count(context.Background()); err != nil || left != 0 {
 			t.Errorf("%d mutes are left (%v)", left, err)
 		}
-		// Nobody lets a mute lapse; the event is found by who had applied it.
+		// The lapse has no actor; the event is found by the moderator who applied the
+		// mute.
 		if e := d.events()[4]; e.ActorID == nil || *e.ActorID != servertest.Moderator || e.ClientID != "" {
 			t.Errorf("got actor %v and client %q, want the moderator and no client", e.ActorID, e.ClientID)
 		}
@@ -148,8 +149,8 @@ func TestSweeperKeepsActiveMutes(t *testing.T) {
 	})
 }
 
-// TestFailedLapseDoesNotDelayOthers breaks the sequence of one channel, so
-// that no event can be written there.
+// TestFailedLapseDoesNotDelayOthers breaks the sequence of one channel, so that no event
+// can be written there.
 func TestFailedLapseDoesNotDelayOthers(t *testing.T) {
 	each(t, func(t *testing.T, d *drive) {
 		ctx := context.Background()

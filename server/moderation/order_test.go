@@ -13,9 +13,9 @@ import (
 	"github.com/moderato-live/moderato/server/store/storetest"
 )
 
-// Each call here is wrong in two ways, and must be refused for the earlier one
-// in the order: token and client, token kind, scope, shape of the arguments,
-// relation, existence, state. What comes later would tell too much.
+// Each call here violates two rules, and must be rejected for the rule that is checked
+// first: token and client, token kind, scope, form of the arguments, relation, existence,
+// state. The later error would reveal too much.
 
 func TestTokenIsCheckedFirst(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
@@ -143,8 +143,8 @@ func TestCheckOrderArgumentsRelation(t *testing.T) {
 	})
 }
 
-// Whoever may not ask learns neither which channels and users there are, nor
-// who is banned or muted.
+// A caller without the relation must not learn which channels and users exist, or who is
+// banned or muted.
 func TestCheckOrderRelationExistenceState(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		sc := newAuthScene(t, s)
@@ -183,12 +183,12 @@ func TestCheckOrderRelationExistenceState(t *testing.T) {
 					if fields[op.o.name] == "userId" {
 						want = notOwner
 					} else if caller.name == "moderator" && target.channel == ownerID {
-						continue // may ask
+						continue // is authorized
 					}
 					if field == "id" {
 						field = fields[op.o.name]
 					} else if fields[op.o.name] != "banUserId" {
-						continue // has no name
+						continue // has no username
 					}
 					cases = append(cases, refusalCase{
 						caller.name + "/" + op.o.name + "/" + target.name, op.o, caller.md,
@@ -211,7 +211,7 @@ func TestCheckOrderExistenceState(t *testing.T) {
 		noChannel := refusedWith("CHANNEL_NOT_FOUND")
 		in := func(field, user string) callArgs { return callArgs{"channelId": viewerID, field: user} }
 		sc.run(t, []refusalCase{
-			// Viewer asks about their own channel, which is not there.
+			// Viewer names their own channel, which does not exist.
 			{"add an unknown user", operations.AddModerator, sc.viewer, in("userId", nobodyID), noChannel},
 			{"add themselves", operations.AddModerator, sc.viewer, in("userId", viewerID), noChannel},
 			{"remove an unknown user", operations.RemoveModerator, sc.viewer, in("userId", nobodyID), noChannel},

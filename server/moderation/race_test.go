@@ -16,9 +16,9 @@ import (
 
 const races = 1000
 
-// TestNoMessageSurvivesConcurrentBan lets a post and the ban or mute of its sender run
-// at the same moment, again and again: whichever is first, no message of before
-// the answer is visible after it, also when the ban is removed again.
+// TestNoMessageSurvivesConcurrentBan repeatedly runs a post concurrently with the ban or
+// mute of its sender. In any order, no message from before the response is visible after
+// it, not even when the ban is removed again.
 func TestNoMessageSurvivesConcurrentBan(t *testing.T) {
 	each(t, func(t *testing.T, d *drive) {
 		silence := []func() error{
@@ -27,7 +27,7 @@ func TestNoMessageSurvivesConcurrentBan(t *testing.T) {
 		}
 		var posted, refused int
 		for i := range races {
-			// From the post far ahead to the ban far ahead, and all between.
+			// The head start varies from the post to the ban.
 			lead := time.Duration(i%31-10) * 200 * time.Microsecond
 			post := make(chan error, 1)
 			go func() {
@@ -84,7 +84,7 @@ func replicas(t *testing.T, test func(t *testing.T, a, b *drive)) {
 	})
 }
 
-// together runs two functions at the same moment.
+// together runs two functions concurrently.
 func together(a, b func()) {
 	var start, end sync.WaitGroup
 	start.Add(1)
@@ -151,9 +151,9 @@ func TestConcurrentUnbansOnTwoServers(t *testing.T) {
 	})
 }
 
-// TestChangesOfManyUsersRunConcurrently has bans, mutes and
-// roles of the same few users run at once on two servers; deadlocks and lock
-// waits are ours to resolve, so nobody sees one.
+// TestChangesOfManyUsersRunConcurrently has bans, mutes and roles of the same few users
+// run concurrently on two servers. The server must resolve deadlocks and lock waits, so
+// no caller receives such an error.
 func TestChangesOfManyUsersRunConcurrently(t *testing.T) {
 	replicas(t, func(t *testing.T, a, b *drive) {
 		users := []uid.ID{servertest.Viewer, servertest.Raider, servertest.Other}

@@ -30,14 +30,13 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// operation is an operation as it is called on each transport.
+// operation is an operation with its REST route and its gRPC messages.
 type operation struct {
 	name, method, path string
 	request, response  proto.Message
 }
 
-// operations are the operations of the interface document's section
-// "Moderation".
+// operations are the operations in the section "Moderation" of the interface document.
 var operations = struct {
 	ListModeratedChannels, ListModerators, AddModerator, RemoveModerator, BanUser, RemoveBan, MuteUser operation
 }{
@@ -57,10 +56,10 @@ var operations = struct {
 		&moderatov1.MuteUserRequest{}, &moderatov1.MuteUserResponse{}},
 }
 
-// callArgs are the arguments of a call, by their names in JSON.
+// callArgs holds the arguments of a call by their JSON names.
 type callArgs map[string]string
 
-// errorCondition is how every refusal for one reason looks.
+// errorCondition is the form of each error with a reason.
 type errorCondition struct {
 	http      int
 	code      codes.Code
@@ -105,7 +104,7 @@ var conditions = map[string]errorCondition{
 		"The user is muted already; the mute ends at muteExpiresAt.", ""},
 }
 
-// refusal is the refusal that a call must get on both transports.
+// refusal is the error that a call must return on both transports.
 type refusal struct {
 	reason     string
 	violations [][2]string       // field and description
@@ -113,7 +112,7 @@ type refusal struct {
 	retryAfter time.Duration
 }
 
-// message returns the sentence for a person, which tells the first violation.
+// message returns the text for humans, which names the first violation.
 func (w refusal) message() string {
 	if len(w.violations) > 0 {
 		text := w.violations[0][0] + " " + w.violations[0][1] + "."
@@ -133,7 +132,7 @@ func (w refusal) message() string {
 	return text
 }
 
-// check makes a call on both transports and compares all of each response.
+// check makes a call on both transports and compares the complete responses.
 func (w refusal) check(t *testing.T, s *servertest.Server, o operation, caller metadata.MD, args callArgs) {
 	t.Helper()
 	if _, ok := conditions[w.reason]; !ok {
@@ -221,7 +220,7 @@ func (w refusal) checkGRPC(t *testing.T, s *servertest.Server, o operation, call
 	}
 }
 
-// overREST calls with the arguments in the query or in the body.
+// overREST makes the call with the arguments in the query or in the body.
 func (o operation) overREST(t *testing.T, s *servertest.Server, caller metadata.MD, args callArgs, id string) servertest.Response {
 	t.Helper()
 	path, body := o.path, ""
@@ -245,7 +244,7 @@ func (o operation) overREST(t *testing.T, s *servertest.Server, caller metadata.
 	return s.Do(t, r)
 }
 
-// overGRPC calls with the same arguments in a message.
+// overGRPC makes the call with the same arguments in a message.
 func (o operation) overGRPC(t *testing.T, s *servertest.Server, caller metadata.MD, args callArgs, id string) (proto.Message, metadata.MD, error) {
 	t.Helper()
 	text, _ := json.Marshal(args)
@@ -269,7 +268,7 @@ func transportName(rest bool) string {
 	return "gRPC"
 }
 
-// outcome returns what a call comes to on one transport: OK, or the reason.
+// outcome returns the result of a call on one transport: OK, or the reason.
 func (o operation) outcome(t *testing.T, s *servertest.Server, caller metadata.MD, args callArgs, rest bool) string {
 	t.Helper()
 	if rest {
@@ -304,7 +303,8 @@ func metadataAs(c servertest.Credentials) metadata.MD {
 	return md
 }
 
-// withMetadata is metadata with some of it replaced; without values, removed.
+// withMetadata returns a copy of md with one key replaced, or removed if there are no
+// values.
 func withMetadata(md metadata.MD, name string, values ...string) metadata.MD {
 	changed := maps.Clone(md)
 	if len(values) == 0 {
@@ -315,16 +315,16 @@ func withMetadata(md metadata.MD, name string, values ...string) metadata.MD {
 	return changed
 }
 
-// bannedModeratorID has the moderator role in Owner's channel, and is
-// banned there.
+// bannedModeratorID is a user who has the moderator role in Owner's channel and is banned
+// there.
 var bannedModeratorID = uid.MustParse("0b6f0006-0000-4000-8000-00000000000f")
 
-// authScene is the World with a banned moderator and grants that do not
-// help, and who calls in most tests.
+// authScene is the World with a banned moderator and grants that do not suffice, and the
+// callers of most tests.
 type authScene struct {
 	*servertest.Server
 
-	// Users with every scope; an app of Dashboard and a backend alone.
+	// Users with every scope, an app of Dashboard, and a backend that acts for no user.
 	owner, moderator, bannedModerator, viewer, other, app, service metadata.MD
 }
 
@@ -352,7 +352,7 @@ func newAuthScene(t *testing.T, s *servertest.Server) *authScene {
 	return sc
 }
 
-// user returns a user with the scopes, or with every scope when none is named.
+// user returns a user token with these scopes, or with every scope if none is given.
 func (sc *authScene) user(t *testing.T, user uid.ID, scopes ...string) metadata.MD {
 	t.Helper()
 	if scopes == nil {
@@ -374,7 +374,7 @@ func (sc *authScene) must(t *testing.T, o operation, caller metadata.MD, args ca
 	}
 }
 
-// changes counts what users and backends changed so far.
+// changes returns the number of changes that users and backends made so far.
 func (sc *authScene) changes(t *testing.T) (events int) {
 	t.Helper()
 	const query = "SELECT COUNT(*) FROM events WHERE client_id <> ''"

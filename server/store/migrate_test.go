@@ -35,8 +35,7 @@ func migrate(t *testing.T, url store.URL) {
 	}
 }
 
-// TestMigrationsCreateSchema is the drift test: whoever changes ent/schema adds
-// a migration.
+// TestMigrationsCreateSchema detects drift: a change of ent/schema needs a migration.
 func TestMigrationsCreateSchema(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		migrate(t, url)
@@ -109,7 +108,7 @@ func TestUnmigratedDatabaseIsReported(t *testing.T) {
 
 func TestMigrationIsLoggedOnce(t *testing.T) {
 	url := storetest.SQLite(t)
-	for _, want := range []int{1, 0} { // the second time there is nothing to do
+	for _, want := range []int{1, 0} { // the second migration has nothing to do
 		var said bytes.Buffer
 		if err := store.Migrate(t.Context(), url, slog.New(slog.NewTextHandler(&said, nil))); err != nil {
 			t.Fatal(err)
@@ -120,8 +119,8 @@ func TestMigrationIsLoggedOnce(t *testing.T) {
 	}
 }
 
-// TestInterruptedMigrationContinues stops after some steps, as a kill would, and
-// migrates again.
+// TestInterruptedMigrationContinues stops after some steps, as if killed, and migrates
+// again.
 func TestInterruptedMigrationContinues(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		s := open(t, url)
@@ -141,8 +140,8 @@ func TestInterruptedMigrationContinues(t *testing.T) {
 	})
 }
 
-// TestFormerDeletedUserIsMigrated migrates a database in which the user who stands for
-// deleted users has the former id and names.
+// TestFormerDeletedUserIsMigrated migrates a database in which the placeholder of deleted
+// users has the former id and names.
 func TestFormerDeletedUserIsMigrated(t *testing.T) {
 	const former = "00000000-0000-4000-8000-000000000000"
 	storetest.Each(t, func(t *testing.T, url store.URL) {
@@ -193,8 +192,9 @@ func TestFormerDeletedUserIsMigrated(t *testing.T) {
 	})
 }
 
-// TestMySQLMigrationsHaveOneStatement, because MySQL commits each by itself:
-// a file of two could stop between them and never go on.
+// TestMySQLMigrationsHaveOneStatement checks that each file has one statement. MySQL
+// commits each statement, so a file with two could fail between them and never be
+// completed.
 func TestMySQLMigrationsHaveOneStatement(t *testing.T) {
 	files, err := fs.Glob(migrations.FS, "mysql/*.sql")
 	if err != nil || len(files) == 0 {

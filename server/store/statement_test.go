@@ -46,8 +46,8 @@ func TestOpenVerifiesDeclaredStatements(t *testing.T) {
 	}
 }
 
-// TestStatementsRunWithoutCoalescing holds more reads of a statement than may be in flight
-// before others wait. Each must be sent by itself.
+// TestStatementsRunWithoutCoalescing holds more reads of a statement than may be in
+// flight before others wait. Each must be sent separately.
 func TestStatementsRunWithoutCoalescing(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		migrate(t, url)
@@ -57,7 +57,7 @@ func TestStatementsRunWithoutCoalescing(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(s.Close)
-		const reads = 4 // as many connections as SQLite has at least
+		const reads = 4 // the minimum number of SQLite connections
 		wantSeparate(t, s, gate, reads)
 		if !storetest.IsSQLite(s) {
 			wantSeparate(t, s, gate, 20)

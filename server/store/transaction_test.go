@@ -71,8 +71,8 @@ func TestPanicRollsBackTransaction(t *testing.T) {
 	})
 }
 
-// TestDeadlockIsRetried has two transactions lock the same rows in opposite
-// order, each waiting until both hold their first.
+// TestDeadlockIsRetried has two transactions lock the same rows in opposite order; each
+// waits until both hold their first lock.
 func TestDeadlockIsRetried(t *testing.T) {
 	storetest.EachServer(t, func(t *testing.T, url store.URL) {
 		migrate(t, url)
@@ -115,8 +115,7 @@ func TestDeadlockIsRetried(t *testing.T) {
 	})
 }
 
-// TestWritersOfOneFileAreSerialized opens the same SQLite file twice, as two processes
-// would.
+// TestWritersOfOneFileAreSerialized opens the same SQLite file twice, like two processes.
 func TestWritersOfOneFileAreSerialized(t *testing.T) {
 	url := storetest.SQLite(t)
 	migrate(t, url)

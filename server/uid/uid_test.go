@@ -31,7 +31,7 @@ func TestParseIgnoresCase(t *testing.T) {
 	}
 }
 
-// malformed are texts that are no UUID in the one form.
+// malformed are texts that are not a UUID of 36 characters.
 var malformed = map[string]string{
 	"nothing":          "",
 	"35 characters":    text[:35],
@@ -157,7 +157,7 @@ func TestScanReadsValue(t *testing.T) {
 	if err := got.Scan(stored); err != nil || got != id {
 		t.Errorf("Scan: got %s, %v, want %s", got, err, id)
 	}
-	clear(stored) // a driver may use its buffer again
+	clear(stored) // a driver may reuse its buffer
 	if got != id || id.String() != text {
 		t.Errorf("after the buffer changed: got %s and %s, want %s", got, id, text)
 	}
@@ -176,8 +176,8 @@ func TestScanRejectsOtherValues(t *testing.T) {
 	}
 }
 
-// FuzzParse checks Parse against google/uuid, which also takes other forms than
-// the one of 36 characters.
+// FuzzParse compares Parse with google/uuid, which also accepts other forms than the one
+// of 36 characters.
 func FuzzParse(f *testing.F) {
 	f.Add(text)
 	f.Add(strings.ToUpper(text))

@@ -9,7 +9,7 @@ import (
 	"github.com/moderato-live/moderato/server/validate"
 )
 
-// nested returns an object of some levels, of which every second one is an array.
+// nested returns an object with this number of levels; every second level is an array.
 func nested(t *testing.T, levels int) *structpb.Struct {
 	t.Helper()
 	var inner any = "x"

@@ -15,7 +15,7 @@ import (
 	"github.com/moderato-live/moderato/server/validate"
 )
 
-// violations returns what the fields report.
+// violations returns the violations that the fields report.
 func violations(t *testing.T, f *validate.Fields) []apierr.Violation {
 	t.Helper()
 	err := f.Err()
@@ -29,7 +29,7 @@ func violations(t *testing.T, f *validate.Fields) []apierr.Violation {
 	return invalid.Violations
 }
 
-// textCase is a value, and either what it becomes or what is wrong with it.
+// textCase is a value, and either its normalized form or its violation.
 type textCase struct {
 	name, value, want, wrong string
 }
@@ -156,7 +156,7 @@ func TestText(t *testing.T) {
 		{"Hangul", "\u1112\u1161\u11ab\u1112\u1161\u11ab\u1112\u1161\u11ab", "한한한", ""},
 		{"two accents in the wrong order", "a\u0323\u0302bc", "ậbc", ""},
 		{"compatibility characters stay", "ﬁﬁﬁ", "ﬁﬁﬁ", ""},
-		{"composition exclusions grow", "\u0958\u0958\u0958", "", bounds}, // to six
+		{"composition exclusions grow", "\u0958\u0958\u0958", "", bounds}, // grow to six
 		{"a joined family", "👨‍👩‍👧", "👨‍👩‍👧", ""},
 		{"a zero byte", "ab\x00cd", "", controls},
 		{"a tab", "ab\tcd", "", controls},
@@ -246,8 +246,8 @@ func TestChannelAndUser(t *testing.T) {
 	}
 }
 
-// A text that is far too long is refused before it is parsed, which can take
-// time in the square of its length.
+// A text that is far too long is rejected before it is parsed: the time to parse it can
+// be quadratic in its length.
 func TestLanguageRejectsLongTextWithoutParsing(t *testing.T) {
 	var f validate.Fields
 	start := time.Now()
@@ -283,7 +283,7 @@ func TestLimit(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		value *int32
-		want  int // 0: wrong
+		want  int // 0: invalid
 	}{
 		{"unset", nil, 20}, {"1", proto.Int32(1), 1}, {"100", proto.Int32(100), 100},
 		{"0", proto.Int32(0), 0}, {"101", proto.Int32(101), 0}, {"-1", proto.Int32(-1), 0},

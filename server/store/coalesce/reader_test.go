@@ -129,7 +129,7 @@ func TestBrokenConnectionsAreReplaced(t *testing.T) {
 			return // has no network connection
 		}
 		ask := func() error { return s.One(t.Context(), "SELECT 7", nil, func(r *coalesce.Row) { _ = r.Int() }) }
-		for range 3 { // so that it is prepared
+		for range 3 { // enough executions to prepare it
 			if err := ask(); err != nil {
 				t.Fatal(err)
 			}
@@ -155,7 +155,7 @@ func cut(t *testing.T, s opened, name string) {
 		t.Fatal(err)
 	}
 	for _, id := range ids {
-		_, _ = s.store.DB().ExecContext(context.Background(), fmt.Sprintf("KILL %d", id)) // it may be gone
+		_, _ = s.store.DB().ExecContext(context.Background(), fmt.Sprintf("KILL %d", id)) // the connection may have ended already
 	}
 }
 
@@ -164,7 +164,7 @@ func TestUnpreparableStatementsRunUnprepared(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		s := openReader(t, url)
 		if storetest.IsSQLite(s.store) {
-			return // prepares every statement
+			return // the database can prepare every statement
 		}
 		conn, err := s.store.DB().Conn(t.Context())
 		if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/moderato-live/moderato/server/store/storetest"
 )
 
-// database is what a migration makes: the number of rows of each table, and the key for
-// cursors.
+// database is the result of the migrations: the number of rows of each table, and the key
+// for cursors.
 type database struct {
 	rows map[string]int
 	key  []byte
