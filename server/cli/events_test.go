@@ -20,7 +20,7 @@ import (
 	"github.com/moderato-live/moderato/server/store/storetest"
 )
 
-// tell writes an event of each type, and gives them positions.
+// tell writes an event of each type, and assigns their positions.
 func tell(t *testing.T, db *store.Store, q *outbox.Sequencer, kinds ...outbox.Type) {
 	t.Helper()
 	for _, kind := range kinds {
@@ -37,8 +37,8 @@ func tell(t *testing.T, db *store.Store, q *outbox.Sequencer, kinds ...outbox.Ty
 	}
 }
 
-// tail runs `events tail` until it has printed n lines, and returns what it said.
-// happen is called when it listens.
+// tail runs `events tail` until it has printed n lines, and returns its output. It calls
+// happen once the command is listening.
 func tail(t *testing.T, url store.URL, n int, happen func(), args ...string) (lines []string, said string) {
 	t.Helper()
 	cmd := process.Command(t, nil, append([]string{"events", "tail", process.DBFlag(url)}, args...)...)

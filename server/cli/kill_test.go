@@ -32,9 +32,9 @@ const (
 	victims = 6
 )
 
-// TestKilledServerKeepsAcknowledgedChanges kills the process at random moments while
-// bans and unbans run. Whatever it had answered holds in the next process, and
-// nothing is there by half: a ban has its events, and the sequence no gap.
+// TestKilledServerKeepsAcknowledgedChanges kills the process at random moments during
+// bans and unbans. The next process must have every acknowledged change and no partial
+// one: a ban has its events, and the sequence has no gap.
 func TestKilledServerKeepsAcknowledgedChanges(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		db := prepare(t, url)
@@ -52,7 +52,7 @@ func TestKilledServerKeepsAcknowledgedChanges(t *testing.T) {
 				t.Fatal(err)
 			}
 			var work sync.WaitGroup
-			begun := make(chan struct{}) // the first answer came: a loaded machine takes its time
+			begun := make(chan struct{}) // closed at the first response, which can take long on a loaded machine
 			tell := sync.OnceFunc(func() { close(begun) })
 			for _, v := range users {
 				work.Go(func() { v.banAndUnban(ctx, moderatov1.NewModerationServiceClient(conn), tell) })
@@ -83,12 +83,12 @@ func TestKilledServerKeepsAcknowledgedChanges(t *testing.T) {
 // victim is a user who is banned and unbanned.
 type victim struct {
 	id      uid.ID
-	banned  bool // as of the last answer
-	unsure  bool // a change after it has no answer
+	banned  bool // as of the last response
+	unsure  bool // a later change has no response
 	answers int
 }
 
-// banAndUnban goes on until the server is gone. It calls answered after each response.
+// banAndUnban alternates until the server is dead. It calls answered after each response.
 func (v *victim) banAndUnban(ctx context.Context, client moderatov1.ModerationServiceClient, answered func()) {
 	v.unsure = false
 	for {
@@ -108,8 +108,8 @@ func (v *victim) banAndUnban(ctx context.Context, client moderatov1.ModerationSe
 	}
 }
 
-// check compares the database with what was answered, and takes its word for
-// what was not.
+// check compares the database with the acknowledged changes, and updates v from the
+// database if the last change has no response.
 func (v *victim) check(t *testing.T, db *store.Store) {
 	t.Helper()
 	ctx := context.Background()
@@ -138,8 +138,8 @@ func (v *victim) check(t *testing.T, db *store.Store) {
 	}
 }
 
-// checkSequence checks that the channel's events have no gap, that the channel
-// row agrees, and that each ban's two events stand together.
+// checkSequence checks that the channel's events have no gap, that the channel's row
+// agrees, and that the two events of each ban are adjacent.
 func checkSequence(t *testing.T, db *store.Store) {
 	t.Helper()
 	ctx := context.Background()
@@ -205,7 +205,7 @@ func TestTerminatedServerDrainsAndExitsZero(t *testing.T) {
 	}
 }
 
-// TestSecondSignalEndsDrain has a server that would drain for an hour.
+// TestSecondSignalEndsDrain has a server with a drain delay of an hour.
 func TestSecondSignalEndsDrain(t *testing.T) {
 	p := process.Serve(t, storetest.SQLite(t), "--drain-delay=1h")
 	ended := make(chan int, 1)
@@ -220,7 +220,7 @@ func TestSecondSignalEndsDrain(t *testing.T) {
 			return
 		case <-deadline:
 			t.Fatal("it still drains")
-		case <-time.After(20 * time.Millisecond): // it may not have noted the first one yet
+		case <-time.After(20 * time.Millisecond): // the server may not have handled the first signal yet
 			_ = p.Cmd.Process.Signal(syscall.SIGTERM)
 		}
 	}

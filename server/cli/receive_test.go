@@ -20,8 +20,8 @@ import (
 	"github.com/moderato-live/moderato/server/store/storetest"
 )
 
-// receiving starts `moderato events receive` as the owner of the World's channel,
-// and waits until its webhook is there.
+// receiving starts `moderato events receive` as the owner of the World's channel, and
+// waits until its webhook exists.
 func receiving(t *testing.T, p *process.Server, token string, args ...string) (l *listener, address string) {
 	t.Helper()
 	args = append([]string{"events", "receive", "--server=http://" + p.REST}, args...)
@@ -34,7 +34,7 @@ func receiving(t *testing.T, p *process.Server, token string, args ...string) (l
 	return l, found[1]
 }
 
-// webhooksOf returns how many webhooks the caller has.
+// webhooksOf returns the number of webhooks of the caller.
 func webhooksOf(t *testing.T, p *process.Server, token string) int {
 	t.Helper()
 	var answer struct{ Data []struct{ ID string } }
@@ -127,8 +127,8 @@ func TestReceiverReceivesOnlyItsTypes(t *testing.T) {
 	}
 }
 
-// TestServersThatCallLocalReceivers checks both what the server allows and
-// what the receiver says of a server that does not.
+// TestServersThatCallLocalReceivers checks both which servers deliver to local receivers,
+// and the receiver's error message for a server that does not.
 func TestServersThatCallLocalReceivers(t *testing.T) {
 	for name, c := range map[string]struct {
 		args  []string
@@ -161,8 +161,8 @@ func TestServersThatCallLocalReceivers(t *testing.T) {
 	}
 }
 
-// serveTo starts a server, with the World or the demo, and returns a token of a
-// channel's owner and a ban in their channel.
+// serveTo starts a server with the World or the demo. It returns a token of the owner of
+// a channel, and the body of a ban in the channel.
 func serveTo(t *testing.T, args []string) (p *process.Server, token, ban string) {
 	t.Helper()
 	url := storetest.SQLite(t)
@@ -208,7 +208,7 @@ func TestReceiverReportsMissingSettings(t *testing.T) {
 	}
 }
 
-// refused runs a receiver that must not come to receive, and returns what it says.
+// refused runs a receiver that must fail to start, and returns its output.
 func refused(t *testing.T, args ...string) string {
 	t.Helper()
 	l := listen(t, process.Command(t, nil, args...))

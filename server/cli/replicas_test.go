@@ -23,10 +23,9 @@ import (
 	"github.com/moderato-live/moderato/server/store/storetest"
 )
 
-// TestBanReachesListenersOfOtherReplica has two processes on
-// one database. What happens on the one is heard by a watcher, a listener over
-// HTTP and a receiver of webhooks that are attached to the other; and each goes
-// on from the cursor that it was given itself.
+// TestBanReachesListenersOfOtherReplica runs two processes on one database. Events of one
+// process must reach a gRPC stream, an SSE listener and a webhook receiver of the other,
+// and each must resume from the cursor that it received.
 func TestBanReachesListenersOfOtherReplica(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		token := ownerToken(t, prepare(t, url))
@@ -46,7 +45,7 @@ func TestBanReachesListenersOfOtherReplica(t *testing.T) {
 			l.stop()
 		}
 
-		// While nobody listens.
+		// While there are no listeners.
 		change(http.MethodDelete, "/v1/moderation/ban", banOfRaider)
 		listeners = map[string]hearing{
 			"watcher": watch(t, b, token, cursors["watcher"]),
@@ -68,7 +67,7 @@ func TestBanReachesListenersOfOtherReplica(t *testing.T) {
 	})
 }
 
-// heard is an event as a listener got it.
+// heard is an event as a listener received it.
 type heard struct {
 	Cursor   string
 	Metadata struct {
@@ -83,7 +82,7 @@ type hearing struct {
 	stop   func()
 }
 
-// want checks what is heard next.
+// want checks the next event.
 func (h hearing) want(t *testing.T, name, kind string, sequence int64) heard {
 	t.Helper()
 	select {
@@ -98,7 +97,7 @@ func (h hearing) want(t *testing.T, name, kind string, sequence int64) heard {
 	}
 }
 
-// watch returns a stream over gRPC, which is open when it returns.
+// watch opens a gRPC stream, and returns once it is open.
 func watch(t *testing.T, p *process.Server, token, cursor string) hearing {
 	t.Helper()
 	conn, err := grpc.NewClient(p.GRPC, grpc.WithTransportCredentials(insecure.NewCredentials()))
@@ -111,7 +110,7 @@ func watch(t *testing.T, p *process.Server, token, cursor string) hearing {
 	t.Cleanup(stop)
 	stream, err := moderatov1.NewEventsServiceClient(conn).WatchEvents(ctx, &moderatov1.WatchEventsRequest{Cursor: cursor})
 	if err == nil {
-		_, err = stream.Recv() // the sign that nothing is missed from here on
+		_, err = stream.Recv() // the first message: from here on, no event is missed
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -132,7 +131,7 @@ func watch(t *testing.T, p *process.Server, token, cursor string) hearing {
 	return hearing{got, stop}
 }
 
-// watchSSE returns the same over HTTP.
+// watchSSE is watch over HTTP.
 func watchSSE(t *testing.T, p *process.Server, token, lastEventID string) hearing {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -174,7 +173,7 @@ func watchSSE(t *testing.T, p *process.Server, token, lastEventID string) hearin
 	return hearing{got, cancel}
 }
 
-// receiveJSON returns a receiver of webhooks.
+// receiveJSON starts a receiver of webhooks.
 func receiveJSON(t *testing.T, p *process.Server, token string) hearing {
 	t.Helper()
 	l, _ := receiving(t, p, token, "--json")
@@ -188,7 +187,7 @@ func receiveJSON(t *testing.T, p *process.Server, token string) hearing {
 	return hearing{got, func() { l.signal(syscall.SIGINT) }}
 }
 
-// readHeard reads an event; what is none shows as one that no test wants.
+// readHeard parses an event; an invalid event becomes one that no test expects.
 func readHeard(cursor string, text []byte) heard {
 	e := heard{Cursor: cursor}
 	if err := json.Unmarshal(text, &e); err != nil {

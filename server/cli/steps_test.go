@@ -23,24 +23,24 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// The transactions whose steps are gone through, by who begins them.
+// The transactions whose steps are tested, by the function that begins them.
 const (
 	ofChange    = "server/change.apply"
 	ofSequencer = "server/outbox.(*Sequencer)"
 	ofWorker    = "server/webhooks.(*worker)"
 )
 
-// death is a transaction in which the process is killed.
+// death describes at which step of a transaction the process is killed.
 type death struct {
 	name string
 	halt storetest.Halt
-	// when is when the server is told to stop there.
+	// when is the moment at which the server is told to stop.
 	when moment
-	// isAnswered: the ban is answered before the process is killed.
+	// isAnswered reports whether the ban is acknowledged before the process is killed.
 	isAnswered bool
 }
 
-// moment is one in the life of a server, which bans one user.
+// moment is a moment in the life of a server, which bans one user.
 type moment int
 
 const (
@@ -57,11 +57,10 @@ var deaths = []death{
 	{name: "recording", halt: storetest.Halt{Of: ofWorker, Has: "UPDATE `webhook_deliveries`"}, when: atTheRequest, isAnswered: true},
 }
 
-// TestKilledAtEveryStep kills the process before each step of the transactions
-// that write events, put them in order and deliver them, and after their COMMIT.
-// Each time another server goes on, and all is as if nothing had been: what was
-// answered holds, each event is heard once and in order, and arrives at the
-// webhook at least once and in order.
+// TestKilledAtEveryStep kills the process before each step of the transactions that write
+// events, sequence them and deliver them, and after their COMMIT. Each time another
+// server takes over without a difference: acknowledged changes persist, each event is
+// received once and in order by listeners, and at least once and in order by the webhook.
 func TestKilledAtEveryStep(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		s := newScene(t, url)
@@ -89,7 +88,7 @@ func TestKilledAtEveryStep(t *testing.T) {
 	})
 }
 
-// scene is what outlives the processes.
+// scene holds what outlives the processes.
 type scene struct {
 	t       *testing.T
 	url     store.URL
@@ -99,8 +98,8 @@ type scene struct {
 	ear     *ear
 	box     *mailbox
 	users   int
-	takes   int      // processes that went on
-	banned  []uid.ID // as was answered
+	takes   int      // processes that took over
+	banned  []uid.ID // as acknowledged
 }
 
 func newScene(t *testing.T, url store.URL) *scene {
@@ -127,7 +126,7 @@ func (s *scene) start() *servertest.Server {
 	return servertest.Start(s.t, config)
 }
 
-// newUser is somebody to ban.
+// newUser returns a new user to ban.
 func (s *scene) newUser() uid.ID {
 	s.t.Helper()
 	s.users++
@@ -138,8 +137,8 @@ func (s *scene) newUser() uid.ID {
 	return id
 }
 
-// die has a user banned, and kills the process when it stands at the step. It
-// answers the step; none when there are fewer.
+// die has a user banned, and kills the process when it stops at the step. It returns the
+// step, or "" if there are fewer steps.
 func (s *scene) die(d death) string {
 	s.t.Helper()
 	var atStart storetest.Halt
@@ -192,7 +191,7 @@ func (s *scene) ban(conn *grpc.ClientConn, user uid.ID) error {
 	return err
 }
 
-// note checks that a ban holds which was answered or committed, and no other.
+// note checks that a ban exists if and only if it was acknowledged or committed.
 func (s *scene) note(user uid.ID, err error, holds bool) {
 	s.t.Helper()
 	if s.isBanned(user) != holds {
@@ -213,7 +212,7 @@ func (s *scene) isBanned(user uid.ID) bool {
 }
 
 // dieWhileSending kills the process when the receiver has a request and has not
-// answered it.
+// responded.
 func (s *scene) dieWhileSending() {
 	s.t.Helper()
 	p := serveUpTo(s.t, s.url, storetest.Halt{})
@@ -235,8 +234,8 @@ func (s *scene) dieWhileSending() {
 	close(dead)
 }
 
-// goOn has another server go on, after the time for which it would respect what
-// the dead one had claimed, and checks that everybody hears of everything.
+// goOn has another server take over after the claims of the dead server have expired, and
+// checks that all listeners receive all events.
 func (s *scene) goOn(what string) {
 	s.t.Helper()
 	for _, statement := range []string{"UPDATE webhooks SET next_at = 0 WHERE is_claimed", "UPDATE event_sequencers SET expires_at = 0"} {
@@ -263,8 +262,8 @@ func (s *scene) goOn(what string) {
 	s.checkRules(what)
 }
 
-// waitUntilIdle waits until the webhook has nothing to do, so that its next turn
-// is that of the next event.
+// waitUntilIdle waits until the webhook has nothing to send, so that its next turn is for
+// the next event.
 func (s *scene) waitUntilIdle() {
 	s.t.Helper()
 	for deadline := time.Now().Add(patience); ; time.Sleep(2 * time.Millisecond) {
@@ -291,8 +290,8 @@ func (s *scene) checkRules(what string) {
 	}
 }
 
-// check looks at the whole in the end: the bans that were answered are there, and
-// the positions are those that were heard, each given once and none left out.
+// check checks the final state: the acknowledged bans exist, and the positions in the
+// database are those that were received, each assigned once and none missing.
 func (s *scene) check() {
 	s.t.Helper()
 	for _, user := range s.banned {

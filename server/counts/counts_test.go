@@ -72,9 +72,9 @@ func TestCountsFollowMovedChannels(t *testing.T) {
 	})
 }
 
-// TestCountsStayExactDuringCompaction has channels move while several compactors
-// run, one of them stopped now and then, and reads all the while: the number of
-// channels in all never changes.
+// TestCountsStayExactDuringCompaction moves channels and reads the counts while several
+// compactors run, some of which are interrupted: the total number of channels must never
+// change.
 func TestCountsStayExactDuringCompaction(t *testing.T) {
 	const channels, moves, categories = 40, 30, 3
 	storetest.Each(t, func(t *testing.T, url store.URL) {
@@ -91,7 +91,7 @@ func TestCountsStayExactDuringCompaction(t *testing.T) {
 					if rand.IntN(4) == 0 {
 						go cancel()
 					}
-					_ = (&counts.Compactor{Store: s}).Compact(batch) // a stopped one fails
+					_ = (&counts.Compactor{Store: s}).Compact(batch) // an interrupted compaction fails
 					cancel()
 				}
 			})

@@ -25,7 +25,7 @@ func key(id uint16) cursor.Key {
 	return cursor.Key{ID: id, Secret: bytes.Repeat([]byte{byte(id)}, cursor.SecretSize)}
 }
 
-// keys is what a Sealer reads.
+// keys is the key store that a Sealer reads.
 type keys struct {
 	present atomic.Pointer[[]cursor.Key]
 	fail    atomic.Bool
@@ -95,7 +95,7 @@ func TestDamagedCursorIsInvalid(t *testing.T) {
 	text := seal(t, s, "list/a", place{1, "x"})
 	damaged := []string{
 		"", "A", text[1:], text[:len(text)-1], text + "A", text + "=", text + "\n", " " + text, "äöü", strings.Repeat("A", 1<<20),
-		// What cursors were before they had a key.
+		// Cursors of versions without keys.
 		base64.RawURLEncoding.EncodeToString([]byte("12345678" + "0")),
 	}
 	for i := range text {
@@ -188,7 +188,7 @@ func TestNewKeyOfAnotherServerIsLoaded(t *testing.T) {
 			})
 		}
 		group.Wait()
-		// Made-up keys are not looked up each time.
+		// Unknown keys are not looked up each time.
 		unknown, _ := newSealer(t, key(99))
 		reads := k.reads.Load()
 		for range 100 {

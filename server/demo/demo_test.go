@@ -21,7 +21,7 @@ import (
 
 var now = instant.Of(time.Date(2026, 3, 14, 15, 9, 26, 535e6, time.UTC))
 
-// all gathers the records of one kind.
+// all returns the records of one kind.
 func all[T any](get func(*platformv1.Record) *T) []*T {
 	var found []*T
 	for _, r := range Records(now) {
@@ -92,7 +92,7 @@ func TestReferencedRecordsComeFirst(t *testing.T) {
 	}
 }
 
-// describe returns a record's key and the keys to which it refers.
+// describe returns the key of a record and the keys of the records it refers to.
 func describe(r *platformv1.Record) (key string, references []string) {
 	switch r := r.GetKind().(type) {
 	case *platformv1.Record_Category:
@@ -231,7 +231,7 @@ func TestOnlyTimestampsDependOnNow(t *testing.T) {
 	}
 }
 
-// shift moves every timestamp in a message.
+// shift adds by to every timestamp in a message.
 func shift(m protoreflect.Message, by time.Duration) {
 	m.Range(func(field protoreflect.FieldDescriptor, value protoreflect.Value) bool {
 		if field.Message() == nil || field.IsMap() {

@@ -11,7 +11,7 @@ import (
 	"github.com/moderato-live/moderato/server/doctest"
 )
 
-// source returns the Go code of the project: the tests, or all else.
+// source returns the Go code of the project: the tests, or everything else.
 func source(t *testing.T, tests bool) string {
 	t.Helper()
 	var all strings.Builder

@@ -19,10 +19,11 @@ import (
 	"github.com/moderato-live/moderato/server/watch"
 )
 
-// marker is who is banned last, so that a listener knows that it heard all.
+// marker is the user who is banned last; the event tells a listener that it has received
+// everything.
 var marker = servertest.Raider
 
-// listenGRPC returns all that is told from a cursor up to the marker.
+// listenGRPC returns a function that receives all events from a cursor up to the marker.
 func listenGRPC(s *servertest.Server, as servertest.Credentials, cursor string) func(t *testing.T) []string {
 	return func(t *testing.T) (told []string) {
 		t.Helper()
@@ -42,7 +43,7 @@ func listenGRPC(s *servertest.Server, as servertest.Credentials, cursor string) 
 	}
 }
 
-// listenSSE is listenGRPC for the other transport.
+// listenSSE is listenGRPC over Server-Sent Events.
 func listenSSE(s *servertest.Server, as servertest.Credentials, cursor string) func(t *testing.T) []string {
 	return func(t *testing.T) (told []string) {
 		t.Helper()
@@ -68,8 +69,8 @@ func isMarker(told []string) bool {
 	return strings.Contains(last, "channel.ban") && strings.Contains(last, marker.String())
 }
 
-// TestListenersReceiveNothingOfDeletedUsers has two servers that hold the events of
-// a user in memory, because somebody listens there.
+// TestListenersReceiveNothingOfDeletedUsers has two servers that hold the events of a
+// user in memory, because they have listeners.
 func TestListenersReceiveNothingOfDeletedUsers(t *testing.T) {
 	eachScene(t, func(t *testing.T, s *scene) {
 		other := servertest.Start(t, servertest.Config(s.url))
@@ -83,7 +84,7 @@ func TestListenersReceiveNothingOfDeletedUsers(t *testing.T) {
 		before := servertest.EventCursor(t, s.Store, 0)
 		s.live(vera)
 		s.must(nil, s.ban(s.As(t, vera.id).Context(), vera.id, marker))
-		for name, at := range servers { // and hear of her, so that what they hold has her
+		for name, at := range servers { // receive her events, so that they are in memory
 			if told := strings.Join(listenGRPC(at, s.service, before)(t), "\n"); !strings.Contains(told, vera.id.String()) {
 				t.Fatalf("%s does not tell of her: %s", name, told)
 			}
@@ -102,7 +103,7 @@ func TestListenersReceiveNothingOfDeletedUsers(t *testing.T) {
 	})
 }
 
-// slowStream is a stream whose listener takes one message at a time.
+// slowStream is a stream whose listener accepts one message at a time.
 type slowStream struct {
 	grpc.ServerStream
 	ctx      context.Context
@@ -129,7 +130,7 @@ func (s *slowStream) next() *moderatov1.Event {
 	return nil
 }
 
-// listenSlowly begins to listen through a hub of its own, as of another server.
+// listenSlowly starts to listen through a separate hub, like on another server.
 func (s *scene) listenSlowly() (stream *slowStream, hub *watch.Hub) {
 	s.t.Helper()
 	hub = watch.NewHub(s.Store, slog.New(slog.DiscardHandler))
@@ -154,7 +155,7 @@ func (s *scene) listenSlowly() (stream *slowStream, hub *watch.Hub) {
 	return stream, hub
 }
 
-// look has a hub notice what was rewritten, as everybody who comes does.
+// look makes a hub notice rewritten events, as every new listener does.
 func look(t *testing.T, hub *watch.Hub) {
 	t.Helper()
 	from, err := hub.Subscribe(t.Context(), nil, nil)
@@ -164,9 +165,9 @@ func look(t *testing.T, hub *watch.Hub) {
 	from.Close()
 }
 
-// inTheMiddle has three users banned in a channel, while the listener takes no
-// event. When the hub has all six, they take three: the fourth is on its way then,
-// and the others in the page that they have. It returns the third.
+// inTheMiddle has three users banned in a channel while the listener accepts no event.
+// Once the hub has all six events, the listener accepts three: the fourth is then being
+// sent, and the others are in its page. It returns the third.
 func (s *scene) inTheMiddle(stream *slowStream, hub *watch.Hub, channel, third uid.ID) *moderatov1.Event {
 	s.t.Helper()
 	from, err := hub.Subscribe(s.t.Context(), nil, nil)
@@ -185,8 +186,8 @@ func (s *scene) inTheMiddle(stream *slowStream, hub *watch.Hub, channel, third u
 	return stream.next()
 }
 
-// TestDeletionReachesListenerMidPage has a listener hold events that are
-// taken back before they are told.
+// TestDeletionReachesListenerMidPage has a listener hold events that are rewritten before
+// they are sent.
 func TestDeletionReachesListenerMidPage(t *testing.T) {
 	eachScene(t, func(t *testing.T, s *scene) {
 		s.must(nil, s.putUser(vera.id, vera.name))
@@ -213,7 +214,7 @@ func TestDeletionReachesListenerMidPage(t *testing.T) {
 		s.deleteChannel(walter)
 		look(t, hub)
 		s.must(nil, s.ban(s.As(t, servertest.Owner).Context(), servertest.Owner, marker))
-		stream.next() // which was on its way
+		stream.next() // the event that was being sent
 		if e := stream.next(); e.GetMetadata().GetChannelId() != servertest.Owner.String() {
 			t.Errorf("still heard of the channel: %v", e)
 		}

@@ -8,8 +8,8 @@ import (
 	"github.com/moderato-live/moderato/server/servertest"
 )
 
-// TestDeletionWorksWithFormerlyReservedNames has users with the names that were generated
-// for deleted users once, and one with the id that stood for them.
+// TestDeletionWorksWithFormerlyReservedNames has users with the names that were once
+// generated for deleted users, and one with the former placeholder id.
 func TestDeletionWorksWithFormerlyReservedNames(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ctx := s.AsService(t).Context()

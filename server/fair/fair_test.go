@@ -11,12 +11,12 @@ import (
 	"github.com/moderato-live/moderato/server/fair"
 )
 
-// scene is a gate at which requests wait, in a bubble of time.
+// scene is a gate with waiting requests in a synctest bubble.
 type scene struct {
 	*testing.T
 	gate  *fair.Gate
-	slots []fair.Slot // of those who have one, in the order in which they got it
-	order []string    // their owners
+	slots []fair.Slot // the held slots, in the order of acquisition
+	order []string    // the owners of the slots
 }
 
 func inBubble(t *testing.T, slots int, test func(*scene)) {
@@ -24,7 +24,7 @@ func inBubble(t *testing.T, slots int, test func(*scene)) {
 	synctest.Test(t, func(t *testing.T) { test(&scene{T: t, gate: fair.NewGate(slots)}) })
 }
 
-// ask asks for a slot, and returns when the request waits or has it.
+// ask requests a slot, and returns once the request waits or has the slot.
 func (s *scene) ask(ctx context.Context, owner string, p fair.Priority, maxWait time.Duration) <-chan error {
 	ended := make(chan error, 1)
 	go func() {
@@ -56,7 +56,7 @@ func (s *scene) release(held time.Duration) {
 	slot := s.slots[0]
 	s.slots = s.slots[1:]
 	slot.Release()
-	slot.Release() // does nothing
+	slot.Release() // has no effect
 	synctest.Wait()
 }
 
@@ -122,7 +122,7 @@ func TestNormalRequestsAreNotStarved(t *testing.T) {
 
 func TestRequestWithTooLongWaitIsRejectedImmediately(t *testing.T) {
 	inBubble(t, 1, func(s *scene) {
-		// Holders take 100 ms each.
+		// Each holder keeps its slot for 100 ms.
 		for range 50 {
 			s.askAll(fair.Normal, "a")
 			s.release(100 * time.Millisecond)
@@ -139,7 +139,7 @@ func TestRequestWithTooLongWaitIsRejectedImmediately(t *testing.T) {
 		if err := s.gate.Check(as(s.Context(), "a", fair.Normal, 1500*time.Millisecond)); err == nil {
 			t.Error("Check: got nil, want the same error")
 		}
-		// Another owner is next, and an urgent request before that.
+		// Another owner is served next, and a high-priority request before that.
 		for _, accepted := range []<-chan error{
 			s.ask(s.Context(), "b", fair.Normal, 1500*time.Millisecond),
 			s.ask(s.Context(), "a", fair.High, 1500*time.Millisecond),
@@ -171,7 +171,7 @@ func TestRequestWaitIsLimited(t *testing.T) {
 	})
 }
 
-// One holder that hung says nothing about the next ones.
+// One holder that hung does not predict the hold time of the next ones.
 func TestHungHolderDoesNotCauseRejections(t *testing.T) {
 	inBubble(t, 1, func(s *scene) {
 		s.askAll(fair.Normal, "hangs")
@@ -202,9 +202,9 @@ func TestCancelledRequestLeavesQueue(t *testing.T) {
 	})
 }
 
-// A slot that is granted while its request is given up is not lost.
+// A slot that is granted while its request is cancelled is not lost.
 func TestUnclaimedSlotGoesToNextRequest(t *testing.T) {
-	for range 100 { // which of the two comes first is chance
+	for range 100 { // the order of the two is random
 		inBubble(t, 1, func(s *scene) {
 			s.askAll(fair.Normal, "first")
 			ctx, cancel := context.WithCancel(s.Context())
