@@ -74,7 +74,8 @@ func (b backend) introspect(token string) *platformv1.IntrospectTokenResponse {
 	return response
 }
 
-// wantInactive checks that a token is not active, and that nothing else is told.
+// wantInactive checks that a token is not active, and that the response reveals nothing
+// else.
 func (b backend) wantInactive(what, token string) {
 	b.t.Helper()
 	wantSame(b.t, what, b.introspect(token), &platformv1.IntrospectTokenResponse{})
@@ -132,7 +133,7 @@ func TestDeleteClientEndsItsTokensAndGrants(t *testing.T) {
 		if len(grants.GetGrants()) != 1 || grants.GetGrants()[0].GetClientId() != servertest.OtherDashboard {
 			t.Errorf("grants are %v, want that of the other client alone", grants)
 		}
-		// A client of the same id is a new one.
+		// A client that is created again with the same id is a new client.
 		b.must(b.putClient(servertest.Dashboard, "Dashboard", false))
 		b.wantInactive("a token of the client before", mine[0])
 		grants, err = b.Access.ListGrants(b.ctx, &platformv1.ListGrantsRequest{UserId: servertest.Viewer.String()})
@@ -247,7 +248,7 @@ func TestGrants(t *testing.T) {
 		if got := list(servertest.Viewer); !slices.Equal(got, []string{"dashboard: " + authn.UsersRead}) {
 			t.Errorf("another user granted %q", got)
 		}
-		b.must(b.putGrant("a", servertest.Other)) // nothing, of nothing
+		b.must(b.putGrant("a", servertest.Other)) // revokes nothing
 		if got := list(servertest.Other); len(got) != 0 {
 			t.Errorf("who grants nothing granted %q", got)
 		}
@@ -315,8 +316,8 @@ func TestAccessReportsAllInvalidArguments(t *testing.T) {
 	})
 }
 
-// TestTokenTextIsNotStoredOrLogged issues and uses tokens, well and badly, and looks
-// for their texts in the whole database and in all that the server logs.
+// TestTokenTextIsNotStoredOrLogged issues and uses tokens, correctly and incorrectly, and
+// searches the whole database and the server's log for their texts.
 func TestTokenTextIsNotStoredOrLogged(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		var log lockedBuffer
@@ -353,7 +354,7 @@ func TestTokenTextIsNotStoredOrLogged(t *testing.T) {
 	})
 }
 
-// lockedBuffer is what several goroutines may write to.
+// lockedBuffer is a buffer for concurrent writers.
 type lockedBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer

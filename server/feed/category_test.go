@@ -19,7 +19,7 @@ func (b backend) getCategory(id int64) (*platformv1.CategoryRecord, error) {
 	return response.GetCategory(), err
 }
 
-// categoryRecord returns a category; above 0 is its parent.
+// categoryRecord returns a category whose parent is above; 0 means no parent.
 func categoryRecord(id, above int64) *platformv1.CategoryRecord {
 	r := &platformv1.CategoryRecord{Id: id, Name: "Category", Slug: "category"}
 	if above != 0 {
@@ -77,17 +77,17 @@ func TestCategoryCycleIsRejected(t *testing.T) {
 			_, err := b.putCategory(categoryRecord(1, above))
 			wantError(t, "below itself", err, "INVALID_ARGUMENT", circle)
 		}
-		_, err := b.putCategory(categoryRecord(9, 9)) // not even there yet
+		_, err := b.putCategory(categoryRecord(9, 9)) // the category does not exist yet
 		wantError(t, "a new one below itself", err, "INVALID_ARGUMENT", circle)
 		_, err = b.putCategory(categoryRecord(9, 8))
 		wantError(t, "below one that is not there", err, "CATEGORY_NOT_FOUND")
-		_, err = b.putCategory(categoryRecord(4, 1)) // beside those that were above it
+		_, err = b.putCategory(categoryRecord(4, 1)) // next to its former ancestors
 		b.must(nil, err)
 	})
 }
 
-// TestCategoryCycleOfConcurrentCallsIsRejected has three calls close a circle together:
-// each alone would be good.
+// TestCategoryCycleOfConcurrentCallsIsRejected has three concurrent calls that close a
+// cycle together: each alone would be valid.
 func TestCategoryCycleOfConcurrentCallsIsRejected(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b backend) {
 		for range 15 {
@@ -155,7 +155,7 @@ func TestDeleteCategoryRejectsCategoryInUse(t *testing.T) {
 				_, err := content.DeleteVod(b.ctx, &platformv1.DeleteVodRequest{VodId: newID})
 				return err
 			}},
-			// Last: a stream that was stays.
+			// Last, because an ended stream remains.
 			{"stream that ended, of a channel that is elsewhere now", func(category int64) error {
 				_, err := streams.StartStream(b.ctx, &platformv1.StartStreamRequest{ChannelId: owner, StartedAt: now, CategoryId: &category})
 				if err == nil {
@@ -187,7 +187,7 @@ func TestDeleteCategoryRejectsCategoryInUse(t *testing.T) {
 	})
 }
 
-// wantUnchangedBy makes a call that must be refused and leave every row as it is.
+// wantUnchangedBy makes a call that must be rejected and change no row.
 func (b backend) wantUnchangedBy(what, reason string, call func() error) {
 	b.t.Helper()
 	b.wantUnchanged(what, func() error {
@@ -196,8 +196,8 @@ func (b backend) wantUnchangedBy(what, reason string, call func() error) {
 	})
 }
 
-// TestCategoryDeletionRacesWithUse races the deletion with
-// those who use the category: whoever comes second is refused.
+// TestCategoryDeletionRacesWithUse races the deletion with calls that use the category:
+// the later one must be rejected.
 func TestCategoryDeletionRacesWithUse(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b backend) {
 		channels := moderatov1.NewChannelsServiceClient(b.Conn)

@@ -63,7 +63,7 @@ func TestChatRequiresServiceToken(t *testing.T) {
 				for _, request := range chatRequests() {
 					c.want.check(t, s, c.caller, request)
 				}
-				// Who may not call at all is not told what else is wrong.
+				// An unauthorized caller must not learn what else is wrong.
 				c.want.check(t, s, c.caller, &platformv1.PostMessageRequest{})
 				c.want.check(t, s, c.caller, &platformv1.ListMessagesRequest{Limit: proto.Int32(0)})
 				c.want.check(t, s, c.caller, &platformv1.GetStandingRequest{ChannelId: "x"})
@@ -218,7 +218,7 @@ func TestChatRejectsInvalidCursors(t *testing.T) {
 		for name, cursor := range bad {
 			t.Run(name, func(t *testing.T) { chatBadCursor.check(t, s, service, page(owner, cursor)) })
 		}
-		// The shape of the arguments comes before what they name.
+		// The form of the arguments is checked before what they refer to.
 		chatBadCursor.check(t, s, service, page(servertest.Nobody.String(), "cursor"))
 		chatBadCursor.check(t, s, service, page(servertest.Nobody.String(), good))
 	})
@@ -264,7 +264,7 @@ func TestChatRejectsUnknownBannedAndMutedUsers(t *testing.T) {
 			{"a post in the channel of a user who has none", post(viewer, viewer, "gg"), chatUnknownChannel},
 			{"a post in an unknown channel by an unknown user", post(nobody, nobody, "gg"), chatUnknownChannel},
 			{"a post by an unknown user", post(owner, nobody, "gg"), chatUnknownUser},
-			{"a post by a banned user", post(owner, raider, "gg"), chatBanned}, // who is muted as well
+			{"a post by a banned user", post(owner, raider, "gg"), chatBanned}, // the user is also muted
 			{"an earlier post that a banned user repeats", repeated, chatBanned},
 			{"a post by a muted user", post(owner, viewer, "gg"), muted},
 			{"no text by a banned user", post(owner, raider, ""), chatInvalid([2]string{"text", "is required"})},
@@ -277,7 +277,7 @@ func TestChatRejectsUnknownBannedAndMutedUsers(t *testing.T) {
 		} {
 			t.Run(c.name, func(t *testing.T) { c.want.check(t, s, service, c.request) })
 		}
-		if got := chatStored(t, s); len(got) > 1 { // the earlier one, until it is purged
+		if got := chatStored(t, s); len(got) > 1 { // the earlier message, until it is purged
 			t.Errorf("refused posts stored %q", got)
 		}
 	})
@@ -308,8 +308,8 @@ func TestMessageIDIsUnique(t *testing.T) {
 	})
 }
 
-// A chat server that lost the answer posts again, perhaps through another
-// connection while the first post is still under way.
+// A chat server that did not receive the response posts again, possibly through another
+// connection while the first post is still in flight.
 func TestConcurrentRepeatedPostIsStoredOnce(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ctx := s.AsService(t).Context()

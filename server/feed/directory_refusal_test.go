@@ -14,7 +14,7 @@ import (
 
 const notUUID = " must be a UUID in its 36-character form"
 
-// callRPC calls a method by the type of its request.
+// callRPC makes the call that takes the request.
 func (b backend) callRPC(c servertest.Credentials, request proto.Message) error {
 	b.t.Helper()
 	name := strings.TrimSuffix(string(request.ProtoReflect().Descriptor().Name()), "Request")
@@ -30,7 +30,8 @@ func (b backend) callRPC(c servertest.Credentials, request proto.Message) error 
 	return nil
 }
 
-// requests returns an empty request for each method of the directory and of access.
+// requests returns an empty request for each method of DirectoryService and
+// AccessService.
 func requests(t *testing.T) []proto.Message {
 	t.Helper()
 	var all []proto.Message
@@ -64,7 +65,8 @@ func TestDirectoryAndAccessRequireServiceToken(t *testing.T) {
 				wantError(t, name+", "+string(request.ProtoReflect().Descriptor().Name()), b.callRPC(c.caller, request), c.want)
 			}
 		}
-		// A backend that acts for a user stays a backend; what is missing is told.
+		// A backend that acts for a user keeps its rights; the error names what is
+		// missing.
 		acting := b.AsService(t)
 		acting.ActingUser = servertest.Owner
 		for _, request := range requests(t) {
@@ -146,7 +148,7 @@ func TestDeletingMissingDirectoryRecordChangesNothing(t *testing.T) {
 			}
 			return err
 		}, func() error {
-			// Who stands for the deleted is no user.
+			// The placeholder of deleted users is not a user.
 			r, err := b.Directory.DeleteUser(b.ctx, &platformv1.DeleteUserRequest{UserId: "5e1f8a0c-93d7-4b6e-a4c2-d07b3e9f6185"})
 			if !r.GetDone() {
 				t.Errorf("got %v, want done", r)
@@ -159,8 +161,8 @@ func TestDeletingMissingDirectoryRecordChangesNothing(t *testing.T) {
 	})
 }
 
-// TestDirectoryRejectsRevokedTokenImmediately revokes a token that the server knows
-// as good.
+// TestDirectoryRejectsRevokedTokenImmediately revokes a token that the server has cached
+// as valid.
 func TestDirectoryRejectsRevokedTokenImmediately(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b backend) {
 		viewer := servertest.Viewer.String()

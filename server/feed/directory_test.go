@@ -19,7 +19,7 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// backend calls a server as one of the platform's backends does.
+// backend calls a server like a backend of the platform.
 type backend struct {
 	*servertest.Server
 	t   *testing.T
@@ -33,7 +33,7 @@ func eachBackend(t *testing.T, test func(t *testing.T, b backend)) {
 	})
 }
 
-// dump returns the database without what other workers change at any time.
+// dump returns the database without the rows that other workers change at any time.
 func (b backend) dump() []string {
 	b.t.Helper()
 	return servertest.Dump(b.t, b.Store, "channel_counts", "channel_count_deltas")
@@ -96,7 +96,7 @@ func wantSame(t *testing.T, what string, got, want proto.Message) {
 	}
 }
 
-// wantUnchanged runs calls that must leave every row as it is.
+// wantUnchanged makes calls that must change no row.
 func (b backend) wantUnchanged(what string, calls ...func() error) {
 	b.t.Helper()
 	before := b.dump()
@@ -185,8 +185,8 @@ func TestUsernameIsUniqueIgnoringCase(t *testing.T) {
 	})
 }
 
-// TestConcurrentUsersCannotShareUsername has users, new ones and old, take one
-// name in several spellings at the same moment: one has it afterwards.
+// TestConcurrentUsersCannotShareUsername has new and existing users concurrently take one
+// name in several spellings: exactly one must have it afterwards.
 func TestConcurrentUsersCannotShareUsername(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b backend) {
 		ids := []string{newID, anotherID, servertest.Viewer.String(), servertest.Raider.String()}
@@ -250,7 +250,7 @@ func TestPutChannelStoresReturnedRecord(t *testing.T) {
 			b.wantUnchanged(c.name+", repeated", func() error { _, err := b.putChannel(c.put); return err })
 			for category, want := range map[int64]int64{c.want.GetCategoryId(): 1, 7 - c.want.GetCategoryId(): 0} {
 				if category == 0 {
-					want += 2 // those of the World
+					want += 2 // the categories of the World
 				}
 				if n, err := counts.Read(context.Background(), b.Store, []int64{category}, false); err != nil || n != want {
 					t.Errorf("%s: %d channels are counted in category %d (%v), want %d", c.name, n, category, err, want)
@@ -274,7 +274,7 @@ func TestPutChannelUpdatesOnlyLiveStream(t *testing.T) {
 		live, err := streams.StartStream(b.ctx, &platformv1.StartStreamRequest{ChannelId: owner, Title: "today", ViewerCount: 42})
 		b.must(live, err)
 		b.must(b.putChannel(&platformv1.ChannelRecord{Id: owner, Title: "now", Lang: "pl", CategoryId: 7}))
-		got, err := streams.StartStream(b.ctx, &platformv1.StartStreamRequest{ChannelId: owner}) // a repeat: as it is
+		got, err := streams.StartStream(b.ctx, &platformv1.StartStreamRequest{ChannelId: owner}) // a repeat, which returns the stream
 		b.must(got, err)
 		want := live.GetStream()
 		want.Title, want.Lang, want.CategoryId = "now", "pl", proto.Int64(7)

@@ -17,8 +17,8 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// atOnce makes calls at the same moment, half of them on each server, and returns
-// how each ended.
+// atOnce makes calls concurrently, half of them on each server, and returns their
+// results.
 func (f *platformFeed) atOnce(other *servertest.Server, requests []proto.Message) (answers []proto.Message, errs []error) {
 	f.t.Helper()
 	second := *f
@@ -41,8 +41,8 @@ func (f *platformFeed) atOnce(other *servertest.Server, requests []proto.Message
 	return answers, errs
 }
 
-// TestConcurrentRepeatedCallsChangeStateOnce makes each call 8 times at the same moment
-// on two servers: all get the same response, of one change with one event and one
+// TestConcurrentRepeatedCallsChangeStateOnce makes each call 8 times concurrently on two
+// servers: all must return the same response, for one change with one event and one
 // activity.
 func TestConcurrentRepeatedCallsChangeStateOnce(t *testing.T) {
 	const callers, rounds = 8, 5
@@ -89,7 +89,7 @@ func TestConcurrentRepeatedCallsChangeStateOnce(t *testing.T) {
 	})
 }
 
-// ofRound gives a request a key of its own, for what stays.
+// ofRound gives a request its own key, for records that remain.
 func ofRound(request proto.Message, round int) proto.Message {
 	switch request.(type) {
 	case *platformv1.RecordVoteRequest:
@@ -103,13 +103,13 @@ func ofRound(request proto.Message, round int) proto.Message {
 	return request
 }
 
-// rows returns how many events and activities there are.
+// rows returns the numbers of events and activities.
 func (f *platformFeed) rows() (events, activities int) {
 	return f.Store.Read.Event.Query().CountX(context.Background()), f.Store.Read.Activity.Query().CountX(context.Background())
 }
 
-// checkNumbers checks that the events of each channel and its activities are
-// numbered from 1 on, without a gap, up to the number in its row.
+// checkNumbers checks that the events and the activities of each channel are numbered
+// from 1 without a gap, up to the number in the channel's row.
 func checkNumbers(t *testing.T, f *platformFeed) {
 	t.Helper()
 	ctx := context.Background()
@@ -132,8 +132,8 @@ func checkNumbers(t *testing.T, f *platformFeed) {
 	}
 }
 
-// TestConcurrentPutsOfOneIDInTwoChannels puts a thing of one id in two channels at the same
-// moment: it is in one of them, and the other call is refused.
+// TestConcurrentPutsOfOneIDInTwoChannels concurrently puts a record with the same id into
+// two channels: one call must succeed, and the other must be rejected.
 func TestConcurrentPutsOfOneIDInTwoChannels(t *testing.T) {
 	eachPair(t, func(t *testing.T, f *platformFeed, other *servertest.Server) {
 		for round := range 10 {

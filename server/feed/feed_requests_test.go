@@ -21,21 +21,21 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// The ids of what the tests put.
+// The ids of the records of the tests.
 const (
 	clip1 = "0b6fcccc-0000-4000-8000-000000000001"
 	vod1  = "0b6fdede-0000-4000-8000-000000000001"
 	vote1 = "0b6fabab-0000-4000-8000-000000000001"
 )
 
-// feedRequests returns good calls of each kind, of which each does something when
-// they are made in this order.
+// feedRequests returns valid calls of each kind. Each changes something if they are made
+// in this order.
 func feedRequests(now instant.Instant) []proto.Message {
 	return append(knownRequests(now), otherRequests(now)...)
 }
 
-// otherRequests are calls of the RPCs that have no request in knownRequests. Their fields
-// have the values that their names suggest.
+// otherRequests returns calls of the RPCs that have no request in knownRequests. The
+// values of their fields follow from the names of the fields.
 func otherRequests(now instant.Instant) (others []proto.Message) {
 	missing := feedRPCs()
 	for _, request := range knownRequests(now) {
@@ -96,8 +96,8 @@ func knownRequests(now instant.Instant) []proto.Message {
 	}
 }
 
-// TestRepeatedCallsChangeNothing makes every call three times, with time passing:
-// after the first, no row of any table changes.
+// TestRepeatedCallsChangeNothing makes every call three times while time passes: after
+// the first call, no row of any table may change.
 func TestRepeatedCallsChangeNothing(t *testing.T) {
 	eachFeed(t, func(t *testing.T, f *platformFeed) {
 		for _, request := range feedRequests(f.now) {
@@ -111,8 +111,8 @@ func TestRepeatedCallsChangeNothing(t *testing.T) {
 	})
 }
 
-// TestFailedCallIsRolledBack has each call fail where it writes its event, which
-// is the last that it does: nothing else of it is left either.
+// TestFailedCallIsRolledBack makes each call fail when it writes its event, which is its
+// last step: nothing else of the call may remain.
 func TestFailedCallIsRolledBack(t *testing.T) {
 	eachFeed(t, func(t *testing.T, f *platformFeed) {
 		for _, request := range feedRequests(f.now) {
@@ -144,8 +144,8 @@ func (f *platformFeed) exec(statement string, args ...any) {
 	}
 }
 
-// TestFeedRequiresServiceToken tries who may not call, with good requests and
-// with bad ones: they are not told what else is wrong.
+// TestFeedRequiresServiceToken calls with other tokens, with valid and invalid requests:
+// the error must not reveal what else is wrong.
 func TestFeedRequiresServiceToken(t *testing.T) {
 	eachFeed(t, func(t *testing.T, f *platformFeed) {
 		revoked := f.AsService(t)
@@ -181,8 +181,8 @@ func TestFeedRequiresServiceToken(t *testing.T) {
 	})
 }
 
-// TestRevokedTokenCannotWrite revokes a token that the server has just used, and
-// still knows: what changes something looks it up in its own transaction.
+// TestRevokedTokenCannotWrite revokes a token that the server has just used and still
+// caches: a change must look it up in its own transaction.
 func TestRevokedTokenCannotWrite(t *testing.T) {
 	eachFeed(t, func(t *testing.T, f *platformFeed) {
 		backend := f.AsService(t)
@@ -205,7 +205,7 @@ func TestRevokedTokenCannotWrite(t *testing.T) {
 	})
 }
 
-// TestBackendActsForUser has the events name who it acted for.
+// TestBackendActsForUser checks that events name the user for whom a backend acts.
 func TestBackendActsForUser(t *testing.T) {
 	eachFeed(t, func(t *testing.T, f *platformFeed) {
 		acting := f.backend
@@ -227,7 +227,7 @@ func TestBackendActsForUser(t *testing.T) {
 	})
 }
 
-// edit returns a copy of a request with the field at a path of JSON names set.
+// edit returns a copy of a request with the field at a path of JSON names set to value.
 func edit(request proto.Message, path []string, value any) proto.Message {
 	changed := proto.Clone(request)
 	m := changed.ProtoReflect()
@@ -261,8 +261,8 @@ func pathsOf(d protoreflect.MessageDescriptor) (paths [][]string) {
 	return paths
 }
 
-// TestUnknownReferencesAreRejected names what does not exist, in every field that
-// names something.
+// TestUnknownReferencesAreRejected sets each field that refers to a record to an unknown
+// id.
 func TestUnknownReferencesAreRejected(t *testing.T) {
 	eachFeed(t, func(t *testing.T, f *platformFeed) {
 		nobody, noChannel := servertest.Nobody.String(), servertest.Raider.String()
@@ -292,7 +292,7 @@ func TestUnknownReferencesAreRejected(t *testing.T) {
 	})
 }
 
-// TestUserPendingDeletionIsUnknown deletes a user, who has a row for a while.
+// TestUserPendingDeletionIsUnknown deletes a user whose row remains for a while.
 func TestUserPendingDeletionIsUnknown(t *testing.T) {
 	eachFeed(t, func(t *testing.T, f *platformFeed) {
 		f.exec("UPDATE users SET deleted_at = ? WHERE id = ?", int64(f.now), servertest.Viewer)
@@ -307,7 +307,8 @@ func TestUserPendingDeletionIsUnknown(t *testing.T) {
 	})
 }
 
-// TestUUIDsAreCaseInsensitive returns them in lower case, and as one thing.
+// TestUUIDsAreCaseInsensitive checks that UUIDs of either case are the same id, and are
+// returned in lower case.
 func TestUUIDsAreCaseInsensitive(t *testing.T) {
 	eachFeed(t, func(t *testing.T, f *platformFeed) {
 		for _, request := range feedRequests(f.now) {

@@ -21,7 +21,8 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// inOneTransaction is how many follows are; more, in a row, are put in order first.
+// inOneTransaction is the number of follows in a transaction; longer runs are sorted
+// first.
 const inOneTransaction = 10_000
 
 func followLine(channel, user uid.ID) string {
@@ -32,7 +33,7 @@ func importLines(s *servertest.Server, lines ...string) (records int, err error)
 	return (&importer.Importer{Store: s.Store}).ImportLines(context.Background(), strings.NewReader(strings.Join(lines, "")))
 }
 
-// followers returns the users who follow a channel, in order, as the rows say it.
+// followers returns the users who follow a channel, in order, according to the rows.
 func followers(t *testing.T, s *servertest.Server, channel uid.ID) (all []string) {
 	t.Helper()
 	err := store.QueryEach(context.Background(), s.Store.Read,
@@ -70,7 +71,7 @@ func TestImportReportsFirstInvalidLine(t *testing.T) {
 					before = inOneTransaction + 1
 				}
 				if before > 1 && strings.Contains(first.line, "category") {
-					continue // it would begin another batch
+					continue // the line would begin another batch
 				}
 				records, err := importLines(s, strings.Repeat(good, before), first.line, second.line, good)
 				var line *feed.LineError
@@ -111,7 +112,7 @@ func TestInvalidFollowRollsBackOnlyItsBatch(t *testing.T) {
 }
 
 func TestCancelledImportStops(t *testing.T) {
-	// They are stored in the order of their keys.
+	// Follows are stored in the order of their keys.
 	lines := strings.Repeat(followLine(servertest.Owner, servertest.Raider), inOneTransaction) +
 		strings.Repeat(followLine(servertest.Owner, servertest.Viewer), inOneTransaction)
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
@@ -140,7 +141,7 @@ func TestBufferedFollowsAreStoredBeforeNextRecord(t *testing.T) {
 }
 
 // TestBulkFollowsMatchSequentialFollows imports the same random lines into three
-// channels: one after the other, in one transaction, and in several.
+// channels: one by one, in one transaction, and in several transactions.
 func TestBulkFollowsMatchSequentialFollows(t *testing.T) {
 	oneByOne, atOnce, inOrder := servertest.Owner, servertest.Other, servertest.Moderator
 	channels := []uid.ID{oneByOne, atOnce, inOrder}

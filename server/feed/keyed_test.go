@@ -15,7 +15,7 @@ import (
 
 const most = 1<<53 - 1
 
-// offer is what a writer offers to do, as it is stored.
+// offer is the action of an activity in its stored form.
 const offer = `{"again":true,"label":"Thank","n":9007199254740991}`
 
 func offered() *structpb.Struct {
@@ -44,7 +44,7 @@ func putActivity(key, kind string, info map[string]any) *platformv1.PutActivityR
 	}}
 }
 
-// answered returns an activity as the calls answer it.
+// answered returns an activity in the form that calls return.
 func (f *platformFeed) answered(key string, n note) *platformv1.ActivityRecord {
 	f.t.Helper()
 	r := &platformv1.ActivityRecord{
@@ -59,7 +59,7 @@ func (f *platformFeed) answered(key string, n note) *platformv1.ActivityRecord {
 }
 
 func amaraInfoWith(format string, args ...any) string {
-	fields := strings.Split(fmt.Sprintf(format, args...), ";") // before and after the user's own, by name
+	fields := strings.Split(fmt.Sprintf(format, args...), ";") // the fields before and after the user's own fields, by name
 	return fmt.Sprintf(`{%s"displayName":"Amara Okafor",%s"slug":"amara.okafor","userId":"0b6f0003-0000-4000-8000-00000000000c"}`, fields[0], fields[1])
 }
 
@@ -172,7 +172,7 @@ func TestPutAndReplaceActivity(t *testing.T) {
 		}
 		f.wantActivities(servertest.Owner, want)
 
-		// What replaces it keeps its number, and its time unless another is given.
+		// A replacement keeps the number, and the time unless a new one is given.
 		put = putActivity("raid 1", "thanks", map[string]any{"userId": servertest.Raider.String()})
 		put.Activity.Action = offered()
 		want = note{"thanks", servertest.Raider.String(), at, fmt.Sprintf(`{"displayName":"Loot \"Goblin\" 77","slug":"lootgoblin77","userId":%q}`, servertest.Raider), offer}

@@ -10,7 +10,7 @@ import (
 	"github.com/moderato-live/moderato/server/servertest"
 )
 
-// ofKey returns a call of each kind that carries a key, with the field of it.
+// ofKey returns a call of each kind that has a key, with the name of the key's field.
 func ofKey(key string) map[string]struct {
 	request proto.Message
 	field   string
@@ -26,7 +26,7 @@ func ofKey(key string) map[string]struct {
 	}
 }
 
-// TestKeyBelongsToOneKind uses one key for two kinds of thing, in every order.
+// TestKeyBelongsToOneKind uses one key for two kinds of record, in every order.
 func TestKeyBelongsToOneKind(t *testing.T) {
 	eachFeed(t, func(_ *testing.T, f *platformFeed) {
 		i := 0
@@ -43,7 +43,7 @@ func TestKeyBelongsToOneKind(t *testing.T) {
 	})
 }
 
-// TestKeysAreScopedToChannel uses the keys of one channel in another.
+// TestKeysAreScopedToChannel uses the keys of one channel in another channel.
 func TestKeysAreScopedToChannel(t *testing.T) {
 	eachFeed(t, func(_ *testing.T, f *platformFeed) {
 		f.must(gift("1"))
@@ -53,8 +53,8 @@ func TestKeysAreScopedToChannel(t *testing.T) {
 	})
 }
 
-// TestExistingActivityMakesCallARepeat has an activity put, as an import does
-// it, before the call that would record it.
+// TestExistingActivityMakesCallARepeat stores an activity, like an import, before the
+// call that would record it.
 func TestExistingActivityMakesCallARepeat(t *testing.T) {
 	eachFeed(t, func(t *testing.T, f *platformFeed) {
 		put, _ := f.must(putActivity("a", "gift", map[string]any{"count": 9})).(*platformv1.PutActivityResponse)
@@ -65,7 +65,7 @@ func TestExistingActivityMakesCallARepeat(t *testing.T) {
 		}
 		f.same(before)
 
-		// Of a vote the activity is not all: the vote itself is recorded.
+		// For a vote, the activity is not sufficient: the vote itself is recorded.
 		f.must(putActivity(vote1, "vote", map[string]any{"amount": 9}))
 		f.once(vote(vote1))
 		f.wantREST(f.owners[servertest.Owner], "/votes?channelId="+servertest.Owner.String()+"&epoch=0",
@@ -81,7 +81,8 @@ func TestExistingActivityMakesCallARepeat(t *testing.T) {
 	})
 }
 
-// TestImportedVoteMakesCallARepeat has no event and no activity when it is recorded.
+// TestImportedVoteMakesCallARepeat records an imported vote again, which must create no
+// event and no activity.
 func TestImportedVoteMakesCallARepeat(t *testing.T) {
 	eachFeed(t, func(t *testing.T, f *platformFeed) {
 		record := &platformv1.VoteRecord{Id: vote1, ChannelId: servertest.Owner.String(), Username: "Somebody", Amount: 1 << 60, Epoch: 4, VotedAt: f.now.Proto()}

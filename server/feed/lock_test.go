@@ -16,8 +16,8 @@ import (
 	"github.com/moderato-live/moderato/server/store"
 )
 
-// TestConcurrentImportsOfSameRecords has several imports create the same rows, and
-// then lock the same channels in different orders: none fails.
+// TestConcurrentImportsOfSameRecords has several imports create the same rows, and then
+// lock the same channels in different orders: none may fail.
 func TestConcurrentImportsOfSameRecords(t *testing.T) {
 	const users, channels, importers = 100, 40, 3
 	var people, subscriptions []string
@@ -59,7 +59,7 @@ func TestConcurrentImportsOfSameRecords(t *testing.T) {
 	})
 }
 
-// deadlocks returns how often a transaction was run again because of one.
+// deadlocks returns how many transactions were retried because of a deadlock.
 func deadlocks(t *testing.T, s *store.Store) (count float64) {
 	t.Helper()
 	registry := prometheus.NewRegistry()

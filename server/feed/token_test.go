@@ -18,8 +18,8 @@ import (
 	"github.com/moderato-live/moderato/server/store/storetest"
 )
 
-// TestIssuedTokenMatchesRequest issues tokens of each kind with the lifetimes
-// of the server and with their own, on servers that are configured differently.
+// TestIssuedTokenMatchesRequest issues tokens of each kind with the default lifetimes and
+// with explicit ones, on servers with different configurations.
 func TestIssuedTokenMatchesRequest(t *testing.T) {
 	const hour, never = time.Hour, time.Duration(0)
 	configured := authn.Lifetimes{User: 3 * hour, App: 5 * hour, Service: 7 * hour}
@@ -104,7 +104,7 @@ func TestIssuedTokenMatchesRequest(t *testing.T) {
 	})
 }
 
-// introspectAs is introspect with a token that is good at any time.
+// introspectAs introspects a token with a caller's token that is always valid.
 func (b backend) introspectAs(token string) *platformv1.IntrospectTokenResponse {
 	b.ctx = b.Token(b.t, authn.NewToken{Kind: authn.Service, ClientID: servertest.ChatServer}).Context()
 	return b.introspect(token)
@@ -138,8 +138,8 @@ func TestIntrospectRevealsNothingOfInvalidToken(t *testing.T) {
 	})
 }
 
-// TestIntrospectBypassesCache revokes behind the server's back a token that it
-// has just read.
+// TestIntrospectBypassesCache revokes a token that the server has just read, directly in
+// the database.
 func TestIntrospectBypassesCache(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b backend) {
 		c := b.As(t, servertest.Owner)
@@ -158,8 +158,8 @@ func TestIntrospectBypassesCache(t *testing.T) {
 	})
 }
 
-// TestRevocationAppliesToEveryServer revokes on one server and calls another,
-// which has just read the token: changes are refused at once, reads within 2 s.
+// TestRevocationAppliesToEveryServer revokes a token on one server and calls another that
+// has just read it: changes must be refused immediately, reads within 2 s.
 func TestRevocationAppliesToEveryServer(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		first := servertest.Start(t, servertest.Config(url))
@@ -194,8 +194,8 @@ func TestRevocationAppliesToEveryServer(t *testing.T) {
 	})
 }
 
-// TestServiceTokenIssueRacesWithClientChange races the two: no
-// service token is left that is good.
+// TestServiceTokenIssueRacesWithClientChange races the issue of a service token with the
+// end of its client's service status: no valid service token may remain.
 func TestServiceTokenIssueRacesWithClientChange(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b backend) {
 		for i := range 30 {

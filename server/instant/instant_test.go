@@ -89,7 +89,7 @@ func FuzzInstant(f *testing.F) {
 			t.Errorf("%d: got %d back", i, got)
 		}
 		if year := i.Time().Year(); year < 1 || year > 9999 {
-			return // no timestamp has it
+			return // no timestamp can represent it
 		}
 		parsed, err := time.Parse("2006-01-02T15:04:05.000Z", i.String())
 		if err != nil || instant.Of(parsed) != i || len(i.String()) != 24 {

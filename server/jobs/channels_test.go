@@ -12,7 +12,7 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// A channel with many rows whose time has come hides no other.
+// A channel with many expired rows must not hide the rows of other channels.
 func TestExpiredRowsOfEveryChannelAreFound(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		ctx := context.Background()

@@ -14,8 +14,8 @@ import (
 	"github.com/moderato-live/moderato/server/store/storetest"
 )
 
-// each runs a test on a migrated store of each kind. The lease of the tests is
-// that of the bus, and the work is to move its position.
+// each runs a test on a migrated store of each kind. The tests use the lease of the bus,
+// and advance its position as the work.
 func each(t *testing.T, test func(t *testing.T, s *store.Store)) {
 	t.Helper()
 	storetest.Each(t, func(t *testing.T, url store.URL) {
@@ -45,7 +45,7 @@ func take(t *testing.T, l *jobs.Lease) bool {
 	return held
 }
 
-// move moves the position as the holder, and reports whether it did.
+// move advances the position as the holder, and reports whether it succeeded.
 func move(t *testing.T, s *store.Store, l *jobs.Lease, to int64) bool {
 	t.Helper()
 	held, err := l.Write(t.Context(), func(ctx context.Context, tx *ent.Tx, _ instant.Instant) error {
@@ -92,7 +92,7 @@ func TestExpiredLeaseIsTakenOverWithin5s(t *testing.T) {
 			t.Error("who lost the lease goes on")
 		}
 		s.Clock.Advance(3 * time.Second)
-		if !move(t, s, next, 3) { // which renews it
+		if !move(t, s, next, 3) { // the work renews the lease
 			t.Error("the new holder cannot work")
 		}
 		s.Clock.Advance(3 * time.Second)
@@ -113,7 +113,7 @@ func TestReleasedLeaseIsFreeImmediately(t *testing.T) {
 		s.Clock.Advance(5 * time.Second)
 		third := newLease(s)
 		take(t, third)
-		next.Release(t.Context()) // who does not know that it was lost
+		next.Release(t.Context()) // the server does not know that it lost the lease
 		if take(t, newLease(s)) || !move(t, s, third, 1) {
 			t.Error("who lost it gives up another's")
 		}

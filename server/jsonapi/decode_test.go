@@ -92,7 +92,7 @@ func TestUnmarshalResetsTheMessage(t *testing.T) {
 	}
 }
 
-// whole returns a violation of the text as a whole.
+// whole returns a violation of the whole text.
 func whole(description string) []jsonapi.Violation {
 	return []jsonapi.Violation{{Description: description}}
 }

@@ -144,7 +144,7 @@ func TestMarshalSortsKeys(t *testing.T) {
 	want := `{"labels":{"B":"3","a":"1","b":"2"},"byInt":{"-1":"z","9":"y","10":"x"},` +
 		`"byUint":{"2":false,"18446744073709551615":true},"byBool":{"false":2,"true":1},` +
 		`"nodes":{"m":{"name":"x","child":null,"moreNodes":[],"extra":{}},"n":{"name":"","child":null,"moreNodes":[],"extra":{}}}}`
-	for range 20 { // Go's maps have another order each time
+	for range 20 { // the order of Go maps is random
 		if got := string(jsonapi.Marshal(m)); got != want {
 			t.Fatalf("got  %s\nwant %s", got, want)
 		}

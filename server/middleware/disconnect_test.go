@@ -17,12 +17,12 @@ import (
 
 const watchEvents = moderatov1.EventsService_WatchEvents_FullMethodName
 
-// listen opens a stream on each transport, which is open when it returns. told has what
-// came as Server-Sent Events, when they end.
+// listen opens a stream on each transport, and returns once both are open. told receives
+// the Server-Sent Events when their stream ends.
 func listen(t *testing.T, s *servertest.Server) (hangUp func(), told <-chan string) {
 	t.Helper()
 	as := s.AsService(t)
-	// Not that of the server, which ends beside it.
+	// A separate connection, because the server's ends with it.
 	conn, err := grpc.NewClient(s.GRPCAddr, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
 		t.Fatal(err)
@@ -50,7 +50,7 @@ func listen(t *testing.T, s *servertest.Server) (hangUp func(), told <-chan stri
 	return hangUp, all
 }
 
-// wantEnds checks that the streams of both transports ended so.
+// wantEnds checks the log lines with which the streams of both transports ended.
 func wantEnds(t *testing.T, log *lines, level, code string) {
 	t.Helper()
 	eventually(t, "the end of both streams in the log", func() bool { return len(log.find(t, "method", watchEvents)) == 2 })

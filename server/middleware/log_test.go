@@ -73,7 +73,7 @@ func TestEachCallIsLoggedAtItsLevel(t *testing.T) {
 	}
 }
 
-// wantLine checks the one line of a call.
+// wantLine checks the only log line of a call.
 func wantLine(t *testing.T, log *lines, id, level, code, transport string) {
 	t.Helper()
 	found := log.find(t, "request_id", id)

@@ -26,7 +26,8 @@ func TestCallsAreCounted(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// What never becomes a call is counted apart, under no name of the client's.
+	// Requests that never become a call are counted separately, without names from the
+	// client.
 	s.REST(t, owner, "PUT", moderatorsPath, "")
 	s.REST(t, owner, "GET", "/v1/secret", "")
 	s.REST(t, owner, "POST", moderatorsPath, "{")

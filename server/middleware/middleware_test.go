@@ -28,7 +28,7 @@ const (
 	healthWatch = "/grpc.health.v1.Health/Watch"
 )
 
-// unary carries a call through the chain.
+// unary passes a call through the chain.
 func unary(c *middleware.Chain, ctx context.Context, method string, handler func(context.Context) error) error { //nolint:revive // the chain first, as if a method of it
 	_, err := c.Unary(ctx, nil, &grpc.UnaryServerInfo{FullMethod: method}, func(ctx context.Context, _ any) (any, error) {
 		return nil, handler(ctx)
@@ -51,7 +51,7 @@ func wantReason(t *testing.T, err error, want moderatov1.Reason) (requestID stri
 	return id
 }
 
-// explode panics, and is to be found in the log by its name.
+// explode panics. The log must contain its name.
 func explode(context.Context) error { panic("token mdu_secret in SELECT") }
 
 func TestPanicIsServerErrorAndLogged(t *testing.T) {
@@ -84,7 +84,7 @@ func TestPanicIsServerErrorAndLogged(t *testing.T) {
 			t.Errorf("%s: the call itself is not logged as our fault: %s", kind, log)
 		}
 	}
-	// It ended only that call.
+	// The panic must end only that call.
 	ctx, _ := incoming(t.Context(), viewer)
 	if err := unary(c, ctx, listModerators, succeed); err != nil {
 		t.Errorf("the next call: got %v", err)
@@ -172,7 +172,7 @@ func TestUnaryCallHasDeadline(t *testing.T) {
 	})
 }
 
-// A method without a policy is closed.
+// A method without a policy is denied.
 func TestMethodWithoutPolicyIsDenied(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -224,7 +224,7 @@ func TestMethodReceivesCaller(t *testing.T) {
 	}
 }
 
-// A method that forgets to check what the caller is to the channel shows nothing.
+// A method that does not check the caller's relation to the channel must return nothing.
 func TestMethodWithoutRelationCheckFails(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -236,7 +236,7 @@ func TestMethodWithoutRelationCheckFails(t *testing.T) {
 	} {
 		wantReason(t, unary(c, ctx, method, succeed), moderatov1.Reason_REASON_INTERNAL)
 	}
-	// A check of another relation is not the one that the policy requires.
+	// A check of another relation does not satisfy the policy.
 	wantReason(t, unary(c, ctx, moderatov1.ModerationService_ListModeratedChannels_FullMethodName, func(ctx context.Context) error {
 		return authz.AuthorizeChannel(ctx, servertest.Viewer)
 	}), moderatov1.Reason_REASON_INTERNAL)

@@ -30,7 +30,7 @@ func TestHealthRequiresNoToken(t *testing.T) {
 			t.Fatalf("watch: %v", err)
 		}
 		if update.GetStatus() == healthv1.HealthCheckResponse_SERVING {
-			break // it may begin before the first look at the database
+			break // the stream may begin before the first check of the database
 		}
 	}
 	check, err := health.Check(t.Context(), &healthv1.HealthCheckRequest{})
@@ -40,14 +40,14 @@ func TestHealthRequiresNoToken(t *testing.T) {
 	if _, err := health.List(t.Context(), &healthv1.HealthListRequest{}); err != nil {
 		t.Errorf("list: %v", err)
 	}
-	// Also with a token that is none.
+	// Also with an invalid token.
 	bad := servertest.Credentials{Token: "x", ClientID: "x"}
 	if _, err := health.Check(bad.Context(), &healthv1.HealthCheckRequest{}); err != nil {
 		t.Errorf("with a bad token: %v", err)
 	}
 }
 
-// As the health checking protocol of gRPC has it.
+// As specified by the health checking protocol of gRPC.
 func TestHealthOfUnknownServiceIsNotFound(t *testing.T) {
 	t.Parallel()
 	s, log := logged(t)

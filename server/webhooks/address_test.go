@@ -10,7 +10,7 @@ import (
 	"github.com/moderato-live/moderato/server/instant"
 )
 
-// ofThisHost are the loopback addresses below.
+// ofThisHost are the loopback addresses of the table below.
 var ofThisHost = []string{"127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"}
 
 func TestOnlyPublicAddressesAreDialed(t *testing.T) {

@@ -25,10 +25,10 @@ func start(t *testing.T) *servertest.Server {
 	return s
 }
 
-// quiet is an address that is called only if a test has something to send.
+// quiet is an address that receives nothing unless a test emits events.
 const quiet = "https://hooks.example.com/moderato"
 
-// both makes a call on both transports, and checks that they end alike.
+// both makes a call on both transports, and checks that the results are equal.
 func both(t *testing.T, s *servertest.Server, c servertest.Credentials, method, path string, args servertest.Args) servertest.Outcome {
 	t.Helper()
 	_, rest := s.CallREST(t, c, method, path, args)
@@ -57,7 +57,7 @@ func TestWebhookAuthorization(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		caller  servertest.Credentials
-		channel uid.ID // zero: none is named
+		channel uid.ID // zero: the call names no channel
 		want    string
 	}{
 		{"owner", s.As(t, servertest.Owner), servertest.Owner, "OK"},
@@ -115,7 +115,7 @@ func TestWebhookOfAnotherCallerIsNotFound(t *testing.T) {
 		{"backend, the owner's", s.AsService(t), ofOwner.GetId(), true},
 	} {
 		for _, op := range named {
-			if c.exists && op.path == path { // the tests that follow need them
+			if c.exists && op.path == path { // later cases need these webhooks
 				continue
 			}
 			args := servertest.Args{"webhookId": c.hook, "eventId": servertest.Nobody.String()}
@@ -296,7 +296,7 @@ func TestRedeliverEvent(t *testing.T) {
 		}
 		eventually(t, "it is delivered again", settled(id, 2))
 
-		// One that fails holds nothing up.
+		// A failing redelivery must not delay other events.
 		r.answers(func(w http.ResponseWriter, got sent) {
 			if got.event.Metadata.MessageID == id {
 				w.WriteHeader(http.StatusInternalServerError)
@@ -318,7 +318,7 @@ func TestRedeliverEvent(t *testing.T) {
 		if w := only(t, s); w.GetStatus() != "enabled" {
 			t.Errorf("got %v, want it enabled", w)
 		}
-		// It was delivered, all the same.
+		// The event was delivered nevertheless.
 		if d := oldest(); d.GetStatus() != "delivered" || d.GetDeliveredAt() == nil || d.GetLastStatus() != 500 || d.GetAttempts() < 4 {
 			t.Errorf("got %v, want it delivered", d)
 		}

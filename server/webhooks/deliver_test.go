@@ -89,7 +89,7 @@ func TestChannelEventsAreDeliveredInOrder(t *testing.T) {
 			select {
 			case got = <-r.got:
 			case <-time.After(500 * time.Millisecond):
-				s.Store.Clock.Advance(10 * time.Second) // the delay of the failed one
+				s.Store.Clock.Advance(10 * time.Second) // the delay of the failed delivery
 				got = r.next(t)
 			}
 			m := got.event.Metadata
@@ -200,7 +200,7 @@ func TestWebhookFailingForDaysIsDisabled(t *testing.T) {
 		if before.GetStatus() != "failed" || before.GetAttempts() < 3 {
 			t.Errorf("got %v", before)
 		}
-		// Enabled again, it goes on with what failed.
+		// Once enabled again, the webhook resumes with the failed delivery.
 		for len(r.got) > 0 {
 			<-r.got
 		}
@@ -266,7 +266,7 @@ func TestFailingChannelDoesNotDelayOthers(t *testing.T) {
 
 func TestRefusedConnectionIsReported(t *testing.T) {
 	each(t, func(t *testing.T, s *servertest.Server) {
-		// Nobody listens there, or is given the port meanwhile as one that is free.
+		// Nothing listens on this port, and it is not assigned as a free port meanwhile.
 		create(t, s, s.As(t, servertest.Owner), servertest.Args{"channelId": servertest.Owner.String(), "url": "http://127.0.0.1:1/"})
 		retitle(t, s, servertest.Owner, "one")
 		eventually(t, "it fails", func() bool { return only(t, s).GetLastError() != "" })
@@ -300,7 +300,7 @@ func TestTwoServersDeliverOnce(t *testing.T) {
 			s := []*servertest.Server{a, b}[i%2]
 			retitle(t, s, servertest.Owner, fmt.Sprint(i))
 			if i%5 == 0 {
-				time.Sleep(20 * time.Millisecond) // so that it is idle now and then
+				time.Sleep(20 * time.Millisecond) // lets the webhook become idle at times
 			}
 		}
 		for i := range n {
@@ -325,7 +325,7 @@ func TestPrivateReceiversAreRejected(t *testing.T) {
 	s := servertest.Start(t, servertest.Config(storetest.SQLite(t)))
 	s.Load(t, servertest.World()...)
 	owner := s.As(t, servertest.Owner)
-	// A name tells nothing until it is dialled. The error does not tell whether an
+	// A host name is not checked until it is dialed. The error does not reveal whether an
 	// internal name exists.
 	for _, name := range []string{"localhost", "absent.invalid"} {
 		hook := create(t, s, owner, servertest.Args{"url": "https://" + name + ":9443/hook"})

@@ -16,7 +16,7 @@ import (
 	"github.com/moderato-live/moderato/server/webhooks"
 )
 
-// fields returns the columns of the one webhook.
+// fields returns the columns of the only webhook.
 func fields(t *testing.T, s *servertest.Server) string {
 	t.Helper()
 	row, err := s.Store.Read.Webhook.Query().Only(t.Context())
@@ -67,7 +67,7 @@ func TestUnmatchedEventsCauseNoWrite(t *testing.T) {
 		}
 		eventually(t, "it waits for nothing", func() bool { return idle().NextAt == nil })
 		before := fields(t, s)
-		// What this one hears, the other has been asked about as well.
+		// An event that this webhook receives has also been checked for the other.
 		r := newReceiver(t)
 		other := create(t, s, s.As(t, servertest.Other), servertest.Args{"url": r.URL})
 		for i := range 20 {

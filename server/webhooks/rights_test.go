@@ -54,7 +54,7 @@ func TestWebhookIsDisabledWhenOwnerLosesRight(t *testing.T) {
 	}
 }
 
-// Who had no right for a time does not hear of that time later.
+// Events from a time without the right are not delivered later.
 func TestRestoredRightExcludesEarlierEvents(t *testing.T) {
 	each(t, func(t *testing.T, s *servertest.Server) {
 		r := newReceiver(t)

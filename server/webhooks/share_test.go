@@ -12,8 +12,9 @@ import (
 	"github.com/moderato-live/moderato/server/webhooks"
 )
 
-// TestHangingReceiversDoNotDelayOtherOwners has owners with more webhooks whose receiver
-// hangs than there may be attempts. Those of another owner are delivered meanwhile.
+// TestHangingReceiversDoNotDelayOtherOwners has owners with more webhooks whose receivers
+// hang than there are slots for attempts. The webhooks of another owner must be delivered
+// meanwhile.
 func TestHangingReceiversDoNotDelayOtherOwners(t *testing.T) {
 	if webhooks.DefaultMaxAttempts != 1000 {
 		t.Errorf("%d attempts are under way at once, and 1000 is documented", webhooks.DefaultMaxAttempts)

@@ -12,7 +12,7 @@ func candidateOf(o byte) candidate {
 	return candidate{owner: owner{user: uid.ID{o}}}
 }
 
-// acquireAll acquires slots until there are none, and returns them.
+// acquireAll acquires slots until none are left, and returns them.
 func acquireAll(s *slots, c candidate) (all []*slot) {
 	for slot := s.acquire(c); slot != nil; slot = s.acquire(c) {
 		all = append(all, slot)
@@ -20,7 +20,7 @@ func acquireAll(s *slots, c candidate) (all []*slot) {
 	return all
 }
 
-// slowDown moves slots to the slow ones, or gives them up.
+// slowDown moves slots to the slow slots, or releases them.
 func slowDown(all []*slot) {
 	for _, slot := range all {
 		if !slot.slowDown() {
@@ -103,7 +103,7 @@ func TestWebhookYieldsToWaitingOwners(t *testing.T) {
 		}
 		used := s.slow.used
 		first.release()
-		first.slowDown() // an attempt that ends later
+		first.slowDown() // as for an attempt that ends later
 		if s.slow.used != used-2 || len(s.fast.byOwner) != 0 {
 			t.Errorf("after its release %d are used, want %d", s.slow.used, used-2)
 		}

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// runOn runs the tests of a package with the given source.
+// runOn runs the tests of a package with this source.
 func runOn(t *testing.T, source string) (code int, out string) {
 	t.Helper()
 	dir := t.TempDir()
