@@ -37,7 +37,7 @@ func TestCORSPreflight(t *testing.T) {
 		{"a read", "https://dev.example.com", "GET", "authorization,client-id", true},
 		{"a change", "https://dev.example.com", "POST", "authorization,client-id,content-type", true},
 		{"a removal", "http://localhost:3000", "DELETE", "authorization,client-id,content-type", true},
-		{"every header there is", "https://dev.example.com", "POST", "authorization,client-id,content-type,idempotency-key,last-event-id", true},
+		{"all headers", "https://dev.example.com", "POST", "authorization,client-id,content-type,idempotency-key,last-event-id", true},
 		{"headers that libraries add", "https://dev.example.com", "GET", "authorization,cache-control,traceparent,tracestate,x-requested-with", true},
 		{"a page without an origin", "null", "GET", "authorization,client-id", true},
 		{"no headers", "https://dev.example.com", "GET", "", true},

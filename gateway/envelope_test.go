@@ -52,7 +52,7 @@ func TestSuccessEnvelope(t *testing.T) {
 		{"a list is an array", owner, "GET", listModerators(), "", `[{"id":`},
 		{"an empty list of channels is []", owner, "GET", channelsPath + "?userId=" + servertest.Owner.String(), "", `[]`},
 		{"adding a moderator has no data", owner, "POST", moderatorsPath, roleArgs(servertest.Viewer), none},
-		{"adding one again has no data", owner, "POST", moderatorsPath, roleArgs(servertest.Viewer), none},
+		{"repeated add has no data", owner, "POST", moderatorsPath, roleArgs(servertest.Viewer), none},
 		{"removing a moderator has no data", owner, "DELETE", moderatorsPath, roleArgs(servertest.Viewer), none},
 		{"removing a ban has no data", owner, "DELETE", banPath, raider, none},
 		{"the last moderator goes", owner, "DELETE", moderatorsPath, roleArgs(servertest.Moderator), none},

@@ -26,15 +26,15 @@ func TestErrorListsAllViolations(t *testing.T) {
 		name, method, path, body string
 		fields                   []string
 	}{
-		{"nothing given to add a moderator", "POST", moderatorsPath, `{}`, []string{"channelId", "userId"}},
-		{"nothing given to remove a moderator", "DELETE", moderatorsPath, `{}`, []string{"channelId", "userId"}},
-		{"nothing given to ban", "POST", banPath, `{}`, []string{"banUserId", "channelId"}},
+		{"add moderator without arguments", "POST", moderatorsPath, `{}`, []string{"channelId", "userId"}},
+		{"remove moderator without arguments", "DELETE", moderatorsPath, `{}`, []string{"channelId", "userId"}},
+		{"ban without arguments", "POST", banPath, `{}`, []string{"banUserId", "channelId"}},
 		{"both names given to ban", "POST", banPath, args("channelId", channel, "banUserId", servertest.Raider.String(), "banUsername", "LootGoblin77"), []string{"banUserId", "banUsername"}},
 		{"bad forms to ban", "POST", banPath, args("channelId", "1", "banUsername", "no spaces"), []string{"banUsername", "channelId"}},
-		{"nothing given to mute", "POST", mutePath, `{}`, []string{"channelId", "mutedUserId"}},
+		{"mute without arguments", "POST", mutePath, `{}`, []string{"channelId", "mutedUserId"}},
 		{"wrong types to mute", "POST", mutePath, `{"channelId":1,"mutedUserId":[]}`, []string{"channelId", "mutedUserId"}},
-		{"nothing given to list moderators", "GET", moderatorsPath, "", []string{"channelId"}},
-		{"nothing given to list channels", "GET", channelsPath, "", []string{"userId"}},
+		{"list moderators without arguments", "GET", moderatorsPath, "", []string{"channelId"}},
+		{"list channels without arguments", "GET", channelsPath, "", []string{"userId"}},
 		{"a bad form in the query", "GET", channelsPath + "?userId=" + channel[:35], "", []string{"userId"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -69,9 +69,9 @@ func TestForbiddenNamesMissingPermission(t *testing.T) {
 	}{
 		{"no scope to read", narrow(t, s, servertest.Viewer), "GET", channels, "", "SCOPE_MISSING", "users.read", nil},
 		{"no scope to moderate", narrow(t, s, servertest.Owner), "POST", moderatorsPath, add, "SCOPE_MISSING", "channel.moderate", nil},
-		{"nothing granted", ungranted, "GET", channels, "", "GRANT_MISSING", "users.read", nil},
+		{"no grant", ungranted, "GET", channels, "", "GRANT_MISSING", "users.read", nil},
 		{"app token to moderate", s.AsApp(t), "POST", moderatorsPath, add, "TOKEN_KIND_NOT_ACCEPTED", "", []string{"user"}},
-		{"service token for nobody", service, "DELETE", moderatorsPath, add, "TOKEN_KIND_NOT_ACCEPTED", "", []string{"user"}},
+		{"service token without acting user", service, "DELETE", moderatorsPath, add, "TOKEN_KIND_NOT_ACCEPTED", "", []string{"user"}},
 		{"not the owner", s.As(t, servertest.Moderator), "POST", moderatorsPath, add, "NOT_CHANNEL_OWNER", "", nil},
 		{"not a moderator", s.As(t, servertest.Viewer), "POST", banPath, args("channelId", servertest.Owner.String(), "banUsername", "nobody"), "NOT_CHANNEL_MODERATOR", "", nil},
 		{"not oneself", s.As(t, servertest.Owner), "GET", channels, "", "NOT_SELF", "", nil},
@@ -119,7 +119,7 @@ func TestUnauthorizedHasChallengeHeader(t *testing.T) {
 		{"no token", "", servertest.Dashboard, "TOKEN_MISSING", plain},
 		{"another scheme", "Basic bWU6bWU=", servertest.Dashboard, "TOKEN_MISSING", plain},
 		{"no scheme", viewer.Token, servertest.Dashboard, "TOKEN_MISSING", plain},
-		{"a scheme alone", "Bearer", servertest.Dashboard, "TOKEN_MISSING", plain},
+		{"scheme only", "Bearer", servertest.Dashboard, "TOKEN_MISSING", plain},
 		{"a damaged token", "Bearer " + damaged, servertest.Dashboard, "TOKEN_INVALID", invalid},
 		{"no token at all", "Bearer x", servertest.Dashboard, "TOKEN_INVALID", invalid},
 		{"a revoked token", "Bearer " + revoked.Token, servertest.Dashboard, "TOKEN_INVALID", invalid},

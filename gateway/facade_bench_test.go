@@ -55,7 +55,7 @@ func BenchmarkFacade(b *testing.B) {
 	s.Load(b, servertest.World()...)
 	s.Load(b, followers(100)...)
 	chain := chainOf(s, slog.New(slog.DiscardHandler))
-	conn := gateway.NewConn(chain.Unary, links.Stream)
+	conn := gateway.NewConn(chain.Unary, chain.Stream)
 	moderatov1.RegisterChannelsServiceServer(conn, channels.New(s.Store, paging.NewLists(1000)))
 	moderatov1.RegisterModerationServiceServer(conn, &moderation.Service{Store: s.Store, Lists: paging.NewLists(1000)})
 	facade, owner := facadeOver(b, conn), s.As(b, servertest.Owner)

@@ -21,28 +21,28 @@ func TestGRPCMetadataHeadersAreNotForwarded(t *testing.T) {
 	s := start(t)
 	owner := s.As(t, servertest.Owner)
 	service := s.AsService(t)
-	t.Run("they do not authenticate", func(t *testing.T) {
+	t.Run("do not authenticate", func(t *testing.T) {
 		r := with(t, s, servertest.Credentials{}, func(h http.Header) {
 			h.Set("Grpc-Metadata-Authorization", "Bearer "+owner.Token)
 			h.Set("Grpc-Metadata-Client-Id", owner.ClientID)
 		})
 		wantRefused(t, r, 401, "TOKEN_MISSING")
 	})
-	t.Run("they do not name the client", func(t *testing.T) {
+	t.Run("do not name the client", func(t *testing.T) {
 		r := with(t, s, servertest.Credentials{Token: owner.Token}, func(h http.Header) {
 			h.Set("Grpc-Metadata-Client-Id", owner.ClientID)
 			h.Set("Grpcgateway-Client-Id", owner.ClientID)
 		})
 		wantRefused(t, r, 401, "CLIENT_ID_MISSING")
 	})
-	t.Run("they override nothing", func(t *testing.T) {
+	t.Run("override nothing", func(t *testing.T) {
 		wantOK(t, with(t, s, owner, func(h http.Header) {
 			h.Set("Grpc-Metadata-Authorization", "Bearer x")
 			h.Set("Grpc-Metadata-Client-Id", servertest.OtherDashboard)
 			h.Set("Grpc-Metadata-X-Request-Id", "mine")
 		}))
 	})
-	t.Run("they act for nobody", func(t *testing.T) {
+	t.Run("do not set the acting user", func(t *testing.T) {
 		r := s.Request(t, service, "POST", moderatorsPath, roleArgs(servertest.Viewer))
 		r.Header.Set("Grpc-Metadata-Acting-User", servertest.Owner.String())
 		wantRefused(t, s.Do(t, r), 403, "TOKEN_KIND_NOT_ACCEPTED")
@@ -50,7 +50,7 @@ func TestGRPCMetadataHeadersAreNotForwarded(t *testing.T) {
 		service.ActingUser = servertest.Owner
 		wantOK(t, s.REST(t, service, "POST", moderatorsPath, roleArgs(servertest.Viewer)))
 	})
-	t.Run("a binary one that is none is not read", func(t *testing.T) {
+	t.Run("invalid binary header is not decoded", func(t *testing.T) {
 		wantOK(t, with(t, s, owner, func(h http.Header) { h.Set("Grpc-Metadata-Trace-Bin", "%%%") }))
 	})
 }
@@ -148,12 +148,12 @@ func TestRequestHeaderSizeIsLimited(t *testing.T) {
 			})
 		}
 	}
-	t.Run("far above 64 KiB", func(t *testing.T) {
+	t.Run("far over 64 KiB", func(t *testing.T) {
 		if r := exchange(t, s, sized(s, owner, 256*kib, false)); r.Status != http.StatusRequestHeaderFieldsTooLarge {
 			t.Errorf("got %d, want 431", r.Status)
 		}
 	})
-	t.Run("without an end", func(t *testing.T) {
+	t.Run("endless header", func(t *testing.T) {
 		// The server rejects the request once the limit is reached, before reading the
 		// rest.
 		endless := head(s, owner, "GET", listModerators()) + "X-Last: " + strings.Repeat("z", 128*kib)
@@ -161,7 +161,7 @@ func TestRequestHeaderSizeIsLimited(t *testing.T) {
 			t.Errorf("got %d, want 431", r.Status)
 		}
 	})
-	t.Run("on a path that is not", func(t *testing.T) {
+	t.Run("on an unknown path", func(t *testing.T) {
 		r := exchange(t, s, strings.Replace(sized(s, owner, 17*kib, false), "/v1/", "/v9/", 1))
 		wantRefused(t, r, http.StatusRequestHeaderFieldsTooLarge, "HEADERS_TOO_LARGE")
 	})
@@ -175,11 +175,11 @@ func TestRepeatedCredentialHeaderIsRejected(t *testing.T) {
 		{"the same authorization", "Authorization: Bearer " + owner.Token, "TOKEN_MISSING"},
 		{"another authorization", "Authorization: Bearer " + other.Token, "TOKEN_MISSING"},
 		{"an empty authorization", "Authorization:", "TOKEN_MISSING"},
-		{"an authorization that is not ASCII", "Authorization: Bearer \xc3\xa9", ""},
+		{"non-ASCII authorization", "Authorization: Bearer \xc3\xa9", ""},
 		{"the same client", "client-id: " + owner.ClientID, "CLIENT_ID_MISMATCH"},
 		{"another client", "Client-ID: " + servertest.OtherDashboard, "CLIENT_ID_MISMATCH"},
 		{"an empty client", "client-id:", "CLIENT_ID_MISMATCH"},
-		{"a client that is not ASCII", "client-id: \xc3\xa9", ""},
+		{"non-ASCII client id", "client-id: \xc3\xa9", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := exchange(t, s, head(s, owner, "GET", listModerators())+c.extra+"\r\nConnection: close\r\n\r\n")

@@ -16,7 +16,7 @@ func TestUnknownPathIsNotFound(t *testing.T) {
 	query := "?channelId=" + servertest.Owner.String()
 	for _, c := range []struct{ name, target string }{
 		{"root", "/"},
-		{"version alone", "/v1"},
+		{"version only", "/v1"},
 		{"version and slash", "/v1/"},
 		{"another version", "/v2/moderation/moderators" + query},
 		{"no version", "/moderation/moderators" + query},

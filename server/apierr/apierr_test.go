@@ -137,7 +137,7 @@ func TestOfReturnsAPIErrorOfAnyError(t *testing.T) {
 		{"the store", fmt.Errorf("query: %w", store.ErrUnavailable), moderatov1.Reason_REASON_UNAVAILABLE, time.Second},
 		{"a store without room", fmt.Errorf("write: %w: %w", store.ErrUnavailable, store.ErrFull), moderatov1.Reason_REASON_UNAVAILABLE, 30 * time.Second},
 		{"a deadline at the store", fmt.Errorf("%w: %w", store.ErrUnavailable, context.DeadlineExceeded), moderatov1.Reason_REASON_DEADLINE_EXCEEDED, 0},
-		{"anything else", errors.New("nobody knows"), moderatov1.Reason_REASON_INTERNAL, 0},
+		{"other error", errors.New("nobody knows"), moderatov1.Reason_REASON_INTERNAL, 0},
 	} {
 		f := apierr.Of(c.err)
 		if f.Reason != c.want || f.RetryAfter != c.retry {
@@ -161,8 +161,8 @@ func TestErrorText(t *testing.T) {
 	}{
 		{"no violation", apierr.Invalid(), table},
 		{"one violation", apierr.Invalid(one), "limit must be between 1 and 20."},
-		{"one of no field", apierr.Invalid(whole), "A JSON object is required."},
-		{"one of the body", apierr.Invalid(apierr.Violation{Description: "must be a JSON object"}), "The request body must be a JSON object."},
+		{"violation without a field", apierr.Invalid(whole), "A JSON object is required."},
+		{"violation of the body", apierr.Invalid(apierr.Violation{Description: "must be a JSON object"}), "The request body must be a JSON object."},
 		{"two violations", apierr.Invalid(one, whole), "limit must be between 1 and 20. There is 1 more violation."},
 		{"three violations", apierr.Invalid(one, whole, whole), "limit must be between 1 and 20. There are 2 more violations."},
 		{
@@ -173,7 +173,7 @@ func TestErrorText(t *testing.T) {
 			"the tokens", &apierr.Error{Reason: moderatov1.Reason_REASON_TOKEN_KIND_NOT_ACCEPTED, Metadata: map[string]string{apierr.AcceptedTokens: "user,service"}},
 			"This operation does not accept this kind of token. It accepts: user, service.",
 		},
-		{"a message of its own", &apierr.Error{Reason: moderatov1.Reason_REASON_INTERNAL, Message: "Oh."}, "Oh."},
+		{"explicit message", &apierr.Error{Reason: moderatov1.Reason_REASON_INTERNAL, Message: "Oh."}, "Oh."},
 	} {
 		if got := c.f.Text(); got != c.want {
 			t.Errorf("%s: got %q, want %q", c.name, got, c.want)

@@ -30,9 +30,9 @@ func TestTokenLifetimes(t *testing.T) {
 			{"a user token's own", authn.NewToken{Kind: authn.User, Lifetime: authn.DefaultLifetimes().Of(authn.User)}, 24 * time.Hour},
 			{"an app token's own", authn.NewToken{Kind: authn.App, Lifetime: authn.DefaultLifetimes().Of(authn.App)}, 7 * 24 * time.Hour},
 			{"a service token has no end", authn.NewToken{Kind: authn.Service, Lifetime: authn.DefaultLifetimes().Of(authn.Service)}, 0},
-			{"a shorter one for a user", authn.NewToken{Kind: authn.User, Lifetime: time.Minute}, time.Minute},
-			{"a longer one for an app", authn.NewToken{Kind: authn.App, Lifetime: 30 * 24 * time.Hour}, 30 * 24 * time.Hour},
-			{"one for a service", authn.NewToken{Kind: authn.Service, Lifetime: time.Hour}, time.Hour},
+			{"shorter lifetime for a user", authn.NewToken{Kind: authn.User, Lifetime: time.Minute}, time.Minute},
+			{"longer lifetime for an app", authn.NewToken{Kind: authn.App, Lifetime: 30 * 24 * time.Hour}, 30 * 24 * time.Hour},
+			{"lifetime for a service", authn.NewToken{Kind: authn.Service, Lifetime: time.Hour}, time.Hour},
 		} {
 			row := s.Read.Token.GetX(context.Background(), digest.Of(issued(t, s, c.token)))
 			if row.IssuedAt != now {
@@ -79,7 +79,7 @@ func TestIssueRejectsInvalidRequests(t *testing.T) {
 			{"a service token for an external developer's client", authn.NewToken{Kind: authn.Service, ClientID: servertest.Dashboard}, `"dashboard"`},
 			{"an unknown scope", authn.NewToken{Kind: authn.App, ClientID: servertest.Dashboard, Scopes: []string{authn.UsersRead, "users.write"}}, `"users.write"`},
 			{"an empty scope", authn.NewToken{Kind: authn.App, ClientID: servertest.Dashboard, Scopes: []string{""}}, `""`},
-			{"two scopes in one", authn.NewToken{Kind: authn.App, ClientID: servertest.Dashboard, Scopes: []string{"users.read channel.moderate"}}, "channel.moderate"},
+			{"two scopes in one string", authn.NewToken{Kind: authn.App, ClientID: servertest.Dashboard, Scopes: []string{"users.read channel.moderate"}}, "channel.moderate"},
 			{"a scope in another case", authn.NewToken{Kind: authn.App, ClientID: servertest.Dashboard, Scopes: []string{"Users.Read"}}, `"Users.Read"`},
 		} {
 			text, err := authn.Issue(context.Background(), s, c.token)

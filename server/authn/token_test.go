@@ -81,7 +81,7 @@ func damagedTokens() map[string]string {
 	good := knownUserToken
 	return map[string]string{
 		"nothing":               "",
-		"a prefix alone":        "mdu_",
+		"prefix only":           "mdu_",
 		"no prefix":             good[4:],
 		"an unknown prefix":     sealed("mdx_" + good[4:34]),
 		"a prefix in capitals":  sealed("MDU_" + good[4:34]),

@@ -40,7 +40,7 @@ func TestCheckCompleteNamesMethodsWithoutPolicy(t *testing.T) {
 		services map[string]grpc.ServiceInfo
 		missing  []string
 	}{
-		{"nothing is served", nil, nil},
+		{"no methods", nil, nil},
 		{"all have rows", map[string]grpc.ServiceInfo{"moderato.v1.ModerationService": info("BanUser", "MuteUser")}, nil},
 		{"a new method", map[string]grpc.ServiceInfo{"moderato.v1.ModerationService": info("BanUser", "BanEverybody")},
 			[]string{"/moderato.v1.ModerationService/BanEverybody"}},

@@ -89,7 +89,7 @@ func channelsCallers() []channelsCaller {
 		{"owner, own channel", authn.User, owner, owner, [groups]string{fine, fine, fine, fine, fine, fine, fine, fine}},
 		{"owner, no channel named", authn.User, owner, nothing, [groups]string{fine, args, fine, args, fine, fine, args, fine}},
 		{"owner, another's channel", authn.User, owner, other, [groups]string{fine, fine, owns, owns, fine, owns, owns, owns}},
-		{"owner, a channel that is not", authn.User, owner, nobody, [groups]string{fine, gone, owns, owns, fine, owns, owns, owns}},
+		{"owner, unknown channel", authn.User, owner, nobody, [groups]string{fine, gone, owns, owns, fine, owns, owns, owns}},
 
 		{"moderator, the moderated channel", authn.User, moderator, owner, [groups]string{fine, fine, owns, owns, fine, owns, owns, owns}},
 		{"moderator, no channel named", authn.User, moderator, nothing, [groups]string{fine, args, gone, args, fine, gone, args, gone}},
@@ -104,13 +104,13 @@ func channelsCallers() []channelsCaller {
 
 		{"app, any channel", authn.App, nothing, owner, [groups]string{fine, fine, fine, fine, kind, kind, kind, kind}},
 		{"app, no channel named", authn.App, nothing, nothing, [groups]string{fine, args, args, args, kind, kind, kind, kind}},
-		{"app, a channel that is not", authn.App, nothing, nobody, [groups]string{fine, gone, gone, gone, kind, kind, kind, kind}},
+		{"app, unknown channel", authn.App, nothing, nobody, [groups]string{fine, gone, gone, gone, kind, kind, kind, kind}},
 		// acting-user of an app is ignored.
 		{"app that claims to act for the owner, no channel named", authn.App, owner, nothing, [groups]string{fine, args, args, args, kind, kind, kind, kind}},
 
-		{"backend alone, any channel", authn.Service, nothing, owner, [groups]string{fine, fine, fine, fine, kind, kind, kind, kind}},
-		{"backend alone, no channel named", authn.Service, nothing, nothing, [groups]string{fine, args, args, args, kind, kind, kind, kind}},
-		{"backend alone, a channel that is not", authn.Service, nothing, nobody, [groups]string{fine, gone, gone, gone, kind, kind, kind, kind}},
+		{"backend, any channel", authn.Service, nothing, owner, [groups]string{fine, fine, fine, fine, kind, kind, kind, kind}},
+		{"backend, no channel named", authn.Service, nothing, nothing, [groups]string{fine, args, args, args, kind, kind, kind, kind}},
+		{"backend, unknown channel", authn.Service, nothing, nobody, [groups]string{fine, gone, gone, gone, kind, kind, kind, kind}},
 
 		{"backend for the owner, own channel", authn.Service, owner, owner, [groups]string{fine, fine, fine, fine, fine, fine, fine, fine}},
 		{"backend for the owner, no channel named", authn.Service, owner, nothing, [groups]string{fine, args, fine, args, fine, fine, args, fine}},
@@ -121,8 +121,8 @@ func channelsCallers() []channelsCaller {
 		{"backend for a viewer, no channel named", authn.Service, viewer, nothing, [groups]string{fine, args, gone, args, fine, gone, args, gone}},
 		{"backend for other channel's owner, this channel", authn.Service, other, owner, [groups]string{fine, fine, owns, owns, fine, owns, owns, owns}},
 		// acting-user is not looked up: an unknown user owns no channel.
-		{"backend for nobody, a channel", authn.Service, nobody, owner, [groups]string{fine, fine, owns, owns, fine, owns, owns, owns}},
-		{"backend for nobody, no channel named", authn.Service, nobody, nothing, [groups]string{fine, args, gone, args, fine, gone, args, gone}},
+		{"backend for unknown user, a channel", authn.Service, nobody, owner, [groups]string{fine, fine, owns, owns, fine, owns, owns, owns}},
+		{"backend for unknown user, no channel named", authn.Service, nobody, nothing, [groups]string{fine, args, gone, args, fine, gone, args, gone}},
 
 		{"without a token", "", nothing, owner, [groups]string{none, none, none, none, none, none, none, none}},
 	}

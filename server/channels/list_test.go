@@ -145,7 +145,7 @@ func TestListChannelsFiltersSortsAndCounts(t *testing.T) {
 			"categories":       {&moderatov1.ListChannelsRequest{CategoryId: []int64{2, 3, 2, 77}}, func(c *ent.Channel) bool { return c.CategoryID >= 2 }},
 			"live categories":  {&moderatov1.ListChannelsRequest{CategoryId: []int64{1, 2}, Type: "live"}, func(c *ent.Channel) bool { return c.IsLive && (c.CategoryID == 1 || c.CategoryID == 2) }},
 			"unknown category": {&moderatov1.ListChannelsRequest{CategoryId: []int64{77}}, func(*ent.Channel) bool { return false }},
-			"a category whose count has the id of another's": {
+			"a category whose count row has the id of another category": {
 				&moderatov1.ListChannelsRequest{CategoryId: []int64{math.MinInt64 + 2, math.MinInt64/2 + 2, math.MaxInt64/2 + 3}},
 				func(*ent.Channel) bool { return false },
 			},

@@ -98,7 +98,7 @@ type pagedList struct {
 	isAscending bool
 }
 
-func (l pagedList) told(i item) string {
+func (l pagedList) identity(i item) string {
 	if l.numbered {
 		return fmt.Sprint(i.number)
 	}
@@ -119,7 +119,7 @@ func (l pagedList) sorted(items []item) []string {
 	})
 	ids := make([]string, len(items))
 	for n, i := range items {
-		ids[n] = l.told(i)
+		ids[n] = l.identity(i)
 	}
 	return ids
 }

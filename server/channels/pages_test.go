@@ -182,8 +182,8 @@ func runSchedule(t *testing.T, s *channels.Service, l pagedList, r *rand.Rand) {
 		}
 	}
 	for _, i := range staying {
-		if seen[l.told(i)] != 1 {
-			t.Errorf("%s: %s was there all along and appears %d times", l.name, l.told(i), seen[l.told(i)])
+		if seen[l.identity(i)] != 1 {
+			t.Errorf("%s: %s existed all the time and appears %d times", l.name, l.identity(i), seen[l.identity(i)])
 		}
 	}
 	inOrder := slices.DeleteFunc(l.sorted(known), func(id string) bool { return seen[id] == 0 })

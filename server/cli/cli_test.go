@@ -68,13 +68,13 @@ func TestHelpListsCommandsFlagsAndVariables(t *testing.T) {
 	got := process.Run(t, nil, "", "--help")
 	for _, want := range []string{"serve", "migrate", "import", "client create", "token issue", "token revoke", "version"} {
 		if !strings.Contains(got.Out, want) {
-			t.Errorf("--help does not tell of %q:\n%s", want, got.Out)
+			t.Errorf("--help does not mention %q:\n%s", want, got.Out)
 		}
 	}
 	got = process.Run(t, nil, "", "serve", "--help")
 	for _, want := range []string{"--db", "MODERATO_DB", "sqlite:moderato.db", "--rate-limit", "MODERATO_RATE_LIMIT", "1200", "127.0.0.1:9091"} {
 		if !strings.Contains(got.Out, want) {
-			t.Errorf("serve --help does not tell of %q:\n%s", want, got.Out)
+			t.Errorf("serve --help does not mention %q:\n%s", want, got.Out)
 		}
 	}
 }

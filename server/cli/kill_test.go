@@ -53,9 +53,9 @@ func TestKilledServerKeepsAcknowledgedChanges(t *testing.T) {
 			}
 			var work sync.WaitGroup
 			begun := make(chan struct{}) // closed at the first response, which can take long on a loaded machine
-			tell := sync.OnceFunc(func() { close(begun) })
+			responded := sync.OnceFunc(func() { close(begun) })
 			for _, v := range users {
-				work.Go(func() { v.banAndUnban(ctx, moderatov1.NewModerationServiceClient(conn), tell) })
+				work.Go(func() { v.banAndUnban(ctx, moderatov1.NewModerationServiceClient(conn), responded) })
 			}
 			select {
 			case <-begun:
@@ -201,7 +201,7 @@ func TestTerminatedServerDrainsAndExitsZero(t *testing.T) {
 		t.Errorf("exit code %d, want 0", got)
 	}
 	if !regexp.MustCompile(`(?s)"stopping.*"draining.*"stopped"`).MatchString(p.Log()) {
-		t.Errorf("the log does not tell of the stop:\n%s", p.Log())
+		t.Errorf("the log does not mention the stop:\n%s", p.Log())
 	}
 }
 

@@ -134,11 +134,11 @@ func TestServersThatCallLocalReceivers(t *testing.T) {
 		args  []string
 		calls bool
 	}{
-		"any":                         {nil, false},
-		"one that may":                {[]string{"--webhook-allow-private"}, true},
-		"a demo":                      {[]string{"--demo"}, true},
-		"a demo that others reach":    {[]string{"--demo", "--grpc-addr=0.0.0.0:0"}, false},
-		"a demo that others may call": {[]string{"--demo", "--grpc-addr=0.0.0.0:0", "--webhook-allow-private"}, true},
+		"any":                                  {nil, false},
+		"server that allows private receivers": {[]string{"--webhook-allow-private"}, true},
+		"a demo":                               {[]string{"--demo"}, true},
+		"demo reachable by others":             {[]string{"--demo", "--grpc-addr=0.0.0.0:0"}, false},
+		"demo reachable by others that may call private addresses": {[]string{"--demo", "--grpc-addr=0.0.0.0:0", "--webhook-allow-private"}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, token, ban := serveTo(t, c.args)

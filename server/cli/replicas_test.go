@@ -32,7 +32,7 @@ func TestBanReachesListenersOfOtherReplica(t *testing.T) {
 		a, b := process.Serve(t, url, "--webhook-allow-private"), process.Serve(t, url, "--webhook-allow-private")
 		change := func(method, path, body string) { t.Helper(); rest(t, a, token, method, path, body) }
 
-		listeners := map[string]hearing{"watcher": watch(t, b, token, ""), "SSE": watchSSE(t, b, token, ""), "webhook": receiveJSON(t, b, token)}
+		listeners := map[string]eventListener{"watcher": watch(t, b, token, ""), "SSE": watchSSE(t, b, token, ""), "webhook": receiveJSON(t, b, token)}
 		change(http.MethodPost, "/v1/moderation/ban", banOfRaider)
 		cursors := map[string]string{}
 		for name, l := range listeners {
@@ -47,7 +47,7 @@ func TestBanReachesListenersOfOtherReplica(t *testing.T) {
 
 		// While there are no listeners.
 		change(http.MethodDelete, "/v1/moderation/ban", banOfRaider)
-		listeners = map[string]hearing{
+		listeners = map[string]eventListener{
 			"watcher": watch(t, b, token, cursors["watcher"]),
 			"SSE":     watchSSE(t, b, token, cursors["SSE"]),
 			"webhook": watch(t, b, token, cursors["webhook"]),
@@ -67,8 +67,8 @@ func TestBanReachesListenersOfOtherReplica(t *testing.T) {
 	})
 }
 
-// heard is an event as a listener received it.
-type heard struct {
+// receivedEvent is an event as a listener received it.
+type receivedEvent struct {
 	Cursor   string
 	Metadata struct {
 		SubscriptionType string
@@ -76,29 +76,29 @@ type heard struct {
 	}
 }
 
-// hearing is a listener of a test.
-type hearing struct {
-	events <-chan heard
+// eventListener is a listener of a test.
+type eventListener struct {
+	events <-chan receivedEvent
 	stop   func()
 }
 
 // want checks the next event.
-func (h hearing) want(t *testing.T, name, kind string, sequence int64) heard {
+func (h eventListener) want(t *testing.T, name, kind string, sequence int64) receivedEvent {
 	t.Helper()
 	select {
 	case e, ok := <-h.events:
 		if !ok || e.Metadata.SubscriptionType != kind || e.Metadata.Sequence != sequence {
-			t.Fatalf("%s: heard %+v (%t), want %s with the sequence %d", name, e, ok, kind, sequence)
+			t.Fatalf("%s: received %+v (%t), want %s with the sequence %d", name, e, ok, kind, sequence)
 		}
 		return e
 	case <-time.After(patience):
-		t.Fatalf("%s: heard nothing, want %s", name, kind)
-		return heard{}
+		t.Fatalf("%s: received nothing, want %s", name, kind)
+		return receivedEvent{}
 	}
 }
 
 // watch opens a gRPC stream, and returns once it is open.
-func watch(t *testing.T, p *process.Server, token, cursor string) hearing {
+func watch(t *testing.T, p *process.Server, token, cursor string) eventListener {
 	t.Helper()
 	conn, err := grpc.NewClient(p.GRPC, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
@@ -115,7 +115,7 @@ func watch(t *testing.T, p *process.Server, token, cursor string) hearing {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := make(chan heard, 100)
+	got := make(chan receivedEvent, 100)
 	go func() {
 		defer close(got)
 		for {
@@ -124,15 +124,15 @@ func watch(t *testing.T, p *process.Server, token, cursor string) hearing {
 				return
 			}
 			if m.GetEvent() != nil {
-				got <- readHeard(m.GetCursor(), outbox.JSON(m.GetEvent()))
+				got <- parseEvent(m.GetCursor(), outbox.JSON(m.GetEvent()))
 			}
 		}
 	}()
-	return hearing{got, stop}
+	return eventListener{got, stop}
 }
 
 // watchSSE is watch over HTTP.
-func watchSSE(t *testing.T, p *process.Server, token, lastEventID string) hearing {
+func watchSSE(t *testing.T, p *process.Server, token, lastEventID string) eventListener {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	t.Cleanup(cancel)
@@ -155,7 +155,7 @@ func watchSSE(t *testing.T, p *process.Server, token, lastEventID string) hearin
 			t.Fatalf("the stream does not begin: %s", response.Status)
 		}
 	}
-	got := make(chan heard, 100)
+	got := make(chan receivedEvent, 100)
 	go func() {
 		defer close(got)
 		defer func() { _ = response.Body.Close() }()
@@ -166,30 +166,30 @@ func watchSSE(t *testing.T, p *process.Server, token, lastEventID string) hearin
 			case "id":
 				cursor = value
 			case "data":
-				got <- readHeard(cursor, []byte(value))
+				got <- parseEvent(cursor, []byte(value))
 			}
 		}
 	}()
-	return hearing{got, cancel}
+	return eventListener{got, cancel}
 }
 
 // receiveJSON starts a receiver of webhooks.
-func receiveJSON(t *testing.T, p *process.Server, token string) hearing {
+func receiveJSON(t *testing.T, p *process.Server, token string) eventListener {
 	t.Helper()
 	l, _ := receiving(t, p, token, "--json")
-	got := make(chan heard, 100)
+	got := make(chan receivedEvent, 100)
 	go func() {
 		defer close(got)
 		for line := range l.lines {
-			got <- readHeard("", []byte(line))
+			got <- parseEvent("", []byte(line))
 		}
 	}()
-	return hearing{got, func() { l.signal(syscall.SIGINT) }}
+	return eventListener{got, func() { l.signal(syscall.SIGINT) }}
 }
 
-// readHeard parses an event; an invalid event becomes one that no test expects.
-func readHeard(cursor string, text []byte) heard {
-	e := heard{Cursor: cursor}
+// parseEvent parses an event; an invalid event becomes one that no test expects.
+func parseEvent(cursor string, text []byte) receivedEvent {
+	e := receivedEvent{Cursor: cursor}
 	if err := json.Unmarshal(text, &e); err != nil {
 		e.Metadata.SubscriptionType = err.Error()
 	}

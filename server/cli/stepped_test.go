@@ -98,19 +98,19 @@ func serveUpTo(t *testing.T, url store.URL, halt storetest.Halt) *stepped {
 			p.reached <- line.Step
 		}
 	}
-	go p.tell(halt)
+	go p.send(halt)
 	p.Start(t)
 	return p
 }
 
-func (p *stepped) tell(halt storetest.Halt) {
+func (p *stepped) send(halt storetest.Halt) {
 	_ = json.NewEncoder(p.input).Encode(halt)
 }
 
 // stopAt makes the server stop at halt from now on.
 func (p *stepped) stopAt(t *testing.T, halt storetest.Halt) {
 	t.Helper()
-	p.tell(halt)
+	p.send(halt)
 	select {
 	case <-p.armed:
 	case <-time.After(patience):

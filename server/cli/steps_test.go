@@ -70,7 +70,7 @@ func TestKilledAtEveryStep(t *testing.T) {
 			for step := 0; ; step++ {
 				d.halt.Step = step
 				reached := s.die(d)
-				s.goOn(fmt.Sprintf("%s, killed before step %d, %.60s", d.name, step, reached))
+				s.takeOver(fmt.Sprintf("%s, killed before step %d, %.60s", d.name, step, reached))
 				if reached == "" {
 					break
 				}
@@ -81,31 +81,31 @@ func TestKilledAtEveryStep(t *testing.T) {
 				t.Errorf("%s: no step was %s", d.name, d.halt.Has)
 			}
 		}
-		s.dieWhileSending()
-		s.goOn("killed while the receiver has the request")
+		s.killWhileSending()
+		s.takeOver("killed while the receiver has the request")
 		s.check()
-		t.Logf("killed at %d steps in %s; %d of %d events arrived again", died+1, time.Since(began).Round(time.Millisecond), s.box.repeats, s.ear.reached())
+		t.Logf("killed at %d steps in %s; %d of %d events arrived again", died+1, time.Since(began).Round(time.Millisecond), s.box.repeats, s.recorder.reached())
 	})
 }
 
 // scene holds what outlives the processes.
 type scene struct {
-	t       *testing.T
-	url     store.URL
-	db      *store.Store
-	owner   context.Context
-	backend context.Context
-	ear     *ear
-	box     *mailbox
-	users   int
-	takes   int      // processes that took over
-	banned  []uid.ID // as acknowledged
+	t        *testing.T
+	url      store.URL
+	db       *store.Store
+	owner    context.Context
+	backend  context.Context
+	recorder *eventRecorder
+	box      *mailbox
+	users    int
+	takes    int      // processes that took over
+	banned   []uid.ID // as acknowledged
 }
 
 func newScene(t *testing.T, url store.URL) *scene {
 	t.Helper()
 	s := &scene{t: t, url: url, db: prepare(t, url), box: newMailbox(t)}
-	s.ear = newEar(t, s.db)
+	s.recorder = newEventRecorder(t, s.db)
 	s.owner = callerContext(t, s.db)
 	receiver := httptest.NewServer(s.box)
 	t.Cleanup(receiver.Close)
@@ -151,7 +151,7 @@ func (s *scene) die(d death) string {
 		s.t.Fatal(err)
 	}
 	defer func() { _ = conn.Close() }()
-	defer s.ear.listen(s.backend, conn)()
+	defer s.recorder.listen(s.backend, conn)()
 	switch d.when {
 	case atItsStart:
 		defer p.Kill()
@@ -159,7 +159,7 @@ func (s *scene) die(d death) string {
 	case beforeTheBan:
 		p.stopAt(s.t, d.halt)
 	case atTheRequest:
-		s.box.atNext(func() { p.stopAt(s.t, d.halt) })
+		s.box.onNextArrival(func() { p.stopAt(s.t, d.halt) })
 	}
 	user := s.newUser()
 	answer := make(chan error, 1)
@@ -211,9 +211,9 @@ func (s *scene) isBanned(user uid.ID) bool {
 	return is
 }
 
-// dieWhileSending kills the process when the receiver has a request and has not
+// killWhileSending kills the process when the receiver has a request and has not
 // responded.
-func (s *scene) dieWhileSending() {
+func (s *scene) killWhileSending() {
 	s.t.Helper()
 	p := serveUpTo(s.t, s.url, storetest.Halt{})
 	conn, err := grpc.NewClient(p.GRPC, grpc.WithTransportCredentials(insecure.NewCredentials()))
@@ -222,7 +222,7 @@ func (s *scene) dieWhileSending() {
 	}
 	defer func() { _ = conn.Close() }()
 	has, dead := make(chan struct{}), make(chan struct{})
-	s.box.atNext(func() { close(has); <-dead })
+	s.box.onNextArrival(func() { close(has); <-dead })
 	user := s.newUser()
 	s.note(user, s.ban(conn, user), true)
 	select {
@@ -234,9 +234,9 @@ func (s *scene) dieWhileSending() {
 	close(dead)
 }
 
-// goOn has another server take over after the claims of the dead server have expired, and
+// takeOver has another server take over after the claims of the dead server have expired, and
 // checks that all listeners receive all events.
-func (s *scene) goOn(what string) {
+func (s *scene) takeOver(what string) {
 	s.t.Helper()
 	for _, statement := range []string{"UPDATE webhooks SET next_at = 0 WHERE is_claimed", "UPDATE event_sequencers SET expires_at = 0"} {
 		if _, err := s.db.DB().Exec(statement); err != nil {
@@ -246,7 +246,7 @@ func (s *scene) goOn(what string) {
 	live := s.start()
 	s.takes++
 	defer live.Stop(s.t)
-	defer s.ear.listen(s.backend, live.Conn)()
+	defer s.recorder.listen(s.backend, live.Conn)()
 	_, err := moderatov1.NewChannelsServiceClient(live.Conn).UpdateInfo(live.As(s.t, servertest.Other).Context(),
 		&moderatov1.UpdateInfoRequest{Title: fmt.Sprint("Take ", s.takes), Lang: "en"})
 	if err != nil {
@@ -256,7 +256,7 @@ func (s *scene) goOn(what string) {
 	if err := store.QueryRow(context.Background(), s.db.Read, "SELECT COUNT(*) FROM events", nil, &count); err != nil {
 		s.t.Fatal(err)
 	}
-	waitUntil(s.t, what+": heard", s.ear.moved, s.ear.reached, count)
+	waitUntil(s.t, what+": received", s.recorder.moved, s.recorder.reached, count)
 	waitUntil(s.t, what+": arrived", s.box.moved, s.box.reached, count)
 	s.waitUntilIdle()
 	s.checkRules(what)
@@ -303,8 +303,8 @@ func (s *scene) check() {
 		var id uid.ID
 		var position int64
 		err := scan(&id, &position)
-		if s.ear.ids[id.String()] != position {
-			s.t.Errorf("event %s has position %d, and was heard at %d", id, position, s.ear.ids[id.String()])
+		if s.recorder.ids[id.String()] != position {
+			s.t.Errorf("event %s has position %d, and was received at %d", id, position, s.recorder.ids[id.String()])
 		}
 		return err
 	})

@@ -25,7 +25,7 @@ var marker = servertest.Raider
 
 // listenGRPC returns a function that receives all events from a cursor up to the marker.
 func listenGRPC(s *servertest.Server, as servertest.Credentials, cursor string) func(t *testing.T) []string {
-	return func(t *testing.T) (told []string) {
+	return func(t *testing.T) (received []string) {
 		t.Helper()
 		stream, err := moderatov1.NewEventsServiceClient(s.Conn).WatchEvents(as.Context(), &moderatov1.WatchEventsRequest{Cursor: cursor})
 		for err == nil {
@@ -33,9 +33,9 @@ func listenGRPC(s *servertest.Server, as servertest.Credentials, cursor string) 
 			if m, err = stream.Recv(); m.GetEvent() == nil {
 				continue
 			}
-			told = append(told, string(outbox.JSON(m.GetEvent())))
-			if isMarker(told) {
-				return told
+			received = append(received, string(outbox.JSON(m.GetEvent())))
+			if isMarker(received) {
+				return received
 			}
 		}
 		t.Fatal(err)
@@ -45,7 +45,7 @@ func listenGRPC(s *servertest.Server, as servertest.Credentials, cursor string) 
 
 // listenSSE is listenGRPC over Server-Sent Events.
 func listenSSE(s *servertest.Server, as servertest.Credentials, cursor string) func(t *testing.T) []string {
-	return func(t *testing.T) (told []string) {
+	return func(t *testing.T) (received []string) {
 		t.Helper()
 		response, err := http.DefaultClient.Do(s.Request(t, as, http.MethodGet, "/v1/events?cursor="+cursor, ""))
 		if err != nil {
@@ -54,18 +54,18 @@ func listenSSE(s *servertest.Server, as servertest.Credentials, cursor string) f
 		defer func() { _ = response.Body.Close() }()
 		for lines := bufio.NewScanner(response.Body); lines.Scan(); {
 			if data, isData := strings.CutPrefix(lines.Text(), "data: "); isData {
-				if told = append(told, data); isMarker(told) {
-					return told
+				if received = append(received, data); isMarker(received) {
+					return received
 				}
 			}
 		}
-		t.Fatalf("the stream ends after %q", told)
+		t.Fatalf("the stream ends after %q", received)
 		return nil
 	}
 }
 
-func isMarker(told []string) bool {
-	last := told[len(told)-1]
+func isMarker(received []string) bool {
+	last := received[len(received)-1]
 	return strings.Contains(last, "channel.ban") && strings.Contains(last, marker.String())
 }
 
@@ -85,18 +85,18 @@ func TestListenersReceiveNothingOfDeletedUsers(t *testing.T) {
 		s.live(vera)
 		s.must(nil, s.ban(s.As(t, vera.id).Context(), vera.id, marker))
 		for name, at := range servers { // receive her events, so that they are in memory
-			if told := strings.Join(listenGRPC(at, s.service, before)(t), "\n"); !strings.Contains(told, vera.id.String()) {
-				t.Fatalf("%s does not tell of her: %s", name, told)
+			if received := strings.Join(listenGRPC(at, s.service, before)(t), "\n"); !strings.Contains(received, vera.id.String()) {
+				t.Fatalf("%s received nothing of her: %s", name, received)
 			}
 		}
 		s.deleteUser(vera)
 		erase(t, s.Store)
 		s.must(nil, s.ban(s.As(t, servertest.Owner).Context(), servertest.Owner, marker))
 		for name, at := range servers {
-			for face, listen := range map[string]func(*testing.T) []string{"gRPC": listenGRPC(at, s.service, before), "SSE": listenSSE(at, s.service, before)} {
-				told := listen(t)
-				if trace := vera.traceIn(servertest.Row{Values: [][]byte{[]byte(strings.Join(told, "\n"))}}); trace != "" {
-					t.Errorf("%s of %s tells %s:\n%s", face, name, trace, strings.Join(told, "\n"))
+			for transport, listen := range map[string]func(*testing.T) []string{"gRPC": listenGRPC(at, s.service, before), "SSE": listenSSE(at, s.service, before)} {
+				received := listen(t)
+				if trace := vera.traceIn(servertest.Row{Values: [][]byte{[]byte(strings.Join(received, "\n"))}}); trace != "" {
+					t.Errorf("%s of %s receives %s:\n%s", transport, name, trace, strings.Join(received, "\n"))
 				}
 			}
 		}

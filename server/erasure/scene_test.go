@@ -41,15 +41,15 @@ var (
 // traces returns the bytes that identify a person, in lower case.
 func (p person) traces() map[string][]byte {
 	return map[string][]byte{
-		"the id":                   lower(p.id[:]),
-		"the id in hex":            []byte(hex.EncodeToString(p.id[:])),
-		"the id as text":           []byte(p.id.String()),
-		"the username":             lower([]byte(p.name)),
-		"the username of before":   lower([]byte(p.oldName)),
-		"the display name":         lower([]byte(p.displayName)),
-		"the picture's address":    lower([]byte(p.avatar)),
-		"the address of a vote":    lower([]byte(p.address)),
-		"what they wrote or named": []byte(p.word),
+		"the id":                 lower(p.id[:]),
+		"the id in hex":          []byte(hex.EncodeToString(p.id[:])),
+		"the id as text":         []byte(p.id.String()),
+		"the username":           lower([]byte(p.name)),
+		"the username of before": lower([]byte(p.oldName)),
+		"the display name":       lower([]byte(p.displayName)),
+		"the picture's address":  lower([]byte(p.avatar)),
+		"the address of a vote":  lower([]byte(p.address)),
+		"texts and names":        []byte(p.word),
 	}
 }
 

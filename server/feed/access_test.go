@@ -86,7 +86,7 @@ func TestPutClientStoresReturnedRecord(t *testing.T) {
 		for _, want := range []*platformv1.ClientRecord{
 			{Id: "New.client-1_2", Name: "Zoë's client"},
 			{Id: "New.client-1_2", Name: "renamed", Service: true},
-			{Id: "new.client-1_2", Name: "another one: ids are told apart by case"},
+			{Id: "new.client-1_2", Name: "another one: ids are case-sensitive"},
 		} {
 			put := func() error {
 				got, err := b.putClient(want.GetId(), "  "+strings.ReplaceAll(want.GetName(), "ë", "e\u0308"), want.GetService())
@@ -279,20 +279,20 @@ func TestAccessReportsAllInvalidArguments(t *testing.T) {
 			violations []string
 		}{
 			{"no client", &platformv1.PutClientRequest{}, "INVALID_ARGUMENT", []string{"client.id is required", "client.name is required"}},
-			{"everything wrong in a client", &platformv1.PutClientRequest{Client: &platformv1.ClientRecord{Id: strings.Repeat("x", 65), Name: strings.Repeat("x", 141)}},
+			{"client with only invalid fields", &platformv1.PutClientRequest{Client: &platformv1.ClientRecord{Id: strings.Repeat("x", 65), Name: strings.Repeat("x", 141)}},
 				"INVALID_ARGUMENT", []string{"client.id" + word, "client.name must be 1 to 140 characters"}},
 			{"no client to get", &platformv1.GetClientRequest{}, "INVALID_ARGUMENT", []string{"clientId is required"}},
 			{"an unknown client", &platformv1.GetClientRequest{ClientId: "Dashboard"}, "CLIENT_NOT_FOUND", nil},
 			{"a bad client to delete", &platformv1.DeleteClientRequest{ClientId: "a b"}, "INVALID_ARGUMENT", []string{"clientId" + word}},
 			{"no grant", &platformv1.PutGrantRequest{}, "INVALID_ARGUMENT", []string{"grant.clientId is required", "grant.userId is required"}},
 			{"unknown scopes of a grant", grant("dashboard", viewer, authn.UsersRead, "all"), "INVALID_ARGUMENT", []string{"grant.scopes[1] must be one of users.read, channel.moderate"}},
-			{"a grant to nobody", grant("nobody", viewer), "CLIENT_NOT_FOUND", nil},
-			{"a grant of nobody", grant("dashboard", nobody), "USER_NOT_FOUND", nil},
+			{"grant to an unknown client", grant("nobody", viewer), "CLIENT_NOT_FOUND", nil},
+			{"grant of an unknown user", grant("dashboard", nobody), "USER_NOT_FOUND", nil},
 			{"grants of a bad user", &platformv1.ListGrantsRequest{UserId: "x"}, "INVALID_ARGUMENT", []string{"userId" + notUUID}},
-			{"grants of nobody", &platformv1.ListGrantsRequest{UserId: nobody}, "USER_NOT_FOUND", nil},
+			{"grants of an unknown user", &platformv1.ListGrantsRequest{UserId: nobody}, "USER_NOT_FOUND", nil},
 			{"no token", &platformv1.IssueTokenRequest{}, "INVALID_ARGUMENT", []string{"clientId is required", "kind must be one of TOKEN_KIND_USER, TOKEN_KIND_APP, TOKEN_KIND_SERVICE"}},
-			{"a kind of no version", issue(func(r *platformv1.IssueTokenRequest) { r.Kind, r.UserId = 9, "" }), "INVALID_ARGUMENT", []string{"kind must be one of TOKEN_KIND_USER, TOKEN_KIND_APP, TOKEN_KIND_SERVICE"}},
-			{"a user token for nobody", issue(func(r *platformv1.IssueTokenRequest) { r.UserId = "" }), "INVALID_ARGUMENT", []string{"userId is required"}},
+			{"unknown token kind", issue(func(r *platformv1.IssueTokenRequest) { r.Kind, r.UserId = 9, "" }), "INVALID_ARGUMENT", []string{"kind must be one of TOKEN_KIND_USER, TOKEN_KIND_APP, TOKEN_KIND_SERVICE"}},
+			{"user token without a user", issue(func(r *platformv1.IssueTokenRequest) { r.UserId = "" }), "INVALID_ARGUMENT", []string{"userId is required"}},
 			{"a user token for an unknown user", issue(func(r *platformv1.IssueTokenRequest) { r.UserId = nobody }), "USER_NOT_FOUND", nil},
 			{"a user token for an unknown client", issue(func(r *platformv1.IssueTokenRequest) { r.ClientId = "nobody" }), "CLIENT_NOT_FOUND", nil},
 			{"an app token for a user", issue(func(r *platformv1.IssueTokenRequest) { r.Kind = kindApp }), "INVALID_ARGUMENT", []string{"userId must be empty unless the token is a user's"}},

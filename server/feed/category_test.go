@@ -156,7 +156,7 @@ func TestDeleteCategoryRejectsCategoryInUse(t *testing.T) {
 				return err
 			}},
 			// Last, because an ended stream remains.
-			{"stream that ended, of a channel that is elsewhere now", func(category int64) error {
+			{"ended stream of a channel in another category", func(category int64) error {
 				_, err := streams.StartStream(b.ctx, &platformv1.StartStreamRequest{ChannelId: owner, StartedAt: now, CategoryId: &category})
 				if err == nil {
 					_, err = streams.EndStream(b.ctx, &platformv1.EndStreamRequest{ChannelId: owner})

@@ -55,7 +55,7 @@ func TestChatRequiresServiceToken(t *testing.T) {
 			{"another client-id", with("client-id", servertest.Dashboard), chatOtherClient},
 			{"the owner's token", chatMD(forOwner), chatWrongKind},
 			{"a moderator's token", chatMD(s.As(t, servertest.Moderator)), chatWrongKind},
-			{"a user who claims to act for the owner", chatMD(claiming), chatWrongKind},
+			{"user with acting-user owner", chatMD(claiming), chatWrongKind},
 			{"an app's token", chatMD(s.AsApp(t)), chatWrongKind},
 			{"a bad acting-user", with("acting-user", "ines"), chatInvalid([2]string{"acting-user", chatNotUUID})},
 		} {
@@ -102,10 +102,10 @@ func TestChatReportsAllInvalidArguments(t *testing.T) {
 		noChannel, noUser := [2]string{"channelId", "is required"}, [2]string{"userId", "is required"}
 		cases := []chatCase{
 			{"an empty post", &platformv1.PostMessageRequest{}, chatInvalid(noChannel, noUser, [2]string{"text", "is required"})},
-			{"everything wrong in a post", &platformv1.PostMessageRequest{ChannelId: "x", UserId: "y", Text: "a\x00", MessageId: "z"},
+			{"post with only invalid fields", &platformv1.PostMessageRequest{ChannelId: "x", UserId: "y", Text: "a\x00", MessageId: "z"},
 				chatInvalid(channel, user, [2]string{"text", "must not contain control characters"}, id)},
 			{"no text", text(""), noText},
-			{"spaces alone", text(" \t\n　 "), noText},
+			{"spaces only", text(" \t\n　 "), noText},
 			{"501 characters", text(strings.Repeat("a", 501)), tooLong},
 			{"501 characters of several bytes", text(strings.Repeat("ü", 501)), tooLong},
 			{"501 characters after normalisation", text("e" + strings.Repeat("ö", 500)), tooLong},
@@ -114,11 +114,11 @@ func TestChatReportsAllInvalidArguments(t *testing.T) {
 			{"a carriage return", text("a\r\nb"), noControls},
 			{"a delete", text("a\x7fb"), noControls},
 			{"a C1 control", text("a\u0085b"), noControls},
-			{"nothing to list", &platformv1.ListMessagesRequest{}, chatInvalid(noChannel)},
+			{"list without arguments", &platformv1.ListMessagesRequest{}, chatInvalid(noChannel)},
 			{"limit 0", list(0), badLimit},
 			{"limit 101", list(101), badLimit},
 			{"limit -1", list(-1), badLimit},
-			{"the smallest limit there is", list(-1 << 31), badLimit},
+			{"minimum int32 limit", list(-1 << 31), badLimit},
 			{"bad channel and bad limit", &platformv1.ListMessagesRequest{ChannelId: "x", Limit: proto.Int32(0), Cursor: "x"},
 				chatInvalid(channel, [2]string{"limit", "must be between 1 and 100"})},
 			{"no standing", &platformv1.GetStandingRequest{}, chatInvalid(noChannel, noUser)},
@@ -261,7 +261,7 @@ func TestChatRejectsUnknownBannedAndMutedUsers(t *testing.T) {
 		repeated.MessageId = earlier.GetMessage().GetId()
 		for _, c := range []chatCase{
 			{"a post in an unknown channel", post(nobody, viewer, "gg"), chatUnknownChannel},
-			{"a post in the channel of a user who has none", post(viewer, viewer, "gg"), chatUnknownChannel},
+			{"a post in a channel that does not exist", post(viewer, viewer, "gg"), chatUnknownChannel},
 			{"a post in an unknown channel by an unknown user", post(nobody, nobody, "gg"), chatUnknownChannel},
 			{"a post by an unknown user", post(owner, nobody, "gg"), chatUnknownUser},
 			{"a post by a banned user", post(owner, raider, "gg"), chatBanned}, // the user is also muted

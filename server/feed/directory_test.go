@@ -128,7 +128,7 @@ func TestPutUserStoresReturnedRecord(t *testing.T) {
 				&platformv1.UserRecord{Id: newID, Username: "New.User", DisplayName: "New User", AvatarUrl: "https://img.example.com/n.png"},
 			},
 			{
-				"the username alone, which is shown as well, and takes the rest away",
+				"the username only, which becomes the display name and clears the rest",
 				&platformv1.UserRecord{Id: newID, Username: "New.User"},
 				&platformv1.UserRecord{Id: newID, Username: "New.User", DisplayName: "New.User"},
 			},
@@ -232,7 +232,7 @@ func TestPutChannelStoresReturnedRecord(t *testing.T) {
 				&platformv1.ChannelRecord{Id: viewer, Title: "Zoë", Bio: "About\u00a0me", Lang: "pt-BR", CategoryId: 7},
 			},
 			{
-				"what is left out goes back",
+				"omitted fields are reset",
 				&platformv1.ChannelRecord{Id: viewer, Title: "Again"},
 				&platformv1.ChannelRecord{Id: viewer, Title: "Again", Lang: "en"},
 			},

@@ -55,7 +55,7 @@ func TestFeedConnectionLostInCommit(t *testing.T) {
 			want := noteOf("gift", servertest.Viewer, at, "%s", amaraInfoWith(`"count":5,;`))
 			f.wantActivities(servertest.Owner, want)
 
-			cutting(ofRound(vote(vote1), round))
+			cutting(withRoundKey(vote(vote1), round))
 			f.seen[servertest.Owner]++
 			f.wantEvents(servertest.Owner)
 			f.wantActivities(servertest.Owner, noteOf("vote", servertest.Viewer, at, "%s", amaraInfoWith(`"amount":3,;"epoch":0,`)))

@@ -17,9 +17,9 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// atOnce makes calls concurrently, half of them on each server, and returns their
+// concurrently makes calls concurrently, half of them on each server, and returns their
 // results.
-func (f *platformFeed) atOnce(other *servertest.Server, requests []proto.Message) (answers []proto.Message, errs []error) {
+func (f *platformFeed) concurrently(other *servertest.Server, requests []proto.Message) (answers []proto.Message, errs []error) {
 	f.t.Helper()
 	second := *f
 	second.Server = other
@@ -63,13 +63,13 @@ func TestConcurrentRepeatedCallsChangeStateOnce(t *testing.T) {
 			other.Store.Clock.Freeze(f.now)
 			for _, request := range feedRequests(f.now) {
 				name := string(request.ProtoReflect().Descriptor().Name())
-				request = ofRound(request, round)
+				request = withRoundKey(request, round)
 				events, activities := f.rows()
 				requests := make([]proto.Message, callers)
 				for i := range requests {
 					requests[i] = request
 				}
-				answers, errs := f.atOnce(other, requests)
+				answers, errs := f.concurrently(other, requests)
 				for i := range answers {
 					if errs[i] != nil || !proto.Equal(answers[i], answers[0]) {
 						t.Errorf("%s: answer %v (%v), and another is %v", name, answers[i], errs[i], answers[0])
@@ -89,8 +89,8 @@ func TestConcurrentRepeatedCallsChangeStateOnce(t *testing.T) {
 	})
 }
 
-// ofRound gives a request its own key, for records that remain.
-func ofRound(request proto.Message, round int) proto.Message {
+// withRoundKey gives a request its own key, for records that remain.
+func withRoundKey(request proto.Message, round int) proto.Message {
 	switch request.(type) {
 	case *platformv1.RecordVoteRequest:
 		return edit(request, []string{"id"}, fmt.Sprintf("0b6fabab-0000-4000-8000-%012d", round+1))
@@ -152,7 +152,7 @@ func TestConcurrentPutsOfOneIDInTwoChannels(t *testing.T) {
 				default:
 					elsewhere = edit(elsewhere, []string{"channelId"}, servertest.Other.String())
 				}
-				_, errs := f.atOnce(other, []proto.Message{request, elsewhere, request, elsewhere})
+				_, errs := f.concurrently(other, []proto.Message{request, elsewhere, request, elsewhere})
 				ended := map[string]int{}
 				for _, err := range errs {
 					got := refusalOf(err)

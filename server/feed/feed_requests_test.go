@@ -158,13 +158,13 @@ func TestFeedRequiresServiceToken(t *testing.T) {
 			as   servertest.Credentials
 			want string
 		}{
-			"nobody":                               {servertest.Credentials{}, "TOKEN_MISSING"},
-			"the owner":                            {f.owners[servertest.Owner], "TOKEN_KIND_NOT_ACCEPTED"},
-			"the user":                             {f.viewer, "TOKEN_KIND_NOT_ACCEPTED"},
-			"a user who claims to act for someone": {claiming, "TOKEN_KIND_NOT_ACCEPTED"},
-			"an app":                               {f.AsApp(t), "TOKEN_KIND_NOT_ACCEPTED"},
-			"a backend without a client-id":        {servertest.Credentials{Token: f.backend.Token}, "CLIENT_ID_MISSING"},
-			"a backend with a revoked token":       {revoked, "TOKEN_INVALID"},
+			"nobody":                         {servertest.Credentials{}, "TOKEN_MISSING"},
+			"the owner":                      {f.owners[servertest.Owner], "TOKEN_KIND_NOT_ACCEPTED"},
+			"the user":                       {f.viewer, "TOKEN_KIND_NOT_ACCEPTED"},
+			"user with acting-user":          {claiming, "TOKEN_KIND_NOT_ACCEPTED"},
+			"an app":                         {f.AsApp(t), "TOKEN_KIND_NOT_ACCEPTED"},
+			"a backend without a client-id":  {servertest.Credentials{Token: f.backend.Token}, "CLIENT_ID_MISSING"},
+			"a backend with a revoked token": {revoked, "TOKEN_INVALID"},
 		} {
 			before := f.dump()
 			for _, good := range feedRequests(f.now) {

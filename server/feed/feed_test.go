@@ -246,12 +246,12 @@ func (f *platformFeed) count(category int64, liveOnly bool) int64 {
 	return n
 }
 
-// told is an event in its stored form.
-type told struct{ kind, actor, target, client, payload string }
+// storedEvent is an event in its stored form.
+type storedEvent struct{ kind, actor, target, client, payload string }
 
 // byBackend returns an event that the backend caused.
-func byBackend(kind string, target uid.ID, payload string, args ...any) told {
-	e := told{kind: kind, client: servertest.ChatServer, payload: fmt.Sprintf(payload, args...)}
+func byBackend(kind string, target uid.ID, payload string, args ...any) storedEvent {
+	e := storedEvent{kind: kind, client: servertest.ChatServer, payload: fmt.Sprintf(payload, args...)}
 	if !target.IsZero() {
 		e.target = target.String()
 	}
@@ -259,7 +259,7 @@ func byBackend(kind string, target uid.ID, payload string, args ...any) told {
 }
 
 // byNobody returns an event without an actor.
-func byNobody(kind string, target uid.ID, payload string, args ...any) told {
+func byNobody(kind string, target uid.ID, payload string, args ...any) storedEvent {
 	e := byBackend(kind, target, payload, args...)
 	e.client = ""
 	return e
@@ -267,16 +267,16 @@ func byNobody(kind string, target uid.ID, payload string, args ...any) told {
 
 // wantEvents checks the events of a channel since the last call: they must be these, in a
 // sequence without a gap, and have the current time.
-func (f *platformFeed) wantEvents(channel uid.ID, want ...told) {
+func (f *platformFeed) wantEvents(channel uid.ID, want ...storedEvent) {
 	f.t.Helper()
 	rows := f.Store.Read.Event.Query().Where(event.ChannelID(channel), event.SequenceGT(f.seen[channel])).
 		Order(ent.Asc(event.FieldSequence)).AllX(context.Background())
-	got := []told{}
+	got := []storedEvent{}
 	for _, row := range rows {
 		if f.seen[channel]++; row.Sequence != f.seen[channel] || row.OccurredAt != f.now {
 			f.t.Errorf("%s has sequence %d, want %d, and happened at %s, want %s", row.Type, row.Sequence, f.seen[channel], row.OccurredAt, f.now)
 		}
-		e := told{kind: row.Type, client: row.ClientID, payload: row.Payload}
+		e := storedEvent{kind: row.Type, client: row.ClientID, payload: row.Payload}
 		if row.ActorID != nil {
 			e.actor = row.ActorID.String()
 		}
@@ -285,7 +285,7 @@ func (f *platformFeed) wantEvents(channel uid.ID, want ...told) {
 		}
 		got = append(got, e)
 	}
-	if diff := cmp.Diff(append([]told{}, want...), got, cmp.AllowUnexported(told{})); diff != "" {
+	if diff := cmp.Diff(append([]storedEvent{}, want...), got, cmp.AllowUnexported(storedEvent{})); diff != "" {
 		f.t.Errorf("events (-want +got):\n%s", diff)
 	}
 	if kept := f.Store.Read.Channel.GetX(context.Background(), channel).EventSequence; kept != f.seen[channel] {
@@ -293,36 +293,36 @@ func (f *platformFeed) wantEvents(channel uid.ID, want ...told) {
 	}
 }
 
-// note is an activity in its stored form.
-type note struct {
+// storedActivity is an activity in its stored form.
+type storedActivity struct {
 	kind, user   string
 	at           instant.Instant
 	info, action string
 }
 
 // noteOf returns an activity of a user; info and args format its info.
-func noteOf(kind string, user uid.ID, at instant.Instant, info string, args ...any) note {
-	return note{kind: kind, user: user.String(), at: at, info: fmt.Sprintf(info, args...), action: "{}"}
+func noteOf(kind string, user uid.ID, at instant.Instant, info string, args ...any) storedActivity {
+	return storedActivity{kind: kind, user: user.String(), at: at, info: fmt.Sprintf(info, args...), action: "{}"}
 }
 
 // wantActivities checks the activities of a channel since the last call: they must be
 // these, with the next numbers.
-func (f *platformFeed) wantActivities(channel uid.ID, want ...note) {
+func (f *platformFeed) wantActivities(channel uid.ID, want ...storedActivity) {
 	f.t.Helper()
 	rows := f.Store.Read.Activity.Query().Where(activity.ChannelID(channel), activity.NumberGT(f.noted[channel])).
 		Order(ent.Asc(activity.FieldNumber)).AllX(context.Background())
-	got := []note{}
+	got := []storedActivity{}
 	for _, row := range rows {
 		if f.noted[channel]++; row.Number != f.noted[channel] {
 			f.t.Errorf("the activity %s has number %d, want %d", row.Type, row.Number, f.noted[channel])
 		}
-		n := note{kind: row.Type, at: row.CreatedAt, info: row.Info, action: row.Action}
+		n := storedActivity{kind: row.Type, at: row.CreatedAt, info: row.Info, action: row.Action}
 		if row.UserID != nil {
 			n.user = row.UserID.String()
 		}
 		got = append(got, n)
 	}
-	if diff := cmp.Diff(append([]note{}, want...), got, cmp.AllowUnexported(note{})); diff != "" {
+	if diff := cmp.Diff(append([]storedActivity{}, want...), got, cmp.AllowUnexported(storedActivity{})); diff != "" {
 		f.t.Errorf("activities (-want +got):\n%s", diff)
 	}
 }

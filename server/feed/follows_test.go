@@ -21,9 +21,9 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// inOneTransaction is the number of follows in a transaction; longer runs are sorted
+// transactionSize is the number of follows in a transaction; longer runs are sorted
 // first.
-const inOneTransaction = 10_000
+const transactionSize = 10_000
 
 func followLine(channel, user uid.ID) string {
 	return fmt.Sprintf(`{"follow": {"channelId": %q, "userId": %q, "followedAt": "2026-01-02T03:04:05Z"}}`+"\n", channel, user)
@@ -68,7 +68,7 @@ func TestImportReportsFirstInvalidLine(t *testing.T) {
 			for j, second := range bad {
 				before := 1
 				if j == (i+1)%len(bad) {
-					before = inOneTransaction + 1
+					before = transactionSize + 1
 				}
 				if before > 1 && strings.Contains(first.line, "category") {
 					continue // the line would begin another batch
@@ -87,12 +87,12 @@ func TestImportReportsFirstInvalidLine(t *testing.T) {
 }
 
 func TestInvalidFollowRollsBackOnlyItsBatch(t *testing.T) {
-	const inOneBatch, rest = 100_000, inOneTransaction + 1
+	const inOneBatch, rest = 100_000, transactionSize + 1
 	earlier := strings.Repeat(followLine(servertest.Owner, servertest.Viewer), inOneBatch)
 	later := strings.Repeat(followLine(servertest.Owner, servertest.Raider), rest)
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		var progress, want []int
-		for n := inOneTransaction; n <= inOneBatch; n += inOneTransaction {
+		for n := transactionSize; n <= inOneBatch; n += transactionSize {
 			want = append(want, n)
 		}
 		importer := importer.Importer{Store: s.Store, Progress: func(n int) { progress = append(progress, n) }}
@@ -113,13 +113,13 @@ func TestInvalidFollowRollsBackOnlyItsBatch(t *testing.T) {
 
 func TestCancelledImportStops(t *testing.T) {
 	// Follows are stored in the order of their keys.
-	lines := strings.Repeat(followLine(servertest.Owner, servertest.Raider), inOneTransaction) +
-		strings.Repeat(followLine(servertest.Owner, servertest.Viewer), inOneTransaction)
+	lines := strings.Repeat(followLine(servertest.Owner, servertest.Raider), transactionSize) +
+		strings.Repeat(followLine(servertest.Owner, servertest.Viewer), transactionSize)
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ctx, cancel := context.WithCancel(context.Background())
 		importer := importer.Importer{Store: s.Store, Progress: func(int) { cancel() }}
 		records, err := importer.ImportLines(ctx, strings.NewReader(lines))
-		if !errors.Is(err, context.Canceled) || records != inOneTransaction {
+		if !errors.Is(err, context.Canceled) || records != transactionSize {
 			t.Errorf("got %d records and %v", records, err)
 		}
 		if got := followers(t, s, servertest.Owner); len(got) != 1 || !strings.HasPrefix(got[0], servertest.Viewer.String()) {
@@ -132,9 +132,9 @@ func TestCancelledImportStops(t *testing.T) {
 func TestBufferedFollowsAreStoredBeforeNextRecord(t *testing.T) {
 	good := followLine(servertest.Owner, servertest.Viewer)
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		records, err := importLines(s, strings.Repeat(good, inOneTransaction+1), `{"category": {}}`)
+		records, err := importLines(s, strings.Repeat(good, transactionSize+1), `{"category": {}}`)
 		var line *feed.LineError
-		if !errors.As(err, &line) || line.Line != inOneTransaction+2 || records != inOneTransaction+1 {
+		if !errors.As(err, &line) || line.Line != transactionSize+2 || records != transactionSize+1 {
 			t.Errorf("got %d records and %v", records, err)
 		}
 	})
@@ -143,8 +143,8 @@ func TestBufferedFollowsAreStoredBeforeNextRecord(t *testing.T) {
 // TestBulkFollowsMatchSequentialFollows imports the same random lines into three
 // channels: one by one, in one transaction, and in several transactions.
 func TestBulkFollowsMatchSequentialFollows(t *testing.T) {
-	oneByOne, atOnce, inOrder := servertest.Owner, servertest.Other, servertest.Moderator
-	channels := []uid.ID{oneByOne, atOnce, inOrder}
+	oneByOne, concurrently, inOrder := servertest.Owner, servertest.Other, servertest.Moderator
+	channels := []uid.ID{oneByOne, concurrently, inOrder}
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		now := instant.Of(time.Date(2026, 3, 14, 15, 0, 0, 0, time.UTC))
 		s.Store.Clock.Freeze(now)
@@ -174,14 +174,14 @@ func TestBulkFollowsMatchSequentialFollows(t *testing.T) {
 						`{"follow": {"channelId": %q, "userId": %q, "isNotificationEnabled": %t%s}}`+"\n", channel, user, wantsNotifications, date))
 				}
 			}
-			lines[inOrder] = append(slices.Repeat(lines[inOrder][:1], inOneTransaction), lines[inOrder]...)
+			lines[inOrder] = append(slices.Repeat(lines[inOrder][:1], transactionSize), lines[inOrder]...)
 			for repeated := range 2 {
 				for _, line := range lines[oneByOne] {
 					if _, err := importLines(s, line); err != nil {
 						t.Fatal(err)
 					}
 				}
-				for _, channel := range []uid.ID{atOnce, inOrder} {
+				for _, channel := range []uid.ID{concurrently, inOrder} {
 					if _, err := importLines(s, lines[channel]...); err != nil {
 						t.Fatal(err)
 					}

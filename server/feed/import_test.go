@@ -73,9 +73,9 @@ func TestImportAcceptsAnyNumberOfMessages(t *testing.T) {
 			want     int64
 		}{
 			{"none", nil, 0},
-			{"an empty one", [][]*platformv1.Record{nil}, 0},
+			{"empty message", [][]*platformv1.Record{nil}, 0},
 			{"one record", [][]*platformv1.Record{userRecords(0, 1)}, 1},
-			{"empty ones between", [][]*platformv1.Record{nil, userRecords(1, 2), nil, userRecords(2, 4), nil}, 3},
+			{"empty messages in between", [][]*platformv1.Record{nil, userRecords(1, 2), nil, userRecords(2, 4), nil}, 3},
 			{"a batch and no more", [][]*platformv1.Record{userRecords(0, batch)}, batch},
 			{"batches that end within messages", [][]*platformv1.Record{userRecords(0, 700), userRecords(700, 1400), userRecords(1400, 2100)}, 2100},
 		} {
@@ -148,8 +148,8 @@ func TestImportStopsAtInvalidRecord(t *testing.T) {
 				" must have one kind of record: " + kinds(),
 			}},
 			{"a bad argument", &platformv1.Record{Kind: &platformv1.Record_User{User: &platformv1.UserRecord{Id: "x", Username: "x"}}}, "INVALID_ARGUMENT", []string{"id" + notUUID}},
-			{"what it refers to is not there", role, "CHANNEL_NOT_FOUND", nil},
-			{"a follow of nobody, among good ones", follow(owner, nobody), "USER_NOT_FOUND", nil},
+			{"unknown reference", role, "CHANNEL_NOT_FOUND", nil},
+			{"follow of an unknown user among valid ones", follow(owner, nobody), "USER_NOT_FOUND", nil},
 			{"a follow of the own channel", follow(owner, owner), "TARGET_IS_CHANNEL", nil},
 		} {
 			// The earlier batches are valid; the last batch contains the invalid record,

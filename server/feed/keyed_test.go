@@ -45,7 +45,7 @@ func putActivity(key, kind string, info map[string]any) *platformv1.PutActivityR
 }
 
 // answered returns an activity in the form that calls return.
-func (f *platformFeed) answered(key string, n note) *platformv1.ActivityRecord {
+func (f *platformFeed) answered(key string, n storedActivity) *platformv1.ActivityRecord {
 	f.t.Helper()
 	r := &platformv1.ActivityRecord{
 		ChannelId: servertest.Owner.String(), Key: key, Type: n.kind, CreatedAt: n.at.Proto(), Info: &structpb.Struct{}, Action: &structpb.Struct{},
@@ -70,10 +70,10 @@ func TestGift(t *testing.T) {
 		for _, c := range []struct {
 			request *platformv1.RecordGiftRequest
 			key     string
-			want    note
+			want    storedActivity
 		}{
 			{bare, "gift 1", noteOf("gift", servertest.Viewer, f.now, "%s", amaraInfoWith(`"count":5,;`))},
-			{full, strings.Repeat("ü", 64), note{"gift", servertest.Viewer.String(), f.now.Add(-time.Hour), amaraInfoWith(`"count":9007199254740991,;`), offer}},
+			{full, strings.Repeat("ü", 64), storedActivity{"gift", servertest.Viewer.String(), f.now.Add(-time.Hour), amaraInfoWith(`"count":9007199254740991,;`), offer}},
 		} {
 			at := f.now
 			got, _ := f.once(c.request).(*platformv1.RecordGiftResponse)
@@ -102,10 +102,10 @@ func TestThanks(t *testing.T) {
 		for _, c := range []struct {
 			request *platformv1.RecordThanksRequest
 			message string
-			want    note
+			want    storedActivity
 		}{
 			{bare, "", noteOf("thanks", servertest.Viewer, f.now, "%s", amaraInfoWith(`"amount":250,;"message":"",`))},
-			{full, `\"gg\" <3`, note{"thanks", servertest.Viewer.String(), f.now.Add(-time.Hour), amaraInfoWith(`"amount":9007199254740991,;"message":"\"gg\" <3",`), offer}},
+			{full, `\"gg\" <3`, storedActivity{"thanks", servertest.Viewer.String(), f.now.Add(-time.Hour), amaraInfoWith(`"amount":9007199254740991,;"message":"\"gg\" <3",`), offer}},
 		} {
 			at := f.now
 			got, _ := f.once(c.request).(*platformv1.RecordThanksResponse)
@@ -128,10 +128,10 @@ func TestVote(t *testing.T) {
 		for _, c := range []struct {
 			request *platformv1.RecordVoteRequest
 			address string
-			want    note
+			want    storedActivity
 		}{
 			{bare, "", noteOf("vote", servertest.Viewer, f.now, "%s", amaraInfoWith(`"amount":3,;"epoch":0,`))},
-			{full, "0x00f", note{"vote", servertest.Viewer.String(), f.now.Add(-time.Hour), amaraInfoWith(`"amount":9007199254740991,;"epoch":9007199254740991,`), offer}},
+			{full, "0x00f", storedActivity{"vote", servertest.Viewer.String(), f.now.Add(-time.Hour), amaraInfoWith(`"amount":9007199254740991,;"epoch":9007199254740991,`), offer}},
 		} {
 			at, r := f.now, c.request
 			want := &platformv1.VoteRecord{
@@ -175,7 +175,7 @@ func TestPutAndReplaceActivity(t *testing.T) {
 		// A replacement keeps the number, and the time unless a new one is given.
 		put = putActivity("raid 1", "thanks", map[string]any{"userId": servertest.Raider.String()})
 		put.Activity.Action = offered()
-		want = note{"thanks", servertest.Raider.String(), at, fmt.Sprintf(`{"displayName":"Loot \"Goblin\" 77","slug":"lootgoblin77","userId":%q}`, servertest.Raider), offer}
+		want = storedActivity{"thanks", servertest.Raider.String(), at, fmt.Sprintf(`{"displayName":"Loot \"Goblin\" 77","slug":"lootgoblin77","userId":%q}`, servertest.Raider), offer}
 		got, _ = f.once(put).(*platformv1.PutActivityResponse)
 		if want := f.answered("raid 1", want); !proto.Equal(got.GetActivity(), want) {
 			t.Errorf("PutActivity answers %v, want %v", got, want)

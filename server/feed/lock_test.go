@@ -33,7 +33,7 @@ func TestConcurrentImportsOfSameRecords(t *testing.T) {
 		}
 	}
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		atOnce := func(lines []string, shuffle bool) {
+		concurrently := func(lines []string, shuffle bool) {
 			var all sync.WaitGroup
 			for i := range importers {
 				mine := slices.Clone(lines)
@@ -49,9 +49,9 @@ func TestConcurrentImportsOfSameRecords(t *testing.T) {
 			}
 			all.Wait()
 		}
-		atOnce(people, false)
+		concurrently(people, false)
 		before := deadlocks(t, s.Store)
-		atOnce(subscriptions, true)
+		concurrently(subscriptions, true)
 		if after := deadlocks(t, s.Store); after != before {
 			t.Errorf("%v deadlocks", after-before)
 		}

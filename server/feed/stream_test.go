@@ -39,11 +39,11 @@ type live struct {
 	category    int64
 }
 
-func (l live) online() told {
+func (l live) online() storedEvent {
 	return byBackend("stream.online", [16]byte{}, `%s"startedAt":%q,"endedAt":null,%s`, fromBackend(servertest.Owner), l.start, l.rest())
 }
 
-func (l live) offline(end instant.Instant) told {
+func (l live) offline(end instant.Instant) storedEvent {
 	return byBackend("stream.offline", [16]byte{}, `%s"startedAt":%q,"endedAt":%q,%s`, fromBackend(servertest.Owner), l.start, end, l.rest())
 }
 

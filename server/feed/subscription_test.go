@@ -47,20 +47,20 @@ func (p period) payload() string {
 	return fmt.Sprintf(`%s,"subscribedAt":%q,"expiresAt":%q,"renewCount":%d,"streakCount":%d}`, amaraEvent, p.from, p.to, p.renewed, p.streak)
 }
 
-func (p period) subscribed() told {
+func (p period) subscribed() storedEvent {
 	return byBackend("channel.subscribe", servertest.Viewer, "%s", fromBackend(servertest.Owner)+p.payload())
 }
 
-func (p period) ended() told {
+func (p period) ended() storedEvent {
 	return byBackend("channel.subscription.end", servertest.Viewer, "%s", fromBackend(servertest.Owner)+p.payload())
 }
 
 // lapsed returns the event of an expiration.
-func (p period) lapsed() told {
+func (p period) lapsed() storedEvent {
 	return byNobody("channel.subscription.end", servertest.Viewer, `{"channelId":%q,"clientId":"",%s`, servertest.Owner, p.payload())
 }
 
-func (p period) note() note {
+func (p period) note() storedActivity {
 	return noteOf("subscriber", servertest.Viewer, p.from, `{"displayName":"Amara Okafor","renewCount":%d,"slug":"amara.okafor","userId":%q}`,
 		p.renewed, servertest.Viewer)
 }
@@ -99,37 +99,37 @@ func TestSubscriptionLifecycle(t *testing.T) {
 			name   string
 			put    period
 			want   period // the stored period
-			events func(before, after period) []told
+			events func(before, after period) []storedEvent
 			isNew  bool
 		}{
 			{
 				"new, without its start", period{to: began.Add(month)}, period{from: began, to: began.Add(month)},
-				func(_, after period) []told { return []told{after.subscribed()} }, true,
+				func(_, after period) []storedEvent { return []storedEvent{after.subscribed()} }, true,
 			},
 			{
 				"changed while active: it ends later", period{to: began.Add(month + time.Hour), streak: 1},
 				period{from: began, to: began.Add(month + time.Hour), streak: 1},
-				func(_, after period) []told { return []told{after.subscribed()} }, false,
+				func(_, after period) []storedEvent { return []storedEvent{after.subscribed()} }, false,
 			},
 			{
 				"changed while active: it began earlier", period{from: began - 5000, to: began.Add(month + time.Hour), streak: 1},
 				period{from: began - 5000, to: began.Add(month + time.Hour), streak: 1},
-				func(_, after period) []told { return []told{after.subscribed()} }, false,
+				func(_, after period) []storedEvent { return []storedEvent{after.subscribed()} }, false,
 			},
 			{
 				"renewed, without its start", period{to: began.Add(2 * month), renewed: 1, streak: 2},
 				period{from: began.Add(time.Hour), to: began.Add(2 * month), renewed: 1, streak: 2},
-				func(_, after period) []told { return []told{after.subscribed()} }, true,
+				func(_, after period) []storedEvent { return []storedEvent{after.subscribed()} }, true,
 			},
 			{
 				"renewed, with its start", period{from: began, to: began.Add(3 * month), renewed: 2, streak: 3},
 				period{from: began, to: began.Add(3 * month), renewed: 2, streak: 3},
-				func(_, after period) []told { return []told{after.subscribed()} }, true,
+				func(_, after period) []storedEvent { return []storedEvent{after.subscribed()} }, true,
 			},
 			{
 				"corrected: fewer renewals are no new period", period{to: began.Add(3 * month), renewed: 1, streak: 3},
 				period{from: began, to: began.Add(3 * month), renewed: 1, streak: 3},
-				func(_, after period) []told { return []told{after.subscribed()} }, false,
+				func(_, after period) []storedEvent { return []storedEvent{after.subscribed()} }, false,
 			},
 		}
 		before := period{}

@@ -55,7 +55,7 @@ func TestIssuedTokenMatchesRequest(t *testing.T) {
 					"mds_", []string{authn.ChannelModerate, authn.UsersRead}, standard.Service,
 				},
 				{
-					"a user token of its own lifetime, and a scope that is given twice",
+					"user token with explicit lifetime and a repeated scope",
 					&platformv1.IssueTokenRequest{
 						Kind: kindUser, ClientId: servertest.OtherDashboard, UserId: servertest.Viewer.String(), Lifetime: durationpb.New(90 * time.Second),
 						Scopes: []string{authn.UsersRead, authn.ChannelModerate, authn.UsersRead},

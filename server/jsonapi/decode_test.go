@@ -126,7 +126,7 @@ func TestUnmarshalRequiresOneObject(t *testing.T) {
 		{"an unknown escape", `{"slug":"\x41"}`, "is not well-formed JSON (at byte 11)"},
 		{"an escape that does not end", `{"slug":"\`, "is not well-formed JSON (at byte 11)"},
 		{"an escape with a wrong digit", `{"slug":"\u00g0"}`, "is not well-formed JSON (at byte 14)"},
-		{"a word that is none", `{"slug":nul}`, "is not well-formed JSON (at byte 9)"},
+		{"invalid word", `{"slug":nul}`, "is not well-formed JSON (at byte 9)"},
 		{"a number with a leading zero", `{"x":01}`, "is not well-formed JSON (at byte 7)"},
 		{"a number with a plus", `{"x":+1}`, "is not well-formed JSON (at byte 6)"},
 		{"a number without fraction digits", `{"x":1.}`, "is not well-formed JSON (at byte 8)"},

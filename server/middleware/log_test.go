@@ -27,10 +27,10 @@ func TestEachCallIsLoggedAtItsLevel(t *testing.T) {
 		call                         func(id string)
 	}{
 		{"change", "INFO", "OK", "rest", rest(owner, "POST", moderatorsPath, roleOf(servertest.Viewer))},
-		{"change-of-nothing", "INFO", "OK", "rest", rest(owner, "POST", moderatorsPath, roleOf(servertest.Viewer))},
+		{"change-without-effect", "INFO", "OK", "rest", rest(owner, "POST", moderatorsPath, roleOf(servertest.Viewer))},
 		{"read", "DEBUG", "OK", "rest", rest(owner, "GET", listOf(servertest.Owner), "")},
 		{"bad-argument", "INFO", "INVALID_ARGUMENT", "rest", rest(owner, "GET", moderatorsPath, "")},
-		{"nothing-there", "INFO", "CHANNEL_NOT_FOUND", "rest", rest(owner, "GET", listOf(servertest.Nobody), "")},
+		{"unknown-channel", "INFO", "CHANNEL_NOT_FOUND", "rest", rest(owner, "GET", listOf(servertest.Nobody), "")},
 		{"no-token", "INFO", "TOKEN_MISSING", "rest", rest(servertest.Credentials{}, "GET", listOf(servertest.Owner), "")},
 		{"forbidden", "INFO", "NOT_CHANNEL_OWNER", "rest", rest(s.As(t, servertest.Viewer), "POST", moderatorsPath, roleOf(servertest.Viewer))},
 	} {

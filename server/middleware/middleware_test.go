@@ -153,12 +153,12 @@ func TestUnaryCallHasDeadline(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	t.Run("that passed", func(t *testing.T) {
+	t.Run("expired deadline", func(t *testing.T) {
 		ctx, _ := incoming(t.Context(), viewer)
 		err := unary(c, ctx, listModerators, func(context.Context) error { return fmt.Errorf("query: %w", context.DeadlineExceeded) })
 		wantReason(t, err, moderatov1.Reason_REASON_DEADLINE_EXCEEDED)
 	})
-	t.Run("but a stream has none", func(t *testing.T) {
+	t.Run("stream has no deadline", func(t *testing.T) {
 		ctx, _ := incoming(context.Background(), servertest.Credentials{})
 		err := c.Stream(nil, stream{ctx: ctx}, &grpc.StreamServerInfo{FullMethod: healthWatch}, func(_ any, s grpc.ServerStream) error {
 			if deadline, ok := s.Context().Deadline(); ok {

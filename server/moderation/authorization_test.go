@@ -94,7 +94,7 @@ func (sc *authScene) matrix(t *testing.T) []matrixRow {
 		{"app, channel.moderate", app(moderate), viewer, [8]string{scope, scope, fine, kind, kind, kind, kind, kind}},
 		{"app, no scope", app(none), viewer, [8]string{scope, scope, fine, kind, kind, kind, kind, kind}},
 
-		{"backend alone", sc.service, viewer, [8]string{fine, fine, fine, kind, kind, kind, kind, kind}},
+		{"backend without acting user", sc.service, viewer, [8]string{fine, fine, fine, kind, kind, kind, kind, kind}},
 		{"backend for the owner", acting(owner), owner, [8]string{fine, self, fine, fine, fine, fine, fine, fine}},
 		{"backend for a moderator", acting(moderator), moderator, [8]string{fine, self, fine, owns, owns, fine, fine, fine}},
 		{"backend for a banned moderator", acting(banned), banned, [8]string{fine, self, fine, owns, owns, mods, mods, mods}},
@@ -103,10 +103,10 @@ func (sc *authScene) matrix(t *testing.T) []matrixRow {
 		{"backend for a user in upper case", claiming(sc.service, "0B6F0001-0000-4000-8000-00000000000A"), owner, [8]string{fine, self, fine, fine, fine, fine, fine, fine}},
 
 		// acting-user is ignored unless the caller is a backend, even if it is malformed.
-		{"viewer who claims to act for the owner", claiming(sc.viewer, owner.String()), viewer, [8]string{fine, self, fine, owns, owns, mods, mods, mods}},
-		{"moderator who claims to act for nothing", claiming(sc.moderator, "x"), moderator, [8]string{fine, self, fine, owns, owns, fine, fine, fine}},
+		{"viewer with acting-user owner", claiming(sc.viewer, owner.String()), viewer, [8]string{fine, self, fine, owns, owns, mods, mods, mods}},
+		{"moderator with invalid acting-user", claiming(sc.moderator, "x"), moderator, [8]string{fine, self, fine, owns, owns, fine, fine, fine}},
 		{"app that claims to act for the owner", claiming(sc.app, owner.String()), viewer, [8]string{fine, grant, fine, kind, kind, kind, kind, kind}},
-		{"app that claims to act for nothing", claiming(sc.app, "x"), viewer, [8]string{fine, grant, fine, kind, kind, kind, kind, kind}},
+		{"app with invalid acting-user", claiming(sc.app, "x"), viewer, [8]string{fine, grant, fine, kind, kind, kind, kind, kind}},
 	}
 }
 

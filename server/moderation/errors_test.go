@@ -109,7 +109,7 @@ func TestOperationsRejectInvalidCredentials(t *testing.T) {
 			{"a token with a wrong checksum", flipTokenChar(good, len(token)-1), "TOKEN_INVALID"},
 			{"a token that lost its end", withMetadata(good, "authorization", "Bearer "+token[:len(token)-1]), "TOKEN_INVALID"},
 			{"two tokens in one Authorization", withMetadata(good, "authorization", "Bearer "+token+" "+token), "TOKEN_INVALID"},
-			{"a text that is no token", withMetadata(good, "authorization", "Bearer hello"), "TOKEN_INVALID"},
+			{"text that is not a token", withMetadata(good, "authorization", "Bearer hello"), "TOKEN_INVALID"},
 			{"a token of another platform", metadataAs(elsewhere.As(t, servertest.Owner)), "TOKEN_INVALID"},
 			{"a revoked token", metadataAs(revoked), "TOKEN_INVALID"},
 			{"an expired token", expired, "TOKEN_EXPIRED"},
@@ -195,7 +195,7 @@ func TestOperationsRejectCallersWithoutRelation(t *testing.T) {
 			{"a viewer", sc.viewer, false},
 			{"the owner of another channel", sc.other, false},
 			{"a backend that acts for a viewer", sc.acting(viewerID), false},
-			{"a backend that acts for nobody known", sc.acting(nobodyID), false},
+			{"backend that acts for an unknown user", sc.acting(nobodyID), false},
 		}
 		var cases []refusalCase
 		for _, c := range callers {
@@ -353,13 +353,13 @@ func TestOperationsRejectMissingOrInvalidTargets(t *testing.T) {
 			{"ban the channel by name in upper case", ban, sc.owner, in(ownerID, "banUsername", "INES"), isChannel},
 			{"mute the channel", mute, sc.moderator, in(ownerID, "mutedUserId", ownerID), isChannel},
 			{"mute the channel in upper case", mute, sc.owner, in(strings.ToUpper(ownerID), "mutedUserId", ownerID), isChannel},
-			{"unban who is not banned", unban, sc.moderator, in(ownerID, "banUserId", raiderID), notBanned},
-			{"unban who is not banned by name", unban, sc.owner, in(ownerID, "banUsername", "lootgoblin77"), notBanned},
+			{"unban a user who is not banned", unban, sc.moderator, in(ownerID, "banUserId", raiderID), notBanned},
+			{"unban a user who is not banned by name", unban, sc.owner, in(ownerID, "banUsername", "lootgoblin77"), notBanned},
 			{"unban an unknown user by id", unban, sc.owner, in(ownerID, "banUserId", nobodyID), notBanned},
 			{"unban an unknown user by name", unban, sc.owner, in(ownerID, "banUsername", "nobody.here"), notBanned},
 			{"unban the channel", unban, sc.owner, in(ownerID, "banUserId", ownerID), notBanned},
-			{"unban who is banned elsewhere", unban, sc.other, in(servertest.Other.String(), "banUserId", bannedModeratorID.String()), notBanned},
-			{"mute who is muted", mute, sc.moderator, in(ownerID, "mutedUserId", raiderID), muted},
+			{"unban a user who is banned in another channel", unban, sc.other, in(servertest.Other.String(), "banUserId", bannedModeratorID.String()), notBanned},
+			{"mute a muted user", mute, sc.moderator, in(ownerID, "mutedUserId", raiderID), muted},
 		})
 	})
 }

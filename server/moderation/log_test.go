@@ -102,10 +102,10 @@ func TestLogListsActionsNewestFirst(t *testing.T) {
 			"of a user by another":       {channelQuery("userId", raider, "moderatorId", owner), all[:2]},
 			"of one type":                {channelQuery("type[]", "channel.ban"), []string{"channel.ban", "channel.ban"}},
 			"of two types":               {channelQuery("type[]", "channel.ban", "type[]", "channel.unban"), []string{"channel.unban", "channel.ban", "channel.ban"}},
-			"of a type twice":            {channelQuery("type[]", "channel.unban", "type[]", "channel.unban"), []string{"channel.unban"}},
+			"repeated type":              {channelQuery("type[]", "channel.unban", "type[]", "channel.unban"), []string{"channel.unban"}},
 			"of a user and a type":       {channelQuery("userId", viewer, "type[]", "channel.ban"), []string{"channel.ban"}},
-			"of a user who is none":      {channelQuery("userId", servertest.Nobody.String()), nil},
-			"of what did not happen":     {channelQuery("type[]", "channel.vote"), nil},
+			"of an unknown user":         {channelQuery("userId", servertest.Nobody.String()), nil},
+			"of a type without entries":  {channelQuery("type[]", "channel.vote"), nil},
 			"of a channel without a log": {url.Values{"channelId": {servertest.Other.String()}}, nil},
 		} {
 			if diff := cmp.Diff(c.want, d.log(d.creds[servertest.Moderator], c.query).types()); diff != "" {

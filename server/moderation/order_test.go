@@ -159,9 +159,9 @@ func TestCheckOrderRelationExistenceState(t *testing.T) {
 			{"unknown user by name", ownerID, "banUsername", "nobody.here"},
 			{"the channel by id", ownerID, "id", ownerID},
 			{"the channel by name", ownerID, "banUsername", "ines"},
-			{"who is neither banned nor muted", ownerID, "id", viewerID},
-			{"who is banned", ownerID, "id", bannedID},
-			{"who is muted", ownerID, "id", raiderID},
+			{"user neither banned nor muted", ownerID, "id", viewerID},
+			{"banned user", ownerID, "id", bannedID},
+			{"muted user", ownerID, "id", raiderID},
 			{"a moderator", ownerID, "id", servertest.Moderator.String()},
 		}
 		callers := []struct {
@@ -220,7 +220,7 @@ func TestCheckOrderExistenceState(t *testing.T) {
 			{"ban an unknown user by name", operations.BanUser, sc.viewer, in("banUsername", "nobody.here"), noChannel},
 			{"ban themselves", operations.BanUser, sc.viewer, in("banUserId", viewerID), noChannel},
 			{"unban an unknown user", operations.RemoveBan, sc.viewer, in("banUserId", nobodyID), noChannel},
-			{"unban who is not banned", operations.RemoveBan, sc.viewer, in("banUserId", raiderID), noChannel},
+			{"unban a user who is not banned", operations.RemoveBan, sc.viewer, in("banUserId", raiderID), noChannel},
 			{"mute an unknown user", operations.MuteUser, sc.viewer, in("mutedUserId", nobodyID), noChannel},
 			{"mute themselves", operations.MuteUser, sc.viewer, in("mutedUserId", viewerID), noChannel},
 		})

@@ -46,7 +46,7 @@ func TestObjectLimits(t *testing.T) {
 		want  string
 	}{
 		{"nothing", nil, ""},
-		{"an empty one", &structpb.Struct{}, ""},
+		{"empty object", &structpb.Struct{}, ""},
 		{"8 KiB", text(8<<10 - len(`{"k":""}`)), ""},
 		{"a byte more", text(8<<10 - len(`{"k":""}`) + 1), "action must be at most 8 KiB of JSON"},
 		{"a megabyte", text(1 << 20), "action must be at most 8 KiB of JSON"},

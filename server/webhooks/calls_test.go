@@ -62,18 +62,18 @@ func TestWebhookAuthorization(t *testing.T) {
 	}{
 		{"owner", s.As(t, servertest.Owner), servertest.Owner, "OK"},
 		{"owner, not named", s.As(t, servertest.Owner), uid.ID{}, "OK"},
-		{"owner of another", s.As(t, servertest.Owner), servertest.Other, "NOT_CHANNEL_MODERATOR"},
+		{"owner of another channel", s.As(t, servertest.Owner), servertest.Other, "NOT_CHANNEL_MODERATOR"},
 		{"moderator", s.As(t, servertest.Moderator), servertest.Other, "OK"},
 		{"moderator without a channel, not named", s.As(t, servertest.Moderator), uid.ID{}, "CHANNEL_NOT_FOUND"},
 		{"viewer", s.As(t, servertest.Viewer), servertest.Owner, "NOT_CHANNEL_MODERATOR"},
-		{"viewer, no such channel", s.As(t, servertest.Viewer), servertest.Nobody, "NOT_CHANNEL_MODERATOR"},
+		{"viewer, unknown channel", s.As(t, servertest.Viewer), servertest.Nobody, "NOT_CHANNEL_MODERATOR"},
 		{"without the scope", narrow, servertest.Owner, "SCOPE_MISSING"},
 		{"app", s.AsApp(t), servertest.Owner, "TOKEN_KIND_NOT_ACCEPTED"},
 		{"backend", backend, servertest.Owner, "OK"},
 		{"backend, every channel", backend, uid.ID{}, "OK"},
-		{"backend, no such channel", backend, servertest.Nobody, "CHANNEL_NOT_FOUND"},
+		{"backend, unknown channel", backend, servertest.Nobody, "CHANNEL_NOT_FOUND"},
 		{"backend for a viewer", acting, servertest.Owner, "NOT_CHANNEL_MODERATOR"},
-		{"nobody", servertest.Credentials{}, servertest.Owner, "TOKEN_MISSING"},
+		{"no token", servertest.Credentials{}, servertest.Owner, "TOKEN_MISSING"},
 	} {
 		create, list := servertest.Args{"url": quiet}, servertest.Args{}
 		if !c.channel.IsZero() {
@@ -109,7 +109,7 @@ func TestWebhookOfAnotherCallerIsNotFound(t *testing.T) {
 		{"moderator, the owner's", moderator, ofOwner.GetId(), false},
 		{"moderator, the backend's", moderator, ofBackend.GetId(), false},
 		{"owner, the backend's", owner, ofBackend.GetId(), false},
-		{"owner of another", s.As(t, servertest.Other), ofOwner.GetId(), false},
+		{"owner of another channel", s.As(t, servertest.Other), ofOwner.GetId(), false},
 		{"nobody's", owner, servertest.Nobody.String(), false},
 		{"owner, the moderator's", owner, ofModerator.GetId(), true},
 		{"backend, the owner's", s.AsService(t), ofOwner.GetId(), true},

@@ -58,11 +58,11 @@ func TestWrongColumnTypeIsAnError(t *testing.T) {
 		for what, read := range map[string]func(*coalesce.Row){
 			"a text as an id":      func(r *coalesce.Row) { r.ID() },
 			"a text as an integer": func(r *coalesce.Row) { r.Int() },
-			"nothing as a text":    func(r *coalesce.Row) { r.OptionalInt(); r.Text() },
-			"nothing as a boolean": func(r *coalesce.Row) { r.Text(); r.Bool() },
+			"NULL as a text":       func(r *coalesce.Row) { r.OptionalInt(); r.Text() },
+			"NULL as a boolean":    func(r *coalesce.Row) { r.Text(); r.Bool() },
 		} {
 			columns := "'abc', NULL"
-			if what == "nothing as a text" {
+			if what == "NULL as a text" {
 				columns = "NULL, NULL"
 			}
 			if err := s.One(t.Context(), "SELECT "+columns, nil, read); err == nil {
