@@ -180,7 +180,7 @@ func TestCancelledCallLeavesQueue(t *testing.T) {
 		d.waitForWaiting(t, 1)
 		release()
 		beside.Wait()
-		d.waitForMetric(t, `moderato_requests_total{code="CANCELED",face="grpc",method="/moderato.v1.ModerationService/BanUser"} 1`)
+		d.waitForMetric(t, `moderato_requests_total{code="CANCELED",method="/moderato.v1.ModerationService/BanUser",transport="grpc"} 1`)
 		d.wantEvents(slices.Repeat([]string{"channel.ban", "channel.chat.clear_user_messages"}, 2)...)
 	})
 }
@@ -233,7 +233,7 @@ func (d *drive) waitForMetric(t *testing.T, line string) {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("the metrics do not get to %s:\n%s", line, metrics)
+			t.Fatalf("the metrics never contain %s:\n%s", line, metrics)
 		}
 	}
 }
