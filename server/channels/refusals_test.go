@@ -96,9 +96,9 @@ func TestInvalidInputIsRejectedOnBothTransports(t *testing.T) {
 			_, rest := s.CallREST(t, c.as, c.method, v1+c.path, c.args)
 			_, grpc := s.CallGRPC(t, c.as, c.method, v1+c.path, c.args)
 			want := servertest.Outcome{Reason: c.reason, Violations: c.violations, Metadata: map[string]string{}}
-			for face, got := range map[string]servertest.Outcome{"REST": rest, "gRPC": grpc} {
+			for transport, got := range map[string]servertest.Outcome{"REST": rest, "gRPC": grpc} {
 				if diff := cmp.Diff(want, got); diff != "" {
-					t.Errorf("%s over %s (-want +got):\n%s", c.name, face, diff)
+					t.Errorf("%s over %s (-want +got):\n%s", c.name, transport, diff)
 				}
 			}
 		}
