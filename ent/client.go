@@ -35,6 +35,7 @@ import (
 	"github.com/moderato-live/moderato/ent/message"
 	"github.com/moderato-live/moderato/ent/messagegeneration"
 	"github.com/moderato-live/moderato/ent/mute"
+	"github.com/moderato-live/moderato/ent/raid"
 	"github.com/moderato-live/moderato/ent/role"
 	"github.com/moderato-live/moderato/ent/stream"
 	"github.com/moderato-live/moderato/ent/subscription"
@@ -89,6 +90,8 @@ type Client struct {
 	MessageGeneration *MessageGenerationClient
 	// Mute is the client for interacting with the Mute builders.
 	Mute *MuteClient
+	// Raid is the client for interacting with the Raid builders.
+	Raid *RaidClient
 	// Role is the client for interacting with the Role builders.
 	Role *RoleClient
 	// Stream is the client for interacting with the Stream builders.
@@ -136,6 +139,7 @@ func (c *Client) init() {
 	c.Message = NewMessageClient(c.config)
 	c.MessageGeneration = NewMessageGenerationClient(c.config)
 	c.Mute = NewMuteClient(c.config)
+	c.Raid = NewRaidClient(c.config)
 	c.Role = NewRoleClient(c.config)
 	c.Stream = NewStreamClient(c.config)
 	c.Subscription = NewSubscriptionClient(c.config)
@@ -255,6 +259,7 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		Message:           NewMessageClient(cfg),
 		MessageGeneration: NewMessageGenerationClient(cfg),
 		Mute:              NewMuteClient(cfg),
+		Raid:              NewRaidClient(cfg),
 		Role:              NewRoleClient(cfg),
 		Stream:            NewStreamClient(cfg),
 		Subscription:      NewSubscriptionClient(cfg),
@@ -301,6 +306,7 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		Message:           NewMessageClient(cfg),
 		MessageGeneration: NewMessageGenerationClient(cfg),
 		Mute:              NewMuteClient(cfg),
+		Raid:              NewRaidClient(cfg),
 		Role:              NewRoleClient(cfg),
 		Stream:            NewStreamClient(cfg),
 		Subscription:      NewSubscriptionClient(cfg),
@@ -341,8 +347,8 @@ func (c *Client) Use(hooks ...Hook) {
 	for _, n := range []interface{ Use(...Hook) }{
 		c.Activity, c.Application, c.Ban, c.Category, c.Channel, c.ChannelCount,
 		c.ChannelCountDelta, c.Clip, c.CursorKey, c.Erasure, c.Event, c.EventSequencer,
-		c.EventSink, c.Follow, c.Grant, c.Message, c.MessageGeneration, c.Mute, c.Role,
-		c.Stream, c.Subscription, c.Token, c.User, c.Vod, c.Vote, c.Webhook,
+		c.EventSink, c.Follow, c.Grant, c.Message, c.MessageGeneration, c.Mute, c.Raid,
+		c.Role, c.Stream, c.Subscription, c.Token, c.User, c.Vod, c.Vote, c.Webhook,
 		c.WebhookDelivery,
 	} {
 		n.Use(hooks...)
@@ -355,8 +361,8 @@ func (c *Client) Intercept(interceptors ...Interceptor) {
 	for _, n := range []interface{ Intercept(...Interceptor) }{
 		c.Activity, c.Application, c.Ban, c.Category, c.Channel, c.ChannelCount,
 		c.ChannelCountDelta, c.Clip, c.CursorKey, c.Erasure, c.Event, c.EventSequencer,
-		c.EventSink, c.Follow, c.Grant, c.Message, c.MessageGeneration, c.Mute, c.Role,
-		c.Stream, c.Subscription, c.Token, c.User, c.Vod, c.Vote, c.Webhook,
+		c.EventSink, c.Follow, c.Grant, c.Message, c.MessageGeneration, c.Mute, c.Raid,
+		c.Role, c.Stream, c.Subscription, c.Token, c.User, c.Vod, c.Vote, c.Webhook,
 		c.WebhookDelivery,
 	} {
 		n.Intercept(interceptors...)
@@ -402,6 +408,8 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.MessageGeneration.mutate(ctx, m)
 	case *MuteMutation:
 		return c.Mute.mutate(ctx, m)
+	case *RaidMutation:
+		return c.Raid.mutate(ctx, m)
 	case *RoleMutation:
 		return c.Role.mutate(ctx, m)
 	case *StreamMutation:
@@ -2911,6 +2919,139 @@ func (c *MuteClient) mutate(ctx context.Context, m *MuteMutation) (Value, error)
 	}
 }
 
+// RaidClient is a client for the Raid schema.
+type RaidClient struct {
+	config
+}
+
+// NewRaidClient returns a client for the Raid from the given config.
+func NewRaidClient(c config) *RaidClient {
+	return &RaidClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `raid.Hooks(f(g(h())))`.
+func (c *RaidClient) Use(hooks ...Hook) {
+	c.hooks.Raid = append(c.hooks.Raid, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `raid.Intercept(f(g(h())))`.
+func (c *RaidClient) Intercept(interceptors ...Interceptor) {
+	c.inters.Raid = append(c.inters.Raid, interceptors...)
+}
+
+// Create returns a builder for creating a Raid entity.
+func (c *RaidClient) Create() *RaidCreate {
+	mutation := newRaidMutation(c.config, OpCreate)
+	return &RaidCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of Raid entities.
+func (c *RaidClient) CreateBulk(builders ...*RaidCreate) *RaidCreateBulk {
+	return &RaidCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *RaidClient) MapCreateBulk(slice any, setFunc func(*RaidCreate, int)) *RaidCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &RaidCreateBulk{err: fmt.Errorf("calling to RaidClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*RaidCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &RaidCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for Raid.
+func (c *RaidClient) Update() *RaidUpdate {
+	mutation := newRaidMutation(c.config, OpUpdate)
+	return &RaidUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *RaidClient) UpdateOne(_m *Raid) *RaidUpdateOne {
+	mutation := newRaidMutation(c.config, OpUpdateOne, withRaid(_m))
+	return &RaidUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *RaidClient) UpdateOneID(id uid.ID) *RaidUpdateOne {
+	mutation := newRaidMutation(c.config, OpUpdateOne, withRaidID(id))
+	return &RaidUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for Raid.
+func (c *RaidClient) Delete() *RaidDelete {
+	mutation := newRaidMutation(c.config, OpDelete)
+	return &RaidDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *RaidClient) DeleteOne(_m *Raid) *RaidDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *RaidClient) DeleteOneID(id uid.ID) *RaidDeleteOne {
+	builder := c.Delete().Where(raid.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &RaidDeleteOne{builder}
+}
+
+// Query returns a query builder for Raid.
+func (c *RaidClient) Query() *RaidQuery {
+	return &RaidQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeRaid},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a Raid entity by its id.
+func (c *RaidClient) Get(ctx context.Context, id uid.ID) (*Raid, error) {
+	return c.Query().Where(raid.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *RaidClient) GetX(ctx context.Context, id uid.ID) *Raid {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *RaidClient) Hooks() []Hook {
+	return c.hooks.Raid
+}
+
+// Interceptors returns the client interceptors.
+func (c *RaidClient) Interceptors() []Interceptor {
+	return c.inters.Raid
+}
+
+func (c *RaidClient) mutate(ctx context.Context, m *RaidMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&RaidCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&RaidUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&RaidUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&RaidDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown Raid mutation op: %q", m.Op())
+	}
+}
+
 // RoleClient is a client for the Role schema.
 type RoleClient struct {
 	config
@@ -4256,14 +4397,14 @@ type (
 	hooks struct {
 		Activity, Application, Ban, Category, Channel, ChannelCount, ChannelCountDelta,
 		Clip, CursorKey, Erasure, Event, EventSequencer, EventSink, Follow, Grant,
-		Message, MessageGeneration, Mute, Role, Stream, Subscription, Token, User, Vod,
-		Vote, Webhook, WebhookDelivery []ent.Hook
+		Message, MessageGeneration, Mute, Raid, Role, Stream, Subscription, Token,
+		User, Vod, Vote, Webhook, WebhookDelivery []ent.Hook
 	}
 	inters struct {
 		Activity, Application, Ban, Category, Channel, ChannelCount, ChannelCountDelta,
 		Clip, CursorKey, Erasure, Event, EventSequencer, EventSink, Follow, Grant,
-		Message, MessageGeneration, Mute, Role, Stream, Subscription, Token, User, Vod,
-		Vote, Webhook, WebhookDelivery []ent.Interceptor
+		Message, MessageGeneration, Mute, Raid, Role, Stream, Subscription, Token,
+		User, Vod, Vote, Webhook, WebhookDelivery []ent.Interceptor
 	}
 )
 

@@ -30,6 +30,7 @@ import (
 	"github.com/moderato-live/moderato/ent/message"
 	"github.com/moderato-live/moderato/ent/messagegeneration"
 	"github.com/moderato-live/moderato/ent/mute"
+	"github.com/moderato-live/moderato/ent/raid"
 	"github.com/moderato-live/moderato/ent/role"
 	"github.com/moderato-live/moderato/ent/stream"
 	"github.com/moderato-live/moderato/ent/subscription"
@@ -117,6 +118,7 @@ func checkColumn(t, c string) error {
 			message.Table:           message.ValidColumn,
 			messagegeneration.Table: messagegeneration.ValidColumn,
 			mute.Table:              mute.ValidColumn,
+			raid.Table:              raid.ValidColumn,
 			role.Table:              role.ValidColumn,
 			stream.Table:            stream.ValidColumn,
 			subscription.Table:      subscription.ValidColumn,

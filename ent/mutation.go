@@ -29,6 +29,7 @@ import (
 	"github.com/moderato-live/moderato/ent/messagegeneration"
 	"github.com/moderato-live/moderato/ent/mute"
 	"github.com/moderato-live/moderato/ent/predicate"
+	"github.com/moderato-live/moderato/ent/raid"
 	"github.com/moderato-live/moderato/ent/role"
 	"github.com/moderato-live/moderato/ent/stream"
 	"github.com/moderato-live/moderato/ent/subscription"
@@ -70,6 +71,7 @@ const (
 	TypeMessage           = "Message"
 	TypeMessageGeneration = "MessageGeneration"
 	TypeMute              = "Mute"
+	TypeRaid              = "Raid"
 	TypeRole              = "Role"
 	TypeStream            = "Stream"
 	TypeSubscription      = "Subscription"
@@ -12176,6 +12178,623 @@ func (m *MuteMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown Mute edge %s", name)
 }
 
+// RaidMutation represents an operation that mutates the Raid nodes in the graph.
+type RaidMutation struct {
+	config
+	op              Op
+	typ             string
+	id              *uid.ID
+	channel_id      *uid.ID
+	dedup_key       *string
+	raider_id       *uid.ID
+	viewer_count    *int64
+	addviewer_count *int64
+	raided_at       *instant.Instant
+	addraided_at    *instant.Instant
+	clearedFields   map[string]struct{}
+	done            bool
+	oldValue        func(context.Context) (*Raid, error)
+	predicates      []predicate.Raid
+}
+
+var _ ent.Mutation = (*RaidMutation)(nil)
+
+// raidOption allows management of the mutation configuration using functional options.
+type raidOption func(*RaidMutation)
+
+// newRaidMutation creates new mutation for the Raid entity.
+func newRaidMutation(c config, op Op, opts ...raidOption) *RaidMutation {
+	m := &RaidMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeRaid,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withRaidID sets the ID field of the mutation.
+func withRaidID(id uid.ID) raidOption {
+	return func(m *RaidMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *Raid
+		)
+		m.oldValue = func(ctx context.Context) (*Raid, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().Raid.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withRaid sets the old Raid of the mutation.
+func withRaid(node *Raid) raidOption {
+	return func(m *RaidMutation) {
+		m.oldValue = func(context.Context) (*Raid, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m RaidMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m RaidMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of Raid entities.
+func (m *RaidMutation) SetID(id uid.ID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *RaidMutation) ID() (id uid.ID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *RaidMutation) IDs(ctx context.Context) ([]uid.ID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uid.ID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().Raid.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetChannelID sets the "channel_id" field.
+func (m *RaidMutation) SetChannelID(u uid.ID) {
+	m.channel_id = &u
+}
+
+// ChannelID returns the value of the "channel_id" field in the mutation.
+func (m *RaidMutation) ChannelID() (r uid.ID, exists bool) {
+	v := m.channel_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldChannelID returns the old "channel_id" field's value of the Raid entity.
+// If the Raid object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *RaidMutation) OldChannelID(ctx context.Context) (v uid.ID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldChannelID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldChannelID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldChannelID: %w", err)
+	}
+	return oldValue.ChannelID, nil
+}
+
+// ResetChannelID resets all changes to the "channel_id" field.
+func (m *RaidMutation) ResetChannelID() {
+	m.channel_id = nil
+}
+
+// SetDedupKey sets the "dedup_key" field.
+func (m *RaidMutation) SetDedupKey(s string) {
+	m.dedup_key = &s
+}
+
+// DedupKey returns the value of the "dedup_key" field in the mutation.
+func (m *RaidMutation) DedupKey() (r string, exists bool) {
+	v := m.dedup_key
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDedupKey returns the old "dedup_key" field's value of the Raid entity.
+// If the Raid object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *RaidMutation) OldDedupKey(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDedupKey is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDedupKey requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDedupKey: %w", err)
+	}
+	return oldValue.DedupKey, nil
+}
+
+// ResetDedupKey resets all changes to the "dedup_key" field.
+func (m *RaidMutation) ResetDedupKey() {
+	m.dedup_key = nil
+}
+
+// SetRaiderID sets the "raider_id" field.
+func (m *RaidMutation) SetRaiderID(u uid.ID) {
+	m.raider_id = &u
+}
+
+// RaiderID returns the value of the "raider_id" field in the mutation.
+func (m *RaidMutation) RaiderID() (r uid.ID, exists bool) {
+	v := m.raider_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRaiderID returns the old "raider_id" field's value of the Raid entity.
+// If the Raid object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *RaidMutation) OldRaiderID(ctx context.Context) (v uid.ID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRaiderID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRaiderID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRaiderID: %w", err)
+	}
+	return oldValue.RaiderID, nil
+}
+
+// ResetRaiderID resets all changes to the "raider_id" field.
+func (m *RaidMutation) ResetRaiderID() {
+	m.raider_id = nil
+}
+
+// SetViewerCount sets the "viewer_count" field.
+func (m *RaidMutation) SetViewerCount(i int64) {
+	m.viewer_count = &i
+	m.addviewer_count = nil
+}
+
+// ViewerCount returns the value of the "viewer_count" field in the mutation.
+func (m *RaidMutation) ViewerCount() (r int64, exists bool) {
+	v := m.viewer_count
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldViewerCount returns the old "viewer_count" field's value of the Raid entity.
+// If the Raid object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *RaidMutation) OldViewerCount(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldViewerCount is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldViewerCount requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldViewerCount: %w", err)
+	}
+	return oldValue.ViewerCount, nil
+}
+
+// AddViewerCount adds i to the "viewer_count" field.
+func (m *RaidMutation) AddViewerCount(i int64) {
+	if m.addviewer_count != nil {
+		*m.addviewer_count += i
+	} else {
+		m.addviewer_count = &i
+	}
+}
+
+// AddedViewerCount returns the value that was added to the "viewer_count" field in this mutation.
+func (m *RaidMutation) AddedViewerCount() (r int64, exists bool) {
+	v := m.addviewer_count
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetViewerCount resets all changes to the "viewer_count" field.
+func (m *RaidMutation) ResetViewerCount() {
+	m.viewer_count = nil
+	m.addviewer_count = nil
+}
+
+// SetRaidedAt sets the "raided_at" field.
+func (m *RaidMutation) SetRaidedAt(i instant.Instant) {
+	m.raided_at = &i
+	m.addraided_at = nil
+}
+
+// RaidedAt returns the value of the "raided_at" field in the mutation.
+func (m *RaidMutation) RaidedAt() (r instant.Instant, exists bool) {
+	v := m.raided_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRaidedAt returns the old "raided_at" field's value of the Raid entity.
+// If the Raid object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *RaidMutation) OldRaidedAt(ctx context.Context) (v instant.Instant, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRaidedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRaidedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRaidedAt: %w", err)
+	}
+	return oldValue.RaidedAt, nil
+}
+
+// AddRaidedAt adds i to the "raided_at" field.
+func (m *RaidMutation) AddRaidedAt(i instant.Instant) {
+	if m.addraided_at != nil {
+		*m.addraided_at += i
+	} else {
+		m.addraided_at = &i
+	}
+}
+
+// AddedRaidedAt returns the value that was added to the "raided_at" field in this mutation.
+func (m *RaidMutation) AddedRaidedAt() (r instant.Instant, exists bool) {
+	v := m.addraided_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetRaidedAt resets all changes to the "raided_at" field.
+func (m *RaidMutation) ResetRaidedAt() {
+	m.raided_at = nil
+	m.addraided_at = nil
+}
+
+// Where appends a list predicates to the RaidMutation builder.
+func (m *RaidMutation) Where(ps ...predicate.Raid) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the RaidMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *RaidMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.Raid, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *RaidMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *RaidMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (Raid).
+func (m *RaidMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *RaidMutation) Fields() []string {
+	fields := make([]string, 0, 5)
+	if m.channel_id != nil {
+		fields = append(fields, raid.FieldChannelID)
+	}
+	if m.dedup_key != nil {
+		fields = append(fields, raid.FieldDedupKey)
+	}
+	if m.raider_id != nil {
+		fields = append(fields, raid.FieldRaiderID)
+	}
+	if m.viewer_count != nil {
+		fields = append(fields, raid.FieldViewerCount)
+	}
+	if m.raided_at != nil {
+		fields = append(fields, raid.FieldRaidedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *RaidMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case raid.FieldChannelID:
+		return m.ChannelID()
+	case raid.FieldDedupKey:
+		return m.DedupKey()
+	case raid.FieldRaiderID:
+		return m.RaiderID()
+	case raid.FieldViewerCount:
+		return m.ViewerCount()
+	case raid.FieldRaidedAt:
+		return m.RaidedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *RaidMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case raid.FieldChannelID:
+		return m.OldChannelID(ctx)
+	case raid.FieldDedupKey:
+		return m.OldDedupKey(ctx)
+	case raid.FieldRaiderID:
+		return m.OldRaiderID(ctx)
+	case raid.FieldViewerCount:
+		return m.OldViewerCount(ctx)
+	case raid.FieldRaidedAt:
+		return m.OldRaidedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown Raid field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *RaidMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case raid.FieldChannelID:
+		v, ok := value.(uid.ID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetChannelID(v)
+		return nil
+	case raid.FieldDedupKey:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDedupKey(v)
+		return nil
+	case raid.FieldRaiderID:
+		v, ok := value.(uid.ID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRaiderID(v)
+		return nil
+	case raid.FieldViewerCount:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetViewerCount(v)
+		return nil
+	case raid.FieldRaidedAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRaidedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Raid field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *RaidMutation) AddedFields() []string {
+	var fields []string
+	if m.addviewer_count != nil {
+		fields = append(fields, raid.FieldViewerCount)
+	}
+	if m.addraided_at != nil {
+		fields = append(fields, raid.FieldRaidedAt)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *RaidMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case raid.FieldViewerCount:
+		return m.AddedViewerCount()
+	case raid.FieldRaidedAt:
+		return m.AddedRaidedAt()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *RaidMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case raid.FieldViewerCount:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddViewerCount(v)
+		return nil
+	case raid.FieldRaidedAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddRaidedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Raid numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *RaidMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *RaidMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *RaidMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown Raid nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *RaidMutation) ResetField(name string) error {
+	switch name {
+	case raid.FieldChannelID:
+		m.ResetChannelID()
+		return nil
+	case raid.FieldDedupKey:
+		m.ResetDedupKey()
+		return nil
+	case raid.FieldRaiderID:
+		m.ResetRaiderID()
+		return nil
+	case raid.FieldViewerCount:
+		m.ResetViewerCount()
+		return nil
+	case raid.FieldRaidedAt:
+		m.ResetRaidedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown Raid field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *RaidMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *RaidMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *RaidMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *RaidMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *RaidMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *RaidMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *RaidMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown Raid unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *RaidMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown Raid edge %s", name)
+}
+
 // RoleMutation represents an operation that mutates the Role nodes in the graph.
 type RoleMutation struct {
 	config
@@ -15097,6 +15716,8 @@ type UserMutation struct {
 	addcreated_at              *instant.Instant
 	deleted_at                 *instant.Instant
 	adddeleted_at              *instant.Instant
+	rights_version             *int64
+	addrights_version          *int64
 	clearedFields              map[string]struct{}
 	followed_channels          map[uid.ID]struct{}
 	removedfollowed_channels   map[uid.ID]struct{}
@@ -15492,6 +16113,62 @@ func (m *UserMutation) ResetDeletedAt() {
 	delete(m.clearedFields, user.FieldDeletedAt)
 }
 
+// SetRightsVersion sets the "rights_version" field.
+func (m *UserMutation) SetRightsVersion(i int64) {
+	m.rights_version = &i
+	m.addrights_version = nil
+}
+
+// RightsVersion returns the value of the "rights_version" field in the mutation.
+func (m *UserMutation) RightsVersion() (r int64, exists bool) {
+	v := m.rights_version
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRightsVersion returns the old "rights_version" field's value of the User entity.
+// If the User object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *UserMutation) OldRightsVersion(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRightsVersion is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRightsVersion requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRightsVersion: %w", err)
+	}
+	return oldValue.RightsVersion, nil
+}
+
+// AddRightsVersion adds i to the "rights_version" field.
+func (m *UserMutation) AddRightsVersion(i int64) {
+	if m.addrights_version != nil {
+		*m.addrights_version += i
+	} else {
+		m.addrights_version = &i
+	}
+}
+
+// AddedRightsVersion returns the value that was added to the "rights_version" field in this mutation.
+func (m *UserMutation) AddedRightsVersion() (r int64, exists bool) {
+	v := m.addrights_version
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetRightsVersion resets all changes to the "rights_version" field.
+func (m *UserMutation) ResetRightsVersion() {
+	m.rights_version = nil
+	m.addrights_version = nil
+}
+
 // AddFollowedChannelIDs adds the "followed_channels" edge to the Channel entity by ids.
 func (m *UserMutation) AddFollowedChannelIDs(ids ...uid.ID) {
 	if m.followed_channels == nil {
@@ -15796,7 +16473,7 @@ func (m *UserMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *UserMutation) Fields() []string {
-	fields := make([]string, 0, 6)
+	fields := make([]string, 0, 7)
 	if m.username != nil {
 		fields = append(fields, user.FieldUsername)
 	}
@@ -15814,6 +16491,9 @@ func (m *UserMutation) Fields() []string {
 	}
 	if m.deleted_at != nil {
 		fields = append(fields, user.FieldDeletedAt)
+	}
+	if m.rights_version != nil {
+		fields = append(fields, user.FieldRightsVersion)
 	}
 	return fields
 }
@@ -15835,6 +16515,8 @@ func (m *UserMutation) Field(name string) (ent.Value, bool) {
 		return m.CreatedAt()
 	case user.FieldDeletedAt:
 		return m.DeletedAt()
+	case user.FieldRightsVersion:
+		return m.RightsVersion()
 	}
 	return nil, false
 }
@@ -15856,6 +16538,8 @@ func (m *UserMutation) OldField(ctx context.Context, name string) (ent.Value, er
 		return m.OldCreatedAt(ctx)
 	case user.FieldDeletedAt:
 		return m.OldDeletedAt(ctx)
+	case user.FieldRightsVersion:
+		return m.OldRightsVersion(ctx)
 	}
 	return nil, fmt.Errorf("unknown User field %s", name)
 }
@@ -15907,6 +16591,13 @@ func (m *UserMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetDeletedAt(v)
 		return nil
+	case user.FieldRightsVersion:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRightsVersion(v)
+		return nil
 	}
 	return fmt.Errorf("unknown User field %s", name)
 }
@@ -15921,6 +16612,9 @@ func (m *UserMutation) AddedFields() []string {
 	if m.adddeleted_at != nil {
 		fields = append(fields, user.FieldDeletedAt)
 	}
+	if m.addrights_version != nil {
+		fields = append(fields, user.FieldRightsVersion)
+	}
 	return fields
 }
 
@@ -15933,6 +16627,8 @@ func (m *UserMutation) AddedField(name string) (ent.Value, bool) {
 		return m.AddedCreatedAt()
 	case user.FieldDeletedAt:
 		return m.AddedDeletedAt()
+	case user.FieldRightsVersion:
+		return m.AddedRightsVersion()
 	}
 	return nil, false
 }
@@ -15955,6 +16651,13 @@ func (m *UserMutation) AddField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.AddDeletedAt(v)
+		return nil
+	case user.FieldRightsVersion:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddRightsVersion(v)
 		return nil
 	}
 	return fmt.Errorf("unknown User numeric field %s", name)
@@ -16009,6 +16712,9 @@ func (m *UserMutation) ResetField(name string) error {
 		return nil
 	case user.FieldDeletedAt:
 		m.ResetDeletedAt()
+		return nil
+	case user.FieldRightsVersion:
+		m.ResetRightsVersion()
 		return nil
 	}
 	return fmt.Errorf("unknown User field %s", name)

@@ -14,6 +14,7 @@ import (
 	"github.com/moderato-live/moderato/ent/eventsink"
 	"github.com/moderato-live/moderato/ent/grant"
 	"github.com/moderato-live/moderato/ent/message"
+	"github.com/moderato-live/moderato/ent/raid"
 	"github.com/moderato-live/moderato/ent/role"
 	"github.com/moderato-live/moderato/ent/schema"
 	"github.com/moderato-live/moderato/ent/stream"
@@ -193,6 +194,12 @@ func init() {
 	messageDescText := messageFields[4].Descriptor()
 	// message.TextValidator is a validator for the "text" field. It is called by the builders before save.
 	message.TextValidator = messageDescText.Validators[0].(func(string) error)
+	raidFields := schema.Raid{}.Fields()
+	_ = raidFields
+	// raidDescDedupKey is the schema descriptor for dedup_key field.
+	raidDescDedupKey := raidFields[2].Descriptor()
+	// raid.DedupKeyValidator is a validator for the "dedup_key" field. It is called by the builders before save.
+	raid.DedupKeyValidator = raidDescDedupKey.Validators[0].(func(string) error)
 	roleFields := schema.Role{}.Fields()
 	_ = roleFields
 	// roleDescRole is the schema descriptor for role field.
@@ -245,6 +252,10 @@ func init() {
 	userDescAvatarURL := userFields[4].Descriptor()
 	// user.AvatarURLValidator is a validator for the "avatar_url" field. It is called by the builders before save.
 	user.AvatarURLValidator = userDescAvatarURL.Validators[0].(func(string) error)
+	// userDescRightsVersion is the schema descriptor for rights_version field.
+	userDescRightsVersion := userFields[7].Descriptor()
+	// user.DefaultRightsVersion holds the default value on creation for the rights_version field.
+	user.DefaultRightsVersion = userDescRightsVersion.Default.(int64)
 	vodFields := schema.Vod{}.Fields()
 	_ = vodFields
 	// vodDescTitle is the schema descriptor for title field.

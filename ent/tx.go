@@ -50,6 +50,8 @@ type Tx struct {
 	MessageGeneration *MessageGenerationClient
 	// Mute is the client for interacting with the Mute builders.
 	Mute *MuteClient
+	// Raid is the client for interacting with the Raid builders.
+	Raid *RaidClient
 	// Role is the client for interacting with the Role builders.
 	Role *RoleClient
 	// Stream is the client for interacting with the Stream builders.
@@ -217,6 +219,7 @@ func (tx *Tx) init() {
 	tx.Message = NewMessageClient(tx.config)
 	tx.MessageGeneration = NewMessageGenerationClient(tx.config)
 	tx.Mute = NewMuteClient(tx.config)
+	tx.Raid = NewRaidClient(tx.config)
 	tx.Role = NewRoleClient(tx.config)
 	tx.Stream = NewStreamClient(tx.config)
 	tx.Subscription = NewSubscriptionClient(tx.config)

@@ -31,6 +31,8 @@ type User struct {
 	CreatedAt instant.Instant `json:"created_at,omitempty"`
 	// When the deletion was asked for; such a user exists for nobody, and the row goes last. Null for all others.
 	DeletedAt *instant.Instant `json:"deleted_at,omitempty"`
+	// Increases in every transaction that changes which channels the user owns or moderates.
+	RightsVersion int64 `json:"rights_version,omitempty"`
 	// Edges holds the relations/edges for other nodes in the graph.
 	// The values are being populated by the UserQuery when eager-loading is set.
 	Edges        UserEdges `json:"edges"`
@@ -159,7 +161,7 @@ func (*User) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
-		case user.FieldCreatedAt, user.FieldDeletedAt:
+		case user.FieldCreatedAt, user.FieldDeletedAt, user.FieldRightsVersion:
 			values[i] = new(sql.NullInt64)
 		case user.FieldUsername, user.FieldSlug, user.FieldDisplayName, user.FieldAvatarURL:
 			values[i] = new(sql.NullString)
@@ -222,6 +224,12 @@ func (_m *User) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.DeletedAt = new(instant.Instant)
 				*_m.DeletedAt = instant.Instant(value.Int64)
+			}
+		case user.FieldRightsVersion:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field rights_version", values[i])
+			} else if value.Valid {
+				_m.RightsVersion = value.Int64
 			}
 		default:
 			_m.selectValues.Set(columns[i], values[i])
@@ -328,6 +336,9 @@ func (_m *User) String() string {
 		builder.WriteString("deleted_at=")
 		builder.WriteString(fmt.Sprintf("%v", *v))
 	}
+	builder.WriteString(", ")
+	builder.WriteString("rights_version=")
+	builder.WriteString(fmt.Sprintf("%v", _m.RightsVersion))
 	builder.WriteByte(')')
 	return builder.String()
 }

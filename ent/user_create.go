@@ -66,6 +66,20 @@ func (_c *UserCreate) SetNillableDeletedAt(v *instant.Instant) *UserCreate {
 	return _c
 }
 
+// SetRightsVersion sets the "rights_version" field.
+func (_c *UserCreate) SetRightsVersion(v int64) *UserCreate {
+	_c.mutation.SetRightsVersion(v)
+	return _c
+}
+
+// SetNillableRightsVersion sets the "rights_version" field if the given value is not nil.
+func (_c *UserCreate) SetNillableRightsVersion(v *int64) *UserCreate {
+	if v != nil {
+		_c.SetRightsVersion(*v)
+	}
+	return _c
+}
+
 // SetID sets the "id" field.
 func (_c *UserCreate) SetID(v uid.ID) *UserCreate {
 	_c.mutation.SetID(v)
@@ -154,6 +168,7 @@ func (_c *UserCreate) Mutation() *UserMutation {
 
 // Save creates the User in the database.
 func (_c *UserCreate) Save(ctx context.Context) (*User, error) {
+	_c.defaults()
 	return withHooks(ctx, _c.sqlSave, _c.mutation, _c.hooks)
 }
 
@@ -176,6 +191,14 @@ func (_c *UserCreate) Exec(ctx context.Context) error {
 func (_c *UserCreate) ExecX(ctx context.Context) {
 	if err := _c.Exec(ctx); err != nil {
 		panic(err)
+	}
+}
+
+// defaults sets the default values of the builder before save.
+func (_c *UserCreate) defaults() {
+	if _, ok := _c.mutation.RightsVersion(); !ok {
+		v := user.DefaultRightsVersion
+		_c.mutation.SetRightsVersion(v)
 	}
 }
 
@@ -215,6 +238,9 @@ func (_c *UserCreate) check() error {
 	}
 	if _, ok := _c.mutation.CreatedAt(); !ok {
 		return &ValidationError{Name: "created_at", err: errors.New(`ent: missing required field "User.created_at"`)}
+	}
+	if _, ok := _c.mutation.RightsVersion(); !ok {
+		return &ValidationError{Name: "rights_version", err: errors.New(`ent: missing required field "User.rights_version"`)}
 	}
 	return nil
 }
@@ -274,6 +300,10 @@ func (_c *UserCreate) createSpec() (*User, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.DeletedAt(); ok {
 		_spec.SetField(user.FieldDeletedAt, field.TypeInt64, value)
 		_node.DeletedAt = &value
+	}
+	if value, ok := _c.mutation.RightsVersion(); ok {
+		_spec.SetField(user.FieldRightsVersion, field.TypeInt64, value)
+		_node.RightsVersion = value
 	}
 	if nodes := _c.mutation.FollowedChannelsIDs(); len(nodes) > 0 {
 		edge := &sqlgraph.EdgeSpec{
@@ -376,6 +406,7 @@ func (_c *UserCreateBulk) Save(ctx context.Context) ([]*User, error) {
 	for i := range _c.builders {
 		func(i int, root context.Context) {
 			builder := _c.builders[i]
+			builder.defaults()
 			var mut Mutator = MutateFunc(func(ctx context.Context, m Mutation) (Value, error) {
 				mutation, ok := m.(*UserMutation)
 				if !ok {

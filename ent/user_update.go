@@ -134,6 +134,27 @@ func (_u *UserUpdate) ClearDeletedAt() *UserUpdate {
 	return _u
 }
 
+// SetRightsVersion sets the "rights_version" field.
+func (_u *UserUpdate) SetRightsVersion(v int64) *UserUpdate {
+	_u.mutation.ResetRightsVersion()
+	_u.mutation.SetRightsVersion(v)
+	return _u
+}
+
+// SetNillableRightsVersion sets the "rights_version" field if the given value is not nil.
+func (_u *UserUpdate) SetNillableRightsVersion(v *int64) *UserUpdate {
+	if v != nil {
+		_u.SetRightsVersion(*v)
+	}
+	return _u
+}
+
+// AddRightsVersion adds value to the "rights_version" field.
+func (_u *UserUpdate) AddRightsVersion(v int64) *UserUpdate {
+	_u.mutation.AddRightsVersion(v)
+	return _u
+}
+
 // AddFollowedChannelIDs adds the "followed_channels" edge to the Channel entity by IDs.
 func (_u *UserUpdate) AddFollowedChannelIDs(ids ...uid.ID) *UserUpdate {
 	_u.mutation.AddFollowedChannelIDs(ids...)
@@ -409,6 +430,12 @@ func (_u *UserUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	}
 	if _u.mutation.DeletedAtCleared() {
 		_spec.ClearField(user.FieldDeletedAt, field.TypeInt64)
+	}
+	if value, ok := _u.mutation.RightsVersion(); ok {
+		_spec.SetField(user.FieldRightsVersion, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedRightsVersion(); ok {
+		_spec.AddField(user.FieldRightsVersion, field.TypeInt64, value)
 	}
 	if _u.mutation.FollowedChannelsCleared() {
 		edge := &sqlgraph.EdgeSpec{
@@ -759,6 +786,27 @@ func (_u *UserUpdateOne) ClearDeletedAt() *UserUpdateOne {
 	return _u
 }
 
+// SetRightsVersion sets the "rights_version" field.
+func (_u *UserUpdateOne) SetRightsVersion(v int64) *UserUpdateOne {
+	_u.mutation.ResetRightsVersion()
+	_u.mutation.SetRightsVersion(v)
+	return _u
+}
+
+// SetNillableRightsVersion sets the "rights_version" field if the given value is not nil.
+func (_u *UserUpdateOne) SetNillableRightsVersion(v *int64) *UserUpdateOne {
+	if v != nil {
+		_u.SetRightsVersion(*v)
+	}
+	return _u
+}
+
+// AddRightsVersion adds value to the "rights_version" field.
+func (_u *UserUpdateOne) AddRightsVersion(v int64) *UserUpdateOne {
+	_u.mutation.AddRightsVersion(v)
+	return _u
+}
+
 // AddFollowedChannelIDs adds the "followed_channels" edge to the Channel entity by IDs.
 func (_u *UserUpdateOne) AddFollowedChannelIDs(ids ...uid.ID) *UserUpdateOne {
 	_u.mutation.AddFollowedChannelIDs(ids...)
@@ -1064,6 +1112,12 @@ func (_u *UserUpdateOne) sqlSave(ctx context.Context) (_node *User, err error) {
 	}
 	if _u.mutation.DeletedAtCleared() {
 		_spec.ClearField(user.FieldDeletedAt, field.TypeInt64)
+	}
+	if value, ok := _u.mutation.RightsVersion(); ok {
+		_spec.SetField(user.FieldRightsVersion, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedRightsVersion(); ok {
+		_spec.AddField(user.FieldRightsVersion, field.TypeInt64, value)
 	}
 	if _u.mutation.FollowedChannelsCleared() {
 		edge := &sqlgraph.EdgeSpec{

@@ -67,24 +67,26 @@ type eventWriter struct {
 var errHeadOnly = fmt.Errorf("%w: only the header was asked for", context.Canceled)
 
 func (e *eventWriter) send(header metadata.MD, message any) error {
-	m, ok := message.(*moderatov1.WatchEventsResponse)
-	if !ok {
-		return fmt.Errorf("a %T is no event", message)
+	switch m := message.(type) {
+	case *outbox.Event: // encoded once for all listeners
+		return e.write(m.Frame())
+	case *moderatov1.WatchEventsResponse:
+		return e.beat(header, m.GetCursor())
 	}
-	text := fmt.Appendf(nil, "id: %s\n", m.GetCursor())
-	switch {
-	case m.GetEvent() != nil:
-		text = append(append(append(text, "data: "...), outbox.JSON(m.GetEvent())...), '\n')
-	case !e.begun:
+	return fmt.Errorf("a %T is no event", message)
+}
+
+// beat writes a frame without an event. The first one begins the response.
+func (e *eventWriter) beat(header metadata.MD, cursor string) error {
+	text := ": nothing new\n"
+	if !e.begun {
 		e.begin(header)
 		if e.headOnly {
 			return errHeadOnly
 		}
-		text = fmt.Appendf(text, "retry: %d\n: listening\n", reconnectDelay.Milliseconds())
-	default:
-		text = append(text, ": nothing new\n"...)
+		text = fmt.Sprintf("retry: %d\n: listening\n", reconnectDelay.Milliseconds())
 	}
-	return e.write(append(text, '\n'))
+	return e.write(fmt.Appendf(nil, "id: %s\n%s\n", cursor, text))
 }
 
 // begin sends the header. It removes the read deadline, so that the stream lasts as

@@ -222,7 +222,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	defer stopWork()
 
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return ignoreClosed(s.http.Serve(s.restListener())) })
+	group.Go(func() error { return ignoreClosed(s.http.Serve(s.listeners[0])) })
 	group.Go(func() error { return ignoreClosed(s.grpc.Serve(trackingListener{s.listeners[1]})) })
 	group.Go(func() error { return ignoreClosed(s.admin.Serve(s.listeners[2])) })
 	group.Go(func() error {
@@ -234,16 +234,6 @@ func (s *Server) Serve(ctx context.Context) error {
 		return fmt.Errorf("serve: %w", err)
 	}
 	return nil
-}
-
-// restListener returns the listener of the REST transport. With an embedded database,
-// reads are not watched for clients that disconnect: the reads end soon, and block no
-// other request. With a database server, reads that wait to be sent are cancelled.
-func (s *Server) restListener() net.Listener {
-	if s.Store.IsEmbedded() {
-		return gateway.Listener(s.listeners[0])
-	}
-	return s.listeners[0]
 }
 
 func ignoreClosed(err error) error {

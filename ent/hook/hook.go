@@ -225,6 +225,18 @@ func (f MuteFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error)
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.MuteMutation", m)
 }
 
+// The RaidFunc type is an adapter to allow the use of ordinary
+// function as Raid mutator.
+type RaidFunc func(context.Context, *ent.RaidMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f RaidFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.RaidMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.RaidMutation", m)
+}
+
 // The RoleFunc type is an adapter to allow the use of ordinary
 // function as Role mutator.
 type RoleFunc func(context.Context, *ent.RoleMutation) (ent.Value, error)

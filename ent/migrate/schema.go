@@ -508,6 +508,38 @@ var (
 			},
 		},
 	}
+	// RaidsColumns holds the columns for the "raids" table.
+	RaidsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "channel_id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "dedup_key", Type: field.TypeString, Size: 256, SchemaType: map[string]string{"mysql": "varchar(64)"}},
+		{Name: "raider_id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "viewer_count", Type: field.TypeInt64},
+		{Name: "raided_at", Type: field.TypeInt64},
+	}
+	// RaidsTable holds the schema information for the "raids" table.
+	RaidsTable = &schema.Table{
+		Name:       "raids",
+		Columns:    RaidsColumns,
+		PrimaryKey: []*schema.Column{RaidsColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "raid_channel_id_dedup_key",
+				Unique:  true,
+				Columns: []*schema.Column{RaidsColumns[1], RaidsColumns[2]},
+			},
+			{
+				Name:    "raid_channel_id_raided_at_id",
+				Unique:  false,
+				Columns: []*schema.Column{RaidsColumns[1], RaidsColumns[5], RaidsColumns[0]},
+			},
+			{
+				Name:    "raid_raider_id",
+				Unique:  false,
+				Columns: []*schema.Column{RaidsColumns[3]},
+			},
+		},
+	}
 	// RolesColumns holds the columns for the "roles" table.
 	RolesColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
@@ -664,6 +696,7 @@ var (
 		{Name: "avatar_url", Type: field.TypeString, Size: 8192, SchemaType: map[string]string{"mysql": "varchar(2048)"}},
 		{Name: "created_at", Type: field.TypeInt64},
 		{Name: "deleted_at", Type: field.TypeInt64, Nullable: true},
+		{Name: "rights_version", Type: field.TypeInt64, Default: 0},
 	}
 	// UsersTable holds the schema information for the "users" table.
 	UsersTable = &schema.Table{
@@ -871,6 +904,7 @@ var (
 		MessagesTable,
 		MessageGenerationsTable,
 		MutesTable,
+		RaidsTable,
 		RolesTable,
 		StreamsTable,
 		SubscriptionsTable,
@@ -979,6 +1013,11 @@ func init() {
 	MutesTable.ForeignKeys[1].RefTable = UsersTable
 	MutesTable.Annotation = &entsql.Annotation{
 		Table:     "mutes",
+		Charset:   "utf8mb4",
+		Collation: "utf8mb4_bin",
+	}
+	RaidsTable.Annotation = &entsql.Annotation{
+		Table:     "raids",
 		Charset:   "utf8mb4",
 		Collation: "utf8mb4_bin",
 	}

@@ -60,6 +60,9 @@ type MessageGeneration func(*sql.Selector)
 // Mute is the predicate function for mute builders.
 type Mute func(*sql.Selector)
 
+// Raid is the predicate function for raid builders.
+type Raid func(*sql.Selector)
+
 // Role is the predicate function for role builders.
 type Role func(*sql.Selector)
 

@@ -4,6 +4,7 @@ import (
 	"entgo.io/ent"
 	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/edge"
+	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
 )
 
@@ -20,6 +21,7 @@ func (User) Fields() []ent.Field {
 		text("avatar_url", 2048, "May be empty."),
 		timestamp("created_at", "When the row was first put."),
 		optionalTimestamp("deleted_at", "When the deletion was asked for; such a user exists for nobody, and the row goes last. Null for all others."),
+		field.Int64("rights_version").Default(0).Comment("Increases in every transaction that changes which channels the user owns or moderates."),
 	}
 }
 

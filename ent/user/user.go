@@ -24,6 +24,8 @@ const (
 	FieldCreatedAt = "created_at"
 	// FieldDeletedAt holds the string denoting the deleted_at field in the database.
 	FieldDeletedAt = "deleted_at"
+	// FieldRightsVersion holds the string denoting the rights_version field in the database.
+	FieldRightsVersion = "rights_version"
 	// EdgeFollowedChannels holds the string denoting the followed_channels edge name in mutations.
 	EdgeFollowedChannels = "followed_channels"
 	// EdgeSubscribedChannels holds the string denoting the subscribed_channels edge name in mutations.
@@ -117,6 +119,7 @@ var Columns = []string{
 	FieldAvatarURL,
 	FieldCreatedAt,
 	FieldDeletedAt,
+	FieldRightsVersion,
 }
 
 var (
@@ -156,6 +159,8 @@ var (
 	DisplayNameValidator func(string) error
 	// AvatarURLValidator is a validator for the "avatar_url" field. It is called by the builders before save.
 	AvatarURLValidator func(string) error
+	// DefaultRightsVersion holds the default value on creation for the "rights_version" field.
+	DefaultRightsVersion int64
 )
 
 // OrderOption defines the ordering options for the User queries.
@@ -194,6 +199,11 @@ func ByCreatedAt(opts ...sql.OrderTermOption) OrderOption {
 // ByDeletedAt orders the results by the deleted_at field.
 func ByDeletedAt(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldDeletedAt, opts...).ToFunc()
+}
+
+// ByRightsVersion orders the results by the rights_version field.
+func ByRightsVersion(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldRightsVersion, opts...).ToFunc()
 }
 
 // ByFollowedChannelsCount orders the results by followed_channels count.

@@ -87,6 +87,11 @@ func DeletedAt(v instant.Instant) predicate.User {
 	return predicate.User(sql.FieldEQ(FieldDeletedAt, vc))
 }
 
+// RightsVersion applies equality check predicate on the "rights_version" field. It's identical to RightsVersionEQ.
+func RightsVersion(v int64) predicate.User {
+	return predicate.User(sql.FieldEQ(FieldRightsVersion, v))
+}
+
 // UsernameEQ applies the EQ predicate on the "username" field.
 func UsernameEQ(v string) predicate.User {
 	return predicate.User(sql.FieldEQ(FieldUsername, v))
@@ -463,6 +468,46 @@ func DeletedAtIsNil() predicate.User {
 // DeletedAtNotNil applies the NotNil predicate on the "deleted_at" field.
 func DeletedAtNotNil() predicate.User {
 	return predicate.User(sql.FieldNotNull(FieldDeletedAt))
+}
+
+// RightsVersionEQ applies the EQ predicate on the "rights_version" field.
+func RightsVersionEQ(v int64) predicate.User {
+	return predicate.User(sql.FieldEQ(FieldRightsVersion, v))
+}
+
+// RightsVersionNEQ applies the NEQ predicate on the "rights_version" field.
+func RightsVersionNEQ(v int64) predicate.User {
+	return predicate.User(sql.FieldNEQ(FieldRightsVersion, v))
+}
+
+// RightsVersionIn applies the In predicate on the "rights_version" field.
+func RightsVersionIn(vs ...int64) predicate.User {
+	return predicate.User(sql.FieldIn(FieldRightsVersion, vs...))
+}
+
+// RightsVersionNotIn applies the NotIn predicate on the "rights_version" field.
+func RightsVersionNotIn(vs ...int64) predicate.User {
+	return predicate.User(sql.FieldNotIn(FieldRightsVersion, vs...))
+}
+
+// RightsVersionGT applies the GT predicate on the "rights_version" field.
+func RightsVersionGT(v int64) predicate.User {
+	return predicate.User(sql.FieldGT(FieldRightsVersion, v))
+}
+
+// RightsVersionGTE applies the GTE predicate on the "rights_version" field.
+func RightsVersionGTE(v int64) predicate.User {
+	return predicate.User(sql.FieldGTE(FieldRightsVersion, v))
+}
+
+// RightsVersionLT applies the LT predicate on the "rights_version" field.
+func RightsVersionLT(v int64) predicate.User {
+	return predicate.User(sql.FieldLT(FieldRightsVersion, v))
+}
+
+// RightsVersionLTE applies the LTE predicate on the "rights_version" field.
+func RightsVersionLTE(v int64) predicate.User {
+	return predicate.User(sql.FieldLTE(FieldRightsVersion, v))
 }
 
 // HasFollowedChannels applies the HasEdge predicate on the "followed_channels" edge.

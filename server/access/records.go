@@ -19,9 +19,9 @@ import (
 )
 
 func putClient(ctx context.Context, tx feed.Tx, r *platformv1.ClientRecord) (*ent.Application, error) {
-	var f validate.Fields
+	f := validate.Of(r)
 	id := f.ClientID("id", r.GetId())
-	name := f.Text("name", r.GetName(), 1, validate.MaxName)
+	name := f.Text("name", r.GetName())
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
@@ -40,11 +40,11 @@ func clientRecord(c *ent.Application) *platformv1.ClientRecord {
 }
 
 func putGrant(ctx context.Context, tx feed.Tx, r *platformv1.GrantRecord) (*ent.Grant, error) {
-	var f validate.Fields
+	f := validate.Of(r)
 	g := &ent.Grant{
 		ClientID: f.ClientID("clientId", r.GetClientId()),
 		UserID:   f.UUID("userId", r.GetUserId()),
-		Scopes:   strings.Join(scopes(&f, r.GetScopes()), " "),
+		Scopes:   strings.Join(scopes(f, r.GetScopes()), " "),
 	}
 	if err := f.Err(); err != nil {
 		return nil, err
@@ -59,12 +59,9 @@ func putGrant(ctx context.Context, tx feed.Tx, r *platformv1.GrantRecord) (*ent.
 	return tx.Grant.Create().SetID(uid.New()).SetClientID(g.ClientID).SetUserID(g.UserID).SetScopes(g.Scopes).Save(ctx)
 }
 
-// maxScopes bounds a list of scopes. Few scopes exist.
-const maxScopes = 20
-
 // scopes validates a list of scopes, and returns it sorted and without duplicates.
 func scopes(f *validate.Fields, names []string) []string {
-	if !f.AtMost("scopes", len(names), maxScopes) {
+	if !f.AtMost("scopes", len(names)) {
 		return nil
 	}
 	for i, scope := range names {

@@ -161,8 +161,8 @@ func (s *Service) IssueToken(ctx context.Context, req *platformv1.IssueTokenRequ
 }
 
 func (s *Service) parseToken(req *platformv1.IssueTokenRequest) (authn.NewToken, error) {
-	var f validate.Fields
-	t := authn.NewToken{ClientID: f.ClientID("clientId", req.GetClientId()), Scopes: scopes(&f, req.GetScopes())}
+	f := validate.Of(req)
+	t := authn.NewToken{ClientID: f.ClientID("clientId", req.GetClientId()), Scopes: scopes(f, req.GetScopes())}
 	var known bool
 	if t.Kind, known = kinds[req.GetKind()]; !known {
 		f.Add("kind", "must be one of TOKEN_KIND_USER, TOKEN_KIND_APP, TOKEN_KIND_SERVICE")

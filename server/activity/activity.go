@@ -30,8 +30,6 @@ type Service struct {
 	Store *store.Store
 }
 
-const maxActivityKey = 64
-
 // The kinds of activity.
 const (
 	Follower   = "follower"
@@ -44,9 +42,9 @@ const (
 // activity stores an activity record. Unless mayChangeType is true, an existing
 // activity with the same key must have the same type.
 func putActivity(ctx context.Context, tx feed.Tx, r *platformv1.ActivityRecord, mayChangeType bool) (*ent.Activity, error) {
-	var f validate.Fields
+	f := validate.Of(r)
 	channelID := f.UUID("channelId", r.GetChannelId())
-	key := f.Text("key", r.GetKey(), 1, maxActivityKey)
+	key := f.Text("key", r.GetKey())
 	kind := f.ActivityType("type", r.GetType())
 	userID := f.UUID("info.userId", r.GetInfo().GetFields()["userId"].GetStringValue())
 	f.Time("createdAt", r.GetCreatedAt())

@@ -40,7 +40,7 @@ func parseKeyed(f *validate.Fields, kind string, req interface {
 		kind:      kind,
 		channelID: f.UUID("channelId", req.GetChannelId()),
 		userID:    f.UUID("userId", req.GetUserId()),
-		key:       f.Text("key", req.GetKey(), 1, maxActivityKey),
+		key:       f.Text("key", req.GetKey()),
 		at:        at,
 		action:    req.GetAction(),
 	}
@@ -69,9 +69,9 @@ func (s *Service) recordKeyed(ctx context.Context, k keyed, emit func(*change.Ch
 
 // RecordGift records subscriptions that a user gave.
 func (s *Service) RecordGift(ctx context.Context, req *platformv1.RecordGiftRequest) (*platformv1.RecordGiftResponse, error) {
-	var f validate.Fields
-	k := parseKeyed(&f, gift, req, "giftedAt", req.GetGiftedAt())
-	k.facts = map[string]any{"count": f.Amount("count", req.GetCount())}
+	f := validate.Of(req)
+	k := parseKeyed(f, gift, req, "giftedAt", req.GetGiftedAt())
+	k.facts = map[string]any{"count": f.Number("count", req.GetCount())}
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
@@ -92,10 +92,10 @@ func (s *Service) RecordGift(ctx context.Context, req *platformv1.RecordGiftRequ
 
 // RecordThanks records a user's thanks.
 func (s *Service) RecordThanks(ctx context.Context, req *platformv1.RecordThanksRequest) (*platformv1.RecordThanksResponse, error) {
-	var f validate.Fields
-	k := parseKeyed(&f, thanks, req, "thankedAt", req.GetThankedAt())
-	message := f.Text("message", req.GetMessage(), 0, validate.MaxMessage)
-	k.facts = map[string]any{"amount": f.Amount("amount", req.GetAmount()), "message": message}
+	f := validate.Of(req)
+	k := parseKeyed(f, thanks, req, "thankedAt", req.GetThankedAt())
+	message := f.Text("message", req.GetMessage())
+	k.facts = map[string]any{"amount": f.Number("amount", req.GetAmount()), "message": message}
 	if err := f.Err(); err != nil {
 		return nil, err
 	}

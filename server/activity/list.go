@@ -31,9 +31,9 @@ type row struct {
 
 // ListActivities returns a page of the activities in the authorized channel.
 func (s *Service) ListActivities(ctx context.Context, req *moderatov1.ListActivitiesRequest) (*moderatov1.ListActivitiesResponse, error) {
-	var f validate.Fields
-	channelID := listing.AuthorizedChannel(ctx, &f, req.GetChannelId())
-	limit := f.Limit("limit", req.Limit, listing.DefaultLimit, listing.MaxPeople)
+	f := validate.Of(req)
+	channelID := listing.AuthorizedChannel(ctx, f, req.GetChannelId())
+	limit := f.Limit("limit", req.Limit)
 	if req.GetType() != "" {
 		f.ActivityType("type", req.GetType())
 	}

@@ -3,6 +3,8 @@ package audience
 import (
 	"context"
 
+	"google.golang.org/protobuf/proto"
+
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/listing"
@@ -46,15 +48,16 @@ type people struct {
 
 // parsePeople reads and authorizes a request for followers or subscribers.
 func (s *Service) parsePeople(ctx context.Context, operation string, req interface {
+	proto.Message
 	GetChannelId() string
 	GetUserId() string
 	GetCursor() string
 }, limit *int32) (*people, error) {
-	var f validate.Fields
+	f := validate.Of(req)
 	p := &people{after: listing.Start()}
-	p.channelID = listing.AuthorizedChannel(ctx, &f, req.GetChannelId())
+	p.channelID = listing.AuthorizedChannel(ctx, f, req.GetChannelId())
 	p.userID = f.OptionalUUID("userId", req.GetUserId())
-	p.limit = f.Limit("limit", limit, listing.DefaultLimit, listing.MaxPeople)
+	p.limit = f.Limit("limit", limit)
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
@@ -202,8 +205,8 @@ var followedPage = store.Declare("followed channels", func(d *store.Dialect, q f
 
 // ListFollowed returns a page of the channels that the token's user follows.
 func (s *Service) ListFollowed(ctx context.Context, req *moderatov1.ListFollowedRequest) (*moderatov1.ListFollowedResponse, error) {
-	var f validate.Fields
-	limit := f.Limit("limit", req.Limit, listing.DefaultLimit, listing.MaxPeople)
+	f := validate.Of(req)
+	limit := f.Limit("limit", req.Limit)
 	if err := f.Err(); err != nil {
 		return nil, err
 	}

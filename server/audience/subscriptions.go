@@ -68,12 +68,12 @@ func isActive(s *ent.Subscription, now instant.Instant) bool {
 }
 
 func parseSubscription(r *platformv1.SubscriptionRecord) (*ent.Subscription, error) {
-	var f validate.Fields
+	f := validate.Of(r)
 	s := &ent.Subscription{
 		ChannelID:   f.UUID("channelId", r.GetChannelId()),
 		UserID:      f.UUID("userId", r.GetUserId()),
-		RenewCount:  f.Fact("renewCount", r.GetRenewCount()),
-		StreakCount: f.Natural("streakCount", r.GetStreakCount()),
+		RenewCount:  f.Number("renewCount", r.GetRenewCount()),
+		StreakCount: f.Number("streakCount", r.GetStreakCount()),
 	}
 	s.SubscribedAt, _ = f.Time("subscribedAt", r.GetSubscribedAt())
 	s.ExpiresAt, _ = f.RequiredTime("expiresAt", r.GetExpiresAt())

@@ -115,7 +115,7 @@ func missing(reason moderatov1.Reason, scope string) error {
 // role, is not banned there, and is not being deleted. channel and user are SQL
 // expressions.
 func Moderates(channel, user string) string {
-	return `(EXISTS (SELECT 1 FROM roles mr WHERE mr.channel_id = ` + channel + ` AND mr.user_id = ` + user + ` AND mr.role = 'moderator')
+	return `(` + IsModerator(channel, user) + `
 		AND NOT EXISTS (SELECT 1 FROM bans mb WHERE mb.channel_id = ` + channel + ` AND mb.user_id = ` + user + `)
 		AND EXISTS (SELECT 1 FROM users mu WHERE mu.id = ` + user + ` AND mu.` + users.Exists + `))`
 }

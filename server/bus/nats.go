@@ -142,7 +142,7 @@ func (p *publisher) round(ctx context.Context, page []*outbox.Event, stored []bo
 		ack, err := p.stream.PublishMsgAsync(&nats.Msg{
 			Subject: fmt.Sprintf("%s.%s.%s", p.config.Subject, channel, e.Type),
 			Header:  nats.Header{nats.MsgIdHdr: {e.Message.GetMetadata().GetMessageId()}, "Content-Type": {"application/json"}},
-			Data:    outbox.JSON(e.Message),
+			Data:    e.JSON(),
 		})
 		if err != nil {
 			failure = err

@@ -11,7 +11,7 @@ import (
 )
 
 func putMessage(ctx context.Context, tx feed.Tx, r *platformv1.MessageRecord) error {
-	var f validate.Fields
+	f := validate.Of(r)
 	m := Message{
 		ID:        f.UUID("id", r.GetId()),
 		ChannelID: f.UUID("channelId", r.GetChannelId()),

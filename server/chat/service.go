@@ -17,11 +17,6 @@ import (
 	"github.com/moderato-live/moderato/server/validate"
 )
 
-const (
-	defaultMessages = 20
-	maxMessages     = 100
-)
-
 // Service serves ChatService.
 type Service struct {
 	platformv1.UnsafeChatServiceServer
@@ -32,7 +27,7 @@ type Service struct {
 
 // PostMessage stores a message of a user who is allowed to post.
 func (s *Service) PostMessage(ctx context.Context, req *platformv1.PostMessageRequest) (*platformv1.PostMessageResponse, error) {
-	var f validate.Fields
+	f := validate.Of(req)
 	m := Message{
 		ChannelID: f.UUID("channelId", req.GetChannelId()),
 		UserID:    f.UUID("userId", req.GetUserId()),
@@ -91,9 +86,9 @@ func (s *Service) standing(ctx context.Context, channelID, userID uid.ID) (*Stan
 
 // ListMessages returns a page of a channel's messages.
 func (s *Service) ListMessages(ctx context.Context, req *platformv1.ListMessagesRequest) (*platformv1.ListMessagesResponse, error) {
-	var f validate.Fields
+	f := validate.Of(req)
 	channelID := f.UUID("channelId", req.GetChannelId())
-	limit := f.Limit("limit", req.Limit, defaultMessages, maxMessages)
+	limit := f.Limit("limit", req.Limit)
 	if err := f.Err(); err != nil {
 		return nil, err
 	}

@@ -70,7 +70,7 @@ func (c *eventsTail) Run(ctx context.Context, s *streams) error {
 			if e.IsGone || !wants(e) {
 				continue
 			}
-			if err := printEvent(s.out, c.JSON, e.Cursor, outbox.JSON(e.Message)); err != nil {
+			if err := printEvent(s.out, c.JSON, e.Cursor, e.JSON()); err != nil {
 				return err
 			}
 		}

@@ -132,12 +132,12 @@ func (s *Service) DeleteVod(ctx context.Context, req *platformv1.DeleteVodReques
 
 // RecordVote records a vote.
 func (s *Service) RecordVote(ctx context.Context, req *platformv1.RecordVoteRequest) (*platformv1.RecordVoteResponse, error) {
-	var f validate.Fields
+	f := validate.Of(req)
 	v := ent.Vote{
 		ID:      f.UUID("id", req.GetId()),
-		Epoch:   f.Fact("epoch", req.GetEpoch()),
-		Address: f.Text("address", req.GetAddress(), 0, validate.MaxName),
-		Amount:  f.Amount("amount", req.GetAmount()),
+		Epoch:   f.Number("epoch", req.GetEpoch()),
+		Address: f.Text("address", req.GetAddress()),
+		Amount:  f.Number("amount", req.GetAmount()),
 	}
 	v.ChannelID = f.UUID("channelId", req.GetChannelId())
 	userID := f.UUID("userId", req.GetUserId())

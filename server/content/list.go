@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 
+	"google.golang.org/protobuf/proto"
+
 	"github.com/moderato-live/moderato/ent"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/instant"
@@ -40,13 +42,14 @@ type content struct {
 // parseContent reads a request. recent is the sort column of most_recent, standard the
 // default order.
 func (s *Service) parseContent(ctx context.Context, operation, recent, standard string, req interface {
+	proto.Message
 	GetChannelId() string
 	GetOrderBy() string
 	GetCursor() string
 }, limit *int32) (*content, error) {
-	var f validate.Fields
+	f := validate.Of(req)
 	channelID := f.UUID("channelId", req.GetChannelId())
-	c := &content{after: contentPlace{Key: math.MaxInt64}, limit: f.Limit("limit", limit, listing.DefaultLimit, listing.MaxRows)}
+	c := &content{after: contentPlace{Key: math.MaxInt64}, limit: f.Limit("limit", limit)}
 	order := standard
 	if req.GetOrderBy() != "" {
 		order = f.Choice("orderBy", req.GetOrderBy(), mostRecent, mostViewed)

@@ -21,14 +21,14 @@ func other(field, whose string) error {
 }
 
 func putClip(ctx context.Context, tx feed.Tx, r *platformv1.ClipRecord) (*ent.Clip, error) {
-	var f validate.Fields
+	f := validate.Of(r)
 	c := &ent.Clip{
 		ID:            f.UUID("clipId", r.GetClipId()),
 		ChannelID:     f.UUID("channelId", r.GetChannelId()),
 		CreatorID:     f.UUID("creatorId", r.GetCreatorId()),
-		Title:         f.Text("title", r.GetTitle(), 1, validate.MaxTitle),
-		ViewCount:     f.Natural("viewCount", r.GetViewCount()),
-		Duration:      f.Natural("duration", r.GetDuration()),
+		Title:         f.Text("title", r.GetTitle()),
+		ViewCount:     f.Number("viewCount", r.GetViewCount()),
+		Duration:      f.Number("duration", r.GetDuration()),
 		PreviewImgURL: f.URL("previewImgUrl", r.GetPreviewImgUrl()),
 		ClipURL:       f.URL("clipUrl", r.GetClipUrl()),
 		CategoryID:    r.GetCategoryId(),
@@ -110,13 +110,13 @@ func putVod(ctx context.Context, tx feed.Tx, r *platformv1.VodRecord) (*ent.Vod,
 }
 
 func parseVod(r *platformv1.VodRecord) (*ent.Vod, error) {
-	var f validate.Fields
+	f := validate.Of(r)
 	v := &ent.Vod{
 		ID:            f.UUID("id", r.GetId()),
 		ChannelID:     f.UUID("channelId", r.GetChannelId()),
-		Title:         f.Text("title", r.GetTitle(), 1, validate.MaxTitle),
-		ViewCount:     f.Natural("viewCount", r.GetViewCount()),
-		Duration:      f.Natural("duration", r.GetDuration()),
+		Title:         f.Text("title", r.GetTitle()),
+		ViewCount:     f.Number("viewCount", r.GetViewCount()),
+		Duration:      f.Number("duration", r.GetDuration()),
 		PreviewImgURL: f.URL("previewImgUrl", r.GetPreviewImgUrl()),
 		CategoryID:    r.GetCategoryId(),
 	}
@@ -148,13 +148,13 @@ func vodRecord(v *ent.Vod) *platformv1.VodRecord {
 }
 
 func putVote(ctx context.Context, tx feed.Tx, r *platformv1.VoteRecord) error {
-	var f validate.Fields
+	f := validate.Of(r)
 	v := &ent.Vote{
 		ID:        f.UUID("id", r.GetId()),
 		ChannelID: f.UUID("channelId", r.GetChannelId()),
-		Epoch:     f.Natural("epoch", r.GetEpoch()),
+		Epoch:     f.Number("epoch", r.GetEpoch()),
 		Username:  f.Username("username", r.GetUsername()),
-		Address:   f.Text("address", r.GetAddress(), 0, validate.MaxName),
+		Address:   f.Text("address", r.GetAddress()),
 		Amount:    r.GetAmount(),
 		VotedAt:   tx.OrNow(r.GetVotedAt()),
 	}

@@ -20,10 +20,10 @@ type voteRow struct {
 
 // ListVotes returns the votes for a channel, of one week or of all weeks, newest first.
 func (s *Service) ListVotes(ctx context.Context, req *moderatov1.ListVotesRequest) (*moderatov1.ListVotesResponse, error) {
-	var f validate.Fields
+	f := validate.Of(req)
 	channelID := f.UUID("channelId", req.GetChannelId())
-	epoch := parseEpoch(&f, req.GetEpoch())
-	window := paging.ParseWindow(&f, req.Limit, req.GetCursor())
+	epoch := parseEpoch(f, req.GetEpoch())
+	window := paging.ParseWindow(f, req.Limit, req.GetCursor())
 	if err := f.Err(); err != nil {
 		return nil, err
 	}

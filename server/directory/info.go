@@ -26,10 +26,10 @@ type info struct {
 // UpdateInfo changes the title, language and category of the authorized channel and of
 // its live stream.
 func (s *Service) UpdateInfo(ctx context.Context, req *moderatov1.UpdateInfoRequest) (*moderatov1.UpdateInfoResponse, error) {
-	var f validate.Fields
-	channelID := listing.AuthorizedChannel(ctx, &f, req.GetChannelId())
+	f := validate.Of(req)
+	channelID := listing.AuthorizedChannel(ctx, f, req.GetChannelId())
 	want := info{
-		title:    f.Text("title", req.GetTitle(), 1, validate.MaxTitle),
+		title:    f.Text("title", req.GetTitle()),
 		lang:     f.RequiredLanguage("lang", req.GetLang()),
 		category: req.CategoryId,
 	}

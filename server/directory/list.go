@@ -9,14 +9,11 @@ import (
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/counts"
-	"github.com/moderato-live/moderato/server/listing"
 	"github.com/moderato-live/moderato/server/paging"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/validate"
 )
-
-const maxFilterValues = 100
 
 // channelFilter selects the channels of a list.
 type channelFilter struct {
@@ -30,13 +27,13 @@ func parseChannelFilter(f *validate.Fields, req *moderatov1.ListChannelsRequest)
 	if req.GetType() != "" {
 		f.Choice("type", req.GetType(), "live", "all")
 	}
-	if f.AtMost("slug[]", len(req.GetSlug()), maxFilterValues) {
+	if f.AtMost("slug[]", len(req.GetSlug())) {
 		for _, slug := range req.GetSlug() {
 			filter.slugs = append(filter.slugs, strings.ToLower(slug))
 		}
 		filter.slugs = sortedSet(filter.slugs)
 	}
-	if f.AtMost("categoryId[]", len(req.GetCategoryId()), maxFilterValues) {
+	if f.AtMost("categoryId[]", len(req.GetCategoryId())) {
 		filter.categories = sortedSet(req.GetCategoryId())
 	}
 	return filter
@@ -67,9 +64,9 @@ type channelRow struct {
 
 // ListChannels returns a page of channels.
 func (s *Service) ListChannels(ctx context.Context, req *moderatov1.ListChannelsRequest) (*moderatov1.ListChannelsResponse, error) {
-	var f validate.Fields
-	limit := f.Limit("limit", req.Limit, listing.DefaultLimit, listing.MaxRows)
-	filter := parseChannelFilter(&f, req)
+	f := validate.Of(req)
+	limit := f.Limit("limit", req.Limit)
+	filter := parseChannelFilter(f, req)
 	if err := f.Err(); err != nil {
 		return nil, err
 	}

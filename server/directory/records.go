@@ -13,6 +13,7 @@ import (
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
+	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/counts"
 	"github.com/moderato-live/moderato/server/feed"
 	"github.com/moderato-live/moderato/server/users"
@@ -23,11 +24,11 @@ import (
 const maxCategoryDepth = 32
 
 func putCategory(ctx context.Context, tx feed.Tx, r *platformv1.CategoryRecord) (*ent.Category, error) {
-	var f validate.Fields
+	f := validate.Of(r)
 	if r.GetId() < 1 || r.GetId() > counts.MaxCategory {
 		f.Add("id", fmt.Sprintf("must be 1 to %d", int64(counts.MaxCategory)))
 	}
-	name := f.Text("name", r.GetName(), 1, validate.MaxName)
+	name := f.Text("name", r.GetName())
 	slug := f.Slug("slug", r.GetSlug())
 	image := f.URL("imageUrl", r.GetImageUrl())
 	if err := f.Err(); err != nil {
@@ -83,7 +84,7 @@ func categoryRecord(c *ent.Category) *platformv1.CategoryRecord {
 }
 
 func putUser(ctx context.Context, tx feed.Tx, r *platformv1.UserRecord) (*ent.User, error) {
-	var f validate.Fields
+	f := validate.Of(r)
 	id := f.UUID("id", r.GetId())
 	if id == users.Deleted {
 		f.Add("id", "is reserved")
@@ -91,7 +92,7 @@ func putUser(ctx context.Context, tx feed.Tx, r *platformv1.UserRecord) (*ent.Us
 	username := f.Username("username", r.GetUsername())
 	displayName := username
 	if r.GetDisplayName() != "" {
-		displayName = f.Text("displayName", r.GetDisplayName(), 1, validate.MaxName)
+		displayName = f.Text("displayName", r.GetDisplayName())
 	}
 	avatar := f.URL("avatarUrl", r.GetAvatarUrl())
 	if err := f.Err(); err != nil {
@@ -129,10 +130,10 @@ func userRecord(u *ent.User) *platformv1.UserRecord {
 }
 
 func putChannel(ctx context.Context, tx feed.Tx, r *platformv1.ChannelRecord) (*ent.Channel, error) {
-	var f validate.Fields
+	f := validate.Of(r)
 	id := f.UUID("id", r.GetId())
-	title := f.Text("title", r.GetTitle(), 1, validate.MaxTitle)
-	bio := f.Text("bio", r.GetBio(), 0, validate.MaxBio)
+	title := f.Text("title", r.GetTitle())
+	bio := f.Text("bio", r.GetBio())
 	lang := "en"
 	if r.GetLang() != "" {
 		lang = f.Language("lang", r.GetLang())
@@ -180,6 +181,9 @@ func createChannel(ctx context.Context, tx feed.Tx, c *ent.Channel) (*ent.Channe
 		SetCategoryID(c.CategoryID).SetCreatedAt(tx.Now).
 		Save(ctx)
 	if err != nil {
+		return nil, err
+	}
+	if err := authz.RightsChanged(ctx, tx.Tx, c.ID); err != nil {
 		return nil, err
 	}
 	return row, counts.Move(ctx, tx.Tx, nil, counts.Of(row))

@@ -3,12 +3,14 @@ package erasure_test
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
 
 	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/authn"
@@ -119,6 +121,19 @@ func (s *slowStream) Send(m *moderatov1.WatchEventsResponse) error {
 	case <-s.ctx.Done():
 		return s.ctx.Err()
 	}
+}
+
+// SendMsg sends the message as gRPC does.
+func (s *slowStream) SendMsg(message any) error {
+	m, isMessage := message.(proto.Message)
+	if !isMessage {
+		return fmt.Errorf("a %T is no message", message)
+	}
+	response, isResponse := m.ProtoReflect().Interface().(*moderatov1.WatchEventsResponse)
+	if !isResponse {
+		return fmt.Errorf("a %T is no response", message)
+	}
+	return s.Send(response)
 }
 
 func (s *slowStream) next() *moderatov1.Event {

@@ -14,10 +14,10 @@ import (
 func ofChannel(tables []domain.Table) []domain.Step {
 	var steps []domain.Step
 	for _, table := range tables {
+		steps = append(steps, table.Erase.Channel...)
 		if table.Channel != "" {
 			steps = append(steps, removeRows(table.Name, table.Channel))
 		}
-		steps = append(steps, table.Erase.Channel...)
 	}
 	return steps
 }

@@ -19,13 +19,6 @@ import (
 	"github.com/moderato-live/moderato/server/validate"
 )
 
-// Bounds of page sizes.
-const (
-	DefaultLimit = 20
-	MaxRows      = 20  // for channels, clips and VODs
-	MaxPeople    = 100 // for other lists
-)
-
 // AuthorizedChannel reads channelId in a request about the authorized channel. A caller
 // that acts for a user may omit it, which means the user's own channel. Any other caller
 // must name a channel. Call authorize with the returned id after the rest of the request

@@ -54,12 +54,12 @@ func putRecord(ctx context.Context, tx feed.Tx, r *platformv1.StreamRecord) erro
 // parseStream parses a record. The language may be empty, and the category is not
 // set; completeStream sets both.
 func parseStream(r *platformv1.StreamRecord) (*ent.Stream, error) {
-	var f validate.Fields
+	f := validate.Of(r)
 	s := &ent.Stream{
 		ChannelID:     f.UUID("channelId", r.GetChannelId()),
-		Title:         f.Text("title", r.GetTitle(), 1, validate.MaxTitle),
+		Title:         f.Text("title", r.GetTitle()),
 		PreviewImgURL: f.URL("previewImgUrl", r.GetPreviewImgUrl()),
-		ViewerCount:   f.Natural("viewerCount", r.GetViewerCount()),
+		ViewerCount:   f.Number("viewerCount", r.GetViewerCount()),
 	}
 	if r.GetLang() != "" {
 		s.Lang = f.Language("lang", r.GetLang())

@@ -43,12 +43,12 @@ func (s *Service) StartStream(ctx context.Context, req *platformv1.StartStreamRe
 }
 
 func parseStart(req *platformv1.StartStreamRequest) (*ent.Stream, error) {
-	var f validate.Fields
+	f := validate.Of(req)
 	s := &ent.Stream{
 		ChannelID:     f.UUID("channelId", req.GetChannelId()),
-		Title:         f.Text("title", req.GetTitle(), 0, validate.MaxTitle),
+		Title:         f.Text("title", req.GetTitle()),
 		PreviewImgURL: f.URL("previewImgUrl", req.GetPreviewImgUrl()),
-		ViewerCount:   f.Natural("viewerCount", req.GetViewerCount()),
+		ViewerCount:   f.Number("viewerCount", req.GetViewerCount()),
 	}
 	if req.GetLang() != "" {
 		s.Lang = f.Language("lang", req.GetLang())
@@ -139,9 +139,9 @@ func emitStream(ctx context.Context, tx feed.Tx, c *change.Change, kind outbox.T
 // UpdateStream sets the fields of a live stream that change all the time: its viewer
 // count and preview image.
 func (s *Service) UpdateStream(ctx context.Context, req *platformv1.UpdateStreamRequest) (*platformv1.UpdateStreamResponse, error) {
-	var f validate.Fields
+	f := validate.Of(req)
 	channelID := f.UUID("channelId", req.GetChannelId())
-	f.Natural("viewerCount", req.GetViewerCount())
+	f.Number("viewerCount", req.GetViewerCount())
 	f.URL("previewImgUrl", req.GetPreviewImgUrl())
 	if req.ViewerCount == nil && req.PreviewImgUrl == nil {
 		f.Add("viewerCount", "is required, or previewImgUrl instead")

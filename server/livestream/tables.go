@@ -5,8 +5,10 @@ import (
 	"github.com/moderato-live/moderato/server/domain"
 )
 
-// Tables describes the table of live streams.
-var Tables = []domain.Table{{
+// Tables describes the tables of live streams.
+var Tables = []domain.Table{streams, raids}
+
+var streams = domain.Table{
 	Name: "streams", Channel: "channel_id", Impersonal: []string{"title", "lang", "preview_img_url"},
 	Imports:    []domain.Import{domain.ImportOf((*platformv1.Record).GetStream, putRecord, (*platformv1.StreamRecord).GetChannelId)},
 	References: []domain.Reference{{Column: "channel_id", Table: "channels"}},
@@ -17,4 +19,11 @@ var Tables = []domain.Table{{
 			GROUP BY c.id, c.is_live, c.live_started_at
 			HAVING COUNT(s.id) <> CASE WHEN c.is_live THEN 1 ELSE 0 END OR (c.is_live AND MAX(s.started_at) <> c.live_started_at)`,
 	}},
-}}
+}
+
+var raids = domain.Table{
+	Name: "raids", Channel: "channel_id",
+	Users:      []domain.UserColumn{{Name: "raider_id", Erase: domain.RemoveRow}, {Name: "dedup_key", Erase: domain.WithRow}},
+	Imports:    []domain.Import{domain.ImportOf((*platformv1.Record).GetRaid, putRaid, nil)},
+	References: []domain.Reference{{Column: "channel_id", Table: "channels"}, {Column: "raider_id", Table: "users"}},
+}

@@ -8,8 +8,11 @@ import (
 	"github.com/moderato-live/moderato/ent/ban"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
+	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/change"
 	"github.com/moderato-live/moderato/server/chat"
+	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/validate"
 )
@@ -27,9 +30,9 @@ func (s *Service) BanUser(ctx context.Context, req *moderatov1.BanUserRequest) (
 		if err := refuseChannel(channelID, user.ID); err != nil {
 			return err
 		}
-		row, err := findBan(ctx, c.Tx, channelID, user.ID)
-		if ent.IsNotFound(err) {
-			row, err = applyBan(ctx, c, user)
+		row, isModerator, err := findBan(ctx, c.Tx, channelID, user.ID)
+		if err == nil && row == nil {
+			row, err = applyBan(ctx, c, user, isModerator)
 		}
 		if err != nil {
 			return err
@@ -46,16 +49,32 @@ func (s *Service) BanUser(ctx context.Context, req *moderatov1.BanUserRequest) (
 	return result, err
 }
 
-func findBan(ctx context.Context, tx *ent.Tx, channelID, userID uid.ID) (*ent.Ban, error) {
-	return tx.Ban.Query().Where(ban.ChannelID(channelID), ban.UserID(userID)).Only(ctx)
+// findBan returns the ban of a user, or nil. It also reports whether the user holds the
+// moderator role, which a ban suspends.
+func findBan(ctx context.Context, tx *ent.Tx, channelID, userID uid.ID) (row *ent.Ban, isModerator bool, err error) {
+	var moderatorID *uid.ID
+	var bannedAt *instant.Instant
+	err = store.QueryRow(ctx, tx, `SELECT b.moderator_id, b.banned_at, `+authz.IsModerator("?", "?")+`
+		FROM (SELECT 1) one LEFT JOIN bans b ON b.channel_id = ? AND b.user_id = ?`,
+		[]any{channelID, userID, channelID, userID}, &moderatorID, &bannedAt, &isModerator)
+	if err != nil || moderatorID == nil {
+		return nil, isModerator, err
+	}
+	return &ent.Ban{ChannelID: channelID, UserID: userID, ModeratorID: *moderatorID, BannedAt: *bannedAt}, isModerator, nil
 }
 
-func applyBan(ctx context.Context, c *change.Change, user *ent.User) (*ent.Ban, error) {
+// applyBan bans a user, who may hold the moderator role.
+func applyBan(ctx context.Context, c *change.Change, user *ent.User, isModerator bool) (*ent.Ban, error) {
 	row, err := c.Tx.Ban.Create().SetChannelID(c.ChannelID).SetUserID(user.ID).
 		SetModeratorID(c.ActorID).SetBannedAt(c.Now).
 		Save(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if isModerator {
+		if err := authz.RightsChanged(ctx, c.Tx, user.ID); err != nil {
+			return nil, err
+		}
 	}
 	c.Emit("channel.ban", user.ID, &moderatov1.BanEvent{
 		ChannelId:             c.ChannelID.String(),
@@ -93,12 +112,20 @@ func (s *Service) RemoveBan(ctx context.Context, req *moderatov1.RemoveBanReques
 	}
 	notBanned := apierr.New(moderatov1.Reason_REASON_NOT_BANNED)
 	err := change.ApplyTo(ctx, s.Store, channelID, who, func(ctx context.Context, c *change.Change, user *ent.User) error {
-		removed, err := c.Tx.Ban.Delete().Where(ban.ChannelID(channelID), ban.UserID(user.ID)).Exec(ctx)
+		row, isModerator, err := findBan(ctx, c.Tx, channelID, user.ID)
 		if err != nil {
 			return err
 		}
-		if removed == 0 {
+		if row == nil {
 			return notBanned
+		}
+		if _, err := c.Tx.Ban.Delete().Where(ban.ChannelID(channelID), ban.UserID(user.ID)).Exec(ctx); err != nil {
+			return err
+		}
+		if isModerator {
+			if err := authz.RightsChanged(ctx, c.Tx, user.ID); err != nil {
+				return err
+			}
 		}
 		c.Emit("channel.unban", user.ID, &moderatov1.UnbanEvent{
 			ChannelId:               channelID.String(),

@@ -20,9 +20,9 @@ type banned struct {
 // ListBannedUsers returns a page of the users who are banned from the authorized
 // channel.
 func (s *Service) ListBannedUsers(ctx context.Context, req *moderatov1.ListBannedUsersRequest) (*moderatov1.ListBannedUsersResponse, error) {
-	var f validate.Fields
-	channelID := listing.AuthorizedChannel(ctx, &f, req.GetChannelId())
-	limit := f.Limit("limit", req.Limit, listing.DefaultLimit, listing.MaxPeople)
+	f := validate.Of(req)
+	channelID := listing.AuthorizedChannel(ctx, f, req.GetChannelId())
+	limit := f.Limit("limit", req.Limit)
 	if err := f.Err(); err != nil {
 		return nil, err
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 
+	"github.com/moderato-live/moderato/server/authz"
+
 	"github.com/moderato-live/moderato/ent/role"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
@@ -24,14 +26,19 @@ func putRole(ctx context.Context, tx feed.Tx, r *platformv1.RoleRecord) error {
 	if channelID == userID {
 		return apierr.New(moderatov1.Reason_REASON_TARGET_IS_CHANNEL)
 	}
-	if err := errors.Join(tx.RequireChannel(ctx, channelID), tx.RequireUser(ctx, userID)); err != nil {
+	_, err := tx.LockChannel(ctx, channelID) // see authz.RightsChanged
+	if err := errors.Join(err, tx.RequireUser(ctx, userID)); err != nil {
 		return err
 	}
 	held, err := tx.Role.Query().Where(role.ChannelID(channelID), role.UserID(userID), role.Role(name)).Exist(ctx)
 	if err != nil || held {
 		return err
 	}
-	return tx.Role.Create().SetID(uid.New()).SetChannelID(channelID).SetUserID(userID).
+	err = tx.Role.Create().SetID(uid.New()).SetChannelID(channelID).SetUserID(userID).
 		SetRole(name).SetCreatedAt(tx.Now).
 		Exec(ctx)
+	if err != nil || name != Moderator.Name {
+		return err
+	}
+	return authz.RightsChanged(ctx, tx.Tx, userID)
 }

@@ -27,11 +27,6 @@ import (
 	"github.com/moderato-live/moderato/server/watch"
 )
 
-const (
-	defaultLogLimit = 20
-	maxLogLimit     = 100
-)
-
 // logged lists the event types that a log shows by default: what moderators and owners
 // do. Events of the audience, such as follows, are omitted.
 var logged = outbox.TypesOf(optionsv1.Origin_ORIGIN_MODERATION)
@@ -46,13 +41,13 @@ type logQuery struct {
 }
 
 func parseLog(req *moderatov1.ListLogRequest) (*logQuery, error) {
-	var f validate.Fields
+	f := validate.Of(req)
 	q := &logQuery{
 		channelID:   f.UUID("channelId", req.GetChannelId()),
 		userID:      f.OptionalUUID("userId", req.GetUserId()),
 		moderatorID: f.OptionalUUID("moderatorId", req.GetModeratorId()),
-		types:       watch.ParseTypes(&f, req.GetType()),
-		limit:       f.Limit("limit", req.Limit, defaultLogLimit, maxLogLimit),
+		types:       watch.ParseTypes(f, req.GetType()),
+		limit:       f.Limit("limit", req.Limit),
 		before:      math.MaxInt64,
 	}
 	if err := f.Err(); err != nil {

@@ -15,9 +15,9 @@ import (
 
 // ListModerators returns a channel's moderators, the longest-serving first.
 func (s *Service) ListModerators(ctx context.Context, req *moderatov1.ListModeratorsRequest) (*moderatov1.ListModeratorsResponse, error) {
-	var f validate.Fields
+	f := validate.Of(req)
 	channelID := f.UUID("channelId", req.GetChannelId())
-	window := paging.ParseWindow(&f, req.Limit, req.GetCursor())
+	window := paging.ParseWindow(f, req.Limit, req.GetCursor())
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
@@ -39,9 +39,9 @@ type moderatedPlace struct {
 // ListModeratedChannels returns the channels that a user moderates, the oldest role
 // first.
 func (s *Service) ListModeratedChannels(ctx context.Context, req *moderatov1.ListModeratedChannelsRequest) (*moderatov1.ListModeratedChannelsResponse, error) {
-	var f validate.Fields
+	f := validate.Of(req)
 	userID := f.UUID("userId", req.GetUserId())
-	window := paging.ParseWindow(&f, req.Limit, req.GetCursor())
+	window := paging.ParseWindow(f, req.Limit, req.GetCursor())
 	if err := f.Err(); err != nil {
 		return nil, err
 	}

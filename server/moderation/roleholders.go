@@ -7,6 +7,7 @@ import (
 	"github.com/moderato-live/moderato/ent/role"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
+	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/change"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/listing"
@@ -113,9 +114,13 @@ func giveRole(ctx context.Context, s *store.Store, channelID, userID uid.ID, r R
 			return nil
 		}
 		emitRole(c, r.add, userID, r)
-		return c.Tx.Role.Create().SetID(uid.New()).SetChannelID(channelID).SetUserID(userID).
+		err := c.Tx.Role.Create().SetID(uid.New()).SetChannelID(channelID).SetUserID(userID).
 			SetRole(r.Name).SetCreatedAt(c.Now).
 			Exec(ctx)
+		if err != nil {
+			return err
+		}
+		return r.rightsChanged(ctx, c.Tx, userID)
 	})
 }
 
@@ -128,8 +133,19 @@ func takeRole(ctx context.Context, s *store.Store, channelID, userID uid.ID, r R
 		}
 		emitRole(c, r.remove, userID, r)
 		_, err := c.Tx.Role.Delete().Where(role.ChannelID(channelID), role.UserID(userID), role.Role(r.Name)).Exec(ctx)
-		return err
+		if err != nil {
+			return err
+		}
+		return r.rightsChanged(ctx, c.Tx, userID)
 	})
+}
+
+// rightsChanged records that a user got or lost the role, if the role gives a right.
+func (r Role) rightsChanged(ctx context.Context, tx *ent.Tx, userID uid.ID) error {
+	if r != Moderator {
+		return nil
+	}
+	return authz.RightsChanged(ctx, tx, userID)
 }
 
 // changeRole runs body as a change of the channel and passes whether the user holds the role.

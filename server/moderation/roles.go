@@ -3,6 +3,8 @@ package moderation
 import (
 	"context"
 
+	"google.golang.org/protobuf/proto"
+
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/listing"
 	"github.com/moderato-live/moderato/server/paging"
@@ -28,12 +30,13 @@ func (s *Service) ListOgs(ctx context.Context, req *moderatov1.ListOgsRequest) (
 }
 
 func (s *Service) listRole(ctx context.Context, req interface {
+	proto.Message
 	GetChannelId() string
 	GetCursor() string
 }, limit *int32, role Role) ([]*moderatov1.UserSummary, *moderatov1.Pagination, error) {
-	var f validate.Fields
-	id := listing.AuthorizedChannel(ctx, &f, req.GetChannelId())
-	window := paging.ParseWindow(&f, limit, req.GetCursor())
+	f := validate.Of(req)
+	id := listing.AuthorizedChannel(ctx, f, req.GetChannelId())
+	window := paging.ParseWindow(f, limit, req.GetCursor())
 	if err := f.Err(); err != nil {
 		return nil, nil, err
 	}

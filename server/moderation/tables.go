@@ -4,6 +4,12 @@ import (
 	"context"
 	"time"
 
+	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/ent/role"
+	"github.com/moderato-live/moderato/server/authz"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/uid"
+
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	"github.com/moderato-live/moderato/server/domain"
 	"github.com/moderato-live/moderato/server/instant"
@@ -41,8 +47,9 @@ var Tables = []domain.Table{
 	},
 	{
 		Name: "roles", Channel: "channel_id", Impersonal: []string{"role"},
+		Erase:      domain.Erasure{Channel: []domain.Step{{Name: "roles in the channel", Do: eraseRoles}}},
 		Users:      []domain.UserColumn{{Name: "user_id", Erase: domain.RemoveRow}},
-		Imports:    []domain.Import{domain.ImportOf((*platformv1.Record).GetRole, putRole, nil)},
+		Imports:    []domain.Import{domain.ImportOf((*platformv1.Record).GetRole, putRole, (*platformv1.RoleRecord).GetChannelId)},
 		References: []domain.Reference{{Column: "channel_id", Table: "channels"}, {Column: "user_id", Table: "users"}},
 	},
 }
@@ -59,4 +66,24 @@ func keptSince(keep outbox.Retention, now instant.Instant) instant.Instant {
 		return 0
 	}
 	return now.Add(-shortest)
+}
+
+// eraseRoles removes the roles in a deleted channel. Another channel may get its id
+// afterwards, so the listeners of former moderators must no longer have it.
+func eraseRoles(ctx context.Context, _ *store.Store, tx *ent.Tx, id uid.ID) (int, error) {
+	rows, err := tx.Role.Query().Where(role.ChannelID(id)).Limit(domain.EraseBatch).All(ctx)
+	if err != nil || len(rows) == 0 {
+		return 0, err
+	}
+	var ids, former []uid.ID
+	for _, row := range rows {
+		ids = append(ids, row.ID)
+		if row.Role == Moderator.Name {
+			former = append(former, row.UserID)
+		}
+	}
+	if _, err := tx.Role.Delete().Where(role.IDIn(ids...)).Exec(ctx); err != nil {
+		return 0, err
+	}
+	return len(rows), authz.RightsChanged(ctx, tx, former...)
 }

@@ -37,20 +37,10 @@ type Event struct {
 	Cursor string
 	// Message is the event as listeners receive it. It must not be modified.
 	Message *moderatov1.Event
-}
 
-// JSON returns the JSON encoding of an event.
-func JSON(e *moderatov1.Event) []byte {
-	b := append([]byte(nil), `{"metadata":`...)
-	b = jsonapi.Append(b, e.GetMetadata())
-	b = append(b, `,"payload":`...)
-	m := e.ProtoReflect()
-	if f := m.WhichOneof(m.Descriptor().Oneofs().ByName("payload")); f != nil {
-		b = jsonapi.Append(b, m.Get(f).Message().Interface())
-	} else {
-		b = append(b, "{}"...)
-	}
-	return append(b, '}')
+	// response is Message with Cursor: the message of a stream, for all listeners.
+	response *moderatov1.WatchEventsResponse
+	encoded  encoding
 }
 
 // Cursor returns the cursor for a position.
@@ -173,6 +163,7 @@ func scanEvent(ctx context.Context, s *store.Store, scan func(...any) error) (*E
 	}
 	meta.MessageId, meta.ChannelId, meta.SubscriptionType, meta.MessageTimestamp = e.ID.String(), e.ChannelID.String(), string(e.Type), e.OccurredAt.Proto()
 	e.Message = &moderatov1.Event{Metadata: meta}
+	e.response = &moderatov1.WatchEventsResponse{Cursor: e.Cursor, Event: e.Message}
 	return &e, setPayload(e.Message, e.Type, payload)
 }
 

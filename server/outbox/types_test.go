@@ -3,6 +3,8 @@ package outbox_test
 import (
 	"testing"
 
+	optionsv1 "github.com/moderato-live/moderato/gen/moderato/options/v1"
+
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/outbox"
 )
@@ -18,5 +20,15 @@ func TestEventsMustMatchTheContract(t *testing.T) {
 	}
 	if outbox.Type("channel.boom").CheckPayload(&moderatov1.BanEvent{}) == nil {
 		t.Error("an event type that the contract does not declare is accepted")
+	}
+}
+
+// TestEveryTypeHasAnOrigin fails for an event type of which the contract does not say who
+// causes it: its retention and whether the log shows it would be a guess.
+func TestEveryTypeHasAnOrigin(t *testing.T) {
+	moderation := outbox.TypesOf(optionsv1.Origin_ORIGIN_MODERATION)
+	audience := outbox.TypesOf(optionsv1.Origin_ORIGIN_AUDIENCE)
+	if all := outbox.Types(); len(all) == 0 || len(moderation)+len(audience) != len(all) {
+		t.Errorf("%d types have the origin moderation, %d audience; want all %d", len(moderation), len(audience), len(all))
 	}
 }

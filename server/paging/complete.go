@@ -10,13 +10,9 @@ import (
 	"github.com/moderato-live/moderato/server/validate"
 )
 
-const (
-	defaultLimit = 20
-	maxLimit     = 100
-	// chunkSize is how many rows of a complete list one call reads for a transport that
-	// sends the list in chunks. A list with more rows is long.
-	chunkSize = 200
-)
+// chunkSize is how many rows of a complete list one call reads for a transport that sends
+// the list in chunks. A list with more rows is long.
+const chunkSize = 200
 
 // Window is the part of a list that a request asks for: the whole list, or a page.
 type Window struct {
@@ -30,7 +26,7 @@ type Window struct {
 func ParseWindow(f *validate.Fields, limit *int32, cursor string) Window {
 	return Window{
 		isPage: limit != nil || cursor != "",
-		limit:  f.Limit("limit", limit, defaultLimit, maxLimit),
+		limit:  f.Limit("limit", limit),
 		cursor: cursor,
 	}
 }

@@ -84,6 +84,9 @@ func rowsOf(t *testing.T, s *store.Store, table string) []Row {
 		if at := slices.Index(columns, "position"); at >= 0 {
 			r.Values[at] = nil // the sequencer can set the position of an event at any time
 		}
+		if at := slices.Index(columns, "rights_version"); at >= 0 {
+			r.Values[at] = nil // a former moderator's version increases when a channel is erased
+		}
 		rows = append(rows, r)
 	}
 	if err := found.Err(); err != nil {

@@ -21,7 +21,6 @@ import (
 	"fmt"
 	"time"
 
-	entdialect "entgo.io/ent/dialect"
 	entsql "entgo.io/ent/dialect/sql"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -150,10 +149,6 @@ func writersOf(read, write *sql.DB) int {
 	}
 	return max(connections, 1)
 }
-
-// IsEmbedded reports whether the database is a file on this host, which the server
-// migrates itself.
-func (s *Store) IsEmbedded() bool { return s.dialect.name() == entdialect.SQLite }
 
 // Ping checks that the database is reachable.
 func (s *Store) Ping(ctx context.Context) error { return s.readDB.PingContext(ctx) }

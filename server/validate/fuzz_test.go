@@ -6,6 +6,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	optionsv1 "github.com/moderato-live/moderato/gen/moderato/options/v1"
+
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/moderato-live/moderato/server/validate"
@@ -30,10 +32,10 @@ func FuzzText(f *testing.F) {
 			read        func(f *validate.Fields, value string) string
 		}{
 			{"Text", int(least), int(most), "", func(f *validate.Fields, value string) string {
-				return f.Text("text", value, int(least), int(most))
+				return f.Bind("text", &optionsv1.Bounds{MinLength: int32(least), MaxLength: int32(most)}).Text("text", value)
 			}},
-			{"Message", 1, validate.MaxMessage, "\t\n", func(f *validate.Fields, value string) string {
-				return f.Message("text", value)
+			{"Message", 1, 500, "\t\n", func(f *validate.Fields, value string) string {
+				return f.Bind("text", &optionsv1.Bounds{MinLength: 1, MaxLength: 500}).Message("text", value)
 			}},
 		} {
 			var fields validate.Fields

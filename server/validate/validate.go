@@ -10,6 +10,8 @@ import (
 
 	"golang.org/x/text/language"
 	"golang.org/x/text/unicode/norm"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/moderato-live/moderato/server/apierr"
@@ -21,9 +23,6 @@ import (
 const (
 	MaxUsername = 40
 	MaxName     = 140
-	MaxTitle    = 140
-	MaxBio      = 300
-	MaxMessage  = 500
 	MaxURL      = 2048
 	MaxClientID = 64
 	MaxLanguage = 35
@@ -52,8 +51,15 @@ const (
 // Fields collects the violations of one request. Field names are those of the REST
 // facade.
 type Fields struct {
+	message    protoreflect.FullName // whose declared bounds apply; empty for none
 	prefix     string
 	violations []apierr.Violation
+}
+
+// Of returns the Fields of a request or record. The bounds of its fields are those that
+// the contract declares with the option bounds.
+func Of(m proto.Message) *Fields {
+	return &Fields{message: m.ProtoReflect().Descriptor().FullName()}
 }
 
 // In sets a prefix for the names of the fields that follow, for a nested message.
@@ -70,10 +76,11 @@ func (f *Fields) Add(field, description string) {
 	}
 }
 
-// AtMost reports whether a list has at most limit values, and adds a violation if it has
+// AtMost reports whether a list is no longer than its bound, and adds a violation if it has
 // more. A caller checks the length of a list before the values, and does not read the
 // values of a list that is too long.
-func (f *Fields) AtMost(field string, length, limit int) bool {
+func (f *Fields) AtMost(field string, length int) bool {
+	limit := int(f.bounds(field).GetMaxItems())
 	if length > limit {
 		f.Add(field, fmt.Sprintf("must have at most %d values", limit))
 	}
@@ -149,19 +156,20 @@ func within(value, alphabet string) bool {
 	return true
 }
 
-// Text validates a text of least to most characters without control characters. It
-// returns the text trimmed and in Unicode NFC.
-func (f *Fields) Text(field, value string, least, most int) string {
-	return f.text(field, value, least, most, "")
+// Text validates a text within its bounds and without control characters. It returns the
+// text trimmed and in Unicode NFC.
+func (f *Fields) Text(field, value string) string {
+	return f.text(field, value, "")
 }
 
 // Message validates a chat message. It is like Text, but the message may contain tabs
 // and line feeds.
 func (f *Fields) Message(field, value string) string {
-	return f.text(field, value, 1, MaxMessage, "\t\n")
+	return f.text(field, value, "\t\n")
 }
 
-func (f *Fields) text(field, value string, least, most int, allowedControls string) string {
+func (f *Fields) text(field, value, allowedControls string) string {
+	least, most := int(f.bounds(field).GetMinLength()), int(f.bounds(field).GetMaxLength())
 	if !utf8.ValidString(value) {
 		f.Add(field, "must be valid UTF-8")
 		return ""
@@ -210,39 +218,26 @@ func (f *Fields) URL(field, value string) string {
 	return ""
 }
 
-// Limit validates the size of a page. It returns standard if value is nil.
-func (f *Fields) Limit(field string, value *int32, standard, most int) int {
+// Limit validates the size of a page. It returns the declared default if value is nil.
+func (f *Fields) Limit(field string, value *int32) int {
+	bounds := f.bounds(field)
 	if value == nil {
-		return standard
+		return int(bounds.GetDefaultValue())
 	}
-	if *value < 1 || int(*value) > most {
-		f.Add(field, fmt.Sprintf("must be between 1 and %d", most))
+	if int64(*value) < bounds.GetMin() || int64(*value) > bounds.GetMax() {
+		f.Add(field, fmt.Sprintf("must be between %d and %d", bounds.GetMin(), bounds.GetMax()))
 	}
 	return int(*value)
 }
 
-// Natural validates a number of 0 or more.
-func (f *Fields) Natural(field string, value int64) int64 {
-	if value < 0 {
-		f.Add(field, "must be 0 or more")
-	}
-	return value
-}
-
-// Fact validates a number of 0 or more that is also sent in a Struct, which bounds it to
-// MaxInteger.
-func (f *Fields) Fact(field string, value int64) int64 {
-	if value < 0 || value > MaxInteger {
-		f.Add(field, fmt.Sprintf("must be 0 to %d", MaxInteger))
-	}
-	return value
-}
-
-// Amount validates a number of 1 or more that is also sent in a Struct, which bounds it
-// to MaxInteger.
-func (f *Fields) Amount(field string, value int64) int64 {
-	if value < 1 || value > MaxInteger {
-		f.Add(field, fmt.Sprintf("must be 1 to %d", MaxInteger))
+// Number validates a number within its bounds.
+func (f *Fields) Number(field string, value int64) int64 {
+	bounds := f.bounds(field)
+	switch {
+	case bounds.GetMax() == 0 && value < bounds.GetMin():
+		f.Add(field, fmt.Sprintf("must be %d or more", bounds.GetMin()))
+	case bounds.GetMax() != 0 && (value < bounds.GetMin() || value > bounds.GetMax()):
+		f.Add(field, fmt.Sprintf("must be %d to %d", bounds.GetMin(), bounds.GetMax()))
 	}
 	return value
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	optionsv1 "github.com/moderato-live/moderato/gen/moderato/options/v1"
+
 	"google.golang.org/protobuf/proto"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
@@ -167,7 +169,9 @@ func TestText(t *testing.T) {
 		{"invalid UTF-8", "ab\xffcd", "", "must be valid UTF-8"},
 		{"a surrogate", "ab\xed\xa0\x80cd", "", "must be valid UTF-8"},
 		{"an overlong zero", "ab\xc0\x80cd", "", "must be valid UTF-8"},
-	}, func(f *validate.Fields, field, value string) string { return f.Text(field, value, 3, 5) })
+	}, func(f *validate.Fields, field, value string) string {
+		return f.Bind(field, &optionsv1.Bounds{MinLength: 3, MaxLength: 5}).Text(field, value)
+	})
 }
 
 func TestOptionalText(t *testing.T) {
@@ -177,7 +181,9 @@ func TestOptionalText(t *testing.T) {
 		{"the longest", "abcde", "abcde", ""},
 		{"too long", "abcdef", "", "must be 0 to 5 characters"},
 		{"a control character", "\x00", "", "must not contain control characters"},
-	}, func(f *validate.Fields, field, value string) string { return f.Text(field, value, 0, 5) })
+	}, func(f *validate.Fields, field, value string) string {
+		return f.Bind(field, &optionsv1.Bounds{MaxLength: 5}).Text(field, value)
+	})
 }
 
 func TestMessage(t *testing.T) {
@@ -193,7 +199,9 @@ func TestMessage(t *testing.T) {
 		{"501 characters", strings.Repeat("ü", 501), "", "must be 1 to 500 characters"},
 		{"empty", "", "", "is required"},
 		{"line feeds only", "\n\n", "", "is required"},
-	}, (*validate.Fields).Message)
+	}, func(f *validate.Fields, field, value string) string {
+		return f.Bind(field, &optionsv1.Bounds{MinLength: 1, MaxLength: 500}).Message(field, value)
+	})
 }
 
 func TestLanguage(t *testing.T) {
@@ -287,10 +295,10 @@ func TestLimit(t *testing.T) {
 	}{
 		{"unset", nil, 20}, {"1", proto.Int32(1), 1}, {"100", proto.Int32(100), 100},
 		{"0", proto.Int32(0), 0}, {"101", proto.Int32(101), 0}, {"-1", proto.Int32(-1), 0},
-		{"minimum int32", proto.Int32(-1 << 31), 0}, {"the largest there is", proto.Int32(1<<31 - 1), 0},
+		{"minimum int32", proto.Int32(-1 << 31), 0}, {"maximum int32", proto.Int32(1<<31 - 1), 0},
 	} {
 		var f validate.Fields
-		got := f.Limit("limit", c.value, 20, 100)
+		got := f.Bind("limit", &optionsv1.Bounds{Min: 1, Max: 100, DefaultValue: 20}).Limit("limit", c.value)
 		var want []apierr.Violation
 		if c.want == 0 {
 			want = []apierr.Violation{{Field: "limit", Description: "must be between 1 and 100"}}
@@ -322,8 +330,8 @@ func TestEveryViolationIsReportedInOrder(t *testing.T) {
 	f.UUID("userId", testID)
 	f.Username("username", "a b")
 	f.In("user")
-	f.Text("displayName", "", 1, 140)
-	f.Limit("limit", proto.Int32(0), 20, 20)
+	f.Bind("displayName", &optionsv1.Bounds{MinLength: 1, MaxLength: 140}).Text("displayName", "")
+	f.Bind("limit", &optionsv1.Bounds{Min: 1, Max: 20}).Limit("limit", proto.Int32(0))
 	f.Add("scopes[1]", "is not known")
 	want := []apierr.Violation{
 		{Field: "channelId", Description: notUUID},

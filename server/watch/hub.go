@@ -247,9 +247,6 @@ func (s *Subscription) IsOutdated() bool { return s.rewrites != s.hub.rewrites.L
 // GoBack resets the position, so that Next returns the events after it again.
 func (s *Subscription) GoBack(to int64) { s.position, s.catchUp = to, nil }
 
-// IsCatchingUp reports whether Next read its last page from the store.
-func (s *Subscription) IsCatchingUp() bool { return s.catchUp != nil }
-
 // Next returns the events that follow. It waits for them until wait fires or ctx ends.
 // If it returns no events and no error, there are none for now, and the caller may call
 // it again.

@@ -28,6 +28,7 @@ type listener struct {
 	mayHear   map[uid.ID]bool // nil for every channel
 	selection *Selection      // mayHear in order, with types; nil for every event
 	tokenAt   time.Time       // when the token was last valid
+	version   int64           // the version of the user's rights that mayHear has
 	rightsAt  time.Time       // the time as of which the rights are known
 	changedAt time.Time       // when the rights changed: older results are outdated
 	confirmed chan struct{}   // closed and replaced at each confirmation
@@ -36,7 +37,7 @@ type listener struct {
 }
 
 func newListener(caller *authn.Caller, only uid.ID, types []outbox.Type) *listener {
-	return &listener{caller: caller, only: only, types: types, confirmed: make(chan struct{}), over: make(chan struct{})}
+	return &listener{caller: caller, only: only, types: types, version: unknownVersion, confirmed: make(chan struct{}), over: make(chan struct{})}
 }
 
 // confirmToken records that the token was valid at a time.
@@ -47,16 +48,31 @@ func (l *listener) confirmToken(at time.Time) {
 	l.tell()
 }
 
-// confirmRights records the channels that the caller may receive as of a time; nil is
-// every channel. It ignores a result that is older than the recorded one, or than the
-// latest change.
-func (l *listener) confirmRights(at time.Time, channels []uid.ID) {
+// confirmVersion records that the rights of the listener's user have a version at a
+// time. It reports whether the listener knows the channels of that version.
+func (l *listener) confirmVersion(at time.Time, version int64) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.version != version {
+		return false
+	}
+	if at.After(l.rightsAt) {
+		l.rightsAt = at
+		l.tell()
+	}
+	return true
+}
+
+// confirmRights records the channels that the caller may receive as of a time, and the
+// version of the rights that they have; nil is every channel. It ignores a result that is
+// older than the recorded one, or than the latest change.
+func (l *listener) confirmRights(at time.Time, version int64, channels []uid.ID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if at.Before(l.rightsAt) || at.Before(l.changedAt) {
 		return
 	}
-	l.rightsAt = at
+	l.rightsAt, l.version = at, version
 	l.tell()
 	if channels == nil && !l.caller.ActsAsUser() {
 		if l.selection == nil && len(l.types) < len(outbox.Types()) {
@@ -132,11 +148,12 @@ func unconfirmed() error {
 	}
 }
 
-// outdate pauses the listener until the rights are confirmed as of now or later.
+// outdate pauses the listener until its channels are read again. It does not rely on the
+// version, which a server of an earlier version of Moderato does not increase.
 func (l *listener) outdate() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.rightsAt, l.changedAt = time.Time{}, time.Now()
+	l.rightsAt, l.changedAt, l.version = time.Time{}, time.Now(), unknownVersion
 }
 
 func (l *listener) end(reason error) {

@@ -4,13 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/moderato-live/moderato/server/outbox"
@@ -44,12 +42,10 @@ const (
 	maxUnconfirmed = 2 * time.Second
 	// maxPause is how long a listener is paused before the stream ends.
 	maxPause = 3 * time.Second
-	// maxPass is how long the check of all listeners may take. While it takes longer, a
-	// new listener that acts as a user must name a channel, because listeners that name
-	// none cost most.
-	maxPass = 500 * time.Millisecond
-	// passRetry is the retry delay that a listener receives in that case.
-	passRetry = 5 * time.Second
+	// maxReading is how long a check of all listeners may begin to read channels. The
+	// listeners whose channels it has not read by then are not confirmed; a later
+	// check reads them.
+	maxReading = 500 * time.Millisecond
 )
 
 // Rights monitors what listeners may receive, for all listeners of a process. It fails
@@ -60,9 +56,6 @@ type Rights struct {
 	// MaxChannels is how many channels a listener that names no channel may have; 0 is
 	// DefaultMaxChannels.
 	MaxChannels int
-
-	// pass is the duration of the faster of the latest two checks of all listeners.
-	pass atomic.Int64
 
 	mu        sync.Mutex
 	listeners map[*listener]struct{}
@@ -76,13 +69,6 @@ func (r *Rights) maxChannels() int { return cmp.Or(r.MaxChannels, DefaultMaxChan
 // admit checks what a caller may receive at present, and keeps the result up to date
 // until leave.
 func (r *Rights) admit(ctx context.Context, caller *authn.Caller, only uid.ID, types []outbox.Type) (*listener, error) {
-	if only.IsZero() && caller.ActsAsUser() && time.Duration(r.pass.Load()) > maxPass {
-		return nil, &apierr.Error{
-			Reason:     moderatov1.Reason_REASON_OVERLOADED,
-			Message:    "The server has too many listeners who name no channel. Name one with channelId, or try again later.",
-			RetryAfter: passRetry,
-		}
-	}
 	l := newListener(caller, only, types)
 	if err := r.checkTokens(ctx, []*listener{l}); err != nil {
 		return nil, err
@@ -116,15 +102,8 @@ func (r *Rights) Run(ctx context.Context) {
 		jobs.Every(ctx, tokensInterval, r.Log, "check the tokens of listeners", r.checkAllTokens)
 	})
 	loops.Go(func() {
-		var last time.Duration
 		jobs.Every(ctx, rightsInterval, r.Log, "check the rights of listeners", func(ctx context.Context) error {
-			began := time.Now()
-			defer func() {
-				took := time.Since(began)
-				r.pass.Store(int64(min(took, last)))
-				last = took
-			}()
-			return r.checkAllRights(ctx)
+			return r.checkRights(ctx, r.all())
 		})
 	})
 	loops.Wait()
@@ -134,16 +113,6 @@ func (r *Rights) checkAllTokens(ctx context.Context) error {
 	var failed error
 	for some := range slices.Chunk(r.all(), askedAtOnce) {
 		failed = errors.Join(failed, r.checkTokens(ctx, some))
-	}
-	return failed
-}
-
-// checkAllRights checks the rights of all listeners. A check that fails does not affect
-// the listeners of the other checks.
-func (r *Rights) checkAllRights(ctx context.Context) error {
-	var failed error
-	for some := range slices.Chunk(r.all(), askedAtOnce) {
-		failed = errors.Join(failed, r.checkRights(ctx, some))
 	}
 	return failed
 }
@@ -194,23 +163,34 @@ func (r *Rights) invalidTokens(ctx context.Context, some []*listener) (map[diges
 	return invalid, nil
 }
 
-// checkRights checks what some listeners may receive. For a listener that named a
-// channel, it checks that channel. For the others, it finds their channels.
-func (r *Rights) checkRights(ctx context.Context, some []*listener) error {
-	began := time.Now()
-	var named []*listener
-	users := map[uid.ID][]*listener{}
-	for _, l := range some {
-		switch {
-		case !l.only.IsZero():
-			named = append(named, l)
-		case l.caller.ActsAsUser():
-			users[l.caller.UserID] = append(users[l.caller.UserID], l)
-		default: // a backend receives everything
-			l.confirmRights(began, nil)
+// errBehind is the error of a check that did not read the channels of all listeners.
+var errBehind = errors.New("the channels of some listeners could not be read in time; they wait")
+
+// checkRights checks what listeners may receive. For a listener that named a channel, it
+// checks that channel. For a listener that named none, it checks whether the rights of
+// the user changed, and reads the user's channels only if they did. A check that fails
+// does not affect the listeners of the other checks.
+func (r *Rights) checkRights(ctx context.Context, listeners []*listener) error {
+	var failed error
+	var changed []changedListener
+	for some := range slices.Chunk(listeners, askedAtOnce) {
+		began := time.Now()
+		var named, unnamed []*listener
+		for _, l := range some {
+			switch {
+			case !l.only.IsZero():
+				named = append(named, l)
+			case l.caller.ActsAsUser():
+				unnamed = append(unnamed, l)
+			default: // a backend receives everything
+				l.confirmRights(began, noVersion, nil)
+			}
 		}
+		more, err := r.checkVersions(ctx, unnamed, began)
+		changed = append(changed, more...)
+		failed = errors.Join(failed, err, r.checkNamed(ctx, named, began))
 	}
-	return r.Store.Classify(errors.Join(r.checkNamed(ctx, named, began), r.checkUsers(ctx, users)))
+	return r.Store.Classify(errors.Join(failed, r.readChannels(ctx, changed)))
 }
 
 // right identifies the moderator right of a user in a channel.
@@ -235,7 +215,7 @@ func (r *Rights) checkNamed(ctx context.Context, named []*listener, began time.T
 		case !channels[l.only]:
 			l.end(apierr.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND))
 		default:
-			l.confirmRights(began, []uid.ID{l.only})
+			l.confirmRights(began, noVersion, []uid.ID{l.only})
 		}
 	}
 	return nil
@@ -270,74 +250,4 @@ func (r *Rights) rightsTo(ctx context.Context, named []*listener) (channels map[
 			return err
 		})
 	return channels, moderators, err
-}
-
-// checkUsers checks listeners that named no channel, by the user for whom they act.
-func (r *Rights) checkUsers(ctx context.Context, users map[uid.ID][]*listener) error {
-	var failed error
-	for some := range slices.Chunk(slices.Collect(maps.Keys(users)), usersAtOnce) {
-		began := time.Now()
-		heard, err := r.channelsOf(ctx, some)
-		if err != nil {
-			failed = errors.Join(failed, err)
-			continue
-		}
-		for _, userID := range some {
-			for _, l := range users[userID] {
-				if heard[userID].roles > r.maxChannels() {
-					l.end(r.tooManyChannels())
-				} else {
-					l.confirmRights(began, heard[userID].channels)
-				}
-			}
-		}
-	}
-	return failed
-}
-
-func (r *Rights) tooManyChannels() error {
-	return apierr.Invalid(apierr.Violation{
-		Field: "channelId", Description: fmt.Sprintf("is required: you moderate more than %d channels", r.maxChannels()),
-	})
-}
-
-// heard holds what a user that names no channel receives.
-type heard struct {
-	channels []uid.ID
-	// roles is the number of channels that the user owns or has the moderator role in.
-	// It includes channels in which the role gives no right at present. At most one role
-	// more than a listener may have is counted.
-	roles int
-}
-
-// channelsOf returns the channels that users own or moderate. For each user, it reads
-// only as many roles as are needed to detect that they are too many.
-func (r *Rights) channelsOf(ctx context.Context, users []uid.ID) (map[uid.ID]heard, error) {
-	ctx, cancel := context.WithTimeout(ctx, askTimeout)
-	defer cancel()
-	parts := make([]string, len(users))
-	var args []any
-	for i, id := range users {
-		parts[i] = `SELECT * FROM (
-			SELECT id AS user_id, id AS channel_id, 1 AS may_hear FROM channels WHERE id = ?
-			UNION ALL
-			SELECT r.user_id, r.channel_id, EXISTS (SELECT 1 FROM channels c WHERE c.id = r.channel_id) AND ` + authz.Moderates("r.channel_id", "r.user_id") + `
-			FROM (SELECT user_id, channel_id FROM roles` + r.Store.ByIndex("role_user_id_role_created_at_channel_id") + `
-				WHERE user_id = ? AND role = 'moderator' ORDER BY created_at, channel_id` + store.Limit(r.maxChannels()+1) + `) r) u` + fmt.Sprint(i)
-		args = append(args, id, id)
-	}
-	all := map[uid.ID]heard{}
-	err := store.QueryEach(ctx, r.Store.Read, strings.Join(parts, " UNION ALL "), args, func(scan func(...any) error) error {
-		var userID, channelID uid.ID
-		var mayHear bool
-		err := scan(&userID, &channelID, &mayHear)
-		h := all[userID]
-		h.roles++
-		if mayHear {
-			h.channels = append(h.channels, channelID)
-		}
-		all[userID] = h
-		return err
-	})
-	return all, err
 }

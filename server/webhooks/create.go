@@ -19,10 +19,10 @@ import (
 
 // CreateWebhook creates a webhook that receives the events from now on.
 func (s *Service) CreateWebhook(ctx context.Context, req *moderatov1.CreateWebhookRequest) (*moderatov1.CreateWebhookResponse, error) {
-	var f validate.Fields
-	channel := channelOf(ctx, &f, req.GetChannelId())
-	address := s.receiver(&f, req.GetUrl())
-	types := watch.ParseTypes(&f, req.GetType())
+	f := validate.Of(req)
+	channel := channelOf(ctx, f, req.GetChannelId())
+	address := s.receiver(f, req.GetUrl())
+	types := watch.ParseTypes(f, req.GetType())
 	if err := f.Err(); err != nil {
 		return nil, err
 	}

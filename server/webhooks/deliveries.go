@@ -17,16 +17,11 @@ import (
 	"github.com/moderato-live/moderato/server/validate"
 )
 
-const (
-	defaultLimit = 20
-	maxLimit     = 100
-)
-
 // ListWebhookDeliveries returns a page of a webhook's deliveries.
 func (s *Service) ListWebhookDeliveries(ctx context.Context, req *moderatov1.ListWebhookDeliveriesRequest) (*moderatov1.ListWebhookDeliveriesResponse, error) {
-	var f validate.Fields
+	f := validate.Of(req)
 	id := f.UUID("webhookId", req.GetWebhookId())
-	limit := f.Limit("limit", req.Limit, defaultLimit, maxLimit)
+	limit := f.Limit("limit", req.Limit)
 	if err := f.Err(); err != nil {
 		return nil, err
 	}

@@ -101,7 +101,7 @@ func (e *Engine) attempt(ctx context.Context, w *ent.Webhook, event *outbox.Even
 }
 
 func newRequest(ctx context.Context, w *ent.Webhook, event *outbox.Event, at instant.Instant) (*http.Request, error) {
-	body := outbox.JSON(event.Message)
+	body := event.JSON()
 	id := event.ID.String()
 	signed, err := signatures(w, id, at, body)
 	if err != nil {

@@ -3817,6 +3817,198 @@ func (x *UpdateInfoResponse) GetCategoryTitle() string {
 	return ""
 }
 
+// Raid is a raid of a channel: the owner of another channel sent its viewers.
+type Raid struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The raid's id: a UUID in lower case.
+	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
+	// The owner of the channel whose viewers came.
+	Raider *Person `protobuf:"bytes,2,opt,name=raider" json:"raider,omitempty"`
+	// The number of viewers who came.
+	ViewerCount int64 `protobuf:"varint,3,opt,name=viewer_count,json=viewerCount" json:"viewer_count,omitempty"`
+	// When it happened: UTC, milliseconds.
+	CreatedAt     *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Raid) Reset() {
+	*x = Raid{}
+	mi := &file_moderato_v1_channels_proto_msgTypes[55]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Raid) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Raid) ProtoMessage() {}
+
+func (x *Raid) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_channels_proto_msgTypes[55]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Raid.ProtoReflect.Descriptor instead.
+func (*Raid) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_channels_proto_rawDescGZIP(), []int{55}
+}
+
+func (x *Raid) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *Raid) GetRaider() *Person {
+	if x != nil {
+		return x.Raider
+	}
+	return nil
+}
+
+func (x *Raid) GetViewerCount() int64 {
+	if x != nil {
+		return x.ViewerCount
+	}
+	return 0
+}
+
+func (x *Raid) GetCreatedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.CreatedAt
+	}
+	return nil
+}
+
+// ListRaidsRequest names the channel and the page.
+type ListRaidsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Required. The channel that was raided: a UUID in upper or lower case.
+	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
+	// The `pagination.cursor` of the previous page; empty for the first page.
+	Cursor string `protobuf:"bytes,2,opt,name=cursor" json:"cursor,omitempty"`
+	// The maximum number of rows in the page: 1 to 100; 20 if unset.
+	Limit         *int32 `protobuf:"varint,3,opt,name=limit" json:"limit,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListRaidsRequest) Reset() {
+	*x = ListRaidsRequest{}
+	mi := &file_moderato_v1_channels_proto_msgTypes[56]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListRaidsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListRaidsRequest) ProtoMessage() {}
+
+func (x *ListRaidsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_channels_proto_msgTypes[56]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListRaidsRequest.ProtoReflect.Descriptor instead.
+func (*ListRaidsRequest) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_channels_proto_rawDescGZIP(), []int{56}
+}
+
+func (x *ListRaidsRequest) GetChannelId() string {
+	if x != nil {
+		return x.ChannelId
+	}
+	return ""
+}
+
+func (x *ListRaidsRequest) GetCursor() string {
+	if x != nil {
+		return x.Cursor
+	}
+	return ""
+}
+
+func (x *ListRaidsRequest) GetLimit() int32 {
+	if x != nil && x.Limit != nil {
+		return *x.Limit
+	}
+	return 0
+}
+
+// ListRaidsResponse is a page of raids.
+type ListRaidsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The raids of the page.
+	Rows []*Raid `protobuf:"bytes,1,rep,name=rows" json:"rows,omitempty"`
+	// The cursor of the next page.
+	Pagination    *Pagination `protobuf:"bytes,2,opt,name=pagination" json:"pagination,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListRaidsResponse) Reset() {
+	*x = ListRaidsResponse{}
+	mi := &file_moderato_v1_channels_proto_msgTypes[57]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListRaidsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListRaidsResponse) ProtoMessage() {}
+
+func (x *ListRaidsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_channels_proto_msgTypes[57]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListRaidsResponse.ProtoReflect.Descriptor instead.
+func (*ListRaidsResponse) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_channels_proto_rawDescGZIP(), []int{57}
+}
+
+func (x *ListRaidsResponse) GetRows() []*Raid {
+	if x != nil {
+		return x.Rows
+	}
+	return nil
+}
+
+func (x *ListRaidsResponse) GetPagination() *Pagination {
+	if x != nil {
+		return x.Pagination
+	}
+	return nil
+}
+
 var File_moderato_v1_channels_proto protoreflect.FileDescriptor
 
 const file_moderato_v1_channels_proto_rawDesc = "" +
@@ -3848,12 +4040,12 @@ const file_moderato_v1_channels_proto_rawDesc = "" +
 	"\ais_live\x18\b \x01(\bR\x06isLive\x12%\n" +
 	"\x0efollower_count\x18\t \x01(\x03R\rfollowerCount\x128\n" +
 	"\bcategory\x18\n" +
-	" \x01(\v2\x1c.moderato.v1.ChannelCategoryR\bcategory\"\x93\x01\n" +
+	" \x01(\v2\x1c.moderato.v1.ChannelCategoryR\bcategory\"\xad\x01\n" +
 	"\x13ListChannelsRequest\x12\x16\n" +
-	"\x06cursor\x18\x01 \x01(\tR\x06cursor\x12\x1b\n" +
-	"\x05limit\x18\x02 \x01(\x05B\x05\xaa\x01\x02\b\x01R\x05limit\x12\x12\n" +
-	"\x04slug\x18\x03 \x03(\tR\x04slug\x12\x1f\n" +
-	"\vcategory_id\x18\x04 \x03(\x03R\n" +
+	"\x06cursor\x18\x01 \x01(\tR\x06cursor\x12%\n" +
+	"\x05limit\x18\x02 \x01(\x05B\x0f\x92\xb5\x18\x06\x18\x01 \x14(\x14\xaa\x01\x02\b\x01R\x05limit\x12\x1a\n" +
+	"\x04slug\x18\x03 \x03(\tB\x06\x92\xb5\x18\x020dR\x04slug\x12'\n" +
+	"\vcategory_id\x18\x04 \x03(\x03B\x06\x92\xb5\x18\x020dR\n" +
 	"categoryId\x12\x12\n" +
 	"\x04type\x18\x05 \x01(\tR\x04type\"\x8f\x01\n" +
 	"\x14ListChannelsResponse\x12\x14\n" +
@@ -3911,10 +4103,10 @@ const file_moderato_v1_channels_proto_rawDesc = "" +
 	"isFollower\x12;\n" +
 	"\vfollowed_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"followedAt\x12J\n" +
-	"\x11subscription_info\x18\a \x01(\v2\x1d.moderato.v1.SubscriptionInfoR\x10subscriptionInfo\"\x83\x01\n" +
+	"\x11subscription_info\x18\a \x01(\v2\x1d.moderato.v1.SubscriptionInfoR\x10subscriptionInfo\"\x8d\x01\n" +
 	"\x14ListFollowersRequest\x12\x16\n" +
-	"\x06cursor\x18\x01 \x01(\tR\x06cursor\x12\x1b\n" +
-	"\x05limit\x18\x02 \x01(\x05B\x05\xaa\x01\x02\b\x01R\x05limit\x12\x17\n" +
+	"\x06cursor\x18\x01 \x01(\tR\x06cursor\x12%\n" +
+	"\x05limit\x18\x02 \x01(\x05B\x0f\x92\xb5\x18\x06\x18\x01 d(\x14\xaa\x01\x02\b\x01R\x05limit\x12\x17\n" +
 	"\auser_id\x18\x03 \x01(\tR\x06userId\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x04 \x01(\tR\tchannelId\"\x81\x01\n" +
@@ -3934,10 +4126,10 @@ const file_moderato_v1_channels_proto_rawDesc = "" +
 	"\vfollowed_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"followedAt\x12J\n" +
 	"\x11subscription_info\x18\a \x01(\v2\x1d.moderato.v1.SubscriptionInfoR\x10subscriptionInfo\x126\n" +
-	"\x17is_notification_enabled\x18\b \x01(\bR\x15isNotificationEnabled\"J\n" +
+	"\x17is_notification_enabled\x18\b \x01(\bR\x15isNotificationEnabled\"T\n" +
 	"\x13ListFollowedRequest\x12\x16\n" +
-	"\x06cursor\x18\x01 \x01(\tR\x06cursor\x12\x1b\n" +
-	"\x05limit\x18\x02 \x01(\x05B\x05\xaa\x01\x02\b\x01R\x05limit\"\x81\x01\n" +
+	"\x06cursor\x18\x01 \x01(\tR\x06cursor\x12%\n" +
+	"\x05limit\x18\x02 \x01(\x05B\x0f\x92\xb5\x18\x06\x18\x01 d(\x14\xaa\x01\x02\b\x01R\x05limit\"\x81\x01\n" +
 	"\x14ListFollowedResponse\x120\n" +
 	"\x04rows\x18\x01 \x03(\v2\x1c.moderato.v1.FollowedChannelR\x04rows\x127\n" +
 	"\n" +
@@ -3953,41 +4145,41 @@ const file_moderato_v1_channels_proto_rawDesc = "" +
 	"\fdisplay_name\x18\x02 \x01(\tR\vdisplayName\x12\x12\n" +
 	"\x04slug\x18\x03 \x01(\tR\x04slug\x127\n" +
 	"\tbanned_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\bbannedAt\x122\n" +
-	"\tbanned_by\x18\x05 \x01(\v2\x15.moderato.v1.BannedByR\bbannedBy\"l\n" +
+	"\tbanned_by\x18\x05 \x01(\v2\x15.moderato.v1.BannedByR\bbannedBy\"v\n" +
 	"\x16ListBannedUsersRequest\x12\x16\n" +
-	"\x06cursor\x18\x01 \x01(\tR\x06cursor\x12\x1b\n" +
-	"\x05limit\x18\x02 \x01(\x05B\x05\xaa\x01\x02\b\x01R\x05limit\x12\x1d\n" +
+	"\x06cursor\x18\x01 \x01(\tR\x06cursor\x12%\n" +
+	"\x05limit\x18\x02 \x01(\x05B\x0f\x92\xb5\x18\x06\x18\x01 d(\x14\xaa\x01\x02\b\x01R\x05limit\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x03 \x01(\tR\tchannelId\"\x7f\n" +
 	"\x17ListBannedUsersResponse\x12+\n" +
 	"\x04rows\x18\x01 \x03(\v2\x17.moderato.v1.BannedUserR\x04rows\x127\n" +
 	"\n" +
 	"pagination\x18\x02 \x01(\v2\x17.moderato.v1.PaginationR\n" +
-	"pagination\"e\n" +
+	"pagination\"o\n" +
 	"\x0fListVipsRequest\x12\x1d\n" +
 	"\n" +
-	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x1b\n" +
-	"\x05limit\x18\x02 \x01(\x05B\x05\xaa\x01\x02\b\x01R\x05limit\x12\x16\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\x12%\n" +
+	"\x05limit\x18\x02 \x01(\x05B\x0f\x92\xb5\x18\x06\x18\x01 d(\x14\xaa\x01\x02\b\x01R\x05limit\x12\x16\n" +
 	"\x06cursor\x18\x03 \x01(\tR\x06cursor\"{\n" +
 	"\x10ListVipsResponse\x12.\n" +
 	"\x05users\x18\x01 \x03(\v2\x18.moderato.v1.UserSummaryR\x05users\x127\n" +
 	"\n" +
 	"pagination\x18\x02 \x01(\v2\x17.moderato.v1.PaginationR\n" +
-	"pagination\"e\n" +
+	"pagination\"o\n" +
 	"\x0fListModsRequest\x12\x1d\n" +
 	"\n" +
-	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x1b\n" +
-	"\x05limit\x18\x02 \x01(\x05B\x05\xaa\x01\x02\b\x01R\x05limit\x12\x16\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\x12%\n" +
+	"\x05limit\x18\x02 \x01(\x05B\x0f\x92\xb5\x18\x06\x18\x01 d(\x14\xaa\x01\x02\b\x01R\x05limit\x12\x16\n" +
 	"\x06cursor\x18\x03 \x01(\tR\x06cursor\"{\n" +
 	"\x10ListModsResponse\x12.\n" +
 	"\x05users\x18\x01 \x03(\v2\x18.moderato.v1.UserSummaryR\x05users\x127\n" +
 	"\n" +
 	"pagination\x18\x02 \x01(\v2\x17.moderato.v1.PaginationR\n" +
-	"pagination\"d\n" +
+	"pagination\"n\n" +
 	"\x0eListOgsRequest\x12\x1d\n" +
 	"\n" +
-	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x1b\n" +
-	"\x05limit\x18\x02 \x01(\x05B\x05\xaa\x01\x02\b\x01R\x05limit\x12\x16\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\x12%\n" +
+	"\x05limit\x18\x02 \x01(\x05B\x0f\x92\xb5\x18\x06\x18\x01 d(\x14\xaa\x01\x02\b\x01R\x05limit\x12\x16\n" +
 	"\x06cursor\x18\x03 \x01(\tR\x06cursor\"z\n" +
 	"\x0fListOgsResponse\x12.\n" +
 	"\x05users\x18\x01 \x03(\v2\x18.moderato.v1.UserSummaryR\x05users\x127\n" +
@@ -4021,10 +4213,10 @@ const file_moderato_v1_channels_proto_rawDesc = "" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x17\n" +
 	"\auser_id\x18\x02 \x01(\tR\x06userId\"\x12\n" +
-	"\x10RemoveOgResponse\"\x85\x01\n" +
+	"\x10RemoveOgResponse\"\x8f\x01\n" +
 	"\x16ListSubscribersRequest\x12\x16\n" +
-	"\x06cursor\x18\x01 \x01(\tR\x06cursor\x12\x1b\n" +
-	"\x05limit\x18\x02 \x01(\x05B\x05\xaa\x01\x02\b\x01R\x05limit\x12\x17\n" +
+	"\x06cursor\x18\x01 \x01(\tR\x06cursor\x12%\n" +
+	"\x05limit\x18\x02 \x01(\x05B\x0f\x92\xb5\x18\x06\x18\x01 d(\x14\xaa\x01\x02\b\x01R\x05limit\x12\x17\n" +
 	"\auser_id\x18\x03 \x01(\tR\x06userId\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x04 \x01(\tR\tchannelId\"\x83\x01\n" +
@@ -4039,10 +4231,10 @@ const file_moderato_v1_channels_proto_rawDesc = "" +
 	"\n" +
 	"created_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\x12+\n" +
 	"\x04info\x18\x04 \x01(\v2\x17.google.protobuf.StructR\x04info\x12/\n" +
-	"\x06action\x18\x05 \x01(\v2\x17.google.protobuf.StructR\x06action\"\x7f\n" +
+	"\x06action\x18\x05 \x01(\v2\x17.google.protobuf.StructR\x06action\"\x89\x01\n" +
 	"\x15ListActivitiesRequest\x12\x16\n" +
-	"\x06cursor\x18\x01 \x01(\tR\x06cursor\x12\x1b\n" +
-	"\x05limit\x18\x02 \x01(\x05B\x05\xaa\x01\x02\b\x01R\x05limit\x12\x12\n" +
+	"\x06cursor\x18\x01 \x01(\tR\x06cursor\x12%\n" +
+	"\x05limit\x18\x02 \x01(\x05B\x0f\x92\xb5\x18\x06\x18\x01 d(\x14\xaa\x01\x02\b\x01R\x05limit\x12\x12\n" +
 	"\x04type\x18\x03 \x01(\tR\x04type\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x04 \x01(\tR\tchannelId\"|\n" +
@@ -4056,12 +4248,12 @@ const file_moderato_v1_channels_proto_rawDesc = "" +
 	"\busername\x18\x02 \x01(\tR\busername\x12\x18\n" +
 	"\aaddress\x18\x03 \x01(\tR\aaddress\x12\x16\n" +
 	"\x06amount\x18\x04 \x01(\x03R\x06amount\x125\n" +
-	"\bvoted_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\avotedAt\"|\n" +
+	"\bvoted_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\avotedAt\"\x86\x01\n" +
 	"\x10ListVotesRequest\x12\x14\n" +
 	"\x05epoch\x18\x01 \x01(\tR\x05epoch\x12\x1d\n" +
 	"\n" +
-	"channel_id\x18\x02 \x01(\tR\tchannelId\x12\x1b\n" +
-	"\x05limit\x18\x03 \x01(\x05B\x05\xaa\x01\x02\b\x01R\x05limit\x12\x16\n" +
+	"channel_id\x18\x02 \x01(\tR\tchannelId\x12%\n" +
+	"\x05limit\x18\x03 \x01(\x05B\x0f\x92\xb5\x18\x06\x18\x01 d(\x14\xaa\x01\x02\b\x01R\x05limit\x12\x16\n" +
 	"\x06cursor\x18\x04 \x01(\tR\x06cursor\"u\n" +
 	"\x11ListVotesResponse\x12'\n" +
 	"\x05votes\x18\x01 \x03(\v2\x11.moderato.v1.VoteR\x05votes\x127\n" +
@@ -4083,12 +4275,12 @@ const file_moderato_v1_channels_proto_rawDesc = "" +
 	"\bclip_url\x18\x06 \x01(\tR\aclipUrl\x122\n" +
 	"\acreator\x18\a \x01(\v2\x18.moderato.v1.ContentUserR\acreator\x122\n" +
 	"\achannel\x18\b \x01(\v2\x18.moderato.v1.ContentUserR\achannel\x128\n" +
-	"\bcategory\x18\t \x01(\v2\x1c.moderato.v1.ContentCategoryR\bcategory\"\x81\x01\n" +
+	"\bcategory\x18\t \x01(\v2\x1c.moderato.v1.ContentCategoryR\bcategory\"\x8b\x01\n" +
 	"\x10ListClipsRequest\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x16\n" +
-	"\x06cursor\x18\x02 \x01(\tR\x06cursor\x12\x1b\n" +
-	"\x05limit\x18\x03 \x01(\x05B\x05\xaa\x01\x02\b\x01R\x05limit\x12\x19\n" +
+	"\x06cursor\x18\x02 \x01(\tR\x06cursor\x12%\n" +
+	"\x05limit\x18\x03 \x01(\x05B\x0f\x92\xb5\x18\x06\x18\x01 \x14(\x14\xaa\x01\x02\b\x01R\x05limit\x12\x19\n" +
 	"\border_by\x18\x04 \x01(\tR\aorderBy\"\x89\x01\n" +
 	"\x11ListClipsResponse\x12\x14\n" +
 	"\x05count\x18\x01 \x01(\x03R\x05count\x12%\n" +
@@ -4107,21 +4299,21 @@ const file_moderato_v1_channels_proto_rawDesc = "" +
 	"started_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\tstartedAt\x125\n" +
 	"\bended_at\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\aendedAt\x128\n" +
 	"\bcategory\x18\b \x01(\v2\x1c.moderato.v1.ContentCategoryR\bcategory\x122\n" +
-	"\achannel\x18\t \x01(\v2\x18.moderato.v1.ContentUserR\achannel\"\x80\x01\n" +
+	"\achannel\x18\t \x01(\v2\x18.moderato.v1.ContentUserR\achannel\"\x8a\x01\n" +
 	"\x0fListVodsRequest\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x16\n" +
-	"\x06cursor\x18\x02 \x01(\tR\x06cursor\x12\x1b\n" +
-	"\x05limit\x18\x03 \x01(\x05B\x05\xaa\x01\x02\b\x01R\x05limit\x12\x19\n" +
+	"\x06cursor\x18\x02 \x01(\tR\x06cursor\x12%\n" +
+	"\x05limit\x18\x03 \x01(\x05B\x0f\x92\xb5\x18\x06\x18\x01 \x14(\x14\xaa\x01\x02\b\x01R\x05limit\x12\x19\n" +
 	"\border_by\x18\x04 \x01(\tR\aorderBy\"\x87\x01\n" +
 	"\x10ListVodsResponse\x12\x14\n" +
 	"\x05count\x18\x01 \x01(\x03R\x05count\x12$\n" +
 	"\x04rows\x18\x02 \x03(\v2\x10.moderato.v1.VodR\x04rows\x127\n" +
 	"\n" +
 	"pagination\x18\x03 \x01(\v2\x17.moderato.v1.PaginationR\n" +
-	"pagination\"\x84\x01\n" +
-	"\x11UpdateInfoRequest\x12\x14\n" +
-	"\x05title\x18\x01 \x01(\tR\x05title\x12\x12\n" +
+	"pagination\"\x8f\x01\n" +
+	"\x11UpdateInfoRequest\x12\x1f\n" +
+	"\x05title\x18\x01 \x01(\tB\t\x92\xb5\x18\x05\b\x01\x10\x8c\x01R\x05title\x12\x12\n" +
 	"\x04lang\x18\x02 \x01(\tR\x04lang\x12&\n" +
 	"\vcategory_id\x18\x03 \x01(\x03B\x05\xaa\x01\x02\b\x01R\n" +
 	"categoryId\x12\x1d\n" +
@@ -4132,11 +4324,30 @@ const file_moderato_v1_channels_proto_rawDesc = "" +
 	"\x04lang\x18\x02 \x01(\tR\x04lang\x12\x1f\n" +
 	"\vcategory_id\x18\x03 \x01(\x03R\n" +
 	"categoryId\x12%\n" +
-	"\x0ecategory_title\x18\x04 \x01(\tR\rcategoryTitle2\xc1\x15\n" +
+	"\x0ecategory_title\x18\x04 \x01(\tR\rcategoryTitle\"\xa1\x01\n" +
+	"\x04Raid\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12+\n" +
+	"\x06raider\x18\x02 \x01(\v2\x13.moderato.v1.PersonR\x06raider\x12!\n" +
+	"\fviewer_count\x18\x03 \x01(\x03R\vviewerCount\x129\n" +
+	"\n" +
+	"created_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\"p\n" +
+	"\x10ListRaidsRequest\x12\x1d\n" +
+	"\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x16\n" +
+	"\x06cursor\x18\x02 \x01(\tR\x06cursor\x12%\n" +
+	"\x05limit\x18\x03 \x01(\x05B\x0f\x92\xb5\x18\x06\x18\x01 d(\x14\xaa\x01\x02\b\x01R\x05limit\"s\n" +
+	"\x11ListRaidsResponse\x12%\n" +
+	"\x04rows\x18\x01 \x03(\v2\x11.moderato.v1.RaidR\x04rows\x127\n" +
+	"\n" +
+	"pagination\x18\x02 \x01(\v2\x17.moderato.v1.PaginationR\n" +
+	"pagination2\xc0\x16\n" +
 	"\x0fChannelsService\x12\x80\x01\n" +
 	"\fListChannels\x12 .moderato.v1.ListChannelsRequest\x1a!.moderato.v1.ListChannelsResponse\"+\x8a\xb5\x18\x10\n" +
 	"\x02\x01\x02\x12\n" +
-	"users.read\x82\xd3\xe4\x93\x02\x0e\x12\f/v1/channels\x90\x02\x01\x12\x94\x01\n" +
+	"users.read\x82\xd3\xe4\x93\x02\x0e\x12\f/v1/channels\x90\x02\x01\x12}\n" +
+	"\tListRaids\x12\x1d.moderato.v1.ListRaidsRequest\x1a\x1e.moderato.v1.ListRaidsResponse\"1\x8a\xb5\x18\x10\n" +
+	"\x02\x01\x02\x12\n" +
+	"users.read\x82\xd3\xe4\x93\x02\x14\x12\x12/v1/channels/raids\x90\x02\x01\x12\x94\x01\n" +
 	"\rGetStreamInfo\x12!.moderato.v1.GetStreamInfoRequest\x1a\".moderato.v1.GetStreamInfoResponse\"<\x8a\xb5\x18\x12\n" +
 	"\x02\x01\x02\x12\n" +
 	"users.read\x18\x02\x82\xd3\xe4\x93\x02\x1a\x12\x18/v1/channels/stream-info\x88\x02\x01\x90\x02\x01\x12|\n" +
@@ -4203,7 +4414,7 @@ func file_moderato_v1_channels_proto_rawDescGZIP() []byte {
 	return file_moderato_v1_channels_proto_rawDescData
 }
 
-var file_moderato_v1_channels_proto_msgTypes = make([]protoimpl.MessageInfo, 55)
+var file_moderato_v1_channels_proto_msgTypes = make([]protoimpl.MessageInfo, 58)
 var file_moderato_v1_channels_proto_goTypes = []any{
 	(*Pagination)(nil),              // 0: moderato.v1.Pagination
 	(*ChannelCategory)(nil),         // 1: moderato.v1.ChannelCategory
@@ -4260,45 +4471,49 @@ var file_moderato_v1_channels_proto_goTypes = []any{
 	(*ListVodsResponse)(nil),        // 52: moderato.v1.ListVodsResponse
 	(*UpdateInfoRequest)(nil),       // 53: moderato.v1.UpdateInfoRequest
 	(*UpdateInfoResponse)(nil),      // 54: moderato.v1.UpdateInfoResponse
-	(*timestamppb.Timestamp)(nil),   // 55: google.protobuf.Timestamp
-	(*UserSummary)(nil),             // 56: moderato.v1.UserSummary
-	(*structpb.Struct)(nil),         // 57: google.protobuf.Struct
+	(*Raid)(nil),                    // 55: moderato.v1.Raid
+	(*ListRaidsRequest)(nil),        // 56: moderato.v1.ListRaidsRequest
+	(*ListRaidsResponse)(nil),       // 57: moderato.v1.ListRaidsResponse
+	(*timestamppb.Timestamp)(nil),   // 58: google.protobuf.Timestamp
+	(*UserSummary)(nil),             // 59: moderato.v1.UserSummary
+	(*structpb.Struct)(nil),         // 60: google.protobuf.Struct
+	(*Person)(nil),                  // 61: moderato.v1.Person
 }
 var file_moderato_v1_channels_proto_depIdxs = []int32{
 	1,  // 0: moderato.v1.Channel.category:type_name -> moderato.v1.ChannelCategory
 	3,  // 1: moderato.v1.ListChannelsResponse.rows:type_name -> moderato.v1.Channel
 	0,  // 2: moderato.v1.ListChannelsResponse.pagination:type_name -> moderato.v1.Pagination
-	55, // 3: moderato.v1.GetStreamInfoResponse.started_at:type_name -> google.protobuf.Timestamp
+	58, // 3: moderato.v1.GetStreamInfoResponse.started_at:type_name -> google.protobuf.Timestamp
 	7,  // 4: moderato.v1.GetStreamInfoResponse.category:type_name -> moderato.v1.StreamCategory
-	55, // 5: moderato.v1.GetLiveStatsResponse.started_at:type_name -> google.protobuf.Timestamp
-	55, // 6: moderato.v1.SubscriptionInfo.expires_at:type_name -> google.protobuf.Timestamp
-	55, // 7: moderato.v1.SubscriptionInfo.subscribed_at:type_name -> google.protobuf.Timestamp
-	55, // 8: moderato.v1.AudienceMember.followed_at:type_name -> google.protobuf.Timestamp
+	58, // 5: moderato.v1.GetLiveStatsResponse.started_at:type_name -> google.protobuf.Timestamp
+	58, // 6: moderato.v1.SubscriptionInfo.expires_at:type_name -> google.protobuf.Timestamp
+	58, // 7: moderato.v1.SubscriptionInfo.subscribed_at:type_name -> google.protobuf.Timestamp
+	58, // 8: moderato.v1.AudienceMember.followed_at:type_name -> google.protobuf.Timestamp
 	13, // 9: moderato.v1.AudienceMember.subscription_info:type_name -> moderato.v1.SubscriptionInfo
 	14, // 10: moderato.v1.ListFollowersResponse.rows:type_name -> moderato.v1.AudienceMember
 	0,  // 11: moderato.v1.ListFollowersResponse.pagination:type_name -> moderato.v1.Pagination
-	55, // 12: moderato.v1.FollowedChannel.followed_at:type_name -> google.protobuf.Timestamp
+	58, // 12: moderato.v1.FollowedChannel.followed_at:type_name -> google.protobuf.Timestamp
 	13, // 13: moderato.v1.FollowedChannel.subscription_info:type_name -> moderato.v1.SubscriptionInfo
 	17, // 14: moderato.v1.ListFollowedResponse.rows:type_name -> moderato.v1.FollowedChannel
 	0,  // 15: moderato.v1.ListFollowedResponse.pagination:type_name -> moderato.v1.Pagination
-	55, // 16: moderato.v1.BannedUser.banned_at:type_name -> google.protobuf.Timestamp
+	58, // 16: moderato.v1.BannedUser.banned_at:type_name -> google.protobuf.Timestamp
 	20, // 17: moderato.v1.BannedUser.banned_by:type_name -> moderato.v1.BannedBy
 	21, // 18: moderato.v1.ListBannedUsersResponse.rows:type_name -> moderato.v1.BannedUser
 	0,  // 19: moderato.v1.ListBannedUsersResponse.pagination:type_name -> moderato.v1.Pagination
-	56, // 20: moderato.v1.ListVipsResponse.users:type_name -> moderato.v1.UserSummary
+	59, // 20: moderato.v1.ListVipsResponse.users:type_name -> moderato.v1.UserSummary
 	0,  // 21: moderato.v1.ListVipsResponse.pagination:type_name -> moderato.v1.Pagination
-	56, // 22: moderato.v1.ListModsResponse.users:type_name -> moderato.v1.UserSummary
+	59, // 22: moderato.v1.ListModsResponse.users:type_name -> moderato.v1.UserSummary
 	0,  // 23: moderato.v1.ListModsResponse.pagination:type_name -> moderato.v1.Pagination
-	56, // 24: moderato.v1.ListOgsResponse.users:type_name -> moderato.v1.UserSummary
+	59, // 24: moderato.v1.ListOgsResponse.users:type_name -> moderato.v1.UserSummary
 	0,  // 25: moderato.v1.ListOgsResponse.pagination:type_name -> moderato.v1.Pagination
 	14, // 26: moderato.v1.ListSubscribersResponse.rows:type_name -> moderato.v1.AudienceMember
 	0,  // 27: moderato.v1.ListSubscribersResponse.pagination:type_name -> moderato.v1.Pagination
-	55, // 28: moderato.v1.Activity.created_at:type_name -> google.protobuf.Timestamp
-	57, // 29: moderato.v1.Activity.info:type_name -> google.protobuf.Struct
-	57, // 30: moderato.v1.Activity.action:type_name -> google.protobuf.Struct
+	58, // 28: moderato.v1.Activity.created_at:type_name -> google.protobuf.Timestamp
+	60, // 29: moderato.v1.Activity.info:type_name -> google.protobuf.Struct
+	60, // 30: moderato.v1.Activity.action:type_name -> google.protobuf.Struct
 	40, // 31: moderato.v1.ListActivitiesResponse.rows:type_name -> moderato.v1.Activity
 	0,  // 32: moderato.v1.ListActivitiesResponse.pagination:type_name -> moderato.v1.Pagination
-	55, // 33: moderato.v1.Vote.voted_at:type_name -> google.protobuf.Timestamp
+	58, // 33: moderato.v1.Vote.voted_at:type_name -> google.protobuf.Timestamp
 	43, // 34: moderato.v1.ListVotesResponse.votes:type_name -> moderato.v1.Vote
 	0,  // 35: moderato.v1.ListVotesResponse.pagination:type_name -> moderato.v1.Pagination
 	46, // 36: moderato.v1.Clip.creator:type_name -> moderato.v1.ContentUser
@@ -4306,57 +4521,63 @@ var file_moderato_v1_channels_proto_depIdxs = []int32{
 	2,  // 38: moderato.v1.Clip.category:type_name -> moderato.v1.ContentCategory
 	47, // 39: moderato.v1.ListClipsResponse.rows:type_name -> moderato.v1.Clip
 	0,  // 40: moderato.v1.ListClipsResponse.pagination:type_name -> moderato.v1.Pagination
-	55, // 41: moderato.v1.Vod.started_at:type_name -> google.protobuf.Timestamp
-	55, // 42: moderato.v1.Vod.ended_at:type_name -> google.protobuf.Timestamp
+	58, // 41: moderato.v1.Vod.started_at:type_name -> google.protobuf.Timestamp
+	58, // 42: moderato.v1.Vod.ended_at:type_name -> google.protobuf.Timestamp
 	2,  // 43: moderato.v1.Vod.category:type_name -> moderato.v1.ContentCategory
 	46, // 44: moderato.v1.Vod.channel:type_name -> moderato.v1.ContentUser
 	50, // 45: moderato.v1.ListVodsResponse.rows:type_name -> moderato.v1.Vod
 	0,  // 46: moderato.v1.ListVodsResponse.pagination:type_name -> moderato.v1.Pagination
-	4,  // 47: moderato.v1.ChannelsService.ListChannels:input_type -> moderato.v1.ListChannelsRequest
-	6,  // 48: moderato.v1.ChannelsService.GetStreamInfo:input_type -> moderato.v1.GetStreamInfoRequest
-	9,  // 49: moderato.v1.ChannelsService.GetStats:input_type -> moderato.v1.GetStatsRequest
-	15, // 50: moderato.v1.ChannelsService.ListFollowers:input_type -> moderato.v1.ListFollowersRequest
-	18, // 51: moderato.v1.ChannelsService.ListFollowed:input_type -> moderato.v1.ListFollowedRequest
-	22, // 52: moderato.v1.ChannelsService.ListBannedUsers:input_type -> moderato.v1.ListBannedUsersRequest
-	24, // 53: moderato.v1.ChannelsService.ListVips:input_type -> moderato.v1.ListVipsRequest
-	30, // 54: moderato.v1.ChannelsService.AddVip:input_type -> moderato.v1.AddVipRequest
-	32, // 55: moderato.v1.ChannelsService.RemoveVip:input_type -> moderato.v1.RemoveVipRequest
-	26, // 56: moderato.v1.ChannelsService.ListMods:input_type -> moderato.v1.ListModsRequest
-	28, // 57: moderato.v1.ChannelsService.ListOgs:input_type -> moderato.v1.ListOgsRequest
-	34, // 58: moderato.v1.ChannelsService.AddOg:input_type -> moderato.v1.AddOgRequest
-	36, // 59: moderato.v1.ChannelsService.RemoveOg:input_type -> moderato.v1.RemoveOgRequest
-	38, // 60: moderato.v1.ChannelsService.ListSubscribers:input_type -> moderato.v1.ListSubscribersRequest
-	41, // 61: moderato.v1.ChannelsService.ListActivities:input_type -> moderato.v1.ListActivitiesRequest
-	44, // 62: moderato.v1.ChannelsService.ListVotes:input_type -> moderato.v1.ListVotesRequest
-	48, // 63: moderato.v1.ChannelsService.ListClips:input_type -> moderato.v1.ListClipsRequest
-	51, // 64: moderato.v1.ChannelsService.ListVods:input_type -> moderato.v1.ListVodsRequest
-	11, // 65: moderato.v1.ChannelsService.GetLiveStats:input_type -> moderato.v1.GetLiveStatsRequest
-	53, // 66: moderato.v1.ChannelsService.UpdateInfo:input_type -> moderato.v1.UpdateInfoRequest
-	5,  // 67: moderato.v1.ChannelsService.ListChannels:output_type -> moderato.v1.ListChannelsResponse
-	8,  // 68: moderato.v1.ChannelsService.GetStreamInfo:output_type -> moderato.v1.GetStreamInfoResponse
-	10, // 69: moderato.v1.ChannelsService.GetStats:output_type -> moderato.v1.GetStatsResponse
-	16, // 70: moderato.v1.ChannelsService.ListFollowers:output_type -> moderato.v1.ListFollowersResponse
-	19, // 71: moderato.v1.ChannelsService.ListFollowed:output_type -> moderato.v1.ListFollowedResponse
-	23, // 72: moderato.v1.ChannelsService.ListBannedUsers:output_type -> moderato.v1.ListBannedUsersResponse
-	25, // 73: moderato.v1.ChannelsService.ListVips:output_type -> moderato.v1.ListVipsResponse
-	31, // 74: moderato.v1.ChannelsService.AddVip:output_type -> moderato.v1.AddVipResponse
-	33, // 75: moderato.v1.ChannelsService.RemoveVip:output_type -> moderato.v1.RemoveVipResponse
-	27, // 76: moderato.v1.ChannelsService.ListMods:output_type -> moderato.v1.ListModsResponse
-	29, // 77: moderato.v1.ChannelsService.ListOgs:output_type -> moderato.v1.ListOgsResponse
-	35, // 78: moderato.v1.ChannelsService.AddOg:output_type -> moderato.v1.AddOgResponse
-	37, // 79: moderato.v1.ChannelsService.RemoveOg:output_type -> moderato.v1.RemoveOgResponse
-	39, // 80: moderato.v1.ChannelsService.ListSubscribers:output_type -> moderato.v1.ListSubscribersResponse
-	42, // 81: moderato.v1.ChannelsService.ListActivities:output_type -> moderato.v1.ListActivitiesResponse
-	45, // 82: moderato.v1.ChannelsService.ListVotes:output_type -> moderato.v1.ListVotesResponse
-	49, // 83: moderato.v1.ChannelsService.ListClips:output_type -> moderato.v1.ListClipsResponse
-	52, // 84: moderato.v1.ChannelsService.ListVods:output_type -> moderato.v1.ListVodsResponse
-	12, // 85: moderato.v1.ChannelsService.GetLiveStats:output_type -> moderato.v1.GetLiveStatsResponse
-	54, // 86: moderato.v1.ChannelsService.UpdateInfo:output_type -> moderato.v1.UpdateInfoResponse
-	67, // [67:87] is the sub-list for method output_type
-	47, // [47:67] is the sub-list for method input_type
-	47, // [47:47] is the sub-list for extension type_name
-	47, // [47:47] is the sub-list for extension extendee
-	0,  // [0:47] is the sub-list for field type_name
+	61, // 47: moderato.v1.Raid.raider:type_name -> moderato.v1.Person
+	58, // 48: moderato.v1.Raid.created_at:type_name -> google.protobuf.Timestamp
+	55, // 49: moderato.v1.ListRaidsResponse.rows:type_name -> moderato.v1.Raid
+	0,  // 50: moderato.v1.ListRaidsResponse.pagination:type_name -> moderato.v1.Pagination
+	4,  // 51: moderato.v1.ChannelsService.ListChannels:input_type -> moderato.v1.ListChannelsRequest
+	56, // 52: moderato.v1.ChannelsService.ListRaids:input_type -> moderato.v1.ListRaidsRequest
+	6,  // 53: moderato.v1.ChannelsService.GetStreamInfo:input_type -> moderato.v1.GetStreamInfoRequest
+	9,  // 54: moderato.v1.ChannelsService.GetStats:input_type -> moderato.v1.GetStatsRequest
+	15, // 55: moderato.v1.ChannelsService.ListFollowers:input_type -> moderato.v1.ListFollowersRequest
+	18, // 56: moderato.v1.ChannelsService.ListFollowed:input_type -> moderato.v1.ListFollowedRequest
+	22, // 57: moderato.v1.ChannelsService.ListBannedUsers:input_type -> moderato.v1.ListBannedUsersRequest
+	24, // 58: moderato.v1.ChannelsService.ListVips:input_type -> moderato.v1.ListVipsRequest
+	30, // 59: moderato.v1.ChannelsService.AddVip:input_type -> moderato.v1.AddVipRequest
+	32, // 60: moderato.v1.ChannelsService.RemoveVip:input_type -> moderato.v1.RemoveVipRequest
+	26, // 61: moderato.v1.ChannelsService.ListMods:input_type -> moderato.v1.ListModsRequest
+	28, // 62: moderato.v1.ChannelsService.ListOgs:input_type -> moderato.v1.ListOgsRequest
+	34, // 63: moderato.v1.ChannelsService.AddOg:input_type -> moderato.v1.AddOgRequest
+	36, // 64: moderato.v1.ChannelsService.RemoveOg:input_type -> moderato.v1.RemoveOgRequest
+	38, // 65: moderato.v1.ChannelsService.ListSubscribers:input_type -> moderato.v1.ListSubscribersRequest
+	41, // 66: moderato.v1.ChannelsService.ListActivities:input_type -> moderato.v1.ListActivitiesRequest
+	44, // 67: moderato.v1.ChannelsService.ListVotes:input_type -> moderato.v1.ListVotesRequest
+	48, // 68: moderato.v1.ChannelsService.ListClips:input_type -> moderato.v1.ListClipsRequest
+	51, // 69: moderato.v1.ChannelsService.ListVods:input_type -> moderato.v1.ListVodsRequest
+	11, // 70: moderato.v1.ChannelsService.GetLiveStats:input_type -> moderato.v1.GetLiveStatsRequest
+	53, // 71: moderato.v1.ChannelsService.UpdateInfo:input_type -> moderato.v1.UpdateInfoRequest
+	5,  // 72: moderato.v1.ChannelsService.ListChannels:output_type -> moderato.v1.ListChannelsResponse
+	57, // 73: moderato.v1.ChannelsService.ListRaids:output_type -> moderato.v1.ListRaidsResponse
+	8,  // 74: moderato.v1.ChannelsService.GetStreamInfo:output_type -> moderato.v1.GetStreamInfoResponse
+	10, // 75: moderato.v1.ChannelsService.GetStats:output_type -> moderato.v1.GetStatsResponse
+	16, // 76: moderato.v1.ChannelsService.ListFollowers:output_type -> moderato.v1.ListFollowersResponse
+	19, // 77: moderato.v1.ChannelsService.ListFollowed:output_type -> moderato.v1.ListFollowedResponse
+	23, // 78: moderato.v1.ChannelsService.ListBannedUsers:output_type -> moderato.v1.ListBannedUsersResponse
+	25, // 79: moderato.v1.ChannelsService.ListVips:output_type -> moderato.v1.ListVipsResponse
+	31, // 80: moderato.v1.ChannelsService.AddVip:output_type -> moderato.v1.AddVipResponse
+	33, // 81: moderato.v1.ChannelsService.RemoveVip:output_type -> moderato.v1.RemoveVipResponse
+	27, // 82: moderato.v1.ChannelsService.ListMods:output_type -> moderato.v1.ListModsResponse
+	29, // 83: moderato.v1.ChannelsService.ListOgs:output_type -> moderato.v1.ListOgsResponse
+	35, // 84: moderato.v1.ChannelsService.AddOg:output_type -> moderato.v1.AddOgResponse
+	37, // 85: moderato.v1.ChannelsService.RemoveOg:output_type -> moderato.v1.RemoveOgResponse
+	39, // 86: moderato.v1.ChannelsService.ListSubscribers:output_type -> moderato.v1.ListSubscribersResponse
+	42, // 87: moderato.v1.ChannelsService.ListActivities:output_type -> moderato.v1.ListActivitiesResponse
+	45, // 88: moderato.v1.ChannelsService.ListVotes:output_type -> moderato.v1.ListVotesResponse
+	49, // 89: moderato.v1.ChannelsService.ListClips:output_type -> moderato.v1.ListClipsResponse
+	52, // 90: moderato.v1.ChannelsService.ListVods:output_type -> moderato.v1.ListVodsResponse
+	12, // 91: moderato.v1.ChannelsService.GetLiveStats:output_type -> moderato.v1.GetLiveStatsResponse
+	54, // 92: moderato.v1.ChannelsService.UpdateInfo:output_type -> moderato.v1.UpdateInfoResponse
+	72, // [72:93] is the sub-list for method output_type
+	51, // [51:72] is the sub-list for method input_type
+	51, // [51:51] is the sub-list for extension type_name
+	51, // [51:51] is the sub-list for extension extendee
+	0,  // [0:51] is the sub-list for field type_name
 }
 
 func init() { file_moderato_v1_channels_proto_init() }
@@ -4371,7 +4592,7 @@ func file_moderato_v1_channels_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_moderato_v1_channels_proto_rawDesc), len(file_moderato_v1_channels_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   55,
+			NumMessages:   58,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

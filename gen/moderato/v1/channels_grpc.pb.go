@@ -20,6 +20,7 @@ const _ = grpc.SupportPackageIsVersion9
 
 const (
 	ChannelsService_ListChannels_FullMethodName    = "/moderato.v1.ChannelsService/ListChannels"
+	ChannelsService_ListRaids_FullMethodName       = "/moderato.v1.ChannelsService/ListRaids"
 	ChannelsService_GetStreamInfo_FullMethodName   = "/moderato.v1.ChannelsService/GetStreamInfo"
 	ChannelsService_GetStats_FullMethodName        = "/moderato.v1.ChannelsService/GetStats"
 	ChannelsService_ListFollowers_FullMethodName   = "/moderato.v1.ChannelsService/ListFollowers"
@@ -67,8 +68,12 @@ type ChannelsServiceClient interface {
 	//
 	// Tokens: user, app or service. Scope: `users.read`.
 	ListChannels(ctx context.Context, in *ListChannelsRequest, opts ...grpc.CallOption) (*ListChannelsResponse, error)
-	// Deprecated: Do not use.
 	// GetStreamInfo returns the live state of the authorized channel. Deprecated: use
+	// ListRaids returns a page of the raids of a channel, newest first.
+	//
+	// Errors: CURSOR_INVALID; CHANNEL_NOT_FOUND if the channel does not exist.
+	ListRaids(ctx context.Context, in *ListRaidsRequest, opts ...grpc.CallOption) (*ListRaidsResponse, error)
+	// Deprecated: Do not use.
 	// GetLiveStats. Over REST the response has the headers `Deprecation` and `Link`,
 	// which announce this.
 	//
@@ -184,6 +189,16 @@ func (c *channelsServiceClient) ListChannels(ctx context.Context, in *ListChanne
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListChannelsResponse)
 	err := c.cc.Invoke(ctx, ChannelsService_ListChannels_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *channelsServiceClient) ListRaids(ctx context.Context, in *ListRaidsRequest, opts ...grpc.CallOption) (*ListRaidsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListRaidsResponse)
+	err := c.cc.Invoke(ctx, ChannelsService_ListRaids_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -407,8 +422,12 @@ type ChannelsServiceServer interface {
 	//
 	// Tokens: user, app or service. Scope: `users.read`.
 	ListChannels(context.Context, *ListChannelsRequest) (*ListChannelsResponse, error)
-	// Deprecated: Do not use.
 	// GetStreamInfo returns the live state of the authorized channel. Deprecated: use
+	// ListRaids returns a page of the raids of a channel, newest first.
+	//
+	// Errors: CURSOR_INVALID; CHANNEL_NOT_FOUND if the channel does not exist.
+	ListRaids(context.Context, *ListRaidsRequest) (*ListRaidsResponse, error)
+	// Deprecated: Do not use.
 	// GetLiveStats. Over REST the response has the headers `Deprecation` and `Link`,
 	// which announce this.
 	//
@@ -523,6 +542,9 @@ type UnimplementedChannelsServiceServer struct{}
 func (UnimplementedChannelsServiceServer) ListChannels(context.Context, *ListChannelsRequest) (*ListChannelsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListChannels not implemented")
 }
+func (UnimplementedChannelsServiceServer) ListRaids(context.Context, *ListRaidsRequest) (*ListRaidsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListRaids not implemented")
+}
 func (UnimplementedChannelsServiceServer) GetStreamInfo(context.Context, *GetStreamInfoRequest) (*GetStreamInfoResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetStreamInfo not implemented")
 }
@@ -615,6 +637,24 @@ func _ChannelsService_ListChannels_Handler(srv interface{}, ctx context.Context,
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(ChannelsServiceServer).ListChannels(ctx, req.(*ListChannelsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _ChannelsService_ListRaids_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListRaidsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ChannelsServiceServer).ListRaids(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ChannelsService_ListRaids_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ChannelsServiceServer).ListRaids(ctx, req.(*ListRaidsRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -971,6 +1011,10 @@ var ChannelsService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListChannels",
 			Handler:    _ChannelsService_ListChannels_Handler,
+		},
+		{
+			MethodName: "ListRaids",
+			Handler:    _ChannelsService_ListRaids_Handler,
 		},
 		{
 			MethodName: "GetStreamInfo",

@@ -1337,11 +1337,93 @@ func (x *StreamEvent) GetCategoryTitle() string {
 	return ""
 }
 
+// RaidEvent is the payload of `channel.raid`.
+type RaidEvent struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The channel that was raided: a UUID in lower case.
+	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
+	// The id of the client that reported the change.
+	ClientId string `protobuf:"bytes,2,opt,name=client_id,json=clientId" json:"client_id,omitempty"`
+	// The owner of the channel whose viewers came, as of that time.
+	Raider *Person `protobuf:"bytes,3,opt,name=raider" json:"raider,omitempty"`
+	// The number of viewers who came.
+	ViewerCount int64 `protobuf:"varint,4,opt,name=viewer_count,json=viewerCount" json:"viewer_count,omitempty"`
+	// When it happened: UTC, milliseconds.
+	CreatedAt     *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RaidEvent) Reset() {
+	*x = RaidEvent{}
+	mi := &file_moderato_v1_events_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RaidEvent) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RaidEvent) ProtoMessage() {}
+
+func (x *RaidEvent) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_events_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RaidEvent.ProtoReflect.Descriptor instead.
+func (*RaidEvent) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_events_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *RaidEvent) GetChannelId() string {
+	if x != nil {
+		return x.ChannelId
+	}
+	return ""
+}
+
+func (x *RaidEvent) GetClientId() string {
+	if x != nil {
+		return x.ClientId
+	}
+	return ""
+}
+
+func (x *RaidEvent) GetRaider() *Person {
+	if x != nil {
+		return x.Raider
+	}
+	return nil
+}
+
+func (x *RaidEvent) GetViewerCount() int64 {
+	if x != nil {
+		return x.ViewerCount
+	}
+	return 0
+}
+
+func (x *RaidEvent) GetCreatedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.CreatedAt
+	}
+	return nil
+}
+
 var File_moderato_v1_events_proto protoreflect.FileDescriptor
 
 const file_moderato_v1_events_proto_rawDesc = "" +
 	"\n" +
-	"\x18moderato/v1/events.proto\x12\vmoderato.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\x81\x02\n" +
+	"\x18moderato/v1/events.proto\x12\vmoderato.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18moderato/v1/common.proto\"\x81\x02\n" +
 	"\bBanEvent\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12!\n" +
@@ -1472,7 +1554,15 @@ const file_moderato_v1_events_proto_rawDesc = "" +
 	"\x04lang\x18\x06 \x01(\tR\x04lang\x12\x1f\n" +
 	"\vcategory_id\x18\a \x01(\x03R\n" +
 	"categoryId\x12%\n" +
-	"\x0ecategory_title\x18\b \x01(\tR\rcategoryTitleBCZ<github.com/moderato-live/moderato/gen/moderato/v1;moderatov1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
+	"\x0ecategory_title\x18\b \x01(\tR\rcategoryTitle\"\xd2\x01\n" +
+	"\tRaidEvent\x12\x1d\n" +
+	"\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x1b\n" +
+	"\tclient_id\x18\x02 \x01(\tR\bclientId\x12+\n" +
+	"\x06raider\x18\x03 \x01(\v2\x13.moderato.v1.PersonR\x06raider\x12!\n" +
+	"\fviewer_count\x18\x04 \x01(\x03R\vviewerCount\x129\n" +
+	"\n" +
+	"created_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAtBCZ<github.com/moderato-live/moderato/gen/moderato/v1;moderatov1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
 var (
 	file_moderato_v1_events_proto_rawDescOnce sync.Once
@@ -1486,7 +1576,7 @@ func file_moderato_v1_events_proto_rawDescGZIP() []byte {
 	return file_moderato_v1_events_proto_rawDescData
 }
 
-var file_moderato_v1_events_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
+var file_moderato_v1_events_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
 var file_moderato_v1_events_proto_goTypes = []any{
 	(*BanEvent)(nil),               // 0: moderato.v1.BanEvent
 	(*UnbanEvent)(nil),             // 1: moderato.v1.UnbanEvent
@@ -1501,30 +1591,34 @@ var file_moderato_v1_events_proto_goTypes = []any{
 	(*ThanksEvent)(nil),            // 10: moderato.v1.ThanksEvent
 	(*VoteEvent)(nil),              // 11: moderato.v1.VoteEvent
 	(*StreamEvent)(nil),            // 12: moderato.v1.StreamEvent
-	(*timestamppb.Timestamp)(nil),  // 13: google.protobuf.Timestamp
+	(*RaidEvent)(nil),              // 13: moderato.v1.RaidEvent
+	(*timestamppb.Timestamp)(nil),  // 14: google.protobuf.Timestamp
+	(*Person)(nil),                 // 15: moderato.v1.Person
 }
 var file_moderato_v1_events_proto_depIdxs = []int32{
-	13, // 0: moderato.v1.BanEvent.banned_at:type_name -> google.protobuf.Timestamp
-	13, // 1: moderato.v1.UnbanEvent.unbanned_at:type_name -> google.protobuf.Timestamp
-	13, // 2: moderato.v1.MuteEvent.mute_expires_at:type_name -> google.protobuf.Timestamp
-	13, // 3: moderato.v1.MuteExpireEvent.mute_expired_at:type_name -> google.protobuf.Timestamp
-	13, // 4: moderato.v1.ClearUserMessagesEvent.cleared_at:type_name -> google.protobuf.Timestamp
-	13, // 5: moderato.v1.RoleEvent.changed_at:type_name -> google.protobuf.Timestamp
-	13, // 6: moderato.v1.UpdateEvent.updated_at:type_name -> google.protobuf.Timestamp
-	13, // 7: moderato.v1.FollowEvent.followed_at:type_name -> google.protobuf.Timestamp
-	13, // 8: moderato.v1.FollowEvent.unfollowed_at:type_name -> google.protobuf.Timestamp
-	13, // 9: moderato.v1.SubscriptionEvent.subscribed_at:type_name -> google.protobuf.Timestamp
-	13, // 10: moderato.v1.SubscriptionEvent.expires_at:type_name -> google.protobuf.Timestamp
-	13, // 11: moderato.v1.GiftEvent.gifted_at:type_name -> google.protobuf.Timestamp
-	13, // 12: moderato.v1.ThanksEvent.thanked_at:type_name -> google.protobuf.Timestamp
-	13, // 13: moderato.v1.VoteEvent.voted_at:type_name -> google.protobuf.Timestamp
-	13, // 14: moderato.v1.StreamEvent.started_at:type_name -> google.protobuf.Timestamp
-	13, // 15: moderato.v1.StreamEvent.ended_at:type_name -> google.protobuf.Timestamp
-	16, // [16:16] is the sub-list for method output_type
-	16, // [16:16] is the sub-list for method input_type
-	16, // [16:16] is the sub-list for extension type_name
-	16, // [16:16] is the sub-list for extension extendee
-	0,  // [0:16] is the sub-list for field type_name
+	14, // 0: moderato.v1.BanEvent.banned_at:type_name -> google.protobuf.Timestamp
+	14, // 1: moderato.v1.UnbanEvent.unbanned_at:type_name -> google.protobuf.Timestamp
+	14, // 2: moderato.v1.MuteEvent.mute_expires_at:type_name -> google.protobuf.Timestamp
+	14, // 3: moderato.v1.MuteExpireEvent.mute_expired_at:type_name -> google.protobuf.Timestamp
+	14, // 4: moderato.v1.ClearUserMessagesEvent.cleared_at:type_name -> google.protobuf.Timestamp
+	14, // 5: moderato.v1.RoleEvent.changed_at:type_name -> google.protobuf.Timestamp
+	14, // 6: moderato.v1.UpdateEvent.updated_at:type_name -> google.protobuf.Timestamp
+	14, // 7: moderato.v1.FollowEvent.followed_at:type_name -> google.protobuf.Timestamp
+	14, // 8: moderato.v1.FollowEvent.unfollowed_at:type_name -> google.protobuf.Timestamp
+	14, // 9: moderato.v1.SubscriptionEvent.subscribed_at:type_name -> google.protobuf.Timestamp
+	14, // 10: moderato.v1.SubscriptionEvent.expires_at:type_name -> google.protobuf.Timestamp
+	14, // 11: moderato.v1.GiftEvent.gifted_at:type_name -> google.protobuf.Timestamp
+	14, // 12: moderato.v1.ThanksEvent.thanked_at:type_name -> google.protobuf.Timestamp
+	14, // 13: moderato.v1.VoteEvent.voted_at:type_name -> google.protobuf.Timestamp
+	14, // 14: moderato.v1.StreamEvent.started_at:type_name -> google.protobuf.Timestamp
+	14, // 15: moderato.v1.StreamEvent.ended_at:type_name -> google.protobuf.Timestamp
+	15, // 16: moderato.v1.RaidEvent.raider:type_name -> moderato.v1.Person
+	14, // 17: moderato.v1.RaidEvent.created_at:type_name -> google.protobuf.Timestamp
+	18, // [18:18] is the sub-list for method output_type
+	18, // [18:18] is the sub-list for method input_type
+	18, // [18:18] is the sub-list for extension type_name
+	18, // [18:18] is the sub-list for extension extendee
+	0,  // [0:18] is the sub-list for field type_name
 }
 
 func init() { file_moderato_v1_events_proto_init() }
@@ -1532,13 +1626,14 @@ func file_moderato_v1_events_proto_init() {
 	if File_moderato_v1_events_proto != nil {
 		return
 	}
+	file_moderato_v1_common_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_moderato_v1_events_proto_rawDesc), len(file_moderato_v1_events_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   13,
+			NumMessages:   14,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

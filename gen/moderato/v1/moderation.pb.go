@@ -1263,20 +1263,20 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"\x04uuid\x18\x01 \x01(\tR\x04uuid\x12\x1a\n" +
 	"\busername\x18\x02 \x01(\tR\busername\x12\x1d\n" +
 	"\n" +
-	"avatar_url\x18\x03 \x01(\tR\tavatarUrl\"l\n" +
+	"avatar_url\x18\x03 \x01(\tR\tavatarUrl\"v\n" +
 	"\x1cListModeratedChannelsRequest\x12\x17\n" +
-	"\auser_id\x18\x01 \x01(\tR\x06userId\x12\x1b\n" +
-	"\x05limit\x18\x02 \x01(\x05B\x05\xaa\x01\x02\b\x01R\x05limit\x12\x16\n" +
+	"\auser_id\x18\x01 \x01(\tR\x06userId\x12%\n" +
+	"\x05limit\x18\x02 \x01(\x05B\x0f\x92\xb5\x18\x06\x18\x01 d(\x14\xaa\x01\x02\b\x01R\x05limit\x12\x16\n" +
 	"\x06cursor\x18\x03 \x01(\tR\x06cursor\"\x93\x01\n" +
 	"\x1dListModeratedChannelsResponse\x129\n" +
 	"\bchannels\x18\x01 \x03(\v2\x1d.moderato.v1.ModeratedChannelR\bchannels\x127\n" +
 	"\n" +
 	"pagination\x18\x02 \x01(\v2\x17.moderato.v1.PaginationR\n" +
-	"pagination\"k\n" +
+	"pagination\"u\n" +
 	"\x15ListModeratorsRequest\x12\x1d\n" +
 	"\n" +
-	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x1b\n" +
-	"\x05limit\x18\x02 \x01(\x05B\x05\xaa\x01\x02\b\x01R\x05limit\x12\x16\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\x12%\n" +
+	"\x05limit\x18\x02 \x01(\x05B\x0f\x92\xb5\x18\x06\x18\x01 d(\x14\xaa\x01\x02\b\x01R\x05limit\x12\x16\n" +
 	"\x06cursor\x18\x03 \x01(\tR\x06cursor\"\x8b\x01\n" +
 	"\x16ListModeratorsResponse\x128\n" +
 	"\n" +
@@ -1323,15 +1323,15 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"\fmoderator_id\x18\x02 \x01(\tR\vmoderatorId\x12\"\n" +
 	"\rmuted_user_id\x18\x03 \x01(\tR\vmutedUserId\x125\n" +
 	"\x17muted_user_display_name\x18\x04 \x01(\tR\x14mutedUserDisplayName\x12B\n" +
-	"\x0fmute_expires_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\rmuteExpiresAt\"\xb4\x01\n" +
+	"\x0fmute_expires_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\rmuteExpiresAt\"\xc6\x01\n" +
 	"\x0eListLogRequest\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x17\n" +
 	"\auser_id\x18\x02 \x01(\tR\x06userId\x12!\n" +
-	"\fmoderator_id\x18\x03 \x01(\tR\vmoderatorId\x12\x12\n" +
-	"\x04type\x18\x04 \x03(\tR\x04type\x12\x16\n" +
-	"\x06cursor\x18\x05 \x01(\tR\x06cursor\x12\x1b\n" +
-	"\x05limit\x18\x06 \x01(\x05B\x05\xaa\x01\x02\b\x01R\x05limit\"\xa0\x01\n" +
+	"\fmoderator_id\x18\x03 \x01(\tR\vmoderatorId\x12\x1a\n" +
+	"\x04type\x18\x04 \x03(\tB\x06\x92\xb5\x18\x020dR\x04type\x12\x16\n" +
+	"\x06cursor\x18\x05 \x01(\tR\x06cursor\x12%\n" +
+	"\x05limit\x18\x06 \x01(\x05B\x0f\x92\xb5\x18\x06\x18\x01 d(\x14\xaa\x01\x02\b\x01R\x05limit\"\xa0\x01\n" +
 	"\x0fListLogResponse\x12)\n" +
 	"\x04rows\x18\x01 \x03(\v2\x15.moderato.v1.LogEntryR\x04rows\x127\n" +
 	"\n" +

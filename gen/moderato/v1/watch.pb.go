@@ -169,6 +169,7 @@ type Event struct {
 	//	*Event_Thanks
 	//	*Event_Vote
 	//	*Event_Stream
+	//	*Event_Raid
 	Payload       isEvent_Payload `protobuf_oneof:"payload"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -335,6 +336,15 @@ func (x *Event) GetStream() *StreamEvent {
 	return nil
 }
 
+func (x *Event) GetRaid() *RaidEvent {
+	if x != nil {
+		if x, ok := x.Payload.(*Event_Raid); ok {
+			return x.Raid
+		}
+	}
+	return nil
+}
+
 type isEvent_Payload interface {
 	isEvent_Payload()
 }
@@ -406,6 +416,11 @@ type Event_Stream struct {
 	Stream *StreamEvent `protobuf:"bytes,14,opt,name=stream,oneof"`
 }
 
+type Event_Raid struct {
+	// Payload of `channel.raid`.
+	Raid *RaidEvent `protobuf:"bytes,15,opt,name=raid,oneof"`
+}
+
 func (*Event_Ban) isEvent_Payload() {}
 
 func (*Event_Unban) isEvent_Payload() {}
@@ -431,6 +446,8 @@ func (*Event_Thanks) isEvent_Payload() {}
 func (*Event_Vote) isEvent_Payload() {}
 
 func (*Event_Stream) isEvent_Payload() {}
+
+func (*Event_Raid) isEvent_Payload() {}
 
 // EventMetadata identifies an event.
 type EventMetadata struct {
@@ -538,16 +555,15 @@ var File_moderato_v1_watch_proto protoreflect.FileDescriptor
 
 const file_moderato_v1_watch_proto_rawDesc = "" +
 	"\n" +
-	"\x17moderato/v1/watch.proto\x12\vmoderato.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a!moderato/options/v1/options.proto\x1a\x18moderato/v1/events.proto\"_\n" +
+	"\x17moderato/v1/watch.proto\x12\vmoderato.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a!moderato/options/v1/options.proto\x1a\x18moderato/v1/events.proto\"g\n" +
 	"\x12WatchEventsRequest\x12\x1d\n" +
 	"\n" +
-	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x12\n" +
-	"\x04type\x18\x02 \x03(\tR\x04type\x12\x16\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x1a\n" +
+	"\x04type\x18\x02 \x03(\tB\x06\x92\xb5\x18\x020dR\x04type\x12\x16\n" +
 	"\x06cursor\x18\x03 \x01(\tR\x06cursor\"W\n" +
 	"\x13WatchEventsResponse\x12\x16\n" +
 	"\x06cursor\x18\x01 \x01(\tR\x06cursor\x12(\n" +
-	"\x05event\x18\x02 \x01(\v2\x12.moderato.v1.EventR\x05event\"\xbf\n" +
-	"\n" +
+	"\x05event\x18\x02 \x01(\v2\x12.moderato.v1.EventR\x05event\"\x83\v\n" +
 	"\x05Event\x126\n" +
 	"\bmetadata\x18\x01 \x01(\v2\x1a.moderato.v1.EventMetadataR\bmetadata\x12@\n" +
 	"\x03ban\x18\x02 \x01(\v2\x15.moderato.v1.BanEventB\x15\x8a\xb5\x18\x11\n" +
@@ -585,7 +601,9 @@ const file_moderato_v1_watch_proto_rawDesc = "" +
 	"\fchannel.vote\x10\x02H\x00R\x04vote\x12_\n" +
 	"\x06stream\x18\x0e \x01(\v2\x18.moderato.v1.StreamEventB+\x8a\xb5\x18\x11\n" +
 	"\rstream.online\x10\x02\x8a\xb5\x18\x12\n" +
-	"\x0estream.offline\x10\x02H\x00R\x06streamB\t\n" +
+	"\x0estream.offline\x10\x02H\x00R\x06stream\x12B\n" +
+	"\x04raid\x18\x0f \x01(\v2\x16.moderato.v1.RaidEventB\x14\x8a\xb5\x18\x10\n" +
+	"\fchannel.raid\x10\x02H\x00R\x04raidB\t\n" +
 	"\apayload\"\xb5\x02\n" +
 	"\rEventMetadata\x12\x1d\n" +
 	"\n" +
@@ -632,7 +650,8 @@ var file_moderato_v1_watch_proto_goTypes = []any{
 	(*ThanksEvent)(nil),            // 14: moderato.v1.ThanksEvent
 	(*VoteEvent)(nil),              // 15: moderato.v1.VoteEvent
 	(*StreamEvent)(nil),            // 16: moderato.v1.StreamEvent
-	(*timestamppb.Timestamp)(nil),  // 17: google.protobuf.Timestamp
+	(*RaidEvent)(nil),              // 17: moderato.v1.RaidEvent
+	(*timestamppb.Timestamp)(nil),  // 18: google.protobuf.Timestamp
 }
 var file_moderato_v1_watch_proto_depIdxs = []int32{
 	2,  // 0: moderato.v1.WatchEventsResponse.event:type_name -> moderato.v1.Event
@@ -650,14 +669,15 @@ var file_moderato_v1_watch_proto_depIdxs = []int32{
 	14, // 12: moderato.v1.Event.thanks:type_name -> moderato.v1.ThanksEvent
 	15, // 13: moderato.v1.Event.vote:type_name -> moderato.v1.VoteEvent
 	16, // 14: moderato.v1.Event.stream:type_name -> moderato.v1.StreamEvent
-	17, // 15: moderato.v1.EventMetadata.message_timestamp:type_name -> google.protobuf.Timestamp
-	0,  // 16: moderato.v1.EventsService.WatchEvents:input_type -> moderato.v1.WatchEventsRequest
-	1,  // 17: moderato.v1.EventsService.WatchEvents:output_type -> moderato.v1.WatchEventsResponse
-	17, // [17:18] is the sub-list for method output_type
-	16, // [16:17] is the sub-list for method input_type
-	16, // [16:16] is the sub-list for extension type_name
-	16, // [16:16] is the sub-list for extension extendee
-	0,  // [0:16] is the sub-list for field type_name
+	17, // 15: moderato.v1.Event.raid:type_name -> moderato.v1.RaidEvent
+	18, // 16: moderato.v1.EventMetadata.message_timestamp:type_name -> google.protobuf.Timestamp
+	0,  // 17: moderato.v1.EventsService.WatchEvents:input_type -> moderato.v1.WatchEventsRequest
+	1,  // 18: moderato.v1.EventsService.WatchEvents:output_type -> moderato.v1.WatchEventsResponse
+	18, // [18:19] is the sub-list for method output_type
+	17, // [17:18] is the sub-list for method input_type
+	17, // [17:17] is the sub-list for extension type_name
+	17, // [17:17] is the sub-list for extension extendee
+	0,  // [0:17] is the sub-list for field type_name
 }
 
 func init() { file_moderato_v1_watch_proto_init() }
@@ -680,6 +700,7 @@ func file_moderato_v1_watch_proto_init() {
 		(*Event_Thanks)(nil),
 		(*Event_Vote)(nil),
 		(*Event_Stream)(nil),
+		(*Event_Raid)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{

@@ -1034,12 +1034,12 @@ var File_moderato_v1_webhooks_proto protoreflect.FileDescriptor
 
 const file_moderato_v1_webhooks_proto_rawDesc = "" +
 	"\n" +
-	"\x1amoderato/v1/webhooks.proto\x12\vmoderato.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a!moderato/options/v1/options.proto\x1a\x1amoderato/v1/channels.proto\"[\n" +
+	"\x1amoderato/v1/webhooks.proto\x12\vmoderato.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a!moderato/options/v1/options.proto\x1a\x1amoderato/v1/channels.proto\"c\n" +
 	"\x14CreateWebhookRequest\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x10\n" +
-	"\x03url\x18\x02 \x01(\tR\x03url\x12\x12\n" +
-	"\x04type\x18\x03 \x03(\tR\x04type\"\xc6\x01\n" +
+	"\x03url\x18\x02 \x01(\tR\x03url\x12\x1a\n" +
+	"\x04type\x18\x03 \x03(\tB\x06\x92\xb5\x18\x020dR\x04type\"\xc6\x01\n" +
 	"\x15CreateWebhookResponse\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12$\n" +
 	"\n" +
@@ -1084,12 +1084,12 @@ const file_moderato_v1_webhooks_proto_rawDesc = "" +
 	"\n" +
 	"webhook_id\x18\x01 \x01(\tR\twebhookId\"1\n" +
 	"\x15EnableWebhookResponse\x12\x18\n" +
-	"\aresumed\x18\x01 \x01(\bR\aresumed\"r\n" +
+	"\aresumed\x18\x01 \x01(\bR\aresumed\"|\n" +
 	"\x1cListWebhookDeliveriesRequest\x12\x1d\n" +
 	"\n" +
 	"webhook_id\x18\x01 \x01(\tR\twebhookId\x12\x16\n" +
-	"\x06cursor\x18\x02 \x01(\tR\x06cursor\x12\x1b\n" +
-	"\x05limit\x18\x03 \x01(\x05B\x05\xaa\x01\x02\b\x01R\x05limit\"\x8a\x01\n" +
+	"\x06cursor\x18\x02 \x01(\tR\x06cursor\x12%\n" +
+	"\x05limit\x18\x03 \x01(\x05B\x0f\x92\xb5\x18\x06\x18\x01 d(\x14\xaa\x01\x02\b\x01R\x05limit\"\x8a\x01\n" +
 	"\x1dListWebhookDeliveriesResponse\x120\n" +
 	"\x04rows\x18\x01 \x03(\v2\x1c.moderato.v1.WebhookDeliveryR\x04rows\x127\n" +
 	"\n" +

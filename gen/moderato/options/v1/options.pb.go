@@ -469,6 +469,99 @@ func (x *EventType) GetEndsRight() bool {
 	return false
 }
 
+// Bounds declares which values a field accepts. The server refuses other values with
+// INVALID_ARGUMENT.
+type Bounds struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The minimum length of a text, in characters after trimming.
+	MinLength int32 `protobuf:"varint,1,opt,name=min_length,json=minLength" json:"min_length,omitempty"`
+	// The maximum length of a text, in characters after trimming; 0 if it is not bounded
+	// here.
+	MaxLength int32 `protobuf:"varint,2,opt,name=max_length,json=maxLength" json:"max_length,omitempty"`
+	// The minimum of a number.
+	Min int64 `protobuf:"varint,3,opt,name=min" json:"min,omitempty"`
+	// The maximum of a number; 0 if it has none.
+	Max int64 `protobuf:"varint,4,opt,name=max" json:"max,omitempty"`
+	// The value of a number that is not set.
+	DefaultValue int64 `protobuf:"varint,5,opt,name=default_value,json=defaultValue" json:"default_value,omitempty"`
+	// The maximum number of values of a list; 0 if it is not bounded here.
+	MaxItems      int32 `protobuf:"varint,6,opt,name=max_items,json=maxItems" json:"max_items,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Bounds) Reset() {
+	*x = Bounds{}
+	mi := &file_moderato_options_v1_options_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Bounds) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Bounds) ProtoMessage() {}
+
+func (x *Bounds) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_options_v1_options_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Bounds.ProtoReflect.Descriptor instead.
+func (*Bounds) Descriptor() ([]byte, []int) {
+	return file_moderato_options_v1_options_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *Bounds) GetMinLength() int32 {
+	if x != nil {
+		return x.MinLength
+	}
+	return 0
+}
+
+func (x *Bounds) GetMaxLength() int32 {
+	if x != nil {
+		return x.MaxLength
+	}
+	return 0
+}
+
+func (x *Bounds) GetMin() int64 {
+	if x != nil {
+		return x.Min
+	}
+	return 0
+}
+
+func (x *Bounds) GetMax() int64 {
+	if x != nil {
+		return x.Max
+	}
+	return 0
+}
+
+func (x *Bounds) GetDefaultValue() int64 {
+	if x != nil {
+		return x.DefaultValue
+	}
+	return 0
+}
+
+func (x *Bounds) GetMaxItems() int32 {
+	if x != nil {
+		return x.MaxItems
+	}
+	return 0
+}
+
 var file_moderato_options_v1_options_proto_extTypes = []protoimpl.ExtensionInfo{
 	{
 		ExtendedType:  (*descriptorpb.ServiceOptions)(nil),
@@ -500,6 +593,14 @@ var file_moderato_options_v1_options_proto_extTypes = []protoimpl.ExtensionInfo{
 		Field:         50001,
 		Name:          "moderato.options.v1.event",
 		Tag:           "bytes,50001,rep,name=event",
+		Filename:      "moderato/options/v1/options.proto",
+	},
+	{
+		ExtendedType:  (*descriptorpb.FieldOptions)(nil),
+		ExtensionType: (*Bounds)(nil),
+		Field:         50002,
+		Name:          "moderato.options.v1.bounds",
+		Tag:           "bytes,50002,opt,name=bounds",
 		Filename:      "moderato/options/v1/options.proto",
 	},
 }
@@ -535,6 +636,10 @@ var (
 	//
 	// repeated moderato.options.v1.EventType event = 50001;
 	E_Event = &file_moderato_options_v1_options_proto_extTypes[3]
+	// Which values the field accepts.
+	//
+	// optional moderato.options.v1.Bounds bounds = 50002;
+	E_Bounds = &file_moderato_options_v1_options_proto_extTypes[4]
 )
 
 var File_moderato_options_v1_options_proto protoreflect.FileDescriptor
@@ -556,7 +661,16 @@ const file_moderato_options_v1_options_proto_rawDesc = "" +
 	"\x06origin\x18\x02 \x01(\x0e2\x1b.moderato.options.v1.OriginR\x06origin\x12!\n" +
 	"\fgrants_right\x18\x03 \x01(\bR\vgrantsRight\x12\x1d\n" +
 	"\n" +
-	"ends_right\x18\x04 \x01(\bR\tendsRight*P\n" +
+	"ends_right\x18\x04 \x01(\bR\tendsRight\"\xac\x01\n" +
+	"\x06Bounds\x12\x1d\n" +
+	"\n" +
+	"min_length\x18\x01 \x01(\x05R\tminLength\x12\x1d\n" +
+	"\n" +
+	"max_length\x18\x02 \x01(\x05R\tmaxLength\x12\x10\n" +
+	"\x03min\x18\x03 \x01(\x03R\x03min\x12\x10\n" +
+	"\x03max\x18\x04 \x01(\x03R\x03max\x12#\n" +
+	"\rdefault_value\x18\x05 \x01(\x03R\fdefaultValue\x12\x1b\n" +
+	"\tmax_items\x18\x06 \x01(\x05R\bmaxItems*P\n" +
 	"\x05Token\x12\x15\n" +
 	"\x11TOKEN_UNSPECIFIED\x10\x00\x12\x0e\n" +
 	"\n" +
@@ -580,7 +694,8 @@ const file_moderato_options_v1_options_proto_rawDesc = "" +
 	"\x0edefault_policy\x12\x1f.google.protobuf.ServiceOptions\x18ц\x03 \x01(\v2\x1b.moderato.options.v1.PolicyR\rdefaultPolicy:U\n" +
 	"\x06policy\x12\x1e.google.protobuf.MethodOptions\x18ц\x03 \x01(\v2\x1b.moderato.options.v1.PolicyR\x06policy:X\n" +
 	"\x06status\x12!.google.protobuf.EnumValueOptions\x18ц\x03 \x01(\v2\x1b.moderato.options.v1.StatusR\x06status:U\n" +
-	"\x05event\x12\x1d.google.protobuf.FieldOptions\x18ц\x03 \x03(\v2\x1e.moderato.options.v1.EventTypeR\x05eventBJZCgithub.com/moderato-live/moderato/gen/moderato/options/v1;optionsv1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
+	"\x05event\x12\x1d.google.protobuf.FieldOptions\x18ц\x03 \x03(\v2\x1e.moderato.options.v1.EventTypeR\x05event:T\n" +
+	"\x06bounds\x12\x1d.google.protobuf.FieldOptions\x18҆\x03 \x01(\v2\x1b.moderato.options.v1.BoundsR\x06boundsBJZCgithub.com/moderato-live/moderato/gen/moderato/options/v1;optionsv1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
 var (
 	file_moderato_options_v1_options_proto_rawDescOnce sync.Once
@@ -595,7 +710,7 @@ func file_moderato_options_v1_options_proto_rawDescGZIP() []byte {
 }
 
 var file_moderato_options_v1_options_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_moderato_options_v1_options_proto_msgTypes = make([]protoimpl.MessageInfo, 3)
+var file_moderato_options_v1_options_proto_msgTypes = make([]protoimpl.MessageInfo, 4)
 var file_moderato_options_v1_options_proto_goTypes = []any{
 	(Token)(0),                            // 0: moderato.options.v1.Token
 	(Relation)(0),                         // 1: moderato.options.v1.Relation
@@ -604,30 +719,33 @@ var file_moderato_options_v1_options_proto_goTypes = []any{
 	(*Policy)(nil),                        // 4: moderato.options.v1.Policy
 	(*Status)(nil),                        // 5: moderato.options.v1.Status
 	(*EventType)(nil),                     // 6: moderato.options.v1.EventType
-	(code.Code)(0),                        // 7: google.rpc.Code
-	(*descriptorpb.ServiceOptions)(nil),   // 8: google.protobuf.ServiceOptions
-	(*descriptorpb.MethodOptions)(nil),    // 9: google.protobuf.MethodOptions
-	(*descriptorpb.EnumValueOptions)(nil), // 10: google.protobuf.EnumValueOptions
-	(*descriptorpb.FieldOptions)(nil),     // 11: google.protobuf.FieldOptions
+	(*Bounds)(nil),                        // 7: moderato.options.v1.Bounds
+	(code.Code)(0),                        // 8: google.rpc.Code
+	(*descriptorpb.ServiceOptions)(nil),   // 9: google.protobuf.ServiceOptions
+	(*descriptorpb.MethodOptions)(nil),    // 10: google.protobuf.MethodOptions
+	(*descriptorpb.EnumValueOptions)(nil), // 11: google.protobuf.EnumValueOptions
+	(*descriptorpb.FieldOptions)(nil),     // 12: google.protobuf.FieldOptions
 }
 var file_moderato_options_v1_options_proto_depIdxs = []int32{
 	0,  // 0: moderato.options.v1.Policy.tokens:type_name -> moderato.options.v1.Token
 	1,  // 1: moderato.options.v1.Policy.relation:type_name -> moderato.options.v1.Relation
-	7,  // 2: moderato.options.v1.Status.grpc:type_name -> google.rpc.Code
+	8,  // 2: moderato.options.v1.Status.grpc:type_name -> google.rpc.Code
 	2,  // 3: moderato.options.v1.Status.only:type_name -> moderato.options.v1.Transport
 	3,  // 4: moderato.options.v1.EventType.origin:type_name -> moderato.options.v1.Origin
-	8,  // 5: moderato.options.v1.default_policy:extendee -> google.protobuf.ServiceOptions
-	9,  // 6: moderato.options.v1.policy:extendee -> google.protobuf.MethodOptions
-	10, // 7: moderato.options.v1.status:extendee -> google.protobuf.EnumValueOptions
-	11, // 8: moderato.options.v1.event:extendee -> google.protobuf.FieldOptions
-	4,  // 9: moderato.options.v1.default_policy:type_name -> moderato.options.v1.Policy
-	4,  // 10: moderato.options.v1.policy:type_name -> moderato.options.v1.Policy
-	5,  // 11: moderato.options.v1.status:type_name -> moderato.options.v1.Status
-	6,  // 12: moderato.options.v1.event:type_name -> moderato.options.v1.EventType
-	13, // [13:13] is the sub-list for method output_type
-	13, // [13:13] is the sub-list for method input_type
-	9,  // [9:13] is the sub-list for extension type_name
-	5,  // [5:9] is the sub-list for extension extendee
+	9,  // 5: moderato.options.v1.default_policy:extendee -> google.protobuf.ServiceOptions
+	10, // 6: moderato.options.v1.policy:extendee -> google.protobuf.MethodOptions
+	11, // 7: moderato.options.v1.status:extendee -> google.protobuf.EnumValueOptions
+	12, // 8: moderato.options.v1.event:extendee -> google.protobuf.FieldOptions
+	12, // 9: moderato.options.v1.bounds:extendee -> google.protobuf.FieldOptions
+	4,  // 10: moderato.options.v1.default_policy:type_name -> moderato.options.v1.Policy
+	4,  // 11: moderato.options.v1.policy:type_name -> moderato.options.v1.Policy
+	5,  // 12: moderato.options.v1.status:type_name -> moderato.options.v1.Status
+	6,  // 13: moderato.options.v1.event:type_name -> moderato.options.v1.EventType
+	7,  // 14: moderato.options.v1.bounds:type_name -> moderato.options.v1.Bounds
+	15, // [15:15] is the sub-list for method output_type
+	15, // [15:15] is the sub-list for method input_type
+	10, // [10:15] is the sub-list for extension type_name
+	5,  // [5:10] is the sub-list for extension extendee
 	0,  // [0:5] is the sub-list for field type_name
 }
 
@@ -642,8 +760,8 @@ func file_moderato_options_v1_options_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_moderato_options_v1_options_proto_rawDesc), len(file_moderato_options_v1_options_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   3,
-			NumExtensions: 4,
+			NumMessages:   4,
+			NumExtensions: 5,
 			NumServices:   0,
 		},
 		GoTypes:           file_moderato_options_v1_options_proto_goTypes,

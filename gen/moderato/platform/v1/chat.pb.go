@@ -561,21 +561,21 @@ const file_moderato_platform_v1_chat_proto_rawDesc = "" +
 	"channel_id\x18\x02 \x01(\tR\tchannelId\x12\x17\n" +
 	"\auser_id\x18\x03 \x01(\tR\x06userId\x12\x12\n" +
 	"\x04text\x18\x04 \x01(\tR\x04text\x123\n" +
-	"\asent_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\x06sentAt\"\x7f\n" +
+	"\asent_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\x06sentAt\"\x8a\x01\n" +
 	"\x12PostMessageRequest\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x17\n" +
-	"\auser_id\x18\x02 \x01(\tR\x06userId\x12\x12\n" +
-	"\x04text\x18\x03 \x01(\tR\x04text\x12\x1d\n" +
+	"\auser_id\x18\x02 \x01(\tR\x06userId\x12\x1d\n" +
+	"\x04text\x18\x03 \x01(\tB\t\x92\xb5\x18\x05\b\x01\x10\xf4\x03R\x04text\x12\x1d\n" +
 	"\n" +
 	"message_id\x18\x04 \x01(\tR\tmessageId\"N\n" +
 	"\x13PostMessageResponse\x127\n" +
-	"\amessage\x18\x01 \x01(\v2\x1d.moderato.platform.v1.MessageR\amessage\"i\n" +
+	"\amessage\x18\x01 \x01(\v2\x1d.moderato.platform.v1.MessageR\amessage\"s\n" +
 	"\x13ListMessagesRequest\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x16\n" +
-	"\x06cursor\x18\x02 \x01(\tR\x06cursor\x12\x1b\n" +
-	"\x05limit\x18\x03 \x01(\x05B\x05\xaa\x01\x02\b\x01R\x05limit\"r\n" +
+	"\x06cursor\x18\x02 \x01(\tR\x06cursor\x12%\n" +
+	"\x05limit\x18\x03 \x01(\x05B\x0f\x92\xb5\x18\x06\x18\x01 d(\x14\xaa\x01\x02\b\x01R\x05limit\"r\n" +
 	"\x14ListMessagesResponse\x129\n" +
 	"\bmessages\x18\x01 \x03(\v2\x1d.moderato.platform.v1.MessageR\bmessages\x12\x1f\n" +
 	"\vnext_cursor\x18\x02 \x01(\tR\n" +

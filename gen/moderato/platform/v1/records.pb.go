@@ -7,6 +7,7 @@
 package platformv1
 
 import (
+	_ "github.com/moderato-live/moderato/gen/moderato/options/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	structpb "google.golang.org/protobuf/types/known/structpb"
@@ -47,6 +48,7 @@ type Record struct {
 	//	*Record_Vod
 	//	*Record_Vote
 	//	*Record_Activity
+	//	*Record_Raid
 	Kind          isRecord_Kind `protobuf_oneof:"kind"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -215,6 +217,15 @@ func (x *Record) GetActivity() *ActivityRecord {
 	return nil
 }
 
+func (x *Record) GetRaid() *RaidRecord {
+	if x != nil {
+		if x, ok := x.Kind.(*Record_Raid); ok {
+			return x.Raid
+		}
+	}
+	return nil
+}
+
 type isRecord_Kind interface {
 	isRecord_Kind()
 }
@@ -289,6 +300,11 @@ type Record_Activity struct {
 	Activity *ActivityRecord `protobuf:"bytes,14,opt,name=activity,oneof"`
 }
 
+type Record_Raid struct {
+	// A raid.
+	Raid *RaidRecord `protobuf:"bytes,15,opt,name=raid,oneof"`
+}
+
 func (*Record_Category) isRecord_Kind() {}
 
 func (*Record_User) isRecord_Kind() {}
@@ -316,6 +332,8 @@ func (*Record_Vod) isRecord_Kind() {}
 func (*Record_Vote) isRecord_Kind() {}
 
 func (*Record_Activity) isRecord_Kind() {}
+
+func (*Record_Raid) isRecord_Kind() {}
 
 // CategoryRecord is a category, with `id` as its key.
 type CategoryRecord struct {
@@ -1552,11 +1570,94 @@ func (x *ActivityRecord) GetAction() *structpb.Struct {
 	return nil
 }
 
+// RaidRecord is a raid of a channel. Its channel and `key` are its key.
+type RaidRecord struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Required. The channel that was raided: a UUID in upper or lower case.
+	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
+	// Required. The key of the raid, unique in the raided channel: 1 to 64 characters.
+	Key string `protobuf:"bytes,2,opt,name=key" json:"key,omitempty"`
+	// Required. The owner of the channel whose viewers came: a UUID in upper or lower
+	// case.
+	RaiderId string `protobuf:"bytes,3,opt,name=raider_id,json=raiderId" json:"raider_id,omitempty"`
+	// The number of viewers who came: 0 or more.
+	ViewerCount int64 `protobuf:"varint,4,opt,name=viewer_count,json=viewerCount" json:"viewer_count,omitempty"`
+	// When it happened; the time of the call if unset.
+	RaidedAt      *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=raided_at,json=raidedAt" json:"raided_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RaidRecord) Reset() {
+	*x = RaidRecord{}
+	mi := &file_moderato_platform_v1_records_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RaidRecord) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RaidRecord) ProtoMessage() {}
+
+func (x *RaidRecord) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_platform_v1_records_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RaidRecord.ProtoReflect.Descriptor instead.
+func (*RaidRecord) Descriptor() ([]byte, []int) {
+	return file_moderato_platform_v1_records_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *RaidRecord) GetChannelId() string {
+	if x != nil {
+		return x.ChannelId
+	}
+	return ""
+}
+
+func (x *RaidRecord) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
+}
+
+func (x *RaidRecord) GetRaiderId() string {
+	if x != nil {
+		return x.RaiderId
+	}
+	return ""
+}
+
+func (x *RaidRecord) GetViewerCount() int64 {
+	if x != nil {
+		return x.ViewerCount
+	}
+	return 0
+}
+
+func (x *RaidRecord) GetRaidedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.RaidedAt
+	}
+	return nil
+}
+
 var File_moderato_platform_v1_records_proto protoreflect.FileDescriptor
 
 const file_moderato_platform_v1_records_proto_rawDesc = "" +
 	"\n" +
-	"\"moderato/platform/v1/records.proto\x12\x14moderato.platform.v1\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xf4\x06\n" +
+	"\"moderato/platform/v1/records.proto\x12\x14moderato.platform.v1\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a!moderato/options/v1/options.proto\"\xac\a\n" +
 	"\x06Record\x12B\n" +
 	"\bcategory\x18\x01 \x01(\v2$.moderato.platform.v1.CategoryRecordH\x00R\bcategory\x126\n" +
 	"\x04user\x18\x02 \x01(\v2 .moderato.platform.v1.UserRecordH\x00R\x04user\x12?\n" +
@@ -1572,25 +1673,26 @@ const file_moderato_platform_v1_records_proto_rawDesc = "" +
 	"\x04clip\x18\v \x01(\v2 .moderato.platform.v1.ClipRecordH\x00R\x04clip\x123\n" +
 	"\x03vod\x18\f \x01(\v2\x1f.moderato.platform.v1.VodRecordH\x00R\x03vod\x126\n" +
 	"\x04vote\x18\r \x01(\v2 .moderato.platform.v1.VoteRecordH\x00R\x04vote\x12B\n" +
-	"\bactivity\x18\x0e \x01(\v2$.moderato.platform.v1.ActivityRecordH\x00R\bactivityB\x06\n" +
-	"\x04kind\"\x89\x01\n" +
+	"\bactivity\x18\x0e \x01(\v2$.moderato.platform.v1.ActivityRecordH\x00R\bactivity\x126\n" +
+	"\x04raid\x18\x0f \x01(\v2 .moderato.platform.v1.RaidRecordH\x00R\x04raidB\x06\n" +
+	"\x04kind\"\x94\x01\n" +
 	"\x0eCategoryRecord\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\"\n" +
-	"\tparent_id\x18\x02 \x01(\x03B\x05\xaa\x01\x02\b\x01R\bparentId\x12\x12\n" +
-	"\x04name\x18\x03 \x01(\tR\x04name\x12\x12\n" +
+	"\tparent_id\x18\x02 \x01(\x03B\x05\xaa\x01\x02\b\x01R\bparentId\x12\x1d\n" +
+	"\x04name\x18\x03 \x01(\tB\t\x92\xb5\x18\x05\b\x01\x10\x8c\x01R\x04name\x12\x12\n" +
 	"\x04slug\x18\x04 \x01(\tR\x04slug\x12\x1b\n" +
-	"\timage_url\x18\x05 \x01(\tR\bimageUrl\"z\n" +
+	"\timage_url\x18\x05 \x01(\tR\bimageUrl\"\x85\x01\n" +
 	"\n" +
 	"UserRecord\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
-	"\busername\x18\x02 \x01(\tR\busername\x12!\n" +
-	"\fdisplay_name\x18\x03 \x01(\tR\vdisplayName\x12\x1d\n" +
+	"\busername\x18\x02 \x01(\tR\busername\x12,\n" +
+	"\fdisplay_name\x18\x03 \x01(\tB\t\x92\xb5\x18\x05\b\x01\x10\x8c\x01R\vdisplayName\x12\x1d\n" +
 	"\n" +
-	"avatar_url\x18\x04 \x01(\tR\tavatarUrl\"|\n" +
+	"avatar_url\x18\x04 \x01(\tR\tavatarUrl\"\x90\x01\n" +
 	"\rChannelRecord\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
-	"\x05title\x18\x02 \x01(\tR\x05title\x12\x10\n" +
-	"\x03bio\x18\x03 \x01(\tR\x03bio\x12\x12\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1f\n" +
+	"\x05title\x18\x02 \x01(\tB\t\x92\xb5\x18\x05\b\x01\x10\x8c\x01R\x05title\x12\x19\n" +
+	"\x03bio\x18\x03 \x01(\tB\a\x92\xb5\x18\x03\x10\xac\x02R\x03bio\x12\x12\n" +
 	"\x04lang\x18\x04 \x01(\tR\x04lang\x12\x1f\n" +
 	"\vcategory_id\x18\x05 \x01(\x03R\n" +
 	"categoryId\"X\n" +
@@ -1599,102 +1701,110 @@ const file_moderato_platform_v1_records_proto_rawDesc = "" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x17\n" +
 	"\auser_id\x18\x02 \x01(\tR\x06userId\x12\x12\n" +
-	"\x04role\x18\x03 \x01(\tR\x04role\"\xa0\x01\n" +
+	"\x04role\x18\x03 \x01(\tR\x04role\"\xab\x01\n" +
 	"\rMessageRecord\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x02 \x01(\tR\tchannelId\x12\x17\n" +
-	"\auser_id\x18\x03 \x01(\tR\x06userId\x12\x12\n" +
-	"\x04text\x18\x04 \x01(\tR\x04text\x123\n" +
-	"\asent_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\x06sentAt\"L\n" +
+	"\auser_id\x18\x03 \x01(\tR\x06userId\x12\x1d\n" +
+	"\x04text\x18\x04 \x01(\tB\t\x92\xb5\x18\x05\b\x01\x10\xf4\x03R\x04text\x123\n" +
+	"\asent_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\x06sentAt\"W\n" +
 	"\fClientRecord\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12\x18\n" +
-	"\aservice\x18\x03 \x01(\bR\aservice\"[\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1d\n" +
+	"\x04name\x18\x02 \x01(\tB\t\x92\xb5\x18\x05\b\x01\x10\x8c\x01R\x04name\x12\x18\n" +
+	"\aservice\x18\x03 \x01(\bR\aservice\"c\n" +
 	"\vGrantRecord\x12\x1b\n" +
 	"\tclient_id\x18\x01 \x01(\tR\bclientId\x12\x17\n" +
-	"\auser_id\x18\x02 \x01(\tR\x06userId\x12\x16\n" +
-	"\x06scopes\x18\x03 \x03(\tR\x06scopes\"\xbb\x01\n" +
+	"\auser_id\x18\x02 \x01(\tR\x06userId\x12\x1e\n" +
+	"\x06scopes\x18\x03 \x03(\tB\x06\x92\xb5\x18\x020\x14R\x06scopes\"\xbb\x01\n" +
 	"\fFollowRecord\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x17\n" +
 	"\auser_id\x18\x02 \x01(\tR\x06userId\x12;\n" +
 	"\vfollowed_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"followedAt\x126\n" +
-	"\x17is_notification_enabled\x18\x04 \x01(\bR\x15isNotificationEnabled\"\x8c\x02\n" +
+	"\x17is_notification_enabled\x18\x04 \x01(\bR\x15isNotificationEnabled\"\xa1\x02\n" +
 	"\x12SubscriptionRecord\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x17\n" +
 	"\auser_id\x18\x02 \x01(\tR\x06userId\x12?\n" +
 	"\rsubscribed_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\fsubscribedAt\x129\n" +
 	"\n" +
-	"expires_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\x12\x1f\n" +
-	"\vrenew_count\x18\x05 \x01(\x03R\n" +
-	"renewCount\x12!\n" +
-	"\fstreak_count\x18\x06 \x01(\x03R\vstreakCount\"\xbc\x02\n" +
+	"expires_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\x12.\n" +
+	"\vrenew_count\x18\x05 \x01(\x03B\r\x92\xb5\x18\t \xff\xff\xff\xff\xff\xff\xff\x0fR\n" +
+	"renewCount\x12'\n" +
+	"\fstreak_count\x18\x06 \x01(\x03B\x04\x92\xb5\x18\x00R\vstreakCount\"\xcd\x02\n" +
 	"\fStreamRecord\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x129\n" +
 	"\n" +
 	"started_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\tstartedAt\x125\n" +
-	"\bended_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\aendedAt\x12\x14\n" +
-	"\x05title\x18\x04 \x01(\tR\x05title\x12\x12\n" +
+	"\bended_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\aendedAt\x12\x1f\n" +
+	"\x05title\x18\x04 \x01(\tB\t\x92\xb5\x18\x05\b\x01\x10\x8c\x01R\x05title\x12\x12\n" +
 	"\x04lang\x18\x05 \x01(\tR\x04lang\x12&\n" +
 	"\vcategory_id\x18\x06 \x01(\x03B\x05\xaa\x01\x02\b\x01R\n" +
 	"categoryId\x12&\n" +
-	"\x0fpreview_img_url\x18\a \x01(\tR\rpreviewImgUrl\x12!\n" +
-	"\fviewer_count\x18\b \x01(\x03R\vviewerCount\"\xd3\x02\n" +
+	"\x0fpreview_img_url\x18\a \x01(\tR\rpreviewImgUrl\x12'\n" +
+	"\fviewer_count\x18\b \x01(\x03B\x04\x92\xb5\x18\x00R\vviewerCount\"\xea\x02\n" +
 	"\n" +
 	"ClipRecord\x12\x17\n" +
 	"\aclip_id\x18\x01 \x01(\tR\x06clipId\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x02 \x01(\tR\tchannelId\x12\x1d\n" +
 	"\n" +
-	"creator_id\x18\x03 \x01(\tR\tcreatorId\x12\x14\n" +
-	"\x05title\x18\x04 \x01(\tR\x05title\x12\x1d\n" +
+	"creator_id\x18\x03 \x01(\tR\tcreatorId\x12\x1f\n" +
+	"\x05title\x18\x04 \x01(\tB\t\x92\xb5\x18\x05\b\x01\x10\x8c\x01R\x05title\x12#\n" +
 	"\n" +
-	"view_count\x18\x05 \x01(\x03R\tviewCount\x12\x1a\n" +
-	"\bduration\x18\x06 \x01(\x03R\bduration\x12&\n" +
+	"view_count\x18\x05 \x01(\x03B\x04\x92\xb5\x18\x00R\tviewCount\x12 \n" +
+	"\bduration\x18\x06 \x01(\x03B\x04\x92\xb5\x18\x00R\bduration\x12&\n" +
 	"\x0fpreview_img_url\x18\a \x01(\tR\rpreviewImgUrl\x12\x19\n" +
 	"\bclip_url\x18\b \x01(\tR\aclipUrl\x12\x1f\n" +
 	"\vcategory_id\x18\t \x01(\x03R\n" +
 	"categoryId\x129\n" +
 	"\n" +
 	"created_at\x18\n" +
-	" \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\"\xc6\x02\n" +
+	" \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\"\xdd\x02\n" +
 	"\tVodRecord\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1d\n" +
 	"\n" +
-	"channel_id\x18\x02 \x01(\tR\tchannelId\x12\x14\n" +
-	"\x05title\x18\x03 \x01(\tR\x05title\x12\x1d\n" +
+	"channel_id\x18\x02 \x01(\tR\tchannelId\x12\x1f\n" +
+	"\x05title\x18\x03 \x01(\tB\t\x92\xb5\x18\x05\b\x01\x10\x8c\x01R\x05title\x12#\n" +
 	"\n" +
-	"view_count\x18\x04 \x01(\x03R\tviewCount\x12\x1a\n" +
-	"\bduration\x18\x05 \x01(\x03R\bduration\x12&\n" +
+	"view_count\x18\x04 \x01(\x03B\x04\x92\xb5\x18\x00R\tviewCount\x12 \n" +
+	"\bduration\x18\x05 \x01(\x03B\x04\x92\xb5\x18\x00R\bduration\x12&\n" +
 	"\x0fpreview_img_url\x18\x06 \x01(\tR\rpreviewImgUrl\x129\n" +
 	"\n" +
 	"started_at\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\tstartedAt\x125\n" +
 	"\bended_at\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\aendedAt\x12\x1f\n" +
 	"\vcategory_id\x18\t \x01(\x03R\n" +
-	"categoryId\"\xd6\x01\n" +
+	"categoryId\"\xe5\x01\n" +
 	"\n" +
 	"VoteRecord\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1d\n" +
 	"\n" +
-	"channel_id\x18\x02 \x01(\tR\tchannelId\x12\x14\n" +
-	"\x05epoch\x18\x03 \x01(\x03R\x05epoch\x12\x1a\n" +
-	"\busername\x18\x04 \x01(\tR\busername\x12\x18\n" +
-	"\aaddress\x18\x05 \x01(\tR\aaddress\x12\x16\n" +
+	"channel_id\x18\x02 \x01(\tR\tchannelId\x12\x1a\n" +
+	"\x05epoch\x18\x03 \x01(\x03B\x04\x92\xb5\x18\x00R\x05epoch\x12\x1a\n" +
+	"\busername\x18\x04 \x01(\tR\busername\x12!\n" +
+	"\aaddress\x18\x05 \x01(\tB\a\x92\xb5\x18\x03\x10\x8c\x01R\aaddress\x12\x16\n" +
 	"\x06amount\x18\x06 \x01(\x03R\x06amount\x125\n" +
-	"\bvoted_at\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\avotedAt\"\xee\x01\n" +
+	"\bvoted_at\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\avotedAt\"\xf8\x01\n" +
 	"\x0eActivityRecord\x12\x1d\n" +
 	"\n" +
-	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x10\n" +
-	"\x03key\x18\x02 \x01(\tR\x03key\x12\x12\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x1a\n" +
+	"\x03key\x18\x02 \x01(\tB\b\x92\xb5\x18\x04\b\x01\x10@R\x03key\x12\x12\n" +
 	"\x04type\x18\x03 \x01(\tR\x04type\x129\n" +
 	"\n" +
 	"created_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\x12+\n" +
 	"\x04info\x18\x05 \x01(\v2\x17.google.protobuf.StructR\x04info\x12/\n" +
-	"\x06action\x18\x06 \x01(\v2\x17.google.protobuf.StructR\x06actionBLZEgithub.com/moderato-live/moderato/gen/moderato/platform/v1;platformv1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
+	"\x06action\x18\x06 \x01(\v2\x17.google.protobuf.StructR\x06action\"\xc6\x01\n" +
+	"\n" +
+	"RaidRecord\x12\x1d\n" +
+	"\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x1a\n" +
+	"\x03key\x18\x02 \x01(\tB\b\x92\xb5\x18\x04\b\x01\x10@R\x03key\x12\x1b\n" +
+	"\traider_id\x18\x03 \x01(\tR\braiderId\x12'\n" +
+	"\fviewer_count\x18\x04 \x01(\x03B\x04\x92\xb5\x18\x00R\vviewerCount\x127\n" +
+	"\traided_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\braidedAtBLZEgithub.com/moderato-live/moderato/gen/moderato/platform/v1;platformv1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
 var (
 	file_moderato_platform_v1_records_proto_rawDescOnce sync.Once
@@ -1708,7 +1818,7 @@ func file_moderato_platform_v1_records_proto_rawDescGZIP() []byte {
 	return file_moderato_platform_v1_records_proto_rawDescData
 }
 
-var file_moderato_platform_v1_records_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
+var file_moderato_platform_v1_records_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
 var file_moderato_platform_v1_records_proto_goTypes = []any{
 	(*Record)(nil),                // 0: moderato.platform.v1.Record
 	(*CategoryRecord)(nil),        // 1: moderato.platform.v1.CategoryRecord
@@ -1725,8 +1835,9 @@ var file_moderato_platform_v1_records_proto_goTypes = []any{
 	(*VodRecord)(nil),             // 12: moderato.platform.v1.VodRecord
 	(*VoteRecord)(nil),            // 13: moderato.platform.v1.VoteRecord
 	(*ActivityRecord)(nil),        // 14: moderato.platform.v1.ActivityRecord
-	(*timestamppb.Timestamp)(nil), // 15: google.protobuf.Timestamp
-	(*structpb.Struct)(nil),       // 16: google.protobuf.Struct
+	(*RaidRecord)(nil),            // 15: moderato.platform.v1.RaidRecord
+	(*timestamppb.Timestamp)(nil), // 16: google.protobuf.Timestamp
+	(*structpb.Struct)(nil),       // 17: google.protobuf.Struct
 }
 var file_moderato_platform_v1_records_proto_depIdxs = []int32{
 	1,  // 0: moderato.platform.v1.Record.category:type_name -> moderato.platform.v1.CategoryRecord
@@ -1743,24 +1854,26 @@ var file_moderato_platform_v1_records_proto_depIdxs = []int32{
 	12, // 11: moderato.platform.v1.Record.vod:type_name -> moderato.platform.v1.VodRecord
 	13, // 12: moderato.platform.v1.Record.vote:type_name -> moderato.platform.v1.VoteRecord
 	14, // 13: moderato.platform.v1.Record.activity:type_name -> moderato.platform.v1.ActivityRecord
-	15, // 14: moderato.platform.v1.MessageRecord.sent_at:type_name -> google.protobuf.Timestamp
-	15, // 15: moderato.platform.v1.FollowRecord.followed_at:type_name -> google.protobuf.Timestamp
-	15, // 16: moderato.platform.v1.SubscriptionRecord.subscribed_at:type_name -> google.protobuf.Timestamp
-	15, // 17: moderato.platform.v1.SubscriptionRecord.expires_at:type_name -> google.protobuf.Timestamp
-	15, // 18: moderato.platform.v1.StreamRecord.started_at:type_name -> google.protobuf.Timestamp
-	15, // 19: moderato.platform.v1.StreamRecord.ended_at:type_name -> google.protobuf.Timestamp
-	15, // 20: moderato.platform.v1.ClipRecord.created_at:type_name -> google.protobuf.Timestamp
-	15, // 21: moderato.platform.v1.VodRecord.started_at:type_name -> google.protobuf.Timestamp
-	15, // 22: moderato.platform.v1.VodRecord.ended_at:type_name -> google.protobuf.Timestamp
-	15, // 23: moderato.platform.v1.VoteRecord.voted_at:type_name -> google.protobuf.Timestamp
-	15, // 24: moderato.platform.v1.ActivityRecord.created_at:type_name -> google.protobuf.Timestamp
-	16, // 25: moderato.platform.v1.ActivityRecord.info:type_name -> google.protobuf.Struct
-	16, // 26: moderato.platform.v1.ActivityRecord.action:type_name -> google.protobuf.Struct
-	27, // [27:27] is the sub-list for method output_type
-	27, // [27:27] is the sub-list for method input_type
-	27, // [27:27] is the sub-list for extension type_name
-	27, // [27:27] is the sub-list for extension extendee
-	0,  // [0:27] is the sub-list for field type_name
+	15, // 14: moderato.platform.v1.Record.raid:type_name -> moderato.platform.v1.RaidRecord
+	16, // 15: moderato.platform.v1.MessageRecord.sent_at:type_name -> google.protobuf.Timestamp
+	16, // 16: moderato.platform.v1.FollowRecord.followed_at:type_name -> google.protobuf.Timestamp
+	16, // 17: moderato.platform.v1.SubscriptionRecord.subscribed_at:type_name -> google.protobuf.Timestamp
+	16, // 18: moderato.platform.v1.SubscriptionRecord.expires_at:type_name -> google.protobuf.Timestamp
+	16, // 19: moderato.platform.v1.StreamRecord.started_at:type_name -> google.protobuf.Timestamp
+	16, // 20: moderato.platform.v1.StreamRecord.ended_at:type_name -> google.protobuf.Timestamp
+	16, // 21: moderato.platform.v1.ClipRecord.created_at:type_name -> google.protobuf.Timestamp
+	16, // 22: moderato.platform.v1.VodRecord.started_at:type_name -> google.protobuf.Timestamp
+	16, // 23: moderato.platform.v1.VodRecord.ended_at:type_name -> google.protobuf.Timestamp
+	16, // 24: moderato.platform.v1.VoteRecord.voted_at:type_name -> google.protobuf.Timestamp
+	16, // 25: moderato.platform.v1.ActivityRecord.created_at:type_name -> google.protobuf.Timestamp
+	17, // 26: moderato.platform.v1.ActivityRecord.info:type_name -> google.protobuf.Struct
+	17, // 27: moderato.platform.v1.ActivityRecord.action:type_name -> google.protobuf.Struct
+	16, // 28: moderato.platform.v1.RaidRecord.raided_at:type_name -> google.protobuf.Timestamp
+	29, // [29:29] is the sub-list for method output_type
+	29, // [29:29] is the sub-list for method input_type
+	29, // [29:29] is the sub-list for extension type_name
+	29, // [29:29] is the sub-list for extension extendee
+	0,  // [0:29] is the sub-list for field type_name
 }
 
 func init() { file_moderato_platform_v1_records_proto_init() }
@@ -1783,6 +1896,7 @@ func file_moderato_platform_v1_records_proto_init() {
 		(*Record_Vod)(nil),
 		(*Record_Vote)(nil),
 		(*Record_Activity)(nil),
+		(*Record_Raid)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -1790,7 +1904,7 @@ func file_moderato_platform_v1_records_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_moderato_platform_v1_records_proto_rawDesc), len(file_moderato_platform_v1_records_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   15,
+			NumMessages:   16,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

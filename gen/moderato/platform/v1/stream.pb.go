@@ -381,28 +381,157 @@ func (*EndStreamResponse) Descriptor() ([]byte, []int) {
 	return file_moderato_platform_v1_stream_proto_rawDescGZIP(), []int{5}
 }
 
+// RaidRequest is a raid.
+type RaidRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Required. The channel that is raided: a UUID in upper or lower case.
+	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
+	// Required. The key of the raid, unique in the raided channel: 1 to 64 characters.
+	Key string `protobuf:"bytes,2,opt,name=key" json:"key,omitempty"`
+	// Required. The owner of the channel whose viewers come: a UUID in upper or lower
+	// case.
+	RaiderId string `protobuf:"bytes,3,opt,name=raider_id,json=raiderId" json:"raider_id,omitempty"`
+	// The number of viewers who come: 0 or more.
+	ViewerCount int64 `protobuf:"varint,4,opt,name=viewer_count,json=viewerCount" json:"viewer_count,omitempty"`
+	// When it happened; the time of the call if unset.
+	RaidedAt      *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=raided_at,json=raidedAt" json:"raided_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RaidRequest) Reset() {
+	*x = RaidRequest{}
+	mi := &file_moderato_platform_v1_stream_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RaidRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RaidRequest) ProtoMessage() {}
+
+func (x *RaidRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_platform_v1_stream_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RaidRequest.ProtoReflect.Descriptor instead.
+func (*RaidRequest) Descriptor() ([]byte, []int) {
+	return file_moderato_platform_v1_stream_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *RaidRequest) GetChannelId() string {
+	if x != nil {
+		return x.ChannelId
+	}
+	return ""
+}
+
+func (x *RaidRequest) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
+}
+
+func (x *RaidRequest) GetRaiderId() string {
+	if x != nil {
+		return x.RaiderId
+	}
+	return ""
+}
+
+func (x *RaidRequest) GetViewerCount() int64 {
+	if x != nil {
+		return x.ViewerCount
+	}
+	return 0
+}
+
+func (x *RaidRequest) GetRaidedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.RaidedAt
+	}
+	return nil
+}
+
+// RaidResponse is the raid after the call.
+type RaidResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The raid.
+	Raid          *RaidRecord `protobuf:"bytes,1,opt,name=raid" json:"raid,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RaidResponse) Reset() {
+	*x = RaidResponse{}
+	mi := &file_moderato_platform_v1_stream_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RaidResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RaidResponse) ProtoMessage() {}
+
+func (x *RaidResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_platform_v1_stream_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RaidResponse.ProtoReflect.Descriptor instead.
+func (*RaidResponse) Descriptor() ([]byte, []int) {
+	return file_moderato_platform_v1_stream_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *RaidResponse) GetRaid() *RaidRecord {
+	if x != nil {
+		return x.Raid
+	}
+	return nil
+}
+
 var File_moderato_platform_v1_stream_proto protoreflect.FileDescriptor
 
 const file_moderato_platform_v1_stream_proto_rawDesc = "" +
 	"\n" +
-	"!moderato/platform/v1/stream.proto\x12\x14moderato.platform.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a!moderato/options/v1/options.proto\x1a\"moderato/platform/v1/records.proto\"\x8b\x02\n" +
+	"!moderato/platform/v1/stream.proto\x12\x14moderato.platform.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a!moderato/options/v1/options.proto\x1a\"moderato/platform/v1/records.proto\"\x9a\x02\n" +
 	"\x12StartStreamRequest\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x129\n" +
 	"\n" +
-	"started_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\tstartedAt\x12\x14\n" +
-	"\x05title\x18\x03 \x01(\tR\x05title\x12\x12\n" +
+	"started_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\tstartedAt\x12\x1d\n" +
+	"\x05title\x18\x03 \x01(\tB\a\x92\xb5\x18\x03\x10\x8c\x01R\x05title\x12\x12\n" +
 	"\x04lang\x18\x04 \x01(\tR\x04lang\x12&\n" +
 	"\vcategory_id\x18\x05 \x01(\x03B\x05\xaa\x01\x02\b\x01R\n" +
 	"categoryId\x12&\n" +
-	"\x0fpreview_img_url\x18\x06 \x01(\tR\rpreviewImgUrl\x12!\n" +
-	"\fviewer_count\x18\a \x01(\x03R\vviewerCount\"Q\n" +
+	"\x0fpreview_img_url\x18\x06 \x01(\tR\rpreviewImgUrl\x12'\n" +
+	"\fviewer_count\x18\a \x01(\x03B\x04\x92\xb5\x18\x00R\vviewerCount\"Q\n" +
 	"\x13StartStreamResponse\x12:\n" +
-	"\x06stream\x18\x01 \x01(\v2\".moderato.platform.v1.StreamRecordR\x06stream\"\x8d\x01\n" +
+	"\x06stream\x18\x01 \x01(\v2\".moderato.platform.v1.StreamRecordR\x06stream\"\x91\x01\n" +
 	"\x13UpdateStreamRequest\x12\x1d\n" +
 	"\n" +
-	"channel_id\x18\x01 \x01(\tR\tchannelId\x12(\n" +
-	"\fviewer_count\x18\x02 \x01(\x03B\x05\xaa\x01\x02\b\x01R\vviewerCount\x12-\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\x12,\n" +
+	"\fviewer_count\x18\x02 \x01(\x03B\t\x92\xb5\x18\x00\xaa\x01\x02\b\x01R\vviewerCount\x12-\n" +
 	"\x0fpreview_img_url\x18\x03 \x01(\tB\x05\xaa\x01\x02\b\x01R\rpreviewImgUrl\"R\n" +
 	"\x14UpdateStreamResponse\x12:\n" +
 	"\x06stream\x18\x01 \x01(\v2\".moderato.platform.v1.StreamRecordR\x06stream\"\xa3\x01\n" +
@@ -412,11 +541,21 @@ const file_moderato_platform_v1_stream_proto_rawDesc = "" +
 	"\n" +
 	"started_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\tstartedAt\x125\n" +
 	"\bended_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\aendedAt\"\x13\n" +
-	"\x11EndStreamResponse2\xc1\x02\n" +
+	"\x11EndStreamResponse\"\xc7\x01\n" +
+	"\vRaidRequest\x12\x1d\n" +
+	"\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x1a\n" +
+	"\x03key\x18\x02 \x01(\tB\b\x92\xb5\x18\x04\b\x01\x10@R\x03key\x12\x1b\n" +
+	"\traider_id\x18\x03 \x01(\tR\braiderId\x12'\n" +
+	"\fviewer_count\x18\x04 \x01(\x03B\x04\x92\xb5\x18\x00R\vviewerCount\x127\n" +
+	"\traided_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\braidedAt\"D\n" +
+	"\fRaidResponse\x124\n" +
+	"\x04raid\x18\x01 \x01(\v2 .moderato.platform.v1.RaidRecordR\x04raid2\x90\x03\n" +
 	"\rStreamService\x12b\n" +
 	"\vStartStream\x12(.moderato.platform.v1.StartStreamRequest\x1a).moderato.platform.v1.StartStreamResponse\x12e\n" +
 	"\fUpdateStream\x12).moderato.platform.v1.UpdateStreamRequest\x1a*.moderato.platform.v1.UpdateStreamResponse\x12\\\n" +
-	"\tEndStream\x12&.moderato.platform.v1.EndStreamRequest\x1a'.moderato.platform.v1.EndStreamResponse\x1a\a\x8a\xb5\x18\x03\n" +
+	"\tEndStream\x12&.moderato.platform.v1.EndStreamRequest\x1a'.moderato.platform.v1.EndStreamResponse\x12M\n" +
+	"\x04Raid\x12!.moderato.platform.v1.RaidRequest\x1a\".moderato.platform.v1.RaidResponse\x1a\a\x8a\xb5\x18\x03\n" +
 	"\x01\x03BLZEgithub.com/moderato-live/moderato/gen/moderato/platform/v1;platformv1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
 var (
@@ -431,7 +570,7 @@ func file_moderato_platform_v1_stream_proto_rawDescGZIP() []byte {
 	return file_moderato_platform_v1_stream_proto_rawDescData
 }
 
-var file_moderato_platform_v1_stream_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
+var file_moderato_platform_v1_stream_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
 var file_moderato_platform_v1_stream_proto_goTypes = []any{
 	(*StartStreamRequest)(nil),    // 0: moderato.platform.v1.StartStreamRequest
 	(*StartStreamResponse)(nil),   // 1: moderato.platform.v1.StartStreamResponse
@@ -439,26 +578,33 @@ var file_moderato_platform_v1_stream_proto_goTypes = []any{
 	(*UpdateStreamResponse)(nil),  // 3: moderato.platform.v1.UpdateStreamResponse
 	(*EndStreamRequest)(nil),      // 4: moderato.platform.v1.EndStreamRequest
 	(*EndStreamResponse)(nil),     // 5: moderato.platform.v1.EndStreamResponse
-	(*timestamppb.Timestamp)(nil), // 6: google.protobuf.Timestamp
-	(*StreamRecord)(nil),          // 7: moderato.platform.v1.StreamRecord
+	(*RaidRequest)(nil),           // 6: moderato.platform.v1.RaidRequest
+	(*RaidResponse)(nil),          // 7: moderato.platform.v1.RaidResponse
+	(*timestamppb.Timestamp)(nil), // 8: google.protobuf.Timestamp
+	(*StreamRecord)(nil),          // 9: moderato.platform.v1.StreamRecord
+	(*RaidRecord)(nil),            // 10: moderato.platform.v1.RaidRecord
 }
 var file_moderato_platform_v1_stream_proto_depIdxs = []int32{
-	6, // 0: moderato.platform.v1.StartStreamRequest.started_at:type_name -> google.protobuf.Timestamp
-	7, // 1: moderato.platform.v1.StartStreamResponse.stream:type_name -> moderato.platform.v1.StreamRecord
-	7, // 2: moderato.platform.v1.UpdateStreamResponse.stream:type_name -> moderato.platform.v1.StreamRecord
-	6, // 3: moderato.platform.v1.EndStreamRequest.started_at:type_name -> google.protobuf.Timestamp
-	6, // 4: moderato.platform.v1.EndStreamRequest.ended_at:type_name -> google.protobuf.Timestamp
-	0, // 5: moderato.platform.v1.StreamService.StartStream:input_type -> moderato.platform.v1.StartStreamRequest
-	2, // 6: moderato.platform.v1.StreamService.UpdateStream:input_type -> moderato.platform.v1.UpdateStreamRequest
-	4, // 7: moderato.platform.v1.StreamService.EndStream:input_type -> moderato.platform.v1.EndStreamRequest
-	1, // 8: moderato.platform.v1.StreamService.StartStream:output_type -> moderato.platform.v1.StartStreamResponse
-	3, // 9: moderato.platform.v1.StreamService.UpdateStream:output_type -> moderato.platform.v1.UpdateStreamResponse
-	5, // 10: moderato.platform.v1.StreamService.EndStream:output_type -> moderato.platform.v1.EndStreamResponse
-	8, // [8:11] is the sub-list for method output_type
-	5, // [5:8] is the sub-list for method input_type
-	5, // [5:5] is the sub-list for extension type_name
-	5, // [5:5] is the sub-list for extension extendee
-	0, // [0:5] is the sub-list for field type_name
+	8,  // 0: moderato.platform.v1.StartStreamRequest.started_at:type_name -> google.protobuf.Timestamp
+	9,  // 1: moderato.platform.v1.StartStreamResponse.stream:type_name -> moderato.platform.v1.StreamRecord
+	9,  // 2: moderato.platform.v1.UpdateStreamResponse.stream:type_name -> moderato.platform.v1.StreamRecord
+	8,  // 3: moderato.platform.v1.EndStreamRequest.started_at:type_name -> google.protobuf.Timestamp
+	8,  // 4: moderato.platform.v1.EndStreamRequest.ended_at:type_name -> google.protobuf.Timestamp
+	8,  // 5: moderato.platform.v1.RaidRequest.raided_at:type_name -> google.protobuf.Timestamp
+	10, // 6: moderato.platform.v1.RaidResponse.raid:type_name -> moderato.platform.v1.RaidRecord
+	0,  // 7: moderato.platform.v1.StreamService.StartStream:input_type -> moderato.platform.v1.StartStreamRequest
+	2,  // 8: moderato.platform.v1.StreamService.UpdateStream:input_type -> moderato.platform.v1.UpdateStreamRequest
+	4,  // 9: moderato.platform.v1.StreamService.EndStream:input_type -> moderato.platform.v1.EndStreamRequest
+	6,  // 10: moderato.platform.v1.StreamService.Raid:input_type -> moderato.platform.v1.RaidRequest
+	1,  // 11: moderato.platform.v1.StreamService.StartStream:output_type -> moderato.platform.v1.StartStreamResponse
+	3,  // 12: moderato.platform.v1.StreamService.UpdateStream:output_type -> moderato.platform.v1.UpdateStreamResponse
+	5,  // 13: moderato.platform.v1.StreamService.EndStream:output_type -> moderato.platform.v1.EndStreamResponse
+	7,  // 14: moderato.platform.v1.StreamService.Raid:output_type -> moderato.platform.v1.RaidResponse
+	11, // [11:15] is the sub-list for method output_type
+	7,  // [7:11] is the sub-list for method input_type
+	7,  // [7:7] is the sub-list for extension type_name
+	7,  // [7:7] is the sub-list for extension extendee
+	0,  // [0:7] is the sub-list for field type_name
 }
 
 func init() { file_moderato_platform_v1_stream_proto_init() }
@@ -473,7 +619,7 @@ func file_moderato_platform_v1_stream_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_moderato_platform_v1_stream_proto_rawDesc), len(file_moderato_platform_v1_stream_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   6,
+			NumMessages:   8,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

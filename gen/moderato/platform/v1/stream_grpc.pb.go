@@ -22,6 +22,7 @@ const (
 	StreamService_StartStream_FullMethodName  = "/moderato.platform.v1.StreamService/StartStream"
 	StreamService_UpdateStream_FullMethodName = "/moderato.platform.v1.StreamService/UpdateStream"
 	StreamService_EndStream_FullMethodName    = "/moderato.platform.v1.StreamService/EndStream"
+	StreamService_Raid_FullMethodName         = "/moderato.platform.v1.StreamService/Raid"
 )
 
 // StreamServiceClient is the client API for StreamService service.
@@ -56,6 +57,13 @@ type StreamServiceClient interface {
 	// EndStream ends the live stream. Emits `stream.offline`. If the channel is not live,
 	// or another stream than the one named is live, nothing changes.
 	EndStream(ctx context.Context, in *EndStreamRequest, opts ...grpc.CallOption) (*EndStreamResponse, error)
+	// Raid records that a channel sent its viewers to another channel. Emits
+	// `channel.raid` in the raided channel. A call with a known key returns the recorded
+	// raid unchanged.
+	//
+	// Errors: USER_NOT_FOUND if the raider does not exist; TARGET_IS_CHANNEL if a channel
+	// raids itself.
+	Raid(ctx context.Context, in *RaidRequest, opts ...grpc.CallOption) (*RaidResponse, error)
 }
 
 type streamServiceClient struct {
@@ -96,6 +104,16 @@ func (c *streamServiceClient) EndStream(ctx context.Context, in *EndStreamReques
 	return out, nil
 }
 
+func (c *streamServiceClient) Raid(ctx context.Context, in *RaidRequest, opts ...grpc.CallOption) (*RaidResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(RaidResponse)
+	err := c.cc.Invoke(ctx, StreamService_Raid_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // StreamServiceServer is the server API for StreamService service.
 // All implementations must embed UnimplementedStreamServiceServer
 // for forward compatibility.
@@ -128,6 +146,13 @@ type StreamServiceServer interface {
 	// EndStream ends the live stream. Emits `stream.offline`. If the channel is not live,
 	// or another stream than the one named is live, nothing changes.
 	EndStream(context.Context, *EndStreamRequest) (*EndStreamResponse, error)
+	// Raid records that a channel sent its viewers to another channel. Emits
+	// `channel.raid` in the raided channel. A call with a known key returns the recorded
+	// raid unchanged.
+	//
+	// Errors: USER_NOT_FOUND if the raider does not exist; TARGET_IS_CHANNEL if a channel
+	// raids itself.
+	Raid(context.Context, *RaidRequest) (*RaidResponse, error)
 	mustEmbedUnimplementedStreamServiceServer()
 }
 
@@ -146,6 +171,9 @@ func (UnimplementedStreamServiceServer) UpdateStream(context.Context, *UpdateStr
 }
 func (UnimplementedStreamServiceServer) EndStream(context.Context, *EndStreamRequest) (*EndStreamResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method EndStream not implemented")
+}
+func (UnimplementedStreamServiceServer) Raid(context.Context, *RaidRequest) (*RaidResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Raid not implemented")
 }
 func (UnimplementedStreamServiceServer) mustEmbedUnimplementedStreamServiceServer() {}
 func (UnimplementedStreamServiceServer) testEmbeddedByValue()                       {}
@@ -222,6 +250,24 @@ func _StreamService_EndStream_Handler(srv interface{}, ctx context.Context, dec 
 	return interceptor(ctx, in, info, handler)
 }
 
+func _StreamService_Raid_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RaidRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(StreamServiceServer).Raid(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: StreamService_Raid_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(StreamServiceServer).Raid(ctx, req.(*RaidRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // StreamService_ServiceDesc is the grpc.ServiceDesc for StreamService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -240,6 +286,10 @@ var StreamService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "EndStream",
 			Handler:    _StreamService_EndStream_Handler,
+		},
+		{
+			MethodName: "Raid",
+			Handler:    _StreamService_Raid_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -1,0 +1,61 @@
+package outbox_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+
+	"google.golang.org/protobuf/proto"
+
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/outbox"
+	"github.com/moderato-live/moderato/server/outbox/outboxtest"
+	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/store/storetest"
+)
+
+// TestListenersShareOneEncoding encodes an event for several listeners at once.
+func TestListenersShareOneEncoding(t *testing.T) {
+	s := outboxtest.OpenWorld(t, storetest.SQLite(t))
+	if err := outboxtest.Emit(s, servertest.Owner, 1); err != nil {
+		t.Fatal(err)
+	}
+	outboxtest.Turn(t, outboxtest.NewSequencer(s))
+	page, err := outbox.Read(context.Background(), s, 0, 1)
+	if err != nil || len(page) != 1 {
+		t.Fatalf("got %d events, %v, want one", len(page), err)
+	}
+	e := page[0]
+	text := string(outbox.JSON(e.Message))
+	frame := fmt.Sprintf("id: %s\ndata: %s\n\n", e.Cursor, text)
+	first := make([]*byte, 4)
+	var listeners sync.WaitGroup
+	for i := range first {
+		listeners.Go(func() {
+			if got := e.JSON(); string(got) != text {
+				t.Errorf("JSON: got %s, want %s", got, text)
+			}
+			got := e.Frame()
+			if string(got) != frame {
+				t.Errorf("frame: got %q, want %q", got, frame)
+			}
+			first[i] = &got[0]
+		})
+	}
+	listeners.Wait()
+	for _, at := range first {
+		if at != first[0] {
+			t.Fatal("a listener got an encoding of its own")
+		}
+	}
+	got, err := proto.MarshalOptions{Deterministic: true}.Marshal(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := proto.MarshalOptions{Deterministic: true}.Marshal(&moderatov1.WatchEventsResponse{Cursor: e.Cursor, Event: e.Message})
+	if err != nil || !bytes.Equal(got, want) {
+		t.Errorf("as a message: got %x, want %x; %v", got, want, err)
+	}
+}

@@ -1,0 +1,69 @@
+package watch_test
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/server/authn"
+	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/store/storetest"
+	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/server/watch"
+)
+
+// BenchmarkRights checks the rights of 2,000 listeners of as many users, each of
+// whom moderates 300 channels.
+func BenchmarkRights(b *testing.B) {
+	const listeners, roles = 2000, 300
+	storetest.EachBench(b, func(b *testing.B, url store.URL) {
+		ctx := b.Context()
+		if err := store.Migrate(ctx, url, slog.New(slog.DiscardHandler)); err != nil {
+			b.Fatal(err)
+		}
+		s, err := store.Open(ctx, url)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Cleanup(s.Close)
+		channels, users := servertest.AddChannels(b, s, roles), servertest.AddUsers(b, s, listeners)
+		for _, user := range users {
+			addModerator(b, s, channels, user)
+		}
+		rights := &watch.Rights{Store: s, Log: slog.New(slog.DiscardHandler)}
+		for _, user := range users {
+			rights.Add(&authn.Caller{Kind: authn.User, UserID: user})
+		}
+		for range 100 { // a check reads the channels of some of them
+			if err = rights.Check(ctx); err == nil {
+				break
+			}
+		}
+		b.ReportAllocs()
+		for b.Loop() {
+			if err := rights.Check(ctx); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+// addModerator gives a user the moderator role in channels.
+func addModerator(tb testing.TB, s *store.Store, channels []uid.ID, user uid.ID) {
+	tb.Helper()
+	var args []any
+	for _, channel := range channels {
+		args = append(args, uid.New(), channel, user)
+	}
+	err := s.Write(tb.Context(), func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
+		_, err := tx.ExecContext(ctx, "INSERT INTO roles (id, channel_id, user_id, role, created_at) VALUES "+
+			strings.TrimPrefix(strings.Repeat(", (?, ?, ?, 'moderator', 1)", len(channels)), ", "), args...)
+		return err
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+}

@@ -1,0 +1,251 @@
+package watch_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/moderato-live/moderato/ent"
+	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/apierr"
+	"github.com/moderato-live/moderato/server/authn"
+	"github.com/moderato-live/moderato/server/authz"
+	"github.com/moderato-live/moderato/server/digest"
+	"github.com/moderato-live/moderato/server/outbox/outboxtest"
+	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/store/storetest"
+	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/server/watch"
+)
+
+// TestRightsAreReadWhenTheyChange counts the statements of a check: one for all users,
+// however many channels they moderate, and their channels only after a change.
+func TestRightsAreReadWhenTheyChange(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, url store.URL) {
+		storetest.Migrate(t, url)
+		var recorder storetest.Recorder
+		s, err := store.OpenWith(t.Context(), url, store.Options{Layer: recorder.Layer()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		channels, users := servertest.AddChannels(t, s, 20), servertest.AddUsers(t, s, 30)
+		rights := &watch.Rights{Store: s, Log: slog.New(slog.DiscardHandler)}
+		for _, user := range users {
+			addModerator(t, s, channels, user)
+			for range 3 {
+				rights.Add(&authn.Caller{Kind: authn.User, UserID: user})
+			}
+		}
+		check := func() (sent []storetest.Statement) {
+			t.Helper()
+			before := len(recorder.Sent())
+			if err := rights.Check(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			return recorder.Sent()[before:]
+		}
+		if sent := check(); len(sent) != 3 {
+			t.Errorf("the first check: got %d statements, want one for the versions and two for the channels of 30 users", len(sent))
+		}
+		for range 2 {
+			sent := check()
+			if len(sent) != 1 || len(sent[0].Args) != len(users) || strings.Contains(sent[0].Text, "roles") {
+				t.Errorf("a check without a change: got %v, want one statement with the versions of 30 users", sent)
+			}
+		}
+		err = s.Write(t.Context(), func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
+			return authz.RightsChanged(ctx, tx, users[7])
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sent := check(); len(sent) != 2 || strings.Count(sent[1].Text, "FROM roles") != strings.Count(authz.Moderates("", ""), "FROM roles")+1 {
+			t.Errorf("after a change: got %v, want the versions and the channels of one user", sent)
+		}
+		if sent := check(); len(sent) != 1 {
+			t.Errorf("thereafter: got %d statements, want one", len(sent))
+		}
+	})
+}
+
+// inTime is 2 s, and what a busy machine adds.
+const inTime = 4 * time.Second
+
+// TestRightsFollowEveryChange changes rights in each way while listeners learn of no
+// event: they have no hub.
+func TestRightsFollowEveryChange(t *testing.T) {
+	owner, moderator := servertest.Owner, servertest.Moderator
+	for name, c := range map[string]struct {
+		before, change func(t *testing.T, s *servertest.Server)
+		channel        uid.ID // the owner's, unless the change is about another
+		// hears is whether the moderator may receive the channel's events afterwards.
+		hears bool
+		// named is why a listener that named the channel was ended.
+		named moderatov1.Reason
+		// isLate means that listeners that named no channel keep the right until the
+		// channel is erased. It has no events any more.
+		isLate bool
+	}{
+		"role removed": {
+			change: func(t *testing.T, s *servertest.Server) { moderators(t, s, http.MethodDelete) },
+			named:  moderatov1.Reason_REASON_NOT_CHANNEL_MODERATOR,
+		},
+		"role added": {
+			before: func(t *testing.T, s *servertest.Server) { moderators(t, s, http.MethodDelete) },
+			change: func(t *testing.T, s *servertest.Server) { moderators(t, s, http.MethodPost) },
+			hears:  true,
+		},
+		"role imported": {
+			before: func(t *testing.T, s *servertest.Server) { moderators(t, s, http.MethodDelete) },
+			change: func(t *testing.T, s *servertest.Server) {
+				s.Load(t, &platformv1.Record{Kind: &platformv1.Record_Role{Role: &platformv1.RoleRecord{
+					ChannelId: owner.String(), UserId: moderator.String(), Role: "moderator",
+				}}})
+			},
+			hears: true,
+		},
+		"banned": {
+			change: func(t *testing.T, s *servertest.Server) { ban(t, s, owner, moderator) },
+			named:  moderatov1.Reason_REASON_NOT_CHANNEL_MODERATOR,
+		},
+		"unbanned": {
+			before: func(t *testing.T, s *servertest.Server) { ban(t, s, owner, moderator) },
+			change: func(t *testing.T, s *servertest.Server) { unban(t, s, owner, moderator) },
+			hears:  true,
+		},
+		"user deleted": {
+			change: func(t *testing.T, s *servertest.Server) {
+				_, err := s.Directory.DeleteUser(s.AsService(t).Context(), &platformv1.DeleteUserRequest{UserId: moderator.String()})
+				if err != nil {
+					t.Fatal(err)
+				}
+			},
+			named: moderatov1.Reason_REASON_NOT_CHANNEL_MODERATOR,
+		},
+		"channel created": {
+			change: func(t *testing.T, s *servertest.Server) {
+				_, err := s.Directory.PutChannel(s.AsService(t).Context(), &platformv1.PutChannelRequest{
+					Channel: &platformv1.ChannelRecord{Id: moderator.String(), Title: "of the moderator"},
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+			},
+			channel: moderator, hears: true,
+		},
+		"channel deleted": {
+			change: func(t *testing.T, s *servertest.Server) {
+				_, err := s.Directory.DeleteChannel(s.AsService(t).Context(), &platformv1.DeleteChannelRequest{ChannelId: owner.String()})
+				if err != nil {
+					t.Fatal(err)
+				}
+			},
+			named: moderatov1.Reason_REASON_CHANNEL_NOT_FOUND, isLate: true,
+		},
+	} {
+		if c.channel.IsZero() {
+			c.channel = owner
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+				if c.before != nil {
+					c.before(t, s)
+				}
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				rights := &watch.Rights{Store: s.Store, Log: slog.New(slog.DiscardHandler)}
+				ended := make(chan struct{})
+				go func() { defer close(ended); rights.Run(ctx) }()
+				defer func() { cancel(); <-ended }()
+				// A backend that acts for the moderator, because its token does not end
+				// with the user.
+				service := s.AsService(t)
+				caller := &authn.Caller{Kind: authn.Service, ClientID: service.ClientID, UserID: moderator, Token: digest.Of(service.Token)}
+				unnamed, err := rights.Admit(ctx, caller, uid.ID{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				named, err := rights.Admit(ctx, caller, c.channel)
+				if (err == nil) != !c.hears {
+					t.Fatalf("a listener that names the channel: got %v", err)
+				}
+				if unnamed.MayHear(c.channel) == c.hears {
+					t.Fatalf("before the change: may hear is %t", !c.hears)
+				}
+				c.change(t, s)
+				began := time.Now()
+				limit := inTime
+				if c.isLate {
+					limit = patience
+				}
+				for unnamed.MayHear(c.channel) != c.hears {
+					if time.Since(began) > limit {
+						t.Fatalf("%s after the change, may hear is %t", limit, !c.hears)
+					}
+					time.Sleep(10 * time.Millisecond)
+				}
+				if c.hears {
+					return
+				}
+				for named.Err() == nil {
+					if time.Since(began) > limit {
+						t.Fatalf("%s after the change, the listener that named the channel goes on", limit)
+					}
+					time.Sleep(10 * time.Millisecond)
+				}
+				if !errors.Is(named.Err(), apierr.New(c.named)) {
+					t.Errorf("the listener that named the channel ended with %v, want %s", named.Err(), c.named)
+				}
+			})
+		})
+	}
+}
+
+// TestABanOfOneWithoutARoleWritesNoUser bans a raider: the row of the user is not written,
+// so that bans wait for nothing but their channel.
+func TestABanOfOneWithoutARoleWritesNoUser(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		version := func() int64 { return s.Store.Read.User.GetX(t.Context(), servertest.Raider).RightsVersion }
+		before := version()
+		ban(t, s, servertest.Owner, servertest.Raider)
+		unban(t, s, servertest.Owner, servertest.Raider)
+		if got := version(); got != before {
+			t.Errorf("the version of the raider's rights: got %d, want %d", got, before)
+		}
+	})
+}
+
+// TestAnImportOfARoleWaitsForTheChannel imports a role while a change of the channel is
+// under way. If the change is a ban, it must see the role, or the user's next check would
+// not read the channels again.
+func TestAnImportOfARoleWaitsForTheChannel(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		imported := make(chan struct{})
+		err := outboxtest.EmitThen(s.Store, servertest.Owner, 1, func() error {
+			go func() {
+				defer close(imported)
+				s.Load(t, &platformv1.Record{Kind: &platformv1.Record_Role{Role: &platformv1.RoleRecord{
+					ChannelId: servertest.Owner.String(), UserId: servertest.Raider.String(), Role: "moderator",
+				}}})
+			}()
+			select {
+			case <-imported:
+				t.Error("the role was imported while the channel was locked")
+			case <-time.After(500 * time.Millisecond):
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		<-imported
+	})
+}
