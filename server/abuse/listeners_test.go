@@ -118,7 +118,7 @@ func TestListenerWithManyRolesEndsOnRevocation(t *testing.T) {
 		c := s.as(t, user)
 		for range 5 {
 			if status, text := s.request(t, c, "GET", "/v1/events", ""); status != http.StatusBadRequest || !strings.Contains(text, "channelId") {
-				t.Errorf("got %d, %.200s, want to be told to name a channel", status, text)
+				t.Errorf("got %d, %.200s, want an error that asks for a channel", status, text)
 			}
 		}
 		named, err := s.listen(t.Context(), c, "/v1/events?channelId="+channels[0].String())
@@ -148,11 +148,11 @@ func TestListenerWithManyRolesEndsOnRevocation(t *testing.T) {
 // insert inserts n rows into a table with its columns.
 func insert(t *testing.T, db *store.Store, into string, n int, row func(i int) []any) {
 	t.Helper()
-	const atOnce = 500
-	for from := 0; from < n; from += atOnce {
+	const rowsPerStatement = 500
+	for from := 0; from < n; from += rowsPerStatement {
 		var args []any
 		var values []string
-		for i := from; i < min(from+atOnce, n); i++ {
+		for i := from; i < min(from+rowsPerStatement, n); i++ {
 			values = append(values, "("+store.Placeholders(len(row(i)))+")")
 			args = append(args, row(i)...)
 		}

@@ -50,7 +50,7 @@ func TestSlowReadersOfLongListDoNotDelayOthers(t *testing.T) {
 			}
 			group.Go(func() {
 				if got, err := r.count(`"slug":"u`); err != nil || got != rows {
-					t.Errorf("a reader that goes on: got %d rows and %v, want %d", got, err, rows)
+					t.Errorf("a reader that continues: got %d rows and %v, want %d", got, err, rows)
 				}
 			})
 		}

@@ -120,7 +120,7 @@ func TestTokenIsInvalidFromExpirationOn(t *testing.T) {
 			if c.name == "known already" {
 				s.Clock.Freeze(now)
 				if _, err := authenticate(c.a, text); err != nil {
-					t.Errorf("%s, at once: %v", c.name, err)
+					t.Errorf("%s, immediately: %v", c.name, err)
 				}
 			}
 			s.Clock.Freeze(now.Add(time.Hour - time.Millisecond))
@@ -215,7 +215,7 @@ func TestCachedTokenIsRefreshedWithin2s(t *testing.T) {
 			}
 		}
 		if count.Load() != 1 {
-			t.Errorf("100 uses at once: got %d look-ups, want 1", count.Load())
+			t.Errorf("100 concurrent uses: got %d look-ups, want 1", count.Load())
 		}
 		if _, err := authn.Revoke(context.Background(), s, text, nil); err != nil {
 			t.Fatal(err)

@@ -121,7 +121,7 @@ func TestCheckTokenRejectsDamagedTokens(t *testing.T) {
 		if err == nil {
 			t.Errorf("%s: CheckToken(%q): got no error", name, text)
 		} else if text != "" && strings.Contains(err.Error(), text) {
-			t.Errorf("%s: the error tells the token: %v", name, err)
+			t.Errorf("%s: the error reveals the token: %v", name, err)
 		}
 	}
 }

@@ -250,7 +250,7 @@ func TestBrokerRestartLosesNoEvents(t *testing.T) {
 	for s.Read.EventSink.Query().CountX(ctx) == 0 || s.Read.EventSink.GetX(ctx, "nats").Position < 300 {
 		select {
 		case <-deadline:
-			t.Fatal("the sink does not come back")
+			t.Fatal("the sink did not recover")
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
@@ -286,7 +286,7 @@ func TestSinkReportsEventsRemovedBeforePublishing(t *testing.T) {
 	}
 	turn()
 	if strings.Contains(log.String(), "ERROR") {
-		t.Errorf("what was published is told to be missing:\n%s", &log)
+		t.Errorf("published events are logged as missing:\n%s", &log)
 	}
 	write(2)
 	for _, statement := range []string{"DELETE FROM events WHERE position <= 9", "UPDATE event_sequencers SET trimmed_position = 9"} {
@@ -296,7 +296,7 @@ func TestSinkReportsEventsRemovedBeforePublishing(t *testing.T) {
 	}
 	turn()
 	if !strings.Contains(log.String(), `level=ERROR msg="events removed before they were published to NATS" after=8 up_to=9`) {
-		t.Errorf("the event that is missing is not told:\n%s", &log)
+		t.Errorf("the missing event is not logged:\n%s", &log)
 	}
 	if n := len(b.read(t)); n != 10 {
 		t.Errorf("the stream holds %d messages, want 10", n)
@@ -332,7 +332,7 @@ func TestInvalidURLIsNotRepeatedInError(t *testing.T) {
 			t.Errorf("%q: %v", url, err)
 		}
 		if err != nil && (strings.Contains(err.Error(), "secret") || strings.Contains(err.Error(), "sec ret")) {
-			t.Errorf("%q: the error tells the password: %v", url, err)
+			t.Errorf("%q: the error reveals the password: %v", url, err)
 		}
 	}
 }

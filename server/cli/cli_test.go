@@ -51,7 +51,7 @@ func TestInvalidSettingNamesFlagAndAllowedValues(t *testing.T) {
 				}
 			}
 			if strings.Contains(got.Err, "secret") {
-				t.Errorf("the error tells the password:\n%s", got.Err)
+				t.Errorf("the error reveals the password:\n%s", got.Err)
 			}
 		})
 	}

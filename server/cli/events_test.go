@@ -68,7 +68,7 @@ func tail(t *testing.T, url store.URL, n int, happen func(), args ...string) (li
 		all.WriteString(says.Text() + "\n")
 	}
 	if err := cmd.Wait(); err != nil {
-		t.Errorf("%v; it says:\n%s", err, &all)
+		t.Errorf("%v; output:\n%s", err, &all)
 	}
 	return lines, all.String()
 }

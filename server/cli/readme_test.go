@@ -123,7 +123,7 @@ func TestReadmeListeners(t *testing.T) {
 	} {
 		l := listen(t, paste(again))
 		if read := l.until(t, "channel.chat.clear_user_messages"); strings.Contains(strings.Join(read, ""), "channel.ban") {
-			t.Errorf("listener %d hears the ban again:\n%s", i, read)
+			t.Errorf("listener %d receives the ban again:\n%s", i, read)
 		}
 		resumed = append(resumed, lastCursor(t, l.until(t, "channel.unban")))
 	}

@@ -29,7 +29,7 @@ func receiving(t *testing.T, p *process.Server, token string, args ...string) (l
 	said := l.until(t, "Ctrl-C deletes it")
 	found := regexp.MustCompile(`webhook [0-9a-f-]{36} sends to (http://127\.0\.0\.1:\d+);`).FindStringSubmatch(said[len(said)-1])
 	if found == nil {
-		t.Fatalf("it says %q", said)
+		t.Fatalf("output: %q", said)
 	}
 	return l, found[1]
 }
@@ -151,7 +151,7 @@ func TestServersThatCallLocalReceivers(t *testing.T) {
 			got := refused(t, "events", "receive", "--server=http://"+p.REST, "--client="+servertest.Dashboard, "--token="+token)
 			for _, want := range []string{"the server does not take http://127.0.0.1:", "url must begin with https://", "--webhook-allow-private", "--url"} {
 				if !strings.Contains(got, want) {
-					t.Errorf("it says %s, want %s", got, want)
+					t.Errorf("got the output %s, want %s", got, want)
 				}
 			}
 			if n := webhooksOf(t, p, token); n != 0 {
@@ -203,7 +203,7 @@ func TestReceiverReportsMissingSettings(t *testing.T) {
 		"client":       {receive("--server=http://"+p.REST, "--client=other"), "CLIENT_ID_MISMATCH"},
 	} {
 		if got := refused(t, c.args...); !strings.Contains(got, c.want) || strings.Contains(got, token) {
-			t.Errorf("%s: it says %s, want %s", name, got, c.want)
+			t.Errorf("%s: got the output %s, want %s", name, got, c.want)
 		}
 	}
 }

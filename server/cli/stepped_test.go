@@ -125,7 +125,7 @@ func (p *stepped) stepReached(t *testing.T) string {
 	case step := <-p.reached:
 		return step
 	case <-time.After(patience):
-		t.Fatalf("the server got nowhere; it says:\n%s", p.Log())
+		t.Fatalf("the server made no progress; log:\n%s", p.Log())
 		return ""
 	}
 }

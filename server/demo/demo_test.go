@@ -82,7 +82,7 @@ func TestReferencedRecordsComeFirst(t *testing.T) {
 		key, references := describe(r)
 		for _, reference := range references {
 			if !known[reference] {
-				t.Errorf("record %d, %s: %s is not there yet", i, key, reference)
+				t.Errorf("record %d, %s: %s does not exist yet", i, key, reference)
 			}
 		}
 		if known[key] {

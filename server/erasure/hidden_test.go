@@ -192,7 +192,7 @@ func wantNoNames(t *testing.T, s *scene, p person) {
 		}
 		for _, name := range []string{p.name, strings.ToLower(p.name), p.displayName, p.avatar} {
 			if strings.Contains(r.Body, name) {
-				t.Errorf("%s tells %s", path, name)
+				t.Errorf("%s reveals %s", path, name)
 			}
 		}
 	}

@@ -89,7 +89,7 @@ func TestAnotherEraserTakesOverAfterEachTransaction(t *testing.T) {
 			}
 			// The killed eraser had claimed the work for a while.
 			if err := newEraser(db).Erase(t.Context()); err != nil {
-				t.Fatalf("an eraser took over at once: %v", err)
+				t.Fatalf("an eraser took over immediately: %v", err)
 			}
 			db.Clock.Advance(31 * time.Second)
 		}

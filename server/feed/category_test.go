@@ -222,7 +222,7 @@ func TestCategoryDeletionRacesWithUse(t *testing.T) {
 			}
 			there, err := b.getCategory(7)
 			if row := b.Store.Read.Channel.GetX(context.Background(), servertest.Owner); row.CategoryID == 7 && there == nil {
-				t.Fatalf("the channel is in a category that is not there: %v", err)
+				t.Fatalf("the channel is in a category that does not exist: %v", err)
 			}
 			b.must(b.putChannel(&platformv1.ChannelRecord{Id: owner, Title: "x"}))
 			b.Store.Clock.Advance(time.Second)

@@ -186,7 +186,7 @@ func TestBulkFollowsMatchSequentialFollows(t *testing.T) {
 						t.Fatal(err)
 					}
 					if diff := cmp.Diff(followers(t, s, oneByOne), followers(t, s, channel)); diff != "" {
-						t.Errorf("round %d, time %d, %s (-one by one +at once):\n%s", round, repeated, channel, diff)
+						t.Errorf("round %d, time %d, %s (-one by one +in bulk):\n%s", round, repeated, channel, diff)
 					}
 				}
 				checkCounters(t, s.Store, fmt.Sprintf("in round %d", round))

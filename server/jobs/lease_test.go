@@ -89,7 +89,7 @@ func TestExpiredLeaseIsTakenOverWithin5s(t *testing.T) {
 			t.Fatal("nobody takes over")
 		}
 		if !move(t, s, next, 1) || move(t, s, stale, 2) || stale.IsHeld() {
-			t.Error("who lost the lease goes on")
+			t.Error("the holder that lost the lease continues")
 		}
 		s.Clock.Advance(3 * time.Second)
 		if !move(t, s, next, 3) { // the work renews the lease

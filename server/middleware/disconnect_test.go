@@ -73,7 +73,7 @@ func TestStreamEndedByShutdownIsNotError(t *testing.T) {
 	_, told := listen(t, s)
 	s.Stop(t)
 	if text := <-told; !strings.Contains(text, `"code":"UNAVAILABLE"`) || !strings.Contains(text, "go on from the last id or cursor") {
-		t.Errorf("the listener is told %s", text)
+		t.Errorf("the listener received %s", text)
 	}
 	wantEnds(t, log, "INFO", "STOPPING")
 	if found := log.find(t, "level", "ERROR"); len(found) > 0 {

@@ -53,7 +53,7 @@ func TestBanEmitsEventsInOneTransaction(t *testing.T) {
 				t.Errorf("payload of %s (-want +got):\n%s", e.Type, diff)
 			}
 			if *e.ActorID != servertest.Moderator || *e.TargetID != servertest.Raider || e.ClientID != servertest.Dashboard || e.RequestID == "" {
-				t.Errorf("%s does not tell who did what: %v", e.Type, e)
+				t.Errorf("%s does not name the actor and the target: %v", e.Type, e)
 			}
 			if e.OperationID != events[0].OperationID {
 				t.Errorf("%s is of another operation", e.Type)

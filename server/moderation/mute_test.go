@@ -46,7 +46,7 @@ func TestMuteLastsExactlyTenMinutes(t *testing.T) {
 		err := d.post(servertest.Raider, "too early")
 		wantReason(t, err, "USER_MUTED")
 		if got := metadataOf(err)["muteExpiresAt"]; got != end.String() {
-			t.Errorf("USER_MUTED tells %q, want %q", got, end)
+			t.Errorf("the error has the expiration %q, want %q", got, end)
 		}
 		if st := d.standing(servertest.Raider); st.GetCanPost() || !st.GetMuteExpiresAt().AsTime().Equal(end.Time()) {
 			t.Errorf("standing in the last millisecond: %v", st)
@@ -170,7 +170,7 @@ func TestFailedLapseDoesNotDelayOthers(t *testing.T) {
 		}
 		d.Store.Clock.Freeze(now.Add(11 * time.Minute))
 		if err := newSweeper(d).Sweep(ctx); err == nil {
-			t.Error("the one that fails is not told")
+			t.Error("the failure is not reported")
 		}
 		if n := d.Store.Read.Mute.Query().Where(mute.ChannelID(servertest.Other)).CountX(ctx); n != 0 {
 			t.Error("the other channel waits for it")

@@ -114,7 +114,7 @@ func TestMigrationIsLoggedOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		if n := strings.Count(said.String(), "\n"); n != want || (n == 1 && !strings.Contains(said.String(), "msg=migrated steps=")) {
-			t.Errorf("it says %q, want %d lines", &said, want)
+			t.Errorf("got the log %q, want %d lines", &said, want)
 		}
 	}
 }

@@ -42,7 +42,7 @@ func TestParseURLReportsErrors(t *testing.T) {
 			t.Errorf("%s: got %v, want %q", text, err, want)
 		}
 		if err != nil && strings.Contains(err.Error(), "secret") {
-			t.Errorf("%s: the error tells the password: %v", text, err)
+			t.Errorf("%s: the error reveals the password: %v", text, err)
 		}
 	}
 }

@@ -235,7 +235,7 @@ func TestDeadReceiverDoesNotDelayOthers(t *testing.T) {
 			}
 		}
 		if n := len(dead.got); n != 1 {
-			t.Errorf("the dead receiver got %d at once, want 1", n)
+			t.Errorf("the dead receiver got %d concurrent requests, want 1", n)
 		}
 	})
 }

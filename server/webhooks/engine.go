@@ -26,8 +26,8 @@ const (
 	// such pages are read in one pass.
 	duePage     = 1000
 	maxDuePages = 10
-	// askedAtOnce bounds the number of parameters of a statement.
-	askedAtOnce = 500
+	// idsPerStatement bounds the number of parameters of a statement.
+	idsPerStatement = 500
 )
 
 // Engine delivers events to webhooks. Every server runs one. The deliveries and the
@@ -181,7 +181,7 @@ func (e *Engine) startWanted(ctx context.Context) error {
 	e.mu.Lock()
 	var ids []any
 	for id, want := range e.wanted {
-		if len(ids) == askedAtOnce {
+		if len(ids) == idsPerStatement {
 			break
 		}
 		if e.running[id] == nil && e.slots.mayGrant(want.candidate) {

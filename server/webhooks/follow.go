@@ -198,7 +198,7 @@ func (e *Engine) advance(ctx context.Context, to, by int64) (any bool, err error
 	e.mu.Lock()
 	ids = slices.DeleteFunc(ids, func(id uid.ID) bool { return e.wanted[id].position > 0 || e.running[id] != nil })
 	e.mu.Unlock()
-	for some := range slices.Chunk(ids, askedAtOnce) {
+	for some := range slices.Chunk(ids, idsPerStatement) {
 		if err := e.moveUp(ctx, some, to); err != nil {
 			return any, err
 		}

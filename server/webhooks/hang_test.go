@@ -58,7 +58,7 @@ func TestHangingReceiverTimesOut(t *testing.T) {
 			}
 		}
 		if took := time.Since(began); len(silent.got) != 1 || len(endless.got) != 1 {
-			t.Errorf("after %s those that hang got %d and %d at once, want 1", took, len(silent.got), len(endless.got))
+			t.Errorf("after %s the hanging receivers got %d and %d requests, want 1", took, len(silent.got), len(endless.got))
 		}
 		for i, want := range []*moderatov1.WebhookDelivery{
 			{LastError: "no answer within 1s"},

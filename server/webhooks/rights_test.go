@@ -67,7 +67,7 @@ func TestRestoredRightExcludesEarlierEvents(t *testing.T) {
 			servertest.Args{"channelId": servertest.Owner.String(), "banUserId": servertest.Moderator.String()})
 		enabled := call[*moderatov1.EnableWebhookResponse](t, s, moderator, "POST", path+"/enable", servertest.Args{"webhookId": hook.GetId()})
 		if enabled.GetResumed() {
-			t.Error("it goes on where it stopped")
+			t.Error("the webhook resumed where it stopped")
 		}
 		retitle(t, s, servertest.Owner, "after")
 		if got := r.next(t); got.event.Payload["title"] != "after" {

@@ -17,7 +17,7 @@ import (
 // meanwhile.
 func TestHangingReceiversDoNotDelayOtherOwners(t *testing.T) {
 	if webhooks.DefaultMaxAttempts != 1000 {
-		t.Errorf("%d attempts are under way at once, and 1000 is documented", webhooks.DefaultMaxAttempts)
+		t.Errorf("%d attempts may be in flight, and 1000 is documented", webhooks.DefaultMaxAttempts)
 	}
 	const owners, each, attempts = 8, 4, 16
 	t.Parallel()

@@ -70,13 +70,13 @@ func (e *Engine) Jobs() []jobs.Job {
 // the event. The cost of a call does not depend on the number of webhooks.
 func (e *Engine) Sweep(ctx context.Context) error {
 	var ids []any
-	err := store.QueryEach(ctx, e.Store.Read, "SELECT id FROM webhooks WHERE id > ? ORDER BY id LIMIT ?", []any{e.swept, askedAtOnce},
+	err := store.QueryEach(ctx, e.Store.Read, "SELECT id FROM webhooks WHERE id > ? ORDER BY id LIMIT ?", []any{e.swept, idsPerStatement},
 		func(scan func(...any) error) error {
 			err := scan(&e.swept)
 			ids = append(ids, e.swept)
 			return err
 		})
-	if len(ids) < askedAtOnce {
+	if len(ids) < idsPerStatement {
 		e.swept = uid.ID{}
 	}
 	if err != nil || len(ids) == 0 {

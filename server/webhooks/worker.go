@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	// sentAtOnce is the maximum number of lanes of a webhook that have an attempt in
+	// maxInFlight is the maximum number of lanes of a webhook that have an attempt in
 	// flight at the same time.
-	sentAtOnce = 8
+	maxInFlight = 8
 	// renewInterval is how often the claim is renewed while attempts are in flight.
 	renewInterval = claimTime / 3
 	// stopTime is how long attempts in flight may take when the server stops. What has
@@ -45,7 +45,7 @@ type worker struct {
 func newWorker(e *Engine, id uid.ID, s *slot) *worker {
 	return &worker{
 		Engine: e, id: id, slot: s, poke: store.NewSignal(),
-		results: make(chan outcome, sentAtOnce), inFlight: map[uid.ID]bool{},
+		results: make(chan outcome, maxInFlight), inFlight: map[uid.ID]bool{},
 	}
 }
 

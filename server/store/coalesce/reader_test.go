@@ -221,7 +221,7 @@ func TestStatementEndsAtItsDeadline(t *testing.T) {
 			err := s.Each(ctx, "SELECT SLEEP(?)", []any{20}, func(*coalesce.Row) error { return nil })
 			cancel()
 			if took := time.Since(started); !errors.Is(err, context.DeadlineExceeded) || took > 10*time.Second {
-				t.Errorf("run %d: got %v after %v, want %v at once", n, err, took, context.DeadlineExceeded)
+				t.Errorf("run %d: got %v after %v, want %v immediately", n, err, took, context.DeadlineExceeded)
 			}
 			ctx, cancel = context.WithTimeout(t.Context(), time.Minute)
 			err = s.One(ctx, "SELECT SLEEP(?)", []any{0.2}, func(r *coalesce.Row) { _ = r.Int() })
