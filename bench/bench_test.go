@@ -14,7 +14,7 @@ import (
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 )
 
-// newBench is a bench on SQLite with little data, of which nothing is kept.
+// newBench returns a bench on SQLite with little data, which keeps no results.
 func newBench(t *testing.T) *bench {
 	t.Helper()
 	t.Chdir("..")
@@ -32,16 +32,16 @@ func newBench(t *testing.T) *bench {
 	return b
 }
 
-// A ratio to a floor that answers something else would say nothing.
-func TestTheFloorReadsWhatModeratoReads(t *testing.T) {
+// The ratio to a floor is meaningful only if both return the same data.
+func TestFloorReadsMatchModeratoReads(t *testing.T) {
 	b := newBench(t)
-	// It compares the answers of both over both faces.
+	// The comparison covers the responses of both over both transports.
 	if _, err := b.openWorld(t.Context(), "sqlite"); err != nil {
 		t.Error(err)
 	}
 }
 
-func TestTheFloorWritesWhatModeratoWrites(t *testing.T) {
+func TestFloorWritesMatchModeratoWrites(t *testing.T) {
 	b := newBench(t)
 	db, err := b.database(t.Context(), "sqlite", &writes)
 	if err != nil {
@@ -78,7 +78,7 @@ func TestTheFloorWritesWhatModeratoWrites(t *testing.T) {
 	}
 }
 
-// banTwice bans somebody, lets them back and bans them again.
+// banTwice bans a user, unbans the user and bans the user again.
 func banTwice(t *testing.T, s *server, owner credentials) {
 	t.Helper()
 	conns, closeAll, err := dial(t.Context(), s, 1)
@@ -102,7 +102,7 @@ func banTwice(t *testing.T, s *server, owner credentials) {
 	}
 }
 
-// written is what bans wrote into a database, but for times and new ids.
+// written returns the rows that bans wrote into a database, without times and new ids.
 func (b *bench) written(t *testing.T, name string) []string {
 	t.Helper()
 	db, err := b.open("sqlite", name)

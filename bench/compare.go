@@ -12,7 +12,7 @@ import (
 type row struct {
 	What        string  `json:"what"`
 	Store       string  `json:"store"`
-	Face        string  `json:"face,omitempty"`
+	Transport   string  `json:"transport,omitempty"`
 	Connections int     `json:"connections,omitempty"`
 	Floor       figures `json:"floor"`
 	Moderato    figures `json:"moderato"`
@@ -66,7 +66,7 @@ func (b *bench) inTurns(ctx context.Context, r row, floor, moderato *server, flo
 			}
 			f, err := l.measure(ctx, s, r.Connections, d)
 			if err != nil {
-				return r, fmt.Errorf("%s, %s, %s: %w", r.What, r.Store, r.Face, err)
+				return r, fmt.Errorf("%s, %s, %s: %w", r.What, r.Store, r.Transport, err)
 			}
 			latest[s] = f
 			time.Sleep(settle)
@@ -135,7 +135,7 @@ func (b *bench) readOn(ctx context.Context, w *world, c readCase, connections in
 		if err != nil {
 			return err
 		}
-		r.Face = "REST"
+		r.Transport = "REST"
 		if err := b.report(b.inTurns(ctx, r, w.floor, w.moderato, l, l)); err != nil {
 			return err
 		}
@@ -143,7 +143,7 @@ func (b *bench) readOn(ctx context.Context, w *world, c readCase, connections in
 	if !b.wants(c.name, w.store, "gRPC") {
 		return nil
 	}
-	r.Face = "gRPC"
+	r.Transport = "gRPC"
 	l := c.rpc(w)
 	return b.report(b.inTurns(ctx, r, w.floor, w.moderato, l, l))
 }

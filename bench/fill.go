@@ -10,8 +10,8 @@ import (
 	_ "modernc.org/sqlite" // the driver
 )
 
-// rowsAtOnce is the maximum number of rows that one transaction inserts.
-const rowsAtOnce = 100_000
+// rowsPerTransaction is the maximum number of rows that one transaction inserts.
+const rowsPerTransaction = 100_000
 
 // open opens a data set's database directly, to fill it.
 func (b *bench) open(store, name string) (*sql.DB, error) {
@@ -48,8 +48,8 @@ func (f filler) text(parts ...string) string {
 
 // insert runs INSERT INTO into SELECT columns, for n from first to last.
 func (f filler) insert(ctx context.Context, into string, first, last int, columns ...string) error {
-	for from := first; from <= last; from += rowsAtOnce {
-		to := min(last, from+rowsAtOnce-1)
+	for from := first; from <= last; from += rowsPerTransaction {
+		to := min(last, from+rowsPerTransaction-1)
 		numbers := fmt.Sprintf("SELECT seq AS n FROM seq_%d_to_%d", from, to)
 		if f.store == "sqlite" {
 			numbers = fmt.Sprintf("WITH RECURSIVE c(n) AS (SELECT %d UNION ALL SELECT n + 1 FROM c WHERE n < %d) SELECT n FROM c", from, to)

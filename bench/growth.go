@@ -148,7 +148,7 @@ func (b *bench) byPage(g *grown, store string, followers int) error {
 	first, last, err := timing(calls, func() error { return ask("") }, func() error { return ask(deep[len(deep)-1]) })
 	return b.report(compared(row{
 		What:  fmt.Sprintf("followers: page %s against the first, of %s", thousands(pagesOfDeep), thousands(followers)),
-		Store: store, Face: "gRPC", Connections: 1, Target: 1.2, Note: note,
+		Store: store, Transport: "gRPC", Connections: 1, Target: 1.2, Note: note,
 	}, first, last), err)
 }
 
@@ -170,7 +170,7 @@ func (b *bench) bySize(few, many *grown, store string, size *dataset, isReported
 		return nil
 	}
 	b.plotSize(store, &small, firstOfFew, countOfFew)
-	r := row{Store: store, Face: "gRPC", Connections: 1, Target: 1.2}
+	r := row{Store: store, Transport: "gRPC", Connections: 1, Target: 1.2}
 	r.What = fmt.Sprintf("followers: first page of %s against %s", thousands(size.followers), thousands(small.followers))
 	if err := b.report(compared(r, firstOfFew, firstOfMany), nil); err != nil {
 		return err

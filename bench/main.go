@@ -47,7 +47,7 @@ func main() {
 	var only, stores, write string
 	flag.StringVar(&b.dir, "dir", "bench/.data", "where data sets are kept between runs")
 	flag.BoolVar(&b.large, "large", false, "add the rows with 10 million rows")
-	flag.StringVar(&only, "only", "", "measure only what matches: a regular expression for \"what, store, face\"")
+	flag.StringVar(&only, "only", "", "measure only what matches: a regular expression for \"what, store, transport\"")
 	flag.StringVar(&stores, "stores", "sqlite,mariadb", "the stores")
 	flag.IntVar(&b.rounds, "rounds", 3, "how often each of the two is measured, in turns")
 	flag.DurationVar(&b.leg, "leg", 2*time.Second, "how long each time, with 32 connections; half as long with others. Whole seconds")
@@ -142,8 +142,8 @@ func (b *bench) stopServers() {
 }
 
 // wants reports whether a row is selected.
-func (b *bench) wants(what, store, face string) bool {
-	return b.only.MatchString(strings.Join([]string{what, store, face}, ", "))
+func (b *bench) wants(what, store, transport string) bool {
+	return b.only.MatchString(strings.Join([]string{what, store, transport}, ", "))
 }
 
 // say prints the progress of the run.

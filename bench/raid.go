@@ -165,7 +165,7 @@ func (r *raid) bans(ctx context.Context, channel int) (time.Duration, error) {
 // same time, and then measures bans of other users.
 func (r *raid) byMessages(ctx context.Context, posts int) error {
 	const bans = 100
-	target := row{Store: r.store, Face: "gRPC", Connections: 1, AtMost: true}
+	target := row{Store: r.store, Transport: "gRPC", Connections: 1, AtMost: true}
 	alone, err := r.bans(ctx, raided+1)
 	if err != nil {
 		return err
@@ -254,7 +254,7 @@ func (r *raid) underFollows(ctx context.Context) error {
 	}
 	target := row{
 		What:  fmt.Sprintf("ban and unban while %d follows a second reach the channel, against alone", followsAt),
-		Store: r.store, Face: "gRPC", Connections: 1, Target: 3,
+		Store: r.store, Transport: "gRPC", Connections: 1, Target: 3,
 		Note: fmt.Sprintf("%.0f follows a second came through", follows.perSecond),
 	}
 	return r.report(compared(target, alone, meanwhile), follows.err)

@@ -9,7 +9,7 @@ import (
 
 // String returns the row as one line.
 func (r row) String() string {
-	where := strings.Join(strings.Fields(strings.Join([]string{r.Store, r.Face}, " ")), " ")
+	where := strings.Join(strings.Fields(strings.Join([]string{r.Store, r.Transport}, " ")), " ")
 	if r.Connections > 0 {
 		where += fmt.Sprintf(" c%d", r.Connections)
 	}
@@ -96,18 +96,18 @@ func (b *bench) printTable(w io.Writer) {
 
 // writeTable writes the rows as a Markdown table.
 func (b *bench) writeTable(w io.Writer) {
-	fmt.Fprintln(w, "| what | store | face, connections | figure | target | | Moderato: req/s, p50, p99 | CPU, allocations a request, MiB | floor: req/s, p50, p99 | CPU, allocations a request, MiB |")
+	fmt.Fprintln(w, "| what | store | transport, connections | figure | target | | Moderato: req/s, p50, p99 | CPU, allocations a request, MiB | floor: req/s, p50, p99 | CPU, allocations a request, MiB |")
 	fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|---|---|")
 	for _, r := range b.rows {
-		face := r.Face
+		transport := r.Transport
 		if r.Connections > 0 {
-			face = strings.TrimSpace(fmt.Sprintf("%s %d", face, r.Connections))
+			transport = strings.TrimSpace(fmt.Sprintf("%s %d", transport, r.Connections))
 		}
 		what := r.What
 		if r.Note != "" {
 			what += " (" + r.Note + ")"
 		}
-		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", what, r.Store, face, r.value(), r.target(), r.verdict(),
+		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", what, r.Store, transport, r.value(), r.target(), r.verdict(),
 			r.Moderato.speed(), r.Moderato.cost(), r.Floor.speed(), r.Floor.cost())
 	}
 }

@@ -44,7 +44,7 @@ func (b *bench) writes(ctx context.Context, store string) error {
 	}
 	for _, channels := range []int{1, ownedChannels} {
 		r := row{
-			What: fmt.Sprintf("%s, %d channel(s)", what, channels), Store: store, Face: "gRPC", Connections: mainConnections, Target: 0.8,
+			What: fmt.Sprintf("%s, %d channel(s)", what, channels), Store: store, Transport: "gRPC", Connections: mainConnections, Target: 0.8,
 			Note: "each is a ban and its unban, in two durable transactions",
 		}
 		err := b.report(b.inTurns(ctx, r, floor, moderato, banLoad(channels, floorModerators), banLoad(channels, moderators)))

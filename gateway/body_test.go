@@ -11,7 +11,7 @@ import (
 	"github.com/moderato-live/moderato/server/servertest"
 )
 
-// typed sends a body under content types, one header line for each.
+// typed sends a body with one Content-Type header line for each of types.
 func typed(t *testing.T, s *servertest.Server, c servertest.Credentials, body string, types ...string) servertest.Response {
 	t.Helper()
 	r := s.Request(t, c, "POST", moderatorsPath, body)
@@ -19,7 +19,7 @@ func typed(t *testing.T, s *servertest.Server, c servertest.Credentials, body st
 	return s.Do(t, r)
 }
 
-func TestABodyMustBeJSONByItsType(t *testing.T) {
+func TestBodyRequiresJSONContentType(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	owner := s.As(t, servertest.Owner)
@@ -33,17 +33,17 @@ func TestABodyMustBeJSONByItsType(t *testing.T) {
 		{"with a charset", []string{"application/json; charset=UTF-8"}, true},
 		{"with a charset in quotes", []string{`application/json;charset="utf-8"`}, true},
 		{"in capitals", []string{"Application/JSON"}, true},
-		{"a form, as curl sends by itself", []string{"application/x-www-form-urlencoded"}, false},
+		{"form, curl's default", []string{"application/x-www-form-urlencoded"}, false},
 		{"a form with files", []string{"multipart/form-data; boundary=x"}, false},
 		{"text", []string{"text/plain"}, false},
 		{"text/json", []string{"text/json"}, false},
 		{"problem JSON", []string{"application/problem+json"}, false},
 		{"JSON of another kind", []string{"application/jsonp"}, false},
 		{"none", nil, false},
-		{"an empty one", []string{""}, false},
-		{"anything", []string{"*/*"}, false},
+		{"empty", []string{""}, false},
+		{"wildcard type", []string{"*/*"}, false},
 		{"two", []string{"application/json", "application/json"}, false},
-		{"two in one line", []string{"application/json, text/plain"}, false},
+		{"two types in one line", []string{"application/json, text/plain"}, false},
 		{"another charset", []string{"application/json; charset=latin1"}, false},
 		{"UTF-16", []string{"application/json; charset=utf-16"}, false},
 	} {
@@ -58,7 +58,7 @@ func TestABodyMustBeJSONByItsType(t *testing.T) {
 	}
 }
 
-func TestBodiesAreBounded(t *testing.T) {
+func TestBodySizeIsLimited(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	owner := s.As(t, servertest.Owner)
@@ -98,7 +98,7 @@ func TestBodiesAreBounded(t *testing.T) {
 	}
 }
 
-func TestAnEmptyBodyIsRefused(t *testing.T) {
+func TestEmptyBodyIsRejected(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	owner := s.As(t, servertest.Owner)
@@ -112,7 +112,8 @@ func TestAnEmptyBodyIsRefused(t *testing.T) {
 				if typed {
 					r.Header.Set("Content-Type", "application/json")
 				}
-				// Not what each field lacks: there is nothing that could have fields.
+				// The error does not list the missing fields: there is no object that
+				// could have fields.
 				wantViolations(t, s.Do(t, r), "")
 			}
 			wantViolations(t, s.REST(t, owner, method, path, " \n"), "")
@@ -120,7 +121,7 @@ func TestAnEmptyBodyIsRefused(t *testing.T) {
 	}
 }
 
-func TestDeleteTakesItsBodyNotItsQuery(t *testing.T) {
+func TestDeleteReadsBodyAndIgnoresQuery(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	owner := s.As(t, servertest.Owner)
@@ -131,7 +132,7 @@ func TestDeleteTakesItsBodyNotItsQuery(t *testing.T) {
 		t.Errorf("got %s, want %s", r.Body, want)
 	}
 	wantViolations(t, s.REST(t, owner, "DELETE", moderatorsPath+query, `{}`), "channelId", "userId")
-	// A query of another user, of bad form, or repeated changes nothing.
+	// A query with another user, malformed or repeated, changes nothing.
 	wantOK(t, s.REST(t, owner, "DELETE", moderatorsPath+query, roleArgs(servertest.Viewer)))
 	wantOK(t, s.REST(t, owner, "POST", moderatorsPath+"?userId=x&userId=%zz", roleArgs(servertest.Viewer)))
 	r = s.REST(t, owner, "GET", listModerators(), "")
@@ -143,7 +144,7 @@ func TestDeleteTakesItsBodyNotItsQuery(t *testing.T) {
 	wantOK(t, s.REST(t, owner, "DELETE", moderatorsPath, roleArgs(servertest.Moderator)))
 }
 
-func TestBodiesThatCannotBeRead(t *testing.T) {
+func TestMalformedBodyIsRejected(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	owner := s.As(t, servertest.Owner)
@@ -165,16 +166,16 @@ func TestBodiesThatCannotBeRead(t *testing.T) {
 		{"no JSON", "channelId=" + channel, []string{""}},
 		{"single quotes", strings.ReplaceAll(good, `"`, `'`), []string{""}},
 		{"a comment", "/**/" + good, []string{""}},
-		{"a comma too many", good[:len(good)-1] + ",}", []string{""}},
+		{"trailing comma", good[:len(good)-1] + ",}", []string{""}},
 		{"a byte order mark within", "{\ufeff" + good[1:], []string{""}},
 		{"not UTF-8", `{"channelId":"` + "\xff" + `","userId":"` + user + `"}`, []string{""}},
-		{"not UTF-8 in what is ignored", `{"x":"` + "\xc3\x28" + `",` + good[1:], []string{""}},
+		{"invalid UTF-8 in an ignored field", `{"x":"` + "\xc3\x28" + `",` + good[1:], []string{""}},
 		{"half a surrogate pair", `{"x":"\ud800",` + good[1:], []string{""}},
 		{"nested too deep", `{"x":` + deep, []string{""}},
 		{"nested too deep in a field", `{"userId":` + deep, []string{""}},
-		{"a field twice", `{"channelId":"` + channel + `",` + good[1:], []string{"channelId"}},
-		{"a field twice, once null", `{"channelId":null,` + good[1:], []string{"channelId"}},
-		{"an unknown field twice", `{"x":1,"x":2,` + good[1:], []string{"x"}},
+		{"repeated field", `{"channelId":"` + channel + `",` + good[1:], []string{"channelId"}},
+		{"repeated field, once null", `{"channelId":null,` + good[1:], []string{"channelId"}},
+		{"repeated unknown field", `{"x":1,"x":2,` + good[1:], []string{"x"}},
 		{"a number for a string", `{"channelId":1,"userId":"` + user + `"}`, []string{"channelId"}},
 		{"a boolean for a string", `{"channelId":true,"userId":"` + user + `"}`, []string{"channelId"}},
 		{"an array for a string", `{"channelId":["` + channel + `"],"userId":"` + user + `"}`, []string{"channelId"}},
@@ -190,7 +191,7 @@ func TestBodiesThatCannotBeRead(t *testing.T) {
 	}
 }
 
-func TestFieldsOfABodyThatDoNotCount(t *testing.T) {
+func TestBodyFieldsWithoutEffect(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	owner := s.As(t, servertest.Owner)
@@ -199,8 +200,8 @@ func TestFieldsOfABodyThatDoNotCount(t *testing.T) {
 		name, body string
 		missing    []string
 	}{
-		{"unknown ones", `{"x":1,"y":{"z":[null,{"a":"b"}]},` + roleArgs(servertest.Viewer)[1:], nil},
-		{"unknown ones that are null", `{"x":null,` + roleArgs(servertest.Viewer)[1:], nil},
+		{"unknown fields", `{"x":1,"y":{"z":[null,{"a":"b"}]},` + roleArgs(servertest.Viewer)[1:], nil},
+		{"unknown null fields", `{"x":null,` + roleArgs(servertest.Viewer)[1:], nil},
 		{"spaces in names", args(" channelId", channel, "userId ", user), []string{"channelId", "userId"}},
 		{"null", `{"channelId":null,"userId":"` + user + `"}`, []string{"channelId"}},
 		{"empty strings", args("channelId", "", "userId", ""), []string{"channelId", "userId"}},
@@ -224,9 +225,9 @@ func TestFieldsOfABodyThatDoNotCount(t *testing.T) {
 	}
 }
 
-// TestAMisspeltFieldMakesNoWebhook has fields that would leave a webhook without
-// its channel or types, which is one of every channel or all types.
-func TestAMisspeltFieldMakesNoWebhook(t *testing.T) {
+// TestMisspelledWebhookFieldIsRejected misspells the channel and the types. If such
+// fields were ignored, the webhook would be created for every channel or for all types.
+func TestMisspelledWebhookFieldIsRejected(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	service := s.AsService(t)
@@ -246,15 +247,16 @@ func TestAMisspeltFieldMakesNoWebhook(t *testing.T) {
 	}
 }
 
-func TestABodyIsReadBeforeAnyTokenIsNeeded(t *testing.T) {
+func TestBodyIsParsedBeforeAuthentication(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	// What can be read waits for the token; nobody learns more without one.
+	// A readable body is checked for its token next; without a token, the caller learns
+	// nothing else.
 	wantRefused(t, s.REST(t, servertest.Credentials{}, "POST", moderatorsPath, `{}`), http.StatusUnauthorized, "TOKEN_MISSING")
 	wantViolations(t, s.REST(t, servertest.Credentials{}, "POST", moderatorsPath, `{"userId":1}`), "userId")
 }
 
-func TestABodyThatBreaksOffIsRefused(t *testing.T) {
+func TestTruncatedBodyIsRejected(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	body := roleArgs(servertest.Viewer)

@@ -14,7 +14,7 @@ import (
 
 // What clients of the interface get wrong, and what they take for granted.
 
-func TestAnArrayParameterInEverySpelling(t *testing.T) {
+func TestArrayParameterSpellings(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	app := s.AsApp(t)
@@ -29,8 +29,8 @@ func TestAnArrayParameterInEverySpelling(t *testing.T) {
 	}
 }
 
-// A misspelt filter that was ignored would select everything.
-func TestAMisspeltParameterIsRefused(t *testing.T) {
+// If a misspelled filter were ignored, the request would select everything.
+func TestMisspelledParameterIsRejected(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	app := s.AsApp(t)
@@ -51,8 +51,8 @@ func TestAMisspeltParameterIsRefused(t *testing.T) {
 	}
 }
 
-// A ban whose duration was ignored would be permanent.
-func TestABodyFieldThatWouldLimitAChangeIsRefused(t *testing.T) {
+// If the duration of a ban were ignored, the ban would be permanent.
+func TestUnknownRestrictingBodyFieldIsRejected(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	owner := s.As(t, servertest.Owner)
@@ -71,7 +71,7 @@ func TestABodyFieldThatWouldLimitAChangeIsRefused(t *testing.T) {
 		http.StatusNotFound, "NOT_BANNED")
 }
 
-func TestABanNamesAUserAsInChat(t *testing.T) {
+func TestBanAcceptsUsernameAsInChat(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	owner := s.As(t, servertest.Owner)
@@ -90,7 +90,7 @@ func quoted(text string) string {
 	return `"` + strings.NewReplacer("\n", `\n`, "\t", `\t`).Replace(text) + `"`
 }
 
-func TestHeadIsGetWithoutABody(t *testing.T) {
+func TestHeadReturnsGetHeadersWithoutBody(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	owner := s.As(t, servertest.Owner)
@@ -100,7 +100,7 @@ func TestHeadIsGetWithoutABody(t *testing.T) {
 			t.Errorf("%s: got %d and %q, want %d without a body", path, head.Status, head.Body, get.Status)
 		}
 		for _, name := range []string{"Content-Type", "Content-Length"} {
-			// Request ids have the same length.
+			// All request ids have the same length.
 			if head.Header.Get(name) != get.Header.Get(name) {
 				t.Errorf("%s: got %s %q, want %q", path, name, head.Header.Get(name), get.Header.Get(name))
 			}
@@ -115,7 +115,7 @@ func TestHeadIsGetWithoutABody(t *testing.T) {
 	}
 }
 
-func TestATrailingSlashIsNotFoundAndNamesThePath(t *testing.T) {
+func TestTrailingSlashIsNotFoundAndSuggestsPath(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	for path, want := range map[string]string{
@@ -128,7 +128,7 @@ func TestATrailingSlashIsNotFoundAndNamesThePath(t *testing.T) {
 	}
 }
 
-func TestLargeResponsesAreCompressedForClientsThatAcceptIt(t *testing.T) {
+func TestLargeResponsesAreCompressedWhenAccepted(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	app := s.AsApp(t)
@@ -141,7 +141,7 @@ func TestLargeResponsesAreCompressedForClientsThatAcceptIt(t *testing.T) {
 	}
 	const small, large = "/v1/channels?slug=nobody", "/v1/channels?limit=20"
 	plain := get(large, "")
-	for range 20 { // both channels of the World are not a KiB
+	for range 20 { // the two channels of the World need less than 1 KiB
 		if len(plain.Body) > 1<<10 {
 			break
 		}
@@ -187,7 +187,7 @@ func TestLargeResponsesAreCompressedForClientsThatAcceptIt(t *testing.T) {
 	}
 }
 
-func TestACompressedBody(t *testing.T) {
+func TestCompressedRequestBody(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	owner := s.As(t, servertest.Owner)
@@ -212,11 +212,11 @@ func TestACompressedBody(t *testing.T) {
 	}
 	wantViolations(t, post("gzip", good), "")
 	wantViolations(t, post("gzip", packed(good)[:20]), "")
-	// A bomb: 10 MB in 10 KB.
+	// A decompression bomb: 10 MB in 10 KB.
 	wantRefused(t, post("gzip", packed(good[:1]+strings.Repeat(" ", 10<<20)+good[1:])), http.StatusRequestEntityTooLarge, "BODY_TOO_LARGE")
 }
 
-func TestHTTP2IsSpokenWithoutTLS(t *testing.T) {
+func TestHTTP2WithoutTLS(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	owner := s.As(t, servertest.Owner)

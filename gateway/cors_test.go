@@ -10,7 +10,8 @@ import (
 	"github.com/moderato-live/moderato/server/servertest"
 )
 
-// preflight asks as a browser does before a request of another origin.
+// preflight sends the preflight request that a browser sends before a cross-origin
+// request.
 func preflight(t *testing.T, s *servertest.Server, origin, method, headers string) servertest.Response {
 	t.Helper()
 	r := s.Request(t, servertest.Credentials{}, "OPTIONS", moderatorsPath, "")
@@ -26,7 +27,7 @@ func listed(h http.Header, name string) []string {
 	return strings.FieldsFunc(strings.ToLower(strings.Join(h.Values(name), ",")), func(r rune) bool { return r == ',' || r == ' ' })
 }
 
-func TestPreflight(t *testing.T) {
+func TestCORSPreflight(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	for _, c := range []struct {
@@ -36,7 +37,7 @@ func TestPreflight(t *testing.T) {
 		{"a read", "https://dev.example.com", "GET", "authorization,client-id", true},
 		{"a change", "https://dev.example.com", "POST", "authorization,client-id,content-type", true},
 		{"a removal", "http://localhost:3000", "DELETE", "authorization,client-id,content-type", true},
-		{"every header there is", "https://dev.example.com", "POST", "authorization,client-id,content-type,idempotency-key,last-event-id", true},
+		{"all headers", "https://dev.example.com", "POST", "authorization,client-id,content-type,idempotency-key,last-event-id", true},
 		{"headers that libraries add", "https://dev.example.com", "GET", "authorization,cache-control,traceparent,tracestate,x-requested-with", true},
 		{"a page without an origin", "null", "GET", "authorization,client-id", true},
 		{"no headers", "https://dev.example.com", "GET", "", true},
@@ -75,7 +76,7 @@ func TestPreflight(t *testing.T) {
 	}
 }
 
-func TestAnAnswerToAnotherOriginMayBeRead(t *testing.T) {
+func TestCORSResponseIsReadableByOtherOrigins(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	owner := s.As(t, servertest.Owner)
@@ -101,7 +102,7 @@ func TestAnAnswerToAnotherOriginMayBeRead(t *testing.T) {
 	}
 }
 
-func TestConfiguredOriginsAreTheOnlyOnes(t *testing.T) {
+func TestCORSAllowsOnlyConfiguredOrigins(t *testing.T) {
 	t.Parallel()
 	s := start(t, func(c *server.Config) {
 		c.CORSOrigins = []string{"https://dash.example.com", "https://tools.example.com:8443"}
@@ -126,7 +127,7 @@ func TestConfiguredOriginsAreTheOnlyOnes(t *testing.T) {
 		r := s.Request(t, owner, "GET", listModerators(), "")
 		r.Header.Set("Origin", c.origin)
 		simple := s.Do(t, r)
-		wantOK(t, simple) // what a browser hides from a page, other clients may have
+		wantOK(t, simple) // browsers hide the response from the page; other clients may read it
 		for what, answer := range map[string]servertest.Response{
 			"request": simple, "preflight": preflight(t, s, c.origin, "GET", "authorization"),
 		} {

@@ -14,7 +14,7 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// members are the keys of a JSON object in their order, with their values.
+// members returns the keys of a JSON object in order, and its values.
 func members(t *testing.T, text string) (keys []string, values map[string]string) {
 	t.Helper()
 	decoder := json.NewDecoder(strings.NewReader(text))
@@ -35,7 +35,7 @@ func members(t *testing.T, text string) (keys []string, values map[string]string
 	return keys, values
 }
 
-func TestEnvelopeOfSuccess(t *testing.T) {
+func TestSuccessEnvelope(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	owner := s.As(t, servertest.Owner)
@@ -52,7 +52,7 @@ func TestEnvelopeOfSuccess(t *testing.T) {
 		{"a list is an array", owner, "GET", listModerators(), "", `[{"id":`},
 		{"an empty list of channels is []", owner, "GET", channelsPath + "?userId=" + servertest.Owner.String(), "", `[]`},
 		{"adding a moderator has no data", owner, "POST", moderatorsPath, roleArgs(servertest.Viewer), none},
-		{"adding one again has no data", owner, "POST", moderatorsPath, roleArgs(servertest.Viewer), none},
+		{"repeated add has no data", owner, "POST", moderatorsPath, roleArgs(servertest.Viewer), none},
 		{"removing a moderator has no data", owner, "DELETE", moderatorsPath, roleArgs(servertest.Viewer), none},
 		{"removing a ban has no data", owner, "DELETE", banPath, raider, none},
 		{"the last moderator goes", owner, "DELETE", moderatorsPath, roleArgs(servertest.Moderator), none},
@@ -82,7 +82,7 @@ func TestEnvelopeOfSuccess(t *testing.T) {
 	}
 }
 
-func TestAnswersAreJSONWhateverTheClientAccepts(t *testing.T) {
+func TestResponsesAreJSONForAnyAcceptHeader(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	owner := s.As(t, servertest.Owner)
@@ -93,8 +93,8 @@ func TestAnswersAreJSONWhateverTheClientAccepts(t *testing.T) {
 	}
 }
 
-// An answer that does not fit net/http's buffer has its length still.
-func TestALongListComesInOnePiece(t *testing.T) {
+// A response larger than the buffer of net/http still has a Content-Length.
+func TestLongListHasContentLength(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	const moderators = 190
@@ -115,7 +115,7 @@ func TestALongListComesInOnePiece(t *testing.T) {
 	}
 }
 
-func TestTimestampsHaveThreeFractionDigits(t *testing.T) {
+func TestTimestampsHaveMillisecondPrecision(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, muted string

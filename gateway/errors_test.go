@@ -17,7 +17,7 @@ import (
 	"github.com/moderato-live/moderato/server/servertest"
 )
 
-func TestEveryViolationIsToldAtOnce(t *testing.T) {
+func TestErrorListsAllViolations(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	owner := s.As(t, servertest.Owner)
@@ -26,15 +26,15 @@ func TestEveryViolationIsToldAtOnce(t *testing.T) {
 		name, method, path, body string
 		fields                   []string
 	}{
-		{"nothing given to add a moderator", "POST", moderatorsPath, `{}`, []string{"channelId", "userId"}},
-		{"nothing given to remove a moderator", "DELETE", moderatorsPath, `{}`, []string{"channelId", "userId"}},
-		{"nothing given to ban", "POST", banPath, `{}`, []string{"banUserId", "channelId"}},
+		{"add moderator without arguments", "POST", moderatorsPath, `{}`, []string{"channelId", "userId"}},
+		{"remove moderator without arguments", "DELETE", moderatorsPath, `{}`, []string{"channelId", "userId"}},
+		{"ban without arguments", "POST", banPath, `{}`, []string{"banUserId", "channelId"}},
 		{"both names given to ban", "POST", banPath, args("channelId", channel, "banUserId", servertest.Raider.String(), "banUsername", "LootGoblin77"), []string{"banUserId", "banUsername"}},
 		{"bad forms to ban", "POST", banPath, args("channelId", "1", "banUsername", "no spaces"), []string{"banUsername", "channelId"}},
-		{"nothing given to mute", "POST", mutePath, `{}`, []string{"channelId", "mutedUserId"}},
+		{"mute without arguments", "POST", mutePath, `{}`, []string{"channelId", "mutedUserId"}},
 		{"wrong types to mute", "POST", mutePath, `{"channelId":1,"mutedUserId":[]}`, []string{"channelId", "mutedUserId"}},
-		{"nothing given to list moderators", "GET", moderatorsPath, "", []string{"channelId"}},
-		{"nothing given to list channels", "GET", channelsPath, "", []string{"userId"}},
+		{"list moderators without arguments", "GET", moderatorsPath, "", []string{"channelId"}},
+		{"list channels without arguments", "GET", channelsPath, "", []string{"userId"}},
 		{"a bad form in the query", "GET", channelsPath + "?userId=" + channel[:35], "", []string{"userId"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -43,7 +43,7 @@ func TestEveryViolationIsToldAtOnce(t *testing.T) {
 	}
 }
 
-func TestASingleViolationIsTheMessage(t *testing.T) {
+func TestSingleViolationIsErrorMessage(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	body := wantViolations(t, s.REST(t, s.As(t, servertest.Owner), "GET", channelsPath+"?userId=x", ""), "userId")
@@ -53,7 +53,7 @@ func TestASingleViolationIsTheMessage(t *testing.T) {
 	}
 }
 
-func TestForbiddenTellsWhatWasMissing(t *testing.T) {
+func TestForbiddenNamesMissingPermission(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	channels := channelsPath + "?userId=" + servertest.Viewer.String()
@@ -69,9 +69,9 @@ func TestForbiddenTellsWhatWasMissing(t *testing.T) {
 	}{
 		{"no scope to read", narrow(t, s, servertest.Viewer), "GET", channels, "", "SCOPE_MISSING", "users.read", nil},
 		{"no scope to moderate", narrow(t, s, servertest.Owner), "POST", moderatorsPath, add, "SCOPE_MISSING", "channel.moderate", nil},
-		{"nothing granted", ungranted, "GET", channels, "", "GRANT_MISSING", "users.read", nil},
+		{"no grant", ungranted, "GET", channels, "", "GRANT_MISSING", "users.read", nil},
 		{"app token to moderate", s.AsApp(t), "POST", moderatorsPath, add, "TOKEN_KIND_NOT_ACCEPTED", "", []string{"user"}},
-		{"service token for nobody", service, "DELETE", moderatorsPath, add, "TOKEN_KIND_NOT_ACCEPTED", "", []string{"user"}},
+		{"service token without acting user", service, "DELETE", moderatorsPath, add, "TOKEN_KIND_NOT_ACCEPTED", "", []string{"user"}},
 		{"not the owner", s.As(t, servertest.Moderator), "POST", moderatorsPath, add, "NOT_CHANNEL_OWNER", "", nil},
 		{"not a moderator", s.As(t, servertest.Viewer), "POST", banPath, args("channelId", servertest.Owner.String(), "banUsername", "nobody"), "NOT_CHANNEL_MODERATOR", "", nil},
 		{"not oneself", s.As(t, servertest.Owner), "GET", channels, "", "NOT_SELF", "", nil},
@@ -96,8 +96,8 @@ func TestForbiddenTellsWhatWasMissing(t *testing.T) {
 	}
 }
 
-// RFC 6750: no error attribute unless there was a token to find fault with.
-func TestUnauthorizedCarriesAChallenge(t *testing.T) {
+// RFC 6750: the error attribute is present only if the request had a token.
+func TestUnauthorizedHasChallengeHeader(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	viewer := s.As(t, servertest.Viewer)
@@ -119,7 +119,7 @@ func TestUnauthorizedCarriesAChallenge(t *testing.T) {
 		{"no token", "", servertest.Dashboard, "TOKEN_MISSING", plain},
 		{"another scheme", "Basic bWU6bWU=", servertest.Dashboard, "TOKEN_MISSING", plain},
 		{"no scheme", viewer.Token, servertest.Dashboard, "TOKEN_MISSING", plain},
-		{"a scheme alone", "Bearer", servertest.Dashboard, "TOKEN_MISSING", plain},
+		{"scheme only", "Bearer", servertest.Dashboard, "TOKEN_MISSING", plain},
 		{"a damaged token", "Bearer " + damaged, servertest.Dashboard, "TOKEN_INVALID", invalid},
 		{"no token at all", "Bearer x", servertest.Dashboard, "TOKEN_INVALID", invalid},
 		{"a revoked token", "Bearer " + revoked.Token, servertest.Dashboard, "TOKEN_INVALID", invalid},
@@ -142,7 +142,7 @@ func TestUnauthorizedCarriesAChallenge(t *testing.T) {
 	wantOK(t, s.REST(t, viewer, "GET", listModerators(), ""))
 }
 
-func TestMuteActiveTellsWhenToComeBack(t *testing.T) {
+func TestMuteActiveHasRetryAfter(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	begin := instant.Of(time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC))
@@ -171,9 +171,9 @@ func TestMuteActiveTellsWhenToComeBack(t *testing.T) {
 	}
 }
 
-// The request arrives while the server is up, and is complete only when the
-// server drains.
-func TestACallWhileDrainingIsUnavailable(t *testing.T) {
+// The request starts while the server is running, and is complete only when the server
+// drains.
+func TestCallDuringDrainIsUnavailable(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	body := roleArgs(servertest.Viewer)
@@ -194,7 +194,7 @@ func TestACallWhileDrainingIsUnavailable(t *testing.T) {
 		defer close(stopped)
 		s.Stop(t)
 	}()
-	for isListening(t, s.HTTPAddr) { // it drains when it does not listen any more
+	for isListening(t, s.HTTPAddr) { // the server drains once it has stopped listening
 		time.Sleep(time.Millisecond)
 	}
 	write(body)
@@ -216,7 +216,7 @@ func isListening(t *testing.T, addr string) bool {
 	return true
 }
 
-func TestOurFaultsTellNothingOfTheirCause(t *testing.T) {
+func TestServerErrorsHideTheirCause(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	owner := s.As(t, servertest.Owner)
@@ -233,7 +233,7 @@ func TestOurFaultsTellNothingOfTheirCause(t *testing.T) {
 	}
 }
 
-// wantNoTrace checks that an answer shows nothing of how it came about.
+// wantNoTrace checks that a response reveals nothing about its cause.
 func wantNoTrace(t *testing.T, r servertest.Response) {
 	t.Helper()
 	text := strings.ToLower(r.Body)

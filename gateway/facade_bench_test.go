@@ -20,7 +20,7 @@ import (
 	"github.com/moderato-live/moderato/server/store/storetest"
 )
 
-// discarded takes an answer and keeps its status alone.
+// discarded is a response writer that keeps only the status.
 type discarded struct {
 	header http.Header
 	status int
@@ -30,7 +30,7 @@ func (d *discarded) Header() http.Header         { return d.header }
 func (d *discarded) WriteHeader(status int)      { d.status = status }
 func (d *discarded) Write(b []byte) (int, error) { return len(b), nil }
 
-// followers are records of users who follow Owner.
+// followers returns n records of users who follow Owner.
 func followers(n int) []*platformv1.Record {
 	var records []*platformv1.Record
 	for i := range n {
@@ -47,15 +47,15 @@ func followers(n int) []*platformv1.Record {
 	return records
 }
 
-// BenchmarkFacade has the whole facade answer requests, from the header that
-// net/http read to the body that it is to write, on SQLite. To "nothing" compare
-// what the others cost: it is the making of the request and its answer.
+// BenchmarkFacade measures the whole facade on SQLite, from the parsed header of the
+// request to the body of the response. The case "nothing" is the cost of creating the
+// request and recording its response; subtract it from the other cases.
 func BenchmarkFacade(b *testing.B) {
 	s := servertest.Start(b, servertest.Config(storetest.SQLite(b)))
 	s.Load(b, servertest.World()...)
 	s.Load(b, followers(100)...)
-	links := chainOf(s, slog.New(slog.DiscardHandler))
-	conn := gateway.NewConn(links.Unary, links.Stream)
+	chain := chainOf(s, slog.New(slog.DiscardHandler))
+	conn := gateway.NewConn(chain.Unary, chain.Stream)
 	moderatov1.RegisterChannelsServiceServer(conn, channels.New(s.Store, paging.NewLists(1000)))
 	moderatov1.RegisterModerationServiceServer(conn, &moderation.Service{Store: s.Store, Lists: paging.NewLists(1000)})
 	facade, owner := facadeOver(b, conn), s.As(b, servertest.Owner)

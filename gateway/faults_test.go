@@ -24,7 +24,7 @@ import (
 	"github.com/moderato-live/moderato/server/store"
 )
 
-func TestWhateverACallEndsWithHasItsAnswer(t *testing.T) {
+func TestEachErrorHasAnErrorResponse(t *testing.T) {
 	t.Parallel()
 	limited := &apierr.Error{Reason: moderatov1.Reason_REASON_RATE_LIMITED, RetryAfter: 1500 * time.Millisecond}
 	soon := &apierr.Error{Reason: moderatov1.Reason_REASON_UNAVAILABLE, RetryAfter: time.Millisecond}
@@ -60,7 +60,7 @@ func TestWhateverACallEndsWithHasItsAnswer(t *testing.T) {
 	}
 }
 
-func TestAcceptedTokensIsAList(t *testing.T) {
+func TestAcceptedTokensIsList(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string][]string{"user": {"user"}, "user,app": {"user", "app"}} {
 		facade := facadeOver(t, stubConn(plain, func(context.Context) error {
@@ -77,7 +77,7 @@ func TestAcceptedTokensIsAList(t *testing.T) {
 	}
 }
 
-// brokenConn is a connection that fails in ways of its own.
+// brokenConn is a connection whose calls fail with errors that are no API errors.
 type brokenConn struct {
 	gateway.Connection
 
@@ -88,7 +88,7 @@ func (c brokenConn) Invoke(context.Context, string, any, any, ...grpc.CallOption
 	return c.fail()
 }
 
-func TestAConnectionThatFailsIsOurFault(t *testing.T) {
+func TestConnectionFailureIsServerError(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
@@ -111,10 +111,10 @@ func TestAConnectionThatFailsIsOurFault(t *testing.T) {
 	}
 }
 
-// explode panics, and is to be found in the log by its name.
+// explode panics. The log must contain its name.
 func explode(context.Context) error { panic("SELECT secret FROM roles") }
 
-func TestAPanicIsLoggedAndNotShown(t *testing.T) {
+func TestPanicIsLoggedAndHiddenFromCaller(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	owner := s.As(t, servertest.Owner)

@@ -103,17 +103,15 @@ var (
 	infoResult = object{"title": "string", "lang": "string", "categoryId": "integer", "categoryTitle": "string"}
 )
 
-// counted is a page that tells how many rows there are in all; paged one that
-// does not.
+// counted returns a page with the total number of rows; paged returns one without it.
 func counted(row object) object {
 	return object{"count": "integer", "rows": list{row}, "pagination": pagination}
 }
 func paged(row object) object { return object{"rows": list{row}, "pagination": pagination} }
 
-// TestEveryOperationAnswersTheFieldsOfTheDocument calls each of the 27
-// operations on the demo, whose lists are all filled, and compares each answer
-// with the tables above.
-func TestEveryOperationAnswersTheFieldsOfTheDocument(t *testing.T) {
+// TestResponseFieldsMatchInterfaceDocument calls each of the 27 operations on the demo,
+// which fills all lists, and compares each response with the tables above.
+func TestResponseFieldsMatchInterfaceDocument(t *testing.T) {
 	t.Parallel()
 	s := servertest.Start(t, servertest.Config(storetest.SQLite(t)))
 	tokens, err := demo.Load(context.Background(), s.Store)
@@ -172,8 +170,8 @@ func TestEveryOperationAnswersTheFieldsOfTheDocument(t *testing.T) {
 	}
 }
 
-// wantFields checks that an answer has the fields that the document names for
-// the operation, key by key, and no other.
+// wantFields checks that a response has exactly the fields that the document lists for
+// the operation.
 func wantFields(t *testing.T, o operation, r servertest.Response) {
 	t.Helper()
 	var envelope object
@@ -190,7 +188,7 @@ func wantFields(t *testing.T, o operation, r servertest.Response) {
 	}
 }
 
-// check answers where a decoded value is not of the wanted type.
+// check returns the places at which a decoded value does not have the wanted type.
 func check(at string, got, want any) (problems []string) {
 	switch want := want.(type) {
 	case object:

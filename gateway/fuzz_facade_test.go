@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// Whatever a client sends, the facade's own answer is never that it is at
-// fault, and always has the form of an envelope.
+// The facade itself must never respond to any request with a server error, and each of
+// its responses must be an envelope.
 func FuzzFacade(f *testing.F) {
 	for _, seed := range []struct{ method, target, name, value, body string }{
 		{"GET", listModerators(), "Accept", "application/json", ""},
@@ -29,7 +29,7 @@ func FuzzFacade(f *testing.F) {
 	f.Fuzz(func(t *testing.T, method, target, name, value, body string) {
 		location, err := url.ParseRequestURI(target)
 		if err != nil || method == "" {
-			return // refused before the facade sees it
+			return // rejected before the request reaches the facade
 		}
 		r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(body))
 		r.Method, r.RequestURI, r.URL = method, target, location

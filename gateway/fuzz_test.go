@@ -17,8 +17,8 @@ import (
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 )
 
-// Whatever a query is, the parser either says what is wrong with which field,
-// or sets every field that the query names and nothing else.
+// For any query, the parser either reports which field is wrong, or sets exactly the
+// fields that the query names.
 func FuzzQueryParser(f *testing.F) {
 	for _, query := range []string{
 		"", "isLive=true&pageLimit=20&bigNumber=-1&text=a", "slug[]=a&slug=b&categoryId[]=1", "flags=false",
@@ -30,7 +30,7 @@ func FuzzQueryParser(f *testing.F) {
 	f.Fuzz(func(t *testing.T, query string) {
 		values, err := url.ParseQuery(query)
 		if err != nil {
-			return // refused before the parser sees it
+			return // rejected before the query reaches the parser
 		}
 		m := dynamicpb.NewMessage(descriptor)
 		err = queryParser{}.Parse(m, values, nil)
@@ -69,7 +69,7 @@ func FuzzQueryParser(f *testing.F) {
 	})
 }
 
-// holds tells whether a value is what a text says.
+// holds reports whether a value equals its text.
 func holds(value protoreflect.Value, text string) bool {
 	switch v := value.Interface().(type) {
 	case int32, int64:
@@ -80,8 +80,7 @@ func holds(value protoreflect.Value, text string) bool {
 	}
 }
 
-// Whatever a body is, it is read or refused with violations: the facade has no
-// other answer for it.
+// Any body is either read or rejected with violations.
 func FuzzBody(f *testing.F) {
 	for _, body := range []string{
 		"", "{}", "null", "[]", `"x"`, `{"channelId":"a","banUsername":"b"}`, `{"channelId":1}`, `{"channelId":null}`,

@@ -33,8 +33,8 @@ var update = flag.Bool("update", false, "write the golden files instead of compa
 // it was counted.
 var goldenNow = instant.Of(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC))
 
-// goldenServer starts a server whose answers are the same at every run: its
-// clock stands still.
+// goldenServer starts a server whose responses are the same at every run: its clock is
+// frozen.
 func goldenServer(t *testing.T, url store.URL) *servertest.Server {
 	t.Helper()
 	s := servertest.Start(t, servertest.Config(url))
@@ -65,8 +65,8 @@ func goldenRecords(t *testing.T) []*platformv1.Record {
 	return records
 }
 
-// whole is all of an answer but for what net/http adds: the date, and the
-// length, which wantJSON checks.
+// whole returns the complete response without the headers that net/http adds: the date,
+// and the length, which wantJSON checks.
 func whole(r servertest.Response) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "HTTP/1.1 %d %s\n", r.Status, http.StatusText(r.Status))
@@ -81,17 +81,17 @@ func whole(r servertest.Response) string {
 	return text.String() + "\n" + r.Body + "\n"
 }
 
-// madeUp is the form of the ids that Moderato itself makes up.
+// madeUp matches the ids that Moderato generates.
 var madeUp = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}`)
 
 // numbered is an event's number in its channel: the end of a subscription is
 // told some time before or after the other steps.
 var numbered = regexp.MustCompile(`"sequence":\d+`)
 
-// sealed is a cursor, which the database's own key makes.
+// sealed matches a cursor, which is encrypted with the key of the database.
 var sealed = regexp.MustCompile(`"cursor":"[A-Za-z0-9_-]+"`)
 
-// golden compares an answer with a file of testdata, byte for byte.
+// golden compares a response with a file in testdata, byte for byte.
 func golden(t *testing.T, name string, r servertest.Response) {
 	t.Helper()
 	got := madeUp.ReplaceAllString(whole(r), "(an id)")
@@ -113,16 +113,16 @@ func golden(t *testing.T, name string, r servertest.Response) {
 	}
 }
 
-func TestEachOperationAnswersAsItsGoldenFile(t *testing.T) {
+func TestOperationsMatchGoldenFiles(t *testing.T) {
 	t.Parallel()
-	if *update { // one store writes the files; the next run compares every store with them
+	if *update { // one store writes the files; the next run compares all stores with them
 		goldenSteps(t, storetest.SQLite(t))
 		return
 	}
 	storetest.Each(t, goldenSteps)
 }
 
-// One step follows the other: some need the states before.
+// The steps run in order, because some need the state that earlier steps created.
 func goldenSteps(t *testing.T, url store.URL) {
 	s := goldenServer(t, url)
 	channel := servertest.Owner.String()

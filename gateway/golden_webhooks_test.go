@@ -15,8 +15,8 @@ import (
 	"github.com/moderato-live/moderato/server/store/storetest"
 )
 
-// random is what differs at every run in the answers about webhooks, with what
-// stands for it in their golden files.
+// random maps the parts of responses about webhooks that differ at every run to the
+// placeholders in the golden files.
 var random = []struct {
 	form *regexp.Regexp
 	text string
@@ -25,7 +25,7 @@ var random = []struct {
 	{regexp.MustCompile(`http://127\.0\.0\.1:\d+`), "https://hooks.example.com"},
 }
 
-func TestEachWebhookOperationAnswersAsItsGoldenFile(t *testing.T) {
+func TestWebhookOperationsMatchGoldenFiles(t *testing.T) {
 	t.Parallel()
 	if *update {
 		goldenWebhooks(t, storetest.SQLite(t))
@@ -83,7 +83,7 @@ func goldenWebhooks(t *testing.T, url store.URL) {
 	}
 }
 
-// deliveredEvent waits until an event was delivered, and answers its id.
+// deliveredEvent waits until an event was delivered, and returns the id of the event.
 func deliveredEvent(t *testing.T, s *servertest.Server, c servertest.Credentials, webhook string) string {
 	t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {

@@ -14,7 +14,7 @@ import (
 	"github.com/moderato-live/moderato/server/requestid"
 )
 
-func TestARouteWithoutAHandlerIsAnError(t *testing.T) {
+func TestRouteWithoutHandlerIsError(t *testing.T) {
 	t.Parallel()
 	mux, err := new(facade).newMux()
 	if err != nil {
@@ -37,8 +37,8 @@ func TestARouteWithoutAHandlerIsAnError(t *testing.T) {
 	}
 }
 
-// What goes with a call is its id and the credentials, each as often as it was sent.
-func TestTheMetadataOfACall(t *testing.T) {
+// The metadata of a call is its id and the credentials, each repeated as in the request.
+func TestCallMetadata(t *testing.T) {
 	t.Parallel()
 	r := httptest.NewRequest(http.MethodGet, "/v1/moderation/moderators", nil)
 	r.Header = http.Header{
@@ -72,8 +72,9 @@ func TestTheMetadataOfACall(t *testing.T) {
 	}
 }
 
-// A method that calls another one in the process does it in its own name.
-func TestACallWithinACallHasItsOwnTransport(t *testing.T) {
+// A method that calls another method in the same process must not overwrite its own
+// headers.
+func TestNestedCallHasOwnServerTransportStream(t *testing.T) {
 	t.Parallel()
 	outer := transportOf(newTransport(t.Context(), metadata.MD{"client-id": {"outer"}}).ctx, "/x.Y/Outer")
 	inner := transportOf(metadata.NewOutgoingContext(outer.ctx, metadata.MD{"client-id": {"inner"}}), "/x.Y/Inner")

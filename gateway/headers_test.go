@@ -8,7 +8,7 @@ import (
 	"github.com/moderato-live/moderato/server/servertest"
 )
 
-// with is a request for the list of moderators, with the headers changed.
+// with returns the response to a request for the list of moderators with changed headers.
 func with(t *testing.T, s *servertest.Server, c servertest.Credentials, change func(http.Header)) servertest.Response {
 	t.Helper()
 	r := s.Request(t, c, "GET", listModerators(), "")
@@ -16,46 +16,46 @@ func with(t *testing.T, s *servertest.Server, c servertest.Credentials, change f
 	return s.Do(t, r)
 }
 
-func TestHeadersForMetadataDoNotReachTheCall(t *testing.T) {
+func TestGRPCMetadataHeadersAreNotForwarded(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	owner := s.As(t, servertest.Owner)
 	service := s.AsService(t)
-	t.Run("they do not authenticate", func(t *testing.T) {
+	t.Run("do not authenticate", func(t *testing.T) {
 		r := with(t, s, servertest.Credentials{}, func(h http.Header) {
 			h.Set("Grpc-Metadata-Authorization", "Bearer "+owner.Token)
 			h.Set("Grpc-Metadata-Client-Id", owner.ClientID)
 		})
 		wantRefused(t, r, 401, "TOKEN_MISSING")
 	})
-	t.Run("they do not name the client", func(t *testing.T) {
+	t.Run("do not name the client", func(t *testing.T) {
 		r := with(t, s, servertest.Credentials{Token: owner.Token}, func(h http.Header) {
 			h.Set("Grpc-Metadata-Client-Id", owner.ClientID)
 			h.Set("Grpcgateway-Client-Id", owner.ClientID)
 		})
 		wantRefused(t, r, 401, "CLIENT_ID_MISSING")
 	})
-	t.Run("they override nothing", func(t *testing.T) {
+	t.Run("override nothing", func(t *testing.T) {
 		wantOK(t, with(t, s, owner, func(h http.Header) {
 			h.Set("Grpc-Metadata-Authorization", "Bearer x")
 			h.Set("Grpc-Metadata-Client-Id", servertest.OtherDashboard)
 			h.Set("Grpc-Metadata-X-Request-Id", "mine")
 		}))
 	})
-	t.Run("they act for nobody", func(t *testing.T) {
+	t.Run("do not set the acting user", func(t *testing.T) {
 		r := s.Request(t, service, "POST", moderatorsPath, roleArgs(servertest.Viewer))
 		r.Header.Set("Grpc-Metadata-Acting-User", servertest.Owner.String())
 		wantRefused(t, s.Do(t, r), 403, "TOKEN_KIND_NOT_ACCEPTED")
-		// As against the header itself:
+		// The header itself, without the prefix, has an effect:
 		service.ActingUser = servertest.Owner
 		wantOK(t, s.REST(t, service, "POST", moderatorsPath, roleArgs(servertest.Viewer)))
 	})
-	t.Run("a binary one that is none is not read", func(t *testing.T) {
+	t.Run("invalid binary header is not decoded", func(t *testing.T) {
 		wantOK(t, with(t, s, owner, func(h http.Header) { h.Set("Grpc-Metadata-Trace-Bin", "%%%") }))
 	})
 }
 
-func TestATimeoutOfGRPCHasNoEffect(t *testing.T) {
+func TestGRPCTimeoutHeaderIsIgnored(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	owner := s.As(t, servertest.Owner)
@@ -67,13 +67,13 @@ func TestATimeoutOfGRPCHasNoEffect(t *testing.T) {
 	}
 }
 
-func TestAClientThatTakesTrailersGetsNone(t *testing.T) {
+func TestResponseHasNoTrailers(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	for _, target := range []string{listModerators(), moderatorsPath} {
 		request := head(s, s.As(t, servertest.Owner), "GET", target) + "TE: trailers\r\nConnection: TE, close\r\n\r\n"
 		r := exchange(t, s, request)
-		wantJSON(t, r) // with its length, so in one piece
+		wantJSON(t, r) // has a Content-Length, so it is not chunked
 		for _, name := range []string{"Trailer", "Transfer-Encoding", "Grpc-Status", "Grpc-Trailer-Grpc-Status"} {
 			if got := r.Header.Values(name); got != nil {
 				t.Errorf("%s: got %q, want none", name, got)
@@ -82,7 +82,7 @@ func TestAClientThatTakesTrailersGetsNone(t *testing.T) {
 	}
 }
 
-func TestAnAnswerHasNoMetadata(t *testing.T) {
+func TestResponseHasNoGRPCMetadataHeaders(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	owner := s.As(t, servertest.Owner)
@@ -99,8 +99,8 @@ func TestAnAnswerHasNoMetadata(t *testing.T) {
 	}
 }
 
-// sized is a request whose head, from its first byte to the empty line, has
-// this many bytes: in one header, or in many.
+// sized returns a request whose head, from the first byte to the empty line, has size
+// bytes: in one header, or in many.
 func sized(s *servertest.Server, c servertest.Credentials, size int, many bool) string {
 	request := head(s, c, "GET", listModerators()) + "Connection: close\r\n"
 	if many {
@@ -113,13 +113,13 @@ func sized(s *servertest.Server, c servertest.Credentials, size int, many bool) 
 	return request + "X-Last: " + strings.Repeat("z", size-len(request)-len(last)) + "\r\n\r\n"
 }
 
-func TestHeaderSectionsAreBounded(t *testing.T) {
+func TestRequestHeaderSizeIsLimited(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	owner := s.As(t, servertest.Owner)
 	const kib = 1 << 10
-	// What belongs to the section may be counted in more than one way, of which
-	// the request line is the most.
+	// Implementations may count the section differently; the largest difference is the
+	// request line.
 	const line = 128
 	for _, c := range []struct {
 		name    string
@@ -148,25 +148,26 @@ func TestHeaderSectionsAreBounded(t *testing.T) {
 			})
 		}
 	}
-	t.Run("far above 64 KiB", func(t *testing.T) {
+	t.Run("far over 64 KiB", func(t *testing.T) {
 		if r := exchange(t, s, sized(s, owner, 256*kib, false)); r.Status != http.StatusRequestHeaderFieldsTooLarge {
 			t.Errorf("got %d, want 431", r.Status)
 		}
 	})
-	t.Run("without an end", func(t *testing.T) {
-		// It is refused at its bound, before it is read.
+	t.Run("endless header", func(t *testing.T) {
+		// The server rejects the request once the limit is reached, before reading the
+		// rest.
 		endless := head(s, owner, "GET", listModerators()) + "X-Last: " + strings.Repeat("z", 128*kib)
 		if r := exchange(t, s, endless); r.Status != http.StatusRequestHeaderFieldsTooLarge {
 			t.Errorf("got %d, want 431", r.Status)
 		}
 	})
-	t.Run("on a path that is not", func(t *testing.T) {
+	t.Run("on an unknown path", func(t *testing.T) {
 		r := exchange(t, s, strings.Replace(sized(s, owner, 17*kib, false), "/v1/", "/v9/", 1))
 		wantRefused(t, r, http.StatusRequestHeaderFieldsTooLarge, "HEADERS_TOO_LARGE")
 	})
 }
 
-func TestARepeatedCredentialIsRefused(t *testing.T) {
+func TestRepeatedCredentialHeaderIsRejected(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	owner, other := s.As(t, servertest.Owner), s.As(t, servertest.Other)
@@ -174,11 +175,11 @@ func TestARepeatedCredentialIsRefused(t *testing.T) {
 		{"the same authorization", "Authorization: Bearer " + owner.Token, "TOKEN_MISSING"},
 		{"another authorization", "Authorization: Bearer " + other.Token, "TOKEN_MISSING"},
 		{"an empty authorization", "Authorization:", "TOKEN_MISSING"},
-		{"an authorization that is not ASCII", "Authorization: Bearer \xc3\xa9", ""},
+		{"non-ASCII authorization", "Authorization: Bearer \xc3\xa9", ""},
 		{"the same client", "client-id: " + owner.ClientID, "CLIENT_ID_MISMATCH"},
 		{"another client", "Client-ID: " + servertest.OtherDashboard, "CLIENT_ID_MISMATCH"},
 		{"an empty client", "client-id:", "CLIENT_ID_MISMATCH"},
-		{"a client that is not ASCII", "client-id: \xc3\xa9", ""},
+		{"non-ASCII client id", "client-id: \xc3\xa9", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := exchange(t, s, head(s, owner, "GET", listModerators())+c.extra+"\r\nConnection: close\r\n\r\n")
@@ -191,7 +192,7 @@ func TestARepeatedCredentialIsRefused(t *testing.T) {
 	}
 }
 
-func TestTheSchemeOfAuthorizationIgnoresCase(t *testing.T) {
+func TestAuthorizationSchemeIgnoresCase(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	owner := s.As(t, servertest.Owner)
@@ -200,7 +201,7 @@ func TestTheSchemeOfAuthorizationIgnoresCase(t *testing.T) {
 	}
 }
 
-func TestTheRequestIDOfTheCaller(t *testing.T) {
+func TestCallerRequestIDIsUsed(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	owner := s.As(t, servertest.Owner)

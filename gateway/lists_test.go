@@ -14,7 +14,7 @@ import (
 	"github.com/moderato-live/moderato/server/apierr"
 )
 
-// chunked is a ModerationService whose list of moderators comes in chunks of a row.
+// chunked is a ModerationService whose list of moderators has chunks of one row.
 type chunked struct {
 	stub
 
@@ -35,7 +35,7 @@ func (s *chunked) ListModerators(context.Context, *moderatov1.ListModeratorsRequ
 	return response, nil
 }
 
-// serveChunked serves a facade over a list.
+// serveChunked serves a facade for s.
 func serveChunked(t *testing.T, s *chunked) *httptest.Server {
 	t.Helper()
 	conn := gateway.NewConn(plain, nil)
@@ -66,8 +66,8 @@ func request(t *testing.T, method, url, encoding string) *http.Request {
 	return r
 }
 
-// A client must not take the part of a list for all of it.
-func TestAListThatFailsAfterItsStartEndsTheConnection(t *testing.T) {
+// A client must not mistake a partial list for the complete one.
+func TestListFailingMidwayClosesConnection(t *testing.T) {
 	for _, encoding := range []string{"identity", "gzip"} {
 		for _, failure := range []error{errors.New("the database is gone"), apierr.New(moderatov1.Reason_REASON_TOKEN_INVALID)} {
 			served := serveChunked(t, &chunked{chunks: 50, err: failure})
@@ -79,7 +79,7 @@ func TestAListThatFailsAfterItsStartEndsTheConnection(t *testing.T) {
 	}
 }
 
-func TestAListThatFailsAtItsStartIsAnError(t *testing.T) {
+func TestListFailingAtStartReturnsError(t *testing.T) {
 	served := serveChunked(t, &chunked{chunks: 1, err: apierr.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND)})
 	status, body, err := readAll(t, request(t, "GET", served.URL+listModerators(), "identity"))
 	if err != nil || status != http.StatusBadRequest || !strings.Contains(body, "CHANNEL_NOT_FOUND") {
@@ -87,7 +87,7 @@ func TestAListThatFailsAtItsStartIsAnError(t *testing.T) {
 	}
 }
 
-func TestHEADReadsOnlyTheStartOfAList(t *testing.T) {
+func TestHeadReadsOnlyFirstChunkOfList(t *testing.T) {
 	list := &chunked{chunks: 50}
 	served := serveChunked(t, list)
 	status, _, err := readAll(t, request(t, "HEAD", served.URL+listModerators(), "identity"))

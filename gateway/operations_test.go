@@ -20,9 +20,9 @@ type operation struct {
 	data         any // the fields of its answer, from the tables of section 2; nil: no data
 }
 
-// operations are the 27 of the interface document. What is true of each path or
-// of each answer is tested over this table, which is written out rather than
-// read from the annotations: those are what is tested.
+// operations are the 27 operations of the interface document. Rules for every path or
+// response are tested over this table. It is written by hand and not read from the
+// annotations, because the annotations are under test.
 var operations = []operation{
 	{"moderato.v1.ModerationService.ListModeratedChannels", "GET", channelsPath, list{moderatedChannel}},
 	{"moderato.v1.ModerationService.ListModerators", "GET", moderatorsPath, list{userSummary}},
@@ -54,7 +54,7 @@ var operations = []operation{
 	{"moderato.v1.ChannelsService.UpdateInfo", "POST", "/v1/channels/info", infoResult},
 }
 
-// webhookOperations are those that the interface document leaves open.
+// webhookOperations are the operations that the interface document leaves open.
 var webhookOperations = []operation{
 	{"moderato.v1.WebhooksService.CreateWebhook", "POST", webhooksPath, newWebhook},
 	{"moderato.v1.WebhooksService.ListWebhooks", "GET", webhooksPath, list{webhookRow}},
@@ -76,7 +76,7 @@ var otherOperations = func() (others []operation) {
 	return others
 }()
 
-// allOperations are what the facade serves by annotation.
+// allOperations are all operations that the facade serves by annotation.
 var allOperations = slices.Concat(operations, webhookOperations, otherOperations)
 
 // declaredOperations reads the operations from the annotations of the contract.
@@ -100,7 +100,7 @@ func declaredOperations() (declared []operation) {
 	return declared
 }
 
-// operationAt finds the operation that a method and a target with its query call.
+// operationAt returns the operation that a method and a target with its query call.
 func operationAt(t *testing.T, method, target string) operation {
 	t.Helper()
 	path, _, _ := strings.Cut(target, "?")
@@ -111,7 +111,7 @@ func operationAt(t *testing.T, method, target string) operation {
 	return allOperations[at]
 }
 
-// pathMethods are the methods of each path.
+// pathMethods holds the methods of each path.
 var pathMethods = func() map[string][]string {
 	methods := map[string][]string{}
 	for _, o := range allOperations {
@@ -120,8 +120,8 @@ var pathMethods = func() map[string][]string {
 	return methods
 }()
 
-// TestTheOperationsOfTheDocumentAreServed compares the annotations with the tables above.
-func TestTheOperationsOfTheDocumentAreServed(t *testing.T) {
+// TestAnnotationsMatchInterfaceDocument compares the annotations with the tables above.
+func TestAnnotationsMatchInterfaceDocument(t *testing.T) {
 	t.Parallel()
 	if len(operations) != 28 {
 		t.Errorf("%d operations are in the table, want the 27 of the document and the log", len(operations))

@@ -16,9 +16,8 @@ import (
 	"github.com/moderato-live/moderato/server/apierr"
 )
 
-// everyKind is a message type with a field of each kind that matters to a
-// query: a bool, an int32, an int64, a string, each also repeated, and a
-// message.
+// everyKind returns a message type with a field of each kind that queries support (bool,
+// int32, int64 and string, each also repeated) and a message field.
 func everyKind(t testing.TB) protoreflect.MessageDescriptor {
 	t.Helper()
 	field := func(number int32, name string, kind descriptorpb.FieldDescriptorProto_Type, label descriptorpb.FieldDescriptorProto_Label) *descriptorpb.FieldDescriptorProto {
@@ -57,8 +56,8 @@ func everyKind(t testing.TB) protoreflect.MessageDescriptor {
 	return file.Messages().Get(0)
 }
 
-// parse reads a query string and answers what it set, by JSON name, and the
-// names of what is wrong.
+// parse parses a query string and returns the values it set, by JSON name, and the names
+// of the invalid parameters.
 func parse(t testing.TB, query string) (set map[string]any, wrong []string) {
 	t.Helper()
 	values, err := url.ParseQuery(query)
@@ -116,7 +115,7 @@ func TestQueryParserSetsFields(t *testing.T) {
 		{"slug[0]=a&slug[0]=b", map[string]any{"slug": list("a", "b")}},
 		{"slug=a,b", map[string]any{"slug": list("a,b")}},
 		{"categoryId[]=1&categoryId[]=-2", map[string]any{"categoryId": list(int64(1), int64(-2))}},
-		// What there is no field for.
+		// Parameters without a field.
 		{"slug]=a&[]=a&=a&[0]=a", map[string]any{}},
 		{"inner.text=a&page=1&isLives2=true", map[string]any{}},
 	} {
@@ -139,7 +138,7 @@ func equal(x, y any) bool {
 	return isList && slices.Equal(xs, ys)
 }
 
-func TestQueryParserTakesAllSpellingsOfAList(t *testing.T) {
+func TestQueryParserAcceptsAllListSpellings(t *testing.T) {
 	t.Parallel()
 	set, wrong := parse(t, "slug[]=a&slug=b&slug[0]=c")
 	got, _ := set["slug"].([]any)
@@ -153,7 +152,7 @@ func TestQueryParserTakesAllSpellingsOfAList(t *testing.T) {
 	}
 }
 
-func TestQueryParserTellsWhatIsWrong(t *testing.T) {
+func TestQueryParserReportsViolations(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		query string
@@ -188,7 +187,7 @@ func TestQueryParserTellsWhatIsWrong(t *testing.T) {
 		{"flags=true&flags=yes", []string{"flags"}},
 		{"inner=x", []string{"inner"}},
 		{"inners[]=x", []string{"inners[]"}},
-		// Misspelt names.
+		// Misspelled names.
 		{"is_live=true&page_limit=1&category_id[]=1", []string{"category_id[]", "is_live", "page_limit"}},
 		{"IsLive=true&ISLIVE=true", []string{"ISLIVE", "IsLive"}},
 		{"isLive[]=true&pageLimit[]=x&text[0]=x", []string{"isLive[]", "pageLimit[]", "text[0]"}},
@@ -203,8 +202,8 @@ func TestQueryParserTellsWhatIsWrong(t *testing.T) {
 	}
 }
 
-// Violations travel through the runtime as a text.
-func TestViolationsSurviveAsText(t *testing.T) {
+// Violations pass through the gateway runtime as text.
+func TestViolationsRoundTripAsText(t *testing.T) {
 	t.Parallel()
 	want := violationsError{
 		{Field: "slug[]", Description: "must be given once"},

@@ -6,7 +6,7 @@ import (
 	"github.com/moderato-live/moderato/server/servertest"
 )
 
-func TestQueries(t *testing.T) {
+func TestQueryParameters(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	owner := s.As(t, servertest.Owner)
@@ -16,29 +16,29 @@ func TestQueries(t *testing.T) {
 		fields      []string
 	}{
 		{"the field", "channelId=" + id, nil},
-		{"the field in percent-encoding", "channel%49d=%30" + id[1:], nil},
-		{"unknown ones beside", "x=1&channelId=" + id + "&y&=&userId=7&limits.x=x", nil},
-		{"an unknown one twice", "x=1&x=2&channelId=" + id, nil},
+		{"percent-encoded field", "channel%49d=%30" + id[1:], nil},
+		{"additional unknown parameters", "x=1&channelId=" + id + "&y&=&userId=7&limits.x=x", nil},
+		{"repeated unknown parameter", "x=1&x=2&channelId=" + id, nil},
 		{"empty parts", "&&channelId=" + id + "&", nil},
-		{"snake case beside", "channel_id=x&channelId=" + id, []string{"channel_id"}},
-		{"as an array beside", "channelId[]=x&channelId=" + id, []string{"channelId[]"}},
-		{"with a key beside", "channelId[0]=x&channelId=" + id, []string{"channelId[0]"}},
-		{"with a suffix beside", "channelId.x=y&channelId=" + id, nil},
+		{"additional snake case parameter", "channel_id=x&channelId=" + id, []string{"channel_id"}},
+		{"additional array parameter", "channelId[]=x&channelId=" + id, []string{"channelId[]"}},
+		{"additional parameter with a key", "channelId[0]=x&channelId=" + id, []string{"channelId[0]"}},
+		{"additional parameter with a suffix", "channelId.x=y&channelId=" + id, nil},
 		{"none", "", []string{"channelId"}},
-		{"an empty one", "channelId=", []string{"channelId"}},
+		{"empty", "channelId=", []string{"channelId"}},
 		{"no value", "channelId", []string{"channelId"}},
 		{"snake case instead", "channel_id=" + id, []string{"channel_id"}},
 		{"capitals", "channelID=" + id, []string{"channelID"}},
 		{"as an array instead", "channelId[]=" + id, []string{"channelId[]"}},
 		{"as an array in percent-encoding", "channelId%5B%5D=" + id, []string{"channelId[]"}},
-		{"twice", "channelId=" + id + "&channelId=" + id, []string{"channelId"}},
-		{"twice, once empty", "channelId=&channelId=" + id, []string{"channelId"}},
+		{"repeated field", "channelId=" + id + "&channelId=" + id, []string{"channelId"}},
+		{"repeated field, once empty", "channelId=&channelId=" + id, []string{"channelId"}},
 		{"thrice", "channelId=1&channelId=2&channelId=3", []string{"channelId"}},
 		{"not UTF-8", "channelId=%ff", []string{"channelId"}},
 		{"a space around", "channelId=+" + id, []string{"channelId"}},
 		{"a NUL", "channelId=%00" + id, []string{"channelId"}},
 		{"broken percent-encoding", "channelId=%zz", []string{""}},
-		{"broken percent-encoding of another", "x=%z&channelId=" + id, []string{""}},
+		{"invalid percent-encoding of another parameter", "x=%z&channelId=" + id, []string{""}},
 		{"broken percent-encoding of a name", "%=1&channelId=" + id, []string{""}},
 		{"percent-encoding broken off", "channelId=" + id + "&x=%4", []string{""}},
 		{"a semicolon between", "x=1;channelId=" + id, []string{""}},
@@ -56,7 +56,7 @@ func TestQueries(t *testing.T) {
 	}
 }
 
-func TestABodyOfAReadIsNoQuery(t *testing.T) {
+func TestReadIgnoresBody(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	owner := s.As(t, servertest.Owner)

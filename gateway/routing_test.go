@@ -9,14 +9,14 @@ import (
 	"github.com/moderato-live/moderato/server/servertest"
 )
 
-func TestAnUnknownPathIsNotFound(t *testing.T) {
+func TestUnknownPathIsNotFound(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	owner := s.As(t, servertest.Owner)
 	query := "?channelId=" + servertest.Owner.String()
 	for _, c := range []struct{ name, target string }{
 		{"root", "/"},
-		{"version alone", "/v1"},
+		{"version only", "/v1"},
 		{"version and slash", "/v1/"},
 		{"another version", "/v2/moderation/moderators" + query},
 		{"no version", "/moderation/moderators" + query},
@@ -40,7 +40,7 @@ func TestAnUnknownPathIsNotFound(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, method := range []string{"GET", "POST", "OPTIONS"} {
-				// In raw bytes, because clients tidy paths up.
+				// Sent as raw bytes, because clients normalize paths.
 				r := exchange(t, s, head(s, owner, method, c.target)+"Connection: close\r\n\r\n")
 				wantRefused(t, r, http.StatusNotFound, "PATH_NOT_FOUND")
 				if got := r.Header.Values("Location"); got != nil {
@@ -51,9 +51,9 @@ func TestAnUnknownPathIsNotFound(t *testing.T) {
 	}
 }
 
-// TestWhatIsNearAPathIsNotFound tries what is almost the path of an operation,
-// for each of them.
-func TestWhatIsNearAPathIsNotFound(t *testing.T) {
+// TestSimilarPathIsNotFound requests paths that differ slightly from the path of each
+// operation.
+func TestSimilarPathIsNotFound(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	owner := s.As(t, servertest.Owner)
@@ -66,7 +66,7 @@ func TestWhatIsNearAPathIsNotFound(t *testing.T) {
 			strings.TrimPrefix(o.path, "/v1"), strings.Replace(o.path, "/v1", "/v2", 1), strings.ToUpper(o.path), o.path + "%20",
 			parent, o.path[:len(o.path)-1], "/" + service + "/" + method,
 		} {
-			near[target] = pathMethods[target] == nil // one path is the beginning of others
+			near[target] = pathMethods[target] == nil // one path is a prefix of others
 		}
 	}
 	for target, unknown := range near {
@@ -82,13 +82,13 @@ func TestWhatIsNearAPathIsNotFound(t *testing.T) {
 	}
 }
 
-// cutLast cuts a text around the last separator in it.
+// cutLast cuts text around the last separator.
 func cutLast(text, separator string) (before, after string) {
 	at := strings.LastIndex(text, separator)
 	return text[:at], text[at+len(separator):]
 }
 
-func TestAnotherMethodIsNotAllowed(t *testing.T) {
+func TestWrongMethodIsNotAllowed(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	owner := s.As(t, servertest.Owner)
@@ -125,12 +125,12 @@ func wantAllow(t *testing.T, r servertest.Response, allowed []string) {
 	}
 }
 
-func TestPlainOptionsTellsTheMethods(t *testing.T) {
+func TestOptionsListsAllowedMethods(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	for path, allowed := range pathMethods {
 		t.Run(path, func(t *testing.T) {
-			// No token: browsers and tools ask before they have one.
+			// The request has no token: browsers and tools send it before they have one.
 			r := s.REST(t, servertest.Credentials{}, "OPTIONS", path, "")
 			if r.Status != http.StatusNoContent || r.Body != "" {
 				t.Errorf("got %d with the body %q, want 204 without", r.Status, r.Body)
@@ -143,7 +143,7 @@ func TestPlainOptionsTellsTheMethods(t *testing.T) {
 	}
 }
 
-func TestAMethodCannotBeOverridden(t *testing.T) {
+func TestMethodOverrideIsIgnored(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	owner := s.As(t, servertest.Owner)
@@ -181,8 +181,8 @@ func TestAMethodCannotBeOverridden(t *testing.T) {
 	})
 }
 
-// The runtime would by itself take such a POST for a GET with a long query.
-func TestAFormPostedToAPathForReadingIsNoRead(t *testing.T) {
+// By default, the gateway runtime treats such a POST as a GET with a long query.
+func TestFormPostToReadPathIsRejected(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	owner := s.As(t, servertest.Owner)

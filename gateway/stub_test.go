@@ -21,7 +21,7 @@ import (
 	"github.com/moderato-live/moderato/server/servertest"
 )
 
-// stub is a ModerationService of which every method ends as a test says.
+// stub is a ModerationService whose methods end as the test chooses.
 type stub struct {
 	moderatov1.UnsafeModerationServiceServer
 
@@ -60,7 +60,7 @@ func (s stub) MuteUser(ctx context.Context, _ *moderatov1.MuteUserRequest) (*mod
 	return &moderatov1.MuteUserResponse{}, s.end(ctx)
 }
 
-// plain is an interceptor that only makes errors into statuses.
+// plain is an interceptor that only converts errors to statuses.
 func plain(ctx context.Context, request any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
 	md, _ := metadata.FromIncomingContext(ctx)
 	response, err := handler(ctx, request)
@@ -70,14 +70,14 @@ func plain(ctx context.Context, request any, _ *grpc.UnaryServerInfo, handler gr
 	return nil, apierr.Of(err).Status(requestid.Accept(md.Get(requestid.Header))).Err()
 }
 
-// stubConn is a connection to a stub.
+// stubConn returns a connection to a stub.
 func stubConn(interceptor grpc.UnaryServerInterceptor, end func(context.Context) error) *gateway.Conn {
 	conn := gateway.NewConn(interceptor, nil)
 	moderatov1.RegisterModerationServiceServer(conn, stub{end: end})
 	return conn
 }
 
-// facadeOver is a facade whose log is kept nowhere.
+// facadeOver returns a facade that discards its log.
 func facadeOver(t testing.TB, conn gateway.Connection) http.Handler {
 	t.Helper()
 	return facadeLogging(t, conn, slog.New(slog.DiscardHandler))
@@ -92,7 +92,7 @@ func facadeLogging(t testing.TB, conn gateway.Connection, log *slog.Logger) http
 	return facade
 }
 
-// chainOf is the chain that a server has, over the same store.
+// chainOf returns the chain that a server has, on the same store.
 func chainOf(s *servertest.Server, log *slog.Logger) *middleware.Chain {
 	return &middleware.Chain{
 		Reads:         fair.NewGate(16),
@@ -102,7 +102,7 @@ func chainOf(s *servertest.Server, log *slog.Logger) *middleware.Chain {
 	}
 }
 
-// record has a handler answer a request.
+// record returns the response of a handler to a request.
 func record(h http.Handler, r *http.Request) servertest.Response {
 	recorder := httptest.NewRecorder()
 	h.ServeHTTP(recorder, r)

@@ -20,7 +20,7 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// The paths that the facade serves.
+// Paths that the facade serves.
 const (
 	channelsPath   = "/v1/moderation/channels"
 	moderatorsPath = "/v1/moderation/moderators"
@@ -30,7 +30,7 @@ const (
 	webhooksPath   = "/v1/webhooks"
 )
 
-// start starts a server with the World; changes are made to its configuration.
+// start starts a server with the World; changes modify its configuration.
 func start(t *testing.T, changes ...func(*server.Config)) *servertest.Server {
 	t.Helper()
 	config := servertest.Config(storetest.SQLite(t))
@@ -42,10 +42,10 @@ func start(t *testing.T, changes ...func(*server.Config)) *servertest.Server {
 	return s
 }
 
-// listModerators is a call that anyone with a token may make.
+// listModerators returns the target of a call that any caller with a token may make.
 func listModerators() string { return moderatorsPath + "?channelId=" + servertest.Owner.String() }
 
-// args is a JSON object of strings: names and values in turn.
+// args returns a JSON object of strings; pairs holds names and values alternately.
 func args(pairs ...string) string {
 	var members []string
 	for pair := range slices.Chunk(pairs, 2) {
@@ -54,12 +54,12 @@ func args(pairs ...string) string {
 	return "{" + strings.Join(members, ",") + "}"
 }
 
-// roleArgs names a channel of Owner and a user, as adding a moderator does.
+// roleArgs returns arguments with Owner's channel and a user, as for adding a moderator.
 func roleArgs(user uid.ID) string {
 	return args("channelId", servertest.Owner.String(), "userId", user.String())
 }
 
-// narrow is credentials of a user without any scope.
+// narrow returns credentials of a user without scopes.
 func narrow(t *testing.T, s *servertest.Server, user uid.ID) servertest.Credentials {
 	t.Helper()
 	return s.Token(t, authn.NewToken{Kind: authn.User, ClientID: servertest.Dashboard, UserID: user})
@@ -79,8 +79,8 @@ type failure struct {
 	} `json:"data"`
 }
 
-// wantRefused checks that an answer is an error of this status and code, in the
-// form that every error has, and answers its body.
+// wantRefused checks that a response is an error with this status and code, in the form
+// that all errors have, and returns its body.
 func wantRefused(t *testing.T, r servertest.Response, status int, code string) failure {
 	t.Helper()
 	if r.Status != status {
@@ -111,8 +111,8 @@ func wantRefused(t *testing.T, r servertest.Response, status int, code string) f
 	return body
 }
 
-// wantViolations checks an INVALID_ARGUMENT and the fields it names, in any
-// order.
+// wantViolations checks that a response is an INVALID_ARGUMENT with violations of exactly
+// these fields, in any order.
 func wantViolations(t *testing.T, r servertest.Response, fields ...string) failure {
 	t.Helper()
 	body := wantRefused(t, r, http.StatusBadRequest, "INVALID_ARGUMENT")
@@ -143,7 +143,7 @@ func wantOK(t *testing.T, r servertest.Response) {
 	}
 }
 
-// wantJSON checks the headers that every answer with a body has.
+// wantJSON checks the headers that every response with a body has.
 func wantJSON(t *testing.T, r servertest.Response) {
 	t.Helper()
 	if got := r.Header.Values("Content-Type"); len(got) != 1 || got[0] != "application/json" {
@@ -154,18 +154,18 @@ func wantJSON(t *testing.T, r servertest.Response) {
 	}
 }
 
-// head is the beginning of a request in the words of HTTP/1.1, to which a test
-// adds what clients refuse to send.
+// head returns the beginning of a request as HTTP/1.1 text, to which a test adds what
+// HTTP clients refuse to send.
 func head(s *servertest.Server, c servertest.Credentials, method, target string) string {
 	return method + " " + target + " HTTP/1.1\r\nHost: " + s.HTTPAddr +
 		"\r\nAuthorization: Bearer " + c.Token + "\r\nclient-id: " + c.ClientID + "\r\n"
 }
 
-// exchange writes bytes to the server's REST port and reads one answer.
+// exchange writes bytes to the server's REST port and reads one response.
 func exchange(t *testing.T, s *servertest.Server, request string) servertest.Response {
 	t.Helper()
 	conn := dial(t, s)
-	// The server may answer and close before it has read all.
+	// The server may respond and close before it has read the whole request.
 	go func() { _, _ = io.WriteString(conn, request) }()
 	method, _, _ := strings.Cut(request, " ")
 	return answer(t, bufio.NewReader(conn), method)
@@ -182,7 +182,7 @@ func dial(t *testing.T, s *servertest.Server) net.Conn {
 	return conn
 }
 
-// answer reads the answer to a request with this method.
+// answer reads the response to a request with this method.
 func answer(t *testing.T, from *bufio.Reader, method string) servertest.Response {
 	t.Helper()
 	response, err := http.ReadResponse(from, &http.Request{Method: method})

@@ -12,8 +12,8 @@ import (
 	"github.com/moderato-live/moderato/server/store/storetest"
 )
 
-// TestServerWithoutCoalescing holds the results of more concurrent reads than a server
-// that coalesces them would have in flight.
+// TestServerWithoutCoalescing holds the results of more concurrent reads than a
+// coalescing server would have in flight.
 func TestServerWithoutCoalescing(t *testing.T) {
 	storetest.EachServer(t, func(t *testing.T, url store.URL) {
 		gate := &storetest.Gate{}

@@ -25,7 +25,7 @@ func (c *Config) divideDescriptors(ctx context.Context, limit uint64) {
 		c.WebhookAttempts = share(4, webhooks.DefaultMaxAttempts)
 	}
 	if limit < wantedDescriptors {
-		c.Log.WarnContext(ctx, "few files may be open, which bounds event streams and webhooks; raise the limit (ulimit -n, or LimitNOFILE of systemd)",
+		c.Log.WarnContext(ctx, "limit of open files is low and restricts event streams and webhooks; raise it (ulimit -n, or LimitNOFILE of systemd)",
 			"limit", limit, "wanted", wantedDescriptors, "event_streams", c.Streams.Total, "webhook_attempts", c.WebhookAttempts)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestDescriptorsAreDivided(t *testing.T) {
+func TestFileDescriptorLimitIsDivided(t *testing.T) {
 	for _, c := range []struct {
 		limit             uint64
 		streams, attempts int

@@ -15,8 +15,9 @@ import (
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 )
 
-// What gRPC had begun to send on a connection that is closed it does not return.
-func TestAClosedConnectionEndsItsLongLists(t *testing.T) {
+// gRPC does not return the buffers of a response that it was sending on a connection that
+// is closed.
+func TestClosedConnectionEndsLongLists(t *testing.T) {
 	ours, theirs := net.Pipe()
 	defer func() { _ = theirs.Close() }()
 	conn := &trackedConn{Conn: ours}
@@ -37,9 +38,9 @@ func TestAClosedConnectionEndsItsLongLists(t *testing.T) {
 	}
 }
 
-// The client of a long list that does not receive it loses its connection, and what it
-// held.
-func TestALongListIsNotKeptForAClientThatDoesNotReceiveIt(t *testing.T) {
+// A client that does not read its long list loses its connection, and the list is
+// released.
+func TestLongListForStalledClientIsDropped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ours, theirs := net.Pipe()
 		defer func() { _ = theirs.Close() }()

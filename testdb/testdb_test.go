@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestMirrorsAreThoseOfAptsSources(t *testing.T) {
+func TestMirrorsMatchAptSources(t *testing.T) {
 	const targets = `http://a.example/debian/ bookworm main
 http://a.example/debian/ bookworm-updates main
 http://a.example/debian-security/ bookworm-security main
@@ -43,7 +43,7 @@ func TestServersInUseAreKept(t *testing.T) {
 	}
 }
 
-func TestAKeeperThatDiedIsReplaced(t *testing.T) {
+func TestDeadKeeperIsReplaced(t *testing.T) {
 	dir := t.TempDir()
 	keeper, err := lockFile(filepath.Join(dir, keepLock), syscall.LOCK_EX)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package abuse_test treats a served process badly, and checks that it bounds its
-// work and serves everybody else meanwhile. The scale is small in `make test`, and
-// that of a security review's findings in `make soak` (MODERATO_SOAK=1).
+// Package abuse_test puts a served process under abusive load, and checks that the server
+// limits its work and keeps serving other callers. The scale is small in `make test`;
+// `make soak` (MODERATO_SOAK=1) uses the figures of a security review's findings.
 package abuse_test
 
 import (
@@ -90,8 +90,7 @@ func (s *target) token(t *testing.T, n authn.NewToken) servertest.Credentials {
 	return servertest.Credentials{Token: issued.Text, ClientID: n.ClientID}
 }
 
-// anonymousMemory returns how much memory the process has that is in no file, in
-// bytes.
+// anonymousMemory returns the memory of the process that no file backs, in bytes.
 func (s *target) anonymousMemory(t *testing.T) int64 {
 	t.Helper()
 	f, err := os.Open(fmt.Sprintf("/proc/%d/status", s.Cmd.Process.Pid))
@@ -112,7 +111,7 @@ func (s *target) anonymousMemory(t *testing.T) int64 {
 	return 0
 }
 
-// percentile returns the duration below which a share of them are.
+// percentile returns the duration below which the given share of durations lies.
 func percentile(durations []time.Duration, share float64) time.Duration {
 	if len(durations) == 0 {
 		return 0
@@ -121,7 +120,7 @@ func percentile(durations []time.Duration, share float64) time.Duration {
 	return durations[min(len(durations)-1, int(share*float64(len(durations))))]
 }
 
-// wantConsistent checks the whole database.
+// wantConsistent runs all checks of fsck.
 func (s *target) wantConsistent(t *testing.T) {
 	t.Helper()
 	err := fsck.Run(context.Background(), s.store, outbox.DefaultRetention(), func(string) {}, func(f fsck.Finding) {

@@ -12,9 +12,10 @@ import (
 	"github.com/moderato-live/moderato/server/store"
 )
 
-// TestAFullDisk fills the disk under an embedded database. Changes are refused with
-// UNAVAILABLE while there is no room, reads go on, and with room changes succeed again.
-func TestAFullDisk(t *testing.T) {
+// TestFullDiskRejectsChangesAndServesReads fills the disk under an embedded database.
+// While it is full, changes fail with UNAVAILABLE and reads succeed; with free space,
+// changes succeed again.
+func TestFullDiskRejectsChangesAndServesReads(t *testing.T) {
 	if !isSoak() {
 		t.Skip("only as a soak, because it mounts a file system; the errors are tested in server/store")
 	}
@@ -32,7 +33,7 @@ func TestAFullDisk(t *testing.T) {
 	filler := filepath.Join(disk, "filler")
 	fill(t, filler)
 	status, text, header := 0, "", http.Header{}
-	for range 1000 { // until the room that the database has left is full
+	for range 1000 { // until the free pages of the database are used up
 		if status, text, header = s.answer(t, owner, "POST", "/v1/channels/info", `{"title":"`+strings.Repeat("x", 100)+`","lang":"en"}`); status != http.StatusOK {
 			break
 		}

@@ -19,9 +19,10 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// TestCatchingUpReadsOwnEventsAlone has listeners catch up behind many events of
-// another channel. None of them reads those events, and others hardly notice.
-func TestCatchingUpReadsOwnEventsAlone(t *testing.T) {
+// TestCatchUpReadsOnlyOwnEvents has listeners catch up behind many events of another
+// channel. They must not read those events, and the latency of other callers must hardly
+// change.
+func TestCatchUpReadsOnlyOwnEvents(t *testing.T) {
 	listeners, foreign := scaled(4, 40), scaled(2000, 600_000)
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		db := prepare(t, url)
@@ -92,11 +93,12 @@ func (s *target) listen(ctx context.Context, c servertest.Credentials, path stri
 	return http.DefaultClient.Do(r)
 }
 
-// TestAListenerWithManyRoles has a user moderate very many channels and listen without
-// naming one. The streams of others end in time when their token is revoked.
-func TestAListenerWithManyRoles(t *testing.T) {
+// TestListenerWithManyRolesEndsOnRevocation has a user moderate very many channels and
+// listen without naming one. When the tokens of other listeners are revoked, their
+// streams still end in time.
+func TestListenerWithManyRolesEndsOnRevocation(t *testing.T) {
 	roles := scaled(1200, 800_000)
-	const inTime = 3 * time.Second // 2 s, and what a busy machine adds
+	const inTime = 3 * time.Second // 2 s, and a margin for a busy machine
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		db := prepare(t, url)
 		user := servertest.AddUsers(t, db, 1)[0]
@@ -116,7 +118,7 @@ func TestAListenerWithManyRoles(t *testing.T) {
 		c := s.as(t, user)
 		for range 5 {
 			if status, text := s.request(t, c, "GET", "/v1/events", ""); status != http.StatusBadRequest || !strings.Contains(text, "channelId") {
-				t.Errorf("got %d, %.200s, want to be told to name a channel", status, text)
+				t.Errorf("got %d, %.200s, want an error that asks for a channel", status, text)
 			}
 		}
 		named, err := s.listen(t.Context(), c, "/v1/events?channelId="+channels[0].String())
@@ -143,14 +145,14 @@ func TestAListenerWithManyRoles(t *testing.T) {
 	})
 }
 
-// insert inserts rows into a table with its columns.
+// insert inserts n rows into a table with its columns.
 func insert(t *testing.T, db *store.Store, into string, n int, row func(i int) []any) {
 	t.Helper()
-	const atOnce = 500
-	for from := 0; from < n; from += atOnce {
+	const rowsPerStatement = 500
+	for from := 0; from < n; from += rowsPerStatement {
 		var args []any
 		var values []string
-		for i := from; i < min(from+atOnce, n); i++ {
+		for i := from; i < min(from+rowsPerStatement, n); i++ {
 			values = append(values, "("+store.Placeholders(len(row(i)))+")")
 			args = append(args, row(i)...)
 		}

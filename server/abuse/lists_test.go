@@ -17,10 +17,11 @@ import (
 	"github.com/moderato-live/moderato/server/servertest"
 )
 
-// TestSlowReadersOfALongList has clients ask for a long list and not read it. The
-// server keeps little for each, others are served, and who reads on gets all of it.
-// The figure for memory is one of a soak: less load does not show it.
-func TestSlowReadersOfALongList(t *testing.T) {
+// TestSlowReadersOfLongListDoNotDelayOthers has clients request a long list without
+// reading it. The server buffers little for each, other callers are served, and a client
+// that continues to read receives the whole list. The memory figure applies to a soak: a
+// smaller load does not show the effect.
+func TestSlowReadersOfLongListDoNotDelayOthers(t *testing.T) {
 	const maxMiB = 150
 	readers, rows := scaled(10, 100), scaled(3000, 49_999)
 	each(t, func(t *testing.T, s *target) {
@@ -49,7 +50,7 @@ func TestSlowReadersOfALongList(t *testing.T) {
 			}
 			group.Go(func() {
 				if got, err := r.count(`"slug":"u`); err != nil || got != rows {
-					t.Errorf("a reader that goes on: got %d rows and %v, want %d", got, err, rows)
+					t.Errorf("a reader that continues: got %d rows and %v, want %d", got, err, rows)
 				}
 			})
 		}
@@ -64,7 +65,7 @@ func TestSlowReadersOfALongList(t *testing.T) {
 	})
 }
 
-// addModerators gives Other's channel moderators.
+// addModerators adds moderators to Other's channel.
 func (s *target) addModerators(t *testing.T, n int) {
 	t.Helper()
 	users := servertest.AddUsers(t, s.store, n)
@@ -77,7 +78,7 @@ func (s *target) addModerators(t *testing.T, n int) {
 	servertest.Import(t, s.store, records...)
 }
 
-// slowReader is a client that has asked for something and does not read it.
+// slowReader is a client that has sent a request and does not read the response.
 type slowReader struct {
 	net.Conn
 
@@ -106,7 +107,7 @@ func (s *target) readSlowly(t *testing.T, c servertest.Credentials, path, encodi
 	return &slowReader{conn, r}
 }
 
-// count reads on, and returns how often a text is in the response.
+// count reads the rest, and returns how often a text occurs in the response.
 func (r *slowReader) count(text string) (int, error) {
 	defer func() { _ = r.Close() }()
 	response, err := http.ReadResponse(bufio.NewReader(r), r.r)

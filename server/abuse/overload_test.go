@@ -15,10 +15,10 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// TestTooManyBansOfOneChannel has many connections ban in one channel. Those that
-// would wait too long are told so at once, the others are served, and reads of others
-// hardly notice.
-func TestTooManyBansOfOneChannel(t *testing.T) {
+// TestBanOverloadOfOneChannelDoesNotDelayOthers has many connections ban in one channel.
+// Requests that would wait too long are rejected immediately, the others succeed, and the
+// latency of other callers' reads hardly changes.
+func TestBanOverloadOfOneChannelDoesNotDelayOthers(t *testing.T) {
 	connections := scaled(150, 2000)
 	duration := scaled(2*time.Second, 20*time.Second)
 	maxWait := scaled(100*time.Millisecond, 2*time.Second)
@@ -54,7 +54,7 @@ func TestTooManyBansOfOneChannel(t *testing.T) {
 						}
 					}
 					mu.Unlock()
-					if code == "OVERLOADED" { // as the header asks
+					if code == "OVERLOADED" { // as the header demands
 						sleep(ctx, time.Duration(retryAfter)*time.Second)
 					}
 				}
@@ -105,7 +105,7 @@ func sleep(ctx context.Context, d time.Duration) {
 	}
 }
 
-// ban bans or unbans a user in Owner's channel, and returns the code of the answer.
+// ban bans or unbans a user in Owner's channel, and returns the code of the response.
 func (s *target) ban(ctx context.Context, client *http.Client, c servertest.Credentials, method string, user uid.ID) (code string, retryAfter int) {
 	body := `{"channelId":"` + servertest.Owner.String() + `","banUserId":"` + user.String() + `"}`
 	r, err := http.NewRequestWithContext(ctx, method, "http://"+s.REST+"/v1/moderation/ban", strings.NewReader(body))
@@ -117,8 +117,8 @@ func (s *target) ban(ctx context.Context, client *http.Client, c servertest.Cred
 	return code, retryAfter
 }
 
-// call makes a request, and returns the code of the answer: OK, the code of the error
-// body, "canceled" or what went wrong.
+// call makes a request, and returns the code of the response: OK, the code of the error
+// body, "canceled", or the error.
 func (s *target) call(client *http.Client, c servertest.Credentials, r *http.Request) (code string, header http.Header) {
 	r.Header.Set("Authorization", "Bearer "+c.Token)
 	r.Header.Set("client-id", c.ClientID)

@@ -13,21 +13,21 @@ import (
 	"github.com/moderato-live/moderato/server/servertest/process"
 )
 
-// asProbe in the environment makes the test binary be a probe: a process of its own
-// that reads small answers one after the other, so that what it measures is not the
-// time of the process that makes the load.
+// asProbe is the environment variable that makes the test binary a probe: a separate
+// process that sends small reads one after the other, so that the load generator's own
+// delays are not measured.
 const asProbe = "TEST_RUNS_AS_PROBE"
 
 // probeInterval is the pause between two reads.
 const probeInterval = 5 * time.Millisecond
 
-// probe is what a probe is told.
+// probe holds the parameters of a probe.
 type probe struct {
 	URL, Token, ClientID string
 	Duration             time.Duration
 }
 
-// runProbe reads until its time is over, and prints how long each read took.
+// runProbe reads until its time is over, and prints the duration of each read.
 func runProbe() int {
 	var p probe
 	if err := json.Unmarshal([]byte(os.Getenv(asProbe)), &p); err != nil {
@@ -66,8 +66,8 @@ func (p *probe) read() error {
 	return err
 }
 
-// probe has another process read the caller's own channel, and returns how long each
-// read took.
+// probe runs a process that reads the caller's own channel, and returns the duration of
+// each read.
 func (s *target) probe(t *testing.T, c servertest.Credentials, duration time.Duration) []time.Duration {
 	t.Helper()
 	text, err := json.Marshal(probe{URL: "http://" + s.REST + "/v1/channels/stats", Token: c.Token, ClientID: c.ClientID, Duration: duration})

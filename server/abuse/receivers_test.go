@@ -12,9 +12,9 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// TestReceiversThatAreSlow has users with many webhooks whose receiver takes almost
-// as long as it may. The webhook of another user is delivered in time meanwhile.
-func TestReceiversThatAreSlow(t *testing.T) {
+// TestSlowReceiversDoNotDelayOthers has users with many webhooks whose receivers respond
+// just before the timeout. The webhook of another user must still be delivered in time.
+func TestSlowReceiversDoNotDelayOthers(t *testing.T) {
 	if !isSoak() {
 		t.Skip("only as a soak; the rule is tested with few receivers in server/webhooks")
 	}

@@ -19,9 +19,9 @@ import (
 	"github.com/moderato-live/moderato/server/servertest"
 )
 
-// TestManyInvalidElements has requests name thousands of types that do not exist. The
-// answers and the log lines are small, and few violations are listed.
-func TestManyInvalidElements(t *testing.T) {
+// TestManyInvalidElementsHaveBoundedError sends requests with thousands of unknown types.
+// The responses and the log lines must be small, and list few violations.
+func TestManyInvalidElementsHaveBoundedError(t *testing.T) {
 	const n, maxAnswer, maxLogged, maxViolations = 15_000, 32 << 10, 4 << 10, 100
 	each(t, func(t *testing.T, s *target) {
 		c := s.as(t, servertest.Owner)
@@ -91,7 +91,7 @@ func (s *target) request(t *testing.T, c servertest.Credentials, method, path, b
 	return status, text
 }
 
-// answer makes a call over REST, and returns the header of the answer too.
+// answer makes a call over REST, and also returns the header of the response.
 func (s *target) answer(t *testing.T, c servertest.Credentials, method, path, body string) (status int, text string, header http.Header) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(context.Background(), method, "http://"+s.REST+path, strings.NewReader(body))

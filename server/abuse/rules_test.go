@@ -14,9 +14,9 @@ import (
 	"github.com/moderato-live/moderato/server/servertest"
 )
 
-// TestRequestsThatMustNotWidenAnything sends requests that were once answered with
-// more than they asked for.
-func TestRequestsThatMustNotWidenAnything(t *testing.T) {
+// TestMalformedRequestsDoNotWidenScope sends requests that once returned more than they
+// asked for.
+func TestMalformedRequestsDoNotWidenScope(t *testing.T) {
 	channel, raider := servertest.Owner.String(), servertest.Raider.String()
 	each(t, func(t *testing.T, s *target) {
 		owner := s.as(t, servertest.Owner)
@@ -41,9 +41,9 @@ func TestRequestsThatMustNotWidenAnything(t *testing.T) {
 	})
 }
 
-// TestBackendsAndDeletions has backends store objects that are too large, users with
-// names that were once generated, and a deleted moderator act.
-func TestBackendsAndDeletions(t *testing.T) {
+// TestBackendLimitsAndDeletedUsers has backends store objects that are too large, creates
+// users with formerly generated names, and has a deleted moderator act.
+func TestBackendLimitsAndDeletedUsers(t *testing.T) {
 	each(t, func(t *testing.T, s *target) {
 		conn, err := grpc.NewClient(s.GRPC, grpc.WithTransportCredentials(insecure.NewCredentials()))
 		if err != nil {
@@ -83,8 +83,8 @@ func TestBackendsAndDeletions(t *testing.T) {
 	})
 }
 
-// TestStreamsOfAUserAreLimited opens more streams than a user may have.
-func TestStreamsOfAUserAreLimited(t *testing.T) {
+// TestEventStreamsPerUserAreLimited opens more streams than a user may have.
+func TestEventStreamsPerUserAreLimited(t *testing.T) {
 	each(t, func(t *testing.T, s *target) {
 		owner := s.as(t, servertest.Owner)
 		for range 2 {

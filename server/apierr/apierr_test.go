@@ -21,7 +21,7 @@ import (
 	"github.com/moderato-live/moderato/server/store"
 )
 
-func TestAStatusKeepsEverythingThatIsShown(t *testing.T) {
+func TestStatusRoundTripKeepsError(t *testing.T) {
 	t.Parallel()
 	const id = "request-1"
 	for _, reason := range reasons() {
@@ -52,7 +52,7 @@ func TestAStatusKeepsEverythingThatIsShown(t *testing.T) {
 	}
 }
 
-func TestAStatusHasTheStandardDetails(t *testing.T) {
+func TestStatusHasStandardDetails(t *testing.T) {
 	t.Parallel()
 	f := &apierr.Error{
 		Reason: moderatov1.Reason_REASON_MUTE_ACTIVE, RetryAfter: time.Minute,
@@ -84,13 +84,13 @@ func TestAStatusHasTheStandardDetails(t *testing.T) {
 	if text := fmt.Sprint(st.Proto()); strings.Contains(text, "secret") {
 		t.Errorf("the cause is shown: %s", text)
 	}
-	// What there is nothing of has no detail.
+	// A part that is not set has no detail.
 	if got := len(apierr.New(moderatov1.Reason_REASON_INTERNAL).Status("x").Details()); got != 2 {
 		t.Errorf("a plain fault has %d details, want ErrorInfo and RequestInfo alone", got)
 	}
 }
 
-func TestAStatusOfOtherMakingIsTheFaultOfItsCode(t *testing.T) {
+func TestForeignStatusMapsToErrorOfItsCode(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[codes.Code]moderatov1.Reason{
 		codes.InvalidArgument:   moderatov1.Reason_REASON_INVALID_ARGUMENT,
@@ -111,7 +111,7 @@ func TestAStatusOfOtherMakingIsTheFaultOfItsCode(t *testing.T) {
 			t.Errorf("%s: got the text %q, want the table's", code, f.Text())
 		}
 	}
-	// Of a newer server, whose reason is not known here.
+	// The status of a newer server, whose reason is unknown here.
 	st, err := status.New(codes.InvalidArgument, "secret").WithDetails(&errdetails.ErrorInfo{Reason: "NEWER", Domain: apierr.Domain})
 	if err != nil {
 		t.Fatal(err)
@@ -121,7 +121,7 @@ func TestAStatusOfOtherMakingIsTheFaultOfItsCode(t *testing.T) {
 	}
 }
 
-func TestOfFindsTheFaultOfAnyError(t *testing.T) {
+func TestOfReturnsAPIErrorOfAnyError(t *testing.T) {
 	t.Parallel()
 	banned := apierr.New(moderatov1.Reason_REASON_NOT_BANNED)
 	for _, c := range []struct {
@@ -137,7 +137,7 @@ func TestOfFindsTheFaultOfAnyError(t *testing.T) {
 		{"the store", fmt.Errorf("query: %w", store.ErrUnavailable), moderatov1.Reason_REASON_UNAVAILABLE, time.Second},
 		{"a store without room", fmt.Errorf("write: %w: %w", store.ErrUnavailable, store.ErrFull), moderatov1.Reason_REASON_UNAVAILABLE, 30 * time.Second},
 		{"a deadline at the store", fmt.Errorf("%w: %w", store.ErrUnavailable, context.DeadlineExceeded), moderatov1.Reason_REASON_DEADLINE_EXCEEDED, 0},
-		{"anything else", errors.New("nobody knows"), moderatov1.Reason_REASON_INTERNAL, 0},
+		{"other error", errors.New("nobody knows"), moderatov1.Reason_REASON_INTERNAL, 0},
 	} {
 		f := apierr.Of(c.err)
 		if f.Reason != c.want || f.RetryAfter != c.retry {
@@ -149,7 +149,7 @@ func TestOfFindsTheFaultOfAnyError(t *testing.T) {
 	}
 }
 
-func TestTheTextOfAFault(t *testing.T) {
+func TestErrorText(t *testing.T) {
 	t.Parallel()
 	one := apierr.Violation{Field: "limit", Description: "must be between 1 and 20"}
 	whole := apierr.Violation{Description: "a JSON object is required"}
@@ -161,8 +161,8 @@ func TestTheTextOfAFault(t *testing.T) {
 	}{
 		{"no violation", apierr.Invalid(), table},
 		{"one violation", apierr.Invalid(one), "limit must be between 1 and 20."},
-		{"one of no field", apierr.Invalid(whole), "A JSON object is required."},
-		{"one of the body", apierr.Invalid(apierr.Violation{Description: "must be a JSON object"}), "The request body must be a JSON object."},
+		{"violation without a field", apierr.Invalid(whole), "A JSON object is required."},
+		{"violation of the body", apierr.Invalid(apierr.Violation{Description: "must be a JSON object"}), "The request body must be a JSON object."},
 		{"two violations", apierr.Invalid(one, whole), "limit must be between 1 and 20. There is 1 more violation."},
 		{"three violations", apierr.Invalid(one, whole, whole), "limit must be between 1 and 20. There are 2 more violations."},
 		{
@@ -173,7 +173,7 @@ func TestTheTextOfAFault(t *testing.T) {
 			"the tokens", &apierr.Error{Reason: moderatov1.Reason_REASON_TOKEN_KIND_NOT_ACCEPTED, Metadata: map[string]string{apierr.AcceptedTokens: "user,service"}},
 			"This operation does not accept this kind of token. It accepts: user, service.",
 		},
-		{"a message of its own", &apierr.Error{Reason: moderatov1.Reason_REASON_INTERNAL, Message: "Oh."}, "Oh."},
+		{"explicit message", &apierr.Error{Reason: moderatov1.Reason_REASON_INTERNAL, Message: "Oh."}, "Oh."},
 	} {
 		if got := c.f.Text(); got != c.want {
 			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
@@ -181,7 +181,7 @@ func TestTheTextOfAFault(t *testing.T) {
 	}
 }
 
-func TestTheErrorOfAFaultIsShort(t *testing.T) {
+func TestErrorStringIsShort(t *testing.T) {
 	t.Parallel()
 	many := make([]apierr.Violation, apierr.MaxViolations)
 	for i := range many {
@@ -198,7 +198,7 @@ func TestTheErrorOfAFaultIsShort(t *testing.T) {
 	}
 }
 
-func TestTheErrorOfAFaultIsForTheLog(t *testing.T) {
+func TestErrorStringIncludesCauseForLog(t *testing.T) {
 	t.Parallel()
 	f := apierr.Invalid(apierr.Violation{Field: "limit", Description: "is wrong"})
 	f.Cause = errors.New("the cause")
@@ -213,8 +213,8 @@ func TestTheErrorOfAFaultIsForTheLog(t *testing.T) {
 	}
 }
 
-// Whoever obeys Retry-After is never early.
-func TestRetryAfterIsInWholeSecondsRoundedUp(t *testing.T) {
+// A client that waits for Retry-After must never be early.
+func TestRetryAfterIsRoundedUpToSeconds(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		after time.Duration
@@ -229,7 +229,7 @@ func TestRetryAfterIsInWholeSecondsRoundedUp(t *testing.T) {
 	}
 }
 
-func TestMuteActiveTellsTheEndAndTheWait(t *testing.T) {
+func TestMuteActiveHasExpirationAndRetryAfter(t *testing.T) {
 	t.Parallel()
 	now := instant.Of(time.Date(2026, 3, 14, 15, 9, 26, 535e6, time.UTC))
 	f := apierr.MuteActive(moderatov1.Reason_REASON_USER_MUTED, now.Add(90*time.Second), now)

@@ -13,14 +13,14 @@ import (
 	"github.com/moderato-live/moderato/server/apierr"
 )
 
-// row is how a condition is shown on both faces.
+// row is how both transports show a condition.
 type row struct {
 	http int
 	grpc codes.Code
 }
 
-// documented are the conditions that the contract must declare. Of one that a
-// transport never shows, that transport's status is 0 and is not compared.
+// documented lists the conditions that the contract must declare. If a transport never
+// shows a condition, the status for that transport is 0 and is not compared.
 var documented = map[string]row{
 	"TOKEN_MISSING":           {401, codes.Unauthenticated},
 	"TOKEN_INVALID":           {401, codes.Unauthenticated},
@@ -68,7 +68,7 @@ var documented = map[string]row{
 	"DEADLINE_EXCEEDED":       {504, codes.DeadlineExceeded},
 }
 
-// reasons are all reasons of the contract but the unspecified one.
+// reasons returns all reasons of the contract except the unspecified one.
 func reasons() []moderatov1.Reason {
 	var all []moderatov1.Reason
 	for number := range moderatov1.Reason_name {
@@ -79,7 +79,7 @@ func reasons() []moderatov1.Reason {
 	return all
 }
 
-func TestTheTableIsTheDocumentedOne(t *testing.T) {
+func TestErrorTableMatchesDocumentation(t *testing.T) {
 	t.Parallel()
 	for _, r := range reasons() {
 		code := apierr.Code(r)
@@ -94,7 +94,7 @@ func TestTheTableIsTheDocumentedOne(t *testing.T) {
 		if got := apierr.New(r).Status("").Code(); want.grpc != 0 && got != want.grpc {
 			t.Errorf("%s over gRPC: got %s, want %s", code, got, want.grpc)
 		}
-		// Even where a face never shows it, it would be an error there.
+		// Even where a transport never shows it, it would be an error there.
 		if got := apierr.HTTPStatus(r); got < 400 || got > 599 {
 			t.Errorf("%s over REST: got %d, want an error's status", code, got)
 		}
@@ -107,7 +107,7 @@ func TestTheTableIsTheDocumentedOne(t *testing.T) {
 	}
 }
 
-func TestEveryReasonHasASentence(t *testing.T) {
+func TestEveryReasonHasMessage(t *testing.T) {
 	t.Parallel()
 	seen := map[string]string{}
 	for _, r := range reasons() {
@@ -122,7 +122,7 @@ func TestEveryReasonHasASentence(t *testing.T) {
 	}
 }
 
-func TestCodesAreStableWords(t *testing.T) {
+func TestErrorCodesAreStable(t *testing.T) {
 	t.Parallel()
 	word := regexp.MustCompile(`^[A-Z]+(_[A-Z]+)*$`)
 	for _, r := range reasons() {
@@ -141,7 +141,7 @@ func TestCodesAreStableWords(t *testing.T) {
 	}
 }
 
-func TestOurFaultsAreTheseAlone(t *testing.T) {
+func TestServerErrorReasons(t *testing.T) {
 	t.Parallel()
 	for _, r := range reasons() {
 		want := r == moderatov1.Reason_REASON_INTERNAL || r == moderatov1.Reason_REASON_UNAVAILABLE

@@ -20,12 +20,12 @@ import (
 	"github.com/moderato-live/moderato/server/validate"
 )
 
-// idsAtOnce is the maximum number of ids in one statement.
-const idsAtOnce = 500
+// idsPerStatement is the maximum number of ids in one statement.
+const idsPerStatement = 500
 
-// followsAtOnce is the number of follows in one statement. More are no faster: the
+// followsPerStatement is the number of follows in one statement. More are no faster: the
 // time that SQLite's driver takes per parameter grows with the number of parameters.
-const followsAtOnce = 200
+const followsPerStatement = 200
 
 // NewFollow is a follow of an import, with the number of its line.
 type NewFollow struct {
@@ -70,7 +70,7 @@ func PutFollows(ctx context.Context, tx feed.Tx, run []*NewFollow) error {
 	if err != nil {
 		return err
 	}
-	for some := range slices.Chunk(lastOfEach(run), followsAtOnce) {
+	for some := range slices.Chunk(lastOfEach(run), followsPerStatement) {
 		if err := storeFollows(ctx, tx, some, changes); err != nil {
 			return err
 		}
@@ -128,7 +128,7 @@ func ParseFollow(r *platformv1.FollowRecord, line int) (NewFollow, error) {
 // condition may follow.
 func knownIDs(ctx context.Context, q store.Queryer, query string, all []uid.ID) (map[uid.ID]bool, error) {
 	known := make(map[uid.ID]bool, len(all))
-	for ids := range slices.Chunk(all, idsAtOnce) {
+	for ids := range slices.Chunk(all, idsPerStatement) {
 		err := store.QueryEach(ctx, q, query+" id IN ("+store.Placeholders(len(ids))+")", store.Args(ids),
 			func(scan func(...any) error) error {
 				var id uid.ID
@@ -298,7 +298,7 @@ func countFollows(ctx context.Context, tx feed.Tx, changes map[uid.ID]*followCha
 		}
 	}
 	for m, all := range alike {
-		for ids := range slices.Chunk(all, idsAtOnce) {
+		for ids := range slices.Chunk(all, idsPerStatement) {
 			err := tx.Channel.Update().Where(channel.IDIn(ids...)).
 				AddFollowerCount(int64(m.followers)).AddNewFollowerCount(int64(m.newFollowers)).
 				Exec(ctx)

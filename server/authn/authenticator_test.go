@@ -21,7 +21,7 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-func TestCallerIsWhatTheTokenSays(t *testing.T) {
+func TestAuthenticateReturnsCallerOfToken(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *store.Store) {
 		a := authn.NewAuthenticator(s)
 		for _, c := range []struct {
@@ -67,7 +67,7 @@ func TestCallerIsWhatTheTokenSays(t *testing.T) {
 	})
 }
 
-func TestBearerIsReadInAnyCase(t *testing.T) {
+func TestBearerSchemeIgnoresCase(t *testing.T) {
 	s := openWorld(t, storetest.SQLite(t))
 	a := authn.NewAuthenticator(s)
 	text := issued(t, s, authn.NewToken{Kind: authn.User})
@@ -80,14 +80,14 @@ func TestBearerIsReadInAnyCase(t *testing.T) {
 	}
 }
 
-func TestDamagedTokenIsRefusedWithoutALookUp(t *testing.T) {
+func TestDamagedTokenIsRejectedWithoutLookup(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *store.Store) {
 		good := issued(t, s, authn.NewToken{Kind: authn.User})
-		s.Close() // whoever looks anything up fails
+		s.Close() // any lookup fails
 		a := authn.NewAuthenticator(s)
 		for name, text := range damagedTokens() {
 			if text == "" || strings.TrimSpace(text) != text {
-				continue // no token at all, or one with spaces around it
+				continue // no token at all, or a token with spaces around it
 			}
 			md := request(good)
 			md.Set(authn.AuthorizationKey, "Bearer "+text)
@@ -106,7 +106,7 @@ func TestDamagedTokenIsRefusedWithoutALookUp(t *testing.T) {
 	})
 }
 
-func TestTokenEndsExactlyAtItsExpiration(t *testing.T) {
+func TestTokenIsInvalidFromExpirationOn(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *store.Store) {
 		now := freeze(t, s)
 		text := issued(t, s, authn.NewToken{Kind: authn.User, Lifetime: time.Hour})
@@ -120,7 +120,7 @@ func TestTokenEndsExactlyAtItsExpiration(t *testing.T) {
 			if c.name == "known already" {
 				s.Clock.Freeze(now)
 				if _, err := authenticate(c.a, text); err != nil {
-					t.Errorf("%s, at once: %v", c.name, err)
+					t.Errorf("%s, immediately: %v", c.name, err)
 				}
 			}
 			s.Clock.Freeze(now.Add(time.Hour - time.Millisecond))
@@ -135,8 +135,8 @@ func TestTokenEndsExactlyAtItsExpiration(t *testing.T) {
 	})
 }
 
-// inBubble runs a test with the World on SQLite, in time that passes when all
-// wait; the clock of the store stands still.
+// inBubble runs a test with the World on SQLite in a synctest bubble; the clock of the
+// store is frozen.
 func inBubble(t *testing.T, test func(t *testing.T, s *store.Store)) {
 	t.Helper()
 	s := openWorld(t, storetest.SQLite(t))
@@ -144,7 +144,7 @@ func inBubble(t *testing.T, test func(t *testing.T, s *store.Store)) {
 	synctest.Test(t, func(t *testing.T) { test(t, s) })
 }
 
-func TestFirstUsesOfATokenAtTheSameMomentAskOnce(t *testing.T) {
+func TestConcurrentFirstUsesShareOneLookup(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *store.Store) {
 		text := issued(t, s, authn.NewToken{Kind: authn.User})
 		answer := make(chan struct{})
@@ -155,7 +155,7 @@ func TestFirstUsesOfATokenAtTheSameMomentAskOnce(t *testing.T) {
 		for i := range errs {
 			callers.Go(func() { _, errs[i] = authenticate(a, text) })
 		}
-		synctest.Wait() // all 50 wait for an answer
+		synctest.Wait() // all 50 wait for the lookup
 		close(answer)
 		callers.Wait()
 		if err := errors.Join(errs...); err != nil || count.Load() != 1 {
@@ -164,7 +164,7 @@ func TestFirstUsesOfATokenAtTheSameMomentAskOnce(t *testing.T) {
 	})
 }
 
-func TestLookUpGoesOnWhenTheFirstCallerGivesUp(t *testing.T) {
+func TestLookupContinuesWhenFirstCallerCancels(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *store.Store) {
 		text := issued(t, s, authn.NewToken{Kind: authn.User})
 		answer := make(chan struct{})
@@ -187,7 +187,7 @@ func TestLookUpGoesOnWhenTheFirstCallerGivesUp(t *testing.T) {
 	})
 }
 
-func TestFailedLookUpIsNotRemembered(t *testing.T) {
+func TestFailedLookupIsNotCached(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *store.Store) {
 		text := issued(t, s, authn.NewToken{Kind: authn.User})
 		broken := errors.New("broken")
@@ -204,7 +204,7 @@ func TestFailedLookUpIsNotRemembered(t *testing.T) {
 	})
 }
 
-func TestKnownTokenIsReadAgainWithin2s(t *testing.T) {
+func TestCachedTokenIsRefreshedWithin2s(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *store.Store) {
 		text := issued(t, s, authn.NewToken{Kind: authn.User})
 		count := lookUps(s, nil)
@@ -215,14 +215,14 @@ func TestKnownTokenIsReadAgainWithin2s(t *testing.T) {
 			}
 		}
 		if count.Load() != 1 {
-			t.Errorf("100 uses at once: got %d look-ups, want 1", count.Load())
+			t.Errorf("100 concurrent uses: got %d look-ups, want 1", count.Load())
 		}
 		if _, err := authn.Revoke(context.Background(), s, text, nil); err != nil {
 			t.Fatal(err)
 		}
 		revoked := time.Now()
 		for {
-			_, err := authenticate(a, text) // use does not keep it
+			_, err := authenticate(a, text) // using the token does not extend its lifetime in the cache
 			if errors.Is(err, errInvalid) {
 				break
 			}
@@ -237,9 +237,9 @@ func TestKnownTokenIsReadAgainWithin2s(t *testing.T) {
 	})
 }
 
-// TestAnAnswerFromBeforeTheRevocationIsNotUsed has a look-up read the token, and
-// answer 4 s later; meanwhile the token is revoked, and others join the look-up.
-func TestAnAnswerFromBeforeTheRevocationIsNotUsed(t *testing.T) {
+// TestLookupFromBeforeRevocationIsDiscarded has a lookup read the token and return 4 s
+// later. Meanwhile the token is revoked, and other callers join the lookup.
+func TestLookupFromBeforeRevocationIsDiscarded(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *store.Store) {
 		text := issued(t, s, authn.NewToken{Kind: authn.User})
 		isFirst := true
@@ -248,7 +248,7 @@ func TestAnAnswerFromBeforeTheRevocationIsNotUsed(t *testing.T) {
 				value, err := next.Query(ctx, q)
 				if isFirst {
 					isFirst = false
-					time.Sleep(4 * time.Second) // whatever the context says
+					time.Sleep(4 * time.Second) // ignores the context
 					return value, err
 				}
 				return value, err
@@ -276,7 +276,7 @@ func TestAnAnswerFromBeforeTheRevocationIsNotUsed(t *testing.T) {
 	})
 }
 
-func TestUnknownTokenIsRemembered(t *testing.T) {
+func TestUnknownTokenIsCached(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *store.Store) {
 		ctx := context.Background()
 		text := issued(t, s, authn.NewToken{Kind: authn.User})
@@ -310,7 +310,7 @@ func TestUnknownTokenIsRemembered(t *testing.T) {
 	})
 }
 
-func TestFloodOfUnknownTokensPushesNoGoodOneOut(t *testing.T) {
+func TestUnknownTokensDoNotEvictValidTokens(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *store.Store) {
 		text := issued(t, s, authn.NewToken{Kind: authn.User})
 		unknown := errors.New("only one look-up is real")

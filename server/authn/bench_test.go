@@ -9,8 +9,8 @@ import (
 	"github.com/moderato-live/moderato/server/store/storetest"
 )
 
-// BenchmarkAuthenticate is what a call pays to be known, with a token that is
-// cached and with one that is looked up each time.
+// BenchmarkAuthenticate measures the authentication of a call, with a cached token and
+// with a token that is looked up each time.
 func BenchmarkAuthenticate(b *testing.B) {
 	s := servertest.Start(b, servertest.Config(storetest.SQLite(b)))
 	servertest.Import(b, s.Store, servertest.World()...)

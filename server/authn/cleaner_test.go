@@ -51,7 +51,7 @@ func TestExpiredTokensAreRemovedInBatches(t *testing.T) {
 	})
 }
 
-// addTokens stores tokens that nobody knows.
+// addTokens stores n unknown tokens.
 func addTokens(t *testing.T, s *store.Store, n int, lifetime time.Duration) {
 	t.Helper()
 	err := s.Write(t.Context(), func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {

@@ -7,7 +7,7 @@ import (
 	"github.com/moderato-live/moderato/server/doctest"
 )
 
-func TestOperationsStateWhenTokensAreRemoved(t *testing.T) {
+func TestDocumentationStatesTokenRemoval(t *testing.T) {
 	doctest.Want(t, "docs/operations.md",
 		fmt.Sprintf("expired more than %d hours ago are removed, %d at a time", int(keptAfterExpiry.Hours()), cleanBatch))
 }

@@ -1,6 +1,6 @@
 package authn
 
-// What tests of the package see beside its interface.
+// Identifiers exported for tests.
 var (
 	NewTokenText = newToken
 	CheckToken   = checkToken

@@ -19,20 +19,20 @@ import (
 	"github.com/moderato-live/moderato/server/store/storetest"
 )
 
-func TestLifetimesOfTokens(t *testing.T) {
+func TestTokenLifetimes(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *store.Store) {
 		now := freeze(t, s)
 		for _, c := range []struct {
 			name  string
 			token authn.NewToken
-			want  time.Duration // 0 is without end
+			want  time.Duration // 0 means no expiration
 		}{
 			{"a user token's own", authn.NewToken{Kind: authn.User, Lifetime: authn.DefaultLifetimes().Of(authn.User)}, 24 * time.Hour},
 			{"an app token's own", authn.NewToken{Kind: authn.App, Lifetime: authn.DefaultLifetimes().Of(authn.App)}, 7 * 24 * time.Hour},
 			{"a service token has no end", authn.NewToken{Kind: authn.Service, Lifetime: authn.DefaultLifetimes().Of(authn.Service)}, 0},
-			{"a shorter one for a user", authn.NewToken{Kind: authn.User, Lifetime: time.Minute}, time.Minute},
-			{"a longer one for an app", authn.NewToken{Kind: authn.App, Lifetime: 30 * 24 * time.Hour}, 30 * 24 * time.Hour},
-			{"one for a service", authn.NewToken{Kind: authn.Service, Lifetime: time.Hour}, time.Hour},
+			{"shorter lifetime for a user", authn.NewToken{Kind: authn.User, Lifetime: time.Minute}, time.Minute},
+			{"longer lifetime for an app", authn.NewToken{Kind: authn.App, Lifetime: 30 * 24 * time.Hour}, 30 * 24 * time.Hour},
+			{"lifetime for a service", authn.NewToken{Kind: authn.Service, Lifetime: time.Hour}, time.Hour},
 		} {
 			row := s.Read.Token.GetX(context.Background(), digest.Of(issued(t, s, c.token)))
 			if row.IssuedAt != now {
@@ -48,7 +48,7 @@ func TestLifetimesOfTokens(t *testing.T) {
 	})
 }
 
-func TestServiceTokenLastsUntilItIsRevoked(t *testing.T) {
+func TestServiceTokenIsValidUntilRevoked(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *store.Store) {
 		text := issued(t, s, authn.NewToken{Kind: authn.Service})
 		s.Clock.Advance(50 * 365 * 24 * time.Hour)
@@ -64,12 +64,12 @@ func TestServiceTokenLastsUntilItIsRevoked(t *testing.T) {
 	})
 }
 
-func TestIssueRefuses(t *testing.T) {
+func TestIssueRejectsInvalidRequests(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *store.Store) {
 		for _, c := range []struct {
 			name  string
 			token authn.NewToken
-			names string // what the error names
+			names string // text that the error must contain
 		}{
 			{"an unknown client", authn.NewToken{Kind: authn.App, ClientID: "nobody"}, `"nobody"`},
 			{"no client", authn.NewToken{Kind: authn.App}, `""`},
@@ -79,7 +79,7 @@ func TestIssueRefuses(t *testing.T) {
 			{"a service token for an external developer's client", authn.NewToken{Kind: authn.Service, ClientID: servertest.Dashboard}, `"dashboard"`},
 			{"an unknown scope", authn.NewToken{Kind: authn.App, ClientID: servertest.Dashboard, Scopes: []string{authn.UsersRead, "users.write"}}, `"users.write"`},
 			{"an empty scope", authn.NewToken{Kind: authn.App, ClientID: servertest.Dashboard, Scopes: []string{""}}, `""`},
-			{"two scopes in one", authn.NewToken{Kind: authn.App, ClientID: servertest.Dashboard, Scopes: []string{"users.read channel.moderate"}}, "channel.moderate"},
+			{"two scopes in one string", authn.NewToken{Kind: authn.App, ClientID: servertest.Dashboard, Scopes: []string{"users.read channel.moderate"}}, "channel.moderate"},
 			{"a scope in another case", authn.NewToken{Kind: authn.App, ClientID: servertest.Dashboard, Scopes: []string{"Users.Read"}}, `"Users.Read"`},
 		} {
 			text, err := authn.Issue(context.Background(), s, c.token)
@@ -145,7 +145,7 @@ func TestOnlyTheDigestOfATokenIsStored(t *testing.T) {
 	})
 }
 
-// holdsPart tells whether bytes hold eight characters in a row of a token's
+// holdsPart reports whether stored contains eight consecutive characters of a token's
 // secret.
 func holdsPart(stored []byte, text string) bool {
 	const part = 8
@@ -188,7 +188,7 @@ func TestRevoke(t *testing.T) {
 	})
 }
 
-func TestExpiredAndRevokedTokenIsInvalid(t *testing.T) {
+func TestExpiredRevokedTokenIsInvalid(t *testing.T) {
 	s := openWorld(t, storetest.SQLite(t))
 	text := issued(t, s, authn.NewToken{Kind: authn.User, Lifetime: time.Hour})
 	s.Clock.Advance(2 * time.Hour)
@@ -200,7 +200,7 @@ func TestExpiredAndRevokedTokenIsInvalid(t *testing.T) {
 	}
 }
 
-func TestCommandLineIssuesAndRevokes(t *testing.T) {
+func TestCommandLineIssuesAndRevokesTokens(t *testing.T) {
 	url := storetest.SQLite(t)
 	s := openWorld(t, url)
 	run := func(args ...string) (code int, out, errs string) {

@@ -17,7 +17,7 @@ import (
 	"github.com/moderato-live/moderato/server/store/storetest"
 )
 
-// reasonOf is the reason of an error over gRPC; OK without one.
+// reasonOf returns the reason of a gRPC error, or OK.
 func reasonOf(err error) string {
 	if err == nil {
 		return "OK"
@@ -30,7 +30,7 @@ func reasonOf(err error) string {
 	return err.Error()
 }
 
-// revocationWrites are the calls that change something, in Owner's channel.
+// revocationWrites returns calls that change Owner's channel.
 func revocationWrites(s *servertest.Server) map[string]func(ctx context.Context) error {
 	owner, raider := servertest.Owner.String(), servertest.Raider.String()
 	return map[string]func(ctx context.Context) error{
@@ -62,9 +62,9 @@ func listModerators(s *servertest.Server, c servertest.Credentials) error {
 	return err
 }
 
-// whileCached revokes a token that the server has just read, makes a write with
-// it, and sees by a read that the server still knew the token as good. When the
-// machine was too slow for that it tries again.
+// whileCached revokes a token that the server has just read, makes a write with it, and
+// checks with a read that the server still had the token cached. If the machine was too
+// slow for that, it tries again.
 func whileCached(t *testing.T, s *servertest.Server, credentials func() servertest.Credentials, write func(ctx context.Context) error) {
 	t.Helper()
 	for range 20 {
@@ -85,7 +85,7 @@ func whileCached(t *testing.T, s *servertest.Server, credentials func() serverte
 	t.Error("the server never remembered the token, so the test shows nothing")
 }
 
-func TestWritesRefuseARevokedTokenAtOnce(t *testing.T) {
+func TestWritesRejectRevokedTokenImmediately(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		for name, write := range revocationWrites(s) {
 			t.Run(name, func(t *testing.T) {
@@ -105,7 +105,7 @@ func TestWritesRefuseARevokedTokenAtOnce(t *testing.T) {
 	})
 }
 
-func TestPostRefusesARevokedTokenAtOnce(t *testing.T) {
+func TestPostRejectsRevokedTokenImmediately(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		whileCached(t, s, func() servertest.Credentials { return s.AsService(t) }, func(ctx context.Context) error {
 			_, err := s.Chat.PostMessage(ctx, &platformv1.PostMessageRequest{
@@ -119,7 +119,7 @@ func TestPostRefusesARevokedTokenAtOnce(t *testing.T) {
 	})
 }
 
-func TestWritesRefuseATokenFromItsExpirationOn(t *testing.T) {
+func TestWritesRejectExpiredToken(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		now := freeze(t, s.Store)
 		c := s.Token(t, authn.NewToken{
@@ -141,7 +141,7 @@ func TestWritesRefuseATokenFromItsExpirationOn(t *testing.T) {
 	})
 }
 
-func TestReadsRefuseARevokedTokenWithin2sOnEveryServer(t *testing.T) {
+func TestReadsRejectRevokedTokenWithin2sOnEveryServer(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		s := servertest.Start(t, servertest.Config(url))
 		s.Load(t, servertest.World()...)
@@ -170,7 +170,7 @@ func TestReadsRefuseARevokedTokenWithin2sOnEveryServer(t *testing.T) {
 			}
 			time.Sleep(10 * time.Millisecond)
 		}
-		for range 10 { // and stays that way
+		for range 10 { // and remains refused
 			for _, s := range []*servertest.Server{s, second} {
 				if got := read(s); got != "TOKEN_INVALID" {
 					t.Errorf("later: got %s, want TOKEN_INVALID", got)

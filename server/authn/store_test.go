@@ -24,7 +24,7 @@ var (
 	errExpired = apierr.New(moderatov1.Reason_REASON_TOKEN_EXPIRED)
 )
 
-// openWorld opens a database with the World in it.
+// openWorld opens a database that contains the World.
 func openWorld(t *testing.T, url store.URL) *store.Store {
 	t.Helper()
 	ctx := context.Background()
@@ -41,14 +41,13 @@ func openWorld(t *testing.T, url store.URL) *store.Store {
 	return s
 }
 
-// eachStore runs a test on every kind of store, with the World in it.
+// eachStore runs a test on each kind of store, with the World.
 func eachStore(t *testing.T, test func(t *testing.T, s *store.Store)) {
 	t.Helper()
 	storetest.Each(t, func(t *testing.T, url store.URL) { test(t, openWorld(t, url)) })
 }
 
-// issued issues a token for Dashboard, or for ChatServer when it is a service
-// token.
+// issued issues a token for Dashboard, or for ChatServer if it is a service token.
 func issued(t *testing.T, s *store.Store, n authn.NewToken) string {
 	t.Helper()
 	n.ClientID = client(n.Kind)
@@ -69,7 +68,7 @@ func client(kind authn.Kind) string {
 	return servertest.Dashboard
 }
 
-// freeze stops the clock of a store where it is.
+// freeze stops the clock of a store at the current time.
 func freeze(t *testing.T, s *store.Store) instant.Instant {
 	t.Helper()
 	now, err := s.Clock.Now(context.Background(), s.Read)
@@ -80,8 +79,8 @@ func freeze(t *testing.T, s *store.Store) instant.Instant {
 	return now
 }
 
-// request is the metadata of a request with a token, through the client to
-// which issued issues it.
+// request returns the metadata of a request with a token and the client for which issued
+// issues it.
 func request(text string) metadata.MD {
 	holder := servertest.Dashboard
 	if strings.HasPrefix(text, "mds_") {
@@ -94,8 +93,8 @@ func authenticate(a *authn.Authenticator, text string) (*authn.Caller, error) {
 	return a.Authenticate(context.Background(), request(text).Get)
 }
 
-// lookUps counts how often tokens are read from a store. before, if not nil,
-// runs before each; its error is the read's.
+// lookUps counts the token reads of a store. If before is not nil, it runs before each
+// read, and its error is the error of the read.
 func lookUps(s *store.Store, before func() error) *atomic.Int32 {
 	var count atomic.Int32
 	s.Read.Token.Intercept(ent.InterceptFunc(func(next ent.Querier) ent.Querier {

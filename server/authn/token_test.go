@@ -10,20 +10,21 @@ import (
 	"github.com/moderato-live/moderato/server/authn"
 )
 
-// Tokens whose checksums were computed by another program.
+// Tokens with checksums that another program computed.
 const (
 	knownUserToken    = "mdu_A1b2C3d4E5f6G7h8J9k0L1m2N3p4Q54NN499"
 	knownAppToken     = "mda_0000000000000000000000000000003Wu2jC"
 	knownServiceToken = "mds_zyxwvutsrqponmlkjihgfedcba98763MsLpQ"
 )
 
-// digits are those of base 62, as math/big has them.
+// digits are the base 62 digits in the order of math/big.
 const bigDigits = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-// sealed is a body with its checksum, computed in another way than auth does.
+// sealed returns a body with its checksum, computed in a different way than the package
+// does.
 func sealed(body string) string {
 	sum := new(big.Int).SetUint64(uint64(crc32.ChecksumIEEE([]byte(body)))).Text(62)
-	swapped := strings.Map(func(r rune) rune { // upper case comes first in tokens
+	swapped := strings.Map(func(r rune) rune { // in tokens, upper case comes first
 		switch {
 		case r >= 'a' && r <= 'z':
 			return r - 'a' + 'A'
@@ -63,10 +64,10 @@ func TestTokenHasPrefixSecretAndChecksum(t *testing.T) {
 	}
 }
 
-func TestCheckTokenTakesTokensOfOtherMaking(t *testing.T) {
+func TestCheckTokenAcceptsForeignTokens(t *testing.T) {
 	for _, text := range []string{
 		knownUserToken, knownAppToken, knownServiceToken,
-		sealed("mdu_" + strings.Repeat("z", 31)), // a longer secret, should one be wanted
+		sealed("mdu_" + strings.Repeat("z", 31)), // a longer secret, for future tokens
 		sealed("mds_" + strings.Repeat("x", 245)),
 	} {
 		if err := authn.CheckToken(text); err != nil {
@@ -75,12 +76,12 @@ func TestCheckTokenTakesTokensOfOtherMaking(t *testing.T) {
 	}
 }
 
-// damagedTokens are texts that are no tokens, by what is wrong with them.
+// damagedTokens returns invalid tokens by their defect.
 func damagedTokens() map[string]string {
 	good := knownUserToken
 	return map[string]string{
 		"nothing":               "",
-		"a prefix alone":        "mdu_",
+		"prefix only":           "mdu_",
 		"no prefix":             good[4:],
 		"an unknown prefix":     sealed("mdx_" + good[4:34]),
 		"a prefix in capitals":  sealed("MDU_" + good[4:34]),
@@ -101,7 +102,7 @@ func damagedTokens() map[string]string {
 	}
 }
 
-func TestCheckTokenRefusesDamagedTokens(t *testing.T) {
+func TestCheckTokenRejectsDamagedTokens(t *testing.T) {
 	damaged := damagedTokens()
 	for _, good := range []string{knownUserToken, knownAppToken, knownServiceToken} {
 		for i := range good {
@@ -120,13 +121,13 @@ func TestCheckTokenRefusesDamagedTokens(t *testing.T) {
 		if err == nil {
 			t.Errorf("%s: CheckToken(%q): got no error", name, text)
 		} else if text != "" && strings.Contains(err.Error(), text) {
-			t.Errorf("%s: the error tells the token: %v", name, err)
+			t.Errorf("%s: the error reveals the token: %v", name, err)
 		}
 	}
 }
 
-// FuzzCheckToken checks that what is taken has a known prefix, base62 after it
-// and the right checksum, and that whatever has them is taken.
+// FuzzCheckToken checks that a text is accepted if and only if it has a known prefix,
+// base 62 after it and the right checksum.
 func FuzzCheckToken(f *testing.F) {
 	for _, seed := range []string{knownUserToken, knownAppToken, knownServiceToken} {
 		f.Add(seed)

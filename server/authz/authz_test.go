@@ -25,7 +25,7 @@ import (
 	"github.com/moderato-live/moderato/server/store/storetest"
 )
 
-// info is the description of a service with the methods.
+// info returns the description of a service with the methods.
 func info(methods ...string) grpc.ServiceInfo {
 	var s grpc.ServiceInfo
 	for _, m := range methods {
@@ -34,13 +34,13 @@ func info(methods ...string) grpc.ServiceInfo {
 	return s
 }
 
-func TestCheckCompleteNamesTheMethodsWithoutARow(t *testing.T) {
+func TestCheckCompleteNamesMethodsWithoutPolicy(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		services map[string]grpc.ServiceInfo
 		missing  []string
 	}{
-		{"nothing is served", nil, nil},
+		{"no methods", nil, nil},
 		{"all have rows", map[string]grpc.ServiceInfo{"moderato.v1.ModerationService": info("BanUser", "MuteUser")}, nil},
 		{"a new method", map[string]grpc.ServiceInfo{"moderato.v1.ModerationService": info("BanUser", "BanEverybody")},
 			[]string{"/moderato.v1.ModerationService/BanEverybody"}},
@@ -65,7 +65,7 @@ func TestCheckCompleteNamesTheMethodsWithoutARow(t *testing.T) {
 	}
 }
 
-func TestServerDoesNotStartWithoutARow(t *testing.T) {
+func TestServerDoesNotStartWithoutPolicy(t *testing.T) {
 	const method = moderatov1.ModerationService_MuteUser_FullMethodName
 	row := authz.Table[method]
 	delete(authz.Table, method)
@@ -79,7 +79,7 @@ func TestServerDoesNotStartWithoutARow(t *testing.T) {
 	}
 }
 
-// served are the methods of a running server, as reflection tells them.
+// served returns the methods of a running server, as reflection lists them.
 func served(t *testing.T) []string {
 	t.Helper()
 	s := servertest.Start(t, servertest.Config(storetest.SQLite(t)))
@@ -109,7 +109,7 @@ func served(t *testing.T) []string {
 	return names
 }
 
-func TestTableHasTheMethodsThatAreServedAndNoOthers(t *testing.T) {
+func TestTableCoversExactlyServedMethods(t *testing.T) {
 	rows := slices.Sorted(maps.Keys(authz.Table))
 	methods := served(t)
 	slices.Sort(methods)
@@ -134,13 +134,13 @@ func TestOnlyHealthAndReflectionArePublic(t *testing.T) {
 			t.Errorf("%s asks for the scope %q, which no token can have", method, rule.Scope)
 		}
 		if (rule.Relation == optionsv1.Relation_RELATION_OWNER || rule.Relation == optionsv1.Relation_RELATION_MODERATOR) && slices.Contains(rule.Tokens, authn.App) {
-			// A backend alone is above relations where it is taken at all.
+			// Where backends are accepted, no relation applies to them.
 			t.Errorf("%s asks for a relation that %v tokens cannot have", method, rule.Tokens)
 		}
 	}
 }
 
-func TestWhatRESTServesIsNotForBackendsAlone(t *testing.T) {
+func TestRESTOperationsAcceptUserTokens(t *testing.T) {
 	protoregistry.GlobalFiles.RangeFiles(func(file protoreflect.FileDescriptor) bool {
 		for i := range file.Services().Len() {
 			service := file.Services().Get(i)
@@ -150,7 +150,7 @@ func TestWhatRESTServesIsNotForBackendsAlone(t *testing.T) {
 				if !strings.HasPrefix(name, "/moderato.") {
 					continue
 				}
-				// Events are at /v1/events, which no annotation can say.
+				// Events are served at /v1/events, which has no annotation.
 				onREST := proto.HasExtension(m.Options(), annotations.E_Http) || name == moderatov1.EventsService_WatchEvents_FullMethodName
 				backends := slices.Equal(authz.Table[name].Tokens, []authn.Kind{authn.Service})
 				if onREST == backends {

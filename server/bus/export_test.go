@@ -8,8 +8,7 @@ import (
 	"github.com/moderato-live/moderato/server/outbox"
 )
 
-// Publish publishes a page from the beginning, and begins nothing after an
-// instant.
+// Publish publishes a page from its beginning, and starts no publication after until.
 func Publish(ctx context.Context, config Config, page []*outbox.Event, until time.Time) (done int64, err error) {
 	p, err := connect(ctx, config, slog.New(slog.DiscardHandler))
 	if err != nil {

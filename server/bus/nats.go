@@ -68,7 +68,7 @@ func connect(ctx context.Context, config Config, log *slog.Logger) (*publisher, 
 		nats.ReconnectBufSize(-1),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			if err != nil {
-				log.WarnContext(ctx, "the connection to NATS is lost; it will be made again", "error", err)
+				log.WarnContext(ctx, "NATS connection lost; reconnecting", "error", err)
 			}
 		}),
 	}

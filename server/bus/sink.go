@@ -86,7 +86,7 @@ func (k *Sink) Turn(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := k.tellMissing(ctx, page); err != nil {
+		if err := k.logMissing(ctx, page); err != nil {
 			return err
 		}
 		done, failure := k.bus.publish(ctx, page, k.position, k.lease.RenewAt())
@@ -103,15 +103,15 @@ func (k *Sink) Turn(ctx context.Context) error {
 	}
 }
 
-// tellMissing logs an error if events were removed before they could be published,
+// logMissing logs an error if events were removed before they could be published,
 // because the bus was unavailable for longer than events are kept.
-func (k *Sink) tellMissing(ctx context.Context, page []*outbox.Event) error {
+func (k *Sink) logMissing(ctx context.Context, page []*outbox.Event) error {
 	if k.position == 0 || len(page) == 0 || page[len(page)-1].Position == k.position+int64(len(page)) {
 		return nil
 	}
 	at, err := outbox.ReadPositions(ctx, k.Store.Read)
 	if err == nil && k.position < at.Trimmed {
-		k.Log.ErrorContext(ctx, "events were removed before they were published to the bus", "after", k.position, "up_to", at.Trimmed)
+		k.Log.ErrorContext(ctx, "events removed before they were published to NATS", "after", k.position, "up_to", at.Trimmed)
 	}
 	return err
 }

@@ -29,7 +29,7 @@ import (
 
 const patience = 20 * time.Second
 
-// broker is a real NATS server with JetStream, in this process.
+// broker is a real NATS server with JetStream in this process.
 type broker struct {
 	*natsserver.Server
 	options *natsserver.Options
@@ -54,7 +54,7 @@ func (b *broker) start(t *testing.T) {
 		t.Fatal("NATS does not start")
 	}
 	if address, ok := b.Addr().(*net.TCPAddr); ok {
-		b.options.Port = address.Port // the same when it starts again
+		b.options.Port = address.Port // keep the port across restarts
 	}
 }
 
@@ -67,14 +67,14 @@ func (b *broker) config() bus.Config {
 	return bus.Config{URL: b.ClientURL(), Stream: "MODERATO", Subject: "moderato.events"}
 }
 
-// message is what a subscriber of the bus gets.
+// message is a message that a subscriber of the bus receives.
 type message struct {
 	subject, id string
 	channelID   string
 	sequence    int64
 }
 
-// read is everything that the stream holds.
+// read returns all messages of the stream.
 func (b *broker) read(t *testing.T) []message {
 	t.Helper()
 	conn, err := nats.Connect(b.ClientURL())
@@ -117,7 +117,7 @@ func (b *broker) read(t *testing.T) []message {
 	return all
 }
 
-// check checks that the stream holds each event once, in order per channel.
+// check checks that the stream holds each event once, in order within each channel.
 func (b *broker) check(t *testing.T, want int) {
 	t.Helper()
 	all := b.read(t)
@@ -132,8 +132,8 @@ func (b *broker) check(t *testing.T, want int) {
 	}
 }
 
-// openWorld opens a database with the World, and a function that writes n events
-// of each of its channels and gives them positions.
+// openWorld opens a database with the World, and returns it with a function that writes n
+// events of each channel and assigns their positions.
 func openWorld(t *testing.T, url store.URL) (*store.Store, func(n int)) {
 	t.Helper()
 	ctx := context.Background()
@@ -176,10 +176,10 @@ func eachWorld(t *testing.T, test func(t *testing.T, s *store.Store, write func(
 	})
 }
 
-func TestEveryEventIsPublishedOnceAndInOrder(t *testing.T) {
+func TestSinkPublishesEachEventOnceInOrder(t *testing.T) {
 	eachWorld(t, func(t *testing.T, s *store.Store, write func(n int)) {
 		b := startBroker(t)
-		write(3) // before the bus was there
+		write(3) // before the sink runs
 		sink := newSink(s, b.config())
 		for range 3 {
 			if err := sink.Turn(context.Background()); err != nil {
@@ -194,9 +194,9 @@ func TestEveryEventIsPublishedOnceAndInOrder(t *testing.T) {
 	})
 }
 
-// TestAPublisherThatDiedIsReplaced has one publish without noting how far it came,
-// as when it is killed, and another go on: the broker drops what comes again.
-func TestAPublisherThatDiedIsReplaced(t *testing.T) {
+// TestDeadPublisherIsReplaced has one publisher fail to record its progress, as when it
+// is killed, and another continue: the broker drops the duplicates.
+func TestDeadPublisherIsReplaced(t *testing.T) {
 	eachWorld(t, func(t *testing.T, s *store.Store, write func(n int)) {
 		b := startBroker(t)
 		dead, next := newSink(s, b.config()), newSink(s, b.config())
@@ -207,7 +207,7 @@ func TestAPublisherThatDiedIsReplaced(t *testing.T) {
 		if _, err := s.DB().Exec("UPDATE event_sinks SET position = 7"); err != nil {
 			t.Fatal(err)
 		}
-		if err := next.Turn(context.Background()); err != nil { // the lease is taken
+		if err := next.Turn(context.Background()); err != nil { // the lease is held by the first
 			t.Fatal(err)
 		}
 		b.check(t, 40)
@@ -218,7 +218,8 @@ func TestAPublisherThatDiedIsReplaced(t *testing.T) {
 			t.Fatal(err)
 		}
 		b.check(t, 50)
-		// The first one comes to: it has lost the lease, and moves nothing back.
+		// The first publisher resumes: it has lost the lease, and does not move the
+		// position back.
 		write(5)
 		if err := dead.Turn(context.Background()); err != nil {
 			t.Fatal(err)
@@ -233,8 +234,8 @@ func TestAPublisherThatDiedIsReplaced(t *testing.T) {
 	})
 }
 
-// TestABrokerThatGoesAwayLosesNothing stops the broker, and starts it again.
-func TestABrokerThatGoesAwayLosesNothing(t *testing.T) {
+// TestBrokerRestartLosesNoEvents stops and restarts the broker.
+func TestBrokerRestartLosesNoEvents(t *testing.T) {
 	s, write := openWorld(t, storetest.SQLite(t))
 	b := startBroker(t)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -249,7 +250,7 @@ func TestABrokerThatGoesAwayLosesNothing(t *testing.T) {
 	for s.Read.EventSink.Query().CountX(ctx) == 0 || s.Read.EventSink.GetX(ctx, "nats").Position < 300 {
 		select {
 		case <-deadline:
-			t.Fatal("the sink does not come back")
+			t.Fatal("the sink did not recover")
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
@@ -261,8 +262,9 @@ func TestABrokerThatGoesAwayLosesNothing(t *testing.T) {
 	}
 }
 
-// TestEventsThatAreGoneBeforeTheyArePublishedAreTold has retention pass the sink.
-func TestEventsThatAreGoneBeforeTheyArePublishedAreTold(t *testing.T) {
+// TestSinkReportsEventsRemovedBeforePublishing has retention remove events that are not
+// published yet.
+func TestSinkReportsEventsRemovedBeforePublishing(t *testing.T) {
 	s, write := openWorld(t, storetest.SQLite(t))
 	b := startBroker(t)
 	var log bytes.Buffer
@@ -276,7 +278,7 @@ func TestEventsThatAreGoneBeforeTheyArePublishedAreTold(t *testing.T) {
 	write(2)
 	turn()
 	write(2)
-	// The fifth is gone with its channel.
+	// The fifth event was deleted with its channel.
 	for _, statement := range []string{"DELETE FROM events WHERE position <= 3 OR position = 5", "UPDATE event_sequencers SET trimmed_position = 3"} {
 		if _, err := s.DB().Exec(statement); err != nil {
 			t.Fatal(err)
@@ -284,7 +286,7 @@ func TestEventsThatAreGoneBeforeTheyArePublishedAreTold(t *testing.T) {
 	}
 	turn()
 	if strings.Contains(log.String(), "ERROR") {
-		t.Errorf("what was published is told to be missing:\n%s", &log)
+		t.Errorf("published events are logged as missing:\n%s", &log)
 	}
 	write(2)
 	for _, statement := range []string{"DELETE FROM events WHERE position <= 9", "UPDATE event_sequencers SET trimmed_position = 9"} {
@@ -293,17 +295,17 @@ func TestEventsThatAreGoneBeforeTheyArePublishedAreTold(t *testing.T) {
 		}
 	}
 	turn()
-	if !strings.Contains(log.String(), `level=ERROR msg="events were removed before they were published to the bus" after=8 up_to=9`) {
-		t.Errorf("the event that is missing is not told:\n%s", &log)
+	if !strings.Contains(log.String(), `level=ERROR msg="events removed before they were published to NATS" after=8 up_to=9`) {
+		t.Errorf("the missing event is not logged:\n%s", &log)
 	}
 	if n := len(b.read(t)); n != 10 {
 		t.Errorf("the stream holds %d messages, want 10", n)
 	}
 }
 
-// TestAPageIsLeftInTimeToRenewTheLease publishes a page in which each event waits
-// for the one before it.
-func TestAPageIsLeftInTimeToRenewTheLease(t *testing.T) {
+// TestPublishStopsInTimeToRenewLease publishes a page in which each event waits for the
+// previous one.
+func TestPublishStopsInTimeToRenewLease(t *testing.T) {
 	s, write := openWorld(t, storetest.SQLite(t))
 	b := startBroker(t)
 	write(100)
@@ -319,7 +321,7 @@ func TestAPageIsLeftInTimeToRenewTheLease(t *testing.T) {
 	}
 }
 
-func TestAURLThatIsNoneIsRefusedWithoutRepeatingIt(t *testing.T) {
+func TestInvalidURLIsNotRepeatedInError(t *testing.T) {
 	for url, good := range map[string]bool{
 		"nats://127.0.0.1:4222": true, "tls://user:secret@a.example.com": true, "nats://a:4222, nats://b:4222": true,
 		"": false, "a:4222": false, "http://a": false, "nats://": false, "nats://a,": false,
@@ -330,7 +332,7 @@ func TestAURLThatIsNoneIsRefusedWithoutRepeatingIt(t *testing.T) {
 			t.Errorf("%q: %v", url, err)
 		}
 		if err != nil && (strings.Contains(err.Error(), "secret") || strings.Contains(err.Error(), "sec ret")) {
-			t.Errorf("%q: the error tells the password: %v", url, err)
+			t.Errorf("%q: the error reveals the password: %v", url, err)
 		}
 	}
 }

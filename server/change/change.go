@@ -102,7 +102,7 @@ func authorized(ctx context.Context, s *store.Store, channelID uid.ID, about use
 // error without that look-up.
 func prioritized(ctx context.Context, s *store.Store, channelID uid.ID) (context.Context, error) {
 	high := fair.WithPriority(ctx, fair.High)
-	if err := s.Turns.Check(high, channelID); err != nil {
+	if err := s.ChangeQueues.Check(high, channelID); err != nil {
 		return nil, err
 	}
 	if authz.HasPriority(ctx, s, channelID) {
@@ -125,7 +125,7 @@ func ApplyUnattended(ctx context.Context, s *store.Store, channelID uid.ID, body
 
 func apply(ctx context.Context, s *store.Store, start Change, body func(context.Context, *Change) error) error {
 	start.Store, start.operationID, start.requestID = s, uid.New(), requestid.FromContext(ctx)
-	done, err := s.Turns.Take(ctx, start.ChannelID)
+	done, err := s.ChangeQueues.Acquire(ctx, start.ChannelID)
 	if err != nil {
 		return fmt.Errorf("change channel %s: wait for a turn: %w", start.ChannelID, err)
 	}

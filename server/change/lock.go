@@ -13,8 +13,8 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// lockedAtOnce is the maximum number of channels that one statement locks.
-const lockedAtOnce = 500
+// locksPerStatement is the maximum number of channels that one statement locks.
+const locksPerStatement = 500
 
 // Locked holds columns of a channel's row, as of its lock.
 type Locked struct {
@@ -33,7 +33,7 @@ func Lock(ctx context.Context, s *store.Store, tx *ent.Tx, ids ...uid.ID) (map[u
 	ids = slices.Clone(ids)
 	slices.SortFunc(ids, func(a, b uid.ID) int { return bytes.Compare(a[:], b[:]) })
 	found := make(map[uid.ID]*Locked, len(ids))
-	for some := range slices.Chunk(slices.Compact(ids), lockedAtOnce) {
+	for some := range slices.Chunk(slices.Compact(ids), locksPerStatement) {
 		err := store.QueryEach(ctx, tx, "SELECT id, event_sequence, activity_number, live_started_at FROM channels WHERE id IN ("+
 			store.Placeholders(len(some))+") ORDER BY id"+s.ForUpdate(), store.Args(some),
 			func(scan func(...any) error) error {

@@ -18,8 +18,8 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// Turns holds the queues of a server, one for each channel that is being changed.
-type Turns struct {
+// Queues holds the queues of a server, one for each channel that is being changed.
+type Queues struct {
 	mu       sync.Mutex
 	channels map[uid.ID]*queue
 	hold     time.Duration // average hold time of the queue that was deleted last
@@ -34,9 +34,9 @@ type queue struct {
 	users int // callers that hold or wait for the slot
 }
 
-// New returns Turns with no queues.
-func New() *Turns {
-	return &Turns{
+// New returns Queues that hold no queue.
+func New() *Queues {
+	return &Queues{
 		channels: map[uid.ID]*queue{},
 		waiting: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "moderato_changes_waiting",
@@ -50,65 +50,65 @@ func New() *Turns {
 }
 
 // Register registers the metrics.
-func (t *Turns) Register(r prometheus.Registerer) { r.MustRegister(t.waiting, t.rejected) }
+func (qs *Queues) Register(r prometheus.Registerer) { r.MustRegister(qs.waiting, qs.rejected) }
 
-// Check returns the error with which Take would immediately reject a request; nil if it
+// Check returns the error with which Acquire would immediately reject a request; nil if it
 // would not reject the request.
-func (t *Turns) Check(ctx context.Context, channelID uid.ID) error {
-	t.mu.Lock()
-	q := t.channels[channelID]
-	t.mu.Unlock()
+func (qs *Queues) Check(ctx context.Context, channelID uid.ID) error {
+	qs.mu.Lock()
+	q := qs.channels[channelID]
+	qs.mu.Unlock()
 	if q == nil {
 		return nil
 	}
-	return t.count(q.gate.Check(ctx))
+	return qs.count(q.gate.Check(ctx))
 }
 
-// Take waits until the caller may change the channel. The caller must call done. It
+// Acquire waits until the caller may change the channel. The caller must call done. It
 // should do so before it commits, so that the next change can already request the lock.
 // Further calls of done have no effect.
-func (t *Turns) Take(ctx context.Context, channelID uid.ID) (done func(), err error) {
-	q := t.enter(channelID)
-	t.waiting.Inc()
+func (qs *Queues) Acquire(ctx context.Context, channelID uid.ID) (done func(), err error) {
+	q := qs.enter(channelID)
+	qs.waiting.Inc()
 	slot, err := q.gate.Acquire(ctx)
-	t.waiting.Dec()
+	qs.waiting.Dec()
 	if err != nil {
-		t.leave(channelID, q)
-		return nil, t.count(err)
+		qs.leave(channelID, q)
+		return nil, qs.count(err)
 	}
 	return sync.OnceFunc(func() {
 		slot.Release()
-		t.leave(channelID, q)
+		qs.leave(channelID, q)
 	}), nil
 }
 
 // count counts an error if it is a rejection.
-func (t *Turns) count(err error) error {
+func (qs *Queues) count(err error) error {
 	var overloaded *fair.OverloadedError
 	if errors.As(err, &overloaded) {
-		t.rejected.Inc()
+		qs.rejected.Inc()
 	}
 	return err
 }
 
-func (t *Turns) enter(channelID uid.ID) *queue {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	q := t.channels[channelID]
+func (qs *Queues) enter(channelID uid.ID) *queue {
+	qs.mu.Lock()
+	defer qs.mu.Unlock()
+	q := qs.channels[channelID]
 	if q == nil {
 		q = &queue{gate: fair.NewGate(1)}
-		q.gate.SetHold(t.hold)
-		t.channels[channelID] = q
+		q.gate.SetHold(qs.hold)
+		qs.channels[channelID] = q
 	}
 	q.users++
 	return q
 }
 
-func (t *Turns) leave(channelID uid.ID, q *queue) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+func (qs *Queues) leave(channelID uid.ID, q *queue) {
+	qs.mu.Lock()
+	defer qs.mu.Unlock()
 	if q.users--; q.users == 0 {
-		t.hold = q.gate.Hold()
-		delete(t.channels, channelID)
+		qs.hold = q.gate.Hold()
+		delete(qs.channels, channelID)
 	}
 }

@@ -13,29 +13,28 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// scene is a channel that somebody is changing, with others in line.
+// scene is a channel that is being changed, with other changes queued.
 type scene struct {
 	*testing.T
-	turns   *changequeue.Turns
+	queues  *changequeue.Queues
 	channel uid.ID
-	done    []func() // of those who have a turn, in the order in which they got it
+	done    []func() // the done functions of running changes, in order of acquisition
 	order   []string // their names
 	cancel  context.CancelFunc
-	ctx     context.Context // of those who wait
+	ctx     context.Context // the context of queued changes
 }
 
 func newScene(t *testing.T) *scene {
-	s := &scene{T: t, turns: changequeue.New(), channel: uid.New()}
+	s := &scene{T: t, queues: changequeue.New(), channel: uid.New()}
 	s.ctx, s.cancel = context.WithCancel(t.Context())
-	s.lineUp("first", fair.Normal)
+	s.enqueue("first", fair.Normal)
 	return s
 }
 
-// lineUp has somebody wait for their turn, who has joined the line when it
-// returns.
-func (s *scene) lineUp(name string, p fair.Priority) {
+// enqueue queues a change, and returns once it is queued.
+func (s *scene) enqueue(name string, p fair.Priority) {
 	go func() {
-		done, err := s.turns.Take(fair.WithPriority(s.ctx, p), s.channel)
+		done, err := s.queues.Acquire(fair.WithPriority(s.ctx, p), s.channel)
 		if err != nil {
 			s.order = append(s.order, name+": "+err.Error())
 			return
@@ -46,18 +45,18 @@ func (s *scene) lineUp(name string, p fair.Priority) {
 	synctest.Wait()
 }
 
-// pass gives back the turn of who got theirs first.
-func (s *scene) pass() {
+// finish ends the change that has run the longest.
+func (s *scene) finish() {
 	done := s.done[0]
 	s.done = s.done[1:]
 	done()
 	synctest.Wait()
 }
 
-// passAll gives back all turns, those too that come of it.
-func (s *scene) passAll() {
+// finishAll ends all changes, including those that start meanwhile.
+func (s *scene) finishAll() {
 	for len(s.done) > 0 {
-		s.pass()
+		s.finish()
 	}
 }
 
@@ -73,54 +72,54 @@ func inBubble(t *testing.T, test func(*testing.T, *scene)) {
 	synctest.Test(t, func(t *testing.T) { test(t, newScene(t)) })
 }
 
-func TestChangesOfAChannelHaveTheirTurnsInOrder(t *testing.T) {
+func TestChangesOfOneChannelRunInOrder(t *testing.T) {
 	inBubble(t, func(_ *testing.T, s *scene) {
-		s.lineUp("second", fair.Normal)
-		s.lineUp("third", fair.Normal)
+		s.enqueue("second", fair.Normal)
+		s.enqueue("third", fair.Normal)
 		s.want("first")
-		s.pass()
+		s.finish()
 		s.want("first", "second")
-		s.passAll()
+		s.finishAll()
 		s.want("first", "second", "third")
 	})
 }
 
-func TestModerationGoesAhead(t *testing.T) {
+func TestModerationHasPriority(t *testing.T) {
 	inBubble(t, func(_ *testing.T, s *scene) {
-		s.lineUp("follow", fair.Normal)
-		s.lineUp("ban", fair.High)
-		s.lineUp("mute", fair.High)
-		s.passAll()
+		s.enqueue("follow", fair.Normal)
+		s.enqueue("ban", fair.High)
+		s.enqueue("mute", fair.High)
+		s.finishAll()
 		s.want("first", "ban", "mute", "follow")
 	})
 }
 
 func TestOtherChannelsDoNotWait(t *testing.T) {
 	inBubble(t, func(_ *testing.T, s *scene) {
-		s.lineUp("waits", fair.Normal)
+		s.enqueue("waits", fair.Normal)
 		s.channel = uid.New()
-		s.lineUp("other channel", fair.Normal)
+		s.enqueue("other channel", fair.Normal)
 		s.want("first", "other channel")
 		s.cancel()
 	})
 }
 
-func TestWhoGivesUpLeavesTheLine(t *testing.T) {
+func TestCancelledChangeLeavesQueue(t *testing.T) {
 	inBubble(t, func(_ *testing.T, s *scene) {
-		s.lineUp("gives up", fair.Normal)
+		s.enqueue("gives up", fair.Normal)
 		s.cancel()
 		synctest.Wait()
 		s.ctx = s.Context()
-		s.lineUp("second", fair.Normal)
-		s.pass()
+		s.enqueue("second", fair.Normal)
+		s.finish()
 		s.want("first", "gives up: context canceled", "second")
 	})
 }
 
-func TestTheMetricTellsHowManyWait(t *testing.T) {
+func TestMetricReportsQueueLength(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *scene) {
 		registry := prometheus.NewRegistry()
-		s.turns.Register(registry)
+		s.queues.Register(registry)
 		waiting := func() float64 {
 			families, err := registry.Gather()
 			if err != nil {
@@ -128,12 +127,12 @@ func TestTheMetricTellsHowManyWait(t *testing.T) {
 			}
 			return families[1].GetMetric()[0].GetGauge().GetValue()
 		}
-		s.lineUp("third", fair.Normal)
-		s.lineUp("fourth", fair.High)
+		s.enqueue("third", fair.Normal)
+		s.enqueue("fourth", fair.High)
 		if n := waiting(); n != 2 {
 			t.Errorf("got %v waiting, want 2", n)
 		}
-		s.passAll()
+		s.finishAll()
 		if n := waiting(); n != 0 {
 			t.Errorf("got %v waiting at the end, want 0", n)
 		}

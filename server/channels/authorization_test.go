@@ -13,8 +13,7 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// group are operations that ask the same of their caller: a column of the
-// matrix.
+// group is a set of operations with equal requirements: a column of the matrix.
 type group int
 
 const (
@@ -29,12 +28,12 @@ const (
 	groups
 )
 
-// channelsOperations are all twenty, with their scope.
+// channelsOperations are all twenty operations with their scopes.
 var channelsOperations = []struct {
 	method, path string
 	group        group
 	scope        string
-	args         servertest.Args // beside channelId
+	args         servertest.Args // without channelId
 }{
 	{"GET", "", channelList, authn.UsersRead, nil},
 	{"GET", "/clips", content, authn.UsersRead, nil},
@@ -58,19 +57,19 @@ var channelsOperations = []struct {
 	{"POST", "/info", infoChange, authn.ChannelModerate, servertest.Args{"title": "a", "lang": "en"}},
 }
 
-// channelsCaller is a row of the matrix: who calls, which channel they name, and
-// what each group of operations gets them while the token has the scope.
+// channelsCaller is a row of the matrix: the caller, the channel that the caller names,
+// and the result of each group of operations if the token has the scope.
 type channelsCaller struct {
 	name  string
 	kind  authn.Kind // empty: no token at all
-	user  uid.ID     // the token's user, or the acting-user that is sent with it
+	user  uid.ID     // the user of the token, or the acting user sent with it
 	names uid.ID     // zero: no channelId
 	want  [groups]string
 }
 
-// channelsCallers is section 5 of the interface document with what
-// docs/decisions.md adds, written out. A moderator and a viewer are alike here:
-// they have no channel of their own, and no right in another's.
+// channelsCallers is section 5 of the interface document with the additions of
+// docs/decisions.md, written out. Moderators and viewers have equal rights here: they
+// have no channel of their own, and no right in another channel.
 func channelsCallers() []channelsCaller {
 	const (
 		fine = "OK"
@@ -90,7 +89,7 @@ func channelsCallers() []channelsCaller {
 		{"owner, own channel", authn.User, owner, owner, [groups]string{fine, fine, fine, fine, fine, fine, fine, fine}},
 		{"owner, no channel named", authn.User, owner, nothing, [groups]string{fine, args, fine, args, fine, fine, args, fine}},
 		{"owner, another's channel", authn.User, owner, other, [groups]string{fine, fine, owns, owns, fine, owns, owns, owns}},
-		{"owner, a channel that is not", authn.User, owner, nobody, [groups]string{fine, gone, owns, owns, fine, owns, owns, owns}},
+		{"owner, unknown channel", authn.User, owner, nobody, [groups]string{fine, gone, owns, owns, fine, owns, owns, owns}},
 
 		{"moderator, the moderated channel", authn.User, moderator, owner, [groups]string{fine, fine, owns, owns, fine, owns, owns, owns}},
 		{"moderator, no channel named", authn.User, moderator, nothing, [groups]string{fine, args, gone, args, fine, gone, args, gone}},
@@ -105,13 +104,13 @@ func channelsCallers() []channelsCaller {
 
 		{"app, any channel", authn.App, nothing, owner, [groups]string{fine, fine, fine, fine, kind, kind, kind, kind}},
 		{"app, no channel named", authn.App, nothing, nothing, [groups]string{fine, args, args, args, kind, kind, kind, kind}},
-		{"app, a channel that is not", authn.App, nothing, nobody, [groups]string{fine, gone, gone, gone, kind, kind, kind, kind}},
+		{"app, unknown channel", authn.App, nothing, nobody, [groups]string{fine, gone, gone, gone, kind, kind, kind, kind}},
 		// acting-user of an app is ignored.
 		{"app that claims to act for the owner, no channel named", authn.App, owner, nothing, [groups]string{fine, args, args, args, kind, kind, kind, kind}},
 
-		{"backend alone, any channel", authn.Service, nothing, owner, [groups]string{fine, fine, fine, fine, kind, kind, kind, kind}},
-		{"backend alone, no channel named", authn.Service, nothing, nothing, [groups]string{fine, args, args, args, kind, kind, kind, kind}},
-		{"backend alone, a channel that is not", authn.Service, nothing, nobody, [groups]string{fine, gone, gone, gone, kind, kind, kind, kind}},
+		{"backend, any channel", authn.Service, nothing, owner, [groups]string{fine, fine, fine, fine, kind, kind, kind, kind}},
+		{"backend, no channel named", authn.Service, nothing, nothing, [groups]string{fine, args, args, args, kind, kind, kind, kind}},
+		{"backend, unknown channel", authn.Service, nothing, nobody, [groups]string{fine, gone, gone, gone, kind, kind, kind, kind}},
 
 		{"backend for the owner, own channel", authn.Service, owner, owner, [groups]string{fine, fine, fine, fine, fine, fine, fine, fine}},
 		{"backend for the owner, no channel named", authn.Service, owner, nothing, [groups]string{fine, args, fine, args, fine, fine, args, fine}},
@@ -121,16 +120,16 @@ func channelsCallers() []channelsCaller {
 		{"backend for a viewer, another's channel", authn.Service, viewer, owner, [groups]string{fine, fine, owns, owns, fine, owns, owns, owns}},
 		{"backend for a viewer, no channel named", authn.Service, viewer, nothing, [groups]string{fine, args, gone, args, fine, gone, args, gone}},
 		{"backend for other channel's owner, this channel", authn.Service, other, owner, [groups]string{fine, fine, owns, owns, fine, owns, owns, owns}},
-		// acting-user is not looked up: nobody owns nothing.
-		{"backend for nobody, a channel", authn.Service, nobody, owner, [groups]string{fine, fine, owns, owns, fine, owns, owns, owns}},
-		{"backend for nobody, no channel named", authn.Service, nobody, nothing, [groups]string{fine, args, gone, args, fine, gone, args, gone}},
+		// acting-user is not looked up: an unknown user owns no channel.
+		{"backend for unknown user, a channel", authn.Service, nobody, owner, [groups]string{fine, fine, owns, owns, fine, owns, owns, owns}},
+		{"backend for unknown user, no channel named", authn.Service, nobody, nothing, [groups]string{fine, args, gone, args, fine, gone, args, gone}},
 
 		{"without a token", "", nothing, owner, [groups]string{none, none, none, none, none, none, none, none}},
 	}
 }
 
-// scopesOf are what scopes a caller's token is tried with, and whether the
-// operation's is among them. A backend has every scope.
+// scopesOf returns the scopes with which a caller's token is tried, each with whether it
+// satisfies the operation. A backend has every scope.
 func scopesOf(kind authn.Kind, needed string) map[string]bool {
 	if kind != authn.User && kind != authn.App {
 		return map[string]bool{"": true}
@@ -142,8 +141,8 @@ func scopesOf(kind authn.Kind, needed string) map[string]bool {
 	return tried
 }
 
-// TestChannelsAuthorization calls each operation, on both faces, with each kind
-// of token, each scope and each relation to the channel that is named.
+// TestChannelsAuthorization calls each operation, on both transports, with each kind of
+// token, each scope and each relation to the named channel.
 func TestChannelsAuthorization(t *testing.T) {
 	if len(channelsOperations) != 20 {
 		t.Fatalf("%d operations, want 20", len(channelsOperations))
@@ -162,8 +161,7 @@ func TestChannelsAuthorization(t *testing.T) {
 						tokens[scope] = caller.token(t, s, scope)
 					}
 					want := caller.want[o.group]
-					// The kind of a token is looked at before its scopes, and they
-					// before anything else.
+					// The kind of the token is checked first, then its scopes.
 					if !has && want != "TOKEN_KIND_NOT_ACCEPTED" {
 						want = "SCOPE_MISSING"
 					}
@@ -208,7 +206,7 @@ func (c channelsCaller) token(t *testing.T, s *servertest.Server, scope string) 
 	return credentials
 }
 
-// writtenEvents is how many events there are: every change writes one.
+// writtenEvents returns the number of events: every change writes one.
 func writtenEvents(t *testing.T, s *servertest.Server) int {
 	t.Helper()
 	n, err := s.Store.Read.Event.Query().Count(context.Background())

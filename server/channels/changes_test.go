@@ -43,9 +43,8 @@ func wantEvents(t *testing.T, s *servertest.Server, want ...string) {
 	}
 }
 
-// TestVipsAndOgsAreAddedAndRemoved walks the rows of the transition table, with
-// each step also repeated.
-func TestVipsAndOgsAreAddedAndRemoved(t *testing.T) {
+// TestAddAndRemoveVipsAndOgs makes each transition of the table, and repeats each step.
+func TestAddAndRemoveVipsAndOgs(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		owner := s.As(t, servertest.Owner)
 		var want []string
@@ -73,7 +72,7 @@ func TestVipsAndOgsAreAddedAndRemoved(t *testing.T) {
 	})
 }
 
-func TestModeratorMayNotGiveRoles(t *testing.T) {
+func TestModeratorCannotAssignRoles(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		moderator := s.As(t, servertest.Moderator)
 		args := servertest.Args{"channelId": servertest.Owner.String(), "userId": servertest.Viewer.String()}
@@ -116,7 +115,7 @@ func TestUpdateInfo(t *testing.T) {
 	})
 }
 
-func TestUpdateInfoChangesTheLiveStreamToo(t *testing.T) {
+func TestUpdateInfoUpdatesLiveStream(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		started := instant.Of(time.Now().Add(-time.Hour))
 		s.Load(t, category(7, "Chess"), &platformv1.Record{Kind: &platformv1.Record_Stream{Stream: &platformv1.StreamRecord{
@@ -141,7 +140,7 @@ func TestUpdateInfoChangesTheLiveStreamToo(t *testing.T) {
 	})
 }
 
-func TestChannelThatIsNotLive(t *testing.T) {
+func TestOfflineChannel(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		owner := s.As(t, servertest.Owner)
 		for path, want := range map[string]string{
@@ -159,7 +158,7 @@ func TestChannelThatIsNotLive(t *testing.T) {
 	})
 }
 
-func TestStreamInfoSaysThatItIsDeprecated(t *testing.T) {
+func TestStreamInfoHasDeprecationHeaders(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		r := s.REST(t, s.As(t, servertest.Owner), http.MethodGet, v1+"/stream-info", "")
 		for name, want := range map[string]string{

@@ -17,10 +17,10 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// recorder keeps the queries that are sent.
+// recorder records the queries that are sent.
 type recorder struct{ storetest.Recorder }
 
-// of is the last query that was sent that reads a table first.
+// of returns the last query that reads the table first.
 func (r *recorder) of(t *testing.T, table string) storetest.Statement {
 	t.Helper()
 	sent := r.Sent()
@@ -33,8 +33,8 @@ func (r *recorder) of(t *testing.T, table string) storetest.Statement {
 	return storetest.Statement{}
 }
 
-// wantPlan fails unless the statement reads its list's table by this index, each
-// other one by a key, and sorts no more than the page.
+// wantPlan fails unless the statement reads the table of its list by this index, each
+// other table by a key, and sorts no more than the page.
 func wantPlan(t *testing.T, s *store.Store, what string, q storetest.Statement, table, index string) {
 	t.Helper()
 	plan := explain(t, s, q)
@@ -59,10 +59,10 @@ func wantPlan(t *testing.T, s *store.Store, what string, q storetest.Statement, 
 	}
 }
 
-// pageName is where a statement names its page.
+// pageName matches the name that a statement gives to its page.
 var pageName = regexp.MustCompile(`LIMIT [0-9?]+\) (\w+)`)
 
-// alias is the name that a statement gives to its page.
+// alias returns the name that a statement gives to its page.
 func alias(q storetest.Statement) string {
 	if found := pageName.FindStringSubmatch(q.Text); found != nil {
 		return found[1]
@@ -70,7 +70,7 @@ func alias(q storetest.Statement) string {
 	return ""
 }
 
-// explain is a line for each step of a plan.
+// explain returns one line for each step of a plan.
 func explain(t *testing.T, s *store.Store, q storetest.Statement) string {
 	t.Helper()
 	verb := "EXPLAIN FORMAT=TRADITIONAL "
@@ -107,7 +107,7 @@ func step(names []string, values []sql.NullString) string {
 	var parts []string
 	for n, name := range names {
 		switch {
-		case name == "detail": // SQLite's whole step
+		case name == "detail": // the whole step on SQLite
 			return values[n].String + " "
 		case slices.Contains([]string{"table", "type", "key", "rows", "Extra"}, name):
 			parts = append(parts, name+"="+values[n].String)
@@ -116,16 +116,16 @@ func step(names []string, values []sql.NullString) string {
 	return strings.Join(parts, " ") + " "
 }
 
-// crowd is how many rows each table has for the plans: of many channels, some
-// with more rows than others, the measured one with the most.
+// crowd is the number of rows of each table for the plans: of many channels, some with
+// more rows than others; the measured channel has the most.
 const (
 	crowdRows     = 6000
 	crowdOwn      = 1500
 	crowdChannels = 30
 )
 
-// fillCrowd fills the tables of all lists, and the users, and has the store
-// look at them.
+// fillCrowd fills the tables of all lists and the users, and updates the statistics of
+// the store.
 func fillCrowd(t *testing.T, s *store.Store) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(21, 34))
@@ -191,7 +191,7 @@ func analyze(t *testing.T, s *store.Store, table string) {
 	}
 }
 
-// insertMany inserts rows, many with a statement.
+// insertMany inserts rows, many per statement.
 func insertMany(t *testing.T, s *store.Store, into string, count int, row func(n int) []any) {
 	t.Helper()
 	const batch = 500
@@ -207,9 +207,9 @@ func insertMany(t *testing.T, s *store.Store, into string, count int, row func(n
 	}
 }
 
-// TestPlansOfLists explains the statement of each list's first page and of one
+// TestListQueryPlans explains the statement of each list's first page and of one
 // further on, as it was sent.
-func TestPlansOfLists(t *testing.T) {
+func TestListQueryPlans(t *testing.T) {
 	indexes := map[string]string{
 		"VIPs":               "role_channel_id_role_created_at_user_id",
 		"votes":              "vote_channel_id_voted_at_id",
@@ -247,7 +247,7 @@ func TestPlansOfLists(t *testing.T) {
 	})
 }
 
-// deep is a page in the middle of a list, or at least further on.
+// deep returns a page in the middle of a list, or at least further on.
 func deep(l pagedList, size *int32) int {
 	if size == nil || *size != l.most {
 		return 3
@@ -290,10 +290,10 @@ func wantPlansOfOneUser(t *testing.T, s *channels.Service, recorded *recorder) {
 	}
 }
 
-// TestPagesCostTheSameAnywhere counts the rows that a server reads for the first
+// TestPageCostIsIndependentOfPosition counts the rows that a server reads for the first
 // page and for one in the middle: of a list of many keys, and of one in which
 // all rows share theirs.
-func TestPagesCostTheSameAnywhere(t *testing.T) {
+func TestPageCostIsIndependentOfPosition(t *testing.T) {
 	eachRecorded(t, func(t *testing.T, s *channels.Service, recorded *recorder) {
 		if storetest.IsSQLite(s.Store) {
 			return // counts no rows
@@ -324,7 +324,7 @@ func TestPagesCostTheSameAnywhere(t *testing.T) {
 	})
 }
 
-// rowsRead is how many rows a server reads for a statement.
+// rowsRead returns how many rows a server reads for a statement.
 func rowsRead(t *testing.T, s *store.Store, q storetest.Statement) int {
 	t.Helper()
 	ctx := context.Background()

@@ -10,10 +10,10 @@ import (
 	"github.com/moderato-live/moderato/server/store/storetest"
 )
 
-// TestPlansOfChannels explains the statement of the first page and of one further
-// on: each range of keys is searched on the index of the order, without a scan.
+// TestChannelListQueryPlans explains the statements of the first page and of a later
+// page: each range of keys is searched in the index of the sort order, without a scan.
 // The merge sorts no more than a few pages of keys.
-func TestPlansOfChannels(t *testing.T) {
+func TestChannelListQueryPlans(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		d := newDirectory(t, url)
 		if storetest.IsSQLite(d.s) {

@@ -27,7 +27,7 @@ type directory struct {
 	*channels.Service
 	s    *store.Store
 	sent *recorder
-	rows []*ent.Channel // as ListChannels orders them
+	rows []*ent.Channel // in the order of ListChannels
 }
 
 const (
@@ -35,8 +35,8 @@ const (
 	directoryCategories = 4
 )
 
-// newDirectory makes channels of which a quarter is live, with few different
-// numbers of viewers, so that there are many ties.
+// newDirectory creates channels, a quarter of them live, with few different viewer
+// counts, so that there are many ties.
 func newDirectory(t *testing.T, url store.URL) *directory {
 	t.Helper()
 	s, sent := openRecorded(t, url)
@@ -95,7 +95,7 @@ func (d *directory) create(ctx context.Context, tx *ent.Tx, r *rand.Rand, i int)
 		Save(ctx)
 }
 
-// pages reads all pages of a list and answers the ids and the count.
+// pages reads all pages of a list and returns the ids and the count.
 func (d *directory) pages(t *testing.T, req *moderatov1.ListChannelsRequest) (ids []string, count int64) {
 	t.Helper()
 	ids = []string{}
@@ -128,7 +128,7 @@ func (d *directory) want(matches func(*ent.Channel) bool) []string {
 
 func limit(n int32) *int32 { return &n }
 
-func TestListChannelsFiltersOrdersAndCounts(t *testing.T) {
+func TestListChannelsFiltersSortsAndCounts(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		d := newDirectory(t, url)
 		slugs := []string{"user1", "USER2", "user3", "user4", "user5", "user5", "nobody"}
@@ -145,7 +145,7 @@ func TestListChannelsFiltersOrdersAndCounts(t *testing.T) {
 			"categories":       {&moderatov1.ListChannelsRequest{CategoryId: []int64{2, 3, 2, 77}}, func(c *ent.Channel) bool { return c.CategoryID >= 2 }},
 			"live categories":  {&moderatov1.ListChannelsRequest{CategoryId: []int64{1, 2}, Type: "live"}, func(c *ent.Channel) bool { return c.IsLive && (c.CategoryID == 1 || c.CategoryID == 2) }},
 			"unknown category": {&moderatov1.ListChannelsRequest{CategoryId: []int64{77}}, func(*ent.Channel) bool { return false }},
-			"a category whose count has the id of another's": {
+			"a category whose count row has the id of another category": {
 				&moderatov1.ListChannelsRequest{CategoryId: []int64{math.MinInt64 + 2, math.MinInt64/2 + 2, math.MaxInt64/2 + 3}},
 				func(*ent.Channel) bool { return false },
 			},

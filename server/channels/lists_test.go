@@ -21,7 +21,7 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// crowd are users beside those of the World.
+// crowd returns users in addition to those of the World.
 func crowd(n int) []uid.ID {
 	r := rand.New(rand.NewPCG(3, 4))
 	ids := make([]uid.ID, n)
@@ -46,7 +46,7 @@ func loadCrowd(t *testing.T, s *servertest.Server, ids []uid.ID) {
 
 // list is a list whose rows are put and deleted by number.
 type list struct {
-	path, key string // key is the field of a row that tells it from others
+	path, key string // key is the field that identifies a row
 	put       func(t *testing.T, s *servertest.Server, i int, at instant.Instant) *platformv1.Record
 	delete    func(ctx context.Context, tx *ent.Tx, i int) error
 	value     func(i int) string // of key, for row i
@@ -98,7 +98,7 @@ func lists(ids []uid.ID) map[string]list {
 	}
 }
 
-// page reads one page and answers the keys of its rows.
+// page reads one page and returns the keys of its rows.
 func page(t *testing.T, s *servertest.Server, c servertest.Credentials, l list, limit int, cursor string) (keys []string, next string) {
 	t.Helper()
 	r := s.REST(t, c, http.MethodGet, fmt.Sprintf("%s%slimit=%d&cursor=%s", v1, l.path, limit, cursor), "")
@@ -120,9 +120,9 @@ func page(t *testing.T, s *servertest.Server, c servertest.Credentials, l list, 
 	return keys, body.Data.Pagination.Cursor
 }
 
-// TestPagesHoldEachLastingRowOnce reads lists page by page while rows come and
-// go between the pages: a row that is there all along is on exactly one page.
-func TestPagesHoldEachLastingRowOnce(t *testing.T) {
+// TestPagesContainEachPersistentRowOnce reads lists page by page while rows are added and
+// deleted between the pages: a row that exists all the time is on exactly one page.
+func TestPagesContainEachPersistentRowOnce(t *testing.T) {
 	const schedules, lasting, passing = 14, 24, 16
 	ids := crowd(lasting + passing)
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
@@ -176,7 +176,7 @@ func deleteRow(t *testing.T, s *servertest.Server, l list, i int) {
 	}
 }
 
-// TestListsAreNewestFirst reads rows of a millisecond each.
+// TestListsAreNewestFirst reads rows that are one millisecond apart.
 func TestListsAreNewestFirst(t *testing.T) {
 	const n = 23
 	ids := crowd(n)

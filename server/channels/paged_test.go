@@ -29,7 +29,7 @@ func eachService(t *testing.T, test func(t *testing.T, s *channels.Service)) {
 	eachRecorded(t, func(t *testing.T, s *channels.Service, _ *recorder) { test(t, s) })
 }
 
-// eachRecorded is eachService with the queries that are sent.
+// eachRecorded is eachService with a record of the queries that are sent.
 func eachRecorded(t *testing.T, test func(t *testing.T, s *channels.Service, sent *recorder)) {
 	t.Helper()
 	storetest.Each(t, func(t *testing.T, url store.URL) {
@@ -52,20 +52,19 @@ func openRecorded(t *testing.T, url store.URL) (*store.Store, *recorder) {
 	return s, sent
 }
 
-// as is the context of a call that a user makes.
+// as returns the context of a call that a user makes.
 func as(user uid.ID) context.Context {
 	caller := &authn.Caller{Kind: authn.User, ClientID: servertest.Dashboard, UserID: user}
 	return authz.NewContext(authn.NewContext(context.Background(), caller), authz.Rule{})
 }
 
-// asApp is the context of a call that an app makes.
+// asApp returns the context of a call that an app makes.
 func asApp() context.Context {
 	caller := &authn.Caller{Kind: authn.App, ClientID: servertest.Dashboard}
 	return authz.NewContext(authn.NewContext(context.Background(), caller), authz.Rule{})
 }
 
-// item is a row of any of the lists: by what it is sorted, and by what it is
-// told from others.
+// item is a row of any of the lists: its sort key and its identity.
 type item struct {
 	key    int64
 	id     uid.ID
@@ -83,30 +82,30 @@ func randomItem(r *rand.Rand, key, number int64) item {
 // pagedList is one of the lists with pages.
 type pagedList struct {
 	name string
-	most int32 // rows of a page
-	// table holds it, and owner is the column that is the channel, or the user
-	// whose list it is.
+	most int32 // maximum rows of a page
+	// table holds the list. owner is the column with the channel, or the user whose list
+	// it is.
 	table, owner string
 	ownerID      uid.ID
-	// columns are those of a row but the owner.
+	// columns are the columns of a row without the owner.
 	columns string
 	values  func(i item) []any
-	// page reads a page, as who may: what it is told by of each row.
+	// page reads a page as an authorized caller, and returns the identity of each row.
 	page func(s *channels.Service, cursor string, limit *int32) ([]string, *moderatov1.Pagination, error)
-	// numbered lists are sorted and told by number instead of id.
+	// numbered lists are sorted and identified by number instead of id.
 	numbered bool
-	// isAscending: the oldest row is first.
+	// isAscending reports whether the oldest row is first.
 	isAscending bool
 }
 
-func (l pagedList) told(i item) string {
+func (l pagedList) identity(i item) string {
 	if l.numbered {
 		return fmt.Sprint(i.number)
 	}
 	return i.id.String()
 }
 
-// sorted is what the list must answer.
+// sorted returns the rows that the list must return.
 func (l pagedList) sorted(items []item) []string {
 	items = slices.Clone(items)
 	slices.SortFunc(items, func(a, b item) int {
@@ -120,12 +119,12 @@ func (l pagedList) sorted(items []item) []string {
 	})
 	ids := make([]string, len(items))
 	for n, i := range items {
-		ids[n] = l.told(i)
+		ids[n] = l.identity(i)
 	}
 	return ids
 }
 
-// ids are what each row is told by.
+// ids returns the identity of each row.
 func ids[Row any](rows []Row, id func(Row) string) []string {
 	var found []string
 	for _, r := range rows {
@@ -195,7 +194,7 @@ func pagedLists() []pagedList {
 		r, err := s.ListBannedUsers(as(owner), &moderatov1.ListBannedUsersRequest{Cursor: cursor, Limit: limit})
 		return ids(r.GetRows(), (*moderatov1.BannedUser).GetId), r.GetPagination(), err
 	}
-	// These are complete without limit and cursor.
+	// These lists are complete without limit and cursor.
 	vips := func(s *channels.Service, cursor string, limit *int32) ([]string, *moderatov1.Pagination, error) {
 		r, err := s.ListVips(as(owner), &moderatov1.ListVipsRequest{Cursor: cursor, Limit: cmp.Or(limit, new(int32(20)))})
 		return ids(r.GetUsers(), (*moderatov1.UserSummary).GetId), r.GetPagination(), err
@@ -253,7 +252,7 @@ func (l pagedList) put(t *testing.T, s *store.Store, owner uid.ID, items ...item
 	}
 }
 
-// remove deletes a row, or all.
+// remove deletes a row, or all rows.
 func (l pagedList) remove(t *testing.T, s *store.Store, i item) {
 	t.Helper()
 	name, _, _ := strings.Cut(l.columns, ",")

@@ -11,7 +11,7 @@ import (
 	"github.com/moderato-live/moderato/server/channels"
 )
 
-// traverse reads all pages. between runs after each page that has another.
+// traverse reads all pages. It runs between after each page that has a next page.
 func (l pagedList) traverse(t *testing.T, s *channels.Service, limit *int32, between func()) []string {
 	t.Helper()
 	size := 20
@@ -38,8 +38,8 @@ func (l pagedList) traverse(t *testing.T, s *channels.Service, limit *int32, bet
 	}
 }
 
-// TestListsAreCompleteAndSorted reads lists in which many rows share their sort
-// key, in pages of every size, also of a whole multiple and just beside it.
+// TestListsAreCompleteAndSorted reads lists in which many rows share their sort key, in
+// pages of every size, including divisors of the number of rows and their neighbors.
 func TestListsAreCompleteAndSorted(t *testing.T) {
 	eachService(t, func(t *testing.T, s *channels.Service) {
 		r := rand.New(rand.NewPCG(3, 5))
@@ -56,7 +56,7 @@ func TestListsAreCompleteAndSorted(t *testing.T) {
 				items = append(items, randomItem(r, 1_700_000_000_000+int64(n)/7, int64(n+1)))
 			}
 			l.put(t, s.Store, l.ownerID, items...)
-			if l.owner == "channel_id" { // of another channel, in between
+			if l.owner == "channel_id" { // rows of another channel among them
 				l.put(t, s.Store, other, randomItem(r, 1_700_000_000_003, 1000+r.Int64N(1e9)), randomItem(r, 1_800_000_000_000, r.Int64()))
 			}
 			want := l.sorted(items)
@@ -69,7 +69,7 @@ func TestListsAreCompleteAndSorted(t *testing.T) {
 	})
 }
 
-func TestLimitsOfLists(t *testing.T) {
+func TestListLimits(t *testing.T) {
 	eachService(t, func(t *testing.T, s *channels.Service) {
 		for _, l := range pagedLists() {
 			for _, n := range []int32{0, -1, l.most + 1, 1 << 30} {
@@ -82,9 +82,9 @@ func TestLimitsOfLists(t *testing.T) {
 	})
 }
 
-// TestCursorsAreOfOneList tries the cursor of every list on every other, and
-// damaged ones.
-func TestCursorsAreOfOneList(t *testing.T) {
+// TestCursorIsBoundToItsList tries the cursor of every list on every other list, and
+// damaged cursors.
+func TestCursorIsBoundToItsList(t *testing.T) {
 	eachService(t, func(t *testing.T, s *channels.Service) {
 		r := rand.New(rand.NewPCG(8, 13))
 		emptied := map[string]bool{}
@@ -124,12 +124,13 @@ func TestCursorsAreOfOneList(t *testing.T) {
 	})
 }
 
-// schedules is how many random runs TestPagesWhileRowsChange makes on a store.
+// schedules is the number of random runs of TestPaginationDuringConcurrentChanges for
+// each store.
 const schedules = 1000
 
-// TestPagesWhileRowsChange reads pages while rows come and go, and checks that
-// each row that is there all along appears exactly once, and no other twice.
-func TestPagesWhileRowsChange(t *testing.T) {
+// TestPaginationDuringConcurrentChanges reads pages while rows are added and deleted.
+// Each row that exists all the time must appear exactly once, and no other row twice.
+func TestPaginationDuringConcurrentChanges(t *testing.T) {
 	const seed = 20261121
 	t.Logf("seed %d, %d schedules", seed, schedules)
 	eachService(t, func(t *testing.T, s *channels.Service) {
@@ -181,8 +182,8 @@ func runSchedule(t *testing.T, s *channels.Service, l pagedList, r *rand.Rand) {
 		}
 	}
 	for _, i := range staying {
-		if seen[l.told(i)] != 1 {
-			t.Errorf("%s: %s was there all along and appears %d times", l.name, l.told(i), seen[l.told(i)])
+		if seen[l.identity(i)] != 1 {
+			t.Errorf("%s: %s existed all the time and appears %d times", l.name, l.identity(i), seen[l.identity(i)])
 		}
 	}
 	inOrder := slices.DeleteFunc(l.sorted(known), func(id string) bool { return seen[id] == 0 })

@@ -12,9 +12,9 @@ import (
 
 const v1 = "/v1/channels"
 
-// TestBadInputIsRefusedOnBothFaces has, for each operation, what is wrong with a
-// request, and the refusal that both faces must answer.
-func TestBadInputIsRefusedOnBothFaces(t *testing.T) {
+// TestInvalidInputIsRejectedOnBothTransports sends invalid requests of each operation,
+// and compares the errors of both transports.
+func TestInvalidInputIsRejectedOnBothTransports(t *testing.T) {
 	owner, viewer, other := servertest.Owner.String(), servertest.Viewer.String(), servertest.Other.String()
 	nobody := servertest.Nobody.String()
 	const (
@@ -43,7 +43,7 @@ func TestBadInputIsRefusedOnBothFaces(t *testing.T) {
 			{"channels, unknown type", user, "GET", "", args{"type": "offline"}, "INVALID_ARGUMENT", []string{"type must be one of live, all"}},
 			{"channels, too many slugs", user, "GET", "", args{"slug": many}, "INVALID_ARGUMENT", []string{"slug[] must have at most 100 values"}},
 			{"channels, bad cursor", user, "GET", "", args{"cursor": "x"}, "CURSOR_INVALID", nil},
-			{"channels, several wrongs", user, "GET", "", args{"limit": 0, "type": "x"}, "INVALID_ARGUMENT", []string{upTo20, "type must be one of live, all"}},
+			{"channels, several violations", user, "GET", "", args{"limit": 0, "type": "x"}, "INVALID_ARGUMENT", []string{upTo20, "type must be one of live, all"}},
 			{"clips, limit 21", user, "GET", "/clips", args{"channelId": owner, "limit": 21}, "INVALID_ARGUMENT", []string{upTo20}},
 			{"clips, no channel", user, "GET", "/clips", args{}, "INVALID_ARGUMENT", []string{"channelId is required"}},
 			{"clips, unknown order", user, "GET", "/clips", args{"channelId": owner, "orderBy": "oldest"}, "INVALID_ARGUMENT", []string{orders}},
@@ -74,7 +74,7 @@ func TestBadInputIsRefusedOnBothFaces(t *testing.T) {
 			{"VIPs, app and an unknown channel", app, "GET", "/roles/vips", args{"channelId": nobody}, "CHANNEL_NOT_FOUND", nil},
 			{"moderators, app without a channel", app, "GET", "/roles/mods", args{}, "INVALID_ARGUMENT", []string{"channelId is required"}},
 			{"OGs, another's channel", user, "GET", "/roles/ogs", args{"channelId": other}, "NOT_CHANNEL_OWNER", nil},
-			{"add VIP, nothing given", user, "POST", "/vips", args{}, "INVALID_ARGUMENT", []string{"channelId is required", "userId is required"}},
+			{"add VIP, no arguments", user, "POST", "/vips", args{}, "INVALID_ARGUMENT", []string{"channelId is required", "userId is required"}},
 			{"add VIP, another's channel", user, "POST", "/vips", args{"channelId": other, "userId": viewer}, "NOT_CHANNEL_OWNER", nil},
 			{"add VIP, unknown user", user, "POST", "/vips", args{"channelId": owner, "userId": nobody}, "USER_NOT_FOUND", nil},
 			{"add VIP, the owner", user, "POST", "/vips", args{"channelId": owner, "userId": owner}, "TARGET_IS_CHANNEL", nil},
@@ -82,7 +82,7 @@ func TestBadInputIsRefusedOnBothFaces(t *testing.T) {
 			{"remove VIP, unknown user", user, "DELETE", "/vips", args{"channelId": owner, "userId": nobody}, "USER_NOT_FOUND", nil},
 			{"add OG, the owner", user, "POST", "/ogs", args{"channelId": owner, "userId": owner}, "TARGET_IS_CHANNEL", nil},
 			{"remove OG, another's channel", user, "DELETE", "/ogs", args{"channelId": other, "userId": viewer}, "NOT_CHANNEL_OWNER", nil},
-			{"info, nothing given", user, "POST", "/info", args{}, "INVALID_ARGUMENT", []string{"title is required", "lang is required"}},
+			{"info, no arguments", user, "POST", "/info", args{}, "INVALID_ARGUMENT", []string{"title is required", "lang is required"}},
 			{"info, title of spaces", user, "POST", "/info", args{"title": "  ", "lang": "en"}, "INVALID_ARGUMENT", []string{"title is required"}},
 			{"info, title of 141 characters", user, "POST", "/info", args{"title": strings.Repeat("ü", 141), "lang": "en"}, "INVALID_ARGUMENT", []string{"title must be 1 to 140 characters"}},
 			{"info, control character", user, "POST", "/info", args{"title": "a\u0007b", "lang": "en"}, "INVALID_ARGUMENT", []string{"title must not contain control characters"}},
@@ -96,17 +96,17 @@ func TestBadInputIsRefusedOnBothFaces(t *testing.T) {
 			_, rest := s.CallREST(t, c.as, c.method, v1+c.path, c.args)
 			_, grpc := s.CallGRPC(t, c.as, c.method, v1+c.path, c.args)
 			want := servertest.Outcome{Reason: c.reason, Violations: c.violations, Metadata: map[string]string{}}
-			for face, got := range map[string]servertest.Outcome{"REST": rest, "gRPC": grpc} {
+			for transport, got := range map[string]servertest.Outcome{"REST": rest, "gRPC": grpc} {
 				if diff := cmp.Diff(want, got); diff != "" {
-					t.Errorf("%s over %s (-want +got):\n%s", c.name, face, diff)
+					t.Errorf("%s over %s (-want +got):\n%s", c.name, transport, diff)
 				}
 			}
 		}
 	})
 }
 
-// TestQueriesOfAWrongTypeAreRefused has what only REST can be asked.
-func TestQueriesOfAWrongTypeAreRefused(t *testing.T) {
+// TestQueryParametersOfWrongTypeAreRejected sends values that only REST can express.
+func TestQueryParametersOfWrongTypeAreRejected(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		owner := s.As(t, servertest.Owner)
 		for query, want := range map[string]string{

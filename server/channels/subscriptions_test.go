@@ -14,9 +14,9 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// TestSubscriptionLapsesByItself follows a subscription over its end, to the
-// millisecond, before and after the sweeper saw it.
-func TestSubscriptionLapsesByItself(t *testing.T) {
+// TestSubscriptionExpires reads a subscription around its end, to the millisecond, before
+// and after the sweeper has processed it.
+func TestSubscriptionExpires(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		now, err := s.Store.Clock.Now(context.Background(), s.Store.Read)
 		if err != nil {
@@ -68,7 +68,7 @@ func subscription(user uid.ID, began, end instant.Instant, renewed int64) *platf
 	}}}
 }
 
-func TestUserFilterOfTheAudience(t *testing.T) {
+func TestAudienceUserFilter(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		began := instant.Of(time.Now().Add(-time.Hour))
 		for _, user := range []uid.ID{servertest.Viewer, servertest.Raider} {

@@ -7,7 +7,7 @@ import (
 	"github.com/moderato-live/moderato/server/doctest"
 )
 
-func TestDocumentsStateTheBatchOfThePurger(t *testing.T) {
+func TestDocumentationStatesPurgerBatch(t *testing.T) {
 	doctest.Want(t, "docs/operations.md", fmt.Sprintf("the rows of deleted messages, %d at a time", purgeBatch))
 	doctest.Want(t, "docs/architecture.md", fmt.Sprintf("hidden rows later, %d at a time", purgeBatch))
 }

@@ -18,8 +18,7 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// each runs a test on a store with the World, without a server and so without
-// its background work.
+// each runs a test on a store with the World, without a server and its background work.
 func each(t *testing.T, test func(t *testing.T, s *store.Store)) {
 	t.Helper()
 	storetest.Each(t, func(t *testing.T, url store.URL) {
@@ -41,7 +40,7 @@ func record(id int, user uid.ID, sentAt instant.Instant) *platformv1.Record {
 	}}}
 }
 
-// fill imports n messages of a user, a millisecond apart, the last an hour ago.
+// fill imports n messages of a user, one millisecond apart, the last one hour ago.
 func fill(t *testing.T, s *store.Store, user uid.ID, first, n int) {
 	t.Helper()
 	start := now(t, s).Add(-time.Hour).Add(-time.Duration(n) * time.Millisecond)
@@ -71,8 +70,8 @@ func clearMessages(t *testing.T, s *store.Store, user uid.ID) {
 	}
 }
 
-// list reads all pages and answers the texts, the number of pages, and the most
-// rows of a page.
+// list reads all pages and returns the texts, the number of pages, and the largest number
+// of rows of a page.
 func list(t *testing.T, s *store.Store, limit int) (texts []string, pages int) {
 	t.Helper()
 	var after *chat.Place
@@ -94,7 +93,7 @@ func list(t *testing.T, s *store.Store, limit int) (texts []string, pages int) {
 	}
 }
 
-func TestListIsNewestFirstAndComplete(t *testing.T) {
+func TestMessageListIsCompleteAndNewestFirst(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store) {
 		fill(t, s, servertest.Viewer, 0, 57)
 		for _, limit := range []int{1, 19, 57, 100} {
@@ -111,7 +110,7 @@ func TestListIsNewestFirstAndComplete(t *testing.T) {
 	})
 }
 
-func TestMessagesOfOneMillisecondAreEachListedOnce(t *testing.T) {
+func TestMessagesWithEqualTimestampAreListedOnce(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store) {
 		at := now(t, s).Add(-time.Hour)
 		for i := range 9 {
@@ -128,10 +127,9 @@ func TestMessagesOfOneMillisecondAreEachListedOnce(t *testing.T) {
 	})
 }
 
-// TestListPassesOverManyDeletedMessages shows that a page examines few rows:
-// with thousands of deleted messages ahead of the visible one, some pages are
-// empty, and lead on.
-func TestListPassesOverManyDeletedMessages(t *testing.T) {
+// TestListSkipsManyDeletedMessages checks that a page examines few rows: with thousands
+// of deleted messages ahead of the visible one, some pages are empty but have a cursor.
+func TestListSkipsManyDeletedMessages(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store) {
 		fill(t, s, servertest.Viewer, 0, 1)
 		fill(t, s, servertest.Raider, 1, 1500)
@@ -146,13 +144,13 @@ func TestListPassesOverManyDeletedMessages(t *testing.T) {
 	})
 }
 
-func TestPurgerRemovesDeletedMessagesAndNoOthers(t *testing.T) {
+func TestPurgerRemovesOnlyDeletedMessages(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store) {
 		fill(t, s, servertest.Viewer, 0, 10)
 		fill(t, s, servertest.Raider, 10, 1201) // more than two batches
 		clearMessages(t, s, servertest.Raider)
 		fill2 := record(5000, servertest.Raider, now(t, s).Add(time.Second))
-		servertest.Import(t, s, fill2) // of after the deletion
+		servertest.Import(t, s, fill2) // sent after the deletion
 		purge(t, s)
 		if got, want := rows(t, s, servertest.Raider), 1; got != want {
 			t.Errorf("%d rows of the cleared user are left, want %d", got, want)
@@ -163,9 +161,9 @@ func TestPurgerRemovesDeletedMessagesAndNoOthers(t *testing.T) {
 	})
 }
 
-// TestPurgerLooksOnceMore for the row of a post that had read its generation
-// before the deletion and stored it after the purge.
-func TestPurgerLooksOnceMore(t *testing.T) {
+// TestPurgerScansAgainForLateMessages stores a post after the purge that read its
+// generation before the deletion.
+func TestPurgerScansAgainForLateMessages(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store) {
 		standing, err := chat.ReadStanding(context.Background(), s, servertest.Owner, servertest.Raider)
 		if err != nil {
@@ -194,9 +192,9 @@ func TestPurgerLooksOnceMore(t *testing.T) {
 	})
 }
 
-// TestPurgersAtOnceAndInterrupted runs several purgers, one of which is stopped
-// midway; the next run ends the work.
-func TestPurgersAtOnceAndInterrupted(t *testing.T) {
+// TestConcurrentAndInterruptedPurgers runs several purgers, one of which is stopped
+// midway; the next run completes the work.
+func TestConcurrentAndInterruptedPurgers(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store) {
 		fill(t, s, servertest.Raider, 0, 3000)
 		clearMessages(t, s, servertest.Raider)
@@ -226,7 +224,7 @@ func TestPurgersAtOnceAndInterrupted(t *testing.T) {
 	})
 }
 
-func TestImportBringsNoDeletedMessageBack(t *testing.T) {
+func TestImportDoesNotRestoreDeletedMessage(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store) {
 		fill(t, s, servertest.Raider, 0, 5)
 		clearMessages(t, s, servertest.Raider)
@@ -238,7 +236,7 @@ func TestImportBringsNoDeletedMessageBack(t *testing.T) {
 	})
 }
 
-func TestPostWithTheIdOfAnEarlierOneStoresNothing(t *testing.T) {
+func TestPostWithExistingIDStoresNothing(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store) {
 		standing, err := chat.ReadStanding(context.Background(), s, servertest.Owner, servertest.Viewer)
 		if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/moderato-live/moderato/server/store/storetest"
 )
 
-func TestWrongSettingNamesFlagValueAndWhatIsAllowed(t *testing.T) {
+func TestInvalidSettingNamesFlagAndAllowedValues(t *testing.T) {
 	for name, c := range map[string]struct {
 		args, env []string
 		want      []string
@@ -51,7 +51,7 @@ func TestWrongSettingNamesFlagValueAndWhatIsAllowed(t *testing.T) {
 				}
 			}
 			if strings.Contains(got.Err, "secret") {
-				t.Errorf("the error tells the password:\n%s", got.Err)
+				t.Errorf("the error reveals the password:\n%s", got.Err)
 			}
 		})
 	}
@@ -68,18 +68,18 @@ func TestHelpListsCommandsFlagsAndVariables(t *testing.T) {
 	got := process.Run(t, nil, "", "--help")
 	for _, want := range []string{"serve", "migrate", "import", "client create", "token issue", "token revoke", "version"} {
 		if !strings.Contains(got.Out, want) {
-			t.Errorf("--help does not tell of %q:\n%s", want, got.Out)
+			t.Errorf("--help does not mention %q:\n%s", want, got.Out)
 		}
 	}
 	got = process.Run(t, nil, "", "serve", "--help")
 	for _, want := range []string{"--db", "MODERATO_DB", "sqlite:moderato.db", "--rate-limit", "MODERATO_RATE_LIMIT", "1200", "127.0.0.1:9091"} {
 		if !strings.Contains(got.Out, want) {
-			t.Errorf("serve --help does not tell of %q:\n%s", want, got.Out)
+			t.Errorf("serve --help does not mention %q:\n%s", want, got.Out)
 		}
 	}
 }
 
-func TestServeRefusesADatabaseThatIsBehind(t *testing.T) {
+func TestServeRejectsUnmigratedDatabase(t *testing.T) {
 	storetest.EachServer(t, func(t *testing.T, url store.URL) {
 		got := process.Run(t, nil, "", "serve", process.DBFlag(url), "--http-addr=127.0.0.1:0", "--grpc-addr=127.0.0.1:0", "--admin-addr=127.0.0.1:0")
 		if got.Code != 1 || !strings.Contains(got.Err, "moderato migrate") {
@@ -95,14 +95,14 @@ func TestServeRefusesADatabaseThatIsBehind(t *testing.T) {
 	})
 }
 
-func TestServeTakesWhatBrowsersSendAsOrigin(t *testing.T) {
+func TestServeAcceptsOriginsAsBrowsersSendThem(t *testing.T) {
 	p := process.Serve(t, storetest.SQLite(t), "--cors-origins=*,https://dash.example.com:8443,https://*.example.com,chrome-extension://abcdef")
 	if code := p.Terminate(); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
 }
 
-func TestServeTellsThatItsAddressIsTaken(t *testing.T) {
+func TestServeReportsAddressInUse(t *testing.T) {
 	p := process.Serve(t, storetest.SQLite(t))
 	got := process.Run(t, nil, "", "serve", "--http-addr="+p.REST, "--grpc-addr=127.0.0.1:0", "--admin-addr=127.0.0.1:0")
 	if got.Code != 1 || !strings.Contains(got.Err, p.REST) || !strings.Contains(got.Err, "--http-addr") {
@@ -144,7 +144,7 @@ func TestClientsAndTokens(t *testing.T) {
 	})
 }
 
-func TestTokenIssueSaysWhatIsMissing(t *testing.T) {
+func TestTokenIssueReportsMissingFlags(t *testing.T) {
 	url := storetest.SQLite(t)
 	prepare(t, url)
 	for name, c := range map[string]struct {
@@ -163,7 +163,7 @@ func TestTokenIssueSaysWhatIsMissing(t *testing.T) {
 	}
 }
 
-func TestImportTellsTheBadLineInWords(t *testing.T) {
+func TestImportReportsInvalidLine(t *testing.T) {
 	url := storetest.SQLite(t)
 	prepare(t, url)
 	const user = `{"user": {"id": "0b6feeee-0000-4000-8000-000000000001", "username": "kaito"}}`
@@ -194,7 +194,7 @@ func TestImport(t *testing.T) {
 {"channel": {"id": "0b6feeee-0000-4000-8000-000000000001", "title": "Go and chess", "bio": "", "lang": "ja", "categoryId": 12}}
 {"role": {"channelId": "0b6feeee-0000-4000-8000-000000000001", "userId": "` + servertest.Viewer.String() + `", "role": "vip"}}
 `
-		for range 2 { // it can be repeated
+		for range 2 { // an import can be repeated
 			got := process.Run(t, nil, lines, "import", process.DBFlag(url), "-")
 			if got.Code != 0 || !strings.Contains(got.Err, "imported 4 records") {
 				t.Fatalf("got %+v", got)

@@ -20,8 +20,8 @@ import (
 	"github.com/moderato-live/moderato/server/store/storetest"
 )
 
-// tell writes an event of each type, and gives them positions.
-func tell(t *testing.T, db *store.Store, q *outbox.Sequencer, kinds ...outbox.Type) {
+// writeEvents writes an event of each type, and assigns their positions.
+func writeEvents(t *testing.T, db *store.Store, q *outbox.Sequencer, kinds ...outbox.Type) {
 	t.Helper()
 	for _, kind := range kinds {
 		err := change.ApplyUnattended(t.Context(), db, servertest.Owner, func(_ context.Context, c *change.Change) error {
@@ -37,8 +37,8 @@ func tell(t *testing.T, db *store.Store, q *outbox.Sequencer, kinds ...outbox.Ty
 	}
 }
 
-// tail runs `events tail` until it has printed n lines, and answers what it said.
-// happen is called when it listens.
+// tail runs `events tail` until it has printed n lines, and returns its output. It calls
+// happen once the command is listening.
 func tail(t *testing.T, url store.URL, n int, happen func(), args ...string) (lines []string, said string) {
 	t.Helper()
 	cmd := process.Command(t, nil, append([]string{"events", "tail", process.DBFlag(url)}, args...)...)
@@ -68,17 +68,17 @@ func tail(t *testing.T, url store.URL, n int, happen func(), args ...string) (li
 		all.WriteString(says.Text() + "\n")
 	}
 	if err := cmd.Wait(); err != nil {
-		t.Errorf("%v; it says:\n%s", err, &all)
+		t.Errorf("%v; output:\n%s", err, &all)
 	}
 	return lines, all.String()
 }
 
-func TestTailPrintsEventsAsTheyHappen(t *testing.T) {
+func TestTailPrintsNewEvents(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		db := prepare(t, url)
 		q := outbox.NewSequencer(db, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
-		tell(t, db, q, "channel.unban") // before it listens
-		lines, said := tail(t, url, 1, func() { tell(t, db, q, "channel.ban", "channel.unban") }, "--json", "--type=channel.unban")
+		writeEvents(t, db, q, "channel.unban") // before it listens
+		lines, said := tail(t, url, 1, func() { writeEvents(t, db, q, "channel.ban", "channel.unban") }, "--json", "--type=channel.unban")
 		if len(lines) != 1 || !strings.HasPrefix(lines[0], `{"cursor":"`) || !strings.Contains(lines[0], `"sequence":3`) {
 			t.Fatalf("it prints %q and says %s", lines, said)
 		}
@@ -86,7 +86,7 @@ func TestTailPrintsEventsAsTheyHappen(t *testing.T) {
 		if !found {
 			t.Fatalf("it does not say how to go on: %s", said)
 		}
-		tell(t, db, q, "channel.ban")
+		writeEvents(t, db, q, "channel.ban")
 		lines, _ = tail(t, url, 1, func() {}, "--channel="+servertest.Owner.String(), "--cursor="+strings.TrimSpace(cursor))
 		if len(lines) != 1 || !strings.Contains(lines[0], "#4  channel.ban ") {
 			t.Errorf("from there it prints %q, want the fourth event", lines)
@@ -102,7 +102,7 @@ func TestTailPrintsEventsAsTheyHappen(t *testing.T) {
 	})
 }
 
-func TestFsckExitsWithWhatItFinds(t *testing.T) {
+func TestFsckExitCode(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		db := prepare(t, url)
 		if got := process.Run(t, nil, "", "fsck", process.DBFlag(url)); got.Code != 0 || got.Out != "" {

@@ -14,7 +14,7 @@ import (
 	"github.com/moderato-live/moderato/server/store"
 )
 
-// ownerToken is a token of the owner of the World's channel, through Dashboard.
+// ownerToken returns a token of the owner of the World's channel, issued to Dashboard.
 func ownerToken(t *testing.T, db *store.Store) string {
 	t.Helper()
 	issued, err := authn.Issue(context.Background(), db, authn.NewToken{
@@ -26,10 +26,10 @@ func ownerToken(t *testing.T, db *store.Store) string {
 	return issued.Text
 }
 
-// banOfRaider bans, and with DELETE unbans, in the World's channel.
+// banOfRaider is the body that bans, or with DELETE unbans, in the World's channel.
 var banOfRaider = `{"channelId":"` + servertest.Owner.String() + `","banUserId":"` + servertest.Raider.String() + `"}`
 
-// rest makes a call with a token of Dashboard that succeeds, and answers its body.
+// rest makes a call with a token of Dashboard, which must succeed, and returns its body.
 func rest(t *testing.T, p *process.Server, token, method, path, body string) string {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, "http://"+p.REST+path, strings.NewReader(body))
@@ -53,7 +53,7 @@ func rest(t *testing.T, p *process.Server, token, method, path, body string) str
 	return string(text)
 }
 
-// status asks for the moderators of the World's channel with a token.
+// status requests the moderators of the World's channel, and returns the status code.
 func status(t *testing.T, p *process.Server, token string) int {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet,
@@ -71,7 +71,7 @@ func status(t *testing.T, p *process.Server, token string) int {
 	return response.StatusCode
 }
 
-// statusAfterRevocation asks until the token is refused, for as long as a
+// statusAfterRevocation repeats the request until the token is refused, for as long as a
 // revocation may take to reach every server.
 func statusAfterRevocation(t *testing.T, p *process.Server, token string) int {
 	t.Helper()

@@ -32,10 +32,10 @@ const (
 	victims = 6
 )
 
-// TestKilledServerKeepsWhatItAnswered kills the process at random moments while
-// bans and unbans run. Whatever it had answered holds in the next process, and
-// nothing is there by half: a ban has its events, and the sequence no gap.
-func TestKilledServerKeepsWhatItAnswered(t *testing.T) {
+// TestKilledServerKeepsAcknowledgedChanges kills the process at random moments during
+// bans and unbans. The next process must have every acknowledged change and no partial
+// one: a ban has its events, and the sequence has no gap.
+func TestKilledServerKeepsAcknowledgedChanges(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		db := prepare(t, url)
 		var users []*victim
@@ -52,10 +52,10 @@ func TestKilledServerKeepsWhatItAnswered(t *testing.T) {
 				t.Fatal(err)
 			}
 			var work sync.WaitGroup
-			begun := make(chan struct{}) // the first answer came: a loaded machine takes its time
-			tell := sync.OnceFunc(func() { close(begun) })
+			begun := make(chan struct{}) // closed at the first response, which can take long on a loaded machine
+			responded := sync.OnceFunc(func() { close(begun) })
 			for _, v := range users {
-				work.Go(func() { v.banAndUnban(ctx, moderatov1.NewModerationServiceClient(conn), tell) })
+				work.Go(func() { v.banAndUnban(ctx, moderatov1.NewModerationServiceClient(conn), responded) })
 			}
 			select {
 			case <-begun:
@@ -83,12 +83,12 @@ func TestKilledServerKeepsWhatItAnswered(t *testing.T) {
 // victim is a user who is banned and unbanned.
 type victim struct {
 	id      uid.ID
-	banned  bool // as of the last answer
-	unsure  bool // a change after it has no answer
+	banned  bool // as of the last response
+	unsure  bool // a later change has no response
 	answers int
 }
 
-// banAndUnban goes on until the server is gone. It calls answered after each answer.
+// banAndUnban alternates until the server is dead. It calls answered after each response.
 func (v *victim) banAndUnban(ctx context.Context, client moderatov1.ModerationServiceClient, answered func()) {
 	v.unsure = false
 	for {
@@ -108,8 +108,8 @@ func (v *victim) banAndUnban(ctx context.Context, client moderatov1.ModerationSe
 	}
 }
 
-// check compares the database with what was answered, and takes its word for
-// what was not.
+// check compares the database with the acknowledged changes, and updates v from the
+// database if the last change has no response.
 func (v *victim) check(t *testing.T, db *store.Store) {
 	t.Helper()
 	ctx := context.Background()
@@ -138,8 +138,8 @@ func (v *victim) check(t *testing.T, db *store.Store) {
 	}
 }
 
-// checkSequence checks that the channel's events have no gap, that the channel
-// row agrees, and that each ban's two events stand together.
+// checkSequence checks that the channel's events have no gap, that the channel's row
+// agrees, and that the two events of each ban are adjacent.
 func checkSequence(t *testing.T, db *store.Store) {
 	t.Helper()
 	ctx := context.Background()
@@ -194,19 +194,19 @@ func callerContext(t *testing.T, db *store.Store) context.Context {
 		authn.AuthorizationKey, "Bearer "+ownerToken(t, db), authn.ClientIDKey, servertest.Dashboard)
 }
 
-func TestTerminatedServerEndsItsCallsAndExitsWithZero(t *testing.T) {
+func TestTerminatedServerDrainsAndExitsZero(t *testing.T) {
 	db := storetest.SQLite(t)
 	p := process.Serve(t, db)
 	if got := p.Terminate(); got != 0 {
 		t.Errorf("exit code %d, want 0", got)
 	}
 	if !regexp.MustCompile(`(?s)"stopping.*"draining.*"stopped"`).MatchString(p.Log()) {
-		t.Errorf("the log does not tell of the stop:\n%s", p.Log())
+		t.Errorf("the log does not mention the stop:\n%s", p.Log())
 	}
 }
 
-// TestASecondSignalEndsTheDrain has a server that would drain for an hour.
-func TestASecondSignalEndsTheDrain(t *testing.T) {
+// TestSecondSignalEndsDrain has a server with a drain delay of an hour.
+func TestSecondSignalEndsDrain(t *testing.T) {
 	p := process.Serve(t, storetest.SQLite(t), "--drain-delay=1h")
 	ended := make(chan int, 1)
 	go func() { ended <- p.Terminate() }()
@@ -220,7 +220,7 @@ func TestASecondSignalEndsTheDrain(t *testing.T) {
 			return
 		case <-deadline:
 			t.Fatal("it still drains")
-		case <-time.After(20 * time.Millisecond): // it may not have noted the first one yet
+		case <-time.After(20 * time.Millisecond): // the server may not have handled the first signal yet
 			_ = p.Cmd.Process.Signal(syscall.SIGTERM)
 		}
 	}

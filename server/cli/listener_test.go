@@ -12,21 +12,22 @@ import (
 	"time"
 )
 
-// patience is how long a test waits for what must come.
+// patience is how long a test waits for expected output.
 const patience = 30 * time.Second
 
-// listener is a command that goes on, whose lines a test reads as they come.
+// listener is a long-running command whose lines a test reads as they are printed.
 type listener struct {
 	cmd   *exec.Cmd
-	lines chan string // of both of its streams
+	lines chan string // of stdout and stderr
 }
 
-// listen starts a command as a terminal does: in a process group of its own.
+// listen starts a command in its own process group, like a terminal.
 func listen(t *testing.T, cmd *exec.Cmd) *listener {
 	t.Helper()
 	l := &listener{cmd: cmd, lines: make(chan string, 10_000)}
 	var reading sync.WaitGroup
-	// One for each: curl draws its progress into the one while events come in the other.
+	// One pipe for each stream: curl prints its progress on one while events arrive on
+	// the other.
 	out, outEnd := pipe(t)
 	errs, errsEnd := pipe(t)
 	for _, r := range []io.ReadCloser{out, errs} {
@@ -57,8 +58,7 @@ func pipe(t *testing.T) (read, write *os.File) {
 	return read, write
 }
 
-// signal sends a signal to the whole command, as Ctrl-C does, and answers the
-// exit code.
+// signal sends a signal to the process group, like Ctrl-C, and returns the exit code.
 func (l *listener) signal(s syscall.Signal) int {
 	if l.cmd.ProcessState == nil {
 		_ = syscall.Kill(-l.cmd.Process.Pid, s)
@@ -66,7 +66,7 @@ func (l *listener) signal(s syscall.Signal) int {
 	return l.wait()
 }
 
-// wait waits for the end, and answers the exit code.
+// wait waits for the command to end, and returns the exit code.
 func (l *listener) wait() int {
 	if l.cmd.ProcessState == nil {
 		_ = l.cmd.Wait()
@@ -74,7 +74,7 @@ func (l *listener) wait() int {
 	return l.cmd.ProcessState.ExitCode()
 }
 
-// next is the next line; false at the end.
+// next returns the next line; ok is false at the end.
 func (l *listener) next(t *testing.T) (string, bool) {
 	t.Helper()
 	return l.before(t, time.After(patience))
@@ -91,8 +91,8 @@ func (l *listener) before(t *testing.T, deadline <-chan time.Time) (string, bool
 	}
 }
 
-// until reads up to a line that has a text, and answers all that was read. Signs
-// of life do not make it more patient.
+// until reads up to a line that contains a text, and returns all lines it read.
+// Heartbeats do not extend its deadline.
 func (l *listener) until(t *testing.T, text string) []string {
 	t.Helper()
 	deadline := time.After(patience)

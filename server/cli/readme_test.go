@@ -20,9 +20,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// TestReadmeCommandsAnswerAsTheReadmeSays pastes the README's commands into a
-// shell beside a demo server.
-func TestReadmeCommandsAnswerAsTheReadmeSays(t *testing.T) {
+// TestReadmeCommandOutput runs the README's commands in a shell beside a demo server.
+func TestReadmeCommandOutput(t *testing.T) {
 	blocks := readmeBlocks(t, "A raid drill", 2)
 	drill, standing := blocks[0], blocks[1]
 	directory := demoDirectory(t)
@@ -50,7 +49,7 @@ func TestReadmeCommandsAnswerAsTheReadmeSays(t *testing.T) {
 	}
 }
 
-// TestTourCommandsWork pastes what the demo prints.
+// TestTourCommandsWork runs the commands that the demo prints.
 func TestTourCommandsWork(t *testing.T) {
 	directory := demoDirectory(t)
 	p := process.Serve(t, store.URL{Path: filepath.Join(directory, "moderato.db")}, "--demo")
@@ -75,9 +74,9 @@ func TestTourCommandsWork(t *testing.T) {
 	}
 }
 
-// TestReadmeListensAsTheReadmeSays pastes the listeners of the README, each as in
-// a terminal of its own, and the drill meanwhile. Then it has each go on.
-func TestReadmeListensAsTheReadmeSays(t *testing.T) {
+// TestReadmeListeners runs the listeners of the README, each like in its own terminal,
+// and meanwhile the drill. Then it resumes each listener.
+func TestReadmeListeners(t *testing.T) {
 	blocks := readmeBlocks(t, "Receive events", 3)
 	drill := readmeBlocks(t, "A raid drill", 2)[0]
 	directory := demoDirectory(t)
@@ -89,7 +88,8 @@ func TestReadmeListensAsTheReadmeSays(t *testing.T) {
 		cmd.Dir, cmd.Env = directory, append(os.Environ(), "GOFLAGS=", "MODERATO_SERVER=http://"+p.REST)
 		return cmd
 	}
-	// It is built at its first use, which takes longer than what is waited for here.
+	// The command is built at its first use, which takes longer than the test waits for
+	// its output.
 	if out, err := paste("go tool -modfile=tools/go.mod grpcurl -version").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -123,7 +123,7 @@ func TestReadmeListensAsTheReadmeSays(t *testing.T) {
 	} {
 		l := listen(t, paste(again))
 		if read := l.until(t, "channel.chat.clear_user_messages"); strings.Contains(strings.Join(read, ""), "channel.ban") {
-			t.Errorf("listener %d hears the ban again:\n%s", i, read)
+			t.Errorf("listener %d receives the ban again:\n%s", i, read)
 		}
 		resumed = append(resumed, lastCursor(t, l.until(t, "channel.unban")))
 	}
@@ -134,7 +134,7 @@ func TestReadmeListensAsTheReadmeSays(t *testing.T) {
 
 var printedCursor = regexp.MustCompile(`(?:"cursor": "|^id: |channel\.[a-z._]+ +)([\w-]+)`)
 
-// lastCursor is the cursor that was printed last.
+// lastCursor returns the last cursor in lines.
 func lastCursor(t *testing.T, lines []string) (cursor string) {
 	t.Helper()
 	for _, line := range lines {
@@ -148,7 +148,7 @@ func lastCursor(t *testing.T, lines []string) (cursor string) {
 	return cursor
 }
 
-// readmeBlocks are the shell blocks of a section of the README.
+// readmeBlocks returns the shell blocks of a section of the README.
 func readmeBlocks(t *testing.T, heading string, want int) []string {
 	t.Helper()
 	text, err := os.ReadFile("../../README.md")
@@ -167,8 +167,8 @@ func readmeBlocks(t *testing.T, heading string, want int) []string {
 	return blocks
 }
 
-// demoDirectory is a directory that looks to the commands like the project's:
-// with bin/moderato and tools/go.mod.
+// demoDirectory returns a directory that looks like the project's to the commands: with
+// bin/moderato and tools/go.mod.
 func demoDirectory(t *testing.T) string {
 	t.Helper()
 	directory := t.TempDir()

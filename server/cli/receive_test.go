@@ -20,8 +20,8 @@ import (
 	"github.com/moderato-live/moderato/server/store/storetest"
 )
 
-// receiving starts `moderato events receive` as the owner of the World's channel,
-// and waits until its webhook is there.
+// receiving starts `moderato events receive` as the owner of the World's channel, and
+// waits until its webhook exists.
 func receiving(t *testing.T, p *process.Server, token string, args ...string) (l *listener, address string) {
 	t.Helper()
 	args = append([]string{"events", "receive", "--server=http://" + p.REST}, args...)
@@ -29,12 +29,12 @@ func receiving(t *testing.T, p *process.Server, token string, args ...string) (l
 	said := l.until(t, "Ctrl-C deletes it")
 	found := regexp.MustCompile(`webhook [0-9a-f-]{36} sends to (http://127\.0\.0\.1:\d+);`).FindStringSubmatch(said[len(said)-1])
 	if found == nil {
-		t.Fatalf("it says %q", said)
+		t.Fatalf("output: %q", said)
 	}
 	return l, found[1]
 }
 
-// webhooksOf is how many webhooks the caller has.
+// webhooksOf returns the number of webhooks of the caller.
 func webhooksOf(t *testing.T, p *process.Server, token string) int {
 	t.Helper()
 	var answer struct{ Data []struct{ ID string } }
@@ -44,7 +44,7 @@ func webhooksOf(t *testing.T, p *process.Server, token string) int {
 	return len(answer.Data)
 }
 
-func TestAReceiverTakesItsWebhookAwayWhenItStops(t *testing.T) {
+func TestReceiverDeletesWebhookOnExit(t *testing.T) {
 	url := storetest.SQLite(t)
 	token := ownerToken(t, prepare(t, url))
 	p := process.Serve(t, url, "--webhook-allow-private")
@@ -62,7 +62,7 @@ func TestAReceiverTakesItsWebhookAwayWhenItStops(t *testing.T) {
 	}
 }
 
-func TestAReceiverTellsThatItsWebhookIsStillThere(t *testing.T) {
+func TestReceiverReportsRemainingWebhook(t *testing.T) {
 	url := storetest.SQLite(t)
 	token := ownerToken(t, prepare(t, url))
 	p := process.Serve(t, url, "--webhook-allow-private")
@@ -74,7 +74,7 @@ func TestAReceiverTellsThatItsWebhookIsStillThere(t *testing.T) {
 	l.until(t, "the webhook is still there: the server does not answer")
 }
 
-func TestAReceiverRefusesWhatIsNotSigned(t *testing.T) {
+func TestReceiverRejectsUnsignedRequests(t *testing.T) {
 	url := storetest.SQLite(t)
 	token := ownerToken(t, prepare(t, url))
 	p := process.Serve(t, url, "--webhook-allow-private")
@@ -115,7 +115,7 @@ func TestAReceiverRefusesWhatIsNotSigned(t *testing.T) {
 	}
 }
 
-func TestAReceiverHearsOfItsTypesAlone(t *testing.T) {
+func TestReceiverReceivesOnlyItsTypes(t *testing.T) {
 	url := storetest.SQLite(t)
 	token := ownerToken(t, prepare(t, url))
 	p := process.Serve(t, url, "--webhook-allow-private")
@@ -127,18 +127,18 @@ func TestAReceiverHearsOfItsTypesAlone(t *testing.T) {
 	}
 }
 
-// TestWhichServersCallReceiversOnTheirHost checks both what the server allows and
-// what the receiver says of a server that does not.
-func TestWhichServersCallReceiversOnTheirHost(t *testing.T) {
+// TestServersThatCallLocalReceivers checks both which servers deliver to local receivers,
+// and the receiver's error message for a server that does not.
+func TestServersThatCallLocalReceivers(t *testing.T) {
 	for name, c := range map[string]struct {
 		args  []string
 		calls bool
 	}{
-		"any":                         {nil, false},
-		"one that may":                {[]string{"--webhook-allow-private"}, true},
-		"a demo":                      {[]string{"--demo"}, true},
-		"a demo that others reach":    {[]string{"--demo", "--grpc-addr=0.0.0.0:0"}, false},
-		"a demo that others may call": {[]string{"--demo", "--grpc-addr=0.0.0.0:0", "--webhook-allow-private"}, true},
+		"any":                                  {nil, false},
+		"server that allows private receivers": {[]string{"--webhook-allow-private"}, true},
+		"a demo":                               {[]string{"--demo"}, true},
+		"demo reachable by others":             {[]string{"--demo", "--grpc-addr=0.0.0.0:0"}, false},
+		"demo reachable by others that may call private addresses": {[]string{"--demo", "--grpc-addr=0.0.0.0:0", "--webhook-allow-private"}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, token, ban := serveTo(t, c.args)
@@ -151,7 +151,7 @@ func TestWhichServersCallReceiversOnTheirHost(t *testing.T) {
 			got := refused(t, "events", "receive", "--server=http://"+p.REST, "--client="+servertest.Dashboard, "--token="+token)
 			for _, want := range []string{"the server does not take http://127.0.0.1:", "url must begin with https://", "--webhook-allow-private", "--url"} {
 				if !strings.Contains(got, want) {
-					t.Errorf("it says %s, want %s", got, want)
+					t.Errorf("got the output %s, want %s", got, want)
 				}
 			}
 			if n := webhooksOf(t, p, token); n != 0 {
@@ -161,8 +161,8 @@ func TestWhichServersCallReceiversOnTheirHost(t *testing.T) {
 	}
 }
 
-// serveTo starts a server, with the World or the demo, and answers a token of a
-// channel's owner and a ban in their channel.
+// serveTo starts a server with the World or the demo. It returns a token of the owner of
+// a channel, and the body of a ban in the channel.
 func serveTo(t *testing.T, args []string) (p *process.Server, token, ban string) {
 	t.Helper()
 	url := storetest.SQLite(t)
@@ -183,7 +183,7 @@ func serveTo(t *testing.T, args []string) (p *process.Server, token, ban string)
 	return p, strings.TrimSpace(got.Out), fmt.Sprintf(`{"channelId":%q,"banUserId":%q}`, people.Owner.ID, people.Raider.ID)
 }
 
-func TestAReceiverSaysWhatItNeeds(t *testing.T) {
+func TestReceiverReportsMissingSettings(t *testing.T) {
 	url := storetest.SQLite(t)
 	token := ownerToken(t, prepare(t, url))
 	p := process.Serve(t, url)
@@ -203,12 +203,12 @@ func TestAReceiverSaysWhatItNeeds(t *testing.T) {
 		"client":       {receive("--server=http://"+p.REST, "--client=other"), "CLIENT_ID_MISMATCH"},
 	} {
 		if got := refused(t, c.args...); !strings.Contains(got, c.want) || strings.Contains(got, token) {
-			t.Errorf("%s: it says %s, want %s", name, got, c.want)
+			t.Errorf("%s: got the output %s, want %s", name, got, c.want)
 		}
 	}
 }
 
-// refused runs a receiver that must not come to receive, and answers what it says.
+// refused runs a receiver that must fail to start, and returns its output.
 func refused(t *testing.T, args ...string) string {
 	t.Helper()
 	l := listen(t, process.Command(t, nil, args...))
@@ -231,7 +231,7 @@ func refused(t *testing.T, args ...string) string {
 
 func portOf(address string) string { return address[strings.LastIndexByte(address, ':')+1:] }
 
-func TestAReceiverNamesTheFlagThatIsWrong(t *testing.T) {
+func TestReceiverNamesInvalidFlag(t *testing.T) {
 	got := process.Run(t, nil, "", "events", "receive", "--client=x", "--token=x", "--channel=zzz")
 	if got.Code != 1 || !strings.Contains(got.Err, `--channel "zzz": must be a UUID`) {
 		t.Errorf("got %+v", got)

@@ -23,17 +23,16 @@ import (
 	"github.com/moderato-live/moderato/server/store/storetest"
 )
 
-// TestABanOnOneReplicaReachesEveryKindOfListenerOfAnother has two processes on
-// one database. What happens on the one is heard by a watcher, a listener over
-// HTTP and a receiver of webhooks that are attached to the other; and each goes
-// on from the cursor that it was given itself.
-func TestABanOnOneReplicaReachesEveryKindOfListenerOfAnother(t *testing.T) {
+// TestBanReachesListenersOfOtherReplica runs two processes on one database. Events of one
+// process must reach a gRPC stream, an SSE listener and a webhook receiver of the other,
+// and each must resume from the cursor that it received.
+func TestBanReachesListenersOfOtherReplica(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		token := ownerToken(t, prepare(t, url))
 		a, b := process.Serve(t, url, "--webhook-allow-private"), process.Serve(t, url, "--webhook-allow-private")
 		change := func(method, path, body string) { t.Helper(); rest(t, a, token, method, path, body) }
 
-		listeners := map[string]hearing{"watcher": watch(t, b, token, ""), "SSE": watchSSE(t, b, token, ""), "webhook": receiveJSON(t, b, token)}
+		listeners := map[string]eventListener{"watcher": watch(t, b, token, ""), "SSE": watchSSE(t, b, token, ""), "webhook": receiveJSON(t, b, token)}
 		change(http.MethodPost, "/v1/moderation/ban", banOfRaider)
 		cursors := map[string]string{}
 		for name, l := range listeners {
@@ -46,9 +45,9 @@ func TestABanOnOneReplicaReachesEveryKindOfListenerOfAnother(t *testing.T) {
 			l.stop()
 		}
 
-		// While nobody listens.
+		// While there are no listeners.
 		change(http.MethodDelete, "/v1/moderation/ban", banOfRaider)
-		listeners = map[string]hearing{
+		listeners = map[string]eventListener{
 			"watcher": watch(t, b, token, cursors["watcher"]),
 			"SSE":     watchSSE(t, b, token, cursors["SSE"]),
 			"webhook": watch(t, b, token, cursors["webhook"]),
@@ -68,8 +67,8 @@ func TestABanOnOneReplicaReachesEveryKindOfListenerOfAnother(t *testing.T) {
 	})
 }
 
-// heard is an event as a listener got it.
-type heard struct {
+// receivedEvent is an event as a listener received it.
+type receivedEvent struct {
 	Cursor   string
 	Metadata struct {
 		SubscriptionType string
@@ -77,29 +76,29 @@ type heard struct {
 	}
 }
 
-// hearing is a listener of a test.
-type hearing struct {
-	events <-chan heard
+// eventListener is a listener of a test.
+type eventListener struct {
+	events <-chan receivedEvent
 	stop   func()
 }
 
-// want checks what is heard next.
-func (h hearing) want(t *testing.T, name, kind string, sequence int64) heard {
+// want checks the next event.
+func (h eventListener) want(t *testing.T, name, kind string, sequence int64) receivedEvent {
 	t.Helper()
 	select {
 	case e, ok := <-h.events:
 		if !ok || e.Metadata.SubscriptionType != kind || e.Metadata.Sequence != sequence {
-			t.Fatalf("%s: heard %+v (%t), want %s with the sequence %d", name, e, ok, kind, sequence)
+			t.Fatalf("%s: received %+v (%t), want %s with the sequence %d", name, e, ok, kind, sequence)
 		}
 		return e
 	case <-time.After(patience):
-		t.Fatalf("%s: heard nothing, want %s", name, kind)
-		return heard{}
+		t.Fatalf("%s: received nothing, want %s", name, kind)
+		return receivedEvent{}
 	}
 }
 
-// watch is a stream over gRPC, which is there when it answers.
-func watch(t *testing.T, p *process.Server, token, cursor string) hearing {
+// watch opens a gRPC stream, and returns once it is open.
+func watch(t *testing.T, p *process.Server, token, cursor string) eventListener {
 	t.Helper()
 	conn, err := grpc.NewClient(p.GRPC, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
@@ -111,12 +110,12 @@ func watch(t *testing.T, p *process.Server, token, cursor string) hearing {
 	t.Cleanup(stop)
 	stream, err := moderatov1.NewEventsServiceClient(conn).WatchEvents(ctx, &moderatov1.WatchEventsRequest{Cursor: cursor})
 	if err == nil {
-		_, err = stream.Recv() // the sign that nothing is missed from here on
+		_, err = stream.Recv() // the first message: from here on, no event is missed
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := make(chan heard, 100)
+	got := make(chan receivedEvent, 100)
 	go func() {
 		defer close(got)
 		for {
@@ -125,15 +124,15 @@ func watch(t *testing.T, p *process.Server, token, cursor string) hearing {
 				return
 			}
 			if m.GetEvent() != nil {
-				got <- readHeard(m.GetCursor(), outbox.JSON(m.GetEvent()))
+				got <- parseEvent(m.GetCursor(), outbox.JSON(m.GetEvent()))
 			}
 		}
 	}()
-	return hearing{got, stop}
+	return eventListener{got, stop}
 }
 
-// watchSSE is the same over HTTP.
-func watchSSE(t *testing.T, p *process.Server, token, lastEventID string) hearing {
+// watchSSE is watch over HTTP.
+func watchSSE(t *testing.T, p *process.Server, token, lastEventID string) eventListener {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	t.Cleanup(cancel)
@@ -156,7 +155,7 @@ func watchSSE(t *testing.T, p *process.Server, token, lastEventID string) hearin
 			t.Fatalf("the stream does not begin: %s", response.Status)
 		}
 	}
-	got := make(chan heard, 100)
+	got := make(chan receivedEvent, 100)
 	go func() {
 		defer close(got)
 		defer func() { _ = response.Body.Close() }()
@@ -167,30 +166,30 @@ func watchSSE(t *testing.T, p *process.Server, token, lastEventID string) hearin
 			case "id":
 				cursor = value
 			case "data":
-				got <- readHeard(cursor, []byte(value))
+				got <- parseEvent(cursor, []byte(value))
 			}
 		}
 	}()
-	return hearing{got, cancel}
+	return eventListener{got, cancel}
 }
 
-// receiveJSON is a receiver of webhooks.
-func receiveJSON(t *testing.T, p *process.Server, token string) hearing {
+// receiveJSON starts a receiver of webhooks.
+func receiveJSON(t *testing.T, p *process.Server, token string) eventListener {
 	t.Helper()
 	l, _ := receiving(t, p, token, "--json")
-	got := make(chan heard, 100)
+	got := make(chan receivedEvent, 100)
 	go func() {
 		defer close(got)
 		for line := range l.lines {
-			got <- readHeard("", []byte(line))
+			got <- parseEvent("", []byte(line))
 		}
 	}()
-	return hearing{got, func() { l.signal(syscall.SIGINT) }}
+	return eventListener{got, func() { l.signal(syscall.SIGINT) }}
 }
 
-// readHeard reads an event; what is none shows as one that no test wants.
-func readHeard(cursor string, text []byte) heard {
-	e := heard{Cursor: cursor}
+// parseEvent parses an event; an invalid event becomes one that no test expects.
+func parseEvent(cursor string, text []byte) receivedEvent {
+	e := receivedEvent{Cursor: cursor}
 	if err := json.Unmarshal(text, &e); err != nil {
 		e.Metadata.SubscriptionType = err.Error()
 	}

@@ -18,18 +18,18 @@ import (
 	"github.com/moderato-live/moderato/server/store/storetest"
 )
 
-// asStepper in the environment makes the test binary be a server whose
-// transactions stop where it is told on its standard input.
+// asStepper is the environment variable that makes the test binary a server whose
+// transactions stop where its standard input says.
 const asStepper = "TEST_RUNS_AS_STEPPER"
 
-// What such a server notes in its log.
+// Messages that such a server logs.
 const (
 	armed  = "armed"
 	stands = "stands"
 	passed = "passed"
 )
 
-// runStepped serves the database that the first argument names, until it is killed.
+// runStepped serves the database named by the first argument, until it is killed.
 func runStepped() int {
 	ctx := context.Background()
 	log := slog.New(slog.NewJSONHandler(os.Stderr, nil))
@@ -55,7 +55,7 @@ func serveStepped(ctx context.Context, url store.URL, stepper *storetest.Stepper
 		stepper.Set(halt)
 		return true
 	}
-	arm() // before anything is done
+	arm() // before the server does anything
 	config := servertest.Config(url)
 	config.DBLayer, config.WebhookAllowPrivate, config.Log = stepper.Layer, true, log
 	s, err := server.New(ctx, config)
@@ -71,17 +71,17 @@ func serveStepped(ctx context.Context, url store.URL, stepper *storetest.Stepper
 	return s.Serve(ctx)
 }
 
-// stepped is a server that is stepped.
+// stepped is a server that stops at chosen steps.
 type stepped struct {
 	*process.Server
 
 	input   io.Writer
-	armed   chan struct{} // it knows where to stop
-	reached chan string   // the step before which it stands, none when it passed
+	armed   chan struct{} // the server knows where to stop
+	reached chan string   // the step before which the server stopped; empty if it passed
 }
 
-// serveUpTo starts a server that stops at a place from its start on, and waits
-// until it listens.
+// serveUpTo starts a server that stops at halt from its start on, and waits until the
+// server is listening.
 func serveUpTo(t *testing.T, url store.URL, halt storetest.Halt) *stepped {
 	t.Helper()
 	cmd := process.TestBinary(t, []string{asStepper + "=1"}, process.DBText(url))
@@ -98,19 +98,19 @@ func serveUpTo(t *testing.T, url store.URL, halt storetest.Halt) *stepped {
 			p.reached <- line.Step
 		}
 	}
-	go p.tell(halt)
+	go p.send(halt)
 	p.Start(t)
 	return p
 }
 
-func (p *stepped) tell(halt storetest.Halt) {
+func (p *stepped) send(halt storetest.Halt) {
 	_ = json.NewEncoder(p.input).Encode(halt)
 }
 
-// stopAt has the server stop at a place from now on.
+// stopAt makes the server stop at halt from now on.
 func (p *stepped) stopAt(t *testing.T, halt storetest.Halt) {
 	t.Helper()
-	p.tell(halt)
+	p.send(halt)
 	select {
 	case <-p.armed:
 	case <-time.After(patience):
@@ -118,14 +118,14 @@ func (p *stepped) stopAt(t *testing.T, halt storetest.Halt) {
 	}
 }
 
-// stepReached is the step before which the server stands; none when it passed.
+// stepReached returns the step before which the server stopped; empty if it passed.
 func (p *stepped) stepReached(t *testing.T) string {
 	t.Helper()
 	select {
 	case step := <-p.reached:
 		return step
 	case <-time.After(patience):
-		t.Fatalf("the server got nowhere; it says:\n%s", p.Log())
+		t.Fatalf("the server made no progress; log:\n%s", p.Log())
 		return ""
 	}
 }

@@ -23,24 +23,24 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// The transactions whose steps are gone through, by who begins them.
+// The transactions whose steps are tested, by the function that begins them.
 const (
 	ofChange    = "server/change.apply"
 	ofSequencer = "server/outbox.(*Sequencer)"
 	ofWorker    = "server/webhooks.(*worker)"
 )
 
-// death is a transaction in which the process is killed.
+// death describes at which step of a transaction the process is killed.
 type death struct {
 	name string
 	halt storetest.Halt
-	// when is when the server is told to stop there.
+	// when is the moment at which the server is told to stop.
 	when moment
-	// isAnswered: the ban is answered before the process is killed.
+	// isAnswered reports whether the ban is acknowledged before the process is killed.
 	isAnswered bool
 }
 
-// moment is one in the life of a server, which bans one user.
+// moment is a moment in the life of a server, which bans one user.
 type moment int
 
 const (
@@ -57,11 +57,10 @@ var deaths = []death{
 	{name: "recording", halt: storetest.Halt{Of: ofWorker, Has: "UPDATE `webhook_deliveries`"}, when: atTheRequest, isAnswered: true},
 }
 
-// TestKilledAtEveryStep kills the process before each step of the transactions
-// that write events, put them in order and deliver them, and after their COMMIT.
-// Each time another server goes on, and all is as if nothing had been: what was
-// answered holds, each event is heard once and in order, and arrives at the
-// webhook at least once and in order.
+// TestKilledAtEveryStep kills the process before each step of the transactions that write
+// events, sequence them and deliver them, and after their COMMIT. Each time another
+// server takes over without a difference: acknowledged changes persist, each event is
+// received once and in order by listeners, and at least once and in order by the webhook.
 func TestKilledAtEveryStep(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		s := newScene(t, url)
@@ -71,7 +70,7 @@ func TestKilledAtEveryStep(t *testing.T) {
 			for step := 0; ; step++ {
 				d.halt.Step = step
 				reached := s.die(d)
-				s.goOn(fmt.Sprintf("%s, killed before step %d, %.60s", d.name, step, reached))
+				s.takeOver(fmt.Sprintf("%s, killed before step %d, %.60s", d.name, step, reached))
 				if reached == "" {
 					break
 				}
@@ -82,31 +81,31 @@ func TestKilledAtEveryStep(t *testing.T) {
 				t.Errorf("%s: no step was %s", d.name, d.halt.Has)
 			}
 		}
-		s.dieWhileSending()
-		s.goOn("killed while the receiver has the request")
+		s.killWhileSending()
+		s.takeOver("killed while the receiver has the request")
 		s.check()
-		t.Logf("killed at %d steps in %s; %d of %d events arrived again", died+1, time.Since(began).Round(time.Millisecond), s.box.repeats, s.ear.reached())
+		t.Logf("killed at %d steps in %s; %d of %d events arrived again", died+1, time.Since(began).Round(time.Millisecond), s.box.repeats, s.recorder.reached())
 	})
 }
 
-// scene is what outlives the processes.
+// scene holds what outlives the processes.
 type scene struct {
-	t       *testing.T
-	url     store.URL
-	db      *store.Store
-	owner   context.Context
-	backend context.Context
-	ear     *ear
-	box     *mailbox
-	users   int
-	takes   int      // processes that went on
-	banned  []uid.ID // as was answered
+	t        *testing.T
+	url      store.URL
+	db       *store.Store
+	owner    context.Context
+	backend  context.Context
+	recorder *eventRecorder
+	box      *mailbox
+	users    int
+	takes    int      // processes that took over
+	banned   []uid.ID // as acknowledged
 }
 
 func newScene(t *testing.T, url store.URL) *scene {
 	t.Helper()
 	s := &scene{t: t, url: url, db: prepare(t, url), box: newMailbox(t)}
-	s.ear = newEar(t, s.db)
+	s.recorder = newEventRecorder(t, s.db)
 	s.owner = callerContext(t, s.db)
 	receiver := httptest.NewServer(s.box)
 	t.Cleanup(receiver.Close)
@@ -127,7 +126,7 @@ func (s *scene) start() *servertest.Server {
 	return servertest.Start(s.t, config)
 }
 
-// newUser is somebody to ban.
+// newUser returns a new user to ban.
 func (s *scene) newUser() uid.ID {
 	s.t.Helper()
 	s.users++
@@ -138,8 +137,8 @@ func (s *scene) newUser() uid.ID {
 	return id
 }
 
-// die has a user banned, and kills the process when it stands at the step. It
-// answers the step; none when there are fewer.
+// die has a user banned, and kills the process when it stops at the step. It returns the
+// step, or "" if there are fewer steps.
 func (s *scene) die(d death) string {
 	s.t.Helper()
 	var atStart storetest.Halt
@@ -152,7 +151,7 @@ func (s *scene) die(d death) string {
 		s.t.Fatal(err)
 	}
 	defer func() { _ = conn.Close() }()
-	defer s.ear.listen(s.backend, conn)()
+	defer s.recorder.listen(s.backend, conn)()
 	switch d.when {
 	case atItsStart:
 		defer p.Kill()
@@ -160,7 +159,7 @@ func (s *scene) die(d death) string {
 	case beforeTheBan:
 		p.stopAt(s.t, d.halt)
 	case atTheRequest:
-		s.box.atNext(func() { p.stopAt(s.t, d.halt) })
+		s.box.onNextArrival(func() { p.stopAt(s.t, d.halt) })
 	}
 	user := s.newUser()
 	answer := make(chan error, 1)
@@ -192,7 +191,7 @@ func (s *scene) ban(conn *grpc.ClientConn, user uid.ID) error {
 	return err
 }
 
-// note checks that a ban holds which was answered or committed, and no other.
+// note checks that a ban exists if and only if it was acknowledged or committed.
 func (s *scene) note(user uid.ID, err error, holds bool) {
 	s.t.Helper()
 	if s.isBanned(user) != holds {
@@ -212,9 +211,9 @@ func (s *scene) isBanned(user uid.ID) bool {
 	return is
 }
 
-// dieWhileSending kills the process when the receiver has a request and has not
-// answered it.
-func (s *scene) dieWhileSending() {
+// killWhileSending kills the process when the receiver has a request and has not
+// responded.
+func (s *scene) killWhileSending() {
 	s.t.Helper()
 	p := serveUpTo(s.t, s.url, storetest.Halt{})
 	conn, err := grpc.NewClient(p.GRPC, grpc.WithTransportCredentials(insecure.NewCredentials()))
@@ -223,7 +222,7 @@ func (s *scene) dieWhileSending() {
 	}
 	defer func() { _ = conn.Close() }()
 	has, dead := make(chan struct{}), make(chan struct{})
-	s.box.atNext(func() { close(has); <-dead })
+	s.box.onNextArrival(func() { close(has); <-dead })
 	user := s.newUser()
 	s.note(user, s.ban(conn, user), true)
 	select {
@@ -235,9 +234,9 @@ func (s *scene) dieWhileSending() {
 	close(dead)
 }
 
-// goOn has another server go on, after the time for which it would respect what
-// the dead one had claimed, and checks that everybody hears of everything.
-func (s *scene) goOn(what string) {
+// takeOver has another server take over after the claims of the dead server have expired, and
+// checks that all listeners receive all events.
+func (s *scene) takeOver(what string) {
 	s.t.Helper()
 	for _, statement := range []string{"UPDATE webhooks SET next_at = 0 WHERE is_claimed", "UPDATE event_sequencers SET expires_at = 0"} {
 		if _, err := s.db.DB().Exec(statement); err != nil {
@@ -247,7 +246,7 @@ func (s *scene) goOn(what string) {
 	live := s.start()
 	s.takes++
 	defer live.Stop(s.t)
-	defer s.ear.listen(s.backend, live.Conn)()
+	defer s.recorder.listen(s.backend, live.Conn)()
 	_, err := moderatov1.NewChannelsServiceClient(live.Conn).UpdateInfo(live.As(s.t, servertest.Other).Context(),
 		&moderatov1.UpdateInfoRequest{Title: fmt.Sprint("Take ", s.takes), Lang: "en"})
 	if err != nil {
@@ -257,14 +256,14 @@ func (s *scene) goOn(what string) {
 	if err := store.QueryRow(context.Background(), s.db.Read, "SELECT COUNT(*) FROM events", nil, &count); err != nil {
 		s.t.Fatal(err)
 	}
-	waitUntil(s.t, what+": heard", s.ear.moved, s.ear.reached, count)
+	waitUntil(s.t, what+": received", s.recorder.moved, s.recorder.reached, count)
 	waitUntil(s.t, what+": arrived", s.box.moved, s.box.reached, count)
 	s.waitUntilIdle()
 	s.checkRules(what)
 }
 
-// waitUntilIdle waits until the webhook has nothing to do, so that its next turn
-// is that of the next event.
+// waitUntilIdle waits until the webhook has nothing to send, so that its next turn is for
+// the next event.
 func (s *scene) waitUntilIdle() {
 	s.t.Helper()
 	for deadline := time.Now().Add(patience); ; time.Sleep(2 * time.Millisecond) {
@@ -291,8 +290,8 @@ func (s *scene) checkRules(what string) {
 	}
 }
 
-// check looks at the whole in the end: the bans that were answered are there, and
-// the positions are those that were heard, each given once and none left out.
+// check checks the final state: the acknowledged bans exist, and the positions in the
+// database are those that were received, each assigned once and none missing.
 func (s *scene) check() {
 	s.t.Helper()
 	for _, user := range s.banned {
@@ -304,8 +303,8 @@ func (s *scene) check() {
 		var id uid.ID
 		var position int64
 		err := scan(&id, &position)
-		if s.ear.ids[id.String()] != position {
-			s.t.Errorf("event %s has position %d, and was heard at %d", id, position, s.ear.ids[id.String()])
+		if s.recorder.ids[id.String()] != position {
+			s.t.Errorf("event %s has position %d, and was received at %d", id, position, s.recorder.ids[id.String()])
 		}
 		return err
 	})

@@ -21,7 +21,7 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// arrivals are the sequences that a receiver got, in order.
+// arrivals records the sequences that a receiver received, in order.
 type arrivals struct {
 	mu  sync.Mutex
 	all []int64
@@ -37,8 +37,8 @@ func (a *arrivals) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 	a.all = append(a.all, event.Metadata.Sequence)
 }
 
-// reached is the last sequence up to which all arrived in order, and how many
-// arrived more than once.
+// reached returns the last sequence up to which all events arrived in order, and the
+// number of repeated arrivals.
 func (a *arrivals) reached(t *testing.T) (last int64, repeats int) {
 	t.Helper()
 	a.mu.Lock()
@@ -56,10 +56,9 @@ func (a *arrivals) reached(t *testing.T) (last int64, repeats int) {
 	return last, repeats
 }
 
-// TestKilledServerLosesNoDelivery kills the process at random moments while
-// events are written and delivered: every event arrives, none before the one
-// before it.
-func TestKilledServerLosesNoDelivery(t *testing.T) {
+// TestKilledServerLosesNoDeliveries kills the process at random moments while events are
+// written and delivered: every event must arrive, and none before its predecessor.
+func TestKilledServerLosesNoDeliveries(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		db := prepare(t, url)
 		v := &victim{id: uid.MustParse("0b6faaaa-0000-4000-8000-000000000001")}
@@ -93,7 +92,7 @@ func TestKilledServerLosesNoDelivery(t *testing.T) {
 			p.Kill()
 			work.Wait()
 			_ = conn.Close()
-			// As if the time had passed for which others respect its claims.
+			// Expire the claims of the dead process.
 			for _, statement := range []string{"UPDATE webhooks SET next_at = 0 WHERE is_claimed", "UPDATE event_sequencers SET expires_at = 0"} {
 				if _, err := db.DB().Exec(statement); err != nil {
 					t.Fatal(err)

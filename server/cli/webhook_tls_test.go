@@ -18,11 +18,10 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// TestReceiversNeedACertificateThatTheSystemTrusts delivers over TLS to a
-// receiver whose certificate the server does not trust at first. The delivery
-// fails, which is listed, and is made when the server is started with the
-// certificate among those of the system.
-func TestReceiversNeedACertificateThatTheSystemTrusts(t *testing.T) {
+// TestReceiverCertificateMustBeTrusted delivers over TLS to a receiver whose certificate
+// the server does not trust at first. The delivery must fail and be listed as failed, and
+// succeed once the server is started with the certificate among the system's.
+func TestReceiverCertificateMustBeTrusted(t *testing.T) {
 	url := storetest.SQLite(t)
 	db := prepare(t, url)
 	v := &victim{id: uid.MustParse("0b6faaaa-0000-4000-8000-000000000001")}
@@ -75,7 +74,7 @@ func TestReceiversNeedACertificateThatTheSystemTrusts(t *testing.T) {
 	_ = conn.Close()
 	p.Kill()
 
-	// As if the time of the next attempt had come.
+	// Make the next attempt due.
 	for _, statement := range []string{"UPDATE webhooks SET next_at = 0, is_claimed = 0", "UPDATE webhook_deliveries SET next_attempt_at = 0"} {
 		if _, err := db.DB().Exec(statement); err != nil {
 			t.Fatal(err)

@@ -42,7 +42,7 @@ func read(t *testing.T, s *store.Store, categories []int64, liveOnly bool) int64
 	return n
 }
 
-func TestChannelsAreCountedWhereTheyWereMoved(t *testing.T) {
+func TestCountsFollowMovedChannels(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		s := open(t, url)
 		offline, live := counts.Bucket{Category: 7}, counts.Bucket{Category: 7, IsLive: true}
@@ -72,10 +72,10 @@ func TestChannelsAreCountedWhereTheyWereMoved(t *testing.T) {
 	})
 }
 
-// TestCountsStayExactWhileTheyAreCompacted has channels move while several compactors
-// run, one of them stopped now and then, and reads all the while: the number of
-// channels in all never changes.
-func TestCountsStayExactWhileTheyAreCompacted(t *testing.T) {
+// TestCountsStayExactDuringCompaction moves channels and reads the counts while several
+// compactors run, some of which are interrupted: the total number of channels must never
+// change.
+func TestCountsStayExactDuringCompaction(t *testing.T) {
 	const channels, moves, categories = 40, 30, 3
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		s := open(t, url)
@@ -91,7 +91,7 @@ func TestCountsStayExactWhileTheyAreCompacted(t *testing.T) {
 					if rand.IntN(4) == 0 {
 						go cancel()
 					}
-					_ = (&counts.Compactor{Store: s}).Compact(batch) // a stopped one fails
+					_ = (&counts.Compactor{Store: s}).Compact(batch) // an interrupted compaction fails
 					cancel()
 				}
 			})

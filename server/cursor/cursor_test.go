@@ -25,7 +25,7 @@ func key(id uint16) cursor.Key {
 	return cursor.Key{ID: id, Secret: bytes.Repeat([]byte{byte(id)}, cursor.SecretSize)}
 }
 
-// keys is what a Sealer reads.
+// keys is the key store that a Sealer reads.
 type keys struct {
 	present atomic.Pointer[[]cursor.Key]
 	fail    atomic.Bool
@@ -58,7 +58,7 @@ func seal(t testing.TB, s *cursor.Sealer, list string, place any) string {
 	return text
 }
 
-func TestACursorLeadsBackToItsPlace(t *testing.T) {
+func TestCursorRoundTrip(t *testing.T) {
 	t.Parallel()
 	s, _ := newSealer(t, key(1))
 	for _, want := range []place{{}, {1763700000123, "x"}, {-1, strings.Repeat("ü", 200)}} {
@@ -69,7 +69,7 @@ func TestACursorLeadsBackToItsPlace(t *testing.T) {
 	}
 }
 
-func TestEqualPlacesHaveEqualCursors(t *testing.T) {
+func TestEqualPositionsHaveEqualCursors(t *testing.T) {
 	t.Parallel()
 	s, _ := newSealer(t, key(1))
 	other, _ := newSealer(t, key(1)) // another server
@@ -78,7 +78,7 @@ func TestEqualPlacesHaveEqualCursors(t *testing.T) {
 	}
 }
 
-func TestACursorOfAnotherListIsInvalid(t *testing.T) {
+func TestCursorOfAnotherListIsInvalid(t *testing.T) {
 	t.Parallel()
 	s, _ := newSealer(t, key(1))
 	text := seal(t, s, "list/a", place{1, "x"})
@@ -89,13 +89,13 @@ func TestACursorOfAnotherListIsInvalid(t *testing.T) {
 	}
 }
 
-func TestADamagedCursorIsInvalid(t *testing.T) {
+func TestDamagedCursorIsInvalid(t *testing.T) {
 	t.Parallel()
 	s, _ := newSealer(t, key(1))
 	text := seal(t, s, "list/a", place{1, "x"})
 	damaged := []string{
 		"", "A", text[1:], text[:len(text)-1], text + "A", text + "=", text + "\n", " " + text, "äöü", strings.Repeat("A", 1<<20),
-		// What cursors were before they had a key.
+		// Cursors of versions without keys.
 		base64.RawURLEncoding.EncodeToString([]byte("12345678" + "0")),
 	}
 	for i := range text {
@@ -112,7 +112,7 @@ func TestADamagedCursorIsInvalid(t *testing.T) {
 	}
 }
 
-func TestACursorOfAnotherKeyIsInvalid(t *testing.T) {
+func TestCursorOfAnotherKeyIsInvalid(t *testing.T) {
 	t.Parallel()
 	s, _ := newSealer(t, key(1))
 	forger, _ := newSealer(t, cursor.Key{ID: 1, Secret: make([]byte, cursor.SecretSize)})
@@ -121,7 +121,7 @@ func TestACursorOfAnotherKeyIsInvalid(t *testing.T) {
 	}
 }
 
-func TestACursorShowsNothingOfItsPlace(t *testing.T) {
+func TestCursorRevealsNothing(t *testing.T) {
 	t.Parallel()
 	s, _ := newSealer(t, key(1))
 	lengths := map[int]bool{}
@@ -138,7 +138,7 @@ func TestACursorShowsNothingOfItsPlace(t *testing.T) {
 	}
 }
 
-func TestCursorsOutliveARotation(t *testing.T) {
+func TestCursorsSurviveKeyRotation(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, k := newSealer(t, key(1))
@@ -170,7 +170,7 @@ func TestCursorsOutliveARotation(t *testing.T) {
 }
 
 // Another server may seal with a new key before this one knows it.
-func TestANewKeyOfAnotherServerIsFound(t *testing.T) {
+func TestNewKeyOfAnotherServerIsLoaded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, k := newSealer(t, key(1))
@@ -188,7 +188,7 @@ func TestANewKeyOfAnotherServerIsFound(t *testing.T) {
 			})
 		}
 		group.Wait()
-		// Made-up keys are not looked up each time.
+		// Unknown keys are not looked up each time.
 		unknown, _ := newSealer(t, key(99))
 		reads := k.reads.Load()
 		for range 100 {
@@ -200,7 +200,7 @@ func TestANewKeyOfAnotherServerIsFound(t *testing.T) {
 	})
 }
 
-func TestKnownKeysServeWhileTheStoreIsAway(t *testing.T) {
+func TestKnownKeysWorkWhenStoreIsUnavailable(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, k := newSealer(t, key(1))

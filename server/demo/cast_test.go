@@ -8,9 +8,9 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-func TestTheCastIsWhatItPromises(t *testing.T) {
+func TestCastHasDocumentedRoles(t *testing.T) {
 	cast := People()
-	roles := map[uid.ID][]string{} // by user; "moderator in" and the channel
+	roles := map[uid.ID][]string{} // by user: "moderator in" and the channel
 	for _, r := range all((*platformv1.Record).GetRole) {
 		user := uid.MustParse(r.GetUserId())
 		roles[user] = append(roles[user], r.GetRole()+" in "+r.GetChannelId())

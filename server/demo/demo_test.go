@@ -21,7 +21,7 @@ import (
 
 var now = instant.Of(time.Date(2026, 3, 14, 15, 9, 26, 535e6, time.UTC))
 
-// all gathers the records of one kind.
+// all returns the records of one kind.
 func all[T any](get func(*platformv1.Record) *T) []*T {
 	var found []*T
 	for _, r := range Records(now) {
@@ -32,7 +32,7 @@ func all[T any](get func(*platformv1.Record) *T) []*T {
 	return found
 }
 
-func TestTheDemoHasEnoughOfEverything(t *testing.T) {
+func TestDemoRecordCounts(t *testing.T) {
 	roles, messages := map[string]int{}, map[string]int{}
 	bans, banned := map[string]int{}, map[string]bool{}
 	for _, r := range all((*platformv1.Record).GetRole) {
@@ -76,13 +76,13 @@ func TestTheDemoHasEnoughOfEverything(t *testing.T) {
 	}
 }
 
-func TestReferencesComeBeforeWhatRefersToThem(t *testing.T) {
+func TestReferencedRecordsComeFirst(t *testing.T) {
 	known := map[string]bool{}
 	for i, r := range Records(now) {
 		key, references := describe(r)
 		for _, reference := range references {
 			if !known[reference] {
-				t.Errorf("record %d, %s: %s is not there yet", i, key, reference)
+				t.Errorf("record %d, %s: %s does not exist yet", i, key, reference)
 			}
 		}
 		if known[key] {
@@ -92,7 +92,7 @@ func TestReferencesComeBeforeWhatRefersToThem(t *testing.T) {
 	}
 }
 
-// describe is a record's key and the keys to which it refers.
+// describe returns the key of a record and the keys of the records it refers to.
 func describe(r *platformv1.Record) (key string, references []string) {
 	switch r := r.GetKind().(type) {
 	case *platformv1.Record_Category:
@@ -146,7 +146,7 @@ func TestUsernamesAreUniqueIgnoringCase(t *testing.T) {
 	}
 }
 
-func TestRecordsKeepTheLimits(t *testing.T) {
+func TestRecordsRespectLimits(t *testing.T) {
 	var (
 		username = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,40}$`)
 		slug     = regexp.MustCompile(`^[a-z0-9_.-]{1,140}$`)
@@ -199,7 +199,7 @@ func TestMessagesAreOrderedWithinTheLastTwoHours(t *testing.T) {
 	}
 }
 
-func TestMostMessagesAreNotTheOwners(t *testing.T) {
+func TestMostMessagesAreNotByOwner(t *testing.T) {
 	messages, owners := all((*platformv1.Record).GetMessage), 0
 	for _, m := range messages {
 		if m.GetUserId() == m.GetChannelId() {
@@ -211,7 +211,7 @@ func TestMostMessagesAreNotTheOwners(t *testing.T) {
 	}
 }
 
-func TestOnlyTimesDependOnNow(t *testing.T) {
+func TestOnlyTimestampsDependOnNow(t *testing.T) {
 	for _, c := range []struct {
 		what string
 		by   time.Duration
@@ -231,7 +231,7 @@ func TestOnlyTimesDependOnNow(t *testing.T) {
 	}
 }
 
-// shift moves every timestamp in a message.
+// shift adds by to every timestamp in a message.
 func shift(m protoreflect.Message, by time.Duration) {
 	m.Range(func(field protoreflect.FieldDescriptor, value protoreflect.Value) bool {
 		if field.Message() == nil || field.IsMap() {
@@ -246,7 +246,7 @@ func shift(m protoreflect.Message, by time.Duration) {
 	})
 }
 
-func TestEveryListOfTheDemoIsFilled(t *testing.T) {
+func TestDemoFillsEveryList(t *testing.T) {
 	kinds := map[string]int{}
 	activities := map[string]int{}
 	for _, r := range Records(now) {
@@ -268,7 +268,7 @@ func TestEveryListOfTheDemoIsFilled(t *testing.T) {
 	}
 }
 
-func TestIDsStayWhatTheyWere(t *testing.T) {
+func TestDemoIDsAreStable(t *testing.T) {
 	cast := People()
 	for _, c := range []struct {
 		who  string

@@ -11,7 +11,7 @@ import (
 	"github.com/moderato-live/moderato/server/doctest"
 )
 
-// source returns the Go code of the project: the tests, or all else.
+// source returns the Go code of the project: the tests, or everything else.
 func source(t *testing.T, tests bool) string {
 	t.Helper()
 	var all strings.Builder
@@ -31,7 +31,7 @@ func source(t *testing.T, tests bool) string {
 	return all.String()
 }
 
-func TestTestsThatAreNamedExist(t *testing.T) {
+func TestDocumentedTestsExist(t *testing.T) {
 	tests := source(t, true)
 	for _, path := range []string{"SECURITY.md", "docs/architecture.md", "docs/decisions.md"} {
 		for _, name := range regexp.MustCompile("`(Test[A-Za-z0-9]+)`").FindAllStringSubmatch(doctest.Read(t, path), -1) {

@@ -12,8 +12,8 @@ import (
 	"github.com/moderato-live/moderato/server/domains"
 )
 
-// TestEveryTableIsRegistered fails for a new table that no domain describes: nobody would
-// erase, check or import its rows.
+// TestEveryTableIsRegistered fails for a new table that no domain describes: its rows
+// would not be erased, checked or imported.
 func TestEveryTableIsRegistered(t *testing.T) {
 	described := map[string]int{}
 	for _, table := range domains.Tables() {
@@ -30,8 +30,8 @@ func TestEveryTableIsRegistered(t *testing.T) {
 	}
 }
 
-// TestErasureCoversEveryColumn fails for a column with ids or text about which nobody
-// decided whether it says something about a user.
+// TestErasureCoversEveryColumn fails for a column with ids or text that is described
+// neither as personal nor as impersonal.
 func TestErasureCoversEveryColumn(t *testing.T) {
 	for _, described := range domains.Tables() {
 		columns := identifying(described)
@@ -48,10 +48,11 @@ func TestErasureCoversEveryColumn(t *testing.T) {
 	}
 }
 
-// TestErasureLeavesNoUserColumnToNothing fails for a column that is left to an erasure
-// which the table does not have.
-func TestErasureLeavesNoUserColumnToNothing(t *testing.T) {
-	// The transaction of the deletion changes these rows, and the eraser removes them last.
+// TestEveryUserColumnHasErasureStep fails for a column that relies on an erasure step
+// that its table does not have.
+func TestEveryUserColumnHasErasureStep(t *testing.T) {
+	// The transaction of the deletion changes these rows, and the eraser removes them
+	// last.
 	ofDeletion := []string{"users", "message_generations"}
 	for _, table := range domains.Tables() {
 		removesRow := slices.ContainsFunc(table.Users, func(c domain.UserColumn) bool { return c.Erase == domain.RemoveRow })

@@ -18,8 +18,8 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// splitByChannel are the rows of a channel, and all others, but for users: of
-// these the owner stays.
+// splitByChannel returns the rows of a channel, and all other rows. The owner's user is
+// among the others.
 func splitByChannel(t *testing.T, s *scene, id uid.ID) (ofChannel []servertest.Row, others map[string]bool) {
 	t.Helper()
 	others = map[string]bool{}
@@ -37,11 +37,11 @@ func splitByChannel(t *testing.T, s *scene, id uid.ID) (ofChannel []servertest.R
 	return ofChannel, others
 }
 
-func TestDeletedChannelTakesAllThatBelongsToIt(t *testing.T) {
+func TestDeletedChannelIsErasedCompletely(t *testing.T) {
 	eachScene(t, func(t *testing.T, s *scene) {
 		s.live(walter)
 		as := s.live(vera)
-		s.must(nil, s.mute(as.Context(), vera.id, servertest.Viewer)) // the one before has lapsed
+		s.must(nil, s.mute(as.Context(), vera.id, servertest.Viewer)) // the earlier mute has expired
 		s.settle()
 		before, others := splitByChannel(t, s, vera.id)
 		tables := map[string]bool{}
@@ -68,7 +68,7 @@ func TestDeletedChannelTakesAllThatBelongsToIt(t *testing.T) {
 		if diff := cmp.Diff(pending, servertest.Dump(t, s.Store, "erasures", "channel_counts", "channel_count_deltas")); diff != "" {
 			t.Errorf("a repeated deletion changed (-before +after):\n%s", diff)
 		}
-		// The owner is a user like any other meanwhile.
+		// The owner remains a regular user meanwhile.
 		got, err := s.Directory.GetUser(s.ctx, &platformv1.GetUserRequest{Username: vera.name})
 		if err != nil || got.GetUser().GetId() != vera.id.String() || got.GetUser().GetDisplayName() != vera.displayName {
 			t.Errorf("the owner is %v, %v", got, err)
@@ -83,7 +83,7 @@ func TestDeletedChannelTakesAllThatBelongsToIt(t *testing.T) {
 			t.Errorf("left of the channel is %s", r)
 		}
 		for row := range others {
-			// The ban above raised Owner's sequence.
+			// The ban above increased Owner's sequence.
 			if !othersAfter[row] && !bytes.HasPrefix([]byte(row), []byte("channels id="+fmt.Sprintf("%q", servertest.Owner[:]))) {
 				t.Errorf("gone or changed is %s", row)
 			}
@@ -103,8 +103,9 @@ func TestDeletedChannelTakesAllThatBelongsToIt(t *testing.T) {
 	})
 }
 
-// TestUserIsDeletedWhileTheirChannelIs asks for the rest while the channel goes.
-func TestUserIsDeletedWhileTheirChannelIs(t *testing.T) {
+// TestUserDeletionDuringChannelDeletion deletes the owner while their channel is being
+// deleted.
+func TestUserDeletionDuringChannelDeletion(t *testing.T) {
 	eachScene(t, func(t *testing.T, s *scene) {
 		s.live(vera)
 		release := hold(t, s.Store)
@@ -115,17 +116,17 @@ func TestUserIsDeletedWhileTheirChannelIs(t *testing.T) {
 		if r := s.deleteUser(vera); r.GetDone() || r.GetDoneAfter().AsTime().Sub(s.Store.Clock.Local().Time()) < 110*time.Second {
 			t.Errorf("got %v, want the time of the second deletion", r)
 		}
-		s.deleteChannel(vera) // there is none
+		s.deleteChannel(vera) // the user has no channel
 		erase(t, s.Store)
 		wantNoTrace(t, s.Store, vera)
 		wantExactCounters(t, s.Store)
 	})
 }
 
-// TestSweepersLeaveADeletedChannelAlone has more lapsed subscriptions, and more
-// lapsed mutes, in a deleted channel than a sweeper takes at once: it neither
-// fails nor goes round for ever, and goes on to others when they are erased.
-func TestSweepersLeaveADeletedChannelAlone(t *testing.T) {
+// TestSweepersSkipDeletedChannel has more expired subscriptions and mutes in a deleted
+// channel than one sweeper batch. The sweeper must neither fail nor loop forever, and
+// must process other channels once these rows are erased.
+func TestSweepersSkipDeletedChannel(t *testing.T) {
 	const many = 250
 	eachScene(t, func(t *testing.T, s *scene) {
 		s.must(nil, s.putUser(vera.id, vera.name))
@@ -141,14 +142,14 @@ func TestSweepersLeaveADeletedChannelAlone(t *testing.T) {
 				}}})
 		}
 		s.Load(t, records...)
-		s.must(nil, s.subscribe(servertest.Owner, servertest.Viewer, time.Hour+time.Minute)) // lapses after all of them
+		s.must(nil, s.subscribe(servertest.Owner, servertest.Viewer, time.Hour+time.Minute)) // expires after all others
 		as := s.As(t, vera.id).Context()
 		s.must(nil, s.mute(as, vera.id, servertest.Raider))
 		s.must(nil, s.mute(s.As(t, servertest.Owner).Context(), servertest.Owner, servertest.Raider))
 		release := hold(t, s.Store)
 		s.deleteChannel(vera)
 		s.Store.Clock.Advance(2 * time.Hour)
-		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // for a sweeper that goes round for ever
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // in case the sweeper loops forever
 		defer cancel()
 		for range 2 {
 			s.must(nil, (&audience.Sweeper{Store: s.Store}).Sweep(ctx))
@@ -157,7 +158,7 @@ func TestSweepersLeaveADeletedChannelAlone(t *testing.T) {
 		if n := s.Store.Read.Subscription.Query().Where(subscription.ChannelID(vera.id), subscription.IsActive(true)).CountX(ctx); n != many {
 			t.Errorf("%d subscriptions of the deleted channel are left, want all of them to the eraser", n)
 		}
-		if n := s.Store.Read.Event.Query().CountX(ctx); n != 7 { // subscribe and its end, twice two of a mute, and a lapse
+		if n := s.Store.Read.Event.Query().CountX(ctx); n != 7 { // a subscription and its end, two mutes with two events each, and a lapse
 			t.Errorf("there are %d events", n)
 		}
 		release()

@@ -8,6 +8,6 @@ import (
 	"github.com/moderato-live/moderato/server/domain"
 )
 
-func TestOperationsStateTheBatchOfTheEraser(t *testing.T) {
+func TestDocumentationStatesEraserBatch(t *testing.T) {
 	doctest.Want(t, "docs/operations.md", fmt.Sprintf("what deleted users and channels leave, %d rows at a time", domain.EraseBatch))
 }

@@ -142,7 +142,7 @@ func (r *run) finish(ctx context.Context) error {
 		if mine, err := r.reschedule(ctx, tx, max(look, r.claim+1)); err != nil || !mine {
 			return err
 		}
-		r.log.InfoContext(ctx, "erased", "id", r.row.ID.String(), "user", r.row.IsUser, "rows", r.rows, "done", isLast)
+		r.log.InfoContext(ctx, "erased", "id", r.row.ID.String(), "is_user", r.row.IsUser, "rows", r.rows, "is_done", isLast)
 		if !isLast {
 			return nil
 		}

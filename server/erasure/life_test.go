@@ -18,13 +18,13 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// live has a person do all that a user can do and have done to them, and answers
-// a token of theirs that was in use.
+// live has a person do everything that a user can do and that others can do to a user. It
+// returns a token of theirs that was in use.
 func (s *scene) live(p person) servertest.Credentials {
 	s.t.Helper()
 	owner, other, viewer := servertest.Owner, servertest.Other, servertest.Viewer
-	s.Store.Clock.Advance(2 * moderation.MuteDuration) // those of an earlier life are over
-	// Before anybody has the name.
+	s.Store.Clock.Advance(2 * moderation.MuteDuration) // mutes of an earlier run have expired
+	// Before a user has the name.
 	s.vote(owner, p.name, 1)
 	s.must(nil, s.putUser(p.id, p.oldName))
 	s.recordVote(owner, p)
@@ -96,7 +96,7 @@ func (s *scene) clip(channel, creator uid.ID, title string) {
 	}}))
 }
 
-// thank has a user thank, give and vote in a channel.
+// thank has a user thank, gift and vote in a channel.
 func (s *scene) thank(channel, user uid.ID, message string) {
 	s.t.Helper()
 	action, err := structpb.NewStruct(map[string]any{"reply": message})
@@ -114,13 +114,13 @@ func (s *scene) thank(channel, user uid.ID, message string) {
 	}}))
 }
 
-// ownChannel gives a person a live channel with everything in it.
+// ownChannel gives a person a live channel with all kinds of records.
 func (s *scene) ownChannel(p person, as servertest.Credentials) {
 	s.t.Helper()
 	mine, owner, other, viewer, raider := p.id, servertest.Owner, servertest.Other, servertest.Viewer, servertest.Raider
 	s.must(s.Directory.PutChannel(s.ctx, &platformv1.PutChannelRequest{Channel: &platformv1.ChannelRecord{Id: mine.String(), Title: p.text(0), Bio: p.text(1)}}))
 	now := s.Store.Clock.Local()
-	for _, start := range []*timestamppb.Timestamp{now.Add(-time.Hour).Proto(), now.Add(-time.Minute).Proto()} { // the second ends the first
+	for _, start := range []*timestamppb.Timestamp{now.Add(-time.Hour).Proto(), now.Add(-time.Minute).Proto()} { // the second stream ends the first
 		s.must(s.streams.StartStream(s.ctx, &platformv1.StartStreamRequest{ChannelId: mine.String(), StartedAt: start, Title: p.text(2), ViewerCount: 3}))
 	}
 	for _, user := range []uid.ID{owner, viewer, raider} {
@@ -143,7 +143,7 @@ func (s *scene) ownChannel(p person, as servertest.Credentials) {
 	s.thank(mine, other, p.text(13))
 }
 
-// elsewhere has a person act in the channels of others.
+// elsewhere has a person act in channels of others.
 func (s *scene) elsewhere(p person, as servertest.Credentials) {
 	s.t.Helper()
 	owner, other, viewer := servertest.Owner, servertest.Other, servertest.Viewer
@@ -157,7 +157,7 @@ func (s *scene) elsewhere(p person, as servertest.Credentials) {
 	s.must(nil, s.subscribe(viewer, p.id, 24*time.Hour))
 	s.must(s.audience.EndSubscription(s.ctx, &platformv1.EndSubscriptionRequest{ChannelId: viewer.String(), UserId: p.id.String()}))
 	s.must(s.audience.Unfollow(s.ctx, &platformv1.UnfollowRequest{ChannelId: viewer.String(), UserId: p.id.String()}))
-	// A backend that names the person as who acts.
+	// A backend that acts for the person.
 	acting := s.service
 	acting.ActingUser = p.id
 	s.must(s.audience.Follow(acting.Context(), &platformv1.FollowRequest{ChannelId: other.String(), UserId: servertest.Moderator.String()}))
@@ -170,12 +170,12 @@ func (s *scene) elsewhere(p person, as servertest.Credentials) {
 	s.must(s.Moderation.RemoveBan(as.Context(), &moderatov1.RemoveBanRequest{ChannelId: owner.String(), BanUserId: pardoned.String()}))
 	s.must(nil, s.ban(as.Context(), owner, s.newcomer()))
 	s.must(nil, s.mute(as.Context(), owner, viewer))
-	s.Store.Clock.Advance(moderation.MuteDuration) // it lapses, which is told with who had applied it
+	s.Store.Clock.Advance(moderation.MuteDuration) // it expires; the event names the moderator
 	s.must(nil, (&moderation.Sweeper{Store: s.Store}).Sweep(s.t.Context()))
 	s.must(nil, s.mute(as.Context(), owner, viewer))
 }
 
-// newcomer is a user for whom nothing happened yet.
+// newcomer returns a new user without any records.
 func (s *scene) newcomer() uid.ID {
 	s.t.Helper()
 	id := uid.New()
@@ -196,7 +196,7 @@ func (s *scene) done(p person) {
 	s.must(s.channels.RemoveVip(viewer, &moderatov1.RemoveVipRequest{ChannelId: servertest.Viewer.String(), UserId: p.id.String()}))
 }
 
-// settle lets the other workers finish, so that they change no row afterwards.
+// settle waits for the other workers, so that they change no row afterwards.
 func (s *scene) settle() {
 	s.t.Helper()
 	s.Store.Clock.Advance(3 * time.Minute)

@@ -21,12 +21,13 @@ import (
 	"github.com/moderato-live/moderato/server/watch"
 )
 
-// marker is who is banned last, so that a listener knows that it heard all.
+// marker is the user who is banned last; the event tells a listener that it has received
+// everything.
 var marker = servertest.Raider
 
-// listenGRPC answers all that is told from a cursor up to the marker.
+// listenGRPC returns a function that receives all events from a cursor up to the marker.
 func listenGRPC(s *servertest.Server, as servertest.Credentials, cursor string) func(t *testing.T) []string {
-	return func(t *testing.T) (told []string) {
+	return func(t *testing.T) (received []string) {
 		t.Helper()
 		stream, err := moderatov1.NewEventsServiceClient(s.Conn).WatchEvents(as.Context(), &moderatov1.WatchEventsRequest{Cursor: cursor})
 		for err == nil {
@@ -34,9 +35,9 @@ func listenGRPC(s *servertest.Server, as servertest.Credentials, cursor string) 
 			if m, err = stream.Recv(); m.GetEvent() == nil {
 				continue
 			}
-			told = append(told, string(outbox.JSON(m.GetEvent())))
-			if isMarker(told) {
-				return told
+			received = append(received, string(outbox.JSON(m.GetEvent())))
+			if isMarker(received) {
+				return received
 			}
 		}
 		t.Fatal(err)
@@ -44,9 +45,9 @@ func listenGRPC(s *servertest.Server, as servertest.Credentials, cursor string) 
 	}
 }
 
-// listenSSE is listenGRPC for the other face.
+// listenSSE is listenGRPC over Server-Sent Events.
 func listenSSE(s *servertest.Server, as servertest.Credentials, cursor string) func(t *testing.T) []string {
-	return func(t *testing.T) (told []string) {
+	return func(t *testing.T) (received []string) {
 		t.Helper()
 		response, err := http.DefaultClient.Do(s.Request(t, as, http.MethodGet, "/v1/events?cursor="+cursor, ""))
 		if err != nil {
@@ -55,24 +56,24 @@ func listenSSE(s *servertest.Server, as servertest.Credentials, cursor string) f
 		defer func() { _ = response.Body.Close() }()
 		for lines := bufio.NewScanner(response.Body); lines.Scan(); {
 			if data, isData := strings.CutPrefix(lines.Text(), "data: "); isData {
-				if told = append(told, data); isMarker(told) {
-					return told
+				if received = append(received, data); isMarker(received) {
+					return received
 				}
 			}
 		}
-		t.Fatalf("the stream ends after %q", told)
+		t.Fatalf("the stream ends after %q", received)
 		return nil
 	}
 }
 
-func isMarker(told []string) bool {
-	last := told[len(told)-1]
+func isMarker(received []string) bool {
+	last := received[len(received)-1]
 	return strings.Contains(last, "channel.ban") && strings.Contains(last, marker.String())
 }
 
-// TestListenersHearNothingOfWhatIsDeleted has two servers that hold the events of
-// a user in memory, because somebody listens there.
-func TestListenersHearNothingOfWhatIsDeleted(t *testing.T) {
+// TestListenersReceiveNothingOfDeletedUsers has two servers that hold the events of a
+// user in memory, because they have listeners.
+func TestListenersReceiveNothingOfDeletedUsers(t *testing.T) {
 	eachScene(t, func(t *testing.T, s *scene) {
 		other := servertest.Start(t, servertest.Config(s.url))
 		servers := map[string]*servertest.Server{"the server": s.Server, "another server": other}
@@ -85,26 +86,26 @@ func TestListenersHearNothingOfWhatIsDeleted(t *testing.T) {
 		before := servertest.EventCursor(t, s.Store, 0)
 		s.live(vera)
 		s.must(nil, s.ban(s.As(t, vera.id).Context(), vera.id, marker))
-		for name, at := range servers { // and hear of her, so that what they hold has her
-			if told := strings.Join(listenGRPC(at, s.service, before)(t), "\n"); !strings.Contains(told, vera.id.String()) {
-				t.Fatalf("%s does not tell of her: %s", name, told)
+		for name, at := range servers { // receive her events, so that they are in memory
+			if received := strings.Join(listenGRPC(at, s.service, before)(t), "\n"); !strings.Contains(received, vera.id.String()) {
+				t.Fatalf("%s received nothing of her: %s", name, received)
 			}
 		}
 		s.deleteUser(vera)
 		erase(t, s.Store)
 		s.must(nil, s.ban(s.As(t, servertest.Owner).Context(), servertest.Owner, marker))
 		for name, at := range servers {
-			for face, listen := range map[string]func(*testing.T) []string{"gRPC": listenGRPC(at, s.service, before), "SSE": listenSSE(at, s.service, before)} {
-				told := listen(t)
-				if trace := vera.traceIn(servertest.Row{Values: [][]byte{[]byte(strings.Join(told, "\n"))}}); trace != "" {
-					t.Errorf("%s of %s tells %s:\n%s", face, name, trace, strings.Join(told, "\n"))
+			for transport, listen := range map[string]func(*testing.T) []string{"gRPC": listenGRPC(at, s.service, before), "SSE": listenSSE(at, s.service, before)} {
+				received := listen(t)
+				if trace := vera.traceIn(servertest.Row{Values: [][]byte{[]byte(strings.Join(received, "\n"))}}); trace != "" {
+					t.Errorf("%s of %s receives %s:\n%s", transport, name, trace, strings.Join(received, "\n"))
 				}
 			}
 		}
 	})
 }
 
-// slowStream is a stream whose listener takes one message at a time.
+// slowStream is a stream whose listener accepts one message at a time.
 type slowStream struct {
 	grpc.ServerStream
 	ctx      context.Context
@@ -144,7 +145,7 @@ func (s *slowStream) next() *moderatov1.Event {
 	return nil
 }
 
-// listenSlowly begins to listen through a hub of its own, as of another server.
+// listenSlowly starts to listen through a separate hub, like on another server.
 func (s *scene) listenSlowly() (stream *slowStream, hub *watch.Hub) {
 	s.t.Helper()
 	hub = watch.NewHub(s.Store, slog.New(slog.DiscardHandler))
@@ -169,7 +170,7 @@ func (s *scene) listenSlowly() (stream *slowStream, hub *watch.Hub) {
 	return stream, hub
 }
 
-// look has a hub notice what was rewritten, as everybody who comes does.
+// look makes a hub notice rewritten events, as every new listener does.
 func look(t *testing.T, hub *watch.Hub) {
 	t.Helper()
 	from, err := hub.Subscribe(t.Context(), nil, nil)
@@ -179,9 +180,9 @@ func look(t *testing.T, hub *watch.Hub) {
 	from.Close()
 }
 
-// inTheMiddle has three users banned in a channel, while the listener takes no
-// event. When the hub has all six, they take three: the fourth is on its way then,
-// and the others in the page that they have. It answers the third.
+// inTheMiddle has three users banned in a channel while the listener accepts no event.
+// Once the hub has all six events, the listener accepts three: the fourth is then being
+// sent, and the others are in its page. It returns the third.
 func (s *scene) inTheMiddle(stream *slowStream, hub *watch.Hub, channel, third uid.ID) *moderatov1.Event {
 	s.t.Helper()
 	from, err := hub.Subscribe(s.t.Context(), nil, nil)
@@ -200,9 +201,9 @@ func (s *scene) inTheMiddle(stream *slowStream, hub *watch.Hub, channel, third u
 	return stream.next()
 }
 
-// TestADeletionReachesAListenerInTheMiddle has a listener hold events that are
-// taken back before they are told.
-func TestADeletionReachesAListenerInTheMiddle(t *testing.T) {
+// TestDeletionReachesListenerMidPage has a listener hold events that are rewritten before
+// they are sent.
+func TestDeletionReachesListenerMidPage(t *testing.T) {
 	eachScene(t, func(t *testing.T, s *scene) {
 		s.must(nil, s.putUser(vera.id, vera.name))
 		s.must(nil, s.putUser(walter.id, walter.name))
@@ -228,7 +229,7 @@ func TestADeletionReachesAListenerInTheMiddle(t *testing.T) {
 		s.deleteChannel(walter)
 		look(t, hub)
 		s.must(nil, s.ban(s.As(t, servertest.Owner).Context(), servertest.Owner, marker))
-		stream.next() // which was on its way
+		stream.next() // the event that was being sent
 		if e := stream.next(); e.GetMetadata().GetChannelId() != servertest.Owner.String() {
 			t.Errorf("still heard of the channel: %v", e)
 		}

@@ -8,9 +8,9 @@ import (
 	"github.com/moderato-live/moderato/server/servertest"
 )
 
-// TestNoUsernameIsInTheWayOfADeletion has users with the names that were generated
-// for deleted users once, and one with the id that stood for them.
-func TestNoUsernameIsInTheWayOfADeletion(t *testing.T) {
+// TestDeletionWorksWithFormerlyReservedNames has users with the names that were once
+// generated for deleted users, and one with the former placeholder id.
+func TestDeletionWorksWithFormerlyReservedNames(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ctx := s.AsService(t).Context()
 		for id, name := range map[string]string{

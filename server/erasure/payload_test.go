@@ -6,8 +6,8 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// TestPersonsInPayloadsAreAnonymized covers objects of a payload that describe a user.
-func TestPersonsInPayloadsAreAnonymized(t *testing.T) {
+// TestPayloadUsersAreAnonymized covers objects of a payload that describe a user.
+func TestPayloadUsersAreAnonymized(t *testing.T) {
 	const payload = `{"channelId":"0b6f0001-0000-4000-8000-00000000000a","other":{"displayName":"Amara","id":"0b6f0003-0000-4000-8000-00000000000c"},` +
 		`"people":[{"displayName":"Zoë","id":"0b6f0005-0000-4000-8000-00000000000e"}],"person":{"avatarUrl":"https://img.example.com/a.png","displayName":"Zoë","id":"0b6f0005-0000-4000-8000-00000000000e","username":"zoe-l"}}`
 	const want = `{"channelId":"0b6f0001-0000-4000-8000-00000000000a","other":{"displayName":"Amara","id":"0b6f0003-0000-4000-8000-00000000000c"},` +

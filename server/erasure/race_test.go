@@ -19,8 +19,8 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// calls are what runs beside a deletion: everything that stores something of the
-// user. Each is made again and again until it is refused.
+// calls returns the calls that run concurrently with a deletion: all calls that store
+// data of the user. Each is repeated until it is refused.
 func (s *scene) calls(as context.Context, p person) map[string]func() error {
 	owner := servertest.Owner
 	moderator := s.As(s.t, servertest.Moderator).Context()
@@ -97,15 +97,15 @@ func (s *scene) calls(as context.Context, p person) map[string]func() error {
 	}
 }
 
-// refusals are how a call may end that came too late.
+// refusals are the errors with which a late call may end.
 var refusals = []string{
 	"USER_NOT_FOUND", "CHANNEL_NOT_FOUND", "BEING_DELETED", "TOKEN_INVALID", "NOT_CHANNEL_MODERATOR", "NOT_BANNED", "USER_BANNED",
 }
 
-// TestCallsBesideADeletionLeaveNoTrace has many calls under way when a user is
-// deleted. When all have ended, the deletion holds; after the last look, no
-// trace of them is left.
-func TestCallsBesideADeletionLeaveNoTrace(t *testing.T) {
+// TestConcurrentCallsLeaveNoTraceOfDeletedUser has many calls in flight when a user is
+// deleted. After all have ended and the final scan is done, no trace of them must be
+// left.
+func TestConcurrentCallsLeaveNoTraceOfDeletedUser(t *testing.T) {
 	eachScene(t, func(t *testing.T, s *scene) {
 		var round []person
 		for i := range 4 {
@@ -116,7 +116,7 @@ func TestCallsBesideADeletionLeaveNoTrace(t *testing.T) {
 			}
 			round = append(round, p)
 			s.must(nil, s.putUser(p.id, p.name))
-			if i%2 == 0 { // else there is none until a call beside the deletion puts one
+			if i%2 == 0 { // otherwise only a concurrent call creates one
 				s.must(nil, s.putChannel(p.id, p.text(0)))
 			}
 			s.race(p)
@@ -139,7 +139,7 @@ func (s *scene) race(p person) {
 		all.Go(func() {
 			for isLate := false; !isLate; {
 				select {
-				case <-deleted: // one more, which must see the deletion
+				case <-deleted: // one more call, which must see the deletion
 					isLate = true
 				default:
 				}
@@ -154,7 +154,7 @@ func (s *scene) race(p person) {
 			}
 		})
 	}
-	for made.Load() < 60 && !t.Failed() { // until all are at it
+	for made.Load() < 60 && !t.Failed() { // until all calls are running
 		runtime.Gosched()
 	}
 	s.deleteUser(p)

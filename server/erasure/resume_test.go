@@ -18,8 +18,8 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// abandoned is a database with a deleted user of whom all is left, and no server.
-// Its clock is that of the scene.
+// abandoned returns a database with deleted users whose rows all still exist, and no
+// server. Its clock is that of the scene.
 func abandoned(t *testing.T, s *scene, users ...person) *store.Store {
 	t.Helper()
 	for _, p := range users {
@@ -47,8 +47,8 @@ func open(t *testing.T, url store.URL) *store.Store {
 	return db
 }
 
-// fuse lets an eraser commit so many transactions, after which all fail, as if
-// its process had been killed there.
+// fuse lets an eraser commit a number of transactions. Later transactions fail, as if the
+// process had been killed.
 func fuse(t *testing.T, db *store.Store) (set func(transactions int)) {
 	t.Helper()
 	exec(t, db, "CREATE TABLE fuse (n INTEGER)")
@@ -67,9 +67,9 @@ func fuse(t *testing.T, db *store.Store) (set func(transactions int)) {
 	return func(transactions int) { exec(t, db, "UPDATE fuse SET n = ?", transactions) }
 }
 
-// TestAnotherEraserTakesOverAfterEachTransaction kills the first eraser after its
-// first transaction, the next after its second, and so on: what one left the
-// next finds, until one comes to the end.
+// TestAnotherEraserTakesOverAfterEachTransaction kills the first eraser after its first
+// transaction, the next after its second, and so on. Each continues where the previous
+// one stopped, until one completes.
 func TestAnotherEraserTakesOverAfterEachTransaction(t *testing.T) {
 	eachScene(t, func(t *testing.T, s *scene) {
 		db := abandoned(t, s, vera)
@@ -87,9 +87,9 @@ func TestAnotherEraserTakesOverAfterEachTransaction(t *testing.T) {
 			if killed++; killed > 200 {
 				t.Fatal("no eraser comes to the end")
 			}
-			// The killed one had claimed the work for a while.
+			// The killed eraser had claimed the work for a while.
 			if err := newEraser(db).Erase(t.Context()); err != nil {
-				t.Fatalf("an eraser took over at once: %v", err)
+				t.Fatalf("an eraser took over immediately: %v", err)
 			}
 			db.Clock.Advance(31 * time.Second)
 		}
@@ -103,9 +103,9 @@ func TestAnotherEraserTakesOverAfterEachTransaction(t *testing.T) {
 	})
 }
 
-// TestErasersAtOnce has several erasers, each with its own connections, go at
-// more rows than one batch takes.
-func TestErasersAtOnce(t *testing.T) {
+// TestConcurrentErasers has several erasers, each with its own connections, erase more
+// rows than one batch.
+func TestConcurrentErasers(t *testing.T) {
 	eachScene(t, func(t *testing.T, s *scene) {
 		for _, p := range []person{walter, vera} {
 			for i := range 3 {
@@ -145,9 +145,9 @@ func TestErasersAtOnce(t *testing.T) {
 	})
 }
 
-// TestEraserLosesConnectionsInCommit cuts the eraser off at its commits, where
-// it cannot know whether they happened.
-func TestEraserLosesConnectionsInCommit(t *testing.T) {
+// TestEraserRetriesAfterConnectionLossInCommit loses the eraser's connection in COMMIT,
+// where the result is unknown.
+func TestEraserRetriesAfterConnectionLossInCommit(t *testing.T) {
 	storetest.EachServer(t, func(t *testing.T, url store.URL) {
 		s := newScene(t, url)
 		db := abandoned(t, s, vera)
@@ -159,15 +159,16 @@ func TestEraserLosesConnectionsInCommit(t *testing.T) {
 			if n > 100 {
 				t.Fatal("the eraser comes to no end")
 			}
-			// Some commits are lost, and run again; after one that happened in
-			// secret, the eraser finds the work claimed, and leaves it for a while.
+			// Some commits are lost and retried. After a commit that succeeded without a
+			// response, the eraser finds the work claimed, and leaves it until the claim
+			// expires.
 			plan := make([]storetest.Cut, n+1)
 			for i := range plan {
 				plan[i] = []storetest.Cut{storetest.Nowhere, storetest.BeforeCommit, storetest.Nowhere}[(i+n)%3]
 			}
 			plan[n] = storetest.AfterCommit
 			proxy.CutNext(plan...)
-			// An error is as good as a kill: the next one goes on.
+			// An error is equivalent to a kill: the next eraser continues.
 			_ = newEraser(cut).Erase(t.Context())
 			cuts += proxy.Made()
 			proxy.CutNext()
@@ -181,15 +182,15 @@ func TestEraserLosesConnectionsInCommit(t *testing.T) {
 	})
 }
 
-// TestCancelledEraserIsContinued ends an eraser as a server that stops does.
-func TestCancelledEraserIsContinued(t *testing.T) {
+// TestCancelledErasureIsResumed cancels an eraser, like a server that stops.
+func TestCancelledErasureIsResumed(t *testing.T) {
 	eachScene(t, func(t *testing.T, s *scene) {
 		db := abandoned(t, s, vera)
 		for range 5 {
 			ctx, cancel := context.WithCancel(t.Context())
 			claim := nextLook(t, db)
 			ended := start(func() error { return newEraser(db).Erase(ctx) })
-			for !ended() && nextLook(t, db) == claim { // until a transaction is done
+			for !ended() && nextLook(t, db) == claim { // until a transaction is committed
 				runtime.Gosched()
 			}
 			cancel()
@@ -204,12 +205,13 @@ func TestCancelledEraserIsContinued(t *testing.T) {
 	})
 }
 
-// start begins some work, and answers whether it has ended.
+// start runs work in a goroutine, and returns a function that reports whether it has
+// ended.
 func start(work func() error) (ended func() bool) {
 	var done atomic.Bool
 	go func() {
 		defer done.Store(true)
-		_ = work() // what it left undone is looked for
+		_ = work() // the test finds what is left undone
 	}()
 	return done.Load
 }
@@ -222,16 +224,16 @@ func nextLook(t *testing.T, db *store.Store) instant.Instant {
 	return 0
 }
 
-// TestLastLookFindsWhatLateCallsStored stores rows after the eraser went by, as
-// calls do that saw the user before.
-func TestLastLookFindsWhatLateCallsStored(t *testing.T) {
+// TestFinalScanErasesLateRows stores rows after the eraser has passed their tables, as do
+// calls that read the user before the deletion.
+func TestFinalScanErasesLateRows(t *testing.T) {
 	eachScene(t, func(t *testing.T, s *scene) {
 		db := abandoned(t, s, vera)
 		if err := newEraser(db).Erase(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		for _, r := range servertest.Rows(t, db) {
-			// The row itself stays, and what tells late messages from earlier ones.
+			// The row itself remains, and distinguishes late messages from earlier ones.
 			if trace := vera.traceIn(r); trace != "" && r.Table != "users" && r.Table != "erasures" && r.Table != "message_generations" {
 				t.Errorf("after the first look %s is in %s", trace, r)
 			}
@@ -252,7 +254,7 @@ func TestLastLookFindsWhatLateCallsStored(t *testing.T) {
 	})
 }
 
-// storeLate stores a row of vera's in each table, in her channel and in Owner's.
+// storeLate stores a row of vera in each table, in her channel and in Owner's.
 func storeLate(t *testing.T, db *store.Store) {
 	t.Helper()
 	vera, owner, now := vera.id, servertest.Owner, db.Clock.Local()
@@ -271,9 +273,9 @@ func storeLate(t *testing.T, db *store.Store) {
 	exec(t, db, "INSERT INTO tokens (id, kind, client_id, user_id, scopes, issued_at) VALUES (?, 'user', 'late', ?, '', 1)", strings.Repeat("x", 32), vera)
 }
 
-// TestLongLookIsNotTheLast has a call store its row beside an erasure that takes
-// minutes: the tables of its first batches are looked at once more, whole.
-func TestLongLookIsNotTheLast(t *testing.T) {
+// TestLongScanIsRepeated has a call store its row during an erasure that takes minutes:
+// the tables of the first batches must be scanned once more completely.
+func TestLongScanIsRepeated(t *testing.T) {
 	eachScene(t, func(t *testing.T, s *scene) {
 		const many = 150
 		for i := range many {
@@ -287,7 +289,7 @@ func TestLongLookIsNotTheLast(t *testing.T) {
 		follows := func() int { return db.Read.Follow.Query().Where(follow.UserID(vera.id)).CountX(t.Context()) }
 		all := follows()
 		ended := start(func() error { return newEraser(db).Erase(t.Context()) })
-		for !ended() && follows() == all { // until it has gone by the messages
+		for !ended() && follows() == all { // until the eraser has passed the messages
 			runtime.Gosched()
 		}
 		exec(t, db, "INSERT INTO messages (id, channel_id, user_id, generation, text, sent_at) VALUES (?, ?, ?, 0, 'late', 1)", uid.New(), servertest.Owner, vera.id)

@@ -20,7 +20,7 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// person is somebody to forget. What they wrote has their word in it.
+// person is a user to delete. The texts of the user contain the word.
 type person struct {
 	id                                                uid.ID
 	oldName, name, displayName, avatar, address, word string
@@ -31,29 +31,29 @@ var (
 		uid.MustParse("0b6fbeef-cafe-4abc-8def-a123456789ab"),
 		"Vera_Old.1", "Vera.New-77", "Véra Ünïque", "https://img.example.com/vera-avatar.png", "198.51.100.77", "quokka",
 	}
-	// walter does all that vera does, and stays.
+	// walter does the same as vera, and remains.
 	walter = person{
 		uid.MustParse("0b6fdead-face-4cba-9fed-b123456789ba"),
 		"Walter_Old.1", "Walter.New-78", "Wälter Ällein", "https://img.example.com/walter-avatar.png", "203.0.113.78", "wombat",
 	}
 )
 
-// traces are the bytes by which a person can be known, in lower case.
+// traces returns the bytes that identify a person, in lower case.
 func (p person) traces() map[string][]byte {
 	return map[string][]byte{
-		"the id":                   lower(p.id[:]),
-		"the id in hex":            []byte(hex.EncodeToString(p.id[:])),
-		"the id as text":           []byte(p.id.String()),
-		"the username":             lower([]byte(p.name)),
-		"the username of before":   lower([]byte(p.oldName)),
-		"the display name":         lower([]byte(p.displayName)),
-		"the picture's address":    lower([]byte(p.avatar)),
-		"the address of a vote":    lower([]byte(p.address)),
-		"what they wrote or named": []byte(p.word),
+		"the id":                 lower(p.id[:]),
+		"the id in hex":          []byte(hex.EncodeToString(p.id[:])),
+		"the id as text":         []byte(p.id.String()),
+		"the username":           lower([]byte(p.name)),
+		"the username of before": lower([]byte(p.oldName)),
+		"the display name":       lower([]byte(p.displayName)),
+		"the picture's address":  lower([]byte(p.avatar)),
+		"the address of a vote":  lower([]byte(p.address)),
+		"texts and names":        []byte(p.word),
 	}
 }
 
-// lower is bytes with ASCII letters in lower case, and all else as it is.
+// lower returns b with ASCII letters in lower case.
 func lower(b []byte) []byte {
 	b = bytes.Clone(b)
 	for i, c := range b {
@@ -64,7 +64,7 @@ func lower(b []byte) []byte {
 	return b
 }
 
-// traceIn names the trace of a person in a row; empty if there is none.
+// traceIn returns the name of the trace of a person in a row, or "".
 func (p person) traceIn(r servertest.Row) string {
 	for _, value := range r.Values {
 		value = lower(value)
@@ -87,7 +87,7 @@ func wantNoTrace(t *testing.T, s *store.Store, p person) {
 	}
 }
 
-// scene is a running server with clients for all that backends tell.
+// scene is a running server with clients for all backend services.
 type scene struct {
 	*servertest.Server
 	t        *testing.T
@@ -160,8 +160,8 @@ func newEraser(s *store.Store) *erasure.Eraser {
 	return erasure.NewEraser(s, slog.New(slog.DiscardHandler), domains.Tables())
 }
 
-// erase erases until nothing is pending, moving the clock on: the server's own
-// eraser may be at it as well, and has a claim for a while.
+// erase erases until nothing is pending, and advances the clock: the server's own eraser
+// may also run, and holds a claim for a while.
 func erase(t *testing.T, s *store.Store) {
 	t.Helper()
 	for range 100 {
@@ -176,8 +176,8 @@ func erase(t *testing.T, s *store.Store) {
 	t.Fatal("the eraser comes to no end")
 }
 
-// hold keeps every eraser from its work until release is called: each of its
-// transactions begins with a change of the erasure.
+// hold blocks every eraser until release is called: each of its transactions begins with
+// a change of the erasure's row.
 func hold(t *testing.T, s *store.Store) (release func()) {
 	t.Helper()
 	body := "SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'held'"
@@ -195,8 +195,8 @@ func exec(t *testing.T, s *store.Store, statement string, args ...any) {
 	}
 }
 
-// wantExactCounters compares every counter with the rows that it counts, and
-// looks for gaps in the sequences of events.
+// wantExactCounters compares every counter with the rows that it counts, and checks the
+// sequences of events for gaps.
 func wantExactCounters(t *testing.T, s *store.Store) {
 	t.Helper()
 	for counter, count := range map[string]string{
@@ -207,7 +207,8 @@ func wantExactCounters(t *testing.T, s *store.Store) {
 		"new_follower_count":   "SELECT COUNT(*) FROM follows f WHERE f.channel_id = c.id AND f.followed_at >= c.live_started_at",
 		"new_subscriber_count": "SELECT COUNT(*) FROM subscriptions s WHERE s.channel_id = c.id AND s.is_active AND s.subscribed_at >= c.live_started_at",
 		"event_sequence":       "SELECT COUNT(*) FROM events e WHERE e.channel_id = c.id",
-		// The last number is that of the last event: with their count, no gap.
+		// The last sequence is that of the last event, which with the number of events
+		// rules out a gap.
 		"event_sequence + 0": "SELECT COALESCE(MAX(sequence), 0) FROM events e WHERE e.channel_id = c.id",
 	} {
 		err := store.QueryEach(context.Background(), s.Read, "SELECT c.id, c."+counter+", ("+count+") FROM channels c", nil,
@@ -235,5 +236,5 @@ func wantExactCounters(t *testing.T, s *store.Store) {
 	}
 }
 
-// texts are what p writes, each with their word.
+// text returns the n-th text of p, which contains the word of p.
 func (p person) text(n int) string { return fmt.Sprintf("%s says %s %d", p.name, p.word, n) }

@@ -17,12 +17,12 @@ import (
 	"github.com/moderato-live/moderato/server/users"
 )
 
-// counting are tables that other workers rewrite at any time; wantExactCounters
-// looks at them.
+// counting lists tables that other workers rewrite at any time; wantExactCounters checks
+// them.
 var counting = []string{"channel_counts", "channel_count_deltas"}
 
-// untouched are the rows that have nothing to do with a person: all but those
-// that have a trace, and the channels, whose counters change.
+// untouched returns the rows that are unrelated to a person: all rows without a trace,
+// and without the channels, whose counters change.
 func untouched(t *testing.T, s *scene, p person) map[string]bool {
 	t.Helper()
 	rows := map[string]bool{}
@@ -34,8 +34,8 @@ func untouched(t *testing.T, s *scene, p person) map[string]bool {
 	return rows
 }
 
-// kept counts what stays of others when a person is forgotten: rows of some
-// tables in channels of others that are not about the person.
+// kept counts the rows that remain after the erasure of a person: rows of some tables in
+// other channels that are not about the person.
 func kept(t *testing.T, s *scene, p person) map[string]int {
 	t.Helper()
 	kept := map[string]int{}
@@ -68,7 +68,7 @@ func kept(t *testing.T, s *scene, p person) map[string]int {
 	return kept
 }
 
-func TestNoTraceOfADeletedUserIsLeft(t *testing.T) {
+func TestErasureLeavesNoTraceOfUser(t *testing.T) {
 	eachScene(t, func(t *testing.T, s *scene) {
 		s.live(walter)
 		s.live(vera)
@@ -106,15 +106,15 @@ func TestNoTraceOfADeletedUserIsLeft(t *testing.T) {
 		if row.FollowerCount+row.SubscriberCount+row.ClipCount+row.VodCount+row.EventSequence+row.ActivityNumber+row.ViewerCount != 0 || row.IsLive {
 			t.Errorf("the new channel is %v", row)
 		}
-		// Forgotten once more, of a user who has nothing.
+		// Deleted once more, now a user without records.
 		s.deleteUser(vera)
 		erase(t, s.Store)
 		wantNoTrace(t, s.Store, vera)
 	})
 }
 
-// wantEveryTableToKnow guards the scene: a table in which a person leaves no
-// trace would not be tested.
+// wantEveryTableToKnow checks the scene itself: a table without a trace of the person
+// would not be tested.
 func wantEveryTableToKnow(t *testing.T, s *scene, p person) {
 	t.Helper()
 	known := map[string]bool{}
@@ -126,7 +126,7 @@ func wantEveryTableToKnow(t *testing.T, s *scene, p person) {
 	for table := range found {
 		switch table {
 		case "goose_db_version", "sqlite_sequence", "channel_counts", "channel_count_deltas", "clients", "categories", "event_sinks", "cursor_keys":
-			continue // nothing of a user is in these
+			continue // these tables hold no data of users
 		}
 		if !known[table] {
 			t.Errorf("%s has no trace of the user before the deletion", table)
@@ -137,8 +137,8 @@ func wantEveryTableToKnow(t *testing.T, s *scene, p person) {
 	}
 }
 
-// wantAnonymousEvents checks what became of the events of others that had named
-// vera: their other facts are as they were.
+// wantAnonymousEvents checks the events of others that had named vera: their other facts
+// must be unchanged.
 func wantAnonymousEvents(t *testing.T, s *scene) {
 	t.Helper()
 	const deleted = "5e1f8a0c-93d7-4b6e-a4c2-d07b3e9f6185"

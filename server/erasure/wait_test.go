@@ -9,10 +9,10 @@ import (
 	"github.com/moderato-live/moderato/server/store/storetest"
 )
 
-// TestFollowThatEndsBeforeTheEraserHasTheChannelIsCountedOffOnce ends vera's
-// follow, as Unfollow does, while the eraser waits for the channel with the
-// follow in its hand. On SQLite nobody writes beside the eraser.
-func TestFollowThatEndsBeforeTheEraserHasTheChannelIsCountedOffOnce(t *testing.T) {
+// TestEraserCountsConcurrentUnfollowOnce ends vera's follow, like Unfollow, while the
+// eraser, which has read the follow, waits for the channel. It skips SQLite, where no
+// other writer can run at the same time.
+func TestEraserCountsConcurrentUnfollowOnce(t *testing.T) {
 	storetest.EachServer(t, func(t *testing.T, url store.URL) {
 		s := newScene(t, url)
 		db := abandoned(t, s, vera)
@@ -24,7 +24,7 @@ func TestFollowThatEndsBeforeTheEraserHasTheChannelIsCountedOffOnce(t *testing.T
 		_, err = tx.ExecContext(t.Context(), "DELETE FROM follows WHERE channel_id = ? AND user_id = ?", servertest.Owner, vera.id)
 		s.must(nil, err)
 		ended := start(func() error { return newEraser(db).Erase(t.Context()) })
-		// The number is of all databases of the server: others do not wait for long.
+		// The count covers all databases of the server; other waits there are short.
 		for waits := 0; waits < 200 && !ended(); waits++ {
 			var name string
 			var waiting int

@@ -11,12 +11,12 @@ import (
 	"github.com/moderato-live/moderato/server/fair"
 )
 
-// scene is a gate at which requests wait, in a bubble of time.
+// scene is a gate with waiting requests in a synctest bubble.
 type scene struct {
 	*testing.T
 	gate  *fair.Gate
-	slots []fair.Slot // of those who have one, in the order in which they got it
-	order []string    // their owners
+	slots []fair.Slot // the held slots, in the order of acquisition
+	order []string    // the owners of the slots
 }
 
 func inBubble(t *testing.T, slots int, test func(*scene)) {
@@ -24,7 +24,7 @@ func inBubble(t *testing.T, slots int, test func(*scene)) {
 	synctest.Test(t, func(t *testing.T) { test(&scene{T: t, gate: fair.NewGate(slots)}) })
 }
 
-// ask asks for a slot, and returns when the request waits or has it.
+// ask requests a slot, and returns once the request waits or has the slot.
 func (s *scene) ask(ctx context.Context, owner string, p fair.Priority, maxWait time.Duration) <-chan error {
 	ended := make(chan error, 1)
 	go func() {
@@ -39,7 +39,7 @@ func (s *scene) ask(ctx context.Context, owner string, p fair.Priority, maxWait 
 	return ended
 }
 
-// as is the context of a request of an owner.
+// as returns the context of a request of an owner.
 func as(ctx context.Context, owner string, p fair.Priority, maxWait time.Duration) context.Context {
 	return fair.NewContext(ctx, fair.Request{Owner: fair.Owner{Client: owner}, Priority: p, MaxWait: maxWait})
 }
@@ -56,7 +56,7 @@ func (s *scene) release(held time.Duration) {
 	slot := s.slots[0]
 	s.slots = s.slots[1:]
 	slot.Release()
-	slot.Release() // does nothing
+	slot.Release() // has no effect
 	synctest.Wait()
 }
 
@@ -73,7 +73,7 @@ func (s *scene) want(owners ...string) {
 	}
 }
 
-func TestNoMoreSlotsThanThereAreAreHeld(t *testing.T) {
+func TestGateNeverExceedsItsSlots(t *testing.T) {
 	inBubble(t, 2, func(s *scene) {
 		s.askAll(fair.Normal, "a", "b", "c", "d")
 		s.want("a", "b")
@@ -87,7 +87,7 @@ func TestNoMoreSlotsThanThereAreAreHeld(t *testing.T) {
 	})
 }
 
-func TestOwnersTakeTurns(t *testing.T) {
+func TestOwnersAreServedRoundRobin(t *testing.T) {
 	inBubble(t, 1, func(s *scene) {
 		s.askAll(fair.Normal, "a", "a", "a", "a", "b", "c", "b")
 		s.releaseAll()
@@ -95,7 +95,7 @@ func TestOwnersTakeTurns(t *testing.T) {
 	})
 }
 
-func TestHighRequestsOvertakeNormalOnes(t *testing.T) {
+func TestHighPriorityRequestsOvertakeNormalOnes(t *testing.T) {
 	inBubble(t, 1, func(s *scene) {
 		s.askAll(fair.Normal, "first", "normal")
 		s.askAll(fair.High, "high 1", "high 2")
@@ -104,7 +104,7 @@ func TestHighRequestsOvertakeNormalOnes(t *testing.T) {
 	})
 }
 
-func TestNormalRequestsDoNotWaitForever(t *testing.T) {
+func TestNormalRequestsAreNotStarved(t *testing.T) {
 	inBubble(t, 1, func(s *scene) {
 		s.askAll(fair.Normal, "first", "normal")
 		for range 40 {
@@ -120,9 +120,9 @@ func TestNormalRequestsDoNotWaitForever(t *testing.T) {
 	})
 }
 
-func TestARequestThatWouldWaitTooLongIsRejectedAtOnce(t *testing.T) {
+func TestRequestWithTooLongWaitIsRejectedImmediately(t *testing.T) {
 	inBubble(t, 1, func(s *scene) {
-		// Holders take 100 ms each.
+		// Each holder keeps its slot for 100 ms.
 		for range 50 {
 			s.askAll(fair.Normal, "a")
 			s.release(100 * time.Millisecond)
@@ -139,7 +139,7 @@ func TestARequestThatWouldWaitTooLongIsRejectedAtOnce(t *testing.T) {
 		if err := s.gate.Check(as(s.Context(), "a", fair.Normal, 1500*time.Millisecond)); err == nil {
 			t.Error("Check: got nil, want the same error")
 		}
-		// Another owner is next, and an urgent request before that.
+		// Another owner is served next, and a high-priority request before that.
 		for _, accepted := range []<-chan error{
 			s.ask(s.Context(), "b", fair.Normal, 1500*time.Millisecond),
 			s.ask(s.Context(), "a", fair.High, 1500*time.Millisecond),
@@ -154,7 +154,7 @@ func TestARequestThatWouldWaitTooLongIsRejectedAtOnce(t *testing.T) {
 	})
 }
 
-func TestARequestWaitsNoLongerThanItMay(t *testing.T) {
+func TestRequestWaitIsLimited(t *testing.T) {
 	inBubble(t, 1, func(s *scene) {
 		s.askAll(fair.Normal, "holds")
 		late := s.ask(s.Context(), "late", fair.Normal, time.Second)
@@ -171,8 +171,8 @@ func TestARequestWaitsNoLongerThanItMay(t *testing.T) {
 	})
 }
 
-// One holder that hung says nothing about the next ones.
-func TestAHolderThatHungDoesNotHaveOthersRejected(t *testing.T) {
+// One holder that hung does not predict the hold time of the next ones.
+func TestHungHolderDoesNotCauseRejections(t *testing.T) {
 	inBubble(t, 1, func(s *scene) {
 		s.askAll(fair.Normal, "hangs")
 		s.release(time.Minute)
@@ -184,7 +184,7 @@ func TestAHolderThatHungDoesNotHaveOthersRejected(t *testing.T) {
 	})
 }
 
-func TestARequestThatIsGivenUpLeaves(t *testing.T) {
+func TestCancelledRequestLeavesQueue(t *testing.T) {
 	inBubble(t, 1, func(s *scene) {
 		s.askAll(fair.Normal, "first")
 		ctx, cancel := context.WithCancel(s.Context())
@@ -202,9 +202,9 @@ func TestARequestThatIsGivenUpLeaves(t *testing.T) {
 	})
 }
 
-// A slot that is granted while its request is given up is not lost.
-func TestASlotThatNobodyTakesGoesToTheNext(t *testing.T) {
-	for range 100 { // which of the two comes first is chance
+// A slot that is granted while its request is cancelled is not lost.
+func TestUnclaimedSlotGoesToNextRequest(t *testing.T) {
+	for range 100 { // the order of the two is random
 		inBubble(t, 1, func(s *scene) {
 			s.askAll(fair.Normal, "first")
 			ctx, cancel := context.WithCancel(s.Context())

@@ -74,18 +74,19 @@ func (b backend) introspect(token string) *platformv1.IntrospectTokenResponse {
 	return response
 }
 
-// wantInactive checks that a token is not active, and that nothing else is told.
+// wantInactive checks that a token is not active, and that the response reveals nothing
+// else.
 func (b backend) wantInactive(what, token string) {
 	b.t.Helper()
 	wantSame(b.t, what, b.introspect(token), &platformv1.IntrospectTokenResponse{})
 }
 
-func TestPutClientStoresWhatItAnswers(t *testing.T) {
+func TestPutClientStoresReturnedRecord(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b backend) {
 		for _, want := range []*platformv1.ClientRecord{
 			{Id: "New.client-1_2", Name: "Zoë's client"},
 			{Id: "New.client-1_2", Name: "renamed", Service: true},
-			{Id: "new.client-1_2", Name: "another one: ids are told apart by case"},
+			{Id: "new.client-1_2", Name: "another one: ids are case-sensitive"},
 		} {
 			put := func() error {
 				got, err := b.putClient(want.GetId(), "  "+strings.ReplaceAll(want.GetName(), "ë", "e\u0308"), want.GetService())
@@ -132,7 +133,7 @@ func TestDeleteClientEndsItsTokensAndGrants(t *testing.T) {
 		if len(grants.GetGrants()) != 1 || grants.GetGrants()[0].GetClientId() != servertest.OtherDashboard {
 			t.Errorf("grants are %v, want that of the other client alone", grants)
 		}
-		// A client of the same id is a new one.
+		// A client that is created again with the same id is a new client.
 		b.must(b.putClient(servertest.Dashboard, "Dashboard", false))
 		b.wantInactive("a token of the client before", mine[0])
 		grants, err = b.Access.ListGrants(b.ctx, &platformv1.ListGrantsRequest{UserId: servertest.Viewer.String()})
@@ -143,7 +144,7 @@ func TestDeleteClientEndsItsTokensAndGrants(t *testing.T) {
 	})
 }
 
-func TestGrantsOverTheCapAreRefused(t *testing.T) {
+func TestGrantsOverLimitAreRejected(t *testing.T) {
 	const limit = 1000
 	eachBackend(t, func(t *testing.T, b backend) {
 		var records []*platformv1.Record
@@ -174,7 +175,7 @@ func TestGrantsOverTheCapAreRefused(t *testing.T) {
 	})
 }
 
-func TestClientThatIsNoServiceAnyMoreLosesItsServiceTokens(t *testing.T) {
+func TestFormerServiceClientLosesServiceTokens(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b backend) {
 		b.must(b.putClient("bot", "Bot", true))
 		service := b.issue(&platformv1.IssueTokenRequest{Kind: kindService, ClientId: "bot"}).GetToken()
@@ -247,14 +248,14 @@ func TestGrants(t *testing.T) {
 		if got := list(servertest.Viewer); !slices.Equal(got, []string{"dashboard: " + authn.UsersRead}) {
 			t.Errorf("another user granted %q", got)
 		}
-		b.must(b.putGrant("a", servertest.Other)) // nothing, of nothing
+		b.must(b.putGrant("a", servertest.Other)) // revokes nothing
 		if got := list(servertest.Other); len(got) != 0 {
 			t.Errorf("who grants nothing granted %q", got)
 		}
 	})
 }
 
-func TestAccessNamesEveryWrongArgument(t *testing.T) {
+func TestAccessReportsAllInvalidArguments(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b backend) {
 		service := b.AsService(t)
 		const word = " must be 1 to 64 of A-Z a-z 0-9 _ . -"
@@ -278,20 +279,20 @@ func TestAccessNamesEveryWrongArgument(t *testing.T) {
 			violations []string
 		}{
 			{"no client", &platformv1.PutClientRequest{}, "INVALID_ARGUMENT", []string{"client.id is required", "client.name is required"}},
-			{"everything wrong in a client", &platformv1.PutClientRequest{Client: &platformv1.ClientRecord{Id: strings.Repeat("x", 65), Name: strings.Repeat("x", 141)}},
+			{"client with only invalid fields", &platformv1.PutClientRequest{Client: &platformv1.ClientRecord{Id: strings.Repeat("x", 65), Name: strings.Repeat("x", 141)}},
 				"INVALID_ARGUMENT", []string{"client.id" + word, "client.name must be 1 to 140 characters"}},
 			{"no client to get", &platformv1.GetClientRequest{}, "INVALID_ARGUMENT", []string{"clientId is required"}},
 			{"an unknown client", &platformv1.GetClientRequest{ClientId: "Dashboard"}, "CLIENT_NOT_FOUND", nil},
 			{"a bad client to delete", &platformv1.DeleteClientRequest{ClientId: "a b"}, "INVALID_ARGUMENT", []string{"clientId" + word}},
 			{"no grant", &platformv1.PutGrantRequest{}, "INVALID_ARGUMENT", []string{"grant.clientId is required", "grant.userId is required"}},
 			{"unknown scopes of a grant", grant("dashboard", viewer, authn.UsersRead, "all"), "INVALID_ARGUMENT", []string{"grant.scopes[1] must be one of users.read, channel.moderate"}},
-			{"a grant to nobody", grant("nobody", viewer), "CLIENT_NOT_FOUND", nil},
-			{"a grant of nobody", grant("dashboard", nobody), "USER_NOT_FOUND", nil},
+			{"grant to an unknown client", grant("nobody", viewer), "CLIENT_NOT_FOUND", nil},
+			{"grant of an unknown user", grant("dashboard", nobody), "USER_NOT_FOUND", nil},
 			{"grants of a bad user", &platformv1.ListGrantsRequest{UserId: "x"}, "INVALID_ARGUMENT", []string{"userId" + notUUID}},
-			{"grants of nobody", &platformv1.ListGrantsRequest{UserId: nobody}, "USER_NOT_FOUND", nil},
+			{"grants of an unknown user", &platformv1.ListGrantsRequest{UserId: nobody}, "USER_NOT_FOUND", nil},
 			{"no token", &platformv1.IssueTokenRequest{}, "INVALID_ARGUMENT", []string{"clientId is required", "kind must be one of TOKEN_KIND_USER, TOKEN_KIND_APP, TOKEN_KIND_SERVICE"}},
-			{"a kind of no version", issue(func(r *platformv1.IssueTokenRequest) { r.Kind, r.UserId = 9, "" }), "INVALID_ARGUMENT", []string{"kind must be one of TOKEN_KIND_USER, TOKEN_KIND_APP, TOKEN_KIND_SERVICE"}},
-			{"a user token for nobody", issue(func(r *platformv1.IssueTokenRequest) { r.UserId = "" }), "INVALID_ARGUMENT", []string{"userId is required"}},
+			{"unknown token kind", issue(func(r *platformv1.IssueTokenRequest) { r.Kind, r.UserId = 9, "" }), "INVALID_ARGUMENT", []string{"kind must be one of TOKEN_KIND_USER, TOKEN_KIND_APP, TOKEN_KIND_SERVICE"}},
+			{"user token without a user", issue(func(r *platformv1.IssueTokenRequest) { r.UserId = "" }), "INVALID_ARGUMENT", []string{"userId is required"}},
 			{"a user token for an unknown user", issue(func(r *platformv1.IssueTokenRequest) { r.UserId = nobody }), "USER_NOT_FOUND", nil},
 			{"a user token for an unknown client", issue(func(r *platformv1.IssueTokenRequest) { r.ClientId = "nobody" }), "CLIENT_NOT_FOUND", nil},
 			{"an app token for a user", issue(func(r *platformv1.IssueTokenRequest) { r.Kind = kindApp }), "INVALID_ARGUMENT", []string{"userId must be empty unless the token is a user's"}},
@@ -315,9 +316,9 @@ func TestAccessNamesEveryWrongArgument(t *testing.T) {
 	})
 }
 
-// TestTokenTextIsKeptNowhere issues and uses tokens, well and badly, and looks
-// for their texts in the whole database and in all that the server logs.
-func TestTokenTextIsKeptNowhere(t *testing.T) {
+// TestTokenTextIsNotStoredOrLogged issues and uses tokens, correctly and incorrectly, and
+// searches the whole database and the server's log for their texts.
+func TestTokenTextIsNotStoredOrLogged(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		var log lockedBuffer
 		config := servertest.Config(url)
@@ -353,7 +354,7 @@ func TestTokenTextIsKeptNowhere(t *testing.T) {
 	})
 }
 
-// lockedBuffer is what several goroutines may write to.
+// lockedBuffer is a buffer for concurrent writers.
 type lockedBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer

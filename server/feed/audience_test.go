@@ -13,7 +13,7 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// The names of Viewer and Raider as events and activities have them.
+// The names of Viewer and Raider in events and activities.
 const (
 	amaraEvent = `"userId":"0b6f0003-0000-4000-8000-00000000000c","userDisplayName":"Amara Okafor","userSlug":"amara.okafor"`
 	amaraRow   = `"id":"0b6f0003-0000-4000-8000-00000000000c","displayName":"Amara Okafor","slug":"amara.okafor","avatarUrl":"https://img.example.com/amara.okafor.png"`
@@ -21,7 +21,7 @@ const (
 	never      = `{"isSubscriber":false,"hadSubscriptionBefore":false,"renewCount":null,"streakCount":null,"expiresAt":null,"subscribedAt":null}`
 )
 
-// fromBackend is how the payload of every event of a backend begins.
+// fromBackend returns the beginning of the payload of every event that a backend causes.
 func fromBackend(channel uid.ID) string {
 	return fmt.Sprintf(`{"channelId":%q,"clientId":"chat-server",`, channel)
 }
@@ -68,7 +68,7 @@ func TestFollow(t *testing.T) {
 			f.wantEvents(servertest.Owner, byBackend("channel.follow", servertest.Viewer, fromBackend(servertest.Owner)+amaraEvent+`,"followedAt":%q,"unfollowedAt":null}`, since))
 			f.wantActivities(servertest.Owner, noteOf("follower", servertest.Viewer, since, amaraInfo))
 
-			// Whatever else it says, it is the follow of before.
+			// Despite its other fields, the call repeats the existing follow.
 			f.repeat(request, answer)
 			f.repeat(follow(f.now), answer)
 			f.repeat(follow(0), answer)
@@ -78,7 +78,7 @@ func TestFollow(t *testing.T) {
 			f.wantREST(f.owners[servertest.Owner], "/followers", `{"rows":[],"pagination":{"cursor":""}}`)
 			f.wantREST(f.viewer, "/followed", `{"rows":[],"pagination":{"cursor":""}}`)
 			f.wantREST(f.owners[servertest.Owner], "/stats", `{"followerCount":0,"subscriberCount":0,"viewerCount":0}`)
-			f.later(-2 * time.Minute) // once took two
+			f.later(-2 * time.Minute) // undo the two minutes by which once advances the clock
 			f.wantEvents(servertest.Owner, byBackend("channel.unfollow", servertest.Viewer,
 				fromBackend(servertest.Owner)+amaraEvent+`,"followedAt":%q,"unfollowedAt":%q}`, since, f.now))
 			f.wantActivities(servertest.Owner)
@@ -87,9 +87,9 @@ func TestFollow(t *testing.T) {
 	})
 }
 
-// TestActivityOfAFollowStays lists it as the dashboard does, after the follow has
-// ended.
-func TestActivityOfAFollowStays(t *testing.T) {
+// TestFollowActivityRemainsAfterUnfollow lists the activity like the dashboard, after the
+// follow has ended.
+func TestFollowActivityRemainsAfterUnfollow(t *testing.T) {
 	eachFeed(t, func(_ *testing.T, f *platformFeed) {
 		at := f.now
 		f.must(follow(0))
@@ -128,9 +128,9 @@ func TestFollowNotifications(t *testing.T) {
 	})
 }
 
-// TestFollowsOfALiveStreamAreCounted counts those who came since the start, and
-// stops when they leave.
-func TestFollowsOfALiveStreamAreCounted(t *testing.T) {
+// TestLiveStreamCountsFollows counts the follows since the start, without those that
+// ended.
+func TestLiveStreamCountsFollows(t *testing.T) {
 	eachFeed(t, func(_ *testing.T, f *platformFeed) {
 		start := f.now
 		want := func(followers int) {
@@ -138,7 +138,7 @@ func TestFollowsOfALiveStreamAreCounted(t *testing.T) {
 			f.wantREST(f.owners[servertest.Owner], "/live-stats",
 				`{"startedAt":%q,"isLive":true,"newFollowerCount":%d,"newSubscriberCount":0,"viewerCount":0}`, start, followers)
 		}
-		f.must(follow(start)) // counts for the stream that starts at that very moment
+		f.must(follow(start)) // counts for the stream that starts at the same instant
 		f.must(&platformv1.StartStreamRequest{ChannelId: servertest.Owner.String()})
 		f.later(time.Minute)
 		want(1)

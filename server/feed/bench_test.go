@@ -22,8 +22,8 @@ const (
 	benchFollows  = 200_000
 )
 
-// BenchmarkImportFollows imports follows of many users in some channels, mixed,
-// into an empty table: SQLite, and the servers that are named as for the tests.
+// BenchmarkImportFollows imports interleaved follows of many users in some channels into
+// an empty table, on SQLite and on the servers that are configured for the tests.
 func BenchmarkImportFollows(b *testing.B) {
 	lines := benchLines()
 	benchmarkFollows(b, func(ctx context.Context, b *testing.B, s *store.Store) {
@@ -34,9 +34,9 @@ func BenchmarkImportFollows(b *testing.B) {
 	})
 }
 
-// BenchmarkInsertFollows puts the rows of BenchmarkImportFollows with prepared
-// INSERTs in the same order and transactions, and does nothing else: what an import
-// can at most be as fast as.
+// BenchmarkInsertFollows inserts the rows of BenchmarkImportFollows with prepared INSERTs
+// in the same order and transactions, and does nothing else: the upper bound for the
+// speed of an import.
 func BenchmarkInsertFollows(b *testing.B) {
 	const inOrder, perTransaction, perStatement = 100_000, 10_000, 200
 	rows := benchRows(b)
@@ -108,7 +108,7 @@ func benchUser(i int) string {
 	return fmt.Sprintf("%08x-0000-4000-8000-%012x", uint32(i)*2654435761, i+1)
 }
 
-// benchPeople are the users and channels to which the follows refer.
+// benchPeople returns the records of the users and channels to which the follows refer.
 func benchPeople() io.Reader {
 	var lines strings.Builder
 	for i := range benchUsers {
@@ -130,7 +130,7 @@ func benchLines() string {
 	return lines.String()
 }
 
-// benchRows are the values of benchLines.
+// benchRows returns the column values of benchLines.
 func benchRows(b *testing.B) [][]any {
 	b.Helper()
 	rows := make([][]any, 0, benchFollows)

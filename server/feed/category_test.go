@@ -19,7 +19,7 @@ func (b backend) getCategory(id int64) (*platformv1.CategoryRecord, error) {
 	return response.GetCategory(), err
 }
 
-// categoryRecord is a category; above 0 is its parent.
+// categoryRecord returns a category whose parent is above; 0 means no parent.
 func categoryRecord(id, above int64) *platformv1.CategoryRecord {
 	r := &platformv1.CategoryRecord{Id: id, Name: "Category", Slug: "category"}
 	if above != 0 {
@@ -28,7 +28,7 @@ func categoryRecord(id, above int64) *platformv1.CategoryRecord {
 	return r
 }
 
-func TestPutCategoryStoresWhatItAnswers(t *testing.T) {
+func TestPutCategoryStoresReturnedRecord(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b backend) {
 		b.must(b.putCategory(categoryRecord(1, 0)))
 		for _, c := range []struct {
@@ -67,7 +67,7 @@ func TestPutCategoryStoresWhatItAnswers(t *testing.T) {
 	})
 }
 
-func TestCategoriesHaveNoCircle(t *testing.T) {
+func TestCategoryCycleIsRejected(t *testing.T) {
 	const circle = "category.parentId must not be the category itself, nor one below it"
 	eachBackend(t, func(t *testing.T, b backend) {
 		for id := int64(1); id <= 4; id++ {
@@ -77,18 +77,18 @@ func TestCategoriesHaveNoCircle(t *testing.T) {
 			_, err := b.putCategory(categoryRecord(1, above))
 			wantError(t, "below itself", err, "INVALID_ARGUMENT", circle)
 		}
-		_, err := b.putCategory(categoryRecord(9, 9)) // not even there yet
+		_, err := b.putCategory(categoryRecord(9, 9)) // the category does not exist yet
 		wantError(t, "a new one below itself", err, "INVALID_ARGUMENT", circle)
 		_, err = b.putCategory(categoryRecord(9, 8))
 		wantError(t, "below one that is not there", err, "CATEGORY_NOT_FOUND")
-		_, err = b.putCategory(categoryRecord(4, 1)) // beside those that were above it
+		_, err = b.putCategory(categoryRecord(4, 1)) // next to its former ancestors
 		b.must(nil, err)
 	})
 }
 
-// TestCategoriesHaveNoCircleOfManyCalls has three calls close a circle together:
-// each alone would be good.
-func TestCategoriesHaveNoCircleOfManyCalls(t *testing.T) {
+// TestCategoryCycleOfConcurrentCallsIsRejected has three concurrent calls that close a
+// cycle together: each alone would be valid.
+func TestCategoryCycleOfConcurrentCallsIsRejected(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b backend) {
 		for range 15 {
 			for id := int64(1); id <= 4; id++ {
@@ -117,7 +117,7 @@ func TestCategoriesHaveNoCircleOfManyCalls(t *testing.T) {
 	})
 }
 
-func TestDeleteCategoryRefusesOneInUse(t *testing.T) {
+func TestDeleteCategoryRejectsCategoryInUse(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b backend) {
 		streams, content := platformv1.NewStreamServiceClient(b.Conn), platformv1.NewContentServiceClient(b.Conn)
 		owner, now := servertest.Owner.String(), timestamppb.New(b.Store.Clock.Local().Time())
@@ -155,8 +155,8 @@ func TestDeleteCategoryRefusesOneInUse(t *testing.T) {
 				_, err := content.DeleteVod(b.ctx, &platformv1.DeleteVodRequest{VodId: newID})
 				return err
 			}},
-			// Last: a stream that was stays.
-			{"stream that ended, of a channel that is elsewhere now", func(category int64) error {
+			// Last, because an ended stream remains.
+			{"ended stream of a channel in another category", func(category int64) error {
 				_, err := streams.StartStream(b.ctx, &platformv1.StartStreamRequest{ChannelId: owner, StartedAt: now, CategoryId: &category})
 				if err == nil {
 					_, err = streams.EndStream(b.ctx, &platformv1.EndStreamRequest{ChannelId: owner})
@@ -187,7 +187,7 @@ func TestDeleteCategoryRefusesOneInUse(t *testing.T) {
 	})
 }
 
-// wantUnchangedBy makes a call that must be refused and leave every row as it is.
+// wantUnchangedBy makes a call that must be rejected and change no row.
 func (b backend) wantUnchangedBy(what, reason string, call func() error) {
 	b.t.Helper()
 	b.wantUnchanged(what, func() error {
@@ -196,9 +196,9 @@ func (b backend) wantUnchangedBy(what, reason string, call func() error) {
 	})
 }
 
-// TestCategoryIsNotDeletedWhileSomethingIsPutIntoIt races the deletion with
-// those who use the category: whoever comes second is refused.
-func TestCategoryIsNotDeletedWhileSomethingIsPutIntoIt(t *testing.T) {
+// TestCategoryDeletionRacesWithUse races the deletion with calls that use the category:
+// the later one must be rejected.
+func TestCategoryDeletionRacesWithUse(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b backend) {
 		channels := moderatov1.NewChannelsServiceClient(b.Conn)
 		as := b.As(t, servertest.Owner).Context()
@@ -222,7 +222,7 @@ func TestCategoryIsNotDeletedWhileSomethingIsPutIntoIt(t *testing.T) {
 			}
 			there, err := b.getCategory(7)
 			if row := b.Store.Read.Channel.GetX(context.Background(), servertest.Owner); row.CategoryID == 7 && there == nil {
-				t.Fatalf("the channel is in a category that is not there: %v", err)
+				t.Fatalf("the channel is in a category that does not exist: %v", err)
 			}
 			b.must(b.putChannel(&platformv1.ChannelRecord{Id: owner, Title: "x"}))
 			b.Store.Clock.Advance(time.Second)

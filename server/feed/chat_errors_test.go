@@ -20,7 +20,7 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-func TestChatTakesServiceTokensOnly(t *testing.T) {
+func TestChatRequiresServiceToken(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		service := chatMD(s.AsService(t))
 		with := func(name string, values ...string) metadata.MD {
@@ -55,7 +55,7 @@ func TestChatTakesServiceTokensOnly(t *testing.T) {
 			{"another client-id", with("client-id", servertest.Dashboard), chatOtherClient},
 			{"the owner's token", chatMD(forOwner), chatWrongKind},
 			{"a moderator's token", chatMD(s.As(t, servertest.Moderator)), chatWrongKind},
-			{"a user who claims to act for the owner", chatMD(claiming), chatWrongKind},
+			{"user with acting-user owner", chatMD(claiming), chatWrongKind},
 			{"an app's token", chatMD(s.AsApp(t)), chatWrongKind},
 			{"a bad acting-user", with("acting-user", "ines"), chatInvalid([2]string{"acting-user", chatNotUUID})},
 		} {
@@ -63,7 +63,7 @@ func TestChatTakesServiceTokensOnly(t *testing.T) {
 				for _, request := range chatRequests() {
 					c.want.check(t, s, c.caller, request)
 				}
-				// Who may not call at all is not told what else is wrong.
+				// An unauthorized caller must not learn what else is wrong.
 				c.want.check(t, s, c.caller, &platformv1.PostMessageRequest{})
 				c.want.check(t, s, c.caller, &platformv1.ListMessagesRequest{Limit: proto.Int32(0)})
 				c.want.check(t, s, c.caller, &platformv1.GetStandingRequest{ChannelId: "x"})
@@ -80,7 +80,7 @@ func TestChatTakesServiceTokensOnly(t *testing.T) {
 	})
 }
 
-func TestChatNamesEveryWrongArgument(t *testing.T) {
+func TestChatReportsAllInvalidArguments(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		service := chatMD(s.AsService(t))
 		owner, raider := servertest.Owner.String(), servertest.Raider.String()
@@ -102,10 +102,10 @@ func TestChatNamesEveryWrongArgument(t *testing.T) {
 		noChannel, noUser := [2]string{"channelId", "is required"}, [2]string{"userId", "is required"}
 		cases := []chatCase{
 			{"an empty post", &platformv1.PostMessageRequest{}, chatInvalid(noChannel, noUser, [2]string{"text", "is required"})},
-			{"everything wrong in a post", &platformv1.PostMessageRequest{ChannelId: "x", UserId: "y", Text: "a\x00", MessageId: "z"},
+			{"post with only invalid fields", &platformv1.PostMessageRequest{ChannelId: "x", UserId: "y", Text: "a\x00", MessageId: "z"},
 				chatInvalid(channel, user, [2]string{"text", "must not contain control characters"}, id)},
 			{"no text", text(""), noText},
-			{"spaces alone", text(" \t\n　 "), noText},
+			{"spaces only", text(" \t\n　 "), noText},
 			{"501 characters", text(strings.Repeat("a", 501)), tooLong},
 			{"501 characters of several bytes", text(strings.Repeat("ü", 501)), tooLong},
 			{"501 characters after normalisation", text("e" + strings.Repeat("ö", 500)), tooLong},
@@ -114,11 +114,11 @@ func TestChatNamesEveryWrongArgument(t *testing.T) {
 			{"a carriage return", text("a\r\nb"), noControls},
 			{"a delete", text("a\x7fb"), noControls},
 			{"a C1 control", text("a\u0085b"), noControls},
-			{"nothing to list", &platformv1.ListMessagesRequest{}, chatInvalid(noChannel)},
+			{"list without arguments", &platformv1.ListMessagesRequest{}, chatInvalid(noChannel)},
 			{"limit 0", list(0), badLimit},
 			{"limit 101", list(101), badLimit},
 			{"limit -1", list(-1), badLimit},
-			{"the smallest limit there is", list(-1 << 31), badLimit},
+			{"minimum int32 limit", list(-1 << 31), badLimit},
 			{"bad channel and bad limit", &platformv1.ListMessagesRequest{ChannelId: "x", Limit: proto.Int32(0), Cursor: "x"},
 				chatInvalid(channel, [2]string{"limit", "must be between 1 and 100"})},
 			{"no standing", &platformv1.GetStandingRequest{}, chatInvalid(noChannel, noUser)},
@@ -146,7 +146,7 @@ func TestChatNamesEveryWrongArgument(t *testing.T) {
 	})
 }
 
-func TestChatTakesTextsUpToTheBound(t *testing.T) {
+func TestChatAcceptsTextsUpToLimit(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ctx := s.AsService(t).Context()
 		for name, c := range map[string][2]string{
@@ -174,7 +174,7 @@ func TestChatTakesTextsUpToTheBound(t *testing.T) {
 	})
 }
 
-func TestChatRefusesBadCursors(t *testing.T) {
+func TestChatRejectsInvalidCursors(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		credentials := s.AsService(t)
 		owner, other := servertest.Owner.String(), servertest.Other.String()
@@ -218,13 +218,13 @@ func TestChatRefusesBadCursors(t *testing.T) {
 		for name, cursor := range bad {
 			t.Run(name, func(t *testing.T) { chatBadCursor.check(t, s, service, page(owner, cursor)) })
 		}
-		// The shape of the arguments comes before what they name.
+		// The form of the arguments is checked before what they refer to.
 		chatBadCursor.check(t, s, service, page(servertest.Nobody.String(), "cursor"))
 		chatBadCursor.check(t, s, service, page(servertest.Nobody.String(), good))
 	})
 }
 
-func TestChatRefusesUnknownAndSilencedUsers(t *testing.T) {
+func TestChatRejectsUnknownBannedAndMutedUsers(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		service, moderator := chatMD(s.AsService(t)), s.As(t, servertest.Moderator).Context()
 		owner, viewer, raider := servertest.Owner.String(), servertest.Viewer.String(), servertest.Raider.String()
@@ -261,10 +261,10 @@ func TestChatRefusesUnknownAndSilencedUsers(t *testing.T) {
 		repeated.MessageId = earlier.GetMessage().GetId()
 		for _, c := range []chatCase{
 			{"a post in an unknown channel", post(nobody, viewer, "gg"), chatUnknownChannel},
-			{"a post in the channel of a user who has none", post(viewer, viewer, "gg"), chatUnknownChannel},
+			{"a post in a channel that does not exist", post(viewer, viewer, "gg"), chatUnknownChannel},
 			{"a post in an unknown channel by an unknown user", post(nobody, nobody, "gg"), chatUnknownChannel},
 			{"a post by an unknown user", post(owner, nobody, "gg"), chatUnknownUser},
-			{"a post by a banned user", post(owner, raider, "gg"), chatBanned}, // who is muted as well
+			{"a post by a banned user", post(owner, raider, "gg"), chatBanned}, // the user is also muted
 			{"an earlier post that a banned user repeats", repeated, chatBanned},
 			{"a post by a muted user", post(owner, viewer, "gg"), muted},
 			{"no text by a banned user", post(owner, raider, ""), chatInvalid([2]string{"text", "is required"})},
@@ -277,13 +277,13 @@ func TestChatRefusesUnknownAndSilencedUsers(t *testing.T) {
 		} {
 			t.Run(c.name, func(t *testing.T) { c.want.check(t, s, service, c.request) })
 		}
-		if got := chatStored(t, s); len(got) > 1 { // the earlier one, until it is purged
+		if got := chatStored(t, s); len(got) > 1 { // the earlier message, until it is purged
 			t.Errorf("refused posts stored %q", got)
 		}
 	})
 }
 
-func TestMessageIDBelongsToOneMessage(t *testing.T) {
+func TestMessageIDIsUnique(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		credentials := s.AsService(t)
 		post := func(channel, user uid.ID, text string) *platformv1.PostMessageRequest {
@@ -308,9 +308,9 @@ func TestMessageIDBelongsToOneMessage(t *testing.T) {
 	})
 }
 
-// A chat server that lost the answer posts again, perhaps through another
-// connection while the first post is still under way.
-func TestPostRepeatedAtTheSameMomentIsStoredOnce(t *testing.T) {
+// A chat server that did not receive the response posts again, possibly through another
+// connection while the first post is still in flight.
+func TestConcurrentRepeatedPostIsStoredOnce(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ctx := s.AsService(t).Context()
 		for range 20 {

@@ -20,11 +20,11 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// chatRefusal is all that a refused call of ChatService must answer.
+// chatRefusal is the complete error of a rejected call of ChatService.
 type chatRefusal struct {
 	code       codes.Code
 	reason     string
-	message    string      // empty: of the only violation
+	message    string      // empty: the text of the only violation
 	violations [][2]string // field and description
 	metadata   map[string]string
 	retryAfter time.Duration
@@ -73,7 +73,7 @@ func chatInvalid(violations ...[2]string) chatRefusal {
 	return r
 }
 
-// check makes a call and compares all of its refusal.
+// check makes a call and compares its complete error.
 func (r chatRefusal) check(t *testing.T, s *servertest.Server, caller metadata.MD, request proto.Message) {
 	t.Helper()
 	id := uid.New().String()
@@ -130,12 +130,12 @@ func chatMD(c servertest.Credentials) metadata.MD {
 	return md
 }
 
-// chatPost is a good post of Raider's in Owner's channel.
+// chatPost returns a valid post by Raider in Owner's channel.
 func chatPost() *platformv1.PostMessageRequest {
 	return &platformv1.PostMessageRequest{ChannelId: servertest.Owner.String(), UserId: servertest.Raider.String(), Text: "gg"}
 }
 
-// chatRequests are good calls of each method.
+// chatRequests returns a valid call of each method.
 func chatRequests() []proto.Message {
 	owner, raider := servertest.Owner.String(), servertest.Raider.String()
 	return []proto.Message{
@@ -145,7 +145,7 @@ func chatRequests() []proto.Message {
 	}
 }
 
-// chatStored is the text of each message in the database.
+// chatStored returns the text of each message in the database.
 func chatStored(t *testing.T, s *servertest.Server) (texts []string) {
 	t.Helper()
 	for _, m := range s.Store.Read.Message.Query().AllX(context.Background()) {

@@ -33,7 +33,7 @@ func aVod(start instant.Instant) *platformv1.VodRecord {
 	}
 }
 
-// wantCounted wants the channel to have this many clips and VODs.
+// wantCounted checks the channel's numbers of clips and VODs.
 func (f *platformFeed) wantCounted(clips, vods int64) {
 	f.t.Helper()
 	row := f.Store.Read.Channel.Query().Where(channel.ID(servertest.Owner)).OnlyX(context.Background())
@@ -43,7 +43,7 @@ func (f *platformFeed) wantCounted(clips, vods int64) {
 	checkCounters(f.t, f.Store, "content")
 }
 
-func TestClipIsPutReplacedAndDeleted(t *testing.T) {
+func TestPutReplaceAndDeleteClip(t *testing.T) {
 	const clips, none = "/clips?channelId=0b6f0001-0000-4000-8000-00000000000a", `{"count":0,"rows":[],"pagination":{"cursor":""}}`
 	eachFeed(t, func(t *testing.T, f *platformFeed) {
 		owner, at := f.owners[servertest.Owner], f.now
@@ -61,7 +61,7 @@ func TestClipIsPutReplacedAndDeleted(t *testing.T) {
 		full.Title, full.ViewCount, full.Duration, full.CategoryId = " Mate ", 9, 30, chess
 		full.PreviewImgUrl, full.ClipUrl = poster, "http://clips.example.com/1"
 		want, _ := proto.Clone(full).(*platformv1.ClipRecord)
-		want.Title, want.CreatedAt = "Mate", stored.GetCreatedAt() // which is left out, and stays
+		want.Title, want.CreatedAt = "Mate", stored.GetCreatedAt() // CreatedAt is omitted, and must remain
 		if got, _ := f.once(&platformv1.PutClipRequest{Clip: full}).(*platformv1.PutClipResponse); !proto.Equal(got.GetClip(), want) {
 			t.Errorf("PutClip answers %v, want %v", got, want)
 		}
@@ -83,7 +83,7 @@ func TestClipIsPutReplacedAndDeleted(t *testing.T) {
 		f.wantREST(owner, clips, none)
 		f.wantCounted(0, 0)
 
-		// The id is free again, also for another channel.
+		// The id can be used again, also in another channel.
 		full.ChannelId = servertest.Other.String()
 		f.must(&platformv1.PutClipRequest{Clip: full})
 		f.wantCounted(0, 0)
@@ -92,7 +92,7 @@ func TestClipIsPutReplacedAndDeleted(t *testing.T) {
 	})
 }
 
-func TestVodIsPutReplacedAndDeleted(t *testing.T) {
+func TestPutReplaceAndDeleteVod(t *testing.T) {
 	const vods, none = "/vods?channelId=0b6f0001-0000-4000-8000-00000000000a", `{"count":0,"rows":[],"pagination":{"cursor":""}}`
 	eachFeed(t, func(t *testing.T, f *platformFeed) {
 		owner, start := f.owners[servertest.Owner], f.now
@@ -106,7 +106,7 @@ func TestVodIsPutReplacedAndDeleted(t *testing.T) {
 
 		full := aVod(start - 7)
 		full.Title, full.ViewCount, full.Duration, full.CategoryId, full.PreviewImgUrl = "Before", 9, 30, chess, poster
-		full.EndedAt = full.GetStartedAt() // it may end as it starts
+		full.EndedAt = full.GetStartedAt() // a VOD may end at its start
 		if got, _ := f.once(&platformv1.PutVodRequest{Vod: full}).(*platformv1.PutVodResponse); !proto.Equal(got.GetVod(), full) {
 			t.Errorf("PutVod answers %v, want %v", got, full)
 		}
@@ -128,7 +128,7 @@ func TestVodIsPutReplacedAndDeleted(t *testing.T) {
 	})
 }
 
-func TestDeletionOfWhatIsNotThereChangesNothing(t *testing.T) {
+func TestDeletingMissingContentChangesNothing(t *testing.T) {
 	eachFeed(t, func(_ *testing.T, f *platformFeed) {
 		f.must(&platformv1.PutClipRequest{Clip: aClip()})
 		f.must(&platformv1.PutVodRequest{Vod: aVod(f.now)})

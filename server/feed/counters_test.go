@@ -23,7 +23,7 @@ import (
 
 const countedUsers = 12
 
-// randomRecord is something that moves counters of one of the World's channels.
+// randomRecord returns a record that changes counters of one of the World's channels.
 func randomRecord(r *rand.Rand, now instant.Instant, live map[uid.ID]instant.Instant) *platformv1.Record {
 	channel := []uid.ID{servertest.Owner, servertest.Other}[r.IntN(2)]
 	user := countedUser(r.IntN(countedUsers))
@@ -55,7 +55,7 @@ func randomRecord(r *rand.Rand, now instant.Instant, live map[uid.ID]instant.Ins
 	}}}
 }
 
-// randomCall is a call of the feed that moves the same counters.
+// randomCall returns a call of the feed that changes the same counters.
 func randomCall(r *rand.Rand, now instant.Instant, live map[uid.ID]instant.Instant) proto.Message {
 	channel := []uid.ID{servertest.Owner, servertest.Other}[r.IntN(2)]
 	id, user, at := channel.String(), countedUser(r.IntN(countedUsers)), now.Add(-time.Duration(r.IntN(7200))*time.Second)
@@ -88,8 +88,8 @@ func randomCall(r *rand.Rand, now instant.Instant, live map[uid.ID]instant.Insta
 	return &platformv1.RecordGiftRequest{ChannelId: id, Key: fmt.Sprint(r.IntN(100)), UserId: user, Count: 1}
 }
 
-// anyClip is a clip that imports put as well, or one of a few that go from channel
-// to channel.
+// anyClip returns the id of a clip that imports put as well, or of one of a few that move
+// between channels.
 func anyClip(r *rand.Rand, channel uid.ID) string {
 	if r.IntN(2) == 0 {
 		return clipID(servertest.Owner, 100+r.IntN(3))
@@ -97,8 +97,8 @@ func anyClip(r *rand.Rand, channel uid.ID) string {
 	return clipID(channel, r.IntN(20))
 }
 
-// callAtRandom makes calls of the feed. The state decides which are refused, but
-// none may fail.
+// callAtRandom makes random calls of the feed. Calls may be rejected because of the
+// state, but none may fail.
 func callAtRandom(t *testing.T, s *servertest.Server, r *rand.Rand, calls int, now instant.Instant, live map[uid.ID]instant.Instant) {
 	f := &platformFeed{Server: s, t: t, backend: s.AsService(t)}
 	for range calls {
@@ -119,8 +119,8 @@ func clipID(channel uid.ID, i int) string {
 	return id.String()
 }
 
-// TestCountersAreExactAfterConcurrentChanges imports and feeds at once, while the
-// server sweeps and folds, and compares every counter with the rows that it
+// TestCountersAreExactAfterConcurrentChanges runs imports and feed calls concurrently,
+// while the server sweeps and compacts, and compares every counter with the rows that it
 // counts.
 func TestCountersAreExactAfterConcurrentChanges(t *testing.T) {
 	const importers, batches, size, feeders, calls = 3, 12, 25, 4, 150
@@ -155,7 +155,7 @@ func TestCountersAreExactAfterConcurrentChanges(t *testing.T) {
 		all.Wait()
 		checkCounters(t, s.Store, "after the changes")
 		checkNumbers(t, &platformFeed{Server: s, t: t})
-		s.Store.Clock.Advance(90 * time.Minute) // some subscriptions lapse
+		s.Store.Clock.Advance(90 * time.Minute) // some subscriptions expire
 		for range 2 {
 			all.Go(func() {
 				if err := (&audience.Sweeper{Store: s.Store}).Sweep(context.Background()); err != nil {

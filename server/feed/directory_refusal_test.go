@@ -14,7 +14,7 @@ import (
 
 const notUUID = " must be a UUID in its 36-character form"
 
-// callRPC calls a method by the type of its request.
+// callRPC makes the call that takes the request.
 func (b backend) callRPC(c servertest.Credentials, request proto.Message) error {
 	b.t.Helper()
 	name := strings.TrimSuffix(string(request.ProtoReflect().Descriptor().Name()), "Request")
@@ -30,7 +30,8 @@ func (b backend) callRPC(c servertest.Credentials, request proto.Message) error 
 	return nil
 }
 
-// requests are an empty request for each method of the directory and of access.
+// requests returns an empty request for each method of DirectoryService and
+// AccessService.
 func requests(t *testing.T) []proto.Message {
 	t.Helper()
 	var all []proto.Message
@@ -45,7 +46,7 @@ func requests(t *testing.T) []proto.Message {
 	return all
 }
 
-func TestDirectoryAndAccessTakeServiceTokensOnly(t *testing.T) {
+func TestDirectoryAndAccessRequireServiceToken(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b backend) {
 		claiming := b.As(t, servertest.Owner)
 		claiming.ActingUser = servertest.Owner
@@ -53,18 +54,19 @@ func TestDirectoryAndAccessTakeServiceTokensOnly(t *testing.T) {
 			caller servertest.Credentials
 			want   string
 		}{
-			"an owner's token":         {b.As(t, servertest.Owner), "TOKEN_KIND_NOT_ACCEPTED"},
-			"a user who claims to act": {claiming, "TOKEN_KIND_NOT_ACCEPTED"},
-			"an app's token":           {b.AsApp(t), "TOKEN_KIND_NOT_ACCEPTED"},
-			"nobody":                   {servertest.Credentials{}, "TOKEN_MISSING"},
-			"no client-id":             {servertest.Credentials{Token: b.AsService(t).Token}, "CLIENT_ID_MISSING"},
-			"a wrong client-id":        {servertest.Credentials{Token: b.AsService(t).Token, ClientID: servertest.Dashboard}, "CLIENT_ID_MISMATCH"},
+			"an owner's token":      {b.As(t, servertest.Owner), "TOKEN_KIND_NOT_ACCEPTED"},
+			"user with acting-user": {claiming, "TOKEN_KIND_NOT_ACCEPTED"},
+			"an app's token":        {b.AsApp(t), "TOKEN_KIND_NOT_ACCEPTED"},
+			"nobody":                {servertest.Credentials{}, "TOKEN_MISSING"},
+			"no client-id":          {servertest.Credentials{Token: b.AsService(t).Token}, "CLIENT_ID_MISSING"},
+			"a wrong client-id":     {servertest.Credentials{Token: b.AsService(t).Token, ClientID: servertest.Dashboard}, "CLIENT_ID_MISMATCH"},
 		} {
 			for _, request := range requests(t) {
 				wantError(t, name+", "+string(request.ProtoReflect().Descriptor().Name()), b.callRPC(c.caller, request), c.want)
 			}
 		}
-		// A backend that acts for a user stays a backend; what is missing is told.
+		// A backend that acts for a user keeps its rights; the error names what is
+		// missing.
 		acting := b.AsService(t)
 		acting.ActingUser = servertest.Owner
 		for _, request := range requests(t) {
@@ -75,7 +77,7 @@ func TestDirectoryAndAccessTakeServiceTokensOnly(t *testing.T) {
 	})
 }
 
-func TestDirectoryNamesEveryWrongArgument(t *testing.T) {
+func TestDirectoryReportsAllInvalidArguments(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b backend) {
 		service := b.AsService(t)
 		long, viewer := strings.Repeat("x", 301), servertest.Viewer.String()
@@ -89,38 +91,38 @@ func TestDirectoryNamesEveryWrongArgument(t *testing.T) {
 			violations []string
 		}{
 			{"no user", user(nil), "INVALID_ARGUMENT", []string{"user.id is required", "user.username is required"}},
-			{"everything wrong in a user", user(&platformv1.UserRecord{Id: "x", Username: "a b", DisplayName: long, AvatarUrl: "ftp://x"}), "INVALID_ARGUMENT", []string{
+			{"user with only invalid fields", user(&platformv1.UserRecord{Id: "x", Username: "a b", DisplayName: long, AvatarUrl: "ftp://x"}), "INVALID_ARGUMENT", []string{
 				"user.id" + notUUID, "user.username must be 1 to 40 of A-Z a-z 0-9 _ . -", "user.displayName must be 1 to 140 characters",
 				"user.avatarUrl must be an http or https address of at most 2048 characters",
 			}},
 			{"a username of 41", user(&platformv1.UserRecord{Id: viewer, Username: strings.Repeat("x", 41)}), "INVALID_ARGUMENT", []string{"user.username must be 1 to 40 of A-Z a-z 0-9 _ . -"}},
 			{"a display name of spaces", user(&platformv1.UserRecord{Id: viewer, Username: "x", DisplayName: "  "}), "INVALID_ARGUMENT", []string{"user.displayName is required"}},
-			{"nobody to get", &platformv1.GetUserRequest{}, "INVALID_ARGUMENT", []string{"userId is required, or username instead"}},
+			{"get without a user", &platformv1.GetUserRequest{}, "INVALID_ARGUMENT", []string{"userId is required, or username instead"}},
 			{"a user by both", &platformv1.GetUserRequest{UserId: viewer, Username: "ines"}, "INVALID_ARGUMENT", []string{"userId must not be given together with username"}},
 			{"a user by a bad id", &platformv1.GetUserRequest{UserId: "x"}, "INVALID_ARGUMENT", []string{"userId" + notUUID}},
 			{"a user by a bad username", &platformv1.GetUserRequest{Username: "a b"}, "INVALID_ARGUMENT", []string{"username must be 1 to 40 of A-Z a-z 0-9 _ . -"}},
 			{"an unknown id", &platformv1.GetUserRequest{UserId: servertest.Nobody.String()}, "USER_NOT_FOUND", nil},
 			{"an unknown username", &platformv1.GetUserRequest{Username: "nobody"}, "USER_NOT_FOUND", nil},
-			{"who stands for the deleted, by id", &platformv1.GetUserRequest{UserId: "5e1f8a0c-93d7-4b6e-a4c2-d07b3e9f6185"}, "USER_NOT_FOUND", nil},
-			{"who stands for the deleted, by username", &platformv1.GetUserRequest{Username: "~deleted"}, "INVALID_ARGUMENT", []string{"username must be 1 to 40 of A-Z a-z 0-9 _ . -"}},
-			{"the id of who stands for the deleted", user(&platformv1.UserRecord{Id: "5e1f8a0c-93d7-4b6e-a4c2-d07b3e9f6185", Username: "x"}), "INVALID_ARGUMENT", []string{"user.id is reserved"}},
-			{"nobody to delete", &platformv1.DeleteUserRequest{}, "INVALID_ARGUMENT", []string{"userId is required"}},
+			{"placeholder of deleted users, by id", &platformv1.GetUserRequest{UserId: "5e1f8a0c-93d7-4b6e-a4c2-d07b3e9f6185"}, "USER_NOT_FOUND", nil},
+			{"placeholder of deleted users, by username", &platformv1.GetUserRequest{Username: "~deleted"}, "INVALID_ARGUMENT", []string{"username must be 1 to 40 of A-Z a-z 0-9 _ . -"}},
+			{"id of the placeholder of deleted users", user(&platformv1.UserRecord{Id: "5e1f8a0c-93d7-4b6e-a4c2-d07b3e9f6185", Username: "x"}), "INVALID_ARGUMENT", []string{"user.id is reserved"}},
+			{"delete without a user", &platformv1.DeleteUserRequest{}, "INVALID_ARGUMENT", []string{"userId is required"}},
 			{"a bad id to delete", &platformv1.DeleteUserRequest{UserId: viewer + "0"}, "INVALID_ARGUMENT", []string{"userId" + notUUID}},
 
 			{"no channel", channel(nil), "INVALID_ARGUMENT", []string{"channel.id is required", "channel.title is required"}},
-			{"everything wrong in a channel", channel(&platformv1.ChannelRecord{Id: "x", Title: strings.Repeat("x", 141), Bio: long, Lang: "?", CategoryId: 9}), "INVALID_ARGUMENT", []string{
+			{"channel with only invalid fields", channel(&platformv1.ChannelRecord{Id: "x", Title: strings.Repeat("x", 141), Bio: long, Lang: "?", CategoryId: 9}), "INVALID_ARGUMENT", []string{
 				"channel.id" + notUUID, "channel.title must be 1 to 140 characters", "channel.bio must be 0 to 300 characters",
 				"channel.lang must be a BCP 47 language tag, such as en or pt-BR",
 			}},
-			{"a channel of nobody", channel(&platformv1.ChannelRecord{Id: servertest.Nobody.String(), Title: "x"}), "USER_NOT_FOUND", nil},
-			{"a channel in no category that there is", channel(&platformv1.ChannelRecord{Id: viewer, Title: "x", CategoryId: 9}), "CATEGORY_NOT_FOUND", nil},
+			{"channel of an unknown user", channel(&platformv1.ChannelRecord{Id: servertest.Nobody.String(), Title: "x"}), "USER_NOT_FOUND", nil},
+			{"channel in an unknown category", channel(&platformv1.ChannelRecord{Id: viewer, Title: "x", CategoryId: 9}), "CATEGORY_NOT_FOUND", nil},
 			{"a channel in category -1", channel(&platformv1.ChannelRecord{Id: viewer, Title: "x", CategoryId: -1}), "CATEGORY_NOT_FOUND", nil},
 			{"no channel to get", &platformv1.GetChannelRequest{}, "INVALID_ARGUMENT", []string{"channelId is required"}},
-			{"a channel of a user who has none", &platformv1.GetChannelRequest{ChannelId: viewer}, "CHANNEL_NOT_FOUND", nil},
+			{"channel of a user without one", &platformv1.GetChannelRequest{ChannelId: viewer}, "CHANNEL_NOT_FOUND", nil},
 			{"no channel to delete", &platformv1.DeleteChannelRequest{}, "INVALID_ARGUMENT", []string{"channelId is required"}},
 
 			{"no category", category(nil), "INVALID_ARGUMENT", []string{"category.id must be 1 to 4611686018427387903", "category.name is required", "category.slug is required"}},
-			{"everything wrong in a category", category(&platformv1.CategoryRecord{Id: -1, Name: strings.Repeat("x", 141), Slug: "A b", ImageUrl: "x"}), "INVALID_ARGUMENT", []string{
+			{"category with only invalid fields", category(&platformv1.CategoryRecord{Id: -1, Name: strings.Repeat("x", 141), Slug: "A b", ImageUrl: "x"}), "INVALID_ARGUMENT", []string{
 				"category.id must be 1 to 4611686018427387903", "category.name must be 1 to 140 characters", "category.slug must be 1 to 140 of a-z 0-9 _ . -",
 				"category.imageUrl must be an http or https address of at most 2048 characters",
 			}},
@@ -136,7 +138,7 @@ func TestDirectoryNamesEveryWrongArgument(t *testing.T) {
 	})
 }
 
-func TestDirectoryDeletionOfWhatIsNotThereChangesNothing(t *testing.T) {
+func TestDeletingMissingDirectoryRecordChangesNothing(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b backend) {
 		nobody := servertest.Nobody.String()
 		b.wantUnchanged("deleting what is not there", func() error {
@@ -146,7 +148,7 @@ func TestDirectoryDeletionOfWhatIsNotThereChangesNothing(t *testing.T) {
 			}
 			return err
 		}, func() error {
-			// Who stands for the deleted is no user.
+			// The placeholder of deleted users is not a user.
 			r, err := b.Directory.DeleteUser(b.ctx, &platformv1.DeleteUserRequest{UserId: "5e1f8a0c-93d7-4b6e-a4c2-d07b3e9f6185"})
 			if !r.GetDone() {
 				t.Errorf("got %v, want done", r)
@@ -159,9 +161,9 @@ func TestDirectoryDeletionOfWhatIsNotThereChangesNothing(t *testing.T) {
 	})
 }
 
-// TestDirectoryRefusesARevokedTokenAtOnce revokes a token that the server knows
-// as good.
-func TestDirectoryRefusesARevokedTokenAtOnce(t *testing.T) {
+// TestDirectoryRejectsRevokedTokenImmediately revokes a token that the server has cached
+// as valid.
+func TestDirectoryRejectsRevokedTokenImmediately(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b backend) {
 		viewer := servertest.Viewer.String()
 		for _, request := range []proto.Message{

@@ -19,7 +19,7 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// backend calls a server as one of the platform's backends does.
+// backend calls a server like a backend of the platform.
 type backend struct {
 	*servertest.Server
 	t   *testing.T
@@ -33,7 +33,7 @@ func eachBackend(t *testing.T, test func(t *testing.T, b backend)) {
 	})
 }
 
-// dump is the database without what other workers change at any time.
+// dump returns the database without the rows that other workers change at any time.
 func (b backend) dump() []string {
 	b.t.Helper()
 	return servertest.Dump(b.t, b.Store, "channel_counts", "channel_count_deltas")
@@ -96,7 +96,7 @@ func wantSame(t *testing.T, what string, got, want proto.Message) {
 	}
 }
 
-// wantUnchanged runs calls that must leave every row as it is.
+// wantUnchanged makes calls that must change no row.
 func (b backend) wantUnchanged(what string, calls ...func() error) {
 	b.t.Helper()
 	before := b.dump()
@@ -116,7 +116,7 @@ const (
 	newIDUpper = "0B6FEEEE-0000-4000-8000-00000000000A"
 )
 
-func TestPutUserStoresWhatItAnswers(t *testing.T) {
+func TestPutUserStoresReturnedRecord(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b backend) {
 		for _, c := range []struct {
 			name      string
@@ -128,7 +128,7 @@ func TestPutUserStoresWhatItAnswers(t *testing.T) {
 				&platformv1.UserRecord{Id: newID, Username: "New.User", DisplayName: "New User", AvatarUrl: "https://img.example.com/n.png"},
 			},
 			{
-				"the username alone, which is shown as well, and takes the rest away",
+				"the username only, which becomes the display name and clears the rest",
 				&platformv1.UserRecord{Id: newID, Username: "New.User"},
 				&platformv1.UserRecord{Id: newID, Username: "New.User", DisplayName: "New.User"},
 			},
@@ -168,7 +168,7 @@ func TestPutUserStoresWhatItAnswers(t *testing.T) {
 	})
 }
 
-func TestUsernameIsTakenInEveryCase(t *testing.T) {
+func TestUsernameIsUniqueIgnoringCase(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b backend) {
 		for _, name := range []string{"Ines", "ines", "INES"} {
 			_, err := b.putUser(&platformv1.UserRecord{Id: newID, Username: name})
@@ -185,9 +185,9 @@ func TestUsernameIsTakenInEveryCase(t *testing.T) {
 	})
 }
 
-// TestUsernameIsTakenByOneOfManyAtOnce has users, new ones and old, take one
-// name in several spellings at the same moment: one has it afterwards.
-func TestUsernameIsTakenByOneOfManyAtOnce(t *testing.T) {
+// TestConcurrentUsersCannotShareUsername has new and existing users concurrently take one
+// name in several spellings: exactly one must have it afterwards.
+func TestConcurrentUsersCannotShareUsername(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b backend) {
 		ids := []string{newID, anotherID, servertest.Viewer.String(), servertest.Raider.String()}
 		for _, name := range []string{"racer", "sprinter", "runner"} {
@@ -213,7 +213,7 @@ func TestUsernameIsTakenByOneOfManyAtOnce(t *testing.T) {
 	})
 }
 
-func TestPutChannelStoresWhatItAnswers(t *testing.T) {
+func TestPutChannelStoresReturnedRecord(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b backend) {
 		b.must(b.putCategory(&platformv1.CategoryRecord{Id: 7, Name: "Chess", Slug: "chess"}))
 		viewer := servertest.Viewer.String()
@@ -232,7 +232,7 @@ func TestPutChannelStoresWhatItAnswers(t *testing.T) {
 				&platformv1.ChannelRecord{Id: viewer, Title: "Zoë", Bio: "About\u00a0me", Lang: "pt-BR", CategoryId: 7},
 			},
 			{
-				"what is left out goes back",
+				"omitted fields are reset",
 				&platformv1.ChannelRecord{Id: viewer, Title: "Again"},
 				&platformv1.ChannelRecord{Id: viewer, Title: "Again", Lang: "en"},
 			},
@@ -250,7 +250,7 @@ func TestPutChannelStoresWhatItAnswers(t *testing.T) {
 			b.wantUnchanged(c.name+", repeated", func() error { _, err := b.putChannel(c.put); return err })
 			for category, want := range map[int64]int64{c.want.GetCategoryId(): 1, 7 - c.want.GetCategoryId(): 0} {
 				if category == 0 {
-					want += 2 // those of the World
+					want += 2 // the categories of the World
 				}
 				if n, err := counts.Read(context.Background(), b.Store, []int64{category}, false); err != nil || n != want {
 					t.Errorf("%s: %d channels are counted in category %d (%v), want %d", c.name, n, category, err, want)
@@ -263,7 +263,7 @@ func TestPutChannelStoresWhatItAnswers(t *testing.T) {
 	})
 }
 
-func TestPutChannelChangesTheLiveStreamAlone(t *testing.T) {
+func TestPutChannelUpdatesOnlyLiveStream(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b backend) {
 		b.must(b.putCategory(&platformv1.CategoryRecord{Id: 7, Name: "Chess", Slug: "chess"}))
 		streams := platformv1.NewStreamServiceClient(b.Conn)
@@ -274,7 +274,7 @@ func TestPutChannelChangesTheLiveStreamAlone(t *testing.T) {
 		live, err := streams.StartStream(b.ctx, &platformv1.StartStreamRequest{ChannelId: owner, Title: "today", ViewerCount: 42})
 		b.must(live, err)
 		b.must(b.putChannel(&platformv1.ChannelRecord{Id: owner, Title: "now", Lang: "pl", CategoryId: 7}))
-		got, err := streams.StartStream(b.ctx, &platformv1.StartStreamRequest{ChannelId: owner}) // a repeat: as it is
+		got, err := streams.StartStream(b.ctx, &platformv1.StartStreamRequest{ChannelId: owner}) // a repeat, which returns the stream
 		b.must(got, err)
 		want := live.GetStream()
 		want.Title, want.Lang, want.CategoryId = "now", "pl", proto.Int64(7)

@@ -115,7 +115,7 @@ func WriteTo(ctx context.Context, s *store.Store, channelID string, body func(co
 	if err != nil {
 		return Write(ctx, s, body)
 	}
-	done, err := s.Turns.Take(ctx, id)
+	done, err := s.ChangeQueues.Acquire(ctx, id)
 	if err != nil {
 		return err
 	}

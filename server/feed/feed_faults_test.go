@@ -12,9 +12,9 @@ import (
 	"github.com/moderato-live/moderato/server/store/storetest"
 )
 
-// TestFeedConnectionLostInCommit loses the connection to the database in COMMIT,
-// where nobody can tell whether it happened: each call is answered as if nothing
-// had been, and what it changed has one event and one activity.
+// TestFeedConnectionLostInCommit loses the connection to the database in COMMIT, where
+// the result is unknown. Each call must return its normal response, and its change must
+// have one event and one activity.
 func TestFeedConnectionLostInCommit(t *testing.T) {
 	cuts := map[string][]storetest.Cut{
 		"before it reached the server":            {storetest.BeforeCommit},
@@ -31,8 +31,8 @@ func TestFeedConnectionLostInCommit(t *testing.T) {
 		for name, cut := range cuts {
 			round++
 			at := f.now
-			// cutting makes a call whose commits are cut, and wants its answer to be
-			// that of a repeat.
+			// cutting makes a call whose commits are lost, and checks that its response
+			// is that of a repeat.
 			cutting := func(request proto.Message) proto.Message {
 				t.Helper()
 				before := f.now
@@ -55,7 +55,7 @@ func TestFeedConnectionLostInCommit(t *testing.T) {
 			want := noteOf("gift", servertest.Viewer, at, "%s", amaraInfoWith(`"count":5,;`))
 			f.wantActivities(servertest.Owner, want)
 
-			cutting(ofRound(vote(vote1), round))
+			cutting(withRoundKey(vote(vote1), round))
 			f.seen[servertest.Owner]++
 			f.wantEvents(servertest.Owner)
 			f.wantActivities(servertest.Owner, noteOf("vote", servertest.Viewer, at, "%s", amaraInfoWith(`"amount":3,;"epoch":0,`)))

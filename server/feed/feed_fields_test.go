@@ -14,7 +14,7 @@ import (
 	"github.com/moderato-live/moderato/server/servertest"
 )
 
-// wrong is a value that a field must not have, and what is said of it.
+// wrong is an invalid value of a field, and its violation.
 type wrong struct {
 	value any
 	want  string
@@ -37,8 +37,8 @@ func badText(want string, most int) []wrong {
 	return []wrong{{strings.Repeat("ü", most+1), want}, {"a\x00b", noControls}, {"a\nb", noControls}, {"a\u0085b", noControls}}
 }
 
-// badFields are the wrong values of the fields by their kind. A field of which
-// every value is good, or whose values are tested elsewhere, has none.
+// badFields returns the invalid values of the fields by their kind. A field that accepts
+// every value, or whose values are tested elsewhere, has none.
 func badFields() map[string][]wrong {
 	required := []wrong{{"", isRequired}}
 	spaces := []wrong{{"", isRequired}, {" \t ", isRequired}}
@@ -71,7 +71,7 @@ func badFields() map[string][]wrong {
 	}
 }
 
-// fieldKinds says of what kind each field of each request is.
+// fieldKinds returns the kind of each field of each request.
 func fieldKinds() map[string]map[string]string {
 	who := map[string]string{"channelId": "id", "userId": "id"}
 	with := func(more map[string]string) map[string]string {
@@ -134,9 +134,9 @@ func kindOf(name string) string {
 	return name
 }
 
-// TestEveryFieldIsChecked puts wrong values in every field of every request: each
-// is refused under the name that the caller wrote, and changes nothing.
-func TestEveryFieldIsChecked(t *testing.T) {
+// TestEveryFieldIsValidated sets invalid values in every field of every request: each
+// must be rejected under the name that the caller wrote, and change nothing.
+func TestEveryFieldIsValidated(t *testing.T) {
 	eachFeed(t, func(t *testing.T, f *platformFeed) {
 		bad := badFields()
 		for _, request := range feedRequests(f.now) {
@@ -166,9 +166,9 @@ func TestEveryFieldIsChecked(t *testing.T) {
 	})
 }
 
-// TestEverythingWrongIsToldAtOnce sends requests that have nothing, and one that
-// has all of it wrong.
-func TestEverythingWrongIsToldAtOnce(t *testing.T) {
+// TestAllViolationsAreReportedTogether sends empty requests, and one in which every field
+// is invalid.
+func TestAllViolationsAreReportedTogether(t *testing.T) {
 	who := []string{"channelId is required", "userId is required"}
 	subscription := []string{"subscription.channelId is required", "subscription.userId is required", "subscription.expiresAt is required"}
 	clip := []string{"clip.clipId is required", "clip.channelId is required", "clip.creatorId is required", "clip.title is required"}
@@ -210,9 +210,9 @@ func TestEverythingWrongIsToldAtOnce(t *testing.T) {
 	})
 }
 
-// TestObjectsAreBounded refuses what makes info and action too large or too deep, and
-// numbers that they would not give back as they came, however deep they are.
-func TestObjectsAreBounded(t *testing.T) {
+// TestObjectSizeAndDepthAreLimited sends info and action objects that are too large or
+// too deep, and numbers at any depth that could not be returned exactly.
+func TestObjectSizeAndDepthAreLimited(t *testing.T) {
 	viewer := servertest.Viewer.String()
 	eachFeed(t, func(t *testing.T, f *platformFeed) {
 		for _, request := range feedRequests(f.now) {

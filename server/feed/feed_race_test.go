@@ -17,9 +17,9 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// atOnce makes calls at the same moment, half of them on each server, and answers
-// how each ended.
-func (f *platformFeed) atOnce(other *servertest.Server, requests []proto.Message) (answers []proto.Message, errs []error) {
+// concurrently makes calls concurrently, half of them on each server, and returns their
+// results.
+func (f *platformFeed) concurrently(other *servertest.Server, requests []proto.Message) (answers []proto.Message, errs []error) {
 	f.t.Helper()
 	second := *f
 	second.Server = other
@@ -41,10 +41,10 @@ func (f *platformFeed) atOnce(other *servertest.Server, requests []proto.Message
 	return answers, errs
 }
 
-// TestOneCallManyTimesAtOnceHappensOnce makes each call 8 times at the same moment
-// on two servers: all get the same answer, of one change with one event and one
+// TestConcurrentRepeatedCallsChangeStateOnce makes each call 8 times concurrently on two
+// servers: all must return the same response, for one change with one event and one
 // activity.
-func TestOneCallManyTimesAtOnceHappensOnce(t *testing.T) {
+func TestConcurrentRepeatedCallsChangeStateOnce(t *testing.T) {
 	const callers, rounds = 8, 5
 	hasEvent := map[string]bool{
 		"FollowRequest": true, "PutSubscriptionRequest": true, "StartStreamRequest": true, "RecordVoteRequest": true, "RecordGiftRequest": true,
@@ -63,13 +63,13 @@ func TestOneCallManyTimesAtOnceHappensOnce(t *testing.T) {
 			other.Store.Clock.Freeze(f.now)
 			for _, request := range feedRequests(f.now) {
 				name := string(request.ProtoReflect().Descriptor().Name())
-				request = ofRound(request, round)
+				request = withRoundKey(request, round)
 				events, activities := f.rows()
 				requests := make([]proto.Message, callers)
 				for i := range requests {
 					requests[i] = request
 				}
-				answers, errs := f.atOnce(other, requests)
+				answers, errs := f.concurrently(other, requests)
 				for i := range answers {
 					if errs[i] != nil || !proto.Equal(answers[i], answers[0]) {
 						t.Errorf("%s: answer %v (%v), and another is %v", name, answers[i], errs[i], answers[0])
@@ -89,8 +89,8 @@ func TestOneCallManyTimesAtOnceHappensOnce(t *testing.T) {
 	})
 }
 
-// ofRound gives a request a key of its own, for what stays.
-func ofRound(request proto.Message, round int) proto.Message {
+// withRoundKey gives a request its own key, for records that remain.
+func withRoundKey(request proto.Message, round int) proto.Message {
 	switch request.(type) {
 	case *platformv1.RecordVoteRequest:
 		return edit(request, []string{"id"}, fmt.Sprintf("0b6fabab-0000-4000-8000-%012d", round+1))
@@ -103,13 +103,13 @@ func ofRound(request proto.Message, round int) proto.Message {
 	return request
 }
 
-// rows is how many events and activities there are.
+// rows returns the numbers of events and activities.
 func (f *platformFeed) rows() (events, activities int) {
 	return f.Store.Read.Event.Query().CountX(context.Background()), f.Store.Read.Activity.Query().CountX(context.Background())
 }
 
-// checkNumbers checks that the events of each channel and its activities are
-// numbered from 1 on, without a gap, up to the number in its row.
+// checkNumbers checks that the events and the activities of each channel are numbered
+// from 1 without a gap, up to the number in the channel's row.
 func checkNumbers(t *testing.T, f *platformFeed) {
 	t.Helper()
 	ctx := context.Background()
@@ -132,9 +132,9 @@ func checkNumbers(t *testing.T, f *platformFeed) {
 	}
 }
 
-// TestOneIDInTwoChannelsAtOnce puts a thing of one id in two channels at the same
-// moment: it is in one of them, and the other call is refused.
-func TestOneIDInTwoChannelsAtOnce(t *testing.T) {
+// TestConcurrentPutsOfOneIDInTwoChannels concurrently puts a record with the same id into
+// two channels: one call must succeed, and the other must be rejected.
+func TestConcurrentPutsOfOneIDInTwoChannels(t *testing.T) {
 	eachPair(t, func(t *testing.T, f *platformFeed, other *servertest.Server) {
 		for round := range 10 {
 			id := uid.New().String()
@@ -152,7 +152,7 @@ func TestOneIDInTwoChannelsAtOnce(t *testing.T) {
 				default:
 					elsewhere = edit(elsewhere, []string{"channelId"}, servertest.Other.String())
 				}
-				_, errs := f.atOnce(other, []proto.Message{request, elsewhere, request, elsewhere})
+				_, errs := f.concurrently(other, []proto.Message{request, elsewhere, request, elsewhere})
 				ended := map[string]int{}
 				for _, err := range errs {
 					got := refusalOf(err)

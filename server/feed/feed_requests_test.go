@@ -21,21 +21,21 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// The ids of what the tests put.
+// The ids of the records of the tests.
 const (
 	clip1 = "0b6fcccc-0000-4000-8000-000000000001"
 	vod1  = "0b6fdede-0000-4000-8000-000000000001"
 	vote1 = "0b6fabab-0000-4000-8000-000000000001"
 )
 
-// feedRequests are good calls of each kind, of which each does something when
-// they are made in this order.
+// feedRequests returns valid calls of each kind. Each changes something if they are made
+// in this order.
 func feedRequests(now instant.Instant) []proto.Message {
 	return append(knownRequests(now), otherRequests(now)...)
 }
 
-// otherRequests are calls of the RPCs that have no request in knownRequests. Their fields
-// have the values that their names suggest.
+// otherRequests returns calls of the RPCs that have no request in knownRequests. The
+// values of their fields follow from the names of the fields.
 func otherRequests(now instant.Instant) (others []proto.Message) {
 	missing := feedRPCs()
 	for _, request := range knownRequests(now) {
@@ -96,8 +96,8 @@ func knownRequests(now instant.Instant) []proto.Message {
 	}
 }
 
-// TestRepeatedCallsChangeNothing makes every call three times, with time passing:
-// after the first, no row of any table changes.
+// TestRepeatedCallsChangeNothing makes every call three times while time passes: after
+// the first call, no row of any table may change.
 func TestRepeatedCallsChangeNothing(t *testing.T) {
 	eachFeed(t, func(t *testing.T, f *platformFeed) {
 		for _, request := range feedRequests(f.now) {
@@ -111,9 +111,9 @@ func TestRepeatedCallsChangeNothing(t *testing.T) {
 	})
 }
 
-// TestCallsAreOneTransaction has each call fail where it writes its event, which
-// is the last that it does: nothing else of it is left either.
-func TestCallsAreOneTransaction(t *testing.T) {
+// TestFailedCallIsRolledBack makes each call fail when it writes its event, which is its
+// last step: nothing else of the call may remain.
+func TestFailedCallIsRolledBack(t *testing.T) {
 	eachFeed(t, func(t *testing.T, f *platformFeed) {
 		for _, request := range feedRequests(f.now) {
 			row := f.Store.Read.Channel.GetX(context.Background(), servertest.Owner)
@@ -144,9 +144,9 @@ func (f *platformFeed) exec(statement string, args ...any) {
 	}
 }
 
-// TestFeedTakesServiceTokensOnly tries who may not call, with good requests and
-// with bad ones: they are not told what else is wrong.
-func TestFeedTakesServiceTokensOnly(t *testing.T) {
+// TestFeedRequiresServiceToken calls with other tokens, with valid and invalid requests:
+// the error must not reveal what else is wrong.
+func TestFeedRequiresServiceToken(t *testing.T) {
 	eachFeed(t, func(t *testing.T, f *platformFeed) {
 		revoked := f.AsService(t)
 		if _, err := authn.Revoke(context.Background(), f.Store, revoked.Token, nil); err != nil {
@@ -158,13 +158,13 @@ func TestFeedTakesServiceTokensOnly(t *testing.T) {
 			as   servertest.Credentials
 			want string
 		}{
-			"nobody":                               {servertest.Credentials{}, "TOKEN_MISSING"},
-			"the owner":                            {f.owners[servertest.Owner], "TOKEN_KIND_NOT_ACCEPTED"},
-			"the user":                             {f.viewer, "TOKEN_KIND_NOT_ACCEPTED"},
-			"a user who claims to act for someone": {claiming, "TOKEN_KIND_NOT_ACCEPTED"},
-			"an app":                               {f.AsApp(t), "TOKEN_KIND_NOT_ACCEPTED"},
-			"a backend without a client-id":        {servertest.Credentials{Token: f.backend.Token}, "CLIENT_ID_MISSING"},
-			"a backend with a revoked token":       {revoked, "TOKEN_INVALID"},
+			"nobody":                         {servertest.Credentials{}, "TOKEN_MISSING"},
+			"the owner":                      {f.owners[servertest.Owner], "TOKEN_KIND_NOT_ACCEPTED"},
+			"the user":                       {f.viewer, "TOKEN_KIND_NOT_ACCEPTED"},
+			"user with acting-user":          {claiming, "TOKEN_KIND_NOT_ACCEPTED"},
+			"an app":                         {f.AsApp(t), "TOKEN_KIND_NOT_ACCEPTED"},
+			"a backend without a client-id":  {servertest.Credentials{Token: f.backend.Token}, "CLIENT_ID_MISSING"},
+			"a backend with a revoked token": {revoked, "TOKEN_INVALID"},
 		} {
 			before := f.dump()
 			for _, good := range feedRequests(f.now) {
@@ -181,9 +181,9 @@ func TestFeedTakesServiceTokensOnly(t *testing.T) {
 	})
 }
 
-// TestRevokedTokenWritesNoMore revokes a token that the server has just used, and
-// still knows: what changes something looks it up in its own transaction.
-func TestRevokedTokenWritesNoMore(t *testing.T) {
+// TestRevokedTokenCannotWrite revokes a token that the server has just used and still
+// caches: a change must look it up in its own transaction.
+func TestRevokedTokenCannotWrite(t *testing.T) {
 	eachFeed(t, func(t *testing.T, f *platformFeed) {
 		backend := f.AsService(t)
 		requests := feedRequests(f.now)
@@ -205,8 +205,8 @@ func TestRevokedTokenWritesNoMore(t *testing.T) {
 	})
 }
 
-// TestBackendMayActForAUser has the events name who it acted for.
-func TestBackendMayActForAUser(t *testing.T) {
+// TestBackendActsForUser checks that events name the user for whom a backend acts.
+func TestBackendActsForUser(t *testing.T) {
 	eachFeed(t, func(t *testing.T, f *platformFeed) {
 		acting := f.backend
 		acting.ActingUser = servertest.Raider
@@ -227,7 +227,7 @@ func TestBackendMayActForAUser(t *testing.T) {
 	})
 }
 
-// edit is a copy of a request with the field at a path of JSON names set.
+// edit returns a copy of a request with the field at a path of JSON names set to value.
 func edit(request proto.Message, path []string, value any) proto.Message {
 	changed := proto.Clone(request)
 	m := changed.ProtoReflect()
@@ -246,7 +246,7 @@ func edit(request proto.Message, path []string, value any) proto.Message {
 	return changed
 }
 
-// pathsOf are the paths of all fields of a request.
+// pathsOf returns the paths of all fields of a request.
 func pathsOf(d protoreflect.MessageDescriptor) (paths [][]string) {
 	for i := range d.Fields().Len() {
 		field := d.Fields().Get(i)
@@ -261,9 +261,9 @@ func pathsOf(d protoreflect.MessageDescriptor) (paths [][]string) {
 	return paths
 }
 
-// TestUnknownReferencesAreRefused names what does not exist, in every field that
-// names something.
-func TestUnknownReferencesAreRefused(t *testing.T) {
+// TestUnknownReferencesAreRejected sets each field that refers to a record to an unknown
+// id.
+func TestUnknownReferencesAreRejected(t *testing.T) {
 	eachFeed(t, func(t *testing.T, f *platformFeed) {
 		nobody, noChannel := servertest.Nobody.String(), servertest.Raider.String()
 		for _, request := range feedRequests(f.now) {
@@ -292,8 +292,8 @@ func TestUnknownReferencesAreRefused(t *testing.T) {
 	})
 }
 
-// TestUserWhoIsBeingDeletedIsUnknown deletes a user, who has a row for a while.
-func TestUserWhoIsBeingDeletedIsUnknown(t *testing.T) {
+// TestUserPendingDeletionIsUnknown deletes a user whose row remains for a while.
+func TestUserPendingDeletionIsUnknown(t *testing.T) {
 	eachFeed(t, func(t *testing.T, f *platformFeed) {
 		f.exec("UPDATE users SET deleted_at = ? WHERE id = ?", int64(f.now), servertest.Viewer)
 		for _, request := range feedRequests(f.now) {
@@ -307,8 +307,9 @@ func TestUserWhoIsBeingDeletedIsUnknown(t *testing.T) {
 	})
 }
 
-// TestUUIDsAreTakenInEitherCase answers them in lower case, and as one thing.
-func TestUUIDsAreTakenInEitherCase(t *testing.T) {
+// TestUUIDsAreCaseInsensitive checks that UUIDs of either case are the same id, and are
+// returned in lower case.
+func TestUUIDsAreCaseInsensitive(t *testing.T) {
 	eachFeed(t, func(t *testing.T, f *platformFeed) {
 		for _, request := range feedRequests(f.now) {
 			upper := proto.Clone(request)

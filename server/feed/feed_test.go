@@ -32,11 +32,11 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// The categories of a feed's tests.
+// Categories of the feed tests.
 const chess, music = 7, 8
 
-// feed calls the services that backends feed, with a clock that stands still, so
-// that what is told can be compared to the millisecond.
+// platformFeed calls the services that backends feed. Its clock is frozen, so that events
+// can be compared to the millisecond.
 type platformFeed struct {
 	*servertest.Server
 	t       *testing.T
@@ -44,8 +44,8 @@ type platformFeed struct {
 	owners  map[uid.ID]servertest.Credentials
 	viewer  servertest.Credentials
 	now     instant.Instant
-	seen    map[uid.ID]int64 // the latest event of a channel that was looked at
-	noted   map[uid.ID]int64 // its latest activity
+	seen    map[uid.ID]int64 // the last checked event of a channel
+	noted   map[uid.ID]int64 // the last checked activity of a channel
 }
 
 func newFeed(t *testing.T, s *servertest.Server) *platformFeed {
@@ -73,7 +73,7 @@ func eachFeed(t *testing.T, test func(t *testing.T, f *platformFeed)) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) { test(t, newFeed(t, s)) })
 }
 
-// eachPair runs a test on two servers of one database; the feed calls the first.
+// eachPair runs a test on two servers that share a database; f calls the first.
 func eachPair(t *testing.T, test func(t *testing.T, f *platformFeed, other *servertest.Server)) {
 	t.Helper()
 	storetest.Each(t, func(t *testing.T, url store.URL) {
@@ -91,12 +91,12 @@ func (f *platformFeed) to(at instant.Instant) {
 	f.Store.Clock.Freeze(at)
 }
 
-// later moves the clock.
+// later advances the clock.
 func (f *platformFeed) later(d time.Duration) { f.to(f.now.Add(d)) }
 
 func (f *platformFeed) ctx() context.Context { return f.backend.Context() }
 
-// feedRPCs are the calls of the three services, by the name of their request.
+// feedRPCs returns the calls of the three services by the name of their request.
 func feedRPCs() map[protoreflect.FullName]protoreflect.MethodDescriptor {
 	rpcs := map[protoreflect.FullName]protoreflect.MethodDescriptor{}
 	for _, file := range []protoreflect.FileDescriptor{
@@ -111,7 +111,7 @@ func feedRPCs() map[protoreflect.FullName]protoreflect.MethodDescriptor {
 	return rpcs
 }
 
-// call makes whichever call takes the request.
+// call makes the call that takes the request.
 func (f *platformFeed) call(as context.Context, request proto.Message) (proto.Message, error) {
 	f.t.Helper()
 	rpc := feedRPCs()[request.ProtoReflect().Descriptor().FullName()]
@@ -132,8 +132,8 @@ func (f *platformFeed) must(request proto.Message) proto.Message {
 	return response
 }
 
-// refuse wants a call to be refused with a reason, or with violations of fields
-// ("field description"), and to leave every table as it was.
+// refuse checks that a call is rejected with a reason, or with violations of fields
+// ("field description"), and changes no table.
 func (f *platformFeed) refuse(request proto.Message, reason string, violations ...string) {
 	f.t.Helper()
 	before := f.dump()
@@ -146,7 +146,7 @@ func (f *platformFeed) refuse(request proto.Message, reason string, violations .
 	}
 }
 
-// refusalOf is the reason of an error, then its violations.
+// refusalOf returns the reason of an error, followed by its violations.
 func refusalOf(err error) []string {
 	if err == nil {
 		return []string{"OK"}
@@ -165,8 +165,8 @@ func refusalOf(err error) []string {
 	return got
 }
 
-// repeat makes a call again, also a while later, and wants the same answer and
-// no change of any table.
+// repeat makes a call again, also a while later, and checks that the response is the same
+// and no table changes.
 func (f *platformFeed) repeat(request, answer proto.Message) {
 	f.t.Helper()
 	before := f.dump()
@@ -181,7 +181,7 @@ func (f *platformFeed) repeat(request, answer proto.Message) {
 	}
 }
 
-// once makes a call that changes something, then repeats it.
+// once makes a call that changes something, and repeats it.
 func (f *platformFeed) once(request proto.Message) proto.Message {
 	f.t.Helper()
 	answer := f.must(request)
@@ -189,8 +189,8 @@ func (f *platformFeed) once(request proto.Message) proto.Message {
 	return answer
 }
 
-// dump is every row that a feed may change, as text. The counts of channels are
-// added up: folding them is no change.
+// dump returns all rows that a feed may change, as text. It adds up the counts of
+// channels, because compacting them is not a change.
 func (f *platformFeed) dump() (lines []string) {
 	f.t.Helper()
 	tables := []string{"channels", "users", "categories"}
@@ -225,7 +225,7 @@ func (f *platformFeed) dumpTable(table string) (lines []string) {
 		line := table
 		for i, name := range columns {
 			if name == "position" {
-				continue // of an event: the sequencer sets it at any time
+				continue // the position of an event, which the sequencer sets at any time
 			}
 			line += fmt.Sprintf(" %s=%q", name, values[i])
 		}
@@ -246,37 +246,37 @@ func (f *platformFeed) count(category int64, liveOnly bool) int64 {
 	return n
 }
 
-// told is an event as it must be stored.
-type told struct{ kind, actor, target, client, payload string }
+// storedEvent is an event in its stored form.
+type storedEvent struct{ kind, actor, target, client, payload string }
 
-// byBackend is an event that the backend told.
-func byBackend(kind string, target uid.ID, payload string, args ...any) told {
-	e := told{kind: kind, client: servertest.ChatServer, payload: fmt.Sprintf(payload, args...)}
+// byBackend returns an event that the backend caused.
+func byBackend(kind string, target uid.ID, payload string, args ...any) storedEvent {
+	e := storedEvent{kind: kind, client: servertest.ChatServer, payload: fmt.Sprintf(payload, args...)}
 	if !target.IsZero() {
 		e.target = target.String()
 	}
 	return e
 }
 
-// byNobody is an event of what happened by itself.
-func byNobody(kind string, target uid.ID, payload string, args ...any) told {
+// byNobody returns an event without an actor.
+func byNobody(kind string, target uid.ID, payload string, args ...any) storedEvent {
 	e := byBackend(kind, target, payload, args...)
 	e.client = ""
 	return e
 }
 
-// wantEvents wants these events of a channel since the last look, in a sequence
-// without a gap, all of them of the present.
-func (f *platformFeed) wantEvents(channel uid.ID, want ...told) {
+// wantEvents checks the events of a channel since the last call: they must be these, in a
+// sequence without a gap, and have the current time.
+func (f *platformFeed) wantEvents(channel uid.ID, want ...storedEvent) {
 	f.t.Helper()
 	rows := f.Store.Read.Event.Query().Where(event.ChannelID(channel), event.SequenceGT(f.seen[channel])).
 		Order(ent.Asc(event.FieldSequence)).AllX(context.Background())
-	got := []told{}
+	got := []storedEvent{}
 	for _, row := range rows {
 		if f.seen[channel]++; row.Sequence != f.seen[channel] || row.OccurredAt != f.now {
 			f.t.Errorf("%s has sequence %d, want %d, and happened at %s, want %s", row.Type, row.Sequence, f.seen[channel], row.OccurredAt, f.now)
 		}
-		e := told{kind: row.Type, client: row.ClientID, payload: row.Payload}
+		e := storedEvent{kind: row.Type, client: row.ClientID, payload: row.Payload}
 		if row.ActorID != nil {
 			e.actor = row.ActorID.String()
 		}
@@ -285,7 +285,7 @@ func (f *platformFeed) wantEvents(channel uid.ID, want ...told) {
 		}
 		got = append(got, e)
 	}
-	if diff := cmp.Diff(append([]told{}, want...), got, cmp.AllowUnexported(told{})); diff != "" {
+	if diff := cmp.Diff(append([]storedEvent{}, want...), got, cmp.AllowUnexported(storedEvent{})); diff != "" {
 		f.t.Errorf("events (-want +got):\n%s", diff)
 	}
 	if kept := f.Store.Read.Channel.GetX(context.Background(), channel).EventSequence; kept != f.seen[channel] {
@@ -293,41 +293,41 @@ func (f *platformFeed) wantEvents(channel uid.ID, want ...told) {
 	}
 }
 
-// note is an activity as it must be stored.
-type note struct {
+// storedActivity is an activity in its stored form.
+type storedActivity struct {
 	kind, user   string
 	at           instant.Instant
 	info, action string
 }
 
-// noteOf is an activity of a user; facts is what its info has beside who it was.
-func noteOf(kind string, user uid.ID, at instant.Instant, info string, args ...any) note {
-	return note{kind: kind, user: user.String(), at: at, info: fmt.Sprintf(info, args...), action: "{}"}
+// noteOf returns an activity of a user; info and args format its info.
+func noteOf(kind string, user uid.ID, at instant.Instant, info string, args ...any) storedActivity {
+	return storedActivity{kind: kind, user: user.String(), at: at, info: fmt.Sprintf(info, args...), action: "{}"}
 }
 
-// wantActivities wants these activities of a channel since the last look, with
-// the next numbers.
-func (f *platformFeed) wantActivities(channel uid.ID, want ...note) {
+// wantActivities checks the activities of a channel since the last call: they must be
+// these, with the next numbers.
+func (f *platformFeed) wantActivities(channel uid.ID, want ...storedActivity) {
 	f.t.Helper()
 	rows := f.Store.Read.Activity.Query().Where(activity.ChannelID(channel), activity.NumberGT(f.noted[channel])).
 		Order(ent.Asc(activity.FieldNumber)).AllX(context.Background())
-	got := []note{}
+	got := []storedActivity{}
 	for _, row := range rows {
 		if f.noted[channel]++; row.Number != f.noted[channel] {
 			f.t.Errorf("the activity %s has number %d, want %d", row.Type, row.Number, f.noted[channel])
 		}
-		n := note{kind: row.Type, at: row.CreatedAt, info: row.Info, action: row.Action}
+		n := storedActivity{kind: row.Type, at: row.CreatedAt, info: row.Info, action: row.Action}
 		if row.UserID != nil {
 			n.user = row.UserID.String()
 		}
 		got = append(got, n)
 	}
-	if diff := cmp.Diff(append([]note{}, want...), got, cmp.AllowUnexported(note{})); diff != "" {
+	if diff := cmp.Diff(append([]storedActivity{}, want...), got, cmp.AllowUnexported(storedActivity{})); diff != "" {
 		f.t.Errorf("activities (-want +got):\n%s", diff)
 	}
 }
 
-// wantREST wants the data of a GET as its caller sees it.
+// wantREST checks the data of a GET.
 func (f *platformFeed) wantREST(as servertest.Credentials, path, want string, args ...any) {
 	f.t.Helper()
 	r := f.REST(f.t, as, "GET", "/v1/channels"+path, "")
@@ -340,7 +340,7 @@ func (f *platformFeed) wantREST(as servertest.Credentials, path, want string, ar
 	}
 }
 
-// cursor is the cursor of a page, as JSON.
+// cursor returns the cursor of a page, as JSON.
 func (f *platformFeed) cursor(path string) string {
 	f.t.Helper()
 	var body struct {
@@ -355,7 +355,7 @@ func (f *platformFeed) cursor(path string) string {
 	return string(body.Data.Pagination.Cursor)
 }
 
-// same wants every table to be as it was.
+// same checks that no table has changed.
 func (f *platformFeed) same(before []string) {
 	f.t.Helper()
 	if diff := cmp.Diff(before, f.dump()); diff != "" {
@@ -363,7 +363,7 @@ func (f *platformFeed) same(before []string) {
 	}
 }
 
-// sweep has lapsed subscriptions end.
+// sweep ends expired subscriptions.
 func (f *platformFeed) sweep() {
 	f.t.Helper()
 	if err := (&audience.Sweeper{Store: f.Store}).Sweep(context.Background()); err != nil {
@@ -371,7 +371,7 @@ func (f *platformFeed) sweep() {
 	}
 }
 
-// object is a google.protobuf.Struct.
+// object returns a google.protobuf.Struct.
 func object(fields map[string]any) *structpb.Struct {
 	s, err := structpb.NewStruct(fields)
 	if err != nil {

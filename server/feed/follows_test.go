@@ -21,8 +21,9 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// inOneTransaction is how many follows are; more, in a row, are put in order first.
-const inOneTransaction = 10_000
+// transactionSize is the number of follows in a transaction; longer runs are sorted
+// first.
+const transactionSize = 10_000
 
 func followLine(channel, user uid.ID) string {
 	return fmt.Sprintf(`{"follow": {"channelId": %q, "userId": %q, "followedAt": "2026-01-02T03:04:05Z"}}`+"\n", channel, user)
@@ -32,7 +33,7 @@ func importLines(s *servertest.Server, lines ...string) (records int, err error)
 	return (&importer.Importer{Store: s.Store}).ImportLines(context.Background(), strings.NewReader(strings.Join(lines, "")))
 }
 
-// followers are the users who follow a channel, in order, as the rows say it.
+// followers returns the users who follow a channel, in order, according to the rows.
 func followers(t *testing.T, s *servertest.Server, channel uid.ID) (all []string) {
 	t.Helper()
 	err := store.QueryEach(context.Background(), s.Store.Read,
@@ -51,7 +52,7 @@ func followers(t *testing.T, s *servertest.Server, channel uid.ID) (all []string
 	return all
 }
 
-func TestTheFirstBadLineIsTheOneThatIsNamed(t *testing.T) {
+func TestImportReportsFirstInvalidLine(t *testing.T) {
 	bad := []struct{ line, want string }{
 		{"{\n", "well-formed"},
 		{"{}\n", "names no record"},
@@ -67,10 +68,10 @@ func TestTheFirstBadLineIsTheOneThatIsNamed(t *testing.T) {
 			for j, second := range bad {
 				before := 1
 				if j == (i+1)%len(bad) {
-					before = inOneTransaction + 1
+					before = transactionSize + 1
 				}
 				if before > 1 && strings.Contains(first.line, "category") {
-					continue // it would begin another batch
+					continue // the line would begin another batch
 				}
 				records, err := importLines(s, strings.Repeat(good, before), first.line, second.line, good)
 				var line *feed.LineError
@@ -85,13 +86,13 @@ func TestTheFirstBadLineIsTheOneThatIsNamed(t *testing.T) {
 	})
 }
 
-func TestABadFollowUndoesItsBatchAlone(t *testing.T) {
-	const inOneBatch, rest = 100_000, inOneTransaction + 1
+func TestInvalidFollowRollsBackOnlyItsBatch(t *testing.T) {
+	const inOneBatch, rest = 100_000, transactionSize + 1
 	earlier := strings.Repeat(followLine(servertest.Owner, servertest.Viewer), inOneBatch)
 	later := strings.Repeat(followLine(servertest.Owner, servertest.Raider), rest)
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		var progress, want []int
-		for n := inOneTransaction; n <= inOneBatch; n += inOneTransaction {
+		for n := transactionSize; n <= inOneBatch; n += transactionSize {
 			want = append(want, n)
 		}
 		importer := importer.Importer{Store: s.Store, Progress: func(n int) { progress = append(progress, n) }}
@@ -110,15 +111,15 @@ func TestABadFollowUndoesItsBatchAlone(t *testing.T) {
 	})
 }
 
-func TestACancelledImportStopsWhereItIs(t *testing.T) {
-	// They are stored in the order of their keys.
-	lines := strings.Repeat(followLine(servertest.Owner, servertest.Raider), inOneTransaction) +
-		strings.Repeat(followLine(servertest.Owner, servertest.Viewer), inOneTransaction)
+func TestCancelledImportStops(t *testing.T) {
+	// Follows are stored in the order of their keys.
+	lines := strings.Repeat(followLine(servertest.Owner, servertest.Raider), transactionSize) +
+		strings.Repeat(followLine(servertest.Owner, servertest.Viewer), transactionSize)
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ctx, cancel := context.WithCancel(context.Background())
 		importer := importer.Importer{Store: s.Store, Progress: func(int) { cancel() }}
 		records, err := importer.ImportLines(ctx, strings.NewReader(lines))
-		if !errors.Is(err, context.Canceled) || records != inOneTransaction {
+		if !errors.Is(err, context.Canceled) || records != transactionSize {
 			t.Errorf("got %d records and %v", records, err)
 		}
 		if got := followers(t, s, servertest.Owner); len(got) != 1 || !strings.HasPrefix(got[0], servertest.Viewer.String()) {
@@ -128,22 +129,22 @@ func TestACancelledImportStopsWhereItIs(t *testing.T) {
 	})
 }
 
-func TestFollowsAfterWhichAnotherRecordComesArePutBeforeIt(t *testing.T) {
+func TestBufferedFollowsAreStoredBeforeNextRecord(t *testing.T) {
 	good := followLine(servertest.Owner, servertest.Viewer)
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		records, err := importLines(s, strings.Repeat(good, inOneTransaction+1), `{"category": {}}`)
+		records, err := importLines(s, strings.Repeat(good, transactionSize+1), `{"category": {}}`)
 		var line *feed.LineError
-		if !errors.As(err, &line) || line.Line != inOneTransaction+2 || records != inOneTransaction+1 {
+		if !errors.As(err, &line) || line.Line != transactionSize+2 || records != transactionSize+1 {
 			t.Errorf("got %d records and %v", records, err)
 		}
 	})
 }
 
-// TestManyFollowsAreAsOneAfterTheOther imports the same random lines into three
-// channels: one after the other, in one transaction, and in several.
-func TestManyFollowsAreAsOneAfterTheOther(t *testing.T) {
-	oneByOne, atOnce, inOrder := servertest.Owner, servertest.Other, servertest.Moderator
-	channels := []uid.ID{oneByOne, atOnce, inOrder}
+// TestBulkFollowsMatchSequentialFollows imports the same random lines into three
+// channels: one by one, in one transaction, and in several transactions.
+func TestBulkFollowsMatchSequentialFollows(t *testing.T) {
+	oneByOne, concurrently, inOrder := servertest.Owner, servertest.Other, servertest.Moderator
+	channels := []uid.ID{oneByOne, concurrently, inOrder}
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		now := instant.Of(time.Date(2026, 3, 14, 15, 0, 0, 0, time.UTC))
 		s.Store.Clock.Freeze(now)
@@ -173,19 +174,19 @@ func TestManyFollowsAreAsOneAfterTheOther(t *testing.T) {
 						`{"follow": {"channelId": %q, "userId": %q, "isNotificationEnabled": %t%s}}`+"\n", channel, user, wantsNotifications, date))
 				}
 			}
-			lines[inOrder] = append(slices.Repeat(lines[inOrder][:1], inOneTransaction), lines[inOrder]...)
+			lines[inOrder] = append(slices.Repeat(lines[inOrder][:1], transactionSize), lines[inOrder]...)
 			for repeated := range 2 {
 				for _, line := range lines[oneByOne] {
 					if _, err := importLines(s, line); err != nil {
 						t.Fatal(err)
 					}
 				}
-				for _, channel := range []uid.ID{atOnce, inOrder} {
+				for _, channel := range []uid.ID{concurrently, inOrder} {
 					if _, err := importLines(s, lines[channel]...); err != nil {
 						t.Fatal(err)
 					}
 					if diff := cmp.Diff(followers(t, s, oneByOne), followers(t, s, channel)); diff != "" {
-						t.Errorf("round %d, time %d, %s (-one by one +at once):\n%s", round, repeated, channel, diff)
+						t.Errorf("round %d, time %d, %s (-one by one +in bulk):\n%s", round, repeated, channel, diff)
 					}
 				}
 				checkCounters(t, s.Store, fmt.Sprintf("in round %d", round))
@@ -196,7 +197,7 @@ func TestManyFollowsAreAsOneAfterTheOther(t *testing.T) {
 	})
 }
 
-func TestFollowsOfMoreChannelsThanGoIntoAStatement(t *testing.T) {
+func TestFollowsOfManyChannelsSpanStatements(t *testing.T) {
 	const channels = 510
 	var people, follows []string
 	for i := range channels {

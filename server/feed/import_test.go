@@ -23,7 +23,7 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// batch is how many records go in one transaction.
+// batch is the number of records in one transaction.
 const batch = 1000
 
 func userRecords(from, to int) []*platformv1.Record {
@@ -36,8 +36,8 @@ func userRecords(from, to int) []*platformv1.Record {
 	return records
 }
 
-// imports sends messages of records, and answers how many were stored or how it
-// ended.
+// imports sends messages of records, and returns the number of stored records or the
+// error.
 func (b backend) imports(messages ...[]*platformv1.Record) (int64, error) {
 	stream, err := b.Bulk.Import(b.ctx)
 	if err != nil {
@@ -45,14 +45,14 @@ func (b backend) imports(messages ...[]*platformv1.Record) (int64, error) {
 	}
 	for _, records := range messages {
 		if err := stream.Send(&platformv1.ImportRequest{Records: records}); err != nil {
-			break // the answer says why
+			break // the response has the error
 		}
 	}
 	response, err := stream.CloseAndRecv()
 	return response.GetRecords(), err
 }
 
-// imported is how many of userRecords there are.
+// imported returns how many of userRecords exist.
 func (b backend) imported() int {
 	return b.Store.Read.User.Query().Where(user.UsernameHasPrefix("imported")).CountX(context.Background())
 }
@@ -65,7 +65,7 @@ func wantImportError(t *testing.T, what string, err error, reason string, metada
 	}
 }
 
-func TestImportTakesAnyNumberOfMessages(t *testing.T) {
+func TestImportAcceptsAnyNumberOfMessages(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b backend) {
 		for _, c := range []struct {
 			name     string
@@ -73,9 +73,9 @@ func TestImportTakesAnyNumberOfMessages(t *testing.T) {
 			want     int64
 		}{
 			{"none", nil, 0},
-			{"an empty one", [][]*platformv1.Record{nil}, 0},
+			{"empty message", [][]*platformv1.Record{nil}, 0},
 			{"one record", [][]*platformv1.Record{userRecords(0, 1)}, 1},
-			{"empty ones between", [][]*platformv1.Record{nil, userRecords(1, 2), nil, userRecords(2, 4), nil}, 3},
+			{"empty messages in between", [][]*platformv1.Record{nil, userRecords(1, 2), nil, userRecords(2, 4), nil}, 3},
 			{"a batch and no more", [][]*platformv1.Record{userRecords(0, batch)}, batch},
 			{"batches that end within messages", [][]*platformv1.Record{userRecords(0, 700), userRecords(700, 1400), userRecords(1400, 2100)}, 2100},
 		} {
@@ -94,9 +94,9 @@ func TestImportTakesAnyNumberOfMessages(t *testing.T) {
 	})
 }
 
-// TestImportTakesMessagesUpTo1MiB sends a message of just the bound, and one
-// beyond it, which is the caller's mistake and not ours.
-func TestImportTakesMessagesUpTo1MiB(t *testing.T) {
+// TestImportAcceptsMessagesUpTo1MiB sends a message of exactly the maximum size, and a
+// larger one, which must be the caller's error and not a server error.
+func TestImportAcceptsMessagesUpTo1MiB(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		var log lockedBuffer
 		config := servertest.Config(url)
@@ -123,14 +123,14 @@ func TestImportTakesMessagesUpTo1MiB(t *testing.T) {
 		b.must(stream, err)
 		cancel()
 		_, _ = stream.CloseAndRecv()
-		s.Stop(t) // when the last call has ended
+		s.Stop(t) // waits until the last call has ended
 		if text := log.String(); strings.Contains(text, "INTERNAL") {
 			t.Errorf("the caller's doing is logged as our fault: %s", text)
 		}
 	})
 }
 
-func TestImportStopsAtABadRecord(t *testing.T) {
+func TestImportStopsAtInvalidRecord(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b backend) {
 		nobody := servertest.Nobody.String()
 		follow := func(channel, user string) *platformv1.Record {
@@ -148,12 +148,12 @@ func TestImportStopsAtABadRecord(t *testing.T) {
 				" must have one kind of record: " + kinds(),
 			}},
 			{"a bad argument", &platformv1.Record{Kind: &platformv1.Record_User{User: &platformv1.UserRecord{Id: "x", Username: "x"}}}, "INVALID_ARGUMENT", []string{"id" + notUUID}},
-			{"what it refers to is not there", role, "CHANNEL_NOT_FOUND", nil},
-			{"a follow of nobody, among good ones", follow(owner, nobody), "USER_NOT_FOUND", nil},
+			{"unknown reference", role, "CHANNEL_NOT_FOUND", nil},
+			{"follow of an unknown user among valid ones", follow(owner, nobody), "USER_NOT_FOUND", nil},
 			{"a follow of the own channel", follow(owner, owner), "TARGET_IS_CHANNEL", nil},
 		} {
-			// Batches before are good; the last has the bad one within, after which
-			// more follows.
+			// The earlier batches are valid; the last batch contains the invalid record,
+			// followed by more records.
 			earlier := []int{2 * batch, batch, 0, 0, 0}[i]
 			good := userRecords((i+1)*10000, (i+1)*10000+earlier+50)
 			messages := [][]*platformv1.Record{
@@ -168,7 +168,7 @@ func TestImportStopsAtABadRecord(t *testing.T) {
 			if n := b.Store.Read.Follow.Query().CountX(context.Background()); n != 0 {
 				t.Errorf("%s: %d follows of its batch are stored", c.name, n)
 			}
-			// The bad one mended, the whole again.
+			// The whole import again, with the invalid record corrected.
 			messages[2] = []*platformv1.Record{follow(owner, servertest.Viewer.String()), follow(owner, servertest.Raider.String())}
 			if n, err := b.imports(messages...); err != nil || n != int64(earlier+52) {
 				t.Errorf("%s, mended: %d, %v", c.name, n, err)
@@ -183,7 +183,7 @@ func TestImportStopsAtABadRecord(t *testing.T) {
 	})
 }
 
-func TestImportTakesServiceTokensOnly(t *testing.T) {
+func TestImportRequiresServiceToken(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b backend) {
 		for name, c := range map[string]servertest.Credentials{"a user": b.As(t, servertest.Owner), "an app": b.AsApp(t)} {
 			as := b
@@ -201,15 +201,14 @@ func TestImportTakesServiceTokensOnly(t *testing.T) {
 	})
 }
 
-// TestRevocationStopsAnImportInTheMiddle revokes the token between two batches of
-// one call.
-func TestRevocationStopsAnImportInTheMiddle(t *testing.T) {
+// TestRevocationStopsRunningImport revokes the token between two batches of one call.
+func TestRevocationStopsRunningImport(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b backend) {
 		c := b.AsService(t)
 		stream, err := b.Bulk.Import(c.Context())
 		b.must(stream, err)
 		b.must(nil, stream.Send(&platformv1.ImportRequest{Records: userRecords(0, batch)}))
-		for b.imported() < batch { // until the first batch is stored
+		for b.imported() < batch { // wait until the first batch is stored
 			if t.Context().Err() != nil {
 				return
 			}
@@ -226,9 +225,9 @@ func TestRevocationStopsAnImportInTheMiddle(t *testing.T) {
 	})
 }
 
-// TestImportPutsRecordsOfManyKinds has one record of many kinds come over the
-// wire, in two messages.
-func TestImportPutsRecordsOfManyKinds(t *testing.T) {
+// TestImportStoresRecordsOfManyKinds sends one record of many kinds over gRPC, in two
+// messages.
+func TestImportStoresRecordsOfManyKinds(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b backend) {
 		records := userRecords(0, 1)
 		owner, viewer := servertest.Owner.String(), servertest.Viewer.String()

@@ -18,7 +18,7 @@ import (
 
 var newcomer = uid.MustParse("0b6feeee-0000-4000-8000-000000000001")
 
-func TestBadLineStopsTheImportWithItsNumberAndReason(t *testing.T) {
+func TestInvalidLineStopsImportWithNumberAndReason(t *testing.T) {
 	owner, viewer := servertest.Owner.String(), servertest.Viewer.String()
 	cases := map[string]struct{ line, want string }{
 		"not JSON":                 {`{"user": `, "JSON"},
@@ -57,7 +57,7 @@ func TestBadLineStopsTheImportWithItsNumberAndReason(t *testing.T) {
 		"stream in no category":                   {`{"stream": {"channelId": "` + owner + `", "title": "x", "startedAt": "2026-02-01T00:00:00Z", "categoryId": 99}}`, "There is no category with this id."},
 		"clip of no creator":                      {`{"clip": {"clipId": "` + viewer + `", "channelId": "` + owner + `", "creatorId": "` + servertest.Nobody.String() + `", "title": "x"}}`, "There is no such user."},
 		"VOD without its times":                   {`{"vod": {"id": "` + viewer + `", "channelId": "` + owner + `", "title": "x"}}`, "startedAt is required; endedAt is required"},
-		"vote of nothing":                         {`{"vote": {"id": "` + viewer + `", "channelId": "` + owner + `", "username": "x", "amount": 0}}`, "amount must be 1 or more"},
+		"vote without an amount":                  {`{"vote": {"id": "` + viewer + `", "channelId": "` + owner + `", "username": "x", "amount": 0}}`, "amount must be 1 or more"},
 		"vote of a week below 0":                  {`{"vote": {"id": "` + viewer + `", "channelId": "` + owner + `", "username": "x", "amount": 1, "epoch": -1}}`, "epoch must be 0 or more"},
 		"activity of an unknown kind":             {`{"activity": {"channelId": "` + owner + `", "key": "k", "type": "raid", "info": {"userId": "` + viewer + `"}}}`, "type must be one of follower"},
 		"activity about nobody":                   {`{"activity": {"channelId": "` + owner + `", "key": "k", "type": "vote", "info": {}}}`, "info.userId is required"},
@@ -87,7 +87,7 @@ func TestBadLineStopsTheImportWithItsNumberAndReason(t *testing.T) {
 	})
 }
 
-func TestEarlierBatchesOfAStoppedImportStay(t *testing.T) {
+func TestStoppedImportKeepsEarlierBatches(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		var text strings.Builder
 		for i := range 2500 {
@@ -110,7 +110,7 @@ func TestEarlierBatchesOfAStoppedImportStay(t *testing.T) {
 	})
 }
 
-func TestImportReplacesWhatIsThere(t *testing.T) {
+func TestImportReplacesExistingRecords(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		text := fmt.Sprintf(`{"user": {"id": %q, "username": "Ines-C", "displayName": "Ines"}}
 {"client": {"id": "dashboard", "name": "Another name", "service": true}}
@@ -135,7 +135,7 @@ func TestImportReplacesWhatIsThere(t *testing.T) {
 	})
 }
 
-func TestLineThatIsTooLongIsTold(t *testing.T) {
+func TestTooLongLineIsReported(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		importer := importer.Importer{Store: s.Store}
 		_, err := importer.ImportLines(context.Background(), strings.NewReader("\n"+strings.Repeat(" ", 2<<20)+"\n"))
@@ -146,7 +146,7 @@ func TestLineThatIsTooLongIsTold(t *testing.T) {
 	})
 }
 
-func TestAByteOrderMarkIsSkippedAtTheStartAlone(t *testing.T) {
+func TestByteOrderMarkIsSkippedOnlyAtStart(t *testing.T) {
 	const mark = "\ufeff"
 	category := `{"category": {"id": 5, "name": "n", "slug": "s"}}`
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
@@ -166,7 +166,7 @@ func TestAByteOrderMarkIsSkippedAtTheStartAlone(t *testing.T) {
 	})
 }
 
-func TestABatchOfLongLinesHasFewer(t *testing.T) {
+func TestBatchOfLongLinesIsSmaller(t *testing.T) {
 	const lines, bytes = 40, 1_000_000
 	line := `{"category": {"id": 5, "name": "n", "slug": "s"` + strings.Repeat(" ", bytes) + "}}\n"
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
@@ -192,7 +192,7 @@ func FuzzParseRecord(f *testing.F) {
 	})
 }
 
-func TestWhatBelongsToAnotherChannelIsNotTakenOver(t *testing.T) {
+func TestImportRejectsRecordsOfAnotherChannel(t *testing.T) {
 	owner, other, viewer := servertest.Owner.String(), servertest.Other.String(), servertest.Viewer.String()
 	clip := func(channel, creator string) string {
 		return fmt.Sprintf(`{"clip": {"clipId": %q, "channelId": %q, "creatorId": %q, "title": "x"}}`, newcomer, channel, creator)

@@ -15,7 +15,7 @@ import (
 
 const most = 1<<53 - 1
 
-// offer is what a writer offers to do, as it is stored.
+// offer is the action of an activity in its stored form.
 const offer = `{"again":true,"label":"Thank","n":9007199254740991}`
 
 func offered() *structpb.Struct {
@@ -44,8 +44,8 @@ func putActivity(key, kind string, info map[string]any) *platformv1.PutActivityR
 	}}
 }
 
-// answered is an activity as the calls answer it.
-func (f *platformFeed) answered(key string, n note) *platformv1.ActivityRecord {
+// answered returns an activity in the form that calls return.
+func (f *platformFeed) answered(key string, n storedActivity) *platformv1.ActivityRecord {
 	f.t.Helper()
 	r := &platformv1.ActivityRecord{
 		ChannelId: servertest.Owner.String(), Key: key, Type: n.kind, CreatedAt: n.at.Proto(), Info: &structpb.Struct{}, Action: &structpb.Struct{},
@@ -59,7 +59,7 @@ func (f *platformFeed) answered(key string, n note) *platformv1.ActivityRecord {
 }
 
 func amaraInfoWith(format string, args ...any) string {
-	fields := strings.Split(fmt.Sprintf(format, args...), ";") // before and after the user's own, by name
+	fields := strings.Split(fmt.Sprintf(format, args...), ";") // the fields before and after the user's own fields, by name
 	return fmt.Sprintf(`{%s"displayName":"Amara Okafor",%s"slug":"amara.okafor","userId":"0b6f0003-0000-4000-8000-00000000000c"}`, fields[0], fields[1])
 }
 
@@ -70,10 +70,10 @@ func TestGift(t *testing.T) {
 		for _, c := range []struct {
 			request *platformv1.RecordGiftRequest
 			key     string
-			want    note
+			want    storedActivity
 		}{
 			{bare, "gift 1", noteOf("gift", servertest.Viewer, f.now, "%s", amaraInfoWith(`"count":5,;`))},
-			{full, strings.Repeat("ü", 64), note{"gift", servertest.Viewer.String(), f.now.Add(-time.Hour), amaraInfoWith(`"count":9007199254740991,;`), offer}},
+			{full, strings.Repeat("ü", 64), storedActivity{"gift", servertest.Viewer.String(), f.now.Add(-time.Hour), amaraInfoWith(`"count":9007199254740991,;`), offer}},
 		} {
 			at := f.now
 			got, _ := f.once(c.request).(*platformv1.RecordGiftResponse)
@@ -102,10 +102,10 @@ func TestThanks(t *testing.T) {
 		for _, c := range []struct {
 			request *platformv1.RecordThanksRequest
 			message string
-			want    note
+			want    storedActivity
 		}{
 			{bare, "", noteOf("thanks", servertest.Viewer, f.now, "%s", amaraInfoWith(`"amount":250,;"message":"",`))},
-			{full, `\"gg\" <3`, note{"thanks", servertest.Viewer.String(), f.now.Add(-time.Hour), amaraInfoWith(`"amount":9007199254740991,;"message":"\"gg\" <3",`), offer}},
+			{full, `\"gg\" <3`, storedActivity{"thanks", servertest.Viewer.String(), f.now.Add(-time.Hour), amaraInfoWith(`"amount":9007199254740991,;"message":"\"gg\" <3",`), offer}},
 		} {
 			at := f.now
 			got, _ := f.once(c.request).(*platformv1.RecordThanksResponse)
@@ -128,10 +128,10 @@ func TestVote(t *testing.T) {
 		for _, c := range []struct {
 			request *platformv1.RecordVoteRequest
 			address string
-			want    note
+			want    storedActivity
 		}{
 			{bare, "", noteOf("vote", servertest.Viewer, f.now, "%s", amaraInfoWith(`"amount":3,;"epoch":0,`))},
-			{full, "0x00f", note{"vote", servertest.Viewer.String(), f.now.Add(-time.Hour), amaraInfoWith(`"amount":9007199254740991,;"epoch":9007199254740991,`), offer}},
+			{full, "0x00f", storedActivity{"vote", servertest.Viewer.String(), f.now.Add(-time.Hour), amaraInfoWith(`"amount":9007199254740991,;"epoch":9007199254740991,`), offer}},
 		} {
 			at, r := f.now, c.request
 			want := &platformv1.VoteRecord{
@@ -161,7 +161,7 @@ func TestVote(t *testing.T) {
 	})
 }
 
-func TestActivityIsPutAndReplaced(t *testing.T) {
+func TestPutAndReplaceActivity(t *testing.T) {
 	eachFeed(t, func(t *testing.T, f *platformFeed) {
 		at := f.now
 		want := noteOf("thanks", servertest.Viewer, at, `{"displayName":"A.","raiders":9007199254740991,"slug":"amara.okafor","userId":%q}`, servertest.Viewer)
@@ -172,10 +172,10 @@ func TestActivityIsPutAndReplaced(t *testing.T) {
 		}
 		f.wantActivities(servertest.Owner, want)
 
-		// What replaces it keeps its number, and its time unless another is given.
+		// A replacement keeps the number, and the time unless a new one is given.
 		put = putActivity("raid 1", "thanks", map[string]any{"userId": servertest.Raider.String()})
 		put.Activity.Action = offered()
-		want = note{"thanks", servertest.Raider.String(), at, fmt.Sprintf(`{"displayName":"Loot \"Goblin\" 77","slug":"lootgoblin77","userId":%q}`, servertest.Raider), offer}
+		want = storedActivity{"thanks", servertest.Raider.String(), at, fmt.Sprintf(`{"displayName":"Loot \"Goblin\" 77","slug":"lootgoblin77","userId":%q}`, servertest.Raider), offer}
 		got, _ = f.once(put).(*platformv1.PutActivityResponse)
 		if want := f.answered("raid 1", want); !proto.Equal(got.GetActivity(), want) {
 			t.Errorf("PutActivity answers %v, want %v", got, want)

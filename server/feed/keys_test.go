@@ -10,7 +10,7 @@ import (
 	"github.com/moderato-live/moderato/server/servertest"
 )
 
-// ofKey are a call of each kind that carries a key, with the field of it.
+// ofKey returns a call of each kind that has a key, with the name of the key's field.
 func ofKey(key string) map[string]struct {
 	request proto.Message
 	field   string
@@ -26,8 +26,8 @@ func ofKey(key string) map[string]struct {
 	}
 }
 
-// TestKeyIsOfOneKind uses one key for two kinds of thing, in every order.
-func TestKeyIsOfOneKind(t *testing.T) {
+// TestKeyBelongsToOneKind uses one key for two kinds of record, in every order.
+func TestKeyBelongsToOneKind(t *testing.T) {
 	eachFeed(t, func(_ *testing.T, f *platformFeed) {
 		i := 0
 		for kind := range ofKey("") {
@@ -43,8 +43,8 @@ func TestKeyIsOfOneKind(t *testing.T) {
 	})
 }
 
-// TestKeysOfOtherChannelsAreFree uses the keys of one channel in another.
-func TestKeysOfOtherChannelsAreFree(t *testing.T) {
+// TestKeysAreScopedToChannel uses the keys of one channel in another channel.
+func TestKeysAreScopedToChannel(t *testing.T) {
 	eachFeed(t, func(_ *testing.T, f *platformFeed) {
 		f.must(gift("1"))
 		f.must(putActivity("2", "follower", nil))
@@ -53,9 +53,9 @@ func TestKeysOfOtherChannelsAreFree(t *testing.T) {
 	})
 }
 
-// TestActivityThatIsThereIsTakenForTheCall has an activity put, as an import does
-// it, before the call that would record it.
-func TestActivityThatIsThereIsTakenForTheCall(t *testing.T) {
+// TestExistingActivityMakesCallARepeat stores an activity, like an import, before the
+// call that would record it.
+func TestExistingActivityMakesCallARepeat(t *testing.T) {
 	eachFeed(t, func(t *testing.T, f *platformFeed) {
 		put, _ := f.must(putActivity("a", "gift", map[string]any{"count": 9})).(*platformv1.PutActivityResponse)
 		before := f.dump()
@@ -65,7 +65,7 @@ func TestActivityThatIsThereIsTakenForTheCall(t *testing.T) {
 		}
 		f.same(before)
 
-		// Of a vote the activity is not all: the vote itself is recorded.
+		// For a vote, the activity is not sufficient: the vote itself is recorded.
 		f.must(putActivity(vote1, "vote", map[string]any{"amount": 9}))
 		f.once(vote(vote1))
 		f.wantREST(f.owners[servertest.Owner], "/votes?channelId="+servertest.Owner.String()+"&epoch=0",
@@ -81,8 +81,9 @@ func TestActivityThatIsThereIsTakenForTheCall(t *testing.T) {
 	})
 }
 
-// TestImportedVoteIsARepeat has no event and no activity when it is recorded.
-func TestImportedVoteIsARepeat(t *testing.T) {
+// TestImportedVoteMakesCallARepeat records an imported vote again, which must create no
+// event and no activity.
+func TestImportedVoteMakesCallARepeat(t *testing.T) {
 	eachFeed(t, func(t *testing.T, f *platformFeed) {
 		record := &platformv1.VoteRecord{Id: vote1, ChannelId: servertest.Owner.String(), Username: "Somebody", Amount: 1 << 60, Epoch: 4, VotedAt: f.now.Proto()}
 		f.Load(t, &platformv1.Record{Kind: &platformv1.Record_Vote{Vote: record}})

@@ -13,9 +13,9 @@ import (
 	"github.com/moderato-live/moderato/server/store"
 )
 
-// TestSubscriptionLapseIsToldOnce has a subscription pass its end. Several
-// sweepers are at it, those of two servers among them.
-func TestSubscriptionLapseIsToldOnce(t *testing.T) {
+// TestSubscriptionLapseIsEmittedOnce has a subscription expire while several sweepers
+// run, including those of two servers.
+func TestSubscriptionLapseIsEmittedOnce(t *testing.T) {
 	eachPair(t, func(t *testing.T, f *platformFeed, other *servertest.Server) {
 		for range 5 {
 			p := period{from: f.now, to: f.now.Add(time.Hour), renewed: 3, streak: 2}
@@ -44,7 +44,7 @@ func TestSubscriptionLapseIsToldOnce(t *testing.T) {
 			f.wantNoSubscriber(p)
 			checkCounters(t, f.Store, "after the lapse")
 
-			// What ended already does not end again.
+			// An ended subscription does not end again.
 			f.must(endSubscription())
 			f.must(p.put())
 			f.sweep()
@@ -54,10 +54,10 @@ func TestSubscriptionLapseIsToldOnce(t *testing.T) {
 	})
 }
 
-// TestSubscriptionIsPutAfterItLapsed puts another period after the lapse, before
-// or after the sweep of it: first the end is told, as of nobody, then the new
-// period, as of the backend.
-func TestSubscriptionIsPutAfterItLapsed(t *testing.T) {
+// TestPutSubscriptionAfterLapse puts another period after the expiration, before or after
+// the sweep: first the end must be emitted without an actor, then the new period with the
+// backend as its actor.
+func TestPutSubscriptionAfterLapse(t *testing.T) {
 	eachFeed(t, func(t *testing.T, f *platformFeed) {
 		for _, isSwept := range []bool{false, true} {
 			old := period{from: f.now, to: f.now.Add(time.Hour)}
@@ -82,9 +82,9 @@ func TestSubscriptionIsPutAfterItLapsed(t *testing.T) {
 	})
 }
 
-// TestSubscriptionIsRepeatedAfterItLapsed repeats the call that put it, or ends
-// it, before the sweep: the lapse is told once, and nothing else.
-func TestSubscriptionIsRepeatedAfterItLapsed(t *testing.T) {
+// TestRepeatedSubscriptionAfterLapse repeats the call that put the subscription, or ends
+// it, before the sweep: the lapse must be emitted once, and nothing else.
+func TestRepeatedSubscriptionAfterLapse(t *testing.T) {
 	eachFeed(t, func(t *testing.T, f *platformFeed) {
 		for _, isPut := range []bool{false, true} {
 			p := period{from: f.now, to: f.now.Add(time.Hour)}

@@ -16,9 +16,9 @@ import (
 	"github.com/moderato-live/moderato/server/store"
 )
 
-// TestImportsOfTheSameRecordsAtOnce has several imports create the same rows, and
-// then lock the same channels in different orders: none fails.
-func TestImportsOfTheSameRecordsAtOnce(t *testing.T) {
+// TestConcurrentImportsOfSameRecords has several imports create the same rows, and then
+// lock the same channels in different orders: none may fail.
+func TestConcurrentImportsOfSameRecords(t *testing.T) {
 	const users, channels, importers = 100, 40, 3
 	var people, subscriptions []string
 	for i := range users {
@@ -33,7 +33,7 @@ func TestImportsOfTheSameRecordsAtOnce(t *testing.T) {
 		}
 	}
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		atOnce := func(lines []string, shuffle bool) {
+		concurrently := func(lines []string, shuffle bool) {
 			var all sync.WaitGroup
 			for i := range importers {
 				mine := slices.Clone(lines)
@@ -49,9 +49,9 @@ func TestImportsOfTheSameRecordsAtOnce(t *testing.T) {
 			}
 			all.Wait()
 		}
-		atOnce(people, false)
+		concurrently(people, false)
 		before := deadlocks(t, s.Store)
-		atOnce(subscriptions, true)
+		concurrently(subscriptions, true)
 		if after := deadlocks(t, s.Store); after != before {
 			t.Errorf("%v deadlocks", after-before)
 		}
@@ -59,7 +59,7 @@ func TestImportsOfTheSameRecordsAtOnce(t *testing.T) {
 	})
 }
 
-// deadlocks is how often a transaction was run again because of one.
+// deadlocks returns how many transactions were retried because of a deadlock.
 func deadlocks(t *testing.T, s *store.Store) (count float64) {
 	t.Helper()
 	registry := prometheus.NewRegistry()

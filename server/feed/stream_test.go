@@ -16,7 +16,7 @@ import (
 
 const poster = "https://img.example.com/live.png"
 
-// given is an instant as a request has it; 0 is left out.
+// given returns the timestamp of an instant in a request; 0 is omitted.
 func given(at instant.Instant) *timestamppb.Timestamp {
 	if at == 0 {
 		return nil
@@ -32,18 +32,18 @@ func endStream(start, end instant.Instant) *platformv1.EndStreamRequest {
 	return &platformv1.EndStreamRequest{ChannelId: servertest.Owner.String(), StartedAt: given(start), EndedAt: given(end)}
 }
 
-// live is a stream as events tell of it.
+// live is a stream in the form of its events.
 type live struct {
 	start       instant.Instant
 	title, lang string
 	category    int64
 }
 
-func (l live) online() told {
+func (l live) online() storedEvent {
 	return byBackend("stream.online", [16]byte{}, `%s"startedAt":%q,"endedAt":null,%s`, fromBackend(servertest.Owner), l.start, l.rest())
 }
 
-func (l live) offline(end instant.Instant) told {
+func (l live) offline(end instant.Instant) storedEvent {
 	return byBackend("stream.offline", [16]byte{}, `%s"startedAt":%q,"endedAt":%q,%s`, fromBackend(servertest.Owner), l.start, end, l.rest())
 }
 
@@ -52,13 +52,13 @@ func (l live) rest() string {
 	return fmt.Sprintf(`"title":%q,"lang":%q,"categoryId":%d,"categoryTitle":%q}`, l.title, l.lang, l.category, name)
 }
 
-// ofChannel is a stream that has everything of the World's channel.
+// ofChannel returns a stream with all properties of the World's channel.
 func ofChannel(start instant.Instant) live {
 	return live{start: start, title: "Any% until it works", lang: "en"}
 }
 
-// wantStream wants REST to show the stream; without a start, the channel as it is
-// after it.
+// wantStream checks that REST returns the stream; without a start, the channel as it is
+// after the stream.
 func (f *platformFeed) wantStream(l live, viewers int, picture string) {
 	f.t.Helper()
 	owner, isLive, start := f.owners[servertest.Owner], l.start != 0, "null"
@@ -88,7 +88,7 @@ func (f *platformFeed) wantStream(l live, viewers int, picture string) {
 	checkCounters(f.t, f.Store, "streaming")
 }
 
-func TestStreamFromStartToEnd(t *testing.T) {
+func TestStreamLifecycle(t *testing.T) {
 	eachFeed(t, func(t *testing.T, f *platformFeed) {
 		start, category, viewers, picture := f.now, int64(chess), int64(12), poster
 		request := &platformv1.StartStreamRequest{
@@ -133,9 +133,9 @@ func TestStreamFromStartToEnd(t *testing.T) {
 	})
 }
 
-// TestStreamTakesFromItsChannelWhatItLeavesOut tries it for each field, with what
-// the stream before wrote to the channel.
-func TestStreamTakesFromItsChannelWhatItLeavesOut(t *testing.T) {
+// TestStreamDefaultsComeFromChannel omits each field in turn. The stream must have the
+// value that the previous stream wrote to the channel.
+func TestStreamDefaultsComeFromChannel(t *testing.T) {
 	eachFeed(t, func(_ *testing.T, f *platformFeed) {
 		none, category := int64(0), int64(music)
 		for _, step := range []struct {
@@ -161,26 +161,28 @@ func TestStreamTakesFromItsChannelWhatItLeavesOut(t *testing.T) {
 	})
 }
 
-// TestStreamIsStartedAgain tells a repeat from another stream.
-func TestStreamIsStartedAgain(t *testing.T) {
+// TestStartStreamRepeatedAndReplaced distinguishes a repeated start from the start of
+// another stream.
+func TestStartStreamRepeatedAndReplaced(t *testing.T) {
 	eachFeed(t, func(_ *testing.T, f *platformFeed) {
 		first := ofChannel(f.now.Add(-time.Hour))
 		answer := f.once(startStream(first.start))
 		f.later(-2 * time.Minute)
 		f.wantEvents(servertest.Owner, first.online())
-		f.repeat(startStream(0), answer) // without a start it is the live one
+		f.repeat(startStream(0), answer) // without a start, the call means the live stream
 		f.repeat(&platformv1.StartStreamRequest{ChannelId: servertest.Owner.String(), StartedAt: first.start.Proto(), Title: "Another"}, answer)
 		f.refuse(startStream(first.start-1), "INVALID_ARGUMENT",
 			"startedAt must not be before the start of the live stream, "+first.start.String())
 
-		// A later start ends the running one, as of that start.
+		// A later start ends the running stream at that start.
 		second := ofChannel(first.start + 60000)
 		f.once(startStream(second.start))
 		f.later(-2 * time.Minute)
 		f.wantEvents(servertest.Owner, first.offline(second.start), second.online())
 		f.wantStream(second, 0, "")
 
-		// The first, repeated late, is answered as it ended, and does not go live.
+		// The first start, repeated late, returns the ended stream, which does not become
+		// live again.
 		f.wantEnded(startStream(first.start), first.start, second.start)
 		f.wantStream(second, 0, "")
 
@@ -195,7 +197,7 @@ func TestStreamIsStartedAgain(t *testing.T) {
 	})
 }
 
-// wantEnded wants a repeated start to answer the stream with its end.
+// wantEnded checks that a repeated start returns the stream with its end.
 func (f *platformFeed) wantEnded(request *platformv1.StartStreamRequest, start, end instant.Instant) {
 	f.t.Helper()
 	before, none := f.dump(), int64(0)
@@ -210,22 +212,22 @@ func (f *platformFeed) wantEnded(request *platformv1.StartStreamRequest, start, 
 	}
 }
 
-func TestStreamIsEnded(t *testing.T) {
+func TestEndStream(t *testing.T) {
 	eachFeed(t, func(_ *testing.T, f *platformFeed) {
 		l := ofChannel(f.now)
-		f.repeat(endStream(0, 0), &platformv1.EndStreamResponse{}) // nothing is live
+		f.repeat(endStream(0, 0), &platformv1.EndStreamResponse{}) // no stream is live
 		f.repeat(endStream(l.start, 0), &platformv1.EndStreamResponse{})
 		f.must(startStream(l.start))
 		f.seen[servertest.Owner] = 1
 
-		f.repeat(endStream(l.start-1, 0), &platformv1.EndStreamResponse{}) // another stream is meant
+		f.repeat(endStream(l.start-1, 0), &platformv1.EndStreamResponse{}) // the start is that of another stream
 		f.repeat(endStream(l.start+1, l.start), &platformv1.EndStreamResponse{})
 		f.wantEvents(servertest.Owner)
 		f.wantStream(l, 0, "")
 		f.refuse(endStream(0, l.start-1), "INVALID_ARGUMENT", "endedAt must not be before the start of the live stream, "+l.start.String())
 
 		at := f.now
-		f.once(endStream(l.start, l.start)) // it may end as it starts
+		f.once(endStream(l.start, l.start)) // a stream may end at its start
 		f.to(at)
 		f.wantEvents(servertest.Owner, l.offline(l.start))
 		over := ofChannel(0)
@@ -233,8 +235,8 @@ func TestStreamIsEnded(t *testing.T) {
 	})
 }
 
-// TestStreamThatWasSaidToStartLater ends at its start when it ends before.
-func TestStreamThatWasSaidToStartLater(t *testing.T) {
+// TestStreamWithFutureStart ends a stream before its start: it must end at its start.
+func TestStreamWithFutureStart(t *testing.T) {
 	eachFeed(t, func(_ *testing.T, f *platformFeed) {
 		l := ofChannel(f.now.Add(time.Hour))
 		f.must(startStream(l.start))
@@ -244,7 +246,7 @@ func TestStreamThatWasSaidToStartLater(t *testing.T) {
 	})
 }
 
-func TestUpdateStreamChangesSomething(t *testing.T) {
+func TestUpdateStreamRequiresChange(t *testing.T) {
 	eachFeed(t, func(_ *testing.T, f *platformFeed) {
 		f.must(startStream(0))
 		f.refuse(&platformv1.UpdateStreamRequest{ChannelId: servertest.Owner.String()}, "INVALID_ARGUMENT",
@@ -252,8 +254,8 @@ func TestUpdateStreamChangesSomething(t *testing.T) {
 	})
 }
 
-// TestStreamStartCountsTheAudienceThatCameSince starts a stream of a while ago.
-func TestStreamStartCountsTheAudienceThatCameSince(t *testing.T) {
+// TestStreamStartCountsEarlierAudience starts a stream with a start in the past.
+func TestStreamStartCountsEarlierAudience(t *testing.T) {
 	eachFeed(t, func(t *testing.T, f *platformFeed) {
 		start := f.now.Add(-time.Hour)
 		for user, since := range map[string]instant.Instant{

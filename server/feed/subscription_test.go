@@ -14,7 +14,7 @@ import (
 
 const month = 30 * 24 * time.Hour
 
-// period is a subscription of Viewer to Owner's channel; a time of 0 is left out.
+// period is a subscription of Viewer to Owner's channel; a time of 0 is omitted.
 type period struct {
 	from, to        instant.Instant
 	renewed, streak int64
@@ -41,30 +41,31 @@ func endSubscription() *platformv1.EndSubscriptionRequest {
 	return &platformv1.EndSubscriptionRequest{ChannelId: servertest.Owner.String(), UserId: servertest.Viewer.String()}
 }
 
-// payload is what an event tells of the period after who told.
+// payload returns the part of an event's payload that describes the period, after the
+// actor.
 func (p period) payload() string {
 	return fmt.Sprintf(`%s,"subscribedAt":%q,"expiresAt":%q,"renewCount":%d,"streakCount":%d}`, amaraEvent, p.from, p.to, p.renewed, p.streak)
 }
 
-func (p period) subscribed() told {
+func (p period) subscribed() storedEvent {
 	return byBackend("channel.subscribe", servertest.Viewer, "%s", fromBackend(servertest.Owner)+p.payload())
 }
 
-func (p period) ended() told {
+func (p period) ended() storedEvent {
 	return byBackend("channel.subscription.end", servertest.Viewer, "%s", fromBackend(servertest.Owner)+p.payload())
 }
 
-// lapsed is the event of an end that nobody made.
-func (p period) lapsed() told {
+// lapsed returns the event of an expiration.
+func (p period) lapsed() storedEvent {
 	return byNobody("channel.subscription.end", servertest.Viewer, `{"channelId":%q,"clientId":"",%s`, servertest.Owner, p.payload())
 }
 
-func (p period) note() note {
+func (p period) note() storedActivity {
 	return noteOf("subscriber", servertest.Viewer, p.from, `{"displayName":"Amara Okafor","renewCount":%d,"slug":"amara.okafor","userId":%q}`,
 		p.renewed, servertest.Viewer)
 }
 
-// wantActive wants the period to be what REST shows.
+// wantActive checks that REST returns the period.
 func (f *platformFeed) wantActive(p period) {
 	f.t.Helper()
 	owner := f.owners[servertest.Owner]
@@ -75,8 +76,8 @@ func (f *platformFeed) wantActive(p period) {
 	checkCounters(f.t, f.Store, "while it is active")
 }
 
-// wantNoSubscriber wants the channel to have none, and the follower that Viewer
-// is made for a moment to have had this many renewals.
+// wantNoSubscriber checks that the channel has no subscribers, and that Viewer, who
+// temporarily follows the channel, has the renewals of the ended period.
 func (f *platformFeed) wantNoSubscriber(p period) {
 	f.t.Helper()
 	owner := f.owners[servertest.Owner]
@@ -89,46 +90,46 @@ func (f *platformFeed) wantNoSubscriber(p period) {
 	f.exec("DELETE FROM follows")
 }
 
-// TestSubscriptionFromItsFirstPeriodToItsEnd walks what can become of it; each
-// step is repeated, also a while later.
-func TestSubscriptionFromItsFirstPeriodToItsEnd(t *testing.T) {
+// TestSubscriptionLifecycle makes each transition of a subscription; each step is
+// repeated, also a while later.
+func TestSubscriptionLifecycle(t *testing.T) {
 	eachFeed(t, func(t *testing.T, f *platformFeed) {
 		began := f.now
 		steps := []struct {
 			name   string
 			put    period
-			want   period // what is stored
-			events func(before, after period) []told
+			want   period // the stored period
+			events func(before, after period) []storedEvent
 			isNew  bool
 		}{
 			{
 				"new, without its start", period{to: began.Add(month)}, period{from: began, to: began.Add(month)},
-				func(_, after period) []told { return []told{after.subscribed()} }, true,
+				func(_, after period) []storedEvent { return []storedEvent{after.subscribed()} }, true,
 			},
 			{
 				"changed while active: it ends later", period{to: began.Add(month + time.Hour), streak: 1},
 				period{from: began, to: began.Add(month + time.Hour), streak: 1},
-				func(_, after period) []told { return []told{after.subscribed()} }, false,
+				func(_, after period) []storedEvent { return []storedEvent{after.subscribed()} }, false,
 			},
 			{
 				"changed while active: it began earlier", period{from: began - 5000, to: began.Add(month + time.Hour), streak: 1},
 				period{from: began - 5000, to: began.Add(month + time.Hour), streak: 1},
-				func(_, after period) []told { return []told{after.subscribed()} }, false,
+				func(_, after period) []storedEvent { return []storedEvent{after.subscribed()} }, false,
 			},
 			{
 				"renewed, without its start", period{to: began.Add(2 * month), renewed: 1, streak: 2},
 				period{from: began.Add(time.Hour), to: began.Add(2 * month), renewed: 1, streak: 2},
-				func(_, after period) []told { return []told{after.subscribed()} }, true,
+				func(_, after period) []storedEvent { return []storedEvent{after.subscribed()} }, true,
 			},
 			{
 				"renewed, with its start", period{from: began, to: began.Add(3 * month), renewed: 2, streak: 3},
 				period{from: began, to: began.Add(3 * month), renewed: 2, streak: 3},
-				func(_, after period) []told { return []told{after.subscribed()} }, true,
+				func(_, after period) []storedEvent { return []storedEvent{after.subscribed()} }, true,
 			},
 			{
 				"corrected: fewer renewals are no new period", period{to: began.Add(3 * month), renewed: 1, streak: 3},
 				period{from: began, to: began.Add(3 * month), renewed: 1, streak: 3},
-				func(_, after period) []told { return []told{after.subscribed()} }, false,
+				func(_, after period) []storedEvent { return []storedEvent{after.subscribed()} }, false,
 			},
 		}
 		before := period{}
@@ -167,14 +168,14 @@ func TestSubscriptionFromItsFirstPeriodToItsEnd(t *testing.T) {
 		again := period{from: f.now, to: f.now.Add(month)}
 		f.must(period{to: again.to}.put())
 		f.wantEvents(servertest.Owner, again.subscribed())
-		f.wantActivities(servertest.Owner, again.note()) // fewer renewals than before, but it was not active
+		f.wantActivities(servertest.Owner, again.note()) // fewer renewals than before, but the subscription was not active
 		f.wantActive(again)
 	})
 }
 
-// TestSubscriptionPutInThePastEnds ends an active one, and is no end of one that
-// is not active.
-func TestSubscriptionPutInThePastEnds(t *testing.T) {
+// TestSubscriptionWithPastEndIsEnded ends an active subscription, and emits no end for
+// one that is not active.
+func TestSubscriptionWithPastEndIsEnded(t *testing.T) {
 	eachFeed(t, func(t *testing.T, f *platformFeed) {
 		past := period{from: f.now.Add(-2 * month), to: f.now.Add(-month)}
 		f.must(past.put())
@@ -187,7 +188,7 @@ func TestSubscriptionPutInThePastEnds(t *testing.T) {
 		f.wantEvents(servertest.Owner, active.subscribed())
 		f.wantActivities(servertest.Owner, active.note())
 
-		ended := period{from: active.from, to: f.now, renewed: 2, streak: 4} // the end is no part of the period
+		ended := period{from: active.from, to: f.now, renewed: 2, streak: 4} // the period excludes its end
 		at := f.now
 		f.once(ended.put())
 		f.to(at)
@@ -206,8 +207,8 @@ func TestSubscriptionPutInThePastEnds(t *testing.T) {
 	})
 }
 
-// TestSubscriptionPutIntoThePastKeepsItsStart leaves subscribedAt out.
-func TestSubscriptionPutIntoThePastKeepsItsStart(t *testing.T) {
+// TestSubscriptionWithPastEndKeepsStart omits subscribedAt.
+func TestSubscriptionWithPastEndKeepsStart(t *testing.T) {
 	eachFeed(t, func(_ *testing.T, f *platformFeed) {
 		active := period{from: f.now, to: f.now.Add(month)}
 		f.must(active.put())
@@ -222,26 +223,26 @@ func TestSubscriptionPutIntoThePastKeepsItsStart(t *testing.T) {
 	})
 }
 
-func TestSubscriptionEndsAfterItBegins(t *testing.T) {
+func TestSubscriptionEndMustFollowStart(t *testing.T) {
 	eachFeed(t, func(_ *testing.T, f *platformFeed) {
 		const want = "subscription.expiresAt must be after subscribedAt"
 		f.refuse(period{from: f.now, to: f.now}.put(), "INVALID_ARGUMENT", want)
 		f.refuse(period{from: f.now, to: f.now - 1}.put(), "INVALID_ARGUMENT", want)
-		f.refuse(period{to: f.now}.put(), "INVALID_ARGUMENT", want) // it begins now
+		f.refuse(period{to: f.now}.put(), "INVALID_ARGUMENT", want) // the default start is now
 		f.must(period{from: f.now, to: f.now + 1}.put())
 	})
 }
 
-func TestEndOfNoSubscriptionChangesNothing(t *testing.T) {
+func TestEndingMissingSubscriptionChangesNothing(t *testing.T) {
 	eachFeed(t, func(_ *testing.T, f *platformFeed) {
 		f.repeat(endSubscription(), &platformv1.EndSubscriptionResponse{})
 		f.repeat(unfollow(), &platformv1.UnfollowResponse{})
 	})
 }
 
-// TestSubscriptionsOfALiveStreamAreCounted counts the active ones whose period
-// began since the start.
-func TestSubscriptionsOfALiveStreamAreCounted(t *testing.T) {
+// TestLiveStreamCountsSubscriptions counts the active subscriptions whose period began
+// since the start of the stream.
+func TestLiveStreamCountsSubscriptions(t *testing.T) {
 	eachFeed(t, func(_ *testing.T, f *platformFeed) {
 		start := f.now
 		f.must(&platformv1.StartStreamRequest{ChannelId: servertest.Owner.String()})
@@ -263,7 +264,7 @@ func TestSubscriptionsOfALiveStreamAreCounted(t *testing.T) {
 		f.must(period{to: start.Add(time.Hour), renewed: 1}.put())
 		want(1)
 		f.to(start.Add(time.Hour))
-		want(0) // lapsed, swept or not
+		want(0) // expired, before or after the sweep
 		f.sweep()
 		want(0)
 	})

@@ -18,9 +18,9 @@ import (
 	"github.com/moderato-live/moderato/server/store/storetest"
 )
 
-// TestIssuedTokenIsWhatWasAskedFor issues tokens of each kind with the lifetimes
-// of the server and with their own, on servers that are configured differently.
-func TestIssuedTokenIsWhatWasAskedFor(t *testing.T) {
+// TestIssuedTokenMatchesRequest issues tokens of each kind with the default lifetimes and
+// with explicit ones, on servers with different configurations.
+func TestIssuedTokenMatchesRequest(t *testing.T) {
 	const hour, never = time.Hour, time.Duration(0)
 	configured := authn.Lifetimes{User: 3 * hour, App: 5 * hour, Service: 7 * hour}
 	storetest.Each(t, func(t *testing.T, url store.URL) {
@@ -55,7 +55,7 @@ func TestIssuedTokenIsWhatWasAskedFor(t *testing.T) {
 					"mds_", []string{authn.ChannelModerate, authn.UsersRead}, standard.Service,
 				},
 				{
-					"a user token of its own lifetime, and a scope that is given twice",
+					"user token with explicit lifetime and a repeated scope",
 					&platformv1.IssueTokenRequest{
 						Kind: kindUser, ClientId: servertest.OtherDashboard, UserId: servertest.Viewer.String(), Lifetime: durationpb.New(90 * time.Second),
 						Scopes: []string{authn.UsersRead, authn.ChannelModerate, authn.UsersRead},
@@ -104,13 +104,13 @@ func TestIssuedTokenIsWhatWasAskedFor(t *testing.T) {
 	})
 }
 
-// introspectAs is introspect with a token that is good at any time.
+// introspectAs introspects a token with a caller's token that is always valid.
 func (b backend) introspectAs(token string) *platformv1.IntrospectTokenResponse {
 	b.ctx = b.Token(b.t, authn.NewToken{Kind: authn.Service, ClientID: servertest.ChatServer}).Context()
 	return b.introspect(token)
 }
 
-func TestIntrospectTellsNothingOfATokenThatIsNotGood(t *testing.T) {
+func TestIntrospectRevealsNothingOfInvalidToken(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b backend) {
 		request := &platformv1.IssueTokenRequest{
 			Kind: kindUser, ClientId: servertest.Dashboard, UserId: servertest.Viewer.String(), Scopes: authn.Scopes(), Lifetime: durationpb.New(time.Hour),
@@ -138,9 +138,9 @@ func TestIntrospectTellsNothingOfATokenThatIsNotGood(t *testing.T) {
 	})
 }
 
-// TestIntrospectAsksTheStore revokes behind the server's back a token that it
-// has just read.
-func TestIntrospectAsksTheStore(t *testing.T) {
+// TestIntrospectBypassesCache revokes a token that the server has just read, directly in
+// the database.
+func TestIntrospectBypassesCache(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b backend) {
 		c := b.As(t, servertest.Owner)
 		moderators := func() error {
@@ -158,9 +158,9 @@ func TestIntrospectAsksTheStore(t *testing.T) {
 	})
 }
 
-// TestRevocationHoldsOnEveryServer revokes on one server and calls another,
-// which has just read the token: changes are refused at once, reads within 2 s.
-func TestRevocationHoldsOnEveryServer(t *testing.T) {
+// TestRevocationAppliesToEveryServer revokes a token on one server and calls another that
+// has just read it: changes must be refused immediately, reads within 2 s.
+func TestRevocationAppliesToEveryServer(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		first := servertest.Start(t, servertest.Config(url))
 		first.Load(t, servertest.World()...)
@@ -194,9 +194,9 @@ func TestRevocationHoldsOnEveryServer(t *testing.T) {
 	})
 }
 
-// TestServiceTokenIsNotIssuedWhileItsClientStopsBeingAService races the two: no
-// service token is left that is good.
-func TestServiceTokenIsNotIssuedWhileItsClientStopsBeingAService(t *testing.T) {
+// TestServiceTokenIssueRacesWithClientChange races the issue of a service token with the
+// end of its client's service status: no valid service token may remain.
+func TestServiceTokenIssueRacesWithClientChange(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b backend) {
 		for i := range 30 {
 			b.must(b.putClient("bot", "Bot", true))

@@ -18,7 +18,7 @@ import (
 	"github.com/moderato-live/moderato/server/store/storetest"
 )
 
-// openDemo opens a database with the demo, whose events have their positions.
+// openDemo opens a database that contains the demo, whose events have positions.
 func openDemo(t *testing.T, url store.URL) *store.Store {
 	t.Helper()
 	ctx := context.Background()
@@ -37,14 +37,14 @@ func openDemo(t *testing.T, url store.URL) *store.Store {
 	if err := (&audience.Sweeper{Store: s}).Sweep(ctx); err != nil {
 		t.Fatal(err)
 	}
-	s.Clock.Advance(2 * time.Minute) // the demo's subscriptions end days later, if they do
+	s.Clock.Advance(2 * time.Minute) // the demo's subscriptions end days later or never
 	if err := (&audience.Sweeper{Store: s}).Sweep(ctx); err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-// failed are the names of the checks that find something.
+// failed returns the names of the checks with findings.
 func failed(t *testing.T, s *store.Store) []string {
 	t.Helper()
 	var names []string
@@ -62,8 +62,8 @@ func failed(t *testing.T, s *store.Store) []string {
 	return names
 }
 
-// TestEachCheckFindsWhatIsWrong breaks one rule after the other, and mends it.
-func TestEachCheckFindsWhatIsWrong(t *testing.T) {
+// TestEachCheckDetectsItsViolation violates one rule after the other, and repairs each.
+func TestEachCheckDetectsItsViolation(t *testing.T) {
 	const nobody = "X'0B6FFFFF000040008000000000000FFF'"
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		s := openDemo(t, url)

@@ -47,14 +47,14 @@ func (s *Service) Import(stream grpc.ClientStreamingServer[platformv1.ImportRequ
 			break
 		}
 		if err != nil {
-			return im.told(transferred(err))
+			return im.apiError(transferred(err))
 		}
 		if err := im.take(stream.Context(), req); err != nil {
-			return im.told(err)
+			return im.apiError(err)
 		}
 	}
 	if err := im.flush(stream.Context()); err != nil {
-		return im.told(err)
+		return im.apiError(err)
 	}
 	return transferred(stream.SendAndClose(&platformv1.ImportResponse{Records: int64(im.stored)}))
 }
@@ -91,18 +91,18 @@ func (im *incoming) take(ctx context.Context, req *platformv1.ImportRequest) err
 
 func (im *incoming) flush(ctx context.Context) error { return im.put(ctx, &im.pending, &im.stored) }
 
-// told returns the error of an import. Its metadata has the number of stored records,
+// apiError returns the error of an import. Its metadata has the number of stored records,
 // and the number of the record that failed, if there is one.
-func (im *incoming) told(err error) error {
-	told := *apierr.Of(err)
-	told.Metadata = maps.Clone(told.Metadata)
-	if told.Metadata == nil {
-		told.Metadata = map[string]string{}
+func (im *incoming) apiError(err error) error {
+	e := *apierr.Of(err)
+	e.Metadata = maps.Clone(e.Metadata)
+	if e.Metadata == nil {
+		e.Metadata = map[string]string{}
 	}
-	told.Metadata[storedRecords] = strconv.Itoa(im.stored)
+	e.Metadata[storedRecords] = strconv.Itoa(im.stored)
 	var line *feed.LineError
 	if errors.As(err, &line) {
-		told.Metadata[failedRecord] = strconv.Itoa(line.Line)
+		e.Metadata[failedRecord] = strconv.Itoa(line.Line)
 	}
-	return &told
+	return &e
 }

@@ -37,7 +37,7 @@ func TestString(t *testing.T) {
 	}
 }
 
-func TestTimeAndProtoAreTheSameInstant(t *testing.T) {
+func TestTimeAndProtoRoundTrip(t *testing.T) {
 	for _, i := range []instant.Instant{0, 1, -1, -1001, 1_800_000_000_123, -62_135_596_800_000, 253_402_300_799_999} {
 		if got := i.Time(); instant.Of(got) != i || got.Location() != time.UTC || got.Nanosecond()%1e6 != 0 {
 			t.Errorf("%d: got the time %s, want the same in UTC", i, got)
@@ -48,7 +48,7 @@ func TestTimeAndProtoAreTheSameInstant(t *testing.T) {
 	}
 }
 
-func TestFractionsOfAMillisecondAreCut(t *testing.T) {
+func TestInstantTruncatesToMilliseconds(t *testing.T) {
 	for _, c := range []struct {
 		seconds int64
 		nanos   int32
@@ -89,7 +89,7 @@ func FuzzInstant(f *testing.F) {
 			t.Errorf("%d: got %d back", i, got)
 		}
 		if year := i.Time().Year(); year < 1 || year > 9999 {
-			return // no timestamp has it
+			return // no timestamp can represent it
 		}
 		parsed, err := time.Parse("2006-01-02T15:04:05.000Z", i.String())
 		if err != nil || instant.Of(parsed) != i || len(i.String()) != 24 {

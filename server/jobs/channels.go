@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// channelsAtOnce is how many channels a sweep handles concurrently.
-	channelsAtOnce = 8
+	// channelConcurrency is how many channels a sweep handles concurrently.
+	channelConcurrency = 8
 	// channelTime is how long a sweep works on one channel. The rest is left to the next
 	// sweep, which waits for this one.
 	channelTime = time.Second
@@ -28,9 +28,9 @@ const (
 	// manyOfChannel is how many rows of a channel are enough for one sweep: further
 	// queries leave the channel out.
 	manyOfChannel = 20
-	// atOnce is how many rows of a channel are handled in one transaction. Other changes
+	// rowsPerTransaction is how many rows of a channel are handled in one transaction. Other changes
 	// of the channel wait for the transaction.
-	atOnce = 100
+	rowsPerTransaction = 100
 )
 
 // FindLapsed returns, by channel, the users of the rows of a table that match a
@@ -78,7 +78,7 @@ type Handler func(ctx context.Context, channelID uid.ID, users []uid.ID) (handle
 
 // handleAll handles the rows of a channel in small transactions, until ctx ends.
 func handleAll(ctx context.Context, channelID uid.ID, users []uid.ID, handle Handler) (handled int, err error) {
-	for some := range slices.Chunk(users, atOnce) {
+	for some := range slices.Chunk(users, rowsPerTransaction) {
 		n, err := handle(ctx, channelID, some)
 		handled += n
 		if err != nil {
@@ -93,7 +93,7 @@ func handleAll(ctx context.Context, channelID uid.ID, users []uid.ID, handle Han
 // does not delay the other channels. It reports whether any row was handled.
 func EachChannel(ctx context.Context, lapsed map[uid.ID][]uid.ID, handle Handler) (progress bool, err error) {
 	var group errgroup.Group
-	group.SetLimit(channelsAtOnce)
+	group.SetLimit(channelConcurrency)
 	var mu sync.Mutex
 	for channelID, users := range lapsed {
 		group.Go(func() error {

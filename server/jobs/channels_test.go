@@ -12,8 +12,8 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// A channel with many rows whose time has come hides no other.
-func TestLapsedRowsOfEveryChannelAreFound(t *testing.T) {
+// A channel with many expired rows must not hide the rows of other channels.
+func TestExpiredRowsOfEveryChannelAreFound(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		ctx := context.Background()
 		storetest.Migrate(t, url)

@@ -81,7 +81,7 @@ func (l *Lease) Take(ctx context.Context) (bool, error) {
 	}
 	l.epoch = epoch + 1
 	l.renewed(began)
-	l.log.InfoContext(ctx, "took the lease", "epoch", l.epoch)
+	l.log.InfoContext(ctx, "lease acquired", "epoch", l.epoch)
 	return true, nil
 }
 
@@ -105,7 +105,7 @@ func (l *Lease) Write(ctx context.Context, body func(ctx context.Context, tx *en
 	case err != nil:
 		return false, err
 	case !held:
-		l.log.InfoContext(ctx, "another server has the lease", "epoch", l.epoch)
+		l.log.InfoContext(ctx, "lease lost to another server", "epoch", l.epoch)
 		l.epoch = 0
 	default:
 		l.renewed(began)
@@ -125,7 +125,7 @@ func (l *Lease) Release(ctx context.Context) {
 		return err
 	})
 	if err != nil {
-		l.log.WarnContext(ctx, "the lease was not given up; it expires by itself", "error", err)
+		l.log.WarnContext(ctx, "releasing the lease failed; it will expire", "error", err)
 	}
 	l.epoch = 0
 }

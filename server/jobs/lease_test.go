@@ -14,8 +14,8 @@ import (
 	"github.com/moderato-live/moderato/server/store/storetest"
 )
 
-// each runs a test on a migrated store of each kind. The lease of the tests is
-// that of the bus, and the work is to move its position.
+// each runs a test on a migrated store of each kind. The tests use the lease of the bus,
+// and advance its position as the work.
 func each(t *testing.T, test func(t *testing.T, s *store.Store)) {
 	t.Helper()
 	storetest.Each(t, func(t *testing.T, url store.URL) {
@@ -45,7 +45,7 @@ func take(t *testing.T, l *jobs.Lease) bool {
 	return held
 }
 
-// move moves the position as the holder, and tells whether it did.
+// move advances the position as the holder, and reports whether it succeeded.
 func move(t *testing.T, s *store.Store, l *jobs.Lease, to int64) bool {
 	t.Helper()
 	held, err := l.Write(t.Context(), func(ctx context.Context, tx *ent.Tx, _ instant.Instant) error {
@@ -60,7 +60,7 @@ func move(t *testing.T, s *store.Store, l *jobs.Lease, to int64) bool {
 	return held
 }
 
-func TestOneServerHasTheLease(t *testing.T) {
+func TestLeaseHasOneHolder(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store) {
 		first := newLease(s)
 		if first.IsHeld() {
@@ -80,7 +80,7 @@ func TestOneServerHasTheLease(t *testing.T) {
 	})
 }
 
-func TestALeaseThatIsNotRenewedIsAnothersWithin5s(t *testing.T) {
+func TestExpiredLeaseIsTakenOverWithin5s(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store) {
 		stale, next := newLease(s), newLease(s)
 		take(t, stale)
@@ -89,10 +89,10 @@ func TestALeaseThatIsNotRenewedIsAnothersWithin5s(t *testing.T) {
 			t.Fatal("nobody takes over")
 		}
 		if !move(t, s, next, 1) || move(t, s, stale, 2) || stale.IsHeld() {
-			t.Error("who lost the lease goes on")
+			t.Error("the holder that lost the lease continues")
 		}
 		s.Clock.Advance(3 * time.Second)
-		if !move(t, s, next, 3) { // which renews it
+		if !move(t, s, next, 3) { // the work renews the lease
 			t.Error("the new holder cannot work")
 		}
 		s.Clock.Advance(3 * time.Second)
@@ -102,7 +102,7 @@ func TestALeaseThatIsNotRenewedIsAnothersWithin5s(t *testing.T) {
 	})
 }
 
-func TestALeaseThatIsGivenUpIsFreeAtOnce(t *testing.T) {
+func TestReleasedLeaseIsFreeImmediately(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store) {
 		first, next := newLease(s), newLease(s)
 		take(t, first)
@@ -113,14 +113,14 @@ func TestALeaseThatIsGivenUpIsFreeAtOnce(t *testing.T) {
 		s.Clock.Advance(5 * time.Second)
 		third := newLease(s)
 		take(t, third)
-		next.Release(t.Context()) // who does not know that it was lost
+		next.Release(t.Context()) // the server does not know that it lost the lease
 		if take(t, newLease(s)) || !move(t, s, third, 1) {
 			t.Error("who lost it gives up another's")
 		}
 	})
 }
 
-func TestWorkThatFailsKeepsTheLease(t *testing.T) {
+func TestFailedWorkKeepsLease(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store) {
 		l, failure := newLease(s), errors.New("failure")
 		take(t, l)

@@ -136,7 +136,7 @@ func (r *Runner) runOnce(ctx context.Context, job Job) (ok bool) {
 	}
 	if ctx.Err() == nil {
 		r.failures.WithLabelValues(job.Name).Inc()
-		r.env.Log.WarnContext(ctx, "a background job failed and will run again", "job", job.Name, "error", err)
+		r.env.Log.WarnContext(ctx, "background job failed; retrying", "job", job.Name, "error", err)
 	}
 	return false
 }
@@ -145,7 +145,7 @@ func (r *Runner) countBacklog(ctx context.Context, job Job) {
 	n, err := job.Backlog(ctx, r.env)
 	if err != nil {
 		if ctx.Err() == nil {
-			r.env.Log.WarnContext(ctx, "the backlog of a background job could not be counted", "job", job.Name, "error", err)
+			r.env.Log.WarnContext(ctx, "counting the backlog of a background job failed", "job", job.Name, "error", err)
 		}
 		return
 	}
@@ -180,7 +180,7 @@ func Every(ctx context.Context, interval time.Duration, log *slog.Logger, what s
 	defer ticker.Stop()
 	for {
 		if err := work(ctx); err != nil && ctx.Err() == nil {
-			log.WarnContext(ctx, "background work failed and will be repeated", "work", what, "error", err)
+			log.WarnContext(ctx, "background worker failed; retrying", "worker", what, "error", err)
 		}
 		select {
 		case <-ctx.Done():

@@ -43,7 +43,7 @@ func followers(rows int) *moderatov1.ListFollowersResponse {
 	return m
 }
 
-// benchmarkMarshal compares with protojson, set to write all fields.
+// benchmarkMarshal compares with protojson, configured to write all fields.
 func benchmarkMarshal(b *testing.B, m proto.Message) {
 	b.Run("jsonapi", func(b *testing.B) {
 		b.ReportAllocs()

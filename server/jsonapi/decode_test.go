@@ -92,12 +92,12 @@ func TestUnmarshalResetsTheMessage(t *testing.T) {
 	}
 }
 
-// whole is a violation of the text as a whole.
+// whole returns a violation of the whole text.
 func whole(description string) []jsonapi.Violation {
 	return []jsonapi.Violation{{Description: description}}
 }
 
-func TestUnmarshalRefusesTextsThatAreNotOneObject(t *testing.T) {
+func TestUnmarshalRequiresOneObject(t *testing.T) {
 	const single = "must be a single JSON object, without anything after it"
 	deep := func(n int) string { return strings.Repeat(`{"a":`, n-1) + `{"a":1}` + strings.Repeat("}", n-1) }
 	tests := []struct {
@@ -126,7 +126,7 @@ func TestUnmarshalRefusesTextsThatAreNotOneObject(t *testing.T) {
 		{"an unknown escape", `{"slug":"\x41"}`, "is not well-formed JSON (at byte 11)"},
 		{"an escape that does not end", `{"slug":"\`, "is not well-formed JSON (at byte 11)"},
 		{"an escape with a wrong digit", `{"slug":"\u00g0"}`, "is not well-formed JSON (at byte 14)"},
-		{"a word that is none", `{"slug":nul}`, "is not well-formed JSON (at byte 9)"},
+		{"invalid word", `{"slug":nul}`, "is not well-formed JSON (at byte 9)"},
 		{"a number with a leading zero", `{"x":01}`, "is not well-formed JSON (at byte 7)"},
 		{"a number with a plus", `{"x":+1}`, "is not well-formed JSON (at byte 6)"},
 		{"a number without fraction digits", `{"x":1.}`, "is not well-formed JSON (at byte 8)"},
@@ -187,7 +187,7 @@ func TestUnmarshalListsViolationsBeforeASyntaxError(t *testing.T) {
 	})
 }
 
-func TestUnmarshalListsAHundredViolationsAtMost(t *testing.T) {
+func TestUnmarshalListsAtMost100Violations(t *testing.T) {
 	text := `{"scopes":[` + strings.Repeat("1,", 10_000) + `1]} x`
 	err := jsonapi.Unmarshal([]byte(text), &platformv1.GrantRecord{}, jsonapi.Options{})
 	var refused *jsonapi.Error
@@ -199,7 +199,7 @@ func TestUnmarshalListsAHundredViolationsAtMost(t *testing.T) {
 	}
 }
 
-func TestErrorIsOneLine(t *testing.T) {
+func TestErrorStringIsOneLine(t *testing.T) {
 	err := jsonapi.Unmarshal([]byte(`{"slug":1,"a\nb\u2028":2} x`), &moderatov1.UserSummary{}, jsonapi.Options{RejectUnknown: true})
 	want := "slug must be a string; a\uFFFDb\uFFFD is not a known field; " +
 		"the text must be a single JSON object, without anything after it"

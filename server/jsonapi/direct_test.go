@@ -15,9 +15,9 @@ import (
 	"github.com/moderato-live/moderato/server/jsonapi"
 )
 
-// TestGeneratedAndDynamicMessagesLookTheSame compares what is read from structs
-// with what protoreflect answers, as it does of dynamic messages.
-func TestGeneratedAndDynamicMessagesLookTheSame(t *testing.T) {
+// TestGeneratedAndDynamicMessagesMarshalEqually compares the encoding of generated
+// structs with that of dynamic messages, which use protoreflect.
+func TestGeneratedAndDynamicMessagesMarshalEqually(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	for _, file := range []protoreflect.FileDescriptor{
 		moderatov1.File_moderato_v1_common_proto, moderatov1.File_moderato_v1_channels_proto, moderatov1.File_moderato_v1_events_proto,
@@ -53,9 +53,9 @@ func wantTheSame(t *testing.T, m proto.Message) {
 	}
 }
 
-// What is not there is written as protoreflect has it: a message that is not set,
-// one that is an empty element, bytes that are set and empty.
-func TestWhatIsNotThereInAStruct(t *testing.T) {
+// Unset values are written like protoreflect reads them: an unset message, an empty
+// element, and bytes that are set but empty.
+func TestMarshalUnsetFields(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		m    proto.Message

@@ -26,7 +26,7 @@ func at(text string) *timestamppb.Timestamp {
 	return timestamppb.New(t)
 }
 
-// parsed is a message of a test type, read from JSON.
+// parsed returns a message of a test type, read from JSON.
 func parsed(t *testing.T, typ protoreflect.MessageType, text string) proto.Message {
 	t.Helper()
 	m := empty(typ)
@@ -36,7 +36,7 @@ func parsed(t *testing.T, typ protoreflect.MessageType, text string) proto.Messa
 	return m
 }
 
-// set is a message of a test type with one field set.
+// set returns a message of a test type with one field set.
 func set(typ protoreflect.MessageType, name protoreflect.Name, v any) proto.Message {
 	m := typ.New()
 	m.Set(m.Descriptor().Fields().ByName(name), protoreflect.ValueOf(v))
@@ -64,16 +64,16 @@ func TestMarshal(t *testing.T) {
 		{"a timestamp with exactly three fraction digits",
 			&moderatov1.BanUserResponse{ChannelId: "c", BannedAt: at("2026-01-31T18:00:00Z")},
 			`{"channelId":"c","moderatorId":"","bannedUserId":"","bannedUserDisplayName":"","bannedAt":"2026-01-31T18:00:00.000Z"}`},
-		{"a message field that is not set as null", &moderatov1.BanUserResponse{},
+		{"unset message field as null", &moderatov1.BanUserResponse{},
 			`{"channelId":"","moderatorId":"","bannedUserId":"","bannedUserDisplayName":"","bannedAt":null}`},
 		{"an empty list", &moderatov1.ListModeratorsResponse{}, `{"moderators":[],"pagination":null}`},
 		{"a list of messages",
 			&moderatov1.ListModeratorsResponse{Moderators: []*moderatov1.UserSummary{{Id: "1"}, nil, {Id: "2"}}},
 			`{"moderators":[{"id":"1","displayName":"","slug":"","avatarUrl":""},` +
 				`{"id":"","displayName":"","slug":"","avatarUrl":""},{"id":"2","displayName":"","slug":"","avatarUrl":""}],"pagination":null}`},
-		{"a scalar with presence that is not set as null", &platformv1.ListMessagesRequest{},
+		{"unset scalar with presence as null", &platformv1.ListMessagesRequest{},
 			`{"channelId":"","cursor":"","limit":null}`},
-		{"a scalar with presence that is set to zero", &platformv1.ListMessagesRequest{Limit: proto.Int32(0)},
+		{"scalar with presence set to zero", &platformv1.ListMessagesRequest{Limit: proto.Int32(0)},
 			`{"channelId":"","cursor":"","limit":0}`},
 		{"64-bit integers as numbers",
 			&platformv1.CategoryRecord{Id: math.MaxInt64, ParentId: proto.Int64(math.MinInt64)},
@@ -86,11 +86,11 @@ func TestMarshal(t *testing.T) {
 			`{"isBanned":false,"bannedAt":null,"muteExpiresAt":null,"roles":[99],"canPost":false}`},
 		{"repeated strings", &platformv1.GrantRecord{Scopes: []string{"users.read", "channel.moderate"}},
 			`{"clientId":"","userId":"","scopes":["users.read","channel.moderate"]}`},
-		{"only the member of a oneof that is set",
+		{"only the set member of a oneof",
 			&platformv1.Record{Kind: &platformv1.Record_Role{Role: &platformv1.RoleRecord{Role: "vip"}}},
 			`{"role":{"channelId":"","userId":"","role":"vip"}}`},
-		{"a oneof of which nothing is set", &platformv1.Record{}, `{}`},
-		{"a member of a oneof that is set to zero", set(choiceType, "a_number", int32(0)),
+		{"unset oneof", &platformv1.Record{}, `{}`},
+		{"oneof member set to zero", set(choiceType, "a_number", int32(0)),
 			`{"before":"","aNumber":0,"after":""}`},
 		{"oneofs among other fields, none set", empty(choiceType), `{"before":"","after":""}`},
 		{"zero values of all kinds", empty(scalarType), zeroScalars},
@@ -99,12 +99,12 @@ func TestMarshal(t *testing.T) {
 		{"empty lists of all kinds", empty(listType),
 			`{"strings":[],"ints":[],"colors":[],"nodes":[],"times":[],"bytes":[],"bools":[],"doubles":[],"values":[],"structs":[],"arrays":[]}`},
 		{"empty maps", empty(mapType), `{"labels":{},"byInt":{},"byUint":{},"byBool":{},"nodes":{}}`},
-		{"a Struct that is not set as an object", empty(freeType), `{"struct":{},"value":null,"list":null}`},
+		{"unset Struct as an object", empty(freeType), `{"struct":{},"value":null,"list":null}`},
 		{"bytes in base64", set(scalarType, "some_bytes", []byte{0xFF, 0xFE, 0}),
 			strings.Replace(zeroScalars, `"someBytes":""`, `"someBytes":"//4A"`, 1)},
 		{"the largest unsigned integer", set(scalarType, "a_uint64", uint64(math.MaxUint64)),
 			strings.Replace(zeroScalars, `"aUint64":0`, `"aUint64":18446744073709551615`, 1)},
-		{"a number that is none as null", set(scalarType, "a_double", math.NaN()),
+		{"NaN as null", set(scalarType, "a_double", math.NaN()),
 			strings.Replace(zeroScalars, `"aDouble":0`, `"aDouble":null`, 1)},
 		{"an infinite number as null", set(scalarType, "a_float", float32(math.Inf(-1))),
 			strings.Replace(zeroScalars, `"aFloat":0`, `"aFloat":null`, 1)},
@@ -144,14 +144,14 @@ func TestMarshalSortsKeys(t *testing.T) {
 	want := `{"labels":{"B":"3","a":"1","b":"2"},"byInt":{"-1":"z","9":"y","10":"x"},` +
 		`"byUint":{"2":false,"18446744073709551615":true},"byBool":{"false":2,"true":1},` +
 		`"nodes":{"m":{"name":"x","child":null,"moreNodes":[],"extra":{}},"n":{"name":"","child":null,"moreNodes":[],"extra":{}}}}`
-	for range 20 { // Go's maps have another order each time
+	for range 20 { // the order of Go maps is random
 		if got := string(jsonapi.Marshal(m)); got != want {
 			t.Fatalf("got  %s\nwant %s", got, want)
 		}
 	}
 }
 
-func TestMarshalWritesFloatsShortest(t *testing.T) {
+func TestMarshalUsesShortestFloats(t *testing.T) {
 	for _, f := range []float64{0, math.Copysign(0, -1), 1, -1.5, 0.1, 1e-6, 9.9e-7, 1e-9, 1e20, 1e21, 1.5e300, 5e-324, math.MaxFloat64} {
 		want, err := json.Marshal(f)
 		if err != nil {
@@ -169,7 +169,7 @@ func TestMarshalWritesFloatsShortest(t *testing.T) {
 	}
 }
 
-func TestMarshalCutsTimestampsToTheMillisecond(t *testing.T) {
+func TestMarshalTruncatesTimestampsToMilliseconds(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 20_000 {
 		seconds := random.Int64N(253402300799+62135596800+1) - 62135596800
@@ -181,7 +181,7 @@ func TestMarshalCutsTimestampsToTheMillisecond(t *testing.T) {
 	}
 }
 
-func TestAppendKeepsWhatIsThere(t *testing.T) {
+func TestAppendKeepsExistingBytes(t *testing.T) {
 	b := jsonapi.Append([]byte("data: "), &moderatov1.RemoveBanResponse{})
 	if string(b) != "data: {}" {
 		t.Errorf("got %s", b)
@@ -245,8 +245,8 @@ func TestAppendString(t *testing.T) {
 		{"quote and backslash", `a"b\c`, `"a\"b\\c"`},
 		{"short escapes", "\n\r\t\b\f", `"\n\r\t\b\f"`},
 		{"other control characters", "\x00\x1f\x7f", "\"\\u0000\\u001f\x7f\""},
-		{"HTML as it is", "<a>&'/", `"<a>&'/"`},
-		{"beyond ASCII as it is", "é漢😀", `"é漢😀"`},
+		{"HTML unchanged", "<a>&'/", `"<a>&'/"`},
+		{"non-ASCII unchanged", "é漢😀", `"é漢😀"`},
 		{"line separators", "a\u2028b\u2029c\u202A", `"a\u2028b\u2029c` + "\u202A\""},
 		{"bytes that are not UTF-8", "a\xffb\xc3", `"a` + "\uFFFDb\uFFFD\""},
 		{"a surrogate in UTF-8", "\xed\xa0\x80", "\"\uFFFD\uFFFD\uFFFD\""},

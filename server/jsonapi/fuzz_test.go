@@ -12,7 +12,7 @@ import (
 	"github.com/moderato-live/moderato/server/jsonapi"
 )
 
-// seeds are texts of every kind of value and of mistake.
+// seeds are texts with every kind of value and of mistake.
 var seeds = []string{
 	`{}`, `{"id":"1","displayName":"\ud83d\ude00","slug":null,"avatarUrl":"é"}`,
 	`{"category":{"id":1,"parentId":null}}`, `{"grant":{"scopes":["a","b"]}}`,
@@ -26,9 +26,9 @@ var seeds = []string{
 	`{"a":1,"a":2} x`, `[1,]`, `{"a":01}`, `{"a":"\ud800"}`, "{\"a\":\"\xff\"}", " ",
 }
 
-// FuzzUnmarshal checks that nothing makes Unmarshal panic, that what it takes
-// survives being written and read again, and that it takes nothing that
-// encoding/json does not take for JSON.
+// FuzzUnmarshal checks that Unmarshal never panics, that an accepted message survives
+// being written and read again, and that Unmarshal accepts only texts that encoding/json
+// accepts as JSON.
 func FuzzUnmarshal(f *testing.F) {
 	types := allTypes()
 	for _, seed := range seeds {
@@ -64,8 +64,8 @@ func FuzzUnmarshal(f *testing.F) {
 	})
 }
 
-// FuzzWellFormed compares what is taken for JSON with encoding/json, through
-// types that take any object.
+// FuzzWellFormed compares with encoding/json which texts are accepted as JSON, through
+// types that accept any object.
 func FuzzWellFormed(f *testing.F) {
 	for _, seed := range seeds {
 		f.Add([]byte(seed))
@@ -74,7 +74,7 @@ func FuzzWellFormed(f *testing.F) {
 		skipped := jsonapi.Unmarshal(data, &moderatov1.AddModeratorResponse{}, jsonapi.Options{})
 		taken := jsonapi.Unmarshal(data, &structpb.Struct{}, jsonapi.Options{})
 		if json.Valid(data) {
-			return // and refused perhaps, for a name given twice and the like
+			return // Unmarshal may reject it for other reasons, such as a repeated name
 		}
 		if skipped == nil || taken == nil {
 			t.Errorf("accepted %q: skipped %v, taken %v", data, skipped, taken)
@@ -96,7 +96,7 @@ func FuzzAppendString(f *testing.F) {
 		if err := json.Unmarshal(text, &got); err != nil {
 			t.Fatalf("%q became %q: %v", s, text, err)
 		}
-		want := string([]rune(s)) // which replaces what is not UTF-8
+		want := string([]rune(s)) // the conversion replaces invalid UTF-8
 		if got != want {
 			t.Errorf("%q became %q, which reads %q", s, text, got)
 		}

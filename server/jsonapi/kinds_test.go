@@ -13,8 +13,8 @@ import (
 	_ "google.golang.org/protobuf/types/known/timestamppb"
 )
 
-// Types of the kinds of fields that the project's messages may get some day.
-// They follow the same rules: edition 2023, implicit presence by default.
+// Types with kinds of fields that the project's messages do not use yet. They follow the
+// same rules: edition 2023, implicit presence by default.
 var (
 	kindsFile  = newKindsFile()
 	scalarType = typeNamed("Scalars")
@@ -31,7 +31,7 @@ var kindTypes = []protoreflect.MessageType{
 	scalarType, optType, listType, mapType, choiceType, freeType, nodeType, emptyType,
 }
 
-// empty is a message of a test type with nothing set.
+// empty returns an empty message of a test type.
 func empty(t protoreflect.MessageType) proto.Message { return t.New().Interface() }
 
 func typeNamed(name protoreflect.Name) protoreflect.MessageType {
@@ -80,7 +80,7 @@ func newKindsFile() protoreflect.FileDescriptor {
 		}},
 		MessageType: []*descriptorpb.DescriptorProto{
 			message("Scalars",
-				// Not in the order of their numbers: declaration decides.
+				// Not in the order of their numbers: the order of declaration decides.
 				def(20, "a_string", typString), def(1, "a_double", typDouble), def(2, "a_float", typFloat),
 				def(3, "a_bool", typBool), def(4, "an_int32", typInt32), def(5, "an_int64", typInt64),
 				def(6, "a_uint32", typUint32), def(7, "a_uint64", typUint64), def(8, "a_sint32", typSint32),
@@ -192,7 +192,7 @@ func choiceMessage() *descriptorpb.DescriptorProto {
 	return m
 }
 
-// generated is the Go type of a message of the project.
+// generated returns the Go type of a message of the project.
 func generated(desc protoreflect.MessageDescriptor) protoreflect.MessageType {
 	typ, err := protoregistry.GlobalTypes.FindMessageByName(desc.FullName())
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/moderato-live/moderato/server/jsonapi"
 )
 
-// allTypes are the project's message types and the test types.
+// allTypes returns the project's message types and the test types.
 func allTypes() []protoreflect.MessageType {
 	var types []protoreflect.MessageType
 	for _, file := range []protoreflect.FileDescriptor{
@@ -32,7 +32,7 @@ func allTypes() []protoreflect.MessageType {
 	return append(types, kindTypes...)
 }
 
-// TestRoundTrip writes and reads back random messages of every type.
+// TestRoundTrip writes and reads random messages of every type.
 func TestRoundTrip(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for _, typ := range allTypes() {
@@ -54,8 +54,8 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestRoundTripAtTheDepthLimit holds for fields that are written as empty
-// objects and arrays although they are not set.
+// TestRoundTripAtTheDepthLimit covers unset fields that are written as empty objects and
+// arrays.
 func TestRoundTripAtTheDepthLimit(t *testing.T) {
 	nested := func(levels int) []byte {
 		return []byte(strings.Repeat(`{"child":`, levels-1) + "{}" + strings.Repeat("}", levels-1))
@@ -72,7 +72,7 @@ func TestRoundTripAtTheDepthLimit(t *testing.T) {
 	}
 }
 
-// TestGeneratedInDynamicMessages has two descriptors of one name in a message.
+// TestGeneratedInDynamicMessages uses a message with two descriptors of one name.
 func TestGeneratedInDynamicMessages(t *testing.T) {
 	file, err := protodesc.NewFile(protodesc.ToFileDescriptorProto(timestamppb.File_google_protobuf_timestamp_proto), nil)
 	if err != nil {
@@ -87,7 +87,7 @@ func TestGeneratedInDynamicMessages(t *testing.T) {
 	}
 }
 
-// TestConcurrentUse meets types for the first time in several goroutines.
+// TestConcurrentUse uses types for the first time in several goroutines.
 func TestConcurrentUse(t *testing.T) {
 	messages := newKindsFile().Messages()
 	var wait sync.WaitGroup
@@ -105,8 +105,8 @@ func TestConcurrentUse(t *testing.T) {
 	wait.Wait()
 }
 
-// canonical makes m what is left of it in JSON: timestamps lose what is below a
-// millisecond, and a Struct that is not set cannot be told from an empty one.
+// canonical reduces m to what JSON preserves: timestamps are truncated to milliseconds,
+// and an unset Struct becomes an empty one.
 func canonical(m protoreflect.Message) {
 	fields := m.Descriptor().Fields()
 	if m.Descriptor().FullName() == "google.protobuf.Timestamp" {
@@ -133,7 +133,7 @@ func canonical(m protoreflect.Message) {
 	}
 }
 
-// fill sets fields of m at random, down to a depth.
+// fill sets random fields of m, down to a depth.
 func fill(m protoreflect.Message, random *rand.Rand, depth int) {
 	fields := m.Descriptor().Fields()
 	switch m.Descriptor().FullName() {
@@ -142,7 +142,7 @@ func fill(m protoreflect.Message, random *rand.Rand, depth int) {
 		m.Set(fields.ByName("nanos"), protoreflect.ValueOfInt32(random.Int32N(1e9)))
 		return
 	case "google.protobuf.Value":
-		f := fields.Get(random.IntN(4)) // one of the scalars, for no kind is no value
+		f := fields.Get(random.IntN(4)) // one of the scalars, because a value must have a kind
 		m.Set(f, scalarAt(f, random))
 		return
 	}

@@ -24,7 +24,7 @@ const (
 	notKnown     = "is not a known field"
 )
 
-func TestUnmarshalRefusesValues(t *testing.T) {
+func TestUnmarshalRejectsValues(t *testing.T) {
 	var kinds []string
 	fields := (*platformv1.Record)(nil).ProtoReflect().Descriptor().Oneofs().ByName("kind").Fields()
 	for i := range fields.Len() {
@@ -48,7 +48,7 @@ func TestUnmarshalRefusesValues(t *testing.T) {
 		{"more than 32 bits", empty(scalarType), `{"anInt32":2147483648}`, "anInt32", notInt32},
 		{"less than 32 bits", empty(scalarType), `{"aSint32":-2147483649}`, "aSint32", notInt32},
 		{"more than 64 bits", empty(scalarType), `{"anSfixed64":9223372036854775808}`, "anSfixed64", notInt64},
-		{"a negative number for an unsigned one", empty(scalarType), `{"aFixed32":-1}`, "aFixed32", notUint32},
+		{"negative number for an unsigned field", empty(scalarType), `{"aFixed32":-1}`, "aFixed32", notUint32},
 		{"more than 64 bits unsigned", empty(scalarType), `{"aUint64":18446744073709551616}`, "aUint64", notUint64},
 		{"very many digits", empty(scalarType), `{"anInt64":1` + strings.Repeat("0", 5000) + `}`, "anInt64", notInt64},
 		{"a string for a number", empty(scalarType), `{"aDouble":"1"}`, "aDouble", "must be a number"},
@@ -85,13 +85,13 @@ func TestUnmarshalRefusesValues(t *testing.T) {
 		{"a wrong value in a map", empty(mapType), `{"labels":{"a":"b","c":1}}`, "labels.c", "must be a string"},
 		{"null in a map", empty(mapType), `{"labels":{"":null}}`, `labels.""`, "must be a string"},
 		{"a key of a map twice", empty(mapType), `{"labels":{"a":"b","\u0061":"c"}}`, "labels.a", twice},
-		{"a key that is no integer", empty(mapType), `{"byInt":{"01":"x"}}`, "byInt.01", "must have an integer as its key"},
+		{"non-integer key", empty(mapType), `{"byInt":{"01":"x"}}`, "byInt.01", "must have an integer as its key"},
 		{"a key with white space", empty(mapType), `{"byInt":{" 1":"x"}}`, "byInt. 1", "must have an integer as its key"},
 		{"a key of minus zero", empty(mapType), `{"byInt":{"-0":"x"}}`, "byInt.-0", "must have an integer as its key"},
 		{"a key with a fraction", empty(mapType), `{"byInt":{"1.0":"x"}}`, "byInt.1.0", "must have an integer as its key"},
 		{"a key beyond its type", empty(mapType), `{"byInt":{"2147483648":"x"}}`, "byInt.2147483648",
 			"must have an integer between -2147483648 and 2147483647 as its key"},
-		{"a key that is no boolean", empty(mapType), `{"byBool":{"yes":1}}`, "byBool.yes", "must have true or false as its key"},
+		{"non-boolean key", empty(mapType), `{"byBool":{"yes":1}}`, "byBool.yes", "must have true or false as its key"},
 		{"a field of a message in a map", empty(mapType), `{"nodes":{"x":{"name":1}}}`, "nodes.x.name", "must be a string"},
 		{"two members of a oneof", empty(choiceType), `{"aNumber":1,"aText":""}`, "aText",
 			"only one of aText, aNumber, aNode may be given"},
@@ -115,7 +115,7 @@ func TestUnmarshalRefusesValues(t *testing.T) {
 	}
 }
 
-func TestUnmarshalRefusesTimestamps(t *testing.T) {
+func TestUnmarshalRejectsTimestamps(t *testing.T) {
 	texts := []string{
 		"", "now", "2026-01-31", "2026-01-31T18:00:00", "2026-01-31 18:00:00Z", "2026-01-31T18:00Z",
 		"2026-01-31T8:00:00Z", "2026-01-31T18:00:00,5Z", "2026-01-31T18:00:00.Z", "2026-02-29T00:00:00Z",
@@ -133,7 +133,7 @@ func TestUnmarshalRefusesTimestamps(t *testing.T) {
 	}
 }
 
-func TestUnmarshalRefusesUnknownFieldsIfTold(t *testing.T) {
+func TestUnmarshalRejectsUnknownFieldsIfConfigured(t *testing.T) {
 	long := strings.Repeat("é", 65)
 	text := `{"user":{"display_name":"x","Id":"y"},"":1,"` + long + `":2,"x.y":{"z":1,"z":2}}`
 	checkViolations(t, &platformv1.Record{}, text, jsonapi.Options{RejectUnknown: true}, []jsonapi.Violation{

@@ -11,7 +11,7 @@ import (
 	"github.com/moderato-live/moderato/server/logging"
 )
 
-func TestBoundedCutsLongValues(t *testing.T) {
+func TestBoundedTruncatesLongValues(t *testing.T) {
 	t.Parallel()
 	const kib = 1 << 10
 	long := strings.Repeat("é", 8*kib)
@@ -43,7 +43,7 @@ func TestBoundedCutsLongValues(t *testing.T) {
 	}
 }
 
-func TestBoundedKeepsOtherKindsOfValues(t *testing.T) {
+func TestBoundedKeepsOtherValues(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	slog.New(logging.Bounded(slog.NewJSONHandler(&out, nil))).WithGroup("g").Info("m", "n", 7, "b", true)

@@ -21,13 +21,13 @@ type call struct {
 	context.Context //nolint:containedctx // it is one
 	*Chain
 
-	transport    Transport // nil for a call over gRPC
-	method, face string
-	start        time.Time
-	requestID    string
-	caller       *authn.Caller
-	policy       authz.Decision
-	request      fair.Request
+	stream            Transport // nil for a call over gRPC
+	method, transport string    // transport is "rest" or "grpc"
+	start             time.Time
+	requestID         string
+	caller            *authn.Caller
+	policy            authz.Decision
+	request           fair.Request
 	// continues is true if the call sends a further part of a list. The request was
 	// counted when its first rows were sent.
 	continues bool
@@ -58,11 +58,11 @@ type Transport interface {
 
 // begin returns the state of a new call, with its request id.
 func (c *Chain) begin(ctx context.Context, method string) *call {
-	call := &call{Context: ctx, Chain: c, method: method, face: "grpc", start: time.Now()}
+	call := &call{Context: ctx, Chain: c, method: method, transport: "grpc", start: time.Now()}
 	if t, ok := grpc.ServerTransportStreamFromContext(ctx).(Transport); ok {
-		call.transport, call.face = t, "rest"
+		call.stream, call.transport = t, "rest"
 	}
-	call.continues = call.transport != nil && paging.IsContinuation(ctx)
+	call.continues = call.stream != nil && paging.IsContinuation(ctx)
 	call.requestID = requestid.Accept(call.sent(requestid.MetadataKey))
 	return call
 }
@@ -70,8 +70,8 @@ func (c *Chain) begin(ctx context.Context, method string) *call {
 // sent returns the values of a key of the call's metadata. For a call over gRPC it
 // copies the values of this key only.
 func (c *call) sent(key string) []string {
-	if c.transport != nil {
-		return c.transport.Sent(key)
+	if c.stream != nil {
+		return c.stream.Sent(key)
 	}
 	return metadata.ValueFromIncomingContext(c.Context, key)
 }

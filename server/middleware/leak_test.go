@@ -19,8 +19,8 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// traces are what of a token must not show: the texts of its kinds' prefixes,
-// any eight characters of it, and what is stored of it.
+// traces returns the parts of a token that must not be revealed: the prefixes of its
+// kinds, any eight consecutive characters, and its stored digest.
 func traces(token string) []string {
 	const part = 8
 	sum := digest.Of(token)
@@ -34,7 +34,7 @@ func traces(token string) []string {
 	return found
 }
 
-func TestTokensAreInNoLineOfTheLogAndNoMetric(t *testing.T) {
+func TestTokensAreNotLoggedOrInMetrics(t *testing.T) {
 	t.Parallel()
 	s, log := logged(t)
 	short := s.Token(t, authn.NewToken{Kind: authn.User, ClientID: servertest.Dashboard, UserID: servertest.Viewer, Lifetime: time.Minute})
@@ -88,7 +88,7 @@ func TestTokensAreInNoLineOfTheLogAndNoMetric(t *testing.T) {
 	}
 }
 
-// callEverything makes calls of all kinds; what they answer does not matter.
+// callEverything makes calls of all kinds and ignores their results.
 func callEverything(t *testing.T, s *servertest.Server, c servertest.Credentials) {
 	t.Helper()
 	channel := servertest.Owner.String()
@@ -112,7 +112,7 @@ func callEverything(t *testing.T, s *servertest.Server, c servertest.Credentials
 	_, _ = healthv1.NewHealthClient(s.Conn).Check(c.Context(), &healthv1.HealthCheckRequest{Service: "nothing"})
 }
 
-// misplaceToken sends a token where it does not belong.
+// misplaceToken sends a token in places where it does not belong.
 func misplaceToken(t *testing.T, s *servertest.Server, c servertest.Credentials) {
 	t.Helper()
 	for _, path := range []string{"/v1/" + c.Token, moderatorsPath + "?channelId=" + c.Token, moderatorsPath + "?access_token=" + c.Token} {

@@ -18,7 +18,7 @@ import (
 	"github.com/moderato-live/moderato/server/servertest"
 )
 
-// fake is a clock that a test moves.
+// fake is a clock that a test sets.
 type fake struct{ at time.Time }
 
 func (f *fake) now() time.Time          { return f.at }
@@ -37,7 +37,7 @@ func allow(t *testing.T, l *middleware.Limiter, c *authn.Caller, times int) {
 	}
 }
 
-// refuse answers how long the caller is told to wait.
+// refuse checks that a call is rejected, and returns its RetryAfter.
 func refuse(t *testing.T, l *middleware.Limiter, c *authn.Caller) time.Duration {
 	t.Helper()
 	err := l.Allow(context.Background(), c)
@@ -51,7 +51,7 @@ func refuse(t *testing.T, l *middleware.Limiter, c *authn.Caller) time.Duration 
 	return f.RetryAfter
 }
 
-func TestLimiterTakesSoManyAtOnceAndNoMore(t *testing.T) {
+func TestLimiterAllowsBurst(t *testing.T) {
 	t.Parallel()
 	for _, perMinute := range []int{1, 3, 7, 60, 1200} {
 		l := middleware.NewLimiter(perMinute, newFake().now)
@@ -63,7 +63,7 @@ func TestLimiterTakesSoManyAtOnceAndNoMore(t *testing.T) {
 	}
 }
 
-// Whoever waits as long as they are told is served, and not before.
+// A caller that waits as long as told is served, and not earlier.
 func TestLimiterRefills(t *testing.T) {
 	t.Parallel()
 	for perMinute := 1; perMinute <= 200; perMinute++ {
@@ -80,13 +80,13 @@ func TestLimiterRefills(t *testing.T) {
 			clock.advance(wait / 10)
 			allow(t, l, viewer, 1)
 		}
-		clock.advance(time.Hour) // never more than full
+		clock.advance(time.Hour) // the bucket never exceeds its capacity
 		allow(t, l, viewer, perMinute)
 		refuse(t, l, viewer)
 	}
 }
 
-func TestRefusedCallsCostNothing(t *testing.T) {
+func TestRejectedCallsCostNothing(t *testing.T) {
 	t.Parallel()
 	clock := newFake()
 	l := middleware.NewLimiter(3, clock.now)
@@ -99,7 +99,7 @@ func TestRefusedCallsCostNothing(t *testing.T) {
 	refuse(t, l, viewer)
 }
 
-func TestEachClientAndUserHasABucket(t *testing.T) {
+func TestLimiterBucketPerClientAndUser(t *testing.T) {
 	t.Parallel()
 	l := middleware.NewLimiter(2, newFake().now)
 	callers := map[string]*authn.Caller{
@@ -115,20 +115,20 @@ func TestEachClientAndUserHasABucket(t *testing.T) {
 	for _, c := range callers {
 		refuse(t, l, c)
 	}
-	// Another token of the same user and client is no other bucket.
+	// Another token of the same user and client uses the same bucket.
 	again := *viewer
 	again.Token[0] = 1
 	refuse(t, l, &again)
 }
 
-func TestServiceTokensHaveNoLimit(t *testing.T) {
+func TestLimiterExemptsServiceTokens(t *testing.T) {
 	t.Parallel()
 	l := middleware.NewLimiter(1, newFake().now)
 	allow(t, l, &authn.Caller{Kind: authn.Service, ClientID: servertest.ChatServer}, 100)
 	allow(t, l, &authn.Caller{Kind: authn.Service, ClientID: servertest.ChatServer, UserID: servertest.Viewer}, 100)
 }
 
-func TestALimitOfZeroIsNone(t *testing.T) {
+func TestZeroLimitDisablesLimiter(t *testing.T) {
 	t.Parallel()
 	l := middleware.NewLimiter(0, newFake().now)
 	ctx, sent := incoming(context.Background(), servertest.Credentials{})
@@ -142,7 +142,7 @@ func TestALimitOfZeroIsNone(t *testing.T) {
 	}
 }
 
-func TestLimiterTellsAboutTheBucket(t *testing.T) {
+func TestLimiterReportsBucketState(t *testing.T) {
 	t.Parallel()
 	clock := newFake()
 	l := middleware.NewLimiter(3, clock.now)
@@ -171,7 +171,7 @@ func TestLimiterTellsAboutTheBucket(t *testing.T) {
 	}
 }
 
-func TestTheRateLimitOverBothFaces(t *testing.T) {
+func TestRateLimitOnBothTransports(t *testing.T) {
 	t.Parallel()
 	s := start(t, func(c *server.Config) { c.RateLimit = 3 })
 	begin := instant.Of(time.Date(2026, 3, 14, 15, 9, 26, 0, time.UTC))
@@ -187,7 +187,7 @@ func TestTheRateLimitOverBothFaces(t *testing.T) {
 				r.Header.Get("RateLimit-Remaining"), r.Header.Get("RateLimit-Reset"), status, remaining, reset, r.Body)
 		}
 	}
-	// What is refused before it is a call takes nothing.
+	// A request that is rejected before it becomes a call takes nothing from the bucket.
 	for _, path := range []string{"/nowhere", moderatorsPath + "?channelId=%zz"} {
 		if r := s.REST(t, owner, "GET", path, ""); r.Header.Get("RateLimit-Limit") != "" {
 			t.Errorf("%s: got RateLimit-Limit %q, want none", path, r.Header.Get("RateLimit-Limit"))
@@ -201,14 +201,14 @@ func TestTheRateLimitOverBothFaces(t *testing.T) {
 	if got := over.Header.Get("Retry-After"); got != "20" {
 		t.Errorf("Retry-After: got %q, want 20", got)
 	}
-	// The order of checks: who has no token learns nothing of limits.
+	// The token is checked first: a caller without one learns nothing about limits.
 	if r := s.REST(t, servertest.Credentials{}, "GET", listOf(servertest.Owner), ""); r.Status != http.StatusUnauthorized || r.Header.Get("RateLimit-Limit") != "" {
 		t.Errorf("without a token: got %d and RateLimit-Limit %q", r.Status, r.Header.Get("RateLimit-Limit"))
 	}
 	headers(s.REST(t, other, "GET", listOf(servertest.Owner), ""), "200", "2", "20")
 	headers(s.REST(t, s.AsApp(t), "GET", listOf(servertest.Owner), ""), "200", "2", "20")
 
-	// The same bucket over gRPC.
+	// gRPC uses the same bucket.
 	_, err := s.Moderation.ListModerators(owner.Context(), &moderatov1.ListModeratorsRequest{ChannelId: servertest.Owner.String()})
 	f, _ := apierr.FromStatus(status.Convert(err))
 	if f.Reason != moderatov1.Reason_REASON_RATE_LIMITED || f.RetryAfter.Round(time.Millisecond) != 20*time.Second {

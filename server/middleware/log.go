@@ -32,7 +32,7 @@ func (c *call) log(err error, o outcome, elapsed time.Duration) {
 	attrs := []slog.Attr{
 		slog.String("request_id", c.requestID),
 		slog.String("method", c.method),
-		slog.String("face", c.face),
+		slog.String("transport", c.transport),
 		slog.String("code", o.code),
 		slog.Duration("duration", elapsed),
 	}
@@ -54,7 +54,7 @@ const overloadInterval = 10 * time.Second
 func (c *call) logOverload() {
 	now, last := c.start.UnixNano(), c.overloadLogged.Load()
 	if now-last >= int64(overloadInterval) && c.overloadLogged.CompareAndSwap(last, now) {
-		c.Log.WarnContext(c, "overloaded: requests that would wait too long are rejected", "max_wait", c.MaxWait.String())
+		c.Log.WarnContext(c, "overloaded; rejecting requests that would wait too long", "max_wait", c.MaxWait.String())
 	}
 }
 

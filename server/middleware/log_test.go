@@ -10,7 +10,7 @@ import (
 	"github.com/moderato-live/moderato/server/servertest"
 )
 
-func TestEachCallIsALineOfItsLevel(t *testing.T) {
+func TestEachCallIsLoggedAtItsLevel(t *testing.T) {
 	t.Parallel()
 	s, log := logged(t)
 	owner, service := s.As(t, servertest.Owner), s.AsService(t)
@@ -23,19 +23,19 @@ func TestEachCallIsALineOfItsLevel(t *testing.T) {
 	}
 	channel := servertest.Owner.String()
 	for _, c := range []struct {
-		name, level, code, face string
-		call                    func(id string)
+		name, level, code, transport string
+		call                         func(id string)
 	}{
 		{"change", "INFO", "OK", "rest", rest(owner, "POST", moderatorsPath, roleOf(servertest.Viewer))},
-		{"change-of-nothing", "INFO", "OK", "rest", rest(owner, "POST", moderatorsPath, roleOf(servertest.Viewer))},
+		{"change-without-effect", "INFO", "OK", "rest", rest(owner, "POST", moderatorsPath, roleOf(servertest.Viewer))},
 		{"read", "DEBUG", "OK", "rest", rest(owner, "GET", listOf(servertest.Owner), "")},
 		{"bad-argument", "INFO", "INVALID_ARGUMENT", "rest", rest(owner, "GET", moderatorsPath, "")},
-		{"nothing-there", "INFO", "CHANNEL_NOT_FOUND", "rest", rest(owner, "GET", listOf(servertest.Nobody), "")},
+		{"unknown-channel", "INFO", "CHANNEL_NOT_FOUND", "rest", rest(owner, "GET", listOf(servertest.Nobody), "")},
 		{"no-token", "INFO", "TOKEN_MISSING", "rest", rest(servertest.Credentials{}, "GET", listOf(servertest.Owner), "")},
 		{"forbidden", "INFO", "NOT_CHANNEL_OWNER", "rest", rest(s.As(t, servertest.Viewer), "POST", moderatorsPath, roleOf(servertest.Viewer))},
 	} {
 		c.call(c.name)
-		wantLine(t, log, c.name, c.level, c.code, c.face)
+		wantLine(t, log, c.name, c.level, c.code, c.transport)
 	}
 
 	grpcCalls := []struct {
@@ -57,7 +57,7 @@ func TestEachCallIsALineOfItsLevel(t *testing.T) {
 	}
 	for _, c := range grpcCalls {
 		c.call()
-		found := log.find(t, "msg", "call", "method", c.method, "face", "grpc")
+		found := log.find(t, "msg", "call", "method", c.method, "transport", "grpc")
 		if len(found) != 1 || found[0]["level"] != c.level || found[0]["code"] != c.code {
 			t.Errorf("%s: got %v, want one line at %s with %s", c.method, found, c.level, c.code)
 		}
@@ -73,21 +73,21 @@ func TestEachCallIsALineOfItsLevel(t *testing.T) {
 	}
 }
 
-// wantLine checks the one line of a call.
-func wantLine(t *testing.T, log *lines, id, level, code, face string) {
+// wantLine checks the only log line of a call.
+func wantLine(t *testing.T, log *lines, id, level, code, transport string) {
 	t.Helper()
 	found := log.find(t, "request_id", id)
 	if len(found) != 1 {
 		t.Fatalf("%s: got %d lines, want one: %v", id, len(found), found)
 	}
-	for key, want := range map[string]string{"msg": "call", "level": level, "code": code, "face": face} {
+	for key, want := range map[string]string{"msg": "call", "level": level, "code": code, "transport": transport} {
 		if got := found[0][key]; got != want {
 			t.Errorf("%s: got %s %v, want %s", id, key, got, want)
 		}
 	}
 }
 
-func TestALineTellsWhoCalled(t *testing.T) {
+func TestLogLineNamesCaller(t *testing.T) {
 	t.Parallel()
 	s, log := logged(t)
 	acting := s.AsService(t)

@@ -16,7 +16,7 @@ type Metrics struct {
 	calls sync.Map
 }
 
-type callKey struct{ method, face, code string }
+type callKey struct{ method, transport, code string }
 
 type callMetrics struct {
 	requests prometheus.Counter
@@ -28,24 +28,24 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 	m := &Metrics{
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "moderato_requests_total",
-			Help: "Calls, by method, face (the transport: rest or grpc) and code (OK, or the reason of the error).",
-		}, []string{"method", "face", "code"}),
+			Help: "Calls, by method, transport (rest or grpc) and code (OK, or the reason of the error).",
+		}, []string{"method", "transport", "code"}),
 		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "moderato_request_duration_seconds",
-			Help:    "Duration of calls, by method and face (the transport).",
+			Help:    "Duration of calls, by method and transport.",
 			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
-		}, []string{"method", "face"}),
+		}, []string{"method", "transport"}),
 	}
 	r.MustRegister(m.requests, m.duration)
 	return m
 }
 
-func (m *Metrics) observe(face, method, code string, elapsed time.Duration) {
-	key := callKey{method, face, code}
+func (m *Metrics) observe(transport, method, code string, elapsed time.Duration) {
+	key := callKey{method, transport, code}
 	found, ok := m.calls.Load(key)
 	if !ok {
 		found, _ = m.calls.LoadOrStore(key, callMetrics{
-			m.requests.WithLabelValues(method, face, code), m.duration.WithLabelValues(method, face),
+			m.requests.WithLabelValues(method, transport, code), m.duration.WithLabelValues(method, transport),
 		})
 	}
 	of := found.(callMetrics)

@@ -26,14 +26,15 @@ func TestCallsAreCounted(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// What never becomes a call is counted apart, under no name of the client's.
+	// Requests that never become a call are counted separately, without names from the
+	// client.
 	s.REST(t, owner, "PUT", moderatorsPath, "")
 	s.REST(t, owner, "GET", "/v1/secret", "")
 	s.REST(t, owner, "POST", moderatorsPath, "{")
 
 	text := s.Metrics(t)
-	count := func(method, face, code string, n int) string {
-		return fmt.Sprintf(`moderato_requests_total{code="%s",face="%s",method="%s"} %d`, code, face, method, n)
+	count := func(method, transport, code string, n int) string {
+		return fmt.Sprintf(`moderato_requests_total{code="%s",method="%s",transport="%s"} %d`, code, method, transport, n)
 	}
 	for _, want := range []string{
 		count(listModerators, "rest", "OK", 2),
@@ -41,8 +42,8 @@ func TestCallsAreCounted(t *testing.T) {
 		count(listModerators, "rest", "TOKEN_MISSING", 1),
 		count(listModerators, "grpc", "OK", 3),
 		count(addModerator, "rest", "OK", 1),
-		fmt.Sprintf(`moderato_request_duration_seconds_count{face="rest",method="%s"} 4`, listModerators),
-		fmt.Sprintf(`moderato_request_duration_seconds_count{face="grpc",method="%s"} 3`, listModerators),
+		fmt.Sprintf(`moderato_request_duration_seconds_count{method="%s",transport="rest"} 4`, listModerators),
+		fmt.Sprintf(`moderato_request_duration_seconds_count{method="%s",transport="grpc"} 3`, listModerators),
 		`moderato_rest_refused_total{code="METHOD_NOT_ALLOWED"} 1`,
 		`moderato_rest_refused_total{code="PATH_NOT_FOUND"} 1`,
 		`moderato_rest_refused_total{code="INVALID_ARGUMENT"} 1`,

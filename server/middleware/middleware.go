@@ -165,7 +165,7 @@ func (c *call) end(err error) error {
 		shown = f.Status(c.requestID).Err()
 	}
 	elapsed := time.Since(c.start)
-	c.Metrics.observe(c.face, c.method, o.code, elapsed)
+	c.Metrics.observe(c.transport, c.method, o.code, elapsed)
 	c.log(err, o, elapsed)
 	return shown
 }

@@ -28,7 +28,7 @@ const (
 	healthWatch = "/grpc.health.v1.Health/Watch"
 )
 
-// unary carries a call through the chain.
+// unary passes a call through the chain.
 func unary(c *middleware.Chain, ctx context.Context, method string, handler func(context.Context) error) error { //nolint:revive // the chain first, as if a method of it
 	_, err := c.Unary(ctx, nil, &grpc.UnaryServerInfo{FullMethod: method}, func(ctx context.Context, _ any) (any, error) {
 		return nil, handler(ctx)
@@ -38,7 +38,7 @@ func unary(c *middleware.Chain, ctx context.Context, method string, handler func
 
 func succeed(context.Context) error { return nil }
 
-// wantReason checks the reason of a call's error, and answers the request id.
+// wantReason checks the reason of a call's error, and returns the request id.
 func wantReason(t *testing.T, err error, want moderatov1.Reason) (requestID string) {
 	t.Helper()
 	f, id := apierr.FromStatus(status.Convert(err))
@@ -51,13 +51,13 @@ func wantReason(t *testing.T, err error, want moderatov1.Reason) (requestID stri
 	return id
 }
 
-// explode panics, and is to be found in the log by its name.
+// explode panics. The log must contain its name.
 func explode(context.Context) error { panic("token mdu_secret in SELECT") }
 
-func TestAPanicIsOurFaultAndStaysInTheLog(t *testing.T) {
+func TestPanicIsServerErrorAndLogged(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	c, log := links(s)
+	c, log := newChain(s)
 	viewer := s.As(t, servertest.Viewer)
 	ends := map[string]func(context.Context) error{
 		"unary": func(ctx context.Context) error { return unary(c, ctx, listModerators, explode) },
@@ -84,17 +84,17 @@ func TestAPanicIsOurFaultAndStaysInTheLog(t *testing.T) {
 			t.Errorf("%s: the call itself is not logged as our fault: %s", kind, log)
 		}
 	}
-	// It ended only that call.
+	// The panic must end only that call.
 	ctx, _ := incoming(t.Context(), viewer)
 	if err := unary(c, ctx, listModerators, succeed); err != nil {
 		t.Errorf("the next call: got %v", err)
 	}
 }
 
-func TestAnErrorThatIsNoFaultIsNotShown(t *testing.T) {
+func TestUnexpectedErrorIsHidden(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	c, log := links(s)
+	c, log := newChain(s)
 	ctx, _ := incoming(t.Context(), s.As(t, servertest.Viewer))
 	err := unary(c, ctx, listModerators, func(context.Context) error { return errors.New("near SELECT: syntax error") })
 	id := wantReason(t, err, moderatov1.Reason_REASON_INTERNAL)
@@ -106,10 +106,10 @@ func TestAnErrorThatIsNoFaultIsNotShown(t *testing.T) {
 	}
 }
 
-func TestWhileDrainingCallsAreRefused(t *testing.T) {
+func TestCallsAreRejectedWhileDraining(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	c, _ := links(s)
+	c, _ := newChain(s)
 	c.Draining = func() bool { return true }
 	for name, credentials := range map[string]servertest.Credentials{"with a token": s.As(t, servertest.Viewer), "without": {}} {
 		ctx, _ := incoming(t.Context(), credentials)
@@ -128,10 +128,10 @@ func TestWhileDrainingCallsAreRefused(t *testing.T) {
 	}
 }
 
-func TestACallHasADeadline(t *testing.T) {
+func TestUnaryCallHasDeadline(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	c, _ := links(s)
+	c, _ := newChain(s)
 	viewer := s.As(t, servertest.Viewer)
 	for _, own := range []time.Duration{0, 12 * time.Second, time.Hour} {
 		want := 15 * time.Second
@@ -153,12 +153,12 @@ func TestACallHasADeadline(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	t.Run("that passed", func(t *testing.T) {
+	t.Run("expired deadline", func(t *testing.T) {
 		ctx, _ := incoming(t.Context(), viewer)
 		err := unary(c, ctx, listModerators, func(context.Context) error { return fmt.Errorf("query: %w", context.DeadlineExceeded) })
 		wantReason(t, err, moderatov1.Reason_REASON_DEADLINE_EXCEEDED)
 	})
-	t.Run("but a stream has none", func(t *testing.T) {
+	t.Run("stream has no deadline", func(t *testing.T) {
 		ctx, _ := incoming(context.Background(), servertest.Credentials{})
 		err := c.Stream(nil, stream{ctx: ctx}, &grpc.StreamServerInfo{FullMethod: healthWatch}, func(_ any, s grpc.ServerStream) error {
 			if deadline, ok := s.Context().Deadline(); ok {
@@ -172,11 +172,11 @@ func TestACallHasADeadline(t *testing.T) {
 	})
 }
 
-// A method without a policy is closed.
-func TestAMethodWithoutARuleIsClosed(t *testing.T) {
+// A method without a policy is denied.
+func TestMethodWithoutPolicyIsDenied(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	c, _ := links(s)
+	c, _ := newChain(s)
 	service := s.AsService(t)
 	service.ActingUser = servertest.Owner
 	for name, tc := range map[string]struct {
@@ -199,10 +199,10 @@ func TestAMethodWithoutARuleIsClosed(t *testing.T) {
 	}
 }
 
-func TestTheMethodKnowsWhoCalls(t *testing.T) {
+func TestMethodReceivesCaller(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	c, _ := links(s)
+	c, _ := newChain(s)
 	ctx, sent := incoming(t.Context(), s.As(t, servertest.Viewer))
 	md, _ := metadata.FromIncomingContext(ctx)
 	ctx = metadata.NewIncomingContext(ctx, metadata.Join(md, metadata.Pairs("x-request-id", "mine")))
@@ -224,11 +224,11 @@ func TestTheMethodKnowsWhoCalls(t *testing.T) {
 	}
 }
 
-// A method that forgets to check what the caller is to the channel shows nothing.
-func TestAMethodThatChecksNoRelationFails(t *testing.T) {
+// A method that does not check the caller's relation to the channel must return nothing.
+func TestMethodWithoutRelationCheckFails(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	c, _ := links(s)
+	c, _ := newChain(s)
 	ctx, _ := incoming(t.Context(), s.As(t, servertest.Viewer))
 	for _, method := range []string{
 		moderatov1.ModerationService_BanUser_FullMethodName, moderatov1.ModerationService_ListLog_FullMethodName,
@@ -236,7 +236,7 @@ func TestAMethodThatChecksNoRelationFails(t *testing.T) {
 	} {
 		wantReason(t, unary(c, ctx, method, succeed), moderatov1.Reason_REASON_INTERNAL)
 	}
-	// A check of another relation is not the one that the policy requires.
+	// A check of another relation does not satisfy the policy.
 	wantReason(t, unary(c, ctx, moderatov1.ModerationService_ListModeratedChannels_FullMethodName, func(ctx context.Context) error {
 		return authz.AuthorizeChannel(ctx, servertest.Viewer)
 	}), moderatov1.Reason_REASON_INTERNAL)

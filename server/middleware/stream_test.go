@@ -16,7 +16,7 @@ import (
 	"github.com/moderato-live/moderato/server/servertest"
 )
 
-func TestHealthNeedsNoToken(t *testing.T) {
+func TestHealthRequiresNoToken(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	health := healthv1.NewHealthClient(s.Conn)
@@ -30,7 +30,7 @@ func TestHealthNeedsNoToken(t *testing.T) {
 			t.Fatalf("watch: %v", err)
 		}
 		if update.GetStatus() == healthv1.HealthCheckResponse_SERVING {
-			break // it may begin before the first look at the database
+			break // the stream may begin before the first check of the database
 		}
 	}
 	check, err := health.Check(t.Context(), &healthv1.HealthCheckRequest{})
@@ -40,15 +40,15 @@ func TestHealthNeedsNoToken(t *testing.T) {
 	if _, err := health.List(t.Context(), &healthv1.HealthListRequest{}); err != nil {
 		t.Errorf("list: %v", err)
 	}
-	// Also with a token that is none.
+	// Also with an invalid token.
 	bad := servertest.Credentials{Token: "x", ClientID: "x"}
 	if _, err := health.Check(bad.Context(), &healthv1.HealthCheckRequest{}); err != nil {
 		t.Errorf("with a bad token: %v", err)
 	}
 }
 
-// As the health checking protocol of gRPC has it.
-func TestHealthOfAnUnknownServiceIsNotFound(t *testing.T) {
+// As specified by the health checking protocol of gRPC.
+func TestHealthOfUnknownServiceIsNotFound(t *testing.T) {
 	t.Parallel()
 	s, log := logged(t)
 	_, err := healthv1.NewHealthClient(s.Conn).Check(t.Context(), &healthv1.HealthCheckRequest{Service: "nothing"})
@@ -60,7 +60,7 @@ func TestHealthOfAnUnknownServiceIsNotFound(t *testing.T) {
 	}
 }
 
-func TestAClientThatStopsWatchingIsNoFaultOfOurs(t *testing.T) {
+func TestCancelledHealthWatchIsNotError(t *testing.T) {
 	t.Parallel()
 	s, log := logged(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -80,7 +80,7 @@ func TestAClientThatStopsWatchingIsNoFaultOfOurs(t *testing.T) {
 	}
 }
 
-func TestReflectionNeedsNoToken(t *testing.T) {
+func TestReflectionRequiresNoToken(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	stream, err := reflectionv1.NewServerReflectionClient(s.Conn).ServerReflectionInfo(t.Context())
@@ -130,7 +130,7 @@ func TestUnknownMethodsAreUnimplemented(t *testing.T) {
 	}
 }
 
-func TestOtherMethodsNeedAToken(t *testing.T) {
+func TestOtherMethodsRequireToken(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	_, err := s.Moderation.ListModerators(t.Context(), &moderatov1.ListModeratorsRequest{ChannelId: servertest.Owner.String()})

@@ -32,7 +32,7 @@ const (
 	addModerator   = moderatov1.ModerationService_AddModerator_FullMethodName
 )
 
-// start starts a server with the World; changes are made to its configuration.
+// start starts a server with the World; changes modify its configuration.
 func start(t *testing.T, changes ...func(*server.Config)) *servertest.Server {
 	t.Helper()
 	config := servertest.Config(storetest.SQLite(t))
@@ -44,7 +44,7 @@ func start(t *testing.T, changes ...func(*server.Config)) *servertest.Server {
 	return s
 }
 
-// logged starts a server whose log, from debug on, is kept.
+// logged starts a server, and returns it with its log from level debug on.
 func logged(t *testing.T) (*servertest.Server, *lines) {
 	t.Helper()
 	kept := &lines{}
@@ -57,7 +57,7 @@ func roleOf(user uid.ID) string {
 	return `{"channelId":"` + servertest.Owner.String() + `","userId":"` + user.String() + `"}`
 }
 
-// lines keeps a log.
+// lines is a log that tests can search.
 type lines struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -79,8 +79,8 @@ func (l *lines) String() string {
 	return l.text.String()
 }
 
-// find answers the lines in which each of the pairs, names and values in turn,
-// is so.
+// find returns the lines that contain all pairs; pairs holds names and values
+// alternately.
 func (l *lines) find(t *testing.T, pairs ...string) []map[string]any {
 	t.Helper()
 	var found []map[string]any
@@ -100,7 +100,7 @@ func (l *lines) find(t *testing.T, pairs ...string) []map[string]any {
 	return found
 }
 
-// eventually waits for what happens after a call was answered.
+// eventually waits for an effect that may follow the response.
 func eventually(t *testing.T, what string, happened func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); !happened(); time.Sleep(time.Millisecond) {
@@ -110,8 +110,8 @@ func eventually(t *testing.T, what string, happened func() bool) {
 	}
 }
 
-// links is a chain over the store of a server, with a log that is kept.
-func links(s *servertest.Server) (*middleware.Chain, *lines) {
+// newChain returns a chain over the store of a server, and its log.
+func newChain(s *servertest.Server) (*middleware.Chain, *lines) {
 	kept := &lines{}
 	return &middleware.Chain{
 		Reads:         fair.NewGate(16),
@@ -123,14 +123,14 @@ func links(s *servertest.Server) (*middleware.Chain, *lines) {
 	}, kept
 }
 
-// incoming is the context of a call as a service gets it.
+// incoming returns the context of a call as a service receives it.
 func incoming(ctx context.Context, c servertest.Credentials) (context.Context, *transport) {
 	md, _ := metadata.FromOutgoingContext(c.Context())
 	sent := &transport{}
 	return metadata.NewIncomingContext(grpc.NewContextWithServerTransportStream(ctx, sent), md), sent
 }
 
-// transport keeps the header of an answer.
+// transport keeps the header of a response.
 type transport struct{ header metadata.MD }
 
 func (t *transport) Method() string { return "" }
@@ -144,7 +144,7 @@ func (t *transport) SendHeader(md metadata.MD) error { return t.SetHeader(md) }
 
 func (t *transport) SetTrailer(metadata.MD) error { return nil }
 
-// stream is a stream with a context of its own.
+// stream is a stream with its own context.
 type stream struct {
 	grpc.ServerStream
 

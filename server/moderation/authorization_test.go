@@ -11,9 +11,8 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// matrixRow is a caller, whose channels are the caller's own (Viewer's, who
-// granted users.read to the app, for those who act for no user), and what each
-// call comes to.
+// matrixRow is a caller, the caller's own channels, and the result of each call. A caller
+// that acts for no user has the channels of Viewer, who granted users.read to the app.
 type matrixRow struct {
 	caller string
 	md     metadata.MD
@@ -21,25 +20,25 @@ type matrixRow struct {
 	want   [8]string
 }
 
-// matrixCalls are the columns of the matrix, all about Owner's channel.
+// matrixCalls are the columns of the matrix; all of them concern Owner's channel.
 var matrixCalls = [8]struct {
 	name string
-	o    bothFacesOperation
-	args bothFacesArgs
+	o    operation
+	args callArgs
 }{
-	{"own moderated channels", bothFaces.ListModeratedChannels, nil},
-	{"another's moderated channels", bothFaces.ListModeratedChannels, bothFacesArgs{"userId": raiderID}},
-	{"list moderators", bothFaces.ListModerators, bothFacesArgs{"channelId": ownerID}},
-	{"add moderator", bothFaces.AddModerator, bothFacesArgs{"channelId": ownerID, "userId": viewerID}},
-	{"remove moderator", bothFaces.RemoveModerator, bothFacesArgs{"channelId": ownerID, "userId": viewerID}},
-	{"ban", bothFaces.BanUser, bothFacesArgs{"channelId": ownerID, "banUsername": "lootgoblin77"}},
-	{"remove ban", bothFaces.RemoveBan, bothFacesArgs{"channelId": ownerID, "banUserId": raiderID}},
-	{"mute", bothFaces.MuteUser, bothFacesArgs{"channelId": ownerID, "mutedUserId": raiderID}},
+	{"own moderated channels", operations.ListModeratedChannels, nil},
+	{"another's moderated channels", operations.ListModeratedChannels, callArgs{"userId": raiderID}},
+	{"list moderators", operations.ListModerators, callArgs{"channelId": ownerID}},
+	{"add moderator", operations.AddModerator, callArgs{"channelId": ownerID, "userId": viewerID}},
+	{"remove moderator", operations.RemoveModerator, callArgs{"channelId": ownerID, "userId": viewerID}},
+	{"ban", operations.BanUser, callArgs{"channelId": ownerID, "banUsername": "lootgoblin77"}},
+	{"remove ban", operations.RemoveBan, callArgs{"channelId": ownerID, "banUserId": raiderID}},
+	{"mute", operations.MuteUser, callArgs{"channelId": ownerID, "mutedUserId": raiderID}},
 }
 
-// matrix is section 5 of the interface document, with what docs/decisions.md
-// adds, written out: token kind, scopes and relation by operation.
-func (sc *bothFacesScene) matrix(t *testing.T) []matrixRow {
+// matrix is section 5 of the interface document with the additions of docs/decisions.md,
+// written out: token kind, scopes and relation by operation.
+func (sc *authScene) matrix(t *testing.T) []matrixRow {
 	t.Helper()
 	const (
 		fine  = "OK"
@@ -52,17 +51,17 @@ func (sc *bothFacesScene) matrix(t *testing.T) []matrixRow {
 	)
 	var (
 		owner, moderator, viewer, other = servertest.Owner, servertest.Moderator, servertest.Viewer, servertest.Other
-		banned                          = bothFacesBannedModerator
+		banned                          = bannedModeratorID
 		none                            = []string{}
 		read, moderate                  = []string{"users.read"}, []string{"channel.moderate"}
 		both                            = []string{"users.read", "channel.moderate"}
 	)
 	user := func(user uid.ID, scopes []string) metadata.MD { return sc.user(t, user, scopes...) }
 	app := func(scopes []string) metadata.MD {
-		return bothFacesAs(sc.Token(t, authn.NewToken{Kind: authn.App, ClientID: servertest.Dashboard, Scopes: scopes}))
+		return metadataAs(sc.Token(t, authn.NewToken{Kind: authn.App, ClientID: servertest.Dashboard, Scopes: scopes}))
 	}
 	acting := func(user uid.ID) metadata.MD { return sc.acting(user.String()) }
-	claiming := func(md metadata.MD, user string) metadata.MD { return bothFacesWith(md, "acting-user", user) }
+	claiming := func(md metadata.MD, user string) metadata.MD { return withMetadata(md, "acting-user", user) }
 	return []matrixRow{
 		// Columns: own channels, another's channels, moderators, add, remove, ban, remove ban, mute.
 		{"owner, both scopes", user(owner, both), owner, [8]string{fine, self, fine, fine, fine, fine, fine, fine}},
@@ -95,7 +94,7 @@ func (sc *bothFacesScene) matrix(t *testing.T) []matrixRow {
 		{"app, channel.moderate", app(moderate), viewer, [8]string{scope, scope, fine, kind, kind, kind, kind, kind}},
 		{"app, no scope", app(none), viewer, [8]string{scope, scope, fine, kind, kind, kind, kind, kind}},
 
-		{"backend alone", sc.service, viewer, [8]string{fine, fine, fine, kind, kind, kind, kind, kind}},
+		{"backend without acting user", sc.service, viewer, [8]string{fine, fine, fine, kind, kind, kind, kind, kind}},
 		{"backend for the owner", acting(owner), owner, [8]string{fine, self, fine, fine, fine, fine, fine, fine}},
 		{"backend for a moderator", acting(moderator), moderator, [8]string{fine, self, fine, owns, owns, fine, fine, fine}},
 		{"backend for a banned moderator", acting(banned), banned, [8]string{fine, self, fine, owns, owns, mods, mods, mods}},
@@ -103,31 +102,31 @@ func (sc *bothFacesScene) matrix(t *testing.T) []matrixRow {
 		{"backend for another channel's owner", acting(other), other, [8]string{fine, self, fine, owns, owns, mods, mods, mods}},
 		{"backend for a user in upper case", claiming(sc.service, "0B6F0001-0000-4000-8000-00000000000A"), owner, [8]string{fine, self, fine, fine, fine, fine, fine, fine}},
 
-		// acting-user of anyone but a backend is ignored, well-formed or not.
-		{"viewer who claims to act for the owner", claiming(sc.viewer, owner.String()), viewer, [8]string{fine, self, fine, owns, owns, mods, mods, mods}},
-		{"moderator who claims to act for nothing", claiming(sc.moderator, "x"), moderator, [8]string{fine, self, fine, owns, owns, fine, fine, fine}},
+		// acting-user is ignored unless the caller is a backend, even if it is malformed.
+		{"viewer with acting-user owner", claiming(sc.viewer, owner.String()), viewer, [8]string{fine, self, fine, owns, owns, mods, mods, mods}},
+		{"moderator with invalid acting-user", claiming(sc.moderator, "x"), moderator, [8]string{fine, self, fine, owns, owns, fine, fine, fine}},
 		{"app that claims to act for the owner", claiming(sc.app, owner.String()), viewer, [8]string{fine, grant, fine, kind, kind, kind, kind, kind}},
-		{"app that claims to act for nothing", claiming(sc.app, "x"), viewer, [8]string{fine, grant, fine, kind, kind, kind, kind, kind}},
+		{"app with invalid acting-user", claiming(sc.app, "x"), viewer, [8]string{fine, grant, fine, kind, kind, kind, kind, kind}},
 	}
 }
 
-func TestWhoMayDoWhat(t *testing.T) {
+func TestModerationAuthorization(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		sc := bothFacesSetScene(t, s)
+		sc := newAuthScene(t, s)
 		for _, row := range sc.matrix(t) {
 			for i, call := range matrixCalls {
 				if call.args == nil {
-					call.args = bothFacesArgs{"userId": row.user.String()}
+					call.args = callArgs{"userId": row.user.String()}
 				}
 				t.Run(row.caller+"/"+call.name, func(t *testing.T) {
 					for _, rest := range []bool{true, false} {
 						sc.prepare(t, call.o, row.want[i] == "OK")
 						before := sc.changes(t)
 						if got := call.o.outcome(t, s, row.md, call.args, rest); got != row.want[i] {
-							t.Errorf("over %s: got %s, want %s", bothFacesName(rest), got, row.want[i])
+							t.Errorf("over %s: got %s, want %s", transportName(rest), got, row.want[i])
 						}
 						if after := sc.changes(t); row.want[i] != "OK" && after != before {
-							t.Errorf("over %s: a refused call made %d changes, want none", bothFacesName(rest), after-before)
+							t.Errorf("over %s: a refused call made %d changes, want none", transportName(rest), after-before)
 						}
 					}
 				})
@@ -136,30 +135,30 @@ func TestWhoMayDoWhat(t *testing.T) {
 	})
 }
 
-// prepare makes an admitted call possible: someone to unban, nobody muted.
-func (sc *bothFacesScene) prepare(t *testing.T, o bothFacesOperation, admitted bool) {
+// prepare makes an authorized call possible: a user is banned, and nobody is muted.
+func (sc *authScene) prepare(t *testing.T, o operation, admitted bool) {
 	t.Helper()
 	switch {
 	case !admitted:
-	case o.name == bothFaces.RemoveBan.name:
-		sc.must(t, bothFaces.BanUser, sc.owner, bothFacesArgs{"channelId": ownerID, "banUserId": raiderID})
-	case o.name == bothFaces.MuteUser.name:
+	case o.name == operations.RemoveBan.name:
+		sc.must(t, operations.BanUser, sc.owner, callArgs{"channelId": ownerID, "banUserId": raiderID})
+	case o.name == operations.MuteUser.name:
 		sc.Store.Clock.Advance(10 * time.Minute)
 	}
 }
 
-func TestModeratorOfOneChannelHasNoRightsInAnother(t *testing.T) {
+func TestModeratorHasNoRightsInOtherChannels(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		sc := bothFacesSetScene(t, s)
-		banned := sc.bannedModerator // moderates Owner's channel alone
+		sc := newAuthScene(t, s)
+		banned := sc.bannedModerator // moderates only Owner's channel
 		elsewhere := servertest.Other.String()
 		for _, call := range matrixCalls[5:] {
-			args := bothFacesChanged(call.args, "channelId", elsewhere)
-			bothFacesRefused("NOT_CHANNEL_MODERATOR").check(t, s, call.o, banned, args)
+			args := changedArgs(call.args, "channelId", elsewhere)
+			refusedWith("NOT_CHANNEL_MODERATOR").check(t, s, call.o, banned, args)
 		}
-		sc.must(t, bothFaces.BanUser, sc.moderator, bothFacesArgs{"channelId": elsewhere, "banUserId": raiderID})
-		// A ban in one channel takes no right in another.
-		sc.must(t, bothFaces.AddModerator, sc.other, bothFacesArgs{"channelId": elsewhere, "userId": bothFacesBannedModerator.String()})
-		sc.must(t, bothFaces.RemoveBan, banned, bothFacesArgs{"channelId": elsewhere, "banUserId": raiderID})
+		sc.must(t, operations.BanUser, sc.moderator, callArgs{"channelId": elsewhere, "banUserId": raiderID})
+		// A ban in one channel removes no right in another channel.
+		sc.must(t, operations.AddModerator, sc.other, callArgs{"channelId": elsewhere, "userId": bannedModeratorID.String()})
+		sc.must(t, operations.RemoveBan, banned, callArgs{"channelId": elsewhere, "banUserId": raiderID})
 	})
 }

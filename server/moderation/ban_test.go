@@ -12,7 +12,7 @@ import (
 	"github.com/moderato-live/moderato/server/servertest"
 )
 
-func TestBanHoldsFromItsAnswerOn(t *testing.T) {
+func TestBanIsEffectiveOnceAcknowledged(t *testing.T) {
 	each(t, func(t *testing.T, d *drive) {
 		for _, text := range []string{"first", "second"} {
 			d.mustPost(servertest.Raider, text)
@@ -31,9 +31,9 @@ func TestBanHoldsFromItsAnswerOn(t *testing.T) {
 	})
 }
 
-func TestBanEmitsItsEventsInOneStep(t *testing.T) {
+func TestBanEmitsEventsInOneTransaction(t *testing.T) {
 	each(t, func(t *testing.T, d *drive) {
-		// There were no messages: both events are emitted all the same.
+		// Both events are emitted even without messages.
 		ban := d.mustBan(servertest.Moderator, servertest.Raider)
 		d.wantEvents("channel.ban", "channel.chat.clear_user_messages")
 		events := d.events()
@@ -53,7 +53,7 @@ func TestBanEmitsItsEventsInOneStep(t *testing.T) {
 				t.Errorf("payload of %s (-want +got):\n%s", e.Type, diff)
 			}
 			if *e.ActorID != servertest.Moderator || *e.TargetID != servertest.Raider || e.ClientID != servertest.Dashboard || e.RequestID == "" {
-				t.Errorf("%s does not tell who did what: %v", e.Type, e)
+				t.Errorf("%s does not name the actor and the target: %v", e.Type, e)
 			}
 			if e.OperationID != events[0].OperationID {
 				t.Errorf("%s is of another operation", e.Type)
@@ -62,7 +62,7 @@ func TestBanEmitsItsEventsInOneStep(t *testing.T) {
 	})
 }
 
-func TestBanOfABannedUserAnswersTheExistingBan(t *testing.T) {
+func TestBanOfBannedUserReturnsExistingBan(t *testing.T) {
 	each(t, func(t *testing.T, d *drive) {
 		first := d.mustBan(servertest.Moderator, servertest.Raider)
 		d.Store.Clock.Advance(1000000)
@@ -99,7 +99,7 @@ func TestRemoveBan(t *testing.T) {
 		if st := d.standing(servertest.Raider); st.GetIsBanned() || !st.GetCanPost() || st.GetBannedAt() != nil {
 			t.Errorf("standing after the unban: %v", st)
 		}
-		d.wantVisible() // what the ban deleted stays deleted
+		d.wantVisible() // messages that the ban deleted remain deleted
 		d.mustPost(servertest.Raider, "after")
 		d.wantVisible("after")
 		d.wantEvents("channel.ban", "channel.chat.clear_user_messages", "channel.unban")
@@ -115,7 +115,7 @@ func TestRemoveBan(t *testing.T) {
 	})
 }
 
-func TestBanLeavesRolesAndMuteAsTheyAre(t *testing.T) {
+func TestBanKeepsRolesAndMute(t *testing.T) {
 	each(t, func(t *testing.T, d *drive) {
 		muted := d.mustMute(servertest.Owner, servertest.Moderator)
 		d.mustBan(servertest.Owner, servertest.Moderator)
@@ -134,7 +134,7 @@ func TestBannedModeratorHasNoModerationRights(t *testing.T) {
 		wantReason(t, err, "NOT_CHANNEL_MODERATOR")
 		_, err = d.mute(servertest.Moderator, servertest.Raider)
 		wantReason(t, err, "NOT_CHANNEL_MODERATOR")
-		// Elsewhere they moderate as before.
+		// The ban does not affect their rights in other channels.
 		_, err = d.Moderation.BanUser(d.creds[servertest.Moderator].Context(), &moderatov1.BanUserRequest{
 			ChannelId: servertest.Other.String(), BanUserId: servertest.Raider.String(),
 		})
@@ -146,7 +146,7 @@ func TestBannedModeratorHasNoModerationRights(t *testing.T) {
 	})
 }
 
-func TestModeratorMayBanAModerator(t *testing.T) {
+func TestModeratorCanBanModerator(t *testing.T) {
 	each(t, func(t *testing.T, d *drive) {
 		_, err := d.Moderation.AddModerator(d.creds[servertest.Owner].Context(), &moderatov1.AddModeratorRequest{
 			ChannelId: servertest.Owner.String(), UserId: servertest.Viewer.String(),
@@ -158,7 +158,7 @@ func TestModeratorMayBanAModerator(t *testing.T) {
 	})
 }
 
-func TestRemovedModeratorBansNobody(t *testing.T) {
+func TestRemovedModeratorCannotBan(t *testing.T) {
 	each(t, func(t *testing.T, d *drive) {
 		_, err := d.Moderation.RemoveModerator(d.creds[servertest.Owner].Context(), &moderatov1.RemoveModeratorRequest{
 			ChannelId: servertest.Owner.String(), UserId: servertest.Moderator.String(),
@@ -169,7 +169,7 @@ func TestRemovedModeratorBansNobody(t *testing.T) {
 	})
 }
 
-func TestBansOfOneChannelDoNotReachAnother(t *testing.T) {
+func TestBansAreScopedToChannel(t *testing.T) {
 	each(t, func(t *testing.T, d *drive) {
 		d.mustBan(servertest.Owner, servertest.Raider)
 		_, err := d.Moderation.RemoveBan(d.creds[servertest.Other].Context(), &moderatov1.RemoveBanRequest{

@@ -19,7 +19,7 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// drive calls a server as the people of the World.
+// drive calls a server as users of the World.
 type drive struct {
 	*servertest.Server
 	t     testing.TB
@@ -92,8 +92,7 @@ func (d *drive) post(user uid.ID, text string) error {
 	return err
 }
 
-// visible are the texts of the channel's messages, oldest first, through as
-// many pages as there are.
+// visible returns the texts of the channel's messages, oldest first, from all pages.
 func (d *drive) visible() []string {
 	d.t.Helper()
 	texts := []string{}
@@ -126,7 +125,8 @@ func (d *drive) standing(user uid.ID) *platformv1.GetStandingResponse {
 	return st
 }
 
-// events are the channel's events in order; their sequence has no gap.
+// events returns the channel's events in order, and checks that their sequence has no
+// gap.
 func (d *drive) events() []*ent.Event {
 	d.t.Helper()
 	rows, err := d.Store.Read.Event.Query().Where(event.ChannelID(servertest.Owner)).
@@ -165,7 +165,7 @@ func (d *drive) wantVisible(want ...string) {
 	}
 }
 
-// reason is the reason of an error, "OK" for none.
+// reason returns the reason of an error, "OK" for none.
 func reason(err error) string {
 	if err == nil {
 		return "OK"

@@ -15,13 +15,13 @@ import (
 	"github.com/moderato-live/moderato/server/store/storetest"
 )
 
-// bothFacesCase is one row of a table of refusals.
-type bothFacesCase struct {
+// refusalCase is one row of a table of refusals.
+type refusalCase struct {
 	name   string
-	o      bothFacesOperation
+	o      operation
 	caller metadata.MD
-	args   bothFacesArgs
-	want   bothFacesWant
+	args   callArgs
+	want   refusal
 }
 
 var (
@@ -31,29 +31,29 @@ var (
 	nobodyID = servertest.Nobody.String()
 )
 
-// bothFacesGood are calls that succeed for whoever may make them.
-var bothFacesGood = []struct {
-	o     bothFacesOperation
+// validCalls are calls that succeed for an authorized caller.
+var validCalls = []struct {
+	o     operation
 	scope string
-	args  bothFacesArgs
+	args  callArgs
 }{
-	{bothFaces.ListModeratedChannels, "users.read", bothFacesArgs{"userId": viewerID}},
-	{bothFaces.ListModerators, "", bothFacesArgs{"channelId": ownerID}},
-	{bothFaces.AddModerator, "channel.moderate", bothFacesArgs{"channelId": ownerID, "userId": viewerID}},
-	{bothFaces.RemoveModerator, "channel.moderate", bothFacesArgs{"channelId": ownerID, "userId": viewerID}},
-	{bothFaces.BanUser, "channel.moderate", bothFacesArgs{"channelId": ownerID, "banUserId": raiderID}},
-	{bothFaces.RemoveBan, "channel.moderate", bothFacesArgs{"channelId": ownerID, "banUserId": raiderID}},
-	{bothFaces.MuteUser, "channel.moderate", bothFacesArgs{"channelId": ownerID, "mutedUserId": raiderID}},
+	{operations.ListModeratedChannels, "users.read", callArgs{"userId": viewerID}},
+	{operations.ListModerators, "", callArgs{"channelId": ownerID}},
+	{operations.AddModerator, "channel.moderate", callArgs{"channelId": ownerID, "userId": viewerID}},
+	{operations.RemoveModerator, "channel.moderate", callArgs{"channelId": ownerID, "userId": viewerID}},
+	{operations.BanUser, "channel.moderate", callArgs{"channelId": ownerID, "banUserId": raiderID}},
+	{operations.RemoveBan, "channel.moderate", callArgs{"channelId": ownerID, "banUserId": raiderID}},
+	{operations.MuteUser, "channel.moderate", callArgs{"channelId": ownerID, "mutedUserId": raiderID}},
 }
 
-func bothFacesInvalid(violations ...[2]string) bothFacesWant {
-	return bothFacesWant{reason: "INVALID_ARGUMENT", violations: violations}
+func invalidArgument(violations ...[2]string) refusal {
+	return refusal{reason: "INVALID_ARGUMENT", violations: violations}
 }
 
-func bothFacesRefused(reason string) bothFacesWant { return bothFacesWant{reason: reason} }
+func refusedWith(reason string) refusal { return refusal{reason: reason} }
 
-// run makes the calls of a table, none of which may change anything.
-func (sc *bothFacesScene) run(t *testing.T, cases []bothFacesCase) {
+// run makes the calls of a table. None of them may change anything.
+func (sc *authScene) run(t *testing.T, cases []refusalCase) {
 	t.Helper()
 	before := sc.changes(t)
 	for _, c := range cases {
@@ -64,8 +64,8 @@ func (sc *bothFacesScene) run(t *testing.T, cases []bothFacesCase) {
 	}
 }
 
-// bothFacesFlip changes one character of a token to another of the same kind.
-func bothFacesFlip(caller metadata.MD, at int) metadata.MD {
+// flipTokenChar changes one character of a token to another of the same kind.
+func flipTokenChar(caller metadata.MD, at int) metadata.MD {
 	text := []byte(caller.Get("authorization")[0])
 	at += len("Bearer ")
 	if text[at] != 'a' {
@@ -73,17 +73,17 @@ func bothFacesFlip(caller metadata.MD, at int) metadata.MD {
 	} else {
 		text[at] = 'b'
 	}
-	return bothFacesWith(caller, "authorization", string(text))
+	return withMetadata(caller, "authorization", string(text))
 }
 
-func TestEveryOperationRefusesBadCredentials(t *testing.T) {
+func TestOperationsRejectInvalidCredentials(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		sc := bothFacesSetScene(t, s)
+		sc := newAuthScene(t, s)
 		good := sc.owner
 		token := strings.TrimPrefix(good.Get("authorization")[0], "Bearer ")
 		elsewhere := servertest.Start(t, servertest.Config(storetest.SQLite(t)))
 		elsewhere.Load(t, servertest.World()...)
-		expired := bothFacesAs(s.Token(t, authn.NewToken{
+		expired := metadataAs(s.Token(t, authn.NewToken{
 			Kind: authn.User, ClientID: servertest.Dashboard, UserID: servertest.Owner, Scopes: authn.Scopes(), Lifetime: time.Hour,
 		}))
 		revoked := s.As(t, servertest.Owner)
@@ -97,94 +97,94 @@ func TestEveryOperationRefusesBadCredentials(t *testing.T) {
 			caller metadata.MD
 			reason string
 		}{
-			{"no Authorization", bothFacesWith(good, "authorization"), "TOKEN_MISSING"},
-			{"another scheme", bothFacesWith(good, "authorization", "Basic aW5lczpzZWNyZXQ="), "TOKEN_MISSING"},
-			{"a token without a scheme", bothFacesWith(good, "authorization", token), "TOKEN_MISSING"},
-			{"Bearer without a token", bothFacesWith(good, "authorization", "Bearer"), "TOKEN_MISSING"},
-			{"Bearer and a space without a token", bothFacesWith(good, "authorization", "Bearer "), "TOKEN_MISSING"},
-			{"an empty Authorization", bothFacesWith(good, "authorization", ""), "TOKEN_MISSING"},
-			{"two Authorizations", bothFacesWith(good, "authorization", "Bearer "+token, "Bearer "+token), "TOKEN_MISSING"},
-			{"a token with another prefix", bothFacesFlip(good, 2), "TOKEN_INVALID"},
-			{"a token with a wrong character", bothFacesFlip(good, 20), "TOKEN_INVALID"},
-			{"a token with a wrong checksum", bothFacesFlip(good, len(token)-1), "TOKEN_INVALID"},
-			{"a token that lost its end", bothFacesWith(good, "authorization", "Bearer "+token[:len(token)-1]), "TOKEN_INVALID"},
-			{"two tokens in one Authorization", bothFacesWith(good, "authorization", "Bearer "+token+" "+token), "TOKEN_INVALID"},
-			{"a text that is no token", bothFacesWith(good, "authorization", "Bearer hello"), "TOKEN_INVALID"},
-			{"a token of another platform", bothFacesAs(elsewhere.As(t, servertest.Owner)), "TOKEN_INVALID"},
-			{"a revoked token", bothFacesAs(revoked), "TOKEN_INVALID"},
+			{"no Authorization", withMetadata(good, "authorization"), "TOKEN_MISSING"},
+			{"another scheme", withMetadata(good, "authorization", "Basic aW5lczpzZWNyZXQ="), "TOKEN_MISSING"},
+			{"a token without a scheme", withMetadata(good, "authorization", token), "TOKEN_MISSING"},
+			{"Bearer without a token", withMetadata(good, "authorization", "Bearer"), "TOKEN_MISSING"},
+			{"Bearer and a space without a token", withMetadata(good, "authorization", "Bearer "), "TOKEN_MISSING"},
+			{"an empty Authorization", withMetadata(good, "authorization", ""), "TOKEN_MISSING"},
+			{"two Authorizations", withMetadata(good, "authorization", "Bearer "+token, "Bearer "+token), "TOKEN_MISSING"},
+			{"a token with another prefix", flipTokenChar(good, 2), "TOKEN_INVALID"},
+			{"a token with a wrong character", flipTokenChar(good, 20), "TOKEN_INVALID"},
+			{"a token with a wrong checksum", flipTokenChar(good, len(token)-1), "TOKEN_INVALID"},
+			{"a token that lost its end", withMetadata(good, "authorization", "Bearer "+token[:len(token)-1]), "TOKEN_INVALID"},
+			{"two tokens in one Authorization", withMetadata(good, "authorization", "Bearer "+token+" "+token), "TOKEN_INVALID"},
+			{"text that is not a token", withMetadata(good, "authorization", "Bearer hello"), "TOKEN_INVALID"},
+			{"a token of another platform", metadataAs(elsewhere.As(t, servertest.Owner)), "TOKEN_INVALID"},
+			{"a revoked token", metadataAs(revoked), "TOKEN_INVALID"},
 			{"an expired token", expired, "TOKEN_EXPIRED"},
-			{"no client-id", bothFacesWith(good, "client-id"), "CLIENT_ID_MISSING"},
-			{"an empty client-id", bothFacesWith(good, "client-id", ""), "CLIENT_ID_MISSING"},
-			{"the client-id of another client", bothFacesWith(good, "client-id", servertest.OtherDashboard), "CLIENT_ID_MISMATCH"},
-			{"the client-id in another case", bothFacesWith(good, "client-id", "Dashboard"), "CLIENT_ID_MISMATCH"},
-			{"two client-ids", bothFacesWith(good, "client-id", servertest.Dashboard, servertest.OtherDashboard), "CLIENT_ID_MISMATCH"},
+			{"no client-id", withMetadata(good, "client-id"), "CLIENT_ID_MISSING"},
+			{"an empty client-id", withMetadata(good, "client-id", ""), "CLIENT_ID_MISSING"},
+			{"the client-id of another client", withMetadata(good, "client-id", servertest.OtherDashboard), "CLIENT_ID_MISMATCH"},
+			{"the client-id in another case", withMetadata(good, "client-id", "Dashboard"), "CLIENT_ID_MISMATCH"},
+			{"two client-ids", withMetadata(good, "client-id", servertest.Dashboard, servertest.OtherDashboard), "CLIENT_ID_MISMATCH"},
 		}
-		var cases []bothFacesCase
+		var cases []refusalCase
 		for _, c := range credentials {
-			for _, op := range bothFacesGood {
-				cases = append(cases, bothFacesCase{op.o.name + "/" + c.name, op.o, c.caller, op.args, bothFacesRefused(c.reason)})
+			for _, op := range validCalls {
+				cases = append(cases, refusalCase{op.o.name + "/" + c.name, op.o, c.caller, op.args, refusedWith(c.reason)})
 			}
 		}
 		for _, bad := range []string{"ines", ownerID[:35], ownerID + "0", "{" + ownerID + "}", "00000000-0000-0000-0000-000000000000"} {
-			for _, op := range bothFacesGood {
-				cases = append(cases, bothFacesCase{
+			for _, op := range validCalls {
+				cases = append(cases, refusalCase{
 					op.o.name + "/acting-user " + bad, op.o, sc.acting(bad), op.args,
-					bothFacesInvalid([2]string{"acting-user", bothFacesNotUUID}),
+					invalidArgument([2]string{"acting-user", mustBeUUID}),
 				})
 			}
 		}
-		sc.run(t, append(cases, bothFacesCase{
-			"two acting-users", bothFaces.BanUser, bothFacesWith(sc.service, "acting-user", ownerID, ownerID),
-			bothFacesGood[4].args, bothFacesInvalid([2]string{"acting-user", bothFacesNotUUID}),
+		sc.run(t, append(cases, refusalCase{
+			"two acting-users", operations.BanUser, withMetadata(sc.service, "acting-user", ownerID, ownerID),
+			validCalls[4].args, invalidArgument([2]string{"acting-user", mustBeUUID}),
 		}))
 	})
 }
 
-func TestOperationsRefuseKindsOfTokenAndMissingScopes(t *testing.T) {
+func TestOperationsRejectTokenKindsAndMissingScopes(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		sc := bothFacesSetScene(t, s)
+		sc := newAuthScene(t, s)
 		app := func(client string, scopes ...string) metadata.MD {
-			return bothFacesAs(s.Token(t, authn.NewToken{Kind: authn.App, ClientID: client, Scopes: scopes}))
+			return metadataAs(s.Token(t, authn.NewToken{Kind: authn.App, ClientID: client, Scopes: scopes}))
 		}
 		otherScope := map[string]string{"users.read": "channel.moderate", "channel.moderate": "users.read"}
-		var cases []bothFacesCase
-		for _, op := range bothFacesGood {
+		var cases []refusalCase
+		for _, op := range validCalls {
 			if op.scope == "" {
 				continue
 			}
-			missing := bothFacesWant{reason: "SCOPE_MISSING", metadata: map[string]string{"requiredScope": op.scope}}
+			missing := refusal{reason: "SCOPE_MISSING", metadata: map[string]string{"requiredScope": op.scope}}
 			without := sc.user(t, servertest.Viewer, otherScope[op.scope])
 			none := sc.user(t, servertest.Viewer, []string{}...)
 			cases = append(cases,
-				bothFacesCase{op.o.name + "/a user token with the other scope", op.o, without, op.args, missing},
-				bothFacesCase{op.o.name + "/a user token without scopes", op.o, none, op.args, missing})
+				refusalCase{op.o.name + "/a user token with the other scope", op.o, without, op.args, missing},
+				refusalCase{op.o.name + "/a user token without scopes", op.o, none, op.args, missing})
 			if op.scope == "users.read" {
-				cases = append(cases, bothFacesCase{
+				cases = append(cases, refusalCase{
 					op.o.name + "/an app token with the other scope", op.o, app(servertest.Dashboard, "channel.moderate"), op.args, missing,
 				})
 				continue
 			}
-			wrongKind := bothFacesWant{reason: "TOKEN_KIND_NOT_ACCEPTED", metadata: map[string]string{"acceptedTokens": "user"}}
+			wrongKind := refusal{reason: "TOKEN_KIND_NOT_ACCEPTED", metadata: map[string]string{"acceptedTokens": "user"}}
 			cases = append(cases,
-				bothFacesCase{op.o.name + "/an app token", op.o, sc.app, op.args, wrongKind},
-				bothFacesCase{op.o.name + "/a backend alone", op.o, sc.service, op.args, wrongKind})
+				refusalCase{op.o.name + "/an app token", op.o, sc.app, op.args, wrongKind},
+				refusalCase{op.o.name + "/a backend alone", op.o, sc.service, op.args, wrongKind})
 		}
-		channelsOf := func(user string) bothFacesArgs { return bothFacesArgs{"userId": user} }
-		notGranted := bothFacesWant{reason: "GRANT_MISSING", metadata: map[string]string{"requiredScope": "users.read"}}
-		o := bothFaces.ListModeratedChannels
+		channelsOf := func(user string) callArgs { return callArgs{"userId": user} }
+		notGranted := refusal{reason: "GRANT_MISSING", metadata: map[string]string{"requiredScope": "users.read"}}
+		o := operations.ListModeratedChannels
 		sc.run(t, append(cases,
-			bothFacesCase{"an app to which the user granted nothing", o, app(servertest.OtherDashboard, authn.Scopes()...), channelsOf(viewerID), notGranted},
-			bothFacesCase{"an app to which the user granted another scope", o, sc.app, channelsOf(raiderID), notGranted},
-			bothFacesCase{"an app whose grant the user took back", o, sc.app, channelsOf(servertest.Other.String()), notGranted},
-			bothFacesCase{"an app to which only others granted", o, sc.app, channelsOf(ownerID), notGranted},
-			bothFacesCase{"an app asks for an unknown user", o, sc.app, channelsOf(nobodyID), notGranted},
+			refusalCase{"an app to which the user granted nothing", o, app(servertest.OtherDashboard, authn.Scopes()...), channelsOf(viewerID), notGranted},
+			refusalCase{"an app to which the user granted another scope", o, sc.app, channelsOf(raiderID), notGranted},
+			refusalCase{"an app whose grant the user took back", o, sc.app, channelsOf(servertest.Other.String()), notGranted},
+			refusalCase{"an app to which only others granted", o, sc.app, channelsOf(ownerID), notGranted},
+			refusalCase{"an app asks for an unknown user", o, sc.app, channelsOf(nobodyID), notGranted},
 		))
 	})
 }
 
-func TestOperationsRefuseCallersWithoutTheRelation(t *testing.T) {
+func TestOperationsRejectCallersWithoutRelation(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		sc := bothFacesSetScene(t, s)
+		sc := newAuthScene(t, s)
 		callers := []struct {
 			name        string
 			caller      metadata.MD
@@ -195,21 +195,21 @@ func TestOperationsRefuseCallersWithoutTheRelation(t *testing.T) {
 			{"a viewer", sc.viewer, false},
 			{"the owner of another channel", sc.other, false},
 			{"a backend that acts for a viewer", sc.acting(viewerID), false},
-			{"a backend that acts for nobody known", sc.acting(nobodyID), false},
+			{"backend that acts for an unknown user", sc.acting(nobodyID), false},
 		}
-		var cases []bothFacesCase
+		var cases []refusalCase
 		for _, c := range callers {
-			cases = append(cases, bothFacesCase{
-				c.name + " reads another's channels", bothFaces.ListModeratedChannels, c.caller,
-				bothFacesArgs{"userId": raiderID}, bothFacesRefused("NOT_SELF"),
+			cases = append(cases, refusalCase{
+				c.name + " reads another's channels", operations.ListModeratedChannels, c.caller,
+				callArgs{"userId": raiderID}, refusedWith("NOT_SELF"),
 			})
-			for i, op := range bothFacesGood[2:] {
+			for i, op := range validCalls[2:] {
 				reason := "NOT_CHANNEL_OWNER"
 				if i >= 2 {
 					reason = "NOT_CHANNEL_MODERATOR"
 				}
 				if i < 2 || !c.isModerator {
-					cases = append(cases, bothFacesCase{op.o.name + " by " + c.name, op.o, c.caller, op.args, bothFacesRefused(reason)})
+					cases = append(cases, refusalCase{op.o.name + " by " + c.name, op.o, c.caller, op.args, refusedWith(reason)})
 				}
 			}
 		}
@@ -217,8 +217,8 @@ func TestOperationsRefuseCallersWithoutTheRelation(t *testing.T) {
 	})
 }
 
-// bothFacesNotUUIDs are spellings of a UUID that other programs take.
-func bothFacesNotUUIDs(id string) map[string]string {
+// invalidUUIDs returns spellings of a UUID that other programs accept.
+func invalidUUIDs(id string) map[string]string {
 	return map[string]string{
 		"35 characters":    id[:35],
 		"37 characters":    id + "0",
@@ -236,17 +236,17 @@ func bothFacesNotUUIDs(id string) map[string]string {
 	}
 }
 
-func TestOperationsNameEveryWrongArgument(t *testing.T) {
+func TestOperationsReportAllInvalidArguments(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		sc := bothFacesSetScene(t, s)
-		var cases []bothFacesCase
-		for _, op := range bothFacesGood {
+		sc := newAuthScene(t, s)
+		var cases []refusalCase
+		for _, op := range validCalls {
 			caller := sc.owner
 			for field, value := range op.args {
-				for spelling, text := range bothFacesNotUUIDs(value) {
-					cases = append(cases, bothFacesCase{
-						op.o.name + "/" + field + "/" + spelling, op.o, caller, bothFacesChanged(op.args, field, text),
-						bothFacesInvalid([2]string{field, bothFacesNotUUID}),
+				for spelling, text := range invalidUUIDs(value) {
+					cases = append(cases, refusalCase{
+						op.o.name + "/" + field + "/" + spelling, op.o, caller, changedArgs(op.args, field, text),
+						invalidArgument([2]string{field, mustBeUUID}),
 					})
 				}
 				missing := [2]string{field, "is required"}
@@ -254,45 +254,46 @@ func TestOperationsNameEveryWrongArgument(t *testing.T) {
 					missing[1] = "is required, or banUsername instead"
 				}
 				cases = append(cases,
-					bothFacesCase{op.o.name + "/" + field + "/empty", op.o, caller, bothFacesChanged(op.args, field, ""), bothFacesInvalid(missing)},
-					bothFacesCase{op.o.name + "/" + field + "/left out", op.o, caller, bothFacesChanged(op.args, field), bothFacesInvalid(missing)})
+					refusalCase{op.o.name + "/" + field + "/empty", op.o, caller, changedArgs(op.args, field, ""), invalidArgument(missing)},
+					refusalCase{op.o.name + "/" + field + "/left out", op.o, caller, changedArgs(op.args, field), invalidArgument(missing)})
 			}
 		}
-		channel, id, name := [2]string{"channelId", bothFacesNotUUID}, [2]string{"banUserId", bothFacesNotUUID}, [2]string{"banUsername", bothFacesNotName}
+		channel, id, name := [2]string{"channelId", mustBeUUID}, [2]string{"banUserId", mustBeUUID}, [2]string{"banUsername", mustBeName}
 		notWithName := [2]string{"banUserId", "must not be given together with banUsername"}
 		notWithID := [2]string{"banUsername", "must not be given together with banUserId"}
-		for _, o := range []bothFacesOperation{bothFaces.BanUser, bothFaces.RemoveBan} {
-			add := func(what string, args bothFacesArgs, violations ...[2]string) {
-				cases = append(cases, bothFacesCase{o.name + "/" + what, o, sc.owner, args, bothFacesInvalid(violations...)})
+		for _, o := range []operation{operations.BanUser, operations.RemoveBan} {
+			add := func(what string, args callArgs, violations ...[2]string) {
+				cases = append(cases, refusalCase{o.name + "/" + what, o, sc.owner, args, invalidArgument(violations...)})
 			}
-			add("id and name", bothFacesArgs{"channelId": ownerID, "banUserId": raiderID, "banUsername": "LootGoblin77"}, notWithName, notWithID)
-			add("bad channel, id and name", bothFacesArgs{"channelId": "x", "banUserId": raiderID, "banUsername": "LootGoblin77"}, channel, notWithName, notWithID)
-			add("bad channel and bad id", bothFacesArgs{"channelId": "x", "banUserId": "y"}, channel, id)
-			add("bad channel and bad name", bothFacesArgs{"channelId": "x", "banUsername": "y z"}, channel, name)
-			add("nothing at all", bothFacesArgs{}, [2]string{"channelId", "is required"}, [2]string{"banUserId", "is required, or banUsername instead"})
+			add("id and name", callArgs{"channelId": ownerID, "banUserId": raiderID, "banUsername": "LootGoblin77"}, notWithName, notWithID)
+			add("bad channel, id and name", callArgs{"channelId": "x", "banUserId": raiderID, "banUsername": "LootGoblin77"}, channel, notWithName, notWithID)
+			add("bad channel and bad id", callArgs{"channelId": "x", "banUserId": "y"}, channel, id)
+			add("bad channel and bad name", callArgs{"channelId": "x", "banUsername": "y z"}, channel, name)
+			add("nothing at all", callArgs{}, [2]string{"channelId", "is required"}, [2]string{"banUserId", "is required, or banUsername instead"})
 			for what, text := range map[string]string{
 				"a space": "loot goblin", "a slash": "loot/goblin", "a letter with an accent": "inês", "41 characters": strings.Repeat("a", 41),
 				"a zero byte": "loot\x00goblin", "a line feed": "Loot\nGoblin77", "a percent sign": "%", "two at signs": "@@LootGoblin77",
 				"letters of another script": "Іnеs",
 			} {
-				add("a name with "+what, bothFacesArgs{"channelId": ownerID, "banUsername": text}, name)
+				add("a name with "+what, callArgs{"channelId": ownerID, "banUsername": text}, name)
 			}
 		}
-		two := func(o bothFacesOperation, field string) {
+		two := func(o operation, field string) {
 			cases = append(cases,
-				bothFacesCase{o.name + "/two bad ids", o, sc.owner, bothFacesArgs{"channelId": "x", field: "y"}, bothFacesInvalid(channel, [2]string{field, bothFacesNotUUID})},
-				bothFacesCase{o.name + "/nothing at all", o, sc.owner, bothFacesArgs{}, bothFacesInvalid([2]string{"channelId", "is required"}, [2]string{field, "is required"})})
+				refusalCase{o.name + "/two bad ids", o, sc.owner, callArgs{"channelId": "x", field: "y"}, invalidArgument(channel, [2]string{field, mustBeUUID})},
+				refusalCase{o.name + "/nothing at all", o, sc.owner, callArgs{}, invalidArgument([2]string{"channelId", "is required"}, [2]string{field, "is required"})})
 		}
-		two(bothFaces.AddModerator, "userId")
-		two(bothFaces.RemoveModerator, "userId")
-		two(bothFaces.MuteUser, "mutedUserId")
+		two(operations.AddModerator, "userId")
+		two(operations.RemoveModerator, "userId")
+		two(operations.MuteUser, "mutedUserId")
 		sc.run(t, cases)
 	})
 }
 
-// bothFacesChanged is arguments with one replaced; without a value, left out.
-func bothFacesChanged(args bothFacesArgs, name string, value ...string) bothFacesArgs {
-	changed := bothFacesArgs{}
+// changedArgs returns a copy of args with one argument replaced, or removed if there is
+// no value.
+func changedArgs(args callArgs, name string, value ...string) callArgs {
+	changed := callArgs{}
 	for n, v := range args {
 		if n != name {
 			changed[n] = v
@@ -304,31 +305,31 @@ func bothFacesChanged(args bothFacesArgs, name string, value ...string) bothFace
 	return changed
 }
 
-func TestOperationsRefuseWhatIsNotThereOrCannotBe(t *testing.T) {
+func TestOperationsRejectMissingOrInvalidTargets(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		sc := bothFacesSetScene(t, s)
+		sc := newAuthScene(t, s)
 		now, err := s.Store.Clock.Now(context.Background(), s.Store.Read)
 		if err != nil {
 			t.Fatal(err)
 		}
 		s.Store.Clock.Freeze(now)
 		defer s.Store.Clock.Freeze(0)
-		sc.must(t, bothFaces.MuteUser, sc.owner, bothFacesGood[6].args)
+		sc.must(t, operations.MuteUser, sc.owner, validCalls[6].args)
 		s.Store.Clock.Freeze(now.Add(9*time.Minute + 58*time.Second + time.Millisecond))
 
-		noChannel, noUser := bothFacesRefused("CHANNEL_NOT_FOUND"), bothFacesRefused("USER_NOT_FOUND")
-		notBanned, isChannel := bothFacesRefused("NOT_BANNED"), bothFacesRefused("TARGET_IS_CHANNEL")
-		muted := bothFacesWant{
+		noChannel, noUser := refusedWith("CHANNEL_NOT_FOUND"), refusedWith("USER_NOT_FOUND")
+		notBanned, isChannel := refusedWith("NOT_BANNED"), refusedWith("TARGET_IS_CHANNEL")
+		muted := refusal{
 			reason: "MUTE_ACTIVE", metadata: map[string]string{"muteExpiresAt": now.Add(10 * time.Minute).String()}, retryAfter: 1999 * time.Millisecond,
 		}
-		in := func(channel, field, user string) bothFacesArgs {
-			return bothFacesArgs{"channelId": channel, field: user}
+		in := func(channel, field, user string) callArgs {
+			return callArgs{"channelId": channel, field: user}
 		}
-		add, remove, ban, unban, mute := bothFaces.AddModerator, bothFaces.RemoveModerator, bothFaces.BanUser, bothFaces.RemoveBan, bothFaces.MuteUser
-		list := bothFaces.ListModerators
-		sc.run(t, []bothFacesCase{
-			{"moderators of an unknown channel", list, sc.viewer, bothFacesArgs{"channelId": nobodyID}, noChannel},
-			{"moderators of a user without a channel", list, sc.viewer, bothFacesArgs{"channelId": raiderID}, noChannel},
+		add, remove, ban, unban, mute := operations.AddModerator, operations.RemoveModerator, operations.BanUser, operations.RemoveBan, operations.MuteUser
+		list := operations.ListModerators
+		sc.run(t, []refusalCase{
+			{"moderators of an unknown channel", list, sc.viewer, callArgs{"channelId": nobodyID}, noChannel},
+			{"moderators of a user without a channel", list, sc.viewer, callArgs{"channelId": raiderID}, noChannel},
 			{"add in a channel that the caller never opened", add, sc.viewer, in(viewerID, "userId", raiderID), noChannel},
 			{"remove in a channel that the caller never opened", remove, sc.viewer, in(viewerID, "userId", raiderID), noChannel},
 			{"ban in a channel that the caller never opened", ban, sc.viewer, in(viewerID, "banUserId", raiderID), noChannel},
@@ -352,34 +353,34 @@ func TestOperationsRefuseWhatIsNotThereOrCannotBe(t *testing.T) {
 			{"ban the channel by name in upper case", ban, sc.owner, in(ownerID, "banUsername", "INES"), isChannel},
 			{"mute the channel", mute, sc.moderator, in(ownerID, "mutedUserId", ownerID), isChannel},
 			{"mute the channel in upper case", mute, sc.owner, in(strings.ToUpper(ownerID), "mutedUserId", ownerID), isChannel},
-			{"unban who is not banned", unban, sc.moderator, in(ownerID, "banUserId", raiderID), notBanned},
-			{"unban who is not banned by name", unban, sc.owner, in(ownerID, "banUsername", "lootgoblin77"), notBanned},
+			{"unban a user who is not banned", unban, sc.moderator, in(ownerID, "banUserId", raiderID), notBanned},
+			{"unban a user who is not banned by name", unban, sc.owner, in(ownerID, "banUsername", "lootgoblin77"), notBanned},
 			{"unban an unknown user by id", unban, sc.owner, in(ownerID, "banUserId", nobodyID), notBanned},
 			{"unban an unknown user by name", unban, sc.owner, in(ownerID, "banUsername", "nobody.here"), notBanned},
 			{"unban the channel", unban, sc.owner, in(ownerID, "banUserId", ownerID), notBanned},
-			{"unban who is banned elsewhere", unban, sc.other, in(servertest.Other.String(), "banUserId", bothFacesBannedModerator.String()), notBanned},
-			{"mute who is muted", mute, sc.moderator, in(ownerID, "mutedUserId", raiderID), muted},
+			{"unban a user who is banned in another channel", unban, sc.other, in(servertest.Other.String(), "banUserId", bannedModeratorID.String()), notBanned},
+			{"mute a muted user", mute, sc.moderator, in(ownerID, "mutedUserId", raiderID), muted},
 		})
 	})
 }
 
-func TestListsLongerThanTheCapAreRefusedNotCut(t *testing.T) {
+func TestListsOverLimitAreRejected(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		config := servertest.Config(url)
 		config.MaxResults = 1
 		s := servertest.Start(t, config)
 		s.Load(t, servertest.World()...)
-		exact := bothFacesAs(s.As(t, servertest.Moderator))
+		exact := metadataAs(s.As(t, servertest.Moderator))
 		for _, rest := range []bool{true, false} {
-			if got := bothFaces.ListModerators.outcome(t, s, exact, bothFacesArgs{"channelId": ownerID}, rest); got != "OK" {
+			if got := operations.ListModerators.outcome(t, s, exact, callArgs{"channelId": ownerID}, rest); got != "OK" {
 				t.Errorf("as many moderators as the cap: got %s, want OK", got)
 			}
 		}
 		s.Load(t, &platformv1.Record{Kind: &platformv1.Record_Role{Role: &platformv1.RoleRecord{
 			ChannelId: ownerID, UserId: viewerID, Role: "moderator",
 		}}})
-		tooLarge := bothFacesRefused("RESULT_TOO_LARGE")
-		tooLarge.check(t, s, bothFaces.ListModerators, exact, bothFacesArgs{"channelId": ownerID})
-		tooLarge.check(t, s, bothFaces.ListModeratedChannels, exact, bothFacesArgs{"userId": servertest.Moderator.String()})
+		tooLarge := refusedWith("RESULT_TOO_LARGE")
+		tooLarge.check(t, s, operations.ListModerators, exact, callArgs{"channelId": ownerID})
+		tooLarge.check(t, s, operations.ListModeratedChannels, exact, callArgs{"userId": servertest.Moderator.String()})
 	})
 }

@@ -14,9 +14,9 @@ import (
 	"github.com/moderato-live/moderato/server/store/storetest"
 )
 
-// TestConnectionLostInCommit loses the connection to the database in COMMIT,
-// where nobody can tell whether it happened. The caller must get the answer of
-// their own change: not a 409 for their own mute, nor a 404 for their own unban.
+// TestConnectionLostInCommit loses the connection to the database in COMMIT, where the
+// result is unknown. The caller must receive the response to its own change: not 409
+// because of its own mute, nor 404 because of its own unban.
 func TestConnectionLostInCommit(t *testing.T) {
 	cuts := map[string][]storetest.Cut{
 		"before it reached the server":                     {storetest.BeforeCommit},
@@ -65,9 +65,9 @@ func TestConnectionLostInCommit(t *testing.T) {
 	})
 }
 
-// TestDatabaseGone asks a server whose database went away: UNAVAILABLE, with
-// no word of what is behind it, and all is well when it is back.
-func TestDatabaseGone(t *testing.T) {
+// TestDatabaseUnavailable calls a server that lost its database. The error is
+// UNAVAILABLE, reveals nothing about the database, and ends when the database is back.
+func TestDatabaseUnavailable(t *testing.T) {
 	storetest.EachServer(t, func(t *testing.T, url store.URL) {
 		proxy := storetest.NewProxy(t, url)
 		s := servertest.Start(t, servertest.Config(proxy.URL))

@@ -44,7 +44,7 @@ func (d *drive) log(c servertest.Credentials, query url.Values) logPage {
 	return page
 }
 
-// types are the page's types, newest first.
+// types returns the types of the page, newest first.
 func (p logPage) types() []string {
 	var types []string
 	for _, row := range p.Data.Rows {
@@ -61,7 +61,7 @@ func channelQuery(pairs ...string) url.Values {
 	return query
 }
 
-// fillLog bans by two moderators, gives a role, and has somebody follow.
+// fillLog creates bans by two moderators, a role and a follow.
 func fillLog(d *drive) {
 	d.t.Helper()
 	d.mustBan(servertest.Moderator, servertest.Raider)
@@ -76,7 +76,7 @@ func fillLog(d *drive) {
 	}
 }
 
-func TestLogTellsWhoDidWhatNewestFirst(t *testing.T) {
+func TestLogListsActionsNewestFirst(t *testing.T) {
 	each(t, func(t *testing.T, d *drive) {
 		fillLog(d)
 		owner, viewer, raider := servertest.Owner.String(), servertest.Viewer.String(), servertest.Raider.String()
@@ -101,10 +101,10 @@ func TestLogTellsWhoDidWhatNewestFirst(t *testing.T) {
 			"of a user by another":       {channelQuery("userId", raider, "moderatorId", owner), all[:2]},
 			"of one type":                {channelQuery("type[]", "channel.ban"), []string{"channel.ban", "channel.ban"}},
 			"of two types":               {channelQuery("type[]", "channel.ban", "type[]", "channel.unban"), []string{"channel.unban", "channel.ban", "channel.ban"}},
-			"of a type twice":            {channelQuery("type[]", "channel.unban", "type[]", "channel.unban"), []string{"channel.unban"}},
+			"repeated type":              {channelQuery("type[]", "channel.unban", "type[]", "channel.unban"), []string{"channel.unban"}},
 			"of a user and a type":       {channelQuery("userId", viewer, "type[]", "channel.ban"), []string{"channel.ban"}},
-			"of a user who is none":      {channelQuery("userId", servertest.Nobody.String()), nil},
-			"of what did not happen":     {channelQuery("type[]", "channel.vote"), nil},
+			"of an unknown user":         {channelQuery("userId", servertest.Nobody.String()), nil},
+			"of a type without entries":  {channelQuery("type[]", "channel.vote"), nil},
 			"of a channel without a log": {url.Values{"channelId": {servertest.Other.String()}}, nil},
 		} {
 			if diff := cmp.Diff(c.want, d.log(d.creds[servertest.Moderator], c.query).types()); diff != "" {
@@ -114,7 +114,7 @@ func TestLogTellsWhoDidWhatNewestFirst(t *testing.T) {
 	})
 }
 
-func TestLogIsPaged(t *testing.T) {
+func TestLogPagination(t *testing.T) {
 	each(t, func(t *testing.T, d *drive) {
 		fillLog(d)
 		whole := d.log(d.creds[servertest.Owner], channelQuery())
@@ -129,7 +129,7 @@ func TestLogIsPaged(t *testing.T) {
 				break
 			}
 			query.Set("cursor", page.Data.Pagination.Cursor)
-			d.mustBan(servertest.Owner, servertest.Raider) // what is new is not on later pages
+			d.mustBan(servertest.Owner, servertest.Raider) // new entries are not on later pages
 			if err := d.unban(servertest.Owner, servertest.Raider); err != nil {
 				t.Fatal(err)
 			}
@@ -148,7 +148,7 @@ func TestLogIsPaged(t *testing.T) {
 	})
 }
 
-func TestLogTellsUpToWhereItWasTrimmed(t *testing.T) {
+func TestLogReportsTrimmedThrough(t *testing.T) {
 	each(t, func(t *testing.T, d *drive) {
 		fillLog(d)
 		for _, want := range []int64{0, 3} {
@@ -163,7 +163,7 @@ func TestLogTellsUpToWhereItWasTrimmed(t *testing.T) {
 	})
 }
 
-func TestLogIsForOwnerAndModerators(t *testing.T) {
+func TestLogRequiresOwnerOrModerator(t *testing.T) {
 	each(t, func(t *testing.T, d *drive) {
 		acting := func(user uid.ID) servertest.Credentials {
 			c := d.AsService(t)

@@ -39,7 +39,7 @@ func (d *drive) setModerator(user uid.ID, is bool) error {
 	return nil
 }
 
-func TestModeratorsAreAddedAndRemoved(t *testing.T) {
+func TestAddAndRemoveModerator(t *testing.T) {
 	each(t, func(t *testing.T, d *drive) {
 		steps := []struct {
 			user uid.ID
@@ -54,7 +54,7 @@ func TestModeratorsAreAddedAndRemoved(t *testing.T) {
 			{servertest.Moderator, true, []string{"amara.okafor", "lootgoblin77", "tomasz_wrona"}},
 		}
 		for i, step := range steps {
-			d.Store.Clock.Advance(1_000_000) // so that no two roles are of the same millisecond
+			d.Store.Clock.Advance(1_000_000) // so that each role has its own millisecond
 			if err := d.setModerator(step.user, step.is); err != nil {
 				t.Fatal(err)
 			}
@@ -70,7 +70,7 @@ func TestModeratorsAreAddedAndRemoved(t *testing.T) {
 	})
 }
 
-func TestNewModeratorHasTheRightsAtOnce(t *testing.T) {
+func TestNewModeratorHasRightsImmediately(t *testing.T) {
 	each(t, func(t *testing.T, d *drive) {
 		_, err := d.ban(servertest.Viewer, servertest.Raider)
 		wantReason(t, err, "NOT_CHANNEL_MODERATOR")
@@ -82,7 +82,7 @@ func TestNewModeratorHasTheRightsAtOnce(t *testing.T) {
 	})
 }
 
-func TestModeratedChannelsAreThoseOfTheUser(t *testing.T) {
+func TestListModeratedChannelsOfUser(t *testing.T) {
 	each(t, func(t *testing.T, d *drive) {
 		r := d.REST(t, d.creds[servertest.Moderator], http.MethodGet, "/v1/moderation/channels?userId="+strings.ToUpper(servertest.Moderator.String()), "")
 		rows := []string{
@@ -100,7 +100,7 @@ func TestModeratedChannelsAreThoseOfTheUser(t *testing.T) {
 	})
 }
 
-func TestStandingTellsOwnerAndRoles(t *testing.T) {
+func TestStandingReportsOwnerAndRoles(t *testing.T) {
 	each(t, func(t *testing.T, d *drive) {
 		for user, want := range map[uid.ID][]string{
 			servertest.Owner:     {"ROLE_OWNER"},

@@ -20,7 +20,7 @@ import (
 
 func newSweeper(d *drive) *moderation.Sweeper { return &moderation.Sweeper{Store: d.Store} }
 
-// frozen stops the server's clock at the present of the database.
+// frozen freezes the server's clock at the current time of the database.
 func frozen(t *testing.T, d *drive) instant.Instant {
 	t.Helper()
 	now, err := d.Store.Clock.Now(context.Background(), d.Store.Read)
@@ -46,7 +46,7 @@ func TestMuteLastsExactlyTenMinutes(t *testing.T) {
 		err := d.post(servertest.Raider, "too early")
 		wantReason(t, err, "USER_MUTED")
 		if got := metadataOf(err)["muteExpiresAt"]; got != end.String() {
-			t.Errorf("USER_MUTED tells %q, want %q", got, end)
+			t.Errorf("the error has the expiration %q, want %q", got, end)
 		}
 		if st := d.standing(servertest.Raider); st.GetCanPost() || !st.GetMuteExpiresAt().AsTime().Equal(end.Time()) {
 			t.Errorf("standing in the last millisecond: %v", st)
@@ -70,7 +70,7 @@ func metadataOf(err error) map[string]string {
 	return nil
 }
 
-func TestMuteOfAMutedUserTellsTheExistingExpiration(t *testing.T) {
+func TestMuteOfMutedUserReportsExpiration(t *testing.T) {
 	each(t, func(t *testing.T, d *drive) {
 		start := frozen(t, d)
 		d.mustMute(servertest.Moderator, servertest.Raider)
@@ -87,7 +87,7 @@ func TestMuteOfAMutedUserTellsTheExistingExpiration(t *testing.T) {
 	})
 }
 
-func TestMuteIsPossibleFromTheInstantOfTheLapseOn(t *testing.T) {
+func TestMuteSucceedsFromExpirationOn(t *testing.T) {
 	each(t, func(t *testing.T, d *drive) {
 		start := frozen(t, d)
 		d.mustMute(servertest.Moderator, servertest.Raider)
@@ -97,7 +97,7 @@ func TestMuteIsPossibleFromTheInstantOfTheLapseOn(t *testing.T) {
 		if got, want := instant.OfProto(mute.GetMuteExpiresAt()), end.Add(10*time.Minute); got != want {
 			t.Errorf("the second mute ends at %s, want %s", got, want)
 		}
-		// The lapse is told before the new mute, whoever tells it.
+		// The lapse is emitted before the new mute, by whichever notices it first.
 		d.wantEvents("channel.mute", "channel.chat.clear_user_messages", "channel.mute.expire",
 			"channel.mute", "channel.chat.clear_user_messages")
 		expire := d.events()[2]
@@ -108,7 +108,7 @@ func TestMuteIsPossibleFromTheInstantOfTheLapseOn(t *testing.T) {
 	})
 }
 
-func TestLapseOfAMuteIsToldOnceBySeveralSweepers(t *testing.T) {
+func TestMuteLapseIsEmittedOnceBySeveralSweepers(t *testing.T) {
 	each(t, func(t *testing.T, d *drive) {
 		frozen(t, d)
 		d.mustMute(servertest.Moderator, servertest.Raider)
@@ -130,14 +130,15 @@ func TestLapseOfAMuteIsToldOnceBySeveralSweepers(t *testing.T) {
 		if left, err := d.Store.Read.Mute.Query().Count(context.Background()); err != nil || left != 0 {
 			t.Errorf("%d mutes are left (%v)", left, err)
 		}
-		// Nobody lets a mute lapse; the event is found by who had applied it.
+		// The lapse has no actor; the event is found by the moderator who applied the
+		// mute.
 		if e := d.events()[4]; e.ActorID == nil || *e.ActorID != servertest.Moderator || e.ClientID != "" {
 			t.Errorf("got actor %v and client %q, want the moderator and no client", e.ActorID, e.ClientID)
 		}
 	})
 }
 
-func TestSweeperLeavesActiveMutesAlone(t *testing.T) {
+func TestSweeperKeepsActiveMutes(t *testing.T) {
 	each(t, func(t *testing.T, d *drive) {
 		d.mustMute(servertest.Moderator, servertest.Raider)
 		if err := newSweeper(d).Sweep(context.Background()); err != nil {
@@ -148,9 +149,9 @@ func TestSweeperLeavesActiveMutesAlone(t *testing.T) {
 	})
 }
 
-// TestALapseThatFailsKeepsNoOtherWaiting breaks the sequence of one channel, so
-// that no event can be written there.
-func TestALapseThatFailsKeepsNoOtherWaiting(t *testing.T) {
+// TestFailedLapseDoesNotDelayOthers breaks the sequence of one channel, so that no event
+// can be written there.
+func TestFailedLapseDoesNotDelayOthers(t *testing.T) {
 	each(t, func(t *testing.T, d *drive) {
 		ctx := context.Background()
 		frozen(t, d)
@@ -169,7 +170,7 @@ func TestALapseThatFailsKeepsNoOtherWaiting(t *testing.T) {
 		}
 		d.Store.Clock.Freeze(now.Add(11 * time.Minute))
 		if err := newSweeper(d).Sweep(ctx); err == nil {
-			t.Error("the one that fails is not told")
+			t.Error("the failure is not reported")
 		}
 		if n := d.Store.Read.Mute.Query().Where(mute.ChannelID(servertest.Other)).CountX(ctx); n != 0 {
 			t.Error("the other channel waits for it")

@@ -13,21 +13,21 @@ import (
 	"github.com/moderato-live/moderato/server/store/storetest"
 )
 
-// Each call here is wrong in two ways, and must be refused for the earlier one
-// in the order: token and client, token kind, scope, shape of the arguments,
-// relation, existence, state. What comes later would tell too much.
+// Each call here violates two rules, and must be rejected for the rule that is checked
+// first: token and client, token kind, scope, form of the arguments, relation, existence,
+// state. The later error would reveal too much.
 
-func TestTokenIsCheckedBeforeAllElse(t *testing.T) {
+func TestTokenIsCheckedFirst(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		sc := bothFacesSetScene(t, s)
-		token := func(n authn.NewToken) metadata.MD { return bothFacesAs(s.Token(t, n)) }
+		sc := newAuthScene(t, s)
+		token := func(n authn.NewToken) metadata.MD { return metadataAs(s.Token(t, n)) }
 		expired := token(authn.NewToken{Kind: authn.App, ClientID: servertest.Dashboard, Lifetime: time.Hour})
 		revoked := s.Token(t, authn.NewToken{Kind: authn.App, ClientID: servertest.Dashboard})
 		if _, err := authn.Revoke(context.Background(), s.Store, revoked.Token, nil); err != nil {
 			t.Fatal(err)
 		}
 		s.Store.Clock.Advance(time.Hour)
-		damaged := bothFacesFlip(sc.app, 20)
+		damaged := flipTokenChar(sc.app, 20)
 		credentials := []struct {
 			name   string
 			caller metadata.MD
@@ -35,24 +35,24 @@ func TestTokenIsCheckedBeforeAllElse(t *testing.T) {
 		}{
 			{"no token and no client", metadata.MD{}, "TOKEN_MISSING"},
 			{"no token and another client", metadata.Pairs("client-id", servertest.OtherDashboard), "TOKEN_MISSING"},
-			{"damaged token and no client", bothFacesWith(damaged, "client-id"), "TOKEN_INVALID"},
+			{"damaged token and no client", withMetadata(damaged, "client-id"), "TOKEN_INVALID"},
 			{"damaged token of a kind not accepted", damaged, "TOKEN_INVALID"},
-			{"revoked token and another client", bothFacesWith(bothFacesAs(revoked), "client-id", servertest.OtherDashboard), "TOKEN_INVALID"},
-			{"revoked token of a kind not accepted", bothFacesAs(revoked), "TOKEN_INVALID"},
-			{"expired token and no client", bothFacesWith(expired, "client-id"), "TOKEN_EXPIRED"},
-			{"expired token and another client", bothFacesWith(expired, "client-id", servertest.OtherDashboard), "TOKEN_EXPIRED"},
+			{"revoked token and another client", withMetadata(metadataAs(revoked), "client-id", servertest.OtherDashboard), "TOKEN_INVALID"},
+			{"revoked token of a kind not accepted", metadataAs(revoked), "TOKEN_INVALID"},
+			{"expired token and no client", withMetadata(expired, "client-id"), "TOKEN_EXPIRED"},
+			{"expired token and another client", withMetadata(expired, "client-id", servertest.OtherDashboard), "TOKEN_EXPIRED"},
 			{"expired token of a kind not accepted", expired, "TOKEN_EXPIRED"},
-			{"no client and a kind not accepted", bothFacesWith(sc.app, "client-id"), "CLIENT_ID_MISSING"},
-			{"another client and a kind not accepted", bothFacesWith(sc.app, "client-id", servertest.OtherDashboard), "CLIENT_ID_MISMATCH"},
-			{"another client and no scope", bothFacesWith(sc.user(t, servertest.Viewer, []string{}...), "client-id", "x"), "CLIENT_ID_MISMATCH"},
-			{"another client and a bad acting-user", bothFacesWith(sc.acting("x"), "client-id", "x"), "CLIENT_ID_MISMATCH"},
+			{"no client and a kind not accepted", withMetadata(sc.app, "client-id"), "CLIENT_ID_MISSING"},
+			{"another client and a kind not accepted", withMetadata(sc.app, "client-id", servertest.OtherDashboard), "CLIENT_ID_MISMATCH"},
+			{"another client and no scope", withMetadata(sc.user(t, servertest.Viewer, []string{}...), "client-id", "x"), "CLIENT_ID_MISMATCH"},
+			{"another client and a bad acting-user", withMetadata(sc.acting("x"), "client-id", "x"), "CLIENT_ID_MISMATCH"},
 		}
-		var cases []bothFacesCase
+		var cases []refusalCase
 		for _, c := range credentials {
-			for _, op := range bothFacesGood {
-				for shape, args := range map[string]bothFacesArgs{"good arguments": op.args, "bad arguments": {}} {
-					cases = append(cases, bothFacesCase{
-						op.o.name + "/" + c.name + " and " + shape, op.o, c.caller, args, bothFacesRefused(c.reason),
+			for _, op := range validCalls {
+				for shape, args := range map[string]callArgs{"good arguments": op.args, "bad arguments": {}} {
+					cases = append(cases, refusalCase{
+						op.o.name + "/" + c.name + " and " + shape, op.o, c.caller, args, refusedWith(c.reason),
 					})
 				}
 			}
@@ -61,20 +61,20 @@ func TestTokenIsCheckedBeforeAllElse(t *testing.T) {
 	})
 }
 
-func TestKindThenScopeThenShape(t *testing.T) {
+func TestCheckOrderKindScopeArguments(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		sc := bothFacesSetScene(t, s)
-		app := bothFacesAs(s.Token(t, authn.NewToken{Kind: authn.App, ClientID: servertest.Dashboard}))
+		sc := newAuthScene(t, s)
+		app := metadataAs(s.Token(t, authn.NewToken{Kind: authn.App, ClientID: servertest.Dashboard}))
 		unscoped := sc.user(t, servertest.Viewer, []string{}...)
-		badActor := bothFacesInvalid([2]string{"acting-user", bothFacesNotUUID})
-		var cases []bothFacesCase
-		for _, op := range bothFacesGood {
-			wrongKind := bothFacesWant{reason: "TOKEN_KIND_NOT_ACCEPTED", metadata: map[string]string{"acceptedTokens": "user"}}
-			noScope := bothFacesWant{reason: "SCOPE_MISSING", metadata: map[string]string{"requiredScope": op.scope}}
-			add := func(name string, caller metadata.MD, args bothFacesArgs, want bothFacesWant) {
-				cases = append(cases, bothFacesCase{op.o.name + "/" + name, op.o, caller, args, want})
+		badActor := invalidArgument([2]string{"acting-user", mustBeUUID})
+		var cases []refusalCase
+		for _, op := range validCalls {
+			wrongKind := refusal{reason: "TOKEN_KIND_NOT_ACCEPTED", metadata: map[string]string{"acceptedTokens": "user"}}
+			noScope := refusal{reason: "SCOPE_MISSING", metadata: map[string]string{"requiredScope": op.scope}}
+			add := func(name string, caller metadata.MD, args callArgs, want refusal) {
+				cases = append(cases, refusalCase{op.o.name + "/" + name, op.o, caller, args, want})
 			}
-			bad := bothFacesArgs{}
+			bad := callArgs{}
 			for field := range op.args {
 				bad[field] = "not-a-uuid"
 			}
@@ -85,27 +85,27 @@ func TestKindThenScopeThenShape(t *testing.T) {
 				add("wrong kind and bad arguments", sc.app, bad, wrongKind)
 				add("backend alone and bad arguments", sc.service, bad, wrongKind)
 				add("no scope and not the owner", unscoped, op.args, noScope)
-				add("no scope and unknown channel", unscoped, bothFacesChanged(op.args, "channelId", nobodyID), noScope)
+				add("no scope and unknown channel", unscoped, changedArgs(op.args, "channelId", nobodyID), noScope)
 			}
 			if op.scope != "" {
 				add("no scope and bad arguments", unscoped, bad, noScope)
-				add("no scope and no arguments", unscoped, bothFacesArgs{}, noScope)
+				add("no scope and no arguments", unscoped, callArgs{}, noScope)
 			}
 			if op.scope == "users.read" {
-				add("app without scope and without grant", app, bothFacesArgs{"userId": raiderID}, noScope)
+				add("app without scope and without grant", app, callArgs{"userId": raiderID}, noScope)
 				add("app without scope and bad arguments", app, bad, noScope)
-				add("no scope and not self", unscoped, bothFacesArgs{"userId": raiderID}, noScope)
+				add("no scope and not self", unscoped, callArgs{"userId": raiderID}, noScope)
 			}
 		}
 		sc.run(t, cases)
 	})
 }
 
-func TestShapeThenRelation(t *testing.T) {
+func TestCheckOrderArgumentsRelation(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		sc := bothFacesSetScene(t, s)
-		badID := func(field string) bothFacesWant { return bothFacesInvalid([2]string{field, bothFacesNotUUID}) }
-		var cases []bothFacesCase
+		sc := newAuthScene(t, s)
+		badID := func(field string) refusal { return invalidArgument([2]string{field, mustBeUUID}) }
+		var cases []refusalCase
 		for _, caller := range []struct {
 			name string
 			md   metadata.MD
@@ -115,42 +115,42 @@ func TestShapeThenRelation(t *testing.T) {
 			{"another channel's owner", sc.other},
 			{"backend for a viewer", sc.acting(viewerID)},
 		} {
-			for _, op := range bothFacesGood[2:] {
+			for _, op := range validCalls[2:] {
 				for field := range op.args {
-					cases = append(cases, bothFacesCase{
-						caller.name + "/" + op.o.name + "/bad " + field, op.o, caller.md, bothFacesChanged(op.args, field, "x"), badID(field),
+					cases = append(cases, refusalCase{
+						caller.name + "/" + op.o.name + "/bad " + field, op.o, caller.md, changedArgs(op.args, field, "x"), badID(field),
 					})
 				}
 			}
-			for _, o := range []bothFacesOperation{bothFaces.BanUser, bothFaces.RemoveBan} {
-				cases = append(cases, bothFacesCase{
+			for _, o := range []operation{operations.BanUser, operations.RemoveBan} {
+				cases = append(cases, refusalCase{
 					caller.name + "/" + o.name + "/bad banUsername", o, caller.md,
-					bothFacesArgs{"channelId": ownerID, "banUsername": "a b"}, bothFacesInvalid([2]string{"banUsername", bothFacesNotName}),
-				}, bothFacesCase{
+					callArgs{"channelId": ownerID, "banUsername": "a b"}, invalidArgument([2]string{"banUsername", mustBeName}),
+				}, refusalCase{
 					caller.name + "/" + o.name + "/neither id nor name", o, caller.md,
-					bothFacesArgs{"channelId": ownerID}, bothFacesInvalid([2]string{"banUserId", "is required, or banUsername instead"}),
+					callArgs{"channelId": ownerID}, invalidArgument([2]string{"banUserId", "is required, or banUsername instead"}),
 				})
 			}
-			cases = append(cases, bothFacesCase{
-				caller.name + "/bad userId that is not the caller", bothFaces.ListModeratedChannels, caller.md,
-				bothFacesArgs{"userId": raiderID + "0"}, badID("userId"),
+			cases = append(cases, refusalCase{
+				caller.name + "/bad userId that is not the caller", operations.ListModeratedChannels, caller.md,
+				callArgs{"userId": raiderID + "0"}, badID("userId"),
 			})
 		}
-		cases = append(cases, bothFacesCase{
-			"app without a grant and bad userId", bothFaces.ListModeratedChannels, sc.app, bothFacesArgs{"userId": "x"}, badID("userId"),
+		cases = append(cases, refusalCase{
+			"app without a grant and bad userId", operations.ListModeratedChannels, sc.app, callArgs{"userId": "x"}, badID("userId"),
 		})
 		sc.run(t, cases)
 	})
 }
 
-// Whoever may not ask learns neither which channels and users there are, nor
-// who is banned or muted.
-func TestRelationThenExistenceAndState(t *testing.T) {
+// A caller without the relation must not learn which channels and users exist, or who is
+// banned or muted.
+func TestCheckOrderRelationExistenceState(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		sc := bothFacesSetScene(t, s)
-		sc.must(t, bothFaces.MuteUser, sc.owner, bothFacesArgs{"channelId": ownerID, "mutedUserId": raiderID})
-		notOwner, notModerator := bothFacesRefused("NOT_CHANNEL_OWNER"), bothFacesRefused("NOT_CHANNEL_MODERATOR")
-		bannedID := bothFacesBannedModerator.String()
+		sc := newAuthScene(t, s)
+		sc.must(t, operations.MuteUser, sc.owner, callArgs{"channelId": ownerID, "mutedUserId": raiderID})
+		notOwner, notModerator := refusedWith("NOT_CHANNEL_OWNER"), refusedWith("NOT_CHANNEL_MODERATOR")
+		bannedID := bannedModeratorID.String()
 		targets := []struct{ name, channel, field, user string }{
 			{"unknown channel", nobodyID, "id", raiderID},
 			{"unknown channel and unknown user", nobodyID, "id", nobodyID},
@@ -159,9 +159,9 @@ func TestRelationThenExistenceAndState(t *testing.T) {
 			{"unknown user by name", ownerID, "banUsername", "nobody.here"},
 			{"the channel by id", ownerID, "id", ownerID},
 			{"the channel by name", ownerID, "banUsername", "ines"},
-			{"who is neither banned nor muted", ownerID, "id", viewerID},
-			{"who is banned", ownerID, "id", bannedID},
-			{"who is muted", ownerID, "id", raiderID},
+			{"user neither banned nor muted", ownerID, "id", viewerID},
+			{"banned user", ownerID, "id", bannedID},
+			{"muted user", ownerID, "id", raiderID},
 			{"a moderator", ownerID, "id", servertest.Moderator.String()},
 		}
 		callers := []struct {
@@ -175,70 +175,70 @@ func TestRelationThenExistenceAndState(t *testing.T) {
 			{"moderator", sc.moderator},
 		}
 		fields := map[string]string{"BanUser": "banUserId", "RemoveBan": "banUserId", "MuteUser": "mutedUserId", "AddModerator": "userId", "RemoveModerator": "userId"}
-		var cases []bothFacesCase
+		var cases []refusalCase
 		for _, caller := range callers {
 			for _, target := range targets {
-				for _, op := range bothFacesGood[2:] {
+				for _, op := range validCalls[2:] {
 					want, field := notModerator, target.field
 					if fields[op.o.name] == "userId" {
 						want = notOwner
 					} else if caller.name == "moderator" && target.channel == ownerID {
-						continue // may ask
+						continue // is authorized
 					}
 					if field == "id" {
 						field = fields[op.o.name]
 					} else if fields[op.o.name] != "banUserId" {
-						continue // has no name
+						continue // has no username
 					}
-					cases = append(cases, bothFacesCase{
+					cases = append(cases, refusalCase{
 						caller.name + "/" + op.o.name + "/" + target.name, op.o, caller.md,
-						bothFacesArgs{"channelId": target.channel, field: target.user}, want,
+						callArgs{"channelId": target.channel, field: target.user}, want,
 					})
 				}
 			}
-			cases = append(cases, bothFacesCase{
-				caller.name + "/channels of an unknown user", bothFaces.ListModeratedChannels, caller.md,
-				bothFacesArgs{"userId": nobodyID}, bothFacesRefused("NOT_SELF"),
+			cases = append(cases, refusalCase{
+				caller.name + "/channels of an unknown user", operations.ListModeratedChannels, caller.md,
+				callArgs{"userId": nobodyID}, refusedWith("NOT_SELF"),
 			})
 		}
 		sc.run(t, cases)
 	})
 }
 
-func TestExistenceThenState(t *testing.T) {
+func TestCheckOrderExistenceState(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		sc := bothFacesSetScene(t, s)
-		noChannel := bothFacesRefused("CHANNEL_NOT_FOUND")
-		in := func(field, user string) bothFacesArgs { return bothFacesArgs{"channelId": viewerID, field: user} }
-		sc.run(t, []bothFacesCase{
-			// Viewer asks about their own channel, which is not there.
-			{"add an unknown user", bothFaces.AddModerator, sc.viewer, in("userId", nobodyID), noChannel},
-			{"add themselves", bothFaces.AddModerator, sc.viewer, in("userId", viewerID), noChannel},
-			{"remove an unknown user", bothFaces.RemoveModerator, sc.viewer, in("userId", nobodyID), noChannel},
-			{"remove themselves", bothFaces.RemoveModerator, sc.viewer, in("userId", viewerID), noChannel},
-			{"ban an unknown user by id", bothFaces.BanUser, sc.viewer, in("banUserId", nobodyID), noChannel},
-			{"ban an unknown user by name", bothFaces.BanUser, sc.viewer, in("banUsername", "nobody.here"), noChannel},
-			{"ban themselves", bothFaces.BanUser, sc.viewer, in("banUserId", viewerID), noChannel},
-			{"unban an unknown user", bothFaces.RemoveBan, sc.viewer, in("banUserId", nobodyID), noChannel},
-			{"unban who is not banned", bothFaces.RemoveBan, sc.viewer, in("banUserId", raiderID), noChannel},
-			{"mute an unknown user", bothFaces.MuteUser, sc.viewer, in("mutedUserId", nobodyID), noChannel},
-			{"mute themselves", bothFaces.MuteUser, sc.viewer, in("mutedUserId", viewerID), noChannel},
+		sc := newAuthScene(t, s)
+		noChannel := refusedWith("CHANNEL_NOT_FOUND")
+		in := func(field, user string) callArgs { return callArgs{"channelId": viewerID, field: user} }
+		sc.run(t, []refusalCase{
+			// Viewer names their own channel, which does not exist.
+			{"add an unknown user", operations.AddModerator, sc.viewer, in("userId", nobodyID), noChannel},
+			{"add themselves", operations.AddModerator, sc.viewer, in("userId", viewerID), noChannel},
+			{"remove an unknown user", operations.RemoveModerator, sc.viewer, in("userId", nobodyID), noChannel},
+			{"remove themselves", operations.RemoveModerator, sc.viewer, in("userId", viewerID), noChannel},
+			{"ban an unknown user by id", operations.BanUser, sc.viewer, in("banUserId", nobodyID), noChannel},
+			{"ban an unknown user by name", operations.BanUser, sc.viewer, in("banUsername", "nobody.here"), noChannel},
+			{"ban themselves", operations.BanUser, sc.viewer, in("banUserId", viewerID), noChannel},
+			{"unban an unknown user", operations.RemoveBan, sc.viewer, in("banUserId", nobodyID), noChannel},
+			{"unban a user who is not banned", operations.RemoveBan, sc.viewer, in("banUserId", raiderID), noChannel},
+			{"mute an unknown user", operations.MuteUser, sc.viewer, in("mutedUserId", nobodyID), noChannel},
+			{"mute themselves", operations.MuteUser, sc.viewer, in("mutedUserId", viewerID), noChannel},
 		})
 	})
 }
 
-func TestRelationThenLengthOfTheList(t *testing.T) {
+func TestCheckOrderRelationListLength(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		config := servertest.Config(url)
 		config.MaxResults = 1
 		s := servertest.Start(t, config)
 		s.Load(t, servertest.World()...)
-		args := bothFacesArgs{"userId": servertest.Moderator.String()} // moderates two channels
-		o := bothFaces.ListModeratedChannels
-		bothFacesRefused("NOT_SELF").check(t, s, o, bothFacesAs(s.As(t, servertest.Viewer)), args)
-		notGranted := bothFacesWant{reason: "GRANT_MISSING", metadata: map[string]string{"requiredScope": "users.read"}}
+		args := callArgs{"userId": servertest.Moderator.String()} // moderates two channels
+		o := operations.ListModeratedChannels
+		refusedWith("NOT_SELF").check(t, s, o, metadataAs(s.As(t, servertest.Viewer)), args)
+		notGranted := refusal{reason: "GRANT_MISSING", metadata: map[string]string{"requiredScope": "users.read"}}
 		app := s.Token(t, authn.NewToken{Kind: authn.App, ClientID: servertest.OtherDashboard, Scopes: authn.Scopes()})
-		notGranted.check(t, s, o, bothFacesAs(app), args)
-		bothFacesRefused("RESULT_TOO_LARGE").check(t, s, o, bothFacesAs(s.AsService(t)), args)
+		notGranted.check(t, s, o, metadataAs(app), args)
+		refusedWith("RESULT_TOO_LARGE").check(t, s, o, metadataAs(s.AsService(t)), args)
 	})
 }

@@ -16,10 +16,10 @@ import (
 
 const races = 1000
 
-// TestNoMessageSurvivesARace lets a post and the ban or mute of its sender run
-// at the same moment, again and again: whichever is first, no message of before
-// the answer is visible after it, also when the ban is removed again.
-func TestNoMessageSurvivesARace(t *testing.T) {
+// TestNoMessageSurvivesConcurrentBan repeatedly runs a post concurrently with the ban or
+// mute of its sender. In any order, no message from before the response is visible after
+// it, not even when the ban is removed again.
+func TestNoMessageSurvivesConcurrentBan(t *testing.T) {
 	each(t, func(t *testing.T, d *drive) {
 		silence := []func() error{
 			func() error { _, err := d.ban(servertest.Moderator, servertest.Raider); return err },
@@ -27,7 +27,7 @@ func TestNoMessageSurvivesARace(t *testing.T) {
 		}
 		var posted, refused int
 		for i := range races {
-			// From the post far ahead to the ban far ahead, and all between.
+			// The head start varies from the post to the ban.
 			lead := time.Duration(i%31-10) * 200 * time.Microsecond
 			post := make(chan error, 1)
 			go func() {
@@ -84,7 +84,7 @@ func replicas(t *testing.T, test func(t *testing.T, a, b *drive)) {
 	})
 }
 
-// together runs two functions at the same moment.
+// together runs two functions concurrently.
 func together(a, b func()) {
 	var start, end sync.WaitGroup
 	start.Add(1)
@@ -95,7 +95,7 @@ func together(a, b func()) {
 	end.Wait()
 }
 
-func TestTwoServersBanAtTheSameMoment(t *testing.T) {
+func TestConcurrentBansOnTwoServers(t *testing.T) {
 	replicas(t, func(t *testing.T, a, b *drive) {
 		want := []string{}
 		for range 25 {
@@ -114,7 +114,7 @@ func TestTwoServersBanAtTheSameMoment(t *testing.T) {
 	})
 }
 
-func TestTwoServersMuteAtTheSameMoment(t *testing.T) {
+func TestConcurrentMutesOnTwoServers(t *testing.T) {
 	replicas(t, func(t *testing.T, a, b *drive) {
 		for range 25 {
 			var errs [2]error
@@ -133,7 +133,7 @@ func TestTwoServersMuteAtTheSameMoment(t *testing.T) {
 	})
 }
 
-func TestTwoServersRemoveABanAtTheSameMoment(t *testing.T) {
+func TestConcurrentUnbansOnTwoServers(t *testing.T) {
 	replicas(t, func(t *testing.T, a, b *drive) {
 		for range 25 {
 			a.mustBan(servertest.Owner, servertest.Raider)
@@ -151,10 +151,10 @@ func TestTwoServersRemoveABanAtTheSameMoment(t *testing.T) {
 	})
 }
 
-// TestChangesOfManyUsersRunAtOnce has bans, mutes and
-// roles of the same few users run at once on two servers; deadlocks and lock
-// waits are ours to resolve, so nobody sees one.
-func TestChangesOfManyUsersRunAtOnce(t *testing.T) {
+// TestChangesOfManyUsersRunConcurrently has bans, mutes and roles of the same few users
+// run concurrently on two servers. The server must resolve deadlocks and lock waits, so
+// no caller receives such an error.
+func TestChangesOfManyUsersRunConcurrently(t *testing.T) {
 	replicas(t, func(t *testing.T, a, b *drive) {
 		users := []uid.ID{servertest.Viewer, servertest.Raider, servertest.Other}
 		var wait sync.WaitGroup

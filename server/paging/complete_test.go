@@ -22,8 +22,8 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// startWithModerators starts a server with a channel that has so many moderators,
-// and returns their ids, the longest-serving first.
+// startWithModerators starts a server with a channel that has n moderators, and returns
+// their ids, those with the oldest role first.
 func startWithModerators(t *testing.T, url store.URL, count, maxResults int) (*servertest.Server, []string) {
 	t.Helper()
 	config := servertest.Config(url)
@@ -86,7 +86,8 @@ func listed(t *testing.T, r servertest.Response) (found []string) {
 	return found
 }
 
-// A list is complete over both transports, however many chunks it is read in.
+// A list is complete over both transports, regardless of the number of chunks in which it
+// is read.
 func TestListsAreCompleteWithoutALimit(t *testing.T) {
 	for _, count := range []int{0, 1, 199, 200, 201, 400, 450} {
 		t.Run(fmt.Sprint(count), func(t *testing.T) {
@@ -106,7 +107,7 @@ func TestListsAreCompleteWithoutALimit(t *testing.T) {
 
 var nextPage = regexp.MustCompile(`^<(/v1/[^>]*)>; rel="next"$`)
 
-func TestPagesLeadToTheNext(t *testing.T) {
+func TestPageCursorsLeadToNextPage(t *testing.T) {
 	s, want := startWithModerators(t, storetest.SQLite(t), 95, 50_000)
 	owner := s.As(t, servertest.Owner)
 	var got []string
@@ -149,10 +150,11 @@ func TestPagesLeadToTheNext(t *testing.T) {
 	}
 }
 
-// The channels that a user moderates come in pages too, and a cursor is of one list.
-func TestCursorsAreOfOneList(t *testing.T) {
+// The channels that a user moderates are paginated too, and a cursor is bound to its
+// list.
+func TestCursorIsBoundToItsList(t *testing.T) {
 	s, _ := startWithModerators(t, storetest.SQLite(t), 25, 50_000)
-	moderator := s.As(t, servertest.Moderator) // of two channels
+	moderator := s.As(t, servertest.Moderator) // moderates two channels
 	channels := "/v1/moderation/channels?userId=" + servertest.Moderator.String()
 	all := s.REST(t, moderator, "GET", channels, "")
 	first := s.REST(t, moderator, "GET", channels+"&limit=1", "")
@@ -176,8 +178,8 @@ func TestCursorsAreOfOneList(t *testing.T) {
 	}
 }
 
-// A list that is too long is refused before anything of it is sent.
-func TestListsOverTheCapAreRefused(t *testing.T) {
+// A list that is too long is rejected before any part of it is sent.
+func TestUnpagedListsOverLimitAreRejected(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db store.URL) {
 		s, want := startWithModerators(t, db, 300, 300)
 		owner := s.As(t, servertest.Owner)
@@ -201,9 +203,9 @@ func TestListsOverTheCapAreRefused(t *testing.T) {
 	})
 }
 
-// However many chunks a list is read in, it is one request for the rate limit and the
-// metrics.
-func TestALongListIsOneRequest(t *testing.T) {
+// A list is one request for the rate limit and the metrics, regardless of its number of
+// chunks.
+func TestLongListIsOneRequest(t *testing.T) {
 	s, _ := startWithModerators(t, storetest.SQLite(t), 450, 50_000)
 	s.Store.Clock.Freeze(s.Store.Clock.Local()) // so that the bucket is not refilled
 	user := s.Token(t, authn.NewToken{Kind: authn.User, ClientID: servertest.Dashboard, UserID: servertest.Viewer, Scopes: authn.Scopes()})
@@ -214,7 +216,7 @@ func TestALongListIsOneRequest(t *testing.T) {
 			t.Errorf("RateLimit-Remaining: got %s, want %s", got, want)
 		}
 	}
-	const counter = `moderato_requests_total{code="OK",face="rest",method="/moderato.v1.ModerationService/ListModerators"} 3`
+	const counter = `moderato_requests_total{code="OK",method="/moderato.v1.ModerationService/ListModerators",transport="rest"} 3`
 	if !strings.Contains(s.Metrics(t), counter+"\n") {
 		t.Errorf("metrics: got no line %s", counter)
 	}

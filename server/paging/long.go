@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	// longAtOnce is how many complete lists of more than a chunk may be in memory at the
+	// maxLong is how many complete lists of more than a chunk may be in memory at the
 	// same time. longPerOwner is how many of them may belong to one owner.
-	longAtOnce   = 4
+	maxLong      = 4
 	longPerOwner = 1
 )
 
@@ -29,7 +29,7 @@ type longLists struct {
 func (l *longLists) acquire(owner fair.Owner) (release func(), err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.used >= longAtOnce || l.byOwner[owner] >= longPerOwner {
+	if l.used >= maxLong || l.byOwner[owner] >= longPerOwner {
 		return nil, &apierr.Error{
 			Reason:     moderatov1.Reason_REASON_OVERLOADED,
 			Message:    "Too many long lists are being sent. Try again later, or request the list in pages, with limit and cursor.",

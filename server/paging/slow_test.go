@@ -34,9 +34,9 @@ func (c stallingConn) Read(p []byte) (int, error) {
 	return c.Conn.Read(p)
 }
 
-// listStalled has callers call for a list that they do not receive until resumed is
-// closed. It returns when all lists are being sent, with how to wait for their ends and how
-// to close their connections.
+// listStalled has callers request a list that they do not read until resumed is closed.
+// It returns when all lists are being sent. wait waits for their results; hangUp closes
+// their connections.
 func listStalled(t *testing.T, s *servertest.Server, callers []servertest.Credentials, resumed <-chan struct{}) (wait func() []error, hangUp func()) {
 	t.Helper()
 	var mu sync.Mutex
@@ -93,16 +93,16 @@ func listStalled(t *testing.T, s *servertest.Server, callers []servertest.Creden
 // listCalls returns how many calls for a list over gRPC succeeded.
 func listCalls(t *testing.T, s *servertest.Server) int {
 	t.Helper()
-	const counter = `moderato_requests_total{code="OK",face="grpc",method="/moderato.v1.ModerationService/ListModerators"} `
+	const counter = `moderato_requests_total{code="OK",method="/moderato.v1.ModerationService/ListModerators",transport="grpc"} `
 	_, after, _ := strings.Cut(s.Metrics(t), counter)
 	count, _, _ := strings.Cut(after, "\n")
 	n, _ := strconv.Atoi(count) // 0 before the first call
 	return n
 }
 
-// gRPC keeps a response in memory until its client has received it. So few long lists
-// are under way at once, and clients that receive slowly hold up nothing else.
-func TestFewLongListsWaitForSlowClients(t *testing.T) {
+// gRPC keeps a response in memory until its client has received it. So only few long
+// lists are in flight at a time, and clients that receive slowly delay nothing else.
+func TestLongListsForSlowClientsAreLimited(t *testing.T) {
 	s, want := startWithModerators(t, storetest.SQLite(t), 2500, 50_000)
 	owner := s.As(t, servertest.Owner)
 	resumed := make(chan struct{})
@@ -127,8 +127,8 @@ func TestFewLongListsWaitForSlowClients(t *testing.T) {
 	}
 }
 
-// A client that goes away while it receives a long list holds nothing any more.
-func TestALongListEndsWithItsConnection(t *testing.T) {
+// A client that disconnects while it receives a long list releases what it held.
+func TestLongListEndsWithConnection(t *testing.T) {
 	s, _ := startWithModerators(t, storetest.SQLite(t), 2500, 50_000)
 	owner := s.As(t, servertest.Owner)
 	resumed := make(chan struct{})
@@ -139,8 +139,8 @@ func TestALongListEndsWithItsConnection(t *testing.T) {
 	wantRejected(t, s, owner, false)
 }
 
-// A caller has one long list under way, and leaves the others to others.
-func TestACallerHasOneLongListAtOnce(t *testing.T) {
+// A caller may have one long list in flight, so that others can have theirs.
+func TestCallerHasOneLongListAtATime(t *testing.T) {
 	s, _ := startWithModerators(t, storetest.SQLite(t), 2500, 50_000)
 	greedy, owner := s.As(t, servertest.Viewer), s.As(t, servertest.Owner)
 	resumed := make(chan struct{})
@@ -161,7 +161,8 @@ func callers(t *testing.T, s *servertest.Server, n int) []servertest.Credentials
 	return all
 }
 
-// wantRejected waits until a call for the whole list is rejected, or is not.
+// wantRejected waits until a call for the whole list is rejected, or is no longer
+// rejected.
 func wantRejected(t *testing.T, s *servertest.Server, c servertest.Credentials, want bool) {
 	t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); ; {

@@ -7,7 +7,7 @@ import (
 	"github.com/moderato-live/moderato/server/requestid"
 )
 
-func TestAcceptKeepsAnIDThatIsFit(t *testing.T) {
+func TestAcceptKeepsValidID(t *testing.T) {
 	t.Parallel()
 	for _, id := range []string{
 		"x", "0", "_", ".", "-", "AZaz09_.-", "0b6f0001-0000-4000-8000-00000000000a", strings.Repeat("x", 64),
@@ -18,7 +18,7 @@ func TestAcceptKeepsAnIDThatIsFit(t *testing.T) {
 	}
 }
 
-func TestAcceptReplacesAnIDThatIsNot(t *testing.T) {
+func TestAcceptReplacesInvalidID(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	cases := [][]string{

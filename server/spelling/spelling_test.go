@@ -8,7 +8,7 @@ import (
 	"github.com/moderato-live/moderato/server/spelling"
 )
 
-func TestSuggestFindsTheFieldThatWasMeant(t *testing.T) {
+func TestSuggestFindsIntendedField(t *testing.T) {
 	t.Parallel()
 	list := (&moderatov1.ListChannelsRequest{}).ProtoReflect().Descriptor()
 	for name, want := range map[string]string{

@@ -8,7 +8,7 @@ import (
 	"github.com/moderato-live/moderato/server/store/coalesce"
 )
 
-func TestOperationsStateTheBoundsOfTheStore(t *testing.T) {
+func TestDocumentationStatesStoreLimits(t *testing.T) {
 	doctest.Want(t, "docs/operations.md",
 		fmt.Sprintf("opens up to %d connections", maxConnections),
 		fmt.Sprintf("up to %d statements prepared", coalesce.StatementsKept),

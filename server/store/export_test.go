@@ -2,7 +2,7 @@ package store
 
 import "context"
 
-// MigrateTo migrates up to a version, as a migration does that is interrupted.
+// MigrateTo migrates up to a version, like an interrupted migration.
 func (s *Store) MigrateTo(ctx context.Context, version int64) error {
 	provider, err := s.migrations()
 	if err != nil {
@@ -12,7 +12,7 @@ func (s *Store) MigrateTo(ctx context.Context, version int64) error {
 	return err
 }
 
-// VerifyDeclaration verifies a declaration that is not kept.
+// VerifyDeclaration verifies a declaration without keeping it.
 func VerifyDeclaration[P any](name string, build func(d *Dialect, p P) (query string, args []any), example P, more ...P) error {
 	return verify([]declaration{declare(name, build, example, more...)})
 }

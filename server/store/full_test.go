@@ -14,9 +14,9 @@ import (
 	"github.com/moderato-live/moderato/server/store/storetest"
 )
 
-// TestAFullDatabaseIsUnavailable has the database report that it has no room: a
-// real SQLite, whose file must not grow, and servers whose errors are injected.
-func TestAFullDatabaseIsUnavailable(t *testing.T) {
+// TestFullDatabaseIsUnavailable has the database report that it is full: a real SQLite
+// whose file must not grow, and servers whose errors are injected.
+func TestFullDatabaseIsUnavailable(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		ctx := context.Background()
 		storetest.Migrate(t, url)
@@ -51,15 +51,15 @@ func TestAFullDatabaseIsUnavailable(t *testing.T) {
 	})
 }
 
-// fullErrors are the ways in which a database is full, each to be switched on and
-// off.
+// fullErrors returns the ways in which a database can be full. Each can be switched on
+// and off.
 func fullErrors(t *testing.T, s *store.Store, gate *storetest.Gate) map[string]func(bool) {
 	t.Helper()
 	if storetest.IsSQLite(s) {
 		return map[string]func(bool){"a file that must not grow": func(full bool) {
 			pages := "4294967294"
 			if full {
-				pages = "1" // as many as there are
+				pages = "1" // the current number of pages
 			}
 			if _, err := s.DB().ExecContext(context.Background(), "PRAGMA max_page_count = "+pages); err != nil {
 				t.Fatal(err)

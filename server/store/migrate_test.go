@@ -35,9 +35,8 @@ func migrate(t *testing.T, url store.URL) {
 	}
 }
 
-// TestMigrationsMakeTheSchema is the drift test: whoever changes ent/schema adds
-// a migration.
-func TestMigrationsMakeTheSchema(t *testing.T) {
+// TestMigrationsCreateSchema detects drift: a change of ent/schema needs a migration.
+func TestMigrationsCreateSchema(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		migrate(t, url)
 		statements, err := open(t, url).SchemaDrift(context.Background())
@@ -50,7 +49,7 @@ func TestMigrationsMakeTheSchema(t *testing.T) {
 	})
 }
 
-func TestDriftIsSeen(t *testing.T) {
+func TestSchemaDriftIsDetected(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		migrate(t, url)
 		s := open(t, url)
@@ -74,7 +73,7 @@ func TestMigratingTwiceChangesNothing(t *testing.T) {
 	})
 }
 
-func TestServersThatMigrateAtOnceWaitForEachOther(t *testing.T) {
+func TestConcurrentMigrationsAreSerialized(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		var all sync.WaitGroup
 		for range 4 {
@@ -91,7 +90,7 @@ func TestServersThatMigrateAtOnceWaitForEachOther(t *testing.T) {
 	})
 }
 
-func TestDatabaseThatIsBehindIsTold(t *testing.T) {
+func TestUnmigratedDatabaseIsReported(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		s := open(t, url)
 		if err := s.CheckVersion(context.Background()); !errors.Is(err, store.ErrVersion) {
@@ -107,22 +106,22 @@ func TestDatabaseThatIsBehindIsTold(t *testing.T) {
 	})
 }
 
-func TestAMigrationIsOneLine(t *testing.T) {
+func TestMigrationIsLoggedOnce(t *testing.T) {
 	url := storetest.SQLite(t)
-	for _, want := range []int{1, 0} { // the second time there is nothing to do
+	for _, want := range []int{1, 0} { // the second migration has nothing to do
 		var said bytes.Buffer
 		if err := store.Migrate(t.Context(), url, slog.New(slog.NewTextHandler(&said, nil))); err != nil {
 			t.Fatal(err)
 		}
 		if n := strings.Count(said.String(), "\n"); n != want || (n == 1 && !strings.Contains(said.String(), "msg=migrated steps=")) {
-			t.Errorf("it says %q, want %d lines", &said, want)
+			t.Errorf("got the log %q, want %d lines", &said, want)
 		}
 	}
 }
 
-// TestAnInterruptedMigrationContinues stops after some steps, as a kill would, and
-// migrates again.
-func TestAnInterruptedMigrationContinues(t *testing.T) {
+// TestInterruptedMigrationContinues stops after some steps, as if killed, and migrates
+// again.
+func TestInterruptedMigrationContinues(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		s := open(t, url)
 		for _, version := range []int64{20, 57} {
@@ -141,9 +140,9 @@ func TestAnInterruptedMigrationContinues(t *testing.T) {
 	})
 }
 
-// TestTheFormerDeletedUserMoves migrates a database in which the user who stands for
-// deleted users has the former id and names.
-func TestTheFormerDeletedUserMoves(t *testing.T) {
+// TestFormerDeletedUserIsMigrated migrates a database in which the placeholder of deleted
+// users has the former id and names.
+func TestFormerDeletedUserIsMigrated(t *testing.T) {
 	const former = "00000000-0000-4000-8000-000000000000"
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		s := open(t, url)
@@ -193,9 +192,10 @@ func TestTheFormerDeletedUserMoves(t *testing.T) {
 	})
 }
 
-// TestMySQLMigrationsAreOneStatementEach, because MySQL commits each by itself:
-// a file of two could stop between them and never go on.
-func TestMySQLMigrationsAreOneStatementEach(t *testing.T) {
+// TestMySQLMigrationsHaveOneStatement checks that each file has one statement. MySQL
+// commits each statement, so a file with two could fail between them and never be
+// completed.
+func TestMySQLMigrationsHaveOneStatement(t *testing.T) {
 	files, err := fs.Glob(migrations.FS, "mysql/*.sql")
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)

@@ -10,7 +10,7 @@ import (
 	"github.com/moderato-live/moderato/server/store/storetest"
 )
 
-func TestAnImportHasMoreMemoryThanAServer(t *testing.T) {
+func TestImportHasLargerCacheThanServer(t *testing.T) {
 	url := storetest.SQLite(t)
 	cacheSize := func(open func(context.Context, store.URL) (*store.Store, error)) (size int) {
 		s, err := open(context.Background(), url)
@@ -28,7 +28,7 @@ func TestAnImportHasMoreMemoryThanAServer(t *testing.T) {
 	}
 }
 
-func TestTheFilesAreForTheirOwnerAlone(t *testing.T) {
+func TestDatabaseFilesArePrivate(t *testing.T) {
 	url := storetest.SQLite(t)
 	if err := store.Migrate(context.Background(), url, slog.New(slog.DiscardHandler)); err != nil {
 		t.Fatal(err)

@@ -17,9 +17,9 @@ var titles = store.Declare("titles", func(_ *store.Dialect, id uid.ID) (string, 
 	return "SELECT title FROM channels WHERE id = ?", []any{id}
 }, uid.ID{})
 
-// TestStoreRefusesDeclaredStatements declares statements whose restrictions are violated:
+// TestStoreRejectsDeclaredStatements declares statements whose restrictions are violated:
 // by the only example, by a further one, and in one of the dialects.
-func TestStoreRefusesDeclaredStatements(t *testing.T) {
+func TestStoreRejectsDeclaredStatements(t *testing.T) {
 	for want, texts := range map[string]func(d *store.Dialect) []string{
 		"DISTINCT": func(*store.Dialect) []string { return []string{"SELECT DISTINCT id FROM follows", "SELECT 1"} },
 		"LIMIT":    func(*store.Dialect) []string { return []string{"SELECT 1", "SELECT id FROM follows ORDER BY id"} },
@@ -46,8 +46,8 @@ func TestOpenVerifiesDeclaredStatements(t *testing.T) {
 	}
 }
 
-// TestStatementsRunWithoutCoalescing holds more reads of a statement than may be in flight
-// before others wait. Each must be sent by itself.
+// TestStatementsRunWithoutCoalescing holds more reads of a statement than may be in
+// flight before others wait. Each must be sent separately.
 func TestStatementsRunWithoutCoalescing(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		migrate(t, url)
@@ -57,7 +57,7 @@ func TestStatementsRunWithoutCoalescing(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(s.Close)
-		const reads = 4 // as many connections as SQLite has at least
+		const reads = 4 // the minimum number of SQLite connections
 		wantSeparate(t, s, gate, reads)
 		if !storetest.IsSQLite(s) {
 			wantSeparate(t, s, gate, 20)

@@ -42,8 +42,8 @@ type Store struct {
 	Written Signal
 	// Cursors seals the cursors of lists and event streams.
 	Cursors *cursor.Sealer
-	// Turns queues changes of a channel before they request the channel's lock.
-	Turns *changequeue.Turns
+	// ChangeQueues queues changes of a channel before they request the channel's lock.
+	ChangeQueues *changequeue.Queues
 
 	// writers bounds the transactions that run at the same time.
 	writers *fair.Gate
@@ -120,7 +120,7 @@ func newStore(d dialect, read, write *sql.DB, reading coalesce.Options) *Store {
 		return ent.NewClient(ent.Driver(entsql.OpenDB(d.name(), db)))
 	}
 	s := &Store{
-		Dialect: newDialect(d), Read: client(read), Written: NewSignal(), Turns: changequeue.New(),
+		Dialect: newDialect(d), Read: client(read), Written: NewSignal(), ChangeQueues: changequeue.New(),
 		readDB: read, writeDB: write, reader: coalesce.NewReader(read, reading),
 	}
 	s.write = s.Read
@@ -161,11 +161,11 @@ func (s *Store) Close() {
 	}
 }
 
-// Register registers the metrics of the store and of its Turns.
+// Register registers the metrics of the store and of its ChangeQueues.
 func (s *Store) Register(r prometheus.Registerer) {
 	r.MustRegister(s.retries, s.full, collectors.NewDBStatsCollector(s.readDB, "read"))
 	s.reader.Register(r)
-	s.Turns.Register(r)
+	s.ChangeQueues.Register(r)
 	if s.writeDB != s.readDB {
 		r.MustRegister(collectors.NewDBStatsCollector(s.writeDB, "write"))
 	}

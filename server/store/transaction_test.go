@@ -33,7 +33,7 @@ func count(t *testing.T, s *store.Store) int {
 	return n
 }
 
-func TestFailedTransactionLeavesNothing(t *testing.T) {
+func TestFailedTransactionIsRolledBack(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		migrate(t, url)
 		s := open(t, url)
@@ -54,7 +54,7 @@ func TestFailedTransactionLeavesNothing(t *testing.T) {
 	})
 }
 
-func TestPanicInATransactionLeavesNothingAndNoLock(t *testing.T) {
+func TestPanicRollsBackTransaction(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		migrate(t, url)
 		s := open(t, url)
@@ -71,9 +71,9 @@ func TestPanicInATransactionLeavesNothingAndNoLock(t *testing.T) {
 	})
 }
 
-// TestDeadlockIsRunAgain has two transactions lock the same rows in opposite
-// order, each waiting until both hold their first.
-func TestDeadlockIsRunAgain(t *testing.T) {
+// TestDeadlockIsRetried has two transactions lock the same rows in opposite order; each
+// waits until both hold their first lock.
+func TestDeadlockIsRetried(t *testing.T) {
 	storetest.EachServer(t, func(t *testing.T, url store.URL) {
 		migrate(t, url)
 		s := open(t, url)
@@ -115,9 +115,8 @@ func TestDeadlockIsRunAgain(t *testing.T) {
 	})
 }
 
-// TestWritersOfOneFileWait opens the same SQLite file twice, as two processes
-// would.
-func TestWritersOfOneFileWait(t *testing.T) {
+// TestWritersOfOneFileAreSerialized opens the same SQLite file twice, like two processes.
+func TestWritersOfOneFileAreSerialized(t *testing.T) {
 	url := storetest.SQLite(t)
 	migrate(t, url)
 	var all sync.WaitGroup
@@ -137,7 +136,7 @@ func TestWritersOfOneFileWait(t *testing.T) {
 	}
 }
 
-func TestClockAgreesWithThisMachine(t *testing.T) {
+func TestClockMatchesLocalTime(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		s := open(t, url)
 		before := s.Clock.Local()

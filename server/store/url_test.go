@@ -25,7 +25,7 @@ func TestParseURL(t *testing.T) {
 	}
 }
 
-func TestParseURLTellsWhatIsWrong(t *testing.T) {
+func TestParseURLReportsErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                "must be sqlite:FILE or mysql://",
 		"postgres://u:secret@db/name":     "must be sqlite:FILE or mysql://",
@@ -42,12 +42,12 @@ func TestParseURLTellsWhatIsWrong(t *testing.T) {
 			t.Errorf("%s: got %v, want %q", text, err, want)
 		}
 		if err != nil && strings.Contains(err.Error(), "secret") {
-			t.Errorf("%s: the error tells the password: %v", text, err)
+			t.Errorf("%s: the error reveals the password: %v", text, err)
 		}
 	}
 }
 
-func TestURLNamesTheDatabaseWithoutItsAccount(t *testing.T) {
+func TestURLStringOmitsCredentials(t *testing.T) {
 	url, err := store.ParseURL("mysql://root:secret@db:3306/moderato?tls=true")
 	if got, want := url.String(), "mysql://db:3306/moderato"; err != nil || got != want {
 		t.Errorf("got %s (%v), want %s", got, err, want)

@@ -18,7 +18,7 @@ import (
 
 const text = "0b6f0001-0a2c-4d3e-8f4b-0123456789ab"
 
-func TestParseTakesEitherCase(t *testing.T) {
+func TestParseIgnoresCase(t *testing.T) {
 	want := uid.ID{0x0b, 0x6f, 0x00, 0x01, 0x0a, 0x2c, 0x4d, 0x3e, 0x8f, 0x4b, 0x01, 0x23, 0x45, 0x67, 0x89, 0xab}
 	for _, s := range []string{text, strings.ToUpper(text), "0B6f0001-0a2C-4D3e-8F4b-0123456789Ab"} {
 		got, err := uid.Parse(s)
@@ -31,7 +31,7 @@ func TestParseTakesEitherCase(t *testing.T) {
 	}
 }
 
-// malformed are texts that are no UUID in the one form.
+// malformed are texts that are not a UUID of 36 characters.
 var malformed = map[string]string{
 	"nothing":          "",
 	"35 characters":    text[:35],
@@ -52,7 +52,7 @@ var malformed = map[string]string{
 	"invalid UTF-8":    text[:35] + "\xff",
 }
 
-func TestParseRefusesOtherForms(t *testing.T) {
+func TestParseRejectsOtherForms(t *testing.T) {
 	for name, s := range malformed {
 		got, err := uid.Parse(s)
 		if !errors.Is(err, uid.ErrSyntax) || !got.IsZero() {
@@ -70,7 +70,7 @@ func TestMustParsePanics(t *testing.T) {
 	uid.MustParse("ines")
 }
 
-func TestIDsAreTextInJSON(t *testing.T) {
+func TestJSONRoundTrip(t *testing.T) {
 	id := uid.MustParse(text)
 	written, err := json.Marshal(map[string]uid.ID{"id": id})
 	if want := `{"id":"` + text + `"}`; err != nil || string(written) != want {
@@ -101,7 +101,7 @@ func TestIsZero(t *testing.T) {
 	}
 }
 
-func TestNewIDsSortAfterEarlierOnes(t *testing.T) {
+func TestNewIDsSortByTime(t *testing.T) {
 	before := time.Now().Add(-time.Millisecond)
 	previous := uid.New()
 	for range 100_000 {
@@ -121,7 +121,7 @@ func TestNewIDsSortAfterEarlierOnes(t *testing.T) {
 	}
 }
 
-func TestNewIDsOfManyGoroutinesDiffer(t *testing.T) {
+func TestNewIsUniqueAcrossGoroutines(t *testing.T) {
 	const routines, each = 8, 10_000
 	made := make([][]uid.ID, routines)
 	var all sync.WaitGroup
@@ -144,7 +144,7 @@ func TestNewIDsOfManyGoroutinesDiffer(t *testing.T) {
 	}
 }
 
-func TestScanReadsWhatValueWrites(t *testing.T) {
+func TestScanReadsValue(t *testing.T) {
 	var _ sql.Scanner = (*uid.ID)(nil)
 	var _ driver.Valuer = uid.ID{}
 	id := uid.MustParse(text)
@@ -157,13 +157,13 @@ func TestScanReadsWhatValueWrites(t *testing.T) {
 	if err := got.Scan(stored); err != nil || got != id {
 		t.Errorf("Scan: got %s, %v, want %s", got, err, id)
 	}
-	clear(stored) // a driver may use its buffer again
+	clear(stored) // a driver may reuse its buffer
 	if got != id || id.String() != text {
 		t.Errorf("after the buffer changed: got %s and %s, want %s", got, id, text)
 	}
 }
 
-func TestScanRefusesOtherValues(t *testing.T) {
+func TestScanRejectsOtherValues(t *testing.T) {
 	id := uid.MustParse(text)
 	for name, src := range map[string]any{
 		"nothing": nil, "a text": text, "the text's bytes": []byte(text), "15 bytes": make([]byte, 15), "17 bytes": make([]byte, 17),
@@ -176,8 +176,8 @@ func TestScanRefusesOtherValues(t *testing.T) {
 	}
 }
 
-// FuzzParse checks Parse against google/uuid, which also takes other forms than
-// the one of 36 characters.
+// FuzzParse compares Parse with google/uuid, which also accepts other forms than the one
+// of 36 characters.
 func FuzzParse(f *testing.F) {
 	f.Add(text)
 	f.Add(strings.ToUpper(text))

@@ -12,8 +12,8 @@ import (
 	"github.com/moderato-live/moderato/server/validate"
 )
 
-// FuzzText checks that what is taken is trimmed NFC of the right length without
-// control characters, and is taken again as it is.
+// FuzzText checks that accepted text is trimmed NFC of valid length without control
+// characters, and that accepting it again does not change it.
 func FuzzText(f *testing.F) {
 	for _, seed := range []string{
 		"", " ", "hello", "e\u0301", "\u0344", "\u0958", "ậ", "한", "👨‍👩‍👧", "\x00", "\xff", "a\tb\nc", "\u3000x\u00a0", "\u2000",
@@ -61,7 +61,7 @@ func FuzzText(f *testing.F) {
 	})
 }
 
-// FuzzUsername checks that exactly 1 to 40 of the allowed characters are taken.
+// FuzzUsername checks that exactly the names of 1 to 40 allowed characters are accepted.
 func FuzzUsername(f *testing.F) {
 	for _, seed := range []string{"", "Ines", "a.b-c_9", "inês", "a b", strings.Repeat("a", 40), strings.Repeat("a", 41), "\xff", "a\n", "K"} {
 		f.Add(seed)
@@ -83,8 +83,8 @@ func FuzzUsername(f *testing.F) {
 	})
 }
 
-// FuzzLanguage checks that what is taken fits its column, holds nothing but
-// letters, digits and hyphens, and is taken again as it is.
+// FuzzLanguage checks that an accepted tag fits its column, contains only letters, digits
+// and hyphens, and is accepted again unchanged.
 func FuzzLanguage(f *testing.F) {
 	for _, seed := range []string{
 		"", "en", "pt-br", "iw", "zh-min", "zh-min-nan", "i-klingon", "en-GB-oed", "sgn-BE-FR", "de-u-co-phonebk", "en-US-POSIX", "x-a", "x-private",

@@ -9,7 +9,7 @@ import (
 	"github.com/moderato-live/moderato/server/validate"
 )
 
-// nested returns an object of some levels, of which every second one is an array.
+// nested returns an object with this number of levels; every second level is an array.
 func nested(t *testing.T, levels int) *structpb.Struct {
 	t.Helper()
 	var inner any = "x"
@@ -27,7 +27,7 @@ func nested(t *testing.T, levels int) *structpb.Struct {
 	return s
 }
 
-func TestAnObjectOfTheCallersIsBounded(t *testing.T) {
+func TestObjectLimits(t *testing.T) {
 	t.Parallel()
 	text := func(n int) *structpb.Struct {
 		return &structpb.Struct{Fields: map[string]*structpb.Value{"k": structpb.NewStringValue(strings.Repeat("x", n))}}
@@ -46,7 +46,7 @@ func TestAnObjectOfTheCallersIsBounded(t *testing.T) {
 		want  string
 	}{
 		{"nothing", nil, ""},
-		{"an empty one", &structpb.Struct{}, ""},
+		{"empty object", &structpb.Struct{}, ""},
 		{"8 KiB", text(8<<10 - len(`{"k":""}`)), ""},
 		{"a byte more", text(8<<10 - len(`{"k":""}`) + 1), "action must be at most 8 KiB of JSON"},
 		{"a megabyte", text(1 << 20), "action must be at most 8 KiB of JSON"},

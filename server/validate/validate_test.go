@@ -16,7 +16,7 @@ import (
 	"github.com/moderato-live/moderato/server/validate"
 )
 
-// violations are what the fields report.
+// violations returns the violations that the fields report.
 func violations(t *testing.T, f *validate.Fields) []apierr.Violation {
 	t.Helper()
 	err := f.Err()
@@ -30,7 +30,7 @@ func violations(t *testing.T, f *validate.Fields) []apierr.Violation {
 	return invalid.Violations
 }
 
-// textCase is a value, and either what it becomes or what is wrong with it.
+// textCase is a value, and either its normalized form or its violation.
 type textCase struct {
 	name, value, want, wrong string
 }
@@ -82,7 +82,7 @@ func TestUUID(t *testing.T) {
 		{"lower case", testID, testID, ""},
 		{"upper case", strings.ToUpper(testID), testID, ""},
 		{"mixed case", "0b6F0001-0000-4000-8000-00000000000A", testID, ""},
-		{"nothing", "", "", "is required"},
+		{"empty", "", "", "is required"},
 	}, malformedIDs...)
 	run(t, cases, func(f *validate.Fields, field, value string) string { return f.UUID(field, value).String() })
 }
@@ -90,7 +90,7 @@ func TestUUID(t *testing.T) {
 func TestOptionalUUID(t *testing.T) {
 	cases := append([]textCase{
 		{"upper case", strings.ToUpper(testID), testID, ""},
-		{"nothing", "", uid.ID{}.String(), ""},
+		{"empty", "", uid.ID{}.String(), ""},
 	}, malformedIDs...)
 	run(t, cases, func(f *validate.Fields, field, value string) string { return f.OptionalUUID(field, value).String() })
 }
@@ -110,11 +110,11 @@ func TestWords(t *testing.T) {
 		cases := []textCase{
 			{"all allowed characters", "abcxyz019_.-", "abcxyz019_.-", ""},
 			{"one character", "a", "a", ""},
-			{"a digit alone", "7", "7", ""},
-			{"punctuation alone", "-", "-", ""},
+			{"single digit", "7", "7", ""},
+			{"single hyphen", "-", "-", ""},
 			{"the longest", strings.Repeat("a", word.most), strings.Repeat("a", word.most), ""},
-			{"one more than the longest", strings.Repeat("a", word.most+1), "", word.wrong},
-			{"nothing", "", "", "is required"},
+			{"one character too long", strings.Repeat("a", word.most+1), "", word.wrong},
+			{"empty", "", "", "is required"},
 			{"a space", " ", "", word.wrong},
 			{"a space after", "ines ", "", word.wrong},
 			{"a line feed after", "ines\n", "", word.wrong},
@@ -143,8 +143,8 @@ func TestText(t *testing.T) {
 		{"the shortest", "abc", "abc", ""},
 		{"too short", "ab", "", bounds},
 		{"too long", "abcdef", "", bounds},
-		{"nothing", "", "", "is required"},
-		{"spaces alone", " \t\n\u3000\u00a0", "", "is required"},
+		{"empty", "", "", "is required"},
+		{"spaces only", " \t\n\u3000\u00a0", "", "is required"},
 		{"spaces around", " \t hello\n", "hello", ""},
 		{"spaces of Unicode around", "\u3000hello\u00a0", "hello", ""},
 		{"a space inside", "a b", "a b", ""},
@@ -157,7 +157,7 @@ func TestText(t *testing.T) {
 		{"Hangul", "\u1112\u1161\u11ab\u1112\u1161\u11ab\u1112\u1161\u11ab", "한한한", ""},
 		{"two accents in the wrong order", "a\u0323\u0302bc", "ậbc", ""},
 		{"compatibility characters stay", "ﬁﬁﬁ", "ﬁﬁﬁ", ""},
-		{"composition exclusions grow", "\u0958\u0958\u0958", "", bounds}, // to six
+		{"composition exclusions grow", "\u0958\u0958\u0958", "", bounds}, // grow to six
 		{"a joined family", "👨‍👩‍👧", "👨‍👩‍👧", ""},
 		{"a zero byte", "ab\x00cd", "", controls},
 		{"a tab", "ab\tcd", "", controls},
@@ -173,10 +173,10 @@ func TestText(t *testing.T) {
 	})
 }
 
-func TestTextThatMayBeEmpty(t *testing.T) {
+func TestOptionalText(t *testing.T) {
 	run(t, []textCase{
-		{"nothing", "", "", ""},
-		{"spaces alone", "  \n ", "", ""},
+		{"empty", "", "", ""},
+		{"spaces only", "  \n ", "", ""},
 		{"the longest", "abcde", "abcde", ""},
 		{"too long", "abcdef", "", "must be 0 to 5 characters"},
 		{"a control character", "\x00", "", "must not contain control characters"},
@@ -196,8 +196,8 @@ func TestMessage(t *testing.T) {
 		{"500 characters", strings.Repeat("ü", 500), strings.Repeat("ü", 500), ""},
 		{"500 characters after normalisation", strings.Repeat("u\u0308", 500), strings.Repeat("ü", 500), ""},
 		{"501 characters", strings.Repeat("ü", 501), "", "must be 1 to 500 characters"},
-		{"nothing", "", "", "is required"},
-		{"line feeds alone", "\n\n", "", "is required"},
+		{"empty", "", "", "is required"},
+		{"line feeds only", "\n\n", "", "is required"},
 	}, func(f *validate.Fields, field, value string) string {
 		return f.Bind(field, &optionsv1.Bounds{MinLength: 1, MaxLength: 500}).Message(field, value)
 	})
@@ -217,7 +217,7 @@ func TestLanguage(t *testing.T) {
 		{"a language of three letters", "haw", "haw", ""},
 		{"35 characters", "en-x-" + strings.Repeat("abcdefg-", 3) + "abcdef", "en-x-abcdefg-abcdefg-abcdefg-abcdef", ""},
 		{"36 characters", "en-x-" + strings.Repeat("abcdefg-", 3) + "abcdefg", "", wrong},
-		{"nothing", "", "", wrong},
+		{"empty", "", "", wrong},
 		{"an unknown language", "xx", "", wrong},
 		{"a word", "english", "", wrong},
 		{"a space", "en ", "", wrong},
@@ -234,7 +234,7 @@ func TestLanguage(t *testing.T) {
 func TestRequiredLanguage(t *testing.T) {
 	run(t, []textCase{
 		{"a language", "pt-br", "pt-BR", ""},
-		{"nothing", "", "", "is required"},
+		{"empty", "", "", "is required"},
 		{"an unknown language", "xx", "", "must be a BCP 47 language tag, such as en or pt-BR"},
 	}, (*validate.Fields).RequiredLanguage)
 }
@@ -253,14 +253,14 @@ func TestChannelAndUser(t *testing.T) {
 	}
 }
 
-// A text that is far too long is refused before it is parsed, which can take
-// time in the square of its length.
-func TestLanguageRefusesAVeryLongTextAtOnce(t *testing.T) {
+// A text that is far too long is rejected before it is parsed: the time to parse it can
+// be quadratic in its length.
+func TestLanguageRejectsLongTextWithoutParsing(t *testing.T) {
 	var f validate.Fields
 	start := time.Now()
 	f.Language("lang", "en-"+strings.Repeat("_", 1_000_000))
 	if elapsed := time.Since(start); f.Err() == nil || elapsed > 2*time.Second {
-		t.Errorf("got %v after %s, want a violation at once", f.Err(), elapsed)
+		t.Errorf("got %v after %s, want a violation immediately", f.Err(), elapsed)
 	}
 }
 
@@ -268,7 +268,7 @@ func TestURL(t *testing.T) {
 	const wrong = "must be an http or https address of at most 2048 characters"
 	longest := "https://img.example.com/" + strings.Repeat("a", 2048-len("https://img.example.com/"))
 	run(t, []textCase{
-		{"nothing", "", "", ""},
+		{"empty", "", "", ""},
 		{"https", "https://img.example.com/a.png?size=2#x", "https://img.example.com/a.png?size=2#x", ""},
 		{"http", "http://img.example.com/", "http://img.example.com/", ""},
 		{"a port", "https://img.example.com:8443/a.png", "https://img.example.com:8443/a.png", ""},
@@ -290,11 +290,11 @@ func TestLimit(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		value *int32
-		want  int // 0: wrong
+		want  int // 0: invalid
 	}{
 		{"unset", nil, 20}, {"1", proto.Int32(1), 1}, {"100", proto.Int32(100), 100},
 		{"0", proto.Int32(0), 0}, {"101", proto.Int32(101), 0}, {"-1", proto.Int32(-1), 0},
-		{"the smallest there is", proto.Int32(-1 << 31), 0}, {"the largest there is", proto.Int32(1<<31 - 1), 0},
+		{"minimum int32", proto.Int32(-1 << 31), 0}, {"maximum int32", proto.Int32(1<<31 - 1), 0},
 	} {
 		var f validate.Fields
 		got := f.Bind("limit", &optionsv1.Bounds{Min: 1, Max: 100, DefaultValue: 20}).Limit("limit", c.value)
@@ -317,7 +317,7 @@ func TestChoice(t *testing.T) {
 		{"capitals", "VIP", "", wrong},
 		{"a part", "mod", "", wrong},
 		{"two", "vip, og", "", wrong},
-		{"nothing", "", "", wrong},
+		{"empty", "", "", wrong},
 	}, func(f *validate.Fields, field, value string) string {
 		return f.Choice(field, value, "moderator", "vip", "og")
 	})

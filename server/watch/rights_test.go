@@ -205,7 +205,9 @@ func TestRightsFollowEveryChange(t *testing.T) {
 					}
 					time.Sleep(10 * time.Millisecond)
 				}
-				if !errors.Is(named.Err(), apierr.New(c.named)) {
+				// The eraser may have removed the role before the check.
+				wasErased := c.isLate && errors.Is(named.Err(), apierr.New(moderatov1.Reason_REASON_NOT_CHANNEL_MODERATOR))
+				if !errors.Is(named.Err(), apierr.New(c.named)) && !wasErased {
 					t.Errorf("the listener that named the channel ended with %v, want %s", named.Err(), c.named)
 				}
 			})

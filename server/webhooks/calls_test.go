@@ -25,10 +25,10 @@ func start(t *testing.T) *servertest.Server {
 	return s
 }
 
-// quiet is an address that is called only if a test has something to send.
+// quiet is an address that receives nothing unless a test emits events.
 const quiet = "https://hooks.example.com/moderato"
 
-// both makes a call on both faces, and checks that they end alike.
+// both makes a call on both transports, and checks that the results are equal.
 func both(t *testing.T, s *servertest.Server, c servertest.Credentials, method, path string, args servertest.Args) servertest.Outcome {
 	t.Helper()
 	_, rest := s.CallREST(t, c, method, path, args)
@@ -39,7 +39,7 @@ func both(t *testing.T, s *servertest.Server, c servertest.Credentials, method, 
 	return rest
 }
 
-func TestASecretIsAsStandardWebhooksHasIt(t *testing.T) {
+func TestSecretFollowsStandardWebhooks(t *testing.T) {
 	s := start(t)
 	secret := create(t, s, s.As(t, servertest.Owner), servertest.Args{"url": quiet}).GetSecret()
 	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
@@ -48,7 +48,7 @@ func TestASecretIsAsStandardWebhooksHasIt(t *testing.T) {
 	}
 }
 
-func TestWhoMayHaveWebhooks(t *testing.T) {
+func TestWebhookAuthorization(t *testing.T) {
 	s := start(t)
 	narrow := s.Token(t, authn.NewToken{Kind: authn.User, ClientID: servertest.Dashboard, UserID: servertest.Owner, Scopes: []string{authn.UsersRead}})
 	backend := s.AsService(t)
@@ -57,23 +57,23 @@ func TestWhoMayHaveWebhooks(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		caller  servertest.Credentials
-		channel uid.ID // zero: none is named
+		channel uid.ID // zero: the call names no channel
 		want    string
 	}{
 		{"owner", s.As(t, servertest.Owner), servertest.Owner, "OK"},
 		{"owner, not named", s.As(t, servertest.Owner), uid.ID{}, "OK"},
-		{"owner of another", s.As(t, servertest.Owner), servertest.Other, "NOT_CHANNEL_MODERATOR"},
+		{"owner of another channel", s.As(t, servertest.Owner), servertest.Other, "NOT_CHANNEL_MODERATOR"},
 		{"moderator", s.As(t, servertest.Moderator), servertest.Other, "OK"},
 		{"moderator without a channel, not named", s.As(t, servertest.Moderator), uid.ID{}, "CHANNEL_NOT_FOUND"},
 		{"viewer", s.As(t, servertest.Viewer), servertest.Owner, "NOT_CHANNEL_MODERATOR"},
-		{"viewer, no such channel", s.As(t, servertest.Viewer), servertest.Nobody, "NOT_CHANNEL_MODERATOR"},
+		{"viewer, unknown channel", s.As(t, servertest.Viewer), servertest.Nobody, "NOT_CHANNEL_MODERATOR"},
 		{"without the scope", narrow, servertest.Owner, "SCOPE_MISSING"},
 		{"app", s.AsApp(t), servertest.Owner, "TOKEN_KIND_NOT_ACCEPTED"},
 		{"backend", backend, servertest.Owner, "OK"},
 		{"backend, every channel", backend, uid.ID{}, "OK"},
-		{"backend, no such channel", backend, servertest.Nobody, "CHANNEL_NOT_FOUND"},
+		{"backend, unknown channel", backend, servertest.Nobody, "CHANNEL_NOT_FOUND"},
 		{"backend for a viewer", acting, servertest.Owner, "NOT_CHANNEL_MODERATOR"},
-		{"nobody", servertest.Credentials{}, servertest.Owner, "TOKEN_MISSING"},
+		{"no token", servertest.Credentials{}, servertest.Owner, "TOKEN_MISSING"},
 	} {
 		create, list := servertest.Args{"url": quiet}, servertest.Args{}
 		if !c.channel.IsZero() {
@@ -94,7 +94,7 @@ var named = []struct{ method, path string }{
 	{"POST", path + "/rotate-secret"}, {"DELETE", path},
 }
 
-func TestAWebhookOfOthersDoesNotExist(t *testing.T) {
+func TestWebhookOfAnotherCallerIsNotFound(t *testing.T) {
 	s := start(t)
 	owner, moderator := s.As(t, servertest.Owner), s.As(t, servertest.Moderator)
 	ofOwner := create(t, s, owner, servertest.Args{"url": quiet})
@@ -109,13 +109,13 @@ func TestAWebhookOfOthersDoesNotExist(t *testing.T) {
 		{"moderator, the owner's", moderator, ofOwner.GetId(), false},
 		{"moderator, the backend's", moderator, ofBackend.GetId(), false},
 		{"owner, the backend's", owner, ofBackend.GetId(), false},
-		{"owner of another", s.As(t, servertest.Other), ofOwner.GetId(), false},
+		{"owner of another channel", s.As(t, servertest.Other), ofOwner.GetId(), false},
 		{"nobody's", owner, servertest.Nobody.String(), false},
 		{"owner, the moderator's", owner, ofModerator.GetId(), true},
 		{"backend, the owner's", s.AsService(t), ofOwner.GetId(), true},
 	} {
 		for _, op := range named {
-			if c.exists && op.path == path { // the tests that follow need them
+			if c.exists && op.path == path { // later cases need these webhooks
 				continue
 			}
 			args := servertest.Args{"webhookId": c.hook, "eventId": servertest.Nobody.String()}
@@ -150,7 +150,7 @@ func TestAWebhookOfOthersDoesNotExist(t *testing.T) {
 	}
 }
 
-func TestWrongArgumentsAreNamed(t *testing.T) {
+func TestInvalidArgumentsAreReported(t *testing.T) {
 	s := start(t)
 	strict := servertest.Start(t, servertest.Config(storetest.SQLite(t)))
 	strict.Load(t, servertest.World()...)
@@ -193,7 +193,7 @@ func TestWrongArgumentsAreNamed(t *testing.T) {
 	}
 }
 
-func TestAUserWithoutAChannelIsToldToNameOne(t *testing.T) {
+func TestUserWithoutChannelMustNameChannel(t *testing.T) {
 	s := start(t)
 	s.Load(t, &platformv1.Record{Kind: &platformv1.Record_User{User: &platformv1.UserRecord{Id: servertest.Nobody.String(), Username: "nobody"}}})
 	as := s.As(t, servertest.Nobody)
@@ -210,7 +210,7 @@ func TestAUserWithoutAChannelIsToldToNameOne(t *testing.T) {
 	}
 }
 
-func TestAChannelHasABoundedNumberOfWebhooks(t *testing.T) {
+func TestWebhooksPerChannelAreLimited(t *testing.T) {
 	each(t, func(t *testing.T, s *servertest.Server) {
 		owner := s.As(t, servertest.Owner)
 		for range 20 {
@@ -225,7 +225,7 @@ func TestAChannelHasABoundedNumberOfWebhooks(t *testing.T) {
 	})
 }
 
-func TestADeletedWebhookHearsNothing(t *testing.T) {
+func TestDeletedWebhookReceivesNothing(t *testing.T) {
 	each(t, func(t *testing.T, s *servertest.Server) {
 		ended, going := newReceiver(t), newReceiver(t)
 		hook := create(t, s, s.As(t, servertest.Owner), ended.mine())
@@ -247,7 +247,7 @@ func TestADeletedWebhookHearsNothing(t *testing.T) {
 	})
 }
 
-func TestARotatedSecretSignsBesideTheFormerForADay(t *testing.T) {
+func TestRotatedSecretSignsWithFormerForADay(t *testing.T) {
 	each(t, func(t *testing.T, s *servertest.Server) {
 		r := newReceiver(t)
 		owner := s.As(t, servertest.Owner)
@@ -270,7 +270,7 @@ func TestARotatedSecretSignsBesideTheFormerForADay(t *testing.T) {
 	})
 }
 
-func TestAnEventIsRedelivered(t *testing.T) {
+func TestRedeliverEvent(t *testing.T) {
 	each(t, func(t *testing.T, s *servertest.Server) {
 		r := newReceiver(t)
 		owner := s.As(t, servertest.Owner)
@@ -296,7 +296,7 @@ func TestAnEventIsRedelivered(t *testing.T) {
 		}
 		eventually(t, "it is delivered again", settled(id, 2))
 
-		// One that fails holds nothing up.
+		// A failing redelivery must not delay other events.
 		r.answers(func(w http.ResponseWriter, got sent) {
 			if got.event.Metadata.MessageID == id {
 				w.WriteHeader(http.StatusInternalServerError)
@@ -318,7 +318,7 @@ func TestAnEventIsRedelivered(t *testing.T) {
 		if w := only(t, s); w.GetStatus() != "enabled" {
 			t.Errorf("got %v, want it enabled", w)
 		}
-		// It was delivered, all the same.
+		// The event was delivered nevertheless.
 		if d := oldest(); d.GetStatus() != "delivered" || d.GetDeliveredAt() == nil || d.GetLastStatus() != 500 || d.GetAttempts() < 4 {
 			t.Errorf("got %v, want it delivered", d)
 		}
@@ -346,7 +346,7 @@ func TestAnEventIsRedelivered(t *testing.T) {
 	})
 }
 
-func TestARedeliveryThatMeetsGoneIsSentWhenEnabled(t *testing.T) {
+func TestRedeliveryAfterGoneIsSentWhenEnabled(t *testing.T) {
 	each(t, func(t *testing.T, s *servertest.Server) {
 		r := newReceiver(t)
 		owner := s.As(t, servertest.Owner)
@@ -378,7 +378,7 @@ func TestARedeliveryThatMeetsGoneIsSentWhenEnabled(t *testing.T) {
 	})
 }
 
-func TestDeliveriesArePaged(t *testing.T) {
+func TestDeliveryPagination(t *testing.T) {
 	each(t, func(t *testing.T, s *servertest.Server) {
 		r := newReceiver(t)
 		owner := s.As(t, servertest.Owner)

@@ -88,7 +88,7 @@ func (w *worker) room(n int) int {
 	if len(w.inFlight) > 0 && w.yields() {
 		return 0
 	}
-	n = min(n, sentAtOnce-len(w.inFlight))
+	n = min(n, maxInFlight-len(w.inFlight))
 	return min(n, w.slot.resize(len(w.inFlight)+n)-len(w.inFlight))
 }
 

@@ -13,8 +13,8 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// inCommit are the ways in which the connection to the database is lost in a
-// COMMIT, so that nobody knows whether it happened.
+// inCommit lists the ways to lose the connection to the database in COMMIT, so that the
+// result is unknown.
 var inCommit = map[string][]storetest.Cut{
 	"before it happened":                {storetest.BeforeCommit},
 	"before its answer came back":       {storetest.AfterCommit},
@@ -24,7 +24,7 @@ var inCommit = map[string][]storetest.Cut{
 	"before it, then a while before it": {storetest.BeforeCommit, storetest.LateCommit},
 }
 
-// eachCut runs a test on every kind of store, whose connections are cut.
+// eachCut runs a test on each kind of store with a cutter for its connections.
 func eachCut(t *testing.T, test func(t *testing.T, s *servertest.Server, cutter *storetest.Cutter)) {
 	t.Helper()
 	t.Parallel()
@@ -38,7 +38,7 @@ func eachCut(t *testing.T, test func(t *testing.T, s *servertest.Server, cutter 
 	})
 }
 
-// wantCuts checks that all cuts were made.
+// wantCuts checks that all connections were cut.
 func wantCuts(t *testing.T, c *storetest.Cutter, cuts []storetest.Cut) {
 	t.Helper()
 	if c.Made() != len(cuts) {
@@ -46,7 +46,7 @@ func wantCuts(t *testing.T, c *storetest.Cutter, cuts []storetest.Cut) {
 	}
 }
 
-func TestACreateThatIsCutMakesOneWebhook(t *testing.T) {
+func TestCreateWithLostCommitMakesOneWebhook(t *testing.T) {
 	eachCut(t, func(t *testing.T, s *servertest.Server, cutter *storetest.Cutter) {
 		owner := s.As(t, servertest.Owner)
 		for _, c := range []struct {
@@ -74,7 +74,7 @@ func TestACreateThatIsCutMakesOneWebhook(t *testing.T) {
 				}
 			}
 		}
-		// The last one that there may be is not in its own way.
+		// The last allowed webhook must not count against itself.
 		for len(list(t, s, owner, servertest.Owner)) < 19 {
 			create(t, s, owner, servertest.Args{"url": "http://127.0.0.1:9/"})
 		}
@@ -83,9 +83,9 @@ func TestACreateThatIsCutMakesOneWebhook(t *testing.T) {
 	})
 }
 
-// TestACreateThatIsCutIsNotTakenForMade cuts the statement as well with which a
-// create looks whether it happened.
-func TestACreateThatIsCutIsNotTakenForMade(t *testing.T) {
+// TestCreateWithLostCommitAndLookupFails also cuts the statement with which a create
+// checks whether its commit succeeded.
+func TestCreateWithLostCommitAndLookupFails(t *testing.T) {
 	eachCut(t, func(t *testing.T, s *servertest.Server, cutter *storetest.Cutter) {
 		owner := s.As(t, servertest.Owner)
 		cutter.CutNext("(*Service).CreateWebhook", storetest.BeforeCommit, storetest.AtStatement)
@@ -99,7 +99,7 @@ func TestACreateThatIsCutIsNotTakenForMade(t *testing.T) {
 	})
 }
 
-func TestAChangeThatIsCutIsAnswered(t *testing.T) {
+func TestChangeWithLostCommitSucceeds(t *testing.T) {
 	eachCut(t, func(t *testing.T, s *servertest.Server, cutter *storetest.Cutter) {
 		owner := s.As(t, servertest.Owner)
 		r := newReceiver(t)
@@ -137,7 +137,7 @@ func TestAChangeThatIsCutIsAnswered(t *testing.T) {
 	})
 }
 
-// disable waits until a webhook has nothing to do, and disables it.
+// disable waits until a webhook has nothing to send, and disables it.
 func disable(t *testing.T, s *servertest.Server, id, reason string) {
 	t.Helper()
 	eventually(t, "the webhook is idle", func() bool {
@@ -150,9 +150,9 @@ func disable(t *testing.T, s *servertest.Server, id, reason string) {
 	})
 }
 
-// TestATurnThatIsCutLosesNothing cuts the transactions in which a worker claims a
-// webhook, takes events in and notes how deliveries ended.
-func TestATurnThatIsCutLosesNothing(t *testing.T) {
+// TestWorkerLosesNothingOnLostCommit cuts the transactions in which a worker claims a
+// webhook, reads its events and records its deliveries.
+func TestWorkerLosesNothingOnLostCommit(t *testing.T) {
 	eachCut(t, func(t *testing.T, s *servertest.Server, cutter *storetest.Cutter) {
 		r := newReceiver(t)
 		hook := create(t, s, s.As(t, servertest.Owner), r.mine())
@@ -183,8 +183,8 @@ func TestATurnThatIsCutLosesNothing(t *testing.T) {
 	})
 }
 
-// titles are those that arrive, up to the last. A claim of which its holder does
-// not know ends with its time.
+// titles returns the titles that arrive, up to the last. A claim whose holder does not
+// know of it expires.
 func (r *receiver) titles(t *testing.T, s *servertest.Server, last string) (titles []string) {
 	t.Helper()
 	late := time.After(patience)

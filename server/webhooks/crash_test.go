@@ -10,8 +10,8 @@ import (
 	"github.com/moderato-live/moderato/server/store/storetest"
 )
 
-// A server whose store is closed is as good as dead: it notes nothing any more.
-func TestWhatADeadServerHadClaimedIsDeliveredByAnother(t *testing.T) {
+// A server whose store is closed is equivalent to a dead one: it records nothing.
+func TestDeadServerClaimsAreTakenOver(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		dead := servertest.Start(t, config(url))
 		dead.Load(t, servertest.World()...)
@@ -22,13 +22,13 @@ func TestWhatADeadServerHadClaimedIsDeliveredByAnother(t *testing.T) {
 		retitle(t, dead, servertest.Owner, "one")
 		retitle(t, dead, servertest.Owner, "two")
 		first := r.next(t)
-		dead.Store.Close() // after sending, before it is noted
+		dead.Store.Close() // after sending, before the delivery is recorded
 		r.answers(nil)
 		close(release)
 
 		s := servertest.Start(t, config(url))
 		for deadline := time.Now().Add(time.Second); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
-			r.wantNothing(t) // the claim holds
+			r.wantNothing(t) // the claim has not expired
 		}
 		s.Store.Clock.Advance(time.Minute)
 		if again := r.next(t); again.event.Metadata != first.event.Metadata {
@@ -40,8 +40,8 @@ func TestWhatADeadServerHadClaimedIsDeliveredByAnother(t *testing.T) {
 	})
 }
 
-// A server that stops in good order lets another go on at once.
-func TestAServerThatStopsGivesItsClaimsUp(t *testing.T) {
+// A server that stops gracefully lets another take over immediately.
+func TestStoppingServerReleasesClaims(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		a := servertest.Start(t, config(url))
 		a.Load(t, servertest.World()...)

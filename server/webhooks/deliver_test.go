@@ -20,7 +20,7 @@ import (
 	"github.com/moderato-live/moderato/server/webhooks"
 )
 
-func TestAnEventIsDeliveredSigned(t *testing.T) {
+func TestDeliveryIsSigned(t *testing.T) {
 	each(t, func(t *testing.T, s *servertest.Server) {
 		r := newReceiver(t)
 		hook := create(t, s, s.As(t, servertest.Owner), servertest.Args{"url": r.URL + "/hook?key=k"})
@@ -60,7 +60,7 @@ func TestAnEventIsDeliveredSigned(t *testing.T) {
 	})
 }
 
-func TestEventsOfAChannelArriveInOrder(t *testing.T) {
+func TestChannelEventsAreDeliveredInOrder(t *testing.T) {
 	each(t, func(t *testing.T, s *servertest.Server) {
 		r := newReceiver(t)
 		var failures atomic.Int32
@@ -89,7 +89,7 @@ func TestEventsOfAChannelArriveInOrder(t *testing.T) {
 			select {
 			case got = <-r.got:
 			case <-time.After(500 * time.Millisecond):
-				s.Store.Clock.Advance(10 * time.Second) // the delay of the failed one
+				s.Store.Clock.Advance(10 * time.Second) // the delay of the failed delivery
 				got = r.next(t)
 			}
 			m := got.event.Metadata
@@ -101,7 +101,7 @@ func TestEventsOfAChannelArriveInOrder(t *testing.T) {
 	})
 }
 
-func TestOnlyWantedTypesAndChannelsAreDelivered(t *testing.T) {
+func TestOnlyMatchingEventsAreDelivered(t *testing.T) {
 	each(t, func(t *testing.T, s *servertest.Server) {
 		r := newReceiver(t)
 		create(t, s, s.As(t, servertest.Owner), r.mine("channel.update", "channel.update"))
@@ -115,7 +115,7 @@ func TestOnlyWantedTypesAndChannelsAreDelivered(t *testing.T) {
 	})
 }
 
-func TestAWebhookHearsNothingOfWhatWasBefore(t *testing.T) {
+func TestWebhookReceivesNoEarlierEvents(t *testing.T) {
 	each(t, func(t *testing.T, s *servertest.Server) {
 		retitle(t, s, servertest.Owner, "before")
 		eventually(t, "the event has its position", func() bool {
@@ -131,7 +131,7 @@ func TestAWebhookHearsNothingOfWhatWasBefore(t *testing.T) {
 	})
 }
 
-func TestAFailedDeliveryIsTriedAgain(t *testing.T) {
+func TestFailedDeliveryIsRetried(t *testing.T) {
 	each(t, func(t *testing.T, s *servertest.Server) {
 		r := newReceiver(t)
 		r.status(http.StatusInternalServerError)
@@ -164,7 +164,7 @@ func TestAFailedDeliveryIsTriedAgain(t *testing.T) {
 	})
 }
 
-func TestGoneDisablesAtOnce(t *testing.T) {
+func TestGoneDisablesWebhookImmediately(t *testing.T) {
 	each(t, func(t *testing.T, s *servertest.Server) {
 		r := newReceiver(t)
 		r.status(http.StatusGone)
@@ -178,7 +178,7 @@ func TestGoneDisablesAtOnce(t *testing.T) {
 	})
 }
 
-func TestAReceiverThatFailsForDaysIsDisabled(t *testing.T) {
+func TestWebhookFailingForDaysIsDisabled(t *testing.T) {
 	each(t, func(t *testing.T, s *servertest.Server) {
 		r := newReceiver(t)
 		r.status(http.StatusBadGateway)
@@ -200,7 +200,7 @@ func TestAReceiverThatFailsForDaysIsDisabled(t *testing.T) {
 		if before.GetStatus() != "failed" || before.GetAttempts() < 3 {
 			t.Errorf("got %v", before)
 		}
-		// Enabled again, it goes on with what failed.
+		// Once enabled again, the webhook resumes with the failed delivery.
 		for len(r.got) > 0 {
 			<-r.got
 		}
@@ -220,7 +220,7 @@ func TestAReceiverThatFailsForDaysIsDisabled(t *testing.T) {
 	})
 }
 
-func TestADeadReceiverDelaysNoOther(t *testing.T) {
+func TestDeadReceiverDoesNotDelayOthers(t *testing.T) {
 	each(t, func(t *testing.T, s *servertest.Server) {
 		dead, alive := newReceiver(t), newReceiver(t)
 		release := make(chan struct{})
@@ -235,12 +235,12 @@ func TestADeadReceiverDelaysNoOther(t *testing.T) {
 			}
 		}
 		if n := len(dead.got); n != 1 {
-			t.Errorf("the dead receiver got %d at once, want 1", n)
+			t.Errorf("the dead receiver got %d concurrent requests, want 1", n)
 		}
 	})
 }
 
-func TestAChannelThatFailsDelaysNoOther(t *testing.T) {
+func TestFailingChannelDoesNotDelayOthers(t *testing.T) {
 	each(t, func(t *testing.T, s *servertest.Server) {
 		r := newReceiver(t)
 		r.answers(func(w http.ResponseWriter, got sent) {
@@ -264,9 +264,9 @@ func TestAChannelThatFailsDelaysNoOther(t *testing.T) {
 	})
 }
 
-func TestARefusedConnectionIsToldAsThat(t *testing.T) {
+func TestRefusedConnectionIsReported(t *testing.T) {
 	each(t, func(t *testing.T, s *servertest.Server) {
-		// Nobody listens there, or is given the port meanwhile as one that is free.
+		// Nothing listens on this port, and it is not assigned as a free port meanwhile.
 		create(t, s, s.As(t, servertest.Owner), servertest.Args{"channelId": servertest.Owner.String(), "url": "http://127.0.0.1:1/"})
 		retitle(t, s, servertest.Owner, "one")
 		eventually(t, "it fails", func() bool { return only(t, s).GetLastError() != "" })
@@ -276,7 +276,7 @@ func TestARefusedConnectionIsToldAsThat(t *testing.T) {
 	})
 }
 
-func TestARedirectIsNotFollowed(t *testing.T) {
+func TestRedirectIsNotFollowed(t *testing.T) {
 	s := servertest.Start(t, config(storetest.SQLite(t)))
 	s.Load(t, servertest.World()...)
 	inside, r := newReceiver(t), newReceiver(t)
@@ -300,7 +300,7 @@ func TestTwoServersDeliverOnce(t *testing.T) {
 			s := []*servertest.Server{a, b}[i%2]
 			retitle(t, s, servertest.Owner, fmt.Sprint(i))
 			if i%5 == 0 {
-				time.Sleep(20 * time.Millisecond) // so that it is idle now and then
+				time.Sleep(20 * time.Millisecond) // lets the webhook become idle at times
 			}
 		}
 		for i := range n {
@@ -321,11 +321,11 @@ func TestTwoServersDeliverOnce(t *testing.T) {
 	})
 }
 
-func TestPrivateReceiversAreRefused(t *testing.T) {
+func TestPrivateReceiversAreRejected(t *testing.T) {
 	s := servertest.Start(t, servertest.Config(storetest.SQLite(t)))
 	s.Load(t, servertest.World()...)
 	owner := s.As(t, servertest.Owner)
-	// A name tells nothing until it is dialled. The error does not tell whether an
+	// A host name is not checked until it is dialed. The error does not reveal whether an
 	// internal name exists.
 	for _, name := range []string{"localhost", "absent.invalid"} {
 		hook := create(t, s, owner, servertest.Args{"url": "https://" + name + ":9443/hook"})

@@ -26,8 +26,8 @@ const (
 	// such pages are read in one pass.
 	duePage     = 1000
 	maxDuePages = 10
-	// askedAtOnce bounds the number of parameters of a statement.
-	askedAtOnce = 500
+	// idsPerStatement bounds the number of parameters of a statement.
+	idsPerStatement = 500
 )
 
 // Engine delivers events to webhooks. Every server runs one. The deliveries and the
@@ -115,7 +115,7 @@ func (e *Engine) Run(ctx context.Context) {
 	defer ticker.Stop()
 	for {
 		if err := e.startDue(ctx); err != nil && ctx.Err() == nil {
-			e.Log.WarnContext(ctx, "looking for webhooks that are due failed; it will be tried again", "error", err)
+			e.Log.WarnContext(ctx, "finding due webhooks failed; retrying", "error", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -181,7 +181,7 @@ func (e *Engine) startWanted(ctx context.Context) error {
 	e.mu.Lock()
 	var ids []any
 	for id, want := range e.wanted {
-		if len(ids) == askedAtOnce {
+		if len(ids) == idsPerStatement {
 			break
 		}
 		if e.running[id] == nil && e.slots.mayGrant(want.candidate) {

@@ -72,7 +72,7 @@ func (e *Engine) follow(ctx context.Context) {
 	for ctx.Err() == nil {
 		err := e.followOnce(ctx)
 		if err != nil && ctx.Err() == nil && !errors.Is(err, watch.ErrTooSlow) {
-			e.Log.WarnContext(ctx, "following the events for webhooks failed; it will be tried again", "error", err)
+			e.Log.WarnContext(ctx, "reading events for webhooks failed; retrying", "error", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -148,7 +148,7 @@ func (e *Engine) want(s state, position int64) {
 // match starts work on the webhooks that want one of the events, and disables those
 // whose user lost the right through one of them.
 func (e *Engine) match(ctx context.Context, page []*outbox.Event) error {
-	if err := e.takeRights(ctx, page); err != nil {
+	if err := e.disableAfterEvents(ctx, page); err != nil {
 		return err
 	}
 	var channels []any
@@ -198,7 +198,7 @@ func (e *Engine) advance(ctx context.Context, to, by int64) (any bool, err error
 	e.mu.Lock()
 	ids = slices.DeleteFunc(ids, func(id uid.ID) bool { return e.wanted[id].position > 0 || e.running[id] != nil })
 	e.mu.Unlock()
-	for some := range slices.Chunk(ids, askedAtOnce) {
+	for some := range slices.Chunk(ids, idsPerStatement) {
 		if err := e.moveUp(ctx, some, to); err != nil {
 			return any, err
 		}

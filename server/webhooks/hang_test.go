@@ -13,10 +13,10 @@ import (
 	"github.com/moderato-live/moderato/server/webhooks"
 )
 
-// TestAReceiverThatHangsIsGivenUp has a receiver that takes a request and does
-// not answer, and one that does not end its answer: each attempt ends in time,
-// is a failure that says why, and delays nobody else.
-func TestAReceiverThatHangsIsGivenUp(t *testing.T) {
+// TestHangingReceiverTimesOut has a receiver that accepts a request without responding,
+// and one that does not end its response. Each attempt must time out, fail with a reason,
+// and delay no other webhook.
+func TestHangingReceiverTimesOut(t *testing.T) {
 	if webhooks.AttemptTimeout != 10*time.Second {
 		t.Errorf("an attempt takes up to %s, and 10 s is documented", webhooks.AttemptTimeout)
 	}
@@ -58,7 +58,7 @@ func TestAReceiverThatHangsIsGivenUp(t *testing.T) {
 			}
 		}
 		if took := time.Since(began); len(silent.got) != 1 || len(endless.got) != 1 {
-			t.Errorf("after %s those that hang got %d and %d at once, want 1", took, len(silent.got), len(endless.got))
+			t.Errorf("after %s the hanging receivers got %d and %d requests, want 1", took, len(silent.got), len(endless.got))
 		}
 		for i, want := range []*moderatov1.WebhookDelivery{
 			{LastError: "no answer within 1s"},
@@ -71,12 +71,12 @@ func TestAReceiverThatHangsIsGivenUp(t *testing.T) {
 				t.Errorf("got %v, want %v", got, want)
 			}
 		}
-		// It is tried again, and what waited follows.
+		// The delivery is retried, and the waiting events follow.
 		silent.answers(nil)
 		endless.answers(nil)
 		s.Store.Clock.Advance(time.Minute)
 		for _, r := range []*receiver{silent, endless} {
-			r.next(t) // what hung
+			r.next(t) // the delivery that hung
 			for i := range n {
 				if got := r.next(t); got.event.Payload["title"] != fmt.Sprint(i) {
 					t.Errorf("got %s, want title %d", got.body, i)
@@ -86,7 +86,7 @@ func TestAReceiverThatHangsIsGivenUp(t *testing.T) {
 	})
 }
 
-// oldest is the first delivery of a webhook.
+// oldest returns the oldest delivery of a webhook.
 func oldest(t *testing.T, s *servertest.Server, id string) *moderatov1.WebhookDelivery {
 	t.Helper()
 	rows := deliveries(t, s, id)

@@ -16,7 +16,7 @@ import (
 	"github.com/moderato-live/moderato/server/webhooks"
 )
 
-// fields are the columns of the one webhook.
+// fields returns the columns of the only webhook.
 func fields(t *testing.T, s *servertest.Server) string {
 	t.Helper()
 	row, err := s.Store.Read.Webhook.Query().Only(t.Context())
@@ -26,7 +26,7 @@ func fields(t *testing.T, s *servertest.Server) string {
 	return row.String()
 }
 
-// newEngine is the engine of another server on the same database.
+// newEngine returns the engine of another server on the same database.
 func newEngine(s *servertest.Server) *webhooks.Engine {
 	log := slog.New(slog.DiscardHandler)
 	return webhooks.NewEngine(s.Store, watch.NewHub(s.Store, log), log, prometheus.NewRegistry(), webhooks.Options{
@@ -35,7 +35,7 @@ func newEngine(s *servertest.Server) *webhooks.Engine {
 }
 
 // Two servers that see the same event both try to claim the webhook.
-func TestAClaimedWebhookIsNoOthers(t *testing.T) {
+func TestClaimedWebhookHasOneWorker(t *testing.T) {
 	each(t, func(t *testing.T, s *servertest.Server) {
 		r := newReceiver(t)
 		release := make(chan struct{})
@@ -55,7 +55,7 @@ func TestAClaimedWebhookIsNoOthers(t *testing.T) {
 	})
 }
 
-func TestEventsThatAreNotWantedCostNoWrite(t *testing.T) {
+func TestUnmatchedEventsCauseNoWrite(t *testing.T) {
 	each(t, func(t *testing.T, s *servertest.Server) {
 		create(t, s, s.As(t, servertest.Owner), servertest.Args{"url": quiet, "type": []string{"stream.online"}})
 		idle := func() *ent.Webhook {
@@ -67,7 +67,7 @@ func TestEventsThatAreNotWantedCostNoWrite(t *testing.T) {
 		}
 		eventually(t, "it waits for nothing", func() bool { return idle().NextAt == nil })
 		before := fields(t, s)
-		// What this one hears, the other has been asked about as well.
+		// An event that this webhook receives has also been checked for the other.
 		r := newReceiver(t)
 		other := create(t, s, s.As(t, servertest.Other), servertest.Args{"url": r.URL})
 		for i := range 20 {

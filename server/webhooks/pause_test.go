@@ -11,7 +11,7 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-func TestRetryAfterIsHeeded(t *testing.T) {
+func TestRetryAfterDelaysDelivery(t *testing.T) {
 	each(t, func(t *testing.T, s *servertest.Server) {
 		r := newReceiver(t)
 		r.status(http.StatusTooManyRequests, "Retry-After", "3600")
@@ -30,13 +30,13 @@ func TestRetryAfterIsHeeded(t *testing.T) {
 	})
 }
 
-// A receiver that asks to be left alone means all that it is sent: of another
-// channel, what was to be tried earlier and what comes meanwhile.
-func TestRetryAfterIsHeededForAllChannels(t *testing.T) {
+// Retry-After applies to everything for the receiver: events of other channels, earlier
+// retries, and new events.
+func TestRetryAfterDelaysAllChannels(t *testing.T) {
 	each(t, func(t *testing.T, s *servertest.Server) {
 		r, other := newReceiver(t), newReceiver(t)
 		at := s.Store.Clock.Local()
-		s.Store.Clock.Freeze(at) // or what failed may be tried again meanwhile
+		s.Store.Clock.Freeze(at) // otherwise the failed delivery may be retried meanwhile
 		create(t, s, s.As(t, servertest.Other), servertest.Args{"url": other.URL})
 		hook := create(t, s, s.AsService(t), servertest.Args{"url": r.URL, "type": []string{"channel.update"}})
 		fails := func(channel uid.ID, title string, attempts ...int32) {
@@ -61,7 +61,7 @@ func TestRetryAfterIsHeededForAllChannels(t *testing.T) {
 		for got := ""; got != "three"; {
 			got, _ = other.next(t).event.Payload["title"].(string)
 		}
-		newEngine(s).Work(t.Context(), uid.MustParse(hook.GetId())) // whoever looks
+		newEngine(s).Work(t.Context(), uid.MustParse(hook.GetId())) // any server
 		r.wantNothing(t)
 		s.Store.Clock.Freeze(at.Add(61 * time.Minute))
 		got := map[any]bool{}
@@ -74,8 +74,8 @@ func TestRetryAfterIsHeededForAllChannels(t *testing.T) {
 	})
 }
 
-// Who asks for an event does so because the receiver is there again.
-func TestARedeliveryEndsThePause(t *testing.T) {
+// A redelivery is requested because the receiver works again.
+func TestRedeliveryEndsPause(t *testing.T) {
 	each(t, func(t *testing.T, s *servertest.Server) {
 		r := newReceiver(t)
 		r.status(http.StatusTooManyRequests, "Retry-After", "3600")

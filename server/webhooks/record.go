@@ -83,8 +83,8 @@ func (t *turn) pause(until instant.Instant) {
 	}
 }
 
-// tell counts and logs what the turn recorded.
-func (t *turn) tell(ctx context.Context) {
+// report counts and logs what the turn recorded.
+func (t *turn) report(ctx context.Context) {
 	for _, o := range t.results {
 		if o.isPostponed {
 			t.metrics.attempts.WithLabelValues("postponed").Inc()
@@ -105,11 +105,12 @@ func (t *turn) tell(ctx context.Context) {
 			"event_id", o.delivery.EventID.String(), "attempt", o.delivery.Attempts+1, "status", o.status, "error", o.problem)
 	}
 	if t.reason != "" {
-		t.tellDisabled(ctx, t.hook, t.reason)
+		t.reportDisabled(ctx, t.hook, t.reason)
 	}
 }
 
-func (e *Engine) tellDisabled(ctx context.Context, w *ent.Webhook, reason string) {
+// reportDisabled counts and logs that a webhook was disabled.
+func (e *Engine) reportDisabled(ctx context.Context, w *ent.Webhook, reason string) {
 	e.metrics.disabled.WithLabelValues(reason).Inc()
 	e.Log.InfoContext(ctx, "webhook disabled", "webhook_id", w.ID.String(), "host", host(w.URL), "reason", reason)
 }

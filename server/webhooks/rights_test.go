@@ -10,7 +10,7 @@ import (
 	"github.com/moderato-live/moderato/server/servertest"
 )
 
-func TestAWebhookOfWhoLosesTheRightIsDisabled(t *testing.T) {
+func TestWebhookIsDisabledWhenOwnerLosesRight(t *testing.T) {
 	for name, lose := range map[string]func(*testing.T, *servertest.Server){
 		"no longer moderator": func(t *testing.T, s *servertest.Server) {
 			call[*moderatov1.RemoveModeratorResponse](t, s, s.As(t, servertest.Owner), "DELETE", "/v1/moderation/moderators",
@@ -54,8 +54,8 @@ func TestAWebhookOfWhoLosesTheRightIsDisabled(t *testing.T) {
 	}
 }
 
-// Who had no right for a time does not hear of that time later.
-func TestARightThatComesBackDoesNotReachBack(t *testing.T) {
+// Events from a time without the right are not delivered later.
+func TestRestoredRightExcludesEarlierEvents(t *testing.T) {
 	each(t, func(t *testing.T, s *servertest.Server) {
 		r := newReceiver(t)
 		moderator, owner := s.As(t, servertest.Moderator), s.As(t, servertest.Owner)
@@ -67,7 +67,7 @@ func TestARightThatComesBackDoesNotReachBack(t *testing.T) {
 			servertest.Args{"channelId": servertest.Owner.String(), "banUserId": servertest.Moderator.String()})
 		enabled := call[*moderatov1.EnableWebhookResponse](t, s, moderator, "POST", path+"/enable", servertest.Args{"webhookId": hook.GetId()})
 		if enabled.GetResumed() {
-			t.Error("it goes on where it stopped")
+			t.Error("the webhook resumed where it stopped")
 		}
 		retitle(t, s, servertest.Owner, "after")
 		if got := r.next(t); got.event.Payload["title"] != "after" {
@@ -76,7 +76,7 @@ func TestARightThatComesBackDoesNotReachBack(t *testing.T) {
 	})
 }
 
-func TestAnEnabledWebhookGoesOnWhereItStopped(t *testing.T) {
+func TestEnabledWebhookResumes(t *testing.T) {
 	each(t, func(t *testing.T, s *servertest.Server) {
 		r := newReceiver(t)
 		r.status(http.StatusGone)
@@ -102,7 +102,7 @@ func TestAnEnabledWebhookGoesOnWhereItStopped(t *testing.T) {
 	})
 }
 
-func TestDeletionsTakeWebhooksAlong(t *testing.T) {
+func TestDeletionsRemoveWebhooks(t *testing.T) {
 	each(t, func(t *testing.T, s *servertest.Server) {
 		r := newReceiver(t)
 		create(t, s, s.As(t, servertest.Owner), r.mine())

@@ -12,11 +12,12 @@ import (
 	"github.com/moderato-live/moderato/server/webhooks"
 )
 
-// TestReceiversThatHangDelayNoOtherOwner has owners with more webhooks whose receiver
-// hangs than there may be attempts. Those of another owner are delivered meanwhile.
-func TestReceiversThatHangDelayNoOtherOwner(t *testing.T) {
+// TestHangingReceiversDoNotDelayOtherOwners has owners with more webhooks whose receivers
+// hang than there are slots for attempts. The webhooks of another owner must be delivered
+// meanwhile.
+func TestHangingReceiversDoNotDelayOtherOwners(t *testing.T) {
 	if webhooks.DefaultMaxAttempts != 1000 {
-		t.Errorf("%d attempts are under way at once, and 1000 is documented", webhooks.DefaultMaxAttempts)
+		t.Errorf("%d attempts may be in flight, and 1000 is documented", webhooks.DefaultMaxAttempts)
 	}
 	const owners, each, attempts = 8, 4, 16
 	t.Parallel()

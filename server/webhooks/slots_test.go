@@ -12,7 +12,7 @@ func candidateOf(o byte) candidate {
 	return candidate{owner: owner{user: uid.ID{o}}}
 }
 
-// acquireAll acquires slots until there are none, and returns them.
+// acquireAll acquires slots until none are left, and returns them.
 func acquireAll(s *slots, c candidate) (all []*slot) {
 	for slot := s.acquire(c); slot != nil; slot = s.acquire(c) {
 		all = append(all, slot)
@@ -20,7 +20,7 @@ func acquireAll(s *slots, c candidate) (all []*slot) {
 	return all
 }
 
-// slowDown moves slots to the slow ones, or gives them up.
+// slowDown moves slots to the slow slots, or releases them.
 func slowDown(all []*slot) {
 	for _, slot := range all {
 		if !slot.slowDown() {
@@ -29,7 +29,7 @@ func slowDown(all []*slot) {
 	}
 }
 
-func TestAnOwnerOfSlowReceiversLeavesRoomForOthers(t *testing.T) {
+func TestSlowReceiversOfOneOwnerAreLimited(t *testing.T) {
 	s := newSlots(80) // 20 fast and 40 slow
 	for o := range byte(60) {
 		slowDown(acquireAll(s, candidateOf(o)))
@@ -56,7 +56,7 @@ func TestAnOwnerOfSlowReceiversLeavesRoomForOthers(t *testing.T) {
 	}
 }
 
-func TestNoOwnerTakesTheShareOfAnother(t *testing.T) {
+func TestSlotsAreSharedFairlyByOwners(t *testing.T) {
 	s := newSlots(80)
 	proven := func(o byte) candidate {
 		c := candidateOf(o)
@@ -74,7 +74,7 @@ func TestNoOwnerTakesTheShareOfAnother(t *testing.T) {
 	}
 }
 
-func TestAWebhookYieldsWhenOthersWait(t *testing.T) {
+func TestWebhookYieldsToWaitingOwners(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSlots(80)
 		slow := candidateOf(1)
@@ -103,14 +103,14 @@ func TestAWebhookYieldsWhenOthersWait(t *testing.T) {
 		}
 		used := s.slow.used
 		first.release()
-		first.slowDown() // an attempt that ends later
+		first.slowDown() // as for an attempt that ends later
 		if s.slow.used != used-2 || len(s.fast.byOwner) != 0 {
 			t.Errorf("after its release %d are used, want %d", s.slow.used, used-2)
 		}
 	})
 }
 
-func TestAllSlotsAreBounded(t *testing.T) {
+func TestSlotsAreLimited(t *testing.T) {
 	s := newSlots(80)
 	n := 0
 	for o := range 1000 {

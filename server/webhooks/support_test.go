@@ -22,25 +22,24 @@ import (
 
 const path = "/v1/webhooks"
 
-// patience is how long a test waits for what it expects.
+// patience is how long a test waits for an expected effect.
 const patience = 20 * time.Second
 
-// config is a configuration whose webhooks may call the receivers of tests.
+// config returns a configuration that allows webhooks to call the receivers of tests.
 func config(url store.URL) server.Config {
 	c := servertest.Config(url)
 	c.WebhookAllowPrivate = true
 	return c
 }
 
-// each runs a test on a server with the World, on every kind of store, beside
-// other tests.
+// each runs a test in parallel on a server with the World, on each kind of store.
 func each(t *testing.T, test func(t *testing.T, s *servertest.Server)) {
 	t.Helper()
 	t.Parallel()
 	eachAlone(t, test)
 }
 
-// eachAlone is each for a test that measures time.
+// eachAlone is each without parallel tests, for tests that measure time.
 func eachAlone(t *testing.T, test func(t *testing.T, s *servertest.Server)) {
 	t.Helper()
 	storetest.Each(t, func(t *testing.T, url store.URL) {
@@ -65,7 +64,7 @@ type sent struct {
 	}
 }
 
-// receiver keeps what arrives, and answers as the test says.
+// receiver records deliveries, and responds as the test chooses.
 type receiver struct {
 	*httptest.Server
 
@@ -75,7 +74,7 @@ type receiver struct {
 	answer func(http.ResponseWriter, sent)
 }
 
-// newReceiver starts a receiver that answers 204.
+// newReceiver starts a receiver that responds with 204.
 func newReceiver(t *testing.T) *receiver {
 	t.Helper()
 	r := &receiver{got: make(chan sent, 1000)}
@@ -99,14 +98,15 @@ func newReceiver(t *testing.T) *receiver {
 	return r
 }
 
-// answers has the receiver answer in another way.
+// answers sets the function that responds.
 func (r *receiver) answers(f func(http.ResponseWriter, sent)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.answer = f
 }
 
-// status has the receiver answer a status, with headers in turn.
+// status makes the receiver respond with a status; header holds names and values
+// alternately.
 func (r *receiver) status(status int, header ...string) {
 	r.answers(func(w http.ResponseWriter, _ sent) {
 		for i := 0; i < len(header); i += 2 {
@@ -116,7 +116,7 @@ func (r *receiver) status(status int, header ...string) {
 	})
 }
 
-// next is what arrives next.
+// next waits for the next delivery and returns it.
 func (r *receiver) next(t *testing.T) sent {
 	t.Helper()
 	select {
@@ -128,7 +128,7 @@ func (r *receiver) next(t *testing.T) sent {
 	}
 }
 
-// wantNext checks the type of what arrives next.
+// wantNext checks the type of the next delivery.
 func (r *receiver) wantNext(t *testing.T, kind string) sent {
 	t.Helper()
 	s := r.next(t)
@@ -138,8 +138,8 @@ func (r *receiver) wantNext(t *testing.T, kind string) sent {
 	return s
 }
 
-// wantNothing checks that nothing is there. What would come must have been kept
-// from coming by then.
+// wantNothing checks that no delivery has arrived. It does not wait, so the test must
+// already have prevented deliveries.
 func (r *receiver) wantNothing(t *testing.T) {
 	t.Helper()
 	select {
@@ -149,7 +149,7 @@ func (r *receiver) wantNothing(t *testing.T) {
 	}
 }
 
-// verify checks a delivery as a receiver that uses the library does.
+// verify checks a delivery with the library, like a receiver.
 func verify(secret string, s sent) error {
 	w, err := standardwebhooks.NewWebhook(secret)
 	if err != nil {
@@ -158,7 +158,7 @@ func verify(secret string, s sent) error {
 	return w.VerifyIgnoringTimestamp(s.body, s.header)
 }
 
-// create makes a webhook over REST.
+// create creates a webhook over REST.
 func create(t *testing.T, s *servertest.Server, c servertest.Credentials, args servertest.Args) *moderatov1.CreateWebhookResponse {
 	t.Helper()
 	response, outcome := s.CallGRPC(t, c, "POST", path, args)
@@ -170,7 +170,7 @@ func create(t *testing.T, s *servertest.Server, c servertest.Credentials, args s
 	return created
 }
 
-// call makes a call over gRPC that succeeds.
+// call makes a call over gRPC, which must succeed.
 func call[M proto.Message](t *testing.T, s *servertest.Server, c servertest.Credentials, method, path string, args servertest.Args) M {
 	t.Helper()
 	response, outcome := s.CallGRPC(t, c, method, path, args)
@@ -184,7 +184,7 @@ func call[M proto.Message](t *testing.T, s *servertest.Server, c servertest.Cred
 	return m
 }
 
-// list is the webhooks that a caller sees of a channel.
+// list returns the webhooks of a channel that the caller can see.
 func list(t *testing.T, s *servertest.Server, c servertest.Credentials, channel uid.ID) []*moderatov1.Webhook {
 	t.Helper()
 	args := servertest.Args{}
@@ -194,7 +194,7 @@ func list(t *testing.T, s *servertest.Server, c servertest.Credentials, channel 
 	return call[*moderatov1.ListWebhooksResponse](t, s, c, "GET", path, args).GetWebhooks()
 }
 
-// only is the one webhook of the channel of Owner.
+// only returns the only webhook of Owner's channel.
 func only(t *testing.T, s *servertest.Server) *moderatov1.Webhook {
 	t.Helper()
 	all := list(t, s, s.AsService(t), servertest.Owner)
@@ -204,13 +204,13 @@ func only(t *testing.T, s *servertest.Server) *moderatov1.Webhook {
 	return all[0]
 }
 
-// deliveries are the newest deliveries of a webhook.
+// deliveries returns the newest deliveries of a webhook.
 func deliveries(t *testing.T, s *servertest.Server, id string) []*moderatov1.WebhookDelivery {
 	t.Helper()
 	return call[*moderatov1.ListWebhookDeliveriesResponse](t, s, s.AsService(t), "GET", path+"/deliveries", servertest.Args{"webhookId": id, "limit": 100}).GetRows()
 }
 
-// eventually waits until something holds.
+// eventually waits until a condition holds.
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(patience); !holds(); time.Sleep(10 * time.Millisecond) {
@@ -220,7 +220,7 @@ func eventually(t *testing.T, what string, holds func() bool) {
 	}
 }
 
-// ban has a user banned in a channel.
+// ban bans a user in a channel.
 func ban(t *testing.T, s *servertest.Server, channel, user uid.ID) {
 	t.Helper()
 	_, outcome := s.CallGRPC(t, s.As(t, channel), "POST", "/v1/moderation/ban", servertest.Args{"channelId": channel.String(), "banUserId": user.String()})
@@ -229,7 +229,7 @@ func ban(t *testing.T, s *servertest.Server, channel, user uid.ID) {
 	}
 }
 
-// retitle changes a channel, which is one event: channel.update.
+// retitle changes the title of a channel, which emits one event: channel.update.
 func retitle(t *testing.T, s *servertest.Server, channel uid.ID, title string) {
 	t.Helper()
 	_, outcome := s.CallGRPC(t, s.As(t, channel), "POST", "/v1/channels/info", servertest.Args{"title": title, "lang": "en"})
@@ -238,7 +238,7 @@ func retitle(t *testing.T, s *servertest.Server, channel uid.ID, title string) {
 	}
 }
 
-// mine are arguments for a webhook of Owner's channel.
+// mine returns the arguments of a webhook of Owner's channel.
 func (r *receiver) mine(types ...string) servertest.Args {
 	return servertest.Args{"channelId": servertest.Owner.String(), "url": r.URL, "type": types}
 }

@@ -35,9 +35,9 @@ var hasRight = `(
 	(w.channel_id IS NULL OR EXISTS (SELECT 1 FROM channels c WHERE c.id = w.channel_id))
 	AND (w.user_id IS NULL OR w.user_id = w.channel_id OR ` + authz.Moderates("w.channel_id", "w.user_id") + `))`
 
-// takeRights disables the webhooks whose user lost the right through one of the events:
+// disableAfterEvents disables the webhooks whose user lost the right through one of the events:
 // a ban or the removal of a moderator.
-func (e *Engine) takeRights(ctx context.Context, page []*outbox.Event) error {
+func (e *Engine) disableAfterEvents(ctx context.Context, page []*outbox.Event) error {
 	var channels []any
 	for _, event := range page {
 		if event.Type.EndsRight() {
@@ -47,7 +47,7 @@ func (e *Engine) takeRights(ctx context.Context, page []*outbox.Event) error {
 	if len(channels) == 0 {
 		return nil
 	}
-	return e.takeWithoutRight(ctx, "w.channel_id IN ("+store.Placeholders(len(channels))+")", channels...)
+	return e.disableUnauthorized(ctx, "w.channel_id IN ("+store.Placeholders(len(channels))+")", channels...)
 }
 
 // Jobs returns the jobs that disable webhooks without a right and remove old rows.
@@ -70,22 +70,24 @@ func (e *Engine) Jobs() []jobs.Job {
 // the event. The cost of a call does not depend on the number of webhooks.
 func (e *Engine) Sweep(ctx context.Context) error {
 	var ids []any
-	err := store.QueryEach(ctx, e.Store.Read, "SELECT id FROM webhooks WHERE id > ? ORDER BY id LIMIT ?", []any{e.swept, askedAtOnce},
+	err := store.QueryEach(ctx, e.Store.Read, "SELECT id FROM webhooks WHERE id > ? ORDER BY id LIMIT ?", []any{e.swept, idsPerStatement},
 		func(scan func(...any) error) error {
 			err := scan(&e.swept)
 			ids = append(ids, e.swept)
 			return err
 		})
-	if len(ids) < askedAtOnce {
+	if len(ids) < idsPerStatement {
 		e.swept = uid.ID{}
 	}
 	if err != nil || len(ids) == 0 {
 		return err
 	}
-	return e.takeWithoutRight(ctx, "w.id IN ("+store.Placeholders(len(ids))+")", ids...)
+	return e.disableUnauthorized(ctx, "w.id IN ("+store.Placeholders(len(ids))+")", ids...)
 }
 
-func (e *Engine) takeWithoutRight(ctx context.Context, where string, args ...any) error {
+// disableUnauthorized disables the webhooks selected by a condition on webhooks w whose
+// user has no right.
+func (e *Engine) disableUnauthorized(ctx context.Context, where string, args ...any) error {
 	var lost []uid.ID
 	err := store.QueryEach(ctx, e.Store.Read, "SELECT w.id FROM webhooks w WHERE w.disabled_reason = '' AND NOT "+hasRight+" AND "+where, args,
 		func(scan func(...any) error) error {
@@ -98,16 +100,16 @@ func (e *Engine) takeWithoutRight(ctx context.Context, where string, args ...any
 		return fmt.Errorf("find webhooks without a right: %w", err)
 	}
 	for _, id := range lost {
-		if err := e.takeRight(ctx, id); err != nil {
+		if err := e.disableIfUnauthorized(ctx, id); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// takeRight disables a webhook if its user still has no right. A worker that holds its
+// disableIfUnauthorized disables a webhook if its user still has no right. A worker that holds its
 // claim finds out at its next turn.
-func (e *Engine) takeRight(ctx context.Context, id uid.ID) error {
+func (e *Engine) disableIfUnauthorized(ctx context.Context, id uid.ID) error {
 	var lost *ent.Webhook
 	err := e.Store.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
 		lost = nil
@@ -126,7 +128,7 @@ func (e *Engine) takeRight(ctx context.Context, id uid.ID) error {
 		return err
 	})
 	if err == nil && lost != nil {
-		e.tellDisabled(ctx, lost, rightLost)
+		e.reportDisabled(ctx, lost, rightLost)
 	}
 	return err
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/moderato-live/moderato/server/webhooks"
 )
 
-// eachWorld runs a test on the World in a store of each kind, with an engine, but
-// without a server that would do what the test is about.
+// eachWorld runs a test on each kind of store with the World, with an engine but without
+// a server that would sweep by itself.
 func eachWorld(t *testing.T, test func(t *testing.T, s *store.Store, e *webhooks.Engine)) {
 	t.Helper()
 	storetest.Each(t, func(t *testing.T, url store.URL) {
@@ -32,7 +32,7 @@ func eachWorld(t *testing.T, test func(t *testing.T, s *store.Store, e *webhooks
 	})
 }
 
-// put stores webhooks of Owner's channel that a user made.
+// put stores webhooks of Owner's channel that belong to a user.
 func put(t *testing.T, s *store.Store, user uid.ID, ids ...uid.ID) {
 	t.Helper()
 	err := s.Write(t.Context(), func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
@@ -53,7 +53,7 @@ func put(t *testing.T, s *store.Store, user uid.ID, ids ...uid.ID) {
 	}
 }
 
-// disabled is how many webhooks of a user are disabled.
+// disabled returns the number of disabled webhooks of a user.
 func disabled(t *testing.T, s *store.Store, user uid.ID) (n int) {
 	t.Helper()
 	err := store.QueryRow(t.Context(), s.Read, "SELECT COUNT(*) FROM webhooks WHERE user_id = ? AND disabled_reason = 'right_lost'", []any{user}, &n)
@@ -70,9 +70,8 @@ func takeRole(t *testing.T, s *store.Store) {
 	}
 }
 
-// It does not wait until the sweep comes by, which takes its time where there are
-// many webhooks.
-func TestAnEventThatEndsARightDisablesItsWebhooks(t *testing.T) {
+// The event has an immediate effect; a sweep takes long if there are many webhooks.
+func TestRightEndingEventDisablesWebhooks(t *testing.T) {
 	for kind, ends := range map[outbox.Type]bool{"channel.moderator.remove": true, "channel.ban": true, "channel.follow": false} {
 		t.Run(string(kind), func(t *testing.T) {
 			eachWorld(t, func(t *testing.T, s *store.Store, e *webhooks.Engine) {
@@ -81,7 +80,7 @@ func TestAnEventThatEndsARightDisablesItsWebhooks(t *testing.T) {
 				page := []*outbox.Event{{Position: 1, ChannelID: servertest.Owner, Type: kind}, {Position: 2, ChannelID: servertest.Other, Type: "channel.follow"}}
 				match := func() {
 					t.Helper()
-					if err := e.TakeRights(t.Context(), page); err != nil {
+					if err := e.DisableAfterEvents(t.Context(), page); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -102,7 +101,7 @@ func TestAnEventThatEndsARightDisablesItsWebhooks(t *testing.T) {
 	}
 }
 
-func TestTheSweepLooksAtSomeAndInTurnAtAll(t *testing.T) {
+func TestSweepChecksAllWebhooksInBatches(t *testing.T) {
 	eachWorld(t, func(t *testing.T, s *store.Store, e *webhooks.Engine) {
 		var others [1200]uid.ID
 		for i := range others {
@@ -119,7 +118,7 @@ func TestTheSweepLooksAtSomeAndInTurnAtAll(t *testing.T) {
 				t.Errorf("%d are disabled after sweep %d, want %d", n, i+1, want)
 			}
 			if want == 2 {
-				put(t, s, servertest.Moderator, uid.ID{0, 2}) // it begins anew
+				put(t, s, servertest.Moderator, uid.ID{0, 2}) // the sweep restarts
 			}
 		}
 		if n := disabled(t, s, servertest.Owner); n != 0 {
@@ -128,8 +127,8 @@ func TestTheSweepLooksAtSomeAndInTurnAtAll(t *testing.T) {
 	})
 }
 
-// The eraser removes it; until then it is not to be sent anything.
-func TestAWebhookOfADeletedChannelHasNoRight(t *testing.T) {
+// The eraser removes the webhook later; until then it must receive nothing.
+func TestWebhookOfDeletedChannelIsDisabled(t *testing.T) {
 	eachWorld(t, func(t *testing.T, s *store.Store, e *webhooks.Engine) {
 		put(t, s, servertest.Owner, uid.New())
 		err := s.Write(t.Context(), func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {

@@ -70,7 +70,7 @@ func (w *worker) turn(ctx context.Context, results []outcome, stops bool) (plan,
 	if t.hook != nil {
 		w.position, w.isBlocked = t.hook.Position, t.hook.NextAt != nil && t.hook.IsBlocked
 	}
-	t.tell(ctx)
+	t.report(ctx)
 	return t.plan, nil
 }
 
@@ -191,8 +191,8 @@ func (t *turn) takeIn(ctx context.Context) error {
 	} else {
 		t.plan.again = upTo < at.Last
 	}
-	for start := 0; start < len(rows); start += rowsAtOnce {
-		if err := t.tx.WebhookDelivery.CreateBulk(rows[start:min(start+rowsAtOnce, len(rows))]...).Exec(ctx); err != nil {
+	for start := 0; start < len(rows); start += rowsPerStatement {
+		if err := t.tx.WebhookDelivery.CreateBulk(rows[start:min(start+rowsPerStatement, len(rows))]...).Exec(ctx); err != nil {
 			return err
 		}
 	}
@@ -200,9 +200,9 @@ func (t *turn) takeIn(ctx context.Context) error {
 	return nil
 }
 
-// rowsAtOnce is how many deliveries one statement inserts. It bounds the number of
+// rowsPerStatement is how many deliveries one statement inserts. It bounds the number of
 // parameters of the statement.
-const rowsAtOnce = 50
+const rowsPerStatement = 50
 
 func (t *turn) newDeliveries(ctx context.Context, upTo int64, limit int) ([]*ent.WebhookDeliveryCreate, error) {
 	query, args := t.wantedEvents(upTo, limit)

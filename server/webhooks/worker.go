@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	// sentAtOnce is the maximum number of lanes of a webhook that have an attempt in
+	// maxInFlight is the maximum number of lanes of a webhook that have an attempt in
 	// flight at the same time.
-	sentAtOnce = 8
+	maxInFlight = 8
 	// renewInterval is how often the claim is renewed while attempts are in flight.
 	renewInterval = claimTime / 3
 	// stopTime is how long attempts in flight may take when the server stops. What has
@@ -45,7 +45,7 @@ type worker struct {
 func newWorker(e *Engine, id uid.ID, s *slot) *worker {
 	return &worker{
 		Engine: e, id: id, slot: s, poke: store.NewSignal(),
-		results: make(chan outcome, sentAtOnce), inFlight: map[uid.ID]bool{},
+		results: make(chan outcome, maxInFlight), inFlight: map[uid.ID]bool{},
 	}
 }
 
@@ -70,7 +70,7 @@ func (w *worker) run(ctx context.Context) {
 		switch {
 		case err != nil && ctx.Err() == nil:
 			// The claim may be lost in the meantime. The next turn detects that.
-			w.Log.WarnContext(ctx, "work on a webhook failed; it will be tried again", "webhook_id", w.id.String(), "error", err)
+			w.Log.WarnContext(ctx, "webhook worker failed; retrying", "webhook_id", w.id.String(), "error", err)
 			w.sleep(ctx, time.Second)
 			if w.epoch == 0 {
 				return
@@ -190,7 +190,7 @@ func (w *worker) stop(ctx context.Context, results []outcome) {
 		break
 	}
 	if _, err := w.turn(ctx, results, true); err != nil {
-		w.Log.WarnContext(ctx, "the claim of a webhook was not given up; it ends by itself", "webhook_id", w.id.String(), "error", err)
+		w.Log.WarnContext(ctx, "releasing the claim of a webhook failed; it will expire", "webhook_id", w.id.String(), "error", err)
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-func TestTheExitCodeIsThatOfTheCommand(t *testing.T) {
+func TestExitCodeIsThatOfCommand(t *testing.T) {
 	for script, want := range map[string]int{"exit 0": 0, "exit 3": 3, "kill -KILL $$": 128 + 9} {
 		if got := runCommand([]string{"sh", "-c", script}, nil); got != want {
 			t.Errorf("%s: exit code %d, want %d", script, got, want)
@@ -19,8 +19,8 @@ func TestTheExitCodeIsThatOfTheCommand(t *testing.T) {
 	}
 }
 
-// TestASignalReachesTheWholeTree sends a signal to a shell that waits for another shell.
-func TestASignalReachesTheWholeTree(t *testing.T) {
+// TestSignalReachesProcessTree sends a signal to a shell that waits for another shell.
+func TestSignalReachesProcessTree(t *testing.T) {
 	dir := t.TempDir()
 	started, ended := filepath.Join(dir, "started"), filepath.Join(dir, "ended")
 	script := "sh -c 'trap \"touch " + ended + "; exit\" TERM; touch " + started + "; while :; do sleep 0.05; done'; true"

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// runOn runs the tests of a package with the given source.
+// runOn runs the tests of a package with this source.
 func runOn(t *testing.T, source string) (code int, out string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -60,7 +60,7 @@ func TestPanicsAndBuildErrorsAreShown(t *testing.T) {
 	}
 }
 
-func TestSuccessIsZero(t *testing.T) {
+func TestSuccessExitsZero(t *testing.T) {
 	if code, out := runOn(t, "package a\nimport \"testing\"\nfunc TestA(t *testing.T) {}\n"); code != 0 || !strings.Contains(out, "ok  \texample") {
 		t.Errorf("exit code %d: %s", code, out)
 	}

@@ -29,7 +29,7 @@ func TestConcurrentReadsAreCoalesced(t *testing.T) {
 	})
 }
 
-func TestWaitingReadsAreSentWhenAStatementReturns(t *testing.T) {
+func TestQueuedReadsAreSentWhenStatementReturns(t *testing.T) {
 	eachFixture(t, func(t *testing.T, f *fixture) {
 		var first, rest reads
 		held := f.hold(t, &first)

@@ -104,7 +104,7 @@ func TestFailureOfACallbackAffectsOnlyItsRead(t *testing.T) {
 	})
 }
 
-// TestReadIsSentAfterTheMaximumDelay makes the statements in flight hang, while too few
+// TestReadIsSentAfterTheMaximumDelay makes the statements in flight hang while too few
 // reads wait to fill a statement.
 func TestReadIsSentAfterTheMaximumDelay(t *testing.T) {
 	eachFixture(t, func(t *testing.T, f *fixture) {
@@ -181,9 +181,9 @@ func (f *fixture) wantDeadline(t *testing.T) {
 	}
 }
 
-// TestRefusedQueryFailsEveryCall reads with a query that Verify refuses, where it could
+// TestRejectedQueryFailsEveryCall reads with a query that Verify rejects, where it could
 // be coalesced, and then with one that Verify accepts.
-func TestRefusedQueryFailsEveryCall(t *testing.T) {
+func TestRejectedQueryFailsEveryCall(t *testing.T) {
 	eachFixture(t, func(t *testing.T, f *fixture) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()

@@ -58,11 +58,11 @@ func TestWrongColumnTypeIsAnError(t *testing.T) {
 		for what, read := range map[string]func(*coalesce.Row){
 			"a text as an id":      func(r *coalesce.Row) { r.ID() },
 			"a text as an integer": func(r *coalesce.Row) { r.Int() },
-			"nothing as a text":    func(r *coalesce.Row) { r.OptionalInt(); r.Text() },
-			"nothing as a boolean": func(r *coalesce.Row) { r.Text(); r.Bool() },
+			"NULL as a text":       func(r *coalesce.Row) { r.OptionalInt(); r.Text() },
+			"NULL as a boolean":    func(r *coalesce.Row) { r.Text(); r.Bool() },
 		} {
 			columns := "'abc', NULL"
-			if what == "nothing as a text" {
+			if what == "NULL as a text" {
 				columns = "NULL, NULL"
 			}
 			if err := s.One(t.Context(), "SELECT "+columns, nil, read); err == nil {
@@ -129,7 +129,7 @@ func TestBrokenConnectionsAreReplaced(t *testing.T) {
 			return // has no network connection
 		}
 		ask := func() error { return s.One(t.Context(), "SELECT 7", nil, func(r *coalesce.Row) { _ = r.Int() }) }
-		for range 3 { // so that it is prepared
+		for range 3 { // enough executions to prepare it
 			if err := ask(); err != nil {
 				t.Fatal(err)
 			}
@@ -155,7 +155,7 @@ func cut(t *testing.T, s opened, name string) {
 		t.Fatal(err)
 	}
 	for _, id := range ids {
-		_, _ = s.store.DB().ExecContext(context.Background(), fmt.Sprintf("KILL %d", id)) // it may be gone
+		_, _ = s.store.DB().ExecContext(context.Background(), fmt.Sprintf("KILL %d", id)) // the connection may have ended already
 	}
 }
 
@@ -164,7 +164,7 @@ func TestUnpreparableStatementsRunUnprepared(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		s := openReader(t, url)
 		if storetest.IsSQLite(s.store) {
-			return // prepares every statement
+			return // the database can prepare every statement
 		}
 		conn, err := s.store.DB().Conn(t.Context())
 		if err != nil {
@@ -221,7 +221,7 @@ func TestStatementEndsAtItsDeadline(t *testing.T) {
 			err := s.Each(ctx, "SELECT SLEEP(?)", []any{20}, func(*coalesce.Row) error { return nil })
 			cancel()
 			if took := time.Since(started); !errors.Is(err, context.DeadlineExceeded) || took > 10*time.Second {
-				t.Errorf("run %d: got %v after %v, want %v at once", n, err, took, context.DeadlineExceeded)
+				t.Errorf("run %d: got %v after %v, want %v immediately", n, err, took, context.DeadlineExceeded)
 			}
 			ctx, cancel = context.WithTimeout(t.Context(), time.Minute)
 			err = s.One(ctx, "SELECT SLEEP(?)", []any{0.2}, func(r *coalesce.Row) { _ = r.Int() })

@@ -98,7 +98,7 @@ func (f *fixture) metric(t *testing.T, name string) int {
 	return 0
 }
 
-// untilWaiting returns when this number of reads wait.
+// untilWaiting waits until this number of reads is queued.
 func (f *fixture) untilWaiting(t *testing.T, want int) {
 	t.Helper()
 	for started := time.Now(); f.metric(t, "moderato_reads_waiting") != want; {

@@ -24,7 +24,7 @@ func TestVerifyAcceptsSelectsOfColumns(t *testing.T) {
 	}
 }
 
-func TestVerifyRefusesQueriesThatCoalescingWouldChange(t *testing.T) {
+func TestVerifyRejectsQueriesThatCoalescingWouldChange(t *testing.T) {
 	for query, want := range map[string]string{
 		"":                                          "begin with SELECT",
 		"SELECT":                                    "begin with SELECT",

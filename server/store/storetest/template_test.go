@@ -13,8 +13,8 @@ import (
 	"github.com/moderato-live/moderato/server/store/storetest"
 )
 
-// database is what a migration makes: the number of rows of each table, and the key for
-// cursors.
+// database is the result of the migrations: the number of rows of each table, and the key
+// for cursors.
 type database struct {
 	rows map[string]int
 	key  []byte
@@ -48,9 +48,9 @@ func read(t *testing.T, url store.URL) database {
 	return d
 }
 
-// TestMigrateDoesWhatTheMigrationsDo compares copies with databases of the same kind
+// TestMigrateMatchesMigrations compares copies with databases of the same kind
 // that were migrated step by step.
-func TestMigrateDoesWhatTheMigrationsDo(t *testing.T) {
+func TestMigrateMatchesMigrations(t *testing.T) {
 	var mu sync.Mutex
 	migrated := map[string]database{} // by kind of store
 	t.Run("step by step", func(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// ofChannel are the reads of a channel, with what they ask for beside its id.
+// ofChannel lists the reads of a channel, with their parameters in addition to its id.
 var ofChannel = map[string]servertest.Args{
 	"/v1/moderation/moderators": {}, "/v1/channels/stream-info": {}, "/v1/channels/live-stats": {}, "/v1/channels/stats": {},
 	"/v1/channels/followers": {}, "/v1/channels/subscribers": {}, "/v1/channels/banned-users": {}, "/v1/channels/activities": {},
@@ -24,8 +24,8 @@ var ofChannel = map[string]servertest.Args{
 	"/v1/channels/votes": {"epoch": "all"}, "/v1/channels/clips": {}, "/v1/channels/vods": {},
 }
 
-// wantNoChannel checks that a channel is gone for every caller, a backend that
-// acts for its owner among them.
+// wantNoChannel checks that a channel does not exist for any caller, including a backend
+// that acts for its owner.
 func wantNoChannel(t *testing.T, s *scene, id uid.ID) {
 	t.Helper()
 	acting := s.service
@@ -91,8 +91,8 @@ func wantNoChannel(t *testing.T, s *scene, id uid.ID) {
 	}
 }
 
-// wantWholeLists pages through lists of Owner's channel by single rows, and
-// compares their number with that of the table.
+// wantWholeLists reads lists of Owner's channel with pages of one row, and compares their
+// length with that of the table.
 func wantWholeLists(t *testing.T, s *scene) {
 	t.Helper()
 	as, one := s.As(t, servertest.Owner).Context(), int32(1)
@@ -138,7 +138,7 @@ func wantWholeLists(t *testing.T, s *scene) {
 	}
 }
 
-func TestDeletedUserIsGoneAtOnce(t *testing.T) {
+func TestDeletedUserIsHiddenImmediately(t *testing.T) {
 	eachScene(t, func(t *testing.T, s *scene) {
 		for _, user := range []uid.ID{servertest.Viewer, servertest.Raider} {
 			s.must(nil, s.follow(servertest.Owner, user))
@@ -180,8 +180,8 @@ func TestDeletedUserIsGoneAtOnce(t *testing.T) {
 	})
 }
 
-// wantNoNames checks that lists of people tell no name of a user who is in them
-// still.
+// wantNoNames checks that lists do not reveal the name of a deleted user whose rows still
+// exist.
 func wantNoNames(t *testing.T, s *scene, p person) {
 	t.Helper()
 	as := s.As(t, servertest.Owner)
@@ -192,13 +192,13 @@ func wantNoNames(t *testing.T, s *scene, p person) {
 		}
 		for _, name := range []string{p.name, strings.ToLower(p.name), p.displayName, p.avatar} {
 			if strings.Contains(r.Body, name) {
-				t.Errorf("%s tells %s", path, name)
+				t.Errorf("%s reveals %s", path, name)
 			}
 		}
 	}
 }
 
-// wantNobody checks that no call takes a user, or finds them.
+// wantNobody checks that no call accepts or finds a user.
 func wantNobody(t *testing.T, s *scene, p person) {
 	t.Helper()
 	id, owner := p.id.String(), servertest.Owner.String()

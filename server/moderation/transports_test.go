@@ -30,38 +30,37 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// bothFacesOperation is an operation as it is called on each face.
-type bothFacesOperation struct {
+// operation is an operation with its REST route and its gRPC messages.
+type operation struct {
 	name, method, path string
 	request, response  proto.Message
 }
 
-// bothFaces are the operations of the interface document's section
-// "Moderation".
-var bothFaces = struct {
-	ListModeratedChannels, ListModerators, AddModerator, RemoveModerator, BanUser, RemoveBan, MuteUser bothFacesOperation
+// operations are the operations in the section "Moderation" of the interface document.
+var operations = struct {
+	ListModeratedChannels, ListModerators, AddModerator, RemoveModerator, BanUser, RemoveBan, MuteUser operation
 }{
-	bothFacesOperation{"ListModeratedChannels", http.MethodGet, "/v1/moderation/channels",
+	operation{"ListModeratedChannels", http.MethodGet, "/v1/moderation/channels",
 		&moderatov1.ListModeratedChannelsRequest{}, &moderatov1.ListModeratedChannelsResponse{}},
-	bothFacesOperation{"ListModerators", http.MethodGet, "/v1/moderation/moderators",
+	operation{"ListModerators", http.MethodGet, "/v1/moderation/moderators",
 		&moderatov1.ListModeratorsRequest{}, &moderatov1.ListModeratorsResponse{}},
-	bothFacesOperation{"AddModerator", http.MethodPost, "/v1/moderation/moderators",
+	operation{"AddModerator", http.MethodPost, "/v1/moderation/moderators",
 		&moderatov1.AddModeratorRequest{}, &moderatov1.AddModeratorResponse{}},
-	bothFacesOperation{"RemoveModerator", http.MethodDelete, "/v1/moderation/moderators",
+	operation{"RemoveModerator", http.MethodDelete, "/v1/moderation/moderators",
 		&moderatov1.RemoveModeratorRequest{}, &moderatov1.RemoveModeratorResponse{}},
-	bothFacesOperation{"BanUser", http.MethodPost, "/v1/moderation/ban",
+	operation{"BanUser", http.MethodPost, "/v1/moderation/ban",
 		&moderatov1.BanUserRequest{}, &moderatov1.BanUserResponse{}},
-	bothFacesOperation{"RemoveBan", http.MethodDelete, "/v1/moderation/ban",
+	operation{"RemoveBan", http.MethodDelete, "/v1/moderation/ban",
 		&moderatov1.RemoveBanRequest{}, &moderatov1.RemoveBanResponse{}},
-	bothFacesOperation{"MuteUser", http.MethodPost, "/v1/moderation/mute",
+	operation{"MuteUser", http.MethodPost, "/v1/moderation/mute",
 		&moderatov1.MuteUserRequest{}, &moderatov1.MuteUserResponse{}},
 }
 
-// bothFacesArgs are the arguments of a call, by their names in JSON.
-type bothFacesArgs map[string]string
+// callArgs holds the arguments of a call by their JSON names.
+type callArgs map[string]string
 
-// bothFacesCondition is how every refusal for one reason looks.
-type bothFacesCondition struct {
+// errorCondition is the form of each error with a reason.
+type errorCondition struct {
 	http      int
 	code      codes.Code
 	message   string
@@ -69,23 +68,23 @@ type bothFacesCondition struct {
 }
 
 const (
-	bothFacesRealm   = `Bearer realm="moderato"`
-	bothFacesNotUUID = "must be a UUID in its 36-character form"
-	bothFacesNotName = "must be 1 to 40 of A-Z a-z 0-9 _ . -"
+	realm      = `Bearer realm="moderato"`
+	mustBeUUID = "must be a UUID in its 36-character form"
+	mustBeName = "must be 1 to 40 of A-Z a-z 0-9 _ . -"
 )
 
-var bothFacesConditions = map[string]bothFacesCondition{
+var conditions = map[string]errorCondition{
 	"TOKEN_MISSING": {401, codes.Unauthenticated,
-		"An access token is required: send the header Authorization: Bearer <token>.", bothFacesRealm},
+		"An access token is required: send the header Authorization: Bearer <token>.", realm},
 	"TOKEN_INVALID": {401, codes.Unauthenticated,
 		"The access token is not valid: it is damaged, unknown or revoked. Get a new one.",
-		bothFacesRealm + `, error="invalid_token", error_description="The access token is damaged, unknown or revoked"`},
+		realm + `, error="invalid_token", error_description="The access token is damaged, unknown or revoked"`},
 	"TOKEN_EXPIRED": {401, codes.Unauthenticated, "The access token has expired. Get a new one.",
-		bothFacesRealm + `, error="invalid_token", error_description="The access token expired"`},
+		realm + `, error="invalid_token", error_description="The access token expired"`},
 	"CLIENT_ID_MISSING": {401, codes.Unauthenticated,
-		"A client id is required: send the header client-id.", bothFacesRealm},
+		"A client id is required: send the header client-id.", realm},
 	"CLIENT_ID_MISMATCH": {401, codes.Unauthenticated,
-		"The access token was issued to another client than the one in client-id.", bothFacesRealm},
+		"The access token was issued to another client than the one in client-id.", realm},
 	"TOKEN_KIND_NOT_ACCEPTED": {403, codes.PermissionDenied,
 		"This operation does not accept this kind of token. It accepts: {acceptedTokens}.", ""},
 	"SCOPE_MISSING": {403, codes.PermissionDenied, "The access token lacks the scope {requiredScope}.", "(by scope)"},
@@ -105,16 +104,16 @@ var bothFacesConditions = map[string]bothFacesCondition{
 		"The user is muted already; the mute ends at muteExpiresAt.", ""},
 }
 
-// bothFacesWant is the refusal that a call must get on both faces.
-type bothFacesWant struct {
+// refusal is the error that a call must return on both transports.
+type refusal struct {
 	reason     string
 	violations [][2]string       // field and description
 	metadata   map[string]string // requiredScope, acceptedTokens, muteExpiresAt
 	retryAfter time.Duration
 }
 
-// message is the sentence for a person, which tells the first violation.
-func (w bothFacesWant) message() string {
+// message returns the text for humans, which names the first violation.
+func (w refusal) message() string {
 	if len(w.violations) > 0 {
 		text := w.violations[0][0] + " " + w.violations[0][1] + "."
 		switch more := len(w.violations) - 1; more {
@@ -126,26 +125,26 @@ func (w bothFacesWant) message() string {
 			return text + fmt.Sprintf(" There are %d more violations.", more)
 		}
 	}
-	text := bothFacesConditions[w.reason].message
+	text := conditions[w.reason].message
 	for name, value := range w.metadata {
 		text = strings.ReplaceAll(text, "{"+name+"}", value)
 	}
 	return text
 }
 
-// check makes a call on both faces and compares all of each answer.
-func (w bothFacesWant) check(t *testing.T, s *servertest.Server, o bothFacesOperation, caller metadata.MD, args bothFacesArgs) {
+// check makes a call on both transports and compares the complete responses.
+func (w refusal) check(t *testing.T, s *servertest.Server, o operation, caller metadata.MD, args callArgs) {
 	t.Helper()
-	if _, ok := bothFacesConditions[w.reason]; !ok {
+	if _, ok := conditions[w.reason]; !ok {
 		t.Fatalf("the test expects %q, which is no condition", w.reason)
 	}
 	w.checkREST(t, s, o, caller, args)
 	w.checkGRPC(t, s, o, caller, args)
 }
 
-func (w bothFacesWant) checkREST(t *testing.T, s *servertest.Server, o bothFacesOperation, caller metadata.MD, args bothFacesArgs) {
+func (w refusal) checkREST(t *testing.T, s *servertest.Server, o operation, caller metadata.MD, args callArgs) {
 	t.Helper()
-	condition, id := bothFacesConditions[w.reason], uid.New().String()
+	condition, id := conditions[w.reason], uid.New().String()
 	got := o.overREST(t, s, caller, args, id)
 	data := map[string]any{"code": w.reason, "requestId": id}
 	if len(w.violations) > 0 {
@@ -171,7 +170,7 @@ func (w bothFacesWant) checkREST(t *testing.T, s *servertest.Server, o bothFaces
 		"Content-Type": "application/json", "X-Request-Id": id, "WWW-Authenticate": condition.challenge, "Retry-After": "",
 	}
 	if w.reason == "SCOPE_MISSING" {
-		headers["WWW-Authenticate"] = bothFacesRealm + `, error="insufficient_scope", scope="` + w.metadata["requiredScope"] + `"`
+		headers["WWW-Authenticate"] = realm + `, error="insufficient_scope", scope="` + w.metadata["requiredScope"] + `"`
 	}
 	if w.retryAfter > 0 {
 		seconds := (w.retryAfter + time.Second - time.Nanosecond).Truncate(time.Second)
@@ -187,9 +186,9 @@ func (w bothFacesWant) checkREST(t *testing.T, s *servertest.Server, o bothFaces
 	}
 }
 
-func (w bothFacesWant) checkGRPC(t *testing.T, s *servertest.Server, o bothFacesOperation, caller metadata.MD, args bothFacesArgs) {
+func (w refusal) checkGRPC(t *testing.T, s *servertest.Server, o operation, caller metadata.MD, args callArgs) {
 	t.Helper()
-	condition, id := bothFacesConditions[w.reason], uid.New().String()
+	condition, id := conditions[w.reason], uid.New().String()
 	_, header, err := o.overGRPC(t, s, caller, args, id)
 	got := status.Convert(err)
 	if got.Code() != condition.code || got.Message() != w.message() {
@@ -221,8 +220,8 @@ func (w bothFacesWant) checkGRPC(t *testing.T, s *servertest.Server, o bothFaces
 	}
 }
 
-// overREST calls with the arguments in the query or in the body.
-func (o bothFacesOperation) overREST(t *testing.T, s *servertest.Server, caller metadata.MD, args bothFacesArgs, id string) servertest.Response {
+// overREST makes the call with the arguments in the query or in the body.
+func (o operation) overREST(t *testing.T, s *servertest.Server, caller metadata.MD, args callArgs, id string) servertest.Response {
 	t.Helper()
 	path, body := o.path, ""
 	if o.method == http.MethodGet {
@@ -245,8 +244,8 @@ func (o bothFacesOperation) overREST(t *testing.T, s *servertest.Server, caller 
 	return s.Do(t, r)
 }
 
-// overGRPC calls with the same arguments in a message.
-func (o bothFacesOperation) overGRPC(t *testing.T, s *servertest.Server, caller metadata.MD, args bothFacesArgs, id string) (proto.Message, metadata.MD, error) {
+// overGRPC makes the call with the same arguments in a message.
+func (o operation) overGRPC(t *testing.T, s *servertest.Server, caller metadata.MD, args callArgs, id string) (proto.Message, metadata.MD, error) {
 	t.Helper()
 	text, _ := json.Marshal(args)
 	request := proto.Clone(o.request)
@@ -262,15 +261,15 @@ func (o bothFacesOperation) overGRPC(t *testing.T, s *servertest.Server, caller 
 	return response, header, err
 }
 
-func bothFacesName(rest bool) string {
+func transportName(rest bool) string {
 	if rest {
 		return "REST"
 	}
 	return "gRPC"
 }
 
-// outcome is what a call comes to on one face: OK, or the reason.
-func (o bothFacesOperation) outcome(t *testing.T, s *servertest.Server, caller metadata.MD, args bothFacesArgs, rest bool) string {
+// outcome returns the result of a call on one transport: OK, or the reason.
+func (o operation) outcome(t *testing.T, s *servertest.Server, caller metadata.MD, args callArgs, rest bool) string {
 	t.Helper()
 	if rest {
 		got := o.overREST(t, s, caller, args, uid.New().String())
@@ -298,14 +297,15 @@ func (o bothFacesOperation) outcome(t *testing.T, s *servertest.Server, caller m
 	return "OK"
 }
 
-// bothFacesAs is credentials as metadata.
-func bothFacesAs(c servertest.Credentials) metadata.MD {
+// metadataAs returns credentials as metadata.
+func metadataAs(c servertest.Credentials) metadata.MD {
 	md, _ := metadata.FromOutgoingContext(c.Context())
 	return md
 }
 
-// bothFacesWith is metadata with some of it replaced; without values, removed.
-func bothFacesWith(md metadata.MD, name string, values ...string) metadata.MD {
+// withMetadata returns a copy of md with one key replaced, or removed if there are no
+// values.
+func withMetadata(md metadata.MD, name string, values ...string) metadata.MD {
 	changed := maps.Clone(md)
 	if len(values) == 0 {
 		delete(changed, name)
@@ -315,22 +315,22 @@ func bothFacesWith(md metadata.MD, name string, values ...string) metadata.MD {
 	return changed
 }
 
-// bothFacesBannedModerator has the moderator role in Owner's channel, and is
-// banned there.
-var bothFacesBannedModerator = uid.MustParse("0b6f0006-0000-4000-8000-00000000000f")
+// bannedModeratorID is a user who has the moderator role in Owner's channel and is banned
+// there.
+var bannedModeratorID = uid.MustParse("0b6f0006-0000-4000-8000-00000000000f")
 
-// bothFacesScene is the World with a banned moderator and grants that do not
-// help, and who calls in most tests.
-type bothFacesScene struct {
+// authScene is the World with a banned moderator and grants that do not suffice, and the
+// callers of most tests.
+type authScene struct {
 	*servertest.Server
 
-	// Users with every scope; an app of Dashboard and a backend alone.
+	// Users with every scope, an app of Dashboard, and a backend that acts for no user.
 	owner, moderator, bannedModerator, viewer, other, app, service metadata.MD
 }
 
-func bothFacesSetScene(t *testing.T, s *servertest.Server) *bothFacesScene {
+func newAuthScene(t *testing.T, s *servertest.Server) *authScene {
 	t.Helper()
-	banned := bothFacesBannedModerator.String()
+	banned := bannedModeratorID.String()
 	s.Load(t,
 		&platformv1.Record{Kind: &platformv1.Record_User{User: &platformv1.UserRecord{Id: banned, Username: "banned_moderator"}}},
 		&platformv1.Record{Kind: &platformv1.Record_Role{Role: &platformv1.RoleRecord{
@@ -343,39 +343,39 @@ func bothFacesSetScene(t *testing.T, s *servertest.Server) *bothFacesScene {
 			ClientId: servertest.Dashboard, UserId: servertest.Other.String(),
 		}}},
 	)
-	sc := &bothFacesScene{Server: s}
+	sc := &authScene{Server: s}
 	sc.owner, sc.moderator = sc.user(t, servertest.Owner), sc.user(t, servertest.Moderator)
 	sc.viewer, sc.other = sc.user(t, servertest.Viewer), sc.user(t, servertest.Other)
-	sc.bannedModerator = sc.user(t, bothFacesBannedModerator)
-	sc.app, sc.service = bothFacesAs(s.AsApp(t)), bothFacesAs(s.AsService(t))
-	sc.must(t, bothFaces.BanUser, sc.owner, bothFacesArgs{"channelId": servertest.Owner.String(), "banUserId": banned})
+	sc.bannedModerator = sc.user(t, bannedModeratorID)
+	sc.app, sc.service = metadataAs(s.AsApp(t)), metadataAs(s.AsService(t))
+	sc.must(t, operations.BanUser, sc.owner, callArgs{"channelId": servertest.Owner.String(), "banUserId": banned})
 	return sc
 }
 
-// user is a user with the scopes, or with every scope when none is named.
-func (sc *bothFacesScene) user(t *testing.T, user uid.ID, scopes ...string) metadata.MD {
+// user returns a user token with these scopes, or with every scope if none is given.
+func (sc *authScene) user(t *testing.T, user uid.ID, scopes ...string) metadata.MD {
 	t.Helper()
 	if scopes == nil {
 		scopes = authn.Scopes()
 	}
-	return bothFacesAs(sc.Token(t, authn.NewToken{Kind: authn.User, ClientID: servertest.Dashboard, UserID: user, Scopes: scopes}))
+	return metadataAs(sc.Token(t, authn.NewToken{Kind: authn.User, ClientID: servertest.Dashboard, UserID: user, Scopes: scopes}))
 }
 
-// acting is a backend that acts for a user.
-func (sc *bothFacesScene) acting(user string) metadata.MD {
-	return bothFacesWith(sc.service, "acting-user", user)
+// acting returns a backend that acts for a user.
+func (sc *authScene) acting(user string) metadata.MD {
+	return withMetadata(sc.service, "acting-user", user)
 }
 
 // must makes a call that succeeds.
-func (sc *bothFacesScene) must(t *testing.T, o bothFacesOperation, caller metadata.MD, args bothFacesArgs) {
+func (sc *authScene) must(t *testing.T, o operation, caller metadata.MD, args callArgs) {
 	t.Helper()
 	if _, _, err := o.overGRPC(t, sc.Server, caller, args, "arrange"); err != nil {
 		t.Fatalf("%s: %v", o.name, err)
 	}
 }
 
-// changes counts what users and backends changed so far.
-func (sc *bothFacesScene) changes(t *testing.T) (events int) {
+// changes returns the number of changes that users and backends made so far.
+func (sc *authScene) changes(t *testing.T) (events int) {
 	t.Helper()
 	const query = "SELECT COUNT(*) FROM events WHERE client_id <> ''"
 	if err := sc.Store.DB().QueryRowContext(context.Background(), query).Scan(&events); err != nil {

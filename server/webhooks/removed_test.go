@@ -21,9 +21,8 @@ func remove(t *testing.T, s *servertest.Server, position int64) {
 	}
 }
 
-// Events that are removed while they wait for their next attempt are not passed
-// over in silence.
-func TestWhatIsRemovedBeforeItIsDeliveredShows(t *testing.T) {
+// The removal of events that wait for their next attempt must not go unnoticed.
+func TestRemovedUndeliveredEventsAreReported(t *testing.T) {
 	each(t, func(t *testing.T, s *servertest.Server) {
 		r := newReceiver(t)
 		r.status(http.StatusInternalServerError)
@@ -44,7 +43,7 @@ func TestWhatIsRemovedBeforeItIsDeliveredShows(t *testing.T) {
 			return err == nil && at.Last == 3
 		})
 		s.Store.Clock.Advance(10 * time.Second)
-		r.next(t) // after which those that wait are rows
+		r.next(t) // from here on, waiting deliveries have rows
 		waiting := []string{"pending the receiver answered 500", "pending ", "pending "}
 		eventually(t, "the attempt is noted", func() bool { return slices.Equal(statuses(), waiting) })
 
@@ -56,7 +55,7 @@ func TestWhatIsRemovedBeforeItIsDeliveredShows(t *testing.T) {
 			t.Errorf("the deliveries are %q, want %q", got, want)
 		}
 		for len(r.got) > 0 {
-			<-r.got // if another attempt was made meanwhile
+			<-r.got // in case of another attempt
 		}
 		r.answers(nil)
 		args := servertest.Args{"webhookId": hook.GetId()}

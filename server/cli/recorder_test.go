@@ -15,10 +15,10 @@ import (
 	"github.com/moderato-live/moderato/server/store"
 )
 
-// ear hears the events of one server after the other, each time from its cursor,
-// and checks that it hears each once, in the order of the positions, and the
-// channels in theirs.
-type ear struct {
+// eventRecorder listens to one server after the other, each time from its cursor. It checks that it
+// receives each event once, in the order of the positions, and the events of each channel
+// in sequence.
+type eventRecorder struct {
 	t     *testing.T
 	db    *store.Store
 	moved store.Signal
@@ -30,12 +30,12 @@ type ear struct {
 	ids       map[string]int64
 }
 
-func newEar(t *testing.T, db *store.Store) *ear {
-	return &ear{t: t, db: db, moved: store.NewSignal(), sequences: map[string]int64{}, ids: map[string]int64{}}
+func newEventRecorder(t *testing.T, db *store.Store) *eventRecorder {
+	return &eventRecorder{t: t, db: db, moved: store.NewSignal(), sequences: map[string]int64{}, ids: map[string]int64{}}
 }
 
-// listen hears a server until it ends, or stop is called.
-func (e *ear) listen(ctx context.Context, conn *grpc.ClientConn) (stop func()) {
+// listen receives the events of a server until the stream ends or stop is called.
+func (e *eventRecorder) listen(ctx context.Context, conn *grpc.ClientConn) (stop func()) {
 	e.t.Helper()
 	ctx, cancel := context.WithCancel(ctx)
 	e.mu.Lock()
@@ -43,7 +43,7 @@ func (e *ear) listen(ctx context.Context, conn *grpc.ClientConn) (stop func()) {
 	e.mu.Unlock()
 	stream, err := moderatov1.NewEventsServiceClient(conn).WatchEvents(ctx, request)
 	if err == nil {
-		_, err = stream.Recv() // it listens
+		_, err = stream.Recv() // the stream is open
 	}
 	if err != nil {
 		e.t.Fatal(err)
@@ -56,13 +56,13 @@ func (e *ear) listen(ctx context.Context, conn *grpc.ClientConn) (stop func()) {
 			if err != nil {
 				return
 			}
-			e.hear(m)
+			e.record(m)
 		}
 	}()
 	return func() { cancel(); <-ended }
 }
 
-func (e *ear) hear(m *moderatov1.WatchEventsResponse) {
+func (e *eventRecorder) record(m *moderatov1.WatchEventsResponse) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.cursor = m.GetCursor()
@@ -71,29 +71,29 @@ func (e *ear) hear(m *moderatov1.WatchEventsResponse) {
 	}
 	at := servertest.EventPosition(e.t, e.db, e.cursor)
 	if at != e.position+1 {
-		e.t.Errorf("heard position %d after %d", at, e.position)
+		e.t.Errorf("received position %d after %d", at, e.position)
 	}
 	e.position = at
 	meta := m.GetEvent().GetMetadata()
 	if last := e.sequences[meta.GetChannelId()]; meta.GetSequence() != last+1 {
-		e.t.Errorf("heard %d of channel %s after %d", meta.GetSequence(), meta.GetChannelId(), last)
+		e.t.Errorf("received %d of channel %s after %d", meta.GetSequence(), meta.GetChannelId(), last)
 	}
 	e.sequences[meta.GetChannelId()] = meta.GetSequence()
 	if at, twice := e.ids[meta.GetMessageId()]; twice {
-		e.t.Errorf("heard %s at position %d, and at %d before", meta.GetMessageId(), e.position, at)
+		e.t.Errorf("received %s at position %d, and at %d before", meta.GetMessageId(), e.position, at)
 	}
 	e.ids[meta.GetMessageId()] = e.position
 	e.moved.Raise()
 }
 
-func (e *ear) reached() int64 {
+func (e *eventRecorder) reached() int64 {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.position
 }
 
-// mailbox is a webhook's receiver: each event arrives, those of a channel in
-// order. Some may arrive again.
+// mailbox is the receiver of a webhook. Each event must arrive, those of a channel in
+// order; events may arrive more than once.
 type mailbox struct {
 	t     *testing.T
 	moved store.Signal
@@ -101,7 +101,7 @@ type mailbox struct {
 	mu        sync.Mutex
 	sequences map[string]int64
 	repeats   int
-	arriving  func() // at the next arrival, before it is answered
+	arriving  func() // called at the next arrival, before the response
 }
 
 func newMailbox(t *testing.T) *mailbox {
@@ -140,14 +140,14 @@ func (m *mailbox) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 	m.moved.Raise()
 }
 
-// atNext has something done when something arrives, before it is answered.
-func (m *mailbox) atNext(do func()) {
+// onNextArrival has a function called at the next arrival, before the response.
+func (m *mailbox) onNextArrival(do func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.arriving = do
 }
 
-// reached is how many events arrived, each counted once.
+// reached returns the number of distinct events that arrived.
 func (m *mailbox) reached() int64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -158,7 +158,7 @@ func (m *mailbox) reached() int64 {
 	return n
 }
 
-// waitUntil waits until somebody has reached a number of events.
+// waitUntil waits until reached returns want.
 func waitUntil(t *testing.T, what string, moved store.Signal, reached func() int64, want int64) {
 	t.Helper()
 	late := time.After(patience)

@@ -17,12 +17,12 @@ import (
 
 const watchEvents = moderatov1.EventsService_WatchEvents_FullMethodName
 
-// listen opens a stream on each face, which is there when it answers. told has what
-// came as Server-Sent Events, when they end.
+// listen opens a stream on each transport, and returns once both are open. told receives
+// the Server-Sent Events when their stream ends.
 func listen(t *testing.T, s *servertest.Server) (hangUp func(), told <-chan string) {
 	t.Helper()
 	as := s.AsService(t)
-	// Not that of the server, which ends beside it.
+	// A separate connection, because the server's ends with it.
 	conn, err := grpc.NewClient(s.GRPCAddr, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
 		t.Fatal(err)
@@ -50,7 +50,7 @@ func listen(t *testing.T, s *servertest.Server) (hangUp func(), told <-chan stri
 	return hangUp, all
 }
 
-// wantEnds checks that the streams of both faces ended so.
+// wantEnds checks the log lines with which the streams of both transports ended.
 func wantEnds(t *testing.T, log *lines, level, code string) {
 	t.Helper()
 	eventually(t, "the end of both streams in the log", func() bool { return len(log.find(t, "method", watchEvents)) == 2 })
@@ -59,7 +59,7 @@ func wantEnds(t *testing.T, log *lines, level, code string) {
 	}
 }
 
-func TestAListenerWhoHangsUpIsNoFault(t *testing.T) {
+func TestListenerDisconnectIsNotError(t *testing.T) {
 	t.Parallel()
 	s, log := logged(t)
 	hangUp, _ := listen(t, s)
@@ -67,13 +67,13 @@ func TestAListenerWhoHangsUpIsNoFault(t *testing.T) {
 	wantEnds(t, log, "INFO", "CANCELED")
 }
 
-func TestAStreamThatEndsWithTheServerIsNoFault(t *testing.T) {
+func TestStreamEndedByShutdownIsNotError(t *testing.T) {
 	t.Parallel()
 	s, log := logged(t)
 	_, told := listen(t, s)
 	s.Stop(t)
 	if text := <-told; !strings.Contains(text, `"code":"UNAVAILABLE"`) || !strings.Contains(text, "go on from the last id or cursor") {
-		t.Errorf("the listener is told %s", text)
+		t.Errorf("the listener received %s", text)
 	}
 	wantEnds(t, log, "INFO", "STOPPING")
 	if found := log.find(t, "level", "ERROR"); len(found) > 0 {
@@ -81,10 +81,10 @@ func TestAStreamThatEndsWithTheServerIsNoFault(t *testing.T) {
 	}
 }
 
-func TestACallerWhoLeavesIsNoFault(t *testing.T) {
+func TestCallerCancellationIsNotError(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	c, log := links(s)
+	c, log := newChain(s)
 	for method, level := range map[string]string{listModerators: "DEBUG", addModerator: "INFO"} {
 		leaving, leave := context.WithCancel(t.Context())
 		ctx, _ := incoming(leaving, s.As(t, servertest.Owner))

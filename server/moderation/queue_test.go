@@ -23,9 +23,9 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// TestABanGoesAheadOfTheFollowsThatWait bans while many wait to follow: only the
-// one that had its turn before is first.
-func TestABanGoesAheadOfTheFollowsThatWait(t *testing.T) {
+// TestBanOvertakesQueuedFollows bans while many follows are queued: only the follow that
+// already runs is completed before the ban.
+func TestBanOvertakesQueuedFollows(t *testing.T) {
 	const follows = 6
 	each(t, func(t *testing.T, d *drive) {
 		users := make([]uid.ID, follows)
@@ -65,9 +65,9 @@ func TestABanGoesAheadOfTheFollowsThatWait(t *testing.T) {
 	})
 }
 
-// TestOnlyModeratorsGoAhead has somebody who moderates nothing call what is for
-// moderators, again and again: the ban of a moderator is made before.
-func TestOnlyModeratorsGoAhead(t *testing.T) {
+// TestOnlyModeratorsHavePriority has a user without any role repeat calls that are for
+// moderators. The ban of a moderator must overtake them.
+func TestOnlyModeratorsHavePriority(t *testing.T) {
 	const tries = 20
 	each(t, func(t *testing.T, d *drive) {
 		release := d.holdChannel(t)
@@ -91,16 +91,17 @@ func TestOnlyModeratorsGoAhead(t *testing.T) {
 		d.waitForWaiting(t, tries)
 		release()
 		all.Wait()
-		// The order is that of the answers, of which some are under way with the ban's.
+		// This is the order of the responses; some of them may arrive together with the
+		// response to the ban.
 		if at := slices.Index(order, "ban"); at > tries*3/4 {
 			t.Errorf("got the ban after %d tries of who is no moderator", at)
 		}
 	})
 }
 
-// TestWhatBackendsPutLinesUp puts and deletes what needs the lock of a channel that
-// another change holds.
-func TestWhatBackendsPutLinesUp(t *testing.T) {
+// TestBackendChangesQueue puts and deletes records that need the lock of a channel while
+// another change holds it.
+func TestBackendChangesQueue(t *testing.T) {
 	each(t, func(t *testing.T, d *drive) {
 		backend, channel := d.AsService(t).Context(), servertest.Owner.String()
 		at := timestamppb.Now()
@@ -119,7 +120,7 @@ func TestWhatBackendsPutLinesUp(t *testing.T) {
 		release := d.holdChannel(t)
 		var all sync.WaitGroup
 		for waiting, call := range []func() error{
-			func() error { _, err := d.ban(servertest.Moderator, servertest.Raider); return err }, // one of them has the turn
+			func() error { _, err := d.ban(servertest.Moderator, servertest.Raider); return err }, // one of them holds the slot
 			func() error { _, err := d.Content.PutClip(backend, &platformv1.PutClipRequest{Clip: clip}); return err },
 			func() error { _, err := d.Content.PutVod(backend, &platformv1.PutVodRequest{Vod: vod}); return err },
 			func() error {
@@ -151,9 +152,9 @@ func TestWhatBackendsPutLinesUp(t *testing.T) {
 	})
 }
 
-// TestWhoHangsUpLeavesTheLine has a moderator give up a ban while another change
-// holds the channel: it is not made, and the others that wait are.
-func TestWhoHangsUpLeavesTheLine(t *testing.T) {
+// TestCancelledCallLeavesQueue has a moderator cancel a ban while another change holds
+// the channel: the ban does not happen, and the other queued changes do.
+func TestCancelledCallLeavesQueue(t *testing.T) {
 	each(t, func(t *testing.T, d *drive) {
 		release := d.holdChannel(t)
 		var beside sync.WaitGroup
@@ -179,16 +180,17 @@ func TestWhoHangsUpLeavesTheLine(t *testing.T) {
 		d.waitForWaiting(t, 1)
 		release()
 		beside.Wait()
-		d.waitForMetric(t, `moderato_requests_total{code="CANCELED",face="grpc",method="/moderato.v1.ModerationService/BanUser"} 1`)
+		d.waitForMetric(t, `moderato_requests_total{code="CANCELED",method="/moderato.v1.ModerationService/BanUser",transport="grpc"} 1`)
 		d.wantEvents(slices.Repeat([]string{"channel.ban", "channel.chat.clear_user_messages"}, 2)...)
 	})
 }
 
-// holdChannel locks the channel as a change of another server would, until release.
+// holdChannel locks the channel until release is called, as a change on another server
+// does.
 func (d *drive) holdChannel(t *testing.T) (release func()) {
 	t.Helper()
 	held, released := make(chan struct{}), make(chan struct{})
-	hold := sync.OnceFunc(func() { close(held) }) // the transaction may be run again
+	hold := sync.OnceFunc(func() { close(held) }) // the transaction may be retried
 	ended := make(chan error, 1)
 	go func() {
 		ended <- d.Store.Write(context.Background(), func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
@@ -216,13 +218,13 @@ func (d *drive) holdChannel(t *testing.T) (release func()) {
 	return release
 }
 
-// waitForWaiting waits until the server's metric tells that so many changes wait.
+// waitForWaiting waits until the server's metric reports this number of queued changes.
 func (d *drive) waitForWaiting(t *testing.T, n int) {
 	t.Helper()
 	d.waitForMetric(t, fmt.Sprintf("moderato_changes_waiting %d", n))
 }
 
-// waitForMetric waits until a line is among the server's metrics.
+// waitForMetric waits until the server's metrics contain a line.
 func (d *drive) waitForMetric(t *testing.T, line string) {
 	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
@@ -231,7 +233,7 @@ func (d *drive) waitForMetric(t *testing.T, line string) {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("the metrics do not get to %s:\n%s", line, metrics)
+			t.Fatalf("the metrics never contain %s:\n%s", line, metrics)
 		}
 	}
 }

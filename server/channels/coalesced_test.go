@@ -22,20 +22,20 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// inTime is a context with a deadline, as all calls have one.
+// inTime returns a context with a deadline, as every call has.
 type inTime struct{ context.Context }
 
 func (inTime) Deadline() (time.Time, bool) { return time.Now().Add(time.Minute), true }
 
-// shared is a read whose statement is shared with others like it.
+// shared is a read whose statement is coalesced with others.
 type shared struct {
 	name string
-	of   string // is in its statement, and in no other of the read
+	of   string // text in its statement, and in no other statement of the read
 	read func(ctx context.Context, s *channels.Service, of uid.ID) (any, error)
 }
 
-// some are channels of a crowd, each of a category of its own, and the first pages of
-// their followers.
+// some are channels of a crowd, each with its own category, and the first pages of their
+// followers.
 type some struct {
 	ids        []uid.ID
 	categories map[uid.ID]int64
@@ -85,9 +85,9 @@ func sharedReads(c *some) []shared {
 	}
 }
 
-// TestCoalescedReadsReturnWhatSeparateOnesDo coalesces eight different reads of a
+// TestCoalescedReadsMatchSeparateReads coalesces eight different reads of a
 // declared statement. Each must return the same rows in the same order as alone.
-func TestCoalescedReadsReturnWhatSeparateOnesDo(t *testing.T) {
+func TestCoalescedReadsMatchSeparateReads(t *testing.T) {
 	storetest.EachServer(t, func(t *testing.T, url store.URL) {
 		s, gate, c := openShared(t, url)
 		for _, r := range sharedReads(c) {
@@ -107,7 +107,7 @@ func TestCoalescedReadsReturnWhatSeparateOnesDo(t *testing.T) {
 				if together != alone {
 					t.Fatalf("%s: got together\n%s\nwant, as alone,\n%s", r.name, strings.Join(together[:], "\n"), strings.Join(alone[:], "\n"))
 				}
-				if most == full { // they came soon enough after one another
+				if most == full { // the reads started in time to share a statement
 					inOne++
 				}
 			}
@@ -183,7 +183,7 @@ func openShared(t *testing.T, url store.URL) (s *channels.Service, gate *storete
 	return s, gate, c
 }
 
-// answered is what a read answers, in one line.
+// answered returns the result of a read in one line.
 func answered(t *testing.T, r shared, s *channels.Service, of uid.ID) string {
 	answer, err := r.read(inTime{as(of)}, s, of)
 	if err != nil {
