@@ -48,9 +48,9 @@ const (
 	// drainTimeout is how long calls in progress may take to end.
 	drainTimeout   = 20 * time.Second
 	healthInterval = 2 * time.Second
-	// readsAtOnce is the maximum number of concurrent read-only calls: enough to keep
+	// maxConcurrentReads is the maximum number of concurrent read-only calls: enough to keep
 	// the database busy, and few enough that further calls wait in the fair queue.
-	readsAtOnce = 256
+	maxConcurrentReads = 256
 )
 
 // Server is a server that listens. It handles requests once Serve is called.
@@ -125,7 +125,7 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 		Metrics:       middleware.NewMetrics(registry),
 		Log:           s.config.Log,
 		Draining:      s.draining.Load,
-		Reads:         fair.NewGate(readsAtOnce),
+		Reads:         fair.NewGate(maxConcurrentReads),
 		MaxWait:       s.config.MaxWait,
 	}
 	hub := watch.NewHub(s.Store, s.config.Log)
@@ -252,10 +252,10 @@ func (s *Server) drain(ctx context.Context) {
 	s.config.Log.InfoContext(ctx, "draining: calls under way may end, new ones are refused")
 	ctx, cancel := context.WithTimeout(ctx, drainTimeout)
 	defer cancel()
-	var faces sync.WaitGroup
-	faces.Go(func() { _ = s.http.Shutdown(ctx) })
-	faces.Go(func() { s.stopGRPC(ctx) })
-	faces.Wait()
+	var transports sync.WaitGroup
+	transports.Go(func() { _ = s.http.Shutdown(ctx) })
+	transports.Go(func() { s.stopGRPC(ctx) })
+	transports.Wait()
 	_ = s.admin.Shutdown(ctx)
 }
 
