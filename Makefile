@@ -47,7 +47,7 @@ databases: $(TESTDB) ## Install and download MariaDB and MySQL, with which a pla
 .PHONY: test
 test: $(TESTDB) $(GOTEST) ## Run every test, on SQLite, MariaDB and MySQL; installs and starts what they need. For less: STORE=mariadb PKG=./server/moderation RUN=Ban
 	tools/install-test-tools
-	$(TESTDB) $(GOTEST) $(RACE) $(SELECTED) $(PKG)
+	$(if $(filter sqlite,$(STORE)),MODERATO_TEST_MYSQL=none) $(TESTDB) $(GOTEST) $(RACE) $(SELECTED) $(PKG)
 
 .PHONY: test-sqlite
 test-sqlite: $(GOTEST) ## Run the tests on SQLite alone and without the race detector, for a quick look.
