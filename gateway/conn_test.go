@@ -120,11 +120,11 @@ func TestConnTakesNoMessageOfAnotherType(t *testing.T) {
 func TestTheRequestIDIsTheSameEverywhere(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	links := chainOf(s, slog.New(slog.DiscardHandler))
+	interceptors := chainOf(s, slog.New(slog.DiscardHandler))
 	owner := s.As(t, servertest.Owner)
 	for _, own := range []string{"", "mine-1"} {
 		var inHandler string
-		conn := stubConn(links.Unary, func(ctx context.Context) error {
+		conn := stubConn(interceptors.Unary, func(ctx context.Context) error {
 			inHandler = requestid.FromContext(ctx)
 			return apierr.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND)
 		})

@@ -48,8 +48,8 @@ func BenchmarkEventStreams(b *testing.B) {
 	ctx, cancel := context.WithCancel(b.Context())
 	hub := watch.NewHub(s.Store, slog.New(slog.DiscardHandler))
 	rights := &watch.Rights{Store: s.Store, Log: slog.New(slog.DiscardHandler)}
-	links := chainOf(s, slog.New(slog.DiscardHandler))
-	conn := gateway.NewConn(links.Unary, links.Stream)
+	interceptors := chainOf(s, slog.New(slog.DiscardHandler))
+	conn := gateway.NewConn(interceptors.Unary, interceptors.Stream)
 	moderatov1.RegisterEventsServiceServer(conn, &watch.Service{
 		Hub: hub, Rights: rights, Heartbeat: time.Hour, Limits: watch.StreamLimits{PerUser: listeners, PerToken: listeners, Total: listeners},
 	})
@@ -96,7 +96,7 @@ func BenchmarkEventStreams(b *testing.B) {
 	running.Wait()
 }
 
-// begins is frames that tells when the stream has begun.
+// begins is frames that signals when the stream has begun.
 type begins struct {
 	frames
 

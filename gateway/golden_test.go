@@ -84,8 +84,8 @@ func whole(r servertest.Response) string {
 // madeUp matches the ids that Moderato generates.
 var madeUp = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}`)
 
-// numbered is an event's number in its channel: the end of a subscription is
-// told some time before or after the other steps.
+// numbered matches the sequence of an event. The end of a subscription may be emitted
+// before or after the events of the other steps.
 var numbered = regexp.MustCompile(`"sequence":\d+`)
 
 // sealed matches a cursor, which is encrypted with the key of the database.

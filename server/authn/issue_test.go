@@ -255,6 +255,6 @@ func TestCommandLineIssuesAndRevokesTokens(t *testing.T) {
 }
 
 func isFault(err error) bool {
-	var told *apierr.Error
-	return errors.As(err, &told)
+	var apiError *apierr.Error
+	return errors.As(err, &apiError)
 }

@@ -17,9 +17,9 @@ import (
 
 const watchEvents = moderatov1.EventsService_WatchEvents_FullMethodName
 
-// listen opens a stream on each transport, and returns once both are open. told receives
+// listen opens a stream on each transport, and returns once both are open. frames receives
 // the Server-Sent Events when their stream ends.
-func listen(t *testing.T, s *servertest.Server) (hangUp func(), told <-chan string) {
+func listen(t *testing.T, s *servertest.Server) (hangUp func(), frames <-chan string) {
 	t.Helper()
 	as := s.AsService(t)
 	// A separate connection, because the server's ends with it.
@@ -70,9 +70,9 @@ func TestListenerDisconnectIsNotError(t *testing.T) {
 func TestStreamEndedByShutdownIsNotError(t *testing.T) {
 	t.Parallel()
 	s, log := logged(t)
-	_, told := listen(t, s)
+	_, frames := listen(t, s)
 	s.Stop(t)
-	if text := <-told; !strings.Contains(text, `"code":"UNAVAILABLE"`) || !strings.Contains(text, "go on from the last id or cursor") {
+	if text := <-frames; !strings.Contains(text, `"code":"UNAVAILABLE"`) || !strings.Contains(text, "go on from the last id or cursor") {
 		t.Errorf("the listener received %s", text)
 	}
 	wantEnds(t, log, "INFO", "STOPPING")

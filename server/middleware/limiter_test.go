@@ -63,7 +63,7 @@ func TestLimiterAllowsBurst(t *testing.T) {
 	}
 }
 
-// A caller that waits as long as told is served, and not earlier.
+// A caller is served after RetryAfter, and not earlier.
 func TestLimiterRefills(t *testing.T) {
 	t.Parallel()
 	for perMinute := 1; perMinute <= 200; perMinute++ {

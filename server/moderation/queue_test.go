@@ -55,12 +55,12 @@ func TestBanOvertakesQueuedFollows(t *testing.T) {
 		d.waitForWaiting(t, follows)
 		release()
 		all.Wait()
-		told := d.eventTypes()
-		if at := slices.Index(told, "channel.ban"); at != 1 {
-			t.Errorf("got the ban after %d follows, want one: %v", at, told)
+		types := d.eventTypes()
+		if at := slices.Index(types, "channel.ban"); at != 1 {
+			t.Errorf("got the ban after %d follows, want one: %v", at, types)
 		}
-		if len(told) != follows+2 {
-			t.Errorf("got %d events, want %d: %v", len(told), follows+2, told)
+		if len(types) != follows+2 {
+			t.Errorf("got %d events, want %d: %v", len(types), follows+2, types)
 		}
 	})
 }

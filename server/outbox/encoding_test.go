@@ -16,7 +16,7 @@ import (
 	"github.com/moderato-live/moderato/server/store/storetest"
 )
 
-// TestListenersShareOneEncoding encodes an event for several listeners at once.
+// TestListenersShareOneEncoding encodes an event concurrently for several listeners.
 func TestListenersShareOneEncoding(t *testing.T) {
 	s := outboxtest.OpenWorld(t, storetest.SQLite(t))
 	if err := outboxtest.Emit(s, servertest.Owner, 1); err != nil {
@@ -47,7 +47,7 @@ func TestListenersShareOneEncoding(t *testing.T) {
 	listeners.Wait()
 	for _, at := range first {
 		if at != first[0] {
-			t.Fatal("a listener got an encoding of its own")
+			t.Fatal("two listeners got different copies of the encoding, want one shared copy")
 		}
 	}
 	got, err := proto.MarshalOptions{Deterministic: true}.Marshal(e)
@@ -56,6 +56,6 @@ func TestListenersShareOneEncoding(t *testing.T) {
 	}
 	want, err := proto.MarshalOptions{Deterministic: true}.Marshal(&moderatov1.WatchEventsResponse{Cursor: e.Cursor, Event: e.Message})
 	if err != nil || !bytes.Equal(got, want) {
-		t.Errorf("as a message: got %x, want %x; %v", got, want, err)
+		t.Errorf("protobuf encoding: got %x, want %x; %v", got, want, err)
 	}
 }

@@ -19,8 +19,8 @@ import (
 
 var bySequence = ent.Asc(event.FieldSequence)
 
-// emitOf writes one event of each type, in their order.
-func emitOf(t *testing.T, s *store.Store, channelID uid.ID, kinds ...outbox.Type) {
+// emitTypes writes one event of each type, in order.
+func emitTypes(t *testing.T, s *store.Store, channelID uid.ID, kinds ...outbox.Type) {
 	t.Helper()
 	for _, kind := range kinds {
 		err := change.ApplyUnattended(context.Background(), s, channelID, func(_ context.Context, c *change.Change) error {
@@ -33,21 +33,21 @@ func emitOf(t *testing.T, s *store.Store, channelID uid.ID, kinds ...outbox.Type
 	}
 }
 
-// TestOldEventsAreRemovedByTypeAndRemembered removes follows after a day and bans
-// after two.
-func TestOldEventsAreRemovedByTypeAndRemembered(t *testing.T) {
+// TestRetentionRemovesEventsByType removes follows after one day and bans after two, and
+// checks that the channels and the sequencer record up to where events were removed.
+func TestRetentionRemovesEventsByType(t *testing.T) {
 	const day = 24 * time.Hour
 	outboxtest.EachWorld(t, func(t *testing.T, s *store.Store) {
 		ctx := context.Background()
 		q := outboxtest.NewSequencer(s)
-		emitOf(t, s, servertest.Owner, "channel.ban", "channel.follow", "channel.unban", "channel.follow")
-		emitOf(t, s, servertest.Other, "channel.follow")
+		emitTypes(t, s, servertest.Owner, "channel.ban", "channel.follow", "channel.unban", "channel.follow")
+		emitTypes(t, s, servertest.Other, "channel.follow")
 		outboxtest.Turn(t, q)
 		s.Clock.Advance(day / 2)
-		emitOf(t, s, servertest.Owner, "channel.follow") // too young
+		emitTypes(t, s, servertest.Owner, "channel.follow") // not old enough
 		outboxtest.Turn(t, q)
 		s.Clock.Advance(day/2 + time.Minute)
-		emitOf(t, s, servertest.Owner, "channel.follow")
+		emitTypes(t, s, servertest.Owner, "channel.follow")
 		trimmer := &outbox.Trimmer{Store: s, Keep: outbox.Retention{"channel.follow": day, "channel.ban": 2 * day}}
 		if err := trimmer.Trim(ctx); err != nil {
 			t.Fatal(err)
@@ -66,42 +66,41 @@ func TestOldEventsAreRemovedByTypeAndRemembered(t *testing.T) {
 				s.Read.EventSequencer.GetX(ctx, 1).TrimmedPosition,
 			}
 			if diff := cmp.Diff([]int64{trimmedOwner, trimmedOther, trimmedPosition}, marks); diff != "" {
-				t.Errorf("%s: marks (-want +got):\n%s", when, diff)
+				t.Errorf("%s: trimmed sequences and position (-want +got):\n%s", when, diff)
 			}
 		}
-		check("after a day", map[uid.ID][]string{
+		check("after one day", map[uid.ID][]string{
 			servertest.Owner: {"channel.ban", "channel.unban", "channel.follow", "channel.follow"},
 		}, 4, 1, 5)
 		s.Clock.Advance(day)
-		turnAgain := outboxtest.NewSequencer(s) // the lease of the first has ended
-		outboxtest.Turn(t, turnAgain)
+		outboxtest.Turn(t, outboxtest.NewSequencer(s)) // the lease of the first sequencer has expired
 		if err := trimmer.Trim(ctx); err != nil {
 			t.Fatal(err)
 		}
-		check("after two", map[uid.ID][]string{servertest.Owner: {"channel.unban"}}, 6, 1, 7)
-		// The channel goes on counting where it was.
-		emitOf(t, s, servertest.Owner, "channel.ban")
+		check("after two days", map[uid.ID][]string{servertest.Owner: {"channel.unban"}}, 6, 1, 7)
+		// The removal does not affect the next sequence of the channel.
+		emitTypes(t, s, servertest.Owner, "channel.ban")
 		if e := s.Read.Event.Query().Order(bySequence).AllX(ctx); e[len(e)-1].Sequence != 7 {
-			t.Errorf("the next event has the sequence %d, want 7", e[len(e)-1].Sequence)
+			t.Errorf("sequence of the next event: got %d, want 7", e[len(e)-1].Sequence)
 		}
 	})
 }
 
-func TestWhatHasNoPositionIsNotRemoved(t *testing.T) {
+func TestRetentionKeepsUnsequencedEvents(t *testing.T) {
 	outboxtest.EachWorld(t, func(t *testing.T, s *store.Store) {
-		emitOf(t, s, servertest.Owner, "channel.follow")
+		emitTypes(t, s, servertest.Owner, "channel.follow")
 		s.Clock.Advance(time.Hour)
 		trimmer := &outbox.Trimmer{Store: s, Keep: outbox.Retention{"channel.follow": time.Minute}}
 		if err := trimmer.Trim(context.Background()); err != nil {
 			t.Fatal(err)
 		}
 		if n := s.Read.Event.Query().CountX(context.Background()); n != 1 {
-			t.Errorf("%d events are left, want the one that nobody heard of", n)
+			t.Errorf("got %d events, want the one without a position", n)
 		}
 	})
 }
 
-func TestRetentionIsParsed(t *testing.T) {
+func TestParseRetention(t *testing.T) {
 	base := outbox.Retention{"channel.ban": time.Hour, "channel.follow": time.Minute}
 	for text, want := range map[string]outbox.Retention{
 		"":                                base,
@@ -122,7 +121,7 @@ func TestRetentionIsParsed(t *testing.T) {
 	}
 	for _, kind := range outbox.Types() {
 		if outbox.DefaultRetention()[outbox.Type(kind)] < 90*24*time.Hour {
-			t.Errorf("%s is kept for %s", kind, outbox.DefaultRetention()[outbox.Type(kind)])
+			t.Errorf("default retention of %s: got %s, want at least 90 days", kind, outbox.DefaultRetention()[outbox.Type(kind)])
 		}
 	}
 }

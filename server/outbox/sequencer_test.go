@@ -21,23 +21,23 @@ import (
 	"github.com/moderato-live/moderato/server/watch"
 )
 
-// placed is an event row as it is in the order.
-type placed struct {
+// eventRow has the columns of an event that determine its order.
+type eventRow struct {
 	channelID uid.ID
 	sequence  int64
 	position  *int64
 	id        uid.ID
 }
 
-// rows are all events: those with a position in their order, then the others.
-func rows(t *testing.T, s *store.Store) (sequenced, waiting []placed) {
+// rows returns all events: those with a position in that order, and those without.
+func rows(t *testing.T, s *store.Store) (sequenced, unsequenced []eventRow) {
 	t.Helper()
 	err := store.QueryEach(context.Background(), s.Read, "SELECT channel_id, sequence, position, id FROM events ORDER BY position, channel_id, sequence", nil,
 		func(scan func(...any) error) error {
-			var p placed
+			var p eventRow
 			err := scan(&p.channelID, &p.sequence, &p.position, &p.id)
 			if p.position == nil {
-				waiting = append(waiting, p)
+				unsequenced = append(unsequenced, p)
 			} else {
 				sequenced = append(sequenced, p)
 			}
@@ -46,32 +46,32 @@ func rows(t *testing.T, s *store.Store) (sequenced, waiting []placed) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return sequenced, waiting
+	return sequenced, unsequenced
 }
 
-// checkOrder checks that positions are dense from 1, and that each channel's
-// sequence is in order and dense, too.
+// checkOrder checks that all events have positions, which are dense from 1, and that the
+// sequences of each channel are dense in the order of the positions.
 func checkOrder(t *testing.T, s *store.Store, want int) {
 	t.Helper()
-	sequenced, waiting := rows(t, s)
-	if len(waiting) > 0 {
-		t.Errorf("%d events have no position", len(waiting))
+	sequenced, unsequenced := rows(t, s)
+	if len(unsequenced) > 0 {
+		t.Errorf("got %d events without a position, want none", len(unsequenced))
 	}
 	if len(sequenced) != want {
-		t.Errorf("%d events have a position, want %d", len(sequenced), want)
+		t.Errorf("got %d events with a position, want %d", len(sequenced), want)
 	}
 	next := map[uid.ID]int64{}
 	for i, p := range sequenced {
 		if *p.position != int64(i+1) {
-			t.Fatalf("the %d. event has the position %d", i+1, *p.position)
+			t.Fatalf("got position %d after %d, want dense positions", *p.position, i)
 		}
 		if next[p.channelID]++; p.sequence != next[p.channelID] {
-			t.Fatalf("position %d is of sequence %d in its channel, want %d", *p.position, p.sequence, next[p.channelID])
+			t.Fatalf("sequence at position %d: got %d, want %d", *p.position, p.sequence, next[p.channelID])
 		}
 	}
 }
 
-func TestEventsGetDensePositionsInTheOrderOfTheirChannel(t *testing.T) {
+func TestSequencerAssignsDensePositionsInChannelOrder(t *testing.T) {
 	outboxtest.EachWorld(t, func(t *testing.T, s *store.Store) {
 		q := outboxtest.NewSequencer(s)
 		for i := range 5 {
@@ -86,9 +86,9 @@ func TestEventsGetDensePositionsInTheOrderOfTheirChannel(t *testing.T) {
 	})
 }
 
-// TestAClockThatIsSetBackTurnsNothingRound writes more than a batch, each event
-// of the channel before the one that went before it.
-func TestAClockThatIsSetBackTurnsNothingRound(t *testing.T) {
+// TestSequencerKeepsOrderWhenClockGoesBack writes more than a batch of events while the clock
+// is set back repeatedly, so that later events of a channel have earlier times.
+func TestSequencerKeepsOrderWhenClockGoesBack(t *testing.T) {
 	outboxtest.EachWorld(t, func(t *testing.T, s *store.Store) {
 		at := instant.Of(time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC))
 		for i := range 6 {
@@ -106,9 +106,9 @@ func TestAClockThatIsSetBackTurnsNothingRound(t *testing.T) {
 	})
 }
 
-// TestAnEventThatSeemsLaterIsNotPassedOver has the clock ahead for one event of a
-// channel, which is not in the first batch then, as those around it are.
-func TestAnEventThatSeemsLaterIsNotPassedOver(t *testing.T) {
+// TestSequencerDoesNotSkipEventWithLaterTime sets the clock ahead for one event of a channel.
+// By time, this event is not in the first batch, but the events before and after it are.
+func TestSequencerDoesNotSkipEventWithLaterTime(t *testing.T) {
 	outboxtest.EachWorld(t, func(t *testing.T, s *store.Store) {
 		at := instant.Of(time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC))
 		for _, after := range []time.Duration{0, time.Hour, time.Millisecond} {
@@ -128,34 +128,34 @@ func TestAnEventThatSeemsLaterIsNotPassedOver(t *testing.T) {
 	})
 }
 
-func TestWhoLostTheLeaseWritesNothing(t *testing.T) {
+func TestSequencerWithoutLeaseWritesNothing(t *testing.T) {
 	outboxtest.EachWorld(t, func(t *testing.T, s *store.Store) {
 		stale, next := outboxtest.NewSequencer(s), outboxtest.NewSequencer(s)
 		outboxtest.Turn(t, stale)
 		if err := outboxtest.Emit(s, servertest.Owner, 1); err != nil {
 			t.Fatal(err)
 		}
-		outboxtest.Turn(t, next) // the lease is taken
-		if _, waiting := rows(t, s); len(waiting) != 1 {
-			t.Fatalf("one without the lease gave positions: %d events wait, want 1", len(waiting))
+		outboxtest.Turn(t, next) // stale holds the lease
+		if _, unsequenced := rows(t, s); len(unsequenced) != 1 {
+			t.Fatalf("turn of a sequencer that never held the lease: got %d events without a position, want 1", len(unsequenced))
 		}
 		s.Clock.Advance(5 * time.Second)
-		next = outboxtest.NewSequencer(s) // which has not asked yet
+		next = outboxtest.NewSequencer(s) // a new one tries to acquire the lease immediately
 		outboxtest.Turn(t, next)
 		checkOrder(t, s, 1)
 		if err := outboxtest.Emit(s, servertest.Owner, 2); err != nil {
 			t.Fatal(err)
 		}
 		outboxtest.Turn(t, stale)
-		if _, waiting := rows(t, s); len(waiting) != 2 {
-			t.Errorf("who lost the lease gave positions: %d events wait, want 2", len(waiting))
+		if _, unsequenced := rows(t, s); len(unsequenced) != 2 {
+			t.Errorf("turn of a sequencer that lost the lease: got %d events without a position, want 2", len(unsequenced))
 		}
 		outboxtest.Turn(t, next)
 		checkOrder(t, s, 3)
 	})
 }
 
-func TestALeaseThatIsGivenUpIsTakenAtOnce(t *testing.T) {
+func TestReleasedLeaseIsAcquiredImmediately(t *testing.T) {
 	outboxtest.EachWorld(t, func(t *testing.T, s *store.Store) {
 		ctx, cancel := context.WithCancel(context.Background())
 		first := outboxtest.NewSequencer(s)
@@ -177,10 +177,10 @@ func TestALeaseThatIsGivenUpIsTakenAtOnce(t *testing.T) {
 	})
 }
 
-// TestWhoTailsByIDMissesEvents shows why there are positions: the id of a
-// transaction that takes its time is behind those of later ones that a listener
-// has seen already.
-func TestWhoTailsByIDMissesEvents(t *testing.T) {
+// TestTailingByIDMissesEvents shows why events have positions: the event of a slow
+// transaction has a lower id than the events of later transactions, which a listener may
+// have received before the slow one commits.
+func TestTailingByIDMissesEvents(t *testing.T) {
 	storetest.EachServer(t, func(t *testing.T, url store.URL) {
 		s := outboxtest.OpenWorld(t, url)
 		q := outboxtest.NewSequencer(s)
@@ -193,7 +193,7 @@ func TestWhoTailsByIDMissesEvents(t *testing.T) {
 			t.Fatal(err)
 		}
 		outboxtest.Turn(t, q)
-		seen, _ := rows(t, s)
+		received, _ := rows(t, s)
 		close(finish)
 		if err := <-done; err != nil {
 			t.Fatal(err)
@@ -202,16 +202,15 @@ func TestWhoTailsByIDMissesEvents(t *testing.T) {
 		checkOrder(t, s, 2)
 		all, _ := rows(t, s)
 		late := all[1]
-		if late.channelID != servertest.Owner || slices.Compare(late.id[:], seen[0].id[:]) > 0 {
-			t.Errorf("the late event has the id %s after %s: tailing by id would have found it", late.id, seen[0].id)
+		if late.channelID != servertest.Owner || slices.Compare(late.id[:], received[0].id[:]) > 0 {
+			t.Errorf("the late event has the id %s, want one lower than %s", late.id, received[0].id)
 		}
 	})
 }
 
-// TestNothingIsMissedWhateverWritersAndSequencersDo has writers that hold their
-// transactions open, some of which roll back, sequencers that come and go, and a
-// listener.
-func TestNothingIsMissedWhateverWritersAndSequencersDo(t *testing.T) {
+// TestListenerReceivesEveryCommittedEvent runs slow writers, some of which roll back, together
+// with sequencers that restart. A listener receives every committed event in order.
+func TestListenerReceivesEveryCommittedEvent(t *testing.T) {
 	const writers, writes, restarts = 6, 40, 20
 	outboxtest.EachWorld(t, func(t *testing.T, s *store.Store) {
 		hub := watch.NewHub(s, slog.New(slog.DiscardHandler))
@@ -232,7 +231,7 @@ func TestNothingIsMissedWhateverWritersAndSequencersDo(t *testing.T) {
 					rollBack := r.IntN(10) == 0
 					pause := time.Duration(r.IntN(4)) * time.Millisecond
 					err := outboxtest.EmitThen(s, channel, 1+r.IntN(2), func() error {
-						<-time.After(pause) // a transaction that takes its time
+						<-time.After(pause) // a slow transaction
 						if rollBack {
 							return errRollBack
 						}
@@ -248,17 +247,17 @@ func TestNothingIsMissedWhateverWritersAndSequencersDo(t *testing.T) {
 		background.Go(func() { restartSequencers(ctx, s, hub, restarts, stop) })
 		all.Wait()
 		written := s.Read.Event.Query().CountX(ctx)
-		var heard []*outbox.Event
-		for deadline := time.After(20 * time.Second); len(heard) < written; {
+		var received []*outbox.Event
+		for deadline := time.After(20 * time.Second); len(received) < written; {
 			page, err := listener.Next(ctx, deadline)
 			if err != nil || len(page) == 0 {
-				t.Fatalf("heard %d of %d events: %v", len(heard), written, err)
+				t.Fatalf("got %d of %d events: %v", len(received), written, err)
 			}
-			heard = append(heard, page...)
+			received = append(received, page...)
 		}
-		for i, e := range heard {
+		for i, e := range received {
 			if e.Position != int64(i+1) {
-				t.Fatalf("the %d. event heard has the position %d", i+1, e.Position)
+				t.Fatalf("got position %d after %d, want dense positions", e.Position, i)
 			}
 		}
 		checkOrder(t, s, written)
@@ -270,7 +269,8 @@ func TestNothingIsMissedWhateverWritersAndSequencersDo(t *testing.T) {
 
 var errRollBack = errors.New("roll back")
 
-// restartSequencers runs two sequencers that end now and then, until stop.
+// restartSequencers runs two sequencers, restarts them repeatedly, and then runs one until
+// stop is closed.
 func restartSequencers(ctx context.Context, s *store.Store, hub *watch.Hub, restarts int, stop <-chan struct{}) {
 	for range restarts {
 		run, cancel := context.WithTimeout(ctx, 30*time.Millisecond)
@@ -290,9 +290,9 @@ func restartSequencers(ctx context.Context, s *store.Store, hub *watch.Hub, rest
 	outboxtest.RunJob(run, s, q.Job())
 }
 
-// TestAHangingTransactionKeepsTheLeaseFromNobody has a transaction hold the lease's
-// row and fall silent, as one of a process that was stopped.
-func TestAHangingTransactionKeepsTheLeaseFromNobody(t *testing.T) {
+// TestHungTransactionDoesNotBlockLease locks the row of the lease in a transaction that sends
+// no more statements, like that of a suspended process.
+func TestHungTransactionDoesNotBlockLease(t *testing.T) {
 	storetest.EachServer(t, func(t *testing.T, url store.URL) {
 		s := outboxtest.OpenWorld(t, url)
 		if err := outboxtest.Emit(s, servertest.Owner, 1); err != nil {
@@ -309,7 +309,7 @@ func TestAHangingTransactionKeepsTheLeaseFromNobody(t *testing.T) {
 				}
 				once.Do(func() { close(holds) })
 				<-release
-				cancel() // it is not to be tried again
+				cancel() // so that it is not retried
 				return ctx.Err()
 			})
 		}()
@@ -318,11 +318,11 @@ func TestAHangingTransactionKeepsTheLeaseFromNobody(t *testing.T) {
 		outboxtest.Turn(t, outboxtest.NewSequencer(s))
 		checkOrder(t, s, 1)
 		if took := time.Since(began); took > 5*time.Second {
-			t.Errorf("it took %s", took)
+			t.Errorf("the sequencer waited %s for the lease, want at most 5 s", took)
 		}
 		close(release)
 		if err := <-ended; err == nil {
-			t.Error("the transaction that hung was committed")
+			t.Error("the hung transaction was committed")
 		}
 	})
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/moderato-live/moderato/server/outbox"
 )
 
-// TestEventsMustMatchTheContract keeps a change from emitting an event that no listener
-// could decode.
-func TestEventsMustMatchTheContract(t *testing.T) {
+// TestCheckPayloadRejectsEventsOutsideContract checks that a change cannot emit an event that
+// no listener can decode.
+func TestCheckPayloadRejectsEventsOutsideContract(t *testing.T) {
 	if err := outbox.Type("channel.ban").CheckPayload(&moderatov1.BanEvent{}); err != nil {
 		t.Errorf("channel.ban with a BanEvent: %v", err)
 	}
@@ -22,8 +22,8 @@ func TestEventsMustMatchTheContract(t *testing.T) {
 	}
 }
 
-// TestEveryTypeHasAnOrigin fails for an event type of which the contract does not say who
-// causes it: its retention and whether the log shows it would be a guess.
+// TestEveryTypeHasAnOrigin checks that the contract declares who causes each event type. The
+// origin determines the retention, and whether the moderation log shows the event.
 func TestEveryTypeHasAnOrigin(t *testing.T) {
 	moderation := outbox.TypesOf(optionsv1.Origin_ORIGIN_MODERATION)
 	audience := outbox.TypesOf(optionsv1.Origin_ORIGIN_AUDIENCE)

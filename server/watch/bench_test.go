@@ -47,9 +47,9 @@ func benchWorld(b *testing.B, url store.URL) (*store.Store, []uid.ID) {
 	return s, ids
 }
 
-// BenchmarkDelivery writes 1,000 events a second over 100 channels for five
-// seconds, and tells how long it takes from the end of a write to a listener in
-// the same process, and to one in another (which polls).
+// BenchmarkDelivery writes 1,000 events a second to 100 channels for five seconds. It
+// reports the delay between the end of a write and its delivery to a listener in the same
+// process, and to one in another process, which polls.
 func BenchmarkDelivery(b *testing.B) {
 	const rate, seconds = 1000, 5
 	storetest.EachBench(b, func(b *testing.B, url store.URL) {
@@ -73,7 +73,7 @@ func BenchmarkDelivery(b *testing.B) {
 		var mu sync.Mutex
 		written := map[string]time.Time{}
 		for b.Loop() {
-			heard := map[string]*[]time.Duration{"same-process": {}, "other-process": {}}
+			delays := map[string]*[]time.Duration{"same-process": {}, "other-process": {}}
 			var listeners sync.WaitGroup
 			for name, hub := range map[string]*watch.Hub{"same-process": near, "other-process": remote} {
 				from, err := hub.Subscribe(ctx, nil, nil)
@@ -93,7 +93,7 @@ func BenchmarkDelivery(b *testing.B) {
 						mu.Lock()
 						for _, e := range page {
 							key := fmt.Sprint(e.ChannelID, e.Message.GetMetadata().GetSequence())
-							*heard[name] = append(*heard[name], at.Sub(written[key]))
+							*delays[name] = append(*delays[name], at.Sub(written[key]))
 						}
 						mu.Unlock()
 					}
@@ -105,10 +105,10 @@ func BenchmarkDelivery(b *testing.B) {
 				mu.Unlock()
 			})
 			listeners.Wait()
-			for name, delays := range heard {
-				slices.Sort(*delays)
-				b.ReportMetric(float64((*delays)[len(*delays)/2].Microseconds())/1000, name+"-p50-ms")
-				b.ReportMetric(float64((*delays)[len(*delays)*99/100].Microseconds())/1000, name+"-p99-ms")
+			for name, d := range delays {
+				slices.Sort(*d)
+				b.ReportMetric(float64((*d)[len(*d)/2].Microseconds())/1000, name+"-p50-ms")
+				b.ReportMetric(float64((*d)[len(*d)*99/100].Microseconds())/1000, name+"-p99-ms")
 			}
 		}
 		cancel()
@@ -150,8 +150,8 @@ func writeAtRate(b *testing.B, s *store.Store, channels []uid.ID, rate, total in
 	writers.Wait()
 }
 
-// BenchmarkWatchers opens 2,000 streams on one server, and tells what each costs
-// in memory, and how long an event takes to reach all of them.
+// BenchmarkWatchers opens 2,000 streams on one server. It reports the memory of each, and how
+// long an event takes to reach all of them.
 func BenchmarkWatchers(b *testing.B) {
 	const watchers, perConnection = 2000, 250
 	s := servertest.Start(b, servertest.Config(storetest.SQLite(b)))
@@ -197,7 +197,7 @@ func BenchmarkWatchers(b *testing.B) {
 	}
 }
 
-// heapInUse is what the heap and the stacks hold after a collection.
+// heapInUse returns the bytes in use by the heap and the stacks after a collection.
 func heapInUse() uint64 {
 	runtime.GC()
 	runtime.GC()

@@ -18,9 +18,9 @@ import (
 	"github.com/moderato-live/moderato/server/watch"
 )
 
-// mixed writes events of several channels and types in turns, and returns the
-// positions of those that a selection has.
-func mixed(t *testing.T, s *store.Store, selection *watch.Selection, channels []uid.ID, n int) []int64 {
+// emitMixed writes n events, alternating between channels and types, and returns the
+// positions of those in a selection.
+func emitMixed(t *testing.T, s *store.Store, selection *watch.Selection, channels []uid.ID, n int) []int64 {
 	t.Helper()
 	q, kinds := outboxtest.NewSequencer(s), []outbox.Type{"channel.ban", "channel.follow", "channel.update"}
 	for i := range n {
@@ -38,7 +38,7 @@ func mixed(t *testing.T, s *store.Store, selection *watch.Selection, channels []
 	}
 	all, err := outbox.Read(context.Background(), s, 0, n)
 	if err != nil || len(all) != n {
-		t.Fatalf("there are %d events, want %d: %v", len(all), n, err)
+		t.Fatalf("got %d events, want %d: %v", len(all), n, err)
 	}
 	var want []int64
 	for _, e := range all {
@@ -49,18 +49,18 @@ func mixed(t *testing.T, s *store.Store, selection *watch.Selection, channels []
 	return want
 }
 
-// TestAListenerCatchesUpWithTheSelectionAlone reads what a selection has, in order,
-// whatever else there is.
-func TestAListenerCatchesUpWithTheSelectionAlone(t *testing.T) {
+// TestCatchUpReadsOnlySelection checks that a listener gets the events of its selection, in
+// order, and no others.
+func TestCatchUpReadsOnlySelection(t *testing.T) {
 	types := []outbox.Type{"channel.ban", "channel.update"}
-	catchesUp(t, &watch.Selection{Channels: []uid.ID{servertest.Owner, servertest.Nobody}, Types: types})
-	catchesUp(t, &watch.Selection{Types: types}) // every channel
+	testCatchUp(t, &watch.Selection{Channels: []uid.ID{servertest.Owner, servertest.Nobody}, Types: types})
+	testCatchUp(t, &watch.Selection{Types: types}) // every channel
 }
 
-func catchesUp(t *testing.T, selection *watch.Selection) {
+func testCatchUp(t *testing.T, selection *watch.Selection) {
 	t.Helper()
 	outboxtest.EachWorld(t, func(t *testing.T, s *store.Store) {
-		want := mixed(t, s, selection, []uid.ID{servertest.Owner, servertest.Other}, 300)
+		want := emitMixed(t, s, selection, []uid.ID{servertest.Owner, servertest.Other}, 300)
 		start := int64(17)
 		want = want[slices.IndexFunc(want, func(p int64) bool { return p > start }):]
 		from, err := watch.NewHub(s, slog.New(slog.DiscardHandler)).Subscribe(t.Context(), &start, func() *watch.Selection { return selection })
@@ -85,16 +85,16 @@ func catchesUp(t *testing.T, selection *watch.Selection) {
 			t.Errorf("got the positions %v, want %v", got, want)
 		}
 		if from.Position() != 300 {
-			t.Errorf("got the position %d in the end, want 300", from.Position())
+			t.Errorf("final position: got %d, want 300", from.Position())
 		}
 	})
 }
 
-// TestTheSelectionMayChangeMeanwhile takes a channel away after the first page.
-func TestTheSelectionMayChangeMeanwhile(t *testing.T) {
+// TestCatchUpAppliesSelectionChange removes a channel from the selection after the first page.
+func TestCatchUpAppliesSelectionChange(t *testing.T) {
 	outboxtest.EachWorld(t, func(t *testing.T, s *store.Store) {
 		both := &watch.Selection{Channels: []uid.ID{servertest.Owner, servertest.Other}, Types: []outbox.Type{"channel.ban", "channel.follow", "channel.update"}}
-		mixed(t, s, both, both.Channels, 1100)
+		emitMixed(t, s, both, both.Channels, 1100)
 		one := &watch.Selection{Channels: both.Channels[1:], Types: both.Types}
 		start, selection := int64(0), both
 		from, err := watch.NewHub(s, slog.New(slog.DiscardHandler)).Subscribe(t.Context(), &start, func() *watch.Selection { return selection })
@@ -108,7 +108,7 @@ func TestTheSelectionMayChangeMeanwhile(t *testing.T) {
 		}
 		last := page[len(page)-1].Position
 		selection = one
-		heard := 0
+		received := 0
 		for {
 			page, err := from.FromStore(t.Context(), 1100)
 			if err != nil {
@@ -119,20 +119,20 @@ func TestTheSelectionMayChangeMeanwhile(t *testing.T) {
 			}
 			for _, e := range page {
 				if e.ChannelID != servertest.Other || e.Position <= last {
-					t.Fatalf("heard position %d of %s after %d", e.Position, e.ChannelID, last)
+					t.Fatalf("got position %d of channel %s after %d", e.Position, e.ChannelID, last)
 				}
 				last = e.Position
-				heard++
+				received++
 			}
 		}
-		if heard == 0 || last < 1099 {
-			t.Errorf("heard %d more events up to %d", heard, last)
+		if received == 0 || last < 1099 {
+			t.Errorf("got %d more events, the last at position %d; want the rest", received, last)
 		}
 	})
 }
 
-// TestCatchingUpReadsAnIndexOfTheChannel looks at the plan of the statement.
-func TestCatchingUpReadsAnIndexOfTheChannel(t *testing.T) {
+// TestCatchUpUsesChannelIndex checks the plan of the statement.
+func TestCatchUpUsesChannelIndex(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		storetest.Migrate(t, url)
 		var recorder storetest.Recorder
@@ -157,15 +157,15 @@ func TestCatchingUpReadsAnIndexOfTheChannel(t *testing.T) {
 			}
 			plan := explain(t, s, sent)
 			if n := strings.Count(plan, "event_channel_id_type_position"); n < len(selection.Types) {
-				t.Errorf("the index is used %d times, want %d:\n%s", n, len(selection.Types), plan)
+				t.Errorf("the plan uses the index %d times, want %d:\n%s", n, len(selection.Types), plan)
 			}
 			return
 		}
-		t.Error("nothing was read")
+		t.Error("no statement read events")
 	})
 }
 
-// explain returns how a store runs a statement.
+// explain returns the plan of a statement.
 func explain(t *testing.T, s *store.Store, sent storetest.Statement) string {
 	t.Helper()
 	prefix := "EXPLAIN "

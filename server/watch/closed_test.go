@@ -15,11 +15,11 @@ import (
 	"github.com/moderato-live/moderato/server/watch"
 )
 
-// rightsQuery is in the statements that check the rights of listeners, and in no others.
+// rightsQuery is a part of the statements that check the rights of listeners, and of no others.
 const rightsQuery = "mr.channel_id = r.channel_id"
 
-// gated starts a server whose statements pass a gate.
-func gated(t *testing.T, url store.URL) (*servertest.Server, *storetest.Gate) {
+// startGated starts a server whose statements pass a gate.
+func startGated(t *testing.T, url store.URL) (*servertest.Server, *storetest.Gate) {
 	t.Helper()
 	gate := &storetest.Gate{}
 	config := servertest.Config(url)
@@ -29,8 +29,8 @@ func gated(t *testing.T, url store.URL) (*servertest.Server, *storetest.Gate) {
 	return s, gate
 }
 
-// drop takes what a gate tells, so that it tells on.
-func drop(t *testing.T, held <-chan storetest.Statement) {
+// drain receives the statements that a gate reports, so that the gate does not block.
+func drain(t *testing.T, held <-chan storetest.Statement) {
 	done := t.Context().Done()
 	go func() {
 		for {
@@ -43,20 +43,20 @@ func drop(t *testing.T, held <-chan storetest.Statement) {
 	}()
 }
 
-// TestAFormerModeratorHearsNothingWhileRightsCannotBeChecked removes a moderator while
-// the statements hang that look who moderates.
-func TestAFormerModeratorHearsNothingWhileRightsCannotBeChecked(t *testing.T) {
+// TestRemovedModeratorReceivesNothingWhileChecksHang removes a moderator while the
+// statements that check rights hang.
+func TestRemovedModeratorReceivesNothingWhileChecksHang(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
-		s, gate := gated(t, url)
+		s, gate := startGated(t, url)
 		listeners := map[string]watcher{}
-		for name, watch := range faces {
+		for name, watch := range transports {
 			for kind, request := range map[string]*moderatov1.WatchEventsRequest{
-				"named": {ChannelId: servertest.Owner.String()}, "unnamed": {},
+				"one channel": {ChannelId: servertest.Owner.String()}, "all channels": {},
 			} {
 				listeners[name+", "+kind] = watch(t, s, s.As(t, servertest.Moderator), request)
 			}
 		}
-		drop(t, gate.Shut(rightsQuery))
+		drain(t, gate.Shut(rightsQuery))
 		moderators(t, s, http.MethodDelete)
 		events := make(chan struct{})
 		go func() {
@@ -69,11 +69,11 @@ func TestAFormerModeratorHearsNothingWhileRightsCannotBeChecked(t *testing.T) {
 		for name, w := range listeners {
 			got := w.next(t)
 			if got.kind() != "channel.moderator.remove" {
-				t.Errorf("%s: heard %s first, want that the role was taken", name, got.kind())
+				t.Errorf("%s: first event: got %s, want channel.moderator.remove", name, got.kind())
 				continue
 			}
 			if got = w.next(t); got.reason != "UNAVAILABLE" {
-				t.Errorf("%s: heard %s then, want the end with UNAVAILABLE", name, got.kind())
+				t.Errorf("%s: then: got %s, want the stream to end with UNAVAILABLE", name, got.kind())
 			}
 		}
 		<-events
@@ -81,29 +81,29 @@ func TestAFormerModeratorHearsNothingWhileRightsCannotBeChecked(t *testing.T) {
 	})
 }
 
-// TestAListenerGoesOnWhenRightsCanBeCheckedAgain has the statements hang for a time,
-// without any right that ends.
-func TestAListenerGoesOnWhenRightsCanBeCheckedAgain(t *testing.T) {
+// TestListenerContinuesAfterChecksRecover makes the checks hang for a while; no right ends.
+func TestListenerContinuesAfterChecksRecover(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
-		s, gate := gated(t, url)
-		w := faces["gRPC"](t, s, s.As(t, servertest.Moderator), &moderatov1.WatchEventsRequest{ChannelId: servertest.Owner.String()})
-		drop(t, gate.Shut(rightsQuery))
-		time.Sleep(2500 * time.Millisecond) // longer than a confirmation counts
-		retitle(t, s, "meanwhile")
+		s, gate := startGated(t, url)
+		w := transports["gRPC"](t, s, s.As(t, servertest.Moderator), &moderatov1.WatchEventsRequest{ChannelId: servertest.Owner.String()})
+		drain(t, gate.Shut(rightsQuery))
+		time.Sleep(2500 * time.Millisecond) // longer than a confirmation is valid
+		retitle(t, s, "while the rights were unknown")
 		select {
 		case m := <-w.messages:
 			if m.event != nil {
-				t.Errorf("heard %s while the rights were unknown", m.kind())
+				t.Errorf("got %s while the rights were unknown", m.kind())
 			}
 		case <-time.After(500 * time.Millisecond):
 		}
 		gate.Open()
 		if got := w.next(t); got.kind() != "channel.update" {
-			t.Errorf("heard %s, want the change of meanwhile", got.kind())
+			t.Errorf("got %s, want the change made while the rights were unknown", got.kind())
 		}
 	})
 }
 
+// retitle changes the title of the owner's channel.
 func retitle(t *testing.T, s *servertest.Server, title string) {
 	t.Helper()
 	body := fmt.Sprintf(`{"title":%q,"lang":"en"}`, title)
@@ -112,8 +112,9 @@ func retitle(t *testing.T, s *servertest.Server, title string) {
 	}
 }
 
-// TestTheStreamsOfACallerAreLimited opens as many as there may be, and one more.
-func TestTheStreamsOfACallerAreLimited(t *testing.T) {
+// TestStreamLimits reaches the limits of a user, a token and the server, and opens one more
+// stream at each.
+func TestStreamLimits(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		config := servertest.Config(url)
 		config.Streams = watch.StreamLimits{PerUser: 3, PerToken: 4, Total: 8}
@@ -122,14 +123,14 @@ func TestTheStreamsOfACallerAreLimited(t *testing.T) {
 		open := func(c servertest.Credentials, n int) (streams []watcher) {
 			t.Helper()
 			for i := range n {
-				watch := faces[[]string{"gRPC", "SSE"}[i%2]]
+				watch := transports[[]string{"gRPC", "SSE"}[i%2]]
 				streams = append(streams, watch(t, s, c, &moderatov1.WatchEventsRequest{}))
 			}
 			return streams
 		}
 		wantLimit := func(what string, c servertest.Credentials, want string) {
 			t.Helper()
-			for name, watch := range faces {
+			for name, watch := range transports {
 				if got := watch(t, s, c, &moderatov1.WatchEventsRequest{}).next(t); got.reason != want {
 					t.Errorf("%s, %s: got %s, want %s", what, name, got.kind(), want)
 				}
@@ -137,69 +138,69 @@ func TestTheStreamsOfACallerAreLimited(t *testing.T) {
 		}
 		moderator, backend := s.As(t, servertest.Moderator), s.AsService(t)
 		streams := open(moderator, 3)
-		wantLimit("the fourth of a user", moderator, "STREAM_LIMIT_REACHED")
-		wantLimit("the fourth of a user with another token", s.As(t, servertest.Moderator), "STREAM_LIMIT_REACHED")
+		wantLimit("fourth stream of a user", moderator, "STREAM_LIMIT_REACHED")
+		wantLimit("fourth stream of a user, with another token", s.As(t, servertest.Moderator), "STREAM_LIMIT_REACHED")
 		open(backend, 4)
-		wantLimit("the fifth of a backend's token", backend, "STREAM_LIMIT_REACHED")
+		wantLimit("fifth stream of a backend token", backend, "STREAM_LIMIT_REACHED")
 		open(s.As(t, servertest.Owner), 1)
-		wantLimit("the ninth of the server", s.As(t, servertest.Other), "OVERLOADED")
+		wantLimit("ninth stream of the server", s.As(t, servertest.Other), "OVERLOADED")
 		if r := s.REST(t, moderator, "GET", "/v1/events", ""); r.Status != http.StatusTooManyRequests || r.Header.Get("Retry-After") == "" {
-			t.Errorf("over REST: got %d, %v", r.Status, r.Header)
+			t.Errorf("over REST: got %d, %v; want 429 with Retry-After", r.Status, r.Header)
 		}
 		for _, w := range streams {
 			w.stop()
 		}
 		deadline := time.Now().Add(patience)
 		for {
-			w := faces["gRPC"](t, s, moderator, &moderatov1.WatchEventsRequest{})
+			w := transports["gRPC"](t, s, moderator, &moderatov1.WatchEventsRequest{})
 			select {
 			case m := <-w.messages:
 				if m.reason == "" {
-					return // it is open
+					return // the stream is open
 				}
 			case <-time.After(time.Second):
-				return // it is open, and silent
+				return // the stream is open, without events
 			}
 			if time.Now().After(deadline) {
-				t.Fatal("streams that were closed still count")
+				t.Fatal("closed streams still count towards the limit")
 			}
 		}
 	})
 }
 
-// TestAListenerOfManyChannelsMustNameOne has a user moderate more channels than a
-// listener may hear of.
-func TestAListenerOfManyChannelsMustNameOne(t *testing.T) {
+// TestListenerChannelLimit gives a user more channels than a listener without a channel may
+// have.
+func TestListenerChannelLimit(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		config := servertest.Config(url)
 		config.MaxListenerChannels = 5
 		s := servertest.Start(t, config)
-		s.Load(t, servertest.World()...) // in which Moderator moderates two channels
+		s.Load(t, servertest.World()...) // Moderator moderates two channels
 		loadRoles(t, s, 3)
 		caller := s.As(t, servertest.Moderator)
-		w := faces["gRPC"](t, s, caller, &moderatov1.WatchEventsRequest{})
+		w := transports["gRPC"](t, s, caller, &moderatov1.WatchEventsRequest{})
 		retitle(t, s, "five")
 		if got := w.next(t); got.kind() != "channel.update" {
-			t.Errorf("with five channels: heard %s", got.kind())
+			t.Errorf("five channels: got %s, want channel.update", got.kind())
 		}
 		loadRoles(t, s, 1)
 		if got := w.next(t); got.reason != "INVALID_ARGUMENT" {
-			t.Errorf("when there are six: the stream ended with %s, want INVALID_ARGUMENT", got.kind())
+			t.Errorf("sixth channel: the stream ended with %s, want INVALID_ARGUMENT", got.kind())
 		}
-		for name, watch := range faces {
+		for name, watch := range transports {
 			if got := watch(t, s, caller, &moderatov1.WatchEventsRequest{}).next(t); got.reason != "INVALID_ARGUMENT" {
-				t.Errorf("%s, with six channels: got %s, want INVALID_ARGUMENT", name, got.kind())
+				t.Errorf("%s, six channels: got %s, want INVALID_ARGUMENT", name, got.kind())
 			}
 			w := watch(t, s, caller, &moderatov1.WatchEventsRequest{ChannelId: servertest.Owner.String()})
-			retitle(t, s, "heard over "+name)
+			retitle(t, s, "six channels, over "+name)
 			if got := w.next(t); got.kind() != "channel.update" {
-				t.Errorf("%s, with a name: heard %s", name, got.kind())
+				t.Errorf("%s, one of six channels: got %s, want channel.update", name, got.kind())
 			}
 		}
 	})
 }
 
-// loadRoles makes Moderator the moderator of more channels.
+// loadRoles makes Moderator a moderator of n new channels.
 func loadRoles(t *testing.T, s *servertest.Server, n int) {
 	t.Helper()
 	for range n {
@@ -211,13 +212,13 @@ func loadRoles(t *testing.T, s *servertest.Server, n int) {
 	}
 }
 
-// TestADeletedModeratorActsNoLongerThroughABackend deletes a moderator: the right ends
-// with the answer, before the roles are gone.
-func TestADeletedModeratorActsNoLongerThroughABackend(t *testing.T) {
+// TestBackendCannotActForDeletedModerator deletes a moderator. The rights end with the
+// response of the deletion, before the eraser removes the roles.
+func TestBackendCannotActForDeletedModerator(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		acting := s.AsService(t)
 		acting.ActingUser = servertest.Moderator
-		w := faces["gRPC"](t, s, acting, &moderatov1.WatchEventsRequest{ChannelId: servertest.Owner.String()})
+		w := transports["gRPC"](t, s, acting, &moderatov1.WatchEventsRequest{ChannelId: servertest.Owner.String()})
 		_, err := s.Directory.DeleteUser(s.AsService(t).Context(), &platformv1.DeleteUserRequest{UserId: servertest.Moderator.String()})
 		if err != nil {
 			t.Fatal(err)
@@ -237,10 +238,10 @@ func TestADeletedModeratorActsNoLongerThroughABackend(t *testing.T) {
 			}
 		}
 		if r := s.REST(t, acting, "GET", "/v1/moderation/channels?userId="+servertest.Moderator.String(), ""); r.Body != `{"success":true,"message":"success","data":[]}` {
-			t.Errorf("the moderated channels: got %s, want none", r.Body)
+			t.Errorf("moderated channels: got %s, want none", r.Body)
 		}
 		if got := w.next(t); got.reason != "NOT_CHANNEL_MODERATOR" {
-			t.Errorf("the stream ended with %s", got.kind())
+			t.Errorf("the stream ended with %s, want NOT_CHANNEL_MODERATOR", got.kind())
 		}
 	})
 }

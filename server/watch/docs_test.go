@@ -7,7 +7,7 @@ import (
 	"github.com/moderato-live/moderato/server/doctest"
 )
 
-func TestOperationsStateTheIntervalsOfEvents(t *testing.T) {
+func TestDocsStateIntervals(t *testing.T) {
 	doctest.Want(t, "docs/operations.md", fmt.Sprintf("every %s while it has listeners", doctest.Duration(pollInterval)))
-	doctest.Want(t, "docs/decisions.md", fmt.Sprintf("nothing to tell for %s", doctest.Duration(HeartbeatInterval)))
+	doctest.Want(t, "docs/decisions.md", fmt.Sprintf("no event to send for %s", doctest.Duration(HeartbeatInterval)))
 }

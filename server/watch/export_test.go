@@ -9,19 +9,19 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// Read has the hub read what is new, as Run does.
+// Read reads new events into the hub, as Run does.
 func (h *Hub) Read(ctx context.Context) error { return h.read(ctx) }
 
-// FromStore has a listener read from the store who found the ring's floor at a
-// position.
+// FromStore reads the next page from the store, for a listener that is behind a ring whose
+// floor is at a position.
 func (s *Subscription) FromStore(ctx context.Context, floor int64) ([]*outbox.Event, error) {
 	return s.fromStore(ctx, floor)
 }
 
-// LookAgain has the next Read look whether what the hub holds is outdated.
-func (h *Hub) LookAgain() { h.lookedAt = time.Time{} }
+// ExpireLook makes the next Read query whether the events of the hub are outdated.
+func (h *Hub) ExpireLook() { h.lookedAt = time.Time{} }
 
-// Add adds a listener that named no channel, and whose token is not checked.
+// Add adds a listener without a channel filter. Its token is not checked.
 func (r *Rights) Add(caller *authn.Caller) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -31,18 +31,19 @@ func (r *Rights) Add(caller *authn.Caller) {
 	r.listeners[newListener(caller, uid.ID{}, nil)] = struct{}{}
 }
 
-// Admit is what WatchEvents does with a new listener, which named the channel only.
+// Admit admits a listener of the channel only, as WatchEvents does. The zero ID means every
+// channel that the caller may watch.
 func (r *Rights) Admit(ctx context.Context, caller *authn.Caller, only uid.ID) (*listener, error) {
 	return r.admit(ctx, caller, only, nil)
 }
 
-// MayHear reports whether the listener receives events of a channel, without waiting.
-func (l *listener) MayHear(channelID uid.ID) bool {
+// MayReceive reports whether the listener currently receives events of a channel.
+func (l *listener) MayReceive(channelID uid.ID) bool {
 	isFresh, may, _ := l.look(channelID)
 	return isFresh && may && l.err() == nil
 }
 
-// Err returns why the listener was ended.
+// Err returns why the listener ended, or nil while it is active.
 func (l *listener) Err() error { return l.err() }
 
 // Check checks the rights of all listeners, as Run does.

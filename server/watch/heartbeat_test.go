@@ -17,17 +17,17 @@ import (
 	"github.com/moderato-live/moderato/server/watch"
 )
 
-// listening is the stream of a listener in this process.
-type listening struct {
+// localStream is the server side of a stream without a connection.
+type localStream struct {
 	grpc.ServerStream
 
 	ctx  context.Context
 	sent chan *moderatov1.WatchEventsResponse
 }
 
-func (l *listening) Context() context.Context { return l.ctx }
+func (l *localStream) Context() context.Context { return l.ctx }
 
-func (l *listening) Send(m *moderatov1.WatchEventsResponse) error {
+func (l *localStream) Send(m *moderatov1.WatchEventsResponse) error {
 	select {
 	case l.sent <- m:
 		return nil
@@ -36,15 +36,15 @@ func (l *listening) Send(m *moderatov1.WatchEventsResponse) error {
 	}
 }
 
-// listen has a backend listen to a hub of its own, whose signs of life come after
-// a time.
-func listen(t *testing.T, s *servertest.Server, heartbeat time.Duration, req *moderatov1.WatchEventsRequest) <-chan *moderatov1.WatchEventsResponse {
+// watchLocally calls WatchEvents as a backend, with a hub of its own and a heartbeat
+// interval, and returns the messages.
+func watchLocally(t *testing.T, s *servertest.Server, heartbeat time.Duration, req *moderatov1.WatchEventsRequest) <-chan *moderatov1.WatchEventsResponse {
 	t.Helper()
 	token := digest.Of(s.AsService(t).Token)
 	rights := &watch.Rights{Store: s.Store, Log: slog.New(slog.DiscardHandler)}
 	service := &watch.Service{Hub: runHub(t, s.Store), Rights: rights, Heartbeat: heartbeat}
 	ctx, cancel := context.WithCancel(authn.NewContext(context.Background(), &authn.Caller{Kind: authn.Service, Token: token}))
-	l := &listening{ctx: ctx, sent: make(chan *moderatov1.WatchEventsResponse)}
+	l := &localStream{ctx: ctx, sent: make(chan *moderatov1.WatchEventsResponse)}
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -54,42 +54,42 @@ func listen(t *testing.T, s *servertest.Server, heartbeat time.Duration, req *mo
 	return l.sent
 }
 
-// sign is the position of the next message, which must be a sign of life.
-func sign(t *testing.T, s *store.Store, messages <-chan *moderatov1.WatchEventsResponse) int64 {
+// heartbeat returns the position of the next message, which must be a heartbeat.
+func heartbeat(t *testing.T, s *store.Store, messages <-chan *moderatov1.WatchEventsResponse) int64 {
 	t.Helper()
 	select {
 	case m := <-messages:
 		if m.GetEvent() != nil {
-			t.Fatalf("got %v, want a sign of life", m)
+			t.Fatalf("got %v, want a heartbeat", m)
 		}
 		return servertest.EventPosition(t, s, m.GetCursor())
 	case <-time.After(patience):
-		t.Fatal("no sign of life")
+		t.Fatalf("got no heartbeat within %s", patience)
 		return 0
 	}
 }
 
-func TestASilentStreamShowsThatItLives(t *testing.T) {
+func TestIdleStreamSendsHeartbeats(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		messages := listen(t, s, time.Millisecond, &moderatov1.WatchEventsRequest{})
-		if first, second := sign(t, s.Store, messages), sign(t, s.Store, messages); second < first {
+		messages := watchLocally(t, s, time.Millisecond, &moderatov1.WatchEventsRequest{})
+		if first, second := heartbeat(t, s.Store, messages), heartbeat(t, s.Store, messages); second < first {
 			t.Errorf("the cursor went back from %d to %d", first, second)
 		}
 	})
 }
 
-// TestAStreamWithNothingWantedShowsThatItLives reads many events that the filter
-// leaves out: the cursor moves past them.
-func TestAStreamWithNothingWantedShowsThatItLives(t *testing.T) {
+// TestFilteredStreamSendsHeartbeats reads many events that the filter excludes. The cursors
+// of the heartbeats advance past them.
+func TestFilteredStreamSendsHeartbeats(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		all := subscribe(t, runHub(t, s.Store), nil)
 		if err := outboxtest.Emit(s.Store, servertest.Owner, 1200); err != nil {
 			t.Fatal(err)
 		}
-		hear(t, all, 1200)
-		messages := listen(t, s, time.Nanosecond, &moderatov1.WatchEventsRequest{Type: []string{"stream.online"}, Cursor: servertest.EventCursor(t, s.Store, 0)})
-		if first, second := sign(t, s.Store, messages), sign(t, s.Store, messages); first != 0 || second <= 0 || second > 1200 {
-			t.Errorf("the cursors are %d and %d, want 0 and one up to 1200", first, second)
+		receive(t, all, 1200)
+		messages := watchLocally(t, s, time.Nanosecond, &moderatov1.WatchEventsRequest{Type: []string{"stream.online"}, Cursor: servertest.EventCursor(t, s.Store, 0)})
+		if first, second := heartbeat(t, s.Store, messages), heartbeat(t, s.Store, messages); first != 0 || second <= 0 || second > 1200 {
+			t.Errorf("got cursors at %d and %d, want 0 and one from 1 to 1200", first, second)
 		}
 	})
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/moderato-live/moderato/server/watch"
 )
 
-// runHub runs a hub that ends with the test.
+// runHub runs a hub until the test ends.
 func runHub(t *testing.T, s *store.Store) *watch.Hub {
 	t.Helper()
 	hub := watch.NewHub(s, slog.New(slog.DiscardHandler))
@@ -27,7 +27,7 @@ func runHub(t *testing.T, s *store.Store) *watch.Hub {
 	return hub
 }
 
-// sequenceMany writes n events of the World's channel and gives them positions.
+// sequenceMany writes n events of the owner's channel and assigns their positions.
 func sequenceMany(t *testing.T, s *store.Store, q *outbox.Sequencer, n int) {
 	t.Helper()
 	if err := outboxtest.Emit(s, servertest.Owner, n); err != nil {
@@ -46,18 +46,18 @@ func subscribe(t *testing.T, hub *watch.Hub, after *int64) *watch.Subscription {
 	return s
 }
 
-// hear takes n events and checks that none is missing after the position.
-func hear(t *testing.T, s *watch.Subscription, n int) {
+// receive receives n events and checks that their positions are dense.
+func receive(t *testing.T, s *watch.Subscription, n int) {
 	t.Helper()
 	next := s.Position() + 1
 	for deadline := time.After(20 * time.Second); n > 0; {
 		page, err := s.Next(context.Background(), deadline)
 		if err != nil || len(page) == 0 {
-			t.Fatalf("%d events are missing: %v", n, err)
+			t.Fatalf("got %d events too few: %v", n, err)
 		}
 		for _, e := range page {
 			if e.Position != next {
-				t.Fatalf("heard position %d, want %d", e.Position, next)
+				t.Fatalf("got position %d, want %d", e.Position, next)
 			}
 			next++
 			n--
@@ -65,44 +65,44 @@ func hear(t *testing.T, s *watch.Subscription, n int) {
 	}
 }
 
-func TestListenersGoOnFromTheirPosition(t *testing.T) {
+func TestSubscriptionStartsAfterPosition(t *testing.T) {
 	outboxtest.EachWorld(t, func(t *testing.T, s *store.Store) {
 		hub, q := runHub(t, s), outboxtest.NewSequencer(s)
 		sequenceMany(t, s, q, 1200) // more than two pages
 		live := subscribe(t, hub, nil)
 		zero := int64(0)
 		fromStart := subscribe(t, hub, &zero)
-		hear(t, fromStart, 1200)
+		receive(t, fromStart, 1200)
 		sequenceMany(t, s, q, 700)
-		hear(t, live, 700)
-		hear(t, fromStart, 700)
+		receive(t, live, 700)
+		receive(t, fromStart, 700)
 		middle := int64(1000)
-		hear(t, subscribe(t, hub, &middle), 900)
+		receive(t, subscribe(t, hub, &middle), 900)
 	})
 }
 
-func TestAListenerWhoFallsBehindIsTold(t *testing.T) {
+func TestSubscriptionBehindRingIsTooSlow(t *testing.T) {
 	outboxtest.EachWorld(t, func(t *testing.T, s *store.Store) {
 		hub, q := runHub(t, s), outboxtest.NewSequencer(s)
 		slow, quick := subscribe(t, hub, nil), subscribe(t, hub, nil)
 		none := make(chan time.Time, 1)
 		none <- time.Time{}
 		if page, err := slow.Next(context.Background(), none); len(page) > 0 || err != nil {
-			t.Fatalf("nothing happened, and heard %d events (%v)", len(page), err)
+			t.Fatalf("before the first event: got %d events (%v), want none", len(page), err)
 		}
-		for range 5 { // more than the hub keeps
+		for range 5 { // more than the ring holds
 			sequenceMany(t, s, q, 2000)
-			hear(t, quick, 2000)
+			receive(t, quick, 2000)
 		}
 		if _, err := slow.Next(context.Background(), none); !errors.Is(err, watch.ErrTooSlow) {
 			t.Errorf("got %v, want ErrTooSlow", err)
 		}
 		zero := int64(0)
-		hear(t, subscribe(t, hub, &zero), 10_000) // and can go on from where they were
+		receive(t, subscribe(t, hub, &zero), 10_000) // a new subscription can still read them all
 	})
 }
 
-func TestAPositionThatRetentionPassedIsRefused(t *testing.T) {
+func TestSubscribeRejectsTrimmedPosition(t *testing.T) {
 	outboxtest.EachWorld(t, func(t *testing.T, s *store.Store) {
 		hub, q := runHub(t, s), outboxtest.NewSequencer(s)
 		sequenceMany(t, s, q, 10)
@@ -121,9 +121,10 @@ func TestAPositionThatRetentionPassedIsRefused(t *testing.T) {
 	})
 }
 
-// TestRetentionThatPassesTheHubIsTold has a process cut off for longer than events
-// are kept: its listeners are not to go on as if nothing was missing.
-func TestRetentionThatPassesTheHubIsTold(t *testing.T) {
+// TestRetentionAheadOfHubEndsSubscriptions removes events before the hub has read them, as
+// if the process had been disconnected for longer than events are kept. Its listeners must
+// not continue as if no event was missing.
+func TestRetentionAheadOfHubEndsSubscriptions(t *testing.T) {
 	outboxtest.EachWorld(t, func(t *testing.T, s *store.Store) {
 		ctx := context.Background()
 		hub, q := watch.NewHub(s, slog.New(slog.DiscardHandler)), outboxtest.NewSequencer(s)
@@ -145,9 +146,9 @@ func TestRetentionThatPassesTheHubIsTold(t *testing.T) {
 			return len(page), err
 		}
 		if page, err := live.Next(ctx, isOver); len(page) > 0 || err != nil {
-			t.Fatalf("nothing happened: got %d events (%v)", len(page), err)
+			t.Fatalf("before the first event: got %d events (%v), want none", len(page), err)
 		}
-		if n, err := next("DELETE FROM events WHERE position = 3"); n != 9 || err != nil { // with its channel
+		if n, err := next("DELETE FROM events WHERE position = 3"); n != 9 || err != nil { // as the erasure of its channel does
 			t.Errorf("got %d events (%v), want 9", n, err)
 		}
 		if n, err := next("DELETE FROM events WHERE position <= 12;UPDATE event_sequencers SET trimmed_position = 12"); !errors.Is(err, watch.ErrTooSlow) {
@@ -155,27 +156,27 @@ func TestRetentionThatPassesTheHubIsTold(t *testing.T) {
 		}
 		position := live.Position()
 		if _, err := hub.Subscribe(ctx, &position, nil); !errors.Is(err, watch.ErrTrimmed) {
-			t.Errorf("coming back gives %v, want ErrTrimmed", err)
+			t.Errorf("subscribing again: got %v, want ErrTrimmed", err)
 		}
 	})
 }
 
-// TestWhatComesMeanwhileIsNotPassedOver has a listener find nothing in the store
-// while the ring goes on.
-func TestWhatComesMeanwhileIsNotPassedOver(t *testing.T) {
+// TestCatchUpStopsAtRingFloor checks that a listener that finds no events in the store
+// advances to the floor that it read, and not past events that came later.
+func TestCatchUpStopsAtRingFloor(t *testing.T) {
 	s := outboxtest.OpenWorld(t, storetest.SQLite(t))
 	hub, q := runHub(t, s), outboxtest.NewSequencer(s)
 	quick, zero := subscribe(t, hub, nil), int64(0)
 	behind := subscribe(t, hub, &zero)
-	for range 5 { // more than the hub keeps
+	for range 5 { // more than the ring holds
 		sequenceMany(t, s, q, 2000)
-		hear(t, quick, 2000)
+		receive(t, quick, 2000)
 	}
 	if _, err := s.DB().Exec("DELETE FROM events"); err != nil {
 		t.Fatal(err)
 	}
 	page, err := behind.FromStore(t.Context(), 100)
 	if err != nil || len(page) > 0 || behind.Position() != 100 {
-		t.Errorf("%d events (%v), and at position %d, want 100", len(page), err, behind.Position())
+		t.Errorf("got %d events (%v) and position %d, want none and 100", len(page), err, behind.Position())
 	}
 }

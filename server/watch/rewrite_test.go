@@ -13,7 +13,8 @@ import (
 	"github.com/moderato-live/moderato/server/watch"
 )
 
-// rewrite removes every other event, as if with their channels, and tells so.
+// rewrite removes every other event, as the erasure of channels does, and records that the
+// events were rewritten.
 func rewrite(t *testing.T, s *store.Store) {
 	t.Helper()
 	err := s.Write(t.Context(), func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
@@ -27,10 +28,10 @@ func rewrite(t *testing.T, s *store.Store) {
 	}
 }
 
-// TestAHubLetsGoOfWhatWasRewritten has another process rewrite events that a hub
-// holds, while a listener is in the middle of a page: the rest comes as it is now,
-// and neither they nor one who is live is too slow.
-func TestAHubLetsGoOfWhatWasRewritten(t *testing.T) {
+// TestHubDiscardsRewrittenEvents rewrites events that a hub holds while a listener is in the
+// middle of a page. The listener gets the rest as it is after the rewrite. Neither this
+// listener nor one that has received every event is too slow.
+func TestHubDiscardsRewrittenEvents(t *testing.T) {
 	outboxtest.EachWorld(t, func(t *testing.T, s *store.Store) {
 		hub, q := watch.NewHub(s, slog.New(slog.DiscardHandler)), outboxtest.NewSequencer(s)
 		isOver := make(chan time.Time)
@@ -58,13 +59,13 @@ func TestAHubLetsGoOfWhatWasRewritten(t *testing.T) {
 			next(live)
 		}
 		if page := next(reading); len(page) != 500 || reading.IsOutdated() {
-			t.Fatalf("got %d events, outdated %t; want 500 that are not", len(page), reading.IsOutdated())
+			t.Fatalf("got %d events, outdated %t; want 500 that are not outdated", len(page), reading.IsOutdated())
 		}
 		rewrite(t, s)
-		hub.LookAgain()
+		hub.ExpireLook()
 		read()
 		if !reading.IsOutdated() {
-			t.Fatal("the page is not outdated")
+			t.Fatal("the page is not outdated after the rewrite")
 		}
 		reading.GoBack(300)
 		sequenceMany(t, s, q, 10)
@@ -73,7 +74,7 @@ func TestAHubLetsGoOfWhatWasRewritten(t *testing.T) {
 		for page := next(reading); len(page) > 0; page = next(reading) {
 			for _, e := range page {
 				if e.Position != want {
-					t.Fatalf("heard position %d, want %d", e.Position, want)
+					t.Fatalf("got position %d, want %d", e.Position, want)
 				}
 				if want += 2; want > 1200 {
 					want = e.Position + 1
@@ -81,10 +82,10 @@ func TestAHubLetsGoOfWhatWasRewritten(t *testing.T) {
 			}
 		}
 		if reading.Position() != 1210 {
-			t.Errorf("it ends at position %d, want 1210", reading.Position())
+			t.Errorf("final position: got %d, want 1210", reading.Position())
 		}
 		if page := next(live); len(page) != 10 || live.IsOutdated() {
-			t.Errorf("one who is live heard %d events, want 10", len(page))
+			t.Errorf("live listener: got %d events, want 10", len(page))
 		}
 	})
 }

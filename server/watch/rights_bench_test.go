@@ -37,7 +37,7 @@ func BenchmarkRights(b *testing.B) {
 		for _, user := range users {
 			rights.Add(&authn.Caller{Kind: authn.User, UserID: user})
 		}
-		for range 100 { // a check reads the channels of some of them
+		for range 100 { // each check reads the channels of some listeners
 			if err = rights.Check(ctx); err == nil {
 				break
 			}

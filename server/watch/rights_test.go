@@ -24,9 +24,9 @@ import (
 	"github.com/moderato-live/moderato/server/watch"
 )
 
-// TestRightsAreReadWhenTheyChange counts the statements of a check: one for all users,
-// however many channels they moderate, and their channels only after a change.
-func TestRightsAreReadWhenTheyChange(t *testing.T) {
+// TestCheckReadsChannelsOnlyAfterChange counts the statements of a check: one for all users,
+// regardless of the number of their channels. Only after a change, a check reads channels.
+func TestCheckReadsChannelsOnlyAfterChange(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		storetest.Migrate(t, url)
 		var recorder storetest.Recorder
@@ -52,12 +52,12 @@ func TestRightsAreReadWhenTheyChange(t *testing.T) {
 			return recorder.Sent()[before:]
 		}
 		if sent := check(); len(sent) != 3 {
-			t.Errorf("the first check: got %d statements, want one for the versions and two for the channels of 30 users", len(sent))
+			t.Errorf("first check: got %d statements, want one for the versions and two for the channels of 30 users", len(sent))
 		}
 		for range 2 {
 			sent := check()
 			if len(sent) != 1 || len(sent[0].Args) != len(users) || strings.Contains(sent[0].Text, "roles") {
-				t.Errorf("a check without a change: got %v, want one statement with the versions of 30 users", sent)
+				t.Errorf("check without a change: got %v, want one statement with the versions of 30 users", sent)
 			}
 		}
 		err = s.Write(t.Context(), func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
@@ -67,44 +67,44 @@ func TestRightsAreReadWhenTheyChange(t *testing.T) {
 			t.Fatal(err)
 		}
 		if sent := check(); len(sent) != 2 || strings.Count(sent[1].Text, "FROM roles") != strings.Count(authz.Moderates("", ""), "FROM roles")+1 {
-			t.Errorf("after a change: got %v, want the versions and the channels of one user", sent)
+			t.Errorf("check after a change: got %v, want the versions and the channels of one user", sent)
 		}
 		if sent := check(); len(sent) != 1 {
-			t.Errorf("thereafter: got %d statements, want one", len(sent))
+			t.Errorf("second check after a change: got %d statements, want one", len(sent))
 		}
 		rights.Age()
 		if sent := check(); len(sent) < 2 || len(sent[1].Args) > 2*40 {
-			t.Errorf("after a long time: got %v, want the versions, and the channels of at most 40 listeners", sent)
+			t.Errorf("check after a long time: got %v, want the versions, and the channels of at most 40 listeners", sent)
 		}
 	})
 }
 
-// inTime is 2 s, and what a busy machine adds.
-const inTime = 4 * time.Second
+// checkLimit is the 2 s within which a right must end, and 2 s of tolerance for slow machines.
+const checkLimit = 4 * time.Second
 
-// TestRightsFollowEveryChange changes rights in each way while listeners learn of no
-// event: they have no hub.
+// TestRightsFollowEveryChange changes rights in each way. There is no hub, so events do not
+// trigger the checks.
 func TestRightsFollowEveryChange(t *testing.T) {
 	owner, moderator := servertest.Owner, servertest.Moderator
 	for name, c := range map[string]struct {
 		before, change func(t *testing.T, s *servertest.Server)
-		channel        uid.ID // the owner's, unless the change is about another
-		// hears is whether the moderator may receive the channel's events afterwards.
-		hears bool
-		// named is why a listener that named the channel was ended.
-		named moderatov1.Reason
-		// isLate means that listeners that named no channel keep the right until the
-		// channel is erased. It has no events any more.
+		channel        uid.ID // the default is the owner's channel
+		// mayReceive is whether the moderator may receive the channel's events afterwards.
+		mayReceive bool
+		// reason is why the listener of this channel ended.
+		reason moderatov1.Reason
+		// isLate means that listeners of all channels keep the right until the channel is
+		// erased. A deleted channel has no events.
 		isLate bool
 	}{
 		"role removed": {
 			change: func(t *testing.T, s *servertest.Server) { moderators(t, s, http.MethodDelete) },
-			named:  moderatov1.Reason_REASON_NOT_CHANNEL_MODERATOR,
+			reason: moderatov1.Reason_REASON_NOT_CHANNEL_MODERATOR,
 		},
 		"role added": {
-			before: func(t *testing.T, s *servertest.Server) { moderators(t, s, http.MethodDelete) },
-			change: func(t *testing.T, s *servertest.Server) { moderators(t, s, http.MethodPost) },
-			hears:  true,
+			before:     func(t *testing.T, s *servertest.Server) { moderators(t, s, http.MethodDelete) },
+			change:     func(t *testing.T, s *servertest.Server) { moderators(t, s, http.MethodPost) },
+			mayReceive: true,
 		},
 		"role imported": {
 			before: func(t *testing.T, s *servertest.Server) { moderators(t, s, http.MethodDelete) },
@@ -113,16 +113,16 @@ func TestRightsFollowEveryChange(t *testing.T) {
 					ChannelId: owner.String(), UserId: moderator.String(), Role: "moderator",
 				}}})
 			},
-			hears: true,
+			mayReceive: true,
 		},
 		"banned": {
 			change: func(t *testing.T, s *servertest.Server) { ban(t, s, owner, moderator) },
-			named:  moderatov1.Reason_REASON_NOT_CHANNEL_MODERATOR,
+			reason: moderatov1.Reason_REASON_NOT_CHANNEL_MODERATOR,
 		},
 		"unbanned": {
-			before: func(t *testing.T, s *servertest.Server) { ban(t, s, owner, moderator) },
-			change: func(t *testing.T, s *servertest.Server) { unban(t, s, owner, moderator) },
-			hears:  true,
+			before:     func(t *testing.T, s *servertest.Server) { ban(t, s, owner, moderator) },
+			change:     func(t *testing.T, s *servertest.Server) { unban(t, s, owner, moderator) },
+			mayReceive: true,
 		},
 		"user deleted": {
 			change: func(t *testing.T, s *servertest.Server) {
@@ -131,7 +131,7 @@ func TestRightsFollowEveryChange(t *testing.T) {
 					t.Fatal(err)
 				}
 			},
-			named: moderatov1.Reason_REASON_NOT_CHANNEL_MODERATOR,
+			reason: moderatov1.Reason_REASON_NOT_CHANNEL_MODERATOR,
 		},
 		"channel created": {
 			change: func(t *testing.T, s *servertest.Server) {
@@ -142,7 +142,7 @@ func TestRightsFollowEveryChange(t *testing.T) {
 					t.Fatal(err)
 				}
 			},
-			channel: moderator, hears: true,
+			channel: moderator, mayReceive: true,
 		},
 		"channel deleted": {
 			change: func(t *testing.T, s *servertest.Server) {
@@ -151,7 +151,7 @@ func TestRightsFollowEveryChange(t *testing.T) {
 					t.Fatal(err)
 				}
 			},
-			named: moderatov1.Reason_REASON_CHANNEL_NOT_FOUND, isLate: true,
+			reason: moderatov1.Reason_REASON_CHANNEL_NOT_FOUND, isLate: true,
 		},
 	} {
 		if c.channel.IsZero() {
@@ -173,66 +173,66 @@ func TestRightsFollowEveryChange(t *testing.T) {
 				// with the user.
 				service := s.AsService(t)
 				caller := &authn.Caller{Kind: authn.Service, ClientID: service.ClientID, UserID: moderator, Token: digest.Of(service.Token)}
-				unnamed, err := rights.Admit(ctx, caller, uid.ID{})
+				all, err := rights.Admit(ctx, caller, uid.ID{})
 				if err != nil {
 					t.Fatal(err)
 				}
-				named, err := rights.Admit(ctx, caller, c.channel)
-				if (err == nil) != !c.hears {
-					t.Fatalf("a listener that names the channel: got %v", err)
+				one, err := rights.Admit(ctx, caller, c.channel)
+				if (err == nil) != !c.mayReceive {
+					t.Fatalf("listener of the channel: got %v", err)
 				}
-				if unnamed.MayHear(c.channel) == c.hears {
-					t.Fatalf("before the change: may hear is %t", !c.hears)
+				if all.MayReceive(c.channel) == c.mayReceive {
+					t.Fatalf("before the change: may receive: %t", !c.mayReceive)
 				}
 				c.change(t, s)
 				began := time.Now()
-				limit := inTime
+				limit := checkLimit
 				if c.isLate {
 					limit = patience
 				}
-				for unnamed.MayHear(c.channel) != c.hears {
+				for all.MayReceive(c.channel) != c.mayReceive {
 					if time.Since(began) > limit {
-						t.Fatalf("%s after the change, may hear is %t", limit, !c.hears)
+						t.Fatalf("%s after the change: may receive: %t", limit, !c.mayReceive)
 					}
 					time.Sleep(10 * time.Millisecond)
 				}
-				if c.hears {
+				if c.mayReceive {
 					return
 				}
-				for named.Err() == nil {
+				for one.Err() == nil {
 					if time.Since(began) > limit {
-						t.Fatalf("%s after the change, the listener that named the channel goes on", limit)
+						t.Fatalf("%s after the change: the listener of the channel has not ended", limit)
 					}
 					time.Sleep(10 * time.Millisecond)
 				}
 				// The eraser may have removed the role before the check.
-				wasErased := c.isLate && errors.Is(named.Err(), apierr.New(moderatov1.Reason_REASON_NOT_CHANNEL_MODERATOR))
-				if !errors.Is(named.Err(), apierr.New(c.named)) && !wasErased {
-					t.Errorf("the listener that named the channel ended with %v, want %s", named.Err(), c.named)
+				wasErased := c.isLate && errors.Is(one.Err(), apierr.New(moderatov1.Reason_REASON_NOT_CHANNEL_MODERATOR))
+				if !errors.Is(one.Err(), apierr.New(c.reason)) && !wasErased {
+					t.Errorf("the listener of the channel ended with %v, want %s", one.Err(), c.reason)
 				}
 			})
 		})
 	}
 }
 
-// TestABanOfOneWithoutARoleWritesNoUser bans a raider: the row of the user is not written,
-// so that bans wait for nothing but their channel.
-func TestABanOfOneWithoutARoleWritesNoUser(t *testing.T) {
+// TestBanOfUserWithoutRoleDoesNotWriteUser checks that the ban of a raider does not write
+// the row of the user, so that a ban waits only for its channel.
+func TestBanOfUserWithoutRoleDoesNotWriteUser(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		version := func() int64 { return s.Store.Read.User.GetX(t.Context(), servertest.Raider).RightsVersion }
 		before := version()
 		ban(t, s, servertest.Owner, servertest.Raider)
 		unban(t, s, servertest.Owner, servertest.Raider)
 		if got := version(); got != before {
-			t.Errorf("the version of the raider's rights: got %d, want %d", got, before)
+			t.Errorf("rights version of the raider: got %d, want %d", got, before)
 		}
 	})
 }
 
-// TestAnImportOfARoleWaitsForTheChannel imports a role while a change of the channel is
-// under way. If the change is a ban, it must see the role, or the user's next check would
-// not read the channels again.
-func TestAnImportOfARoleWaitsForTheChannel(t *testing.T) {
+// TestRoleImportWaitsForChannelLock imports a role while a change of the channel is in
+// progress. If the change is a ban, it must see the role. Otherwise the user's next check
+// would not read the channels again.
+func TestRoleImportWaitsForChannelLock(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		imported := make(chan struct{})
 		err := outboxtest.EmitThen(s.Store, servertest.Owner, 1, func() error {

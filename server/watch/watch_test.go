@@ -19,11 +19,11 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-func TestABanIsHeard(t *testing.T) {
-	eachFace(t, func(t *testing.T, s *servertest.Server, watch face) {
+func TestWatchDeliversBanEvents(t *testing.T) {
+	eachTransport(t, func(t *testing.T, s *servertest.Server, watch transport) {
 		w := watch(t, s, s.As(t, servertest.Moderator), &moderatov1.WatchEventsRequest{
 			ChannelId: servertest.Owner.String(),
-			// An unban of before may get its position only now.
+			// Not channel.unban: the unban of the previous transport may be sequenced only now.
 			Type: []string{"channel.ban", "channel.chat.clear_user_messages"},
 		})
 		ban(t, s, servertest.Other, servertest.Raider) // another channel
@@ -32,30 +32,30 @@ func TestABanIsHeard(t *testing.T) {
 		defer unban(t, s, servertest.Other, servertest.Raider)
 		first, second := w.next(t), w.next(t)
 		if first.kind() != "channel.ban" || second.kind() != "channel.chat.clear_user_messages" {
-			t.Fatalf("heard %s, %s, want the ban and its deletion", first.kind(), second.kind())
+			t.Fatalf("got %s, %s, want the ban and the deletion of its messages", first.kind(), second.kind())
 		}
 		meta, payload := first.event["metadata"].(map[string]any), first.event["payload"].(map[string]any)
 		for name, want := range map[string]any{"messageType": "notification", "subscriptionVersion": "1", "channelId": servertest.Owner.String()} {
 			if meta[name] != want {
-				t.Errorf("metadata.%s is %v, want %v", name, meta[name], want)
+				t.Errorf("metadata.%s: got %v, want %v", name, meta[name], want)
 			}
 		}
 		if len(meta) != 7 || meta["messageTimestamp"] != payload["bannedAt"] || meta["messageId"] == "" || meta["sequence"].(float64) < 1 {
-			t.Errorf("metadata are %v", meta)
+			t.Errorf("got metadata %v", meta)
 		}
 		for name, want := range map[string]any{
 			"channelId": servertest.Owner.String(), "moderatorId": servertest.Owner.String(), "clientId": servertest.Dashboard,
 			"bannedUserId": servertest.Raider.String(), "bannedUserDisplayName": `Loot "Goblin" 77`,
 		} {
 			if payload[name] != want {
-				t.Errorf("payload.%s is %v, want %v", name, payload[name], want)
+				t.Errorf("payload.%s: got %v, want %v", name, payload[name], want)
 			}
 		}
 	})
 }
 
-func TestAStreamGoesOnFromItsCursor(t *testing.T) {
-	eachFace(t, func(t *testing.T, s *servertest.Server, watch face) {
+func TestWatchResumesFromCursor(t *testing.T) {
+	eachTransport(t, func(t *testing.T, s *servertest.Server, watch transport) {
 		req := &moderatov1.WatchEventsRequest{Type: []string{"channel.ban", "channel.unban"}}
 		owner := s.As(t, servertest.Owner)
 		w := watch(t, s, owner, req)
@@ -69,13 +69,13 @@ func TestAStreamGoesOnFromItsCursor(t *testing.T) {
 		unban(t, s, servertest.Owner, servertest.Viewer)
 		for i, want := range []string{"channel.unban", "channel.ban", "channel.unban"} {
 			if got := w.next(t); got.kind() != want {
-				t.Fatalf("event %d after the cursor is %s, want %s", i, got.kind(), want)
+				t.Fatalf("event %d after the cursor: got %s, want %s", i, got.kind(), want)
 			}
 		}
 	})
 }
 
-func TestWhoMayHearWhat(t *testing.T) {
+func TestWatchAuthorization(t *testing.T) {
 	owner, other := servertest.Owner.String(), servertest.Other.String()
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		acting := func(user uid.ID) servertest.Credentials {
@@ -88,45 +88,45 @@ func TestWhoMayHearWhat(t *testing.T) {
 			name    string
 			caller  servertest.Credentials
 			channel string
-			hears   string // the channels that are heard of: "both", "owner", "", or why the stream is refused
+			want    string // the channels whose events are delivered ("both", "owner" or ""), or the error
 		}{
-			{"the owner", s.As(t, servertest.Owner), owner, "owner"},
-			{"the owner of all that is theirs", s.As(t, servertest.Owner), "", "owner"},
-			{"a moderator of both", s.As(t, servertest.Moderator), "", "both"},
-			{"a moderator of one", s.As(t, servertest.Moderator), owner, "owner"},
-			{"a viewer of a channel", s.As(t, servertest.Viewer), owner, "NOT_CHANNEL_MODERATOR"},
-			{"a viewer of their own channel, which they lack", s.As(t, servertest.Viewer), servertest.Viewer.String(), "CHANNEL_NOT_FOUND"},
-			{"a viewer of all that is theirs", s.As(t, servertest.Viewer), "", ""},
+			{"the owner with a channel", s.As(t, servertest.Owner), owner, "owner"},
+			{"the owner without a channel", s.As(t, servertest.Owner), "", "owner"},
+			{"a moderator without a channel", s.As(t, servertest.Moderator), "", "both"},
+			{"a moderator with a channel", s.As(t, servertest.Moderator), owner, "owner"},
+			{"a viewer with a channel", s.As(t, servertest.Viewer), owner, "NOT_CHANNEL_MODERATOR"},
+			{"a viewer with a channel of their own id that does not exist", s.As(t, servertest.Viewer), servertest.Viewer.String(), "CHANNEL_NOT_FOUND"},
+			{"a viewer without a channel", s.As(t, servertest.Viewer), "", ""},
 			{"another owner", s.As(t, servertest.Other), owner, "NOT_CHANNEL_MODERATOR"},
-			{"a moderator of a channel that is none", s.As(t, servertest.Moderator), servertest.Nobody.String(), "NOT_CHANNEL_MODERATOR"},
+			{"a moderator with an unknown channel", s.As(t, servertest.Moderator), servertest.Nobody.String(), "NOT_CHANNEL_MODERATOR"},
 			{"an app", s.AsApp(t), owner, "TOKEN_KIND_NOT_ACCEPTED"},
 			{"a user without the scope", read, owner, "SCOPE_MISSING"},
-			{"a backend", s.AsService(t), "", "both"},
-			{"a backend of one channel", s.AsService(t), owner, "owner"},
-			{"a backend of a channel that is none", s.AsService(t), servertest.Nobody.String(), "CHANNEL_NOT_FOUND"},
-			{"a backend for the other owner", acting(servertest.Other), owner, "NOT_CHANNEL_MODERATOR"},
-			{"a backend for the owner", acting(servertest.Owner), "", "owner"},
-			{"nobody", servertest.Credentials{}, owner, "TOKEN_MISSING"},
+			{"a backend without a channel", s.AsService(t), "", "both"},
+			{"a backend with a channel", s.AsService(t), owner, "owner"},
+			{"a backend with an unknown channel", s.AsService(t), servertest.Nobody.String(), "CHANNEL_NOT_FOUND"},
+			{"a backend acting for another owner", acting(servertest.Other), owner, "NOT_CHANNEL_MODERATOR"},
+			{"a backend acting for the owner", acting(servertest.Owner), "", "owner"},
+			{"no token", servertest.Credentials{}, owner, "TOKEN_MISSING"},
 		} {
-			for name, watch := range faces {
+			for name, watch := range transports {
 				w := watch(t, s, c.caller, &moderatov1.WatchEventsRequest{ChannelId: c.channel, Type: []string{"channel.ban"}})
-				want := map[string][]string{"both": {owner, other}, "owner": {owner}, "": {}}[c.hears]
+				want := map[string][]string{"both": {owner, other}, "owner": {owner}, "": {}}[c.want]
 				if want == nil {
-					if got := w.next(t); got.reason != c.hears {
-						t.Errorf("%s, %s: heard %s, want %s", c.name, name, got.kind(), c.hears)
+					if got := w.next(t); got.reason != c.want {
+						t.Errorf("%s, %s: got %s, want %s", c.name, name, got.kind(), c.want)
 					}
 					continue
 				}
 				ban(t, s, servertest.Other, servertest.Raider)
 				ban(t, s, servertest.Owner, servertest.Raider)
-				var heard []string // in whatever order: they may be of the same millisecond
+				var channels []string // sorted below, because both bans may have the same time
 				for range want {
 					if got := w.next(t); got.event != nil {
-						heard = append(heard, got.event["payload"].(map[string]any)["channelId"].(string))
+						channels = append(channels, got.event["payload"].(map[string]any)["channelId"].(string))
 					}
 				}
-				if slices.Sort(heard); !slices.Equal(heard, want) {
-					t.Errorf("%s, %s: heard bans in %v, want %v", c.name, name, heard, want)
+				if slices.Sort(channels); !slices.Equal(channels, want) {
+					t.Errorf("%s, %s: got bans in %v, want %v", c.name, name, channels, want)
 				}
 				w.stop()
 				unban(t, s, servertest.Other, servertest.Raider)
@@ -136,9 +136,9 @@ func TestWhoMayHearWhat(t *testing.T) {
 	})
 }
 
-// TestAStreamEndsWithItsRight has each right end while a stream is open, and
-// checks the reason and that it takes at most 2 s.
-func TestAStreamEndsWithItsRight(t *testing.T) {
+// TestStreamEndsWhenRightEnds ends each right while a stream is open. It checks that the
+// stream ends within 2 s, with the right reason.
+func TestStreamEndsWhenRightEnds(t *testing.T) {
 	owner := servertest.Owner.String()
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		for _, c := range []struct {
@@ -147,29 +147,29 @@ func TestAStreamEndsWithItsRight(t *testing.T) {
 			restore func(t *testing.T)
 			want    string
 		}{
-			{"the role is taken", func(t *testing.T, _ servertest.Credentials) {
+			{"role removed", func(t *testing.T, _ servertest.Credentials) {
 				moderators(t, s, http.MethodDelete)
 			}, func(t *testing.T) { moderators(t, s, http.MethodPost) }, "NOT_CHANNEL_MODERATOR"},
-			{"the moderator is banned", func(t *testing.T, _ servertest.Credentials) {
+			{"moderator banned", func(t *testing.T, _ servertest.Credentials) {
 				ban(t, s, servertest.Owner, servertest.Moderator)
 			}, func(t *testing.T) { unban(t, s, servertest.Owner, servertest.Moderator) }, "NOT_CHANNEL_MODERATOR"},
-			{"the token is revoked", func(t *testing.T, caller servertest.Credentials) {
+			{"token revoked", func(t *testing.T, caller servertest.Credentials) {
 				if _, err := authn.Revoke(context.Background(), s.Store, caller.Token, nil); err != nil {
 					t.Fatal(err)
 				}
 			}, func(*testing.T) {}, "TOKEN_INVALID"},
-			{"the token expires", func(*testing.T, servertest.Credentials) {
+			{"token expired", func(*testing.T, servertest.Credentials) {
 				s.Store.Clock.Advance(400 * 24 * time.Hour)
 			}, func(*testing.T) {}, "TOKEN_EXPIRED"},
 		} {
-			for name, watch := range faces {
+			for name, watch := range transports {
 				caller := s.As(t, servertest.Moderator)
 				w := watch(t, s, caller, &moderatov1.WatchEventsRequest{ChannelId: owner, Type: []string{"channel.update"}})
 				ended := time.Now()
 				c.end(t, caller)
 				got := w.next(t)
 				if took := time.Since(ended); got.reason != c.want || took > 2500*time.Millisecond {
-					t.Errorf("%s, %s: ended with %s after %s, want %s within 2 s", c.name, name, got.reason, took, c.want)
+					t.Errorf("%s, %s: the stream ended with %s after %s, want %s within 2 s", c.name, name, got.reason, took, c.want)
 				}
 				c.restore(t)
 			}
@@ -177,11 +177,11 @@ func TestAStreamEndsWithItsRight(t *testing.T) {
 	})
 }
 
-// TestAStreamEndsWithItsChannel deletes the channel that a backend listens to.
-func TestAStreamEndsWithItsChannel(t *testing.T) {
+// TestStreamEndsWhenChannelIsDeleted deletes the channel that a backend watches.
+func TestStreamEndsWhenChannelIsDeleted(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		var streams []watcher
-		for _, watch := range faces {
+		for _, watch := range transports {
 			streams = append(streams, watch(t, s, s.AsService(t), &moderatov1.WatchEventsRequest{ChannelId: servertest.Other.String()}))
 		}
 		_, err := platformv1.NewDirectoryServiceClient(s.Conn).DeleteChannel(s.AsService(t).Context(),
@@ -191,12 +191,14 @@ func TestAStreamEndsWithItsChannel(t *testing.T) {
 		}
 		for _, w := range streams {
 			if got := w.next(t); got.reason != "CHANNEL_NOT_FOUND" {
-				t.Errorf("it ended with %s", got.kind())
+				t.Errorf("the stream ended with %s, want CHANNEL_NOT_FOUND", got.kind())
 			}
 		}
 	})
 }
 
+// moderators makes Moderator a moderator of the owner's channel with POST, and removes the
+// role with DELETE.
 func moderators(t *testing.T, s *servertest.Server, method string) {
 	t.Helper()
 	body := fmt.Sprintf(`{"channelId":%q,"userId":%q}`, servertest.Owner, servertest.Moderator)
@@ -205,7 +207,7 @@ func moderators(t *testing.T, s *servertest.Server, method string) {
 	}
 }
 
-func TestBadRequestsForEventsAreRefused(t *testing.T) {
+func TestWatchRejectsInvalidRequests(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		foreign, err := s.Store.Cursors.Seal(t.Context(), "ListMessages", 1)
 		if err != nil {
@@ -213,7 +215,7 @@ func TestBadRequestsForEventsAreRefused(t *testing.T) {
 		}
 		future := servertest.EventCursor(t, s.Store, 1_000_000)
 		forged := base64.RawURLEncoding.EncodeToString(append(make([]byte, 18), "0               "...))
-		for name, watch := range faces {
+		for name, watch := range transports {
 			for _, c := range []struct {
 				req  *moderatov1.WatchEventsRequest
 				want string
@@ -234,34 +236,34 @@ func TestBadRequestsForEventsAreRefused(t *testing.T) {
 	})
 }
 
-func TestAServerThatStopsEndsItsStreams(t *testing.T) {
+func TestShutdownEndsStreams(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
-		for name, watch := range faces {
+		for name, watch := range transports {
 			s := servertest.Start(t, servertest.Config(url))
 			s.Load(t, servertest.World()...)
 			w := watch(t, s, s.As(t, servertest.Owner), &moderatov1.WatchEventsRequest{})
 			began := time.Now()
 			s.Stop(t)
 			if got := w.next(t); got.reason != "UNAVAILABLE" && name == "SSE" {
-				t.Errorf("%s: ended with %s, want UNAVAILABLE", name, got.reason)
+				t.Errorf("%s: the stream ended with %s, want UNAVAILABLE", name, got.reason)
 			}
 			if took := time.Since(began); took > 5*time.Second {
-				t.Errorf("%s: the server took %s to stop", name, took)
+				t.Errorf("%s: the server took %s to stop, want at most 5 s", name, took)
 			}
 		}
 	})
 }
 
-// TestABanOnOneServerIsHeardOnAnother runs two servers on one database.
-func TestABanOnOneServerIsHeardOnAnother(t *testing.T) {
+// TestWatchDeliversEventsOfOtherServers runs two servers on one database.
+func TestWatchDeliversEventsOfOtherServers(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		a, b := servertest.Start(t, servertest.Config(url)), servertest.Start(t, servertest.Config(url))
 		a.Load(t, servertest.World()...)
-		for name, watch := range faces {
+		for name, watch := range transports {
 			w := watch(t, b, b.As(t, servertest.Moderator), &moderatov1.WatchEventsRequest{Type: []string{"channel.ban"}})
 			ban(t, a, servertest.Owner, servertest.Raider)
 			if got := w.next(t); got.kind() != "channel.ban" || got.cursor == "" {
-				t.Errorf("%s: heard %s, want the ban", name, got.kind())
+				t.Errorf("%s: got %s, want the ban", name, got.kind())
 			}
 			unban(t, a, servertest.Owner, servertest.Raider)
 		}

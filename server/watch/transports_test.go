@@ -21,32 +21,32 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// patience is how long a test waits for what must come.
+// patience is how long a test waits for an expected message.
 const patience = 20 * time.Second
 
-// heard is a message of a stream on either face.
-type heard struct {
+// message is a message of a stream of either transport.
+type message struct {
 	cursor string
-	event  map[string]any // nil for a sign of life
+	event  map[string]any // nil for a heartbeat
 	reason string         // why the stream ended
 }
 
-// kind is the event's type, or why the stream ended.
-func (h heard) kind() string {
-	if h.event == nil {
-		return h.reason
+// kind returns the event's type, or why the stream ended.
+func (m message) kind() string {
+	if m.event == nil {
+		return m.reason
 	}
-	return h.event["metadata"].(map[string]any)["subscriptionType"].(string)
+	return m.event["metadata"].(map[string]any)["subscriptionType"].(string)
 }
 
-// watcher is a stream of a test.
+// watcher is an open stream.
 type watcher struct {
-	messages <-chan heard
+	messages <-chan message
 	stop     func()
 }
 
-// next is the next event, or the end.
-func (w watcher) next(t *testing.T) heard {
+// next returns the next message with an event, or the one that ends the stream.
+func (w watcher) next(t *testing.T) message {
 	t.Helper()
 	deadline := time.After(patience)
 	for {
@@ -56,21 +56,21 @@ func (w watcher) next(t *testing.T) heard {
 				return m
 			}
 		case <-deadline:
-			t.Fatal("nothing came")
+			t.Fatalf("got neither an event nor the end of the stream within %s", patience)
 		}
 	}
 }
 
-// face opens a stream, which is there when it answers.
-type face func(t *testing.T, s *servertest.Server, c servertest.Credentials, req *moderatov1.WatchEventsRequest) watcher
+// transport opens a stream, and returns once the server has started it.
+type transport func(t *testing.T, s *servertest.Server, c servertest.Credentials, req *moderatov1.WatchEventsRequest) watcher
 
-var faces = map[string]face{"gRPC": watchGRPC, "SSE": watchSSE}
+var transports = map[string]transport{"gRPC": watchGRPC, "SSE": watchSSE}
 
-// started waits for the first message, after which nothing is missed.
-func started(t *testing.T, messages <-chan heard, stop func()) watcher {
+// started waits for the first message: the stream delivers every later event.
+func started(t *testing.T, messages <-chan message, stop func()) watcher {
 	t.Helper()
 	t.Cleanup(stop)
-	first := make(chan heard, 1)
+	first := make(chan message, 1)
 	w := watcher{messages: messages, stop: stop}
 	select {
 	case m := <-messages:
@@ -79,21 +79,21 @@ func started(t *testing.T, messages <-chan heard, stop func()) watcher {
 			return watcher{messages: first, stop: stop}
 		}
 		if m.cursor == "" || m.event != nil {
-			t.Errorf("the stream begins with %+v, want a cursor", m)
+			t.Errorf("first message: got %+v, want only a cursor", m)
 		}
 	case <-time.After(patience):
-		t.Fatal("the stream does not begin")
+		t.Fatalf("got no first message within %s", patience)
 	}
 	return w
 }
 
 func watchGRPC(t *testing.T, s *servertest.Server, c servertest.Credentials, req *moderatov1.WatchEventsRequest) watcher {
 	t.Helper()
-	return watchOver(t, s.Conn, c, req, make(chan heard, 1000))
+	return watchOver(t, s.Conn, c, req, make(chan message, 1000))
 }
 
-// watchOver has the messages of a stream put into a channel.
-func watchOver(t *testing.T, conn *grpc.ClientConn, c servertest.Credentials, req *moderatov1.WatchEventsRequest, messages chan heard) watcher {
+// watchOver opens a gRPC stream over conn, and sends what it receives to messages.
+func watchOver(t *testing.T, conn *grpc.ClientConn, c servertest.Credentials, req *moderatov1.WatchEventsRequest, messages chan message) watcher {
 	t.Helper()
 	ctx, cancel := context.WithCancel(c.Context())
 	stream, err := moderatov1.NewEventsServiceClient(conn).WatchEvents(ctx, req)
@@ -102,16 +102,16 @@ func watchOver(t *testing.T, conn *grpc.ClientConn, c servertest.Credentials, re
 	}
 	go func() {
 		for {
-			m, err := stream.Recv()
+			response, err := stream.Recv()
 			if err != nil {
-				messages <- heard{reason: reasonOf(err)}
+				messages <- message{reason: reasonOf(err)}
 				return
 			}
-			h := heard{cursor: m.GetCursor()}
-			if m.GetEvent() != nil {
-				_ = json.Unmarshal(outbox.JSON(m.GetEvent()), &h.event)
+			m := message{cursor: response.GetCursor()}
+			if response.GetEvent() != nil {
+				_ = json.Unmarshal(outbox.JSON(response.GetEvent()), &m.event)
 			}
-			messages <- h
+			messages <- m
 		}
 	}()
 	return started(t, messages, cancel)
@@ -128,11 +128,11 @@ func reasonOf(err error) string {
 
 func watchSSE(t *testing.T, s *servertest.Server, c servertest.Credentials, req *moderatov1.WatchEventsRequest) watcher {
 	t.Helper()
-	return watchThrough(t, http.DefaultClient, s, c, req, make(chan heard, 1000))
+	return watchThrough(t, http.DefaultClient, s, c, req, make(chan message, 1000))
 }
 
-// watchThrough has the messages of a stream put into a channel.
-func watchThrough(t *testing.T, client *http.Client, s *servertest.Server, c servertest.Credentials, req *moderatov1.WatchEventsRequest, messages chan heard) watcher {
+// watchThrough opens an SSE stream with client, and sends what it receives to messages.
+func watchThrough(t *testing.T, client *http.Client, s *servertest.Server, c servertest.Credentials, req *moderatov1.WatchEventsRequest, messages chan message) watcher {
 	t.Helper()
 	query := url.Values{"type[]": req.GetType()}
 	if req.GetChannelId() != "" {
@@ -143,14 +143,14 @@ func watchThrough(t *testing.T, client *http.Client, s *servertest.Server, c ser
 		r.Header.Set("Last-Event-ID", req.GetCursor())
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	response, err := client.Do(r.WithContext(ctx)) //nolint:bodyclose // by who reads it, below
+	response, err := client.Do(r.WithContext(ctx)) //nolint:bodyclose // the goroutine below closes it
 	if err != nil {
 		t.Fatal(err)
 	}
 	go func() {
 		defer func() { _ = response.Body.Close() }()
 		if response.StatusCode != http.StatusOK {
-			messages <- heard{reason: codeOf(json.NewDecoder(response.Body))}
+			messages <- message{reason: codeOf(json.NewDecoder(response.Body))}
 			return
 		}
 		readFrames(response, messages)
@@ -166,17 +166,17 @@ func codeOf(d *json.Decoder) string {
 	return body.Data.Code
 }
 
-// readFrames reads Server-Sent Events as a browser does.
-func readFrames(response *http.Response, messages chan<- heard) {
+// readFrames parses Server-Sent Events like a browser.
+func readFrames(response *http.Response, messages chan<- message) {
 	lines := bufio.NewScanner(response.Body)
 	lines.Buffer(nil, 1<<20)
-	var h heard
+	var m message
 	kind, data := "", ""
 	for lines.Scan() {
 		name, value, _ := strings.Cut(lines.Text(), ": ")
 		switch name {
 		case "id":
-			h.cursor = value
+			m.cursor = value
 		case "event":
 			kind = value
 		case "data":
@@ -186,21 +186,20 @@ func readFrames(response *http.Response, messages chan<- heard) {
 				continue // a comment
 			}
 			if kind == "end" {
-				h.reason = codeOf(json.NewDecoder(strings.NewReader(data)))
+				m.reason = codeOf(json.NewDecoder(strings.NewReader(data)))
 			} else if data != "" {
-				_ = json.Unmarshal([]byte(data), &h.event)
+				_ = json.Unmarshal([]byte(data), &m.event)
 			}
-			messages <- h
-			h, kind, data = heard{}, "", ""
+			messages <- m
+			m, kind, data = message{}, "", ""
 		}
 	}
-	messages <- heard{reason: "closed"}
+	messages <- message{reason: "closed"}
 }
 
 func ban(t *testing.T, s *servertest.Server, channel, user uid.ID) {
 	t.Helper()
-	by := s.As(t, channel)
-	r := s.REST(t, by, http.MethodPost, "/v1/moderation/ban", fmt.Sprintf(`{"channelId":%q,"banUserId":%q}`, channel, user))
+	r := s.REST(t, s.As(t, channel), http.MethodPost, "/v1/moderation/ban", fmt.Sprintf(`{"channelId":%q,"banUserId":%q}`, channel, user))
 	if r.Status != http.StatusOK {
 		t.Fatal(r.Body)
 	}
@@ -214,11 +213,11 @@ func unban(t *testing.T, s *servertest.Server, channel, user uid.ID) {
 	}
 }
 
-// eachFace runs a test on every store with each kind of stream.
-func eachFace(t *testing.T, test func(t *testing.T, s *servertest.Server, watch face)) {
+// eachTransport runs a test on every store with each transport.
+func eachTransport(t *testing.T, test func(t *testing.T, s *servertest.Server, watch transport)) {
 	t.Helper()
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		for name, watch := range faces {
+		for name, watch := range transports {
 			t.Run(name, func(t *testing.T) { test(t, s, watch) })
 		}
 	})
