@@ -21,19 +21,19 @@ type Activity struct {
 	ID uid.ID `json:"id,omitempty"`
 	// The channel.
 	ChannelID uid.ID `json:"channel_id,omitempty"`
-	// The id that is told: counts up in the channel.
+	// The public id of the activity: increases by one in each channel, from 1.
 	Number int64 `json:"number,omitempty"`
-	// What makes it unique in the channel, so that a repeat changes nothing.
+	// The key of the activity, unique in the channel: 1 to 64 characters. A repeated call with the same key changes nothing.
 	DedupKey string `json:"dedup_key,omitempty"`
-	// follower, subscriber, gift, thanks or vote.
+	// The type: follower, subscriber, gift, thanks or vote.
 	Type string `json:"type,omitempty"`
-	// Whom it is about.
+	// The user whose action it is; never null in new rows.
 	UserID *uid.ID `json:"user_id,omitempty"`
-	// Who and what, in JSON.
+	// The details of the activity: a JSON object.
 	Info string `json:"info,omitempty"`
-	// What is offered to do about it, in JSON.
+	// The action that the dashboard offers: a JSON object, {} if there is none.
 	Action string `json:"action,omitempty"`
-	// When it happened.
+	// When the activity happened.
 	CreatedAt    instant.Instant `json:"created_at,omitempty"`
 	selectValues sql.SelectValues
 }

@@ -16,13 +16,13 @@ import (
 type Application struct {
 	config `json:"-"`
 	// ID of the ent.
-	// What callers send as client-id.
+	// The client id: 1 to 64 characters. Callers send it in the header client-id.
 	ID string `json:"id,omitempty"`
-	// The name shown to people.
+	// The display name: 1 to 140 characters.
 	Name string `json:"name,omitempty"`
-	// Whether it is one of the platform's own backends.
+	// Whether the client is one of the platform's own backends, which may hold service tokens.
 	Service bool `json:"service,omitempty"`
-	// When the row was first put.
+	// When the row was inserted.
 	CreatedAt    instant.Instant `json:"created_at,omitempty"`
 	selectValues sql.SelectValues
 }

@@ -22,9 +22,9 @@ type Ban struct {
 	ChannelID uid.ID `json:"channel_id,omitempty"`
 	// The user.
 	UserID uid.ID `json:"user_id,omitempty"`
-	// Who applied the ban.
+	// The user who applied the ban.
 	ModeratorID uid.ID `json:"moderator_id,omitempty"`
-	// When it was applied.
+	// When the ban was applied.
 	BannedAt instant.Instant `json:"banned_at,omitempty"`
 	// Edges holds the relations/edges for other nodes in the graph.
 	// The values are being populated by the BanQuery when eager-loading is set.

@@ -15,15 +15,15 @@ import (
 type Category struct {
 	config `json:"-"`
 	// ID of the ent.
-	// Chosen by the platform; 0 is Uncategorized.
+	// The id, which the platform chooses: 1 to 2^62 - 1; 0 is Uncategorized.
 	ID int64 `json:"id,omitempty"`
-	// The category above this one.
+	// The parent category; null if there is none.
 	ParentID *int64 `json:"parent_id,omitempty"`
-	// The name shown to people.
+	// The display name: 1 to 140 characters.
 	Name string `json:"name,omitempty"`
-	// The name in addresses.
+	// The name in URLs: 1 to 140 characters.
 	Slug string `json:"slug,omitempty"`
-	// May be empty.
+	// The URL of the picture; may be empty.
 	ImageURL     string `json:"image_url,omitempty"`
 	selectValues sql.SelectValues
 }

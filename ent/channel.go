@@ -17,43 +17,43 @@ import (
 type Channel struct {
 	config `json:"-"`
 	// ID of the ent.
-	// The id of the channel's owner.
+	// The user id of the channel's owner.
 	ID uid.ID `json:"id,omitempty"`
-	// What the channel is called at present.
+	// The title: 1 to 140 characters.
 	Title string `json:"title,omitempty"`
-	// What the owner says of it; may be empty.
+	// The owner's description of the channel: up to 300 characters; may be empty.
 	Bio string `json:"bio,omitempty"`
-	// A BCP 47 tag in canonical form.
+	// The language: a BCP 47 tag in canonical form.
 	Lang string `json:"lang,omitempty"`
-	// 0 is Uncategorized.
+	// The category; 0 is Uncategorized.
 	CategoryID int64 `json:"category_id,omitempty"`
-	// The sequence of the channel's latest event; counts up by one.
+	// The sequence of the channel's latest event; 0 before the first. Increases by one with each event.
 	EventSequence int64 `json:"event_sequence,omitempty"`
-	// At or below it events may have been removed by retention.
+	// Retention may have removed events with this sequence or a lower one.
 	TrimmedSequence int64 `json:"trimmed_sequence,omitempty"`
-	// The number of the channel's latest activity; counts up by one.
+	// The number of the channel's latest activity; 0 before the first. Increases by one with each activity.
 	ActivityNumber int64 `json:"activity_number,omitempty"`
-	// How many follow the channel.
+	// The number of followers.
 	FollowerCount int64 `json:"follower_count,omitempty"`
-	// How many subscriptions are marked active: the lapsed among them are still to be taken off.
+	// The number of subscriptions with is_active set. Includes subscriptions that have ended, until the sweeper clears is_active.
 	SubscriberCount int64 `json:"subscriber_count,omitempty"`
-	// How many clips the channel has.
+	// The number of clips.
 	ClipCount int64 `json:"clip_count,omitempty"`
-	// How many VODs the channel has.
+	// The number of VODs.
 	VodCount int64 `json:"vod_count,omitempty"`
-	// Whether a stream is live; the rest of it is in the next fields.
+	// Whether a stream is live. The next fields describe the live stream.
 	IsLive bool `json:"is_live,omitempty"`
-	// How many watch; 0 when not live.
+	// The number of viewers; 0 when not live.
 	ViewerCount int64 `json:"viewer_count,omitempty"`
 	// When the live stream started; null when not live.
 	LiveStartedAt *instant.Instant `json:"live_started_at,omitempty"`
-	// A picture of the live stream; empty when not live.
+	// The URL of a preview picture of the live stream; may be empty, and is empty when not live.
 	PreviewImgURL string `json:"preview_img_url,omitempty"`
-	// How many of the present followers came since the start; 0 when not live.
+	// The number of current followers who followed since the live stream started; 0 when not live.
 	NewFollowerCount int64 `json:"new_follower_count,omitempty"`
-	// How many of the subscriptions that are marked active began since the start; 0 when not live.
+	// The number of subscriptions with is_active set that began since the live stream started; 0 when not live.
 	NewSubscriberCount int64 `json:"new_subscriber_count,omitempty"`
-	// When the row was first put.
+	// When the row was inserted.
 	CreatedAt instant.Instant `json:"created_at,omitempty"`
 	// Edges holds the relations/edges for other nodes in the graph.
 	// The values are being populated by the ChannelQuery when eager-loading is set.

@@ -17,7 +17,7 @@ type ChannelCount struct {
 	// ID of the ent.
 	// Twice the category's id, plus 1 for live channels.
 	ID int64 `json:"id,omitempty"`
-	// How many.
+	// The number of channels, without the deltas that are not yet added.
 	Count        int64 `json:"count,omitempty"`
 	selectValues sql.SelectValues
 }

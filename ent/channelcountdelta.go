@@ -18,9 +18,9 @@ type ChannelCountDelta struct {
 	// ID of the ent.
 	// The row's id.
 	ID uid.ID `json:"id,omitempty"`
-	// The ChannelCount.
+	// The ChannelCount that changes.
 	CountID int64 `json:"count_id,omitempty"`
-	// What to add.
+	// The number to add; negative if channels left the category.
 	Delta        int64 `json:"delta,omitempty"`
 	selectValues sql.SelectValues
 }

@@ -21,21 +21,21 @@ type Clip struct {
 	ID uid.ID `json:"id,omitempty"`
 	// The channel.
 	ChannelID uid.ID `json:"channel_id,omitempty"`
-	// Who made it.
+	// The user who made the clip.
 	CreatorID uid.ID `json:"creator_id,omitempty"`
-	// What it is called.
+	// The title: 1 to 140 characters.
 	Title string `json:"title,omitempty"`
-	// How often it was viewed.
+	// The number of views: 0 or more.
 	ViewCount int64 `json:"view_count,omitempty"`
-	// Its length in seconds.
+	// The length in seconds: 0 or more.
 	Duration int64 `json:"duration,omitempty"`
-	// May be empty.
+	// The URL of a preview picture; may be empty.
 	PreviewImgURL string `json:"preview_img_url,omitempty"`
-	// May be empty.
+	// The URL of the clip; may be empty.
 	ClipURL string `json:"clip_url,omitempty"`
-	// 0 is Uncategorized.
+	// The category; 0 is Uncategorized.
 	CategoryID int64 `json:"category_id,omitempty"`
-	// When it was made.
+	// When the clip was made.
 	CreatedAt    instant.Instant `json:"created_at,omitempty"`
 	selectValues sql.SelectValues
 }

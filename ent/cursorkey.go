@@ -16,11 +16,11 @@ import (
 type CursorKey struct {
 	config `json:"-"`
 	// ID of the ent.
-	// The number that is written into cursors; counts up.
+	// The key's number, which each cursor contains. A new key has the next number.
 	ID int64 `json:"id,omitempty"`
-	// The secret from which the key is derived.
+	// The secret from which the key is derived: 32 bytes.
 	Secret []byte `json:"-"`
-	// When it was created.
+	// When the key was created.
 	CreatedAt    instant.Instant `json:"created_at,omitempty"`
 	selectValues sql.SelectValues
 }

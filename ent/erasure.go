@@ -17,13 +17,13 @@ import (
 type Erasure struct {
 	config `json:"-"`
 	// ID of the ent.
-	// The user, and the channel.
+	// The id of the user and of the user's channel, which is the same.
 	ID uid.ID `json:"id,omitempty"`
-	// Whether the user goes, or only the channel.
+	// Whether the user is erased with the channel, or only the channel.
 	IsUser bool `json:"is_user,omitempty"`
-	// When the deletion was asked for.
+	// When the deletion was requested.
 	RequestedAt instant.Instant `json:"requested_at,omitempty"`
-	// When the eraser looks next.
+	// When an eraser may claim the row next.
 	NextAt       instant.Instant `json:"next_at,omitempty"`
 	selectValues sql.SelectValues
 }

@@ -17,29 +17,29 @@ import (
 type Event struct {
 	config `json:"-"`
 	// ID of the ent.
-	// The message id.
+	// The event's id, which listeners receive as messageId.
 	ID uid.ID `json:"id,omitempty"`
 	// The channel.
 	ChannelID uid.ID `json:"channel_id,omitempty"`
-	// Counts up by one per channel, without a gap.
+	// The number of the event in its channel: increases by one without a gap, from 1.
 	Sequence int64 `json:"sequence,omitempty"`
-	// The place in the global order; null until sequenced.
+	// The position in the order of all events: dense, from 1; null until a sequencer assigns it.
 	Position *int64 `json:"position,omitempty"`
-	// For instance channel.ban.
+	// The event type, for example channel.ban.
 	Type string `json:"type,omitempty"`
-	// The call that wrote it; tells whether a commit of unknown outcome happened.
+	// The id of the operation that wrote the event. After a commit with an unknown outcome, a retry uses it to find out whether the events were written.
 	OperationID uid.ID `json:"operation_id,omitempty"`
-	// The user who acted, of a lapse who had caused it; null when nobody did.
+	// The user who caused the event; for the end of a mute, the user who applied the mute. Null if no user did.
 	ActorID *uid.ID `json:"actor_id,omitempty"`
-	// The user to whom it was done; null when there is none.
+	// The user whom the event affects; null if there is none.
 	TargetID *uid.ID `json:"target_id,omitempty"`
-	// The client through which they acted; may be empty.
+	// The client that made the request; may be empty.
 	ClientID string `json:"client_id,omitempty"`
-	// The request that caused it; may be empty.
+	// The id of the request that caused the event; may be empty.
 	RequestID string `json:"request_id,omitempty"`
-	// When it happened.
+	// When the event happened.
 	OccurredAt instant.Instant `json:"occurred_at,omitempty"`
-	// The payload in JSON.
+	// The payload: a JSON object.
 	Payload      string `json:"payload,omitempty"`
 	selectValues sql.SelectValues
 }

@@ -18,15 +18,15 @@ type EventSequencer struct {
 	// ID of the ent.
 	// Always 1.
 	ID int64 `json:"id,omitempty"`
-	// Counts up with each holder.
+	// Increases by one with each holder.
 	Epoch int64 `json:"epoch,omitempty"`
-	// Until when the holder has it.
+	// When the lease expires unless the holder renews it.
 	ExpiresAt instant.Instant `json:"expires_at,omitempty"`
-	// The position that was given last; counts up by one.
+	// The position that was assigned last; 0 before the first.
 	LastPosition int64 `json:"last_position,omitempty"`
-	// The highest position whose event retention removed: a cursor before it may miss some.
+	// The highest position of an event that retention removed. Events after a lower cursor may be missing.
 	TrimmedPosition int64 `json:"trimmed_position,omitempty"`
-	// How often events that have positions were changed, or removed before their time: what was read before is outdated.
+	// Increases by one when an erasure changes or removes events with positions. Events that a server read before are then outdated.
 	Rewrites     int64 `json:"rewrites,omitempty"`
 	selectValues sql.SelectValues
 }

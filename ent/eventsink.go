@@ -16,13 +16,13 @@ import (
 type EventSink struct {
 	config `json:"-"`
 	// ID of the ent.
-	// The bus: nats.
+	// The name of the bus: nats.
 	ID string `json:"id,omitempty"`
-	// Counts up with each holder.
+	// Increases by one with each holder.
 	Epoch int64 `json:"epoch,omitempty"`
-	// Until when the holder has it.
+	// When the lease expires unless the holder renews it.
 	ExpiresAt instant.Instant `json:"expires_at,omitempty"`
-	// Every event up to this one was published.
+	// The position up to which every event was published; 0 before the first.
 	Position     int64 `json:"position,omitempty"`
 	selectValues sql.SelectValues
 }

@@ -22,9 +22,9 @@ type Follow struct {
 	ChannelID uid.ID `json:"channel_id,omitempty"`
 	// The user.
 	UserID uid.ID `json:"user_id,omitempty"`
-	// Since when.
+	// When the follow began.
 	FollowedAt instant.Instant `json:"followed_at,omitempty"`
-	// Whether the user wants to be told when the channel goes live.
+	// Whether the user wants a notification when the channel goes live.
 	IsNotificationEnabled bool `json:"is_notification_enabled,omitempty"`
 	// Edges holds the relations/edges for other nodes in the graph.
 	// The values are being populated by the FollowQuery when eager-loading is set.

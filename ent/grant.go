@@ -18,11 +18,11 @@ type Grant struct {
 	// ID of the ent.
 	// The row's id.
 	ID uid.ID `json:"id,omitempty"`
-	// The client.
+	// The client that may act for the user.
 	ClientID string `json:"client_id,omitempty"`
-	// The user.
+	// The user who granted the scopes.
 	UserID uid.ID `json:"user_id,omitempty"`
-	// Separated by spaces.
+	// The granted scopes, separated by spaces.
 	Scopes       string `json:"scopes,omitempty"`
 	selectValues sql.SelectValues
 }

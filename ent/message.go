@@ -21,13 +21,13 @@ type Message struct {
 	ID uid.ID `json:"id,omitempty"`
 	// The channel.
 	ChannelID uid.ID `json:"channel_id,omitempty"`
-	// Who posted it.
+	// The sender.
 	UserID uid.ID `json:"user_id,omitempty"`
-	// The sender's generation, read together with their standing.
+	// The sender's generation in the channel, read together with the sender's standing.
 	Generation int64 `json:"generation,omitempty"`
-	// What they said.
+	// The text: 1 to 500 characters.
 	Text string `json:"text,omitempty"`
-	// When it was posted.
+	// When the message was posted.
 	SentAt       instant.Instant `json:"sent_at,omitempty"`
 	selectValues sql.SelectValues
 }

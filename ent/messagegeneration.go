@@ -22,11 +22,11 @@ type MessageGeneration struct {
 	ChannelID uid.ID `json:"channel_id,omitempty"`
 	// The user.
 	UserID uid.ID `json:"user_id,omitempty"`
-	// The current one; a user without a row is at 0.
+	// The current generation: 1 or more. A user without a row has generation 0.
 	Generation int64 `json:"generation,omitempty"`
-	// When it was last raised: the messages until then are deleted.
+	// When the generation was last incremented: messages sent until then are deleted.
 	RaisedAt instant.Instant `json:"raised_at,omitempty"`
-	// When the purger looks for rows of older generations next; null when there can be none.
+	// When the purger removes rows of older generations next; null if none remain.
 	PurgeAt *instant.Instant `json:"purge_at,omitempty"`
 	// Edges holds the relations/edges for other nodes in the graph.
 	// The values are being populated by the MessageGenerationQuery when eager-loading is set.

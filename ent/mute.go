@@ -22,11 +22,11 @@ type Mute struct {
 	ChannelID uid.ID `json:"channel_id,omitempty"`
 	// The user.
 	UserID uid.ID `json:"user_id,omitempty"`
-	// Who applied the mute.
+	// The user who applied the mute.
 	ModeratorID uid.ID `json:"moderator_id,omitempty"`
-	// When it was applied.
+	// When the mute was applied.
 	MutedAt instant.Instant `json:"muted_at,omitempty"`
-	// When it lapses.
+	// When the mute ends, exclusive.
 	ExpiresAt instant.Instant `json:"expires_at,omitempty"`
 	// Edges holds the relations/edges for other nodes in the graph.
 	// The values are being populated by the MuteQuery when eager-loading is set.

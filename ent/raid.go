@@ -21,13 +21,13 @@ type Raid struct {
 	ID uid.ID `json:"id,omitempty"`
 	// The channel that was raided.
 	ChannelID uid.ID `json:"channel_id,omitempty"`
-	// The key of the call that recorded it.
+	// The key of the raid, unique in the raided channel: 1 to 64 characters.
 	DedupKey string `json:"dedup_key,omitempty"`
 	// The owner of the channel whose viewers came.
 	RaiderID uid.ID `json:"raider_id,omitempty"`
-	// How many viewers came.
+	// The number of viewers who came: 0 or more.
 	ViewerCount int64 `json:"viewer_count,omitempty"`
-	// When.
+	// When the raid happened.
 	RaidedAt     instant.Instant `json:"raided_at,omitempty"`
 	selectValues sql.SelectValues
 }

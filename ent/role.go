@@ -23,9 +23,9 @@ type Role struct {
 	ChannelID uid.ID `json:"channel_id,omitempty"`
 	// The user.
 	UserID uid.ID `json:"user_id,omitempty"`
-	// moderator, vip or og.
+	// The role: moderator, vip or og.
 	Role string `json:"role,omitempty"`
-	// When the role was given.
+	// When the user got the role.
 	CreatedAt    instant.Instant `json:"created_at,omitempty"`
 	selectValues sql.SelectValues
 }

@@ -21,19 +21,19 @@ type Stream struct {
 	ID uid.ID `json:"id,omitempty"`
 	// The channel.
 	ChannelID uid.ID `json:"channel_id,omitempty"`
-	// When it started.
+	// When the stream started.
 	StartedAt instant.Instant `json:"started_at,omitempty"`
-	// When it ended; null while it is live.
+	// When the stream ended; null while it is live.
 	EndedAt *instant.Instant `json:"ended_at,omitempty"`
-	// What it is called.
+	// The title: 1 to 140 characters.
 	Title string `json:"title,omitempty"`
-	// A BCP 47 tag in canonical form.
+	// The language: a BCP 47 tag in canonical form.
 	Lang string `json:"lang,omitempty"`
-	// 0 is Uncategorized.
+	// The category; 0 is Uncategorized.
 	CategoryID int64 `json:"category_id,omitempty"`
-	// May be empty.
+	// The URL of a preview picture; may be empty.
 	PreviewImgURL string `json:"preview_img_url,omitempty"`
-	// How many watch, or watched last.
+	// The number of viewers, or the last number if the stream has ended: 0 or more.
 	ViewerCount  int64 `json:"viewer_count,omitempty"`
 	selectValues sql.SelectValues
 }

@@ -22,15 +22,15 @@ type Subscription struct {
 	ChannelID uid.ID `json:"channel_id,omitempty"`
 	// The user.
 	UserID uid.ID `json:"user_id,omitempty"`
-	// When the period began.
+	// When the current period began.
 	SubscribedAt instant.Instant `json:"subscribed_at,omitempty"`
-	// When it ends, or ended.
+	// When the subscription ends or ended, exclusive.
 	ExpiresAt instant.Instant `json:"expires_at,omitempty"`
-	// How often it was renewed.
+	// The number of renewals: 0 to 9007199254740991.
 	RenewCount int64 `json:"renew_count,omitempty"`
-	// How many periods without a gap.
+	// The number of consecutive periods: 0 or more.
 	StreakCount int64 `json:"streak_count,omitempty"`
-	// The mark: it is counted in the channel's row.
+	// Whether the subscriber count in the channel's row includes this subscription.
 	IsActive bool `json:"is_active,omitempty"`
 	// Edges holds the relations/edges for other nodes in the graph.
 	// The values are being populated by the SubscriptionQuery when eager-loading is set.

@@ -20,19 +20,19 @@ type Token struct {
 	// ID of the ent.
 	// The SHA-256 of the token's text.
 	ID digest.SHA256 `json:"id,omitempty"`
-	// user, app or service.
+	// The kind: user, app or service.
 	Kind string `json:"kind,omitempty"`
-	// The client to which it was issued.
+	// The client to which the token was issued.
 	ClientID string `json:"client_id,omitempty"`
-	// For whom it speaks; null unless it is a user token.
+	// The user of a user token; null for other kinds.
 	UserID *uid.ID `json:"user_id,omitempty"`
-	// Separated by spaces.
+	// The scopes, separated by spaces.
 	Scopes string `json:"scopes,omitempty"`
-	// When it was issued.
+	// When the token was issued.
 	IssuedAt instant.Instant `json:"issued_at,omitempty"`
-	// When its lifetime ends; null when it has none.
+	// When the token expires, exclusive; null if it does not expire.
 	ExpiresAt *instant.Instant `json:"expires_at,omitempty"`
-	// When it was revoked; null while it was not.
+	// When the token was revoked; null if it was not.
 	RevokedAt    *instant.Instant `json:"revoked_at,omitempty"`
 	selectValues sql.SelectValues
 }

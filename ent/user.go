@@ -19,17 +19,17 @@ type User struct {
 	// ID of the ent.
 	// The user's id, and the id of their channel if they have one.
 	ID uid.ID `json:"id,omitempty"`
-	// As the user wrote it.
+	// The username as the user wrote it: 1 to 40 characters.
 	Username string `json:"username,omitempty"`
-	// The username in lower case: what makes it unique ignoring case, on every store.
+	// The username in lower case. Its unique index makes usernames unique ignoring case, on every store.
 	Slug string `json:"slug,omitempty"`
-	// The name shown to people.
+	// The display name: 1 to 140 characters.
 	DisplayName string `json:"display_name,omitempty"`
-	// May be empty.
+	// The URL of the avatar picture; may be empty.
 	AvatarURL string `json:"avatar_url,omitempty"`
-	// When the row was first put.
+	// When the row was inserted.
 	CreatedAt instant.Instant `json:"created_at,omitempty"`
-	// When the deletion was asked for; such a user exists for nobody, and the row goes last. Null for all others.
+	// When the deletion was requested; null otherwise. No lookup finds a deleted user. The row is removed after all rows that refer to it.
 	DeletedAt *instant.Instant `json:"deleted_at,omitempty"`
 	// Increases in every transaction that changes which channels the user owns or moderates.
 	RightsVersion int64 `json:"rights_version,omitempty"`

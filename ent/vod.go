@@ -21,19 +21,19 @@ type Vod struct {
 	ID uid.ID `json:"id,omitempty"`
 	// The channel.
 	ChannelID uid.ID `json:"channel_id,omitempty"`
-	// What the stream was called.
+	// The title of the stream: 1 to 140 characters.
 	Title string `json:"title,omitempty"`
-	// How often it was viewed.
+	// The number of views: 0 or more.
 	ViewCount int64 `json:"view_count,omitempty"`
-	// Its length in seconds.
+	// The length in seconds: 0 or more.
 	Duration int64 `json:"duration,omitempty"`
-	// May be empty.
+	// The URL of a preview picture; may be empty.
 	PreviewImgURL string `json:"preview_img_url,omitempty"`
 	// When the stream started.
 	StartedAt instant.Instant `json:"started_at,omitempty"`
-	// When it ended.
+	// When the stream ended.
 	EndedAt instant.Instant `json:"ended_at,omitempty"`
-	// 0 is Uncategorized.
+	// The category; 0 is Uncategorized.
 	CategoryID   int64 `json:"category_id,omitempty"`
 	selectValues sql.SelectValues
 }

@@ -21,17 +21,17 @@ type Vote struct {
 	ID uid.ID `json:"id,omitempty"`
 	// The channel.
 	ChannelID uid.ID `json:"channel_id,omitempty"`
-	// The week number that the writer gave.
+	// The week number, which the caller chooses: 0 or more.
 	Epoch int64 `json:"epoch,omitempty"`
-	// The voter; null when no user had the username.
+	// The voter; null if no user had the username.
 	UserID *uid.ID `json:"user_id,omitempty"`
-	// The voter's username at that time.
+	// The voter's username at the time of the vote.
 	Username string `json:"username,omitempty"`
-	// From where they voted; may be empty.
+	// The address from which the user voted: up to 140 characters; may be empty.
 	Address string `json:"address,omitempty"`
-	// How many whole votes.
+	// The number of votes: 1 or more.
 	Amount int64 `json:"amount,omitempty"`
-	// When.
+	// When the vote was cast.
 	VotedAt      instant.Instant `json:"voted_at,omitempty"`
 	selectValues sql.SelectValues
 }

@@ -19,45 +19,45 @@ type Webhook struct {
 	// ID of the ent.
 	// The webhook's id.
 	ID uid.ID `json:"id,omitempty"`
-	// The channel; null for every channel.
+	// The channel; null means every channel.
 	ChannelID *uid.ID `json:"channel_id,omitempty"`
-	// The user who made it; null when a backend did.
+	// The user who created the webhook; null if a backend did.
 	UserID *uid.ID `json:"user_id,omitempty"`
-	// The client through which it was made.
+	// The client that created the webhook.
 	ClientID string `json:"client_id,omitempty"`
-	// The receiver.
+	// The URL of the receiver.
 	URL string `json:"url,omitempty"`
-	// The types that are sent, separated by spaces; empty for all.
+	// The event types to send, separated by spaces; empty means all types.
 	Types string `json:"types,omitempty"`
-	// The key that deliveries are signed with.
+	// The key that signs deliveries.
 	Secret string `json:"secret,omitempty"`
-	// The key before it; empty when there is none.
+	// The previous key; empty if there is none.
 	FormerSecret string `json:"former_secret,omitempty"`
-	// Until when deliveries are signed with the former secret as well.
+	// Until when deliveries are also signed with the former secret; null if there is none.
 	FormerUntil *instant.Instant `json:"former_until,omitempty"`
-	// When it was made.
+	// When the webhook was created.
 	CreatedAt instant.Instant `json:"created_at,omitempty"`
-	// failing, gone, right_lost, behind, deleted; empty while it is enabled.
+	// Why the webhook is disabled: failing, gone, right_lost, behind or deleted; empty while it is enabled.
 	DisabledReason string `json:"disabled_reason,omitempty"`
-	// When an event was delivered last.
+	// When an event was last delivered; null before the first.
 	LastSuccessAt *instant.Instant `json:"last_success_at,omitempty"`
-	// What went wrong at the last attempt that failed; empty after a success.
+	// The error of the latest attempt; empty after a success.
 	LastError string `json:"last_error,omitempty"`
-	// The position up to which events were looked at.
+	// The position up to which every event was examined.
 	Position int64 `json:"position,omitempty"`
-	// Events that happened before are not sent; null when all are. Some of them may not have their position yet.
+	// Events that happened earlier are not sent, even if they get their position later; null means no limit.
 	HeardFrom *instant.Instant `json:"heard_from,omitempty"`
-	// When to look at it; null while there is nothing to send. Of a claimed one, when others take over.
+	// When a worker may claim the webhook; null while there is nothing to send. While it is claimed: when another worker may take over.
 	NextAt *instant.Instant `json:"next_at,omitempty"`
-	// Whether a server works on it.
+	// Whether a worker has claimed the webhook.
 	IsClaimed bool `json:"is_claimed,omitempty"`
-	// Whether the receiver's last answer took long.
+	// Whether the receiver's latest response was slow.
 	IsSlow bool `json:"is_slow,omitempty"`
-	// Whether new events change nothing before next_at.
+	// Whether new events have to wait until next_at.
 	IsBlocked bool `json:"is_blocked,omitempty"`
-	// Counts up whenever another server, or a caller, takes over: who has an earlier one writes nothing.
+	// Increases by one whenever another worker or a call takes over. A worker with an earlier epoch writes nothing.
 	Epoch int64 `json:"epoch,omitempty"`
-	// Until when the receiver asked to be left alone; null when it did not.
+	// Until when the receiver requested that nothing is sent, with Retry-After; null if it did not.
 	PausedUntil  *instant.Instant `json:"paused_until,omitempty"`
 	selectValues sql.SelectValues
 }

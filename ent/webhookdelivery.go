@@ -29,25 +29,25 @@ type WebhookDelivery struct {
 	Position int64 `json:"position,omitempty"`
 	// The event's type.
 	Type string `json:"type,omitempty"`
-	// pending, delivered or failed.
+	// The status: pending, delivered or failed.
 	Status string `json:"status,omitempty"`
-	// Whether it was asked for, and so is outside the order.
+	// Whether the delivery is a requested redelivery, which is sent outside the order of events.
 	IsRepeat bool `json:"is_repeat,omitempty"`
-	// How many attempts were made.
+	// The number of attempts: 0 or more.
 	Attempts int32 `json:"attempts,omitempty"`
-	// How many of them since it was taken in, asked for again or enabled again: what the pauses go by.
+	// The number of attempts since the delivery was created or requested again, or the webhook was enabled again. It determines the delay before the next attempt.
 	Tries int32 `json:"tries,omitempty"`
-	// The HTTP status of the last answer; null when there was none.
+	// The HTTP status of the latest response; null if there was none.
 	LastStatus *int32 `json:"last_status,omitempty"`
-	// What went wrong at the last attempt; empty when nothing did.
+	// The error of the latest attempt, or why the delivery failed without one; empty after a success.
 	LastError string `json:"last_error,omitempty"`
-	// When the first attempt was made.
+	// When the first attempt was made; null before it.
 	FirstAttemptAt *instant.Instant `json:"first_attempt_at,omitempty"`
 	// When the next attempt is due.
 	NextAttemptAt instant.Instant `json:"next_attempt_at,omitempty"`
-	// When it was delivered last; null when it never was.
+	// When the event was last delivered; null if it never was.
 	DeliveredAt *instant.Instant `json:"delivered_at,omitempty"`
-	// When it was delivered or given up for good; null while it is to be sent, if only after the webhook is enabled again.
+	// When the event was delivered or finally failed; null while it is still to be sent, which includes events that wait until the webhook is enabled again.
 	FinishedAt   *instant.Instant `json:"finished_at,omitempty"`
 	selectValues sql.SelectValues
 }

@@ -8,7 +8,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// Activity is something that happened in a channel, as its owner sees it.
+// Activity is something that happened in a channel, as the owner's dashboard shows it.
 type Activity struct{ ent.Schema }
 
 // Fields of Activity.
@@ -16,13 +16,13 @@ func (Activity) Fields() []ent.Field {
 	return []ent.Field{
 		requiredUUID("id", "The row's id."),
 		requiredUUID("channel_id", "The channel."),
-		field.Int64("number").Immutable().Comment("The id that is told: counts up in the channel."),
-		text("dedup_key", 64, "What makes it unique in the channel, so that a repeat changes nothing."),
-		field.String("type").MaxLen(16).Comment("follower, subscriber, gift, thanks or vote."),
-		optionalUUID("user_id", "Whom it is about."),
-		field.Text("info").SchemaType(map[string]string{dialect.MySQL: "mediumtext"}).Comment("Who and what, in JSON."),
-		field.Text("action").SchemaType(map[string]string{dialect.MySQL: "mediumtext"}).Comment("What is offered to do about it, in JSON."),
-		timestamp("created_at", "When it happened."),
+		field.Int64("number").Immutable().Comment("The public id of the activity: increases by one in each channel, from 1."),
+		text("dedup_key", 64, "The key of the activity, unique in the channel: 1 to 64 characters. A repeated call with the same key changes nothing."),
+		field.String("type").MaxLen(16).Comment("The type: follower, subscriber, gift, thanks or vote."),
+		optionalUUID("user_id", "The user whose action it is; never null in new rows."),
+		field.Text("info").SchemaType(map[string]string{dialect.MySQL: "mediumtext"}).Comment("The details of the activity: a JSON object."),
+		field.Text("action").SchemaType(map[string]string{dialect.MySQL: "mediumtext"}).Comment("The action that the dashboard offers: a JSON object, {} if there is none."),
+		timestamp("created_at", "When the activity happened."),
 	}
 }
 

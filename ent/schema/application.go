@@ -13,10 +13,10 @@ type Application struct{ ent.Schema }
 // Fields of Application.
 func (Application) Fields() []ent.Field {
 	return []ent.Field{
-		field.String("id").MaxLen(64).Immutable().Comment("What callers send as client-id."),
-		text("name", 140, "The name shown to people."),
-		field.Bool("service").Comment("Whether it is one of the platform's own backends."),
-		timestamp("created_at", "When the row was first put."),
+		field.String("id").MaxLen(64).Immutable().Comment("The client id: 1 to 64 characters. Callers send it in the header client-id."),
+		text("name", 140, "The display name: 1 to 140 characters."),
+		field.Bool("service").Comment("Whether the client is one of the platform's own backends, which may hold service tokens."),
+		timestamp("created_at", "When the row was inserted."),
 	}
 }
 

@@ -13,8 +13,8 @@ type Ban struct{ ent.Schema }
 // Fields of Ban.
 func (Ban) Fields() []ent.Field {
 	return append(inChannel(),
-		requiredUUID("moderator_id", "Who applied the ban."),
-		timestamp("banned_at", "When it was applied."),
+		requiredUUID("moderator_id", "The user who applied the ban."),
+		timestamp("banned_at", "When the ban was applied."),
 	)
 }
 

@@ -15,7 +15,7 @@ type ChannelCount struct{ ent.Schema }
 func (ChannelCount) Fields() []ent.Field {
 	return []ent.Field{
 		field.Int64("id").Annotations(entsql.Annotation{Incremental: new(bool)}).Comment("Twice the category's id, plus 1 for live channels."),
-		field.Int64("count").Comment("How many."),
+		field.Int64("count").Comment("The number of channels, without the deltas that are not yet added."),
 	}
 }
 

@@ -14,8 +14,8 @@ type ChannelCountDelta struct{ ent.Schema }
 func (ChannelCountDelta) Fields() []ent.Field {
 	return []ent.Field{
 		requiredUUID("id", "The row's id."),
-		field.Int64("count_id").Immutable().Comment("The ChannelCount."),
-		field.Int64("delta").Immutable().Comment("What to add."),
+		field.Int64("count_id").Immutable().Comment("The ChannelCount that changes."),
+		field.Int64("delta").Immutable().Comment("The number to add; negative if channels left the category."),
 	}
 }
 

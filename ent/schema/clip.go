@@ -15,14 +15,14 @@ func (Clip) Fields() []ent.Field {
 	return []ent.Field{
 		requiredUUID("id", "The clip's id."),
 		requiredUUID("channel_id", "The channel."),
-		requiredUUID("creator_id", "Who made it."),
-		text("title", 140, "What it is called."),
-		field.Int64("view_count").Comment("How often it was viewed."),
-		field.Int64("duration").Comment("Its length in seconds."),
-		text("preview_img_url", 2048, "May be empty."),
-		text("clip_url", 2048, "May be empty."),
-		field.Int64("category_id").Comment("0 is Uncategorized."),
-		timestamp("created_at", "When it was made."),
+		requiredUUID("creator_id", "The user who made the clip."),
+		text("title", 140, "The title: 1 to 140 characters."),
+		field.Int64("view_count").Comment("The number of views: 0 or more."),
+		field.Int64("duration").Comment("The length in seconds: 0 or more."),
+		text("preview_img_url", 2048, "The URL of a preview picture; may be empty."),
+		text("clip_url", 2048, "The URL of the clip; may be empty."),
+		field.Int64("category_id").Comment("The category; 0 is Uncategorized."),
+		timestamp("created_at", "When the clip was made."),
 	}
 }
 

@@ -14,11 +14,11 @@ type CursorKey struct{ ent.Schema }
 // Fields of CursorKey.
 func (CursorKey) Fields() []ent.Field {
 	return []ent.Field{
-		field.Int64("id").Annotations(entsql.Annotation{Incremental: new(bool)}).Comment("The number that is written into cursors; counts up."),
+		field.Int64("id").Annotations(entsql.Annotation{Incremental: new(bool)}).Comment("The key's number, which each cursor contains. A new key has the next number."),
 		field.Bytes("secret").MaxLen(32).Immutable().Sensitive().
 			SchemaType(map[string]string{dialect.MySQL: "binary(32)", dialect.SQLite: "blob"}).
-			Comment("The secret from which the key is derived."),
-		timestamp("created_at", "When it was created."),
+			Comment("The secret from which the key is derived: 32 bytes."),
+		timestamp("created_at", "When the key was created."),
 	}
 }
 

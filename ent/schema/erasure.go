@@ -13,10 +13,10 @@ type Erasure struct{ ent.Schema }
 // Fields of Erasure.
 func (Erasure) Fields() []ent.Field {
 	return []ent.Field{
-		requiredUUID("id", "The user, and the channel."),
-		field.Bool("is_user").Comment("Whether the user goes, or only the channel."),
-		timestamp("requested_at", "When the deletion was asked for."),
-		timestamp("next_at", "When the eraser looks next."),
+		requiredUUID("id", "The id of the user and of the user's channel, which is the same."),
+		field.Bool("is_user").Comment("Whether the user is erased with the channel, or only the channel."),
+		timestamp("requested_at", "When the deletion was requested."),
+		timestamp("next_at", "When an eraser may claim the row next."),
 	}
 }
 

@@ -16,18 +16,18 @@ type Event struct{ ent.Schema }
 // Fields of Event.
 func (Event) Fields() []ent.Field {
 	return []ent.Field{
-		requiredUUID("id", "The message id."),
+		requiredUUID("id", "The event's id, which listeners receive as messageId."),
 		requiredUUID("channel_id", "The channel."),
-		field.Int64("sequence").Immutable().Comment("Counts up by one per channel, without a gap."),
-		field.Int64("position").Optional().Nillable().Comment("The place in the global order; null until sequenced."),
-		field.String("type").MaxLen(64).Immutable().Comment("For instance channel.ban."),
-		requiredUUID("operation_id", "The call that wrote it; tells whether a commit of unknown outcome happened."),
-		optionalUUID("actor_id", "The user who acted, of a lapse who had caused it; null when nobody did."),
-		optionalUUID("target_id", "The user to whom it was done; null when there is none."),
-		field.String("client_id").MaxLen(64).Immutable().Comment("The client through which they acted; may be empty."),
-		field.String("request_id").MaxLen(64).Immutable().Comment("The request that caused it; may be empty."),
-		timestamp("occurred_at", "When it happened."),
-		field.Text("payload").SchemaType(map[string]string{dialect.MySQL: "mediumtext"}).Comment("The payload in JSON."),
+		field.Int64("sequence").Immutable().Comment("The number of the event in its channel: increases by one without a gap, from 1."),
+		field.Int64("position").Optional().Nillable().Comment("The position in the order of all events: dense, from 1; null until a sequencer assigns it."),
+		field.String("type").MaxLen(64).Immutable().Comment("The event type, for example channel.ban."),
+		requiredUUID("operation_id", "The id of the operation that wrote the event. After a commit with an unknown outcome, a retry uses it to find out whether the events were written."),
+		optionalUUID("actor_id", "The user who caused the event; for the end of a mute, the user who applied the mute. Null if no user did."),
+		optionalUUID("target_id", "The user whom the event affects; null if there is none."),
+		field.String("client_id").MaxLen(64).Immutable().Comment("The client that made the request; may be empty."),
+		field.String("request_id").MaxLen(64).Immutable().Comment("The id of the request that caused the event; may be empty."),
+		timestamp("occurred_at", "When the event happened."),
+		field.Text("payload").SchemaType(map[string]string{dialect.MySQL: "mediumtext"}).Comment("The payload: a JSON object."),
 	}
 }
 
@@ -44,7 +44,7 @@ func (Event) Indexes() []ent.Index {
 		index.Fields("position", "occurred_at", "channel_id", "sequence"),
 		// For retention.
 		index.Fields("type", "occurred_at"),
-		// For what a user did and what was done to them, in one channel or in all.
+		// For the events that a user caused and those that affect a user, in one channel or in all.
 		index.Fields("actor_id", "channel_id", "sequence"),
 		index.Fields("target_id", "channel_id", "sequence"),
 	}

@@ -7,16 +7,16 @@ import (
 )
 
 // EventSink holds the position up to which the events were published to a bus. It is a
-// lease: the holder checks its epoch whenever it moves the position.
+// lease: the holder checks its epoch whenever it advances the position.
 type EventSink struct{ ent.Schema }
 
 // Fields of EventSink.
 func (EventSink) Fields() []ent.Field {
 	return []ent.Field{
-		field.String("id").MaxLen(64).Immutable().Comment("The bus: nats."),
-		field.Int64("epoch").Comment("Counts up with each holder."),
-		timestamp("expires_at", "Until when the holder has it."),
-		field.Int64("position").Comment("Every event up to this one was published."),
+		field.String("id").MaxLen(64).Immutable().Comment("The name of the bus: nats."),
+		field.Int64("epoch").Comment("Increases by one with each holder."),
+		timestamp("expires_at", "When the lease expires unless the holder renews it."),
+		field.Int64("position").Comment("The position up to which every event was published; 0 before the first."),
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 )
 
 // table returns the annotation that names the table. It also makes every store compare
-// text byte by byte. Where case must not matter, the lower-case form is stored.
+// text byte by byte. A text that is compared ignoring case is also stored in lower case.
 func table(name string) schema.Annotation {
 	return entsql.Annotation{Table: name, Charset: "utf8mb4", Collation: "utf8mb4_bin"}
 }
@@ -28,19 +28,22 @@ func requiredUUID(name, comment string) ent.Field {
 	return field.Bytes(name).GoType(uid.ID{}).SchemaType(uuidColumn).Immutable().Comment(comment)
 }
 
+// optionalUUID returns a field for a UUID that can be null.
 func optionalUUID(name, comment string) ent.Field {
 	return field.Bytes(name).GoType(uid.ID{}).SchemaType(uuidColumn).Optional().Nillable().Comment(comment)
 }
 
+// timestamp returns a field for an instant. The column holds milliseconds since 1970-01-01 UTC.
 func timestamp(name, comment string) ent.Field {
 	return field.Int64(name).GoType(instant.Instant(0)).Comment(comment)
 }
 
+// optionalTimestamp is timestamp for an instant that can be null.
 func optionalTimestamp(name, comment string) ent.Field {
 	return field.Int64(name).GoType(instant.Instant(0)).Optional().Nillable().Comment(comment)
 }
 
-// text returns a field for a text of at most size characters.
+// text returns a field for a text of at most size characters. A character takes up to 4 bytes.
 func text(name string, size int, comment string) ent.Field {
 	return field.String(name).MaxLen(4 * size).SchemaType(map[string]string{dialect.MySQL: varchar(size)}).Comment(comment)
 }

@@ -13,8 +13,8 @@ type Follow struct{ ent.Schema }
 // Fields of Follow.
 func (Follow) Fields() []ent.Field {
 	return append(inChannel(),
-		timestamp("followed_at", "Since when."),
-		field.Bool("is_notification_enabled").Comment("Whether the user wants to be told when the channel goes live."),
+		timestamp("followed_at", "When the follow began."),
+		field.Bool("is_notification_enabled").Comment("Whether the user wants a notification when the channel goes live."),
 	)
 }
 

@@ -14,9 +14,9 @@ type Grant struct{ ent.Schema }
 func (Grant) Fields() []ent.Field {
 	return []ent.Field{
 		requiredUUID("id", "The row's id."),
-		field.String("client_id").MaxLen(64).Immutable().Comment("The client."),
-		requiredUUID("user_id", "The user."),
-		field.String("scopes").MaxLen(255).Comment("Separated by spaces."),
+		field.String("client_id").MaxLen(64).Immutable().Comment("The client that may act for the user."),
+		requiredUUID("user_id", "The user who granted the scopes."),
+		field.String("scopes").MaxLen(255).Comment("The granted scopes, separated by spaces."),
 	}
 }
 

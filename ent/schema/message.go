@@ -16,10 +16,10 @@ func (Message) Fields() []ent.Field {
 	return []ent.Field{
 		requiredUUID("id", "The message's id."),
 		requiredUUID("channel_id", "The channel."),
-		requiredUUID("user_id", "Who posted it."),
-		field.Int64("generation").Comment("The sender's generation, read together with their standing."),
-		text("text", 500, "What they said."),
-		timestamp("sent_at", "When it was posted."),
+		requiredUUID("user_id", "The sender."),
+		field.Int64("generation").Comment("The sender's generation in the channel, read together with the sender's standing."),
+		text("text", 500, "The text: 1 to 500 characters."),
+		timestamp("sent_at", "When the message was posted."),
 	}
 }
 

@@ -15,9 +15,9 @@ type MessageGeneration struct{ ent.Schema }
 // Fields of MessageGeneration.
 func (MessageGeneration) Fields() []ent.Field {
 	return append(inChannel(),
-		field.Int64("generation").Comment("The current one; a user without a row is at 0."),
-		timestamp("raised_at", "When it was last raised: the messages until then are deleted."),
-		optionalTimestamp("purge_at", "When the purger looks for rows of older generations next; null when there can be none."),
+		field.Int64("generation").Comment("The current generation: 1 or more. A user without a row has generation 0."),
+		timestamp("raised_at", "When the generation was last incremented: messages sent until then are deleted."),
+		optionalTimestamp("purge_at", "When the purger removes rows of older generations next; null if none remain."),
 	)
 }
 

@@ -14,9 +14,9 @@ type Mute struct{ ent.Schema }
 // Fields of Mute.
 func (Mute) Fields() []ent.Field {
 	return append(inChannel(),
-		requiredUUID("moderator_id", "Who applied the mute."),
-		timestamp("muted_at", "When it was applied."),
-		timestamp("expires_at", "When it lapses."),
+		requiredUUID("moderator_id", "The user who applied the mute."),
+		timestamp("muted_at", "When the mute was applied."),
+		timestamp("expires_at", "When the mute ends, exclusive."),
 	)
 }
 

@@ -15,10 +15,10 @@ func (Raid) Fields() []ent.Field {
 	return []ent.Field{
 		requiredUUID("id", "The raid's id."),
 		requiredUUID("channel_id", "The channel that was raided."),
-		text("dedup_key", 64, "The key of the call that recorded it."),
+		text("dedup_key", 64, "The key of the raid, unique in the raided channel: 1 to 64 characters."),
 		requiredUUID("raider_id", "The owner of the channel whose viewers came."),
-		field.Int64("viewer_count").Comment("How many viewers came."),
-		timestamp("raided_at", "When."),
+		field.Int64("viewer_count").Comment("The number of viewers who came: 0 or more."),
+		timestamp("raided_at", "When the raid happened."),
 	}
 }
 

@@ -13,8 +13,8 @@ type Role struct{ ent.Schema }
 // Fields of Role.
 func (Role) Fields() []ent.Field {
 	return append([]ent.Field{requiredUUID("id", "The row's id.")}, append(inChannel(),
-		field.String("role").MaxLen(16).Immutable().Comment("moderator, vip or og."),
-		timestamp("created_at", "When the role was given."),
+		field.String("role").MaxLen(16).Immutable().Comment("The role: moderator, vip or og."),
+		timestamp("created_at", "When the user got the role."),
 	)...)
 }
 

@@ -7,8 +7,8 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// Stream is a present or past live stream of a channel. The channel's row also holds the
-// properties of the present stream.
+// Stream is a current or past live stream of a channel. The channel's row also holds the
+// properties of the current stream.
 type Stream struct{ ent.Schema }
 
 // Fields of Stream.
@@ -16,13 +16,13 @@ func (Stream) Fields() []ent.Field {
 	return []ent.Field{
 		requiredUUID("id", "The row's id."),
 		requiredUUID("channel_id", "The channel."),
-		timestamp("started_at", "When it started."),
-		optionalTimestamp("ended_at", "When it ended; null while it is live."),
-		text("title", 140, "What it is called."),
-		text("lang", 35, "A BCP 47 tag in canonical form."),
-		field.Int64("category_id").Comment("0 is Uncategorized."),
-		text("preview_img_url", 2048, "May be empty."),
-		field.Int64("viewer_count").Comment("How many watch, or watched last."),
+		timestamp("started_at", "When the stream started."),
+		optionalTimestamp("ended_at", "When the stream ended; null while it is live."),
+		text("title", 140, "The title: 1 to 140 characters."),
+		text("lang", 35, "The language: a BCP 47 tag in canonical form."),
+		field.Int64("category_id").Comment("The category; 0 is Uncategorized."),
+		text("preview_img_url", 2048, "The URL of a preview picture; may be empty."),
+		field.Int64("viewer_count").Comment("The number of viewers, or the last number if the stream has ended: 0 or more."),
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// Subscription is the present or last period of a user's subscription to a channel. It is
+// Subscription is the current or last period of a user's subscription to a channel. It is
 // active while is_active is set and now < expires_at. The sweeper clears is_active when
 // the period has lapsed.
 type Subscription struct{ ent.Schema }
@@ -15,11 +15,11 @@ type Subscription struct{ ent.Schema }
 // Fields of Subscription.
 func (Subscription) Fields() []ent.Field {
 	return append(inChannel(),
-		timestamp("subscribed_at", "When the period began."),
-		timestamp("expires_at", "When it ends, or ended."),
-		field.Int64("renew_count").Comment("How often it was renewed."),
-		field.Int64("streak_count").Comment("How many periods without a gap."),
-		field.Bool("is_active").Comment("The mark: it is counted in the channel's row."),
+		timestamp("subscribed_at", "When the current period began."),
+		timestamp("expires_at", "When the subscription ends or ended, exclusive."),
+		field.Int64("renew_count").Comment("The number of renewals: 0 to 9007199254740991."),
+		field.Int64("streak_count").Comment("The number of consecutive periods: 0 or more."),
+		field.Bool("is_active").Comment("Whether the subscriber count in the channel's row includes this subscription."),
 	)
 }
 

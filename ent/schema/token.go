@@ -19,13 +19,13 @@ func (Token) Fields() []ent.Field {
 		field.Bytes("id").GoType(digest.SHA256{}).Immutable().
 			SchemaType(map[string]string{dialect.MySQL: "binary(32)", dialect.SQLite: "blob"}).
 			Comment("The SHA-256 of the token's text."),
-		field.String("kind").MaxLen(16).Immutable().Comment("user, app or service."),
-		field.String("client_id").MaxLen(64).Immutable().Comment("The client to which it was issued."),
-		optionalUUID("user_id", "For whom it speaks; null unless it is a user token."),
-		field.String("scopes").MaxLen(255).Immutable().Comment("Separated by spaces."),
-		timestamp("issued_at", "When it was issued."),
-		optionalTimestamp("expires_at", "When its lifetime ends; null when it has none."),
-		optionalTimestamp("revoked_at", "When it was revoked; null while it was not."),
+		field.String("kind").MaxLen(16).Immutable().Comment("The kind: user, app or service."),
+		field.String("client_id").MaxLen(64).Immutable().Comment("The client to which the token was issued."),
+		optionalUUID("user_id", "The user of a user token; null for other kinds."),
+		field.String("scopes").MaxLen(255).Immutable().Comment("The scopes, separated by spaces."),
+		timestamp("issued_at", "When the token was issued."),
+		optionalTimestamp("expires_at", "When the token expires, exclusive; null if it does not expire."),
+		optionalTimestamp("revoked_at", "When the token was revoked; null if it was not."),
 	}
 }
 

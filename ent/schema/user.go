@@ -15,12 +15,12 @@ type User struct{ ent.Schema }
 func (User) Fields() []ent.Field {
 	return []ent.Field{
 		requiredUUID("id", "The user's id, and the id of their channel if they have one."),
-		text("username", 40, "As the user wrote it."),
-		text("slug", 40, "The username in lower case: what makes it unique ignoring case, on every store."),
-		text("display_name", 140, "The name shown to people."),
-		text("avatar_url", 2048, "May be empty."),
-		timestamp("created_at", "When the row was first put."),
-		optionalTimestamp("deleted_at", "When the deletion was asked for; such a user exists for nobody, and the row goes last. Null for all others."),
+		text("username", 40, "The username as the user wrote it: 1 to 40 characters."),
+		text("slug", 40, "The username in lower case. Its unique index makes usernames unique ignoring case, on every store."),
+		text("display_name", 140, "The display name: 1 to 140 characters."),
+		text("avatar_url", 2048, "The URL of the avatar picture; may be empty."),
+		timestamp("created_at", "When the row was inserted."),
+		optionalTimestamp("deleted_at", "When the deletion was requested; null otherwise. No lookup finds a deleted user. The row is removed after all rows that refer to it."),
 		field.Int64("rights_version").Default(0).Comment("Increases in every transaction that changes which channels the user owns or moderates."),
 	}
 }

@@ -15,13 +15,13 @@ func (Vod) Fields() []ent.Field {
 	return []ent.Field{
 		requiredUUID("id", "The VOD's id."),
 		requiredUUID("channel_id", "The channel."),
-		text("title", 140, "What the stream was called."),
-		field.Int64("view_count").Comment("How often it was viewed."),
-		field.Int64("duration").Comment("Its length in seconds."),
-		text("preview_img_url", 2048, "May be empty."),
+		text("title", 140, "The title of the stream: 1 to 140 characters."),
+		field.Int64("view_count").Comment("The number of views: 0 or more."),
+		field.Int64("duration").Comment("The length in seconds: 0 or more."),
+		text("preview_img_url", 2048, "The URL of a preview picture; may be empty."),
 		timestamp("started_at", "When the stream started."),
-		timestamp("ended_at", "When it ended."),
-		field.Int64("category_id").Comment("0 is Uncategorized."),
+		timestamp("ended_at", "When the stream ended."),
+		field.Int64("category_id").Comment("The category; 0 is Uncategorized."),
 	}
 }
 

@@ -15,12 +15,12 @@ func (Vote) Fields() []ent.Field {
 	return []ent.Field{
 		requiredUUID("id", "The vote's id."),
 		requiredUUID("channel_id", "The channel."),
-		field.Int64("epoch").Comment("The week number that the writer gave."),
-		optionalUUID("user_id", "The voter; null when no user had the username."),
-		text("username", 40, "The voter's username at that time."),
-		text("address", 140, "From where they voted; may be empty."),
-		field.Int64("amount").Comment("How many whole votes."),
-		timestamp("voted_at", "When."),
+		field.Int64("epoch").Comment("The week number, which the caller chooses: 0 or more."),
+		optionalUUID("user_id", "The voter; null if no user had the username."),
+		text("username", 40, "The voter's username at the time of the vote."),
+		text("address", 140, "The address from which the user voted: up to 140 characters; may be empty."),
+		field.Int64("amount").Comment("The number of votes: 1 or more."),
+		timestamp("voted_at", "When the vote was cast."),
 	}
 }
 
