@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -53,12 +54,7 @@ func shared() (Found, error) {
 		return Found{}, unwritable(dir, err)
 	}
 	defer func() { _ = start.Close() }()
-	if !isKept(dir) {
-		if err := startKeeper(dir); err != nil {
-			return Found{}, err
-		}
-	}
-	found, err := awaitState(dir)
+	found, err := awaitServers(dir, startKeeper)
 	if err != nil {
 		return Found{}, err
 	}
@@ -115,23 +111,44 @@ func startKeeper(dir string) error {
 	return nil
 }
 
-// awaitState returns the servers when the keeper has started them.
-func awaitState(dir string) (Found, error) {
+// awaitServers returns the servers when a keeper runs them, and starts a keeper if there is
+// none. A keeper that stops removes the state first, and lives until its servers have
+// stopped. So a keeper without a state may end without ever writing one. The caller holds
+// startLock.
+func awaitServers(dir string, start func(dir string) error) (Found, error) {
+	isStarted := false
 	for deadline := time.Now().Add(keeperTimeout); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
-		text, err := os.ReadFile(filepath.Join(dir, stateFile))
-		if err != nil {
+		// A keeper that was started just now may not have its lock yet.
+		if !isStarted && !isKept(dir) {
+			if err := start(dir); err != nil {
+				return Found{}, err
+			}
+			isStarted, deadline = true, time.Now().Add(keeperTimeout)
+		}
+		found, err := readState(dir)
+		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		var found Found
-		if err := json.Unmarshal(text, &found); err != nil {
-			return Found{}, fmt.Errorf("%s in %s: %w", stateFile, dir, err)
-		}
-		if found.Error != "" {
-			return Found{}, errors.New(found.Error)
-		}
-		return found, nil
+		return found, err
 	}
 	return Found{}, fmt.Errorf("the test databases did not start; see %s", filepath.Join(dir, "log"))
+}
+
+// readState returns the servers that the keeper has started, or its error. The error is
+// fs.ErrNotExist while the keeper starts or stops.
+func readState(dir string) (Found, error) {
+	text, err := os.ReadFile(filepath.Join(dir, stateFile))
+	if err != nil {
+		return Found{}, err
+	}
+	var found Found
+	if err := json.Unmarshal(text, &found); err != nil {
+		return Found{}, fmt.Errorf("%s in %s: %w", stateFile, dir, err)
+	}
+	if found.Error != "" {
+		return Found{}, errors.New(found.Error)
+	}
+	return found, nil
 }
 
 // Keep runs the shared servers until nobody has used them for some minutes.

@@ -3,8 +3,10 @@ package testdb
 import (
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 )
 
 func TestMirrorsMatchAptSources(t *testing.T) {
@@ -55,5 +57,31 @@ func TestDeadKeeperIsReplaced(t *testing.T) {
 	_ = keeper.Close()
 	if isKept(dir) {
 		t.Error("a dead keeper is taken for living")
+	}
+}
+
+// TestStoppingKeeperIsReplaced looks for servers while a keeper stops: it has removed the
+// state, but still lives. It will not write a state again.
+func TestStoppingKeeperIsReplaced(t *testing.T) {
+	dir := t.TempDir()
+	stopping, err := lockFile(filepath.Join(dir, keepLock), syscall.LOCK_EX)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var hasStopped atomic.Bool
+	time.AfterFunc(100*time.Millisecond, func() {
+		hasStopped.Store(true)
+		_ = stopping.Close()
+	})
+	starts, want := 0, "mariadb=mysql://root@127.0.0.1:1/"
+	found, err := awaitServers(dir, func(dir string) error {
+		if starts++; !hasStopped.Load() {
+			t.Error("another keeper is started while one lives")
+		}
+		time.AfterFunc(100*time.Millisecond, func() { _ = writeState(dir, Found{Value: want}) })
+		return nil
+	})
+	if err != nil || found.Value != want || starts != 1 {
+		t.Errorf("got %q, %v after %d starts, want %q after one", found.Value, err, starts, want)
 	}
 }
