@@ -1,5 +1,6 @@
 // Gotest runs go test with the given arguments, prints its output as it is produced, and
-// then the ten slowest tests. Its exit code is that of go test.
+// then the ten slowest tests. Its exit code is that of go test, but it also fails if -run
+// selects no test.
 package main
 
 import (
@@ -9,6 +10,8 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"slices"
+	"strings"
 )
 
 func main() {
@@ -42,6 +45,9 @@ func run(args []string, out io.Writer) (exitCode int, err error) {
 	}
 	if err = errors.Join(err, readErr); err != nil {
 		return 1, err
+	}
+	if i := slices.Index(args, "-run"); i >= 0 && i+1 < len(args) && !r.hasTests {
+		return 1, fmt.Errorf("no test matches -run %q in %s", args[i+1], strings.Join(args[i+2:], " "))
 	}
 	return 0, nil
 }

@@ -10,6 +10,16 @@ import (
 // runOn runs the tests of a package with this source.
 func runOn(t *testing.T, source string) (code int, out string) {
 	t.Helper()
+	code, out, err := runWith(t, source, "./...")
+	if err != nil {
+		t.Error(err)
+	}
+	return code, out
+}
+
+// runWith runs gotest with arguments in a package with this source.
+func runWith(t *testing.T, source string, args ...string) (code int, out string, err error) {
+	t.Helper()
 	dir := t.TempDir()
 	for name, text := range map[string]string{"go.mod": "module example\n", "a_test.go": source} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
@@ -18,11 +28,8 @@ func runOn(t *testing.T, source string) (code int, out string) {
 	}
 	t.Chdir(dir)
 	var b strings.Builder
-	code, err := run([]string{"./..."}, &b)
-	if err != nil {
-		t.Error(err)
-	}
-	return code, b.String()
+	code, err = run(args, &b)
+	return code, b.String(), err
 }
 
 func TestFailuresAndSlowTestsAreShown(t *testing.T) {
@@ -63,5 +70,16 @@ func TestPanicsAndBuildErrorsAreShown(t *testing.T) {
 func TestSuccessExitsZero(t *testing.T) {
 	if code, out := runOn(t, "package a\nimport \"testing\"\nfunc TestA(t *testing.T) {}\n"); code != 0 || !strings.Contains(out, "ok  \texample") {
 		t.Errorf("exit code %d: %s", code, out)
+	}
+}
+
+func TestPatternWithoutMatchFails(t *testing.T) {
+	const source = "package a\nimport \"testing\"\nfunc TestA(t *testing.T) {}\n"
+	code, _, err := runWith(t, source, "-run", "NoSuch", "./...")
+	if want := `no test matches -run "NoSuch" in ./...`; code != 1 || err == nil || err.Error() != want {
+		t.Errorf("exit code %d, %v, want 1 and %q", code, err, want)
+	}
+	if code, _, err := runWith(t, source, "-run", "A", "./..."); code != 0 || err != nil {
+		t.Errorf("a pattern that matches: exit code %d, %v, want 0", code, err)
 	}
 }

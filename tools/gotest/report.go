@@ -24,6 +24,8 @@ type report struct {
 	output  map[test][]string
 	slow    []slowTest
 	skipped map[string]int // tests by the reason why they were skipped
+	// hasTests is whether a test has ended.
+	hasTests bool
 }
 
 type test struct{ pkg, name string }
@@ -86,6 +88,7 @@ func (r *report) end(t test, e event) {
 		r.printRest(t.pkg)
 		return
 	}
+	r.hasTests = true
 	r.slow = append(r.slow, slowTest{t, e.Elapsed})
 	if e.Action == "skip" {
 		r.skipped[reason(output)]++
