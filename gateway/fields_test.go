@@ -78,6 +78,10 @@ var (
 		"bannedBy": object{"id": "uuid", "displayName": "string", "slug": "string"},
 	}
 	activityRow = object{"id": "integer", "type": "string", "createdAt": "timestamp", "info": "object", "action": "object"}
+	raidRow     = object{
+		"id": "uuid", "raider": object{"id": "uuid", "username": "string", "displayName": "string", "avatarUrl": "url"},
+		"viewerCount": "integer", "createdAt": "timestamp",
+	}
 	voteRow     = object{"id": "uuid", "username": "string", "address": "string", "amount": "integer", "votedAt": "timestamp"}
 	contentUser = object{"id": "uuid", "username": "string", "avatarUrl": "url"}
 	clipRow     = object{

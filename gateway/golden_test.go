@@ -165,6 +165,7 @@ func goldenSteps(t *testing.T, url store.URL) {
 		{"list_votes", app, 200, "GET", "/v1/channels/votes?epoch=all&channelId=" + channel, ""},
 		{"list_clips", viewer, 200, "GET", "/v1/channels/clips?limit=2&channelId=" + channel, ""},
 		{"list_vods", viewer, 200, "GET", "/v1/channels/vods?channelId=" + channel, ""},
+		{"list_raids", viewer, 200, "GET", "/v1/channels/raids?channelId=" + channel, ""},
 		{"add_vip", owner, 200, "POST", "/v1/channels/vips", roleArgs(servertest.Raider)},
 		{"list_vips", owner, 200, "GET", "/v1/channels/roles/vips", ""},
 		{"remove_vip", owner, 200, "DELETE", "/v1/channels/vips", roleArgs(servertest.Raider)},
@@ -190,7 +191,7 @@ func goldenSteps(t *testing.T, url store.URL) {
 			}
 		})
 	}
-	for _, o := range operations {
+	for _, o := range slices.Concat(operations, additions) {
 		if !hasFile[o.rpc] {
 			t.Errorf("%s has no golden file", o.rpc)
 		}

@@ -4,10 +4,14 @@ import (
 	"context"
 	"maps"
 	"net/http"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"google.golang.org/genproto/googleapis/api/annotations"
+	"google.golang.org/protobuf/proto"
 
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/uid"
@@ -18,7 +22,7 @@ type group int
 
 const (
 	channelList group = iota // of all channels: there is no channelId
-	content                  // clips and VODs of any channel
+	content                  // clips, VODs and raids of any channel
 	state                    // counters, live state and role holders of the authorized channel
 	votes                    // like state, but a user too must name the channel
 	followed                 // of the token's user: there is no channelId
@@ -28,7 +32,7 @@ const (
 	groups
 )
 
-// channelsOperations are all twenty operations with their scopes.
+// channelsOperations are all operations with their scopes.
 var channelsOperations = []struct {
 	method, path string
 	group        group
@@ -38,6 +42,7 @@ var channelsOperations = []struct {
 	{"GET", "", channelList, authn.UsersRead, nil},
 	{"GET", "/clips", content, authn.UsersRead, nil},
 	{"GET", "/vods", content, authn.UsersRead, nil},
+	{"GET", "/raids", content, authn.UsersRead, nil},
 	{"GET", "/stream-info", state, authn.UsersRead, nil},
 	{"GET", "/stats", state, authn.UsersRead, nil},
 	{"GET", "/live-stats", state, authn.UsersRead, nil},
@@ -144,9 +149,7 @@ func scopesOf(kind authn.Kind, needed string) map[string]bool {
 // TestChannelsAuthorization calls each operation, on both transports, with each kind of
 // token, each scope and each relation to the named channel.
 func TestChannelsAuthorization(t *testing.T) {
-	if len(channelsOperations) != 20 {
-		t.Fatalf("%d operations, want 20", len(channelsOperations))
-	}
+	wantAllOperations(t)
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		for _, caller := range channelsCallers() {
 			tokens := map[string]servertest.Credentials{}
@@ -185,6 +188,32 @@ func TestChannelsAuthorization(t *testing.T) {
 			}
 		}
 	})
+}
+
+// wantAllOperations checks that channelsOperations has every operation of the contract.
+func wantAllOperations(t *testing.T) {
+	t.Helper()
+	var got, want []string
+	for _, o := range channelsOperations {
+		got = append(got, o.method+" "+v1+o.path)
+	}
+	rpcs := moderatov1.File_moderato_v1_channels_proto.Services().ByName("ChannelsService").Methods()
+	for i := range rpcs.Len() {
+		rule, _ := proto.GetExtension(rpcs.Get(i).Options(), annotations.E_Http).(*annotations.HttpRule)
+		switch {
+		case rule.GetGet() != "":
+			want = append(want, "GET "+rule.GetGet())
+		case rule.GetPost() != "":
+			want = append(want, "POST "+rule.GetPost())
+		default:
+			want = append(want, "DELETE "+rule.GetDelete())
+		}
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Fatalf("operations in the matrix (-contract +matrix):\n%s", diff)
+	}
 }
 
 func (c channelsCaller) token(t *testing.T, s *servertest.Server, scope string) servertest.Credentials {

@@ -224,6 +224,7 @@ func TestListQueryPlans(t *testing.T) {
 		"clips, most recent": "clip_channel_id_created_at_id",
 		"VODs, most viewed":  "vod_channel_id_view_count_id",
 		"VODs, most recent":  "vod_channel_id_started_at_id",
+		"raids":              "raid_channel_id_raided_at_id",
 	}
 	eachRecorded(t, func(t *testing.T, s *channels.Service, recorded *recorder) {
 		fillCrowd(t, s.Store)

@@ -207,6 +207,11 @@ func pagedLists() []pagedList {
 			return ids(r.GetVotes(), (*moderatov1.Vote).GetId), r.GetPagination(), err
 		}
 	}
+	raids := func(s *channels.Service, cursor string, limit *int32) ([]string, *moderatov1.Pagination, error) {
+		r, err := s.ListRaids(as(servertest.Viewer), &moderatov1.ListRaidsRequest{ChannelId: owner.String(), Cursor: cursor, Limit: limit})
+		return ids(r.GetRows(), (*moderatov1.Raid).GetId), r.GetPagination(), err
+	}
+	raid := func(i item) []any { return []any{i.id, i.id.String(), i.id, 7, i.key} }
 	role := func(i item) []any { return []any{i.id, i.id, "vip", i.key} }
 	vote := func(i item) []any { return []any{i.id, i.id, "name", "", 1, i.key, 2800} }
 	const voteColumns = "id, user_id, username, address, amount, voted_at, epoch"
@@ -224,6 +229,7 @@ func pagedLists() []pagedList {
 		{"clips, most recent", 20, "clips", "channel_id", owner, clipColumns, clip, clips("most_recent"), false, false},
 		{"VODs, most recent", 20, "vods", "channel_id", owner, vodColumns, vod, vods(""), false, false},
 		{"VODs, most viewed", 20, "vods", "channel_id", owner, vodColumns, vod, vods("most_viewed"), false, false},
+		{"raids", 100, "raids", "channel_id", owner, "id, dedup_key, raider_id, viewer_count, raided_at", raid, raids, false, false},
 	}
 }
 
@@ -239,7 +245,7 @@ func (l pagedList) put(t *testing.T, s *store.Store, owner uid.ID, items ...item
 	}
 	row := "(?" + strings.Repeat(", ?", strings.Count(l.columns, ",")+1) + ")"
 	exec(t, s, "INSERT INTO "+l.table+" ("+l.owner+", "+l.columns+") VALUES "+row+strings.Repeat(", "+row, len(items)-1), args...)
-	if l.table == "follows" || l.table == "subscriptions" || l.table == "bans" || l.table == "roles" {
+	if l.table == "follows" || l.table == "subscriptions" || l.table == "bans" || l.table == "roles" || l.table == "raids" {
 		insertMany(t, s, "users (id, username, slug, display_name, avatar_url, created_at)", len(items), func(n int) []any {
 			name := strings.ReplaceAll(items[n].id.String(), "-", "")
 			return []any{items[n].id, name, name, name, "", 1}
