@@ -114,6 +114,11 @@ func (s *scene) thank(channel, user uid.ID, message string) {
 	}}))
 }
 
+func (s *scene) raid(channel, raider uid.ID) {
+	s.t.Helper()
+	s.must(s.streams.Raid(s.ctx, &platformv1.RaidRequest{ChannelId: channel.String(), Key: uid.New().String(), RaiderId: raider.String(), ViewerCount: 5}))
+}
+
 // ownChannel gives a person a live channel with all kinds of records.
 func (s *scene) ownChannel(p person, as servertest.Credentials) {
 	s.t.Helper()
@@ -141,6 +146,7 @@ func (s *scene) ownChannel(p person, as servertest.Credentials) {
 	}}))
 	s.vote(mine, "Ines", 4)
 	s.thank(mine, other, p.text(13))
+	s.raid(mine, other)
 }
 
 // elsewhere has a person act in channels of others.
@@ -152,6 +158,7 @@ func (s *scene) elsewhere(p person, as servertest.Credentials) {
 		s.must(nil, s.post(channel, p.id, p.text(20+n)))
 		s.clip(channel, p.id, fmt.Sprintf("A clip of many, %d", n))
 		s.thank(channel, p.id, p.text(30+n))
+		s.raid(channel, p.id)
 	}
 	s.must(nil, s.subscribe(owner, p.id, 24*time.Hour))
 	s.must(nil, s.subscribe(viewer, p.id, 24*time.Hour))
@@ -164,6 +171,11 @@ func (s *scene) elsewhere(p person, as servertest.Credentials) {
 	s.must(s.audience.Unfollow(acting.Context(), &platformv1.UnfollowRequest{ChannelId: other.String(), UserId: servertest.Moderator.String()}))
 
 	s.must(s.Moderation.AddModerator(s.As(s.t, owner).Context(), &moderatov1.AddModeratorRequest{ChannelId: owner.String(), UserId: p.id.String()}))
+	byOther := s.As(s.t, other).Context()
+	s.must(s.Moderation.AddModerator(byOther, &moderatov1.AddModeratorRequest{ChannelId: other.String(), UserId: p.id.String()}))
+	s.must(s.Moderation.RemoveModerator(byOther, &moderatov1.RemoveModeratorRequest{ChannelId: other.String(), UserId: p.id.String()}))
+	s.must(s.channels.AddOg(byOther, &moderatov1.AddOgRequest{ChannelId: other.String(), UserId: p.id.String()}))
+	s.must(s.channels.RemoveOg(byOther, &moderatov1.RemoveOgRequest{ChannelId: other.String(), UserId: p.id.String()}))
 	s.must(s.channels.AddOg(s.As(s.t, other).Context(), &moderatov1.AddOgRequest{ChannelId: other.String(), UserId: p.id.String()}))
 	pardoned := s.newcomer()
 	s.must(nil, s.ban(as.Context(), owner, pardoned))
