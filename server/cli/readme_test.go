@@ -22,7 +22,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 
 // TestReadmeCommandOutput runs the README's commands in a shell beside a demo server.
 func TestReadmeCommandOutput(t *testing.T) {
-	blocks := readmeBlocks(t, "A raid drill", 2)
+	blocks := readmeBlocks(t, "A spam raid drill", 2)
 	drill, standing := blocks[0], blocks[1]
 	directory := demoDirectory(t)
 	p := process.Serve(t, store.URL{Path: filepath.Join(directory, "moderato.db")}, "--demo")
@@ -78,7 +78,7 @@ func TestTourCommandsWork(t *testing.T) {
 // and meanwhile the drill. Then it resumes each listener.
 func TestReadmeListeners(t *testing.T) {
 	blocks := readmeBlocks(t, "Receive events", 3)
-	drill := readmeBlocks(t, "A raid drill", 2)[0]
+	drill := readmeBlocks(t, "A spam raid drill", 2)[0]
 	directory := demoDirectory(t)
 	p := process.Serve(t, store.URL{Path: filepath.Join(directory, "moderato.db")}, "--demo")
 	p.Printed() // once it is loaded

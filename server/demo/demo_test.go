@@ -128,6 +128,8 @@ func describe(r *platformv1.Record) (key string, references []string) {
 		return "vod " + r.Vod.GetId(), []string{"channel " + r.Vod.GetChannelId(), fmt.Sprint("category ", r.Vod.GetCategoryId())}
 	case *platformv1.Record_Vote:
 		return "vote " + r.Vote.GetId(), []string{"channel " + r.Vote.GetChannelId()}
+	case *platformv1.Record_Raid:
+		return "raid " + r.Raid.GetChannelId() + r.Raid.GetKey(), []string{"channel " + r.Raid.GetChannelId(), "user " + r.Raid.GetRaiderId()}
 	case *platformv1.Record_Activity:
 		return "activity " + r.Activity.GetChannelId() + r.Activity.GetKey(),
 			[]string{"channel " + r.Activity.GetChannelId(), "user " + r.Activity.GetInfo().GetFields()["userId"].GetStringValue()}
@@ -255,7 +257,7 @@ func TestDemoFillsEveryList(t *testing.T) {
 		activities[r.GetActivity().GetType()]++
 	}
 	for kind, least := range map[string]int{
-		"follow": 1000, "subscription": 100, "stream": 40, "clip": 45, "vod": 36, "vote": 100, "activity": 180,
+		"follow": 1000, "subscription": 100, "stream": 40, "clip": 45, "vod": 36, "vote": 100, "activity": 180, "raid": 24,
 	} {
 		if kinds[kind] < least {
 			t.Errorf("%d records of %s, want at least %d", kinds[kind], kind, least)

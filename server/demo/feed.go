@@ -39,6 +39,7 @@ func (w *world) feed(now instant.Instant) []*platformv1.Record {
 		f.streams(r, i)
 		f.content(r, i)
 		f.votes(r, i)
+		f.raids(i)
 		f.activities(i)
 	}
 	return f.records
@@ -152,6 +153,18 @@ func (f *feed) votes(r *rand.Rand, channel int) {
 				VotedAt: f.ago(r, 6*day).Add(-weeksAgo).Proto(),
 			}}})
 		}
+	}
+}
+
+// raids generates two raids of a channel by other channels. They are friendly: a channel
+// that ends its stream sends its viewers.
+func (f *feed) raids(channel int) {
+	for n, distance := range []int{3, 7} {
+		raider := (channel + distance) % len(channels)
+		f.add(&platformv1.Record{Kind: &platformv1.Record_Raid{Raid: &platformv1.RaidRecord{
+			ChannelId: f.id(channel), Key: fmt.Sprintf("demo-%d", n), RaiderId: f.id(raider), ViewerCount: int64(20 + 90*n + 7*channel),
+			RaidedAt: f.now.Add(-time.Duration(n*7+1)*day - time.Duration(channel)*time.Hour).Proto(),
+		}}})
 	}
 }
 
