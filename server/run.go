@@ -29,6 +29,7 @@ import (
 	"github.com/moderato-live/moderato/server/chat"
 	"github.com/moderato-live/moderato/server/content"
 	"github.com/moderato-live/moderato/server/directory"
+	"github.com/moderato-live/moderato/server/domain"
 	"github.com/moderato-live/moderato/server/domains"
 	"github.com/moderato-live/moderato/server/erasure"
 	"github.com/moderato-live/moderato/server/fair"
@@ -164,18 +165,19 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 	}
 	s.http = gateway.NewHTTPServer(facade)
 	s.admin = &http.Server{Handler: adminHandler(registry, s.ready), ReadHeaderTimeout: 5 * time.Second}
-	s.workers = append(s.workers, hub.Run, rights.Run, hooks.Run)
-	s.jobs = jobs.NewRunner(jobs.Env{Store: s.Store, Log: s.config.Log}, registry)
+	s.workers = append(s.workers, hub.Run, hooks.Run)
+	s.jobs = jobs.NewRunner(s.config.Log, registry)
 	s.runJobs(sequencer.Job())
 	if s.config.Bus.URL != "" {
 		s.runJobs(bus.NewSink(s.Store, s.config.Log, s.config.Bus, registry).Job())
 	}
-	s.runJobs(domains.Jobs()...)
+	s.runJobs(domains.Jobs(domain.Env{Store: s.Store})...)
+	s.runJobs(rights.Jobs()...)
 	s.runJobs(hooks.Jobs()...)
 	s.runJobs(
 		(&outbox.Trimmer{Store: s.Store, Keep: s.config.Retention}).Job(),
 		erasure.NewEraser(s.Store, s.config.Log, domains.Tables()).Job(),
-		jobs.Job{Name: "watch the database", Interval: healthInterval, Run: s.reportHealth},
+		jobs.Job{Name: "watch the database", Interval: healthInterval, Run: jobs.All(s.reportHealth)},
 	)
 	return nil
 }
@@ -298,7 +300,7 @@ func (s *Server) ready(ctx context.Context) error {
 }
 
 // reportHealth updates gRPC's health service with the result of ready.
-func (s *Server) reportHealth(ctx context.Context, _ jobs.Env) error {
+func (s *Server) reportHealth(ctx context.Context) error {
 	status := healthv1.HealthCheckResponse_SERVING
 	probe, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()

@@ -240,7 +240,7 @@ func TestBrokerRestartLosesNoEvents(t *testing.T) {
 	b := startBroker(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
-	go func() { defer close(ended); outboxtest.RunJob(ctx, s, newSink(s, b.config()).Job()) }()
+	go func() { defer close(ended); outboxtest.RunJobs(ctx, newSink(s, b.config()).Job()) }()
 	write(50)
 	b.stop()
 	write(50)

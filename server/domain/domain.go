@@ -38,9 +38,15 @@ type Table struct {
 	References []Reference
 	// Checks are the further rules that fsck checks.
 	Checks []Check
-	// Expire is the job that ends or removes the rows whose time has come; nil if there is
-	// none.
-	Expire *jobs.Job
+	// Expire returns the job that ends or removes the rows whose time has come; nil if
+	// there is none.
+	Expire func(Env) jobs.Job
+}
+
+// Env is what the jobs of a server work with.
+type Env struct {
+	// Store is the database.
+	Store *store.Store
 }
 
 // Erasure holds steps of erasures, by what is deleted.

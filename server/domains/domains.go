@@ -28,11 +28,11 @@ func Tables() []domain.Table {
 }
 
 // Jobs returns the jobs that end or remove the rows whose time has come.
-func Jobs() []jobs.Job {
+func Jobs(env domain.Env) []jobs.Job {
 	var all []jobs.Job
 	for _, table := range Tables() {
 		if table.Expire != nil {
-			all = append(all, *table.Expire)
+			all = append(all, table.Expire(env))
 		}
 	}
 	return all

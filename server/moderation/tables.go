@@ -39,9 +39,12 @@ var Tables = []domain.Table{
 			Query: `SELECT ` + domain.Pair("channel_id", "user_id") + `, CONCAT('is a mute that lapsed at ', expires_at) FROM mutes WHERE expires_at < ?`,
 			Args:  domain.AMinuteAgo,
 		}},
-		Expire: &jobs.Job{
-			Name: "expire mutes", Interval: sweepInterval, Backlog: jobs.CountDue("mutes", "expires_at", "1 = 1"),
-			Run: func(ctx context.Context, env jobs.Env) error { return (&Sweeper{Store: env.Store}).Sweep(ctx) },
+		Expire: func(env domain.Env) jobs.Job {
+			return jobs.Job{
+				Name: "expire mutes", Interval: sweepInterval,
+				Run:     jobs.All((&Sweeper{Store: env.Store}).Sweep),
+				Backlog: jobs.CountDue(env.Store, "mutes", "expires_at", "1 = 1"),
+			}
 		},
 	},
 	{

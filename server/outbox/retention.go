@@ -93,10 +93,32 @@ type Trimmer struct {
 // Job returns the job that removes expired events.
 func (w *Trimmer) Job() jobs.Job {
 	return jobs.Job{
-		Name: "remove old events", Interval: trimInterval,
-		Run: func(ctx context.Context, _ jobs.Env) error { return w.Trim(ctx) },
+		Name: "remove old events", Interval: trimInterval, Run: jobs.All(w.Trim), Backlog: w.countExpired,
 	}
 }
+
+// countExpired returns the number of expired events, up to jobs.MaxBacklog.
+func (w *Trimmer) countExpired(ctx context.Context) (expired int64, err error) {
+	now, err := w.Store.Clock.Now(ctx, w.Store.Read)
+	if err != nil {
+		return 0, err
+	}
+	for kind, keep := range w.Keep {
+		if keep == 0 {
+			continue
+		}
+		n, err := jobs.Count(ctx, w.Store, "SELECT 1 FROM events WHERE "+isExpired, kind, now.Add(-keep))
+		if expired += n; err != nil || expired >= jobs.MaxBacklog {
+			return min(expired, jobs.MaxBacklog), err
+		}
+	}
+	return expired, nil
+}
+
+// isExpired is the SQL condition that an event of a type happened before an instant. Events
+// without a position are kept until they have one, because no listener has received them
+// yet.
+const isExpired = "type = ? AND occurred_at < ? AND position IS NOT NULL"
 
 // Trim removes all expired events.
 func (w *Trimmer) Trim(ctx context.Context) error {
@@ -142,13 +164,12 @@ func (w *Trimmer) batch(ctx context.Context, kind Type) (removed int, err error)
 	return removed, err
 }
 
-// find returns the oldest events of a type from before an instant. Events without a
-// position are kept until they have one, because no listener has received them yet.
+// find returns the oldest expired events of a type.
 func (w *Trimmer) find(ctx context.Context, q store.Queryer, kind Type, before instant.Instant, limit int) ([]old, error) {
 	var rows []old
 	err := store.QueryEach(ctx, q, `
 		SELECT id, channel_id, sequence, position FROM events
-		WHERE type = ? AND occurred_at < ? AND position IS NOT NULL ORDER BY occurred_at LIMIT ?`,
+		WHERE `+isExpired+` ORDER BY occurred_at LIMIT ?`,
 		[]any{kind, before, limit},
 		func(scan func(...any) error) error {
 			var o old

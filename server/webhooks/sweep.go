@@ -55,11 +55,11 @@ func (e *Engine) Jobs() []jobs.Job {
 	return []jobs.Job{
 		{
 			Name: "disable webhooks whose user lost the right", Interval: sweepInterval,
-			Run: func(ctx context.Context, _ jobs.Env) error { return e.Sweep(ctx) },
+			Run: jobs.All(e.Sweep),
 		},
 		{
 			Name: "remove old webhook deliveries", Interval: purgeInterval,
-			Run: func(ctx context.Context, _ jobs.Env) error { return e.Purge(ctx) },
+			Run: jobs.All(e.Purge), Backlog: e.countRemovable,
 		},
 	}
 }
@@ -165,6 +165,35 @@ func (e *Engine) Purge(ctx context.Context) error {
 		return err
 	}
 	return e.remove(ctx, "finished_at < ?", now.Add(-keptFor))
+}
+
+// countRemovable returns the number of rows that Purge would remove: deleted webhooks,
+// their deliveries, and old deliveries.
+func (e *Engine) countRemovable(ctx context.Context) (rows int64, err error) {
+	now, err := e.Store.Clock.Now(ctx, e.Store.Read)
+	if err != nil {
+		return 0, err
+	}
+	old := now.Add(-keptFor)
+	for _, c := range []struct {
+		query string
+		args  []any
+	}{
+		{"SELECT 1 FROM webhooks WHERE disabled_reason = ?", []any{deleted}},
+		{"SELECT 1 FROM webhook_deliveries WHERE finished_at < ?", []any{old}},
+		{
+			`SELECT 1 FROM webhooks w JOIN webhook_deliveries d ON d.webhook_id = w.id
+				WHERE w.disabled_reason = ? AND (d.finished_at IS NULL OR d.finished_at >= ?)`,
+			[]any{deleted, old},
+		},
+	} {
+		n, err := jobs.Count(ctx, e.Store, c.query, c.args...)
+		if err != nil {
+			return 0, err
+		}
+		rows += n
+	}
+	return min(rows, jobs.MaxBacklog), nil
 }
 
 // remove deletes the deliveries that match a condition, in batches of purgeBatch.

@@ -4,6 +4,7 @@ package outboxtest
 import (
 	"context"
 	"log/slog"
+	"sync"
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -80,8 +81,12 @@ func Payload(kind outbox.Type) proto.Message {
 	panic("the contract does not declare the event type " + kind)
 }
 
-// RunJob runs a job until ctx ends.
-func RunJob(ctx context.Context, s *store.Store, job jobs.Job) {
-	env := jobs.Env{Store: s, Log: slog.New(slog.DiscardHandler)}
-	jobs.NewRunner(env, prometheus.NewRegistry()).Run(ctx, job)
+// RunJobs runs jobs until ctx ends.
+func RunJobs(ctx context.Context, all ...jobs.Job) {
+	runner := jobs.NewRunner(slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+	var running sync.WaitGroup
+	for _, job := range all {
+		running.Go(func() { runner.Run(ctx, job) })
+	}
+	running.Wait()
 }
