@@ -17,8 +17,8 @@ import (
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/digest"
+	"github.com/moderato-live/moderato/server/eventtype"
 	"github.com/moderato-live/moderato/server/jobs"
-	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 )
@@ -67,7 +67,7 @@ func (r *Rights) maxChannels() int { return cmp.Or(r.MaxChannels, DefaultMaxChan
 
 // admit checks what a caller may receive at present, and keeps the result up to date
 // until leave.
-func (r *Rights) admit(ctx context.Context, caller *authn.Caller, only uid.ID, types []outbox.Type) (*listener, error) {
+func (r *Rights) admit(ctx context.Context, caller *authn.Caller, only uid.ID, types []eventtype.Type) (*listener, error) {
 	l := newListener(caller, only, types)
 	if err := r.checkTokens(ctx, []*listener{l}); err != nil {
 		return nil, err

@@ -12,6 +12,7 @@ import (
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/change"
+	"github.com/moderato-live/moderato/server/eventtype"
 	"github.com/moderato-live/moderato/server/jobs"
 	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/servertest"
@@ -69,7 +70,7 @@ func Turn(t *testing.T, q *outbox.Sequencer) {
 }
 
 // Payload returns an empty payload of an event type.
-func Payload(kind outbox.Type) proto.Message {
+func Payload(kind eventtype.Type) proto.Message {
 	e := (*moderatov1.Event)(nil).ProtoReflect()
 	fields := e.Descriptor().Oneofs().ByName("payload").Fields()
 	for i := range fields.Len() {
