@@ -31,7 +31,6 @@ import (
 	"github.com/moderato-live/moderato/server/directory"
 	"github.com/moderato-live/moderato/server/domain"
 	"github.com/moderato-live/moderato/server/domains"
-	"github.com/moderato-live/moderato/server/erasure"
 	"github.com/moderato-live/moderato/server/fair"
 	"github.com/moderato-live/moderato/server/importer"
 	"github.com/moderato-live/moderato/server/jobs"
@@ -167,18 +166,12 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 	s.admin = &http.Server{Handler: adminHandler(registry, s.ready), ReadHeaderTimeout: 5 * time.Second}
 	s.workers = append(s.workers, hub.Run, hooks.Run)
 	s.jobs = jobs.NewRunner(s.config.Log, registry)
-	s.runJobs(sequencer.Job())
+	s.runJobs(domains.Jobs(domain.Env{Store: s.Store, Log: s.config.Log, Retention: s.config.Retention, Webhooks: hooks})...)
+	s.runJobs(rights.Jobs()...)
+	s.runJobs(sequencer.Job(), jobs.Job{Name: "watch the database", Interval: healthInterval, Run: jobs.All(s.reportHealth)})
 	if s.config.Bus.URL != "" {
 		s.runJobs(bus.NewSink(s.Store, s.config.Log, s.config.Bus, registry).Job())
 	}
-	s.runJobs(domains.Jobs(domain.Env{Store: s.Store})...)
-	s.runJobs(rights.Jobs()...)
-	s.runJobs(hooks.Jobs()...)
-	s.runJobs(
-		(&outbox.Trimmer{Store: s.Store, Keep: s.config.Retention}).Job(),
-		erasure.NewEraser(s.Store, s.config.Log, domains.Tables()).Job(),
-		jobs.Job{Name: "watch the database", Interval: healthInterval, Run: jobs.All(s.reportHealth)},
-	)
 	return nil
 }
 
