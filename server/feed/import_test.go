@@ -255,7 +255,7 @@ func TestImportStoresRecordsOfManyKinds(t *testing.T) {
 		if n, err := b.imports(records[:5], records[5:]); err != nil || n != int64(len(records)) {
 			t.Fatalf("%d records are stored (%v)", n, err)
 		}
-		checkCounters(t, b.Store, "after the import")
+		servertest.CheckCounters(t, b.Store, "after the import")
 		row := b.Store.Read.Channel.GetX(context.Background(), uid.MustParse(owner))
 		if !row.IsLive || row.FollowerCount != 1 || row.SubscriberCount != 1 || row.ClipCount != 1 || row.VodCount != 1 {
 			t.Errorf("the channel became %v", row)
