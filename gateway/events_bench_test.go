@@ -56,7 +56,7 @@ func BenchmarkEventStreams(b *testing.B) {
 	facade, owner := facadeOver(b, conn), s.As(b, servertest.Owner)
 	var running sync.WaitGroup
 	running.Go(func() { hub.Run(ctx) })
-	running.Go(func() { rights.Run(ctx) })
+	running.Go(func() { outboxtest.RunJobs(ctx, rights.Jobs()...) })
 	var begun sync.WaitGroup
 	var sent atomic.Int64
 	for range listeners {

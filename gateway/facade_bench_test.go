@@ -13,8 +13,7 @@ import (
 	"github.com/moderato-live/moderato/gateway"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/channels"
-	"github.com/moderato-live/moderato/server/moderation"
+	"github.com/moderato-live/moderato/server/domains"
 	"github.com/moderato-live/moderato/server/paging"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store/storetest"
@@ -56,8 +55,9 @@ func BenchmarkFacade(b *testing.B) {
 	s.Load(b, followers(100)...)
 	chain := chainOf(s, slog.New(slog.DiscardHandler))
 	conn := gateway.NewConn(chain.Unary, chain.Stream)
-	moderatov1.RegisterChannelsServiceServer(conn, channels.New(s.Store, paging.NewLists(1000)))
-	moderatov1.RegisterModerationServiceServer(conn, &moderation.Service{Store: s.Store, Lists: paging.NewLists(1000)})
+	services := domains.NewServices(s.Store, domains.Options{Lists: paging.NewLists(1000)})
+	moderatov1.RegisterChannelsServiceServer(conn, services.Channels)
+	moderatov1.RegisterModerationServiceServer(conn, services.Moderation)
 	facade, owner := facadeOver(b, conn), s.As(b, servertest.Owner)
 	for _, c := range []struct {
 		name, path string

@@ -11,8 +11,8 @@ import (
 
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/bus"
+	"github.com/moderato-live/moderato/server/eventtype"
 	"github.com/moderato-live/moderato/server/logging"
-	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/watch"
 	"github.com/moderato-live/moderato/server/webhooks"
@@ -47,8 +47,8 @@ type Config struct {
 	// Lifetimes are the lifetimes of tokens whose issuer specifies none; all zero means
 	// authn.DefaultLifetimes.
 	Lifetimes authn.Lifetimes
-	// Retention is how long events are kept; nil means outbox.DefaultRetention.
-	Retention outbox.Retention
+	// Retention is how long events are kept; nil means eventtype.DefaultRetention.
+	Retention eventtype.Retention
 	// Bus configures where events are published; without a URL they are not published.
 	Bus bus.Config
 	// CORSOrigins are the origins of web pages that may call the API; empty means any.
@@ -94,7 +94,7 @@ func (c *Config) complete(ctx context.Context) error {
 		c.Lifetimes = authn.DefaultLifetimes()
 	}
 	if c.Retention == nil {
-		c.Retention = outbox.DefaultRetention()
+		c.Retention = eventtype.DefaultRetention()
 	}
 	if c.WebhookTimeout == 0 {
 		c.WebhookTimeout = webhooks.AttemptTimeout

@@ -13,17 +13,11 @@ import (
 
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/access"
 	"github.com/moderato-live/moderato/server/activity"
-	"github.com/moderato-live/moderato/server/audience"
-	"github.com/moderato-live/moderato/server/channels"
-	"github.com/moderato-live/moderato/server/chat"
 	"github.com/moderato-live/moderato/server/content"
-	"github.com/moderato-live/moderato/server/directory"
+	"github.com/moderato-live/moderato/server/domains"
 	"github.com/moderato-live/moderato/server/importer"
-	"github.com/moderato-live/moderato/server/livestream"
 	"github.com/moderato-live/moderato/server/middleware"
-	"github.com/moderato-live/moderato/server/moderation"
 	"github.com/moderato-live/moderato/server/watch"
 	"github.com/moderato-live/moderato/server/webhooks"
 )
@@ -55,36 +49,29 @@ type contentService struct {
 
 // services holds the implementations of all services.
 type services struct {
-	access     *access.Service
-	channels   *channels.Service
-	activity   *activity.Service
-	audience   *audience.Service
-	chat       *chat.Service
-	content    *content.Service
-	directory  *directory.Service
-	importer   *importer.Service
-	livestream *livestream.Service
-	moderation *moderation.Service
-	watch      *watch.Service
-	webhooks   *webhooks.Service
+	*domains.Services
+
+	importer *importer.Service
+	watch    *watch.Service
+	webhooks *webhooks.Service
 }
 
 // registerPublic registers the services that both transports, REST and gRPC, serve.
 func (s services) registerPublic(r grpc.ServiceRegistrar) {
-	moderatov1.RegisterModerationServiceServer(r, s.moderation)
-	moderatov1.RegisterChannelsServiceServer(r, s.channels)
+	moderatov1.RegisterModerationServiceServer(r, s.Moderation)
+	moderatov1.RegisterChannelsServiceServer(r, s.Channels)
 	moderatov1.RegisterEventsServiceServer(r, s.watch)
 	moderatov1.RegisterWebhooksServiceServer(r, s.webhooks)
 }
 
 // registerPlatform registers the services that only gRPC serves.
 func (s services) registerPlatform(r grpc.ServiceRegistrar) {
-	platformv1.RegisterChatServiceServer(r, s.chat)
-	platformv1.RegisterDirectoryServiceServer(r, s.directory)
-	platformv1.RegisterAudienceServiceServer(r, s.audience)
-	platformv1.RegisterStreamServiceServer(r, s.livestream)
-	platformv1.RegisterContentServiceServer(r, contentService{activityOperations: s.activity, contentOperations: s.content})
-	platformv1.RegisterAccessServiceServer(r, s.access)
+	platformv1.RegisterChatServiceServer(r, s.Chat)
+	platformv1.RegisterDirectoryServiceServer(r, s.Directory)
+	platformv1.RegisterAudienceServiceServer(r, s.Audience)
+	platformv1.RegisterStreamServiceServer(r, s.Livestream)
+	platformv1.RegisterContentServiceServer(r, contentService{activityOperations: s.Activity, contentOperations: s.Content})
+	platformv1.RegisterAccessServiceServer(r, s.Access)
 	platformv1.RegisterImportServiceServer(r, s.importer)
 }
 

@@ -19,24 +19,15 @@ import (
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 
 	"github.com/moderato-live/moderato/gateway"
-	"github.com/moderato-live/moderato/server/access"
-	"github.com/moderato-live/moderato/server/activity"
-	"github.com/moderato-live/moderato/server/audience"
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/bus"
-	"github.com/moderato-live/moderato/server/channels"
-	"github.com/moderato-live/moderato/server/chat"
-	"github.com/moderato-live/moderato/server/content"
-	"github.com/moderato-live/moderato/server/directory"
+	"github.com/moderato-live/moderato/server/domain"
 	"github.com/moderato-live/moderato/server/domains"
-	"github.com/moderato-live/moderato/server/erasure"
 	"github.com/moderato-live/moderato/server/fair"
 	"github.com/moderato-live/moderato/server/importer"
 	"github.com/moderato-live/moderato/server/jobs"
-	"github.com/moderato-live/moderato/server/livestream"
 	"github.com/moderato-live/moderato/server/middleware"
-	"github.com/moderato-live/moderato/server/moderation"
 	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/paging"
 	"github.com/moderato-live/moderato/server/store"
@@ -135,18 +126,9 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 	hooks := webhooks.NewEngine(s.Store, hub, s.config.Log, registry, webhooks.Options{
 		Reach: s.config.webhookReach(), Timeout: s.config.WebhookTimeout, MaxAttempts: s.config.WebhookAttempts,
 	})
-	lists := paging.NewLists(s.config.MaxResults)
 	implementations := services{
-		access:     &access.Service{Store: s.Store, Lifetimes: s.config.Lifetimes},
-		activity:   &activity.Service{Store: s.Store},
-		audience:   &audience.Service{Store: s.Store},
-		channels:   channels.New(s.Store, lists),
-		chat:       &chat.Service{Store: s.Store},
-		content:    &content.Service{Store: s.Store, Lists: lists},
-		directory:  &directory.Service{Store: s.Store, Lists: lists},
-		importer:   &importer.Service{Store: s.Store},
-		livestream: &livestream.Service{Store: s.Store},
-		moderation: &moderation.Service{Store: s.Store, Lists: lists},
+		Services: domains.NewServices(s.Store, domains.Options{Lists: paging.NewLists(s.config.MaxResults), Lifetimes: s.config.Lifetimes}),
+		importer: &importer.Service{Store: s.Store},
 		watch: &watch.Service{
 			Hub: hub, Rights: rights, Limits: s.config.Streams, Stopping: s.ending, Heartbeat: watch.HeartbeatInterval,
 		},
@@ -164,19 +146,14 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 	}
 	s.http = gateway.NewHTTPServer(facade)
 	s.admin = &http.Server{Handler: adminHandler(registry, s.ready), ReadHeaderTimeout: 5 * time.Second}
-	s.workers = append(s.workers, hub.Run, rights.Run, hooks.Run)
-	s.jobs = jobs.NewRunner(jobs.Env{Store: s.Store, Log: s.config.Log}, registry)
-	s.runJobs(sequencer.Job())
+	s.workers = append(s.workers, hub.Run, hooks.Run)
+	s.jobs = jobs.NewRunner(s.config.Log, registry)
+	s.runJobs(domains.Jobs(domain.Env{Store: s.Store, Log: s.config.Log, Retention: s.config.Retention, Webhooks: hooks})...)
+	s.runJobs(rights.Jobs()...)
+	s.runJobs(sequencer.Job(), jobs.Job{Name: "watch the database", Interval: healthInterval, Run: jobs.All(s.reportHealth)})
 	if s.config.Bus.URL != "" {
 		s.runJobs(bus.NewSink(s.Store, s.config.Log, s.config.Bus, registry).Job())
 	}
-	s.runJobs(domains.Jobs()...)
-	s.runJobs(hooks.Jobs()...)
-	s.runJobs(
-		(&outbox.Trimmer{Store: s.Store, Keep: s.config.Retention}).Job(),
-		erasure.NewEraser(s.Store, s.config.Log, domains.Tables()).Job(),
-		jobs.Job{Name: "watch the database", Interval: healthInterval, Run: s.reportHealth},
-	)
 	return nil
 }
 
@@ -298,7 +275,7 @@ func (s *Server) ready(ctx context.Context) error {
 }
 
 // reportHealth updates gRPC's health service with the result of ready.
-func (s *Server) reportHealth(ctx context.Context, _ jobs.Env) error {
+func (s *Server) reportHealth(ctx context.Context) error {
 	status := healthv1.HealthCheckResponse_SERVING
 	probe, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()

@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/moderato-live/moderato/server/authn"
+	"github.com/moderato-live/moderato/server/eventtype"
 	"github.com/moderato-live/moderato/server/fsck"
-	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/servertest/process"
 	"github.com/moderato-live/moderato/server/store"
@@ -123,7 +123,7 @@ func percentile(durations []time.Duration, share float64) time.Duration {
 // wantConsistent runs all checks of fsck.
 func (s *target) wantConsistent(t *testing.T) {
 	t.Helper()
-	err := fsck.Run(context.Background(), s.store, outbox.DefaultRetention(), func(string) {}, func(f fsck.Finding) {
+	err := fsck.Run(context.Background(), s.store, eventtype.DefaultRetention(), func(string) {}, func(f fsck.Finding) {
 		t.Errorf("fsck: %s", f)
 	})
 	if err != nil {

@@ -1,8 +1,6 @@
 package access
 
 import (
-	"context"
-
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/domain"
@@ -22,10 +20,7 @@ var Tables = []domain.Table{
 	},
 	{
 		Name: "tokens", Impersonal: []string{"kind", "client_id", "scopes"},
-		Users: []domain.UserColumn{{Name: "user_id", Erase: domain.RemoveRow}},
-		Expire: &jobs.Job{
-			Name: "remove expired tokens", Interval: authn.CleanInterval,
-			Run: func(ctx context.Context, env jobs.Env) error { return (&authn.Cleaner{Store: env.Store}).Clean(ctx) },
-		},
+		Users:  []domain.UserColumn{{Name: "user_id", Erase: domain.RemoveRow}},
+		Expire: func(env domain.Env) jobs.Job { return (&authn.Cleaner{Store: env.Store}).Job() },
 	},
 }

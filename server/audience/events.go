@@ -6,7 +6,7 @@ import (
 	"github.com/moderato-live/moderato/ent"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/change"
-	"github.com/moderato-live/moderato/server/outbox"
+	"github.com/moderato-live/moderato/server/eventtype"
 )
 
 // EmitFollow emits the event of a follow that began.
@@ -33,7 +33,7 @@ func followEvent(c *change.Change, u *ent.User, f *ent.Follow, ended *timestampp
 
 // EmitSubscription emits an event of a subscription that began or changed or, with
 // "channel.subscription.end", ended.
-func EmitSubscription(c *change.Change, kind outbox.Type, u *ent.User, s *ent.Subscription) {
+func EmitSubscription(c *change.Change, kind eventtype.Type, u *ent.User, s *ent.Subscription) {
 	c.Emit(kind, u.ID, &moderatov1.SubscriptionEvent{
 		ChannelId:       c.ChannelID.String(),
 		ClientId:        c.ClientID,

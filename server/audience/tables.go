@@ -51,9 +51,12 @@ var Tables = []domain.Table{
 			domain.CountCheck("subscriber_count", "SELECT COUNT(*) FROM subscriptions r WHERE r.channel_id = c.id AND r.is_active"),
 			domain.CountCheck("new_subscriber_count", "SELECT COUNT(*) FROM subscriptions r WHERE r.channel_id = c.id AND r.is_active AND r.subscribed_at >= c.live_started_at"),
 		},
-		Expire: &jobs.Job{
-			Name: "end expired subscriptions", Interval: sweepInterval, Backlog: jobs.CountDue("subscriptions", "expires_at", "is_active = TRUE"),
-			Run: func(ctx context.Context, env jobs.Env) error { return (&Sweeper{Store: env.Store}).Sweep(ctx) },
+		Expire: func(env domain.Env) jobs.Job {
+			return jobs.Job{
+				Name: "end expired subscriptions", Interval: sweepInterval,
+				Run:     jobs.All((&Sweeper{Store: env.Store}).Sweep),
+				Backlog: jobs.CountDue(env.Store, "subscriptions", "expires_at", "is_active = TRUE"),
+			}
 		},
 	},
 }

@@ -34,7 +34,6 @@ type Sink struct {
 	bus      *publisher // nil while this server does not publish
 
 	published prometheus.Counter
-	failures  prometheus.Counter
 	reached   prometheus.Gauge
 }
 
@@ -45,14 +44,11 @@ func NewSink(s *store.Store, log *slog.Logger, config Config, r prometheus.Regis
 		published: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "moderato_bus_published_total", Help: "Events that this server published to the bus.",
 		}),
-		failures: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "moderato_bus_failures_total", Help: "Failed publishing attempts, which are retried.",
-		}),
 		reached: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "moderato_bus_position", Help: "Position up to which this server has published events; 0 while another server publishes.",
 		}),
 	}
-	r.MustRegister(k.published, k.failures, k.reached)
+	r.MustRegister(k.published, k.reached)
 	return k
 }
 
@@ -61,12 +57,9 @@ func NewSink(s *store.Store, log *slog.Logger, config Config, r prometheus.Regis
 func (k *Sink) Job() jobs.Job {
 	return jobs.Job{
 		Name: "publish events", Interval: pollInterval, MaxPause: maxPause,
-		Run: func(ctx context.Context, _ jobs.Env) error {
-			err := k.Turn(ctx)
-			if err != nil && ctx.Err() == nil {
-				k.failures.Inc()
-			}
-			return err
+		Run: jobs.All(k.Turn), Lease: k.lease,
+		Backlog: func(ctx context.Context) (int64, error) {
+			return jobs.Count(ctx, k.Store, "SELECT 1 FROM events WHERE position > (SELECT position FROM event_sinks WHERE id = ?)", sinkID)
 		},
 		Stop: func(ctx context.Context) {
 			k.lease.Release(ctx)

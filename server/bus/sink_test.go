@@ -187,11 +187,20 @@ func TestSinkPublishesEachEventOnceInOrder(t *testing.T) {
 			}
 			write(300) // more than a page
 		}
+		wantBacklog(t, sink, 2*300)
 		if err := sink.Turn(context.Background()); err != nil {
 			t.Fatal(err)
 		}
 		b.check(t, 2*(3+900))
+		wantBacklog(t, sink, 0)
 	})
+}
+
+func wantBacklog(t *testing.T, sink *bus.Sink, want int64) {
+	t.Helper()
+	if n, err := sink.Job().Backlog(t.Context()); err != nil || n != want {
+		t.Errorf("the backlog is %d (%v), want %d", n, err, want)
+	}
 }
 
 // TestDeadPublisherIsReplaced has one publisher fail to record its progress, as when it
@@ -240,7 +249,7 @@ func TestBrokerRestartLosesNoEvents(t *testing.T) {
 	b := startBroker(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
-	go func() { defer close(ended); outboxtest.RunJob(ctx, s, newSink(s, b.config()).Job()) }()
+	go func() { defer close(ended); outboxtest.RunJobs(ctx, newSink(s, b.config()).Job()) }()
 	write(50)
 	b.stop()
 	write(50)

@@ -16,10 +16,10 @@ import (
 	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/authz"
+	"github.com/moderato-live/moderato/server/eventtype"
 	"github.com/moderato-live/moderato/server/fair"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/jsonapi"
-	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/requestid"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
@@ -196,13 +196,13 @@ func (c *Change) checkCommitted(ctx context.Context, before int64) error {
 
 // Emit adds an event to the change. target is the user whom the event affects; zero for
 // none.
-func (c *Change) Emit(kind outbox.Type, target uid.ID, payload proto.Message) {
+func (c *Change) Emit(kind eventtype.Type, target uid.ID, payload proto.Message) {
 	c.EmitOf(c.ActorID, kind, target, payload)
 }
 
 // EmitOf is Emit with an explicit actor. Every user whom the payload names must be the
 // actor or the target: when a user is forgotten, the events are found by these fields.
-func (c *Change) EmitOf(actor uid.ID, kind outbox.Type, target uid.ID, payload proto.Message) {
+func (c *Change) EmitOf(actor uid.ID, kind eventtype.Type, target uid.ID, payload proto.Message) {
 	if err := kind.CheckPayload(payload); err != nil {
 		c.undeclared = errors.Join(c.undeclared, err)
 	}

@@ -15,7 +15,6 @@ import (
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/channels"
 	"github.com/moderato-live/moderato/server/chat"
-	"github.com/moderato-live/moderato/server/paging"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/store/storetest"
@@ -160,7 +159,7 @@ func openShared(t *testing.T, url store.URL) (s *channels.Service, gate *storete
 		t.Fatal(err)
 	}
 	t.Cleanup(opened.Close)
-	s = channels.New(opened, paging.NewLists(50000))
+	s = newService(opened)
 	c = &some{categories: map[uid.ID]int64{}, followers: map[uid.ID]*moderatov1.ListFollowersResponse{}}
 	err = store.QueryEach(t.Context(), opened.Read, fmt.Sprintf("SELECT channel_id FROM follows GROUP BY channel_id HAVING COUNT(*) > 50 ORDER BY channel_id LIMIT %d", free+full), nil,
 		func(scan func(...any) error) error {

@@ -16,7 +16,6 @@ import (
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/channels"
 	"github.com/moderato-live/moderato/server/counts"
-	"github.com/moderato-live/moderato/server/paging"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/store/storetest"
 	"github.com/moderato-live/moderato/server/uid"
@@ -40,7 +39,7 @@ const (
 func newDirectory(t *testing.T, url store.URL) *directory {
 	t.Helper()
 	s, sent := openRecorded(t, url)
-	d := &directory{Service: channels.New(s, paging.NewLists(50000)), s: s, sent: sent}
+	d := &directory{Service: newService(s), s: s, sent: sent}
 	r := rand.New(rand.NewPCG(1, 2))
 	err := s.Write(context.Background(), func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
 		d.rows = nil

@@ -15,6 +15,7 @@ import (
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/channels"
+	"github.com/moderato-live/moderato/server/domains"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/paging"
 	"github.com/moderato-live/moderato/server/servertest"
@@ -22,6 +23,11 @@ import (
 	"github.com/moderato-live/moderato/server/store/storetest"
 	"github.com/moderato-live/moderato/server/uid"
 )
+
+// newService returns the service over a store.
+func newService(s *store.Store) *channels.Service {
+	return domains.NewServices(s, domains.Options{Lists: paging.NewLists(50000)}).Channels
+}
 
 // eachService runs a test on the service over a store with the World.
 func eachService(t *testing.T, test func(t *testing.T, s *channels.Service)) {
@@ -35,7 +41,7 @@ func eachRecorded(t *testing.T, test func(t *testing.T, s *channels.Service, sen
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		s, sent := openRecorded(t, url)
 		servertest.Import(t, s, servertest.World()...)
-		test(t, channels.New(s, paging.NewLists(50000)), sent)
+		test(t, newService(s), sent)
 	})
 }
 

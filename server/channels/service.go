@@ -10,7 +10,6 @@ import (
 	"github.com/moderato-live/moderato/server/directory"
 	"github.com/moderato-live/moderato/server/livestream"
 	"github.com/moderato-live/moderato/server/moderation"
-	"github.com/moderato-live/moderato/server/paging"
 	"github.com/moderato-live/moderato/server/store"
 )
 
@@ -39,16 +38,19 @@ type Service struct {
 	*moderationOperations
 }
 
-// New returns the Service that consists of the operations of the domains. lists holds the
-// limits that all complete lists share.
-func New(s *store.Store, lists *paging.Lists) *Service {
+// New returns the Service that consists of the operations of the domains. Package domains
+// calls it with the domains of a server.
+func New(
+	s *store.Store, ac *activity.Service, au *audience.Service, co *content.Service,
+	di *directory.Service, li *livestream.Service, mo *moderation.Service,
+) *Service {
 	return &Service{
 		Store:                s,
-		activityOperations:   &activity.Service{Store: s},
-		audienceOperations:   &audience.Service{Store: s},
-		contentOperations:    &content.Service{Store: s, Lists: lists},
-		directoryOperations:  &directory.Service{Store: s, Lists: lists},
-		livestreamOperations: &livestream.Service{Store: s},
-		moderationOperations: &moderation.Service{Store: s, Lists: lists},
+		activityOperations:   ac,
+		audienceOperations:   au,
+		contentOperations:    co,
+		directoryOperations:  di,
+		livestreamOperations: li,
+		moderationOperations: mo,
 	}
 }

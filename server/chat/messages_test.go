@@ -202,12 +202,11 @@ func TestConcurrentAndInterruptedPurgers(t *testing.T) {
 		ended := make(chan error)
 		for i := range 3 {
 			go func() {
-				purger := chat.Purger{Store: s}
 				if i == 0 {
-					ended <- purger.Purge(ctx)
+					ended <- purgeAll(ctx, s)
 					return
 				}
-				ended <- purger.Purge(context.Background())
+				ended <- purgeAll(context.Background(), s)
 			}()
 		}
 		stop()
@@ -260,9 +259,18 @@ func anyone(context.Context, *ent.Tx) error { return nil }
 
 func purge(t *testing.T, s *store.Store) {
 	t.Helper()
-	purger := chat.Purger{Store: s}
-	if err := purger.Purge(context.Background()); err != nil {
+	if err := purgeAll(context.Background(), s); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// purgeAll purges until nothing is left to do.
+func purgeAll(ctx context.Context, s *store.Store) error {
+	purger := chat.Purger{Store: s}
+	for {
+		if more, err := purger.Purge(ctx); err != nil || !more {
+			return err
+		}
 	}
 }
 

@@ -16,11 +16,11 @@ const (
 	// purgeInterval is how often to purge.
 	purgeInterval = time.Second
 	purgeBatch    = 200
-	// restFactor is how many times the duration of a batch the purger rests after it, at
-	// most maxRest. The database stays mostly free for bans and other requests; the
-	// purge is not urgent, because the messages are already hidden.
-	restFactor = 4
-	maxRest    = time.Second
+	// maxRest bounds the rest after a batch. The database stays mostly free for bans and
+	// other requests; the purge is not urgent, because the messages are already hidden.
+	maxRest = time.Second
+	// dueAtOnce is how many users one query finds.
+	dueAtOnce = 20
 	// claimTime is how long other servers leave a claimed user to the claiming server. It
 	// is longer than a batch takes, and short enough that a server that dies is soon
 	// replaced.
@@ -35,90 +35,99 @@ const (
 // be killed at any point: a later purge finds the remaining rows.
 type Purger struct {
 	Store *store.Store
+
+	// current is the user of whom the last batch left messages; nil if there is none.
+	current *purge
 }
 
-// Purge removes all messages whose purge is due.
-func (p *Purger) Purge(ctx context.Context) error {
-	for {
-		now, err := p.Store.Clock.Now(ctx, p.Store.Read)
+// purge is the claimed work on one user in one channel.
+type purge struct {
+	*ent.MessageGeneration
+
+	claim instant.Instant // the value of PurgeAt while this server holds the claim
+}
+
+// Purge removes deleted messages of users whose purge is due, until the work is done or
+// it has removed a full batch. It reports whether there may be more.
+func (p *Purger) Purge(ctx context.Context) (more bool, err error) {
+	now, err := p.Store.Clock.Now(ctx, p.Store.Read)
+	if err != nil {
+		return false, err
+	}
+	due, err := p.due(ctx, now)
+	if err != nil {
+		return false, err
+	}
+	for left := purgeBatch; len(due) > 0 && left > 0; due = due[1:] {
+		removed, err := p.purgeUser(ctx, due[0], now)
 		if err != nil {
-			return err
+			return false, fmt.Errorf("purge messages of %s in %s: %w", due[0].UserID, due[0].ChannelID, err)
 		}
-		due, err := p.Store.Read.MessageGeneration.Query().
-			Where(messagegeneration.PurgeAtLTE(now)).
-			Order(ent.Asc(messagegeneration.FieldPurgeAt)).Limit(20).
-			All(ctx)
-		if err != nil || len(due) == 0 {
-			return err
-		}
-		for _, g := range due {
-			if err := p.purgeUser(ctx, g, now); err != nil {
-				return fmt.Errorf("purge messages of %s in %s: %w", g.UserID, g.ChannelID, err)
-			}
-		}
+		left -= removed
+		more = true
 	}
+	return more, nil
 }
 
-// purgeUser removes the hidden messages of one user in one channel. It claims the work
-// again for each batch.
-func (p *Purger) purgeUser(ctx context.Context, g *ent.MessageGeneration, now instant.Instant) error {
-	claim := *g.PurgeAt
-	for {
-		next := now.Add(claimTime)
-		var removed, claimed int
-		began := time.Now()
-		err := p.Store.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
-			var err error
-			if claimed, err = reschedule(ctx, tx, g, claim, &next); err != nil || claimed == 0 {
-				return err
-			}
-			removed, err = removeBatch(ctx, tx, g)
-			return err
-		})
-		if err != nil || claimed == 0 {
-			return err
-		}
-		claim = next
-		if removed == purgeBatch {
-			if err := rest(ctx, time.Since(began)); err != nil {
-				return err
-			}
-			if now, err = p.Store.Clock.Now(ctx, p.Store.Read); err != nil {
-				return err
-			}
-			continue
-		}
-		return p.finish(ctx, g, claim, now)
+// due returns the users whose purge is due: first of all the one whose purge this server has
+// begun.
+func (p *Purger) due(ctx context.Context, now instant.Instant) ([]*purge, error) {
+	if begun := p.current; begun != nil {
+		p.current = nil
+		return []*purge{begun}, nil
 	}
+	rows, err := p.Store.Read.MessageGeneration.Query().
+		Where(messagegeneration.PurgeAtLTE(now)).
+		Order(ent.Asc(messagegeneration.FieldPurgeAt)).Limit(dueAtOnce).
+		All(ctx)
+	due := make([]*purge, len(rows))
+	for i, row := range rows {
+		due[i] = &purge{MessageGeneration: row, claim: *row.PurgeAt}
+	}
+	return due, err
 }
 
-func rest(ctx context.Context, worked time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(min(restFactor*worked, maxRest)):
-		return nil
+// purgeUser removes a batch of the hidden messages of one user in one channel. It extends
+// the claim in the same transaction.
+func (p *Purger) purgeUser(ctx context.Context, g *purge, now instant.Instant) (removed int, err error) {
+	next, claimed := now.Add(claimTime), 0
+	err = p.Store.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
+		var err error
+		if claimed, err = g.reschedule(ctx, tx, &next); err != nil || claimed == 0 {
+			return err
+		}
+		removed, err = removeBatch(ctx, tx, g.MessageGeneration)
+		return err
+	})
+	if err != nil || claimed == 0 {
+		return 0, err
 	}
+	g.claim = next
+	if removed == purgeBatch {
+		p.current = g
+		return removed, nil
+	}
+	return removed, p.finish(ctx, g, now)
 }
 
 // finish schedules the last purge of the deletion, or ends the work if it is over.
-func (p *Purger) finish(ctx context.Context, g *ent.MessageGeneration, claim, now instant.Instant) error {
+func (p *Purger) finish(ctx context.Context, g *purge, now instant.Instant) error {
 	var next *instant.Instant
 	if look := g.RaisedAt.Add(lastLook); now < look {
 		next = &look
 	}
 	return p.Store.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
-		_, err := reschedule(ctx, tx, g, claim, next)
+		_, err := g.reschedule(ctx, tx, next)
 		return err
 	})
 }
 
-// reschedule moves the work from one time to another; nil ends it. It returns 0 if
-// another server or a newer deletion rescheduled the work meanwhile.
-func reschedule(ctx context.Context, tx *ent.Tx, g *ent.MessageGeneration, from instant.Instant, to *instant.Instant) (int, error) {
+// reschedule moves the work to another time; nil ends it. It returns 0 if another server
+// or a newer deletion rescheduled the work meanwhile.
+func (g *purge) reschedule(ctx context.Context, tx *ent.Tx, to *instant.Instant) (int, error) {
 	update := tx.MessageGeneration.Update().Where(
 		messagegeneration.ChannelID(g.ChannelID), messagegeneration.UserID(g.UserID),
-		messagegeneration.Generation(g.Generation), messagegeneration.PurgeAt(from))
+		messagegeneration.Generation(g.Generation), messagegeneration.PurgeAt(g.claim))
 	if to == nil {
 		return update.ClearPurgeAt().Save(ctx)
 	}

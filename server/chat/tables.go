@@ -1,8 +1,6 @@
 package chat
 
 import (
-	"context"
-
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	"github.com/moderato-live/moderato/server/domain"
 	"github.com/moderato-live/moderato/server/jobs"
@@ -21,9 +19,12 @@ var Tables = []domain.Table{
 		// message has an old generation and is hidden.
 		Name: "message_generations", Channel: "channel_id",
 		Users: []domain.UserColumn{{Name: "user_id", Erase: domain.WithRow}},
-		Expire: &jobs.Job{
-			Name: "purge deleted messages", Interval: purgeInterval, Backlog: jobs.CountDue("message_generations", "purge_at", "1 = 1"),
-			Run: func(ctx context.Context, env jobs.Env) error { return (&Purger{Store: env.Store}).Purge(ctx) },
+		Expire: func(env domain.Env) jobs.Job {
+			return jobs.Job{
+				Name: "purge deleted messages", Interval: purgeInterval, MaxRest: maxRest,
+				Run:     (&Purger{Store: env.Store}).Purge,
+				Backlog: jobs.CountDue(env.Store, "message_generations", "purge_at", "1 = 1"),
+			}
 		},
 	},
 }

@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/moderato-live/moderato/server/eventtype"
 	"github.com/moderato-live/moderato/server/fsck"
 	"github.com/moderato-live/moderato/server/listing"
 	"github.com/moderato-live/moderato/server/outbox"
@@ -117,8 +118,8 @@ func checkChannel(ctx context.Context, db *store.Store, id uid.ID) error {
 
 func (c *eventsTail) filter(channelID uid.ID) (func(*outbox.Event) bool, error) {
 	for _, kind := range c.Type {
-		if !slices.Contains(outbox.Types(), kind) {
-			return nil, fmt.Errorf("--type %q: must be one of %s", kind, strings.Join(outbox.Types(), ", "))
+		if !slices.Contains(eventtype.Types(), kind) {
+			return nil, fmt.Errorf("--type %q: must be one of %s", kind, strings.Join(eventtype.Types(), ", "))
 		}
 	}
 	return func(e *outbox.Event) bool {
@@ -169,7 +170,7 @@ func (c *check) Run(ctx context.Context, s *streams) error {
 		progress = func(name string) { fmt.Fprintf(s.err, "\r\033[K%s", name) }
 		defer fmt.Fprint(s.err, "\r\033[K")
 	}
-	err = fsck.Run(ctx, db, outbox.Retention(c.Retention), progress, func(f fsck.Finding) {
+	err = fsck.Run(ctx, db, eventtype.Retention(c.Retention), progress, func(f fsck.Finding) {
 		n++
 		fmt.Fprintln(s.out, f)
 	})

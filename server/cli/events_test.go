@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/moderato-live/moderato/server/change"
+	"github.com/moderato-live/moderato/server/eventtype"
 	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/outbox/outboxtest"
 	"github.com/moderato-live/moderato/server/servertest"
@@ -21,7 +22,7 @@ import (
 )
 
 // writeEvents writes an event of each type, and assigns their positions.
-func writeEvents(t *testing.T, db *store.Store, q *outbox.Sequencer, kinds ...outbox.Type) {
+func writeEvents(t *testing.T, db *store.Store, q *outbox.Sequencer, kinds ...eventtype.Type) {
 	t.Helper()
 	for _, kind := range kinds {
 		err := change.ApplyUnattended(t.Context(), db, servertest.Owner, func(_ context.Context, c *change.Change) error {

@@ -16,7 +16,7 @@ import (
 	"github.com/moderato-live/moderato/server"
 	"github.com/moderato-live/moderato/server/bus"
 	"github.com/moderato-live/moderato/server/demo"
-	"github.com/moderato-live/moderato/server/outbox"
+	"github.com/moderato-live/moderato/server/eventtype"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/watch"
 )
@@ -52,12 +52,12 @@ type retentionFlag struct {
 	Retention retention `name:"event-retention" help:"Retention of events and the moderation log: TYPE=DURATION,…; default=DURATION sets all types, 0 keeps events forever. Default: 730d for moderation, 90d for the audience and streams." default:"" env:"MODERATO_EVENT_RETENTION" placeholder:"TYPE=DURATION"`
 }
 
-// retention is an outbox.Retention as a flag.
-type retention outbox.Retention
+// retention is an eventtype.Retention as a flag.
+type retention eventtype.Retention
 
 // UnmarshalText parses the flag.
 func (r *retention) UnmarshalText(text []byte) error {
-	parsed, err := outbox.ParseRetention(outbox.DefaultRetention(), string(text))
+	parsed, err := eventtype.ParseRetention(eventtype.DefaultRetention(), string(text))
 	if err != nil {
 		return fmt.Errorf("the retention %w", err)
 	}
@@ -90,7 +90,7 @@ func (c *serve) Run(ctx context.Context, s *streams) error {
 		MaxListenerChannels: int(c.MaxListenerChannels),
 		MaxResults:          int(c.MaxResults),
 		Lifetimes:           c.Lifetimes(),
-		Retention:           outbox.Retention(c.Retention),
+		Retention:           eventtype.Retention(c.Retention),
 		Bus:                 bus.Config{URL: c.NATSURL, Credentials: c.NATSCreds, Stream: c.NATSStream, Subject: c.NATSSubject},
 		WebhookAllowPrivate: c.WebhookAllowPrivate,
 		// A caller that reaches a demo on loopback addresses is on this host anyway. A

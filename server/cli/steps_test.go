@@ -14,8 +14,8 @@ import (
 	"github.com/moderato-live/moderato/ent/ban"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/eventtype"
 	"github.com/moderato-live/moderato/server/fsck"
-	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/servertest/process"
 	"github.com/moderato-live/moderato/server/store"
@@ -282,7 +282,7 @@ func (s *scene) waitUntilIdle() {
 
 func (s *scene) checkRules(what string) {
 	s.t.Helper()
-	err := fsck.Run(context.Background(), s.db, outbox.DefaultRetention(), func(string) {}, func(f fsck.Finding) {
+	err := fsck.Run(context.Background(), s.db, eventtype.DefaultRetention(), func(string) {}, func(f fsck.Finding) {
 		s.t.Errorf("%s: %s", what, f)
 	})
 	if err != nil {

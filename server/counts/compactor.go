@@ -11,13 +11,14 @@ import (
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/channelcount"
 	"github.com/moderato-live/moderato/ent/channelcountdelta"
+	"github.com/moderato-live/moderato/server/jobs"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 )
 
 const (
-	// CompactInterval is how often to compact the deltas.
-	CompactInterval = time.Second
+	// compactInterval is how often to compact the deltas.
+	compactInterval = time.Second
 	compactBatch    = 500
 )
 
@@ -25,6 +26,16 @@ const (
 // concurrently, and may be killed at any point: a batch is one transaction.
 type Compactor struct {
 	Store *store.Store
+}
+
+// Job returns the job that compacts the deltas.
+func (f *Compactor) Job() jobs.Job {
+	return jobs.Job{
+		Name: "compact the counts of channels", Interval: compactInterval, Run: jobs.All(f.Compact),
+		Backlog: func(ctx context.Context) (int64, error) {
+			return jobs.Count(ctx, f.Store, "SELECT 1 FROM channel_count_deltas")
+		},
+	}
 }
 
 // errOvertaken is returned for a batch of which another server compacted a part.

@@ -1,8 +1,6 @@
 package directory
 
 import (
-	"context"
-
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	"github.com/moderato-live/moderato/server/counts"
 	"github.com/moderato-live/moderato/server/domain"
@@ -43,12 +41,7 @@ var Tables = []domain.Table{
 		}},
 	},
 	{
-		Name: "channel_count_deltas",
-		Expire: &jobs.Job{
-			Name: "compact the counts of channels", Interval: counts.CompactInterval,
-			Run: func(ctx context.Context, env jobs.Env) error {
-				return (&counts.Compactor{Store: env.Store}).Compact(ctx)
-			},
-		},
+		Name:   "channel_count_deltas",
+		Expire: func(env domain.Env) jobs.Job { return (&counts.Compactor{Store: env.Store}).Job() },
 	},
 }

@@ -3,8 +3,8 @@ package domain
 import (
 	"time"
 
+	"github.com/moderato-live/moderato/server/eventtype"
 	"github.com/moderato-live/moderato/server/instant"
-	"github.com/moderato-live/moderato/server/outbox"
 )
 
 // CheckTime is the time of a run of fsck, and what depends on it.
@@ -12,7 +12,7 @@ type CheckTime struct {
 	// Now is the time of the run, by the database's clock.
 	Now instant.Instant
 	// Retention is how long events are kept.
-	Retention outbox.Retention
+	Retention eventtype.Retention
 }
 
 // AMinuteAgo returns the instant before which background work should be done.

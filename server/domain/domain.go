@@ -6,12 +6,14 @@ package domain
 
 import (
 	"context"
+	"log/slog"
 
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/moderato-live/moderato/ent"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
+	"github.com/moderato-live/moderato/server/eventtype"
 	"github.com/moderato-live/moderato/server/feed"
 	"github.com/moderato-live/moderato/server/jobs"
 	"github.com/moderato-live/moderato/server/store"
@@ -38,9 +40,31 @@ type Table struct {
 	References []Reference
 	// Checks are the further rules that fsck checks.
 	Checks []Check
-	// Expire is the job that ends or removes the rows whose time has come; nil if there is
-	// none.
-	Expire *jobs.Job
+	// Expire returns the job that ends or removes the rows whose time has come; nil if
+	// there is none.
+	Expire func(Env) jobs.Job
+}
+
+// Env is what the jobs of a server work with.
+type Env struct {
+	// Store is the database.
+	Store *store.Store
+	// Log receives what a job reports.
+	Log *slog.Logger
+	// Retention is how long events are kept.
+	Retention eventtype.Retention
+	// Webhooks disables the webhooks whose user lost the right to them. It is the part of
+	// the server that sends to webhooks, because it counts and logs those that it
+	// disables.
+	Webhooks Sweeper
+	// Tables are all tables of the database.
+	Tables []Table
+}
+
+// Sweeper checks rows in rounds.
+type Sweeper interface {
+	// Sweep checks the next batch of rows.
+	Sweep(ctx context.Context) error
 }
 
 // Erasure holds steps of erasures, by what is deleted.

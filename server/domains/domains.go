@@ -1,5 +1,5 @@
-// Package domains lists the tables of all domains. A test compares the list with the
-// tables of the database.
+// Package domains lists all domains: their tables, the jobs of their tables, and their
+// services. A test compares the tables with those of the database.
 package domains
 
 import (
@@ -16,6 +16,7 @@ import (
 	"github.com/moderato-live/moderato/server/jobs"
 	"github.com/moderato-live/moderato/server/livestream"
 	"github.com/moderato-live/moderato/server/moderation"
+	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/webhooks"
 )
 
@@ -23,16 +24,17 @@ import (
 func Tables() []domain.Table {
 	return slices.Concat(
 		directory.Tables, access.Tables, chat.Tables, moderation.Tables, audience.Tables, content.Tables, activity.Tables,
-		livestream.Tables, webhooks.Tables, erasure.Tables, []domain.Table{cursorKeys, sequencer, sinks},
+		livestream.Tables, webhooks.Tables, outbox.Tables, erasure.Tables, []domain.Table{cursorKeys, sinks},
 	)
 }
 
-// Jobs returns the jobs that end or remove the rows whose time has come.
-func Jobs() []jobs.Job {
+// Jobs returns the jobs of all tables. It sets env.Tables.
+func Jobs(env domain.Env) []jobs.Job {
+	env.Tables = Tables()
 	var all []jobs.Job
-	for _, table := range Tables() {
+	for _, table := range env.Tables {
 		if table.Expire != nil {
-			all = append(all, *table.Expire)
+			all = append(all, table.Expire(env))
 		}
 	}
 	return all
@@ -41,7 +43,6 @@ func Jobs() []jobs.Job {
 // The tables that belong to no domain.
 var (
 	cursorKeys = domain.Table{Name: "cursor_keys", Impersonal: []string{"secret"}}
-	sequencer  = domain.Table{Name: "event_sequencers"}
 	sinks      = domain.Table{
 		Name: "event_sinks",
 		Checks: []domain.Check{{

@@ -41,8 +41,9 @@ func NewEraser(s *store.Store, log *slog.Logger, tables []domain.Table) *Eraser 
 // Job returns the job that erases deleted users and channels.
 func (e *Eraser) Job() jobs.Job {
 	return jobs.Job{
-		Name: "erase deleted users and channels", Interval: eraseInterval, Backlog: jobs.CountDue("erasures", "next_at", "1 = 1"),
-		Run: func(ctx context.Context, _ jobs.Env) error { return e.Erase(ctx) },
+		Name: "erase deleted users and channels", Interval: eraseInterval,
+		Run:     jobs.All(e.Erase),
+		Backlog: jobs.CountDue(e.store, "erasures", "next_at", "1 = 1"),
 	}
 }
 

@@ -214,6 +214,11 @@ func (s *scene) settle() {
 	s.Store.Clock.Advance(3 * time.Minute)
 	for range 3 {
 		s.Store.Clock.Advance(31 * time.Second)
-		s.must(nil, (&chat.Purger{Store: s.Store}).Purge(s.t.Context()))
+		purger := chat.Purger{Store: s.Store}
+		for more := true; more; {
+			var err error
+			more, err = purger.Purge(s.t.Context())
+			s.must(nil, err)
+		}
 	}
 }

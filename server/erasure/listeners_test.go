@@ -16,6 +16,7 @@ import (
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/digest"
 	"github.com/moderato-live/moderato/server/outbox"
+	"github.com/moderato-live/moderato/server/outbox/outboxtest"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/watch"
@@ -156,7 +157,7 @@ func (s *scene) listenSlowly() (stream *slowStream, hub *watch.Hub) {
 	service := &watch.Service{Hub: hub, Rights: rights, Heartbeat: watch.HeartbeatInterval}
 	ended := make(chan struct{}, 3)
 	go func() { hub.Run(ctx); ended <- struct{}{} }()
-	go func() { rights.Run(ctx); ended <- struct{}{} }()
+	go func() { outboxtest.RunJobs(ctx, rights.Jobs()...); ended <- struct{}{} }()
 	go func() {
 		if err := service.WatchEvents(&moderatov1.WatchEventsRequest{}, stream); ctx.Err() == nil {
 			s.t.Errorf("the stream ends: %v", err)

@@ -1,64 +1,13 @@
 package erasure
 
 import (
-	"context"
-
-	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/server/domain"
-	"github.com/moderato-live/moderato/server/outbox"
-	"github.com/moderato-live/moderato/server/store"
-	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/server/jobs"
 )
 
-// Tables describes the tables of events and of erasures.
-var Tables = []domain.Table{
-	{
-		Name: "events", Channel: "channel_id", Impersonal: []string{"type", "operation_id", "client_id", "request_id"},
-		Users: []domain.UserColumn{
-			{Name: "target_id", Erase: domain.WithRow}, {Name: "actor_id", Erase: domain.WithRow}, {Name: "payload", Erase: domain.WithRow},
-		},
-		Erase: domain.Erasure{User: []domain.Step{
-			{Name: "events about the user", Do: anonymizeTargets},
-			{Name: "events of the user", Do: anonymizeActors},
-			// In its own transaction, after the other steps are committed. Listeners are
-			// therefore notified even if those steps ran before a crash.
-			{Name: "what listeners receive", Do: rewrite},
-		}},
-		References: []domain.Reference{{Column: "channel_id", Table: "channels"}},
-		Checks: []domain.Check{
-			{
-				Name: "the sequence of a channel has no gap",
-				Query: `SELECT ` + domain.Hex("c.id") + `, CONCAT('has ', COUNT(e.id), ' events after ', c.trimmed_sequence, ' up to ', c.event_sequence)
-					FROM channels c LEFT JOIN events e ON e.channel_id = c.id AND e.sequence > c.trimmed_sequence
-					GROUP BY c.id, c.trimmed_sequence, c.event_sequence
-					HAVING COUNT(e.id) <> CASE WHEN c.event_sequence > c.trimmed_sequence THEN c.event_sequence - c.trimmed_sequence ELSE 0 END
-						OR COALESCE(MAX(e.sequence), 0) > c.event_sequence`,
-			},
-			{
-				Name:  "events get their position soon",
-				Query: `SELECT ` + domain.Hex("id") + `, CONCAT('happened at ', occurred_at, ' and has no position') FROM events WHERE position IS NULL AND occurred_at < ?`,
-				Args:  domain.AMinuteAgo,
-			},
-			{
-				Name:  "every position is given once",
-				Query: `SELECT position, CONCAT('is of ', COUNT(*), ' events') FROM events WHERE position IS NOT NULL GROUP BY position HAVING COUNT(*) > 1`,
-			},
-			{
-				Name:  "positions are within those given",
-				Query: `SELECT ` + domain.Hex("e.id") + `, CONCAT('has the position ', e.position) FROM events e JOIN event_sequencers q ON e.position > q.last_position`,
-			},
-			{
-				Name: "positions follow the sequence of their channel",
-				Query: `SELECT ` + domain.Hex("a.id") + `, 'has a later position than the event that follows it in its channel'
-					FROM events a JOIN events b ON b.channel_id = a.channel_id AND b.sequence = a.sequence + 1
-					WHERE b.position < a.position OR (a.position IS NULL AND b.position IS NOT NULL)`,
-			},
-		},
-	},
-	// The id in this table is what is being erased. The eraser removes the row last.
-	{Name: "erasures"},
-}
-
-func rewrite(ctx context.Context, _ *store.Store, tx *ent.Tx, _ uid.ID) (int, error) {
-	return 0, outbox.Rewrite(ctx, tx)
-}
+// Tables describes the table of erasures. The id in it is what is being erased. The eraser
+// removes the row last.
+var Tables = []domain.Table{{
+	Name:   "erasures",
+	Expire: func(env domain.Env) jobs.Job { return NewEraser(env.Store, env.Log, env.Tables).Job() },
+}}

@@ -14,7 +14,7 @@ import (
 	"github.com/moderato-live/moderato/ent/event"
 	"github.com/moderato-live/moderato/server/domain"
 	"github.com/moderato-live/moderato/server/domains"
-	"github.com/moderato-live/moderato/server/outbox"
+	"github.com/moderato-live/moderato/server/eventtype"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/users"
 )
@@ -190,7 +190,7 @@ func wantAnonymousEvents(t *testing.T, s *scene) {
 			}
 		}
 	}
-	for _, kind := range outbox.Types() {
+	for _, kind := range eventtype.Types() {
 		if byType[kind] == 0 && !slices.Contains(ownerOnly, kind) {
 			t.Errorf("no event %s names the user, so its erasure is not tested", kind)
 		}

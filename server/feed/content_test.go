@@ -40,7 +40,7 @@ func (f *platformFeed) wantCounted(clips, vods int64) {
 	if row.ClipCount != clips || row.VodCount != vods {
 		f.t.Errorf("%d clips and %d VODs are counted, want %d and %d", row.ClipCount, row.VodCount, clips, vods)
 	}
-	checkCounters(f.t, f.Store, "content")
+	servertest.CheckCounters(f.t, f.Store, "content")
 }
 
 func TestPutReplaceAndDeleteClip(t *testing.T) {

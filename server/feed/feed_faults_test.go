@@ -87,6 +87,6 @@ func TestFeedConnectionLostInCommit(t *testing.T) {
 			f.later(time.Hour)
 		}
 		checkNumbers(t, f)
-		checkCounters(t, f.Store, "after the cuts")
+		servertest.CheckCounters(t, f.Store, "after the cuts")
 	})
 }

@@ -22,6 +22,7 @@ type wrong struct {
 
 const (
 	isRequired = "is required"
+	noUUID     = "must be a UUID in its 36-character form"
 	noControls = "must not contain control characters"
 	noURL      = "must be an http or https address of at most 2048 characters"
 	noTime     = "must be a time in the years 1 to 9999"
@@ -49,8 +50,8 @@ func badFields() map[string][]wrong {
 	owner := servertest.Owner.String()
 	return map[string][]wrong{
 		"id": append(required,
-			wrong{"x", chatNotUUID}, wrong{owner[:35], chatNotUUID}, wrong{"{" + owner + "}", chatNotUUID},
-			wrong{strings.ReplaceAll(owner, "-", ""), chatNotUUID}, wrong{"00000000-0000-0000-0000-000000000000", chatNotUUID}),
+			wrong{"x", noUUID}, wrong{owner[:35], noUUID}, wrong{"{" + owner + "}", noUUID},
+			wrong{strings.ReplaceAll(owner, "-", ""), noUUID}, wrong{"00000000-0000-0000-0000-000000000000", noUUID}),
 		"title":         append(spaces, badText("must be 1 to 140 characters", 140)...),
 		"optionalTitle": badText("must be 0 to 140 characters", 140),
 		"address":       badText("must be 0 to 140 characters", 140),
@@ -197,7 +198,7 @@ func TestAllViolationsAreReportedTogether(t *testing.T) {
 		&platformv1.PutActivityRequest{Activity: &platformv1.ActivityRecord{}}:             act,
 		&platformv1.StartStreamRequest{
 			ChannelId: "x", Title: "\x00", Lang: "english please", PreviewImgUrl: "x", ViewerCount: -1,
-		}: {"channelId " + chatNotUUID, "title " + noControls, "previewImgUrl " + noURL, "viewerCount " + noNatural, "lang " + noLanguage},
+		}: {"channelId " + noUUID, "title " + noControls, "previewImgUrl " + noURL, "viewerCount " + noNatural, "lang " + noLanguage},
 	}
 	eachFeed(t, func(t *testing.T, f *platformFeed) {
 		for request, want := range empty {

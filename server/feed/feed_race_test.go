@@ -84,7 +84,7 @@ func TestConcurrentRepeatedCallsChangeStateOnce(t *testing.T) {
 				}
 			}
 		}
-		checkCounters(t, f.Store, "after the calls")
+		servertest.CheckCounters(t, f.Store, "after the calls")
 		checkNumbers(t, f)
 	})
 }
@@ -165,7 +165,7 @@ func TestConcurrentPutsOfOneIDInTwoChannels(t *testing.T) {
 				}
 			}
 		}
-		checkCounters(t, f.Store, "after the puts")
+		servertest.CheckCounters(t, f.Store, "after the puts")
 		checkNumbers(t, f)
 	})
 }

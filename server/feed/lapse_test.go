@@ -42,7 +42,7 @@ func TestSubscriptionLapseIsEmittedOnce(t *testing.T) {
 			f.wantEvents(servertest.Owner, p.lapsed())
 			f.wantActivities(servertest.Owner)
 			f.wantNoSubscriber(p)
-			checkCounters(t, f.Store, "after the lapse")
+			servertest.CheckCounters(t, f.Store, "after the lapse")
 
 			// An ended subscription does not end again.
 			f.must(endSubscription())
@@ -77,7 +77,7 @@ func TestPutSubscriptionAfterLapse(t *testing.T) {
 			f.must(endSubscription())
 			f.sweep()
 			f.wantEvents(servertest.Owner, period{from: fresh.from, to: f.now}.ended())
-			checkCounters(t, f.Store, "after the lapse")
+			servertest.CheckCounters(t, f.Store, "after the lapse")
 		}
 	})
 }
@@ -103,7 +103,7 @@ func TestRepeatedSubscriptionAfterLapse(t *testing.T) {
 			f.wantEvents(servertest.Owner, p.lapsed())
 			f.wantActivities(servertest.Owner)
 			f.wantNoSubscriber(p)
-			checkCounters(t, f.Store, "after the lapse")
+			servertest.CheckCounters(t, f.Store, "after the lapse")
 		}
 	})
 }

@@ -85,7 +85,7 @@ func (f *platformFeed) wantStream(l live, viewers int, picture string) {
 			f.t.Errorf("category %d has %d channels, %d live, want %d, %d", category, a, b, all, lives)
 		}
 	}
-	checkCounters(f.t, f.Store, "streaming")
+	servertest.CheckCounters(f.t, f.Store, "streaming")
 }
 
 func TestStreamLifecycle(t *testing.T) {
@@ -272,6 +272,6 @@ func TestStreamStartCountsEarlierAudience(t *testing.T) {
 		f.must(startStream(start.Add(time.Second)))
 		f.wantREST(f.owners[servertest.Owner], "/live-stats",
 			`{"startedAt":%q,"isLive":true,"newFollowerCount":1,"newSubscriberCount":1,"viewerCount":0}`, start.Add(time.Second))
-		checkCounters(t, f.Store, "after the start")
+		servertest.CheckCounters(t, f.Store, "after the start")
 	})
 }

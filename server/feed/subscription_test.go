@@ -73,7 +73,7 @@ func (f *platformFeed) wantActive(p period) {
 		`{"rows":[{%s,"isFollower":false,"followedAt":null,"subscriptionInfo":{"isSubscriber":true,"hadSubscriptionBefore":%t,"renewCount":%d,"streakCount":%d,"expiresAt":%q,"subscribedAt":%q}}],"pagination":{"cursor":""}}`,
 		amaraRow, p.renewed > 0, p.renewed, p.streak, p.to, p.from)
 	f.wantREST(owner, "/stats", `{"followerCount":0,"subscriberCount":1,"viewerCount":0}`)
-	checkCounters(f.t, f.Store, "while it is active")
+	servertest.CheckCounters(f.t, f.Store, "while it is active")
 }
 
 // wantNoSubscriber checks that the channel has no subscribers, and that Viewer, who
@@ -163,7 +163,7 @@ func TestSubscriptionLifecycle(t *testing.T) {
 		f.wantNoSubscriber(before)
 		f.sweep()
 		f.wantEvents(servertest.Owner)
-		checkCounters(t, f.Store, "after the end")
+		servertest.CheckCounters(t, f.Store, "after the end")
 
 		again := period{from: f.now, to: f.now.Add(month)}
 		f.must(period{to: again.to}.put())
@@ -203,7 +203,7 @@ func TestSubscriptionWithPastEndIsEnded(t *testing.T) {
 		f.wantEvents(servertest.Owner)
 		f.wantActivities(servertest.Owner)
 		f.wantNoSubscriber(changed)
-		checkCounters(t, f.Store, "after the end")
+		servertest.CheckCounters(t, f.Store, "after the end")
 	})
 }
 
@@ -250,7 +250,7 @@ func TestLiveStreamCountsSubscriptions(t *testing.T) {
 			f.t.Helper()
 			f.wantREST(f.owners[servertest.Owner], "/live-stats",
 				`{"startedAt":%q,"isLive":true,"newFollowerCount":0,"newSubscriberCount":%d,"viewerCount":0}`, start, subscribers)
-			checkCounters(f.t, f.Store, "live")
+			servertest.CheckCounters(f.t, f.Store, "live")
 		}
 		f.must(period{from: start - 1, to: start.Add(time.Hour)}.put())
 		want(0)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/moderato-live/moderato/server/domain"
 	"github.com/moderato-live/moderato/server/domains"
-	"github.com/moderato-live/moderato/server/outbox"
+	"github.com/moderato-live/moderato/server/eventtype"
 	"github.com/moderato-live/moderato/server/store"
 )
 
@@ -28,7 +28,7 @@ func (f Finding) String() string { return f.Check + ": " + f.What }
 
 // Run runs every check. It calls progress with the name of each check before the check,
 // and found with each finding.
-func Run(ctx context.Context, s *store.Store, keep outbox.Retention, progress func(check string), found func(Finding)) error {
+func Run(ctx context.Context, s *store.Store, keep eventtype.Retention, progress func(check string), found func(Finding)) error {
 	now, err := s.Clock.Now(ctx, s.Read)
 	if err != nil {
 		return err

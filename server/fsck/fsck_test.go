@@ -12,6 +12,7 @@ import (
 
 	"github.com/moderato-live/moderato/server/audience"
 	"github.com/moderato-live/moderato/server/demo"
+	"github.com/moderato-live/moderato/server/eventtype"
 	"github.com/moderato-live/moderato/server/fsck"
 	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/store"
@@ -48,7 +49,7 @@ func openDemo(t *testing.T, url store.URL) *store.Store {
 func failed(t *testing.T, s *store.Store) []string {
 	t.Helper()
 	var names []string
-	err := fsck.Run(context.Background(), s, outbox.DefaultRetention(), func(string) {}, func(f fsck.Finding) {
+	err := fsck.Run(context.Background(), s, eventtype.DefaultRetention(), func(string) {}, func(f fsck.Finding) {
 		if !slices.Contains(names, f.Check) {
 			names = append(names, f.Check)
 		}

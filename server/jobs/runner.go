@@ -22,14 +22,6 @@ const (
 	MaxBacklog = 10_000
 )
 
-// Env is what jobs work with.
-type Env struct {
-	// Store is the database.
-	Store *store.Store
-	// Log receives what a job reports.
-	Log *slog.Logger
-}
-
 // Job is work that a server repeats.
 type Job struct {
 	// Name says what the job does, such as "expire mutes". It labels logs and metrics.
@@ -38,19 +30,30 @@ type Job struct {
 	Interval time.Duration
 	// Wake starts a run before the interval is over; nil if nothing does.
 	Wake <-chan struct{}
-	// Run does the work that is due. A run that fails is logged and repeated.
-	Run func(ctx context.Context, env Env) error
+	// Run does the work that is due, or a batch of it. It reports whether there may be
+	// more work: then the next run does not wait for the interval. A run that fails is
+	// logged and repeated.
+	Run func(ctx context.Context) (more bool, err error)
+	// Lease, if not nil, is the lease under which the job works. Runs of a server that
+	// does not hold it do nothing, and are not recorded.
+	Lease *Lease
 	// MaxPause, if not 0, is the maximum pause after a run that failed. The pause grows
 	// exponentially from the interval. If it is 0, the pause is the interval.
 	MaxPause time.Duration
 	// MaxRest, if not 0, makes the job rest after each run, for restFactor times the
 	// duration of the run and at most MaxRest, so that other work can use the database.
+	// The rest also applies between batches.
 	MaxRest time.Duration
 	// Backlog counts the work that is due, up to MaxBacklog; nil if that cannot be
 	// counted.
-	Backlog func(ctx context.Context, env Env) (int64, error)
+	Backlog func(ctx context.Context) (int64, error)
 	// Stop ends the job when the server stops; nil if there is nothing to do.
 	Stop func(ctx context.Context)
+}
+
+// All returns a Run function for work that leaves nothing to do unless it fails.
+func All(work func(context.Context) error) func(context.Context) (more bool, err error) {
+	return func(ctx context.Context) (bool, error) { return false, work(ctx) }
 }
 
 // restFactor is how many times the duration of a run a job with MaxRest rests after it.
@@ -58,7 +61,7 @@ const restFactor = 4
 
 // Runner runs jobs, and records metrics of each.
 type Runner struct {
-	env Env
+	log *slog.Logger
 
 	duration    *prometheus.HistogramVec
 	lastSuccess *prometheus.GaugeVec
@@ -67,16 +70,16 @@ type Runner struct {
 }
 
 // NewRunner returns a Runner, and registers its metrics.
-func NewRunner(env Env, registry prometheus.Registerer) *Runner {
+func NewRunner(log *slog.Logger, registry prometheus.Registerer) *Runner {
 	labels := []string{"job"}
 	r := &Runner{
-		env: env,
+		log: log,
 		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "moderato_job_duration_seconds", Help: "Duration of the runs of a background job.",
 			Buckets: []float64{.001, .005, .02, .1, .5, 2, 10, 60, 300},
 		}, labels),
 		lastSuccess: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "moderato_job_last_success_timestamp_seconds", Help: "Time of the last successful run of a background job, or of the server's start.",
+			Name: "moderato_job_last_success_timestamp_seconds", Help: "Time of the last run of a background job in which this server succeeded, or of the server's start.",
 		}, labels),
 		failures: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "moderato_job_failures_total", Help: "Failed runs of a background job, which are repeated.",
@@ -113,39 +116,44 @@ func (r *Runner) Run(ctx context.Context, job Job) {
 			counted = time.Now()
 		}
 		began := time.Now()
-		isOK := r.runOnce(ctx, job)
+		more, err := r.runOnce(ctx, job)
 		wait := max(job.Interval-time.Since(began), 0)
 		switch {
-		case isOK:
-			pause.Reset()
-		case job.MaxPause > 0:
+		case err != nil && job.MaxPause > 0:
 			wait = pause.NextBackOff()
+		case err == nil:
+			pause.Reset()
+			if more {
+				wait = 0
+			}
 		}
 		rest(ctx, min(restFactor*time.Since(began), job.MaxRest))
 		timer.Reset(wait)
 	}
 }
 
-func (r *Runner) runOnce(ctx context.Context, job Job) (ok bool) {
+func (r *Runner) runOnce(ctx context.Context, job Job) (more bool, err error) {
 	began := time.Now()
-	err := job.Run(ctx, r.env)
+	more, err = job.Run(ctx)
+	if err == nil && job.Lease != nil && !job.Lease.IsHeld() {
+		return false, nil // another server does the work
+	}
 	r.duration.WithLabelValues(job.Name).Observe(time.Since(began).Seconds())
-	if err == nil {
+	switch {
+	case err == nil:
 		r.lastSuccess.WithLabelValues(job.Name).SetToCurrentTime()
-		return true
-	}
-	if ctx.Err() == nil {
+	case ctx.Err() == nil:
 		r.failures.WithLabelValues(job.Name).Inc()
-		r.env.Log.WarnContext(ctx, "background job failed; retrying", "job", job.Name, "error", err)
+		r.log.WarnContext(ctx, "background job failed; retrying", "job", job.Name, "error", err)
 	}
-	return false
+	return more, err
 }
 
 func (r *Runner) countBacklog(ctx context.Context, job Job) {
-	n, err := job.Backlog(ctx, r.env)
+	n, err := job.Backlog(ctx)
 	if err != nil {
 		if ctx.Err() == nil {
-			r.env.Log.WarnContext(ctx, "counting the backlog of a background job failed", "job", job.Name, "error", err)
+			r.log.WarnContext(ctx, "counting the backlog of a background job failed", "job", job.Name, "error", err)
 		}
 		return
 	}
@@ -154,13 +162,17 @@ func (r *Runner) countBacklog(ctx context.Context, job Job) {
 
 // CountDue returns a Backlog function: the number of rows of a table in which a column
 // with an index is at or before now.
-func CountDue(table, column, condition string) func(context.Context, Env) (int64, error) {
-	return func(ctx context.Context, env Env) (n int64, err error) {
-		now, args := env.Store.Clock.Expression()
-		err = store.QueryRow(ctx, env.Store.Read, "SELECT COUNT(*) FROM (SELECT 1 FROM "+table+" WHERE "+column+" <= "+now+
-			" AND "+condition+store.Limit(MaxBacklog)+") due", args, &n)
-		return n, err
+func CountDue(s *store.Store, table, column, condition string) func(context.Context) (int64, error) {
+	return func(ctx context.Context) (int64, error) {
+		now, args := s.Clock.Expression()
+		return Count(ctx, s, "SELECT 1 FROM "+table+" WHERE "+column+" <= "+now+" AND "+condition, args...)
 	}
+}
+
+// Count returns the number of rows that a query selects, up to MaxBacklog.
+func Count(ctx context.Context, s *store.Store, query string, args ...any) (n int64, err error) {
+	err = store.QueryRow(ctx, s.Read, "SELECT COUNT(*) FROM ("+query+store.Limit(MaxBacklog)+") due", args, &n)
+	return n, err
 }
 
 func rest(ctx context.Context, pause time.Duration) {
@@ -170,22 +182,5 @@ func rest(ctx context.Context, pause time.Duration) {
 	select {
 	case <-ctx.Done():
 	case <-time.After(pause):
-	}
-}
-
-// Every runs work immediately and then at each interval, until ctx ends. Work that fails
-// is logged, and repeated at the next interval.
-func Every(ctx context.Context, interval time.Duration, log *slog.Logger, what string, work func(context.Context) error) {
-	ticker := time.NewTicker(interval)
-	defer ticker.Stop()
-	for {
-		if err := work(ctx); err != nil && ctx.Err() == nil {
-			log.WarnContext(ctx, "background worker failed; retrying", "worker", what, "error", err)
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		}
 	}
 }

@@ -8,9 +8,9 @@ import (
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/change"
+	"github.com/moderato-live/moderato/server/eventtype"
 	"github.com/moderato-live/moderato/server/feed"
 	"github.com/moderato-live/moderato/server/instant"
-	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/validate"
@@ -111,7 +111,7 @@ func endStream(ctx context.Context, tx feed.Tx, c *change.Change, channel *ent.C
 	return emitStream(ctx, tx, c, "stream.offline", live)
 }
 
-func emitStream(ctx context.Context, tx feed.Tx, c *change.Change, kind outbox.Type, s *ent.Stream) error {
+func emitStream(ctx context.Context, tx feed.Tx, c *change.Change, kind eventtype.Type, s *ent.Stream) error {
 	title := "Uncategorized"
 	if s.CategoryID != 0 {
 		category, err := tx.Category.Get(ctx, s.CategoryID)

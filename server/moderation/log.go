@@ -16,8 +16,8 @@ import (
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/authz"
+	"github.com/moderato-live/moderato/server/eventtype"
 	"github.com/moderato-live/moderato/server/instant"
-	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/paging"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
@@ -28,7 +28,7 @@ import (
 
 // logged lists the event types that a log shows by default: what moderators and owners
 // do. Events of the audience, such as follows, are omitted.
-var logged = outbox.TypesOf(optionsv1.Origin_ORIGIN_MODERATION)
+var logged = eventtype.TypesOf(optionsv1.Origin_ORIGIN_MODERATION)
 
 // logQuery is a parsed request for a page of a log.
 type logQuery struct {

@@ -9,9 +9,9 @@ import (
 	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/change"
+	"github.com/moderato-live/moderato/server/eventtype"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/listing"
-	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/paging"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
@@ -23,7 +23,7 @@ type Role struct {
 	// Name is the name of the role in the database, in responses and in events.
 	Name string
 
-	add, remove outbox.Type
+	add, remove eventtype.Type
 }
 
 // The roles.
@@ -163,7 +163,7 @@ func changeRole(ctx context.Context, s *store.Store, channelID, userID uid.ID, r
 	})
 }
 
-func emitRole(c *change.Change, kind outbox.Type, userID uid.ID, r Role) {
+func emitRole(c *change.Change, kind eventtype.Type, userID uid.ID, r Role) {
 	c.Emit(kind, userID, &moderatov1.RoleEvent{
 		ChannelId:   c.ChannelID.String(),
 		ModeratorId: c.ActorID.String(),

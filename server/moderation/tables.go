@@ -9,9 +9,9 @@ import (
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/domain"
+	"github.com/moderato-live/moderato/server/eventtype"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/jobs"
-	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 )
@@ -39,9 +39,12 @@ var Tables = []domain.Table{
 			Query: `SELECT ` + domain.Pair("channel_id", "user_id") + `, CONCAT('is a mute that lapsed at ', expires_at) FROM mutes WHERE expires_at < ?`,
 			Args:  domain.AMinuteAgo,
 		}},
-		Expire: &jobs.Job{
-			Name: "expire mutes", Interval: sweepInterval, Backlog: jobs.CountDue("mutes", "expires_at", "1 = 1"),
-			Run: func(ctx context.Context, env jobs.Env) error { return (&Sweeper{Store: env.Store}).Sweep(ctx) },
+		Expire: func(env domain.Env) jobs.Job {
+			return jobs.Job{
+				Name: "expire mutes", Interval: sweepInterval,
+				Run:     jobs.All((&Sweeper{Store: env.Store}).Sweep),
+				Backlog: jobs.CountDue(env.Store, "mutes", "expires_at", "1 = 1"),
+			}
 		},
 	},
 	{
@@ -54,9 +57,9 @@ var Tables = []domain.Table{
 }
 
 // keptSince returns the time since which the events of a ban must still exist.
-func keptSince(keep outbox.Retention, now instant.Instant) instant.Instant {
+func keptSince(keep eventtype.Retention, now instant.Instant) instant.Instant {
 	var shortest time.Duration
-	for _, kind := range []outbox.Type{"channel.ban", "channel.chat.clear_user_messages"} {
+	for _, kind := range []eventtype.Type{"channel.ban", "channel.chat.clear_user_messages"} {
 		if kept := keep[kind]; kept > 0 && (shortest == 0 || kept < shortest) {
 			shortest = kept
 		}

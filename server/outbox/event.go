@@ -10,6 +10,7 @@ import (
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/eventsequencer"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/eventtype"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/jsonapi"
 	"github.com/moderato-live/moderato/server/paging"
@@ -26,7 +27,7 @@ type Event struct {
 	// Position is the place of the event in the order of all events.
 	Position   int64
 	ChannelID  uid.ID
-	Type       Type
+	Type       eventtype.Type
 	OccurredAt instant.Instant
 	// IsGone reports whether the event's channel is being deleted. Such an event must
 	// not be delivered any more.
@@ -71,7 +72,7 @@ func Read(ctx context.Context, s *store.Store, after int64, limit int) ([]*Event
 
 // ReadTypes reads the events of some types after a position and up to another, by
 // position.
-func ReadTypes(ctx context.Context, s *store.Store, types []Type, after, upTo int64, limit int) ([]*Event, error) {
+func ReadTypes(ctx context.Context, s *store.Store, types []eventtype.Type, after, upTo int64, limit int) ([]*Event, error) {
 	args := []any{after, upTo}
 	for _, kind := range types {
 		args = append(args, kind)
@@ -163,12 +164,11 @@ func scanEvent(ctx context.Context, s *store.Store, scan func(...any) error) (*E
 
 // setPayload decodes a payload into the field of its type. The payload of an unknown
 // type, written by a later version, is left out.
-func setPayload(e *moderatov1.Event, kind Type, payload []byte) error {
-	d, isKnown := byName[kind]
-	if !isKnown {
+func setPayload(e *moderatov1.Event, kind eventtype.Type, payload []byte) error {
+	field := kind.MutablePayload(e)
+	if field == nil {
 		return nil
 	}
-	field := e.ProtoReflect().Mutable(d.payload).Message().Interface()
 	if err := jsonapi.Unmarshal(payload, field, jsonapi.Options{}); err != nil {
 		return fmt.Errorf("payload of event %s: %w", e.GetMetadata().GetMessageId(), err)
 	}

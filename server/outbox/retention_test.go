@@ -10,6 +10,7 @@ import (
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/event"
 	"github.com/moderato-live/moderato/server/change"
+	"github.com/moderato-live/moderato/server/eventtype"
 	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/outbox/outboxtest"
 	"github.com/moderato-live/moderato/server/servertest"
@@ -20,7 +21,7 @@ import (
 var bySequence = ent.Asc(event.FieldSequence)
 
 // emitTypes writes one event of each type, in order.
-func emitTypes(t *testing.T, s *store.Store, channelID uid.ID, kinds ...outbox.Type) {
+func emitTypes(t *testing.T, s *store.Store, channelID uid.ID, kinds ...eventtype.Type) {
 	t.Helper()
 	for _, kind := range kinds {
 		err := change.ApplyUnattended(context.Background(), s, channelID, func(_ context.Context, c *change.Change) error {
@@ -48,7 +49,7 @@ func TestRetentionRemovesEventsByType(t *testing.T) {
 		outboxtest.Turn(t, q)
 		s.Clock.Advance(day/2 + time.Minute)
 		emitTypes(t, s, servertest.Owner, "channel.follow")
-		trimmer := &outbox.Trimmer{Store: s, Keep: outbox.Retention{"channel.follow": day, "channel.ban": 2 * day}}
+		trimmer := &outbox.Trimmer{Store: s, Keep: eventtype.Retention{"channel.follow": day, "channel.ban": 2 * day}}
 		if err := trimmer.Trim(ctx); err != nil {
 			t.Fatal(err)
 		}
@@ -90,7 +91,7 @@ func TestRetentionKeepsUnsequencedEvents(t *testing.T) {
 	outboxtest.EachWorld(t, func(t *testing.T, s *store.Store) {
 		emitTypes(t, s, servertest.Owner, "channel.follow")
 		s.Clock.Advance(time.Hour)
-		trimmer := &outbox.Trimmer{Store: s, Keep: outbox.Retention{"channel.follow": time.Minute}}
+		trimmer := &outbox.Trimmer{Store: s, Keep: eventtype.Retention{"channel.follow": time.Minute}}
 		if err := trimmer.Trim(context.Background()); err != nil {
 			t.Fatal(err)
 		}
@@ -98,30 +99,4 @@ func TestRetentionKeepsUnsequencedEvents(t *testing.T) {
 			t.Errorf("got %d events, want the one without a position", n)
 		}
 	})
-}
-
-func TestParseRetention(t *testing.T) {
-	base := outbox.Retention{"channel.ban": time.Hour, "channel.follow": time.Minute}
-	for text, want := range map[string]outbox.Retention{
-		"":                                base,
-		"channel.ban=30d":                 {"channel.ban": 720 * time.Hour, "channel.follow": time.Minute},
-		"default=2h, channel.ban=0":       {"channel.ban": 0, "channel.follow": 2 * time.Hour},
-		"channel.ban=1h30m,default=0.5d":  {"channel.ban": 12 * time.Hour, "channel.follow": 12 * time.Hour},
-		"channel.ban=-1h":                 nil,
-		"channel.bans=1h":                 nil,
-		"channel.ban":                     nil,
-		"channel.ban=a while":             nil,
-		"channel.ban=99999999999d":        nil,
-		"channel.ban=1h,channel.follow=x": nil,
-	} {
-		got, err := outbox.ParseRetention(base, text)
-		if (err == nil) != (want != nil) || (err == nil && cmp.Diff(want, got) != "") {
-			t.Errorf("%q: got %v, %v, want %v", text, got, err, want)
-		}
-	}
-	for _, kind := range outbox.Types() {
-		if outbox.DefaultRetention()[outbox.Type(kind)] < 90*24*time.Hour {
-			t.Errorf("default retention of %s: got %s, want at least 90 days", kind, outbox.DefaultRetention()[outbox.Type(kind)])
-		}
-	}
 }

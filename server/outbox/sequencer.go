@@ -75,10 +75,9 @@ func NewSequencer(s *store.Store, log *slog.Logger, r prometheus.Registerer) *Se
 func (q *Sequencer) Job() jobs.Job {
 	return jobs.Job{
 		Name: "sequence events", Interval: pollInterval, Wake: q.Store.Written, MaxPause: maxPause, MaxRest: maxRest,
-		Run: func(ctx context.Context, _ jobs.Env) error { return q.Turn(ctx) },
-		Backlog: func(ctx context.Context, env jobs.Env) (n int64, err error) {
-			err = store.QueryRow(ctx, env.Store.Read, "SELECT COUNT(*) FROM (SELECT 1 FROM events WHERE position IS NULL"+store.Limit(jobs.MaxBacklog)+") waiting", nil, &n)
-			return n, err
+		Run: jobs.All(q.Turn), Lease: q.lease,
+		Backlog: func(ctx context.Context) (int64, error) {
+			return jobs.Count(ctx, q.Store, "SELECT 1 FROM events WHERE position IS NULL")
 		},
 		Stop: func(ctx context.Context) {
 			q.lease.Release(ctx)

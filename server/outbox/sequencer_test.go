@@ -162,7 +162,7 @@ func TestReleasedLeaseIsAcquiredImmediately(t *testing.T) {
 		sequenced := make(chan struct{}, 100)
 		first.Sequenced = func() { sequenced <- struct{}{} }
 		ended := make(chan struct{})
-		go func() { defer close(ended); outboxtest.RunJob(ctx, s, first.Job()) }()
+		go func() { defer close(ended); outboxtest.RunJobs(ctx, first.Job()) }()
 		if err := outboxtest.Emit(s, servertest.Owner, 1); err != nil {
 			t.Fatal(err)
 		}
@@ -278,7 +278,7 @@ func restartSequencers(ctx context.Context, s *store.Store, hub *watch.Hub, rest
 		for range 2 {
 			q := outboxtest.NewSequencer(s)
 			q.Sequenced = hub.Wake
-			both.Go(func() { outboxtest.RunJob(run, s, q.Job()) })
+			both.Go(func() { outboxtest.RunJobs(run, q.Job()) })
 		}
 		both.Wait()
 		cancel()
@@ -287,7 +287,7 @@ func restartSequencers(ctx context.Context, s *store.Store, hub *watch.Hub, rest
 	q := outboxtest.NewSequencer(s)
 	q.Sequenced = hub.Wake
 	go func() { <-stop; cancel() }()
-	outboxtest.RunJob(run, s, q.Job())
+	outboxtest.RunJobs(run, q.Job())
 }
 
 // TestHungTransactionDoesNotBlockLease locks the row of the lease in a transaction that sends

@@ -67,7 +67,7 @@ func BenchmarkDelivery(b *testing.B) {
 		if err := q.Turn(ctx); err != nil { // takes the lease
 			b.Fatal(err)
 		}
-		for _, run := range []func(context.Context){func(ctx context.Context) { outboxtest.RunJob(ctx, s, q.Job()) }, near.Run, remote.Run} {
+		for _, run := range []func(context.Context){func(ctx context.Context) { outboxtest.RunJobs(ctx, q.Job()) }, near.Run, remote.Run} {
 			background.Go(func() { run(ctx) })
 		}
 		var mu sync.Mutex

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/moderato-live/moderato/server/eventtype"
 	"github.com/moderato-live/moderato/server/fair"
 	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/store"
@@ -31,7 +32,7 @@ const (
 type Selection struct {
 	// Channels are the ids of the channels; nil is every channel.
 	Channels []uid.ID
-	Types    []outbox.Type
+	Types    []eventtype.Type
 }
 
 // catchUp reads the events of a selection between two positions. It reads only the
@@ -48,7 +49,7 @@ type catchUp struct {
 // eventRange is the range of events of one type in one channel.
 type eventRange struct {
 	channelID uid.ID
-	kind      outbox.Type
+	kind      eventtype.Type
 	read      int64   // the range was read up to this position
 	positions []int64 // positions that were read and not yet returned
 	ended     bool    // the range has no more events
@@ -169,7 +170,7 @@ func (c *catchUp) take() []int64 {
 // readTypes reads the next events of some types in all channels. It also returns the
 // position up to which it searched: if the page is not full, it has all such events up
 // to there.
-func readTypes(ctx context.Context, s *store.Store, types []outbox.Type, after, upTo int64) (page []*outbox.Event, searched int64, err error) {
+func readTypes(ctx context.Context, s *store.Store, types []eventtype.Type, after, upTo int64) (page []*outbox.Event, searched int64, err error) {
 	searched = min(upTo, after+window)
 	page, err = outbox.ReadTypes(ctx, s, types, after, searched, pageSize)
 	return page, searched, err

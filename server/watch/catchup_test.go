@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/moderato-live/moderato/server/change"
+	"github.com/moderato-live/moderato/server/eventtype"
 	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/outbox/outboxtest"
 	"github.com/moderato-live/moderato/server/servertest"
@@ -22,7 +23,7 @@ import (
 // positions of those in a selection.
 func emitMixed(t *testing.T, s *store.Store, selection *watch.Selection, channels []uid.ID, n int) []int64 {
 	t.Helper()
-	q, kinds := outboxtest.NewSequencer(s), []outbox.Type{"channel.ban", "channel.follow", "channel.update"}
+	q, kinds := outboxtest.NewSequencer(s), []eventtype.Type{"channel.ban", "channel.follow", "channel.update"}
 	for i := range n {
 		err := change.ApplyUnattended(context.Background(), s, channels[i%len(channels)], func(_ context.Context, c *change.Change) error {
 			kind := kinds[(i/len(channels))%len(kinds)]
@@ -52,7 +53,7 @@ func emitMixed(t *testing.T, s *store.Store, selection *watch.Selection, channel
 // TestCatchUpReadsOnlySelection checks that a listener gets the events of its selection, in
 // order, and no others.
 func TestCatchUpReadsOnlySelection(t *testing.T) {
-	types := []outbox.Type{"channel.ban", "channel.update"}
+	types := []eventtype.Type{"channel.ban", "channel.update"}
 	testCatchUp(t, &watch.Selection{Channels: []uid.ID{servertest.Owner, servertest.Nobody}, Types: types})
 	testCatchUp(t, &watch.Selection{Types: types}) // every channel
 }
@@ -93,7 +94,7 @@ func testCatchUp(t *testing.T, selection *watch.Selection) {
 // TestCatchUpAppliesSelectionChange removes a channel from the selection after the first page.
 func TestCatchUpAppliesSelectionChange(t *testing.T) {
 	outboxtest.EachWorld(t, func(t *testing.T, s *store.Store) {
-		both := &watch.Selection{Channels: []uid.ID{servertest.Owner, servertest.Other}, Types: []outbox.Type{"channel.ban", "channel.follow", "channel.update"}}
+		both := &watch.Selection{Channels: []uid.ID{servertest.Owner, servertest.Other}, Types: []eventtype.Type{"channel.ban", "channel.follow", "channel.update"}}
 		emitMixed(t, s, both, both.Channels, 1100)
 		one := &watch.Selection{Channels: both.Channels[1:], Types: both.Types}
 		start, selection := int64(0), both
@@ -141,7 +142,7 @@ func TestCatchUpUsesChannelIndex(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer s.Close()
-		selection := &watch.Selection{Channels: []uid.ID{servertest.Owner}, Types: []outbox.Type{"channel.ban", "channel.update"}}
+		selection := &watch.Selection{Channels: []uid.ID{servertest.Owner}, Types: []eventtype.Type{"channel.ban", "channel.update"}}
 		zero := int64(0)
 		from, err := watch.NewHub(s, slog.New(slog.DiscardHandler)).Subscribe(t.Context(), &zero, func() *watch.Selection { return selection })
 		if err != nil {

@@ -46,8 +46,8 @@ func (l *listener) MayReceive(channelID uid.ID) bool {
 // Err returns why the listener ended, or nil while it is active.
 func (l *listener) Err() error { return l.err() }
 
-// Check checks the rights of all listeners, as Run does.
-func (r *Rights) Check(ctx context.Context) error { return r.checkRights(ctx, r.all()) }
+// Check checks the rights of all listeners, as its job does.
+func (r *Rights) Check(ctx context.Context) error { return r.checkAllRights(ctx) }
 
 // Age makes the channels of all listeners appear to have been read long ago.
 func (r *Rights) Age() {

@@ -10,7 +10,7 @@ import (
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/authn"
-	"github.com/moderato-live/moderato/server/outbox"
+	"github.com/moderato-live/moderato/server/eventtype"
 	"github.com/moderato-live/moderato/server/uid"
 )
 
@@ -20,8 +20,8 @@ var errUnconfirmed = errors.New("the token or the rights of the listener could n
 // listener holds the caller of a stream, and what the caller may receive.
 type listener struct {
 	caller *authn.Caller
-	only   uid.ID        // the channel; zero for every channel that the caller may receive
-	types  []outbox.Type // all, unless the caller chose some
+	only   uid.ID           // the channel; zero for every channel that the caller may receive
+	types  []eventtype.Type // all, unless the caller chose some
 
 	mu        sync.Mutex
 	mayHear   map[uid.ID]bool // nil for every channel
@@ -36,7 +36,7 @@ type listener struct {
 	over      chan struct{} // closed when ended is set
 }
 
-func newListener(caller *authn.Caller, only uid.ID, types []outbox.Type) *listener {
+func newListener(caller *authn.Caller, only uid.ID, types []eventtype.Type) *listener {
 	return &listener{caller: caller, only: only, types: types, version: unknownVersion, confirmed: make(chan struct{}), over: make(chan struct{})}
 }
 
@@ -76,7 +76,7 @@ func (l *listener) confirmRights(at time.Time, version int64, channels []uid.ID)
 	l.rightsAt, l.readAt, l.version = at, at, version
 	l.tell()
 	if channels == nil && !l.caller.ActsAsUser() {
-		if l.selection == nil && len(l.types) < len(outbox.Types()) {
+		if l.selection == nil && len(l.types) < len(eventtype.Types()) {
 			l.selection = &Selection{Types: l.types}
 		}
 		return

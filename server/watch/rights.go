@@ -17,8 +17,8 @@ import (
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/digest"
+	"github.com/moderato-live/moderato/server/eventtype"
 	"github.com/moderato-live/moderato/server/jobs"
-	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 )
@@ -67,7 +67,7 @@ func (r *Rights) maxChannels() int { return cmp.Or(r.MaxChannels, DefaultMaxChan
 
 // admit checks what a caller may receive at present, and keeps the result up to date
 // until leave.
-func (r *Rights) admit(ctx context.Context, caller *authn.Caller, only uid.ID, types []outbox.Type) (*listener, error) {
+func (r *Rights) admit(ctx context.Context, caller *authn.Caller, only uid.ID, types []eventtype.Type) (*listener, error) {
 	l := newListener(caller, only, types)
 	if err := r.checkTokens(ctx, []*listener{l}); err != nil {
 		return nil, err
@@ -93,20 +93,16 @@ func (r *Rights) leave(l *listener) {
 	delete(r.listeners, l)
 }
 
-// Run checks tokens and rights until ctx ends. Each has its own loop, so that a slow
-// check of one does not delay the other.
-func (r *Rights) Run(ctx context.Context) {
-	var loops sync.WaitGroup
-	loops.Go(func() {
-		jobs.Every(ctx, tokensInterval, r.Log, "check the tokens of listeners", r.checkAllTokens)
-	})
-	loops.Go(func() {
-		jobs.Every(ctx, rightsInterval, r.Log, "check the rights of listeners", func(ctx context.Context) error {
-			return r.checkRights(ctx, r.all())
-		})
-	})
-	loops.Wait()
+// Jobs returns the jobs that check the tokens and the rights of the listeners of this
+// server. They are two jobs, so that a slow check of one does not delay the other.
+func (r *Rights) Jobs() []jobs.Job {
+	return []jobs.Job{
+		{Name: "check the tokens of listeners", Interval: tokensInterval, Run: jobs.All(r.checkAllTokens)},
+		{Name: "check the rights of listeners", Interval: rightsInterval, Run: jobs.All(r.checkAllRights)},
+	}
 }
+
+func (r *Rights) checkAllRights(ctx context.Context) error { return r.checkRights(ctx, r.all()) }
 
 func (r *Rights) checkAllTokens(ctx context.Context) error {
 	var failed error

@@ -167,7 +167,7 @@ func TestRightsFollowEveryChange(t *testing.T) {
 				defer cancel()
 				rights := &watch.Rights{Store: s.Store, Log: slog.New(slog.DiscardHandler)}
 				ended := make(chan struct{})
-				go func() { defer close(ended); rights.Run(ctx) }()
+				go func() { defer close(ended); outboxtest.RunJobs(ctx, rights.Jobs()...) }()
 				defer func() { cancel(); <-ended }()
 				// A backend that acts for the moderator, because its token does not end
 				// with the user.

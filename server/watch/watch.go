@@ -15,6 +15,7 @@ import (
 	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/authz"
+	"github.com/moderato-live/moderato/server/eventtype"
 	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/validate"
@@ -46,7 +47,7 @@ type Service struct {
 // filter holds which events a listener wants.
 type filter struct {
 	channelID uid.ID
-	types     []outbox.Type // all, unless the listener chose some
+	types     []eventtype.Type // all, unless the listener chose some
 	after     *int64
 }
 
@@ -57,7 +58,7 @@ func ParseTypes(f *validate.Fields, names []string) []string {
 		return nil
 	}
 	for i, name := range names {
-		if !outbox.IsType(name) {
+		if !eventtype.IsType(name) {
 			f.Add(fmt.Sprintf("type[%d]", i), "must be an event type, such as channel.ban or stream.online")
 		}
 	}
@@ -72,10 +73,10 @@ func (s *Service) parse(ctx context.Context, req *moderatov1.WatchEventsRequest)
 		return nil, err
 	}
 	if len(names) == 0 {
-		names = outbox.Types()
+		names = eventtype.Types()
 	}
 	for _, name := range names {
-		want.types = append(want.types, outbox.Type(name))
+		want.types = append(want.types, eventtype.Type(name))
 	}
 	var err error
 	want.after, err = outbox.ParseCursor(ctx, s.Hub.Store, req.GetCursor())

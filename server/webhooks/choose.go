@@ -8,6 +8,7 @@ import (
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/channel"
 	"github.com/moderato-live/moderato/ent/webhookdelivery"
+	"github.com/moderato-live/moderato/server/eventtype"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/store"
@@ -33,7 +34,7 @@ func (t *turn) wantedEvents(upTo int64, limit int) (query string, args []any) {
 		return query + " ORDER BY position" + store.Limit(limit), args
 	}
 	if len(types) == 0 {
-		types = outbox.Types()
+		types = eventtype.Types()
 	}
 	parts := make([]string, len(types))
 	for i, kind := range types {

@@ -9,23 +9,14 @@ import (
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/webhook"
 	"github.com/moderato-live/moderato/server/authz"
-	"github.com/moderato-live/moderato/server/jobs"
 	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-const (
-	// sweepInterval is how often a batch of webhooks is checked for users who lost
-	// their right. What is sent never depends on it.
-	sweepInterval = time.Second
-	// purgeInterval is how often deleted webhooks and old deliveries are removed.
-	purgeInterval = 2 * time.Second
-	// keptFor is how long a delivery that has ended is listed.
-	keptFor    = 7 * 24 * time.Hour
-	sweepBatch = 100
-	purgeBatch = 500
-)
+// sweepInterval is how often a batch of webhooks is checked for users who lost their
+// right. What is sent never depends on it.
+const sweepInterval = time.Second
 
 // hasRight is the SQL condition that the webhook w may receive the events of its
 // channel. The channel must exist. The user of the webhook must own the channel, or
@@ -48,20 +39,6 @@ func (e *Engine) disableAfterEvents(ctx context.Context, page []*outbox.Event) e
 		return nil
 	}
 	return e.disableUnauthorized(ctx, "w.channel_id IN ("+store.Placeholders(len(channels))+")", channels...)
-}
-
-// Jobs returns the jobs that disable webhooks without a right and remove old rows.
-func (e *Engine) Jobs() []jobs.Job {
-	return []jobs.Job{
-		{
-			Name: "disable webhooks whose user lost the right", Interval: sweepInterval,
-			Run: func(ctx context.Context, _ jobs.Env) error { return e.Sweep(ctx) },
-		},
-		{
-			Name: "remove old webhook deliveries", Interval: purgeInterval,
-			Run: func(ctx context.Context, _ jobs.Env) error { return e.Purge(ctx) },
-		},
-	}
 }
 
 // Sweep checks the next batch of webhooks, and disables those whose user has no right.
@@ -140,48 +117,6 @@ func lock(ctx context.Context, s *store.Store, tx *ent.Tx, id uid.ID) error {
 		return nil
 	}
 	return err
-}
-
-// Purge removes deleted webhooks with their deliveries, and old deliveries.
-func (e *Engine) Purge(ctx context.Context) error {
-	ids, err := e.Store.Read.Webhook.Query().Where(webhook.DisabledReason(deleted)).Limit(sweepBatch).IDs(ctx)
-	if err != nil {
-		return err
-	}
-	for _, id := range ids {
-		if err := e.remove(ctx, "webhook_id = ?", id); err != nil {
-			return err
-		}
-		err := e.Store.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
-			_, err := tx.Webhook.Delete().Where(webhook.ID(id), webhook.DisabledReason(deleted)).Exec(ctx)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-	}
-	now, err := e.Store.Clock.Now(ctx, e.Store.Read)
-	if err != nil {
-		return err
-	}
-	return e.remove(ctx, "finished_at < ?", now.Add(-keptFor))
-}
-
-// remove deletes the deliveries that match a condition, in batches of purgeBatch.
-func (e *Engine) remove(ctx context.Context, where string, arg any) error {
-	for {
-		var n int64
-		err := e.Store.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
-			result, err := tx.ExecContext(ctx, "DELETE FROM webhook_deliveries"+e.Store.Some("webhook_deliveries", where, purgeBatch), arg)
-			if err == nil {
-				n, err = result.RowsAffected()
-			}
-			return err
-		})
-		if err != nil || n < purgeBatch {
-			return err
-		}
-	}
 }
 
 // moveUp moves idle webhooks, which are those without next_at, to a position.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/server"
+	"github.com/moderato-live/moderato/server/eventtype"
 	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store"
@@ -72,7 +73,7 @@ func takeRole(t *testing.T, s *store.Store) {
 
 // The event has an immediate effect; a sweep takes long if there are many webhooks.
 func TestRightEndingEventDisablesWebhooks(t *testing.T) {
-	for kind, ends := range map[outbox.Type]bool{"channel.moderator.remove": true, "channel.ban": true, "channel.follow": false} {
+	for kind, ends := range map[eventtype.Type]bool{"channel.moderator.remove": true, "channel.ban": true, "channel.follow": false} {
 		t.Run(string(kind), func(t *testing.T) {
 			eachWorld(t, func(t *testing.T, s *store.Store, e *webhooks.Engine) {
 				put(t, s, servertest.Moderator, uid.New())

@@ -5,6 +5,7 @@ import (
 
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/server/domain"
+	"github.com/moderato-live/moderato/server/jobs"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 )
@@ -20,11 +21,15 @@ var Tables = []domain.Table{
 			{Name: "former_secret", Erase: domain.WithRow}, {Name: "last_error", Erase: domain.WithRow},
 		},
 		Erase: domain.Erasure{Channel: []domain.Step{markDeleted("channel_id")}, User: []domain.Step{markDeleted("user_id")}},
+		Expire: func(env domain.Env) jobs.Job {
+			return jobs.Job{Name: "disable webhooks whose user lost the right", Interval: sweepInterval, Run: jobs.All(env.Webhooks.Sweep)}
+		},
 	},
 	{
 		Name: "webhook_deliveries", Channel: "channel_id",
 		Impersonal: []string{"webhook_id", "event_id", "type", "status", "last_error"},
 		References: []domain.Reference{{Column: "webhook_id", Table: "webhooks"}, {Column: "channel_id", Table: "channels"}},
+		Expire:     func(env domain.Env) jobs.Job { return (&Purger{Store: env.Store}).Job() },
 	},
 }
 

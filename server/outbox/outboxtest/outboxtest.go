@@ -4,6 +4,7 @@ package outboxtest
 import (
 	"context"
 	"log/slog"
+	"sync"
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -11,6 +12,7 @@ import (
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/change"
+	"github.com/moderato-live/moderato/server/eventtype"
 	"github.com/moderato-live/moderato/server/jobs"
 	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/servertest"
@@ -68,7 +70,7 @@ func Turn(t *testing.T, q *outbox.Sequencer) {
 }
 
 // Payload returns an empty payload of an event type.
-func Payload(kind outbox.Type) proto.Message {
+func Payload(kind eventtype.Type) proto.Message {
 	e := (*moderatov1.Event)(nil).ProtoReflect()
 	fields := e.Descriptor().Oneofs().ByName("payload").Fields()
 	for i := range fields.Len() {
@@ -80,8 +82,12 @@ func Payload(kind outbox.Type) proto.Message {
 	panic("the contract does not declare the event type " + kind)
 }
 
-// RunJob runs a job until ctx ends.
-func RunJob(ctx context.Context, s *store.Store, job jobs.Job) {
-	env := jobs.Env{Store: s, Log: slog.New(slog.DiscardHandler)}
-	jobs.NewRunner(env, prometheus.NewRegistry()).Run(ctx, job)
+// RunJobs runs jobs until ctx ends.
+func RunJobs(ctx context.Context, all ...jobs.Job) {
+	runner := jobs.NewRunner(slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+	var running sync.WaitGroup
+	for _, job := range all {
+		running.Go(func() { runner.Run(ctx, job) })
+	}
+	running.Wait()
 }

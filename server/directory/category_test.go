@@ -1,4 +1,4 @@
-package feed_test
+package directory_test
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 )
 
 func (b backend) getCategory(id int64) (*platformv1.CategoryRecord, error) {
-	response, err := b.Directory.GetCategory(b.ctx, &platformv1.GetCategoryRequest{CategoryId: id})
+	response, err := b.Directory.GetCategory(b.Ctx(), &platformv1.GetCategoryRequest{CategoryId: id})
 	return response.GetCategory(), err
 }
 
@@ -30,7 +30,7 @@ func categoryRecord(id, above int64) *platformv1.CategoryRecord {
 
 func TestPutCategoryStoresReturnedRecord(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b backend) {
-		b.must(b.putCategory(categoryRecord(1, 0)))
+		b.Must(b.putCategory(categoryRecord(1, 0)))
 		for _, c := range []struct {
 			name      string
 			put, want *platformv1.CategoryRecord
@@ -50,20 +50,20 @@ func TestPutCategoryStoresReturnedRecord(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", c.name, err)
 			}
-			wantSame(t, c.name, got, c.want)
+			servertest.WantSame(t, c.name, got, c.want)
 			got, err = b.getCategory(1 << 40)
 			if err != nil {
 				t.Errorf("%s: %v", c.name, err)
 			}
-			wantSame(t, c.name+", got", got, c.want)
-			b.wantUnchanged(c.name+", repeated", func() error { _, err := b.putCategory(c.put); return err })
+			servertest.WantSame(t, c.name+", got", got, c.want)
+			b.WantUnchanged(c.name+", repeated", func() error { _, err := b.putCategory(c.put); return err })
 		}
 		if err := b.deleteCategory(1 << 40); err != nil {
 			t.Fatal(err)
 		}
 		_, err := b.getCategory(1 << 40)
-		wantError(t, "a deleted category", err, "CATEGORY_NOT_FOUND")
-		b.wantUnchanged("a repeated deletion", func() error { return b.deleteCategory(1 << 40) })
+		servertest.WantError(t, "a deleted category", err, "CATEGORY_NOT_FOUND")
+		b.WantUnchanged("a repeated deletion", func() error { return b.deleteCategory(1 << 40) })
 	})
 }
 
@@ -71,18 +71,18 @@ func TestCategoryCycleIsRejected(t *testing.T) {
 	const circle = "category.parentId must not be the category itself, nor one below it"
 	eachBackend(t, func(t *testing.T, b backend) {
 		for id := int64(1); id <= 4; id++ {
-			b.must(b.putCategory(categoryRecord(id, id-1)))
+			b.Must(b.putCategory(categoryRecord(id, id-1)))
 		}
 		for _, above := range []int64{1, 2, 3, 4} {
 			_, err := b.putCategory(categoryRecord(1, above))
-			wantError(t, "below itself", err, "INVALID_ARGUMENT", circle)
+			servertest.WantError(t, "below itself", err, "INVALID_ARGUMENT", circle)
 		}
 		_, err := b.putCategory(categoryRecord(9, 9)) // the category does not exist yet
-		wantError(t, "a new one below itself", err, "INVALID_ARGUMENT", circle)
+		servertest.WantError(t, "a new one below itself", err, "INVALID_ARGUMENT", circle)
 		_, err = b.putCategory(categoryRecord(9, 8))
-		wantError(t, "below one that is not there", err, "CATEGORY_NOT_FOUND")
+		servertest.WantError(t, "below one that is not there", err, "CATEGORY_NOT_FOUND")
 		_, err = b.putCategory(categoryRecord(4, 1)) // next to its former ancestors
-		b.must(nil, err)
+		b.Must(nil, err)
 	})
 }
 
@@ -92,9 +92,9 @@ func TestCategoryCycleOfConcurrentCallsIsRejected(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b backend) {
 		for range 15 {
 			for id := int64(1); id <= 4; id++ {
-				b.must(b.putCategory(categoryRecord(id, 0)))
+				b.Must(b.putCategory(categoryRecord(id, 0)))
 			}
-			b.must(b.putCategory(categoryRecord(2, 3)))
+			b.Must(b.putCategory(categoryRecord(2, 3)))
 			var all sync.WaitGroup
 			errs := make([]error, 3)
 			for i, put := range []*platformv1.CategoryRecord{categoryRecord(1, 2), categoryRecord(3, 4), categoryRecord(4, 1)} {
@@ -138,28 +138,28 @@ func TestDeleteCategoryRejectsCategoryInUse(t *testing.T) {
 				return err
 			}, func() error { return b.deleteCategory(50) }},
 			{"clip", func(category int64) error {
-				_, err := content.PutClip(b.ctx, &platformv1.PutClipRequest{Clip: &platformv1.ClipRecord{
+				_, err := content.PutClip(b.Ctx(), &platformv1.PutClipRequest{Clip: &platformv1.ClipRecord{
 					ClipId: newID, ChannelId: owner, CreatorId: owner, Title: "x", CategoryId: category,
 				}})
 				return err
 			}, func() error {
-				_, err := content.DeleteClip(b.ctx, &platformv1.DeleteClipRequest{ClipId: newID})
+				_, err := content.DeleteClip(b.Ctx(), &platformv1.DeleteClipRequest{ClipId: newID})
 				return err
 			}},
 			{"VOD", func(category int64) error {
-				_, err := content.PutVod(b.ctx, &platformv1.PutVodRequest{Vod: &platformv1.VodRecord{
+				_, err := content.PutVod(b.Ctx(), &platformv1.PutVodRequest{Vod: &platformv1.VodRecord{
 					Id: newID, ChannelId: owner, Title: "x", StartedAt: now, EndedAt: now, CategoryId: category,
 				}})
 				return err
 			}, func() error {
-				_, err := content.DeleteVod(b.ctx, &platformv1.DeleteVodRequest{VodId: newID})
+				_, err := content.DeleteVod(b.Ctx(), &platformv1.DeleteVodRequest{VodId: newID})
 				return err
 			}},
 			// Last, because an ended stream remains.
 			{"ended stream of a channel in another category", func(category int64) error {
-				_, err := streams.StartStream(b.ctx, &platformv1.StartStreamRequest{ChannelId: owner, StartedAt: now, CategoryId: &category})
+				_, err := streams.StartStream(b.Ctx(), &platformv1.StartStreamRequest{ChannelId: owner, StartedAt: now, CategoryId: &category})
 				if err == nil {
-					_, err = streams.EndStream(b.ctx, &platformv1.EndStreamRequest{ChannelId: owner})
+					_, err = streams.EndStream(b.Ctx(), &platformv1.EndStreamRequest{ChannelId: owner})
 				}
 				if err == nil {
 					_, err = b.putChannel(&platformv1.ChannelRecord{Id: owner, Title: "x"})
@@ -169,7 +169,7 @@ func TestDeleteCategoryRejectsCategoryInUse(t *testing.T) {
 		}
 		for i, u := range uses {
 			id := int64(i + 1)
-			b.must(b.putCategory(categoryRecord(id, 0)))
+			b.Must(b.putCategory(categoryRecord(id, 0)))
 			if err := u.use(id); err != nil {
 				t.Fatalf("%s: %v", u.name, err)
 			}
@@ -189,9 +189,9 @@ func TestDeleteCategoryRejectsCategoryInUse(t *testing.T) {
 
 // wantUnchangedBy makes a call that must be rejected and change no row.
 func (b backend) wantUnchangedBy(what, reason string, call func() error) {
-	b.t.Helper()
-	b.wantUnchanged(what, func() error {
-		wantError(b.t, what, call(), reason)
+	b.T.Helper()
+	b.WantUnchanged(what, func() error {
+		servertest.WantError(b.T, what, call(), reason)
 		return nil
 	})
 }
@@ -204,7 +204,7 @@ func TestCategoryDeletionRacesWithUse(t *testing.T) {
 		as := b.As(t, servertest.Owner).Context()
 		owner := servertest.Owner.String()
 		for i := range 20 {
-			b.must(b.putCategory(categoryRecord(7, 0)))
+			b.Must(b.putCategory(categoryRecord(7, 0)))
 			var all sync.WaitGroup
 			var deleted, put error
 			all.Go(func() { deleted = b.deleteCategory(7) })
@@ -224,7 +224,7 @@ func TestCategoryDeletionRacesWithUse(t *testing.T) {
 			if row := b.Store.Read.Channel.GetX(context.Background(), servertest.Owner); row.CategoryID == 7 && there == nil {
 				t.Fatalf("the channel is in a category that does not exist: %v", err)
 			}
-			b.must(b.putChannel(&platformv1.ChannelRecord{Id: owner, Title: "x"}))
+			b.Must(b.putChannel(&platformv1.ChannelRecord{Id: owner, Title: "x"}))
 			b.Store.Clock.Advance(time.Second)
 		}
 	})

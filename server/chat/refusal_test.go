@@ -1,4 +1,4 @@
-package feed_test
+package chat_test
 
 import (
 	"context"

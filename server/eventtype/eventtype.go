@@ -1,4 +1,6 @@
-package outbox
+// Package eventtype holds the event types that the contract declares, and how long the
+// events of each type are kept.
+package eventtype
 
 import (
 	"fmt"
@@ -85,4 +87,14 @@ func (t Type) CheckPayload(payload proto.Message) error {
 		return fmt.Errorf("the payload of %s is a %s, not a %s", t, d.payload.Message().FullName(), got.FullName())
 	}
 	return nil
+}
+
+// MutablePayload returns the payload of an event of the type, which it adds if there is
+// none. It returns nil if the contract does not declare the type.
+func (t Type) MutablePayload(e *moderatov1.Event) proto.Message {
+	d, isDeclared := byName[t]
+	if !isDeclared {
+		return nil
+	}
+	return e.ProtoReflect().Mutable(d.payload).Message().Interface()
 }

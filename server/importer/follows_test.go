@@ -1,4 +1,4 @@
-package feed_test
+package importer_test
 
 import (
 	"context"
@@ -24,6 +24,11 @@ import (
 // transactionSize is the number of follows in a transaction; longer runs are sorted
 // first.
 const transactionSize = 10_000
+
+// userCount is the number of users who follow at random.
+const userCount = 12
+
+func numberedUser(i int) string { return fmt.Sprintf("0b6fdddd-0000-4000-8000-%012d", i+1) }
 
 func followLine(channel, user uid.ID) string {
 	return fmt.Sprintf(`{"follow": {"channelId": %q, "userId": %q, "followedAt": "2026-01-02T03:04:05Z"}}`+"\n", channel, user)
@@ -107,7 +112,7 @@ func TestInvalidFollowRollsBackOnlyItsBatch(t *testing.T) {
 		if got := followers(t, s, servertest.Owner); len(got) != 1 || !strings.HasPrefix(got[0], servertest.Viewer.String()) {
 			t.Errorf("stored are %v", got)
 		}
-		checkCounters(t, s.Store, "after the import")
+		servertest.CheckCounters(t, s.Store, "after the import")
 	})
 }
 
@@ -125,7 +130,7 @@ func TestCancelledImportStops(t *testing.T) {
 		if got := followers(t, s, servertest.Owner); len(got) != 1 || !strings.HasPrefix(got[0], servertest.Viewer.String()) {
 			t.Errorf("stored are %v", got)
 		}
-		checkCounters(t, s.Store, "after the import")
+		servertest.CheckCounters(t, s.Store, "after the import")
 	})
 }
 
@@ -149,8 +154,8 @@ func TestBulkFollowsMatchSequentialFollows(t *testing.T) {
 		now := instant.Of(time.Date(2026, 3, 14, 15, 0, 0, 0, time.UTC))
 		s.Store.Clock.Freeze(now)
 		s.Load(t, &platformv1.Record{Kind: &platformv1.Record_Channel{Channel: &platformv1.ChannelRecord{Id: inOrder.String(), Title: "x"}}})
-		for i := range countedUsers {
-			s.Load(t, &platformv1.Record{Kind: &platformv1.Record_User{User: &platformv1.UserRecord{Id: countedUser(i), Username: fmt.Sprintf("counted%d", i)}}})
+		for i := range userCount {
+			s.Load(t, &platformv1.Record{Kind: &platformv1.Record_User{User: &platformv1.UserRecord{Id: numberedUser(i), Username: fmt.Sprintf("counted%d", i)}}})
 		}
 		for _, channel := range channels {
 			s.Load(t, &platformv1.Record{Kind: &platformv1.Record_Stream{Stream: &platformv1.StreamRecord{
@@ -161,7 +166,7 @@ func TestBulkFollowsMatchSequentialFollows(t *testing.T) {
 		for round := range 8 {
 			lines := map[uid.ID][]string{}
 			for range 5 * (round + 1) {
-				user, date := countedUser(r.IntN(countedUsers)), ""
+				user, date := numberedUser(r.IntN(userCount)), ""
 				if r.IntN(3) > 0 {
 					date = fmt.Sprintf(`, "followedAt": %q`, now.Add(-time.Duration(r.IntN(120))*time.Minute))
 				}
@@ -189,7 +194,7 @@ func TestBulkFollowsMatchSequentialFollows(t *testing.T) {
 						t.Errorf("round %d, time %d, %s (-one by one +in bulk):\n%s", round, repeated, channel, diff)
 					}
 				}
-				checkCounters(t, s.Store, fmt.Sprintf("in round %d", round))
+				servertest.CheckCounters(t, s.Store, fmt.Sprintf("in round %d", round))
 			}
 			now = now.Add(time.Minute)
 			s.Store.Clock.Freeze(now)
@@ -218,6 +223,6 @@ func TestFollowsOfManyChannelsSpanStatements(t *testing.T) {
 		if n, err := s.Store.Read.Follow.Query().Count(context.Background()); err != nil || n != channels*3/2 {
 			t.Errorf("%d follows are stored (%v), want %d", n, err, channels*3/2)
 		}
-		checkCounters(t, s.Store, "after the imports")
+		servertest.CheckCounters(t, s.Store, "after the imports")
 	})
 }

@@ -1,4 +1,4 @@
-package feed_test
+package access_test
 
 import (
 	"slices"
@@ -29,7 +29,7 @@ func TestIssuedTokenMatchesRequest(t *testing.T) {
 			config.Lifetimes = lifetimes
 			s := servertest.Start(t, config)
 			s.Load(t, servertest.World()...)
-			b := backend{s, t, s.AsService(t).Context()}
+			b := backend{servertest.NewBackend(t, s)}
 			standard := lifetimes
 			if lifetimes == (authn.Lifetimes{}) {
 				standard = authn.Lifetimes{User: 24 * hour, App: 7 * 24 * hour}
@@ -81,8 +81,8 @@ func TestIssuedTokenMatchesRequest(t *testing.T) {
 				if c.lifetime != never {
 					want.ExpiresAt = now.Add(c.lifetime).Proto()
 				}
-				wantSame(t, c.name, b.introspect(issued.GetToken()), want)
-				wantSame(t, c.name+" as issued", issued, &platformv1.IssueTokenResponse{Token: issued.GetToken(), ExpiresAt: want.GetExpiresAt()})
+				servertest.WantSame(t, c.name, b.introspect(issued.GetToken()), want)
+				servertest.WantSame(t, c.name+" as issued", issued, &platformv1.IssueTokenResponse{Token: issued.GetToken(), ExpiresAt: want.GetExpiresAt()})
 				if !strings.HasPrefix(issued.GetToken(), c.prefix) {
 					t.Errorf("%s begins with %q", c.name, issued.GetToken()[:4])
 				}
@@ -106,7 +106,7 @@ func TestIssuedTokenMatchesRequest(t *testing.T) {
 
 // introspectAs introspects a token with a caller's token that is always valid.
 func (b backend) introspectAs(token string) *platformv1.IntrospectTokenResponse {
-	b.ctx = b.Token(b.t, authn.NewToken{Kind: authn.Service, ClientID: servertest.ChatServer}).Context()
+	b.Caller = b.Token(b.T, authn.NewToken{Kind: authn.Service, ClientID: servertest.ChatServer})
 	return b.introspect(token)
 }
 
@@ -116,7 +116,7 @@ func TestIntrospectRevealsNothingOfInvalidToken(t *testing.T) {
 			Kind: kindUser, ClientId: servertest.Dashboard, UserId: servertest.Viewer.String(), Scopes: authn.Scopes(), Lifetime: durationpb.New(time.Hour),
 		}
 		good, revoked := b.issue(request).GetToken(), b.issue(request).GetToken()
-		b.must(nil, b.revoke(revoked))
+		b.Must(nil, b.revoke(revoked))
 		b.wantInactive("a revoked token", revoked)
 		b.wantInactive("a damaged token", good[:len(good)-1]+"-")
 		b.wantInactive("a cut token", good[:len(good)-1])
@@ -133,7 +133,7 @@ func TestIntrospectRevealsNothingOfInvalidToken(t *testing.T) {
 		}
 		b.Store.Clock.Advance(time.Hour)
 		b.wantInactive("an expired token", good)
-		b.wantUnchanged("revoking what is not good", func() error { return b.revoke(revoked) },
+		b.WantUnchanged("revoking what is not good", func() error { return b.revoke(revoked) },
 			func() error { return b.revoke(unknown) }, func() error { return b.revoke("x") })
 	})
 }
@@ -147,7 +147,7 @@ func TestIntrospectBypassesCache(t *testing.T) {
 			_, err := b.Moderation.ListModerators(c.Context(), &moderatov1.ListModeratorsRequest{ChannelId: servertest.Owner.String()})
 			return err
 		}
-		b.must(nil, moderators())
+		b.Must(nil, moderators())
 		if !b.introspect(c.Token).GetActive() {
 			t.Error("a good token is not active")
 		}
@@ -165,14 +165,14 @@ func TestRevocationAppliesToEveryServer(t *testing.T) {
 		first := servertest.Start(t, servertest.Config(url))
 		first.Load(t, servertest.World()...)
 		second := servertest.Start(t, servertest.Config(url))
-		b := backend{first, t, first.AsService(t).Context()}
-		b.must(b.putClient("bot", "Bot", true))
+		b := backend{servertest.NewBackend(t, first)}
+		b.Must(b.putClient("bot", "Bot", true))
 		for how, end := range map[string]func(token string) error{
 			"RevokeToken":  b.revoke,
 			"PutClient":    func(string) error { _, err := b.putClient("bot", "Bot", false); return err },
 			"DeleteClient": func(string) error { return b.deleteClient("bot") },
 		} {
-			b.must(b.putClient("bot", "Bot", true))
+			b.Must(b.putClient("bot", "Bot", true))
 			c := servertest.Credentials{Token: b.issue(&platformv1.IssueTokenRequest{Kind: kindService, ClientId: "bot"}).GetToken(), ClientID: "bot"}
 			read := func() string {
 				_, err := second.Directory.GetUser(c.Context(), &platformv1.GetUserRequest{Username: "ines"})
@@ -181,10 +181,10 @@ func TestRevocationAppliesToEveryServer(t *testing.T) {
 			if got := read(); got != "OK" {
 				t.Fatalf("%s: before it a read got %s", how, got)
 			}
-			b.must(nil, end(c.Token))
+			b.Must(nil, end(c.Token))
 			ended := time.Now()
 			_, err := second.Directory.PutUser(c.Context(), &platformv1.PutUserRequest{User: &platformv1.UserRecord{Id: newID, Username: "new"}})
-			wantError(t, how+": a change on another server", err, "TOKEN_INVALID")
+			servertest.WantError(t, how+": a change on another server", err, "TOKEN_INVALID")
 			for got := read(); got != "TOKEN_INVALID"; got = read() {
 				if time.Since(ended) > 2*time.Second {
 					t.Fatalf("%s: a read got %s after %s", how, got, time.Since(ended))
@@ -199,13 +199,13 @@ func TestRevocationAppliesToEveryServer(t *testing.T) {
 func TestServiceTokenIssueRacesWithClientChange(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b backend) {
 		for i := range 30 {
-			b.must(b.putClient("bot", "Bot", true))
+			b.Must(b.putClient("bot", "Bot", true))
 			var all sync.WaitGroup
 			var lock sync.Mutex
 			var tokens []string
 			for range 3 {
 				all.Go(func() {
-					r, err := b.Access.IssueToken(b.ctx, &platformv1.IssueTokenRequest{Kind: kindService, ClientId: "bot"})
+					r, err := b.Access.IssueToken(b.Ctx(), &platformv1.IssueTokenRequest{Kind: kindService, ClientId: "bot"})
 					if got := servertest.OutcomeOf(err).Reason; !slices.Contains([]string{"OK", "INVALID_ARGUMENT", "CLIENT_NOT_FOUND"}, got) {
 						t.Error(err)
 					}

@@ -1,4 +1,4 @@
-package feed_test
+package importer_test
 
 import (
 	"bytes"

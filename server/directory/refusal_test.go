@@ -1,4 +1,4 @@
-package feed_test
+package directory_test
 
 import (
 	"strings"
@@ -13,22 +13,6 @@ import (
 )
 
 const notUUID = " must be a UUID in its 36-character form"
-
-// callRPC makes the call that takes the request.
-func (b backend) callRPC(c servertest.Credentials, request proto.Message) error {
-	b.t.Helper()
-	name := strings.TrimSuffix(string(request.ProtoReflect().Descriptor().Name()), "Request")
-	for _, file := range []protoreflect.FileDescriptor{
-		platformv1.File_moderato_platform_v1_directory_proto, platformv1.File_moderato_platform_v1_access_proto,
-	} {
-		service := file.Services().Get(0)
-		if rpc := service.Methods().ByName(protoreflect.Name(name)); rpc != nil {
-			return b.Conn.Invoke(c.Context(), "/"+string(service.FullName())+"/"+name, request, servertest.NewMessage(b.t, rpc.Output()))
-		}
-	}
-	b.t.Fatalf("no method takes %T", request)
-	return nil
-}
 
 // requests returns an empty request for each method of DirectoryService and
 // AccessService.
@@ -62,7 +46,7 @@ func TestDirectoryAndAccessRequireServiceToken(t *testing.T) {
 			"a wrong client-id":     {servertest.Credentials{Token: b.AsService(t).Token, ClientID: servertest.Dashboard}, "CLIENT_ID_MISMATCH"},
 		} {
 			for _, request := range requests(t) {
-				wantError(t, name+", "+string(request.ProtoReflect().Descriptor().Name()), b.callRPC(c.caller, request), c.want)
+				servertest.WantError(t, name+", "+string(request.ProtoReflect().Descriptor().Name()), b.Call(c.caller, request), c.want)
 			}
 		}
 		// A backend that acts for a user keeps its rights; the error names what is
@@ -70,7 +54,7 @@ func TestDirectoryAndAccessRequireServiceToken(t *testing.T) {
 		acting := b.AsService(t)
 		acting.ActingUser = servertest.Owner
 		for _, request := range requests(t) {
-			if got := servertest.OutcomeOf(b.callRPC(acting, request)); got.Reason != "INVALID_ARGUMENT" || len(got.Violations) == 0 {
+			if got := servertest.OutcomeOf(b.Call(acting, request)); got.Reason != "INVALID_ARGUMENT" || len(got.Violations) == 0 {
 				t.Errorf("%T, empty: got %+v, want violations", request, got)
 			}
 		}
@@ -130,8 +114,8 @@ func TestDirectoryReportsAllInvalidArguments(t *testing.T) {
 			{"an unknown category", &platformv1.GetCategoryRequest{CategoryId: 9}, "CATEGORY_NOT_FOUND", nil},
 			{"category 0 to delete", &platformv1.DeleteCategoryRequest{}, "INVALID_ARGUMENT", []string{"categoryId must be 1 or more"}},
 		} {
-			b.wantUnchanged(c.name, func() error {
-				wantError(t, c.name, b.callRPC(service, c.request), c.reason, c.violations...)
+			b.WantUnchanged(c.name, func() error {
+				servertest.WantError(t, c.name, b.Call(service, c.request), c.reason, c.violations...)
 				return nil
 			})
 		}
@@ -141,21 +125,21 @@ func TestDirectoryReportsAllInvalidArguments(t *testing.T) {
 func TestDeletingMissingDirectoryRecordChangesNothing(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b backend) {
 		nobody := servertest.Nobody.String()
-		b.wantUnchanged("deleting what is not there", func() error {
-			r, err := b.Directory.DeleteUser(b.ctx, &platformv1.DeleteUserRequest{UserId: nobody})
+		b.WantUnchanged("deleting what is not there", func() error {
+			r, err := b.Directory.DeleteUser(b.Ctx(), &platformv1.DeleteUserRequest{UserId: nobody})
 			if !r.GetDone() || r.GetDoneAfter() != nil {
 				t.Errorf("got %v, want done", r)
 			}
 			return err
 		}, func() error {
 			// The placeholder of deleted users is not a user.
-			r, err := b.Directory.DeleteUser(b.ctx, &platformv1.DeleteUserRequest{UserId: "5e1f8a0c-93d7-4b6e-a4c2-d07b3e9f6185"})
+			r, err := b.Directory.DeleteUser(b.Ctx(), &platformv1.DeleteUserRequest{UserId: "5e1f8a0c-93d7-4b6e-a4c2-d07b3e9f6185"})
 			if !r.GetDone() {
 				t.Errorf("got %v, want done", r)
 			}
 			return err
 		}, func() error {
-			_, err := b.Directory.DeleteChannel(b.ctx, &platformv1.DeleteChannelRequest{ChannelId: servertest.Viewer.String()})
+			_, err := b.Directory.DeleteChannel(b.Ctx(), &platformv1.DeleteChannelRequest{ChannelId: servertest.Viewer.String()})
 			return err
 		}, func() error { return b.deleteCategory(99) })
 	})
@@ -181,14 +165,14 @@ func TestDirectoryRejectsRevokedTokenImmediately(t *testing.T) {
 		} {
 			c := b.AsService(t)
 			known := &platformv1.GetUserRequest{UserId: viewer}
-			if err := b.callRPC(c, known); err != nil {
+			if err := b.Call(c, known); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := authn.Revoke(t.Context(), b.Store, c.Token, nil); err != nil {
 				t.Fatal(err)
 			}
-			b.wantUnchanged("a revoked token", func() error {
-				wantError(t, string(request.ProtoReflect().Descriptor().Name()), b.callRPC(c, request), "TOKEN_INVALID")
+			b.WantUnchanged("a revoked token", func() error {
+				servertest.WantError(t, string(request.ProtoReflect().Descriptor().Name()), b.Call(c, request), "TOKEN_INVALID")
 				return nil
 			})
 		}

@@ -1,12 +1,10 @@
-package feed_test
+package access_test
 
 import (
-	"bytes"
 	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -27,49 +25,62 @@ const (
 	kindService = platformv1.TokenKind_TOKEN_KIND_SERVICE
 )
 
+const (
+	newID   = "0b6feeee-0000-4000-8000-00000000000a"
+	notUUID = " must be a UUID in its 36-character form"
+)
+
+// backend calls a server like a backend of the platform.
+type backend struct{ servertest.Backend }
+
+func eachBackend(t *testing.T, test func(t *testing.T, b backend)) {
+	t.Helper()
+	servertest.EachBackend(t, func(t *testing.T, b servertest.Backend) { test(t, backend{b}) })
+}
+
 func (b backend) putClient(id, name string, service bool) (*platformv1.ClientRecord, error) {
-	response, err := b.Access.PutClient(b.ctx, &platformv1.PutClientRequest{
+	response, err := b.Access.PutClient(b.Ctx(), &platformv1.PutClientRequest{
 		Client: &platformv1.ClientRecord{Id: id, Name: name, Service: service},
 	})
 	return response.GetClient(), err
 }
 
 func (b backend) getClient(id string) (*platformv1.ClientRecord, error) {
-	response, err := b.Access.GetClient(b.ctx, &platformv1.GetClientRequest{ClientId: id})
+	response, err := b.Access.GetClient(b.Ctx(), &platformv1.GetClientRequest{ClientId: id})
 	return response.GetClient(), err
 }
 
 func (b backend) deleteClient(id string) error {
-	_, err := b.Access.DeleteClient(b.ctx, &platformv1.DeleteClientRequest{ClientId: id})
+	_, err := b.Access.DeleteClient(b.Ctx(), &platformv1.DeleteClientRequest{ClientId: id})
 	return err
 }
 
 func (b backend) putGrant(client string, user uid.ID, scopes ...string) (*platformv1.GrantRecord, error) {
-	response, err := b.Access.PutGrant(b.ctx, &platformv1.PutGrantRequest{
+	response, err := b.Access.PutGrant(b.Ctx(), &platformv1.PutGrantRequest{
 		Grant: &platformv1.GrantRecord{ClientId: client, UserId: user.String(), Scopes: scopes},
 	})
 	return response.GetGrant(), err
 }
 
 func (b backend) issue(r *platformv1.IssueTokenRequest) *platformv1.IssueTokenResponse {
-	b.t.Helper()
-	response, err := b.Access.IssueToken(b.ctx, r)
+	b.T.Helper()
+	response, err := b.Access.IssueToken(b.Ctx(), r)
 	if err != nil {
-		b.t.Fatal(err)
+		b.T.Fatal(err)
 	}
 	return response
 }
 
 func (b backend) revoke(token string) error {
-	_, err := b.Access.RevokeToken(b.ctx, &platformv1.RevokeTokenRequest{Token: token})
+	_, err := b.Access.RevokeToken(b.Ctx(), &platformv1.RevokeTokenRequest{Token: token})
 	return err
 }
 
 func (b backend) introspect(token string) *platformv1.IntrospectTokenResponse {
-	b.t.Helper()
-	response, err := b.Access.IntrospectToken(b.ctx, &platformv1.IntrospectTokenRequest{Token: token})
+	b.T.Helper()
+	response, err := b.Access.IntrospectToken(b.Ctx(), &platformv1.IntrospectTokenRequest{Token: token})
 	if err != nil {
-		b.t.Fatal(err)
+		b.T.Fatal(err)
 	}
 	return response
 }
@@ -77,8 +88,8 @@ func (b backend) introspect(token string) *platformv1.IntrospectTokenResponse {
 // wantInactive checks that a token is not active, and that the response reveals nothing
 // else.
 func (b backend) wantInactive(what, token string) {
-	b.t.Helper()
-	wantSame(b.t, what, b.introspect(token), &platformv1.IntrospectTokenResponse{})
+	b.T.Helper()
+	servertest.WantSame(b.T, what, b.introspect(token), &platformv1.IntrospectTokenResponse{})
 }
 
 func TestPutClientStoresReturnedRecord(t *testing.T) {
@@ -90,23 +101,23 @@ func TestPutClientStoresReturnedRecord(t *testing.T) {
 		} {
 			put := func() error {
 				got, err := b.putClient(want.GetId(), "  "+strings.ReplaceAll(want.GetName(), "ë", "e\u0308"), want.GetService())
-				wantSame(t, "put", got, want)
+				servertest.WantSame(t, "put", got, want)
 				return err
 			}
-			b.must(nil, put())
+			b.Must(nil, put())
 			got, err := b.getClient(want.GetId())
-			b.must(got, err)
-			wantSame(t, "got", got, want)
-			b.wantUnchanged("a repeated client", put)
+			b.Must(got, err)
+			servertest.WantSame(t, "got", got, want)
+			b.WantUnchanged("a repeated client", put)
 		}
 		if err := b.deleteClient("New.client-1_2"); err != nil {
 			t.Fatal(err)
 		}
 		_, err := b.getClient("New.client-1_2")
-		wantError(t, "a deleted client", err, "CLIENT_NOT_FOUND")
+		servertest.WantError(t, "a deleted client", err, "CLIENT_NOT_FOUND")
 		_, err = b.getClient("new.client-1_2")
-		b.must(nil, err)
-		b.wantUnchanged("a repeated deletion", func() error { return b.deleteClient("New.client-1_2") })
+		b.Must(nil, err)
+		b.WantUnchanged("a repeated deletion", func() error { return b.deleteClient("New.client-1_2") })
 	})
 }
 
@@ -114,7 +125,7 @@ func TestDeleteClientEndsItsTokensAndGrants(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b backend) {
 		mine := []string{b.As(t, servertest.Owner).Token, b.AsApp(t).Token}
 		other := b.Token(t, authn.NewToken{Kind: authn.App, ClientID: servertest.OtherDashboard})
-		b.must(b.putGrant(servertest.OtherDashboard, servertest.Viewer, authn.UsersRead))
+		b.Must(b.putGrant(servertest.OtherDashboard, servertest.Viewer, authn.UsersRead))
 		if err := b.deleteClient(servertest.Dashboard); err != nil {
 			t.Fatal(err)
 		}
@@ -128,16 +139,16 @@ func TestDeleteClientEndsItsTokensAndGrants(t *testing.T) {
 		if !b.introspect(other.Token).GetActive() {
 			t.Error("another client's token ended as well")
 		}
-		grants, err := b.Access.ListGrants(b.ctx, &platformv1.ListGrantsRequest{UserId: servertest.Viewer.String()})
-		b.must(grants, err)
+		grants, err := b.Access.ListGrants(b.Ctx(), &platformv1.ListGrantsRequest{UserId: servertest.Viewer.String()})
+		b.Must(grants, err)
 		if len(grants.GetGrants()) != 1 || grants.GetGrants()[0].GetClientId() != servertest.OtherDashboard {
 			t.Errorf("grants are %v, want that of the other client alone", grants)
 		}
 		// A client that is created again with the same id is a new client.
-		b.must(b.putClient(servertest.Dashboard, "Dashboard", false))
+		b.Must(b.putClient(servertest.Dashboard, "Dashboard", false))
 		b.wantInactive("a token of the client before", mine[0])
-		grants, err = b.Access.ListGrants(b.ctx, &platformv1.ListGrantsRequest{UserId: servertest.Viewer.String()})
-		b.must(grants, err)
+		grants, err = b.Access.ListGrants(b.Ctx(), &platformv1.ListGrantsRequest{UserId: servertest.Viewer.String()})
+		b.Must(grants, err)
 		if len(grants.GetGrants()) != 1 {
 			t.Errorf("grants are %v", grants)
 		}
@@ -156,19 +167,19 @@ func TestGrantsOverLimitAreRejected(t *testing.T) {
 					UserId: servertest.Viewer.String(), ClientId: id, Scopes: []string{"users.read"},
 				}}})
 		}
-		before, err := b.Access.ListGrants(b.ctx, &platformv1.ListGrantsRequest{UserId: servertest.Viewer.String()})
-		b.must(before, err)
+		before, err := b.Access.ListGrants(b.Ctx(), &platformv1.ListGrantsRequest{UserId: servertest.Viewer.String()})
+		b.Must(before, err)
 		b.Load(t, records[:2*(limit-len(before.GetGrants()))]...)
-		full, err := b.Access.ListGrants(b.ctx, &platformv1.ListGrantsRequest{UserId: servertest.Viewer.String()})
-		b.must(full, err)
+		full, err := b.Access.ListGrants(b.Ctx(), &platformv1.ListGrantsRequest{UserId: servertest.Viewer.String()})
+		b.Must(full, err)
 		if n := len(full.GetGrants()); n != limit {
 			t.Errorf("got %d grants, want %d", n, limit)
 		}
-		b.must(b.putClient("one-more", "One more", false))
+		b.Must(b.putClient("one-more", "One more", false))
 		b.Load(t, &platformv1.Record{Kind: &platformv1.Record_Grant{Grant: &platformv1.GrantRecord{
 			UserId: servertest.Viewer.String(), ClientId: "one-more", Scopes: []string{"users.read"},
 		}}})
-		_, err = b.Access.ListGrants(b.ctx, &platformv1.ListGrantsRequest{UserId: servertest.Viewer.String()})
+		_, err = b.Access.ListGrants(b.Ctx(), &platformv1.ListGrantsRequest{UserId: servertest.Viewer.String()})
 		if o := servertest.OutcomeOf(err); o.Reason != "RESULT_TOO_LARGE" {
 			t.Errorf("with one more: got %+v, want RESULT_TOO_LARGE", o)
 		}
@@ -177,22 +188,22 @@ func TestGrantsOverLimitAreRejected(t *testing.T) {
 
 func TestFormerServiceClientLosesServiceTokens(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b backend) {
-		b.must(b.putClient("bot", "Bot", true))
+		b.Must(b.putClient("bot", "Bot", true))
 		service := b.issue(&platformv1.IssueTokenRequest{Kind: kindService, ClientId: "bot"}).GetToken()
 		app := b.issue(&platformv1.IssueTokenRequest{Kind: kindApp, ClientId: "bot"}).GetToken()
-		b.must(b.putClient("bot", "Bot, renamed", true))
+		b.Must(b.putClient("bot", "Bot, renamed", true))
 		if !b.introspect(service).GetActive() {
 			t.Error("a client that stays a service lost its token")
 		}
-		b.must(b.putClient("bot", "Bot", false))
+		b.Must(b.putClient("bot", "Bot", false))
 		b.wantInactive("the service token", service)
 		if !b.introspect(app).GetActive() || !b.introspect(b.AsService(t).Token).GetActive() {
 			t.Error("tokens of another kind or client ended as well")
 		}
-		_, err := b.Access.IssueToken(b.ctx, &platformv1.IssueTokenRequest{Kind: kindService, ClientId: "bot"})
-		wantError(t, "a service token for no service", err, "INVALID_ARGUMENT", "clientId must be a service client")
-		b.wantUnchanged("a repeat", func() error { _, err := b.putClient("bot", "Bot", false); return err })
-		b.must(b.putClient("bot", "Bot", true))
+		_, err := b.Access.IssueToken(b.Ctx(), &platformv1.IssueTokenRequest{Kind: kindService, ClientId: "bot"})
+		servertest.WantError(t, "a service token for no service", err, "INVALID_ARGUMENT", "clientId must be a service client")
+		b.WantUnchanged("a repeat", func() error { _, err := b.putClient("bot", "Bot", false); return err })
+		b.Must(b.putClient("bot", "Bot", true))
 		b.wantInactive("the token of before, of a client that is a service again", service)
 	})
 }
@@ -201,20 +212,20 @@ func TestGrants(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b backend) {
 		const both = authn.ChannelModerate + " " + authn.UsersRead
 		for _, id := range []string{"zebra", "Zebra", "a", "_", "10", "9"} {
-			b.must(b.putClient(id, id, false))
+			b.Must(b.putClient(id, id, false))
 			got, err := b.putGrant(id, servertest.Raider, authn.UsersRead, authn.ChannelModerate, authn.UsersRead)
-			b.must(got, err)
+			b.Must(got, err)
 			if strings.Join(got.GetScopes(), " ") != both || got.GetUserId() != servertest.Raider.String() || got.GetClientId() != id {
 				t.Errorf("stored was %v", got)
 			}
-			b.wantUnchanged("a repeated grant", func() error {
+			b.WantUnchanged("a repeated grant", func() error {
 				_, err := b.putGrant(id, servertest.Raider, authn.ChannelModerate, authn.UsersRead)
 				return err
 			})
 		}
 		list := func(user uid.ID) []string {
-			r, err := b.Access.ListGrants(b.ctx, &platformv1.ListGrantsRequest{UserId: strings.ToUpper(user.String())})
-			b.must(r, err)
+			r, err := b.Access.ListGrants(b.Ctx(), &platformv1.ListGrantsRequest{UserId: strings.ToUpper(user.String())})
+			b.Must(r, err)
 			var found []string
 			for _, g := range r.GetGrants() {
 				found = append(found, g.GetClientId()+": "+strings.Join(g.GetScopes(), " "))
@@ -233,8 +244,8 @@ func TestGrants(t *testing.T) {
 		if r := b.REST(t, app, "GET", moderated, ""); r.Status != 200 {
 			t.Errorf("with the grant: %d %s", r.Status, r.Body)
 		}
-		b.must(b.putGrant("zebra", servertest.Raider, authn.UsersRead))
-		b.must(b.putGrant("a", servertest.Raider))
+		b.Must(b.putGrant("zebra", servertest.Raider, authn.UsersRead))
+		b.Must(b.putGrant("a", servertest.Raider))
 		want = []string{"10: " + both, "9: " + both, "Zebra: " + both, "_: " + both, "zebra: " + authn.UsersRead}
 		if got := list(servertest.Raider); !slices.Equal(got, want) {
 			t.Errorf("granted is %q, want %q", got, want)
@@ -248,7 +259,7 @@ func TestGrants(t *testing.T) {
 		if got := list(servertest.Viewer); !slices.Equal(got, []string{"dashboard: " + authn.UsersRead}) {
 			t.Errorf("another user granted %q", got)
 		}
-		b.must(b.putGrant("a", servertest.Other)) // revokes nothing
+		b.Must(b.putGrant("a", servertest.Other)) // revokes nothing
 		if got := list(servertest.Other); len(got) != 0 {
 			t.Errorf("who grants nothing granted %q", got)
 		}
@@ -308,8 +319,8 @@ func TestAccessReportsAllInvalidArguments(t *testing.T) {
 			{"no token to revoke", &platformv1.RevokeTokenRequest{}, "INVALID_ARGUMENT", []string{"token is required"}},
 			{"no token to introspect", &platformv1.IntrospectTokenRequest{}, "INVALID_ARGUMENT", []string{"token is required"}},
 		} {
-			b.wantUnchanged(c.name, func() error {
-				wantError(t, c.name, b.callRPC(service, c.request), c.reason, c.violations...)
+			b.WantUnchanged(c.name, func() error {
+				servertest.WantError(t, c.name, b.Call(service, c.request), c.reason, c.violations...)
 				return nil
 			})
 		}
@@ -320,12 +331,12 @@ func TestAccessReportsAllInvalidArguments(t *testing.T) {
 // searches the whole database and the server's log for their texts.
 func TestTokenTextIsNotStoredOrLogged(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
-		var log lockedBuffer
+		var log servertest.Buffer
 		config := servertest.Config(url)
 		config.Log = slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 		s := servertest.Start(t, config)
 		s.Load(t, servertest.World()...)
-		b := backend{s, t, s.AsService(t).Context()}
+		b := backend{servertest.NewBackend(t, s)}
 		var texts []string
 		for kind, client := range map[platformv1.TokenKind]string{kindUser: servertest.Dashboard, kindApp: servertest.Dashboard, kindService: servertest.ChatServer} {
 			r := &platformv1.IssueTokenRequest{Kind: kind, ClientId: client}
@@ -335,12 +346,12 @@ func TestTokenTextIsNotStoredOrLogged(t *testing.T) {
 			text := b.issue(r).GetToken()
 			texts = append(texts, text)
 			b.introspect(text)
-			b.must(nil, b.revoke(text))
+			b.Must(nil, b.revoke(text))
 			b.wantInactive("revoked", text)
 			b.introspect(text[:len(text)-1] + "-")
 			c := servertest.Credentials{Token: text, ClientID: client}
 			s.REST(t, c, "GET", "/v1/channels", "")
-			_ = b.callRPC(c, &platformv1.IntrospectTokenRequest{Token: text})
+			_ = b.Call(c, &platformv1.IntrospectTokenRequest{Token: text})
 		}
 		kept := log.String() + fmt.Sprint(servertest.Dump(t, s.Store))
 		if !strings.Contains(kept, "IntrospectToken") || !strings.Contains(kept, `"code":"TOKEN_INVALID"`) {
@@ -352,22 +363,4 @@ func TestTokenTextIsNotStoredOrLogged(t *testing.T) {
 			}
 		}
 	})
-}
-
-// lockedBuffer is a buffer for concurrent writers.
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Write(p)
-}
-
-func (b *lockedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.String()
 }

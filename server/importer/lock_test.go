@@ -1,4 +1,4 @@
-package feed_test
+package importer_test
 
 import (
 	"context"
@@ -55,7 +55,7 @@ func TestConcurrentImportsOfSameRecords(t *testing.T) {
 		if after := deadlocks(t, s.Store); after != before {
 			t.Errorf("%v deadlocks", after-before)
 		}
-		checkCounters(t, s.Store, "after imports at once")
+		servertest.CheckCounters(t, s.Store, "after imports at once")
 	})
 }
 

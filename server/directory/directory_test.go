@@ -1,4 +1,4 @@
-package feed_test
+package directory_test
 
 import (
 	"context"
@@ -6,11 +6,9 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/testing/protocmp"
 
 	"github.com/moderato-live/moderato/ent/user"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
@@ -20,94 +18,41 @@ import (
 )
 
 // backend calls a server like a backend of the platform.
-type backend struct {
-	*servertest.Server
-	t   *testing.T
-	ctx context.Context
-}
+type backend struct{ servertest.Backend }
 
 func eachBackend(t *testing.T, test func(t *testing.T, b backend)) {
 	t.Helper()
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		test(t, backend{s, t, s.AsService(t).Context()})
-	})
-}
-
-// dump returns the database without the rows that other workers change at any time.
-func (b backend) dump() []string {
-	b.t.Helper()
-	return servertest.Dump(b.t, b.Store, "channel_counts", "channel_count_deltas")
+	servertest.EachBackend(t, func(t *testing.T, b servertest.Backend) { test(t, backend{b}) })
 }
 
 func (b backend) putUser(r *platformv1.UserRecord) (*platformv1.UserRecord, error) {
-	response, err := b.Directory.PutUser(b.ctx, &platformv1.PutUserRequest{User: r})
+	response, err := b.Directory.PutUser(b.Ctx(), &platformv1.PutUserRequest{User: r})
 	return response.GetUser(), err
 }
 
 func (b backend) putChannel(r *platformv1.ChannelRecord) (*platformv1.ChannelRecord, error) {
-	response, err := b.Directory.PutChannel(b.ctx, &platformv1.PutChannelRequest{Channel: r})
+	response, err := b.Directory.PutChannel(b.Ctx(), &platformv1.PutChannelRequest{Channel: r})
 	return response.GetChannel(), err
 }
 
 func (b backend) putCategory(r *platformv1.CategoryRecord) (*platformv1.CategoryRecord, error) {
-	response, err := b.Directory.PutCategory(b.ctx, &platformv1.PutCategoryRequest{Category: r})
+	response, err := b.Directory.PutCategory(b.Ctx(), &platformv1.PutCategoryRequest{Category: r})
 	return response.GetCategory(), err
 }
 
 func (b backend) deleteCategory(id int64) error {
-	_, err := b.Directory.DeleteCategory(b.ctx, &platformv1.DeleteCategoryRequest{CategoryId: id})
+	_, err := b.Directory.DeleteCategory(b.Ctx(), &platformv1.DeleteCategoryRequest{CategoryId: id})
 	return err
 }
 
 func (b backend) getUser(r *platformv1.GetUserRequest) (*platformv1.UserRecord, error) {
-	response, err := b.Directory.GetUser(b.ctx, r)
+	response, err := b.Directory.GetUser(b.Ctx(), r)
 	return response.GetUser(), err
 }
 
 func (b backend) getChannel(id string) (*platformv1.ChannelRecord, error) {
-	response, err := b.Directory.GetChannel(b.ctx, &platformv1.GetChannelRequest{ChannelId: id})
+	response, err := b.Directory.GetChannel(b.Ctx(), &platformv1.GetChannelRequest{ChannelId: id})
 	return response.GetChannel(), err
-}
-
-// must fails the test for an error.
-func (b backend) must(_ any, err error) {
-	b.t.Helper()
-	if err != nil {
-		b.t.Fatal(err)
-	}
-}
-
-// wantError checks the reason of an error and its violations.
-func wantError(t *testing.T, what string, err error, reason string, violations ...string) {
-	t.Helper()
-	got := servertest.OutcomeOf(err)
-	if got.Reason != reason {
-		t.Errorf("%s: got %s (%v), want %s", what, got.Reason, err, reason)
-	}
-	if diff := cmp.Diff(violations, got.Violations); diff != "" {
-		t.Errorf("%s: violations (-want +got):\n%s", what, diff)
-	}
-}
-
-func wantSame(t *testing.T, what string, got, want proto.Message) {
-	t.Helper()
-	if diff := cmp.Diff(want, got, protocmp.Transform()); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", what, diff)
-	}
-}
-
-// wantUnchanged makes calls that must change no row.
-func (b backend) wantUnchanged(what string, calls ...func() error) {
-	b.t.Helper()
-	before := b.dump()
-	for _, call := range calls {
-		if err := call(); err != nil {
-			b.t.Errorf("%s: %v", what, err)
-		}
-	}
-	if diff := cmp.Diff(before, b.dump()); diff != "" {
-		b.t.Errorf("%s changed rows (-before +after):\n%s", what, diff)
-	}
 }
 
 const (
@@ -147,24 +92,24 @@ func TestPutUserStoresReturnedRecord(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", c.name, err)
 			}
-			wantSame(t, c.name, got, c.want)
+			servertest.WantSame(t, c.name, got, c.want)
 			for _, name := range []string{c.want.GetUsername(), strings.ToUpper(c.want.GetUsername())} {
 				got, err = b.getUser(&platformv1.GetUserRequest{Username: name})
 				if err != nil {
 					t.Errorf("%s, by username %s: %v", c.name, name, err)
 				}
-				wantSame(t, c.name+", by username", got, c.want)
+				servertest.WantSame(t, c.name+", by username", got, c.want)
 			}
 			got, err = b.getUser(&platformv1.GetUserRequest{UserId: strings.ToUpper(newID)})
 			if err != nil {
 				t.Errorf("%s, by id: %v", c.name, err)
 			}
-			wantSame(t, c.name+", by id", got, c.want)
-			b.wantUnchanged(c.name+", repeated", func() error { _, err := b.putUser(c.put); return err })
+			servertest.WantSame(t, c.name+", by id", got, c.want)
+			b.WantUnchanged(c.name+", repeated", func() error { _, err := b.putUser(c.put); return err })
 		}
 		_, err := b.getUser(&platformv1.GetUserRequest{Username: "new.user"})
-		wantError(t, "the username of before", err, "USER_NOT_FOUND")
-		b.must(b.putUser(&platformv1.UserRecord{Id: anotherID, Username: "New.User"}))
+		servertest.WantError(t, "the username of before", err, "USER_NOT_FOUND")
+		b.Must(b.putUser(&platformv1.UserRecord{Id: anotherID, Username: "New.User"}))
 	})
 }
 
@@ -172,12 +117,12 @@ func TestUsernameIsUniqueIgnoringCase(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b backend) {
 		for _, name := range []string{"Ines", "ines", "INES"} {
 			_, err := b.putUser(&platformv1.UserRecord{Id: newID, Username: name})
-			wantError(t, "a new user called "+name, err, "USERNAME_TAKEN")
+			servertest.WantError(t, "a new user called "+name, err, "USERNAME_TAKEN")
 			if got := status.Code(err); got != codes.AlreadyExists {
 				t.Errorf("%s: got code %s, want AlreadyExists", name, got)
 			}
 			_, err = b.putUser(&platformv1.UserRecord{Id: servertest.Viewer.String(), Username: name})
-			wantError(t, "a user who is renamed to "+name, err, "USERNAME_TAKEN")
+			servertest.WantError(t, "a user who is renamed to "+name, err, "USERNAME_TAKEN")
 		}
 		if b.Store.Read.User.Query().Where(user.ID(uid.MustParse(newID))).ExistX(context.Background()) {
 			t.Error("a refused user is there")
@@ -204,7 +149,7 @@ func TestConcurrentUsersCannotShareUsername(t *testing.T) {
 					won++
 					continue
 				}
-				wantError(t, ids[i]+" as "+name, err, "USERNAME_TAKEN")
+				servertest.WantError(t, ids[i]+" as "+name, err, "USERNAME_TAKEN")
 			}
 			if won != 1 {
 				t.Errorf("%d users are called %s", won, name)
@@ -215,7 +160,7 @@ func TestConcurrentUsersCannotShareUsername(t *testing.T) {
 
 func TestPutChannelStoresReturnedRecord(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b backend) {
-		b.must(b.putCategory(&platformv1.CategoryRecord{Id: 7, Name: "Chess", Slug: "chess"}))
+		b.Must(b.putCategory(&platformv1.CategoryRecord{Id: 7, Name: "Chess", Slug: "chess"}))
 		viewer := servertest.Viewer.String()
 		for _, c := range []struct {
 			name      string
@@ -241,13 +186,13 @@ func TestPutChannelStoresReturnedRecord(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", c.name, err)
 			}
-			wantSame(t, c.name, got, c.want)
+			servertest.WantSame(t, c.name, got, c.want)
 			got, err = b.getChannel(strings.ToUpper(viewer))
 			if err != nil {
 				t.Errorf("%s: %v", c.name, err)
 			}
-			wantSame(t, c.name+", got", got, c.want)
-			b.wantUnchanged(c.name+", repeated", func() error { _, err := b.putChannel(c.put); return err })
+			servertest.WantSame(t, c.name+", got", got, c.want)
+			b.WantUnchanged(c.name+", repeated", func() error { _, err := b.putChannel(c.put); return err })
 			for category, want := range map[int64]int64{c.want.GetCategoryId(): 1, 7 - c.want.GetCategoryId(): 0} {
 				if category == 0 {
 					want += 2 // the categories of the World
@@ -265,20 +210,20 @@ func TestPutChannelStoresReturnedRecord(t *testing.T) {
 
 func TestPutChannelUpdatesOnlyLiveStream(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b backend) {
-		b.must(b.putCategory(&platformv1.CategoryRecord{Id: 7, Name: "Chess", Slug: "chess"}))
+		b.Must(b.putCategory(&platformv1.CategoryRecord{Id: 7, Name: "Chess", Slug: "chess"}))
 		streams := platformv1.NewStreamServiceClient(b.Conn)
 		owner := servertest.Owner.String()
-		b.must(streams.StartStream(b.ctx, &platformv1.StartStreamRequest{ChannelId: owner, Title: "yesterday", Lang: "de"}))
-		b.must(streams.EndStream(b.ctx, &platformv1.EndStreamRequest{ChannelId: owner}))
+		b.Must(streams.StartStream(b.Ctx(), &platformv1.StartStreamRequest{ChannelId: owner, Title: "yesterday", Lang: "de"}))
+		b.Must(streams.EndStream(b.Ctx(), &platformv1.EndStreamRequest{ChannelId: owner}))
 		b.Store.Clock.Advance(1e9)
-		live, err := streams.StartStream(b.ctx, &platformv1.StartStreamRequest{ChannelId: owner, Title: "today", ViewerCount: 42})
-		b.must(live, err)
-		b.must(b.putChannel(&platformv1.ChannelRecord{Id: owner, Title: "now", Lang: "pl", CategoryId: 7}))
-		got, err := streams.StartStream(b.ctx, &platformv1.StartStreamRequest{ChannelId: owner}) // a repeat, which returns the stream
-		b.must(got, err)
+		live, err := streams.StartStream(b.Ctx(), &platformv1.StartStreamRequest{ChannelId: owner, Title: "today", ViewerCount: 42})
+		b.Must(live, err)
+		b.Must(b.putChannel(&platformv1.ChannelRecord{Id: owner, Title: "now", Lang: "pl", CategoryId: 7}))
+		got, err := streams.StartStream(b.Ctx(), &platformv1.StartStreamRequest{ChannelId: owner}) // a repeat, which returns the stream
+		b.Must(got, err)
 		want := live.GetStream()
 		want.Title, want.Lang, want.CategoryId = "now", "pl", proto.Int64(7)
-		wantSame(t, "the live stream", got.GetStream(), want)
+		servertest.WantSame(t, "the live stream", got.GetStream(), want)
 		rows := b.Store.Read.Stream.Query().AllX(context.Background())
 		for _, r := range rows {
 			if r.EndedAt != nil && (r.Title != "yesterday" || r.Lang != "de" || r.CategoryID != 0) {

@@ -1,4 +1,4 @@
-package channels_test
+package audience_test
 
 import (
 	"context"
@@ -13,6 +13,8 @@ import (
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/uid"
 )
+
+const v1 = "/v1/channels"
 
 // TestSubscriptionExpires reads a subscription around its end, to the millisecond, before
 // and after the sweeper has processed it.

@@ -1,4 +1,4 @@
-package feed_test
+package importer_test
 
 import (
 	"context"
@@ -26,6 +26,19 @@ import (
 // batch is the number of records in one transaction.
 const batch = 1000
 
+const (
+	newID   = "0b6feeee-0000-4000-8000-00000000000a"
+	notUUID = " must be a UUID in its 36-character form"
+)
+
+// backend calls a server like a backend of the platform.
+type backend struct{ servertest.Backend }
+
+func eachBackend(t *testing.T, test func(t *testing.T, b backend)) {
+	t.Helper()
+	servertest.EachBackend(t, func(t *testing.T, b servertest.Backend) { test(t, backend{b}) })
+}
+
 func userRecords(from, to int) []*platformv1.Record {
 	var records []*platformv1.Record
 	for i := from; i < to; i++ {
@@ -39,7 +52,7 @@ func userRecords(from, to int) []*platformv1.Record {
 // imports sends messages of records, and returns the number of stored records or the
 // error.
 func (b backend) imports(messages ...[]*platformv1.Record) (int64, error) {
-	stream, err := b.Bulk.Import(b.ctx)
+	stream, err := b.Bulk.Import(b.Ctx())
 	if err != nil {
 		return 0, err
 	}
@@ -59,7 +72,7 @@ func (b backend) imported() int {
 
 func wantImportError(t *testing.T, what string, err error, reason string, metadata map[string]string, violations ...string) {
 	t.Helper()
-	wantError(t, what, err, reason, violations...)
+	servertest.WantError(t, what, err, reason, violations...)
 	if got := servertest.OutcomeOf(err).Metadata; !maps.Equal(got, metadata) {
 		t.Errorf("%s: metadata %v, want %v", what, got, metadata)
 	}
@@ -83,7 +96,7 @@ func TestImportAcceptsAnyNumberOfMessages(t *testing.T) {
 			if err != nil || stored != c.want {
 				t.Errorf("%s: %d records are stored (%v), want %d", c.name, stored, err, c.want)
 			}
-			b.wantUnchanged(c.name+", repeated", func() error { _, err := b.imports(c.messages...); return err })
+			b.WantUnchanged(c.name+", repeated", func() error { _, err := b.imports(c.messages...); return err })
 		}
 		if got := b.imported(); got != 2100 {
 			t.Errorf("there are %d users, want 2100", got)
@@ -98,12 +111,12 @@ func TestImportAcceptsAnyNumberOfMessages(t *testing.T) {
 // larger one, which must be the caller's error and not a server error.
 func TestImportAcceptsMessagesUpTo1MiB(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
-		var log lockedBuffer
+		var log servertest.Buffer
 		config := servertest.Config(url)
 		config.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelError}))
 		s := servertest.Start(t, config)
 		s.Load(t, servertest.World()...)
-		b := backend{s, t, s.AsService(t).Context()}
+		b := backend{servertest.NewBackend(t, s)}
 		fill := func(size int) []*platformv1.Record {
 			text := strings.Repeat(" ", size) // trimmed
 			return []*platformv1.Record{{Kind: &platformv1.Record_Client{Client: &platformv1.ClientRecord{Id: "big", Name: "big" + text}}}}
@@ -118,9 +131,9 @@ func TestImportAcceptsMessagesUpTo1MiB(t *testing.T) {
 		if got := b.imported(); got != batch {
 			t.Errorf("before the message of more than 1 MiB %d records are stored, want a batch", got)
 		}
-		ctx, cancel := context.WithCancel(b.ctx)
+		ctx, cancel := context.WithCancel(b.Ctx())
 		stream, err := b.Bulk.Import(ctx)
-		b.must(stream, err)
+		b.Must(stream, err)
 		cancel()
 		_, _ = stream.CloseAndRecv()
 		s.Stop(t) // waits until the last call has ended
@@ -187,14 +200,14 @@ func TestImportRequiresServiceToken(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b backend) {
 		for name, c := range map[string]servertest.Credentials{"a user": b.As(t, servertest.Owner), "an app": b.AsApp(t)} {
 			as := b
-			as.ctx = c.Context()
+			as.Caller = c
 			_, err := as.imports(userRecords(0, 1))
-			wantError(t, name, err, "TOKEN_KIND_NOT_ACCEPTED")
+			servertest.WantError(t, name, err, "TOKEN_KIND_NOT_ACCEPTED")
 		}
 		as := b
-		as.ctx = context.Background()
+		as.Caller = servertest.Credentials{}
 		_, err := as.imports(userRecords(0, 1))
-		wantError(t, "nobody", err, "TOKEN_MISSING")
+		servertest.WantError(t, "nobody", err, "TOKEN_MISSING")
 		if got := b.imported(); got != 0 {
 			t.Errorf("refused imports stored %d records", got)
 		}
@@ -206,8 +219,8 @@ func TestRevocationStopsRunningImport(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b backend) {
 		c := b.AsService(t)
 		stream, err := b.Bulk.Import(c.Context())
-		b.must(stream, err)
-		b.must(nil, stream.Send(&platformv1.ImportRequest{Records: userRecords(0, batch)}))
+		b.Must(stream, err)
+		b.Must(nil, stream.Send(&platformv1.ImportRequest{Records: userRecords(0, batch)}))
 		for b.imported() < batch { // wait until the first batch is stored
 			if t.Context().Err() != nil {
 				return
@@ -255,7 +268,7 @@ func TestImportStoresRecordsOfManyKinds(t *testing.T) {
 		if n, err := b.imports(records[:5], records[5:]); err != nil || n != int64(len(records)) {
 			t.Fatalf("%d records are stored (%v)", n, err)
 		}
-		checkCounters(t, b.Store, "after the import")
+		servertest.CheckCounters(t, b.Store, "after the import")
 		row := b.Store.Read.Channel.GetX(context.Background(), uid.MustParse(owner))
 		if !row.IsLive || row.FollowerCount != 1 || row.SubscriberCount != 1 || row.ClipCount != 1 || row.VodCount != 1 {
 			t.Errorf("the channel became %v", row)

@@ -1,0 +1,54 @@
+package domains
+
+import (
+	"github.com/moderato-live/moderato/server/access"
+	"github.com/moderato-live/moderato/server/activity"
+	"github.com/moderato-live/moderato/server/audience"
+	"github.com/moderato-live/moderato/server/authn"
+	"github.com/moderato-live/moderato/server/channels"
+	"github.com/moderato-live/moderato/server/chat"
+	"github.com/moderato-live/moderato/server/content"
+	"github.com/moderato-live/moderato/server/directory"
+	"github.com/moderato-live/moderato/server/livestream"
+	"github.com/moderato-live/moderato/server/moderation"
+	"github.com/moderato-live/moderato/server/paging"
+	"github.com/moderato-live/moderato/server/store"
+)
+
+// Services holds the operations of the domains of a server.
+type Services struct {
+	Access     *access.Service
+	Activity   *activity.Service
+	Audience   *audience.Service
+	Chat       *chat.Service
+	Content    *content.Service
+	Directory  *directory.Service
+	Livestream *livestream.Service
+	Moderation *moderation.Service
+	// Channels is ChannelsService, which consists of operations of the other domains.
+	Channels *channels.Service
+}
+
+// Options configures Services.
+type Options struct {
+	// Lists holds the limits that all complete lists share.
+	Lists *paging.Lists
+	// Lifetimes holds the lifetimes of tokens whose issuer specifies none.
+	Lifetimes authn.Lifetimes
+}
+
+// NewServices returns the Services over a database.
+func NewServices(s *store.Store, o Options) *Services {
+	all := &Services{
+		Access:     &access.Service{Store: s, Lifetimes: o.Lifetimes},
+		Activity:   &activity.Service{Store: s},
+		Audience:   &audience.Service{Store: s},
+		Chat:       &chat.Service{Store: s},
+		Content:    &content.Service{Store: s, Lists: o.Lists},
+		Directory:  &directory.Service{Store: s, Lists: o.Lists},
+		Livestream: &livestream.Service{Store: s},
+		Moderation: &moderation.Service{Store: s, Lists: o.Lists},
+	}
+	all.Channels = channels.New(s, all.Activity, all.Audience, all.Content, all.Directory, all.Livestream, all.Moderation)
+	return all
+}

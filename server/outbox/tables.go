@@ -1,0 +1,64 @@
+package outbox
+
+import (
+	"context"
+
+	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/server/domain"
+	"github.com/moderato-live/moderato/server/jobs"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/uid"
+)
+
+// Tables describes the tables of events.
+var Tables = []domain.Table{
+	{
+		Name: "events", Channel: "channel_id", Impersonal: []string{"type", "operation_id", "client_id", "request_id"},
+		Users: []domain.UserColumn{
+			{Name: "target_id", Erase: domain.WithRow}, {Name: "actor_id", Erase: domain.WithRow}, {Name: "payload", Erase: domain.WithRow},
+		},
+		Erase: domain.Erasure{User: []domain.Step{
+			{Name: "events about the user", Do: anonymizeTargets},
+			{Name: "events of the user", Do: anonymizeActors},
+			// In its own transaction, after the other steps are committed. Listeners are
+			// therefore notified even if those steps ran before a crash.
+			{Name: "what listeners receive", Do: rewriteForErasure},
+		}},
+		References: []domain.Reference{{Column: "channel_id", Table: "channels"}},
+		Checks: []domain.Check{
+			{
+				Name: "the sequence of a channel has no gap",
+				Query: `SELECT ` + domain.Hex("c.id") + `, CONCAT('has ', COUNT(e.id), ' events after ', c.trimmed_sequence, ' up to ', c.event_sequence)
+					FROM channels c LEFT JOIN events e ON e.channel_id = c.id AND e.sequence > c.trimmed_sequence
+					GROUP BY c.id, c.trimmed_sequence, c.event_sequence
+					HAVING COUNT(e.id) <> CASE WHEN c.event_sequence > c.trimmed_sequence THEN c.event_sequence - c.trimmed_sequence ELSE 0 END
+						OR COALESCE(MAX(e.sequence), 0) > c.event_sequence`,
+			},
+			{
+				Name:  "events get their position soon",
+				Query: `SELECT ` + domain.Hex("id") + `, CONCAT('happened at ', occurred_at, ' and has no position') FROM events WHERE position IS NULL AND occurred_at < ?`,
+				Args:  domain.AMinuteAgo,
+			},
+			{
+				Name:  "every position is given once",
+				Query: `SELECT position, CONCAT('is of ', COUNT(*), ' events') FROM events WHERE position IS NOT NULL GROUP BY position HAVING COUNT(*) > 1`,
+			},
+			{
+				Name:  "positions are within those given",
+				Query: `SELECT ` + domain.Hex("e.id") + `, CONCAT('has the position ', e.position) FROM events e JOIN event_sequencers q ON e.position > q.last_position`,
+			},
+			{
+				Name: "positions follow the sequence of their channel",
+				Query: `SELECT ` + domain.Hex("a.id") + `, 'has a later position than the event that follows it in its channel'
+					FROM events a JOIN events b ON b.channel_id = a.channel_id AND b.sequence = a.sequence + 1
+					WHERE b.position < a.position OR (a.position IS NULL AND b.position IS NOT NULL)`,
+			},
+		},
+		Expire: func(env domain.Env) jobs.Job { return (&Trimmer{Store: env.Store, Keep: env.Retention}).Job() },
+	},
+	{Name: "event_sequencers"},
+}
+
+func rewriteForErasure(ctx context.Context, _ *store.Store, tx *ent.Tx, _ uid.ID) (int, error) {
+	return 0, Rewrite(ctx, tx)
+}
