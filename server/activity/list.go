@@ -35,7 +35,7 @@ func (s *Service) ListActivities(ctx context.Context, req *moderatov1.ListActivi
 	channelID := listing.AuthorizedChannel(ctx, f, req.GetChannelId())
 	limit := f.Limit("limit", req.Limit)
 	if req.GetType() != "" {
-		f.ActivityType("type", req.GetType())
+		f.Choice("type", req.GetType())
 	}
 	if err := f.Err(); err != nil {
 		return nil, err

@@ -52,7 +52,7 @@ func (s *Service) parseContent(ctx context.Context, operation, recent, standard 
 	c := &content{after: contentPlace{Key: math.MaxInt64}, limit: f.Limit("limit", limit)}
 	order := standard
 	if req.GetOrderBy() != "" {
-		order = f.Choice("orderBy", req.GetOrderBy(), mostRecent, mostViewed)
+		order = f.Choice("orderBy", req.GetOrderBy())
 	}
 	if err := f.Err(); err != nil {
 		return nil, err
