@@ -73,7 +73,8 @@ fmt: ## Format the code and the .proto files.
 gen: ## Generate gen/ and ent/ from proto/ and ent/schema/, and docs/contract.md.
 	rm -rf gen
 	$(TOOL) buf generate
-	$(TOOL) ent generate --feature sql/execquery ./ent/schema
+	go build -C tools -o ../bin/generate-ent ./generate-ent
+	bin/generate-ent
 	go run ./docs/generate > docs/contract.md
 
 .PHONY: gen-check

@@ -9,10 +9,6 @@ import (
 	"log"
 	"reflect"
 
-	"github.com/moderato-live/moderato/ent/migrate"
-	"github.com/moderato-live/moderato/server/digest"
-	"github.com/moderato-live/moderato/server/uid"
-
 	"entgo.io/ent"
 	"entgo.io/ent/dialect"
 	"entgo.io/ent/dialect/sql"
@@ -45,6 +41,8 @@ import (
 	"github.com/moderato-live/moderato/ent/vote"
 	"github.com/moderato-live/moderato/ent/webhook"
 	"github.com/moderato-live/moderato/ent/webhookdelivery"
+	"github.com/moderato-live/moderato/server/digest"
+	"github.com/moderato-live/moderato/server/uid"
 
 	stdsql "database/sql"
 )
@@ -52,8 +50,6 @@ import (
 // Client is the client that holds all ent builders.
 type Client struct {
 	config
-	// Schema is the client for creating, migrating and dropping schema.
-	Schema *migrate.Schema
 	// Activity is the client for interacting with the Activity builders.
 	Activity *ActivityClient
 	// Application is the client for interacting with the Application builders.
@@ -120,7 +116,6 @@ func NewClient(opts ...Option) *Client {
 }
 
 func (c *Client) init() {
-	c.Schema = migrate.NewSchema(c.driver)
 	c.Activity = NewActivityClient(c.config)
 	c.Application = NewApplicationClient(c.config)
 	c.Ban = NewBanClient(c.config)

@@ -1,5 +1,5 @@
-// Command generate prints docs/contract.md: the operations, the errors and the event
-// types that the .proto files declare.
+// Command generate prints docs/contract.md: the operations, the errors, the event types
+// and the bounds of fields that the .proto files declare.
 package main
 
 import (
@@ -27,6 +27,8 @@ func main() {
 	operations(out)
 	reasons(out)
 	eventTypes(out)
+	formats(out)
+	fields(out)
 }
 
 // relations describes the relation to the channel or user that a request names.

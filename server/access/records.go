@@ -20,7 +20,7 @@ import (
 
 func putClient(ctx context.Context, tx feed.Tx, r *platformv1.ClientRecord) (*ent.Application, error) {
 	f := validate.Of(r)
-	id := f.ClientID("id", r.GetId())
+	id := f.Identifier("id", r.GetId())
 	name := f.Text("name", r.GetName())
 	if err := f.Err(); err != nil {
 		return nil, err
@@ -42,7 +42,7 @@ func clientRecord(c *ent.Application) *platformv1.ClientRecord {
 func putGrant(ctx context.Context, tx feed.Tx, r *platformv1.GrantRecord) (*ent.Grant, error) {
 	f := validate.Of(r)
 	g := &ent.Grant{
-		ClientID: f.ClientID("clientId", r.GetClientId()),
+		ClientID: f.Identifier("clientId", r.GetClientId()),
 		UserID:   f.UUID("userId", r.GetUserId()),
 		Scopes:   strings.Join(scopes(f, r.GetScopes()), " "),
 	}

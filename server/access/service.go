@@ -53,7 +53,7 @@ func (s *Service) PutClient(ctx context.Context, req *platformv1.PutClientReques
 // GetClient returns a client.
 func (s *Service) GetClient(ctx context.Context, req *platformv1.GetClientRequest) (*platformv1.GetClientResponse, error) {
 	f := validate.Of(req)
-	id := f.ClientID("clientId", req.GetClientId())
+	id := f.Identifier("clientId", req.GetClientId())
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func (s *Service) GetClient(ctx context.Context, req *platformv1.GetClientReques
 // DeleteClient deletes a client with its tokens and grants.
 func (s *Service) DeleteClient(ctx context.Context, req *platformv1.DeleteClientRequest) (*platformv1.DeleteClientResponse, error) {
 	f := validate.Of(req)
-	id := f.ClientID("clientId", req.GetClientId())
+	id := f.Identifier("clientId", req.GetClientId())
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
@@ -162,7 +162,7 @@ func (s *Service) IssueToken(ctx context.Context, req *platformv1.IssueTokenRequ
 
 func (s *Service) parseToken(req *platformv1.IssueTokenRequest) (authn.NewToken, error) {
 	f := validate.Of(req)
-	t := authn.NewToken{ClientID: f.ClientID("clientId", req.GetClientId()), Scopes: scopes(f, req.GetScopes())}
+	t := authn.NewToken{ClientID: f.Identifier("clientId", req.GetClientId()), Scopes: scopes(f, req.GetScopes())}
 	var known bool
 	if t.Kind, known = kinds[req.GetKind()]; !known {
 		f.Add("kind", "must be one of TOKEN_KIND_USER, TOKEN_KIND_APP, TOKEN_KIND_SERVICE")

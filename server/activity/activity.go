@@ -45,7 +45,7 @@ func putActivity(ctx context.Context, tx feed.Tx, r *platformv1.ActivityRecord, 
 	f := validate.Of(r)
 	channelID := f.UUID("channelId", r.GetChannelId())
 	key := f.Text("key", r.GetKey())
-	kind := f.ActivityType("type", r.GetType())
+	kind := f.Choice("type", r.GetType())
 	userID := f.UUID("info.userId", r.GetInfo().GetFields()["userId"].GetStringValue())
 	f.Time("createdAt", r.GetCreatedAt())
 	f.Struct("info", r.GetInfo())

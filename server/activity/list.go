@@ -35,7 +35,7 @@ func (s *Service) ListActivities(ctx context.Context, req *moderatov1.ListActivi
 	channelID := listing.AuthorizedChannel(ctx, f, req.GetChannelId())
 	limit := f.Limit("limit", req.Limit)
 	if req.GetType() != "" {
-		f.ActivityType("type", req.GetType())
+		f.Choice("type", req.GetType())
 	}
 	if err := f.Err(); err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func (s *Service) ListActivities(ctx context.Context, req *moderatov1.ListActivi
 	if err := listing.Authorize(ctx, channelID); err != nil {
 		return nil, err
 	}
-	rows, err := s.readActivities(ctx, channelID, req.GetType(), place, limit+1)
+	rows, err := s.readActivities(ctx, activitiesQuery{channelID, req.GetType(), place, limit + 1})
 	if err == nil {
 		err = listing.CheckChannel(ctx, s.Store, channelID)
 	}
@@ -63,33 +63,43 @@ func (s *Service) ListActivities(ctx context.Context, req *moderatov1.ListActivi
 	return result, err
 }
 
-func (s *Service) readActivities(ctx context.Context, channelID uid.ID, kind string, place activityPlace, limit int) ([]row, error) {
-	index, where, args := "activity_channel_id_created_at_number", "channel_id = ?", []any{channelID}
-	if kind != "" {
-		index, where, args = "activity_channel_id_type_created_at_number", where+" AND type = ?", append(args, kind)
+// activitiesQuery holds the parameters of activitiesPage.
+type activitiesQuery struct {
+	channelID uid.ID
+	kind      string // the only type to list; empty for all
+	after     activityPlace
+	limit     int
+}
+
+// activitiesPage selects a page of a channel's activities.
+var activitiesPage = store.Declare("activities", func(d *store.Dialect, q activitiesQuery) (string, []any) {
+	index, where, args := "activity_channel_id_created_at_number", "channel_id = ?", []any{q.channelID}
+	if q.kind != "" {
+		index, where, args = "activity_channel_id_type_created_at_number", where+" AND type = ?", append(args, q.kind)
 	}
-	further, furtherArgs := s.Store.Below("created_at", "number", place.At, place.Number)
-	var rows []row
-	err := store.QueryEach(ctx, s.Store.Read, `
-		SELECT created_at, number, type, info, action FROM activities`+s.Store.ByIndex(index)+`
-		WHERE `+where+` AND `+further+`
-		ORDER BY created_at DESC, number DESC LIMIT ?`,
-		append(append(args, furtherArgs...), limit),
-		func(scan func(...any) error) error {
-			a := row{row: &moderatov1.Activity{Info: &structpb.Struct{}, Action: &structpb.Struct{}}}
-			var info, action []byte
-			if err := scan(&a.At, &a.Number, &a.row.Type, &info, &action); err != nil {
-				return err
-			}
-			a.row.Id, a.row.CreatedAt = a.Number, a.At.Proto()
-			rows = append(rows, a)
-			if err := protojson.Unmarshal(info, a.row.GetInfo()); err != nil {
-				return fmt.Errorf("info of activity %d: %w", a.Number, err)
-			}
-			if err := protojson.Unmarshal(action, a.row.GetAction()); err != nil {
-				return fmt.Errorf("action of activity %d: %w", a.Number, err)
-			}
-			return nil
-		})
+	further, furtherArgs := d.Below("created_at", "number", q.after.At, q.after.Number)
+	return `
+		SELECT created_at, number, type, info, action FROM activities` + d.ByIndex(index) + `
+		WHERE ` + where + ` AND ` + further + `
+		ORDER BY created_at DESC, number DESC` + store.Limit(q.limit), append(args, furtherArgs...)
+}, activitiesQuery{}, activitiesQuery{kind: Follower})
+
+func (s *Service) readActivities(ctx context.Context, q activitiesQuery) ([]row, error) {
+	rows := make([]row, 0, q.limit)
+	err := activitiesPage.Each(ctx, s.Store, q, func(r *store.Row) error {
+		a := row{activityPlace: activityPlace{r.Instant(), r.Int()}}
+		a.row = &moderatov1.Activity{
+			Id: a.Number, CreatedAt: a.At.Proto(), Type: r.Text(), Info: &structpb.Struct{}, Action: &structpb.Struct{},
+		}
+		info, action := r.Text(), r.Text()
+		rows = append(rows, a)
+		if err := protojson.Unmarshal([]byte(info), a.row.GetInfo()); err != nil {
+			return fmt.Errorf("info of activity %d: %w", a.Number, err)
+		}
+		if err := protojson.Unmarshal([]byte(action), a.row.GetAction()); err != nil {
+			return fmt.Errorf("action of activity %d: %w", a.Number, err)
+		}
+		return nil
+	})
 	return rows, err
 }

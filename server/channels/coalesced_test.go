@@ -15,6 +15,7 @@ import (
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/channels"
 	"github.com/moderato-live/moderato/server/chat"
+	"github.com/moderato-live/moderato/server/moderation"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/store/storetest"
@@ -64,6 +65,18 @@ func sharedReads(c *some) []shared {
 		}},
 		{"the count of channels", "channel_counts", func(ctx context.Context, s *service, of uid.ID) (any, error) {
 			return s.ListChannels(ctx, &moderatov1.ListChannelsRequest{CategoryId: []int64{c.categories[of]}})
+		}},
+		{"clips", "c.clip_url", func(ctx context.Context, s *service, of uid.ID) (any, error) {
+			return s.ListClips(ctx, &moderatov1.ListClipsRequest{ChannelId: of.String()})
+		}},
+		{"VODs", "c.ended_at", func(ctx context.Context, s *service, of uid.ID) (any, error) {
+			return s.ListVods(ctx, &moderatov1.ListVodsRequest{ChannelId: of.String()})
+		}},
+		{"activities", "FROM activities", func(ctx context.Context, s *service, of uid.ID) (any, error) {
+			return s.ListActivities(ctx, &moderatov1.ListActivitiesRequest{ChannelId: of.String()})
+		}},
+		{"log", "e.payload", func(ctx context.Context, s *service, of uid.ID) (any, error) {
+			return (&moderation.Service{Store: s.Store}).ListLog(ctx, &moderatov1.ListLogRequest{ChannelId: of.String(), Type: []string{"channel.ban", "channel.unban"}})
 		}},
 		{"stats", "c.viewer_count FROM channels", func(ctx context.Context, s *service, of uid.ID) (any, error) {
 			return s.GetStats(ctx, &moderatov1.GetStatsRequest{ChannelId: of.String()})
@@ -179,6 +192,7 @@ func openShared(t *testing.T, url store.URL) (s *channels.Service, gate *storete
 			t.Fatal(err)
 		}
 	}
+	fillLogs(t, filled, c.ids, someUsers(t, filled, 50))
 	return s, gate, c
 }
 

@@ -4,7 +4,7 @@ package content
 import (
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/directory"
-	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/server/store"
 )
 
 // contentColumns lists the columns of a clip's or VOD's category, g, and of the owner of
@@ -14,12 +14,12 @@ const contentColumns = `c.category_id, g.parent_id, COALESCE(g.name, ?), COALESC
 
 var contentArgs = []any{directory.UncategorizedName, directory.UncategorizedSlug}
 
-// person holds the scanned columns of the creator or channel owner of a clip or VOD.
-type person struct {
-	id uid.ID
-	moderatov1.ContentUser
+// readUser reads the creator or channel owner of a clip or VOD.
+func readUser(r *store.Row) *moderatov1.ContentUser {
+	return &moderatov1.ContentUser{Id: r.ID().String(), Username: r.Text(), AvatarUrl: r.Text()}
 }
 
-func (p *person) proto() *moderatov1.ContentUser {
-	return &moderatov1.ContentUser{Id: p.id.String(), Username: p.GetUsername(), AvatarUrl: p.GetAvatarUrl()}
+// readCategory reads the category of a clip or VOD.
+func readCategory(r *store.Row) *moderatov1.ContentCategory {
+	return &moderatov1.ContentCategory{Id: r.Int(), ParentId: r.OptionalInt(), Name: r.Text(), Slug: r.Text(), ImageUrl: r.Text()}
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/moderato-live/moderato/ent"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/listing"
 	"github.com/moderato-live/moderato/server/paging"
 	"github.com/moderato-live/moderato/server/store"
@@ -52,7 +51,7 @@ func (s *Service) parseContent(ctx context.Context, operation, recent, standard 
 	c := &content{after: contentPlace{Key: math.MaxInt64}, limit: f.Limit("limit", limit)}
 	order := standard
 	if req.GetOrderBy() != "" {
-		order = f.Choice("orderBy", req.GetOrderBy(), mostRecent, mostViewed)
+		order = f.Choice("orderBy", req.GetOrderBy())
 	}
 	if err := f.Err(); err != nil {
 		return nil, err
@@ -72,13 +71,39 @@ func (s *Service) parseContent(ctx context.Context, operation, recent, standard 
 
 // keys returns a query for up to limit+1 rows of the page, with its arguments. The query
 // reads only these rows, by an index.
-func (c *content) keys(s *store.Store, entity string) (query string, args []any) {
-	where, args := s.Below(c.column, "id", c.after.Key, c.after.ID)
-	return "SELECT * FROM " + entity + "s" + s.ByIndex(entity+"_channel_id_"+c.column+"_id") + `
+func (c *content) keys(d *store.Dialect, entity string) (query string, args []any) {
+	where, args := d.Below(c.column, "id", c.after.Key, c.after.ID)
+	return "SELECT * FROM " + entity + "s" + d.ByIndex(entity+"_channel_id_"+c.column+"_id") + `
 		WHERE channel_id = ? AND ` + where + `
-		ORDER BY ` + c.column + ` DESC, id DESC LIMIT ?`,
-		append(append([]any{c.channel.ID}, args...), c.limit+1)
+		ORDER BY ` + c.column + ` DESC, id DESC` + store.Limit(c.limit+1),
+		append([]any{c.channel.ID}, args...)
 }
+
+// page returns a query for the page, with its arguments: columns of the clips or VODs,
+// which are c, then contentColumns. joins follows them in the FROM clause.
+func (c *content) page(d *store.Dialect, entity, columns, joins string) (query string, args []any) {
+	keys, args := c.keys(d, entity)
+	return `
+		SELECT c.` + c.column + `, c.id, ` + columns + `, ` + contentColumns + `
+		FROM (` + keys + `) c ` + joins + `
+		JOIN users o ON o.id = c.channel_id
+		LEFT JOIN categories g ON g.id = c.category_id
+		ORDER BY c.` + c.column + ` DESC, c.id DESC` + store.Limit(c.limit+1),
+		append(append([]any{}, contentArgs...), args...)
+}
+
+// clipsPage selects a page of a channel's clips.
+var clipsPage = store.Declare("clips", func(d *store.Dialect, c *content) (string, []any) {
+	return c.page(d, "clip", `c.title, c.view_count, c.duration, c.preview_img_url, c.clip_url,
+			u.id, u.username, u.avatar_url`, "JOIN users u ON u.id = c.creator_id")
+}, exampleOf("created_at"), exampleOf("view_count"))
+
+// vodsPage selects a page of a channel's recorded streams.
+var vodsPage = store.Declare("VODs", func(d *store.Dialect, c *content) (string, []any) {
+	return c.page(d, "vod", "c.title, c.view_count, c.duration, c.preview_img_url, c.started_at, c.ended_at", "")
+}, exampleOf("started_at"), exampleOf("view_count"))
+
+func exampleOf(column string) *content { return &content{channel: &ent.Channel{}, column: column} }
 
 // clipRow is a clip with its place in the list.
 type clipRow struct {
@@ -92,28 +117,17 @@ func (s *Service) ListClips(ctx context.Context, req *moderatov1.ListClipsReques
 	if err != nil {
 		return nil, err
 	}
-	keys, args := c.keys(s.Store, "clip")
 	var rows []clipRow
-	err = store.QueryEach(ctx, s.Store.Read, fmt.Sprintf(`
-		SELECT c.%[1]s, c.id, c.title, c.view_count, c.duration, c.preview_img_url, c.clip_url,
-			u.id, u.username, u.avatar_url, `+contentColumns+`
-		FROM (%[2]s) c
-		JOIN users u ON u.id = c.creator_id
-		JOIN users o ON o.id = c.channel_id
-		LEFT JOIN categories g ON g.id = c.category_id
-		ORDER BY c.%[1]s DESC, c.id DESC`, c.column, keys),
-		append(append([]any{}, contentArgs...), args...),
-		func(scan func(...any) error) error {
-			r := clipRow{row: &moderatov1.Clip{Category: &moderatov1.ContentCategory{}}}
-			var creator, owner person
-			g := r.row.GetCategory()
-			err := scan(&r.Key, &r.ID, &r.row.Title, &r.row.ViewCount, &r.row.Duration, &r.row.PreviewImgUrl, &r.row.ClipUrl,
-				&creator.id, &creator.Username, &creator.AvatarUrl, &g.Id, &g.ParentId, &g.Name, &g.Slug, &g.ImageUrl,
-				&owner.id, &owner.Username, &owner.AvatarUrl)
-			r.row.ClipId, r.row.Creator, r.row.Channel = r.ID.String(), creator.proto(), owner.proto()
-			rows = append(rows, r)
-			return err
-		})
+	err = clipsPage.Each(ctx, s.Store, c, func(r *store.Row) error {
+		clip := clipRow{contentPlace: contentPlace{r.Int(), r.ID()}}
+		clip.row = &moderatov1.Clip{
+			ClipId: clip.ID.String(),
+			Title:  r.Text(), ViewCount: r.Int(), Duration: r.Int(), PreviewImgUrl: r.Text(), ClipUrl: r.Text(),
+			Creator: readUser(r), Category: readCategory(r), Channel: readUser(r),
+		}
+		rows = append(rows, clip)
+		return nil
+	})
 	if err != nil {
 		return nil, s.Store.Classify(err)
 	}
@@ -137,26 +151,18 @@ func (s *Service) ListVods(ctx context.Context, req *moderatov1.ListVodsRequest)
 	if err != nil {
 		return nil, err
 	}
-	keys, args := c.keys(s.Store, "vod")
 	var rows []vodRow
-	err = store.QueryEach(ctx, s.Store.Read, fmt.Sprintf(`
-		SELECT c.%[1]s, c.id, c.title, c.view_count, c.duration, c.preview_img_url, c.started_at, c.ended_at, `+contentColumns+`
-		FROM (%[2]s) c
-		JOIN users o ON o.id = c.channel_id
-		LEFT JOIN categories g ON g.id = c.category_id
-		ORDER BY c.%[1]s DESC, c.id DESC`, c.column, keys),
-		append(append([]any{}, contentArgs...), args...),
-		func(scan func(...any) error) error {
-			r := vodRow{row: &moderatov1.Vod{Category: &moderatov1.ContentCategory{}}}
-			var startedAt, endedAt instant.Instant
-			var owner person
-			g := r.row.GetCategory()
-			err := scan(&r.Key, &r.ID, &r.row.Title, &r.row.ViewCount, &r.row.Duration, &r.row.PreviewImgUrl, &startedAt, &endedAt,
-				&g.Id, &g.ParentId, &g.Name, &g.Slug, &g.ImageUrl, &owner.id, &owner.Username, &owner.AvatarUrl)
-			r.row.Id, r.row.StartedAt, r.row.EndedAt, r.row.Channel = r.ID.String(), startedAt.Proto(), endedAt.Proto(), owner.proto()
-			rows = append(rows, r)
-			return err
-		})
+	err = vodsPage.Each(ctx, s.Store, c, func(r *store.Row) error {
+		vod := vodRow{contentPlace: contentPlace{r.Int(), r.ID()}}
+		vod.row = &moderatov1.Vod{
+			Id:    vod.ID.String(),
+			Title: r.Text(), ViewCount: r.Int(), Duration: r.Int(), PreviewImgUrl: r.Text(),
+			StartedAt: r.Instant().Proto(), EndedAt: r.Instant().Proto(),
+			Category: readCategory(r), Channel: readUser(r),
+		}
+		rows = append(rows, vod)
+		return nil
+	})
 	if err != nil {
 		return nil, s.Store.Classify(err)
 	}

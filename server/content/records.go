@@ -153,15 +153,13 @@ func putVote(ctx context.Context, tx feed.Tx, r *platformv1.VoteRecord) error {
 		ID:        f.UUID("id", r.GetId()),
 		ChannelID: f.UUID("channelId", r.GetChannelId()),
 		Epoch:     f.Number("epoch", r.GetEpoch()),
-		Username:  f.Username("username", r.GetUsername()),
+		Username:  f.Identifier("username", r.GetUsername()),
 		Address:   f.Text("address", r.GetAddress()),
 		Amount:    r.GetAmount(),
 		VotedAt:   tx.OrNow(r.GetVotedAt()),
 	}
 	f.Time("votedAt", r.GetVotedAt())
-	if v.Amount < 1 {
-		f.Add("amount", "must be 1 or more")
-	}
+	f.Number("amount", v.Amount)
 	if err := f.Err(); err != nil {
 		return err
 	}

@@ -23,9 +23,9 @@ type Bucket struct {
 // Of returns the bucket in which a channel is counted.
 func Of(c *ent.Channel) *Bucket { return &Bucket{Category: c.CategoryID, IsLive: c.IsLive} }
 
-// MaxCategory is the largest id of a category: the ids of its buckets must fit in an
-// int64.
-const MaxCategory = math.MaxInt64 / 2
+// maxCategory is the largest id of a category whose buckets have ids that fit in an int64.
+// The contract accepts no larger ids.
+const maxCategory = math.MaxInt64 / 2
 
 // id returns the key of the bucket's count.
 func (b Bucket) id() int64 {
@@ -93,7 +93,7 @@ func buckets(column string, categories []int64, liveOnly bool) (where string, ar
 		return "", nil
 	}
 	for _, category := range categories {
-		if category < 0 || category > MaxCategory {
+		if category < 0 || category > maxCategory {
 			continue // it has no channels, and its bucket ids would collide with others
 		}
 		args = append(args, Bucket{category, true}.id())

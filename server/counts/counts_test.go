@@ -6,11 +6,25 @@ import (
 	"sync"
 	"testing"
 
+	"google.golang.org/protobuf/proto"
+
 	"github.com/moderato-live/moderato/ent"
+	optionsv1 "github.com/moderato-live/moderato/gen/moderato/options/v1"
+	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	"github.com/moderato-live/moderato/server/counts"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/store/storetest"
 )
+
+// TestContractBoundsCategories fails if the contract accepts a category whose buckets would
+// collide with those of others.
+func TestContractBoundsCategories(t *testing.T) {
+	id := (*platformv1.CategoryRecord)(nil).ProtoReflect().Descriptor().Fields().ByName("id")
+	bounds, _ := proto.GetExtension(id.Options(), optionsv1.E_Bounds).(*optionsv1.Bounds)
+	if bounds.GetMin() < 1 || bounds.GetMax() < 1 || bounds.GetMax() > counts.MaxCategory {
+		t.Errorf("got ids of categories from %d to %d, want 1 to at most %d", bounds.GetMin(), bounds.GetMax(), int64(counts.MaxCategory))
+	}
+}
 
 func open(t *testing.T, url store.URL) *store.Store {
 	t.Helper()

@@ -55,7 +55,7 @@ func (s *Service) GetUser(ctx context.Context, req *platformv1.GetUserRequest) (
 	case req.GetUserId() != "" && req.GetUsername() != "":
 		f.Add("userId", "must not be given together with username")
 	case req.GetUsername() != "":
-		f.Username("username", req.GetUsername())
+		f.Identifier("username", req.GetUsername())
 	}
 	id := f.OptionalUUID("userId", req.GetUserId())
 	if err := f.Err(); err != nil {
@@ -156,10 +156,12 @@ func (s *Service) PutCategory(ctx context.Context, req *platformv1.PutCategoryRe
 
 // GetCategory returns a category.
 func (s *Service) GetCategory(ctx context.Context, req *platformv1.GetCategoryRequest) (*platformv1.GetCategoryResponse, error) {
-	if err := checkCategoryID(req.GetCategoryId()); err != nil {
+	f := validate.Of(req)
+	id := f.Number("categoryId", req.GetCategoryId())
+	if err := f.Err(); err != nil {
 		return nil, err
 	}
-	row, err := s.Store.Read.Category.Get(ctx, req.GetCategoryId())
+	row, err := s.Store.Read.Category.Get(ctx, id)
 	if ent.IsNotFound(err) {
 		return nil, apierr.New(moderatov1.Reason_REASON_CATEGORY_NOT_FOUND)
 	}
@@ -169,21 +171,15 @@ func (s *Service) GetCategory(ctx context.Context, req *platformv1.GetCategoryRe
 	return &platformv1.GetCategoryResponse{Category: categoryRecord(row)}, nil
 }
 
-func checkCategoryID(id int64) error {
-	var f validate.Fields
-	if id < 1 {
-		f.Add("categoryId", "must be 1 or more")
-	}
-	return f.Err()
-}
-
 // DeleteCategory deletes a category that is not in use.
 func (s *Service) DeleteCategory(ctx context.Context, req *platformv1.DeleteCategoryRequest) (*platformv1.DeleteCategoryResponse, error) {
-	if err := checkCategoryID(req.GetCategoryId()); err != nil {
+	f := validate.Of(req)
+	id := f.Number("categoryId", req.GetCategoryId())
+	if err := f.Err(); err != nil {
 		return nil, err
 	}
 	err := feed.Write(ctx, s.Store, func(ctx context.Context, tx feed.Tx) error {
-		return deleteCategory(ctx, tx, req.GetCategoryId())
+		return deleteCategory(ctx, tx, id)
 	})
 	return &platformv1.DeleteCategoryResponse{}, err
 }

@@ -33,9 +33,7 @@ func (s *Service) UpdateInfo(ctx context.Context, req *moderatov1.UpdateInfoRequ
 		lang:     f.RequiredLanguage("lang", req.GetLang()),
 		category: req.CategoryId,
 	}
-	if want.category != nil && *want.category < 0 {
-		f.Add("categoryId", "must be 0 or more")
-	}
+	f.Number("categoryId", req.GetCategoryId())
 	if err := f.Err(); err != nil {
 		return nil, err
 	}

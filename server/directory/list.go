@@ -25,7 +25,7 @@ type channelFilter struct {
 func parseChannelFilter(f *validate.Fields, req *moderatov1.ListChannelsRequest) channelFilter {
 	filter := channelFilter{liveOnly: req.GetType() == "live"}
 	if req.GetType() != "" {
-		f.Choice("type", req.GetType(), "live", "all")
+		f.Choice("type", req.GetType())
 	}
 	if f.AtMost("slug[]", len(req.GetSlug())) {
 		for _, slug := range req.GetSlug() {

@@ -3,7 +3,6 @@ package directory
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/moderato-live/moderato/ent"
@@ -24,11 +23,9 @@ const maxCategoryDepth = 32
 
 func putCategory(ctx context.Context, tx feed.Tx, r *platformv1.CategoryRecord) (*ent.Category, error) {
 	f := validate.Of(r)
-	if r.GetId() < 1 || r.GetId() > counts.MaxCategory {
-		f.Add("id", fmt.Sprintf("must be 1 to %d", int64(counts.MaxCategory)))
-	}
+	f.Number("id", r.GetId())
 	name := f.Text("name", r.GetName())
-	slug := f.Slug("slug", r.GetSlug())
+	slug := f.Identifier("slug", r.GetSlug())
 	image := f.URL("imageUrl", r.GetImageUrl())
 	if err := f.Err(); err != nil {
 		return nil, err
@@ -88,7 +85,7 @@ func putUser(ctx context.Context, tx feed.Tx, r *platformv1.UserRecord) (*ent.Us
 	if id == users.Deleted {
 		f.Add("id", "is reserved")
 	}
-	username := f.Username("username", r.GetUsername())
+	username := f.Identifier("username", r.GetUsername())
 	displayName := username
 	if r.GetDisplayName() != "" {
 		displayName = f.Text("displayName", r.GetDisplayName())

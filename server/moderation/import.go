@@ -17,7 +17,7 @@ func putRole(ctx context.Context, tx feed.Tx, r *platformv1.RoleRecord) error {
 	f := validate.Of(r)
 	channelID := f.UUID("channelId", r.GetChannelId())
 	userID := f.UUID("userId", r.GetUserId())
-	name := f.Choice("role", r.GetRole(), roleNames()...)
+	name := f.Choice("role", r.GetRole())
 	if err := f.Err(); err != nil {
 		return err
 	}

@@ -17,7 +17,6 @@ import (
 	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/eventtype"
-	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/paging"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
@@ -90,85 +89,79 @@ func (s *Service) ListLog(ctx context.Context, req *moderatov1.ListLogRequest) (
 	return result, err
 }
 
-// readLog reads up to q.limit+1 entries, newest first. Without a user or moderator in
-// the query, it reads the newest entries of each type by index and merges them.
-func (s *Service) readLog(ctx context.Context, q *logQuery) ([]*moderatov1.LogEntry, error) {
-	var parts []string
-	var args []any
-	where := "channel_id = ? AND sequence < ?"
-	switch {
-	case q.userID.IsZero() && q.moderatorID.IsZero():
-		for _, kind := range q.types {
-			parts = append(parts, "SELECT * FROM (SELECT id, sequence FROM events WHERE "+where+" AND type = ? ORDER BY sequence DESC LIMIT ?) AS t")
-			args = append(args, q.channelID, q.before, kind, q.limit+1)
+// keys returns a query for the keys of the page, with its arguments. Without a user or
+// moderator in the query, it reads the newest entries of each type by index.
+func (q *logQuery) keys() (query string, args []any) {
+	const keys = "SELECT * FROM (SELECT id, sequence FROM events WHERE channel_id = ? AND sequence < ?"
+	end := " ORDER BY sequence DESC" + store.Limit(q.limit+1) + ") AS t"
+	if q.userID.IsZero() && q.moderatorID.IsZero() {
+		parts := make([]string, len(q.types))
+		for i, kind := range q.types {
+			parts[i] = keys + " AND type = ?" + end
+			args = append(args, q.channelID, q.before, kind)
 		}
-	default:
-		args = append(args, q.channelID, q.before)
-		for _, by := range []struct {
-			column string
-			id     uid.ID
-		}{{"target_id", q.userID}, {"actor_id", q.moderatorID}} {
-			if !by.id.IsZero() {
-				where += " AND " + by.column + " = ?"
-				args = append(args, by.id)
-			}
-		}
-		parts = append(parts, "SELECT * FROM (SELECT id, sequence FROM events WHERE "+where+" AND type IN ("+store.Placeholders(len(q.types))+") ORDER BY sequence DESC LIMIT ?) AS t")
-		for _, kind := range q.types {
-			args = append(args, kind)
-		}
-		args = append(args, q.limit+1)
+		return strings.Join(parts, " UNION ALL "), args
 	}
-	var rows []*moderatov1.LogEntry
-	err := store.QueryEach(ctx, s.Store.Read, `
+	where, args := "", []any{q.channelID, q.before}
+	for _, by := range []struct {
+		column string
+		id     uid.ID
+	}{{"target_id", q.userID}, {"actor_id", q.moderatorID}} {
+		if !by.id.IsZero() {
+			where += " AND " + by.column + " = ?"
+			args = append(args, by.id)
+		}
+	}
+	for _, kind := range q.types {
+		args = append(args, kind)
+	}
+	return keys + where + " AND type IN (" + store.Placeholders(len(q.types)) + ")" + end, args
+}
+
+// logPage selects a page of a log, in no order. The names of users who no longer exist
+// are those of deleted users.
+var logPage = store.Declare("moderation log", func(_ *store.Dialect, q *logQuery) (string, []any) {
+	keys, args := q.keys()
+	return `
 		SELECT e.id, e.sequence, e.type, e.occurred_at, e.client_id, e.request_id, e.payload,
-			e.actor_id, a.display_name, a.slug, e.target_id, u.display_name, u.slug
-		FROM (SELECT id FROM (`+strings.Join(parts, " UNION ALL ")+`) AS k ORDER BY sequence DESC LIMIT ?) AS p
+			e.actor_id, COALESCE(a.display_name, ?), COALESCE(a.slug, ?), e.target_id, COALESCE(u.display_name, ?), COALESCE(u.slug, ?)
+		FROM (SELECT id FROM (` + keys + `) AS k ORDER BY sequence DESC` + store.Limit(q.limit+1) + `) AS p
 		JOIN events e ON e.id = p.id
 		LEFT JOIN users a ON a.id = e.actor_id
 		LEFT JOIN users u ON u.id = e.target_id`,
-		append(args, q.limit+1),
-		func(scan func(...any) error) error {
-			row, err := scanEntry(scan)
-			rows = append(rows, row)
-			return err
-		})
+		append([]any{users.DeletedDisplayName, users.DeletedUsername, users.DeletedDisplayName, users.DeletedUsername}, args...)
+}, &logQuery{types: []string{"a", "b"}}, &logQuery{types: []string{"a", "b"}, userID: uid.New(), moderatorID: uid.New()})
+
+// readLog reads up to q.limit+1 entries, newest first.
+func (s *Service) readLog(ctx context.Context, q *logQuery) ([]*moderatov1.LogEntry, error) {
+	var rows []*moderatov1.LogEntry
+	err := logPage.Each(ctx, s.Store, q, func(r *store.Row) error {
+		row, err := readEntry(r)
+		rows = append(rows, row)
+		return err
+	})
 	slices.SortFunc(rows, func(a, b *moderatov1.LogEntry) int { return cmp.Compare(b.GetSequence(), a.GetSequence()) })
 	return rows, err
 }
 
-// person holds the scanned columns of an entry's user. id is nil if the entry has no
-// such user. The names are nil if the user no longer exists.
-type person struct {
-	id                *uid.ID
-	displayName, slug *string
-}
-
-func (p person) proto() *moderatov1.LogUser {
-	if p.id == nil {
+// readUser reads the user of an entry; it returns nil if the entry has no such user.
+func readUser(r *store.Row) *moderatov1.LogUser {
+	id, displayName, slug := r.OptionalID(), r.Text(), r.Text()
+	if id == nil {
 		return nil
 	}
-	u := &moderatov1.LogUser{Id: p.id.String(), DisplayName: users.DeletedDisplayName, Slug: users.DeletedUsername}
-	if p.displayName != nil {
-		u.DisplayName, u.Slug = *p.displayName, *p.slug
-	}
-	return u
+	return &moderatov1.LogUser{Id: id.String(), DisplayName: displayName, Slug: slug}
 }
 
-func scanEntry(scan func(...any) error) (*moderatov1.LogEntry, error) {
-	row := &moderatov1.LogEntry{Payload: &structpb.Struct{}}
-	var id uid.ID
-	var at instant.Instant
-	var payload []byte
-	var moderator, user person
-	err := scan(&id, &row.Sequence, &row.Type, &at, &row.ClientId, &row.RequestId, &payload,
-		&moderator.id, &moderator.displayName, &moderator.slug, &user.id, &user.displayName, &user.slug)
-	if err != nil {
-		return nil, err
+func readEntry(r *store.Row) (*moderatov1.LogEntry, error) {
+	row := &moderatov1.LogEntry{
+		Id: r.ID().String(), Sequence: r.Int(), Type: r.Text(), CreatedAt: r.Instant().Proto(), ClientId: r.Text(), RequestId: r.Text(),
+		Payload: &structpb.Struct{},
 	}
-	row.Id, row.CreatedAt, row.Moderator, row.User = id.String(), at.Proto(), moderator.proto(), user.proto()
-	if err := protojson.Unmarshal(payload, row.GetPayload()); err != nil {
-		return nil, fmt.Errorf("payload of event %s: %w", id, err)
+	payload := r.Text()
+	row.Moderator, row.User = readUser(r), readUser(r)
+	if err := protojson.Unmarshal([]byte(payload), row.GetPayload()); err != nil {
+		return nil, fmt.Errorf("payload of event %s: %w", row.GetId(), err)
 	}
 	return row, nil
 }

@@ -33,9 +33,6 @@ var (
 	OG        = Role{"og", "channel.og.add", "channel.og.remove"}
 )
 
-// roleNames returns the names of all roles.
-func roleNames() []string { return []string{Moderator.Name, VIP.Name, OG.Name} }
-
 // holder is a user who holds a role, with their rolePlace in the list.
 type holder struct {
 	rolePlace

@@ -17,6 +17,9 @@ type Dialect struct {
 
 func newDialect(d dialect) *Dialect { return &Dialect{Clock: &Clock{sql: d.nowSQL()}, dialect: d} }
 
+// Name returns the name that ent has for the database.
+func (d *Dialect) Name() string { return d.dialect.name() }
+
 // ForUpdate returns the end of a SELECT that locks its rows until the transaction ends.
 // It is empty on SQLite, where a transaction that writes locks the database from its
 // start.

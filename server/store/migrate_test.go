@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/moderato-live/moderato/ent/migrations"
+	"github.com/moderato-live/moderato/ent/migrations/drift"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/store/storetest"
 	"github.com/moderato-live/moderato/server/uid"
@@ -39,7 +40,7 @@ func migrate(t *testing.T, url store.URL) {
 func TestMigrationsCreateSchema(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url store.URL) {
 		migrate(t, url)
-		statements, err := open(t, url).SchemaDrift(context.Background())
+		statements, err := drift.Statements(context.Background(), open(t, url))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -56,7 +57,7 @@ func TestSchemaDriftIsDetected(t *testing.T) {
 		if _, err := s.DB().Exec("ALTER TABLE clips DROP COLUMN title"); err != nil {
 			t.Fatal(err)
 		}
-		statements, err := s.SchemaDrift(context.Background())
+		statements, err := drift.Statements(context.Background(), s)
 		if err != nil || len(statements) == 0 {
 			t.Errorf("got %q (%v), want the lost column", statements, err)
 		}
@@ -130,7 +131,7 @@ func TestInterruptedMigrationContinues(t *testing.T) {
 			}
 		}
 		migrate(t, url)
-		statements, err := s.SchemaDrift(t.Context())
+		statements, err := drift.Statements(t.Context(), s)
 		if err != nil || len(statements) > 0 {
 			t.Errorf("after going on: %q (%v)", statements, err)
 		}

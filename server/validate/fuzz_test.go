@@ -73,7 +73,7 @@ func FuzzUsername(f *testing.F) {
 			good = good && (c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '.' || c == '-')
 		}
 		var fields validate.Fields
-		got := fields.Username("username", value)
+		got := fields.Bind("username", &optionsv1.Bounds{Format: optionsv1.Format_FORMAT_USERNAME}).Identifier("username", value)
 		if (fields.Err() == nil) != good {
 			t.Errorf("%q: got %v, want good: %t", value, fields.Err(), good)
 		}
@@ -93,8 +93,9 @@ func FuzzLanguage(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, value string) {
+		bounds := &optionsv1.Bounds{Format: optionsv1.Format_FORMAT_LANGUAGE}
 		var fields validate.Fields
-		got := fields.Language("lang", value)
+		got := fields.Bind("lang", bounds).Language("lang", value)
 		if fields.Err() != nil {
 			return
 		}
@@ -102,7 +103,7 @@ func FuzzLanguage(f *testing.F) {
 			t.Errorf("%q: got %q, want 1 to 35 letters, digits and hyphens", value, got)
 		}
 		var again validate.Fields
-		if twice := again.Language("lang", got); twice != got || again.Err() != nil {
+		if twice := again.Bind("lang", bounds).Language("lang", got); twice != got || again.Err() != nil {
 			t.Errorf("%q: taken again, %q became %q, %v", value, got, twice, again.Err())
 		}
 	})

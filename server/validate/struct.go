@@ -12,26 +12,18 @@ import (
 	"github.com/moderato-live/moderato/server/jsonapi"
 )
 
-// Bounds of an object with contents of the caller's choice.
-const (
-	// MaxStructBytes is the maximum length of its JSON, in bytes.
-	MaxStructBytes = 8 << 10
-	// MaxStructDepth is the maximum nesting depth of its objects and arrays. The object
-	// itself is the first level.
-	MaxStructDepth = 16
-)
-
 // Struct validates an object with contents of the caller's choice: its size, its depth,
 // and that its numbers keep their digits.
 func (f *Fields) Struct(field string, value *structpb.Struct) {
+	maxBytes, maxDepth := int(f.bounds(field).GetMaxBytes()), int(f.bounds(field).GetMaxDepth())
 	switch {
 	case value == nil:
-	case depth(structpb.NewStructValue(value), MaxStructDepth) > MaxStructDepth:
-		f.Add(field, fmt.Sprintf("must be at most %d levels deep", MaxStructDepth))
+	case depth(structpb.NewStructValue(value), maxDepth) > maxDepth:
+		f.Add(field, fmt.Sprintf("must be at most %d levels deep", maxDepth))
 	// The size of the message is at most 5.5 times that of its JSON, and is known
 	// without encoding it.
-	case proto.Size(value) > 6*MaxStructBytes, len(jsonapi.Marshal(value)) > MaxStructBytes:
-		f.Add(field, fmt.Sprintf("must be at most %d KiB of JSON", MaxStructBytes>>10))
+	case proto.Size(value) > 6*maxBytes, len(jsonapi.Marshal(value)) > maxBytes:
+		f.Add(field, fmt.Sprintf("must be at most %d KiB of JSON", maxBytes>>10))
 	default:
 		f.numbers(field, structpb.NewStructValue(value))
 	}

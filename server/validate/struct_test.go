@@ -6,6 +6,7 @@ import (
 
 	"google.golang.org/protobuf/types/known/structpb"
 
+	optionsv1 "github.com/moderato-live/moderato/gen/moderato/options/v1"
 	"github.com/moderato-live/moderato/server/validate"
 )
 
@@ -58,7 +59,7 @@ func TestObjectLimits(t *testing.T) {
 		{"a number that loses digits", number, "action.a.b must be a number of at most 9007199254740991, so that it keeps its digits"},
 	} {
 		var f validate.Fields
-		f.Struct("action", c.value)
+		f.Bind("action", &optionsv1.Bounds{Format: optionsv1.Format_FORMAT_OBJECT}).Struct("action", c.value)
 		got := ""
 		for _, v := range violations(t, &f) {
 			got += v.Field + " " + v.Description

@@ -4,6 +4,7 @@ package validate
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -19,14 +20,7 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// Bounds of texts, in characters.
 const (
-	MaxUsername = 40
-	MaxName     = 140
-	MaxURL      = 2048
-	MaxClientID = 64
-	MaxLanguage = 35
-
 	// maxFieldName is the length in bytes at which a violation truncates the name of a
 	// field. Names that the contract defines are shorter; names in a caller's own
 	// objects may be longer.
@@ -41,9 +35,6 @@ const (
 const MaxInteger = 1<<53 - 1
 
 const (
-	nameAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
-	slugAlphabet = "abcdefghijklmnopqrstuvwxyz0123456789_.-"
-
 	required = "is required"
 	notUUID  = "must be a UUID in its 36-character form"
 )
@@ -117,44 +108,37 @@ func (f *Fields) OptionalUUID(field, value string) uid.ID {
 	return id
 }
 
-// Username validates a required username.
-func (f *Fields) Username(field, value string) string {
-	return f.word(field, value, MaxUsername, nameAlphabet, "A-Z a-z 0-9 _ . -")
+// Identifier validates a required text of the characters that the contract declares,
+// such as a username.
+func (f *Fields) Identifier(field, value string) string {
+	bounds := f.bounds(field)
+	least, most := int(bounds.GetMinLength()), int(bounds.GetMaxLength())
+	switch {
+	case value == "":
+		f.Add(field, required)
+	case len(value) < least || len(value) > most || !within(value, bounds.GetCharacters()):
+		f.Add(field, fmt.Sprintf("must be %d to %d of %s", least, most, bounds.GetCharacters()))
+	}
+	return value
+}
+
+// within reports whether a text consists of characters as Bounds declares them.
+func within(value, characters string) bool {
+	return !strings.ContainsFunc(value, func(r rune) bool {
+		for ranges := range strings.FieldsSeq(characters) {
+			// Ranges and single characters are ASCII; "a-z" has its ends first and last.
+			if rune(ranges[0]) <= r && r <= rune(ranges[len(ranges)-1]) {
+				return false
+			}
+		}
+		return true
+	})
 }
 
 // Mention validates a required username as people write it. It removes white space
 // around the username and one @ before it.
 func (f *Fields) Mention(field, value string) string {
-	return f.Username(field, strings.TrimPrefix(strings.TrimSpace(value), "@"))
-}
-
-// ClientID validates the required id of a client.
-func (f *Fields) ClientID(field, value string) string {
-	return f.word(field, value, MaxClientID, nameAlphabet, "A-Z a-z 0-9 _ . -")
-}
-
-// Slug validates a required name that is part of a URL.
-func (f *Fields) Slug(field, value string) string {
-	return f.word(field, value, MaxName, slugAlphabet, "a-z 0-9 _ . -")
-}
-
-func (f *Fields) word(field, value string, most int, alphabet, described string) string {
-	switch {
-	case value == "":
-		f.Add(field, required)
-	case len(value) > most || !within(value, alphabet):
-		f.Add(field, fmt.Sprintf("must be 1 to %d of %s", most, described))
-	}
-	return value
-}
-
-func within(value, alphabet string) bool {
-	for _, r := range value {
-		if !strings.ContainsRune(alphabet, r) {
-			return false
-		}
-	}
-	return true
+	return f.Identifier(field, strings.TrimPrefix(strings.TrimSpace(value), "@"))
 }
 
 // Text validates a text within its bounds and without control characters. It returns the
@@ -202,7 +186,7 @@ func (f *Fields) RequiredLanguage(field, value string) string {
 // Language parses a BCP 47 tag and returns its canonical form.
 func (f *Fields) Language(field, value string) string {
 	if value != "" && len(value) <= maxLanguageText { // parsing time grows with the square of the length
-		if tag, err := language.Parse(value); err == nil && len(tag.String()) <= MaxLanguage {
+		if tag, err := language.Parse(value); err == nil && len(tag.String()) <= f.MaxLength(field) {
 			return tag.String()
 		}
 	}
@@ -212,12 +196,15 @@ func (f *Fields) Language(field, value string) string {
 
 // URL validates an http or https URL, which may be empty.
 func (f *Fields) URL(field, value string) string {
-	if value == "" || (len(value) <= MaxURL && isWebAddress(value)) {
+	if value == "" || (len(value) <= f.MaxLength(field) && isWebAddress(value)) {
 		return value
 	}
-	f.Add(field, fmt.Sprintf("must be an http or https address of at most %d characters", MaxURL))
+	f.Add(field, fmt.Sprintf("must be an http or https address of at most %d characters", f.MaxLength(field)))
 	return ""
 }
+
+// MaxLength returns the declared maximum length of a text.
+func (f *Fields) MaxLength(field string) int { return int(f.bounds(field).GetMaxLength()) }
 
 // Limit validates the size of a page. It returns the declared default if value is nil.
 func (f *Fields) Limit(field string, value *int32) int {
@@ -264,17 +251,11 @@ func (f *Fields) RequiredTime(field string, value *timestamppb.Timestamp) (at in
 	return f.Time(field, value)
 }
 
-// ActivityType validates the type of an activity.
-func (f *Fields) ActivityType(field, value string) string {
-	return f.Choice(field, value, "follower", "subscriber", "gift", "thanks", "vote")
-}
-
-// Choice validates that value is one of choices.
-func (f *Fields) Choice(field, value string, choices ...string) string {
-	for _, c := range choices {
-		if value == c {
-			return value
-		}
+// Choice validates that value is one of the values that the contract declares.
+func (f *Fields) Choice(field, value string) string {
+	choices := f.bounds(field).GetValues()
+	if slices.Contains(choices, value) {
+		return value
 	}
 	f.Add(field, "must be one of "+strings.Join(choices, ", "))
 	return ""

@@ -56,6 +56,16 @@ func run(t *testing.T, cases []textCase, read func(f *validate.Fields, field, va
 	}
 }
 
+// bound returns read for a field within bounds.
+func bound(bounds *optionsv1.Bounds, read func(f *validate.Fields, field, value string) string) func(f *validate.Fields, field, value string) string {
+	return func(f *validate.Fields, field, value string) string { return read(f.Bind(field, bounds), field, value) }
+}
+
+// formatted returns read for a field of a format.
+func formatted(format optionsv1.Format, read func(f *validate.Fields, field, value string) string) func(f *validate.Fields, field, value string) string {
+	return bound(&optionsv1.Bounds{Format: format}, read)
+}
+
 const (
 	testID  = "0b6f0001-0000-4000-8000-00000000000a"
 	notUUID = "must be a UUID in its 36-character form"
@@ -95,17 +105,16 @@ func TestOptionalUUID(t *testing.T) {
 	run(t, cases, func(f *validate.Fields, field, value string) string { return f.OptionalUUID(field, value).String() })
 }
 
-func TestWords(t *testing.T) {
+func TestIdentifier(t *testing.T) {
 	for _, word := range []struct {
-		name  string
-		read  func(f *validate.Fields, field, value string) string
-		most  int
-		wrong string
-		upper bool
+		format optionsv1.Format
+		most   int
+		wrong  string
+		upper  bool
 	}{
-		{"Username", (*validate.Fields).Username, 40, "must be 1 to 40 of A-Z a-z 0-9 _ . -", true},
-		{"ClientID", (*validate.Fields).ClientID, 64, "must be 1 to 64 of A-Z a-z 0-9 _ . -", true},
-		{"Slug", (*validate.Fields).Slug, 140, "must be 1 to 140 of a-z 0-9 _ . -", false},
+		{optionsv1.Format_FORMAT_USERNAME, 40, "must be 1 to 40 of A-Z a-z 0-9 _ . -", true},
+		{optionsv1.Format_FORMAT_CLIENT_ID, 64, "must be 1 to 64 of A-Z a-z 0-9 _ . -", true},
+		{optionsv1.Format_FORMAT_SLUG, 140, "must be 1 to 140 of a-z 0-9 _ . -", false},
 	} {
 		cases := []textCase{
 			{"all allowed characters", "abcxyz019_.-", "abcxyz019_.-", ""},
@@ -132,7 +141,9 @@ func TestWords(t *testing.T) {
 		if !word.upper {
 			upper = textCase{"capitals", "Ines", "", word.wrong}
 		}
-		t.Run(word.name, func(t *testing.T) { run(t, append(cases, upper), word.read) })
+		t.Run(word.format.String(), func(t *testing.T) {
+			run(t, append(cases, upper), formatted(word.format, (*validate.Fields).Identifier))
+		})
 	}
 }
 
@@ -168,9 +179,7 @@ func TestText(t *testing.T) {
 		{"invalid UTF-8", "ab\xffcd", "", "must be valid UTF-8"},
 		{"a surrogate", "ab\xed\xa0\x80cd", "", "must be valid UTF-8"},
 		{"an overlong zero", "ab\xc0\x80cd", "", "must be valid UTF-8"},
-	}, func(f *validate.Fields, field, value string) string {
-		return f.Bind(field, &optionsv1.Bounds{MinLength: 3, MaxLength: 5}).Text(field, value)
-	})
+	}, bound(&optionsv1.Bounds{MinLength: 3, MaxLength: 5}, (*validate.Fields).Text))
 }
 
 func TestOptionalText(t *testing.T) {
@@ -180,9 +189,7 @@ func TestOptionalText(t *testing.T) {
 		{"the longest", "abcde", "abcde", ""},
 		{"too long", "abcdef", "", "must be 0 to 5 characters"},
 		{"a control character", "\x00", "", "must not contain control characters"},
-	}, func(f *validate.Fields, field, value string) string {
-		return f.Bind(field, &optionsv1.Bounds{MaxLength: 5}).Text(field, value)
-	})
+	}, bound(&optionsv1.Bounds{MaxLength: 5}, (*validate.Fields).Text))
 }
 
 func TestMessage(t *testing.T) {
@@ -198,9 +205,7 @@ func TestMessage(t *testing.T) {
 		{"501 characters", strings.Repeat("ü", 501), "", "must be 1 to 500 characters"},
 		{"empty", "", "", "is required"},
 		{"line feeds only", "\n\n", "", "is required"},
-	}, func(f *validate.Fields, field, value string) string {
-		return f.Bind(field, &optionsv1.Bounds{MinLength: 1, MaxLength: 500}).Message(field, value)
-	})
+	}, bound(&optionsv1.Bounds{MinLength: 1, MaxLength: 500}, (*validate.Fields).Message))
 }
 
 func TestLanguage(t *testing.T) {
@@ -228,7 +233,7 @@ func TestLanguage(t *testing.T) {
 		{"two languages", "en,de", "", wrong},
 		{"a zero byte", "en\x00", "", wrong},
 		{"very long", strings.Repeat("en-", 10_000), "", wrong},
-	}, (*validate.Fields).Language)
+	}, formatted(optionsv1.Format_FORMAT_LANGUAGE, (*validate.Fields).Language))
 }
 
 func TestRequiredLanguage(t *testing.T) {
@@ -236,7 +241,7 @@ func TestRequiredLanguage(t *testing.T) {
 		{"a language", "pt-br", "pt-BR", ""},
 		{"empty", "", "", "is required"},
 		{"an unknown language", "xx", "", "must be a BCP 47 language tag, such as en or pt-BR"},
-	}, (*validate.Fields).RequiredLanguage)
+	}, formatted(optionsv1.Format_FORMAT_LANGUAGE, (*validate.Fields).RequiredLanguage))
 }
 
 func TestChannelAndUser(t *testing.T) {
@@ -283,7 +288,7 @@ func TestURL(t *testing.T) {
 		{"a path", "/a.png", "", wrong},
 		{"a control character", "https://img.example.com/\x00", "", wrong},
 		{"a line feed", "https://img.example.com/\n", "", wrong},
-	}, (*validate.Fields).URL)
+	}, formatted(optionsv1.Format_FORMAT_URL, (*validate.Fields).URL))
 }
 
 func TestLimit(t *testing.T) {
@@ -318,16 +323,14 @@ func TestChoice(t *testing.T) {
 		{"a part", "mod", "", wrong},
 		{"two", "vip, og", "", wrong},
 		{"empty", "", "", wrong},
-	}, func(f *validate.Fields, field, value string) string {
-		return f.Choice(field, value, "moderator", "vip", "og")
-	})
+	}, bound(&optionsv1.Bounds{Values: []string{"moderator", "vip", "og"}}, (*validate.Fields).Choice))
 }
 
 func TestEveryViolationIsReportedInOrder(t *testing.T) {
 	var f validate.Fields
 	f.UUID("channelId", "x")
 	f.UUID("userId", testID)
-	f.Username("username", "a b")
+	f.Bind("username", &optionsv1.Bounds{Format: optionsv1.Format_FORMAT_USERNAME}).Identifier("username", "a b")
 	f.In("user")
 	f.Bind("displayName", &optionsv1.Bounds{MinLength: 1, MaxLength: 140}).Text("displayName", "")
 	f.Bind("limit", &optionsv1.Bounds{Min: 1, Max: 20}).Limit("limit", proto.Int32(0))

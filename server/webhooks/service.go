@@ -5,6 +5,7 @@ package webhooks
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/url"
 	"strings"
 
@@ -142,11 +143,12 @@ func (s *Service) read(ctx context.Context, id uid.ID) (*ent.Webhook, error) {
 // receiver validates the URL of a receiver.
 func (s *Service) receiver(f *validate.Fields, text string) string {
 	u, err := url.Parse(text)
+	most := f.MaxLength("url")
 	switch {
 	case text == "":
 		f.Add("url", "is required")
-	case len(text) > validate.MaxURL || err != nil || u.Hostname() == "" || u.Opaque != "" || strings.ContainsAny(text, "\r\n\t "):
-		f.Add("url", "must be an https address of at most 2048 characters")
+	case len(text) > most || err != nil || u.Hostname() == "" || u.Opaque != "" || strings.ContainsAny(text, "\r\n\t "):
+		f.Add("url", fmt.Sprintf("must be an https address of at most %d characters", most))
 	case u.Scheme != "https" && (u.Scheme != "http" || !s.Reach.allowsPlain(u.Hostname())):
 		f.Add("url", "must begin with https://")
 	case u.User != nil || u.Fragment != "":

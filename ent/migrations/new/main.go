@@ -20,6 +20,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/moderato-live/moderato/ent/migrations/drift"
 	"github.com/moderato-live/moderato/server/store"
 )
 
@@ -84,7 +85,7 @@ func propose(ctx context.Context, url, directory, name string) error {
 		return err
 	}
 	defer s.Close()
-	statements, err := s.SchemaDrift(ctx)
+	statements, err := drift.Statements(ctx, s)
 	if err != nil {
 		return err
 	}

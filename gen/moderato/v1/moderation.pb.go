@@ -1294,24 +1294,24 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x17\n" +
 	"\auser_id\x18\x02 \x01(\tR\x06userId\"\x19\n" +
-	"\x17RemoveModeratorResponse\"r\n" +
+	"\x17RemoveModeratorResponse\"z\n" +
 	"\x0eBanUserRequest\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x1e\n" +
-	"\vban_user_id\x18\x02 \x01(\tR\tbanUserId\x12!\n" +
-	"\fban_username\x18\x03 \x01(\tR\vbanUsername\"\xeb\x01\n" +
+	"\vban_user_id\x18\x02 \x01(\tR\tbanUserId\x12)\n" +
+	"\fban_username\x18\x03 \x01(\tB\x06\x92\xb5\x18\x028\x01R\vbanUsername\"\xeb\x01\n" +
 	"\x0fBanUserResponse\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12!\n" +
 	"\fmoderator_id\x18\x02 \x01(\tR\vmoderatorId\x12$\n" +
 	"\x0ebanned_user_id\x18\x03 \x01(\tR\fbannedUserId\x127\n" +
 	"\x18banned_user_display_name\x18\x04 \x01(\tR\x15bannedUserDisplayName\x127\n" +
-	"\tbanned_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\bbannedAt\"t\n" +
+	"\tbanned_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\bbannedAt\"|\n" +
 	"\x10RemoveBanRequest\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x1e\n" +
-	"\vban_user_id\x18\x02 \x01(\tR\tbanUserId\x12!\n" +
-	"\fban_username\x18\x03 \x01(\tR\vbanUsername\"\x13\n" +
+	"\vban_user_id\x18\x02 \x01(\tR\tbanUserId\x12)\n" +
+	"\fban_username\x18\x03 \x01(\tB\x06\x92\xb5\x18\x028\x01R\vbanUsername\"\x13\n" +
 	"\x11RemoveBanResponse\"T\n" +
 	"\x0fMuteUserRequest\x12\x1d\n" +
 	"\n" +

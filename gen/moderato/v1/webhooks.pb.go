@@ -1034,11 +1034,11 @@ var File_moderato_v1_webhooks_proto protoreflect.FileDescriptor
 
 const file_moderato_v1_webhooks_proto_rawDesc = "" +
 	"\n" +
-	"\x1amoderato/v1/webhooks.proto\x12\vmoderato.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a!moderato/options/v1/options.proto\x1a\x1amoderato/v1/channels.proto\"c\n" +
+	"\x1amoderato/v1/webhooks.proto\x12\vmoderato.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a!moderato/options/v1/options.proto\x1a\x1amoderato/v1/channels.proto\"k\n" +
 	"\x14CreateWebhookRequest\x12\x1d\n" +
 	"\n" +
-	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x10\n" +
-	"\x03url\x18\x02 \x01(\tR\x03url\x12\x1a\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x18\n" +
+	"\x03url\x18\x02 \x01(\tB\x06\x92\xb5\x18\x028\x04R\x03url\x12\x1a\n" +
 	"\x04type\x18\x03 \x03(\tB\x06\x92\xb5\x18\x020dR\x04type\"\xc6\x01\n" +
 	"\x15CreateWebhookResponse\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12$\n" +

@@ -68,6 +68,16 @@ func (r *Row) ID() (id uid.ID) {
 	return id
 }
 
+// OptionalID reads an id; it returns nil for NULL.
+func (r *Row) OptionalID() *uid.ID {
+	if r.values[r.at] == nil {
+		r.at++
+		return nil
+	}
+	id := r.ID()
+	return &id
+}
+
 // Text reads a text.
 func (r *Row) Text() string {
 	switch v := r.next().(type) {

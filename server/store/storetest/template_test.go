@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/moderato-live/moderato/ent/migrate"
+	"github.com/moderato-live/moderato/ent/migrations/drift"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/store/storetest"
 )
@@ -27,7 +28,7 @@ func read(t *testing.T, url store.URL) database {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if statements, err := s.SchemaDrift(t.Context()); err != nil || len(statements) > 0 {
+	if statements, err := drift.Statements(t.Context(), s); err != nil || len(statements) > 0 {
 		t.Errorf("the database needs %q (%v), want no change", statements, err)
 	}
 	d := database{rows: map[string]int{}}

@@ -253,6 +253,80 @@ func (Origin) EnumDescriptor() ([]byte, []int) {
 	return file_moderato_options_v1_options_proto_rawDescGZIP(), []int{3}
 }
 
+// Format is a format that several fields share.
+type Format int32
+
+const (
+	// The field has bounds of its own only.
+	Format_FORMAT_UNSPECIFIED Format = 0
+	// A username.
+	Format_FORMAT_USERNAME Format = 1
+	// The id of a client.
+	Format_FORMAT_CLIENT_ID Format = 2
+	// A name as used in URLs.
+	Format_FORMAT_SLUG Format = 3
+	// An http or https URL with a host.
+	Format_FORMAT_URL Format = 4
+	// A BCP 47 language tag. The bounds are those of its canonical form.
+	Format_FORMAT_LANGUAGE Format = 5
+	// The type of an activity.
+	Format_FORMAT_ACTIVITY_TYPE Format = 6
+	// A JSON object with contents of the caller's choice. Its numbers are at most 2^53 - 1,
+	// so that they keep their digits.
+	Format_FORMAT_OBJECT Format = 7
+)
+
+// Enum value maps for Format.
+var (
+	Format_name = map[int32]string{
+		0: "FORMAT_UNSPECIFIED",
+		1: "FORMAT_USERNAME",
+		2: "FORMAT_CLIENT_ID",
+		3: "FORMAT_SLUG",
+		4: "FORMAT_URL",
+		5: "FORMAT_LANGUAGE",
+		6: "FORMAT_ACTIVITY_TYPE",
+		7: "FORMAT_OBJECT",
+	}
+	Format_value = map[string]int32{
+		"FORMAT_UNSPECIFIED":   0,
+		"FORMAT_USERNAME":      1,
+		"FORMAT_CLIENT_ID":     2,
+		"FORMAT_SLUG":          3,
+		"FORMAT_URL":           4,
+		"FORMAT_LANGUAGE":      5,
+		"FORMAT_ACTIVITY_TYPE": 6,
+		"FORMAT_OBJECT":        7,
+	}
+)
+
+func (x Format) Enum() *Format {
+	p := new(Format)
+	*p = x
+	return p
+}
+
+func (x Format) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (Format) Descriptor() protoreflect.EnumDescriptor {
+	return file_moderato_options_v1_options_proto_enumTypes[4].Descriptor()
+}
+
+func (Format) Type() protoreflect.EnumType {
+	return &file_moderato_options_v1_options_proto_enumTypes[4]
+}
+
+func (x Format) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use Format.Descriptor instead.
+func (Format) EnumDescriptor() ([]byte, []int) {
+	return file_moderato_options_v1_options_proto_rawDescGZIP(), []int{4}
+}
+
 // Policy declares who may call a method (interface document, section 5). A service
 // token is accepted wherever an app token is accepted and, if it acts for a user,
 // wherever a user token is accepted; it has every scope.
@@ -485,7 +559,19 @@ type Bounds struct {
 	// The value of a number that is not set.
 	DefaultValue int64 `protobuf:"varint,5,opt,name=default_value,json=defaultValue" json:"default_value,omitempty"`
 	// The maximum number of values of a list; 0 if it is not bounded here.
-	MaxItems      int32 `protobuf:"varint,6,opt,name=max_items,json=maxItems" json:"max_items,omitempty"`
+	MaxItems int32 `protobuf:"varint,6,opt,name=max_items,json=maxItems" json:"max_items,omitempty"`
+	// The format of the field, whose bounds apply to the field.
+	Format Format `protobuf:"varint,7,opt,name=format,enum=moderato.options.v1.Format" json:"format,omitempty"`
+	// The characters that a text may contain: ranges and single characters, separated by
+	// spaces, as in `a-z 0-9 _`. Empty if they are not bounded here.
+	Characters string `protobuf:"bytes,8,opt,name=characters" json:"characters,omitempty"`
+	// The values that a text may have; empty if they are not bounded here.
+	Values []string `protobuf:"bytes,9,rep,name=values" json:"values,omitempty"`
+	// The maximum length of the JSON of an object, in bytes.
+	MaxBytes int32 `protobuf:"varint,10,opt,name=max_bytes,json=maxBytes" json:"max_bytes,omitempty"`
+	// The maximum nesting depth of the objects and arrays in an object. The object itself
+	// is the first level.
+	MaxDepth      int32 `protobuf:"varint,11,opt,name=max_depth,json=maxDepth" json:"max_depth,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -562,6 +648,41 @@ func (x *Bounds) GetMaxItems() int32 {
 	return 0
 }
 
+func (x *Bounds) GetFormat() Format {
+	if x != nil {
+		return x.Format
+	}
+	return Format_FORMAT_UNSPECIFIED
+}
+
+func (x *Bounds) GetCharacters() string {
+	if x != nil {
+		return x.Characters
+	}
+	return ""
+}
+
+func (x *Bounds) GetValues() []string {
+	if x != nil {
+		return x.Values
+	}
+	return nil
+}
+
+func (x *Bounds) GetMaxBytes() int32 {
+	if x != nil {
+		return x.MaxBytes
+	}
+	return 0
+}
+
+func (x *Bounds) GetMaxDepth() int32 {
+	if x != nil {
+		return x.MaxDepth
+	}
+	return 0
+}
+
 var file_moderato_options_v1_options_proto_extTypes = []protoimpl.ExtensionInfo{
 	{
 		ExtendedType:  (*descriptorpb.ServiceOptions)(nil),
@@ -585,6 +706,14 @@ var file_moderato_options_v1_options_proto_extTypes = []protoimpl.ExtensionInfo{
 		Field:         50001,
 		Name:          "moderato.options.v1.status",
 		Tag:           "bytes,50001,opt,name=status",
+		Filename:      "moderato/options/v1/options.proto",
+	},
+	{
+		ExtendedType:  (*descriptorpb.EnumValueOptions)(nil),
+		ExtensionType: (*Bounds)(nil),
+		Field:         50002,
+		Name:          "moderato.options.v1.format_bounds",
+		Tag:           "bytes,50002,opt,name=format_bounds",
 		Filename:      "moderato/options/v1/options.proto",
 	},
 	{
@@ -627,6 +756,10 @@ var (
 	//
 	// optional moderato.options.v1.Status status = 50001;
 	E_Status = &file_moderato_options_v1_options_proto_extTypes[2]
+	// The bounds of the fields that have the format.
+	//
+	// optional moderato.options.v1.Bounds format_bounds = 50002;
+	E_FormatBounds = &file_moderato_options_v1_options_proto_extTypes[3]
 )
 
 // Extension fields to descriptorpb.FieldOptions.
@@ -635,11 +768,11 @@ var (
 	// order.
 	//
 	// repeated moderato.options.v1.EventType event = 50001;
-	E_Event = &file_moderato_options_v1_options_proto_extTypes[3]
+	E_Event = &file_moderato_options_v1_options_proto_extTypes[4]
 	// Which values the field accepts.
 	//
 	// optional moderato.options.v1.Bounds bounds = 50002;
-	E_Bounds = &file_moderato_options_v1_options_proto_extTypes[4]
+	E_Bounds = &file_moderato_options_v1_options_proto_extTypes[5]
 )
 
 var File_moderato_options_v1_options_proto protoreflect.FileDescriptor
@@ -661,7 +794,7 @@ const file_moderato_options_v1_options_proto_rawDesc = "" +
 	"\x06origin\x18\x02 \x01(\x0e2\x1b.moderato.options.v1.OriginR\x06origin\x12!\n" +
 	"\fgrants_right\x18\x03 \x01(\bR\vgrantsRight\x12\x1d\n" +
 	"\n" +
-	"ends_right\x18\x04 \x01(\bR\tendsRight\"\xac\x01\n" +
+	"ends_right\x18\x04 \x01(\bR\tendsRight\"\xd3\x02\n" +
 	"\x06Bounds\x12\x1d\n" +
 	"\n" +
 	"min_length\x18\x01 \x01(\x05R\tminLength\x12\x1d\n" +
@@ -670,7 +803,15 @@ const file_moderato_options_v1_options_proto_rawDesc = "" +
 	"\x03min\x18\x03 \x01(\x03R\x03min\x12\x10\n" +
 	"\x03max\x18\x04 \x01(\x03R\x03max\x12#\n" +
 	"\rdefault_value\x18\x05 \x01(\x03R\fdefaultValue\x12\x1b\n" +
-	"\tmax_items\x18\x06 \x01(\x05R\bmaxItems*P\n" +
+	"\tmax_items\x18\x06 \x01(\x05R\bmaxItems\x123\n" +
+	"\x06format\x18\a \x01(\x0e2\x1b.moderato.options.v1.FormatR\x06format\x12\x1e\n" +
+	"\n" +
+	"characters\x18\b \x01(\tR\n" +
+	"characters\x12\x16\n" +
+	"\x06values\x18\t \x03(\tR\x06values\x12\x1b\n" +
+	"\tmax_bytes\x18\n" +
+	" \x01(\x05R\bmaxBytes\x12\x1b\n" +
+	"\tmax_depth\x18\v \x01(\x05R\bmaxDepth*P\n" +
 	"\x05Token\x12\x15\n" +
 	"\x11TOKEN_UNSPECIFIED\x10\x00\x12\x0e\n" +
 	"\n" +
@@ -690,10 +831,22 @@ const file_moderato_options_v1_options_proto_rawDesc = "" +
 	"\x06Origin\x12\x16\n" +
 	"\x12ORIGIN_UNSPECIFIED\x10\x00\x12\x15\n" +
 	"\x11ORIGIN_MODERATION\x10\x01\x12\x13\n" +
-	"\x0fORIGIN_AUDIENCE\x10\x02:e\n" +
+	"\x0fORIGIN_AUDIENCE\x10\x02*\xd0\x02\n" +
+	"\x06Format\x12\x16\n" +
+	"\x12FORMAT_UNSPECIFIED\x10\x00\x120\n" +
+	"\x0fFORMAT_USERNAME\x10\x01\x1a\x1b\x92\xb5\x18\x17\b\x01\x10(B\x11A-Z a-z 0-9 _ . -\x121\n" +
+	"\x10FORMAT_CLIENT_ID\x10\x02\x1a\x1b\x92\xb5\x18\x17\b\x01\x10@B\x11A-Z a-z 0-9 _ . -\x12)\n" +
+	"\vFORMAT_SLUG\x10\x03\x1a\x18\x92\xb5\x18\x14\b\x01\x10\x8c\x01B\ra-z 0-9 _ . -\x12\x17\n" +
+	"\n" +
+	"FORMAT_URL\x10\x04\x1a\a\x92\xb5\x18\x03\x10\x80\x10\x12\x1d\n" +
+	"\x0fFORMAT_LANGUAGE\x10\x05\x1a\b\x92\xb5\x18\x04\b\x01\x10#\x12H\n" +
+	"\x14FORMAT_ACTIVITY_TYPE\x10\x06\x1a.\x92\xb5\x18*J\bfollowerJ\n" +
+	"subscriberJ\x04giftJ\x06thanksJ\x04vote\x12\x1c\n" +
+	"\rFORMAT_OBJECT\x10\a\x1a\t\x92\xb5\x18\x05P\x80@X\x10:e\n" +
 	"\x0edefault_policy\x12\x1f.google.protobuf.ServiceOptions\x18ц\x03 \x01(\v2\x1b.moderato.options.v1.PolicyR\rdefaultPolicy:U\n" +
 	"\x06policy\x12\x1e.google.protobuf.MethodOptions\x18ц\x03 \x01(\v2\x1b.moderato.options.v1.PolicyR\x06policy:X\n" +
-	"\x06status\x12!.google.protobuf.EnumValueOptions\x18ц\x03 \x01(\v2\x1b.moderato.options.v1.StatusR\x06status:U\n" +
+	"\x06status\x12!.google.protobuf.EnumValueOptions\x18ц\x03 \x01(\v2\x1b.moderato.options.v1.StatusR\x06status:e\n" +
+	"\rformat_bounds\x12!.google.protobuf.EnumValueOptions\x18҆\x03 \x01(\v2\x1b.moderato.options.v1.BoundsR\fformatBounds:U\n" +
 	"\x05event\x12\x1d.google.protobuf.FieldOptions\x18ц\x03 \x03(\v2\x1e.moderato.options.v1.EventTypeR\x05event:T\n" +
 	"\x06bounds\x12\x1d.google.protobuf.FieldOptions\x18҆\x03 \x01(\v2\x1b.moderato.options.v1.BoundsR\x06boundsBJZCgithub.com/moderato-live/moderato/gen/moderato/options/v1;optionsv1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
@@ -709,44 +862,48 @@ func file_moderato_options_v1_options_proto_rawDescGZIP() []byte {
 	return file_moderato_options_v1_options_proto_rawDescData
 }
 
-var file_moderato_options_v1_options_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
+var file_moderato_options_v1_options_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
 var file_moderato_options_v1_options_proto_msgTypes = make([]protoimpl.MessageInfo, 4)
 var file_moderato_options_v1_options_proto_goTypes = []any{
 	(Token)(0),                            // 0: moderato.options.v1.Token
 	(Relation)(0),                         // 1: moderato.options.v1.Relation
 	(Transport)(0),                        // 2: moderato.options.v1.Transport
 	(Origin)(0),                           // 3: moderato.options.v1.Origin
-	(*Policy)(nil),                        // 4: moderato.options.v1.Policy
-	(*Status)(nil),                        // 5: moderato.options.v1.Status
-	(*EventType)(nil),                     // 6: moderato.options.v1.EventType
-	(*Bounds)(nil),                        // 7: moderato.options.v1.Bounds
-	(code.Code)(0),                        // 8: google.rpc.Code
-	(*descriptorpb.ServiceOptions)(nil),   // 9: google.protobuf.ServiceOptions
-	(*descriptorpb.MethodOptions)(nil),    // 10: google.protobuf.MethodOptions
-	(*descriptorpb.EnumValueOptions)(nil), // 11: google.protobuf.EnumValueOptions
-	(*descriptorpb.FieldOptions)(nil),     // 12: google.protobuf.FieldOptions
+	(Format)(0),                           // 4: moderato.options.v1.Format
+	(*Policy)(nil),                        // 5: moderato.options.v1.Policy
+	(*Status)(nil),                        // 6: moderato.options.v1.Status
+	(*EventType)(nil),                     // 7: moderato.options.v1.EventType
+	(*Bounds)(nil),                        // 8: moderato.options.v1.Bounds
+	(code.Code)(0),                        // 9: google.rpc.Code
+	(*descriptorpb.ServiceOptions)(nil),   // 10: google.protobuf.ServiceOptions
+	(*descriptorpb.MethodOptions)(nil),    // 11: google.protobuf.MethodOptions
+	(*descriptorpb.EnumValueOptions)(nil), // 12: google.protobuf.EnumValueOptions
+	(*descriptorpb.FieldOptions)(nil),     // 13: google.protobuf.FieldOptions
 }
 var file_moderato_options_v1_options_proto_depIdxs = []int32{
 	0,  // 0: moderato.options.v1.Policy.tokens:type_name -> moderato.options.v1.Token
 	1,  // 1: moderato.options.v1.Policy.relation:type_name -> moderato.options.v1.Relation
-	8,  // 2: moderato.options.v1.Status.grpc:type_name -> google.rpc.Code
+	9,  // 2: moderato.options.v1.Status.grpc:type_name -> google.rpc.Code
 	2,  // 3: moderato.options.v1.Status.only:type_name -> moderato.options.v1.Transport
 	3,  // 4: moderato.options.v1.EventType.origin:type_name -> moderato.options.v1.Origin
-	9,  // 5: moderato.options.v1.default_policy:extendee -> google.protobuf.ServiceOptions
-	10, // 6: moderato.options.v1.policy:extendee -> google.protobuf.MethodOptions
-	11, // 7: moderato.options.v1.status:extendee -> google.protobuf.EnumValueOptions
-	12, // 8: moderato.options.v1.event:extendee -> google.protobuf.FieldOptions
-	12, // 9: moderato.options.v1.bounds:extendee -> google.protobuf.FieldOptions
-	4,  // 10: moderato.options.v1.default_policy:type_name -> moderato.options.v1.Policy
-	4,  // 11: moderato.options.v1.policy:type_name -> moderato.options.v1.Policy
-	5,  // 12: moderato.options.v1.status:type_name -> moderato.options.v1.Status
-	6,  // 13: moderato.options.v1.event:type_name -> moderato.options.v1.EventType
-	7,  // 14: moderato.options.v1.bounds:type_name -> moderato.options.v1.Bounds
-	15, // [15:15] is the sub-list for method output_type
-	15, // [15:15] is the sub-list for method input_type
-	10, // [10:15] is the sub-list for extension type_name
-	5,  // [5:10] is the sub-list for extension extendee
-	0,  // [0:5] is the sub-list for field type_name
+	4,  // 5: moderato.options.v1.Bounds.format:type_name -> moderato.options.v1.Format
+	10, // 6: moderato.options.v1.default_policy:extendee -> google.protobuf.ServiceOptions
+	11, // 7: moderato.options.v1.policy:extendee -> google.protobuf.MethodOptions
+	12, // 8: moderato.options.v1.status:extendee -> google.protobuf.EnumValueOptions
+	12, // 9: moderato.options.v1.format_bounds:extendee -> google.protobuf.EnumValueOptions
+	13, // 10: moderato.options.v1.event:extendee -> google.protobuf.FieldOptions
+	13, // 11: moderato.options.v1.bounds:extendee -> google.protobuf.FieldOptions
+	5,  // 12: moderato.options.v1.default_policy:type_name -> moderato.options.v1.Policy
+	5,  // 13: moderato.options.v1.policy:type_name -> moderato.options.v1.Policy
+	6,  // 14: moderato.options.v1.status:type_name -> moderato.options.v1.Status
+	8,  // 15: moderato.options.v1.format_bounds:type_name -> moderato.options.v1.Bounds
+	7,  // 16: moderato.options.v1.event:type_name -> moderato.options.v1.EventType
+	8,  // 17: moderato.options.v1.bounds:type_name -> moderato.options.v1.Bounds
+	18, // [18:18] is the sub-list for method output_type
+	18, // [18:18] is the sub-list for method input_type
+	12, // [12:18] is the sub-list for extension type_name
+	6,  // [6:12] is the sub-list for extension extendee
+	0,  // [0:6] is the sub-list for field type_name
 }
 
 func init() { file_moderato_options_v1_options_proto_init() }
@@ -759,9 +916,9 @@ func file_moderato_options_v1_options_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_moderato_options_v1_options_proto_rawDesc), len(file_moderato_options_v1_options_proto_rawDesc)),
-			NumEnums:      4,
+			NumEnums:      5,
 			NumMessages:   4,
-			NumExtensions: 5,
+			NumExtensions: 6,
 			NumServices:   0,
 		},
 		GoTypes:           file_moderato_options_v1_options_proto_goTypes,

@@ -911,13 +911,13 @@ const file_moderato_platform_v1_access_proto_rawDesc = "" +
 	"\x10PutClientRequest\x12:\n" +
 	"\x06client\x18\x01 \x01(\v2\".moderato.platform.v1.ClientRecordR\x06client\"O\n" +
 	"\x11PutClientResponse\x12:\n" +
-	"\x06client\x18\x01 \x01(\v2\".moderato.platform.v1.ClientRecordR\x06client\"/\n" +
-	"\x10GetClientRequest\x12\x1b\n" +
-	"\tclient_id\x18\x01 \x01(\tR\bclientId\"O\n" +
+	"\x06client\x18\x01 \x01(\v2\".moderato.platform.v1.ClientRecordR\x06client\"7\n" +
+	"\x10GetClientRequest\x12#\n" +
+	"\tclient_id\x18\x01 \x01(\tB\x06\x92\xb5\x18\x028\x02R\bclientId\"O\n" +
 	"\x11GetClientResponse\x12:\n" +
-	"\x06client\x18\x01 \x01(\v2\".moderato.platform.v1.ClientRecordR\x06client\"2\n" +
-	"\x13DeleteClientRequest\x12\x1b\n" +
-	"\tclient_id\x18\x01 \x01(\tR\bclientId\"\x16\n" +
+	"\x06client\x18\x01 \x01(\v2\".moderato.platform.v1.ClientRecordR\x06client\":\n" +
+	"\x13DeleteClientRequest\x12#\n" +
+	"\tclient_id\x18\x01 \x01(\tB\x06\x92\xb5\x18\x028\x02R\bclientId\"\x16\n" +
 	"\x14DeleteClientResponse\"J\n" +
 	"\x0fPutGrantRequest\x127\n" +
 	"\x05grant\x18\x01 \x01(\v2!.moderato.platform.v1.GrantRecordR\x05grant\"K\n" +
@@ -926,10 +926,10 @@ const file_moderato_platform_v1_access_proto_rawDesc = "" +
 	"\x11ListGrantsRequest\x12\x17\n" +
 	"\auser_id\x18\x01 \x01(\tR\x06userId\"O\n" +
 	"\x12ListGrantsResponse\x129\n" +
-	"\x06grants\x18\x01 \x03(\v2!.moderato.platform.v1.GrantRecordR\x06grants\"\xd5\x01\n" +
+	"\x06grants\x18\x01 \x03(\v2!.moderato.platform.v1.GrantRecordR\x06grants\"\xdd\x01\n" +
 	"\x11IssueTokenRequest\x123\n" +
-	"\x04kind\x18\x01 \x01(\x0e2\x1f.moderato.platform.v1.TokenKindR\x04kind\x12\x1b\n" +
-	"\tclient_id\x18\x02 \x01(\tR\bclientId\x12\x17\n" +
+	"\x04kind\x18\x01 \x01(\x0e2\x1f.moderato.platform.v1.TokenKindR\x04kind\x12#\n" +
+	"\tclient_id\x18\x02 \x01(\tB\x06\x92\xb5\x18\x028\x02R\bclientId\x12\x17\n" +
 	"\auser_id\x18\x03 \x01(\tR\x06userId\x12\x1e\n" +
 	"\x06scopes\x18\x04 \x03(\tB\x06\x92\xb5\x18\x020\x14R\x06scopes\x125\n" +
 	"\blifetime\x18\x05 \x01(\v2\x19.google.protobuf.DurationR\blifetime\"e\n" +

@@ -926,7 +926,7 @@ const file_moderato_platform_v1_content_proto_rawDesc = "" +
 	"\x03vod\x18\x01 \x01(\v2\x1f.moderato.platform.v1.VodRecordR\x03vod\")\n" +
 	"\x10DeleteVodRequest\x12\x15\n" +
 	"\x06vod_id\x18\x01 \x01(\tR\x05vodId\"\x13\n" +
-	"\x11DeleteVodResponse\"\xb4\x02\n" +
+	"\x11DeleteVodResponse\"\xbc\x02\n" +
 	"\x11RecordVoteRequest\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x0e\n" +
@@ -935,20 +935,20 @@ const file_moderato_platform_v1_content_proto_rawDesc = "" +
 	"\x05epoch\x18\x04 \x01(\x03B\r\x92\xb5\x18\t \xff\xff\xff\xff\xff\xff\xff\x0fR\x05epoch\x12!\n" +
 	"\aaddress\x18\x05 \x01(\tB\a\x92\xb5\x18\x03\x10\x8c\x01R\aaddress\x12'\n" +
 	"\x06amount\x18\x06 \x01(\x03B\x0f\x92\xb5\x18\v\x18\x01 \xff\xff\xff\xff\xff\xff\xff\x0fR\x06amount\x125\n" +
-	"\bvoted_at\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\avotedAt\x12/\n" +
-	"\x06action\x18\b \x01(\v2\x17.google.protobuf.StructR\x06action\"J\n" +
+	"\bvoted_at\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\avotedAt\x127\n" +
+	"\x06action\x18\b \x01(\v2\x17.google.protobuf.StructB\x06\x92\xb5\x18\x028\aR\x06action\"J\n" +
 	"\x12RecordVoteResponse\x124\n" +
-	"\x04vote\x18\x01 \x01(\v2 .moderato.platform.v1.VoteRecordR\x04vote\"\xf8\x01\n" +
+	"\x04vote\x18\x01 \x01(\v2 .moderato.platform.v1.VoteRecordR\x04vote\"\x80\x02\n" +
 	"\x11RecordGiftRequest\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x1a\n" +
 	"\x03key\x18\x02 \x01(\tB\b\x92\xb5\x18\x04\b\x01\x10@R\x03key\x12\x17\n" +
 	"\auser_id\x18\x03 \x01(\tR\x06userId\x12%\n" +
 	"\x05count\x18\x04 \x01(\x03B\x0f\x92\xb5\x18\v\x18\x01 \xff\xff\xff\xff\xff\xff\xff\x0fR\x05count\x127\n" +
-	"\tgifted_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\bgiftedAt\x12/\n" +
-	"\x06action\x18\x06 \x01(\v2\x17.google.protobuf.StructR\x06action\"V\n" +
+	"\tgifted_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\bgiftedAt\x127\n" +
+	"\x06action\x18\x06 \x01(\v2\x17.google.protobuf.StructB\x06\x92\xb5\x18\x028\aR\x06action\"V\n" +
 	"\x12RecordGiftResponse\x12@\n" +
-	"\bactivity\x18\x01 \x01(\v2$.moderato.platform.v1.ActivityRecordR\bactivity\"\xa1\x02\n" +
+	"\bactivity\x18\x01 \x01(\v2$.moderato.platform.v1.ActivityRecordR\bactivity\"\xa9\x02\n" +
 	"\x13RecordThanksRequest\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x1a\n" +
@@ -957,8 +957,8 @@ const file_moderato_platform_v1_content_proto_rawDesc = "" +
 	"\x06amount\x18\x04 \x01(\x03B\x0f\x92\xb5\x18\v\x18\x01 \xff\xff\xff\xff\xff\xff\xff\x0fR\x06amount\x12!\n" +
 	"\amessage\x18\x05 \x01(\tB\a\x92\xb5\x18\x03\x10\xf4\x03R\amessage\x129\n" +
 	"\n" +
-	"thanked_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\tthankedAt\x12/\n" +
-	"\x06action\x18\a \x01(\v2\x17.google.protobuf.StructR\x06action\"X\n" +
+	"thanked_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\tthankedAt\x127\n" +
+	"\x06action\x18\a \x01(\v2\x17.google.protobuf.StructB\x06\x92\xb5\x18\x028\aR\x06action\"X\n" +
 	"\x14RecordThanksResponse\x12@\n" +
 	"\bactivity\x18\x01 \x01(\v2$.moderato.platform.v1.ActivityRecordR\bactivity\"V\n" +
 	"\x12PutActivityRequest\x12@\n" +

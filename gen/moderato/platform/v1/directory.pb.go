@@ -862,10 +862,10 @@ const file_moderato_platform_v1_directory_proto_rawDesc = "" +
 	"\x0ePutUserRequest\x124\n" +
 	"\x04user\x18\x01 \x01(\v2 .moderato.platform.v1.UserRecordR\x04user\"G\n" +
 	"\x0fPutUserResponse\x124\n" +
-	"\x04user\x18\x01 \x01(\v2 .moderato.platform.v1.UserRecordR\x04user\"E\n" +
+	"\x04user\x18\x01 \x01(\v2 .moderato.platform.v1.UserRecordR\x04user\"M\n" +
 	"\x0eGetUserRequest\x12\x17\n" +
-	"\auser_id\x18\x01 \x01(\tR\x06userId\x12\x1a\n" +
-	"\busername\x18\x02 \x01(\tR\busername\"G\n" +
+	"\auser_id\x18\x01 \x01(\tR\x06userId\x12\"\n" +
+	"\busername\x18\x02 \x01(\tB\x06\x92\xb5\x18\x028\x01R\busername\"G\n" +
 	"\x0fGetUserResponse\x124\n" +
 	"\x04user\x18\x01 \x01(\v2 .moderato.platform.v1.UserRecordR\x04user\",\n" +
 	"\x11DeleteUserRequest\x12\x17\n" +
@@ -890,14 +890,14 @@ const file_moderato_platform_v1_directory_proto_rawDesc = "" +
 	"\x12PutCategoryRequest\x12@\n" +
 	"\bcategory\x18\x01 \x01(\v2$.moderato.platform.v1.CategoryRecordR\bcategory\"W\n" +
 	"\x13PutCategoryResponse\x12@\n" +
-	"\bcategory\x18\x01 \x01(\v2$.moderato.platform.v1.CategoryRecordR\bcategory\"5\n" +
-	"\x12GetCategoryRequest\x12\x1f\n" +
-	"\vcategory_id\x18\x01 \x01(\x03R\n" +
+	"\bcategory\x18\x01 \x01(\v2$.moderato.platform.v1.CategoryRecordR\bcategory\"=\n" +
+	"\x12GetCategoryRequest\x12'\n" +
+	"\vcategory_id\x18\x01 \x01(\x03B\x06\x92\xb5\x18\x02\x18\x01R\n" +
 	"categoryId\"W\n" +
 	"\x13GetCategoryResponse\x12@\n" +
-	"\bcategory\x18\x01 \x01(\v2$.moderato.platform.v1.CategoryRecordR\bcategory\"8\n" +
-	"\x15DeleteCategoryRequest\x12\x1f\n" +
-	"\vcategory_id\x18\x01 \x01(\x03R\n" +
+	"\bcategory\x18\x01 \x01(\v2$.moderato.platform.v1.CategoryRecordR\bcategory\"@\n" +
+	"\x15DeleteCategoryRequest\x12'\n" +
+	"\vcategory_id\x18\x01 \x01(\x03B\x06\x92\xb5\x18\x02\x18\x01R\n" +
 	"categoryId\"\x18\n" +
 	"\x16DeleteCategoryResponse2\x9c\a\n" +
 	"\x10DirectoryService\x12V\n" +

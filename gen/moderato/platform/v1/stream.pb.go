@@ -514,25 +514,25 @@ var File_moderato_platform_v1_stream_proto protoreflect.FileDescriptor
 
 const file_moderato_platform_v1_stream_proto_rawDesc = "" +
 	"\n" +
-	"!moderato/platform/v1/stream.proto\x12\x14moderato.platform.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a!moderato/options/v1/options.proto\x1a\"moderato/platform/v1/records.proto\"\x9a\x02\n" +
+	"!moderato/platform/v1/stream.proto\x12\x14moderato.platform.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a!moderato/options/v1/options.proto\x1a\"moderato/platform/v1/records.proto\"\xaa\x02\n" +
 	"\x12StartStreamRequest\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x129\n" +
 	"\n" +
 	"started_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\tstartedAt\x12\x1d\n" +
-	"\x05title\x18\x03 \x01(\tB\a\x92\xb5\x18\x03\x10\x8c\x01R\x05title\x12\x12\n" +
-	"\x04lang\x18\x04 \x01(\tR\x04lang\x12&\n" +
+	"\x05title\x18\x03 \x01(\tB\a\x92\xb5\x18\x03\x10\x8c\x01R\x05title\x12\x1a\n" +
+	"\x04lang\x18\x04 \x01(\tB\x06\x92\xb5\x18\x028\x05R\x04lang\x12&\n" +
 	"\vcategory_id\x18\x05 \x01(\x03B\x05\xaa\x01\x02\b\x01R\n" +
-	"categoryId\x12&\n" +
-	"\x0fpreview_img_url\x18\x06 \x01(\tR\rpreviewImgUrl\x12'\n" +
+	"categoryId\x12.\n" +
+	"\x0fpreview_img_url\x18\x06 \x01(\tB\x06\x92\xb5\x18\x028\x04R\rpreviewImgUrl\x12'\n" +
 	"\fviewer_count\x18\a \x01(\x03B\x04\x92\xb5\x18\x00R\vviewerCount\"Q\n" +
 	"\x13StartStreamResponse\x12:\n" +
-	"\x06stream\x18\x01 \x01(\v2\".moderato.platform.v1.StreamRecordR\x06stream\"\x91\x01\n" +
+	"\x06stream\x18\x01 \x01(\v2\".moderato.platform.v1.StreamRecordR\x06stream\"\x97\x01\n" +
 	"\x13UpdateStreamRequest\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12,\n" +
-	"\fviewer_count\x18\x02 \x01(\x03B\t\x92\xb5\x18\x00\xaa\x01\x02\b\x01R\vviewerCount\x12-\n" +
-	"\x0fpreview_img_url\x18\x03 \x01(\tB\x05\xaa\x01\x02\b\x01R\rpreviewImgUrl\"R\n" +
+	"\fviewer_count\x18\x02 \x01(\x03B\t\x92\xb5\x18\x00\xaa\x01\x02\b\x01R\vviewerCount\x123\n" +
+	"\x0fpreview_img_url\x18\x03 \x01(\tB\v\x92\xb5\x18\x028\x04\xaa\x01\x02\b\x01R\rpreviewImgUrl\"R\n" +
 	"\x14UpdateStreamResponse\x12:\n" +
 	"\x06stream\x18\x01 \x01(\v2\".moderato.platform.v1.StreamRecordR\x06stream\"\xa3\x01\n" +
 	"\x10EndStreamRequest\x12\x1d\n" +

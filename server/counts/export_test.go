@@ -1,0 +1,3 @@
+package counts
+
+const MaxCategory = maxCategory
