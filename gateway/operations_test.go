@@ -8,9 +8,8 @@ import (
 
 	"google.golang.org/genproto/googleapis/api/annotations"
 	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/reflect/protoreflect"
 
-	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/authz"
 )
 
 // operation is a row of the interface document's endpoint tables (section 4).
@@ -54,6 +53,11 @@ var operations = []operation{
 	{"moderato.v1.ChannelsService.UpdateInfo", "POST", "/v1/channels/info", infoResult},
 }
 
+// isInDocument reports whether the interface document lists the operation.
+func (o operation) isInDocument() bool {
+	return slices.ContainsFunc(operations, func(listed operation) bool { return listed.rpc == o.rpc })
+}
+
 // webhookOperations are the operations that the interface document leaves open.
 var webhookOperations = []operation{
 	{"moderato.v1.WebhooksService.CreateWebhook", "POST", webhooksPath, newWebhook},
@@ -81,21 +85,19 @@ var allOperations = slices.Concat(operations, webhookOperations, otherOperations
 
 // declaredOperations reads the operations from the annotations of the contract.
 func declaredOperations() (declared []operation) {
-	for _, file := range []protoreflect.FileDescriptor{moderatov1.File_moderato_v1_moderation_proto, moderatov1.File_moderato_v1_channels_proto, moderatov1.File_moderato_v1_webhooks_proto} {
-		for i := range file.Services().Len() {
-			rpcs := file.Services().Get(i).Methods()
-			for j := range rpcs.Len() {
-				rule, _ := proto.GetExtension(rpcs.Get(j).Options(), annotations.E_Http).(*annotations.HttpRule)
-				method, path := http.MethodGet, rule.GetGet()
-				switch {
-				case rule.GetPost() != "":
-					method, path = http.MethodPost, rule.GetPost()
-				case rule.GetDelete() != "":
-					method, path = http.MethodDelete, rule.GetDelete()
-				}
-				declared = append(declared, operation{rpc: string(rpcs.Get(j).FullName()), method: method, path: path})
-			}
+	for rpc := range authz.Methods() {
+		rule, isPublic := proto.GetExtension(rpc.Options(), annotations.E_Http).(*annotations.HttpRule)
+		if !isPublic || rule == nil {
+			continue
 		}
+		method, path := http.MethodGet, rule.GetGet()
+		switch {
+		case rule.GetPost() != "":
+			method, path = http.MethodPost, rule.GetPost()
+		case rule.GetDelete() != "":
+			method, path = http.MethodDelete, rule.GetDelete()
+		}
+		declared = append(declared, operation{rpc: string(rpc.FullName()), method: method, path: path})
 	}
 	return declared
 }

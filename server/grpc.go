@@ -53,6 +53,15 @@ type contentService struct {
 	*contentOperations
 }
 
+// The operations about the directory are a part of UsersService.
+type directoryOperations = directory.Service
+
+// usersService implements UsersService.
+type usersService struct {
+	moderatov1.UnsafeUsersServiceServer
+	*directoryOperations
+}
+
 // services holds the implementations of all services.
 type services struct {
 	access     *access.Service
@@ -75,6 +84,7 @@ func (s services) registerPublic(r grpc.ServiceRegistrar) {
 	moderatov1.RegisterChannelsServiceServer(r, s.channels)
 	moderatov1.RegisterEventsServiceServer(r, s.watch)
 	moderatov1.RegisterWebhooksServiceServer(r, s.webhooks)
+	moderatov1.RegisterUsersServiceServer(r, usersService{directoryOperations: s.directory})
 }
 
 // registerPlatform registers the services that only gRPC serves.
