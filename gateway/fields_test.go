@@ -77,6 +77,15 @@ var (
 		"id": "uuid", "displayName": "string", "slug": "string", "bannedAt": "timestamp",
 		"bannedBy": object{"id": "uuid", "displayName": "string", "slug": "string"},
 	}
+	categoryRow   = object{"id": "integer", "title": "string", "slug": "string", "imageUrl": "url", "parentId": "integer?"}
+	profile       = object{"userId": "uuid", "username": "string", "slug": "string", "displayName": "string", "avatarUrl": "url", "channelId": "uuid?"}
+	moderatedUser = object{
+		"user": userSummary, "roles": list{"string"},
+		"ban":    maybe{object{"bannedAt": "timestamp", "bannedBy": object{"id": "uuid", "displayName": "string", "slug": "string"}}},
+		"mute":   maybe{object{"muteExpiresAt": "timestamp"}},
+		"follow": maybe{object{"followedAt": "timestamp"}}, "subscription": subscriptionInfo,
+		"messages": list{object{"messageId": "uuid", "message": "string", "createdAt": "timestamp"}},
+	}
 	activityRow = object{"id": "integer", "type": "string", "createdAt": "timestamp", "info": "object", "action": "object"}
 	raidRow     = object{
 		"id": "uuid", "raider": object{"id": "uuid", "username": "string", "displayName": "string", "avatarUrl": "url"},

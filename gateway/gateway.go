@@ -76,6 +76,9 @@ var services = []struct {
 	{moderatov1.File_moderato_v1_webhooks_proto, func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
 		return moderatov1.RegisterWebhooksServiceHandlerClient(ctx, mux, moderatov1.NewWebhooksServiceClient(conn))
 	}},
+	{moderatov1.File_moderato_v1_users_proto, func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
+		return moderatov1.RegisterUsersServiceHandlerClient(ctx, mux, moderatov1.NewUsersServiceClient(conn))
+	}},
 }
 
 // New returns the facade for a connection to the services.

@@ -173,6 +173,10 @@ func goldenSteps(t *testing.T, url store.URL) {
 		{"list_ogs", app, 200, "GET", "/v1/channels/roles/ogs?channelId=" + channel, ""},
 		{"remove_og", owner, 200, "DELETE", "/v1/channels/ogs", og},
 		{"update_info", owner, 200, "POST", "/v1/channels/info", `{"title":" Cafe\u0301, then bed ","lang":"PT-br","categoryId":1}`},
+		{"get_profile", viewer, 200, "GET", "/v1/users/profile", ""},
+		{"list_users", app, 200, "GET", "/v1/users?username[]=@Amara.Okafor&userId[]=" + channel, ""},
+		{"list_categories", viewer, 200, "GET", "/v1/categories?query=a", ""},
+		{"get_user", moderator, 200, "GET", "/v1/moderation/users?username=amara.okafor&channelId=" + channel, ""},
 		{"list_log", moderator, 200, "GET", logPath + "?channelId=" + channel, ""},
 	} {
 		o := operationAt(t, step.method, step.path)

@@ -8,9 +8,8 @@ import (
 
 	"google.golang.org/genproto/googleapis/api/annotations"
 	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/reflect/protoreflect"
 
-	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/authz"
 )
 
 // operation is a row of the interface document's endpoint tables (section 4).
@@ -58,6 +57,10 @@ var operations = []operation{
 // responses are tested over them too.
 var additions = []operation{
 	{"moderato.v1.ChannelsService.ListRaids", "GET", "/v1/channels/raids", paged(raidRow)},
+	{"moderato.v1.ChannelsService.ListCategories", "GET", "/v1/categories", paged(categoryRow)},
+	{"moderato.v1.ModerationService.GetUser", "GET", "/v1/moderation/users", moderatedUser},
+	{"moderato.v1.UsersService.GetProfile", "GET", "/v1/users/profile", profile},
+	{"moderato.v1.UsersService.ListUsers", "GET", "/v1/users", list{userSummary}},
 }
 
 // webhookOperations are the operations that the interface document leaves open.
@@ -87,21 +90,19 @@ var allOperations = slices.Concat(operations, additions, webhookOperations, othe
 
 // declaredOperations reads the operations from the annotations of the contract.
 func declaredOperations() (declared []operation) {
-	for _, file := range []protoreflect.FileDescriptor{moderatov1.File_moderato_v1_moderation_proto, moderatov1.File_moderato_v1_channels_proto, moderatov1.File_moderato_v1_webhooks_proto} {
-		for i := range file.Services().Len() {
-			rpcs := file.Services().Get(i).Methods()
-			for j := range rpcs.Len() {
-				rule, _ := proto.GetExtension(rpcs.Get(j).Options(), annotations.E_Http).(*annotations.HttpRule)
-				method, path := http.MethodGet, rule.GetGet()
-				switch {
-				case rule.GetPost() != "":
-					method, path = http.MethodPost, rule.GetPost()
-				case rule.GetDelete() != "":
-					method, path = http.MethodDelete, rule.GetDelete()
-				}
-				declared = append(declared, operation{rpc: string(rpcs.Get(j).FullName()), method: method, path: path})
-			}
+	for rpc := range authz.Methods() {
+		rule, isPublic := proto.GetExtension(rpc.Options(), annotations.E_Http).(*annotations.HttpRule)
+		if !isPublic || rule == nil {
+			continue
 		}
+		method, path := http.MethodGet, rule.GetGet()
+		switch {
+		case rule.GetPost() != "":
+			method, path = http.MethodPost, rule.GetPost()
+		case rule.GetDelete() != "":
+			method, path = http.MethodDelete, rule.GetDelete()
+		}
+		declared = append(declared, operation{rpc: string(rpc.FullName()), method: method, path: path})
 	}
 	return declared
 }

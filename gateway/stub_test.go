@@ -23,7 +23,7 @@ import (
 
 // stub is a ModerationService whose methods end as the test chooses.
 type stub struct {
-	moderatov1.UnsafeModerationServiceServer
+	moderatov1.UnimplementedModerationServiceServer
 
 	end func(context.Context) error
 }

@@ -15,6 +15,7 @@ import (
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/activity"
 	"github.com/moderato-live/moderato/server/content"
+	"github.com/moderato-live/moderato/server/directory"
 	"github.com/moderato-live/moderato/server/domains"
 	"github.com/moderato-live/moderato/server/importer"
 	"github.com/moderato-live/moderato/server/middleware"
@@ -47,6 +48,15 @@ type contentService struct {
 	*contentOperations
 }
 
+// The operations about the directory are a part of UsersService.
+type directoryOperations = directory.Service
+
+// usersService implements UsersService.
+type usersService struct {
+	moderatov1.UnsafeUsersServiceServer
+	*directoryOperations
+}
+
 // services holds the implementations of all services.
 type services struct {
 	*domains.Services
@@ -62,6 +72,7 @@ func (s services) registerPublic(r grpc.ServiceRegistrar) {
 	moderatov1.RegisterChannelsServiceServer(r, s.Channels)
 	moderatov1.RegisterEventsServiceServer(r, s.watch)
 	moderatov1.RegisterWebhooksServiceServer(r, s.webhooks)
+	moderatov1.RegisterUsersServiceServer(r, usersService{directoryOperations: s.Directory})
 }
 
 // registerPlatform registers the services that only gRPC serves.

@@ -85,6 +85,9 @@ func (s *Service) RecordGift(ctx context.Context, req *platformv1.RecordGiftRequ
 			Key:             k.key,
 			Count:           req.GetCount(),
 			GiftedAt:        at,
+			Sender:          users.Person(user),
+			GiftCount:       req.GetCount(),
+			CreatedAt:       at,
 		})
 	})
 	return &platformv1.RecordGiftResponse{Activity: row}, err
@@ -95,6 +98,10 @@ func (s *Service) RecordThanks(ctx context.Context, req *platformv1.RecordThanks
 	f := validate.Of(req)
 	k := parseKeyed(f, thanks, req, "thankedAt", req.GetThankedAt())
 	message := f.Text("message", req.GetMessage())
+	messageID := ""
+	if id := f.OptionalUUID("messageId", req.GetMessageId()); !id.IsZero() {
+		messageID = id.String()
+	}
 	k.facts = map[string]any{"amount": f.Number("amount", req.GetAmount()), "message": message}
 	if err := f.Err(); err != nil {
 		return nil, err
@@ -110,6 +117,10 @@ func (s *Service) RecordThanks(ctx context.Context, req *platformv1.RecordThanks
 			Amount:          req.GetAmount(),
 			Message:         message,
 			ThankedAt:       at,
+			Sender:          users.Person(user),
+			ThanksId:        k.key,
+			MessageId:       messageID,
+			CreatedAt:       at,
 		})
 	})
 	return &platformv1.RecordThanksResponse{Activity: row}, err

@@ -7,19 +7,21 @@ import (
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/change"
 	"github.com/moderato-live/moderato/server/eventtype"
+	"github.com/moderato-live/moderato/server/users"
 )
 
 // EmitFollow emits the event of a follow that began.
 func EmitFollow(c *change.Change, u *ent.User, f *ent.Follow) {
-	c.Emit("channel.follow", u.ID, followEvent(c, u, f, nil))
+	c.Emit("channel.follow", u.ID, followEvent(c, u, f, f.FollowedAt.Proto(), nil))
 }
 
 // EmitUnfollow emits the event of a follow that ended.
 func EmitUnfollow(c *change.Change, u *ent.User, f *ent.Follow) {
-	c.Emit("channel.unfollow", u.ID, followEvent(c, u, f, c.Now.Proto()))
+	now := c.Now.Proto()
+	c.Emit("channel.unfollow", u.ID, followEvent(c, u, f, now, now))
 }
 
-func followEvent(c *change.Change, u *ent.User, f *ent.Follow, ended *timestamppb.Timestamp) *moderatov1.FollowEvent {
+func followEvent(c *change.Change, u *ent.User, f *ent.Follow, at, ended *timestamppb.Timestamp) *moderatov1.FollowEvent {
 	return &moderatov1.FollowEvent{
 		ChannelId:       c.ChannelID.String(),
 		ClientId:        c.ClientID,
@@ -28,6 +30,8 @@ func followEvent(c *change.Change, u *ent.User, f *ent.Follow, ended *timestampp
 		UserSlug:        u.Slug,
 		FollowedAt:      f.FollowedAt.Proto(),
 		UnfollowedAt:    ended,
+		Follower:        users.Person(u),
+		CreatedAt:       at,
 	}
 }
 
@@ -44,5 +48,12 @@ func EmitSubscription(c *change.Change, kind eventtype.Type, u *ent.User, s *ent
 		ExpiresAt:       s.ExpiresAt.Proto(),
 		RenewCount:      s.RenewCount,
 		StreakCount:     s.StreakCount,
+		Subscriber: &moderatov1.Subscriber{
+			Id: u.ID.String(), Username: u.Username, DisplayName: u.DisplayName, AvatarUrl: u.AvatarURL,
+			SubscribedAt: s.SubscribedAt.Proto(), SubscriptionExpiresAt: s.ExpiresAt.Proto(),
+		},
+		Months:       s.RenewCount + 1,
+		StreakMonths: s.StreakCount,
+		CreatedAt:    c.Now.Proto(),
 	})
 }

@@ -14,17 +14,17 @@ import (
 	"github.com/moderato-live/moderato/server/validate"
 )
 
-// subscriptionColumns returns the columns that readSubscription reads, with the arguments
+// SubscriptionColumns returns the columns that ReadSubscription reads, with the arguments
 // of the first column, which says whether the subscription is active now. A subscription
 // is lapsed from its expires_at on, even if the sweeper has not handled it yet.
-func subscriptionColumns(d *store.Dialect) (columns string, args []any) {
+func SubscriptionColumns(d *store.Dialect) (columns string, args []any) {
 	now, args := d.Clock.Expression()
 	return "CASE WHEN subscriptions.is_active THEN subscriptions.expires_at > " + now + " ELSE subscriptions.is_active END, " +
 		"subscriptions.subscribed_at, subscriptions.expires_at, subscriptions.renew_count, subscriptions.streak_count", args
 }
 
-// readSubscription reads a subscription. Its columns are NULL if there is none.
-func readSubscription(r *store.Row, info *moderatov1.SubscriptionInfo) {
+// ReadSubscription reads a subscription. Its columns are NULL if there is none.
+func ReadSubscription(r *store.Row, info *moderatov1.SubscriptionInfo) {
 	isActive, subscribedAt, expiresAt := r.OptionalInt(), r.OptionalInstant(), r.OptionalInstant()
 	info.RenewCount, info.StreakCount = r.OptionalInt(), r.OptionalInt()
 	if isActive == nil {
@@ -100,7 +100,7 @@ func newAudienceMember() *moderatov1.AudienceMember {
 // followersPage selects a page of a channel's followers.
 var followersPage = store.Declare("followers", func(d *store.Dialect, p *people) (string, []any) {
 	from, where, args := p.of(d, "follows", "followed_at", "follow_channel_id_followed_at_user_id")
-	subscription, now := subscriptionColumns(d)
+	subscription, now := SubscriptionColumns(d)
 	return `
 		SELECT follows.followed_at, follows.user_id, u.display_name, u.slug, u.avatar_url, follows.followed_at, ` + subscription + `
 		FROM ` + from + d.OrderedJoin() + `users u ON u.id = follows.user_id
@@ -112,7 +112,7 @@ var followersPage = store.Declare("followers", func(d *store.Dialect, p *people)
 var subscribersPage = store.Declare("subscribers", func(d *store.Dialect, p *people) (string, []any) {
 	from, where, args := p.of(d, "subscriptions", "subscribed_at", "subscription_channel_id_is_active_subscribed_at_user_id")
 	now, nowArgs := d.Clock.Expression()
-	subscription, selected := subscriptionColumns(d)
+	subscription, selected := SubscriptionColumns(d)
 	return `
 		SELECT subscriptions.subscribed_at, subscriptions.user_id, u.display_name, u.slug, u.avatar_url, f.followed_at, ` + subscription + `
 		FROM ` + from + d.OrderedJoin() + `users u ON u.id = subscriptions.user_id
@@ -123,7 +123,7 @@ var subscribersPage = store.Declare("subscribers", func(d *store.Dialect, p *peo
 }, &people{}, &people{userID: uid.New()})
 
 // read reads a page. The columns of the page are the place, the user, when the user
-// followed, and subscriptionColumns.
+// followed, and SubscriptionColumns.
 func (p *people) read(ctx context.Context, s *store.Store, page store.Statement[*people]) ([]*moderatov1.AudienceMember, *moderatov1.Pagination, error) {
 	rows := make([]member, 0, p.limit+1)
 	err := page.Each(ctx, s, p, func(r *store.Row) error {
@@ -132,7 +132,7 @@ func (p *people) read(ctx context.Context, s *store.Store, page store.Statement[
 		if followedAt := r.OptionalInstant(); followedAt != nil {
 			m.row.IsFollower, m.row.FollowedAt = true, followedAt.Proto()
 		}
-		readSubscription(r, m.row.GetSubscriptionInfo())
+		ReadSubscription(r, m.row.GetSubscriptionInfo())
 		rows = append(rows, m)
 		return nil
 	})
@@ -193,7 +193,7 @@ type followedQuery struct {
 // followedPage selects a page of the channels that a user follows.
 var followedPage = store.Declare("followed channels", func(d *store.Dialect, q followedQuery) (string, []any) {
 	where, args := d.Below("follows.followed_at", "follows.channel_id", q.after.At, q.after.ID)
-	subscription, now := subscriptionColumns(d)
+	subscription, now := SubscriptionColumns(d)
 	return `
 		SELECT follows.followed_at, follows.channel_id, u.display_name, u.slug, u.avatar_url, follows.is_notification_enabled, c.id IS NULL, ` + subscription + `
 		FROM follows` + d.ByIndex("follow_user_id_followed_at_channel_id") + d.OrderedJoin() + `users u ON u.id = follows.channel_id
@@ -223,7 +223,7 @@ func (s *Service) ListFollowed(ctx context.Context, req *moderatov1.ListFollowed
 			DisplayName: r.Text(), Slug: r.Text(), AvatarUrl: r.Text(), IsNotificationEnabled: r.Bool(),
 		}
 		f.isGone = r.Bool()
-		readSubscription(r, f.row.GetSubscriptionInfo())
+		ReadSubscription(r, f.row.GetSubscriptionInfo())
 		rows = append(rows, f)
 		return nil
 	})

@@ -186,6 +186,10 @@ func recordVote(ctx context.Context, tx feed.Tx, c *change.Change, v ent.Vote, u
 		Epoch:           v.Epoch,
 		Amount:          v.Amount,
 		VotedAt:         v.VotedAt.Proto(),
+		Voter: &moderatov1.Voter{
+			Id: user.ID.String(), Username: user.Username, DisplayName: user.DisplayName, AvatarUrl: user.AvatarURL, Address: v.Address,
+		},
+		CreatedAt: v.VotedAt.Proto(),
 	})
 	if known != nil {
 		return &v, nil // its activity was put, or imported, before the vote

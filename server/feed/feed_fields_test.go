@@ -52,6 +52,7 @@ func badFields() map[string][]wrong {
 		"id": append(required,
 			wrong{"x", noUUID}, wrong{owner[:35], noUUID}, wrong{"{" + owner + "}", noUUID},
 			wrong{strings.ReplaceAll(owner, "-", ""), noUUID}, wrong{"00000000-0000-0000-0000-000000000000", noUUID}),
+		"optionalID":    {{"x", noUUID}},
 		"title":         append(spaces, badText("must be 1 to 140 characters", 140)...),
 		"optionalTitle": badText("must be 0 to 140 characters", 140),
 		"address":       badText("must be 0 to 140 characters", 140),
@@ -110,7 +111,7 @@ func fieldKinds() map[string]map[string]string {
 			"id": "id", "epoch": "fact", "address": "address", "amount": "amount", "votedAt": "time", "action": "free",
 		}),
 		"RecordGiftRequest":   with(map[string]string{"key": "key", "count": "amount", "giftedAt": "time", "action": "free"}),
-		"RecordThanksRequest": with(map[string]string{"key": "key", "amount": "amount", "message": "message", "thankedAt": "time", "action": "free"}),
+		"RecordThanksRequest": with(map[string]string{"key": "key", "amount": "amount", "message": "message", "messageId": "optionalID", "thankedAt": "time", "action": "free"}),
 		"PutActivityRequest": {
 			"activity.channelId": "id", "activity.key": "key", "activity.type": "type", "activity.createdAt": "time",
 			"activity.info": "free", "activity.action": "free",

@@ -113,7 +113,7 @@ func TestThanks(t *testing.T) {
 				t.Errorf("RecordThanks answers %v, want %v", got, want)
 			}
 			f.to(at)
-			f.wantEvents(servertest.Owner, byBackend("channel.thanks", servertest.Viewer, `%s%s,"key":%q,"amount":%d,"message":"%s","thankedAt":%q}`,
+			f.wantEvents(servertest.Owner, byBackend("channel.thanks", servertest.Viewer, `%s%s,"key":%q,"amount":"%d","message":"%s","thankedAt":%q}`,
 				fromBackend(servertest.Owner), amaraEvent, c.request.GetKey(), c.request.GetAmount(), c.message, c.want.at))
 			f.wantActivities(servertest.Owner, c.want)
 		}

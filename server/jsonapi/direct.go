@@ -122,7 +122,7 @@ func appendGo(b []byte, v reflect.Value, t *valueType) []byte {
 		}
 		return strconv.AppendInt(b, v.Int(), 10)
 	case reflect.Int64:
-		return strconv.AppendInt(b, v.Int(), 10)
+		return appendInteger(b, v.Int(), t)
 	case reflect.Uint32, reflect.Uint64:
 		return strconv.AppendUint(b, v.Uint(), 10)
 	case reflect.Float32:

@@ -185,7 +185,7 @@ func appendValue(b []byte, v protoreflect.Value, t *valueType) []byte {
 		return strconv.AppendBool(b, v.Bool())
 	case protoreflect.Int32Kind, protoreflect.Sint32Kind, protoreflect.Sfixed32Kind,
 		protoreflect.Int64Kind, protoreflect.Sint64Kind, protoreflect.Sfixed64Kind:
-		return strconv.AppendInt(b, v.Int(), 10)
+		return appendInteger(b, v.Int(), t)
 	case protoreflect.Uint32Kind, protoreflect.Fixed32Kind,
 		protoreflect.Uint64Kind, protoreflect.Fixed64Kind:
 		return strconv.AppendUint(b, v.Uint(), 10)
@@ -202,6 +202,14 @@ func appendValue(b []byte, v protoreflect.Value, t *valueType) []byte {
 	default: // messages and groups
 		return appendMessage(b, v.Message(), t.message)
 	}
+}
+
+// appendInteger appends an integer, within quotation marks if its field declares so.
+func appendInteger(b []byte, n int64, t *valueType) []byte {
+	if !t.quoted {
+		return strconv.AppendInt(b, n, 10)
+	}
+	return append(strconv.AppendInt(append(b, '"'), n, 10), '"')
 }
 
 // appendEnum appends the name of an enum value, or its number if it has no name, for

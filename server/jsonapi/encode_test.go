@@ -78,6 +78,9 @@ func TestMarshal(t *testing.T) {
 		{"64-bit integers as numbers",
 			&platformv1.CategoryRecord{Id: math.MaxInt64, ParentId: proto.Int64(math.MinInt64)},
 			`{"id":9223372036854775807,"parentId":-9223372036854775808,"name":"","slug":"","imageUrl":""}`},
+		{"an integer that its field declares as a string", &moderatov1.ThanksEvent{Amount: math.MaxInt64},
+			`{"channelId":"","clientId":"","userId":"","userDisplayName":"","userSlug":"","key":"","amount":"9223372036854775807",` +
+				`"message":"","thankedAt":null,"sender":null,"thanksId":"","messageId":"","createdAt":null}`},
 		{"repeated enums by name",
 			&platformv1.GetStandingResponse{Roles: []platformv1.Role{platformv1.Role_ROLE_OWNER, platformv1.Role_ROLE_OG}},
 			`{"isBanned":false,"bannedAt":null,"muteExpiresAt":null,"roles":["ROLE_OWNER","ROLE_OG"],"canPost":false}`},

@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/descriptorpb"
 )
 
 // plan holds everything that the encoder and the decoder need to know about a message
@@ -73,6 +74,7 @@ type valueType struct {
 	kind    protoreflect.Kind
 	enum    protoreflect.EnumDescriptor // of enums
 	message *plan                       // of messages and groups, else nil
+	quoted  bool                        // an integer that is a string in JSON
 }
 
 // plans holds the finished plans by descriptor. The key is the descriptor and
@@ -131,6 +133,13 @@ func build(desc protoreflect.MessageDescriptor, built map[protoreflect.MessageDe
 	return p
 }
 
+// isQuoted reports whether a field declares, with jstype = JS_STRING, that its integer is
+// a string in JSON.
+func isQuoted(desc protoreflect.FieldDescriptor) bool {
+	options, ok := desc.Options().(*descriptorpb.FieldOptions)
+	return ok && options.GetJstype() == descriptorpb.FieldOptions_JS_STRING
+}
+
 func formOf(desc protoreflect.MessageDescriptor) form {
 	switch desc.FullName() {
 	case "google.protobuf.Timestamp":
@@ -167,6 +176,7 @@ func buildField(desc protoreflect.FieldDescriptor, built map[protoreflect.Messag
 		f.shape = shapeList
 	}
 	f.value.kind = value.Kind()
+	f.value.quoted = isQuoted(value)
 	switch f.value.kind {
 	case protoreflect.EnumKind:
 		f.value.enum = value.Enum()

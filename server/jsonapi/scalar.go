@@ -29,10 +29,17 @@ func (d *decoder) scalar(t *valueType) (v protoreflect.Value, ok bool, err error
 		}
 		text, err = d.text()
 	default:
-		if next != '-' && (next < '0' || next > '9') {
+		switch {
+		case t.quoted && next == '"':
+			if text, err = d.text(); err == nil && !isNumber(text) {
+				d.report(describe(t))
+				return v, false, nil
+			}
+		case next != '-' && (next < '0' || next > '9'):
 			return v, false, d.refuse(describe(t))
+		default:
+			text, err = d.number()
 		}
-		text, err = d.number()
 	}
 	if err != nil {
 		return v, false, err
@@ -127,16 +134,21 @@ func mapKey(name string, kind protoreflect.Kind) (key protoreflect.MapKey, wrong
 		}
 		return key, asKey(descBool)
 	}
-	s := scanner{data: []byte(name)}
-	number, err := s.number()
-	if err != nil || len(number) != len(name) || string(number) == "-0" {
+	if !isNumber([]byte(name)) || name == "-0" {
 		return key, asKey(descInteger)
 	}
-	v, wrong := parseInteger(number, kind)
+	v, wrong := parseInteger([]byte(name), kind)
 	if wrong != "" {
 		return key, asKey(wrong)
 	}
 	return v.MapKey(), ""
+}
+
+// isNumber reports whether the whole text is a JSON number.
+func isNumber(text []byte) bool {
+	s := scanner{data: text}
+	number, err := s.number()
+	return err == nil && len(number) == len(text)
 }
 
 // asKey converts a description of what a value must be to one of what a key must be.

@@ -135,7 +135,7 @@ func emitRaid(c *change.Change, raider *ent.User, r *ent.Raid) {
 	c.Emit("channel.raid", raider.ID, &moderatov1.RaidEvent{
 		ChannelId:   c.ChannelID.String(),
 		ClientId:    c.ClientID,
-		Raider:      &moderatov1.Person{Id: raider.ID.String(), Username: raider.Username, DisplayName: raider.DisplayName, AvatarUrl: raider.AvatarURL},
+		Raider:      users.Person(raider),
 		ViewerCount: r.ViewerCount,
 		CreatedAt:   r.RaidedAt.Proto(),
 	})

@@ -128,9 +128,12 @@ func emitStream(ctx context.Context, tx feed.Tx, c *change.Change, kind eventtyp
 		Lang:          s.Lang,
 		CategoryId:    s.CategoryID,
 		CategoryTitle: title,
+		CreatedAt:     s.StartedAt.Proto(),
+		Category:      &moderatov1.EventCategory{Id: s.CategoryID, Title: title},
 	}
 	if s.EndedAt != nil {
 		event.EndedAt = s.EndedAt.Proto()
+		event.CreatedAt = event.GetEndedAt()
 	}
 	c.Emit(kind, uid.ID{}, event)
 	return nil

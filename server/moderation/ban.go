@@ -21,7 +21,7 @@ import (
 func (s *Service) BanUser(ctx context.Context, req *moderatov1.BanUserRequest) (*moderatov1.BanUserResponse, error) {
 	f := validate.Of(req)
 	channelID := f.UUID("channelId", req.GetChannelId())
-	who := parseTarget(f, req.GetBanUserId(), req.GetBanUsername())
+	who := parseTarget(f, "banUserId", req.GetBanUserId(), "banUsername", req.GetBanUsername())
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
@@ -106,7 +106,7 @@ func clearMessages(ctx context.Context, c *change.Change, userID uid.ID) error {
 func (s *Service) RemoveBan(ctx context.Context, req *moderatov1.RemoveBanRequest) (*moderatov1.RemoveBanResponse, error) {
 	f := validate.Of(req)
 	channelID := f.UUID("channelId", req.GetChannelId())
-	who := parseTarget(f, req.GetBanUserId(), req.GetBanUsername())
+	who := parseTarget(f, "banUserId", req.GetBanUserId(), "banUsername", req.GetBanUsername())
 	if err := f.Err(); err != nil {
 		return nil, err
 	}

@@ -10,19 +10,20 @@ import (
 	"github.com/moderato-live/moderato/server/validate"
 )
 
-// parseTarget reads the target of a ban from banUserId or banUsername. A request must
-// have exactly one of them. A username may have a leading @, as in chat.
-func parseTarget(f *validate.Fields, banUserID, banUsername string) users.Key {
+// parseTarget reads the user whom a request is about from two fields, one for the id and
+// one for the username. A request must have exactly one of them. A username may have a
+// leading @, as in chat.
+func parseTarget(f *validate.Fields, idField, id, nameField, name string) users.Key {
 	switch {
-	case banUserID == "" && banUsername == "":
-		f.Add("banUserId", "is required, or banUsername instead")
-	case banUserID != "" && banUsername != "":
-		f.Add("banUserId", "must not be given together with banUsername")
-		f.Add("banUsername", "must not be given together with banUserId")
-	case banUserID != "":
-		return users.Key{ID: f.UUID("banUserId", banUserID)}
+	case id == "" && name == "":
+		f.Add(idField, "is required, or "+nameField+" instead")
+	case id != "" && name != "":
+		f.Add(idField, "must not be given together with "+nameField)
+		f.Add(nameField, "must not be given together with "+idField)
+	case id != "":
+		return users.Key{ID: f.UUID(idField, id)}
 	default:
-		return users.Key{Slug: strings.ToLower(f.Mention("banUsername", banUsername))}
+		return users.Key{Slug: strings.ToLower(f.Mention(nameField, name))}
 	}
 	return users.Key{}
 }

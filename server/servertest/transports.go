@@ -16,7 +16,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/reflect/protoregistry"
 
-	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/authz"
 )
 
 // Args holds the arguments of an operation by their JSON names: strings, numbers, and
@@ -139,17 +139,11 @@ func OutcomeOf(err error) Outcome {
 // findRPC returns the RPC whose HTTP annotation has a method and path.
 func findRPC(t *testing.T, method, path string) protoreflect.MethodDescriptor {
 	t.Helper()
-	for _, file := range []protoreflect.FileDescriptor{
-		moderatov1.File_moderato_v1_moderation_proto, moderatov1.File_moderato_v1_channels_proto,
-		moderatov1.File_moderato_v1_webhooks_proto,
-	} {
-		rpcs := file.Services().Get(0).Methods()
-		for i := range rpcs.Len() {
-			rule, _ := proto.GetExtension(rpcs.Get(i).Options(), annotations.E_Http).(*annotations.HttpRule)
-			if (method == http.MethodGet && rule.GetGet() == path) || (method == http.MethodPost && rule.GetPost() == path) ||
-				(method == http.MethodDelete && rule.GetDelete() == path) {
-				return rpcs.Get(i)
-			}
+	for rpc := range authz.Methods() {
+		rule, _ := proto.GetExtension(rpc.Options(), annotations.E_Http).(*annotations.HttpRule)
+		if (method == http.MethodGet && rule.GetGet() == path) || (method == http.MethodPost && rule.GetPost() == path) ||
+			(method == http.MethodDelete && rule.GetDelete() == path) {
+			return rpc
 		}
 	}
 	t.Fatalf("no operation is at %s %s", method, path)

@@ -71,3 +71,8 @@ func existing(u *ent.User, err error) (*ent.User, error) {
 }
 
 func unknown() error { return apierr.New(moderatov1.Reason_REASON_USER_NOT_FOUND) }
+
+// Person returns a user as events name them.
+func Person(u *ent.User) *moderatov1.Person {
+	return &moderatov1.Person{Id: u.ID.String(), Username: u.Username, DisplayName: u.DisplayName, AvatarUrl: u.AvatarURL}
+}

@@ -4009,6 +4009,207 @@ func (x *ListRaidsResponse) GetPagination() *Pagination {
 	return nil
 }
 
+// ListCategoriesRequest selects categories.
+type ListCategoriesRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The text that the names contain: up to 140 characters. If empty, all categories.
+	Query string `protobuf:"bytes,1,opt,name=query" json:"query,omitempty"`
+	// The `pagination.cursor` of the previous page; empty for the first page.
+	Cursor string `protobuf:"bytes,2,opt,name=cursor" json:"cursor,omitempty"`
+	// The maximum number of rows in the page: 1 to 100; 20 if unset.
+	Limit         *int32 `protobuf:"varint,3,opt,name=limit" json:"limit,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListCategoriesRequest) Reset() {
+	*x = ListCategoriesRequest{}
+	mi := &file_moderato_v1_channels_proto_msgTypes[58]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListCategoriesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListCategoriesRequest) ProtoMessage() {}
+
+func (x *ListCategoriesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_channels_proto_msgTypes[58]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListCategoriesRequest.ProtoReflect.Descriptor instead.
+func (*ListCategoriesRequest) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_channels_proto_rawDescGZIP(), []int{58}
+}
+
+func (x *ListCategoriesRequest) GetQuery() string {
+	if x != nil {
+		return x.Query
+	}
+	return ""
+}
+
+func (x *ListCategoriesRequest) GetCursor() string {
+	if x != nil {
+		return x.Cursor
+	}
+	return ""
+}
+
+func (x *ListCategoriesRequest) GetLimit() int32 {
+	if x != nil && x.Limit != nil {
+		return *x.Limit
+	}
+	return 0
+}
+
+// ListCategoriesResponse is a page of categories.
+type ListCategoriesResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The categories of the page.
+	Rows []*Category `protobuf:"bytes,1,rep,name=rows" json:"rows,omitempty"`
+	// The cursor of the next page.
+	Pagination    *Pagination `protobuf:"bytes,2,opt,name=pagination" json:"pagination,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListCategoriesResponse) Reset() {
+	*x = ListCategoriesResponse{}
+	mi := &file_moderato_v1_channels_proto_msgTypes[59]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListCategoriesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListCategoriesResponse) ProtoMessage() {}
+
+func (x *ListCategoriesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_channels_proto_msgTypes[59]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListCategoriesResponse.ProtoReflect.Descriptor instead.
+func (*ListCategoriesResponse) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_channels_proto_rawDescGZIP(), []int{59}
+}
+
+func (x *ListCategoriesResponse) GetRows() []*Category {
+	if x != nil {
+		return x.Rows
+	}
+	return nil
+}
+
+func (x *ListCategoriesResponse) GetPagination() *Pagination {
+	if x != nil {
+		return x.Pagination
+	}
+	return nil
+}
+
+// Category is a category of channels, streams, clips and VODs.
+type Category struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The category's id.
+	Id int64 `protobuf:"varint,1,opt,name=id" json:"id,omitempty"`
+	// The name.
+	Title string `protobuf:"bytes,2,opt,name=title" json:"title,omitempty"`
+	// The name in URLs.
+	Slug string `protobuf:"bytes,3,opt,name=slug" json:"slug,omitempty"`
+	// The URL of the picture; may be empty.
+	ImageUrl string `protobuf:"bytes,4,opt,name=image_url,json=imageUrl" json:"image_url,omitempty"`
+	// The id of the category above this one; null if there is none.
+	ParentId      *int64 `protobuf:"varint,5,opt,name=parent_id,json=parentId" json:"parent_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Category) Reset() {
+	*x = Category{}
+	mi := &file_moderato_v1_channels_proto_msgTypes[60]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Category) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Category) ProtoMessage() {}
+
+func (x *Category) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_channels_proto_msgTypes[60]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Category.ProtoReflect.Descriptor instead.
+func (*Category) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_channels_proto_rawDescGZIP(), []int{60}
+}
+
+func (x *Category) GetId() int64 {
+	if x != nil {
+		return x.Id
+	}
+	return 0
+}
+
+func (x *Category) GetTitle() string {
+	if x != nil {
+		return x.Title
+	}
+	return ""
+}
+
+func (x *Category) GetSlug() string {
+	if x != nil {
+		return x.Slug
+	}
+	return ""
+}
+
+func (x *Category) GetImageUrl() string {
+	if x != nil {
+		return x.ImageUrl
+	}
+	return ""
+}
+
+func (x *Category) GetParentId() int64 {
+	if x != nil && x.ParentId != nil {
+		return *x.ParentId
+	}
+	return 0
+}
+
 var File_moderato_v1_channels_proto protoreflect.FileDescriptor
 
 const file_moderato_v1_channels_proto_rawDesc = "" +
@@ -4340,14 +4541,32 @@ const file_moderato_v1_channels_proto_rawDesc = "" +
 	"\x04rows\x18\x01 \x03(\v2\x11.moderato.v1.RaidR\x04rows\x127\n" +
 	"\n" +
 	"pagination\x18\x02 \x01(\v2\x17.moderato.v1.PaginationR\n" +
-	"pagination2\xc0\x16\n" +
+	"pagination\"u\n" +
+	"\x15ListCategoriesRequest\x12\x1d\n" +
+	"\x05query\x18\x01 \x01(\tB\a\x92\xb5\x18\x03\x10\x8c\x01R\x05query\x12\x16\n" +
+	"\x06cursor\x18\x02 \x01(\tR\x06cursor\x12%\n" +
+	"\x05limit\x18\x03 \x01(\x05B\x0f\x92\xb5\x18\x06\x18\x01 d(\x14\xaa\x01\x02\b\x01R\x05limit\"|\n" +
+	"\x16ListCategoriesResponse\x12)\n" +
+	"\x04rows\x18\x01 \x03(\v2\x15.moderato.v1.CategoryR\x04rows\x127\n" +
+	"\n" +
+	"pagination\x18\x02 \x01(\v2\x17.moderato.v1.PaginationR\n" +
+	"pagination\"\x85\x01\n" +
+	"\bCategory\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x14\n" +
+	"\x05title\x18\x02 \x01(\tR\x05title\x12\x12\n" +
+	"\x04slug\x18\x03 \x01(\tR\x04slug\x12\x1b\n" +
+	"\timage_url\x18\x04 \x01(\tR\bimageUrl\x12\"\n" +
+	"\tparent_id\x18\x05 \x01(\x03B\x05\xaa\x01\x02\b\x01R\bparentId2\xcb\x17\n" +
 	"\x0fChannelsService\x12\x80\x01\n" +
 	"\fListChannels\x12 .moderato.v1.ListChannelsRequest\x1a!.moderato.v1.ListChannelsResponse\"+\x8a\xb5\x18\x10\n" +
 	"\x02\x01\x02\x12\n" +
 	"users.read\x82\xd3\xe4\x93\x02\x0e\x12\f/v1/channels\x90\x02\x01\x12}\n" +
 	"\tListRaids\x12\x1d.moderato.v1.ListRaidsRequest\x1a\x1e.moderato.v1.ListRaidsResponse\"1\x8a\xb5\x18\x10\n" +
 	"\x02\x01\x02\x12\n" +
-	"users.read\x82\xd3\xe4\x93\x02\x14\x12\x12/v1/channels/raids\x90\x02\x01\x12\x94\x01\n" +
+	"users.read\x82\xd3\xe4\x93\x02\x14\x12\x12/v1/channels/raids\x90\x02\x01\x12\x88\x01\n" +
+	"\x0eListCategories\x12\".moderato.v1.ListCategoriesRequest\x1a#.moderato.v1.ListCategoriesResponse\"-\x8a\xb5\x18\x10\n" +
+	"\x02\x01\x02\x12\n" +
+	"users.read\x82\xd3\xe4\x93\x02\x10\x12\x0e/v1/categories\x90\x02\x01\x12\x94\x01\n" +
 	"\rGetStreamInfo\x12!.moderato.v1.GetStreamInfoRequest\x1a\".moderato.v1.GetStreamInfoResponse\"<\x8a\xb5\x18\x12\n" +
 	"\x02\x01\x02\x12\n" +
 	"users.read\x18\x02\x82\xd3\xe4\x93\x02\x1a\x12\x18/v1/channels/stream-info\x88\x02\x01\x90\x02\x01\x12|\n" +
@@ -4414,7 +4633,7 @@ func file_moderato_v1_channels_proto_rawDescGZIP() []byte {
 	return file_moderato_v1_channels_proto_rawDescData
 }
 
-var file_moderato_v1_channels_proto_msgTypes = make([]protoimpl.MessageInfo, 58)
+var file_moderato_v1_channels_proto_msgTypes = make([]protoimpl.MessageInfo, 61)
 var file_moderato_v1_channels_proto_goTypes = []any{
 	(*Pagination)(nil),              // 0: moderato.v1.Pagination
 	(*ChannelCategory)(nil),         // 1: moderato.v1.ChannelCategory
@@ -4474,46 +4693,49 @@ var file_moderato_v1_channels_proto_goTypes = []any{
 	(*Raid)(nil),                    // 55: moderato.v1.Raid
 	(*ListRaidsRequest)(nil),        // 56: moderato.v1.ListRaidsRequest
 	(*ListRaidsResponse)(nil),       // 57: moderato.v1.ListRaidsResponse
-	(*timestamppb.Timestamp)(nil),   // 58: google.protobuf.Timestamp
-	(*UserSummary)(nil),             // 59: moderato.v1.UserSummary
-	(*structpb.Struct)(nil),         // 60: google.protobuf.Struct
-	(*Person)(nil),                  // 61: moderato.v1.Person
+	(*ListCategoriesRequest)(nil),   // 58: moderato.v1.ListCategoriesRequest
+	(*ListCategoriesResponse)(nil),  // 59: moderato.v1.ListCategoriesResponse
+	(*Category)(nil),                // 60: moderato.v1.Category
+	(*timestamppb.Timestamp)(nil),   // 61: google.protobuf.Timestamp
+	(*UserSummary)(nil),             // 62: moderato.v1.UserSummary
+	(*structpb.Struct)(nil),         // 63: google.protobuf.Struct
+	(*Person)(nil),                  // 64: moderato.v1.Person
 }
 var file_moderato_v1_channels_proto_depIdxs = []int32{
 	1,  // 0: moderato.v1.Channel.category:type_name -> moderato.v1.ChannelCategory
 	3,  // 1: moderato.v1.ListChannelsResponse.rows:type_name -> moderato.v1.Channel
 	0,  // 2: moderato.v1.ListChannelsResponse.pagination:type_name -> moderato.v1.Pagination
-	58, // 3: moderato.v1.GetStreamInfoResponse.started_at:type_name -> google.protobuf.Timestamp
+	61, // 3: moderato.v1.GetStreamInfoResponse.started_at:type_name -> google.protobuf.Timestamp
 	7,  // 4: moderato.v1.GetStreamInfoResponse.category:type_name -> moderato.v1.StreamCategory
-	58, // 5: moderato.v1.GetLiveStatsResponse.started_at:type_name -> google.protobuf.Timestamp
-	58, // 6: moderato.v1.SubscriptionInfo.expires_at:type_name -> google.protobuf.Timestamp
-	58, // 7: moderato.v1.SubscriptionInfo.subscribed_at:type_name -> google.protobuf.Timestamp
-	58, // 8: moderato.v1.AudienceMember.followed_at:type_name -> google.protobuf.Timestamp
+	61, // 5: moderato.v1.GetLiveStatsResponse.started_at:type_name -> google.protobuf.Timestamp
+	61, // 6: moderato.v1.SubscriptionInfo.expires_at:type_name -> google.protobuf.Timestamp
+	61, // 7: moderato.v1.SubscriptionInfo.subscribed_at:type_name -> google.protobuf.Timestamp
+	61, // 8: moderato.v1.AudienceMember.followed_at:type_name -> google.protobuf.Timestamp
 	13, // 9: moderato.v1.AudienceMember.subscription_info:type_name -> moderato.v1.SubscriptionInfo
 	14, // 10: moderato.v1.ListFollowersResponse.rows:type_name -> moderato.v1.AudienceMember
 	0,  // 11: moderato.v1.ListFollowersResponse.pagination:type_name -> moderato.v1.Pagination
-	58, // 12: moderato.v1.FollowedChannel.followed_at:type_name -> google.protobuf.Timestamp
+	61, // 12: moderato.v1.FollowedChannel.followed_at:type_name -> google.protobuf.Timestamp
 	13, // 13: moderato.v1.FollowedChannel.subscription_info:type_name -> moderato.v1.SubscriptionInfo
 	17, // 14: moderato.v1.ListFollowedResponse.rows:type_name -> moderato.v1.FollowedChannel
 	0,  // 15: moderato.v1.ListFollowedResponse.pagination:type_name -> moderato.v1.Pagination
-	58, // 16: moderato.v1.BannedUser.banned_at:type_name -> google.protobuf.Timestamp
+	61, // 16: moderato.v1.BannedUser.banned_at:type_name -> google.protobuf.Timestamp
 	20, // 17: moderato.v1.BannedUser.banned_by:type_name -> moderato.v1.BannedBy
 	21, // 18: moderato.v1.ListBannedUsersResponse.rows:type_name -> moderato.v1.BannedUser
 	0,  // 19: moderato.v1.ListBannedUsersResponse.pagination:type_name -> moderato.v1.Pagination
-	59, // 20: moderato.v1.ListVipsResponse.users:type_name -> moderato.v1.UserSummary
+	62, // 20: moderato.v1.ListVipsResponse.users:type_name -> moderato.v1.UserSummary
 	0,  // 21: moderato.v1.ListVipsResponse.pagination:type_name -> moderato.v1.Pagination
-	59, // 22: moderato.v1.ListModsResponse.users:type_name -> moderato.v1.UserSummary
+	62, // 22: moderato.v1.ListModsResponse.users:type_name -> moderato.v1.UserSummary
 	0,  // 23: moderato.v1.ListModsResponse.pagination:type_name -> moderato.v1.Pagination
-	59, // 24: moderato.v1.ListOgsResponse.users:type_name -> moderato.v1.UserSummary
+	62, // 24: moderato.v1.ListOgsResponse.users:type_name -> moderato.v1.UserSummary
 	0,  // 25: moderato.v1.ListOgsResponse.pagination:type_name -> moderato.v1.Pagination
 	14, // 26: moderato.v1.ListSubscribersResponse.rows:type_name -> moderato.v1.AudienceMember
 	0,  // 27: moderato.v1.ListSubscribersResponse.pagination:type_name -> moderato.v1.Pagination
-	58, // 28: moderato.v1.Activity.created_at:type_name -> google.protobuf.Timestamp
-	60, // 29: moderato.v1.Activity.info:type_name -> google.protobuf.Struct
-	60, // 30: moderato.v1.Activity.action:type_name -> google.protobuf.Struct
+	61, // 28: moderato.v1.Activity.created_at:type_name -> google.protobuf.Timestamp
+	63, // 29: moderato.v1.Activity.info:type_name -> google.protobuf.Struct
+	63, // 30: moderato.v1.Activity.action:type_name -> google.protobuf.Struct
 	40, // 31: moderato.v1.ListActivitiesResponse.rows:type_name -> moderato.v1.Activity
 	0,  // 32: moderato.v1.ListActivitiesResponse.pagination:type_name -> moderato.v1.Pagination
-	58, // 33: moderato.v1.Vote.voted_at:type_name -> google.protobuf.Timestamp
+	61, // 33: moderato.v1.Vote.voted_at:type_name -> google.protobuf.Timestamp
 	43, // 34: moderato.v1.ListVotesResponse.votes:type_name -> moderato.v1.Vote
 	0,  // 35: moderato.v1.ListVotesResponse.pagination:type_name -> moderato.v1.Pagination
 	46, // 36: moderato.v1.Clip.creator:type_name -> moderato.v1.ContentUser
@@ -4521,63 +4743,67 @@ var file_moderato_v1_channels_proto_depIdxs = []int32{
 	2,  // 38: moderato.v1.Clip.category:type_name -> moderato.v1.ContentCategory
 	47, // 39: moderato.v1.ListClipsResponse.rows:type_name -> moderato.v1.Clip
 	0,  // 40: moderato.v1.ListClipsResponse.pagination:type_name -> moderato.v1.Pagination
-	58, // 41: moderato.v1.Vod.started_at:type_name -> google.protobuf.Timestamp
-	58, // 42: moderato.v1.Vod.ended_at:type_name -> google.protobuf.Timestamp
+	61, // 41: moderato.v1.Vod.started_at:type_name -> google.protobuf.Timestamp
+	61, // 42: moderato.v1.Vod.ended_at:type_name -> google.protobuf.Timestamp
 	2,  // 43: moderato.v1.Vod.category:type_name -> moderato.v1.ContentCategory
 	46, // 44: moderato.v1.Vod.channel:type_name -> moderato.v1.ContentUser
 	50, // 45: moderato.v1.ListVodsResponse.rows:type_name -> moderato.v1.Vod
 	0,  // 46: moderato.v1.ListVodsResponse.pagination:type_name -> moderato.v1.Pagination
-	61, // 47: moderato.v1.Raid.raider:type_name -> moderato.v1.Person
-	58, // 48: moderato.v1.Raid.created_at:type_name -> google.protobuf.Timestamp
+	64, // 47: moderato.v1.Raid.raider:type_name -> moderato.v1.Person
+	61, // 48: moderato.v1.Raid.created_at:type_name -> google.protobuf.Timestamp
 	55, // 49: moderato.v1.ListRaidsResponse.rows:type_name -> moderato.v1.Raid
 	0,  // 50: moderato.v1.ListRaidsResponse.pagination:type_name -> moderato.v1.Pagination
-	4,  // 51: moderato.v1.ChannelsService.ListChannels:input_type -> moderato.v1.ListChannelsRequest
-	56, // 52: moderato.v1.ChannelsService.ListRaids:input_type -> moderato.v1.ListRaidsRequest
-	6,  // 53: moderato.v1.ChannelsService.GetStreamInfo:input_type -> moderato.v1.GetStreamInfoRequest
-	9,  // 54: moderato.v1.ChannelsService.GetStats:input_type -> moderato.v1.GetStatsRequest
-	15, // 55: moderato.v1.ChannelsService.ListFollowers:input_type -> moderato.v1.ListFollowersRequest
-	18, // 56: moderato.v1.ChannelsService.ListFollowed:input_type -> moderato.v1.ListFollowedRequest
-	22, // 57: moderato.v1.ChannelsService.ListBannedUsers:input_type -> moderato.v1.ListBannedUsersRequest
-	24, // 58: moderato.v1.ChannelsService.ListVips:input_type -> moderato.v1.ListVipsRequest
-	30, // 59: moderato.v1.ChannelsService.AddVip:input_type -> moderato.v1.AddVipRequest
-	32, // 60: moderato.v1.ChannelsService.RemoveVip:input_type -> moderato.v1.RemoveVipRequest
-	26, // 61: moderato.v1.ChannelsService.ListMods:input_type -> moderato.v1.ListModsRequest
-	28, // 62: moderato.v1.ChannelsService.ListOgs:input_type -> moderato.v1.ListOgsRequest
-	34, // 63: moderato.v1.ChannelsService.AddOg:input_type -> moderato.v1.AddOgRequest
-	36, // 64: moderato.v1.ChannelsService.RemoveOg:input_type -> moderato.v1.RemoveOgRequest
-	38, // 65: moderato.v1.ChannelsService.ListSubscribers:input_type -> moderato.v1.ListSubscribersRequest
-	41, // 66: moderato.v1.ChannelsService.ListActivities:input_type -> moderato.v1.ListActivitiesRequest
-	44, // 67: moderato.v1.ChannelsService.ListVotes:input_type -> moderato.v1.ListVotesRequest
-	48, // 68: moderato.v1.ChannelsService.ListClips:input_type -> moderato.v1.ListClipsRequest
-	51, // 69: moderato.v1.ChannelsService.ListVods:input_type -> moderato.v1.ListVodsRequest
-	11, // 70: moderato.v1.ChannelsService.GetLiveStats:input_type -> moderato.v1.GetLiveStatsRequest
-	53, // 71: moderato.v1.ChannelsService.UpdateInfo:input_type -> moderato.v1.UpdateInfoRequest
-	5,  // 72: moderato.v1.ChannelsService.ListChannels:output_type -> moderato.v1.ListChannelsResponse
-	57, // 73: moderato.v1.ChannelsService.ListRaids:output_type -> moderato.v1.ListRaidsResponse
-	8,  // 74: moderato.v1.ChannelsService.GetStreamInfo:output_type -> moderato.v1.GetStreamInfoResponse
-	10, // 75: moderato.v1.ChannelsService.GetStats:output_type -> moderato.v1.GetStatsResponse
-	16, // 76: moderato.v1.ChannelsService.ListFollowers:output_type -> moderato.v1.ListFollowersResponse
-	19, // 77: moderato.v1.ChannelsService.ListFollowed:output_type -> moderato.v1.ListFollowedResponse
-	23, // 78: moderato.v1.ChannelsService.ListBannedUsers:output_type -> moderato.v1.ListBannedUsersResponse
-	25, // 79: moderato.v1.ChannelsService.ListVips:output_type -> moderato.v1.ListVipsResponse
-	31, // 80: moderato.v1.ChannelsService.AddVip:output_type -> moderato.v1.AddVipResponse
-	33, // 81: moderato.v1.ChannelsService.RemoveVip:output_type -> moderato.v1.RemoveVipResponse
-	27, // 82: moderato.v1.ChannelsService.ListMods:output_type -> moderato.v1.ListModsResponse
-	29, // 83: moderato.v1.ChannelsService.ListOgs:output_type -> moderato.v1.ListOgsResponse
-	35, // 84: moderato.v1.ChannelsService.AddOg:output_type -> moderato.v1.AddOgResponse
-	37, // 85: moderato.v1.ChannelsService.RemoveOg:output_type -> moderato.v1.RemoveOgResponse
-	39, // 86: moderato.v1.ChannelsService.ListSubscribers:output_type -> moderato.v1.ListSubscribersResponse
-	42, // 87: moderato.v1.ChannelsService.ListActivities:output_type -> moderato.v1.ListActivitiesResponse
-	45, // 88: moderato.v1.ChannelsService.ListVotes:output_type -> moderato.v1.ListVotesResponse
-	49, // 89: moderato.v1.ChannelsService.ListClips:output_type -> moderato.v1.ListClipsResponse
-	52, // 90: moderato.v1.ChannelsService.ListVods:output_type -> moderato.v1.ListVodsResponse
-	12, // 91: moderato.v1.ChannelsService.GetLiveStats:output_type -> moderato.v1.GetLiveStatsResponse
-	54, // 92: moderato.v1.ChannelsService.UpdateInfo:output_type -> moderato.v1.UpdateInfoResponse
-	72, // [72:93] is the sub-list for method output_type
-	51, // [51:72] is the sub-list for method input_type
-	51, // [51:51] is the sub-list for extension type_name
-	51, // [51:51] is the sub-list for extension extendee
-	0,  // [0:51] is the sub-list for field type_name
+	60, // 51: moderato.v1.ListCategoriesResponse.rows:type_name -> moderato.v1.Category
+	0,  // 52: moderato.v1.ListCategoriesResponse.pagination:type_name -> moderato.v1.Pagination
+	4,  // 53: moderato.v1.ChannelsService.ListChannels:input_type -> moderato.v1.ListChannelsRequest
+	56, // 54: moderato.v1.ChannelsService.ListRaids:input_type -> moderato.v1.ListRaidsRequest
+	58, // 55: moderato.v1.ChannelsService.ListCategories:input_type -> moderato.v1.ListCategoriesRequest
+	6,  // 56: moderato.v1.ChannelsService.GetStreamInfo:input_type -> moderato.v1.GetStreamInfoRequest
+	9,  // 57: moderato.v1.ChannelsService.GetStats:input_type -> moderato.v1.GetStatsRequest
+	15, // 58: moderato.v1.ChannelsService.ListFollowers:input_type -> moderato.v1.ListFollowersRequest
+	18, // 59: moderato.v1.ChannelsService.ListFollowed:input_type -> moderato.v1.ListFollowedRequest
+	22, // 60: moderato.v1.ChannelsService.ListBannedUsers:input_type -> moderato.v1.ListBannedUsersRequest
+	24, // 61: moderato.v1.ChannelsService.ListVips:input_type -> moderato.v1.ListVipsRequest
+	30, // 62: moderato.v1.ChannelsService.AddVip:input_type -> moderato.v1.AddVipRequest
+	32, // 63: moderato.v1.ChannelsService.RemoveVip:input_type -> moderato.v1.RemoveVipRequest
+	26, // 64: moderato.v1.ChannelsService.ListMods:input_type -> moderato.v1.ListModsRequest
+	28, // 65: moderato.v1.ChannelsService.ListOgs:input_type -> moderato.v1.ListOgsRequest
+	34, // 66: moderato.v1.ChannelsService.AddOg:input_type -> moderato.v1.AddOgRequest
+	36, // 67: moderato.v1.ChannelsService.RemoveOg:input_type -> moderato.v1.RemoveOgRequest
+	38, // 68: moderato.v1.ChannelsService.ListSubscribers:input_type -> moderato.v1.ListSubscribersRequest
+	41, // 69: moderato.v1.ChannelsService.ListActivities:input_type -> moderato.v1.ListActivitiesRequest
+	44, // 70: moderato.v1.ChannelsService.ListVotes:input_type -> moderato.v1.ListVotesRequest
+	48, // 71: moderato.v1.ChannelsService.ListClips:input_type -> moderato.v1.ListClipsRequest
+	51, // 72: moderato.v1.ChannelsService.ListVods:input_type -> moderato.v1.ListVodsRequest
+	11, // 73: moderato.v1.ChannelsService.GetLiveStats:input_type -> moderato.v1.GetLiveStatsRequest
+	53, // 74: moderato.v1.ChannelsService.UpdateInfo:input_type -> moderato.v1.UpdateInfoRequest
+	5,  // 75: moderato.v1.ChannelsService.ListChannels:output_type -> moderato.v1.ListChannelsResponse
+	57, // 76: moderato.v1.ChannelsService.ListRaids:output_type -> moderato.v1.ListRaidsResponse
+	59, // 77: moderato.v1.ChannelsService.ListCategories:output_type -> moderato.v1.ListCategoriesResponse
+	8,  // 78: moderato.v1.ChannelsService.GetStreamInfo:output_type -> moderato.v1.GetStreamInfoResponse
+	10, // 79: moderato.v1.ChannelsService.GetStats:output_type -> moderato.v1.GetStatsResponse
+	16, // 80: moderato.v1.ChannelsService.ListFollowers:output_type -> moderato.v1.ListFollowersResponse
+	19, // 81: moderato.v1.ChannelsService.ListFollowed:output_type -> moderato.v1.ListFollowedResponse
+	23, // 82: moderato.v1.ChannelsService.ListBannedUsers:output_type -> moderato.v1.ListBannedUsersResponse
+	25, // 83: moderato.v1.ChannelsService.ListVips:output_type -> moderato.v1.ListVipsResponse
+	31, // 84: moderato.v1.ChannelsService.AddVip:output_type -> moderato.v1.AddVipResponse
+	33, // 85: moderato.v1.ChannelsService.RemoveVip:output_type -> moderato.v1.RemoveVipResponse
+	27, // 86: moderato.v1.ChannelsService.ListMods:output_type -> moderato.v1.ListModsResponse
+	29, // 87: moderato.v1.ChannelsService.ListOgs:output_type -> moderato.v1.ListOgsResponse
+	35, // 88: moderato.v1.ChannelsService.AddOg:output_type -> moderato.v1.AddOgResponse
+	37, // 89: moderato.v1.ChannelsService.RemoveOg:output_type -> moderato.v1.RemoveOgResponse
+	39, // 90: moderato.v1.ChannelsService.ListSubscribers:output_type -> moderato.v1.ListSubscribersResponse
+	42, // 91: moderato.v1.ChannelsService.ListActivities:output_type -> moderato.v1.ListActivitiesResponse
+	45, // 92: moderato.v1.ChannelsService.ListVotes:output_type -> moderato.v1.ListVotesResponse
+	49, // 93: moderato.v1.ChannelsService.ListClips:output_type -> moderato.v1.ListClipsResponse
+	52, // 94: moderato.v1.ChannelsService.ListVods:output_type -> moderato.v1.ListVodsResponse
+	12, // 95: moderato.v1.ChannelsService.GetLiveStats:output_type -> moderato.v1.GetLiveStatsResponse
+	54, // 96: moderato.v1.ChannelsService.UpdateInfo:output_type -> moderato.v1.UpdateInfoResponse
+	75, // [75:97] is the sub-list for method output_type
+	53, // [53:75] is the sub-list for method input_type
+	53, // [53:53] is the sub-list for extension type_name
+	53, // [53:53] is the sub-list for extension extendee
+	0,  // [0:53] is the sub-list for field type_name
 }
 
 func init() { file_moderato_v1_channels_proto_init() }
@@ -4592,7 +4818,7 @@ func file_moderato_v1_channels_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_moderato_v1_channels_proto_rawDesc), len(file_moderato_v1_channels_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   58,
+			NumMessages:   61,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

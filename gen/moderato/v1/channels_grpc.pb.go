@@ -21,6 +21,7 @@ const _ = grpc.SupportPackageIsVersion9
 const (
 	ChannelsService_ListChannels_FullMethodName    = "/moderato.v1.ChannelsService/ListChannels"
 	ChannelsService_ListRaids_FullMethodName       = "/moderato.v1.ChannelsService/ListRaids"
+	ChannelsService_ListCategories_FullMethodName  = "/moderato.v1.ChannelsService/ListCategories"
 	ChannelsService_GetStreamInfo_FullMethodName   = "/moderato.v1.ChannelsService/GetStreamInfo"
 	ChannelsService_GetStats_FullMethodName        = "/moderato.v1.ChannelsService/GetStats"
 	ChannelsService_ListFollowers_FullMethodName   = "/moderato.v1.ChannelsService/ListFollowers"
@@ -73,6 +74,13 @@ type ChannelsServiceClient interface {
 	// Tokens: user; app or service. Scope: `users.read`. Errors: CURSOR_INVALID;
 	// CHANNEL_NOT_FOUND if the channel does not exist.
 	ListRaids(ctx context.Context, in *ListRaidsRequest, opts ...grpc.CallOption) (*ListRaidsResponse, error)
+	// ListCategories returns a page of the categories whose name contains a text, ignoring
+	// case. A category whose name is the text comes first, then those whose name begins
+	// with it, then those with a word that begins with it, then the others; equal ones are
+	// in the order of their names.
+	//
+	// Tokens: user, app or service. Scope: `users.read`. Errors: CURSOR_INVALID.
+	ListCategories(ctx context.Context, in *ListCategoriesRequest, opts ...grpc.CallOption) (*ListCategoriesResponse, error)
 	// Deprecated: Do not use.
 	// GetStreamInfo returns the live state of the authorized channel. Deprecated: use
 	// GetLiveStats. Over REST the response has the headers `Deprecation` and `Link`,
@@ -200,6 +208,16 @@ func (c *channelsServiceClient) ListRaids(ctx context.Context, in *ListRaidsRequ
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListRaidsResponse)
 	err := c.cc.Invoke(ctx, ChannelsService_ListRaids_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *channelsServiceClient) ListCategories(ctx context.Context, in *ListCategoriesRequest, opts ...grpc.CallOption) (*ListCategoriesResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListCategoriesResponse)
+	err := c.cc.Invoke(ctx, ChannelsService_ListCategories_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -428,6 +446,13 @@ type ChannelsServiceServer interface {
 	// Tokens: user; app or service. Scope: `users.read`. Errors: CURSOR_INVALID;
 	// CHANNEL_NOT_FOUND if the channel does not exist.
 	ListRaids(context.Context, *ListRaidsRequest) (*ListRaidsResponse, error)
+	// ListCategories returns a page of the categories whose name contains a text, ignoring
+	// case. A category whose name is the text comes first, then those whose name begins
+	// with it, then those with a word that begins with it, then the others; equal ones are
+	// in the order of their names.
+	//
+	// Tokens: user, app or service. Scope: `users.read`. Errors: CURSOR_INVALID.
+	ListCategories(context.Context, *ListCategoriesRequest) (*ListCategoriesResponse, error)
 	// Deprecated: Do not use.
 	// GetStreamInfo returns the live state of the authorized channel. Deprecated: use
 	// GetLiveStats. Over REST the response has the headers `Deprecation` and `Link`,
@@ -547,6 +572,9 @@ func (UnimplementedChannelsServiceServer) ListChannels(context.Context, *ListCha
 func (UnimplementedChannelsServiceServer) ListRaids(context.Context, *ListRaidsRequest) (*ListRaidsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListRaids not implemented")
 }
+func (UnimplementedChannelsServiceServer) ListCategories(context.Context, *ListCategoriesRequest) (*ListCategoriesResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListCategories not implemented")
+}
 func (UnimplementedChannelsServiceServer) GetStreamInfo(context.Context, *GetStreamInfoRequest) (*GetStreamInfoResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetStreamInfo not implemented")
 }
@@ -657,6 +685,24 @@ func _ChannelsService_ListRaids_Handler(srv interface{}, ctx context.Context, de
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(ChannelsServiceServer).ListRaids(ctx, req.(*ListRaidsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _ChannelsService_ListCategories_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListCategoriesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ChannelsServiceServer).ListCategories(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ChannelsService_ListCategories_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ChannelsServiceServer).ListCategories(ctx, req.(*ListCategoriesRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -1017,6 +1063,10 @@ var ChannelsService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListRaids",
 			Handler:    _ChannelsService_ListRaids_Handler,
+		},
+		{
+			MethodName: "ListCategories",
+			Handler:    _ChannelsService_ListCategories_Handler,
 		},
 		{
 			MethodName: "GetStreamInfo",

@@ -671,7 +671,11 @@ type FollowEvent struct {
 	// When the follow began: UTC, milliseconds.
 	FollowedAt *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=followed_at,json=followedAt" json:"followed_at,omitempty"`
 	// When the follow ended: UTC, milliseconds; null in `channel.follow`.
-	UnfollowedAt  *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=unfollowed_at,json=unfollowedAt" json:"unfollowed_at,omitempty"`
+	UnfollowedAt *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=unfollowed_at,json=unfollowedAt" json:"unfollowed_at,omitempty"`
+	// The user who follows or followed, as of that time.
+	Follower *Person `protobuf:"bytes,8,opt,name=follower" json:"follower,omitempty"`
+	// When the event happened: UTC, milliseconds.
+	CreatedAt     *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -755,6 +759,20 @@ func (x *FollowEvent) GetUnfollowedAt() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *FollowEvent) GetFollower() *Person {
+	if x != nil {
+		return x.Follower
+	}
+	return nil
+}
+
+func (x *FollowEvent) GetCreatedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.CreatedAt
+	}
+	return nil
+}
+
 // SubscriptionEvent is the payload of `channel.subscribe` and
 // `channel.subscription.end`.
 type SubscriptionEvent struct {
@@ -776,7 +794,15 @@ type SubscriptionEvent struct {
 	// The number of renewals.
 	RenewCount int64 `protobuf:"varint,8,opt,name=renew_count,json=renewCount" json:"renew_count,omitempty"`
 	// The number of consecutive periods.
-	StreakCount   int64 `protobuf:"varint,9,opt,name=streak_count,json=streakCount" json:"streak_count,omitempty"`
+	StreakCount int64 `protobuf:"varint,9,opt,name=streak_count,json=streakCount" json:"streak_count,omitempty"`
+	// The user who subscribes or subscribed, as of that time.
+	Subscriber *Subscriber `protobuf:"bytes,10,opt,name=subscriber" json:"subscriber,omitempty"`
+	// The number of periods: the renewals and the first one.
+	Months int64 `protobuf:"varint,11,opt,name=months" json:"months,omitempty"`
+	// The number of consecutive periods.
+	StreakMonths int64 `protobuf:"varint,12,opt,name=streak_months,json=streakMonths" json:"streak_months,omitempty"`
+	// When the event happened: UTC, milliseconds.
+	CreatedAt     *timestamppb.Timestamp `protobuf:"bytes,13,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -874,6 +900,34 @@ func (x *SubscriptionEvent) GetStreakCount() int64 {
 	return 0
 }
 
+func (x *SubscriptionEvent) GetSubscriber() *Subscriber {
+	if x != nil {
+		return x.Subscriber
+	}
+	return nil
+}
+
+func (x *SubscriptionEvent) GetMonths() int64 {
+	if x != nil {
+		return x.Months
+	}
+	return 0
+}
+
+func (x *SubscriptionEvent) GetStreakMonths() int64 {
+	if x != nil {
+		return x.StreakMonths
+	}
+	return 0
+}
+
+func (x *SubscriptionEvent) GetCreatedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.CreatedAt
+	}
+	return nil
+}
+
 // GiftEvent is the payload of `channel.subscription.gift`.
 type GiftEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -892,7 +946,13 @@ type GiftEvent struct {
 	// The number of subscriptions.
 	Count int64 `protobuf:"varint,7,opt,name=count" json:"count,omitempty"`
 	// When it happened: UTC, milliseconds.
-	GiftedAt      *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=gifted_at,json=giftedAt" json:"gifted_at,omitempty"`
+	GiftedAt *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=gifted_at,json=giftedAt" json:"gifted_at,omitempty"`
+	// The user who gave the subscriptions, as of that time.
+	Sender *Person `protobuf:"bytes,9,opt,name=sender" json:"sender,omitempty"`
+	// The number of subscriptions.
+	GiftCount int64 `protobuf:"varint,10,opt,name=gift_count,json=giftCount" json:"gift_count,omitempty"`
+	// When it happened: UTC, milliseconds.
+	CreatedAt     *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -983,6 +1043,27 @@ func (x *GiftEvent) GetGiftedAt() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *GiftEvent) GetSender() *Person {
+	if x != nil {
+		return x.Sender
+	}
+	return nil
+}
+
+func (x *GiftEvent) GetGiftCount() int64 {
+	if x != nil {
+		return x.GiftCount
+	}
+	return 0
+}
+
+func (x *GiftEvent) GetCreatedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.CreatedAt
+	}
+	return nil
+}
+
 // ThanksEvent is the payload of `channel.thanks`.
 type ThanksEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -998,12 +1079,21 @@ type ThanksEvent struct {
 	UserSlug string `protobuf:"bytes,5,opt,name=user_slug,json=userSlug" json:"user_slug,omitempty"`
 	// The key of the thanks, unique in its channel.
 	Key string `protobuf:"bytes,6,opt,name=key" json:"key,omitempty"`
-	// The amount, in the platform's smallest unit.
+	// The amount, in the platform's smallest unit. In JSON, a text of decimal digits.
 	Amount int64 `protobuf:"varint,7,opt,name=amount" json:"amount,omitempty"`
 	// The user's message; may be empty.
 	Message string `protobuf:"bytes,8,opt,name=message" json:"message,omitempty"`
 	// When it happened: UTC, milliseconds.
-	ThankedAt     *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=thanked_at,json=thankedAt" json:"thanked_at,omitempty"`
+	ThankedAt *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=thanked_at,json=thankedAt" json:"thanked_at,omitempty"`
+	// The user who thanked, as of that time.
+	Sender *Person `protobuf:"bytes,10,opt,name=sender" json:"sender,omitempty"`
+	// The id of the thanks: its key, unique in its channel.
+	ThanksId string `protobuf:"bytes,11,opt,name=thanks_id,json=thanksId" json:"thanks_id,omitempty"`
+	// The chat message that shows the thanks: a UUID in lower case; empty if the backend
+	// named none.
+	MessageId string `protobuf:"bytes,12,opt,name=message_id,json=messageId" json:"message_id,omitempty"`
+	// When it happened: UTC, milliseconds.
+	CreatedAt     *timestamppb.Timestamp `protobuf:"bytes,13,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1101,6 +1191,34 @@ func (x *ThanksEvent) GetThankedAt() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *ThanksEvent) GetSender() *Person {
+	if x != nil {
+		return x.Sender
+	}
+	return nil
+}
+
+func (x *ThanksEvent) GetThanksId() string {
+	if x != nil {
+		return x.ThanksId
+	}
+	return ""
+}
+
+func (x *ThanksEvent) GetMessageId() string {
+	if x != nil {
+		return x.MessageId
+	}
+	return ""
+}
+
+func (x *ThanksEvent) GetCreatedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.CreatedAt
+	}
+	return nil
+}
+
 // VoteEvent is the payload of `channel.vote`.
 type VoteEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1123,7 +1241,11 @@ type VoteEvent struct {
 	// The number of whole votes.
 	Amount int64 `protobuf:"varint,9,opt,name=amount" json:"amount,omitempty"`
 	// When it happened: UTC, milliseconds.
-	VotedAt       *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=voted_at,json=votedAt" json:"voted_at,omitempty"`
+	VotedAt *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=voted_at,json=votedAt" json:"voted_at,omitempty"`
+	// The user who voted, as of that time.
+	Voter *Voter `protobuf:"bytes,11,opt,name=voter" json:"voter,omitempty"`
+	// When it happened: UTC, milliseconds.
+	CreatedAt     *timestamppb.Timestamp `protobuf:"bytes,12,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1228,6 +1350,20 @@ func (x *VoteEvent) GetVotedAt() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *VoteEvent) GetVoter() *Voter {
+	if x != nil {
+		return x.Voter
+	}
+	return nil
+}
+
+func (x *VoteEvent) GetCreatedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.CreatedAt
+	}
+	return nil
+}
+
 // StreamEvent is the payload of `stream.online` and `stream.offline`.
 type StreamEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1247,6 +1383,10 @@ type StreamEvent struct {
 	CategoryId int64 `protobuf:"varint,7,opt,name=category_id,json=categoryId" json:"category_id,omitempty"`
 	// The category's name.
 	CategoryTitle string `protobuf:"bytes,8,opt,name=category_title,json=categoryTitle" json:"category_title,omitempty"`
+	// When the event happened: UTC, milliseconds.
+	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
+	// The category of the stream.
+	Category      *EventCategory `protobuf:"bytes,10,opt,name=category" json:"category,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1337,6 +1477,20 @@ func (x *StreamEvent) GetCategoryTitle() string {
 	return ""
 }
 
+func (x *StreamEvent) GetCreatedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.CreatedAt
+	}
+	return nil
+}
+
+func (x *StreamEvent) GetCategory() *EventCategory {
+	if x != nil {
+		return x.Category
+	}
+	return nil
+}
+
 // RaidEvent is the payload of `channel.raid`.
 type RaidEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1419,6 +1573,234 @@ func (x *RaidEvent) GetCreatedAt() *timestamppb.Timestamp {
 	return nil
 }
 
+// Subscriber is a user who subscribes to a channel, and their subscription.
+type Subscriber struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The user's id: a UUID in lower case.
+	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
+	// The username, with the letter case that the user chose.
+	Username string `protobuf:"bytes,2,opt,name=username" json:"username,omitempty"`
+	// The display name.
+	DisplayName string `protobuf:"bytes,3,opt,name=display_name,json=displayName" json:"display_name,omitempty"`
+	// The URL of the avatar picture; may be empty.
+	AvatarUrl string `protobuf:"bytes,4,opt,name=avatar_url,json=avatarUrl" json:"avatar_url,omitempty"`
+	// When the period began: UTC, milliseconds.
+	SubscribedAt *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=subscribed_at,json=subscribedAt" json:"subscribed_at,omitempty"`
+	// When the period ends or ended: UTC, milliseconds.
+	SubscriptionExpiresAt *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=subscription_expires_at,json=subscriptionExpiresAt" json:"subscription_expires_at,omitempty"`
+	unknownFields         protoimpl.UnknownFields
+	sizeCache             protoimpl.SizeCache
+}
+
+func (x *Subscriber) Reset() {
+	*x = Subscriber{}
+	mi := &file_moderato_v1_events_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Subscriber) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Subscriber) ProtoMessage() {}
+
+func (x *Subscriber) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_events_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Subscriber.ProtoReflect.Descriptor instead.
+func (*Subscriber) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_events_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *Subscriber) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *Subscriber) GetUsername() string {
+	if x != nil {
+		return x.Username
+	}
+	return ""
+}
+
+func (x *Subscriber) GetDisplayName() string {
+	if x != nil {
+		return x.DisplayName
+	}
+	return ""
+}
+
+func (x *Subscriber) GetAvatarUrl() string {
+	if x != nil {
+		return x.AvatarUrl
+	}
+	return ""
+}
+
+func (x *Subscriber) GetSubscribedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.SubscribedAt
+	}
+	return nil
+}
+
+func (x *Subscriber) GetSubscriptionExpiresAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.SubscriptionExpiresAt
+	}
+	return nil
+}
+
+// Voter is a user who voted for a channel.
+type Voter struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The user's id: a UUID in lower case.
+	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
+	// The username, with the letter case that the user chose.
+	Username string `protobuf:"bytes,2,opt,name=username" json:"username,omitempty"`
+	// The display name.
+	DisplayName string `protobuf:"bytes,3,opt,name=display_name,json=displayName" json:"display_name,omitempty"`
+	// The URL of the avatar picture; may be empty.
+	AvatarUrl string `protobuf:"bytes,4,opt,name=avatar_url,json=avatarUrl" json:"avatar_url,omitempty"`
+	// The address from which the user voted; may be empty.
+	Address       string `protobuf:"bytes,5,opt,name=address" json:"address,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Voter) Reset() {
+	*x = Voter{}
+	mi := &file_moderato_v1_events_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Voter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Voter) ProtoMessage() {}
+
+func (x *Voter) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_events_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Voter.ProtoReflect.Descriptor instead.
+func (*Voter) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_events_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *Voter) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *Voter) GetUsername() string {
+	if x != nil {
+		return x.Username
+	}
+	return ""
+}
+
+func (x *Voter) GetDisplayName() string {
+	if x != nil {
+		return x.DisplayName
+	}
+	return ""
+}
+
+func (x *Voter) GetAvatarUrl() string {
+	if x != nil {
+		return x.AvatarUrl
+	}
+	return ""
+}
+
+func (x *Voter) GetAddress() string {
+	if x != nil {
+		return x.Address
+	}
+	return ""
+}
+
+// EventCategory is the category of a stream.
+type EventCategory struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The category's id; 0 is "Uncategorized".
+	Id int64 `protobuf:"varint,1,opt,name=id" json:"id,omitempty"`
+	// The category's name.
+	Title         string `protobuf:"bytes,2,opt,name=title" json:"title,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *EventCategory) Reset() {
+	*x = EventCategory{}
+	mi := &file_moderato_v1_events_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *EventCategory) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*EventCategory) ProtoMessage() {}
+
+func (x *EventCategory) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_events_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use EventCategory.ProtoReflect.Descriptor instead.
+func (*EventCategory) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_events_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *EventCategory) GetId() int64 {
+	if x != nil {
+		return x.Id
+	}
+	return 0
+}
+
+func (x *EventCategory) GetTitle() string {
+	if x != nil {
+		return x.Title
+	}
+	return ""
+}
+
 var File_moderato_v1_events_proto protoreflect.FileDescriptor
 
 const file_moderato_v1_events_proto_rawDesc = "" +
@@ -1484,7 +1866,7 @@ const file_moderato_v1_events_proto_rawDesc = "" +
 	"categoryId\x12%\n" +
 	"\x0ecategory_title\x18\a \x01(\tR\rcategoryTitle\x129\n" +
 	"\n" +
-	"updated_at\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\tupdatedAt\"\xa9\x02\n" +
+	"updated_at\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\tupdatedAt\"\x95\x03\n" +
 	"\vFollowEvent\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x1b\n" +
@@ -1494,7 +1876,10 @@ const file_moderato_v1_events_proto_rawDesc = "" +
 	"\tuser_slug\x18\x05 \x01(\tR\buserSlug\x12;\n" +
 	"\vfollowed_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"followedAt\x12?\n" +
-	"\runfollowed_at\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\funfollowedAt\"\xf1\x02\n" +
+	"\runfollowed_at\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\funfollowedAt\x12/\n" +
+	"\bfollower\x18\b \x01(\v2\x13.moderato.v1.PersonR\bfollower\x129\n" +
+	"\n" +
+	"created_at\x18\t \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\"\xa2\x04\n" +
 	"\x11SubscriptionEvent\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x1b\n" +
@@ -1507,7 +1892,15 @@ const file_moderato_v1_events_proto_rawDesc = "" +
 	"expires_at\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\x12\x1f\n" +
 	"\vrenew_count\x18\b \x01(\x03R\n" +
 	"renewCount\x12!\n" +
-	"\fstreak_count\x18\t \x01(\x03R\vstreakCount\"\x8a\x02\n" +
+	"\fstreak_count\x18\t \x01(\x03R\vstreakCount\x127\n" +
+	"\n" +
+	"subscriber\x18\n" +
+	" \x01(\v2\x17.moderato.v1.SubscriberR\n" +
+	"subscriber\x12\x16\n" +
+	"\x06months\x18\v \x01(\x03R\x06months\x12#\n" +
+	"\rstreak_months\x18\f \x01(\x03R\fstreakMonths\x129\n" +
+	"\n" +
+	"created_at\x18\r \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\"\x91\x03\n" +
 	"\tGiftEvent\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x1b\n" +
@@ -1517,7 +1910,13 @@ const file_moderato_v1_events_proto_rawDesc = "" +
 	"\tuser_slug\x18\x05 \x01(\tR\buserSlug\x12\x10\n" +
 	"\x03key\x18\x06 \x01(\tR\x03key\x12\x14\n" +
 	"\x05count\x18\a \x01(\x03R\x05count\x127\n" +
-	"\tgifted_at\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\bgiftedAt\"\xaa\x02\n" +
+	"\tgifted_at\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\bgiftedAt\x12+\n" +
+	"\x06sender\x18\t \x01(\v2\x13.moderato.v1.PersonR\x06sender\x12\x1d\n" +
+	"\n" +
+	"gift_count\x18\n" +
+	" \x01(\x03R\tgiftCount\x129\n" +
+	"\n" +
+	"created_at\x18\v \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\"\xd2\x03\n" +
 	"\vThanksEvent\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x1b\n" +
@@ -1525,11 +1924,18 @@ const file_moderato_v1_events_proto_rawDesc = "" +
 	"\auser_id\x18\x03 \x01(\tR\x06userId\x12*\n" +
 	"\x11user_display_name\x18\x04 \x01(\tR\x0fuserDisplayName\x12\x1b\n" +
 	"\tuser_slug\x18\x05 \x01(\tR\buserSlug\x12\x10\n" +
-	"\x03key\x18\x06 \x01(\tR\x03key\x12\x16\n" +
-	"\x06amount\x18\a \x01(\x03R\x06amount\x12\x18\n" +
+	"\x03key\x18\x06 \x01(\tR\x03key\x12\x1a\n" +
+	"\x06amount\x18\a \x01(\x03B\x020\x01R\x06amount\x12\x18\n" +
 	"\amessage\x18\b \x01(\tR\amessage\x129\n" +
 	"\n" +
-	"thanked_at\x18\t \x01(\v2\x1a.google.protobuf.TimestampR\tthankedAt\"\xb7\x02\n" +
+	"thanked_at\x18\t \x01(\v2\x1a.google.protobuf.TimestampR\tthankedAt\x12+\n" +
+	"\x06sender\x18\n" +
+	" \x01(\v2\x13.moderato.v1.PersonR\x06sender\x12\x1b\n" +
+	"\tthanks_id\x18\v \x01(\tR\bthanksId\x12\x1d\n" +
+	"\n" +
+	"message_id\x18\f \x01(\tR\tmessageId\x129\n" +
+	"\n" +
+	"created_at\x18\r \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\"\x9c\x03\n" +
 	"\tVoteEvent\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x1b\n" +
@@ -1542,7 +1948,10 @@ const file_moderato_v1_events_proto_rawDesc = "" +
 	"\x05epoch\x18\b \x01(\x03R\x05epoch\x12\x16\n" +
 	"\x06amount\x18\t \x01(\x03R\x06amount\x125\n" +
 	"\bvoted_at\x18\n" +
-	" \x01(\v2\x1a.google.protobuf.TimestampR\avotedAt\"\xad\x02\n" +
+	" \x01(\v2\x1a.google.protobuf.TimestampR\avotedAt\x12(\n" +
+	"\x05voter\x18\v \x01(\v2\x12.moderato.v1.VoterR\x05voter\x129\n" +
+	"\n" +
+	"created_at\x18\f \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\"\xa0\x03\n" +
 	"\vStreamEvent\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x1b\n" +
@@ -1554,7 +1963,11 @@ const file_moderato_v1_events_proto_rawDesc = "" +
 	"\x04lang\x18\x06 \x01(\tR\x04lang\x12\x1f\n" +
 	"\vcategory_id\x18\a \x01(\x03R\n" +
 	"categoryId\x12%\n" +
-	"\x0ecategory_title\x18\b \x01(\tR\rcategoryTitle\"\xd2\x01\n" +
+	"\x0ecategory_title\x18\b \x01(\tR\rcategoryTitle\x129\n" +
+	"\n" +
+	"created_at\x18\t \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\x126\n" +
+	"\bcategory\x18\n" +
+	" \x01(\v2\x1a.moderato.v1.EventCategoryR\bcategory\"\xd2\x01\n" +
 	"\tRaidEvent\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x1b\n" +
@@ -1562,7 +1975,26 @@ const file_moderato_v1_events_proto_rawDesc = "" +
 	"\x06raider\x18\x03 \x01(\v2\x13.moderato.v1.PersonR\x06raider\x12!\n" +
 	"\fviewer_count\x18\x04 \x01(\x03R\vviewerCount\x129\n" +
 	"\n" +
-	"created_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAtBCZ<github.com/moderato-live/moderato/gen/moderato/v1;moderatov1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
+	"created_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\"\x8f\x02\n" +
+	"\n" +
+	"Subscriber\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
+	"\busername\x18\x02 \x01(\tR\busername\x12!\n" +
+	"\fdisplay_name\x18\x03 \x01(\tR\vdisplayName\x12\x1d\n" +
+	"\n" +
+	"avatar_url\x18\x04 \x01(\tR\tavatarUrl\x12?\n" +
+	"\rsubscribed_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\fsubscribedAt\x12R\n" +
+	"\x17subscription_expires_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\x15subscriptionExpiresAt\"\x8f\x01\n" +
+	"\x05Voter\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
+	"\busername\x18\x02 \x01(\tR\busername\x12!\n" +
+	"\fdisplay_name\x18\x03 \x01(\tR\vdisplayName\x12\x1d\n" +
+	"\n" +
+	"avatar_url\x18\x04 \x01(\tR\tavatarUrl\x12\x18\n" +
+	"\aaddress\x18\x05 \x01(\tR\aaddress\"5\n" +
+	"\rEventCategory\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x14\n" +
+	"\x05title\x18\x02 \x01(\tR\x05titleBCZ<github.com/moderato-live/moderato/gen/moderato/v1;moderatov1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
 var (
 	file_moderato_v1_events_proto_rawDescOnce sync.Once
@@ -1576,7 +2008,7 @@ func file_moderato_v1_events_proto_rawDescGZIP() []byte {
 	return file_moderato_v1_events_proto_rawDescData
 }
 
-var file_moderato_v1_events_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
+var file_moderato_v1_events_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
 var file_moderato_v1_events_proto_goTypes = []any{
 	(*BanEvent)(nil),               // 0: moderato.v1.BanEvent
 	(*UnbanEvent)(nil),             // 1: moderato.v1.UnbanEvent
@@ -1592,33 +2024,50 @@ var file_moderato_v1_events_proto_goTypes = []any{
 	(*VoteEvent)(nil),              // 11: moderato.v1.VoteEvent
 	(*StreamEvent)(nil),            // 12: moderato.v1.StreamEvent
 	(*RaidEvent)(nil),              // 13: moderato.v1.RaidEvent
-	(*timestamppb.Timestamp)(nil),  // 14: google.protobuf.Timestamp
-	(*Person)(nil),                 // 15: moderato.v1.Person
+	(*Subscriber)(nil),             // 14: moderato.v1.Subscriber
+	(*Voter)(nil),                  // 15: moderato.v1.Voter
+	(*EventCategory)(nil),          // 16: moderato.v1.EventCategory
+	(*timestamppb.Timestamp)(nil),  // 17: google.protobuf.Timestamp
+	(*Person)(nil),                 // 18: moderato.v1.Person
 }
 var file_moderato_v1_events_proto_depIdxs = []int32{
-	14, // 0: moderato.v1.BanEvent.banned_at:type_name -> google.protobuf.Timestamp
-	14, // 1: moderato.v1.UnbanEvent.unbanned_at:type_name -> google.protobuf.Timestamp
-	14, // 2: moderato.v1.MuteEvent.mute_expires_at:type_name -> google.protobuf.Timestamp
-	14, // 3: moderato.v1.MuteExpireEvent.mute_expired_at:type_name -> google.protobuf.Timestamp
-	14, // 4: moderato.v1.ClearUserMessagesEvent.cleared_at:type_name -> google.protobuf.Timestamp
-	14, // 5: moderato.v1.RoleEvent.changed_at:type_name -> google.protobuf.Timestamp
-	14, // 6: moderato.v1.UpdateEvent.updated_at:type_name -> google.protobuf.Timestamp
-	14, // 7: moderato.v1.FollowEvent.followed_at:type_name -> google.protobuf.Timestamp
-	14, // 8: moderato.v1.FollowEvent.unfollowed_at:type_name -> google.protobuf.Timestamp
-	14, // 9: moderato.v1.SubscriptionEvent.subscribed_at:type_name -> google.protobuf.Timestamp
-	14, // 10: moderato.v1.SubscriptionEvent.expires_at:type_name -> google.protobuf.Timestamp
-	14, // 11: moderato.v1.GiftEvent.gifted_at:type_name -> google.protobuf.Timestamp
-	14, // 12: moderato.v1.ThanksEvent.thanked_at:type_name -> google.protobuf.Timestamp
-	14, // 13: moderato.v1.VoteEvent.voted_at:type_name -> google.protobuf.Timestamp
-	14, // 14: moderato.v1.StreamEvent.started_at:type_name -> google.protobuf.Timestamp
-	14, // 15: moderato.v1.StreamEvent.ended_at:type_name -> google.protobuf.Timestamp
-	15, // 16: moderato.v1.RaidEvent.raider:type_name -> moderato.v1.Person
-	14, // 17: moderato.v1.RaidEvent.created_at:type_name -> google.protobuf.Timestamp
-	18, // [18:18] is the sub-list for method output_type
-	18, // [18:18] is the sub-list for method input_type
-	18, // [18:18] is the sub-list for extension type_name
-	18, // [18:18] is the sub-list for extension extendee
-	0,  // [0:18] is the sub-list for field type_name
+	17, // 0: moderato.v1.BanEvent.banned_at:type_name -> google.protobuf.Timestamp
+	17, // 1: moderato.v1.UnbanEvent.unbanned_at:type_name -> google.protobuf.Timestamp
+	17, // 2: moderato.v1.MuteEvent.mute_expires_at:type_name -> google.protobuf.Timestamp
+	17, // 3: moderato.v1.MuteExpireEvent.mute_expired_at:type_name -> google.protobuf.Timestamp
+	17, // 4: moderato.v1.ClearUserMessagesEvent.cleared_at:type_name -> google.protobuf.Timestamp
+	17, // 5: moderato.v1.RoleEvent.changed_at:type_name -> google.protobuf.Timestamp
+	17, // 6: moderato.v1.UpdateEvent.updated_at:type_name -> google.protobuf.Timestamp
+	17, // 7: moderato.v1.FollowEvent.followed_at:type_name -> google.protobuf.Timestamp
+	17, // 8: moderato.v1.FollowEvent.unfollowed_at:type_name -> google.protobuf.Timestamp
+	18, // 9: moderato.v1.FollowEvent.follower:type_name -> moderato.v1.Person
+	17, // 10: moderato.v1.FollowEvent.created_at:type_name -> google.protobuf.Timestamp
+	17, // 11: moderato.v1.SubscriptionEvent.subscribed_at:type_name -> google.protobuf.Timestamp
+	17, // 12: moderato.v1.SubscriptionEvent.expires_at:type_name -> google.protobuf.Timestamp
+	14, // 13: moderato.v1.SubscriptionEvent.subscriber:type_name -> moderato.v1.Subscriber
+	17, // 14: moderato.v1.SubscriptionEvent.created_at:type_name -> google.protobuf.Timestamp
+	17, // 15: moderato.v1.GiftEvent.gifted_at:type_name -> google.protobuf.Timestamp
+	18, // 16: moderato.v1.GiftEvent.sender:type_name -> moderato.v1.Person
+	17, // 17: moderato.v1.GiftEvent.created_at:type_name -> google.protobuf.Timestamp
+	17, // 18: moderato.v1.ThanksEvent.thanked_at:type_name -> google.protobuf.Timestamp
+	18, // 19: moderato.v1.ThanksEvent.sender:type_name -> moderato.v1.Person
+	17, // 20: moderato.v1.ThanksEvent.created_at:type_name -> google.protobuf.Timestamp
+	17, // 21: moderato.v1.VoteEvent.voted_at:type_name -> google.protobuf.Timestamp
+	15, // 22: moderato.v1.VoteEvent.voter:type_name -> moderato.v1.Voter
+	17, // 23: moderato.v1.VoteEvent.created_at:type_name -> google.protobuf.Timestamp
+	17, // 24: moderato.v1.StreamEvent.started_at:type_name -> google.protobuf.Timestamp
+	17, // 25: moderato.v1.StreamEvent.ended_at:type_name -> google.protobuf.Timestamp
+	17, // 26: moderato.v1.StreamEvent.created_at:type_name -> google.protobuf.Timestamp
+	16, // 27: moderato.v1.StreamEvent.category:type_name -> moderato.v1.EventCategory
+	18, // 28: moderato.v1.RaidEvent.raider:type_name -> moderato.v1.Person
+	17, // 29: moderato.v1.RaidEvent.created_at:type_name -> google.protobuf.Timestamp
+	17, // 30: moderato.v1.Subscriber.subscribed_at:type_name -> google.protobuf.Timestamp
+	17, // 31: moderato.v1.Subscriber.subscription_expires_at:type_name -> google.protobuf.Timestamp
+	32, // [32:32] is the sub-list for method output_type
+	32, // [32:32] is the sub-list for method input_type
+	32, // [32:32] is the sub-list for extension type_name
+	32, // [32:32] is the sub-list for extension extendee
+	0,  // [0:32] is the sub-list for field type_name
 }
 
 func init() { file_moderato_v1_events_proto_init() }
@@ -1633,7 +2082,7 @@ func file_moderato_v1_events_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_moderato_v1_events_proto_rawDesc), len(file_moderato_v1_events_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   14,
+			NumMessages:   17,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -1254,6 +1254,385 @@ func (x *LogUser) GetSlug() string {
 	return ""
 }
 
+// GetUserRequest names the channel and the user. Exactly one of `user_id` and `username`
+// is required.
+type GetUserRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The channel: a UUID in upper or lower case. Required.
+	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
+	// The user: a UUID in upper or lower case.
+	UserId string `protobuf:"bytes,2,opt,name=user_id,json=userId" json:"user_id,omitempty"`
+	// The user's username in any letter case. White space around the name, and one `@`
+	// before it, are ignored.
+	Username      string `protobuf:"bytes,3,opt,name=username" json:"username,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetUserRequest) Reset() {
+	*x = GetUserRequest{}
+	mi := &file_moderato_v1_moderation_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetUserRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetUserRequest) ProtoMessage() {}
+
+func (x *GetUserRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_moderation_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetUserRequest.ProtoReflect.Descriptor instead.
+func (*GetUserRequest) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *GetUserRequest) GetChannelId() string {
+	if x != nil {
+		return x.ChannelId
+	}
+	return ""
+}
+
+func (x *GetUserRequest) GetUserId() string {
+	if x != nil {
+		return x.UserId
+	}
+	return ""
+}
+
+func (x *GetUserRequest) GetUsername() string {
+	if x != nil {
+		return x.Username
+	}
+	return ""
+}
+
+// GetUserResponse is a user and their state in a channel.
+type GetUserResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The user.
+	User *UserSummary `protobuf:"bytes,1,opt,name=user" json:"user,omitempty"`
+	// The user's roles: `owner`, `moderator`, `vip`, `og`. A banned moderator still has the
+	// role, but no moderation right while banned.
+	Roles []string `protobuf:"bytes,2,rep,name=roles" json:"roles,omitempty"`
+	// The ban; null if the user is not banned.
+	Ban *UserBan `protobuf:"bytes,3,opt,name=ban" json:"ban,omitempty"`
+	// The active mute; null if the user is not muted.
+	Mute *UserMute `protobuf:"bytes,4,opt,name=mute" json:"mute,omitempty"`
+	// The follow; null if the user does not follow the channel.
+	Follow *UserFollow `protobuf:"bytes,5,opt,name=follow" json:"follow,omitempty"`
+	// The subscription.
+	Subscription *SubscriptionInfo `protobuf:"bytes,6,opt,name=subscription" json:"subscription,omitempty"`
+	// The user's latest messages in the channel that are not deleted, newest first; at most
+	// 20.
+	Messages      []*UserMessage `protobuf:"bytes,7,rep,name=messages" json:"messages,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetUserResponse) Reset() {
+	*x = GetUserResponse{}
+	mi := &file_moderato_v1_moderation_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetUserResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetUserResponse) ProtoMessage() {}
+
+func (x *GetUserResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_moderation_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetUserResponse.ProtoReflect.Descriptor instead.
+func (*GetUserResponse) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *GetUserResponse) GetUser() *UserSummary {
+	if x != nil {
+		return x.User
+	}
+	return nil
+}
+
+func (x *GetUserResponse) GetRoles() []string {
+	if x != nil {
+		return x.Roles
+	}
+	return nil
+}
+
+func (x *GetUserResponse) GetBan() *UserBan {
+	if x != nil {
+		return x.Ban
+	}
+	return nil
+}
+
+func (x *GetUserResponse) GetMute() *UserMute {
+	if x != nil {
+		return x.Mute
+	}
+	return nil
+}
+
+func (x *GetUserResponse) GetFollow() *UserFollow {
+	if x != nil {
+		return x.Follow
+	}
+	return nil
+}
+
+func (x *GetUserResponse) GetSubscription() *SubscriptionInfo {
+	if x != nil {
+		return x.Subscription
+	}
+	return nil
+}
+
+func (x *GetUserResponse) GetMessages() []*UserMessage {
+	if x != nil {
+		return x.Messages
+	}
+	return nil
+}
+
+// UserBan is a user's ban from a channel.
+type UserBan struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// When the ban was applied: UTC, milliseconds.
+	BannedAt *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=banned_at,json=bannedAt" json:"banned_at,omitempty"`
+	// The user who applied the ban.
+	BannedBy      *BannedBy `protobuf:"bytes,2,opt,name=banned_by,json=bannedBy" json:"banned_by,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UserBan) Reset() {
+	*x = UserBan{}
+	mi := &file_moderato_v1_moderation_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UserBan) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UserBan) ProtoMessage() {}
+
+func (x *UserBan) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_moderation_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UserBan.ProtoReflect.Descriptor instead.
+func (*UserBan) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *UserBan) GetBannedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.BannedAt
+	}
+	return nil
+}
+
+func (x *UserBan) GetBannedBy() *BannedBy {
+	if x != nil {
+		return x.BannedBy
+	}
+	return nil
+}
+
+// UserMute is a user's active mute in a channel.
+type UserMute struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// When the mute expires: UTC, milliseconds.
+	MuteExpiresAt *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=mute_expires_at,json=muteExpiresAt" json:"mute_expires_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UserMute) Reset() {
+	*x = UserMute{}
+	mi := &file_moderato_v1_moderation_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UserMute) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UserMute) ProtoMessage() {}
+
+func (x *UserMute) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_moderation_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UserMute.ProtoReflect.Descriptor instead.
+func (*UserMute) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *UserMute) GetMuteExpiresAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.MuteExpiresAt
+	}
+	return nil
+}
+
+// UserFollow is a user's follow of a channel.
+type UserFollow struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// When the follow began: UTC, milliseconds.
+	FollowedAt    *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=followed_at,json=followedAt" json:"followed_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UserFollow) Reset() {
+	*x = UserFollow{}
+	mi := &file_moderato_v1_moderation_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UserFollow) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UserFollow) ProtoMessage() {}
+
+func (x *UserFollow) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_moderation_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UserFollow.ProtoReflect.Descriptor instead.
+func (*UserFollow) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *UserFollow) GetFollowedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.FollowedAt
+	}
+	return nil
+}
+
+// UserMessage is a message that a user posted in a channel.
+type UserMessage struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The message's id: a UUID in lower case.
+	MessageId string `protobuf:"bytes,1,opt,name=message_id,json=messageId" json:"message_id,omitempty"`
+	// The text.
+	Message string `protobuf:"bytes,2,opt,name=message" json:"message,omitempty"`
+	// When it was posted: UTC, milliseconds.
+	CreatedAt     *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UserMessage) Reset() {
+	*x = UserMessage{}
+	mi := &file_moderato_v1_moderation_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UserMessage) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UserMessage) ProtoMessage() {}
+
+func (x *UserMessage) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_moderation_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UserMessage.ProtoReflect.Descriptor instead.
+func (*UserMessage) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *UserMessage) GetMessageId() string {
+	if x != nil {
+		return x.MessageId
+	}
+	return ""
+}
+
+func (x *UserMessage) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *UserMessage) GetCreatedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.CreatedAt
+	}
+	return nil
+}
+
 var File_moderato_v1_moderation_proto protoreflect.FileDescriptor
 
 const file_moderato_v1_moderation_proto_rawDesc = "" +
@@ -1353,7 +1732,36 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"\aLogUser\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12!\n" +
 	"\fdisplay_name\x18\x02 \x01(\tR\vdisplayName\x12\x12\n" +
-	"\x04slug\x18\x03 \x01(\tR\x04slug2\xa2\t\n" +
+	"\x04slug\x18\x03 \x01(\tR\x04slug\"l\n" +
+	"\x0eGetUserRequest\x12\x1d\n" +
+	"\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x17\n" +
+	"\auser_id\x18\x02 \x01(\tR\x06userId\x12\"\n" +
+	"\busername\x18\x03 \x01(\tB\x06\x92\xb5\x18\x028\x01R\busername\"\xd2\x02\n" +
+	"\x0fGetUserResponse\x12,\n" +
+	"\x04user\x18\x01 \x01(\v2\x18.moderato.v1.UserSummaryR\x04user\x12\x14\n" +
+	"\x05roles\x18\x02 \x03(\tR\x05roles\x12&\n" +
+	"\x03ban\x18\x03 \x01(\v2\x14.moderato.v1.UserBanR\x03ban\x12)\n" +
+	"\x04mute\x18\x04 \x01(\v2\x15.moderato.v1.UserMuteR\x04mute\x12/\n" +
+	"\x06follow\x18\x05 \x01(\v2\x17.moderato.v1.UserFollowR\x06follow\x12A\n" +
+	"\fsubscription\x18\x06 \x01(\v2\x1d.moderato.v1.SubscriptionInfoR\fsubscription\x124\n" +
+	"\bmessages\x18\a \x03(\v2\x18.moderato.v1.UserMessageR\bmessages\"v\n" +
+	"\aUserBan\x127\n" +
+	"\tbanned_at\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\bbannedAt\x122\n" +
+	"\tbanned_by\x18\x02 \x01(\v2\x15.moderato.v1.BannedByR\bbannedBy\"N\n" +
+	"\bUserMute\x12B\n" +
+	"\x0fmute_expires_at\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\rmuteExpiresAt\"I\n" +
+	"\n" +
+	"UserFollow\x12;\n" +
+	"\vfollowed_at\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"followedAt\"\x81\x01\n" +
+	"\vUserMessage\x12\x1d\n" +
+	"\n" +
+	"message_id\x18\x01 \x01(\tR\tmessageId\x12\x18\n" +
+	"\amessage\x18\x02 \x01(\tR\amessage\x129\n" +
+	"\n" +
+	"created_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt2\xa6\n" +
+	"\n" +
 	"\x11ModerationService\x12\xb2\x01\n" +
 	"\x15ListModeratedChannels\x12).moderato.v1.ListModeratedChannelsRequest\x1a*.moderato.v1.ListModeratedChannelsResponse\"B\x8a\xb5\x18\x12\n" +
 	"\x02\x01\x02\x12\n" +
@@ -1370,7 +1778,9 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"\tRemoveBan\x12\x1d.moderato.v1.RemoveBanRequest\x1a\x1e.moderato.v1.RemoveBanResponse\"8\x8a\xb5\x18\x17\n" +
 	"\x01\x01\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x17:\x01**\x12/v1/moderation/ban\x12\x82\x01\n" +
 	"\bMuteUser\x12\x1c.moderato.v1.MuteUserRequest\x1a\x1d.moderato.v1.MuteUserResponse\"9\x8a\xb5\x18\x17\n" +
-	"\x01\x01\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x18:\x01*\"\x13/v1/moderation/mute\x12\x7f\n" +
+	"\x01\x01\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x18:\x01*\"\x13/v1/moderation/mute\x12\x81\x01\n" +
+	"\aGetUser\x12\x1b.moderato.v1.GetUserRequest\x1a\x1c.moderato.v1.GetUserResponse\";\x8a\xb5\x18\x18\n" +
+	"\x02\x01\x03\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x16\x12\x14/v1/moderation/users\x90\x02\x01\x12\x7f\n" +
 	"\aListLog\x12\x1b.moderato.v1.ListLogRequest\x1a\x1c.moderato.v1.ListLogResponse\"9\x8a\xb5\x18\x18\n" +
 	"\x02\x01\x03\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x14\x12\x12/v1/moderation/log\x90\x02\x01BCZ<github.com/moderato-live/moderato/gen/moderato/v1;moderatov1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
@@ -1386,7 +1796,7 @@ func file_moderato_v1_moderation_proto_rawDescGZIP() []byte {
 	return file_moderato_v1_moderation_proto_rawDescData
 }
 
-var file_moderato_v1_moderation_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
+var file_moderato_v1_moderation_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
 var file_moderato_v1_moderation_proto_goTypes = []any{
 	(*ModeratedChannel)(nil),              // 0: moderato.v1.ModeratedChannel
 	(*ListModeratedChannelsRequest)(nil),  // 1: moderato.v1.ListModeratedChannelsRequest
@@ -1407,45 +1817,66 @@ var file_moderato_v1_moderation_proto_goTypes = []any{
 	(*ListLogResponse)(nil),               // 16: moderato.v1.ListLogResponse
 	(*LogEntry)(nil),                      // 17: moderato.v1.LogEntry
 	(*LogUser)(nil),                       // 18: moderato.v1.LogUser
-	(*Pagination)(nil),                    // 19: moderato.v1.Pagination
-	(*UserSummary)(nil),                   // 20: moderato.v1.UserSummary
-	(*timestamppb.Timestamp)(nil),         // 21: google.protobuf.Timestamp
-	(*structpb.Struct)(nil),               // 22: google.protobuf.Struct
+	(*GetUserRequest)(nil),                // 19: moderato.v1.GetUserRequest
+	(*GetUserResponse)(nil),               // 20: moderato.v1.GetUserResponse
+	(*UserBan)(nil),                       // 21: moderato.v1.UserBan
+	(*UserMute)(nil),                      // 22: moderato.v1.UserMute
+	(*UserFollow)(nil),                    // 23: moderato.v1.UserFollow
+	(*UserMessage)(nil),                   // 24: moderato.v1.UserMessage
+	(*Pagination)(nil),                    // 25: moderato.v1.Pagination
+	(*UserSummary)(nil),                   // 26: moderato.v1.UserSummary
+	(*timestamppb.Timestamp)(nil),         // 27: google.protobuf.Timestamp
+	(*structpb.Struct)(nil),               // 28: google.protobuf.Struct
+	(*SubscriptionInfo)(nil),              // 29: moderato.v1.SubscriptionInfo
+	(*BannedBy)(nil),                      // 30: moderato.v1.BannedBy
 }
 var file_moderato_v1_moderation_proto_depIdxs = []int32{
 	0,  // 0: moderato.v1.ListModeratedChannelsResponse.channels:type_name -> moderato.v1.ModeratedChannel
-	19, // 1: moderato.v1.ListModeratedChannelsResponse.pagination:type_name -> moderato.v1.Pagination
-	20, // 2: moderato.v1.ListModeratorsResponse.moderators:type_name -> moderato.v1.UserSummary
-	19, // 3: moderato.v1.ListModeratorsResponse.pagination:type_name -> moderato.v1.Pagination
-	21, // 4: moderato.v1.BanUserResponse.banned_at:type_name -> google.protobuf.Timestamp
-	21, // 5: moderato.v1.MuteUserResponse.mute_expires_at:type_name -> google.protobuf.Timestamp
+	25, // 1: moderato.v1.ListModeratedChannelsResponse.pagination:type_name -> moderato.v1.Pagination
+	26, // 2: moderato.v1.ListModeratorsResponse.moderators:type_name -> moderato.v1.UserSummary
+	25, // 3: moderato.v1.ListModeratorsResponse.pagination:type_name -> moderato.v1.Pagination
+	27, // 4: moderato.v1.BanUserResponse.banned_at:type_name -> google.protobuf.Timestamp
+	27, // 5: moderato.v1.MuteUserResponse.mute_expires_at:type_name -> google.protobuf.Timestamp
 	17, // 6: moderato.v1.ListLogResponse.rows:type_name -> moderato.v1.LogEntry
-	19, // 7: moderato.v1.ListLogResponse.pagination:type_name -> moderato.v1.Pagination
-	21, // 8: moderato.v1.LogEntry.created_at:type_name -> google.protobuf.Timestamp
+	25, // 7: moderato.v1.ListLogResponse.pagination:type_name -> moderato.v1.Pagination
+	27, // 8: moderato.v1.LogEntry.created_at:type_name -> google.protobuf.Timestamp
 	18, // 9: moderato.v1.LogEntry.moderator:type_name -> moderato.v1.LogUser
 	18, // 10: moderato.v1.LogEntry.user:type_name -> moderato.v1.LogUser
-	22, // 11: moderato.v1.LogEntry.payload:type_name -> google.protobuf.Struct
-	1,  // 12: moderato.v1.ModerationService.ListModeratedChannels:input_type -> moderato.v1.ListModeratedChannelsRequest
-	3,  // 13: moderato.v1.ModerationService.ListModerators:input_type -> moderato.v1.ListModeratorsRequest
-	5,  // 14: moderato.v1.ModerationService.AddModerator:input_type -> moderato.v1.AddModeratorRequest
-	7,  // 15: moderato.v1.ModerationService.RemoveModerator:input_type -> moderato.v1.RemoveModeratorRequest
-	9,  // 16: moderato.v1.ModerationService.BanUser:input_type -> moderato.v1.BanUserRequest
-	11, // 17: moderato.v1.ModerationService.RemoveBan:input_type -> moderato.v1.RemoveBanRequest
-	13, // 18: moderato.v1.ModerationService.MuteUser:input_type -> moderato.v1.MuteUserRequest
-	15, // 19: moderato.v1.ModerationService.ListLog:input_type -> moderato.v1.ListLogRequest
-	2,  // 20: moderato.v1.ModerationService.ListModeratedChannels:output_type -> moderato.v1.ListModeratedChannelsResponse
-	4,  // 21: moderato.v1.ModerationService.ListModerators:output_type -> moderato.v1.ListModeratorsResponse
-	6,  // 22: moderato.v1.ModerationService.AddModerator:output_type -> moderato.v1.AddModeratorResponse
-	8,  // 23: moderato.v1.ModerationService.RemoveModerator:output_type -> moderato.v1.RemoveModeratorResponse
-	10, // 24: moderato.v1.ModerationService.BanUser:output_type -> moderato.v1.BanUserResponse
-	12, // 25: moderato.v1.ModerationService.RemoveBan:output_type -> moderato.v1.RemoveBanResponse
-	14, // 26: moderato.v1.ModerationService.MuteUser:output_type -> moderato.v1.MuteUserResponse
-	16, // 27: moderato.v1.ModerationService.ListLog:output_type -> moderato.v1.ListLogResponse
-	20, // [20:28] is the sub-list for method output_type
-	12, // [12:20] is the sub-list for method input_type
-	12, // [12:12] is the sub-list for extension type_name
-	12, // [12:12] is the sub-list for extension extendee
-	0,  // [0:12] is the sub-list for field type_name
+	28, // 11: moderato.v1.LogEntry.payload:type_name -> google.protobuf.Struct
+	26, // 12: moderato.v1.GetUserResponse.user:type_name -> moderato.v1.UserSummary
+	21, // 13: moderato.v1.GetUserResponse.ban:type_name -> moderato.v1.UserBan
+	22, // 14: moderato.v1.GetUserResponse.mute:type_name -> moderato.v1.UserMute
+	23, // 15: moderato.v1.GetUserResponse.follow:type_name -> moderato.v1.UserFollow
+	29, // 16: moderato.v1.GetUserResponse.subscription:type_name -> moderato.v1.SubscriptionInfo
+	24, // 17: moderato.v1.GetUserResponse.messages:type_name -> moderato.v1.UserMessage
+	27, // 18: moderato.v1.UserBan.banned_at:type_name -> google.protobuf.Timestamp
+	30, // 19: moderato.v1.UserBan.banned_by:type_name -> moderato.v1.BannedBy
+	27, // 20: moderato.v1.UserMute.mute_expires_at:type_name -> google.protobuf.Timestamp
+	27, // 21: moderato.v1.UserFollow.followed_at:type_name -> google.protobuf.Timestamp
+	27, // 22: moderato.v1.UserMessage.created_at:type_name -> google.protobuf.Timestamp
+	1,  // 23: moderato.v1.ModerationService.ListModeratedChannels:input_type -> moderato.v1.ListModeratedChannelsRequest
+	3,  // 24: moderato.v1.ModerationService.ListModerators:input_type -> moderato.v1.ListModeratorsRequest
+	5,  // 25: moderato.v1.ModerationService.AddModerator:input_type -> moderato.v1.AddModeratorRequest
+	7,  // 26: moderato.v1.ModerationService.RemoveModerator:input_type -> moderato.v1.RemoveModeratorRequest
+	9,  // 27: moderato.v1.ModerationService.BanUser:input_type -> moderato.v1.BanUserRequest
+	11, // 28: moderato.v1.ModerationService.RemoveBan:input_type -> moderato.v1.RemoveBanRequest
+	13, // 29: moderato.v1.ModerationService.MuteUser:input_type -> moderato.v1.MuteUserRequest
+	19, // 30: moderato.v1.ModerationService.GetUser:input_type -> moderato.v1.GetUserRequest
+	15, // 31: moderato.v1.ModerationService.ListLog:input_type -> moderato.v1.ListLogRequest
+	2,  // 32: moderato.v1.ModerationService.ListModeratedChannels:output_type -> moderato.v1.ListModeratedChannelsResponse
+	4,  // 33: moderato.v1.ModerationService.ListModerators:output_type -> moderato.v1.ListModeratorsResponse
+	6,  // 34: moderato.v1.ModerationService.AddModerator:output_type -> moderato.v1.AddModeratorResponse
+	8,  // 35: moderato.v1.ModerationService.RemoveModerator:output_type -> moderato.v1.RemoveModeratorResponse
+	10, // 36: moderato.v1.ModerationService.BanUser:output_type -> moderato.v1.BanUserResponse
+	12, // 37: moderato.v1.ModerationService.RemoveBan:output_type -> moderato.v1.RemoveBanResponse
+	14, // 38: moderato.v1.ModerationService.MuteUser:output_type -> moderato.v1.MuteUserResponse
+	20, // 39: moderato.v1.ModerationService.GetUser:output_type -> moderato.v1.GetUserResponse
+	16, // 40: moderato.v1.ModerationService.ListLog:output_type -> moderato.v1.ListLogResponse
+	32, // [32:41] is the sub-list for method output_type
+	23, // [23:32] is the sub-list for method input_type
+	23, // [23:23] is the sub-list for extension type_name
+	23, // [23:23] is the sub-list for extension extendee
+	0,  // [0:23] is the sub-list for field type_name
 }
 
 func init() { file_moderato_v1_moderation_proto_init() }
@@ -1461,7 +1892,7 @@ func file_moderato_v1_moderation_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_moderato_v1_moderation_proto_rawDesc), len(file_moderato_v1_moderation_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   19,
+			NumMessages:   25,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -29,6 +29,7 @@ const (
 	ModerationService_BanUser_FullMethodName               = "/moderato.v1.ModerationService/BanUser"
 	ModerationService_RemoveBan_FullMethodName             = "/moderato.v1.ModerationService/RemoveBan"
 	ModerationService_MuteUser_FullMethodName              = "/moderato.v1.ModerationService/MuteUser"
+	ModerationService_GetUser_FullMethodName               = "/moderato.v1.ModerationService/GetUser"
 	ModerationService_ListLog_FullMethodName               = "/moderato.v1.ModerationService/ListLog"
 )
 
@@ -113,6 +114,14 @@ type ModerationServiceClient interface {
 	// is still active; USER_NOT_FOUND if the user does not exist; TARGET_IS_CHANNEL if
 	// the user is the channel's owner.
 	MuteUser(ctx context.Context, in *MuteUserRequest, opts ...grpc.CallOption) (*MuteUserResponse, error)
+	// GetUser returns what a moderator must know about a user in a channel: who the user
+	// is, their roles, ban, mute, follow and subscription, and their latest messages.
+	//
+	// Tokens: user, who must own or moderate the channel (otherwise
+	// NOT_CHANNEL_MODERATOR); service. Scope: `channel.moderate`.
+	// Errors: CHANNEL_NOT_FOUND if the channel does not exist; USER_NOT_FOUND if the user
+	// does not exist.
+	GetUser(ctx context.Context, in *GetUserRequest, opts ...grpc.CallOption) (*GetUserResponse, error)
 	// ListLog returns the log of a channel, newest entry first: who changed what. The log
 	// consists of the event rows, which are written in the same transactions as the
 	// changes. This method is not part of the interface document.
@@ -195,6 +204,16 @@ func (c *moderationServiceClient) MuteUser(ctx context.Context, in *MuteUserRequ
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(MuteUserResponse)
 	err := c.cc.Invoke(ctx, ModerationService_MuteUser_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *moderationServiceClient) GetUser(ctx context.Context, in *GetUserRequest, opts ...grpc.CallOption) (*GetUserResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetUserResponse)
+	err := c.cc.Invoke(ctx, ModerationService_GetUser_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -292,6 +311,14 @@ type ModerationServiceServer interface {
 	// is still active; USER_NOT_FOUND if the user does not exist; TARGET_IS_CHANNEL if
 	// the user is the channel's owner.
 	MuteUser(context.Context, *MuteUserRequest) (*MuteUserResponse, error)
+	// GetUser returns what a moderator must know about a user in a channel: who the user
+	// is, their roles, ban, mute, follow and subscription, and their latest messages.
+	//
+	// Tokens: user, who must own or moderate the channel (otherwise
+	// NOT_CHANNEL_MODERATOR); service. Scope: `channel.moderate`.
+	// Errors: CHANNEL_NOT_FOUND if the channel does not exist; USER_NOT_FOUND if the user
+	// does not exist.
+	GetUser(context.Context, *GetUserRequest) (*GetUserResponse, error)
 	// ListLog returns the log of a channel, newest entry first: who changed what. The log
 	// consists of the event rows, which are written in the same transactions as the
 	// changes. This method is not part of the interface document.
@@ -330,6 +357,9 @@ func (UnimplementedModerationServiceServer) RemoveBan(context.Context, *RemoveBa
 }
 func (UnimplementedModerationServiceServer) MuteUser(context.Context, *MuteUserRequest) (*MuteUserResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method MuteUser not implemented")
+}
+func (UnimplementedModerationServiceServer) GetUser(context.Context, *GetUserRequest) (*GetUserResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetUser not implemented")
 }
 func (UnimplementedModerationServiceServer) ListLog(context.Context, *ListLogRequest) (*ListLogResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListLog not implemented")
@@ -481,6 +511,24 @@ func _ModerationService_MuteUser_Handler(srv interface{}, ctx context.Context, d
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ModerationService_GetUser_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetUserRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ModerationServiceServer).GetUser(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ModerationService_GetUser_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ModerationServiceServer).GetUser(ctx, req.(*GetUserRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _ModerationService_ListLog_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ListLogRequest)
 	if err := dec(in); err != nil {
@@ -533,6 +581,10 @@ var ModerationService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "MuteUser",
 			Handler:    _ModerationService_MuteUser_Handler,
+		},
+		{
+			MethodName: "GetUser",
+			Handler:    _ModerationService_GetUser_Handler,
 		},
 		{
 			MethodName: "ListLog",

@@ -686,7 +686,9 @@ type RecordThanksRequest struct {
 	ThankedAt *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=thanked_at,json=thankedAt" json:"thanked_at,omitempty"`
 	// The action that the dashboard offers for this activity: at most 8 KiB of JSON and
 	// at most 16 levels of nesting; may be unset.
-	Action        *structpb.Struct `protobuf:"bytes,7,opt,name=action" json:"action,omitempty"`
+	Action *structpb.Struct `protobuf:"bytes,7,opt,name=action" json:"action,omitempty"`
+	// The chat message that shows the thanks: a UUID in upper or lower case; may be empty.
+	MessageId     string `protobuf:"bytes,8,opt,name=message_id,json=messageId" json:"message_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -768,6 +770,13 @@ func (x *RecordThanksRequest) GetAction() *structpb.Struct {
 		return x.Action
 	}
 	return nil
+}
+
+func (x *RecordThanksRequest) GetMessageId() string {
+	if x != nil {
+		return x.MessageId
+	}
+	return ""
 }
 
 // RecordThanksResponse is the recorded activity.
@@ -948,7 +957,7 @@ const file_moderato_platform_v1_content_proto_rawDesc = "" +
 	"\tgifted_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\bgiftedAt\x127\n" +
 	"\x06action\x18\x06 \x01(\v2\x17.google.protobuf.StructB\x06\x92\xb5\x18\x028\aR\x06action\"V\n" +
 	"\x12RecordGiftResponse\x12@\n" +
-	"\bactivity\x18\x01 \x01(\v2$.moderato.platform.v1.ActivityRecordR\bactivity\"\xa9\x02\n" +
+	"\bactivity\x18\x01 \x01(\v2$.moderato.platform.v1.ActivityRecordR\bactivity\"\xc8\x02\n" +
 	"\x13RecordThanksRequest\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x1a\n" +
@@ -958,7 +967,9 @@ const file_moderato_platform_v1_content_proto_rawDesc = "" +
 	"\amessage\x18\x05 \x01(\tB\a\x92\xb5\x18\x03\x10\xf4\x03R\amessage\x129\n" +
 	"\n" +
 	"thanked_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\tthankedAt\x127\n" +
-	"\x06action\x18\a \x01(\v2\x17.google.protobuf.StructB\x06\x92\xb5\x18\x028\aR\x06action\"X\n" +
+	"\x06action\x18\a \x01(\v2\x17.google.protobuf.StructB\x06\x92\xb5\x18\x028\aR\x06action\x12\x1d\n" +
+	"\n" +
+	"message_id\x18\b \x01(\tR\tmessageId\"X\n" +
 	"\x14RecordThanksResponse\x12@\n" +
 	"\bactivity\x18\x01 \x01(\v2$.moderato.platform.v1.ActivityRecordR\bactivity\"V\n" +
 	"\x12PutActivityRequest\x12@\n" +
