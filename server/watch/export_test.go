@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/moderato-live/moderato/server/authn"
+	"github.com/moderato-live/moderato/server/hearing"
 	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/uid"
 )
@@ -23,27 +24,24 @@ func (h *Hub) LookAgain() { h.lookedAt = time.Time{} }
 
 // Add adds a listener that named no channel, and whose token is not checked.
 func (r *Rights) Add(caller *authn.Caller) {
+	wish, err := hearing.Ask(caller, uid.ID{}, nil)
+	if err != nil {
+		panic(err)
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.listeners == nil {
-		r.listeners = map[*listener]struct{}{}
+		r.listeners = map[*Listener]struct{}{}
 	}
-	r.listeners[newListener(caller, uid.ID{}, nil)] = struct{}{}
+	r.listeners[newListener(wish)] = struct{}{}
 }
 
-// Admit is what WatchEvents does with a new listener, which named the channel only.
-func (r *Rights) Admit(ctx context.Context, caller *authn.Caller, only uid.ID) (*listener, error) {
-	return r.admit(ctx, caller, only, nil)
+// MayHear reports whether the listener hears events of a type in a channel, without
+// waiting.
+func (l *Listener) MayHear(channelID uid.ID, kind outbox.Type) bool {
+	isFresh, may, _ := l.look(channelID, kind)
+	return isFresh && may && l.Err() == nil
 }
-
-// MayHear reports whether the listener receives events of a channel, without waiting.
-func (l *listener) MayHear(channelID uid.ID) bool {
-	isFresh, may, _ := l.look(channelID)
-	return isFresh && may && l.err() == nil
-}
-
-// Err returns why the listener was ended.
-func (l *listener) Err() error { return l.err() }
 
 // Check checks the rights of all listeners, as Run does.
 func (r *Rights) Check(ctx context.Context) error { return r.checkRights(ctx, r.all()) }

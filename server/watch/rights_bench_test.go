@@ -35,7 +35,7 @@ func BenchmarkRights(b *testing.B) {
 		}
 		rights := &watch.Rights{Store: s, Log: slog.New(slog.DiscardHandler)}
 		for _, user := range users {
-			rights.Add(&authn.Caller{Kind: authn.User, UserID: user})
+			rights.Add(&authn.Caller{Kind: authn.Service, UserID: user})
 		}
 		for range 100 { // a check reads the channels of some of them
 			if err = rights.Check(ctx); err == nil {

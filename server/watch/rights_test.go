@@ -16,6 +16,8 @@ import (
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/digest"
+	"github.com/moderato-live/moderato/server/hearing"
+	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/outbox/outboxtest"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store"
@@ -40,7 +42,7 @@ func TestRightsAreReadWhenTheyChange(t *testing.T) {
 		for _, user := range users {
 			addModerator(t, s, channels, user)
 			for range 3 {
-				rights.Add(&authn.Caller{Kind: authn.User, UserID: user})
+				rights.Add(&authn.Caller{Kind: authn.Service, UserID: user})
 			}
 		}
 		check := func() (sent []storetest.Statement) {
@@ -173,15 +175,22 @@ func TestRightsFollowEveryChange(t *testing.T) {
 				// with the user.
 				service := s.AsService(t)
 				caller := &authn.Caller{Kind: authn.Service, ClientID: service.ClientID, UserID: moderator, Token: digest.Of(service.Token)}
-				unnamed, err := rights.Admit(ctx, caller, uid.ID{})
+				admit := func(channelID uid.ID, named ...outbox.Type) (*watch.Listener, error) {
+					wish, err := hearing.Ask(caller, channelID, named)
+					if err != nil {
+						t.Fatal(err)
+					}
+					return rights.Admit(ctx, wish)
+				}
+				unnamed, err := admit(uid.ID{})
 				if err != nil {
 					t.Fatal(err)
 				}
-				named, err := rights.Admit(ctx, caller, c.channel)
+				named, err := admit(c.channel, "channel.ban")
 				if (err == nil) != !c.hears {
 					t.Fatalf("a listener that names the channel: got %v", err)
 				}
-				if unnamed.MayHear(c.channel) == c.hears {
+				if unnamed.MayHear(c.channel, "channel.ban") == c.hears {
 					t.Fatalf("before the change: may hear is %t", !c.hears)
 				}
 				c.change(t, s)
@@ -190,7 +199,7 @@ func TestRightsFollowEveryChange(t *testing.T) {
 				if c.isLate {
 					limit = patience
 				}
-				for unnamed.MayHear(c.channel) != c.hears {
+				for unnamed.MayHear(c.channel, "channel.ban") != c.hears {
 					if time.Since(began) > limit {
 						t.Fatalf("%s after the change, may hear is %t", limit, !c.hears)
 					}
