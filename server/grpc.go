@@ -24,6 +24,7 @@ import (
 	"github.com/moderato-live/moderato/server/livestream"
 	"github.com/moderato-live/moderato/server/middleware"
 	"github.com/moderato-live/moderato/server/moderation"
+	"github.com/moderato-live/moderato/server/tickets"
 	"github.com/moderato-live/moderato/server/watch"
 	"github.com/moderato-live/moderato/server/webhooks"
 )
@@ -65,6 +66,7 @@ type services struct {
 	importer   *importer.Service
 	livestream *livestream.Service
 	moderation *moderation.Service
+	tickets    *tickets.Service
 	watch      *watch.Service
 	webhooks   *webhooks.Service
 }
@@ -74,6 +76,7 @@ func (s services) registerPublic(r grpc.ServiceRegistrar) {
 	moderatov1.RegisterModerationServiceServer(r, s.moderation)
 	moderatov1.RegisterChannelsServiceServer(r, s.channels)
 	moderatov1.RegisterEventsServiceServer(r, s.watch)
+	moderatov1.RegisterEventTicketsServiceServer(r, s.tickets)
 	moderatov1.RegisterWebhooksServiceServer(r, s.webhooks)
 }
 

@@ -40,6 +40,7 @@ import (
 	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/paging"
 	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/tickets"
 	"github.com/moderato-live/moderato/server/watch"
 	"github.com/moderato-live/moderato/server/webhooks"
 )
@@ -119,8 +120,11 @@ func openStore(ctx context.Context, config Config) (*store.Store, error) {
 // assemble creates the services and the background jobs, and serves both transports
 // through one chain.
 func (s *Server) assemble(registry *prometheus.Registry) error {
+	authenticator := authn.NewAuthenticator(s.Store)
+	ticketing := &tickets.Service{Store: s.Store, Authenticator: authenticator}
 	links := &middleware.Chain{
-		Authenticator: authn.NewAuthenticator(s.Store),
+		Authenticator: authenticator,
+		Tickets:       ticketing,
 		Limiter:       middleware.NewLimiter(s.config.RateLimit, func() time.Time { return s.Store.Clock.Local().Time() }),
 		Metrics:       middleware.NewMetrics(registry),
 		Log:           s.config.Log,
@@ -147,6 +151,7 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 		importer:   &importer.Service{Store: s.Store},
 		livestream: &livestream.Service{Store: s.Store},
 		moderation: &moderation.Service{Store: s.Store, Lists: lists},
+		tickets:    ticketing,
 		watch: &watch.Service{
 			Hub: hub, Rights: rights, Limits: s.config.Streams, Stopping: s.ending, Heartbeat: watch.HeartbeatInterval,
 		},

@@ -94,7 +94,7 @@ func (w *Wish) Types(s Standing) ([]outbox.Type, error) {
 	case s == Outsider && len(w.outside) > 0 && (len(w.named) == 0 || !w.DependsOnStanding()):
 		return w.outside, nil
 	}
-	return nil, w.missingRelation()
+	return nil, MissingRelation(w.Caller.Kind == authn.App)
 }
 
 // Widest returns the types that the caller hears as an Insider.
@@ -103,9 +103,24 @@ func (w *Wish) Widest() []outbox.Type { return w.inside }
 // DependsOnStanding reports whether an Insider hears more than an Outsider.
 func (w *Wish) DependsOnStanding() bool { return len(w.inside) > len(w.outside) }
 
-// missingRelation returns the error for a caller that is not an Insider.
-func (w *Wish) missingRelation() error {
-	if w.Caller.Kind == authn.App {
+// Check returns an error if a caller may not hear all types of an audience in a channel in
+// which it has a standing. It is for what was created for such types, whoever created it.
+func Check(caller *authn.Caller, a optionsv1.Audience, s Standing) error {
+	if err := checkKind(caller, a); err != nil {
+		return err
+	}
+	if err := checkScope(caller, a); err != nil {
+		return err
+	}
+	if s == Insider || (s == Outsider && a == public) {
+		return nil
+	}
+	return MissingRelation(caller.Kind == authn.App)
+}
+
+// MissingRelation returns the error for an app, or another caller, that is not an Insider.
+func MissingRelation(isApp bool) error {
+	if isApp {
 		return missing(moderatov1.Reason_REASON_GRANT_MISSING, authn.UsersRead)
 	}
 	return apierr.New(moderatov1.Reason_REASON_NOT_CHANNEL_MODERATOR)
@@ -162,4 +177,3 @@ func Narrowest(types []outbox.Type) optionsv1.Audience {
 
 // IsEverything reports whether types are all types.
 func IsEverything(types []outbox.Type) bool { return len(types) == len(outbox.Types()) }
-

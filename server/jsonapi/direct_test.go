@@ -21,7 +21,7 @@ func TestGeneratedAndDynamicMessagesMarshalEqually(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	for _, file := range []protoreflect.FileDescriptor{
 		moderatov1.File_moderato_v1_common_proto, moderatov1.File_moderato_v1_channels_proto, moderatov1.File_moderato_v1_events_proto,
-		moderatov1.File_moderato_v1_moderation_proto, moderatov1.File_moderato_v1_watch_proto, moderatov1.File_moderato_v1_webhooks_proto,
+		moderatov1.File_moderato_v1_moderation_proto, moderatov1.File_moderato_v1_watch_proto, moderatov1.File_moderato_v1_webhooks_proto, moderatov1.File_moderato_v1_tickets_proto,
 		descriptorpb.File_google_protobuf_descriptor_proto, wrapperspb.File_google_protobuf_wrappers_proto,
 	} {
 		for i := range file.Messages().Len() {
