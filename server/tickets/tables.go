@@ -22,12 +22,12 @@ var Tables = []domain.Table{{
 	Users: []domain.UserColumn{{Name: "user_id", Erase: domain.RemoveRow}},
 	Expire: &jobs.Job{
 		Name: "remove expired event tickets", Interval: cleanInterval,
-		Run: func(ctx context.Context, env jobs.Env) error { return clean(ctx, env.Store) },
+		Run: func(ctx context.Context, env jobs.Env) error { return Clean(ctx, env.Store) },
 	},
 }}
 
-// clean removes the expired tickets, in small transactions.
-func clean(ctx context.Context, s *store.Store) error {
+// Clean removes the expired tickets, in small transactions.
+func Clean(ctx context.Context, s *store.Store) error {
 	for {
 		removed := 0
 		err := s.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
