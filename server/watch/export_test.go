@@ -23,8 +23,11 @@ func (s *Subscription) FromStore(ctx context.Context, floor int64) ([]*outbox.Ev
 func (h *Hub) LookAgain() { h.lookedAt = time.Time{} }
 
 // Add adds a listener that named no channel, and whose token is not checked.
-func (r *Rights) Add(caller *authn.Caller) {
-	wish, err := hearing.Ask(caller, uid.ID{}, nil)
+func (r *Rights) Add(caller *authn.Caller) { r.AddNamed(caller, uid.ID{}) }
+
+// AddNamed is Add for a listener that named a channel and types.
+func (r *Rights) AddNamed(caller *authn.Caller, channelID uid.ID, types ...outbox.Type) {
+	wish, err := hearing.Ask(caller, channelID, types)
 	if err != nil {
 		panic(err)
 	}

@@ -264,3 +264,30 @@ func TestAnImportOfARoleWaitsForTheChannel(t *testing.T) {
 		<-imported
 	})
 }
+
+// TestPublicListenersCostTheirTokenAlone counts the statements of a check of many listeners
+// of one channel who named a public type, or are apps.
+func TestPublicListenersCostTheirTokenAlone(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, url store.URL) {
+		storetest.Migrate(t, url)
+		var recorder storetest.Recorder
+		s, err := store.OpenWith(t.Context(), url, store.Options{Layer: recorder.Layer()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		channel := servertest.AddChannels(t, s, 1)[0]
+		rights := &watch.Rights{Store: s, Log: slog.New(slog.DiscardHandler)}
+		for range 2000 {
+			rights.AddNamed(authn.NewCaller(authn.User, uid.New(), authn.UsersRead), channel, "channel.update")
+			rights.AddNamed(authn.NewCaller(authn.App, uid.ID{}, authn.UsersRead), channel)
+		}
+		before := len(recorder.Sent())
+		if err := rights.Check(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if sent := recorder.Sent()[before:]; len(sent) != 2 || len(sent[0].Args) != 1 || len(sent[1].Args) != 2 {
+			t.Errorf("got %d statements (%v), want one for the channel and one for the grant of the app", len(sent), sent)
+		}
+	})
+}
