@@ -67,3 +67,32 @@ func addModerator(tb testing.TB, s *store.Store, channels []uid.ID, user uid.ID)
 		tb.Fatal(err)
 	}
 }
+
+// BenchmarkPublicRights checks the rights of 10,000 overlays of one channel: half of them
+// apps, and half of them users who named a public type.
+func BenchmarkPublicRights(b *testing.B) {
+	const overlays = 10_000
+	storetest.EachBench(b, func(b *testing.B, url store.URL) {
+		ctx := b.Context()
+		if err := store.Migrate(ctx, url, slog.New(slog.DiscardHandler)); err != nil {
+			b.Fatal(err)
+		}
+		s, err := store.Open(ctx, url)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Cleanup(s.Close)
+		channel := servertest.AddChannels(b, s, 1)[0]
+		rights := &watch.Rights{Store: s, Log: slog.New(slog.DiscardHandler)}
+		for range overlays / 2 {
+			rights.AddNamed(authn.NewCaller(authn.App, uid.ID{}, authn.UsersRead), channel)
+			rights.AddNamed(authn.NewCaller(authn.User, uid.New(), authn.UsersRead), channel, "channel.update")
+		}
+		b.ReportAllocs()
+		for b.Loop() {
+			if err := rights.Check(ctx); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
