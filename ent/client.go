@@ -26,6 +26,7 @@ import (
 	"github.com/moderato-live/moderato/ent/event"
 	"github.com/moderato-live/moderato/ent/eventsequencer"
 	"github.com/moderato-live/moderato/ent/eventsink"
+	"github.com/moderato-live/moderato/ent/eventticket"
 	"github.com/moderato-live/moderato/ent/follow"
 	"github.com/moderato-live/moderato/ent/grant"
 	"github.com/moderato-live/moderato/ent/message"
@@ -76,6 +77,8 @@ type Client struct {
 	EventSequencer *EventSequencerClient
 	// EventSink is the client for interacting with the EventSink builders.
 	EventSink *EventSinkClient
+	// EventTicket is the client for interacting with the EventTicket builders.
+	EventTicket *EventTicketClient
 	// Follow is the client for interacting with the Follow builders.
 	Follow *FollowClient
 	// Grant is the client for interacting with the Grant builders.
@@ -129,6 +132,7 @@ func (c *Client) init() {
 	c.Event = NewEventClient(c.config)
 	c.EventSequencer = NewEventSequencerClient(c.config)
 	c.EventSink = NewEventSinkClient(c.config)
+	c.EventTicket = NewEventTicketClient(c.config)
 	c.Follow = NewFollowClient(c.config)
 	c.Grant = NewGrantClient(c.config)
 	c.Message = NewMessageClient(c.config)
@@ -249,6 +253,7 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		Event:             NewEventClient(cfg),
 		EventSequencer:    NewEventSequencerClient(cfg),
 		EventSink:         NewEventSinkClient(cfg),
+		EventTicket:       NewEventTicketClient(cfg),
 		Follow:            NewFollowClient(cfg),
 		Grant:             NewGrantClient(cfg),
 		Message:           NewMessageClient(cfg),
@@ -296,6 +301,7 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		Event:             NewEventClient(cfg),
 		EventSequencer:    NewEventSequencerClient(cfg),
 		EventSink:         NewEventSinkClient(cfg),
+		EventTicket:       NewEventTicketClient(cfg),
 		Follow:            NewFollowClient(cfg),
 		Grant:             NewGrantClient(cfg),
 		Message:           NewMessageClient(cfg),
@@ -342,9 +348,9 @@ func (c *Client) Use(hooks ...Hook) {
 	for _, n := range []interface{ Use(...Hook) }{
 		c.Activity, c.Application, c.Ban, c.Category, c.Channel, c.ChannelCount,
 		c.ChannelCountDelta, c.Clip, c.CursorKey, c.Erasure, c.Event, c.EventSequencer,
-		c.EventSink, c.Follow, c.Grant, c.Message, c.MessageGeneration, c.Mute, c.Raid,
-		c.Role, c.Stream, c.Subscription, c.Token, c.User, c.Vod, c.Vote, c.Webhook,
-		c.WebhookDelivery,
+		c.EventSink, c.EventTicket, c.Follow, c.Grant, c.Message, c.MessageGeneration,
+		c.Mute, c.Raid, c.Role, c.Stream, c.Subscription, c.Token, c.User, c.Vod,
+		c.Vote, c.Webhook, c.WebhookDelivery,
 	} {
 		n.Use(hooks...)
 	}
@@ -356,9 +362,9 @@ func (c *Client) Intercept(interceptors ...Interceptor) {
 	for _, n := range []interface{ Intercept(...Interceptor) }{
 		c.Activity, c.Application, c.Ban, c.Category, c.Channel, c.ChannelCount,
 		c.ChannelCountDelta, c.Clip, c.CursorKey, c.Erasure, c.Event, c.EventSequencer,
-		c.EventSink, c.Follow, c.Grant, c.Message, c.MessageGeneration, c.Mute, c.Raid,
-		c.Role, c.Stream, c.Subscription, c.Token, c.User, c.Vod, c.Vote, c.Webhook,
-		c.WebhookDelivery,
+		c.EventSink, c.EventTicket, c.Follow, c.Grant, c.Message, c.MessageGeneration,
+		c.Mute, c.Raid, c.Role, c.Stream, c.Subscription, c.Token, c.User, c.Vod,
+		c.Vote, c.Webhook, c.WebhookDelivery,
 	} {
 		n.Intercept(interceptors...)
 	}
@@ -393,6 +399,8 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.EventSequencer.mutate(ctx, m)
 	case *EventSinkMutation:
 		return c.EventSink.mutate(ctx, m)
+	case *EventTicketMutation:
+		return c.EventTicket.mutate(ctx, m)
 	case *FollowMutation:
 		return c.Follow.mutate(ctx, m)
 	case *GrantMutation:
@@ -2297,6 +2305,139 @@ func (c *EventSinkClient) mutate(ctx context.Context, m *EventSinkMutation) (Val
 		return (&EventSinkDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown EventSink mutation op: %q", m.Op())
+	}
+}
+
+// EventTicketClient is a client for the EventTicket schema.
+type EventTicketClient struct {
+	config
+}
+
+// NewEventTicketClient returns a client for the EventTicket from the given config.
+func NewEventTicketClient(c config) *EventTicketClient {
+	return &EventTicketClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `eventticket.Hooks(f(g(h())))`.
+func (c *EventTicketClient) Use(hooks ...Hook) {
+	c.hooks.EventTicket = append(c.hooks.EventTicket, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `eventticket.Intercept(f(g(h())))`.
+func (c *EventTicketClient) Intercept(interceptors ...Interceptor) {
+	c.inters.EventTicket = append(c.inters.EventTicket, interceptors...)
+}
+
+// Create returns a builder for creating a EventTicket entity.
+func (c *EventTicketClient) Create() *EventTicketCreate {
+	mutation := newEventTicketMutation(c.config, OpCreate)
+	return &EventTicketCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of EventTicket entities.
+func (c *EventTicketClient) CreateBulk(builders ...*EventTicketCreate) *EventTicketCreateBulk {
+	return &EventTicketCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *EventTicketClient) MapCreateBulk(slice any, setFunc func(*EventTicketCreate, int)) *EventTicketCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &EventTicketCreateBulk{err: fmt.Errorf("calling to EventTicketClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*EventTicketCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &EventTicketCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for EventTicket.
+func (c *EventTicketClient) Update() *EventTicketUpdate {
+	mutation := newEventTicketMutation(c.config, OpUpdate)
+	return &EventTicketUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *EventTicketClient) UpdateOne(_m *EventTicket) *EventTicketUpdateOne {
+	mutation := newEventTicketMutation(c.config, OpUpdateOne, withEventTicket(_m))
+	return &EventTicketUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *EventTicketClient) UpdateOneID(id digest.SHA256) *EventTicketUpdateOne {
+	mutation := newEventTicketMutation(c.config, OpUpdateOne, withEventTicketID(id))
+	return &EventTicketUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for EventTicket.
+func (c *EventTicketClient) Delete() *EventTicketDelete {
+	mutation := newEventTicketMutation(c.config, OpDelete)
+	return &EventTicketDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *EventTicketClient) DeleteOne(_m *EventTicket) *EventTicketDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *EventTicketClient) DeleteOneID(id digest.SHA256) *EventTicketDeleteOne {
+	builder := c.Delete().Where(eventticket.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &EventTicketDeleteOne{builder}
+}
+
+// Query returns a query builder for EventTicket.
+func (c *EventTicketClient) Query() *EventTicketQuery {
+	return &EventTicketQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeEventTicket},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a EventTicket entity by its id.
+func (c *EventTicketClient) Get(ctx context.Context, id digest.SHA256) (*EventTicket, error) {
+	return c.Query().Where(eventticket.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *EventTicketClient) GetX(ctx context.Context, id digest.SHA256) *EventTicket {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *EventTicketClient) Hooks() []Hook {
+	return c.hooks.EventTicket
+}
+
+// Interceptors returns the client interceptors.
+func (c *EventTicketClient) Interceptors() []Interceptor {
+	return c.inters.EventTicket
+}
+
+func (c *EventTicketClient) mutate(ctx context.Context, m *EventTicketMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&EventTicketCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&EventTicketUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&EventTicketUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&EventTicketDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown EventTicket mutation op: %q", m.Op())
 	}
 }
 
@@ -4391,15 +4532,16 @@ func (c *WebhookDeliveryClient) mutate(ctx context.Context, m *WebhookDeliveryMu
 type (
 	hooks struct {
 		Activity, Application, Ban, Category, Channel, ChannelCount, ChannelCountDelta,
-		Clip, CursorKey, Erasure, Event, EventSequencer, EventSink, Follow, Grant,
-		Message, MessageGeneration, Mute, Raid, Role, Stream, Subscription, Token,
-		User, Vod, Vote, Webhook, WebhookDelivery []ent.Hook
+		Clip, CursorKey, Erasure, Event, EventSequencer, EventSink, EventTicket,
+		Follow, Grant, Message, MessageGeneration, Mute, Raid, Role, Stream,
+		Subscription, Token, User, Vod, Vote, Webhook, WebhookDelivery []ent.Hook
 	}
 	inters struct {
 		Activity, Application, Ban, Category, Channel, ChannelCount, ChannelCountDelta,
-		Clip, CursorKey, Erasure, Event, EventSequencer, EventSink, Follow, Grant,
-		Message, MessageGeneration, Mute, Raid, Role, Stream, Subscription, Token,
-		User, Vod, Vote, Webhook, WebhookDelivery []ent.Interceptor
+		Clip, CursorKey, Erasure, Event, EventSequencer, EventSink, EventTicket,
+		Follow, Grant, Message, MessageGeneration, Mute, Raid, Role, Stream,
+		Subscription, Token, User, Vod, Vote, Webhook,
+		WebhookDelivery []ent.Interceptor
 	}
 )
 

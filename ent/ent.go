@@ -25,6 +25,7 @@ import (
 	"github.com/moderato-live/moderato/ent/event"
 	"github.com/moderato-live/moderato/ent/eventsequencer"
 	"github.com/moderato-live/moderato/ent/eventsink"
+	"github.com/moderato-live/moderato/ent/eventticket"
 	"github.com/moderato-live/moderato/ent/follow"
 	"github.com/moderato-live/moderato/ent/grant"
 	"github.com/moderato-live/moderato/ent/message"
@@ -113,6 +114,7 @@ func checkColumn(t, c string) error {
 			event.Table:             event.ValidColumn,
 			eventsequencer.Table:    eventsequencer.ValidColumn,
 			eventsink.Table:         eventsink.ValidColumn,
+			eventticket.Table:       eventticket.ValidColumn,
 			follow.Table:            follow.ValidColumn,
 			grant.Table:             grant.ValidColumn,
 			message.Table:           message.ValidColumn,

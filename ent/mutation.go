@@ -23,6 +23,7 @@ import (
 	"github.com/moderato-live/moderato/ent/event"
 	"github.com/moderato-live/moderato/ent/eventsequencer"
 	"github.com/moderato-live/moderato/ent/eventsink"
+	"github.com/moderato-live/moderato/ent/eventticket"
 	"github.com/moderato-live/moderato/ent/follow"
 	"github.com/moderato-live/moderato/ent/grant"
 	"github.com/moderato-live/moderato/ent/message"
@@ -66,6 +67,7 @@ const (
 	TypeEvent             = "Event"
 	TypeEventSequencer    = "EventSequencer"
 	TypeEventSink         = "EventSink"
+	TypeEventTicket       = "EventTicket"
 	TypeFollow            = "Follow"
 	TypeGrant             = "Grant"
 	TypeMessage           = "Message"
@@ -9474,6 +9476,577 @@ func (m *EventSinkMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown EventSink edge %s", name)
 }
 
+// EventTicketMutation represents an operation that mutates the EventTicket nodes in the graph.
+type EventTicketMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *digest.SHA256
+	token_id      *digest.SHA256
+	user_id       *uid.ID
+	expires_at    *instant.Instant
+	addexpires_at *instant.Instant
+	redeemed_by   *uid.ID
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*EventTicket, error)
+	predicates    []predicate.EventTicket
+}
+
+var _ ent.Mutation = (*EventTicketMutation)(nil)
+
+// eventticketOption allows management of the mutation configuration using functional options.
+type eventticketOption func(*EventTicketMutation)
+
+// newEventTicketMutation creates new mutation for the EventTicket entity.
+func newEventTicketMutation(c config, op Op, opts ...eventticketOption) *EventTicketMutation {
+	m := &EventTicketMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeEventTicket,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withEventTicketID sets the ID field of the mutation.
+func withEventTicketID(id digest.SHA256) eventticketOption {
+	return func(m *EventTicketMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *EventTicket
+		)
+		m.oldValue = func(ctx context.Context) (*EventTicket, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().EventTicket.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withEventTicket sets the old EventTicket of the mutation.
+func withEventTicket(node *EventTicket) eventticketOption {
+	return func(m *EventTicketMutation) {
+		m.oldValue = func(context.Context) (*EventTicket, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m EventTicketMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m EventTicketMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of EventTicket entities.
+func (m *EventTicketMutation) SetID(id digest.SHA256) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *EventTicketMutation) ID() (id digest.SHA256, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *EventTicketMutation) IDs(ctx context.Context) ([]digest.SHA256, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []digest.SHA256{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().EventTicket.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetTokenID sets the "token_id" field.
+func (m *EventTicketMutation) SetTokenID(d digest.SHA256) {
+	m.token_id = &d
+}
+
+// TokenID returns the value of the "token_id" field in the mutation.
+func (m *EventTicketMutation) TokenID() (r digest.SHA256, exists bool) {
+	v := m.token_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldTokenID returns the old "token_id" field's value of the EventTicket entity.
+// If the EventTicket object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *EventTicketMutation) OldTokenID(ctx context.Context) (v digest.SHA256, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldTokenID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldTokenID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldTokenID: %w", err)
+	}
+	return oldValue.TokenID, nil
+}
+
+// ResetTokenID resets all changes to the "token_id" field.
+func (m *EventTicketMutation) ResetTokenID() {
+	m.token_id = nil
+}
+
+// SetUserID sets the "user_id" field.
+func (m *EventTicketMutation) SetUserID(u uid.ID) {
+	m.user_id = &u
+}
+
+// UserID returns the value of the "user_id" field in the mutation.
+func (m *EventTicketMutation) UserID() (r uid.ID, exists bool) {
+	v := m.user_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUserID returns the old "user_id" field's value of the EventTicket entity.
+// If the EventTicket object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *EventTicketMutation) OldUserID(ctx context.Context) (v *uid.ID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUserID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUserID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUserID: %w", err)
+	}
+	return oldValue.UserID, nil
+}
+
+// ClearUserID clears the value of the "user_id" field.
+func (m *EventTicketMutation) ClearUserID() {
+	m.user_id = nil
+	m.clearedFields[eventticket.FieldUserID] = struct{}{}
+}
+
+// UserIDCleared returns if the "user_id" field was cleared in this mutation.
+func (m *EventTicketMutation) UserIDCleared() bool {
+	_, ok := m.clearedFields[eventticket.FieldUserID]
+	return ok
+}
+
+// ResetUserID resets all changes to the "user_id" field.
+func (m *EventTicketMutation) ResetUserID() {
+	m.user_id = nil
+	delete(m.clearedFields, eventticket.FieldUserID)
+}
+
+// SetExpiresAt sets the "expires_at" field.
+func (m *EventTicketMutation) SetExpiresAt(i instant.Instant) {
+	m.expires_at = &i
+	m.addexpires_at = nil
+}
+
+// ExpiresAt returns the value of the "expires_at" field in the mutation.
+func (m *EventTicketMutation) ExpiresAt() (r instant.Instant, exists bool) {
+	v := m.expires_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldExpiresAt returns the old "expires_at" field's value of the EventTicket entity.
+// If the EventTicket object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *EventTicketMutation) OldExpiresAt(ctx context.Context) (v instant.Instant, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldExpiresAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldExpiresAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldExpiresAt: %w", err)
+	}
+	return oldValue.ExpiresAt, nil
+}
+
+// AddExpiresAt adds i to the "expires_at" field.
+func (m *EventTicketMutation) AddExpiresAt(i instant.Instant) {
+	if m.addexpires_at != nil {
+		*m.addexpires_at += i
+	} else {
+		m.addexpires_at = &i
+	}
+}
+
+// AddedExpiresAt returns the value that was added to the "expires_at" field in this mutation.
+func (m *EventTicketMutation) AddedExpiresAt() (r instant.Instant, exists bool) {
+	v := m.addexpires_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetExpiresAt resets all changes to the "expires_at" field.
+func (m *EventTicketMutation) ResetExpiresAt() {
+	m.expires_at = nil
+	m.addexpires_at = nil
+}
+
+// SetRedeemedBy sets the "redeemed_by" field.
+func (m *EventTicketMutation) SetRedeemedBy(u uid.ID) {
+	m.redeemed_by = &u
+}
+
+// RedeemedBy returns the value of the "redeemed_by" field in the mutation.
+func (m *EventTicketMutation) RedeemedBy() (r uid.ID, exists bool) {
+	v := m.redeemed_by
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRedeemedBy returns the old "redeemed_by" field's value of the EventTicket entity.
+// If the EventTicket object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *EventTicketMutation) OldRedeemedBy(ctx context.Context) (v *uid.ID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRedeemedBy is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRedeemedBy requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRedeemedBy: %w", err)
+	}
+	return oldValue.RedeemedBy, nil
+}
+
+// ClearRedeemedBy clears the value of the "redeemed_by" field.
+func (m *EventTicketMutation) ClearRedeemedBy() {
+	m.redeemed_by = nil
+	m.clearedFields[eventticket.FieldRedeemedBy] = struct{}{}
+}
+
+// RedeemedByCleared returns if the "redeemed_by" field was cleared in this mutation.
+func (m *EventTicketMutation) RedeemedByCleared() bool {
+	_, ok := m.clearedFields[eventticket.FieldRedeemedBy]
+	return ok
+}
+
+// ResetRedeemedBy resets all changes to the "redeemed_by" field.
+func (m *EventTicketMutation) ResetRedeemedBy() {
+	m.redeemed_by = nil
+	delete(m.clearedFields, eventticket.FieldRedeemedBy)
+}
+
+// Where appends a list predicates to the EventTicketMutation builder.
+func (m *EventTicketMutation) Where(ps ...predicate.EventTicket) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the EventTicketMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *EventTicketMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.EventTicket, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *EventTicketMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *EventTicketMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (EventTicket).
+func (m *EventTicketMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *EventTicketMutation) Fields() []string {
+	fields := make([]string, 0, 4)
+	if m.token_id != nil {
+		fields = append(fields, eventticket.FieldTokenID)
+	}
+	if m.user_id != nil {
+		fields = append(fields, eventticket.FieldUserID)
+	}
+	if m.expires_at != nil {
+		fields = append(fields, eventticket.FieldExpiresAt)
+	}
+	if m.redeemed_by != nil {
+		fields = append(fields, eventticket.FieldRedeemedBy)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *EventTicketMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case eventticket.FieldTokenID:
+		return m.TokenID()
+	case eventticket.FieldUserID:
+		return m.UserID()
+	case eventticket.FieldExpiresAt:
+		return m.ExpiresAt()
+	case eventticket.FieldRedeemedBy:
+		return m.RedeemedBy()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *EventTicketMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case eventticket.FieldTokenID:
+		return m.OldTokenID(ctx)
+	case eventticket.FieldUserID:
+		return m.OldUserID(ctx)
+	case eventticket.FieldExpiresAt:
+		return m.OldExpiresAt(ctx)
+	case eventticket.FieldRedeemedBy:
+		return m.OldRedeemedBy(ctx)
+	}
+	return nil, fmt.Errorf("unknown EventTicket field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *EventTicketMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case eventticket.FieldTokenID:
+		v, ok := value.(digest.SHA256)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetTokenID(v)
+		return nil
+	case eventticket.FieldUserID:
+		v, ok := value.(uid.ID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUserID(v)
+		return nil
+	case eventticket.FieldExpiresAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetExpiresAt(v)
+		return nil
+	case eventticket.FieldRedeemedBy:
+		v, ok := value.(uid.ID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRedeemedBy(v)
+		return nil
+	}
+	return fmt.Errorf("unknown EventTicket field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *EventTicketMutation) AddedFields() []string {
+	var fields []string
+	if m.addexpires_at != nil {
+		fields = append(fields, eventticket.FieldExpiresAt)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *EventTicketMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case eventticket.FieldExpiresAt:
+		return m.AddedExpiresAt()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *EventTicketMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case eventticket.FieldExpiresAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddExpiresAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown EventTicket numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *EventTicketMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(eventticket.FieldUserID) {
+		fields = append(fields, eventticket.FieldUserID)
+	}
+	if m.FieldCleared(eventticket.FieldRedeemedBy) {
+		fields = append(fields, eventticket.FieldRedeemedBy)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *EventTicketMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *EventTicketMutation) ClearField(name string) error {
+	switch name {
+	case eventticket.FieldUserID:
+		m.ClearUserID()
+		return nil
+	case eventticket.FieldRedeemedBy:
+		m.ClearRedeemedBy()
+		return nil
+	}
+	return fmt.Errorf("unknown EventTicket nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *EventTicketMutation) ResetField(name string) error {
+	switch name {
+	case eventticket.FieldTokenID:
+		m.ResetTokenID()
+		return nil
+	case eventticket.FieldUserID:
+		m.ResetUserID()
+		return nil
+	case eventticket.FieldExpiresAt:
+		m.ResetExpiresAt()
+		return nil
+	case eventticket.FieldRedeemedBy:
+		m.ResetRedeemedBy()
+		return nil
+	}
+	return fmt.Errorf("unknown EventTicket field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *EventTicketMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *EventTicketMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *EventTicketMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *EventTicketMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *EventTicketMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *EventTicketMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *EventTicketMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown EventTicket unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *EventTicketMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown EventTicket edge %s", name)
+}
+
 // FollowMutation represents an operation that mutates the Follow nodes in the graph.
 type FollowMutation struct {
 	config
@@ -18598,6 +19171,8 @@ type WebhookMutation struct {
 	is_blocked         *bool
 	epoch              *int64
 	addepoch           *int64
+	audience           *string
+	holder             *string
 	paused_until       *instant.Instant
 	addpaused_until    *instant.Instant
 	clearedFields      map[string]struct{}
@@ -19616,6 +20191,78 @@ func (m *WebhookMutation) ResetEpoch() {
 	m.addepoch = nil
 }
 
+// SetAudience sets the "audience" field.
+func (m *WebhookMutation) SetAudience(s string) {
+	m.audience = &s
+}
+
+// Audience returns the value of the "audience" field in the mutation.
+func (m *WebhookMutation) Audience() (r string, exists bool) {
+	v := m.audience
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAudience returns the old "audience" field's value of the Webhook entity.
+// If the Webhook object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WebhookMutation) OldAudience(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAudience is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAudience requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAudience: %w", err)
+	}
+	return oldValue.Audience, nil
+}
+
+// ResetAudience resets all changes to the "audience" field.
+func (m *WebhookMutation) ResetAudience() {
+	m.audience = nil
+}
+
+// SetHolder sets the "holder" field.
+func (m *WebhookMutation) SetHolder(s string) {
+	m.holder = &s
+}
+
+// Holder returns the value of the "holder" field in the mutation.
+func (m *WebhookMutation) Holder() (r string, exists bool) {
+	v := m.holder
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldHolder returns the old "holder" field's value of the Webhook entity.
+// If the Webhook object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WebhookMutation) OldHolder(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldHolder is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldHolder requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldHolder: %w", err)
+	}
+	return oldValue.Holder, nil
+}
+
+// ResetHolder resets all changes to the "holder" field.
+func (m *WebhookMutation) ResetHolder() {
+	m.holder = nil
+}
+
 // SetPausedUntil sets the "paused_until" field.
 func (m *WebhookMutation) SetPausedUntil(i instant.Instant) {
 	m.paused_until = &i
@@ -19720,7 +20367,7 @@ func (m *WebhookMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *WebhookMutation) Fields() []string {
-	fields := make([]string, 0, 20)
+	fields := make([]string, 0, 22)
 	if m.channel_id != nil {
 		fields = append(fields, webhook.FieldChannelID)
 	}
@@ -19778,6 +20425,12 @@ func (m *WebhookMutation) Fields() []string {
 	if m.epoch != nil {
 		fields = append(fields, webhook.FieldEpoch)
 	}
+	if m.audience != nil {
+		fields = append(fields, webhook.FieldAudience)
+	}
+	if m.holder != nil {
+		fields = append(fields, webhook.FieldHolder)
+	}
 	if m.paused_until != nil {
 		fields = append(fields, webhook.FieldPausedUntil)
 	}
@@ -19827,6 +20480,10 @@ func (m *WebhookMutation) Field(name string) (ent.Value, bool) {
 		return m.IsBlocked()
 	case webhook.FieldEpoch:
 		return m.Epoch()
+	case webhook.FieldAudience:
+		return m.Audience()
+	case webhook.FieldHolder:
+		return m.Holder()
 	case webhook.FieldPausedUntil:
 		return m.PausedUntil()
 	}
@@ -19876,6 +20533,10 @@ func (m *WebhookMutation) OldField(ctx context.Context, name string) (ent.Value,
 		return m.OldIsBlocked(ctx)
 	case webhook.FieldEpoch:
 		return m.OldEpoch(ctx)
+	case webhook.FieldAudience:
+		return m.OldAudience(ctx)
+	case webhook.FieldHolder:
+		return m.OldHolder(ctx)
 	case webhook.FieldPausedUntil:
 		return m.OldPausedUntil(ctx)
 	}
@@ -20019,6 +20680,20 @@ func (m *WebhookMutation) SetField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.SetEpoch(v)
+		return nil
+	case webhook.FieldAudience:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAudience(v)
+		return nil
+	case webhook.FieldHolder:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetHolder(v)
 		return nil
 	case webhook.FieldPausedUntil:
 		v, ok := value.(instant.Instant)
@@ -20276,6 +20951,12 @@ func (m *WebhookMutation) ResetField(name string) error {
 		return nil
 	case webhook.FieldEpoch:
 		m.ResetEpoch()
+		return nil
+	case webhook.FieldAudience:
+		m.ResetAudience()
+		return nil
+	case webhook.FieldHolder:
+		m.ResetHolder()
 		return nil
 	case webhook.FieldPausedUntil:
 		m.ResetPausedUntil()

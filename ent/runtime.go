@@ -328,6 +328,18 @@ func init() {
 	webhookDescEpoch := webhookFields[19].Descriptor()
 	// webhook.DefaultEpoch holds the default value on creation for the epoch field.
 	webhook.DefaultEpoch = webhookDescEpoch.Default.(int64)
+	// webhookDescAudience is the schema descriptor for audience field.
+	webhookDescAudience := webhookFields[20].Descriptor()
+	// webhook.DefaultAudience holds the default value on creation for the audience field.
+	webhook.DefaultAudience = webhookDescAudience.Default.(string)
+	// webhook.AudienceValidator is a validator for the "audience" field. It is called by the builders before save.
+	webhook.AudienceValidator = webhookDescAudience.Validators[0].(func(string) error)
+	// webhookDescHolder is the schema descriptor for holder field.
+	webhookDescHolder := webhookFields[21].Descriptor()
+	// webhook.DefaultHolder holds the default value on creation for the holder field.
+	webhook.DefaultHolder = webhookDescHolder.Default.(string)
+	// webhook.HolderValidator is a validator for the "holder" field. It is called by the builders before save.
+	webhook.HolderValidator = webhookDescHolder.Validators[0].(func(string) error)
 	webhookdeliveryFields := schema.WebhookDelivery{}.Fields()
 	_ = webhookdeliveryFields
 	// webhookdeliveryDescType is the schema descriptor for type field.

@@ -40,6 +40,8 @@ type Tx struct {
 	EventSequencer *EventSequencerClient
 	// EventSink is the client for interacting with the EventSink builders.
 	EventSink *EventSinkClient
+	// EventTicket is the client for interacting with the EventTicket builders.
+	EventTicket *EventTicketClient
 	// Follow is the client for interacting with the Follow builders.
 	Follow *FollowClient
 	// Grant is the client for interacting with the Grant builders.
@@ -214,6 +216,7 @@ func (tx *Tx) init() {
 	tx.Event = NewEventClient(tx.config)
 	tx.EventSequencer = NewEventSequencerClient(tx.config)
 	tx.EventSink = NewEventSinkClient(tx.config)
+	tx.EventTicket = NewEventTicketClient(tx.config)
 	tx.Follow = NewFollowClient(tx.config)
 	tx.Grant = NewGrantClient(tx.config)
 	tx.Message = NewMessageClient(tx.config)

@@ -57,6 +57,10 @@ type Webhook struct {
 	IsBlocked bool `json:"is_blocked,omitempty"`
 	// Increases by one whenever another worker or a call takes over. A worker with an earlier epoch writes nothing.
 	Epoch int64 `json:"epoch,omitempty"`
+	// The narrowest audience of its types, and so the right that it needs: public, channel or moderators.
+	Audience string `json:"audience,omitempty"`
+	// Who it belongs to: viewer, for a user who neither owned nor moderated the channel; app; empty for the people of the channel and for backends.
+	Holder string `json:"holder,omitempty"`
 	// Until when the receiver requested that nothing is sent, with Retry-After; null if it did not.
 	PausedUntil  *instant.Instant `json:"paused_until,omitempty"`
 	selectValues sql.SelectValues
@@ -73,7 +77,7 @@ func (*Webhook) scanValues(columns []string) ([]any, error) {
 			values[i] = new(sql.NullBool)
 		case webhook.FieldFormerUntil, webhook.FieldCreatedAt, webhook.FieldLastSuccessAt, webhook.FieldPosition, webhook.FieldHeardFrom, webhook.FieldNextAt, webhook.FieldEpoch, webhook.FieldPausedUntil:
 			values[i] = new(sql.NullInt64)
-		case webhook.FieldClientID, webhook.FieldURL, webhook.FieldTypes, webhook.FieldSecret, webhook.FieldFormerSecret, webhook.FieldDisabledReason, webhook.FieldLastError:
+		case webhook.FieldClientID, webhook.FieldURL, webhook.FieldTypes, webhook.FieldSecret, webhook.FieldFormerSecret, webhook.FieldDisabledReason, webhook.FieldLastError, webhook.FieldAudience, webhook.FieldHolder:
 			values[i] = new(sql.NullString)
 		case webhook.FieldID:
 			values[i] = new(uid.ID)
@@ -218,6 +222,18 @@ func (_m *Webhook) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.Epoch = value.Int64
 			}
+		case webhook.FieldAudience:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field audience", values[i])
+			} else if value.Valid {
+				_m.Audience = value.String
+			}
+		case webhook.FieldHolder:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field holder", values[i])
+			} else if value.Valid {
+				_m.Holder = value.String
+			}
 		case webhook.FieldPausedUntil:
 			if value, ok := values[i].(*sql.NullInt64); !ok {
 				return fmt.Errorf("unexpected type %T for field paused_until", values[i])
@@ -329,6 +345,12 @@ func (_m *Webhook) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("epoch=")
 	builder.WriteString(fmt.Sprintf("%v", _m.Epoch))
+	builder.WriteString(", ")
+	builder.WriteString("audience=")
+	builder.WriteString(_m.Audience)
+	builder.WriteString(", ")
+	builder.WriteString("holder=")
+	builder.WriteString(_m.Holder)
 	builder.WriteString(", ")
 	if v := _m.PausedUntil; v != nil {
 		builder.WriteString("paused_until=")

@@ -239,6 +239,34 @@ func (_c *WebhookCreate) SetNillableEpoch(v *int64) *WebhookCreate {
 	return _c
 }
 
+// SetAudience sets the "audience" field.
+func (_c *WebhookCreate) SetAudience(v string) *WebhookCreate {
+	_c.mutation.SetAudience(v)
+	return _c
+}
+
+// SetNillableAudience sets the "audience" field if the given value is not nil.
+func (_c *WebhookCreate) SetNillableAudience(v *string) *WebhookCreate {
+	if v != nil {
+		_c.SetAudience(*v)
+	}
+	return _c
+}
+
+// SetHolder sets the "holder" field.
+func (_c *WebhookCreate) SetHolder(v string) *WebhookCreate {
+	_c.mutation.SetHolder(v)
+	return _c
+}
+
+// SetNillableHolder sets the "holder" field if the given value is not nil.
+func (_c *WebhookCreate) SetNillableHolder(v *string) *WebhookCreate {
+	if v != nil {
+		_c.SetHolder(*v)
+	}
+	return _c
+}
+
 // SetPausedUntil sets the "paused_until" field.
 func (_c *WebhookCreate) SetPausedUntil(v instant.Instant) *WebhookCreate {
 	_c.mutation.SetPausedUntil(v)
@@ -322,6 +350,14 @@ func (_c *WebhookCreate) defaults() {
 		v := webhook.DefaultEpoch
 		_c.mutation.SetEpoch(v)
 	}
+	if _, ok := _c.mutation.Audience(); !ok {
+		v := webhook.DefaultAudience
+		_c.mutation.SetAudience(v)
+	}
+	if _, ok := _c.mutation.Holder(); !ok {
+		v := webhook.DefaultHolder
+		_c.mutation.SetHolder(v)
+	}
 }
 
 // check runs all checks and user-defined validators on the builder.
@@ -399,6 +435,22 @@ func (_c *WebhookCreate) check() error {
 	}
 	if _, ok := _c.mutation.Epoch(); !ok {
 		return &ValidationError{Name: "epoch", err: errors.New(`ent: missing required field "Webhook.epoch"`)}
+	}
+	if _, ok := _c.mutation.Audience(); !ok {
+		return &ValidationError{Name: "audience", err: errors.New(`ent: missing required field "Webhook.audience"`)}
+	}
+	if v, ok := _c.mutation.Audience(); ok {
+		if err := webhook.AudienceValidator(v); err != nil {
+			return &ValidationError{Name: "audience", err: fmt.Errorf(`ent: validator failed for field "Webhook.audience": %w`, err)}
+		}
+	}
+	if _, ok := _c.mutation.Holder(); !ok {
+		return &ValidationError{Name: "holder", err: errors.New(`ent: missing required field "Webhook.holder"`)}
+	}
+	if v, ok := _c.mutation.Holder(); ok {
+		if err := webhook.HolderValidator(v); err != nil {
+			return &ValidationError{Name: "holder", err: fmt.Errorf(`ent: validator failed for field "Webhook.holder": %w`, err)}
+		}
 	}
 	return nil
 }
@@ -510,6 +562,14 @@ func (_c *WebhookCreate) createSpec() (*Webhook, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.Epoch(); ok {
 		_spec.SetField(webhook.FieldEpoch, field.TypeInt64, value)
 		_node.Epoch = value
+	}
+	if value, ok := _c.mutation.Audience(); ok {
+		_spec.SetField(webhook.FieldAudience, field.TypeString, value)
+		_node.Audience = value
+	}
+	if value, ok := _c.mutation.Holder(); ok {
+		_spec.SetField(webhook.FieldHolder, field.TypeString, value)
+		_node.Holder = value
 	}
 	if value, ok := _c.mutation.PausedUntil(); ok {
 		_spec.SetField(webhook.FieldPausedUntil, field.TypeInt64, value)

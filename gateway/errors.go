@@ -97,6 +97,7 @@ func challengeFor(e *apierr.Error) string {
 	const challenge = `Bearer realm="moderato"`
 	switch e.Reason {
 	case moderatov1.Reason_REASON_TOKEN_MISSING,
+		moderatov1.Reason_REASON_TICKET_INVALID,
 		moderatov1.Reason_REASON_CLIENT_ID_MISSING,
 		moderatov1.Reason_REASON_CLIENT_ID_MISMATCH:
 		return challenge

@@ -12,7 +12,9 @@ import (
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
+	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/outbox"
+	"github.com/moderato-live/moderato/server/requestid"
 )
 
 const (
@@ -21,6 +23,8 @@ const (
 	// lastEventParameter is the query parameter that the EventSource polyfill sends
 	// instead of the header.
 	lastEventParameter = "lastEventId"
+	// ticketParameter is the query parameter that opens a stream instead of a token.
+	ticketParameter = "ticket"
 	// reconnectDelay is how long a browser waits before it reconnects.
 	reconnectDelay = 2 * time.Second
 )
@@ -38,8 +42,16 @@ func (f *facade) streamEvents(w http.ResponseWriter, r *http.Request) {
 	if last := cmp.Or(r.Header.Get(lastEventHeader), r.Form.Get(lastEventParameter)); last != "" {
 		request.Cursor = last
 	}
+	call := callContext(r.Context(), w, r)
+	if tickets := r.Form[ticketParameter]; len(tickets) > 0 {
+		if len(tickets) > 1 {
+			f.refuse(w, r, apierr.Invalid(apierr.Violation{Field: ticketParameter, Description: "must be given once"}))
+			return
+		}
+		call = ticketContext(r.Context(), w, tickets[0])
+	}
 	out := &eventWriter{w: w, control: http.NewResponseController(w), headOnly: r.Method == http.MethodHead}
-	header, err := f.conn.Watch(callContext(r.Context(), w, r), moderatov1.EventsService_WatchEvents_FullMethodName, request, out.send)
+	header, err := f.conn.Watch(call, moderatov1.EventsService_WatchEvents_FullMethodName, request, out.send)
 	if err == nil || r.Context().Err() != nil || (out.begun && out.headOnly) {
 		return
 	}
@@ -51,6 +63,12 @@ func (f *facade) streamEvents(w http.ResponseWriter, r *http.Request) {
 	}
 	// The response body has begun, so the error becomes its last event.
 	_ = out.write(append(append([]byte("event: end\ndata: "), errorText(requestID(w), refusal)...), "\n\n"...))
+}
+
+// ticketContext returns the context of a call whose caller is identified by a ticket.
+// Credentials of the request are left out, so that they cannot contradict it.
+func ticketContext(ctx context.Context, w http.ResponseWriter, ticket string) context.Context {
+	return newTransport(ctx, metadata.MD{requestid.MetadataKey: w.Header()[requestid.Header], authn.TicketKey: {ticket}}).ctx
 }
 
 // eventWriter writes the events of a stream to a response.

@@ -106,7 +106,7 @@ var (
 	}
 	webhookRow = object{
 		"id": "uuid", "channelId": "uuid?", "userId": "uuid?", "url": "url", "type": list{"string"}, "status": "string",
-		"disabledReason": "string", "createdAt": "timestamp", "lastSuccessAt": "timestamp?", "lastError": "string",
+		"disabledReason": "string", "createdAt": "timestamp", "lastSuccessAt": "timestamp?", "lastError": "string", "clientId": "string?",
 	}
 	rotatedSecret = object{"id": "uuid", "secret": "string", "formerSecretExpiresAt": "timestamp"}
 	deliveryRow   = object{

@@ -73,6 +73,9 @@ var services = []struct {
 	{moderatov1.File_moderato_v1_channels_proto, func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
 		return moderatov1.RegisterChannelsServiceHandlerClient(ctx, mux, moderatov1.NewChannelsServiceClient(conn))
 	}},
+	{moderatov1.File_moderato_v1_tickets_proto, func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
+		return moderatov1.RegisterEventTicketsServiceHandlerClient(ctx, mux, moderatov1.NewEventTicketsServiceClient(conn))
+	}},
 	{moderatov1.File_moderato_v1_webhooks_proto, func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
 		return moderatov1.RegisterWebhooksServiceHandlerClient(ctx, mux, moderatov1.NewWebhooksServiceClient(conn))
 	}},

@@ -66,7 +66,7 @@ func TestSimilarPathIsNotFound(t *testing.T) {
 			strings.TrimPrefix(o.path, "/v1"), strings.Replace(o.path, "/v1", "/v2", 1), strings.ToUpper(o.path), o.path + "%20",
 			parent, o.path[:len(o.path)-1], "/" + service + "/" + method,
 		} {
-			near[target] = pathMethods[target] == nil // one path is a prefix of others
+			near[target] = pathMethods[target] == nil && target != "/v1/events" // one path is a prefix of others
 		}
 	}
 	for target, unknown := range near {

@@ -19,6 +19,7 @@ import (
 	"github.com/moderato-live/moderato/server/domains"
 	"github.com/moderato-live/moderato/server/importer"
 	"github.com/moderato-live/moderato/server/middleware"
+	"github.com/moderato-live/moderato/server/tickets"
 	"github.com/moderato-live/moderato/server/watch"
 	"github.com/moderato-live/moderato/server/webhooks"
 )
@@ -62,6 +63,7 @@ type services struct {
 	*domains.Services
 
 	importer *importer.Service
+	tickets  *tickets.Service
 	watch    *watch.Service
 	webhooks *webhooks.Service
 }
@@ -71,6 +73,7 @@ func (s services) registerPublic(r grpc.ServiceRegistrar) {
 	moderatov1.RegisterModerationServiceServer(r, s.Moderation)
 	moderatov1.RegisterChannelsServiceServer(r, s.Channels)
 	moderatov1.RegisterEventsServiceServer(r, s.watch)
+	moderatov1.RegisterEventTicketsServiceServer(r, s.tickets)
 	moderatov1.RegisterWebhooksServiceServer(r, s.webhooks)
 	moderatov1.RegisterUsersServiceServer(r, usersService{directoryOperations: s.Directory})
 }

@@ -31,6 +31,7 @@ import (
 	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/paging"
 	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/tickets"
 	"github.com/moderato-live/moderato/server/watch"
 	"github.com/moderato-live/moderato/server/webhooks"
 )
@@ -110,8 +111,11 @@ func openStore(ctx context.Context, config Config) (*store.Store, error) {
 // assemble creates the services and the background jobs, and serves both transports
 // through one chain.
 func (s *Server) assemble(registry *prometheus.Registry) error {
+	authenticator := authn.NewAuthenticator(s.Store)
+	ticketing := &tickets.Service{Store: s.Store, Authenticator: authenticator}
 	links := &middleware.Chain{
-		Authenticator: authn.NewAuthenticator(s.Store),
+		Authenticator: authenticator,
+		Tickets:       ticketing,
 		Limiter:       middleware.NewLimiter(s.config.RateLimit, func() time.Time { return s.Store.Clock.Local().Time() }),
 		Metrics:       middleware.NewMetrics(registry),
 		Log:           s.config.Log,
@@ -129,6 +133,7 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 	implementations := services{
 		Services: domains.NewServices(s.Store, domains.Options{Lists: paging.NewLists(s.config.MaxResults), Lifetimes: s.config.Lifetimes}),
 		importer: &importer.Service{Store: s.Store},
+		tickets:  ticketing,
 		watch: &watch.Service{
 			Hub: hub, Rights: rights, Limits: s.config.Streams, Stopping: s.ending, Heartbeat: watch.HeartbeatInterval,
 		},

@@ -38,6 +38,14 @@ var relations = map[optionsv1.Relation]string{
 	optionsv1.Relation_RELATION_AUTHORIZED:  "the channel's owner, or an app that names any channel",
 	optionsv1.Relation_RELATION_OWNER:       "the channel's owner",
 	optionsv1.Relation_RELATION_MODERATOR:   "the channel's owner or a moderator",
+	optionsv1.Relation_RELATION_LISTENER:    "by event type, see [Event types](#event-types)",
+}
+
+// audiences describes who hears events of an audience.
+var audiences = map[optionsv1.Audience]string{
+	optionsv1.Audience_AUDIENCE_PUBLIC:     "anyone, with `users.read`",
+	optionsv1.Audience_AUDIENCE_CHANNEL:    "owner, moderators, and apps that the owner allows, with `users.read`",
+	optionsv1.Audience_AUDIENCE_MODERATORS: "owner and moderators, with `channel.moderate`",
 }
 
 // relation describes the relation that a rule requires.
@@ -103,13 +111,13 @@ func reasons(out *bufio.Writer) {
 
 func eventTypes(out *bufio.Writer) {
 	fmt.Fprint(out, "\n## Event types\n\nEvents of moderation are kept for two years by default, and those of the audience for 90 days. The moderation log shows the former by default.\n\n"+
-		"| type | payload | origin |\n|---|---|---|\n")
+		"| type | payload | origin | who hears it |\n|---|---|---|---|\n")
 	fields := (*moderatov1.Event)(nil).ProtoReflect().Descriptor().Oneofs().ByName("payload").Fields()
 	for i := range fields.Len() {
 		declared, _ := proto.GetExtension(fields.Get(i).Options(), optionsv1.E_Event).([]*optionsv1.EventType)
 		for _, event := range declared {
 			origin := strings.ToLower(strings.TrimPrefix(event.GetOrigin().String(), "ORIGIN_"))
-			fmt.Fprintf(out, "| `%s` | %s | %s |\n", event.GetName(), fields.Get(i).Message().Name(), origin)
+			fmt.Fprintf(out, "| `%s` | %s | %s | %s |\n", event.GetName(), fields.Get(i).Message().Name(), origin, audiences[event.GetAudience()])
 		}
 	}
 }

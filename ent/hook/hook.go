@@ -165,6 +165,18 @@ func (f EventSinkFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, e
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.EventSinkMutation", m)
 }
 
+// The EventTicketFunc type is an adapter to allow the use of ordinary
+// function as EventTicket mutator.
+type EventTicketFunc func(context.Context, *ent.EventTicketMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f EventTicketFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.EventTicketMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.EventTicketMutation", m)
+}
+
 // The FollowFunc type is an adapter to allow the use of ordinary
 // function as Follow mutator.
 type FollowFunc func(context.Context, *ent.FollowMutation) (ent.Value, error)

@@ -342,6 +342,32 @@ var (
 		Columns:    EventSinksColumns,
 		PrimaryKey: []*schema.Column{EventSinksColumns[0]},
 	}
+	// EventTicketsColumns holds the columns for the "event_tickets" table.
+	EventTicketsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(32)", "sqlite3": "blob"}},
+		{Name: "token_id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(32)", "sqlite3": "blob"}},
+		{Name: "user_id", Type: field.TypeBytes, Nullable: true, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "expires_at", Type: field.TypeInt64},
+		{Name: "redeemed_by", Type: field.TypeBytes, Nullable: true, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+	}
+	// EventTicketsTable holds the schema information for the "event_tickets" table.
+	EventTicketsTable = &schema.Table{
+		Name:       "event_tickets",
+		Columns:    EventTicketsColumns,
+		PrimaryKey: []*schema.Column{EventTicketsColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "eventticket_user_id",
+				Unique:  false,
+				Columns: []*schema.Column{EventTicketsColumns[2]},
+			},
+			{
+				Name:    "eventticket_expires_at",
+				Unique:  false,
+				Columns: []*schema.Column{EventTicketsColumns[3]},
+			},
+		},
+	}
 	// FollowsColumns holds the columns for the "follows" table.
 	FollowsColumns = []*schema.Column{
 		{Name: "followed_at", Type: field.TypeInt64},
@@ -807,6 +833,8 @@ var (
 		{Name: "is_slow", Type: field.TypeBool, Default: false},
 		{Name: "is_blocked", Type: field.TypeBool, Default: false},
 		{Name: "epoch", Type: field.TypeInt64, Default: 0},
+		{Name: "audience", Type: field.TypeString, Size: 16, Default: "moderators"},
+		{Name: "holder", Type: field.TypeString, Size: 16, Default: ""},
 		{Name: "paused_until", Type: field.TypeInt64, Nullable: true},
 	}
 	// WebhooksTable holds the schema information for the "webhooks" table.
@@ -834,6 +862,11 @@ var (
 				Name:    "webhook_disabled_reason",
 				Unique:  false,
 				Columns: []*schema.Column{WebhooksColumns[10]},
+			},
+			{
+				Name:    "webhook_client_id_holder",
+				Unique:  false,
+				Columns: []*schema.Column{WebhooksColumns[3], WebhooksColumns[21]},
 			},
 		},
 	}
@@ -899,6 +932,7 @@ var (
 		EventsTable,
 		EventSequencersTable,
 		EventSinksTable,
+		EventTicketsTable,
 		FollowsTable,
 		GrantsTable,
 		MessagesTable,
@@ -982,6 +1016,11 @@ func init() {
 	}
 	EventSinksTable.Annotation = &entsql.Annotation{
 		Table:     "event_sinks",
+		Charset:   "utf8mb4",
+		Collation: "utf8mb4_bin",
+	}
+	EventTicketsTable.Annotation = &entsql.Annotation{
+		Table:     "event_tickets",
 		Charset:   "utf8mb4",
 		Collation: "utf8mb4_bin",
 	}

@@ -45,6 +45,9 @@ type EventSequencer func(*sql.Selector)
 // EventSink is the predicate function for eventsink builders.
 type EventSink func(*sql.Selector)
 
+// EventTicket is the predicate function for eventticket builders.
+type EventTicket func(*sql.Selector)
+
 // Follow is the predicate function for follow builders.
 type Follow func(*sql.Selector)
 

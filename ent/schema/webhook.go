@@ -35,14 +35,21 @@ func (Webhook) Fields() []ent.Field {
 		field.Bool("is_slow").Default(false).Comment("Whether the receiver's latest response was slow."),
 		field.Bool("is_blocked").Default(false).Comment("Whether new events have to wait until next_at."),
 		field.Int64("epoch").Default(0).Comment("Increases by one whenever another worker or a call takes over. A worker with an earlier epoch writes nothing."),
+		field.String("audience").MaxLen(16).Default("moderators").Immutable().
+			Comment("The narrowest audience of its types, and so the right that it needs: public, channel or moderators."),
+		field.String("holder").MaxLen(16).Default("").Immutable().
+			Comment("Who it belongs to: viewer, for a user who neither owned nor moderated the channel; app; empty for the people of the channel and for backends."),
 		optionalTimestamp("paused_until", "Until when the receiver requested that nothing is sent, with Retry-After; null if it did not."),
 	}
 }
 
-// Indexes of Webhook: the webhooks of a channel and of a user, and those that are due or
-// deleted.
+// Indexes of Webhook: the webhooks of a channel, of a user and of an app, and those that
+// are due or deleted.
 func (Webhook) Indexes() []ent.Index {
-	return []ent.Index{index.Fields("channel_id"), index.Fields("user_id"), index.Fields("next_at"), index.Fields("disabled_reason")}
+	return []ent.Index{
+		index.Fields("channel_id"), index.Fields("user_id"), index.Fields("next_at"), index.Fields("disabled_reason"),
+		index.Fields("client_id", "holder"),
+	}
 }
 
 // Annotations of Webhook.

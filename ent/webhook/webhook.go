@@ -49,6 +49,10 @@ const (
 	FieldIsBlocked = "is_blocked"
 	// FieldEpoch holds the string denoting the epoch field in the database.
 	FieldEpoch = "epoch"
+	// FieldAudience holds the string denoting the audience field in the database.
+	FieldAudience = "audience"
+	// FieldHolder holds the string denoting the holder field in the database.
+	FieldHolder = "holder"
 	// FieldPausedUntil holds the string denoting the paused_until field in the database.
 	FieldPausedUntil = "paused_until"
 	// Table holds the table name of the webhook in the database.
@@ -77,6 +81,8 @@ var Columns = []string{
 	FieldIsSlow,
 	FieldIsBlocked,
 	FieldEpoch,
+	FieldAudience,
+	FieldHolder,
 	FieldPausedUntil,
 }
 
@@ -119,6 +125,14 @@ var (
 	DefaultIsBlocked bool
 	// DefaultEpoch holds the default value on creation for the "epoch" field.
 	DefaultEpoch int64
+	// DefaultAudience holds the default value on creation for the "audience" field.
+	DefaultAudience string
+	// AudienceValidator is a validator for the "audience" field. It is called by the builders before save.
+	AudienceValidator func(string) error
+	// DefaultHolder holds the default value on creation for the "holder" field.
+	DefaultHolder string
+	// HolderValidator is a validator for the "holder" field. It is called by the builders before save.
+	HolderValidator func(string) error
 )
 
 // OrderOption defines the ordering options for the Webhook queries.
@@ -212,6 +226,16 @@ func ByIsBlocked(opts ...sql.OrderTermOption) OrderOption {
 // ByEpoch orders the results by the epoch field.
 func ByEpoch(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldEpoch, opts...).ToFunc()
+}
+
+// ByAudience orders the results by the audience field.
+func ByAudience(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldAudience, opts...).ToFunc()
+}
+
+// ByHolder orders the results by the holder field.
+func ByHolder(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldHolder, opts...).ToFunc()
 }
 
 // ByPausedUntil orders the results by the paused_until field.

@@ -154,6 +154,16 @@ func Epoch(v int64) predicate.Webhook {
 	return predicate.Webhook(sql.FieldEQ(FieldEpoch, v))
 }
 
+// Audience applies equality check predicate on the "audience" field. It's identical to AudienceEQ.
+func Audience(v string) predicate.Webhook {
+	return predicate.Webhook(sql.FieldEQ(FieldAudience, v))
+}
+
+// Holder applies equality check predicate on the "holder" field. It's identical to HolderEQ.
+func Holder(v string) predicate.Webhook {
+	return predicate.Webhook(sql.FieldEQ(FieldHolder, v))
+}
+
 // PausedUntil applies equality check predicate on the "paused_until" field. It's identical to PausedUntilEQ.
 func PausedUntil(v instant.Instant) predicate.Webhook {
 	vc := int64(v)
@@ -1133,6 +1143,136 @@ func EpochLT(v int64) predicate.Webhook {
 // EpochLTE applies the LTE predicate on the "epoch" field.
 func EpochLTE(v int64) predicate.Webhook {
 	return predicate.Webhook(sql.FieldLTE(FieldEpoch, v))
+}
+
+// AudienceEQ applies the EQ predicate on the "audience" field.
+func AudienceEQ(v string) predicate.Webhook {
+	return predicate.Webhook(sql.FieldEQ(FieldAudience, v))
+}
+
+// AudienceNEQ applies the NEQ predicate on the "audience" field.
+func AudienceNEQ(v string) predicate.Webhook {
+	return predicate.Webhook(sql.FieldNEQ(FieldAudience, v))
+}
+
+// AudienceIn applies the In predicate on the "audience" field.
+func AudienceIn(vs ...string) predicate.Webhook {
+	return predicate.Webhook(sql.FieldIn(FieldAudience, vs...))
+}
+
+// AudienceNotIn applies the NotIn predicate on the "audience" field.
+func AudienceNotIn(vs ...string) predicate.Webhook {
+	return predicate.Webhook(sql.FieldNotIn(FieldAudience, vs...))
+}
+
+// AudienceGT applies the GT predicate on the "audience" field.
+func AudienceGT(v string) predicate.Webhook {
+	return predicate.Webhook(sql.FieldGT(FieldAudience, v))
+}
+
+// AudienceGTE applies the GTE predicate on the "audience" field.
+func AudienceGTE(v string) predicate.Webhook {
+	return predicate.Webhook(sql.FieldGTE(FieldAudience, v))
+}
+
+// AudienceLT applies the LT predicate on the "audience" field.
+func AudienceLT(v string) predicate.Webhook {
+	return predicate.Webhook(sql.FieldLT(FieldAudience, v))
+}
+
+// AudienceLTE applies the LTE predicate on the "audience" field.
+func AudienceLTE(v string) predicate.Webhook {
+	return predicate.Webhook(sql.FieldLTE(FieldAudience, v))
+}
+
+// AudienceContains applies the Contains predicate on the "audience" field.
+func AudienceContains(v string) predicate.Webhook {
+	return predicate.Webhook(sql.FieldContains(FieldAudience, v))
+}
+
+// AudienceHasPrefix applies the HasPrefix predicate on the "audience" field.
+func AudienceHasPrefix(v string) predicate.Webhook {
+	return predicate.Webhook(sql.FieldHasPrefix(FieldAudience, v))
+}
+
+// AudienceHasSuffix applies the HasSuffix predicate on the "audience" field.
+func AudienceHasSuffix(v string) predicate.Webhook {
+	return predicate.Webhook(sql.FieldHasSuffix(FieldAudience, v))
+}
+
+// AudienceEqualFold applies the EqualFold predicate on the "audience" field.
+func AudienceEqualFold(v string) predicate.Webhook {
+	return predicate.Webhook(sql.FieldEqualFold(FieldAudience, v))
+}
+
+// AudienceContainsFold applies the ContainsFold predicate on the "audience" field.
+func AudienceContainsFold(v string) predicate.Webhook {
+	return predicate.Webhook(sql.FieldContainsFold(FieldAudience, v))
+}
+
+// HolderEQ applies the EQ predicate on the "holder" field.
+func HolderEQ(v string) predicate.Webhook {
+	return predicate.Webhook(sql.FieldEQ(FieldHolder, v))
+}
+
+// HolderNEQ applies the NEQ predicate on the "holder" field.
+func HolderNEQ(v string) predicate.Webhook {
+	return predicate.Webhook(sql.FieldNEQ(FieldHolder, v))
+}
+
+// HolderIn applies the In predicate on the "holder" field.
+func HolderIn(vs ...string) predicate.Webhook {
+	return predicate.Webhook(sql.FieldIn(FieldHolder, vs...))
+}
+
+// HolderNotIn applies the NotIn predicate on the "holder" field.
+func HolderNotIn(vs ...string) predicate.Webhook {
+	return predicate.Webhook(sql.FieldNotIn(FieldHolder, vs...))
+}
+
+// HolderGT applies the GT predicate on the "holder" field.
+func HolderGT(v string) predicate.Webhook {
+	return predicate.Webhook(sql.FieldGT(FieldHolder, v))
+}
+
+// HolderGTE applies the GTE predicate on the "holder" field.
+func HolderGTE(v string) predicate.Webhook {
+	return predicate.Webhook(sql.FieldGTE(FieldHolder, v))
+}
+
+// HolderLT applies the LT predicate on the "holder" field.
+func HolderLT(v string) predicate.Webhook {
+	return predicate.Webhook(sql.FieldLT(FieldHolder, v))
+}
+
+// HolderLTE applies the LTE predicate on the "holder" field.
+func HolderLTE(v string) predicate.Webhook {
+	return predicate.Webhook(sql.FieldLTE(FieldHolder, v))
+}
+
+// HolderContains applies the Contains predicate on the "holder" field.
+func HolderContains(v string) predicate.Webhook {
+	return predicate.Webhook(sql.FieldContains(FieldHolder, v))
+}
+
+// HolderHasPrefix applies the HasPrefix predicate on the "holder" field.
+func HolderHasPrefix(v string) predicate.Webhook {
+	return predicate.Webhook(sql.FieldHasPrefix(FieldHolder, v))
+}
+
+// HolderHasSuffix applies the HasSuffix predicate on the "holder" field.
+func HolderHasSuffix(v string) predicate.Webhook {
+	return predicate.Webhook(sql.FieldHasSuffix(FieldHolder, v))
+}
+
+// HolderEqualFold applies the EqualFold predicate on the "holder" field.
+func HolderEqualFold(v string) predicate.Webhook {
+	return predicate.Webhook(sql.FieldEqualFold(FieldHolder, v))
+}
+
+// HolderContainsFold applies the ContainsFold predicate on the "holder" field.
+func HolderContainsFold(v string) predicate.Webhook {
+	return predicate.Webhook(sql.FieldContainsFold(FieldHolder, v))
 }
 
 // PausedUntilEQ applies the EQ predicate on the "paused_until" field.

@@ -20,6 +20,7 @@ import (
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/users"
 	"github.com/moderato-live/moderato/server/validate"
+	"github.com/moderato-live/moderato/server/webhooks"
 )
 
 // maxLifetime bounds the lifetime of a token. A longer one is a mistake, or is meant
@@ -67,7 +68,7 @@ func (s *Service) GetClient(ctx context.Context, req *platformv1.GetClientReques
 	return &platformv1.GetClientResponse{Client: clientRecord(row)}, nil
 }
 
-// DeleteClient deletes a client with its tokens and grants.
+// DeleteClient deletes a client with its tokens, grants and webhooks.
 func (s *Service) DeleteClient(ctx context.Context, req *platformv1.DeleteClientRequest) (*platformv1.DeleteClientResponse, error) {
 	f := validate.Of(req)
 	id := f.Identifier("clientId", req.GetClientId())
@@ -81,8 +82,10 @@ func (s *Service) DeleteClient(ctx context.Context, req *platformv1.DeleteClient
 		if _, err := tx.Token.Delete().Where(token.ClientID(id)).Exec(ctx); err != nil {
 			return err
 		}
-		_, err := tx.Grant.Delete().Where(grant.ClientID(id)).Exec(ctx)
-		return err
+		if _, err := tx.Grant.Delete().Where(grant.ClientID(id)).Exec(ctx); err != nil {
+			return err
+		}
+		return webhooks.DeleteOfClient(ctx, tx.Tx, id)
 	})
 	return &platformv1.DeleteClientResponse{}, err
 }

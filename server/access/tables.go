@@ -21,6 +21,6 @@ var Tables = []domain.Table{
 	{
 		Name: "tokens", Impersonal: []string{"kind", "client_id", "scopes"},
 		Users:  []domain.UserColumn{{Name: "user_id", Erase: domain.RemoveRow}},
-		Expire: func(env domain.Env) jobs.Job { return (&authn.Cleaner{Store: env.Store}).Job() },
+		Expire: func(env domain.Env) jobs.Job { return authn.ExpireTokens(env.Store) },
 	},
 }

@@ -57,6 +57,7 @@ var documented = map[string]row{
 	"EVENT_NOT_FOUND":         {404, codes.NotFound},
 	"OVERLOADED":              {503, codes.Unavailable},
 	"STREAM_LIMIT_REACHED":    {429, codes.ResourceExhausted},
+	"TICKET_INVALID":          {401, codes.Unauthenticated},
 	"PATH_NOT_FOUND":          {404, 0},
 	"METHOD_NOT_ALLOWED":      {405, 0},
 	"BODY_TOO_LARGE":          {413, 0},

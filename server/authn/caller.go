@@ -23,6 +23,12 @@ type Caller struct {
 	scopes []string
 }
 
+// NewCaller returns a caller with scopes, as if it had come with a token that has them. It
+// is for tests.
+func NewCaller(kind Kind, userID uid.ID, scopes ...string) *Caller {
+	return &Caller{Kind: kind, UserID: userID, scopes: scopes}
+}
+
 // ActsAsUser reports whether the caller acts for a user.
 func (c *Caller) ActsAsUser() bool { return !c.UserID.IsZero() }
 

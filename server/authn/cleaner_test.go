@@ -23,7 +23,7 @@ func TestExpiredTokensAreRemovedInBatches(t *testing.T) {
 		lives := issued(t, s, authn.NewToken{Kind: authn.App, Lifetime: 1000 * time.Hour})
 		endless := issued(t, s, authn.NewToken{Kind: authn.Service})
 		expired := issued(t, s, authn.NewToken{Kind: authn.App, Lifetime: 3 * time.Hour})
-		cleaner := authn.Cleaner{Store: s}
+		expire := authn.ExpireTokens(s)
 		count := func() int { return s.Read.Token.Query().CountX(t.Context()) }
 		before := count()
 		for _, step := range []struct {
@@ -33,7 +33,7 @@ func TestExpiredTokensAreRemovedInBatches(t *testing.T) {
 			s.Clock.Advance(step.after)
 			for more := true; more; {
 				var err error
-				if more, err = cleaner.Clean(t.Context()); err != nil {
+				if more, err = expire.Run(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 			}

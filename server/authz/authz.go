@@ -34,6 +34,7 @@ const (
 	authorized = optionsv1.Relation_RELATION_AUTHORIZED
 	owner      = optionsv1.Relation_RELATION_OWNER
 	moderator  = optionsv1.Relation_RELATION_MODERATOR
+	listener   = optionsv1.Relation_RELATION_LISTENER
 )
 
 // Rule is the rule of a method: a row of Table.
@@ -232,6 +233,10 @@ func AuthorizeModerator(ctx context.Context, s *store.Store, channelID uid.ID) e
 // MarkModerator records that the method itself checked that the caller moderates the
 // channels in the response.
 func MarkModerator(ctx context.Context) { markChecked(ctx, moderator) }
+
+// MarkListener records that the method itself checked that the caller may hear the events
+// that the request is about. Package hearing says who may.
+func MarkListener(ctx context.Context) { markChecked(ctx, listener) }
 
 func checkModerator(ctx context.Context, s *store.Store, channelID uid.ID) error {
 	caller := authn.FromContext(ctx)

@@ -17,6 +17,7 @@ import (
 	"github.com/moderato-live/moderato/server/livestream"
 	"github.com/moderato-live/moderato/server/moderation"
 	"github.com/moderato-live/moderato/server/outbox"
+	"github.com/moderato-live/moderato/server/tickets"
 	"github.com/moderato-live/moderato/server/webhooks"
 )
 
@@ -24,7 +25,7 @@ import (
 func Tables() []domain.Table {
 	return slices.Concat(
 		directory.Tables, access.Tables, chat.Tables, moderation.Tables, audience.Tables, content.Tables, activity.Tables,
-		livestream.Tables, webhooks.Tables, outbox.Tables, erasure.Tables, []domain.Table{cursorKeys, sinks},
+		livestream.Tables, tickets.Tables, webhooks.Tables, outbox.Tables, erasure.Tables, []domain.Table{cursorKeys, sinks},
 	)
 }
 

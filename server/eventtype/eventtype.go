@@ -70,11 +70,23 @@ func TypesOf(origin optionsv1.Origin) []string {
 	return names
 }
 
+// TypesNamed returns the types with some names.
+func TypesNamed(names []string) []Type {
+	named := make([]Type, len(names))
+	for i, name := range names {
+		named[i] = Type(name)
+	}
+	return named
+}
+
 // GrantsRight reports whether events of a type may give their target a right to a channel.
 func (t Type) GrantsRight() bool { return byName[t].GetGrantsRight() }
 
 // EndsRight reports whether events of a type may end their target's right to a channel.
 func (t Type) EndsRight() bool { return byName[t].GetEndsRight() }
+
+// Audience returns who hears events of a type.
+func (t Type) Audience() optionsv1.Audience { return byName[t].GetAudience() }
 
 // CheckPayload returns an error if the contract does not declare the type, or declares
 // it with another payload.

@@ -31,6 +31,7 @@ const callTimeout = 15 * time.Second
 // Chain is the chain of steps, with their dependencies.
 type Chain struct {
 	Authenticator *authn.Authenticator
+	Tickets       Tickets
 	Limiter       *Limiter
 	Metrics       *Metrics
 	Log           *slog.Logger
@@ -42,6 +43,12 @@ type Chain struct {
 	MaxWait time.Duration
 
 	overloadLogged atomic.Int64 // Unix time in nanoseconds
+}
+
+// Tickets finds the callers of event streams that are opened with a ticket. redeem uses
+// the ticket up.
+type Tickets interface {
+	Find(ctx context.Context, ticket string) (caller *authn.Caller, redeem func(context.Context) error, err error)
 }
 
 // Unary runs a unary call through the chain. It is a grpc.UnaryServerInterceptor.
@@ -133,8 +140,8 @@ func (c *call) admit() error {
 	if c.Draining() {
 		return &apierr.Error{Reason: moderatov1.Reason_REASON_UNAVAILABLE, RetryAfter: time.Second}
 	}
-	var err error
-	if c.caller, err = c.Authenticator.Authenticate(c, c.sent); err != nil {
+	redeem, err := c.authenticate()
+	if err != nil {
 		return err
 	}
 	c.request = fair.Request{Owner: fair.Owner{Client: c.caller.ClientID, User: c.caller.UserID}, MaxWait: c.MaxWait}
@@ -146,7 +153,23 @@ func (c *call) admit() error {
 		}
 	}
 	c.policy.Rule = rule
-	return rule.Check(c.caller)
+	if err := rule.Check(c.caller); err != nil {
+		return err
+	}
+	return redeem(c)
+}
+
+// authenticate identifies the caller by the token or, if the REST facade passes one on, by
+// a ticket. The call must not run unless redeem, which uses the ticket up, succeeds.
+func (c *call) authenticate() (redeem func(context.Context) error, err error) {
+	if c.stream != nil {
+		if ticket := c.stream.Sent(authn.TicketKey); len(ticket) > 0 {
+			c.caller, redeem, err = c.Tickets.Find(c, ticket[0])
+			return redeem, err
+		}
+	}
+	c.caller, err = c.Authenticator.Authenticate(c, c.sent)
+	return func(context.Context) error { return nil }, err
 }
 
 // end converts an error to its status, and counts and logs the call.

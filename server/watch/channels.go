@@ -36,7 +36,7 @@ const (
 // checkVersions confirms the listeners whose user has the rights that the listener knows,
 // as of the time began, and returns the others. It also returns those of the confirmed
 // listeners whose channels were read long ago.
-func (r *Rights) checkVersions(ctx context.Context, listeners []*listener, began time.Time) (changed, old []changedListener, err error) {
+func (r *Rights) checkVersions(ctx context.Context, listeners []*Listener, began time.Time) (changed, old []changedListener, err error) {
 	if len(listeners) == 0 {
 		return nil, nil, nil
 	}
@@ -44,7 +44,7 @@ func (r *Rights) checkVersions(ctx context.Context, listeners []*listener, began
 	defer cancel()
 	versions := map[uid.ID]int64{}
 	for _, l := range listeners {
-		versions[l.caller.UserID] = noVersion
+		versions[l.wish.Caller.UserID] = noVersion
 	}
 	args := make([]any, 0, len(versions))
 	for id := range versions {
@@ -62,7 +62,7 @@ func (r *Rights) checkVersions(ctx context.Context, listeners []*listener, began
 		return nil, nil, err
 	}
 	for _, l := range listeners {
-		version := versions[l.caller.UserID]
+		version := versions[l.wish.Caller.UserID]
 		switch isKnown, isOld := l.confirmVersion(began, version); {
 		case !isKnown:
 			changed = append(changed, changedListener{l, version})
@@ -75,7 +75,7 @@ func (r *Rights) checkVersions(ctx context.Context, listeners []*listener, began
 
 // changedListener is a listener that does not know the present rights of its user.
 type changedListener struct {
-	*listener
+	*Listener
 
 	// version is the version of the rights before the channels are read. If they change
 	// in between, the version differs at the next check, and they are read once more.
@@ -87,7 +87,7 @@ func (r *Rights) readChannels(ctx context.Context, changed []changedListener) er
 	byUser := map[uid.ID][]changedListener{}
 	var ids []uid.ID
 	for _, l := range changed {
-		id := l.caller.UserID
+		id := l.wish.Caller.UserID
 		if byUser[id] == nil {
 			ids = append(ids, id)
 		}
@@ -110,7 +110,7 @@ func (r *Rights) readChannels(ctx context.Context, changed []changedListener) er
 				if heard[id].roles > r.maxChannels() {
 					l.end(r.tooManyChannels())
 				} else {
-					l.confirmRights(began, l.version, slices.Clone(heard[id].channels))
+					l.confirmRights(began, l.version, slices.Clone(heard[id].channels), l.wish.Widest())
 				}
 			}
 		}

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/moderato-live/moderato/server/authn"
+	"github.com/moderato-live/moderato/server/eventtype"
+	"github.com/moderato-live/moderato/server/hearing"
 	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/uid"
 )
@@ -21,30 +23,29 @@ func (s *Subscription) FromStore(ctx context.Context, floor int64) ([]*outbox.Ev
 // ExpireLook makes the next Read query whether the events of the hub are outdated.
 func (h *Hub) ExpireLook() { h.lookedAt = time.Time{} }
 
-// Add adds a listener without a channel filter. Its token is not checked.
-func (r *Rights) Add(caller *authn.Caller) {
+// Add adds a listener that named no channel, and whose token is not checked.
+func (r *Rights) Add(caller *authn.Caller) { r.AddNamed(caller, uid.ID{}) }
+
+// AddNamed is Add for a listener that named a channel and types.
+func (r *Rights) AddNamed(caller *authn.Caller, channelID uid.ID, types ...eventtype.Type) {
+	wish, err := hearing.Ask(caller, channelID, types)
+	if err != nil {
+		panic(err)
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.listeners == nil {
-		r.listeners = map[*listener]struct{}{}
+		r.listeners = map[*Listener]struct{}{}
 	}
-	r.listeners[newListener(caller, uid.ID{}, nil)] = struct{}{}
+	r.listeners[newListener(wish)] = struct{}{}
 }
 
-// Admit admits a listener of the channel only, as WatchEvents does. The zero ID means every
-// channel that the caller may watch.
-func (r *Rights) Admit(ctx context.Context, caller *authn.Caller, only uid.ID) (*listener, error) {
-	return r.admit(ctx, caller, only, nil)
+// MayHear reports whether the listener hears events of a type in a channel, without
+// waiting.
+func (l *Listener) MayHear(channelID uid.ID, kind eventtype.Type) bool {
+	isFresh, may, _ := l.look(channelID, kind)
+	return isFresh && may && l.Err() == nil
 }
-
-// MayReceive reports whether the listener currently receives events of a channel.
-func (l *listener) MayReceive(channelID uid.ID) bool {
-	isFresh, may, _ := l.look(channelID)
-	return isFresh && may && l.err() == nil
-}
-
-// Err returns why the listener ended, or nil while it is active.
-func (l *listener) Err() error { return l.err() }
 
 // Check checks the rights of all listeners, as its job does.
 func (r *Rights) Check(ctx context.Context) error { return r.checkAllRights(ctx) }

@@ -9,19 +9,18 @@ import (
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
-	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/eventtype"
+	"github.com/moderato-live/moderato/server/hearing"
 	"github.com/moderato-live/moderato/server/uid"
 )
 
 // errUnconfirmed ends a stream whose listener could not be confirmed.
 var errUnconfirmed = errors.New("the token or the rights of the listener could not be confirmed")
 
-// listener holds the caller of a stream, and what the caller may receive.
-type listener struct {
-	caller *authn.Caller
-	only   uid.ID           // the channel; zero for every channel that the caller may receive
-	types  []eventtype.Type // all, unless the caller chose some
+// Listener is a caller who listens to events, and what the caller hears at present. Rights
+// keeps it up to date, from Admit until Leave.
+type Listener struct {
+	wish *hearing.Wish
 
 	mu        sync.Mutex
 	mayHear   map[uid.ID]bool // nil for every channel
@@ -36,12 +35,12 @@ type listener struct {
 	over      chan struct{} // closed when ended is set
 }
 
-func newListener(caller *authn.Caller, only uid.ID, types []eventtype.Type) *listener {
-	return &listener{caller: caller, only: only, types: types, version: unknownVersion, confirmed: make(chan struct{}), over: make(chan struct{})}
+func newListener(wish *hearing.Wish) *Listener {
+	return &Listener{wish: wish, version: unknownVersion, confirmed: make(chan struct{}), over: make(chan struct{})}
 }
 
 // confirmToken records that the token was valid at a time.
-func (l *listener) confirmToken(at time.Time) {
+func (l *Listener) confirmToken(at time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.tokenAt = at
@@ -51,7 +50,7 @@ func (l *listener) confirmToken(at time.Time) {
 // confirmVersion records that the rights of the listener's user have a version at a
 // time. It reports whether the listener knows the channels of that version, and whether
 // they were read so long ago that they should be read again.
-func (l *listener) confirmVersion(at time.Time, version int64) (isKnown, isOld bool) {
+func (l *Listener) confirmVersion(at time.Time, version int64) (isKnown, isOld bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.version != version {
@@ -64,10 +63,10 @@ func (l *listener) confirmVersion(at time.Time, version int64) (isKnown, isOld b
 	return true, version != noVersion && at.Sub(l.readAt) > maxAge
 }
 
-// confirmRights records the channels that the caller may receive as of a time, and the
-// version of the rights that they have; nil is every channel. It ignores a result that is
-// older than the recorded one, or than the latest change.
-func (l *listener) confirmRights(at time.Time, version int64, channels []uid.ID) {
+// confirmRights records the channels and types that the caller may hear as of a time, and
+// the version of the rights that the channels have; nil is every channel. It ignores a
+// result that is older than the recorded one, or than the latest change.
+func (l *Listener) confirmRights(at time.Time, version int64, channels []uid.ID, types []eventtype.Type) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if at.Before(l.rightsAt) || at.Before(l.changedAt) {
@@ -75,17 +74,19 @@ func (l *listener) confirmRights(at time.Time, version int64, channels []uid.ID)
 	}
 	l.rightsAt, l.readAt, l.version = at, at, version
 	l.tell()
-	if channels == nil && !l.caller.ActsAsUser() {
-		if l.selection == nil && len(l.types) < len(eventtype.Types()) {
-			l.selection = &Selection{Types: l.types}
+	if channels == nil && !l.wish.Caller.ActsAsUser() {
+		if l.selection == nil && !hearing.IsEverything(types) {
+			l.selection = &Selection{Types: types}
 		}
 		return
 	}
 	slices.SortFunc(channels, func(a, b uid.ID) int { return slices.Compare(a[:], b[:]) })
-	if l.selection != nil && slices.Equal(l.selection.Channels, channels) {
+	// The types of a listener are one of two lists, the shorter of which is a part of the
+	// other.
+	if l.selection != nil && slices.Equal(l.selection.Channels, channels) && len(l.selection.Types) == len(types) {
 		return
 	}
-	l.selection = &Selection{Channels: channels, Types: l.types}
+	l.selection = &Selection{Channels: channels, Types: types}
 	l.mayHear = make(map[uid.ID]bool, len(channels))
 	for _, id := range channels {
 		l.mayHear[id] = true
@@ -93,27 +94,27 @@ func (l *listener) confirmRights(at time.Time, version int64, channels []uid.ID)
 }
 
 // tell wakes the goroutines that wait for a confirmation. The caller must hold mu.
-func (l *listener) tell() {
+func (l *Listener) tell() {
 	close(l.confirmed)
 	l.confirmed = make(chan struct{})
 }
 
 // present returns what the listener may receive at present; nil is everything.
-func (l *listener) present() *Selection {
+func (l *Listener) present() *Selection {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.selection
 }
 
-// may reports whether the listener may receive events of a channel. While the token or
+// May reports whether the listener hears events of a type in a channel. While the token or
 // the rights are not confirmed it waits. After maxPause it returns an error.
-func (l *listener) may(ctx context.Context, channelID uid.ID) (bool, error) {
-	if !l.only.IsZero() && channelID != l.only {
+func (l *Listener) May(ctx context.Context, channelID uid.ID, kind eventtype.Type) (bool, error) {
+	if only := l.wish.ChannelID; !only.IsZero() && channelID != only {
 		return false, nil
 	}
 	var giveUp <-chan time.Time
 	for {
-		isFresh, may, confirmed := l.look(channelID)
+		isFresh, may, confirmed := l.look(channelID, kind)
 		if isFresh {
 			return may, nil
 		}
@@ -132,14 +133,15 @@ func (l *listener) may(ctx context.Context, channelID uid.ID) (bool, error) {
 	}
 }
 
-func (l *listener) look(channelID uid.ID) (isFresh, may bool, confirmed <-chan struct{}) {
+func (l *Listener) look(channelID uid.ID, kind eventtype.Type) (isFresh, may bool, confirmed <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	at := l.tokenAt
 	if l.rightsAt.Before(at) {
 		at = l.rightsAt
 	}
-	return time.Since(at) < maxUnconfirmed, l.mayHear == nil || l.mayHear[channelID], l.confirmed
+	may = (l.mayHear == nil || l.mayHear[channelID]) && (l.selection == nil || slices.Contains(l.selection.Types, kind))
+	return time.Since(at) < maxUnconfirmed, may, l.confirmed
 }
 
 func unconfirmed() error {
@@ -151,13 +153,13 @@ func unconfirmed() error {
 
 // outdate pauses the listener until its channels are read again. It does not rely on the
 // version, which a server of an earlier version of Moderato does not increase.
-func (l *listener) outdate() {
+func (l *Listener) outdate() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.rightsAt, l.changedAt, l.version = time.Time{}, time.Now(), unknownVersion
 }
 
-func (l *listener) end(reason error) {
+func (l *Listener) end(reason error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.ended == nil {
@@ -166,8 +168,13 @@ func (l *listener) end(reason error) {
 	}
 }
 
-// err returns the reason why the listener was ended; nil while it is not.
-func (l *listener) err() error {
+// Over returns a channel that is closed when the listener ends, because its token or its
+// right ended.
+func (l *Listener) Over() <-chan struct{} { return l.over }
+
+// Err returns the reason why the listener ended, as a new call would return it; nil while
+// it has not ended.
+func (l *Listener) Err() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.ended

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -15,12 +14,10 @@ import (
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/authn"
-	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/digest"
-	"github.com/moderato-live/moderato/server/eventtype"
+	"github.com/moderato-live/moderato/server/hearing"
 	"github.com/moderato-live/moderato/server/jobs"
 	"github.com/moderato-live/moderato/server/store"
-	"github.com/moderato-live/moderato/server/uid"
 )
 
 const (
@@ -57,7 +54,7 @@ type Rights struct {
 	MaxChannels int
 
 	mu        sync.Mutex
-	listeners map[*listener]struct{}
+	listeners map[*Listener]struct{}
 }
 
 // DefaultMaxChannels is the default of Rights.MaxChannels.
@@ -65,29 +62,30 @@ const DefaultMaxChannels = 1000
 
 func (r *Rights) maxChannels() int { return cmp.Or(r.MaxChannels, DefaultMaxChannels) }
 
-// admit checks what a caller may receive at present, and keeps the result up to date
-// until leave.
-func (r *Rights) admit(ctx context.Context, caller *authn.Caller, only uid.ID, types []eventtype.Type) (*listener, error) {
-	l := newListener(caller, only, types)
-	if err := r.checkTokens(ctx, []*listener{l}); err != nil {
+// Admit checks what a caller may hear at present, and keeps the result up to date until
+// Leave. The error says which right is missing.
+func (r *Rights) Admit(ctx context.Context, wish *hearing.Wish) (*Listener, error) {
+	l := newListener(wish)
+	if err := r.checkTokens(ctx, []*Listener{l}); err != nil {
 		return nil, err
 	}
-	if err := r.checkRights(ctx, []*listener{l}); err != nil {
+	if err := r.checkRights(ctx, []*Listener{l}); err != nil {
 		return nil, err
 	}
-	if err := l.err(); err != nil {
+	if err := l.Err(); err != nil {
 		return nil, err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.listeners == nil {
-		r.listeners = map[*listener]struct{}{}
+		r.listeners = map[*Listener]struct{}{}
 	}
 	r.listeners[l] = struct{}{}
 	return l, nil
 }
 
-func (r *Rights) leave(l *listener) {
+// Leave ends the checks of a listener.
+func (r *Rights) Leave(l *Listener) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.listeners, l)
@@ -112,14 +110,14 @@ func (r *Rights) checkAllTokens(ctx context.Context) error {
 	return failed
 }
 
-func (r *Rights) all() []*listener {
+func (r *Rights) all() []*Listener {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Collect(maps.Keys(r.listeners))
 }
 
 // checkTokens ends the listeners whose token is no longer valid.
-func (r *Rights) checkTokens(ctx context.Context, some []*listener) error {
+func (r *Rights) checkTokens(ctx context.Context, some []*Listener) error {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
 	began := time.Now()
@@ -128,7 +126,7 @@ func (r *Rights) checkTokens(ctx context.Context, some []*listener) error {
 		return r.Store.Classify(err)
 	}
 	for _, l := range some {
-		if reason := invalid[l.caller.Token]; reason != nil {
+		if reason := invalid[l.wish.Caller.Token]; reason != nil {
 			l.end(reason)
 		} else {
 			l.confirmToken(began)
@@ -139,10 +137,10 @@ func (r *Rights) checkTokens(ctx context.Context, some []*listener) error {
 
 // invalidTokens returns, by token, why the token of a listener is not valid at present.
 // A valid token has no error.
-func (r *Rights) invalidTokens(ctx context.Context, some []*listener) (map[digest.SHA256]error, error) {
+func (r *Rights) invalidTokens(ctx context.Context, some []*Listener) (map[digest.SHA256]error, error) {
 	invalid := map[digest.SHA256]error{}
 	for _, l := range some {
-		invalid[l.caller.Token] = apierr.New(moderatov1.Reason_REASON_TOKEN_INVALID)
+		invalid[l.wish.Caller.Token] = apierr.New(moderatov1.Reason_REASON_TOKEN_INVALID)
 	}
 	rows, err := r.Store.Read.Token.Query().Where(token.IDIn(slices.Collect(maps.Keys(invalid))...)).All(ctx)
 	if err != nil {
@@ -161,89 +159,32 @@ func (r *Rights) invalidTokens(ctx context.Context, some []*listener) (map[diges
 // errBehind is the error of a check that did not read the channels of all listeners.
 var errBehind = errors.New("the channels of some listeners could not be read in time; they wait")
 
-// checkRights checks what listeners may receive. For a listener that named a channel, it
+// checkRights checks what listeners may hear. For a listener that named a channel, it
 // checks that channel. For a listener that named none, it checks whether the rights of
 // the user changed, and reads the user's channels only if they did. A check that fails
 // does not affect the listeners of the other checks.
-func (r *Rights) checkRights(ctx context.Context, listeners []*listener) error {
+func (r *Rights) checkRights(ctx context.Context, listeners []*Listener) error {
 	var failed error
+	var named []*Listener
 	var changed, old []changedListener
 	for some := range slices.Chunk(listeners, askedAtOnce) {
 		began := time.Now()
-		var named, unnamed []*listener
+		var unnamed []*Listener
 		for _, l := range some {
 			switch {
-			case !l.only.IsZero():
+			case !l.wish.ChannelID.IsZero():
 				named = append(named, l)
-			case l.caller.ActsAsUser():
+			case l.wish.Caller.ActsAsUser():
 				unnamed = append(unnamed, l)
-			default: // a backend receives everything
-				l.confirmRights(began, noVersion, nil)
+			default: // a backend hears everything
+				l.confirmRights(began, noVersion, nil, l.wish.Widest())
 			}
 		}
 		more, aged, err := r.checkVersions(ctx, unnamed, began)
 		changed, old = append(changed, more...), append(old, aged...)
-		failed = errors.Join(failed, err, r.checkNamed(ctx, named, began))
+		failed = errors.Join(failed, err)
 	}
+	failed = errors.Join(failed, r.checkNamed(ctx, named))
 	changed = append(changed, old[:min(len(old), rereadAtOnce)]...)
 	return r.Store.Classify(errors.Join(failed, r.readChannels(ctx, changed)))
-}
-
-// right identifies the moderator right of a user in a channel.
-type right struct{ channelID, userID uid.ID }
-
-// checkNamed checks listeners that named a channel.
-func (r *Rights) checkNamed(ctx context.Context, named []*listener, began time.Time) error {
-	if len(named) == 0 {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, askTimeout)
-	defer cancel()
-	channels, moderators, err := r.rightsTo(ctx, named)
-	if err != nil {
-		return err
-	}
-	for _, l := range named {
-		mayHear := !l.caller.ActsAsUser() || l.caller.UserID == l.only || moderators[right{l.only, l.caller.UserID}]
-		switch {
-		case !mayHear:
-			l.end(apierr.New(moderatov1.Reason_REASON_NOT_CHANNEL_MODERATOR))
-		case !channels[l.only]:
-			l.end(apierr.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND))
-		default:
-			l.confirmRights(began, noVersion, []uid.ID{l.only})
-		}
-	}
-	return nil
-}
-
-// rightsTo returns which of the channels that the listeners named exist, and which of
-// the listeners' users moderate them.
-func (r *Rights) rightsTo(ctx context.Context, named []*listener) (channels map[uid.ID]bool, moderators map[right]bool, err error) {
-	var ids, pairs []any
-	for _, l := range named {
-		ids = append(ids, l.only)
-		pairs = append(pairs, l.only, l.caller.UserID)
-	}
-	channels, moderators = map[uid.ID]bool{}, map[right]bool{}
-	err = store.QueryEach(ctx, r.Store.Read, "SELECT id FROM channels WHERE id IN ("+store.Placeholders(len(ids))+")", ids,
-		func(scan func(...any) error) error {
-			var id uid.ID
-			err := scan(&id)
-			channels[id] = true
-			return err
-		})
-	if err != nil {
-		return nil, nil, err
-	}
-	err = store.QueryEach(ctx, r.Store.Read, `
-		SELECT r.channel_id, r.user_id FROM roles r WHERE r.role = 'moderator' AND `+authz.Moderates("r.channel_id", "r.user_id")+`
-			AND (`+strings.TrimPrefix(strings.Repeat(" OR (r.channel_id = ? AND r.user_id = ?)", len(named)), " OR ")+")", pairs,
-		func(scan func(...any) error) error {
-			var of right
-			err := scan(&of.channelID, &of.userID)
-			moderators[of] = true
-			return err
-		})
-	return channels, moderators, err
 }

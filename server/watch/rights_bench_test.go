@@ -35,7 +35,7 @@ func BenchmarkRights(b *testing.B) {
 		}
 		rights := &watch.Rights{Store: s, Log: slog.New(slog.DiscardHandler)}
 		for _, user := range users {
-			rights.Add(&authn.Caller{Kind: authn.User, UserID: user})
+			rights.Add(&authn.Caller{Kind: authn.Service, UserID: user})
 		}
 		for range 100 { // each check reads the channels of some listeners
 			if err = rights.Check(ctx); err == nil {
@@ -66,4 +66,33 @@ func addModerator(tb testing.TB, s *store.Store, channels []uid.ID, user uid.ID)
 	if err != nil {
 		tb.Fatal(err)
 	}
+}
+
+// BenchmarkPublicRights checks the rights of 10,000 overlays of one channel: half of them
+// apps, and half of them users who named a public type.
+func BenchmarkPublicRights(b *testing.B) {
+	const overlays = 10_000
+	storetest.EachBench(b, func(b *testing.B, url store.URL) {
+		ctx := b.Context()
+		if err := store.Migrate(ctx, url, slog.New(slog.DiscardHandler)); err != nil {
+			b.Fatal(err)
+		}
+		s, err := store.Open(ctx, url)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Cleanup(s.Close)
+		channel := servertest.AddChannels(b, s, 1)[0]
+		rights := &watch.Rights{Store: s, Log: slog.New(slog.DiscardHandler)}
+		for range overlays / 2 {
+			rights.AddNamed(authn.NewCaller(authn.App, uid.ID{}, authn.UsersRead), channel)
+			rights.AddNamed(authn.NewCaller(authn.User, uid.New(), authn.UsersRead), channel, "channel.update")
+		}
+		b.ReportAllocs()
+		for b.Loop() {
+			if err := rights.Check(ctx); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
 }

@@ -16,6 +16,8 @@ import (
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/digest"
+	"github.com/moderato-live/moderato/server/eventtype"
+	"github.com/moderato-live/moderato/server/hearing"
 	"github.com/moderato-live/moderato/server/outbox/outboxtest"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store"
@@ -40,7 +42,7 @@ func TestCheckReadsChannelsOnlyAfterChange(t *testing.T) {
 		for _, user := range users {
 			addModerator(t, s, channels, user)
 			for range 3 {
-				rights.Add(&authn.Caller{Kind: authn.User, UserID: user})
+				rights.Add(&authn.Caller{Kind: authn.Service, UserID: user})
 			}
 		}
 		check := func() (sent []storetest.Statement) {
@@ -89,8 +91,8 @@ func TestRightsFollowEveryChange(t *testing.T) {
 	for name, c := range map[string]struct {
 		before, change func(t *testing.T, s *servertest.Server)
 		channel        uid.ID // the default is the owner's channel
-		// mayReceive is whether the moderator may receive the channel's events afterwards.
-		mayReceive bool
+		// hears is whether the moderator may receive the channel's events afterwards.
+		hears bool
 		// reason is why the listener of this channel ended.
 		reason moderatov1.Reason
 		// isLate means that listeners of all channels keep the right until the channel is
@@ -102,9 +104,9 @@ func TestRightsFollowEveryChange(t *testing.T) {
 			reason: moderatov1.Reason_REASON_NOT_CHANNEL_MODERATOR,
 		},
 		"role added": {
-			before:     func(t *testing.T, s *servertest.Server) { moderators(t, s, http.MethodDelete) },
-			change:     func(t *testing.T, s *servertest.Server) { moderators(t, s, http.MethodPost) },
-			mayReceive: true,
+			before: func(t *testing.T, s *servertest.Server) { moderators(t, s, http.MethodDelete) },
+			change: func(t *testing.T, s *servertest.Server) { moderators(t, s, http.MethodPost) },
+			hears:  true,
 		},
 		"role imported": {
 			before: func(t *testing.T, s *servertest.Server) { moderators(t, s, http.MethodDelete) },
@@ -113,16 +115,16 @@ func TestRightsFollowEveryChange(t *testing.T) {
 					ChannelId: owner.String(), UserId: moderator.String(), Role: "moderator",
 				}}})
 			},
-			mayReceive: true,
+			hears: true,
 		},
 		"banned": {
 			change: func(t *testing.T, s *servertest.Server) { ban(t, s, owner, moderator) },
 			reason: moderatov1.Reason_REASON_NOT_CHANNEL_MODERATOR,
 		},
 		"unbanned": {
-			before:     func(t *testing.T, s *servertest.Server) { ban(t, s, owner, moderator) },
-			change:     func(t *testing.T, s *servertest.Server) { unban(t, s, owner, moderator) },
-			mayReceive: true,
+			before: func(t *testing.T, s *servertest.Server) { ban(t, s, owner, moderator) },
+			change: func(t *testing.T, s *servertest.Server) { unban(t, s, owner, moderator) },
+			hears:  true,
 		},
 		"user deleted": {
 			change: func(t *testing.T, s *servertest.Server) {
@@ -142,7 +144,7 @@ func TestRightsFollowEveryChange(t *testing.T) {
 					t.Fatal(err)
 				}
 			},
-			channel: moderator, mayReceive: true,
+			channel: moderator, hears: true,
 		},
 		"channel deleted": {
 			change: func(t *testing.T, s *servertest.Server) {
@@ -173,16 +175,23 @@ func TestRightsFollowEveryChange(t *testing.T) {
 				// with the user.
 				service := s.AsService(t)
 				caller := &authn.Caller{Kind: authn.Service, ClientID: service.ClientID, UserID: moderator, Token: digest.Of(service.Token)}
-				all, err := rights.Admit(ctx, caller, uid.ID{})
+				admit := func(channelID uid.ID, named ...eventtype.Type) (*watch.Listener, error) {
+					wish, err := hearing.Ask(caller, channelID, named)
+					if err != nil {
+						t.Fatal(err)
+					}
+					return rights.Admit(ctx, wish)
+				}
+				unnamed, err := admit(uid.ID{})
 				if err != nil {
 					t.Fatal(err)
 				}
-				one, err := rights.Admit(ctx, caller, c.channel)
-				if (err == nil) != !c.mayReceive {
-					t.Fatalf("listener of the channel: got %v", err)
+				named, err := admit(c.channel, "channel.ban")
+				if (err == nil) != !c.hears {
+					t.Fatalf("a listener that names the channel: got %v", err)
 				}
-				if all.MayReceive(c.channel) == c.mayReceive {
-					t.Fatalf("before the change: may receive: %t", !c.mayReceive)
+				if unnamed.MayHear(c.channel, "channel.ban") == c.hears {
+					t.Fatalf("before the change: may hear is %t", !c.hears)
 				}
 				c.change(t, s)
 				began := time.Now()
@@ -190,25 +199,25 @@ func TestRightsFollowEveryChange(t *testing.T) {
 				if c.isLate {
 					limit = patience
 				}
-				for all.MayReceive(c.channel) != c.mayReceive {
+				for unnamed.MayHear(c.channel, "channel.ban") != c.hears {
 					if time.Since(began) > limit {
-						t.Fatalf("%s after the change: may receive: %t", limit, !c.mayReceive)
+						t.Fatalf("%s after the change: may receive: %t", limit, !c.hears)
 					}
 					time.Sleep(10 * time.Millisecond)
 				}
-				if c.mayReceive {
+				if c.hears {
 					return
 				}
-				for one.Err() == nil {
+				for named.Err() == nil {
 					if time.Since(began) > limit {
 						t.Fatalf("%s after the change: the listener of the channel has not ended", limit)
 					}
 					time.Sleep(10 * time.Millisecond)
 				}
 				// The eraser may have removed the role before the check.
-				wasErased := c.isLate && errors.Is(one.Err(), apierr.New(moderatov1.Reason_REASON_NOT_CHANNEL_MODERATOR))
-				if !errors.Is(one.Err(), apierr.New(c.reason)) && !wasErased {
-					t.Errorf("the listener of the channel ended with %v, want %s", one.Err(), c.reason)
+				wasErased := c.isLate && errors.Is(named.Err(), apierr.New(moderatov1.Reason_REASON_NOT_CHANNEL_MODERATOR))
+				if !errors.Is(named.Err(), apierr.New(c.reason)) && !wasErased {
+					t.Errorf("the listener of the channel ended with %v, want %s", named.Err(), c.reason)
 				}
 			})
 		})
@@ -253,5 +262,32 @@ func TestRoleImportWaitsForChannelLock(t *testing.T) {
 			t.Fatal(err)
 		}
 		<-imported
+	})
+}
+
+// TestPublicListenersCostTheirTokenAlone counts the statements of a check of many listeners
+// of one channel who named a public type, or are apps.
+func TestPublicListenersCostTheirTokenAlone(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, url store.URL) {
+		storetest.Migrate(t, url)
+		var recorder storetest.Recorder
+		s, err := store.OpenWith(t.Context(), url, store.Options{Layer: recorder.Layer()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		channel := servertest.AddChannels(t, s, 1)[0]
+		rights := &watch.Rights{Store: s, Log: slog.New(slog.DiscardHandler)}
+		for range 2000 {
+			rights.AddNamed(authn.NewCaller(authn.User, uid.New(), authn.UsersRead), channel, "channel.update")
+			rights.AddNamed(authn.NewCaller(authn.App, uid.ID{}, authn.UsersRead), channel)
+		}
+		before := len(recorder.Sent())
+		if err := rights.Check(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if sent := recorder.Sent()[before:]; len(sent) != 2 || len(sent[0].Args) != 1 || len(sent[1].Args) != 2 {
+			t.Errorf("got %d statements (%v), want one for the channel and one for the grant of the app", len(sent), sent)
+		}
 	})
 }

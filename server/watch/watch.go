@@ -16,6 +16,7 @@ import (
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/eventtype"
+	"github.com/moderato-live/moderato/server/hearing"
 	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/validate"
@@ -46,9 +47,8 @@ type Service struct {
 
 // filter holds which events a listener wants.
 type filter struct {
-	channelID uid.ID
-	types     []eventtype.Type // all, unless the listener chose some
-	after     *int64
+	wish  *hearing.Wish
+	after *int64
 }
 
 // ParseTypes checks a list of event types, and returns it sorted and without
@@ -67,27 +67,23 @@ func ParseTypes(f *validate.Fields, names []string) []string {
 
 func (s *Service) parse(ctx context.Context, req *moderatov1.WatchEventsRequest) (*filter, error) {
 	f := validate.Of(req)
-	want := &filter{channelID: f.OptionalUUID("channelId", req.GetChannelId())}
+	channelID := f.OptionalUUID("channelId", req.GetChannelId())
 	names := ParseTypes(f, req.GetType())
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
-	if len(names) == 0 {
-		names = eventtype.Types()
+	wish, err := hearing.Ask(authn.FromContext(ctx), channelID, eventtype.TypesNamed(names))
+	if err != nil {
+		return nil, err
 	}
-	for _, name := range names {
-		want.types = append(want.types, eventtype.Type(name))
-	}
-	var err error
-	want.after, err = outbox.ParseCursor(ctx, s.Hub.Store, req.GetCursor())
-	return want, err
+	after, err := outbox.ParseCursor(ctx, s.Hub.Store, req.GetCursor())
+	return &filter{wish, after}, err
 }
 
 // WatchEvents streams events to a listener.
 func (s *Service) WatchEvents(req *moderatov1.WatchEventsRequest, stream grpc.ServerStreamingServer[moderatov1.WatchEventsResponse]) error {
 	ctx := stream.Context()
-	caller := authn.FromContext(ctx)
-	closeStream, err := s.streams.open(s.Limits, caller)
+	closeStream, err := s.streams.open(s.Limits, authn.FromContext(ctx))
 	if err != nil {
 		return err
 	}
@@ -96,12 +92,12 @@ func (s *Service) WatchEvents(req *moderatov1.WatchEventsRequest, stream grpc.Se
 	if err != nil {
 		return err
 	}
-	who, err := s.Rights.admit(ctx, caller, want.channelID, want.types)
+	who, err := s.Rights.Admit(ctx, want.wish)
 	if err != nil {
 		return err
 	}
-	defer s.Rights.leave(who)
-	authz.MarkModerator(ctx)
+	defer s.Rights.Leave(who)
+	authz.MarkListener(ctx)
 	from, err := s.Hub.Subscribe(ctx, want.after, who.present)
 	if err != nil {
 		return told(err)
@@ -111,8 +107,8 @@ func (s *Service) WatchEvents(req *moderatov1.WatchEventsRequest, stream grpc.Se
 	defer cancel(nil)
 	go func() {
 		select {
-		case <-who.over:
-			cancel(who.err())
+		case <-who.Over():
+			cancel(who.Err())
 		case <-s.Stopping:
 			cancel(apierr.ErrStopping)
 		case <-ctx.Done():
@@ -136,7 +132,7 @@ type watcher struct {
 
 	stream grpc.ServerStreamingServer[moderatov1.WatchEventsResponse]
 	from   *Subscription
-	who    *listener
+	who    *Listener
 	want   *filter
 }
 
@@ -194,7 +190,7 @@ func (w *watcher) send(ctx context.Context, at int64, page []*outbox.Event) (sen
 			w.refresh(ctx, e)
 			continue
 		}
-		may, err := w.who.may(ctx, e.ChannelID)
+		may, err := w.who.May(ctx, e.ChannelID, e.Type)
 		if err != nil {
 			return sent, err
 		}
@@ -214,11 +210,11 @@ func (w *watcher) send(ctx context.Context, at int64, page []*outbox.Event) (sen
 // refresh checks the rights of the listener if an event changes them. If the check
 // fails, the listener is paused until the next check.
 func (w *watcher) refresh(ctx context.Context, e *outbox.Event) {
-	if !changesRights(e, w.who.caller.UserID) {
+	if !changesRights(e, w.who.wish.Caller.UserID) {
 		return
 	}
 	w.who.outdate()
-	if err := w.Rights.checkRights(ctx, []*listener{w.who}); err != nil && ctx.Err() == nil {
+	if err := w.Rights.checkRights(ctx, []*Listener{w.who}); err != nil && ctx.Err() == nil {
 		w.Rights.Log.WarnContext(ctx, "the rights of a listener could not be checked; it is paused", "error", err)
 	}
 }
@@ -238,8 +234,10 @@ func isOver(t *time.Timer) bool {
 	}
 }
 
-func (w *filter) has(e *outbox.Event) bool {
-	return (w.channelID.IsZero() || w.channelID == e.ChannelID) && slices.Contains(w.types, e.Type)
+// has reports whether the listener may ever hear an event.
+func (f *filter) has(e *outbox.Event) bool {
+	only := f.wish.ChannelID
+	return (only.IsZero() || only == e.ChannelID) && slices.Contains(f.wish.Widest(), e.Type)
 }
 
 // told returns the API error for an error that ends a stream.

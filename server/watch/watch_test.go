@@ -164,7 +164,7 @@ func TestStreamEndsWhenRightEnds(t *testing.T) {
 		} {
 			for name, watch := range transports {
 				caller := s.As(t, servertest.Moderator)
-				w := watch(t, s, caller, &moderatov1.WatchEventsRequest{ChannelId: owner, Type: []string{"channel.update"}})
+				w := watch(t, s, caller, &moderatov1.WatchEventsRequest{ChannelId: owner, Type: []string{"channel.vip.add"}})
 				ended := time.Now()
 				c.end(t, caller)
 				got := w.next(t)

@@ -6,9 +6,13 @@ import (
 	"time"
 
 	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/ent/webhook"
 	"github.com/moderato-live/moderato/ent/webhookdelivery"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
+	"github.com/moderato-live/moderato/server/authn"
+	"github.com/moderato-live/moderato/server/authz"
+	"github.com/moderato-live/moderato/server/hearing"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/store"
@@ -26,6 +30,26 @@ func named(text string) (uid.ID, error) {
 	return id, f.Err()
 }
 
+// mayDelete returns an error if the caller may not delete a webhook. Whoever created it may,
+// also without the right that it needs.
+func mayDelete(ctx context.Context, w *ent.Webhook, standing hearing.Standing) error {
+	if standing != hearing.Nobody && isOwn(authn.FromContext(ctx), w) {
+		authz.MarkListener(ctx)
+		return nil
+	}
+	return check(ctx, w, standing)
+}
+
+// DeleteOfClient marks the webhooks of an app as deleted, in the transaction that deletes
+// the app.
+func DeleteOfClient(ctx context.Context, tx *ent.Tx, clientID string) error {
+	return markedDeleted(tx.Webhook.Update().Where(webhook.ClientID(clientID), webhook.Holder(ofApp))).Exec(ctx)
+}
+
+func markedDeleted(u *ent.WebhookUpdate) *ent.WebhookUpdate {
+	return u.SetDisabledReason(deleted).SetURL("").SetSecret("").SetFormerSecret("").SetIsClaimed(false).ClearNextAt().AddEpoch(1)
+}
+
 // DeleteWebhook marks a webhook as deleted. Its row is removed later, after its
 // deliveries.
 func (s *Service) DeleteWebhook(ctx context.Context, req *moderatov1.DeleteWebhookRequest) (*moderatov1.DeleteWebhookResponse, error) {
@@ -34,11 +58,9 @@ func (s *Service) DeleteWebhook(ctx context.Context, req *moderatov1.DeleteWebho
 		return nil, err
 	}
 	found := false
-	err = s.change(ctx, id, func(ctx context.Context, tx *ent.Tx, w *ent.Webhook, _ instant.Instant) error {
+	err = s.changeIf(ctx, id, mayDelete, func(ctx context.Context, tx *ent.Tx, w *ent.Webhook, _ instant.Instant) error {
 		found = true
-		return tx.Webhook.UpdateOne(w).SetDisabledReason(deleted).SetURL("").SetSecret("").SetFormerSecret("").
-			SetIsClaimed(false).ClearNextAt().AddEpoch(1).
-			Exec(ctx)
+		return markedDeleted(tx.Webhook.Update().Where(webhook.ID(w.ID))).Exec(ctx)
 	})
 	// If an earlier attempt found the webhook and this one does not, the earlier
 	// attempt deleted it: the outcome of its COMMIT was unknown.
@@ -98,7 +120,7 @@ func enable(ctx context.Context, tx *ent.Tx, w *ent.Webhook, now instant.Instant
 		return false, err
 	}
 	if !right {
-		return false, apierr.New(moderatov1.Reason_REASON_NOT_CHANNEL_MODERATOR)
+		return false, hearing.MissingRelation(w.Holder == ofApp)
 	}
 	at, err := outbox.ReadPositions(ctx, tx)
 	if err != nil {

@@ -19,6 +19,9 @@ import (
 // order of their positions. The events of one channel are read along an index of the
 // channel, so that no other rows are read. The events of every channel are read along
 // the positions.
+//
+// Only events that are kept have rows. Events of types that are not kept must be sent
+// beside the deliveries, at most once, to the webhooks whose types and hasRight allow it.
 func (t *turn) wantedEvents(upTo int64, limit int) (query string, args []any) {
 	types := strings.Fields(t.hook.Types)
 	if t.hook.ChannelID == nil {

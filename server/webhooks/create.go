@@ -2,14 +2,20 @@ package webhooks
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/ent/channel"
+	"github.com/moderato-live/moderato/ent/predicate"
 	"github.com/moderato-live/moderato/ent/webhook"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/authn"
+	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/change"
+	"github.com/moderato-live/moderato/server/eventtype"
+	"github.com/moderato-live/moderato/server/hearing"
 	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
@@ -20,23 +26,27 @@ import (
 // CreateWebhook creates a webhook that receives the events from now on.
 func (s *Service) CreateWebhook(ctx context.Context, req *moderatov1.CreateWebhookRequest) (*moderatov1.CreateWebhookResponse, error) {
 	f := validate.Of(req)
-	channel := channelOf(ctx, f, req.GetChannelId())
+	about := channelOf(ctx, f, req.GetChannelId())
 	address := s.receiver(f, req.GetUrl())
-	types := watch.ParseTypes(f, req.GetType())
+	names := watch.ParseTypes(f, req.GetType())
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
 	caller := authn.FromContext(ctx)
-	want := &ent.Webhook{
-		ID: uid.New(), ClientID: caller.ClientID, URL: address, Types: strings.Join(types, " "), Secret: newSecret(),
+	wish, err := hearing.Ask(caller, about, eventtype.TypesNamed(names))
+	if err != nil {
+		return nil, err
 	}
-	if !channel.IsZero() {
-		want.ChannelID = &channel
+	want := &ent.Webhook{
+		ID: uid.New(), ClientID: caller.ClientID, URL: address, Types: strings.Join(names, " "), Secret: newSecret(),
+	}
+	if !about.IsZero() {
+		want.ChannelID = &about
 	}
 	if caller.ActsAsUser() {
 		want.UserID = &caller.UserID
 	}
-	err := s.Store.Write(ctx, func(ctx context.Context, tx *ent.Tx, attempt store.Attempt) error {
+	err = s.Store.Write(ctx, func(ctx context.Context, tx *ent.Tx, attempt store.Attempt) error {
 		if attempt.Unknown {
 			exists, err := s.exists(ctx, tx, want.ID)
 			if err != nil {
@@ -46,14 +56,14 @@ func (s *Service) CreateWebhook(ctx context.Context, req *moderatov1.CreateWebho
 				return store.ErrCommitted
 			}
 		}
-		return s.create(ctx, tx, want)
+		return s.create(ctx, tx, wish, want)
 	})
 	if err != nil {
 		return nil, ofOwn(req.GetChannelId(), err)
 	}
 	s.Engine.Look()
 	result := &moderatov1.CreateWebhookResponse{
-		Id: want.ID.String(), Url: want.URL, Type: types, Secret: want.Secret, CreatedAt: want.CreatedAt.Proto(),
+		Id: want.ID.String(), Url: want.URL, Type: strings.Fields(want.Types), Secret: want.Secret, CreatedAt: want.CreatedAt.Proto(),
 		ChannelId: optional(want.ChannelID),
 	}
 	return result, nil
@@ -70,17 +80,32 @@ func (s *Service) exists(ctx context.Context, tx *ent.Tx, id uid.ID) (bool, erro
 
 // create inserts a webhook. The webhook is due immediately, so that it counts as idle
 // only after a server has examined every event since its creation.
-func (s *Service) create(ctx context.Context, tx *ent.Tx, w *ent.Webhook) error {
-	isUnknown, err := s.lockChannel(ctx, tx, channelID(w))
+func (s *Service) create(ctx context.Context, tx *ent.Tx, wish *hearing.Wish, w *ent.Webhook) error {
+	standing, now, err := authorize(ctx, s.Store, tx, channelID(w))
 	if err != nil {
 		return err
 	}
-	now, err := authorize(ctx, s.Store, tx, channelID(w))
+	w.Holder = holderOf(wish.Caller, standing)
+	isUnknown, err := s.lockHolder(ctx, tx, w)
+	if err != nil {
+		return err
+	}
+	if standing, err = hearing.StandingIn(ctx, tx, wish.Caller, channelID(w)); err != nil { // after the lock
+		return err
+	}
+	types, err := wish.Types(standing)
+	authz.MarkListener(ctx)
 	switch {
 	case err != nil:
 		return err
 	case isUnknown:
 		return apierr.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND)
+	}
+	w.Audience = audiences[hearing.Narrowest(types)]
+	if w.Types == "" && !hearing.IsEverything(types) {
+		// The webhook does not gain types later, and is disabled if it loses one, so that
+		// its receiver never gets a part of the list without notice.
+		w.Types = joined(types)
 	}
 	if err := checkLimit(ctx, tx, w); err != nil {
 		return err
@@ -92,7 +117,50 @@ func (s *Service) create(ctx context.Context, tx *ent.Tx, w *ent.Webhook) error 
 	w.CreatedAt, w.Position = now, at.Last
 	return tx.Webhook.Create().SetID(w.ID).SetNillableChannelID(w.ChannelID).SetNillableUserID(w.UserID).SetClientID(w.ClientID).
 		SetURL(w.URL).SetTypes(w.Types).SetSecret(w.Secret).SetCreatedAt(now).SetPosition(at.Last).SetHeardFrom(now).SetNextAt(now).
+		SetAudience(w.Audience).SetHolder(w.Holder).
 		Exec(ctx)
+}
+
+func joined(types []eventtype.Type) string {
+	names := make([]string, len(types))
+	for i, kind := range types {
+		names[i] = string(kind)
+	}
+	return strings.Join(names, " ")
+}
+
+// holderOf returns the holder of a webhook that a caller creates.
+func holderOf(c *authn.Caller, standing hearing.Standing) string {
+	switch {
+	case c.Kind == authn.App:
+		return ofApp
+	case c.ActsAsUser() && standing != hearing.Insider:
+		return ofViewer
+	}
+	return ofChannelOrBackend
+}
+
+// lockHolder locks the row of the holder of a new webhook, so that the holder's webhooks
+// are created one after the other, and reports whether the channel is unknown. Viewers and
+// apps do not lock the channel, for whose changes its moderators would have to wait.
+func (s *Service) lockHolder(ctx context.Context, tx *ent.Tx, w *ent.Webhook) (isUnknown bool, err error) {
+	var query string
+	var id any
+	switch w.Holder {
+	case ofApp:
+		query, id = "SELECT id FROM clients WHERE id = ?", w.ClientID
+	case ofViewer:
+		query, id = "SELECT id FROM users WHERE id = ?", *w.UserID
+	default:
+		return s.lockChannel(ctx, tx, channelID(w))
+	}
+	var ignored []byte
+	err = store.QueryRow(ctx, tx, query+s.Store.ForUpdate(), []any{id}, &ignored)
+	if err != nil && !errors.Is(err, store.ErrNoRows) {
+		return false, err
+	}
+	exists, err := tx.Channel.Query().Where(channel.ID(channelID(w))).Exist(ctx)
+	return !exists, err
 }
 
 // lockChannel locks a channel, so that its webhooks are created one after the other. A
@@ -105,18 +173,43 @@ func (s *Service) lockChannel(ctx context.Context, tx *ent.Tx, id uid.ID) (isUnk
 	return found[id] == nil, err
 }
 
+// checkLimit returns an error if the holder of a new webhook has the maximum number.
 func checkLimit(ctx context.Context, tx *ent.Tx, w *ent.Webhook) error {
-	q := ofChannel(tx.Webhook.Query(), channelID(w))
-	if w.UserID == nil {
-		q = q.Where(webhook.UserIDIsNil())
-	} else {
-		q = q.Where(webhook.UserIDNotNil())
+	here := webhook.ChannelIDIsNil()
+	if w.ChannelID != nil {
+		here = webhook.ChannelID(*w.ChannelID)
 	}
-	n, err := q.Count(ctx)
-	if err == nil && n >= maxWebhooks {
-		return apierr.New(moderatov1.Reason_REASON_WEBHOOK_LIMIT_REACHED)
+	held := webhook.Holder(w.Holder)
+	type limit struct {
+		of    predicate.Webhook
+		most  int
+		whose string
 	}
-	return err
+	var limits []limit
+	switch {
+	case w.Holder == ofApp:
+		own := webhook.And(webhook.ClientID(w.ClientID), held)
+		limits = []limit{{webhook.And(own, here), maxWebhooks, "The app has the maximum number of webhooks for this channel."}, {own, maxOfApp, "The app has the maximum number of webhooks."}}
+	case w.Holder == ofViewer:
+		limits = []limit{
+			{webhook.And(webhook.UserID(*w.UserID), held), maxOfViewer, "You have the maximum number of webhooks for channels that you neither own nor moderate."},
+			{webhook.And(here, held), maxOfViewers, "The viewers of the channel have the maximum number of webhooks for it."},
+		}
+	case w.UserID == nil:
+		limits = []limit{{webhook.And(here, held, webhook.UserIDIsNil()), maxWebhooks, ""}}
+	default:
+		limits = []limit{{webhook.And(here, held, webhook.UserIDNotNil()), maxWebhooks, ""}}
+	}
+	for _, l := range limits {
+		n, err := tx.Webhook.Query().Where(l.of, webhook.DisabledReasonNEQ(deleted)).Count(ctx)
+		if err != nil {
+			return err
+		}
+		if n >= l.most {
+			return &apierr.Error{Reason: moderatov1.Reason_REASON_WEBHOOK_LIMIT_REACHED, Message: l.whose}
+		}
+	}
+	return nil
 }
 
 // ofChannel restricts a query to the webhooks of a channel that are not deleted. A zero

@@ -8,11 +8,14 @@ import (
 
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/webhook"
+	optionsv1 "github.com/moderato-live/moderato/gen/moderato/options/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/authz"
+	"github.com/moderato-live/moderato/server/hearing"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/listing"
+	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/validate"
 )
 
@@ -23,10 +26,15 @@ func (s *Service) ListWebhooks(ctx context.Context, req *moderatov1.ListWebhooks
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
-	if err := authz.AuthorizeModerator(ctx, s.Store, channel); err != nil {
+	caller := authn.FromContext(ctx)
+	if err := s.mayList(ctx, caller, channel); err != nil {
 		return nil, err
 	}
-	rows, err := ofChannel(s.Store.Read.Webhook.Query(), channel).Order(ent.Asc(webhook.FieldCreatedAt, webhook.FieldID)).All(ctx)
+	q := ofChannel(s.Store.Read.Webhook.Query(), channel)
+	if caller.Kind == authn.App && channel.IsZero() {
+		q = s.Store.Read.Webhook.Query().Where(webhook.DisabledReasonNEQ(deleted)) // of every channel
+	}
+	rows, err := q.Where(visible(caller)).Order(ent.Asc(webhook.FieldCreatedAt, webhook.FieldID)).All(ctx)
 	if err == nil && len(rows) == 0 && !channel.IsZero() {
 		err = listing.CheckChannel(ctx, s.Store, channel)
 	}
@@ -35,11 +43,28 @@ func (s *Service) ListWebhooks(ctx context.Context, req *moderatov1.ListWebhooks
 	}
 	result := &moderatov1.ListWebhooksResponse{}
 	for _, w := range rows {
-		if isOf(authn.FromContext(ctx), w) {
-			result.Webhooks = append(result.Webhooks, shown(w))
-		}
+		result.Webhooks = append(result.Webhooks, shown(w))
 	}
 	return result, nil
+}
+
+// mayList returns an error if the caller hears nothing in a channel, and so can have no
+// webhook there. An app may also list its webhooks of every channel.
+func (s *Service) mayList(ctx context.Context, caller *authn.Caller, channel uid.ID) error {
+	authz.MarkListener(ctx)
+	if caller.Kind == authn.App {
+		return hearing.Check(caller, optionsv1.Audience_AUDIENCE_PUBLIC, hearing.Outsider)
+	}
+	wish, err := hearing.Ask(caller, channel, nil)
+	if err != nil {
+		return err
+	}
+	standing, err := hearing.StandingIn(ctx, s.Store.Read, caller, channel)
+	if err != nil {
+		return s.Store.Classify(err)
+	}
+	_, err = wish.Types(standing)
+	return err
 }
 
 func shown(w *ent.Webhook) *moderatov1.Webhook {
@@ -47,11 +72,15 @@ func shown(w *ent.Webhook) *moderatov1.Webhook {
 	if w.DisabledReason != enabled {
 		status = "disabled"
 	}
-	return &moderatov1.Webhook{
+	shown := &moderatov1.Webhook{
 		Id: w.ID.String(), ChannelId: optional(w.ChannelID), UserId: optional(w.UserID), Url: w.URL, Type: strings.Fields(w.Types),
 		Status: status, DisabledReason: w.DisabledReason,
 		CreatedAt: w.CreatedAt.Proto(), LastSuccessAt: optionalTime(w.LastSuccessAt), LastError: w.LastError,
 	}
+	if w.Holder == ofApp {
+		shown.ClientId = &w.ClientID
+	}
+	return shown
 }
 
 func optionalTime(at *instant.Instant) *timestamppb.Timestamp {

@@ -21,7 +21,7 @@ func TestWebhookIsDisabledWhenOwnerLosesRight(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			eachAlone(t, func(t *testing.T, s *servertest.Server) {
 				r, mine := newReceiver(t), newReceiver(t)
-				hook := create(t, s, s.As(t, servertest.Moderator), r.mine("channel.update"))
+				hook := create(t, s, s.As(t, servertest.Moderator), r.mine("channel.update", "channel.vip.add"))
 				create(t, s, s.As(t, servertest.Owner), mine.mine("channel.update"))
 				retitle(t, s, servertest.Owner, "one")
 				r.next(t)
@@ -59,7 +59,7 @@ func TestRestoredRightExcludesEarlierEvents(t *testing.T) {
 	each(t, func(t *testing.T, s *servertest.Server) {
 		r := newReceiver(t)
 		moderator, owner := s.As(t, servertest.Moderator), s.As(t, servertest.Owner)
-		hook := create(t, s, moderator, r.mine("channel.update"))
+		hook := create(t, s, moderator, r.mine("channel.update", "channel.vip.add"))
 		ban(t, s, servertest.Owner, servertest.Moderator)
 		retitle(t, s, servertest.Owner, "secret")
 		eventually(t, "it is disabled", func() bool { return only(t, s).GetStatus() == "disabled" })

@@ -9,21 +9,42 @@ import (
 	"net/url"
 	"strings"
 
+	"entgo.io/ent/dialect/sql"
+
 	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/ent/predicate"
 	"github.com/moderato-live/moderato/ent/webhook"
+	optionsv1 "github.com/moderato-live/moderato/gen/moderato/options/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/authz"
+	"github.com/moderato-live/moderato/server/hearing"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/validate"
 )
 
-// maxWebhooks is the maximum number of webhooks of a channel that users created, and of
-// those that backends created.
-const maxWebhooks = 20
+const (
+	// maxWebhooks is the maximum number of webhooks of a channel that its owner and
+	// moderators created, of those that backends created, and of those of one app.
+	maxWebhooks = 20
+	// maxOfViewer is the maximum number of webhooks that a user has for channels that the
+	// user neither owned nor moderated, and maxOfViewers is that of a channel.
+	maxOfViewer  = 20
+	maxOfViewers = 200
+	// maxOfApp is the maximum number of webhooks of an app for all channels.
+	maxOfApp = 1000
+)
+
+// The holders of webhooks, as stored. The people of a channel see each other's webhooks as
+// before there were others; viewers and apps see their own alone.
+const (
+	ofChannelOrBackend = ""
+	ofViewer           = "viewer"
+	ofApp              = "app"
+)
 
 // The reasons for which a webhook is disabled. A deleted webhook is a row that waits
 // for its removal; no caller can see it.
@@ -49,7 +70,7 @@ type Service struct {
 }
 
 // channelOf parses the channel that a request names. If the request names none, a user
-// means their own channel, and a backend means every channel, for which channelOf
+// means their own channel, and other callers mean every channel, for which channelOf
 // returns zero.
 func channelOf(ctx context.Context, f *validate.Fields, text string) uid.ID {
 	if text == "" {
@@ -70,22 +91,49 @@ func ofOwn(named string, err error) error {
 	return err
 }
 
-// authorize checks, in the transaction of a change, whether the caller may make the
-// change for a channel. It returns the time of the change.
-func authorize(ctx context.Context, s *store.Store, tx *ent.Tx, channelID uid.ID) (instant.Instant, error) {
-	if authn.FromContext(ctx).ActsAsUser() {
-		return authz.Authorize(ctx, s, tx, channelID)
-	}
+// authorize checks, in the transaction of a change, that the caller's token is still valid.
+// It returns the time of the change and the standing of the caller in a channel, from which
+// the caller of authorize decides.
+func authorize(ctx context.Context, s *store.Store, tx *ent.Tx, channelID uid.ID) (hearing.Standing, instant.Instant, error) {
 	if err := authz.Reauthenticate(ctx, s, tx); err != nil {
-		return 0, err
+		return hearing.Nobody, 0, err
 	}
-	return s.Clock.Now(ctx, tx)
+	now, err := s.Clock.Now(ctx, tx)
+	if err != nil {
+		return hearing.Nobody, 0, err
+	}
+	standing, err := hearing.StandingIn(ctx, tx, authn.FromContext(ctx), channelID)
+	return standing, now, err
 }
 
-// find returns a webhook that the caller may see. A backend sees all webhooks, a
-// channel owner those that users created for the channel, and a user their own. For any
-// other webhook find returns WEBHOOK_NOT_FOUND, so that the caller does not learn that
-// it exists.
+// check returns an error if a caller with a standing may not hear the types of a webhook,
+// and so may not manage it.
+func check(ctx context.Context, w *ent.Webhook, standing hearing.Standing) error {
+	authz.MarkListener(ctx)
+	return hearing.Check(authn.FromContext(ctx), audienceOf(w), standing)
+}
+
+// The audiences, as stored.
+var audiences = map[optionsv1.Audience]string{
+	optionsv1.Audience_AUDIENCE_PUBLIC:     "public",
+	optionsv1.Audience_AUDIENCE_CHANNEL:    "channel",
+	optionsv1.Audience_AUDIENCE_MODERATORS: "moderators",
+}
+
+// audienceOf returns the audience of a webhook.
+func audienceOf(w *ent.Webhook) optionsv1.Audience {
+	for audience, name := range audiences {
+		if name == w.Audience {
+			return audience
+		}
+	}
+	return optionsv1.Audience_AUDIENCE_MODERATORS
+}
+
+// find returns a webhook that the caller may see. A backend sees all webhooks, a channel
+// owner those that the people of the channel created for it, and a user or app their own.
+// For any other webhook find returns WEBHOOK_NOT_FOUND, so that the caller does not learn
+// that it exists.
 func find(ctx context.Context, q *ent.WebhookClient, id uid.ID) (*ent.Webhook, error) {
 	row, err := q.Query().Where(webhook.ID(id), webhook.DisabledReasonNEQ(deleted)).Only(ctx)
 	if err != nil && !ent.IsNotFound(err) {
@@ -98,10 +146,30 @@ func find(ctx context.Context, q *ent.WebhookClient, id uid.ID) (*ent.Webhook, e
 }
 
 func isOf(c *authn.Caller, w *ent.Webhook) bool {
-	if !c.ActsAsUser() {
+	if c.ActsAsUser() && w.Holder == ofChannelOrBackend && w.UserID != nil && c.UserID == channelID(w) {
 		return true
 	}
-	return w.UserID != nil && (c.UserID == *w.UserID || c.UserID == channelID(w))
+	return isOwn(c, w) || (c.Kind == authn.Service && !c.ActsAsUser())
+}
+
+// isOwn reports whether the caller created a webhook.
+func isOwn(c *authn.Caller, w *ent.Webhook) bool {
+	if c.Kind == authn.App {
+		return w.Holder == ofApp && w.ClientID == c.ClientID
+	}
+	return c.ActsAsUser() && w.UserID != nil && c.UserID == *w.UserID
+}
+
+// visible restricts a query to the webhooks for which isOf is true.
+func visible(c *authn.Caller) predicate.Webhook {
+	switch {
+	case c.Kind == authn.App:
+		return webhook.And(webhook.ClientID(c.ClientID), webhook.Holder(ofApp))
+	case c.ActsAsUser():
+		return webhook.Or(webhook.UserID(c.UserID),
+			webhook.And(webhook.ChannelID(c.UserID), webhook.Holder(ofChannelOrBackend), webhook.UserIDNotNil()))
+	}
+	return func(*sql.Selector) {} // every webhook
 }
 
 // channelID returns the webhook's channel, or zero if it is for every channel.
@@ -115,6 +183,15 @@ func channelID(w *ent.Webhook) uid.ID {
 // change runs body in a transaction, with the row of one of the caller's webhooks
 // locked. body may run more than once.
 func (s *Service) change(ctx context.Context, id uid.ID, body func(context.Context, *ent.Tx, *ent.Webhook, instant.Instant) error) error {
+	return s.changeIf(ctx, id, check, body)
+}
+
+// changeIf is change with the function that authorizes the caller.
+func (s *Service) changeIf(
+	ctx context.Context, id uid.ID,
+	may func(context.Context, *ent.Webhook, hearing.Standing) error,
+	body func(context.Context, *ent.Tx, *ent.Webhook, instant.Instant) error,
+) error {
 	return s.Store.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
 		if err := lock(ctx, s.Store, tx, id); err != nil {
 			return err
@@ -123,8 +200,11 @@ func (s *Service) change(ctx context.Context, id uid.ID, body func(context.Conte
 		if err != nil {
 			return err
 		}
-		now, err := authorize(ctx, s.Store, tx, channelID(w))
+		standing, now, err := authorize(ctx, s.Store, tx, channelID(w))
 		if err != nil {
+			return err
+		}
+		if err := may(ctx, w, standing); err != nil {
 			return err
 		}
 		return body(ctx, tx, w, now)
@@ -137,7 +217,11 @@ func (s *Service) read(ctx context.Context, id uid.ID) (*ent.Webhook, error) {
 	if err != nil {
 		return nil, s.Store.Classify(err)
 	}
-	return w, authz.AuthorizeModerator(ctx, s.Store, channelID(w))
+	standing, err := hearing.StandingIn(ctx, s.Store.Read, authn.FromContext(ctx), channelID(w))
+	if err != nil {
+		return nil, s.Store.Classify(err)
+	}
+	return w, check(ctx, w, standing)
 }
 
 // receiver validates the URL of a receiver.

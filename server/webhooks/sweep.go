@@ -9,22 +9,29 @@ import (
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/webhook"
 	"github.com/moderato-live/moderato/server/authz"
+	"github.com/moderato-live/moderato/server/hearing"
 	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/server/users"
 )
 
 // sweepInterval is how often a batch of webhooks is checked for users who lost their
 // right. What is sent never depends on it.
 const sweepInterval = time.Second
 
-// hasRight is the SQL condition that the webhook w may receive the events of its
-// channel. The channel must exist. The user of the webhook must own the channel, or
-// exist and moderate the channel without being banned there. A webhook that a backend
-// made has no user, and may receive the events of any channel.
+// hasRight is the SQL condition that the webhook w may receive the events of its channel
+// that have its types. The channel must exist. A webhook that a backend made may receive
+// the events of any channel. The user of a webhook must own or moderate the channel, and
+// for types that everyone hears only exist. An app must exist, and needs the grant of the
+// channel's owner for other types.
 var hasRight = `(
 	(w.channel_id IS NULL OR EXISTS (SELECT 1 FROM channels c WHERE c.id = w.channel_id))
-	AND (w.user_id IS NULL OR w.user_id = w.channel_id OR ` + authz.Moderates("w.channel_id", "w.user_id") + `))`
+	AND ((w.holder <> 'app' AND (w.user_id IS NULL OR w.user_id = w.channel_id
+			OR (w.audience = 'public' AND EXISTS (SELECT 1 FROM users hu WHERE hu.id = w.user_id AND hu.` + users.Exists + `))
+			OR ` + authz.Moderates("w.channel_id", "w.user_id") + `))
+		OR (w.holder = 'app' AND EXISTS (SELECT 1 FROM clients hc WHERE hc.id = w.client_id)
+			AND (w.audience = 'public' OR (w.audience = 'channel' AND ` + hearing.Granted("w.client_id", "w.channel_id") + `)))))`
 
 // disableAfterEvents disables the webhooks whose user lost the right through one of the events:
 // a ban or the removal of a moderator.

@@ -15,7 +15,7 @@ var Tables = []domain.Table{
 	{
 		// Deleted webhooks are removed after their deliveries, when no server adds
 		// deliveries any more.
-		Name: "webhooks", Impersonal: []string{"client_id", "types", "disabled_reason"},
+		Name: "webhooks", Impersonal: []string{"client_id", "types", "disabled_reason", "audience", "holder"},
 		Users: []domain.UserColumn{
 			{Name: "user_id", Erase: domain.WithRow}, {Name: "url", Erase: domain.WithRow}, {Name: "secret", Erase: domain.WithRow},
 			{Name: "former_secret", Erase: domain.WithRow}, {Name: "last_error", Erase: domain.WithRow},

@@ -144,6 +144,9 @@ const (
 	// The caller has the maximum number of open event streams. Close one, or use one
 	// stream for several channels.
 	Reason_REASON_STREAM_LIMIT_REACHED Reason = 44
+	// The ticket for an event stream is damaged, unknown, used or expired. Get a new one.
+	// It is an error of `GET /v1/events` alone.
+	Reason_REASON_TICKET_INVALID Reason = 49
 )
 
 // Enum value maps for Reason.
@@ -194,6 +197,7 @@ var (
 		42: "REASON_EVENT_NOT_FOUND",
 		43: "REASON_OVERLOADED",
 		44: "REASON_STREAM_LIMIT_REACHED",
+		49: "REASON_TICKET_INVALID",
 	}
 	Reason_value = map[string]int32{
 		"REASON_UNSPECIFIED":             0,
@@ -241,6 +245,7 @@ var (
 		"REASON_EVENT_NOT_FOUND":         42,
 		"REASON_OVERLOADED":              43,
 		"REASON_STREAM_LIMIT_REACHED":    44,
+		"REASON_TICKET_INVALID":          49,
 	}
 )
 
@@ -275,7 +280,7 @@ var File_moderato_v1_errors_proto protoreflect.FileDescriptor
 
 const file_moderato_v1_errors_proto_rawDesc = "" +
 	"\n" +
-	"\x18moderato/v1/errors.proto\x12\vmoderato.v1\x1a!moderato/options/v1/options.proto*\xf9\"\n" +
+	"\x18moderato/v1/errors.proto\x12\vmoderato.v1\x1a!moderato/options/v1/options.proto*\x8f$\n" +
 	"\x06Reason\x12\x16\n" +
 	"\x12REASON_UNSPECIFIED\x10\x00\x12p\n" +
 	"\x14REASON_TOKEN_MISSING\x10\x01\x1aV\x8a\xb5\x18R\b\x91\x03\x10\x10\x1aKAn access token is required: send the header Authorization: Bearer <token>.\x12u\n" +
@@ -322,7 +327,8 @@ const file_moderato_v1_errors_proto_rawDesc = "" +
 	"\x17REASON_WEBHOOK_DISABLED\x10)\x1a4\x8a\xb5\x180\b\x99\x03\x10\t\x1a)The webhook is disabled; enable it first.\x12m\n" +
 	"\x16REASON_EVENT_NOT_FOUND\x10*\x1aQ\x8a\xb5\x18M\b\x94\x03\x10\x05\x1aFNo event with this id is both sent by this webhook and still retained.\x12u\n" +
 	"\x11REASON_OVERLOADED\x10+\x1a^\x8a\xb5\x18Z\b\xf7\x03\x10\x0e\x1aSThe server is overloaded. Nothing was changed; retry after the time in Retry-After.\x12o\n" +
-	"\x1bREASON_STREAM_LIMIT_REACHED\x10,\x1aN\x8a\xb5\x18J\b\xad\x03\x10\b\x1aCYou have the maximum number of event streams open. Close one first.BCZ<github.com/moderato-live/moderato/gen/moderato/v1;moderatov1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
+	"\x1bREASON_STREAM_LIMIT_REACHED\x10,\x1aN\x8a\xb5\x18J\b\xad\x03\x10\b\x1aCYou have the maximum number of event streams open. Close one first.\x12\x93\x01\n" +
+	"\x15REASON_TICKET_INVALID\x101\x1ax\x8a\xb5\x18t\b\x91\x03\x10\x10\x1amThe ticket is not valid: it is damaged, unknown, used or expired. Get a new one from POST /v1/events/tickets.BCZ<github.com/moderato-live/moderato/gen/moderato/v1;moderatov1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
 var (
 	file_moderato_v1_errors_proto_rawDescOnce sync.Once

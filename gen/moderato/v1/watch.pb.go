@@ -29,7 +29,8 @@ type WatchEventsRequest struct {
 	// The channel: a UUID in upper or lower case. If empty, the stream covers all
 	// channels of which the caller may receive events.
 	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
-	// The event types to stream, such as `channel.ban`; at most 100. If empty, all types.
+	// The event types to stream, such as `channel.ban`; at most 100. If empty, all
+	// types that the caller may hear.
 	Type []string `protobuf:"bytes,2,rep,name=type" json:"type,omitempty"`
 	// Where to resume: the `cursor` of the last message that was handled. If empty, the
 	// stream starts with the events from now on.
@@ -563,47 +564,47 @@ const file_moderato_v1_watch_proto_rawDesc = "" +
 	"\x06cursor\x18\x03 \x01(\tR\x06cursor\"W\n" +
 	"\x13WatchEventsResponse\x12\x16\n" +
 	"\x06cursor\x18\x01 \x01(\tR\x06cursor\x12(\n" +
-	"\x05event\x18\x02 \x01(\v2\x12.moderato.v1.EventR\x05event\"\x83\v\n" +
+	"\x05event\x18\x02 \x01(\v2\x12.moderato.v1.EventR\x05event\"\xb1\v\n" +
 	"\x05Event\x126\n" +
-	"\bmetadata\x18\x01 \x01(\v2\x1a.moderato.v1.EventMetadataR\bmetadata\x12@\n" +
-	"\x03ban\x18\x02 \x01(\v2\x15.moderato.v1.BanEventB\x15\x8a\xb5\x18\x11\n" +
-	"\vchannel.ban\x10\x01 \x01H\x00R\x03ban\x12H\n" +
-	"\x05unban\x18\x03 \x01(\v2\x17.moderato.v1.UnbanEventB\x17\x8a\xb5\x18\x13\n" +
-	"\rchannel.unban\x10\x01\x18\x01H\x00R\x05unban\x12B\n" +
-	"\x04mute\x18\x04 \x01(\v2\x16.moderato.v1.MuteEventB\x14\x8a\xb5\x18\x10\n" +
-	"\fchannel.mute\x10\x01H\x00R\x04mute\x12\\\n" +
-	"\vmute_expire\x18\x05 \x01(\v2\x1c.moderato.v1.MuteExpireEventB\x1b\x8a\xb5\x18\x17\n" +
-	"\x13channel.mute.expire\x10\x01H\x00R\n" +
-	"muteExpire\x12\x7f\n" +
-	"\x13clear_user_messages\x18\x06 \x01(\v2#.moderato.v1.ClearUserMessagesEventB(\x8a\xb5\x18$\n" +
-	" channel.chat.clear_user_messages\x10\x01H\x00R\x11clearUserMessages\x12\xd0\x01\n" +
-	"\x04role\x18\a \x01(\v2\x16.moderato.v1.RoleEventB\xa1\x01\x8a\xb5\x18\x1b\n" +
-	"\x15channel.moderator.add\x10\x01\x18\x01\x8a\xb5\x18\x1e\n" +
-	"\x18channel.moderator.remove\x10\x01 \x01\x8a\xb5\x18\x13\n" +
-	"\x0fchannel.vip.add\x10\x01\x8a\xb5\x18\x16\n" +
-	"\x12channel.vip.remove\x10\x01\x8a\xb5\x18\x12\n" +
-	"\x0echannel.og.add\x10\x01\x8a\xb5\x18\x15\n" +
-	"\x11channel.og.remove\x10\x01H\x00R\x04role\x12J\n" +
-	"\x06update\x18\b \x01(\v2\x18.moderato.v1.UpdateEventB\x16\x8a\xb5\x18\x12\n" +
-	"\x0echannel.update\x10\x01H\x00R\x06update\x12b\n" +
-	"\x06follow\x18\t \x01(\v2\x18.moderato.v1.FollowEventB.\x8a\xb5\x18\x12\n" +
-	"\x0echannel.follow\x10\x02\x8a\xb5\x18\x14\n" +
-	"\x10channel.unfollow\x10\x02H\x00R\x06follow\x12\x7f\n" +
+	"\bmetadata\x18\x01 \x01(\v2\x1a.moderato.v1.EventMetadataR\bmetadata\x12B\n" +
+	"\x03ban\x18\x02 \x01(\v2\x15.moderato.v1.BanEventB\x17\x8a\xb5\x18\x13\n" +
+	"\vchannel.ban\x10\x01 \x01(\x03H\x00R\x03ban\x12J\n" +
+	"\x05unban\x18\x03 \x01(\v2\x17.moderato.v1.UnbanEventB\x19\x8a\xb5\x18\x15\n" +
+	"\rchannel.unban\x10\x01\x18\x01(\x03H\x00R\x05unban\x12D\n" +
+	"\x04mute\x18\x04 \x01(\v2\x16.moderato.v1.MuteEventB\x16\x8a\xb5\x18\x12\n" +
+	"\fchannel.mute\x10\x01(\x03H\x00R\x04mute\x12^\n" +
+	"\vmute_expire\x18\x05 \x01(\v2\x1c.moderato.v1.MuteExpireEventB\x1d\x8a\xb5\x18\x19\n" +
+	"\x13channel.mute.expire\x10\x01(\x03H\x00R\n" +
+	"muteExpire\x12\x81\x01\n" +
+	"\x13clear_user_messages\x18\x06 \x01(\v2#.moderato.v1.ClearUserMessagesEventB*\x8a\xb5\x18&\n" +
+	" channel.chat.clear_user_messages\x10\x01(\x01H\x00R\x11clearUserMessages\x12\xdc\x01\n" +
+	"\x04role\x18\a \x01(\v2\x16.moderato.v1.RoleEventB\xad\x01\x8a\xb5\x18\x1d\n" +
+	"\x15channel.moderator.add\x10\x01\x18\x01(\x03\x8a\xb5\x18 \n" +
+	"\x18channel.moderator.remove\x10\x01 \x01(\x03\x8a\xb5\x18\x15\n" +
+	"\x0fchannel.vip.add\x10\x01(\x03\x8a\xb5\x18\x18\n" +
+	"\x12channel.vip.remove\x10\x01(\x03\x8a\xb5\x18\x14\n" +
+	"\x0echannel.og.add\x10\x01(\x03\x8a\xb5\x18\x17\n" +
+	"\x11channel.og.remove\x10\x01(\x03H\x00R\x04role\x12L\n" +
+	"\x06update\x18\b \x01(\v2\x18.moderato.v1.UpdateEventB\x18\x8a\xb5\x18\x14\n" +
+	"\x0echannel.update\x10\x01(\x01H\x00R\x06update\x12f\n" +
+	"\x06follow\x18\t \x01(\v2\x18.moderato.v1.FollowEventB2\x8a\xb5\x18\x14\n" +
+	"\x0echannel.follow\x10\x02(\x02\x8a\xb5\x18\x16\n" +
+	"\x10channel.unfollow\x10\x02(\x02H\x00R\x06follow\x12\x83\x01\n" +
 	"\fsubscription\x18\n" +
-	" \x01(\v2\x1e.moderato.v1.SubscriptionEventB9\x8a\xb5\x18\x15\n" +
-	"\x11channel.subscribe\x10\x02\x8a\xb5\x18\x1c\n" +
-	"\x18channel.subscription.end\x10\x02H\x00R\fsubscription\x12O\n" +
-	"\x04gift\x18\v \x01(\v2\x16.moderato.v1.GiftEventB!\x8a\xb5\x18\x1d\n" +
-	"\x19channel.subscription.gift\x10\x02H\x00R\x04gift\x12J\n" +
-	"\x06thanks\x18\f \x01(\v2\x18.moderato.v1.ThanksEventB\x16\x8a\xb5\x18\x12\n" +
-	"\x0echannel.thanks\x10\x02H\x00R\x06thanks\x12B\n" +
-	"\x04vote\x18\r \x01(\v2\x16.moderato.v1.VoteEventB\x14\x8a\xb5\x18\x10\n" +
-	"\fchannel.vote\x10\x02H\x00R\x04vote\x12_\n" +
-	"\x06stream\x18\x0e \x01(\v2\x18.moderato.v1.StreamEventB+\x8a\xb5\x18\x11\n" +
-	"\rstream.online\x10\x02\x8a\xb5\x18\x12\n" +
-	"\x0estream.offline\x10\x02H\x00R\x06stream\x12B\n" +
-	"\x04raid\x18\x0f \x01(\v2\x16.moderato.v1.RaidEventB\x14\x8a\xb5\x18\x10\n" +
-	"\fchannel.raid\x10\x02H\x00R\x04raidB\t\n" +
+	" \x01(\v2\x1e.moderato.v1.SubscriptionEventB=\x8a\xb5\x18\x17\n" +
+	"\x11channel.subscribe\x10\x02(\x02\x8a\xb5\x18\x1e\n" +
+	"\x18channel.subscription.end\x10\x02(\x02H\x00R\fsubscription\x12Q\n" +
+	"\x04gift\x18\v \x01(\v2\x16.moderato.v1.GiftEventB#\x8a\xb5\x18\x1f\n" +
+	"\x19channel.subscription.gift\x10\x02(\x02H\x00R\x04gift\x12L\n" +
+	"\x06thanks\x18\f \x01(\v2\x18.moderato.v1.ThanksEventB\x18\x8a\xb5\x18\x14\n" +
+	"\x0echannel.thanks\x10\x02(\x02H\x00R\x06thanks\x12D\n" +
+	"\x04vote\x18\r \x01(\v2\x16.moderato.v1.VoteEventB\x16\x8a\xb5\x18\x12\n" +
+	"\fchannel.vote\x10\x02(\x02H\x00R\x04vote\x12c\n" +
+	"\x06stream\x18\x0e \x01(\v2\x18.moderato.v1.StreamEventB/\x8a\xb5\x18\x13\n" +
+	"\rstream.online\x10\x02(\x01\x8a\xb5\x18\x14\n" +
+	"\x0estream.offline\x10\x02(\x01H\x00R\x06stream\x12D\n" +
+	"\x04raid\x18\x0f \x01(\v2\x16.moderato.v1.RaidEventB\x16\x8a\xb5\x18\x12\n" +
+	"\fchannel.raid\x10\x02(\x01H\x00R\x04raidB\t\n" +
 	"\apayload\"\xb5\x02\n" +
 	"\rEventMetadata\x12\x1d\n" +
 	"\n" +
@@ -614,10 +615,10 @@ const file_moderato_v1_watch_proto_rawDesc = "" +
 	"\x11message_timestamp\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\x10messageTimestamp\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x06 \x01(\tR\tchannelId\x12\x1a\n" +
-	"\bsequence\x18\a \x01(\x03R\bsequence2\x81\x01\n" +
-	"\rEventsService\x12p\n" +
-	"\vWatchEvents\x12\x1f.moderato.v1.WatchEventsRequest\x1a .moderato.v1.WatchEventsResponse\"\x1c\x8a\xb5\x18\x18\n" +
-	"\x02\x01\x03\x12\x10channel.moderate\x18\x040\x01BCZ<github.com/moderato-live/moderato/gen/moderato/v1;moderatov1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
+	"\bsequence\x18\a \x01(\x03R\bsequence2p\n" +
+	"\rEventsService\x12_\n" +
+	"\vWatchEvents\x12\x1f.moderato.v1.WatchEventsRequest\x1a .moderato.v1.WatchEventsResponse\"\v\x8a\xb5\x18\a\n" +
+	"\x03\x01\x02\x03\x18\x050\x01BCZ<github.com/moderato-live/moderato/gen/moderato/v1;moderatov1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
 var (
 	file_moderato_v1_watch_proto_rawDescOnce sync.Once

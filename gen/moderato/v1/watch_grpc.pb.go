@@ -33,21 +33,30 @@ type EventsServiceClient interface {
 	// WatchEvents streams events until the caller ends the stream. Over HTTP,
 	// `GET /v1/events` provides the same stream as Server-Sent Events.
 	//
-	// A user token needs the scope `channel.moderate`. It receives the events of the
-	// channels that its user owns or moderates. A service token receives the events of
-	// every channel; with `acting-user`, those of that user's channels. When the token or
-	// the right ends, the stream ends within 2 s with the error that a new call would
-	// return.
+	// Each type has an audience, the option `audience` of its payload below, which says
+	// which token, scope and relation it requires. Without `type` the caller receives what
+	// it may hear, and the stream follows its rights. A `type` that the caller names must
+	// be permitted: the error says what is missing, and when the right ends, the stream
+	// ends with the error that a new call would return.
 	//
-	// Errors: TOKEN_KIND_NOT_ACCEPTED for app tokens; CHANNEL_NOT_FOUND if the
-	// `channel_id` does not exist; NOT_CHANNEL_MODERATOR if the user neither owns nor
-	// moderates the channel; CURSOR_INVALID if the cursor is damaged, or so old that
-	// events after it are no longer kept; INVALID_ARGUMENT if no channel is named and the
-	// user moderates more channels than the server allows for one stream;
-	// STREAM_LIMIT_REACHED if the caller has the maximum number of open streams;
-	// WATCHER_TOO_SLOW if the listener does not keep up: resume with the last cursor. A
-	// server that shuts down ends the stream with UNAVAILABLE: resume immediately with
-	// the last cursor.
+	// Without `channel_id` a user token receives the events of the channels that its user
+	// owns or moderates, and a service token those of every channel; with `acting-user`,
+	// those of that user's channels. An app token must name the channel. A right or token
+	// that ends is noticed within 2 s.
+	//
+	// Over HTTP, a ticket (EventTicketsService) opens a stream without a token.
+	//
+	// Errors: TOKEN_KIND_NOT_ACCEPTED if an app names a type for moderators;
+	// SCOPE_MISSING; INVALID_ARGUMENT if an app names no channel, or if no channel is named
+	// and the user moderates more channels than the server allows for one stream;
+	// NOT_CHANNEL_MODERATOR if a type is named that only the channel's owner and moderators
+	// hear, or if nothing can be heard in the channel; GRANT_MISSING if the owner of the
+	// channel did not grant the app what a named type requires; CHANNEL_NOT_FOUND if the
+	// `channel_id` does not exist; CURSOR_INVALID if the cursor is damaged, or so old that
+	// events after it are no longer kept; STREAM_LIMIT_REACHED if the caller has the
+	// maximum number of open streams; WATCHER_TOO_SLOW if the listener does not keep up:
+	// resume with the last cursor. A server that shuts down ends the stream with
+	// UNAVAILABLE: resume immediately with the last cursor.
 	WatchEvents(ctx context.Context, in *WatchEventsRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchEventsResponse], error)
 }
 
@@ -89,21 +98,30 @@ type EventsServiceServer interface {
 	// WatchEvents streams events until the caller ends the stream. Over HTTP,
 	// `GET /v1/events` provides the same stream as Server-Sent Events.
 	//
-	// A user token needs the scope `channel.moderate`. It receives the events of the
-	// channels that its user owns or moderates. A service token receives the events of
-	// every channel; with `acting-user`, those of that user's channels. When the token or
-	// the right ends, the stream ends within 2 s with the error that a new call would
-	// return.
+	// Each type has an audience, the option `audience` of its payload below, which says
+	// which token, scope and relation it requires. Without `type` the caller receives what
+	// it may hear, and the stream follows its rights. A `type` that the caller names must
+	// be permitted: the error says what is missing, and when the right ends, the stream
+	// ends with the error that a new call would return.
 	//
-	// Errors: TOKEN_KIND_NOT_ACCEPTED for app tokens; CHANNEL_NOT_FOUND if the
-	// `channel_id` does not exist; NOT_CHANNEL_MODERATOR if the user neither owns nor
-	// moderates the channel; CURSOR_INVALID if the cursor is damaged, or so old that
-	// events after it are no longer kept; INVALID_ARGUMENT if no channel is named and the
-	// user moderates more channels than the server allows for one stream;
-	// STREAM_LIMIT_REACHED if the caller has the maximum number of open streams;
-	// WATCHER_TOO_SLOW if the listener does not keep up: resume with the last cursor. A
-	// server that shuts down ends the stream with UNAVAILABLE: resume immediately with
-	// the last cursor.
+	// Without `channel_id` a user token receives the events of the channels that its user
+	// owns or moderates, and a service token those of every channel; with `acting-user`,
+	// those of that user's channels. An app token must name the channel. A right or token
+	// that ends is noticed within 2 s.
+	//
+	// Over HTTP, a ticket (EventTicketsService) opens a stream without a token.
+	//
+	// Errors: TOKEN_KIND_NOT_ACCEPTED if an app names a type for moderators;
+	// SCOPE_MISSING; INVALID_ARGUMENT if an app names no channel, or if no channel is named
+	// and the user moderates more channels than the server allows for one stream;
+	// NOT_CHANNEL_MODERATOR if a type is named that only the channel's owner and moderators
+	// hear, or if nothing can be heard in the channel; GRANT_MISSING if the owner of the
+	// channel did not grant the app what a named type requires; CHANNEL_NOT_FOUND if the
+	// `channel_id` does not exist; CURSOR_INVALID if the cursor is damaged, or so old that
+	// events after it are no longer kept; STREAM_LIMIT_REACHED if the caller has the
+	// maximum number of open streams; WATCHER_TOO_SLOW if the listener does not keep up:
+	// resume with the last cursor. A server that shuts down ends the stream with
+	// UNAVAILABLE: resume immediately with the last cursor.
 	WatchEvents(*WatchEventsRequest, grpc.ServerStreamingServer[WatchEventsResponse]) error
 	mustEmbedUnimplementedEventsServiceServer()
 }

@@ -29,12 +29,15 @@ const (
 type CreateWebhookRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The channel: a UUID in upper or lower case. If empty, the channel of the token's
-	// user with a user token, and every channel with a service token.
+	// user with a user token, and every channel with a service token. An app token must
+	// name it.
 	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
 	// The URL of the receiver: https, at most 2048 characters, without user name and
 	// fragment. It must not be in a private network.
 	Url string `protobuf:"bytes,2,opt,name=url" json:"url,omitempty"`
-	// The event types to send, such as `channel.ban`; at most 100. If empty, all types.
+	// The event types to send, such as `channel.ban`; at most 100. If empty, all types if
+	// the caller may hear all of them, and otherwise those that the caller may hear now,
+	// which the response lists.
 	Type          []string `protobuf:"bytes,3,rep,name=type" json:"type,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -187,8 +190,8 @@ func (x *CreateWebhookResponse) GetCreatedAt() *timestamppb.Timestamp {
 type ListWebhooksRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The channel: a UUID in upper or lower case. If empty, the channel of the token's
-	// user with a user token, and the webhooks that cover every channel with a service
-	// token.
+	// user with a user token, all webhooks of the app with an app token, and the webhooks
+	// that cover every channel with a service token.
 	ChannelId     string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -284,8 +287,8 @@ type Webhook struct {
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
 	// The channel: a UUID in lower case; null if the webhook covers every channel.
 	ChannelId *string `protobuf:"bytes,2,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
-	// The user who created the webhook: a UUID in lower case; null if a service token
-	// created it.
+	// The user who created the webhook: a UUID in lower case; null if an app or a service
+	// token created it.
 	UserId *string `protobuf:"bytes,3,opt,name=user_id,json=userId" json:"user_id,omitempty"`
 	// The URL of the receiver.
 	Url string `protobuf:"bytes,4,opt,name=url" json:"url,omitempty"`
@@ -294,8 +297,8 @@ type Webhook struct {
 	// The status: `enabled` or `disabled`.
 	Status string `protobuf:"bytes,6,opt,name=status" json:"status,omitempty"`
 	// Why the webhook is disabled: `failing` (a delivery failed for 3 days), `gone` (the
-	// receiver responded with 410), `right_lost` (the webhook's user may not moderate the
-	// channel) or `behind` (events that were not sent yet are no longer kept). Empty if
+	// receiver responded with 410), `right_lost` (the webhook's user or app has no right to
+	// its types) or `behind` (events that were not sent yet are no longer kept). Empty if
 	// the webhook is enabled.
 	DisabledReason string `protobuf:"bytes,7,opt,name=disabled_reason,json=disabledReason" json:"disabled_reason,omitempty"`
 	// When the webhook was created: UTC, milliseconds.
@@ -305,7 +308,10 @@ type Webhook struct {
 	LastSuccessAt *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=last_success_at,json=lastSuccessAt" json:"last_success_at,omitempty"`
 	// The error of the last failed attempt; empty if no attempt failed since the last
 	// success.
-	LastError     string `protobuf:"bytes,10,opt,name=last_error,json=lastError" json:"last_error,omitempty"`
+	LastError string `protobuf:"bytes,10,opt,name=last_error,json=lastError" json:"last_error,omitempty"`
+	// The app that created the webhook with an app token; null if a user or a service token
+	// created it.
+	ClientId      *string `protobuf:"bytes,11,opt,name=client_id,json=clientId" json:"client_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -406,6 +412,13 @@ func (x *Webhook) GetLastSuccessAt() *timestamppb.Timestamp {
 func (x *Webhook) GetLastError() string {
 	if x != nil {
 		return x.LastError
+	}
+	return ""
+}
+
+func (x *Webhook) GetClientId() string {
+	if x != nil && x.ClientId != nil {
+		return *x.ClientId
 	}
 	return ""
 }
@@ -1053,7 +1066,7 @@ const file_moderato_v1_webhooks_proto_rawDesc = "" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\"H\n" +
 	"\x14ListWebhooksResponse\x120\n" +
-	"\bwebhooks\x18\x01 \x03(\v2\x14.moderato.v1.WebhookR\bwebhooks\"\xe4\x02\n" +
+	"\bwebhooks\x18\x01 \x03(\v2\x14.moderato.v1.WebhookR\bwebhooks\"\x88\x03\n" +
 	"\aWebhook\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12$\n" +
 	"\n" +
@@ -1068,7 +1081,8 @@ const file_moderato_v1_webhooks_proto_rawDesc = "" +
 	"\x0flast_success_at\x18\t \x01(\v2\x1a.google.protobuf.TimestampR\rlastSuccessAt\x12\x1d\n" +
 	"\n" +
 	"last_error\x18\n" +
-	" \x01(\tR\tlastError\"5\n" +
+	" \x01(\tR\tlastError\x12\"\n" +
+	"\tclient_id\x18\v \x01(\tB\x05\xaa\x01\x02\b\x01R\bclientId\"5\n" +
 	"\x14DeleteWebhookRequest\x12\x1d\n" +
 	"\n" +
 	"webhook_id\x18\x01 \x01(\tR\twebhookId\"\x17\n" +
@@ -1111,22 +1125,22 @@ const file_moderato_v1_webhooks_proto_rawDesc = "" +
 	"\n" +
 	"webhook_id\x18\x01 \x01(\tR\twebhookId\x12\x19\n" +
 	"\bevent_id\x18\x02 \x01(\tR\aeventId\"\x1f\n" +
-	"\x1dRedeliverWebhookEventResponse2\xe6\b\n" +
-	"\x0fWebhooksService\x12\x8b\x01\n" +
-	"\rCreateWebhook\x12!.moderato.v1.CreateWebhookRequest\x1a\".moderato.v1.CreateWebhookResponse\"3\x8a\xb5\x18\x18\n" +
-	"\x02\x01\x03\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x11:\x01*\"\f/v1/webhooks\x12\x92\x01\n" +
-	"\fListWebhooks\x12 .moderato.v1.ListWebhooksRequest\x1a!.moderato.v1.ListWebhooksResponse\"=\x8a\xb5\x18\x18\n" +
-	"\x02\x01\x03\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x18b\bwebhooks\x12\f/v1/webhooks\x90\x02\x01\x12\x8b\x01\n" +
-	"\rDeleteWebhook\x12!.moderato.v1.DeleteWebhookRequest\x1a\".moderato.v1.DeleteWebhookResponse\"3\x8a\xb5\x18\x18\n" +
-	"\x02\x01\x03\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x11:\x01**\f/v1/webhooks\x12\xab\x01\n" +
-	"\x13RotateWebhookSecret\x12'.moderato.v1.RotateWebhookSecretRequest\x1a(.moderato.v1.RotateWebhookSecretResponse\"A\x8a\xb5\x18\x18\n" +
-	"\x02\x01\x03\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x1f:\x01*\"\x1a/v1/webhooks/rotate-secret\x12\x92\x01\n" +
-	"\rEnableWebhook\x12!.moderato.v1.EnableWebhookRequest\x1a\".moderato.v1.EnableWebhookResponse\":\x8a\xb5\x18\x18\n" +
-	"\x02\x01\x03\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x18:\x01*\"\x13/v1/webhooks/enable\x12\xae\x01\n" +
-	"\x15ListWebhookDeliveries\x12).moderato.v1.ListWebhookDeliveriesRequest\x1a*.moderato.v1.ListWebhookDeliveriesResponse\">\x8a\xb5\x18\x18\n" +
-	"\x02\x01\x03\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x19\x12\x17/v1/webhooks/deliveries\x90\x02\x01\x12\xad\x01\n" +
-	"\x15RedeliverWebhookEvent\x12).moderato.v1.RedeliverWebhookEventRequest\x1a*.moderato.v1.RedeliverWebhookEventResponse\"=\x8a\xb5\x18\x18\n" +
-	"\x02\x01\x03\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x1b:\x01*\"\x16/v1/webhooks/redeliverBCZ<github.com/moderato-live/moderato/gen/moderato/v1;moderatov1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
+	"\x1dRedeliverWebhookEventResponse2\xed\a\n" +
+	"\x0fWebhooksService\x12z\n" +
+	"\rCreateWebhook\x12!.moderato.v1.CreateWebhookRequest\x1a\".moderato.v1.CreateWebhookResponse\"\"\x8a\xb5\x18\a\n" +
+	"\x03\x01\x02\x03\x18\x05\x82\xd3\xe4\x93\x02\x11:\x01*\"\f/v1/webhooks\x12\x81\x01\n" +
+	"\fListWebhooks\x12 .moderato.v1.ListWebhooksRequest\x1a!.moderato.v1.ListWebhooksResponse\",\x8a\xb5\x18\a\n" +
+	"\x03\x01\x02\x03\x18\x05\x82\xd3\xe4\x93\x02\x18b\bwebhooks\x12\f/v1/webhooks\x90\x02\x01\x12z\n" +
+	"\rDeleteWebhook\x12!.moderato.v1.DeleteWebhookRequest\x1a\".moderato.v1.DeleteWebhookResponse\"\"\x8a\xb5\x18\a\n" +
+	"\x03\x01\x02\x03\x18\x05\x82\xd3\xe4\x93\x02\x11:\x01**\f/v1/webhooks\x12\x9a\x01\n" +
+	"\x13RotateWebhookSecret\x12'.moderato.v1.RotateWebhookSecretRequest\x1a(.moderato.v1.RotateWebhookSecretResponse\"0\x8a\xb5\x18\a\n" +
+	"\x03\x01\x02\x03\x18\x05\x82\xd3\xe4\x93\x02\x1f:\x01*\"\x1a/v1/webhooks/rotate-secret\x12\x81\x01\n" +
+	"\rEnableWebhook\x12!.moderato.v1.EnableWebhookRequest\x1a\".moderato.v1.EnableWebhookResponse\")\x8a\xb5\x18\a\n" +
+	"\x03\x01\x02\x03\x18\x05\x82\xd3\xe4\x93\x02\x18:\x01*\"\x13/v1/webhooks/enable\x12\x9d\x01\n" +
+	"\x15ListWebhookDeliveries\x12).moderato.v1.ListWebhookDeliveriesRequest\x1a*.moderato.v1.ListWebhookDeliveriesResponse\"-\x8a\xb5\x18\a\n" +
+	"\x03\x01\x02\x03\x18\x05\x82\xd3\xe4\x93\x02\x19\x12\x17/v1/webhooks/deliveries\x90\x02\x01\x12\x9c\x01\n" +
+	"\x15RedeliverWebhookEvent\x12).moderato.v1.RedeliverWebhookEventRequest\x1a*.moderato.v1.RedeliverWebhookEventResponse\",\x8a\xb5\x18\a\n" +
+	"\x03\x01\x02\x03\x18\x05\x82\xd3\xe4\x93\x02\x1b:\x01*\"\x16/v1/webhooks/redeliverBCZ<github.com/moderato-live/moderato/gen/moderato/v1;moderatov1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
 var (
 	file_moderato_v1_webhooks_proto_rawDescOnce sync.Once

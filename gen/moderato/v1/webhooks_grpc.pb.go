@@ -56,19 +56,26 @@ const (
 // for 3 days, with delays of seconds at first and of hours at the end; then the webhook
 // is disabled.
 //
-// Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR),
-// or service, which has access to every webhook. A service token with `acting-user` is
-// treated as that user's token. Scope: `channel.moderate`. The channel's owner has
-// access to all webhooks that users created for the channel, and a moderator to the
-// moderator's own. Any other webhook returns WEBHOOK_NOT_FOUND to a user, as if it did
-// not exist; this includes the webhooks that service tokens created. If the user who
-// created a webhook may no longer moderate the channel, the webhook is disabled and
-// receives no further events.
+// Who may have a webhook for which types is the same as for streams (the option
+// `audience` of a type, and WatchEvents). To manage a webhook the caller must be permitted
+// to hear its types: the errors are TOKEN_KIND_NOT_ACCEPTED, SCOPE_MISSING,
+// NOT_CHANNEL_MODERATOR and GRANT_MISSING. Whoever created a webhook can always list and
+// delete it. If the right to hear one of the types ends, the webhook is disabled and
+// receives no further events; the token with which it was created has no effect on it.
+//
+// A service token has access to every webhook; with `acting-user` it is treated as that
+// user's token. The channel's owner has access to the webhooks that the owner and
+// moderators created for the channel, and any other user to the user's own. An app has
+// access to the webhooks that it created with app tokens. Any other webhook returns
+// WEBHOOK_NOT_FOUND, as if it did not exist.
 type WebhooksServiceClient interface {
 	// CreateWebhook creates a webhook, which sends events from now on.
 	//
-	// Errors: CHANNEL_NOT_FOUND if the channel does not exist; WEBHOOK_LIMIT_REACHED if
-	// the channel's users have 20 webhooks for it already, or service tokens have 20.
+	// Errors: CHANNEL_NOT_FOUND if the channel does not exist; INVALID_ARGUMENT if an app
+	// names no channel; WEBHOOK_LIMIT_REACHED if the channel's owner and moderators have 20
+	// webhooks for it already, or service tokens have 20, or the app has 20 for it or 1000
+	// in all, or a user who neither owns nor moderates the channel has 20 for such
+	// channels, or all such users have 200 for the channel.
 	CreateWebhook(ctx context.Context, in *CreateWebhookRequest, opts ...grpc.CallOption) (*CreateWebhookResponse, error)
 	// ListWebhooks returns the webhooks of a channel, oldest first.
 	//
@@ -86,11 +93,11 @@ type WebhooksServiceClient interface {
 	RotateWebhookSecret(ctx context.Context, in *RotateWebhookSecretRequest, opts ...grpc.CallOption) (*RotateWebhookSecretResponse, error)
 	// EnableWebhook enables a disabled webhook. The webhook resumes where it stopped. It
 	// starts with the events from now on instead if the events since then are no longer
-	// kept, or if it was disabled because its user lost the right to moderate the
-	// channel. An enabled webhook stays unchanged.
+	// kept, or if it was disabled because its user or app lost the right to its
+	// types. An enabled webhook stays unchanged.
 	//
-	// Errors: WEBHOOK_NOT_FOUND if the webhook does not exist; NOT_CHANNEL_MODERATOR if
-	// the webhook's user may not moderate the channel.
+	// Errors: WEBHOOK_NOT_FOUND if the webhook does not exist; NOT_CHANNEL_MODERATOR or
+	// GRANT_MISSING if the webhook's user or app has no right to its types.
 	EnableWebhook(ctx context.Context, in *EnableWebhookRequest, opts ...grpc.CallOption) (*EnableWebhookResponse, error)
 	// ListWebhookDeliveries returns a page of a webhook's deliveries, newest event first.
 	// A delivery is listed for 7 days after it was delivered or given up.
@@ -215,19 +222,26 @@ func (c *webhooksServiceClient) RedeliverWebhookEvent(ctx context.Context, in *R
 // for 3 days, with delays of seconds at first and of hours at the end; then the webhook
 // is disabled.
 //
-// Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR),
-// or service, which has access to every webhook. A service token with `acting-user` is
-// treated as that user's token. Scope: `channel.moderate`. The channel's owner has
-// access to all webhooks that users created for the channel, and a moderator to the
-// moderator's own. Any other webhook returns WEBHOOK_NOT_FOUND to a user, as if it did
-// not exist; this includes the webhooks that service tokens created. If the user who
-// created a webhook may no longer moderate the channel, the webhook is disabled and
-// receives no further events.
+// Who may have a webhook for which types is the same as for streams (the option
+// `audience` of a type, and WatchEvents). To manage a webhook the caller must be permitted
+// to hear its types: the errors are TOKEN_KIND_NOT_ACCEPTED, SCOPE_MISSING,
+// NOT_CHANNEL_MODERATOR and GRANT_MISSING. Whoever created a webhook can always list and
+// delete it. If the right to hear one of the types ends, the webhook is disabled and
+// receives no further events; the token with which it was created has no effect on it.
+//
+// A service token has access to every webhook; with `acting-user` it is treated as that
+// user's token. The channel's owner has access to the webhooks that the owner and
+// moderators created for the channel, and any other user to the user's own. An app has
+// access to the webhooks that it created with app tokens. Any other webhook returns
+// WEBHOOK_NOT_FOUND, as if it did not exist.
 type WebhooksServiceServer interface {
 	// CreateWebhook creates a webhook, which sends events from now on.
 	//
-	// Errors: CHANNEL_NOT_FOUND if the channel does not exist; WEBHOOK_LIMIT_REACHED if
-	// the channel's users have 20 webhooks for it already, or service tokens have 20.
+	// Errors: CHANNEL_NOT_FOUND if the channel does not exist; INVALID_ARGUMENT if an app
+	// names no channel; WEBHOOK_LIMIT_REACHED if the channel's owner and moderators have 20
+	// webhooks for it already, or service tokens have 20, or the app has 20 for it or 1000
+	// in all, or a user who neither owns nor moderates the channel has 20 for such
+	// channels, or all such users have 200 for the channel.
 	CreateWebhook(context.Context, *CreateWebhookRequest) (*CreateWebhookResponse, error)
 	// ListWebhooks returns the webhooks of a channel, oldest first.
 	//
@@ -245,11 +259,11 @@ type WebhooksServiceServer interface {
 	RotateWebhookSecret(context.Context, *RotateWebhookSecretRequest) (*RotateWebhookSecretResponse, error)
 	// EnableWebhook enables a disabled webhook. The webhook resumes where it stopped. It
 	// starts with the events from now on instead if the events since then are no longer
-	// kept, or if it was disabled because its user lost the right to moderate the
-	// channel. An enabled webhook stays unchanged.
+	// kept, or if it was disabled because its user or app lost the right to its
+	// types. An enabled webhook stays unchanged.
 	//
-	// Errors: WEBHOOK_NOT_FOUND if the webhook does not exist; NOT_CHANNEL_MODERATOR if
-	// the webhook's user may not moderate the channel.
+	// Errors: WEBHOOK_NOT_FOUND if the webhook does not exist; NOT_CHANNEL_MODERATOR or
+	// GRANT_MISSING if the webhook's user or app has no right to its types.
 	EnableWebhook(context.Context, *EnableWebhookRequest) (*EnableWebhookResponse, error)
 	// ListWebhookDeliveries returns a page of a webhook's deliveries, newest event first.
 	// A delivery is listed for 7 days after it was delivered or given up.

@@ -99,6 +99,8 @@ const (
 	Relation_RELATION_OWNER Relation = 3
 	// The channel's owner, or a moderator who is not banned from the channel.
 	Relation_RELATION_MODERATOR Relation = 4
+	// What the audience of each event type requires that the request is about (Audience).
+	Relation_RELATION_LISTENER Relation = 5
 )
 
 // Enum value maps for Relation.
@@ -109,6 +111,7 @@ var (
 		2: "RELATION_AUTHORIZED",
 		3: "RELATION_OWNER",
 		4: "RELATION_MODERATOR",
+		5: "RELATION_LISTENER",
 	}
 	Relation_value = map[string]int32{
 		"RELATION_UNSPECIFIED": 0,
@@ -116,6 +119,7 @@ var (
 		"RELATION_AUTHORIZED":  2,
 		"RELATION_OWNER":       3,
 		"RELATION_MODERATOR":   4,
+		"RELATION_LISTENER":    5,
 	}
 )
 
@@ -199,6 +203,67 @@ func (Transport) EnumDescriptor() ([]byte, []int) {
 	return file_moderato_options_v1_options_proto_rawDescGZIP(), []int{2}
 }
 
+// Audience says who hears events of a type. It applies to streams and webhooks alike. A
+// service token that acts for no user hears everything; one that acts for a user hears
+// what that user hears, with every scope.
+type Audience int32
+
+const (
+	// Never used. A type without an audience is heard like AUDIENCE_MODERATORS.
+	Audience_AUDIENCE_UNSPECIFIED Audience = 0
+	// Any user, and any app that names the channel. The token needs the scope `users.read`.
+	Audience_AUDIENCE_PUBLIC Audience = 1
+	// The channel's owner and its moderators, and an app to which the owner granted
+	// `users.read`. The token needs the scope `users.read`.
+	Audience_AUDIENCE_CHANNEL Audience = 2
+	// The channel's owner and its moderators. The token needs the scope
+	// `channel.moderate`. Apps never hear these events.
+	Audience_AUDIENCE_MODERATORS Audience = 3
+)
+
+// Enum value maps for Audience.
+var (
+	Audience_name = map[int32]string{
+		0: "AUDIENCE_UNSPECIFIED",
+		1: "AUDIENCE_PUBLIC",
+		2: "AUDIENCE_CHANNEL",
+		3: "AUDIENCE_MODERATORS",
+	}
+	Audience_value = map[string]int32{
+		"AUDIENCE_UNSPECIFIED": 0,
+		"AUDIENCE_PUBLIC":      1,
+		"AUDIENCE_CHANNEL":     2,
+		"AUDIENCE_MODERATORS":  3,
+	}
+)
+
+func (x Audience) Enum() *Audience {
+	p := new(Audience)
+	*p = x
+	return p
+}
+
+func (x Audience) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (Audience) Descriptor() protoreflect.EnumDescriptor {
+	return file_moderato_options_v1_options_proto_enumTypes[3].Descriptor()
+}
+
+func (Audience) Type() protoreflect.EnumType {
+	return &file_moderato_options_v1_options_proto_enumTypes[3]
+}
+
+func (x Audience) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use Audience.Descriptor instead.
+func (Audience) EnumDescriptor() ([]byte, []int) {
+	return file_moderato_options_v1_options_proto_rawDescGZIP(), []int{3}
+}
+
 // Origin says who causes events of a type. It decides how long they are kept by default,
 // and whether the moderation log shows them by default.
 type Origin int32
@@ -237,11 +302,11 @@ func (x Origin) String() string {
 }
 
 func (Origin) Descriptor() protoreflect.EnumDescriptor {
-	return file_moderato_options_v1_options_proto_enumTypes[3].Descriptor()
+	return file_moderato_options_v1_options_proto_enumTypes[4].Descriptor()
 }
 
 func (Origin) Type() protoreflect.EnumType {
-	return &file_moderato_options_v1_options_proto_enumTypes[3]
+	return &file_moderato_options_v1_options_proto_enumTypes[4]
 }
 
 func (x Origin) Number() protoreflect.EnumNumber {
@@ -250,7 +315,7 @@ func (x Origin) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Origin.Descriptor instead.
 func (Origin) EnumDescriptor() ([]byte, []int) {
-	return file_moderato_options_v1_options_proto_rawDescGZIP(), []int{3}
+	return file_moderato_options_v1_options_proto_rawDescGZIP(), []int{4}
 }
 
 // Format is a format that several fields share.
@@ -311,11 +376,11 @@ func (x Format) String() string {
 }
 
 func (Format) Descriptor() protoreflect.EnumDescriptor {
-	return file_moderato_options_v1_options_proto_enumTypes[4].Descriptor()
+	return file_moderato_options_v1_options_proto_enumTypes[5].Descriptor()
 }
 
 func (Format) Type() protoreflect.EnumType {
-	return &file_moderato_options_v1_options_proto_enumTypes[4]
+	return &file_moderato_options_v1_options_proto_enumTypes[5]
 }
 
 func (x Format) Number() protoreflect.EnumNumber {
@@ -324,7 +389,7 @@ func (x Format) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Format.Descriptor instead.
 func (Format) EnumDescriptor() ([]byte, []int) {
-	return file_moderato_options_v1_options_proto_rawDescGZIP(), []int{4}
+	return file_moderato_options_v1_options_proto_rawDescGZIP(), []int{5}
 }
 
 // Policy declares who may call a method (interface document, section 5). A service
@@ -480,7 +545,9 @@ type EventType struct {
 	// Whether an event may give its target the right to moderate the channel.
 	GrantsRight bool `protobuf:"varint,3,opt,name=grants_right,json=grantsRight" json:"grants_right,omitempty"`
 	// Whether an event may end the right of its target to moderate the channel.
-	EndsRight     bool `protobuf:"varint,4,opt,name=ends_right,json=endsRight" json:"ends_right,omitempty"`
+	EndsRight bool `protobuf:"varint,4,opt,name=ends_right,json=endsRight" json:"ends_right,omitempty"`
+	// Who hears events of the type.
+	Audience      Audience `protobuf:"varint,5,opt,name=audience,enum=moderato.options.v1.Audience" json:"audience,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -541,6 +608,13 @@ func (x *EventType) GetEndsRight() bool {
 		return x.EndsRight
 	}
 	return false
+}
+
+func (x *EventType) GetAudience() Audience {
+	if x != nil {
+		return x.Audience
+	}
+	return Audience_AUDIENCE_UNSPECIFIED
 }
 
 // Bounds declares which values a field accepts. The server refuses other values with
@@ -788,13 +862,14 @@ const file_moderato_options_v1_options_proto_rawDesc = "" +
 	"\x04http\x18\x01 \x01(\x05R\x04http\x12$\n" +
 	"\x04grpc\x18\x02 \x01(\x0e2\x10.google.rpc.CodeR\x04grpc\x12\x12\n" +
 	"\x04text\x18\x03 \x01(\tR\x04text\x122\n" +
-	"\x04only\x18\x04 \x01(\x0e2\x1e.moderato.options.v1.TransportR\x04only\"\x96\x01\n" +
+	"\x04only\x18\x04 \x01(\x0e2\x1e.moderato.options.v1.TransportR\x04only\"\xd1\x01\n" +
 	"\tEventType\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x123\n" +
 	"\x06origin\x18\x02 \x01(\x0e2\x1b.moderato.options.v1.OriginR\x06origin\x12!\n" +
 	"\fgrants_right\x18\x03 \x01(\bR\vgrantsRight\x12\x1d\n" +
 	"\n" +
-	"ends_right\x18\x04 \x01(\bR\tendsRight\"\xd3\x02\n" +
+	"ends_right\x18\x04 \x01(\bR\tendsRight\x129\n" +
+	"\baudience\x18\x05 \x01(\x0e2\x1d.moderato.options.v1.AudienceR\baudience\"\xd3\x02\n" +
 	"\x06Bounds\x12\x1d\n" +
 	"\n" +
 	"min_length\x18\x01 \x01(\x05R\tminLength\x12\x1d\n" +
@@ -817,17 +892,23 @@ const file_moderato_options_v1_options_proto_rawDesc = "" +
 	"\n" +
 	"TOKEN_USER\x10\x01\x12\r\n" +
 	"\tTOKEN_APP\x10\x02\x12\x11\n" +
-	"\rTOKEN_SERVICE\x10\x03*|\n" +
+	"\rTOKEN_SERVICE\x10\x03*\x93\x01\n" +
 	"\bRelation\x12\x18\n" +
 	"\x14RELATION_UNSPECIFIED\x10\x00\x12\x11\n" +
 	"\rRELATION_SELF\x10\x01\x12\x17\n" +
 	"\x13RELATION_AUTHORIZED\x10\x02\x12\x12\n" +
 	"\x0eRELATION_OWNER\x10\x03\x12\x16\n" +
-	"\x12RELATION_MODERATOR\x10\x04*N\n" +
+	"\x12RELATION_MODERATOR\x10\x04\x12\x15\n" +
+	"\x11RELATION_LISTENER\x10\x05*N\n" +
 	"\tTransport\x12\x19\n" +
 	"\x15TRANSPORT_UNSPECIFIED\x10\x00\x12\x12\n" +
 	"\x0eTRANSPORT_REST\x10\x01\x12\x12\n" +
-	"\x0eTRANSPORT_GRPC\x10\x02*L\n" +
+	"\x0eTRANSPORT_GRPC\x10\x02*h\n" +
+	"\bAudience\x12\x18\n" +
+	"\x14AUDIENCE_UNSPECIFIED\x10\x00\x12\x13\n" +
+	"\x0fAUDIENCE_PUBLIC\x10\x01\x12\x14\n" +
+	"\x10AUDIENCE_CHANNEL\x10\x02\x12\x17\n" +
+	"\x13AUDIENCE_MODERATORS\x10\x03*L\n" +
 	"\x06Origin\x12\x16\n" +
 	"\x12ORIGIN_UNSPECIFIED\x10\x00\x12\x15\n" +
 	"\x11ORIGIN_MODERATION\x10\x01\x12\x13\n" +
@@ -862,48 +943,50 @@ func file_moderato_options_v1_options_proto_rawDescGZIP() []byte {
 	return file_moderato_options_v1_options_proto_rawDescData
 }
 
-var file_moderato_options_v1_options_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
+var file_moderato_options_v1_options_proto_enumTypes = make([]protoimpl.EnumInfo, 6)
 var file_moderato_options_v1_options_proto_msgTypes = make([]protoimpl.MessageInfo, 4)
 var file_moderato_options_v1_options_proto_goTypes = []any{
 	(Token)(0),                            // 0: moderato.options.v1.Token
 	(Relation)(0),                         // 1: moderato.options.v1.Relation
 	(Transport)(0),                        // 2: moderato.options.v1.Transport
-	(Origin)(0),                           // 3: moderato.options.v1.Origin
-	(Format)(0),                           // 4: moderato.options.v1.Format
-	(*Policy)(nil),                        // 5: moderato.options.v1.Policy
-	(*Status)(nil),                        // 6: moderato.options.v1.Status
-	(*EventType)(nil),                     // 7: moderato.options.v1.EventType
-	(*Bounds)(nil),                        // 8: moderato.options.v1.Bounds
-	(code.Code)(0),                        // 9: google.rpc.Code
-	(*descriptorpb.ServiceOptions)(nil),   // 10: google.protobuf.ServiceOptions
-	(*descriptorpb.MethodOptions)(nil),    // 11: google.protobuf.MethodOptions
-	(*descriptorpb.EnumValueOptions)(nil), // 12: google.protobuf.EnumValueOptions
-	(*descriptorpb.FieldOptions)(nil),     // 13: google.protobuf.FieldOptions
+	(Audience)(0),                         // 3: moderato.options.v1.Audience
+	(Origin)(0),                           // 4: moderato.options.v1.Origin
+	(Format)(0),                           // 5: moderato.options.v1.Format
+	(*Policy)(nil),                        // 6: moderato.options.v1.Policy
+	(*Status)(nil),                        // 7: moderato.options.v1.Status
+	(*EventType)(nil),                     // 8: moderato.options.v1.EventType
+	(*Bounds)(nil),                        // 9: moderato.options.v1.Bounds
+	(code.Code)(0),                        // 10: google.rpc.Code
+	(*descriptorpb.ServiceOptions)(nil),   // 11: google.protobuf.ServiceOptions
+	(*descriptorpb.MethodOptions)(nil),    // 12: google.protobuf.MethodOptions
+	(*descriptorpb.EnumValueOptions)(nil), // 13: google.protobuf.EnumValueOptions
+	(*descriptorpb.FieldOptions)(nil),     // 14: google.protobuf.FieldOptions
 }
 var file_moderato_options_v1_options_proto_depIdxs = []int32{
 	0,  // 0: moderato.options.v1.Policy.tokens:type_name -> moderato.options.v1.Token
 	1,  // 1: moderato.options.v1.Policy.relation:type_name -> moderato.options.v1.Relation
-	9,  // 2: moderato.options.v1.Status.grpc:type_name -> google.rpc.Code
+	10, // 2: moderato.options.v1.Status.grpc:type_name -> google.rpc.Code
 	2,  // 3: moderato.options.v1.Status.only:type_name -> moderato.options.v1.Transport
-	3,  // 4: moderato.options.v1.EventType.origin:type_name -> moderato.options.v1.Origin
-	4,  // 5: moderato.options.v1.Bounds.format:type_name -> moderato.options.v1.Format
-	10, // 6: moderato.options.v1.default_policy:extendee -> google.protobuf.ServiceOptions
-	11, // 7: moderato.options.v1.policy:extendee -> google.protobuf.MethodOptions
-	12, // 8: moderato.options.v1.status:extendee -> google.protobuf.EnumValueOptions
-	12, // 9: moderato.options.v1.format_bounds:extendee -> google.protobuf.EnumValueOptions
-	13, // 10: moderato.options.v1.event:extendee -> google.protobuf.FieldOptions
-	13, // 11: moderato.options.v1.bounds:extendee -> google.protobuf.FieldOptions
-	5,  // 12: moderato.options.v1.default_policy:type_name -> moderato.options.v1.Policy
-	5,  // 13: moderato.options.v1.policy:type_name -> moderato.options.v1.Policy
-	6,  // 14: moderato.options.v1.status:type_name -> moderato.options.v1.Status
-	8,  // 15: moderato.options.v1.format_bounds:type_name -> moderato.options.v1.Bounds
-	7,  // 16: moderato.options.v1.event:type_name -> moderato.options.v1.EventType
-	8,  // 17: moderato.options.v1.bounds:type_name -> moderato.options.v1.Bounds
-	18, // [18:18] is the sub-list for method output_type
-	18, // [18:18] is the sub-list for method input_type
-	12, // [12:18] is the sub-list for extension type_name
-	6,  // [6:12] is the sub-list for extension extendee
-	0,  // [0:6] is the sub-list for field type_name
+	4,  // 4: moderato.options.v1.EventType.origin:type_name -> moderato.options.v1.Origin
+	3,  // 5: moderato.options.v1.EventType.audience:type_name -> moderato.options.v1.Audience
+	5,  // 6: moderato.options.v1.Bounds.format:type_name -> moderato.options.v1.Format
+	11, // 7: moderato.options.v1.default_policy:extendee -> google.protobuf.ServiceOptions
+	12, // 8: moderato.options.v1.policy:extendee -> google.protobuf.MethodOptions
+	13, // 9: moderato.options.v1.status:extendee -> google.protobuf.EnumValueOptions
+	13, // 10: moderato.options.v1.format_bounds:extendee -> google.protobuf.EnumValueOptions
+	14, // 11: moderato.options.v1.event:extendee -> google.protobuf.FieldOptions
+	14, // 12: moderato.options.v1.bounds:extendee -> google.protobuf.FieldOptions
+	6,  // 13: moderato.options.v1.default_policy:type_name -> moderato.options.v1.Policy
+	6,  // 14: moderato.options.v1.policy:type_name -> moderato.options.v1.Policy
+	7,  // 15: moderato.options.v1.status:type_name -> moderato.options.v1.Status
+	9,  // 16: moderato.options.v1.format_bounds:type_name -> moderato.options.v1.Bounds
+	8,  // 17: moderato.options.v1.event:type_name -> moderato.options.v1.EventType
+	9,  // 18: moderato.options.v1.bounds:type_name -> moderato.options.v1.Bounds
+	19, // [19:19] is the sub-list for method output_type
+	19, // [19:19] is the sub-list for method input_type
+	13, // [13:19] is the sub-list for extension type_name
+	7,  // [7:13] is the sub-list for extension extendee
+	0,  // [0:7] is the sub-list for field type_name
 }
 
 func init() { file_moderato_options_v1_options_proto_init() }
@@ -916,7 +999,7 @@ func file_moderato_options_v1_options_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_moderato_options_v1_options_proto_rawDesc), len(file_moderato_options_v1_options_proto_rawDesc)),
-			NumEnums:      5,
+			NumEnums:      6,
 			NumMessages:   4,
 			NumExtensions: 6,
 			NumServices:   0,

@@ -1,0 +1,2 @@
+-- +goose Up
+ALTER TABLE `webhooks` ADD COLUMN `holder` text NOT NULL DEFAULT ('');
