@@ -135,6 +135,8 @@ func wantEveryTableToKnow(t *testing.T, s *scene, p person) {
 			continue // these tables hold no data of users
 		case "erasures", "webhooks", "webhook_deliveries":
 			continue // the scene has no such rows yet
+		case "event_tickets":
+			continue // rows expire while the clock of the scene advances
 		}
 		if !known[table] {
 			t.Errorf("%s has no trace of the user before the deletion", table)
