@@ -23,7 +23,7 @@ type Message struct {
 	ChannelID uid.ID `json:"channel_id,omitempty"`
 	// Who posted it.
 	UserID uid.ID `json:"user_id,omitempty"`
-	// The sender's generation, read together with their standing.
+	// The sum of the generations, read together with the sender's standing.
 	Generation int64 `json:"generation,omitempty"`
 	// What they said.
 	Text string `json:"text,omitempty"`

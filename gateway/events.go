@@ -12,6 +12,7 @@ import (
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
+	"github.com/moderato-live/moderato/server/live"
 	"github.com/moderato-live/moderato/server/outbox"
 )
 
@@ -39,7 +40,7 @@ func (f *facade) streamEvents(w http.ResponseWriter, r *http.Request) {
 		request.Cursor = last
 	}
 	out := &eventWriter{w: w, control: http.NewResponseController(w), headOnly: r.Method == http.MethodHead}
-	header, err := f.conn.Watch(callContext(r.Context(), w, r), moderatov1.EventsService_WatchEvents_FullMethodName, request, out.send)
+	header, err := f.conn.Watch(callContext(live.WithFrames(r.Context()), w, r), moderatov1.EventsService_WatchEvents_FullMethodName, request, out.send)
 	if err == nil || r.Context().Err() != nil || (out.begun && out.headOnly) {
 		return
 	}
@@ -70,7 +71,12 @@ func (e *eventWriter) send(header metadata.MD, message any) error {
 	switch m := message.(type) {
 	case *outbox.Event: // encoded once for all listeners
 		return e.write(m.Frame())
+	case live.Frame: // a batch, encoded once for all listeners
+		return e.write(m)
 	case *moderatov1.WatchEventsResponse:
+		if missed := m.GetMissedMessages(); missed > 0 {
+			return e.write(fmt.Appendf(nil, "id: %s\nevent: missed\ndata: {\"missedMessages\":%d}\n\n", m.GetCursor(), missed))
+		}
 		return e.beat(header, m.GetCursor())
 	}
 	return fmt.Errorf("a %T is no event", message)

@@ -76,6 +76,9 @@ var services = []struct {
 	{moderatov1.File_moderato_v1_webhooks_proto, func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
 		return moderatov1.RegisterWebhooksServiceHandlerClient(ctx, mux, moderatov1.NewWebhooksServiceClient(conn))
 	}},
+	{moderatov1.File_moderato_v1_chat_proto, func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
+		return moderatov1.RegisterChatServiceHandlerClient(ctx, mux, moderatov1.NewChatServiceClient(conn))
+	}},
 }
 
 // New returns the facade for a connection to the services.

@@ -60,6 +60,7 @@ type services struct {
 	activity   *activity.Service
 	audience   *audience.Service
 	chat       *chat.Service
+	publicChat *chat.PublicService
 	content    *content.Service
 	directory  *directory.Service
 	importer   *importer.Service
@@ -75,6 +76,7 @@ func (s services) registerPublic(r grpc.ServiceRegistrar) {
 	moderatov1.RegisterChannelsServiceServer(r, s.channels)
 	moderatov1.RegisterEventsServiceServer(r, s.watch)
 	moderatov1.RegisterWebhooksServiceServer(r, s.webhooks)
+	moderatov1.RegisterChatServiceServer(r, s.publicChat)
 }
 
 // registerPlatform registers the services that only gRPC serves.

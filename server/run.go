@@ -34,6 +34,7 @@ import (
 	"github.com/moderato-live/moderato/server/fair"
 	"github.com/moderato-live/moderato/server/importer"
 	"github.com/moderato-live/moderato/server/jobs"
+	"github.com/moderato-live/moderato/server/live"
 	"github.com/moderato-live/moderato/server/livestream"
 	"github.com/moderato-live/moderato/server/middleware"
 	"github.com/moderato-live/moderato/server/moderation"
@@ -129,6 +130,8 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 		MaxWait:       s.config.MaxWait,
 	}
 	hub := watch.NewHub(s.Store, s.config.Log)
+	messages := live.NewHub(s.Store, s.config.Log, registry, chat.Visible)
+	hub.Deleted = messages.Deleted
 	rights := &watch.Rights{Store: s.Store, Log: s.config.Log, MaxChannels: s.config.MaxListenerChannels}
 	sequencer := outbox.NewSequencer(s.Store, s.config.Log, registry)
 	sequencer.Sequenced = hub.Wake
@@ -141,14 +144,15 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 		activity:   &activity.Service{Store: s.Store},
 		audience:   &audience.Service{Store: s.Store},
 		channels:   channels.New(s.Store, lists),
-		chat:       &chat.Service{Store: s.Store},
+		chat:       &chat.Service{Store: s.Store, Live: messages},
+		publicChat: &chat.PublicService{Store: s.Store, Live: messages},
 		content:    &content.Service{Store: s.Store, Lists: lists},
 		directory:  &directory.Service{Store: s.Store, Lists: lists},
 		importer:   &importer.Service{Store: s.Store},
 		livestream: &livestream.Service{Store: s.Store},
 		moderation: &moderation.Service{Store: s.Store, Lists: lists},
 		watch: &watch.Service{
-			Hub: hub, Rights: rights, Limits: s.config.Streams, Stopping: s.ending, Heartbeat: watch.HeartbeatInterval,
+			Hub: hub, Live: messages, Rights: rights, Limits: s.config.Streams, Stopping: s.ending, Heartbeat: watch.HeartbeatInterval,
 		},
 		webhooks: &webhooks.Service{Store: s.Store, Engine: hooks, Reach: s.config.webhookReach()},
 	}
@@ -164,7 +168,7 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 	}
 	s.http = gateway.NewHTTPServer(facade)
 	s.admin = &http.Server{Handler: adminHandler(registry, s.ready), ReadHeaderTimeout: 5 * time.Second}
-	s.workers = append(s.workers, hub.Run, rights.Run, hooks.Run)
+	s.workers = append(s.workers, hub.Run, messages.Run, rights.Run, hooks.Run)
 	s.jobs = jobs.NewRunner(jobs.Env{Store: s.Store, Log: s.config.Log}, registry)
 	s.runJobs(sequencer.Job())
 	if s.config.Bus.URL != "" {

@@ -2,6 +2,7 @@ package chat
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/moderato-live/moderato/ent/messagegeneration"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/uid"
 )
 
 const (
@@ -39,6 +41,10 @@ type Purger struct {
 
 // Purge removes all messages whose purge is due.
 func (p *Purger) Purge(ctx context.Context) error {
+	return errors.Join(p.purgeUsers(ctx), p.purgeChannels(ctx))
+}
+
+func (p *Purger) purgeUsers(ctx context.Context) error {
 	for {
 		now, err := p.Store.Clock.Now(ctx, p.Store.Read)
 		if err != nil {
@@ -125,12 +131,30 @@ func reschedule(ctx context.Context, tx *ent.Tx, g *ent.MessageGeneration, from 
 	return update.SetPurgeAt(*to).Save(ctx)
 }
 
+// removeBatch removes hidden messages of a user. Besides the row g, which the transaction
+// has claimed, the channel's generation hides messages.
 func removeBatch(ctx context.Context, tx *ent.Tx, g *ent.MessageGeneration) (int, error) {
+	ofChannel, err := channelGeneration(ctx, tx, g.ChannelID)
+	if err != nil {
+		return 0, err
+	}
 	ids, err := tx.Message.Query().
-		Where(message.ChannelID(g.ChannelID), message.UserID(g.UserID), message.GenerationLT(g.Generation)).
+		Where(message.ChannelID(g.ChannelID), message.UserID(g.UserID), message.GenerationLT(g.Generation+ofChannel)).
 		Limit(purgeBatch).IDs(ctx)
 	if err != nil || len(ids) == 0 {
 		return 0, err
 	}
 	return tx.Message.Delete().Where(message.IDIn(ids...)).Exec(ctx)
+}
+
+// channelGeneration returns the generation of a channel.
+func channelGeneration(ctx context.Context, tx *ent.Tx, channelID uid.ID) (int64, error) {
+	row, err := tx.ChatGeneration.Get(ctx, channelID)
+	if ent.IsNotFound(err) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	return row.Generation, nil
 }

@@ -17,13 +17,20 @@ var Tables = []domain.Table{
 		References: []domain.Reference{{Column: "channel_id", Table: "channels"}, {Column: "user_id", Table: "users"}},
 	},
 	{
+		Name: "chat_generations", Channel: "id",
+		Expire: &jobs.Job{
+			Name: "purge cleared chats", Interval: purgeInterval, Backlog: jobs.CountDue("chat_generations", "purge_at", "1 = 1"),
+			Run: func(ctx context.Context, env jobs.Env) error { return (&Purger{Store: env.Store}).purgeChannels(ctx) },
+		},
+	},
+	{
 		// The rows of a user are removed when the erasure ends: until then, a late
 		// message has an old generation and is hidden.
 		Name: "message_generations", Channel: "channel_id",
 		Users: []domain.UserColumn{{Name: "user_id", Erase: domain.WithRow}},
 		Expire: &jobs.Job{
 			Name: "purge deleted messages", Interval: purgeInterval, Backlog: jobs.CountDue("message_generations", "purge_at", "1 = 1"),
-			Run: func(ctx context.Context, env jobs.Env) error { return (&Purger{Store: env.Store}).Purge(ctx) },
+			Run: func(ctx context.Context, env jobs.Env) error { return (&Purger{Store: env.Store}).purgeUsers(ctx) },
 		},
 	},
 }

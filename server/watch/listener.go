@@ -34,6 +34,9 @@ type listener struct {
 	confirmed chan struct{}   // closed and replaced at each confirmation
 	ended     error
 	over      chan struct{} // closed when ended is set
+
+	// changed is called with mu held when the channels change; nil for none.
+	changed func(channels []uid.ID, everywhere bool)
 }
 
 func newListener(caller *authn.Caller, only uid.ID, types []outbox.Type) *listener {
@@ -90,6 +93,7 @@ func (l *listener) confirmRights(at time.Time, version int64, channels []uid.ID)
 	for _, id := range channels {
 		l.mayHear[id] = true
 	}
+	l.tellChannels()
 }
 
 // tell wakes the goroutines that wait for a confirmation. The caller must hold mu.

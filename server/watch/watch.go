@@ -15,6 +15,7 @@ import (
 	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/authz"
+	"github.com/moderato-live/moderato/server/live"
 	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/validate"
@@ -31,6 +32,8 @@ type Service struct {
 
 	// Hub is the source of the events.
 	Hub *Hub
+	// Live is the source of the live events.
+	Live *live.Hub
 	// Rights determines which events a listener may receive.
 	Rights *Rights
 	// Limits bounds the open streams.
@@ -46,13 +49,24 @@ type Service struct {
 // filter holds which events a listener wants.
 type filter struct {
 	channelID uid.ID
-	types     []outbox.Type // all, unless the listener chose some
+	types     []outbox.Type // of the kept types: all, unless the listener chose some
+	hasLive   bool          // whether the listener wants live events
 	after     *int64
 }
 
-// ParseTypes checks a list of event types, and returns it sorted and without
-// duplicates. It adds violations to f.
+// ParseTypes checks a list of types of events that are kept, and returns it sorted and
+// without duplicates. It adds violations to f.
 func ParseTypes(f *validate.Fields, names []string) []string {
+	for i, name := range names {
+		if outbox.Type(name).IsLive() {
+			f.Add(fmt.Sprintf("type[%d]", i), "must be a type of which events are kept; those of "+name+" are live")
+		}
+	}
+	return parseTypes(f, names)
+}
+
+// parseTypes is ParseTypes that accepts live types as well.
+func parseTypes(f *validate.Fields, names []string) []string {
 	if !f.AtMost("type", len(names)) {
 		return nil
 	}
@@ -67,15 +81,19 @@ func ParseTypes(f *validate.Fields, names []string) []string {
 func (s *Service) parse(ctx context.Context, req *moderatov1.WatchEventsRequest) (*filter, error) {
 	f := validate.Of(req)
 	want := &filter{channelID: f.OptionalUUID("channelId", req.GetChannelId())}
-	names := ParseTypes(f, req.GetType())
+	names := parseTypes(f, req.GetType())
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
 	if len(names) == 0 {
-		names = outbox.Types()
+		names = append(outbox.Types(), outbox.LiveTypes()...)
 	}
 	for _, name := range names {
-		want.types = append(want.types, outbox.Type(name))
+		if kind := outbox.Type(name); kind.IsLive() {
+			want.hasLive = true
+		} else {
+			want.types = append(want.types, kind)
+		}
 	}
 	var err error
 	want.after, err = outbox.ParseCursor(ctx, s.Hub.Store, req.GetCursor())
@@ -106,6 +124,15 @@ func (s *Service) WatchEvents(req *moderatov1.WatchEventsRequest, stream grpc.Se
 		return told(err)
 	}
 	defer from.Close()
+	chat, err := s.listenLive(ctx, want, who)
+	if err != nil {
+		return told(err)
+	}
+	if chat != nil {
+		defer chat.Close()
+		defer who.follow(nil)
+		from.Also = chat.Wake
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	go func() {
@@ -117,7 +144,7 @@ func (s *Service) WatchEvents(req *moderatov1.WatchEventsRequest, stream grpc.Se
 		case <-ctx.Done():
 		}
 	}()
-	w := &watcher{Service: s, stream: stream, from: from, who: who, want: want}
+	w := &watcher{Service: s, stream: stream, from: from, who: who, want: want, chat: chat, isFramed: live.HasFrames(ctx)}
 	// The first message confirms that no event after its cursor is missed.
 	err = w.beat(ctx)
 	if err == nil {
@@ -137,12 +164,18 @@ type watcher struct {
 	from   *Subscription
 	who    *listener
 	want   *filter
+
+	chat     *live.Listener // nil if the listener wants no live events
+	isFramed bool           // whether the stream takes live.Frame
 }
 
-// run sends the events that the listener wants and may receive, until ctx ends.
+// run sends the events that the listener wants and may receive, until ctx ends. Kept
+// events go before live ones. Live events do not put off a heartbeat, whose cursor is past
+// the events that the filters excluded.
 func (w *watcher) run(ctx context.Context) error {
 	heartbeat := time.NewTimer(w.Heartbeat)
 	defer heartbeat.Stop()
+	due := time.Now().Add(w.Heartbeat)
 	for {
 		at := w.from.Position()
 		page, err := w.from.Next(ctx, heartbeat.C)
@@ -153,13 +186,17 @@ func (w *watcher) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if !sent && (len(page) == 0 || isOver(heartbeat)) {
+		if err := w.sendLive(ctx); err != nil {
+			return err
+		}
+		if !sent && !time.Now().Before(due) {
 			if err := w.beat(ctx); err != nil {
 				return err
 			}
 			sent = true
 		}
 		if sent {
+			due = time.Now().Add(w.Heartbeat)
 			heartbeat.Reset(w.Heartbeat)
 		}
 	}
@@ -225,16 +262,6 @@ func (w *watcher) refresh(ctx context.Context, e *outbox.Event) {
 // changesRights reports whether an event changes what a user may receive.
 func changesRights(e *outbox.Event, userID uid.ID) bool {
 	return e.TargetID == userID && !userID.IsZero() && (e.Type.GrantsRight() || e.Type.EndsRight())
-}
-
-// isOver reports whether a timer has fired and its channel was not read yet.
-func isOver(t *time.Timer) bool {
-	select {
-	case <-t.C:
-		return true
-	default:
-		return false
-	}
 }
 
 func (w *filter) has(e *outbox.Event) bool {
