@@ -29,6 +29,7 @@ type heard struct {
 	cursor string
 	event  map[string]any // nil for a sign of life
 	reason string         // why the stream ended
+	missed int64          // how many live events were lost
 }
 
 // kind is the event's type, or why the stream ended.
@@ -107,7 +108,7 @@ func watchOver(t *testing.T, conn *grpc.ClientConn, c servertest.Credentials, re
 				messages <- heard{reason: reasonOf(err)}
 				return
 			}
-			h := heard{cursor: m.GetCursor()}
+			h := heard{cursor: m.GetCursor(), missed: m.GetMissedMessages()}
 			if m.GetEvent() != nil {
 				_ = json.Unmarshal(outbox.JSON(m.GetEvent()), &h.event)
 			}
@@ -185,7 +186,11 @@ func readFrames(response *http.Response, messages chan<- heard) {
 			if lines.Text() != "" {
 				continue // a comment
 			}
-			if kind == "end" {
+			if kind == "missed" {
+				var body struct{ MissedMessages int64 }
+				_ = json.Unmarshal([]byte(data), &body)
+				h.missed = body.MissedMessages
+			} else if kind == "end" {
 				h.reason = codeOf(json.NewDecoder(strings.NewReader(data)))
 			} else if data != "" {
 				_ = json.Unmarshal([]byte(data), &h.event)

@@ -11,7 +11,7 @@ import (
 
 // listenLive returns the live events of a stream; nil if the stream wants none.
 func (s *Service) listenLive(ctx context.Context, want *filter, who *listener) (*live.Listener, error) {
-	if !want.hasLive {
+	if !want.hasLive || s.Live == nil {
 		return nil, nil //nolint:nilnil // no live events
 	}
 	l, err := s.Live.Listen(ctx)
