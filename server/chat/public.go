@@ -92,7 +92,7 @@ func (s *PublicService) DeleteMessage(ctx context.Context, req *moderatov1.Delet
 		}
 		c.Emit("channel.chat.message_delete", senderID, &moderatov1.MessageDeleteEvent{
 			ChannelId:    channelID.String(),
-			ModeratorId:  optional(c.ActorID),
+			ModeratorId:  c.ActorID.String(),
 			ClientId:     c.ClientID,
 			MessageId:    id.String(),
 			TargetUserId: senderID.String(),
@@ -135,21 +135,13 @@ func (s *PublicService) ClearChat(ctx context.Context, req *moderatov1.ClearChat
 	err := change.Apply(ctx, s.Store, channelID, func(ctx context.Context, c *change.Change) error {
 		c.Emit("channel.chat.clear", uid.ID{}, &moderatov1.ChatClearEvent{
 			ChannelId:   channelID.String(),
-			ModeratorId: optional(c.ActorID),
+			ModeratorId: c.ActorID.String(),
 			ClientId:    c.ClientID,
 			ClearedAt:   c.Now.Proto(),
 		})
 		return clearChannel(ctx, c.Tx, channelID, c.Now)
 	})
 	return &moderatov1.ClearChatResponse{}, err
-}
-
-// optional returns an id as text; empty for the zero id.
-func optional(id uid.ID) string {
-	if id.IsZero() {
-		return ""
-	}
-	return id.String()
 }
 
 // ListMessages returns a page of a channel's messages.

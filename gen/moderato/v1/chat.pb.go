@@ -620,16 +620,16 @@ const file_moderato_v1_chat_proto_rawDesc = "" +
 	"\tsender_id\x18\x03 \x01(\tR\bsenderId\x12\x18\n" +
 	"\amessage\x18\x04 \x01(\tR\amessage\x129\n" +
 	"\n" +
-	"created_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt2\xc3\x04\n" +
+	"created_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt2\xc0\x04\n" +
 	"\vChatService\x12\x85\x01\n" +
 	"\vPostMessage\x12\x1f.moderato.v1.PostMessageRequest\x1a .moderato.v1.PostMessageResponse\"3\x8a\xb5\x18\x12\n" +
-	"\x03\x01\x02\x03\x12\tusers.bot\x18\x01\x82\xd3\xe4\x93\x02\x17:\x01*\"\x12/v1/chats/messages\x12\x9c\x01\n" +
-	"\rDeleteMessage\x12!.moderato.v1.DeleteMessageRequest\x1a\".moderato.v1.DeleteMessageResponse\"D\x8a\xb5\x18#\n" +
-	"\x02\x01\x03\x12\x10channel.moderate\x18\x04\"\tusers.bot\x82\xd3\xe4\x93\x02\x17:\x01**\x12/v1/chats/messages\x12|\n" +
-	"\tClearChat\x12\x1d.moderato.v1.ClearChatRequest\x1a\x1e.moderato.v1.ClearChatResponse\"0\x8a\xb5\x18\x18\n" +
-	"\x02\x01\x03\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x0e:\x01**\t/v1/chats\x12\x8e\x01\n" +
-	"\fListMessages\x12 .moderato.v1.ListMessagesRequest\x1a!.moderato.v1.ListMessagesResponse\"9\x8a\xb5\x18\x18\n" +
-	"\x02\x01\x03\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x14\x12\x12/v1/chats/messages\x90\x02\x01BCZ<github.com/moderato-live/moderato/gen/moderato/v1;moderatov1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
+	"\x03\x01\x02\x03\x12\tusers.bot\x18\x01\x82\xd3\xe4\x93\x02\x17:\x01*\"\x12/v1/chats/messages\x12\x9b\x01\n" +
+	"\rDeleteMessage\x12!.moderato.v1.DeleteMessageRequest\x1a\".moderato.v1.DeleteMessageResponse\"C\x8a\xb5\x18\"\n" +
+	"\x01\x01\x12\x10channel.moderate\x18\x04\"\tusers.bot\x82\xd3\xe4\x93\x02\x17:\x01**\x12/v1/chats/messages\x12{\n" +
+	"\tClearChat\x12\x1d.moderato.v1.ClearChatRequest\x1a\x1e.moderato.v1.ClearChatResponse\"/\x8a\xb5\x18\x17\n" +
+	"\x01\x01\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x0e:\x01**\t/v1/chats\x12\x8d\x01\n" +
+	"\fListMessages\x12 .moderato.v1.ListMessagesRequest\x1a!.moderato.v1.ListMessagesResponse\"8\x8a\xb5\x18\x17\n" +
+	"\x01\x01\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x14\x12\x12/v1/chats/messages\x90\x02\x01BCZ<github.com/moderato-live/moderato/gen/moderato/v1;moderatov1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
 var (
 	file_moderato_v1_chat_proto_rawDescOnce sync.Once

@@ -47,9 +47,9 @@ type ChatServiceClient interface {
 	// DeleteMessage deletes one message. The event `channel.chat.message_delete` reports
 	// it.
 	//
-	// Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR),
-	// or service. Scope: `channel.moderate`. The sender of the message may delete it with
-	// the scope `users.bot` as well.
+	// Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR).
+	// Scope: `channel.moderate`. The sender of the message may delete it with the scope
+	// `users.bot` as well.
 	// Errors: MESSAGE_NOT_FOUND if the channel has no such message, or it is deleted
 	// already; CHANNEL_NOT_FOUND if the channel does not exist.
 	DeleteMessage(ctx context.Context, in *DeleteMessageRequest, opts ...grpc.CallOption) (*DeleteMessageResponse, error)
@@ -57,16 +57,16 @@ type ChatServiceClient interface {
 	// number. A message that is being posted at that moment is either deleted as well, or
 	// posted after the deletion. The event `channel.chat.clear` reports it.
 	//
-	// Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR),
-	// or service. Scope: `channel.moderate`.
+	// Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR).
+	// Scope: `channel.moderate`.
 	// Errors: CHANNEL_NOT_FOUND if the channel does not exist.
 	ClearChat(ctx context.Context, in *ClearChatRequest, opts ...grpc.CallOption) (*ClearChatResponse, error)
 	// ListMessages returns the messages of a channel, newest first, without those that are
 	// deleted. A call examines a bounded number of stored rows. A page can therefore be
 	// short, or even empty, while its cursor still leads to more messages.
 	//
-	// Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR),
-	// or service. Scope: `channel.moderate`.
+	// Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR).
+	// Scope: `channel.moderate`.
 	// Errors: CHANNEL_NOT_FOUND if the channel does not exist; CURSOR_INVALID if the cursor
 	// is of another channel or filter.
 	ListMessages(ctx context.Context, in *ListMessagesRequest, opts ...grpc.CallOption) (*ListMessagesResponse, error)
@@ -142,9 +142,9 @@ type ChatServiceServer interface {
 	// DeleteMessage deletes one message. The event `channel.chat.message_delete` reports
 	// it.
 	//
-	// Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR),
-	// or service. Scope: `channel.moderate`. The sender of the message may delete it with
-	// the scope `users.bot` as well.
+	// Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR).
+	// Scope: `channel.moderate`. The sender of the message may delete it with the scope
+	// `users.bot` as well.
 	// Errors: MESSAGE_NOT_FOUND if the channel has no such message, or it is deleted
 	// already; CHANNEL_NOT_FOUND if the channel does not exist.
 	DeleteMessage(context.Context, *DeleteMessageRequest) (*DeleteMessageResponse, error)
@@ -152,16 +152,16 @@ type ChatServiceServer interface {
 	// number. A message that is being posted at that moment is either deleted as well, or
 	// posted after the deletion. The event `channel.chat.clear` reports it.
 	//
-	// Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR),
-	// or service. Scope: `channel.moderate`.
+	// Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR).
+	// Scope: `channel.moderate`.
 	// Errors: CHANNEL_NOT_FOUND if the channel does not exist.
 	ClearChat(context.Context, *ClearChatRequest) (*ClearChatResponse, error)
 	// ListMessages returns the messages of a channel, newest first, without those that are
 	// deleted. A call examines a bounded number of stored rows. A page can therefore be
 	// short, or even empty, while its cursor still leads to more messages.
 	//
-	// Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR),
-	// or service. Scope: `channel.moderate`.
+	// Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR).
+	// Scope: `channel.moderate`.
 	// Errors: CHANNEL_NOT_FOUND if the channel does not exist; CURSOR_INVALID if the cursor
 	// is of another channel or filter.
 	ListMessages(context.Context, *ListMessagesRequest) (*ListMessagesResponse, error)

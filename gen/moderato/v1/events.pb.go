@@ -1638,8 +1638,7 @@ type MessageDeleteEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The channel: a UUID in lower case.
 	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
-	// The user who deleted the message, who may be its sender: a UUID in lower case; empty
-	// if a backend deleted it for no user.
+	// The user who deleted the message, who may be its sender: a UUID in lower case.
 	ModeratorId string `protobuf:"bytes,2,opt,name=moderator_id,json=moderatorId" json:"moderator_id,omitempty"`
 	// The id of the client through which the change was made.
 	ClientId string `protobuf:"bytes,3,opt,name=client_id,json=clientId" json:"client_id,omitempty"`
@@ -1731,8 +1730,7 @@ type ChatClearEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The channel: a UUID in lower case.
 	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
-	// The user who deleted the messages: a UUID in lower case; empty if a backend deleted
-	// them for no user.
+	// The user who deleted the messages: a UUID in lower case.
 	ModeratorId string `protobuf:"bytes,2,opt,name=moderator_id,json=moderatorId" json:"moderator_id,omitempty"`
 	// The id of the client through which the change was made.
 	ClientId string `protobuf:"bytes,3,opt,name=client_id,json=clientId" json:"client_id,omitempty"`
