@@ -17,7 +17,7 @@ import (
 type ChatGeneration struct {
 	config `json:"-"`
 	// ID of the ent.
-	// The channel's id.
+	// The channel.
 	ID uid.ID `json:"id,omitempty"`
 	// The current one; a channel without a row is at 0.
 	Generation int64 `json:"generation,omitempty"`

@@ -10,7 +10,7 @@ const (
 	// Label holds the string label denoting the chatgeneration type in the database.
 	Label = "chat_generation"
 	// FieldID holds the string denoting the id field in the database.
-	FieldID = "id"
+	FieldID = "channel_id"
 	// FieldGeneration holds the string denoting the generation field in the database.
 	FieldGeneration = "generation"
 	// FieldRaisedAt holds the string denoting the raised_at field in the database.

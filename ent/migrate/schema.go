@@ -211,7 +211,7 @@ var (
 	}
 	// ChatGenerationsColumns holds the columns for the "chat_generations" table.
 	ChatGenerationsColumns = []*schema.Column{
-		{Name: "id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "channel_id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
 		{Name: "generation", Type: field.TypeInt64},
 		{Name: "raised_at", Type: field.TypeInt64},
 		{Name: "purge_at", Type: field.TypeInt64, Nullable: true},

@@ -5,6 +5,8 @@ import (
 	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
+
+	"github.com/moderato-live/moderato/server/uid"
 )
 
 // ChatGeneration counts how often all messages of a channel were deleted. A message is
@@ -16,7 +18,7 @@ type ChatGeneration struct{ ent.Schema }
 // Fields of ChatGeneration.
 func (ChatGeneration) Fields() []ent.Field {
 	return []ent.Field{
-		requiredUUID("id", "The channel's id."),
+		field.Bytes("id").StorageKey("channel_id").GoType(uid.ID{}).SchemaType(uuidColumn).Immutable().Comment("The channel."),
 		field.Int64("generation").Comment("The current one; a channel without a row is at 0."),
 		timestamp("raised_at", "When it was last raised: the messages until then are deleted."),
 		optionalTimestamp("purge_at", "When the purger looks for hidden rows next; null when there can be none."),

@@ -50,7 +50,7 @@ type standingQuery struct{ channelID, userID uid.ID }
 // channel and of the channel. A message is visible if it has this generation.
 func generation(channel, user string) string {
 	return `COALESCE((SELECT mg.generation FROM message_generations mg WHERE mg.channel_id = ` + channel + ` AND mg.user_id = ` + user + `), 0)
-		+ COALESCE((SELECT cg.generation FROM chat_generations cg WHERE cg.id = ` + channel + `), 0)`
+		+ COALESCE((SELECT cg.generation FROM chat_generations cg WHERE cg.channel_id = ` + channel + `), 0)`
 }
 
 // standingColumns are the columns of standing, with their arguments.
@@ -186,7 +186,7 @@ func Import(ctx context.Context, tx *ent.Tx, m Message) error {
 	var raisedAt instant.Instant
 	err := store.QueryEach(ctx, tx, `
 		SELECT generation, raised_at FROM message_generations WHERE channel_id = ? AND user_id = ?
-		UNION ALL SELECT generation, raised_at FROM chat_generations WHERE id = ?`,
+		UNION ALL SELECT generation, raised_at FROM chat_generations WHERE channel_id = ?`,
 		[]any{m.ChannelID, m.UserID, m.ChannelID}, func(scan func(...any) error) error {
 			var n int64
 			var at instant.Instant

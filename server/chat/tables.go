@@ -17,7 +17,7 @@ var Tables = []domain.Table{
 		References: []domain.Reference{{Column: "channel_id", Table: "channels"}, {Column: "user_id", Table: "users"}},
 	},
 	{
-		Name: "chat_generations", Channel: "id",
+		Name: "chat_generations", Channel: "channel_id",
 		Expire: &jobs.Job{
 			Name: "purge cleared chats", Interval: purgeInterval, Backlog: jobs.CountDue("chat_generations", "purge_at", "1 = 1"),
 			Run: func(ctx context.Context, env jobs.Env) error { return (&Purger{Store: env.Store}).purgeChannels(ctx) },

@@ -2,7 +2,6 @@ package live
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/moderato-live/moderato/ent"
@@ -12,22 +11,27 @@ import (
 	"github.com/moderato-live/moderato/server/store"
 )
 
-// join counts a listener. When it returns, the other servers pass messages on to this one.
-func (x *exchange) join(ctx context.Context) error {
+// join counts a listener. When it returns, the other servers pass messages on to this one,
+// unless the announcement could not be written. Then it is written later: a listener must
+// not depend on a write, because it also receives the events that are kept.
+func (x *exchange) join(ctx context.Context) {
 	x.joining.Lock()
 	defer x.joining.Unlock()
 	x.state.Lock()
 	x.listeners++
-	isFresh := x.isReading && time.Since(x.freshAt) < freshTime
+	mustWrite := (!x.isReading || time.Since(x.freshAt) > freshTime) && time.Since(x.failedAt) > retryTime
 	x.state.Unlock()
-	if isFresh {
-		return nil
+	if !mustWrite {
+		return
 	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), joinTimeout)
+	defer cancel()
 	if err := x.announce(ctx); err != nil {
-		x.leave()
-		return fmt.Errorf("announce listeners: %w", x.hub.store.Classify(err))
+		x.hub.log.WarnContext(ctx, "listeners for chat could not be announced to other servers; it will be tried again", "error", err)
+		x.state.Lock()
+		x.failedAt = time.Now()
+		x.state.Unlock()
 	}
-	return nil
 }
 
 func (x *exchange) leave() {
@@ -124,10 +128,10 @@ func (x *exchange) renewOnce(ctx context.Context) error {
 	}
 	x.state.Unlock()
 	switch {
-	case !isReading:
-		return nil
-	case listeners == 0:
+	case listeners > 0:
+		return x.announce(ctx)
+	case isReading:
 		return x.writeAnnouncement(ctx, 0)
 	}
-	return x.announce(ctx)
+	return nil
 }

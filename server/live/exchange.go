@@ -28,6 +28,10 @@ const (
 	listenTime    = 30 * time.Second
 	renewInterval = 8 * time.Second
 	freshTime     = 20 * time.Second
+	// joinTimeout bounds how long a new listener waits for the announcement, and retryTime
+	// is how long further ones do not wait after it failed.
+	joinTimeout = time.Second
+	retryTime   = 5 * time.Second
 	// rowTime is how long the row of a server is kept without a renewal.
 	rowTime = 2 * time.Minute
 )
@@ -52,6 +56,7 @@ type exchange struct {
 	listeners int
 	isReading bool
 	freshAt   time.Time        // when the announcement was last written
+	failedAt  time.Time        // when it could not be written
 	seen      map[uid.ID]int64 // the batches that were read, by server
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/jobs"
 	"github.com/moderato-live/moderato/server/live"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/store/storetest"
@@ -74,10 +75,7 @@ func run(t *testing.T, s *store.Store, m *messages) *live.Hub {
 // listen returns a Listener of a channel.
 func listen(t *testing.T, h *live.Hub, channelID uid.ID) *live.Listener {
 	t.Helper()
-	l, err := h.Listen(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := h.Listen(context.Background())
 	t.Cleanup(l.Close)
 	l.SetChannels([]uid.ID{channelID}, false)
 	return l
@@ -224,6 +222,21 @@ func TestServersPassMessagesOn(t *testing.T) {
 			if texts, _ := take(t, l, 1); texts[0] != "now" {
 				t.Errorf("got %q", texts)
 			}
+		}
+		// The rows of servers that were killed stay until they expire.
+		s.Clock.Advance(5 * time.Minute)
+		for _, table := range live.Tables {
+			if err := table.Expire.Run(context.Background(), jobs.Env{Store: s}); err != nil {
+				t.Error(err)
+			}
+		}
+		batches, err := s.Read.ChatBatch.Query().Count(context.Background())
+		if err != nil || batches != 0 {
+			t.Errorf("%d batches are left (%v)", batches, err)
+		}
+		servers, err := s.Read.ChatServer.Query().Count(context.Background())
+		if err != nil || servers != 0 {
+			t.Errorf("%d servers are left (%v)", servers, err)
 		}
 	})
 }

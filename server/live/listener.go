@@ -34,12 +34,11 @@ type Listener struct {
 }
 
 // Listen returns a Listener of no channels. When it returns, the other servers know that
-// this one has listeners. The caller must close the Listener.
-func (h *Hub) Listen(ctx context.Context) (*Listener, error) {
-	if err := h.exchange.join(ctx); err != nil {
-		return nil, err
-	}
-	return &Listener{Wake: store.NewSignal(), hub: h}, nil
+// this one has listeners, unless the database cannot be written. The caller must close the
+// Listener.
+func (h *Hub) Listen(ctx context.Context) *Listener {
+	h.exchange.join(ctx)
+	return &Listener{Wake: store.NewSignal(), hub: h}
 }
 
 // SetChannels sets the channels of which the Listener receives messages. If everywhere is

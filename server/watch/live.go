@@ -10,16 +10,13 @@ import (
 )
 
 // listenLive returns the live events of a stream; nil if the stream wants none.
-func (s *Service) listenLive(ctx context.Context, want *filter, who *listener) (*live.Listener, error) {
+func (s *Service) listenLive(ctx context.Context, want *filter, who *listener) *live.Listener {
 	if !want.hasLive || s.Live == nil {
-		return nil, nil //nolint:nilnil // no live events
+		return nil
 	}
-	l, err := s.Live.Listen(ctx)
-	if err != nil {
-		return nil, err
-	}
-	who.follow(func(channels []uid.ID, everywhere bool) { l.SetChannels(channels, everywhere) })
-	return l, nil
+	l := s.Live.Listen(ctx)
+	who.follow(l.SetChannels)
+	return l
 }
 
 // follow calls changed with the channels of which the listener may receive events, now and

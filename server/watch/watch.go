@@ -124,10 +124,7 @@ func (s *Service) WatchEvents(req *moderatov1.WatchEventsRequest, stream grpc.Se
 		return told(err)
 	}
 	defer from.Close()
-	chat, err := s.listenLive(ctx, want, who)
-	if err != nil {
-		return told(err)
-	}
+	chat := s.listenLive(ctx, want, who)
 	if chat != nil {
 		defer chat.Close()
 		defer who.follow(nil)
