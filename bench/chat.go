@@ -65,6 +65,9 @@ func (b *bench) chat(ctx context.Context, store string) error {
 		}
 	}
 	floor.stop()
+	if err := b.bansInChat(ctx, store, db, moderato, service); err != nil {
+		return err
+	}
 	other, err := b.startModerato(ctx, db)
 	if err != nil {
 		return err
@@ -75,6 +78,40 @@ func (b *bench) chat(ctx context.Context, store string) error {
 		What: fmt.Sprintf("%s: p99 on another server, %d posts a second to %d listeners", what, c.perSecond, c.listeners), Store: store, Transport: "SSE",
 		Value: float64(f.P99) / float64(time.Millisecond), Unit: "ms", Target: 350, AtMost: true, Note: fmt.Sprintf("p50 %s", short(f.P50)),
 	}, err)
+}
+
+// bansInChat measures bans while listeners receive chat.
+func (b *bench) bansInChat(ctx context.Context, store, db string, s *server, service credentials) error {
+	r := &raid{bench: b, store: store, service: service, next: others + 1000}
+	var err error
+	if r.moderators, err = b.issueOwners(ctx, s, db); err != nil {
+		return err
+	}
+	conns, closeAll, err := dial(ctx, s, 1)
+	if err != nil {
+		return err
+	}
+	defer closeAll()
+	r.conns = conns
+	alone, err := r.bans(ctx, raided)
+	if err != nil {
+		return err
+	}
+	chatting, stop := context.WithCancel(ctx)
+	ended := make(chan error, 1)
+	c := chatCase{1000, 20}
+	go func() {
+		_, err := chatLoad(c, service, nil)(chatting, s, c.listeners, time.Minute)
+		ended <- err
+	}()
+	time.Sleep(2 * time.Second) // until all listen
+	meanwhile, err := r.bans(ctx, raided)
+	stop()
+	<-ended
+	return b.report(compared(row{
+		What:  fmt.Sprintf("chat: ban and unban while %d posts a second reach %d listeners, against alone", c.perSecond, c.listeners),
+		Store: store, Transport: "gRPC", Connections: 1,
+	}, alone, meanwhile), err)
 }
 
 // chatRun is a run of a chat load.
@@ -202,7 +239,7 @@ func (r *chatRun) post(ctx context.Context, s *server, service credentials, perS
 	ticker := time.NewTicker(tick)
 	defer ticker.Stop()
 	began, sent := time.Now(), 0
-	for time.Since(began) < d {
+	for time.Since(began) < d && ctx.Err() == nil {
 		<-ticker.C
 		for want := int(time.Since(began).Seconds() * float64(perSecond)); sent < want; sent++ {
 			select {

@@ -18,9 +18,16 @@ import (
 )
 
 const (
-	// flushInterval is the minimum time from one delivery to the next. Messages that are
-	// posted meanwhile form a batch.
-	flushInterval = 20 * time.Millisecond
+	// flushInterval is the minimum time from one delivery to the next, plus intervalPerWake
+	// for each listener of the delivery and at most maxInterval. Messages that are posted
+	// meanwhile form a batch, so many listeners cost few writes.
+	flushInterval   = 20 * time.Millisecond
+	intervalPerWake = 30 * time.Microsecond
+	maxInterval     = 100 * time.Millisecond
+	// wokenAtOnce is how many listeners are woken before the others wait for wakePause:
+	// calls, such as bans, must not wait for a processor until all listeners have written.
+	wokenAtOnce = 32
+	wakePause   = time.Millisecond
 	// maxPosted is how many messages wait for the next delivery at most.
 	maxPosted = 10_000
 	// checkedAtOnce is how many messages one statement checks.
@@ -129,8 +136,8 @@ func (h *Hub) Run(ctx context.Context) {
 		case <-h.posted:
 		}
 		began := time.Now()
-		h.deliver(ctx)
-		pause(ctx, flushInterval-time.Since(began))
+		woken := h.deliver(ctx)
+		pause(ctx, min(flushInterval+time.Duration(woken)*intervalPerWake, maxInterval)-time.Since(began))
 	}
 }
 
@@ -147,8 +154,9 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// deliver passes the messages that have arrived on to their listeners.
-func (h *Hub) deliver(ctx context.Context) {
+// deliver passes the messages that have arrived on to their listeners, and returns how
+// many it woke.
+func (h *Hub) deliver(ctx context.Context) (woken int) {
 	h.mu.Lock()
 	arrived := h.arrived
 	h.arrived = nil
@@ -156,11 +164,24 @@ func (h *Hub) deliver(ctx context.Context) {
 	for len(arrived) > 0 {
 		some := arrived[:min(len(arrived), checkedAtOnce)]
 		arrived = arrived[len(some):]
-		h.deliverSome(ctx, some)
+		woken += wake(ctx, h.deliverSome(ctx, some))
 	}
+	return woken
 }
 
-func (h *Hub) deliverSome(ctx context.Context, some []Message) {
+// wake wakes listeners, some at a time. It returns their number.
+func wake(ctx context.Context, listeners []*Listener) int {
+	for i, l := range listeners {
+		if i > 0 && i%wokenAtOnce == 0 {
+			pause(ctx, wakePause)
+		}
+		l.Wake.Raise()
+	}
+	return len(listeners)
+}
+
+// deliverSome adds messages to their listeners, and returns the listeners to wake.
+func (h *Hub) deliverSome(ctx context.Context, some []Message) (listeners []*Listener) {
 	// The count is taken before the check: if a deletion is counted meanwhile, the
 	// batches are checked again before they are sent.
 	asOf := h.deletions.count()
@@ -182,9 +203,14 @@ func (h *Hub) deliverSome(ctx context.Context, some []Message) {
 			continue
 		}
 		if b := newBatch(h, channelID, messages, visible, asOf); len(b.messages) > 0 {
-			h.eachListener(channelID, func(l *Listener) { l.add(b) })
+			h.eachListener(channelID, func(l *Listener) {
+				if l.add(b) {
+					listeners = append(listeners, l)
+				}
+			})
 		}
 	}
+	return listeners
 }
 
 // check returns which of some messages are visible.

@@ -85,14 +85,15 @@ func (l *Listener) Close() {
 	l.hub.exchange.leave()
 }
 
-// add appends a batch. The earliest batches are lost if the Listener is too slow.
-func (l *Listener) add(b *Batch) {
+// add appends a batch, and reports whether it is the first that waits. The earliest
+// batches are lost if the Listener is too slow.
+func (l *Listener) add(b *Batch) (isFirst bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.pending = append(l.pending, b)
 	l.size += b.size
 	l.trim()
-	l.Wake.Raise()
+	return len(l.pending) == 1
 }
 
 // trim removes the batches that have waited too long. The caller must hold mu.
