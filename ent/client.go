@@ -20,6 +20,9 @@ import (
 	"github.com/moderato-live/moderato/ent/channel"
 	"github.com/moderato-live/moderato/ent/channelcount"
 	"github.com/moderato-live/moderato/ent/channelcountdelta"
+	"github.com/moderato-live/moderato/ent/chatbatch"
+	"github.com/moderato-live/moderato/ent/chatgeneration"
+	"github.com/moderato-live/moderato/ent/chatserver"
 	"github.com/moderato-live/moderato/ent/clip"
 	"github.com/moderato-live/moderato/ent/cursorkey"
 	"github.com/moderato-live/moderato/ent/erasure"
@@ -65,6 +68,12 @@ type Client struct {
 	ChannelCount *ChannelCountClient
 	// ChannelCountDelta is the client for interacting with the ChannelCountDelta builders.
 	ChannelCountDelta *ChannelCountDeltaClient
+	// ChatBatch is the client for interacting with the ChatBatch builders.
+	ChatBatch *ChatBatchClient
+	// ChatGeneration is the client for interacting with the ChatGeneration builders.
+	ChatGeneration *ChatGenerationClient
+	// ChatServer is the client for interacting with the ChatServer builders.
+	ChatServer *ChatServerClient
 	// Clip is the client for interacting with the Clip builders.
 	Clip *ClipClient
 	// CursorKey is the client for interacting with the CursorKey builders.
@@ -126,6 +135,9 @@ func (c *Client) init() {
 	c.Channel = NewChannelClient(c.config)
 	c.ChannelCount = NewChannelCountClient(c.config)
 	c.ChannelCountDelta = NewChannelCountDeltaClient(c.config)
+	c.ChatBatch = NewChatBatchClient(c.config)
+	c.ChatGeneration = NewChatGenerationClient(c.config)
+	c.ChatServer = NewChatServerClient(c.config)
 	c.Clip = NewClipClient(c.config)
 	c.CursorKey = NewCursorKeyClient(c.config)
 	c.Erasure = NewErasureClient(c.config)
@@ -247,6 +259,9 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		Channel:           NewChannelClient(cfg),
 		ChannelCount:      NewChannelCountClient(cfg),
 		ChannelCountDelta: NewChannelCountDeltaClient(cfg),
+		ChatBatch:         NewChatBatchClient(cfg),
+		ChatGeneration:    NewChatGenerationClient(cfg),
+		ChatServer:        NewChatServerClient(cfg),
 		Clip:              NewClipClient(cfg),
 		CursorKey:         NewCursorKeyClient(cfg),
 		Erasure:           NewErasureClient(cfg),
@@ -295,6 +310,9 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		Channel:           NewChannelClient(cfg),
 		ChannelCount:      NewChannelCountClient(cfg),
 		ChannelCountDelta: NewChannelCountDeltaClient(cfg),
+		ChatBatch:         NewChatBatchClient(cfg),
+		ChatGeneration:    NewChatGenerationClient(cfg),
+		ChatServer:        NewChatServerClient(cfg),
 		Clip:              NewClipClient(cfg),
 		CursorKey:         NewCursorKeyClient(cfg),
 		Erasure:           NewErasureClient(cfg),
@@ -347,10 +365,11 @@ func (c *Client) Close() error {
 func (c *Client) Use(hooks ...Hook) {
 	for _, n := range []interface{ Use(...Hook) }{
 		c.Activity, c.Application, c.Ban, c.Category, c.Channel, c.ChannelCount,
-		c.ChannelCountDelta, c.Clip, c.CursorKey, c.Erasure, c.Event, c.EventSequencer,
-		c.EventSink, c.EventTicket, c.Follow, c.Grant, c.Message, c.MessageGeneration,
-		c.Mute, c.Raid, c.Role, c.Stream, c.Subscription, c.Token, c.User, c.Vod,
-		c.Vote, c.Webhook, c.WebhookDelivery,
+		c.ChannelCountDelta, c.ChatBatch, c.ChatGeneration, c.ChatServer, c.Clip,
+		c.CursorKey, c.Erasure, c.Event, c.EventSequencer, c.EventSink, c.EventTicket,
+		c.Follow, c.Grant, c.Message, c.MessageGeneration, c.Mute, c.Raid, c.Role,
+		c.Stream, c.Subscription, c.Token, c.User, c.Vod, c.Vote, c.Webhook,
+		c.WebhookDelivery,
 	} {
 		n.Use(hooks...)
 	}
@@ -361,10 +380,11 @@ func (c *Client) Use(hooks ...Hook) {
 func (c *Client) Intercept(interceptors ...Interceptor) {
 	for _, n := range []interface{ Intercept(...Interceptor) }{
 		c.Activity, c.Application, c.Ban, c.Category, c.Channel, c.ChannelCount,
-		c.ChannelCountDelta, c.Clip, c.CursorKey, c.Erasure, c.Event, c.EventSequencer,
-		c.EventSink, c.EventTicket, c.Follow, c.Grant, c.Message, c.MessageGeneration,
-		c.Mute, c.Raid, c.Role, c.Stream, c.Subscription, c.Token, c.User, c.Vod,
-		c.Vote, c.Webhook, c.WebhookDelivery,
+		c.ChannelCountDelta, c.ChatBatch, c.ChatGeneration, c.ChatServer, c.Clip,
+		c.CursorKey, c.Erasure, c.Event, c.EventSequencer, c.EventSink, c.EventTicket,
+		c.Follow, c.Grant, c.Message, c.MessageGeneration, c.Mute, c.Raid, c.Role,
+		c.Stream, c.Subscription, c.Token, c.User, c.Vod, c.Vote, c.Webhook,
+		c.WebhookDelivery,
 	} {
 		n.Intercept(interceptors...)
 	}
@@ -387,6 +407,12 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.ChannelCount.mutate(ctx, m)
 	case *ChannelCountDeltaMutation:
 		return c.ChannelCountDelta.mutate(ctx, m)
+	case *ChatBatchMutation:
+		return c.ChatBatch.mutate(ctx, m)
+	case *ChatGenerationMutation:
+		return c.ChatGeneration.mutate(ctx, m)
+	case *ChatServerMutation:
+		return c.ChatServer.mutate(ctx, m)
 	case *ClipMutation:
 		return c.Clip.mutate(ctx, m)
 	case *CursorKeyMutation:
@@ -1507,6 +1533,405 @@ func (c *ChannelCountDeltaClient) mutate(ctx context.Context, m *ChannelCountDel
 		return (&ChannelCountDeltaDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown ChannelCountDelta mutation op: %q", m.Op())
+	}
+}
+
+// ChatBatchClient is a client for the ChatBatch schema.
+type ChatBatchClient struct {
+	config
+}
+
+// NewChatBatchClient returns a client for the ChatBatch from the given config.
+func NewChatBatchClient(c config) *ChatBatchClient {
+	return &ChatBatchClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `chatbatch.Hooks(f(g(h())))`.
+func (c *ChatBatchClient) Use(hooks ...Hook) {
+	c.hooks.ChatBatch = append(c.hooks.ChatBatch, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `chatbatch.Intercept(f(g(h())))`.
+func (c *ChatBatchClient) Intercept(interceptors ...Interceptor) {
+	c.inters.ChatBatch = append(c.inters.ChatBatch, interceptors...)
+}
+
+// Create returns a builder for creating a ChatBatch entity.
+func (c *ChatBatchClient) Create() *ChatBatchCreate {
+	mutation := newChatBatchMutation(c.config, OpCreate)
+	return &ChatBatchCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of ChatBatch entities.
+func (c *ChatBatchClient) CreateBulk(builders ...*ChatBatchCreate) *ChatBatchCreateBulk {
+	return &ChatBatchCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *ChatBatchClient) MapCreateBulk(slice any, setFunc func(*ChatBatchCreate, int)) *ChatBatchCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &ChatBatchCreateBulk{err: fmt.Errorf("calling to ChatBatchClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*ChatBatchCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &ChatBatchCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for ChatBatch.
+func (c *ChatBatchClient) Update() *ChatBatchUpdate {
+	mutation := newChatBatchMutation(c.config, OpUpdate)
+	return &ChatBatchUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *ChatBatchClient) UpdateOne(_m *ChatBatch) *ChatBatchUpdateOne {
+	mutation := newChatBatchMutation(c.config, OpUpdateOne, withChatBatch(_m))
+	return &ChatBatchUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *ChatBatchClient) UpdateOneID(id uid.ID) *ChatBatchUpdateOne {
+	mutation := newChatBatchMutation(c.config, OpUpdateOne, withChatBatchID(id))
+	return &ChatBatchUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for ChatBatch.
+func (c *ChatBatchClient) Delete() *ChatBatchDelete {
+	mutation := newChatBatchMutation(c.config, OpDelete)
+	return &ChatBatchDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *ChatBatchClient) DeleteOne(_m *ChatBatch) *ChatBatchDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *ChatBatchClient) DeleteOneID(id uid.ID) *ChatBatchDeleteOne {
+	builder := c.Delete().Where(chatbatch.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &ChatBatchDeleteOne{builder}
+}
+
+// Query returns a query builder for ChatBatch.
+func (c *ChatBatchClient) Query() *ChatBatchQuery {
+	return &ChatBatchQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeChatBatch},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a ChatBatch entity by its id.
+func (c *ChatBatchClient) Get(ctx context.Context, id uid.ID) (*ChatBatch, error) {
+	return c.Query().Where(chatbatch.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *ChatBatchClient) GetX(ctx context.Context, id uid.ID) *ChatBatch {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *ChatBatchClient) Hooks() []Hook {
+	return c.hooks.ChatBatch
+}
+
+// Interceptors returns the client interceptors.
+func (c *ChatBatchClient) Interceptors() []Interceptor {
+	return c.inters.ChatBatch
+}
+
+func (c *ChatBatchClient) mutate(ctx context.Context, m *ChatBatchMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&ChatBatchCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&ChatBatchUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&ChatBatchUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&ChatBatchDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown ChatBatch mutation op: %q", m.Op())
+	}
+}
+
+// ChatGenerationClient is a client for the ChatGeneration schema.
+type ChatGenerationClient struct {
+	config
+}
+
+// NewChatGenerationClient returns a client for the ChatGeneration from the given config.
+func NewChatGenerationClient(c config) *ChatGenerationClient {
+	return &ChatGenerationClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `chatgeneration.Hooks(f(g(h())))`.
+func (c *ChatGenerationClient) Use(hooks ...Hook) {
+	c.hooks.ChatGeneration = append(c.hooks.ChatGeneration, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `chatgeneration.Intercept(f(g(h())))`.
+func (c *ChatGenerationClient) Intercept(interceptors ...Interceptor) {
+	c.inters.ChatGeneration = append(c.inters.ChatGeneration, interceptors...)
+}
+
+// Create returns a builder for creating a ChatGeneration entity.
+func (c *ChatGenerationClient) Create() *ChatGenerationCreate {
+	mutation := newChatGenerationMutation(c.config, OpCreate)
+	return &ChatGenerationCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of ChatGeneration entities.
+func (c *ChatGenerationClient) CreateBulk(builders ...*ChatGenerationCreate) *ChatGenerationCreateBulk {
+	return &ChatGenerationCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *ChatGenerationClient) MapCreateBulk(slice any, setFunc func(*ChatGenerationCreate, int)) *ChatGenerationCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &ChatGenerationCreateBulk{err: fmt.Errorf("calling to ChatGenerationClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*ChatGenerationCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &ChatGenerationCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for ChatGeneration.
+func (c *ChatGenerationClient) Update() *ChatGenerationUpdate {
+	mutation := newChatGenerationMutation(c.config, OpUpdate)
+	return &ChatGenerationUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *ChatGenerationClient) UpdateOne(_m *ChatGeneration) *ChatGenerationUpdateOne {
+	mutation := newChatGenerationMutation(c.config, OpUpdateOne, withChatGeneration(_m))
+	return &ChatGenerationUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *ChatGenerationClient) UpdateOneID(id uid.ID) *ChatGenerationUpdateOne {
+	mutation := newChatGenerationMutation(c.config, OpUpdateOne, withChatGenerationID(id))
+	return &ChatGenerationUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for ChatGeneration.
+func (c *ChatGenerationClient) Delete() *ChatGenerationDelete {
+	mutation := newChatGenerationMutation(c.config, OpDelete)
+	return &ChatGenerationDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *ChatGenerationClient) DeleteOne(_m *ChatGeneration) *ChatGenerationDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *ChatGenerationClient) DeleteOneID(id uid.ID) *ChatGenerationDeleteOne {
+	builder := c.Delete().Where(chatgeneration.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &ChatGenerationDeleteOne{builder}
+}
+
+// Query returns a query builder for ChatGeneration.
+func (c *ChatGenerationClient) Query() *ChatGenerationQuery {
+	return &ChatGenerationQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeChatGeneration},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a ChatGeneration entity by its id.
+func (c *ChatGenerationClient) Get(ctx context.Context, id uid.ID) (*ChatGeneration, error) {
+	return c.Query().Where(chatgeneration.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *ChatGenerationClient) GetX(ctx context.Context, id uid.ID) *ChatGeneration {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *ChatGenerationClient) Hooks() []Hook {
+	return c.hooks.ChatGeneration
+}
+
+// Interceptors returns the client interceptors.
+func (c *ChatGenerationClient) Interceptors() []Interceptor {
+	return c.inters.ChatGeneration
+}
+
+func (c *ChatGenerationClient) mutate(ctx context.Context, m *ChatGenerationMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&ChatGenerationCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&ChatGenerationUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&ChatGenerationUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&ChatGenerationDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown ChatGeneration mutation op: %q", m.Op())
+	}
+}
+
+// ChatServerClient is a client for the ChatServer schema.
+type ChatServerClient struct {
+	config
+}
+
+// NewChatServerClient returns a client for the ChatServer from the given config.
+func NewChatServerClient(c config) *ChatServerClient {
+	return &ChatServerClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `chatserver.Hooks(f(g(h())))`.
+func (c *ChatServerClient) Use(hooks ...Hook) {
+	c.hooks.ChatServer = append(c.hooks.ChatServer, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `chatserver.Intercept(f(g(h())))`.
+func (c *ChatServerClient) Intercept(interceptors ...Interceptor) {
+	c.inters.ChatServer = append(c.inters.ChatServer, interceptors...)
+}
+
+// Create returns a builder for creating a ChatServer entity.
+func (c *ChatServerClient) Create() *ChatServerCreate {
+	mutation := newChatServerMutation(c.config, OpCreate)
+	return &ChatServerCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of ChatServer entities.
+func (c *ChatServerClient) CreateBulk(builders ...*ChatServerCreate) *ChatServerCreateBulk {
+	return &ChatServerCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *ChatServerClient) MapCreateBulk(slice any, setFunc func(*ChatServerCreate, int)) *ChatServerCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &ChatServerCreateBulk{err: fmt.Errorf("calling to ChatServerClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*ChatServerCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &ChatServerCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for ChatServer.
+func (c *ChatServerClient) Update() *ChatServerUpdate {
+	mutation := newChatServerMutation(c.config, OpUpdate)
+	return &ChatServerUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *ChatServerClient) UpdateOne(_m *ChatServer) *ChatServerUpdateOne {
+	mutation := newChatServerMutation(c.config, OpUpdateOne, withChatServer(_m))
+	return &ChatServerUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *ChatServerClient) UpdateOneID(id uid.ID) *ChatServerUpdateOne {
+	mutation := newChatServerMutation(c.config, OpUpdateOne, withChatServerID(id))
+	return &ChatServerUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for ChatServer.
+func (c *ChatServerClient) Delete() *ChatServerDelete {
+	mutation := newChatServerMutation(c.config, OpDelete)
+	return &ChatServerDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *ChatServerClient) DeleteOne(_m *ChatServer) *ChatServerDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *ChatServerClient) DeleteOneID(id uid.ID) *ChatServerDeleteOne {
+	builder := c.Delete().Where(chatserver.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &ChatServerDeleteOne{builder}
+}
+
+// Query returns a query builder for ChatServer.
+func (c *ChatServerClient) Query() *ChatServerQuery {
+	return &ChatServerQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeChatServer},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a ChatServer entity by its id.
+func (c *ChatServerClient) Get(ctx context.Context, id uid.ID) (*ChatServer, error) {
+	return c.Query().Where(chatserver.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *ChatServerClient) GetX(ctx context.Context, id uid.ID) *ChatServer {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *ChatServerClient) Hooks() []Hook {
+	return c.hooks.ChatServer
+}
+
+// Interceptors returns the client interceptors.
+func (c *ChatServerClient) Interceptors() []Interceptor {
+	return c.inters.ChatServer
+}
+
+func (c *ChatServerClient) mutate(ctx context.Context, m *ChatServerMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&ChatServerCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&ChatServerUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&ChatServerUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&ChatServerDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown ChatServer mutation op: %q", m.Op())
 	}
 }
 
@@ -4532,16 +4957,17 @@ func (c *WebhookDeliveryClient) mutate(ctx context.Context, m *WebhookDeliveryMu
 type (
 	hooks struct {
 		Activity, Application, Ban, Category, Channel, ChannelCount, ChannelCountDelta,
-		Clip, CursorKey, Erasure, Event, EventSequencer, EventSink, EventTicket,
-		Follow, Grant, Message, MessageGeneration, Mute, Raid, Role, Stream,
-		Subscription, Token, User, Vod, Vote, Webhook, WebhookDelivery []ent.Hook
+		ChatBatch, ChatGeneration, ChatServer, Clip, CursorKey, Erasure, Event,
+		EventSequencer, EventSink, EventTicket, Follow, Grant, Message,
+		MessageGeneration, Mute, Raid, Role, Stream, Subscription, Token, User, Vod,
+		Vote, Webhook, WebhookDelivery []ent.Hook
 	}
 	inters struct {
 		Activity, Application, Ban, Category, Channel, ChannelCount, ChannelCountDelta,
-		Clip, CursorKey, Erasure, Event, EventSequencer, EventSink, EventTicket,
-		Follow, Grant, Message, MessageGeneration, Mute, Raid, Role, Stream,
-		Subscription, Token, User, Vod, Vote, Webhook,
-		WebhookDelivery []ent.Interceptor
+		ChatBatch, ChatGeneration, ChatServer, Clip, CursorKey, Erasure, Event,
+		EventSequencer, EventSink, EventTicket, Follow, Grant, Message,
+		MessageGeneration, Mute, Raid, Role, Stream, Subscription, Token, User, Vod,
+		Vote, Webhook, WebhookDelivery []ent.Interceptor
 	}
 )
 

@@ -19,6 +19,9 @@ import (
 	"github.com/moderato-live/moderato/ent/channel"
 	"github.com/moderato-live/moderato/ent/channelcount"
 	"github.com/moderato-live/moderato/ent/channelcountdelta"
+	"github.com/moderato-live/moderato/ent/chatbatch"
+	"github.com/moderato-live/moderato/ent/chatgeneration"
+	"github.com/moderato-live/moderato/ent/chatserver"
 	"github.com/moderato-live/moderato/ent/clip"
 	"github.com/moderato-live/moderato/ent/cursorkey"
 	"github.com/moderato-live/moderato/ent/erasure"
@@ -108,6 +111,9 @@ func checkColumn(t, c string) error {
 			channel.Table:           channel.ValidColumn,
 			channelcount.Table:      channelcount.ValidColumn,
 			channelcountdelta.Table: channelcountdelta.ValidColumn,
+			chatbatch.Table:         chatbatch.ValidColumn,
+			chatgeneration.Table:    chatgeneration.ValidColumn,
+			chatserver.Table:        chatserver.ValidColumn,
 			clip.Table:              clip.ValidColumn,
 			cursorkey.Table:         cursorkey.ValidColumn,
 			erasure.Table:           erasure.ValidColumn,

@@ -23,7 +23,7 @@ type Message struct {
 	ChannelID uid.ID `json:"channel_id,omitempty"`
 	// The sender.
 	UserID uid.ID `json:"user_id,omitempty"`
-	// The sender's generation in the channel, read together with the sender's standing.
+	// The sum of the generations of the channel and of the sender in it, read together with the sender's standing.
 	Generation int64 `json:"generation,omitempty"`
 	// The text: 1 to 500 characters.
 	Text string `json:"text,omitempty"`

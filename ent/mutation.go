@@ -17,6 +17,9 @@ import (
 	"github.com/moderato-live/moderato/ent/channel"
 	"github.com/moderato-live/moderato/ent/channelcount"
 	"github.com/moderato-live/moderato/ent/channelcountdelta"
+	"github.com/moderato-live/moderato/ent/chatbatch"
+	"github.com/moderato-live/moderato/ent/chatgeneration"
+	"github.com/moderato-live/moderato/ent/chatserver"
 	"github.com/moderato-live/moderato/ent/clip"
 	"github.com/moderato-live/moderato/ent/cursorkey"
 	"github.com/moderato-live/moderato/ent/erasure"
@@ -61,6 +64,9 @@ const (
 	TypeChannel           = "Channel"
 	TypeChannelCount      = "ChannelCount"
 	TypeChannelCountDelta = "ChannelCountDelta"
+	TypeChatBatch         = "ChatBatch"
+	TypeChatGeneration    = "ChatGeneration"
+	TypeChatServer        = "ChatServer"
 	TypeClip              = "Clip"
 	TypeCursorKey         = "CursorKey"
 	TypeErasure           = "Erasure"
@@ -5351,6 +5357,1676 @@ func (m *ChannelCountDeltaMutation) ClearEdge(name string) error {
 // It returns an error if the edge is not defined in the schema.
 func (m *ChannelCountDeltaMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown ChannelCountDelta edge %s", name)
+}
+
+// ChatBatchMutation represents an operation that mutates the ChatBatch nodes in the graph.
+type ChatBatchMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *uid.ID
+	server_id     *uid.ID
+	sequence      *int64
+	addsequence   *int64
+	created_at    *instant.Instant
+	addcreated_at *instant.Instant
+	messages      *[]byte
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*ChatBatch, error)
+	predicates    []predicate.ChatBatch
+}
+
+var _ ent.Mutation = (*ChatBatchMutation)(nil)
+
+// chatbatchOption allows management of the mutation configuration using functional options.
+type chatbatchOption func(*ChatBatchMutation)
+
+// newChatBatchMutation creates new mutation for the ChatBatch entity.
+func newChatBatchMutation(c config, op Op, opts ...chatbatchOption) *ChatBatchMutation {
+	m := &ChatBatchMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeChatBatch,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withChatBatchID sets the ID field of the mutation.
+func withChatBatchID(id uid.ID) chatbatchOption {
+	return func(m *ChatBatchMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *ChatBatch
+		)
+		m.oldValue = func(ctx context.Context) (*ChatBatch, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().ChatBatch.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withChatBatch sets the old ChatBatch of the mutation.
+func withChatBatch(node *ChatBatch) chatbatchOption {
+	return func(m *ChatBatchMutation) {
+		m.oldValue = func(context.Context) (*ChatBatch, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m ChatBatchMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m ChatBatchMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of ChatBatch entities.
+func (m *ChatBatchMutation) SetID(id uid.ID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *ChatBatchMutation) ID() (id uid.ID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *ChatBatchMutation) IDs(ctx context.Context) ([]uid.ID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uid.ID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().ChatBatch.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetServerID sets the "server_id" field.
+func (m *ChatBatchMutation) SetServerID(u uid.ID) {
+	m.server_id = &u
+}
+
+// ServerID returns the value of the "server_id" field in the mutation.
+func (m *ChatBatchMutation) ServerID() (r uid.ID, exists bool) {
+	v := m.server_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldServerID returns the old "server_id" field's value of the ChatBatch entity.
+// If the ChatBatch object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ChatBatchMutation) OldServerID(ctx context.Context) (v uid.ID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldServerID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldServerID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldServerID: %w", err)
+	}
+	return oldValue.ServerID, nil
+}
+
+// ResetServerID resets all changes to the "server_id" field.
+func (m *ChatBatchMutation) ResetServerID() {
+	m.server_id = nil
+}
+
+// SetSequence sets the "sequence" field.
+func (m *ChatBatchMutation) SetSequence(i int64) {
+	m.sequence = &i
+	m.addsequence = nil
+}
+
+// Sequence returns the value of the "sequence" field in the mutation.
+func (m *ChatBatchMutation) Sequence() (r int64, exists bool) {
+	v := m.sequence
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSequence returns the old "sequence" field's value of the ChatBatch entity.
+// If the ChatBatch object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ChatBatchMutation) OldSequence(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSequence is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSequence requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSequence: %w", err)
+	}
+	return oldValue.Sequence, nil
+}
+
+// AddSequence adds i to the "sequence" field.
+func (m *ChatBatchMutation) AddSequence(i int64) {
+	if m.addsequence != nil {
+		*m.addsequence += i
+	} else {
+		m.addsequence = &i
+	}
+}
+
+// AddedSequence returns the value that was added to the "sequence" field in this mutation.
+func (m *ChatBatchMutation) AddedSequence() (r int64, exists bool) {
+	v := m.addsequence
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetSequence resets all changes to the "sequence" field.
+func (m *ChatBatchMutation) ResetSequence() {
+	m.sequence = nil
+	m.addsequence = nil
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *ChatBatchMutation) SetCreatedAt(i instant.Instant) {
+	m.created_at = &i
+	m.addcreated_at = nil
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *ChatBatchMutation) CreatedAt() (r instant.Instant, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the ChatBatch entity.
+// If the ChatBatch object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ChatBatchMutation) OldCreatedAt(ctx context.Context) (v instant.Instant, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// AddCreatedAt adds i to the "created_at" field.
+func (m *ChatBatchMutation) AddCreatedAt(i instant.Instant) {
+	if m.addcreated_at != nil {
+		*m.addcreated_at += i
+	} else {
+		m.addcreated_at = &i
+	}
+}
+
+// AddedCreatedAt returns the value that was added to the "created_at" field in this mutation.
+func (m *ChatBatchMutation) AddedCreatedAt() (r instant.Instant, exists bool) {
+	v := m.addcreated_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *ChatBatchMutation) ResetCreatedAt() {
+	m.created_at = nil
+	m.addcreated_at = nil
+}
+
+// SetMessages sets the "messages" field.
+func (m *ChatBatchMutation) SetMessages(b []byte) {
+	m.messages = &b
+}
+
+// Messages returns the value of the "messages" field in the mutation.
+func (m *ChatBatchMutation) Messages() (r []byte, exists bool) {
+	v := m.messages
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldMessages returns the old "messages" field's value of the ChatBatch entity.
+// If the ChatBatch object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ChatBatchMutation) OldMessages(ctx context.Context) (v []byte, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldMessages is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldMessages requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldMessages: %w", err)
+	}
+	return oldValue.Messages, nil
+}
+
+// ResetMessages resets all changes to the "messages" field.
+func (m *ChatBatchMutation) ResetMessages() {
+	m.messages = nil
+}
+
+// Where appends a list predicates to the ChatBatchMutation builder.
+func (m *ChatBatchMutation) Where(ps ...predicate.ChatBatch) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the ChatBatchMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *ChatBatchMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.ChatBatch, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *ChatBatchMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *ChatBatchMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (ChatBatch).
+func (m *ChatBatchMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *ChatBatchMutation) Fields() []string {
+	fields := make([]string, 0, 4)
+	if m.server_id != nil {
+		fields = append(fields, chatbatch.FieldServerID)
+	}
+	if m.sequence != nil {
+		fields = append(fields, chatbatch.FieldSequence)
+	}
+	if m.created_at != nil {
+		fields = append(fields, chatbatch.FieldCreatedAt)
+	}
+	if m.messages != nil {
+		fields = append(fields, chatbatch.FieldMessages)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *ChatBatchMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case chatbatch.FieldServerID:
+		return m.ServerID()
+	case chatbatch.FieldSequence:
+		return m.Sequence()
+	case chatbatch.FieldCreatedAt:
+		return m.CreatedAt()
+	case chatbatch.FieldMessages:
+		return m.Messages()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *ChatBatchMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case chatbatch.FieldServerID:
+		return m.OldServerID(ctx)
+	case chatbatch.FieldSequence:
+		return m.OldSequence(ctx)
+	case chatbatch.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	case chatbatch.FieldMessages:
+		return m.OldMessages(ctx)
+	}
+	return nil, fmt.Errorf("unknown ChatBatch field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *ChatBatchMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case chatbatch.FieldServerID:
+		v, ok := value.(uid.ID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetServerID(v)
+		return nil
+	case chatbatch.FieldSequence:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSequence(v)
+		return nil
+	case chatbatch.FieldCreatedAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	case chatbatch.FieldMessages:
+		v, ok := value.([]byte)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetMessages(v)
+		return nil
+	}
+	return fmt.Errorf("unknown ChatBatch field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *ChatBatchMutation) AddedFields() []string {
+	var fields []string
+	if m.addsequence != nil {
+		fields = append(fields, chatbatch.FieldSequence)
+	}
+	if m.addcreated_at != nil {
+		fields = append(fields, chatbatch.FieldCreatedAt)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *ChatBatchMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case chatbatch.FieldSequence:
+		return m.AddedSequence()
+	case chatbatch.FieldCreatedAt:
+		return m.AddedCreatedAt()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *ChatBatchMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case chatbatch.FieldSequence:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddSequence(v)
+		return nil
+	case chatbatch.FieldCreatedAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddCreatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown ChatBatch numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *ChatBatchMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *ChatBatchMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *ChatBatchMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown ChatBatch nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *ChatBatchMutation) ResetField(name string) error {
+	switch name {
+	case chatbatch.FieldServerID:
+		m.ResetServerID()
+		return nil
+	case chatbatch.FieldSequence:
+		m.ResetSequence()
+		return nil
+	case chatbatch.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	case chatbatch.FieldMessages:
+		m.ResetMessages()
+		return nil
+	}
+	return fmt.Errorf("unknown ChatBatch field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *ChatBatchMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *ChatBatchMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *ChatBatchMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *ChatBatchMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *ChatBatchMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *ChatBatchMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *ChatBatchMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown ChatBatch unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *ChatBatchMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown ChatBatch edge %s", name)
+}
+
+// ChatGenerationMutation represents an operation that mutates the ChatGeneration nodes in the graph.
+type ChatGenerationMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *uid.ID
+	generation    *int64
+	addgeneration *int64
+	raised_at     *instant.Instant
+	addraised_at  *instant.Instant
+	purge_at      *instant.Instant
+	addpurge_at   *instant.Instant
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*ChatGeneration, error)
+	predicates    []predicate.ChatGeneration
+}
+
+var _ ent.Mutation = (*ChatGenerationMutation)(nil)
+
+// chatgenerationOption allows management of the mutation configuration using functional options.
+type chatgenerationOption func(*ChatGenerationMutation)
+
+// newChatGenerationMutation creates new mutation for the ChatGeneration entity.
+func newChatGenerationMutation(c config, op Op, opts ...chatgenerationOption) *ChatGenerationMutation {
+	m := &ChatGenerationMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeChatGeneration,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withChatGenerationID sets the ID field of the mutation.
+func withChatGenerationID(id uid.ID) chatgenerationOption {
+	return func(m *ChatGenerationMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *ChatGeneration
+		)
+		m.oldValue = func(ctx context.Context) (*ChatGeneration, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().ChatGeneration.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withChatGeneration sets the old ChatGeneration of the mutation.
+func withChatGeneration(node *ChatGeneration) chatgenerationOption {
+	return func(m *ChatGenerationMutation) {
+		m.oldValue = func(context.Context) (*ChatGeneration, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m ChatGenerationMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m ChatGenerationMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of ChatGeneration entities.
+func (m *ChatGenerationMutation) SetID(id uid.ID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *ChatGenerationMutation) ID() (id uid.ID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *ChatGenerationMutation) IDs(ctx context.Context) ([]uid.ID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uid.ID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().ChatGeneration.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetGeneration sets the "generation" field.
+func (m *ChatGenerationMutation) SetGeneration(i int64) {
+	m.generation = &i
+	m.addgeneration = nil
+}
+
+// Generation returns the value of the "generation" field in the mutation.
+func (m *ChatGenerationMutation) Generation() (r int64, exists bool) {
+	v := m.generation
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldGeneration returns the old "generation" field's value of the ChatGeneration entity.
+// If the ChatGeneration object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ChatGenerationMutation) OldGeneration(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldGeneration is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldGeneration requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldGeneration: %w", err)
+	}
+	return oldValue.Generation, nil
+}
+
+// AddGeneration adds i to the "generation" field.
+func (m *ChatGenerationMutation) AddGeneration(i int64) {
+	if m.addgeneration != nil {
+		*m.addgeneration += i
+	} else {
+		m.addgeneration = &i
+	}
+}
+
+// AddedGeneration returns the value that was added to the "generation" field in this mutation.
+func (m *ChatGenerationMutation) AddedGeneration() (r int64, exists bool) {
+	v := m.addgeneration
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetGeneration resets all changes to the "generation" field.
+func (m *ChatGenerationMutation) ResetGeneration() {
+	m.generation = nil
+	m.addgeneration = nil
+}
+
+// SetRaisedAt sets the "raised_at" field.
+func (m *ChatGenerationMutation) SetRaisedAt(i instant.Instant) {
+	m.raised_at = &i
+	m.addraised_at = nil
+}
+
+// RaisedAt returns the value of the "raised_at" field in the mutation.
+func (m *ChatGenerationMutation) RaisedAt() (r instant.Instant, exists bool) {
+	v := m.raised_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRaisedAt returns the old "raised_at" field's value of the ChatGeneration entity.
+// If the ChatGeneration object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ChatGenerationMutation) OldRaisedAt(ctx context.Context) (v instant.Instant, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRaisedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRaisedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRaisedAt: %w", err)
+	}
+	return oldValue.RaisedAt, nil
+}
+
+// AddRaisedAt adds i to the "raised_at" field.
+func (m *ChatGenerationMutation) AddRaisedAt(i instant.Instant) {
+	if m.addraised_at != nil {
+		*m.addraised_at += i
+	} else {
+		m.addraised_at = &i
+	}
+}
+
+// AddedRaisedAt returns the value that was added to the "raised_at" field in this mutation.
+func (m *ChatGenerationMutation) AddedRaisedAt() (r instant.Instant, exists bool) {
+	v := m.addraised_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetRaisedAt resets all changes to the "raised_at" field.
+func (m *ChatGenerationMutation) ResetRaisedAt() {
+	m.raised_at = nil
+	m.addraised_at = nil
+}
+
+// SetPurgeAt sets the "purge_at" field.
+func (m *ChatGenerationMutation) SetPurgeAt(i instant.Instant) {
+	m.purge_at = &i
+	m.addpurge_at = nil
+}
+
+// PurgeAt returns the value of the "purge_at" field in the mutation.
+func (m *ChatGenerationMutation) PurgeAt() (r instant.Instant, exists bool) {
+	v := m.purge_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPurgeAt returns the old "purge_at" field's value of the ChatGeneration entity.
+// If the ChatGeneration object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ChatGenerationMutation) OldPurgeAt(ctx context.Context) (v *instant.Instant, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPurgeAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPurgeAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPurgeAt: %w", err)
+	}
+	return oldValue.PurgeAt, nil
+}
+
+// AddPurgeAt adds i to the "purge_at" field.
+func (m *ChatGenerationMutation) AddPurgeAt(i instant.Instant) {
+	if m.addpurge_at != nil {
+		*m.addpurge_at += i
+	} else {
+		m.addpurge_at = &i
+	}
+}
+
+// AddedPurgeAt returns the value that was added to the "purge_at" field in this mutation.
+func (m *ChatGenerationMutation) AddedPurgeAt() (r instant.Instant, exists bool) {
+	v := m.addpurge_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearPurgeAt clears the value of the "purge_at" field.
+func (m *ChatGenerationMutation) ClearPurgeAt() {
+	m.purge_at = nil
+	m.addpurge_at = nil
+	m.clearedFields[chatgeneration.FieldPurgeAt] = struct{}{}
+}
+
+// PurgeAtCleared returns if the "purge_at" field was cleared in this mutation.
+func (m *ChatGenerationMutation) PurgeAtCleared() bool {
+	_, ok := m.clearedFields[chatgeneration.FieldPurgeAt]
+	return ok
+}
+
+// ResetPurgeAt resets all changes to the "purge_at" field.
+func (m *ChatGenerationMutation) ResetPurgeAt() {
+	m.purge_at = nil
+	m.addpurge_at = nil
+	delete(m.clearedFields, chatgeneration.FieldPurgeAt)
+}
+
+// Where appends a list predicates to the ChatGenerationMutation builder.
+func (m *ChatGenerationMutation) Where(ps ...predicate.ChatGeneration) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the ChatGenerationMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *ChatGenerationMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.ChatGeneration, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *ChatGenerationMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *ChatGenerationMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (ChatGeneration).
+func (m *ChatGenerationMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *ChatGenerationMutation) Fields() []string {
+	fields := make([]string, 0, 3)
+	if m.generation != nil {
+		fields = append(fields, chatgeneration.FieldGeneration)
+	}
+	if m.raised_at != nil {
+		fields = append(fields, chatgeneration.FieldRaisedAt)
+	}
+	if m.purge_at != nil {
+		fields = append(fields, chatgeneration.FieldPurgeAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *ChatGenerationMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case chatgeneration.FieldGeneration:
+		return m.Generation()
+	case chatgeneration.FieldRaisedAt:
+		return m.RaisedAt()
+	case chatgeneration.FieldPurgeAt:
+		return m.PurgeAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *ChatGenerationMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case chatgeneration.FieldGeneration:
+		return m.OldGeneration(ctx)
+	case chatgeneration.FieldRaisedAt:
+		return m.OldRaisedAt(ctx)
+	case chatgeneration.FieldPurgeAt:
+		return m.OldPurgeAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown ChatGeneration field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *ChatGenerationMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case chatgeneration.FieldGeneration:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetGeneration(v)
+		return nil
+	case chatgeneration.FieldRaisedAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRaisedAt(v)
+		return nil
+	case chatgeneration.FieldPurgeAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPurgeAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown ChatGeneration field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *ChatGenerationMutation) AddedFields() []string {
+	var fields []string
+	if m.addgeneration != nil {
+		fields = append(fields, chatgeneration.FieldGeneration)
+	}
+	if m.addraised_at != nil {
+		fields = append(fields, chatgeneration.FieldRaisedAt)
+	}
+	if m.addpurge_at != nil {
+		fields = append(fields, chatgeneration.FieldPurgeAt)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *ChatGenerationMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case chatgeneration.FieldGeneration:
+		return m.AddedGeneration()
+	case chatgeneration.FieldRaisedAt:
+		return m.AddedRaisedAt()
+	case chatgeneration.FieldPurgeAt:
+		return m.AddedPurgeAt()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *ChatGenerationMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case chatgeneration.FieldGeneration:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddGeneration(v)
+		return nil
+	case chatgeneration.FieldRaisedAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddRaisedAt(v)
+		return nil
+	case chatgeneration.FieldPurgeAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddPurgeAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown ChatGeneration numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *ChatGenerationMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(chatgeneration.FieldPurgeAt) {
+		fields = append(fields, chatgeneration.FieldPurgeAt)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *ChatGenerationMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *ChatGenerationMutation) ClearField(name string) error {
+	switch name {
+	case chatgeneration.FieldPurgeAt:
+		m.ClearPurgeAt()
+		return nil
+	}
+	return fmt.Errorf("unknown ChatGeneration nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *ChatGenerationMutation) ResetField(name string) error {
+	switch name {
+	case chatgeneration.FieldGeneration:
+		m.ResetGeneration()
+		return nil
+	case chatgeneration.FieldRaisedAt:
+		m.ResetRaisedAt()
+		return nil
+	case chatgeneration.FieldPurgeAt:
+		m.ResetPurgeAt()
+		return nil
+	}
+	return fmt.Errorf("unknown ChatGeneration field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *ChatGenerationMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *ChatGenerationMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *ChatGenerationMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *ChatGenerationMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *ChatGenerationMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *ChatGenerationMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *ChatGenerationMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown ChatGeneration unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *ChatGenerationMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown ChatGeneration edge %s", name)
+}
+
+// ChatServerMutation represents an operation that mutates the ChatServer nodes in the graph.
+type ChatServerMutation struct {
+	config
+	op               Op
+	typ              string
+	id               *uid.ID
+	listens_until    *instant.Instant
+	addlistens_until *instant.Instant
+	sequence         *int64
+	addsequence      *int64
+	expires_at       *instant.Instant
+	addexpires_at    *instant.Instant
+	clearedFields    map[string]struct{}
+	done             bool
+	oldValue         func(context.Context) (*ChatServer, error)
+	predicates       []predicate.ChatServer
+}
+
+var _ ent.Mutation = (*ChatServerMutation)(nil)
+
+// chatserverOption allows management of the mutation configuration using functional options.
+type chatserverOption func(*ChatServerMutation)
+
+// newChatServerMutation creates new mutation for the ChatServer entity.
+func newChatServerMutation(c config, op Op, opts ...chatserverOption) *ChatServerMutation {
+	m := &ChatServerMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeChatServer,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withChatServerID sets the ID field of the mutation.
+func withChatServerID(id uid.ID) chatserverOption {
+	return func(m *ChatServerMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *ChatServer
+		)
+		m.oldValue = func(ctx context.Context) (*ChatServer, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().ChatServer.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withChatServer sets the old ChatServer of the mutation.
+func withChatServer(node *ChatServer) chatserverOption {
+	return func(m *ChatServerMutation) {
+		m.oldValue = func(context.Context) (*ChatServer, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m ChatServerMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m ChatServerMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of ChatServer entities.
+func (m *ChatServerMutation) SetID(id uid.ID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *ChatServerMutation) ID() (id uid.ID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *ChatServerMutation) IDs(ctx context.Context) ([]uid.ID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uid.ID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().ChatServer.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetListensUntil sets the "listens_until" field.
+func (m *ChatServerMutation) SetListensUntil(i instant.Instant) {
+	m.listens_until = &i
+	m.addlistens_until = nil
+}
+
+// ListensUntil returns the value of the "listens_until" field in the mutation.
+func (m *ChatServerMutation) ListensUntil() (r instant.Instant, exists bool) {
+	v := m.listens_until
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldListensUntil returns the old "listens_until" field's value of the ChatServer entity.
+// If the ChatServer object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ChatServerMutation) OldListensUntil(ctx context.Context) (v instant.Instant, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldListensUntil is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldListensUntil requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldListensUntil: %w", err)
+	}
+	return oldValue.ListensUntil, nil
+}
+
+// AddListensUntil adds i to the "listens_until" field.
+func (m *ChatServerMutation) AddListensUntil(i instant.Instant) {
+	if m.addlistens_until != nil {
+		*m.addlistens_until += i
+	} else {
+		m.addlistens_until = &i
+	}
+}
+
+// AddedListensUntil returns the value that was added to the "listens_until" field in this mutation.
+func (m *ChatServerMutation) AddedListensUntil() (r instant.Instant, exists bool) {
+	v := m.addlistens_until
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetListensUntil resets all changes to the "listens_until" field.
+func (m *ChatServerMutation) ResetListensUntil() {
+	m.listens_until = nil
+	m.addlistens_until = nil
+}
+
+// SetSequence sets the "sequence" field.
+func (m *ChatServerMutation) SetSequence(i int64) {
+	m.sequence = &i
+	m.addsequence = nil
+}
+
+// Sequence returns the value of the "sequence" field in the mutation.
+func (m *ChatServerMutation) Sequence() (r int64, exists bool) {
+	v := m.sequence
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSequence returns the old "sequence" field's value of the ChatServer entity.
+// If the ChatServer object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ChatServerMutation) OldSequence(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSequence is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSequence requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSequence: %w", err)
+	}
+	return oldValue.Sequence, nil
+}
+
+// AddSequence adds i to the "sequence" field.
+func (m *ChatServerMutation) AddSequence(i int64) {
+	if m.addsequence != nil {
+		*m.addsequence += i
+	} else {
+		m.addsequence = &i
+	}
+}
+
+// AddedSequence returns the value that was added to the "sequence" field in this mutation.
+func (m *ChatServerMutation) AddedSequence() (r int64, exists bool) {
+	v := m.addsequence
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetSequence resets all changes to the "sequence" field.
+func (m *ChatServerMutation) ResetSequence() {
+	m.sequence = nil
+	m.addsequence = nil
+}
+
+// SetExpiresAt sets the "expires_at" field.
+func (m *ChatServerMutation) SetExpiresAt(i instant.Instant) {
+	m.expires_at = &i
+	m.addexpires_at = nil
+}
+
+// ExpiresAt returns the value of the "expires_at" field in the mutation.
+func (m *ChatServerMutation) ExpiresAt() (r instant.Instant, exists bool) {
+	v := m.expires_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldExpiresAt returns the old "expires_at" field's value of the ChatServer entity.
+// If the ChatServer object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ChatServerMutation) OldExpiresAt(ctx context.Context) (v instant.Instant, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldExpiresAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldExpiresAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldExpiresAt: %w", err)
+	}
+	return oldValue.ExpiresAt, nil
+}
+
+// AddExpiresAt adds i to the "expires_at" field.
+func (m *ChatServerMutation) AddExpiresAt(i instant.Instant) {
+	if m.addexpires_at != nil {
+		*m.addexpires_at += i
+	} else {
+		m.addexpires_at = &i
+	}
+}
+
+// AddedExpiresAt returns the value that was added to the "expires_at" field in this mutation.
+func (m *ChatServerMutation) AddedExpiresAt() (r instant.Instant, exists bool) {
+	v := m.addexpires_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetExpiresAt resets all changes to the "expires_at" field.
+func (m *ChatServerMutation) ResetExpiresAt() {
+	m.expires_at = nil
+	m.addexpires_at = nil
+}
+
+// Where appends a list predicates to the ChatServerMutation builder.
+func (m *ChatServerMutation) Where(ps ...predicate.ChatServer) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the ChatServerMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *ChatServerMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.ChatServer, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *ChatServerMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *ChatServerMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (ChatServer).
+func (m *ChatServerMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *ChatServerMutation) Fields() []string {
+	fields := make([]string, 0, 3)
+	if m.listens_until != nil {
+		fields = append(fields, chatserver.FieldListensUntil)
+	}
+	if m.sequence != nil {
+		fields = append(fields, chatserver.FieldSequence)
+	}
+	if m.expires_at != nil {
+		fields = append(fields, chatserver.FieldExpiresAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *ChatServerMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case chatserver.FieldListensUntil:
+		return m.ListensUntil()
+	case chatserver.FieldSequence:
+		return m.Sequence()
+	case chatserver.FieldExpiresAt:
+		return m.ExpiresAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *ChatServerMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case chatserver.FieldListensUntil:
+		return m.OldListensUntil(ctx)
+	case chatserver.FieldSequence:
+		return m.OldSequence(ctx)
+	case chatserver.FieldExpiresAt:
+		return m.OldExpiresAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown ChatServer field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *ChatServerMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case chatserver.FieldListensUntil:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetListensUntil(v)
+		return nil
+	case chatserver.FieldSequence:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSequence(v)
+		return nil
+	case chatserver.FieldExpiresAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetExpiresAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown ChatServer field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *ChatServerMutation) AddedFields() []string {
+	var fields []string
+	if m.addlistens_until != nil {
+		fields = append(fields, chatserver.FieldListensUntil)
+	}
+	if m.addsequence != nil {
+		fields = append(fields, chatserver.FieldSequence)
+	}
+	if m.addexpires_at != nil {
+		fields = append(fields, chatserver.FieldExpiresAt)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *ChatServerMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case chatserver.FieldListensUntil:
+		return m.AddedListensUntil()
+	case chatserver.FieldSequence:
+		return m.AddedSequence()
+	case chatserver.FieldExpiresAt:
+		return m.AddedExpiresAt()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *ChatServerMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case chatserver.FieldListensUntil:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddListensUntil(v)
+		return nil
+	case chatserver.FieldSequence:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddSequence(v)
+		return nil
+	case chatserver.FieldExpiresAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddExpiresAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown ChatServer numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *ChatServerMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *ChatServerMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *ChatServerMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown ChatServer nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *ChatServerMutation) ResetField(name string) error {
+	switch name {
+	case chatserver.FieldListensUntil:
+		m.ResetListensUntil()
+		return nil
+	case chatserver.FieldSequence:
+		m.ResetSequence()
+		return nil
+	case chatserver.FieldExpiresAt:
+		m.ResetExpiresAt()
+		return nil
+	}
+	return fmt.Errorf("unknown ChatServer field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *ChatServerMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *ChatServerMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *ChatServerMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *ChatServerMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *ChatServerMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *ChatServerMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *ChatServerMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown ChatServer unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *ChatServerMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown ChatServer edge %s", name)
 }
 
 // ClipMutation represents an operation that mutates the Clip nodes in the graph.

@@ -28,6 +28,12 @@ type Tx struct {
 	ChannelCount *ChannelCountClient
 	// ChannelCountDelta is the client for interacting with the ChannelCountDelta builders.
 	ChannelCountDelta *ChannelCountDeltaClient
+	// ChatBatch is the client for interacting with the ChatBatch builders.
+	ChatBatch *ChatBatchClient
+	// ChatGeneration is the client for interacting with the ChatGeneration builders.
+	ChatGeneration *ChatGenerationClient
+	// ChatServer is the client for interacting with the ChatServer builders.
+	ChatServer *ChatServerClient
 	// Clip is the client for interacting with the Clip builders.
 	Clip *ClipClient
 	// CursorKey is the client for interacting with the CursorKey builders.
@@ -210,6 +216,9 @@ func (tx *Tx) init() {
 	tx.Channel = NewChannelClient(tx.config)
 	tx.ChannelCount = NewChannelCountClient(tx.config)
 	tx.ChannelCountDelta = NewChannelCountDeltaClient(tx.config)
+	tx.ChatBatch = NewChatBatchClient(tx.config)
+	tx.ChatGeneration = NewChatGenerationClient(tx.config)
+	tx.ChatServer = NewChatServerClient(tx.config)
 	tx.Clip = NewClipClient(tx.config)
 	tx.CursorKey = NewCursorKeyClient(tx.config)
 	tx.Erasure = NewErasureClient(tx.config)

@@ -13,6 +13,7 @@ import (
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/authn"
+	"github.com/moderato-live/moderato/server/live"
 	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/requestid"
 )
@@ -42,13 +43,14 @@ func (f *facade) streamEvents(w http.ResponseWriter, r *http.Request) {
 	if last := cmp.Or(r.Header.Get(lastEventHeader), r.Form.Get(lastEventParameter)); last != "" {
 		request.Cursor = last
 	}
-	call := callContext(r.Context(), w, r)
+	ctx := live.WithFrames(r.Context())
+	call := callContext(ctx, w, r)
 	if tickets := r.Form[ticketParameter]; len(tickets) > 0 {
 		if len(tickets) > 1 {
 			f.refuse(w, r, apierr.Invalid(apierr.Violation{Field: ticketParameter, Description: "must be given once"}))
 			return
 		}
-		call = ticketContext(r.Context(), w, tickets[0])
+		call = ticketContext(ctx, w, tickets[0])
 	}
 	out := &eventWriter{w: w, control: http.NewResponseController(w), headOnly: r.Method == http.MethodHead}
 	header, err := f.conn.Watch(call, moderatov1.EventsService_WatchEvents_FullMethodName, request, out.send)
@@ -88,7 +90,12 @@ func (e *eventWriter) send(header metadata.MD, message any) error {
 	switch m := message.(type) {
 	case *outbox.Event: // encoded once for all listeners
 		return e.write(m.Frame())
+	case live.Frame: // a batch, encoded once for all listeners
+		return e.write(m)
 	case *moderatov1.WatchEventsResponse:
+		if missed := m.GetMissedMessages(); missed > 0 {
+			return e.write(fmt.Appendf(nil, "id: %s\nevent: missed\ndata: {\"missedMessages\":%d}\n\n", m.GetCursor(), missed))
+		}
 		return e.beat(header, m.GetCursor())
 	}
 	return fmt.Errorf("a %T is no event", message)

@@ -82,6 +82,9 @@ var services = []struct {
 	{moderatov1.File_moderato_v1_users_proto, func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
 		return moderatov1.RegisterUsersServiceHandlerClient(ctx, mux, moderatov1.NewUsersServiceClient(conn))
 	}},
+	{moderatov1.File_moderato_v1_chat_proto, func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
+		return moderatov1.RegisterChatServiceHandlerClient(ctx, mux, moderatov1.NewChatServiceClient(conn))
+	}},
 }
 
 // New returns the facade for a connection to the services.

@@ -76,6 +76,7 @@ func (s services) registerPublic(r grpc.ServiceRegistrar) {
 	moderatov1.RegisterEventTicketsServiceServer(r, s.tickets)
 	moderatov1.RegisterWebhooksServiceServer(r, s.webhooks)
 	moderatov1.RegisterUsersServiceServer(r, usersService{directoryOperations: s.Directory})
+	moderatov1.RegisterChatServiceServer(r, s.PublicChat)
 }
 
 // registerPlatform registers the services that only gRPC serves.

@@ -22,11 +22,13 @@ import (
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/bus"
+	"github.com/moderato-live/moderato/server/chat"
 	"github.com/moderato-live/moderato/server/domain"
 	"github.com/moderato-live/moderato/server/domains"
 	"github.com/moderato-live/moderato/server/fair"
 	"github.com/moderato-live/moderato/server/importer"
 	"github.com/moderato-live/moderato/server/jobs"
+	"github.com/moderato-live/moderato/server/live"
 	"github.com/moderato-live/moderato/server/middleware"
 	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/paging"
@@ -124,6 +126,8 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 		MaxWait:       s.config.MaxWait,
 	}
 	hub := watch.NewHub(s.Store, s.config.Log)
+	messages := live.NewHub(s.Store, s.config.Log, registry, chat.Visible)
+	hub.Deleted = messages.Deleted
 	rights := &watch.Rights{Store: s.Store, Log: s.config.Log, MaxChannels: s.config.MaxListenerChannels}
 	sequencer := outbox.NewSequencer(s.Store, s.config.Log, registry)
 	sequencer.Sequenced = hub.Wake
@@ -131,11 +135,11 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 		Reach: s.config.webhookReach(), Timeout: s.config.WebhookTimeout, MaxAttempts: s.config.WebhookAttempts,
 	})
 	implementations := services{
-		Services: domains.NewServices(s.Store, domains.Options{Lists: paging.NewLists(s.config.MaxResults), Lifetimes: s.config.Lifetimes}),
+		Services: domains.NewServices(s.Store, domains.Options{Lists: paging.NewLists(s.config.MaxResults), Lifetimes: s.config.Lifetimes, Live: messages}),
 		importer: &importer.Service{Store: s.Store},
 		tickets:  ticketing,
 		watch: &watch.Service{
-			Hub: hub, Rights: rights, Limits: s.config.Streams, Stopping: s.ending, Heartbeat: watch.HeartbeatInterval,
+			Hub: hub, Live: messages, Rights: rights, Limits: s.config.Streams, Stopping: s.ending, Heartbeat: watch.HeartbeatInterval,
 		},
 		webhooks: &webhooks.Service{Store: s.Store, Engine: hooks, Reach: s.config.webhookReach()},
 	}
@@ -151,10 +155,11 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 	}
 	s.http = gateway.NewHTTPServer(facade)
 	s.admin = &http.Server{Handler: adminHandler(registry, s.ready), ReadHeaderTimeout: 5 * time.Second}
-	s.workers = append(s.workers, hub.Run, hooks.Run)
+	s.workers = append(s.workers, hub.Run, messages.Run, hooks.Run)
 	s.jobs = jobs.NewRunner(s.config.Log, registry)
 	s.runJobs(domains.Jobs(domain.Env{Store: s.Store, Log: s.config.Log, Retention: s.config.Retention, Webhooks: hooks})...)
 	s.runJobs(rights.Jobs()...)
+	s.runJobs(messages.Job())
 	s.runJobs(sequencer.Job(), jobs.Job{Name: "watch the database", Interval: healthInterval, Run: jobs.All(s.reportHealth)})
 	if s.config.Bus.URL != "" {
 		s.runJobs(bus.NewSink(s.Store, s.config.Log, s.config.Bus, registry).Job())

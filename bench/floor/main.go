@@ -39,10 +39,11 @@ func serve(ctx context.Context, db, httpAddr, grpcAddr, adminAddr string) error 
 		return err
 	}
 	g := grpc.NewServer()
+	fan := newFan()
 	f := &rpc{tables: t}
 	moderatov1.RegisterChannelsServiceServer(g, f)
 	moderatov1.RegisterModerationServiceServer(g, moderation{tables: t})
-	platformv1.RegisterChatServiceServer(g, chat{tables: t})
+	platformv1.RegisterChatServiceServer(g, chat{tables: t, fan: fan})
 	var listen net.ListenConfig
 	listener, err := listen.Listen(ctx, "tcp", grpcAddr)
 	if err != nil {
@@ -50,7 +51,7 @@ func serve(ctx context.Context, db, httpAddr, grpcAddr, adminAddr string) error 
 	}
 	failed := make(chan error, 3)
 	go func() { failed <- g.Serve(listener) }()
-	for addr, handler := range map[string]http.Handler{httpAddr: newREST(t), adminAddr: promhttp.Handler()} {
+	for addr, handler := range map[string]http.Handler{httpAddr: newREST(t, fan), adminAddr: promhttp.Handler()} {
 		server := &http.Server{Addr: addr, Handler: handler, ReadHeaderTimeout: 5 * time.Second}
 		go func() { failed <- server.ListenAndServe() }()
 	}

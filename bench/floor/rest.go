@@ -11,9 +11,10 @@ import (
 
 type rest struct{ *tables }
 
-func newREST(t *tables) http.Handler {
+func newREST(t *tables, events http.Handler) http.Handler {
 	r := rest{t}
 	mux := http.NewServeMux()
+	mux.Handle("GET /v1/events", events)
 	mux.HandleFunc("GET /v1/channels/followers", r.followers)
 	mux.HandleFunc("GET /v1/channels", r.channels)
 	mux.HandleFunc("GET /v1/channels/stats", r.stats)

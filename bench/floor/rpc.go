@@ -68,6 +68,11 @@ func (r *rpc) GetStats(ctx context.Context, req *moderatov1.GetStatsRequest) (*m
 type chat struct {
 	platformv1.UnimplementedChatServiceServer
 	*tables
+	fan *fan
+}
+
+func (c chat) PostMessage(ctx context.Context, req *platformv1.PostMessageRequest) (*platformv1.PostMessageResponse, error) {
+	return c.fan.PostMessage(ctx, req)
 }
 
 func (c chat) GetStanding(ctx context.Context, req *platformv1.GetStandingRequest) (*platformv1.GetStandingResponse, error) {

@@ -65,6 +65,9 @@ func operations(out *bufio.Writer) {
 		if rule.Scope != "" {
 			scope = "`" + rule.Scope + "`"
 		}
+		if rule.AlternativeScope != "" {
+			scope += " or `" + rule.AlternativeScope + "`"
+		}
 		fmt.Fprintf(out, "| %s.%s | %s | %s | %s | %s |\n", method.Parent().Name(), method.Name(), path(method), tokens(rule.Tokens), scope, relation(rule))
 	}
 }
@@ -111,12 +114,15 @@ func reasons(out *bufio.Writer) {
 
 func eventTypes(out *bufio.Writer) {
 	fmt.Fprint(out, "\n## Event types\n\nEvents of moderation are kept for two years by default, and those of the audience for 90 days. The moderation log shows the former by default.\n\n"+
-		"| type | payload | origin | who hears it |\n|---|---|---|---|\n")
+		"Live events are delivered at most once, to streams only, and are not kept.\n\n| type | payload | origin | who hears it |\n|---|---|---|---|\n")
 	fields := (*moderatov1.Event)(nil).ProtoReflect().Descriptor().Oneofs().ByName("payload").Fields()
 	for i := range fields.Len() {
 		declared, _ := proto.GetExtension(fields.Get(i).Options(), optionsv1.E_Event).([]*optionsv1.EventType)
 		for _, event := range declared {
 			origin := strings.ToLower(strings.TrimPrefix(event.GetOrigin().String(), "ORIGIN_"))
+			if event.GetLive() {
+				origin += ", live"
+			}
 			fmt.Fprintf(out, "| `%s` | %s | %s | %s |\n", event.GetName(), fields.Get(i).Message().Name(), origin, audiences[event.GetAudience()])
 		}
 	}

@@ -93,6 +93,42 @@ func (f ChannelCountDeltaFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.ChannelCountDeltaMutation", m)
 }
 
+// The ChatBatchFunc type is an adapter to allow the use of ordinary
+// function as ChatBatch mutator.
+type ChatBatchFunc func(context.Context, *ent.ChatBatchMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f ChatBatchFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.ChatBatchMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.ChatBatchMutation", m)
+}
+
+// The ChatGenerationFunc type is an adapter to allow the use of ordinary
+// function as ChatGeneration mutator.
+type ChatGenerationFunc func(context.Context, *ent.ChatGenerationMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f ChatGenerationFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.ChatGenerationMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.ChatGenerationMutation", m)
+}
+
+// The ChatServerFunc type is an adapter to allow the use of ordinary
+// function as ChatServer mutator.
+type ChatServerFunc func(context.Context, *ent.ChatServerMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f ChatServerFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.ChatServerMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.ChatServerMutation", m)
+}
+
 // The ClipFunc type is an adapter to allow the use of ordinary
 // function as Clip mutator.
 type ClipFunc func(context.Context, *ent.ClipMutation) (ent.Value, error)

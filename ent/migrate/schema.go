@@ -183,6 +183,72 @@ var (
 		Columns:    ChannelCountDeltasColumns,
 		PrimaryKey: []*schema.Column{ChannelCountDeltasColumns[0]},
 	}
+	// ChatBatchesColumns holds the columns for the "chat_batches" table.
+	ChatBatchesColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "server_id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "sequence", Type: field.TypeInt64},
+		{Name: "created_at", Type: field.TypeInt64},
+		{Name: "messages", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "mediumblob", "sqlite3": "blob"}},
+	}
+	// ChatBatchesTable holds the schema information for the "chat_batches" table.
+	ChatBatchesTable = &schema.Table{
+		Name:       "chat_batches",
+		Columns:    ChatBatchesColumns,
+		PrimaryKey: []*schema.Column{ChatBatchesColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "chatbatch_server_id_sequence",
+				Unique:  true,
+				Columns: []*schema.Column{ChatBatchesColumns[1], ChatBatchesColumns[2]},
+			},
+			{
+				Name:    "chatbatch_created_at",
+				Unique:  false,
+				Columns: []*schema.Column{ChatBatchesColumns[3]},
+			},
+		},
+	}
+	// ChatGenerationsColumns holds the columns for the "chat_generations" table.
+	ChatGenerationsColumns = []*schema.Column{
+		{Name: "channel_id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "generation", Type: field.TypeInt64},
+		{Name: "raised_at", Type: field.TypeInt64},
+		{Name: "purge_at", Type: field.TypeInt64, Nullable: true},
+	}
+	// ChatGenerationsTable holds the schema information for the "chat_generations" table.
+	ChatGenerationsTable = &schema.Table{
+		Name:       "chat_generations",
+		Columns:    ChatGenerationsColumns,
+		PrimaryKey: []*schema.Column{ChatGenerationsColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "chatgeneration_purge_at",
+				Unique:  false,
+				Columns: []*schema.Column{ChatGenerationsColumns[3]},
+			},
+		},
+	}
+	// ChatServersColumns holds the columns for the "chat_servers" table.
+	ChatServersColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "listens_until", Type: field.TypeInt64},
+		{Name: "sequence", Type: field.TypeInt64},
+		{Name: "expires_at", Type: field.TypeInt64},
+	}
+	// ChatServersTable holds the schema information for the "chat_servers" table.
+	ChatServersTable = &schema.Table{
+		Name:       "chat_servers",
+		Columns:    ChatServersColumns,
+		PrimaryKey: []*schema.Column{ChatServersColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "chatserver_expires_at",
+				Unique:  false,
+				Columns: []*schema.Column{ChatServersColumns[3]},
+			},
+		},
+	}
 	// ClipsColumns holds the columns for the "clips" table.
 	ClipsColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
@@ -453,9 +519,9 @@ var (
 				Columns: []*schema.Column{MessagesColumns[1], MessagesColumns[5], MessagesColumns[0]},
 			},
 			{
-				Name:    "message_user_id_channel_id_generation",
+				Name:    "message_user_id_channel_id_generation_sent_at_id",
 				Unique:  false,
-				Columns: []*schema.Column{MessagesColumns[2], MessagesColumns[1], MessagesColumns[3]},
+				Columns: []*schema.Column{MessagesColumns[2], MessagesColumns[1], MessagesColumns[3], MessagesColumns[5], MessagesColumns[0]},
 			},
 		},
 	}
@@ -926,6 +992,9 @@ var (
 		ChannelsTable,
 		ChannelCountsTable,
 		ChannelCountDeltasTable,
+		ChatBatchesTable,
+		ChatGenerationsTable,
+		ChatServersTable,
 		ClipsTable,
 		CursorKeysTable,
 		ErasuresTable,
@@ -986,6 +1055,21 @@ func init() {
 	}
 	ChannelCountDeltasTable.Annotation = &entsql.Annotation{
 		Table:     "channel_count_deltas",
+		Charset:   "utf8mb4",
+		Collation: "utf8mb4_bin",
+	}
+	ChatBatchesTable.Annotation = &entsql.Annotation{
+		Table:     "chat_batches",
+		Charset:   "utf8mb4",
+		Collation: "utf8mb4_bin",
+	}
+	ChatGenerationsTable.Annotation = &entsql.Annotation{
+		Table:     "chat_generations",
+		Charset:   "utf8mb4",
+		Collation: "utf8mb4_bin",
+	}
+	ChatServersTable.Annotation = &entsql.Annotation{
+		Table:     "chat_servers",
 		Charset:   "utf8mb4",
 		Collation: "utf8mb4_bin",
 	}

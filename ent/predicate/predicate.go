@@ -27,6 +27,15 @@ type ChannelCount func(*sql.Selector)
 // ChannelCountDelta is the predicate function for channelcountdelta builders.
 type ChannelCountDelta func(*sql.Selector)
 
+// ChatBatch is the predicate function for chatbatch builders.
+type ChatBatch func(*sql.Selector)
+
+// ChatGeneration is the predicate function for chatgeneration builders.
+type ChatGeneration func(*sql.Selector)
+
+// ChatServer is the predicate function for chatserver builders.
+type ChatServer func(*sql.Selector)
+
 // Clip is the predicate function for clip builders.
 type Clip func(*sql.Selector)
 

@@ -8,8 +8,9 @@ import (
 )
 
 // MessageGeneration counts how often a user's messages in a channel were
-// deleted. A message is visible while its generation is the current one. Incrementing
-// the generation therefore deletes all existing messages with one write.
+// deleted. A message is visible while its generation is the sum of this one and of the
+// channel's (see ChatGeneration). Incrementing the generation therefore deletes all
+// existing messages with one write.
 type MessageGeneration struct{ ent.Schema }
 
 // Fields of MessageGeneration.

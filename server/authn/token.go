@@ -26,10 +26,11 @@ var prefixes = map[Kind]string{User: "mdu_", App: "mda_", Service: "mds_"}
 const (
 	UsersRead       = "users.read"
 	ChannelModerate = "channel.moderate"
+	UsersBot        = "users.bot" // chat in the user's name
 )
 
 // Scopes returns all scopes.
-func Scopes() []string { return []string{UsersRead, ChannelModerate} }
+func Scopes() []string { return []string{UsersRead, ChannelModerate, UsersBot} }
 
 const (
 	prefixLength   = 4

@@ -45,6 +45,9 @@ type Rule struct {
 	Tokens []authn.Kind
 	// Scope is the scope that the token must have; empty if it needs none.
 	Scope string
+	// AlternativeScope is another scope that the token may have instead; empty if there is
+	// none. The method decides what it permits.
+	AlternativeScope string
 	// Relation is the relation that the caller must have to what the request names. The
 	// method checks it.
 	Relation optionsv1.Relation
@@ -102,8 +105,17 @@ func (r Rule) Check(c *authn.Caller) error {
 			Metadata: map[string]string{apierr.AcceptedTokens: apierr.Tokens(kinds)},
 		}
 	}
-	if r.Scope != "" && !c.HasScope(r.Scope) {
-		return missing(moderatov1.Reason_REASON_SCOPE_MISSING, r.Scope)
+	if r.AlternativeScope != "" && c.HasScope(r.AlternativeScope) {
+		return nil
+	}
+	return CheckScope(c, r.Scope)
+}
+
+// CheckScope returns an error if a caller's token lacks a scope. An empty scope is one that
+// every token has.
+func CheckScope(c *authn.Caller, scope string) error {
+	if scope != "" && !c.HasScope(scope) {
+		return missing(moderatov1.Reason_REASON_SCOPE_MISSING, scope)
 	}
 	return nil
 }
@@ -194,6 +206,15 @@ func Reauthenticate(ctx context.Context, s *store.Store, tx *ent.Tx) error {
 // user, an app to which the user granted the method's scope, and an internal backend
 // that acts for no user.
 func AuthorizeSelf(ctx context.Context, s *store.Store, userID uid.ID) error {
+	return authorizeSelf(ctx, s, s.Read.Grant, userID)
+}
+
+// AuthorizeSelfInChange is AuthorizeSelf in the transaction of a change in a user's name.
+func AuthorizeSelfInChange(ctx context.Context, s *store.Store, tx *ent.Tx, userID uid.ID) error {
+	return authorizeSelf(ctx, s, tx.Grant, userID)
+}
+
+func authorizeSelf(ctx context.Context, s *store.Store, grants *ent.GrantClient, userID uid.ID) error {
 	caller, rule := authn.FromContext(ctx), fromContext(ctx)
 	markChecked(ctx, self)
 	switch {
@@ -204,7 +225,7 @@ func AuthorizeSelf(ctx context.Context, s *store.Store, userID uid.ID) error {
 	case caller.Kind == authn.Service:
 		return nil
 	}
-	row, err := s.Read.Grant.Query().Where(grant.ClientID(caller.ClientID), grant.UserID(userID)).Only(ctx)
+	row, err := grants.Query().Where(grant.ClientID(caller.ClientID), grant.UserID(userID)).Only(ctx)
 	if ent.IsNotFound(err) || (err == nil && !hasScope(row.Scopes, rule.Scope)) {
 		return missing(moderatov1.Reason_REASON_GRANT_MISSING, rule.Scope)
 	}
@@ -259,6 +280,16 @@ func checkModerator(ctx context.Context, s *store.Store, channelID uid.ID) error
 func HasPriority(ctx context.Context, s *store.Store, channelID uid.ID) bool {
 	return fromContext(ctx).Relation >= owner &&
 		!errors.Is(checkModerator(ctx, s, channelID), apierr.New(moderatov1.Reason_REASON_NOT_CHANNEL_MODERATOR))
+}
+
+// WithoutRelation returns the context of a change for which the caller needs no relation
+// to the channel. The method has checked that the caller changes only what is the caller's
+// own.
+func WithoutRelation(ctx context.Context) context.Context {
+	rule := fromContext(ctx)
+	markChecked(ctx, rule.Relation)
+	rule.Relation = anyone
+	return NewContext(ctx, rule)
 }
 
 // ContextKey is the key under which the context of a call holds its *Decision.

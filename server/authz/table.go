@@ -26,6 +26,7 @@ var contract = []protoreflect.FileDescriptor{
 	moderatov1.File_moderato_v1_moderation_proto, moderatov1.File_moderato_v1_channels_proto,
 	moderatov1.File_moderato_v1_watch_proto, moderatov1.File_moderato_v1_webhooks_proto,
 	moderatov1.File_moderato_v1_users_proto, moderatov1.File_moderato_v1_tickets_proto,
+	moderatov1.File_moderato_v1_chat_proto,
 	platformv1.File_moderato_platform_v1_access_proto, platformv1.File_moderato_platform_v1_audience_proto,
 	platformv1.File_moderato_platform_v1_chat_proto, platformv1.File_moderato_platform_v1_content_proto,
 	platformv1.File_moderato_platform_v1_directory_proto, platformv1.File_moderato_platform_v1_import_proto,
@@ -108,7 +109,7 @@ var kinds = map[optionsv1.Token]authn.Kind{
 }
 
 func ruleOf(declared *optionsv1.Policy) Rule {
-	rule := Rule{Scope: declared.GetScope(), Relation: declared.GetRelation()}
+	rule := Rule{Scope: declared.GetScope(), AlternativeScope: declared.GetAlternativeScope(), Relation: declared.GetRelation()}
 	for _, token := range declared.GetTokens() {
 		rule.Tokens = append(rule.Tokens, kinds[token])
 	}

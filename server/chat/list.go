@@ -8,6 +8,7 @@ import (
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/server/users"
 )
 
 // maxExamined bounds the rows that List examines, so that a channel full of deleted
@@ -35,9 +36,8 @@ func List(ctx context.Context, s *store.Store, channelID uid.ID, after *Place, l
 	var last Place
 	examined, more := 0, false
 	err := store.QueryEach(ctx, s.Read, `
-		SELECT m.id, m.user_id, m.text, m.sent_at, m.generation = COALESCE(g.generation, 0)
+		SELECT m.id, m.user_id, m.text, m.sent_at, m.generation = `+generation("m.channel_id", "m.user_id")+`
 		FROM messages m
-		LEFT JOIN message_generations g ON g.channel_id = m.channel_id AND g.user_id = m.user_id
 		WHERE m.channel_id = ? AND (m.sent_at < ? OR (m.sent_at = ? AND m.id < ?))
 		ORDER BY m.sent_at DESC, m.id DESC LIMIT ?`,
 		[]any{channelID, after.SentAt, after.SentAt, after.ID, examine},
@@ -64,4 +64,54 @@ func List(ctx context.Context, s *store.Store, channelID uid.ID, after *Place, l
 		return page, nil, nil
 	}
 	return page, &last, nil
+}
+
+// ListOf is List for the messages of one user. It examines visible messages only, so only
+// the last page is short.
+func ListOf(ctx context.Context, s *store.Store, channelID, userID uid.ID, after *Place, limit int) ([]Message, *Place, error) {
+	if after == nil {
+		after = &Place{SentAt: math.MaxInt64}
+	}
+	var page []Message
+	err := store.QueryEach(ctx, s.Read, `
+		SELECT m.id, m.text, m.sent_at FROM messages m`+s.ByIndex("message_user_id_channel_id_generation_sent_at_id")+`
+		WHERE m.user_id = ? AND m.channel_id = ? AND m.generation = `+generation("?", "?")+` AND (m.sent_at < ? OR (m.sent_at = ? AND m.id < ?))
+		ORDER BY m.sent_at DESC, m.id DESC`+store.Limit(limit+1),
+		[]any{userID, channelID, channelID, userID, channelID, after.SentAt, after.SentAt, after.ID},
+		func(scan func(...any) error) error {
+			m := Message{ChannelID: channelID, UserID: userID}
+			err := scan(&m.ID, &m.Text, &m.SentAt)
+			page = append(page, m)
+			return err
+		})
+	if err != nil {
+		return nil, nil, fmt.Errorf("list messages of a user: %w", s.Classify(err))
+	}
+	if len(page) <= limit {
+		return page, nil, nil
+	}
+	last := page[limit-1]
+	return page[:limit], &Place{last.SentAt, last.ID}, nil
+}
+
+// MaxVisible is the largest number of ids that Visible takes.
+const MaxVisible = 500
+
+// Visible returns which of some messages are visible at present. The messages of a user or
+// a channel that is being deleted are not.
+func Visible(ctx context.Context, s *store.Store, ids []uid.ID) (map[uid.ID]bool, error) {
+	visible := make(map[uid.ID]bool, len(ids))
+	err := store.QueryEach(ctx, s.Read, `
+		SELECT m.id FROM messages m JOIN channels c ON c.id = m.channel_id JOIN users u ON u.id = m.user_id
+		WHERE m.id IN (`+store.Placeholders(len(ids))+`) AND u.`+users.Exists+` AND m.generation = `+generation("m.channel_id", "m.user_id"),
+		store.Args(ids), func(scan func(...any) error) error {
+			var id uid.ID
+			err := scan(&id)
+			visible[id] = true
+			return err
+		})
+	if err != nil {
+		return nil, fmt.Errorf("find visible messages: %w", s.Classify(err))
+	}
+	return visible, nil
 }

@@ -1,8 +1,11 @@
-// Package chat serves ChatService, which the chat servers call. It stores messages, and is the only place that knows which are
-// deleted. A message carries the generation that its sender had in the channel when the
-// sender's standing was read. A ban or mute increments the generation. This immediately
-// hides all earlier messages, however many there are, including a message that is being
-// posted at that moment. The Purger removes the rows later.
+// Package chat serves both ChatServices: that of the chat servers, and the public one. It
+// stores messages, and is the only place that knows which are deleted. A message carries
+// the sum of two generations, that of its sender in the channel and that of the channel,
+// as they were when the sender's standing was read. A ban or mute increments the sender's
+// generation, and clearing the chat increments the channel's. Either immediately hides all
+// earlier messages, however many there are, including a message that is being posted at
+// that moment. Generations never decrease, so a message that is hidden stays hidden. The
+// Purger removes the rows later.
 package chat
 
 import (
@@ -11,30 +14,11 @@ import (
 	"fmt"
 
 	"github.com/moderato-live/moderato/ent"
-	"github.com/moderato-live/moderato/ent/messagegeneration"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/users"
 )
-
-// Clear deletes every message that a user posted in a channel until now. The transaction
-// must hold the channel's lock.
-func Clear(ctx context.Context, tx *ent.Tx, channelID, userID uid.ID, now instant.Instant) error {
-	raised, err := tx.MessageGeneration.Update().
-		Where(messagegeneration.ChannelID(channelID), messagegeneration.UserID(userID)).
-		AddGeneration(1).SetRaisedAt(now).SetPurgeAt(now).
-		Save(ctx)
-	if err == nil && raised == 0 {
-		err = tx.MessageGeneration.Create().SetChannelID(channelID).SetUserID(userID).
-			SetGeneration(1).SetRaisedAt(now).SetPurgeAt(now).
-			Exec(ctx)
-	}
-	if err != nil {
-		return fmt.Errorf("clear messages: %w", err)
-	}
-	return nil
-}
 
 // Standing holds the bans, mutes and roles of a user in a channel, at one instant.
 type Standing struct {
@@ -47,6 +31,9 @@ type Standing struct {
 	MuteExpiresAt *instant.Instant
 	// IsModerator, IsVIP and IsOG are the user's roles.
 	IsModerator, IsVIP, IsOG bool
+	// IsSubscriber, IsFollower and the names are set by readSender only.
+	IsSubscriber, IsFollower         bool
+	Username, DisplayName, AvatarURL string
 	// Now is the instant of the Standing, by the database's clock.
 	Now instant.Instant
 
@@ -59,38 +46,83 @@ func (s *Standing) CanPost() bool { return s.BannedAt == nil && s.MuteExpiresAt 
 // standingQuery holds the parameters of standing.
 type standingQuery struct{ channelID, userID uid.ID }
 
-// standing selects a user's standing.
-var standing = store.Declare("standing", func(d *store.Dialect, q standingQuery) (string, []any) {
+// generation returns the SQL expression for the sum of the generations of a user in a
+// channel and of the channel. A message is visible if it has this generation.
+func generation(channel, user string) string {
+	return `COALESCE((SELECT mg.generation FROM message_generations mg WHERE mg.channel_id = ` + channel + ` AND mg.user_id = ` + user + `), 0)
+		+ COALESCE((SELECT cg.generation FROM chat_generations cg WHERE cg.channel_id = ` + channel + `), 0)`
+}
+
+// standingColumns are the columns of standing, with their arguments.
+func standingColumns(d *store.Dialect, q standingQuery) (string, []any) {
 	channel, user := any(q.channelID), any(q.userID) // each conversion allocates
-	return `
-		SELECT ` + d.Clock.SQL() + `,
+	return d.Clock.SQL() + `,
 			EXISTS (SELECT 1 FROM channels WHERE id = ?), EXISTS (SELECT 1 FROM users WHERE id = ? AND ` + users.Exists + `),
 			(SELECT banned_at FROM bans WHERE channel_id = ? AND user_id = ?),
 			(SELECT expires_at FROM mutes WHERE channel_id = ? AND user_id = ?),
-			COALESCE((SELECT generation FROM message_generations WHERE channel_id = ? AND user_id = ?), 0),
+			` + generation("?", "?") + `,
 			EXISTS (SELECT 1 FROM roles WHERE channel_id = ? AND user_id = ? AND role = 'moderator'),
 			EXISTS (SELECT 1 FROM roles WHERE channel_id = ? AND user_id = ? AND role = 'vip'),
 			EXISTS (SELECT 1 FROM roles WHERE channel_id = ? AND user_id = ? AND role = 'og')`,
-		[]any{channel, user, channel, user, channel, user, channel, user, channel, user, channel, user, channel, user}
+		[]any{channel, user, channel, user, channel, user, channel, user, channel, channel, user, channel, user, channel, user}
+}
+
+// standing selects a user's standing.
+var standing = store.Declare("standing", func(d *store.Dialect, q standingQuery) (string, []any) {
+	columns, args := standingColumns(d, q)
+	return "SELECT " + columns, args
+}, standingQuery{})
+
+// sender selects a user's standing, and what else a message says about its sender.
+var sender = store.Declare("sender", func(d *store.Dialect, q standingQuery) (string, []any) {
+	columns, args := standingColumns(d, q)
+	channel, user := any(q.channelID), any(q.userID)
+	return "SELECT " + columns + `,
+			EXISTS (SELECT 1 FROM follows WHERE channel_id = ? AND user_id = ?),
+			(SELECT expires_at FROM subscriptions WHERE channel_id = ? AND user_id = ? AND is_active),
+			COALESCE(u.username, ''), COALESCE(u.display_name, ''), COALESCE(u.avatar_url, '')
+		FROM (SELECT 1 AS one) o LEFT JOIN users u ON u.id = ?`,
+		append(args, channel, user, channel, user, user)
 }, standingQuery{})
 
 // ReadStanding reads a user's standing. It uses one statement, so that all fields are
 // of one instant.
 func ReadStanding(ctx context.Context, s *store.Store, channelID, userID uid.ID) (*Standing, error) {
 	var st Standing
-	var muteExpiresAt *instant.Instant
-	err := standing.One(ctx, s, standingQuery{channelID, userID}, func(r *store.Row) {
-		st.Now, st.HasChannel, st.HasUser = s.Clock.At(r.Int()), r.Bool(), r.Bool()
-		st.BannedAt, muteExpiresAt, st.generation = r.OptionalInstant(), r.OptionalInstant(), r.Int()
-		st.IsModerator, st.IsVIP, st.IsOG = r.Bool(), r.Bool(), r.Bool()
-	})
+	err := standing.One(ctx, s, standingQuery{channelID, userID}, func(r *store.Row) { st = readStanding(s, r) })
 	if err != nil {
 		return nil, fmt.Errorf("read standing: %w", s.Classify(err))
 	}
-	if muteExpiresAt != nil && st.Now < *muteExpiresAt {
-		st.MuteExpiresAt = muteExpiresAt
+	return &st, nil
+}
+
+// readSender is ReadStanding for the sender of a message. It also reads what the event of
+// the message says about the sender.
+func readSender(ctx context.Context, s *store.Store, channelID, userID uid.ID) (*Standing, error) {
+	var st Standing
+	err := sender.One(ctx, s, standingQuery{channelID, userID}, func(r *store.Row) {
+		st = readStanding(s, r)
+		st.IsFollower = r.Bool()
+		subscribedUntil := r.OptionalInstant()
+		st.IsSubscriber = subscribedUntil != nil && st.Now < *subscribedUntil
+		st.Username, st.DisplayName, st.AvatarURL = r.Text(), r.Text(), r.Text()
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read sender: %w", s.Classify(err))
 	}
 	return &st, nil
+}
+
+// readStanding reads the standingColumns of a row.
+func readStanding(s *store.Store, r *store.Row) (st Standing) {
+	st.Now, st.HasChannel, st.HasUser = s.Clock.At(r.Int()), r.Bool(), r.Bool()
+	st.BannedAt = r.OptionalInstant()
+	if expiresAt := r.OptionalInstant(); expiresAt != nil && st.Now < *expiresAt {
+		st.MuteExpiresAt = expiresAt
+	}
+	st.generation = r.Int()
+	st.IsModerator, st.IsVIP, st.IsOG = r.Bool(), r.Bool(), r.Bool()
+	return st
 }
 
 // Message is a chat message.
@@ -103,22 +135,21 @@ type Message struct {
 // ErrIDTaken is returned for a message id that belongs to another sender or channel.
 var ErrIDTaken = errors.New("the message id belongs to another message")
 
-// Post stores a message of a sender whose standing was just read. No lock is needed
-// between the read and Post: if the sender was banned or muted since, the message has an
-// old generation and is never shown. If the sender's message with this id already exists
-// in the channel, Post returns it unchanged. admit runs in the transaction, and its
-// error rejects the message.
-func Post(ctx context.Context, s *store.Store, st *Standing, m Message, admit func(context.Context, *ent.Tx) error) (Message, error) {
-	stored, err := post(ctx, s, st, m, admit)
+// Post stores a message of a sender whose standing was just read, and reports whether it
+// is new. No lock is needed between the read and Post: if the sender was banned or muted
+// since, or the chat was cleared, the message has an old generation and is never shown. If
+// the sender's message with this id already exists in the channel, Post returns it
+// unchanged. admit runs in the transaction, and its error rejects the message.
+func Post(ctx context.Context, s *store.Store, st *Standing, m Message, admit func(context.Context, *ent.Tx) error) (stored Message, isNew bool, err error) {
+	stored, isNew, err = post(ctx, s, st, m, admit)
 	if s.IsDuplicate(err) { // stored concurrently since the look-up
-		stored, err = post(ctx, s, st, m, admit)
+		stored, isNew, err = post(ctx, s, st, m, admit)
 	}
-	return stored, err
+	return stored, isNew, err
 }
 
-func post(ctx context.Context, s *store.Store, st *Standing, m Message, admit func(context.Context, *ent.Tx) error) (Message, error) {
-	var stored Message
-	err := s.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
+func post(ctx context.Context, s *store.Store, st *Standing, m Message, admit func(context.Context, *ent.Tx) error) (stored Message, isNew bool, err error) {
+	err = s.Write(ctx, func(ctx context.Context, tx *ent.Tx, attempt store.Attempt) error {
 		if err := admit(ctx, tx); err != nil {
 			return err
 		}
@@ -129,38 +160,48 @@ func post(ctx context.Context, s *store.Store, st *Standing, m Message, admit fu
 				return ErrIDTaken
 			}
 			stored.Text, stored.SentAt = earlier.Text, earlier.SentAt
+			// It may be this very message, if the commit of an earlier attempt succeeded.
+			isNew = attempt.Unknown && earlier.SentAt == m.SentAt
 			return nil
 		}
 		if !ent.IsNotFound(err) {
 			return err
 		}
+		isNew = true
 		return tx.Message.Create().SetID(m.ID).SetChannelID(m.ChannelID).SetUserID(m.UserID).
 			SetGeneration(st.generation).SetText(m.Text).SetSentAt(m.SentAt).
 			Exec(ctx)
 	})
 	if err != nil {
-		return Message{}, fmt.Errorf("post message: %w", err)
+		return Message{}, false, fmt.Errorf("post message: %w", err)
 	}
-	return stored, nil
+	return stored, isNew, nil
 }
 
-// Import stores a message from elsewhere as it was sent. A message from before the
-// latest deletion of its sender's messages is deleted by definition. Import skips it, so
-// that an import restores no deleted message.
+// Import stores a message from elsewhere as it was sent. A message from before the latest
+// deletion of its sender's messages, or of all messages of the channel, is deleted by
+// definition. Import skips it, so that an import restores no deleted message.
 func Import(ctx context.Context, tx *ent.Tx, m Message) error {
-	generation := int64(0)
-	row, err := tx.MessageGeneration.Query().
-		Where(messagegeneration.ChannelID(m.ChannelID), messagegeneration.UserID(m.UserID)).
-		Only(ctx)
-	switch {
-	case err == nil && m.SentAt <= row.RaisedAt:
-		return nil
-	case err == nil:
-		generation = row.Generation
-	case !ent.IsNotFound(err):
+	var current int64
+	var raisedAt instant.Instant
+	err := store.QueryEach(ctx, tx, `
+		SELECT generation, raised_at FROM message_generations WHERE channel_id = ? AND user_id = ?
+		UNION ALL SELECT generation, raised_at FROM chat_generations WHERE channel_id = ?`,
+		[]any{m.ChannelID, m.UserID, m.ChannelID}, func(scan func(...any) error) error {
+			var n int64
+			var at instant.Instant
+			err := scan(&n, &at)
+			current += n
+			raisedAt = max(raisedAt, at)
+			return err
+		})
+	if err != nil {
 		return fmt.Errorf("import message: %w", err)
 	}
+	if m.SentAt <= raisedAt {
+		return nil
+	}
 	return tx.Message.Create().SetID(m.ID).SetChannelID(m.ChannelID).SetUserID(m.UserID).
-		SetGeneration(generation).SetText(m.Text).SetSentAt(m.SentAt).
+		SetGeneration(current).SetText(m.Text).SetSentAt(m.SentAt).
 		Exec(ctx)
 }

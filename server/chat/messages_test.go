@@ -171,7 +171,7 @@ func TestPurgerScansAgainForLateMessages(t *testing.T) {
 		}
 		clearMessages(t, s, servertest.Raider)
 		purge(t, s)
-		_, err = chat.Post(context.Background(), s, standing, chat.Message{
+		_, _, err = chat.Post(context.Background(), s, standing, chat.Message{
 			ID: uid.New(), ChannelID: servertest.Owner, UserID: servertest.Raider, Text: "late", SentAt: standing.Now,
 		}, anyone)
 		if err != nil {
@@ -243,7 +243,7 @@ func TestPostWithExistingIDStoresNothing(t *testing.T) {
 		}
 		m := chat.Message{ID: uid.New(), ChannelID: servertest.Owner, UserID: servertest.Viewer, Text: "once", SentAt: standing.Now}
 		for range 2 {
-			stored, err := chat.Post(context.Background(), s, standing, m, anyone)
+			stored, _, err := chat.Post(context.Background(), s, standing, m, anyone)
 			if err != nil || stored.Text != "once" {
 				t.Fatalf("got %v (%v)", stored, err)
 			}

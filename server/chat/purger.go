@@ -10,6 +10,7 @@ import (
 	"github.com/moderato-live/moderato/ent/messagegeneration"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/uid"
 )
 
 const (
@@ -134,12 +135,30 @@ func (g *purge) reschedule(ctx context.Context, tx *ent.Tx, to *instant.Instant)
 	return update.SetPurgeAt(*to).Save(ctx)
 }
 
+// removeBatch removes hidden messages of a user. Besides the row g, which the transaction
+// has claimed, the channel's generation hides messages.
 func removeBatch(ctx context.Context, tx *ent.Tx, g *ent.MessageGeneration) (int, error) {
+	ofChannel, err := channelGeneration(ctx, tx, g.ChannelID)
+	if err != nil {
+		return 0, err
+	}
 	ids, err := tx.Message.Query().
-		Where(message.ChannelID(g.ChannelID), message.UserID(g.UserID), message.GenerationLT(g.Generation)).
+		Where(message.ChannelID(g.ChannelID), message.UserID(g.UserID), message.GenerationLT(g.Generation+ofChannel)).
 		Limit(purgeBatch).IDs(ctx)
 	if err != nil || len(ids) == 0 {
 		return 0, err
 	}
 	return tx.Message.Delete().Where(message.IDIn(ids...)).Exec(ctx)
+}
+
+// channelGeneration returns the generation of a channel.
+func channelGeneration(ctx context.Context, tx *ent.Tx, channelID uid.ID) (int64, error) {
+	row, err := tx.ChatGeneration.Get(ctx, channelID)
+	if ent.IsNotFound(err) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	return row.Generation, nil
 }

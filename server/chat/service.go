@@ -10,18 +10,21 @@ import (
 	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/listing"
+	"github.com/moderato-live/moderato/server/live"
 	"github.com/moderato-live/moderato/server/paging"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/validate"
 )
 
-// Service serves ChatService.
+// Service serves the ChatService of the platform's backends.
 type Service struct {
 	platformv1.UnsafeChatServiceServer
 
 	// Store is the database.
 	Store *store.Store
+	// Live delivers new messages to listeners.
+	Live *live.Hub
 }
 
 // PostMessage stores a message of a user who is allowed to post.
@@ -36,27 +39,59 @@ func (s *Service) PostMessage(ctx context.Context, req *platformv1.PostMessageRe
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
-	standing, err := s.standing(ctx, m.ChannelID, m.UserID)
-	if err != nil {
-		return nil, err
-	}
-	if err := refuseSilenced(standing); err != nil {
-		return nil, err
-	}
-	if m.ID.IsZero() {
-		m.ID = uid.New()
-	}
-	m.SentAt = standing.Now
-	stored, err := Post(ctx, s.Store, standing, m, func(ctx context.Context, tx *ent.Tx) error {
+	stored, err := postLive(ctx, s.Store, s.Live, m, func(ctx context.Context, tx *ent.Tx) error {
 		return authz.Reauthenticate(ctx, s.Store, tx)
 	})
-	if errors.Is(err, ErrIDTaken) {
-		return nil, apierr.Invalid(apierr.Violation{Field: "messageId", Description: "belongs to another message"})
-	}
 	if err != nil {
 		return nil, err
 	}
 	return &platformv1.PostMessageResponse{Message: messageProto(stored)}, nil
+}
+
+// postLive stores a message of a user who is allowed to post, and passes it on to the
+// listeners of the channel if it is new.
+func postLive(ctx context.Context, s *store.Store, to *live.Hub, m Message, admit func(context.Context, *ent.Tx) error) (Message, error) {
+	st, err := readSender(ctx, s, m.ChannelID, m.UserID)
+	if err == nil {
+		err = st.exists()
+	}
+	if err == nil {
+		err = refuseSilenced(st)
+	}
+	if err != nil {
+		return Message{}, err
+	}
+	if m.ID.IsZero() {
+		m.ID = uid.New()
+	}
+	m.SentAt = st.Now
+	stored, isNew, err := Post(ctx, s, st, m, admit)
+	if errors.Is(err, ErrIDTaken) {
+		return Message{}, apierr.Invalid(apierr.Violation{Field: "messageId", Description: "belongs to another message"})
+	}
+	if err == nil && isNew {
+		to.Post(live.Message{ID: stored.ID, ChannelID: stored.ChannelID, Event: messageEvent(stored, st)})
+	}
+	return stored, err
+}
+
+// messageEvent returns the event of a new message.
+func messageEvent(m Message, st *Standing) *moderatov1.Event {
+	id, channelID, at := m.ID.String(), m.ChannelID.String(), m.SentAt.Proto()
+	return &moderatov1.Event{
+		Metadata: &moderatov1.EventMetadata{
+			MessageId: id, MessageType: "notification", SubscriptionType: live.Type, SubscriptionVersion: "1",
+			MessageTimestamp: at, ChannelId: channelID,
+		},
+		Payload: &moderatov1.Event_ChatMessage{ChatMessage: &moderatov1.ChatMessageEvent{
+			ChannelId: channelID, MessageId: id, Message: m.Text, CreatedAt: at,
+			Sender: &moderatov1.ChatSender{
+				Id: m.UserID.String(), Username: st.Username, DisplayName: st.DisplayName, AvatarUrl: st.AvatarURL,
+				IsOwner: m.UserID == m.ChannelID, IsModerator: st.IsModerator, IsVip: st.IsVIP, IsOg: st.IsOG,
+				IsSubscriber: st.IsSubscriber, IsFollower: st.IsFollower,
+			},
+		}},
+	}
 }
 
 func refuseSilenced(st *Standing) error {
@@ -72,15 +107,21 @@ func refuseSilenced(st *Standing) error {
 // standing returns the standing of a user in a channel. Both must exist.
 func (s *Service) standing(ctx context.Context, channelID, userID uid.ID) (*Standing, error) {
 	st, err := ReadStanding(ctx, s.Store, channelID, userID)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case !st.HasChannel:
-		return nil, apierr.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND)
-	case !st.HasUser:
-		return nil, apierr.New(moderatov1.Reason_REASON_USER_NOT_FOUND)
 	}
-	return st, nil
+	return st, st.exists()
+}
+
+// exists returns an error unless the channel and the user exist.
+func (s *Standing) exists() error {
+	switch {
+	case !s.HasChannel:
+		return apierr.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND)
+	case !s.HasUser:
+		return apierr.New(moderatov1.Reason_REASON_USER_NOT_FOUND)
+	}
+	return nil
 }
 
 // ListMessages returns a page of a channel's messages.

@@ -15,6 +15,16 @@ var Tables = []domain.Table{
 		References: []domain.Reference{{Column: "channel_id", Table: "channels"}, {Column: "user_id", Table: "users"}},
 	},
 	{
+		Name: "chat_generations", Channel: "channel_id",
+		Expire: func(env domain.Env) jobs.Job {
+			return jobs.Job{
+				Name: "purge cleared chats", Interval: purgeInterval, MaxRest: maxRest,
+				Run:     (&ChannelPurger{Store: env.Store}).Purge,
+				Backlog: jobs.CountDue(env.Store, "chat_generations", "purge_at", "1 = 1"),
+			}
+		},
+	},
+	{
 		// The rows of a user are removed when the erasure ends: until then, a late
 		// message has an old generation and is hidden.
 		Name: "message_generations", Channel: "channel_id",

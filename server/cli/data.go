@@ -141,7 +141,7 @@ type tokenIssue struct {
 	User    string        `help:"A user token, for this user." xor:"kind" placeholder:"UUID"`
 	App     bool          `help:"An app token." xor:"kind"`
 	Service bool          `help:"A service token, for a service client; it has every scope." xor:"kind"`
-	Scope   []string      `help:"A scope of the token: users.read or channel.moderate. Can be repeated." sep:"none" placeholder:"S"`
+	Scope   []string      `help:"A scope of the token: users.read, channel.moderate or users.bot. Can be repeated." sep:"none" placeholder:"S"`
 	TTL     time.Duration `name:"ttl" help:"Its lifetime; when not given, that of its kind." placeholder:"DURATION"`
 }
 

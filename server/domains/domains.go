@@ -14,6 +14,7 @@ import (
 	"github.com/moderato-live/moderato/server/domain"
 	"github.com/moderato-live/moderato/server/erasure"
 	"github.com/moderato-live/moderato/server/jobs"
+	"github.com/moderato-live/moderato/server/live"
 	"github.com/moderato-live/moderato/server/livestream"
 	"github.com/moderato-live/moderato/server/moderation"
 	"github.com/moderato-live/moderato/server/outbox"
@@ -24,7 +25,7 @@ import (
 // Tables returns the tables of all domains.
 func Tables() []domain.Table {
 	return slices.Concat(
-		directory.Tables, access.Tables, chat.Tables, moderation.Tables, audience.Tables, content.Tables, activity.Tables,
+		directory.Tables, access.Tables, chat.Tables, live.Tables, moderation.Tables, audience.Tables, content.Tables, activity.Tables,
 		livestream.Tables, tickets.Tables, webhooks.Tables, outbox.Tables, erasure.Tables, []domain.Table{cursorKeys, sinks},
 	)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/moderato-live/moderato/server/chat"
 	"github.com/moderato-live/moderato/server/content"
 	"github.com/moderato-live/moderato/server/directory"
+	"github.com/moderato-live/moderato/server/live"
 	"github.com/moderato-live/moderato/server/livestream"
 	"github.com/moderato-live/moderato/server/moderation"
 	"github.com/moderato-live/moderato/server/paging"
@@ -21,6 +22,7 @@ type Services struct {
 	Activity   *activity.Service
 	Audience   *audience.Service
 	Chat       *chat.Service
+	PublicChat *chat.PublicService
 	Content    *content.Service
 	Directory  *directory.Service
 	Livestream *livestream.Service
@@ -35,6 +37,8 @@ type Options struct {
 	Lists *paging.Lists
 	// Lifetimes holds the lifetimes of tokens whose issuer specifies none.
 	Lifetimes authn.Lifetimes
+	// Live delivers the messages of chat to listeners; nil for tests without listeners.
+	Live *live.Hub
 }
 
 // NewServices returns the Services over a database.
@@ -43,7 +47,8 @@ func NewServices(s *store.Store, o Options) *Services {
 		Access:     &access.Service{Store: s, Lifetimes: o.Lifetimes},
 		Activity:   &activity.Service{Store: s},
 		Audience:   &audience.Service{Store: s},
-		Chat:       &chat.Service{Store: s},
+		Chat:       &chat.Service{Store: s, Live: o.Live},
+		PublicChat: &chat.PublicService{Store: s, Live: o.Live},
 		Content:    &content.Service{Store: s, Lists: o.Lists},
 		Directory:  &directory.Service{Store: s, Lists: o.Lists},
 		Livestream: &livestream.Service{Store: s},

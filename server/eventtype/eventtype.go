@@ -4,6 +4,7 @@ package eventtype
 
 import (
 	"fmt"
+	"slices"
 
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -50,20 +51,39 @@ func IsType(name string) bool {
 	return isType
 }
 
-// Types returns the names of all event types.
+// Types returns the names of the event types that are kept: all but the live ones.
 func Types() []string {
-	names := make([]string, len(types))
-	for i, t := range types {
-		names[i] = t.GetName()
+	var names []string
+	for _, t := range types {
+		if !t.GetLive() {
+			names = append(names, t.GetName())
+		}
 	}
 	return names
 }
 
-// TypesOf returns the names of the event types with an origin.
+// LiveTypes returns the names of the live event types, which are not kept.
+func LiveTypes() []string {
+	var names []string
+	for _, t := range types {
+		if t.GetLive() {
+			names = append(names, t.GetName())
+		}
+	}
+	return names
+}
+
+// Kept returns those of some types whose events are kept.
+func Kept(all []Type) []Type { return slices.DeleteFunc(slices.Clone(all), Type.IsLive) }
+
+// IsLive reports whether events of a type are live, that is, not kept.
+func (t Type) IsLive() bool { return byName[t].GetLive() }
+
+// TypesOf returns the names of the event types with an origin that are kept.
 func TypesOf(origin optionsv1.Origin) []string {
 	var names []string
 	for _, t := range types {
-		if t.GetOrigin() == origin {
+		if t.GetOrigin() == origin && !t.GetLive() {
 			names = append(names, t.GetName())
 		}
 	}
@@ -94,6 +114,9 @@ func (t Type) CheckPayload(payload proto.Message) error {
 	d, isDeclared := byName[t]
 	if !isDeclared {
 		return fmt.Errorf("the contract does not declare the event type %q", t)
+	}
+	if d.GetLive() {
+		return fmt.Errorf("events of the type %q are live, and are not stored", t)
 	}
 	if got := payload.ProtoReflect().Descriptor(); got != d.payload.Message() {
 		return fmt.Errorf("the payload of %s is a %s, not a %s", t, d.payload.Message().FullName(), got.FullName())

@@ -24,6 +24,9 @@ type Retention map[Type]time.Duration
 func DefaultRetention() Retention {
 	r := Retention{}
 	for _, t := range types {
+		if t.GetLive() {
+			continue
+		}
 		r[Type(t.GetName())] = keepModeration
 		if t.GetOrigin() == optionsv1.Origin_ORIGIN_AUDIENCE {
 			r[Type(t.GetName())] = keepAudience

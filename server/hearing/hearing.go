@@ -64,7 +64,7 @@ func Ask(caller *authn.Caller, channelID uid.ID, named []eventtype.Type) (*Wish,
 		if err := checkScope(caller, public); err != nil && checkScope(caller, moderators) != nil {
 			return nil, err
 		}
-		named = eventtype.TypesNamed(eventtype.Types())
+		named = eventtype.TypesNamed(append(eventtype.Types(), eventtype.LiveTypes()...))
 	}
 	for _, kind := range named {
 		if checkKind(caller, kind.Audience()) != nil || checkScope(caller, kind.Audience()) != nil {

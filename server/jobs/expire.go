@@ -36,8 +36,18 @@ func Expire(s *store.Store, name, table, column string, keep, interval time.Dura
 	}
 }
 
-// removeOld removes a batch of rows, and returns how many there were.
+// removeOld removes a batch of rows, and returns how many there were. It writes nothing if
+// there are none.
 func removeOld(ctx context.Context, s *store.Store, table, column string, keep time.Duration) (removed int64, err error) {
+	now, err := s.Clock.Now(ctx, s.Read)
+	if err != nil {
+		return 0, err
+	}
+	var isDue bool
+	err = store.QueryRow(ctx, s.Read, "SELECT EXISTS (SELECT 1 FROM "+table+" WHERE "+column+" < ?)", []any{now.Add(-keep)}, &isDue)
+	if err != nil || !isDue {
+		return 0, err
+	}
 	err = s.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
 		now, err := s.Clock.Now(ctx, tx)
 		if err != nil {

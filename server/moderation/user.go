@@ -8,6 +8,7 @@ import (
 	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/audience"
 	"github.com/moderato-live/moderato/server/authz"
+	"github.com/moderato-live/moderato/server/chat"
 	"github.com/moderato-live/moderato/server/listing"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
@@ -34,8 +35,18 @@ func (s *Service) GetUser(ctx context.Context, req *moderatov1.GetUserRequest) (
 	if errors.Is(err, store.ErrNoRows) {
 		return nil, apierr.New(moderatov1.Reason_REASON_USER_NOT_FOUND)
 	}
-	return result, s.Store.Classify(err)
+	if err != nil {
+		return nil, s.Store.Classify(err)
+	}
+	latest, _, err := chat.ListOf(ctx, s.Store, channelID, uid.MustParse(result.GetUser().GetId()), nil, latestMessages)
+	for _, m := range latest {
+		result.Messages = append(result.Messages, &moderatov1.UserMessage{MessageId: m.ID.String(), Message: m.Text, CreatedAt: m.SentAt.Proto()})
+	}
+	return result, err
 }
+
+// latestMessages is how many messages of a user GetUser returns.
+const latestMessages = 20
 
 // userQuery holds the parameters of userInChannel.
 type userQuery struct {

@@ -1,6 +1,7 @@
 package moderation_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -28,6 +29,20 @@ func TestUserInChannelHasTheirWholeState(t *testing.T) {
 		)
 		client := moderatov1.NewModerationServiceClient(s.Conn)
 		moderator := s.As(t, servertest.Moderator)
+		post := func(text string) {
+			t.Helper()
+			_, err := s.Chat.PostMessage(s.AsService(t).Context(), &platformv1.PostMessageRequest{ChannelId: ownerID, UserId: viewerID, Text: text})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		for n := range 25 {
+			post(fmt.Sprint(n))
+		}
+		got, err := client.GetUser(moderator.Context(), &moderatov1.GetUserRequest{ChannelId: ownerID, UserId: viewerID})
+		if err != nil || len(got.GetMessages()) != 20 || got.GetMessages()[0].GetMessage() != "24" {
+			t.Errorf("the messages are %v, %v; want the latest 20, newest first", got.GetMessages(), err)
+		}
 		mute, err := client.MuteUser(moderator.Context(), &moderatov1.MuteUserRequest{ChannelId: ownerID, MutedUserId: viewerID})
 		if err != nil {
 			t.Fatal(err)
@@ -36,7 +51,7 @@ func TestUserInChannelHasTheirWholeState(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := client.GetUser(moderator.Context(), &moderatov1.GetUserRequest{ChannelId: ownerID, Username: " @AMARA.okafor"})
+		got, err = client.GetUser(moderator.Context(), &moderatov1.GetUserRequest{ChannelId: ownerID, Username: " @AMARA.okafor"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,6 +63,9 @@ func TestUserInChannelHasTheirWholeState(t *testing.T) {
 		}
 		if !got.GetMute().GetMuteExpiresAt().AsTime().Equal(mute.GetMuteExpiresAt().AsTime()) {
 			t.Errorf("the mute is %v, want %v", got.GetMute(), mute.GetMuteExpiresAt())
+		}
+		if len(got.GetMessages()) != 0 {
+			t.Errorf("deleted messages are listed: %v", got.GetMessages())
 		}
 		if got.GetFollow().GetFollowedAt() == nil || !got.GetSubscription().GetIsSubscriber() || got.GetSubscription().GetRenewCount() != 2 {
 			t.Errorf("the follow is %v, the subscription %v", got.GetFollow(), got.GetSubscription())

@@ -6,6 +6,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/eventtype"
+	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/jsonapi"
 )
 
@@ -48,6 +50,11 @@ func (e *Event) encode() {
 	e.encoded.frame, e.encoded.json = b, b[start:end:end]
 }
 
+// AppendLiveFrame appends a live event, which has no cursor, as Server-Sent Events have it.
+func AppendLiveFrame(b []byte, e *moderatov1.Event) []byte {
+	return append(append(append(b, frameData[1:]...), JSON(e)...), frameEnd...)
+}
+
 // ProtoReflect returns the message of a stream that holds the event. It makes an Event a
 // proto.Message, so that a stream can send the Event itself: gRPC encodes this message,
 // and the REST facade, which runs in the same process, writes the shared frame.
@@ -57,13 +64,36 @@ func (e *Event) ProtoReflect() protoreflect.Message { return e.response.ProtoRef
 // from the store.
 func JSON(e *moderatov1.Event) []byte {
 	b := append([]byte(nil), `{"metadata":`...)
-	b = jsonapi.Append(b, e.GetMetadata())
+	b = appendMetadata(b, e.GetMetadata())
 	b = append(b, `,"payload":`...)
 	m := e.ProtoReflect()
 	if f := m.WhichOneof(m.Descriptor().Oneofs().ByName("payload")); f != nil {
 		b = jsonapi.Append(b, m.Get(f).Message().Interface())
 	} else {
 		b = append(b, "{}"...)
+	}
+	return append(b, '}')
+}
+
+// appendMetadata appends the metadata of an event. A live event has no sequence.
+func appendMetadata(b []byte, meta *moderatov1.EventMetadata) []byte {
+	if !eventtype.Type(meta.GetSubscriptionType()).IsLive() {
+		return jsonapi.Append(b, meta)
+	}
+	for i, field := range []struct{ name, value string }{
+		{"messageId", meta.GetMessageId()},
+		{"messageType", meta.GetMessageType()},
+		{"subscriptionType", meta.GetSubscriptionType()},
+		{"subscriptionVersion", meta.GetSubscriptionVersion()},
+		{"messageTimestamp", instant.OfProto(meta.GetMessageTimestamp()).String()},
+		{"channelId", meta.GetChannelId()},
+	} {
+		separator := byte(',')
+		if i == 0 {
+			separator = '{'
+		}
+		b = append(append(append(b, separator, '"'), field.name...), `":"`...)
+		b = append(append(b, field.value...), '"') // neither ids nor names need escaping
 	}
 	return append(b, '}')
 }

@@ -171,6 +171,9 @@ func (c *catchUp) take() []int64 {
 // position up to which it searched: if the page is not full, it has all such events up
 // to there.
 func readTypes(ctx context.Context, s *store.Store, types []eventtype.Type, after, upTo int64) (page []*outbox.Event, searched int64, err error) {
+	if len(types) == 0 {
+		return nil, upTo, nil // the listener wants live events only
+	}
 	searched = min(upTo, after+window)
 	page, err = outbox.ReadTypes(ctx, s, types, after, searched, pageSize)
 	return page, searched, err

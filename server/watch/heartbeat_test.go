@@ -6,11 +6,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/authn"
+	"github.com/moderato-live/moderato/server/chat"
 	"github.com/moderato-live/moderato/server/digest"
+	"github.com/moderato-live/moderato/server/live"
 	"github.com/moderato-live/moderato/server/outbox/outboxtest"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store"
@@ -36,13 +40,40 @@ func (l *localStream) Send(m *moderatov1.WatchEventsResponse) error {
 	}
 }
 
+func (l *localStream) SendMsg(m any) error {
+	response, _ := m.(proto.Message).ProtoReflect().Interface().(*moderatov1.WatchEventsResponse)
+	return l.Send(response)
+}
+
 // watchLocally calls WatchEvents as a backend, with a hub of its own and a heartbeat
 // interval, and returns the messages.
 func watchLocally(t *testing.T, s *servertest.Server, heartbeat time.Duration, req *moderatov1.WatchEventsRequest) <-chan *moderatov1.WatchEventsResponse {
 	t.Helper()
+	return listenTo(t, s, &watch.Service{Hub: runHub(t, s.Store), Heartbeat: heartbeat}, req)
+}
+
+// listenChat has a backend listen to chat, which hears the messages of the other server s.
+func listenChat(t *testing.T, s *servertest.Server) <-chan *moderatov1.WatchEventsResponse {
+	t.Helper()
+	chats := live.NewHub(s.Store, slog.New(slog.DiscardHandler), prometheus.NewRegistry(), chat.Visible)
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		go outboxtest.RunJobs(ctx, chats.Job())
+		chats.Run(ctx)
+	}()
+	t.Cleanup(func() { stop(); <-ended })
+	return listenTo(t, s, &watch.Service{Hub: runHub(t, s.Store), Live: chats, Heartbeat: time.Hour}, &moderatov1.WatchEventsRequest{})
+}
+
+func listenTo(t *testing.T, s *servertest.Server, service *watch.Service, req *moderatov1.WatchEventsRequest) <-chan *moderatov1.WatchEventsResponse {
+	t.Helper()
 	token := digest.Of(s.AsService(t).Token)
-	rights := &watch.Rights{Store: s.Store, Log: slog.New(slog.DiscardHandler)}
-	service := &watch.Service{Hub: runHub(t, s.Store), Rights: rights, Heartbeat: heartbeat}
+	service.Rights = &watch.Rights{Store: s.Store, Log: slog.New(slog.DiscardHandler)}
+	checks, stop := context.WithCancel(context.Background())
+	t.Cleanup(stop)
+	go outboxtest.RunJobs(checks, service.Rights.Jobs()...)
 	ctx, cancel := context.WithCancel(authn.NewContext(context.Background(), &authn.Caller{Kind: authn.Service, Token: token}))
 	l := &localStream{ctx: ctx, sent: make(chan *moderatov1.WatchEventsResponse)}
 	ended := make(chan struct{})

@@ -12,6 +12,7 @@ import (
 	"github.com/moderato-live/moderato/server/fair"
 	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/uid"
 )
 
 const (
@@ -43,6 +44,10 @@ var (
 type Hub struct {
 	Store *store.Store
 	Log   *slog.Logger
+
+	// Deleted, if not nil, is called for each event that deletes chat messages, before any
+	// listener receives the event.
+	Deleted func(channelID uid.ID, position int64)
 
 	wake     store.Signal
 	catchUps *fair.Gate
@@ -159,6 +164,7 @@ func (h *Hub) discardRing(rewrites int64) {
 // listener that is not past the missing events must then reconnect, and receives an
 // error if its position is no longer kept.
 func (h *Hub) add(after int64, page []*outbox.Event, missing bool, rewrites int64) {
+	h.tellDeleted(page)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if len(page) == 0 || h.last != after || h.rewrites.Load() != rewrites {
@@ -179,6 +185,19 @@ func (h *Hub) add(after int64, page []*outbox.Event, missing bool, rewrites int6
 	h.changed = make(chan struct{})
 }
 
+// tellDeleted calls Deleted for the events of a page that delete messages.
+func (h *Hub) tellDeleted(page []*outbox.Event) {
+	if h.Deleted == nil {
+		return
+	}
+	for _, e := range page {
+		switch e.Type {
+		case "channel.chat.clear_user_messages", "channel.chat.clear", "channel.chat.message_delete":
+			h.Deleted(e.ChannelID, e.Position)
+		}
+	}
+}
+
 // positions reads the last and the trimmed position, and the number of rewrites.
 func (h *Hub) positions(ctx context.Context) (outbox.Positions, error) {
 	at, err := outbox.ReadPositions(ctx, h.Store.Read)
@@ -196,6 +215,8 @@ type Subscription struct {
 	catchUp   *catchUp // nil unless the Subscription reads from the store
 	// rewrites is the number of the hub's rewrites when the last page was read.
 	rewrites int64
+	// Also, if not nil, ends a Next that waits.
+	Also <-chan struct{}
 }
 
 // Subscribe returns a Subscription to the events after a position; nil is the present.
@@ -247,7 +268,15 @@ func (s *Subscription) IsOutdated() bool { return s.rewrites != s.hub.rewrites.L
 // GoBack resets the position, so that Next returns the events after it again.
 func (s *Subscription) GoBack(to int64) { s.position, s.catchUp = to, nil }
 
-// Next returns the events that follow. It waits for them until wait fires or ctx ends.
+// HasNext reports whether Next would return without waiting.
+func (s *Subscription) HasNext() bool {
+	s.hub.mu.Lock()
+	defer s.hub.mu.Unlock()
+	return s.position < s.hub.last
+}
+
+// Next returns the events that follow. It waits for them until wait or Also fires or ctx
+// ends.
 // If it returns no events and no error, there are none for now, and the caller may call
 // it again.
 func (s *Subscription) Next(ctx context.Context, wait <-chan time.Time) ([]*outbox.Event, error) {
@@ -266,6 +295,8 @@ func (s *Subscription) Next(ctx context.Context, wait <-chan time.Time) ([]*outb
 		select {
 		case <-changed:
 		case <-wait:
+			return nil, nil
+		case <-s.Also:
 			return nil, nil
 		case <-ctx.Done():
 			return nil, ctx.Err()
@@ -298,6 +329,7 @@ func (s *Subscription) fromStore(ctx context.Context, floor int64) ([]*outbox.Ev
 	if err != nil {
 		return nil, err
 	}
+	s.hub.tellDeleted(page)
 	// The page is read before the trimmed position, so that the trimmed position covers
 	// all events that are missing in the page.
 	at, err := s.hub.positions(ctx)

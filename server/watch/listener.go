@@ -33,6 +33,9 @@ type Listener struct {
 	confirmed chan struct{}   // closed and replaced at each confirmation
 	ended     error
 	over      chan struct{} // closed when ended is set
+
+	// changed is called with mu held when the channels change; nil for none.
+	changed func(channels []uid.ID, everywhere bool)
 }
 
 func newListener(wish *hearing.Wish) *Listener {
@@ -74,6 +77,7 @@ func (l *Listener) confirmRights(at time.Time, version int64, channels []uid.ID,
 	}
 	l.rightsAt, l.readAt, l.version = at, at, version
 	l.tell()
+	types = eventtype.Kept(types) // a selection is of the events that are kept
 	if channels == nil && !l.wish.Caller.ActsAsUser() {
 		if l.selection == nil && !hearing.IsEverything(types) {
 			l.selection = &Selection{Types: types}
@@ -91,6 +95,7 @@ func (l *Listener) confirmRights(at time.Time, version int64, channels []uid.ID,
 	for _, id := range channels {
 		l.mayHear[id] = true
 	}
+	l.tellChannels()
 }
 
 // tell wakes the goroutines that wait for a confirmation. The caller must hold mu.
@@ -133,6 +138,8 @@ func (l *Listener) May(ctx context.Context, channelID uid.ID, kind eventtype.Typ
 	}
 }
 
+// look returns what the listener knows about its right to hear a type. Live types are for
+// everyone whose token permits them: whoever asked for one may hear it in all its channels.
 func (l *Listener) look(channelID uid.ID, kind eventtype.Type) (isFresh, may bool, confirmed <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -140,7 +147,7 @@ func (l *Listener) look(channelID uid.ID, kind eventtype.Type) (isFresh, may boo
 	if l.rightsAt.Before(at) {
 		at = l.rightsAt
 	}
-	may = (l.mayHear == nil || l.mayHear[channelID]) && (l.selection == nil || slices.Contains(l.selection.Types, kind))
+	may = (l.mayHear == nil || l.mayHear[channelID]) && (l.selection == nil || kind.IsLive() || slices.Contains(l.selection.Types, kind))
 	return time.Since(at) < maxUnconfirmed, may, l.confirmed
 }
 

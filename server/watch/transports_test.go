@@ -29,6 +29,7 @@ type message struct {
 	cursor string
 	event  map[string]any // nil for a heartbeat
 	reason string         // why the stream ended
+	missed int64          // how many live events were lost
 }
 
 // kind returns the event's type, or why the stream ended.
@@ -107,7 +108,7 @@ func watchOver(t *testing.T, conn *grpc.ClientConn, c servertest.Credentials, re
 				messages <- message{reason: reasonOf(err)}
 				return
 			}
-			m := message{cursor: response.GetCursor()}
+			m := message{cursor: response.GetCursor(), missed: response.GetMissedMessages()}
 			if response.GetEvent() != nil {
 				_ = json.Unmarshal(outbox.JSON(response.GetEvent()), &m.event)
 			}
@@ -185,7 +186,11 @@ func readFrames(response *http.Response, messages chan<- message) {
 			if lines.Text() != "" {
 				continue // a comment
 			}
-			if kind == "end" {
+			if kind == "missed" {
+				var body struct{ MissedMessages int64 }
+				_ = json.Unmarshal([]byte(data), &body)
+				m.missed = body.MissedMessages
+			} else if kind == "end" {
 				m.reason = codeOf(json.NewDecoder(strings.NewReader(data)))
 			} else if data != "" {
 				_ = json.Unmarshal([]byte(data), &m.event)

@@ -17,6 +17,7 @@ import (
 	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/eventtype"
 	"github.com/moderato-live/moderato/server/hearing"
+	"github.com/moderato-live/moderato/server/live"
 	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/validate"
@@ -33,6 +34,8 @@ type Service struct {
 
 	// Hub is the source of the events.
 	Hub *Hub
+	// Live is the source of live events; nil for none.
+	Live *live.Hub
 	// Rights determines which events a listener may receive.
 	Rights *Rights
 	// Limits bounds the open streams.
@@ -51,9 +54,19 @@ type filter struct {
 	after *int64
 }
 
-// ParseTypes checks a list of event types, and returns it sorted and without
-// duplicates. It adds violations to f.
+// ParseTypes checks a list of types of events that are kept, and returns it sorted and
+// without duplicates. It adds violations to f.
 func ParseTypes(f *validate.Fields, names []string) []string {
+	for i, name := range names {
+		if eventtype.Type(name).IsLive() {
+			f.Add(fmt.Sprintf("type[%d]", i), "must be a type of which events are kept; those of "+name+" are live")
+		}
+	}
+	return parseTypes(f, names)
+}
+
+// parseTypes is ParseTypes that accepts live types as well.
+func parseTypes(f *validate.Fields, names []string) []string {
 	if !f.AtMost("type", len(names)) {
 		return nil
 	}
@@ -68,7 +81,7 @@ func ParseTypes(f *validate.Fields, names []string) []string {
 func (s *Service) parse(ctx context.Context, req *moderatov1.WatchEventsRequest) (*filter, error) {
 	f := validate.Of(req)
 	channelID := f.OptionalUUID("channelId", req.GetChannelId())
-	names := ParseTypes(f, req.GetType())
+	names := parseTypes(f, req.GetType())
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
@@ -92,17 +105,31 @@ func (s *Service) WatchEvents(req *moderatov1.WatchEventsRequest, stream grpc.Se
 	if err != nil {
 		return err
 	}
-	who, err := s.Rights.Admit(ctx, want.wish)
+	return s.Deliver(ctx, want.wish, want.after, stream.SendMsg)
+}
+
+// Deliver sends the events that a caller hears, and heartbeats, until ctx ends or the
+// caller may not listen any more. It begins after a position; nil is the present. A message
+// is a WatchEventsResponse, an outbox.Event or, if ctx has live.WithFrames, a live.Frame.
+func (s *Service) Deliver(ctx context.Context, wish *hearing.Wish, after *int64, send func(message any) error) error {
+	want := &filter{wish, after}
+	who, err := s.Rights.Admit(ctx, wish)
 	if err != nil {
 		return err
 	}
 	defer s.Rights.Leave(who)
 	authz.MarkListener(ctx)
-	from, err := s.Hub.Subscribe(ctx, want.after, who.present)
+	from, err := s.Hub.Subscribe(ctx, after, who.present)
 	if err != nil {
 		return told(err)
 	}
 	defer from.Close()
+	chat := s.listenLive(ctx, want, who)
+	if chat != nil {
+		defer chat.Close()
+		defer who.follow(nil)
+		from.Also = chat.Wake
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	go func() {
@@ -114,7 +141,7 @@ func (s *Service) WatchEvents(req *moderatov1.WatchEventsRequest, stream grpc.Se
 		case <-ctx.Done():
 		}
 	}()
-	w := &watcher{Service: s, stream: stream, from: from, who: who, want: want}
+	w := &watcher{Service: s, send: send, from: from, who: who, want: want, chat: chat, isFramed: live.HasFrames(ctx)}
 	// The first message confirms that no event after its cursor is missed.
 	err = w.beat(ctx)
 	if err == nil {
@@ -130,33 +157,43 @@ func (s *Service) WatchEvents(req *moderatov1.WatchEventsRequest, stream grpc.Se
 type watcher struct {
 	*Service
 
-	stream grpc.ServerStreamingServer[moderatov1.WatchEventsResponse]
-	from   *Subscription
-	who    *Listener
-	want   *filter
+	send func(message any) error
+	from *Subscription
+	who  *Listener
+	want *filter
+
+	chat     *live.Listener // nil if the listener wants no live events
+	isFramed bool           // whether send takes live.Frame
 }
 
-// run sends the events that the listener wants and may receive, until ctx ends.
+// run sends the events that the listener wants and may receive, until ctx ends. Kept
+// events go before live ones. Live events do not put off a heartbeat, whose cursor is past
+// the events that the filters excluded.
 func (w *watcher) run(ctx context.Context) error {
 	heartbeat := time.NewTimer(w.Heartbeat)
 	defer heartbeat.Stop()
+	due := time.Now().Add(w.Heartbeat)
 	for {
 		at := w.from.Position()
 		page, err := w.from.Next(ctx, heartbeat.C)
 		if err != nil {
 			return err
 		}
-		sent, err := w.send(ctx, at, page)
+		sent, err := w.sendPage(ctx, at, page)
 		if err != nil {
 			return err
 		}
-		if !sent && (len(page) == 0 || isOver(heartbeat)) {
+		if err := w.sendLive(ctx); err != nil {
+			return err
+		}
+		if !sent && !time.Now().Before(due) {
 			if err := w.beat(ctx); err != nil {
 				return err
 			}
 			sent = true
 		}
 		if sent {
+			due = time.Now().Add(w.Heartbeat)
 			heartbeat.Reset(w.Heartbeat)
 		}
 	}
@@ -169,12 +206,12 @@ func (w *watcher) beat(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return w.stream.Send(&moderatov1.WatchEventsResponse{Cursor: cursor})
+	return w.send(&moderatov1.WatchEventsResponse{Cursor: cursor})
 }
 
-// send sends those events of a page that the listener wants and may receive. The page
+// sendPage sends those events of a page that the listener wants and may receive. The page
 // follows the position at.
-func (w *watcher) send(ctx context.Context, at int64, page []*outbox.Event) (sent bool, err error) {
+func (w *watcher) sendPage(ctx context.Context, at int64, page []*outbox.Event) (sent bool, err error) {
 	for _, e := range page {
 		if ctx.Err() != nil {
 			return sent, ctx.Err()
@@ -199,7 +236,7 @@ func (w *watcher) send(ctx context.Context, at int64, page []*outbox.Event) (sen
 			continue
 		}
 		// The event itself, which the REST facade takes with its shared encoding.
-		if err := w.stream.SendMsg(e); err != nil {
+		if err := w.send(e); err != nil {
 			return sent, err
 		}
 		sent = true
@@ -224,15 +261,8 @@ func changesRights(e *outbox.Event, userID uid.ID) bool {
 	return e.TargetID == userID && !userID.IsZero() && (e.Type.GrantsRight() || e.Type.EndsRight())
 }
 
-// isOver reports whether a timer has fired and its channel was not read yet.
-func isOver(t *time.Timer) bool {
-	select {
-	case <-t.C:
-		return true
-	default:
-		return false
-	}
-}
+// hasLive reports whether the listener wants live events.
+func (f *filter) hasLive() bool { return slices.ContainsFunc(f.wish.Widest(), eventtype.Type.IsLive) }
 
 // has reports whether the listener may ever hear an event.
 func (f *filter) has(e *outbox.Event) bool {

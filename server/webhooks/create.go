@@ -101,6 +101,7 @@ func (s *Service) create(ctx context.Context, tx *ent.Tx, wish *hearing.Wish, w 
 	case isUnknown:
 		return apierr.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND)
 	}
+	types = eventtype.Kept(types) // a delivery may take days, so a live event cannot be sent
 	w.Audience = audiences[hearing.Narrowest(types)]
 	if w.Types == "" && !hearing.IsEverything(types) {
 		// The webhook does not gain types later, and is disabled if it loses one, so that

@@ -144,6 +144,8 @@ const (
 	// The caller has the maximum number of open event streams. Close one, or use one
 	// stream for several channels.
 	Reason_REASON_STREAM_LIMIT_REACHED Reason = 44
+	// The channel has no message with this id, or the message is deleted already.
+	Reason_REASON_MESSAGE_NOT_FOUND Reason = 48
 	// The ticket for an event stream is damaged, unknown, used or expired. Get a new one.
 	// It is an error of `GET /v1/events` alone.
 	Reason_REASON_TICKET_INVALID Reason = 49
@@ -197,6 +199,7 @@ var (
 		42: "REASON_EVENT_NOT_FOUND",
 		43: "REASON_OVERLOADED",
 		44: "REASON_STREAM_LIMIT_REACHED",
+		48: "REASON_MESSAGE_NOT_FOUND",
 		49: "REASON_TICKET_INVALID",
 	}
 	Reason_value = map[string]int32{
@@ -245,6 +248,7 @@ var (
 		"REASON_EVENT_NOT_FOUND":         42,
 		"REASON_OVERLOADED":              43,
 		"REASON_STREAM_LIMIT_REACHED":    44,
+		"REASON_MESSAGE_NOT_FOUND":       48,
 		"REASON_TICKET_INVALID":          49,
 	}
 )
@@ -280,7 +284,7 @@ var File_moderato_v1_errors_proto protoreflect.FileDescriptor
 
 const file_moderato_v1_errors_proto_rawDesc = "" +
 	"\n" +
-	"\x18moderato/v1/errors.proto\x12\vmoderato.v1\x1a!moderato/options/v1/options.proto*\x8f$\n" +
+	"\x18moderato/v1/errors.proto\x12\vmoderato.v1\x1a!moderato/options/v1/options.proto*\xdf$\n" +
 	"\x06Reason\x12\x16\n" +
 	"\x12REASON_UNSPECIFIED\x10\x00\x12p\n" +
 	"\x14REASON_TOKEN_MISSING\x10\x01\x1aV\x8a\xb5\x18R\b\x91\x03\x10\x10\x1aKAn access token is required: send the header Authorization: Bearer <token>.\x12u\n" +
@@ -303,9 +307,9 @@ const file_moderato_v1_errors_proto_rawDesc = "" +
 	"\x18REASON_TARGET_IS_CHANNEL\x10\x11\x1aD\x8a\xb5\x18@\b\x90\x03\x10\x03\x1a9The operation does not apply to the owner of the channel.\x12\x80\x01\n" +
 	"\x17REASON_RESULT_TOO_LARGE\x10\x12\x1ac\x8a\xb5\x18_\b\x90\x03\x10\x03\x1aXThe list is too long to be returned at once; request it in pages, with limit and cursor.\x12I\n" +
 	"\x11REASON_NOT_BANNED\x10\x13\x1a2\x8a\xb5\x18.\b\x94\x03\x10\x05\x1a'The user is not banned in this channel.\x12]\n" +
-	"\x12REASON_MUTE_ACTIVE\x10\x14\x1aE\x8a\xb5\x18A\b\x99\x03\x10\x06\x1a:The user is muted already; the mute ends at muteExpiresAt.\x12J\n" +
-	"\x12REASON_USER_BANNED\x10\x15\x1a2\x8a\xb5\x18.\b\x99\x03\x10\t\x1a%The user is banned from this channel. \x02\x12Z\n" +
-	"\x11REASON_USER_MUTED\x10\x16\x1aC\x8a\xb5\x18?\b\x99\x03\x10\t\x1a6The user is muted in this channel until muteExpiresAt. \x02\x12G\n" +
+	"\x12REASON_MUTE_ACTIVE\x10\x14\x1aE\x8a\xb5\x18A\b\x99\x03\x10\x06\x1a:The user is muted already; the mute ends at muteExpiresAt.\x12H\n" +
+	"\x12REASON_USER_BANNED\x10\x15\x1a0\x8a\xb5\x18,\b\x93\x03\x10\t\x1a%The user is banned from this channel.\x12X\n" +
+	"\x11REASON_USER_MUTED\x10\x16\x1aA\x8a\xb5\x18=\b\x93\x03\x10\t\x1a6The user is muted in this channel until muteExpiresAt.\x12G\n" +
 	"\x15REASON_USERNAME_TAKEN\x10\x17\x1a,\x8a\xb5\x18(\b\x99\x03\x10\x06\x1a\x1fAnother user has this username. \x02\x12G\n" +
 	"\x15REASON_PATH_NOT_FOUND\x10\x18\x1a,\x8a\xb5\x18(\b\x94\x03\x10\x05\x1a\x1fNothing is served at this path. \x01\x12v\n" +
 	"\x19REASON_METHOD_NOT_ALLOWED\x10\x19\x1aW\x8a\xb5\x18S\b\x95\x03\x10\f\x1aJThis path does not take this method; the header Allow lists those it does. \x01\x12O\n" +
@@ -327,7 +331,8 @@ const file_moderato_v1_errors_proto_rawDesc = "" +
 	"\x17REASON_WEBHOOK_DISABLED\x10)\x1a4\x8a\xb5\x180\b\x99\x03\x10\t\x1a)The webhook is disabled; enable it first.\x12m\n" +
 	"\x16REASON_EVENT_NOT_FOUND\x10*\x1aQ\x8a\xb5\x18M\b\x94\x03\x10\x05\x1aFNo event with this id is both sent by this webhook and still retained.\x12u\n" +
 	"\x11REASON_OVERLOADED\x10+\x1a^\x8a\xb5\x18Z\b\xf7\x03\x10\x0e\x1aSThe server is overloaded. Nothing was changed; retry after the time in Retry-After.\x12o\n" +
-	"\x1bREASON_STREAM_LIMIT_REACHED\x10,\x1aN\x8a\xb5\x18J\b\xad\x03\x10\b\x1aCYou have the maximum number of event streams open. Close one first.\x12\x93\x01\n" +
+	"\x1bREASON_STREAM_LIMIT_REACHED\x10,\x1aN\x8a\xb5\x18J\b\xad\x03\x10\b\x1aCYou have the maximum number of event streams open. Close one first.\x12R\n" +
+	"\x18REASON_MESSAGE_NOT_FOUND\x100\x1a4\x8a\xb5\x180\b\x94\x03\x10\x05\x1a)There is no such message in this channel.\x12\x93\x01\n" +
 	"\x15REASON_TICKET_INVALID\x101\x1ax\x8a\xb5\x18t\b\x91\x03\x10\x10\x1amThe ticket is not valid: it is damaged, unknown, used or expired. Get a new one from POST /v1/events/tickets.BCZ<github.com/moderato-live/moderato/gen/moderato/v1;moderatov1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
 var (

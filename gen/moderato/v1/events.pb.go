@@ -1801,6 +1801,385 @@ func (x *EventCategory) GetTitle() string {
 	return ""
 }
 
+// ChatMessageEvent is the payload of `channel.chat.message`: a message was posted. The
+// event is live. It is delivered at most once, shortly after the message was posted, and
+// is not kept: it has no sequence and no cursor, and is neither in the log nor sent to
+// webhooks. A message that is deleted before it is sent is not sent. The messages that
+// were posted through one server are delivered in the order in which they were posted.
+type ChatMessageEvent struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The channel: a UUID in lower case.
+	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
+	// The message's id: a UUID in lower case.
+	MessageId string `protobuf:"bytes,2,opt,name=message_id,json=messageId" json:"message_id,omitempty"`
+	// The text: 1 to 500 characters in Unicode NFC.
+	Message string `protobuf:"bytes,3,opt,name=message" json:"message,omitempty"`
+	// The sender, as of the time of the post.
+	Sender *ChatSender `protobuf:"bytes,4,opt,name=sender" json:"sender,omitempty"`
+	// When it was posted: UTC, milliseconds.
+	CreatedAt     *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ChatMessageEvent) Reset() {
+	*x = ChatMessageEvent{}
+	mi := &file_moderato_v1_events_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ChatMessageEvent) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ChatMessageEvent) ProtoMessage() {}
+
+func (x *ChatMessageEvent) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_events_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ChatMessageEvent.ProtoReflect.Descriptor instead.
+func (*ChatMessageEvent) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_events_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *ChatMessageEvent) GetChannelId() string {
+	if x != nil {
+		return x.ChannelId
+	}
+	return ""
+}
+
+func (x *ChatMessageEvent) GetMessageId() string {
+	if x != nil {
+		return x.MessageId
+	}
+	return ""
+}
+
+func (x *ChatMessageEvent) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *ChatMessageEvent) GetSender() *ChatSender {
+	if x != nil {
+		return x.Sender
+	}
+	return nil
+}
+
+func (x *ChatMessageEvent) GetCreatedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.CreatedAt
+	}
+	return nil
+}
+
+// ChatSender is the sender of a message, and what the sender is in the channel.
+type ChatSender struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The user's id: a UUID in lower case.
+	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
+	// The username, with the letter case that the user chose.
+	Username string `protobuf:"bytes,2,opt,name=username" json:"username,omitempty"`
+	// The display name.
+	DisplayName string `protobuf:"bytes,3,opt,name=display_name,json=displayName" json:"display_name,omitempty"`
+	// The URL of the avatar picture; may be empty.
+	AvatarUrl string `protobuf:"bytes,4,opt,name=avatar_url,json=avatarUrl" json:"avatar_url,omitempty"`
+	// Whether the sender owns the channel.
+	IsOwner bool `protobuf:"varint,5,opt,name=is_owner,json=isOwner" json:"is_owner,omitempty"`
+	// Whether the sender moderates the channel.
+	IsModerator bool `protobuf:"varint,6,opt,name=is_moderator,json=isModerator" json:"is_moderator,omitempty"`
+	// Whether the sender is a VIP of the channel.
+	IsVip bool `protobuf:"varint,7,opt,name=is_vip,json=isVip" json:"is_vip,omitempty"`
+	// Whether the sender is an OG of the channel.
+	IsOg bool `protobuf:"varint,8,opt,name=is_og,json=isOg" json:"is_og,omitempty"`
+	// Whether the sender has an active subscription to the channel.
+	IsSubscriber bool `protobuf:"varint,9,opt,name=is_subscriber,json=isSubscriber" json:"is_subscriber,omitempty"`
+	// Whether the sender follows the channel.
+	IsFollower    bool `protobuf:"varint,10,opt,name=is_follower,json=isFollower" json:"is_follower,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ChatSender) Reset() {
+	*x = ChatSender{}
+	mi := &file_moderato_v1_events_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ChatSender) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ChatSender) ProtoMessage() {}
+
+func (x *ChatSender) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_events_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ChatSender.ProtoReflect.Descriptor instead.
+func (*ChatSender) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_events_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *ChatSender) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *ChatSender) GetUsername() string {
+	if x != nil {
+		return x.Username
+	}
+	return ""
+}
+
+func (x *ChatSender) GetDisplayName() string {
+	if x != nil {
+		return x.DisplayName
+	}
+	return ""
+}
+
+func (x *ChatSender) GetAvatarUrl() string {
+	if x != nil {
+		return x.AvatarUrl
+	}
+	return ""
+}
+
+func (x *ChatSender) GetIsOwner() bool {
+	if x != nil {
+		return x.IsOwner
+	}
+	return false
+}
+
+func (x *ChatSender) GetIsModerator() bool {
+	if x != nil {
+		return x.IsModerator
+	}
+	return false
+}
+
+func (x *ChatSender) GetIsVip() bool {
+	if x != nil {
+		return x.IsVip
+	}
+	return false
+}
+
+func (x *ChatSender) GetIsOg() bool {
+	if x != nil {
+		return x.IsOg
+	}
+	return false
+}
+
+func (x *ChatSender) GetIsSubscriber() bool {
+	if x != nil {
+		return x.IsSubscriber
+	}
+	return false
+}
+
+func (x *ChatSender) GetIsFollower() bool {
+	if x != nil {
+		return x.IsFollower
+	}
+	return false
+}
+
+// MessageDeleteEvent is the payload of `channel.chat.message_delete`: one message is
+// deleted.
+type MessageDeleteEvent struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The channel: a UUID in lower case.
+	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
+	// The user who deleted the message, who may be its sender: a UUID in lower case.
+	ModeratorId string `protobuf:"bytes,2,opt,name=moderator_id,json=moderatorId" json:"moderator_id,omitempty"`
+	// The id of the client through which the change was made.
+	ClientId string `protobuf:"bytes,3,opt,name=client_id,json=clientId" json:"client_id,omitempty"`
+	// The message: a UUID in lower case.
+	MessageId string `protobuf:"bytes,4,opt,name=message_id,json=messageId" json:"message_id,omitempty"`
+	// The sender of the message: a UUID in lower case.
+	TargetUserId string `protobuf:"bytes,5,opt,name=target_user_id,json=targetUserId" json:"target_user_id,omitempty"`
+	// When the message was deleted: UTC, milliseconds.
+	DeletedAt     *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=deleted_at,json=deletedAt" json:"deleted_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MessageDeleteEvent) Reset() {
+	*x = MessageDeleteEvent{}
+	mi := &file_moderato_v1_events_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MessageDeleteEvent) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MessageDeleteEvent) ProtoMessage() {}
+
+func (x *MessageDeleteEvent) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_events_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MessageDeleteEvent.ProtoReflect.Descriptor instead.
+func (*MessageDeleteEvent) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_events_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *MessageDeleteEvent) GetChannelId() string {
+	if x != nil {
+		return x.ChannelId
+	}
+	return ""
+}
+
+func (x *MessageDeleteEvent) GetModeratorId() string {
+	if x != nil {
+		return x.ModeratorId
+	}
+	return ""
+}
+
+func (x *MessageDeleteEvent) GetClientId() string {
+	if x != nil {
+		return x.ClientId
+	}
+	return ""
+}
+
+func (x *MessageDeleteEvent) GetMessageId() string {
+	if x != nil {
+		return x.MessageId
+	}
+	return ""
+}
+
+func (x *MessageDeleteEvent) GetTargetUserId() string {
+	if x != nil {
+		return x.TargetUserId
+	}
+	return ""
+}
+
+func (x *MessageDeleteEvent) GetDeletedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.DeletedAt
+	}
+	return nil
+}
+
+// ChatClearEvent is the payload of `channel.chat.clear`: every message that was posted in
+// the channel so far is deleted.
+type ChatClearEvent struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The channel: a UUID in lower case.
+	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
+	// The user who deleted the messages: a UUID in lower case.
+	ModeratorId string `protobuf:"bytes,2,opt,name=moderator_id,json=moderatorId" json:"moderator_id,omitempty"`
+	// The id of the client through which the change was made.
+	ClientId string `protobuf:"bytes,3,opt,name=client_id,json=clientId" json:"client_id,omitempty"`
+	// When the messages were deleted: UTC, milliseconds.
+	ClearedAt     *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=cleared_at,json=clearedAt" json:"cleared_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ChatClearEvent) Reset() {
+	*x = ChatClearEvent{}
+	mi := &file_moderato_v1_events_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ChatClearEvent) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ChatClearEvent) ProtoMessage() {}
+
+func (x *ChatClearEvent) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_events_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ChatClearEvent.ProtoReflect.Descriptor instead.
+func (*ChatClearEvent) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_events_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *ChatClearEvent) GetChannelId() string {
+	if x != nil {
+		return x.ChannelId
+	}
+	return ""
+}
+
+func (x *ChatClearEvent) GetModeratorId() string {
+	if x != nil {
+		return x.ModeratorId
+	}
+	return ""
+}
+
+func (x *ChatClearEvent) GetClientId() string {
+	if x != nil {
+		return x.ClientId
+	}
+	return ""
+}
+
+func (x *ChatClearEvent) GetClearedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ClearedAt
+	}
+	return nil
+}
+
 var File_moderato_v1_events_proto protoreflect.FileDescriptor
 
 const file_moderato_v1_events_proto_rawDesc = "" +
@@ -1994,7 +2373,48 @@ const file_moderato_v1_events_proto_rawDesc = "" +
 	"\aaddress\x18\x05 \x01(\tR\aaddress\"5\n" +
 	"\rEventCategory\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x14\n" +
-	"\x05title\x18\x02 \x01(\tR\x05titleBCZ<github.com/moderato-live/moderato/gen/moderato/v1;moderatov1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
+	"\x05title\x18\x02 \x01(\tR\x05title\"\xd6\x01\n" +
+	"\x10ChatMessageEvent\x12\x1d\n" +
+	"\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x1d\n" +
+	"\n" +
+	"message_id\x18\x02 \x01(\tR\tmessageId\x12\x18\n" +
+	"\amessage\x18\x03 \x01(\tR\amessage\x12/\n" +
+	"\x06sender\x18\x04 \x01(\v2\x17.moderato.v1.ChatSenderR\x06sender\x129\n" +
+	"\n" +
+	"created_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\"\xaa\x02\n" +
+	"\n" +
+	"ChatSender\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
+	"\busername\x18\x02 \x01(\tR\busername\x12!\n" +
+	"\fdisplay_name\x18\x03 \x01(\tR\vdisplayName\x12\x1d\n" +
+	"\n" +
+	"avatar_url\x18\x04 \x01(\tR\tavatarUrl\x12\x19\n" +
+	"\bis_owner\x18\x05 \x01(\bR\aisOwner\x12!\n" +
+	"\fis_moderator\x18\x06 \x01(\bR\visModerator\x12\x15\n" +
+	"\x06is_vip\x18\a \x01(\bR\x05isVip\x12\x13\n" +
+	"\x05is_og\x18\b \x01(\bR\x04isOg\x12#\n" +
+	"\ris_subscriber\x18\t \x01(\bR\fisSubscriber\x12\x1f\n" +
+	"\vis_follower\x18\n" +
+	" \x01(\bR\n" +
+	"isFollower\"\xf3\x01\n" +
+	"\x12MessageDeleteEvent\x12\x1d\n" +
+	"\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\x12!\n" +
+	"\fmoderator_id\x18\x02 \x01(\tR\vmoderatorId\x12\x1b\n" +
+	"\tclient_id\x18\x03 \x01(\tR\bclientId\x12\x1d\n" +
+	"\n" +
+	"message_id\x18\x04 \x01(\tR\tmessageId\x12$\n" +
+	"\x0etarget_user_id\x18\x05 \x01(\tR\ftargetUserId\x129\n" +
+	"\n" +
+	"deleted_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\tdeletedAt\"\xaa\x01\n" +
+	"\x0eChatClearEvent\x12\x1d\n" +
+	"\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\x12!\n" +
+	"\fmoderator_id\x18\x02 \x01(\tR\vmoderatorId\x12\x1b\n" +
+	"\tclient_id\x18\x03 \x01(\tR\bclientId\x129\n" +
+	"\n" +
+	"cleared_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\tclearedAtBCZ<github.com/moderato-live/moderato/gen/moderato/v1;moderatov1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
 var (
 	file_moderato_v1_events_proto_rawDescOnce sync.Once
@@ -2008,7 +2428,7 @@ func file_moderato_v1_events_proto_rawDescGZIP() []byte {
 	return file_moderato_v1_events_proto_rawDescData
 }
 
-var file_moderato_v1_events_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
+var file_moderato_v1_events_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
 var file_moderato_v1_events_proto_goTypes = []any{
 	(*BanEvent)(nil),               // 0: moderato.v1.BanEvent
 	(*UnbanEvent)(nil),             // 1: moderato.v1.UnbanEvent
@@ -2027,47 +2447,55 @@ var file_moderato_v1_events_proto_goTypes = []any{
 	(*Subscriber)(nil),             // 14: moderato.v1.Subscriber
 	(*Voter)(nil),                  // 15: moderato.v1.Voter
 	(*EventCategory)(nil),          // 16: moderato.v1.EventCategory
-	(*timestamppb.Timestamp)(nil),  // 17: google.protobuf.Timestamp
-	(*Person)(nil),                 // 18: moderato.v1.Person
+	(*ChatMessageEvent)(nil),       // 17: moderato.v1.ChatMessageEvent
+	(*ChatSender)(nil),             // 18: moderato.v1.ChatSender
+	(*MessageDeleteEvent)(nil),     // 19: moderato.v1.MessageDeleteEvent
+	(*ChatClearEvent)(nil),         // 20: moderato.v1.ChatClearEvent
+	(*timestamppb.Timestamp)(nil),  // 21: google.protobuf.Timestamp
+	(*Person)(nil),                 // 22: moderato.v1.Person
 }
 var file_moderato_v1_events_proto_depIdxs = []int32{
-	17, // 0: moderato.v1.BanEvent.banned_at:type_name -> google.protobuf.Timestamp
-	17, // 1: moderato.v1.UnbanEvent.unbanned_at:type_name -> google.protobuf.Timestamp
-	17, // 2: moderato.v1.MuteEvent.mute_expires_at:type_name -> google.protobuf.Timestamp
-	17, // 3: moderato.v1.MuteExpireEvent.mute_expired_at:type_name -> google.protobuf.Timestamp
-	17, // 4: moderato.v1.ClearUserMessagesEvent.cleared_at:type_name -> google.protobuf.Timestamp
-	17, // 5: moderato.v1.RoleEvent.changed_at:type_name -> google.protobuf.Timestamp
-	17, // 6: moderato.v1.UpdateEvent.updated_at:type_name -> google.protobuf.Timestamp
-	17, // 7: moderato.v1.FollowEvent.followed_at:type_name -> google.protobuf.Timestamp
-	17, // 8: moderato.v1.FollowEvent.unfollowed_at:type_name -> google.protobuf.Timestamp
-	18, // 9: moderato.v1.FollowEvent.follower:type_name -> moderato.v1.Person
-	17, // 10: moderato.v1.FollowEvent.created_at:type_name -> google.protobuf.Timestamp
-	17, // 11: moderato.v1.SubscriptionEvent.subscribed_at:type_name -> google.protobuf.Timestamp
-	17, // 12: moderato.v1.SubscriptionEvent.expires_at:type_name -> google.protobuf.Timestamp
+	21, // 0: moderato.v1.BanEvent.banned_at:type_name -> google.protobuf.Timestamp
+	21, // 1: moderato.v1.UnbanEvent.unbanned_at:type_name -> google.protobuf.Timestamp
+	21, // 2: moderato.v1.MuteEvent.mute_expires_at:type_name -> google.protobuf.Timestamp
+	21, // 3: moderato.v1.MuteExpireEvent.mute_expired_at:type_name -> google.protobuf.Timestamp
+	21, // 4: moderato.v1.ClearUserMessagesEvent.cleared_at:type_name -> google.protobuf.Timestamp
+	21, // 5: moderato.v1.RoleEvent.changed_at:type_name -> google.protobuf.Timestamp
+	21, // 6: moderato.v1.UpdateEvent.updated_at:type_name -> google.protobuf.Timestamp
+	21, // 7: moderato.v1.FollowEvent.followed_at:type_name -> google.protobuf.Timestamp
+	21, // 8: moderato.v1.FollowEvent.unfollowed_at:type_name -> google.protobuf.Timestamp
+	22, // 9: moderato.v1.FollowEvent.follower:type_name -> moderato.v1.Person
+	21, // 10: moderato.v1.FollowEvent.created_at:type_name -> google.protobuf.Timestamp
+	21, // 11: moderato.v1.SubscriptionEvent.subscribed_at:type_name -> google.protobuf.Timestamp
+	21, // 12: moderato.v1.SubscriptionEvent.expires_at:type_name -> google.protobuf.Timestamp
 	14, // 13: moderato.v1.SubscriptionEvent.subscriber:type_name -> moderato.v1.Subscriber
-	17, // 14: moderato.v1.SubscriptionEvent.created_at:type_name -> google.protobuf.Timestamp
-	17, // 15: moderato.v1.GiftEvent.gifted_at:type_name -> google.protobuf.Timestamp
-	18, // 16: moderato.v1.GiftEvent.sender:type_name -> moderato.v1.Person
-	17, // 17: moderato.v1.GiftEvent.created_at:type_name -> google.protobuf.Timestamp
-	17, // 18: moderato.v1.ThanksEvent.thanked_at:type_name -> google.protobuf.Timestamp
-	18, // 19: moderato.v1.ThanksEvent.sender:type_name -> moderato.v1.Person
-	17, // 20: moderato.v1.ThanksEvent.created_at:type_name -> google.protobuf.Timestamp
-	17, // 21: moderato.v1.VoteEvent.voted_at:type_name -> google.protobuf.Timestamp
+	21, // 14: moderato.v1.SubscriptionEvent.created_at:type_name -> google.protobuf.Timestamp
+	21, // 15: moderato.v1.GiftEvent.gifted_at:type_name -> google.protobuf.Timestamp
+	22, // 16: moderato.v1.GiftEvent.sender:type_name -> moderato.v1.Person
+	21, // 17: moderato.v1.GiftEvent.created_at:type_name -> google.protobuf.Timestamp
+	21, // 18: moderato.v1.ThanksEvent.thanked_at:type_name -> google.protobuf.Timestamp
+	22, // 19: moderato.v1.ThanksEvent.sender:type_name -> moderato.v1.Person
+	21, // 20: moderato.v1.ThanksEvent.created_at:type_name -> google.protobuf.Timestamp
+	21, // 21: moderato.v1.VoteEvent.voted_at:type_name -> google.protobuf.Timestamp
 	15, // 22: moderato.v1.VoteEvent.voter:type_name -> moderato.v1.Voter
-	17, // 23: moderato.v1.VoteEvent.created_at:type_name -> google.protobuf.Timestamp
-	17, // 24: moderato.v1.StreamEvent.started_at:type_name -> google.protobuf.Timestamp
-	17, // 25: moderato.v1.StreamEvent.ended_at:type_name -> google.protobuf.Timestamp
-	17, // 26: moderato.v1.StreamEvent.created_at:type_name -> google.protobuf.Timestamp
+	21, // 23: moderato.v1.VoteEvent.created_at:type_name -> google.protobuf.Timestamp
+	21, // 24: moderato.v1.StreamEvent.started_at:type_name -> google.protobuf.Timestamp
+	21, // 25: moderato.v1.StreamEvent.ended_at:type_name -> google.protobuf.Timestamp
+	21, // 26: moderato.v1.StreamEvent.created_at:type_name -> google.protobuf.Timestamp
 	16, // 27: moderato.v1.StreamEvent.category:type_name -> moderato.v1.EventCategory
-	18, // 28: moderato.v1.RaidEvent.raider:type_name -> moderato.v1.Person
-	17, // 29: moderato.v1.RaidEvent.created_at:type_name -> google.protobuf.Timestamp
-	17, // 30: moderato.v1.Subscriber.subscribed_at:type_name -> google.protobuf.Timestamp
-	17, // 31: moderato.v1.Subscriber.subscription_expires_at:type_name -> google.protobuf.Timestamp
-	32, // [32:32] is the sub-list for method output_type
-	32, // [32:32] is the sub-list for method input_type
-	32, // [32:32] is the sub-list for extension type_name
-	32, // [32:32] is the sub-list for extension extendee
-	0,  // [0:32] is the sub-list for field type_name
+	22, // 28: moderato.v1.RaidEvent.raider:type_name -> moderato.v1.Person
+	21, // 29: moderato.v1.RaidEvent.created_at:type_name -> google.protobuf.Timestamp
+	21, // 30: moderato.v1.Subscriber.subscribed_at:type_name -> google.protobuf.Timestamp
+	21, // 31: moderato.v1.Subscriber.subscription_expires_at:type_name -> google.protobuf.Timestamp
+	18, // 32: moderato.v1.ChatMessageEvent.sender:type_name -> moderato.v1.ChatSender
+	21, // 33: moderato.v1.ChatMessageEvent.created_at:type_name -> google.protobuf.Timestamp
+	21, // 34: moderato.v1.MessageDeleteEvent.deleted_at:type_name -> google.protobuf.Timestamp
+	21, // 35: moderato.v1.ChatClearEvent.cleared_at:type_name -> google.protobuf.Timestamp
+	36, // [36:36] is the sub-list for method output_type
+	36, // [36:36] is the sub-list for method input_type
+	36, // [36:36] is the sub-list for extension type_name
+	36, // [36:36] is the sub-list for extension extendee
+	0,  // [0:36] is the sub-list for field type_name
 }
 
 func init() { file_moderato_v1_events_proto_init() }
@@ -2082,7 +2510,7 @@ func file_moderato_v1_events_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_moderato_v1_events_proto_rawDesc), len(file_moderato_v1_events_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   17,
+			NumMessages:   21,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

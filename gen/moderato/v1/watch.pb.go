@@ -93,14 +93,21 @@ func (x *WatchEventsRequest) GetCursor() string {
 // WatchEventsResponse is an event or a heartbeat.
 type WatchEventsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The cursor with which to resume after this message.
+	// The cursor with which to resume after this message. Empty with a live event, which
+	// does not change where to resume.
 	Cursor string `protobuf:"bytes,1,opt,name=cursor" json:"cursor,omitempty"`
 	// The event. Unset in a heartbeat. The first message of a stream is a heartbeat;
 	// another one follows whenever there was nothing to send for 15 s. The cursor of a
 	// heartbeat is past the events that the filters excluded.
-	Event         *Event `protobuf:"bytes,2,opt,name=event" json:"event,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Event *Event `protobuf:"bytes,2,opt,name=event" json:"event,omitempty"`
+	// How many events of `channel.chat.message` the listener lost since the previous
+	// message of this kind, because it did not receive them fast enough. If it is not 0,
+	// the message has no event, and the events that follow are later than those that were
+	// lost. As Server-Sent Events, the message is an event `missed` with the data
+	// `{"missedMessages":3}`.
+	MissedMessages int64 `protobuf:"varint,3,opt,name=missed_messages,json=missedMessages" json:"missed_messages,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *WatchEventsResponse) Reset() {
@@ -147,6 +154,13 @@ func (x *WatchEventsResponse) GetEvent() *Event {
 	return nil
 }
 
+func (x *WatchEventsResponse) GetMissedMessages() int64 {
+	if x != nil {
+		return x.MissedMessages
+	}
+	return 0
+}
+
 // Event is a change in a channel. As JSON it is an object with `metadata` and
 // `payload`, where `payload` is the one payload below that is set.
 type Event struct {
@@ -171,6 +185,9 @@ type Event struct {
 	//	*Event_Vote
 	//	*Event_Stream
 	//	*Event_Raid
+	//	*Event_ChatMessage
+	//	*Event_MessageDelete
+	//	*Event_ChatClear
 	Payload       isEvent_Payload `protobuf_oneof:"payload"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -346,6 +363,33 @@ func (x *Event) GetRaid() *RaidEvent {
 	return nil
 }
 
+func (x *Event) GetChatMessage() *ChatMessageEvent {
+	if x != nil {
+		if x, ok := x.Payload.(*Event_ChatMessage); ok {
+			return x.ChatMessage
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetMessageDelete() *MessageDeleteEvent {
+	if x != nil {
+		if x, ok := x.Payload.(*Event_MessageDelete); ok {
+			return x.MessageDelete
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetChatClear() *ChatClearEvent {
+	if x != nil {
+		if x, ok := x.Payload.(*Event_ChatClear); ok {
+			return x.ChatClear
+		}
+	}
+	return nil
+}
+
 type isEvent_Payload interface {
 	isEvent_Payload()
 }
@@ -422,6 +466,21 @@ type Event_Raid struct {
 	Raid *RaidEvent `protobuf:"bytes,15,opt,name=raid,oneof"`
 }
 
+type Event_ChatMessage struct {
+	// Payload of `channel.chat.message`.
+	ChatMessage *ChatMessageEvent `protobuf:"bytes,16,opt,name=chat_message,json=chatMessage,oneof"`
+}
+
+type Event_MessageDelete struct {
+	// Payload of `channel.chat.message_delete`.
+	MessageDelete *MessageDeleteEvent `protobuf:"bytes,17,opt,name=message_delete,json=messageDelete,oneof"`
+}
+
+type Event_ChatClear struct {
+	// Payload of `channel.chat.clear`.
+	ChatClear *ChatClearEvent `protobuf:"bytes,18,opt,name=chat_clear,json=chatClear,oneof"`
+}
+
 func (*Event_Ban) isEvent_Payload() {}
 
 func (*Event_Unban) isEvent_Payload() {}
@@ -450,6 +509,12 @@ func (*Event_Stream) isEvent_Payload() {}
 
 func (*Event_Raid) isEvent_Payload() {}
 
+func (*Event_ChatMessage) isEvent_Payload() {}
+
+func (*Event_MessageDelete) isEvent_Payload() {}
+
+func (*Event_ChatClear) isEvent_Payload() {}
+
 // EventMetadata identifies an event.
 type EventMetadata struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -467,7 +532,7 @@ type EventMetadata struct {
 	// The channel: a UUID in lower case.
 	ChannelId string `protobuf:"bytes,6,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
 	// The event's number in its channel, which increases by one with each event, without
-	// gaps.
+	// gaps. A live event has none.
 	Sequence      int64 `protobuf:"varint,7,opt,name=sequence" json:"sequence,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -561,10 +626,11 @@ const file_moderato_v1_watch_proto_rawDesc = "" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x1a\n" +
 	"\x04type\x18\x02 \x03(\tB\x06\x92\xb5\x18\x020dR\x04type\x12\x16\n" +
-	"\x06cursor\x18\x03 \x01(\tR\x06cursor\"W\n" +
+	"\x06cursor\x18\x03 \x01(\tR\x06cursor\"\x80\x01\n" +
 	"\x13WatchEventsResponse\x12\x16\n" +
 	"\x06cursor\x18\x01 \x01(\tR\x06cursor\x12(\n" +
-	"\x05event\x18\x02 \x01(\v2\x12.moderato.v1.EventR\x05event\"\xb1\v\n" +
+	"\x05event\x18\x02 \x01(\v2\x12.moderato.v1.EventR\x05event\x12'\n" +
+	"\x0fmissed_messages\x18\x03 \x01(\x03R\x0emissedMessages\"\xe4\r\n" +
 	"\x05Event\x126\n" +
 	"\bmetadata\x18\x01 \x01(\v2\x1a.moderato.v1.EventMetadataR\bmetadata\x12B\n" +
 	"\x03ban\x18\x02 \x01(\v2\x15.moderato.v1.BanEventB\x17\x8a\xb5\x18\x13\n" +
@@ -604,7 +670,14 @@ const file_moderato_v1_watch_proto_rawDesc = "" +
 	"\rstream.online\x10\x02(\x01\x8a\xb5\x18\x14\n" +
 	"\x0estream.offline\x10\x02(\x01H\x00R\x06stream\x12D\n" +
 	"\x04raid\x18\x0f \x01(\v2\x16.moderato.v1.RaidEventB\x16\x8a\xb5\x18\x12\n" +
-	"\fchannel.raid\x10\x02(\x01H\x00R\x04raidB\t\n" +
+	"\fchannel.raid\x10\x02(\x01H\x00R\x04raid\x12d\n" +
+	"\fchat_message\x18\x10 \x01(\v2\x1d.moderato.v1.ChatMessageEventB \x8a\xb5\x18\x1c\n" +
+	"\x14channel.chat.message\x10\x02(\x010\x01H\x00R\vchatMessage\x12o\n" +
+	"\x0emessage_delete\x18\x11 \x01(\v2\x1f.moderato.v1.MessageDeleteEventB%\x8a\xb5\x18!\n" +
+	"\x1bchannel.chat.message_delete\x10\x01(\x01H\x00R\rmessageDelete\x12Z\n" +
+	"\n" +
+	"chat_clear\x18\x12 \x01(\v2\x1b.moderato.v1.ChatClearEventB\x1c\x8a\xb5\x18\x18\n" +
+	"\x12channel.chat.clear\x10\x01(\x01H\x00R\tchatClearB\t\n" +
 	"\apayload\"\xb5\x02\n" +
 	"\rEventMetadata\x12\x1d\n" +
 	"\n" +
@@ -652,7 +725,10 @@ var file_moderato_v1_watch_proto_goTypes = []any{
 	(*VoteEvent)(nil),              // 15: moderato.v1.VoteEvent
 	(*StreamEvent)(nil),            // 16: moderato.v1.StreamEvent
 	(*RaidEvent)(nil),              // 17: moderato.v1.RaidEvent
-	(*timestamppb.Timestamp)(nil),  // 18: google.protobuf.Timestamp
+	(*ChatMessageEvent)(nil),       // 18: moderato.v1.ChatMessageEvent
+	(*MessageDeleteEvent)(nil),     // 19: moderato.v1.MessageDeleteEvent
+	(*ChatClearEvent)(nil),         // 20: moderato.v1.ChatClearEvent
+	(*timestamppb.Timestamp)(nil),  // 21: google.protobuf.Timestamp
 }
 var file_moderato_v1_watch_proto_depIdxs = []int32{
 	2,  // 0: moderato.v1.WatchEventsResponse.event:type_name -> moderato.v1.Event
@@ -671,14 +747,17 @@ var file_moderato_v1_watch_proto_depIdxs = []int32{
 	15, // 13: moderato.v1.Event.vote:type_name -> moderato.v1.VoteEvent
 	16, // 14: moderato.v1.Event.stream:type_name -> moderato.v1.StreamEvent
 	17, // 15: moderato.v1.Event.raid:type_name -> moderato.v1.RaidEvent
-	18, // 16: moderato.v1.EventMetadata.message_timestamp:type_name -> google.protobuf.Timestamp
-	0,  // 17: moderato.v1.EventsService.WatchEvents:input_type -> moderato.v1.WatchEventsRequest
-	1,  // 18: moderato.v1.EventsService.WatchEvents:output_type -> moderato.v1.WatchEventsResponse
-	18, // [18:19] is the sub-list for method output_type
-	17, // [17:18] is the sub-list for method input_type
-	17, // [17:17] is the sub-list for extension type_name
-	17, // [17:17] is the sub-list for extension extendee
-	0,  // [0:17] is the sub-list for field type_name
+	18, // 16: moderato.v1.Event.chat_message:type_name -> moderato.v1.ChatMessageEvent
+	19, // 17: moderato.v1.Event.message_delete:type_name -> moderato.v1.MessageDeleteEvent
+	20, // 18: moderato.v1.Event.chat_clear:type_name -> moderato.v1.ChatClearEvent
+	21, // 19: moderato.v1.EventMetadata.message_timestamp:type_name -> google.protobuf.Timestamp
+	0,  // 20: moderato.v1.EventsService.WatchEvents:input_type -> moderato.v1.WatchEventsRequest
+	1,  // 21: moderato.v1.EventsService.WatchEvents:output_type -> moderato.v1.WatchEventsResponse
+	21, // [21:22] is the sub-list for method output_type
+	20, // [20:21] is the sub-list for method input_type
+	20, // [20:20] is the sub-list for extension type_name
+	20, // [20:20] is the sub-list for extension extendee
+	0,  // [0:20] is the sub-list for field type_name
 }
 
 func init() { file_moderato_v1_watch_proto_init() }
@@ -702,6 +781,9 @@ func file_moderato_v1_watch_proto_init() {
 		(*Event_Vote)(nil),
 		(*Event_Stream)(nil),
 		(*Event_Raid)(nil),
+		(*Event_ChatMessage)(nil),
+		(*Event_MessageDelete)(nil),
+		(*Event_ChatClear)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{

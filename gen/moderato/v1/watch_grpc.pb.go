@@ -28,7 +28,8 @@ const (
 //
 // EventsService streams the changes of channels as events (interface document, section
 // 6). Events are delivered at least once and in the order of their channel, and a
-// listener can resume where it stopped. No committed event is skipped.
+// listener can resume where it stopped. No committed event is skipped. The exception is
+// `channel.chat.message`, which is live: see ChatMessageEvent.
 type EventsServiceClient interface {
 	// WatchEvents streams events until the caller ends the stream. Over HTTP,
 	// `GET /v1/events` provides the same stream as Server-Sent Events.
@@ -93,7 +94,8 @@ type EventsService_WatchEventsClient = grpc.ServerStreamingClient[WatchEventsRes
 //
 // EventsService streams the changes of channels as events (interface document, section
 // 6). Events are delivered at least once and in the order of their channel, and a
-// listener can resume where it stopped. No committed event is skipped.
+// listener can resume where it stopped. No committed event is skipped. The exception is
+// `channel.chat.message`, which is live: see ChatMessageEvent.
 type EventsServiceServer interface {
 	// WatchEvents streams events until the caller ends the stream. Over HTTP,
 	// `GET /v1/events` provides the same stream as Server-Sent Events.

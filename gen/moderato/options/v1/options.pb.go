@@ -404,9 +404,12 @@ type Policy struct {
 	// The relation that the caller must have to the channel or user that the request
 	// names. The method checks the relation; the server fails a call whose method did not
 	// check it.
-	Relation      Relation `protobuf:"varint,3,opt,name=relation,enum=moderato.options.v1.Relation" json:"relation,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Relation Relation `protobuf:"varint,3,opt,name=relation,enum=moderato.options.v1.Relation" json:"relation,omitempty"`
+	// Another scope that the token may have instead of `scope`. The method decides what it
+	// permits.
+	AlternativeScope string `protobuf:"bytes,4,opt,name=alternative_scope,json=alternativeScope" json:"alternative_scope,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *Policy) Reset() {
@@ -458,6 +461,13 @@ func (x *Policy) GetRelation() Relation {
 		return x.Relation
 	}
 	return Relation_RELATION_UNSPECIFIED
+}
+
+func (x *Policy) GetAlternativeScope() string {
+	if x != nil {
+		return x.AlternativeScope
+	}
+	return ""
 }
 
 // Status declares how an error is presented over each transport.
@@ -547,7 +557,9 @@ type EventType struct {
 	// Whether an event may end the right of its target to moderate the channel.
 	EndsRight bool `protobuf:"varint,4,opt,name=ends_right,json=endsRight" json:"ends_right,omitempty"`
 	// Who hears events of the type.
-	Audience      Audience `protobuf:"varint,5,opt,name=audience,enum=moderato.options.v1.Audience" json:"audience,omitempty"`
+	Audience Audience `protobuf:"varint,5,opt,name=audience,enum=moderato.options.v1.Audience" json:"audience,omitempty"`
+	// Whether events of the type are live: they are delivered at most once and not kept.
+	Live          bool `protobuf:"varint,6,opt,name=live" json:"live,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -615,6 +627,13 @@ func (x *EventType) GetAudience() Audience {
 		return x.Audience
 	}
 	return Audience_AUDIENCE_UNSPECIFIED
+}
+
+func (x *EventType) GetLive() bool {
+	if x != nil {
+		return x.Live
+	}
+	return false
 }
 
 // Bounds declares which values a field accepts. The server refuses other values with
@@ -853,23 +872,25 @@ var File_moderato_options_v1_options_proto protoreflect.FileDescriptor
 
 const file_moderato_options_v1_options_proto_rawDesc = "" +
 	"\n" +
-	"!moderato/options/v1/options.proto\x12\x13moderato.options.v1\x1a google/protobuf/descriptor.proto\x1a\x15google/rpc/code.proto\"\x8d\x01\n" +
+	"!moderato/options/v1/options.proto\x12\x13moderato.options.v1\x1a google/protobuf/descriptor.proto\x1a\x15google/rpc/code.proto\"\xba\x01\n" +
 	"\x06Policy\x122\n" +
 	"\x06tokens\x18\x01 \x03(\x0e2\x1a.moderato.options.v1.TokenR\x06tokens\x12\x14\n" +
 	"\x05scope\x18\x02 \x01(\tR\x05scope\x129\n" +
-	"\brelation\x18\x03 \x01(\x0e2\x1d.moderato.options.v1.RelationR\brelation\"\x8a\x01\n" +
+	"\brelation\x18\x03 \x01(\x0e2\x1d.moderato.options.v1.RelationR\brelation\x12+\n" +
+	"\x11alternative_scope\x18\x04 \x01(\tR\x10alternativeScope\"\x8a\x01\n" +
 	"\x06Status\x12\x12\n" +
 	"\x04http\x18\x01 \x01(\x05R\x04http\x12$\n" +
 	"\x04grpc\x18\x02 \x01(\x0e2\x10.google.rpc.CodeR\x04grpc\x12\x12\n" +
 	"\x04text\x18\x03 \x01(\tR\x04text\x122\n" +
-	"\x04only\x18\x04 \x01(\x0e2\x1e.moderato.options.v1.TransportR\x04only\"\xd1\x01\n" +
+	"\x04only\x18\x04 \x01(\x0e2\x1e.moderato.options.v1.TransportR\x04only\"\xe5\x01\n" +
 	"\tEventType\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x123\n" +
 	"\x06origin\x18\x02 \x01(\x0e2\x1b.moderato.options.v1.OriginR\x06origin\x12!\n" +
 	"\fgrants_right\x18\x03 \x01(\bR\vgrantsRight\x12\x1d\n" +
 	"\n" +
 	"ends_right\x18\x04 \x01(\bR\tendsRight\x129\n" +
-	"\baudience\x18\x05 \x01(\x0e2\x1d.moderato.options.v1.AudienceR\baudience\"\xd3\x02\n" +
+	"\baudience\x18\x05 \x01(\x0e2\x1d.moderato.options.v1.AudienceR\baudience\x12\x12\n" +
+	"\x04live\x18\x06 \x01(\bR\x04live\"\xd3\x02\n" +
 	"\x06Bounds\x12\x1d\n" +
 	"\n" +
 	"min_length\x18\x01 \x01(\x05R\tminLength\x12\x1d\n" +

@@ -1,0 +1,83 @@
+package chat
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/ent/chatgeneration"
+	"github.com/moderato-live/moderato/ent/message"
+	"github.com/moderato-live/moderato/ent/messagegeneration"
+	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/uid"
+)
+
+// deletedAlone is the generation of a message that was deleted alone. No sum of
+// generations is negative.
+const deletedAlone = -1
+
+// Clear deletes every message that a user posted in a channel until now. The transaction
+// must hold the channel's lock.
+func Clear(ctx context.Context, tx *ent.Tx, channelID, userID uid.ID, now instant.Instant) error {
+	raised, err := tx.MessageGeneration.Update().
+		Where(messagegeneration.ChannelID(channelID), messagegeneration.UserID(userID)).
+		AddGeneration(1).SetRaisedAt(now).SetPurgeAt(now).
+		Save(ctx)
+	if err == nil && raised == 0 {
+		err = tx.MessageGeneration.Create().SetChannelID(channelID).SetUserID(userID).
+			SetGeneration(1).SetRaisedAt(now).SetPurgeAt(now).
+			Exec(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("clear messages: %w", err)
+	}
+	return nil
+}
+
+// clearChannel deletes every message that was posted in a channel until now. The
+// transaction must hold the channel's lock.
+func clearChannel(ctx context.Context, tx *ent.Tx, channelID uid.ID, now instant.Instant) error {
+	raised, err := tx.ChatGeneration.Update().Where(chatgeneration.ID(channelID)).
+		AddGeneration(1).SetRaisedAt(now).SetPurgeAt(now).
+		Save(ctx)
+	if err == nil && raised == 0 {
+		err = tx.ChatGeneration.Create().SetID(channelID).SetGeneration(1).SetRaisedAt(now).SetPurgeAt(now).Exec(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("clear chat: %w", err)
+	}
+	return nil
+}
+
+// findVisible returns the sender of a message of a channel; zero if there is no such
+// message, or it is deleted.
+func findVisible(ctx context.Context, q store.Queryer, channelID, id uid.ID) (senderID uid.ID, err error) {
+	err = store.QueryEach(ctx, q, "SELECT m.user_id FROM messages m WHERE m.id = ? AND m.channel_id = ? AND m.generation = "+generation("m.channel_id", "m.user_id"),
+		[]any{id, channelID}, func(scan func(...any) error) error { return scan(&senderID) })
+	return senderID, err
+}
+
+// deleteOne deletes a message of a user. The row stays for a while, so that a repeated
+// post of the message does not restore it. The transaction must hold the channel's lock.
+func deleteOne(ctx context.Context, tx *ent.Tx, channelID, senderID, id uid.ID, now instant.Instant) error {
+	// The row of the generation comes first, as in the purger, so that the two do not
+	// deadlock.
+	later := now.Add(lastLook)
+	scheduled, err := tx.MessageGeneration.Update().
+		Where(messagegeneration.ChannelID(channelID), messagegeneration.UserID(senderID)).
+		SetPurgeAt(later).
+		Save(ctx)
+	if err == nil && scheduled == 0 {
+		err = tx.MessageGeneration.Create().SetChannelID(channelID).SetUserID(senderID).
+			SetGeneration(0).SetRaisedAt(0).SetPurgeAt(later).
+			Exec(ctx)
+	}
+	if err == nil {
+		err = tx.Message.Update().Where(message.ID(id)).SetGeneration(deletedAlone).Exec(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("delete message: %w", err)
+	}
+	return nil
+}

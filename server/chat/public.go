@@ -1,0 +1,188 @@
+package chat
+
+import (
+	"context"
+
+	"github.com/moderato-live/moderato/ent"
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/apierr"
+	"github.com/moderato-live/moderato/server/authn"
+	"github.com/moderato-live/moderato/server/authz"
+	"github.com/moderato-live/moderato/server/change"
+	"github.com/moderato-live/moderato/server/listing"
+	"github.com/moderato-live/moderato/server/live"
+	"github.com/moderato-live/moderato/server/paging"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/server/validate"
+)
+
+// PublicService serves the public ChatService.
+type PublicService struct {
+	moderatov1.UnsafeChatServiceServer
+
+	// Store is the database.
+	Store *store.Store
+	// Live delivers new messages to listeners.
+	Live *live.Hub
+}
+
+// PostMessage posts a message as the caller's user, or as a user for whom the caller may
+// post.
+func (s *PublicService) PostMessage(ctx context.Context, req *moderatov1.PostMessageRequest) (*moderatov1.PostMessageResponse, error) {
+	f := validate.Of(req)
+	m := Message{
+		ChannelID: f.UUID("channelId", req.GetChannelId()),
+		UserID:    senderOf(ctx, f, req.GetSenderId()),
+		Text:      f.Message("message", req.GetMessage()),
+		ID:        f.OptionalUUID("messageId", req.GetMessageId()),
+	}
+	if err := f.Err(); err != nil {
+		return nil, err
+	}
+	if err := authz.AuthorizeSelf(ctx, s.Store, m.UserID); err != nil {
+		return nil, err
+	}
+	stored, err := postLive(ctx, s.Store, s.Live, m, func(ctx context.Context, tx *ent.Tx) error {
+		if err := authz.Reauthenticate(ctx, s.Store, tx); err != nil {
+			return err
+		}
+		return authz.AuthorizeSelfInChange(ctx, s.Store, tx, m.UserID)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &moderatov1.PostMessageResponse{
+		MessageId: stored.ID.String(), ChannelId: stored.ChannelID.String(), SenderId: stored.UserID.String(),
+		Message: stored.Text, CreatedAt: stored.SentAt.Proto(),
+	}, nil
+}
+
+// senderOf reads the sender of a message. A caller that acts for a user may omit it.
+func senderOf(ctx context.Context, f *validate.Fields, senderID string) uid.ID {
+	caller := authn.FromContext(ctx)
+	if senderID == "" && caller.ActsAsUser() {
+		return caller.UserID
+	}
+	return f.UUID("senderId", senderID)
+}
+
+// DeleteMessage deletes a message.
+func (s *PublicService) DeleteMessage(ctx context.Context, req *moderatov1.DeleteMessageRequest) (*moderatov1.DeleteMessageResponse, error) {
+	f := validate.Of(req)
+	channelID := f.UUID("channelId", req.GetChannelId())
+	id := f.UUID("messageId", req.GetMessageId())
+	if err := f.Err(); err != nil {
+		return nil, err
+	}
+	ctx, asSender, err := s.mayDelete(ctx, channelID, id)
+	if err != nil {
+		return nil, err
+	}
+	err = change.Apply(ctx, s.Store, channelID, func(ctx context.Context, c *change.Change) error {
+		senderID, err := findVisible(ctx, c.Tx, channelID, id)
+		if err != nil {
+			return err
+		}
+		if senderID.IsZero() || (asSender && senderID != c.ActorID) {
+			return apierr.New(moderatov1.Reason_REASON_MESSAGE_NOT_FOUND)
+		}
+		if err := deleteOne(ctx, c.Tx, channelID, senderID, id, c.Now); err != nil {
+			return err
+		}
+		c.Emit("channel.chat.message_delete", senderID, &moderatov1.MessageDeleteEvent{
+			ChannelId:    channelID.String(),
+			ModeratorId:  c.ActorID.String(),
+			ClientId:     c.ClientID,
+			MessageId:    id.String(),
+			TargetUserId: senderID.String(),
+			DeletedAt:    c.Now.Proto(),
+		})
+		return nil
+	})
+	return &moderatov1.DeleteMessageResponse{}, err
+}
+
+// mayDelete returns the context in which the caller may delete a message, and reports
+// whether the caller does so as its sender. The sender needs the scope users.bot and no
+// right in the channel. Any other caller must moderate the channel, which the change
+// checks.
+func (s *PublicService) mayDelete(ctx context.Context, channelID, id uid.ID) (_ context.Context, asSender bool, err error) {
+	caller := authn.FromContext(ctx)
+	if caller.ActsAsUser() && caller.HasScope(authn.UsersBot) {
+		senderID, err := findVisible(ctx, s.Store.Read, channelID, id)
+		if err != nil {
+			return nil, false, s.Store.Classify(err)
+		}
+		switch {
+		case senderID == caller.UserID:
+			return authz.WithoutRelation(ctx), true, nil
+		case senderID.IsZero() && !caller.HasScope(authn.ChannelModerate):
+			// Listeners of the channel know its messages, so this reveals nothing.
+			return nil, false, apierr.New(moderatov1.Reason_REASON_MESSAGE_NOT_FOUND)
+		}
+	}
+	return ctx, false, authz.CheckScope(caller, authn.ChannelModerate)
+}
+
+// ClearChat deletes all messages of a channel.
+func (s *PublicService) ClearChat(ctx context.Context, req *moderatov1.ClearChatRequest) (*moderatov1.ClearChatResponse, error) {
+	f := validate.Of(req)
+	channelID := f.UUID("channelId", req.GetChannelId())
+	if err := f.Err(); err != nil {
+		return nil, err
+	}
+	err := change.Apply(ctx, s.Store, channelID, func(ctx context.Context, c *change.Change) error {
+		c.Emit("channel.chat.clear", uid.ID{}, &moderatov1.ChatClearEvent{
+			ChannelId:   channelID.String(),
+			ModeratorId: c.ActorID.String(),
+			ClientId:    c.ClientID,
+			ClearedAt:   c.Now.Proto(),
+		})
+		return clearChannel(ctx, c.Tx, channelID, c.Now)
+	})
+	return &moderatov1.ClearChatResponse{}, err
+}
+
+// ListMessages returns a page of a channel's messages.
+func (s *PublicService) ListMessages(ctx context.Context, req *moderatov1.ListMessagesRequest) (*moderatov1.ListMessagesResponse, error) {
+	f := validate.Of(req)
+	channelID := f.UUID("channelId", req.GetChannelId())
+	userID := f.OptionalUUID("userId", req.GetUserId())
+	limit := f.Limit("limit", req.Limit)
+	if err := f.Err(); err != nil {
+		return nil, err
+	}
+	list := "ChatMessages/" + channelID.String() + "/" + userID.String()
+	var after *Place
+	if err := paging.Read(ctx, s.Store, list, req.GetCursor(), &after); err != nil {
+		return nil, err
+	}
+	if err := authz.AuthorizeModerator(ctx, s.Store, channelID); err != nil {
+		return nil, err
+	}
+	if err := listing.CheckChannel(ctx, s.Store, channelID); err != nil {
+		return nil, err
+	}
+	var page []Message
+	var next *Place
+	var err error
+	if userID.IsZero() {
+		page, next, err = List(ctx, s.Store, channelID, after, limit)
+	} else {
+		page, next, err = ListOf(ctx, s.Store, channelID, userID, after, limit)
+	}
+	if err != nil {
+		return nil, err
+	}
+	result := &moderatov1.ListMessagesResponse{Pagination: &moderatov1.Pagination{}}
+	for _, m := range page {
+		result.Rows = append(result.Rows, &moderatov1.ChatMessage{
+			MessageId: m.ID.String(), ChannelId: channelID.String(), SenderId: m.UserID.String(), Message: m.Text, CreatedAt: m.SentAt.Proto(),
+		})
+	}
+	if next != nil {
+		result.Pagination.Cursor, err = s.Store.Cursors.Seal(ctx, list, next)
+	}
+	return result, err
+}
