@@ -20,7 +20,9 @@ import (
 func newTicket(t *testing.T, s *servertest.Server, c servertest.Credentials) string {
 	t.Helper()
 	r := s.REST(t, c, http.MethodPost, "/v1/events/tickets", "{}")
-	var body struct{ Data struct{ Ticket, ExpiresAt string } }
+	var body struct {
+		Data struct{ Ticket, ExpiresAt string }
+	}
 	if err := json.Unmarshal([]byte(r.Body), &body); err != nil || r.Status != http.StatusOK {
 		t.Fatal(r.Body, err)
 	}

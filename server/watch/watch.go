@@ -97,7 +97,7 @@ func (s *Service) WatchEvents(req *moderatov1.WatchEventsRequest, stream grpc.Se
 	}
 	defer s.Rights.Leave(who)
 	authz.MarkListener(ctx)
-	from, err := s.Hub.Subscribe(ctx, want.after, who.present)
+	from, err := s.Hub.Subscribe(ctx, want.after, who.Present)
 	if err != nil {
 		return told(err)
 	}
