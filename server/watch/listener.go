@@ -104,8 +104,8 @@ func (l *Listener) tell() {
 	l.confirmed = make(chan struct{})
 }
 
-// present returns what the listener may receive at present; nil is everything.
-func (l *Listener) present() *Selection {
+// Present returns what the listener hears at present; nil is everything.
+func (l *Listener) Present() *Selection {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.selection

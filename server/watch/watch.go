@@ -119,7 +119,7 @@ func (s *Service) Deliver(ctx context.Context, wish *hearing.Wish, after *int64,
 	}
 	defer s.Rights.Leave(who)
 	authz.MarkListener(ctx)
-	from, err := s.Hub.Subscribe(ctx, after, who.present)
+	from, err := s.Hub.Subscribe(ctx, after, who.Present)
 	if err != nil {
 		return told(err)
 	}

@@ -162,3 +162,29 @@ func TestPublicWebhookOutlivesTheRole(t *testing.T) {
 		r.wantNext(t, "channel.update")
 	})
 }
+
+// TestManagingAWebhookNeedsItsTypes calls the operations on a webhook for bans with tokens
+// that may not hear of bans. Whoever created the webhook can delete it nevertheless.
+func TestManagingAWebhookNeedsItsTypes(t *testing.T) {
+	s := start(t)
+	moderator := s.As(t, servertest.Moderator)
+	hook := create(t, s, moderator, servertest.Args{"channelId": servertest.Owner.String(), "url": quiet, "type": []string{"channel.ban"}})
+	narrow := s.Token(t, authn.NewToken{Kind: authn.User, ClientID: servertest.Dashboard, UserID: servertest.Owner, Scopes: []string{authn.UsersRead}})
+	ban(t, s, servertest.Owner, servertest.Moderator)
+	for _, op := range named {
+		if op.method == "DELETE" {
+			continue
+		}
+		args := servertest.Args{"webhookId": hook.GetId()}
+		if op.path == path+"/redeliver" {
+			args["eventId"] = servertest.Nobody.String()
+		}
+		if o := both(t, s, moderator, op.method, op.path, args); o.Reason != "NOT_CHANNEL_MODERATOR" {
+			t.Errorf("%s, a banned moderator: got %+v", op.path, o)
+		}
+		if o := both(t, s, narrow, op.method, op.path, args); o.Reason != "SCOPE_MISSING" || o.Metadata["requiredScope"] != authn.ChannelModerate {
+			t.Errorf("%s, the owner without the scope: got %+v", op.path, o)
+		}
+	}
+	call[*moderatov1.DeleteWebhookResponse](t, s, moderator, "DELETE", path, servertest.Args{"webhookId": hook.GetId()})
+}
