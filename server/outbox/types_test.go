@@ -17,6 +17,9 @@ func TestEventsMustMatchTheContract(t *testing.T) {
 	if outbox.Type("channel.ban").CheckPayload(&moderatov1.UnbanEvent{}) == nil {
 		t.Error("channel.ban with an UnbanEvent is accepted")
 	}
+	if outbox.Type("channel.chat.message").CheckPayload(&moderatov1.ChatMessageEvent{}) == nil {
+		t.Error("a live event may be stored")
+	}
 	if outbox.Type("channel.boom").CheckPayload(&moderatov1.BanEvent{}) == nil {
 		t.Error("an event type that the contract does not declare is accepted")
 	}
