@@ -186,13 +186,14 @@ func readFrames(response *http.Response, messages chan<- heard) {
 			if lines.Text() != "" {
 				continue // a comment
 			}
-			if kind == "missed" {
+			switch {
+			case kind == "missed":
 				var body struct{ MissedMessages int64 }
 				_ = json.Unmarshal([]byte(data), &body)
 				h.missed = body.MissedMessages
-			} else if kind == "end" {
+			case kind == "end":
 				h.reason = codeOf(json.NewDecoder(strings.NewReader(data)))
-			} else if data != "" {
+			case data != "":
 				_ = json.Unmarshal([]byte(data), &h.event)
 			}
 			messages <- h
