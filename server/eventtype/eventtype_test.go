@@ -17,6 +17,9 @@ func TestCheckPayloadRejectsEventsOutsideContract(t *testing.T) {
 	if eventtype.Type("channel.ban").CheckPayload(&moderatov1.UnbanEvent{}) == nil {
 		t.Error("channel.ban with an UnbanEvent is accepted")
 	}
+	if eventtype.Type("channel.chat.message").CheckPayload(&moderatov1.ChatMessageEvent{}) == nil {
+		t.Error("a live event may be stored")
+	}
 	if eventtype.Type("channel.boom").CheckPayload(&moderatov1.BanEvent{}) == nil {
 		t.Error("an event type that the contract does not declare is accepted")
 	}

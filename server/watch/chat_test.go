@@ -71,6 +71,13 @@ func TestChatReachesListeners(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		// A repeated post has no second event.
+		if _, err := s.Chat.PostMessage(ctx, &platformv1.PostMessageRequest{
+			ChannelId: servertest.Owner.String(), UserId: servertest.Owner.String(), Text: "hi", MessageId: posted.GetMessage().GetId(),
+		}); err != nil {
+			t.Fatal(err)
+		}
+		end := say(t, s, s.As(t, servertest.Owner), "the end")
 		for name, w := range listeners {
 			got := nextChat(t, w)
 			p := payload(got)
@@ -94,6 +101,9 @@ func TestChatReachesListeners(t *testing.T) {
 			}
 			if got := payload(nextChat(t, w)); got["messageId"] != posted.GetMessage().GetId() || got["sender"].(map[string]any)["isOwner"] != true {
 				t.Errorf("%s: heard %v then", name, got)
+			}
+			if got := payload(nextChat(t, w)); got["messageId"] != end {
+				t.Errorf("%s: heard %v at the end", name, got)
 			}
 		}
 		select {
@@ -290,6 +300,38 @@ func TestASlowListenerLosesChatFirst(t *testing.T) {
 		want := []string{chatMessage + " first", "channel.update ", chatMessage + " last"}
 		if !slices.Equal(kinds, want) || missed != 3 {
 			t.Errorf("heard %q and missed %d, want %q and 3", kinds, missed, want)
+		}
+	})
+}
+
+// TestAMessageThatWaitsIsNotSentAfterItsDeletion deletes a message while a listener that
+// takes nothing has it waiting.
+func TestAMessageThatWaitsIsNotSentAfterItsDeletion(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		messages := listenChat(t, s)
+		<-messages // the first one says that it listens
+		by := s.As(t, servertest.Owner)
+		say(t, s, by, "first")
+		time.Sleep(200 * time.Millisecond) // the stream has it, and waits
+		say(t, s, s.As(t, servertest.Raider), "deleted")
+		time.Sleep(200 * time.Millisecond)
+		ban(t, s, servertest.Owner, servertest.Raider)
+		time.Sleep(200 * time.Millisecond) // the server knows the event
+		say(t, s, by, "last")
+		var kinds []string
+		for late := time.After(patience); len(kinds) < 4; {
+			select {
+			case m := <-messages:
+				if e := m.GetEvent(); e != nil {
+					kinds = append(kinds, e.GetMetadata().GetSubscriptionType()+" "+e.GetChatMessage().GetMessage())
+				}
+			case <-late:
+				t.Fatalf("heard only %q", kinds)
+			}
+		}
+		want := []string{chatMessage + " first", "channel.ban ", "channel.chat.clear_user_messages ", chatMessage + " last"}
+		if !slices.Equal(kinds, want) {
+			t.Errorf("heard %q, want %q", kinds, want)
 		}
 	})
 }

@@ -64,7 +64,9 @@ func listenChat(t *testing.T, s *servertest.Server) <-chan *moderatov1.WatchEven
 		chats.Run(ctx)
 	}()
 	t.Cleanup(func() { stop(); <-ended })
-	return listenTo(t, s, &watch.Service{Hub: runHub(t, s.Store), Live: chats, Heartbeat: time.Hour}, &moderatov1.WatchEventsRequest{})
+	hub := runHub(t, s.Store)
+	hub.Deleted = chats.Deleted
+	return listenTo(t, s, &watch.Service{Hub: hub, Live: chats, Heartbeat: time.Hour}, &moderatov1.WatchEventsRequest{})
 }
 
 func listenTo(t *testing.T, s *servertest.Server, service *watch.Service, req *moderatov1.WatchEventsRequest) <-chan *moderatov1.WatchEventsResponse {

@@ -186,13 +186,14 @@ func readFrames(response *http.Response, messages chan<- message) {
 			if lines.Text() != "" {
 				continue // a comment
 			}
-			if kind == "missed" {
+			switch {
+			case kind == "missed":
 				var body struct{ MissedMessages int64 }
 				_ = json.Unmarshal([]byte(data), &body)
 				m.missed = body.MissedMessages
-			} else if kind == "end" {
+			case kind == "end":
 				m.reason = codeOf(json.NewDecoder(strings.NewReader(data)))
-			} else if data != "" {
+			case data != "":
 				_ = json.Unmarshal([]byte(data), &m.event)
 			}
 			messages <- m
