@@ -24,6 +24,7 @@ import (
 	"github.com/moderato-live/moderato/server/livestream"
 	"github.com/moderato-live/moderato/server/middleware"
 	"github.com/moderato-live/moderato/server/moderation"
+	"github.com/moderato-live/moderato/server/oauth"
 	"github.com/moderato-live/moderato/server/watch"
 	"github.com/moderato-live/moderato/server/webhooks"
 )
@@ -53,6 +54,12 @@ type contentService struct {
 	*contentOperations
 }
 
+// usersService implements UsersService.
+type usersService struct {
+	moderatov1.UnsafeUsersServiceServer
+	*oauth.Service
+}
+
 // services holds the implementations of all services.
 type services struct {
 	access     *access.Service
@@ -65,6 +72,7 @@ type services struct {
 	importer   *importer.Service
 	livestream *livestream.Service
 	moderation *moderation.Service
+	oauth      *oauth.Service
 	watch      *watch.Service
 	webhooks   *webhooks.Service
 }
@@ -75,6 +83,7 @@ func (s services) registerPublic(r grpc.ServiceRegistrar) {
 	moderatov1.RegisterChannelsServiceServer(r, s.channels)
 	moderatov1.RegisterEventsServiceServer(r, s.watch)
 	moderatov1.RegisterWebhooksServiceServer(r, s.webhooks)
+	moderatov1.RegisterUsersServiceServer(r, usersService{Service: s.oauth})
 }
 
 // registerPlatform registers the services that only gRPC serves.
@@ -85,6 +94,7 @@ func (s services) registerPlatform(r grpc.ServiceRegistrar) {
 	platformv1.RegisterStreamServiceServer(r, s.livestream)
 	platformv1.RegisterContentServiceServer(r, contentService{activityOperations: s.activity, contentOperations: s.content})
 	platformv1.RegisterAccessServiceServer(r, s.access)
+	platformv1.RegisterAuthorizationServiceServer(r, s.oauth)
 	platformv1.RegisterImportServiceServer(r, s.importer)
 }
 

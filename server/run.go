@@ -37,6 +37,8 @@ import (
 	"github.com/moderato-live/moderato/server/livestream"
 	"github.com/moderato-live/moderato/server/middleware"
 	"github.com/moderato-live/moderato/server/moderation"
+	"github.com/moderato-live/moderato/server/oauth"
+	"github.com/moderato-live/moderato/server/oauth/web"
 	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/paging"
 	"github.com/moderato-live/moderato/server/store"
@@ -147,6 +149,7 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 		importer:   &importer.Service{Store: s.Store},
 		livestream: &livestream.Service{Store: s.Store},
 		moderation: &moderation.Service{Store: s.Store, Lists: lists},
+		oauth:      &oauth.Service{Store: s.Store, Lifetimes: s.config.Lifetimes, Log: s.config.Log},
 		watch: &watch.Service{
 			Hub: hub, Rights: rights, Limits: s.config.Streams, Stopping: s.ending, Heartbeat: watch.HeartbeatInterval,
 		},
@@ -158,7 +161,13 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 	}
 	conn := gateway.NewConn(links.Unary, links.Stream)
 	implementations.registerPublic(conn)
-	facade, err := gateway.New(conn, gateway.Options{CORSOrigins: s.config.CORSOrigins, Log: s.config.Log, Registerer: registry})
+	signIn := web.Endpoints(web.Options{
+		Service: implementations.oauth, LoginURL: s.config.LoginURL, DemoUsers: s.config.DemoUsers, RateLimit: s.config.RateLimit,
+		MaxWait: s.config.MaxWait, Draining: s.draining.Load, Observe: links.Metrics.Observe, Log: s.config.Log,
+	})
+	facade, err := gateway.New(conn, gateway.Options{
+		CORSOrigins: s.config.CORSOrigins, Endpoints: signIn, Log: s.config.Log, Registerer: registry,
+	})
 	if err != nil {
 		return fmt.Errorf("REST facade: %w", err)
 	}

@@ -17,6 +17,10 @@ func (Application) Fields() []ent.Field {
 		text("name", 140, "The name shown to people."),
 		field.Bool("service").Comment("Whether it is one of the platform's own backends."),
 		timestamp("created_at", "When the row was first put."),
+		emptyText("redirect_uris", 4096, "Where a sign-in may send browsers, separated by spaces."),
+		field.String("scopes").MaxLen(255).Default("").Comment("The scopes that it may ask for, separated by spaces."),
+		field.Bool("public").Default(false).Comment("Whether it cannot keep a secret."),
+		optionalDigest("secret", "The SHA-256 of its secret; null if it has none."),
 	}
 }
 

@@ -25,13 +25,14 @@ func (Token) Fields() []ent.Field {
 		field.String("scopes").MaxLen(255).Immutable().Comment("Separated by spaces."),
 		timestamp("issued_at", "When it was issued."),
 		optionalTimestamp("expires_at", "When its lifetime ends; null when it has none."),
+		optionalUUID("family_id", "All tokens that came of one approval; null if it came of none."),
 		optionalTimestamp("revoked_at", "When it was revoked; null while it was not."),
 	}
 }
 
 // Indexes of Token.
 func (Token) Indexes() []ent.Index {
-	return []ent.Index{index.Fields("user_id"), index.Fields("client_id"), index.Fields("expires_at")}
+	return []ent.Index{index.Fields("user_id"), index.Fields("client_id"), index.Fields("expires_at"), index.Fields("family_id")}
 }
 
 // Annotations of Token.

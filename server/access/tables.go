@@ -12,7 +12,7 @@ import (
 // Tables describes the tables of clients and what users grant them.
 var Tables = []domain.Table{
 	{
-		Name: "clients", Impersonal: []string{"name"},
+		Name: "clients", Impersonal: []string{"name", "redirect_uris", "scopes", "secret"},
 		Imports: []domain.Import{domain.ImportOf((*platformv1.Record).GetClient, domain.IgnoreRow(putClient), nil)},
 	},
 	{
@@ -21,7 +21,7 @@ var Tables = []domain.Table{
 		Imports: []domain.Import{domain.ImportOf((*platformv1.Record).GetGrant, domain.IgnoreRow(putGrant), nil)},
 	},
 	{
-		Name: "tokens", Impersonal: []string{"kind", "client_id", "scopes"},
+		Name: "tokens", Impersonal: []string{"kind", "client_id", "scopes", "family_id"},
 		Users: []domain.UserColumn{{Name: "user_id", Erase: domain.RemoveRow}},
 		Expire: &jobs.Job{
 			Name: "remove expired tokens", Interval: authn.CleanInterval,
