@@ -80,7 +80,7 @@ func TestWrongClientCredentials(t *testing.T) {
 	s.client(t, &platformv1.ClientRecord{Id: withoutSecret, Name: "Never had a secret", Scopes: authn.Scopes(), Public: true})
 	s.Load(t, &platformv1.Record{Kind: &platformv1.Record_Client{Client: &platformv1.ClientRecord{Id: withoutSecret, Name: "Never had a secret", Scopes: authn.Scopes()}}})
 	for _, c := range []struct{ name, id, secret string }{
-		{"wrong secret", web, s.secret[:39] + "0"}, {"no secret", web, ""}, {"another's secret", web, s.rivalSecret},
+		{"wrong secret", web, s.secret + "0"}, {"no secret", web, ""}, {"another's secret", web, s.rivalSecret},
 		{"unknown client", "nobody", s.secret}, {"unknown client without a secret", "nobody", ""}, {"an id no client can have", "a b\x00", "x"},
 		{"a client without a secret", withoutSecret, ""}, {"a client without a secret that sends one", withoutSecret, "x"},
 		{"a public client that sends a secret", native, s.secret},

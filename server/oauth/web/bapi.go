@@ -36,7 +36,7 @@ const (
 // call is a request in the spelling of the API's own clients.
 type call struct {
 	clientID, clientSecret, redirectURI, grantType, code, codeVerifier, refreshToken string
-	scopes                                                                            []string
+	scopes                                                                           []string
 }
 
 // readCall decodes the body of a request. Unknown fields are ignored, but misspelt ones are
@@ -243,4 +243,3 @@ func writeJSON(x *exchange, value any) error {
 	x.Header().Set("Content-Type", "application/json")
 	return writeLength(x, body)
 }
-
