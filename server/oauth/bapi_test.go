@@ -121,6 +121,10 @@ func TestErrorsInOwnSpelling(t *testing.T) {
 			wantEnvelope(t, s.bapi(t, c.path, body), c.status, c.code, c.fields)
 		})
 	}
+	refused := s.bapi(t, "refresh", map[string]any{"clientId": web})
+	if got := refused.Header.Get("WWW-Authenticate"); got != `Bearer realm="moderato"` {
+		t.Errorf("WWW-Authenticate: got %q", got)
+	}
 	r := s.REST(t, servertest.Credentials{}, http.MethodPost, "/bapi/oauth2/token", `[]`)
 	if r.Status != http.StatusBadRequest || !strings.Contains(r.Body, "INVALID_ARGUMENT") {
 		t.Errorf("an array: got %d %s", r.Status, r.Body)
