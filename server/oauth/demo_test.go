@@ -1,6 +1,8 @@
 package oauth_test
 
 import (
+	"crypto/sha256"
+	"encoding/base64"
 	"io"
 	"net/http"
 	"net/http/cookiejar"
@@ -100,6 +102,11 @@ func TestDemoPage(t *testing.T) {
 		if !strings.Contains(csp, part) || strings.Contains(csp, "unsafe") {
 			t.Errorf("Content-Security-Policy: got %q, want %s", csp, part)
 		}
+	}
+	_, style, _ := strings.Cut(page, "<style>")
+	style, _, _ = strings.Cut(style, "</style>")
+	if sum := sha256.Sum256([]byte(style)); style == "" || !strings.Contains(csp, "style-src 'sha256-"+base64.StdEncoding.EncodeToString(sum[:])+"'") {
+		t.Errorf("Content-Security-Policy: got %q, which is not of the page's style", csp)
 	}
 	cookie := response.Header.Get("Set-Cookie")
 	if !strings.Contains(cookie, "HttpOnly") || !strings.Contains(cookie, "SameSite=Lax") {

@@ -29,7 +29,7 @@ type DemoUser struct {
 }
 
 const (
-	sessionCookie   = "moderato_demo"
+	sessionCookie   = "demo_session"
 	sessionLifetime = time.Hour
 	maxSessions     = 10_000
 )
