@@ -235,6 +235,12 @@ func TestLimits(t *testing.T) {
 			t.Errorf("request %d of the client: got %d", i, a.Status)
 		}
 	}
+	for range 21 {
+		from("203.0.113.1", s.config(native), "/oauth2/revoke", form())
+	}
+	if a := from("203.0.113.2", s.config(native), "/oauth2/revoke", form()); a.Status != http.StatusOK {
+		t.Errorf("a public client, of which another address asked too often: got %d", a.Status)
+	}
 	if a := from("198.51.100.2", s.config(rival), "/oauth2/revoke", form()); a.Status != http.StatusOK {
 		t.Errorf("another client: got %d", a.Status)
 	}

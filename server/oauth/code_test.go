@@ -21,12 +21,17 @@ import (
 func TestCodeIsBound(t *testing.T) {
 	each(t, func(t *testing.T, s *site) {
 		c := s.config(web, authn.UsersRead)
+		for _, other := range []string{rival, native} { // the user uses the other clients too
+			s.signIn(t, s.config(other, authn.UsersRead), servertest.Viewer)
+		}
 		verifier := oauth2.GenerateVerifier()
 		code := s.code(t, c, verifier, servertest.Viewer)
 		elsewhere := *c
 		elsewhere.RedirectURL = callback + "?a=b"
 		s.redeem(t, s.config(rival), code, verifier).want(t, "another client", http.StatusBadRequest, "invalid_grant")
-		s.redeem(t, s.config(native), code, verifier).want(t, "a public client", http.StatusBadRequest, "invalid_grant")
+		public := s.config(native)
+		public.RedirectURL = callback
+		s.redeem(t, public, code, verifier).want(t, "a public client", http.StatusBadRequest, "invalid_grant")
 		s.redeem(t, &elsewhere, code, verifier).want(t, "another redirect URI", http.StatusBadRequest, "invalid_grant")
 		s.redeem(t, c, code, oauth2.GenerateVerifier()).want(t, "another verifier", http.StatusBadRequest, "invalid_grant")
 		s.redeem(t, c, code, "").want(t, "no verifier", http.StatusBadRequest, "invalid_grant")

@@ -59,6 +59,9 @@ func TestRefreshTokenNeedsOfflineAccess(t *testing.T) {
 	if token := s.signIn(t, s.config(web, authn.UsersRead), servertest.Viewer); token.RefreshToken != "" {
 		t.Error("a refresh token was issued without offline.access")
 	}
+	if n := s.Store.Read.RefreshToken.Query().CountX(context.Background()); n != 0 {
+		t.Errorf("%d refresh tokens are stored", n)
+	}
 }
 
 func TestClientCredentials(t *testing.T) {

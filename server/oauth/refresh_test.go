@@ -191,6 +191,9 @@ func TestRevokedGrantEndsTokens(t *testing.T) {
 		}
 		s.refresh(t, c, mine.RefreshToken).want(t, "refresh", http.StatusBadRequest, "invalid_grant")
 		s.redeem(t, c, code, verifier).want(t, "the code under way", http.StatusBadRequest, "invalid_grant")
+		s.signIn(t, c, servertest.Viewer) // a new approval does not revive the code
+		s.redeem(t, c, code, verifier).want(t, "the code, after a new approval", http.StatusBadRequest, "invalid_grant")
+		s.REST(t, viewer, http.MethodDelete, "/v1/users/grants", `{"clientId":"web-app"}`)
 		if !s.works(t, others.AccessToken) || !s.works(t, elsewhere.AccessToken) || s.refresh(t, c, others.RefreshToken).Status != http.StatusOK {
 			t.Error("tokens of another user or client ended")
 		}
@@ -200,6 +203,22 @@ func TestRevokedGrantEndsTokens(t *testing.T) {
 			t.Errorf("the grants are %s", got.Body)
 		}
 	})
+}
+
+// TestCodeNeedsGrant checks that a code is of no use once the platform has taken its scopes
+// from the grant.
+func TestCodeNeedsGrant(t *testing.T) {
+	s := one(t)
+	c := s.config(web, authn.UsersRead, authn.UsersBot)
+	const verifier = "0123456789012345678901234567890123456789012"
+	code := s.code(t, c, verifier, servertest.Raider)
+	_, err := s.Access.PutGrant(s.service.Context(), &platformv1.PutGrantRequest{Grant: &platformv1.GrantRecord{
+		ClientId: web, UserId: servertest.Raider.String(), Scopes: []string{authn.UsersRead},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.redeem(t, c, code, verifier).want(t, "redeem", http.StatusBadRequest, "invalid_grant")
 }
 
 // TestRevocationOfGrantRacesRefreshes checks that no refresh that runs at the same moment
