@@ -169,11 +169,7 @@ func TestMetadata(t *testing.T) {
 	r.Host = "api.example.com"
 	r.Header.Set("X-Forwarded-Proto", "https")
 	r.Header.Set("Origin", "https://spa.example.com")
-	response, err := browser.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a := read(t, response)
+	a := send(t, r)
 	for name, want := range map[string]string{
 		"issuer": "", "authorization_endpoint": "/oauth2/authorize", "token_endpoint": "/oauth2/token", "revocation_endpoint": "/oauth2/revoke",
 		"introspection_endpoint": "/oauth2/introspect", "device_authorization_endpoint": "/oauth2/device_authorization",
@@ -214,11 +210,7 @@ func TestLimits(t *testing.T) {
 		r, _ := http.NewRequest(http.MethodPost, s.url(path), strings.NewReader(form.Encode()))
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		r.Header.Set("X-Forwarded-For", "203.0.113.9, "+address)
-		response, err := browser.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return read(t, response)
+		return send(t, r)
 	}
 	wrong := s.config(web)
 	wrong.ClientSecret = "wrong"

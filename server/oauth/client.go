@@ -33,7 +33,7 @@ type Client struct {
 func (s *Service) Client(ctx context.Context, id string) (*Client, error) {
 	var f validate.Fields
 	if f.ClientID("client_id", id); f.Err() != nil {
-		return nil, nil //nolint:nilnil // no client can have this id
+		return nil, nil //nolint:nilerr,nilnil // no client can have this id
 	}
 	row, err := s.Store.Read.Application.Get(ctx, id)
 	if ent.IsNotFound(err) {

@@ -44,8 +44,24 @@ func newPerson(t *testing.T) *person {
 	return &person{T: t, Client: &http.Client{Jar: jar, CheckRedirect: browser.CheckRedirect}}
 }
 
+// view is what a browser gets.
+type view struct {
+	StatusCode int
+	Header     http.Header
+}
+
+// location returns where the browser goes next.
+func (v view) location(t *testing.T) *url.URL {
+	t.Helper()
+	to, err := url.Parse(v.Header.Get("Location"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return to
+}
+
 // see follows redirects within the server, and returns the last response with its body.
-func (p *person) see(response *http.Response, err error) (*http.Response, string) {
+func (p *person) see(response *http.Response, err error) (view, string) {
 	p.Helper()
 	for err == nil && strings.HasPrefix(response.Header.Get("Location"), "/") || err == nil && strings.Contains(response.Header.Get("Location"), "/demo/sign-in?") {
 		to, _ := response.Location()
@@ -62,13 +78,13 @@ func (p *person) see(response *http.Response, err error) (*http.Response, string
 		p.Fatal(err)
 	}
 	p.page = string(body)
-	return response, p.page
+	return view{response.StatusCode, response.Header}, p.page
 }
 
 var inputs = regexp.MustCompile(`<input type="hidden" name="([^"]+)" value="([^"]*)">`)
 
 // submit submits the form of the page.
-func (p *person) submit(pairs ...string) (*http.Response, string) {
+func (p *person) submit(pairs ...string) (view, string) {
 	p.Helper()
 	form := url.Values{}
 	for _, m := range inputs.FindAllStringSubmatch(p.page, -1) {
@@ -136,9 +152,9 @@ func TestDemoPage(t *testing.T) {
 		response, _ = p.submit("scope", authn.UsersRead, "action", "approve")
 		p.page = consent
 	}
-	to, err := response.Location()
-	if err != nil || response.StatusCode != http.StatusSeeOther || to.Query().Get("state") != "st" {
-		t.Fatalf("approve: got %d %s, %v", response.StatusCode, to, err)
+	to := response.location(t)
+	if response.StatusCode != http.StatusSeeOther || to.Query().Get("state") != "st" {
+		t.Fatalf("approve: got %d %s", response.StatusCode, to)
 	}
 	token := s.redeem(t, c, to.Query().Get("code"), verifier)
 	if token.text("scope") != authn.UsersRead {

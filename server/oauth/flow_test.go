@@ -102,11 +102,7 @@ func TestWrongClientCredentials(t *testing.T) {
 	r, _ := http.NewRequest(http.MethodPost, s.url("/oauth2/token"), strings.NewReader("grant_type=client_credentials"))
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	r.SetBasicAuth(web, "wrong")
-	response, err := browser.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a := read(t, response)
+	a := send(t, r)
 	a.want(t, "Basic with a wrong secret", http.StatusUnauthorized, "invalid_client")
 	if got := a.Header.Get("WWW-Authenticate"); got != `Basic realm="moderato"` {
 		t.Errorf("WWW-Authenticate: got %q", got)

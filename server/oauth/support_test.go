@@ -175,15 +175,21 @@ func (s *site) post(t *testing.T, path string, c *oauth2.Config, form url.Values
 			form.Set("client_secret", c.ClientSecret)
 		}
 	}
-	response, err := browser.PostForm(s.url(path), form)
+	r, err := http.NewRequest(http.MethodPost, s.url(path), strings.NewReader(form.Encode()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return read(t, response)
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	return send(t, r)
 }
 
-func read(t *testing.T, response *http.Response) answer {
+// send sends a request whose response is JSON.
+func send(t *testing.T, r *http.Request) answer {
 	t.Helper()
+	response, err := browser.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
 	defer func() { _ = response.Body.Close() }()
 	a := answer{Status: response.StatusCode, Header: response.Header}
 	_ = json.NewDecoder(response.Body).Decode(&a.Body)
