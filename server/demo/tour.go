@@ -32,9 +32,9 @@ Sign in as one of them; the page then shows a code, which works for a minute:
 
 {{.SignIn}}
 
-Exchange the code for tokens (put it in place of CODE):
+Exchange the code for tokens (the command asks for it):
 
-curl -s -X POST http://{{.REST}}/bapi/oauth2/token -H 'content-type: application/json' -d '{"clientId":"{{.Cast.Client}}","redirectUri":"{{.Callback}}","codeVerifier":"{{.Verifier}}","code":"CODE"}'
+read -rp 'code: ' code && curl -s -X POST http://{{.REST}}/bapi/oauth2/token -H 'content-type: application/json' -d '{"clientId":"{{.Cast.Client}}","redirectUri":"{{.Callback}}","codeVerifier":"{{.Verifier}}","code":"'"$code"'"}'
 
 Who moderates {{.Cast.Owner.DisplayName}}'s channel:
 
