@@ -81,7 +81,7 @@ var allOperations = slices.Concat(operations, webhookOperations, otherOperations
 
 // declaredOperations reads the operations from the annotations of the contract.
 func declaredOperations() (declared []operation) {
-	for _, file := range []protoreflect.FileDescriptor{moderatov1.File_moderato_v1_moderation_proto, moderatov1.File_moderato_v1_channels_proto, moderatov1.File_moderato_v1_webhooks_proto} {
+	for _, file := range []protoreflect.FileDescriptor{moderatov1.File_moderato_v1_moderation_proto, moderatov1.File_moderato_v1_channels_proto, moderatov1.File_moderato_v1_webhooks_proto, moderatov1.File_moderato_v1_users_proto} {
 		for i := range file.Services().Len() {
 			rpcs := file.Services().Get(i).Methods()
 			for j := range rpcs.Len() {

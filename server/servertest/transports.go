@@ -141,7 +141,7 @@ func findRPC(t *testing.T, method, path string) protoreflect.MethodDescriptor {
 	t.Helper()
 	for _, file := range []protoreflect.FileDescriptor{
 		moderatov1.File_moderato_v1_moderation_proto, moderatov1.File_moderato_v1_channels_proto,
-		moderatov1.File_moderato_v1_webhooks_proto,
+		moderatov1.File_moderato_v1_webhooks_proto, moderatov1.File_moderato_v1_users_proto,
 	} {
 		rpcs := file.Services().Get(0).Methods()
 		for i := range rpcs.Len() {
