@@ -9,6 +9,7 @@ import (
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/sql"
 	"github.com/moderato-live/moderato/ent/application"
+	"github.com/moderato-live/moderato/server/digest"
 	"github.com/moderato-live/moderato/server/instant"
 )
 
@@ -23,7 +24,15 @@ type Application struct {
 	// Whether the client is one of the platform's own backends, which may hold service tokens.
 	Service bool `json:"service,omitempty"`
 	// When the row was inserted.
-	CreatedAt    instant.Instant `json:"created_at,omitempty"`
+	CreatedAt instant.Instant `json:"created_at,omitempty"`
+	// The URIs to which a sign-in may send the browser, separated by spaces.
+	RedirectUris string `json:"redirect_uris,omitempty"`
+	// The scopes that the client may request, separated by spaces.
+	Scopes string `json:"scopes,omitempty"`
+	// Whether the client cannot keep a secret.
+	Public bool `json:"public,omitempty"`
+	// The SHA-256 of the client secret; null if there is none.
+	Secret       *digest.SHA256 `json:"secret,omitempty"`
 	selectValues sql.SelectValues
 }
 
@@ -32,11 +41,13 @@ func (*Application) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
-		case application.FieldService:
+		case application.FieldSecret:
+			values[i] = &sql.NullScanner{S: new(digest.SHA256)}
+		case application.FieldService, application.FieldPublic:
 			values[i] = new(sql.NullBool)
 		case application.FieldCreatedAt:
 			values[i] = new(sql.NullInt64)
-		case application.FieldID, application.FieldName:
+		case application.FieldID, application.FieldName, application.FieldRedirectUris, application.FieldScopes:
 			values[i] = new(sql.NullString)
 		default:
 			values[i] = new(sql.UnknownType)
@@ -76,6 +87,31 @@ func (_m *Application) assignValues(columns []string, values []any) error {
 				return fmt.Errorf("unexpected type %T for field created_at", values[i])
 			} else if value.Valid {
 				_m.CreatedAt = instant.Instant(value.Int64)
+			}
+		case application.FieldRedirectUris:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field redirect_uris", values[i])
+			} else if value.Valid {
+				_m.RedirectUris = value.String
+			}
+		case application.FieldScopes:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field scopes", values[i])
+			} else if value.Valid {
+				_m.Scopes = value.String
+			}
+		case application.FieldPublic:
+			if value, ok := values[i].(*sql.NullBool); !ok {
+				return fmt.Errorf("unexpected type %T for field public", values[i])
+			} else if value.Valid {
+				_m.Public = value.Bool
+			}
+		case application.FieldSecret:
+			if value, ok := values[i].(*sql.NullScanner); !ok {
+				return fmt.Errorf("unexpected type %T for field secret", values[i])
+			} else if value.Valid {
+				_m.Secret = new(digest.SHA256)
+				*_m.Secret = *value.S.(*digest.SHA256)
 			}
 		default:
 			_m.selectValues.Set(columns[i], values[i])
@@ -121,6 +157,20 @@ func (_m *Application) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("created_at=")
 	builder.WriteString(fmt.Sprintf("%v", _m.CreatedAt))
+	builder.WriteString(", ")
+	builder.WriteString("redirect_uris=")
+	builder.WriteString(_m.RedirectUris)
+	builder.WriteString(", ")
+	builder.WriteString("scopes=")
+	builder.WriteString(_m.Scopes)
+	builder.WriteString(", ")
+	builder.WriteString("public=")
+	builder.WriteString(fmt.Sprintf("%v", _m.Public))
+	builder.WriteString(", ")
+	if v := _m.Secret; v != nil {
+		builder.WriteString("secret=")
+		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
 	builder.WriteByte(')')
 	return builder.String()
 }

@@ -10,6 +10,7 @@ import (
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
 	"github.com/moderato-live/moderato/ent/application"
+	"github.com/moderato-live/moderato/server/digest"
 	"github.com/moderato-live/moderato/server/instant"
 )
 
@@ -38,6 +39,62 @@ func (_c *ApplicationCreate) SetCreatedAt(v instant.Instant) *ApplicationCreate 
 	return _c
 }
 
+// SetRedirectUris sets the "redirect_uris" field.
+func (_c *ApplicationCreate) SetRedirectUris(v string) *ApplicationCreate {
+	_c.mutation.SetRedirectUris(v)
+	return _c
+}
+
+// SetNillableRedirectUris sets the "redirect_uris" field if the given value is not nil.
+func (_c *ApplicationCreate) SetNillableRedirectUris(v *string) *ApplicationCreate {
+	if v != nil {
+		_c.SetRedirectUris(*v)
+	}
+	return _c
+}
+
+// SetScopes sets the "scopes" field.
+func (_c *ApplicationCreate) SetScopes(v string) *ApplicationCreate {
+	_c.mutation.SetScopes(v)
+	return _c
+}
+
+// SetNillableScopes sets the "scopes" field if the given value is not nil.
+func (_c *ApplicationCreate) SetNillableScopes(v *string) *ApplicationCreate {
+	if v != nil {
+		_c.SetScopes(*v)
+	}
+	return _c
+}
+
+// SetPublic sets the "public" field.
+func (_c *ApplicationCreate) SetPublic(v bool) *ApplicationCreate {
+	_c.mutation.SetPublic(v)
+	return _c
+}
+
+// SetNillablePublic sets the "public" field if the given value is not nil.
+func (_c *ApplicationCreate) SetNillablePublic(v *bool) *ApplicationCreate {
+	if v != nil {
+		_c.SetPublic(*v)
+	}
+	return _c
+}
+
+// SetSecret sets the "secret" field.
+func (_c *ApplicationCreate) SetSecret(v digest.SHA256) *ApplicationCreate {
+	_c.mutation.SetSecret(v)
+	return _c
+}
+
+// SetNillableSecret sets the "secret" field if the given value is not nil.
+func (_c *ApplicationCreate) SetNillableSecret(v *digest.SHA256) *ApplicationCreate {
+	if v != nil {
+		_c.SetSecret(*v)
+	}
+	return _c
+}
+
 // SetID sets the "id" field.
 func (_c *ApplicationCreate) SetID(v string) *ApplicationCreate {
 	_c.mutation.SetID(v)
@@ -51,6 +108,7 @@ func (_c *ApplicationCreate) Mutation() *ApplicationMutation {
 
 // Save creates the Application in the database.
 func (_c *ApplicationCreate) Save(ctx context.Context) (*Application, error) {
+	_c.defaults()
 	return withHooks(ctx, _c.sqlSave, _c.mutation, _c.hooks)
 }
 
@@ -76,6 +134,22 @@ func (_c *ApplicationCreate) ExecX(ctx context.Context) {
 	}
 }
 
+// defaults sets the default values of the builder before save.
+func (_c *ApplicationCreate) defaults() {
+	if _, ok := _c.mutation.RedirectUris(); !ok {
+		v := application.DefaultRedirectUris
+		_c.mutation.SetRedirectUris(v)
+	}
+	if _, ok := _c.mutation.Scopes(); !ok {
+		v := application.DefaultScopes
+		_c.mutation.SetScopes(v)
+	}
+	if _, ok := _c.mutation.Public(); !ok {
+		v := application.DefaultPublic
+		_c.mutation.SetPublic(v)
+	}
+}
+
 // check runs all checks and user-defined validators on the builder.
 func (_c *ApplicationCreate) check() error {
 	if _, ok := _c.mutation.Name(); !ok {
@@ -91,6 +165,25 @@ func (_c *ApplicationCreate) check() error {
 	}
 	if _, ok := _c.mutation.CreatedAt(); !ok {
 		return &ValidationError{Name: "created_at", err: errors.New(`ent: missing required field "Application.created_at"`)}
+	}
+	if _, ok := _c.mutation.RedirectUris(); !ok {
+		return &ValidationError{Name: "redirect_uris", err: errors.New(`ent: missing required field "Application.redirect_uris"`)}
+	}
+	if v, ok := _c.mutation.RedirectUris(); ok {
+		if err := application.RedirectUrisValidator(v); err != nil {
+			return &ValidationError{Name: "redirect_uris", err: fmt.Errorf(`ent: validator failed for field "Application.redirect_uris": %w`, err)}
+		}
+	}
+	if _, ok := _c.mutation.Scopes(); !ok {
+		return &ValidationError{Name: "scopes", err: errors.New(`ent: missing required field "Application.scopes"`)}
+	}
+	if v, ok := _c.mutation.Scopes(); ok {
+		if err := application.ScopesValidator(v); err != nil {
+			return &ValidationError{Name: "scopes", err: fmt.Errorf(`ent: validator failed for field "Application.scopes": %w`, err)}
+		}
+	}
+	if _, ok := _c.mutation.Public(); !ok {
+		return &ValidationError{Name: "public", err: errors.New(`ent: missing required field "Application.public"`)}
 	}
 	if v, ok := _c.mutation.ID(); ok {
 		if err := application.IDValidator(v); err != nil {
@@ -144,6 +237,22 @@ func (_c *ApplicationCreate) createSpec() (*Application, *sqlgraph.CreateSpec) {
 		_spec.SetField(application.FieldCreatedAt, field.TypeInt64, value)
 		_node.CreatedAt = value
 	}
+	if value, ok := _c.mutation.RedirectUris(); ok {
+		_spec.SetField(application.FieldRedirectUris, field.TypeString, value)
+		_node.RedirectUris = value
+	}
+	if value, ok := _c.mutation.Scopes(); ok {
+		_spec.SetField(application.FieldScopes, field.TypeString, value)
+		_node.Scopes = value
+	}
+	if value, ok := _c.mutation.Public(); ok {
+		_spec.SetField(application.FieldPublic, field.TypeBool, value)
+		_node.Public = value
+	}
+	if value, ok := _c.mutation.Secret(); ok {
+		_spec.SetField(application.FieldSecret, field.TypeBytes, value)
+		_node.Secret = &value
+	}
 	return _node, _spec
 }
 
@@ -165,6 +274,7 @@ func (_c *ApplicationCreateBulk) Save(ctx context.Context) ([]*Application, erro
 	for i := range _c.builders {
 		func(i int, root context.Context) {
 			builder := _c.builders[i]
+			builder.defaults()
 			var mut Mutator = MutateFunc(func(ctx context.Context, m Mutation) (Value, error) {
 				mutation, ok := m.(*ApplicationMutation)
 				if !ok {

@@ -12,6 +12,7 @@ import (
 	"entgo.io/ent/schema/field"
 	"github.com/moderato-live/moderato/ent/application"
 	"github.com/moderato-live/moderato/ent/predicate"
+	"github.com/moderato-live/moderato/server/digest"
 	"github.com/moderato-live/moderato/server/instant"
 )
 
@@ -77,6 +78,68 @@ func (_u *ApplicationUpdate) AddCreatedAt(v instant.Instant) *ApplicationUpdate 
 	return _u
 }
 
+// SetRedirectUris sets the "redirect_uris" field.
+func (_u *ApplicationUpdate) SetRedirectUris(v string) *ApplicationUpdate {
+	_u.mutation.SetRedirectUris(v)
+	return _u
+}
+
+// SetNillableRedirectUris sets the "redirect_uris" field if the given value is not nil.
+func (_u *ApplicationUpdate) SetNillableRedirectUris(v *string) *ApplicationUpdate {
+	if v != nil {
+		_u.SetRedirectUris(*v)
+	}
+	return _u
+}
+
+// SetScopes sets the "scopes" field.
+func (_u *ApplicationUpdate) SetScopes(v string) *ApplicationUpdate {
+	_u.mutation.SetScopes(v)
+	return _u
+}
+
+// SetNillableScopes sets the "scopes" field if the given value is not nil.
+func (_u *ApplicationUpdate) SetNillableScopes(v *string) *ApplicationUpdate {
+	if v != nil {
+		_u.SetScopes(*v)
+	}
+	return _u
+}
+
+// SetPublic sets the "public" field.
+func (_u *ApplicationUpdate) SetPublic(v bool) *ApplicationUpdate {
+	_u.mutation.SetPublic(v)
+	return _u
+}
+
+// SetNillablePublic sets the "public" field if the given value is not nil.
+func (_u *ApplicationUpdate) SetNillablePublic(v *bool) *ApplicationUpdate {
+	if v != nil {
+		_u.SetPublic(*v)
+	}
+	return _u
+}
+
+// SetSecret sets the "secret" field.
+func (_u *ApplicationUpdate) SetSecret(v digest.SHA256) *ApplicationUpdate {
+	_u.mutation.SetSecret(v)
+	return _u
+}
+
+// SetNillableSecret sets the "secret" field if the given value is not nil.
+func (_u *ApplicationUpdate) SetNillableSecret(v *digest.SHA256) *ApplicationUpdate {
+	if v != nil {
+		_u.SetSecret(*v)
+	}
+	return _u
+}
+
+// ClearSecret clears the value of the "secret" field.
+func (_u *ApplicationUpdate) ClearSecret() *ApplicationUpdate {
+	_u.mutation.ClearSecret()
+	return _u
+}
+
 // Mutation returns the ApplicationMutation object of the builder.
 func (_u *ApplicationUpdate) Mutation() *ApplicationMutation {
 	return _u.mutation
@@ -116,6 +179,16 @@ func (_u *ApplicationUpdate) check() error {
 			return &ValidationError{Name: "name", err: fmt.Errorf(`ent: validator failed for field "Application.name": %w`, err)}
 		}
 	}
+	if v, ok := _u.mutation.RedirectUris(); ok {
+		if err := application.RedirectUrisValidator(v); err != nil {
+			return &ValidationError{Name: "redirect_uris", err: fmt.Errorf(`ent: validator failed for field "Application.redirect_uris": %w`, err)}
+		}
+	}
+	if v, ok := _u.mutation.Scopes(); ok {
+		if err := application.ScopesValidator(v); err != nil {
+			return &ValidationError{Name: "scopes", err: fmt.Errorf(`ent: validator failed for field "Application.scopes": %w`, err)}
+		}
+	}
 	return nil
 }
 
@@ -142,6 +215,21 @@ func (_u *ApplicationUpdate) sqlSave(ctx context.Context) (_node int, err error)
 	}
 	if value, ok := _u.mutation.AddedCreatedAt(); ok {
 		_spec.AddField(application.FieldCreatedAt, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.RedirectUris(); ok {
+		_spec.SetField(application.FieldRedirectUris, field.TypeString, value)
+	}
+	if value, ok := _u.mutation.Scopes(); ok {
+		_spec.SetField(application.FieldScopes, field.TypeString, value)
+	}
+	if value, ok := _u.mutation.Public(); ok {
+		_spec.SetField(application.FieldPublic, field.TypeBool, value)
+	}
+	if value, ok := _u.mutation.Secret(); ok {
+		_spec.SetField(application.FieldSecret, field.TypeBytes, value)
+	}
+	if _u.mutation.SecretCleared() {
+		_spec.ClearField(application.FieldSecret, field.TypeBytes)
 	}
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
@@ -212,6 +300,68 @@ func (_u *ApplicationUpdateOne) AddCreatedAt(v instant.Instant) *ApplicationUpda
 	return _u
 }
 
+// SetRedirectUris sets the "redirect_uris" field.
+func (_u *ApplicationUpdateOne) SetRedirectUris(v string) *ApplicationUpdateOne {
+	_u.mutation.SetRedirectUris(v)
+	return _u
+}
+
+// SetNillableRedirectUris sets the "redirect_uris" field if the given value is not nil.
+func (_u *ApplicationUpdateOne) SetNillableRedirectUris(v *string) *ApplicationUpdateOne {
+	if v != nil {
+		_u.SetRedirectUris(*v)
+	}
+	return _u
+}
+
+// SetScopes sets the "scopes" field.
+func (_u *ApplicationUpdateOne) SetScopes(v string) *ApplicationUpdateOne {
+	_u.mutation.SetScopes(v)
+	return _u
+}
+
+// SetNillableScopes sets the "scopes" field if the given value is not nil.
+func (_u *ApplicationUpdateOne) SetNillableScopes(v *string) *ApplicationUpdateOne {
+	if v != nil {
+		_u.SetScopes(*v)
+	}
+	return _u
+}
+
+// SetPublic sets the "public" field.
+func (_u *ApplicationUpdateOne) SetPublic(v bool) *ApplicationUpdateOne {
+	_u.mutation.SetPublic(v)
+	return _u
+}
+
+// SetNillablePublic sets the "public" field if the given value is not nil.
+func (_u *ApplicationUpdateOne) SetNillablePublic(v *bool) *ApplicationUpdateOne {
+	if v != nil {
+		_u.SetPublic(*v)
+	}
+	return _u
+}
+
+// SetSecret sets the "secret" field.
+func (_u *ApplicationUpdateOne) SetSecret(v digest.SHA256) *ApplicationUpdateOne {
+	_u.mutation.SetSecret(v)
+	return _u
+}
+
+// SetNillableSecret sets the "secret" field if the given value is not nil.
+func (_u *ApplicationUpdateOne) SetNillableSecret(v *digest.SHA256) *ApplicationUpdateOne {
+	if v != nil {
+		_u.SetSecret(*v)
+	}
+	return _u
+}
+
+// ClearSecret clears the value of the "secret" field.
+func (_u *ApplicationUpdateOne) ClearSecret() *ApplicationUpdateOne {
+	_u.mutation.ClearSecret()
+	return _u
+}
+
 // Mutation returns the ApplicationMutation object of the builder.
 func (_u *ApplicationUpdateOne) Mutation() *ApplicationMutation {
 	return _u.mutation
@@ -264,6 +414,16 @@ func (_u *ApplicationUpdateOne) check() error {
 			return &ValidationError{Name: "name", err: fmt.Errorf(`ent: validator failed for field "Application.name": %w`, err)}
 		}
 	}
+	if v, ok := _u.mutation.RedirectUris(); ok {
+		if err := application.RedirectUrisValidator(v); err != nil {
+			return &ValidationError{Name: "redirect_uris", err: fmt.Errorf(`ent: validator failed for field "Application.redirect_uris": %w`, err)}
+		}
+	}
+	if v, ok := _u.mutation.Scopes(); ok {
+		if err := application.ScopesValidator(v); err != nil {
+			return &ValidationError{Name: "scopes", err: fmt.Errorf(`ent: validator failed for field "Application.scopes": %w`, err)}
+		}
+	}
 	return nil
 }
 
@@ -307,6 +467,21 @@ func (_u *ApplicationUpdateOne) sqlSave(ctx context.Context) (_node *Application
 	}
 	if value, ok := _u.mutation.AddedCreatedAt(); ok {
 		_spec.AddField(application.FieldCreatedAt, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.RedirectUris(); ok {
+		_spec.SetField(application.FieldRedirectUris, field.TypeString, value)
+	}
+	if value, ok := _u.mutation.Scopes(); ok {
+		_spec.SetField(application.FieldScopes, field.TypeString, value)
+	}
+	if value, ok := _u.mutation.Public(); ok {
+		_spec.SetField(application.FieldPublic, field.TypeBool, value)
+	}
+	if value, ok := _u.mutation.Secret(); ok {
+		_spec.SetField(application.FieldSecret, field.TypeBytes, value)
+	}
+	if _u.mutation.SecretCleared() {
+		_spec.ClearField(application.FieldSecret, field.TypeBytes)
 	}
 	_node = &Application{config: _u.config}
 	_spec.Assign = _node.assignValues

@@ -15,6 +15,7 @@ import (
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"github.com/moderato-live/moderato/ent/activity"
 	"github.com/moderato-live/moderato/ent/application"
+	"github.com/moderato-live/moderato/ent/authorization"
 	"github.com/moderato-live/moderato/ent/ban"
 	"github.com/moderato-live/moderato/ent/category"
 	"github.com/moderato-live/moderato/ent/channel"
@@ -36,6 +37,7 @@ import (
 	"github.com/moderato-live/moderato/ent/messagegeneration"
 	"github.com/moderato-live/moderato/ent/mute"
 	"github.com/moderato-live/moderato/ent/raid"
+	"github.com/moderato-live/moderato/ent/refreshtoken"
 	"github.com/moderato-live/moderato/ent/role"
 	"github.com/moderato-live/moderato/ent/stream"
 	"github.com/moderato-live/moderato/ent/subscription"
@@ -58,6 +60,8 @@ type Client struct {
 	Activity *ActivityClient
 	// Application is the client for interacting with the Application builders.
 	Application *ApplicationClient
+	// Authorization is the client for interacting with the Authorization builders.
+	Authorization *AuthorizationClient
 	// Ban is the client for interacting with the Ban builders.
 	Ban *BanClient
 	// Category is the client for interacting with the Category builders.
@@ -100,6 +104,8 @@ type Client struct {
 	Mute *MuteClient
 	// Raid is the client for interacting with the Raid builders.
 	Raid *RaidClient
+	// RefreshToken is the client for interacting with the RefreshToken builders.
+	RefreshToken *RefreshTokenClient
 	// Role is the client for interacting with the Role builders.
 	Role *RoleClient
 	// Stream is the client for interacting with the Stream builders.
@@ -130,6 +136,7 @@ func NewClient(opts ...Option) *Client {
 func (c *Client) init() {
 	c.Activity = NewActivityClient(c.config)
 	c.Application = NewApplicationClient(c.config)
+	c.Authorization = NewAuthorizationClient(c.config)
 	c.Ban = NewBanClient(c.config)
 	c.Category = NewCategoryClient(c.config)
 	c.Channel = NewChannelClient(c.config)
@@ -151,6 +158,7 @@ func (c *Client) init() {
 	c.MessageGeneration = NewMessageGenerationClient(c.config)
 	c.Mute = NewMuteClient(c.config)
 	c.Raid = NewRaidClient(c.config)
+	c.RefreshToken = NewRefreshTokenClient(c.config)
 	c.Role = NewRoleClient(c.config)
 	c.Stream = NewStreamClient(c.config)
 	c.Subscription = NewSubscriptionClient(c.config)
@@ -254,6 +262,7 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		config:            cfg,
 		Activity:          NewActivityClient(cfg),
 		Application:       NewApplicationClient(cfg),
+		Authorization:     NewAuthorizationClient(cfg),
 		Ban:               NewBanClient(cfg),
 		Category:          NewCategoryClient(cfg),
 		Channel:           NewChannelClient(cfg),
@@ -275,6 +284,7 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		MessageGeneration: NewMessageGenerationClient(cfg),
 		Mute:              NewMuteClient(cfg),
 		Raid:              NewRaidClient(cfg),
+		RefreshToken:      NewRefreshTokenClient(cfg),
 		Role:              NewRoleClient(cfg),
 		Stream:            NewStreamClient(cfg),
 		Subscription:      NewSubscriptionClient(cfg),
@@ -305,6 +315,7 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		config:            cfg,
 		Activity:          NewActivityClient(cfg),
 		Application:       NewApplicationClient(cfg),
+		Authorization:     NewAuthorizationClient(cfg),
 		Ban:               NewBanClient(cfg),
 		Category:          NewCategoryClient(cfg),
 		Channel:           NewChannelClient(cfg),
@@ -326,6 +337,7 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		MessageGeneration: NewMessageGenerationClient(cfg),
 		Mute:              NewMuteClient(cfg),
 		Raid:              NewRaidClient(cfg),
+		RefreshToken:      NewRefreshTokenClient(cfg),
 		Role:              NewRoleClient(cfg),
 		Stream:            NewStreamClient(cfg),
 		Subscription:      NewSubscriptionClient(cfg),
@@ -364,12 +376,12 @@ func (c *Client) Close() error {
 // In order to add hooks to a specific client, call: `client.Node.Use(...)`.
 func (c *Client) Use(hooks ...Hook) {
 	for _, n := range []interface{ Use(...Hook) }{
-		c.Activity, c.Application, c.Ban, c.Category, c.Channel, c.ChannelCount,
-		c.ChannelCountDelta, c.ChatBatch, c.ChatGeneration, c.ChatServer, c.Clip,
-		c.CursorKey, c.Erasure, c.Event, c.EventSequencer, c.EventSink, c.EventTicket,
-		c.Follow, c.Grant, c.Message, c.MessageGeneration, c.Mute, c.Raid, c.Role,
-		c.Stream, c.Subscription, c.Token, c.User, c.Vod, c.Vote, c.Webhook,
-		c.WebhookDelivery,
+		c.Activity, c.Application, c.Authorization, c.Ban, c.Category, c.Channel,
+		c.ChannelCount, c.ChannelCountDelta, c.ChatBatch, c.ChatGeneration,
+		c.ChatServer, c.Clip, c.CursorKey, c.Erasure, c.Event, c.EventSequencer,
+		c.EventSink, c.EventTicket, c.Follow, c.Grant, c.Message, c.MessageGeneration,
+		c.Mute, c.Raid, c.RefreshToken, c.Role, c.Stream, c.Subscription, c.Token,
+		c.User, c.Vod, c.Vote, c.Webhook, c.WebhookDelivery,
 	} {
 		n.Use(hooks...)
 	}
@@ -379,12 +391,12 @@ func (c *Client) Use(hooks ...Hook) {
 // In order to add interceptors to a specific client, call: `client.Node.Intercept(...)`.
 func (c *Client) Intercept(interceptors ...Interceptor) {
 	for _, n := range []interface{ Intercept(...Interceptor) }{
-		c.Activity, c.Application, c.Ban, c.Category, c.Channel, c.ChannelCount,
-		c.ChannelCountDelta, c.ChatBatch, c.ChatGeneration, c.ChatServer, c.Clip,
-		c.CursorKey, c.Erasure, c.Event, c.EventSequencer, c.EventSink, c.EventTicket,
-		c.Follow, c.Grant, c.Message, c.MessageGeneration, c.Mute, c.Raid, c.Role,
-		c.Stream, c.Subscription, c.Token, c.User, c.Vod, c.Vote, c.Webhook,
-		c.WebhookDelivery,
+		c.Activity, c.Application, c.Authorization, c.Ban, c.Category, c.Channel,
+		c.ChannelCount, c.ChannelCountDelta, c.ChatBatch, c.ChatGeneration,
+		c.ChatServer, c.Clip, c.CursorKey, c.Erasure, c.Event, c.EventSequencer,
+		c.EventSink, c.EventTicket, c.Follow, c.Grant, c.Message, c.MessageGeneration,
+		c.Mute, c.Raid, c.RefreshToken, c.Role, c.Stream, c.Subscription, c.Token,
+		c.User, c.Vod, c.Vote, c.Webhook, c.WebhookDelivery,
 	} {
 		n.Intercept(interceptors...)
 	}
@@ -397,6 +409,8 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.Activity.mutate(ctx, m)
 	case *ApplicationMutation:
 		return c.Application.mutate(ctx, m)
+	case *AuthorizationMutation:
+		return c.Authorization.mutate(ctx, m)
 	case *BanMutation:
 		return c.Ban.mutate(ctx, m)
 	case *CategoryMutation:
@@ -439,6 +453,8 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.Mute.mutate(ctx, m)
 	case *RaidMutation:
 		return c.Raid.mutate(ctx, m)
+	case *RefreshTokenMutation:
+		return c.RefreshToken.mutate(ctx, m)
 	case *RoleMutation:
 		return c.Role.mutate(ctx, m)
 	case *StreamMutation:
@@ -725,6 +741,139 @@ func (c *ApplicationClient) mutate(ctx context.Context, m *ApplicationMutation) 
 		return (&ApplicationDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown Application mutation op: %q", m.Op())
+	}
+}
+
+// AuthorizationClient is a client for the Authorization schema.
+type AuthorizationClient struct {
+	config
+}
+
+// NewAuthorizationClient returns a client for the Authorization from the given config.
+func NewAuthorizationClient(c config) *AuthorizationClient {
+	return &AuthorizationClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `authorization.Hooks(f(g(h())))`.
+func (c *AuthorizationClient) Use(hooks ...Hook) {
+	c.hooks.Authorization = append(c.hooks.Authorization, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `authorization.Intercept(f(g(h())))`.
+func (c *AuthorizationClient) Intercept(interceptors ...Interceptor) {
+	c.inters.Authorization = append(c.inters.Authorization, interceptors...)
+}
+
+// Create returns a builder for creating a Authorization entity.
+func (c *AuthorizationClient) Create() *AuthorizationCreate {
+	mutation := newAuthorizationMutation(c.config, OpCreate)
+	return &AuthorizationCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of Authorization entities.
+func (c *AuthorizationClient) CreateBulk(builders ...*AuthorizationCreate) *AuthorizationCreateBulk {
+	return &AuthorizationCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *AuthorizationClient) MapCreateBulk(slice any, setFunc func(*AuthorizationCreate, int)) *AuthorizationCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &AuthorizationCreateBulk{err: fmt.Errorf("calling to AuthorizationClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*AuthorizationCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &AuthorizationCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for Authorization.
+func (c *AuthorizationClient) Update() *AuthorizationUpdate {
+	mutation := newAuthorizationMutation(c.config, OpUpdate)
+	return &AuthorizationUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *AuthorizationClient) UpdateOne(_m *Authorization) *AuthorizationUpdateOne {
+	mutation := newAuthorizationMutation(c.config, OpUpdateOne, withAuthorization(_m))
+	return &AuthorizationUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *AuthorizationClient) UpdateOneID(id digest.SHA256) *AuthorizationUpdateOne {
+	mutation := newAuthorizationMutation(c.config, OpUpdateOne, withAuthorizationID(id))
+	return &AuthorizationUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for Authorization.
+func (c *AuthorizationClient) Delete() *AuthorizationDelete {
+	mutation := newAuthorizationMutation(c.config, OpDelete)
+	return &AuthorizationDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *AuthorizationClient) DeleteOne(_m *Authorization) *AuthorizationDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *AuthorizationClient) DeleteOneID(id digest.SHA256) *AuthorizationDeleteOne {
+	builder := c.Delete().Where(authorization.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &AuthorizationDeleteOne{builder}
+}
+
+// Query returns a query builder for Authorization.
+func (c *AuthorizationClient) Query() *AuthorizationQuery {
+	return &AuthorizationQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeAuthorization},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a Authorization entity by its id.
+func (c *AuthorizationClient) Get(ctx context.Context, id digest.SHA256) (*Authorization, error) {
+	return c.Query().Where(authorization.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *AuthorizationClient) GetX(ctx context.Context, id digest.SHA256) *Authorization {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *AuthorizationClient) Hooks() []Hook {
+	return c.hooks.Authorization
+}
+
+// Interceptors returns the client interceptors.
+func (c *AuthorizationClient) Interceptors() []Interceptor {
+	return c.inters.Authorization
+}
+
+func (c *AuthorizationClient) mutate(ctx context.Context, m *AuthorizationMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&AuthorizationCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&AuthorizationUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&AuthorizationUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&AuthorizationDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown Authorization mutation op: %q", m.Op())
 	}
 }
 
@@ -3613,6 +3762,139 @@ func (c *RaidClient) mutate(ctx context.Context, m *RaidMutation) (Value, error)
 	}
 }
 
+// RefreshTokenClient is a client for the RefreshToken schema.
+type RefreshTokenClient struct {
+	config
+}
+
+// NewRefreshTokenClient returns a client for the RefreshToken from the given config.
+func NewRefreshTokenClient(c config) *RefreshTokenClient {
+	return &RefreshTokenClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `refreshtoken.Hooks(f(g(h())))`.
+func (c *RefreshTokenClient) Use(hooks ...Hook) {
+	c.hooks.RefreshToken = append(c.hooks.RefreshToken, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `refreshtoken.Intercept(f(g(h())))`.
+func (c *RefreshTokenClient) Intercept(interceptors ...Interceptor) {
+	c.inters.RefreshToken = append(c.inters.RefreshToken, interceptors...)
+}
+
+// Create returns a builder for creating a RefreshToken entity.
+func (c *RefreshTokenClient) Create() *RefreshTokenCreate {
+	mutation := newRefreshTokenMutation(c.config, OpCreate)
+	return &RefreshTokenCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of RefreshToken entities.
+func (c *RefreshTokenClient) CreateBulk(builders ...*RefreshTokenCreate) *RefreshTokenCreateBulk {
+	return &RefreshTokenCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *RefreshTokenClient) MapCreateBulk(slice any, setFunc func(*RefreshTokenCreate, int)) *RefreshTokenCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &RefreshTokenCreateBulk{err: fmt.Errorf("calling to RefreshTokenClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*RefreshTokenCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &RefreshTokenCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for RefreshToken.
+func (c *RefreshTokenClient) Update() *RefreshTokenUpdate {
+	mutation := newRefreshTokenMutation(c.config, OpUpdate)
+	return &RefreshTokenUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *RefreshTokenClient) UpdateOne(_m *RefreshToken) *RefreshTokenUpdateOne {
+	mutation := newRefreshTokenMutation(c.config, OpUpdateOne, withRefreshToken(_m))
+	return &RefreshTokenUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *RefreshTokenClient) UpdateOneID(id digest.SHA256) *RefreshTokenUpdateOne {
+	mutation := newRefreshTokenMutation(c.config, OpUpdateOne, withRefreshTokenID(id))
+	return &RefreshTokenUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for RefreshToken.
+func (c *RefreshTokenClient) Delete() *RefreshTokenDelete {
+	mutation := newRefreshTokenMutation(c.config, OpDelete)
+	return &RefreshTokenDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *RefreshTokenClient) DeleteOne(_m *RefreshToken) *RefreshTokenDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *RefreshTokenClient) DeleteOneID(id digest.SHA256) *RefreshTokenDeleteOne {
+	builder := c.Delete().Where(refreshtoken.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &RefreshTokenDeleteOne{builder}
+}
+
+// Query returns a query builder for RefreshToken.
+func (c *RefreshTokenClient) Query() *RefreshTokenQuery {
+	return &RefreshTokenQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeRefreshToken},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a RefreshToken entity by its id.
+func (c *RefreshTokenClient) Get(ctx context.Context, id digest.SHA256) (*RefreshToken, error) {
+	return c.Query().Where(refreshtoken.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *RefreshTokenClient) GetX(ctx context.Context, id digest.SHA256) *RefreshToken {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *RefreshTokenClient) Hooks() []Hook {
+	return c.hooks.RefreshToken
+}
+
+// Interceptors returns the client interceptors.
+func (c *RefreshTokenClient) Interceptors() []Interceptor {
+	return c.inters.RefreshToken
+}
+
+func (c *RefreshTokenClient) mutate(ctx context.Context, m *RefreshTokenMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&RefreshTokenCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&RefreshTokenUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&RefreshTokenUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&RefreshTokenDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown RefreshToken mutation op: %q", m.Op())
+	}
+}
+
 // RoleClient is a client for the Role schema.
 type RoleClient struct {
 	config
@@ -4956,18 +5238,18 @@ func (c *WebhookDeliveryClient) mutate(ctx context.Context, m *WebhookDeliveryMu
 // hooks and interceptors per client, for fast access.
 type (
 	hooks struct {
-		Activity, Application, Ban, Category, Channel, ChannelCount, ChannelCountDelta,
-		ChatBatch, ChatGeneration, ChatServer, Clip, CursorKey, Erasure, Event,
-		EventSequencer, EventSink, EventTicket, Follow, Grant, Message,
-		MessageGeneration, Mute, Raid, Role, Stream, Subscription, Token, User, Vod,
-		Vote, Webhook, WebhookDelivery []ent.Hook
+		Activity, Application, Authorization, Ban, Category, Channel, ChannelCount,
+		ChannelCountDelta, ChatBatch, ChatGeneration, ChatServer, Clip, CursorKey,
+		Erasure, Event, EventSequencer, EventSink, EventTicket, Follow, Grant, Message,
+		MessageGeneration, Mute, Raid, RefreshToken, Role, Stream, Subscription, Token,
+		User, Vod, Vote, Webhook, WebhookDelivery []ent.Hook
 	}
 	inters struct {
-		Activity, Application, Ban, Category, Channel, ChannelCount, ChannelCountDelta,
-		ChatBatch, ChatGeneration, ChatServer, Clip, CursorKey, Erasure, Event,
-		EventSequencer, EventSink, EventTicket, Follow, Grant, Message,
-		MessageGeneration, Mute, Raid, Role, Stream, Subscription, Token, User, Vod,
-		Vote, Webhook, WebhookDelivery []ent.Interceptor
+		Activity, Application, Authorization, Ban, Category, Channel, ChannelCount,
+		ChannelCountDelta, ChatBatch, ChatGeneration, ChatServer, Clip, CursorKey,
+		Erasure, Event, EventSequencer, EventSink, EventTicket, Follow, Grant, Message,
+		MessageGeneration, Mute, Raid, RefreshToken, Role, Stream, Subscription, Token,
+		User, Vod, Vote, Webhook, WebhookDelivery []ent.Interceptor
 	}
 )
 

@@ -14,6 +14,7 @@ import (
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"github.com/moderato-live/moderato/ent/activity"
 	"github.com/moderato-live/moderato/ent/application"
+	"github.com/moderato-live/moderato/ent/authorization"
 	"github.com/moderato-live/moderato/ent/ban"
 	"github.com/moderato-live/moderato/ent/category"
 	"github.com/moderato-live/moderato/ent/channel"
@@ -35,6 +36,7 @@ import (
 	"github.com/moderato-live/moderato/ent/messagegeneration"
 	"github.com/moderato-live/moderato/ent/mute"
 	"github.com/moderato-live/moderato/ent/raid"
+	"github.com/moderato-live/moderato/ent/refreshtoken"
 	"github.com/moderato-live/moderato/ent/role"
 	"github.com/moderato-live/moderato/ent/stream"
 	"github.com/moderato-live/moderato/ent/subscription"
@@ -106,6 +108,7 @@ func checkColumn(t, c string) error {
 		columnCheck = sql.NewColumnCheck(map[string]func(string) bool{
 			activity.Table:          activity.ValidColumn,
 			application.Table:       application.ValidColumn,
+			authorization.Table:     authorization.ValidColumn,
 			ban.Table:               ban.ValidColumn,
 			category.Table:          category.ValidColumn,
 			channel.Table:           channel.ValidColumn,
@@ -127,6 +130,7 @@ func checkColumn(t, c string) error {
 			messagegeneration.Table: messagegeneration.ValidColumn,
 			mute.Table:              mute.ValidColumn,
 			raid.Table:              raid.ValidColumn,
+			refreshtoken.Table:      refreshtoken.ValidColumn,
 			role.Table:              role.ValidColumn,
 			stream.Table:            stream.ValidColumn,
 			subscription.Table:      subscription.ValidColumn,

@@ -12,6 +12,7 @@ import (
 	"entgo.io/ent/dialect/sql"
 	"github.com/moderato-live/moderato/ent/activity"
 	"github.com/moderato-live/moderato/ent/application"
+	"github.com/moderato-live/moderato/ent/authorization"
 	"github.com/moderato-live/moderato/ent/ban"
 	"github.com/moderato-live/moderato/ent/category"
 	"github.com/moderato-live/moderato/ent/channel"
@@ -34,6 +35,7 @@ import (
 	"github.com/moderato-live/moderato/ent/mute"
 	"github.com/moderato-live/moderato/ent/predicate"
 	"github.com/moderato-live/moderato/ent/raid"
+	"github.com/moderato-live/moderato/ent/refreshtoken"
 	"github.com/moderato-live/moderato/ent/role"
 	"github.com/moderato-live/moderato/ent/stream"
 	"github.com/moderato-live/moderato/ent/subscription"
@@ -59,6 +61,7 @@ const (
 	// Node types.
 	TypeActivity          = "Activity"
 	TypeApplication       = "Application"
+	TypeAuthorization     = "Authorization"
 	TypeBan               = "Ban"
 	TypeCategory          = "Category"
 	TypeChannel           = "Channel"
@@ -80,6 +83,7 @@ const (
 	TypeMessageGeneration = "MessageGeneration"
 	TypeMute              = "Mute"
 	TypeRaid              = "Raid"
+	TypeRefreshToken      = "RefreshToken"
 	TypeRole              = "Role"
 	TypeStream            = "Stream"
 	TypeSubscription      = "Subscription"
@@ -902,6 +906,10 @@ type ApplicationMutation struct {
 	service       *bool
 	created_at    *instant.Instant
 	addcreated_at *instant.Instant
+	redirect_uris *string
+	scopes        *string
+	public        *bool
+	secret        *digest.SHA256
 	clearedFields map[string]struct{}
 	done          bool
 	oldValue      func(context.Context) (*Application, error)
@@ -1140,6 +1148,163 @@ func (m *ApplicationMutation) ResetCreatedAt() {
 	m.addcreated_at = nil
 }
 
+// SetRedirectUris sets the "redirect_uris" field.
+func (m *ApplicationMutation) SetRedirectUris(s string) {
+	m.redirect_uris = &s
+}
+
+// RedirectUris returns the value of the "redirect_uris" field in the mutation.
+func (m *ApplicationMutation) RedirectUris() (r string, exists bool) {
+	v := m.redirect_uris
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRedirectUris returns the old "redirect_uris" field's value of the Application entity.
+// If the Application object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ApplicationMutation) OldRedirectUris(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRedirectUris is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRedirectUris requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRedirectUris: %w", err)
+	}
+	return oldValue.RedirectUris, nil
+}
+
+// ResetRedirectUris resets all changes to the "redirect_uris" field.
+func (m *ApplicationMutation) ResetRedirectUris() {
+	m.redirect_uris = nil
+}
+
+// SetScopes sets the "scopes" field.
+func (m *ApplicationMutation) SetScopes(s string) {
+	m.scopes = &s
+}
+
+// Scopes returns the value of the "scopes" field in the mutation.
+func (m *ApplicationMutation) Scopes() (r string, exists bool) {
+	v := m.scopes
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldScopes returns the old "scopes" field's value of the Application entity.
+// If the Application object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ApplicationMutation) OldScopes(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldScopes is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldScopes requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldScopes: %w", err)
+	}
+	return oldValue.Scopes, nil
+}
+
+// ResetScopes resets all changes to the "scopes" field.
+func (m *ApplicationMutation) ResetScopes() {
+	m.scopes = nil
+}
+
+// SetPublic sets the "public" field.
+func (m *ApplicationMutation) SetPublic(b bool) {
+	m.public = &b
+}
+
+// Public returns the value of the "public" field in the mutation.
+func (m *ApplicationMutation) Public() (r bool, exists bool) {
+	v := m.public
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPublic returns the old "public" field's value of the Application entity.
+// If the Application object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ApplicationMutation) OldPublic(ctx context.Context) (v bool, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPublic is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPublic requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPublic: %w", err)
+	}
+	return oldValue.Public, nil
+}
+
+// ResetPublic resets all changes to the "public" field.
+func (m *ApplicationMutation) ResetPublic() {
+	m.public = nil
+}
+
+// SetSecret sets the "secret" field.
+func (m *ApplicationMutation) SetSecret(d digest.SHA256) {
+	m.secret = &d
+}
+
+// Secret returns the value of the "secret" field in the mutation.
+func (m *ApplicationMutation) Secret() (r digest.SHA256, exists bool) {
+	v := m.secret
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSecret returns the old "secret" field's value of the Application entity.
+// If the Application object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ApplicationMutation) OldSecret(ctx context.Context) (v *digest.SHA256, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSecret is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSecret requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSecret: %w", err)
+	}
+	return oldValue.Secret, nil
+}
+
+// ClearSecret clears the value of the "secret" field.
+func (m *ApplicationMutation) ClearSecret() {
+	m.secret = nil
+	m.clearedFields[application.FieldSecret] = struct{}{}
+}
+
+// SecretCleared returns if the "secret" field was cleared in this mutation.
+func (m *ApplicationMutation) SecretCleared() bool {
+	_, ok := m.clearedFields[application.FieldSecret]
+	return ok
+}
+
+// ResetSecret resets all changes to the "secret" field.
+func (m *ApplicationMutation) ResetSecret() {
+	m.secret = nil
+	delete(m.clearedFields, application.FieldSecret)
+}
+
 // Where appends a list predicates to the ApplicationMutation builder.
 func (m *ApplicationMutation) Where(ps ...predicate.Application) {
 	m.predicates = append(m.predicates, ps...)
@@ -1174,7 +1339,7 @@ func (m *ApplicationMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *ApplicationMutation) Fields() []string {
-	fields := make([]string, 0, 3)
+	fields := make([]string, 0, 7)
 	if m.name != nil {
 		fields = append(fields, application.FieldName)
 	}
@@ -1183,6 +1348,18 @@ func (m *ApplicationMutation) Fields() []string {
 	}
 	if m.created_at != nil {
 		fields = append(fields, application.FieldCreatedAt)
+	}
+	if m.redirect_uris != nil {
+		fields = append(fields, application.FieldRedirectUris)
+	}
+	if m.scopes != nil {
+		fields = append(fields, application.FieldScopes)
+	}
+	if m.public != nil {
+		fields = append(fields, application.FieldPublic)
+	}
+	if m.secret != nil {
+		fields = append(fields, application.FieldSecret)
 	}
 	return fields
 }
@@ -1198,6 +1375,14 @@ func (m *ApplicationMutation) Field(name string) (ent.Value, bool) {
 		return m.Service()
 	case application.FieldCreatedAt:
 		return m.CreatedAt()
+	case application.FieldRedirectUris:
+		return m.RedirectUris()
+	case application.FieldScopes:
+		return m.Scopes()
+	case application.FieldPublic:
+		return m.Public()
+	case application.FieldSecret:
+		return m.Secret()
 	}
 	return nil, false
 }
@@ -1213,6 +1398,14 @@ func (m *ApplicationMutation) OldField(ctx context.Context, name string) (ent.Va
 		return m.OldService(ctx)
 	case application.FieldCreatedAt:
 		return m.OldCreatedAt(ctx)
+	case application.FieldRedirectUris:
+		return m.OldRedirectUris(ctx)
+	case application.FieldScopes:
+		return m.OldScopes(ctx)
+	case application.FieldPublic:
+		return m.OldPublic(ctx)
+	case application.FieldSecret:
+		return m.OldSecret(ctx)
 	}
 	return nil, fmt.Errorf("unknown Application field %s", name)
 }
@@ -1242,6 +1435,34 @@ func (m *ApplicationMutation) SetField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.SetCreatedAt(v)
+		return nil
+	case application.FieldRedirectUris:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRedirectUris(v)
+		return nil
+	case application.FieldScopes:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetScopes(v)
+		return nil
+	case application.FieldPublic:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPublic(v)
+		return nil
+	case application.FieldSecret:
+		v, ok := value.(digest.SHA256)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSecret(v)
 		return nil
 	}
 	return fmt.Errorf("unknown Application field %s", name)
@@ -1287,7 +1508,11 @@ func (m *ApplicationMutation) AddField(name string, value ent.Value) error {
 // ClearedFields returns all nullable fields that were cleared during this
 // mutation.
 func (m *ApplicationMutation) ClearedFields() []string {
-	return nil
+	var fields []string
+	if m.FieldCleared(application.FieldSecret) {
+		fields = append(fields, application.FieldSecret)
+	}
+	return fields
 }
 
 // FieldCleared returns a boolean indicating if a field with the given name was
@@ -1300,6 +1525,11 @@ func (m *ApplicationMutation) FieldCleared(name string) bool {
 // ClearField clears the value of the field with the given name. It returns an
 // error if the field is not defined in the schema.
 func (m *ApplicationMutation) ClearField(name string) error {
+	switch name {
+	case application.FieldSecret:
+		m.ClearSecret()
+		return nil
+	}
 	return fmt.Errorf("unknown Application nullable field %s", name)
 }
 
@@ -1315,6 +1545,18 @@ func (m *ApplicationMutation) ResetField(name string) error {
 		return nil
 	case application.FieldCreatedAt:
 		m.ResetCreatedAt()
+		return nil
+	case application.FieldRedirectUris:
+		m.ResetRedirectUris()
+		return nil
+	case application.FieldScopes:
+		m.ResetScopes()
+		return nil
+	case application.FieldPublic:
+		m.ResetPublic()
+		return nil
+	case application.FieldSecret:
+		m.ResetSecret()
 		return nil
 	}
 	return fmt.Errorf("unknown Application field %s", name)
@@ -1366,6 +1608,1611 @@ func (m *ApplicationMutation) ClearEdge(name string) error {
 // It returns an error if the edge is not defined in the schema.
 func (m *ApplicationMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown Application edge %s", name)
+}
+
+// AuthorizationMutation represents an operation that mutates the Authorization nodes in the graph.
+type AuthorizationMutation struct {
+	config
+	op                 Op
+	typ                string
+	id                 *digest.SHA256
+	secret             *[]byte
+	client_id          *string
+	status             *string
+	scopes             *string
+	issuer             *string
+	redirect_uri       *string
+	state              *string
+	code_challenge     *string
+	code               *digest.SHA256
+	code_expires_at    *instant.Instant
+	addcode_expires_at *instant.Instant
+	user_id            *uid.ID
+	granted            *string
+	family_id          *uid.ID
+	is_device          *bool
+	poll_interval      *int64
+	addpoll_interval   *int64
+	polled_at          *instant.Instant
+	addpolled_at       *instant.Instant
+	created_at         *instant.Instant
+	addcreated_at      *instant.Instant
+	expires_at         *instant.Instant
+	addexpires_at      *instant.Instant
+	kept_until         *instant.Instant
+	addkept_until      *instant.Instant
+	clearedFields      map[string]struct{}
+	done               bool
+	oldValue           func(context.Context) (*Authorization, error)
+	predicates         []predicate.Authorization
+}
+
+var _ ent.Mutation = (*AuthorizationMutation)(nil)
+
+// authorizationOption allows management of the mutation configuration using functional options.
+type authorizationOption func(*AuthorizationMutation)
+
+// newAuthorizationMutation creates new mutation for the Authorization entity.
+func newAuthorizationMutation(c config, op Op, opts ...authorizationOption) *AuthorizationMutation {
+	m := &AuthorizationMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeAuthorization,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withAuthorizationID sets the ID field of the mutation.
+func withAuthorizationID(id digest.SHA256) authorizationOption {
+	return func(m *AuthorizationMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *Authorization
+		)
+		m.oldValue = func(ctx context.Context) (*Authorization, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().Authorization.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withAuthorization sets the old Authorization of the mutation.
+func withAuthorization(node *Authorization) authorizationOption {
+	return func(m *AuthorizationMutation) {
+		m.oldValue = func(context.Context) (*Authorization, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m AuthorizationMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m AuthorizationMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of Authorization entities.
+func (m *AuthorizationMutation) SetID(id digest.SHA256) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *AuthorizationMutation) ID() (id digest.SHA256, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *AuthorizationMutation) IDs(ctx context.Context) ([]digest.SHA256, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []digest.SHA256{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().Authorization.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetSecret sets the "secret" field.
+func (m *AuthorizationMutation) SetSecret(b []byte) {
+	m.secret = &b
+}
+
+// Secret returns the value of the "secret" field in the mutation.
+func (m *AuthorizationMutation) Secret() (r []byte, exists bool) {
+	v := m.secret
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSecret returns the old "secret" field's value of the Authorization entity.
+// If the Authorization object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuthorizationMutation) OldSecret(ctx context.Context) (v []byte, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSecret is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSecret requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSecret: %w", err)
+	}
+	return oldValue.Secret, nil
+}
+
+// ResetSecret resets all changes to the "secret" field.
+func (m *AuthorizationMutation) ResetSecret() {
+	m.secret = nil
+}
+
+// SetClientID sets the "client_id" field.
+func (m *AuthorizationMutation) SetClientID(s string) {
+	m.client_id = &s
+}
+
+// ClientID returns the value of the "client_id" field in the mutation.
+func (m *AuthorizationMutation) ClientID() (r string, exists bool) {
+	v := m.client_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldClientID returns the old "client_id" field's value of the Authorization entity.
+// If the Authorization object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuthorizationMutation) OldClientID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldClientID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldClientID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldClientID: %w", err)
+	}
+	return oldValue.ClientID, nil
+}
+
+// ResetClientID resets all changes to the "client_id" field.
+func (m *AuthorizationMutation) ResetClientID() {
+	m.client_id = nil
+}
+
+// SetStatus sets the "status" field.
+func (m *AuthorizationMutation) SetStatus(s string) {
+	m.status = &s
+}
+
+// Status returns the value of the "status" field in the mutation.
+func (m *AuthorizationMutation) Status() (r string, exists bool) {
+	v := m.status
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldStatus returns the old "status" field's value of the Authorization entity.
+// If the Authorization object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuthorizationMutation) OldStatus(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldStatus is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldStatus requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldStatus: %w", err)
+	}
+	return oldValue.Status, nil
+}
+
+// ResetStatus resets all changes to the "status" field.
+func (m *AuthorizationMutation) ResetStatus() {
+	m.status = nil
+}
+
+// SetScopes sets the "scopes" field.
+func (m *AuthorizationMutation) SetScopes(s string) {
+	m.scopes = &s
+}
+
+// Scopes returns the value of the "scopes" field in the mutation.
+func (m *AuthorizationMutation) Scopes() (r string, exists bool) {
+	v := m.scopes
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldScopes returns the old "scopes" field's value of the Authorization entity.
+// If the Authorization object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuthorizationMutation) OldScopes(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldScopes is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldScopes requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldScopes: %w", err)
+	}
+	return oldValue.Scopes, nil
+}
+
+// ResetScopes resets all changes to the "scopes" field.
+func (m *AuthorizationMutation) ResetScopes() {
+	m.scopes = nil
+}
+
+// SetIssuer sets the "issuer" field.
+func (m *AuthorizationMutation) SetIssuer(s string) {
+	m.issuer = &s
+}
+
+// Issuer returns the value of the "issuer" field in the mutation.
+func (m *AuthorizationMutation) Issuer() (r string, exists bool) {
+	v := m.issuer
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldIssuer returns the old "issuer" field's value of the Authorization entity.
+// If the Authorization object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuthorizationMutation) OldIssuer(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldIssuer is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldIssuer requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldIssuer: %w", err)
+	}
+	return oldValue.Issuer, nil
+}
+
+// ResetIssuer resets all changes to the "issuer" field.
+func (m *AuthorizationMutation) ResetIssuer() {
+	m.issuer = nil
+}
+
+// SetRedirectURI sets the "redirect_uri" field.
+func (m *AuthorizationMutation) SetRedirectURI(s string) {
+	m.redirect_uri = &s
+}
+
+// RedirectURI returns the value of the "redirect_uri" field in the mutation.
+func (m *AuthorizationMutation) RedirectURI() (r string, exists bool) {
+	v := m.redirect_uri
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRedirectURI returns the old "redirect_uri" field's value of the Authorization entity.
+// If the Authorization object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuthorizationMutation) OldRedirectURI(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRedirectURI is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRedirectURI requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRedirectURI: %w", err)
+	}
+	return oldValue.RedirectURI, nil
+}
+
+// ResetRedirectURI resets all changes to the "redirect_uri" field.
+func (m *AuthorizationMutation) ResetRedirectURI() {
+	m.redirect_uri = nil
+}
+
+// SetState sets the "state" field.
+func (m *AuthorizationMutation) SetState(s string) {
+	m.state = &s
+}
+
+// State returns the value of the "state" field in the mutation.
+func (m *AuthorizationMutation) State() (r string, exists bool) {
+	v := m.state
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldState returns the old "state" field's value of the Authorization entity.
+// If the Authorization object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuthorizationMutation) OldState(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldState is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldState requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldState: %w", err)
+	}
+	return oldValue.State, nil
+}
+
+// ResetState resets all changes to the "state" field.
+func (m *AuthorizationMutation) ResetState() {
+	m.state = nil
+}
+
+// SetCodeChallenge sets the "code_challenge" field.
+func (m *AuthorizationMutation) SetCodeChallenge(s string) {
+	m.code_challenge = &s
+}
+
+// CodeChallenge returns the value of the "code_challenge" field in the mutation.
+func (m *AuthorizationMutation) CodeChallenge() (r string, exists bool) {
+	v := m.code_challenge
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCodeChallenge returns the old "code_challenge" field's value of the Authorization entity.
+// If the Authorization object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuthorizationMutation) OldCodeChallenge(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCodeChallenge is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCodeChallenge requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCodeChallenge: %w", err)
+	}
+	return oldValue.CodeChallenge, nil
+}
+
+// ResetCodeChallenge resets all changes to the "code_challenge" field.
+func (m *AuthorizationMutation) ResetCodeChallenge() {
+	m.code_challenge = nil
+}
+
+// SetCode sets the "code" field.
+func (m *AuthorizationMutation) SetCode(d digest.SHA256) {
+	m.code = &d
+}
+
+// Code returns the value of the "code" field in the mutation.
+func (m *AuthorizationMutation) Code() (r digest.SHA256, exists bool) {
+	v := m.code
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCode returns the old "code" field's value of the Authorization entity.
+// If the Authorization object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuthorizationMutation) OldCode(ctx context.Context) (v *digest.SHA256, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCode is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCode requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCode: %w", err)
+	}
+	return oldValue.Code, nil
+}
+
+// ClearCode clears the value of the "code" field.
+func (m *AuthorizationMutation) ClearCode() {
+	m.code = nil
+	m.clearedFields[authorization.FieldCode] = struct{}{}
+}
+
+// CodeCleared returns if the "code" field was cleared in this mutation.
+func (m *AuthorizationMutation) CodeCleared() bool {
+	_, ok := m.clearedFields[authorization.FieldCode]
+	return ok
+}
+
+// ResetCode resets all changes to the "code" field.
+func (m *AuthorizationMutation) ResetCode() {
+	m.code = nil
+	delete(m.clearedFields, authorization.FieldCode)
+}
+
+// SetCodeExpiresAt sets the "code_expires_at" field.
+func (m *AuthorizationMutation) SetCodeExpiresAt(i instant.Instant) {
+	m.code_expires_at = &i
+	m.addcode_expires_at = nil
+}
+
+// CodeExpiresAt returns the value of the "code_expires_at" field in the mutation.
+func (m *AuthorizationMutation) CodeExpiresAt() (r instant.Instant, exists bool) {
+	v := m.code_expires_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCodeExpiresAt returns the old "code_expires_at" field's value of the Authorization entity.
+// If the Authorization object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuthorizationMutation) OldCodeExpiresAt(ctx context.Context) (v *instant.Instant, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCodeExpiresAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCodeExpiresAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCodeExpiresAt: %w", err)
+	}
+	return oldValue.CodeExpiresAt, nil
+}
+
+// AddCodeExpiresAt adds i to the "code_expires_at" field.
+func (m *AuthorizationMutation) AddCodeExpiresAt(i instant.Instant) {
+	if m.addcode_expires_at != nil {
+		*m.addcode_expires_at += i
+	} else {
+		m.addcode_expires_at = &i
+	}
+}
+
+// AddedCodeExpiresAt returns the value that was added to the "code_expires_at" field in this mutation.
+func (m *AuthorizationMutation) AddedCodeExpiresAt() (r instant.Instant, exists bool) {
+	v := m.addcode_expires_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearCodeExpiresAt clears the value of the "code_expires_at" field.
+func (m *AuthorizationMutation) ClearCodeExpiresAt() {
+	m.code_expires_at = nil
+	m.addcode_expires_at = nil
+	m.clearedFields[authorization.FieldCodeExpiresAt] = struct{}{}
+}
+
+// CodeExpiresAtCleared returns if the "code_expires_at" field was cleared in this mutation.
+func (m *AuthorizationMutation) CodeExpiresAtCleared() bool {
+	_, ok := m.clearedFields[authorization.FieldCodeExpiresAt]
+	return ok
+}
+
+// ResetCodeExpiresAt resets all changes to the "code_expires_at" field.
+func (m *AuthorizationMutation) ResetCodeExpiresAt() {
+	m.code_expires_at = nil
+	m.addcode_expires_at = nil
+	delete(m.clearedFields, authorization.FieldCodeExpiresAt)
+}
+
+// SetUserID sets the "user_id" field.
+func (m *AuthorizationMutation) SetUserID(u uid.ID) {
+	m.user_id = &u
+}
+
+// UserID returns the value of the "user_id" field in the mutation.
+func (m *AuthorizationMutation) UserID() (r uid.ID, exists bool) {
+	v := m.user_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUserID returns the old "user_id" field's value of the Authorization entity.
+// If the Authorization object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuthorizationMutation) OldUserID(ctx context.Context) (v *uid.ID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUserID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUserID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUserID: %w", err)
+	}
+	return oldValue.UserID, nil
+}
+
+// ClearUserID clears the value of the "user_id" field.
+func (m *AuthorizationMutation) ClearUserID() {
+	m.user_id = nil
+	m.clearedFields[authorization.FieldUserID] = struct{}{}
+}
+
+// UserIDCleared returns if the "user_id" field was cleared in this mutation.
+func (m *AuthorizationMutation) UserIDCleared() bool {
+	_, ok := m.clearedFields[authorization.FieldUserID]
+	return ok
+}
+
+// ResetUserID resets all changes to the "user_id" field.
+func (m *AuthorizationMutation) ResetUserID() {
+	m.user_id = nil
+	delete(m.clearedFields, authorization.FieldUserID)
+}
+
+// SetGranted sets the "granted" field.
+func (m *AuthorizationMutation) SetGranted(s string) {
+	m.granted = &s
+}
+
+// Granted returns the value of the "granted" field in the mutation.
+func (m *AuthorizationMutation) Granted() (r string, exists bool) {
+	v := m.granted
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldGranted returns the old "granted" field's value of the Authorization entity.
+// If the Authorization object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuthorizationMutation) OldGranted(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldGranted is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldGranted requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldGranted: %w", err)
+	}
+	return oldValue.Granted, nil
+}
+
+// ResetGranted resets all changes to the "granted" field.
+func (m *AuthorizationMutation) ResetGranted() {
+	m.granted = nil
+}
+
+// SetFamilyID sets the "family_id" field.
+func (m *AuthorizationMutation) SetFamilyID(u uid.ID) {
+	m.family_id = &u
+}
+
+// FamilyID returns the value of the "family_id" field in the mutation.
+func (m *AuthorizationMutation) FamilyID() (r uid.ID, exists bool) {
+	v := m.family_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldFamilyID returns the old "family_id" field's value of the Authorization entity.
+// If the Authorization object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuthorizationMutation) OldFamilyID(ctx context.Context) (v *uid.ID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldFamilyID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldFamilyID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldFamilyID: %w", err)
+	}
+	return oldValue.FamilyID, nil
+}
+
+// ClearFamilyID clears the value of the "family_id" field.
+func (m *AuthorizationMutation) ClearFamilyID() {
+	m.family_id = nil
+	m.clearedFields[authorization.FieldFamilyID] = struct{}{}
+}
+
+// FamilyIDCleared returns if the "family_id" field was cleared in this mutation.
+func (m *AuthorizationMutation) FamilyIDCleared() bool {
+	_, ok := m.clearedFields[authorization.FieldFamilyID]
+	return ok
+}
+
+// ResetFamilyID resets all changes to the "family_id" field.
+func (m *AuthorizationMutation) ResetFamilyID() {
+	m.family_id = nil
+	delete(m.clearedFields, authorization.FieldFamilyID)
+}
+
+// SetIsDevice sets the "is_device" field.
+func (m *AuthorizationMutation) SetIsDevice(b bool) {
+	m.is_device = &b
+}
+
+// IsDevice returns the value of the "is_device" field in the mutation.
+func (m *AuthorizationMutation) IsDevice() (r bool, exists bool) {
+	v := m.is_device
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldIsDevice returns the old "is_device" field's value of the Authorization entity.
+// If the Authorization object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuthorizationMutation) OldIsDevice(ctx context.Context) (v bool, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldIsDevice is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldIsDevice requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldIsDevice: %w", err)
+	}
+	return oldValue.IsDevice, nil
+}
+
+// ResetIsDevice resets all changes to the "is_device" field.
+func (m *AuthorizationMutation) ResetIsDevice() {
+	m.is_device = nil
+}
+
+// SetPollInterval sets the "poll_interval" field.
+func (m *AuthorizationMutation) SetPollInterval(i int64) {
+	m.poll_interval = &i
+	m.addpoll_interval = nil
+}
+
+// PollInterval returns the value of the "poll_interval" field in the mutation.
+func (m *AuthorizationMutation) PollInterval() (r int64, exists bool) {
+	v := m.poll_interval
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPollInterval returns the old "poll_interval" field's value of the Authorization entity.
+// If the Authorization object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuthorizationMutation) OldPollInterval(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPollInterval is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPollInterval requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPollInterval: %w", err)
+	}
+	return oldValue.PollInterval, nil
+}
+
+// AddPollInterval adds i to the "poll_interval" field.
+func (m *AuthorizationMutation) AddPollInterval(i int64) {
+	if m.addpoll_interval != nil {
+		*m.addpoll_interval += i
+	} else {
+		m.addpoll_interval = &i
+	}
+}
+
+// AddedPollInterval returns the value that was added to the "poll_interval" field in this mutation.
+func (m *AuthorizationMutation) AddedPollInterval() (r int64, exists bool) {
+	v := m.addpoll_interval
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetPollInterval resets all changes to the "poll_interval" field.
+func (m *AuthorizationMutation) ResetPollInterval() {
+	m.poll_interval = nil
+	m.addpoll_interval = nil
+}
+
+// SetPolledAt sets the "polled_at" field.
+func (m *AuthorizationMutation) SetPolledAt(i instant.Instant) {
+	m.polled_at = &i
+	m.addpolled_at = nil
+}
+
+// PolledAt returns the value of the "polled_at" field in the mutation.
+func (m *AuthorizationMutation) PolledAt() (r instant.Instant, exists bool) {
+	v := m.polled_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPolledAt returns the old "polled_at" field's value of the Authorization entity.
+// If the Authorization object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuthorizationMutation) OldPolledAt(ctx context.Context) (v *instant.Instant, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPolledAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPolledAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPolledAt: %w", err)
+	}
+	return oldValue.PolledAt, nil
+}
+
+// AddPolledAt adds i to the "polled_at" field.
+func (m *AuthorizationMutation) AddPolledAt(i instant.Instant) {
+	if m.addpolled_at != nil {
+		*m.addpolled_at += i
+	} else {
+		m.addpolled_at = &i
+	}
+}
+
+// AddedPolledAt returns the value that was added to the "polled_at" field in this mutation.
+func (m *AuthorizationMutation) AddedPolledAt() (r instant.Instant, exists bool) {
+	v := m.addpolled_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearPolledAt clears the value of the "polled_at" field.
+func (m *AuthorizationMutation) ClearPolledAt() {
+	m.polled_at = nil
+	m.addpolled_at = nil
+	m.clearedFields[authorization.FieldPolledAt] = struct{}{}
+}
+
+// PolledAtCleared returns if the "polled_at" field was cleared in this mutation.
+func (m *AuthorizationMutation) PolledAtCleared() bool {
+	_, ok := m.clearedFields[authorization.FieldPolledAt]
+	return ok
+}
+
+// ResetPolledAt resets all changes to the "polled_at" field.
+func (m *AuthorizationMutation) ResetPolledAt() {
+	m.polled_at = nil
+	m.addpolled_at = nil
+	delete(m.clearedFields, authorization.FieldPolledAt)
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *AuthorizationMutation) SetCreatedAt(i instant.Instant) {
+	m.created_at = &i
+	m.addcreated_at = nil
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *AuthorizationMutation) CreatedAt() (r instant.Instant, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the Authorization entity.
+// If the Authorization object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuthorizationMutation) OldCreatedAt(ctx context.Context) (v instant.Instant, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// AddCreatedAt adds i to the "created_at" field.
+func (m *AuthorizationMutation) AddCreatedAt(i instant.Instant) {
+	if m.addcreated_at != nil {
+		*m.addcreated_at += i
+	} else {
+		m.addcreated_at = &i
+	}
+}
+
+// AddedCreatedAt returns the value that was added to the "created_at" field in this mutation.
+func (m *AuthorizationMutation) AddedCreatedAt() (r instant.Instant, exists bool) {
+	v := m.addcreated_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *AuthorizationMutation) ResetCreatedAt() {
+	m.created_at = nil
+	m.addcreated_at = nil
+}
+
+// SetExpiresAt sets the "expires_at" field.
+func (m *AuthorizationMutation) SetExpiresAt(i instant.Instant) {
+	m.expires_at = &i
+	m.addexpires_at = nil
+}
+
+// ExpiresAt returns the value of the "expires_at" field in the mutation.
+func (m *AuthorizationMutation) ExpiresAt() (r instant.Instant, exists bool) {
+	v := m.expires_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldExpiresAt returns the old "expires_at" field's value of the Authorization entity.
+// If the Authorization object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuthorizationMutation) OldExpiresAt(ctx context.Context) (v instant.Instant, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldExpiresAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldExpiresAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldExpiresAt: %w", err)
+	}
+	return oldValue.ExpiresAt, nil
+}
+
+// AddExpiresAt adds i to the "expires_at" field.
+func (m *AuthorizationMutation) AddExpiresAt(i instant.Instant) {
+	if m.addexpires_at != nil {
+		*m.addexpires_at += i
+	} else {
+		m.addexpires_at = &i
+	}
+}
+
+// AddedExpiresAt returns the value that was added to the "expires_at" field in this mutation.
+func (m *AuthorizationMutation) AddedExpiresAt() (r instant.Instant, exists bool) {
+	v := m.addexpires_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetExpiresAt resets all changes to the "expires_at" field.
+func (m *AuthorizationMutation) ResetExpiresAt() {
+	m.expires_at = nil
+	m.addexpires_at = nil
+}
+
+// SetKeptUntil sets the "kept_until" field.
+func (m *AuthorizationMutation) SetKeptUntil(i instant.Instant) {
+	m.kept_until = &i
+	m.addkept_until = nil
+}
+
+// KeptUntil returns the value of the "kept_until" field in the mutation.
+func (m *AuthorizationMutation) KeptUntil() (r instant.Instant, exists bool) {
+	v := m.kept_until
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldKeptUntil returns the old "kept_until" field's value of the Authorization entity.
+// If the Authorization object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuthorizationMutation) OldKeptUntil(ctx context.Context) (v instant.Instant, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldKeptUntil is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldKeptUntil requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldKeptUntil: %w", err)
+	}
+	return oldValue.KeptUntil, nil
+}
+
+// AddKeptUntil adds i to the "kept_until" field.
+func (m *AuthorizationMutation) AddKeptUntil(i instant.Instant) {
+	if m.addkept_until != nil {
+		*m.addkept_until += i
+	} else {
+		m.addkept_until = &i
+	}
+}
+
+// AddedKeptUntil returns the value that was added to the "kept_until" field in this mutation.
+func (m *AuthorizationMutation) AddedKeptUntil() (r instant.Instant, exists bool) {
+	v := m.addkept_until
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetKeptUntil resets all changes to the "kept_until" field.
+func (m *AuthorizationMutation) ResetKeptUntil() {
+	m.kept_until = nil
+	m.addkept_until = nil
+}
+
+// Where appends a list predicates to the AuthorizationMutation builder.
+func (m *AuthorizationMutation) Where(ps ...predicate.Authorization) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the AuthorizationMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *AuthorizationMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.Authorization, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *AuthorizationMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *AuthorizationMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (Authorization).
+func (m *AuthorizationMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *AuthorizationMutation) Fields() []string {
+	fields := make([]string, 0, 19)
+	if m.secret != nil {
+		fields = append(fields, authorization.FieldSecret)
+	}
+	if m.client_id != nil {
+		fields = append(fields, authorization.FieldClientID)
+	}
+	if m.status != nil {
+		fields = append(fields, authorization.FieldStatus)
+	}
+	if m.scopes != nil {
+		fields = append(fields, authorization.FieldScopes)
+	}
+	if m.issuer != nil {
+		fields = append(fields, authorization.FieldIssuer)
+	}
+	if m.redirect_uri != nil {
+		fields = append(fields, authorization.FieldRedirectURI)
+	}
+	if m.state != nil {
+		fields = append(fields, authorization.FieldState)
+	}
+	if m.code_challenge != nil {
+		fields = append(fields, authorization.FieldCodeChallenge)
+	}
+	if m.code != nil {
+		fields = append(fields, authorization.FieldCode)
+	}
+	if m.code_expires_at != nil {
+		fields = append(fields, authorization.FieldCodeExpiresAt)
+	}
+	if m.user_id != nil {
+		fields = append(fields, authorization.FieldUserID)
+	}
+	if m.granted != nil {
+		fields = append(fields, authorization.FieldGranted)
+	}
+	if m.family_id != nil {
+		fields = append(fields, authorization.FieldFamilyID)
+	}
+	if m.is_device != nil {
+		fields = append(fields, authorization.FieldIsDevice)
+	}
+	if m.poll_interval != nil {
+		fields = append(fields, authorization.FieldPollInterval)
+	}
+	if m.polled_at != nil {
+		fields = append(fields, authorization.FieldPolledAt)
+	}
+	if m.created_at != nil {
+		fields = append(fields, authorization.FieldCreatedAt)
+	}
+	if m.expires_at != nil {
+		fields = append(fields, authorization.FieldExpiresAt)
+	}
+	if m.kept_until != nil {
+		fields = append(fields, authorization.FieldKeptUntil)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *AuthorizationMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case authorization.FieldSecret:
+		return m.Secret()
+	case authorization.FieldClientID:
+		return m.ClientID()
+	case authorization.FieldStatus:
+		return m.Status()
+	case authorization.FieldScopes:
+		return m.Scopes()
+	case authorization.FieldIssuer:
+		return m.Issuer()
+	case authorization.FieldRedirectURI:
+		return m.RedirectURI()
+	case authorization.FieldState:
+		return m.State()
+	case authorization.FieldCodeChallenge:
+		return m.CodeChallenge()
+	case authorization.FieldCode:
+		return m.Code()
+	case authorization.FieldCodeExpiresAt:
+		return m.CodeExpiresAt()
+	case authorization.FieldUserID:
+		return m.UserID()
+	case authorization.FieldGranted:
+		return m.Granted()
+	case authorization.FieldFamilyID:
+		return m.FamilyID()
+	case authorization.FieldIsDevice:
+		return m.IsDevice()
+	case authorization.FieldPollInterval:
+		return m.PollInterval()
+	case authorization.FieldPolledAt:
+		return m.PolledAt()
+	case authorization.FieldCreatedAt:
+		return m.CreatedAt()
+	case authorization.FieldExpiresAt:
+		return m.ExpiresAt()
+	case authorization.FieldKeptUntil:
+		return m.KeptUntil()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *AuthorizationMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case authorization.FieldSecret:
+		return m.OldSecret(ctx)
+	case authorization.FieldClientID:
+		return m.OldClientID(ctx)
+	case authorization.FieldStatus:
+		return m.OldStatus(ctx)
+	case authorization.FieldScopes:
+		return m.OldScopes(ctx)
+	case authorization.FieldIssuer:
+		return m.OldIssuer(ctx)
+	case authorization.FieldRedirectURI:
+		return m.OldRedirectURI(ctx)
+	case authorization.FieldState:
+		return m.OldState(ctx)
+	case authorization.FieldCodeChallenge:
+		return m.OldCodeChallenge(ctx)
+	case authorization.FieldCode:
+		return m.OldCode(ctx)
+	case authorization.FieldCodeExpiresAt:
+		return m.OldCodeExpiresAt(ctx)
+	case authorization.FieldUserID:
+		return m.OldUserID(ctx)
+	case authorization.FieldGranted:
+		return m.OldGranted(ctx)
+	case authorization.FieldFamilyID:
+		return m.OldFamilyID(ctx)
+	case authorization.FieldIsDevice:
+		return m.OldIsDevice(ctx)
+	case authorization.FieldPollInterval:
+		return m.OldPollInterval(ctx)
+	case authorization.FieldPolledAt:
+		return m.OldPolledAt(ctx)
+	case authorization.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	case authorization.FieldExpiresAt:
+		return m.OldExpiresAt(ctx)
+	case authorization.FieldKeptUntil:
+		return m.OldKeptUntil(ctx)
+	}
+	return nil, fmt.Errorf("unknown Authorization field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *AuthorizationMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case authorization.FieldSecret:
+		v, ok := value.([]byte)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSecret(v)
+		return nil
+	case authorization.FieldClientID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetClientID(v)
+		return nil
+	case authorization.FieldStatus:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetStatus(v)
+		return nil
+	case authorization.FieldScopes:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetScopes(v)
+		return nil
+	case authorization.FieldIssuer:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetIssuer(v)
+		return nil
+	case authorization.FieldRedirectURI:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRedirectURI(v)
+		return nil
+	case authorization.FieldState:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetState(v)
+		return nil
+	case authorization.FieldCodeChallenge:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCodeChallenge(v)
+		return nil
+	case authorization.FieldCode:
+		v, ok := value.(digest.SHA256)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCode(v)
+		return nil
+	case authorization.FieldCodeExpiresAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCodeExpiresAt(v)
+		return nil
+	case authorization.FieldUserID:
+		v, ok := value.(uid.ID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUserID(v)
+		return nil
+	case authorization.FieldGranted:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetGranted(v)
+		return nil
+	case authorization.FieldFamilyID:
+		v, ok := value.(uid.ID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetFamilyID(v)
+		return nil
+	case authorization.FieldIsDevice:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetIsDevice(v)
+		return nil
+	case authorization.FieldPollInterval:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPollInterval(v)
+		return nil
+	case authorization.FieldPolledAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPolledAt(v)
+		return nil
+	case authorization.FieldCreatedAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	case authorization.FieldExpiresAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetExpiresAt(v)
+		return nil
+	case authorization.FieldKeptUntil:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetKeptUntil(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Authorization field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *AuthorizationMutation) AddedFields() []string {
+	var fields []string
+	if m.addcode_expires_at != nil {
+		fields = append(fields, authorization.FieldCodeExpiresAt)
+	}
+	if m.addpoll_interval != nil {
+		fields = append(fields, authorization.FieldPollInterval)
+	}
+	if m.addpolled_at != nil {
+		fields = append(fields, authorization.FieldPolledAt)
+	}
+	if m.addcreated_at != nil {
+		fields = append(fields, authorization.FieldCreatedAt)
+	}
+	if m.addexpires_at != nil {
+		fields = append(fields, authorization.FieldExpiresAt)
+	}
+	if m.addkept_until != nil {
+		fields = append(fields, authorization.FieldKeptUntil)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *AuthorizationMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case authorization.FieldCodeExpiresAt:
+		return m.AddedCodeExpiresAt()
+	case authorization.FieldPollInterval:
+		return m.AddedPollInterval()
+	case authorization.FieldPolledAt:
+		return m.AddedPolledAt()
+	case authorization.FieldCreatedAt:
+		return m.AddedCreatedAt()
+	case authorization.FieldExpiresAt:
+		return m.AddedExpiresAt()
+	case authorization.FieldKeptUntil:
+		return m.AddedKeptUntil()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *AuthorizationMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case authorization.FieldCodeExpiresAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddCodeExpiresAt(v)
+		return nil
+	case authorization.FieldPollInterval:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddPollInterval(v)
+		return nil
+	case authorization.FieldPolledAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddPolledAt(v)
+		return nil
+	case authorization.FieldCreatedAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddCreatedAt(v)
+		return nil
+	case authorization.FieldExpiresAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddExpiresAt(v)
+		return nil
+	case authorization.FieldKeptUntil:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddKeptUntil(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Authorization numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *AuthorizationMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(authorization.FieldCode) {
+		fields = append(fields, authorization.FieldCode)
+	}
+	if m.FieldCleared(authorization.FieldCodeExpiresAt) {
+		fields = append(fields, authorization.FieldCodeExpiresAt)
+	}
+	if m.FieldCleared(authorization.FieldUserID) {
+		fields = append(fields, authorization.FieldUserID)
+	}
+	if m.FieldCleared(authorization.FieldFamilyID) {
+		fields = append(fields, authorization.FieldFamilyID)
+	}
+	if m.FieldCleared(authorization.FieldPolledAt) {
+		fields = append(fields, authorization.FieldPolledAt)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *AuthorizationMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *AuthorizationMutation) ClearField(name string) error {
+	switch name {
+	case authorization.FieldCode:
+		m.ClearCode()
+		return nil
+	case authorization.FieldCodeExpiresAt:
+		m.ClearCodeExpiresAt()
+		return nil
+	case authorization.FieldUserID:
+		m.ClearUserID()
+		return nil
+	case authorization.FieldFamilyID:
+		m.ClearFamilyID()
+		return nil
+	case authorization.FieldPolledAt:
+		m.ClearPolledAt()
+		return nil
+	}
+	return fmt.Errorf("unknown Authorization nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *AuthorizationMutation) ResetField(name string) error {
+	switch name {
+	case authorization.FieldSecret:
+		m.ResetSecret()
+		return nil
+	case authorization.FieldClientID:
+		m.ResetClientID()
+		return nil
+	case authorization.FieldStatus:
+		m.ResetStatus()
+		return nil
+	case authorization.FieldScopes:
+		m.ResetScopes()
+		return nil
+	case authorization.FieldIssuer:
+		m.ResetIssuer()
+		return nil
+	case authorization.FieldRedirectURI:
+		m.ResetRedirectURI()
+		return nil
+	case authorization.FieldState:
+		m.ResetState()
+		return nil
+	case authorization.FieldCodeChallenge:
+		m.ResetCodeChallenge()
+		return nil
+	case authorization.FieldCode:
+		m.ResetCode()
+		return nil
+	case authorization.FieldCodeExpiresAt:
+		m.ResetCodeExpiresAt()
+		return nil
+	case authorization.FieldUserID:
+		m.ResetUserID()
+		return nil
+	case authorization.FieldGranted:
+		m.ResetGranted()
+		return nil
+	case authorization.FieldFamilyID:
+		m.ResetFamilyID()
+		return nil
+	case authorization.FieldIsDevice:
+		m.ResetIsDevice()
+		return nil
+	case authorization.FieldPollInterval:
+		m.ResetPollInterval()
+		return nil
+	case authorization.FieldPolledAt:
+		m.ResetPolledAt()
+		return nil
+	case authorization.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	case authorization.FieldExpiresAt:
+		m.ResetExpiresAt()
+		return nil
+	case authorization.FieldKeptUntil:
+		m.ResetKeptUntil()
+		return nil
+	}
+	return fmt.Errorf("unknown Authorization field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *AuthorizationMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *AuthorizationMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *AuthorizationMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *AuthorizationMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *AuthorizationMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *AuthorizationMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *AuthorizationMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown Authorization unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *AuthorizationMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown Authorization edge %s", name)
 }
 
 // BanMutation represents an operation that mutates the Ban nodes in the graph.
@@ -15044,6 +16891,787 @@ func (m *RaidMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown Raid edge %s", name)
 }
 
+// RefreshTokenMutation represents an operation that mutates the RefreshToken nodes in the graph.
+type RefreshTokenMutation struct {
+	config
+	op             Op
+	typ            string
+	id             *digest.SHA256
+	family_id      *uid.ID
+	client_id      *string
+	user_id        *uid.ID
+	scopes         *string
+	issued_at      *instant.Instant
+	addissued_at   *instant.Instant
+	expires_at     *instant.Instant
+	addexpires_at  *instant.Instant
+	replaced_at    *instant.Instant
+	addreplaced_at *instant.Instant
+	clearedFields  map[string]struct{}
+	done           bool
+	oldValue       func(context.Context) (*RefreshToken, error)
+	predicates     []predicate.RefreshToken
+}
+
+var _ ent.Mutation = (*RefreshTokenMutation)(nil)
+
+// refreshtokenOption allows management of the mutation configuration using functional options.
+type refreshtokenOption func(*RefreshTokenMutation)
+
+// newRefreshTokenMutation creates new mutation for the RefreshToken entity.
+func newRefreshTokenMutation(c config, op Op, opts ...refreshtokenOption) *RefreshTokenMutation {
+	m := &RefreshTokenMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeRefreshToken,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withRefreshTokenID sets the ID field of the mutation.
+func withRefreshTokenID(id digest.SHA256) refreshtokenOption {
+	return func(m *RefreshTokenMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *RefreshToken
+		)
+		m.oldValue = func(ctx context.Context) (*RefreshToken, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().RefreshToken.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withRefreshToken sets the old RefreshToken of the mutation.
+func withRefreshToken(node *RefreshToken) refreshtokenOption {
+	return func(m *RefreshTokenMutation) {
+		m.oldValue = func(context.Context) (*RefreshToken, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m RefreshTokenMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m RefreshTokenMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of RefreshToken entities.
+func (m *RefreshTokenMutation) SetID(id digest.SHA256) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *RefreshTokenMutation) ID() (id digest.SHA256, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *RefreshTokenMutation) IDs(ctx context.Context) ([]digest.SHA256, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []digest.SHA256{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().RefreshToken.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetFamilyID sets the "family_id" field.
+func (m *RefreshTokenMutation) SetFamilyID(u uid.ID) {
+	m.family_id = &u
+}
+
+// FamilyID returns the value of the "family_id" field in the mutation.
+func (m *RefreshTokenMutation) FamilyID() (r uid.ID, exists bool) {
+	v := m.family_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldFamilyID returns the old "family_id" field's value of the RefreshToken entity.
+// If the RefreshToken object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *RefreshTokenMutation) OldFamilyID(ctx context.Context) (v uid.ID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldFamilyID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldFamilyID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldFamilyID: %w", err)
+	}
+	return oldValue.FamilyID, nil
+}
+
+// ResetFamilyID resets all changes to the "family_id" field.
+func (m *RefreshTokenMutation) ResetFamilyID() {
+	m.family_id = nil
+}
+
+// SetClientID sets the "client_id" field.
+func (m *RefreshTokenMutation) SetClientID(s string) {
+	m.client_id = &s
+}
+
+// ClientID returns the value of the "client_id" field in the mutation.
+func (m *RefreshTokenMutation) ClientID() (r string, exists bool) {
+	v := m.client_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldClientID returns the old "client_id" field's value of the RefreshToken entity.
+// If the RefreshToken object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *RefreshTokenMutation) OldClientID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldClientID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldClientID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldClientID: %w", err)
+	}
+	return oldValue.ClientID, nil
+}
+
+// ResetClientID resets all changes to the "client_id" field.
+func (m *RefreshTokenMutation) ResetClientID() {
+	m.client_id = nil
+}
+
+// SetUserID sets the "user_id" field.
+func (m *RefreshTokenMutation) SetUserID(u uid.ID) {
+	m.user_id = &u
+}
+
+// UserID returns the value of the "user_id" field in the mutation.
+func (m *RefreshTokenMutation) UserID() (r uid.ID, exists bool) {
+	v := m.user_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUserID returns the old "user_id" field's value of the RefreshToken entity.
+// If the RefreshToken object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *RefreshTokenMutation) OldUserID(ctx context.Context) (v uid.ID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUserID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUserID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUserID: %w", err)
+	}
+	return oldValue.UserID, nil
+}
+
+// ResetUserID resets all changes to the "user_id" field.
+func (m *RefreshTokenMutation) ResetUserID() {
+	m.user_id = nil
+}
+
+// SetScopes sets the "scopes" field.
+func (m *RefreshTokenMutation) SetScopes(s string) {
+	m.scopes = &s
+}
+
+// Scopes returns the value of the "scopes" field in the mutation.
+func (m *RefreshTokenMutation) Scopes() (r string, exists bool) {
+	v := m.scopes
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldScopes returns the old "scopes" field's value of the RefreshToken entity.
+// If the RefreshToken object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *RefreshTokenMutation) OldScopes(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldScopes is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldScopes requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldScopes: %w", err)
+	}
+	return oldValue.Scopes, nil
+}
+
+// ResetScopes resets all changes to the "scopes" field.
+func (m *RefreshTokenMutation) ResetScopes() {
+	m.scopes = nil
+}
+
+// SetIssuedAt sets the "issued_at" field.
+func (m *RefreshTokenMutation) SetIssuedAt(i instant.Instant) {
+	m.issued_at = &i
+	m.addissued_at = nil
+}
+
+// IssuedAt returns the value of the "issued_at" field in the mutation.
+func (m *RefreshTokenMutation) IssuedAt() (r instant.Instant, exists bool) {
+	v := m.issued_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldIssuedAt returns the old "issued_at" field's value of the RefreshToken entity.
+// If the RefreshToken object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *RefreshTokenMutation) OldIssuedAt(ctx context.Context) (v instant.Instant, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldIssuedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldIssuedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldIssuedAt: %w", err)
+	}
+	return oldValue.IssuedAt, nil
+}
+
+// AddIssuedAt adds i to the "issued_at" field.
+func (m *RefreshTokenMutation) AddIssuedAt(i instant.Instant) {
+	if m.addissued_at != nil {
+		*m.addissued_at += i
+	} else {
+		m.addissued_at = &i
+	}
+}
+
+// AddedIssuedAt returns the value that was added to the "issued_at" field in this mutation.
+func (m *RefreshTokenMutation) AddedIssuedAt() (r instant.Instant, exists bool) {
+	v := m.addissued_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetIssuedAt resets all changes to the "issued_at" field.
+func (m *RefreshTokenMutation) ResetIssuedAt() {
+	m.issued_at = nil
+	m.addissued_at = nil
+}
+
+// SetExpiresAt sets the "expires_at" field.
+func (m *RefreshTokenMutation) SetExpiresAt(i instant.Instant) {
+	m.expires_at = &i
+	m.addexpires_at = nil
+}
+
+// ExpiresAt returns the value of the "expires_at" field in the mutation.
+func (m *RefreshTokenMutation) ExpiresAt() (r instant.Instant, exists bool) {
+	v := m.expires_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldExpiresAt returns the old "expires_at" field's value of the RefreshToken entity.
+// If the RefreshToken object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *RefreshTokenMutation) OldExpiresAt(ctx context.Context) (v instant.Instant, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldExpiresAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldExpiresAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldExpiresAt: %w", err)
+	}
+	return oldValue.ExpiresAt, nil
+}
+
+// AddExpiresAt adds i to the "expires_at" field.
+func (m *RefreshTokenMutation) AddExpiresAt(i instant.Instant) {
+	if m.addexpires_at != nil {
+		*m.addexpires_at += i
+	} else {
+		m.addexpires_at = &i
+	}
+}
+
+// AddedExpiresAt returns the value that was added to the "expires_at" field in this mutation.
+func (m *RefreshTokenMutation) AddedExpiresAt() (r instant.Instant, exists bool) {
+	v := m.addexpires_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetExpiresAt resets all changes to the "expires_at" field.
+func (m *RefreshTokenMutation) ResetExpiresAt() {
+	m.expires_at = nil
+	m.addexpires_at = nil
+}
+
+// SetReplacedAt sets the "replaced_at" field.
+func (m *RefreshTokenMutation) SetReplacedAt(i instant.Instant) {
+	m.replaced_at = &i
+	m.addreplaced_at = nil
+}
+
+// ReplacedAt returns the value of the "replaced_at" field in the mutation.
+func (m *RefreshTokenMutation) ReplacedAt() (r instant.Instant, exists bool) {
+	v := m.replaced_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldReplacedAt returns the old "replaced_at" field's value of the RefreshToken entity.
+// If the RefreshToken object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *RefreshTokenMutation) OldReplacedAt(ctx context.Context) (v *instant.Instant, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldReplacedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldReplacedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldReplacedAt: %w", err)
+	}
+	return oldValue.ReplacedAt, nil
+}
+
+// AddReplacedAt adds i to the "replaced_at" field.
+func (m *RefreshTokenMutation) AddReplacedAt(i instant.Instant) {
+	if m.addreplaced_at != nil {
+		*m.addreplaced_at += i
+	} else {
+		m.addreplaced_at = &i
+	}
+}
+
+// AddedReplacedAt returns the value that was added to the "replaced_at" field in this mutation.
+func (m *RefreshTokenMutation) AddedReplacedAt() (r instant.Instant, exists bool) {
+	v := m.addreplaced_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearReplacedAt clears the value of the "replaced_at" field.
+func (m *RefreshTokenMutation) ClearReplacedAt() {
+	m.replaced_at = nil
+	m.addreplaced_at = nil
+	m.clearedFields[refreshtoken.FieldReplacedAt] = struct{}{}
+}
+
+// ReplacedAtCleared returns if the "replaced_at" field was cleared in this mutation.
+func (m *RefreshTokenMutation) ReplacedAtCleared() bool {
+	_, ok := m.clearedFields[refreshtoken.FieldReplacedAt]
+	return ok
+}
+
+// ResetReplacedAt resets all changes to the "replaced_at" field.
+func (m *RefreshTokenMutation) ResetReplacedAt() {
+	m.replaced_at = nil
+	m.addreplaced_at = nil
+	delete(m.clearedFields, refreshtoken.FieldReplacedAt)
+}
+
+// Where appends a list predicates to the RefreshTokenMutation builder.
+func (m *RefreshTokenMutation) Where(ps ...predicate.RefreshToken) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the RefreshTokenMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *RefreshTokenMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.RefreshToken, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *RefreshTokenMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *RefreshTokenMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (RefreshToken).
+func (m *RefreshTokenMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *RefreshTokenMutation) Fields() []string {
+	fields := make([]string, 0, 7)
+	if m.family_id != nil {
+		fields = append(fields, refreshtoken.FieldFamilyID)
+	}
+	if m.client_id != nil {
+		fields = append(fields, refreshtoken.FieldClientID)
+	}
+	if m.user_id != nil {
+		fields = append(fields, refreshtoken.FieldUserID)
+	}
+	if m.scopes != nil {
+		fields = append(fields, refreshtoken.FieldScopes)
+	}
+	if m.issued_at != nil {
+		fields = append(fields, refreshtoken.FieldIssuedAt)
+	}
+	if m.expires_at != nil {
+		fields = append(fields, refreshtoken.FieldExpiresAt)
+	}
+	if m.replaced_at != nil {
+		fields = append(fields, refreshtoken.FieldReplacedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *RefreshTokenMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case refreshtoken.FieldFamilyID:
+		return m.FamilyID()
+	case refreshtoken.FieldClientID:
+		return m.ClientID()
+	case refreshtoken.FieldUserID:
+		return m.UserID()
+	case refreshtoken.FieldScopes:
+		return m.Scopes()
+	case refreshtoken.FieldIssuedAt:
+		return m.IssuedAt()
+	case refreshtoken.FieldExpiresAt:
+		return m.ExpiresAt()
+	case refreshtoken.FieldReplacedAt:
+		return m.ReplacedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *RefreshTokenMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case refreshtoken.FieldFamilyID:
+		return m.OldFamilyID(ctx)
+	case refreshtoken.FieldClientID:
+		return m.OldClientID(ctx)
+	case refreshtoken.FieldUserID:
+		return m.OldUserID(ctx)
+	case refreshtoken.FieldScopes:
+		return m.OldScopes(ctx)
+	case refreshtoken.FieldIssuedAt:
+		return m.OldIssuedAt(ctx)
+	case refreshtoken.FieldExpiresAt:
+		return m.OldExpiresAt(ctx)
+	case refreshtoken.FieldReplacedAt:
+		return m.OldReplacedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown RefreshToken field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *RefreshTokenMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case refreshtoken.FieldFamilyID:
+		v, ok := value.(uid.ID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetFamilyID(v)
+		return nil
+	case refreshtoken.FieldClientID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetClientID(v)
+		return nil
+	case refreshtoken.FieldUserID:
+		v, ok := value.(uid.ID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUserID(v)
+		return nil
+	case refreshtoken.FieldScopes:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetScopes(v)
+		return nil
+	case refreshtoken.FieldIssuedAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetIssuedAt(v)
+		return nil
+	case refreshtoken.FieldExpiresAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetExpiresAt(v)
+		return nil
+	case refreshtoken.FieldReplacedAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetReplacedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown RefreshToken field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *RefreshTokenMutation) AddedFields() []string {
+	var fields []string
+	if m.addissued_at != nil {
+		fields = append(fields, refreshtoken.FieldIssuedAt)
+	}
+	if m.addexpires_at != nil {
+		fields = append(fields, refreshtoken.FieldExpiresAt)
+	}
+	if m.addreplaced_at != nil {
+		fields = append(fields, refreshtoken.FieldReplacedAt)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *RefreshTokenMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case refreshtoken.FieldIssuedAt:
+		return m.AddedIssuedAt()
+	case refreshtoken.FieldExpiresAt:
+		return m.AddedExpiresAt()
+	case refreshtoken.FieldReplacedAt:
+		return m.AddedReplacedAt()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *RefreshTokenMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case refreshtoken.FieldIssuedAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddIssuedAt(v)
+		return nil
+	case refreshtoken.FieldExpiresAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddExpiresAt(v)
+		return nil
+	case refreshtoken.FieldReplacedAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddReplacedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown RefreshToken numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *RefreshTokenMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(refreshtoken.FieldReplacedAt) {
+		fields = append(fields, refreshtoken.FieldReplacedAt)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *RefreshTokenMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *RefreshTokenMutation) ClearField(name string) error {
+	switch name {
+	case refreshtoken.FieldReplacedAt:
+		m.ClearReplacedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown RefreshToken nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *RefreshTokenMutation) ResetField(name string) error {
+	switch name {
+	case refreshtoken.FieldFamilyID:
+		m.ResetFamilyID()
+		return nil
+	case refreshtoken.FieldClientID:
+		m.ResetClientID()
+		return nil
+	case refreshtoken.FieldUserID:
+		m.ResetUserID()
+		return nil
+	case refreshtoken.FieldScopes:
+		m.ResetScopes()
+		return nil
+	case refreshtoken.FieldIssuedAt:
+		m.ResetIssuedAt()
+		return nil
+	case refreshtoken.FieldExpiresAt:
+		m.ResetExpiresAt()
+		return nil
+	case refreshtoken.FieldReplacedAt:
+		m.ResetReplacedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown RefreshToken field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *RefreshTokenMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *RefreshTokenMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *RefreshTokenMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *RefreshTokenMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *RefreshTokenMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *RefreshTokenMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *RefreshTokenMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown RefreshToken unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *RefreshTokenMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown RefreshToken edge %s", name)
+}
+
 // RoleMutation represents an operation that mutates the Role nodes in the graph.
 type RoleMutation struct {
 	config
@@ -17145,6 +19773,7 @@ type TokenMutation struct {
 	addissued_at  *instant.Instant
 	expires_at    *instant.Instant
 	addexpires_at *instant.Instant
+	family_id     *uid.ID
 	revoked_at    *instant.Instant
 	addrevoked_at *instant.Instant
 	clearedFields map[string]struct{}
@@ -17540,6 +20169,55 @@ func (m *TokenMutation) ResetExpiresAt() {
 	delete(m.clearedFields, token.FieldExpiresAt)
 }
 
+// SetFamilyID sets the "family_id" field.
+func (m *TokenMutation) SetFamilyID(u uid.ID) {
+	m.family_id = &u
+}
+
+// FamilyID returns the value of the "family_id" field in the mutation.
+func (m *TokenMutation) FamilyID() (r uid.ID, exists bool) {
+	v := m.family_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldFamilyID returns the old "family_id" field's value of the Token entity.
+// If the Token object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TokenMutation) OldFamilyID(ctx context.Context) (v *uid.ID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldFamilyID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldFamilyID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldFamilyID: %w", err)
+	}
+	return oldValue.FamilyID, nil
+}
+
+// ClearFamilyID clears the value of the "family_id" field.
+func (m *TokenMutation) ClearFamilyID() {
+	m.family_id = nil
+	m.clearedFields[token.FieldFamilyID] = struct{}{}
+}
+
+// FamilyIDCleared returns if the "family_id" field was cleared in this mutation.
+func (m *TokenMutation) FamilyIDCleared() bool {
+	_, ok := m.clearedFields[token.FieldFamilyID]
+	return ok
+}
+
+// ResetFamilyID resets all changes to the "family_id" field.
+func (m *TokenMutation) ResetFamilyID() {
+	m.family_id = nil
+	delete(m.clearedFields, token.FieldFamilyID)
+}
+
 // SetRevokedAt sets the "revoked_at" field.
 func (m *TokenMutation) SetRevokedAt(i instant.Instant) {
 	m.revoked_at = &i
@@ -17644,7 +20322,7 @@ func (m *TokenMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *TokenMutation) Fields() []string {
-	fields := make([]string, 0, 7)
+	fields := make([]string, 0, 8)
 	if m.kind != nil {
 		fields = append(fields, token.FieldKind)
 	}
@@ -17662,6 +20340,9 @@ func (m *TokenMutation) Fields() []string {
 	}
 	if m.expires_at != nil {
 		fields = append(fields, token.FieldExpiresAt)
+	}
+	if m.family_id != nil {
+		fields = append(fields, token.FieldFamilyID)
 	}
 	if m.revoked_at != nil {
 		fields = append(fields, token.FieldRevokedAt)
@@ -17686,6 +20367,8 @@ func (m *TokenMutation) Field(name string) (ent.Value, bool) {
 		return m.IssuedAt()
 	case token.FieldExpiresAt:
 		return m.ExpiresAt()
+	case token.FieldFamilyID:
+		return m.FamilyID()
 	case token.FieldRevokedAt:
 		return m.RevokedAt()
 	}
@@ -17709,6 +20392,8 @@ func (m *TokenMutation) OldField(ctx context.Context, name string) (ent.Value, e
 		return m.OldIssuedAt(ctx)
 	case token.FieldExpiresAt:
 		return m.OldExpiresAt(ctx)
+	case token.FieldFamilyID:
+		return m.OldFamilyID(ctx)
 	case token.FieldRevokedAt:
 		return m.OldRevokedAt(ctx)
 	}
@@ -17761,6 +20446,13 @@ func (m *TokenMutation) SetField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.SetExpiresAt(v)
+		return nil
+	case token.FieldFamilyID:
+		v, ok := value.(uid.ID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetFamilyID(v)
 		return nil
 	case token.FieldRevokedAt:
 		v, ok := value.(instant.Instant)
@@ -17844,6 +20536,9 @@ func (m *TokenMutation) ClearedFields() []string {
 	if m.FieldCleared(token.FieldExpiresAt) {
 		fields = append(fields, token.FieldExpiresAt)
 	}
+	if m.FieldCleared(token.FieldFamilyID) {
+		fields = append(fields, token.FieldFamilyID)
+	}
 	if m.FieldCleared(token.FieldRevokedAt) {
 		fields = append(fields, token.FieldRevokedAt)
 	}
@@ -17866,6 +20561,9 @@ func (m *TokenMutation) ClearField(name string) error {
 		return nil
 	case token.FieldExpiresAt:
 		m.ClearExpiresAt()
+		return nil
+	case token.FieldFamilyID:
+		m.ClearFamilyID()
 		return nil
 	case token.FieldRevokedAt:
 		m.ClearRevokedAt()
@@ -17895,6 +20593,9 @@ func (m *TokenMutation) ResetField(name string) error {
 		return nil
 	case token.FieldExpiresAt:
 		m.ResetExpiresAt()
+		return nil
+	case token.FieldFamilyID:
+		m.ResetFamilyID()
 		return nil
 	case token.FieldRevokedAt:
 		m.ResetRevokedAt()

@@ -5,6 +5,7 @@ package ent
 import (
 	"github.com/moderato-live/moderato/ent/activity"
 	"github.com/moderato-live/moderato/ent/application"
+	"github.com/moderato-live/moderato/ent/authorization"
 	"github.com/moderato-live/moderato/ent/category"
 	"github.com/moderato-live/moderato/ent/channel"
 	"github.com/moderato-live/moderato/ent/clip"
@@ -15,6 +16,7 @@ import (
 	"github.com/moderato-live/moderato/ent/grant"
 	"github.com/moderato-live/moderato/ent/message"
 	"github.com/moderato-live/moderato/ent/raid"
+	"github.com/moderato-live/moderato/ent/refreshtoken"
 	"github.com/moderato-live/moderato/ent/role"
 	"github.com/moderato-live/moderato/ent/schema"
 	"github.com/moderato-live/moderato/ent/stream"
@@ -46,10 +48,78 @@ func init() {
 	applicationDescName := applicationFields[1].Descriptor()
 	// application.NameValidator is a validator for the "name" field. It is called by the builders before save.
 	application.NameValidator = applicationDescName.Validators[0].(func(string) error)
+	// applicationDescRedirectUris is the schema descriptor for redirect_uris field.
+	applicationDescRedirectUris := applicationFields[4].Descriptor()
+	// application.DefaultRedirectUris holds the default value on creation for the redirect_uris field.
+	application.DefaultRedirectUris = applicationDescRedirectUris.Default.(string)
+	// application.RedirectUrisValidator is a validator for the "redirect_uris" field. It is called by the builders before save.
+	application.RedirectUrisValidator = applicationDescRedirectUris.Validators[0].(func(string) error)
+	// applicationDescScopes is the schema descriptor for scopes field.
+	applicationDescScopes := applicationFields[5].Descriptor()
+	// application.DefaultScopes holds the default value on creation for the scopes field.
+	application.DefaultScopes = applicationDescScopes.Default.(string)
+	// application.ScopesValidator is a validator for the "scopes" field. It is called by the builders before save.
+	application.ScopesValidator = applicationDescScopes.Validators[0].(func(string) error)
+	// applicationDescPublic is the schema descriptor for public field.
+	applicationDescPublic := applicationFields[6].Descriptor()
+	// application.DefaultPublic holds the default value on creation for the public field.
+	application.DefaultPublic = applicationDescPublic.Default.(bool)
 	// applicationDescID is the schema descriptor for id field.
 	applicationDescID := applicationFields[0].Descriptor()
 	// application.IDValidator is a validator for the "id" field. It is called by the builders before save.
 	application.IDValidator = applicationDescID.Validators[0].(func(string) error)
+	authorizationFields := schema.Authorization{}.Fields()
+	_ = authorizationFields
+	// authorizationDescSecret is the schema descriptor for secret field.
+	authorizationDescSecret := authorizationFields[1].Descriptor()
+	// authorization.SecretValidator is a validator for the "secret" field. It is called by the builders before save.
+	authorization.SecretValidator = authorizationDescSecret.Validators[0].(func([]byte) error)
+	// authorizationDescClientID is the schema descriptor for client_id field.
+	authorizationDescClientID := authorizationFields[2].Descriptor()
+	// authorization.ClientIDValidator is a validator for the "client_id" field. It is called by the builders before save.
+	authorization.ClientIDValidator = authorizationDescClientID.Validators[0].(func(string) error)
+	// authorizationDescStatus is the schema descriptor for status field.
+	authorizationDescStatus := authorizationFields[3].Descriptor()
+	// authorization.StatusValidator is a validator for the "status" field. It is called by the builders before save.
+	authorization.StatusValidator = authorizationDescStatus.Validators[0].(func(string) error)
+	// authorizationDescScopes is the schema descriptor for scopes field.
+	authorizationDescScopes := authorizationFields[4].Descriptor()
+	// authorization.ScopesValidator is a validator for the "scopes" field. It is called by the builders before save.
+	authorization.ScopesValidator = authorizationDescScopes.Validators[0].(func(string) error)
+	// authorizationDescIssuer is the schema descriptor for issuer field.
+	authorizationDescIssuer := authorizationFields[5].Descriptor()
+	// authorization.DefaultIssuer holds the default value on creation for the issuer field.
+	authorization.DefaultIssuer = authorizationDescIssuer.Default.(string)
+	// authorization.IssuerValidator is a validator for the "issuer" field. It is called by the builders before save.
+	authorization.IssuerValidator = authorizationDescIssuer.Validators[0].(func(string) error)
+	// authorizationDescRedirectURI is the schema descriptor for redirect_uri field.
+	authorizationDescRedirectURI := authorizationFields[6].Descriptor()
+	// authorization.DefaultRedirectURI holds the default value on creation for the redirect_uri field.
+	authorization.DefaultRedirectURI = authorizationDescRedirectURI.Default.(string)
+	// authorization.RedirectURIValidator is a validator for the "redirect_uri" field. It is called by the builders before save.
+	authorization.RedirectURIValidator = authorizationDescRedirectURI.Validators[0].(func(string) error)
+	// authorizationDescState is the schema descriptor for state field.
+	authorizationDescState := authorizationFields[7].Descriptor()
+	// authorization.DefaultState holds the default value on creation for the state field.
+	authorization.DefaultState = authorizationDescState.Default.(string)
+	// authorization.StateValidator is a validator for the "state" field. It is called by the builders before save.
+	authorization.StateValidator = authorizationDescState.Validators[0].(func(string) error)
+	// authorizationDescCodeChallenge is the schema descriptor for code_challenge field.
+	authorizationDescCodeChallenge := authorizationFields[8].Descriptor()
+	// authorization.DefaultCodeChallenge holds the default value on creation for the code_challenge field.
+	authorization.DefaultCodeChallenge = authorizationDescCodeChallenge.Default.(string)
+	// authorization.CodeChallengeValidator is a validator for the "code_challenge" field. It is called by the builders before save.
+	authorization.CodeChallengeValidator = authorizationDescCodeChallenge.Validators[0].(func(string) error)
+	// authorizationDescGranted is the schema descriptor for granted field.
+	authorizationDescGranted := authorizationFields[12].Descriptor()
+	// authorization.DefaultGranted holds the default value on creation for the granted field.
+	authorization.DefaultGranted = authorizationDescGranted.Default.(string)
+	// authorization.GrantedValidator is a validator for the "granted" field. It is called by the builders before save.
+	authorization.GrantedValidator = authorizationDescGranted.Validators[0].(func(string) error)
+	// authorizationDescPollInterval is the schema descriptor for poll_interval field.
+	authorizationDescPollInterval := authorizationFields[15].Descriptor()
+	// authorization.DefaultPollInterval holds the default value on creation for the poll_interval field.
+	authorization.DefaultPollInterval = authorizationDescPollInterval.Default.(int64)
 	categoryFields := schema.Category{}.Fields()
 	_ = categoryFields
 	// categoryDescName is the schema descriptor for name field.
@@ -200,6 +270,16 @@ func init() {
 	raidDescDedupKey := raidFields[2].Descriptor()
 	// raid.DedupKeyValidator is a validator for the "dedup_key" field. It is called by the builders before save.
 	raid.DedupKeyValidator = raidDescDedupKey.Validators[0].(func(string) error)
+	refreshtokenFields := schema.RefreshToken{}.Fields()
+	_ = refreshtokenFields
+	// refreshtokenDescClientID is the schema descriptor for client_id field.
+	refreshtokenDescClientID := refreshtokenFields[2].Descriptor()
+	// refreshtoken.ClientIDValidator is a validator for the "client_id" field. It is called by the builders before save.
+	refreshtoken.ClientIDValidator = refreshtokenDescClientID.Validators[0].(func(string) error)
+	// refreshtokenDescScopes is the schema descriptor for scopes field.
+	refreshtokenDescScopes := refreshtokenFields[4].Descriptor()
+	// refreshtoken.ScopesValidator is a validator for the "scopes" field. It is called by the builders before save.
+	refreshtoken.ScopesValidator = refreshtokenDescScopes.Validators[0].(func(string) error)
 	roleFields := schema.Role{}.Fields()
 	_ = roleFields
 	// roleDescRole is the schema descriptor for role field.

@@ -32,6 +32,8 @@ type Token struct {
 	IssuedAt instant.Instant `json:"issued_at,omitempty"`
 	// When the token expires, exclusive; null if it does not expire.
 	ExpiresAt *instant.Instant `json:"expires_at,omitempty"`
+	// Identifies all tokens that result from one approval; null if the token results from none.
+	FamilyID *uid.ID `json:"family_id,omitempty"`
 	// When the token was revoked; null if it was not.
 	RevokedAt    *instant.Instant `json:"revoked_at,omitempty"`
 	selectValues sql.SelectValues
@@ -42,7 +44,7 @@ func (*Token) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
-		case token.FieldUserID:
+		case token.FieldUserID, token.FieldFamilyID:
 			values[i] = &sql.NullScanner{S: new(uid.ID)}
 		case token.FieldID:
 			values[i] = new(digest.SHA256)
@@ -109,6 +111,13 @@ func (_m *Token) assignValues(columns []string, values []any) error {
 				_m.ExpiresAt = new(instant.Instant)
 				*_m.ExpiresAt = instant.Instant(value.Int64)
 			}
+		case token.FieldFamilyID:
+			if value, ok := values[i].(*sql.NullScanner); !ok {
+				return fmt.Errorf("unexpected type %T for field family_id", values[i])
+			} else if value.Valid {
+				_m.FamilyID = new(uid.ID)
+				*_m.FamilyID = *value.S.(*uid.ID)
+			}
 		case token.FieldRevokedAt:
 			if value, ok := values[i].(*sql.NullInt64); !ok {
 				return fmt.Errorf("unexpected type %T for field revoked_at", values[i])
@@ -171,6 +180,11 @@ func (_m *Token) String() string {
 	builder.WriteString(", ")
 	if v := _m.ExpiresAt; v != nil {
 		builder.WriteString("expires_at=")
+		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
+	builder.WriteString(", ")
+	if v := _m.FamilyID; v != nil {
+		builder.WriteString("family_id=")
 		builder.WriteString(fmt.Sprintf("%v", *v))
 	}
 	builder.WriteString(", ")

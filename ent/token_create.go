@@ -74,6 +74,20 @@ func (_c *TokenCreate) SetNillableExpiresAt(v *instant.Instant) *TokenCreate {
 	return _c
 }
 
+// SetFamilyID sets the "family_id" field.
+func (_c *TokenCreate) SetFamilyID(v uid.ID) *TokenCreate {
+	_c.mutation.SetFamilyID(v)
+	return _c
+}
+
+// SetNillableFamilyID sets the "family_id" field if the given value is not nil.
+func (_c *TokenCreate) SetNillableFamilyID(v *uid.ID) *TokenCreate {
+	if v != nil {
+		_c.SetFamilyID(*v)
+	}
+	return _c
+}
+
 // SetRevokedAt sets the "revoked_at" field.
 func (_c *TokenCreate) SetRevokedAt(v instant.Instant) *TokenCreate {
 	_c.mutation.SetRevokedAt(v)
@@ -213,6 +227,10 @@ func (_c *TokenCreate) createSpec() (*Token, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.ExpiresAt(); ok {
 		_spec.SetField(token.FieldExpiresAt, field.TypeInt64, value)
 		_node.ExpiresAt = &value
+	}
+	if value, ok := _c.mutation.FamilyID(); ok {
+		_spec.SetField(token.FieldFamilyID, field.TypeBytes, value)
+		_node.FamilyID = &value
 	}
 	if value, ok := _c.mutation.RevokedAt(); ok {
 		_spec.SetField(token.FieldRevokedAt, field.TypeInt64, value)

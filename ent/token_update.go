@@ -97,6 +97,26 @@ func (_u *TokenUpdate) ClearExpiresAt() *TokenUpdate {
 	return _u
 }
 
+// SetFamilyID sets the "family_id" field.
+func (_u *TokenUpdate) SetFamilyID(v uid.ID) *TokenUpdate {
+	_u.mutation.SetFamilyID(v)
+	return _u
+}
+
+// SetNillableFamilyID sets the "family_id" field if the given value is not nil.
+func (_u *TokenUpdate) SetNillableFamilyID(v *uid.ID) *TokenUpdate {
+	if v != nil {
+		_u.SetFamilyID(*v)
+	}
+	return _u
+}
+
+// ClearFamilyID clears the value of the "family_id" field.
+func (_u *TokenUpdate) ClearFamilyID() *TokenUpdate {
+	_u.mutation.ClearFamilyID()
+	return _u
+}
+
 // SetRevokedAt sets the "revoked_at" field.
 func (_u *TokenUpdate) SetRevokedAt(v instant.Instant) *TokenUpdate {
 	_u.mutation.ResetRevokedAt()
@@ -185,6 +205,12 @@ func (_u *TokenUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	}
 	if _u.mutation.ExpiresAtCleared() {
 		_spec.ClearField(token.FieldExpiresAt, field.TypeInt64)
+	}
+	if value, ok := _u.mutation.FamilyID(); ok {
+		_spec.SetField(token.FieldFamilyID, field.TypeBytes, value)
+	}
+	if _u.mutation.FamilyIDCleared() {
+		_spec.ClearField(token.FieldFamilyID, field.TypeBytes)
 	}
 	if value, ok := _u.mutation.RevokedAt(); ok {
 		_spec.SetField(token.FieldRevokedAt, field.TypeInt64, value)
@@ -280,6 +306,26 @@ func (_u *TokenUpdateOne) AddExpiresAt(v instant.Instant) *TokenUpdateOne {
 // ClearExpiresAt clears the value of the "expires_at" field.
 func (_u *TokenUpdateOne) ClearExpiresAt() *TokenUpdateOne {
 	_u.mutation.ClearExpiresAt()
+	return _u
+}
+
+// SetFamilyID sets the "family_id" field.
+func (_u *TokenUpdateOne) SetFamilyID(v uid.ID) *TokenUpdateOne {
+	_u.mutation.SetFamilyID(v)
+	return _u
+}
+
+// SetNillableFamilyID sets the "family_id" field if the given value is not nil.
+func (_u *TokenUpdateOne) SetNillableFamilyID(v *uid.ID) *TokenUpdateOne {
+	if v != nil {
+		_u.SetFamilyID(*v)
+	}
+	return _u
+}
+
+// ClearFamilyID clears the value of the "family_id" field.
+func (_u *TokenUpdateOne) ClearFamilyID() *TokenUpdateOne {
+	_u.mutation.ClearFamilyID()
 	return _u
 }
 
@@ -401,6 +447,12 @@ func (_u *TokenUpdateOne) sqlSave(ctx context.Context) (_node *Token, err error)
 	}
 	if _u.mutation.ExpiresAtCleared() {
 		_spec.ClearField(token.FieldExpiresAt, field.TypeInt64)
+	}
+	if value, ok := _u.mutation.FamilyID(); ok {
+		_spec.SetField(token.FieldFamilyID, field.TypeBytes, value)
+	}
+	if _u.mutation.FamilyIDCleared() {
+		_spec.ClearField(token.FieldFamilyID, field.TypeBytes)
 	}
 	if value, ok := _u.mutation.RevokedAt(); ok {
 		_spec.SetField(token.FieldRevokedAt, field.TypeInt64, value)

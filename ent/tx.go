@@ -18,6 +18,8 @@ type Tx struct {
 	Activity *ActivityClient
 	// Application is the client for interacting with the Application builders.
 	Application *ApplicationClient
+	// Authorization is the client for interacting with the Authorization builders.
+	Authorization *AuthorizationClient
 	// Ban is the client for interacting with the Ban builders.
 	Ban *BanClient
 	// Category is the client for interacting with the Category builders.
@@ -60,6 +62,8 @@ type Tx struct {
 	Mute *MuteClient
 	// Raid is the client for interacting with the Raid builders.
 	Raid *RaidClient
+	// RefreshToken is the client for interacting with the RefreshToken builders.
+	RefreshToken *RefreshTokenClient
 	// Role is the client for interacting with the Role builders.
 	Role *RoleClient
 	// Stream is the client for interacting with the Stream builders.
@@ -211,6 +215,7 @@ func (tx *Tx) Client() *Client {
 func (tx *Tx) init() {
 	tx.Activity = NewActivityClient(tx.config)
 	tx.Application = NewApplicationClient(tx.config)
+	tx.Authorization = NewAuthorizationClient(tx.config)
 	tx.Ban = NewBanClient(tx.config)
 	tx.Category = NewCategoryClient(tx.config)
 	tx.Channel = NewChannelClient(tx.config)
@@ -232,6 +237,7 @@ func (tx *Tx) init() {
 	tx.MessageGeneration = NewMessageGenerationClient(tx.config)
 	tx.Mute = NewMuteClient(tx.config)
 	tx.Raid = NewRaidClient(tx.config)
+	tx.RefreshToken = NewRefreshTokenClient(tx.config)
 	tx.Role = NewRoleClient(tx.config)
 	tx.Stream = NewStreamClient(tx.config)
 	tx.Subscription = NewSubscriptionClient(tx.config)

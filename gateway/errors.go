@@ -99,7 +99,8 @@ func challengeFor(e *apierr.Error) string {
 	case moderatov1.Reason_REASON_TOKEN_MISSING,
 		moderatov1.Reason_REASON_TICKET_INVALID,
 		moderatov1.Reason_REASON_CLIENT_ID_MISSING,
-		moderatov1.Reason_REASON_CLIENT_ID_MISMATCH:
+		moderatov1.Reason_REASON_CLIENT_ID_MISMATCH,
+		moderatov1.Reason_REASON_CLIENT_CREDENTIALS_INVALID:
 		return challenge
 	case moderatov1.Reason_REASON_TOKEN_INVALID:
 		return challenge + `, error="invalid_token", error_description="The access token is damaged, unknown or revoked"`

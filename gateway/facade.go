@@ -84,8 +84,8 @@ func (f *facade) check(w http.ResponseWriter, r *http.Request) (http.HandlerFunc
 	if !ok || r.URL.RawPath != "" {
 		return nil, f.pathNotFound(r.URL.Path)
 	}
-	handle := operations.by(r.Method)
-	if handle == nil {
+	found := operations.by(r.Method)
+	if found == nil {
 		w.Header().Set("Allow", operations.allowed())
 		if r.Method == http.MethodOptions {
 			return allow, nil
@@ -94,9 +94,12 @@ func (f *facade) check(w http.ResponseWriter, r *http.Request) (http.HandlerFunc
 	}
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
 		r.Body = http.NoBody // a body has no meaning here, and the server does not wait for it
-		return handle, readQuery(r)
+		return found.handle, readQuery(r)
 	}
-	return handle, readBody(w, r)
+	if found.isForm {
+		return found.handle, nil
+	}
+	return found.handle, readBody(w, r)
 }
 
 // pathNotFound returns the error for a path at which nothing is served. The error

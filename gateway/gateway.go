@@ -53,6 +53,8 @@ type Options struct {
 	CORSOrigins []string
 	// Log receives panics and refused requests.
 	Log *slog.Logger
+	// Endpoints are served beside the services.
+	Endpoints []Endpoint
 	// Registerer registers the facade's metrics.
 	Registerer prometheus.Registerer
 }
@@ -104,12 +106,14 @@ func New(conn Connection, o Options) (http.Handler, error) {
 	if f.routes, err = f.findRoutes(mux); err != nil {
 		return nil, err
 	}
-	f.routes.add(eventsPath, operation{http.MethodGet, f.streamEvents})
+	f.routes.add(eventsPath, operation{method: http.MethodGet, handle: f.streamEvents})
+	pages := f.addEndpoints(o.Endpoints)
 	compressing, err := compressed(http.HandlerFunc(f.serve))
 	if err != nil {
 		return nil, err
 	}
-	return f.recovered(f.identified(crossOrigin(o.CORSOrigins).Handler(compressing))), nil
+	crossing := except(pages, compressing, crossOrigin(o.CORSOrigins).Handler(compressing))
+	return f.recovered(f.identified(crossing)), nil
 }
 
 // compressed returns a handler that compresses responses for clients that accept it.

@@ -23,17 +23,19 @@ type operations []operation
 type operation struct {
 	method string
 	handle http.HandlerFunc
+	// isForm is true if the body is no JSON, and the handler reads it.
+	isForm bool
 }
 
-// by returns the handler for a method, or nil if there is none. HEAD has the handler of
+// by returns the operation for a method, or nil if there is none. HEAD has the operation of
 // GET, because net/http sends only the header of the response.
-func (o operations) by(method string) http.HandlerFunc {
+func (o operations) by(method string) *operation {
 	if method == http.MethodHead {
 		method = http.MethodGet
 	}
 	for i := range o {
 		if o[i].method == method {
-			return o[i].handle
+			return &o[i]
 		}
 	}
 	return nil
@@ -71,7 +73,7 @@ func (f *facade) findRoutes(mux *runtime.ServeMux) (routes, error) {
 				if err != nil {
 					return nil, err
 				}
-				found.add(path, operation{method, handle})
+				found.add(path, operation{method: method, handle: handle})
 			}
 		}
 	}

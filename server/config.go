@@ -13,6 +13,7 @@ import (
 	"github.com/moderato-live/moderato/server/bus"
 	"github.com/moderato-live/moderato/server/eventtype"
 	"github.com/moderato-live/moderato/server/logging"
+	"github.com/moderato-live/moderato/server/oauth/web"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/watch"
 	"github.com/moderato-live/moderato/server/webhooks"
@@ -68,6 +69,11 @@ type Config struct {
 	// WebhookAttempts is the maximum number of concurrent deliveries; 0 means
 	// webhooks.DefaultMaxAttempts, or less if the limit of open files is low.
 	WebhookAttempts int
+	// LoginURL is the platform's sign-in page, to which browsers are sent; empty if there
+	// is none.
+	LoginURL string
+	// DemoUsers are the users whom the sign-in page of the demo offers; none disables it.
+	DemoUsers []web.DemoUser
 	// Log is the logger of the server; nil means slog.Default.
 	Log *slog.Logger
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/moderato-live/moderato/server/domains"
 	"github.com/moderato-live/moderato/server/importer"
 	"github.com/moderato-live/moderato/server/middleware"
+	"github.com/moderato-live/moderato/server/oauth"
 	"github.com/moderato-live/moderato/server/tickets"
 	"github.com/moderato-live/moderato/server/watch"
 	"github.com/moderato-live/moderato/server/webhooks"
@@ -49,19 +50,24 @@ type contentService struct {
 	*contentOperations
 }
 
-// The operations about the directory are a part of UsersService.
-type directoryOperations = directory.Service
+// The operations about the directory and about sign-in make up UsersService.
+type (
+	directoryOperations = directory.Service
+	oauthOperations     = oauth.Service
+)
 
 // usersService implements UsersService.
 type usersService struct {
 	moderatov1.UnsafeUsersServiceServer
 	*directoryOperations
+	*oauthOperations
 }
 
 // services holds the implementations of all services.
 type services struct {
 	*domains.Services
 
+	oauth    *oauth.Service
 	importer *importer.Service
 	tickets  *tickets.Service
 	watch    *watch.Service
@@ -75,7 +81,7 @@ func (s services) registerPublic(r grpc.ServiceRegistrar) {
 	moderatov1.RegisterEventsServiceServer(r, s.watch)
 	moderatov1.RegisterEventTicketsServiceServer(r, s.tickets)
 	moderatov1.RegisterWebhooksServiceServer(r, s.webhooks)
-	moderatov1.RegisterUsersServiceServer(r, usersService{directoryOperations: s.Directory})
+	moderatov1.RegisterUsersServiceServer(r, usersService{directoryOperations: s.Directory, oauthOperations: s.oauth})
 	moderatov1.RegisterChatServiceServer(r, s.PublicChat)
 }
 
@@ -87,6 +93,7 @@ func (s services) registerPlatform(r grpc.ServiceRegistrar) {
 	platformv1.RegisterStreamServiceServer(r, s.Livestream)
 	platformv1.RegisterContentServiceServer(r, contentService{activityOperations: s.Activity, contentOperations: s.Content})
 	platformv1.RegisterAccessServiceServer(r, s.Access)
+	platformv1.RegisterAuthorizationServiceServer(r, s.oauth)
 	platformv1.RegisterImportServiceServer(r, s.importer)
 }
 

@@ -30,6 +30,8 @@ import (
 	"github.com/moderato-live/moderato/server/jobs"
 	"github.com/moderato-live/moderato/server/live"
 	"github.com/moderato-live/moderato/server/middleware"
+	"github.com/moderato-live/moderato/server/oauth"
+	"github.com/moderato-live/moderato/server/oauth/web"
 	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/paging"
 	"github.com/moderato-live/moderato/server/store"
@@ -138,6 +140,7 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 		Services: domains.NewServices(s.Store, domains.Options{Lists: paging.NewLists(s.config.MaxResults), Lifetimes: s.config.Lifetimes, Live: messages}),
 		importer: &importer.Service{Store: s.Store},
 		tickets:  ticketing,
+		oauth:    &oauth.Service{Store: s.Store, Lifetimes: s.config.Lifetimes, Log: s.config.Log},
 		watch: &watch.Service{
 			Hub: hub, Live: messages, Rights: rights, Limits: s.config.Streams, Stopping: s.ending, Heartbeat: watch.HeartbeatInterval,
 		},
@@ -149,7 +152,13 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 	}
 	conn := gateway.NewConn(links.Unary, links.Stream)
 	implementations.registerPublic(conn)
-	facade, err := gateway.New(conn, gateway.Options{CORSOrigins: s.config.CORSOrigins, Log: s.config.Log, Registerer: registry})
+	signIn := web.Endpoints(web.Options{
+		Service: implementations.oauth, LoginURL: s.config.LoginURL, DemoUsers: s.config.DemoUsers, RateLimit: s.config.RateLimit,
+		MaxWait: s.config.MaxWait, Draining: s.draining.Load, Observe: links.Metrics.Observe, Log: s.config.Log,
+	})
+	facade, err := gateway.New(conn, gateway.Options{
+		CORSOrigins: s.config.CORSOrigins, Endpoints: signIn, Log: s.config.Log, Registerer: registry,
+	})
 	if err != nil {
 		return fmt.Errorf("REST facade: %w", err)
 	}

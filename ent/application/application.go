@@ -17,6 +17,14 @@ const (
 	FieldService = "service"
 	// FieldCreatedAt holds the string denoting the created_at field in the database.
 	FieldCreatedAt = "created_at"
+	// FieldRedirectUris holds the string denoting the redirect_uris field in the database.
+	FieldRedirectUris = "redirect_uris"
+	// FieldScopes holds the string denoting the scopes field in the database.
+	FieldScopes = "scopes"
+	// FieldPublic holds the string denoting the public field in the database.
+	FieldPublic = "public"
+	// FieldSecret holds the string denoting the secret field in the database.
+	FieldSecret = "secret"
 	// Table holds the table name of the application in the database.
 	Table = "clients"
 )
@@ -27,6 +35,10 @@ var Columns = []string{
 	FieldName,
 	FieldService,
 	FieldCreatedAt,
+	FieldRedirectUris,
+	FieldScopes,
+	FieldPublic,
+	FieldSecret,
 }
 
 // ValidColumn reports if the column name is valid (part of the table columns).
@@ -42,6 +54,16 @@ func ValidColumn(column string) bool {
 var (
 	// NameValidator is a validator for the "name" field. It is called by the builders before save.
 	NameValidator func(string) error
+	// DefaultRedirectUris holds the default value on creation for the "redirect_uris" field.
+	DefaultRedirectUris string
+	// RedirectUrisValidator is a validator for the "redirect_uris" field. It is called by the builders before save.
+	RedirectUrisValidator func(string) error
+	// DefaultScopes holds the default value on creation for the "scopes" field.
+	DefaultScopes string
+	// ScopesValidator is a validator for the "scopes" field. It is called by the builders before save.
+	ScopesValidator func(string) error
+	// DefaultPublic holds the default value on creation for the "public" field.
+	DefaultPublic bool
 	// IDValidator is a validator for the "id" field. It is called by the builders before save.
 	IDValidator func(string) error
 )
@@ -67,4 +89,19 @@ func ByService(opts ...sql.OrderTermOption) OrderOption {
 // ByCreatedAt orders the results by the created_at field.
 func ByCreatedAt(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldCreatedAt, opts...).ToFunc()
+}
+
+// ByRedirectUris orders the results by the redirect_uris field.
+func ByRedirectUris(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldRedirectUris, opts...).ToFunc()
+}
+
+// ByScopes orders the results by the scopes field.
+func ByScopes(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldScopes, opts...).ToFunc()
+}
+
+// ByPublic orders the results by the public field.
+func ByPublic(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldPublic, opts...).ToFunc()
 }

@@ -5,6 +5,7 @@ package application
 import (
 	"entgo.io/ent/dialect/sql"
 	"github.com/moderato-live/moderato/ent/predicate"
+	"github.com/moderato-live/moderato/server/digest"
 	"github.com/moderato-live/moderato/server/instant"
 )
 
@@ -77,6 +78,26 @@ func Service(v bool) predicate.Application {
 func CreatedAt(v instant.Instant) predicate.Application {
 	vc := int64(v)
 	return predicate.Application(sql.FieldEQ(FieldCreatedAt, vc))
+}
+
+// RedirectUris applies equality check predicate on the "redirect_uris" field. It's identical to RedirectUrisEQ.
+func RedirectUris(v string) predicate.Application {
+	return predicate.Application(sql.FieldEQ(FieldRedirectUris, v))
+}
+
+// Scopes applies equality check predicate on the "scopes" field. It's identical to ScopesEQ.
+func Scopes(v string) predicate.Application {
+	return predicate.Application(sql.FieldEQ(FieldScopes, v))
+}
+
+// Public applies equality check predicate on the "public" field. It's identical to PublicEQ.
+func Public(v bool) predicate.Application {
+	return predicate.Application(sql.FieldEQ(FieldPublic, v))
+}
+
+// Secret applies equality check predicate on the "secret" field. It's identical to SecretEQ.
+func Secret(v digest.SHA256) predicate.Application {
+	return predicate.Application(sql.FieldEQ(FieldSecret, v))
 }
 
 // NameEQ applies the EQ predicate on the "name" field.
@@ -206,6 +227,196 @@ func CreatedAtLT(v instant.Instant) predicate.Application {
 func CreatedAtLTE(v instant.Instant) predicate.Application {
 	vc := int64(v)
 	return predicate.Application(sql.FieldLTE(FieldCreatedAt, vc))
+}
+
+// RedirectUrisEQ applies the EQ predicate on the "redirect_uris" field.
+func RedirectUrisEQ(v string) predicate.Application {
+	return predicate.Application(sql.FieldEQ(FieldRedirectUris, v))
+}
+
+// RedirectUrisNEQ applies the NEQ predicate on the "redirect_uris" field.
+func RedirectUrisNEQ(v string) predicate.Application {
+	return predicate.Application(sql.FieldNEQ(FieldRedirectUris, v))
+}
+
+// RedirectUrisIn applies the In predicate on the "redirect_uris" field.
+func RedirectUrisIn(vs ...string) predicate.Application {
+	return predicate.Application(sql.FieldIn(FieldRedirectUris, vs...))
+}
+
+// RedirectUrisNotIn applies the NotIn predicate on the "redirect_uris" field.
+func RedirectUrisNotIn(vs ...string) predicate.Application {
+	return predicate.Application(sql.FieldNotIn(FieldRedirectUris, vs...))
+}
+
+// RedirectUrisGT applies the GT predicate on the "redirect_uris" field.
+func RedirectUrisGT(v string) predicate.Application {
+	return predicate.Application(sql.FieldGT(FieldRedirectUris, v))
+}
+
+// RedirectUrisGTE applies the GTE predicate on the "redirect_uris" field.
+func RedirectUrisGTE(v string) predicate.Application {
+	return predicate.Application(sql.FieldGTE(FieldRedirectUris, v))
+}
+
+// RedirectUrisLT applies the LT predicate on the "redirect_uris" field.
+func RedirectUrisLT(v string) predicate.Application {
+	return predicate.Application(sql.FieldLT(FieldRedirectUris, v))
+}
+
+// RedirectUrisLTE applies the LTE predicate on the "redirect_uris" field.
+func RedirectUrisLTE(v string) predicate.Application {
+	return predicate.Application(sql.FieldLTE(FieldRedirectUris, v))
+}
+
+// RedirectUrisContains applies the Contains predicate on the "redirect_uris" field.
+func RedirectUrisContains(v string) predicate.Application {
+	return predicate.Application(sql.FieldContains(FieldRedirectUris, v))
+}
+
+// RedirectUrisHasPrefix applies the HasPrefix predicate on the "redirect_uris" field.
+func RedirectUrisHasPrefix(v string) predicate.Application {
+	return predicate.Application(sql.FieldHasPrefix(FieldRedirectUris, v))
+}
+
+// RedirectUrisHasSuffix applies the HasSuffix predicate on the "redirect_uris" field.
+func RedirectUrisHasSuffix(v string) predicate.Application {
+	return predicate.Application(sql.FieldHasSuffix(FieldRedirectUris, v))
+}
+
+// RedirectUrisEqualFold applies the EqualFold predicate on the "redirect_uris" field.
+func RedirectUrisEqualFold(v string) predicate.Application {
+	return predicate.Application(sql.FieldEqualFold(FieldRedirectUris, v))
+}
+
+// RedirectUrisContainsFold applies the ContainsFold predicate on the "redirect_uris" field.
+func RedirectUrisContainsFold(v string) predicate.Application {
+	return predicate.Application(sql.FieldContainsFold(FieldRedirectUris, v))
+}
+
+// ScopesEQ applies the EQ predicate on the "scopes" field.
+func ScopesEQ(v string) predicate.Application {
+	return predicate.Application(sql.FieldEQ(FieldScopes, v))
+}
+
+// ScopesNEQ applies the NEQ predicate on the "scopes" field.
+func ScopesNEQ(v string) predicate.Application {
+	return predicate.Application(sql.FieldNEQ(FieldScopes, v))
+}
+
+// ScopesIn applies the In predicate on the "scopes" field.
+func ScopesIn(vs ...string) predicate.Application {
+	return predicate.Application(sql.FieldIn(FieldScopes, vs...))
+}
+
+// ScopesNotIn applies the NotIn predicate on the "scopes" field.
+func ScopesNotIn(vs ...string) predicate.Application {
+	return predicate.Application(sql.FieldNotIn(FieldScopes, vs...))
+}
+
+// ScopesGT applies the GT predicate on the "scopes" field.
+func ScopesGT(v string) predicate.Application {
+	return predicate.Application(sql.FieldGT(FieldScopes, v))
+}
+
+// ScopesGTE applies the GTE predicate on the "scopes" field.
+func ScopesGTE(v string) predicate.Application {
+	return predicate.Application(sql.FieldGTE(FieldScopes, v))
+}
+
+// ScopesLT applies the LT predicate on the "scopes" field.
+func ScopesLT(v string) predicate.Application {
+	return predicate.Application(sql.FieldLT(FieldScopes, v))
+}
+
+// ScopesLTE applies the LTE predicate on the "scopes" field.
+func ScopesLTE(v string) predicate.Application {
+	return predicate.Application(sql.FieldLTE(FieldScopes, v))
+}
+
+// ScopesContains applies the Contains predicate on the "scopes" field.
+func ScopesContains(v string) predicate.Application {
+	return predicate.Application(sql.FieldContains(FieldScopes, v))
+}
+
+// ScopesHasPrefix applies the HasPrefix predicate on the "scopes" field.
+func ScopesHasPrefix(v string) predicate.Application {
+	return predicate.Application(sql.FieldHasPrefix(FieldScopes, v))
+}
+
+// ScopesHasSuffix applies the HasSuffix predicate on the "scopes" field.
+func ScopesHasSuffix(v string) predicate.Application {
+	return predicate.Application(sql.FieldHasSuffix(FieldScopes, v))
+}
+
+// ScopesEqualFold applies the EqualFold predicate on the "scopes" field.
+func ScopesEqualFold(v string) predicate.Application {
+	return predicate.Application(sql.FieldEqualFold(FieldScopes, v))
+}
+
+// ScopesContainsFold applies the ContainsFold predicate on the "scopes" field.
+func ScopesContainsFold(v string) predicate.Application {
+	return predicate.Application(sql.FieldContainsFold(FieldScopes, v))
+}
+
+// PublicEQ applies the EQ predicate on the "public" field.
+func PublicEQ(v bool) predicate.Application {
+	return predicate.Application(sql.FieldEQ(FieldPublic, v))
+}
+
+// PublicNEQ applies the NEQ predicate on the "public" field.
+func PublicNEQ(v bool) predicate.Application {
+	return predicate.Application(sql.FieldNEQ(FieldPublic, v))
+}
+
+// SecretEQ applies the EQ predicate on the "secret" field.
+func SecretEQ(v digest.SHA256) predicate.Application {
+	return predicate.Application(sql.FieldEQ(FieldSecret, v))
+}
+
+// SecretNEQ applies the NEQ predicate on the "secret" field.
+func SecretNEQ(v digest.SHA256) predicate.Application {
+	return predicate.Application(sql.FieldNEQ(FieldSecret, v))
+}
+
+// SecretIn applies the In predicate on the "secret" field.
+func SecretIn(vs ...digest.SHA256) predicate.Application {
+	return predicate.Application(sql.FieldIn(FieldSecret, vs...))
+}
+
+// SecretNotIn applies the NotIn predicate on the "secret" field.
+func SecretNotIn(vs ...digest.SHA256) predicate.Application {
+	return predicate.Application(sql.FieldNotIn(FieldSecret, vs...))
+}
+
+// SecretGT applies the GT predicate on the "secret" field.
+func SecretGT(v digest.SHA256) predicate.Application {
+	return predicate.Application(sql.FieldGT(FieldSecret, v))
+}
+
+// SecretGTE applies the GTE predicate on the "secret" field.
+func SecretGTE(v digest.SHA256) predicate.Application {
+	return predicate.Application(sql.FieldGTE(FieldSecret, v))
+}
+
+// SecretLT applies the LT predicate on the "secret" field.
+func SecretLT(v digest.SHA256) predicate.Application {
+	return predicate.Application(sql.FieldLT(FieldSecret, v))
+}
+
+// SecretLTE applies the LTE predicate on the "secret" field.
+func SecretLTE(v digest.SHA256) predicate.Application {
+	return predicate.Application(sql.FieldLTE(FieldSecret, v))
+}
+
+// SecretIsNil applies the IsNil predicate on the "secret" field.
+func SecretIsNil() predicate.Application {
+	return predicate.Application(sql.FieldIsNull(FieldSecret))
+}
+
+// SecretNotNil applies the NotNil predicate on the "secret" field.
+func SecretNotNil() predicate.Application {
+	return predicate.Application(sql.FieldNotNull(FieldSecret))
 }
 
 // And groups predicates with the AND operator between them.

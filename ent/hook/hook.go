@@ -33,6 +33,18 @@ func (f ApplicationFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value,
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.ApplicationMutation", m)
 }
 
+// The AuthorizationFunc type is an adapter to allow the use of ordinary
+// function as Authorization mutator.
+type AuthorizationFunc func(context.Context, *ent.AuthorizationMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f AuthorizationFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.AuthorizationMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.AuthorizationMutation", m)
+}
+
 // The BanFunc type is an adapter to allow the use of ordinary
 // function as Ban mutator.
 type BanFunc func(context.Context, *ent.BanMutation) (ent.Value, error)
@@ -283,6 +295,18 @@ func (f RaidFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error)
 		return f(ctx, mv)
 	}
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.RaidMutation", m)
+}
+
+// The RefreshTokenFunc type is an adapter to allow the use of ordinary
+// function as RefreshToken mutator.
+type RefreshTokenFunc func(context.Context, *ent.RefreshTokenMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f RefreshTokenFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.RefreshTokenMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.RefreshTokenMutation", m)
 }
 
 // The RoleFunc type is an adapter to allow the use of ordinary

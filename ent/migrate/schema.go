@@ -55,12 +55,67 @@ var (
 		{Name: "name", Type: field.TypeString, Size: 560, SchemaType: map[string]string{"mysql": "varchar(140)"}},
 		{Name: "service", Type: field.TypeBool},
 		{Name: "created_at", Type: field.TypeInt64},
+		{Name: "redirect_uris", Type: field.TypeString, Size: 16384, Default: "", SchemaType: map[string]string{"mysql": "varchar(4096)"}},
+		{Name: "scopes", Type: field.TypeString, Size: 255, Default: ""},
+		{Name: "public", Type: field.TypeBool, Default: false},
+		{Name: "secret", Type: field.TypeBytes, Nullable: true, SchemaType: map[string]string{"mysql": "binary(32)", "sqlite3": "blob"}},
 	}
 	// ClientsTable holds the schema information for the "clients" table.
 	ClientsTable = &schema.Table{
 		Name:       "clients",
 		Columns:    ClientsColumns,
 		PrimaryKey: []*schema.Column{ClientsColumns[0]},
+	}
+	// AuthorizationsColumns holds the columns for the "authorizations" table.
+	AuthorizationsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(32)", "sqlite3": "blob"}},
+		{Name: "secret", Type: field.TypeBytes, Size: 32, SchemaType: map[string]string{"mysql": "binary(32)", "sqlite3": "blob"}},
+		{Name: "client_id", Type: field.TypeString, Size: 64},
+		{Name: "status", Type: field.TypeString, Size: 16},
+		{Name: "scopes", Type: field.TypeString, Size: 255},
+		{Name: "issuer", Type: field.TypeString, Size: 2048, Default: "", SchemaType: map[string]string{"mysql": "varchar(512)"}},
+		{Name: "redirect_uri", Type: field.TypeString, Size: 8192, Default: "", SchemaType: map[string]string{"mysql": "varchar(2048)"}},
+		{Name: "state", Type: field.TypeString, Size: 8192, Default: "", SchemaType: map[string]string{"mysql": "varchar(2048)"}},
+		{Name: "code_challenge", Type: field.TypeString, Size: 64, Default: ""},
+		{Name: "code", Type: field.TypeBytes, Nullable: true, SchemaType: map[string]string{"mysql": "binary(32)", "sqlite3": "blob"}},
+		{Name: "code_expires_at", Type: field.TypeInt64, Nullable: true},
+		{Name: "user_id", Type: field.TypeBytes, Nullable: true, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "granted", Type: field.TypeString, Size: 255, Default: ""},
+		{Name: "family_id", Type: field.TypeBytes, Nullable: true, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "is_device", Type: field.TypeBool},
+		{Name: "poll_interval", Type: field.TypeInt64, Default: 0},
+		{Name: "polled_at", Type: field.TypeInt64, Nullable: true},
+		{Name: "created_at", Type: field.TypeInt64},
+		{Name: "expires_at", Type: field.TypeInt64},
+		{Name: "kept_until", Type: field.TypeInt64},
+	}
+	// AuthorizationsTable holds the schema information for the "authorizations" table.
+	AuthorizationsTable = &schema.Table{
+		Name:       "authorizations",
+		Columns:    AuthorizationsColumns,
+		PrimaryKey: []*schema.Column{AuthorizationsColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "authorization_code",
+				Unique:  true,
+				Columns: []*schema.Column{AuthorizationsColumns[9]},
+			},
+			{
+				Name:    "authorization_user_id",
+				Unique:  false,
+				Columns: []*schema.Column{AuthorizationsColumns[11]},
+			},
+			{
+				Name:    "authorization_client_id",
+				Unique:  false,
+				Columns: []*schema.Column{AuthorizationsColumns[2]},
+			},
+			{
+				Name:    "authorization_kept_until",
+				Unique:  false,
+				Columns: []*schema.Column{AuthorizationsColumns[19]},
+			},
+		},
 	}
 	// BansColumns holds the columns for the "bans" table.
 	BansColumns = []*schema.Column{
@@ -632,6 +687,45 @@ var (
 			},
 		},
 	}
+	// RefreshTokensColumns holds the columns for the "refresh_tokens" table.
+	RefreshTokensColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(32)", "sqlite3": "blob"}},
+		{Name: "family_id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "client_id", Type: field.TypeString, Size: 64},
+		{Name: "user_id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "scopes", Type: field.TypeString, Size: 255},
+		{Name: "issued_at", Type: field.TypeInt64},
+		{Name: "expires_at", Type: field.TypeInt64},
+		{Name: "replaced_at", Type: field.TypeInt64, Nullable: true},
+	}
+	// RefreshTokensTable holds the schema information for the "refresh_tokens" table.
+	RefreshTokensTable = &schema.Table{
+		Name:       "refresh_tokens",
+		Columns:    RefreshTokensColumns,
+		PrimaryKey: []*schema.Column{RefreshTokensColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "refreshtoken_family_id",
+				Unique:  false,
+				Columns: []*schema.Column{RefreshTokensColumns[1]},
+			},
+			{
+				Name:    "refreshtoken_user_id",
+				Unique:  false,
+				Columns: []*schema.Column{RefreshTokensColumns[3]},
+			},
+			{
+				Name:    "refreshtoken_client_id_user_id",
+				Unique:  false,
+				Columns: []*schema.Column{RefreshTokensColumns[2], RefreshTokensColumns[3]},
+			},
+			{
+				Name:    "refreshtoken_expires_at",
+				Unique:  false,
+				Columns: []*schema.Column{RefreshTokensColumns[6]},
+			},
+		},
+	}
 	// RolesColumns holds the columns for the "roles" table.
 	RolesColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
@@ -754,6 +848,7 @@ var (
 		{Name: "scopes", Type: field.TypeString, Size: 255},
 		{Name: "issued_at", Type: field.TypeInt64},
 		{Name: "expires_at", Type: field.TypeInt64, Nullable: true},
+		{Name: "family_id", Type: field.TypeBytes, Nullable: true, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
 		{Name: "revoked_at", Type: field.TypeInt64, Nullable: true},
 	}
 	// TokensTable holds the schema information for the "tokens" table.
@@ -776,6 +871,11 @@ var (
 				Name:    "token_expires_at",
 				Unique:  false,
 				Columns: []*schema.Column{TokensColumns[6]},
+			},
+			{
+				Name:    "token_family_id",
+				Unique:  false,
+				Columns: []*schema.Column{TokensColumns[7]},
 			},
 		},
 	}
@@ -987,6 +1087,7 @@ var (
 	Tables = []*schema.Table{
 		ActivitiesTable,
 		ClientsTable,
+		AuthorizationsTable,
 		BansTable,
 		CategoriesTable,
 		ChannelsTable,
@@ -1008,6 +1109,7 @@ var (
 		MessageGenerationsTable,
 		MutesTable,
 		RaidsTable,
+		RefreshTokensTable,
 		RolesTable,
 		StreamsTable,
 		SubscriptionsTable,
@@ -1028,6 +1130,11 @@ func init() {
 	}
 	ClientsTable.Annotation = &entsql.Annotation{
 		Table:     "clients",
+		Charset:   "utf8mb4",
+		Collation: "utf8mb4_bin",
+	}
+	AuthorizationsTable.Annotation = &entsql.Annotation{
+		Table:     "authorizations",
 		Charset:   "utf8mb4",
 		Collation: "utf8mb4_bin",
 	}
@@ -1141,6 +1248,11 @@ func init() {
 	}
 	RaidsTable.Annotation = &entsql.Annotation{
 		Table:     "raids",
+		Charset:   "utf8mb4",
+		Collation: "utf8mb4_bin",
+	}
+	RefreshTokensTable.Annotation = &entsql.Annotation{
+		Table:     "refresh_tokens",
 		Charset:   "utf8mb4",
 		Collation: "utf8mb4_bin",
 	}

@@ -12,6 +12,9 @@ type Activity func(*sql.Selector)
 // Application is the predicate function for application builders.
 type Application func(*sql.Selector)
 
+// Authorization is the predicate function for authorization builders.
+type Authorization func(*sql.Selector)
+
 // Ban is the predicate function for ban builders.
 type Ban func(*sql.Selector)
 
@@ -74,6 +77,9 @@ type Mute func(*sql.Selector)
 
 // Raid is the predicate function for raid builders.
 type Raid func(*sql.Selector)
+
+// RefreshToken is the predicate function for refreshtoken builders.
+type RefreshToken func(*sql.Selector)
 
 // Role is the predicate function for role builders.
 type Role func(*sql.Selector)

@@ -17,6 +17,10 @@ func (Application) Fields() []ent.Field {
 		text("name", 140, "The display name: 1 to 140 characters."),
 		field.Bool("service").Comment("Whether the client is one of the platform's own backends, which may hold service tokens."),
 		timestamp("created_at", "When the row was inserted."),
+		emptyText("redirect_uris", 4096, "The URIs to which a sign-in may send the browser, separated by spaces."),
+		field.String("scopes").MaxLen(255).Default("").Comment("The scopes that the client may request, separated by spaces."),
+		field.Bool("public").Default(false).Comment("Whether the client cannot keep a secret."),
+		optionalDigest("secret", "The SHA-256 of the client secret; null if there is none."),
 	}
 }
 

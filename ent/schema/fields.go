@@ -11,6 +11,7 @@ import (
 	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/field"
 
+	"github.com/moderato-live/moderato/server/digest"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/uid"
 )
@@ -31,6 +32,18 @@ func requiredUUID(name, comment string) ent.Field {
 // optionalUUID returns a field for a UUID that can be null.
 func optionalUUID(name, comment string) ent.Field {
 	return field.Bytes(name).GoType(uid.ID{}).SchemaType(uuidColumn).Optional().Nillable().Comment(comment)
+}
+
+var digestColumn = map[string]string{dialect.MySQL: "binary(32)", dialect.SQLite: "blob"}
+
+// requiredDigest returns a field for a SHA-256 that is never null and that ent cannot
+// update.
+func requiredDigest(name, comment string) ent.Field {
+	return field.Bytes(name).GoType(digest.SHA256{}).SchemaType(digestColumn).Immutable().Comment(comment)
+}
+
+func optionalDigest(name, comment string) ent.Field {
+	return field.Bytes(name).GoType(digest.SHA256{}).SchemaType(digestColumn).Optional().Nillable().Comment(comment)
 }
 
 // timestamp returns a field for an instant. The column holds milliseconds since 1970-01-01 UTC.

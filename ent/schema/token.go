@@ -25,13 +25,14 @@ func (Token) Fields() []ent.Field {
 		field.String("scopes").MaxLen(255).Immutable().Comment("The scopes, separated by spaces."),
 		timestamp("issued_at", "When the token was issued."),
 		optionalTimestamp("expires_at", "When the token expires, exclusive; null if it does not expire."),
+		optionalUUID("family_id", "Identifies all tokens that result from one approval; null if the token results from none."),
 		optionalTimestamp("revoked_at", "When the token was revoked; null if it was not."),
 	}
 }
 
 // Indexes of Token.
 func (Token) Indexes() []ent.Index {
-	return []ent.Index{index.Fields("user_id"), index.Fields("client_id"), index.Fields("expires_at")}
+	return []ent.Index{index.Fields("user_id"), index.Fields("client_id"), index.Fields("expires_at"), index.Fields("family_id")}
 }
 
 // Annotations of Token.

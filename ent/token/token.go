@@ -23,6 +23,8 @@ const (
 	FieldIssuedAt = "issued_at"
 	// FieldExpiresAt holds the string denoting the expires_at field in the database.
 	FieldExpiresAt = "expires_at"
+	// FieldFamilyID holds the string denoting the family_id field in the database.
+	FieldFamilyID = "family_id"
 	// FieldRevokedAt holds the string denoting the revoked_at field in the database.
 	FieldRevokedAt = "revoked_at"
 	// Table holds the table name of the token in the database.
@@ -38,6 +40,7 @@ var Columns = []string{
 	FieldScopes,
 	FieldIssuedAt,
 	FieldExpiresAt,
+	FieldFamilyID,
 	FieldRevokedAt,
 }
 

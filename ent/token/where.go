@@ -87,6 +87,11 @@ func ExpiresAt(v instant.Instant) predicate.Token {
 	return predicate.Token(sql.FieldEQ(FieldExpiresAt, vc))
 }
 
+// FamilyID applies equality check predicate on the "family_id" field. It's identical to FamilyIDEQ.
+func FamilyID(v uid.ID) predicate.Token {
+	return predicate.Token(sql.FieldEQ(FieldFamilyID, v))
+}
+
 // RevokedAt applies equality check predicate on the "revoked_at" field. It's identical to RevokedAtEQ.
 func RevokedAt(v instant.Instant) predicate.Token {
 	vc := int64(v)
@@ -454,6 +459,56 @@ func ExpiresAtIsNil() predicate.Token {
 // ExpiresAtNotNil applies the NotNil predicate on the "expires_at" field.
 func ExpiresAtNotNil() predicate.Token {
 	return predicate.Token(sql.FieldNotNull(FieldExpiresAt))
+}
+
+// FamilyIDEQ applies the EQ predicate on the "family_id" field.
+func FamilyIDEQ(v uid.ID) predicate.Token {
+	return predicate.Token(sql.FieldEQ(FieldFamilyID, v))
+}
+
+// FamilyIDNEQ applies the NEQ predicate on the "family_id" field.
+func FamilyIDNEQ(v uid.ID) predicate.Token {
+	return predicate.Token(sql.FieldNEQ(FieldFamilyID, v))
+}
+
+// FamilyIDIn applies the In predicate on the "family_id" field.
+func FamilyIDIn(vs ...uid.ID) predicate.Token {
+	return predicate.Token(sql.FieldIn(FieldFamilyID, vs...))
+}
+
+// FamilyIDNotIn applies the NotIn predicate on the "family_id" field.
+func FamilyIDNotIn(vs ...uid.ID) predicate.Token {
+	return predicate.Token(sql.FieldNotIn(FieldFamilyID, vs...))
+}
+
+// FamilyIDGT applies the GT predicate on the "family_id" field.
+func FamilyIDGT(v uid.ID) predicate.Token {
+	return predicate.Token(sql.FieldGT(FieldFamilyID, v))
+}
+
+// FamilyIDGTE applies the GTE predicate on the "family_id" field.
+func FamilyIDGTE(v uid.ID) predicate.Token {
+	return predicate.Token(sql.FieldGTE(FieldFamilyID, v))
+}
+
+// FamilyIDLT applies the LT predicate on the "family_id" field.
+func FamilyIDLT(v uid.ID) predicate.Token {
+	return predicate.Token(sql.FieldLT(FieldFamilyID, v))
+}
+
+// FamilyIDLTE applies the LTE predicate on the "family_id" field.
+func FamilyIDLTE(v uid.ID) predicate.Token {
+	return predicate.Token(sql.FieldLTE(FieldFamilyID, v))
+}
+
+// FamilyIDIsNil applies the IsNil predicate on the "family_id" field.
+func FamilyIDIsNil() predicate.Token {
+	return predicate.Token(sql.FieldIsNull(FieldFamilyID))
+}
+
+// FamilyIDNotNil applies the NotNil predicate on the "family_id" field.
+func FamilyIDNotNil() predicate.Token {
+	return predicate.Token(sql.FieldNotNull(FieldFamilyID))
 }
 
 // RevokedAtEQ applies the EQ predicate on the "revoked_at" field.

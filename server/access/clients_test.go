@@ -296,7 +296,7 @@ func TestAccessReportsAllInvalidArguments(t *testing.T) {
 			{"an unknown client", &platformv1.GetClientRequest{ClientId: "Dashboard"}, "CLIENT_NOT_FOUND", nil},
 			{"a bad client to delete", &platformv1.DeleteClientRequest{ClientId: "a b"}, "INVALID_ARGUMENT", []string{"clientId" + word}},
 			{"no grant", &platformv1.PutGrantRequest{}, "INVALID_ARGUMENT", []string{"grant.clientId is required", "grant.userId is required"}},
-			{"unknown scopes of a grant", grant("dashboard", viewer, authn.UsersRead, "all"), "INVALID_ARGUMENT", []string{"grant.scopes[1] must be one of users.read, channel.moderate, users.bot"}},
+			{"unknown scopes of a grant", grant("dashboard", viewer, authn.UsersRead, "all"), "INVALID_ARGUMENT", []string{"grant.scopes[1] must be one of users.read, channel.moderate, offline.access, users.bot"}},
 			{"grant to an unknown client", grant("nobody", viewer), "CLIENT_NOT_FOUND", nil},
 			{"grant of an unknown user", grant("dashboard", nobody), "USER_NOT_FOUND", nil},
 			{"grants of a bad user", &platformv1.ListGrantsRequest{UserId: "x"}, "INVALID_ARGUMENT", []string{"userId" + notUUID}},
@@ -311,7 +311,7 @@ func TestAccessReportsAllInvalidArguments(t *testing.T) {
 				r.Kind, r.ClientId, r.Scopes = kindService, servertest.ChatServer, []string{authn.UsersRead}
 			}), "INVALID_ARGUMENT", []string{"userId must be empty unless the token is a user's", "scopes must be empty: a service token has every scope"}},
 			{"a service token for no service", issue(func(r *platformv1.IssueTokenRequest) { r.Kind, r.UserId = kindService, "" }), "INVALID_ARGUMENT", []string{"clientId must be a service client"}},
-			{"an unknown scope", issue(func(r *platformv1.IssueTokenRequest) { r.Scopes = []string{"users.write"} }), "INVALID_ARGUMENT", []string{"scopes[0] must be one of users.read, channel.moderate, users.bot"}},
+			{"an unknown scope", issue(func(r *platformv1.IssueTokenRequest) { r.Scopes = []string{"users.write"} }), "INVALID_ARGUMENT", []string{"scopes[0] must be one of users.read, channel.moderate, offline.access, users.bot"}},
 			{"no lifetime", lifetime(durationpb.New(0)), "INVALID_ARGUMENT", []string{life}},
 			{"a negative lifetime", lifetime(durationpb.New(-time.Hour)), "INVALID_ARGUMENT", []string{life}},
 			{"a lifetime beyond all bounds", lifetime(&durationpb.Duration{Seconds: 1 << 62}), "INVALID_ARGUMENT", []string{life}},

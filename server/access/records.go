@@ -22,12 +22,20 @@ func putClient(ctx context.Context, tx feed.Tx, r *platformv1.ClientRecord) (*en
 	f := validate.Of(r)
 	id := f.Identifier("id", r.GetId())
 	name := f.Text("name", r.GetName())
+	uris := strings.Join(redirectURIs(f, r.GetRedirectUris()), " ")
+	allowed := strings.Join(scopes(f, r.GetScopes()), " ")
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
-	row, err := tx.Application.UpdateOneID(id).SetName(name).SetService(r.GetService()).Save(ctx)
+	update := tx.Application.UpdateOneID(id).SetName(name).SetService(r.GetService()).
+		SetRedirectUris(uris).SetScopes(allowed).SetPublic(r.GetPublic())
+	if r.GetPublic() {
+		update.ClearSecret()
+	}
+	row, err := update.Save(ctx)
 	if ent.IsNotFound(err) {
-		return tx.Application.Create().SetID(id).SetName(name).SetService(r.GetService()).SetCreatedAt(tx.Now).Save(ctx)
+		return tx.Application.Create().SetID(id).SetName(name).SetService(r.GetService()).
+			SetRedirectUris(uris).SetScopes(allowed).SetPublic(r.GetPublic()).SetCreatedAt(tx.Now).Save(ctx)
 	}
 	if err == nil && !row.Service {
 		err = authn.RevokeServiceTokens(ctx, tx.Tx, id, tx.Now)
@@ -35,8 +43,29 @@ func putClient(ctx context.Context, tx feed.Tx, r *platformv1.ClientRecord) (*en
 	return row, err
 }
 
+// maxRedirectURIs is the maximum length of the redirect URIs of a client, with the spaces
+// between them.
+const maxRedirectURIs = 4096
+
+// redirectURIs validates the redirect URIs of a client.
+func redirectURIs(f *validate.Fields, uris []string) []string {
+	if !f.AtMost("redirectUris", len(uris)) {
+		return nil
+	}
+	for i, uri := range uris {
+		f.RedirectURI(fmt.Sprintf("redirectUris[%d]", i), uri)
+	}
+	if len(strings.Join(uris, " ")) > maxRedirectURIs {
+		f.Add("redirectUris", fmt.Sprintf("must have at most %d characters in all", maxRedirectURIs))
+	}
+	return uris
+}
+
 func clientRecord(c *ent.Application) *platformv1.ClientRecord {
-	return &platformv1.ClientRecord{Id: c.ID, Name: c.Name, Service: c.Service}
+	return &platformv1.ClientRecord{
+		Id: c.ID, Name: c.Name, Service: c.Service,
+		RedirectUris: strings.Fields(c.RedirectUris), Scopes: strings.Fields(c.Scopes), Public: c.Public,
+	}
 }
 
 func putGrant(ctx context.Context, tx feed.Tx, r *platformv1.GrantRecord) (*ent.Grant, error) {

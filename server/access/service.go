@@ -9,13 +9,16 @@ import (
 
 	"github.com/moderato-live/moderato/ent"
 	"github.com/moderato-live/moderato/ent/application"
+	"github.com/moderato-live/moderato/ent/authorization"
 	"github.com/moderato-live/moderato/ent/grant"
+	"github.com/moderato-live/moderato/ent/refreshtoken"
 	"github.com/moderato-live/moderato/ent/token"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/authz"
+	"github.com/moderato-live/moderato/server/digest"
 	"github.com/moderato-live/moderato/server/feed"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/users"
@@ -40,15 +43,48 @@ type Service struct {
 // PutClient creates or replaces a client.
 func (s *Service) PutClient(ctx context.Context, req *platformv1.PutClientRequest) (*platformv1.PutClientResponse, error) {
 	var row *ent.Application
+	var secret string
+	if req.GetNewSecret() {
+		if req.GetClient().GetPublic() {
+			return nil, apierr.Invalid(apierr.Violation{Field: "newSecret", Description: "must not be set for a public client"})
+		}
+		var err error
+		if secret, err = authn.NewSecret(authn.ClientSecret); err != nil {
+			return nil, err
+		}
+	}
 	err := feed.Write(ctx, s.Store, func(ctx context.Context, tx feed.Tx) error {
 		var err error
-		row, err = putClient(ctx, tx, req.GetClient())
-		return err
+		if row, err = putClient(ctx, tx, req.GetClient()); err != nil || secret == "" {
+			return err
+		}
+		return tx.Application.UpdateOneID(row.ID).SetSecret(digest.Of(secret)).Exec(ctx)
 	})
 	if err != nil {
 		return nil, apierr.In("client", err)
 	}
-	return &platformv1.PutClientResponse{Client: clientRecord(row)}, nil
+	return &platformv1.PutClientResponse{Client: clientRecord(row), ClientSecret: secret}, nil
+}
+
+// CreateClient creates or replaces a client, for the command line. If withSecret is true,
+// it makes a new secret for the client and returns it.
+func CreateClient(ctx context.Context, s *store.Store, client *platformv1.ClientRecord, withSecret bool) (secret string, err error) {
+	if withSecret {
+		if secret, err = authn.NewSecret(authn.ClientSecret); err != nil {
+			return "", err
+		}
+	}
+	return secret, s.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
+		now, err := s.Clock.Now(ctx, tx)
+		if err != nil {
+			return err
+		}
+		row, err := putClient(ctx, feed.Tx{Tx: tx, Store: s, Now: now}, client)
+		if err != nil || !withSecret {
+			return err
+		}
+		return tx.Application.UpdateOneID(row.ID).SetSecret(digest.Of(secret)).Exec(ctx)
+	})
 }
 
 // GetClient returns a client.
@@ -80,6 +116,12 @@ func (s *Service) DeleteClient(ctx context.Context, req *platformv1.DeleteClient
 			return err
 		}
 		if _, err := tx.Token.Delete().Where(token.ClientID(id)).Exec(ctx); err != nil {
+			return err
+		}
+		if _, err := tx.RefreshToken.Delete().Where(refreshtoken.ClientID(id)).Exec(ctx); err != nil {
+			return err
+		}
+		if _, err := tx.Authorization.Delete().Where(authorization.ClientID(id)).Exec(ctx); err != nil {
 			return err
 		}
 		if _, err := tx.Grant.Delete().Where(grant.ClientID(id)).Exec(ctx); err != nil {

@@ -10,7 +10,7 @@ import (
 // Tables describes the tables of clients and what users grant them.
 var Tables = []domain.Table{
 	{
-		Name: "clients", Impersonal: []string{"name"},
+		Name: "clients", Impersonal: []string{"name", "redirect_uris", "scopes", "secret"},
 		Imports: []domain.Import{domain.ImportOf((*platformv1.Record).GetClient, domain.IgnoreRow(putClient), nil)},
 	},
 	{
@@ -19,7 +19,7 @@ var Tables = []domain.Table{
 		Imports: []domain.Import{domain.ImportOf((*platformv1.Record).GetGrant, domain.IgnoreRow(putGrant), nil)},
 	},
 	{
-		Name: "tokens", Impersonal: []string{"kind", "client_id", "scopes"},
+		Name: "tokens", Impersonal: []string{"kind", "client_id", "scopes", "family_id"},
 		Users:  []domain.UserColumn{{Name: "user_id", Erase: domain.RemoveRow}},
 		Expire: func(env domain.Env) jobs.Job { return authn.ExpireTokens(env.Store) },
 	},

@@ -52,7 +52,7 @@ func TestIssuedTokenMatchesRequest(t *testing.T) {
 				{
 					"a service token, with every scope",
 					&platformv1.IssueTokenRequest{Kind: kindService, ClientId: servertest.ChatServer},
-					"mds_", []string{authn.ChannelModerate, authn.UsersBot, authn.UsersRead}, standard.Service,
+					"mds_", slices.Sorted(slices.Values(authn.Scopes())), standard.Service,
 				},
 				{
 					"user token with explicit lifetime and a repeated scope",
@@ -70,7 +70,7 @@ func TestIssuedTokenMatchesRequest(t *testing.T) {
 				{
 					"a service token with an end",
 					&platformv1.IssueTokenRequest{Kind: kindService, ClientId: servertest.ChatServer, Lifetime: durationpb.New(time.Millisecond)},
-					"mds_", []string{authn.ChannelModerate, authn.UsersBot, authn.UsersRead}, time.Millisecond,
+					"mds_", slices.Sorted(slices.Values(authn.Scopes())), time.Millisecond,
 				},
 			} {
 				issued := b.issue(c.request)

@@ -2,6 +2,6 @@ package authn
 
 // Identifiers exported for tests.
 var (
-	NewTokenText = newToken
+	NewTokenText = NewText
 	CheckToken   = checkToken
 )

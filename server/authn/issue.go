@@ -55,6 +55,8 @@ type NewToken struct {
 	Scopes   []string
 	// Lifetime is how long the token is valid; 0 means until it is revoked.
 	Lifetime time.Duration
+	// Family, if not zero, joins the token with all others that came of one approval.
+	Family uid.ID
 	// Admit, if not nil, runs in the transaction. If it returns an error, no token is
 	// issued.
 	Admit func(context.Context, *ent.Tx) error
@@ -65,7 +67,7 @@ func Issue(ctx context.Context, s *store.Store, t NewToken) (Issued, error) {
 	if err := checkScopes(t.Scopes); err != nil {
 		return Issued{}, err
 	}
-	text, err := newToken(t.Kind)
+	text, err := NewText(t.Kind)
 	if err != nil {
 		return Issued{}, err
 	}
@@ -76,24 +78,11 @@ func Issue(ctx context.Context, s *store.Store, t NewToken) (Issued, error) {
 				return err
 			}
 		}
-		if err := checkHolder(ctx, s, tx, t); err != nil {
-			return err
-		}
 		now, err := s.Clock.Now(ctx, tx)
 		if err != nil {
 			return err
 		}
-		create := tx.Token.Create().SetID(digest.Of(text)).SetKind(string(t.Kind)).SetClientID(t.ClientID).
-			SetScopes(strings.Join(t.Scopes, " ")).SetIssuedAt(now)
-		if t.Lifetime > 0 {
-			end := now.Add(t.Lifetime)
-			create.SetExpiresAt(end)
-			issued.ExpiresAt = &end
-		}
-		if t.Kind == User {
-			create.SetUserID(t.UserID)
-		}
-		err = create.Exec(ctx)
+		issued.ExpiresAt, err = Create(ctx, s, tx, text, t, now)
 		if s.IsDuplicate(err) { // it is this token: an earlier attempt did commit
 			return store.ErrCommitted
 		}
@@ -103,6 +92,29 @@ func Issue(ctx context.Context, s *store.Store, t NewToken) (Issued, error) {
 		return Issued{}, fmt.Errorf("issue token: %w", err)
 	}
 	return issued, nil
+}
+
+// Create stores a token with a text, which NewText returned, in a transaction. It checks
+// that the client and the user of the token exist and may have it, and returns when the
+// token expires.
+func Create(ctx context.Context, s *store.Store, tx *ent.Tx, text string, t NewToken, now instant.Instant) (expiresAt *instant.Instant, err error) {
+	if err := checkHolder(ctx, s, tx, t); err != nil {
+		return nil, err
+	}
+	create := tx.Token.Create().SetID(digest.Of(text)).SetKind(string(t.Kind)).SetClientID(t.ClientID).
+		SetScopes(strings.Join(t.Scopes, " ")).SetIssuedAt(now)
+	if t.Lifetime > 0 {
+		end := now.Add(t.Lifetime)
+		create.SetExpiresAt(end)
+		expiresAt = &end
+	}
+	if t.Kind == User {
+		create.SetUserID(t.UserID)
+	}
+	if !t.Family.IsZero() {
+		create.SetFamilyID(t.Family)
+	}
+	return expiresAt, create.Exec(ctx)
 }
 
 func checkScopes(scopes []string) error {

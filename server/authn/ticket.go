@@ -12,15 +12,13 @@ import (
 // stream on. It is not read from clients.
 const TicketKey = "moderato-ticket"
 
-const ticketPrefix = "mdt_"
-
 // NewTicket returns the text of a new ticket, which has the form of a token.
-func NewTicket() (string, error) { return newText(ticketPrefix) }
+func NewTicket() (string, error) { return NewSecret(Ticket) }
 
 // IsTicket reports whether a text has the form of a ticket, so that a damaged one is
 // refused without a look-up.
 func IsTicket(text string) bool {
-	return strings.HasPrefix(text, ticketPrefix) && checkText(text) == nil
+	return strings.HasPrefix(text, Ticket) && IsWhole(text)
 }
 
 // CallerOf returns the caller that a token identifies, for whoever proved in another way to

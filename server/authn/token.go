@@ -26,11 +26,21 @@ var prefixes = map[Kind]string{User: "mdu_", App: "mda_", Service: "mds_"}
 const (
 	UsersRead       = "users.read"
 	ChannelModerate = "channel.moderate"
-	UsersBot        = "users.bot" // chat in the user's name
+	OfflineAccess   = "offline.access" // a refresh token
+	UsersBot        = "users.bot"      // chat in the user's name
 )
 
 // Scopes returns all scopes.
-func Scopes() []string { return []string{UsersRead, ChannelModerate, UsersBot} }
+func Scopes() []string { return []string{UsersRead, ChannelModerate, OfflineAccess, UsersBot} }
+
+// Prefixes of the secrets that are no access tokens. They have the form of tokens, and are
+// stored as their SHA-256 too.
+const (
+	RefreshToken = "mdr_"
+	ClientSecret = "mdc_"
+	DeviceCode   = "mdd_"
+	Ticket       = "mdt_"
+)
 
 const (
 	prefixLength   = 4
@@ -41,13 +51,13 @@ const (
 
 var errDamaged = errors.New("not an access token")
 
-// newToken returns the text of a new token: a prefix, random characters, and a
-// checksum. The checksum lets the server refuse a damaged token without a look-up, and
-// lets a secret scanner recognise a token.
-func newToken(kind Kind) (string, error) { return newText(prefixes[kind]) }
+// NewText returns the text of a new access token of a kind.
+func NewText(kind Kind) (string, error) { return NewSecret(prefixes[kind]) }
 
-// newText returns a new text of the form of a token.
-func newText(prefix string) (string, error) {
+// NewSecret returns a new secret: a prefix, random characters, and a checksum. The
+// checksum lets the server refuse a damaged token without a look-up, and lets a secret
+// scanner recognise a token.
+func NewSecret(prefix string) (string, error) {
 	var secret strings.Builder
 	for range secretLength {
 		n, err := rand.Int(rand.Reader, big.NewInt(int64(len(base62))))
@@ -64,28 +74,26 @@ func newText(prefix string) (string, error) {
 // checkToken returns an error if a text does not have the form of a token. It runs on
 // every call.
 func checkToken(text string) error {
-	if len(text) < prefixLength || !isPrefix(text[:prefixLength]) {
-		return errDamaged
-	}
-	return checkText(text)
-}
-
-// checkText returns an error if a text does not have the form of a token, whatever its
-// prefix is.
-func checkText(text string) error {
-	if len(text) < prefixLength+secretLength+checksumLength || len(text) > 255 {
-		return errDamaged
-	}
-	for i := prefixLength; i < len(text); i++ {
-		if !isBase62(text[i]) {
-			return errDamaged
-		}
-	}
-	body := text[:len(text)-checksumLength]
-	if sum := checksum(body); string(sum[:]) != text[len(body):] {
+	if len(text) < prefixLength || !isPrefix(text[:prefixLength]) || !IsWhole(text) {
 		return errDamaged
 	}
 	return nil
+}
+
+// IsWhole reports whether a text has the form of a token or another secret, and its
+// checksum.
+func IsWhole(text string) bool {
+	if len(text) < prefixLength+secretLength+checksumLength || len(text) > 255 {
+		return false
+	}
+	for i := prefixLength; i < len(text); i++ {
+		if !isBase62(text[i]) {
+			return false
+		}
+	}
+	body := text[:len(text)-checksumLength]
+	sum := checksum(body)
+	return string(sum[:]) == text[len(body):]
 }
 
 func isPrefix(text string) bool {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
+	"github.com/moderato-live/moderato/server/access"
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/feed"
 	"github.com/moderato-live/moderato/server/importer"
@@ -90,25 +91,28 @@ type clientCreate struct {
 	ID      string `help:"The id that the client sends: 1 to 64 of A-Z a-z 0-9 _ . -" required:"" placeholder:"ID"`
 	Name    string `help:"The name shown to people." required:"" placeholder:"NAME"`
 	Service bool   `help:"The client is one of the platform's backends and may hold service tokens."`
+
+	RedirectURI []string `name:"redirect-uri" help:"Where a sign-in may send browsers back. Compared exactly; a loopback address matches with any port. Can be repeated." sep:"none" placeholder:"URI"`
+	Scope       []string `help:"A scope that the client may ask for: users.read, channel.moderate, offline.access or users.bot. Can be repeated." sep:"none" placeholder:"S"`
+	Public      bool     `help:"The client cannot keep a secret: it runs in browsers or on its users' devices." xor:"kind"`
+	Secret      bool     `help:"Make a new secret for the client and print it, once. An earlier one ends." xor:"kind"`
 }
 
-// Run creates the client.
+// Run creates the client. It writes only a new secret to standard output.
 func (c *clientCreate) Run(ctx context.Context, s *streams) error {
 	db, err := c.open(ctx)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	importer := importer.Importer{Store: db}
-	err = importer.ImportRecords(ctx, []*platformv1.Record{{Kind: &platformv1.Record_Client{
-		Client: &platformv1.ClientRecord{Id: c.ID, Name: c.Name, Service: c.Service},
-	}}})
-	var line *feed.LineError
-	if errors.As(err, &line) {
-		err = errors.New(line.Reason())
-	}
+	secret, err := access.CreateClient(ctx, db, &platformv1.ClientRecord{
+		Id: c.ID, Name: c.Name, Service: c.Service, RedirectUris: c.RedirectURI, Scopes: c.Scope, Public: c.Public,
+	}, c.Secret)
 	if err != nil {
-		return fmt.Errorf("create client: %w", err)
+		return inWords("create client", err)
+	}
+	if secret != "" {
+		fmt.Fprintln(s.out, secret)
 	}
 	fmt.Fprintf(s.err, "client %s is there\n", c.ID)
 	return nil
@@ -141,7 +145,7 @@ type tokenIssue struct {
 	User    string        `help:"A user token, for this user." xor:"kind" placeholder:"UUID"`
 	App     bool          `help:"An app token." xor:"kind"`
 	Service bool          `help:"A service token, for a service client; it has every scope." xor:"kind"`
-	Scope   []string      `help:"A scope of the token: users.read, channel.moderate or users.bot. Can be repeated." sep:"none" placeholder:"S"`
+	Scope   []string      `help:"A scope of the token: users.read, channel.moderate, offline.access or users.bot. Can be repeated." sep:"none" placeholder:"S"`
 	TTL     time.Duration `name:"ttl" help:"Its lifetime; when not given, that of its kind." placeholder:"DURATION"`
 }
 

@@ -2,6 +2,10 @@ package cli_test
 
 import (
 	"flag"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -72,6 +76,52 @@ func TestTourCommandsWork(t *testing.T) {
 			t.Errorf("%s\nprints %s (%v) %s", command, out, err, stderrOf(err))
 		}
 	}
+}
+
+// TestTourSignInWorks signs in with the URL that the demo prints, as a person would, and
+// gives the code to the command that exchanges it.
+func TestTourSignInWorks(t *testing.T) {
+	p := process.Serve(t, store.URL{Path: filepath.Join(t.TempDir(), "moderato.db")}, "--demo")
+	tour := p.Printed()
+	jar, _ := cookiejar.New(nil)
+	browser := http.Client{Jar: jar}
+	page, address := visit(t, &browser, regexp.MustCompile(`(?m)^http://\S+/oauth2/authorize\S+$`).FindString(tour), nil)
+	for _, action := range []string{"sign-in", "approve"} {
+		form := url.Values{"action": {action}, "scope": {"users.read", "offline.access"}}
+		for _, m := range regexp.MustCompile(`name="(csrf|request|user)" value="([^"]*)"`).FindAllStringSubmatch(page, -1) {
+			form.Set(m[1], m[2])
+		}
+		page, address = visit(t, &browser, address, form)
+	}
+	m := regexp.MustCompile(`The code is <code>(.*)</code>`).FindStringSubmatch(page)
+	if m == nil {
+		t.Fatalf("the page has no code:\n%s", page)
+	}
+	cmd := exec.CommandContext(t.Context(), "bash", "-c", regexp.MustCompile(`(?m)^read .*$`).FindString(tour))
+	cmd.Stdin = strings.NewReader(m[1] + "\n")
+	out, err := cmd.Output()
+	if err != nil || !strings.Contains(string(out), `"accessToken":"mdu_`) || !strings.Contains(string(out), `"refreshToken":"mdr_`) {
+		t.Errorf("the exchange prints %s (%v)", out, err)
+	}
+}
+
+// visit gets a page, or sends a form to it, and returns what is shown then, and where.
+func visit(t *testing.T, browser *http.Client, address string, form url.Values) (page, at string) {
+	t.Helper()
+	response, err := browser.Get(address)
+	if form != nil && err == nil {
+		_ = response.Body.Close()
+		response, err = browser.PostForm(address, form)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %d %s, %v", address, response.StatusCode, body, err)
+	}
+	return string(body), response.Request.URL.String()
 }
 
 // TestReadmeListeners runs the listeners of the README, each like in its own terminal,

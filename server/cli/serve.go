@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"net/url"
 	"os"
 	"os/signal"
 	"regexp"
@@ -17,6 +18,7 @@ import (
 	"github.com/moderato-live/moderato/server/bus"
 	"github.com/moderato-live/moderato/server/demo"
 	"github.com/moderato-live/moderato/server/eventtype"
+	"github.com/moderato-live/moderato/server/oauth/web"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/watch"
 )
@@ -42,6 +44,7 @@ type serve struct {
 	DrainDelay          time.Duration `help:"Time to keep serving after SIGTERM, so that load balancers notice." default:"0s" env:"MODERATO_DRAIN_DELAY"`
 	DisableCoalescing   bool          `help:"Send each read to the database server separately, instead of coalescing concurrent reads of the same kind." env:"MODERATO_DISABLE_COALESCING"`
 	WebhookAllowPrivate bool          `help:"Let webhooks call private addresses, and http; for development." env:"MODERATO_WEBHOOK_ALLOW_PRIVATE"`
+	LoginURL            loginURL      `name:"login-url" help:"The platform's sign-in page, to which /oauth2/authorize sends browsers. Nobody can sign in when not given." env:"MODERATO_LOGIN_URL" placeholder:"URL"`
 	LogLevel            string        `help:"Minimum log level: debug, info, warn or error." enum:"debug,info,warn,error" default:"info" env:"MODERATO_LOG_LEVEL"`
 	LogFormat           string        `help:"text, json, or auto: text on a terminal." enum:"auto,text,json" default:"auto" env:"MODERATO_LOG_FORMAT"`
 	Demo                bool          `help:"Load the demo data and print how to use it." env:"MODERATO_DEMO"`
@@ -99,6 +102,8 @@ func (c *serve) Run(ctx context.Context, s *streams) error {
 		WebhookAllowLoopback: c.Demo && c.HTTPAddr.isLoopback() && c.GRPCAddr.isLoopback(),
 		CORSOrigins:          texts(c.CORSOrigins),
 		DrainDelay:           c.DrainDelay,
+		LoginURL:             string(c.LoginURL),
+		DemoUsers:            c.demoUsers(),
 		Log:                  log,
 	})
 	if err != nil {
@@ -116,6 +121,31 @@ func (c *serve) Run(ctx context.Context, s *streams) error {
 	}
 	demo.WriteTour(s.out, demo.Addresses{REST: srv.HTTPAddr, GRPC: srv.GRPCAddr, Admin: srv.AdminAddr}, tokens)
 	return srv.Serve(ctx)
+}
+
+// demoUsers returns whom the demo's sign-in page offers; nobody without the demo.
+func (c *serve) demoUsers() []web.DemoUser {
+	if !c.Demo {
+		return nil
+	}
+	var users []web.DemoUser
+	for _, u := range demo.SignInUsers() {
+		users = append(users, web.DemoUser{ID: u.ID, Name: u.DisplayName, Role: u.Role})
+	}
+	return users
+}
+
+// loginURL is the URL of a page, as a flag.
+type loginURL string
+
+// UnmarshalText parses the flag.
+func (u *loginURL) UnmarshalText(text []byte) error {
+	parsed, err := url.Parse(string(text))
+	if err != nil || (parsed.Scheme != "https" && parsed.Scheme != "http") || parsed.Host == "" || parsed.Fragment != "" {
+		return fmt.Errorf("%q must be an address such as https://example.com/login", text)
+	}
+	*u = loginURL(text)
+	return nil
 }
 
 // listenAddr is a host:port to listen on, as a flag.

@@ -52,3 +52,20 @@ func Bans() []Ban {
 	}
 	return bans
 }
+
+// SignInUser is a user as whom one can sign in to the demo.
+type SignInUser struct {
+	Person
+
+	// Role is what the user is in the demo.
+	Role string
+}
+
+// SignInUsers returns the users as whom one can sign in.
+func SignInUsers() []SignInUser {
+	cast := People()
+	return []SignInUser{{cast.Owner, "owns a channel"}, {cast.Moderator, "moderates"}, {cast.Viewer, "watches"}}
+}
+
+// SignedInPath is the path to which the demo's client returns from a sign-in.
+const SignedInPath = "/demo/signed-in"

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
+	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/instant"
 )
 
@@ -48,7 +49,10 @@ func Records(now instant.Instant) []*platformv1.Record {
 // clients returns the clients, and the grants of the cast to one of them.
 func (w *world) clients() []*platformv1.Record {
 	records := []*platformv1.Record{
-		{Kind: &platformv1.Record_Client{Client: &platformv1.ClientRecord{Id: dashboardClient, Name: "Demo dashboard"}}},
+		{Kind: &platformv1.Record_Client{Client: &platformv1.ClientRecord{
+			Id: dashboardClient, Name: "Demo dashboard", Public: true, Scopes: authn.Scopes(),
+			RedirectUris: []string{"http://127.0.0.1" + SignedInPath, "http://[::1]" + SignedInPath},
+		}}},
 		{Kind: &platformv1.Record_Client{Client: &platformv1.ClientRecord{Id: chatClient, Name: "Demo chat server", Service: true}}},
 	}
 	for _, user := range []int{0, moderatorIndex, viewerIndex} {

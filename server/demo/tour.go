@@ -1,8 +1,14 @@
 package demo
 
 import (
+	"crypto/rand"
 	"io"
+	"net"
 	"text/template"
+
+	"golang.org/x/oauth2"
+
+	"github.com/moderato-live/moderato/server/authn"
 )
 
 // Addresses are the addresses on which the server listens.
@@ -21,6 +27,14 @@ Moderato serves the demo. Its tokens are for play; each start issues new ones.
   viewer     {{.Tokens.Viewer}}  {{.Cast.Viewer.DisplayName}}
   app        {{.Tokens.App}}
   service    {{.Tokens.Service}}  (client {{.Cast.ServiceClient}})
+
+Sign in as one of them; the page then shows a code, which works for a minute:
+
+{{.SignIn}}
+
+Exchange the code for tokens (the command asks for it):
+
+read -rp 'code: ' code && curl -s -X POST http://{{.REST}}/bapi/oauth2/token -H 'content-type: application/json' -d '{"clientId":"{{.Cast.Client}}","redirectUri":"{{.Callback}}","codeVerifier":"{{.Verifier}}","code":"'"$code"'"}'
 
 Who moderates {{.Cast.Owner.DisplayName}}'s channel:
 
@@ -50,9 +64,27 @@ go tool -modfile=tools/go.mod grpcurl -plaintext -emit-defaults -H 'client-id: {
 // WriteTour prints the addresses and tokens of the demo, and commands that can be
 // pasted.
 func WriteTour(w io.Writer, a Addresses, t Tokens) {
+	verifier := oauth2.GenerateVerifier()
+	callback := a.callback()
 	_ = tour.Execute(w, struct {
 		Addresses
-		Tokens Tokens
-		Cast   Cast
-	}{a, t, People()})
+		Tokens                     Tokens
+		Cast                       Cast
+		SignIn, Callback, Verifier string
+	}{a, t, People(), a.signIn(callback, verifier), callback, verifier})
+}
+
+// callback returns where the demo's client returns to from a sign-in.
+func (a Addresses) callback() string {
+	_, port, _ := net.SplitHostPort(a.REST)
+	return "http://127.0.0.1:" + port + SignedInPath
+}
+
+// signIn returns a URL that begins a sign-in.
+func (a Addresses) signIn(callback, verifier string) string {
+	c := oauth2.Config{
+		ClientID: People().Client, RedirectURL: callback, Scopes: []string{authn.UsersRead, authn.ChannelModerate, authn.OfflineAccess},
+		Endpoint: oauth2.Endpoint{AuthURL: "http://" + a.REST + "/oauth2/authorize"},
+	}
+	return c.AuthCodeURL(rand.Text(), oauth2.S256ChallengeOption(verifier))
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/moderato-live/moderato/server/live"
 	"github.com/moderato-live/moderato/server/livestream"
 	"github.com/moderato-live/moderato/server/moderation"
+	"github.com/moderato-live/moderato/server/oauth"
 	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/tickets"
 	"github.com/moderato-live/moderato/server/webhooks"
@@ -26,7 +27,7 @@ import (
 func Tables() []domain.Table {
 	return slices.Concat(
 		directory.Tables, access.Tables, chat.Tables, live.Tables, moderation.Tables, audience.Tables, content.Tables, activity.Tables,
-		livestream.Tables, tickets.Tables, webhooks.Tables, outbox.Tables, erasure.Tables, []domain.Table{cursorKeys, sinks},
+		livestream.Tables, tickets.Tables, webhooks.Tables, oauth.Tables, outbox.Tables, erasure.Tables, []domain.Table{cursorKeys, sinks},
 	)
 }
 

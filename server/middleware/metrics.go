@@ -40,6 +40,11 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 	return m
 }
 
+// Observe records a request over REST that is no call of a service.
+func (m *Metrics) Observe(path, code string, elapsed time.Duration) {
+	m.observe("rest", path, code, elapsed)
+}
+
 func (m *Metrics) observe(transport, method, code string, elapsed time.Duration) {
 	key := callKey{method, transport, code}
 	found, ok := m.calls.Load(key)

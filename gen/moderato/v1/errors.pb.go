@@ -149,6 +149,14 @@ const (
 	// The ticket for an event stream is damaged, unknown, used or expired. Get a new one.
 	// It is an error of `GET /v1/events` alone.
 	Reason_REASON_TICKET_INVALID Reason = 49
+	// The client's id or secret is wrong. Check the credentials.
+	Reason_REASON_CLIENT_CREDENTIALS_INVALID Reason = 50
+	// The code, its verifier or the refresh token is wrong, expired or used. Let the user
+	// sign in again.
+	Reason_REASON_AUTHORIZATION_INVALID Reason = 51
+	// The sign-in request does not exist, has expired or was decided already. Let the user
+	// start again.
+	Reason_REASON_REQUEST_NOT_FOUND Reason = 52
 )
 
 // Enum value maps for Reason.
@@ -201,55 +209,61 @@ var (
 		44: "REASON_STREAM_LIMIT_REACHED",
 		48: "REASON_MESSAGE_NOT_FOUND",
 		49: "REASON_TICKET_INVALID",
+		50: "REASON_CLIENT_CREDENTIALS_INVALID",
+		51: "REASON_AUTHORIZATION_INVALID",
+		52: "REASON_REQUEST_NOT_FOUND",
 	}
 	Reason_value = map[string]int32{
-		"REASON_UNSPECIFIED":             0,
-		"REASON_TOKEN_MISSING":           1,
-		"REASON_TOKEN_INVALID":           2,
-		"REASON_TOKEN_EXPIRED":           3,
-		"REASON_CLIENT_ID_MISSING":       4,
-		"REASON_CLIENT_ID_MISMATCH":      5,
-		"REASON_TOKEN_KIND_NOT_ACCEPTED": 6,
-		"REASON_SCOPE_MISSING":           7,
-		"REASON_GRANT_MISSING":           8,
-		"REASON_NOT_CHANNEL_OWNER":       9,
-		"REASON_NOT_CHANNEL_MODERATOR":   10,
-		"REASON_NOT_SELF":                11,
-		"REASON_INVALID_ARGUMENT":        12,
-		"REASON_CHANNEL_NOT_FOUND":       13,
-		"REASON_USER_NOT_FOUND":          14,
-		"REASON_CATEGORY_NOT_FOUND":      15,
-		"REASON_CURSOR_INVALID":          16,
-		"REASON_TARGET_IS_CHANNEL":       17,
-		"REASON_RESULT_TOO_LARGE":        18,
-		"REASON_NOT_BANNED":              19,
-		"REASON_MUTE_ACTIVE":             20,
-		"REASON_USER_BANNED":             21,
-		"REASON_USER_MUTED":              22,
-		"REASON_USERNAME_TAKEN":          23,
-		"REASON_PATH_NOT_FOUND":          24,
-		"REASON_METHOD_NOT_ALLOWED":      25,
-		"REASON_BODY_TOO_LARGE":          26,
-		"REASON_MEDIA_TYPE_UNSUPPORTED":  27,
-		"REASON_RATE_LIMITED":            28,
-		"REASON_INTERNAL":                29,
-		"REASON_UNAVAILABLE":             30,
-		"REASON_DEADLINE_EXCEEDED":       31,
-		"REASON_HEADERS_TOO_LARGE":       32,
-		"REASON_CLIENT_NOT_FOUND":        33,
-		"REASON_CATEGORY_IN_USE":         34,
-		"REASON_CHANNEL_NOT_LIVE":        35,
-		"REASON_NOT_FOLLOWING":           36,
-		"REASON_BEING_DELETED":           37,
-		"REASON_WATCHER_TOO_SLOW":        38,
-		"REASON_WEBHOOK_NOT_FOUND":       39,
-		"REASON_WEBHOOK_LIMIT_REACHED":   40,
-		"REASON_WEBHOOK_DISABLED":        41,
-		"REASON_EVENT_NOT_FOUND":         42,
-		"REASON_OVERLOADED":              43,
-		"REASON_STREAM_LIMIT_REACHED":    44,
-		"REASON_MESSAGE_NOT_FOUND":       48,
-		"REASON_TICKET_INVALID":          49,
+		"REASON_UNSPECIFIED":                0,
+		"REASON_TOKEN_MISSING":              1,
+		"REASON_TOKEN_INVALID":              2,
+		"REASON_TOKEN_EXPIRED":              3,
+		"REASON_CLIENT_ID_MISSING":          4,
+		"REASON_CLIENT_ID_MISMATCH":         5,
+		"REASON_TOKEN_KIND_NOT_ACCEPTED":    6,
+		"REASON_SCOPE_MISSING":              7,
+		"REASON_GRANT_MISSING":              8,
+		"REASON_NOT_CHANNEL_OWNER":          9,
+		"REASON_NOT_CHANNEL_MODERATOR":      10,
+		"REASON_NOT_SELF":                   11,
+		"REASON_INVALID_ARGUMENT":           12,
+		"REASON_CHANNEL_NOT_FOUND":          13,
+		"REASON_USER_NOT_FOUND":             14,
+		"REASON_CATEGORY_NOT_FOUND":         15,
+		"REASON_CURSOR_INVALID":             16,
+		"REASON_TARGET_IS_CHANNEL":          17,
+		"REASON_RESULT_TOO_LARGE":           18,
+		"REASON_NOT_BANNED":                 19,
+		"REASON_MUTE_ACTIVE":                20,
+		"REASON_USER_BANNED":                21,
+		"REASON_USER_MUTED":                 22,
+		"REASON_USERNAME_TAKEN":             23,
+		"REASON_PATH_NOT_FOUND":             24,
+		"REASON_METHOD_NOT_ALLOWED":         25,
+		"REASON_BODY_TOO_LARGE":             26,
+		"REASON_MEDIA_TYPE_UNSUPPORTED":     27,
+		"REASON_RATE_LIMITED":               28,
+		"REASON_INTERNAL":                   29,
+		"REASON_UNAVAILABLE":                30,
+		"REASON_DEADLINE_EXCEEDED":          31,
+		"REASON_HEADERS_TOO_LARGE":          32,
+		"REASON_CLIENT_NOT_FOUND":           33,
+		"REASON_CATEGORY_IN_USE":            34,
+		"REASON_CHANNEL_NOT_LIVE":           35,
+		"REASON_NOT_FOLLOWING":              36,
+		"REASON_BEING_DELETED":              37,
+		"REASON_WATCHER_TOO_SLOW":           38,
+		"REASON_WEBHOOK_NOT_FOUND":          39,
+		"REASON_WEBHOOK_LIMIT_REACHED":      40,
+		"REASON_WEBHOOK_DISABLED":           41,
+		"REASON_EVENT_NOT_FOUND":            42,
+		"REASON_OVERLOADED":                 43,
+		"REASON_STREAM_LIMIT_REACHED":       44,
+		"REASON_MESSAGE_NOT_FOUND":          48,
+		"REASON_TICKET_INVALID":             49,
+		"REASON_CLIENT_CREDENTIALS_INVALID": 50,
+		"REASON_AUTHORIZATION_INVALID":      51,
+		"REASON_REQUEST_NOT_FOUND":          52,
 	}
 )
 
@@ -284,7 +298,7 @@ var File_moderato_v1_errors_proto protoreflect.FileDescriptor
 
 const file_moderato_v1_errors_proto_rawDesc = "" +
 	"\n" +
-	"\x18moderato/v1/errors.proto\x12\vmoderato.v1\x1a!moderato/options/v1/options.proto*\xdf$\n" +
+	"\x18moderato/v1/errors.proto\x12\vmoderato.v1\x1a!moderato/options/v1/options.proto*\x8f(\n" +
 	"\x06Reason\x12\x16\n" +
 	"\x12REASON_UNSPECIFIED\x10\x00\x12p\n" +
 	"\x14REASON_TOKEN_MISSING\x10\x01\x1aV\x8a\xb5\x18R\b\x91\x03\x10\x10\x1aKAn access token is required: send the header Authorization: Bearer <token>.\x12u\n" +
@@ -333,7 +347,10 @@ const file_moderato_v1_errors_proto_rawDesc = "" +
 	"\x11REASON_OVERLOADED\x10+\x1a^\x8a\xb5\x18Z\b\xf7\x03\x10\x0e\x1aSThe server is overloaded. Nothing was changed; retry after the time in Retry-After.\x12o\n" +
 	"\x1bREASON_STREAM_LIMIT_REACHED\x10,\x1aN\x8a\xb5\x18J\b\xad\x03\x10\b\x1aCYou have the maximum number of event streams open. Close one first.\x12R\n" +
 	"\x18REASON_MESSAGE_NOT_FOUND\x100\x1a4\x8a\xb5\x180\b\x94\x03\x10\x05\x1a)There is no such message in this channel.\x12\x93\x01\n" +
-	"\x15REASON_TICKET_INVALID\x101\x1ax\x8a\xb5\x18t\b\x91\x03\x10\x10\x1amThe ticket is not valid: it is damaged, unknown, used or expired. Get a new one from POST /v1/events/tickets.BCZ<github.com/moderato-live/moderato/gen/moderato/v1;moderatov1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
+	"\x15REASON_TICKET_INVALID\x101\x1ax\x8a\xb5\x18t\b\x91\x03\x10\x10\x1amThe ticket is not valid: it is damaged, unknown, used or expired. Get a new one from POST /v1/events/tickets.\x12y\n" +
+	"!REASON_CLIENT_CREDENTIALS_INVALID\x102\x1aR\x8a\xb5\x18N\b\x91\x03\x10\x10\x1aEThe client credentials are not valid: the secret is wrong or missing. \x01\x12\xad\x01\n" +
+	"\x1cREASON_AUTHORIZATION_INVALID\x103\x1a\x8a\x01\x8a\xb5\x18\x85\x01\b\x90\x03\x10\x03\x1a|The code, its verifier or the refresh token is not valid: it is wrong, expired, revoked or used. Let the user sign in again. \x01\x12\x82\x01\n" +
+	"\x18REASON_REQUEST_NOT_FOUND\x104\x1ad\x8a\xb5\x18`\b\x94\x03\x10\x05\x1aWThere is no such sign-in request: it never existed, has expired or was decided already. \x02BCZ<github.com/moderato-live/moderato/gen/moderato/v1;moderatov1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
 var (
 	file_moderato_v1_errors_proto_rawDescOnce sync.Once

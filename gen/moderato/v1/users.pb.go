@@ -255,6 +255,236 @@ func (x *ListUsersResponse) GetUsers() []*UserSummary {
 	return nil
 }
 
+// ListGrantsRequest is empty: the grants are the caller's.
+type ListGrantsRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListGrantsRequest) Reset() {
+	*x = ListGrantsRequest{}
+	mi := &file_moderato_v1_users_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListGrantsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListGrantsRequest) ProtoMessage() {}
+
+func (x *ListGrantsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_users_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListGrantsRequest.ProtoReflect.Descriptor instead.
+func (*ListGrantsRequest) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_users_proto_rawDescGZIP(), []int{4}
+}
+
+// ListGrantsResponse is the list of the caller's grants.
+type ListGrantsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The grants, ordered by client id.
+	Grants        []*UserGrant `protobuf:"bytes,1,rep,name=grants" json:"grants,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListGrantsResponse) Reset() {
+	*x = ListGrantsResponse{}
+	mi := &file_moderato_v1_users_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListGrantsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListGrantsResponse) ProtoMessage() {}
+
+func (x *ListGrantsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_users_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListGrantsResponse.ProtoReflect.Descriptor instead.
+func (*ListGrantsResponse) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_users_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *ListGrantsResponse) GetGrants() []*UserGrant {
+	if x != nil {
+		return x.Grants
+	}
+	return nil
+}
+
+// UserGrant is what a user granted to a client.
+type UserGrant struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The client's id.
+	ClientId string `protobuf:"bytes,1,opt,name=client_id,json=clientId" json:"client_id,omitempty"`
+	// The client's display name.
+	ClientName string `protobuf:"bytes,2,opt,name=client_name,json=clientName" json:"client_name,omitempty"`
+	// The granted scopes.
+	Scopes        []string `protobuf:"bytes,3,rep,name=scopes" json:"scopes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UserGrant) Reset() {
+	*x = UserGrant{}
+	mi := &file_moderato_v1_users_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UserGrant) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UserGrant) ProtoMessage() {}
+
+func (x *UserGrant) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_users_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UserGrant.ProtoReflect.Descriptor instead.
+func (*UserGrant) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_users_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *UserGrant) GetClientId() string {
+	if x != nil {
+		return x.ClientId
+	}
+	return ""
+}
+
+func (x *UserGrant) GetClientName() string {
+	if x != nil {
+		return x.ClientName
+	}
+	return ""
+}
+
+func (x *UserGrant) GetScopes() []string {
+	if x != nil {
+		return x.Scopes
+	}
+	return nil
+}
+
+// RevokeGrantRequest names the client whose grant is revoked.
+type RevokeGrantRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Required. The client's id.
+	ClientId      string `protobuf:"bytes,1,opt,name=client_id,json=clientId" json:"client_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RevokeGrantRequest) Reset() {
+	*x = RevokeGrantRequest{}
+	mi := &file_moderato_v1_users_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RevokeGrantRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RevokeGrantRequest) ProtoMessage() {}
+
+func (x *RevokeGrantRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_users_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RevokeGrantRequest.ProtoReflect.Descriptor instead.
+func (*RevokeGrantRequest) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_users_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *RevokeGrantRequest) GetClientId() string {
+	if x != nil {
+		return x.ClientId
+	}
+	return ""
+}
+
+// RevokeGrantResponse is empty: the grant does not exist.
+type RevokeGrantResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RevokeGrantResponse) Reset() {
+	*x = RevokeGrantResponse{}
+	mi := &file_moderato_v1_users_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RevokeGrantResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RevokeGrantResponse) ProtoMessage() {}
+
+func (x *RevokeGrantResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_users_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RevokeGrantResponse.ProtoReflect.Descriptor instead.
+func (*RevokeGrantResponse) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_users_proto_rawDescGZIP(), []int{8}
+}
+
 var File_moderato_v1_users_proto protoreflect.FileDescriptor
 
 const file_moderato_v1_users_proto_rawDesc = "" +
@@ -274,7 +504,18 @@ const file_moderato_v1_users_proto_rawDesc = "" +
 	"\auser_id\x18\x01 \x03(\tB\x06\x92\xb5\x18\x020dR\x06userId\x12$\n" +
 	"\busername\x18\x02 \x03(\tB\b\x92\xb5\x18\x040d8\x01R\busername\"C\n" +
 	"\x11ListUsersResponse\x12.\n" +
-	"\x05users\x18\x01 \x03(\v2\x18.moderato.v1.UserSummaryR\x05users2\x8b\x02\n" +
+	"\x05users\x18\x01 \x03(\v2\x18.moderato.v1.UserSummaryR\x05users\"\x13\n" +
+	"\x11ListGrantsRequest\"D\n" +
+	"\x12ListGrantsResponse\x12.\n" +
+	"\x06grants\x18\x01 \x03(\v2\x16.moderato.v1.UserGrantR\x06grants\"a\n" +
+	"\tUserGrant\x12\x1b\n" +
+	"\tclient_id\x18\x01 \x01(\tR\bclientId\x12\x1f\n" +
+	"\vclient_name\x18\x02 \x01(\tR\n" +
+	"clientName\x12\x16\n" +
+	"\x06scopes\x18\x03 \x03(\tR\x06scopes\"9\n" +
+	"\x12RevokeGrantRequest\x12#\n" +
+	"\tclient_id\x18\x01 \x01(\tB\x06\x92\xb5\x18\x028\x02R\bclientId\"\x15\n" +
+	"\x13RevokeGrantResponse2\x96\x04\n" +
 	"\fUsersService\x12~\n" +
 	"\n" +
 	"GetProfile\x12\x1e.moderato.v1.GetProfileRequest\x1a\x1f.moderato.v1.GetProfileResponse\"/\x8a\xb5\x18\x0f\n" +
@@ -282,7 +523,14 @@ const file_moderato_v1_users_proto_rawDesc = "" +
 	"users.read\x82\xd3\xe4\x93\x02\x13\x12\x11/v1/users/profile\x90\x02\x01\x12{\n" +
 	"\tListUsers\x12\x1d.moderato.v1.ListUsersRequest\x1a\x1e.moderato.v1.ListUsersResponse\"/\x8a\xb5\x18\x10\n" +
 	"\x02\x01\x02\x12\n" +
-	"users.read\x82\xd3\xe4\x93\x02\x12b\x05users\x12\t/v1/users\x90\x02\x01BCZ<github.com/moderato-live/moderato/gen/moderato/v1;moderatov1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
+	"users.read\x82\xd3\xe4\x93\x02\x12b\x05users\x12\t/v1/users\x90\x02\x01\x12\x85\x01\n" +
+	"\n" +
+	"ListGrants\x12\x1e.moderato.v1.ListGrantsRequest\x1a\x1f.moderato.v1.ListGrantsResponse\"6\x8a\xb5\x18\x0f\n" +
+	"\x01\x01\x12\n" +
+	"users.read\x82\xd3\xe4\x93\x02\x1ab\x06grants\x12\x10/v1/users/grants\x90\x02\x01\x12\x80\x01\n" +
+	"\vRevokeGrant\x12\x1f.moderato.v1.RevokeGrantRequest\x1a .moderato.v1.RevokeGrantResponse\".\x8a\xb5\x18\x0f\n" +
+	"\x01\x01\x12\n" +
+	"users.read\x82\xd3\xe4\x93\x02\x15:\x01**\x10/v1/users/grantsBCZ<github.com/moderato-live/moderato/gen/moderato/v1;moderatov1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
 var (
 	file_moderato_v1_users_proto_rawDescOnce sync.Once
@@ -296,25 +544,35 @@ func file_moderato_v1_users_proto_rawDescGZIP() []byte {
 	return file_moderato_v1_users_proto_rawDescData
 }
 
-var file_moderato_v1_users_proto_msgTypes = make([]protoimpl.MessageInfo, 4)
+var file_moderato_v1_users_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
 var file_moderato_v1_users_proto_goTypes = []any{
-	(*GetProfileRequest)(nil),  // 0: moderato.v1.GetProfileRequest
-	(*GetProfileResponse)(nil), // 1: moderato.v1.GetProfileResponse
-	(*ListUsersRequest)(nil),   // 2: moderato.v1.ListUsersRequest
-	(*ListUsersResponse)(nil),  // 3: moderato.v1.ListUsersResponse
-	(*UserSummary)(nil),        // 4: moderato.v1.UserSummary
+	(*GetProfileRequest)(nil),   // 0: moderato.v1.GetProfileRequest
+	(*GetProfileResponse)(nil),  // 1: moderato.v1.GetProfileResponse
+	(*ListUsersRequest)(nil),    // 2: moderato.v1.ListUsersRequest
+	(*ListUsersResponse)(nil),   // 3: moderato.v1.ListUsersResponse
+	(*ListGrantsRequest)(nil),   // 4: moderato.v1.ListGrantsRequest
+	(*ListGrantsResponse)(nil),  // 5: moderato.v1.ListGrantsResponse
+	(*UserGrant)(nil),           // 6: moderato.v1.UserGrant
+	(*RevokeGrantRequest)(nil),  // 7: moderato.v1.RevokeGrantRequest
+	(*RevokeGrantResponse)(nil), // 8: moderato.v1.RevokeGrantResponse
+	(*UserSummary)(nil),         // 9: moderato.v1.UserSummary
 }
 var file_moderato_v1_users_proto_depIdxs = []int32{
-	4, // 0: moderato.v1.ListUsersResponse.users:type_name -> moderato.v1.UserSummary
-	0, // 1: moderato.v1.UsersService.GetProfile:input_type -> moderato.v1.GetProfileRequest
-	2, // 2: moderato.v1.UsersService.ListUsers:input_type -> moderato.v1.ListUsersRequest
-	1, // 3: moderato.v1.UsersService.GetProfile:output_type -> moderato.v1.GetProfileResponse
-	3, // 4: moderato.v1.UsersService.ListUsers:output_type -> moderato.v1.ListUsersResponse
-	3, // [3:5] is the sub-list for method output_type
-	1, // [1:3] is the sub-list for method input_type
-	1, // [1:1] is the sub-list for extension type_name
-	1, // [1:1] is the sub-list for extension extendee
-	0, // [0:1] is the sub-list for field type_name
+	9, // 0: moderato.v1.ListUsersResponse.users:type_name -> moderato.v1.UserSummary
+	6, // 1: moderato.v1.ListGrantsResponse.grants:type_name -> moderato.v1.UserGrant
+	0, // 2: moderato.v1.UsersService.GetProfile:input_type -> moderato.v1.GetProfileRequest
+	2, // 3: moderato.v1.UsersService.ListUsers:input_type -> moderato.v1.ListUsersRequest
+	4, // 4: moderato.v1.UsersService.ListGrants:input_type -> moderato.v1.ListGrantsRequest
+	7, // 5: moderato.v1.UsersService.RevokeGrant:input_type -> moderato.v1.RevokeGrantRequest
+	1, // 6: moderato.v1.UsersService.GetProfile:output_type -> moderato.v1.GetProfileResponse
+	3, // 7: moderato.v1.UsersService.ListUsers:output_type -> moderato.v1.ListUsersResponse
+	5, // 8: moderato.v1.UsersService.ListGrants:output_type -> moderato.v1.ListGrantsResponse
+	8, // 9: moderato.v1.UsersService.RevokeGrant:output_type -> moderato.v1.RevokeGrantResponse
+	6, // [6:10] is the sub-list for method output_type
+	2, // [2:6] is the sub-list for method input_type
+	2, // [2:2] is the sub-list for extension type_name
+	2, // [2:2] is the sub-list for extension extendee
+	0, // [0:2] is the sub-list for field type_name
 }
 
 func init() { file_moderato_v1_users_proto_init() }
@@ -329,7 +587,7 @@ func file_moderato_v1_users_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_moderato_v1_users_proto_rawDesc), len(file_moderato_v1_users_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   4,
+			NumMessages:   9,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -19,15 +19,18 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	UsersService_GetProfile_FullMethodName = "/moderato.v1.UsersService/GetProfile"
-	UsersService_ListUsers_FullMethodName  = "/moderato.v1.UsersService/ListUsers"
+	UsersService_GetProfile_FullMethodName  = "/moderato.v1.UsersService/GetProfile"
+	UsersService_ListUsers_FullMethodName   = "/moderato.v1.UsersService/ListUsers"
+	UsersService_ListGrants_FullMethodName  = "/moderato.v1.UsersService/ListGrants"
+	UsersService_RevokeGrant_FullMethodName = "/moderato.v1.UsersService/RevokeGrant"
 )
 
 // UsersServiceClient is the client API for UsersService service.
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// UsersService tells clients who their user is, and looks up other users.
+// UsersService tells clients who their user is, looks up other users, and lists what a
+// user granted to clients.
 //
 // Every call requires `Authorization: Bearer <token>` and `client-id: <client>`, as
 // HTTP headers or as gRPC metadata.
@@ -42,6 +45,15 @@ type UsersServiceClient interface {
 	//
 	// Tokens: user, app or service. Scope: `users.read`.
 	ListUsers(ctx context.Context, in *ListUsersRequest, opts ...grpc.CallOption) (*ListUsersResponse, error)
+	// ListGrants returns which clients the caller has granted which scopes, ordered by
+	// client id.
+	//
+	// Errors: RESULT_TOO_LARGE if there are more than 1000.
+	ListGrants(ctx context.Context, in *ListGrantsRequest, opts ...grpc.CallOption) (*ListGrantsResponse, error)
+	// RevokeGrant takes back everything that the caller granted to a client. The client's
+	// tokens of the caller end: changes with them are refused immediately, and reads within
+	// 2 s on every server. Revoking a grant that does not exist changes nothing.
+	RevokeGrant(ctx context.Context, in *RevokeGrantRequest, opts ...grpc.CallOption) (*RevokeGrantResponse, error)
 }
 
 type usersServiceClient struct {
@@ -72,11 +84,32 @@ func (c *usersServiceClient) ListUsers(ctx context.Context, in *ListUsersRequest
 	return out, nil
 }
 
+func (c *usersServiceClient) ListGrants(ctx context.Context, in *ListGrantsRequest, opts ...grpc.CallOption) (*ListGrantsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListGrantsResponse)
+	err := c.cc.Invoke(ctx, UsersService_ListGrants_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *usersServiceClient) RevokeGrant(ctx context.Context, in *RevokeGrantRequest, opts ...grpc.CallOption) (*RevokeGrantResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(RevokeGrantResponse)
+	err := c.cc.Invoke(ctx, UsersService_RevokeGrant_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // UsersServiceServer is the server API for UsersService service.
 // All implementations must embed UnimplementedUsersServiceServer
 // for forward compatibility.
 //
-// UsersService tells clients who their user is, and looks up other users.
+// UsersService tells clients who their user is, looks up other users, and lists what a
+// user granted to clients.
 //
 // Every call requires `Authorization: Bearer <token>` and `client-id: <client>`, as
 // HTTP headers or as gRPC metadata.
@@ -91,6 +124,15 @@ type UsersServiceServer interface {
 	//
 	// Tokens: user, app or service. Scope: `users.read`.
 	ListUsers(context.Context, *ListUsersRequest) (*ListUsersResponse, error)
+	// ListGrants returns which clients the caller has granted which scopes, ordered by
+	// client id.
+	//
+	// Errors: RESULT_TOO_LARGE if there are more than 1000.
+	ListGrants(context.Context, *ListGrantsRequest) (*ListGrantsResponse, error)
+	// RevokeGrant takes back everything that the caller granted to a client. The client's
+	// tokens of the caller end: changes with them are refused immediately, and reads within
+	// 2 s on every server. Revoking a grant that does not exist changes nothing.
+	RevokeGrant(context.Context, *RevokeGrantRequest) (*RevokeGrantResponse, error)
 	mustEmbedUnimplementedUsersServiceServer()
 }
 
@@ -106,6 +148,12 @@ func (UnimplementedUsersServiceServer) GetProfile(context.Context, *GetProfileRe
 }
 func (UnimplementedUsersServiceServer) ListUsers(context.Context, *ListUsersRequest) (*ListUsersResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListUsers not implemented")
+}
+func (UnimplementedUsersServiceServer) ListGrants(context.Context, *ListGrantsRequest) (*ListGrantsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListGrants not implemented")
+}
+func (UnimplementedUsersServiceServer) RevokeGrant(context.Context, *RevokeGrantRequest) (*RevokeGrantResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method RevokeGrant not implemented")
 }
 func (UnimplementedUsersServiceServer) mustEmbedUnimplementedUsersServiceServer() {}
 func (UnimplementedUsersServiceServer) testEmbeddedByValue()                      {}
@@ -164,6 +212,42 @@ func _UsersService_ListUsers_Handler(srv interface{}, ctx context.Context, dec f
 	return interceptor(ctx, in, info, handler)
 }
 
+func _UsersService_ListGrants_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListGrantsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(UsersServiceServer).ListGrants(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: UsersService_ListGrants_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(UsersServiceServer).ListGrants(ctx, req.(*ListGrantsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _UsersService_RevokeGrant_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RevokeGrantRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(UsersServiceServer).RevokeGrant(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: UsersService_RevokeGrant_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(UsersServiceServer).RevokeGrant(ctx, req.(*RevokeGrantRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // UsersService_ServiceDesc is the grpc.ServiceDesc for UsersService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -178,6 +262,14 @@ var UsersService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListUsers",
 			Handler:    _UsersService_ListUsers_Handler,
+		},
+		{
+			MethodName: "ListGrants",
+			Handler:    _UsersService_ListGrants_Handler,
+		},
+		{
+			MethodName: "RevokeGrant",
+			Handler:    _UsersService_RevokeGrant_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -86,7 +86,10 @@ func (TokenKind) EnumDescriptor() ([]byte, []int) {
 type PutClientRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Required. The client.
-	Client        *ClientRecord `protobuf:"bytes,1,opt,name=client" json:"client,omitempty"`
+	Client *ClientRecord `protobuf:"bytes,1,opt,name=client" json:"client,omitempty"`
+	// Whether to make a new secret for the client, which replaces an earlier one. Not
+	// accepted for a public client.
+	NewSecret     bool `protobuf:"varint,2,opt,name=new_secret,json=newSecret" json:"new_secret,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -128,11 +131,21 @@ func (x *PutClientRequest) GetClient() *ClientRecord {
 	return nil
 }
 
+func (x *PutClientRequest) GetNewSecret() bool {
+	if x != nil {
+		return x.NewSecret
+	}
+	return false
+}
+
 // PutClientResponse is the client as stored.
 type PutClientResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The client.
-	Client        *ClientRecord `protobuf:"bytes,1,opt,name=client" json:"client,omitempty"`
+	Client *ClientRecord `protobuf:"bytes,1,opt,name=client" json:"client,omitempty"`
+	// The new secret; empty unless the request asked for one. Only this response contains
+	// it: the server stores only its SHA-256.
+	ClientSecret  string `protobuf:"bytes,2,opt,name=client_secret,json=clientSecret" json:"client_secret,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -172,6 +185,13 @@ func (x *PutClientResponse) GetClient() *ClientRecord {
 		return x.Client
 	}
 	return nil
+}
+
+func (x *PutClientResponse) GetClientSecret() string {
+	if x != nil {
+		return x.ClientSecret
+	}
+	return ""
 }
 
 // GetClientRequest names the client to return.
@@ -543,8 +563,8 @@ type IssueTokenRequest struct {
 	// The user as whom a user token acts: a UUID in upper or lower case. Required for
 	// user tokens, and not accepted for other kinds.
 	UserId string `protobuf:"bytes,3,opt,name=user_id,json=userId" json:"user_id,omitempty"`
-	// The token's scopes: `users.read`, `channel.moderate`. Must be empty for a service
-	// token, which has every scope.
+	// The token's scopes: `users.read`, `channel.moderate`, `offline.access`, `users.bot`.
+	// Must be empty for a service token, which has every scope.
 	Scopes []string `protobuf:"bytes,4,rep,name=scopes" json:"scopes,omitempty"`
 	// The token's lifetime: more than 0 and at most 36500 days. If unset, the lifetime
 	// that the server is configured with for this kind of token; service tokens are then
@@ -907,11 +927,14 @@ var File_moderato_platform_v1_access_proto protoreflect.FileDescriptor
 
 const file_moderato_platform_v1_access_proto_rawDesc = "" +
 	"\n" +
-	"!moderato/platform/v1/access.proto\x12\x14moderato.platform.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a!moderato/options/v1/options.proto\x1a\"moderato/platform/v1/records.proto\"N\n" +
+	"!moderato/platform/v1/access.proto\x12\x14moderato.platform.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a!moderato/options/v1/options.proto\x1a\"moderato/platform/v1/records.proto\"m\n" +
 	"\x10PutClientRequest\x12:\n" +
-	"\x06client\x18\x01 \x01(\v2\".moderato.platform.v1.ClientRecordR\x06client\"O\n" +
+	"\x06client\x18\x01 \x01(\v2\".moderato.platform.v1.ClientRecordR\x06client\x12\x1d\n" +
+	"\n" +
+	"new_secret\x18\x02 \x01(\bR\tnewSecret\"t\n" +
 	"\x11PutClientResponse\x12:\n" +
-	"\x06client\x18\x01 \x01(\v2\".moderato.platform.v1.ClientRecordR\x06client\"7\n" +
+	"\x06client\x18\x01 \x01(\v2\".moderato.platform.v1.ClientRecordR\x06client\x12#\n" +
+	"\rclient_secret\x18\x02 \x01(\tR\fclientSecret\"7\n" +
 	"\x10GetClientRequest\x12#\n" +
 	"\tclient_id\x18\x01 \x01(\tB\x06\x92\xb5\x18\x028\x02R\bclientId\"O\n" +
 	"\x11GetClientResponse\x12:\n" +

@@ -43,7 +43,8 @@ const (
 // Errors: CLIENT_NOT_FOUND or USER_NOT_FOUND if the client or user does not exist.
 type AccessServiceClient interface {
 	// PutClient creates a client, or replaces the client with this id. A client that is
-	// no longer a service loses its service tokens.
+	// no longer a service loses its service tokens, and a client that becomes public loses
+	// its secret. With `new_secret` a repeated call makes another secret.
 	PutClient(ctx context.Context, in *PutClientRequest, opts ...grpc.CallOption) (*PutClientResponse, error)
 	// GetClient returns a client.
 	GetClient(ctx context.Context, in *GetClientRequest, opts ...grpc.CallOption) (*GetClientResponse, error)
@@ -175,7 +176,8 @@ func (c *accessServiceClient) IntrospectToken(ctx context.Context, in *Introspec
 // Errors: CLIENT_NOT_FOUND or USER_NOT_FOUND if the client or user does not exist.
 type AccessServiceServer interface {
 	// PutClient creates a client, or replaces the client with this id. A client that is
-	// no longer a service loses its service tokens.
+	// no longer a service loses its service tokens, and a client that becomes public loses
+	// its secret. With `new_secret` a repeated call makes another secret.
 	PutClient(context.Context, *PutClientRequest) (*PutClientResponse, error)
 	// GetClient returns a client.
 	GetClient(context.Context, *GetClientRequest) (*GetClientResponse, error)

@@ -730,7 +730,18 @@ type ClientRecord struct {
 	Name string `protobuf:"bytes,2,opt,name=name" json:"name,omitempty"`
 	// Whether the client is one of the platform's own backends, which may hold service
 	// tokens.
-	Service       bool `protobuf:"varint,3,opt,name=service" json:"service,omitempty"`
+	Service bool `protobuf:"varint,3,opt,name=service" json:"service,omitempty"`
+	// The URIs to which the sign-in may send browsers back: https, a private scheme with a
+	// period such as `com.example.app:/signed-in`, or http on a loopback address. They are
+	// compared exactly, but `http://127.0.0.1` and `http://[::1]` match with any port. At
+	// most 4096 characters in all.
+	RedirectUris []string `protobuf:"bytes,4,rep,name=redirect_uris,json=redirectUris" json:"redirect_uris,omitempty"`
+	// The scopes that the client may ask for when users sign in, and that its own app tokens
+	// may have.
+	Scopes []string `protobuf:"bytes,5,rep,name=scopes" json:"scopes,omitempty"`
+	// Whether the client cannot keep a secret, because it runs in browsers or on its users'
+	// devices. It then has no secret, and identifies itself by its id alone.
+	Public        bool `protobuf:"varint,6,opt,name=public" json:"public,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -786,6 +797,27 @@ func (x *ClientRecord) GetService() bool {
 	return false
 }
 
+func (x *ClientRecord) GetRedirectUris() []string {
+	if x != nil {
+		return x.RedirectUris
+	}
+	return nil
+}
+
+func (x *ClientRecord) GetScopes() []string {
+	if x != nil {
+		return x.Scopes
+	}
+	return nil
+}
+
+func (x *ClientRecord) GetPublic() bool {
+	if x != nil {
+		return x.Public
+	}
+	return false
+}
+
 // GrantRecord is the set of scopes that a user grants to a client. The client and the
 // user are its key.
 type GrantRecord struct {
@@ -794,8 +826,8 @@ type GrantRecord struct {
 	ClientId string `protobuf:"bytes,1,opt,name=client_id,json=clientId" json:"client_id,omitempty"`
 	// Required. The user: a UUID in upper or lower case.
 	UserId string `protobuf:"bytes,2,opt,name=user_id,json=userId" json:"user_id,omitempty"`
-	// The granted scopes: `users.read`, `channel.moderate`. An empty list revokes the
-	// grant.
+	// The granted scopes: `users.read`, `channel.moderate`, `offline.access`, `users.bot`.
+	// An empty list revokes the grant.
 	Scopes        []string `protobuf:"bytes,3,rep,name=scopes" json:"scopes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1708,11 +1740,14 @@ const file_moderato_platform_v1_records_proto_rawDesc = "" +
 	"channel_id\x18\x02 \x01(\tR\tchannelId\x12\x17\n" +
 	"\auser_id\x18\x03 \x01(\tR\x06userId\x12\x1d\n" +
 	"\x04text\x18\x04 \x01(\tB\t\x92\xb5\x18\x05\b\x01\x10\xf4\x03R\x04text\x123\n" +
-	"\asent_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\x06sentAt\"_\n" +
+	"\asent_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\x06sentAt\"\xc4\x01\n" +
 	"\fClientRecord\x12\x16\n" +
 	"\x02id\x18\x01 \x01(\tB\x06\x92\xb5\x18\x028\x02R\x02id\x12\x1d\n" +
 	"\x04name\x18\x02 \x01(\tB\t\x92\xb5\x18\x05\b\x01\x10\x8c\x01R\x04name\x12\x18\n" +
-	"\aservice\x18\x03 \x01(\bR\aservice\"k\n" +
+	"\aservice\x18\x03 \x01(\bR\aservice\x12+\n" +
+	"\rredirect_uris\x18\x04 \x03(\tB\x06\x92\xb5\x18\x020\x14R\fredirectUris\x12\x1e\n" +
+	"\x06scopes\x18\x05 \x03(\tB\x06\x92\xb5\x18\x020\x14R\x06scopes\x12\x16\n" +
+	"\x06public\x18\x06 \x01(\bR\x06public\"k\n" +
 	"\vGrantRecord\x12#\n" +
 	"\tclient_id\x18\x01 \x01(\tB\x06\x92\xb5\x18\x028\x02R\bclientId\x12\x17\n" +
 	"\auser_id\x18\x02 \x01(\tR\x06userId\x12\x1e\n" +

@@ -1,0 +1,28 @@
+-- +goose Up
+CREATE TABLE `authorizations` (
+  `id` binary(32) NOT NULL,
+  `secret` binary(32) NOT NULL,
+  `client_id` varchar(64) NOT NULL,
+  `status` varchar(16) NOT NULL,
+  `scopes` varchar(255) NOT NULL,
+  `issuer` varchar(512) NOT NULL DEFAULT '',
+  `redirect_uri` varchar(2048) NOT NULL DEFAULT '',
+  `state` varchar(2048) NOT NULL DEFAULT '',
+  `code_challenge` varchar(64) NOT NULL DEFAULT '',
+  `code` binary(32) NULL,
+  `code_expires_at` bigint NULL,
+  `user_id` binary(16) NULL,
+  `granted` varchar(255) NOT NULL DEFAULT '',
+  `family_id` binary(16) NULL,
+  `is_device` bool NOT NULL,
+  `poll_interval` bigint NOT NULL DEFAULT 0,
+  `polled_at` bigint NULL,
+  `created_at` bigint NOT NULL,
+  `expires_at` bigint NOT NULL,
+  `kept_until` bigint NOT NULL,
+  PRIMARY KEY (`id`),
+  UNIQUE INDEX `authorization_code` (`code`),
+  INDEX `authorization_user_id` (`user_id`),
+  INDEX `authorization_client_id` (`client_id`),
+  INDEX `authorization_kept_until` (`kept_until`)
+) ENGINE InnoDB CHARSET utf8mb4 COLLATE utf8mb4_bin;

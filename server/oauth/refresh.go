@@ -1,0 +1,120 @@
+package oauth
+
+import (
+	"context"
+	"strings"
+
+	"github.com/zitadel/oidc/v3/pkg/oidc"
+
+	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/ent/refreshtoken"
+	"github.com/moderato-live/moderato/server/authn"
+	"github.com/moderato-live/moderato/server/digest"
+	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/requestid"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/uid"
+)
+
+// Refresh exchanges a refresh token for new tokens. A refresh token can be used again for
+// refreshGrace after its first use. A later use ends the whole family, because somebody
+// else may have the token. scopes narrow the access token; empty means all.
+func (s *Service) Refresh(ctx context.Context, c *Client, text string, scopes []string) (*Tokens, error) {
+	if !strings.HasPrefix(text, authn.RefreshToken) || !authn.IsWhole(text) {
+		return nil, errGrant("the refresh token is not valid")
+	}
+	d, err := newDraft(uid.ID{})
+	if err != nil {
+		return nil, err
+	}
+	var issued *Tokens
+	var refusal error
+	err = s.Store.Write(ctx, func(ctx context.Context, tx *ent.Tx, attempt store.Attempt) error {
+		issued, refusal = nil, nil
+		row, g, err := s.lockRefresh(ctx, tx, text)
+		if err != nil {
+			return err
+		}
+		now, err := s.Store.Clock.Now(ctx, tx)
+		if err != nil {
+			return err
+		}
+		switch {
+		case row == nil || row.ClientID != c.ID || now >= row.ExpiresAt:
+			return errGrant("the refresh token is not valid")
+		case row.ReplacedAt != nil && now >= row.ReplacedAt.Add(refreshGrace):
+			refusal = errGrant("the refresh token was used before; all tokens of its sign-in are revoked")
+			return s.endFamily(ctx, tx, row.ClientID, row.UserID, row.FamilyID, now)
+		case g == nil:
+			return errGrant("the user has revoked the approval")
+		}
+		d.family = row.FamilyID
+		issued, err = s.rotate(ctx, tx, c, row, g, d, normal(scopes), attempt, now)
+		return err
+	})
+	if err != nil {
+		return nil, ended(err)
+	}
+	if refusal != nil {
+		s.Log.WarnContext(ctx, "a refresh token was used again after its replacement; all tokens of its sign-in are revoked",
+			"client_id", c.ID, "request_id", requestid.FromContext(ctx))
+	}
+	return issued, refusal
+}
+
+// lockRefresh returns a refresh token and the grant on which it rests, which it locks; nil
+// for what does not exist.
+func (s *Service) lockRefresh(ctx context.Context, tx *ent.Tx, text string) (*ent.RefreshToken, *ent.Grant, error) {
+	query := tx.RefreshToken.Query().Where(refreshtoken.ID(digest.Of(text)))
+	row, err := query.Clone().Only(ctx)
+	if ent.IsNotFound(err) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	g, err := lockGrant(ctx, s.Store, tx, row.ClientID, row.UserID)
+	if err != nil {
+		return nil, nil, err
+	}
+	// The family may have ended, or the token may have been used, before the lock.
+	row, err = query.Only(ctx)
+	if ent.IsNotFound(err) {
+		return nil, nil, nil
+	}
+	return row, g, err
+}
+
+// rotate issues the tokens that follow a refresh token. Their scopes are never more than
+// those of the token, of the grant and of the client.
+func (s *Service) rotate(
+	ctx context.Context, tx *ent.Tx, c *Client, row *ent.RefreshToken, g *ent.Grant, d draft, asked []string, attempt store.Attempt, now instant.Instant,
+) (*Tokens, error) {
+	family := common(common(strings.Fields(row.Scopes), strings.Fields(g.Scopes)), c.Scopes)
+	if len(common(family, []string{authn.OfflineAccess})) == 0 {
+		return nil, errGrant("the user has revoked the approval")
+	}
+	scopes := family
+	if len(asked) > 0 {
+		if len(common(asked, strings.Fields(row.Scopes))) < len(asked) {
+			return nil, oidc.ErrInvalidScope().WithDescription("a refresh cannot add scopes")
+		}
+		scopes = common(asked, family)
+	}
+	issued := &Tokens{Access: d.access, Refresh: d.refresh, Lifetime: s.Lifetimes.User, Scopes: scopes}
+	if attempt.Unknown {
+		isThere, err := tx.RefreshToken.Query().Where(refreshtoken.ID(digest.Of(d.refresh))).Exist(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if isThere {
+			return issued, store.ErrCommitted
+		}
+	}
+	if row.ReplacedAt == nil {
+		if err := tx.RefreshToken.UpdateOne(row).SetReplacedAt(now).Exec(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return issued, s.issue(ctx, tx, c, row.UserID, scopes, family, d, now)
+}

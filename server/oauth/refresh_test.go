@@ -1,0 +1,249 @@
+package oauth_test
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"sync"
+	"testing"
+	"time"
+
+	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
+	"github.com/moderato-live/moderato/server/authn"
+	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/uid"
+)
+
+func (s *site) deleteUser(t *testing.T, id uid.ID) {
+	t.Helper()
+	if _, err := s.Directory.DeleteUser(s.service.Context(), &platformv1.DeleteUserRequest{UserId: id.String()}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestRefreshTokenRotates(t *testing.T) {
+	each(t, func(t *testing.T, s *site) {
+		c := s.config(web, authn.UsersRead, authn.OfflineAccess)
+		first := s.signIn(t, c, servertest.Viewer).RefreshToken
+		s.refresh(t, s.config(rival), first).want(t, "another client", http.StatusBadRequest, "invalid_grant")
+		s.refresh(t, c, first[:len(first)-1]+"-").want(t, "damaged", http.StatusBadRequest, "invalid_grant")
+		second := s.refresh(t, c, first)
+		second.want(t, "first use", http.StatusOK, "")
+		s.Store.Clock.Advance(59 * time.Second)
+		again := s.refresh(t, c, first)
+		again.want(t, "a second use after 59 s", http.StatusOK, "")
+		for name, a := range map[string]answer{"the first": second, "the second": again} {
+			if !s.works(t, a.text("access_token")) {
+				t.Errorf("the access token of %s refresh does not work", name)
+			}
+			s.refresh(t, c, a.text("refresh_token")).want(t, "the refresh token of "+name+" refresh", http.StatusOK, "")
+		}
+		s.Store.Clock.Advance(time.Second)
+		s.refresh(t, c, first).want(t, "a use after 60 s", http.StatusBadRequest, "invalid_grant")
+		for _, a := range []answer{second, again} {
+			if s.works(t, a.text("access_token")) {
+				t.Error("an access token of the family still works")
+			}
+			s.refresh(t, c, a.text("refresh_token")).want(t, "a refresh token of the family", http.StatusBadRequest, "invalid_grant")
+		}
+	})
+}
+
+// TestConcurrentRefreshes lets a client refresh several times at the same moment, as clients
+// with several tabs do: all get tokens that work.
+func TestConcurrentRefreshes(t *testing.T) {
+	each(t, func(t *testing.T, s *site) {
+		c := s.config(native, authn.UsersRead, authn.OfflineAccess)
+		token := s.signIn(t, c, servertest.Viewer).RefreshToken
+		answers := make([]answer, 6)
+		var all sync.WaitGroup
+		for i := range answers {
+			all.Go(func() { answers[i] = s.refresh(t, c, token) })
+		}
+		all.Wait()
+		for _, a := range answers {
+			a.want(t, "a refresh", http.StatusOK, "")
+			if !s.works(t, a.text("access_token")) {
+				t.Error("an access token does not work")
+			}
+			s.refresh(t, c, a.text("refresh_token")).want(t, "the next refresh", http.StatusOK, "")
+		}
+	})
+}
+
+func TestRefreshTokenExpiresWithoutUse(t *testing.T) {
+	s := one(t)
+	c := s.config(web, authn.UsersRead, authn.OfflineAccess)
+	token := s.signIn(t, c, servertest.Viewer).RefreshToken
+	s.Store.Clock.Advance(60*24*time.Hour - minute)
+	next := s.refresh(t, c, token)
+	next.want(t, "a minute before the end", http.StatusOK, "")
+	s.Store.Clock.Advance(59 * 24 * time.Hour)
+	next = s.refresh(t, c, next.text("refresh_token"))
+	next.want(t, "59 days after a use", http.StatusOK, "")
+	s.Store.Clock.Advance(60 * 24 * time.Hour)
+	s.refresh(t, c, next.text("refresh_token")).want(t, "60 days after a use", http.StatusBadRequest, "invalid_grant")
+}
+
+func TestRefreshNeverAddsScopes(t *testing.T) {
+	s := one(t)
+	c := s.config(web, authn.UsersRead, authn.UsersBot, authn.OfflineAccess)
+	token := s.signIn(t, c, servertest.Raider).RefreshToken
+	with := func(scope string) answer {
+		return s.post(t, "/oauth2/token", c, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {token}, "scope": {scope}})
+	}
+	with("users.read channel.moderate").want(t, "a further scope", http.StatusBadRequest, "invalid_scope")
+	if got := with("users.read"); got.text("scope") != "users.read" {
+		t.Errorf("narrowed: got %v", got.Body)
+	}
+	if got := with(""); got.text("scope") != "offline.access users.bot users.read" {
+		t.Errorf("after a narrowed one: got %v, want all", got.Body)
+	}
+	// What the platform takes from the grant, and what the client loses, ends as well.
+	_, err := s.Access.PutGrant(s.service.Context(), &platformv1.PutGrantRequest{Grant: &platformv1.GrantRecord{
+		ClientId: web, UserId: servertest.Raider.String(), Scopes: []string{authn.UsersRead, authn.OfflineAccess},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := with(""); got.text("scope") != "offline.access users.read" {
+		t.Errorf("with a smaller grant: got %v", got.Body)
+	}
+	s.client(t, &platformv1.ClientRecord{Id: web, Name: "Web app", RedirectUris: []string{callback}, Scopes: []string{authn.UsersRead}})
+	c.ClientSecret = s.client(t, &platformv1.ClientRecord{Id: web, Name: "Web app", RedirectUris: []string{callback}, Scopes: []string{authn.UsersRead}})
+	with("").want(t, "without offline.access", http.StatusBadRequest, "invalid_grant")
+}
+
+func TestRevocation(t *testing.T) {
+	each(t, func(t *testing.T, s *site) {
+		c := s.config(web, authn.UsersRead, authn.OfflineAccess)
+		one, two := s.signIn(t, c, servertest.Viewer), s.signIn(t, c, servertest.Viewer)
+		revoke := func(token string) answer { return s.post(t, "/oauth2/revoke", c, url.Values{"token": {token}}) }
+		foreign := s.post(t, "/oauth2/revoke", s.config(rival), url.Values{"token": {one.RefreshToken}})
+		foreign.want(t, "by another client", http.StatusBadRequest, "unauthorized_client")
+		foreign = s.post(t, "/oauth2/revoke", s.config(rival), url.Values{"token": {one.AccessToken}})
+		foreign.want(t, "by another client", http.StatusBadRequest, "unauthorized_client")
+		if !s.works(t, one.AccessToken) {
+			t.Error("another client revoked a token")
+		}
+		revoke(one.AccessToken).want(t, "an access token", http.StatusOK, "")
+		if s.works(t, one.AccessToken) || !s.works(t, two.AccessToken) {
+			t.Error("want the one access token revoked")
+		}
+		next := s.refresh(t, c, one.RefreshToken)
+		revoke(next.text("refresh_token")).want(t, "a refresh token", http.StatusOK, "")
+		if s.works(t, next.text("access_token")) {
+			t.Error("the access token of a revoked family still works")
+		}
+		s.refresh(t, c, one.RefreshToken).want(t, "its family", http.StatusBadRequest, "invalid_grant")
+		s.refresh(t, c, two.RefreshToken).want(t, "another family", http.StatusOK, "")
+		revoke("mdr_nonsense").want(t, "nonsense", http.StatusOK, "")
+		revoke(one.RefreshToken).want(t, "again", http.StatusOK, "")
+	})
+}
+
+func TestIntrospection(t *testing.T) {
+	s := one(t)
+	c := s.config(web, authn.UsersRead, authn.OfflineAccess)
+	token := s.signIn(t, c, servertest.Viewer)
+	ask := func(id string, text string) answer {
+		return s.post(t, "/oauth2/introspect", s.config(id), url.Values{"token": {text}})
+	}
+	got := ask(web, token.AccessToken)
+	if got.Body["active"] != true || got.text("sub") != servertest.Viewer.String() || got.text("client_id") != web || got.text("scope") != "offline.access users.read" {
+		t.Errorf("got %v", got.Body)
+	}
+	if got := ask(web, token.RefreshToken); got.Body["active"] != true {
+		t.Errorf("a refresh token: got %v", got.Body)
+	}
+	for name, a := range map[string]answer{
+		"another's token": ask(rival, token.AccessToken), "another's refresh token": ask(rival, token.RefreshToken), "nonsense": ask(web, "nonsense"),
+	} {
+		if a.Status != http.StatusOK || len(a.Body) != 1 || a.Body["active"] != false {
+			t.Errorf("%s: got %d %v, want only that it is not active", name, a.Status, a.Body)
+		}
+	}
+	if a := ask(native, token.AccessToken); a.text("error") != "invalid_client" {
+		t.Errorf("a public client: got %d %v", a.Status, a.Body)
+	}
+}
+
+// TestRevokedGrantEndsTokens checks that a user who takes back an approval ends every token
+// of the client, the code under way, and nobody else's.
+func TestRevokedGrantEndsTokens(t *testing.T) {
+	each(t, func(t *testing.T, s *site) {
+		c := s.config(web, authn.UsersRead, authn.OfflineAccess)
+		mine, others := s.signIn(t, c, servertest.Viewer), s.signIn(t, c, servertest.Owner)
+		direct := s.Token(t, authn.NewToken{Kind: authn.User, ClientID: web, UserID: servertest.Viewer, Scopes: authn.Scopes(), Lifetime: time.Hour})
+		elsewhere := s.signIn(t, s.config(rival, authn.UsersRead), servertest.Viewer)
+		const verifier = "0123456789012345678901234567890123456789012"
+		code := s.code(t, c, verifier, servertest.Viewer)
+		viewer := s.As(t, servertest.Viewer)
+		for range 2 { // the second time changes nothing
+			if r := s.REST(t, viewer, http.MethodDelete, "/v1/users/grants", `{"clientId":"web-app"}`); r.Status != http.StatusOK {
+				t.Fatalf("got %d %s", r.Status, r.Body)
+			}
+		}
+		for name, token := range map[string]string{"sign-in": mine.AccessToken, "platform": direct.Token} {
+			if s.works(t, token) {
+				t.Errorf("the token of the %s still works", name)
+			}
+		}
+		s.refresh(t, c, mine.RefreshToken).want(t, "refresh", http.StatusBadRequest, "invalid_grant")
+		s.redeem(t, c, code, verifier).want(t, "the code under way", http.StatusBadRequest, "invalid_grant")
+		s.signIn(t, c, servertest.Viewer) // a new approval does not revive the code
+		s.redeem(t, c, code, verifier).want(t, "the code, after a new approval", http.StatusBadRequest, "invalid_grant")
+		s.REST(t, viewer, http.MethodDelete, "/v1/users/grants", `{"clientId":"web-app"}`)
+		if !s.works(t, others.AccessToken) || !s.works(t, elsewhere.AccessToken) || s.refresh(t, c, others.RefreshToken).Status != http.StatusOK {
+			t.Error("tokens of another user or client ended")
+		}
+		if got := s.REST(t, viewer, http.MethodGet, "/v1/users/grants", ""); got.Body !=
+			`{"success":true,"message":"success","data":[{"clientId":"dashboard","clientName":"Dashboard","scopes":["users.read"]},`+
+				`{"clientId":"rival-app","clientName":"Rival","scopes":["users.read"]}]}` {
+			t.Errorf("the grants are %s", got.Body)
+		}
+	})
+}
+
+// TestCodeNeedsGrant checks that a code is of no use once the platform has taken its scopes
+// from the grant.
+func TestCodeNeedsGrant(t *testing.T) {
+	s := one(t)
+	c := s.config(web, authn.UsersRead, authn.UsersBot)
+	const verifier = "0123456789012345678901234567890123456789012"
+	code := s.code(t, c, verifier, servertest.Raider)
+	_, err := s.Access.PutGrant(s.service.Context(), &platformv1.PutGrantRequest{Grant: &platformv1.GrantRecord{
+		ClientId: web, UserId: servertest.Raider.String(), Scopes: []string{authn.UsersRead},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.redeem(t, c, code, verifier).want(t, "redeem", http.StatusBadRequest, "invalid_grant")
+}
+
+// TestRevocationOfGrantRacesRefreshes checks that no refresh that runs at the same moment
+// leaves a token behind.
+func TestRevocationOfGrantRacesRefreshes(t *testing.T) {
+	each(t, func(t *testing.T, s *site) {
+		c := s.config(web, authn.UsersRead, authn.OfflineAccess)
+		viewer := s.As(t, servertest.Viewer)
+		for range 3 {
+			token := s.signIn(t, c, servertest.Viewer)
+			answers := make([]answer, 4)
+			var all sync.WaitGroup
+			for i := range answers {
+				all.Go(func() { answers[i] = s.refresh(t, c, token.RefreshToken) })
+			}
+			all.Go(func() { s.REST(t, viewer, http.MethodDelete, "/v1/users/grants", `{"clientId":"web-app"}`) })
+			all.Wait()
+			for _, a := range append(answers, answer{Body: map[string]any{"access_token": token.AccessToken}}) {
+				if text := a.text("access_token"); text != "" && s.works(t, text) {
+					t.Error("a token outlives the grant")
+				}
+			}
+			if n := s.Store.Read.RefreshToken.Query().CountX(context.Background()); n != 0 {
+				t.Errorf("%d refresh tokens outlive the grant", n)
+			}
+		}
+	})
+}
