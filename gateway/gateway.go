@@ -53,6 +53,9 @@ type Options struct {
 	CORSOrigins []string
 	// Log receives panics and refused requests.
 	Log *slog.Logger
+	// Socket serves the requests at SocketPath, which are not calls.
+	SocketPath string
+	Socket     http.Handler
 	// Registerer registers the facade's metrics.
 	Registerer prometheus.Registerer
 }
@@ -72,6 +75,9 @@ var services = []struct {
 	}},
 	{moderatov1.File_moderato_v1_channels_proto, func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
 		return moderatov1.RegisterChannelsServiceHandlerClient(ctx, mux, moderatov1.NewChannelsServiceClient(conn))
+	}},
+	{moderatov1.File_moderato_v1_subscriptions_proto, func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
+		return moderatov1.RegisterEventSubscriptionsServiceHandlerClient(ctx, mux, moderatov1.NewEventSubscriptionsServiceClient(conn))
 	}},
 	{moderatov1.File_moderato_v1_webhooks_proto, func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
 		return moderatov1.RegisterWebhooksServiceHandlerClient(ctx, mux, moderatov1.NewWebhooksServiceClient(conn))
@@ -100,7 +106,23 @@ func New(conn Connection, o Options) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	return f.recovered(f.identified(crossOrigin(o.CORSOrigins).Handler(compressing))), nil
+	served := http.Handler(compressing)
+	if o.Socket != nil {
+		served = atSocket(o.SocketPath, o.Socket, compressing)
+	}
+	return f.recovered(f.identified(crossOrigin(o.CORSOrigins).Handler(served))), nil
+}
+
+// atSocket returns a handler that passes the requests at path, with or without a slash at
+// the end, to socket.
+func atSocket(path string, socket, other http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == path || r.URL.Path == path+"/" {
+			socket.ServeHTTP(w, r)
+			return
+		}
+		other.ServeHTTP(w, r)
+	})
 }
 
 // compressed returns a handler that compresses responses for clients that accept it.

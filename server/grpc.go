@@ -24,6 +24,7 @@ import (
 	"github.com/moderato-live/moderato/server/livestream"
 	"github.com/moderato-live/moderato/server/middleware"
 	"github.com/moderato-live/moderato/server/moderation"
+	"github.com/moderato-live/moderato/server/subscriptions"
 	"github.com/moderato-live/moderato/server/watch"
 	"github.com/moderato-live/moderato/server/webhooks"
 )
@@ -67,6 +68,8 @@ type services struct {
 	moderation *moderation.Service
 	watch      *watch.Service
 	webhooks   *webhooks.Service
+
+	subscriptions *subscriptions.Service
 }
 
 // registerPublic registers the services that both transports, REST and gRPC, serve.
@@ -75,6 +78,7 @@ func (s services) registerPublic(r grpc.ServiceRegistrar) {
 	moderatov1.RegisterChannelsServiceServer(r, s.channels)
 	moderatov1.RegisterEventsServiceServer(r, s.watch)
 	moderatov1.RegisterWebhooksServiceServer(r, s.webhooks)
+	moderatov1.RegisterEventSubscriptionsServiceServer(r, s.subscriptions)
 }
 
 // registerPlatform registers the services that only gRPC serves.

@@ -39,7 +39,9 @@ import (
 	"github.com/moderato-live/moderato/server/moderation"
 	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/paging"
+	"github.com/moderato-live/moderato/server/socketio"
 	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/subscriptions"
 	"github.com/moderato-live/moderato/server/watch"
 	"github.com/moderato-live/moderato/server/webhooks"
 )
@@ -71,6 +73,7 @@ type Server struct {
 	listeners [3]net.Listener
 	workers   []func(context.Context)
 	jobs      *jobs.Runner
+	sockets   *socketio.Server
 }
 
 // New opens the database and listens. It migrates an embedded database; the schema of any
@@ -135,22 +138,25 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 	hooks := webhooks.NewEngine(s.Store, hub, s.config.Log, registry, webhooks.Options{
 		Reach: s.config.webhookReach(), Timeout: s.config.WebhookTimeout, MaxAttempts: s.config.WebhookAttempts,
 	})
+	watching := &watch.Service{
+		Hub: hub, Rights: rights, Limits: s.config.Streams, Stopping: s.ending, Heartbeat: watch.HeartbeatInterval,
+	}
+	sockets := socketio.New(s.Store, watching, links.Authenticator, s.config.Log, s.config.Sockets, registry)
 	lists := paging.NewLists(s.config.MaxResults)
 	implementations := services{
-		access:     &access.Service{Store: s.Store, Lifetimes: s.config.Lifetimes},
-		activity:   &activity.Service{Store: s.Store},
-		audience:   &audience.Service{Store: s.Store},
-		channels:   channels.New(s.Store, lists),
-		chat:       &chat.Service{Store: s.Store},
-		content:    &content.Service{Store: s.Store, Lists: lists},
-		directory:  &directory.Service{Store: s.Store, Lists: lists},
-		importer:   &importer.Service{Store: s.Store},
-		livestream: &livestream.Service{Store: s.Store},
-		moderation: &moderation.Service{Store: s.Store, Lists: lists},
-		watch: &watch.Service{
-			Hub: hub, Rights: rights, Limits: s.config.Streams, Stopping: s.ending, Heartbeat: watch.HeartbeatInterval,
-		},
-		webhooks: &webhooks.Service{Store: s.Store, Engine: hooks, Reach: s.config.webhookReach()},
+		access:        &access.Service{Store: s.Store, Lifetimes: s.config.Lifetimes},
+		activity:      &activity.Service{Store: s.Store},
+		audience:      &audience.Service{Store: s.Store},
+		channels:      channels.New(s.Store, lists),
+		chat:          &chat.Service{Store: s.Store},
+		content:       &content.Service{Store: s.Store, Lists: lists},
+		directory:     &directory.Service{Store: s.Store, Lists: lists},
+		importer:      &importer.Service{Store: s.Store},
+		livestream:    &livestream.Service{Store: s.Store},
+		moderation:    &moderation.Service{Store: s.Store, Lists: lists},
+		watch:         watching,
+		subscriptions: &subscriptions.Service{Store: s.Store, Changed: sockets.Changed},
+		webhooks:      &webhooks.Service{Store: s.Store, Engine: hooks, Reach: s.config.webhookReach()},
 	}
 	s.grpc = newGRPCServer(links, implementations, s.health)
 	if err := authz.CheckComplete(s.grpc.GetServiceInfo()); err != nil {
@@ -158,7 +164,9 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 	}
 	conn := gateway.NewConn(links.Unary, links.Stream)
 	implementations.registerPublic(conn)
-	facade, err := gateway.New(conn, gateway.Options{CORSOrigins: s.config.CORSOrigins, Log: s.config.Log, Registerer: registry})
+	facade, err := gateway.New(conn, gateway.Options{
+		CORSOrigins: s.config.CORSOrigins, Log: s.config.Log, Registerer: registry, SocketPath: socketio.Path, Socket: sockets,
+	})
 	if err != nil {
 		return fmt.Errorf("REST facade: %w", err)
 	}
@@ -172,6 +180,8 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 	}
 	s.runJobs(domains.Jobs()...)
 	s.runJobs(hooks.Jobs()...)
+	s.runJobs(sockets.Jobs()...)
+	s.sockets = sockets
 	s.runJobs(
 		(&outbox.Trimmer{Store: s.Store, Keep: s.config.Retention}).Job(),
 		erasure.NewEraser(s.Store, s.config.Log, domains.Tables()).Job(),
@@ -249,6 +259,7 @@ func (s *Server) drain(ctx context.Context) {
 	time.Sleep(s.config.DrainDelay)
 	s.draining.Store(true)
 	close(s.ending)
+	s.sockets.Close()
 	s.config.Log.InfoContext(ctx, "draining: calls under way may end, new ones are refused")
 	ctx, cancel := context.WithTimeout(ctx, drainTimeout)
 	defer cancel()

@@ -43,7 +43,10 @@ var errDamaged = errors.New("not an access token")
 // newToken returns the text of a new token: a prefix, random characters, and a
 // checksum. The checksum lets the server refuse a damaged token without a look-up, and
 // lets a secret scanner recognise a token.
-func newToken(kind Kind) (string, error) {
+func newToken(kind Kind) (string, error) { return newText(prefixes[kind]) }
+
+// newText returns a new text of the form of a token.
+func newText(prefix string) (string, error) {
 	var secret strings.Builder
 	for range secretLength {
 		n, err := rand.Int(rand.Reader, big.NewInt(int64(len(base62))))
@@ -52,7 +55,7 @@ func newToken(kind Kind) (string, error) {
 		}
 		secret.WriteByte(base62[n.Int64()])
 	}
-	body := prefixes[kind] + secret.String()
+	body := prefix + secret.String()
 	sum := checksum(body)
 	return body + string(sum[:]), nil
 }
@@ -60,7 +63,16 @@ func newToken(kind Kind) (string, error) {
 // checkToken returns an error if a text does not have the form of a token. It runs on
 // every call.
 func checkToken(text string) error {
-	if len(text) < prefixLength+secretLength+checksumLength || len(text) > 255 || !isPrefix(text[:prefixLength]) {
+	if len(text) < prefixLength || !isPrefix(text[:prefixLength]) {
+		return errDamaged
+	}
+	return checkText(text)
+}
+
+// checkText returns an error if a text does not have the form of a token, whatever its
+// prefix is.
+func checkText(text string) error {
+	if len(text) < prefixLength+secretLength+checksumLength || len(text) > 255 {
 		return errDamaged
 	}
 	for i := prefixLength; i < len(text); i++ {

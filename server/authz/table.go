@@ -25,6 +25,7 @@ var Table = table()
 var contract = []protoreflect.FileDescriptor{
 	moderatov1.File_moderato_v1_moderation_proto, moderatov1.File_moderato_v1_channels_proto,
 	moderatov1.File_moderato_v1_watch_proto, moderatov1.File_moderato_v1_webhooks_proto,
+	moderatov1.File_moderato_v1_subscriptions_proto,
 	moderatov1.File_moderato_v1_tickets_proto,
 	platformv1.File_moderato_platform_v1_access_proto, platformv1.File_moderato_platform_v1_audience_proto,
 	platformv1.File_moderato_platform_v1_chat_proto, platformv1.File_moderato_platform_v1_content_proto,

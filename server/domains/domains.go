@@ -16,6 +16,7 @@ import (
 	"github.com/moderato-live/moderato/server/jobs"
 	"github.com/moderato-live/moderato/server/livestream"
 	"github.com/moderato-live/moderato/server/moderation"
+	"github.com/moderato-live/moderato/server/subscriptions"
 	"github.com/moderato-live/moderato/server/webhooks"
 )
 
@@ -23,7 +24,7 @@ import (
 func Tables() []domain.Table {
 	return slices.Concat(
 		directory.Tables, access.Tables, chat.Tables, moderation.Tables, audience.Tables, content.Tables, activity.Tables,
-		livestream.Tables, webhooks.Tables, erasure.Tables, []domain.Table{cursorKeys, sequencer, sinks},
+		livestream.Tables, subscriptions.Tables, webhooks.Tables, erasure.Tables, []domain.Table{cursorKeys, sequencer, sinks},
 	)
 }
 

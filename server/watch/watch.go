@@ -91,13 +91,20 @@ func (s *Service) WatchEvents(req *moderatov1.WatchEventsRequest, stream grpc.Se
 	if err != nil {
 		return err
 	}
-	who, err := s.Rights.Admit(ctx, want.wish)
+	return s.Deliver(ctx, want.wish, want.after, stream.SendMsg)
+}
+
+// Deliver sends the events that a caller hears, and heartbeats, until ctx ends or the
+// caller may not listen any more. It begins after a position; nil is the present. A message
+// is a WatchEventsResponse without an event, or an outbox.Event.
+func (s *Service) Deliver(ctx context.Context, wish *hearing.Wish, after *int64, send func(message any) error) error {
+	who, err := s.Rights.Admit(ctx, wish)
 	if err != nil {
 		return err
 	}
 	defer s.Rights.Leave(who)
 	authz.MarkListener(ctx)
-	from, err := s.Hub.Subscribe(ctx, want.after, who.present)
+	from, err := s.Hub.Subscribe(ctx, after, who.present)
 	if err != nil {
 		return told(err)
 	}
@@ -113,7 +120,7 @@ func (s *Service) WatchEvents(req *moderatov1.WatchEventsRequest, stream grpc.Se
 		case <-ctx.Done():
 		}
 	}()
-	w := &watcher{Service: s, stream: stream, from: from, who: who, want: want}
+	w := &watcher{Service: s, send: send, from: from, who: who, want: &filter{wish, after}}
 	// The first message confirms that no event after its cursor is missed.
 	err = w.beat(ctx)
 	if err == nil {
@@ -129,10 +136,10 @@ func (s *Service) WatchEvents(req *moderatov1.WatchEventsRequest, stream grpc.Se
 type watcher struct {
 	*Service
 
-	stream grpc.ServerStreamingServer[moderatov1.WatchEventsResponse]
-	from   *Subscription
-	who    *Listener
-	want   *filter
+	send func(message any) error
+	from *Subscription
+	who  *Listener
+	want *filter
 }
 
 // run sends the events that the listener wants and may receive, until ctx ends.
@@ -145,7 +152,7 @@ func (w *watcher) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		sent, err := w.send(ctx, at, page)
+		sent, err := w.sendPage(ctx, at, page)
 		if err != nil {
 			return err
 		}
@@ -168,12 +175,12 @@ func (w *watcher) beat(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return w.stream.Send(&moderatov1.WatchEventsResponse{Cursor: cursor})
+	return w.send(&moderatov1.WatchEventsResponse{Cursor: cursor})
 }
 
-// send sends those events of a page that the listener wants and may receive. The page
+// sendPage sends those events of a page that the listener wants and may receive. The page
 // follows the position at.
-func (w *watcher) send(ctx context.Context, at int64, page []*outbox.Event) (sent bool, err error) {
+func (w *watcher) sendPage(ctx context.Context, at int64, page []*outbox.Event) (sent bool, err error) {
 	for _, e := range page {
 		if ctx.Err() != nil {
 			return sent, ctx.Err()
@@ -198,7 +205,7 @@ func (w *watcher) send(ctx context.Context, at int64, page []*outbox.Event) (sen
 			continue
 		}
 		// The event itself, which the REST facade takes with its shared encoding.
-		if err := w.stream.SendMsg(e); err != nil {
+		if err := w.send(e); err != nil {
 			return sent, err
 		}
 		sent = true
