@@ -29,7 +29,9 @@ import (
 	"github.com/moderato-live/moderato/ent/erasure"
 	"github.com/moderato-live/moderato/ent/event"
 	"github.com/moderato-live/moderato/ent/eventsequencer"
+	"github.com/moderato-live/moderato/ent/eventsession"
 	"github.com/moderato-live/moderato/ent/eventsink"
+	"github.com/moderato-live/moderato/ent/eventsubscription"
 	"github.com/moderato-live/moderato/ent/eventticket"
 	"github.com/moderato-live/moderato/ent/follow"
 	"github.com/moderato-live/moderato/ent/grant"
@@ -88,8 +90,12 @@ type Client struct {
 	Event *EventClient
 	// EventSequencer is the client for interacting with the EventSequencer builders.
 	EventSequencer *EventSequencerClient
+	// EventSession is the client for interacting with the EventSession builders.
+	EventSession *EventSessionClient
 	// EventSink is the client for interacting with the EventSink builders.
 	EventSink *EventSinkClient
+	// EventSubscription is the client for interacting with the EventSubscription builders.
+	EventSubscription *EventSubscriptionClient
 	// EventTicket is the client for interacting with the EventTicket builders.
 	EventTicket *EventTicketClient
 	// Follow is the client for interacting with the Follow builders.
@@ -150,7 +156,9 @@ func (c *Client) init() {
 	c.Erasure = NewErasureClient(c.config)
 	c.Event = NewEventClient(c.config)
 	c.EventSequencer = NewEventSequencerClient(c.config)
+	c.EventSession = NewEventSessionClient(c.config)
 	c.EventSink = NewEventSinkClient(c.config)
+	c.EventSubscription = NewEventSubscriptionClient(c.config)
 	c.EventTicket = NewEventTicketClient(c.config)
 	c.Follow = NewFollowClient(c.config)
 	c.Grant = NewGrantClient(c.config)
@@ -276,7 +284,9 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		Erasure:           NewErasureClient(cfg),
 		Event:             NewEventClient(cfg),
 		EventSequencer:    NewEventSequencerClient(cfg),
+		EventSession:      NewEventSessionClient(cfg),
 		EventSink:         NewEventSinkClient(cfg),
+		EventSubscription: NewEventSubscriptionClient(cfg),
 		EventTicket:       NewEventTicketClient(cfg),
 		Follow:            NewFollowClient(cfg),
 		Grant:             NewGrantClient(cfg),
@@ -329,7 +339,9 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		Erasure:           NewErasureClient(cfg),
 		Event:             NewEventClient(cfg),
 		EventSequencer:    NewEventSequencerClient(cfg),
+		EventSession:      NewEventSessionClient(cfg),
 		EventSink:         NewEventSinkClient(cfg),
+		EventSubscription: NewEventSubscriptionClient(cfg),
 		EventTicket:       NewEventTicketClient(cfg),
 		Follow:            NewFollowClient(cfg),
 		Grant:             NewGrantClient(cfg),
@@ -379,9 +391,10 @@ func (c *Client) Use(hooks ...Hook) {
 		c.Activity, c.Application, c.Authorization, c.Ban, c.Category, c.Channel,
 		c.ChannelCount, c.ChannelCountDelta, c.ChatBatch, c.ChatGeneration,
 		c.ChatServer, c.Clip, c.CursorKey, c.Erasure, c.Event, c.EventSequencer,
-		c.EventSink, c.EventTicket, c.Follow, c.Grant, c.Message, c.MessageGeneration,
-		c.Mute, c.Raid, c.RefreshToken, c.Role, c.Stream, c.Subscription, c.Token,
-		c.User, c.Vod, c.Vote, c.Webhook, c.WebhookDelivery,
+		c.EventSession, c.EventSink, c.EventSubscription, c.EventTicket, c.Follow,
+		c.Grant, c.Message, c.MessageGeneration, c.Mute, c.Raid, c.RefreshToken,
+		c.Role, c.Stream, c.Subscription, c.Token, c.User, c.Vod, c.Vote, c.Webhook,
+		c.WebhookDelivery,
 	} {
 		n.Use(hooks...)
 	}
@@ -394,9 +407,10 @@ func (c *Client) Intercept(interceptors ...Interceptor) {
 		c.Activity, c.Application, c.Authorization, c.Ban, c.Category, c.Channel,
 		c.ChannelCount, c.ChannelCountDelta, c.ChatBatch, c.ChatGeneration,
 		c.ChatServer, c.Clip, c.CursorKey, c.Erasure, c.Event, c.EventSequencer,
-		c.EventSink, c.EventTicket, c.Follow, c.Grant, c.Message, c.MessageGeneration,
-		c.Mute, c.Raid, c.RefreshToken, c.Role, c.Stream, c.Subscription, c.Token,
-		c.User, c.Vod, c.Vote, c.Webhook, c.WebhookDelivery,
+		c.EventSession, c.EventSink, c.EventSubscription, c.EventTicket, c.Follow,
+		c.Grant, c.Message, c.MessageGeneration, c.Mute, c.Raid, c.RefreshToken,
+		c.Role, c.Stream, c.Subscription, c.Token, c.User, c.Vod, c.Vote, c.Webhook,
+		c.WebhookDelivery,
 	} {
 		n.Intercept(interceptors...)
 	}
@@ -437,8 +451,12 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.Event.mutate(ctx, m)
 	case *EventSequencerMutation:
 		return c.EventSequencer.mutate(ctx, m)
+	case *EventSessionMutation:
+		return c.EventSession.mutate(ctx, m)
 	case *EventSinkMutation:
 		return c.EventSink.mutate(ctx, m)
+	case *EventSubscriptionMutation:
+		return c.EventSubscription.mutate(ctx, m)
 	case *EventTicketMutation:
 		return c.EventTicket.mutate(ctx, m)
 	case *FollowMutation:
@@ -2749,6 +2767,139 @@ func (c *EventSequencerClient) mutate(ctx context.Context, m *EventSequencerMuta
 	}
 }
 
+// EventSessionClient is a client for the EventSession schema.
+type EventSessionClient struct {
+	config
+}
+
+// NewEventSessionClient returns a client for the EventSession from the given config.
+func NewEventSessionClient(c config) *EventSessionClient {
+	return &EventSessionClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `eventsession.Hooks(f(g(h())))`.
+func (c *EventSessionClient) Use(hooks ...Hook) {
+	c.hooks.EventSession = append(c.hooks.EventSession, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `eventsession.Intercept(f(g(h())))`.
+func (c *EventSessionClient) Intercept(interceptors ...Interceptor) {
+	c.inters.EventSession = append(c.inters.EventSession, interceptors...)
+}
+
+// Create returns a builder for creating a EventSession entity.
+func (c *EventSessionClient) Create() *EventSessionCreate {
+	mutation := newEventSessionMutation(c.config, OpCreate)
+	return &EventSessionCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of EventSession entities.
+func (c *EventSessionClient) CreateBulk(builders ...*EventSessionCreate) *EventSessionCreateBulk {
+	return &EventSessionCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *EventSessionClient) MapCreateBulk(slice any, setFunc func(*EventSessionCreate, int)) *EventSessionCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &EventSessionCreateBulk{err: fmt.Errorf("calling to EventSessionClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*EventSessionCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &EventSessionCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for EventSession.
+func (c *EventSessionClient) Update() *EventSessionUpdate {
+	mutation := newEventSessionMutation(c.config, OpUpdate)
+	return &EventSessionUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *EventSessionClient) UpdateOne(_m *EventSession) *EventSessionUpdateOne {
+	mutation := newEventSessionMutation(c.config, OpUpdateOne, withEventSession(_m))
+	return &EventSessionUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *EventSessionClient) UpdateOneID(id uid.ID) *EventSessionUpdateOne {
+	mutation := newEventSessionMutation(c.config, OpUpdateOne, withEventSessionID(id))
+	return &EventSessionUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for EventSession.
+func (c *EventSessionClient) Delete() *EventSessionDelete {
+	mutation := newEventSessionMutation(c.config, OpDelete)
+	return &EventSessionDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *EventSessionClient) DeleteOne(_m *EventSession) *EventSessionDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *EventSessionClient) DeleteOneID(id uid.ID) *EventSessionDeleteOne {
+	builder := c.Delete().Where(eventsession.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &EventSessionDeleteOne{builder}
+}
+
+// Query returns a query builder for EventSession.
+func (c *EventSessionClient) Query() *EventSessionQuery {
+	return &EventSessionQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeEventSession},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a EventSession entity by its id.
+func (c *EventSessionClient) Get(ctx context.Context, id uid.ID) (*EventSession, error) {
+	return c.Query().Where(eventsession.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *EventSessionClient) GetX(ctx context.Context, id uid.ID) *EventSession {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *EventSessionClient) Hooks() []Hook {
+	return c.hooks.EventSession
+}
+
+// Interceptors returns the client interceptors.
+func (c *EventSessionClient) Interceptors() []Interceptor {
+	return c.inters.EventSession
+}
+
+func (c *EventSessionClient) mutate(ctx context.Context, m *EventSessionMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&EventSessionCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&EventSessionUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&EventSessionUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&EventSessionDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown EventSession mutation op: %q", m.Op())
+	}
+}
+
 // EventSinkClient is a client for the EventSink schema.
 type EventSinkClient struct {
 	config
@@ -2879,6 +3030,139 @@ func (c *EventSinkClient) mutate(ctx context.Context, m *EventSinkMutation) (Val
 		return (&EventSinkDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown EventSink mutation op: %q", m.Op())
+	}
+}
+
+// EventSubscriptionClient is a client for the EventSubscription schema.
+type EventSubscriptionClient struct {
+	config
+}
+
+// NewEventSubscriptionClient returns a client for the EventSubscription from the given config.
+func NewEventSubscriptionClient(c config) *EventSubscriptionClient {
+	return &EventSubscriptionClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `eventsubscription.Hooks(f(g(h())))`.
+func (c *EventSubscriptionClient) Use(hooks ...Hook) {
+	c.hooks.EventSubscription = append(c.hooks.EventSubscription, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `eventsubscription.Intercept(f(g(h())))`.
+func (c *EventSubscriptionClient) Intercept(interceptors ...Interceptor) {
+	c.inters.EventSubscription = append(c.inters.EventSubscription, interceptors...)
+}
+
+// Create returns a builder for creating a EventSubscription entity.
+func (c *EventSubscriptionClient) Create() *EventSubscriptionCreate {
+	mutation := newEventSubscriptionMutation(c.config, OpCreate)
+	return &EventSubscriptionCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of EventSubscription entities.
+func (c *EventSubscriptionClient) CreateBulk(builders ...*EventSubscriptionCreate) *EventSubscriptionCreateBulk {
+	return &EventSubscriptionCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *EventSubscriptionClient) MapCreateBulk(slice any, setFunc func(*EventSubscriptionCreate, int)) *EventSubscriptionCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &EventSubscriptionCreateBulk{err: fmt.Errorf("calling to EventSubscriptionClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*EventSubscriptionCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &EventSubscriptionCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for EventSubscription.
+func (c *EventSubscriptionClient) Update() *EventSubscriptionUpdate {
+	mutation := newEventSubscriptionMutation(c.config, OpUpdate)
+	return &EventSubscriptionUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *EventSubscriptionClient) UpdateOne(_m *EventSubscription) *EventSubscriptionUpdateOne {
+	mutation := newEventSubscriptionMutation(c.config, OpUpdateOne, withEventSubscription(_m))
+	return &EventSubscriptionUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *EventSubscriptionClient) UpdateOneID(id uid.ID) *EventSubscriptionUpdateOne {
+	mutation := newEventSubscriptionMutation(c.config, OpUpdateOne, withEventSubscriptionID(id))
+	return &EventSubscriptionUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for EventSubscription.
+func (c *EventSubscriptionClient) Delete() *EventSubscriptionDelete {
+	mutation := newEventSubscriptionMutation(c.config, OpDelete)
+	return &EventSubscriptionDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *EventSubscriptionClient) DeleteOne(_m *EventSubscription) *EventSubscriptionDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *EventSubscriptionClient) DeleteOneID(id uid.ID) *EventSubscriptionDeleteOne {
+	builder := c.Delete().Where(eventsubscription.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &EventSubscriptionDeleteOne{builder}
+}
+
+// Query returns a query builder for EventSubscription.
+func (c *EventSubscriptionClient) Query() *EventSubscriptionQuery {
+	return &EventSubscriptionQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeEventSubscription},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a EventSubscription entity by its id.
+func (c *EventSubscriptionClient) Get(ctx context.Context, id uid.ID) (*EventSubscription, error) {
+	return c.Query().Where(eventsubscription.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *EventSubscriptionClient) GetX(ctx context.Context, id uid.ID) *EventSubscription {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *EventSubscriptionClient) Hooks() []Hook {
+	return c.hooks.EventSubscription
+}
+
+// Interceptors returns the client interceptors.
+func (c *EventSubscriptionClient) Interceptors() []Interceptor {
+	return c.inters.EventSubscription
+}
+
+func (c *EventSubscriptionClient) mutate(ctx context.Context, m *EventSubscriptionMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&EventSubscriptionCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&EventSubscriptionUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&EventSubscriptionUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&EventSubscriptionDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown EventSubscription mutation op: %q", m.Op())
 	}
 }
 
@@ -5240,16 +5524,18 @@ type (
 	hooks struct {
 		Activity, Application, Authorization, Ban, Category, Channel, ChannelCount,
 		ChannelCountDelta, ChatBatch, ChatGeneration, ChatServer, Clip, CursorKey,
-		Erasure, Event, EventSequencer, EventSink, EventTicket, Follow, Grant, Message,
-		MessageGeneration, Mute, Raid, RefreshToken, Role, Stream, Subscription, Token,
-		User, Vod, Vote, Webhook, WebhookDelivery []ent.Hook
+		Erasure, Event, EventSequencer, EventSession, EventSink, EventSubscription,
+		EventTicket, Follow, Grant, Message, MessageGeneration, Mute, Raid,
+		RefreshToken, Role, Stream, Subscription, Token, User, Vod, Vote, Webhook,
+		WebhookDelivery []ent.Hook
 	}
 	inters struct {
 		Activity, Application, Authorization, Ban, Category, Channel, ChannelCount,
 		ChannelCountDelta, ChatBatch, ChatGeneration, ChatServer, Clip, CursorKey,
-		Erasure, Event, EventSequencer, EventSink, EventTicket, Follow, Grant, Message,
-		MessageGeneration, Mute, Raid, RefreshToken, Role, Stream, Subscription, Token,
-		User, Vod, Vote, Webhook, WebhookDelivery []ent.Interceptor
+		Erasure, Event, EventSequencer, EventSession, EventSink, EventSubscription,
+		EventTicket, Follow, Grant, Message, MessageGeneration, Mute, Raid,
+		RefreshToken, Role, Stream, Subscription, Token, User, Vod, Vote, Webhook,
+		WebhookDelivery []ent.Interceptor
 	}
 )
 

@@ -28,7 +28,9 @@ import (
 	"github.com/moderato-live/moderato/ent/erasure"
 	"github.com/moderato-live/moderato/ent/event"
 	"github.com/moderato-live/moderato/ent/eventsequencer"
+	"github.com/moderato-live/moderato/ent/eventsession"
 	"github.com/moderato-live/moderato/ent/eventsink"
+	"github.com/moderato-live/moderato/ent/eventsubscription"
 	"github.com/moderato-live/moderato/ent/eventticket"
 	"github.com/moderato-live/moderato/ent/follow"
 	"github.com/moderato-live/moderato/ent/grant"
@@ -122,7 +124,9 @@ func checkColumn(t, c string) error {
 			erasure.Table:           erasure.ValidColumn,
 			event.Table:             event.ValidColumn,
 			eventsequencer.Table:    eventsequencer.ValidColumn,
+			eventsession.Table:      eventsession.ValidColumn,
 			eventsink.Table:         eventsink.ValidColumn,
+			eventsubscription.Table: eventsubscription.ValidColumn,
 			eventticket.Table:       eventticket.ValidColumn,
 			follow.Table:            follow.ValidColumn,
 			grant.Table:             grant.ValidColumn,

@@ -26,7 +26,9 @@ import (
 	"github.com/moderato-live/moderato/ent/erasure"
 	"github.com/moderato-live/moderato/ent/event"
 	"github.com/moderato-live/moderato/ent/eventsequencer"
+	"github.com/moderato-live/moderato/ent/eventsession"
 	"github.com/moderato-live/moderato/ent/eventsink"
+	"github.com/moderato-live/moderato/ent/eventsubscription"
 	"github.com/moderato-live/moderato/ent/eventticket"
 	"github.com/moderato-live/moderato/ent/follow"
 	"github.com/moderato-live/moderato/ent/grant"
@@ -75,7 +77,9 @@ const (
 	TypeErasure           = "Erasure"
 	TypeEvent             = "Event"
 	TypeEventSequencer    = "EventSequencer"
+	TypeEventSession      = "EventSession"
 	TypeEventSink         = "EventSink"
+	TypeEventSubscription = "EventSubscription"
 	TypeEventTicket       = "EventTicket"
 	TypeFollow            = "Follow"
 	TypeGrant             = "Grant"
@@ -12457,6 +12461,631 @@ func (m *EventSequencerMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown EventSequencer edge %s", name)
 }
 
+// EventSessionMutation represents an operation that mutates the EventSession nodes in the graph.
+type EventSessionMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *uid.ID
+	server_id     *uid.ID
+	client_id     *string
+	user_id       *uid.ID
+	is_changed    *bool
+	seen_at       *instant.Instant
+	addseen_at    *instant.Instant
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*EventSession, error)
+	predicates    []predicate.EventSession
+}
+
+var _ ent.Mutation = (*EventSessionMutation)(nil)
+
+// eventsessionOption allows management of the mutation configuration using functional options.
+type eventsessionOption func(*EventSessionMutation)
+
+// newEventSessionMutation creates new mutation for the EventSession entity.
+func newEventSessionMutation(c config, op Op, opts ...eventsessionOption) *EventSessionMutation {
+	m := &EventSessionMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeEventSession,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withEventSessionID sets the ID field of the mutation.
+func withEventSessionID(id uid.ID) eventsessionOption {
+	return func(m *EventSessionMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *EventSession
+		)
+		m.oldValue = func(ctx context.Context) (*EventSession, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().EventSession.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withEventSession sets the old EventSession of the mutation.
+func withEventSession(node *EventSession) eventsessionOption {
+	return func(m *EventSessionMutation) {
+		m.oldValue = func(context.Context) (*EventSession, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m EventSessionMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m EventSessionMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of EventSession entities.
+func (m *EventSessionMutation) SetID(id uid.ID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *EventSessionMutation) ID() (id uid.ID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *EventSessionMutation) IDs(ctx context.Context) ([]uid.ID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uid.ID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().EventSession.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetServerID sets the "server_id" field.
+func (m *EventSessionMutation) SetServerID(u uid.ID) {
+	m.server_id = &u
+}
+
+// ServerID returns the value of the "server_id" field in the mutation.
+func (m *EventSessionMutation) ServerID() (r uid.ID, exists bool) {
+	v := m.server_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldServerID returns the old "server_id" field's value of the EventSession entity.
+// If the EventSession object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *EventSessionMutation) OldServerID(ctx context.Context) (v uid.ID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldServerID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldServerID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldServerID: %w", err)
+	}
+	return oldValue.ServerID, nil
+}
+
+// ResetServerID resets all changes to the "server_id" field.
+func (m *EventSessionMutation) ResetServerID() {
+	m.server_id = nil
+}
+
+// SetClientID sets the "client_id" field.
+func (m *EventSessionMutation) SetClientID(s string) {
+	m.client_id = &s
+}
+
+// ClientID returns the value of the "client_id" field in the mutation.
+func (m *EventSessionMutation) ClientID() (r string, exists bool) {
+	v := m.client_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldClientID returns the old "client_id" field's value of the EventSession entity.
+// If the EventSession object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *EventSessionMutation) OldClientID(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldClientID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldClientID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldClientID: %w", err)
+	}
+	return oldValue.ClientID, nil
+}
+
+// ClearClientID clears the value of the "client_id" field.
+func (m *EventSessionMutation) ClearClientID() {
+	m.client_id = nil
+	m.clearedFields[eventsession.FieldClientID] = struct{}{}
+}
+
+// ClientIDCleared returns if the "client_id" field was cleared in this mutation.
+func (m *EventSessionMutation) ClientIDCleared() bool {
+	_, ok := m.clearedFields[eventsession.FieldClientID]
+	return ok
+}
+
+// ResetClientID resets all changes to the "client_id" field.
+func (m *EventSessionMutation) ResetClientID() {
+	m.client_id = nil
+	delete(m.clearedFields, eventsession.FieldClientID)
+}
+
+// SetUserID sets the "user_id" field.
+func (m *EventSessionMutation) SetUserID(u uid.ID) {
+	m.user_id = &u
+}
+
+// UserID returns the value of the "user_id" field in the mutation.
+func (m *EventSessionMutation) UserID() (r uid.ID, exists bool) {
+	v := m.user_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUserID returns the old "user_id" field's value of the EventSession entity.
+// If the EventSession object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *EventSessionMutation) OldUserID(ctx context.Context) (v *uid.ID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUserID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUserID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUserID: %w", err)
+	}
+	return oldValue.UserID, nil
+}
+
+// ClearUserID clears the value of the "user_id" field.
+func (m *EventSessionMutation) ClearUserID() {
+	m.user_id = nil
+	m.clearedFields[eventsession.FieldUserID] = struct{}{}
+}
+
+// UserIDCleared returns if the "user_id" field was cleared in this mutation.
+func (m *EventSessionMutation) UserIDCleared() bool {
+	_, ok := m.clearedFields[eventsession.FieldUserID]
+	return ok
+}
+
+// ResetUserID resets all changes to the "user_id" field.
+func (m *EventSessionMutation) ResetUserID() {
+	m.user_id = nil
+	delete(m.clearedFields, eventsession.FieldUserID)
+}
+
+// SetIsChanged sets the "is_changed" field.
+func (m *EventSessionMutation) SetIsChanged(b bool) {
+	m.is_changed = &b
+}
+
+// IsChanged returns the value of the "is_changed" field in the mutation.
+func (m *EventSessionMutation) IsChanged() (r bool, exists bool) {
+	v := m.is_changed
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldIsChanged returns the old "is_changed" field's value of the EventSession entity.
+// If the EventSession object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *EventSessionMutation) OldIsChanged(ctx context.Context) (v bool, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldIsChanged is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldIsChanged requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldIsChanged: %w", err)
+	}
+	return oldValue.IsChanged, nil
+}
+
+// ResetIsChanged resets all changes to the "is_changed" field.
+func (m *EventSessionMutation) ResetIsChanged() {
+	m.is_changed = nil
+}
+
+// SetSeenAt sets the "seen_at" field.
+func (m *EventSessionMutation) SetSeenAt(i instant.Instant) {
+	m.seen_at = &i
+	m.addseen_at = nil
+}
+
+// SeenAt returns the value of the "seen_at" field in the mutation.
+func (m *EventSessionMutation) SeenAt() (r instant.Instant, exists bool) {
+	v := m.seen_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSeenAt returns the old "seen_at" field's value of the EventSession entity.
+// If the EventSession object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *EventSessionMutation) OldSeenAt(ctx context.Context) (v instant.Instant, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSeenAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSeenAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSeenAt: %w", err)
+	}
+	return oldValue.SeenAt, nil
+}
+
+// AddSeenAt adds i to the "seen_at" field.
+func (m *EventSessionMutation) AddSeenAt(i instant.Instant) {
+	if m.addseen_at != nil {
+		*m.addseen_at += i
+	} else {
+		m.addseen_at = &i
+	}
+}
+
+// AddedSeenAt returns the value that was added to the "seen_at" field in this mutation.
+func (m *EventSessionMutation) AddedSeenAt() (r instant.Instant, exists bool) {
+	v := m.addseen_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetSeenAt resets all changes to the "seen_at" field.
+func (m *EventSessionMutation) ResetSeenAt() {
+	m.seen_at = nil
+	m.addseen_at = nil
+}
+
+// Where appends a list predicates to the EventSessionMutation builder.
+func (m *EventSessionMutation) Where(ps ...predicate.EventSession) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the EventSessionMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *EventSessionMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.EventSession, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *EventSessionMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *EventSessionMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (EventSession).
+func (m *EventSessionMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *EventSessionMutation) Fields() []string {
+	fields := make([]string, 0, 5)
+	if m.server_id != nil {
+		fields = append(fields, eventsession.FieldServerID)
+	}
+	if m.client_id != nil {
+		fields = append(fields, eventsession.FieldClientID)
+	}
+	if m.user_id != nil {
+		fields = append(fields, eventsession.FieldUserID)
+	}
+	if m.is_changed != nil {
+		fields = append(fields, eventsession.FieldIsChanged)
+	}
+	if m.seen_at != nil {
+		fields = append(fields, eventsession.FieldSeenAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *EventSessionMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case eventsession.FieldServerID:
+		return m.ServerID()
+	case eventsession.FieldClientID:
+		return m.ClientID()
+	case eventsession.FieldUserID:
+		return m.UserID()
+	case eventsession.FieldIsChanged:
+		return m.IsChanged()
+	case eventsession.FieldSeenAt:
+		return m.SeenAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *EventSessionMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case eventsession.FieldServerID:
+		return m.OldServerID(ctx)
+	case eventsession.FieldClientID:
+		return m.OldClientID(ctx)
+	case eventsession.FieldUserID:
+		return m.OldUserID(ctx)
+	case eventsession.FieldIsChanged:
+		return m.OldIsChanged(ctx)
+	case eventsession.FieldSeenAt:
+		return m.OldSeenAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown EventSession field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *EventSessionMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case eventsession.FieldServerID:
+		v, ok := value.(uid.ID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetServerID(v)
+		return nil
+	case eventsession.FieldClientID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetClientID(v)
+		return nil
+	case eventsession.FieldUserID:
+		v, ok := value.(uid.ID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUserID(v)
+		return nil
+	case eventsession.FieldIsChanged:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetIsChanged(v)
+		return nil
+	case eventsession.FieldSeenAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSeenAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown EventSession field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *EventSessionMutation) AddedFields() []string {
+	var fields []string
+	if m.addseen_at != nil {
+		fields = append(fields, eventsession.FieldSeenAt)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *EventSessionMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case eventsession.FieldSeenAt:
+		return m.AddedSeenAt()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *EventSessionMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case eventsession.FieldSeenAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddSeenAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown EventSession numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *EventSessionMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(eventsession.FieldClientID) {
+		fields = append(fields, eventsession.FieldClientID)
+	}
+	if m.FieldCleared(eventsession.FieldUserID) {
+		fields = append(fields, eventsession.FieldUserID)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *EventSessionMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *EventSessionMutation) ClearField(name string) error {
+	switch name {
+	case eventsession.FieldClientID:
+		m.ClearClientID()
+		return nil
+	case eventsession.FieldUserID:
+		m.ClearUserID()
+		return nil
+	}
+	return fmt.Errorf("unknown EventSession nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *EventSessionMutation) ResetField(name string) error {
+	switch name {
+	case eventsession.FieldServerID:
+		m.ResetServerID()
+		return nil
+	case eventsession.FieldClientID:
+		m.ResetClientID()
+		return nil
+	case eventsession.FieldUserID:
+		m.ResetUserID()
+		return nil
+	case eventsession.FieldIsChanged:
+		m.ResetIsChanged()
+		return nil
+	case eventsession.FieldSeenAt:
+		m.ResetSeenAt()
+		return nil
+	}
+	return fmt.Errorf("unknown EventSession field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *EventSessionMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *EventSessionMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *EventSessionMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *EventSessionMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *EventSessionMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *EventSessionMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *EventSessionMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown EventSession unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *EventSessionMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown EventSession edge %s", name)
+}
+
 // EventSinkMutation represents an operation that mutates the EventSink nodes in the graph.
 type EventSinkMutation struct {
 	config
@@ -12997,6 +13626,807 @@ func (m *EventSinkMutation) ClearEdge(name string) error {
 // It returns an error if the edge is not defined in the schema.
 func (m *EventSinkMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown EventSink edge %s", name)
+}
+
+// EventSubscriptionMutation represents an operation that mutates the EventSubscription nodes in the graph.
+type EventSubscriptionMutation struct {
+	config
+	op                Op
+	typ               string
+	id                *uid.ID
+	session_id        *uid.ID
+	_type             *string
+	channel_id        *uid.ID
+	condition_user_id *uid.ID
+	token_id          *digest.SHA256
+	acting_user_id    *uid.ID
+	position          *int64
+	addposition       *int64
+	created_at        *instant.Instant
+	addcreated_at     *instant.Instant
+	clearedFields     map[string]struct{}
+	done              bool
+	oldValue          func(context.Context) (*EventSubscription, error)
+	predicates        []predicate.EventSubscription
+}
+
+var _ ent.Mutation = (*EventSubscriptionMutation)(nil)
+
+// eventsubscriptionOption allows management of the mutation configuration using functional options.
+type eventsubscriptionOption func(*EventSubscriptionMutation)
+
+// newEventSubscriptionMutation creates new mutation for the EventSubscription entity.
+func newEventSubscriptionMutation(c config, op Op, opts ...eventsubscriptionOption) *EventSubscriptionMutation {
+	m := &EventSubscriptionMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeEventSubscription,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withEventSubscriptionID sets the ID field of the mutation.
+func withEventSubscriptionID(id uid.ID) eventsubscriptionOption {
+	return func(m *EventSubscriptionMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *EventSubscription
+		)
+		m.oldValue = func(ctx context.Context) (*EventSubscription, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().EventSubscription.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withEventSubscription sets the old EventSubscription of the mutation.
+func withEventSubscription(node *EventSubscription) eventsubscriptionOption {
+	return func(m *EventSubscriptionMutation) {
+		m.oldValue = func(context.Context) (*EventSubscription, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m EventSubscriptionMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m EventSubscriptionMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of EventSubscription entities.
+func (m *EventSubscriptionMutation) SetID(id uid.ID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *EventSubscriptionMutation) ID() (id uid.ID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *EventSubscriptionMutation) IDs(ctx context.Context) ([]uid.ID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uid.ID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().EventSubscription.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetSessionID sets the "session_id" field.
+func (m *EventSubscriptionMutation) SetSessionID(u uid.ID) {
+	m.session_id = &u
+}
+
+// SessionID returns the value of the "session_id" field in the mutation.
+func (m *EventSubscriptionMutation) SessionID() (r uid.ID, exists bool) {
+	v := m.session_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSessionID returns the old "session_id" field's value of the EventSubscription entity.
+// If the EventSubscription object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *EventSubscriptionMutation) OldSessionID(ctx context.Context) (v uid.ID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSessionID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSessionID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSessionID: %w", err)
+	}
+	return oldValue.SessionID, nil
+}
+
+// ResetSessionID resets all changes to the "session_id" field.
+func (m *EventSubscriptionMutation) ResetSessionID() {
+	m.session_id = nil
+}
+
+// SetType sets the "type" field.
+func (m *EventSubscriptionMutation) SetType(s string) {
+	m._type = &s
+}
+
+// GetType returns the value of the "type" field in the mutation.
+func (m *EventSubscriptionMutation) GetType() (r string, exists bool) {
+	v := m._type
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldType returns the old "type" field's value of the EventSubscription entity.
+// If the EventSubscription object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *EventSubscriptionMutation) OldType(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldType is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldType requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldType: %w", err)
+	}
+	return oldValue.Type, nil
+}
+
+// ResetType resets all changes to the "type" field.
+func (m *EventSubscriptionMutation) ResetType() {
+	m._type = nil
+}
+
+// SetChannelID sets the "channel_id" field.
+func (m *EventSubscriptionMutation) SetChannelID(u uid.ID) {
+	m.channel_id = &u
+}
+
+// ChannelID returns the value of the "channel_id" field in the mutation.
+func (m *EventSubscriptionMutation) ChannelID() (r uid.ID, exists bool) {
+	v := m.channel_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldChannelID returns the old "channel_id" field's value of the EventSubscription entity.
+// If the EventSubscription object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *EventSubscriptionMutation) OldChannelID(ctx context.Context) (v uid.ID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldChannelID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldChannelID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldChannelID: %w", err)
+	}
+	return oldValue.ChannelID, nil
+}
+
+// ResetChannelID resets all changes to the "channel_id" field.
+func (m *EventSubscriptionMutation) ResetChannelID() {
+	m.channel_id = nil
+}
+
+// SetConditionUserID sets the "condition_user_id" field.
+func (m *EventSubscriptionMutation) SetConditionUserID(u uid.ID) {
+	m.condition_user_id = &u
+}
+
+// ConditionUserID returns the value of the "condition_user_id" field in the mutation.
+func (m *EventSubscriptionMutation) ConditionUserID() (r uid.ID, exists bool) {
+	v := m.condition_user_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldConditionUserID returns the old "condition_user_id" field's value of the EventSubscription entity.
+// If the EventSubscription object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *EventSubscriptionMutation) OldConditionUserID(ctx context.Context) (v uid.ID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldConditionUserID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldConditionUserID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldConditionUserID: %w", err)
+	}
+	return oldValue.ConditionUserID, nil
+}
+
+// ResetConditionUserID resets all changes to the "condition_user_id" field.
+func (m *EventSubscriptionMutation) ResetConditionUserID() {
+	m.condition_user_id = nil
+}
+
+// SetTokenID sets the "token_id" field.
+func (m *EventSubscriptionMutation) SetTokenID(d digest.SHA256) {
+	m.token_id = &d
+}
+
+// TokenID returns the value of the "token_id" field in the mutation.
+func (m *EventSubscriptionMutation) TokenID() (r digest.SHA256, exists bool) {
+	v := m.token_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldTokenID returns the old "token_id" field's value of the EventSubscription entity.
+// If the EventSubscription object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *EventSubscriptionMutation) OldTokenID(ctx context.Context) (v digest.SHA256, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldTokenID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldTokenID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldTokenID: %w", err)
+	}
+	return oldValue.TokenID, nil
+}
+
+// ResetTokenID resets all changes to the "token_id" field.
+func (m *EventSubscriptionMutation) ResetTokenID() {
+	m.token_id = nil
+}
+
+// SetActingUserID sets the "acting_user_id" field.
+func (m *EventSubscriptionMutation) SetActingUserID(u uid.ID) {
+	m.acting_user_id = &u
+}
+
+// ActingUserID returns the value of the "acting_user_id" field in the mutation.
+func (m *EventSubscriptionMutation) ActingUserID() (r uid.ID, exists bool) {
+	v := m.acting_user_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldActingUserID returns the old "acting_user_id" field's value of the EventSubscription entity.
+// If the EventSubscription object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *EventSubscriptionMutation) OldActingUserID(ctx context.Context) (v *uid.ID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldActingUserID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldActingUserID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldActingUserID: %w", err)
+	}
+	return oldValue.ActingUserID, nil
+}
+
+// ClearActingUserID clears the value of the "acting_user_id" field.
+func (m *EventSubscriptionMutation) ClearActingUserID() {
+	m.acting_user_id = nil
+	m.clearedFields[eventsubscription.FieldActingUserID] = struct{}{}
+}
+
+// ActingUserIDCleared returns if the "acting_user_id" field was cleared in this mutation.
+func (m *EventSubscriptionMutation) ActingUserIDCleared() bool {
+	_, ok := m.clearedFields[eventsubscription.FieldActingUserID]
+	return ok
+}
+
+// ResetActingUserID resets all changes to the "acting_user_id" field.
+func (m *EventSubscriptionMutation) ResetActingUserID() {
+	m.acting_user_id = nil
+	delete(m.clearedFields, eventsubscription.FieldActingUserID)
+}
+
+// SetPosition sets the "position" field.
+func (m *EventSubscriptionMutation) SetPosition(i int64) {
+	m.position = &i
+	m.addposition = nil
+}
+
+// Position returns the value of the "position" field in the mutation.
+func (m *EventSubscriptionMutation) Position() (r int64, exists bool) {
+	v := m.position
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPosition returns the old "position" field's value of the EventSubscription entity.
+// If the EventSubscription object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *EventSubscriptionMutation) OldPosition(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPosition is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPosition requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPosition: %w", err)
+	}
+	return oldValue.Position, nil
+}
+
+// AddPosition adds i to the "position" field.
+func (m *EventSubscriptionMutation) AddPosition(i int64) {
+	if m.addposition != nil {
+		*m.addposition += i
+	} else {
+		m.addposition = &i
+	}
+}
+
+// AddedPosition returns the value that was added to the "position" field in this mutation.
+func (m *EventSubscriptionMutation) AddedPosition() (r int64, exists bool) {
+	v := m.addposition
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetPosition resets all changes to the "position" field.
+func (m *EventSubscriptionMutation) ResetPosition() {
+	m.position = nil
+	m.addposition = nil
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *EventSubscriptionMutation) SetCreatedAt(i instant.Instant) {
+	m.created_at = &i
+	m.addcreated_at = nil
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *EventSubscriptionMutation) CreatedAt() (r instant.Instant, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the EventSubscription entity.
+// If the EventSubscription object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *EventSubscriptionMutation) OldCreatedAt(ctx context.Context) (v instant.Instant, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// AddCreatedAt adds i to the "created_at" field.
+func (m *EventSubscriptionMutation) AddCreatedAt(i instant.Instant) {
+	if m.addcreated_at != nil {
+		*m.addcreated_at += i
+	} else {
+		m.addcreated_at = &i
+	}
+}
+
+// AddedCreatedAt returns the value that was added to the "created_at" field in this mutation.
+func (m *EventSubscriptionMutation) AddedCreatedAt() (r instant.Instant, exists bool) {
+	v := m.addcreated_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *EventSubscriptionMutation) ResetCreatedAt() {
+	m.created_at = nil
+	m.addcreated_at = nil
+}
+
+// Where appends a list predicates to the EventSubscriptionMutation builder.
+func (m *EventSubscriptionMutation) Where(ps ...predicate.EventSubscription) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the EventSubscriptionMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *EventSubscriptionMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.EventSubscription, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *EventSubscriptionMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *EventSubscriptionMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (EventSubscription).
+func (m *EventSubscriptionMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *EventSubscriptionMutation) Fields() []string {
+	fields := make([]string, 0, 8)
+	if m.session_id != nil {
+		fields = append(fields, eventsubscription.FieldSessionID)
+	}
+	if m._type != nil {
+		fields = append(fields, eventsubscription.FieldType)
+	}
+	if m.channel_id != nil {
+		fields = append(fields, eventsubscription.FieldChannelID)
+	}
+	if m.condition_user_id != nil {
+		fields = append(fields, eventsubscription.FieldConditionUserID)
+	}
+	if m.token_id != nil {
+		fields = append(fields, eventsubscription.FieldTokenID)
+	}
+	if m.acting_user_id != nil {
+		fields = append(fields, eventsubscription.FieldActingUserID)
+	}
+	if m.position != nil {
+		fields = append(fields, eventsubscription.FieldPosition)
+	}
+	if m.created_at != nil {
+		fields = append(fields, eventsubscription.FieldCreatedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *EventSubscriptionMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case eventsubscription.FieldSessionID:
+		return m.SessionID()
+	case eventsubscription.FieldType:
+		return m.GetType()
+	case eventsubscription.FieldChannelID:
+		return m.ChannelID()
+	case eventsubscription.FieldConditionUserID:
+		return m.ConditionUserID()
+	case eventsubscription.FieldTokenID:
+		return m.TokenID()
+	case eventsubscription.FieldActingUserID:
+		return m.ActingUserID()
+	case eventsubscription.FieldPosition:
+		return m.Position()
+	case eventsubscription.FieldCreatedAt:
+		return m.CreatedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *EventSubscriptionMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case eventsubscription.FieldSessionID:
+		return m.OldSessionID(ctx)
+	case eventsubscription.FieldType:
+		return m.OldType(ctx)
+	case eventsubscription.FieldChannelID:
+		return m.OldChannelID(ctx)
+	case eventsubscription.FieldConditionUserID:
+		return m.OldConditionUserID(ctx)
+	case eventsubscription.FieldTokenID:
+		return m.OldTokenID(ctx)
+	case eventsubscription.FieldActingUserID:
+		return m.OldActingUserID(ctx)
+	case eventsubscription.FieldPosition:
+		return m.OldPosition(ctx)
+	case eventsubscription.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown EventSubscription field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *EventSubscriptionMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case eventsubscription.FieldSessionID:
+		v, ok := value.(uid.ID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSessionID(v)
+		return nil
+	case eventsubscription.FieldType:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetType(v)
+		return nil
+	case eventsubscription.FieldChannelID:
+		v, ok := value.(uid.ID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetChannelID(v)
+		return nil
+	case eventsubscription.FieldConditionUserID:
+		v, ok := value.(uid.ID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetConditionUserID(v)
+		return nil
+	case eventsubscription.FieldTokenID:
+		v, ok := value.(digest.SHA256)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetTokenID(v)
+		return nil
+	case eventsubscription.FieldActingUserID:
+		v, ok := value.(uid.ID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetActingUserID(v)
+		return nil
+	case eventsubscription.FieldPosition:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPosition(v)
+		return nil
+	case eventsubscription.FieldCreatedAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown EventSubscription field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *EventSubscriptionMutation) AddedFields() []string {
+	var fields []string
+	if m.addposition != nil {
+		fields = append(fields, eventsubscription.FieldPosition)
+	}
+	if m.addcreated_at != nil {
+		fields = append(fields, eventsubscription.FieldCreatedAt)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *EventSubscriptionMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case eventsubscription.FieldPosition:
+		return m.AddedPosition()
+	case eventsubscription.FieldCreatedAt:
+		return m.AddedCreatedAt()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *EventSubscriptionMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case eventsubscription.FieldPosition:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddPosition(v)
+		return nil
+	case eventsubscription.FieldCreatedAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddCreatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown EventSubscription numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *EventSubscriptionMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(eventsubscription.FieldActingUserID) {
+		fields = append(fields, eventsubscription.FieldActingUserID)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *EventSubscriptionMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *EventSubscriptionMutation) ClearField(name string) error {
+	switch name {
+	case eventsubscription.FieldActingUserID:
+		m.ClearActingUserID()
+		return nil
+	}
+	return fmt.Errorf("unknown EventSubscription nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *EventSubscriptionMutation) ResetField(name string) error {
+	switch name {
+	case eventsubscription.FieldSessionID:
+		m.ResetSessionID()
+		return nil
+	case eventsubscription.FieldType:
+		m.ResetType()
+		return nil
+	case eventsubscription.FieldChannelID:
+		m.ResetChannelID()
+		return nil
+	case eventsubscription.FieldConditionUserID:
+		m.ResetConditionUserID()
+		return nil
+	case eventsubscription.FieldTokenID:
+		m.ResetTokenID()
+		return nil
+	case eventsubscription.FieldActingUserID:
+		m.ResetActingUserID()
+		return nil
+	case eventsubscription.FieldPosition:
+		m.ResetPosition()
+		return nil
+	case eventsubscription.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown EventSubscription field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *EventSubscriptionMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *EventSubscriptionMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *EventSubscriptionMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *EventSubscriptionMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *EventSubscriptionMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *EventSubscriptionMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *EventSubscriptionMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown EventSubscription unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *EventSubscriptionMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown EventSubscription edge %s", name)
 }
 
 // EventTicketMutation represents an operation that mutates the EventTicket nodes in the graph.

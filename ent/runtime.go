@@ -12,7 +12,9 @@ import (
 	"github.com/moderato-live/moderato/ent/cursorkey"
 	"github.com/moderato-live/moderato/ent/event"
 	"github.com/moderato-live/moderato/ent/eventsequencer"
+	"github.com/moderato-live/moderato/ent/eventsession"
 	"github.com/moderato-live/moderato/ent/eventsink"
+	"github.com/moderato-live/moderato/ent/eventsubscription"
 	"github.com/moderato-live/moderato/ent/grant"
 	"github.com/moderato-live/moderato/ent/message"
 	"github.com/moderato-live/moderato/ent/raid"
@@ -242,12 +244,28 @@ func init() {
 	eventsequencerDescRewrites := eventsequencerFields[5].Descriptor()
 	// eventsequencer.DefaultRewrites holds the default value on creation for the rewrites field.
 	eventsequencer.DefaultRewrites = eventsequencerDescRewrites.Default.(int64)
+	eventsessionFields := schema.EventSession{}.Fields()
+	_ = eventsessionFields
+	// eventsessionDescClientID is the schema descriptor for client_id field.
+	eventsessionDescClientID := eventsessionFields[2].Descriptor()
+	// eventsession.ClientIDValidator is a validator for the "client_id" field. It is called by the builders before save.
+	eventsession.ClientIDValidator = eventsessionDescClientID.Validators[0].(func(string) error)
+	// eventsessionDescIsChanged is the schema descriptor for is_changed field.
+	eventsessionDescIsChanged := eventsessionFields[4].Descriptor()
+	// eventsession.DefaultIsChanged holds the default value on creation for the is_changed field.
+	eventsession.DefaultIsChanged = eventsessionDescIsChanged.Default.(bool)
 	eventsinkFields := schema.EventSink{}.Fields()
 	_ = eventsinkFields
 	// eventsinkDescID is the schema descriptor for id field.
 	eventsinkDescID := eventsinkFields[0].Descriptor()
 	// eventsink.IDValidator is a validator for the "id" field. It is called by the builders before save.
 	eventsink.IDValidator = eventsinkDescID.Validators[0].(func(string) error)
+	eventsubscriptionFields := schema.EventSubscription{}.Fields()
+	_ = eventsubscriptionFields
+	// eventsubscriptionDescType is the schema descriptor for type field.
+	eventsubscriptionDescType := eventsubscriptionFields[2].Descriptor()
+	// eventsubscription.TypeValidator is a validator for the "type" field. It is called by the builders before save.
+	eventsubscription.TypeValidator = eventsubscriptionDescType.Validators[0].(func(string) error)
 	grantFields := schema.Grant{}.Fields()
 	_ = grantFields
 	// grantDescClientID is the schema descriptor for client_id field.

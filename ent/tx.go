@@ -46,8 +46,12 @@ type Tx struct {
 	Event *EventClient
 	// EventSequencer is the client for interacting with the EventSequencer builders.
 	EventSequencer *EventSequencerClient
+	// EventSession is the client for interacting with the EventSession builders.
+	EventSession *EventSessionClient
 	// EventSink is the client for interacting with the EventSink builders.
 	EventSink *EventSinkClient
+	// EventSubscription is the client for interacting with the EventSubscription builders.
+	EventSubscription *EventSubscriptionClient
 	// EventTicket is the client for interacting with the EventTicket builders.
 	EventTicket *EventTicketClient
 	// Follow is the client for interacting with the Follow builders.
@@ -229,7 +233,9 @@ func (tx *Tx) init() {
 	tx.Erasure = NewErasureClient(tx.config)
 	tx.Event = NewEventClient(tx.config)
 	tx.EventSequencer = NewEventSequencerClient(tx.config)
+	tx.EventSession = NewEventSessionClient(tx.config)
 	tx.EventSink = NewEventSinkClient(tx.config)
+	tx.EventSubscription = NewEventSubscriptionClient(tx.config)
 	tx.EventTicket = NewEventTicketClient(tx.config)
 	tx.Follow = NewFollowClient(tx.config)
 	tx.Grant = NewGrantClient(tx.config)

@@ -55,6 +55,9 @@ type Options struct {
 	Log *slog.Logger
 	// Endpoints are served beside the services.
 	Endpoints []Endpoint
+	// Socket serves the requests at SocketPath, which are not calls.
+	SocketPath string
+	Socket     http.Handler
 	// Registerer registers the facade's metrics.
 	Registerer prometheus.Registerer
 }
@@ -77,6 +80,9 @@ var services = []struct {
 	}},
 	{moderatov1.File_moderato_v1_tickets_proto, func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
 		return moderatov1.RegisterEventTicketsServiceHandlerClient(ctx, mux, moderatov1.NewEventTicketsServiceClient(conn))
+	}},
+	{moderatov1.File_moderato_v1_subscriptions_proto, func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
+		return moderatov1.RegisterEventSubscriptionsServiceHandlerClient(ctx, mux, moderatov1.NewEventSubscriptionsServiceClient(conn))
 	}},
 	{moderatov1.File_moderato_v1_webhooks_proto, func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
 		return moderatov1.RegisterWebhooksServiceHandlerClient(ctx, mux, moderatov1.NewWebhooksServiceClient(conn))
@@ -112,7 +118,11 @@ func New(conn Connection, o Options) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	crossing := except(pages, compressing, crossOrigin(o.CORSOrigins).Handler(compressing))
+	served := compressing
+	if o.Socket != nil {
+		served = except(map[string]bool{o.SocketPath: true, o.SocketPath + "/": true}, o.Socket, compressing)
+	}
+	crossing := except(pages, served, crossOrigin(o.CORSOrigins).Handler(served))
 	return f.recovered(f.identified(crossing)), nil
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/moderato-live/moderato/server/eventtype"
 	"github.com/moderato-live/moderato/server/logging"
 	"github.com/moderato-live/moderato/server/oauth/web"
+	"github.com/moderato-live/moderato/server/socketio"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/watch"
 	"github.com/moderato-live/moderato/server/webhooks"
@@ -39,6 +40,8 @@ type Config struct {
 	MaxWait time.Duration
 	// Streams bounds the number of concurrent event streams.
 	Streams watch.StreamLimits
+	// Sockets bounds the Socket.IO connections without a subscription.
+	Sockets socketio.Limits
 	// MaxListenerChannels is the maximum number of channels whose events a listener may
 	// receive without naming a channel; 0 means watch.DefaultMaxChannels.
 	MaxListenerChannels int

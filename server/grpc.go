@@ -20,6 +20,7 @@ import (
 	"github.com/moderato-live/moderato/server/importer"
 	"github.com/moderato-live/moderato/server/middleware"
 	"github.com/moderato-live/moderato/server/oauth"
+	"github.com/moderato-live/moderato/server/subscriptions"
 	"github.com/moderato-live/moderato/server/tickets"
 	"github.com/moderato-live/moderato/server/watch"
 	"github.com/moderato-live/moderato/server/webhooks"
@@ -70,6 +71,9 @@ type services struct {
 	oauth    *oauth.Service
 	importer *importer.Service
 	tickets  *tickets.Service
+
+	subscriptions *subscriptions.Service
+
 	watch    *watch.Service
 	webhooks *webhooks.Service
 }
@@ -80,6 +84,7 @@ func (s services) registerPublic(r grpc.ServiceRegistrar) {
 	moderatov1.RegisterChannelsServiceServer(r, s.Channels)
 	moderatov1.RegisterEventsServiceServer(r, s.watch)
 	moderatov1.RegisterEventTicketsServiceServer(r, s.tickets)
+	moderatov1.RegisterEventSubscriptionsServiceServer(r, s.subscriptions)
 	moderatov1.RegisterWebhooksServiceServer(r, s.webhooks)
 	moderatov1.RegisterUsersServiceServer(r, usersService{directoryOperations: s.Directory, oauthOperations: s.oauth})
 	moderatov1.RegisterChatServiceServer(r, s.PublicChat)

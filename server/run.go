@@ -34,7 +34,9 @@ import (
 	"github.com/moderato-live/moderato/server/oauth/web"
 	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/paging"
+	"github.com/moderato-live/moderato/server/socketio"
 	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/subscriptions"
 	"github.com/moderato-live/moderato/server/tickets"
 	"github.com/moderato-live/moderato/server/watch"
 	"github.com/moderato-live/moderato/server/webhooks"
@@ -67,6 +69,7 @@ type Server struct {
 	listeners [3]net.Listener
 	workers   []func(context.Context)
 	jobs      *jobs.Runner
+	sockets   *socketio.Server
 }
 
 // New opens the database and listens. It migrates an embedded database; the schema of any
@@ -136,14 +139,19 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 	hooks := webhooks.NewEngine(s.Store, hub, s.config.Log, registry, webhooks.Options{
 		Reach: s.config.webhookReach(), Timeout: s.config.WebhookTimeout, MaxAttempts: s.config.WebhookAttempts,
 	})
+	watching := &watch.Service{
+		Hub: hub, Live: messages, Rights: rights, Limits: s.config.Streams, Stopping: s.ending, Heartbeat: watch.HeartbeatInterval,
+	}
+	s.sockets = socketio.New(s.Store, watching, authenticator, s.config.Log, s.config.Sockets, registry)
 	implementations := services{
 		Services: domains.NewServices(s.Store, domains.Options{Lists: paging.NewLists(s.config.MaxResults), Lifetimes: s.config.Lifetimes, Live: messages}),
 		importer: &importer.Service{Store: s.Store},
 		tickets:  ticketing,
 		oauth:    &oauth.Service{Store: s.Store, Lifetimes: s.config.Lifetimes, Log: s.config.Log},
-		watch: &watch.Service{
-			Hub: hub, Live: messages, Rights: rights, Limits: s.config.Streams, Stopping: s.ending, Heartbeat: watch.HeartbeatInterval,
-		},
+		watch:    watching,
+
+		subscriptions: &subscriptions.Service{Store: s.Store, Changed: s.sockets.Changed},
+
 		webhooks: &webhooks.Service{Store: s.Store, Engine: hooks, Reach: s.config.webhookReach()},
 	}
 	s.grpc = newGRPCServer(links, implementations, s.health)
@@ -158,6 +166,7 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 	})
 	facade, err := gateway.New(conn, gateway.Options{
 		CORSOrigins: s.config.CORSOrigins, Endpoints: signIn, Log: s.config.Log, Registerer: registry,
+		SocketPath: socketio.Path, Socket: s.sockets,
 	})
 	if err != nil {
 		return fmt.Errorf("REST facade: %w", err)
@@ -169,6 +178,7 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 	s.runJobs(domains.Jobs(domain.Env{Store: s.Store, Log: s.config.Log, Retention: s.config.Retention, Webhooks: hooks})...)
 	s.runJobs(rights.Jobs()...)
 	s.runJobs(messages.Job())
+	s.runJobs(s.sockets.Jobs()...)
 	s.runJobs(sequencer.Job(), jobs.Job{Name: "watch the database", Interval: healthInterval, Run: jobs.All(s.reportHealth)})
 	if s.config.Bus.URL != "" {
 		s.runJobs(bus.NewSink(s.Store, s.config.Log, s.config.Bus, registry).Job())
@@ -245,6 +255,7 @@ func (s *Server) drain(ctx context.Context) {
 	time.Sleep(s.config.DrainDelay)
 	s.draining.Store(true)
 	close(s.ending)
+	s.sockets.Close()
 	s.config.Log.InfoContext(ctx, "draining: calls under way may end, new ones are refused")
 	ctx, cancel := context.WithTimeout(ctx, drainTimeout)
 	defer cancel()

@@ -201,6 +201,18 @@ func (f EventSequencerFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Val
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.EventSequencerMutation", m)
 }
 
+// The EventSessionFunc type is an adapter to allow the use of ordinary
+// function as EventSession mutator.
+type EventSessionFunc func(context.Context, *ent.EventSessionMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f EventSessionFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.EventSessionMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.EventSessionMutation", m)
+}
+
 // The EventSinkFunc type is an adapter to allow the use of ordinary
 // function as EventSink mutator.
 type EventSinkFunc func(context.Context, *ent.EventSinkMutation) (ent.Value, error)
@@ -211,6 +223,18 @@ func (f EventSinkFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, e
 		return f(ctx, mv)
 	}
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.EventSinkMutation", m)
+}
+
+// The EventSubscriptionFunc type is an adapter to allow the use of ordinary
+// function as EventSubscription mutator.
+type EventSubscriptionFunc func(context.Context, *ent.EventSubscriptionMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f EventSubscriptionFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.EventSubscriptionMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.EventSubscriptionMutation", m)
 }
 
 // The EventTicketFunc type is an adapter to allow the use of ordinary

@@ -450,6 +450,43 @@ var (
 		Columns:    EventSequencersColumns,
 		PrimaryKey: []*schema.Column{EventSequencersColumns[0]},
 	}
+	// EventSessionsColumns holds the columns for the "event_sessions" table.
+	EventSessionsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "server_id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "client_id", Type: field.TypeString, Nullable: true, Size: 64},
+		{Name: "user_id", Type: field.TypeBytes, Nullable: true, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "is_changed", Type: field.TypeBool, Default: false},
+		{Name: "seen_at", Type: field.TypeInt64},
+	}
+	// EventSessionsTable holds the schema information for the "event_sessions" table.
+	EventSessionsTable = &schema.Table{
+		Name:       "event_sessions",
+		Columns:    EventSessionsColumns,
+		PrimaryKey: []*schema.Column{EventSessionsColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "eventsession_server_id_is_changed",
+				Unique:  false,
+				Columns: []*schema.Column{EventSessionsColumns[1], EventSessionsColumns[4]},
+			},
+			{
+				Name:    "eventsession_client_id_user_id",
+				Unique:  false,
+				Columns: []*schema.Column{EventSessionsColumns[2], EventSessionsColumns[3]},
+			},
+			{
+				Name:    "eventsession_user_id",
+				Unique:  false,
+				Columns: []*schema.Column{EventSessionsColumns[3]},
+			},
+			{
+				Name:    "eventsession_seen_at",
+				Unique:  false,
+				Columns: []*schema.Column{EventSessionsColumns[5]},
+			},
+		},
+	}
 	// EventSinksColumns holds the columns for the "event_sinks" table.
 	EventSinksColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeString, Size: 64},
@@ -462,6 +499,46 @@ var (
 		Name:       "event_sinks",
 		Columns:    EventSinksColumns,
 		PrimaryKey: []*schema.Column{EventSinksColumns[0]},
+	}
+	// EventSubscriptionsColumns holds the columns for the "event_subscriptions" table.
+	EventSubscriptionsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "session_id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "type", Type: field.TypeString, Size: 256, SchemaType: map[string]string{"mysql": "varchar(64)"}},
+		{Name: "channel_id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "condition_user_id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "token_id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(32)", "sqlite3": "blob"}},
+		{Name: "acting_user_id", Type: field.TypeBytes, Nullable: true, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "position", Type: field.TypeInt64},
+		{Name: "created_at", Type: field.TypeInt64},
+	}
+	// EventSubscriptionsTable holds the schema information for the "event_subscriptions" table.
+	EventSubscriptionsTable = &schema.Table{
+		Name:       "event_subscriptions",
+		Columns:    EventSubscriptionsColumns,
+		PrimaryKey: []*schema.Column{EventSubscriptionsColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "eventsubscription_session_id_type_channel_id_condition_user_id",
+				Unique:  true,
+				Columns: []*schema.Column{EventSubscriptionsColumns[1], EventSubscriptionsColumns[2], EventSubscriptionsColumns[3], EventSubscriptionsColumns[4]},
+			},
+			{
+				Name:    "eventsubscription_channel_id",
+				Unique:  false,
+				Columns: []*schema.Column{EventSubscriptionsColumns[3]},
+			},
+			{
+				Name:    "eventsubscription_condition_user_id",
+				Unique:  false,
+				Columns: []*schema.Column{EventSubscriptionsColumns[4]},
+			},
+			{
+				Name:    "eventsubscription_acting_user_id",
+				Unique:  false,
+				Columns: []*schema.Column{EventSubscriptionsColumns[6]},
+			},
+		},
 	}
 	// EventTicketsColumns holds the columns for the "event_tickets" table.
 	EventTicketsColumns = []*schema.Column{
@@ -1101,7 +1178,9 @@ var (
 		ErasuresTable,
 		EventsTable,
 		EventSequencersTable,
+		EventSessionsTable,
 		EventSinksTable,
+		EventSubscriptionsTable,
 		EventTicketsTable,
 		FollowsTable,
 		GrantsTable,
@@ -1205,8 +1284,18 @@ func init() {
 		Charset:   "utf8mb4",
 		Collation: "utf8mb4_bin",
 	}
+	EventSessionsTable.Annotation = &entsql.Annotation{
+		Table:     "event_sessions",
+		Charset:   "utf8mb4",
+		Collation: "utf8mb4_bin",
+	}
 	EventSinksTable.Annotation = &entsql.Annotation{
 		Table:     "event_sinks",
+		Charset:   "utf8mb4",
+		Collation: "utf8mb4_bin",
+	}
+	EventSubscriptionsTable.Annotation = &entsql.Annotation{
+		Table:     "event_subscriptions",
 		Charset:   "utf8mb4",
 		Collation: "utf8mb4_bin",
 	}

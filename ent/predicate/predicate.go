@@ -54,8 +54,14 @@ type Event func(*sql.Selector)
 // EventSequencer is the predicate function for eventsequencer builders.
 type EventSequencer func(*sql.Selector)
 
+// EventSession is the predicate function for eventsession builders.
+type EventSession func(*sql.Selector)
+
 // EventSink is the predicate function for eventsink builders.
 type EventSink func(*sql.Selector)
+
+// EventSubscription is the predicate function for eventsubscription builders.
+type EventSubscription func(*sql.Selector)
 
 // EventTicket is the predicate function for eventticket builders.
 type EventTicket func(*sql.Selector)

@@ -34,32 +34,33 @@ const (
 
 // channelsOperations are all operations with their scopes.
 var channelsOperations = []struct {
-	method, path string
+	method, path string // the path without /v1
 	group        group
 	scope        string
 	args         servertest.Args // without channelId
 }{
-	{"GET", "", channelList, authn.UsersRead, nil},
-	{"GET", "/clips", content, authn.UsersRead, nil},
-	{"GET", "/vods", content, authn.UsersRead, nil},
-	{"GET", "/raids", content, authn.UsersRead, nil},
-	{"GET", "/stream-info", state, authn.UsersRead, nil},
-	{"GET", "/stats", state, authn.UsersRead, nil},
-	{"GET", "/live-stats", state, authn.UsersRead, nil},
-	{"GET", "/roles/vips", state, authn.UsersRead, nil},
-	{"GET", "/roles/mods", state, authn.UsersRead, nil},
-	{"GET", "/roles/ogs", state, authn.UsersRead, nil},
-	{"GET", "/votes", votes, authn.UsersRead, servertest.Args{"epoch": "all"}},
-	{"GET", "/followed", followed, authn.UsersRead, nil},
-	{"GET", "/followers", people, authn.UsersRead, nil},
-	{"GET", "/subscribers", people, authn.UsersRead, nil},
-	{"GET", "/banned-users", people, authn.UsersRead, nil},
-	{"GET", "/activities", people, authn.UsersRead, nil},
-	{"POST", "/vips", roleChange, authn.ChannelModerate, servertest.Args{"userId": servertest.Raider.String()}},
-	{"DELETE", "/vips", roleChange, authn.ChannelModerate, servertest.Args{"userId": servertest.Raider.String()}},
-	{"POST", "/ogs", roleChange, authn.ChannelModerate, servertest.Args{"userId": servertest.Raider.String()}},
-	{"DELETE", "/ogs", roleChange, authn.ChannelModerate, servertest.Args{"userId": servertest.Raider.String()}},
-	{"POST", "/info", infoChange, authn.ChannelModerate, servertest.Args{"title": "a", "lang": "en"}},
+	{"GET", "/channels", channelList, authn.UsersRead, nil},
+	{"GET", "/categories", channelList, authn.UsersRead, nil},
+	{"GET", "/channels/clips", content, authn.UsersRead, nil},
+	{"GET", "/channels/vods", content, authn.UsersRead, nil},
+	{"GET", "/channels/raids", content, authn.UsersRead, nil},
+	{"GET", "/channels/stream-info", state, authn.UsersRead, nil},
+	{"GET", "/channels/stats", state, authn.UsersRead, nil},
+	{"GET", "/channels/live-stats", state, authn.UsersRead, nil},
+	{"GET", "/channels/roles/vips", state, authn.UsersRead, nil},
+	{"GET", "/channels/roles/mods", state, authn.UsersRead, nil},
+	{"GET", "/channels/roles/ogs", state, authn.UsersRead, nil},
+	{"GET", "/channels/votes", votes, authn.UsersRead, servertest.Args{"epoch": "all"}},
+	{"GET", "/channels/followed", followed, authn.UsersRead, nil},
+	{"GET", "/channels/followers", people, authn.UsersRead, nil},
+	{"GET", "/channels/subscribers", people, authn.UsersRead, nil},
+	{"GET", "/channels/banned-users", people, authn.UsersRead, nil},
+	{"GET", "/channels/activities", people, authn.UsersRead, nil},
+	{"POST", "/channels/vips", roleChange, authn.ChannelModerate, servertest.Args{"userId": servertest.Raider.String()}},
+	{"DELETE", "/channels/vips", roleChange, authn.ChannelModerate, servertest.Args{"userId": servertest.Raider.String()}},
+	{"POST", "/channels/ogs", roleChange, authn.ChannelModerate, servertest.Args{"userId": servertest.Raider.String()}},
+	{"DELETE", "/channels/ogs", roleChange, authn.ChannelModerate, servertest.Args{"userId": servertest.Raider.String()}},
+	{"POST", "/channels/info", infoChange, authn.ChannelModerate, servertest.Args{"title": "a", "lang": "en"}},
 }
 
 // channelsCaller is a row of the matrix: the caller, the channel that the caller names,
@@ -168,10 +169,10 @@ func TestChannelsAuthorization(t *testing.T) {
 					if !has && want != "TOKEN_KIND_NOT_ACCEPTED" {
 						want = "SCOPE_MISSING"
 					}
-					name := caller.name + " with the scope " + scope + ": " + o.method + " " + v1 + o.path
+					name := caller.name + " with the scope " + scope + ": " + o.method + " " + "/v1" + o.path
 					before := writtenEvents(t, s)
-					_, rest := s.CallREST(t, tokens[scope], o.method, v1+o.path, args)
-					_, grpc := s.CallGRPC(t, tokens[scope], o.method, v1+o.path, args)
+					_, rest := s.CallREST(t, tokens[scope], o.method, "/v1"+o.path, args)
+					_, grpc := s.CallGRPC(t, tokens[scope], o.method, "/v1"+o.path, args)
 					if rest.Reason != want {
 						t.Errorf("%s: %s, want %s", name, rest.Reason, want)
 					}
@@ -195,7 +196,7 @@ func wantAllOperations(t *testing.T) {
 	t.Helper()
 	var got, want []string
 	for _, o := range channelsOperations {
-		got = append(got, o.method+" "+v1+o.path)
+		got = append(got, o.method+" "+"/v1"+o.path)
 	}
 	rpcs := moderatov1.File_moderato_v1_channels_proto.Services().ByName("ChannelsService").Methods()
 	for i := range rpcs.Len() {

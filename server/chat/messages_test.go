@@ -266,12 +266,17 @@ func purge(t *testing.T, s *store.Store) {
 
 // purgeAll purges until nothing is left to do.
 func purgeAll(ctx context.Context, s *store.Store) error {
-	purger := chat.Purger{Store: s}
-	for {
-		if more, err := purger.Purge(ctx); err != nil || !more {
-			return err
+	for _, purge := range []func(context.Context) (bool, error){
+		(&chat.Purger{Store: s}).Purge, (&chat.ChannelPurger{Store: s}).Purge,
+	} {
+		for more := true; more; {
+			var err error
+			if more, err = purge(ctx); err != nil {
+				return err
+			}
 		}
 	}
+	return nil
 }
 
 func rows(t *testing.T, s *store.Store, user uid.ID) int {

@@ -19,6 +19,7 @@ import (
 	"github.com/moderato-live/moderato/server/moderation"
 	"github.com/moderato-live/moderato/server/oauth"
 	"github.com/moderato-live/moderato/server/outbox"
+	"github.com/moderato-live/moderato/server/subscriptions"
 	"github.com/moderato-live/moderato/server/tickets"
 	"github.com/moderato-live/moderato/server/webhooks"
 )
@@ -27,7 +28,7 @@ import (
 func Tables() []domain.Table {
 	return slices.Concat(
 		directory.Tables, access.Tables, chat.Tables, live.Tables, moderation.Tables, audience.Tables, content.Tables, activity.Tables,
-		livestream.Tables, tickets.Tables, webhooks.Tables, oauth.Tables, outbox.Tables, erasure.Tables, []domain.Table{cursorKeys, sinks},
+		livestream.Tables, subscriptions.Tables, tickets.Tables, webhooks.Tables, oauth.Tables, outbox.Tables, erasure.Tables, []domain.Table{cursorKeys, sinks},
 	)
 }
 

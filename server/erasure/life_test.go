@@ -9,12 +9,15 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/moderato-live/moderato/ent"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/chat"
+	"github.com/moderato-live/moderato/server/digest"
 	"github.com/moderato-live/moderato/server/moderation"
 	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 )
 
@@ -139,6 +142,7 @@ func (s *scene) ownChannel(p person, as servertest.Credentials) {
 	}
 	s.must(nil, s.ban(as.Context(), mine, raider))
 	s.must(nil, s.mute(as.Context(), mine, viewer))
+	s.must(s.chats.ClearChat(as.Context(), &moderatov1.ClearChatRequest{ChannelId: mine.String()}))
 	s.clip(mine, viewer, p.text(10))
 	s.clip(mine, mine, p.text(11))
 	s.must(s.content.PutVod(s.ctx, &platformv1.PutVodRequest{Vod: &platformv1.VodRecord{
@@ -173,10 +177,15 @@ func (s *scene) elsewhere(p person, as servertest.Credentials) {
 	s.must(s.Moderation.AddModerator(s.As(s.t, owner).Context(), &moderatov1.AddModeratorRequest{ChannelId: owner.String(), UserId: p.id.String()}))
 	byOther := s.As(s.t, other).Context()
 	s.must(s.Moderation.AddModerator(byOther, &moderatov1.AddModeratorRequest{ChannelId: other.String(), UserId: p.id.String()}))
+	s.must(s.chats.ClearChat(as.Context(), &moderatov1.ClearChatRequest{ChannelId: other.String()}))
 	s.must(s.Moderation.RemoveModerator(byOther, &moderatov1.RemoveModeratorRequest{ChannelId: other.String(), UserId: p.id.String()}))
 	s.must(s.channels.AddOg(byOther, &moderatov1.AddOgRequest{ChannelId: other.String(), UserId: p.id.String()}))
 	s.must(s.channels.RemoveOg(byOther, &moderatov1.RemoveOgRequest{ChannelId: other.String(), UserId: p.id.String()}))
 	s.must(s.channels.AddOg(s.As(s.t, other).Context(), &moderatov1.AddOgRequest{ChannelId: other.String(), UserId: p.id.String()}))
+	said, err := s.Chat.PostMessage(s.ctx, &platformv1.PostMessageRequest{ChannelId: owner.String(), UserId: servertest.Other.String(), Text: "to be deleted"})
+	s.must(said, err)
+	s.must(s.chats.DeleteMessage(as.Context(), &moderatov1.DeleteMessageRequest{ChannelId: owner.String(), MessageId: said.GetMessage().GetId()}))
+	s.must(nil, s.refreshToken(p.id))
 	pardoned := s.newcomer()
 	s.must(nil, s.ban(as.Context(), owner, pardoned))
 	s.must(s.Moderation.RemoveBan(as.Context(), &moderatov1.RemoveBanRequest{ChannelId: owner.String(), BanUserId: pardoned.String()}))
@@ -185,6 +194,15 @@ func (s *scene) elsewhere(p person, as servertest.Credentials) {
 	s.Store.Clock.Advance(moderation.MuteDuration) // it expires; the event names the moderator
 	s.must(nil, (&moderation.Sweeper{Store: s.Store}).Sweep(s.t.Context()))
 	s.must(nil, s.mute(as.Context(), owner, viewer))
+}
+
+// refreshToken stores a refresh token of a user, as a sign-in does.
+func (s *scene) refreshToken(user uid.ID) error {
+	return s.Store.Write(s.t.Context(), func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
+		now, id := s.Store.Clock.Local(), uid.New()
+		return tx.RefreshToken.Create().SetID(digest.Of(id.String())).SetFamilyID(id).SetClientID(servertest.Dashboard).SetUserID(user).
+			SetScopes(authn.UsersRead).SetIssuedAt(now).SetExpiresAt(now.Add(24 * time.Hour)).Exec(ctx)
+	})
 }
 
 // newcomer returns a new user without any records.

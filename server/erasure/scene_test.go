@@ -95,6 +95,7 @@ type scene struct {
 	service  servertest.Credentials
 	ctx      context.Context
 	channels moderatov1.ChannelsServiceClient
+	chats    moderatov1.ChatServiceClient
 	audience platformv1.AudienceServiceClient
 	streams  platformv1.StreamServiceClient
 	content  platformv1.ContentServiceClient
@@ -113,6 +114,7 @@ func newScene(t *testing.T, url store.URL) *scene {
 	return &scene{
 		Server: s, t: t, url: url, service: service, ctx: service.Context(),
 		channels: moderatov1.NewChannelsServiceClient(s.Conn),
+		chats:    moderatov1.NewChatServiceClient(s.Conn),
 		audience: platformv1.NewAudienceServiceClient(s.Conn),
 		streams:  platformv1.NewStreamServiceClient(s.Conn),
 		content:  platformv1.NewContentServiceClient(s.Conn),

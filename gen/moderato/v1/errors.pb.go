@@ -144,6 +144,13 @@ const (
 	// The caller has the maximum number of open event streams. Close one, or use one
 	// stream for several channels.
 	Reason_REASON_STREAM_LIMIT_REACHED Reason = 44
+	// The Socket.IO session does not exist or has ended. Connect again, and use the
+	// `sessionId` of the welcome message.
+	Reason_REASON_SESSION_NOT_FOUND Reason = 45
+	// The Socket.IO session belongs to another client, user or app.
+	Reason_REASON_AUTH_CONTEXT_MISMATCH Reason = 46
+	// The caller has no subscription with this id.
+	Reason_REASON_SUBSCRIPTION_NOT_FOUND Reason = 47
 	// The channel has no message with this id, or the message is deleted already.
 	Reason_REASON_MESSAGE_NOT_FOUND Reason = 48
 	// The ticket for an event stream is damaged, unknown, used or expired. Get a new one.
@@ -207,6 +214,9 @@ var (
 		42: "REASON_EVENT_NOT_FOUND",
 		43: "REASON_OVERLOADED",
 		44: "REASON_STREAM_LIMIT_REACHED",
+		45: "REASON_SESSION_NOT_FOUND",
+		46: "REASON_AUTH_CONTEXT_MISMATCH",
+		47: "REASON_SUBSCRIPTION_NOT_FOUND",
 		48: "REASON_MESSAGE_NOT_FOUND",
 		49: "REASON_TICKET_INVALID",
 		50: "REASON_CLIENT_CREDENTIALS_INVALID",
@@ -259,6 +269,9 @@ var (
 		"REASON_EVENT_NOT_FOUND":            42,
 		"REASON_OVERLOADED":                 43,
 		"REASON_STREAM_LIMIT_REACHED":       44,
+		"REASON_SESSION_NOT_FOUND":          45,
+		"REASON_AUTH_CONTEXT_MISMATCH":      46,
+		"REASON_SUBSCRIPTION_NOT_FOUND":     47,
 		"REASON_MESSAGE_NOT_FOUND":          48,
 		"REASON_TICKET_INVALID":             49,
 		"REASON_CLIENT_CREDENTIALS_INVALID": 50,
@@ -298,7 +311,7 @@ var File_moderato_v1_errors_proto protoreflect.FileDescriptor
 
 const file_moderato_v1_errors_proto_rawDesc = "" +
 	"\n" +
-	"\x18moderato/v1/errors.proto\x12\vmoderato.v1\x1a!moderato/options/v1/options.proto*\x8f(\n" +
+	"\x18moderato/v1/errors.proto\x12\vmoderato.v1\x1a!moderato/options/v1/options.proto*\x82+\n" +
 	"\x06Reason\x12\x16\n" +
 	"\x12REASON_UNSPECIFIED\x10\x00\x12p\n" +
 	"\x14REASON_TOKEN_MISSING\x10\x01\x1aV\x8a\xb5\x18R\b\x91\x03\x10\x10\x1aKAn access token is required: send the header Authorization: Bearer <token>.\x12u\n" +
@@ -345,7 +358,10 @@ const file_moderato_v1_errors_proto_rawDesc = "" +
 	"\x17REASON_WEBHOOK_DISABLED\x10)\x1a4\x8a\xb5\x180\b\x99\x03\x10\t\x1a)The webhook is disabled; enable it first.\x12m\n" +
 	"\x16REASON_EVENT_NOT_FOUND\x10*\x1aQ\x8a\xb5\x18M\b\x94\x03\x10\x05\x1aFNo event with this id is both sent by this webhook and still retained.\x12u\n" +
 	"\x11REASON_OVERLOADED\x10+\x1a^\x8a\xb5\x18Z\b\xf7\x03\x10\x0e\x1aSThe server is overloaded. Nothing was changed; retry after the time in Retry-After.\x12o\n" +
-	"\x1bREASON_STREAM_LIMIT_REACHED\x10,\x1aN\x8a\xb5\x18J\b\xad\x03\x10\b\x1aCYou have the maximum number of event streams open. Close one first.\x12R\n" +
+	"\x1bREASON_STREAM_LIMIT_REACHED\x10,\x1aN\x8a\xb5\x18J\b\xad\x03\x10\b\x1aCYou have the maximum number of event streams open. Close one first.\x12\x8f\x01\n" +
+	"\x18REASON_SESSION_NOT_FOUND\x10-\x1aq\x8a\xb5\x18m\b\x94\x03\x10\x05\x1afThere is no such session, or it has ended. Connect again and use the sessionId of the welcome message.\x12\x88\x01\n" +
+	"\x1cREASON_AUTH_CONTEXT_MISMATCH\x10.\x1af\x8a\xb5\x18b\b\x99\x03\x10\t\x1a[The session belongs to another client, user or app. Connect another session for this token.\x12T\n" +
+	"\x1dREASON_SUBSCRIPTION_NOT_FOUND\x10/\x1a1\x8a\xb5\x18-\b\x94\x03\x10\x05\x1a&You have no subscription with this id.\x12R\n" +
 	"\x18REASON_MESSAGE_NOT_FOUND\x100\x1a4\x8a\xb5\x180\b\x94\x03\x10\x05\x1a)There is no such message in this channel.\x12\x93\x01\n" +
 	"\x15REASON_TICKET_INVALID\x101\x1ax\x8a\xb5\x18t\b\x91\x03\x10\x10\x1amThe ticket is not valid: it is damaged, unknown, used or expired. Get a new one from POST /v1/events/tickets.\x12y\n" +
 	"!REASON_CLIENT_CREDENTIALS_INVALID\x102\x1aR\x8a\xb5\x18N\b\x91\x03\x10\x10\x1aEThe client credentials are not valid: the secret is wrong or missing. \x01\x12\xad\x01\n" +

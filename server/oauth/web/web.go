@@ -18,6 +18,7 @@ import (
 	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/fair"
 	"github.com/moderato-live/moderato/server/oauth"
+	"github.com/moderato-live/moderato/server/peer"
 	"github.com/moderato-live/moderato/server/requestid"
 )
 
@@ -124,7 +125,7 @@ func exchangeOf(ctx context.Context) *exchange {
 func (h *handler) observed(serve func(*exchange) error) func(http.ResponseWriter, *http.Request) error {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		start := time.Now()
-		x := &exchange{recorder: &recorder{ResponseWriter: w}, address: addressOf(r)}
+		x := &exchange{recorder: &recorder{ResponseWriter: w}, address: peer.Address(r)}
 		ctx, cancel := context.WithTimeout(r.Context(), callTimeout)
 		defer cancel()
 		ctx = context.WithValue(ctx, exchangeKey{}, x)

@@ -387,11 +387,11 @@ var File_moderato_platform_v1_authorization_proto protoreflect.FileDescriptor
 
 const file_moderato_platform_v1_authorization_proto_rawDesc = "" +
 	"\n" +
-	"(moderato/platform/v1/authorization.proto\x12\x14moderato.platform.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a!moderato/options/v1/options.proto\"O\n" +
+	"(moderato/platform/v1/authorization.proto\x12\x14moderato.platform.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a!moderato/options/v1/options.proto\"W\n" +
 	"\x11GetRequestRequest\x12\x1d\n" +
 	"\n" +
-	"request_id\x18\x01 \x01(\tR\trequestId\x12\x1b\n" +
-	"\tuser_code\x18\x02 \x01(\tR\buserCode\"\x84\x02\n" +
+	"request_id\x18\x01 \x01(\tR\trequestId\x12#\n" +
+	"\tuser_code\x18\x02 \x01(\tB\x06\x92\xb5\x18\x02\x10@R\buserCode\"\x84\x02\n" +
 	"\x12GetRequestResponse\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12\x1b\n" +

@@ -1,0 +1,154 @@
+package socketio
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+
+	"github.com/moderato-live/moderato/ent"
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/apierr"
+	"github.com/moderato-live/moderato/server/eventtype"
+	"github.com/moderato-live/moderato/server/hearing"
+	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/outbox"
+	"github.com/moderato-live/moderato/server/uid"
+)
+
+// deliver sends the events of a subscription until ctx ends. If the caller may not hear
+// them any more, it tells the client so and removes the subscription.
+func (s *session) deliver(ctx context.Context, row *ent.EventSubscription) {
+	after := row.Position
+	delays := backoff.NewExponentialBackOff()
+	for {
+		began := time.Now()
+		err := s.deliverFrom(ctx, row, &after)
+		if ctx.Err() != nil {
+			return
+		}
+		fault := apierr.Of(err)
+		if !isTemporary(fault.Reason) {
+			s.revoke(ctx, row, fault.Reason)
+			return
+		}
+		if time.Since(began) > time.Minute {
+			delays.Reset()
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(delays.NextBackOff()):
+		}
+	}
+}
+
+// isTemporary reports whether a delivery that ended with an error continues later.
+func isTemporary(reason moderatov1.Reason) bool {
+	return slices.Contains([]moderatov1.Reason{
+		moderatov1.Reason_REASON_UNAVAILABLE, moderatov1.Reason_REASON_OVERLOADED, moderatov1.Reason_REASON_WATCHER_TOO_SLOW,
+		moderatov1.Reason_REASON_DEADLINE_EXCEEDED, moderatov1.Reason_REASON_INTERNAL,
+	}, reason)
+}
+
+// deliverFrom sends the events after a position, and moves the position on.
+func (s *session) deliverFrom(ctx context.Context, row *ent.EventSubscription, after *int64) error {
+	var actingUser uid.ID
+	if row.ActingUserID != nil {
+		actingUser = *row.ActingUserID
+	}
+	caller, err := s.server.authenticator.CallerOf(ctx, row.TokenID, actingUser)
+	if err != nil {
+		return err
+	}
+	wish, err := hearing.Ask(caller, row.ChannelID, []eventtype.Type{eventtype.Type(row.Type)})
+	if err != nil {
+		return err
+	}
+	from := *after
+	return s.server.watch.Deliver(ctx, wish, &from, func(message any) error {
+		switch m := message.(type) {
+		case *outbox.Event:
+			s.send(ctx, notification(m))
+			*after = m.Position
+		case *moderatov1.WatchEventsResponse: // a heartbeat: nothing is missed up to its cursor
+			at, err := outbox.ParseCursor(ctx, s.server.store, m.GetCursor())
+			if err != nil {
+				return err
+			}
+			*after = *at
+		}
+		return ctx.Err()
+	})
+}
+
+// revoke removes a subscription whose caller may not hear its events any more, and tells
+// the client.
+func (s *session) revoke(ctx context.Context, row *ent.EventSubscription, reason moderatov1.Reason) {
+	if err := s.server.sessions.RemoveSubscription(ctx, row.ID); err != nil && ctx.Err() == nil {
+		s.server.log.WarnContext(ctx, "an ended subscription could not be removed; its session ends", "error", err)
+		s.hangUp()
+		return
+	}
+	s.forget(row.ID)
+	s.send(ctx, revocation(row, apierr.Code(reason), s.server.store.Clock.Local()))
+}
+
+// metadata is the metadata of a message that is not an event.
+type metadata struct {
+	MessageID        string `json:"messageId"`
+	MessageType      string `json:"messageType"`
+	MessageTimestamp string `json:"messageTimestamp"`
+}
+
+// envelope is a message that is not an event.
+type envelope struct {
+	Metadata metadata `json:"metadata"`
+	Payload  any      `json:"payload"`
+}
+
+// The parts of an event packet of Socket.IO in the namespace `/`.
+const (
+	packetStart = `2["eventsub",`
+	packetEnd   = `]`
+)
+
+func packet(messageType string, now instant.Instant, payload any) []byte {
+	text, _ := json.Marshal(envelope{ // strings only: it cannot fail
+		metadata{uid.New().String(), messageType, now.Time().UTC().Format("2006-01-02T15:04:05.000Z")}, payload,
+	})
+	return slices.Concat([]byte(packetStart), text, []byte(packetEnd))
+}
+
+// welcome is the first message of a session.
+func welcome(session uid.ID, now instant.Instant) []byte {
+	return packet("session_welcome", now, map[string]string{"sessionId": session.String()})
+}
+
+// revocation is the message that a subscription ended by itself.
+func revocation(row *ent.EventSubscription, reason string, now instant.Instant) []byte {
+	return packet("revocation", now, map[string]string{"id": row.ID.String(), "type": row.Type, "reason": reason})
+}
+
+// metadataEnd is where the metadata of an encoded event end.
+var metadataEnd = []byte(`},"payload":`)
+
+// notification is the message with an event. Its metadata also have the event's cursor.
+func notification(e *outbox.Event) []byte {
+	text := e.JSON()
+	at := bytes.Index(text, metadataEnd)
+	var b strings.Builder
+	b.Grow(len(packetStart) + len(text) + len(`,"cursor":""`) + len(e.Cursor) + len(packetEnd))
+	b.WriteString(packetStart)
+	b.Write(text[:at])
+	if e.Cursor != "" {
+		b.WriteString(`,"cursor":"` + e.Cursor + `"`)
+	}
+	b.Write(text[at:])
+	b.WriteString(packetEnd)
+	return []byte(b.String())
+}

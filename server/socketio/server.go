@@ -1,0 +1,256 @@
+// Package socketio serves events over Socket.IO. It holds the sessions of the clients that
+// are connected to this server, and delivers the events of their subscriptions, which
+// package subscriptions stores.
+package socketio
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/zishang520/socket.io/servers/engine/v3"
+	"github.com/zishang520/socket.io/servers/socket/v3"
+	"github.com/zishang520/socket.io/v3/pkg/types"
+
+	"github.com/moderato-live/moderato/server/authn"
+	"github.com/moderato-live/moderato/server/jobs"
+	"github.com/moderato-live/moderato/server/peer"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/subscriptions"
+	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/server/watch"
+)
+
+// Path is the path at which clients connect.
+const Path = "/ws"
+
+const (
+	// maxMessage is how many bytes a client may send in one message. Clients have nothing
+	// to say but that they are alive.
+	maxMessage = 16 << 10
+	// joinTimeout is how long a connection may take until it is a session.
+	joinTimeout = 10 * time.Second
+	// idleTimeout is how long a session may have no subscription.
+	idleTimeout = time.Minute
+	// SyncInterval is how often the server looks which of its sessions have new
+	// subscriptions.
+	SyncInterval = 200 * time.Millisecond
+)
+
+// Defaults of Limits.
+const (
+	DefaultIdlePerAddress = 100
+	DefaultIdle           = 10_000
+)
+
+// Limits bounds the connections without a subscription.
+type Limits struct {
+	// IdlePerAddress is the limit for an IP address; 0 is DefaultIdlePerAddress.
+	IdlePerAddress int
+	// Idle is the limit for the server; 0 is DefaultIdle.
+	Idle int
+}
+
+// Server holds the sessions of this server.
+type Server struct {
+	sessions      subscriptions.Sessions
+	watch         *watch.Service
+	authenticator *authn.Authenticator
+	store         *store.Store
+	log           *slog.Logger
+	idle          *idleCounts
+	io            *socket.Server
+	handler       http.Handler
+
+	// ctx ends when the server stops.
+	ctx  context.Context //nolint:containedctx // sessions begin in callbacks that have none
+	stop context.CancelFunc
+
+	mu     sync.Mutex
+	active map[uid.ID]*session
+
+	subscribed prometheus.Gauge
+}
+
+// New returns a Server.
+func New(s *store.Store, w *watch.Service, a *authn.Authenticator, log *slog.Logger, limits Limits, registry prometheus.Registerer) *Server {
+	server := &Server{
+		sessions: subscriptions.Sessions{Store: s, ServerID: uid.New()},
+		watch:    w, authenticator: a, store: s, log: log,
+		idle:       newIdleCounts(limits),
+		active:     map[uid.ID]*session{},
+		subscribed: prometheus.NewGauge(prometheus.GaugeOpts{Name: "moderato_socketio_subscriptions", Help: "Subscriptions of the Socket.IO sessions of this server."}),
+	}
+	server.ctx, server.stop = context.WithCancel(context.Background())
+	registry.MustRegister(server.subscribed, prometheus.NewGaugeFunc(
+		prometheus.GaugeOpts{Name: "moderato_socketio_sessions", Help: "Socket.IO sessions that are connected to this server."},
+		func() float64 { return float64(len(server.list())) }))
+	options := socket.DefaultServerOptions()
+	options.SetPath(Path)
+	options.SetServeClient(false)
+	options.SetTransports(types.NewSet(socket.Polling, socket.WebSocket))
+	options.SetConnectTimeout(joinTimeout)
+	options.SetMaxHttpBufferSize(maxMessage)
+	options.SetAllowRequest(server.admit)
+	server.io = socket.NewServer(nil, options)
+	server.handler = server.io.ServeHandler(options)
+	_ = server.io.Engine().On("connection", func(args ...any) { server.track(args[0].(engine.Socket)) })
+	_ = server.io.On("connection", func(args ...any) { go server.begin(args[0].(*socket.Socket)) })
+	return server
+}
+
+// ServeHTTP serves the requests of clients at Path.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
+
+var errFull = errors.New("too many connections without a subscription; subscribe, or close one")
+
+// admit refuses a connection if there are too many without a subscription.
+func (s *Server) admit(ctx *types.HttpContext) error {
+	if s.ctx.Err() != nil {
+		return errors.New("the server stops; connect again")
+	}
+	if !s.idle.hasRoom(peer.Address(ctx.Request())) {
+		return errFull
+	}
+	return nil
+}
+
+// track counts a connection as idle until one of its sessions has a subscription.
+func (s *Server) track(conn engine.Socket) {
+	address := peer.Address(conn.Request().Request())
+	if !s.idle.add(conn.Id(), address) {
+		conn.Close(true)
+		return
+	}
+	_ = conn.Once("close", func(...any) { s.idle.remove(conn.Id()) })
+}
+
+// begin makes a session of a connection.
+func (s *Server) begin(client *socket.Socket) {
+	ctx, cancel := context.WithCancel(s.ctx)
+	_ = client.Once("disconnect", func(...any) { cancel() })
+	if !client.Connected() {
+		cancel()
+	}
+	session := &session{
+		server: s, id: uid.New(), client: client, idleSince: time.Now(),
+		running: map[uid.ID]*delivery{}, slots: make(chan struct{}, maxUnsent),
+	}
+	if err := s.sessions.Add(ctx, session.id); err != nil {
+		if ctx.Err() == nil {
+			s.log.WarnContext(ctx, "a Socket.IO session could not be stored", "error", err)
+		}
+		session.hangUp()
+		cancel()
+		return
+	}
+	s.mu.Lock()
+	s.active[session.id] = session
+	s.mu.Unlock()
+	session.send(ctx, welcome(session.id, s.store.Clock.Local()))
+	<-ctx.Done()
+	s.end(session)
+}
+
+// end removes a session whose client is gone, or which the server closed.
+func (s *Server) end(session *session) {
+	s.mu.Lock()
+	delete(s.active, session.id)
+	s.mu.Unlock()
+	session.stopAll()
+	session.hangUp()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), 5*time.Second)
+	defer cancel()
+	if err := s.sessions.Remove(ctx, session.id); err != nil {
+		s.log.WarnContext(ctx, "an ended Socket.IO session remains until it expires", "error", err)
+	}
+}
+
+func (s *Server) list() []*session {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := make([]*session, 0, len(s.active))
+	for _, session := range s.active {
+		all = append(all, session)
+	}
+	return all
+}
+
+// Changed reads the subscriptions of a session again if the session is connected to this
+// server.
+func (s *Server) Changed(id uid.ID) {
+	s.mu.Lock()
+	session := s.active[id]
+	s.mu.Unlock()
+	if session == nil {
+		return
+	}
+	if err := session.sync(s.ctx); err != nil && s.ctx.Err() == nil {
+		s.log.Warn("the subscriptions of a Socket.IO session could not be read; trying again", "error", err)
+	}
+}
+
+// Jobs returns the jobs that keep the sessions up to date.
+func (s *Server) Jobs() []jobs.Job {
+	return []jobs.Job{
+		{Name: "follow event sessions", Interval: SyncInterval, Run: jobs.All(s.Sync)},
+		{Name: "confirm event sessions", Interval: subscriptions.ConfirmInterval, Run: jobs.All(s.Confirm)},
+	}
+}
+
+// Sync reads the subscriptions that other servers changed, and closes the sessions that
+// have had none for too long.
+func (s *Server) Sync(ctx context.Context) error {
+	sessions := s.list()
+	if len(sessions) == 0 {
+		return nil
+	}
+	for _, session := range sessions {
+		if session.isIdle() {
+			session.client.Disconnect(true)
+		}
+	}
+	changed, err := s.sessions.Changed(ctx)
+	if err != nil {
+		return err
+	}
+	for _, id := range changed {
+		s.mu.Lock()
+		session := s.active[id]
+		s.mu.Unlock()
+		if session == nil {
+			continue // it is beginning or ending
+		}
+		err = errors.Join(err, session.sync(ctx))
+	}
+	return err
+}
+
+// Confirm records that the sessions are connected, and closes those that another server
+// removed meanwhile because this one seemed to have crashed.
+func (s *Server) Confirm(ctx context.Context) error {
+	sessions := s.list()
+	if len(sessions) == 0 {
+		return nil
+	}
+	ids := make([]uid.ID, len(sessions))
+	byID := map[uid.ID]*session{}
+	for i, session := range sessions {
+		ids[i], byID[session.id] = session.id, session
+	}
+	gone, err := s.sessions.Confirm(ctx, ids)
+	for _, id := range gone {
+		byID[id].hangUp()
+	}
+	return err
+}
+
+// Close closes all connections. The clients connect again by themselves, to another server.
+func (s *Server) Close() {
+	s.stop()
+	s.io.Engine().Close()
+}

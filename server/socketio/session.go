@@ -1,0 +1,157 @@
+package socketio
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/zishang520/socket.io/servers/engine/v3/transports"
+	"github.com/zishang520/socket.io/servers/socket/v3"
+	"github.com/zishang520/socket.io/v3/pkg/types"
+
+	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/server/uid"
+)
+
+const (
+	// maxUnsent is how many messages of a session may wait for a slow client. Deliveries
+	// wait while there are more, and continue from the database.
+	maxUnsent = 64
+	// sendTimeout is how long a message may wait before the client is taken for gone.
+	sendTimeout = 30 * time.Second
+)
+
+// session is a connected client.
+type session struct {
+	server *Server
+	id     uid.ID
+	client *socket.Socket
+
+	// syncing is held while the subscriptions are read and applied.
+	syncing sync.Mutex
+
+	mu        sync.Mutex
+	running   map[uid.ID]*delivery // by subscription
+	idleSince time.Time            // zero while there are subscriptions
+	ended     bool
+
+	sending sync.Mutex
+	slots   chan struct{}
+}
+
+// delivery is the delivery of a subscription's events.
+type delivery struct {
+	stop context.CancelFunc
+	done chan struct{}
+}
+
+// hangUp closes the connection. The client connects again by itself.
+func (s *session) hangUp() { s.client.Conn().Close(true) }
+
+// isIdle reports whether the session has had no subscription for idleTimeout.
+func (s *session) isIdle() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !s.idleSince.IsZero() && time.Since(s.idleSince) > idleTimeout
+}
+
+// sync reads the subscriptions of the session, starts the new ones, and stops those that
+// were ended.
+func (s *session) sync(ctx context.Context) error {
+	s.syncing.Lock()
+	defer s.syncing.Unlock()
+	rows, exists, err := s.server.sessions.Read(ctx, s.id)
+	if err != nil || !exists {
+		return err
+	}
+	stored := make(map[uid.ID]*ent.EventSubscription, len(rows))
+	for _, row := range rows {
+		stored[row.ID] = row
+	}
+	var stopped []*delivery
+	s.mu.Lock()
+	for id, d := range s.running {
+		if stored[id] == nil {
+			delete(s.running, id)
+			stopped = append(stopped, d)
+		}
+	}
+	for id, row := range stored {
+		if s.running[id] == nil && !s.ended {
+			s.running[id] = s.start(row)
+		}
+	}
+	s.noteIdle()
+	s.mu.Unlock()
+	for _, d := range stopped {
+		d.stop()
+		<-d.done
+	}
+	return nil
+}
+
+// noteIdle records since when the session has no subscription. The caller holds mu.
+func (s *session) noteIdle() {
+	switch {
+	case len(s.running) > 0:
+		s.idleSince = time.Time{}
+		s.server.idle.remove(s.client.Conn().Id())
+	case s.idleSince.IsZero():
+		s.idleSince = time.Now()
+	}
+}
+
+// start starts the delivery of a subscription. The caller holds mu.
+func (s *session) start(row *ent.EventSubscription) *delivery {
+	ctx, cancel := context.WithCancel(s.server.ctx)
+	d := &delivery{stop: cancel, done: make(chan struct{})}
+	s.server.subscribed.Inc()
+	go func() {
+		defer s.server.subscribed.Dec()
+		defer close(d.done)
+		defer cancel()
+		s.deliver(ctx, row)
+	}()
+	return d
+}
+
+// stopAll stops all deliveries of a session that ends.
+func (s *session) stopAll() {
+	s.mu.Lock()
+	running := s.running
+	s.running, s.ended = map[uid.ID]*delivery{}, true
+	s.mu.Unlock()
+	for _, d := range running {
+		d.stop()
+	}
+	for _, d := range running {
+		<-d.done
+	}
+}
+
+// forget forgets a subscription that ended by itself.
+func (s *session) forget(id uid.ID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.running, id)
+	s.noteIdle()
+}
+
+// send sends a message to the client. It waits while too many messages are unsent, and
+// closes the connection of a client that reads none.
+func (s *session) send(ctx context.Context, message []byte) {
+	timeout := time.NewTimer(sendTimeout)
+	defer timeout.Stop()
+	select {
+	case s.slots <- struct{}{}:
+	case <-ctx.Done():
+		return
+	case <-timeout.C:
+		s.hangUp()
+		return
+	}
+	// One message at a time, so that the library calls sent for this very message.
+	s.sending.Lock()
+	defer s.sending.Unlock()
+	s.client.Conn().Write(types.NewStringBuffer(message), nil, func(transports.Transport) { <-s.slots })
+}

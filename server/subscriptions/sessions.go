@@ -1,0 +1,145 @@
+package subscriptions
+
+import (
+	"context"
+	"time"
+
+	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/ent/eventsession"
+	"github.com/moderato-live/moderato/ent/eventsubscription"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/uid"
+)
+
+const (
+	// Lifetime is how long a session exists after its server confirmed it. The sessions
+	// of a server that crashed end then.
+	Lifetime = 3 * time.Minute
+	// ConfirmInterval is how often a server confirms its sessions.
+	ConfirmInterval = time.Minute
+)
+
+// Sessions stores the sessions of one server.
+type Sessions struct {
+	// Store is the database.
+	Store *store.Store
+	// ServerID identifies the server process.
+	ServerID uid.ID
+}
+
+// Add stores a session that began.
+func (s Sessions) Add(ctx context.Context, id uid.ID) error {
+	return s.Store.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
+		now, err := s.Store.Clock.Now(ctx, tx)
+		if err != nil {
+			return err
+		}
+		err = tx.EventSession.Create().SetID(id).SetServerID(s.ServerID).SetSeenAt(now).Exec(ctx)
+		if s.Store.IsDuplicate(err) { // an earlier attempt did commit
+			return store.ErrCommitted
+		}
+		return err
+	})
+}
+
+// Remove removes sessions that ended, with their subscriptions.
+func (s Sessions) Remove(ctx context.Context, ids ...uid.ID) error {
+	return s.Store.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
+		return remove(ctx, tx, ids)
+	})
+}
+
+// remove removes the sessions first, so that a concurrent call that holds the lock of a
+// session has stored its subscription before the subscriptions are removed.
+func remove(ctx context.Context, tx *ent.Tx, ids []uid.ID) error {
+	if _, err := tx.EventSession.Delete().Where(eventsession.IDIn(ids...)).Exec(ctx); err != nil {
+		return err
+	}
+	_, err := tx.EventSubscription.Delete().Where(eventsubscription.SessionIDIn(ids...)).Exec(ctx)
+	return err
+}
+
+// RemoveSubscription removes a subscription that ended by itself.
+func (s Sessions) RemoveSubscription(ctx context.Context, id uid.ID) error {
+	return s.Store.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
+		_, err := tx.EventSubscription.Delete().Where(eventsubscription.ID(id)).Exec(ctx)
+		return err
+	})
+}
+
+// Changed returns the sessions of the server whose subscriptions changed.
+func (s Sessions) Changed(ctx context.Context) ([]uid.ID, error) {
+	return s.Store.Read.EventSession.Query().
+		Where(eventsession.ServerID(s.ServerID), eventsession.IsChanged(true)).Limit(1000).IDs(ctx)
+}
+
+// Read returns the subscriptions of a session, and records that the server knows them. It
+// reports whether the session exists.
+func (s Sessions) Read(ctx context.Context, id uid.ID) (rows []*ent.EventSubscription, exists bool, err error) {
+	err = s.Store.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
+		n, err := tx.EventSession.Update().Where(eventsession.ID(id), eventsession.ServerID(s.ServerID)).SetIsChanged(false).Save(ctx)
+		if err != nil || n == 0 {
+			exists = false
+			return err
+		}
+		exists = true
+		rows, err = tx.EventSubscription.Query().Where(eventsubscription.SessionID(id)).All(ctx)
+		return err
+	})
+	return rows, exists, err
+}
+
+// Confirm records that the sessions of the server are connected. It returns those of ids
+// that do not exist any more.
+func (s Sessions) Confirm(ctx context.Context, ids []uid.ID) (gone []uid.ID, err error) {
+	err = s.Store.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
+		now, err := s.Store.Clock.Now(ctx, tx)
+		if err != nil {
+			return err
+		}
+		return tx.EventSession.Update().Where(eventsession.ServerID(s.ServerID)).SetSeenAt(now).Exec(ctx)
+	})
+	if err != nil {
+		return nil, err
+	}
+	stored, err := s.Store.Read.EventSession.Query().Where(eventsession.ServerID(s.ServerID)).IDs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	exists := make(map[uid.ID]bool, len(stored))
+	for _, id := range stored {
+		exists[id] = true
+	}
+	for _, id := range ids {
+		if !exists[id] {
+			gone = append(gone, id)
+		}
+	}
+	return gone, nil
+}
+
+// cleanBatch is how many ended sessions are removed in one transaction.
+const cleanBatch = 200
+
+// clean removes a batch of the sessions of servers that crashed. It reports whether there
+// may be more.
+func clean(ctx context.Context, s *store.Store) (more bool, err error) {
+	now, err := s.Clock.Now(ctx, s.Read)
+	if err != nil {
+		return false, err
+	}
+	ended := eventsession.SeenAtLT(now.Add(-2 * Lifetime))
+	ids, err := s.Read.EventSession.Query().Where(ended).Limit(cleanBatch).IDs(ctx)
+	if err != nil || len(ids) == 0 {
+		return false, err
+	}
+	err = s.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
+		// A server that only was slow may have confirmed a session meanwhile.
+		ids, err := tx.EventSession.Query().Where(eventsession.IDIn(ids...), ended).IDs(ctx)
+		if err != nil {
+			return err
+		}
+		return remove(ctx, tx, ids)
+	})
+	return len(ids) == cleanBatch, err
+}
