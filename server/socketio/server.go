@@ -34,8 +34,6 @@ const (
 	maxMessage = 16 << 10
 	// joinTimeout is how long a connection may take until it is a session.
 	joinTimeout = 10 * time.Second
-	// idleTimeout is how long a session may have no subscription.
-	idleTimeout = time.Minute
 	// SyncInterval is how often the server looks which of its sessions have new
 	// subscriptions.
 	SyncInterval = 200 * time.Millisecond
@@ -45,6 +43,7 @@ const (
 const (
 	DefaultIdlePerAddress = 100
 	DefaultIdle           = 10_000
+	DefaultIdleTime       = time.Minute
 )
 
 // Limits bounds the connections without a subscription.
@@ -53,6 +52,8 @@ type Limits struct {
 	IdlePerAddress int
 	// Idle is the limit for the server; 0 is DefaultIdle.
 	Idle int
+	// IdleTime is how long a session may have no subscription; 0 is DefaultIdleTime.
+	IdleTime time.Duration
 }
 
 // Server holds the sessions of this server.
@@ -70,8 +71,10 @@ type Server struct {
 	ctx  context.Context //nolint:containedctx // sessions begin in callbacks that have none
 	stop context.CancelFunc
 
-	mu     sync.Mutex
-	active map[uid.ID]*session
+	mu       sync.Mutex
+	active   map[uid.ID]*session
+	isClosed bool
+	begun    sync.WaitGroup // the sessions that have not ended
 
 	subscribed prometheus.Gauge
 }
@@ -99,7 +102,7 @@ func New(s *store.Store, w *watch.Service, a *authn.Authenticator, log *slog.Log
 	server.io = socket.NewServer(nil, options)
 	server.handler = server.io.ServeHandler(options)
 	_ = server.io.Engine().On("connection", func(args ...any) { server.track(args[0].(engine.Socket)) })
-	_ = server.io.On("connection", func(args ...any) { go server.begin(args[0].(*socket.Socket)) })
+	_ = server.io.On("connection", func(args ...any) { server.welcome(args[0].(*socket.Socket)) })
 	return server
 }
 
@@ -129,8 +132,19 @@ func (s *Server) track(conn engine.Socket) {
 	_ = conn.Once("close", func(...any) { s.idle.remove(conn.Id()) })
 }
 
-// begin makes a session of a connection.
-func (s *Server) begin(client *socket.Socket) {
+// welcome begins a session for a client that joined.
+func (s *Server) welcome(client *socket.Socket) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.isClosed {
+		client.Conn().Close(true)
+		return
+	}
+	s.begun.Go(func() { s.run(client) })
+}
+
+// run runs the session of a client until the client is gone or the server stops.
+func (s *Server) run(client *socket.Socket) {
 	ctx, cancel := context.WithCancel(s.ctx)
 	_ = client.Once("disconnect", func(...any) { cancel() })
 	if !client.Connected() {
@@ -249,8 +263,13 @@ func (s *Server) Confirm(ctx context.Context) error {
 	return err
 }
 
-// Close closes all connections. The clients connect again by themselves, to another server.
+// Close closes all connections, and waits until the sessions have ended. The clients
+// connect again by themselves, to another server.
 func (s *Server) Close() {
+	s.mu.Lock()
+	s.isClosed = true
+	s.mu.Unlock()
 	s.stop()
 	s.io.Engine().Close()
+	s.begun.Wait()
 }
