@@ -2,8 +2,8 @@ package socketio_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -126,9 +126,9 @@ func ban(t *testing.T, s *servertest.Server, user uid.ID) {
 }
 
 // get calls a path over HTTP without a token.
-func get(ctx context.Context, t *testing.T, s *servertest.Server, path string) *http.Response {
+func get(t *testing.T, s *servertest.Server, path string) (status int, body string) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.HTTPAddr+path, nil)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+s.HTTPAddr+path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,6 +136,10 @@ func get(ctx context.Context, t *testing.T, s *servertest.Server, path string) *
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = response.Body.Close() })
-	return response
+	defer func() { _ = response.Body.Close() }()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, string(text)
 }
