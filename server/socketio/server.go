@@ -64,6 +64,7 @@ type Server struct {
 	store         *store.Store
 	log           *slog.Logger
 	idle          *idleCounts
+	openings      *openings
 	io            *socket.Server
 	handler       http.Handler
 
@@ -85,6 +86,7 @@ func New(s *store.Store, w *watch.Service, a *authn.Authenticator, log *slog.Log
 		sessions: subscriptions.Sessions{Store: s, ServerID: uid.New()},
 		watch:    w, authenticator: a, store: s, log: log,
 		idle:       newIdleCounts(limits),
+		openings:   newOpenings(),
 		active:     map[uid.ID]*session{},
 		subscribed: prometheus.NewGauge(prometheus.GaugeOpts{Name: "moderato_socketio_subscriptions", Help: "Subscriptions of the Socket.IO sessions of this server."}),
 	}
@@ -100,7 +102,7 @@ func New(s *store.Store, w *watch.Service, a *authn.Authenticator, log *slog.Log
 	options.SetMaxHttpBufferSize(maxMessage)
 	options.SetAllowRequest(server.admit)
 	server.io = socket.NewServer(nil, options)
-	server.handler = server.io.ServeHandler(options)
+	server.handler = server.openings.handle(server.io.ServeHandler(options))
 	_ = server.io.Engine().On("connection", func(args ...any) { server.track(args[0].(engine.Socket)) })
 	_ = server.io.On("connection", func(args ...any) { server.welcome(args[0].(*socket.Socket)) })
 	return server
@@ -124,6 +126,8 @@ func (s *Server) admit(ctx *types.HttpContext) error {
 
 // track counts a connection as idle until one of its sessions has a subscription.
 func (s *Server) track(conn engine.Socket) {
+	s.openings.add(conn.Id(), conn.Request().Request())
+	_ = conn.Once("close", func(...any) { s.openings.remove(conn.Id()) })
 	address := peer.Address(conn.Request().Request())
 	if !s.idle.add(conn.Id(), address) {
 		conn.Close(true)
