@@ -29,16 +29,21 @@ func newIdleCounts(limits Limits) *idleCounts {
 func (c *idleCounts) hasRoom(address string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	return c.roomFor(address)
+}
+
+// roomFor is hasRoom. The caller holds mu.
+func (c *idleCounts) roomFor(address string) bool {
 	return len(c.addresses) < c.limits.Idle && c.byAddress[address] < c.limits.IdlePerAddress
 }
 
 // add counts a connection as idle, and reports whether there was room for it.
 func (c *idleCounts) add(conn, address string) bool {
-	if !c.hasRoom(address) {
-		return false
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if !c.roomFor(address) {
+		return false
+	}
 	c.addresses[conn] = address
 	c.byAddress[address]++
 	return true

@@ -134,6 +134,11 @@ func (s *Server) track(conn engine.Socket) {
 		return
 	}
 	_ = conn.Once("close", func(...any) { s.idle.remove(conn.Id()) })
+	if conn.ReadyState() == "closed" {
+		// The client was gone before anybody listened for its end, not even the library.
+		s.idle.remove(conn.Id())
+		s.io.Engine().Clients().Delete(conn.Id())
+	}
 }
 
 // welcome begins a session for a client that joined.
@@ -151,12 +156,12 @@ func (s *Server) welcome(client *socket.Socket) {
 func (s *Server) run(client *socket.Socket) {
 	ctx, cancel := context.WithCancel(s.ctx)
 	_ = client.Once("disconnect", func(...any) { cancel() })
-	if !client.Connected() {
+	if !client.Connected() || client.Conn().ReadyState() == "closed" { // it was gone before
 		cancel()
 	}
 	session := &session{
 		server: s, id: uid.New(), client: client, idleSince: time.Now(),
-		running: map[uid.ID]*delivery{}, slots: make(chan struct{}, maxUnsent),
+		running: map[uid.ID]*delivery{}, revoked: map[uid.ID]bool{}, slots: make(chan struct{}, maxUnsent),
 	}
 	if err := s.sessions.Add(ctx, session.id); err != nil {
 		if ctx.Err() == nil {
