@@ -111,15 +111,23 @@ func New(s *store.Store, w *watch.Service, a *authn.Authenticator, log *slog.Log
 // ServeHTTP serves the requests of clients at Path.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
 
-var errFull = errors.New("too many connections without a subscription; subscribe, or close one")
+var (
+	errFull    = errors.New("too many connections without a subscription; subscribe, or close one")
+	errTooFast = errors.New("too many new connections from your network; wait a second")
+)
 
-// admit refuses a connection if there are too many without a subscription.
+// admit refuses a connection if there are too many without a subscription, or too many new
+// ones.
 func (s *Server) admit(ctx *types.HttpContext) error {
 	if s.ctx.Err() != nil {
 		return errors.New("the server stops; connect again")
 	}
-	if !s.idle.hasRoom(peer.Address(ctx.Request())) {
+	address := peer.Address(ctx.Request())
+	switch {
+	case !s.idle.hasRoom(address):
 		return errFull
+	case !s.idle.mayConnect(address):
+		return errTooFast
 	}
 	return nil
 }
