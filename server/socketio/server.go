@@ -145,6 +145,7 @@ func (s *Server) track(conn engine.Socket) {
 	if conn.ReadyState() == "closed" {
 		// The client was gone before anybody listened for its end, not even the library.
 		s.idle.remove(conn.Id())
+		s.openings.remove(conn.Id())
 		s.io.Engine().Clients().Delete(conn.Id())
 	}
 }
