@@ -169,7 +169,8 @@ func newDemoSite(t *testing.T, args ...string) *demoSite {
 	cast := demo.People()
 	taken := []string{cast.Owner.ID.String(), cast.Moderator.ID.String(), cast.Viewer.ID.String(), cast.Raider.ID.String()}
 	for _, b := range demo.Bans() {
-		taken = append(taken, b.User.String())
+		// The demo bans User at each start, in the name of Moderator.
+		taken = append(taken, b.User.String(), b.Moderator.String())
 	}
 	for _, r := range demo.Records(0) {
 		if id := r.GetUser().GetId(); id != "" && !slices.Contains(taken, id) {
