@@ -13,6 +13,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/zishang520/socket.io/servers/engine/v3"
+	"github.com/zishang520/socket.io/servers/engine/v3/transports"
 	"github.com/zishang520/socket.io/servers/socket/v3"
 	"github.com/zishang520/socket.io/v3/pkg/types"
 
@@ -103,8 +104,21 @@ func New(s *store.Store, w *watch.Service, a *authn.Authenticator, log *slog.Log
 	return server
 }
 
+// closePacket is the packet of Engine.IO with which a server ends a connection.
+const closePacket = "1"
+
 // ServeHTTP serves the requests of clients at Path.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet || r.URL.Query().Get("transport") != transports.POLLING || !r.URL.Query().Has("sid") {
+		s.handler.ServeHTTP(w, r)
+		return
+	}
+	// The request waits for messages. The library would let it wait when the server stops,
+	// because a polling transport that closes drops its own close packet.
+	poll := types.NewHttpContext(w, r)
+	defer context.AfterFunc(s.ctx, func() { _, _ = poll.Write([]byte(closePacket)) })()
+	s.io.Engine().(engine.Server).HandleRequest(poll)
+}
 
 var errFull = errors.New("too many connections without a subscription; subscribe, or close one")
 
