@@ -140,3 +140,43 @@ func TestCORSAllowsOnlyConfiguredOrigins(t *testing.T) {
 		}
 	}
 }
+
+// TestWebSocketOrigins connects from pages. Browsers send no preflight before a WebSocket,
+// and show its messages to every page: the server itself must refuse.
+func TestWebSocketOrigins(t *testing.T) {
+	t.Parallel()
+	open := start(t)
+	restricted := start(t, func(c *server.Config) { c.CORSOrigins = []string{"https://dash.example.com"} })
+	for _, c := range []struct {
+		name, origin string
+		server       *servertest.Server
+		status       int
+	}{
+		{"any origin", "https://dev.example.com", open, http.StatusSwitchingProtocols},
+		{"no page", "", restricted, http.StatusSwitchingProtocols},
+		{"an allowed origin", "https://dash.example.com", restricted, http.StatusSwitchingProtocols},
+		{"the server's own origin", "http://" + restricted.HTTPAddr, restricted, http.StatusSwitchingProtocols},
+		{"another origin", "https://evil.example", restricted, http.StatusForbidden},
+		{"a page without an origin", "null", restricted, http.StatusForbidden},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := c.server.Request(t, servertest.Credentials{}, "GET", "/ws/?EIO=4&transport=websocket", "")
+			for name, value := range map[string]string{
+				"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
+			} {
+				r.Header.Set(name, value)
+			}
+			if c.origin != "" {
+				r.Header.Set("Origin", c.origin)
+			}
+			response, err := http.DefaultTransport.RoundTrip(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = response.Body.Close()
+			if response.StatusCode != c.status {
+				t.Errorf("got %d, want %d", response.StatusCode, c.status)
+			}
+		})
+	}
+}
