@@ -118,11 +118,11 @@ func New(conn Connection, o Options) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	served := compressing
+	served, origins := compressing, crossOrigin(o.CORSOrigins)
 	if o.Socket != nil {
-		served = except(map[string]bool{o.SocketPath: true, o.SocketPath + "/": true}, o.Socket, compressing)
+		served = except(map[string]bool{o.SocketPath: true, o.SocketPath + "/": true}, socket(origins, o.Socket), compressing)
 	}
-	crossing := except(pages, served, crossOrigin(o.CORSOrigins).Handler(served))
+	crossing := except(pages, served, origins.Handler(served))
 	return f.recovered(f.identified(crossing)), nil
 }
 
