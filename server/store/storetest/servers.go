@@ -66,7 +66,7 @@ func share() found {
 		if testdb.IsRequired() {
 			return found{err: reason}
 		}
-		announce(reason)
+		Announce(reason)
 	}
 	if err != nil {
 		return found{missing: missing}
@@ -75,9 +75,9 @@ func share() found {
 	return found{servers: servers, missing: missing, err: err}
 }
 
-// announce prints a warning on the terminal, because go test hides the output of
+// Announce prints a warning on the terminal, because go test hides the output of
 // packages that pass.
-func announce(warning error) {
+func Announce(warning error) {
 	out := os.Stderr
 	if terminal, err := os.OpenFile("/dev/tty", os.O_WRONLY, 0); err == nil {
 		defer func() { _ = terminal.Close() }()
