@@ -107,7 +107,7 @@ func (b *bench) bansInChat(ctx context.Context, store, db string, s *server, ser
 	time.Sleep(2 * time.Second) // until all listen
 	meanwhile, err := r.bans(ctx, raided)
 	stop()
-	_ = <-ended // it was stopped, or no message arrived in time
+	<-ended // it was stopped, or no message arrived in time
 	return b.report(compared(row{
 		What:  fmt.Sprintf("chat: ban and unban while %d posts a second reach %d listeners, against alone", c.perSecond, c.listeners),
 		Store: store, Transport: "gRPC", Connections: 1,

@@ -24,7 +24,7 @@ func TestServerWithoutCoalescing(t *testing.T) {
 		ctx, cancel := context.WithTimeout(s.AsService(t).Context(), time.Minute)
 		defer cancel()
 		const reads = 20
-		held := gate.Shut("SELECT generation FROM message_generations")
+		held := gate.Shut("SELECT mg.generation FROM message_generations mg")
 		results := make(chan error, reads)
 		for range reads {
 			go func() {

@@ -137,12 +137,12 @@ func (s *scene) ownChannel(p person, as servertest.Credentials) {
 	}
 	s.must(s.Moderation.AddModerator(as.Context(), &moderatov1.AddModeratorRequest{ChannelId: mine.String(), UserId: servertest.Moderator.String()}))
 	s.must(s.channels.AddVip(as.Context(), &moderatov1.AddVipRequest{ChannelId: mine.String(), UserId: viewer.String()}))
+	s.must(s.chats.ClearChat(as.Context(), &moderatov1.ClearChatRequest{ChannelId: mine.String()}))
 	for n, user := range []uid.ID{mine, other, raider, viewer} {
 		s.must(nil, s.post(mine, user, p.text(3+n)))
 	}
 	s.must(nil, s.ban(as.Context(), mine, raider))
 	s.must(nil, s.mute(as.Context(), mine, viewer))
-	s.must(s.chats.ClearChat(as.Context(), &moderatov1.ClearChatRequest{ChannelId: mine.String()}))
 	s.clip(mine, viewer, p.text(10))
 	s.clip(mine, mine, p.text(11))
 	s.must(s.content.PutVod(s.ctx, &platformv1.PutVodRequest{Vod: &platformv1.VodRecord{
@@ -232,11 +232,12 @@ func (s *scene) settle() {
 	s.Store.Clock.Advance(3 * time.Minute)
 	for range 3 {
 		s.Store.Clock.Advance(31 * time.Second)
-		purger := chat.Purger{Store: s.Store}
-		for more := true; more; {
-			var err error
-			more, err = purger.Purge(s.t.Context())
-			s.must(nil, err)
+		for _, purge := range []func(context.Context) (bool, error){(&chat.Purger{Store: s.Store}).Purge, (&chat.ChannelPurger{Store: s.Store}).Purge} {
+			for more := true; more; {
+				var err error
+				more, err = purge(s.t.Context())
+				s.must(nil, err)
+			}
 		}
 	}
 }

@@ -73,17 +73,38 @@ func (s *session) deliverFrom(ctx context.Context, row *ent.EventSubscription, a
 	return s.server.watch.Deliver(ctx, wish, &from, func(message any) error {
 		switch m := message.(type) {
 		case *outbox.Event:
-			s.send(ctx, notification(m))
+			s.send(ctx, notification(m.JSON(), m.Cursor))
 			*after = m.Position
-		case *moderatov1.WatchEventsResponse: // a heartbeat: nothing is missed up to its cursor
-			at, err := outbox.ParseCursor(ctx, s.server.store, m.GetCursor())
-			if err != nil {
-				return err
-			}
-			*after = *at
+		case *moderatov1.WatchEventsResponse:
+			return s.deliverOther(ctx, row, m, after)
 		}
 		return ctx.Err()
 	})
+}
+
+// deliverOther handles a message that is not a kept event: a live event, the number of
+// missed ones, or a heartbeat. Nothing is missed up to the cursor of a heartbeat.
+func (s *session) deliverOther(ctx context.Context, row *ent.EventSubscription, m *moderatov1.WatchEventsResponse, after *int64) error {
+	if m.GetEvent() != nil {
+		s.send(ctx, notification(outbox.JSON(m.GetEvent()), ""))
+		return ctx.Err()
+	}
+	if missed := m.GetMissedMessages(); missed > 0 {
+		s.send(ctx, packet("missed", s.server.store.Clock.Local(), missedPayload{row.ID.String(), row.Type, missed}))
+	}
+	at, err := outbox.ParseCursor(ctx, s.server.store, m.GetCursor())
+	if err != nil {
+		return err
+	}
+	*after = *at
+	return ctx.Err()
+}
+
+// missedPayload is the payload of the message that a client was too slow for live events.
+type missedPayload struct {
+	ID             string `json:"id"`
+	Type           string `json:"type"`
+	MissedMessages int64  `json:"missedMessages"`
 }
 
 // revoke removes a subscription whose caller may not hear its events any more, and tells
@@ -137,16 +158,16 @@ func revocation(row *ent.EventSubscription, reason string, now instant.Instant) 
 // metadataEnd is where the metadata of an encoded event end.
 var metadataEnd = []byte(`},"payload":`)
 
-// notification is the message with an event. Its metadata also have the event's cursor.
-func notification(e *outbox.Event) []byte {
-	text := e.JSON()
+// notification is the message with an event, whose JSON encoding is text. Its metadata also
+// have the event's cursor; a live event has none.
+func notification(text []byte, cursor string) []byte {
 	at := bytes.Index(text, metadataEnd)
 	var b strings.Builder
-	b.Grow(len(packetStart) + len(text) + len(`,"cursor":""`) + len(e.Cursor) + len(packetEnd))
+	b.Grow(len(packetStart) + len(text) + len(`,"cursor":""`) + len(cursor) + len(packetEnd))
 	b.WriteString(packetStart)
 	b.Write(text[:at])
-	if e.Cursor != "" {
-		b.WriteString(`,"cursor":"` + e.Cursor + `"`)
+	if cursor != "" {
+		b.WriteString(`,"cursor":"` + cursor + `"`)
 	}
 	b.Write(text[at:])
 	b.WriteString(packetEnd)

@@ -19,6 +19,7 @@ func newIdleCounts(limits Limits) *idleCounts {
 		limits: Limits{
 			IdlePerAddress: cmp.Or(limits.IdlePerAddress, DefaultIdlePerAddress),
 			Idle:           cmp.Or(limits.Idle, DefaultIdle),
+			IdleTime:       cmp.Or(limits.IdleTime, DefaultIdleTime),
 		},
 		addresses: map[string]string{}, byAddress: map[string]int{},
 	}

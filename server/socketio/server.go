@@ -35,8 +35,6 @@ const (
 	maxMessage = 16 << 10
 	// joinTimeout is how long a connection may take until it is a session.
 	joinTimeout = 10 * time.Second
-	// idleTimeout is how long a session may have no subscription.
-	idleTimeout = time.Minute
 	// SyncInterval is how often the server looks which of its sessions have new
 	// subscriptions.
 	SyncInterval = 200 * time.Millisecond
@@ -46,6 +44,7 @@ const (
 const (
 	DefaultIdlePerAddress = 100
 	DefaultIdle           = 10_000
+	DefaultIdleTime       = time.Minute
 )
 
 // Limits bounds the connections without a subscription.
@@ -54,6 +53,8 @@ type Limits struct {
 	IdlePerAddress int
 	// Idle is the limit for the server; 0 is DefaultIdle.
 	Idle int
+	// IdleTime is how long a session may have no subscription; 0 is DefaultIdleTime.
+	IdleTime time.Duration
 }
 
 // Server holds the sessions of this server.
@@ -64,6 +65,7 @@ type Server struct {
 	store         *store.Store
 	log           *slog.Logger
 	idle          *idleCounts
+	openings      *openings
 	io            *socket.Server
 	handler       http.Handler
 
@@ -71,8 +73,10 @@ type Server struct {
 	ctx  context.Context //nolint:containedctx // sessions begin in callbacks that have none
 	stop context.CancelFunc
 
-	mu     sync.Mutex
-	active map[uid.ID]*session
+	mu       sync.Mutex
+	active   map[uid.ID]*session
+	isClosed bool
+	begun    sync.WaitGroup // the sessions that have not ended
 
 	subscribed prometheus.Gauge
 }
@@ -83,6 +87,7 @@ func New(s *store.Store, w *watch.Service, a *authn.Authenticator, log *slog.Log
 		sessions: subscriptions.Sessions{Store: s, ServerID: uid.New()},
 		watch:    w, authenticator: a, store: s, log: log,
 		idle:       newIdleCounts(limits),
+		openings:   newOpenings(),
 		active:     map[uid.ID]*session{},
 		subscribed: prometheus.NewGauge(prometheus.GaugeOpts{Name: "moderato_socketio_subscriptions", Help: "Subscriptions of the Socket.IO sessions of this server."}),
 	}
@@ -98,9 +103,9 @@ func New(s *store.Store, w *watch.Service, a *authn.Authenticator, log *slog.Log
 	options.SetMaxHttpBufferSize(maxMessage)
 	options.SetAllowRequest(server.admit)
 	server.io = socket.NewServer(nil, options)
-	server.handler = server.io.ServeHandler(options)
+	server.handler = server.openings.handle(server.io.ServeHandler(options))
 	_ = server.io.Engine().On("connection", func(args ...any) { server.track(args[0].(engine.Socket)) })
-	_ = server.io.On("connection", func(args ...any) { go server.begin(args[0].(*socket.Socket)) })
+	_ = server.io.On("connection", func(args ...any) { server.welcome(args[0].(*socket.Socket)) })
 	return server
 }
 
@@ -135,6 +140,8 @@ func (s *Server) admit(ctx *types.HttpContext) error {
 
 // track counts a connection as idle until one of its sessions has a subscription.
 func (s *Server) track(conn engine.Socket) {
+	s.openings.add(conn.Id(), conn.Request().Request())
+	_ = conn.Once("close", func(...any) { s.openings.remove(conn.Id()) })
 	address := peer.Address(conn.Request().Request())
 	if !s.idle.add(conn.Id(), address) {
 		conn.Close(true)
@@ -143,8 +150,19 @@ func (s *Server) track(conn engine.Socket) {
 	_ = conn.Once("close", func(...any) { s.idle.remove(conn.Id()) })
 }
 
-// begin makes a session of a connection.
-func (s *Server) begin(client *socket.Socket) {
+// welcome begins a session for a client that joined.
+func (s *Server) welcome(client *socket.Socket) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.isClosed {
+		client.Conn().Close(true)
+		return
+	}
+	s.begun.Go(func() { s.run(client) })
+}
+
+// run runs the session of a client until the client is gone or the server stops.
+func (s *Server) run(client *socket.Socket) {
 	ctx, cancel := context.WithCancel(s.ctx)
 	_ = client.Once("disconnect", func(...any) { cancel() })
 	if !client.Connected() {
@@ -263,8 +281,13 @@ func (s *Server) Confirm(ctx context.Context) error {
 	return err
 }
 
-// Close closes all connections. The clients connect again by themselves, to another server.
+// Close closes all connections, and waits until the sessions have ended. The clients
+// connect again by themselves, to another server.
 func (s *Server) Close() {
+	s.mu.Lock()
+	s.isClosed = true
+	s.mu.Unlock()
 	s.stop()
 	s.io.Engine().Close()
+	s.begun.Wait()
 }

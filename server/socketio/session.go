@@ -48,11 +48,11 @@ type delivery struct {
 // hangUp closes the connection. The client connects again by itself.
 func (s *session) hangUp() { s.client.Conn().Close(true) }
 
-// isIdle reports whether the session has had no subscription for idleTimeout.
+// isIdle reports whether the session has had no subscription for too long.
 func (s *session) isIdle() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return !s.idleSince.IsZero() && time.Since(s.idleSince) > idleTimeout
+	return !s.idleSince.IsZero() && time.Since(s.idleSince) > s.server.idle.limits.IdleTime
 }
 
 // sync reads the subscriptions of the session, starts the new ones, and stops those that

@@ -16,6 +16,7 @@ import (
 	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/eventtype"
 	"github.com/moderato-live/moderato/server/hearing"
+	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
@@ -121,7 +122,11 @@ func (s *Service) subscribe(ctx context.Context, tx *ent.Tx, want *ent.EventSubs
 	if err != nil {
 		return nil, err
 	}
-	if err := claim(ctx, tx, session); err != nil {
+	now, err := s.Store.Clock.Now(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	if err := claim(ctx, tx, session, now); err != nil {
 		return nil, err
 	}
 	of := tx.EventSubscription.Query().Where(eventsubscription.SessionID(session.ID))
@@ -141,10 +146,6 @@ func (s *Service) subscribe(ctx context.Context, tx *ent.Tx, want *ent.EventSubs
 		}
 	}
 	at, err := outbox.ReadPositions(ctx, tx)
-	if err != nil {
-		return nil, err
-	}
-	now, err := s.Store.Clock.Now(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +186,7 @@ func (s *Service) lockSession(ctx context.Context, tx *ent.Tx, id uid.ID) (*ent.
 
 // claim makes a session that belongs to nobody the caller's. It returns an error if the
 // session belongs to another caller, or if the caller has as many sessions as it may.
-func claim(ctx context.Context, tx *ent.Tx, session *ent.EventSession) error {
+func claim(ctx context.Context, tx *ent.Tx, session *ent.EventSession, now instant.Instant) error {
 	caller := authn.FromContext(ctx)
 	if session.ClientID != nil {
 		if *session.ClientID != caller.ClientID || userOf(session) != caller.UserID {
@@ -193,7 +194,7 @@ func claim(ctx context.Context, tx *ent.Tx, session *ent.EventSession) error {
 		}
 		return nil
 	}
-	n, err := ofCaller(tx.EventSession.Query(), caller).Count(ctx)
+	n, err := ofCaller(tx.EventSession.Query(), caller).Where(eventsession.SeenAtGTE(now.Add(-Lifetime))).Count(ctx)
 	if err != nil {
 		return err
 	}

@@ -42,7 +42,9 @@ const (
 // metadata. A stream of EventsService resumes with the cursor after the event. When a
 // subscription ends by itself, because its token or its right ended, a message with
 // `messageType` `revocation` follows, with the `id` of the subscription, its `type` and
-// the `reason`, which is a value of Reason without the prefix `REASON_`.
+// the `reason`, which is a value of Reason without the prefix `REASON_`. A client that is
+// too slow for `channel.chat.message` gets a message with `messageType` `missed`, with the
+// `id` and the `type` of the subscription, and the number of `missedMessages`.
 //
 // While the client is connected, events are delivered at least once, and those of one
 // subscription in their order. A client that reconnects has a new session without
@@ -66,8 +68,8 @@ type EventSubscriptionsServiceClient interface {
 	//
 	// Tokens: user, app or service: those of the client and user, or of the app.
 	ListSubscriptions(ctx context.Context, in *ListSubscriptionsRequest, opts ...grpc.CallOption) (*ListSubscriptionsResponse, error)
-	// DeleteSubscription ends a subscription. The session receives no event of it that
-	// happens after the response.
+	// DeleteSubscription ends a subscription. A session that is connected to another server
+	// than the one that was called may still receive its events for a second.
 	//
 	// Errors: SUBSCRIPTION_NOT_FOUND if the caller has no subscription with this id.
 	DeleteSubscription(ctx context.Context, in *DeleteSubscriptionRequest, opts ...grpc.CallOption) (*DeleteSubscriptionResponse, error)
@@ -129,7 +131,9 @@ func (c *eventSubscriptionsServiceClient) DeleteSubscription(ctx context.Context
 // metadata. A stream of EventsService resumes with the cursor after the event. When a
 // subscription ends by itself, because its token or its right ended, a message with
 // `messageType` `revocation` follows, with the `id` of the subscription, its `type` and
-// the `reason`, which is a value of Reason without the prefix `REASON_`.
+// the `reason`, which is a value of Reason without the prefix `REASON_`. A client that is
+// too slow for `channel.chat.message` gets a message with `messageType` `missed`, with the
+// `id` and the `type` of the subscription, and the number of `missedMessages`.
 //
 // While the client is connected, events are delivered at least once, and those of one
 // subscription in their order. A client that reconnects has a new session without
@@ -153,8 +157,8 @@ type EventSubscriptionsServiceServer interface {
 	//
 	// Tokens: user, app or service: those of the client and user, or of the app.
 	ListSubscriptions(context.Context, *ListSubscriptionsRequest) (*ListSubscriptionsResponse, error)
-	// DeleteSubscription ends a subscription. The session receives no event of it that
-	// happens after the response.
+	// DeleteSubscription ends a subscription. A session that is connected to another server
+	// than the one that was called may still receive its events for a second.
 	//
 	// Errors: SUBSCRIPTION_NOT_FOUND if the caller has no subscription with this id.
 	DeleteSubscription(context.Context, *DeleteSubscriptionRequest) (*DeleteSubscriptionResponse, error)

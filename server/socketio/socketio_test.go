@@ -1,0 +1,300 @@
+package socketio_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/authn"
+	"github.com/moderato-live/moderato/server/domain"
+	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/socketio"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/store/storetest"
+	"github.com/moderato-live/moderato/server/subscriptions"
+	"github.com/moderato-live/moderato/server/uid"
+)
+
+func TestSessionReceivesItsEvents(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		c := connect(t, s)
+		got, o := subscribe(t, s, s.As(t, servertest.Moderator), c.session, "channel.ban", servertest.Owner)
+		must(t, o)
+		if got.GetType() != "channel.ban" || got.GetVersion() != "1" || got.GetSessionId() != c.session || got.GetCreatedAt() == nil ||
+			got.GetCondition().GetChannelId() != servertest.Owner.String() {
+			t.Errorf("the subscription is %v", got)
+		}
+		for _, user := range []uid.ID{servertest.Raider, servertest.Viewer} {
+			ban(t, s, user)
+		}
+		var before int64
+		for _, user := range []uid.ID{servertest.Raider, servertest.Viewer} {
+			m := c.next(t)
+			if m.Metadata.MessageType != "notification" || m.Metadata.SubscriptionType != "channel.ban" || m.Payload["bannedUserId"] != user.String() {
+				t.Errorf("got %s, want the ban of %s", m.raw, user)
+			}
+			at := servertest.EventPosition(t, s.Store, m.Metadata.Cursor)
+			if at <= before {
+				t.Errorf("the cursor of the event is not after that of the event before: %s", m.raw)
+			}
+			before = at
+		}
+	})
+}
+
+func TestSessionReceivesChatWithoutCursor(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		c := connect(t, s)
+		_, o := subscribe(t, s, s.As(t, servertest.Viewer), c.session, "channel.chat.message", servertest.Owner)
+		must(t, o)
+		poster := s.Token(t, authn.NewToken{Kind: authn.User, ClientID: servertest.Dashboard, UserID: servertest.Raider, Scopes: []string{authn.UsersBot}})
+		for { // the delivery begins shortly after the response
+			_, err := moderatov1.NewChatServiceClient(s.Conn).PostMessage(poster.Context(), &moderatov1.PostMessageRequest{ChannelId: servertest.Owner.String(), Message: "hello"})
+			must(t, servertest.OutcomeOf(err))
+			select {
+			case m := <-c.messages:
+				if m.Metadata.SubscriptionType != "channel.chat.message" || m.Payload["message"] != "hello" || m.Metadata.Cursor != "" {
+					t.Errorf("got %s", m.raw)
+				}
+				return
+			case <-time.After(200 * time.Millisecond):
+			}
+		}
+	})
+}
+
+func TestSubscriptionIsRefused(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		c := connect(t, s)
+		moderator := s.As(t, servertest.Moderator)
+		first, o := subscribe(t, s, moderator, c.session, "channel.ban", servertest.Owner)
+		must(t, o)
+		again, o := subscribe(t, s, moderator, strings.ToUpper(c.session), "channel.ban", servertest.Owner)
+		must(t, o)
+		if again.GetId() != first.GetId() {
+			t.Errorf("the repeated call returned another subscription: %v", again)
+		}
+		for _, test := range []struct {
+			name    string
+			as      servertest.Credentials
+			session string
+			kind    string
+			channel uid.ID
+			want    string
+		}{
+			{"another user", s.As(t, servertest.Viewer), c.session, "stream.online", servertest.Owner, "AUTH_CONTEXT_MISMATCH"},
+			{"an app", s.AsApp(t), c.session, "stream.online", servertest.Owner, "AUTH_CONTEXT_MISMATCH"},
+			{"an unknown session", moderator, uid.New().String(), "channel.ban", servertest.Owner, "SESSION_NOT_FOUND"},
+			{"an unknown type", moderator, c.session, "channel.boom", servertest.Owner, "INVALID_ARGUMENT"},
+			{"an unknown channel", moderator, c.session, "stream.online", servertest.Nobody, "CHANNEL_NOT_FOUND"},
+			{"a type that the user may not receive", s.As(t, servertest.Viewer), connect(t, s).session, "channel.ban", servertest.Owner, "NOT_CHANNEL_MODERATOR"},
+		} {
+			if _, got := subscribe(t, s, test.as, test.session, test.kind, test.channel); got.Reason != test.want {
+				t.Errorf("%s: got %+v, want %s", test.name, got, test.want)
+			}
+		}
+		for body, want := range map[string]string{
+			`{}`: `type is required`,
+			`{"type":"channel.ban","version":"2","condition":{"channelId":"` + servertest.Owner.String() + `"},"sessionId":"` + c.session + `"}`: `version must be one of 1`,
+			`{"type":"channel.ban","version":"1","sessionId":"` + c.session + `"}`:                                                               `condition is required`,
+			`{"type":"channel.ban","version":"1","condition":{"channelId":"x"},"sessionId":"` + c.session + `"}`:                                 `condition.channelId must be a UUID`,
+		} {
+			if r := s.REST(t, moderator, http.MethodPost, "/v1/events/subscriptions", body); r.Status != http.StatusBadRequest || !strings.Contains(r.Body, want) {
+				t.Errorf("%s: got %d %s, want %q", body, r.Status, r.Body, want)
+			}
+		}
+	})
+}
+
+func TestSubscriptionsAreListedAndEnded(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		client := moderatov1.NewEventSubscriptionsServiceClient(s.Conn)
+		moderator, viewer := s.As(t, servertest.Moderator), s.As(t, servertest.Viewer)
+		c := connect(t, s)
+		bans, o := subscribe(t, s, moderator, c.session, "channel.ban", servertest.Owner)
+		must(t, o)
+		updates, o := subscribe(t, s, moderator, c.session, "channel.unban", servertest.Owner)
+		must(t, o)
+		list := func(as servertest.Credentials) (ids []string) {
+			limit, cursor := int32(1), ""
+			for {
+				page, err := client.ListSubscriptions(as.Context(), &moderatov1.ListSubscriptionsRequest{Limit: &limit, Cursor: cursor})
+				must(t, servertest.OutcomeOf(err))
+				for _, row := range page.GetRows() {
+					ids = append(ids, row.GetId())
+				}
+				if cursor = page.GetPagination().GetCursor(); cursor == "" {
+					return ids
+				}
+			}
+		}
+		if got := list(moderator); len(got) != 2 || got[0] != bans.GetId() || got[1] != updates.GetId() {
+			t.Errorf("the list is %v", got)
+		}
+		if got := list(viewer); len(got) != 0 {
+			t.Errorf("another user sees %v", got)
+		}
+		end := func(as servertest.Credentials, id string) string {
+			_, err := client.DeleteSubscription(as.Context(), &moderatov1.DeleteSubscriptionRequest{Id: id})
+			return servertest.OutcomeOf(err).Reason
+		}
+		for _, step := range []struct {
+			as   servertest.Credentials
+			want string
+		}{{viewer, "SUBSCRIPTION_NOT_FOUND"}, {moderator, "OK"}, {moderator, "SUBSCRIPTION_NOT_FOUND"}} {
+			if got := end(step.as, bans.GetId()); got != step.want {
+				t.Errorf("got %s, want %s", got, step.want)
+			}
+		}
+		ban(t, s, servertest.Raider)
+		_, err := s.Moderation.RemoveBan(s.As(t, servertest.Owner).Context(), &moderatov1.RemoveBanRequest{ChannelId: servertest.Owner.String(), BanUserId: servertest.Raider.String()})
+		must(t, servertest.OutcomeOf(err))
+		if m := c.next(t); m.Metadata.SubscriptionType != "channel.unban" {
+			t.Errorf("got %s, want the event of the other subscription", m.raw)
+		}
+	})
+}
+
+// TestLostRightRevokesSubscription removes a moderator, and revokes the token of another
+// session.
+func TestLostRightRevokesSubscription(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		owner, moderator := s.As(t, servertest.Owner), s.As(t, servertest.Moderator)
+		byRight, byToken := connect(t, s), connect(t, s)
+		lost, o := subscribe(t, s, moderator, byRight.session, "channel.ban", servertest.Owner)
+		must(t, o)
+		_, o = subscribe(t, s, moderator, byRight.session, "stream.online", servertest.Owner)
+		must(t, o)
+		other := s.Token(t, authn.NewToken{Kind: authn.App, ClientID: servertest.Dashboard, Scopes: []string{authn.UsersRead}})
+		_, o = subscribe(t, s, other, byToken.session, "stream.online", servertest.Owner)
+		must(t, o)
+		_, err := s.Moderation.RemoveModerator(owner.Context(), &moderatov1.RemoveModeratorRequest{ChannelId: servertest.Owner.String(), UserId: servertest.Moderator.String()})
+		must(t, servertest.OutcomeOf(err))
+		_, err = s.Access.RevokeToken(s.AsService(t).Context(), &platformv1.RevokeTokenRequest{Token: other.Token})
+		must(t, servertest.OutcomeOf(err))
+		for _, want := range []struct {
+			c      *client
+			reason string
+		}{{byRight, "NOT_CHANNEL_MODERATOR"}, {byToken, "TOKEN_INVALID"}} {
+			if m := want.c.next(t); m.Metadata.MessageType != "revocation" || m.Payload["reason"] != want.reason {
+				t.Errorf("got %s, want a revocation for %s", m.raw, want.reason)
+			}
+		}
+		page, err := moderatov1.NewEventSubscriptionsServiceClient(s.Conn).ListSubscriptions(moderator.Context(), &moderatov1.ListSubscriptionsRequest{})
+		if err != nil || len(page.GetRows()) != 1 || page.GetRows()[0].GetId() == lost.GetId() {
+			t.Errorf("the subscriptions are %v, %v; want the one that needs no right", page.GetRows(), err)
+		}
+	})
+}
+
+// TestSubscriptionThroughAnotherServer has the session on one server, and its subscription
+// created and ended through another.
+func TestSubscriptionThroughAnotherServer(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, url store.URL) {
+		one := servertest.Start(t, servertest.Config(url))
+		one.Load(t, servertest.World()...)
+		two := servertest.Start(t, servertest.Config(url))
+		c, owner := connect(t, one), two.As(t, servertest.Owner)
+		got, o := subscribe(t, two, owner, c.session, "channel.ban", servertest.Owner)
+		must(t, o)
+		ban(t, two, servertest.Raider) // the server of the session may not know the subscription yet
+		if m := c.next(t); m.Metadata.SubscriptionType != "channel.ban" {
+			t.Errorf("got %s", m.raw)
+		}
+		client := moderatov1.NewEventSubscriptionsServiceClient(two.Conn)
+		_, err := client.DeleteSubscription(owner.Context(), &moderatov1.DeleteSubscriptionRequest{Id: got.GetId()})
+		must(t, servertest.OutcomeOf(err))
+		for until := time.Now().Add(patience); strings.Contains(one.Metrics(t), "moderato_socketio_subscriptions 1"); time.Sleep(20 * time.Millisecond) {
+			if time.Now().After(until) {
+				t.Fatal("the subscription did not end")
+			}
+		}
+	})
+}
+
+func TestIdleConnectionsAreLimited(t *testing.T) {
+	config := servertest.Config(storetest.SQLite(t))
+	config.Sockets = socketio.Limits{IdlePerAddress: 2, IdleTime: 500 * time.Millisecond}
+	s := servertest.Start(t, config)
+	s.Load(t, servertest.World()...)
+	subscribed := connect(t, s)
+	_, o := subscribe(t, s, s.As(t, servertest.Owner), subscribed.session, "channel.ban", servertest.Owner)
+	must(t, o)
+	idle := []*client{connect(t, s), connect(t, s)}
+	if _, err := dial(t, s); err == nil {
+		t.Error("a third connection without a subscription is accepted")
+	}
+	for _, c := range idle {
+		if m := c.next(t); m.raw != "" {
+			t.Errorf("got %s, want the end of the connection", m.raw)
+		}
+	}
+	connect(t, s) // there is room again
+	ban(t, s, servertest.Raider)
+	if m := subscribed.next(t); m.Metadata.SubscriptionType != "channel.ban" {
+		t.Errorf("a session with a subscription was closed: %s", m.raw)
+	}
+}
+
+func TestSessionsEndWithTheirServer(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, url store.URL) {
+		one, two := servertest.Start(t, servertest.Config(url)), servertest.Start(t, servertest.Config(url))
+		one.Load(t, servertest.World()...)
+		c := connect(t, one)
+		_, o := subscribe(t, one, one.As(t, servertest.Owner), c.session, "channel.ban", servertest.Owner)
+		must(t, o)
+		one.Stop(t)
+		if m := c.next(t); m.raw != "" {
+			t.Errorf("got %s, want the end of the connection", m.raw)
+		}
+		if n := two.Store.Read.EventSession.Query().CountX(t.Context()) + two.Store.Read.EventSubscription.Query().CountX(t.Context()); n != 0 {
+			t.Errorf("%d rows are left", n)
+		}
+	})
+}
+
+// TestSessionsOfCrashedServersExpire has rows of a server that does not run.
+func TestSessionsOfCrashedServersExpire(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		crashed := subscriptions.Sessions{Store: s.Store, ServerID: uid.New()}
+		session := uid.New()
+		if err := crashed.Add(t.Context(), session); err != nil {
+			t.Fatal(err)
+		}
+		owner := s.As(t, servertest.Owner)
+		_, o := subscribe(t, s, owner, session.String(), "channel.ban", servertest.Owner)
+		must(t, o)
+		s.Store.Clock.Advance(subscriptions.Lifetime + time.Second)
+		if _, o := subscribe(t, s, owner, session.String(), "channel.unban", servertest.Owner); o.Reason != "SESSION_NOT_FOUND" {
+			t.Errorf("got %+v for a session that was not confirmed", o)
+		}
+		s.Store.Clock.Advance(subscriptions.Lifetime)
+		if _, err := subscriptions.Tables[0].Expire(domain.Env{Store: s.Store}).Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if n := s.Store.Read.EventSession.Query().CountX(t.Context()) + s.Store.Read.EventSubscription.Query().CountX(t.Context()); n != 0 {
+			t.Errorf("%d rows are left", n)
+		}
+	})
+}
+
+func TestPollingIsServed(t *testing.T) {
+	s := servertest.Start(t, servertest.Config(storetest.SQLite(t)))
+	for _, path := range []string{"/ws/", "/ws"} {
+		status, text := get(t, s, path+"?EIO=4&transport=polling")
+		var open struct {
+			SID      string
+			Upgrades []string
+		}
+		if status != http.StatusOK || text == "" || json.Unmarshal([]byte(text[1:]), &open) != nil || open.SID == "" || len(open.Upgrades) != 1 {
+			t.Errorf("%s: got %d %s", path, status, text)
+		}
+	}
+	if status, text := get(t, s, "/ws/?EIO=3&transport=polling"); status != http.StatusBadRequest {
+		t.Errorf("an old protocol: got %d %s", status, text)
+	}
+}
