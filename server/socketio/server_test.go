@@ -21,12 +21,12 @@ func TestStopEndsPolls(t *testing.T) {
 	server := socketio.New(nil, nil, nil, slog.New(slog.DiscardHandler), socketio.Limits{}, prometheus.NewRegistry())
 	const path = socketio.Path + "/?EIO=4&transport=polling"
 	var opened struct{ SID string }
-	first := get(t, server, path)
+	first := request(t, server, path)
 	if err := json.Unmarshal([]byte(strings.TrimPrefix(first.Body.String(), "0")), &opened); err != nil {
 		t.Fatalf("%d %s: %v", first.Code, first.Body, err)
 	}
 	ended := make(chan *httptest.ResponseRecorder, 1)
-	go func() { ended <- get(t, server, path+"&sid="+opened.SID) }()
+	go func() { ended <- request(t, server, path+"&sid="+opened.SID) }()
 	select {
 	case poll := <-ended:
 		t.Fatalf("the poll does not wait: %d %s", poll.Code, poll.Body)
@@ -43,7 +43,7 @@ func TestStopEndsPolls(t *testing.T) {
 	}
 }
 
-func get(t *testing.T, h http.Handler, target string) *httptest.ResponseRecorder {
+func request(t *testing.T, h http.Handler, target string) *httptest.ResponseRecorder {
 	t.Helper()
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, target, http.NoBody))
