@@ -44,8 +44,13 @@ $(GOTEST):
 databases: $(TESTDB) ## Install and download MariaDB and MySQL, with which a plain go test then tests too.
 	$(TESTDB) --prepare
 
+.PHONY: clients
+clients: ## Install Node.js, Chromium and the client libraries with which go test ./clients tests.
+	tools/install-packages node=nodejs npm=npm chromium=chromium
+	[ clients/node_modules/.package-lock.json -nt clients/package-lock.json ] || npm ci --prefix clients
+
 .PHONY: test
-test: $(TESTDB) $(GOTEST) ## Run every test, on SQLite, MariaDB and MySQL; installs and starts what they need. For less: STORE=mariadb PKG=./server/moderation RUN=Ban
+test: $(TESTDB) $(GOTEST) clients ## Run every test, on SQLite, MariaDB and MySQL; installs and starts what they need. For less: STORE=mariadb PKG=./server/moderation RUN=Ban
 	tools/install-test-tools
 	$(if $(filter sqlite,$(STORE)),MODERATO_TEST_MYSQL=none) $(TESTDB) $(GOTEST) $(RACE) $(SELECTED) $(PKG)
 

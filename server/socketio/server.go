@@ -13,6 +13,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/zishang520/socket.io/servers/engine/v3"
+	"github.com/zishang520/socket.io/servers/engine/v3/transports"
 	"github.com/zishang520/socket.io/servers/socket/v3"
 	"github.com/zishang520/socket.io/v3/pkg/types"
 
@@ -102,7 +103,7 @@ func New(s *store.Store, w *watch.Service, a *authn.Authenticator, log *slog.Log
 	options.SetMaxHttpBufferSize(maxMessage)
 	options.SetAllowRequest(server.admit)
 	server.io = socket.NewServer(nil, options)
-	server.handler = server.openings.handle(server.io.ServeHandler(options))
+	server.handler = server.openings.handle(server.endingPolls(server.io.ServeHandler(options)))
 	_ = server.io.Engine().On("connection", func(args ...any) { server.track(args[0].(engine.Socket)) })
 	_ = server.io.On("connection", func(args ...any) { server.welcome(args[0].(*socket.Socket)) })
 	return server
@@ -110,6 +111,25 @@ func New(s *store.Store, w *watch.Service, a *authn.Authenticator, log *slog.Log
 
 // ServeHTTP serves the requests of clients at Path.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
+
+// closePacket is the packet of Engine.IO with which a server ends a connection.
+const closePacket = "1"
+
+// endingPolls returns a handler that ends the requests of clients that poll when the server
+// stops. The library would let them wait, because a polling transport that closes drops its
+// own close packet.
+func (s *Server) endingPolls(library http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		query := r.URL.Query()
+		if r.Method != http.MethodGet || query.Get("transport") != transports.POLLING || !query.Has("sid") {
+			library.ServeHTTP(w, r)
+			return
+		}
+		poll := types.NewHttpContext(w, r)
+		defer context.AfterFunc(s.ctx, func() { _, _ = poll.Write([]byte(closePacket)) })()
+		s.io.Engine().(engine.Server).HandleRequest(poll)
+	})
+}
 
 var (
 	errFull    = errors.New("too many connections without a subscription; subscribe, or close one")

@@ -7,7 +7,6 @@ import (
 	"encoding/base64"
 	"html/template"
 	"net/http"
-	"net/url"
 	"strings"
 )
 
@@ -29,7 +28,7 @@ var styleSource = func() string {
 }()
 
 // page writes a page. Browsers load nothing for it, show it in no frame, and send its forms
-// only to this server, and to destination if it is not empty.
+// only to this server, from where they may go on to destination if it is not empty.
 func (h *handler) page(x *exchange, status int, name, destination string, data any) error {
 	var body bytes.Buffer
 	if err := pages.ExecuteTemplate(&body, name, data); err != nil {
@@ -37,7 +36,7 @@ func (h *handler) page(x *exchange, status int, name, destination string, data a
 	}
 	targets := "'self'"
 	if destination != "" {
-		targets += " " + sourceOf(destination)
+		targets += " " + sourcesOf(destination)
 	}
 	header := x.Header()
 	header.Set("Content-Type", "text/html; charset=utf-8")
@@ -51,18 +50,16 @@ func (h *handler) page(x *exchange, status int, name, destination string, data a
 	return nil
 }
 
-// sourceOf returns the source of a redirect URI in a Content-Security-Policy. Browsers apply
-// form-action to the redirects that follow a form too. A source cannot have an IPv6 address,
-// and a private scheme has no host: the scheme alone is then the source.
-func sourceOf(uri string) string {
-	u, err := url.Parse(uri)
-	if err != nil {
-		return ""
+// sourcesOf returns the sources of a redirect URI in a Content-Security-Policy. Browsers
+// apply form-action to all redirects that follow a form. The client may redirect in turn,
+// to hosts that only it knows, so the sources are schemes. A private scheme ends in an
+// application, which does not redirect.
+func sourcesOf(uri string) string {
+	scheme, _, _ := strings.Cut(uri, ":")
+	if scheme == "http" || scheme == "https" {
+		return "http: https:"
 	}
-	if (u.Scheme == "http" || u.Scheme == "https") && !strings.Contains(u.Host, "[") {
-		return u.Scheme + "://" + u.Host
-	}
-	return u.Scheme + ":"
+	return scheme + ":"
 }
 
 // errorPage writes a page with an error.
