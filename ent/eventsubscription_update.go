@@ -12,6 +12,7 @@ import (
 	"entgo.io/ent/schema/field"
 	"github.com/moderato-live/moderato/ent/eventsubscription"
 	"github.com/moderato-live/moderato/ent/predicate"
+	"github.com/moderato-live/moderato/server/digest"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/uid"
 )
@@ -39,6 +40,20 @@ func (_u *EventSubscriptionUpdate) SetType(v string) *EventSubscriptionUpdate {
 func (_u *EventSubscriptionUpdate) SetNillableType(v *string) *EventSubscriptionUpdate {
 	if v != nil {
 		_u.SetType(*v)
+	}
+	return _u
+}
+
+// SetTokenID sets the "token_id" field.
+func (_u *EventSubscriptionUpdate) SetTokenID(v digest.SHA256) *EventSubscriptionUpdate {
+	_u.mutation.SetTokenID(v)
+	return _u
+}
+
+// SetNillableTokenID sets the "token_id" field if the given value is not nil.
+func (_u *EventSubscriptionUpdate) SetNillableTokenID(v *digest.SHA256) *EventSubscriptionUpdate {
+	if v != nil {
+		_u.SetTokenID(*v)
 	}
 	return _u
 }
@@ -162,6 +177,9 @@ func (_u *EventSubscriptionUpdate) sqlSave(ctx context.Context) (_node int, err 
 	if value, ok := _u.mutation.GetType(); ok {
 		_spec.SetField(eventsubscription.FieldType, field.TypeString, value)
 	}
+	if value, ok := _u.mutation.TokenID(); ok {
+		_spec.SetField(eventsubscription.FieldTokenID, field.TypeBytes, value)
+	}
 	if value, ok := _u.mutation.ActingUserID(); ok {
 		_spec.SetField(eventsubscription.FieldActingUserID, field.TypeBytes, value)
 	}
@@ -210,6 +228,20 @@ func (_u *EventSubscriptionUpdateOne) SetType(v string) *EventSubscriptionUpdate
 func (_u *EventSubscriptionUpdateOne) SetNillableType(v *string) *EventSubscriptionUpdateOne {
 	if v != nil {
 		_u.SetType(*v)
+	}
+	return _u
+}
+
+// SetTokenID sets the "token_id" field.
+func (_u *EventSubscriptionUpdateOne) SetTokenID(v digest.SHA256) *EventSubscriptionUpdateOne {
+	_u.mutation.SetTokenID(v)
+	return _u
+}
+
+// SetNillableTokenID sets the "token_id" field if the given value is not nil.
+func (_u *EventSubscriptionUpdateOne) SetNillableTokenID(v *digest.SHA256) *EventSubscriptionUpdateOne {
+	if v != nil {
+		_u.SetTokenID(*v)
 	}
 	return _u
 }
@@ -362,6 +394,9 @@ func (_u *EventSubscriptionUpdateOne) sqlSave(ctx context.Context) (_node *Event
 	}
 	if value, ok := _u.mutation.GetType(); ok {
 		_spec.SetField(eventsubscription.FieldType, field.TypeString, value)
+	}
+	if value, ok := _u.mutation.TokenID(); ok {
+		_spec.SetField(eventsubscription.FieldTokenID, field.TypeBytes, value)
 	}
 	if value, ok := _u.mutation.ActingUserID(); ok {
 		_spec.SetField(eventsubscription.FieldActingUserID, field.TypeBytes, value)

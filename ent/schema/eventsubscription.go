@@ -22,7 +22,7 @@ func (EventSubscription) Fields() []ent.Field {
 		text("type", 64, "The event type."),
 		requiredUUID("channel_id", "The channel."),
 		requiredUUID("condition_user_id", "The user in the condition; all zeros if there is none."),
-		field.Bytes("token_id").GoType(digest.SHA256{}).Immutable().SchemaType(binary).Comment("The token whose rights the subscription has."),
+		field.Bytes("token_id").GoType(digest.SHA256{}).SchemaType(binary).Comment("The token whose rights the subscription has."),
 		optionalUUID("acting_user_id", "The user for whom a service token acts; null for other tokens."),
 		field.Int64("position").Comment("The position after which the subscription begins."),
 		timestamp("created_at", "When the subscription was created."),

@@ -15,6 +15,7 @@ import (
 	"github.com/moderato-live/moderato/server/feed"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/validate"
+	"github.com/moderato-live/moderato/server/webhooks"
 )
 
 // maxGrants is the maximum number of grants that ListGrants returns; more are an error.
@@ -70,8 +71,10 @@ func (s *Service) RevokeGrant(ctx context.Context, req *moderatov1.RevokeGrantRe
 		if err != nil {
 			return err
 		}
-		_, err = tx.RefreshToken.Delete().Where(refreshtoken.ClientID(clientID), refreshtoken.UserID(userID)).Exec(ctx)
-		return err
+		if _, err = tx.RefreshToken.Delete().Where(refreshtoken.ClientID(clientID), refreshtoken.UserID(userID)).Exec(ctx); err != nil {
+			return err
+		}
+		return webhooks.DeleteOfGrant(ctx, tx.Tx, clientID, userID)
 	})
 	return &moderatov1.RevokeGrantResponse{}, err
 }

@@ -33,8 +33,17 @@ func (s *session) deliver(ctx context.Context, row *ent.EventSubscription) {
 		}
 		fault := apierr.Of(err)
 		if !isTemporary(fault.Reason) {
-			s.revoke(ctx, row, fault.Reason)
-			return
+			renewed, err := s.server.sessions.Refresh(ctx, row.ID)
+			switch {
+			case err == nil && renewed == nil:
+				return
+			case err == nil && renewed.TokenID == row.TokenID:
+				s.revoke(ctx, row, fault.Reason)
+				return
+			case err == nil:
+				row = renewed // the client subscribed again, with a newer token
+				continue
+			}
 		}
 		if time.Since(began) > time.Minute {
 			delays.Reset()

@@ -132,8 +132,11 @@ func (s *Service) subscribe(ctx context.Context, tx *ent.Tx, want *ent.EventSubs
 	of := tx.EventSubscription.Query().Where(eventsubscription.SessionID(session.ID))
 	same, err := of.Clone().Where(eventsubscription.Type(want.Type), eventsubscription.ChannelID(want.ChannelID),
 		eventsubscription.ConditionUserID(want.ConditionUserID)).Only(ctx)
-	if err == nil || !ent.IsNotFound(err) {
-		return same, err
+	if err == nil { // the rights are those of the newest token, because tokens expire
+		return same.Update().SetTokenID(want.TokenID).SetNillableActingUserID(want.ActingUserID).Save(ctx)
+	}
+	if !ent.IsNotFound(err) {
+		return nil, err
 	}
 	n, err := of.Count(ctx)
 	if err != nil {

@@ -60,6 +60,15 @@ func remove(ctx context.Context, tx *ent.Tx, ids []uid.ID) error {
 	return err
 }
 
+// Refresh returns a subscription as it is stored now; nil if it was ended.
+func (s Sessions) Refresh(ctx context.Context, id uid.ID) (*ent.EventSubscription, error) {
+	row, err := s.Store.Read.EventSubscription.Get(ctx, id)
+	if ent.IsNotFound(err) {
+		return nil, nil //nolint:nilnil // it was ended
+	}
+	return row, err
+}
+
 // RemoveSubscription removes a subscription that ended by itself.
 func (s Sessions) RemoveSubscription(ctx context.Context, id uid.ID) error {
 	return s.Store.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {

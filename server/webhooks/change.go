@@ -46,6 +46,12 @@ func DeleteOfClient(ctx context.Context, tx *ent.Tx, clientID string) error {
 	return markedDeleted(tx.Webhook.Update().Where(webhook.ClientID(clientID), webhook.Holder(ofApp))).Exec(ctx)
 }
 
+// DeleteOfGrant marks the webhooks that a client created in the name of a user as deleted,
+// in the transaction that revokes the grant.
+func DeleteOfGrant(ctx context.Context, tx *ent.Tx, clientID string, userID uid.ID) error {
+	return markedDeleted(tx.Webhook.Update().Where(webhook.ClientID(clientID), webhook.UserID(userID))).Exec(ctx)
+}
+
 func markedDeleted(u *ent.WebhookUpdate) *ent.WebhookUpdate {
 	return u.SetDisabledReason(deleted).SetURL("").SetSecret("").SetFormerSecret("").SetIsClaimed(false).ClearNextAt().AddEpoch(1)
 }

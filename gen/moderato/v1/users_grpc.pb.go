@@ -52,7 +52,8 @@ type UsersServiceClient interface {
 	ListGrants(ctx context.Context, in *ListGrantsRequest, opts ...grpc.CallOption) (*ListGrantsResponse, error)
 	// RevokeGrant takes back everything that the caller granted to a client. The client's
 	// tokens of the caller end: changes with them are refused immediately, and reads within
-	// 2 s on every server. Revoking a grant that does not exist changes nothing.
+	// 2 s on every server. The webhooks that the client created in the caller's name are
+	// deleted. Revoking a grant that does not exist changes nothing.
 	RevokeGrant(ctx context.Context, in *RevokeGrantRequest, opts ...grpc.CallOption) (*RevokeGrantResponse, error)
 }
 
@@ -131,7 +132,8 @@ type UsersServiceServer interface {
 	ListGrants(context.Context, *ListGrantsRequest) (*ListGrantsResponse, error)
 	// RevokeGrant takes back everything that the caller granted to a client. The client's
 	// tokens of the caller end: changes with them are refused immediately, and reads within
-	// 2 s on every server. Revoking a grant that does not exist changes nothing.
+	// 2 s on every server. The webhooks that the client created in the caller's name are
+	// deleted. Revoking a grant that does not exist changes nothing.
 	RevokeGrant(context.Context, *RevokeGrantRequest) (*RevokeGrantResponse, error)
 	mustEmbedUnimplementedUsersServiceServer()
 }
