@@ -106,6 +106,11 @@ fuzz: ## Fuzz every parser for FUZZTIME each (20s when not given).
 soak: $(TESTDB) ## Overload a served process at full scale, on every kind of store: half an hour and 5 GB.
 	$(TESTDB) env MODERATO_SOAK=1 go test -count=1 -parallel 1 -timeout 2h -v ./server/abuse $(ARGS)
 
+.PHONY: bot-soak
+bot-soak: ## Kill and restart the server of a documented bot for ten minutes (FOR=3m for less); the bot must miss no event.
+	tools/install-test-tools
+	MODERATO_TEST_MYSQL=none go test -count=1 -timeout 2h -v -run '^TestBotSoak$$' ./server/cli -bot-soak $(or $(FOR),10m)
+
 .PHONY: bench
 bench: ## Measure against the floors; keeps its data in bench/.data. ARGS='-only followers' for less.
 	tools/install-bench-tools

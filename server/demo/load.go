@@ -67,11 +67,12 @@ func Load(ctx context.Context, s *store.Store) (Tokens, error) {
 
 // isOfItsTime reports whether a record belongs to the time at which the demo was
 // first loaded, and is not loaded again: a message was sent, a stream has started,
-// and the messages of banned users are deleted.
+// the messages of banned users are deleted, and users have signed in since, which
+// changes what they grant.
 func isOfItsTime(r *platformv1.Record) bool {
 	switch r.GetKind().(type) {
 	case *platformv1.Record_Category, *platformv1.Record_User, *platformv1.Record_Role,
-		*platformv1.Record_Client, *platformv1.Record_Grant:
+		*platformv1.Record_Client:
 		return false
 	}
 	return true

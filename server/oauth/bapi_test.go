@@ -125,6 +125,11 @@ func TestErrorsInOwnSpelling(t *testing.T) {
 	if got := refused.Header.Get("WWW-Authenticate"); got != `Bearer realm="moderato"` {
 		t.Errorf("WWW-Authenticate: got %q", got)
 	}
+	// The client's developer reads the message, and must learn what was wrong.
+	short := s.bapi(t, "token", map[string]any{"clientId": web, "clientSecret": s.secret, "code": "x", "codeVerifier": "x", "redirectUri": callback})
+	if got := short.text("message"); !strings.Contains(got, "code_verifier must be 43 to 128") {
+		t.Errorf("a short verifier: got the message %q", got)
+	}
 	r := s.REST(t, servertest.Credentials{}, http.MethodPost, "/bapi/oauth2/token", `[]`)
 	if r.Status != http.StatusBadRequest || !strings.Contains(r.Body, "INVALID_ARGUMENT") {
 		t.Errorf("an array: got %d %s", r.Status, r.Body)

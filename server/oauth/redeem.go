@@ -40,7 +40,7 @@ func newDraft(family uid.ID) (d draft, err error) {
 }
 
 // RedeemCode exchanges a code for tokens. A code works once: a second use ends the tokens
-// that came of the first. The use by another client, or without the verifier, leaves the
+// that were issued for the first. The use by another client, or without the verifier, leaves the
 // code as it is.
 func (s *Service) RedeemCode(ctx context.Context, c *Client, code, redirectURI, verifier string) (*Tokens, error) {
 	if !verifierForm.MatchString(verifier) {
@@ -66,7 +66,7 @@ func (s *Service) RedeemCode(ctx context.Context, c *Client, code, redirectURI, 
 			issued = s.tokens(d, strings.Fields(row.Granted))
 			return store.ErrCommitted
 		case row.Status == redeemed:
-			refusal = errGrant("the code was used before; the tokens that came of it are revoked")
+			refusal = errGrant("the code was used before; the tokens issued for it are revoked")
 			return s.endFamily(ctx, tx, row.ClientID, *row.UserID, *row.FamilyID, now)
 		case row.Status != approved || now >= *row.CodeExpiresAt:
 			return errGrant("the code is not valid")
@@ -82,7 +82,7 @@ func (s *Service) RedeemCode(ctx context.Context, c *Client, code, redirectURI, 
 		return nil, ended(err)
 	}
 	if refusal != nil {
-		s.Log.WarnContext(ctx, "an authorization code was used again; the tokens that came of it are revoked",
+		s.Log.WarnContext(ctx, "an authorization code was used again; the tokens issued for it are revoked",
 			"client_id", c.ID, "request_id", requestid.FromContext(ctx))
 	}
 	return issued, refusal

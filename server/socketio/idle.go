@@ -3,6 +3,19 @@ package socketio
 import (
 	"cmp"
 	"sync"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+	"golang.org/x/time/rate"
+)
+
+const (
+	// connectRate is how many connections a second an address may open, and connectBurst
+	// how many at once: each session costs two transactions, and needs no token.
+	connectRate  = 5
+	connectBurst = 200
+	// maxBuckets bounds the memory of the rates. An address that was evicted starts again
+	// with connectBurst.
+	maxBuckets = 100_000
 )
 
 // idleCounts counts the connections without a subscription.
@@ -12,10 +25,13 @@ type idleCounts struct {
 	mu        sync.Mutex
 	addresses map[string]string // of the connections, by their ids
 	byAddress map[string]int
+	rates     *lru.Cache[string, *rate.Limiter] // by address
 }
 
 func newIdleCounts(limits Limits) *idleCounts {
+	rates, _ := lru.New[string, *rate.Limiter](maxBuckets) // fails only for a size below 1
 	return &idleCounts{
+		rates: rates,
 		limits: Limits{
 			IdlePerAddress: cmp.Or(limits.IdlePerAddress, DefaultIdlePerAddress),
 			Idle:           cmp.Or(limits.Idle, DefaultIdle),
@@ -25,20 +41,37 @@ func newIdleCounts(limits Limits) *idleCounts {
 	}
 }
 
+// mayConnect reports whether an address may open another connection now.
+func (c *idleCounts) mayConnect(address string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r, ok := c.rates.Get(address)
+	if !ok {
+		r = rate.NewLimiter(connectRate, max(connectBurst, c.limits.IdlePerAddress))
+		c.rates.Add(address, r)
+	}
+	return r.Allow()
+}
+
 // hasRoom reports whether another connection from an address may be idle.
 func (c *idleCounts) hasRoom(address string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	return c.roomFor(address)
+}
+
+// roomFor is hasRoom. The caller holds mu.
+func (c *idleCounts) roomFor(address string) bool {
 	return len(c.addresses) < c.limits.Idle && c.byAddress[address] < c.limits.IdlePerAddress
 }
 
 // add counts a connection as idle, and reports whether there was room for it.
 func (c *idleCounts) add(conn, address string) bool {
-	if !c.hasRoom(address) {
-		return false
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if !c.roomFor(address) {
+		return false
+	}
 	c.addresses[conn] = address
 	c.byAddress[address]++
 	return true

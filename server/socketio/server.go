@@ -139,15 +139,23 @@ func (s *Server) endingPolls(library http.Handler) http.Handler {
 	})
 }
 
-var errFull = errors.New("too many connections without a subscription; subscribe, or close one")
+var (
+	errFull    = errors.New("too many connections without a subscription; subscribe, or close one")
+	errTooFast = errors.New("too many new connections from your network; wait a second")
+)
 
-// admit refuses a connection if there are too many without a subscription.
+// admit refuses a connection if there are too many without a subscription, or too many new
+// ones.
 func (s *Server) admit(ctx *types.HttpContext) error {
 	if s.ctx.Err() != nil {
 		return errors.New("the server stops; connect again")
 	}
-	if !s.idle.hasRoom(peer.Address(ctx.Request())) {
+	address := peer.Address(ctx.Request())
+	switch {
+	case !s.idle.hasRoom(address):
 		return errFull
+	case !s.idle.mayConnect(address):
+		return errTooFast
 	}
 	return nil
 }
@@ -162,6 +170,12 @@ func (s *Server) track(conn engine.Socket) {
 		return
 	}
 	_ = conn.Once("close", func(...any) { s.idle.remove(conn.Id()) })
+	if conn.ReadyState() == "closed" {
+		// The client was gone before anybody listened for its end, not even the library.
+		s.idle.remove(conn.Id())
+		s.openings.remove(conn.Id())
+		s.io.Engine().Clients().Delete(conn.Id())
+	}
 }
 
 // welcome begins a session for a client that joined.
@@ -179,12 +193,12 @@ func (s *Server) welcome(client *socket.Socket) {
 func (s *Server) run(client *socket.Socket) {
 	ctx, cancel := context.WithCancel(s.ctx)
 	_ = client.Once("disconnect", func(...any) { cancel() })
-	if !client.Connected() {
+	if !client.Connected() || client.Conn().ReadyState() == "closed" { // it was gone before
 		cancel()
 	}
 	session := &session{
 		server: s, id: uid.New(), client: client, idleSince: time.Now(),
-		running: map[uid.ID]*delivery{}, slots: make(chan struct{}, maxUnsent),
+		running: map[uid.ID]*delivery{}, revoked: map[uid.ID]bool{}, slots: make(chan struct{}, maxUnsent),
 	}
 	if err := s.sessions.Add(ctx, session.id); err != nil {
 		if ctx.Err() == nil {

@@ -2,6 +2,7 @@ package socketio
 
 import (
 	"context"
+	"maps"
 	"sync"
 	"time"
 
@@ -32,6 +33,7 @@ type session struct {
 
 	mu        sync.Mutex
 	running   map[uid.ID]*delivery // by subscription
+	revoked   map[uid.ID]bool      // subscriptions that ended by themselves
 	idleSince time.Time            // zero while there are subscriptions
 	ended     bool
 
@@ -76,8 +78,10 @@ func (s *session) sync(ctx context.Context) error {
 			stopped = append(stopped, d)
 		}
 	}
+	// A subscription that ended after it was read must not start again.
+	maps.DeleteFunc(s.revoked, func(id uid.ID, _ bool) bool { return stored[id] == nil })
 	for id, row := range stored {
-		if s.running[id] == nil && !s.ended {
+		if s.running[id] == nil && !s.revoked[id] && !s.ended {
 			s.running[id] = s.start(row)
 		}
 	}
@@ -134,6 +138,7 @@ func (s *session) forget(id uid.ID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.running, id)
+	s.revoked[id] = true
 	s.noteIdle()
 }
 

@@ -2,6 +2,7 @@ package subscriptions
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/moderato-live/moderato/ent"
@@ -89,30 +90,33 @@ func (s Sessions) Read(ctx context.Context, id uid.ID) (rows []*ent.EventSubscri
 	return rows, exists, err
 }
 
-// Confirm records that the sessions of the server are connected. It returns those of ids
-// that do not exist any more.
+// confirmBatch is how many sessions are confirmed in one transaction.
+const confirmBatch = 500
+
+// Confirm records that sessions of the server are connected. It returns those that do not
+// exist any more. A session that it is not told of expires, so that the row of a session
+// does not remain if its removal failed.
 func (s Sessions) Confirm(ctx context.Context, ids []uid.ID) (gone []uid.ID, err error) {
-	err = s.Store.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
-		now, err := s.Store.Clock.Now(ctx, tx)
+	for some := range slices.Chunk(ids, confirmBatch) {
+		var found []uid.ID
+		err := s.Store.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
+			now, err := s.Store.Clock.Now(ctx, tx)
+			if err != nil {
+				return err
+			}
+			found, err = tx.EventSession.Query().Where(eventsession.IDIn(some...), eventsession.ServerID(s.ServerID)).IDs(ctx)
+			if err != nil || len(found) == 0 {
+				return err
+			}
+			return tx.EventSession.Update().Where(eventsession.IDIn(found...)).SetSeenAt(now).Exec(ctx)
+		})
 		if err != nil {
-			return err
+			return gone, err
 		}
-		return tx.EventSession.Update().Where(eventsession.ServerID(s.ServerID)).SetSeenAt(now).Exec(ctx)
-	})
-	if err != nil {
-		return nil, err
-	}
-	stored, err := s.Store.Read.EventSession.Query().Where(eventsession.ServerID(s.ServerID)).IDs(ctx)
-	if err != nil {
-		return nil, err
-	}
-	exists := make(map[uid.ID]bool, len(stored))
-	for _, id := range stored {
-		exists[id] = true
-	}
-	for _, id := range ids {
-		if !exists[id] {
-			gone = append(gone, id)
+		for _, id := range some {
+			if !slices.Contains(found, id) {
+				gone = append(gone, id)
+			}
 		}
 	}
 	return gone, nil

@@ -130,7 +130,10 @@ func inEnvelope(err error) error {
 	case oidc.UnauthorizedClient:
 		return apierr.Invalid(apierr.Violation{Field: grantTypeField, Description: e.Description})
 	}
-	return apierr.New(moderatov1.Reason_REASON_AUTHORIZATION_INVALID)
+	return &apierr.Error{
+		Reason:  moderatov1.Reason_REASON_AUTHORIZATION_INVALID,
+		Message: "The authorization is not valid: " + e.Description + ". Let the user sign in again.",
+	}
 }
 
 // begin reads a call within the limits, and returns its client.

@@ -1,0 +1,76 @@
+package subscriptions_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/servertest"
+
+	"github.com/moderato-live/moderato/server/subscriptions"
+	"github.com/moderato-live/moderato/server/uid"
+)
+
+// add adds sessions of a server that is not part of the test.
+func add(t *testing.T, of subscriptions.Sessions, n int) []uid.ID {
+	t.Helper()
+	ids := make([]uid.ID, n)
+	for i := range ids {
+		ids[i] = uid.New()
+		if err := of.Add(t.Context(), ids[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return ids
+}
+
+// The row of a session whose removal failed must not be kept for as long as its server runs.
+func TestConfirmKeepsOnlyConnectedSessions(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		sessions := subscriptions.Sessions{Store: s.Store, ServerID: uid.New()}
+		ids := add(t, sessions, 3)
+		connected, removed, left := ids[0], ids[1], ids[2]
+		if err := sessions.Remove(t.Context(), removed); err != nil {
+			t.Fatal(err)
+		}
+		before := s.Store.Read.EventSession.GetX(t.Context(), left).SeenAt
+		s.Store.Clock.Advance(subscriptions.ConfirmInterval)
+		gone, err := sessions.Confirm(t.Context(), []uid.ID{connected, removed})
+		if err != nil || !slices.Equal(gone, []uid.ID{removed}) {
+			t.Errorf("got %v and %v, want the removed session %v", gone, err, removed)
+		}
+		if at := s.Store.Read.EventSession.GetX(t.Context(), connected).SeenAt; at <= before {
+			t.Error("the connected session was not confirmed")
+		}
+		if at := s.Store.Read.EventSession.GetX(t.Context(), left).SeenAt; at != before {
+			t.Error("a session that is not connected was confirmed")
+		}
+	})
+}
+
+// A user whose server crashed must be able to subscribe again.
+func TestSessionsOfCrashedServersDoNotCount(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		sessions := subscriptions.Sessions{Store: s.Store, ServerID: uid.New()}
+		client := moderatov1.NewEventSubscriptionsServiceClient(s.Conn)
+		subscribe := func(session uid.ID) error {
+			_, err := client.CreateSubscription(s.As(t, servertest.Owner).Context(), &moderatov1.CreateSubscriptionRequest{
+				Type: "stream.online", Version: "1", SessionId: session.String(),
+				Condition: &moderatov1.SubscriptionCondition{ChannelId: servertest.Owner.String()},
+			})
+			return err
+		}
+		const most = 20
+		for _, id := range add(t, sessions, most) {
+			if err := subscribe(id); err != nil {
+				t.Fatal(err)
+			}
+		}
+		servertest.WantError(t, "one session more", subscribe(add(t, sessions, 1)[0]), "STREAM_LIMIT_REACHED")
+		s.Store.Clock.Advance(subscriptions.Lifetime + time.Millisecond)
+		if err := subscribe(add(t, sessions, 1)[0]); err != nil {
+			t.Errorf("after the sessions have ended: %v", err)
+		}
+	})
+}
