@@ -133,8 +133,7 @@ func (s *site) script(t *testing.T, name string) {
 			return
 		case <-late:
 			_ = cmd.Process.Kill()
-			<-ended
-			t.Fatalf("%s takes longer than %v\n%s", name, scriptTimeout, out.String())
+			t.Fatalf("%s takes longer than %v: %v\n%s", name, scriptTimeout, <-ended, out.String())
 		}
 	}
 }

@@ -80,17 +80,19 @@ test('is told that a subscription ends with its token', async (t) => {
   assert.equal(payload.reason, 'TOKEN_INVALID')
 })
 
-test('connects again after a restart', async (t) => {
-  const listener = listen(t, server)
-  const first = await sessionOf(listener)
-  await subscribe(first)
-  const disconnected = once(listener.socket, 'disconnect')
-  const restarted = await fetch(`${given.control}/restart`, { method: 'POST' })
-  assert.equal(restarted.status, 200, await restarted.text())
-  const [reason] = await disconnected
-  assert.notEqual(reason, 'io server disconnect') // after which the client would not connect again
-  const second = await sessionOf(listener)
-  assert.notEqual(second, first)
-  await assert.rejects(subscribe(first), { status: 404, code: 'SESSION_NOT_FOUND' })
-  await hearsBan(listener, second)
-})
+for (const transport of ['websocket', 'polling']) {
+  test(`connects again after a restart over ${transport}`, async (t) => {
+    const listener = listen(t, server, { transports: [transport] })
+    const first = await sessionOf(listener)
+    await subscribe(first)
+    const disconnected = once(listener.socket, 'disconnect')
+    const restarted = await fetch(`${given.control}/restart`, { method: 'POST' })
+    assert.equal(restarted.status, 200, await restarted.text())
+    const [reason] = await disconnected
+    assert.notEqual(reason, 'io server disconnect') // after which the client would not connect again
+    const second = await sessionOf(listener)
+    assert.notEqual(second, first)
+    await assert.rejects(subscribe(first), { status: 404, code: 'SESSION_NOT_FOUND' })
+    await hearsBan(listener, second)
+  })
+}

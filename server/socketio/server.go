@@ -103,7 +103,8 @@ func New(s *store.Store, w *watch.Service, a *authn.Authenticator, log *slog.Log
 	options.SetMaxHttpBufferSize(maxMessage)
 	options.SetAllowRequest(server.admit)
 	server.io = socket.NewServer(nil, options)
-	server.handler = server.openings.handle(server.endingPolls(server.io.ServeHandler(options)))
+	library := server.io.ServeHandler(options)
+	server.handler = server.openings.handle(server.endingPolls(library))
 	_ = server.io.Engine().On("connection", func(args ...any) { server.track(args[0].(engine.Socket)) })
 	_ = server.io.On("connection", func(args ...any) { server.welcome(args[0].(*socket.Socket)) })
 	return server
@@ -115,19 +116,26 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.S
 // closePacket is the packet of Engine.IO with which a server ends a connection.
 const closePacket = "1"
 
-// endingPolls returns a handler that ends the requests of clients that poll when the server
-// stops. The library would let them wait, because a polling transport that closes drops its
-// own close packet.
+// endingPolls returns a handler that ends the request of a client that polls when its
+// connection closes, because the client or the server ends it. The library would let the
+// request wait, because a polling transport that closes drops its own last packet.
 func (s *Server) endingPolls(library http.Handler) http.Handler {
+	server := s.io.Engine().(engine.Server)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		query := r.URL.Query()
-		if r.Method != http.MethodGet || query.Get("transport") != transports.POLLING || !query.Has("sid") {
+		conn, ok := server.Clients().Load(query.Get("sid"))
+		if !ok || r.Method != http.MethodGet || query.Get("transport") != transports.POLLING {
 			library.ServeHTTP(w, r)
 			return
 		}
 		poll := types.NewHttpContext(w, r)
-		defer context.AfterFunc(s.ctx, func() { _, _ = poll.Write([]byte(closePacket)) })()
-		s.io.Engine().(engine.Server).HandleRequest(poll)
+		end := types.EventListener(func(...any) { _, _ = poll.Write([]byte(closePacket)) })
+		_ = conn.Once("close", end)
+		defer conn.RemoveListener("close", end)
+		if conn.ReadyState() == "closed" {
+			end()
+		}
+		server.HandleRequest(poll)
 	})
 }
 
