@@ -2,6 +2,7 @@ package demo
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -10,6 +11,7 @@ import (
 	entchannel "github.com/moderato-live/moderato/ent/channel"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/importer"
@@ -96,6 +98,9 @@ func applyBans(ctx context.Context, s *store.Store, serviceToken string) error {
 		_, err = service.BanUser(authz.NewContext(authn.NewContext(ctx, caller), rule), &moderatov1.BanUserRequest{
 			ChannelId: b.Channel.String(), BanUserId: b.User.String(),
 		})
+		if errors.Is(err, apierr.New(moderatov1.Reason_REASON_NOT_CHANNEL_MODERATOR)) {
+			continue // the moderator was banned or removed since the demo was loaded first
+		}
 		if err != nil {
 			return fmt.Errorf("ban %s: %w", b.User, err)
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/moderato-live/moderato/ent/webhook"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/servertest"
@@ -179,6 +180,11 @@ func TestRevokedGrantEndsTokens(t *testing.T) {
 		const verifier = "0123456789012345678901234567890123456789012"
 		code := s.code(t, c, verifier, servertest.Viewer)
 		viewer := s.As(t, servertest.Viewer)
+		hook := s.REST(t, servertest.Credentials{Token: direct.Token, ClientID: web}, http.MethodPost, "/v1/webhooks",
+			`{"channelId":"`+servertest.Owner.String()+`","url":"https://hooks.example.com/x","type":["stream.online"]}`)
+		if hook.Status != http.StatusOK {
+			t.Fatalf("create a webhook: %d %s", hook.Status, hook.Body)
+		}
 		for range 2 { // the second time changes nothing
 			if r := s.REST(t, viewer, http.MethodDelete, "/v1/users/grants", `{"clientId":"web-app"}`); r.Status != http.StatusOK {
 				t.Fatalf("got %d %s", r.Status, r.Body)
@@ -188,6 +194,9 @@ func TestRevokedGrantEndsTokens(t *testing.T) {
 			if s.works(t, token) {
 				t.Errorf("the token of the %s still works", name)
 			}
+		}
+		if left := s.Store.Read.Webhook.Query().Where(webhook.ClientID(web), webhook.DisabledReasonNEQ("deleted")).CountX(t.Context()); left != 0 {
+			t.Error("a webhook that the client created for the user remains")
 		}
 		s.refresh(t, c, mine.RefreshToken).want(t, "refresh", http.StatusBadRequest, "invalid_grant")
 		s.redeem(t, c, code, verifier).want(t, "the code under way", http.StatusBadRequest, "invalid_grant")

@@ -191,6 +191,27 @@ func TestLostRightRevokesSubscription(t *testing.T) {
 	})
 }
 
+// TestNewerTokenKeepsSubscription subscribes again with another token of the same user, and
+// then ends the first token.
+func TestNewerTokenKeepsSubscription(t *testing.T) {
+	t.Parallel()
+	s := servertest.Start(t, servertest.Config(storetest.SQLite(t)))
+	s.Load(t, servertest.World()...)
+	first, second := s.As(t, servertest.Owner), s.As(t, servertest.Owner)
+	c := connect(t, s)
+	for _, as := range []servertest.Credentials{first, second} {
+		_, o := subscribe(t, s, as, c.session, "channel.ban", servertest.Owner)
+		must(t, o)
+	}
+	_, err := s.Access.RevokeToken(s.AsService(t).Context(), &platformv1.RevokeTokenRequest{Token: first.Token})
+	must(t, servertest.OutcomeOf(err))
+	time.Sleep(3 * time.Second) // a token that ends is noticed within 2 s
+	ban(t, s, servertest.Raider)
+	if m := c.next(t); m.Metadata.MessageType != "notification" {
+		t.Errorf("got %s, want the ban", m.raw)
+	}
+}
+
 // TestSubscriptionThroughAnotherServer has the session on one server, and its subscription
 // created and ended through another.
 func TestSubscriptionThroughAnotherServer(t *testing.T) {

@@ -191,6 +191,11 @@ func (s *Server) Printed() string {
 			_ = response.Body.Close()
 			break
 		}
+		select {
+		case <-s.ended: // it will never respond
+			return s.Log()
+		default:
+		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

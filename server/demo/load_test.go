@@ -1,0 +1,43 @@
+package demo_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/server/demo"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/store/storetest"
+)
+
+// TestDemoLoadsAgainWithoutItsModerators bans the moderators of the demo, and loads it as a
+// restart does.
+func TestDemoLoadsAgainWithoutItsModerators(t *testing.T) {
+	ctx, url := t.Context(), storetest.SQLite(t)
+	storetest.Migrate(t, url)
+	s, err := store.Open(ctx, url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if _, err := demo.Load(ctx, s); err != nil {
+		t.Fatal(err)
+	}
+	err = s.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
+		for _, b := range demo.Bans() {
+			if b.Moderator != b.Channel {
+				err := tx.Ban.Create().SetChannelID(b.Channel).SetUserID(b.Moderator).SetModeratorID(b.Channel).SetBannedAt(1).Exec(ctx)
+				if err != nil && !s.IsDuplicate(err) {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := demo.Load(ctx, s); err != nil {
+		t.Errorf("the demo does not load again: %v", err)
+	}
+}
