@@ -73,6 +73,7 @@ func testProgram(t *testing.T, d *demoSite, b *bot) {
 	b.until(t, "Moderating the channel of "+cast.Owner.DisplayName)
 	d.greet(t, cast.Viewer, cast.Owner)
 	d.tryBot(t)
+	d.untilBanned(t, cast.Viewer) // the bot may be connecting, with a new token, when the commands run
 	b.until(t, "channel.ban.*"+cast.Viewer.ID.String())
 
 	d.ban(t, d.users[0])
@@ -146,7 +147,7 @@ func (p program) source(t *testing.T) string {
 }
 
 // tokenLifetime is so short that the programs must refresh their tokens.
-const tokenLifetime = 3 * time.Second
+const tokenLifetime = 6 * time.Second
 
 // demoSite is a demo server that keeps its database and address when it is restarted.
 type demoSite struct {
