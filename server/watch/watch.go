@@ -109,7 +109,7 @@ func (s *Service) WatchEvents(req *moderatov1.WatchEventsRequest, stream grpc.Se
 }
 
 // Deliver sends the events that a caller hears, and heartbeats, until ctx ends or the
-// caller may not listen any more. It begins after a position; nil is the present. A message
+// caller may not listen any more. It begins after the position after, or at the present if after is nil. A message
 // is a WatchEventsResponse, an outbox.Event or, if ctx has live.WithFrames, a live.Frame.
 func (s *Service) Deliver(ctx context.Context, wish *hearing.Wish, after *int64, send func(message any) error) error {
 	want := &filter{wish, after}

@@ -52,7 +52,7 @@ const (
 type EventSubscriptionsServiceClient interface {
 	// CreateSubscription subscribes a session to one type of events of a channel, from
 	// now on. A repeated call with the same type and condition returns the existing
-	// subscription. The session may be connected to any server.
+	// subscription, which then has the rights of the newer token. The session may be connected to any server.
 	//
 	// Tokens: user, app or service, with the scope and the relation to the channel that
 	// the type needs. The first subscription of a session decides whose it is: the client
@@ -141,7 +141,7 @@ func (c *eventSubscriptionsServiceClient) DeleteSubscription(ctx context.Context
 type EventSubscriptionsServiceServer interface {
 	// CreateSubscription subscribes a session to one type of events of a channel, from
 	// now on. A repeated call with the same type and condition returns the existing
-	// subscription. The session may be connected to any server.
+	// subscription, which then has the rights of the newer token. The session may be connected to any server.
 	//
 	// Tokens: user, app or service, with the scope and the relation to the channel that
 	// the type needs. The first subscription of a session decides whose it is: the client
