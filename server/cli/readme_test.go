@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"flag"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/cookiejar"
@@ -26,21 +27,9 @@ var update = flag.Bool("update", false, "write the golden files anew")
 
 // TestReadmeCommandOutput runs the README's commands in a shell beside a demo server.
 func TestReadmeCommandOutput(t *testing.T) {
-	blocks := readmeBlocks(t, "A spam raid drill", 2)
-	drill, standing := blocks[0], blocks[1]
-	directory := demoDirectory(t)
-	p := process.Serve(t, store.URL{Path: filepath.Join(directory, "moderato.db")}, "--demo")
-	p.Printed() // once it is loaded
-	pasted := strings.NewReplacer(server.DefaultHTTPAddr, p.REST, server.DefaultGRPCAddr, p.GRPC).Replace(drill + standing)
-	cmd := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", pasted)
-	cmd.Dir = directory
-	cmd.Env = append(os.Environ(), "GOFLAGS=")
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("%v\n%s\n%s", err, out, stderrOf(err))
-	}
+	out := newWorkplace(t).run(t, block(t, "README.md: A spam raid drill/1")+block(t, "README.md: A spam raid drill/2"))
 	if *update {
-		if err := os.WriteFile("testdata/readme.golden", []byte(withoutVolatile(string(out))), 0o600); err != nil {
+		if err := os.WriteFile("testdata/readme.golden", []byte(withoutVolatile(out)), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -48,7 +37,7 @@ func TestReadmeCommandOutput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(string(want), withoutVolatile(string(out))); diff != "" {
+	if diff := cmp.Diff(string(want), withoutVolatile(out)); diff != "" {
 		t.Errorf("the commands of the README print (-want +got):\n%s", diff)
 	}
 }
@@ -127,31 +116,21 @@ func visit(t *testing.T, browser *http.Client, address string, form url.Values) 
 // TestReadmeListeners runs the listeners of the README, each like in its own terminal,
 // and meanwhile the drill. Then it resumes each listener.
 func TestReadmeListeners(t *testing.T) {
-	blocks := readmeBlocks(t, "Receive events", 3)
-	drill := readmeBlocks(t, "A spam raid drill", 2)[0]
-	directory := demoDirectory(t)
-	p := process.Serve(t, store.URL{Path: filepath.Join(directory, "moderato.db")}, "--demo")
-	p.Printed() // once it is loaded
-	paste := func(text string) *exec.Cmd {
-		text = strings.NewReplacer(server.DefaultHTTPAddr, p.REST, server.DefaultGRPCAddr, p.GRPC).Replace(text)
-		cmd := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", text)
-		cmd.Dir, cmd.Env = directory, append(os.Environ(), "GOFLAGS=", "MODERATO_SERVER=http://"+p.REST)
-		return cmd
+	w := newWorkplace(t)
+	var blocks []string
+	for i := range 3 {
+		blocks = append(blocks, block(t, fmt.Sprintf("README.md: Receive events/%d", i+1)))
 	}
 	// The command is built at its first use, which takes longer than the test waits for
 	// its output.
-	if out, err := paste("go tool -modfile=tools/go.mod grpcurl -version").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	w.run(t, "go tool -modfile=tools/go.mod grpcurl -version")
 	var all []*listener
 	for i, ready := range []string{`"cursor":`, ": listening", "Ctrl-C deletes it"} {
-		l := listen(t, paste(blocks[i]))
+		l := listen(t, w.command(t, blocks[i]))
 		l.until(t, ready)
 		all = append(all, l)
 	}
-	if text, err := paste(drill).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, text)
-	}
+	w.run(t, block(t, "README.md: A spam raid drill/1"))
 	var cursors []string
 	for _, l := range all {
 		cursors = append(cursors, lastCursor(t, l.until(t, "channel.ban")))
@@ -171,7 +150,7 @@ func TestReadmeListeners(t *testing.T) {
 		strings.TrimSpace(blocks[1]) + ` -H 'Last-Event-ID: ` + cursors[1] + `'`,
 		"bin/moderato events tail --cursor " + cursors[2],
 	} {
-		l := listen(t, paste(again))
+		l := listen(t, w.command(t, again))
 		if read := l.until(t, "channel.chat.clear_user_messages"); strings.Contains(strings.Join(read, ""), "channel.ban") {
 			t.Errorf("listener %d receives the ban again:\n%s", i, read)
 		}
@@ -196,25 +175,6 @@ func lastCursor(t *testing.T, lines []string) (cursor string) {
 		t.Errorf("there is no cursor in %q", lines)
 	}
 	return cursor
-}
-
-// readmeBlocks returns the shell blocks of a section of the README.
-func readmeBlocks(t *testing.T, heading string, want int) []string {
-	t.Helper()
-	text, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, section, _ := strings.Cut(string(text), "## "+heading+"\n")
-	section, _, _ = strings.Cut(section, "\n## ")
-	var blocks []string
-	for _, found := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(section, -1) {
-		blocks = append(blocks, found[1])
-	}
-	if len(blocks) != want {
-		t.Fatalf("%q has %d shell blocks, want %d", heading, len(blocks), want)
-	}
-	return blocks
 }
 
 // demoDirectory returns a directory that looks like the project's to the commands: with

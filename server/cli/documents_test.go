@@ -1,0 +1,305 @@
+package cli_test
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"github.com/moderato-live/moderato/server"
+	"github.com/moderato-live/moderato/server/demo"
+	"github.com/moderato-live/moderato/server/doctest"
+	"github.com/moderato-live/moderato/server/servertest/process"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/store/storetest"
+)
+
+// documented returns the blocks of commands in the documents, and the test that runs each. Most
+// tests take a block by its name, so that they fail if it disappears.
+func documented() map[string]func(*testing.T) {
+	return map[string]func(*testing.T){
+		"README.md: Moderato/1":                                  TestDocumentedTargetsExist,
+		"README.md: Your first ban/1":                            TestReadmeFirstBan,
+		"README.md: A spam raid drill/1":                         TestReadmeCommandOutput,
+		"README.md: A spam raid drill/2":                         TestReadmeCommandOutput,
+		"README.md: Receive events/1":                            TestReadmeListeners,
+		"README.md: Receive events/2":                            TestReadmeListeners,
+		"README.md: Receive events/3":                            TestReadmeListeners,
+		"docs/decisions.md: Webhooks/1":                          TestWebhookCommands,
+		"docs/decisions.md: Webhooks/2":                          TestWebhookCommands,
+		"docs/getting-started.md: Getting started: a chat bot/1": TestDocumentedTargetsExist,
+		"docs/getting-started.md: JavaScript/1":                  TestGettingStartedPrograms,
+		"docs/getting-started.md: Python/1":                      TestGettingStartedPrograms,
+		"docs/getting-started.md: Shell with curl/1":             TestGettingStartedPrograms,
+		"docs/getting-started.md: Try the bot/1":                 TestGettingStartedPrograms,
+		"docs/oauth.md: Clients/1":                               TestOperatorCommands,
+		"docs/operations.md: The database/1":                     TestDatabaseCommands,
+		"docs/operations.md: The database/2":                     TestDatabaseCommands,
+		"docs/operations.md: Clients, tokens, import/1":          TestOperatorCommands,
+		"docs/operations.md: Health/1":                           TestOperatorCommands,
+		"docs/operations.md: Events/1":                           TestEventCommands,
+		"docs/performance.md: Performance/1":                     TestDocumentedTargetsExist,
+	}
+}
+
+// TestCommandBlocksAreTested finds the blocks of all documents.
+func TestCommandBlocksAreTested(t *testing.T) {
+	found, tests := map[string]bool{}, documented()
+	documents, err := filepath.Glob(filepath.Join(doctest.Root(t), "docs", "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range append(documents, filepath.Join(doctest.Root(t), "README.md")) {
+		path, _ = filepath.Rel(doctest.Root(t), path)
+		for name := range blocksOf(t, path) {
+			found[name] = true
+			if tests[name] == nil {
+				t.Errorf("no test is known to run the block %q", name)
+			}
+		}
+	}
+	for name := range documented() {
+		if !found[name] {
+			t.Errorf("there is no block %q", name)
+		}
+	}
+}
+
+// blocksOf returns the blocks of commands and programs in a document by "path: heading/n".
+func blocksOf(t *testing.T, path string) map[string]string {
+	t.Helper()
+	blocks := map[string]string{}
+	heading, name, n := "", "", 0
+	for line := range strings.Lines(doctest.Read(t, path)) {
+		switch {
+		case name != "" && strings.HasPrefix(line, "```"):
+			name = ""
+		case name != "":
+			blocks[name] += line
+		case regexp.MustCompile("^```(sh|bash|sql|js|ts|python|go)\n").MatchString(line):
+			n++
+			name = fmt.Sprintf("%s: %s/%d", path, heading, n)
+		case strings.HasPrefix(line, "#"):
+			heading, n = strings.TrimSpace(strings.TrimLeft(line, "#")), 0
+		}
+	}
+	return blocks
+}
+
+// block returns a block of commands by its name in documented().
+func block(t *testing.T, name string) string {
+	t.Helper()
+	path, _, _ := strings.Cut(name, ":")
+	found := blocksOf(t, path)
+	if found[name] == "" {
+		t.Fatalf("there is no block %q; there are %q", name, slices.Sorted(maps.Keys(found)))
+	}
+	return found[name]
+}
+
+var demoOwner = demo.People().Owner.ID.String()
+
+// workplace is a directory that looks like the project's, beside a demo server. The program
+// `moderato` is in the search path.
+type workplace struct {
+	*process.Server
+
+	directory string
+	environ   []string
+}
+
+func newWorkplace(t *testing.T) *workplace {
+	t.Helper()
+	w := &workplace{directory: demoDirectory(t)}
+	w.Server = process.Serve(t, store.URL{Path: filepath.Join(w.directory, "moderato.db")}, "--demo")
+	w.Printed() // once it is loaded
+	w.environ = append(os.Environ(), "GOFLAGS=", "MODERATO_SERVER=http://"+w.REST,
+		"PATH="+filepath.Join(w.directory, "bin")+":"+os.Getenv("PATH"))
+	return w
+}
+
+// command returns a command that runs text in a shell, with the addresses of the server.
+func (w *workplace) command(t *testing.T, text string) *exec.Cmd {
+	t.Helper()
+	text = strings.NewReplacer(server.DefaultHTTPAddr, w.REST, server.DefaultGRPCAddr, w.GRPC).Replace(text)
+	cmd := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", text)
+	cmd.Dir, cmd.Env = w.directory, w.environ
+	return cmd
+}
+
+// run runs text in a shell, and returns what it prints.
+func (w *workplace) run(t *testing.T, text string) string {
+	t.Helper()
+	out, err := w.command(t, text).Output()
+	if err != nil {
+		t.Fatalf("%s\n%v\n%s%s", text, err, out, stderrOf(err))
+	}
+	return string(out)
+}
+
+// TestDocumentedTargetsExist looks for the targets of make that the documents name.
+func TestDocumentedTargetsExist(t *testing.T) {
+	makefile, found := doctest.Read(t, "Makefile"), 0
+	for name := range documented() {
+		for _, m := range regexp.MustCompile(`(?m)^make ([\w-]+)`).FindAllStringSubmatch(block(t, name), -1) {
+			found++
+			if !strings.Contains(makefile, "\n"+m[1]+":") {
+				t.Errorf("%s runs make %s, which the Makefile does not have", name, m[1])
+			}
+		}
+	}
+	if found == 0 {
+		t.Error("no block runs make")
+	}
+}
+
+func TestReadmeFirstBan(t *testing.T) {
+	out := newWorkplace(t).run(t, block(t, "README.md: Your first ban/1"))
+	for _, want := range []string{`"success":true`, `"isBanned": true`, `"canPost": false`} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the commands do not print %q:\n%s", want, out)
+		}
+	}
+}
+
+// TestOperatorCommands runs the commands for clients, tokens, imports and health checks.
+func TestOperatorCommands(t *testing.T) {
+	w := newWorkplace(t)
+	if err := os.WriteFile(filepath.Join(w.directory, "records.jsonl"),
+		[]byte(`{"user":{"id":"0b6f0001-0000-4000-8000-00000000000a","username":"operated","displayName":"Operated"}}`+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.run(t, "moderato import records.jsonl") // has the user of the commands
+	token := strings.TrimSpace(w.run(t, "moderato token issue --client demo-chat --service"))
+	commands := strings.ReplaceAll(block(t, "docs/operations.md: Clients, tokens, import/1"), "mdu_…", token)
+	out := w.run(t, commands)
+	if n := len(regexp.MustCompile(`(?m)^md[uas]_`).FindAllString(out, -1)); n < 3 {
+		t.Errorf("the commands print %d tokens, want 3:\n%s", n, out)
+	}
+	w.run(t, block(t, "docs/oauth.md: Clients/1"))
+	if out := w.run(t, block(t, "docs/operations.md: Health/1")); !strings.Contains(out, "moderato.v1.ModerationService") || !strings.Contains(out, `"SERVING"`) {
+		t.Errorf("the health check prints %s", out)
+	}
+}
+
+// TestEventCommands runs each line of the block on events. Each `tail` also gets a cursor,
+// so that there is an event for it to print.
+func TestEventCommands(t *testing.T) {
+	w := newWorkplace(t)
+	stream := listen(t, w.command(t, block(t, "README.md: Receive events/2")))
+	stream.until(t, ": listening")
+	drill := block(t, "README.md: A spam raid drill/1")
+	w.run(t, drill)
+	cursor := lastCursor(t, stream.until(t, "channel.ban"))
+	w.run(t, drill) // bans again, after the cursor
+	token := strings.TrimSpace(w.run(t, "moderato token issue --client demo-dashboard --user "+demoOwner+" --scope channel.moderate --scope users.read"))
+	values := strings.NewReplacer("UUID", demoOwner, "--client ID", "--client demo-dashboard --token "+token, " --cursor CURSOR", "", "events tail", "events tail --cursor "+cursor)
+	for line := range strings.Lines(block(t, "docs/operations.md: Events/1")) {
+		line = values.Replace(line)
+		want := "channel.ban"
+		switch {
+		case strings.HasPrefix(line, "moderato fsck"):
+			w.run(t, line)
+			continue
+		case strings.HasPrefix(line, "moderato events receive"):
+			want = "Ctrl-C deletes it"
+		}
+		l := listen(t, w.command(t, "exec "+line))
+		l.until(t, want)
+		if code := l.signal(syscall.SIGINT); code != 0 {
+			t.Errorf("%s ends with exit code %d", line, code)
+		}
+	}
+}
+
+// TestWebhookCommands creates the webhook of the document, and verifies a delivery with the
+// document's program.
+func TestWebhookCommands(t *testing.T) {
+	w := newWorkplace(t)
+	out := w.run(t, "token=$(moderato token issue --client demo-dashboard --user "+demoOwner+" --scope channel.moderate)\n"+
+		block(t, "docs/decisions.md: Webhooks/1"))
+	var created struct{ Data struct{ Secret string } }
+	if err := json.Unmarshal([]byte(out), &created); err != nil || !strings.HasPrefix(created.Data.Secret, "whsec_") {
+		t.Fatalf("the command prints %s (%v)", out, err)
+	}
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip("python3 is missing")
+	}
+	signer, err := standardwebhooks.NewWebhook(created.Data.Secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sentAt := time.Now()
+	signature, err := signer.Sign("msg_1", sentAt, []byte("{}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := block(t, "docs/decisions.md: Webhooks/2") + fmt.Sprintf(`
+headers = {"webhook-id": "msg_1", "webhook-timestamp": "%d", "webhook-signature": "v1,AAAA %s"}
+print(verify("%s", headers, b"{}"), verify("%s", headers, b"[]"), verify("%s", headers | {"webhook-timestamp": "%d"}, b"{}"))
+`, sentAt.Unix(), signature, created.Data.Secret, created.Data.Secret, created.Data.Secret, sentAt.Add(-time.Hour).Unix())
+	cmd := exec.CommandContext(t.Context(), "python3", "-c", program)
+	if out, err := cmd.CombinedOutput(); err != nil || string(out) != "True False False\n" {
+		t.Errorf("the program prints %s (%v), want True False False", out, err)
+	}
+}
+
+// TestDatabaseCommands creates the accounts of the document, migrates with one and serves
+// with the other.
+func TestDatabaseCommands(t *testing.T) {
+	storetest.EachServer(t, func(t *testing.T, url store.URL) {
+		suffix := url.Name[len(url.Name)-8:]
+		values := strings.NewReplacer(
+			"CREATE DATABASE moderato CHARACTER SET utf8mb4;", "",
+			"'moderato'@", "'m"+suffix+"'@", "moderato_ddl", "d"+suffix, "//moderato:", "//m"+suffix+":",
+			"moderato.*", url.Name+".*", "…", "secret",
+			"db.internal:3306/moderato?tls=true", url.Host+"/"+url.Name,
+			":8080", "127.0.0.1:0", "10.0.0.5:9090", "127.0.0.1:0 --admin-addr 127.0.0.1:0 --log-format json")
+		admin := openDatabase(t, url)
+		for statement := range strings.SplitSeq(values.Replace(block(t, "docs/operations.md: The database/1")), ";") {
+			statement = strings.TrimSpace(regexp.MustCompile(`(?m)^\s*--.*$`).ReplaceAllString(statement, ""))
+			if statement == "" {
+				continue
+			}
+			if _, err := admin.ExecContext(t.Context(), statement); err != nil {
+				t.Fatalf("%s: %v", statement, err)
+			}
+		}
+		t.Cleanup(func() {
+			_, _ = admin.ExecContext(context.Background(), "DROP USER 'm"+suffix+"'@'%', 'd"+suffix+"'@'%'")
+		})
+		directory := demoDirectory(t)
+		cmd := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", values.Replace(block(t, "docs/operations.md: The database/2")))
+		cmd.Dir, cmd.Env = directory, append(os.Environ(), "PATH="+filepath.Join(directory, "bin")+":"+os.Getenv("PATH"))
+		l := listen(t, cmd)
+		l.until(t, `"msg":"listening"`)
+		_ = l.signal(syscall.SIGTERM)
+	})
+}
+
+func openDatabase(t *testing.T, url store.URL) *sql.DB {
+	t.Helper()
+	config := mysql.NewConfig()
+	config.Net, config.Addr, config.User, config.Passwd = "tcp", url.Host, cmp.Or(url.User, "root"), url.Password
+	connector, err := mysql.NewConnector(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := sql.OpenDB(connector)
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
