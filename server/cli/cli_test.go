@@ -80,7 +80,7 @@ func TestHelpListsCommandsFlagsAndVariables(t *testing.T) {
 }
 
 func TestServeRejectsUnmigratedDatabase(t *testing.T) {
-	storetest.EachServer(t, func(t *testing.T, url store.URL) {
+	storetest.EachNewOnServer(t, func(t *testing.T, url store.URL) {
 		got := process.Run(t, nil, "", "serve", process.DBFlag(url), "--http-addr=127.0.0.1:0", "--grpc-addr=127.0.0.1:0", "--admin-addr=127.0.0.1:0")
 		if got.Code != 1 || !strings.Contains(got.Err, "moderato migrate") {
 			t.Errorf("got %+v, want the command to run", got)

@@ -261,7 +261,7 @@ print(verify("%s", headers, b"{}"), verify("%s", headers, b"[]"), verify("%s", h
 // TestDatabaseCommands creates the accounts of the document, migrates with one and serves
 // with the other.
 func TestDatabaseCommands(t *testing.T) {
-	storetest.EachServer(t, func(t *testing.T, url store.URL) {
+	storetest.EachNewOnServer(t, func(t *testing.T, url store.URL) {
 		suffix := url.Name[len(url.Name)-8:]
 		values := strings.NewReplacer(
 			"CREATE DATABASE moderato CHARACTER SET utf8mb4;", "",

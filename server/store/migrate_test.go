@@ -38,7 +38,7 @@ func migrate(t *testing.T, url store.URL) {
 
 // TestMigrationsCreateSchema detects drift: a change of ent/schema needs a migration.
 func TestMigrationsCreateSchema(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachNew(t, func(t *testing.T, url store.URL) {
 		migrate(t, url)
 		statements, err := drift.Statements(context.Background(), open(t, url))
 		if err != nil {
@@ -51,7 +51,7 @@ func TestMigrationsCreateSchema(t *testing.T) {
 }
 
 func TestSchemaDriftIsDetected(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachNew(t, func(t *testing.T, url store.URL) {
 		migrate(t, url)
 		s := open(t, url)
 		if _, err := s.DB().Exec("ALTER TABLE clips DROP COLUMN title"); err != nil {
@@ -65,7 +65,7 @@ func TestSchemaDriftIsDetected(t *testing.T) {
 }
 
 func TestMigratingTwiceChangesNothing(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachNew(t, func(t *testing.T, url store.URL) {
 		migrate(t, url)
 		migrate(t, url)
 		if err := open(t, url).CheckVersion(context.Background()); err != nil {
@@ -75,7 +75,7 @@ func TestMigratingTwiceChangesNothing(t *testing.T) {
 }
 
 func TestConcurrentMigrationsAreSerialized(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachNew(t, func(t *testing.T, url store.URL) {
 		var all sync.WaitGroup
 		for range 4 {
 			all.Go(func() {
@@ -92,7 +92,7 @@ func TestConcurrentMigrationsAreSerialized(t *testing.T) {
 }
 
 func TestUnmigratedDatabaseIsReported(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachNew(t, func(t *testing.T, url store.URL) {
 		s := open(t, url)
 		if err := s.CheckVersion(context.Background()); !errors.Is(err, store.ErrVersion) {
 			t.Errorf("an empty database: %v, want ErrVersion", err)
@@ -123,7 +123,7 @@ func TestMigrationIsLoggedOnce(t *testing.T) {
 // TestInterruptedMigrationContinues stops after some steps, as if killed, and migrates
 // again.
 func TestInterruptedMigrationContinues(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachNew(t, func(t *testing.T, url store.URL) {
 		s := open(t, url)
 		for _, version := range []int64{20, 57} {
 			if err := s.MigrateTo(t.Context(), version); err != nil {
@@ -145,7 +145,7 @@ func TestInterruptedMigrationContinues(t *testing.T) {
 // users has the former id and names.
 func TestFormerDeletedUserIsMigrated(t *testing.T) {
 	const former = "00000000-0000-4000-8000-000000000000"
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachNew(t, func(t *testing.T, url store.URL) {
 		s := open(t, url)
 		if err := s.MigrateTo(t.Context(), 54); err != nil {
 			t.Fatal(err)

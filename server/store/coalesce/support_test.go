@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -21,9 +20,7 @@ import (
 // open migrates a database and opens it.
 func open(t *testing.T, url store.URL, o store.Options) *store.Store {
 	t.Helper()
-	if err := store.Migrate(t.Context(), url, slog.New(slog.DiscardHandler)); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Migrate(t, url)
 	s, err := store.OpenWith(t.Context(), url, o)
 	if err != nil {
 		t.Fatal(err)

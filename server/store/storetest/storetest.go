@@ -10,15 +10,28 @@ import (
 	"github.com/moderato-live/moderato/testdb"
 )
 
-// Each runs a test on every kind of store, each time with a new, empty database. It uses
-// the servers that testdb.Variable lists, or else those that the test processes share.
+// Each runs a test on every kind of store, each time with a database of its own, which
+// Migrate makes ready. It uses the servers that testdb.Variable lists, or else those that
+// the test processes share.
 func Each(t *testing.T, test func(t *testing.T, url store.URL)) {
+	t.Helper()
+	onSQLite(t, test)
+	EachServer(t, test)
+}
+
+// EachNew is Each with new databases, in which nothing was created yet. It is slower.
+func EachNew(t *testing.T, test func(t *testing.T, url store.URL)) {
+	t.Helper()
+	onSQLite(t, test)
+	EachNewOnServer(t, test)
+}
+
+func onSQLite(t *testing.T, test func(t *testing.T, url store.URL)) {
 	t.Helper()
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
 		test(t, SQLite(t))
 	})
-	EachServer(t, test)
 }
 
 // SQLite returns the URL of a new SQLite database file. The file of a test is in memory
@@ -50,10 +63,21 @@ func directory(t testing.TB) string {
 // EachServer is Each without SQLite, for features that only database servers have.
 func EachServer(t *testing.T, test func(t *testing.T, url store.URL)) {
 	t.Helper()
+	onServers(t, (*server).pooled, test)
+}
+
+// EachNewOnServer is EachNew without SQLite.
+func EachNewOnServer(t *testing.T, test func(t *testing.T, url store.URL)) {
+	t.Helper()
+	onServers(t, (*server).database, test)
+}
+
+func onServers(t *testing.T, database func(s *server, t testing.TB) store.URL, test func(t *testing.T, url store.URL)) {
+	t.Helper()
 	for _, s := range servers(t) {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
-			test(t, s.database(t))
+			test(t, database(s, t))
 		})
 	}
 	for name, reason := range missing() {

@@ -87,6 +87,7 @@ type template struct {
 	name   string
 	tables []string
 	seeded []string // the tables that have rows after the migrations
+	shape  string   // see server.shape
 }
 
 // makeTemplate returns the template of this version of the migrations, and creates it
@@ -110,7 +111,19 @@ func (s *server) makeTemplate() (*template, error) {
 	if err := store.Migrate(ctx, url, slog.New(slog.DiscardHandler)); err != nil {
 		return nil, err
 	}
+	if t.shape, err = s.shape(ctx, t.name); err != nil {
+		return nil, err
+	}
 	return t, s.readTables(ctx, t)
+}
+
+// seed returns the statements that copy the rows of the migrations to a database.
+func (t *template) seed(name string) []string {
+	var statements []string
+	for _, table := range t.seeded {
+		statements = append(statements, "INSERT INTO "+name+"."+table+" SELECT * FROM "+t.name+"."+table)
+	}
+	return statements
 }
 
 // hashMigrations returns a part of the hash of the migrations for servers.
@@ -128,19 +141,7 @@ func hashMigrations() (string, error) {
 }
 
 func (s *server) readTables(ctx context.Context, t *template) (err error) {
-	rows, err := s.admin.QueryContext(ctx, "SHOW TABLES FROM "+t.name)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
-		var name string
-		if err := rows.Scan(&name); err != nil {
-			return err
-		}
-		t.tables = append(t.tables, name)
-	}
-	if err := rows.Err(); err != nil {
+	if t.tables, err = collect[string](ctx, s.admin, "SHOW TABLES FROM "+t.name); err != nil {
 		return err
 	}
 	for _, table := range t.tables {
@@ -171,13 +172,5 @@ func (s *server) copyTo(name string) error {
 	for _, table := range t.tables {
 		statements = append(statements, "CREATE TABLE "+name+"."+table+" LIKE "+t.name+"."+table)
 	}
-	for _, table := range t.seeded {
-		statements = append(statements, "INSERT INTO "+name+"."+table+" SELECT * FROM "+t.name+"."+table)
-	}
-	for _, statement := range statements {
-		if _, err := s.admin.ExecContext(ctx, statement); err != nil {
-			return fmt.Errorf("%s: %w", statement, err)
-		}
-	}
-	return nil
+	return s.execAll(ctx, append(statements, t.seed(name)...))
 }

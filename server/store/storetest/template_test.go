@@ -55,7 +55,7 @@ func TestMigrateMatchesMigrations(t *testing.T) {
 	var mu sync.Mutex
 	migrated := map[string]database{} // by kind of store
 	t.Run("step by step", func(t *testing.T) {
-		storetest.Each(t, func(t *testing.T, url store.URL) {
+		storetest.EachNew(t, func(t *testing.T, url store.URL) {
 			if err := store.Migrate(t.Context(), url, slog.New(slog.DiscardHandler)); err != nil {
 				t.Fatal(err)
 			}
