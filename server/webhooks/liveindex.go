@@ -42,7 +42,7 @@ var forEveryChannel uid.ID
 
 // refresh reads the webhooks of channels that are not remembered.
 func (x *liveIndex) refresh(ctx context.Context, e *Engine, channels []uid.ID) error {
-	if x.isStale.Swap(false) || x.size+len(channels) >= maxIndexed {
+	if x.isStale.Swap(false) || x.channels == nil || x.size+len(channels) >= maxIndexed {
 		x.channels, x.size = map[uid.ID]*indexed{}, 0
 	}
 	now := time.Now()
