@@ -263,11 +263,13 @@ func TestNoMessageFollowsItsDeletion(t *testing.T) {
 // event.
 func TestASlowListenerLosesChatFirst(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		messages := listenChat(t, s)
+		stream := listenChat(t, s)
+		messages := stream.sent
 		<-messages // the first one says that it listens
+		<-stream.waits
 		by := s.As(t, servertest.Owner)
 		say(t, s, by, "first")
-		time.Sleep(200 * time.Millisecond) // the stream has it, and waits
+		<-stream.waits // the stream has it, and waits
 		for i := range 3 {
 			say(t, s, by, fmt.Sprintf("lost %d", i))
 		}
@@ -302,11 +304,13 @@ func TestASlowListenerLosesChatFirst(t *testing.T) {
 // takes nothing has it waiting.
 func TestAMessageThatWaitsIsNotSentAfterItsDeletion(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		messages := listenChat(t, s)
+		stream := listenChat(t, s)
+		messages := stream.sent
 		<-messages // the first one says that it listens
+		<-stream.waits
 		by := s.As(t, servertest.Owner)
 		say(t, s, by, "first")
-		time.Sleep(200 * time.Millisecond) // the stream has it, and waits
+		<-stream.waits // the stream has it, and waits
 		say(t, s, s.As(t, servertest.Raider), "deleted")
 		time.Sleep(200 * time.Millisecond)
 		ban(t, s, servertest.Owner, servertest.Raider)
