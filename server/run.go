@@ -138,7 +138,9 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 	sequencer.Sequenced = hub.Wake
 	hooks := webhooks.NewEngine(s.Store, hub, s.config.Log, registry, webhooks.Options{
 		Reach: s.config.webhookReach(), Timeout: s.config.WebhookTimeout, MaxAttempts: s.config.WebhookAttempts,
+		Visible: chat.Visible,
 	})
+	messages.Posted = hooks.Posted
 	watching := &watch.Service{
 		Hub: hub, Live: messages, Rights: rights, Limits: s.config.Streams, Stopping: s.ending, Heartbeat: watch.HeartbeatInterval,
 	}

@@ -114,7 +114,7 @@ func reasons(out *bufio.Writer) {
 
 func eventTypes(out *bufio.Writer) {
 	fmt.Fprint(out, "\n## Event types\n\nEvents of moderation are kept for two years by default, and those of the audience for 90 days. The moderation log shows the former by default.\n\n"+
-		"Live events are delivered at most once, to streams only, and are not kept.\n\n| type | payload | origin | who hears it |\n|---|---|---|---|\n")
+		"Live events are delivered at most once and are not kept. A webhook receives them only if it names their type.\n\n| type | payload | origin | who hears it |\n|---|---|---|---|\n")
 	fields := (*moderatov1.Event)(nil).ProtoReflect().Descriptor().Oneofs().ByName("payload").Fields()
 	for i := range fields.Len() {
 		declared, _ := proto.GetExtension(fields.Get(i).Options(), optionsv1.E_Event).([]*optionsv1.EventType)

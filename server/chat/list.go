@@ -35,12 +35,13 @@ func List(ctx context.Context, s *store.Store, channelID uid.ID, after *Place, l
 	var page []Message
 	var last Place
 	examined, more := 0, false
+	earlier, args := s.Below("m.sent_at", "m.id", after.SentAt, after.ID)
 	err := store.QueryEach(ctx, s.Read, `
 		SELECT m.id, m.user_id, m.text, m.sent_at, m.generation = `+generation("m.channel_id", "m.user_id")+`
 		FROM messages m
-		WHERE m.channel_id = ? AND (m.sent_at < ? OR (m.sent_at = ? AND m.id < ?))
+		WHERE m.channel_id = ? AND `+earlier+`
 		ORDER BY m.sent_at DESC, m.id DESC LIMIT ?`,
-		[]any{channelID, after.SentAt, after.SentAt, after.ID, examine},
+		append(append([]any{channelID}, args...), examine),
 		func(scan func(...any) error) error {
 			examined++
 			if more = len(page) == limit; more {
@@ -73,11 +74,12 @@ func ListOf(ctx context.Context, s *store.Store, channelID, userID uid.ID, after
 		after = &Place{SentAt: math.MaxInt64}
 	}
 	var page []Message
+	earlier, args := s.Below("m.sent_at", "m.id", after.SentAt, after.ID)
 	err := store.QueryEach(ctx, s.Read, `
 		SELECT m.id, m.text, m.sent_at FROM messages m`+s.ByIndex("message_user_id_channel_id_generation_sent_at_id")+`
-		WHERE m.user_id = ? AND m.channel_id = ? AND m.generation = `+generation("?", "?")+` AND (m.sent_at < ? OR (m.sent_at = ? AND m.id < ?))
+		WHERE m.user_id = ? AND m.channel_id = ? AND m.generation = `+generation("?", "?")+` AND `+earlier+`
 		ORDER BY m.sent_at DESC, m.id DESC`+store.Limit(limit+1),
-		[]any{userID, channelID, channelID, userID, channelID, after.SentAt, after.SentAt, after.ID},
+		append([]any{userID, channelID, channelID, userID, channelID}, args...),
 		func(scan func(...any) error) error {
 			m := Message{ChannelID: channelID, UserID: userID}
 			err := scan(&m.ID, &m.Text, &m.SentAt)

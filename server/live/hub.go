@@ -50,6 +50,10 @@ type Message struct {
 
 // Hub delivers messages to the listeners of a process.
 type Hub struct {
+	// Posted is called with each message that this server posts; nil for nothing to call.
+	// It must not wait. Exactly one server calls it for a message.
+	Posted func(Message)
+
 	store   *store.Store
 	log     *slog.Logger
 	visible func(context.Context, *store.Store, []uid.ID) (map[uid.ID]bool, error)
@@ -95,6 +99,9 @@ const (
 func (h *Hub) Post(m Message) {
 	h.arrive(m)
 	h.exchange.post(m)
+	if h.Posted != nil {
+		h.Posted(m)
+	}
 }
 
 // arrive adds a message to the next delivery to the listeners of this process.

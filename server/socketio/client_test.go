@@ -40,7 +40,13 @@ type message struct {
 // connect connects a client to a server, and waits for its session.
 func connect(t *testing.T, s *servertest.Server) *client {
 	t.Helper()
-	c, err := dial(t, s)
+	return connectTo(t, s.HTTPAddr)
+}
+
+// connectTo is connect for the address of a server.
+func connectTo(t *testing.T, address string) *client {
+	t.Helper()
+	c, err := dial(t, address)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,9 +58,9 @@ func connect(t *testing.T, s *servertest.Server) *client {
 	return c
 }
 
-func dial(t *testing.T, s *servertest.Server) (*client, error) {
+func dial(t *testing.T, address string) (*client, error) {
 	t.Helper()
-	conn, response, err := websocket.DefaultDialer.Dial("ws://"+s.HTTPAddr+"/ws/?EIO=4&transport=websocket", nil)
+	conn, response, err := websocket.DefaultDialer.Dial("ws://"+address+"/ws/?EIO=4&transport=websocket", nil)
 	if err != nil {
 		return nil, err
 	}

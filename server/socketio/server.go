@@ -18,12 +18,12 @@ import (
 	"github.com/zishang520/socket.io/v3/pkg/types"
 
 	"github.com/moderato-live/moderato/server/authn"
+	"github.com/moderato-live/moderato/server/hearing"
 	"github.com/moderato-live/moderato/server/jobs"
 	"github.com/moderato-live/moderato/server/peer"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/subscriptions"
 	"github.com/moderato-live/moderato/server/uid"
-	"github.com/moderato-live/moderato/server/watch"
 )
 
 // Path is the path at which clients connect.
@@ -57,10 +57,17 @@ type Limits struct {
 	IdleTime time.Duration
 }
 
+// Deliverer sends the events that a caller hears; watch.Service is one.
+type Deliverer interface {
+	// Deliver sends the events after a position until ctx ends or the delivery cannot
+	// continue.
+	Deliver(ctx context.Context, wish *hearing.Wish, after *int64, send func(message any) error) error
+}
+
 // Server holds the sessions of this server.
 type Server struct {
 	sessions      subscriptions.Sessions
-	watch         *watch.Service
+	watch         Deliverer
 	authenticator *authn.Authenticator
 	store         *store.Store
 	log           *slog.Logger
@@ -82,7 +89,7 @@ type Server struct {
 }
 
 // New returns a Server.
-func New(s *store.Store, w *watch.Service, a *authn.Authenticator, log *slog.Logger, limits Limits, registry prometheus.Registerer) *Server {
+func New(s *store.Store, w Deliverer, a *authn.Authenticator, log *slog.Logger, limits Limits, registry prometheus.Registerer) *Server {
 	server := &Server{
 		sessions: subscriptions.Sessions{Store: s, ServerID: uid.New()},
 		watch:    w, authenticator: a, store: s, log: log,

@@ -246,12 +246,12 @@ func TestIdleConnectionsAreLimited(t *testing.T) {
 	_, o := subscribe(t, s, s.As(t, servertest.Owner), connect(t, s).session, "channel.ban", servertest.Owner)
 	must(t, o)
 	idle := []*client{connect(t, s), connect(t, s)}
-	if _, err := dial(t, s); err == nil {
+	if _, err := dial(t, s.HTTPAddr); err == nil {
 		t.Error("a third connection without a subscription is accepted")
 	}
 	_ = idle[0].conn.Close()
 	for until := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
-		if _, err := dial(t, s); err == nil {
+		if _, err := dial(t, s.HTTPAddr); err == nil {
 			return
 		}
 		if time.Now().After(until) {

@@ -126,7 +126,7 @@ func (s *Service) subscribe(ctx context.Context, tx *ent.Tx, want *ent.EventSubs
 	if err != nil {
 		return nil, err
 	}
-	if err := claim(ctx, tx, session, now); err != nil {
+	if err := s.claim(ctx, tx, session, now); err != nil {
 		return nil, err
 	}
 	of := tx.EventSubscription.Query().Where(eventsubscription.SessionID(session.ID))
@@ -189,13 +189,16 @@ func (s *Service) lockSession(ctx context.Context, tx *ent.Tx, id uid.ID) (*ent.
 
 // claim makes a session that belongs to nobody the caller's. It returns an error if the
 // session belongs to another caller, or if the caller has as many sessions as it may.
-func claim(ctx context.Context, tx *ent.Tx, session *ent.EventSession, now instant.Instant) error {
+func (s *Service) claim(ctx context.Context, tx *ent.Tx, session *ent.EventSession, now instant.Instant) error {
 	caller := authn.FromContext(ctx)
 	if session.ClientID != nil {
 		if *session.ClientID != caller.ClientID || userOf(session) != caller.UserID {
 			return apierr.New(moderatov1.Reason_REASON_AUTH_CONTEXT_MISMATCH)
 		}
 		return nil
+	}
+	if err := s.lockCaller(ctx, tx, caller); err != nil {
+		return err
 	}
 	n, err := ofCaller(tx.EventSession.Query(), caller).Where(eventsession.SeenAtGTE(now.Add(-Lifetime))).Count(ctx)
 	if err != nil {
@@ -211,6 +214,16 @@ func claim(ctx context.Context, tx *ent.Tx, session *ent.EventSession, now insta
 		return apierr.New(moderatov1.Reason_REASON_STREAM_LIMIT_REACHED)
 	}
 	return update.Exec(ctx)
+}
+
+// lockCaller locks the row of a caller's user or, without one, of its client, so that its
+// sessions are counted one after the other.
+func (s *Service) lockCaller(ctx context.Context, tx *ent.Tx, caller *authn.Caller) error {
+	query, id := "SELECT id FROM clients WHERE id = ?", any(caller.ClientID)
+	if caller.ActsAsUser() {
+		query, id = "SELECT id FROM users WHERE id = ?", caller.UserID
+	}
+	return store.QueryEach(ctx, tx, query+s.Store.ForUpdate(), []any{id}, func(func(...any) error) error { return nil })
 }
 
 // The sessions that a user may have with one client, and an app or service, on all servers.

@@ -7,7 +7,6 @@ import (
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/servertest"
-
 	"github.com/moderato-live/moderato/server/subscriptions"
 	"github.com/moderato-live/moderato/server/uid"
 )
@@ -49,19 +48,49 @@ func TestConfirmKeepsOnlyConnectedSessions(t *testing.T) {
 	})
 }
 
+// most is how many sessions a user may have with one client.
+const most = 20
+
+// subscribe subscribes a session to a type that everyone may hear.
+func subscribe(s *servertest.Server, as servertest.Credentials, session uid.ID) error {
+	_, err := moderatov1.NewEventSubscriptionsServiceClient(s.Conn).CreateSubscription(as.Context(), &moderatov1.CreateSubscriptionRequest{
+		Type: "stream.online", Version: "1", SessionId: session.String(),
+		Condition: &moderatov1.SubscriptionCondition{ChannelId: servertest.Owner.String()},
+	})
+	return err
+}
+
+// Sessions that are claimed at the same moment must count each other.
+func TestConcurrentSessionsDoNotExceedLimit(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		sessions := subscriptions.Sessions{Store: s.Store, ServerID: uid.New()}
+		owner := s.As(t, servertest.Owner)
+		for _, id := range add(t, sessions, most-1) {
+			if err := subscribe(s, owner, id); err != nil {
+				t.Fatal(err)
+			}
+		}
+		const concurrent = 16
+		outcomes := make(chan string, concurrent)
+		for _, id := range add(t, sessions, concurrent) {
+			go func() { outcomes <- servertest.OutcomeOf(subscribe(s, owner, id)).Reason }()
+		}
+		got := map[string]int{}
+		for range concurrent {
+			got[<-outcomes]++
+		}
+		if got["OK"] != 1 || got["STREAM_LIMIT_REACHED"] != concurrent-1 {
+			t.Errorf("%d concurrent calls with room for one session: got %v", concurrent, got)
+		}
+	})
+}
+
 // A user whose server crashed must be able to subscribe again.
 func TestSessionsOfCrashedServersDoNotCount(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		sessions := subscriptions.Sessions{Store: s.Store, ServerID: uid.New()}
-		client := moderatov1.NewEventSubscriptionsServiceClient(s.Conn)
-		subscribe := func(session uid.ID) error {
-			_, err := client.CreateSubscription(s.As(t, servertest.Owner).Context(), &moderatov1.CreateSubscriptionRequest{
-				Type: "stream.online", Version: "1", SessionId: session.String(),
-				Condition: &moderatov1.SubscriptionCondition{ChannelId: servertest.Owner.String()},
-			})
-			return err
-		}
-		const most = 20
+		owner := s.As(t, servertest.Owner)
+		subscribe := func(session uid.ID) error { return subscribe(s, owner, session) }
 		for _, id := range add(t, sessions, most) {
 			if err := subscribe(id); err != nil {
 				t.Fatal(err)

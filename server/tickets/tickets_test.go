@@ -191,7 +191,7 @@ func TestStreamOfTicketHasRightsOfItsCaller(t *testing.T) {
 				t.Fatalf("the stream ended with %v after %q", err, got)
 			}
 		}
-		if took := time.Since(began); took > 2500*time.Millisecond {
+		if took := time.Since(began); took > 2*time.Second+servertest.Slack {
 			t.Errorf("the stream ended after %s, want 2 s at most", took)
 		}
 		time.Sleep(time.Until(began.Add(2 * time.Second))) // for as long a token may be cached

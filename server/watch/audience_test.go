@@ -85,7 +85,7 @@ func TestAStreamWithoutTypesFollowsTheRights(t *testing.T) {
 	})
 }
 
-// wantSoon waits up to 2 s until hears returns what is wanted.
+// wantSoon waits up to 2 s, and for slow machines longer, until hears returns what is wanted.
 func wantSoon(t *testing.T, name string, want bool, hears func() bool) {
 	t.Helper()
 	for began := time.Now(); ; time.Sleep(20 * time.Millisecond) {
@@ -93,7 +93,7 @@ func wantSoon(t *testing.T, name string, want bool, hears func() bool) {
 		if hears() == want {
 			return
 		}
-		if sent > 2*time.Second {
+		if sent > 2*time.Second+servertest.Slack {
 			t.Errorf("%s: %s after the change, hears is %t", name, sent, !want)
 			return
 		}
@@ -110,7 +110,7 @@ func TestAnAppThatNamedATypeEndsWithTheGrant(t *testing.T) {
 		began := time.Now()
 		grant(t, s)
 		got := ends.next(t)
-		if took := time.Since(began); got.reason != "GRANT_MISSING" || took > 2500*time.Millisecond {
+		if took := time.Since(began); got.reason != "GRANT_MISSING" || took > 2*time.Second+servertest.Slack {
 			t.Errorf("ended with %s after %s", got.kind(), took)
 		}
 		retitle(t, s, "afterwards, "+time.Now().String())

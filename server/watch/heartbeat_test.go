@@ -27,11 +27,17 @@ type localStream struct {
 
 	ctx  context.Context
 	sent chan *moderatov1.WatchEventsResponse
+	// waits receives a value when a message begins to wait.
+	waits chan struct{}
 }
 
 func (l *localStream) Context() context.Context { return l.ctx }
 
 func (l *localStream) Send(m *moderatov1.WatchEventsResponse) error {
+	select {
+	case l.waits <- struct{}{}:
+	default:
+	}
 	select {
 	case l.sent <- m:
 		return nil
@@ -53,7 +59,7 @@ func watchLocally(t *testing.T, s *servertest.Server, heartbeat time.Duration, r
 }
 
 // listenChat has a backend listen to chat, which hears the messages of the other server s.
-func listenChat(t *testing.T, s *servertest.Server) <-chan *moderatov1.WatchEventsResponse {
+func listenChat(t *testing.T, s *servertest.Server) *localStream {
 	t.Helper()
 	chats := live.NewHub(s.Store, slog.New(slog.DiscardHandler), prometheus.NewRegistry(), chat.Visible)
 	ctx, stop := context.WithCancel(context.Background())
@@ -66,10 +72,16 @@ func listenChat(t *testing.T, s *servertest.Server) <-chan *moderatov1.WatchEven
 	t.Cleanup(func() { stop(); <-ended })
 	hub := runHub(t, s.Store)
 	hub.Deleted = chats.Deleted
-	return listenTo(t, s, &watch.Service{Hub: hub, Live: chats, Heartbeat: time.Hour}, &moderatov1.WatchEventsRequest{})
+	return openLocal(t, s, &watch.Service{Hub: hub, Live: chats, Heartbeat: time.Hour}, &moderatov1.WatchEventsRequest{})
 }
 
 func listenTo(t *testing.T, s *servertest.Server, service *watch.Service, req *moderatov1.WatchEventsRequest) <-chan *moderatov1.WatchEventsResponse {
+	t.Helper()
+	return openLocal(t, s, service, req).sent
+}
+
+// openLocal opens a stream whose messages wait until the test takes them.
+func openLocal(t *testing.T, s *servertest.Server, service *watch.Service, req *moderatov1.WatchEventsRequest) *localStream {
 	t.Helper()
 	token := digest.Of(s.AsService(t).Token)
 	service.Rights = &watch.Rights{Store: s.Store, Log: slog.New(slog.DiscardHandler)}
@@ -77,14 +89,14 @@ func listenTo(t *testing.T, s *servertest.Server, service *watch.Service, req *m
 	t.Cleanup(stop)
 	go outboxtest.RunJobs(checks, service.Rights.Jobs()...)
 	ctx, cancel := context.WithCancel(authn.NewContext(context.Background(), &authn.Caller{Kind: authn.Service, Token: token}))
-	l := &localStream{ctx: ctx, sent: make(chan *moderatov1.WatchEventsResponse)}
+	l := &localStream{ctx: ctx, sent: make(chan *moderatov1.WatchEventsResponse), waits: make(chan struct{}, 1000)}
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
 		_ = service.WatchEvents(req, l)
 	}()
 	t.Cleanup(func() { cancel(); <-ended })
-	return l.sent
+	return l
 }
 
 // heartbeat returns the position of the next message, which must be a heartbeat.

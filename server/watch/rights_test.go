@@ -81,8 +81,8 @@ func TestCheckReadsChannelsOnlyAfterChange(t *testing.T) {
 	})
 }
 
-// checkLimit is the 2 s within which a right must end, and 2 s of tolerance for slow machines.
-const checkLimit = 4 * time.Second
+// checkLimit is the 2 s within which a right must end, with tolerance for slow machines.
+const checkLimit = 2*time.Second + servertest.Slack
 
 // TestRightsFollowEveryChange changes rights in each way. There is no hub, so events do not
 // trigger the checks.

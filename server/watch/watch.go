@@ -62,11 +62,11 @@ func ParseTypes(f *validate.Fields, names []string) []string {
 			f.Add(fmt.Sprintf("type[%d]", i), "must be a type of which events are kept; those of "+name+" are live")
 		}
 	}
-	return parseTypes(f, names)
+	return ParseAnyTypes(f, names)
 }
 
-// parseTypes is ParseTypes that accepts live types as well.
-func parseTypes(f *validate.Fields, names []string) []string {
+// ParseAnyTypes is ParseTypes that accepts live types as well.
+func ParseAnyTypes(f *validate.Fields, names []string) []string {
 	if !f.AtMost("type", len(names)) {
 		return nil
 	}
@@ -81,7 +81,7 @@ func parseTypes(f *validate.Fields, names []string) []string {
 func (s *Service) parse(ctx context.Context, req *moderatov1.WatchEventsRequest) (*filter, error) {
 	f := validate.Of(req)
 	channelID := f.OptionalUUID("channelId", req.GetChannelId())
-	names := parseTypes(f, req.GetType())
+	names := ParseAnyTypes(f, req.GetType())
 	if err := f.Err(); err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package webhooks
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -20,10 +21,9 @@ import (
 // channel, so that no other rows are read. The events of every channel are read along
 // the positions.
 //
-// Only events that are kept have rows. Events of types that are not kept must be sent
-// beside the deliveries, at most once, to the webhooks whose types and hasRight allow it.
+// Only events that are kept have rows. The liveSender sends those that are not.
 func (t *turn) wantedEvents(upTo int64, limit int) (query string, args []any) {
-	types := strings.Fields(t.hook.Types)
+	types := keptTypes(t.hook.Types)
 	if t.hook.ChannelID == nil {
 		query = "SELECT id, channel_id, position, type FROM events" + t.Store.ByIndex("event_position_occurred_at_channel_id_sequence") +
 			" WHERE position > ? AND position <= ? AND occurred_at >= ?"
@@ -48,6 +48,14 @@ func (t *turn) wantedEvents(upTo int64, limit int) (query string, args []any) {
 	}
 	return strings.Join(parts, " UNION ALL ") + " ORDER BY position" + store.Limit(limit), args
 }
+
+// keptTypes returns those of a webhook's types of which events are kept; none means all.
+func keptTypes(types string) []string {
+	return slices.DeleteFunc(strings.Fields(types), func(name string) bool { return eventtype.Type(name).IsLive() })
+}
+
+// isLiveOnly reports whether a webhook's types are live ones alone.
+func isLiveOnly(types string) bool { return types != "" && len(keptTypes(types)) == 0 }
 
 // heardFrom returns the time from which on the webhook receives events. Earlier events
 // are not sent. It returns 0 if the webhook has no such bound.

@@ -28,7 +28,7 @@ func (s *Service) CreateWebhook(ctx context.Context, req *moderatov1.CreateWebho
 	f := validate.Of(req)
 	about := channelOf(ctx, f, req.GetChannelId())
 	address := s.receiver(f, req.GetUrl())
-	names := watch.ParseTypes(f, req.GetType())
+	names := watch.ParseAnyTypes(f, req.GetType())
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
@@ -101,7 +101,10 @@ func (s *Service) create(ctx context.Context, tx *ent.Tx, wish *hearing.Wish, w 
 	case isUnknown:
 		return apierr.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND)
 	}
-	types = eventtype.Kept(types) // a delivery may take days, so a live event cannot be sent
+	if w.Types == "" {
+		// A receiver that did not ask for chat does not get a request for each message.
+		types = eventtype.Kept(types)
+	}
 	w.Audience = audiences[hearing.Narrowest(types)]
 	if w.Types == "" && !hearing.IsEverything(types) {
 		// The webhook does not gain types later, and is disabled if it loses one, so that

@@ -45,6 +45,7 @@ type Engine struct {
 	client  *http.Client
 	look    store.Signal
 	metrics metrics
+	live    *liveSender
 	workers sync.WaitGroup
 	swept   uid.ID // the last webhook that Sweep checked
 
@@ -68,6 +69,8 @@ type Options struct {
 	Timeout time.Duration
 	// MaxAttempts bounds the number of attempts in flight.
 	MaxAttempts int
+	// Visible returns which of some chat messages are not deleted.
+	Visible func(context.Context, *store.Store, []uid.ID) (map[uid.ID]bool, error)
 }
 
 // DefaultMaxAttempts is the default maximum number of attempts that a server has in
@@ -83,15 +86,20 @@ type want struct {
 
 // NewEngine returns an Engine, and registers its metrics.
 func NewEngine(s *store.Store, hub *watch.Hub, log *slog.Logger, r prometheus.Registerer, o Options) *Engine {
-	return &Engine{
+	e := &Engine{
 		Store: s, Hub: hub, Log: log, Options: o, slots: newSlots(o.MaxAttempts),
 		client: newClient(o), look: store.NewSignal(), metrics: newMetrics(r),
 		running: map[uid.ID]*worker{}, wanted: map[uid.ID]want{},
 	}
+	e.live = newLiveSender(e)
+	return e
 }
 
-// Look makes the Engine look for due webhooks now.
-func (e *Engine) Look() { e.look.Raise() }
+// Look makes the Engine look now for due webhooks, and for those that want live events.
+func (e *Engine) Look() {
+	e.live.index.isStale.Store(true)
+	e.look.Raise()
+}
 
 // nudge makes the Engine look at a webhook now, if this server works on it, and look
 // for due webhooks.
@@ -108,6 +116,7 @@ func (e *Engine) nudge(id uid.ID) {
 func (e *Engine) Run(ctx context.Context) {
 	var following sync.WaitGroup
 	following.Go(func() { e.follow(ctx) })
+	following.Go(func() { e.live.run(ctx) })
 	defer e.client.CloseIdleConnections()
 	defer e.workers.Wait()
 	defer following.Wait()

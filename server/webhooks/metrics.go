@@ -4,6 +4,7 @@ import "github.com/prometheus/client_golang/prometheus"
 
 type metrics struct {
 	attempts *prometheus.CounterVec
+	live     *prometheus.CounterVec
 	disabled *prometheus.CounterVec
 	delay    prometheus.Histogram
 }
@@ -13,6 +14,9 @@ func newMetrics(r prometheus.Registerer) metrics {
 		attempts: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "moderato_webhook_attempts_total", Help: "Attempts to deliver an event to a webhook, by outcome.",
 		}, []string{"outcome"}),
+		live: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "moderato_webhook_live_events_total", Help: "Live events for webhooks, by outcome.",
+		}, []string{"outcome"}),
 		disabled: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "moderato_webhooks_disabled_total", Help: "Webhooks that were disabled, by reason.",
 		}, []string{"reason"}),
@@ -21,6 +25,6 @@ func newMetrics(r prometheus.Registerer) metrics {
 			Buckets: []float64{.01, .025, .05, .1, .25, .5, 1, 5, 30, 300, 3600, 86400},
 		}),
 	}
-	r.MustRegister(m.attempts, m.disabled, m.delay)
+	r.MustRegister(m.attempts, m.live, m.disabled, m.delay)
 	return m
 }

@@ -30,8 +30,25 @@ const (
 
 // CursorHeader is the header of a delivery that holds the event's cursor, from which an
 // event stream can continue after the event. As in the streams, the cursor is not part
-// of the body.
+// of the body. A live event has no cursor.
 const CursorHeader = "Moderato-Cursor"
+
+// MissedHeader is the header of the delivery of a live event that holds how many live
+// events the receiver missed before, if any.
+const MissedHeader = "Moderato-Missed-Messages"
+
+// message is what an attempt sends.
+type message struct {
+	id     string
+	body   []byte
+	cursor string // empty for a live event
+	missed int64
+}
+
+// messageOf returns the message for an event that is kept.
+func messageOf(e *outbox.Event) message {
+	return message{id: e.ID.String(), body: e.JSON(), cursor: e.Cursor}
+}
 
 // newClient returns the client that calls receivers. It follows no redirects and uses
 // no proxy, because both would bypass the check of the address.
@@ -68,12 +85,12 @@ type outcome struct {
 	wait        time.Duration
 }
 
-// attempt sends an event once. If ctx ended the attempt, ok is false: the attempt says
+// attempt sends a message once. If ctx ended the attempt, ok is false: the attempt says
 // nothing about the receiver.
-func (e *Engine) attempt(ctx context.Context, w *ent.Webhook, event *outbox.Event, at instant.Instant) (o outcome, ok bool) {
+func (e *Engine) attempt(ctx context.Context, w *ent.Webhook, m message, at instant.Instant) (o outcome, ok bool) {
 	ctx, cancel := context.WithTimeoutCause(ctx, e.Timeout, noAnswerError(e.Timeout))
 	defer cancel()
-	request, err := newRequest(ctx, w, event, at)
+	request, err := newRequest(ctx, w, m, at)
 	if err != nil {
 		return outcome{problem: "the request could not be made"}, true
 	}
@@ -100,23 +117,26 @@ func (e *Engine) attempt(ctx context.Context, w *ent.Webhook, event *outbox.Even
 	return o, true
 }
 
-func newRequest(ctx context.Context, w *ent.Webhook, event *outbox.Event, at instant.Instant) (*http.Request, error) {
-	body := event.JSON()
-	id := event.ID.String()
-	signed, err := signatures(w, id, at, body)
+func newRequest(ctx context.Context, w *ent.Webhook, m message, at instant.Instant) (*http.Request, error) {
+	signed, err := signatures(w, m.id, at, m.body)
 	if err != nil {
 		return nil, err
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, w.URL, bytes.NewReader(body))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, w.URL, bytes.NewReader(m.body))
 	if err != nil {
 		return nil, err
 	}
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("User-Agent", "Moderato")
-	request.Header.Set("Webhook-Id", id)
+	request.Header.Set("Webhook-Id", m.id)
 	request.Header.Set("Webhook-Timestamp", strconv.FormatInt(at.Time().Unix(), 10))
 	request.Header.Set("Webhook-Signature", signed)
-	request.Header.Set(CursorHeader, event.Cursor)
+	if m.cursor != "" {
+		request.Header.Set(CursorHeader, m.cursor)
+	}
+	if m.missed > 0 {
+		request.Header.Set(MissedHeader, strconv.FormatInt(m.missed, 10))
+	}
 	return request, nil
 }
 

@@ -65,6 +65,11 @@ type slots struct {
 	// maxSlow is the number of slow slots, including those for webhooks that turn out
 	// to be slow.
 	maxSlow int
+	// live holds the attempts for live events, which use free slots of the other pools.
+	// liveAttempts holds them as well, the longest first.
+	live         pool
+	liveAttempts []*liveAttempt
+	size         int
 }
 
 func newSlots(n int) *slots {
@@ -73,6 +78,8 @@ func newSlots(n int) *slots {
 		fast:    pool{size: n / 4, byOwner: map[owner]int{}},
 		slow:    pool{size: n / 2, byOwner: map[owner]int{}},
 		maxSlow: n - n/4,
+		live:    pool{size: n / 4, byOwner: map[owner]int{}},
+		size:    n,
 	}
 }
 
@@ -122,6 +129,7 @@ func (s *slots) acquire(c candidate) *slot {
 		return nil
 	}
 	p.add(c.owner, 1)
+	s.makeRoom()
 	return &slot{slots: s, owner: c.owner, pool: p, held: 1, since: time.Now()}
 }
 
@@ -168,6 +176,7 @@ func (s *slot) resize(n int) int {
 func (s *slot) add(n int) {
 	s.held += n
 	s.pool.add(s.owner, n)
+	s.makeRoom()
 }
 
 // slowDown moves the slot to the slow pool. It returns false if the slow pool has no

@@ -123,3 +123,43 @@ func TestSlotsAreLimited(t *testing.T) {
 		t.Errorf("got %d slots, want at most 80", n)
 	}
 }
+
+// TestLiveAttemptsMakeRoom fills the slots with attempts for live events. Other events must
+// get as many slots as without them.
+func TestLiveAttemptsMakeRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSlots(80)
+		ended := 0
+		begin := func(o byte) *liveAttempt { return s.acquireLive(candidateOf(o).owner, func(error) { ended++ }) }
+		own := 0
+		for begin(0) != nil {
+			own++
+		}
+		for o := range byte(100) {
+			begin(o)
+		}
+		if own != 10 || s.live.used != 20 {
+			t.Errorf("one owner got %d and all got %d slots for live events, want 10 and 20", own, s.live.used)
+		}
+		if begin(200) != nil || ended != 0 {
+			t.Error("an attempt that is not slow ended for another live event")
+		}
+		time.Sleep(slowAfter)
+		if begin(200) == nil || ended != 1 {
+			t.Errorf("%d slow attempts ended for another owner, want 1", ended)
+		}
+		slow := func(o byte) candidate { c := candidateOf(o); c.isSlow = true; return c }
+		for o := range byte(100) {
+			slowDown(acquireAll(s, candidateOf(o)))
+			acquireAll(s, slow(o))
+		}
+		if s.slow.used != 60 || s.used() > 80 {
+			t.Errorf("%d slow slots and %d in all are used, want 60 and at most 80", s.slow.used, s.used())
+		}
+		proven := candidateOf(201)
+		proven.isProven = true
+		if got := len(acquireAll(s, proven)); got != 10 || s.used() != 80 || ended != 1+20-s.live.used {
+			t.Errorf("%d slots for other events; %d are used, and %d attempts ended; want 10, 80 and %d", got, s.used(), ended, 1+20-s.live.used)
+		}
+	})
+}

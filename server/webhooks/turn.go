@@ -205,6 +205,9 @@ func (t *turn) takeIn(ctx context.Context) error {
 const rowsPerStatement = 50
 
 func (t *turn) newDeliveries(ctx context.Context, upTo int64, limit int) ([]*ent.WebhookDeliveryCreate, error) {
+	if isLiveOnly(t.hook.Types) {
+		return nil, nil
+	}
 	query, args := t.wantedEvents(upTo, limit)
 	var rows []*ent.WebhookDeliveryCreate
 	err := store.QueryEach(ctx, t.tx, query, args, func(scan func(...any) error) error {

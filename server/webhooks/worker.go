@@ -128,7 +128,7 @@ func (w *worker) try(ctx context.Context, p plan, event *outbox.Event) (o outcom
 		}
 	})
 	defer slow.Stop()
-	o, ok = w.attempt(ctx, p.hook, event, p.now)
+	o, ok = w.attempt(ctx, p.hook, messageOf(event), p.now)
 	if !ok && errors.Is(context.Cause(ctx), errNoRoom) {
 		return outcome{isSlow: true, isPostponed: true}, true
 	}

@@ -1803,9 +1803,9 @@ func (x *EventCategory) GetTitle() string {
 
 // ChatMessageEvent is the payload of `channel.chat.message`: a message was posted. The
 // event is live. It is delivered at most once, shortly after the message was posted, and
-// is not kept: it has no sequence and no cursor, and is neither in the log nor sent to
-// webhooks. A message that is deleted before it is sent is not sent. The messages that
-// were posted through one server are delivered in the order in which they were posted.
+// is not kept: it has no sequence and no cursor, and is not in the log. A message that is
+// deleted before it is sent is not sent. The messages that were posted through one server
+// are delivered in the order in which they were posted.
 type ChatMessageEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The channel: a UUID in lower case.

@@ -37,7 +37,7 @@ type CreateWebhookRequest struct {
 	Url string `protobuf:"bytes,2,opt,name=url" json:"url,omitempty"`
 	// The event types to send, such as `channel.ban`; at most 100. If empty, all types if
 	// the caller may hear all of them, and otherwise those that the caller may hear now,
-	// which the response lists.
+	// which the response lists; in both cases without live types.
 	Type          []string `protobuf:"bytes,3,rep,name=type" json:"type,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -103,7 +103,7 @@ type CreateWebhookResponse struct {
 	ChannelId *string `protobuf:"bytes,2,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
 	// The URL of the receiver.
 	Url string `protobuf:"bytes,3,opt,name=url" json:"url,omitempty"`
-	// The event types that the webhook sends; empty for all types.
+	// The event types that the webhook sends; empty for all types but live ones.
 	Type []string `protobuf:"bytes,4,rep,name=type" json:"type,omitempty"`
 	// The secret that signs deliveries: `whsec_` and the base64 of the key, which is 32
 	// random bytes. It is returned only once, in this response.
@@ -292,7 +292,7 @@ type Webhook struct {
 	UserId *string `protobuf:"bytes,3,opt,name=user_id,json=userId" json:"user_id,omitempty"`
 	// The URL of the receiver.
 	Url string `protobuf:"bytes,4,opt,name=url" json:"url,omitempty"`
-	// The event types that the webhook sends; empty for all types.
+	// The event types that the webhook sends; empty for all types but live ones.
 	Type []string `protobuf:"bytes,5,rep,name=type" json:"type,omitempty"`
 	// The status: `enabled` or `disabled`.
 	Status string `protobuf:"bytes,6,opt,name=status" json:"status,omitempty"`

@@ -56,6 +56,14 @@ const (
 // for 3 days, with delays of seconds at first and of hours at the end; then the webhook
 // is disabled.
 //
+// Live events (`channel.chat.message`) are sent only to webhooks that name their type. Each
+// is sent at most once, without `moderato-cursor`, and is not a delivery: it is not
+// listed, retried or redelivered, and does not disable the webhook. The events of a
+// channel are sent one after the other, apart from those that are kept. What a receiver is
+// too slow for is lost. The next live event then has the header
+// `moderato-missed-messages`: how many live events were not sent since the previous one,
+// or not answered with a 2xx status. The header is not signed.
+//
 // Who may have a webhook for which types is the same as for streams (the option
 // `audience` of a type, and WatchEvents). To manage a webhook the caller must be permitted
 // to hear its types: the errors are TOKEN_KIND_NOT_ACCEPTED, SCOPE_MISSING,
@@ -221,6 +229,14 @@ func (c *webhooksServiceClient) RedeliverWebhookEvent(ctx context.Context, in *R
 // event is sent when the event before it was delivered. A failed delivery is retried
 // for 3 days, with delays of seconds at first and of hours at the end; then the webhook
 // is disabled.
+//
+// Live events (`channel.chat.message`) are sent only to webhooks that name their type. Each
+// is sent at most once, without `moderato-cursor`, and is not a delivery: it is not
+// listed, retried or redelivered, and does not disable the webhook. The events of a
+// channel are sent one after the other, apart from those that are kept. What a receiver is
+// too slow for is lost. The next live event then has the header
+// `moderato-missed-messages`: how many live events were not sent since the previous one,
+// or not answered with a 2xx status. The header is not signed.
 //
 // Who may have a webhook for which types is the same as for streams (the option
 // `audience` of a type, and WatchEvents). To manage a webhook the caller must be permitted
