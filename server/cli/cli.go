@@ -38,6 +38,7 @@ type commands struct {
 	} `cmd:"" help:"Access tokens."`
 	Events struct {
 		Tail    eventsTail    `cmd:"" help:"Print events as they happen."`
+		Trigger eventsTrigger `cmd:"" help:"Cause real events of a type, to test what receives them; for development."`
 		Receive eventsReceive `cmd:"" help:"Create a webhook, print the events that it receives, and delete it; for development."`
 	} `cmd:"" help:"Events of channels."`
 	Keys struct {
