@@ -33,8 +33,9 @@ type commands struct {
 		Create clientCreate `cmd:"" help:"Create a client, or change its name."`
 	} `cmd:"" help:"Client applications."`
 	Token struct {
-		Issue  tokenIssue  `cmd:"" help:"Issue an access token and print it, once."`
-		Revoke tokenRevoke `cmd:"" help:"Revoke an access token."`
+		Issue   tokenIssue   `cmd:"" help:"Issue an access token and print it, once."`
+		Inspect tokenInspect `cmd:"" help:"Print what an access token is and what it permits."`
+		Revoke  tokenRevoke  `cmd:"" help:"Revoke an access token."`
 	} `cmd:"" help:"Access tokens."`
 	Events struct {
 		Tail    eventsTail    `cmd:"" help:"Print events as they happen."`
