@@ -21,7 +21,7 @@ import (
 // apiCall calls an operation over REST and prints the response.
 type apiCall struct {
 	api
-	Method     verb     `arg:"" help:"GET, HEAD, POST or DELETE." placeholder:"METHOD"`
+	Method     verb     `arg:"" complete:"methods" help:"GET, HEAD, POST or DELETE." placeholder:"METHOD"`
 	Path       string   `arg:"" help:"The path, such as /v1/users/profile; it may have a query." placeholder:"PATH"`
 	Field      []string `short:"f" help:"An argument KEY=VALUE whose value is a text: of the query for GET and HEAD, else of the JSON body. KEY[]=VALUE adds to a list. Can be repeated." sep:"none" placeholder:"KEY=VALUE"`
 	JSONField  []string `short:"F" name:"json-field" help:"An argument of the body whose value is JSON, such as categoryId=3. Can be repeated." sep:"none" placeholder:"KEY=JSON"`

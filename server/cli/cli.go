@@ -46,8 +46,9 @@ type commands struct {
 	Keys struct {
 		Rotate keysRotate `cmd:"" help:"Create a new key for cursors. Cursors of earlier keys stay valid."`
 	} `cmd:"" help:"Keys that seal cursors."`
-	Fsck    check   `cmd:"" help:"Check the database for inconsistencies. Safe while servers run."`
-	Version version `cmd:"" help:"Print the version."`
+	Completion completion `cmd:"" help:"Print the script with which a shell completes command lines."`
+	Fsck       check      `cmd:"" help:"Check the database for inconsistencies. Safe while servers run."`
+	Version    version    `cmd:"" help:"Print the version."`
 }
 
 // streams holds the standard streams of the process.
@@ -81,6 +82,10 @@ func Run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) 
 	if err != nil {
 		fmt.Fprintln(errs, "moderato:", err)
 		return 1
+	}
+	if len(args) > 0 && args[0] == completeCommand {
+		writeCandidates(out, parser.Model, args[1:])
+		return 0
 	}
 	return run(parser, args, errs)
 }

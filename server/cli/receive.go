@@ -32,7 +32,7 @@ const (
 type eventsReceive struct {
 	api
 	Channel string   `help:"Only events of this channel. When not given, a user token's own channel, and every channel for a service token." placeholder:"UUID"`
-	Type    []string `help:"Only events of this type, such as channel.ban. Can be repeated." sep:"none" placeholder:"TYPE"`
+	Type    []string `help:"Only events of this type, such as channel.ban. Can be repeated." sep:"none" complete:"events" placeholder:"TYPE"`
 	Port    uint16   `help:"The port of 127.0.0.1 to receive at; a free one when not given." placeholder:"PORT"`
 	URL     string   `name:"url" help:"The https address that leads to the port, such as a tunnel's. When not given, the server calls the port itself." placeholder:"URL"`
 	JSON    bool     `name:"json" help:"Print each event as one line of JSON, with its cursor."`

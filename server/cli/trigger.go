@@ -46,7 +46,7 @@ func (a *grpcAPI) connect() (*moderato.Client, error) {
 // eventsTrigger causes events, for those who develop a program that receives them.
 type eventsTrigger struct {
 	grpcAPI
-	Type    string `arg:"" optional:"" help:"The type of the events, such as channel.ban. When not given, list the types." placeholder:"TYPE"`
+	Type    string `arg:"" optional:"" complete:"trigger" help:"The type of the events, such as channel.ban. When not given, list the types." placeholder:"TYPE"`
 	Channel string `help:"The channel of the events; the server's first channel when not given." placeholder:"UUID"`
 	User    string `help:"The user whom the events are about; test users, who are created, when not given." placeholder:"UUID"`
 	Times   int    `help:"How many events to cause." default:"1"`
