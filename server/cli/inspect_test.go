@@ -43,7 +43,7 @@ func TestTokenInspect(t *testing.T) {
 		errs  string   // in the error output
 	}{
 		"user": {valid, nil, 0, []string{
-			"kind     user\n", "client   dashboard\n", "user     " + servertest.Owner.String() + "\n", "scopes   users.read\n", "(in 59m", "  GET /v1/channels/stats ",
+			"kind     user\n", "client   dashboard\n", "user     " + servertest.Owner.String() + "\n", "scopes   users.read\n", "Z (in ", "  GET /v1/channels/stats ",
 		}, ""},
 		"service": {service, nil, 0, []string{"kind     service\n", "expires  never\n", "moderato.platform.v1.AudienceService/Follow"}, ""},
 		"JSON":    {valid, []string{"--json"}, 0, []string{`{"clientId":"dashboard","kind":"user",`}, ""},

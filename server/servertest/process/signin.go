@@ -16,11 +16,23 @@ import (
 // returns the page that follows and its address.
 func Visit(t *testing.T, browser *http.Client, address string, form url.Values) (page, at string) {
 	t.Helper()
-	response, err := browser.Get(address)
-	if form != nil && err == nil {
-		_ = response.Body.Close()
-		response, err = browser.PostForm(address, form)
+	page, at = load(t, browser, http.MethodGet, address, "")
+	if form == nil {
+		return page, at
 	}
+	return load(t, browser, http.MethodPost, address, form.Encode())
+}
+
+func load(t *testing.T, browser *http.Client, method, address, form string) (page, at string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(form))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if form != "" {
+		request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	response, err := browser.Do(request)
 	if err != nil {
 		t.Fatal(err)
 	}
