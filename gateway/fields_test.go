@@ -47,6 +47,10 @@ var (
 		"id": "uuid", "title": "string", "displayName": "string", "bio": "string", "slug": "string", "avatarUrl": "url",
 		"lang": "string", "isLive": "boolean", "followerCount": "integer", "category": channelCategory,
 	}
+	tokenSelf = object{
+		"clientId": "string", "kind": "string", "userId": "uuid?", "scopes": list{"string"}, "expiresAt": "timestamp?",
+		"operations": list{object{"name": "string", "method": "string?", "path": "string?", "relation": "string?"}},
+	}
 	pagination = object{"cursor": "string"}
 	streamInfo = object{
 		"isLive": "boolean", "title": "string", "previewImgUrl": "url", "startedAt": "timestamp",

@@ -93,6 +93,9 @@ var services = []struct {
 	{moderatov1.File_moderato_v1_chat_proto, func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
 		return moderatov1.RegisterChatServiceHandlerClient(ctx, mux, moderatov1.NewChatServiceClient(conn))
 	}},
+	{moderatov1.File_moderato_v1_tokens_proto, func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
+		return moderatov1.RegisterTokensServiceHandlerClient(ctx, mux, moderatov1.NewTokensServiceClient(conn))
+	}},
 }
 
 // New returns the facade for a connection to the services.

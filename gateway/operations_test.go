@@ -61,6 +61,7 @@ var additions = []operation{
 	{"moderato.v1.ModerationService.GetUser", "GET", "/v1/moderation/users", moderatedUser},
 	{"moderato.v1.UsersService.GetProfile", "GET", "/v1/users/profile", profile},
 	{"moderato.v1.UsersService.ListUsers", "GET", "/v1/users", list{userSummary}},
+	{"moderato.v1.TokensService.GetSelf", "GET", "/v1/tokens/self", tokenSelf},
 }
 
 // webhookOperations are the operations that the interface document leaves open.

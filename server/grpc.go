@@ -13,6 +13,7 @@ import (
 
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/access"
 	"github.com/moderato-live/moderato/server/activity"
 	"github.com/moderato-live/moderato/server/content"
 	"github.com/moderato-live/moderato/server/directory"
@@ -88,6 +89,7 @@ func (s services) registerPublic(r grpc.ServiceRegistrar) {
 	moderatov1.RegisterWebhooksServiceServer(r, s.webhooks)
 	moderatov1.RegisterUsersServiceServer(r, usersService{directoryOperations: s.Directory, oauthOperations: s.oauth})
 	moderatov1.RegisterChatServiceServer(r, s.PublicChat)
+	moderatov1.RegisterTokensServiceServer(r, access.TokensService{})
 }
 
 // registerPlatform registers the services that only gRPC serves.

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"google.golang.org/genproto/googleapis/api/annotations"
 	"google.golang.org/genproto/googleapis/rpc/code"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -75,14 +74,8 @@ func operations(out *bufio.Writer) {
 }
 
 func path(method protoreflect.MethodDescriptor) string {
-	rule, _ := proto.GetExtension(method.Options(), annotations.E_Http).(*annotations.HttpRule)
-	switch {
-	case rule.GetGet() != "":
-		return "`GET " + rule.GetGet() + "`"
-	case rule.GetPost() != "":
-		return "`POST " + rule.GetPost() + "`"
-	case rule.GetDelete() != "":
-		return "`DELETE " + rule.GetDelete() + "`"
+	if verb, path := authz.HTTP(method); path != "" {
+		return "`" + verb + " " + path + "`"
 	}
 	return "–"
 }

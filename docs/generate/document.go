@@ -73,7 +73,7 @@ func sorted(components map[string]object) (all object) {
 // public yields the methods that the REST facade serves.
 func public(yield func(protoreflect.MethodDescriptor) bool) {
 	for method := range authz.Methods() {
-		if verb, _ := route(method); (verb != "" || isStream(method)) && !yield(method) {
+		if verb, _ := authz.HTTP(method); (verb != "" || isStream(method)) && !yield(method) {
 			return
 		}
 	}
@@ -87,7 +87,7 @@ func isStream(method protoreflect.MethodDescriptor) bool {
 func (d *document) paths() object {
 	var paths object
 	for method := range public {
-		verb, path := route(method)
+		verb, path := authz.HTTP(method)
 		if isStream(method) {
 			paths = append(paths, member{eventsPath, object{{"get", d.stream(method)}}})
 			continue

@@ -76,7 +76,7 @@ func (d *document) errorsOf(method protoreflect.MethodDescriptor) []reason {
 	if method.Input().Fields().ByName("cursor") != nil {
 		found = append(found, moderatov1.Reason_REASON_CURSOR_INVALID)
 	}
-	if verb, _ := route(method); verb != "" && verb != http.MethodGet { // the stream has no verb in the contract
+	if verb, _ := authz.HTTP(method); verb != "" && verb != http.MethodGet { // the stream has no verb in the contract
 		found = append(found, ofBody...)
 	}
 	found = slices.DeleteFunc(found, func(r reason) bool { return !isOverREST(r) })

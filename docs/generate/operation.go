@@ -9,26 +9,14 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/descriptorpb"
-)
 
-// route returns the HTTP method and the path of an RPC; empty if it has none.
-func route(method protoreflect.MethodDescriptor) (verb, path string) {
-	rule, _ := proto.GetExtension(method.Options(), annotations.E_Http).(*annotations.HttpRule)
-	switch p := rule.GetPattern().(type) {
-	case *annotations.HttpRule_Get:
-		return http.MethodGet, p.Get
-	case *annotations.HttpRule_Post:
-		return http.MethodPost, p.Post
-	case *annotations.HttpRule_Delete:
-		return http.MethodDelete, p.Delete
-	}
-	return "", ""
-}
+	"github.com/moderato-live/moderato/server/authz"
+)
 
 // operation returns the operation of a method.
 func (d *document) operation(method protoreflect.MethodDescriptor) object {
 	rule, all := ruleOf(method), d.errorsOf(method)
-	verb, _ := route(method)
+	verb, _ := authz.HTTP(method)
 	o := object{
 		{"operationId", operationID(method)},
 		{"summary", words(string(method.Name()))},

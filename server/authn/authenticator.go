@@ -110,7 +110,7 @@ func CheckValidity(revokedAt, expiresAt *instant.Instant, now instant.Instant) e
 }
 
 func (t *knownToken) caller(actingUser []string) (*Caller, error) {
-	c := &Caller{Kind: Kind(t.row.Kind), ClientID: t.row.ClientID, Token: t.row.ID, scopes: t.scopes}
+	c := &Caller{Kind: Kind(t.row.Kind), ClientID: t.row.ClientID, Token: t.row.ID, ExpiresAt: t.row.ExpiresAt, scopes: t.scopes}
 	if t.row.UserID != nil {
 		c.UserID = *t.row.UserID
 	}

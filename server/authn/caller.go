@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/moderato-live/moderato/server/digest"
+	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/uid"
 )
 
@@ -19,6 +20,8 @@ type Caller struct {
 	UserID uid.ID
 	// Token is the digest of the token.
 	Token digest.SHA256
+	// ExpiresAt is when the token expires; nil if it does not expire.
+	ExpiresAt *instant.Instant
 
 	scopes []string
 }
@@ -31,6 +34,14 @@ func NewCaller(kind Kind, userID uid.ID, scopes ...string) *Caller {
 
 // ActsAsUser reports whether the caller acts for a user.
 func (c *Caller) ActsAsUser() bool { return !c.UserID.IsZero() }
+
+// Scopes returns the scopes of the token, sorted. A service token has all scopes.
+func (c *Caller) Scopes() []string {
+	if c.Kind == Service {
+		return slices.Sorted(slices.Values(Scopes()))
+	}
+	return slices.Sorted(slices.Values(c.scopes))
+}
 
 // HasScope reports whether the token has a scope. A service token has all scopes.
 func (c *Caller) HasScope(scope string) bool {

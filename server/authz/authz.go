@@ -105,10 +105,15 @@ func (r Rule) Check(c *authn.Caller) error {
 			Metadata: map[string]string{apierr.AcceptedTokens: apierr.Tokens(kinds)},
 		}
 	}
-	if r.AlternativeScope != "" && c.HasScope(r.AlternativeScope) {
+	if r.AlternativeScope == "" {
+		return CheckScope(c, r.Scope)
+	}
+	if c.HasScope(r.Scope) || c.HasScope(r.AlternativeScope) {
 		return nil
 	}
-	return CheckScope(c, r.Scope)
+	err := missing(moderatov1.Reason_REASON_SCOPE_MISSING, r.Scope)
+	err.Message = fmt.Sprintf("The access token lacks the scope %s, or %s for what is the caller's own.", r.Scope, r.AlternativeScope)
+	return err
 }
 
 // CheckScope returns an error if a caller's token lacks a scope. An empty scope is one that
@@ -120,7 +125,7 @@ func CheckScope(c *authn.Caller, scope string) error {
 	return nil
 }
 
-func missing(reason moderatov1.Reason, scope string) error {
+func missing(reason moderatov1.Reason, scope string) *apierr.Error {
 	return &apierr.Error{Reason: reason, Metadata: map[string]string{apierr.RequiredScope: scope}}
 }
 

@@ -56,15 +56,29 @@ func (a *api) call(ctx context.Context, method, path string, arguments map[strin
 	if err != nil {
 		return err
 	}
-	request.Header.Set("Authorization", "Bearer "+a.Token)
-	request.Header.Set("Client-Id", a.Client)
-	request.Header.Set("Content-Type", "application/json")
-	response, err := http.DefaultClient.Do(request)
+	a.sign(request)
+	response, err := send(request)
 	if err != nil {
-		return fmt.Errorf("the server does not answer: %w; start it, or name another with --server", err)
+		return err
 	}
 	defer func() { _ = response.Body.Close() }()
 	return readAnswer(response, answer)
+}
+
+// sign adds the credentials to a request.
+func (a *api) sign(request *http.Request) {
+	request.Header.Set("Authorization", "Bearer "+a.Token)
+	request.Header.Set("Client-Id", a.Client)
+	request.Header.Set("Content-Type", "application/json")
+}
+
+// send sends a request to a server.
+func send(request *http.Request) (*http.Response, error) {
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return nil, fmt.Errorf("the server does not answer: %w; start it, or name another with --server", err)
+	}
+	return response, nil
 }
 
 // readAnswer reads the envelope of a response. If the server reports no success, it

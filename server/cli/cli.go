@@ -33,18 +33,22 @@ type commands struct {
 		Create clientCreate `cmd:"" help:"Create a client, or change its name."`
 	} `cmd:"" help:"Client applications."`
 	Token struct {
-		Issue  tokenIssue  `cmd:"" help:"Issue an access token and print it, once."`
-		Revoke tokenRevoke `cmd:"" help:"Revoke an access token."`
+		Issue   tokenIssue   `cmd:"" help:"Issue an access token and print it, once."`
+		Inspect tokenInspect `cmd:"" help:"Print what an access token is and what it permits."`
+		Revoke  tokenRevoke  `cmd:"" help:"Revoke an access token."`
 	} `cmd:"" help:"Access tokens."`
 	Events struct {
 		Tail    eventsTail    `cmd:"" help:"Print events as they happen."`
+		Trigger eventsTrigger `cmd:"" help:"Cause real events of a type, to test what receives them; for development."`
 		Receive eventsReceive `cmd:"" help:"Create a webhook, print the events that it receives, and delete it; for development."`
 	} `cmd:"" help:"Events of channels."`
+	API  apiCall `cmd:"" name:"api" help:"Call an operation over REST with a token, and print the response."`
 	Keys struct {
 		Rotate keysRotate `cmd:"" help:"Create a new key for cursors. Cursors of earlier keys stay valid."`
 	} `cmd:"" help:"Keys that seal cursors."`
-	Fsck    check   `cmd:"" help:"Check the database for inconsistencies. Safe while servers run."`
-	Version version `cmd:"" help:"Print the version."`
+	Completion completion `cmd:"" help:"Print the script with which a shell completes command lines."`
+	Fsck       check      `cmd:"" help:"Check the database for inconsistencies. Safe while servers run."`
+	Version    version    `cmd:"" help:"Print the version."`
 }
 
 // streams holds the standard streams of the process.
@@ -78,6 +82,10 @@ func Run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) 
 	if err != nil {
 		fmt.Fprintln(errs, "moderato:", err)
 		return 1
+	}
+	if len(args) > 0 && args[0] == completeCommand {
+		writeCandidates(out, parser.Model, args[1:])
+		return 0
 	}
 	return run(parser, args, errs)
 }

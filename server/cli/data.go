@@ -93,7 +93,7 @@ type clientCreate struct {
 	Service bool   `help:"The client is one of the platform's backends and may hold service tokens."`
 
 	RedirectURI []string `name:"redirect-uri" help:"Where a sign-in may send browsers back. Compared exactly; a loopback address matches with any port. Can be repeated." sep:"none" placeholder:"URI"`
-	Scope       []string `help:"A scope that the client may ask for: users.read, channel.moderate, offline.access or users.bot. Can be repeated." sep:"none" placeholder:"S"`
+	Scope       []string `help:"A scope that the client may ask for: users.read, channel.moderate, offline.access or users.bot. Can be repeated." sep:"none" complete:"scopes" placeholder:"S"`
 	Public      bool     `help:"The client cannot keep a secret: it runs in browsers or on its users' devices." xor:"kind"`
 	Secret      bool     `help:"Make a new secret for the client and print it, once. An earlier one ends." xor:"kind"`
 }
@@ -145,7 +145,7 @@ type tokenIssue struct {
 	User    string        `help:"A user token, for this user." xor:"kind" placeholder:"UUID"`
 	App     bool          `help:"An app token." xor:"kind"`
 	Service bool          `help:"A service token, for a service client; it has every scope." xor:"kind"`
-	Scope   []string      `help:"A scope of the token: users.read, channel.moderate, offline.access or users.bot. Can be repeated." sep:"none" placeholder:"S"`
+	Scope   []string      `help:"A scope of the token: users.read, channel.moderate, offline.access or users.bot. Can be repeated." sep:"none" complete:"scopes" placeholder:"S"`
 	TTL     time.Duration `name:"ttl" help:"Its lifetime; when not given, that of its kind." placeholder:"DURATION"`
 }
 

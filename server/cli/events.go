@@ -26,7 +26,7 @@ import (
 type eventsTail struct {
 	database
 	Channel string   `help:"Only events of this channel." placeholder:"UUID"`
-	Type    []string `help:"Only events of this type, such as channel.ban. Can be repeated." sep:"none" placeholder:"TYPE"`
+	Type    []string `help:"Only events of this type, such as channel.ban. Can be repeated." sep:"none" complete:"events" placeholder:"TYPE"`
 	Cursor  string   `help:"Resume after this cursor. Without it, print events from now on."`
 	JSON    bool     `name:"json" help:"Print each event as one line of JSON, with its cursor."`
 }

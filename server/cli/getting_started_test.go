@@ -3,9 +3,6 @@ package cli_test
 import (
 	"encoding/json"
 	"fmt"
-	"net/http"
-	"net/http/cookiejar"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -208,7 +205,7 @@ func (d *demoSite) signIn(t *testing.T, p program) *bot {
 	cmd := exec.CommandContext(t.Context(), p.command, p.file)
 	cmd.Dir = directory
 	b := &bot{listener: listen(t, cmd)}
-	b.approve(t, b.until(t, `To sign in, open (\S+)`)[1])
+	process.ApproveDevice(t, b.until(t, `To sign in, open (\S+)`)[1], demo.People().Owner.ID)
 	return b
 }
 
@@ -255,27 +252,5 @@ func (b *bot) until(t *testing.T, pattern string) []string {
 		if found := re.FindStringSubmatch(line); found != nil {
 			return found
 		}
-	}
-}
-
-// approve signs in as the owner on the page that a program shows, and approves.
-func (b *bot) approve(t *testing.T, address string) {
-	t.Helper()
-	jar, err := cookiejar.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	browser := http.Client{Jar: jar}
-	page, at := visit(t, &browser, address, nil)
-	for _, action := range []string{"sign-in", "approve"} {
-		form := url.Values{"action": {action}}
-		for _, m := range regexp.MustCompile(`name="(csrf|user_code|scope)" value="([^"]*)"`).FindAllStringSubmatch(page, -1) {
-			form.Add(m[1], m[2])
-		}
-		form.Set("user", demo.People().Owner.ID.String())
-		page, at = visit(t, &browser, at, form)
-	}
-	if !strings.Contains(page, "The device continues by itself") {
-		t.Fatalf("the approval shows\n%s", page)
 	}
 }

@@ -3,7 +3,6 @@ package cli_test
 import (
 	"flag"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
@@ -74,13 +73,13 @@ func TestTourSignInWorks(t *testing.T) {
 	tour := p.Printed()
 	jar, _ := cookiejar.New(nil)
 	browser := http.Client{Jar: jar}
-	page, address := visit(t, &browser, regexp.MustCompile(`(?m)^http://\S+/oauth2/authorize\S+$`).FindString(tour), nil)
+	page, address := process.Visit(t, &browser, regexp.MustCompile(`(?m)^http://\S+/oauth2/authorize\S+$`).FindString(tour), nil)
 	for _, action := range []string{"sign-in", "approve"} {
 		form := url.Values{"action": {action}, "scope": {"users.read", "offline.access"}}
 		for _, m := range regexp.MustCompile(`name="(csrf|request|user)" value="([^"]*)"`).FindAllStringSubmatch(page, -1) {
 			form.Set(m[1], m[2])
 		}
-		page, address = visit(t, &browser, address, form)
+		page, address = process.Visit(t, &browser, address, form)
 	}
 	m := regexp.MustCompile(`The code is <code>(.*)</code>`).FindStringSubmatch(page)
 	if m == nil {
@@ -92,25 +91,6 @@ func TestTourSignInWorks(t *testing.T) {
 	if err != nil || !strings.Contains(string(out), `"accessToken":"mdu_`) || !strings.Contains(string(out), `"refreshToken":"mdr_`) {
 		t.Errorf("the exchange prints %s (%v)", out, err)
 	}
-}
-
-// visit gets a page, or sends a form to it, and returns what is shown then, and where.
-func visit(t *testing.T, browser *http.Client, address string, form url.Values) (page, at string) {
-	t.Helper()
-	response, err := browser.Get(address)
-	if form != nil && err == nil {
-		_ = response.Body.Close()
-		response, err = browser.PostForm(address, form)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = response.Body.Close() }()
-	body, err := io.ReadAll(response.Body)
-	if err != nil || response.StatusCode != http.StatusOK {
-		t.Fatalf("%s: %d %s, %v", address, response.StatusCode, body, err)
-	}
-	return string(body), response.Request.URL.String()
 }
 
 // TestReadmeListeners runs the listeners of the README, each like in its own terminal,

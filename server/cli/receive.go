@@ -32,10 +32,12 @@ const (
 type eventsReceive struct {
 	api
 	Channel string   `help:"Only events of this channel. When not given, a user token's own channel, and every channel for a service token." placeholder:"UUID"`
-	Type    []string `help:"Only events of this type, such as channel.ban. Can be repeated." sep:"none" placeholder:"TYPE"`
+	Type    []string `help:"Only events of this type, such as channel.ban. Can be repeated." sep:"none" complete:"events" placeholder:"TYPE"`
 	Port    uint16   `help:"The port of 127.0.0.1 to receive at; a free one when not given." placeholder:"PORT"`
 	URL     string   `name:"url" help:"The https address that leads to the port, such as a tunnel's. When not given, the server calls the port itself." placeholder:"URL"`
 	JSON    bool     `name:"json" help:"Print each event as one line of JSON, with its cursor."`
+
+	ForwardTo forwardURL `help:"Send each delivery on to this URL, unchanged, and answer as it does." placeholder:"URL"`
 }
 
 // Run receives events until the process receives SIGINT, SIGTERM, or SIGHUP, which is
@@ -61,12 +63,18 @@ func (c *eventsReceive) Run(ctx context.Context, s *streams) error {
 		return err
 	}
 	fmt.Fprintf(s.err, "webhook %s sends to %s; Ctrl-C deletes it\n", hook.id, c.URL)
-	return c.receive(ctx, l, &receiver{hook: hook, streams: s, json: c.JSON})
+	r := &receiver{hook: hook, streams: s, json: c.JSON}
+	if c.ForwardTo != "" {
+		r.forwarder = newForwarder(c.ForwardTo)
+		fmt.Fprintf(s.err, "deliveries are sent on to %s, which verifies them with the secret %s\n", c.ForwardTo, hook.text)
+	}
+	return c.receive(ctx, l, r)
 }
 
 // receivedHook is the webhook of a receiver.
 type receivedHook struct {
 	id     string
+	text   string // of the secret
 	secret *standardwebhooks.Webhook
 }
 
@@ -90,7 +98,7 @@ func (c *eventsReceive) create(ctx context.Context) (*receivedHook, error) {
 		return nil, fmt.Errorf("make the webhook: %w", err)
 	}
 	secret, err := standardwebhooks.NewWebhook(made.Secret)
-	return &receivedHook{made.ID, secret}, err
+	return &receivedHook{made.ID, made.Secret, secret}, err
 }
 
 func (c *eventsReceive) remove(ctx context.Context, hook *receivedHook) error {
@@ -106,6 +114,9 @@ func (c *eventsReceive) remove(ctx context.Context, hook *receivedHook) error {
 // deliveries in progress end.
 func (c *eventsReceive) receive(ctx context.Context, l net.Listener, r *receiver) error {
 	server := &http.Server{Handler: r, ReadTimeout: receiverPatience, WriteTimeout: receiverPatience}
+	if r.forwarder != nil {
+		server.WriteTimeout += webhooks.AttemptTimeout
+	}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(l) }()
 	var failure error
@@ -126,25 +137,46 @@ type receiver struct {
 
 	hook *receivedHook
 	json bool
-	mu   sync.Mutex // guards the output: deliveries are concurrent
+	// forwarder sends the deliveries on; nil if they are only printed.
+	forwarder *forwarder
+	mu        sync.Mutex // guards the output: deliveries are concurrent
 }
 
-// ServeHTTP prints a delivery if its signature is valid.
+// ServeHTTP prints a delivery if its signature is valid, and sends it on.
 func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, request.Body, maxDelivery))
 	if err != nil {
 		w.WriteHeader(http.StatusBadRequest)
 		return
 	}
+	if !r.accept(request, body) {
+		w.WriteHeader(http.StatusUnauthorized)
+		return
+	}
+	if r.forwarder == nil {
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	outcome := r.forwarder.forward(request.Context(), request.Header, body)
+	r.mu.Lock()
+	fmt.Fprintf(r.err, "  -> %s: %s\n", r.forwarder.url, outcome.report)
+	r.mu.Unlock()
+	if outcome.retryAfter != "" {
+		w.Header().Set("Retry-After", outcome.retryAfter)
+	}
+	w.WriteHeader(outcome.status)
+}
+
+// accept prints a delivery, and reports whether its signature is valid.
+func (r *receiver) accept(request *http.Request, body []byte) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err := r.hook.secret.Verify(body, request.Header); err != nil {
 		fmt.Fprintf(r.err, "refused a request from %s: %v; it is not of this webhook, or the clocks differ by minutes\n", request.RemoteAddr, err)
-		w.WriteHeader(http.StatusUnauthorized)
-		return
+		return false
 	}
 	if err := printEvent(r.out, r.json, request.Header.Get(webhooks.CursorHeader), body); err != nil {
 		fmt.Fprintf(r.err, "this is no event: %s\n", body)
 	}
-	w.WriteHeader(http.StatusNoContent)
+	return true
 }

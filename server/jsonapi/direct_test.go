@@ -22,7 +22,7 @@ func TestGeneratedAndDynamicMessagesMarshalEqually(t *testing.T) {
 	for _, file := range []protoreflect.FileDescriptor{
 		moderatov1.File_moderato_v1_common_proto, moderatov1.File_moderato_v1_channels_proto, moderatov1.File_moderato_v1_events_proto,
 		moderatov1.File_moderato_v1_moderation_proto, moderatov1.File_moderato_v1_watch_proto, moderatov1.File_moderato_v1_webhooks_proto,
-		moderatov1.File_moderato_v1_users_proto, moderatov1.File_moderato_v1_tickets_proto,
+		moderatov1.File_moderato_v1_users_proto, moderatov1.File_moderato_v1_tokens_proto, moderatov1.File_moderato_v1_tickets_proto,
 		descriptorpb.File_google_protobuf_descriptor_proto, wrapperspb.File_google_protobuf_wrappers_proto,
 	} {
 		for i := range file.Messages().Len() {

@@ -1,0 +1,232 @@
+package moderato_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"golang.org/x/oauth2"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/descriptorpb"
+
+	moderato "github.com/moderato-live/moderato/clients/go"
+	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/authz"
+	"github.com/moderato-live/moderato/server/servertest"
+)
+
+// neverRepeated lists the changes whose repetition has another effect or result.
+var neverRepeated = []string{
+	"moderato.v1.ModerationService/RemoveBan", "moderato.v1.ModerationService/MuteUser",
+	"moderato.v1.ChatService/DeleteMessage", "moderato.v1.ChatService/ClearChat",
+	"moderato.v1.EventTicketsService/CreateEventTicket", "moderato.v1.EventSubscriptionsService/DeleteSubscription",
+	"moderato.v1.WebhooksService/CreateWebhook", "moderato.v1.WebhooksService/DeleteWebhook",
+	"moderato.v1.WebhooksService/RotateWebhookSecret", "moderato.v1.WebhooksService/EnableWebhook",
+	"moderato.v1.WebhooksService/RedeliverWebhookEvent",
+	"moderato.platform.v1.AccessService/PutClient", "moderato.platform.v1.AccessService/IssueToken",
+	"moderato.platform.v1.AuthorizationService/Approve", "moderato.platform.v1.AuthorizationService/Deny",
+}
+
+// TestRetries calls every operation of the contract on a server that is unavailable at
+// first. The calls are concurrent, because most of them wait before the retry.
+func TestRetries(t *testing.T) {
+	t.Parallel()
+	var calls sync.WaitGroup
+	for method := range authz.Methods() {
+		if method.IsStreamingClient() || method.IsStreamingServer() {
+			continue
+		}
+		name := fmt.Sprintf("%s/%s", method.Parent().FullName(), method.Name())
+		s := newStub(t, unavailableOnce)
+		conn, request, response := s.client(t).Conn(), servertest.NewMessage(t, method.Input()), servertest.NewMessage(t, method.Output())
+		calls.Go(func() {
+			err := conn.Invoke(t.Context(), "/"+name, request, response)
+			want := isRead(method) || !slices.Contains(neverRepeated, name)
+			if attempts := len(s.received()); (err == nil) != want || attempts != map[bool]int{false: 1, true: 2}[want] {
+				t.Errorf("%s: %d attempts, which end with %v; want a retry: %t", name, attempts, err, want)
+			}
+		})
+	}
+	calls.Wait()
+}
+
+func isRead(method protoreflect.MethodDescriptor) bool {
+	return method.Options().(*descriptorpb.MethodOptions).GetIdempotencyLevel() == descriptorpb.MethodOptions_NO_SIDE_EFFECTS
+}
+
+func TestPostedMessageHasOneID(t *testing.T) {
+	t.Parallel()
+	s := newStub(t, unavailableOnce)
+	c := s.client(t)
+	request := &moderatov1.PostMessageRequest{Message: "hello"}
+	if _, err := c.Chat.PostMessage(t.Context(), request); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Chat.PostMessage(t.Context(), request); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Platform.Chat.PostMessage(t.Context(), &platformv1.PostMessageRequest{MessageId: "chosen"}); err != nil {
+		t.Fatal(err)
+	}
+	var ids []string
+	for _, a := range s.received()[:3] {
+		var got moderatov1.PostMessageRequest
+		if err := proto.Unmarshal(a.request, &got); err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, got.GetMessageId())
+	}
+	if ids[0] == "" || ids[0] != ids[1] || ids[1] == ids[2] {
+		t.Errorf("the message ids of a call, its retry and another call are %q", ids)
+	}
+	var chosen platformv1.PostMessageRequest
+	if err := proto.Unmarshal(s.received()[3].request, &chosen); err != nil || chosen.GetMessageId() != "chosen" {
+		t.Errorf("the message id of the caller became %q (%v)", chosen.GetMessageId(), err)
+	}
+	if request.GetMessageId() != "" {
+		t.Error("the request of the caller was changed")
+	}
+}
+
+func TestCredentials(t *testing.T) {
+	t.Parallel()
+	s := newStub(t, empty)
+	c := s.client(t, func(c *moderato.Config) { c.ActingUser = "default" })
+	for name, call := range map[string]struct {
+		ctx    context.Context
+		acting []string
+	}{
+		"the configured user": {t.Context(), []string{"default"}},
+		"another user":        {moderato.ActingAs(t.Context(), "other"), []string{"other"}},
+		"no user":             {moderato.ActingAs(t.Context(), ""), nil},
+	} {
+		if _, err := c.Tokens.GetSelf(call.ctx, &moderatov1.GetSelfRequest{}); err != nil {
+			t.Fatal(err)
+		}
+		md := s.received()[len(s.received())-1].metadata
+		if got := md.Get("acting-user"); !slices.Equal(got, call.acting) {
+			t.Errorf("%s: acting-user is %q, want %q", name, got, call.acting)
+		}
+		if a, id := md.Get("authorization"), md.Get("client-id"); !slices.Equal(a, []string{"Bearer mdu_test"}) || !slices.Equal(id, []string{"bot"}) {
+			t.Errorf("%s: the credentials are %q and %q", name, a, id)
+		}
+	}
+}
+
+func TestRequestIDs(t *testing.T) {
+	t.Parallel()
+	s := newStub(t, empty)
+	c := s.client(t)
+	for _, ctx := range []context.Context{t.Context(), t.Context(), moderato.WithRequestID(t.Context(), "mine")} {
+		if _, err := c.Tokens.GetSelf(ctx, &moderatov1.GetSelfRequest{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var ids []string
+	for _, a := range s.received() {
+		ids = append(ids, strings.Join(a.metadata.Get("x-request-id"), " "))
+	}
+	if len(ids[0]) != 36 || len(ids[1]) != 36 || ids[0] == ids[1] || ids[2] != "mine" {
+		t.Errorf("the request ids are %q", ids)
+	}
+}
+
+// TestTokenIsNotSentWithoutTLS has the options of the connection replace TLS.
+func TestTokenIsNotSentWithoutTLS(t *testing.T) {
+	t.Parallel()
+	s := newStub(t, empty)
+	c, err := moderato.New(moderato.Config{
+		Address: s.address, ClientID: "bot", Tokens: moderato.StaticToken("mdu_test"),
+		DialOptions: []grpc.DialOption{grpc.WithTransportCredentials(insecure.NewCredentials())},
+	})
+	if err == nil {
+		_, err = c.Tokens.GetSelf(t.Context(), &moderatov1.GetSelfRequest{})
+	}
+	if err == nil || len(s.received()) > 0 {
+		t.Errorf("the server received %v, error %v", s.received(), err)
+	}
+}
+
+// failing is a token source that fails.
+type failing struct{ err error }
+
+func (f failing) Token() (*oauth2.Token, error) { return nil, f.err }
+
+func TestTokenErrors(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		err  error
+		want codes.Code
+	}{
+		"refused":     {&oauth2.RetrieveError{Response: &http.Response{StatusCode: http.StatusBadRequest}, ErrorCode: "invalid_grant"}, codes.Unauthenticated},
+		"overloaded":  {&oauth2.RetrieveError{Response: &http.Response{StatusCode: http.StatusServiceUnavailable}}, codes.Unavailable},
+		"unreachable": {errors.New("connection refused"), codes.Unavailable},
+	} {
+		client := newStub(t, empty).client(t, func(config *moderato.Config) { config.Tokens = failing{c.err} })
+		_, err := client.Moderation.MuteUser(t.Context(), &moderatov1.MuteUserRequest{})
+		if status.Code(err) != c.want {
+			t.Errorf("%s: got %v, want %s", name, err, c.want)
+		}
+	}
+}
+
+// tokens is a token source that returns one token after the other.
+type tokens struct{ next []string }
+
+func (s *tokens) Token() (*oauth2.Token, error) {
+	token := &oauth2.Token{AccessToken: s.next[0]}
+	s.next = s.next[1:]
+	return token, nil
+}
+
+func TestSaveTokens(t *testing.T) {
+	t.Parallel()
+	var saved []string
+	source := moderato.SaveTokens(&tokens{[]string{"a", "a", "b", "c", "c"}}, func(token *oauth2.Token) error {
+		if saved = append(saved, token.AccessToken); len(saved) == 3 {
+			return errors.New("the disk is full")
+		}
+		return nil
+	})
+	for range 3 {
+		if _, err := source.Token(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := source.Token(); err == nil {
+		t.Error("a token that was not saved was returned")
+	}
+	if _, err := source.Token(); err != nil {
+		t.Error(err)
+	}
+	if want := []string{"a", "b", "c", "c"}; !slices.Equal(saved, want) {
+		t.Errorf("saved %q, want %q", saved, want)
+	}
+}
+
+func TestNewRequiresConfig(t *testing.T) {
+	t.Parallel()
+	complete := moderato.Config{Address: "localhost:1", ClientID: "bot", Tokens: moderato.StaticToken("x")}
+	for field, change := range map[string]func(*moderato.Config){
+		"Address":  func(c *moderato.Config) { c.Address = "" },
+		"ClientID": func(c *moderato.Config) { c.ClientID = "" },
+		"Tokens":   func(c *moderato.Config) { c.Tokens = nil },
+	} {
+		c := complete
+		change(&c)
+		if _, err := moderato.New(c); err == nil || !strings.Contains(err.Error(), field) {
+			t.Errorf("without %s: %v", field, err)
+		}
+	}
+}

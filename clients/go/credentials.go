@@ -1,0 +1,107 @@
+package moderato
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"sync"
+
+	"golang.org/x/oauth2"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+// StaticToken returns a token source that always returns the same access token.
+func StaticToken(token string) oauth2.TokenSource {
+	return oauth2.StaticTokenSource(&oauth2.Token{AccessToken: token})
+}
+
+// Endpoint returns the OAuth endpoints of a server at a REST address, such as
+// "https://moderato.example.com". With it, an oauth2.Config signs users in with the
+// authorization code flow or the device flow, and its token source refreshes their
+// tokens.
+func Endpoint(address string) oauth2.Endpoint {
+	address = strings.TrimSuffix(address, "/")
+	return oauth2.Endpoint{
+		AuthURL:       address + "/oauth2/authorize",
+		DeviceAuthURL: address + "/oauth2/device_authorization",
+		TokenURL:      address + "/oauth2/token",
+		AuthStyle:     oauth2.AuthStyleInParams,
+	}
+}
+
+// SaveTokens returns a token source that calls save with each new token of a source
+// before it returns the token. A refresh token is replaced with each refresh, so a
+// program that stores one must store every new one. An error of save is the error of the
+// token.
+func SaveTokens(source oauth2.TokenSource, save func(*oauth2.Token) error) oauth2.TokenSource {
+	return &savingSource{source: source, save: save}
+}
+
+type savingSource struct {
+	source oauth2.TokenSource
+	save   func(*oauth2.Token) error
+
+	mu    sync.Mutex
+	saved string // the access token that was saved last
+}
+
+// Token returns the token of the source.
+func (s *savingSource) Token() (*oauth2.Token, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	token, err := s.source.Token()
+	if err != nil || token.AccessToken == s.saved {
+		return token, err
+	}
+	if err := s.save(token); err != nil {
+		return nil, err
+	}
+	s.saved = token.AccessToken
+	return token, nil
+}
+
+type actingUserKey struct{}
+
+// ActingAs returns a context for calls in which a service token acts for a user. An empty
+// id makes the token act for no user.
+func ActingAs(ctx context.Context, userID string) context.Context {
+	return context.WithValue(ctx, actingUserKey{}, userID)
+}
+
+// caller adds the credentials to each attempt of a call.
+type caller struct{ Config }
+
+// GetRequestMetadata returns the token, the client id and the acting user.
+func (c caller) GetRequestMetadata(ctx context.Context, _ ...string) (map[string]string, error) {
+	token, err := c.Tokens.Token()
+	if err != nil {
+		return nil, status.Error(tokenErrorCode(err), "no access token: "+err.Error())
+	}
+	headers := map[string]string{"authorization": "Bearer " + token.AccessToken, "client-id": c.ClientID}
+	user, ok := ctx.Value(actingUserKey{}).(string)
+	if !ok {
+		user = c.ActingUser
+	}
+	if user != "" {
+		headers["acting-user"] = user
+	}
+	return headers, nil
+}
+
+// RequireTransportSecurity reports whether the token may only be sent over TLS.
+func (c caller) RequireTransportSecurity() bool { return !c.Plaintext }
+
+// tokenErrorCode returns UNAUTHENTICATED if the server refused to issue a token, and
+// UNAVAILABLE, which is worth a retry, if it could not be asked.
+func tokenErrorCode(err error) codes.Code {
+	var refused *oauth2.RetrieveError
+	if !errors.As(err, &refused) {
+		return codes.Unavailable
+	}
+	if code := refused.Response.StatusCode; code >= http.StatusInternalServerError || code == http.StatusTooManyRequests {
+		return codes.Unavailable
+	}
+	return codes.Unauthenticated
+}

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/moderato-live/moderato/server/demo"
+	"github.com/moderato-live/moderato/server/doctest"
+	"github.com/moderato-live/moderato/server/servertest/process"
+	"github.com/moderato-live/moderato/server/store"
+)
+
+func TestMain(m *testing.M) { process.Main(m) }
+
+// TestExample runs the program of the README against the demo.
+func TestExample(t *testing.T) {
+	t.Parallel()
+	p := process.Serve(t, store.URL{Path: filepath.Join(t.TempDir(), "moderato.db")}, "--demo")
+	p.Printed() // once the demo is loaded
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	out, end := io.Pipe()
+	ended := make(chan error, 1)
+	go func() {
+		err := run(ctx, "http://"+p.REST, p.GRPC, end)
+		ended <- err
+		_ = end.CloseWithError(err)
+	}()
+	expected := []string{
+		"Signed in as " + demo.People().Owner.DisplayName, "Followers: ", "Banned " + demo.People().Raider.DisplayName,
+		"Event channel.ban " + demo.People().Raider.DisplayName, "Muted until ", "Event channel.unban",
+		"Delivery channel.update Moderated with Go", "Signed out",
+	}
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		if address, ok := strings.CutPrefix(lines.Text(), "To sign in, open "); ok {
+			process.ApproveDevice(t, address, demo.People().Owner.ID)
+			continue
+		}
+		if len(expected) == 0 || !strings.HasPrefix(lines.Text(), expected[0]) {
+			t.Fatalf("the program prints %q, want %q", lines.Text(), expected)
+		}
+		expected = expected[1:]
+	}
+	if err := <-ended; err != nil || len(expected) > 0 {
+		t.Errorf("the program ended with %v, and did not print %q", err, expected)
+	}
+}
+
+func TestReadmeHasExample(t *testing.T) {
+	t.Parallel()
+	doctest.Want(t, "clients/go/README.md", "```go\n"+doctest.Read(t, "clients/go/example/main.go")+"```\n")
+}

@@ -1,0 +1,96 @@
+// Package trigger causes events of every type, for those who develop a program that
+// receives events. It calls the operations whose effect the events are, so the events are
+// real ones, and first undoes what would keep an operation from having an effect.
+package trigger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	moderato "github.com/moderato-live/moderato/clients/go"
+	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+)
+
+// maxUsers bounds the test users that are tried: a user who is muted cannot be muted
+// again, nor write in the chat, for ten minutes.
+const maxUsers = 1000
+
+// Channel triggers the events of a channel, with a service token.
+type Channel struct {
+	// Client calls the server with a service token.
+	Client *moderato.Client
+	// ID is the channel.
+	ID string
+	// UserID is the user whom the events are about. If it is empty, each event is about
+	// another test user, who is created.
+	UserID string
+
+	users int // how many test users were used
+}
+
+// Result says what was done.
+type Result struct {
+	// Does is what was done, such as "bans a user".
+	Does string
+	// User is the display name of the user whom it was about; empty if it was about
+	// nobody.
+	User string
+}
+
+// FirstChannel returns the id of the first channel of a server.
+func FirstChannel(ctx context.Context, client *moderato.Client) (string, error) {
+	limit := int32(1)
+	list, err := client.Channels.ListChannels(ctx, &moderatov1.ListChannelsRequest{Limit: &limit})
+	if err != nil {
+		return "", err
+	}
+	if len(list.GetRows()) == 0 {
+		return "", errors.New("the server has no channel")
+	}
+	return list.GetRows()[0].GetId(), nil
+}
+
+// Trigger causes an event.
+func (c *Channel) Trigger(ctx context.Context, r Recipe) (Result, error) {
+	for {
+		a := &act{Client: c.Client, channelID: c.ID}
+		if err := c.cast(ctx, a, r); err != nil {
+			return Result{}, err
+		}
+		err := a.perform(ctx, r)
+		switch moderato.ReasonOf(err) {
+		case moderatov1.Reason_REASON_MUTE_ACTIVE, moderatov1.Reason_REASON_USER_MUTED:
+			if c.UserID == "" && c.users < maxUsers {
+				continue // with the next test user
+			}
+		}
+		return Result{Does: r.Does, User: a.userName}, err
+	}
+}
+
+// namespace is that of the ids of test users: a user with a number always has the same id.
+var namespace = uuid.MustParse("5d3ae0a4-4f0f-4d9c-8a55-3c1c8f6f3d0e")
+
+// cast chooses the user of an event.
+func (c *Channel) cast(ctx context.Context, a *act, r Recipe) error {
+	if r.aboutNobody {
+		return nil
+	}
+	a.userID = c.UserID
+	if a.userID != "" {
+		found, err := c.Client.Platform.Directory.GetUser(ctx, &platformv1.GetUserRequest{UserId: c.UserID})
+		a.userName = found.GetUser().GetDisplayName()
+		return err
+	}
+	c.users++
+	a.userID = uuid.NewSHA1(namespace, fmt.Append(nil, c.users)).String()
+	a.userName = fmt.Sprintf("Test Viewer %d", c.users)
+	_, err := c.Client.Platform.Directory.PutUser(ctx, &platformv1.PutUserRequest{User: &platformv1.UserRecord{
+		Id: a.userID, Username: fmt.Sprintf("test_viewer_%d", c.users), DisplayName: a.userName,
+	}})
+	return err
+}

@@ -1,0 +1,126 @@
+package cli_test
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/moderato-live/moderato/server/cli"
+	"github.com/moderato-live/moderato/server/cli/trigger"
+	"github.com/moderato-live/moderato/server/eventtype"
+	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/servertest/process"
+	"github.com/moderato-live/moderato/server/store/storetest"
+)
+
+// triggering is a server of this process, whose clock the test can advance.
+type triggering struct {
+	*servertest.Server
+
+	flags []string
+}
+
+func newTriggering(t *testing.T) *triggering {
+	t.Helper()
+	s := servertest.Start(t, servertest.Config(storetest.SQLite(t)))
+	s.Load(t, servertest.World()...)
+	return &triggering{s, []string{"--grpc-server=" + s.GRPCAddr, "--client=" + servertest.ChatServer, "--token=" + s.AsService(t).Token}}
+}
+
+// run runs `moderato events trigger` and returns its exit code and what it printed.
+func (s *triggering) run(args ...string) (code int, out, errs string) {
+	var outBuffer, errBuffer servertest.Buffer
+	code = cli.Run(context.Background(), slices.Concat([]string{"events", "trigger"}, s.flags, args), strings.NewReader(""), &outBuffer, &errBuffer)
+	return code, outBuffer.String(), errBuffer.String()
+}
+
+// TestTriggerCausesEveryType causes three events of each type, first for test users and
+// then for one user, and checks that they are received.
+func TestTriggerCausesEveryType(t *testing.T) {
+	t.Parallel()
+	s := newTriggering(t)
+	channel := "--channel=" + servertest.Owner.String()
+	for _, name := range slices.Concat(eventtype.Types(), eventtype.LiveTypes()) {
+		isBlocked := strings.HasPrefix(name, "channel.mute") // one user is muted once in ten minutes
+		for _, args := range [][]string{nil, {"--user=" + servertest.Viewer.String()}} {
+			if args != nil && isBlocked {
+				continue
+			}
+			stop := s.hurry(name)
+			code, out, errs := s.run(append(args, channel, "--times=3", name)...)
+			stop()
+			lines := regexp.MustCompile(`(?m)^\d\d:\d\d:\d\d\.\d{3}  `+servertest.Owner.String()+`  #\d+  `+regexp.QuoteMeta(name)+` +[\w-]* +\{.*\}$`).FindAllString(out, -1)
+			if code != 0 || len(lines) != 3 || strings.Count(out, "\n") != 3 || !strings.Contains(errs, "3 of 3: ") {
+				t.Errorf("%s %v: exit code %d, prints %s%s", name, args, code, out, errs)
+			}
+		}
+	}
+}
+
+// hurry makes ten minutes pass quickly for mutes that end.
+func (s *triggering) hurry(eventType string) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	if eventType != "channel.mute.expire" {
+		return cancel
+	}
+	go func() {
+		for ctx.Err() == nil {
+			s.Store.Clock.Advance(time.Minute)
+			time.Sleep(50 * time.Millisecond)
+		}
+	}()
+	return cancel
+}
+
+func TestTriggerListsEveryType(t *testing.T) {
+	t.Parallel()
+	got := process.Run(t, nil, "", "events", "trigger")
+	if got.Code != 0 || strings.Count(got.Out, "\n") != len(trigger.Recipes) {
+		t.Errorf("exit code %d, prints %s%s", got.Code, got.Out, got.Err)
+	}
+	for _, name := range slices.Concat(eventtype.Types(), eventtype.LiveTypes()) {
+		if !strings.Contains(got.Out, name+" ") {
+			t.Errorf("%s is not listed", name)
+		}
+	}
+}
+
+func TestTriggerChoosesChannel(t *testing.T) {
+	t.Parallel()
+	s := newTriggering(t)
+	code, out, errs := s.run("stream.online", "--json")
+	if code != 0 || !strings.HasPrefix(out, `{"cursor":"`) || !strings.Contains(out, `"subscriptionType":"stream.online"`) {
+		t.Errorf("exit code %d, prints %s%s", code, out, errs)
+	}
+}
+
+func TestTriggerExplainsErrors(t *testing.T) {
+	t.Parallel()
+	s := newTriggering(t)
+	app := s.AsApp(t)
+	for name, c := range map[string]struct {
+		args []string
+		want string
+	}{
+		"unknown type":     {[]string{"channel.bann"}, `no event type "channel.bann"`},
+		"no time":          {[]string{"channel.ban", "--times=0"}, "1 or more"},
+		"no UUID":          {[]string{"channel.ban", "--channel=ines"}, "must be a UUID"},
+		"unknown channel":  {[]string{"channel.ban", "--channel=" + servertest.Nobody.String()}, "no channel"},
+		"unknown user":     {[]string{"channel.ban", "--user=" + servertest.Nobody.String()}, "no such user"},
+		"muted user":       {[]string{"channel.mute", "--user=" + servertest.Raider.String(), "--times=2"}, "muted already"},
+		"no service token": {[]string{"channel.ban", "--client=" + app.ClientID, "--token=" + app.Token}, "moderato token issue --client ID --service"},
+		"no token":         {[]string{"channel.ban", "--token="}, "--token are required"},
+		"no server":        {[]string{"channel.ban", "--grpc-server=127.0.0.1:1"}, "does not answer"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if code, out, errs := s.run(c.args...); code != 1 || strings.Count(out, "\n") > 1 || !strings.Contains(errs, c.want) {
+				t.Errorf("exit code %d, prints %s; want %q", code, fmt.Sprint(out, errs), c.want)
+			}
+		})
+	}
+}
