@@ -45,9 +45,9 @@ databases: $(TESTDB) ## Install and download MariaDB and MySQL, with which a pla
 	$(TESTDB) --prepare
 
 .PHONY: clients
-clients: ## Install Node.js, Chromium and the client libraries with which go test ./clients tests.
+clients: ## Install Node.js, Chromium and the npm packages with which go test ./clients/... tests.
 	tools/install-packages node=nodejs npm=npm chromium=chromium
-	[ clients/node_modules/.package-lock.json -nt clients/package-lock.json ] || npm ci --prefix clients
+	tools/npm-ci clients/compat
 
 .PHONY: test
 test: $(TESTDB) $(GOTEST) clients ## Run every test, on SQLite, MariaDB and MySQL; installs and starts what they need. For less: STORE=mariadb PKG=./server/moderation RUN=Ban

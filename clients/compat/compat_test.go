@@ -1,6 +1,6 @@
-// Package clients tests Moderato with the libraries that clients use: openid-client and
+// Package compat tests Moderato with the libraries that clients use: openid-client and
 // socket.io-client on Node.js, and Chromium. `make clients` installs them.
-package clients_test
+package compat_test
 
 import (
 	"bytes"
