@@ -3,9 +3,6 @@ package cli_test
 import (
 	"encoding/json"
 	"fmt"
-	"net/http"
-	"net/http/cookiejar"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -261,20 +258,7 @@ func (b *bot) until(t *testing.T, pattern string) []string {
 // approve signs in as the owner on the page that a program shows, and approves.
 func (b *bot) approve(t *testing.T, address string) {
 	t.Helper()
-	jar, err := cookiejar.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	browser := http.Client{Jar: jar}
-	page, at := visit(t, &browser, address, nil)
-	for _, action := range []string{"sign-in", "approve"} {
-		form := url.Values{"action": {action}}
-		for _, m := range regexp.MustCompile(`name="(csrf|user_code|scope)" value="([^"]*)"`).FindAllStringSubmatch(page, -1) {
-			form.Add(m[1], m[2])
-		}
-		form.Set("user", demo.People().Owner.ID.String())
-		page, at = visit(t, &browser, at, form)
-	}
+	page, _ := process.Approve(t, address, demo.People().Owner.ID.String())
 	if !strings.Contains(page, "The device continues by itself") {
 		t.Fatalf("the approval shows\n%s", page)
 	}
