@@ -182,7 +182,8 @@ def types() -> tuple[str, list[str]]:
     metadata = SCHEMAS["EventMetadata"]
     metadata["required"] = [name for name in metadata["required"] if name != "sequence"]  # live events have none
     names = sorted(needed)
-    text = NOTICE + TYPES_HEAD + "".join(class_of(name) for name in names)
+    exported = "".join(f'    "{name}",\n' for name in names)
+    text = NOTICE + TYPES_HEAD + f"\n__all__ = [\n{exported}]\n" + "".join(class_of(name) for name in names)
     text += "\n\n#: The payload of each type of events.\nEVENT_PAYLOADS: dict[str, type] = {\n"
     return text + "".join(f'    "{name}": {payload},\n' for name, payload in payloads().items()) + "}\n", names
 

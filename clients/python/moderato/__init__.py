@@ -1,5 +1,6 @@
 """A client of Moderato, the moderation and channel-data service of a live-streaming platform."""
 
+from . import _types
 from ._auth import Auth, DevicePrompt, PendingSignIn, Tokens
 from ._client import Moderato
 from ._errors import APIConnectionError, FieldError, ModeratoError, SignInError, WebhookVerificationError
@@ -28,3 +29,4 @@ __all__ = [
     "WebhookVerificationError",
     "verify_webhook",
 ]
+__all__ += _types.__all__

@@ -5,7 +5,7 @@ import socket
 import threading
 from http.client import HTTPResponse
 from types import TracebackType
-from typing import Callable, Iterator, Optional, Sequence, Type
+from typing import Callable, Generator, Iterator, Optional, Sequence, Type
 
 from ._errors import APIConnectionError, ModeratoError
 from ._event import Event, event_of
@@ -81,7 +81,7 @@ class EventStream(Iterator[Event]):
         self.close()
         self._events.close()
 
-    def _run(self):  # type: ignore[no-untyped-def]
+    def _run(self) -> Generator[Event, None, None]:
         failures = 0
         try:
             while not self._closed.is_set():

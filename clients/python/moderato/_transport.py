@@ -45,9 +45,11 @@ class Credentials(Protocol):
 
     def current(self) -> Optional[str]:
         """Return the access token; None if there is none."""
+        ...
 
     def renew(self, refused: str) -> bool:
         """Replace an access token that was refused, and report whether there is another one."""
+        ...
 
 
 class Transport:
@@ -74,7 +76,7 @@ class Transport:
 
         def attempt() -> Tuple[Any, Mapping[str, str]]:
             with self.open(method, path, query, body, timeout) as response:
-                return json.loads(receive(response)).get("data"), response.headers
+                return json.loads(receive(response)).get("data"), cast(Mapping[str, str], response.headers)
 
         return with_retries(attempt, retries, idempotent if options.idempotent is None else options.idempotent)
 

@@ -6,6 +6,7 @@ import hashlib
 import hmac
 import json
 import time
+from email.message import Message
 from typing import Mapping, Sequence, Union
 
 from ._errors import WebhookVerificationError
@@ -13,7 +14,11 @@ from ._event import Event, event_of
 
 
 def verify_webhook(
-    body: bytes, headers: Mapping[str, str], secret: Union[str, Sequence[str]], *, tolerance: float = 300
+    body: bytes,
+    headers: Union[Mapping[str, str], Message],
+    secret: Union[str, Sequence[str]],
+    *,
+    tolerance: float = 300,
 ) -> Event:
     """Verify a webhook delivery (Standard Webhooks), and return its event.
 

@@ -39,7 +39,7 @@ for (const [name, headers, text, options] of [
   ['a signature of another version', delivery(sign(secret).replace('v1,', 'v1a,'))],
   ['no base64', delivery('v1,%%%')],
   ['an old delivery', delivery(sign(secret, { at: old }), old)],
-  ['a delivery of the future', delivery(sign(secret, { at: now() + 301 }), now() + 301)],
+  ['a delivery of the future', delivery(sign(secret, { at: now() + 400 }), now() + 400)],
   ['another tolerance', delivery(sign(secret, { at: now() - 20 }), now() - 20), body, { tolerance: 10 }],
   ['no time', delivery(sign(secret, { at: '' }), '')],
   ['a missing header', { ...delivery(sign(secret)), 'webhook-signature': undefined }],
