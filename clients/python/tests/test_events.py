@@ -1,5 +1,6 @@
 import json
 import threading
+import time
 import unittest
 
 from moderato import ModeratoError
@@ -80,5 +81,7 @@ class Events(unittest.TestCase):
             stream = server.client().events.listen()
             timer = threading.Timer(0.05, stream.close)
             timer.start()
+            begun = time.monotonic()
             self.assertEqual(list(stream), [])
+            self.assertLess(time.monotonic() - begun, 20)
             timer.join()

@@ -18,12 +18,16 @@ function client(...streams) {
     requests.push({ cursor: new URL(url).searchParams.get('cursor'), token: headers.authorization })
     const stream = streams.shift()
     if (typeof stream === 'number') return Response.json({ message: '', data: { code: stream === 401 ? 'TOKEN_EXPIRED' : 'CURSOR_INVALID' } }, { status: stream })
-    const { text, isSilent } = typeof stream === 'string' ? { text: stream } : stream
+    const { text, isSilent, later } = typeof stream === 'string' ? { text: stream } : stream
     return new Response(new ReadableStream({
       start(controller) {
         controller.enqueue(new TextEncoder().encode(text))
         if (!isSilent) return controller.close()
-        signal.addEventListener('abort', () => controller.error(signal.reason))
+        const timer = setTimeout(() => later && controller.enqueue(new TextEncoder().encode(later)), 5)
+        signal.addEventListener('abort', () => {
+          clearTimeout(timer)
+          controller.error(signal.reason)
+        })
       },
     }))
   }
@@ -52,10 +56,10 @@ test('a stream resumes after a break, silence, and the end of the server', async
 })
 
 test('silence while an event is handled is no break', async () => {
-  const { moderato, requests } = client(heartbeat('0') + ban('a', 1) + ban('b', 2))
-  const stream = await moderato.events.listen({ idleTimeout: 10 })
+  const { moderato, requests } = client({ text: heartbeat('0') + ban('a', 1), isSilent: true, later: ban('b', 2) })
+  const stream = await moderato.events.listen({ idleTimeout: 200 })
   await next(stream, 1)
-  await new Promise((resolve) => setTimeout(resolve, 30))
+  await new Promise((resolve) => setTimeout(resolve, 400))
   assert.deepEqual(await next(stream, 1), [2])
   assert.equal(requests.length, 1)
   stream.close()
