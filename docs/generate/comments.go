@@ -54,7 +54,7 @@ func readComments(image string) (*comments, error) {
 
 var (
 	// citation matches a reference to the interface document.
-	citation = regexp.MustCompile(`\s*\((?:interface\s+document,\s+)?section(?:[^()"]|"[^"]*")*\)|\s+[^.\n]*not\s+part of the interface\s+document\.`)
+	citation = regexp.MustCompile(`\s*\((?:interface\s+document,\s+)?section(?:[^()"]|"[^"]*")*\)|\s+[^.]*not\s+part of the interface\s+document\.`)
 	// ofGRPC matches what holds for gRPC alone, and the status that a comment repeats.
 	ofGRPC = regexp.MustCompile(`\s*\([^()]*over gRPC\)|^\d+ \(REST only\)\. |^[A-Z_]+\. `)
 	// named matches a name in backticks, or what may be the name of a method.
@@ -82,7 +82,7 @@ func unwrap(text string) string {
 	var paragraphs []string
 	for block := range strings.SplitSeq(strings.TrimSpace(text), "\n\n") {
 		if strings.HasPrefix(block, "     ") {
-			paragraphs = append(paragraphs, "```json\n"+strings.TrimSpace(strings.ReplaceAll(block, "\n     ", "\n"))+"\n```")
+			paragraphs = append(paragraphs, "```\n"+strings.TrimSpace(strings.ReplaceAll(block, "\n     ", "\n"))+"\n```")
 			continue
 		}
 		lines := strings.Split(block, "\n")

@@ -454,7 +454,7 @@ class Channels(Resource):
     ) -> Listing[ListClipsResponse, Clip]:
         """Returns the clips of a channel. Any channel may be named.
 
-        Tokens: user, app or service. Scope: `users.read`.
+        Tokens: user, app or service. Scope: `users.read`. Errors: CHANNEL_NOT_FOUND if the channel does not exist.
         """
         return self._list("/v1/channels/clips", {"channelId": channel_id, "cursor": cursor, "limit": limit, "orderBy": order_by}, ListClipsResponse, Clip, 20, options)
 
@@ -469,7 +469,7 @@ class Channels(Resource):
     ) -> Listing[ListVodsResponse, Vod]:
         """Returns the recorded streams of a channel. Any channel may be named.
 
-        Tokens: user, app or service. Scope: `users.read`.
+        Tokens: user, app or service. Scope: `users.read`. Errors: CHANNEL_NOT_FOUND if the channel does not exist.
         """
         return self._list("/v1/channels/vods", {"channelId": channel_id, "cursor": cursor, "limit": limit, "orderBy": order_by}, ListVodsResponse, Vod, 20, options)
 

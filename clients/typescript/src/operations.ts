@@ -403,7 +403,7 @@ export class Channels extends Resource {
   /**
    * Returns the clips of a channel. Any channel may be named.
    *
-   * Tokens: user, app or service. Scope: `users.read`.
+   * Tokens: user, app or service. Scope: `users.read`. Errors: CHANNEL_NOT_FOUND if the channel does not exist.
    */
   listClips(query: Query<'listClips'>, options?: RequestOptions): List<ListClipsResponse> {
     return this.list('/v1/channels/clips', query, 20, options)
@@ -412,7 +412,7 @@ export class Channels extends Resource {
   /**
    * Returns the recorded streams of a channel. Any channel may be named.
    *
-   * Tokens: user, app or service. Scope: `users.read`.
+   * Tokens: user, app or service. Scope: `users.read`. Errors: CHANNEL_NOT_FOUND if the channel does not exist.
    */
   listVods(query: Query<'listVods'>, options?: RequestOptions): List<ListVodsResponse> {
     return this.list('/v1/channels/vods', query, 20, options)

@@ -4200,7 +4200,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "type": "channel.chat.message",
+                 *       "type": "channel.ban",
                  *       "version": "1",
                  *       "condition": {
                  *         "channelId": "0b6f0001-0000-4000-8000-00000000000a"
