@@ -76,7 +76,7 @@ class Transport:
 
         def attempt() -> Tuple[Any, Mapping[str, str]]:
             with self.open(method, path, query, body, timeout) as response:
-                return json.loads(receive(response)).get("data"), cast(Mapping[str, str], response.headers)
+                return answer_of(response).get("data"), cast(Mapping[str, str], response.headers)
 
         return with_retries(attempt, retries, idempotent if options.idempotent is None else options.idempotent)
 
@@ -129,6 +129,14 @@ def receive(response: Any) -> bytes:
     try:
         return cast(bytes, response.read())
     except BROKEN as error:
+        raise connection_error(error) from error
+
+
+def answer_of(response: Any) -> Mapping[str, Any]:
+    """Return the JSON of a response. A response that is not the server's counts as a broken connection."""
+    try:
+        return cast(Mapping[str, Any], json.loads(receive(response)))
+    except ValueError as error:
         raise connection_error(error) from error
 
 
