@@ -99,7 +99,7 @@ type site struct {
 func serve(t *testing.T) site {
 	t.Helper()
 	s := process.Serve(t, store.URL{Path: filepath.Join(t.TempDir(), "moderato.db")}, "--demo")
-	s.Printed()                                // once it is loaded
+	s.Printed() // once it is loaded
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
