@@ -45,13 +45,13 @@ databases: $(TESTDB) ## Install and download MariaDB and MySQL, with which a pla
 	$(TESTDB) --prepare
 
 .PHONY: clients
-clients: ## Install Node.js, Chromium and the client libraries with which go test ./clients tests.
-	tools/install-packages node=nodejs npm=npm chromium=chromium
-	[ clients/node_modules/.package-lock.json -nt clients/package-lock.json ] || npm ci --prefix clients
+clients: ## Install Node.js, Python, Chromium and the npm packages with which go test ./clients/... tests.
+	tools/install-test-tools
+	tools/install-packages chromium=chromium
+	tools/npm-ci clients/compat
 
 .PHONY: test
 test: $(TESTDB) $(GOTEST) clients ## Run every test, on SQLite, MariaDB and MySQL; installs and starts what they need. For less: STORE=mariadb PKG=./server/moderation RUN=Ban
-	tools/install-test-tools
 	$(if $(filter sqlite,$(STORE)),MODERATO_TEST_MYSQL=none) $(TESTDB) $(GOTEST) $(RACE) $(SELECTED) $(PKG)
 
 .PHONY: test-sqlite
@@ -83,10 +83,17 @@ gen: ## Generate gen/ and ent/ from proto/ and ent/schema/, docs/contract.md and
 	$(TOOL) buf build proto -o bin/contract.binpb
 	go run ./docs/generate -image bin/contract.binpb
 
-GENERATED := gen ent docs/contract.md docs/openapi
+.PHONY: gen-clients
+gen-clients: ## Generate the operations and types of clients/typescript and clients/python from docs/openapi.
+	tools/install-packages node=nodejs npm=npm python3=python3
+	tools/npm-ci clients/typescript
+	npm run --silent --prefix clients/typescript generate
+	python3 clients/python/generate.py
+
+GENERATED := gen ent docs/contract.md docs/openapi $(addprefix clients/typescript/src/,schema.ts operations.ts) $(addprefix clients/python/moderato/,_types.py _operations.py)
 .PHONY: gen-check
-gen-check: gen ## Fail if what is generated is not what is committed.
-	@test -z "$$(git status --porcelain -- $(GENERATED))" || { git status --short -- $(GENERATED); echo 'generated code is not up to date: run make gen and commit'; exit 1; }
+gen-check: gen gen-clients ## Fail if what is generated is not what is committed.
+	@test -z "$$(git status --porcelain -- $(GENERATED))" || { git status --short -- $(GENERATED); echo 'generated code is not up to date: run make gen gen-clients and commit'; exit 1; }
 
 .PHONY: lint
 lint: ## Check the code and the .proto files.

@@ -1,190 +1,305 @@
-// Package clients tests Moderato with the libraries that clients use: openid-client and
-// socket.io-client on Node.js, and Chromium. `make clients` installs them.
+// Package clients tests the client libraries for TypeScript and Python. Their READMEs run as
+// they are, each beside a demo server of its own.
 package clients_test
 
 import (
+	"bufio"
 	"bytes"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
+	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/moderato-live/moderato/server"
 	"github.com/moderato-live/moderato/server/demo"
+	"github.com/moderato-live/moderato/server/doctest"
 	"github.com/moderato-live/moderato/server/servertest/process"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/store/storetest"
+	"github.com/moderato-live/moderato/testdb"
 )
 
 func TestMain(m *testing.M) { process.Main(m) }
 
 const (
-	publicClient       = "public-client"
-	confidentialClient = "confidential-client"
-	scriptTimeout      = time.Minute
+	// programTimeout bounds a program that a test runs.
+	programTimeout = time.Minute
+	// receiverAddress is where the READMEs receive deliveries.
+	receiverAddress = "127.0.0.1:9911"
+	// largestPage is the number of followers in a page.
+	largestPage = 100
+	// steps is the number of steps of the tour of a README.
+	steps = 12
 )
 
-// given is what a script gets.
-type given struct {
-	// Servers are the URLs of the servers, which have one database.
-	Servers []string `json:"servers"`
-	// Control is the URL with which a script has the first server restarted.
-	Control string `json:"control"`
-	// Tour is what the demo printed.
-	Tour string `json:"tour"`
-
-	Client             string `json:"client"`
-	PublicClient       string `json:"publicClient"`
-	ConfidentialClient string `json:"confidentialClient"`
-	Secret             string `json:"secret"`
-	// Moderator is a token of the moderator for Client, and ShortToken one for PublicClient.
-	Moderator  string `json:"moderator"`
-	ShortToken string `json:"shortToken"`
-	Channel    string `json:"channel"`
-	Raider     string `json:"raider"`
-	// Directory is empty, and removed after the test.
-	Directory string `json:"directory"`
-	// Chromium is the path of the browser.
-	Chromium string `json:"chromium"`
+// library is a client library.
+type library struct {
+	directory, fence string
+	// needs are what must be installed.
+	needs []string
 }
 
-// site is two servers with the demo's data.
-type site struct {
-	given
+var (
+	typescript = library{"typescript", "js", []string{"node", "npm", "typescript/node_modules/.package-lock.json"}}
+	python     = library{"python", "python", []string{"python3"}}
+)
 
-	first   *process.Server
-	restart chan chan struct{}
-	url     store.URL
-}
-
-// start starts the servers as `make run` does, with the rate limits.
-func start(t *testing.T) *site {
+// need skips the test if something is not installed. In CI the test fails.
+func (l library) need(t *testing.T) {
 	t.Helper()
-	s := &site{restart: make(chan chan struct{}), url: store.URL{Path: filepath.Join(t.TempDir(), "moderato.db")}}
-	s.first = process.Serve(t, s.url, "--demo", fmt.Sprintf("--rate-limit=%d", server.DefaultRateLimit))
-	s.Tour = s.first.Printed()
-	second := process.Serve(t, s.url)
-	control := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
-		done := make(chan struct{})
-		s.restart <- done
-		<-done
-	}))
-	t.Cleanup(control.Close)
-	cast := demo.People()
-	s.Servers = []string{"http://" + s.first.REST, "http://" + second.REST}
-	s.Control, s.Directory, s.Chromium = control.URL, t.TempDir(), installed().chromium
-	s.Client, s.PublicClient, s.ConfidentialClient = cast.Client, publicClient, confidentialClient
-	s.Channel, s.Raider = cast.Owner.ID.String(), cast.Raider.Username
-	s.Moderator = regexp.MustCompile(`(?m)^  moderator  (\S+)`).FindStringSubmatch(s.Tour)[1]
-	client := []string{"client", "create", "--redirect-uri=http://127.0.0.1/callback",
-		"--scope=users.read", "--scope=channel.moderate", "--scope=offline.access", "--name=Example"}
-	s.Secret = s.run(t, append(client, "--secret", "--id="+confidentialClient)...)
-	s.run(t, append(client, "--public", "--id="+publicClient)...)
-	s.ShortToken = s.run(t, "token", "issue", "--client="+publicClient, "--user="+cast.Moderator.ID.String(), "--scope=channel.moderate")
-	return s
-}
-
-// run runs a command of the program beside the servers, and returns what it prints.
-func (s *site) run(t *testing.T, args ...string) string {
-	t.Helper()
-	result := process.Run(t, nil, "", append(args, process.DBFlag(s.url))...)
-	if result.Code != 0 {
-		t.Fatalf("%q exits with %d: %s", args, result.Code, result.Err)
+	var missing []string
+	for _, name := range l.needs {
+		_, noProgram := exec.LookPath(name)
+		if _, noFile := os.Stat(name); noProgram != nil && noFile != nil {
+			missing = append(missing, name)
+		}
 	}
-	return strings.TrimSpace(result.Out)
+	if len(missing) == 0 {
+		return
+	}
+	err := fmt.Errorf("clients/%s is not tested without %s; tools/install-test-tools installs it", l.directory, strings.Join(missing, ", "))
+	if testdb.IsRequired() {
+		t.Fatal(err)
+	}
+	storetest.Announce(err)
+	t.Skip(err)
 }
 
-// script runs a script of this directory, and restarts the first server when it asks.
-func (s *site) script(t *testing.T, name string) {
+// tour returns the steps of the README as one program.
+func (l library) tour(t *testing.T) string {
 	t.Helper()
-	parameters, err := json.Marshal(s.given)
+	readme := doctest.Read(t, "clients/"+l.directory+"/README.md")
+	blocks := regexp.MustCompile("(?s)\\*\\*(\\d+)\\. [^\n]*\n\n```"+l.fence+"\n(.*?)```").FindAllStringSubmatch(readme, -1)
+	var program strings.Builder
+	for i, block := range blocks {
+		if block[1] != fmt.Sprint(i+1) {
+			t.Errorf("step %d has the number %s", i+1, block[1])
+		}
+		program.WriteString(block[2])
+	}
+	if len(blocks) != steps || strings.Count(readme, "```"+l.fence+"\n") != steps {
+		t.Fatalf("the README has %d steps and %d blocks, want %d", len(blocks), strings.Count(readme, "```"+l.fence+"\n"), steps)
+	}
+	return program.String()
+}
+
+// site is a demo server, and the addresses that replace those of the READMEs.
+type site struct {
+	*process.Server
+
+	receiver string
+}
+
+func serve(t *testing.T) site {
+	t.Helper()
+	s := process.Serve(t, store.URL{Path: filepath.Join(t.TempDir(), "moderato.db")}, "--demo")
+	s.Printed() // once it is loaded
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), "node", name)
-	cmd.Env = append(os.Environ(), "GIVEN="+string(parameters))
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
+	_ = l.Close()
+	return site{s, l.Addr().String()}
+}
+
+// write writes a program to a directory, with the addresses of the site, and returns its path.
+func (s site) write(t *testing.T, directory, name, program string) string {
+	t.Helper()
+	port := func(address string) string { _, port, _ := net.SplitHostPort(address); return port }
+	program = strings.NewReplacer(server.DefaultHTTPAddr, s.REST, receiverAddress, s.receiver, port(receiverAddress), port(s.receiver)).Replace(program)
+	path := filepath.Join(directory, name)
+	if err := os.WriteFile(path, []byte(program), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// run runs a command, which may ask a user to sign in, and returns what it prints. A program
+// that signs in a user in a browser reads where the browser returns.
+func run(t *testing.T, user demo.Person, cmd *exec.Cmd) string {
+	t.Helper()
+	var printed, errs bytes.Buffer
+	cmd.Stderr = &errs
+	in, _ := cmd.StdinPipe()
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
-	late := time.After(scriptTimeout)
-	for {
-		select {
-		case done := <-s.restart:
-			s.first.Terminate()
-			s.first = process.Serve(t, s.url, "--http-addr="+s.first.REST)
-			close(done)
-		case err := <-ended:
-			if err != nil {
-				t.Errorf("%s: %v\n%s\nThe first server says:\n%s", name, err, out.String(), s.first.Log())
-			}
-			return
-		case <-late:
-			_ = cmd.Process.Kill()
-			t.Fatalf("%s takes longer than %v: %v\n%s", name, scriptTimeout, <-ended, out.String())
+	late := time.AfterFunc(programTimeout, func() { _ = cmd.Process.Kill() })
+	defer late.Stop()
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		fmt.Fprintln(&printed, lines.Text())
+		if address, ok := strings.CutPrefix(lines.Text(), "To sign in, open "); ok {
+			_, at := process.Approve(t, address, user.ID.String())
+			_, _ = io.WriteString(in, at+"\n")
 		}
 	}
+	if err := cmd.Wait(); err != nil {
+		t.Fatalf("%v: %v\n%s\n%s", cmd.Args, err, printed.String(), errs.String())
+	}
+	return printed.String()
 }
 
-// programs are the clients that are installed.
-type programs struct {
-	chromium string
-	// missing names those that are not installed.
-	missing error
-}
-
-var installed = sync.OnceValue(func() (p programs) {
-	_, noNode := exec.LookPath("node")
-	_, noModules := os.Stat("node_modules/.package-lock.json")
-	chromium, noChromium := exec.LookPath("chromium")
-	p.chromium = chromium
-	if err := errors.Join(noNode, noModules, noChromium); err != nil {
-		p.missing = fmt.Errorf("no test with real clients: %w\n`make clients` installs them", err)
-	}
-	if p.missing != nil && os.Getenv("CI") != "true" {
-		storetest.Announce(p.missing)
-	}
-	return p
-})
-
-// needClients skips the test if a client is not installed. With CI=true the test fails.
-func needClients(t *testing.T) {
+// command returns a command that runs in a directory.
+func command(t *testing.T, directory, name string, args ...string) *exec.Cmd {
 	t.Helper()
-	switch missing := installed().missing; {
-	case missing == nil:
-	case os.Getenv("CI") == "true":
-		t.Fatal(missing)
-	default:
-		t.Skip(missing)
+	cmd := exec.CommandContext(t.Context(), name, args...)
+	cmd.Dir = directory
+	return cmd
+}
+
+// wantTour checks what the tour prints.
+func wantTour(t *testing.T, printed string) {
+	t.Helper()
+	cast := demo.People()
+	at := 0
+	for _, want := range []string{
+		"Signed in as " + cast.Owner.DisplayName, " followers, the latest: ", "Posted ",
+		"Banned: " + cast.Raider.DisplayName, "Muted until 20", "Unbanned: " + cast.Raider.DisplayName,
+		"Delivered: VIP " + cast.Raider.ID.String(), "Done\n",
+	} {
+		found := strings.Index(printed[at:], want)
+		if found < 0 {
+			t.Fatalf("the tour does not print %q here:\n%s", want, printed[at:])
+		}
+		at += found
+	}
+	followers := 0
+	for _, r := range demo.Records(0) {
+		if r.GetFollow().GetChannelId() == cast.Owner.ID.String() {
+			followers++
+		}
+	}
+	if want := fmt.Sprintf("\n%d followers, the latest: ", followers); followers <= largestPage || !strings.Contains(printed, want) {
+		t.Errorf("the tour does not print %q, the followers of several pages:\n%s", want, printed)
 	}
 }
 
-func TestOpenIDClient(t *testing.T) {
-	needClients(t)
+func TestTypeScript(t *testing.T) {
 	t.Parallel()
-	start(t).script(t, "oauth.mjs")
+	typescript.need(t)
+	cast := demo.People()
+	directory := pack(t)
+	s := serve(t)
+	tour := typescript.tour(t)
+	program := s.write(t, directory, "tour.mjs", tour)
+	s.write(t, directory, "tour.mts", tour)
+	t.Run("readme", func(t *testing.T) {
+		t.Parallel()
+		wantTour(t, run(t, cast.Owner, command(t, directory, "node", program)))
+	})
+	t.Run("types", func(t *testing.T) {
+		t.Parallel()
+		checkTypes(t, directory)
+	})
+	t.Run("sign-in", func(t *testing.T) {
+		t.Parallel()
+		testSignIn(t, s, command(t, directory, "node", s.write(t, directory, "sign-in.mjs", read(t, "typescript/test/sign-in.mjs"))))
+	})
+	t.Run("browser", func(t *testing.T) {
+		t.Parallel()
+		testBrowser(t, s, directory)
+	})
+	t.Run("units", func(t *testing.T) {
+		t.Parallel()
+		run(t, cast.Owner, command(t, "typescript", "npm", "test", "--silent"))
+	})
 }
 
-func TestSocketIOClient(t *testing.T) {
-	needClients(t)
-	t.Parallel()
-	start(t).script(t, "socketio.mjs")
+// pack builds the package, and installs it in a new directory.
+func pack(t *testing.T) string {
+	t.Helper()
+	directory := t.TempDir()
+	output := func(cmd *exec.Cmd) {
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %v\n%s", cmd.Args, err, out)
+		}
+	}
+	output(command(t, "typescript", "npm", "pack", "--silent", "--pack-destination", directory))
+	packed, _ := filepath.Glob(filepath.Join(directory, "*.tgz"))
+	if len(packed) != 1 {
+		t.Fatalf("npm pack made %q, want one file", packed)
+	}
+	output(command(t, directory, "npm", "install", "--silent", "--offline", "--no-audit", "--no-fund", packed[0]))
+	installed := filepath.Join(directory, "node_modules", "@moderato-live", "client")
+	for _, name := range []string{"dist/index.js", "dist/index.d.ts", "README.md", "LICENSE"} {
+		if _, err := os.Stat(filepath.Join(installed, name)); err != nil {
+			t.Errorf("the package is not complete: %v", err)
+		}
+	}
+	return directory
 }
 
-func TestChromium(t *testing.T) {
-	needClients(t)
+// checkTypes checks the tour and a program against the types of the installed package.
+func checkTypes(t *testing.T, directory string) {
+	t.Helper()
+	modules, err := filepath.Abs("typescript/node_modules")
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := filepath.Join(directory, "types.mts")
+	if err := os.WriteFile(program, []byte(read(t, "typescript/test/types.mts")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := command(t, directory, filepath.Join(modules, ".bin", "tsc"), "--noEmit", "--strict", "--target", "ES2022",
+		"--module", "NodeNext", "--types", "node", "--typeRoots", filepath.Join(modules, "@types"), "tour.mts", "types.mts").CombinedOutput()
+	if err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+func TestPython(t *testing.T) {
 	t.Parallel()
-	start(t).script(t, "browser.mjs")
+	python.need(t)
+	cast := demo.People()
+	s, directory := serve(t), t.TempDir()
+	script := func(t *testing.T, name, program string) *exec.Cmd {
+		t.Helper()
+		library, err := filepath.Abs("python")
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd := command(t, directory, "python3", s.write(t, directory, name, program))
+		cmd.Env = append(os.Environ(), "PYTHONPATH="+library, "PYTHONDONTWRITEBYTECODE=1")
+		return cmd
+	}
+	t.Run("readme", func(t *testing.T) {
+		t.Parallel()
+		wantTour(t, run(t, cast.Owner, script(t, "tour.py", python.tour(t))))
+	})
+	t.Run("sign-in", func(t *testing.T) {
+		t.Parallel()
+		testSignIn(t, s, script(t, "sign_in.py", read(t, "python/tests/sign_in.py")))
+	})
+	t.Run("units", func(t *testing.T) {
+		t.Parallel()
+		cmd := command(t, "python", "python3", "-m", "unittest", "discover", "-s", "tests", "-t", ".")
+		cmd.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1")
+		run(t, cast.Owner, cmd)
+	})
+}
+
+// testSignIn runs a program that signs in a user in a browser, and then has a refused access
+// token renewed by several calls at the same moment.
+func testSignIn(t *testing.T, s site, cmd *exec.Cmd) {
+	t.Helper()
+	cmd.Args = append(cmd.Args, "http://"+s.REST+demo.SignedInPath)
+	want := demo.People().Moderator.DisplayName
+	if printed := run(t, demo.People().Moderator, cmd); !strings.Contains(printed, "Signed in as "+want+"\nRefreshed once\nSigned out\n") {
+		t.Errorf("the program prints\n%s", printed)
+	}
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	return doctest.Read(t, "clients/"+path)
 }

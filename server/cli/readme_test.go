@@ -3,9 +3,6 @@ package cli_test
 import (
 	"flag"
 	"fmt"
-	"net/http"
-	"net/http/cookiejar"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -71,16 +68,7 @@ func TestTourCommandsWork(t *testing.T) {
 func TestTourSignInWorks(t *testing.T) {
 	p := process.Serve(t, store.URL{Path: filepath.Join(t.TempDir(), "moderato.db")}, "--demo")
 	tour := p.Printed()
-	jar, _ := cookiejar.New(nil)
-	browser := http.Client{Jar: jar}
-	page, address := process.Visit(t, &browser, regexp.MustCompile(`(?m)^http://\S+/oauth2/authorize\S+$`).FindString(tour), nil)
-	for _, action := range []string{"sign-in", "approve"} {
-		form := url.Values{"action": {action}, "scope": {"users.read", "offline.access"}}
-		for _, m := range regexp.MustCompile(`name="(csrf|request|user)" value="([^"]*)"`).FindAllStringSubmatch(page, -1) {
-			form.Set(m[1], m[2])
-		}
-		page, address = process.Visit(t, &browser, address, form)
-	}
+	page, _ := process.Approve(t, regexp.MustCompile(`(?m)^http://\S+/oauth2/authorize\S+$`).FindString(tour), demoOwner)
 	m := regexp.MustCompile(`The code is <code>(.*)</code>`).FindStringSubmatch(page)
 	if m == nil {
 		t.Fatalf("the page has no code:\n%s", page)

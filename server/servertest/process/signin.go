@@ -12,24 +12,37 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// Visit opens a page, which must answer 200, and posts a form to it if there is one. It
-// returns the page that follows and its address.
-func Visit(t *testing.T, browser *http.Client, address string, form url.Values) (page, at string) {
-	t.Helper()
-	page, at = load(t, browser, http.MethodGet, address, "")
-	if form == nil {
-		return page, at
-	}
-	return load(t, browser, http.MethodPost, address, form.Encode())
-}
+var approvedFields = regexp.MustCompile(`name="(csrf|user_code|request|scope)" value="([^"]*)"`)
 
-func load(t *testing.T, browser *http.Client, method, address, form string) (page, at string) {
+// Approve signs in as a user on the demo's sign-in page, and approves all that a client asks
+// for, as a person would. The address is where a sign-in of a browser or a device begins.
+// Approve returns the page that is shown then, and where.
+func Approve(t *testing.T, address, user string) (page, at string) {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(form))
+	jar, err := cookiejar.New(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if form != "" {
+	browser := &http.Client{Jar: jar}
+	page, at = visit(t, browser, http.MethodGet, address, nil)
+	for _, action := range []string{"sign-in", "approve"} {
+		form := url.Values{"action": {action}, "user": {user}}
+		for _, m := range approvedFields.FindAllStringSubmatch(page, -1) {
+			form.Add(m[1], m[2])
+		}
+		page, at = visit(t, browser, http.MethodPost, at, form)
+	}
+	return page, at
+}
+
+// visit gets a page, or sends a form to it, and returns what is shown then, and where.
+func visit(t *testing.T, browser *http.Client, method, address string, form url.Values) (page, at string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(form.Encode()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if form != nil {
 		request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
 	response, err := browser.Do(request)
@@ -44,25 +57,10 @@ func load(t *testing.T, browser *http.Client, method, address, form string) (pag
 	return string(body), response.Request.URL.String()
 }
 
-// ApproveDevice signs in to the demo as a user, on the page that a device shows, and
-// approves what the device asks for.
+// ApproveDevice is Approve for a device, and checks that the device may continue.
 func ApproveDevice(t *testing.T, address string, user uid.ID) {
 	t.Helper()
-	jar, err := cookiejar.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	browser := http.Client{Jar: jar}
-	page, at := Visit(t, &browser, address, nil)
-	for _, action := range []string{"sign-in", "approve"} {
-		form := url.Values{"action": {action}}
-		for _, m := range regexp.MustCompile(`name="(csrf|user_code|scope)" value="([^"]*)"`).FindAllStringSubmatch(page, -1) {
-			form.Add(m[1], m[2])
-		}
-		form.Set("user", user.String())
-		page, at = Visit(t, &browser, at, form)
-	}
-	if !strings.Contains(page, "The device continues by itself") {
+	if page, _ := Approve(t, address, user.String()); !strings.Contains(page, "The device continues by itself") {
 		t.Fatalf("the approval shows\n%s", page)
 	}
 }

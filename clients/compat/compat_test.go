@@ -1,0 +1,190 @@
+// Package compat tests Moderato with the libraries that clients use: openid-client and
+// socket.io-client on Node.js, and Chromium. `make clients` installs them.
+package compat_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/moderato-live/moderato/server"
+	"github.com/moderato-live/moderato/server/demo"
+	"github.com/moderato-live/moderato/server/servertest/process"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/store/storetest"
+)
+
+func TestMain(m *testing.M) { process.Main(m) }
+
+const (
+	publicClient       = "public-client"
+	confidentialClient = "confidential-client"
+	scriptTimeout      = time.Minute
+)
+
+// given is what a script gets.
+type given struct {
+	// Servers are the URLs of the servers, which have one database.
+	Servers []string `json:"servers"`
+	// Control is the URL with which a script has the first server restarted.
+	Control string `json:"control"`
+	// Tour is what the demo printed.
+	Tour string `json:"tour"`
+
+	Client             string `json:"client"`
+	PublicClient       string `json:"publicClient"`
+	ConfidentialClient string `json:"confidentialClient"`
+	Secret             string `json:"secret"`
+	// Moderator is a token of the moderator for Client, and ShortToken one for PublicClient.
+	Moderator  string `json:"moderator"`
+	ShortToken string `json:"shortToken"`
+	Channel    string `json:"channel"`
+	Raider     string `json:"raider"`
+	// Directory is empty, and removed after the test.
+	Directory string `json:"directory"`
+	// Chromium is the path of the browser.
+	Chromium string `json:"chromium"`
+}
+
+// site is two servers with the demo's data.
+type site struct {
+	given
+
+	first   *process.Server
+	restart chan chan struct{}
+	url     store.URL
+}
+
+// start starts the servers as `make run` does, with the rate limits.
+func start(t *testing.T) *site {
+	t.Helper()
+	s := &site{restart: make(chan chan struct{}), url: store.URL{Path: filepath.Join(t.TempDir(), "moderato.db")}}
+	s.first = process.Serve(t, s.url, "--demo", fmt.Sprintf("--rate-limit=%d", server.DefaultRateLimit))
+	s.Tour = s.first.Printed()
+	second := process.Serve(t, s.url)
+	control := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		done := make(chan struct{})
+		s.restart <- done
+		<-done
+	}))
+	t.Cleanup(control.Close)
+	cast := demo.People()
+	s.Servers = []string{"http://" + s.first.REST, "http://" + second.REST}
+	s.Control, s.Directory, s.Chromium = control.URL, t.TempDir(), installed().chromium
+	s.Client, s.PublicClient, s.ConfidentialClient = cast.Client, publicClient, confidentialClient
+	s.Channel, s.Raider = cast.Owner.ID.String(), cast.Raider.Username
+	s.Moderator = regexp.MustCompile(`(?m)^  moderator  (\S+)`).FindStringSubmatch(s.Tour)[1]
+	client := []string{"client", "create", "--redirect-uri=http://127.0.0.1/callback",
+		"--scope=users.read", "--scope=channel.moderate", "--scope=offline.access", "--name=Example"}
+	s.Secret = s.run(t, append(client, "--secret", "--id="+confidentialClient)...)
+	s.run(t, append(client, "--public", "--id="+publicClient)...)
+	s.ShortToken = s.run(t, "token", "issue", "--client="+publicClient, "--user="+cast.Moderator.ID.String(), "--scope=channel.moderate")
+	return s
+}
+
+// run runs a command of the program beside the servers, and returns what it prints.
+func (s *site) run(t *testing.T, args ...string) string {
+	t.Helper()
+	result := process.Run(t, nil, "", append(args, process.DBFlag(s.url))...)
+	if result.Code != 0 {
+		t.Fatalf("%q exits with %d: %s", args, result.Code, result.Err)
+	}
+	return strings.TrimSpace(result.Out)
+}
+
+// script runs a script of this directory, and restarts the first server when it asks.
+func (s *site) script(t *testing.T, name string) {
+	t.Helper()
+	parameters, err := json.Marshal(s.given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), "node", name)
+	cmd.Env = append(os.Environ(), "GIVEN="+string(parameters))
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	late := time.After(scriptTimeout)
+	for {
+		select {
+		case done := <-s.restart:
+			s.first.Terminate()
+			s.first = process.Serve(t, s.url, "--http-addr="+s.first.REST)
+			close(done)
+		case err := <-ended:
+			if err != nil {
+				t.Errorf("%s: %v\n%s\nThe first server says:\n%s", name, err, out.String(), s.first.Log())
+			}
+			return
+		case <-late:
+			_ = cmd.Process.Kill()
+			t.Fatalf("%s takes longer than %v: %v\n%s", name, scriptTimeout, <-ended, out.String())
+		}
+	}
+}
+
+// programs are the clients that are installed.
+type programs struct {
+	chromium string
+	// missing names those that are not installed.
+	missing error
+}
+
+var installed = sync.OnceValue(func() (p programs) {
+	_, noNode := exec.LookPath("node")
+	_, noModules := os.Stat("node_modules/.package-lock.json")
+	chromium, noChromium := exec.LookPath("chromium")
+	p.chromium = chromium
+	if err := errors.Join(noNode, noModules, noChromium); err != nil {
+		p.missing = fmt.Errorf("no test with real clients: %w\n`make clients` installs them", err)
+	}
+	if p.missing != nil && os.Getenv("CI") != "true" {
+		storetest.Announce(p.missing)
+	}
+	return p
+})
+
+// needClients skips the test if a client is not installed. With CI=true the test fails.
+func needClients(t *testing.T) {
+	t.Helper()
+	switch missing := installed().missing; {
+	case missing == nil:
+	case os.Getenv("CI") == "true":
+		t.Fatal(missing)
+	default:
+		t.Skip(missing)
+	}
+}
+
+func TestOpenIDClient(t *testing.T) {
+	needClients(t)
+	t.Parallel()
+	start(t).script(t, "oauth.mjs")
+}
+
+func TestSocketIOClient(t *testing.T) {
+	needClients(t)
+	t.Parallel()
+	start(t).script(t, "socketio.mjs")
+}
+
+func TestChromium(t *testing.T) {
+	needClients(t)
+	t.Parallel()
+	start(t).script(t, "browser.mjs")
+}

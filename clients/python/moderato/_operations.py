@@ -1,0 +1,784 @@
+# Generated from docs/openapi/openapi.json by generate.py; do not edit.
+from __future__ import annotations
+
+from typing import Any, Optional, Sequence
+
+from ._paging import Listing
+from ._resource import EventsResource, Resource
+from ._transport import Options, Transport
+from ._types import (
+    Activity,
+    AddOgResponse,
+    AddVipResponse,
+    AudienceMember,
+    BanUserResponse,
+    BannedUser,
+    Category,
+    Channel,
+    ChatMessage,
+    Clip,
+    CreateEventTicketResponse,
+    CreateSubscriptionResponse,
+    CreateWebhookResponse,
+    EnableWebhookResponse,
+    EventSubscription,
+    FollowedChannel,
+    GetLiveStatsResponse,
+    GetProfileResponse,
+    GetSelfResponse,
+    GetStatsResponse,
+    GetStreamInfoResponse,
+    GetUserResponse,
+    ListActivitiesResponse,
+    ListBannedUsersResponse,
+    ListCategoriesResponse,
+    ListChannelsResponse,
+    ListClipsResponse,
+    ListFollowedResponse,
+    ListFollowersResponse,
+    ListLogResponse,
+    ListMessagesResponse,
+    ListRaidsResponse,
+    ListSubscribersResponse,
+    ListSubscriptionsResponse,
+    ListVodsResponse,
+    ListWebhookDeliveriesResponse,
+    LogEntry,
+    ModeratedChannel,
+    MuteUserResponse,
+    PostMessageResponse,
+    Raid,
+    RotateWebhookSecretResponse,
+    SubscriptionConditionInput,
+    UpdateInfoResponse,
+    UserGrant,
+    UserSummary,
+    Vod,
+    Vote,
+    Webhook,
+    WebhookDelivery,
+)
+
+
+class Moderation(Resource):
+    """Operations: moderation."""
+
+    def list_moderated_channels(
+        self,
+        *,
+        user_id: str,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+        options: Optional[Options] = None,
+    ) -> Listing[list[ModeratedChannel], ModeratedChannel]:
+        """Returns the channels in which a user has the moderator role, in the order in which the roles were given.
+
+        Tokens: user, for the token's own user (otherwise NOT_SELF); app, if that user granted `users.read` to the client (otherwise GRANT_MISSING); service. Scope: `users.read`. Errors: RESULT_TOO_LARGE if the complete list is longer than the server's limit. A complete list of thousands of rows exceeds the size that gRPC clients accept by default (4 MiB): request pages with `limit` and `cursor`.
+        """
+        return self._list("/v1/moderation/channels", {"userId": user_id, "limit": limit, "cursor": cursor}, list[ModeratedChannel], ModeratedChannel, 100, options)
+
+    def list_moderators(
+        self,
+        *,
+        channel_id: str,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+        options: Optional[Options] = None,
+    ) -> Listing[list[UserSummary], UserSummary]:
+        """Returns the users who have the moderator role in a channel, ordered by when they got the role, oldest first.
+
+        Tokens: user, app or service, for any channel. Scope: none. Errors: CHANNEL_NOT_FOUND if the channel does not exist; RESULT_TOO_LARGE if the complete list is longer than the server's limit. A complete list of thousands of rows exceeds the size that gRPC clients accept by default (4 MiB): request pages with `limit` and `cursor`.
+        """
+        return self._list("/v1/moderation/moderators", {"channelId": channel_id, "limit": limit, "cursor": cursor}, list[UserSummary], UserSummary, 100, options)
+
+    def add_moderator(
+        self,
+        *,
+        channel_id: str,
+        user_id: str,
+        options: Optional[Options] = None,
+    ) -> None:
+        """Gives a user the moderator role in a channel. If the user already has the role, the call succeeds, changes nothing and emits nothing. Emits `channel.moderator.add`.
+
+        Tokens: user, and only the channel's owner (otherwise NOT_CHANNEL_OWNER). Scope: `channel.moderate`. Errors: USER_NOT_FOUND if the user does not exist; TARGET_IS_CHANNEL if the user is the channel's owner.
+        """
+        self._send("POST", "/v1/moderation/moderators", {"channelId": channel_id, "userId": user_id}, None, True, options)
+
+    def remove_moderator(
+        self,
+        *,
+        channel_id: str,
+        user_id: str,
+        options: Optional[Options] = None,
+    ) -> None:
+        """Removes the moderator role in a channel from a user. If the user does not have the role, the call succeeds, changes nothing and emits nothing. Emits `channel.moderator.remove`.
+
+        Tokens, scope and errors: as `addModerator`.
+        """
+        self._send("DELETE", "/v1/moderation/moderators", {"channelId": channel_id, "userId": user_id}, None, True, options)
+
+    def ban_user(
+        self,
+        *,
+        channel_id: str,
+        ban_user_id: Optional[str] = None,
+        ban_username: Optional[str] = None,
+        options: Optional[Options] = None,
+    ) -> BanUserResponse:
+        """Bans a user from a channel until the ban is removed, and deletes all the user's messages in the channel, however many there are. If the user is already banned, the call returns the existing ban unchanged and emits nothing. The user's roles, mute, follow and subscription stay unchanged, but a banned moderator has no moderation rights while the ban lasts. Emits `channel.ban`, then `channel.chat.clear_user_messages`.
+
+        Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR). Scope: `channel.moderate`. Errors: INVALID_ARGUMENT if both or neither of `banUserId` and `banUsername` are given; USER_NOT_FOUND if the user does not exist; TARGET_IS_CHANNEL if the user is the channel's owner.
+        """
+        return self._send("POST", "/v1/moderation/ban", {"channelId": channel_id, "banUserId": ban_user_id, "banUsername": ban_username}, BanUserResponse, True, options)  # type: ignore[no-any-return]
+
+    def remove_ban(
+        self,
+        *,
+        channel_id: str,
+        ban_user_id: Optional[str] = None,
+        ban_username: Optional[str] = None,
+        options: Optional[Options] = None,
+    ) -> None:
+        """Removes the ban of a user from a channel. Messages that the ban deleted stay deleted. Emits `channel.unban`.
+
+        Tokens, scope and relation: as `banUser`. Errors: NOT_BANNED (404) if the user is not banned from the channel or does not exist.
+        """
+        self._send("DELETE", "/v1/moderation/ban", {"channelId": channel_id, "banUserId": ban_user_id, "banUsername": ban_username}, None, False, options)
+
+    def mute_user(
+        self,
+        *,
+        channel_id: str,
+        muted_user_id: str,
+        options: Optional[Options] = None,
+    ) -> MuteUserResponse:
+        """Prevents a user from posting in a channel for exactly ten minutes, and deletes all the user's messages in the channel. Emits `channel.mute`, then `channel.chat.clear_user_messages`, and `channel.mute.expire` when the mute expires.
+
+        Tokens, scope and relation: as `banUser`. Errors: MUTE_ACTIVE (409), with the existing `muteExpiresAt`, if a mute of the user is still active; USER_NOT_FOUND if the user does not exist; TARGET_IS_CHANNEL if the user is the channel's owner.
+        """
+        return self._send("POST", "/v1/moderation/mute", {"channelId": channel_id, "mutedUserId": muted_user_id}, MuteUserResponse, False, options)  # type: ignore[no-any-return]
+
+    def get_user(
+        self,
+        *,
+        channel_id: str,
+        user_id: Optional[str] = None,
+        username: Optional[str] = None,
+        options: Optional[Options] = None,
+    ) -> GetUserResponse:
+        """Returns what a moderator must know about a user in a channel: who the user is, their roles, ban, mute, follow and subscription, and their latest messages.
+
+        Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR); service. Scope: `channel.moderate`. Errors: CHANNEL_NOT_FOUND if the channel does not exist; USER_NOT_FOUND if the user does not exist.
+        """
+        return self._get("/v1/moderation/users", {"channelId": channel_id, "userId": user_id, "username": username}, GetUserResponse, options)  # type: ignore[no-any-return]
+
+    def list_log(
+        self,
+        *,
+        channel_id: str,
+        user_id: Optional[str] = None,
+        moderator_id: Optional[str] = None,
+        type: Optional[Sequence[str]] = None,
+        cursor: Optional[str] = None,
+        limit: Optional[int] = None,
+        options: Optional[Options] = None,
+    ) -> Listing[ListLogResponse, LogEntry]:
+        """Returns the log of a channel, newest entry first: who changed what. The log consists of the event rows, which are written in the same transactions as the changes.
+
+        Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR), or service. Scope: `channel.moderate`. Errors: CURSOR_INVALID if the cursor is of another channel or filter.
+        """
+        return self._list("/v1/moderation/log", {"channelId": channel_id, "userId": user_id, "moderatorId": moderator_id, "type[]": type, "cursor": cursor, "limit": limit}, ListLogResponse, LogEntry, 100, options)
+
+
+class Channels(Resource):
+    """Operations: channels."""
+
+    def list_channels(
+        self,
+        *,
+        cursor: Optional[str] = None,
+        limit: Optional[int] = None,
+        slug: Optional[Sequence[str]] = None,
+        category_id: Optional[Sequence[int]] = None,
+        type: Optional[str] = None,
+        options: Optional[Options] = None,
+    ) -> Listing[ListChannelsResponse, Channel]:
+        """Returns channels: live channels first, then by number of viewers, then by id, each descending.
+
+        Tokens: user, app or service. Scope: `users.read`.
+        """
+        return self._list("/v1/channels", {"cursor": cursor, "limit": limit, "slug[]": slug, "categoryId[]": category_id, "type": type}, ListChannelsResponse, Channel, 20, options)
+
+    def list_raids(
+        self,
+        *,
+        channel_id: str,
+        cursor: Optional[str] = None,
+        limit: Optional[int] = None,
+        options: Optional[Options] = None,
+    ) -> Listing[ListRaidsResponse, Raid]:
+        """Returns a page of the raids of a channel, newest first.
+
+        Tokens: user; app or service. Scope: `users.read`. Errors: CURSOR_INVALID; CHANNEL_NOT_FOUND if the channel does not exist.
+        """
+        return self._list("/v1/channels/raids", {"channelId": channel_id, "cursor": cursor, "limit": limit}, ListRaidsResponse, Raid, 100, options)
+
+    def list_categories(
+        self,
+        *,
+        query: Optional[str] = None,
+        cursor: Optional[str] = None,
+        limit: Optional[int] = None,
+        options: Optional[Options] = None,
+    ) -> Listing[ListCategoriesResponse, Category]:
+        """Returns a page of the categories whose name contains a text, ignoring case. A category whose name is the text comes first, then those whose name begins with it, then those with a word that begins with it, then the others; equal ones are in the order of their names.
+
+        Tokens: user, app or service. Scope: `users.read`. Errors: CURSOR_INVALID.
+        """
+        return self._list("/v1/categories", {"query": query, "cursor": cursor, "limit": limit}, ListCategoriesResponse, Category, 100, options)
+
+    def get_stream_info(
+        self,
+        *,
+        channel_id: Optional[str] = None,
+        options: Optional[Options] = None,
+    ) -> GetStreamInfoResponse:
+        """Returns the live state of the authorized channel. Deprecated: use `getLiveStats`. Over REST the response has the headers `Deprecation` and `Link`, which announce this.
+
+        Tokens: user; app or service, with `channelId`. Scope: `users.read`.
+
+        Deprecated.
+        """
+        return self._get("/v1/channels/stream-info", {"channelId": channel_id}, GetStreamInfoResponse, options)  # type: ignore[no-any-return]
+
+    def get_stats(
+        self,
+        *,
+        channel_id: Optional[str] = None,
+        options: Optional[Options] = None,
+    ) -> GetStatsResponse:
+        """Returns the counters of the authorized channel.
+
+        Tokens: user; app or service, with `channelId`. Scope: `users.read`.
+        """
+        return self._get("/v1/channels/stats", {"channelId": channel_id}, GetStatsResponse, options)  # type: ignore[no-any-return]
+
+    def list_followers(
+        self,
+        *,
+        cursor: Optional[str] = None,
+        limit: Optional[int] = None,
+        user_id: Optional[str] = None,
+        channel_id: Optional[str] = None,
+        options: Optional[Options] = None,
+    ) -> Listing[ListFollowersResponse, AudienceMember]:
+        """Returns the followers of the authorized channel, newest first.
+
+        Tokens: user. Scope: `users.read`.
+        """
+        return self._list("/v1/channels/followers", {"cursor": cursor, "limit": limit, "userId": user_id, "channelId": channel_id}, ListFollowersResponse, AudienceMember, 100, options)
+
+    def list_followed(
+        self,
+        *,
+        cursor: Optional[str] = None,
+        limit: Optional[int] = None,
+        options: Optional[Options] = None,
+    ) -> Listing[ListFollowedResponse, FollowedChannel]:
+        """Returns the channels that the token's user follows, newest first.
+
+        Tokens: user. Scope: `users.read`.
+        """
+        return self._list("/v1/channels/followed", {"cursor": cursor, "limit": limit}, ListFollowedResponse, FollowedChannel, 100, options)
+
+    def list_banned_users(
+        self,
+        *,
+        cursor: Optional[str] = None,
+        limit: Optional[int] = None,
+        channel_id: Optional[str] = None,
+        options: Optional[Options] = None,
+    ) -> Listing[ListBannedUsersResponse, BannedUser]:
+        """Returns the users who are banned from the authorized channel, newest ban first, and for each the user who applied the ban.
+
+        Tokens: user. Scope: `users.read`.
+        """
+        return self._list("/v1/channels/banned-users", {"cursor": cursor, "limit": limit, "channelId": channel_id}, ListBannedUsersResponse, BannedUser, 100, options)
+
+    def list_vips(
+        self,
+        *,
+        channel_id: Optional[str] = None,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+        options: Optional[Options] = None,
+    ) -> Listing[list[UserSummary], UserSummary]:
+        """Returns the VIPs of the authorized channel, ordered by when they got the role, oldest first.
+
+        Tokens: user; app or service, with `channelId`. Scope: `users.read`. Errors: RESULT_TOO_LARGE if the complete list is longer than the server's limit. A complete list of thousands of rows exceeds the size that gRPC clients accept by default (4 MiB): request pages with `limit` and `cursor`.
+        """
+        return self._list("/v1/channels/roles/vips", {"channelId": channel_id, "limit": limit, "cursor": cursor}, list[UserSummary], UserSummary, 100, options)
+
+    def add_vip(
+        self,
+        *,
+        channel_id: str,
+        user_id: str,
+        options: Optional[Options] = None,
+    ) -> AddVipResponse:
+        """Gives a user the VIP role. If the user already has the role, the call succeeds, changes nothing and emits nothing. Emits `channel.vip.add`.
+
+        Tokens: user, and only the channel's owner (otherwise NOT_CHANNEL_OWNER). Scope: `channel.moderate`. Errors: USER_NOT_FOUND if the user does not exist; TARGET_IS_CHANNEL if the user is the channel's owner.
+        """
+        return self._send("POST", "/v1/channels/vips", {"channelId": channel_id, "userId": user_id}, AddVipResponse, True, options)  # type: ignore[no-any-return]
+
+    def remove_vip(
+        self,
+        *,
+        channel_id: str,
+        user_id: str,
+        options: Optional[Options] = None,
+    ) -> None:
+        """Removes the VIP role from a user. If the user does not have the role, the call succeeds, changes nothing and emits nothing. Emits `channel.vip.remove`.
+
+        Tokens, scope and errors: as `addVip`.
+        """
+        self._send("DELETE", "/v1/channels/vips", {"channelId": channel_id, "userId": user_id}, None, True, options)
+
+    def list_mods(
+        self,
+        *,
+        channel_id: Optional[str] = None,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+        options: Optional[Options] = None,
+    ) -> Listing[list[UserSummary], UserSummary]:
+        """Returns the moderators of the authorized channel, ordered by when they got the role, oldest first.
+
+        Tokens, scope and errors: as `listVips`.
+        """
+        return self._list("/v1/channels/roles/mods", {"channelId": channel_id, "limit": limit, "cursor": cursor}, list[UserSummary], UserSummary, 100, options)
+
+    def list_ogs(
+        self,
+        *,
+        channel_id: Optional[str] = None,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+        options: Optional[Options] = None,
+    ) -> Listing[list[UserSummary], UserSummary]:
+        """Returns the OGs of the authorized channel, ordered by when they got the role, oldest first.
+
+        Tokens, scope and errors: as `listVips`.
+        """
+        return self._list("/v1/channels/roles/ogs", {"channelId": channel_id, "limit": limit, "cursor": cursor}, list[UserSummary], UserSummary, 100, options)
+
+    def add_og(
+        self,
+        *,
+        channel_id: str,
+        user_id: str,
+        options: Optional[Options] = None,
+    ) -> AddOgResponse:
+        """Gives a user the OG role. If the user already has the role, the call succeeds, changes nothing and emits nothing. Emits `channel.og.add`.
+
+        Tokens, scope and errors: as `addVip`.
+        """
+        return self._send("POST", "/v1/channels/ogs", {"channelId": channel_id, "userId": user_id}, AddOgResponse, True, options)  # type: ignore[no-any-return]
+
+    def remove_og(
+        self,
+        *,
+        channel_id: str,
+        user_id: str,
+        options: Optional[Options] = None,
+    ) -> None:
+        """Removes the OG role from a user. If the user does not have the role, the call succeeds, changes nothing and emits nothing. Emits `channel.og.remove`.
+
+        Tokens, scope and errors: as `addVip`.
+        """
+        self._send("DELETE", "/v1/channels/ogs", {"channelId": channel_id, "userId": user_id}, None, True, options)
+
+    def list_subscribers(
+        self,
+        *,
+        cursor: Optional[str] = None,
+        limit: Optional[int] = None,
+        user_id: Optional[str] = None,
+        channel_id: Optional[str] = None,
+        options: Optional[Options] = None,
+    ) -> Listing[ListSubscribersResponse, AudienceMember]:
+        """Returns the active subscribers of the authorized channel, newest first.
+
+        Tokens: user. Scope: `users.read`.
+        """
+        return self._list("/v1/channels/subscribers", {"cursor": cursor, "limit": limit, "userId": user_id, "channelId": channel_id}, ListSubscribersResponse, AudienceMember, 100, options)
+
+    def list_activities(
+        self,
+        *,
+        cursor: Optional[str] = None,
+        limit: Optional[int] = None,
+        type: Optional[str] = None,
+        channel_id: Optional[str] = None,
+        options: Optional[Options] = None,
+    ) -> Listing[ListActivitiesResponse, Activity]:
+        """Returns the recent activities of the authorized channel, newest first.
+
+        Tokens: user. Scope: `users.read`.
+        """
+        return self._list("/v1/channels/activities", {"cursor": cursor, "limit": limit, "type": type, "channelId": channel_id}, ListActivitiesResponse, Activity, 100, options)
+
+    def list_votes(
+        self,
+        *,
+        epoch: str,
+        channel_id: str,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+        options: Optional[Options] = None,
+    ) -> Listing[list[Vote], Vote]:
+        """Returns the votes for a channel, newest first, of one week or of all weeks.
+
+        Tokens: user, for the user's own channel (otherwise NOT_CHANNEL_OWNER); app or service, for any channel. Scope: `users.read`. Errors: RESULT_TOO_LARGE if the complete list is longer than the server's limit. A complete list of thousands of rows exceeds the size that gRPC clients accept by default (4 MiB): request pages with `limit` and `cursor`.
+        """
+        return self._list("/v1/channels/votes", {"epoch": epoch, "channelId": channel_id, "limit": limit, "cursor": cursor}, list[Vote], Vote, 100, options)
+
+    def list_clips(
+        self,
+        *,
+        channel_id: str,
+        cursor: Optional[str] = None,
+        limit: Optional[int] = None,
+        order_by: Optional[str] = None,
+        options: Optional[Options] = None,
+    ) -> Listing[ListClipsResponse, Clip]:
+        """Returns the clips of a channel. Any channel may be named.
+
+        Tokens: user, app or service. Scope: `users.read`. Errors: CHANNEL_NOT_FOUND if the channel does not exist.
+        """
+        return self._list("/v1/channels/clips", {"channelId": channel_id, "cursor": cursor, "limit": limit, "orderBy": order_by}, ListClipsResponse, Clip, 20, options)
+
+    def list_vods(
+        self,
+        *,
+        channel_id: str,
+        cursor: Optional[str] = None,
+        limit: Optional[int] = None,
+        order_by: Optional[str] = None,
+        options: Optional[Options] = None,
+    ) -> Listing[ListVodsResponse, Vod]:
+        """Returns the recorded streams of a channel. Any channel may be named.
+
+        Tokens: user, app or service. Scope: `users.read`. Errors: CHANNEL_NOT_FOUND if the channel does not exist.
+        """
+        return self._list("/v1/channels/vods", {"channelId": channel_id, "cursor": cursor, "limit": limit, "orderBy": order_by}, ListVodsResponse, Vod, 20, options)
+
+    def get_live_stats(
+        self,
+        *,
+        channel_id: Optional[str] = None,
+        options: Optional[Options] = None,
+    ) -> GetLiveStatsResponse:
+        """Returns the counters of the live stream of the authorized channel.
+
+        Tokens: user; app or service, with `channelId`. Scope: `users.read`.
+        """
+        return self._get("/v1/channels/live-stats", {"channelId": channel_id}, GetLiveStatsResponse, options)  # type: ignore[no-any-return]
+
+    def update_info(
+        self,
+        *,
+        title: str,
+        lang: str,
+        category_id: Optional[int] = None,
+        channel_id: Optional[str] = None,
+        options: Optional[Options] = None,
+    ) -> UpdateInfoResponse:
+        """Sets the title, the language and, if given, the category of the authorized channel and of its live stream. Emits `channel.update`, unless nothing changes.
+
+        Tokens: user. Scope: `channel.moderate`. Errors: CATEGORY_NOT_FOUND if the category does not exist.
+        """
+        return self._send("POST", "/v1/channels/info", {"title": title, "lang": lang, "categoryId": category_id, "channelId": channel_id}, UpdateInfoResponse, True, options)  # type: ignore[no-any-return]
+
+
+class Webhooks(Resource):
+    """Operations: webhooks."""
+
+    def create_webhook(
+        self,
+        *,
+        url: str,
+        channel_id: Optional[str] = None,
+        type: Optional[Sequence[str]] = None,
+        options: Optional[Options] = None,
+    ) -> CreateWebhookResponse:
+        """Creates a webhook, which sends events from now on.
+
+        Errors: CHANNEL_NOT_FOUND if the channel does not exist; INVALID_ARGUMENT if an app names no channel; WEBHOOK_LIMIT_REACHED if the channel's owner and moderators have 20 webhooks for it already, or service tokens have 20, or the app has 20 for it or 1000 in all, or a user who neither owns nor moderates the channel has 20 for such channels, or all such users have 200 for the channel.
+        """
+        return self._send("POST", "/v1/webhooks", {"channelId": channel_id, "url": url, "type": type}, CreateWebhookResponse, False, options)  # type: ignore[no-any-return]
+
+    def list_webhooks(
+        self,
+        *,
+        channel_id: Optional[str] = None,
+        options: Optional[Options] = None,
+    ) -> list[Webhook]:
+        """Returns the webhooks of a channel, oldest first.
+
+        Errors: CHANNEL_NOT_FOUND if the channel does not exist.
+        """
+        return self._get("/v1/webhooks", {"channelId": channel_id}, list[Webhook], options)  # type: ignore[no-any-return]
+
+    def delete_webhook(
+        self,
+        *,
+        webhook_id: str,
+        options: Optional[Options] = None,
+    ) -> None:
+        """Deletes a webhook and all its deliveries. A delivery that is in flight may still arrive.
+
+        Errors: WEBHOOK_NOT_FOUND if the webhook does not exist.
+        """
+        self._send("DELETE", "/v1/webhooks", {"webhookId": webhook_id}, None, False, options)
+
+    def rotate_webhook_secret(
+        self,
+        *,
+        webhook_id: str,
+        options: Optional[Options] = None,
+    ) -> RotateWebhookSecretResponse:
+        """Gives a webhook a new secret. For 24 hours deliveries carry the signatures of both the new and the former secret. Older secrets are no longer used.
+
+        Errors: WEBHOOK_NOT_FOUND if the webhook does not exist.
+        """
+        return self._send("POST", "/v1/webhooks/rotate-secret", {"webhookId": webhook_id}, RotateWebhookSecretResponse, False, options)  # type: ignore[no-any-return]
+
+    def enable_webhook(
+        self,
+        *,
+        webhook_id: str,
+        options: Optional[Options] = None,
+    ) -> EnableWebhookResponse:
+        """Enables a disabled webhook. The webhook resumes where it stopped. It starts with the events from now on instead if the events since then are no longer kept, or if it was disabled because its user or app lost the right to its types. An enabled webhook stays unchanged.
+
+        Errors: WEBHOOK_NOT_FOUND if the webhook does not exist; NOT_CHANNEL_MODERATOR or GRANT_MISSING if the webhook's user or app has no right to its types.
+        """
+        return self._send("POST", "/v1/webhooks/enable", {"webhookId": webhook_id}, EnableWebhookResponse, True, options)  # type: ignore[no-any-return]
+
+    def list_webhook_deliveries(
+        self,
+        *,
+        webhook_id: str,
+        cursor: Optional[str] = None,
+        limit: Optional[int] = None,
+        options: Optional[Options] = None,
+    ) -> Listing[ListWebhookDeliveriesResponse, WebhookDelivery]:
+        """Returns a page of a webhook's deliveries, newest event first. A delivery is listed for 7 days after it was delivered or given up.
+
+        Errors: WEBHOOK_NOT_FOUND if the webhook does not exist.
+        """
+        return self._list("/v1/webhooks/deliveries", {"webhookId": webhook_id, "cursor": cursor, "limit": limit}, ListWebhookDeliveriesResponse, WebhookDelivery, 100, options)
+
+    def redeliver_webhook_event(
+        self,
+        *,
+        webhook_id: str,
+        event_id: str,
+        options: Optional[Options] = None,
+    ) -> None:
+        """Sends an event again, immediately and outside the order; pending events do not wait for it. It is retried like any other delivery, but if it is given up, the webhook stays enabled, and an event that was delivered before keeps the status `delivered`. A delivery that is already pending stays in its place and is attempted now.
+
+        Errors: WEBHOOK_NOT_FOUND if the webhook does not exist; WEBHOOK_DISABLED if it is disabled; EVENT_NOT_FOUND if the event is no longer kept, or is not of the webhook's channel and types.
+        """
+        self._send("POST", "/v1/webhooks/redeliver", {"webhookId": webhook_id, "eventId": event_id}, None, False, options)
+
+
+class Users(Resource):
+    """Operations: users."""
+
+    def get_profile(
+        self,
+        *,
+        options: Optional[Options] = None,
+    ) -> GetProfileResponse:
+        """Returns the user of the token.
+
+        Tokens: user; service with `acting-user`. Scope: `users.read`.
+        """
+        return self._get("/v1/users/profile", {}, GetProfileResponse, options)  # type: ignore[no-any-return]
+
+    def list_users(
+        self,
+        *,
+        user_id: Optional[Sequence[str]] = None,
+        username: Optional[Sequence[str]] = None,
+        options: Optional[Options] = None,
+    ) -> list[UserSummary]:
+        """Returns users by id and by username: first those with the ids, in the order of the request, then those with the usernames. Users who do not exist are left out, and a user who is named twice is returned once.
+
+        Tokens: user, app or service. Scope: `users.read`.
+        """
+        return self._get("/v1/users", {"userId[]": user_id, "username[]": username}, list[UserSummary], options)  # type: ignore[no-any-return]
+
+    def list_grants(
+        self,
+        *,
+        options: Optional[Options] = None,
+    ) -> list[UserGrant]:
+        """Returns which clients the caller has granted which scopes, ordered by client id.
+
+        Errors: RESULT_TOO_LARGE if there are more than 1000.
+        """
+        return self._get("/v1/users/grants", {}, list[UserGrant], options)  # type: ignore[no-any-return]
+
+    def revoke_grant(
+        self,
+        *,
+        client_id: str,
+        options: Optional[Options] = None,
+    ) -> None:
+        """Takes back everything that the caller granted to a client. The client's tokens of the caller end: changes with them are refused immediately, and reads within 2 s on every server. The webhooks that the client created in the caller's name are deleted. Revoking a grant that does not exist changes nothing."""
+        self._send("DELETE", "/v1/users/grants", {"clientId": client_id}, None, True, options)
+
+
+class Events(EventsResource):
+    """Operations: events."""
+
+    def create_event_ticket(
+        self,
+        *,
+        options: Optional[Options] = None,
+    ) -> CreateEventTicketResponse:
+        """Returns a ticket that opens one stream, on any server, within 60 s. The stream has the rights of the caller: what the caller may hear is checked when the stream opens and while it is open, and the stream ends with the caller's token. A ticket is as secret as a token while it is valid."""
+        return self._send("POST", "/v1/events/tickets", {}, CreateEventTicketResponse, True, options)  # type: ignore[no-any-return]
+
+    def create_subscription(
+        self,
+        *,
+        type: str,
+        version: str,
+        condition: SubscriptionConditionInput,
+        session_id: str,
+        options: Optional[Options] = None,
+    ) -> CreateSubscriptionResponse:
+        """Subscribes a session to one type of events of a channel, from now on. A repeated call with the same type and condition returns the existing subscription, which then has the rights of the newer token. The session may be connected to any server.
+
+        Tokens: user, app or service, with the scope and the relation to the channel that the type needs. The first subscription of a session decides whose it is: the client and user, or the app. Errors: SESSION_NOT_FOUND if the session does not exist or has ended; AUTH_CONTEXT_MISMATCH if the session belongs to another client, user or app; STREAM_LIMIT_REACHED if the session has 100 subscriptions; CHANNEL_NOT_FOUND if the channel does not exist; SCOPE_MISSING, TOKEN_KIND_NOT_ACCEPTED, NOT_CHANNEL_MODERATOR or GRANT_MISSING if the caller may not receive the type.
+        """
+        return self._send("POST", "/v1/events/subscriptions", {"type": type, "version": version, "condition": condition, "sessionId": session_id}, CreateSubscriptionResponse, True, options)  # type: ignore[no-any-return]
+
+    def list_subscriptions(
+        self,
+        *,
+        session_id: Optional[str] = None,
+        cursor: Optional[str] = None,
+        limit: Optional[int] = None,
+        options: Optional[Options] = None,
+    ) -> Listing[ListSubscriptionsResponse, EventSubscription]:
+        """Returns the subscriptions in the sessions of the caller, oldest first.
+
+        Tokens: user, app or service: those of the client and user, or of the app.
+        """
+        return self._list("/v1/events/subscriptions", {"sessionId": session_id, "cursor": cursor, "limit": limit}, ListSubscriptionsResponse, EventSubscription, 100, options)
+
+    def delete_subscription(
+        self,
+        *,
+        id: str,
+        options: Optional[Options] = None,
+    ) -> None:
+        """Ends a subscription. A session that is connected to another server than the one that was called may still receive its events for a second.
+
+        Errors: SUBSCRIPTION_NOT_FOUND if the caller has no subscription with this id.
+        """
+        self._send("DELETE", "/v1/events/subscriptions", {"id": id}, None, False, options)
+
+
+class Chat(Resource):
+    """Operations: chat."""
+
+    def post_message(
+        self,
+        *,
+        channel_id: str,
+        message: str,
+        sender_id: Optional[str] = None,
+        message_id: Optional[str] = None,
+        options: Optional[Options] = None,
+    ) -> PostMessageResponse:
+        """Posts a message in a channel. A post and a ban or mute of its sender take effect one after the other, even if they run at the same time: either the post is refused, or the ban or mute deletes the message. The same holds for `clearChat`.
+
+        Tokens: user, who posts as itself (another `senderId` returns NOT_SELF); app, which posts as a user who granted it the scope (otherwise GRANT_MISSING); or service, which posts as any user. Scope: `users.bot`. Errors: USER_BANNED if the sender is banned from the channel; USER_MUTED, with `muteExpiresAt`, if the sender is muted there; CHANNEL_NOT_FOUND or USER_NOT_FOUND if the channel or the sender does not exist.
+        """
+        return self._keyed("messageId", "POST", "/v1/chats/messages", {"channelId": channel_id, "message": message, "senderId": sender_id, "messageId": message_id}, PostMessageResponse, options)  # type: ignore[no-any-return]
+
+    def delete_message(
+        self,
+        *,
+        channel_id: str,
+        message_id: str,
+        options: Optional[Options] = None,
+    ) -> None:
+        """Deletes one message. The event `channel.chat.message_delete` reports it.
+
+        Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR). Scope: `channel.moderate`. The sender of the message may delete it with the scope `users.bot` as well. Errors: MESSAGE_NOT_FOUND if the channel has no such message, or it is deleted already; CHANNEL_NOT_FOUND if the channel does not exist.
+        """
+        self._send("DELETE", "/v1/chats/messages", {"channelId": channel_id, "messageId": message_id}, None, False, options)
+
+    def list_messages(
+        self,
+        *,
+        channel_id: str,
+        user_id: Optional[str] = None,
+        cursor: Optional[str] = None,
+        limit: Optional[int] = None,
+        options: Optional[Options] = None,
+    ) -> Listing[ListMessagesResponse, ChatMessage]:
+        """Returns the messages of a channel, newest first, without those that are deleted. A call examines a bounded number of stored rows. A page can therefore be short, or even empty, while its cursor still leads to more messages.
+
+        Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR). Scope: `channel.moderate`. Errors: CHANNEL_NOT_FOUND if the channel does not exist; CURSOR_INVALID if the cursor is of another channel or filter.
+        """
+        return self._list("/v1/chats/messages", {"channelId": channel_id, "userId": user_id, "cursor": cursor, "limit": limit}, ListMessagesResponse, ChatMessage, 100, options)
+
+    def clear_chat(
+        self,
+        *,
+        channel_id: str,
+        options: Optional[Options] = None,
+    ) -> None:
+        """Deletes all messages of a channel, at a cost that does not depend on their number. A message that is being posted at that moment is either deleted as well, or posted after the deletion. The event `channel.chat.clear` reports it.
+
+        Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR). Scope: `channel.moderate`. Errors: CHANNEL_NOT_FOUND if the channel does not exist.
+        """
+        self._send("DELETE", "/v1/chats", {"channelId": channel_id}, None, True, options)
+
+
+class Tokens(Resource):
+    """Operations: tokens."""
+
+    def get_self(
+        self,
+        *,
+        options: Optional[Options] = None,
+    ) -> GetSelfResponse:
+        """Returns what the token of the call is and which operations it may call. It never returns the token itself.
+
+        Tokens: user, app or service. No scope is required.
+        """
+        return self._get("/v1/tokens/self", {}, GetSelfResponse, options)  # type: ignore[no-any-return]
+
+
+class Resources:
+    """All operations."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+        self.moderation = Moderation(transport)
+        self.channels = Channels(transport)
+        self.webhooks = Webhooks(transport)
+        self.users = Users(transport)
+        self.events = Events(transport)
+        self.chat = Chat(transport)
+        self.tokens = Tokens(transport)

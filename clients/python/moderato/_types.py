@@ -1,0 +1,1857 @@
+# Generated from docs/openapi/openapi.json by generate.py; do not edit.
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Optional
+
+__all__ = [
+    "Activity",
+    "AddOgResponse",
+    "AddVipResponse",
+    "AudienceMember",
+    "BanEvent",
+    "BanUserResponse",
+    "BannedBy",
+    "BannedUser",
+    "Category",
+    "Channel",
+    "ChannelCategory",
+    "ChatClearEvent",
+    "ChatMessage",
+    "ChatMessageEvent",
+    "ChatSender",
+    "ClearUserMessagesEvent",
+    "Clip",
+    "ContentCategory",
+    "ContentUser",
+    "CreateEventTicketResponse",
+    "CreateSubscriptionResponse",
+    "CreateWebhookResponse",
+    "EnableWebhookResponse",
+    "EventCategory",
+    "EventMetadata",
+    "EventSubscription",
+    "FollowEvent",
+    "FollowedChannel",
+    "GetLiveStatsResponse",
+    "GetProfileResponse",
+    "GetSelfResponse",
+    "GetStatsResponse",
+    "GetStreamInfoResponse",
+    "GetUserResponse",
+    "GiftEvent",
+    "ListActivitiesResponse",
+    "ListBannedUsersResponse",
+    "ListCategoriesResponse",
+    "ListChannelsResponse",
+    "ListClipsResponse",
+    "ListFollowedResponse",
+    "ListFollowersResponse",
+    "ListLogResponse",
+    "ListMessagesResponse",
+    "ListRaidsResponse",
+    "ListSubscribersResponse",
+    "ListSubscriptionsResponse",
+    "ListVodsResponse",
+    "ListWebhookDeliveriesResponse",
+    "LogEntry",
+    "LogUser",
+    "MessageDeleteEvent",
+    "ModeratedChannel",
+    "MuteEvent",
+    "MuteExpireEvent",
+    "MuteUserResponse",
+    "Pagination",
+    "PermittedOperation",
+    "Person",
+    "PostMessageResponse",
+    "Raid",
+    "RaidEvent",
+    "RoleEvent",
+    "RotateWebhookSecretResponse",
+    "StreamCategory",
+    "StreamEvent",
+    "Subscriber",
+    "SubscriptionCondition",
+    "SubscriptionConditionInput",
+    "SubscriptionEvent",
+    "SubscriptionInfo",
+    "ThanksEvent",
+    "UnbanEvent",
+    "UpdateEvent",
+    "UpdateInfoResponse",
+    "UserBan",
+    "UserFollow",
+    "UserGrant",
+    "UserMessage",
+    "UserMute",
+    "UserSummary",
+    "Vod",
+    "Vote",
+    "VoteEvent",
+    "Voter",
+    "Webhook",
+    "WebhookDelivery",
+]
+
+
+@dataclass(frozen=True)
+class Activity:
+    """Activity is an event in a channel's activity feed."""
+
+    id: int
+    """The activity's number, unique in its channel: 1 or more."""
+
+    type: str
+    """The type: `follower`, `subscriber`, `gift`, `thanks` or `vote`."""
+
+    created_at: datetime
+    """When it happened: UTC, milliseconds."""
+
+    info: dict[str, Any]
+    """The details. Always contains `userId`, `displayName` and `slug`; for a subscriber also `renewCount`, for a gift `count`, for thanks `amount` and `message`, for a vote `amount` and `epoch`."""
+
+    action: dict[str, Any]
+    """The action that the writer of the activity offers for it; often empty."""
+
+
+@dataclass(frozen=True)
+class AddOgResponse:
+    """AddOgResponse is the role that the user has after the call."""
+
+    channel_id: str
+    """The channel: a UUID in lower case."""
+
+    user_id: str
+    """The user: a UUID in lower case."""
+
+    role: str
+    """The role. Always `og`."""
+
+
+@dataclass(frozen=True)
+class AddVipResponse:
+    """AddVipResponse is the role that the user has after the call."""
+
+    channel_id: str
+    """The channel: a UUID in lower case."""
+
+    user_id: str
+    """The user: a UUID in lower case."""
+
+    role: str
+    """The role. Always `vip`."""
+
+
+@dataclass(frozen=True)
+class AudienceMember:
+    """AudienceMember is a follower or subscriber of a channel."""
+
+    id: str
+    """The user's id: a UUID in lower case."""
+
+    display_name: str
+    """The display name."""
+
+    slug: str
+    """The username in lower case."""
+
+    avatar_url: str
+    """The URL of the avatar picture; may be empty."""
+
+    is_follower: bool
+    """Whether the user follows the channel."""
+
+    followed_at: Optional[datetime]
+    """When the follow began: UTC, milliseconds; null if the user does not follow the channel."""
+
+    subscription_info: SubscriptionInfo
+    """The user's subscription to the channel."""
+
+
+@dataclass(frozen=True)
+class BanEvent:
+    """BanEvent is the payload of `channel.ban`."""
+
+    channel_id: str
+    """The channel: a UUID in lower case."""
+
+    moderator_id: str
+    """The user who applied the ban: a UUID in lower case."""
+
+    client_id: str
+    """The id of the client through which the change was made."""
+
+    banned_user_id: str
+    """The banned user: a UUID in lower case."""
+
+    banned_user_display_name: str
+    """The banned user's display name at that time."""
+
+    banned_at: datetime
+    """When the ban was applied: UTC, milliseconds."""
+
+
+@dataclass(frozen=True)
+class BanUserResponse:
+    """BanUserResponse is the ban in force."""
+
+    channel_id: str
+    """The channel: a UUID in lower case."""
+
+    moderator_id: str
+    """The user who applied the ban: a UUID in lower case."""
+
+    banned_user_id: str
+    """The banned user: a UUID in lower case."""
+
+    banned_user_display_name: str
+    """The banned user's display name at the time of the response."""
+
+    banned_at: datetime
+    """When the ban was applied: UTC, milliseconds."""
+
+
+@dataclass(frozen=True)
+class BannedBy:
+    """BannedBy is the moderator who applied a ban."""
+
+    id: str
+    """The moderator's user id: a UUID in lower case."""
+
+    display_name: str
+    """The display name."""
+
+    slug: str
+    """The username in lower case."""
+
+
+@dataclass(frozen=True)
+class BannedUser:
+    """BannedUser is a user who is banned from a channel."""
+
+    id: str
+    """The user's id: a UUID in lower case."""
+
+    display_name: str
+    """The display name."""
+
+    slug: str
+    """The username in lower case."""
+
+    banned_at: datetime
+    """When the ban was applied: UTC, milliseconds."""
+
+    banned_by: BannedBy
+    """The user who applied the ban."""
+
+
+@dataclass(frozen=True)
+class Category:
+    """Category is a category of channels, streams, clips and VODs."""
+
+    id: int
+    """The category's id."""
+
+    title: str
+    """The name."""
+
+    slug: str
+    """The name in URLs."""
+
+    image_url: str
+    """The URL of the picture; may be empty."""
+
+    parent_id: Optional[int]
+    """The id of the category above this one; null if there is none."""
+
+
+@dataclass(frozen=True)
+class Channel:
+    """Channel is a row of `listChannels`."""
+
+    id: str
+    """The channel's id, which is its owner's user id: a UUID in lower case."""
+
+    title: str
+    """The current title: 1 to 140 characters."""
+
+    display_name: str
+    """The owner's display name."""
+
+    bio: str
+    """The owner's description of the channel: up to 300 characters; may be empty."""
+
+    slug: str
+    """The owner's username in lower case, as in the channel's URL."""
+
+    avatar_url: str
+    """The URL of the owner's avatar picture; may be empty."""
+
+    lang: str
+    """The language: a BCP 47 tag in canonical form."""
+
+    is_live: bool
+    """Whether the channel is live."""
+
+    follower_count: int
+    """The number of followers."""
+
+    category: ChannelCategory
+    """The channel's category."""
+
+
+@dataclass(frozen=True)
+class ChannelCategory:
+    """ChannelCategory is the category of a channel. A channel without a category has category 0, "Uncategorized"."""
+
+    id: int
+    """The category's id: 0 or more."""
+
+    name: str
+    """The display name."""
+
+    slug: str
+    """The name as used in URLs."""
+
+    image_url: str
+    """The URL of the picture; may be empty."""
+
+
+@dataclass(frozen=True)
+class ChatClearEvent:
+    """ChatClearEvent is the payload of `channel.chat.clear`: every message that was posted in the channel so far is deleted."""
+
+    channel_id: str
+    """The channel: a UUID in lower case."""
+
+    moderator_id: str
+    """The user who deleted the messages: a UUID in lower case."""
+
+    client_id: str
+    """The id of the client through which the change was made."""
+
+    cleared_at: datetime
+    """When the messages were deleted: UTC, milliseconds."""
+
+
+@dataclass(frozen=True)
+class ChatMessage:
+    """ChatMessage is a message that is not deleted."""
+
+    message_id: str
+    """The message's id: a UUID in lower case."""
+
+    channel_id: str
+    """The channel: a UUID in lower case."""
+
+    sender_id: str
+    """The sender: a UUID in lower case."""
+
+    message: str
+    """The text: 1 to 500 characters in Unicode NFC."""
+
+    created_at: datetime
+    """When it was posted: UTC, milliseconds."""
+
+
+@dataclass(frozen=True)
+class ChatMessageEvent:
+    """ChatMessageEvent is the payload of `channel.chat.message`: a message was posted. The event is live. It is delivered at most once, shortly after the message was posted, and is not kept: it has no sequence and no cursor, and is not in the log. A message that is deleted before it is sent is not sent. The messages that were posted through one server are delivered in the order in which they were posted."""
+
+    channel_id: str
+    """The channel: a UUID in lower case."""
+
+    message_id: str
+    """The message's id: a UUID in lower case."""
+
+    message: str
+    """The text: 1 to 500 characters in Unicode NFC."""
+
+    sender: ChatSender
+    """The sender, as of the time of the post."""
+
+    created_at: datetime
+    """When it was posted: UTC, milliseconds."""
+
+
+@dataclass(frozen=True)
+class ChatSender:
+    """ChatSender is the sender of a message, and what the sender is in the channel."""
+
+    id: str
+    """The user's id: a UUID in lower case."""
+
+    username: str
+    """The username, with the letter case that the user chose."""
+
+    display_name: str
+    """The display name."""
+
+    avatar_url: str
+    """The URL of the avatar picture; may be empty."""
+
+    is_owner: bool
+    """Whether the sender owns the channel."""
+
+    is_moderator: bool
+    """Whether the sender moderates the channel."""
+
+    is_vip: bool
+    """Whether the sender is a VIP of the channel."""
+
+    is_og: bool
+    """Whether the sender is an OG of the channel."""
+
+    is_subscriber: bool
+    """Whether the sender has an active subscription to the channel."""
+
+    is_follower: bool
+    """Whether the sender follows the channel."""
+
+
+@dataclass(frozen=True)
+class ClearUserMessagesEvent:
+    """ClearUserMessagesEvent is the payload of `channel.chat.clear_user_messages`: every message that the user has posted in the channel so far is deleted."""
+
+    channel_id: str
+    """The channel: a UUID in lower case."""
+
+    moderator_id: str
+    """The moderator whose ban or mute of the user deleted the messages: a UUID in lower case."""
+
+    client_id: str
+    """The id of the client through which the change was made."""
+
+    target_user_id: str
+    """The user whose messages are deleted: a UUID in lower case."""
+
+    cleared_at: datetime
+    """When the messages were deleted: UTC, milliseconds."""
+
+
+@dataclass(frozen=True)
+class Clip:
+    """Clip is a clip of a channel."""
+
+    clip_id: str
+    """The clip's id: a UUID in lower case."""
+
+    title: str
+    """The title of the clip."""
+
+    view_count: int
+    """The number of views."""
+
+    duration: int
+    """The length in seconds."""
+
+    preview_img_url: str
+    """The URL of a preview picture; may be empty."""
+
+    clip_url: str
+    """The URL of the clip; may be empty."""
+
+    creator: ContentUser
+    """The user who made the clip."""
+
+    channel: ContentUser
+    """The owner of the channel."""
+
+    category: ContentCategory
+    """The category of the clip."""
+
+
+@dataclass(frozen=True)
+class ContentCategory:
+    """ContentCategory is the category of a clip or VOD."""
+
+    id: int
+    """The category's id: 0 or more."""
+
+    parent_id: Optional[int]
+    """The parent category's id; null if there is none."""
+
+    name: str
+    """The display name."""
+
+    slug: str
+    """The name as used in URLs."""
+
+    image_url: str
+    """The URL of the picture; may be empty."""
+
+
+@dataclass(frozen=True)
+class ContentUser:
+    """ContentUser is a user in a clip or VOD row: its creator, or the owner of its channel."""
+
+    id: str
+    """The user's id: a UUID in lower case."""
+
+    username: str
+    """The username, with the letter case that the user chose."""
+
+    avatar_url: str
+    """The URL of the avatar picture; may be empty."""
+
+
+@dataclass(frozen=True)
+class CreateEventTicketResponse:
+    """CreateEventTicketResponse is the ticket."""
+
+    ticket: str
+    """The ticket, for the query parameter `ticket`. It is returned only once, in this response."""
+
+    expires_at: datetime
+    """Until when the ticket opens a stream: UTC, milliseconds."""
+
+
+@dataclass(frozen=True)
+class CreateSubscriptionResponse:
+    """CreateSubscriptionResponse is the subscription."""
+
+    id: str
+    """The subscription's id: a UUID in lower case."""
+
+    type: str
+    """The event type."""
+
+    version: str
+    """The version of the type's payload."""
+
+    condition: SubscriptionCondition
+    """Which events the session receives."""
+
+    session_id: str
+    """The session: a UUID in lower case."""
+
+    created_at: datetime
+    """When the subscription was created: UTC, milliseconds."""
+
+
+@dataclass(frozen=True)
+class CreateWebhookResponse:
+    """CreateWebhookResponse is the created webhook."""
+
+    id: str
+    """The webhook's id: a UUID in lower case."""
+
+    channel_id: Optional[str]
+    """The channel: a UUID in lower case; null if the webhook covers every channel."""
+
+    url: str
+    """The URL of the receiver."""
+
+    type: list[str]
+    """The event types that the webhook sends; empty for all types but live ones."""
+
+    secret: str
+    """The secret that signs deliveries: `whsec_` and the base64 of the key, which is 32 random bytes. It is returned only once, in this response."""
+
+    created_at: datetime
+    """When the webhook was created: UTC, milliseconds."""
+
+
+@dataclass(frozen=True)
+class EnableWebhookResponse:
+    """EnableWebhookResponse reports where the webhook resumes."""
+
+    resumed: bool
+    """Whether the webhook resumes where it stopped. If false, it starts with the events from now on."""
+
+
+@dataclass(frozen=True)
+class EventCategory:
+    """EventCategory is the category of a stream."""
+
+    id: int
+    """The category's id; 0 is "Uncategorized"."""
+
+    title: str
+    """The category's name."""
+
+
+@dataclass(frozen=True)
+class EventMetadata:
+    """EventMetadata identifies an event."""
+
+    message_id: str
+    """The event's id: a UUID in lower case. It is the same however often the event is delivered."""
+
+    message_type: str
+    """The message type. Always `notification`."""
+
+    subscription_type: str
+    """The event type, such as `channel.ban`."""
+
+    subscription_version: str
+    """The version of the type's payload: `1`."""
+
+    message_timestamp: datetime
+    """When it happened: UTC, milliseconds."""
+
+    channel_id: str
+    """The channel: a UUID in lower case."""
+
+    sequence: Optional[int] = None
+    """The event's number in its channel, which increases by one with each event, without gaps. A live event has none."""
+
+
+@dataclass(frozen=True)
+class EventSubscription:
+    """EventSubscription is a subscription of a session."""
+
+    id: str
+    """The subscription's id: a UUID in lower case."""
+
+    type: str
+    """The event type."""
+
+    version: str
+    """The version of the type's payload."""
+
+    condition: SubscriptionCondition
+    """Which events the session receives."""
+
+    session_id: str
+    """The session: a UUID in lower case."""
+
+    created_at: datetime
+    """When the subscription was created: UTC, milliseconds."""
+
+
+@dataclass(frozen=True)
+class FollowEvent:
+    """FollowEvent is the payload of `channel.follow` and `channel.unfollow`."""
+
+    channel_id: str
+    """The channel: a UUID in lower case."""
+
+    client_id: str
+    """The id of the client that reported the change."""
+
+    user_id: str
+    """The user who follows or followed: a UUID in lower case."""
+
+    user_display_name: str
+    """The user's display name at that time."""
+
+    user_slug: str
+    """The user's slug at that time."""
+
+    followed_at: datetime
+    """When the follow began: UTC, milliseconds."""
+
+    unfollowed_at: Optional[datetime]
+    """When the follow ended: UTC, milliseconds; null in `channel.follow`."""
+
+    follower: Person
+    """The user who follows or followed, as of that time."""
+
+    created_at: datetime
+    """When the event happened: UTC, milliseconds."""
+
+
+@dataclass(frozen=True)
+class FollowedChannel:
+    """FollowedChannel is a channel that the token's user follows."""
+
+    id: str
+    """The channel's id: a UUID in lower case."""
+
+    display_name: str
+    """The display name of the channel's owner."""
+
+    slug: str
+    """The username of the channel's owner in lower case."""
+
+    avatar_url: str
+    """The URL of the owner's avatar picture; may be empty."""
+
+    is_follower: bool
+    """Whether the token's user follows the channel. Always true."""
+
+    followed_at: datetime
+    """When the follow began: UTC, milliseconds."""
+
+    subscription_info: SubscriptionInfo
+    """The subscription of the token's user to the channel."""
+
+    is_notification_enabled: bool
+    """Whether the user wants a notification when the channel goes live."""
+
+
+@dataclass(frozen=True)
+class GetLiveStatsResponse:
+    """GetLiveStatsResponse holds the counters of a live stream. The counts are 0 if the channel is not live."""
+
+    started_at: Optional[datetime]
+    """When the stream started: UTC, milliseconds; null if the channel is not live."""
+
+    is_live: bool
+    """Whether the channel is live."""
+
+    new_follower_count: int
+    """The number of current followers whose follow began since the start of the stream."""
+
+    new_subscriber_count: int
+    """The number of current subscribers whose subscription began since the start of the stream."""
+
+    viewer_count: int
+    """The number of viewers."""
+
+
+@dataclass(frozen=True)
+class GetProfileResponse:
+    """GetProfileResponse is the profile of a user."""
+
+    user_id: str
+    """The user's id: a UUID in lower case."""
+
+    username: str
+    """The username, with the letter case that the user chose."""
+
+    slug: str
+    """The username in lower case, as in the URL of the user's channel."""
+
+    display_name: str
+    """The display name."""
+
+    avatar_url: str
+    """The URL of the avatar picture; may be empty."""
+
+    channel_id: Optional[str]
+    """The user's channel: a UUID in lower case, equal to `userId`; null if the user has no channel."""
+
+
+@dataclass(frozen=True)
+class GetSelfResponse:
+    """GetSelfResponse is what a token is and what it permits."""
+
+    client_id: str
+    """The id of the client to which the token was issued."""
+
+    kind: str
+    """The kind of the token: `user`, `app` or `service`."""
+
+    user_id: Optional[str]
+    """The user for whom the call acts: a UUID in lower case. It is the user of a user token, or the `acting-user` of a service token; null if the call acts for no user."""
+
+    scopes: list[str]
+    """The token's scopes, sorted; for a service token, every scope."""
+
+    expires_at: Optional[datetime]
+    """When the token expires: UTC, milliseconds; null if it does not expire."""
+
+    operations: list[PermittedOperation]
+    """The operations that accept the kind and the scopes of the token. An operation with a relation can still refuse a call, because the relation depends on the channel or user that the request names and can change at any time."""
+
+
+@dataclass(frozen=True)
+class GetStatsResponse:
+    """GetStatsResponse holds the counters of a channel."""
+
+    follower_count: int
+    """The number of followers."""
+
+    subscriber_count: int
+    """The number of active subscriptions."""
+
+    viewer_count: int
+    """The number of viewers of the live stream; 0 if the channel is not live."""
+
+
+@dataclass(frozen=True)
+class GetStreamInfoResponse:
+    """GetStreamInfoResponse is the live state of a channel."""
+
+    is_live: bool
+    """Whether the channel is live."""
+
+    title: str
+    """The title of the stream; the title of the channel if it is not live."""
+
+    preview_img_url: str
+    """The URL of a preview picture of the stream; empty if the channel is not live."""
+
+    started_at: Optional[datetime]
+    """When the stream started: UTC, milliseconds; null if the channel is not live."""
+
+    category: StreamCategory
+    """The category of the stream; the category of the channel if it is not live."""
+
+
+@dataclass(frozen=True)
+class GetUserResponse:
+    """GetUserResponse is a user and their state in a channel."""
+
+    user: UserSummary
+    """The user."""
+
+    roles: list[str]
+    """The user's roles: `owner`, `moderator`, `vip`, `og`. A banned moderator still has the role, but no moderation right while banned."""
+
+    ban: Optional[UserBan]
+    """The ban; null if the user is not banned."""
+
+    mute: Optional[UserMute]
+    """The active mute; null if the user is not muted."""
+
+    follow: Optional[UserFollow]
+    """The follow; null if the user does not follow the channel."""
+
+    subscription: SubscriptionInfo
+    """The subscription."""
+
+    messages: list[UserMessage]
+    """The user's latest messages in the channel that are not deleted, newest first; at most 20."""
+
+
+@dataclass(frozen=True)
+class GiftEvent:
+    """GiftEvent is the payload of `channel.subscription.gift`."""
+
+    channel_id: str
+    """The channel: a UUID in lower case."""
+
+    client_id: str
+    """The id of the client that reported the change."""
+
+    user_id: str
+    """The user who gave the subscriptions: a UUID in lower case."""
+
+    user_display_name: str
+    """The user's display name at that time."""
+
+    user_slug: str
+    """The user's slug at that time."""
+
+    key: str
+    """The key of the gift, unique in its channel."""
+
+    count: int
+    """The number of subscriptions."""
+
+    gifted_at: datetime
+    """When it happened: UTC, milliseconds."""
+
+    sender: Person
+    """The user who gave the subscriptions, as of that time."""
+
+    gift_count: int
+    """The number of subscriptions."""
+
+    created_at: datetime
+    """When it happened: UTC, milliseconds."""
+
+
+@dataclass(frozen=True)
+class ListActivitiesResponse:
+    """ListActivitiesResponse is a page of activities."""
+
+    rows: list[Activity]
+    """The activities of the page."""
+
+    pagination: Pagination
+    """The cursor of the next page."""
+
+
+@dataclass(frozen=True)
+class ListBannedUsersResponse:
+    """ListBannedUsersResponse is a page of banned users."""
+
+    rows: list[BannedUser]
+    """The banned users of the page."""
+
+    pagination: Pagination
+    """The cursor of the next page."""
+
+
+@dataclass(frozen=True)
+class ListCategoriesResponse:
+    """ListCategoriesResponse is a page of categories."""
+
+    rows: list[Category]
+    """The categories of the page."""
+
+    pagination: Pagination
+    """The cursor of the next page."""
+
+
+@dataclass(frozen=True)
+class ListChannelsResponse:
+    """ListChannelsResponse is a page of channels."""
+
+    count: int
+    """The total number of channels that match the filters."""
+
+    rows: list[Channel]
+    """The channels of the page."""
+
+    pagination: Pagination
+    """The cursor of the next page."""
+
+
+@dataclass(frozen=True)
+class ListClipsResponse:
+    """ListClipsResponse is a page of clips."""
+
+    count: int
+    """The total number of clips of the channel."""
+
+    rows: list[Clip]
+    """The clips of the page."""
+
+    pagination: Pagination
+    """The cursor of the next page."""
+
+
+@dataclass(frozen=True)
+class ListFollowedResponse:
+    """ListFollowedResponse is a page of followed channels."""
+
+    rows: list[FollowedChannel]
+    """The channels of the page."""
+
+    pagination: Pagination
+    """The cursor of the next page."""
+
+
+@dataclass(frozen=True)
+class ListFollowersResponse:
+    """ListFollowersResponse is a page of followers."""
+
+    rows: list[AudienceMember]
+    """The followers of the page."""
+
+    pagination: Pagination
+    """The cursor of the next page."""
+
+
+@dataclass(frozen=True)
+class ListLogResponse:
+    """ListLogResponse is a page of the log."""
+
+    rows: list[LogEntry]
+    """The entries of the page, newest first."""
+
+    pagination: Pagination
+    """The cursor of the next page."""
+
+    trimmed_sequence: int
+    """The sequence number up to which entries may be missing from the log, because their retention time has passed; 0 if none are missing."""
+
+
+@dataclass(frozen=True)
+class ListMessagesResponse:
+    """ListMessagesResponse is a page of messages."""
+
+    rows: list[ChatMessage]
+    """The messages, newest first. There may be fewer than `limit`."""
+
+    pagination: Pagination
+    """The cursor of the next page."""
+
+
+@dataclass(frozen=True)
+class ListRaidsResponse:
+    """ListRaidsResponse is a page of raids."""
+
+    rows: list[Raid]
+    """The raids of the page."""
+
+    pagination: Pagination
+    """The cursor of the next page."""
+
+
+@dataclass(frozen=True)
+class ListSubscribersResponse:
+    """ListSubscribersResponse is a page of subscribers."""
+
+    rows: list[AudienceMember]
+    """The active subscribers of the page."""
+
+    pagination: Pagination
+    """The cursor of the next page."""
+
+
+@dataclass(frozen=True)
+class ListSubscriptionsResponse:
+    """ListSubscriptionsResponse is a page of subscriptions."""
+
+    rows: list[EventSubscription]
+    """The subscriptions of the page."""
+
+    pagination: Pagination
+    """The cursor of the next page."""
+
+
+@dataclass(frozen=True)
+class ListVodsResponse:
+    """ListVodsResponse is a page of VODs."""
+
+    count: int
+    """The total number of VODs of the channel."""
+
+    rows: list[Vod]
+    """The VODs of the page."""
+
+    pagination: Pagination
+    """The cursor of the next page."""
+
+
+@dataclass(frozen=True)
+class ListWebhookDeliveriesResponse:
+    """ListWebhookDeliveriesResponse is a page of deliveries."""
+
+    rows: list[WebhookDelivery]
+    """The deliveries of the page."""
+
+    pagination: Pagination
+    """The cursor of the next page."""
+
+
+@dataclass(frozen=True)
+class LogEntry:
+    """LogEntry is a change in a channel."""
+
+    id: str
+    """The event's id, the same that listeners receive: a UUID in lower case."""
+
+    sequence: int
+    """The event's number in its channel, which increases by one with each event."""
+
+    type: str
+    """The event type, such as `channel.ban`."""
+
+    created_at: datetime
+    """When it happened: UTC, milliseconds."""
+
+    moderator: Optional[LogUser]
+    """The user who made the change; null if it has no actor, as when a mute expires."""
+
+    user: Optional[LogUser]
+    """The user whom the change is about; null if it is about no user."""
+
+    client_id: str
+    """The id of the client through which the change was made; empty if it has no actor."""
+
+    request_id: str
+    """The id of the request that made the change; empty if there was none."""
+
+    payload: dict[str, Any]
+    """The event's payload: what the change did."""
+
+
+@dataclass(frozen=True)
+class LogUser:
+    """LogUser is a user in the log, with the user's current names."""
+
+    id: str
+    """The user's id: a UUID in lower case. The id of a deleted user is 5e1f8a0c-93d7-4b6e-a4c2-d07b3e9f6185."""
+
+    display_name: str
+    """The display name."""
+
+    slug: str
+    """The username in lower case."""
+
+
+@dataclass(frozen=True)
+class MessageDeleteEvent:
+    """MessageDeleteEvent is the payload of `channel.chat.message_delete`: one message is deleted."""
+
+    channel_id: str
+    """The channel: a UUID in lower case."""
+
+    moderator_id: str
+    """The user who deleted the message, who may be its sender: a UUID in lower case."""
+
+    client_id: str
+    """The id of the client through which the change was made."""
+
+    message_id: str
+    """The message: a UUID in lower case."""
+
+    target_user_id: str
+    """The sender of the message: a UUID in lower case."""
+
+    deleted_at: datetime
+    """When the message was deleted: UTC, milliseconds."""
+
+
+@dataclass(frozen=True)
+class ModeratedChannel:
+    """ModeratedChannel is a channel in which a user is a moderator."""
+
+    uuid: str
+    """The channel's id: a UUID in lower case."""
+
+    username: str
+    """The username of the channel's owner, with the letter case that the owner chose."""
+
+    avatar_url: str
+    """The URL of the owner's avatar picture; may be empty."""
+
+
+@dataclass(frozen=True)
+class MuteEvent:
+    """MuteEvent is the payload of `channel.mute`."""
+
+    channel_id: str
+    """The channel: a UUID in lower case."""
+
+    moderator_id: str
+    """The user who applied the mute: a UUID in lower case."""
+
+    client_id: str
+    """The id of the client through which the change was made."""
+
+    muted_user_id: str
+    """The muted user: a UUID in lower case."""
+
+    muted_user_display_name: str
+    """The muted user's display name at that time."""
+
+    mute_expires_at: datetime
+    """When the mute expires: UTC, milliseconds."""
+
+
+@dataclass(frozen=True)
+class MuteExpireEvent:
+    """MuteExpireEvent is the payload of `channel.mute.expire`. The event has no actor: `moderatorId` is the moderator who had applied the mute."""
+
+    channel_id: str
+    """The channel: a UUID in lower case."""
+
+    moderator_id: str
+    """The user who had applied the mute: a UUID in lower case."""
+
+    muted_user_id: str
+    """The user who was muted: a UUID in lower case."""
+
+    mute_expired_at: datetime
+    """When the mute expired: UTC, milliseconds."""
+
+
+@dataclass(frozen=True)
+class MuteUserResponse:
+    """MuteUserResponse is the mute that was applied."""
+
+    channel_id: str
+    """The channel: a UUID in lower case."""
+
+    moderator_id: str
+    """The user who applied the mute: a UUID in lower case."""
+
+    muted_user_id: str
+    """The muted user: a UUID in lower case."""
+
+    muted_user_display_name: str
+    """The muted user's display name at the time of the response."""
+
+    mute_expires_at: datetime
+    """When the mute expires: ten minutes after it was applied; UTC, milliseconds. The mute is active before this instant."""
+
+
+@dataclass(frozen=True)
+class Pagination:
+    """Pagination holds the cursor of the next page."""
+
+    cursor: str
+    """The `cursor` of the request for the next page; empty on the last page. The value is opaque."""
+
+
+@dataclass(frozen=True)
+class PermittedOperation:
+    """PermittedOperation is an operation that accepts a token."""
+
+    name: str
+    """The full name over gRPC, such as `moderato.v1.ModerationService/BanUser`."""
+
+    method: Optional[str]
+    """The HTTP method; null if the operation has no JSON request and response. Such an operation is for gRPC only, except `watchEvents`, which is also the event stream at `GET /v1/events`."""
+
+    path: Optional[str]
+    """The path; null if `method` is null."""
+
+    relation: Optional[str]
+    """What the caller must also be to the channel or user that the request names:
+
+    - `self`: the user, or an app to which that user granted the scope.
+    - `authorized`: the channel's owner, or an app that names any channel.
+    - `owner`: the channel's owner.
+    - `moderator`: the channel's owner, or a moderator who is not banned from it.
+    - `listener`: what each event type requires.
+
+    Null if no relation is required.
+    """
+
+
+@dataclass(frozen=True)
+class Person:
+    """Person is a user as events and lists name them."""
+
+    id: str
+    """The user's id: a UUID in lower case."""
+
+    username: str
+    """The username, with the letter case that the user chose."""
+
+    display_name: str
+    """The display name."""
+
+    avatar_url: str
+    """The URL of the avatar picture; may be empty."""
+
+
+@dataclass(frozen=True)
+class PostMessageResponse:
+    """PostMessageResponse is the message as it was stored."""
+
+    message_id: str
+    """The message's id: a UUID in lower case."""
+
+    channel_id: str
+    """The channel: a UUID in lower case."""
+
+    sender_id: str
+    """The sender: a UUID in lower case."""
+
+    message: str
+    """The text: 1 to 500 characters in Unicode NFC."""
+
+    created_at: datetime
+    """When it was posted: UTC, milliseconds."""
+
+
+@dataclass(frozen=True)
+class Raid:
+    """Raid is a raid of a channel: another user sent their viewers."""
+
+    id: str
+    """The raid's id: a UUID in lower case."""
+
+    raider: Person
+    """The user whose viewers came."""
+
+    viewer_count: int
+    """The number of viewers who came."""
+
+    created_at: datetime
+    """When it happened: UTC, milliseconds."""
+
+
+@dataclass(frozen=True)
+class RaidEvent:
+    """RaidEvent is the payload of `channel.raid`."""
+
+    channel_id: str
+    """The channel that was raided: a UUID in lower case."""
+
+    client_id: str
+    """The id of the client that reported the change."""
+
+    raider: Person
+    """The user whose viewers came, as of that time."""
+
+    viewer_count: int
+    """The number of viewers who came."""
+
+    created_at: datetime
+    """When it happened: UTC, milliseconds."""
+
+
+@dataclass(frozen=True)
+class RoleEvent:
+    """RoleEvent is the payload of `channel.moderator.add`, `channel.moderator.remove` and the corresponding events for VIPs and OGs."""
+
+    channel_id: str
+    """The channel: a UUID in lower case."""
+
+    moderator_id: str
+    """The user who added or removed the role: a UUID in lower case."""
+
+    client_id: str
+    """The id of the client through which the change was made."""
+
+    user_id: str
+    """The user whose role was added or removed: a UUID in lower case."""
+
+    role: str
+    """The role: `moderator`, `vip` or `og`."""
+
+    changed_at: datetime
+    """When the role was added or removed: UTC, milliseconds."""
+
+
+@dataclass(frozen=True)
+class RotateWebhookSecretResponse:
+    """RotateWebhookSecretResponse is the new secret."""
+
+    id: str
+    """The webhook's id: a UUID in lower case."""
+
+    secret: str
+    """The new secret, as in CreateWebhookResponse. It is returned only once, in this response."""
+
+    former_secret_expires_at: datetime
+    """Until when deliveries are also signed with the former secret: UTC, milliseconds."""
+
+
+@dataclass(frozen=True)
+class StreamCategory:
+    """StreamCategory is the category in a stream info."""
+
+    id: int
+    """The category's id: 0 or more."""
+
+    title: str
+    """The category's name."""
+
+
+@dataclass(frozen=True)
+class StreamEvent:
+    """StreamEvent is the payload of `stream.online` and `stream.offline`."""
+
+    channel_id: str
+    """The channel: a UUID in lower case."""
+
+    client_id: str
+    """The id of the client that reported the change."""
+
+    started_at: datetime
+    """When the stream started: UTC, milliseconds."""
+
+    ended_at: Optional[datetime]
+    """When the stream ended: UTC, milliseconds; null in `stream.online`."""
+
+    title: str
+    """The title of the stream."""
+
+    lang: str
+    """The language of the stream: a BCP 47 tag in canonical form."""
+
+    category_id: int
+    """The category's id; 0 is "Uncategorized"."""
+
+    category_title: str
+    """The category's name."""
+
+    created_at: datetime
+    """When the event happened: UTC, milliseconds."""
+
+    category: EventCategory
+    """The category of the stream."""
+
+
+@dataclass(frozen=True)
+class Subscriber:
+    """Subscriber is a user who subscribes to a channel, and their subscription."""
+
+    id: str
+    """The user's id: a UUID in lower case."""
+
+    username: str
+    """The username, with the letter case that the user chose."""
+
+    display_name: str
+    """The display name."""
+
+    avatar_url: str
+    """The URL of the avatar picture; may be empty."""
+
+    subscribed_at: datetime
+    """When the period began: UTC, milliseconds."""
+
+    subscription_expires_at: datetime
+    """When the period ends or ended: UTC, milliseconds."""
+
+
+@dataclass(frozen=True)
+class SubscriptionCondition:
+    """SubscriptionCondition selects the events of a subscription."""
+
+    channel_id: str
+    """Required. The channel: a UUID in upper or lower case."""
+
+    user_id: str
+    """A user: a UUID in upper or lower case; may be empty. It is returned as it was given, and selects nothing: clients send the user as whom they listen."""
+
+
+@dataclass(frozen=True)
+class SubscriptionConditionInput:
+    """SubscriptionCondition selects the events of a subscription."""
+
+    channel_id: str
+    """Required. The channel: a UUID in upper or lower case."""
+
+    user_id: Optional[str] = None
+    """A user: a UUID in upper or lower case; may be empty. It is returned as it was given, and selects nothing: clients send the user as whom they listen."""
+
+
+@dataclass(frozen=True)
+class SubscriptionEvent:
+    """SubscriptionEvent is the payload of `channel.subscribe` and `channel.subscription.end`."""
+
+    channel_id: str
+    """The channel: a UUID in lower case."""
+
+    client_id: str
+    """The id of the client that reported the change; empty if the subscription expired."""
+
+    user_id: str
+    """The user who subscribes or subscribed: a UUID in lower case."""
+
+    user_display_name: str
+    """The user's display name at that time."""
+
+    user_slug: str
+    """The user's slug at that time."""
+
+    subscribed_at: datetime
+    """When the period began: UTC, milliseconds."""
+
+    expires_at: datetime
+    """When the period ends or ended: UTC, milliseconds."""
+
+    renew_count: int
+    """The number of renewals."""
+
+    streak_count: int
+    """The number of consecutive periods."""
+
+    subscriber: Subscriber
+    """The user who subscribes or subscribed, as of that time."""
+
+    months: int
+    """The number of periods: the renewals and the first one."""
+
+    streak_months: int
+    """The number of consecutive periods."""
+
+    created_at: datetime
+    """When the event happened: UTC, milliseconds."""
+
+
+@dataclass(frozen=True)
+class SubscriptionInfo:
+    """SubscriptionInfo describes a user's subscription to a channel."""
+
+    is_subscriber: bool
+    """Whether the user has an active subscription."""
+
+    had_subscription_before: bool
+    """Whether the user had a subscription period before the current one, or one that has ended."""
+
+    renew_count: Optional[int]
+    """The number of renewals; null if the user never subscribed."""
+
+    streak_count: Optional[int]
+    """The number of consecutive periods; null if the user never subscribed."""
+
+    expires_at: Optional[datetime]
+    """When the active subscription ends: UTC, milliseconds; null if no subscription is active."""
+
+    subscribed_at: Optional[datetime]
+    """When the active subscription began: UTC, milliseconds; null if no subscription is active."""
+
+
+@dataclass(frozen=True)
+class ThanksEvent:
+    """ThanksEvent is the payload of `channel.thanks`."""
+
+    channel_id: str
+    """The channel: a UUID in lower case."""
+
+    client_id: str
+    """The id of the client that reported the change."""
+
+    user_id: str
+    """The user who thanked: a UUID in lower case."""
+
+    user_display_name: str
+    """The user's display name at that time."""
+
+    user_slug: str
+    """The user's slug at that time."""
+
+    key: str
+    """The key of the thanks, unique in its channel."""
+
+    amount: str
+    """The amount, in the platform's smallest unit. In JSON, a text of decimal digits."""
+
+    message: str
+    """The user's message; may be empty."""
+
+    thanked_at: datetime
+    """When it happened: UTC, milliseconds."""
+
+    sender: Person
+    """The user who thanked, as of that time."""
+
+    thanks_id: str
+    """The id of the thanks: its key, unique in its channel."""
+
+    message_id: str
+    """The chat message that shows the thanks: a UUID in lower case; empty if the backend named none."""
+
+    created_at: datetime
+    """When it happened: UTC, milliseconds."""
+
+
+@dataclass(frozen=True)
+class UnbanEvent:
+    """UnbanEvent is the payload of `channel.unban`."""
+
+    channel_id: str
+    """The channel: a UUID in lower case."""
+
+    moderator_id: str
+    """The user who removed the ban: a UUID in lower case."""
+
+    client_id: str
+    """The id of the client through which the change was made."""
+
+    unbanned_user_id: str
+    """The user who was banned: a UUID in lower case."""
+
+    unbanned_user_display_name: str
+    """The user's display name at that time."""
+
+    unbanned_at: datetime
+    """When the ban was removed: UTC, milliseconds."""
+
+
+@dataclass(frozen=True)
+class UpdateEvent:
+    """UpdateEvent is the payload of `channel.update`. It holds the values of the channel after the change."""
+
+    channel_id: str
+    """The channel: a UUID in lower case."""
+
+    moderator_id: str
+    """The user who changed the channel: a UUID in lower case."""
+
+    client_id: str
+    """The id of the client through which the change was made."""
+
+    title: str
+    """The title."""
+
+    lang: str
+    """The language: a BCP 47 tag in canonical form."""
+
+    category_id: int
+    """The category's id; 0 is "Uncategorized"."""
+
+    category_title: str
+    """The category's name."""
+
+    updated_at: datetime
+    """When the channel was changed: UTC, milliseconds."""
+
+
+@dataclass(frozen=True)
+class UpdateInfoResponse:
+    """UpdateInfoResponse holds the values of the channel after the call."""
+
+    title: str
+    """The title."""
+
+    lang: str
+    """The language: a BCP 47 tag in canonical form."""
+
+    category_id: int
+    """The category's id; 0 is "Uncategorized"."""
+
+    category_title: str
+    """The category's name."""
+
+
+@dataclass(frozen=True)
+class UserBan:
+    """UserBan is a user's ban from a channel."""
+
+    banned_at: datetime
+    """When the ban was applied: UTC, milliseconds."""
+
+    banned_by: BannedBy
+    """The user who applied the ban."""
+
+
+@dataclass(frozen=True)
+class UserFollow:
+    """UserFollow is a user's follow of a channel."""
+
+    followed_at: datetime
+    """When the follow began: UTC, milliseconds."""
+
+
+@dataclass(frozen=True)
+class UserGrant:
+    """UserGrant is what a user granted to a client."""
+
+    client_id: str
+    """The client's id."""
+
+    client_name: str
+    """The client's display name."""
+
+    scopes: list[str]
+    """The granted scopes."""
+
+
+@dataclass(frozen=True)
+class UserMessage:
+    """UserMessage is a message that a user posted in a channel."""
+
+    message_id: str
+    """The message's id: a UUID in lower case."""
+
+    message: str
+    """The text."""
+
+    created_at: datetime
+    """When it was posted: UTC, milliseconds."""
+
+
+@dataclass(frozen=True)
+class UserMute:
+    """UserMute is a user's active mute in a channel."""
+
+    mute_expires_at: datetime
+    """When the mute expires: UTC, milliseconds."""
+
+
+@dataclass(frozen=True)
+class UserSummary:
+    """UserSummary is a row of a moderator or role list."""
+
+    id: str
+    """The user's id: a UUID in lower case."""
+
+    display_name: str
+    """The display name."""
+
+    slug: str
+    """The username in lower case, as in the URL of the user's channel."""
+
+    avatar_url: str
+    """The URL of the avatar picture; may be empty."""
+
+
+@dataclass(frozen=True)
+class Vod:
+    """Vod is a recorded stream of a channel."""
+
+    id: str
+    """The VOD's id: a UUID in lower case."""
+
+    preview_img_url: str
+    """The URL of a preview picture; may be empty."""
+
+    title: str
+    """The title of the stream."""
+
+    view_count: int
+    """The number of views."""
+
+    duration: int
+    """The length in seconds."""
+
+    started_at: datetime
+    """When the stream started: UTC, milliseconds."""
+
+    ended_at: datetime
+    """When the stream ended: UTC, milliseconds."""
+
+    category: ContentCategory
+    """The category of the stream."""
+
+    channel: ContentUser
+    """The owner of the channel."""
+
+
+@dataclass(frozen=True)
+class Vote:
+    """Vote is a vote for a channel."""
+
+    id: str
+    """The vote's id: a UUID in lower case."""
+
+    username: str
+    """The voter's username at the time of the vote."""
+
+    address: str
+    """The address from which the user voted, in the form that the voting backend uses."""
+
+    amount: int
+    """The number of whole votes."""
+
+    voted_at: datetime
+    """When it happened: UTC, milliseconds."""
+
+
+@dataclass(frozen=True)
+class VoteEvent:
+    """VoteEvent is the payload of `channel.vote`."""
+
+    channel_id: str
+    """The channel: a UUID in lower case."""
+
+    client_id: str
+    """The id of the client that reported the change."""
+
+    id: str
+    """The vote's id: a UUID in lower case."""
+
+    user_id: str
+    """The voter: a UUID in lower case."""
+
+    username: str
+    """The voter's username at that time."""
+
+    user_display_name: str
+    """The user's display name at that time."""
+
+    address: str
+    """The address from which the user voted; may be empty."""
+
+    epoch: int
+    """The week number."""
+
+    amount: int
+    """The number of whole votes."""
+
+    voted_at: datetime
+    """When it happened: UTC, milliseconds."""
+
+    voter: Voter
+    """The user who voted, as of that time."""
+
+    created_at: datetime
+    """When it happened: UTC, milliseconds."""
+
+
+@dataclass(frozen=True)
+class Voter:
+    """Voter is a user who voted for a channel."""
+
+    id: str
+    """The user's id: a UUID in lower case."""
+
+    username: str
+    """The username, with the letter case that the user chose."""
+
+    display_name: str
+    """The display name."""
+
+    avatar_url: str
+    """The URL of the avatar picture; may be empty."""
+
+    address: str
+    """The address from which the user voted; may be empty."""
+
+
+@dataclass(frozen=True)
+class Webhook:
+    """Webhook is a webhook and its state."""
+
+    id: str
+    """The webhook's id: a UUID in lower case."""
+
+    channel_id: Optional[str]
+    """The channel: a UUID in lower case; null if the webhook covers every channel."""
+
+    user_id: Optional[str]
+    """The user who created the webhook: a UUID in lower case; null if an app or a service token created it."""
+
+    url: str
+    """The URL of the receiver."""
+
+    type: list[str]
+    """The event types that the webhook sends; empty for all types but live ones."""
+
+    status: str
+    """The status: `enabled` or `disabled`."""
+
+    disabled_reason: str
+    """Why the webhook is disabled: `failing` (a delivery failed for 3 days), `gone` (the receiver responded with 410), `right_lost` (the webhook's user or app has no right to its types) or `behind` (events that were not sent yet are no longer kept). Empty if the webhook is enabled."""
+
+    created_at: datetime
+    """When the webhook was created: UTC, milliseconds."""
+
+    last_success_at: Optional[datetime]
+    """When an event was last delivered: UTC, milliseconds; null if none was delivered yet."""
+
+    last_error: str
+    """The error of the last failed attempt; empty if no attempt failed since the last success."""
+
+    client_id: Optional[str]
+    """The app that created the webhook with an app token; null if a user or a service token created it."""
+
+
+@dataclass(frozen=True)
+class WebhookDelivery:
+    """WebhookDelivery is the delivery of one event to a receiver."""
+
+    id: str
+    """The delivery's id: a UUID in lower case."""
+
+    event_id: str
+    """The event's id, which is also the header `webhook-id`: a UUID in lower case."""
+
+    type: str
+    """The event's type, such as `channel.ban`."""
+
+    status: str
+    """The status: `pending`, `delivered` or `failed`."""
+
+    attempts: int
+    """The total number of attempts, including redeliveries."""
+
+    last_status: Optional[int]
+    """The HTTP status of the last response; null if there was no response."""
+
+    last_error: str
+    """The error of the last attempt; empty if it succeeded or there was none."""
+
+    next_attempt_at: Optional[datetime]
+    """When the next attempt is due: UTC, milliseconds; null unless `pending`. The attempt is made then if the webhook is enabled, no earlier event of the channel is waiting and the receiver did not ask for a pause."""
+
+    delivered_at: Optional[datetime]
+    """When the event was last delivered: UTC, milliseconds; null if it was never delivered. The value is kept while the event is redelivered, and if the redelivery fails."""
+
+
+#: The payload of each type of events.
+EVENT_PAYLOADS: dict[str, type] = {
+    "channel.ban": BanEvent,
+    "channel.unban": UnbanEvent,
+    "channel.mute": MuteEvent,
+    "channel.mute.expire": MuteExpireEvent,
+    "channel.chat.clear_user_messages": ClearUserMessagesEvent,
+    "channel.moderator.add": RoleEvent,
+    "channel.moderator.remove": RoleEvent,
+    "channel.vip.add": RoleEvent,
+    "channel.vip.remove": RoleEvent,
+    "channel.og.add": RoleEvent,
+    "channel.og.remove": RoleEvent,
+    "channel.update": UpdateEvent,
+    "channel.follow": FollowEvent,
+    "channel.unfollow": FollowEvent,
+    "channel.subscribe": SubscriptionEvent,
+    "channel.subscription.end": SubscriptionEvent,
+    "channel.subscription.gift": GiftEvent,
+    "channel.thanks": ThanksEvent,
+    "channel.vote": VoteEvent,
+    "stream.online": StreamEvent,
+    "stream.offline": StreamEvent,
+    "channel.raid": RaidEvent,
+    "channel.chat.message": ChatMessageEvent,
+    "channel.chat.message_delete": MessageDeleteEvent,
+    "channel.chat.clear": ChatClearEvent,
+}

@@ -1,0 +1,126 @@
+import type { ErrorCode } from './operations.js'
+
+/** A field of a request that is not valid. */
+export interface FieldError {
+  /** The field, as the request spells it; empty for the request as a whole. */
+  field: string
+  /** What is wrong with the field. */
+  description: string
+}
+
+/** What an error knows beside its message. */
+export interface ErrorDetails {
+  code: string
+  status?: number | undefined
+  requestId?: string | undefined
+  retryAfter?: number | undefined
+  data?: Record<string, unknown> | undefined
+  cause?: unknown
+}
+
+/**
+ * A call that failed. `code` tells what happened: one of the codes of the API, such as
+ * `MUTE_ACTIVE`, or what a subclass documents.
+ */
+export class ModeratoError extends Error {
+  /** The stable code of the condition, for programs. */
+  readonly code: ErrorCode | (string & {})
+  /** The HTTP status; undefined if there was no response. */
+  readonly status: number | undefined
+  /** The id to mention when you report a problem to the operator. */
+  readonly requestId: string | undefined
+  /** When to try again, in seconds; undefined if the server did not say. */
+  readonly retryAfter: number | undefined
+  /** All details that the server sent. */
+  readonly data: Readonly<Record<string, unknown>>
+
+  constructor(message: string, details: ErrorDetails) {
+    super(message, { cause: details.cause })
+    this.name = new.target.name
+    this.code = details.code
+    this.status = details.status
+    this.requestId = details.requestId
+    this.retryAfter = details.retryAfter
+    this.data = details.data ?? {}
+  }
+
+  /** The fields that are wrong, on `INVALID_ARGUMENT`. */
+  get fields(): readonly FieldError[] {
+    return (this.data.violations as FieldError[] | undefined) ?? []
+  }
+
+  /** The scope that the token or the grant lacks, on `SCOPE_MISSING` and `GRANT_MISSING`. */
+  get requiredScope(): string | undefined {
+    return this.data.requiredScope as string | undefined
+  }
+
+  /** The kinds of token that the operation accepts, on `TOKEN_KIND_NOT_ACCEPTED`. */
+  get acceptedTokens(): readonly string[] {
+    return (this.data.acceptedTokens as string[] | undefined) ?? []
+  }
+
+  /** When the mute ends, on `MUTE_ACTIVE` and `USER_MUTED`. */
+  get muteExpiresAt(): Date | undefined {
+    const at = this.data.muteExpiresAt as string | undefined
+    return at === undefined ? undefined : new Date(at)
+  }
+}
+
+/**
+ * There was no response. The code is `TIMEOUT`, or `CONNECTION_FAILED` for every other
+ * reason, which is the `cause`. A change may or may not have happened.
+ */
+export class APIConnectionError extends ModeratoError {}
+
+/**
+ * A user could not be signed in, or not be kept signed in. The code is that of OAuth 2:
+ * `access_denied` if the user refused, `expired_token` if the user took too long, and
+ * `invalid_grant` if the user must sign in again.
+ */
+export class SignInError extends ModeratoError {}
+
+/** A webhook delivery is not authentic, or is too old. */
+export class WebhookVerificationError extends Error {
+  override readonly name = 'WebhookVerificationError'
+}
+
+/** What an error response can consist of: an error of the API, or one of OAuth 2. */
+interface ErrorBody {
+  message?: string
+  data?: { code?: string } & Record<string, unknown>
+  error?: string
+  error_description?: string
+}
+
+/** errorOf returns the error of a response. */
+export async function errorOf(response: Response): Promise<ModeratoError> {
+  const body = await bodyOf(response)
+  const isSignIn = body.error !== undefined && response.status < 500 && response.status !== 429
+  return new (isSignIn ? SignInError : ModeratoError)(
+    body.message ?? body.error_description ?? `The server responded with ${response.status}.`,
+    {
+      code: body.data?.code ?? body.error ?? `HTTP_${response.status}`,
+      status: response.status,
+      requestId: response.headers.get('x-request-id') ?? undefined,
+      retryAfter: retryAfterOf(response.headers),
+      data: body.data,
+    },
+  )
+}
+
+/** bodyOf returns an empty body if the response is not of the server, but of a proxy. */
+async function bodyOf(response: Response): Promise<ErrorBody> {
+  try {
+    const body: unknown = await response.json()
+    return body !== null && typeof body === 'object' ? body : {}
+  } catch {
+    return {}
+  }
+}
+
+function retryAfterOf(headers: Headers): number | undefined {
+  const text = headers.get('retry-after')
+  if (text === null) return undefined
+  const seconds = /^\d+$/.test(text) ? Number(text) : (Date.parse(text) - Date.now()) / 1000
+  return Number.isNaN(seconds) ? undefined : Math.max(0, seconds)
+}

@@ -1,0 +1,39 @@
+// Must compile with the types of the package; what must not compile is marked.
+import { List, Moderato, ModeratoError, type BanUserResponse, type Event, type UserSummary } from '@moderato-live/client'
+
+const moderato = new Moderato({ baseUrl: 'https://api.example.com', clientId: 'my-bot', tokens: { accessToken: 'mdu_' } })
+
+const ban: BanUserResponse = await moderato.moderation.banUser({ channelId: '', banUsername: '' }, { retries: 0 })
+ban.bannedAt satisfies string
+// @ts-expect-error channelId is required
+await moderato.moderation.banUser({ banUsername: '' })
+// @ts-expect-error there is no such field
+await moderato.moderation.banUser({ channelId: '', user: '' })
+
+const moderators: List<UserSummary[]> = moderato.moderation.listModerators({ channelId: '' })
+for await (const moderator of moderators) moderator.displayName satisfies string
+;(await moderators).length satisfies number
+for await (const user of moderato.channels.listFollowers()) user.followedAt satisfies string | null
+await moderato.users.listUsers({ username: ['a', 'b'] })
+
+for await (const event of await moderato.events.listen({ type: ['channel.ban', 'stream.online'] })) {
+  if (event.type === 'channel.ban') event.payload.bannedUserId satisfies string
+  else event.payload.startedAt satisfies string
+}
+// @ts-expect-error there is no such type
+await moderato.events.listen({ type: ['channel.bann'] })
+
+export function describe(event: Event): string {
+  switch (event.type) {
+    case 'channel.follow':
+      return event.payload.userDisplayName
+    case 'channel.mute':
+      return event.payload.muteExpiresAt
+    default:
+      return event.type
+  }
+}
+
+export function isMuted(error: unknown): boolean {
+  return error instanceof ModeratoError && error.code === 'MUTE_ACTIVE'
+}
