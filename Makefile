@@ -75,16 +75,18 @@ fmt: ## Format the code and the .proto files.
 	$(TOOL) buf format -w --exclude-path proto/google
 
 .PHONY: gen
-gen: ## Generate gen/ and ent/ from proto/ and ent/schema/, and docs/contract.md.
+gen: ## Generate gen/ and ent/ from proto/ and ent/schema/, and what docs/ has of them.
 	rm -rf gen
 	$(TOOL) buf generate
 	go build -C tools -o ../bin/generate-ent ./generate-ent
 	bin/generate-ent
 	go run ./docs/generate > docs/contract.md
+	$(TOOL) buf build -o bin/proto.binpb
+	go run ./docs/generate bin/proto.binpb
 
 .PHONY: gen-check
 gen-check: gen ## Fail if what is generated is not what is committed.
-	@test -z "$$(git status --porcelain -- gen ent docs/contract.md)" || { git status --short -- gen ent docs/contract.md; echo 'generated code is not up to date: run make gen and commit'; exit 1; }
+	@test -z "$$(git status --porcelain -- gen ent docs)" || { git status --short -- gen ent docs; echo 'generated code is not up to date: run make gen and commit'; exit 1; }
 
 .PHONY: lint
 lint: ## Check the code and the .proto files.
