@@ -81,8 +81,8 @@ gen: ## Generate gen/ and ent/ from proto/ and ent/schema/, and what docs/ has o
 	go build -C tools -o ../bin/generate-ent ./generate-ent
 	bin/generate-ent
 	go run ./docs/generate > docs/contract.md
-	$(TOOL) buf build -o bin/proto.binpb
-	go run ./docs/generate bin/proto.binpb
+	$(TOOL) buf build -o bin/contract.binpb
+	go run ./docs/generate/pages
 
 .PHONY: gen-check
 gen-check: gen ## Fail if what is generated is not what is committed.

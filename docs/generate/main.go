@@ -1,6 +1,5 @@
 // Command generate prints docs/contract.md: the operations and the bounds of fields that
-// the .proto files declare. With an argument, the output of `buf build`, it writes the
-// errors and the events into their pages.
+// the .proto files declare.
 package main
 
 import (
@@ -20,10 +19,6 @@ import (
 )
 
 func main() {
-	if len(os.Args) == 2 {
-		writePages(os.Args[1])
-		return
-	}
 	out := bufio.NewWriter(os.Stdout)
 	defer func() { _ = out.Flush() }()
 	fmt.Fprint(out, "# Contract\n\nThis page is generated from the [.proto files](../proto) by `make gen`. [errors.md](errors.md) has the errors, [event-types.md](event-types.md) the events, and [decisions.md](decisions.md) the behaviour.\n")
@@ -40,13 +35,6 @@ var relations = map[optionsv1.Relation]string{
 	optionsv1.Relation_RELATION_OWNER:       "the channel's owner",
 	optionsv1.Relation_RELATION_MODERATOR:   "the channel's owner or a moderator",
 	optionsv1.Relation_RELATION_LISTENER:    "by event type, see [Event types](event-types.md)",
-}
-
-// audiences describes who hears events of an audience.
-var audiences = map[optionsv1.Audience]string{
-	optionsv1.Audience_AUDIENCE_PUBLIC:     "anyone, with `users.read`",
-	optionsv1.Audience_AUDIENCE_CHANNEL:    "owner, moderators, and apps that the owner allows, with `users.read`",
-	optionsv1.Audience_AUDIENCE_MODERATORS: "owner and moderators, with `channel.moderate`",
 }
 
 // relation describes the relation that a rule requires.

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"regexp"
 	"strings"
 
 	"google.golang.org/protobuf/proto"
@@ -51,45 +50,4 @@ func (c comments) paragraphs(d protoreflect.Descriptor) []string {
 // text returns the comment of a descriptor in one line, for a cell of a table.
 func (c comments) text(d protoreflect.Descriptor) string {
 	return strings.ReplaceAll(strings.Join(c.paragraphs(d), " "), "|", `\|`)
-}
-
-// generatedPart is the part of a page that the program writes. The rest is written by
-// hand.
-var generatedPart = regexp.MustCompile(`(?s)(<!-- generated: begin -->\n).*(<!-- generated: end -->)`)
-
-// writePart replaces the generated part of a page.
-func writePart(path, part string) error {
-	page, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	if !generatedPart.Match(page) {
-		return fmt.Errorf("%s has no place for the generated part", path)
-	}
-	page = generatedPart.ReplaceAll(page, []byte("${1}\n"+strings.ReplaceAll(strings.TrimSpace(part), "$", "$$")+"\n\n${2}"))
-	return os.WriteFile(path, page, 0o644) //nolint:gosec // a page of the documentation is public
-}
-
-// writePages writes the generated parts of pages. image is the path of what buf builds.
-func writePages(image string) {
-	c, err := readComments(image)
-	for _, page := range []struct {
-		path string
-		part func(comments) (string, error)
-	}{
-		{"docs/errors.md", errorsPart},
-		{"docs/event-types.md", eventsPart},
-	} {
-		var part string
-		if err == nil {
-			part, err = page.part(c)
-		}
-		if err == nil {
-			err = writePart(page.path, part)
-		}
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
 }

@@ -16,6 +16,13 @@ import (
 	"github.com/moderato-live/moderato/server/outbox"
 )
 
+// audiences describes who hears events of an audience.
+var audiences = map[optionsv1.Audience]string{
+	optionsv1.Audience_AUDIENCE_PUBLIC:     "anyone, with `users.read`",
+	optionsv1.Audience_AUDIENCE_CHANNEL:    "owner, moderators, and apps that the owner allows, with `users.read`",
+	optionsv1.Audience_AUDIENCE_MODERATORS: "owner and moderators, with `channel.moderate`",
+}
+
 // eventsPart returns the generated part of docs/event-types.md.
 func eventsPart(c comments) (string, error) {
 	var table, sections strings.Builder
