@@ -1,6 +1,7 @@
 package site
 
 import (
+	"bytes"
 	"path"
 	"regexp"
 	"strings"
@@ -37,12 +38,24 @@ func (l *links) Transform(document *ast.Document, reader text.Reader, _ parser.C
 			mentions = append(mentions, n)
 			return ast.WalkSkipChildren, nil
 		case *ast.Text:
+			joinTexts(n, reader.Source())
 			mentions = append(mentions, n)
 		}
 		return ast.WalkContinue, nil
 	})
 	for _, n := range mentions {
 		l.mention(n, reader.Source())
+	}
+}
+
+// joinTexts appends the texts that follow n to it. The parser ends a text at an underscore.
+func joinTexts(n *ast.Text, source []byte) {
+	for {
+		next, ok := n.NextSibling().(*ast.Text)
+		if !ok || !n.Merge(next, source) {
+			return
+		}
+		n.Parent().RemoveChild(n.Parent(), next)
 	}
 }
 
@@ -99,7 +112,7 @@ func (l *links) mention(n ast.Node, source []byte) {
 	start := begin // of what is not copied yet
 	for _, at := range codePattern.FindAllIndex(value, -1) {
 		code := string(value[at[0]:at[1]])
-		if !l.codes[code] {
+		if !l.codes[code] || bytes.HasSuffix(value[:at[0]], []byte("gRPC ")) { // a status of gRPC
 			continue
 		}
 		from, to := begin+at[0], begin+at[1]

@@ -54,12 +54,12 @@ func errorsPart(c comments) (string, error) {
 		return "", err
 	}
 	var out strings.Builder
-	fmt.Fprint(&out, "## Codes\n\n| code | HTTP | gRPC |\n|---|---|---|\n")
+	fmt.Fprint(&out, "## Codes\n\n| code | status |\n|---|---|\n")
 	for _, r := range all {
-		fmt.Fprintf(&out, "| [%s](#%s) | %s | %s |\n", r.code, r.code, orDash(r.http), orDash(r.grpc))
+		fmt.Fprintf(&out, "| [%s](#%s) | %s |\n", r.code, r.code, r.statuses())
 	}
 	for _, r := range all {
-		fmt.Fprintf(&out, "\n### `%s`\n\n%s\n\n> %s\n\n%s\n\n**What to do next:** %s\n", r.code, r.statuses(), strings.ReplaceAll(r.message, "<", `\<`), r.meaning, r.advice)
+		fmt.Fprintf(&out, "\n### `%s`\n\n%s.\n\n> %s\n\n%s\n\n**What to do next:** %s\n", r.code, r.statuses(), strings.ReplaceAll(r.message, "<", `\<`), r.meaning, r.advice)
 	}
 	return out.String(), nil
 }
@@ -68,16 +68,9 @@ func errorsPart(c comments) (string, error) {
 func (r reason) statuses() string {
 	switch {
 	case r.grpc == "":
-		return "HTTP " + r.http + ". REST only."
+		return "HTTP " + r.http + ", REST only"
 	case r.http == "":
-		return "gRPC " + r.grpc + ". gRPC only."
+		return "gRPC " + r.grpc + ", gRPC only"
 	}
-	return "HTTP " + r.http + ", gRPC " + r.grpc + "."
-}
-
-func orDash(text string) string {
-	if text == "" {
-		return "–"
-	}
-	return text
+	return "HTTP " + r.http + ", gRPC " + r.grpc
 }
