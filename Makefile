@@ -80,13 +80,13 @@ gen: ## Generate gen/ and ent/ from proto/ and ent/schema/, and what docs/ has o
 	$(TOOL) buf generate
 	go build -C tools -o ../bin/generate-ent ./generate-ent
 	bin/generate-ent
-	go run ./docs/generate > docs/contract.md
-	$(TOOL) buf build -o bin/contract.binpb
-	go run ./docs/generate/pages
+	$(TOOL) buf build proto -o bin/contract.binpb
+	go run ./docs/generate -image bin/contract.binpb
 
+GENERATED := gen ent docs
 .PHONY: gen-check
 gen-check: gen ## Fail if what is generated is not what is committed.
-	@test -z "$$(git status --porcelain -- gen ent docs)" || { git status --short -- gen ent docs; echo 'generated code is not up to date: run make gen and commit'; exit 1; }
+	@test -z "$$(git status --porcelain -- $(GENERATED))" || { git status --short -- $(GENERATED); echo 'generated code is not up to date: run make gen and commit'; exit 1; }
 
 .PHONY: lint
 lint: ## Check the code and the .proto files.

@@ -20,8 +20,8 @@ type fieldName struct {
 	field   string
 }
 
-// resolve returns the bounds of a field together with those of its format.
-func resolve(bounds *optionsv1.Bounds) *optionsv1.Bounds {
+// Resolve returns the bounds of a field together with those of its format.
+func Resolve(bounds *optionsv1.Bounds) *optionsv1.Bounds {
 	format := bounds.GetFormat().Descriptor().Values().ByNumber(bounds.GetFormat().Number())
 	resolved := &optionsv1.Bounds{}
 	if shared, _ := proto.GetExtension(format.Options(), optionsv1.E_FormatBounds).(*optionsv1.Bounds); shared != nil {
@@ -39,7 +39,7 @@ var declared = sync.OnceValue(func() map[fieldName]*optionsv1.Bounds {
 			fields := file.Messages().Get(i).Fields()
 			for j := range fields.Len() {
 				if bounds, _ := proto.GetExtension(fields.Get(j).Options(), optionsv1.E_Bounds).(*optionsv1.Bounds); bounds != nil {
-					all[fieldName{file.Messages().Get(i).FullName(), fields.Get(j).JSONName()}] = resolve(bounds)
+					all[fieldName{file.Messages().Get(i).FullName(), fields.Get(j).JSONName()}] = Resolve(bounds)
 				}
 			}
 		}

@@ -532,7 +532,8 @@ type BanUserRequest struct {
 	// The user's id: a UUID in upper or lower case. Exactly one of `banUserId` and
 	// `banUsername` is required.
 	BanUserId string `protobuf:"bytes,2,opt,name=ban_user_id,json=banUserId" json:"ban_user_id,omitempty"`
-	// The user's username, compared case-insensitively: 1 to 40 of `A-Z a-z 0-9 _ . -`.
+	// The user's username, compared case-insensitively: 1 to 40 of `A-Z a-z 0-9 _ . -`. White
+	// space around the name, and one `@` before it, are ignored.
 	BanUsername   string `protobuf:"bytes,3,opt,name=ban_username,json=banUsername" json:"ban_username,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -679,7 +680,8 @@ type RemoveBanRequest struct {
 	// The user's id: a UUID in upper or lower case. Exactly one of `banUserId` and
 	// `banUsername` is required.
 	BanUserId string `protobuf:"bytes,2,opt,name=ban_user_id,json=banUserId" json:"ban_user_id,omitempty"`
-	// The user's username, compared case-insensitively: 1 to 40 of `A-Z a-z 0-9 _ . -`.
+	// The user's username, compared case-insensitively: 1 to 40 of `A-Z a-z 0-9 _ . -`. White
+	// space around the name, and one `@` before it, are ignored.
 	BanUsername   string `protobuf:"bytes,3,opt,name=ban_username,json=banUsername" json:"ban_username,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1258,7 +1260,7 @@ func (x *LogUser) GetSlug() string {
 // is required.
 type GetUserRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The channel: a UUID in upper or lower case. Required.
+	// Required. The channel: a UUID in upper or lower case.
 	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
 	// The user: a UUID in upper or lower case.
 	UserId string `protobuf:"bytes,2,opt,name=user_id,json=userId" json:"user_id,omitempty"`

@@ -34,9 +34,6 @@ type EventTicketsServiceClient interface {
 	// The stream has the rights of the caller: what the caller may hear is checked when
 	// the stream opens and while it is open, and the stream ends with the caller's token. A
 	// ticket is as secret as a token while it is valid.
-	//
-	// Errors over REST of a stream with a ticket: TICKET_INVALID if the ticket is damaged,
-	// unknown, used or expired; TOKEN_INVALID or TOKEN_EXPIRED if its token has ended.
 	CreateEventTicket(ctx context.Context, in *CreateEventTicketRequest, opts ...grpc.CallOption) (*CreateEventTicketResponse, error)
 }
 
@@ -70,9 +67,6 @@ type EventTicketsServiceServer interface {
 	// The stream has the rights of the caller: what the caller may hear is checked when
 	// the stream opens and while it is open, and the stream ends with the caller's token. A
 	// ticket is as secret as a token while it is valid.
-	//
-	// Errors over REST of a stream with a ticket: TICKET_INVALID if the ticket is damaged,
-	// unknown, used or expired; TOKEN_INVALID or TOKEN_EXPIRED if its token has ended.
 	CreateEventTicket(context.Context, *CreateEventTicketRequest) (*CreateEventTicketResponse, error)
 	mustEmbedUnimplementedEventTicketsServiceServer()
 }

@@ -45,7 +45,9 @@ type EventsServiceClient interface {
 	// those of that user's channels. An app token must name the channel. A right or token
 	// that ends is noticed within 2 s.
 	//
-	// Over HTTP, a ticket (EventTicketsService) opens a stream without a token.
+	// Over HTTP, a ticket (EventTicketsService) opens a stream without a token. Errors of a
+	// ticket: TICKET_INVALID if it is damaged, unknown, used or expired; TOKEN_INVALID or
+	// TOKEN_EXPIRED if its token has ended.
 	//
 	// Errors: TOKEN_KIND_NOT_ACCEPTED if an app names a type for moderators;
 	// SCOPE_MISSING; INVALID_ARGUMENT if an app names no channel, or if no channel is named
@@ -111,7 +113,9 @@ type EventsServiceServer interface {
 	// those of that user's channels. An app token must name the channel. A right or token
 	// that ends is noticed within 2 s.
 	//
-	// Over HTTP, a ticket (EventTicketsService) opens a stream without a token.
+	// Over HTTP, a ticket (EventTicketsService) opens a stream without a token. Errors of a
+	// ticket: TICKET_INVALID if it is damaged, unknown, used or expired; TOKEN_INVALID or
+	// TOKEN_EXPIRED if its token has ended.
 	//
 	// Errors: TOKEN_KIND_NOT_ACCEPTED if an app names a type for moderators;
 	// SCOPE_MISSING; INVALID_ARGUMENT if an app names no channel, or if no channel is named

@@ -32,8 +32,8 @@ type CreateWebhookRequest struct {
 	// user with a user token, and every channel with a service token. An app token must
 	// name it.
 	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
-	// The URL of the receiver: https, at most 2048 characters, without user name and
-	// fragment. It must not be in a private network.
+	// Required. The URL of the receiver: https, at most 2048 characters, without user name
+	// and fragment. It must not be in a private network.
 	Url string `protobuf:"bytes,2,opt,name=url" json:"url,omitempty"`
 	// The event types to send, such as `channel.ban`; at most 100. If empty, all types if
 	// the caller may hear all of them, and otherwise those that the caller may hear now,
@@ -426,7 +426,7 @@ func (x *Webhook) GetClientId() string {
 // DeleteWebhookRequest names the webhook.
 type DeleteWebhookRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The webhook: a UUID in upper or lower case.
+	// Required. The webhook: a UUID in upper or lower case.
 	WebhookId     string `protobuf:"bytes,1,opt,name=webhook_id,json=webhookId" json:"webhook_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -509,7 +509,7 @@ func (*DeleteWebhookResponse) Descriptor() ([]byte, []int) {
 // RotateWebhookSecretRequest names the webhook.
 type RotateWebhookSecretRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The webhook: a UUID in upper or lower case.
+	// Required. The webhook: a UUID in upper or lower case.
 	WebhookId     string `protobuf:"bytes,1,opt,name=webhook_id,json=webhookId" json:"webhook_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -620,7 +620,7 @@ func (x *RotateWebhookSecretResponse) GetFormerSecretExpiresAt() *timestamppb.Ti
 // EnableWebhookRequest names the webhook.
 type EnableWebhookRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The webhook: a UUID in upper or lower case.
+	// Required. The webhook: a UUID in upper or lower case.
 	WebhookId     string `protobuf:"bytes,1,opt,name=webhook_id,json=webhookId" json:"webhook_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -713,7 +713,7 @@ func (x *EnableWebhookResponse) GetResumed() bool {
 // ListWebhookDeliveriesRequest names the webhook and the page.
 type ListWebhookDeliveriesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The webhook: a UUID in upper or lower case.
+	// Required. The webhook: a UUID in upper or lower case.
 	WebhookId string `protobuf:"bytes,1,opt,name=webhook_id,json=webhookId" json:"webhook_id,omitempty"`
 	// The `pagination.cursor` of the previous page.
 	Cursor string `protobuf:"bytes,2,opt,name=cursor" json:"cursor,omitempty"`
@@ -954,9 +954,9 @@ func (x *WebhookDelivery) GetDeliveredAt() *timestamppb.Timestamp {
 // RedeliverWebhookEventRequest names the event.
 type RedeliverWebhookEventRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The webhook: a UUID in upper or lower case.
+	// Required. The webhook: a UUID in upper or lower case.
 	WebhookId string `protobuf:"bytes,1,opt,name=webhook_id,json=webhookId" json:"webhook_id,omitempty"`
-	// The event: a UUID in upper or lower case.
+	// Required. The event: a UUID in upper or lower case.
 	EventId       string `protobuf:"bytes,2,opt,name=event_id,json=eventId" json:"event_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -11,23 +11,23 @@ import (
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 )
 
-// reason is an error as the contract declares it.
-type reason struct {
+// condition is an error as docs/errors.md describes it.
+type condition struct {
 	code, http, grpc, message string
 	// meaning and advice are the paragraphs of its comment.
 	meaning, advice string
 }
 
-// reasons returns the errors in the order of the contract.
-func reasons(c comments) ([]reason, error) {
-	var all []reason
+// conditions returns the errors in the order of the contract.
+func conditions(c *comments) ([]condition, error) {
+	var all []condition
 	values := moderatov1.Reason(0).Descriptor().Values()
 	for i := range values.Len() {
 		status, _ := proto.GetExtension(values.Get(i).Options(), optionsv1.E_Status).(*optionsv1.Status)
 		if status == nil {
 			continue
 		}
-		r := reason{
+		r := condition{
 			code: strings.TrimPrefix(string(values.Get(i).Name()), "REASON_"), message: status.GetText(),
 			http: fmt.Sprint(status.GetHttp()), grpc: code.Code_name[int32(status.GetGrpc())],
 		}
@@ -37,7 +37,7 @@ func reasons(c comments) ([]reason, error) {
 		case optionsv1.Transport_TRANSPORT_GRPC:
 			r.http = ""
 		}
-		paragraphs := c.paragraphs(values.Get(i))
+		paragraphs := strings.Split(c.of(values.Get(i)), "\n\n")
 		if len(paragraphs) != 2 {
 			return nil, fmt.Errorf("the comment of %s needs two paragraphs: what happened, and what to do next", values.Get(i).Name())
 		}
@@ -48,8 +48,8 @@ func reasons(c comments) ([]reason, error) {
 }
 
 // errorsPart returns the generated part of docs/errors.md.
-func errorsPart(c comments) (string, error) {
-	all, err := reasons(c)
+func errorsPart(c *comments) (string, error) {
+	all, err := conditions(c)
 	if err != nil {
 		return "", err
 	}
@@ -65,7 +65,7 @@ func errorsPart(c comments) (string, error) {
 }
 
 // statuses describes the statuses with which the transports send the error.
-func (r reason) statuses() string {
+func (r condition) statuses() string {
 	switch {
 	case r.grpc == "":
 		return "HTTP " + r.http + ", REST only"

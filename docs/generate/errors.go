@@ -1,0 +1,223 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	optionsv1 "github.com/moderato-live/moderato/gen/moderato/options/v1"
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/apierr"
+	"github.com/moderato-live/moderato/server/authn"
+	"github.com/moderato-live/moderato/server/authz"
+)
+
+type reason = moderatov1.Reason
+
+const (
+	exampleRequestID = "019e3c52-3b7a-7d11-9c0e-5f2a64c1b8d7"
+	exampleTime      = "2026-11-20T12:10:00.000Z"
+)
+
+// Errors of every operation, in groups.
+var (
+	ofCredentials = []reason{
+		moderatov1.Reason_REASON_TOKEN_MISSING, moderatov1.Reason_REASON_TOKEN_INVALID, moderatov1.Reason_REASON_TOKEN_EXPIRED,
+		moderatov1.Reason_REASON_CLIENT_ID_MISSING, moderatov1.Reason_REASON_CLIENT_ID_MISMATCH,
+	}
+	ofTransport = []reason{
+		moderatov1.Reason_REASON_INVALID_ARGUMENT, moderatov1.Reason_REASON_RATE_LIMITED, moderatov1.Reason_REASON_HEADERS_TOO_LARGE,
+		moderatov1.Reason_REASON_INTERNAL, moderatov1.Reason_REASON_UNAVAILABLE, moderatov1.Reason_REASON_OVERLOADED,
+		moderatov1.Reason_REASON_DEADLINE_EXCEEDED,
+	}
+	ofBody = []reason{moderatov1.Reason_REASON_BODY_TOO_LARGE, moderatov1.Reason_REASON_MEDIA_TYPE_UNSUPPORTED}
+)
+
+// ofRelation holds the errors of a caller who does not have the relation, and of a channel
+// that does not exist.
+var ofRelation = map[optionsv1.Relation][]reason{
+	optionsv1.Relation_RELATION_SELF:       {moderatov1.Reason_REASON_NOT_SELF},
+	optionsv1.Relation_RELATION_AUTHORIZED: {moderatov1.Reason_REASON_NOT_CHANNEL_OWNER, moderatov1.Reason_REASON_CHANNEL_NOT_FOUND},
+	optionsv1.Relation_RELATION_OWNER:      {moderatov1.Reason_REASON_NOT_CHANNEL_OWNER, moderatov1.Reason_REASON_CHANNEL_NOT_FOUND},
+	optionsv1.Relation_RELATION_MODERATOR:  {moderatov1.Reason_REASON_NOT_CHANNEL_MODERATOR, moderatov1.Reason_REASON_CHANNEL_NOT_FOUND},
+	optionsv1.Relation_RELATION_LISTENER: {
+		moderatov1.Reason_REASON_TOKEN_KIND_NOT_ACCEPTED, moderatov1.Reason_REASON_SCOPE_MISSING,
+		moderatov1.Reason_REASON_NOT_CHANNEL_MODERATOR, moderatov1.Reason_REASON_GRANT_MISSING,
+	},
+}
+
+// statusOf returns the status that the contract declares for a reason.
+func statusOf(r reason) *optionsv1.Status {
+	value := moderatov1.Reason(0).Descriptor().Values().ByNumber(r.Number())
+	status, _ := proto.GetExtension(value.Options(), optionsv1.E_Status).(*optionsv1.Status)
+	return status
+}
+
+// errorsOf returns the errors of a method: those that its policy implies, those of its
+// arguments and of HTTP, and those that its comment names.
+func (d *document) errorsOf(method protoreflect.MethodDescriptor) []reason {
+	rule := ruleOf(method)
+	found := slices.Concat(ofCredentials, ofTransport, ofRelation[rule.Relation], d.errorsInComment(method))
+	if !slices.Contains(rule.Tokens, authn.User) || !slices.Contains(rule.Tokens, authn.App) {
+		found = append(found, moderatov1.Reason_REASON_TOKEN_KIND_NOT_ACCEPTED)
+	}
+	if rule.Scope != "" {
+		found = append(found, moderatov1.Reason_REASON_SCOPE_MISSING)
+	}
+	if rule.Relation == optionsv1.Relation_RELATION_SELF && slices.Contains(rule.Tokens, authn.App) {
+		found = append(found, moderatov1.Reason_REASON_GRANT_MISSING)
+	}
+	if method.Input().Fields().ByName("cursor") != nil {
+		found = append(found, moderatov1.Reason_REASON_CURSOR_INVALID)
+	}
+	if verb, _ := route(method); verb != "" && verb != http.MethodGet { // the stream has no verb in the contract
+		found = append(found, ofBody...)
+	}
+	found = slices.DeleteFunc(found, func(r reason) bool { return !isOverREST(r) })
+	slices.Sort(found)
+	return slices.Compact(found)
+}
+
+var (
+	upperCase = regexp.MustCompile(`\b[A-Z][A-Z_]+[A-Z]\b`)
+	// sameErrors matches a reference to the errors of another method.
+	sameErrors = regexp.MustCompile("errors: as `(\\w+)`")
+)
+
+// errorsInComment returns the errors that the comment of a method names, or the one that it
+// refers to.
+func (d *document) errorsInComment(method protoreflect.MethodDescriptor) (found []reason) {
+	comment := d.comments.of(method)
+	for _, word := range upperCase.FindAllString(comment, -1) {
+		if r := apierr.FromCode(word); r != 0 {
+			found = append(found, r)
+		}
+	}
+	if other := sameErrors.FindStringSubmatch(comment); other != nil {
+		for m := range authz.Methods() {
+			if operationID(m) == other[1] {
+				found = append(found, d.errorsInComment(m)...)
+			}
+		}
+	}
+	return found
+}
+
+func ruleOf(method protoreflect.MethodDescriptor) authz.Rule {
+	return authz.Table[fmt.Sprintf("/%s/%s", method.Parent().FullName(), method.Name())]
+}
+
+// errorResponses returns the responses for the errors of an operation, one for each status.
+func (d *document) errorResponses(all []reason, rule authz.Rule) (responses object) {
+	all = slices.Clone(all)
+	slices.SortStableFunc(all, func(a, b reason) int { return cmp.Compare(statusOf(a).GetHttp(), statusOf(b).GetHttp()) })
+	for i := 0; i < len(all); {
+		status := statusOf(all[i]).GetHttp()
+		end := i
+		for end < len(all) && statusOf(all[end]).GetHttp() == status {
+			end++
+		}
+		responses = append(responses, member{fmt.Sprint(status), d.errorResponse(int(status), all[i:end], rule)})
+		i = end
+	}
+	return responses
+}
+
+// errorResponse returns the response for a status. Responses that many operations share are
+// components.
+func (d *document) errorResponse(status int, all []reason, rule authz.Rule) object {
+	name := strings.ReplaceAll(http.StatusText(status), " ", "")
+	for _, shared := range [][]reason{ofCredentials, ofTransport, ofBody} {
+		if !slices.ContainsFunc(all, func(r reason) bool { return !slices.Contains(shared, r) }) && status != http.StatusBadRequest {
+			d.responses[name] = d.newErrorResponse(status, all, rule)
+			return ref("responses", name)
+		}
+	}
+	return d.newErrorResponse(status, all, rule)
+}
+
+func (d *document) newErrorResponse(status int, all []reason, rule authz.Rule) object {
+	var codes, texts []string
+	examples := object{}
+	for _, r := range all {
+		code := apierr.Code(r)
+		codes = append(codes, code)
+		texts = append(texts, fmt.Sprintf("- `%s`: %s", code, d.comments.of(valueOf(r))))
+		examples = append(examples, member{code, d.errorExample(r, rule)})
+	}
+	return object{
+		{"description", strings.Join(texts, "\n")},
+		{"headers", d.errorHeaders(status, all)},
+		{"content", object{{"application/json", object{
+			{"schema", record("", object{
+				{"success", object{{"const", false}}},
+				{"message", text("What is wrong, for a person.")},
+				{"data", object{{"allOf", []object{ref("schemas", "ErrorData"), {{"properties", object{{"code", object{{"enum", codes}}}}}, {"required", []string{"code"}}}}}}},
+			})},
+			{"examples", examples},
+		}}}},
+	}
+}
+
+func valueOf(r reason) protoreflect.EnumValueDescriptor {
+	return moderatov1.Reason(0).Descriptor().Values().ByNumber(r.Number())
+}
+
+// errorHeaders returns the headers of the response for errors.
+func (d *document) errorHeaders(status int, all []reason) object {
+	headers := []string{"X-Request-Id"}
+	if status != http.StatusUnauthorized && status != http.StatusRequestHeaderFieldsTooLarge {
+		headers = append(headers, rateLimitHeaders...)
+	}
+	if status == http.StatusUnauthorized || slices.Contains(all, moderatov1.Reason_REASON_SCOPE_MISSING) {
+		headers = append(headers, "WWW-Authenticate")
+	}
+	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable ||
+		slices.Contains(all, moderatov1.Reason_REASON_MUTE_ACTIVE) || slices.Contains(all, moderatov1.Reason_REASON_USER_MUTED) {
+		headers = append(headers, "Retry-After")
+	}
+	return d.headers(headers...)
+}
+
+// errorExample returns an example of an error. Those that differ by operation are written
+// out, and the others are components.
+func (d *document) errorExample(r reason, rule authz.Rule) object {
+	e := &apierr.Error{Reason: r, Metadata: map[string]string{}}
+	data := object{{"code", apierr.Code(r)}, {"requestId", exampleRequestID}}
+	isShared := true
+	switch r {
+	case moderatov1.Reason_REASON_INVALID_ARGUMENT:
+		violation := apierr.Violation{Field: "channelId", Description: "must be a UUID in its 36-character form"}
+		e.Violations = []apierr.Violation{violation}
+		data = append(data, member{"violations", []object{{{"field", violation.Field}, {"description", violation.Description}}}})
+	case moderatov1.Reason_REASON_MUTE_ACTIVE, moderatov1.Reason_REASON_USER_MUTED:
+		data = append(data, member{apierr.MuteExpiresAt, exampleTime})
+	case moderatov1.Reason_REASON_SCOPE_MISSING, moderatov1.Reason_REASON_GRANT_MISSING:
+		scope := cmp.Or(rule.Scope, authn.UsersRead)
+		isShared = rule.Scope == ""
+		e.Metadata[apierr.RequiredScope] = scope
+		data = append(data, member{apierr.RequiredScope, scope})
+	case moderatov1.Reason_REASON_TOKEN_KIND_NOT_ACCEPTED:
+		kinds := []string{}
+		for _, kind := range rule.Tokens {
+			if rule.Relation != optionsv1.Relation_RELATION_LISTENER || kind != authn.App {
+				kinds = append(kinds, string(kind))
+			}
+		}
+		isShared = false
+		e.Metadata[apierr.AcceptedTokens] = apierr.Tokens(kinds)
+		data = append(data, member{apierr.AcceptedTokens, kinds})
+	}
+	example := object{{"value", object{{"success", false}, {"message", e.Text()}, {"data", data}}}}
+	if !isShared {
+		return example
+	}
+	d.examples[apierr.Code(r)] = example
+	return ref("examples", apierr.Code(r))
+}

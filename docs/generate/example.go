@@ -1,0 +1,90 @@
+package main
+
+import (
+	"strings"
+
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/descriptorpb"
+)
+
+const (
+	exampleEventID = "019aa123-4c00-7e5a-9b1f-2f6d3c8a7e10"
+	exampleCursor  = "AUm3cX0vQ2pLr8dTn5yWkE1hZs6bGf9uJo4aRiP7xNtC"
+	exampleChannel = "0b6f0001-0000-4000-8000-00000000000a"
+)
+
+// exampleValues are examples of fields, by their names. The people are those of the golden
+// files.
+var exampleValues = map[string]any{
+	"channelId": exampleChannel, "moderatorId": "0b6f0002-0000-4000-8000-00000000000b",
+	"userId": "0b6f0003-0000-4000-8000-00000000000c", "senderId": "0b6f0003-0000-4000-8000-00000000000c",
+	"mutedUserId": "0b6f0004-0000-4000-8000-00000000000d", "targetUserId": "0b6f0004-0000-4000-8000-00000000000d",
+	"banUsername": "LootGoblin77", "username": "amara.okafor", "displayName": "Amara Okafor",
+	"avatarUrl": "https://img.example.com/amara.okafor.png", "clientId": "dashboard", "clientName": "Dashboard",
+	"messageId": "0b6f00a1-0000-4000-8000-00000000000a", "message": "Welcome to the stream!",
+	"id": "019aa123-4c00-7d11-9c0e-5f2a64c1b8d7", "webhookId": "019aa123-4c00-7d11-9c0e-5f2a64c1b8d7", "eventId": exampleEventID,
+	"sessionId": "019aa123-4c00-7b22-8e3d-71f0a9c4d6e5", "ticket": "qJ7mV2sXbT9cLw4yKd8fRz1nHg6pUe3aOi5tQxYvCkE",
+	"title": "Any% until it works", "lang": "en", "epoch": "all", "url": "https://hooks.example.com/moderato",
+	"type": "channel.ban", "version": "1", "cursor": "", "scopes": "users.read",
+	"isOwner": false, "isModerator": false, "isFollower": true,
+}
+
+// example returns an example of a message with all its fields or, in a request, with those
+// that it must have.
+func (d *document) example(m protoreflect.MessageDescriptor, use usage) object {
+	o := object{}
+	for i := range m.Fields().Len() {
+		f := m.Fields().Get(i)
+		if use == inResponse || d.isRequired(f) || d.isChosen(f) {
+			o = append(o, member{f.JSONName(), d.exampleOf(f, use)})
+		}
+	}
+	return o
+}
+
+// isChosen reports whether a field is the one that examples show if the request needs one
+// of several: the last of them.
+func (d *document) isChosen(f protoreflect.FieldDescriptor) bool {
+	fields := f.ContainingMessage().Fields()
+	return f.Name() != "user_id" && strings.HasSuffix(string(f.Name()), "username") &&
+		(strings.Contains(d.comments.of(f.ContainingMessage()), "by username") ||
+			strings.Contains(d.comments.of(f.ContainingMessage()), "is required")) && fields.Len() > 1
+}
+
+func (d *document) exampleOf(f protoreflect.FieldDescriptor, use usage) any {
+	value, isKnown := exampleValues[f.JSONName()]
+	switch {
+	case isKnown && strings.Contains(d.comments.of(f), "`channel.chat.message`"):
+		value = "channel.chat.message"
+	case isKnown:
+	case f.Kind() == protoreflect.MessageKind && f.Message().FullName() == "google.protobuf.Timestamp":
+		value = exampleTime
+	case f.Kind() == protoreflect.MessageKind:
+		value = d.example(f.Message(), use)
+	case f.Kind() == protoreflect.BoolKind:
+		value = false
+	case f.Kind() == protoreflect.StringKind, f.Options().(*descriptorpb.FieldOptions).GetJstype() == descriptorpb.FieldOptions_JS_STRING:
+		value = ""
+	default:
+		value = 1
+	}
+	if f.IsList() {
+		return []any{value}
+	}
+	return value
+}
+
+// ordered returns an object with its members in the order of a message's fields. The
+// moderation log sorts them by name.
+func ordered(o object, m protoreflect.MessageDescriptor) object {
+	sorted := object{}
+	for i := range m.Fields().Len() {
+		name := m.Fields().Get(i).JSONName()
+		value := get(o, name)
+		if inner, ok := value.(object); ok {
+			value = ordered(inner, m.Fields().Get(i).Message())
+		}
+		sorted = append(sorted, member{name, value})
+	}
+	return sorted
+}

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"net/http"
+	"regexp"
+	"strings"
+
+	"google.golang.org/genproto/googleapis/api/annotations"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/descriptorpb"
+)
+
+// route returns the HTTP method and the path of an RPC; empty if it has none.
+func route(method protoreflect.MethodDescriptor) (verb, path string) {
+	rule, _ := proto.GetExtension(method.Options(), annotations.E_Http).(*annotations.HttpRule)
+	switch p := rule.GetPattern().(type) {
+	case *annotations.HttpRule_Get:
+		return http.MethodGet, p.Get
+	case *annotations.HttpRule_Post:
+		return http.MethodPost, p.Post
+	case *annotations.HttpRule_Delete:
+		return http.MethodDelete, p.Delete
+	}
+	return "", ""
+}
+
+// operation returns the operation of a method.
+func (d *document) operation(method protoreflect.MethodDescriptor) object {
+	rule, all := ruleOf(method), d.errorsOf(method)
+	verb, _ := route(method)
+	o := object{
+		{"operationId", operationID(method)},
+		{"summary", words(string(method.Name()))},
+		{"description", d.describe(method)},
+		{"tags", []string{tagOf(method)}},
+	}
+	if isDeprecated(method) {
+		o = append(o, member{"deprecated", true})
+	}
+	o = append(o, member{"security", securityOf(rule)})
+	o = append(o, member{"parameters", append(d.query(method, verb), requestHeaders()...)})
+	if verb != http.MethodGet {
+		o = append(o, member{"requestBody", object{
+			{"required", true},
+			{"content", object{{"application/json", object{
+				{"schema", d.message(method.Input(), inRequest)},
+				{"example", d.example(method.Input(), inRequest)},
+			}}}},
+		}})
+	}
+	responses := object{{"200", d.success(method)}}
+	return append(o, member{"responses", append(responses, d.errorResponses(all, rule)...)})
+}
+
+func isDeprecated(method protoreflect.MethodDescriptor) bool {
+	return method.Options().(*descriptorpb.MethodOptions).GetDeprecated()
+}
+
+// tagOf returns the name of the service of a method without its suffix, such as
+// "Event tickets".
+func tagOf(method protoreflect.MethodDescriptor) string {
+	return words(strings.TrimSuffix(string(method.Parent().Name()), "Service"))
+}
+
+// describe returns the comment of a method without its name: "Bans a user".
+func (d *document) describe(method protoreflect.MethodDescriptor) string {
+	_, text, _ := strings.Cut(d.comments.of(method), " ")
+	return strings.ToUpper(text[:1]) + text[1:]
+}
+
+// query returns the parameters of a request without a body.
+func (d *document) query(method protoreflect.MethodDescriptor, verb string) []object {
+	parameters := []object{}
+	if verb != http.MethodGet {
+		return parameters
+	}
+	for i := range method.Input().Fields().Len() {
+		f := method.Input().Fields().Get(i)
+		schema := d.values(f, inRequest, d.comments.of(f))
+		p := object{{"name", f.JSONName()}, {"in", "query"}, {"description", d.comments.of(f)}}
+		if f.IsList() {
+			p[0].value = f.JSONName() + "[]"
+			p = p.with(member{"style", "form"}, member{"explode", true})
+		}
+		if d.isRequired(f) {
+			p = p.with(member{"required", true}, member{"example", d.exampleOf(f, inRequest)})
+		}
+		if bounds := boundsOf(f); bounds.GetDefaultValue() != 0 && !isOptionalPage(method) {
+			schema = schema.with(member{"default", bounds.GetDefaultValue()})
+		}
+		parameters = append(parameters, p.with(member{"schema", schema}))
+	}
+	return parameters
+}
+
+// isOptionalPage reports whether a method returns the complete list unless a page is
+// requested.
+func isOptionalPage(method protoreflect.MethodDescriptor) bool {
+	return responseBody(method) != nil && method.Output().Fields().ByName("pagination") != nil
+}
+
+// responseBody returns the field that is the data of the response; nil if the whole message
+// is.
+func responseBody(method protoreflect.MethodDescriptor) protoreflect.FieldDescriptor {
+	rule, _ := proto.GetExtension(method.Options(), annotations.E_Http).(*annotations.HttpRule)
+	return method.Output().Fields().ByName(protoreflect.Name(rule.GetResponseBody()))
+}
+
+// success returns the response of a method that succeeds.
+func (d *document) success(method protoreflect.MethodDescriptor) object {
+	headers := append([]string{"X-Request-Id"}, rateLimitHeaders...)
+	switch {
+	case isDeprecated(method):
+		headers = append(headers, "Deprecation", "Link")
+	case isOptionalPage(method):
+		headers = append(headers, "Link")
+	}
+	example := d.golden.bodies[snakeCase(string(method.Name()))]
+	if example == nil {
+		example = d.envelopeExample(method)
+	}
+	return object{
+		{"description", "Success."},
+		{"headers", d.headers(headers...)},
+		{"content", object{{"application/json", object{{"schema", d.envelope(method)}, {"example", example}}}}},
+	}
+}
+
+// envelope returns the schema of the response of a method.
+func (d *document) envelope(method protoreflect.MethodDescriptor) object {
+	properties := object{{"success", object{{"const", true}}}, {"message", object{{"const", "success"}}}}
+	required := []string{"success", "message"}
+	if list := responseBody(method); list != nil {
+		properties = append(properties, member{"data", d.field(list, inResponse)})
+		required = append(required, "data")
+	} else if method.Output().Fields().Len() > 0 {
+		properties = append(properties, member{"data", d.message(method.Output(), inResponse)})
+		required = append(required, "data")
+	}
+	return object{{"type", "object"}, {"properties", properties}, {"required", required}}
+}
+
+func (d *document) envelopeExample(method protoreflect.MethodDescriptor) object {
+	o := object{{"success", true}, {"message", "success"}}
+	if list := responseBody(method); list != nil {
+		return append(o, member{"data", d.exampleOf(list, inResponse)})
+	}
+	if method.Output().Fields().Len() > 0 {
+		return append(o, member{"data", d.example(method.Output(), inResponse)})
+	}
+	return o
+}
+
+var upper = regexp.MustCompile(`\B[A-Z]`)
+
+// snakeCase returns the name of the golden file of a method.
+func snakeCase(name string) string {
+	return strings.ToLower(upper.ReplaceAllString(name, "_$0"))
+}
