@@ -148,7 +148,7 @@ func (d *document) newErrorResponse(status int, all []reason, rule authz.Rule) o
 	for _, r := range all {
 		code := apierr.Code(r)
 		codes = append(codes, code)
-		texts = append(texts, fmt.Sprintf("- `%s`: %s", code, d.comments.of(valueOf(r))))
+		texts = append(texts, fmt.Sprintf("- `%s`: %s", code, strings.ReplaceAll(d.comments.of(valueOf(r)), "\n\n", " ")))
 		examples = append(examples, member{code, d.errorExample(r, rule)})
 	}
 	return object{
