@@ -211,7 +211,7 @@ func (b *builder) addReference(m *markdown, v view, api *reference) error {
 		for _, o := range g.Operations {
 			h := heading{o.ID, o.Summary, 3}
 			v.Headings = append(v.Headings, h)
-			b.addPassages(v.page, []passage{{h, o.Method + " " + o.Path + " " + o.description}})
+			b.addPassages(v.page, []passage{{h, o.Method + " " + o.Path + " " + strings.ReplaceAll(o.description, "`", "")}})
 		}
 	}
 	v.Title, v.Content, v.API = introduction.title, introduction.html, api

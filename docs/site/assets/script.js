@@ -89,7 +89,7 @@ function excerpt(text, query) {
   const at = Math.max(0, Math.min(...words.map((word) => lower.indexOf(word)).filter((i) => i >= 0), text.length) - 40)
   const start = at < text.length - 40 ? at : 0
   const shown = (start > 0 ? '…' : '') + text.slice(start, start + 180)
-  const pattern = new RegExp(`(${words.map((word) => word.replace(/[^\p{L}\p{N}]/gu, '\\$&')).join('|')})`, 'iu')
+  const pattern = new RegExp(`(${words.map((word) => word.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')).join('|')})`, 'iu')
   return shown.split(pattern).map((part, i) => i % 2 ? element('mark', { textContent: part }) : part)
 }
 
@@ -170,8 +170,8 @@ function addCopyButtons() {
 
 function addAnchors() {
   for (const heading of document.querySelectorAll('article :is(h2, h3)[id]')) {
-    const anchor = element('a', { href: `#${heading.id}`, className: 'anchor', textContent: '#' })
-    anchor.setAttribute('aria-label', `Link to ${heading.textContent}`)
+    const anchor = element('a', { href: `#${heading.id}`, className: 'anchor', textContent: '#', tabIndex: -1 })
+    anchor.setAttribute('aria-hidden', true) // the contents have the same links for everyone
     heading.append(anchor)
   }
 }
@@ -244,10 +244,13 @@ async function readCredentials(form) {
     identity.textContent = profile.message
     return
   }
-  identity.textContent = profile.success ? `Requests are sent as ${profile.data.displayName}.` : 'Requests are sent with an app or service token.'
-  if (!profile.success) return
-  const moderated = await (await send('GET', `/v1/moderation/channels?userId=${profile.data.id}`)).json()
-  useChannel(profile.data.channelId || moderated.data?.[0]?.id)
+  if (!profile.success) {
+    identity.textContent = 'Requests are sent with an app or service token.'
+    return
+  }
+  const moderated = await (await send('GET', `/v1/moderation/channels?userId=${profile.data.userId}`)).json()
+  useChannel(profile.data.channelId || moderated.data?.[0]?.uuid)
+  identity.textContent = `Requests are sent as ${profile.data.displayName}.`
 }
 
 function useChannel(channel) {
