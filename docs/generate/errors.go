@@ -171,7 +171,7 @@ func valueOf(r reason) protoreflect.EnumValueDescriptor {
 
 // errorHeaders returns the headers of the response for errors.
 func (d *document) errorHeaders(status int, all []reason) object {
-	headers := []string{"X-Request-Id"}
+	headers := []string{"X-Request-Id", "Link"}
 	if status != http.StatusUnauthorized && status != http.StatusRequestHeaderFieldsTooLarge {
 		headers = append(headers, rateLimitHeaders...)
 	}

@@ -68,9 +68,9 @@ func errorsPart(c *comments) (string, error) {
 func (r condition) statuses() string {
 	switch {
 	case r.grpc == "":
-		return "HTTP " + r.http + ", REST only"
+		return "HTTP " + r.http + " (REST only)"
 	case r.http == "":
-		return "gRPC " + r.grpc + ", gRPC only"
+		return "gRPC " + r.grpc + " (gRPC only)"
 	}
 	return "HTTP " + r.http + ", gRPC " + r.grpc
 }
