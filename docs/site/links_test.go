@@ -34,21 +34,20 @@ func crawl(t *testing.T) (ids map[string]map[string]bool, links map[string][]str
 			continue
 		}
 		r := get(t, at, nil)
-		page := body(t, r)
 		ids[at] = map[string]bool{}
-		if r.StatusCode != http.StatusOK {
-			t.Errorf("%s: got %d", at, r.StatusCode)
+		if r.status != http.StatusOK {
+			t.Errorf("%s: got %d", at, r.status)
 		}
-		if !strings.HasPrefix(r.Header.Get("Content-Type"), "text/html") {
+		if !strings.HasPrefix(r.header.Get("Content-Type"), "text/html") {
 			continue
 		}
-		for _, id := range idPattern.FindAllStringSubmatch(page, -1) {
+		for _, id := range idPattern.FindAllStringSubmatch(r.body, -1) {
 			if ids[at][id[1]] {
 				t.Errorf("%s has two elements with the id %s", at, id[1])
 			}
 			ids[at][id[1]] = true
 		}
-		for _, href := range hrefPattern.FindAllStringSubmatch(page, -1) {
+		for _, href := range hrefPattern.FindAllStringSubmatch(r.body, -1) {
 			links[at] = append(links[at], href[1])
 			if to, _, _ := strings.Cut(href[1], "#"); documentation.Has(to) {
 				waiting = append(waiting, to)

@@ -18,7 +18,14 @@ import (
 // documentation is the site, which is rendered once for all tests.
 var documentation = site.New(openapi.JSON, slog.New(slog.DiscardHandler))
 
-func get(t *testing.T, path string, header http.Header) *http.Response {
+// answer is a response of the site.
+type answer struct {
+	status int
+	header http.Header
+	body   string
+}
+
+func get(t *testing.T, path string, header http.Header) answer {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
 	for name, values := range header {
@@ -26,16 +33,7 @@ func get(t *testing.T, path string, header http.Header) *http.Response {
 	}
 	w := httptest.NewRecorder()
 	documentation.ServeHTTP(w, r)
-	return w.Result()
-}
-
-func body(t *testing.T, r *http.Response) string {
-	t.Helper()
-	text, err := io.ReadAll(r.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
+	return answer{w.Code, w.Header(), w.Body.String()}
 }
 
 func TestPagesAreServedAsHTMLAndMarkdown(t *testing.T) {
@@ -53,12 +51,12 @@ func TestPagesAreServedAsHTMLAndMarkdown(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r := get(t, "/docs/"+file.Name(), nil); r.StatusCode != http.StatusOK || body(t, r) != string(source) {
+		if r := get(t, "/docs/"+file.Name(), nil); r.status != http.StatusOK || r.body != string(source) {
 			t.Errorf("/docs/%s is not the file", file.Name())
 		}
 		title, _, _ := strings.Cut(strings.TrimPrefix(string(source), "# "), "\n")
 		r := get(t, "/docs/"+strings.TrimSuffix(name, "index"), nil)
-		if page := body(t, r); r.StatusCode != http.StatusOK || !strings.Contains(page, ">"+title+"</h1>") {
+		if page := r.body; r.status != http.StatusOK || !strings.Contains(page, ">"+title+"</h1>") {
 			t.Errorf("the page of %s has not the heading %q: the file needs a place in the navigation", file.Name(), title)
 		}
 	}
@@ -66,8 +64,8 @@ func TestPagesAreServedAsHTMLAndMarkdown(t *testing.T) {
 
 func TestListForPrograms(t *testing.T) {
 	t.Parallel()
-	list := body(t, get(t, "/llms.txt", nil))
-	if list != body(t, get(t, "/docs/llms.txt", nil)) {
+	list := get(t, "/llms.txt", nil).body
+	if list != get(t, "/docs/llms.txt", nil).body {
 		t.Error("the two lists differ")
 	}
 	var count int
@@ -78,8 +76,8 @@ func TestListForPrograms(t *testing.T) {
 		}
 		count++
 		path, about, _ := strings.Cut(strings.TrimSpace(rest), "): ")
-		if r := get(t, path, nil); r.StatusCode != http.StatusOK || r.Header.Get("Content-Type") != "text/markdown; charset=utf-8" {
-			t.Errorf("%s: got %d %s", path, r.StatusCode, r.Header.Get("Content-Type"))
+		if r := get(t, path, nil); r.status != http.StatusOK || r.header.Get("Content-Type") != "text/markdown; charset=utf-8" {
+			t.Errorf("%s: got %d %s", path, r.status, r.header.Get("Content-Type"))
 		}
 		if about == "" {
 			t.Errorf("%s has no description", path)
@@ -93,22 +91,22 @@ func TestListForPrograms(t *testing.T) {
 func TestHeaders(t *testing.T) {
 	t.Parallel()
 	r := get(t, "/docs/errors", nil)
-	policy := r.Header.Get("Content-Security-Policy")
+	policy := r.header.Get("Content-Security-Policy")
 	if !strings.HasPrefix(policy, "default-src 'none';") || strings.Contains(policy, "unsafe") || strings.Contains(policy, "http") {
 		t.Errorf("got the policy %q", policy)
 	}
-	if r.Header.Get("X-Content-Type-Options") != "nosniff" || r.Header.Get("Cache-Control") != "no-cache" || r.Header.Get("Vary") != "Accept-Encoding" {
-		t.Errorf("got the header %v", r.Header)
+	if r.header.Get("X-Content-Type-Options") != "nosniff" || r.header.Get("Cache-Control") != "no-cache" || r.header.Get("Vary") != "Accept-Encoding" {
+		t.Errorf("got the header %v", r.header)
 	}
-	plain := body(t, r)
-	if again := get(t, "/docs/errors", http.Header{"If-None-Match": {r.Header.Get("ETag")}}); again.StatusCode != http.StatusNotModified {
-		t.Errorf("with the ETag: got %d", again.StatusCode)
+	plain := r.body
+	if again := get(t, "/docs/errors", http.Header{"If-None-Match": {r.header.Get("ETag")}}); again.status != http.StatusNotModified {
+		t.Errorf("with the ETag: got %d", again.status)
 	}
 	zipped := get(t, "/docs/errors", http.Header{"Accept-Encoding": {"br, gzip"}})
-	if zipped.Header.Get("ETag") == r.Header.Get("ETag") {
+	if zipped.header.Get("ETag") == r.header.Get("ETag") {
 		t.Error("the compressed page has the same ETag")
 	}
-	unzip, err := gzip.NewReader(zipped.Body)
+	unzip, err := gzip.NewReader(strings.NewReader(zipped.body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,21 +115,21 @@ func TestHeaders(t *testing.T) {
 	}
 	_, asset, _ := strings.Cut(plain, `<link rel="stylesheet" href="`)
 	asset, _, _ = strings.Cut(asset, `"`)
-	if r := get(t, asset, nil); r.StatusCode != http.StatusOK || !strings.Contains(r.Header.Get("Cache-Control"), "immutable") {
-		t.Errorf("%s: got %d, Cache-Control %q", asset, r.StatusCode, r.Header.Get("Cache-Control"))
+	if r := get(t, asset, nil); r.status != http.StatusOK || !strings.Contains(r.header.Get("Cache-Control"), "immutable") {
+		t.Errorf("%s: got %d, Cache-Control %q", asset, r.status, r.header.Get("Cache-Control"))
 	}
 }
 
 func TestOtherRequests(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"/", "/docs"} {
-		if r := get(t, path, nil); r.StatusCode != http.StatusFound || r.Header.Get("Location") != "/docs/" {
-			t.Errorf("%s: got %d to %q", path, r.StatusCode, r.Header.Get("Location"))
+		if r := get(t, path, nil); r.status != http.StatusFound || r.header.Get("Location") != "/docs/" {
+			t.Errorf("%s: got %d to %q", path, r.status, r.header.Get("Location"))
 		}
 	}
 	for _, path := range []string{"/docs/nothing", "/docs/nothing" + ".md", "/docs/../secret", "/docs/404"} {
-		if r := get(t, path, nil); r.StatusCode != http.StatusNotFound {
-			t.Errorf("%s: got %d", path, r.StatusCode)
+		if r := get(t, path, nil); r.status != http.StatusNotFound {
+			t.Errorf("%s: got %d", path, r.status)
 		}
 	}
 	w := httptest.NewRecorder()
