@@ -83,7 +83,7 @@ gen: ## Generate gen/ and ent/ from proto/ and ent/schema/, and what docs/ has o
 	$(TOOL) buf build proto -o bin/contract.binpb
 	go run ./docs/generate -image bin/contract.binpb
 
-GENERATED := gen ent docs
+GENERATED := gen ent docs/contract.md docs/errors.md docs/event-types.md docs/openapi
 .PHONY: gen-check
 gen-check: gen ## Fail if what is generated is not what is committed.
 	@test -z "$$(git status --porcelain -- $(GENERATED))" || { git status --short -- $(GENERATED); echo 'generated code is not up to date: run make gen and commit'; exit 1; }

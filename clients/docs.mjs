@@ -42,8 +42,9 @@ async function shoot(page, name) {
   if (process.env.SCREENSHOTS) await page.screenshot({ path: `${process.env.SCREENSHOTS}/docs-${++shots}-${name}.png` })
 }
 
-// audit returns what axe finds on the page.
+// audit returns what axe finds on the page as it is.
 async function audit(page, options) {
+  await page.evaluate(axe)
   const { violations } = await page.evaluate((given) => axe.run(document, { resultTypes: ['violations'], ...given }), options)
   return violations.map(({ id, impact, nodes }) => `${impact}: ${id}: ${nodes.slice(0, 3).map((n) => n.html).join(' ')}`)
 }
@@ -59,7 +60,6 @@ test('every page is accessible in light and dark colours, and fits on a phone', 
     await shoot(page, `light-${name}`)
     // The operations of the reference have the same elements, so some of them are enough.
     await page.evaluate(() => [...document.querySelectorAll('details')].slice(0, 20).forEach((d) => { d.open = true }))
-    await page.evaluate(axe)
     assert.deepEqual(await audit(page), [], path)
     await page.emulateMedia({ colorScheme: 'dark' })
     await page.waitForFunction(() => document.documentElement.dataset.theme === 'dark')
@@ -80,6 +80,7 @@ test('has a menu on a phone', async (t) => {
   await menu.click()
   assert.equal(await menu.getAttribute('aria-expanded'), 'true')
   await shoot(page, 'phone-menu')
+  assert.deepEqual(await audit(page), [])
   await pages.getByRole('link', { name: 'Webhooks' }).click()
   await page.getByRole('heading', { level: 1, name: 'Webhooks' }).waitFor()
   assert.deepEqual(complaints, [])
@@ -95,6 +96,7 @@ test('finds a page with the keyboard alone', async (t) => {
   await page.keyboard.type('mute_active')
   await page.locator('[role=option][aria-selected=true]', { hasText: 'MUTE_ACTIVE' }).waitFor()
   await shoot(page, 'search')
+  assert.deepEqual(await audit(page), [])
   const search = page.getByRole('combobox')
   const chosen = await search.getAttribute('aria-activedescendant')
   await page.keyboard.press('ArrowDown')

@@ -214,14 +214,15 @@ let credentials = {}
 function startCredentials(form) {
   if (!form) return
   form.addEventListener('submit', (event) => event.preventDefault())
+  const check = () => readCredentials(form).catch((error) => { form.querySelector('.identity').textContent = error.message })
   for (const input of form.querySelectorAll('input')) {
     input.value = stored(sessionStorage, input.name) ?? ''
     input.addEventListener('change', () => {
       store(sessionStorage, input.name, input.value.trim())
-      readCredentials(form)
+      check()
     })
   }
-  readCredentials(form)
+  check()
 }
 
 const send = (method, path, body) => fetch(path, {
