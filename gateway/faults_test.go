@@ -69,7 +69,7 @@ func TestAcceptedTokensIsList(t *testing.T) {
 				Metadata: map[string]string{apierr.AcceptedTokens: text},
 			}
 		}))
-		r := record(facade, httptest.NewRequest(http.MethodGet, listModerators(), nil))
+		r := record(facade, httptest.NewRequest(http.MethodGet, logPath+"?channelId="+servertest.Owner.String(), nil))
 		body := wantRefused(t, r, http.StatusForbidden, "TOKEN_KIND_NOT_ACCEPTED")
 		if got := body.Data.AcceptedTokens; !slices.Equal(got, want) {
 			t.Errorf("acceptedTokens: got %q, want %q", got, want)

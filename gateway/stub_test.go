@@ -10,7 +10,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/moderato-live/moderato/docs/openapi/openapitest"
 	"github.com/moderato-live/moderato/gateway"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
@@ -45,7 +47,7 @@ func (s stub) RemoveModerator(ctx context.Context, _ *moderatov1.RemoveModerator
 }
 
 func (s stub) BanUser(ctx context.Context, r *moderatov1.BanUserRequest) (*moderatov1.BanUserResponse, error) {
-	return &moderatov1.BanUserResponse{ChannelId: r.GetChannelId()}, s.end(ctx)
+	return &moderatov1.BanUserResponse{ChannelId: r.GetChannelId(), BannedAt: timestamppb.Now()}, s.end(ctx)
 }
 
 func (s stub) RemoveBan(ctx context.Context, _ *moderatov1.RemoveBanRequest) (*moderatov1.RemoveBanResponse, error) {
@@ -57,7 +59,7 @@ func (s stub) ListLog(ctx context.Context, _ *moderatov1.ListLogRequest) (*moder
 }
 
 func (s stub) MuteUser(ctx context.Context, _ *moderatov1.MuteUserRequest) (*moderatov1.MuteUserResponse, error) {
-	return &moderatov1.MuteUserResponse{}, s.end(ctx)
+	return &moderatov1.MuteUserResponse{MuteExpiresAt: timestamppb.Now()}, s.end(ctx)
 }
 
 // plain is an interceptor that only converts errors to statuses.
@@ -89,7 +91,7 @@ func facadeLogging(t testing.TB, conn gateway.Connection, log *slog.Logger) http
 	if err != nil {
 		t.Fatal(err)
 	}
-	return facade
+	return openapitest.Layer(t)(facade)
 }
 
 // chainOf returns the chain that a server has, on the same store.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"time"
 
 	"github.com/moderato-live/moderato/server/authn"
@@ -27,6 +28,8 @@ type Config struct {
 	DB store.URL
 	// DBLayer is a layer between the server and the database driver; nil means none.
 	DBLayer store.Layer
+	// HTTPLayer is a layer around the handler of the REST address; nil means none.
+	HTTPLayer func(http.Handler) http.Handler
 	// DisableCoalescing sends each frequent read to a database server as a statement of
 	// its own, instead of coalescing concurrent ones.
 	DisableCoalescing bool

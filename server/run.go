@@ -167,11 +167,14 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 		MaxWait: s.config.MaxWait, Draining: s.draining.Load, Observe: links.Metrics.Observe, Log: s.config.Log,
 	})
 	facade, err := gateway.New(conn, gateway.Options{
-		CORSOrigins: s.config.CORSOrigins, Endpoints: signIn, Log: s.config.Log, Registerer: registry,
+		CORSOrigins: s.config.CORSOrigins, Endpoints: append(signIn, documents()...), Log: s.config.Log, Registerer: registry,
 		SocketPath: socketio.Path, Socket: s.sockets, Pages: site.New(openapi.JSON, s.config.Log),
 	})
 	if err != nil {
 		return fmt.Errorf("REST facade: %w", err)
+	}
+	if s.config.HTTPLayer != nil {
+		facade = s.config.HTTPLayer(facade)
 	}
 	s.http = gateway.NewHTTPServer(facade)
 	s.admin = &http.Server{Handler: adminHandler(registry, s.ready), ReadHeaderTimeout: 5 * time.Second}
@@ -186,6 +189,17 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 		s.runJobs(bus.NewSink(s.Store, s.config.Log, s.config.Bus, registry).Job())
 	}
 	return nil
+}
+
+// documents returns the endpoints that serve the OpenAPI documents.
+func documents() (endpoints []gateway.Endpoint) {
+	for _, h := range openapi.Handlers() {
+		endpoints = append(endpoints, gateway.Endpoint{Method: http.MethodGet, Path: h.Path, Serve: func(w http.ResponseWriter, r *http.Request) error {
+			h.ServeHTTP(w, r)
+			return nil
+		}})
+	}
+	return endpoints
 }
 
 // runJobs adds jobs that run while the server serves.

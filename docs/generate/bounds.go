@@ -52,8 +52,8 @@ func (d *document) text(f protoreflect.FieldDescriptor, comment string) (members
 func pattern(characters string) string {
 	class := ""
 	for item := range strings.FieldsSeq(characters) {
-		if len(item) == 1 && strings.Contains(`-]\^`, item) {
-			item = `\` + item
+		if item == "-" { // elsewhere it makes a range
+			item = `\-`
 		}
 		class += item
 	}

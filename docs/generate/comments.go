@@ -82,7 +82,7 @@ func unwrap(text string) string {
 	var paragraphs []string
 	for block := range strings.SplitSeq(strings.TrimSpace(text), "\n\n") {
 		if strings.HasPrefix(block, "     ") {
-			paragraphs = append(paragraphs, "```json\n"+strings.TrimSpace(strings.ReplaceAll(block, "\n     ", "\n"))+"\n```")
+			paragraphs = append(paragraphs, "```\n"+strings.TrimSpace(strings.ReplaceAll(block, "\n     ", "\n"))+"\n```")
 			continue
 		}
 		lines := strings.Split(block, "\n")

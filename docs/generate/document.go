@@ -97,7 +97,7 @@ func (d *document) paths() object {
 			at, paths = len(paths), append(paths, member{path, object{}})
 		}
 		operations, _ := paths[at].value.(object)
-		paths[at].value = append(operations, member{strings.ToLower(verb), d.operation(method)})
+		paths[at].value = operations.with(member{strings.ToLower(verb), d.operation(method)})
 	}
 	return slices.Concat(paths, d.signIn(), d.itself())
 }
@@ -127,7 +127,7 @@ func (d *document) addErrors() {
 	}
 	d.schemas["ErrorCode"] = object{{"type", "string"}, {"description", "Why a call was refused. The codes are stable: programs may compare them."}, {"enum", codes}}
 	d.schemas["Error"] = record("A call that was refused.", object{
-		{"success", object{{"const", false}}},
+		{"success", object{{"type", "boolean"}, {"const", false}}},
 		{"message", text("What is wrong, for a person.")},
 		{"data", ref("schemas", "ErrorData")},
 	})
@@ -137,7 +137,7 @@ func (d *document) addErrors() {
 		{"violations", object{{"type", "array"}, {"items", ref("schemas", "Violation")}, {"description", "With INVALID_ARGUMENT: what is wrong with each field; at most 100."}}},
 		{apierr.MuteExpiresAt, object{{"type", "string"}, {"format", "date-time"}, {"description", "With MUTE_ACTIVE and USER_MUTED: when the mute ends."}}},
 		{apierr.RequiredScope, text("With SCOPE_MISSING and GRANT_MISSING: the missing scope.")},
-		{apierr.AcceptedTokens, object{{"type", "array"}, {"items", object{{"enum", []string{"user", "app", "service"}}}}, {"description", "With TOKEN_KIND_NOT_ACCEPTED: the kinds that are accepted."}}},
+		{apierr.AcceptedTokens, object{{"type", "array"}, {"items", object{{"type", "string"}, {"enum", []string{"user", "app", "service"}}}}, {"description", "With TOKEN_KIND_NOT_ACCEPTED: the kinds that are accepted."}}},
 	}, "violations", apierr.MuteExpiresAt, apierr.RequiredScope, apierr.AcceptedTokens)
 	d.schemas["Violation"] = record("What is wrong with a field.", object{
 		{"field", text("The field, as the caller wrote it; empty for the body or the query as a whole.")},

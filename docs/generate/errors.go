@@ -114,7 +114,8 @@ func ruleOf(method protoreflect.MethodDescriptor) authz.Rule {
 }
 
 // errorResponses returns the responses for the errors of an operation, one for each status.
-func (d *document) errorResponses(all []reason, rule authz.Rule) (responses object) {
+// further are headers that these responses have beside the usual ones.
+func (d *document) errorResponses(all []reason, rule authz.Rule, further ...string) (responses object) {
 	all = slices.Clone(all)
 	slices.SortStableFunc(all, func(a, b reason) int { return cmp.Compare(statusOf(a).GetHttp(), statusOf(b).GetHttp()) })
 	for i := 0; i < len(all); {
@@ -123,7 +124,7 @@ func (d *document) errorResponses(all []reason, rule authz.Rule) (responses obje
 		for end < len(all) && statusOf(all[end]).GetHttp() == status {
 			end++
 		}
-		responses = append(responses, member{fmt.Sprint(status), d.errorResponse(int(status), all[i:end], rule)})
+		responses = append(responses, member{fmt.Sprint(status), d.errorResponse(int(status), all[i:end], rule, further)})
 		i = end
 	}
 	return responses
@@ -131,18 +132,18 @@ func (d *document) errorResponses(all []reason, rule authz.Rule) (responses obje
 
 // errorResponse returns the response for a status. Responses that many operations share are
 // components.
-func (d *document) errorResponse(status int, all []reason, rule authz.Rule) object {
+func (d *document) errorResponse(status int, all []reason, rule authz.Rule, further []string) object {
 	name := strings.ReplaceAll(http.StatusText(status), " ", "")
 	for _, shared := range [][]reason{ofCredentials, ofTransport, ofBody} {
-		if !slices.ContainsFunc(all, func(r reason) bool { return !slices.Contains(shared, r) }) && status != http.StatusBadRequest {
-			d.responses[name] = d.newErrorResponse(status, all, rule)
+		if !slices.ContainsFunc(all, func(r reason) bool { return !slices.Contains(shared, r) }) && status != http.StatusBadRequest && further == nil {
+			d.responses[name] = d.newErrorResponse(status, all, rule, nil)
 			return ref("responses", name)
 		}
 	}
-	return d.newErrorResponse(status, all, rule)
+	return d.newErrorResponse(status, all, rule, further)
 }
 
-func (d *document) newErrorResponse(status int, all []reason, rule authz.Rule) object {
+func (d *document) newErrorResponse(status int, all []reason, rule authz.Rule, further []string) object {
 	var codes, texts []string
 	examples := object{}
 	for _, r := range all {
@@ -153,12 +154,12 @@ func (d *document) newErrorResponse(status int, all []reason, rule authz.Rule) o
 	}
 	return object{
 		{"description", strings.Join(texts, "\n")},
-		{"headers", d.errorHeaders(status, all)},
+		{"headers", d.headers(append(errorHeaders(status, all), further...)...)},
 		{"content", object{{"application/json", object{
 			{"schema", record("", object{
-				{"success", object{{"const", false}}},
+				{"success", object{{"type", "boolean"}, {"const", false}}},
 				{"message", text("What is wrong, for a person.")},
-				{"data", object{{"allOf", []object{ref("schemas", "ErrorData"), {{"properties", object{{"code", object{{"enum", codes}}}}}, {"required", []string{"code"}}}}}}},
+				{"data", object{{"allOf", []object{ref("schemas", "ErrorData"), {{"properties", object{{"code", object{{"type", "string"}, {"enum", codes}}}}}, {"required", []string{"code"}}}}}}},
 			})},
 			{"examples", examples},
 		}}}},
@@ -170,7 +171,7 @@ func valueOf(r reason) protoreflect.EnumValueDescriptor {
 }
 
 // errorHeaders returns the headers of the response for errors.
-func (d *document) errorHeaders(status int, all []reason) object {
+func errorHeaders(status int, all []reason) []string {
 	headers := []string{"X-Request-Id", "Link"}
 	if status != http.StatusUnauthorized && status != http.StatusRequestHeaderFieldsTooLarge {
 		headers = append(headers, rateLimitHeaders...)
@@ -182,7 +183,7 @@ func (d *document) errorHeaders(status int, all []reason) object {
 		slices.Contains(all, moderatov1.Reason_REASON_MUTE_ACTIVE) || slices.Contains(all, moderatov1.Reason_REASON_USER_MUTED) {
 		headers = append(headers, "Retry-After")
 	}
-	return d.headers(headers...)
+	return headers
 }
 
 // errorExample returns an example of an error. Those that differ by operation are written

@@ -69,7 +69,7 @@ func (d *document) addEvents() {
 			{"properties", object{
 				{"metadata", object{{"allOf", []object{
 					ref("schemas", metadata),
-					{{"properties", object{{"subscriptionType", object{{"const", e.GetName()}}}}}, {"required", []string{"subscriptionType"}}},
+					{{"properties", object{{"subscriptionType", object{{"type", "string"}, {"const", e.GetName()}}}}}, {"required", []string{"subscriptionType"}}},
 				}}}},
 				{"payload", d.message(e.field.Message(), inResponse)},
 			}},

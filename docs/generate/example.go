@@ -35,27 +35,22 @@ func (d *document) example(m protoreflect.MessageDescriptor, use usage) object {
 	o := object{}
 	for i := range m.Fields().Len() {
 		f := m.Fields().Get(i)
-		if use == inResponse || d.isRequired(f) || d.isChosen(f) {
+		if use == inResponse || d.isRequired(f) || isChosen(f) {
 			o = append(o, member{f.JSONName(), d.exampleOf(f, use)})
 		}
 	}
 	return o
 }
 
-// isChosen reports whether a field is the one that examples show if the request needs one
-// of several: the last of them.
-func (d *document) isChosen(f protoreflect.FieldDescriptor) bool {
-	fields := f.ContainingMessage().Fields()
-	return f.Name() != "user_id" && strings.HasSuffix(string(f.Name()), "username") &&
-		(strings.Contains(d.comments.of(f.ContainingMessage()), "by username") ||
-			strings.Contains(d.comments.of(f.ContainingMessage()), "is required")) && fields.Len() > 1
+// isChosen reports whether an example of a request has a field that is not required. If a
+// user can be named by id or by username, examples have the username.
+func isChosen(f protoreflect.FieldDescriptor) bool {
+	return strings.HasSuffix(string(f.Name()), "username") && !f.IsList()
 }
 
 func (d *document) exampleOf(f protoreflect.FieldDescriptor, use usage) any {
 	value, isKnown := exampleValues[f.JSONName()]
 	switch {
-	case isKnown && strings.Contains(d.comments.of(f), "`channel.chat.message`"):
-		value = "channel.chat.message"
 	case isKnown:
 	case f.Kind() == protoreflect.MessageKind && f.Message().FullName() == "google.protobuf.Timestamp":
 		value = exampleTime

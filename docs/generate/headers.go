@@ -36,7 +36,7 @@ var responseHeaders = map[string]object{
 	},
 	"X-Accel-Buffering": {
 		{"description", "Always `no`: a proxy must not hold events back."},
-		{"schema", object{{"const", "no"}}},
+		{"schema", object{{"type", "string"}, {"const", "no"}}},
 	},
 	"Referrer-Policy":        pageHeader("no-referrer", "The address holds the id of the sign-in."),
 	"X-Frame-Options":        pageHeader("DENY", "The page is shown in no frame."),
@@ -48,7 +48,7 @@ var responseHeaders = map[string]object{
 }
 
 func pageHeader(value, description string) object {
-	return object{{"description", description}, {"schema", object{{"const", value}}}}
+	return object{{"description", description}, {"schema", object{{"type", "string"}, {"const", value}}}}
 }
 
 func rateLimitHeader(description string, example int) object {

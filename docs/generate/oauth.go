@@ -65,14 +65,14 @@ func (d *document) authorize() object {
 		{"description", "Sends the browser of a user to the platform's sign-in page. If the user approves, the browser returns to `redirect_uri` with `code`, `state` and `iss`; otherwise with `error`, `error_description`, `state` and `iss`."},
 		{"tags", []string{signInTag}}, {"security", []object{}},
 		{"parameters", []object{
-			parameter("response_type", true, object{{"const", "code"}}, "Always `code`."),
+			parameter("response_type", true, object{{"type", "string"}, {"const", "code"}}, "Always `code`."),
 			parameter("client_id", true, object{{"type", "string"}}, "The client's id."),
 			parameter("redirect_uri", true, object{{"type", "string"}}, "Where the browser returns to: one of the client's redirect URIs."),
 			parameter("scope", true, object{{"type", "string"}}, "The scopes, separated by spaces."),
 			parameter("state", false, object{{"type", "string"}}, "A value that is returned unchanged, against forged responses."),
 			parameter("code_challenge", true, object{{"type", "string"}}, "The base64url of the SHA-256 of the PKCE verifier (RFC 7636)."),
-			parameter("code_challenge_method", true, object{{"const", "S256"}}, "Always `S256`."),
-			parameter("response_mode", false, object{{"const", "query"}}, "Always `query`, which is the default."),
+			parameter("code_challenge_method", true, object{{"type", "string"}, {"const", "S256"}}, "Always `S256`."),
+			parameter("response_mode", false, object{{"type", "string"}, {"const", "query"}}, "Always `query`, which is the default."),
 		}},
 		{"responses", object{
 			{"200", object{{"description", "To HEAD alone, which begins nothing: the client and its redirect URI are known."}, {"headers", d.headers("X-Request-Id")}}},

@@ -154,7 +154,7 @@ var scopesField = object{
 
 var signInSchemas = map[string]object{
 	"OAuthTokens": record("Tokens (RFC 6749).", object{
-		{"access_token", text("The access token.")}, {"token_type", object{{"const", "Bearer"}}},
+		{"access_token", text("The access token.")}, {"token_type", object{{"type", "string"}, {"const", "Bearer"}}},
 		{"refresh_token", text("The refresh token, if the scopes include `offline.access`.")},
 		{"expires_in", seconds("The lifetime of the access token, in seconds.")}, {"scope", text("The scopes, separated by spaces.")},
 	}, "refresh_token"),
@@ -210,6 +210,6 @@ var signInSchemas = map[string]object{
 	}, "clientSecret", "scopes"),
 	"TokensResponse": record("TokensResponse holds tokens.", object{
 		{"accessToken", text("The access token.")}, {"refreshToken", text("The refresh token, if the scopes include `offline.access`.")},
-		{"tokenType", object{{"const", "Bearer"}}}, {"expiresIn", seconds("The lifetime of the access token, in seconds.")}, {"scopes", texts("The scopes.")},
+		{"tokenType", object{{"type", "string"}, {"const", "Bearer"}}}, {"expiresIn", seconds("The lifetime of the access token, in seconds.")}, {"scopes", texts("The scopes.")},
 	}, "refreshToken"),
 }

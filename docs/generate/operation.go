@@ -50,11 +50,20 @@ func (d *document) operation(method protoreflect.MethodDescriptor) object {
 		}})
 	}
 	responses := object{{"200", d.success(method)}}
-	return append(o, member{"responses", append(responses, d.errorResponses(all, rule)...)})
+	return append(o, member{"responses", append(responses, d.errorResponses(all, rule, deprecation(method)...)...)})
 }
 
 func isDeprecated(method protoreflect.MethodDescriptor) bool {
 	return method.Options().(*descriptorpb.MethodOptions).GetDeprecated()
+}
+
+// deprecation returns the headers with which responses announce that the operation is
+// deprecated; nil if it is not.
+func deprecation(method protoreflect.MethodDescriptor) []string {
+	if !isDeprecated(method) {
+		return nil
+	}
+	return []string{"Deprecation", "Link"}
 }
 
 // tagOf returns the name of the service of a method without its suffix, such as
@@ -112,7 +121,7 @@ func (d *document) success(method protoreflect.MethodDescriptor) object {
 	headers := append([]string{"X-Request-Id"}, rateLimitHeaders...)
 	switch {
 	case isDeprecated(method):
-		headers = append(headers, "Deprecation", "Link")
+		headers = append(headers, deprecation(method)...)
 	case isOptionalPage(method):
 		headers = append(headers, "Link")
 	}
@@ -129,7 +138,7 @@ func (d *document) success(method protoreflect.MethodDescriptor) object {
 
 // envelope returns the schema of the response of a method.
 func (d *document) envelope(method protoreflect.MethodDescriptor) object {
-	properties := object{{"success", object{{"const", true}}}, {"message", object{{"const", "success"}}}}
+	properties := object{{"success", object{{"type", "boolean"}, {"const", true}}}, {"message", object{{"type", "string"}, {"const", "success"}}}}
 	required := []string{"success", "message"}
 	if list := responseBody(method); list != nil {
 		properties = append(properties, member{"data", d.field(list, inResponse)})

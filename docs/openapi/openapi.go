@@ -4,10 +4,13 @@ package openapi
 
 import (
 	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	_ "embed" // the documents
 	"encoding/hex"
 	"net/http"
+	"strings"
+	"sync"
 	"time"
 )
 
@@ -32,8 +35,10 @@ type Handler struct {
 	// Path is where the document is served.
 	Path string
 
-	text            []byte
 	mediaType, etag string
+	text            []byte
+	// compressed returns the text in gzip. It is made once, because anyone may ask for it.
+	compressed func() []byte
 }
 
 // Handlers returns the handlers of both documents.
@@ -43,8 +48,19 @@ func Handlers() []*Handler {
 
 func newHandler(path, mediaType string, text []byte) *Handler {
 	sum := sha256.Sum256(text)
-	// The ETag is weak, because a compressed response has the same one.
-	return &Handler{Path: path, text: text, mediaType: mediaType, etag: `W/"` + hex.EncodeToString(sum[:8]) + `"`}
+	return &Handler{
+		Path: path, mediaType: mediaType, text: text,
+		etag:       `W/"` + hex.EncodeToString(sum[:8]) + `"`, // weak: it is the same for the compressed text
+		compressed: sync.OnceValue(func() []byte { return compress(text) }),
+	}
+}
+
+func compress(text []byte) []byte {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	_, _ = w.Write(text) // a buffer takes everything
+	_ = w.Close()
+	return b.Bytes()
 }
 
 // ServeHTTP implements http.Handler.
@@ -52,5 +68,21 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", h.mediaType)
 	w.Header().Set("ETag", h.etag)
 	w.Header().Set("Cache-Control", "no-cache") // may be kept, but is asked for again
-	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(h.text))
+	text := h.text
+	if acceptsGzip(r) {
+		text = h.compressed()
+		w.Header().Set("Content-Encoding", "gzip")
+	}
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(text))
+}
+
+// acceptsGzip reports whether a client accepts gzip.
+func acceptsGzip(r *http.Request) bool {
+	for coding := range strings.SplitSeq(strings.Join(r.Header.Values("Accept-Encoding"), ","), ",") {
+		name, weight, _ := strings.Cut(strings.ReplaceAll(coding, " ", ""), ";")
+		if strings.EqualFold(name, "gzip") {
+			return weight == "" || strings.Trim(weight, "q=0.") != "" // q=0 refuses
+		}
+	}
+	return false
 }

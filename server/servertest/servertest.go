@@ -15,6 +15,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/metadata"
 
+	"github.com/moderato-live/moderato/docs/openapi/openapitest"
 	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server"
@@ -69,6 +70,9 @@ func Start(t testing.TB, config server.Config) *Server {
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)
 	storetest.Migrate(t, config.DB)
+	if config.HTTPLayer == nil {
+		config.HTTPLayer = openapitest.Layer(t)
+	}
 	srv, err := server.New(ctx, config)
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/moderato-live/moderato/docs/openapi/openapitest"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server"
 	"github.com/moderato-live/moderato/server/servertest"
@@ -121,6 +122,7 @@ func (r *receiver) next(t *testing.T) sent {
 	t.Helper()
 	select {
 	case s := <-r.got:
+		openapitest.CheckDelivery(t, s.header, s.body)
 		return s
 	case <-time.After(patience):
 		t.Fatal("nothing arrived")

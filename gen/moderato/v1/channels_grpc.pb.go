@@ -168,10 +168,12 @@ type ChannelsServiceClient interface {
 	// ListClips returns the clips of a channel. Any channel may be named.
 	//
 	// Tokens: user, app or service. Scope: `users.read`.
+	// Errors: CHANNEL_NOT_FOUND if the channel does not exist.
 	ListClips(ctx context.Context, in *ListClipsRequest, opts ...grpc.CallOption) (*ListClipsResponse, error)
 	// ListVods returns the recorded streams of a channel. Any channel may be named.
 	//
 	// Tokens: user, app or service. Scope: `users.read`.
+	// Errors: CHANNEL_NOT_FOUND if the channel does not exist.
 	ListVods(ctx context.Context, in *ListVodsRequest, opts ...grpc.CallOption) (*ListVodsResponse, error)
 	// GetLiveStats returns the counters of the live stream of the authorized channel.
 	//
@@ -540,10 +542,12 @@ type ChannelsServiceServer interface {
 	// ListClips returns the clips of a channel. Any channel may be named.
 	//
 	// Tokens: user, app or service. Scope: `users.read`.
+	// Errors: CHANNEL_NOT_FOUND if the channel does not exist.
 	ListClips(context.Context, *ListClipsRequest) (*ListClipsResponse, error)
 	// ListVods returns the recorded streams of a channel. Any channel may be named.
 	//
 	// Tokens: user, app or service. Scope: `users.read`.
+	// Errors: CHANNEL_NOT_FOUND if the channel does not exist.
 	ListVods(context.Context, *ListVodsRequest) (*ListVodsResponse, error)
 	// GetLiveStats returns the counters of the live stream of the authorized channel.
 	//

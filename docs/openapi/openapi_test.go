@@ -1,0 +1,24 @@
+package openapi_test
+
+import (
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"github.com/moderato-live/moderato/docs/openapi"
+)
+
+// TestDocumentIsValid checks the document as OpenAPI 3.1, and its examples against its
+// schemas.
+func TestDocumentIsValid(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string][]byte{"JSON": openapi.JSON, "YAML": openapi.YAML} {
+		document, err := openapi3.NewLoader().LoadFromData(text)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if err := document.Validate(t.Context()); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -1,0 +1,49 @@
+package server_test
+
+import (
+	"compress/gzip"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/moderato-live/moderato/docs/openapi"
+	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/store/storetest"
+)
+
+// TestDocumentsAreServedToAnyone checks how the OpenAPI documents are served: without a
+// token, compressed, and so that a browser asks for them again only if they changed.
+func TestDocumentsAreServedToAnyone(t *testing.T) {
+	t.Parallel()
+	s := servertest.Start(t, servertest.Config(storetest.SQLite(t)))
+	ask := func(method, path, header, value string) servertest.Response {
+		r := s.Request(t, servertest.Credentials{}, method, path, "")
+		r.Header.Set(header, value)
+		return s.Do(t, r)
+	}
+	for _, c := range []struct{ path, mediaType, text string }{
+		{"/openapi.json", "application/json", string(openapi.JSON)},
+		{"/openapi.yaml", "application/yaml", string(openapi.YAML)},
+	} {
+		r := ask("GET", c.path, "Origin", "https://docs.example.com")
+		if r.Status != http.StatusOK || r.Body != c.text || r.Header.Get("Content-Type") != c.mediaType {
+			t.Errorf("%s: got %d, %s, %d bytes; want the document", c.path, r.Status, r.Header.Get("Content-Type"), len(r.Body))
+		}
+		if got := r.Header.Get("Access-Control-Allow-Origin"); got != "*" {
+			t.Errorf("%s: Access-Control-Allow-Origin: got %q, want *", c.path, got)
+		}
+		if again := ask("GET", c.path, "If-None-Match", r.Header.Get("ETag")); again.Status != http.StatusNotModified || again.Body != "" {
+			t.Errorf("%s with its ETag: got %d, want 304", c.path, again.Status)
+		}
+		if head := ask("HEAD", c.path, "Accept", "*/*"); head.Status != http.StatusOK || head.Body != "" || head.Header.Get("ETag") != r.Header.Get("ETag") {
+			t.Errorf("HEAD %s: got %d with %q", c.path, head.Status, head.Header)
+		}
+		if post := ask("POST", c.path, "Accept", "*/*"); post.Status != http.StatusMethodNotAllowed {
+			t.Errorf("POST %s: got %d, want 405", c.path, post.Status)
+		}
+		compressed := ask("GET", c.path, "Accept-Encoding", "gzip")
+		if _, err := gzip.NewReader(strings.NewReader(compressed.Body)); err != nil || compressed.Header.Get("Content-Encoding") != "gzip" {
+			t.Errorf("%s with gzip: %v; got %q", c.path, err, compressed.Header)
+		}
+	}
+}
