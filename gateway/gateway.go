@@ -67,8 +67,8 @@ type Options struct {
 // Pages is a handler of pages for people.
 type Pages interface {
 	http.Handler
-	// Has reports whether the handler has a path.
-	Has(path string) bool
+	// Has reports whether the handler responds to a request.
+	Has(r *http.Request) bool
 }
 
 // setQueryParser sets the query parser of the whole program. It runs once, because the
@@ -138,11 +138,10 @@ func New(conn Connection, o Options) (http.Handler, error) {
 	return f.recovered(f.identified(crossing)), nil
 }
 
-// beside returns a handler that serves the paths of pages with them, and all others with
-// next.
+// beside returns a handler that serves pages, and all other requests with next.
 func beside(p Pages, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if p.Has(r.URL.Path) {
+		if p.Has(r) {
 			p.ServeHTTP(w, r)
 			return
 		}

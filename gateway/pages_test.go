@@ -16,7 +16,7 @@ import (
 // onePage has one path.
 type onePage struct{}
 
-func (onePage) Has(path string) bool { return path == "/page" }
+func (onePage) Has(r *http.Request) bool { return r.URL.Path == "/page" }
 
 func (onePage) ServeHTTP(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "a page") }
 

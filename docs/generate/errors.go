@@ -154,7 +154,7 @@ func (d *document) newErrorResponse(status int, all []reason, rule authz.Rule, f
 	}
 	return object{
 		{"description", strings.Join(texts, "\n")},
-		{"headers", d.headers(append(errorHeaders(status, all), further...)...)},
+		{"headers", d.headers(union(errorHeaders(status, all), further)...)},
 		{"content", object{{"application/json", object{
 			{"schema", record("", object{
 				{"success", object{{"type", "boolean"}, {"const", false}}},
@@ -168,6 +168,16 @@ func (d *document) newErrorResponse(status int, all []reason, rule authz.Rule, f
 
 func valueOf(r reason) protoreflect.EnumValueDescriptor {
 	return moderatov1.Reason(0).Descriptor().Values().ByNumber(r.Number())
+}
+
+// union returns names and those of further that names lacks.
+func union(names, further []string) []string {
+	for _, name := range further {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // errorHeaders returns the headers of the response for errors.

@@ -47,9 +47,17 @@ func New(openAPI []byte, log *slog.Logger) *Site {
 	})}
 }
 
-// Has reports whether the site has a path.
-func (*Site) Has(path string) bool {
-	return path == "/" || path == llmsPaths[0] || path == strings.TrimSuffix(Root, "/") || strings.HasPrefix(path, Root)
+// Has reports whether a request is for the site. At / it serves browsers alone: for other
+// clients nothing is there.
+func (*Site) Has(r *http.Request) bool {
+	switch path := r.URL.Path; path {
+	case "/":
+		return (r.Method == http.MethodGet || r.Method == http.MethodHead) && strings.Contains(r.Header.Get("Accept"), "text/html")
+	case llmsPaths[0], strings.TrimSuffix(Root, "/"):
+		return true
+	default:
+		return strings.HasPrefix(path, Root)
+	}
 }
 
 // ServeHTTP serves a path that the site has.
