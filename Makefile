@@ -75,7 +75,7 @@ fmt: ## Format the code and the .proto files.
 	$(TOOL) buf format -w --exclude-path proto/google
 
 .PHONY: gen
-gen: ## Generate gen/ and ent/ from proto/ and ent/schema/, docs/contract.md and docs/openapi.
+gen: ## Generate gen/ and ent/ from proto/ and ent/schema/, and what docs/ has of them.
 	rm -rf gen
 	$(TOOL) buf generate
 	go build -C tools -o ../bin/generate-ent ./generate-ent
@@ -90,7 +90,7 @@ gen-clients: ## Generate the operations and types of clients/typescript and clie
 	npm run --silent --prefix clients/typescript generate
 	python3 clients/python/generate.py
 
-GENERATED := gen ent docs/contract.md docs/openapi $(addprefix clients/typescript/src/,schema.ts operations.ts) $(addprefix clients/python/moderato/,_types.py _operations.py)
+GENERATED := gen ent docs/contract.md docs/errors.md docs/event-types.md docs/openapi $(addprefix clients/typescript/src/,schema.ts operations.ts) $(addprefix clients/python/moderato/,_types.py _operations.py)
 .PHONY: gen-check
 gen-check: gen gen-clients ## Fail if what is generated is not what is committed.
 	@test -z "$$(git status --porcelain -- $(GENERATED))" || { git status --short -- $(GENERATED); echo 'generated code is not up to date: run make gen gen-clients and commit'; exit 1; }

@@ -96,7 +96,7 @@ func (b *bench) printTable(w io.Writer) {
 
 // writeTable writes the rows as a Markdown table.
 func (b *bench) writeTable(w io.Writer) {
-	fmt.Fprintln(w, "| what | store | transport, connections | figure | target | | Moderato: req/s, p50, p99 | CPU, allocations a request, MiB | floor: req/s, p50, p99 | CPU, allocations a request, MiB |")
+	fmt.Fprintln(w, "| what | store | transport, connections | figure | target | result | Moderato: req/s, p50, p99 | CPU, allocations a request, MiB | floor: req/s, p50, p99 | CPU, allocations a request, MiB |")
 	fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|---|---|")
 	for _, r := range b.rows {
 		transport := r.Transport

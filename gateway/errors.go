@@ -85,6 +85,7 @@ func writeError(w http.ResponseWriter, e *apierr.Error) {
 	if e.RetryAfter > 0 {
 		header.Set("Retry-After", e.RetryAfterSeconds())
 	}
+	header.Add("Link", "<"+apierr.HelpPath(e.Reason)+`>; rel="help"`)
 	header.Set("Content-Type", contentType)
 	header.Set("Content-Length", strconv.Itoa(len(text)))
 	w.WriteHeader(apierr.HTTPStatus(e.Reason))

@@ -58,8 +58,17 @@ type Options struct {
 	// Socket serves the requests at SocketPath, which are not calls.
 	SocketPath string
 	Socket     http.Handler
+	// Pages are served beside the API, which has none of their paths.
+	Pages Pages
 	// Registerer registers the facade's metrics.
 	Registerer prometheus.Registerer
+}
+
+// Pages is a handler of pages for people.
+type Pages interface {
+	http.Handler
+	// Has reports whether the handler responds to a request.
+	Has(r *http.Request) bool
 }
 
 // setQueryParser sets the query parser of the whole program. It runs once, because the
@@ -126,7 +135,21 @@ func New(conn Connection, o Options) (http.Handler, error) {
 		served = except(map[string]bool{o.SocketPath: true, o.SocketPath + "/": true}, socket(origins, o.Socket), compressing)
 	}
 	crossing := except(pages, served, origins.Handler(served))
+	if o.Pages != nil {
+		crossing = beside(o.Pages, crossing)
+	}
 	return f.recovered(f.identified(crossing)), nil
+}
+
+// beside returns a handler that serves pages, and all other requests with next.
+func beside(p Pages, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if p.Has(r) {
+			p.ServeHTTP(w, r)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // compressed returns a handler that compresses responses for clients that accept it.

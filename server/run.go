@@ -19,6 +19,7 @@ import (
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 
 	"github.com/moderato-live/moderato/docs/openapi"
+	"github.com/moderato-live/moderato/docs/site"
 	"github.com/moderato-live/moderato/gateway"
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/authz"
@@ -169,7 +170,7 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 	})
 	facade, err := gateway.New(conn, gateway.Options{
 		CORSOrigins: s.config.CORSOrigins, Endpoints: append(signIn, documents()...), Log: s.config.Log, Registerer: registry,
-		SocketPath: socketio.Path, Socket: s.sockets,
+		SocketPath: socketio.Path, Socket: s.sockets, Pages: site.New(openapi.JSON, s.config.Log),
 	})
 	if err != nil {
 		return fmt.Errorf("REST facade: %w", err)

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) { process.Main(m) }
 const (
 	publicClient       = "public-client"
 	confidentialClient = "confidential-client"
-	scriptTimeout      = time.Minute
+	scriptTimeout      = 3 * time.Minute
 )
 
 // given is what a script gets.
@@ -186,5 +186,7 @@ func TestSocketIOClient(t *testing.T) {
 func TestChromium(t *testing.T) {
 	needClients(t)
 	t.Parallel()
-	start(t).script(t, "browser.mjs")
+	s := start(t)
+	s.script(t, "browser.mjs")
+	s.script(t, "docs.mjs")
 }

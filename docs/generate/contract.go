@@ -7,25 +7,20 @@ import (
 	"slices"
 	"strings"
 
-	"google.golang.org/genproto/googleapis/rpc/code"
-	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	optionsv1 "github.com/moderato-live/moderato/gen/moderato/options/v1"
-	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/authz"
 )
 
-// contract returns docs/contract.md: the operations, the errors, the event types and the
-// bounds of fields that the .proto files declare.
+// contract returns docs/contract.md: the operations and the bounds of fields that the .proto
+// files declare.
 func contract() []byte {
 	var page bytes.Buffer
 	out := bufio.NewWriter(&page)
-	fmt.Fprint(out, "# Contract\n\nThis page is generated from the [.proto files](../proto) by `make gen`. [decisions.md](decisions.md) describes the behaviour.\n")
+	fmt.Fprint(out, "# Contract\n\nThis page is generated from the [.proto files](../proto) by `make gen`. [errors.md](errors.md) has the errors, [event-types.md](event-types.md) the events, and [decisions.md](decisions.md) the behaviour.\n")
 	operations(out)
-	reasons(out)
-	eventTypes(out)
 	formats(out)
 	fields(out)
 	_ = out.Flush() // a buffer takes everything
@@ -39,14 +34,7 @@ var relations = map[optionsv1.Relation]string{
 	optionsv1.Relation_RELATION_AUTHORIZED:  "the channel's owner, or an app that names any channel",
 	optionsv1.Relation_RELATION_OWNER:       "the channel's owner",
 	optionsv1.Relation_RELATION_MODERATOR:   "the channel's owner or a moderator",
-	optionsv1.Relation_RELATION_LISTENER:    "by event type, see [Event types](#event-types)",
-}
-
-// audiences describes who hears events of an audience.
-var audiences = map[optionsv1.Audience]string{
-	optionsv1.Audience_AUDIENCE_PUBLIC:     "anyone, with `users.read`",
-	optionsv1.Audience_AUDIENCE_CHANNEL:    "owner, moderators, and apps that the owner allows, with `users.read`",
-	optionsv1.Audience_AUDIENCE_MODERATORS: "owner and moderators, with `channel.moderate`",
+	optionsv1.Relation_RELATION_LISTENER:    "by event type, see [Event types](event-types.md)",
 }
 
 // relation describes the relation that a rule requires.
@@ -86,39 +74,4 @@ func tokens(accepted []authn.Kind) string {
 		names[i] = string(kind)
 	}
 	return strings.Join(names, ", ")
-}
-
-func reasons(out *bufio.Writer) {
-	fmt.Fprint(out, "\n## Errors\n\n| code | HTTP | gRPC | message |\n|---|---|---|---|\n")
-	values := moderatov1.Reason(0).Descriptor().Values()
-	for i := range values.Len() {
-		status, _ := proto.GetExtension(values.Get(i).Options(), optionsv1.E_Status).(*optionsv1.Status)
-		if status == nil {
-			continue
-		}
-		http, grpc := fmt.Sprint(status.GetHttp()), code.Code_name[int32(status.GetGrpc())]
-		switch status.GetOnly() {
-		case optionsv1.Transport_TRANSPORT_REST:
-			grpc = "–"
-		case optionsv1.Transport_TRANSPORT_GRPC:
-			http = "–"
-		}
-		fmt.Fprintf(out, "| %s | %s | %s | %s |\n", strings.TrimPrefix(string(values.Get(i).Name()), "REASON_"), http, grpc, status.GetText())
-	}
-}
-
-func eventTypes(out *bufio.Writer) {
-	fmt.Fprint(out, "\n## Event types\n\nEvents of moderation are kept for two years by default, and those of the audience for 90 days. The moderation log shows the former by default.\n\n"+
-		"Live events are delivered at most once and are not kept. A webhook receives them only if it names their type.\n\n| type | payload | origin | who hears it |\n|---|---|---|---|\n")
-	fields := (*moderatov1.Event)(nil).ProtoReflect().Descriptor().Oneofs().ByName("payload").Fields()
-	for i := range fields.Len() {
-		declared, _ := proto.GetExtension(fields.Get(i).Options(), optionsv1.E_Event).([]*optionsv1.EventType)
-		for _, event := range declared {
-			origin := strings.ToLower(strings.TrimPrefix(event.GetOrigin().String(), "ORIGIN_"))
-			if event.GetLive() {
-				origin += ", live"
-			}
-			fmt.Fprintf(out, "| `%s` | %s | %s | %s |\n", event.GetName(), fields.Get(i).Message().Name(), origin, audiences[event.GetAudience()])
-		}
-	}
 }

@@ -149,12 +149,12 @@ func (d *document) newErrorResponse(status int, all []reason, rule authz.Rule, f
 	for _, r := range all {
 		code := apierr.Code(r)
 		codes = append(codes, code)
-		texts = append(texts, fmt.Sprintf("- `%s`: %s", code, d.comments.of(valueOf(r))))
+		texts = append(texts, fmt.Sprintf("- `%s`: %s", code, strings.ReplaceAll(d.comments.of(valueOf(r)), "\n\n", " ")))
 		examples = append(examples, member{code, d.errorExample(r, rule)})
 	}
 	return object{
 		{"description", strings.Join(texts, "\n")},
-		{"headers", d.headers(append(errorHeaders(status, all), further...)...)},
+		{"headers", d.headers(union(errorHeaders(status, all), further)...)},
 		{"content", object{{"application/json", object{
 			{"schema", record("", object{
 				{"success", object{{"type", "boolean"}, {"const", false}}},
@@ -170,9 +170,19 @@ func valueOf(r reason) protoreflect.EnumValueDescriptor {
 	return moderatov1.Reason(0).Descriptor().Values().ByNumber(r.Number())
 }
 
+// union returns names and those of further that names lacks.
+func union(names, further []string) []string {
+	for _, name := range further {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // errorHeaders returns the headers of the response for errors.
 func errorHeaders(status int, all []reason) []string {
-	headers := []string{"X-Request-Id"}
+	headers := []string{"X-Request-Id", "Link"}
 	if status != http.StatusUnauthorized && status != http.StatusRequestHeaderFieldsTooLarge {
 		headers = append(headers, rateLimitHeaders...)
 	}

@@ -19,7 +19,7 @@ var responseHeaders = map[string]object{
 		{"schema", object{{"type", "string"}}}, {"example", `Bearer realm="moderato"`},
 	},
 	"Link": {
-		{"description", `The address of the next page with rel="next", if there is one; of a deprecated operation, the one that replaces it with rel="successor-version".`},
+		{"description", `The address of the next page with rel="next", if there is one; of a deprecated operation, the one that replaces it with rel="successor-version"; of an error, its section of the documentation with rel="help".`},
 		{"schema", object{{"type", "string"}}}, {"example", `</v1/channels/roles/vips?cursor=` + exampleCursor + `&limit=20>; rel="next"`},
 	},
 	"Deprecation": {

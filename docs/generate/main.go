@@ -1,6 +1,7 @@
-// Command generate writes docs/contract.md and the OpenAPI documents from the .proto
-// files, with their comments, and from the golden files of the gateway's tests. It runs
-// in the directory of the project.
+// Command generate writes docs/contract.md, the generated parts of docs/errors.md and
+// docs/event-types.md, and the OpenAPI documents. It reads the .proto files, with their
+// comments, and the golden files of the gateway's tests. It runs in the directory of the
+// project.
 package main
 
 import (
@@ -27,7 +28,11 @@ func generate(image string) error {
 	if err != nil {
 		return err
 	}
-	document, err := newDocument(comments, golden).encode()
+	described := newDocument(comments, golden)
+	if err := writePages(described); err != nil {
+		return err
+	}
+	document, err := described.encode()
 	if err != nil {
 		return err
 	}

@@ -217,7 +217,8 @@ func Of(err error) *Error {
 // Status returns the error as gRPC sends it.
 func (e *Error) Status(requestID string) *status.Status {
 	info := &errdetails.ErrorInfo{Reason: Code(e.Reason), Domain: Domain, Metadata: e.Metadata}
-	details := []protoadapt.MessageV1{info, &errdetails.RequestInfo{RequestId: requestID}}
+	help := &errdetails.Help{Links: []*errdetails.Help_Link{{Description: "What to do next", Url: HelpPath(e.Reason)}}}
+	details := []protoadapt.MessageV1{info, &errdetails.RequestInfo{RequestId: requestID}, help}
 	if len(e.Violations) > 0 {
 		bad := &errdetails.BadRequest{}
 		for _, v := range e.Violations {

@@ -74,9 +74,11 @@ func TestStatusHasStandardDetails(t *testing.T) {
 			found["violations"] = len(v) == 1 && v[0].GetField() == "mutedUserId" && v[0].GetDescription() == "is muted"
 		case *errdetails.RetryInfo:
 			found["retry"] = d.GetRetryDelay().AsDuration() == time.Minute
+		case *errdetails.Help:
+			found["help"] = len(d.GetLinks()) == 1 && d.GetLinks()[0].GetUrl() == "/docs/errors#MUTE_ACTIVE"
 		}
 	}
-	for _, want := range []string{"info", "request", "violations", "retry"} {
+	for _, want := range []string{"info", "request", "violations", "retry", "help"} {
 		if !found[want] {
 			t.Errorf("the status lacks its %s: %v", want, st)
 		}
@@ -85,8 +87,8 @@ func TestStatusHasStandardDetails(t *testing.T) {
 		t.Errorf("the cause is shown: %s", text)
 	}
 	// A part that is not set has no detail.
-	if got := len(apierr.New(moderatov1.Reason_REASON_INTERNAL).Status("x").Details()); got != 2 {
-		t.Errorf("a plain fault has %d details, want ErrorInfo and RequestInfo alone", got)
+	if got := len(apierr.New(moderatov1.Reason_REASON_INTERNAL).Status("x").Details()); got != 3 {
+		t.Errorf("a plain fault has %d details, want ErrorInfo, RequestInfo and Help alone", got)
 	}
 }
 

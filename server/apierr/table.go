@@ -27,6 +27,9 @@ func declared() map[moderatov1.Reason]*optionsv1.Status {
 // Code returns the code of a reason that clients see: its name without the prefix.
 func Code(r moderatov1.Reason) string { return strings.TrimPrefix(r.String(), "REASON_") }
 
+// HelpPath returns the path of the section of the documentation about a reason.
+func HelpPath(r moderatov1.Reason) string { return "/docs/errors#" + Code(r) }
+
 // FromCode returns the reason with a code, or REASON_UNSPECIFIED.
 func FromCode(code string) moderatov1.Reason {
 	return moderatov1.Reason(moderatov1.Reason_value["REASON_"+code])

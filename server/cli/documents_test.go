@@ -39,8 +39,8 @@ func documented() map[string]func(*testing.T) {
 		"README.md: Receive events/1":                            TestReadmeListeners,
 		"README.md: Receive events/2":                            TestReadmeListeners,
 		"README.md: Receive events/3":                            TestReadmeListeners,
-		"docs/decisions.md: Webhooks/1":                          TestWebhookCommands,
-		"docs/decisions.md: Webhooks/2":                          TestWebhookCommands,
+		"docs/webhooks.md: Create and verify/1":                          TestWebhookCommands,
+		"docs/webhooks.md: Create and verify/2":                          TestWebhookCommands,
 		"docs/getting-started.md: Getting started: a chat bot/1": TestDocumentedTargetsExist,
 		"docs/getting-started.md: JavaScript/1":                  TestGettingStartedPrograms,
 		"docs/getting-started.md: Python/1":                      TestGettingStartedPrograms,
@@ -231,7 +231,7 @@ func TestEventCommands(t *testing.T) {
 func TestWebhookCommands(t *testing.T) {
 	w := newWorkplace(t)
 	out := w.run(t, "token=$(moderato token issue --client demo-dashboard --user "+demoOwner+" --scope channel.moderate)\n"+
-		block(t, "docs/decisions.md: Webhooks/1"))
+		block(t, "docs/webhooks.md: Create and verify/1"))
 	var created struct{ Data struct{ Secret string } }
 	if err := json.Unmarshal([]byte(out), &created); err != nil || !strings.HasPrefix(created.Data.Secret, "whsec_") {
 		t.Fatalf("the command prints %s (%v)", out, err)
@@ -248,7 +248,7 @@ func TestWebhookCommands(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	program := block(t, "docs/decisions.md: Webhooks/2") + fmt.Sprintf(`
+	program := block(t, "docs/webhooks.md: Create and verify/2") + fmt.Sprintf(`
 headers = {"webhook-id": "msg_1", "webhook-timestamp": "%d", "webhook-signature": "v1,AAAA %s"}
 print(verify("%s", headers, b"{}"), verify("%s", headers, b"[]"), verify("%s", headers | {"webhook-timestamp": "%d"}, b"{}"))
 `, sentAt.Unix(), signature, created.Data.Secret, created.Data.Secret, created.Data.Secret, sentAt.Add(-time.Hour).Unix())

@@ -17,6 +17,7 @@ type Addresses struct{ REST, GRPC, Admin string }
 var tour = template.Must(template.New("tour").Parse(`
 Moderato serves the demo. Its tokens are for play; each start issues new ones.
 
+  docs    http://{{.REST}}/docs
   REST    http://{{.REST}}/v1
   gRPC    {{.GRPC}}
   admin   http://{{.Admin}}  (/healthz /readyz /metrics)

@@ -16,7 +16,7 @@ func TestDocumentationStatesWebhookLimits(t *testing.T) {
 		fmt.Sprintf("receivers that answer within %s", doctest.Duration(slowAfter)),
 		fmt.Sprintf("deliveries that ended more than %s ago", doctest.Duration(keptFor)),
 		fmt.Sprintf("a round that looks at %d a second", idsPerStatement*int(time.Second/sweepInterval)))
-	doctest.Want(t, "docs/decisions.md",
+	doctest.Want(t, "docs/webhooks.md",
 		fmt.Sprintf("whose answer ends within %s", doctest.Duration(AttemptTimeout)),
 		fmt.Sprintf("After %s, then three times longer each time up to %d h", doctest.Duration(firstDelay), int(maxDelay.Hours())),
 		fmt.Sprintf("that has failed for %s", doctest.Duration(giveUpAfter)),

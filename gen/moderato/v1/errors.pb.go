@@ -25,7 +25,8 @@ const (
 // Reason is why a call was refused. The names are stable: programs may compare them.
 // Without the prefix `REASON_` they are the `data.code` of a REST error body and the
 // `reason` of `google.rpc.ErrorInfo` (domain `moderato`) over gRPC. The option of each
-// value declares the HTTP status and the gRPC code; its comment says what to do next.
+// value declares the HTTP status and the gRPC code. The first paragraph of its comment says
+// what happened, the second what to do next.
 //
 // Every error also has a request id: `data.requestId` and the header `X-Request-Id`
 // over REST, `google.rpc.RequestInfo` over gRPC. Quote it when you report a problem.
@@ -42,127 +43,234 @@ type Reason int32
 const (
 	// Never returned.
 	Reason_REASON_UNSPECIFIED Reason = 0
-	// The header `Authorization` is missing, or is not `Bearer <token>`. Send it.
+	// The header `Authorization` is missing, is given twice, or is not `Bearer <token>`.
+	//
+	// Send the header with an access token. A client gets tokens with OAuth.
 	Reason_REASON_TOKEN_MISSING Reason = 1
-	// The token is damaged, unknown or revoked. Get a new one.
+	// The token is damaged, unknown or revoked.
+	//
+	// Refresh the token, or let the user sign in again. Check that the whole text of the
+	// token was sent.
 	Reason_REASON_TOKEN_INVALID Reason = 2
-	// The token has expired. Get a new one.
+	// The token has expired.
+	//
+	// Refresh the token. Without a refresh token, let the user sign in again.
 	Reason_REASON_TOKEN_EXPIRED Reason = 3
-	// The header `client-id` is missing. Send the id of the client to which the token was
-	// issued.
+	// The header `client-id` is missing.
+	//
+	// Send the id of the client to which the token was issued.
 	Reason_REASON_CLIENT_ID_MISSING Reason = 4
-	// `client-id` names another client than the one to which the token was issued.
+	// `client-id` names another client than the one to which the token was issued, or is
+	// given twice.
+	//
+	// Send the id of the token's own client, once.
 	Reason_REASON_CLIENT_ID_MISMATCH Reason = 5
-	// The operation does not accept this kind of token; `acceptedTokens` lists the kinds
-	// that it accepts.
+	// The operation does not accept this kind of token; `acceptedTokens` lists the kinds that
+	// it accepts.
+	//
+	// Call with a token of one of these kinds. A user token comes from a sign-in, an app
+	// token from the client's own credentials.
 	Reason_REASON_TOKEN_KIND_NOT_ACCEPTED Reason = 6
 	// The token does not have the scope in `requiredScope`.
+	//
+	// Request the scope in the next sign-in, and call with the new token. The client must be
+	// allowed to ask for the scope.
 	Reason_REASON_SCOPE_MISSING Reason = 7
 	// The user has not granted the scope in `requiredScope` to this client.
+	//
+	// Ask the user to sign in to the client and to approve the scope.
 	Reason_REASON_GRANT_MISSING Reason = 8
 	// Only the channel's owner may do this.
+	//
+	// Call with a token of the channel's owner.
 	Reason_REASON_NOT_CHANNEL_OWNER Reason = 9
-	// Only the channel's owner, or one of its moderators who is not banned from it, may
-	// do this.
+	// Only the channel's owner, or one of its moderators who is not banned from it, may do
+	// this.
+	//
+	// Ask the owner to add the user as a moderator, or call with a token of the owner.
 	Reason_REASON_NOT_CHANNEL_MODERATOR Reason = 10
-	// A user token can read only its own user's data here.
+	// A user token can read or act only for its own user here.
+	//
+	// Name the user of the token, or use an app token.
 	Reason_REASON_NOT_SELF Reason = 11
-	// Parameters or the body are invalid; `violations` names each invalid field and what
-	// it must be (`google.rpc.BadRequest` over gRPC).
+	// Parameters or the body are invalid; `violations` names each invalid field and what it
+	// must be (`google.rpc.BadRequest` over gRPC).
+	//
+	// Correct every field that `violations` names. The same request fails again.
 	Reason_REASON_INVALID_ARGUMENT Reason = 12
 	// No channel has this id.
+	//
+	// Check `channelId`, which is the user id of the channel's owner. The channel may have
+	// been deleted.
 	Reason_REASON_CHANNEL_NOT_FOUND Reason = 13
 	// No user has this id or username.
+	//
+	// Look the user up with `GET /v1/users`. The user may have been renamed or deleted.
 	Reason_REASON_USER_NOT_FOUND Reason = 14
 	// No category has this id.
+	//
+	// Look the category up with `GET /v1/categories`.
 	Reason_REASON_CATEGORY_NOT_FOUND Reason = 15
-	// The cursor is damaged, belongs to another operation or filter, or is too old. Start
-	// again from the first page.
+	// The cursor is damaged, belongs to another operation or filter, or is too old.
+	//
+	// Start again from the first page, without a cursor. A listener also reads the state,
+	// because it may have missed events.
 	Reason_REASON_CURSOR_INVALID Reason = 16
 	// The operation cannot be applied to the channel's owner.
+	//
+	// Name another user. An owner cannot be muted in the own channel and needs no role in it.
 	Reason_REASON_TARGET_IS_CHANNEL Reason = 17
 	// The complete list is longer than the server's limit.
+	//
+	// Request the list in pages, with `limit` and `cursor`.
 	Reason_REASON_RESULT_TOO_LARGE Reason = 18
 	// There is no ban to remove.
+	//
+	// Nothing needs to be done: the user can take part in the channel already.
 	Reason_REASON_NOT_BANNED Reason = 19
-	// The user is already muted until `muteExpiresAt`; `Retry-After` is the remaining
-	// time in seconds.
+	// The user is already muted until `muteExpiresAt`; `Retry-After` is the remaining time in
+	// seconds.
+	//
+	// Wait until `muteExpiresAt` to mute the user again, or ban the user. A mute cannot be
+	// extended.
 	Reason_REASON_MUTE_ACTIVE Reason = 20
 	// The sender is banned from the channel.
+	//
+	// Do not repeat the post. An owner or moderator can remove the ban.
 	Reason_REASON_USER_BANNED Reason = 21
 	// The sender is muted until `muteExpiresAt`.
+	//
+	// Post again after `muteExpiresAt`.
 	Reason_REASON_USER_MUTED Reason = 22
 	// Another user has this username.
+	//
+	// Choose another username. Usernames are unique ignoring case.
 	Reason_REASON_USERNAME_TAKEN Reason = 23
-	// 404 (REST only). No resource exists at this path.
+	// No resource exists at this path.
+	//
+	// Check the path against the reference. Paths have no trailing slash.
 	Reason_REASON_PATH_NOT_FOUND Reason = 24
-	// 405 (REST only). The path does not accept this method; the header `Allow` lists the
+	// The path does not accept this method; the header `Allow` lists the
 	// methods that it accepts.
+	//
+	// Use one of the methods in `Allow`.
 	Reason_REASON_METHOD_NOT_ALLOWED Reason = 25
-	// 413 (REST only). The request body is larger than 64 KiB.
+	// The request body is larger than 64 KiB.
+	//
+	// Send less in one request.
 	Reason_REASON_BODY_TOO_LARGE Reason = 26
-	// 415 (REST only). The request body is not `application/json`.
+	// The request body is not `application/json`, or has a
+	// `content-encoding` other than gzip.
+	//
+	// Send JSON with the header `content-type: application/json`.
 	Reason_REASON_MEDIA_TYPE_UNSUPPORTED Reason = 27
-	// This client and user sent too many requests. Wait for `Retry-After` seconds.
+	// This client and user sent too many requests.
+	//
+	// Wait for `Retry-After` seconds. Every response states the remaining requests in
+	// `RateLimit-Remaining`.
 	Reason_REASON_RATE_LIMITED Reason = 28
-	// An internal error, which is logged with the request id. Retry later, and report it
-	// if it persists.
+	// An internal error, which is logged with the request id.
+	//
+	// Retry later, and report it with the request id if it persists.
 	Reason_REASON_INTERNAL Reason = 29
-	// The database cannot be reached, or the server is shutting down. Retry after
-	// `Retry-After` seconds; the call may be repeated.
+	// The database cannot be reached, or the server is shutting down.
+	//
+	// Retry after `Retry-After` seconds; the call may be repeated.
 	Reason_REASON_UNAVAILABLE Reason = 30
-	// The call exceeded its deadline. A change may or may not have happened: repeat the
-	// call, or read the state.
+	// The call exceeded its deadline. A change may or may not have happened.
+	//
+	// Repeat the call, or read the state.
 	Reason_REASON_DEADLINE_EXCEEDED Reason = 31
-	// 431 (REST only). The header section is larger than 16 KiB.
+	// The header section is larger than 16 KiB.
+	//
+	// Send fewer or shorter headers. Cookies have no meaning here.
 	Reason_REASON_HEADERS_TOO_LARGE Reason = 32
 	// No client has this id.
+	//
+	// Check the id, or create the client first.
 	Reason_REASON_CLIENT_NOT_FOUND Reason = 33
 	// The category contains channels, streams, clips, VODs or other categories.
+	//
+	// Move them to another category first.
 	Reason_REASON_CATEGORY_IN_USE Reason = 34
 	// The channel has no live stream.
+	//
+	// Start the stream first. A stream that has ended cannot be changed.
 	Reason_REASON_CHANNEL_NOT_LIVE Reason = 35
 	// The user does not follow the channel.
+	//
+	// Record the follow first.
 	Reason_REASON_NOT_FOLLOWING Reason = 36
-	// The user or channel with this id is being deleted. The id is free again when the
-	// last trace is removed. Retry later.
+	// The user or channel with this id is being deleted. The id is free again when the last
+	// trace is removed.
+	//
+	// Retry later: a deletion takes two minutes or more.
 	Reason_REASON_BEING_DELETED Reason = 37
-	// RESOURCE_EXHAUSTED. The listener did not keep up with the events. Resume with the
-	// cursor of the last event that was handled.
+	// The listener did not keep up with the events.
+	//
+	// Resume with the cursor of the last event that was handled. Handle events outside the
+	// loop that reads them.
 	Reason_REASON_WATCHER_TOO_SLOW Reason = 38
 	// The webhook does not exist, or the caller has no access to it.
+	//
+	// List the webhooks that the caller may see with `GET /v1/webhooks`.
 	Reason_REASON_WEBHOOK_NOT_FOUND Reason = 39
-	// The channel has the maximum number of webhooks. Delete one.
+	// The channel or the caller has the maximum number of webhooks.
+	//
+	// Delete one that is no longer needed.
 	Reason_REASON_WEBHOOK_LIMIT_REACHED Reason = 40
-	// The webhook is disabled. Enable it.
+	// The webhook is disabled.
+	//
+	// Enable it. `disabledReason` of the webhook states why it was disabled.
 	Reason_REASON_WEBHOOK_DISABLED Reason = 41
 	// The event is no longer kept, or the webhook does not send it.
+	//
+	// Choose an event from the list of the webhook's deliveries.
 	Reason_REASON_EVENT_NOT_FOUND Reason = 42
-	// The server is overloaded, for example because the call would have had to wait
-	// longer than `--max-wait`. Nothing was done. Retry after `Retry-After` seconds.
+	// The server is overloaded, for example because the call would have had to wait longer
+	// than `--max-wait`. Nothing was done.
+	//
+	// Retry after `Retry-After` seconds.
 	Reason_REASON_OVERLOADED Reason = 43
-	// The caller has the maximum number of open event streams. Close one, or use one
-	// stream for several channels.
+	// The caller has the maximum number of open event streams, Socket.IO sessions or
+	// subscriptions of a session.
+	//
+	// Close one, or use one stream for several channels.
 	Reason_REASON_STREAM_LIMIT_REACHED Reason = 44
-	// The Socket.IO session does not exist or has ended. Connect again, and use the
-	// `sessionId` of the welcome message.
+	// The Socket.IO session does not exist or has ended.
+	//
+	// Connect again, and use the `sessionId` of the welcome message.
 	Reason_REASON_SESSION_NOT_FOUND Reason = 45
 	// The Socket.IO session belongs to another client, user or app.
+	//
+	// Connect another session for this token.
 	Reason_REASON_AUTH_CONTEXT_MISMATCH Reason = 46
 	// The caller has no subscription with this id.
+	//
+	// List the subscriptions with `GET /v1/events/subscriptions`. A subscription ends with
+	// its session, its token or its right.
 	Reason_REASON_SUBSCRIPTION_NOT_FOUND Reason = 47
 	// The channel has no message with this id, or the message is deleted already.
+	//
+	// Nothing needs to be done if the message was to be deleted. Otherwise check `channelId`
+	// and `messageId`.
 	Reason_REASON_MESSAGE_NOT_FOUND Reason = 48
-	// The ticket for an event stream is damaged, unknown, used or expired. Get a new one.
-	// It is an error of `GET /v1/events` alone.
+	// The ticket for an event stream is damaged, unknown, used or expired. It is an error of
+	// `GET /v1/events` alone.
+	//
+	// Get a new ticket, and open the stream with it within its lifetime.
 	Reason_REASON_TICKET_INVALID Reason = 49
-	// The client's id or secret is wrong. Check the credentials.
+	// The client's id or secret is wrong.
+	//
+	// Check the credentials. An operator can make a new secret.
 	Reason_REASON_CLIENT_CREDENTIALS_INVALID Reason = 50
-	// The code, its verifier or the refresh token is wrong, expired or used. Let the user
-	// sign in again.
+	// The code, its verifier or the refresh token is wrong, expired or used.
+	//
+	// Let the user sign in again.
 	Reason_REASON_AUTHORIZATION_INVALID Reason = 51
-	// The sign-in request does not exist, has expired or was decided already. Let the user
-	// start again.
+	// The sign-in request does not exist, has expired or was decided already.
+	//
+	// Let the user begin the sign-in again from the client.
 	Reason_REASON_REQUEST_NOT_FOUND Reason = 52
 )
 

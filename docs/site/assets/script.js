@@ -1,0 +1,296 @@
+'use strict'
+// The page works without this script. It adds the choice of colours, the menu of narrow
+// screens, the search, the copy buttons and, on the reference, the form to try a call.
+
+const root = document.documentElement
+root.classList.add('js')
+
+// The colours. The script runs before the page is drawn, so that it does not flash.
+const prefersDark = matchMedia('(prefers-color-scheme: dark)')
+function stored(area, key) { try { return area.getItem(key) } catch { return null } }
+function store(area, key, value) { try { area.setItem(key, value) } catch { /* the choice lasts as long as the page */ } }
+let theme = stored(localStorage, 'theme')
+function paint() {
+  root.dataset.theme = theme ?? (prefersDark.matches ? 'dark' : 'light')
+  document.querySelector('.theme')?.setAttribute('aria-pressed', root.dataset.theme === 'dark')
+}
+paint()
+prefersDark.addEventListener('change', paint)
+
+function element(tag, properties = {}, ...children) {
+  const made = Object.assign(document.createElement(tag), properties)
+  made.append(...children)
+  return made
+}
+
+document.addEventListener('DOMContentLoaded', () => {
+  paint()
+  document.querySelector('.theme').addEventListener('click', () => {
+    theme = root.dataset.theme === 'dark' ? 'light' : 'dark'
+    store(localStorage, 'theme', theme)
+    paint()
+  })
+  startMenu()
+  startSearch(document.querySelector('.search'))
+  addCopyButtons()
+  addAnchors()
+  focusScrollers()
+  addEventListener('resize', focusScrollers)
+  followContents()
+  document.querySelectorAll('form.call').forEach(startCall)
+  startCredentials(document.querySelector('form.credentials'))
+})
+
+function startMenu() {
+  const button = document.querySelector('.menu'), pages = document.querySelector('.pages')
+  const show = (isOpen) => {
+    pages.classList.toggle('open', isOpen)
+    button.setAttribute('aria-expanded', isOpen)
+  }
+  button.addEventListener('click', () => show(!pages.classList.contains('open')))
+  addEventListener('keydown', (event) => {
+    if (event.key !== 'Escape' || !pages.classList.contains('open')) return
+    show(false)
+    button.focus()
+  })
+}
+
+// The search reads the index of all passages when it is first used.
+let index
+const loadIndex = () => index ??= fetch('/docs/search.json').then((response) => response.json())
+
+// find returns the passages that have all words, the best first: words in a heading count
+// more than words in the text.
+function find(passages, query) {
+  const words = query.toLowerCase().split(/\s+/).filter(Boolean)
+  if (words.length === 0) return []
+  const found = []
+  for (const passage of passages) {
+    const title = (passage.heading ?? passage.page).toLowerCase(), page = passage.page.toLowerCase()
+    const text = (passage.text ?? '').toLowerCase()
+    let score = passage.heading ? 0 : 1
+    for (const word of words) {
+      if (title === word) score += 40
+      else if (title.startsWith(word)) score += 20
+      else if (title.includes(word)) score += 12
+      else if (page.includes(word)) score += 5
+      else if (text.includes(word)) score += 1
+      else { score = -1; break }
+    }
+    if (score >= 0) found.push({ passage, score })
+  }
+  return found.sort((a, b) => b.score - a.score).slice(0, 12).map(({ passage }) => passage)
+}
+
+// excerpt returns the text around the first word of the query, with the words marked.
+function excerpt(text, query) {
+  const words = query.toLowerCase().split(/\s+/).filter(Boolean)
+  const lower = text.toLowerCase()
+  const at = Math.max(0, Math.min(...words.map((word) => lower.indexOf(word)).filter((i) => i >= 0), text.length) - 40)
+  const start = at < text.length - 40 ? at : 0
+  const shown = (start > 0 ? '…' : '') + text.slice(start, start + 180)
+  const pattern = new RegExp(`(${words.map((word) => word.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')).join('|')})`, 'iu')
+  return shown.split(pattern).map((part, i) => i % 2 ? element('mark', { textContent: part }) : part)
+}
+
+function startSearch(box) {
+  const input = box.querySelector('input'), panel = box.querySelector('.results'), list = box.querySelector('ul')
+  const status = box.querySelector('[role=status]')
+  let chosen = -1
+  const show = (isOpen) => {
+    panel.hidden = !isOpen
+    input.setAttribute('aria-expanded', isOpen)
+    if (!isOpen) input.removeAttribute('aria-activedescendant')
+  }
+  const choose = (i) => {
+    const items = [...list.children]
+    chosen = items.length ? (i + items.length) % items.length : -1
+    items.forEach((item, at) => item.setAttribute('aria-selected', at === chosen))
+    if (chosen < 0) return input.removeAttribute('aria-activedescendant')
+    input.setAttribute('aria-activedescendant', items[chosen].id)
+    items[chosen].scrollIntoView({ block: 'nearest' })
+  }
+  const open = (item) => { location.href = item.dataset.url; show(false); input.blur() }
+  const update = async () => {
+    const query = input.value.trim()
+    const passages = await loadIndex()
+    if (query !== input.value.trim()) return
+    const found = find(passages, query)
+    list.replaceChildren(...found.map((passage, i) => {
+      const title = passage.heading ? [element('span', { textContent: `${passage.page} › ` }), passage.heading] : [passage.page]
+      const item = element('li', { id: `result-${i}` }, element('strong', {}, ...title), element('small', {}, ...excerpt(passage.text ?? '', query)))
+      item.setAttribute('role', 'option')
+      item.dataset.url = passage.url
+      item.addEventListener('mousedown', (event) => event.preventDefault())
+      item.addEventListener('click', () => open(item))
+      return item
+    }))
+    box.querySelector('.none').hidden = found.length > 0
+    status.textContent = query ? `${found.length} results` : ''
+    show(query !== '')
+    choose(0)
+  }
+  input.addEventListener('focus', loadIndex)
+  input.addEventListener('input', update)
+  input.addEventListener('blur', () => show(false))
+  input.addEventListener('keydown', async (event) => {
+    if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
+      event.preventDefault()
+      if (panel.hidden) await update()
+      else choose(chosen + (event.key === 'ArrowDown' ? 1 : -1))
+    } else if (event.key === 'Enter') {
+      await update()
+      if (list.children[chosen]) open(list.children[chosen])
+    } else if (event.key === 'Escape') {
+      show(false)
+      input.blur()
+    }
+  })
+  addEventListener('keydown', (event) => {
+    if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey || event.target.closest('input, textarea, select')) return
+    event.preventDefault()
+    input.focus()
+    input.select()
+  })
+}
+
+function addCopyButtons() {
+  for (const pre of document.querySelectorAll('article pre')) {
+    const button = element('button', { type: 'button', className: 'copy', textContent: 'Copy' })
+    button.addEventListener('click', async () => {
+      await navigator.clipboard.writeText(pre.innerText)
+      button.textContent = 'Copied'
+      setTimeout(() => { button.textContent = 'Copy' }, 1500)
+    })
+    const box = element('div', { className: 'code' })
+    pre.replaceWith(box)
+    box.append(pre, button)
+  }
+}
+
+function addAnchors() {
+  for (const heading of document.querySelectorAll('article :is(h2, h3)[id]')) {
+    const anchor = element('a', { href: `#${heading.id}`, className: 'anchor', textContent: '#', tabIndex: -1 })
+    anchor.setAttribute('aria-hidden', true) // the contents have the same links for everyone
+    heading.append(anchor)
+  }
+}
+
+// focusScrollers lets the keyboard scroll what is wider than the screen.
+function focusScrollers() {
+  for (const box of document.querySelectorAll('article :is(pre, .scroll)')) {
+    if (box.scrollWidth > box.clientWidth) box.tabIndex = 0
+    else box.removeAttribute('tabindex')
+  }
+}
+
+// followContents marks the heading that is being read.
+function followContents() {
+  const links = new Map([...document.querySelectorAll('.contents a')].map((a) => [decodeURIComponent(a.hash.slice(1)), a]))
+  const headings = [...links.keys()].map((id) => document.getElementById(id)).filter(Boolean)
+  if (headings.length === 0) return
+  let marked
+  const mark = () => {
+    const passed = headings.filter((heading) => heading.getBoundingClientRect().top < 120)
+    const next = links.get((passed.at(-1) ?? headings[0]).id)
+    if (next === marked) return
+    marked?.classList.remove('here')
+    marked = next
+    marked.classList.add('here')
+    const box = marked.closest('.contents'), at = marked.offsetTop
+    if (at < box.scrollTop || at > box.scrollTop + box.clientHeight - 60) box.scrollTop = at - box.clientHeight / 2
+  }
+  let isQueued = false
+  addEventListener('scroll', () => {
+    if (isQueued) return
+    isQueued = true
+    requestAnimationFrame(() => { isQueued = false; mark() })
+  }, { passive: true })
+  mark()
+}
+
+// The console of the reference. The credentials stay in the tab.
+let credentials = {}
+function startCredentials(form) {
+  if (!form) return
+  form.addEventListener('submit', (event) => event.preventDefault())
+  const check = () => readCredentials(form).catch((error) => { form.querySelector('.identity').textContent = error.message })
+  for (const input of form.querySelectorAll('input')) {
+    input.value = stored(sessionStorage, input.name) ?? ''
+    input.addEventListener('change', () => {
+      store(sessionStorage, input.name, input.value.trim())
+      check()
+    })
+  }
+  check()
+}
+
+const send = (method, path, body) => fetch(path, {
+  method, body,
+  headers: {
+    ...credentials.token && { authorization: `Bearer ${credentials.token}` }, ...credentials.client && { 'client-id': credentials.client },
+    ...body !== undefined && { 'content-type': 'application/json' },
+  },
+})
+
+// readCredentials shows whose the token is. The channel of the user, or one that the user
+// moderates, then replaces the channel of the examples.
+async function readCredentials(form) {
+  const identity = form.querySelector('.identity')
+  credentials = { client: form.elements.client.value.trim(), token: form.elements.token.value.trim() }
+  identity.textContent = ''
+  if (!credentials.client || !credentials.token) return
+  const profile = await (await send('GET', '/v1/users/profile')).json()
+  if (!profile.success && profile.data.code !== 'TOKEN_KIND_NOT_ACCEPTED') {
+    identity.textContent = profile.message
+    return
+  }
+  if (!profile.success) {
+    identity.textContent = 'Requests are sent with an app or service token.'
+    return
+  }
+  const moderated = await (await send('GET', `/v1/moderation/channels?userId=${profile.data.userId}`)).json()
+  useChannel(profile.data.channelId || moderated.data?.[0]?.uuid)
+  identity.textContent = `Requests are sent as ${profile.data.displayName}.`
+}
+
+function useChannel(channel) {
+  if (!channel) return
+  for (const form of document.querySelectorAll('form.call')) {
+    const input = form.elements.channelId, body = form.elements.body
+    if (input && !input.value) input.value = channel
+    if (body) body.value = body.value.replace(/("channelId": ")[^"]*"/, `$1${channel}"`)
+  }
+}
+
+function startCall(form) {
+  const answer = form.querySelector('.answer'), status = answer.querySelector('p'), text = answer.querySelector('code')
+  form.addEventListener('submit', async (event) => {
+    event.preventDefault()
+    const query = new URLSearchParams()
+    for (const input of form.querySelectorAll('input')) {
+      const values = input.name.endsWith('[]') ? input.value.split(',') : [input.value]
+      for (const value of values.map((v) => v.trim()).filter(Boolean)) query.append(input.name, value)
+    }
+    answer.hidden = false
+    status.textContent = 'Sending…'
+    text.textContent = ''
+    try {
+      const response = await send(form.dataset.method, form.dataset.path + (query.size ? `?${query}` : ''), form.elements.body?.value)
+      const received = await response.text()
+      status.textContent = `${response.status} ${response.statusText}`
+      status.className = response.ok ? 'ok' : 'failed'
+      text.textContent = pretty(received)
+      const help = response.headers.get('link')?.match(/<([^>]*)>; rel="help"/)
+      if (help) status.append(' – ', element('a', { href: help[1], textContent: 'what to do next' }))
+    } catch (error) {
+      status.className = 'failed'
+      status.textContent = error.message
+    }
+    focusScrollers()
+  })
+}
+
+function pretty(text) {
+  try { return JSON.stringify(JSON.parse(text), null, 2) } catch { return text }
+}

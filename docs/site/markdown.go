@@ -1,0 +1,181 @@
+package site
+
+import (
+	"bytes"
+	"html/template"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	extensionast "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/renderer"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+)
+
+// heading is a heading of a page.
+type heading struct {
+	ID, Text string
+	Level    int
+}
+
+// passage is the text below one heading, for the search.
+type passage struct {
+	heading
+
+	body string
+}
+
+// rendered is a page that was rendered from Markdown.
+type rendered struct {
+	title    string
+	html     template.HTML
+	headings []heading
+	passages []passage
+}
+
+// markdown renders the pages. Raw HTML is left out, so a page contains only what
+// goldmark and this package write.
+type markdown struct {
+	goldmark.Markdown
+
+	links links
+}
+
+func newMarkdown(l links) *markdown {
+	m := &markdown{links: l}
+	m.Markdown = goldmark.New(
+		goldmark.WithExtensions(extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute))),
+		goldmark.WithParserOptions(
+			parser.WithAutoHeadingID(),
+			parser.WithASTTransformers(util.Prioritized(&m.links, 100)),
+		),
+	)
+	// A number below that of the built-in renderers has priority.
+	m.Renderer().AddOptions(renderer.WithNodeRenderers(util.Prioritized(scrollable{}, 1)))
+	return m
+}
+
+// render renders a page.
+func (m *markdown) render(source []byte) (rendered, error) {
+	document := m.Parser().Parse(text.NewReader(source), parser.WithContext(parser.NewContext(parser.WithIDs(&ids{}))))
+	var html bytes.Buffer
+	if err := m.Renderer().Render(&html, source, document); err != nil {
+		return rendered{}, err
+	}
+	page := rendered{html: template.HTML(html.String())} //nolint:gosec // goldmark escapes, and leaves out raw HTML
+	for block := document.FirstChild(); block != nil; block = block.NextSibling() {
+		page.add(block, source)
+	}
+	return page, nil
+}
+
+// add adds a block to the headings and passages.
+func (r *rendered) add(block ast.Node, source []byte) {
+	words := strings.Join(strings.Fields(textOf(block, source)), " ")
+	if h, ok := block.(*ast.Heading); ok {
+		id, _ := h.AttributeString("id")
+		name, _ := id.([]byte)
+		found := heading{ID: string(name), Text: words, Level: h.Level}
+		if h.Level == 1 {
+			r.title = words
+		} else {
+			r.headings = append(r.headings, found)
+		}
+		r.passages = append(r.passages, passage{heading: found})
+		return
+	}
+	if n := len(r.passages); n > 0 {
+		r.passages[n-1].body = strings.TrimSpace(r.passages[n-1].body + " " + words)
+	}
+}
+
+// textOf returns the text within a node.
+func textOf(n ast.Node, source []byte) string {
+	var b strings.Builder
+	_ = ast.Walk(n, func(n ast.Node, isEntering bool) (ast.WalkStatus, error) {
+		switch n := n.(type) {
+		case *ast.Text:
+			if isEntering {
+				b.Write(n.Segment.Value(source))
+				if n.SoftLineBreak() {
+					b.WriteByte(' ')
+				}
+			}
+		case *ast.String:
+			if isEntering {
+				b.Write(n.Value)
+			}
+		case *ast.FencedCodeBlock:
+			if isEntering {
+				b.Write(n.Lines().Value(source))
+			}
+		default:
+			if !isEntering && n.Type() == ast.TypeBlock {
+				b.WriteByte(' ')
+			}
+		}
+		return ast.WalkContinue, nil
+	})
+	return b.String()
+}
+
+// ids makes the ids of headings as GitHub does. A heading that is one piece of code, such
+// as an error's code, is its own id.
+type ids struct{ taken map[string]bool }
+
+// Generate returns the id of a heading.
+func (s *ids) Generate(value []byte, _ ast.NodeKind) []byte {
+	id := slug(string(value))
+	for n := 1; s.taken[id]; n++ {
+		id = slug(string(value)) + "-" + strconv.Itoa(n)
+	}
+	s.Put([]byte(id))
+	return []byte(id)
+}
+
+// Put marks an id as taken.
+func (s *ids) Put(value []byte) {
+	if s.taken == nil {
+		s.taken = map[string]bool{}
+	}
+	s.taken[string(value)] = true
+}
+
+func slug(title string) string {
+	title = strings.TrimSpace(title)
+	if code, ok := strings.CutPrefix(title, "`"); ok {
+		if code, ok := strings.CutSuffix(code, "`"); ok && !strings.ContainsAny(code, "` ") {
+			return code
+		}
+	}
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == ' ':
+			return '-'
+		case r == '-' || r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r):
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, title)
+}
+
+// scrollable renders tables in a box of their own, so that a wide one scrolls and the
+// page does not.
+type scrollable struct{}
+
+// RegisterFuncs registers the renderer of tables.
+func (scrollable) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
+	r.Register(extensionast.KindTable, func(w util.BufWriter, _ []byte, _ ast.Node, isEntering bool) (ast.WalkStatus, error) {
+		tags := "</table></div>\n"
+		if isEntering {
+			tags = "<div class=\"scroll\"><table>\n"
+		}
+		_, err := w.WriteString(tags)
+		return ast.WalkContinue, err
+	})
+}

@@ -1,0 +1,256 @@
+package site
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// reference is the page with every operation of the REST API.
+type reference struct{ Groups []group }
+
+// group is the operations of one tag.
+type group struct {
+	ID, Label  string
+	About      template.HTML
+	Operations []operation
+
+	description string
+}
+
+// operation is an operation as the reference shows it.
+type operation struct {
+	ID, Method, Path, Summary string
+	Deprecated                bool
+	About                     template.HTML
+	// Tokens are the accepted kinds of token, and Scopes what they need.
+	Tokens, Scopes []string
+	// Query and Headers are the parameters; Body and Response are fields of objects.
+	Query, Headers, Body, Response []field
+	Errors                         []failure
+	BodyExample, ResponseExample   string
+	// HasForm is true if the console can make the call.
+	HasForm bool
+
+	description string
+}
+
+type field struct {
+	Name, Type string
+	Required   bool
+	About      template.HTML
+
+	description string
+	choices     []any
+}
+
+// failure is the errors that an operation returns with one status.
+type failure struct {
+	Status string
+	Codes  []string
+}
+
+// kinds are the kinds of token, by their security schemes.
+var kinds = map[string]string{"userToken": "user", "appToken": "app", "serviceToken": "service", "eventTicket": "ticket"}
+
+// codeItem finds the codes of errors in the description of a response.
+var codeItem = regexp.MustCompile("(?m)^- `([A-Z_]+)`")
+
+// readReference reads an OpenAPI document.
+func readReference(text []byte) (*reference, error) {
+	var d document
+	if err := json.Unmarshal(text, &d); err != nil {
+		return nil, fmt.Errorf("the OpenAPI document: %w", err)
+	}
+	r := &reference{}
+	for _, tag := range d.Tags {
+		r.Groups = append(r.Groups, group{ID: slug(tag.Name), Label: tag.Name, description: tag.Description})
+	}
+	for _, path := range d.Paths {
+		for _, o := range path.Value {
+			i := slices.IndexFunc(r.Groups, func(g group) bool { return len(o.Value.Tags) > 0 && g.Label == o.Value.Tags[0] })
+			if i < 0 {
+				return nil, fmt.Errorf("%s %s has no tag of the document", o.Name, path.Name)
+			}
+			r.Groups[i].Operations = append(r.Groups[i].Operations, d.operation(path.Name, o.Name, o.Value))
+		}
+	}
+	return r, nil
+}
+
+func (d *document) operation(path, method string, o operationObject) operation {
+	shown := operation{
+		ID: o.ID, Method: strings.ToUpper(method), Path: path, Summary: o.Summary, Deprecated: o.Deprecated, description: o.Description,
+		HasForm: strings.HasPrefix(path, "/v1/") && path != "/v1/events",
+	}
+	for _, allowed := range o.Security {
+		for scheme, scopes := range allowed {
+			if kind := kinds[scheme]; kind != "" {
+				shown.Tokens = append(shown.Tokens, kind)
+			}
+			shown.Scopes = append(shown.Scopes, scopes...)
+		}
+	}
+	slices.Sort(shown.Scopes)
+	shown.Scopes = slices.Compact(shown.Scopes)
+	for _, p := range o.Parameters {
+		p = d.parameterOf(p)
+		s := d.resolved(p.Schema)
+		f := field{Name: p.Name, Type: d.typeOf(s), Required: p.Required, description: p.Description, choices: s.Enum}
+		if p.In == "header" {
+			shown.Headers = append(shown.Headers, f)
+		} else {
+			shown.Query = append(shown.Query, f)
+		}
+	}
+	if len(o.RequestBody.Content) > 0 {
+		body := o.RequestBody.Content[0].Value
+		shown.Body, shown.BodyExample = d.fieldsOf(body.Schema, "", 0), indented(body.Example)
+	}
+	for _, r := range o.Responses {
+		shown.answer(d, r.Name, r.Value)
+	}
+	return shown
+}
+
+// answer adds a response. Responses that many operations share are errors of every call,
+// and are not repeated.
+func (o *operation) answer(d *document, status string, r response) {
+	if strings.HasPrefix(status, "2") && len(r.Content) > 0 && o.ResponseExample == "" {
+		content := r.Content[0].Value
+		o.Response, o.ResponseExample = d.fieldsOf(content.Schema, "", 0), indented(content.Example)
+		return
+	}
+	failed := failure{Status: status}
+	for _, code := range codeItem.FindAllStringSubmatch(r.Description, -1) {
+		failed.Codes = append(failed.Codes, code[1])
+	}
+	if r.Ref == "" && len(failed.Codes) > 0 {
+		o.Errors = append(o.Errors, failed)
+	}
+}
+
+// StatusText returns the status with its name.
+func (f failure) StatusText() string {
+	var code int
+	_, _ = fmt.Sscan(f.Status, &code)
+	return f.Status + " " + http.StatusText(code)
+}
+
+func indented(example json.RawMessage) string {
+	var text bytes.Buffer
+	if len(example) == 0 || json.Indent(&text, example, "", "  ") != nil {
+		return ""
+	}
+	return text.String()
+}
+
+// describe renders the descriptions, which are Markdown.
+func (r *reference) describe(m *markdown) error {
+	render := func(source string, to *template.HTML) error {
+		page, err := m.render([]byte(source))
+		*to = page.html
+		return err
+	}
+	for i := range r.Groups {
+		g := &r.Groups[i]
+		if err := render(g.description, &g.About); err != nil {
+			return err
+		}
+		for j := range g.Operations {
+			o := &g.Operations[j]
+			if err := render(o.description, &o.About); err != nil {
+				return err
+			}
+			for _, fields := range [][]field{o.Query, o.Headers, o.Body, o.Response} {
+				for k := range fields {
+					if err := render(fields[k].text(), &fields[k].About); err != nil {
+						return err
+					}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// text returns the description of a field with the values that it accepts.
+func (f field) text() string {
+	if len(f.choices) == 0 {
+		return f.description
+	}
+	values := make([]string, len(f.choices))
+	for i, value := range f.choices {
+		values[i] = fmt.Sprintf("`%v`", value)
+	}
+	return strings.TrimSpace(f.description + "\n\nOne of " + strings.Join(values, ", ") + ".")
+}
+
+// referenceIntroduction begins the page, in both forms.
+const referenceIntroduction = "# API reference\n\n" +
+	"Every operation of the REST API. The same document is served at [/openapi.json](/openapi.json) and [/openapi.yaml](/openapi.yaml), in OpenAPI 3.1, for generators and tools. " +
+	"Beside its own errors, an operation can return those of [every request](errors.md): a missing or wrong token, a limit, and errors of the server.\n"
+
+// addReference adds the page of the reference, and its Markdown.
+func (b *builder) addReference(m *markdown, v view, api *reference) error {
+	introduction, err := m.render([]byte(referenceIntroduction))
+	if err != nil {
+		return err
+	}
+	if err := api.describe(m); err != nil {
+		return err
+	}
+	b.addPassages(v.page, introduction.passages)
+	for _, g := range api.Groups {
+		v.Headings = append(v.Headings, heading{g.ID, g.Label, 2})
+		for _, o := range g.Operations {
+			h := heading{o.ID, o.Summary, 3}
+			v.Headings = append(v.Headings, h)
+			b.addPassages(v.page, []passage{{h, o.Method + " " + o.Path + " " + strings.ReplaceAll(o.description, "`", "")}})
+		}
+	}
+	v.Title, v.Content, v.API = introduction.title, introduction.html, api
+	b.files[Root+v.Name+".md"] = newFile(markdownType, revalidated, []byte(api.markdown()))
+	return b.addHTML(v.URL(), v)
+}
+
+// markdown returns the page of the reference as Markdown.
+func (r *reference) markdown() string {
+	var out strings.Builder
+	out.WriteString(referenceIntroduction)
+	for _, g := range r.Groups {
+		fmt.Fprintf(&out, "\n## %s\n\n%s\n", g.Label, g.description)
+		for _, o := range g.Operations {
+			fmt.Fprintf(&out, "\n### %s\n\n`%s %s`\n\n%s\n", o.Summary, o.Method, o.Path, o.description)
+			writeFields(&out, "Query", o.Query)
+			writeFields(&out, "Headers", o.Headers)
+			writeFields(&out, "Body", o.Body)
+			writeFields(&out, "Response", o.Response)
+			for _, example := range []string{o.BodyExample, o.ResponseExample} {
+				if example != "" {
+					fmt.Fprintf(&out, "\n```json\n%s\n```\n", example)
+				}
+			}
+		}
+	}
+	return out.String()
+}
+
+func writeFields(out *strings.Builder, title string, all []field) {
+	if len(all) == 0 {
+		return
+	}
+	fmt.Fprintf(out, "\n%s:\n\n", title)
+	for _, f := range all {
+		required := ""
+		if f.Required {
+			required = ", required"
+		}
+		fmt.Fprintf(out, "- `%s` (%s%s): %s\n", f.Name, f.Type, required, strings.Join(strings.Fields(f.text()), " "))
+	}
+}

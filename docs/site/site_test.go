@@ -1,0 +1,173 @@
+package site_test
+
+import (
+	"compress/gzip"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/moderato-live/moderato/docs"
+	"github.com/moderato-live/moderato/docs/openapi"
+	"github.com/moderato-live/moderato/docs/site"
+)
+
+// documentation is the site, which is rendered once for all tests.
+var documentation = site.New(openapi.JSON, slog.New(slog.DiscardHandler))
+
+// answer is a response of the site.
+type answer struct {
+	status int
+	header http.Header
+	body   string
+}
+
+func get(t *testing.T, path string, header http.Header) answer {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
+	for name, values := range header {
+		r.Header[name] = values
+	}
+	w := httptest.NewRecorder()
+	documentation.ServeHTTP(w, r)
+	return answer{w.Code, w.Header(), w.Body.String()}
+}
+
+func TestPagesAreServedAsHTMLAndMarkdown(t *testing.T) {
+	t.Parallel()
+	files, err := docs.Files.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		name, isPage := strings.CutSuffix(file.Name(), ".md")
+		if !isPage {
+			continue
+		}
+		source, err := docs.Files.ReadFile(file.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := get(t, "/docs/"+file.Name(), nil); r.status != http.StatusOK || r.body != string(source) {
+			t.Errorf("/docs/%s is not the file", file.Name())
+		}
+		title, _, _ := strings.Cut(strings.TrimPrefix(string(source), "# "), "\n")
+		r := get(t, "/docs/"+strings.TrimSuffix(name, "index"), nil)
+		if page := r.body; r.status != http.StatusOK || !strings.Contains(page, ">"+title+"</h1>") {
+			t.Errorf("the page of %s has not the heading %q: the file needs a place in the navigation", file.Name(), title)
+		}
+	}
+}
+
+func TestListForPrograms(t *testing.T) {
+	t.Parallel()
+	list := get(t, "/llms.txt", nil).body
+	if list != get(t, "/docs/llms.txt", nil).body {
+		t.Error("the two lists differ")
+	}
+	var count int
+	for line := range strings.Lines(list) {
+		_, rest, isPage := strings.Cut(line, "](")
+		if !isPage {
+			continue
+		}
+		count++
+		path, about, _ := strings.Cut(strings.TrimSpace(rest), "): ")
+		if r := get(t, path, nil); r.status != http.StatusOK || r.header.Get("Content-Type") != "text/markdown; charset=utf-8" {
+			t.Errorf("%s: got %d %s", path, r.status, r.header.Get("Content-Type"))
+		}
+		if about == "" {
+			t.Errorf("%s has no description", path)
+		}
+	}
+	if count < 15 {
+		t.Errorf("the list has %d pages", count)
+	}
+}
+
+func TestHeaders(t *testing.T) {
+	t.Parallel()
+	r := get(t, "/docs/errors", nil)
+	policy := r.header.Get("Content-Security-Policy")
+	if !strings.HasPrefix(policy, "default-src 'none';") || strings.Contains(policy, "unsafe") || strings.Contains(policy, "http") {
+		t.Errorf("got the policy %q", policy)
+	}
+	if r.header.Get("X-Content-Type-Options") != "nosniff" || r.header.Get("Cache-Control") != "no-cache" || r.header.Get("Vary") != "Accept-Encoding" {
+		t.Errorf("got the header %v", r.header)
+	}
+	plain := r.body
+	if again := get(t, "/docs/errors", http.Header{"If-None-Match": {r.header.Get("ETag")}}); again.status != http.StatusNotModified {
+		t.Errorf("with the ETag: got %d", again.status)
+	}
+	zipped := get(t, "/docs/errors", http.Header{"Accept-Encoding": {"br, gzip"}})
+	if zipped.header.Get("ETag") == r.header.Get("ETag") {
+		t.Error("the compressed page has the same ETag")
+	}
+	unzip, err := gzip.NewReader(strings.NewReader(zipped.body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := io.ReadAll(unzip); err != nil || string(text) != plain {
+		t.Errorf("the compressed page differs: %v", err)
+	}
+	_, asset, _ := strings.Cut(plain, `<link rel="stylesheet" href="`)
+	asset, _, _ = strings.Cut(asset, `"`)
+	if r := get(t, asset, nil); r.status != http.StatusOK || !strings.Contains(r.header.Get("Cache-Control"), "immutable") {
+		t.Errorf("%s: got %d, Cache-Control %q", asset, r.status, r.header.Get("Cache-Control"))
+	}
+}
+
+func TestOtherRequests(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{"/", "/docs"} {
+		if r := get(t, path, nil); r.status != http.StatusFound || r.header.Get("Location") != "/docs/" {
+			t.Errorf("%s: got %d to %q", path, r.status, r.header.Get("Location"))
+		}
+	}
+	for _, path := range []string{"/docs/nothing", "/docs/nothing" + ".md", "/docs/../secret", "/docs/404"} {
+		if r := get(t, path, nil); r.status != http.StatusNotFound {
+			t.Errorf("%s: got %d", path, r.status)
+		}
+	}
+	w := httptest.NewRecorder()
+	documentation.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/docs/", nil))
+	if w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") != "GET, HEAD" {
+		t.Errorf("POST: got %d", w.Code)
+	}
+	for path, want := range map[string]bool{"/": false, "/docs": true, "/docs/a/b": true, "/llms.txt": true, "/docsx": false, "/v1/channels": false, "/x/docs/": false} {
+		if documentation.Has(httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)) != want {
+			t.Errorf("Has(%q) is %t", path, !want)
+		}
+	}
+	for method, want := range map[string]bool{http.MethodGet: true, http.MethodPost: false} {
+		browser := httptest.NewRequestWithContext(t.Context(), method, "/", nil)
+		browser.Header.Set("Accept", "text/html,*/*;q=0.8")
+		if documentation.Has(browser) != want {
+			t.Errorf("a browser's %s of /: Has is %t", method, !want)
+		}
+	}
+}
+
+// A server starts without the pages: they are rendered at the first request.
+func TestSiteIsRenderedAtTheFirstRequest(t *testing.T) {
+	start := time.Now()
+	unused := site.New([]byte("no document"), slog.New(slog.DiscardHandler))
+	if elapsed := time.Since(start); elapsed > 10*time.Millisecond {
+		t.Errorf("New takes %v", elapsed)
+	}
+	w := httptest.NewRecorder()
+	unused.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/docs/", nil))
+	if w.Code != http.StatusNotFound {
+		t.Errorf("a site that cannot be rendered: got %d", w.Code)
+	}
+}
+
+func BenchmarkRender(b *testing.B) {
+	for b.Loop() {
+		fresh := site.New(openapi.JSON, slog.New(slog.DiscardHandler))
+		fresh.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(b.Context(), http.MethodGet, "/docs/", nil))
+	}
+}
