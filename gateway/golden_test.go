@@ -149,6 +149,8 @@ func goldenSteps(t *testing.T, url store.URL) {
 		{"remove_ban", owner, 200, "DELETE", banPath, ban},
 		{"mute_user", moderator, 200, "POST", mutePath, mute},
 		{"error_mute_active", owner, 409, "POST", mutePath, mute},
+		{"remove_mute", owner, 200, "DELETE", mutePath, mute},
+		{"error_not_muted", owner, 404, "DELETE", mutePath, mute},
 		{"error_not_banned", owner, 404, "DELETE", banPath, ban},
 		{"error_invalid_argument", owner, 400, "POST", banPath, args("channelId", "x")},
 		{"error_token_kind", app, 403, "POST", banPath, ban},

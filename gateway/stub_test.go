@@ -60,6 +60,10 @@ func (s stub) MuteUser(ctx context.Context, _ *moderatov1.MuteUserRequest) (*mod
 	return &moderatov1.MuteUserResponse{}, s.end(ctx)
 }
 
+func (s stub) RemoveMute(ctx context.Context, _ *moderatov1.RemoveMuteRequest) (*moderatov1.RemoveMuteResponse, error) {
+	return &moderatov1.RemoveMuteResponse{}, s.end(ctx)
+}
+
 // plain is an interceptor that only converts errors to statuses.
 func plain(ctx context.Context, request any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
 	md, _ := metadata.FromIncomingContext(ctx)

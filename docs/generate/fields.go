@@ -38,6 +38,9 @@ var formatTexts = map[optionsv1.Format]string{
 	optionsv1.Format_FORMAT_LANGUAGE:      "BCP 47 language tag, in its canonical form",
 	optionsv1.Format_FORMAT_ACTIVITY_TYPE: "type of an activity",
 	optionsv1.Format_FORMAT_OBJECT:        "JSON object, with numbers of at most 2^53 - 1",
+
+	optionsv1.Format_FORMAT_SANCTION_REASON:  "reason of a ban or mute",
+	optionsv1.Format_FORMAT_SANCTION_SECONDS: "duration of a ban or mute, in seconds",
 }
 
 func formats(out *bufio.Writer) {

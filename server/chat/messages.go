@@ -14,6 +14,7 @@ import (
 	"fmt"
 
 	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
@@ -58,7 +59,7 @@ func standingColumns(d *store.Dialect, q standingQuery) (string, []any) {
 	channel, user := any(q.channelID), any(q.userID) // each conversion allocates
 	return d.Clock.SQL() + `,
 			EXISTS (SELECT 1 FROM channels WHERE id = ?), EXISTS (SELECT 1 FROM users WHERE id = ? AND ` + users.Exists + `),
-			(SELECT banned_at FROM bans WHERE channel_id = ? AND user_id = ?),
+			(SELECT banned_at FROM bans WHERE channel_id = ? AND user_id = ? AND ` + authz.InForce(d.Clock, "bans") + `),
 			(SELECT expires_at FROM mutes WHERE channel_id = ? AND user_id = ?),
 			` + generation("?", "?") + `,
 			EXISTS (SELECT 1 FROM roles WHERE channel_id = ? AND user_id = ? AND role = 'moderator'),

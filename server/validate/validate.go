@@ -147,6 +147,15 @@ func (f *Fields) Text(field, value string) string {
 	return f.text(field, value, "")
 }
 
+// GivenText is Text for an optional text that was given. It must not be blank.
+func (f *Fields) GivenText(field, value string) string {
+	if strings.TrimSpace(value) == "" {
+		f.Add(field, fmt.Sprintf("must be %d to %d characters", f.bounds(field).GetMinLength(), f.MaxLength(field)))
+		return ""
+	}
+	return f.text(field, value, "")
+}
+
 // Message validates a chat message. It is like Text, but the message may contain tabs
 // and line feeds.
 func (f *Fields) Message(field, value string) string {

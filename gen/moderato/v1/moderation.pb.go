@@ -533,9 +533,14 @@ type BanUserRequest struct {
 	// `banUsername` is required.
 	BanUserId string `protobuf:"bytes,2,opt,name=ban_user_id,json=banUserId" json:"ban_user_id,omitempty"`
 	// The user's username, compared case-insensitively: 1 to 40 of `A-Z a-z 0-9 _ . -`.
-	BanUsername   string `protobuf:"bytes,3,opt,name=ban_username,json=banUsername" json:"ban_username,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	BanUsername string `protobuf:"bytes,3,opt,name=ban_username,json=banUsername" json:"ban_username,omitempty"`
+	// Why the user is banned: 1 to 500 characters, without control characters.
+	Reason *string `protobuf:"bytes,4,opt,name=reason" json:"reason,omitempty"`
+	// How long the ban lasts, in seconds: 1 to 1,209,600 (14 days). If unset, the ban lasts
+	// until it is removed.
+	DurationSeconds *int64 `protobuf:"varint,5,opt,name=duration_seconds,json=durationSeconds" json:"duration_seconds,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *BanUserRequest) Reset() {
@@ -589,6 +594,76 @@ func (x *BanUserRequest) GetBanUsername() string {
 	return ""
 }
 
+func (x *BanUserRequest) GetReason() string {
+	if x != nil && x.Reason != nil {
+		return *x.Reason
+	}
+	return ""
+}
+
+func (x *BanUserRequest) GetDurationSeconds() int64 {
+	if x != nil && x.DurationSeconds != nil {
+		return *x.DurationSeconds
+	}
+	return 0
+}
+
+// SanctionTerms says why and until when a ban or mute lasts.
+type SanctionTerms struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Why; null if no reason was given.
+	Reason *string `protobuf:"bytes,1,opt,name=reason" json:"reason,omitempty"`
+	// When the ban or mute expires: UTC, milliseconds; null if it lasts until it is
+	// removed. It is in force before this instant.
+	ExpiresAt     *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SanctionTerms) Reset() {
+	*x = SanctionTerms{}
+	mi := &file_moderato_v1_moderation_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SanctionTerms) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SanctionTerms) ProtoMessage() {}
+
+func (x *SanctionTerms) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_moderation_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SanctionTerms.ProtoReflect.Descriptor instead.
+func (*SanctionTerms) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *SanctionTerms) GetReason() string {
+	if x != nil && x.Reason != nil {
+		return *x.Reason
+	}
+	return ""
+}
+
+func (x *SanctionTerms) GetExpiresAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ExpiresAt
+	}
+	return nil
+}
+
 // BanUserResponse is the ban in force (section 2, "Ban result").
 type BanUserResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -601,14 +676,17 @@ type BanUserResponse struct {
 	// The banned user's display name at the time of the response.
 	BannedUserDisplayName string `protobuf:"bytes,4,opt,name=banned_user_display_name,json=bannedUserDisplayName" json:"banned_user_display_name,omitempty"`
 	// When the ban was applied: UTC, milliseconds.
-	BannedAt      *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=banned_at,json=bannedAt" json:"banned_at,omitempty"`
+	BannedAt *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=banned_at,json=bannedAt" json:"banned_at,omitempty"`
+	// The terms of the ban in force. Set only if the request has a reason or a duration. In
+	// JSON, `reason` and `expiresAt` are fields of the response itself.
+	Terms         *SanctionTerms `protobuf:"bytes,6,opt,name=terms" json:"terms,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *BanUserResponse) Reset() {
 	*x = BanUserResponse{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[10]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -620,7 +698,7 @@ func (x *BanUserResponse) String() string {
 func (*BanUserResponse) ProtoMessage() {}
 
 func (x *BanUserResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[10]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -633,7 +711,7 @@ func (x *BanUserResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BanUserResponse.ProtoReflect.Descriptor instead.
 func (*BanUserResponse) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{10}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *BanUserResponse) GetChannelId() string {
@@ -671,6 +749,13 @@ func (x *BanUserResponse) GetBannedAt() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *BanUserResponse) GetTerms() *SanctionTerms {
+	if x != nil {
+		return x.Terms
+	}
+	return nil
+}
+
 // RemoveBanRequest names the channel and, by id or by username, the user.
 type RemoveBanRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -687,7 +772,7 @@ type RemoveBanRequest struct {
 
 func (x *RemoveBanRequest) Reset() {
 	*x = RemoveBanRequest{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[11]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -699,7 +784,7 @@ func (x *RemoveBanRequest) String() string {
 func (*RemoveBanRequest) ProtoMessage() {}
 
 func (x *RemoveBanRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[11]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -712,7 +797,7 @@ func (x *RemoveBanRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveBanRequest.ProtoReflect.Descriptor instead.
 func (*RemoveBanRequest) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{11}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *RemoveBanRequest) GetChannelId() string {
@@ -745,7 +830,7 @@ type RemoveBanResponse struct {
 
 func (x *RemoveBanResponse) Reset() {
 	*x = RemoveBanResponse{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[12]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -757,7 +842,7 @@ func (x *RemoveBanResponse) String() string {
 func (*RemoveBanResponse) ProtoMessage() {}
 
 func (x *RemoveBanResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[12]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -770,7 +855,7 @@ func (x *RemoveBanResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveBanResponse.ProtoReflect.Descriptor instead.
 func (*RemoveBanResponse) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{12}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{13}
 }
 
 // MuteUserRequest names the channel and the user.
@@ -779,14 +864,18 @@ type MuteUserRequest struct {
 	// Required. The channel: a UUID in upper or lower case.
 	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
 	// Required. The user: a UUID in upper or lower case.
-	MutedUserId   string `protobuf:"bytes,2,opt,name=muted_user_id,json=mutedUserId" json:"muted_user_id,omitempty"`
+	MutedUserId string `protobuf:"bytes,2,opt,name=muted_user_id,json=mutedUserId" json:"muted_user_id,omitempty"`
+	// How long the mute lasts, in seconds: 1 to 1,209,600 (14 days); 600 if unset.
+	DurationSeconds *int64 `protobuf:"varint,3,opt,name=duration_seconds,json=durationSeconds" json:"duration_seconds,omitempty"`
+	// Why the user is muted: 1 to 500 characters, without control characters.
+	Reason        *string `protobuf:"bytes,4,opt,name=reason" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *MuteUserRequest) Reset() {
 	*x = MuteUserRequest{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[13]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -798,7 +887,7 @@ func (x *MuteUserRequest) String() string {
 func (*MuteUserRequest) ProtoMessage() {}
 
 func (x *MuteUserRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[13]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -811,7 +900,7 @@ func (x *MuteUserRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MuteUserRequest.ProtoReflect.Descriptor instead.
 func (*MuteUserRequest) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{13}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *MuteUserRequest) GetChannelId() string {
@@ -828,6 +917,20 @@ func (x *MuteUserRequest) GetMutedUserId() string {
 	return ""
 }
 
+func (x *MuteUserRequest) GetDurationSeconds() int64 {
+	if x != nil && x.DurationSeconds != nil {
+		return *x.DurationSeconds
+	}
+	return 0
+}
+
+func (x *MuteUserRequest) GetReason() string {
+	if x != nil && x.Reason != nil {
+		return *x.Reason
+	}
+	return ""
+}
+
 // MuteUserResponse is the mute that was applied (section 2, "Mute result").
 type MuteUserResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -839,16 +942,18 @@ type MuteUserResponse struct {
 	MutedUserId string `protobuf:"bytes,3,opt,name=muted_user_id,json=mutedUserId" json:"muted_user_id,omitempty"`
 	// The muted user's display name at the time of the response.
 	MutedUserDisplayName string `protobuf:"bytes,4,opt,name=muted_user_display_name,json=mutedUserDisplayName" json:"muted_user_display_name,omitempty"`
-	// When the mute expires: ten minutes after it was applied; UTC, milliseconds. The
-	// mute is active before this instant.
+	// When the mute expires; UTC, milliseconds. The mute is active before this instant.
 	MuteExpiresAt *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=mute_expires_at,json=muteExpiresAt" json:"mute_expires_at,omitempty"`
+	// The terms of the mute. Set only if the request has a reason or a duration. In JSON,
+	// `reason` and `expiresAt` are fields of the response itself.
+	Terms         *SanctionTerms `protobuf:"bytes,6,opt,name=terms" json:"terms,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *MuteUserResponse) Reset() {
 	*x = MuteUserResponse{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[14]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -860,7 +965,7 @@ func (x *MuteUserResponse) String() string {
 func (*MuteUserResponse) ProtoMessage() {}
 
 func (x *MuteUserResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[14]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -873,7 +978,7 @@ func (x *MuteUserResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MuteUserResponse.ProtoReflect.Descriptor instead.
 func (*MuteUserResponse) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{14}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *MuteUserResponse) GetChannelId() string {
@@ -911,6 +1016,105 @@ func (x *MuteUserResponse) GetMuteExpiresAt() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *MuteUserResponse) GetTerms() *SanctionTerms {
+	if x != nil {
+		return x.Terms
+	}
+	return nil
+}
+
+// RemoveMuteRequest names the channel and the user.
+type RemoveMuteRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Required. The channel: a UUID in upper or lower case.
+	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
+	// Required. The user: a UUID in upper or lower case.
+	MutedUserId   string `protobuf:"bytes,2,opt,name=muted_user_id,json=mutedUserId" json:"muted_user_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RemoveMuteRequest) Reset() {
+	*x = RemoveMuteRequest{}
+	mi := &file_moderato_v1_moderation_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RemoveMuteRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RemoveMuteRequest) ProtoMessage() {}
+
+func (x *RemoveMuteRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_moderation_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RemoveMuteRequest.ProtoReflect.Descriptor instead.
+func (*RemoveMuteRequest) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *RemoveMuteRequest) GetChannelId() string {
+	if x != nil {
+		return x.ChannelId
+	}
+	return ""
+}
+
+func (x *RemoveMuteRequest) GetMutedUserId() string {
+	if x != nil {
+		return x.MutedUserId
+	}
+	return ""
+}
+
+// RemoveMuteResponse has no content: over REST the envelope has no `data`.
+type RemoveMuteResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RemoveMuteResponse) Reset() {
+	*x = RemoveMuteResponse{}
+	mi := &file_moderato_v1_moderation_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RemoveMuteResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RemoveMuteResponse) ProtoMessage() {}
+
+func (x *RemoveMuteResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_moderation_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RemoveMuteResponse.ProtoReflect.Descriptor instead.
+func (*RemoveMuteResponse) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{17}
+}
+
 // ListLogRequest names the channel, the filters and the page.
 type ListLogRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -936,7 +1140,7 @@ type ListLogRequest struct {
 
 func (x *ListLogRequest) Reset() {
 	*x = ListLogRequest{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[15]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -948,7 +1152,7 @@ func (x *ListLogRequest) String() string {
 func (*ListLogRequest) ProtoMessage() {}
 
 func (x *ListLogRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[15]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -961,7 +1165,7 @@ func (x *ListLogRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLogRequest.ProtoReflect.Descriptor instead.
 func (*ListLogRequest) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{15}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ListLogRequest) GetChannelId() string {
@@ -1022,7 +1226,7 @@ type ListLogResponse struct {
 
 func (x *ListLogResponse) Reset() {
 	*x = ListLogResponse{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[16]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1034,7 +1238,7 @@ func (x *ListLogResponse) String() string {
 func (*ListLogResponse) ProtoMessage() {}
 
 func (x *ListLogResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[16]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1047,7 +1251,7 @@ func (x *ListLogResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLogResponse.ProtoReflect.Descriptor instead.
 func (*ListLogResponse) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{16}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ListLogResponse) GetRows() []*LogEntry {
@@ -1091,14 +1295,17 @@ type LogEntry struct {
 	// The id of the request that made the change; empty if there was none.
 	RequestId string `protobuf:"bytes,8,opt,name=request_id,json=requestId" json:"request_id,omitempty"`
 	// The event's payload: what the change did.
-	Payload       *structpb.Struct `protobuf:"bytes,9,opt,name=payload" json:"payload,omitempty"`
+	Payload *structpb.Struct `protobuf:"bytes,9,opt,name=payload" json:"payload,omitempty"`
+	// What only entries of bans and mutes have. In JSON, its fields are fields of the entry
+	// itself.
+	Sanction      *LoggedSanction `protobuf:"bytes,10,opt,name=sanction" json:"sanction,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *LogEntry) Reset() {
 	*x = LogEntry{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[17]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1110,7 +1317,7 @@ func (x *LogEntry) String() string {
 func (*LogEntry) ProtoMessage() {}
 
 func (x *LogEntry) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[17]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1123,7 +1330,7 @@ func (x *LogEntry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogEntry.ProtoReflect.Descriptor instead.
 func (*LogEntry) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{17}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *LogEntry) GetId() string {
@@ -1189,6 +1396,78 @@ func (x *LogEntry) GetPayload() *structpb.Struct {
 	return nil
 }
 
+func (x *LogEntry) GetSanction() *LoggedSanction {
+	if x != nil {
+		return x.Sanction
+	}
+	return nil
+}
+
+// LoggedSanction is what the log says about a ban or mute.
+type LoggedSanction struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Why; null if no reason was given.
+	Reason *string `protobuf:"bytes,1,opt,name=reason" json:"reason,omitempty"`
+	// When the ban or mute expires or expired: UTC, milliseconds; null if it lasts until it
+	// is removed.
+	ExpiresAt *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
+	// The batch that it belongs to: a UUID in lower case; null if it belongs to none.
+	BatchId       *string `protobuf:"bytes,3,opt,name=batch_id,json=batchId" json:"batch_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LoggedSanction) Reset() {
+	*x = LoggedSanction{}
+	mi := &file_moderato_v1_moderation_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LoggedSanction) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LoggedSanction) ProtoMessage() {}
+
+func (x *LoggedSanction) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_moderation_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LoggedSanction.ProtoReflect.Descriptor instead.
+func (*LoggedSanction) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *LoggedSanction) GetReason() string {
+	if x != nil && x.Reason != nil {
+		return *x.Reason
+	}
+	return ""
+}
+
+func (x *LoggedSanction) GetExpiresAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ExpiresAt
+	}
+	return nil
+}
+
+func (x *LoggedSanction) GetBatchId() string {
+	if x != nil && x.BatchId != nil {
+		return *x.BatchId
+	}
+	return ""
+}
+
 // LogUser is a user in the log, with the user's current names.
 type LogUser struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1205,7 +1484,7 @@ type LogUser struct {
 
 func (x *LogUser) Reset() {
 	*x = LogUser{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[18]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1217,7 +1496,7 @@ func (x *LogUser) String() string {
 func (*LogUser) ProtoMessage() {}
 
 func (x *LogUser) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[18]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1230,7 +1509,7 @@ func (x *LogUser) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogUser.ProtoReflect.Descriptor instead.
 func (*LogUser) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{18}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *LogUser) GetId() string {
@@ -1271,7 +1550,7 @@ type GetUserRequest struct {
 
 func (x *GetUserRequest) Reset() {
 	*x = GetUserRequest{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[19]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1283,7 +1562,7 @@ func (x *GetUserRequest) String() string {
 func (*GetUserRequest) ProtoMessage() {}
 
 func (x *GetUserRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[19]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1296,7 +1575,7 @@ func (x *GetUserRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetUserRequest.ProtoReflect.Descriptor instead.
 func (*GetUserRequest) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{19}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *GetUserRequest) GetChannelId() string {
@@ -1345,7 +1624,7 @@ type GetUserResponse struct {
 
 func (x *GetUserResponse) Reset() {
 	*x = GetUserResponse{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[20]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1357,7 +1636,7 @@ func (x *GetUserResponse) String() string {
 func (*GetUserResponse) ProtoMessage() {}
 
 func (x *GetUserResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[20]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1370,7 +1649,7 @@ func (x *GetUserResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetUserResponse.ProtoReflect.Descriptor instead.
 func (*GetUserResponse) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{20}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *GetUserResponse) GetUser() *UserSummary {
@@ -1435,7 +1714,7 @@ type UserBan struct {
 
 func (x *UserBan) Reset() {
 	*x = UserBan{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[21]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1447,7 +1726,7 @@ func (x *UserBan) String() string {
 func (*UserBan) ProtoMessage() {}
 
 func (x *UserBan) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[21]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1460,7 +1739,7 @@ func (x *UserBan) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UserBan.ProtoReflect.Descriptor instead.
 func (*UserBan) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{21}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *UserBan) GetBannedAt() *timestamppb.Timestamp {
@@ -1488,7 +1767,7 @@ type UserMute struct {
 
 func (x *UserMute) Reset() {
 	*x = UserMute{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[22]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1500,7 +1779,7 @@ func (x *UserMute) String() string {
 func (*UserMute) ProtoMessage() {}
 
 func (x *UserMute) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[22]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1513,7 +1792,7 @@ func (x *UserMute) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UserMute.ProtoReflect.Descriptor instead.
 func (*UserMute) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{22}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *UserMute) GetMuteExpiresAt() *timestamppb.Timestamp {
@@ -1534,7 +1813,7 @@ type UserFollow struct {
 
 func (x *UserFollow) Reset() {
 	*x = UserFollow{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[23]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1546,7 +1825,7 @@ func (x *UserFollow) String() string {
 func (*UserFollow) ProtoMessage() {}
 
 func (x *UserFollow) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[23]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1559,7 +1838,7 @@ func (x *UserFollow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UserFollow.ProtoReflect.Descriptor instead.
 func (*UserFollow) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{23}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *UserFollow) GetFollowedAt() *timestamppb.Timestamp {
@@ -1584,7 +1863,7 @@ type UserMessage struct {
 
 func (x *UserMessage) Reset() {
 	*x = UserMessage{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[24]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1596,7 +1875,7 @@ func (x *UserMessage) String() string {
 func (*UserMessage) ProtoMessage() {}
 
 func (x *UserMessage) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[24]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1609,7 +1888,7 @@ func (x *UserMessage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UserMessage.ProtoReflect.Descriptor instead.
 func (*UserMessage) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{24}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *UserMessage) GetMessageId() string {
@@ -1673,36 +1952,51 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x17\n" +
 	"\auser_id\x18\x02 \x01(\tR\x06userId\"\x19\n" +
-	"\x17RemoveModeratorResponse\"z\n" +
+	"\x17RemoveModeratorResponse\"\xd7\x01\n" +
 	"\x0eBanUserRequest\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x1e\n" +
 	"\vban_user_id\x18\x02 \x01(\tR\tbanUserId\x12)\n" +
-	"\fban_username\x18\x03 \x01(\tB\x06\x92\xb5\x18\x028\x01R\vbanUsername\"\xeb\x01\n" +
+	"\fban_username\x18\x03 \x01(\tB\x06\x92\xb5\x18\x028\x01R\vbanUsername\x12#\n" +
+	"\x06reason\x18\x04 \x01(\tB\v\x92\xb5\x18\x028\b\xaa\x01\x02\b\x01R\x06reason\x126\n" +
+	"\x10duration_seconds\x18\x05 \x01(\x03B\v\x92\xb5\x18\x028\t\xaa\x01\x02\b\x01R\x0fdurationSeconds\"i\n" +
+	"\rSanctionTerms\x12\x1d\n" +
+	"\x06reason\x18\x01 \x01(\tB\x05\xaa\x01\x02\b\x01R\x06reason\x129\n" +
+	"\n" +
+	"expires_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\"\xa3\x02\n" +
 	"\x0fBanUserResponse\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12!\n" +
 	"\fmoderator_id\x18\x02 \x01(\tR\vmoderatorId\x12$\n" +
 	"\x0ebanned_user_id\x18\x03 \x01(\tR\fbannedUserId\x127\n" +
 	"\x18banned_user_display_name\x18\x04 \x01(\tR\x15bannedUserDisplayName\x127\n" +
-	"\tbanned_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\bbannedAt\"|\n" +
+	"\tbanned_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\bbannedAt\x126\n" +
+	"\x05terms\x18\x06 \x01(\v2\x1a.moderato.v1.SanctionTermsB\x04е\x18\x01R\x05terms\"|\n" +
 	"\x10RemoveBanRequest\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x1e\n" +
 	"\vban_user_id\x18\x02 \x01(\tR\tbanUserId\x12)\n" +
 	"\fban_username\x18\x03 \x01(\tB\x06\x92\xb5\x18\x028\x01R\vbanUsername\"\x13\n" +
-	"\x11RemoveBanResponse\"T\n" +
+	"\x11RemoveBanResponse\"\xb4\x01\n" +
 	"\x0fMuteUserRequest\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\"\n" +
-	"\rmuted_user_id\x18\x02 \x01(\tR\vmutedUserId\"\xf3\x01\n" +
+	"\rmuted_user_id\x18\x02 \x01(\tR\vmutedUserId\x129\n" +
+	"\x10duration_seconds\x18\x03 \x01(\x03B\x0e\x92\xb5\x18\x05(\xd8\x048\t\xaa\x01\x02\b\x01R\x0fdurationSeconds\x12#\n" +
+	"\x06reason\x18\x04 \x01(\tB\v\x92\xb5\x18\x028\b\xaa\x01\x02\b\x01R\x06reason\"\xab\x02\n" +
 	"\x10MuteUserResponse\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12!\n" +
 	"\fmoderator_id\x18\x02 \x01(\tR\vmoderatorId\x12\"\n" +
 	"\rmuted_user_id\x18\x03 \x01(\tR\vmutedUserId\x125\n" +
 	"\x17muted_user_display_name\x18\x04 \x01(\tR\x14mutedUserDisplayName\x12B\n" +
-	"\x0fmute_expires_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\rmuteExpiresAt\"\xc6\x01\n" +
+	"\x0fmute_expires_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\rmuteExpiresAt\x126\n" +
+	"\x05terms\x18\x06 \x01(\v2\x1a.moderato.v1.SanctionTermsB\x04е\x18\x01R\x05terms\"V\n" +
+	"\x11RemoveMuteRequest\x12\x1d\n" +
+	"\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\"\n" +
+	"\rmuted_user_id\x18\x02 \x01(\tR\vmutedUserId\"\x14\n" +
+	"\x12RemoveMuteResponse\"\xc6\x01\n" +
 	"\x0eListLogRequest\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x17\n" +
@@ -1716,7 +2010,7 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"\n" +
 	"pagination\x18\x02 \x01(\v2\x17.moderato.v1.PaginationR\n" +
 	"pagination\x12)\n" +
-	"\x10trimmed_sequence\x18\x03 \x01(\x03R\x0ftrimmedSequence\"\xd2\x02\n" +
+	"\x10trimmed_sequence\x18\x03 \x01(\x03R\x0ftrimmedSequence\"\x91\x03\n" +
 	"\bLogEntry\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
 	"\bsequence\x18\x02 \x01(\x03R\bsequence\x12\x12\n" +
@@ -1728,7 +2022,14 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"\tclient_id\x18\a \x01(\tR\bclientId\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\b \x01(\tR\trequestId\x121\n" +
-	"\apayload\x18\t \x01(\v2\x17.google.protobuf.StructR\apayload\"P\n" +
+	"\apayload\x18\t \x01(\v2\x17.google.protobuf.StructR\apayload\x12=\n" +
+	"\bsanction\x18\n" +
+	" \x01(\v2\x1b.moderato.v1.LoggedSanctionB\x04е\x18\x01R\bsanction\"\x8c\x01\n" +
+	"\x0eLoggedSanction\x12\x1d\n" +
+	"\x06reason\x18\x01 \x01(\tB\x05\xaa\x01\x02\b\x01R\x06reason\x129\n" +
+	"\n" +
+	"expires_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\x12 \n" +
+	"\bbatch_id\x18\x03 \x01(\tB\x05\xaa\x01\x02\b\x01R\abatchId\"P\n" +
 	"\aLogUser\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12!\n" +
 	"\fdisplay_name\x18\x02 \x01(\tR\vdisplayName\x12\x12\n" +
@@ -1760,8 +2061,7 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"message_id\x18\x01 \x01(\tR\tmessageId\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x129\n" +
 	"\n" +
-	"created_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt2\xa6\n" +
-	"\n" +
+	"created_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt2\xb1\v\n" +
 	"\x11ModerationService\x12\xb2\x01\n" +
 	"\x15ListModeratedChannels\x12).moderato.v1.ListModeratedChannelsRequest\x1a*.moderato.v1.ListModeratedChannelsResponse\"B\x8a\xb5\x18\x12\n" +
 	"\x02\x01\x02\x12\n" +
@@ -1778,7 +2078,10 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"\tRemoveBan\x12\x1d.moderato.v1.RemoveBanRequest\x1a\x1e.moderato.v1.RemoveBanResponse\"8\x8a\xb5\x18\x17\n" +
 	"\x01\x01\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x17:\x01**\x12/v1/moderation/ban\x12\x82\x01\n" +
 	"\bMuteUser\x12\x1c.moderato.v1.MuteUserRequest\x1a\x1d.moderato.v1.MuteUserResponse\"9\x8a\xb5\x18\x17\n" +
-	"\x01\x01\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x18:\x01*\"\x13/v1/moderation/mute\x12\x81\x01\n" +
+	"\x01\x01\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x18:\x01*\"\x13/v1/moderation/mute\x12\x88\x01\n" +
+	"\n" +
+	"RemoveMute\x12\x1e.moderato.v1.RemoveMuteRequest\x1a\x1f.moderato.v1.RemoveMuteResponse\"9\x8a\xb5\x18\x17\n" +
+	"\x01\x01\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x18:\x01**\x13/v1/moderation/mute\x12\x81\x01\n" +
 	"\aGetUser\x12\x1b.moderato.v1.GetUserRequest\x1a\x1c.moderato.v1.GetUserResponse\";\x8a\xb5\x18\x18\n" +
 	"\x02\x01\x03\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x16\x12\x14/v1/moderation/users\x90\x02\x01\x12\x7f\n" +
 	"\aListLog\x12\x1b.moderato.v1.ListLogRequest\x1a\x1c.moderato.v1.ListLogResponse\"9\x8a\xb5\x18\x18\n" +
@@ -1796,7 +2099,7 @@ func file_moderato_v1_moderation_proto_rawDescGZIP() []byte {
 	return file_moderato_v1_moderation_proto_rawDescData
 }
 
-var file_moderato_v1_moderation_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
+var file_moderato_v1_moderation_proto_msgTypes = make([]protoimpl.MessageInfo, 29)
 var file_moderato_v1_moderation_proto_goTypes = []any{
 	(*ModeratedChannel)(nil),              // 0: moderato.v1.ModeratedChannel
 	(*ListModeratedChannelsRequest)(nil),  // 1: moderato.v1.ListModeratedChannelsRequest
@@ -1808,75 +2111,86 @@ var file_moderato_v1_moderation_proto_goTypes = []any{
 	(*RemoveModeratorRequest)(nil),        // 7: moderato.v1.RemoveModeratorRequest
 	(*RemoveModeratorResponse)(nil),       // 8: moderato.v1.RemoveModeratorResponse
 	(*BanUserRequest)(nil),                // 9: moderato.v1.BanUserRequest
-	(*BanUserResponse)(nil),               // 10: moderato.v1.BanUserResponse
-	(*RemoveBanRequest)(nil),              // 11: moderato.v1.RemoveBanRequest
-	(*RemoveBanResponse)(nil),             // 12: moderato.v1.RemoveBanResponse
-	(*MuteUserRequest)(nil),               // 13: moderato.v1.MuteUserRequest
-	(*MuteUserResponse)(nil),              // 14: moderato.v1.MuteUserResponse
-	(*ListLogRequest)(nil),                // 15: moderato.v1.ListLogRequest
-	(*ListLogResponse)(nil),               // 16: moderato.v1.ListLogResponse
-	(*LogEntry)(nil),                      // 17: moderato.v1.LogEntry
-	(*LogUser)(nil),                       // 18: moderato.v1.LogUser
-	(*GetUserRequest)(nil),                // 19: moderato.v1.GetUserRequest
-	(*GetUserResponse)(nil),               // 20: moderato.v1.GetUserResponse
-	(*UserBan)(nil),                       // 21: moderato.v1.UserBan
-	(*UserMute)(nil),                      // 22: moderato.v1.UserMute
-	(*UserFollow)(nil),                    // 23: moderato.v1.UserFollow
-	(*UserMessage)(nil),                   // 24: moderato.v1.UserMessage
-	(*Pagination)(nil),                    // 25: moderato.v1.Pagination
-	(*UserSummary)(nil),                   // 26: moderato.v1.UserSummary
-	(*timestamppb.Timestamp)(nil),         // 27: google.protobuf.Timestamp
-	(*structpb.Struct)(nil),               // 28: google.protobuf.Struct
-	(*SubscriptionInfo)(nil),              // 29: moderato.v1.SubscriptionInfo
-	(*BannedBy)(nil),                      // 30: moderato.v1.BannedBy
+	(*SanctionTerms)(nil),                 // 10: moderato.v1.SanctionTerms
+	(*BanUserResponse)(nil),               // 11: moderato.v1.BanUserResponse
+	(*RemoveBanRequest)(nil),              // 12: moderato.v1.RemoveBanRequest
+	(*RemoveBanResponse)(nil),             // 13: moderato.v1.RemoveBanResponse
+	(*MuteUserRequest)(nil),               // 14: moderato.v1.MuteUserRequest
+	(*MuteUserResponse)(nil),              // 15: moderato.v1.MuteUserResponse
+	(*RemoveMuteRequest)(nil),             // 16: moderato.v1.RemoveMuteRequest
+	(*RemoveMuteResponse)(nil),            // 17: moderato.v1.RemoveMuteResponse
+	(*ListLogRequest)(nil),                // 18: moderato.v1.ListLogRequest
+	(*ListLogResponse)(nil),               // 19: moderato.v1.ListLogResponse
+	(*LogEntry)(nil),                      // 20: moderato.v1.LogEntry
+	(*LoggedSanction)(nil),                // 21: moderato.v1.LoggedSanction
+	(*LogUser)(nil),                       // 22: moderato.v1.LogUser
+	(*GetUserRequest)(nil),                // 23: moderato.v1.GetUserRequest
+	(*GetUserResponse)(nil),               // 24: moderato.v1.GetUserResponse
+	(*UserBan)(nil),                       // 25: moderato.v1.UserBan
+	(*UserMute)(nil),                      // 26: moderato.v1.UserMute
+	(*UserFollow)(nil),                    // 27: moderato.v1.UserFollow
+	(*UserMessage)(nil),                   // 28: moderato.v1.UserMessage
+	(*Pagination)(nil),                    // 29: moderato.v1.Pagination
+	(*UserSummary)(nil),                   // 30: moderato.v1.UserSummary
+	(*timestamppb.Timestamp)(nil),         // 31: google.protobuf.Timestamp
+	(*structpb.Struct)(nil),               // 32: google.protobuf.Struct
+	(*SubscriptionInfo)(nil),              // 33: moderato.v1.SubscriptionInfo
+	(*BannedBy)(nil),                      // 34: moderato.v1.BannedBy
 }
 var file_moderato_v1_moderation_proto_depIdxs = []int32{
 	0,  // 0: moderato.v1.ListModeratedChannelsResponse.channels:type_name -> moderato.v1.ModeratedChannel
-	25, // 1: moderato.v1.ListModeratedChannelsResponse.pagination:type_name -> moderato.v1.Pagination
-	26, // 2: moderato.v1.ListModeratorsResponse.moderators:type_name -> moderato.v1.UserSummary
-	25, // 3: moderato.v1.ListModeratorsResponse.pagination:type_name -> moderato.v1.Pagination
-	27, // 4: moderato.v1.BanUserResponse.banned_at:type_name -> google.protobuf.Timestamp
-	27, // 5: moderato.v1.MuteUserResponse.mute_expires_at:type_name -> google.protobuf.Timestamp
-	17, // 6: moderato.v1.ListLogResponse.rows:type_name -> moderato.v1.LogEntry
-	25, // 7: moderato.v1.ListLogResponse.pagination:type_name -> moderato.v1.Pagination
-	27, // 8: moderato.v1.LogEntry.created_at:type_name -> google.protobuf.Timestamp
-	18, // 9: moderato.v1.LogEntry.moderator:type_name -> moderato.v1.LogUser
-	18, // 10: moderato.v1.LogEntry.user:type_name -> moderato.v1.LogUser
-	28, // 11: moderato.v1.LogEntry.payload:type_name -> google.protobuf.Struct
-	26, // 12: moderato.v1.GetUserResponse.user:type_name -> moderato.v1.UserSummary
-	21, // 13: moderato.v1.GetUserResponse.ban:type_name -> moderato.v1.UserBan
-	22, // 14: moderato.v1.GetUserResponse.mute:type_name -> moderato.v1.UserMute
-	23, // 15: moderato.v1.GetUserResponse.follow:type_name -> moderato.v1.UserFollow
-	29, // 16: moderato.v1.GetUserResponse.subscription:type_name -> moderato.v1.SubscriptionInfo
-	24, // 17: moderato.v1.GetUserResponse.messages:type_name -> moderato.v1.UserMessage
-	27, // 18: moderato.v1.UserBan.banned_at:type_name -> google.protobuf.Timestamp
-	30, // 19: moderato.v1.UserBan.banned_by:type_name -> moderato.v1.BannedBy
-	27, // 20: moderato.v1.UserMute.mute_expires_at:type_name -> google.protobuf.Timestamp
-	27, // 21: moderato.v1.UserFollow.followed_at:type_name -> google.protobuf.Timestamp
-	27, // 22: moderato.v1.UserMessage.created_at:type_name -> google.protobuf.Timestamp
-	1,  // 23: moderato.v1.ModerationService.ListModeratedChannels:input_type -> moderato.v1.ListModeratedChannelsRequest
-	3,  // 24: moderato.v1.ModerationService.ListModerators:input_type -> moderato.v1.ListModeratorsRequest
-	5,  // 25: moderato.v1.ModerationService.AddModerator:input_type -> moderato.v1.AddModeratorRequest
-	7,  // 26: moderato.v1.ModerationService.RemoveModerator:input_type -> moderato.v1.RemoveModeratorRequest
-	9,  // 27: moderato.v1.ModerationService.BanUser:input_type -> moderato.v1.BanUserRequest
-	11, // 28: moderato.v1.ModerationService.RemoveBan:input_type -> moderato.v1.RemoveBanRequest
-	13, // 29: moderato.v1.ModerationService.MuteUser:input_type -> moderato.v1.MuteUserRequest
-	19, // 30: moderato.v1.ModerationService.GetUser:input_type -> moderato.v1.GetUserRequest
-	15, // 31: moderato.v1.ModerationService.ListLog:input_type -> moderato.v1.ListLogRequest
-	2,  // 32: moderato.v1.ModerationService.ListModeratedChannels:output_type -> moderato.v1.ListModeratedChannelsResponse
-	4,  // 33: moderato.v1.ModerationService.ListModerators:output_type -> moderato.v1.ListModeratorsResponse
-	6,  // 34: moderato.v1.ModerationService.AddModerator:output_type -> moderato.v1.AddModeratorResponse
-	8,  // 35: moderato.v1.ModerationService.RemoveModerator:output_type -> moderato.v1.RemoveModeratorResponse
-	10, // 36: moderato.v1.ModerationService.BanUser:output_type -> moderato.v1.BanUserResponse
-	12, // 37: moderato.v1.ModerationService.RemoveBan:output_type -> moderato.v1.RemoveBanResponse
-	14, // 38: moderato.v1.ModerationService.MuteUser:output_type -> moderato.v1.MuteUserResponse
-	20, // 39: moderato.v1.ModerationService.GetUser:output_type -> moderato.v1.GetUserResponse
-	16, // 40: moderato.v1.ModerationService.ListLog:output_type -> moderato.v1.ListLogResponse
-	32, // [32:41] is the sub-list for method output_type
-	23, // [23:32] is the sub-list for method input_type
-	23, // [23:23] is the sub-list for extension type_name
-	23, // [23:23] is the sub-list for extension extendee
-	0,  // [0:23] is the sub-list for field type_name
+	29, // 1: moderato.v1.ListModeratedChannelsResponse.pagination:type_name -> moderato.v1.Pagination
+	30, // 2: moderato.v1.ListModeratorsResponse.moderators:type_name -> moderato.v1.UserSummary
+	29, // 3: moderato.v1.ListModeratorsResponse.pagination:type_name -> moderato.v1.Pagination
+	31, // 4: moderato.v1.SanctionTerms.expires_at:type_name -> google.protobuf.Timestamp
+	31, // 5: moderato.v1.BanUserResponse.banned_at:type_name -> google.protobuf.Timestamp
+	10, // 6: moderato.v1.BanUserResponse.terms:type_name -> moderato.v1.SanctionTerms
+	31, // 7: moderato.v1.MuteUserResponse.mute_expires_at:type_name -> google.protobuf.Timestamp
+	10, // 8: moderato.v1.MuteUserResponse.terms:type_name -> moderato.v1.SanctionTerms
+	20, // 9: moderato.v1.ListLogResponse.rows:type_name -> moderato.v1.LogEntry
+	29, // 10: moderato.v1.ListLogResponse.pagination:type_name -> moderato.v1.Pagination
+	31, // 11: moderato.v1.LogEntry.created_at:type_name -> google.protobuf.Timestamp
+	22, // 12: moderato.v1.LogEntry.moderator:type_name -> moderato.v1.LogUser
+	22, // 13: moderato.v1.LogEntry.user:type_name -> moderato.v1.LogUser
+	32, // 14: moderato.v1.LogEntry.payload:type_name -> google.protobuf.Struct
+	21, // 15: moderato.v1.LogEntry.sanction:type_name -> moderato.v1.LoggedSanction
+	31, // 16: moderato.v1.LoggedSanction.expires_at:type_name -> google.protobuf.Timestamp
+	30, // 17: moderato.v1.GetUserResponse.user:type_name -> moderato.v1.UserSummary
+	25, // 18: moderato.v1.GetUserResponse.ban:type_name -> moderato.v1.UserBan
+	26, // 19: moderato.v1.GetUserResponse.mute:type_name -> moderato.v1.UserMute
+	27, // 20: moderato.v1.GetUserResponse.follow:type_name -> moderato.v1.UserFollow
+	33, // 21: moderato.v1.GetUserResponse.subscription:type_name -> moderato.v1.SubscriptionInfo
+	28, // 22: moderato.v1.GetUserResponse.messages:type_name -> moderato.v1.UserMessage
+	31, // 23: moderato.v1.UserBan.banned_at:type_name -> google.protobuf.Timestamp
+	34, // 24: moderato.v1.UserBan.banned_by:type_name -> moderato.v1.BannedBy
+	31, // 25: moderato.v1.UserMute.mute_expires_at:type_name -> google.protobuf.Timestamp
+	31, // 26: moderato.v1.UserFollow.followed_at:type_name -> google.protobuf.Timestamp
+	31, // 27: moderato.v1.UserMessage.created_at:type_name -> google.protobuf.Timestamp
+	1,  // 28: moderato.v1.ModerationService.ListModeratedChannels:input_type -> moderato.v1.ListModeratedChannelsRequest
+	3,  // 29: moderato.v1.ModerationService.ListModerators:input_type -> moderato.v1.ListModeratorsRequest
+	5,  // 30: moderato.v1.ModerationService.AddModerator:input_type -> moderato.v1.AddModeratorRequest
+	7,  // 31: moderato.v1.ModerationService.RemoveModerator:input_type -> moderato.v1.RemoveModeratorRequest
+	9,  // 32: moderato.v1.ModerationService.BanUser:input_type -> moderato.v1.BanUserRequest
+	12, // 33: moderato.v1.ModerationService.RemoveBan:input_type -> moderato.v1.RemoveBanRequest
+	14, // 34: moderato.v1.ModerationService.MuteUser:input_type -> moderato.v1.MuteUserRequest
+	16, // 35: moderato.v1.ModerationService.RemoveMute:input_type -> moderato.v1.RemoveMuteRequest
+	23, // 36: moderato.v1.ModerationService.GetUser:input_type -> moderato.v1.GetUserRequest
+	18, // 37: moderato.v1.ModerationService.ListLog:input_type -> moderato.v1.ListLogRequest
+	2,  // 38: moderato.v1.ModerationService.ListModeratedChannels:output_type -> moderato.v1.ListModeratedChannelsResponse
+	4,  // 39: moderato.v1.ModerationService.ListModerators:output_type -> moderato.v1.ListModeratorsResponse
+	6,  // 40: moderato.v1.ModerationService.AddModerator:output_type -> moderato.v1.AddModeratorResponse
+	8,  // 41: moderato.v1.ModerationService.RemoveModerator:output_type -> moderato.v1.RemoveModeratorResponse
+	11, // 42: moderato.v1.ModerationService.BanUser:output_type -> moderato.v1.BanUserResponse
+	13, // 43: moderato.v1.ModerationService.RemoveBan:output_type -> moderato.v1.RemoveBanResponse
+	15, // 44: moderato.v1.ModerationService.MuteUser:output_type -> moderato.v1.MuteUserResponse
+	17, // 45: moderato.v1.ModerationService.RemoveMute:output_type -> moderato.v1.RemoveMuteResponse
+	24, // 46: moderato.v1.ModerationService.GetUser:output_type -> moderato.v1.GetUserResponse
+	19, // 47: moderato.v1.ModerationService.ListLog:output_type -> moderato.v1.ListLogResponse
+	38, // [38:48] is the sub-list for method output_type
+	28, // [28:38] is the sub-list for method input_type
+	28, // [28:28] is the sub-list for extension type_name
+	28, // [28:28] is the sub-list for extension extendee
+	0,  // [0:28] is the sub-list for field type_name
 }
 
 func init() { file_moderato_v1_moderation_proto_init() }
@@ -1892,7 +2206,7 @@ func file_moderato_v1_moderation_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_moderato_v1_moderation_proto_rawDesc), len(file_moderato_v1_moderation_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   25,
+			NumMessages:   29,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

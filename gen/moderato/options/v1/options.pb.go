@@ -339,6 +339,10 @@ const (
 	// A JSON object with contents of the caller's choice. Its numbers are at most 2^53 - 1,
 	// so that they keep their digits.
 	Format_FORMAT_OBJECT Format = 7
+	// The reason of a ban or mute.
+	Format_FORMAT_SANCTION_REASON Format = 8
+	// The duration of a ban or mute, in seconds.
+	Format_FORMAT_SANCTION_SECONDS Format = 9
 )
 
 // Enum value maps for Format.
@@ -352,16 +356,20 @@ var (
 		5: "FORMAT_LANGUAGE",
 		6: "FORMAT_ACTIVITY_TYPE",
 		7: "FORMAT_OBJECT",
+		8: "FORMAT_SANCTION_REASON",
+		9: "FORMAT_SANCTION_SECONDS",
 	}
 	Format_value = map[string]int32{
-		"FORMAT_UNSPECIFIED":   0,
-		"FORMAT_USERNAME":      1,
-		"FORMAT_CLIENT_ID":     2,
-		"FORMAT_SLUG":          3,
-		"FORMAT_URL":           4,
-		"FORMAT_LANGUAGE":      5,
-		"FORMAT_ACTIVITY_TYPE": 6,
-		"FORMAT_OBJECT":        7,
+		"FORMAT_UNSPECIFIED":      0,
+		"FORMAT_USERNAME":         1,
+		"FORMAT_CLIENT_ID":        2,
+		"FORMAT_SLUG":             3,
+		"FORMAT_URL":              4,
+		"FORMAT_LANGUAGE":         5,
+		"FORMAT_ACTIVITY_TYPE":    6,
+		"FORMAT_OBJECT":           7,
+		"FORMAT_SANCTION_REASON":  8,
+		"FORMAT_SANCTION_SECONDS": 9,
 	}
 )
 
@@ -825,6 +833,14 @@ var file_moderato_options_v1_options_proto_extTypes = []protoimpl.ExtensionInfo{
 		Tag:           "bytes,50002,opt,name=bounds",
 		Filename:      "moderato/options/v1/options.proto",
 	},
+	{
+		ExtendedType:  (*descriptorpb.FieldOptions)(nil),
+		ExtensionType: (*bool)(nil),
+		Field:         50010,
+		Name:          "moderato.options.v1.inlined",
+		Tag:           "varint,50010,opt,name=inlined",
+		Filename:      "moderato/options/v1/options.proto",
+	},
 }
 
 // Extension fields to descriptorpb.ServiceOptions.
@@ -866,6 +882,11 @@ var (
 	//
 	// optional moderato.options.v1.Bounds bounds = 50002;
 	E_Bounds = &file_moderato_options_v1_options_proto_extTypes[5]
+	// Whether the fields of this message are written in JSON as fields of the enclosing
+	// message, and only if this field is set. The field is not the first of its message.
+	//
+	// optional bool inlined = 50010;
+	E_Inlined = &file_moderato_options_v1_options_proto_extTypes[6]
 )
 
 var File_moderato_options_v1_options_proto protoreflect.FileDescriptor
@@ -933,7 +954,7 @@ const file_moderato_options_v1_options_proto_rawDesc = "" +
 	"\x06Origin\x12\x16\n" +
 	"\x12ORIGIN_UNSPECIFIED\x10\x00\x12\x15\n" +
 	"\x11ORIGIN_MODERATION\x10\x01\x12\x13\n" +
-	"\x0fORIGIN_AUDIENCE\x10\x02*\xd0\x02\n" +
+	"\x0fORIGIN_AUDIENCE\x10\x02*\xa0\x03\n" +
 	"\x06Format\x12\x16\n" +
 	"\x12FORMAT_UNSPECIFIED\x10\x00\x120\n" +
 	"\x0fFORMAT_USERNAME\x10\x01\x1a\x1b\x92\xb5\x18\x17\b\x01\x10(B\x11A-Z a-z 0-9 _ . -\x121\n" +
@@ -944,13 +965,17 @@ const file_moderato_options_v1_options_proto_rawDesc = "" +
 	"\x0fFORMAT_LANGUAGE\x10\x05\x1a\b\x92\xb5\x18\x04\b\x01\x10#\x12H\n" +
 	"\x14FORMAT_ACTIVITY_TYPE\x10\x06\x1a.\x92\xb5\x18*J\bfollowerJ\n" +
 	"subscriberJ\x04giftJ\x06thanksJ\x04vote\x12\x1c\n" +
-	"\rFORMAT_OBJECT\x10\a\x1a\t\x92\xb5\x18\x05P\x80@X\x10:e\n" +
+	"\rFORMAT_OBJECT\x10\a\x1a\t\x92\xb5\x18\x05P\x80@X\x10\x12%\n" +
+	"\x16FORMAT_SANCTION_REASON\x10\b\x1a\t\x92\xb5\x18\x05\b\x01\x10\xf4\x03\x12'\n" +
+	"\x17FORMAT_SANCTION_SECONDS\x10\t\x1a\n" +
+	"\x92\xb5\x18\x06\x18\x01 \x80\xeaI:e\n" +
 	"\x0edefault_policy\x12\x1f.google.protobuf.ServiceOptions\x18ц\x03 \x01(\v2\x1b.moderato.options.v1.PolicyR\rdefaultPolicy:U\n" +
 	"\x06policy\x12\x1e.google.protobuf.MethodOptions\x18ц\x03 \x01(\v2\x1b.moderato.options.v1.PolicyR\x06policy:X\n" +
 	"\x06status\x12!.google.protobuf.EnumValueOptions\x18ц\x03 \x01(\v2\x1b.moderato.options.v1.StatusR\x06status:e\n" +
 	"\rformat_bounds\x12!.google.protobuf.EnumValueOptions\x18҆\x03 \x01(\v2\x1b.moderato.options.v1.BoundsR\fformatBounds:U\n" +
 	"\x05event\x12\x1d.google.protobuf.FieldOptions\x18ц\x03 \x03(\v2\x1e.moderato.options.v1.EventTypeR\x05event:T\n" +
-	"\x06bounds\x12\x1d.google.protobuf.FieldOptions\x18҆\x03 \x01(\v2\x1b.moderato.options.v1.BoundsR\x06boundsBJZCgithub.com/moderato-live/moderato/gen/moderato/options/v1;optionsv1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
+	"\x06bounds\x12\x1d.google.protobuf.FieldOptions\x18҆\x03 \x01(\v2\x1b.moderato.options.v1.BoundsR\x06bounds:9\n" +
+	"\ainlined\x12\x1d.google.protobuf.FieldOptions\x18چ\x03 \x01(\bR\ainlinedBJZCgithub.com/moderato-live/moderato/gen/moderato/options/v1;optionsv1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
 var (
 	file_moderato_options_v1_options_proto_rawDescOnce sync.Once
@@ -997,16 +1022,17 @@ var file_moderato_options_v1_options_proto_depIdxs = []int32{
 	13, // 10: moderato.options.v1.format_bounds:extendee -> google.protobuf.EnumValueOptions
 	14, // 11: moderato.options.v1.event:extendee -> google.protobuf.FieldOptions
 	14, // 12: moderato.options.v1.bounds:extendee -> google.protobuf.FieldOptions
-	6,  // 13: moderato.options.v1.default_policy:type_name -> moderato.options.v1.Policy
-	6,  // 14: moderato.options.v1.policy:type_name -> moderato.options.v1.Policy
-	7,  // 15: moderato.options.v1.status:type_name -> moderato.options.v1.Status
-	9,  // 16: moderato.options.v1.format_bounds:type_name -> moderato.options.v1.Bounds
-	8,  // 17: moderato.options.v1.event:type_name -> moderato.options.v1.EventType
-	9,  // 18: moderato.options.v1.bounds:type_name -> moderato.options.v1.Bounds
-	19, // [19:19] is the sub-list for method output_type
-	19, // [19:19] is the sub-list for method input_type
-	13, // [13:19] is the sub-list for extension type_name
-	7,  // [7:13] is the sub-list for extension extendee
+	14, // 13: moderato.options.v1.inlined:extendee -> google.protobuf.FieldOptions
+	6,  // 14: moderato.options.v1.default_policy:type_name -> moderato.options.v1.Policy
+	6,  // 15: moderato.options.v1.policy:type_name -> moderato.options.v1.Policy
+	7,  // 16: moderato.options.v1.status:type_name -> moderato.options.v1.Status
+	9,  // 17: moderato.options.v1.format_bounds:type_name -> moderato.options.v1.Bounds
+	8,  // 18: moderato.options.v1.event:type_name -> moderato.options.v1.EventType
+	9,  // 19: moderato.options.v1.bounds:type_name -> moderato.options.v1.Bounds
+	20, // [20:20] is the sub-list for method output_type
+	20, // [20:20] is the sub-list for method input_type
+	14, // [14:20] is the sub-list for extension type_name
+	7,  // [7:14] is the sub-list for extension extendee
 	0,  // [0:7] is the sub-list for field type_name
 }
 
@@ -1022,7 +1048,7 @@ func file_moderato_options_v1_options_proto_init() {
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_moderato_options_v1_options_proto_rawDesc), len(file_moderato_options_v1_options_proto_rawDesc)),
 			NumEnums:      6,
 			NumMessages:   4,
-			NumExtensions: 6,
+			NumExtensions: 7,
 			NumServices:   0,
 		},
 		GoTypes:           file_moderato_options_v1_options_proto_goTypes,
