@@ -43,6 +43,18 @@ var (
 		// Of bans and mutes.
 		"reason": absent{"string?"}, "expiresAt": absent{"timestamp?"}, "batchId": absent{"uuid?"},
 	}
+	targetResult = object{"userId": "uuid?", "username": "string?", "status": "string"}
+	batchResult  = object{
+		"batchId": "uuid?", "results": list{targetResult},
+		"counts": object{"banned": "integer", "alreadyBanned": "integer", "userNotFound": "integer", "targetIsChannel": "integer", "duplicate": "integer"},
+	}
+	batchRow = object{
+		"batchId": "uuid", "createdAt": "timestamp", "bannedBy": logUser, "reason": "string?", "expiresAt": "timestamp?",
+		"bannedCount": "integer", "stillBannedCount": "integer",
+	}
+	undoResult = object{
+		"results": list{targetResult}, "counts": object{"unbanned": "integer", "changed": "integer", "notBanned": "integer"},
+	}
 	// Category 0, of what has none, has no picture.
 	channelCategory = object{"id": "integer", "name": "string", "slug": "string", "imageUrl": "url or empty"}
 	contentCategory = object{"id": "integer", "parentId": "integer?", "name": "string", "slug": "string", "imageUrl": "url or empty"}

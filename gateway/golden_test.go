@@ -91,6 +91,9 @@ var numbered = regexp.MustCompile(`"sequence":\d+`)
 // sealed matches a cursor, which is encrypted with the key of the database.
 var sealed = regexp.MustCompile(`"cursor":"[A-Za-z0-9_-]+"`)
 
+// batchIn matches the id of a batch.
+var batchIn = regexp.MustCompile(`"batchId":"([^"]+)"`)
+
 // golden compares a response with a file in testdata, byte for byte.
 func golden(t *testing.T, name string, r servertest.Response) {
 	t.Helper()
@@ -131,6 +134,7 @@ func goldenSteps(t *testing.T, url store.URL) {
 	mute := args("channelId", channel, "mutedUserId", servertest.Viewer.String())
 	og := args("channelId", channel, "userId", "0b6e0001-0000-4000-8000-0000000000f1")
 	hasFile := map[string]bool{}
+	batch := "" // the id of the latest batch in a response
 	for _, step := range []struct {
 		name   string
 		caller servertest.Credentials
@@ -180,13 +184,21 @@ func goldenSteps(t *testing.T, url store.URL) {
 		{"list_categories", viewer, 200, "GET", "/v1/categories?query=a", ""},
 		{"get_user", moderator, 200, "GET", "/v1/moderation/users?username=tomasz_wrona&channelId=" + channel, ""},
 		{"list_log", moderator, 200, "GET", logPath + "?channelId=" + channel, ""},
+		{"ban_users", moderator, 200, "POST", bansPath,
+			`{"channelId":"` + channel + `","users":[{"username":"LOOTGOBLIN77"},{"userId":"` + channel + `"},{"username":"nobody"}],"reason":"spam raid","durationSeconds":3600}`},
+		{"list_ban_batches", owner, 200, "GET", bansPath + "?channelId=" + channel, ""},
+		{"undo_ban_batch", owner, 200, "DELETE", bansPath, `{"channelId":"` + channel + `","batchId":"{batch}","restoreMessages":true}`},
+		{"error_batch_not_found", owner, 404, "DELETE", bansPath, args("channelId", channel, "batchId", servertest.Nobody.String())},
 	} {
 		o := operationAt(t, step.method, step.path)
 		hasFile[o.rpc] = hasFile[o.rpc] || step.status == http.StatusOK
 		t.Run(step.name, func(t *testing.T) {
-			request := s.Request(t, step.caller, step.method, step.path, step.body)
+			request := s.Request(t, step.caller, step.method, step.path, strings.ReplaceAll(step.body, "{batch}", batch))
 			request.Header.Set(requestid.Header, step.name)
 			r := s.Do(t, request)
+			if found := batchIn.FindStringSubmatch(r.Body); found != nil {
+				batch = found[1]
+			}
 			if r.Status != step.status {
 				t.Errorf("status: got %d, want %d", r.Status, step.status)
 			}

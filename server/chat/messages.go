@@ -1,11 +1,11 @@
 // Package chat serves both ChatServices: that of the chat servers, and the public one. It
 // stores messages, and is the only place that knows which are deleted. A message carries
 // the sum of two generations, that of its sender in the channel and that of the channel,
-// as they were when the sender's standing was read. A ban or mute increments the sender's
-// generation, and clearing the chat increments the channel's. Either immediately hides all
-// earlier messages, however many there are, including a message that is being posted at
-// that moment. Generations never decrease, so a message that is hidden stays hidden. The
-// Purger removes the rows later.
+// as they were when the sender's standing was read. A ban or mute raises the sender's
+// generation to a new number, and clearing the chat the channel's. Either immediately hides
+// all earlier messages, however many there are, including a message that is being posted
+// at that moment. A message that is hidden stays hidden, unless a batch of bans hid it that
+// is undone. The Purger removes the rows later.
 package chat
 
 import (

@@ -143,6 +143,9 @@ func (s *scene) ownChannel(p person, as servertest.Credentials) {
 	}
 	s.must(nil, s.ban(as.Context(), mine, raider))
 	s.must(nil, s.mute(as.Context(), mine, viewer))
+	s.must(s.Moderation.BanUsers(as.Context(), &moderatov1.BanUsersRequest{
+		ChannelId: mine.String(), Users: []*moderatov1.BatchTarget{{UserId: s.newcomer().String()}},
+	}))
 	s.clip(mine, viewer, p.text(10))
 	s.clip(mine, mine, p.text(11))
 	s.must(s.content.PutVod(s.ctx, &platformv1.PutVodRequest{Vod: &platformv1.VodRecord{
@@ -201,6 +204,9 @@ func (s *scene) elsewhere(p person, as servertest.Credentials) {
 	}))
 	s.Store.Clock.Advance(time.Second)
 	s.must(nil, (&moderation.Sweeper{Store: s.Store}).SweepBans(s.t.Context()))
+	s.must(s.Moderation.BanUsers(as.Context(), &moderatov1.BanUsersRequest{
+		ChannelId: owner.String(), Users: []*moderatov1.BatchTarget{{UserId: s.newcomer().String()}},
+	}))
 }
 
 // refreshToken stores a refresh token of a user, as a sign-in does.
@@ -235,7 +241,9 @@ func (s *scene) done(p person) {
 	s.must(s.Moderation.BanUser(moderator, &moderatov1.BanUserRequest{
 		ChannelId: servertest.Other.String(), BanUserId: p.id.String(), Reason: new(p.text(42)), DurationSeconds: new(int64(1209600)),
 	}))
-	s.must(nil, s.ban(viewer, servertest.Viewer, p.id))
+	s.must(s.Moderation.BanUsers(viewer, &moderatov1.BanUsersRequest{
+		ChannelId: servertest.Viewer.String(), Users: []*moderatov1.BatchTarget{{UserId: p.id.String()}}, Reason: new("spam"),
+	}))
 	s.must(s.Moderation.RemoveBan(viewer, &moderatov1.RemoveBanRequest{ChannelId: servertest.Viewer.String(), BanUserId: p.id.String()}))
 	s.must(nil, s.post(servertest.Viewer, p.id, p.text(40)))
 	s.must(s.channels.AddVip(viewer, &moderatov1.AddVipRequest{ChannelId: servertest.Viewer.String(), UserId: p.id.String()}))

@@ -139,6 +139,10 @@ func TestEachCheckDetectsItsViolation(t *testing.T) {
 				"mutes that have lapsed are announced",
 			},
 			{
+				"UPDATE bans SET batch_id = " + nobody, "UPDATE bans SET batch_id = NULL",
+				"bans name a batch of their channel",
+			},
+			{
 				"UPDATE bans SET expires_at = 1", "UPDATE bans SET expires_at = NULL",
 				"bans that have lapsed are announced",
 			},

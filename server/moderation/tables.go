@@ -47,6 +47,18 @@ var Tables = []domain.Table{
 		},
 	},
 	{
+		Name: "ban_batches", Channel: "channel_id", Impersonal: []string{"reason"},
+		Users:      []domain.UserColumn{{Name: "moderator_id", Erase: domain.ReplaceID}},
+		References: []domain.Reference{{Column: "channel_id", Table: "channels"}, {Column: "moderator_id", Table: "users"}},
+		Checks: []domain.Check{{
+			Name: "bans name a batch of their channel",
+			Query: `SELECT ` + domain.Pair("b.channel_id", "b.user_id") + `, CONCAT('is of the batch ', ` + domain.Hex("b.batch_id") + `, ', which is not there')
+				FROM bans b WHERE b.batch_id IS NOT NULL
+					AND NOT EXISTS (SELECT 1 FROM ban_batches x WHERE x.id = b.batch_id AND x.channel_id = b.channel_id)
+					AND NOT EXISTS (SELECT 1 FROM erasures e WHERE e.id = b.channel_id)`,
+		}},
+	},
+	{
 		Name: "mutes", Channel: "channel_id",
 		Users: []domain.UserColumn{
 			{Name: "user_id", Erase: domain.RemoveRow}, {Name: "moderator_id", Erase: domain.ReplaceID}, {Name: "reason", Erase: domain.WithRow},

@@ -1115,6 +1115,761 @@ func (*RemoveMuteResponse) Descriptor() ([]byte, []int) {
 	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{17}
 }
 
+// BanUsersRequest names the channel, the users and the terms of their bans.
+type BanUsersRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Required. The channel: a UUID in upper or lower case.
+	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
+	// Required. The users: 1 to 1,000.
+	Users []*BatchTarget `protobuf:"bytes,2,rep,name=users" json:"users,omitempty"`
+	// Why the users are banned: 1 to 500 characters, without control characters.
+	Reason *string `protobuf:"bytes,3,opt,name=reason" json:"reason,omitempty"`
+	// How long the bans last, in seconds: 1 to 1,209,600 (14 days). If unset, a ban lasts
+	// until it is removed.
+	DurationSeconds *int64 `protobuf:"varint,4,opt,name=duration_seconds,json=durationSeconds" json:"duration_seconds,omitempty"`
+	// Whether to return what would happen, and to change nothing.
+	DryRun        bool `protobuf:"varint,5,opt,name=dry_run,json=dryRun" json:"dry_run,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BanUsersRequest) Reset() {
+	*x = BanUsersRequest{}
+	mi := &file_moderato_v1_moderation_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BanUsersRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BanUsersRequest) ProtoMessage() {}
+
+func (x *BanUsersRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_moderation_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BanUsersRequest.ProtoReflect.Descriptor instead.
+func (*BanUsersRequest) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *BanUsersRequest) GetChannelId() string {
+	if x != nil {
+		return x.ChannelId
+	}
+	return ""
+}
+
+func (x *BanUsersRequest) GetUsers() []*BatchTarget {
+	if x != nil {
+		return x.Users
+	}
+	return nil
+}
+
+func (x *BanUsersRequest) GetReason() string {
+	if x != nil && x.Reason != nil {
+		return *x.Reason
+	}
+	return ""
+}
+
+func (x *BanUsersRequest) GetDurationSeconds() int64 {
+	if x != nil && x.DurationSeconds != nil {
+		return *x.DurationSeconds
+	}
+	return 0
+}
+
+func (x *BanUsersRequest) GetDryRun() bool {
+	if x != nil {
+		return x.DryRun
+	}
+	return false
+}
+
+// BatchTarget names a user of a batch. Exactly one of `user_id` and `username` is required.
+type BatchTarget struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The user's id: a UUID in upper or lower case.
+	UserId string `protobuf:"bytes,1,opt,name=user_id,json=userId" json:"user_id,omitempty"`
+	// The user's username, compared case-insensitively: 1 to 40 of `A-Z a-z 0-9 _ . -`.
+	Username      string `protobuf:"bytes,2,opt,name=username" json:"username,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BatchTarget) Reset() {
+	*x = BatchTarget{}
+	mi := &file_moderato_v1_moderation_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BatchTarget) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BatchTarget) ProtoMessage() {}
+
+func (x *BatchTarget) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_moderation_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BatchTarget.ProtoReflect.Descriptor instead.
+func (*BatchTarget) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *BatchTarget) GetUserId() string {
+	if x != nil {
+		return x.UserId
+	}
+	return ""
+}
+
+func (x *BatchTarget) GetUsername() string {
+	if x != nil {
+		return x.Username
+	}
+	return ""
+}
+
+// BanUsersResponse is what happened, or would happen, to each user.
+type BanUsersResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The batch's id: a UUID in lower case; null if no user was banned.
+	BatchId *string `protobuf:"bytes,1,opt,name=batch_id,json=batchId" json:"batch_id,omitempty"`
+	// How many users have each status.
+	Counts *BatchCounts `protobuf:"bytes,2,opt,name=counts" json:"counts,omitempty"`
+	// What happened to each user, in the order of the request.
+	Results       []*BatchResult `protobuf:"bytes,3,rep,name=results" json:"results,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BanUsersResponse) Reset() {
+	*x = BanUsersResponse{}
+	mi := &file_moderato_v1_moderation_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BanUsersResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BanUsersResponse) ProtoMessage() {}
+
+func (x *BanUsersResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_moderation_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BanUsersResponse.ProtoReflect.Descriptor instead.
+func (*BanUsersResponse) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *BanUsersResponse) GetBatchId() string {
+	if x != nil && x.BatchId != nil {
+		return *x.BatchId
+	}
+	return ""
+}
+
+func (x *BanUsersResponse) GetCounts() *BatchCounts {
+	if x != nil {
+		return x.Counts
+	}
+	return nil
+}
+
+func (x *BanUsersResponse) GetResults() []*BatchResult {
+	if x != nil {
+		return x.Results
+	}
+	return nil
+}
+
+// BatchCounts says how many results of a batch have each status.
+type BatchCounts struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Users with the status `BANNED`.
+	Banned int32 `protobuf:"varint,1,opt,name=banned" json:"banned,omitempty"`
+	// Users with the status `ALREADY_BANNED`.
+	AlreadyBanned int32 `protobuf:"varint,2,opt,name=already_banned,json=alreadyBanned" json:"already_banned,omitempty"`
+	// Users with the status `USER_NOT_FOUND`.
+	UserNotFound int32 `protobuf:"varint,3,opt,name=user_not_found,json=userNotFound" json:"user_not_found,omitempty"`
+	// Users with the status `TARGET_IS_CHANNEL`.
+	TargetIsChannel int32 `protobuf:"varint,4,opt,name=target_is_channel,json=targetIsChannel" json:"target_is_channel,omitempty"`
+	// Users with the status `DUPLICATE`.
+	Duplicate     int32 `protobuf:"varint,5,opt,name=duplicate" json:"duplicate,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BatchCounts) Reset() {
+	*x = BatchCounts{}
+	mi := &file_moderato_v1_moderation_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BatchCounts) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BatchCounts) ProtoMessage() {}
+
+func (x *BatchCounts) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_moderation_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BatchCounts.ProtoReflect.Descriptor instead.
+func (*BatchCounts) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *BatchCounts) GetBanned() int32 {
+	if x != nil {
+		return x.Banned
+	}
+	return 0
+}
+
+func (x *BatchCounts) GetAlreadyBanned() int32 {
+	if x != nil {
+		return x.AlreadyBanned
+	}
+	return 0
+}
+
+func (x *BatchCounts) GetUserNotFound() int32 {
+	if x != nil {
+		return x.UserNotFound
+	}
+	return 0
+}
+
+func (x *BatchCounts) GetTargetIsChannel() int32 {
+	if x != nil {
+		return x.TargetIsChannel
+	}
+	return 0
+}
+
+func (x *BatchCounts) GetDuplicate() int32 {
+	if x != nil {
+		return x.Duplicate
+	}
+	return 0
+}
+
+// BatchResult is what happened to one user of a batch.
+type BatchResult struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The user's id: a UUID in lower case. Null if the request names the user by a username
+	// that no user has.
+	UserId *string `protobuf:"bytes,1,opt,name=user_id,json=userId" json:"user_id,omitempty"`
+	// The user's username. Null if the request names the user by an id that no user has.
+	Username *string `protobuf:"bytes,2,opt,name=username" json:"username,omitempty"`
+	// For BanUsers: `BANNED`; `ALREADY_BANNED`, whose ban does not change;
+	// `USER_NOT_FOUND`; `TARGET_IS_CHANNEL` for the owner of the channel; `DUPLICATE` for a
+	// user whom the request names earlier as well. For UndoBanBatch: `UNBANNED`; `CHANGED` if
+	// another ban is in force by now; `NOT_BANNED` if the ban was removed or has expired.
+	Status        string `protobuf:"bytes,3,opt,name=status" json:"status,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BatchResult) Reset() {
+	*x = BatchResult{}
+	mi := &file_moderato_v1_moderation_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BatchResult) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BatchResult) ProtoMessage() {}
+
+func (x *BatchResult) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_moderation_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BatchResult.ProtoReflect.Descriptor instead.
+func (*BatchResult) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *BatchResult) GetUserId() string {
+	if x != nil && x.UserId != nil {
+		return *x.UserId
+	}
+	return ""
+}
+
+func (x *BatchResult) GetUsername() string {
+	if x != nil && x.Username != nil {
+		return *x.Username
+	}
+	return ""
+}
+
+func (x *BatchResult) GetStatus() string {
+	if x != nil {
+		return x.Status
+	}
+	return ""
+}
+
+// ListBanBatchesRequest names the channel and the page.
+type ListBanBatchesRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Required. The channel: a UUID in upper or lower case.
+	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
+	// The `pagination.cursor` of the previous page; empty for the first page.
+	Cursor string `protobuf:"bytes,2,opt,name=cursor" json:"cursor,omitempty"`
+	// The maximum number of rows in the page: 1 to 100; 20 if unset.
+	Limit         *int32 `protobuf:"varint,3,opt,name=limit" json:"limit,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListBanBatchesRequest) Reset() {
+	*x = ListBanBatchesRequest{}
+	mi := &file_moderato_v1_moderation_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListBanBatchesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListBanBatchesRequest) ProtoMessage() {}
+
+func (x *ListBanBatchesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_moderation_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListBanBatchesRequest.ProtoReflect.Descriptor instead.
+func (*ListBanBatchesRequest) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *ListBanBatchesRequest) GetChannelId() string {
+	if x != nil {
+		return x.ChannelId
+	}
+	return ""
+}
+
+func (x *ListBanBatchesRequest) GetCursor() string {
+	if x != nil {
+		return x.Cursor
+	}
+	return ""
+}
+
+func (x *ListBanBatchesRequest) GetLimit() int32 {
+	if x != nil && x.Limit != nil {
+		return *x.Limit
+	}
+	return 0
+}
+
+// ListBanBatchesResponse is a page of batches.
+type ListBanBatchesResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The batches of the page, newest first.
+	Rows []*BanBatch `protobuf:"bytes,1,rep,name=rows" json:"rows,omitempty"`
+	// The cursor of the next page.
+	Pagination    *Pagination `protobuf:"bytes,2,opt,name=pagination" json:"pagination,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListBanBatchesResponse) Reset() {
+	*x = ListBanBatchesResponse{}
+	mi := &file_moderato_v1_moderation_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListBanBatchesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListBanBatchesResponse) ProtoMessage() {}
+
+func (x *ListBanBatchesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_moderation_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListBanBatchesResponse.ProtoReflect.Descriptor instead.
+func (*ListBanBatchesResponse) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *ListBanBatchesResponse) GetRows() []*BanBatch {
+	if x != nil {
+		return x.Rows
+	}
+	return nil
+}
+
+func (x *ListBanBatchesResponse) GetPagination() *Pagination {
+	if x != nil {
+		return x.Pagination
+	}
+	return nil
+}
+
+// BanBatch is a batch of bans.
+type BanBatch struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The batch's id: a UUID in lower case.
+	BatchId string `protobuf:"bytes,1,opt,name=batch_id,json=batchId" json:"batch_id,omitempty"`
+	// When the bans were applied: UTC, milliseconds.
+	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
+	// The user who applied the bans.
+	BannedBy *BannedBy `protobuf:"bytes,3,opt,name=banned_by,json=bannedBy" json:"banned_by,omitempty"`
+	// Why the users are banned; null if no reason was given.
+	Reason *string `protobuf:"bytes,4,opt,name=reason" json:"reason,omitempty"`
+	// When the bans expire or expired: UTC, milliseconds; null if they last until they are
+	// removed.
+	ExpiresAt *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
+	// How many users the batch banned.
+	BannedCount int32 `protobuf:"varint,6,opt,name=banned_count,json=bannedCount" json:"banned_count,omitempty"`
+	// How many of its bans are in force.
+	StillBannedCount int32 `protobuf:"varint,7,opt,name=still_banned_count,json=stillBannedCount" json:"still_banned_count,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
+}
+
+func (x *BanBatch) Reset() {
+	*x = BanBatch{}
+	mi := &file_moderato_v1_moderation_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BanBatch) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BanBatch) ProtoMessage() {}
+
+func (x *BanBatch) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_moderation_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BanBatch.ProtoReflect.Descriptor instead.
+func (*BanBatch) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *BanBatch) GetBatchId() string {
+	if x != nil {
+		return x.BatchId
+	}
+	return ""
+}
+
+func (x *BanBatch) GetCreatedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.CreatedAt
+	}
+	return nil
+}
+
+func (x *BanBatch) GetBannedBy() *BannedBy {
+	if x != nil {
+		return x.BannedBy
+	}
+	return nil
+}
+
+func (x *BanBatch) GetReason() string {
+	if x != nil && x.Reason != nil {
+		return *x.Reason
+	}
+	return ""
+}
+
+func (x *BanBatch) GetExpiresAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ExpiresAt
+	}
+	return nil
+}
+
+func (x *BanBatch) GetBannedCount() int32 {
+	if x != nil {
+		return x.BannedCount
+	}
+	return 0
+}
+
+func (x *BanBatch) GetStillBannedCount() int32 {
+	if x != nil {
+		return x.StillBannedCount
+	}
+	return 0
+}
+
+// UndoBanBatchRequest names the channel and the batch.
+type UndoBanBatchRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Required. The channel: a UUID in upper or lower case.
+	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
+	// Required. The batch: a UUID in upper or lower case.
+	BatchId string `protobuf:"bytes,2,opt,name=batch_id,json=batchId" json:"batch_id,omitempty"`
+	// Whether to restore the messages that the bans deleted.
+	RestoreMessages bool `protobuf:"varint,3,opt,name=restore_messages,json=restoreMessages" json:"restore_messages,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
+}
+
+func (x *UndoBanBatchRequest) Reset() {
+	*x = UndoBanBatchRequest{}
+	mi := &file_moderato_v1_moderation_proto_msgTypes[26]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UndoBanBatchRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UndoBanBatchRequest) ProtoMessage() {}
+
+func (x *UndoBanBatchRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_moderation_proto_msgTypes[26]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UndoBanBatchRequest.ProtoReflect.Descriptor instead.
+func (*UndoBanBatchRequest) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{26}
+}
+
+func (x *UndoBanBatchRequest) GetChannelId() string {
+	if x != nil {
+		return x.ChannelId
+	}
+	return ""
+}
+
+func (x *UndoBanBatchRequest) GetBatchId() string {
+	if x != nil {
+		return x.BatchId
+	}
+	return ""
+}
+
+func (x *UndoBanBatchRequest) GetRestoreMessages() bool {
+	if x != nil {
+		return x.RestoreMessages
+	}
+	return false
+}
+
+// UndoBanBatchResponse is what happened to each user whom the batch had banned.
+type UndoBanBatchResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// How many users have each status.
+	Counts *UndoCounts `protobuf:"bytes,1,opt,name=counts" json:"counts,omitempty"`
+	// What happened to each user, in the order of the batch.
+	Results       []*BatchResult `protobuf:"bytes,2,rep,name=results" json:"results,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UndoBanBatchResponse) Reset() {
+	*x = UndoBanBatchResponse{}
+	mi := &file_moderato_v1_moderation_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UndoBanBatchResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UndoBanBatchResponse) ProtoMessage() {}
+
+func (x *UndoBanBatchResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_moderation_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UndoBanBatchResponse.ProtoReflect.Descriptor instead.
+func (*UndoBanBatchResponse) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{27}
+}
+
+func (x *UndoBanBatchResponse) GetCounts() *UndoCounts {
+	if x != nil {
+		return x.Counts
+	}
+	return nil
+}
+
+func (x *UndoBanBatchResponse) GetResults() []*BatchResult {
+	if x != nil {
+		return x.Results
+	}
+	return nil
+}
+
+// UndoCounts says how many results of an undo have each status.
+type UndoCounts struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Users with the status `UNBANNED`.
+	Unbanned int32 `protobuf:"varint,1,opt,name=unbanned" json:"unbanned,omitempty"`
+	// Users with the status `CHANGED`.
+	Changed int32 `protobuf:"varint,2,opt,name=changed" json:"changed,omitempty"`
+	// Users with the status `NOT_BANNED`.
+	NotBanned     int32 `protobuf:"varint,3,opt,name=not_banned,json=notBanned" json:"not_banned,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UndoCounts) Reset() {
+	*x = UndoCounts{}
+	mi := &file_moderato_v1_moderation_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UndoCounts) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UndoCounts) ProtoMessage() {}
+
+func (x *UndoCounts) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_moderation_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UndoCounts.ProtoReflect.Descriptor instead.
+func (*UndoCounts) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *UndoCounts) GetUnbanned() int32 {
+	if x != nil {
+		return x.Unbanned
+	}
+	return 0
+}
+
+func (x *UndoCounts) GetChanged() int32 {
+	if x != nil {
+		return x.Changed
+	}
+	return 0
+}
+
+func (x *UndoCounts) GetNotBanned() int32 {
+	if x != nil {
+		return x.NotBanned
+	}
+	return 0
+}
+
 // ListLogRequest names the channel, the filters and the page.
 type ListLogRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1140,7 +1895,7 @@ type ListLogRequest struct {
 
 func (x *ListLogRequest) Reset() {
 	*x = ListLogRequest{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[18]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1152,7 +1907,7 @@ func (x *ListLogRequest) String() string {
 func (*ListLogRequest) ProtoMessage() {}
 
 func (x *ListLogRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[18]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1165,7 +1920,7 @@ func (x *ListLogRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLogRequest.ProtoReflect.Descriptor instead.
 func (*ListLogRequest) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{18}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ListLogRequest) GetChannelId() string {
@@ -1226,7 +1981,7 @@ type ListLogResponse struct {
 
 func (x *ListLogResponse) Reset() {
 	*x = ListLogResponse{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[19]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1238,7 +1993,7 @@ func (x *ListLogResponse) String() string {
 func (*ListLogResponse) ProtoMessage() {}
 
 func (x *ListLogResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[19]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1251,7 +2006,7 @@ func (x *ListLogResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLogResponse.ProtoReflect.Descriptor instead.
 func (*ListLogResponse) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{19}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ListLogResponse) GetRows() []*LogEntry {
@@ -1305,7 +2060,7 @@ type LogEntry struct {
 
 func (x *LogEntry) Reset() {
 	*x = LogEntry{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[20]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1317,7 +2072,7 @@ func (x *LogEntry) String() string {
 func (*LogEntry) ProtoMessage() {}
 
 func (x *LogEntry) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[20]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1330,7 +2085,7 @@ func (x *LogEntry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogEntry.ProtoReflect.Descriptor instead.
 func (*LogEntry) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{20}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *LogEntry) GetId() string {
@@ -1419,7 +2174,7 @@ type LoggedSanction struct {
 
 func (x *LoggedSanction) Reset() {
 	*x = LoggedSanction{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[21]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1431,7 +2186,7 @@ func (x *LoggedSanction) String() string {
 func (*LoggedSanction) ProtoMessage() {}
 
 func (x *LoggedSanction) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[21]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1444,7 +2199,7 @@ func (x *LoggedSanction) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LoggedSanction.ProtoReflect.Descriptor instead.
 func (*LoggedSanction) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{21}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *LoggedSanction) GetReason() string {
@@ -1484,7 +2239,7 @@ type LogUser struct {
 
 func (x *LogUser) Reset() {
 	*x = LogUser{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[22]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1496,7 +2251,7 @@ func (x *LogUser) String() string {
 func (*LogUser) ProtoMessage() {}
 
 func (x *LogUser) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[22]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1509,7 +2264,7 @@ func (x *LogUser) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogUser.ProtoReflect.Descriptor instead.
 func (*LogUser) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{22}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *LogUser) GetId() string {
@@ -1550,7 +2305,7 @@ type GetUserRequest struct {
 
 func (x *GetUserRequest) Reset() {
 	*x = GetUserRequest{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[23]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1562,7 +2317,7 @@ func (x *GetUserRequest) String() string {
 func (*GetUserRequest) ProtoMessage() {}
 
 func (x *GetUserRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[23]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1575,7 +2330,7 @@ func (x *GetUserRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetUserRequest.ProtoReflect.Descriptor instead.
 func (*GetUserRequest) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{23}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *GetUserRequest) GetChannelId() string {
@@ -1624,7 +2379,7 @@ type GetUserResponse struct {
 
 func (x *GetUserResponse) Reset() {
 	*x = GetUserResponse{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[24]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1636,7 +2391,7 @@ func (x *GetUserResponse) String() string {
 func (*GetUserResponse) ProtoMessage() {}
 
 func (x *GetUserResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[24]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1649,7 +2404,7 @@ func (x *GetUserResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetUserResponse.ProtoReflect.Descriptor instead.
 func (*GetUserResponse) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{24}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *GetUserResponse) GetUser() *UserSummary {
@@ -1714,7 +2469,7 @@ type UserBan struct {
 
 func (x *UserBan) Reset() {
 	*x = UserBan{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[25]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1726,7 +2481,7 @@ func (x *UserBan) String() string {
 func (*UserBan) ProtoMessage() {}
 
 func (x *UserBan) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[25]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1739,7 +2494,7 @@ func (x *UserBan) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UserBan.ProtoReflect.Descriptor instead.
 func (*UserBan) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{25}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *UserBan) GetBannedAt() *timestamppb.Timestamp {
@@ -1767,7 +2522,7 @@ type UserMute struct {
 
 func (x *UserMute) Reset() {
 	*x = UserMute{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[26]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1779,7 +2534,7 @@ func (x *UserMute) String() string {
 func (*UserMute) ProtoMessage() {}
 
 func (x *UserMute) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[26]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1792,7 +2547,7 @@ func (x *UserMute) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UserMute.ProtoReflect.Descriptor instead.
 func (*UserMute) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{26}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *UserMute) GetMuteExpiresAt() *timestamppb.Timestamp {
@@ -1813,7 +2568,7 @@ type UserFollow struct {
 
 func (x *UserFollow) Reset() {
 	*x = UserFollow{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[27]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1825,7 +2580,7 @@ func (x *UserFollow) String() string {
 func (*UserFollow) ProtoMessage() {}
 
 func (x *UserFollow) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[27]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1838,7 +2593,7 @@ func (x *UserFollow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UserFollow.ProtoReflect.Descriptor instead.
 func (*UserFollow) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{27}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *UserFollow) GetFollowedAt() *timestamppb.Timestamp {
@@ -1863,7 +2618,7 @@ type UserMessage struct {
 
 func (x *UserMessage) Reset() {
 	*x = UserMessage{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[28]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1875,7 +2630,7 @@ func (x *UserMessage) String() string {
 func (*UserMessage) ProtoMessage() {}
 
 func (x *UserMessage) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[28]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1888,7 +2643,7 @@ func (x *UserMessage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UserMessage.ProtoReflect.Descriptor instead.
 func (*UserMessage) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{28}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *UserMessage) GetMessageId() string {
@@ -1996,7 +2751,65 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\"\n" +
 	"\rmuted_user_id\x18\x02 \x01(\tR\vmutedUserId\"\x14\n" +
-	"\x12RemoveMuteResponse\"\xc6\x01\n" +
+	"\x12RemoveMuteResponse\"\xe1\x01\n" +
+	"\x0fBanUsersRequest\x12\x1d\n" +
+	"\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\x129\n" +
+	"\x05users\x18\x02 \x03(\v2\x18.moderato.v1.BatchTargetB\t\x92\xb5\x18\x050\xe8\a`\x01R\x05users\x12#\n" +
+	"\x06reason\x18\x03 \x01(\tB\v\x92\xb5\x18\x028\b\xaa\x01\x02\b\x01R\x06reason\x126\n" +
+	"\x10duration_seconds\x18\x04 \x01(\x03B\v\x92\xb5\x18\x028\t\xaa\x01\x02\b\x01R\x0fdurationSeconds\x12\x17\n" +
+	"\adry_run\x18\x05 \x01(\bR\x06dryRun\"J\n" +
+	"\vBatchTarget\x12\x17\n" +
+	"\auser_id\x18\x01 \x01(\tR\x06userId\x12\"\n" +
+	"\busername\x18\x02 \x01(\tB\x06\x92\xb5\x18\x028\x01R\busername\"\x9a\x01\n" +
+	"\x10BanUsersResponse\x12 \n" +
+	"\bbatch_id\x18\x01 \x01(\tB\x05\xaa\x01\x02\b\x01R\abatchId\x120\n" +
+	"\x06counts\x18\x02 \x01(\v2\x18.moderato.v1.BatchCountsR\x06counts\x122\n" +
+	"\aresults\x18\x03 \x03(\v2\x18.moderato.v1.BatchResultR\aresults\"\xbc\x01\n" +
+	"\vBatchCounts\x12\x16\n" +
+	"\x06banned\x18\x01 \x01(\x05R\x06banned\x12%\n" +
+	"\x0ealready_banned\x18\x02 \x01(\x05R\ralreadyBanned\x12$\n" +
+	"\x0euser_not_found\x18\x03 \x01(\x05R\fuserNotFound\x12*\n" +
+	"\x11target_is_channel\x18\x04 \x01(\x05R\x0ftargetIsChannel\x12\x1c\n" +
+	"\tduplicate\x18\x05 \x01(\x05R\tduplicate\"h\n" +
+	"\vBatchResult\x12\x1e\n" +
+	"\auser_id\x18\x01 \x01(\tB\x05\xaa\x01\x02\b\x01R\x06userId\x12!\n" +
+	"\busername\x18\x02 \x01(\tB\x05\xaa\x01\x02\b\x01R\busername\x12\x16\n" +
+	"\x06status\x18\x03 \x01(\tR\x06status\"u\n" +
+	"\x15ListBanBatchesRequest\x12\x1d\n" +
+	"\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x16\n" +
+	"\x06cursor\x18\x02 \x01(\tR\x06cursor\x12%\n" +
+	"\x05limit\x18\x03 \x01(\x05B\x0f\x92\xb5\x18\x06\x18\x01 d(\x14\xaa\x01\x02\b\x01R\x05limit\"|\n" +
+	"\x16ListBanBatchesResponse\x12)\n" +
+	"\x04rows\x18\x01 \x03(\v2\x15.moderato.v1.BanBatchR\x04rows\x127\n" +
+	"\n" +
+	"pagination\x18\x02 \x01(\v2\x17.moderato.v1.PaginationR\n" +
+	"pagination\"\xbf\x02\n" +
+	"\bBanBatch\x12\x19\n" +
+	"\bbatch_id\x18\x01 \x01(\tR\abatchId\x129\n" +
+	"\n" +
+	"created_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\x122\n" +
+	"\tbanned_by\x18\x03 \x01(\v2\x15.moderato.v1.BannedByR\bbannedBy\x12\x1d\n" +
+	"\x06reason\x18\x04 \x01(\tB\x05\xaa\x01\x02\b\x01R\x06reason\x129\n" +
+	"\n" +
+	"expires_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\x12!\n" +
+	"\fbanned_count\x18\x06 \x01(\x05R\vbannedCount\x12,\n" +
+	"\x12still_banned_count\x18\a \x01(\x05R\x10stillBannedCount\"z\n" +
+	"\x13UndoBanBatchRequest\x12\x1d\n" +
+	"\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x19\n" +
+	"\bbatch_id\x18\x02 \x01(\tR\abatchId\x12)\n" +
+	"\x10restore_messages\x18\x03 \x01(\bR\x0frestoreMessages\"{\n" +
+	"\x14UndoBanBatchResponse\x12/\n" +
+	"\x06counts\x18\x01 \x01(\v2\x17.moderato.v1.UndoCountsR\x06counts\x122\n" +
+	"\aresults\x18\x02 \x03(\v2\x18.moderato.v1.BatchResultR\aresults\"a\n" +
+	"\n" +
+	"UndoCounts\x12\x1a\n" +
+	"\bunbanned\x18\x01 \x01(\x05R\bunbanned\x12\x18\n" +
+	"\achanged\x18\x02 \x01(\x05R\achanged\x12\x1d\n" +
+	"\n" +
+	"not_banned\x18\x03 \x01(\x05R\tnotBanned\"\xc6\x01\n" +
 	"\x0eListLogRequest\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x17\n" +
@@ -2061,7 +2874,7 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"message_id\x18\x01 \x01(\tR\tmessageId\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x129\n" +
 	"\n" +
-	"created_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt2\xb1\v\n" +
+	"created_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt2\xe5\x0e\n" +
 	"\x11ModerationService\x12\xb2\x01\n" +
 	"\x15ListModeratedChannels\x12).moderato.v1.ListModeratedChannelsRequest\x1a*.moderato.v1.ListModeratedChannelsResponse\"B\x8a\xb5\x18\x12\n" +
 	"\x02\x01\x02\x12\n" +
@@ -2081,7 +2894,13 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"\x01\x01\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x18:\x01*\"\x13/v1/moderation/mute\x12\x88\x01\n" +
 	"\n" +
 	"RemoveMute\x12\x1e.moderato.v1.RemoveMuteRequest\x1a\x1f.moderato.v1.RemoveMuteResponse\"9\x8a\xb5\x18\x17\n" +
-	"\x01\x01\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x18:\x01**\x13/v1/moderation/mute\x12\x81\x01\n" +
+	"\x01\x01\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x18:\x01**\x13/v1/moderation/mute\x12\x88\x01\n" +
+	"\bBanUsers\x12\x1c.moderato.v1.BanUsersRequest\x1a\x1d.moderato.v1.BanUsersResponse\"?\x8a\xb5\x18\x17\n" +
+	"\x01\x01\x12\x10channel.moderate\x18\x04е\x18\x80\x80\x10\x82\xd3\xe4\x93\x02\x18:\x01*\"\x13/v1/moderation/bans\x12\x95\x01\n" +
+	"\x0eListBanBatches\x12\".moderato.v1.ListBanBatchesRequest\x1a#.moderato.v1.ListBanBatchesResponse\":\x8a\xb5\x18\x18\n" +
+	"\x02\x01\x03\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x15\x12\x13/v1/moderation/bans\x90\x02\x01\x12\x8e\x01\n" +
+	"\fUndoBanBatch\x12 .moderato.v1.UndoBanBatchRequest\x1a!.moderato.v1.UndoBanBatchResponse\"9\x8a\xb5\x18\x17\n" +
+	"\x01\x01\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x18:\x01**\x13/v1/moderation/bans\x12\x81\x01\n" +
 	"\aGetUser\x12\x1b.moderato.v1.GetUserRequest\x1a\x1c.moderato.v1.GetUserResponse\";\x8a\xb5\x18\x18\n" +
 	"\x02\x01\x03\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x16\x12\x14/v1/moderation/users\x90\x02\x01\x12\x7f\n" +
 	"\aListLog\x12\x1b.moderato.v1.ListLogRequest\x1a\x1c.moderato.v1.ListLogResponse\"9\x8a\xb5\x18\x18\n" +
@@ -2099,7 +2918,7 @@ func file_moderato_v1_moderation_proto_rawDescGZIP() []byte {
 	return file_moderato_v1_moderation_proto_rawDescData
 }
 
-var file_moderato_v1_moderation_proto_msgTypes = make([]protoimpl.MessageInfo, 29)
+var file_moderato_v1_moderation_proto_msgTypes = make([]protoimpl.MessageInfo, 40)
 var file_moderato_v1_moderation_proto_goTypes = []any{
 	(*ModeratedChannel)(nil),              // 0: moderato.v1.ModeratedChannel
 	(*ListModeratedChannelsRequest)(nil),  // 1: moderato.v1.ListModeratedChannelsRequest
@@ -2119,78 +2938,105 @@ var file_moderato_v1_moderation_proto_goTypes = []any{
 	(*MuteUserResponse)(nil),              // 15: moderato.v1.MuteUserResponse
 	(*RemoveMuteRequest)(nil),             // 16: moderato.v1.RemoveMuteRequest
 	(*RemoveMuteResponse)(nil),            // 17: moderato.v1.RemoveMuteResponse
-	(*ListLogRequest)(nil),                // 18: moderato.v1.ListLogRequest
-	(*ListLogResponse)(nil),               // 19: moderato.v1.ListLogResponse
-	(*LogEntry)(nil),                      // 20: moderato.v1.LogEntry
-	(*LoggedSanction)(nil),                // 21: moderato.v1.LoggedSanction
-	(*LogUser)(nil),                       // 22: moderato.v1.LogUser
-	(*GetUserRequest)(nil),                // 23: moderato.v1.GetUserRequest
-	(*GetUserResponse)(nil),               // 24: moderato.v1.GetUserResponse
-	(*UserBan)(nil),                       // 25: moderato.v1.UserBan
-	(*UserMute)(nil),                      // 26: moderato.v1.UserMute
-	(*UserFollow)(nil),                    // 27: moderato.v1.UserFollow
-	(*UserMessage)(nil),                   // 28: moderato.v1.UserMessage
-	(*Pagination)(nil),                    // 29: moderato.v1.Pagination
-	(*UserSummary)(nil),                   // 30: moderato.v1.UserSummary
-	(*timestamppb.Timestamp)(nil),         // 31: google.protobuf.Timestamp
-	(*structpb.Struct)(nil),               // 32: google.protobuf.Struct
-	(*SubscriptionInfo)(nil),              // 33: moderato.v1.SubscriptionInfo
-	(*BannedBy)(nil),                      // 34: moderato.v1.BannedBy
+	(*BanUsersRequest)(nil),               // 18: moderato.v1.BanUsersRequest
+	(*BatchTarget)(nil),                   // 19: moderato.v1.BatchTarget
+	(*BanUsersResponse)(nil),              // 20: moderato.v1.BanUsersResponse
+	(*BatchCounts)(nil),                   // 21: moderato.v1.BatchCounts
+	(*BatchResult)(nil),                   // 22: moderato.v1.BatchResult
+	(*ListBanBatchesRequest)(nil),         // 23: moderato.v1.ListBanBatchesRequest
+	(*ListBanBatchesResponse)(nil),        // 24: moderato.v1.ListBanBatchesResponse
+	(*BanBatch)(nil),                      // 25: moderato.v1.BanBatch
+	(*UndoBanBatchRequest)(nil),           // 26: moderato.v1.UndoBanBatchRequest
+	(*UndoBanBatchResponse)(nil),          // 27: moderato.v1.UndoBanBatchResponse
+	(*UndoCounts)(nil),                    // 28: moderato.v1.UndoCounts
+	(*ListLogRequest)(nil),                // 29: moderato.v1.ListLogRequest
+	(*ListLogResponse)(nil),               // 30: moderato.v1.ListLogResponse
+	(*LogEntry)(nil),                      // 31: moderato.v1.LogEntry
+	(*LoggedSanction)(nil),                // 32: moderato.v1.LoggedSanction
+	(*LogUser)(nil),                       // 33: moderato.v1.LogUser
+	(*GetUserRequest)(nil),                // 34: moderato.v1.GetUserRequest
+	(*GetUserResponse)(nil),               // 35: moderato.v1.GetUserResponse
+	(*UserBan)(nil),                       // 36: moderato.v1.UserBan
+	(*UserMute)(nil),                      // 37: moderato.v1.UserMute
+	(*UserFollow)(nil),                    // 38: moderato.v1.UserFollow
+	(*UserMessage)(nil),                   // 39: moderato.v1.UserMessage
+	(*Pagination)(nil),                    // 40: moderato.v1.Pagination
+	(*UserSummary)(nil),                   // 41: moderato.v1.UserSummary
+	(*timestamppb.Timestamp)(nil),         // 42: google.protobuf.Timestamp
+	(*BannedBy)(nil),                      // 43: moderato.v1.BannedBy
+	(*structpb.Struct)(nil),               // 44: google.protobuf.Struct
+	(*SubscriptionInfo)(nil),              // 45: moderato.v1.SubscriptionInfo
 }
 var file_moderato_v1_moderation_proto_depIdxs = []int32{
 	0,  // 0: moderato.v1.ListModeratedChannelsResponse.channels:type_name -> moderato.v1.ModeratedChannel
-	29, // 1: moderato.v1.ListModeratedChannelsResponse.pagination:type_name -> moderato.v1.Pagination
-	30, // 2: moderato.v1.ListModeratorsResponse.moderators:type_name -> moderato.v1.UserSummary
-	29, // 3: moderato.v1.ListModeratorsResponse.pagination:type_name -> moderato.v1.Pagination
-	31, // 4: moderato.v1.SanctionTerms.expires_at:type_name -> google.protobuf.Timestamp
-	31, // 5: moderato.v1.BanUserResponse.banned_at:type_name -> google.protobuf.Timestamp
+	40, // 1: moderato.v1.ListModeratedChannelsResponse.pagination:type_name -> moderato.v1.Pagination
+	41, // 2: moderato.v1.ListModeratorsResponse.moderators:type_name -> moderato.v1.UserSummary
+	40, // 3: moderato.v1.ListModeratorsResponse.pagination:type_name -> moderato.v1.Pagination
+	42, // 4: moderato.v1.SanctionTerms.expires_at:type_name -> google.protobuf.Timestamp
+	42, // 5: moderato.v1.BanUserResponse.banned_at:type_name -> google.protobuf.Timestamp
 	10, // 6: moderato.v1.BanUserResponse.terms:type_name -> moderato.v1.SanctionTerms
-	31, // 7: moderato.v1.MuteUserResponse.mute_expires_at:type_name -> google.protobuf.Timestamp
+	42, // 7: moderato.v1.MuteUserResponse.mute_expires_at:type_name -> google.protobuf.Timestamp
 	10, // 8: moderato.v1.MuteUserResponse.terms:type_name -> moderato.v1.SanctionTerms
-	20, // 9: moderato.v1.ListLogResponse.rows:type_name -> moderato.v1.LogEntry
-	29, // 10: moderato.v1.ListLogResponse.pagination:type_name -> moderato.v1.Pagination
-	31, // 11: moderato.v1.LogEntry.created_at:type_name -> google.protobuf.Timestamp
-	22, // 12: moderato.v1.LogEntry.moderator:type_name -> moderato.v1.LogUser
-	22, // 13: moderato.v1.LogEntry.user:type_name -> moderato.v1.LogUser
-	32, // 14: moderato.v1.LogEntry.payload:type_name -> google.protobuf.Struct
-	21, // 15: moderato.v1.LogEntry.sanction:type_name -> moderato.v1.LoggedSanction
-	31, // 16: moderato.v1.LoggedSanction.expires_at:type_name -> google.protobuf.Timestamp
-	30, // 17: moderato.v1.GetUserResponse.user:type_name -> moderato.v1.UserSummary
-	25, // 18: moderato.v1.GetUserResponse.ban:type_name -> moderato.v1.UserBan
-	26, // 19: moderato.v1.GetUserResponse.mute:type_name -> moderato.v1.UserMute
-	27, // 20: moderato.v1.GetUserResponse.follow:type_name -> moderato.v1.UserFollow
-	33, // 21: moderato.v1.GetUserResponse.subscription:type_name -> moderato.v1.SubscriptionInfo
-	28, // 22: moderato.v1.GetUserResponse.messages:type_name -> moderato.v1.UserMessage
-	31, // 23: moderato.v1.UserBan.banned_at:type_name -> google.protobuf.Timestamp
-	34, // 24: moderato.v1.UserBan.banned_by:type_name -> moderato.v1.BannedBy
-	31, // 25: moderato.v1.UserMute.mute_expires_at:type_name -> google.protobuf.Timestamp
-	31, // 26: moderato.v1.UserFollow.followed_at:type_name -> google.protobuf.Timestamp
-	31, // 27: moderato.v1.UserMessage.created_at:type_name -> google.protobuf.Timestamp
-	1,  // 28: moderato.v1.ModerationService.ListModeratedChannels:input_type -> moderato.v1.ListModeratedChannelsRequest
-	3,  // 29: moderato.v1.ModerationService.ListModerators:input_type -> moderato.v1.ListModeratorsRequest
-	5,  // 30: moderato.v1.ModerationService.AddModerator:input_type -> moderato.v1.AddModeratorRequest
-	7,  // 31: moderato.v1.ModerationService.RemoveModerator:input_type -> moderato.v1.RemoveModeratorRequest
-	9,  // 32: moderato.v1.ModerationService.BanUser:input_type -> moderato.v1.BanUserRequest
-	12, // 33: moderato.v1.ModerationService.RemoveBan:input_type -> moderato.v1.RemoveBanRequest
-	14, // 34: moderato.v1.ModerationService.MuteUser:input_type -> moderato.v1.MuteUserRequest
-	16, // 35: moderato.v1.ModerationService.RemoveMute:input_type -> moderato.v1.RemoveMuteRequest
-	23, // 36: moderato.v1.ModerationService.GetUser:input_type -> moderato.v1.GetUserRequest
-	18, // 37: moderato.v1.ModerationService.ListLog:input_type -> moderato.v1.ListLogRequest
-	2,  // 38: moderato.v1.ModerationService.ListModeratedChannels:output_type -> moderato.v1.ListModeratedChannelsResponse
-	4,  // 39: moderato.v1.ModerationService.ListModerators:output_type -> moderato.v1.ListModeratorsResponse
-	6,  // 40: moderato.v1.ModerationService.AddModerator:output_type -> moderato.v1.AddModeratorResponse
-	8,  // 41: moderato.v1.ModerationService.RemoveModerator:output_type -> moderato.v1.RemoveModeratorResponse
-	11, // 42: moderato.v1.ModerationService.BanUser:output_type -> moderato.v1.BanUserResponse
-	13, // 43: moderato.v1.ModerationService.RemoveBan:output_type -> moderato.v1.RemoveBanResponse
-	15, // 44: moderato.v1.ModerationService.MuteUser:output_type -> moderato.v1.MuteUserResponse
-	17, // 45: moderato.v1.ModerationService.RemoveMute:output_type -> moderato.v1.RemoveMuteResponse
-	24, // 46: moderato.v1.ModerationService.GetUser:output_type -> moderato.v1.GetUserResponse
-	19, // 47: moderato.v1.ModerationService.ListLog:output_type -> moderato.v1.ListLogResponse
-	38, // [38:48] is the sub-list for method output_type
-	28, // [28:38] is the sub-list for method input_type
-	28, // [28:28] is the sub-list for extension type_name
-	28, // [28:28] is the sub-list for extension extendee
-	0,  // [0:28] is the sub-list for field type_name
+	19, // 9: moderato.v1.BanUsersRequest.users:type_name -> moderato.v1.BatchTarget
+	21, // 10: moderato.v1.BanUsersResponse.counts:type_name -> moderato.v1.BatchCounts
+	22, // 11: moderato.v1.BanUsersResponse.results:type_name -> moderato.v1.BatchResult
+	25, // 12: moderato.v1.ListBanBatchesResponse.rows:type_name -> moderato.v1.BanBatch
+	40, // 13: moderato.v1.ListBanBatchesResponse.pagination:type_name -> moderato.v1.Pagination
+	42, // 14: moderato.v1.BanBatch.created_at:type_name -> google.protobuf.Timestamp
+	43, // 15: moderato.v1.BanBatch.banned_by:type_name -> moderato.v1.BannedBy
+	42, // 16: moderato.v1.BanBatch.expires_at:type_name -> google.protobuf.Timestamp
+	28, // 17: moderato.v1.UndoBanBatchResponse.counts:type_name -> moderato.v1.UndoCounts
+	22, // 18: moderato.v1.UndoBanBatchResponse.results:type_name -> moderato.v1.BatchResult
+	31, // 19: moderato.v1.ListLogResponse.rows:type_name -> moderato.v1.LogEntry
+	40, // 20: moderato.v1.ListLogResponse.pagination:type_name -> moderato.v1.Pagination
+	42, // 21: moderato.v1.LogEntry.created_at:type_name -> google.protobuf.Timestamp
+	33, // 22: moderato.v1.LogEntry.moderator:type_name -> moderato.v1.LogUser
+	33, // 23: moderato.v1.LogEntry.user:type_name -> moderato.v1.LogUser
+	44, // 24: moderato.v1.LogEntry.payload:type_name -> google.protobuf.Struct
+	32, // 25: moderato.v1.LogEntry.sanction:type_name -> moderato.v1.LoggedSanction
+	42, // 26: moderato.v1.LoggedSanction.expires_at:type_name -> google.protobuf.Timestamp
+	41, // 27: moderato.v1.GetUserResponse.user:type_name -> moderato.v1.UserSummary
+	36, // 28: moderato.v1.GetUserResponse.ban:type_name -> moderato.v1.UserBan
+	37, // 29: moderato.v1.GetUserResponse.mute:type_name -> moderato.v1.UserMute
+	38, // 30: moderato.v1.GetUserResponse.follow:type_name -> moderato.v1.UserFollow
+	45, // 31: moderato.v1.GetUserResponse.subscription:type_name -> moderato.v1.SubscriptionInfo
+	39, // 32: moderato.v1.GetUserResponse.messages:type_name -> moderato.v1.UserMessage
+	42, // 33: moderato.v1.UserBan.banned_at:type_name -> google.protobuf.Timestamp
+	43, // 34: moderato.v1.UserBan.banned_by:type_name -> moderato.v1.BannedBy
+	42, // 35: moderato.v1.UserMute.mute_expires_at:type_name -> google.protobuf.Timestamp
+	42, // 36: moderato.v1.UserFollow.followed_at:type_name -> google.protobuf.Timestamp
+	42, // 37: moderato.v1.UserMessage.created_at:type_name -> google.protobuf.Timestamp
+	1,  // 38: moderato.v1.ModerationService.ListModeratedChannels:input_type -> moderato.v1.ListModeratedChannelsRequest
+	3,  // 39: moderato.v1.ModerationService.ListModerators:input_type -> moderato.v1.ListModeratorsRequest
+	5,  // 40: moderato.v1.ModerationService.AddModerator:input_type -> moderato.v1.AddModeratorRequest
+	7,  // 41: moderato.v1.ModerationService.RemoveModerator:input_type -> moderato.v1.RemoveModeratorRequest
+	9,  // 42: moderato.v1.ModerationService.BanUser:input_type -> moderato.v1.BanUserRequest
+	12, // 43: moderato.v1.ModerationService.RemoveBan:input_type -> moderato.v1.RemoveBanRequest
+	14, // 44: moderato.v1.ModerationService.MuteUser:input_type -> moderato.v1.MuteUserRequest
+	16, // 45: moderato.v1.ModerationService.RemoveMute:input_type -> moderato.v1.RemoveMuteRequest
+	18, // 46: moderato.v1.ModerationService.BanUsers:input_type -> moderato.v1.BanUsersRequest
+	23, // 47: moderato.v1.ModerationService.ListBanBatches:input_type -> moderato.v1.ListBanBatchesRequest
+	26, // 48: moderato.v1.ModerationService.UndoBanBatch:input_type -> moderato.v1.UndoBanBatchRequest
+	34, // 49: moderato.v1.ModerationService.GetUser:input_type -> moderato.v1.GetUserRequest
+	29, // 50: moderato.v1.ModerationService.ListLog:input_type -> moderato.v1.ListLogRequest
+	2,  // 51: moderato.v1.ModerationService.ListModeratedChannels:output_type -> moderato.v1.ListModeratedChannelsResponse
+	4,  // 52: moderato.v1.ModerationService.ListModerators:output_type -> moderato.v1.ListModeratorsResponse
+	6,  // 53: moderato.v1.ModerationService.AddModerator:output_type -> moderato.v1.AddModeratorResponse
+	8,  // 54: moderato.v1.ModerationService.RemoveModerator:output_type -> moderato.v1.RemoveModeratorResponse
+	11, // 55: moderato.v1.ModerationService.BanUser:output_type -> moderato.v1.BanUserResponse
+	13, // 56: moderato.v1.ModerationService.RemoveBan:output_type -> moderato.v1.RemoveBanResponse
+	15, // 57: moderato.v1.ModerationService.MuteUser:output_type -> moderato.v1.MuteUserResponse
+	17, // 58: moderato.v1.ModerationService.RemoveMute:output_type -> moderato.v1.RemoveMuteResponse
+	20, // 59: moderato.v1.ModerationService.BanUsers:output_type -> moderato.v1.BanUsersResponse
+	24, // 60: moderato.v1.ModerationService.ListBanBatches:output_type -> moderato.v1.ListBanBatchesResponse
+	27, // 61: moderato.v1.ModerationService.UndoBanBatch:output_type -> moderato.v1.UndoBanBatchResponse
+	35, // 62: moderato.v1.ModerationService.GetUser:output_type -> moderato.v1.GetUserResponse
+	30, // 63: moderato.v1.ModerationService.ListLog:output_type -> moderato.v1.ListLogResponse
+	51, // [51:64] is the sub-list for method output_type
+	38, // [38:51] is the sub-list for method input_type
+	38, // [38:38] is the sub-list for extension type_name
+	38, // [38:38] is the sub-list for extension extendee
+	0,  // [0:38] is the sub-list for field type_name
 }
 
 func init() { file_moderato_v1_moderation_proto_init() }
@@ -2206,7 +3052,7 @@ func file_moderato_v1_moderation_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_moderato_v1_moderation_proto_rawDesc), len(file_moderato_v1_moderation_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   29,
+			NumMessages:   40,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
