@@ -26,6 +26,12 @@ type Ban struct {
 	ModeratorID uid.ID `json:"moderator_id,omitempty"`
 	// When the ban was applied.
 	BannedAt instant.Instant `json:"banned_at,omitempty"`
+	// Why the user is banned; may be empty.
+	Reason string `json:"reason,omitempty"`
+	// When the ban ends, exclusive; null if it lasts until it is removed.
+	ExpiresAt *instant.Instant `json:"expires_at,omitempty"`
+	// The batch that banned the user; null if it was none.
+	BatchID *uid.ID `json:"batch_id,omitempty"`
 	// Edges holds the relations/edges for other nodes in the graph.
 	// The values are being populated by the BanQuery when eager-loading is set.
 	Edges        BanEdges `json:"edges"`
@@ -70,8 +76,12 @@ func (*Ban) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
-		case ban.FieldBannedAt:
+		case ban.FieldBatchID:
+			values[i] = &sql.NullScanner{S: new(uid.ID)}
+		case ban.FieldBannedAt, ban.FieldExpiresAt:
 			values[i] = new(sql.NullInt64)
+		case ban.FieldReason:
+			values[i] = new(sql.NullString)
 		case ban.FieldChannelID, ban.FieldUserID, ban.FieldModeratorID:
 			values[i] = new(uid.ID)
 		default:
@@ -112,6 +122,26 @@ func (_m *Ban) assignValues(columns []string, values []any) error {
 				return fmt.Errorf("unexpected type %T for field banned_at", values[i])
 			} else if value.Valid {
 				_m.BannedAt = instant.Instant(value.Int64)
+			}
+		case ban.FieldReason:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field reason", values[i])
+			} else if value.Valid {
+				_m.Reason = value.String
+			}
+		case ban.FieldExpiresAt:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field expires_at", values[i])
+			} else if value.Valid {
+				_m.ExpiresAt = new(instant.Instant)
+				*_m.ExpiresAt = instant.Instant(value.Int64)
+			}
+		case ban.FieldBatchID:
+			if value, ok := values[i].(*sql.NullScanner); !ok {
+				return fmt.Errorf("unexpected type %T for field batch_id", values[i])
+			} else if value.Valid {
+				_m.BatchID = new(uid.ID)
+				*_m.BatchID = *value.S.(*uid.ID)
 			}
 		default:
 			_m.selectValues.Set(columns[i], values[i])
@@ -169,6 +199,19 @@ func (_m *Ban) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("banned_at=")
 	builder.WriteString(fmt.Sprintf("%v", _m.BannedAt))
+	builder.WriteString(", ")
+	builder.WriteString("reason=")
+	builder.WriteString(_m.Reason)
+	builder.WriteString(", ")
+	if v := _m.ExpiresAt; v != nil {
+		builder.WriteString("expires_at=")
+		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
+	builder.WriteString(", ")
+	if v := _m.BatchID; v != nil {
+		builder.WriteString("batch_id=")
+		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
 	builder.WriteByte(')')
 	return builder.String()
 }

@@ -47,6 +47,48 @@ func (_c *BanCreate) SetBannedAt(v instant.Instant) *BanCreate {
 	return _c
 }
 
+// SetReason sets the "reason" field.
+func (_c *BanCreate) SetReason(v string) *BanCreate {
+	_c.mutation.SetReason(v)
+	return _c
+}
+
+// SetNillableReason sets the "reason" field if the given value is not nil.
+func (_c *BanCreate) SetNillableReason(v *string) *BanCreate {
+	if v != nil {
+		_c.SetReason(*v)
+	}
+	return _c
+}
+
+// SetExpiresAt sets the "expires_at" field.
+func (_c *BanCreate) SetExpiresAt(v instant.Instant) *BanCreate {
+	_c.mutation.SetExpiresAt(v)
+	return _c
+}
+
+// SetNillableExpiresAt sets the "expires_at" field if the given value is not nil.
+func (_c *BanCreate) SetNillableExpiresAt(v *instant.Instant) *BanCreate {
+	if v != nil {
+		_c.SetExpiresAt(*v)
+	}
+	return _c
+}
+
+// SetBatchID sets the "batch_id" field.
+func (_c *BanCreate) SetBatchID(v uid.ID) *BanCreate {
+	_c.mutation.SetBatchID(v)
+	return _c
+}
+
+// SetNillableBatchID sets the "batch_id" field if the given value is not nil.
+func (_c *BanCreate) SetNillableBatchID(v *uid.ID) *BanCreate {
+	if v != nil {
+		_c.SetBatchID(*v)
+	}
+	return _c
+}
+
 // SetChannel sets the "channel" edge to the Channel entity.
 func (_c *BanCreate) SetChannel(v *Channel) *BanCreate {
 	return _c.SetChannelID(v.ID)
@@ -64,6 +106,7 @@ func (_c *BanCreate) Mutation() *BanMutation {
 
 // Save creates the Ban in the database.
 func (_c *BanCreate) Save(ctx context.Context) (*Ban, error) {
+	_c.defaults()
 	return withHooks(ctx, _c.sqlSave, _c.mutation, _c.hooks)
 }
 
@@ -89,6 +132,14 @@ func (_c *BanCreate) ExecX(ctx context.Context) {
 	}
 }
 
+// defaults sets the default values of the builder before save.
+func (_c *BanCreate) defaults() {
+	if _, ok := _c.mutation.Reason(); !ok {
+		v := ban.DefaultReason
+		_c.mutation.SetReason(v)
+	}
+}
+
 // check runs all checks and user-defined validators on the builder.
 func (_c *BanCreate) check() error {
 	if _, ok := _c.mutation.ChannelID(); !ok {
@@ -102,6 +153,14 @@ func (_c *BanCreate) check() error {
 	}
 	if _, ok := _c.mutation.BannedAt(); !ok {
 		return &ValidationError{Name: "banned_at", err: errors.New(`ent: missing required field "Ban.banned_at"`)}
+	}
+	if _, ok := _c.mutation.Reason(); !ok {
+		return &ValidationError{Name: "reason", err: errors.New(`ent: missing required field "Ban.reason"`)}
+	}
+	if v, ok := _c.mutation.Reason(); ok {
+		if err := ban.ReasonValidator(v); err != nil {
+			return &ValidationError{Name: "reason", err: fmt.Errorf(`ent: validator failed for field "Ban.reason": %w`, err)}
+		}
 	}
 	if len(_c.mutation.ChannelIDs()) == 0 {
 		return &ValidationError{Name: "channel", err: errors.New(`ent: missing required edge "Ban.channel"`)}
@@ -138,6 +197,18 @@ func (_c *BanCreate) createSpec() (*Ban, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.BannedAt(); ok {
 		_spec.SetField(ban.FieldBannedAt, field.TypeInt64, value)
 		_node.BannedAt = value
+	}
+	if value, ok := _c.mutation.Reason(); ok {
+		_spec.SetField(ban.FieldReason, field.TypeString, value)
+		_node.Reason = value
+	}
+	if value, ok := _c.mutation.ExpiresAt(); ok {
+		_spec.SetField(ban.FieldExpiresAt, field.TypeInt64, value)
+		_node.ExpiresAt = &value
+	}
+	if value, ok := _c.mutation.BatchID(); ok {
+		_spec.SetField(ban.FieldBatchID, field.TypeBytes, value)
+		_node.BatchID = &value
 	}
 	if nodes := _c.mutation.ChannelIDs(); len(nodes) > 0 {
 		edge := &sqlgraph.EdgeSpec{
@@ -194,6 +265,7 @@ func (_c *BanCreateBulk) Save(ctx context.Context) ([]*Ban, error) {
 	for i := range _c.builders {
 		func(i int, root context.Context) {
 			builder := _c.builders[i]
+			builder.defaults()
 			var mut Mutator = MutateFunc(func(ctx context.Context, m Mutation) (Value, error) {
 				mutation, ok := m.(*BanMutation)
 				if !ok {

@@ -13,6 +13,7 @@ import (
 	"github.com/moderato-live/moderato/ent/ban"
 	"github.com/moderato-live/moderato/ent/predicate"
 	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/uid"
 )
 
 // BanUpdate is the builder for updating Ban entities.
@@ -46,6 +47,67 @@ func (_u *BanUpdate) SetNillableBannedAt(v *instant.Instant) *BanUpdate {
 // AddBannedAt adds value to the "banned_at" field.
 func (_u *BanUpdate) AddBannedAt(v instant.Instant) *BanUpdate {
 	_u.mutation.AddBannedAt(v)
+	return _u
+}
+
+// SetReason sets the "reason" field.
+func (_u *BanUpdate) SetReason(v string) *BanUpdate {
+	_u.mutation.SetReason(v)
+	return _u
+}
+
+// SetNillableReason sets the "reason" field if the given value is not nil.
+func (_u *BanUpdate) SetNillableReason(v *string) *BanUpdate {
+	if v != nil {
+		_u.SetReason(*v)
+	}
+	return _u
+}
+
+// SetExpiresAt sets the "expires_at" field.
+func (_u *BanUpdate) SetExpiresAt(v instant.Instant) *BanUpdate {
+	_u.mutation.ResetExpiresAt()
+	_u.mutation.SetExpiresAt(v)
+	return _u
+}
+
+// SetNillableExpiresAt sets the "expires_at" field if the given value is not nil.
+func (_u *BanUpdate) SetNillableExpiresAt(v *instant.Instant) *BanUpdate {
+	if v != nil {
+		_u.SetExpiresAt(*v)
+	}
+	return _u
+}
+
+// AddExpiresAt adds value to the "expires_at" field.
+func (_u *BanUpdate) AddExpiresAt(v instant.Instant) *BanUpdate {
+	_u.mutation.AddExpiresAt(v)
+	return _u
+}
+
+// ClearExpiresAt clears the value of the "expires_at" field.
+func (_u *BanUpdate) ClearExpiresAt() *BanUpdate {
+	_u.mutation.ClearExpiresAt()
+	return _u
+}
+
+// SetBatchID sets the "batch_id" field.
+func (_u *BanUpdate) SetBatchID(v uid.ID) *BanUpdate {
+	_u.mutation.SetBatchID(v)
+	return _u
+}
+
+// SetNillableBatchID sets the "batch_id" field if the given value is not nil.
+func (_u *BanUpdate) SetNillableBatchID(v *uid.ID) *BanUpdate {
+	if v != nil {
+		_u.SetBatchID(*v)
+	}
+	return _u
+}
+
+// ClearBatchID clears the value of the "batch_id" field.
+func (_u *BanUpdate) ClearBatchID() *BanUpdate {
+	_u.mutation.ClearBatchID()
 	return _u
 }
 
@@ -83,6 +145,11 @@ func (_u *BanUpdate) ExecX(ctx context.Context) {
 
 // check runs all checks and user-defined validators on the builder.
 func (_u *BanUpdate) check() error {
+	if v, ok := _u.mutation.Reason(); ok {
+		if err := ban.ReasonValidator(v); err != nil {
+			return &ValidationError{Name: "reason", err: fmt.Errorf(`ent: validator failed for field "Ban.reason": %w`, err)}
+		}
+	}
 	if _u.mutation.ChannelCleared() && len(_u.mutation.ChannelIDs()) > 0 {
 		return errors.New(`ent: clearing a required unique edge "Ban.channel"`)
 	}
@@ -109,6 +176,24 @@ func (_u *BanUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	}
 	if value, ok := _u.mutation.AddedBannedAt(); ok {
 		_spec.AddField(ban.FieldBannedAt, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.Reason(); ok {
+		_spec.SetField(ban.FieldReason, field.TypeString, value)
+	}
+	if value, ok := _u.mutation.ExpiresAt(); ok {
+		_spec.SetField(ban.FieldExpiresAt, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedExpiresAt(); ok {
+		_spec.AddField(ban.FieldExpiresAt, field.TypeInt64, value)
+	}
+	if _u.mutation.ExpiresAtCleared() {
+		_spec.ClearField(ban.FieldExpiresAt, field.TypeInt64)
+	}
+	if value, ok := _u.mutation.BatchID(); ok {
+		_spec.SetField(ban.FieldBatchID, field.TypeBytes, value)
+	}
+	if _u.mutation.BatchIDCleared() {
+		_spec.ClearField(ban.FieldBatchID, field.TypeBytes)
 	}
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
@@ -148,6 +233,67 @@ func (_u *BanUpdateOne) SetNillableBannedAt(v *instant.Instant) *BanUpdateOne {
 // AddBannedAt adds value to the "banned_at" field.
 func (_u *BanUpdateOne) AddBannedAt(v instant.Instant) *BanUpdateOne {
 	_u.mutation.AddBannedAt(v)
+	return _u
+}
+
+// SetReason sets the "reason" field.
+func (_u *BanUpdateOne) SetReason(v string) *BanUpdateOne {
+	_u.mutation.SetReason(v)
+	return _u
+}
+
+// SetNillableReason sets the "reason" field if the given value is not nil.
+func (_u *BanUpdateOne) SetNillableReason(v *string) *BanUpdateOne {
+	if v != nil {
+		_u.SetReason(*v)
+	}
+	return _u
+}
+
+// SetExpiresAt sets the "expires_at" field.
+func (_u *BanUpdateOne) SetExpiresAt(v instant.Instant) *BanUpdateOne {
+	_u.mutation.ResetExpiresAt()
+	_u.mutation.SetExpiresAt(v)
+	return _u
+}
+
+// SetNillableExpiresAt sets the "expires_at" field if the given value is not nil.
+func (_u *BanUpdateOne) SetNillableExpiresAt(v *instant.Instant) *BanUpdateOne {
+	if v != nil {
+		_u.SetExpiresAt(*v)
+	}
+	return _u
+}
+
+// AddExpiresAt adds value to the "expires_at" field.
+func (_u *BanUpdateOne) AddExpiresAt(v instant.Instant) *BanUpdateOne {
+	_u.mutation.AddExpiresAt(v)
+	return _u
+}
+
+// ClearExpiresAt clears the value of the "expires_at" field.
+func (_u *BanUpdateOne) ClearExpiresAt() *BanUpdateOne {
+	_u.mutation.ClearExpiresAt()
+	return _u
+}
+
+// SetBatchID sets the "batch_id" field.
+func (_u *BanUpdateOne) SetBatchID(v uid.ID) *BanUpdateOne {
+	_u.mutation.SetBatchID(v)
+	return _u
+}
+
+// SetNillableBatchID sets the "batch_id" field if the given value is not nil.
+func (_u *BanUpdateOne) SetNillableBatchID(v *uid.ID) *BanUpdateOne {
+	if v != nil {
+		_u.SetBatchID(*v)
+	}
+	return _u
+}
+
+// ClearBatchID clears the value of the "batch_id" field.
+func (_u *BanUpdateOne) ClearBatchID() *BanUpdateOne {
+	_u.mutation.ClearBatchID()
 	return _u
 }
 
@@ -198,6 +344,11 @@ func (_u *BanUpdateOne) ExecX(ctx context.Context) {
 
 // check runs all checks and user-defined validators on the builder.
 func (_u *BanUpdateOne) check() error {
+	if v, ok := _u.mutation.Reason(); ok {
+		if err := ban.ReasonValidator(v); err != nil {
+			return &ValidationError{Name: "reason", err: fmt.Errorf(`ent: validator failed for field "Ban.reason": %w`, err)}
+		}
+	}
 	if _u.mutation.ChannelCleared() && len(_u.mutation.ChannelIDs()) > 0 {
 		return errors.New(`ent: clearing a required unique edge "Ban.channel"`)
 	}
@@ -243,6 +394,24 @@ func (_u *BanUpdateOne) sqlSave(ctx context.Context) (_node *Ban, err error) {
 	}
 	if value, ok := _u.mutation.AddedBannedAt(); ok {
 		_spec.AddField(ban.FieldBannedAt, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.Reason(); ok {
+		_spec.SetField(ban.FieldReason, field.TypeString, value)
+	}
+	if value, ok := _u.mutation.ExpiresAt(); ok {
+		_spec.SetField(ban.FieldExpiresAt, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedExpiresAt(); ok {
+		_spec.AddField(ban.FieldExpiresAt, field.TypeInt64, value)
+	}
+	if _u.mutation.ExpiresAtCleared() {
+		_spec.ClearField(ban.FieldExpiresAt, field.TypeInt64)
+	}
+	if value, ok := _u.mutation.BatchID(); ok {
+		_spec.SetField(ban.FieldBatchID, field.TypeBytes, value)
+	}
+	if _u.mutation.BatchIDCleared() {
+		_spec.ClearField(ban.FieldBatchID, field.TypeBytes)
 	}
 	_node = &Ban{config: _u.config}
 	_spec.Assign = _node.assignValues

@@ -17,6 +17,7 @@ import (
 	"github.com/moderato-live/moderato/ent/application"
 	"github.com/moderato-live/moderato/ent/authorization"
 	"github.com/moderato-live/moderato/ent/ban"
+	"github.com/moderato-live/moderato/ent/banbatch"
 	"github.com/moderato-live/moderato/ent/category"
 	"github.com/moderato-live/moderato/ent/channel"
 	"github.com/moderato-live/moderato/ent/channelcount"
@@ -66,6 +67,8 @@ type Client struct {
 	Authorization *AuthorizationClient
 	// Ban is the client for interacting with the Ban builders.
 	Ban *BanClient
+	// BanBatch is the client for interacting with the BanBatch builders.
+	BanBatch *BanBatchClient
 	// Category is the client for interacting with the Category builders.
 	Category *CategoryClient
 	// Channel is the client for interacting with the Channel builders.
@@ -144,6 +147,7 @@ func (c *Client) init() {
 	c.Application = NewApplicationClient(c.config)
 	c.Authorization = NewAuthorizationClient(c.config)
 	c.Ban = NewBanClient(c.config)
+	c.BanBatch = NewBanBatchClient(c.config)
 	c.Category = NewCategoryClient(c.config)
 	c.Channel = NewChannelClient(c.config)
 	c.ChannelCount = NewChannelCountClient(c.config)
@@ -272,6 +276,7 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		Application:       NewApplicationClient(cfg),
 		Authorization:     NewAuthorizationClient(cfg),
 		Ban:               NewBanClient(cfg),
+		BanBatch:          NewBanBatchClient(cfg),
 		Category:          NewCategoryClient(cfg),
 		Channel:           NewChannelClient(cfg),
 		ChannelCount:      NewChannelCountClient(cfg),
@@ -327,6 +332,7 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		Application:       NewApplicationClient(cfg),
 		Authorization:     NewAuthorizationClient(cfg),
 		Ban:               NewBanClient(cfg),
+		BanBatch:          NewBanBatchClient(cfg),
 		Category:          NewCategoryClient(cfg),
 		Channel:           NewChannelClient(cfg),
 		ChannelCount:      NewChannelCountClient(cfg),
@@ -388,8 +394,8 @@ func (c *Client) Close() error {
 // In order to add hooks to a specific client, call: `client.Node.Use(...)`.
 func (c *Client) Use(hooks ...Hook) {
 	for _, n := range []interface{ Use(...Hook) }{
-		c.Activity, c.Application, c.Authorization, c.Ban, c.Category, c.Channel,
-		c.ChannelCount, c.ChannelCountDelta, c.ChatBatch, c.ChatGeneration,
+		c.Activity, c.Application, c.Authorization, c.Ban, c.BanBatch, c.Category,
+		c.Channel, c.ChannelCount, c.ChannelCountDelta, c.ChatBatch, c.ChatGeneration,
 		c.ChatServer, c.Clip, c.CursorKey, c.Erasure, c.Event, c.EventSequencer,
 		c.EventSession, c.EventSink, c.EventSubscription, c.EventTicket, c.Follow,
 		c.Grant, c.Message, c.MessageGeneration, c.Mute, c.Raid, c.RefreshToken,
@@ -404,8 +410,8 @@ func (c *Client) Use(hooks ...Hook) {
 // In order to add interceptors to a specific client, call: `client.Node.Intercept(...)`.
 func (c *Client) Intercept(interceptors ...Interceptor) {
 	for _, n := range []interface{ Intercept(...Interceptor) }{
-		c.Activity, c.Application, c.Authorization, c.Ban, c.Category, c.Channel,
-		c.ChannelCount, c.ChannelCountDelta, c.ChatBatch, c.ChatGeneration,
+		c.Activity, c.Application, c.Authorization, c.Ban, c.BanBatch, c.Category,
+		c.Channel, c.ChannelCount, c.ChannelCountDelta, c.ChatBatch, c.ChatGeneration,
 		c.ChatServer, c.Clip, c.CursorKey, c.Erasure, c.Event, c.EventSequencer,
 		c.EventSession, c.EventSink, c.EventSubscription, c.EventTicket, c.Follow,
 		c.Grant, c.Message, c.MessageGeneration, c.Mute, c.Raid, c.RefreshToken,
@@ -427,6 +433,8 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.Authorization.mutate(ctx, m)
 	case *BanMutation:
 		return c.Ban.mutate(ctx, m)
+	case *BanBatchMutation:
+		return c.BanBatch.mutate(ctx, m)
 	case *CategoryMutation:
 		return c.Category.mutate(ctx, m)
 	case *ChannelMutation:
@@ -1008,6 +1016,139 @@ func (c *BanClient) mutate(ctx context.Context, m *BanMutation) (Value, error) {
 		return (&BanDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown Ban mutation op: %q", m.Op())
+	}
+}
+
+// BanBatchClient is a client for the BanBatch schema.
+type BanBatchClient struct {
+	config
+}
+
+// NewBanBatchClient returns a client for the BanBatch from the given config.
+func NewBanBatchClient(c config) *BanBatchClient {
+	return &BanBatchClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `banbatch.Hooks(f(g(h())))`.
+func (c *BanBatchClient) Use(hooks ...Hook) {
+	c.hooks.BanBatch = append(c.hooks.BanBatch, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `banbatch.Intercept(f(g(h())))`.
+func (c *BanBatchClient) Intercept(interceptors ...Interceptor) {
+	c.inters.BanBatch = append(c.inters.BanBatch, interceptors...)
+}
+
+// Create returns a builder for creating a BanBatch entity.
+func (c *BanBatchClient) Create() *BanBatchCreate {
+	mutation := newBanBatchMutation(c.config, OpCreate)
+	return &BanBatchCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of BanBatch entities.
+func (c *BanBatchClient) CreateBulk(builders ...*BanBatchCreate) *BanBatchCreateBulk {
+	return &BanBatchCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *BanBatchClient) MapCreateBulk(slice any, setFunc func(*BanBatchCreate, int)) *BanBatchCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &BanBatchCreateBulk{err: fmt.Errorf("calling to BanBatchClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*BanBatchCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &BanBatchCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for BanBatch.
+func (c *BanBatchClient) Update() *BanBatchUpdate {
+	mutation := newBanBatchMutation(c.config, OpUpdate)
+	return &BanBatchUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *BanBatchClient) UpdateOne(_m *BanBatch) *BanBatchUpdateOne {
+	mutation := newBanBatchMutation(c.config, OpUpdateOne, withBanBatch(_m))
+	return &BanBatchUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *BanBatchClient) UpdateOneID(id uid.ID) *BanBatchUpdateOne {
+	mutation := newBanBatchMutation(c.config, OpUpdateOne, withBanBatchID(id))
+	return &BanBatchUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for BanBatch.
+func (c *BanBatchClient) Delete() *BanBatchDelete {
+	mutation := newBanBatchMutation(c.config, OpDelete)
+	return &BanBatchDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *BanBatchClient) DeleteOne(_m *BanBatch) *BanBatchDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *BanBatchClient) DeleteOneID(id uid.ID) *BanBatchDeleteOne {
+	builder := c.Delete().Where(banbatch.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &BanBatchDeleteOne{builder}
+}
+
+// Query returns a query builder for BanBatch.
+func (c *BanBatchClient) Query() *BanBatchQuery {
+	return &BanBatchQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeBanBatch},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a BanBatch entity by its id.
+func (c *BanBatchClient) Get(ctx context.Context, id uid.ID) (*BanBatch, error) {
+	return c.Query().Where(banbatch.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *BanBatchClient) GetX(ctx context.Context, id uid.ID) *BanBatch {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *BanBatchClient) Hooks() []Hook {
+	return c.hooks.BanBatch
+}
+
+// Interceptors returns the client interceptors.
+func (c *BanBatchClient) Interceptors() []Interceptor {
+	return c.inters.BanBatch
+}
+
+func (c *BanBatchClient) mutate(ctx context.Context, m *BanBatchMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&BanBatchCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&BanBatchUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&BanBatchUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&BanBatchDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown BanBatch mutation op: %q", m.Op())
 	}
 }
 
@@ -5522,20 +5663,20 @@ func (c *WebhookDeliveryClient) mutate(ctx context.Context, m *WebhookDeliveryMu
 // hooks and interceptors per client, for fast access.
 type (
 	hooks struct {
-		Activity, Application, Authorization, Ban, Category, Channel, ChannelCount,
-		ChannelCountDelta, ChatBatch, ChatGeneration, ChatServer, Clip, CursorKey,
-		Erasure, Event, EventSequencer, EventSession, EventSink, EventSubscription,
-		EventTicket, Follow, Grant, Message, MessageGeneration, Mute, Raid,
-		RefreshToken, Role, Stream, Subscription, Token, User, Vod, Vote, Webhook,
-		WebhookDelivery []ent.Hook
+		Activity, Application, Authorization, Ban, BanBatch, Category, Channel,
+		ChannelCount, ChannelCountDelta, ChatBatch, ChatGeneration, ChatServer, Clip,
+		CursorKey, Erasure, Event, EventSequencer, EventSession, EventSink,
+		EventSubscription, EventTicket, Follow, Grant, Message, MessageGeneration,
+		Mute, Raid, RefreshToken, Role, Stream, Subscription, Token, User, Vod, Vote,
+		Webhook, WebhookDelivery []ent.Hook
 	}
 	inters struct {
-		Activity, Application, Authorization, Ban, Category, Channel, ChannelCount,
-		ChannelCountDelta, ChatBatch, ChatGeneration, ChatServer, Clip, CursorKey,
-		Erasure, Event, EventSequencer, EventSession, EventSink, EventSubscription,
-		EventTicket, Follow, Grant, Message, MessageGeneration, Mute, Raid,
-		RefreshToken, Role, Stream, Subscription, Token, User, Vod, Vote, Webhook,
-		WebhookDelivery []ent.Interceptor
+		Activity, Application, Authorization, Ban, BanBatch, Category, Channel,
+		ChannelCount, ChannelCountDelta, ChatBatch, ChatGeneration, ChatServer, Clip,
+		CursorKey, Erasure, Event, EventSequencer, EventSession, EventSink,
+		EventSubscription, EventTicket, Follow, Grant, Message, MessageGeneration,
+		Mute, Raid, RefreshToken, Role, Stream, Subscription, Token, User, Vod, Vote,
+		Webhook, WebhookDelivery []ent.Interceptor
 	}
 )
 

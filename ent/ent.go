@@ -16,6 +16,7 @@ import (
 	"github.com/moderato-live/moderato/ent/application"
 	"github.com/moderato-live/moderato/ent/authorization"
 	"github.com/moderato-live/moderato/ent/ban"
+	"github.com/moderato-live/moderato/ent/banbatch"
 	"github.com/moderato-live/moderato/ent/category"
 	"github.com/moderato-live/moderato/ent/channel"
 	"github.com/moderato-live/moderato/ent/channelcount"
@@ -112,6 +113,7 @@ func checkColumn(t, c string) error {
 			application.Table:       application.ValidColumn,
 			authorization.Table:     authorization.ValidColumn,
 			ban.Table:               ban.ValidColumn,
+			banbatch.Table:          banbatch.ValidColumn,
 			category.Table:          category.ValidColumn,
 			channel.Table:           channel.ValidColumn,
 			channelcount.Table:      channelcount.ValidColumn,

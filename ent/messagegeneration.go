@@ -22,12 +22,20 @@ type MessageGeneration struct {
 	ChannelID uid.ID `json:"channel_id,omitempty"`
 	// The user.
 	UserID uid.ID `json:"user_id,omitempty"`
-	// The current generation: 1 or more. A user without a row has generation 0.
+	// The current generation. A user without a row has generation 0.
 	Generation int64 `json:"generation,omitempty"`
-	// When the generation was last incremented: messages sent until then are deleted.
+	// When the generation was last raised: messages sent until then are deleted.
 	RaisedAt instant.Instant `json:"raised_at,omitempty"`
-	// When the purger removes rows of older generations next; null if none remain.
+	// When the purger removes rows of other generations next; null if none remain.
 	PurgeAt *instant.Instant `json:"purge_at,omitempty"`
+	// The generation before the batch of bans that made the latest deletion; null if something else made it.
+	Restorable *int64 `json:"restorable,omitempty"`
+	// Until when the batch can restore the messages; null if restorable is.
+	RestorableUntil *instant.Instant `json:"restorable_until,omitempty"`
+	// The value of raised_at before the batch; null if restorable is.
+	RestorableRaisedAt *instant.Instant `json:"restorable_raised_at,omitempty"`
+	// The generation that a batch had made and that an undo replaced with the one before; null if the present generation is the highest so far.
+	RestoredFrom *int64 `json:"restored_from,omitempty"`
 	// Edges holds the relations/edges for other nodes in the graph.
 	// The values are being populated by the MessageGenerationQuery when eager-loading is set.
 	Edges        MessageGenerationEdges `json:"edges"`
@@ -72,7 +80,7 @@ func (*MessageGeneration) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
-		case messagegeneration.FieldGeneration, messagegeneration.FieldRaisedAt, messagegeneration.FieldPurgeAt:
+		case messagegeneration.FieldGeneration, messagegeneration.FieldRaisedAt, messagegeneration.FieldPurgeAt, messagegeneration.FieldRestorable, messagegeneration.FieldRestorableUntil, messagegeneration.FieldRestorableRaisedAt, messagegeneration.FieldRestoredFrom:
 			values[i] = new(sql.NullInt64)
 		case messagegeneration.FieldChannelID, messagegeneration.FieldUserID:
 			values[i] = new(uid.ID)
@@ -121,6 +129,34 @@ func (_m *MessageGeneration) assignValues(columns []string, values []any) error 
 			} else if value.Valid {
 				_m.PurgeAt = new(instant.Instant)
 				*_m.PurgeAt = instant.Instant(value.Int64)
+			}
+		case messagegeneration.FieldRestorable:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field restorable", values[i])
+			} else if value.Valid {
+				_m.Restorable = new(int64)
+				*_m.Restorable = value.Int64
+			}
+		case messagegeneration.FieldRestorableUntil:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field restorable_until", values[i])
+			} else if value.Valid {
+				_m.RestorableUntil = new(instant.Instant)
+				*_m.RestorableUntil = instant.Instant(value.Int64)
+			}
+		case messagegeneration.FieldRestorableRaisedAt:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field restorable_raised_at", values[i])
+			} else if value.Valid {
+				_m.RestorableRaisedAt = new(instant.Instant)
+				*_m.RestorableRaisedAt = instant.Instant(value.Int64)
+			}
+		case messagegeneration.FieldRestoredFrom:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field restored_from", values[i])
+			} else if value.Valid {
+				_m.RestoredFrom = new(int64)
+				*_m.RestoredFrom = value.Int64
 			}
 		default:
 			_m.selectValues.Set(columns[i], values[i])
@@ -181,6 +217,26 @@ func (_m *MessageGeneration) String() string {
 	builder.WriteString(", ")
 	if v := _m.PurgeAt; v != nil {
 		builder.WriteString("purge_at=")
+		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
+	builder.WriteString(", ")
+	if v := _m.Restorable; v != nil {
+		builder.WriteString("restorable=")
+		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
+	builder.WriteString(", ")
+	if v := _m.RestorableUntil; v != nil {
+		builder.WriteString("restorable_until=")
+		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
+	builder.WriteString(", ")
+	if v := _m.RestorableRaisedAt; v != nil {
+		builder.WriteString("restorable_raised_at=")
+		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
+	builder.WriteString(", ")
+	if v := _m.RestoredFrom; v != nil {
+		builder.WriteString("restored_from=")
 		builder.WriteString(fmt.Sprintf("%v", *v))
 	}
 	builder.WriteByte(')')

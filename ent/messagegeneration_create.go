@@ -61,6 +61,62 @@ func (_c *MessageGenerationCreate) SetNillablePurgeAt(v *instant.Instant) *Messa
 	return _c
 }
 
+// SetRestorable sets the "restorable" field.
+func (_c *MessageGenerationCreate) SetRestorable(v int64) *MessageGenerationCreate {
+	_c.mutation.SetRestorable(v)
+	return _c
+}
+
+// SetNillableRestorable sets the "restorable" field if the given value is not nil.
+func (_c *MessageGenerationCreate) SetNillableRestorable(v *int64) *MessageGenerationCreate {
+	if v != nil {
+		_c.SetRestorable(*v)
+	}
+	return _c
+}
+
+// SetRestorableUntil sets the "restorable_until" field.
+func (_c *MessageGenerationCreate) SetRestorableUntil(v instant.Instant) *MessageGenerationCreate {
+	_c.mutation.SetRestorableUntil(v)
+	return _c
+}
+
+// SetNillableRestorableUntil sets the "restorable_until" field if the given value is not nil.
+func (_c *MessageGenerationCreate) SetNillableRestorableUntil(v *instant.Instant) *MessageGenerationCreate {
+	if v != nil {
+		_c.SetRestorableUntil(*v)
+	}
+	return _c
+}
+
+// SetRestorableRaisedAt sets the "restorable_raised_at" field.
+func (_c *MessageGenerationCreate) SetRestorableRaisedAt(v instant.Instant) *MessageGenerationCreate {
+	_c.mutation.SetRestorableRaisedAt(v)
+	return _c
+}
+
+// SetNillableRestorableRaisedAt sets the "restorable_raised_at" field if the given value is not nil.
+func (_c *MessageGenerationCreate) SetNillableRestorableRaisedAt(v *instant.Instant) *MessageGenerationCreate {
+	if v != nil {
+		_c.SetRestorableRaisedAt(*v)
+	}
+	return _c
+}
+
+// SetRestoredFrom sets the "restored_from" field.
+func (_c *MessageGenerationCreate) SetRestoredFrom(v int64) *MessageGenerationCreate {
+	_c.mutation.SetRestoredFrom(v)
+	return _c
+}
+
+// SetNillableRestoredFrom sets the "restored_from" field if the given value is not nil.
+func (_c *MessageGenerationCreate) SetNillableRestoredFrom(v *int64) *MessageGenerationCreate {
+	if v != nil {
+		_c.SetRestoredFrom(*v)
+	}
+	return _c
+}
+
 // SetChannel sets the "channel" edge to the Channel entity.
 func (_c *MessageGenerationCreate) SetChannel(v *Channel) *MessageGenerationCreate {
 	return _c.SetChannelID(v.ID)
@@ -156,6 +212,22 @@ func (_c *MessageGenerationCreate) createSpec() (*MessageGeneration, *sqlgraph.C
 	if value, ok := _c.mutation.PurgeAt(); ok {
 		_spec.SetField(messagegeneration.FieldPurgeAt, field.TypeInt64, value)
 		_node.PurgeAt = &value
+	}
+	if value, ok := _c.mutation.Restorable(); ok {
+		_spec.SetField(messagegeneration.FieldRestorable, field.TypeInt64, value)
+		_node.Restorable = &value
+	}
+	if value, ok := _c.mutation.RestorableUntil(); ok {
+		_spec.SetField(messagegeneration.FieldRestorableUntil, field.TypeInt64, value)
+		_node.RestorableUntil = &value
+	}
+	if value, ok := _c.mutation.RestorableRaisedAt(); ok {
+		_spec.SetField(messagegeneration.FieldRestorableRaisedAt, field.TypeInt64, value)
+		_node.RestorableRaisedAt = &value
+	}
+	if value, ok := _c.mutation.RestoredFrom(); ok {
+		_spec.SetField(messagegeneration.FieldRestoredFrom, field.TypeInt64, value)
+		_node.RestoredFrom = &value
 	}
 	if nodes := _c.mutation.ChannelIDs(); len(nodes) > 0 {
 		edge := &sqlgraph.EdgeSpec{

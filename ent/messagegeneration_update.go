@@ -97,6 +97,114 @@ func (_u *MessageGenerationUpdate) ClearPurgeAt() *MessageGenerationUpdate {
 	return _u
 }
 
+// SetRestorable sets the "restorable" field.
+func (_u *MessageGenerationUpdate) SetRestorable(v int64) *MessageGenerationUpdate {
+	_u.mutation.ResetRestorable()
+	_u.mutation.SetRestorable(v)
+	return _u
+}
+
+// SetNillableRestorable sets the "restorable" field if the given value is not nil.
+func (_u *MessageGenerationUpdate) SetNillableRestorable(v *int64) *MessageGenerationUpdate {
+	if v != nil {
+		_u.SetRestorable(*v)
+	}
+	return _u
+}
+
+// AddRestorable adds value to the "restorable" field.
+func (_u *MessageGenerationUpdate) AddRestorable(v int64) *MessageGenerationUpdate {
+	_u.mutation.AddRestorable(v)
+	return _u
+}
+
+// ClearRestorable clears the value of the "restorable" field.
+func (_u *MessageGenerationUpdate) ClearRestorable() *MessageGenerationUpdate {
+	_u.mutation.ClearRestorable()
+	return _u
+}
+
+// SetRestorableUntil sets the "restorable_until" field.
+func (_u *MessageGenerationUpdate) SetRestorableUntil(v instant.Instant) *MessageGenerationUpdate {
+	_u.mutation.ResetRestorableUntil()
+	_u.mutation.SetRestorableUntil(v)
+	return _u
+}
+
+// SetNillableRestorableUntil sets the "restorable_until" field if the given value is not nil.
+func (_u *MessageGenerationUpdate) SetNillableRestorableUntil(v *instant.Instant) *MessageGenerationUpdate {
+	if v != nil {
+		_u.SetRestorableUntil(*v)
+	}
+	return _u
+}
+
+// AddRestorableUntil adds value to the "restorable_until" field.
+func (_u *MessageGenerationUpdate) AddRestorableUntil(v instant.Instant) *MessageGenerationUpdate {
+	_u.mutation.AddRestorableUntil(v)
+	return _u
+}
+
+// ClearRestorableUntil clears the value of the "restorable_until" field.
+func (_u *MessageGenerationUpdate) ClearRestorableUntil() *MessageGenerationUpdate {
+	_u.mutation.ClearRestorableUntil()
+	return _u
+}
+
+// SetRestorableRaisedAt sets the "restorable_raised_at" field.
+func (_u *MessageGenerationUpdate) SetRestorableRaisedAt(v instant.Instant) *MessageGenerationUpdate {
+	_u.mutation.ResetRestorableRaisedAt()
+	_u.mutation.SetRestorableRaisedAt(v)
+	return _u
+}
+
+// SetNillableRestorableRaisedAt sets the "restorable_raised_at" field if the given value is not nil.
+func (_u *MessageGenerationUpdate) SetNillableRestorableRaisedAt(v *instant.Instant) *MessageGenerationUpdate {
+	if v != nil {
+		_u.SetRestorableRaisedAt(*v)
+	}
+	return _u
+}
+
+// AddRestorableRaisedAt adds value to the "restorable_raised_at" field.
+func (_u *MessageGenerationUpdate) AddRestorableRaisedAt(v instant.Instant) *MessageGenerationUpdate {
+	_u.mutation.AddRestorableRaisedAt(v)
+	return _u
+}
+
+// ClearRestorableRaisedAt clears the value of the "restorable_raised_at" field.
+func (_u *MessageGenerationUpdate) ClearRestorableRaisedAt() *MessageGenerationUpdate {
+	_u.mutation.ClearRestorableRaisedAt()
+	return _u
+}
+
+// SetRestoredFrom sets the "restored_from" field.
+func (_u *MessageGenerationUpdate) SetRestoredFrom(v int64) *MessageGenerationUpdate {
+	_u.mutation.ResetRestoredFrom()
+	_u.mutation.SetRestoredFrom(v)
+	return _u
+}
+
+// SetNillableRestoredFrom sets the "restored_from" field if the given value is not nil.
+func (_u *MessageGenerationUpdate) SetNillableRestoredFrom(v *int64) *MessageGenerationUpdate {
+	if v != nil {
+		_u.SetRestoredFrom(*v)
+	}
+	return _u
+}
+
+// AddRestoredFrom adds value to the "restored_from" field.
+func (_u *MessageGenerationUpdate) AddRestoredFrom(v int64) *MessageGenerationUpdate {
+	_u.mutation.AddRestoredFrom(v)
+	return _u
+}
+
+// ClearRestoredFrom clears the value of the "restored_from" field.
+func (_u *MessageGenerationUpdate) ClearRestoredFrom() *MessageGenerationUpdate {
+	_u.mutation.ClearRestoredFrom()
+	return _u
+}
+
 // Mutation returns the MessageGenerationMutation object of the builder.
 func (_u *MessageGenerationUpdate) Mutation() *MessageGenerationMutation {
 	return _u.mutation
@@ -172,6 +280,42 @@ func (_u *MessageGenerationUpdate) sqlSave(ctx context.Context) (_node int, err 
 	}
 	if _u.mutation.PurgeAtCleared() {
 		_spec.ClearField(messagegeneration.FieldPurgeAt, field.TypeInt64)
+	}
+	if value, ok := _u.mutation.Restorable(); ok {
+		_spec.SetField(messagegeneration.FieldRestorable, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedRestorable(); ok {
+		_spec.AddField(messagegeneration.FieldRestorable, field.TypeInt64, value)
+	}
+	if _u.mutation.RestorableCleared() {
+		_spec.ClearField(messagegeneration.FieldRestorable, field.TypeInt64)
+	}
+	if value, ok := _u.mutation.RestorableUntil(); ok {
+		_spec.SetField(messagegeneration.FieldRestorableUntil, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedRestorableUntil(); ok {
+		_spec.AddField(messagegeneration.FieldRestorableUntil, field.TypeInt64, value)
+	}
+	if _u.mutation.RestorableUntilCleared() {
+		_spec.ClearField(messagegeneration.FieldRestorableUntil, field.TypeInt64)
+	}
+	if value, ok := _u.mutation.RestorableRaisedAt(); ok {
+		_spec.SetField(messagegeneration.FieldRestorableRaisedAt, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedRestorableRaisedAt(); ok {
+		_spec.AddField(messagegeneration.FieldRestorableRaisedAt, field.TypeInt64, value)
+	}
+	if _u.mutation.RestorableRaisedAtCleared() {
+		_spec.ClearField(messagegeneration.FieldRestorableRaisedAt, field.TypeInt64)
+	}
+	if value, ok := _u.mutation.RestoredFrom(); ok {
+		_spec.SetField(messagegeneration.FieldRestoredFrom, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedRestoredFrom(); ok {
+		_spec.AddField(messagegeneration.FieldRestoredFrom, field.TypeInt64, value)
+	}
+	if _u.mutation.RestoredFromCleared() {
+		_spec.ClearField(messagegeneration.FieldRestoredFrom, field.TypeInt64)
 	}
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
@@ -259,6 +403,114 @@ func (_u *MessageGenerationUpdateOne) AddPurgeAt(v instant.Instant) *MessageGene
 // ClearPurgeAt clears the value of the "purge_at" field.
 func (_u *MessageGenerationUpdateOne) ClearPurgeAt() *MessageGenerationUpdateOne {
 	_u.mutation.ClearPurgeAt()
+	return _u
+}
+
+// SetRestorable sets the "restorable" field.
+func (_u *MessageGenerationUpdateOne) SetRestorable(v int64) *MessageGenerationUpdateOne {
+	_u.mutation.ResetRestorable()
+	_u.mutation.SetRestorable(v)
+	return _u
+}
+
+// SetNillableRestorable sets the "restorable" field if the given value is not nil.
+func (_u *MessageGenerationUpdateOne) SetNillableRestorable(v *int64) *MessageGenerationUpdateOne {
+	if v != nil {
+		_u.SetRestorable(*v)
+	}
+	return _u
+}
+
+// AddRestorable adds value to the "restorable" field.
+func (_u *MessageGenerationUpdateOne) AddRestorable(v int64) *MessageGenerationUpdateOne {
+	_u.mutation.AddRestorable(v)
+	return _u
+}
+
+// ClearRestorable clears the value of the "restorable" field.
+func (_u *MessageGenerationUpdateOne) ClearRestorable() *MessageGenerationUpdateOne {
+	_u.mutation.ClearRestorable()
+	return _u
+}
+
+// SetRestorableUntil sets the "restorable_until" field.
+func (_u *MessageGenerationUpdateOne) SetRestorableUntil(v instant.Instant) *MessageGenerationUpdateOne {
+	_u.mutation.ResetRestorableUntil()
+	_u.mutation.SetRestorableUntil(v)
+	return _u
+}
+
+// SetNillableRestorableUntil sets the "restorable_until" field if the given value is not nil.
+func (_u *MessageGenerationUpdateOne) SetNillableRestorableUntil(v *instant.Instant) *MessageGenerationUpdateOne {
+	if v != nil {
+		_u.SetRestorableUntil(*v)
+	}
+	return _u
+}
+
+// AddRestorableUntil adds value to the "restorable_until" field.
+func (_u *MessageGenerationUpdateOne) AddRestorableUntil(v instant.Instant) *MessageGenerationUpdateOne {
+	_u.mutation.AddRestorableUntil(v)
+	return _u
+}
+
+// ClearRestorableUntil clears the value of the "restorable_until" field.
+func (_u *MessageGenerationUpdateOne) ClearRestorableUntil() *MessageGenerationUpdateOne {
+	_u.mutation.ClearRestorableUntil()
+	return _u
+}
+
+// SetRestorableRaisedAt sets the "restorable_raised_at" field.
+func (_u *MessageGenerationUpdateOne) SetRestorableRaisedAt(v instant.Instant) *MessageGenerationUpdateOne {
+	_u.mutation.ResetRestorableRaisedAt()
+	_u.mutation.SetRestorableRaisedAt(v)
+	return _u
+}
+
+// SetNillableRestorableRaisedAt sets the "restorable_raised_at" field if the given value is not nil.
+func (_u *MessageGenerationUpdateOne) SetNillableRestorableRaisedAt(v *instant.Instant) *MessageGenerationUpdateOne {
+	if v != nil {
+		_u.SetRestorableRaisedAt(*v)
+	}
+	return _u
+}
+
+// AddRestorableRaisedAt adds value to the "restorable_raised_at" field.
+func (_u *MessageGenerationUpdateOne) AddRestorableRaisedAt(v instant.Instant) *MessageGenerationUpdateOne {
+	_u.mutation.AddRestorableRaisedAt(v)
+	return _u
+}
+
+// ClearRestorableRaisedAt clears the value of the "restorable_raised_at" field.
+func (_u *MessageGenerationUpdateOne) ClearRestorableRaisedAt() *MessageGenerationUpdateOne {
+	_u.mutation.ClearRestorableRaisedAt()
+	return _u
+}
+
+// SetRestoredFrom sets the "restored_from" field.
+func (_u *MessageGenerationUpdateOne) SetRestoredFrom(v int64) *MessageGenerationUpdateOne {
+	_u.mutation.ResetRestoredFrom()
+	_u.mutation.SetRestoredFrom(v)
+	return _u
+}
+
+// SetNillableRestoredFrom sets the "restored_from" field if the given value is not nil.
+func (_u *MessageGenerationUpdateOne) SetNillableRestoredFrom(v *int64) *MessageGenerationUpdateOne {
+	if v != nil {
+		_u.SetRestoredFrom(*v)
+	}
+	return _u
+}
+
+// AddRestoredFrom adds value to the "restored_from" field.
+func (_u *MessageGenerationUpdateOne) AddRestoredFrom(v int64) *MessageGenerationUpdateOne {
+	_u.mutation.AddRestoredFrom(v)
+	return _u
+}
+
+// ClearRestoredFrom clears the value of the "restored_from" field.
+func (_u *MessageGenerationUpdateOne) ClearRestoredFrom() *MessageGenerationUpdateOne {
+	_u.mutation.ClearRestoredFrom()
 	return _u
 }
 
@@ -369,6 +621,42 @@ func (_u *MessageGenerationUpdateOne) sqlSave(ctx context.Context) (_node *Messa
 	}
 	if _u.mutation.PurgeAtCleared() {
 		_spec.ClearField(messagegeneration.FieldPurgeAt, field.TypeInt64)
+	}
+	if value, ok := _u.mutation.Restorable(); ok {
+		_spec.SetField(messagegeneration.FieldRestorable, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedRestorable(); ok {
+		_spec.AddField(messagegeneration.FieldRestorable, field.TypeInt64, value)
+	}
+	if _u.mutation.RestorableCleared() {
+		_spec.ClearField(messagegeneration.FieldRestorable, field.TypeInt64)
+	}
+	if value, ok := _u.mutation.RestorableUntil(); ok {
+		_spec.SetField(messagegeneration.FieldRestorableUntil, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedRestorableUntil(); ok {
+		_spec.AddField(messagegeneration.FieldRestorableUntil, field.TypeInt64, value)
+	}
+	if _u.mutation.RestorableUntilCleared() {
+		_spec.ClearField(messagegeneration.FieldRestorableUntil, field.TypeInt64)
+	}
+	if value, ok := _u.mutation.RestorableRaisedAt(); ok {
+		_spec.SetField(messagegeneration.FieldRestorableRaisedAt, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedRestorableRaisedAt(); ok {
+		_spec.AddField(messagegeneration.FieldRestorableRaisedAt, field.TypeInt64, value)
+	}
+	if _u.mutation.RestorableRaisedAtCleared() {
+		_spec.ClearField(messagegeneration.FieldRestorableRaisedAt, field.TypeInt64)
+	}
+	if value, ok := _u.mutation.RestoredFrom(); ok {
+		_spec.SetField(messagegeneration.FieldRestoredFrom, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedRestoredFrom(); ok {
+		_spec.AddField(messagegeneration.FieldRestoredFrom, field.TypeInt64, value)
+	}
+	if _u.mutation.RestoredFromCleared() {
+		_spec.ClearField(messagegeneration.FieldRestoredFrom, field.TypeInt64)
 	}
 	_node = &MessageGeneration{config: _u.config}
 	_spec.Assign = _node.assignValues

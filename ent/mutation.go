@@ -14,6 +14,7 @@ import (
 	"github.com/moderato-live/moderato/ent/application"
 	"github.com/moderato-live/moderato/ent/authorization"
 	"github.com/moderato-live/moderato/ent/ban"
+	"github.com/moderato-live/moderato/ent/banbatch"
 	"github.com/moderato-live/moderato/ent/category"
 	"github.com/moderato-live/moderato/ent/channel"
 	"github.com/moderato-live/moderato/ent/channelcount"
@@ -65,6 +66,7 @@ const (
 	TypeApplication       = "Application"
 	TypeAuthorization     = "Authorization"
 	TypeBan               = "Ban"
+	TypeBanBatch          = "BanBatch"
 	TypeCategory          = "Category"
 	TypeChannel           = "Channel"
 	TypeChannelCount      = "ChannelCount"
@@ -3227,6 +3229,10 @@ type BanMutation struct {
 	moderator_id   *uid.ID
 	banned_at      *instant.Instant
 	addbanned_at   *instant.Instant
+	reason         *string
+	expires_at     *instant.Instant
+	addexpires_at  *instant.Instant
+	batch_id       *uid.ID
 	clearedFields  map[string]struct{}
 	channel        *uid.ID
 	clearedchannel bool
@@ -3371,6 +3377,110 @@ func (m *BanMutation) ResetBannedAt() {
 	m.addbanned_at = nil
 }
 
+// SetReason sets the "reason" field.
+func (m *BanMutation) SetReason(s string) {
+	m.reason = &s
+}
+
+// Reason returns the value of the "reason" field in the mutation.
+func (m *BanMutation) Reason() (r string, exists bool) {
+	v := m.reason
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetReason resets all changes to the "reason" field.
+func (m *BanMutation) ResetReason() {
+	m.reason = nil
+}
+
+// SetExpiresAt sets the "expires_at" field.
+func (m *BanMutation) SetExpiresAt(i instant.Instant) {
+	m.expires_at = &i
+	m.addexpires_at = nil
+}
+
+// ExpiresAt returns the value of the "expires_at" field in the mutation.
+func (m *BanMutation) ExpiresAt() (r instant.Instant, exists bool) {
+	v := m.expires_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// AddExpiresAt adds i to the "expires_at" field.
+func (m *BanMutation) AddExpiresAt(i instant.Instant) {
+	if m.addexpires_at != nil {
+		*m.addexpires_at += i
+	} else {
+		m.addexpires_at = &i
+	}
+}
+
+// AddedExpiresAt returns the value that was added to the "expires_at" field in this mutation.
+func (m *BanMutation) AddedExpiresAt() (r instant.Instant, exists bool) {
+	v := m.addexpires_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearExpiresAt clears the value of the "expires_at" field.
+func (m *BanMutation) ClearExpiresAt() {
+	m.expires_at = nil
+	m.addexpires_at = nil
+	m.clearedFields[ban.FieldExpiresAt] = struct{}{}
+}
+
+// ExpiresAtCleared returns if the "expires_at" field was cleared in this mutation.
+func (m *BanMutation) ExpiresAtCleared() bool {
+	_, ok := m.clearedFields[ban.FieldExpiresAt]
+	return ok
+}
+
+// ResetExpiresAt resets all changes to the "expires_at" field.
+func (m *BanMutation) ResetExpiresAt() {
+	m.expires_at = nil
+	m.addexpires_at = nil
+	delete(m.clearedFields, ban.FieldExpiresAt)
+}
+
+// SetBatchID sets the "batch_id" field.
+func (m *BanMutation) SetBatchID(u uid.ID) {
+	m.batch_id = &u
+}
+
+// BatchID returns the value of the "batch_id" field in the mutation.
+func (m *BanMutation) BatchID() (r uid.ID, exists bool) {
+	v := m.batch_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearBatchID clears the value of the "batch_id" field.
+func (m *BanMutation) ClearBatchID() {
+	m.batch_id = nil
+	m.clearedFields[ban.FieldBatchID] = struct{}{}
+}
+
+// BatchIDCleared returns if the "batch_id" field was cleared in this mutation.
+func (m *BanMutation) BatchIDCleared() bool {
+	_, ok := m.clearedFields[ban.FieldBatchID]
+	return ok
+}
+
+// ResetBatchID resets all changes to the "batch_id" field.
+func (m *BanMutation) ResetBatchID() {
+	m.batch_id = nil
+	delete(m.clearedFields, ban.FieldBatchID)
+}
+
 // ClearChannel clears the "channel" edge to the Channel entity.
 func (m *BanMutation) ClearChannel() {
 	m.clearedchannel = true
@@ -3459,7 +3569,7 @@ func (m *BanMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *BanMutation) Fields() []string {
-	fields := make([]string, 0, 4)
+	fields := make([]string, 0, 7)
 	if m.channel != nil {
 		fields = append(fields, ban.FieldChannelID)
 	}
@@ -3471,6 +3581,15 @@ func (m *BanMutation) Fields() []string {
 	}
 	if m.banned_at != nil {
 		fields = append(fields, ban.FieldBannedAt)
+	}
+	if m.reason != nil {
+		fields = append(fields, ban.FieldReason)
+	}
+	if m.expires_at != nil {
+		fields = append(fields, ban.FieldExpiresAt)
+	}
+	if m.batch_id != nil {
+		fields = append(fields, ban.FieldBatchID)
 	}
 	return fields
 }
@@ -3488,6 +3607,12 @@ func (m *BanMutation) Field(name string) (ent.Value, bool) {
 		return m.ModeratorID()
 	case ban.FieldBannedAt:
 		return m.BannedAt()
+	case ban.FieldReason:
+		return m.Reason()
+	case ban.FieldExpiresAt:
+		return m.ExpiresAt()
+	case ban.FieldBatchID:
+		return m.BatchID()
 	}
 	return nil, false
 }
@@ -3532,6 +3657,27 @@ func (m *BanMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetBannedAt(v)
 		return nil
+	case ban.FieldReason:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetReason(v)
+		return nil
+	case ban.FieldExpiresAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetExpiresAt(v)
+		return nil
+	case ban.FieldBatchID:
+		v, ok := value.(uid.ID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetBatchID(v)
+		return nil
 	}
 	return fmt.Errorf("unknown Ban field %s", name)
 }
@@ -3543,6 +3689,9 @@ func (m *BanMutation) AddedFields() []string {
 	if m.addbanned_at != nil {
 		fields = append(fields, ban.FieldBannedAt)
 	}
+	if m.addexpires_at != nil {
+		fields = append(fields, ban.FieldExpiresAt)
+	}
 	return fields
 }
 
@@ -3553,6 +3702,8 @@ func (m *BanMutation) AddedField(name string) (ent.Value, bool) {
 	switch name {
 	case ban.FieldBannedAt:
 		return m.AddedBannedAt()
+	case ban.FieldExpiresAt:
+		return m.AddedExpiresAt()
 	}
 	return nil, false
 }
@@ -3569,6 +3720,13 @@ func (m *BanMutation) AddField(name string, value ent.Value) error {
 		}
 		m.AddBannedAt(v)
 		return nil
+	case ban.FieldExpiresAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddExpiresAt(v)
+		return nil
 	}
 	return fmt.Errorf("unknown Ban numeric field %s", name)
 }
@@ -3576,7 +3734,14 @@ func (m *BanMutation) AddField(name string, value ent.Value) error {
 // ClearedFields returns all nullable fields that were cleared during this
 // mutation.
 func (m *BanMutation) ClearedFields() []string {
-	return nil
+	var fields []string
+	if m.FieldCleared(ban.FieldExpiresAt) {
+		fields = append(fields, ban.FieldExpiresAt)
+	}
+	if m.FieldCleared(ban.FieldBatchID) {
+		fields = append(fields, ban.FieldBatchID)
+	}
+	return fields
 }
 
 // FieldCleared returns a boolean indicating if a field with the given name was
@@ -3589,6 +3754,14 @@ func (m *BanMutation) FieldCleared(name string) bool {
 // ClearField clears the value of the field with the given name. It returns an
 // error if the field is not defined in the schema.
 func (m *BanMutation) ClearField(name string) error {
+	switch name {
+	case ban.FieldExpiresAt:
+		m.ClearExpiresAt()
+		return nil
+	case ban.FieldBatchID:
+		m.ClearBatchID()
+		return nil
+	}
 	return fmt.Errorf("unknown Ban nullable field %s", name)
 }
 
@@ -3607,6 +3780,15 @@ func (m *BanMutation) ResetField(name string) error {
 		return nil
 	case ban.FieldBannedAt:
 		m.ResetBannedAt()
+		return nil
+	case ban.FieldReason:
+		m.ResetReason()
+		return nil
+	case ban.FieldExpiresAt:
+		m.ResetExpiresAt()
+		return nil
+	case ban.FieldBatchID:
+		m.ResetBatchID()
 		return nil
 	}
 	return fmt.Errorf("unknown Ban field %s", name)
@@ -3702,6 +3884,907 @@ func (m *BanMutation) ResetEdge(name string) error {
 		return nil
 	}
 	return fmt.Errorf("unknown Ban edge %s", name)
+}
+
+// BanBatchMutation represents an operation that mutates the BanBatch nodes in the graph.
+type BanBatchMutation struct {
+	config
+	op                Op
+	typ               string
+	id                *uid.ID
+	channel_id        *uid.ID
+	moderator_id      *uid.ID
+	created_at        *instant.Instant
+	addcreated_at     *instant.Instant
+	reason            *string
+	expires_at        *instant.Instant
+	addexpires_at     *instant.Instant
+	banned_count      *int
+	addbanned_count   *int
+	first_sequence    *int64
+	addfirst_sequence *int64
+	last_sequence     *int64
+	addlast_sequence  *int64
+	clearedFields     map[string]struct{}
+	done              bool
+	oldValue          func(context.Context) (*BanBatch, error)
+	predicates        []predicate.BanBatch
+}
+
+var _ ent.Mutation = (*BanBatchMutation)(nil)
+
+// banbatchOption allows management of the mutation configuration using functional options.
+type banbatchOption func(*BanBatchMutation)
+
+// newBanBatchMutation creates new mutation for the BanBatch entity.
+func newBanBatchMutation(c config, op Op, opts ...banbatchOption) *BanBatchMutation {
+	m := &BanBatchMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeBanBatch,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withBanBatchID sets the ID field of the mutation.
+func withBanBatchID(id uid.ID) banbatchOption {
+	return func(m *BanBatchMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *BanBatch
+		)
+		m.oldValue = func(ctx context.Context) (*BanBatch, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().BanBatch.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withBanBatch sets the old BanBatch of the mutation.
+func withBanBatch(node *BanBatch) banbatchOption {
+	return func(m *BanBatchMutation) {
+		m.oldValue = func(context.Context) (*BanBatch, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m BanBatchMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m BanBatchMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of BanBatch entities.
+func (m *BanBatchMutation) SetID(id uid.ID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *BanBatchMutation) ID() (id uid.ID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *BanBatchMutation) IDs(ctx context.Context) ([]uid.ID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uid.ID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().BanBatch.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetChannelID sets the "channel_id" field.
+func (m *BanBatchMutation) SetChannelID(u uid.ID) {
+	m.channel_id = &u
+}
+
+// ChannelID returns the value of the "channel_id" field in the mutation.
+func (m *BanBatchMutation) ChannelID() (r uid.ID, exists bool) {
+	v := m.channel_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldChannelID returns the old "channel_id" field's value of the BanBatch entity.
+// If the BanBatch object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *BanBatchMutation) OldChannelID(ctx context.Context) (v uid.ID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldChannelID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldChannelID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldChannelID: %w", err)
+	}
+	return oldValue.ChannelID, nil
+}
+
+// ResetChannelID resets all changes to the "channel_id" field.
+func (m *BanBatchMutation) ResetChannelID() {
+	m.channel_id = nil
+}
+
+// SetModeratorID sets the "moderator_id" field.
+func (m *BanBatchMutation) SetModeratorID(u uid.ID) {
+	m.moderator_id = &u
+}
+
+// ModeratorID returns the value of the "moderator_id" field in the mutation.
+func (m *BanBatchMutation) ModeratorID() (r uid.ID, exists bool) {
+	v := m.moderator_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldModeratorID returns the old "moderator_id" field's value of the BanBatch entity.
+// If the BanBatch object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *BanBatchMutation) OldModeratorID(ctx context.Context) (v uid.ID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldModeratorID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldModeratorID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldModeratorID: %w", err)
+	}
+	return oldValue.ModeratorID, nil
+}
+
+// ResetModeratorID resets all changes to the "moderator_id" field.
+func (m *BanBatchMutation) ResetModeratorID() {
+	m.moderator_id = nil
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *BanBatchMutation) SetCreatedAt(i instant.Instant) {
+	m.created_at = &i
+	m.addcreated_at = nil
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *BanBatchMutation) CreatedAt() (r instant.Instant, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the BanBatch entity.
+// If the BanBatch object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *BanBatchMutation) OldCreatedAt(ctx context.Context) (v instant.Instant, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// AddCreatedAt adds i to the "created_at" field.
+func (m *BanBatchMutation) AddCreatedAt(i instant.Instant) {
+	if m.addcreated_at != nil {
+		*m.addcreated_at += i
+	} else {
+		m.addcreated_at = &i
+	}
+}
+
+// AddedCreatedAt returns the value that was added to the "created_at" field in this mutation.
+func (m *BanBatchMutation) AddedCreatedAt() (r instant.Instant, exists bool) {
+	v := m.addcreated_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *BanBatchMutation) ResetCreatedAt() {
+	m.created_at = nil
+	m.addcreated_at = nil
+}
+
+// SetReason sets the "reason" field.
+func (m *BanBatchMutation) SetReason(s string) {
+	m.reason = &s
+}
+
+// Reason returns the value of the "reason" field in the mutation.
+func (m *BanBatchMutation) Reason() (r string, exists bool) {
+	v := m.reason
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldReason returns the old "reason" field's value of the BanBatch entity.
+// If the BanBatch object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *BanBatchMutation) OldReason(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldReason is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldReason requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldReason: %w", err)
+	}
+	return oldValue.Reason, nil
+}
+
+// ResetReason resets all changes to the "reason" field.
+func (m *BanBatchMutation) ResetReason() {
+	m.reason = nil
+}
+
+// SetExpiresAt sets the "expires_at" field.
+func (m *BanBatchMutation) SetExpiresAt(i instant.Instant) {
+	m.expires_at = &i
+	m.addexpires_at = nil
+}
+
+// ExpiresAt returns the value of the "expires_at" field in the mutation.
+func (m *BanBatchMutation) ExpiresAt() (r instant.Instant, exists bool) {
+	v := m.expires_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldExpiresAt returns the old "expires_at" field's value of the BanBatch entity.
+// If the BanBatch object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *BanBatchMutation) OldExpiresAt(ctx context.Context) (v *instant.Instant, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldExpiresAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldExpiresAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldExpiresAt: %w", err)
+	}
+	return oldValue.ExpiresAt, nil
+}
+
+// AddExpiresAt adds i to the "expires_at" field.
+func (m *BanBatchMutation) AddExpiresAt(i instant.Instant) {
+	if m.addexpires_at != nil {
+		*m.addexpires_at += i
+	} else {
+		m.addexpires_at = &i
+	}
+}
+
+// AddedExpiresAt returns the value that was added to the "expires_at" field in this mutation.
+func (m *BanBatchMutation) AddedExpiresAt() (r instant.Instant, exists bool) {
+	v := m.addexpires_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearExpiresAt clears the value of the "expires_at" field.
+func (m *BanBatchMutation) ClearExpiresAt() {
+	m.expires_at = nil
+	m.addexpires_at = nil
+	m.clearedFields[banbatch.FieldExpiresAt] = struct{}{}
+}
+
+// ExpiresAtCleared returns if the "expires_at" field was cleared in this mutation.
+func (m *BanBatchMutation) ExpiresAtCleared() bool {
+	_, ok := m.clearedFields[banbatch.FieldExpiresAt]
+	return ok
+}
+
+// ResetExpiresAt resets all changes to the "expires_at" field.
+func (m *BanBatchMutation) ResetExpiresAt() {
+	m.expires_at = nil
+	m.addexpires_at = nil
+	delete(m.clearedFields, banbatch.FieldExpiresAt)
+}
+
+// SetBannedCount sets the "banned_count" field.
+func (m *BanBatchMutation) SetBannedCount(i int) {
+	m.banned_count = &i
+	m.addbanned_count = nil
+}
+
+// BannedCount returns the value of the "banned_count" field in the mutation.
+func (m *BanBatchMutation) BannedCount() (r int, exists bool) {
+	v := m.banned_count
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldBannedCount returns the old "banned_count" field's value of the BanBatch entity.
+// If the BanBatch object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *BanBatchMutation) OldBannedCount(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldBannedCount is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldBannedCount requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldBannedCount: %w", err)
+	}
+	return oldValue.BannedCount, nil
+}
+
+// AddBannedCount adds i to the "banned_count" field.
+func (m *BanBatchMutation) AddBannedCount(i int) {
+	if m.addbanned_count != nil {
+		*m.addbanned_count += i
+	} else {
+		m.addbanned_count = &i
+	}
+}
+
+// AddedBannedCount returns the value that was added to the "banned_count" field in this mutation.
+func (m *BanBatchMutation) AddedBannedCount() (r int, exists bool) {
+	v := m.addbanned_count
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetBannedCount resets all changes to the "banned_count" field.
+func (m *BanBatchMutation) ResetBannedCount() {
+	m.banned_count = nil
+	m.addbanned_count = nil
+}
+
+// SetFirstSequence sets the "first_sequence" field.
+func (m *BanBatchMutation) SetFirstSequence(i int64) {
+	m.first_sequence = &i
+	m.addfirst_sequence = nil
+}
+
+// FirstSequence returns the value of the "first_sequence" field in the mutation.
+func (m *BanBatchMutation) FirstSequence() (r int64, exists bool) {
+	v := m.first_sequence
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldFirstSequence returns the old "first_sequence" field's value of the BanBatch entity.
+// If the BanBatch object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *BanBatchMutation) OldFirstSequence(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldFirstSequence is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldFirstSequence requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldFirstSequence: %w", err)
+	}
+	return oldValue.FirstSequence, nil
+}
+
+// AddFirstSequence adds i to the "first_sequence" field.
+func (m *BanBatchMutation) AddFirstSequence(i int64) {
+	if m.addfirst_sequence != nil {
+		*m.addfirst_sequence += i
+	} else {
+		m.addfirst_sequence = &i
+	}
+}
+
+// AddedFirstSequence returns the value that was added to the "first_sequence" field in this mutation.
+func (m *BanBatchMutation) AddedFirstSequence() (r int64, exists bool) {
+	v := m.addfirst_sequence
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetFirstSequence resets all changes to the "first_sequence" field.
+func (m *BanBatchMutation) ResetFirstSequence() {
+	m.first_sequence = nil
+	m.addfirst_sequence = nil
+}
+
+// SetLastSequence sets the "last_sequence" field.
+func (m *BanBatchMutation) SetLastSequence(i int64) {
+	m.last_sequence = &i
+	m.addlast_sequence = nil
+}
+
+// LastSequence returns the value of the "last_sequence" field in the mutation.
+func (m *BanBatchMutation) LastSequence() (r int64, exists bool) {
+	v := m.last_sequence
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldLastSequence returns the old "last_sequence" field's value of the BanBatch entity.
+// If the BanBatch object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *BanBatchMutation) OldLastSequence(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldLastSequence is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldLastSequence requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldLastSequence: %w", err)
+	}
+	return oldValue.LastSequence, nil
+}
+
+// AddLastSequence adds i to the "last_sequence" field.
+func (m *BanBatchMutation) AddLastSequence(i int64) {
+	if m.addlast_sequence != nil {
+		*m.addlast_sequence += i
+	} else {
+		m.addlast_sequence = &i
+	}
+}
+
+// AddedLastSequence returns the value that was added to the "last_sequence" field in this mutation.
+func (m *BanBatchMutation) AddedLastSequence() (r int64, exists bool) {
+	v := m.addlast_sequence
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetLastSequence resets all changes to the "last_sequence" field.
+func (m *BanBatchMutation) ResetLastSequence() {
+	m.last_sequence = nil
+	m.addlast_sequence = nil
+}
+
+// Where appends a list predicates to the BanBatchMutation builder.
+func (m *BanBatchMutation) Where(ps ...predicate.BanBatch) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the BanBatchMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *BanBatchMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.BanBatch, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *BanBatchMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *BanBatchMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (BanBatch).
+func (m *BanBatchMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *BanBatchMutation) Fields() []string {
+	fields := make([]string, 0, 8)
+	if m.channel_id != nil {
+		fields = append(fields, banbatch.FieldChannelID)
+	}
+	if m.moderator_id != nil {
+		fields = append(fields, banbatch.FieldModeratorID)
+	}
+	if m.created_at != nil {
+		fields = append(fields, banbatch.FieldCreatedAt)
+	}
+	if m.reason != nil {
+		fields = append(fields, banbatch.FieldReason)
+	}
+	if m.expires_at != nil {
+		fields = append(fields, banbatch.FieldExpiresAt)
+	}
+	if m.banned_count != nil {
+		fields = append(fields, banbatch.FieldBannedCount)
+	}
+	if m.first_sequence != nil {
+		fields = append(fields, banbatch.FieldFirstSequence)
+	}
+	if m.last_sequence != nil {
+		fields = append(fields, banbatch.FieldLastSequence)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *BanBatchMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case banbatch.FieldChannelID:
+		return m.ChannelID()
+	case banbatch.FieldModeratorID:
+		return m.ModeratorID()
+	case banbatch.FieldCreatedAt:
+		return m.CreatedAt()
+	case banbatch.FieldReason:
+		return m.Reason()
+	case banbatch.FieldExpiresAt:
+		return m.ExpiresAt()
+	case banbatch.FieldBannedCount:
+		return m.BannedCount()
+	case banbatch.FieldFirstSequence:
+		return m.FirstSequence()
+	case banbatch.FieldLastSequence:
+		return m.LastSequence()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *BanBatchMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case banbatch.FieldChannelID:
+		return m.OldChannelID(ctx)
+	case banbatch.FieldModeratorID:
+		return m.OldModeratorID(ctx)
+	case banbatch.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	case banbatch.FieldReason:
+		return m.OldReason(ctx)
+	case banbatch.FieldExpiresAt:
+		return m.OldExpiresAt(ctx)
+	case banbatch.FieldBannedCount:
+		return m.OldBannedCount(ctx)
+	case banbatch.FieldFirstSequence:
+		return m.OldFirstSequence(ctx)
+	case banbatch.FieldLastSequence:
+		return m.OldLastSequence(ctx)
+	}
+	return nil, fmt.Errorf("unknown BanBatch field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *BanBatchMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case banbatch.FieldChannelID:
+		v, ok := value.(uid.ID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetChannelID(v)
+		return nil
+	case banbatch.FieldModeratorID:
+		v, ok := value.(uid.ID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetModeratorID(v)
+		return nil
+	case banbatch.FieldCreatedAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	case banbatch.FieldReason:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetReason(v)
+		return nil
+	case banbatch.FieldExpiresAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetExpiresAt(v)
+		return nil
+	case banbatch.FieldBannedCount:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetBannedCount(v)
+		return nil
+	case banbatch.FieldFirstSequence:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetFirstSequence(v)
+		return nil
+	case banbatch.FieldLastSequence:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetLastSequence(v)
+		return nil
+	}
+	return fmt.Errorf("unknown BanBatch field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *BanBatchMutation) AddedFields() []string {
+	var fields []string
+	if m.addcreated_at != nil {
+		fields = append(fields, banbatch.FieldCreatedAt)
+	}
+	if m.addexpires_at != nil {
+		fields = append(fields, banbatch.FieldExpiresAt)
+	}
+	if m.addbanned_count != nil {
+		fields = append(fields, banbatch.FieldBannedCount)
+	}
+	if m.addfirst_sequence != nil {
+		fields = append(fields, banbatch.FieldFirstSequence)
+	}
+	if m.addlast_sequence != nil {
+		fields = append(fields, banbatch.FieldLastSequence)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *BanBatchMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case banbatch.FieldCreatedAt:
+		return m.AddedCreatedAt()
+	case banbatch.FieldExpiresAt:
+		return m.AddedExpiresAt()
+	case banbatch.FieldBannedCount:
+		return m.AddedBannedCount()
+	case banbatch.FieldFirstSequence:
+		return m.AddedFirstSequence()
+	case banbatch.FieldLastSequence:
+		return m.AddedLastSequence()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *BanBatchMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case banbatch.FieldCreatedAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddCreatedAt(v)
+		return nil
+	case banbatch.FieldExpiresAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddExpiresAt(v)
+		return nil
+	case banbatch.FieldBannedCount:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddBannedCount(v)
+		return nil
+	case banbatch.FieldFirstSequence:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddFirstSequence(v)
+		return nil
+	case banbatch.FieldLastSequence:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddLastSequence(v)
+		return nil
+	}
+	return fmt.Errorf("unknown BanBatch numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *BanBatchMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(banbatch.FieldExpiresAt) {
+		fields = append(fields, banbatch.FieldExpiresAt)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *BanBatchMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *BanBatchMutation) ClearField(name string) error {
+	switch name {
+	case banbatch.FieldExpiresAt:
+		m.ClearExpiresAt()
+		return nil
+	}
+	return fmt.Errorf("unknown BanBatch nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *BanBatchMutation) ResetField(name string) error {
+	switch name {
+	case banbatch.FieldChannelID:
+		m.ResetChannelID()
+		return nil
+	case banbatch.FieldModeratorID:
+		m.ResetModeratorID()
+		return nil
+	case banbatch.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	case banbatch.FieldReason:
+		m.ResetReason()
+		return nil
+	case banbatch.FieldExpiresAt:
+		m.ResetExpiresAt()
+		return nil
+	case banbatch.FieldBannedCount:
+		m.ResetBannedCount()
+		return nil
+	case banbatch.FieldFirstSequence:
+		m.ResetFirstSequence()
+		return nil
+	case banbatch.FieldLastSequence:
+		m.ResetLastSequence()
+		return nil
+	}
+	return fmt.Errorf("unknown BanBatch field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *BanBatchMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *BanBatchMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *BanBatchMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *BanBatchMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *BanBatchMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *BanBatchMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *BanBatchMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown BanBatch unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *BanBatchMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown BanBatch edge %s", name)
 }
 
 // CategoryMutation represents an operation that mutates the Category nodes in the graph.
@@ -16545,22 +17628,30 @@ func (m *MessageMutation) ResetEdge(name string) error {
 // MessageGenerationMutation represents an operation that mutates the MessageGeneration nodes in the graph.
 type MessageGenerationMutation struct {
 	config
-	op             Op
-	typ            string
-	generation     *int64
-	addgeneration  *int64
-	raised_at      *instant.Instant
-	addraised_at   *instant.Instant
-	purge_at       *instant.Instant
-	addpurge_at    *instant.Instant
-	clearedFields  map[string]struct{}
-	channel        *uid.ID
-	clearedchannel bool
-	user           *uid.ID
-	cleareduser    bool
-	done           bool
-	oldValue       func(context.Context) (*MessageGeneration, error)
-	predicates     []predicate.MessageGeneration
+	op                      Op
+	typ                     string
+	generation              *int64
+	addgeneration           *int64
+	raised_at               *instant.Instant
+	addraised_at            *instant.Instant
+	purge_at                *instant.Instant
+	addpurge_at             *instant.Instant
+	restorable              *int64
+	addrestorable           *int64
+	restorable_until        *instant.Instant
+	addrestorable_until     *instant.Instant
+	restorable_raised_at    *instant.Instant
+	addrestorable_raised_at *instant.Instant
+	restored_from           *int64
+	addrestored_from        *int64
+	clearedFields           map[string]struct{}
+	channel                 *uid.ID
+	clearedchannel          bool
+	user                    *uid.ID
+	cleareduser             bool
+	done                    bool
+	oldValue                func(context.Context) (*MessageGeneration, error)
+	predicates              []predicate.MessageGeneration
 }
 
 var _ ent.Mutation = (*MessageGenerationMutation)(nil)
@@ -16770,6 +17861,218 @@ func (m *MessageGenerationMutation) ResetPurgeAt() {
 	delete(m.clearedFields, messagegeneration.FieldPurgeAt)
 }
 
+// SetRestorable sets the "restorable" field.
+func (m *MessageGenerationMutation) SetRestorable(i int64) {
+	m.restorable = &i
+	m.addrestorable = nil
+}
+
+// Restorable returns the value of the "restorable" field in the mutation.
+func (m *MessageGenerationMutation) Restorable() (r int64, exists bool) {
+	v := m.restorable
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// AddRestorable adds i to the "restorable" field.
+func (m *MessageGenerationMutation) AddRestorable(i int64) {
+	if m.addrestorable != nil {
+		*m.addrestorable += i
+	} else {
+		m.addrestorable = &i
+	}
+}
+
+// AddedRestorable returns the value that was added to the "restorable" field in this mutation.
+func (m *MessageGenerationMutation) AddedRestorable() (r int64, exists bool) {
+	v := m.addrestorable
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearRestorable clears the value of the "restorable" field.
+func (m *MessageGenerationMutation) ClearRestorable() {
+	m.restorable = nil
+	m.addrestorable = nil
+	m.clearedFields[messagegeneration.FieldRestorable] = struct{}{}
+}
+
+// RestorableCleared returns if the "restorable" field was cleared in this mutation.
+func (m *MessageGenerationMutation) RestorableCleared() bool {
+	_, ok := m.clearedFields[messagegeneration.FieldRestorable]
+	return ok
+}
+
+// ResetRestorable resets all changes to the "restorable" field.
+func (m *MessageGenerationMutation) ResetRestorable() {
+	m.restorable = nil
+	m.addrestorable = nil
+	delete(m.clearedFields, messagegeneration.FieldRestorable)
+}
+
+// SetRestorableUntil sets the "restorable_until" field.
+func (m *MessageGenerationMutation) SetRestorableUntil(i instant.Instant) {
+	m.restorable_until = &i
+	m.addrestorable_until = nil
+}
+
+// RestorableUntil returns the value of the "restorable_until" field in the mutation.
+func (m *MessageGenerationMutation) RestorableUntil() (r instant.Instant, exists bool) {
+	v := m.restorable_until
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// AddRestorableUntil adds i to the "restorable_until" field.
+func (m *MessageGenerationMutation) AddRestorableUntil(i instant.Instant) {
+	if m.addrestorable_until != nil {
+		*m.addrestorable_until += i
+	} else {
+		m.addrestorable_until = &i
+	}
+}
+
+// AddedRestorableUntil returns the value that was added to the "restorable_until" field in this mutation.
+func (m *MessageGenerationMutation) AddedRestorableUntil() (r instant.Instant, exists bool) {
+	v := m.addrestorable_until
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearRestorableUntil clears the value of the "restorable_until" field.
+func (m *MessageGenerationMutation) ClearRestorableUntil() {
+	m.restorable_until = nil
+	m.addrestorable_until = nil
+	m.clearedFields[messagegeneration.FieldRestorableUntil] = struct{}{}
+}
+
+// RestorableUntilCleared returns if the "restorable_until" field was cleared in this mutation.
+func (m *MessageGenerationMutation) RestorableUntilCleared() bool {
+	_, ok := m.clearedFields[messagegeneration.FieldRestorableUntil]
+	return ok
+}
+
+// ResetRestorableUntil resets all changes to the "restorable_until" field.
+func (m *MessageGenerationMutation) ResetRestorableUntil() {
+	m.restorable_until = nil
+	m.addrestorable_until = nil
+	delete(m.clearedFields, messagegeneration.FieldRestorableUntil)
+}
+
+// SetRestorableRaisedAt sets the "restorable_raised_at" field.
+func (m *MessageGenerationMutation) SetRestorableRaisedAt(i instant.Instant) {
+	m.restorable_raised_at = &i
+	m.addrestorable_raised_at = nil
+}
+
+// RestorableRaisedAt returns the value of the "restorable_raised_at" field in the mutation.
+func (m *MessageGenerationMutation) RestorableRaisedAt() (r instant.Instant, exists bool) {
+	v := m.restorable_raised_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// AddRestorableRaisedAt adds i to the "restorable_raised_at" field.
+func (m *MessageGenerationMutation) AddRestorableRaisedAt(i instant.Instant) {
+	if m.addrestorable_raised_at != nil {
+		*m.addrestorable_raised_at += i
+	} else {
+		m.addrestorable_raised_at = &i
+	}
+}
+
+// AddedRestorableRaisedAt returns the value that was added to the "restorable_raised_at" field in this mutation.
+func (m *MessageGenerationMutation) AddedRestorableRaisedAt() (r instant.Instant, exists bool) {
+	v := m.addrestorable_raised_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearRestorableRaisedAt clears the value of the "restorable_raised_at" field.
+func (m *MessageGenerationMutation) ClearRestorableRaisedAt() {
+	m.restorable_raised_at = nil
+	m.addrestorable_raised_at = nil
+	m.clearedFields[messagegeneration.FieldRestorableRaisedAt] = struct{}{}
+}
+
+// RestorableRaisedAtCleared returns if the "restorable_raised_at" field was cleared in this mutation.
+func (m *MessageGenerationMutation) RestorableRaisedAtCleared() bool {
+	_, ok := m.clearedFields[messagegeneration.FieldRestorableRaisedAt]
+	return ok
+}
+
+// ResetRestorableRaisedAt resets all changes to the "restorable_raised_at" field.
+func (m *MessageGenerationMutation) ResetRestorableRaisedAt() {
+	m.restorable_raised_at = nil
+	m.addrestorable_raised_at = nil
+	delete(m.clearedFields, messagegeneration.FieldRestorableRaisedAt)
+}
+
+// SetRestoredFrom sets the "restored_from" field.
+func (m *MessageGenerationMutation) SetRestoredFrom(i int64) {
+	m.restored_from = &i
+	m.addrestored_from = nil
+}
+
+// RestoredFrom returns the value of the "restored_from" field in the mutation.
+func (m *MessageGenerationMutation) RestoredFrom() (r int64, exists bool) {
+	v := m.restored_from
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// AddRestoredFrom adds i to the "restored_from" field.
+func (m *MessageGenerationMutation) AddRestoredFrom(i int64) {
+	if m.addrestored_from != nil {
+		*m.addrestored_from += i
+	} else {
+		m.addrestored_from = &i
+	}
+}
+
+// AddedRestoredFrom returns the value that was added to the "restored_from" field in this mutation.
+func (m *MessageGenerationMutation) AddedRestoredFrom() (r int64, exists bool) {
+	v := m.addrestored_from
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearRestoredFrom clears the value of the "restored_from" field.
+func (m *MessageGenerationMutation) ClearRestoredFrom() {
+	m.restored_from = nil
+	m.addrestored_from = nil
+	m.clearedFields[messagegeneration.FieldRestoredFrom] = struct{}{}
+}
+
+// RestoredFromCleared returns if the "restored_from" field was cleared in this mutation.
+func (m *MessageGenerationMutation) RestoredFromCleared() bool {
+	_, ok := m.clearedFields[messagegeneration.FieldRestoredFrom]
+	return ok
+}
+
+// ResetRestoredFrom resets all changes to the "restored_from" field.
+func (m *MessageGenerationMutation) ResetRestoredFrom() {
+	m.restored_from = nil
+	m.addrestored_from = nil
+	delete(m.clearedFields, messagegeneration.FieldRestoredFrom)
+}
+
 // ClearChannel clears the "channel" edge to the Channel entity.
 func (m *MessageGenerationMutation) ClearChannel() {
 	m.clearedchannel = true
@@ -16858,7 +18161,7 @@ func (m *MessageGenerationMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *MessageGenerationMutation) Fields() []string {
-	fields := make([]string, 0, 5)
+	fields := make([]string, 0, 9)
 	if m.channel != nil {
 		fields = append(fields, messagegeneration.FieldChannelID)
 	}
@@ -16873,6 +18176,18 @@ func (m *MessageGenerationMutation) Fields() []string {
 	}
 	if m.purge_at != nil {
 		fields = append(fields, messagegeneration.FieldPurgeAt)
+	}
+	if m.restorable != nil {
+		fields = append(fields, messagegeneration.FieldRestorable)
+	}
+	if m.restorable_until != nil {
+		fields = append(fields, messagegeneration.FieldRestorableUntil)
+	}
+	if m.restorable_raised_at != nil {
+		fields = append(fields, messagegeneration.FieldRestorableRaisedAt)
+	}
+	if m.restored_from != nil {
+		fields = append(fields, messagegeneration.FieldRestoredFrom)
 	}
 	return fields
 }
@@ -16892,6 +18207,14 @@ func (m *MessageGenerationMutation) Field(name string) (ent.Value, bool) {
 		return m.RaisedAt()
 	case messagegeneration.FieldPurgeAt:
 		return m.PurgeAt()
+	case messagegeneration.FieldRestorable:
+		return m.Restorable()
+	case messagegeneration.FieldRestorableUntil:
+		return m.RestorableUntil()
+	case messagegeneration.FieldRestorableRaisedAt:
+		return m.RestorableRaisedAt()
+	case messagegeneration.FieldRestoredFrom:
+		return m.RestoredFrom()
 	}
 	return nil, false
 }
@@ -16943,6 +18266,34 @@ func (m *MessageGenerationMutation) SetField(name string, value ent.Value) error
 		}
 		m.SetPurgeAt(v)
 		return nil
+	case messagegeneration.FieldRestorable:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRestorable(v)
+		return nil
+	case messagegeneration.FieldRestorableUntil:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRestorableUntil(v)
+		return nil
+	case messagegeneration.FieldRestorableRaisedAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRestorableRaisedAt(v)
+		return nil
+	case messagegeneration.FieldRestoredFrom:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRestoredFrom(v)
+		return nil
 	}
 	return fmt.Errorf("unknown MessageGeneration field %s", name)
 }
@@ -16960,6 +18311,18 @@ func (m *MessageGenerationMutation) AddedFields() []string {
 	if m.addpurge_at != nil {
 		fields = append(fields, messagegeneration.FieldPurgeAt)
 	}
+	if m.addrestorable != nil {
+		fields = append(fields, messagegeneration.FieldRestorable)
+	}
+	if m.addrestorable_until != nil {
+		fields = append(fields, messagegeneration.FieldRestorableUntil)
+	}
+	if m.addrestorable_raised_at != nil {
+		fields = append(fields, messagegeneration.FieldRestorableRaisedAt)
+	}
+	if m.addrestored_from != nil {
+		fields = append(fields, messagegeneration.FieldRestoredFrom)
+	}
 	return fields
 }
 
@@ -16974,6 +18337,14 @@ func (m *MessageGenerationMutation) AddedField(name string) (ent.Value, bool) {
 		return m.AddedRaisedAt()
 	case messagegeneration.FieldPurgeAt:
 		return m.AddedPurgeAt()
+	case messagegeneration.FieldRestorable:
+		return m.AddedRestorable()
+	case messagegeneration.FieldRestorableUntil:
+		return m.AddedRestorableUntil()
+	case messagegeneration.FieldRestorableRaisedAt:
+		return m.AddedRestorableRaisedAt()
+	case messagegeneration.FieldRestoredFrom:
+		return m.AddedRestoredFrom()
 	}
 	return nil, false
 }
@@ -17004,6 +18375,34 @@ func (m *MessageGenerationMutation) AddField(name string, value ent.Value) error
 		}
 		m.AddPurgeAt(v)
 		return nil
+	case messagegeneration.FieldRestorable:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddRestorable(v)
+		return nil
+	case messagegeneration.FieldRestorableUntil:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddRestorableUntil(v)
+		return nil
+	case messagegeneration.FieldRestorableRaisedAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddRestorableRaisedAt(v)
+		return nil
+	case messagegeneration.FieldRestoredFrom:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddRestoredFrom(v)
+		return nil
 	}
 	return fmt.Errorf("unknown MessageGeneration numeric field %s", name)
 }
@@ -17014,6 +18413,18 @@ func (m *MessageGenerationMutation) ClearedFields() []string {
 	var fields []string
 	if m.FieldCleared(messagegeneration.FieldPurgeAt) {
 		fields = append(fields, messagegeneration.FieldPurgeAt)
+	}
+	if m.FieldCleared(messagegeneration.FieldRestorable) {
+		fields = append(fields, messagegeneration.FieldRestorable)
+	}
+	if m.FieldCleared(messagegeneration.FieldRestorableUntil) {
+		fields = append(fields, messagegeneration.FieldRestorableUntil)
+	}
+	if m.FieldCleared(messagegeneration.FieldRestorableRaisedAt) {
+		fields = append(fields, messagegeneration.FieldRestorableRaisedAt)
+	}
+	if m.FieldCleared(messagegeneration.FieldRestoredFrom) {
+		fields = append(fields, messagegeneration.FieldRestoredFrom)
 	}
 	return fields
 }
@@ -17031,6 +18442,18 @@ func (m *MessageGenerationMutation) ClearField(name string) error {
 	switch name {
 	case messagegeneration.FieldPurgeAt:
 		m.ClearPurgeAt()
+		return nil
+	case messagegeneration.FieldRestorable:
+		m.ClearRestorable()
+		return nil
+	case messagegeneration.FieldRestorableUntil:
+		m.ClearRestorableUntil()
+		return nil
+	case messagegeneration.FieldRestorableRaisedAt:
+		m.ClearRestorableRaisedAt()
+		return nil
+	case messagegeneration.FieldRestoredFrom:
+		m.ClearRestoredFrom()
 		return nil
 	}
 	return fmt.Errorf("unknown MessageGeneration nullable field %s", name)
@@ -17054,6 +18477,18 @@ func (m *MessageGenerationMutation) ResetField(name string) error {
 		return nil
 	case messagegeneration.FieldPurgeAt:
 		m.ResetPurgeAt()
+		return nil
+	case messagegeneration.FieldRestorable:
+		m.ResetRestorable()
+		return nil
+	case messagegeneration.FieldRestorableUntil:
+		m.ResetRestorableUntil()
+		return nil
+	case messagegeneration.FieldRestorableRaisedAt:
+		m.ResetRestorableRaisedAt()
+		return nil
+	case messagegeneration.FieldRestoredFrom:
+		m.ResetRestoredFrom()
 		return nil
 	}
 	return fmt.Errorf("unknown MessageGeneration field %s", name)
@@ -17161,6 +18596,7 @@ type MuteMutation struct {
 	addmuted_at    *instant.Instant
 	expires_at     *instant.Instant
 	addexpires_at  *instant.Instant
+	reason         *string
 	clearedFields  map[string]struct{}
 	channel        *uid.ID
 	clearedchannel bool
@@ -17344,6 +18780,25 @@ func (m *MuteMutation) ResetExpiresAt() {
 	m.addexpires_at = nil
 }
 
+// SetReason sets the "reason" field.
+func (m *MuteMutation) SetReason(s string) {
+	m.reason = &s
+}
+
+// Reason returns the value of the "reason" field in the mutation.
+func (m *MuteMutation) Reason() (r string, exists bool) {
+	v := m.reason
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetReason resets all changes to the "reason" field.
+func (m *MuteMutation) ResetReason() {
+	m.reason = nil
+}
+
 // ClearChannel clears the "channel" edge to the Channel entity.
 func (m *MuteMutation) ClearChannel() {
 	m.clearedchannel = true
@@ -17432,7 +18887,7 @@ func (m *MuteMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *MuteMutation) Fields() []string {
-	fields := make([]string, 0, 5)
+	fields := make([]string, 0, 6)
 	if m.channel != nil {
 		fields = append(fields, mute.FieldChannelID)
 	}
@@ -17447,6 +18902,9 @@ func (m *MuteMutation) Fields() []string {
 	}
 	if m.expires_at != nil {
 		fields = append(fields, mute.FieldExpiresAt)
+	}
+	if m.reason != nil {
+		fields = append(fields, mute.FieldReason)
 	}
 	return fields
 }
@@ -17466,6 +18924,8 @@ func (m *MuteMutation) Field(name string) (ent.Value, bool) {
 		return m.MutedAt()
 	case mute.FieldExpiresAt:
 		return m.ExpiresAt()
+	case mute.FieldReason:
+		return m.Reason()
 	}
 	return nil, false
 }
@@ -17516,6 +18976,13 @@ func (m *MuteMutation) SetField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.SetExpiresAt(v)
+		return nil
+	case mute.FieldReason:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetReason(v)
 		return nil
 	}
 	return fmt.Errorf("unknown Mute field %s", name)
@@ -17607,6 +19074,9 @@ func (m *MuteMutation) ResetField(name string) error {
 		return nil
 	case mute.FieldExpiresAt:
 		m.ResetExpiresAt()
+		return nil
+	case mute.FieldReason:
+		m.ResetReason()
 		return nil
 	}
 	return fmt.Errorf("unknown Mute field %s", name)

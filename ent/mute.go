@@ -28,6 +28,8 @@ type Mute struct {
 	MutedAt instant.Instant `json:"muted_at,omitempty"`
 	// When the mute ends, exclusive.
 	ExpiresAt instant.Instant `json:"expires_at,omitempty"`
+	// Why the user is muted; may be empty.
+	Reason string `json:"reason,omitempty"`
 	// Edges holds the relations/edges for other nodes in the graph.
 	// The values are being populated by the MuteQuery when eager-loading is set.
 	Edges        MuteEdges `json:"edges"`
@@ -74,6 +76,8 @@ func (*Mute) scanValues(columns []string) ([]any, error) {
 		switch columns[i] {
 		case mute.FieldMutedAt, mute.FieldExpiresAt:
 			values[i] = new(sql.NullInt64)
+		case mute.FieldReason:
+			values[i] = new(sql.NullString)
 		case mute.FieldChannelID, mute.FieldUserID, mute.FieldModeratorID:
 			values[i] = new(uid.ID)
 		default:
@@ -120,6 +124,12 @@ func (_m *Mute) assignValues(columns []string, values []any) error {
 				return fmt.Errorf("unexpected type %T for field expires_at", values[i])
 			} else if value.Valid {
 				_m.ExpiresAt = instant.Instant(value.Int64)
+			}
+		case mute.FieldReason:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field reason", values[i])
+			} else if value.Valid {
+				_m.Reason = value.String
 			}
 		default:
 			_m.selectValues.Set(columns[i], values[i])
@@ -180,6 +190,9 @@ func (_m *Mute) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("expires_at=")
 	builder.WriteString(fmt.Sprintf("%v", _m.ExpiresAt))
+	builder.WriteString(", ")
+	builder.WriteString("reason=")
+	builder.WriteString(_m.Reason)
 	builder.WriteByte(')')
 	return builder.String()
 }

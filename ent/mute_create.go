@@ -53,6 +53,20 @@ func (_c *MuteCreate) SetExpiresAt(v instant.Instant) *MuteCreate {
 	return _c
 }
 
+// SetReason sets the "reason" field.
+func (_c *MuteCreate) SetReason(v string) *MuteCreate {
+	_c.mutation.SetReason(v)
+	return _c
+}
+
+// SetNillableReason sets the "reason" field if the given value is not nil.
+func (_c *MuteCreate) SetNillableReason(v *string) *MuteCreate {
+	if v != nil {
+		_c.SetReason(*v)
+	}
+	return _c
+}
+
 // SetChannel sets the "channel" edge to the Channel entity.
 func (_c *MuteCreate) SetChannel(v *Channel) *MuteCreate {
 	return _c.SetChannelID(v.ID)
@@ -70,6 +84,7 @@ func (_c *MuteCreate) Mutation() *MuteMutation {
 
 // Save creates the Mute in the database.
 func (_c *MuteCreate) Save(ctx context.Context) (*Mute, error) {
+	_c.defaults()
 	return withHooks(ctx, _c.sqlSave, _c.mutation, _c.hooks)
 }
 
@@ -95,6 +110,14 @@ func (_c *MuteCreate) ExecX(ctx context.Context) {
 	}
 }
 
+// defaults sets the default values of the builder before save.
+func (_c *MuteCreate) defaults() {
+	if _, ok := _c.mutation.Reason(); !ok {
+		v := mute.DefaultReason
+		_c.mutation.SetReason(v)
+	}
+}
+
 // check runs all checks and user-defined validators on the builder.
 func (_c *MuteCreate) check() error {
 	if _, ok := _c.mutation.ChannelID(); !ok {
@@ -111,6 +134,14 @@ func (_c *MuteCreate) check() error {
 	}
 	if _, ok := _c.mutation.ExpiresAt(); !ok {
 		return &ValidationError{Name: "expires_at", err: errors.New(`ent: missing required field "Mute.expires_at"`)}
+	}
+	if _, ok := _c.mutation.Reason(); !ok {
+		return &ValidationError{Name: "reason", err: errors.New(`ent: missing required field "Mute.reason"`)}
+	}
+	if v, ok := _c.mutation.Reason(); ok {
+		if err := mute.ReasonValidator(v); err != nil {
+			return &ValidationError{Name: "reason", err: fmt.Errorf(`ent: validator failed for field "Mute.reason": %w`, err)}
+		}
 	}
 	if len(_c.mutation.ChannelIDs()) == 0 {
 		return &ValidationError{Name: "channel", err: errors.New(`ent: missing required edge "Mute.channel"`)}
@@ -151,6 +182,10 @@ func (_c *MuteCreate) createSpec() (*Mute, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.ExpiresAt(); ok {
 		_spec.SetField(mute.FieldExpiresAt, field.TypeInt64, value)
 		_node.ExpiresAt = value
+	}
+	if value, ok := _c.mutation.Reason(); ok {
+		_spec.SetField(mute.FieldReason, field.TypeString, value)
+		_node.Reason = value
 	}
 	if nodes := _c.mutation.ChannelIDs(); len(nodes) > 0 {
 		edge := &sqlgraph.EdgeSpec{
@@ -207,6 +242,7 @@ func (_c *MuteCreateBulk) Save(ctx context.Context) ([]*Mute, error) {
 	for i := range _c.builders {
 		func(i int, root context.Context) {
 			builder := _c.builders[i]
+			builder.defaults()
 			var mut Mutator = MutateFunc(func(ctx context.Context, m Mutation) (Value, error) {
 				mutation, ok := m.(*MuteMutation)
 				if !ok {

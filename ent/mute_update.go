@@ -70,6 +70,20 @@ func (_u *MuteUpdate) AddExpiresAt(v instant.Instant) *MuteUpdate {
 	return _u
 }
 
+// SetReason sets the "reason" field.
+func (_u *MuteUpdate) SetReason(v string) *MuteUpdate {
+	_u.mutation.SetReason(v)
+	return _u
+}
+
+// SetNillableReason sets the "reason" field if the given value is not nil.
+func (_u *MuteUpdate) SetNillableReason(v *string) *MuteUpdate {
+	if v != nil {
+		_u.SetReason(*v)
+	}
+	return _u
+}
+
 // Mutation returns the MuteMutation object of the builder.
 func (_u *MuteUpdate) Mutation() *MuteMutation {
 	return _u.mutation
@@ -104,6 +118,11 @@ func (_u *MuteUpdate) ExecX(ctx context.Context) {
 
 // check runs all checks and user-defined validators on the builder.
 func (_u *MuteUpdate) check() error {
+	if v, ok := _u.mutation.Reason(); ok {
+		if err := mute.ReasonValidator(v); err != nil {
+			return &ValidationError{Name: "reason", err: fmt.Errorf(`ent: validator failed for field "Mute.reason": %w`, err)}
+		}
+	}
 	if _u.mutation.ChannelCleared() && len(_u.mutation.ChannelIDs()) > 0 {
 		return errors.New(`ent: clearing a required unique edge "Mute.channel"`)
 	}
@@ -136,6 +155,9 @@ func (_u *MuteUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	}
 	if value, ok := _u.mutation.AddedExpiresAt(); ok {
 		_spec.AddField(mute.FieldExpiresAt, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.Reason(); ok {
+		_spec.SetField(mute.FieldReason, field.TypeString, value)
 	}
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
@@ -199,6 +221,20 @@ func (_u *MuteUpdateOne) AddExpiresAt(v instant.Instant) *MuteUpdateOne {
 	return _u
 }
 
+// SetReason sets the "reason" field.
+func (_u *MuteUpdateOne) SetReason(v string) *MuteUpdateOne {
+	_u.mutation.SetReason(v)
+	return _u
+}
+
+// SetNillableReason sets the "reason" field if the given value is not nil.
+func (_u *MuteUpdateOne) SetNillableReason(v *string) *MuteUpdateOne {
+	if v != nil {
+		_u.SetReason(*v)
+	}
+	return _u
+}
+
 // Mutation returns the MuteMutation object of the builder.
 func (_u *MuteUpdateOne) Mutation() *MuteMutation {
 	return _u.mutation
@@ -246,6 +282,11 @@ func (_u *MuteUpdateOne) ExecX(ctx context.Context) {
 
 // check runs all checks and user-defined validators on the builder.
 func (_u *MuteUpdateOne) check() error {
+	if v, ok := _u.mutation.Reason(); ok {
+		if err := mute.ReasonValidator(v); err != nil {
+			return &ValidationError{Name: "reason", err: fmt.Errorf(`ent: validator failed for field "Mute.reason": %w`, err)}
+		}
+	}
 	if _u.mutation.ChannelCleared() && len(_u.mutation.ChannelIDs()) > 0 {
 		return errors.New(`ent: clearing a required unique edge "Mute.channel"`)
 	}
@@ -297,6 +338,9 @@ func (_u *MuteUpdateOne) sqlSave(ctx context.Context) (_node *Mute, err error) {
 	}
 	if value, ok := _u.mutation.AddedExpiresAt(); ok {
 		_spec.AddField(mute.FieldExpiresAt, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.Reason(); ok {
+		_spec.SetField(mute.FieldReason, field.TypeString, value)
 	}
 	_node = &Mute{config: _u.config}
 	_spec.Assign = _node.assignValues

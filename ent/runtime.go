@@ -6,6 +6,8 @@ import (
 	"github.com/moderato-live/moderato/ent/activity"
 	"github.com/moderato-live/moderato/ent/application"
 	"github.com/moderato-live/moderato/ent/authorization"
+	"github.com/moderato-live/moderato/ent/ban"
+	"github.com/moderato-live/moderato/ent/banbatch"
 	"github.com/moderato-live/moderato/ent/category"
 	"github.com/moderato-live/moderato/ent/channel"
 	"github.com/moderato-live/moderato/ent/clip"
@@ -17,6 +19,7 @@ import (
 	"github.com/moderato-live/moderato/ent/eventsubscription"
 	"github.com/moderato-live/moderato/ent/grant"
 	"github.com/moderato-live/moderato/ent/message"
+	"github.com/moderato-live/moderato/ent/mute"
 	"github.com/moderato-live/moderato/ent/raid"
 	"github.com/moderato-live/moderato/ent/refreshtoken"
 	"github.com/moderato-live/moderato/ent/role"
@@ -122,6 +125,22 @@ func init() {
 	authorizationDescPollInterval := authorizationFields[15].Descriptor()
 	// authorization.DefaultPollInterval holds the default value on creation for the poll_interval field.
 	authorization.DefaultPollInterval = authorizationDescPollInterval.Default.(int64)
+	banFields := schema.Ban{}.Fields()
+	_ = banFields
+	// banDescReason is the schema descriptor for reason field.
+	banDescReason := banFields[4].Descriptor()
+	// ban.DefaultReason holds the default value on creation for the reason field.
+	ban.DefaultReason = banDescReason.Default.(string)
+	// ban.ReasonValidator is a validator for the "reason" field. It is called by the builders before save.
+	ban.ReasonValidator = banDescReason.Validators[0].(func(string) error)
+	banbatchFields := schema.BanBatch{}.Fields()
+	_ = banbatchFields
+	// banbatchDescReason is the schema descriptor for reason field.
+	banbatchDescReason := banbatchFields[4].Descriptor()
+	// banbatch.DefaultReason holds the default value on creation for the reason field.
+	banbatch.DefaultReason = banbatchDescReason.Default.(string)
+	// banbatch.ReasonValidator is a validator for the "reason" field. It is called by the builders before save.
+	banbatch.ReasonValidator = banbatchDescReason.Validators[0].(func(string) error)
 	categoryFields := schema.Category{}.Fields()
 	_ = categoryFields
 	// categoryDescName is the schema descriptor for name field.
@@ -282,6 +301,14 @@ func init() {
 	messageDescText := messageFields[4].Descriptor()
 	// message.TextValidator is a validator for the "text" field. It is called by the builders before save.
 	message.TextValidator = messageDescText.Validators[0].(func(string) error)
+	muteFields := schema.Mute{}.Fields()
+	_ = muteFields
+	// muteDescReason is the schema descriptor for reason field.
+	muteDescReason := muteFields[5].Descriptor()
+	// mute.DefaultReason holds the default value on creation for the reason field.
+	mute.DefaultReason = muteDescReason.Default.(string)
+	// mute.ReasonValidator is a validator for the "reason" field. It is called by the builders before save.
+	mute.ReasonValidator = muteDescReason.Validators[0].(func(string) error)
 	raidFields := schema.Raid{}.Fields()
 	_ = raidFields
 	// raidDescDedupKey is the schema descriptor for dedup_key field.

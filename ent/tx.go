@@ -22,6 +22,8 @@ type Tx struct {
 	Authorization *AuthorizationClient
 	// Ban is the client for interacting with the Ban builders.
 	Ban *BanClient
+	// BanBatch is the client for interacting with the BanBatch builders.
+	BanBatch *BanBatchClient
 	// Category is the client for interacting with the Category builders.
 	Category *CategoryClient
 	// Channel is the client for interacting with the Channel builders.
@@ -221,6 +223,7 @@ func (tx *Tx) init() {
 	tx.Application = NewApplicationClient(tx.config)
 	tx.Authorization = NewAuthorizationClient(tx.config)
 	tx.Ban = NewBanClient(tx.config)
+	tx.BanBatch = NewBanBatchClient(tx.config)
 	tx.Category = NewCategoryClient(tx.config)
 	tx.Channel = NewChannelClient(tx.config)
 	tx.ChannelCount = NewChannelCountClient(tx.config)

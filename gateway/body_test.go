@@ -98,6 +98,22 @@ func TestBodySizeIsLimited(t *testing.T) {
 	}
 }
 
+// TestBodyOfBatchMayBeLarger sends bodies to the operation that declares another bound.
+func TestBodyOfBatchMayBeLarger(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	owner := s.As(t, servertest.Owner)
+	const bound = 256 << 10
+	body := `{"channelId":"` + servertest.Owner.String() + `","users":[{"username":"lootgoblin77"}],"dryRun":true}`
+	padded := func(size int) string { return body + strings.Repeat(" ", size-len(body)) }
+	wantOK(t, s.REST(t, owner, "POST", bansPath, padded(bound)))
+	refused := wantRefused(t, s.REST(t, owner, "POST", bansPath, padded(bound+1)), http.StatusRequestEntityTooLarge, "BODY_TOO_LARGE")
+	if refused.Message != "The request body is larger than 256 KiB." {
+		t.Errorf("the message is %q", refused.Message)
+	}
+	wantRefused(t, s.REST(t, owner, "DELETE", bansPath, padded(bound)), http.StatusRequestEntityTooLarge, "BODY_TOO_LARGE")
+}
+
 func TestEmptyBodyIsRejected(t *testing.T) {
 	t.Parallel()
 	s := start(t)

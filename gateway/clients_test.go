@@ -57,8 +57,8 @@ func TestUnknownRestrictingBodyFieldIsRejected(t *testing.T) {
 	s := start(t)
 	owner := s.As(t, servertest.Owner)
 	for field, want := range map[string]string{
-		"duration": "is not supported", "durations": "is not supported", "durationSeconds": "is not supported", "duration_seconds": "is not supported",
-		"reason": "is not supported", "expiresAt": "is not supported", "expires_at": "is not supported", "permanent": "is not supported",
+		"duration": "is not supported", "durations": "is not supported", "duration_seconds": "did you mean durationSeconds?",
+		"Reason": "did you mean reason?", "expiresAt": "is not supported", "expires_at": "is not supported", "permanent": "is not supported",
 		"banUserID": "did you mean banUserId?", "ban_username": "did you mean banUsername?",
 	} {
 		body := `{"` + field + `":600,` + args("channelId", servertest.Owner.String(), "banUsername", "LootGoblin77")[1:]

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -99,7 +100,7 @@ func (f *facade) check(w http.ResponseWriter, r *http.Request) (http.HandlerFunc
 	if found.isForm {
 		return found.handle, nil
 	}
-	return found.handle, readBody(w, r)
+	return found.handle, readBody(w, r, cmp.Or(found.maxBody, maxBodyBytes))
 }
 
 // pathNotFound returns the error for a path at which nothing is served. The error
@@ -148,12 +149,15 @@ var byteOrderMark = []byte("\xef\xbb\xbf")
 
 // readBody reads the whole body and replaces it with the bytes read. It checks the size
 // and the media type before the body is decoded.
-func readBody(w http.ResponseWriter, r *http.Request) *apierr.Error {
-	body, err := readAll(w, r)
+func readBody(w http.ResponseWriter, r *http.Request, limit int64) *apierr.Error {
+	body, err := readAll(w, r, limit)
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		return apierr.New(moderatov1.Reason_REASON_BODY_TOO_LARGE)
+		return &apierr.Error{
+			Reason:  moderatov1.Reason_REASON_BODY_TOO_LARGE,
+			Message: fmt.Sprintf("The request body is larger than %d KiB.", limit>>10),
+		}
 	case errors.Is(err, errEncoding):
 		return &apierr.Error{
 			Reason:  moderatov1.Reason_REASON_MEDIA_TYPE_UNSUPPORTED,
@@ -171,10 +175,10 @@ func readBody(w http.ResponseWriter, r *http.Request) *apierr.Error {
 // errEncoding is the error for a content-encoding that is not supported.
 var errEncoding = errors.New("the content-encoding is not supported")
 
-// readAll reads a body and decodes its content-encoding. maxBodyBytes bounds the body
-// before and after decoding.
-func readAll(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	sent := http.MaxBytesReader(w, r.Body, maxBodyBytes)
+// readAll reads a body and decodes its content-encoding. limit bounds the body before and
+// after decoding.
+func readAll(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
+	sent := http.MaxBytesReader(w, r.Body, limit)
 	switch encoding := strings.Join(r.Header.Values("Content-Encoding"), ","); strings.ToLower(encoding) {
 	case "", "identity":
 		return io.ReadAll(sent)
@@ -183,7 +187,7 @@ func readAll(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		return io.ReadAll(http.MaxBytesReader(w, decoded, maxBodyBytes))
+		return io.ReadAll(http.MaxBytesReader(w, decoded, limit))
 	default:
 		return nil, errEncoding
 	}

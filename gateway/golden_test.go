@@ -91,6 +91,9 @@ var numbered = regexp.MustCompile(`"sequence":\d+`)
 // sealed matches a cursor, which is encrypted with the key of the database.
 var sealed = regexp.MustCompile(`"cursor":"[A-Za-z0-9_-]+"`)
 
+// batchIn matches the id of a batch.
+var batchIn = regexp.MustCompile(`"batchId":"([^"]+)"`)
+
 // golden compares a response with a file in testdata, byte for byte.
 func golden(t *testing.T, name string, r servertest.Response) {
 	t.Helper()
@@ -131,6 +134,7 @@ func goldenSteps(t *testing.T, url store.URL) {
 	mute := args("channelId", channel, "mutedUserId", servertest.Viewer.String())
 	og := args("channelId", channel, "userId", "0b6e0001-0000-4000-8000-0000000000f1")
 	hasFile := map[string]bool{}
+	batch := "" // the id of the latest batch in a response
 	for _, step := range []struct {
 		name   string
 		caller servertest.Credentials
@@ -149,6 +153,8 @@ func goldenSteps(t *testing.T, url store.URL) {
 		{"remove_ban", owner, 200, "DELETE", banPath, ban},
 		{"mute_user", moderator, 200, "POST", mutePath, mute},
 		{"error_mute_active", owner, 409, "POST", mutePath, mute},
+		{"remove_mute", owner, 200, "DELETE", mutePath, mute},
+		{"error_not_muted", owner, 404, "DELETE", mutePath, mute},
 		{"error_not_banned", owner, 404, "DELETE", banPath, ban},
 		{"error_invalid_argument", owner, 400, "POST", banPath, args("channelId", "x")},
 		{"error_token_kind", app, 403, "POST", banPath, ban},
@@ -179,13 +185,21 @@ func goldenSteps(t *testing.T, url store.URL) {
 		{"get_self", app, 200, "GET", "/v1/tokens/self", ""},
 		{"get_user", moderator, 200, "GET", "/v1/moderation/users?username=tomasz_wrona&channelId=" + channel, ""},
 		{"list_log", moderator, 200, "GET", logPath + "?channelId=" + channel, ""},
+		{"ban_users", moderator, 200, "POST", bansPath,
+			`{"channelId":"` + channel + `","users":[{"username":"LOOTGOBLIN77"},{"userId":"` + channel + `"},{"username":"nobody"}],"reason":"spam raid","durationSeconds":3600}`},
+		{"list_ban_batches", owner, 200, "GET", bansPath + "?channelId=" + channel, ""},
+		{"undo_ban_batch", owner, 200, "DELETE", bansPath, `{"channelId":"` + channel + `","batchId":"{batch}","restoreMessages":true}`},
+		{"error_batch_not_found", owner, 404, "DELETE", bansPath, args("channelId", channel, "batchId", servertest.Nobody.String())},
 	} {
 		o := operationAt(t, step.method, step.path)
 		hasFile[o.rpc] = hasFile[o.rpc] || step.status == http.StatusOK
 		t.Run(step.name, func(t *testing.T) {
-			request := s.Request(t, step.caller, step.method, step.path, step.body)
+			request := s.Request(t, step.caller, step.method, step.path, strings.ReplaceAll(step.body, "{batch}", batch))
 			request.Header.Set(requestid.Header, step.name)
 			r := s.Do(t, request)
+			if found := batchIn.FindStringSubmatch(r.Body); found != nil {
+				batch = found[1]
+			}
 			if r.Status != step.status {
 				t.Errorf("status: got %d, want %d", r.Status, step.status)
 			}

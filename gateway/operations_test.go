@@ -56,6 +56,10 @@ var operations = []operation{
 // additions are public operations that were added after the interface document. Rules for
 // responses are tested over them too.
 var additions = []operation{
+	{"moderato.v1.ModerationService.RemoveMute", "DELETE", mutePath, nil},
+	{"moderato.v1.ModerationService.BanUsers", "POST", bansPath, batchResult},
+	{"moderato.v1.ModerationService.ListBanBatches", "GET", bansPath, paged(batchRow)},
+	{"moderato.v1.ModerationService.UndoBanBatch", "DELETE", bansPath, undoResult},
 	{"moderato.v1.ChannelsService.ListRaids", "GET", "/v1/channels/raids", paged(raidRow)},
 	{"moderato.v1.ChannelsService.ListCategories", "GET", "/v1/categories", paged(categoryRow)},
 	{"moderato.v1.ModerationService.GetUser", "GET", "/v1/moderation/users", moderatedUser},

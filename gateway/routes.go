@@ -10,6 +10,8 @@ import (
 	"google.golang.org/genproto/googleapis/api/annotations"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
+
+	optionsv1 "github.com/moderato-live/moderato/gen/moderato/options/v1"
 )
 
 // routes holds the operations of each path, as the .proto annotations declare them.
@@ -25,6 +27,8 @@ type operation struct {
 	handle http.HandlerFunc
 	// isForm is true if the body is no JSON, and the handler reads it.
 	isForm bool
+	// maxBody is the maximum size of the body in bytes, if it is not maxBodyBytes.
+	maxBody int64
 }
 
 // by returns the operation for a method, or nil if there is none. HEAD has the operation of
@@ -73,7 +77,7 @@ func (f *facade) findRoutes(mux *runtime.ServeMux) (routes, error) {
 				if err != nil {
 					return nil, err
 				}
-				found.add(path, operation{method: method, handle: handle})
+				found.add(path, operation{method: method, handle: handle, maxBody: maxBodyOf(rpcs.Get(j))})
 			}
 		}
 	}
@@ -83,6 +87,13 @@ func (f *facade) findRoutes(mux *runtime.ServeMux) (routes, error) {
 func (r routes) add(path string, o operation) {
 	r[path] = append(r[path], o)
 	slices.SortFunc(r[path], func(a, b operation) int { return strings.Compare(a.method, b.method) })
+}
+
+// maxBodyOf returns the maximum size of a body that a method declares; 0 if it declares
+// none.
+func maxBodyOf(rpc protoreflect.MethodDescriptor) int64 {
+	size, _ := proto.GetExtension(rpc.Options(), optionsv1.E_MaxBodyBytes).(int32)
+	return int64(size)
 }
 
 func route(rpc protoreflect.MethodDescriptor) (method, path string, err error) {

@@ -62,6 +62,22 @@ func (s stub) MuteUser(ctx context.Context, _ *moderatov1.MuteUserRequest) (*mod
 	return &moderatov1.MuteUserResponse{MuteExpiresAt: timestamppb.Now()}, s.end(ctx)
 }
 
+func (s stub) RemoveMute(ctx context.Context, _ *moderatov1.RemoveMuteRequest) (*moderatov1.RemoveMuteResponse, error) {
+	return &moderatov1.RemoveMuteResponse{}, s.end(ctx)
+}
+
+func (s stub) BanUsers(ctx context.Context, _ *moderatov1.BanUsersRequest) (*moderatov1.BanUsersResponse, error) {
+	return &moderatov1.BanUsersResponse{}, s.end(ctx)
+}
+
+func (s stub) UndoBanBatch(ctx context.Context, _ *moderatov1.UndoBanBatchRequest) (*moderatov1.UndoBanBatchResponse, error) {
+	return &moderatov1.UndoBanBatchResponse{}, s.end(ctx)
+}
+
+func (s stub) ListBanBatches(ctx context.Context, _ *moderatov1.ListBanBatchesRequest) (*moderatov1.ListBanBatchesResponse, error) {
+	return &moderatov1.ListBanBatchesResponse{}, s.end(ctx)
+}
+
 // plain is an interceptor that only converts errors to statuses.
 func plain(ctx context.Context, request any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
 	md, _ := metadata.FromIncomingContext(ctx)

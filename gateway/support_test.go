@@ -26,6 +26,7 @@ const (
 	moderatorsPath = "/v1/moderation/moderators"
 	banPath        = "/v1/moderation/ban"
 	mutePath       = "/v1/moderation/mute"
+	bansPath       = "/v1/moderation/bans"
 	logPath        = "/v1/moderation/log"
 	webhooksPath   = "/v1/webhooks"
 )

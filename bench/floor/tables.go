@@ -119,7 +119,7 @@ func (t *tables) prepare(ctx context.Context, isSQLite bool) error {
 		`SELECT u.id, u.display_name, u.slug, u.avatar_url FROM roles r JOIN users u ON u.id = r.user_id
 			WHERE r.channel_id = ? AND r.role = 'moderator' ORDER BY r.created_at, r.user_id`: &t.moderators,
 		`SELECT ` + t.now + `, EXISTS (SELECT 1 FROM channels WHERE id = ?), EXISTS (SELECT 1 FROM users WHERE id = ?),
-				(SELECT banned_at FROM bans WHERE channel_id = ? AND user_id = ?),
+				(SELECT banned_at FROM bans WHERE channel_id = ? AND user_id = ? AND (expires_at IS NULL OR expires_at > ` + t.now + `)),
 				(SELECT expires_at FROM mutes WHERE channel_id = ? AND user_id = ?),
 				COALESCE((SELECT generation FROM message_generations WHERE channel_id = ? AND user_id = ?), 0),
 				EXISTS (SELECT 1 FROM roles WHERE channel_id = ? AND user_id = ? AND role = 'moderator'),

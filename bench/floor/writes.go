@@ -88,7 +88,7 @@ func (c *change) begin(ctx context.Context) error {
 	return c.tx.QueryRowContext(ctx, `
 		SELECT `+c.tables.now+`, t.revoked_at, t.expires_at,
 			(EXISTS (SELECT 1 FROM roles r WHERE r.channel_id = ? AND r.user_id = ? AND r.role = 'moderator')
-				AND NOT EXISTS (SELECT 1 FROM bans b WHERE b.channel_id = ? AND b.user_id = ?)
+				AND NOT EXISTS (SELECT 1 FROM bans b WHERE b.channel_id = ? AND b.user_id = ? AND (b.expires_at IS NULL OR b.expires_at > `+c.tables.now+`))
 				AND EXISTS (SELECT 1 FROM users m WHERE m.id = ? AND m.deleted_at IS NULL)),
 			u.id, u.username, u.slug, u.display_name, u.avatar_url, u.created_at
 		FROM tokens t LEFT JOIN users u ON u.id = ? AND u.deleted_at IS NULL WHERE t.id = ?`,
@@ -107,7 +107,7 @@ func (c *change) emit(ctx context.Context, types ...string) error {
 	operation := newID()
 	for _, kind := range types {
 		c.sequence++
-		payload := fmt.Sprintf(`{"channelId":%q,"moderatorId":%q,"clientId":"bench","bannedUserId":%q,"bannedUserDisplayName":%q,"bannedAt":"2026-01-01T00:00:00.000Z"}`,
+		payload := fmt.Sprintf(`{"channelId":%q,"moderatorId":%q,"clientId":"bench","bannedUserId":%q,"bannedUserDisplayName":%q,"bannedAt":"2026-01-01T00:00:00.000Z","reason":null,"expiresAt":null,"batchId":null,"cause":"moderator"}`,
 			c.channel, c.channel, c.user, c.name)
 		args = append(args, c.channel[:], c.channel[:], "bench", newID(), c.now, operation, payload, "01a1fd4c-22f7-76c8-8199-6a1fa4e229c1", c.sequence, c.user[:], kind)
 	}
@@ -126,7 +126,7 @@ func (m moderation) BanUser(ctx context.Context, req *moderatov1.BanUserRequest)
 		if err == nil {
 			return fmt.Errorf("%s is banned", c.user)
 		}
-		if _, err := c.tx.ExecContext(ctx, "INSERT INTO bans (channel_id, user_id, moderator_id, banned_at) VALUES (?, ?, ?, ?)",
+		if _, err := c.tx.ExecContext(ctx, "INSERT INTO bans (channel_id, user_id, moderator_id, banned_at, reason) VALUES (?, ?, ?, ?, '')",
 			c.channel[:], c.user[:], c.channel[:], c.now); err != nil {
 			return err
 		}
@@ -144,7 +144,8 @@ func (m moderation) BanUser(ctx context.Context, req *moderatov1.BanUserRequest)
 
 // clear hides the user's messages.
 func (c *change) clear(ctx context.Context) error {
-	raised, err := c.tx.ExecContext(ctx, `UPDATE message_generations SET generation = COALESCE(generation, 0) + 1, raised_at = ?, purge_at = ?
+	raised, err := c.tx.ExecContext(ctx, `UPDATE message_generations SET generation = COALESCE(restored_from, generation) + 4294967296, raised_at = ?, purge_at = ?,
+			restorable = NULL, restorable_until = NULL, restorable_raised_at = NULL, restored_from = NULL
 		WHERE channel_id = ? AND user_id = ?`, c.now, c.now, c.channel[:], c.user[:])
 	if err != nil {
 		return err
@@ -152,7 +153,7 @@ func (c *change) clear(ctx context.Context) error {
 	if n, err := raised.RowsAffected(); err != nil || n > 0 {
 		return err
 	}
-	_, err = c.tx.ExecContext(ctx, "INSERT INTO message_generations (channel_id, user_id, generation, raised_at, purge_at) VALUES (?, ?, 1, ?, ?)",
+	_, err = c.tx.ExecContext(ctx, "INSERT INTO message_generations (channel_id, user_id, generation, raised_at, purge_at) VALUES (?, ?, 4294967296, ?, ?)",
 		c.channel[:], c.user[:], c.now, c.now)
 	return err
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -33,8 +34,7 @@ var exampleValues = map[string]any{
 // that it must have.
 func (d *document) example(m protoreflect.MessageDescriptor, use usage) object {
 	o := object{}
-	for i := range m.Fields().Len() {
-		f := m.Fields().Get(i)
+	for f := range jsonFields(m) {
 		if use == inResponse || d.isRequired(f) || isChosen(f) {
 			o = append(o, member{f.JSONName(), d.exampleOf(f, use)})
 		}
@@ -73,13 +73,16 @@ func (d *document) exampleOf(f protoreflect.FieldDescriptor, use usage) any {
 // moderation log sorts them by name.
 func ordered(o object, m protoreflect.MessageDescriptor) object {
 	sorted := object{}
-	for i := range m.Fields().Len() {
-		name := m.Fields().Get(i).JSONName()
-		value := get(o, name)
-		if inner, ok := value.(object); ok {
-			value = ordered(inner, m.Fields().Get(i).Message())
+	for f, isInlined := range jsonFields(m) {
+		at := slices.IndexFunc(o, func(m member) bool { return m.name == f.JSONName() })
+		if isInlined && at < 0 {
+			continue
 		}
-		sorted = append(sorted, member{name, value})
+		value := get(o, f.JSONName())
+		if inner, ok := value.(object); ok {
+			value = ordered(inner, f.Message())
+		}
+		sorted = append(sorted, member{f.JSONName(), value})
 	}
 	return sorted
 }

@@ -38,6 +38,9 @@ var formatTexts = map[optionsv1.Format]string{
 	optionsv1.Format_FORMAT_LANGUAGE:      "BCP 47 language tag, in its canonical form",
 	optionsv1.Format_FORMAT_ACTIVITY_TYPE: "type of an activity",
 	optionsv1.Format_FORMAT_OBJECT:        "JSON object, with numbers of at most 2^53 - 1",
+
+	optionsv1.Format_FORMAT_SANCTION_REASON:  "reason of a ban or mute",
+	optionsv1.Format_FORMAT_SANCTION_SECONDS: "duration of a ban or mute, in seconds",
 }
 
 func formats(out *bufio.Writer) {
@@ -87,7 +90,8 @@ func describe(b *optionsv1.Bounds) string {
 	add(isNumber && b.GetMax() != 0, "%d to %d", b.GetMin(), b.GetMax())
 	add(isNumber && b.GetMax() == 0, "%d or more", b.GetMin())
 	add(b.GetDefaultValue() != 0, "%d if unset", b.GetDefaultValue())
-	add(b.GetMaxItems() != 0, "at most %d values", b.GetMaxItems())
+	add(b.GetMaxItems() != 0 && b.GetMinItems() == 0, "at most %d values", b.GetMaxItems())
+	add(b.GetMinItems() != 0, "%d to %d values", b.GetMinItems(), b.GetMaxItems())
 	add(b.GetMaxBytes() != 0, "at most %d bytes of JSON", b.GetMaxBytes())
 	add(b.GetMaxDepth() != 0, "at most %d levels", b.GetMaxDepth())
 	return strings.Join(parts, "; ")

@@ -65,8 +65,7 @@ func describePayload(out *strings.Builder, c *comments, payload protoreflect.Mes
 
 // describeFields writes a row for each field, and for each field of messages within.
 func describeFields(out *strings.Builder, c *comments, message protoreflect.MessageDescriptor, prefix string) {
-	for i := range message.Fields().Len() {
-		field := message.Fields().Get(i)
+	for field := range jsonFields(message) {
 		fmt.Fprintf(out, "| `%s%s` | %s | %s |\n", prefix, field.JSONName(), jsonType(field), c.cell(field))
 		if isObject(field) {
 			describeFields(out, c, field.Message(), prefix+field.JSONName()+".")

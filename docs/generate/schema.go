@@ -1,11 +1,14 @@
 package main
 
 import (
+	"iter"
 	"strings"
 
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/descriptorpb"
 
+	optionsv1 "github.com/moderato-live/moderato/gen/moderato/options/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 )
 
@@ -40,10 +43,9 @@ func (d *document) message(m protoreflect.MessageDescriptor, use usage) object {
 // fieldsOf returns the schema of a message as an object of its fields.
 func (d *document) fieldsOf(m protoreflect.MessageDescriptor, use usage) object {
 	properties, required := object{}, []string{}
-	for i := range m.Fields().Len() {
-		f := m.Fields().Get(i)
+	for f, isInlined := range jsonFields(m) {
 		properties = append(properties, member{f.JSONName(), d.field(f, use)})
-		if use == inResponse || d.isRequired(f) {
+		if !isInlined && (use == inResponse || d.isRequired(f)) {
 			required = append(required, f.JSONName())
 		}
 	}
@@ -55,6 +57,27 @@ func (d *document) fieldsOf(m protoreflect.MessageDescriptor, use usage) object 
 		schema = schema.with(member{"additionalProperties", false}) // as gateway's marshaler refuses them
 	}
 	return schema
+}
+
+// jsonFields returns the fields of the JSON form of a message, and whether each belongs to a
+// message that is written inline: such fields are missing if the message is not set.
+func jsonFields(m protoreflect.MessageDescriptor) iter.Seq2[protoreflect.FieldDescriptor, bool] {
+	return func(yield func(protoreflect.FieldDescriptor, bool) bool) {
+		for i := range m.Fields().Len() {
+			f := m.Fields().Get(i)
+			if is, _ := proto.GetExtension(f.Options(), optionsv1.E_Inlined).(bool); !is {
+				if !yield(f, false) {
+					return
+				}
+				continue
+			}
+			for inner := range jsonFields(f.Message()) {
+				if !yield(inner, true) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // isRequired reports whether a field of a request is required, as its comment says.

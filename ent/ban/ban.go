@@ -18,6 +18,12 @@ const (
 	FieldModeratorID = "moderator_id"
 	// FieldBannedAt holds the string denoting the banned_at field in the database.
 	FieldBannedAt = "banned_at"
+	// FieldReason holds the string denoting the reason field in the database.
+	FieldReason = "reason"
+	// FieldExpiresAt holds the string denoting the expires_at field in the database.
+	FieldExpiresAt = "expires_at"
+	// FieldBatchID holds the string denoting the batch_id field in the database.
+	FieldBatchID = "batch_id"
 	// EdgeChannel holds the string denoting the channel edge name in mutations.
 	EdgeChannel = "channel"
 	// EdgeUser holds the string denoting the user edge name in mutations.
@@ -50,6 +56,9 @@ var Columns = []string{
 	FieldUserID,
 	FieldModeratorID,
 	FieldBannedAt,
+	FieldReason,
+	FieldExpiresAt,
+	FieldBatchID,
 }
 
 // ValidColumn reports if the column name is valid (part of the table columns).
@@ -62,12 +71,29 @@ func ValidColumn(column string) bool {
 	return false
 }
 
+var (
+	// DefaultReason holds the default value on creation for the "reason" field.
+	DefaultReason string
+	// ReasonValidator is a validator for the "reason" field. It is called by the builders before save.
+	ReasonValidator func(string) error
+)
+
 // OrderOption defines the ordering options for the Ban queries.
 type OrderOption func(*sql.Selector)
 
 // ByBannedAt orders the results by the banned_at field.
 func ByBannedAt(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldBannedAt, opts...).ToFunc()
+}
+
+// ByReason orders the results by the reason field.
+func ByReason(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldReason, opts...).ToFunc()
+}
+
+// ByExpiresAt orders the results by the expires_at field.
+func ByExpiresAt(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldExpiresAt, opts...).ToFunc()
 }
 
 // ByChannelField orders the results by channel field.

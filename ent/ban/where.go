@@ -31,6 +31,22 @@ func BannedAt(v instant.Instant) predicate.Ban {
 	return predicate.Ban(sql.FieldEQ(FieldBannedAt, vc))
 }
 
+// Reason applies equality check predicate on the "reason" field. It's identical to ReasonEQ.
+func Reason(v string) predicate.Ban {
+	return predicate.Ban(sql.FieldEQ(FieldReason, v))
+}
+
+// ExpiresAt applies equality check predicate on the "expires_at" field. It's identical to ExpiresAtEQ.
+func ExpiresAt(v instant.Instant) predicate.Ban {
+	vc := int64(v)
+	return predicate.Ban(sql.FieldEQ(FieldExpiresAt, vc))
+}
+
+// BatchID applies equality check predicate on the "batch_id" field. It's identical to BatchIDEQ.
+func BatchID(v uid.ID) predicate.Ban {
+	return predicate.Ban(sql.FieldEQ(FieldBatchID, v))
+}
+
 // ChannelIDEQ applies the EQ predicate on the "channel_id" field.
 func ChannelIDEQ(v uid.ID) predicate.Ban {
 	return predicate.Ban(sql.FieldEQ(FieldChannelID, v))
@@ -163,6 +179,185 @@ func BannedAtLT(v instant.Instant) predicate.Ban {
 func BannedAtLTE(v instant.Instant) predicate.Ban {
 	vc := int64(v)
 	return predicate.Ban(sql.FieldLTE(FieldBannedAt, vc))
+}
+
+// ReasonEQ applies the EQ predicate on the "reason" field.
+func ReasonEQ(v string) predicate.Ban {
+	return predicate.Ban(sql.FieldEQ(FieldReason, v))
+}
+
+// ReasonNEQ applies the NEQ predicate on the "reason" field.
+func ReasonNEQ(v string) predicate.Ban {
+	return predicate.Ban(sql.FieldNEQ(FieldReason, v))
+}
+
+// ReasonIn applies the In predicate on the "reason" field.
+func ReasonIn(vs ...string) predicate.Ban {
+	return predicate.Ban(sql.FieldIn(FieldReason, vs...))
+}
+
+// ReasonNotIn applies the NotIn predicate on the "reason" field.
+func ReasonNotIn(vs ...string) predicate.Ban {
+	return predicate.Ban(sql.FieldNotIn(FieldReason, vs...))
+}
+
+// ReasonGT applies the GT predicate on the "reason" field.
+func ReasonGT(v string) predicate.Ban {
+	return predicate.Ban(sql.FieldGT(FieldReason, v))
+}
+
+// ReasonGTE applies the GTE predicate on the "reason" field.
+func ReasonGTE(v string) predicate.Ban {
+	return predicate.Ban(sql.FieldGTE(FieldReason, v))
+}
+
+// ReasonLT applies the LT predicate on the "reason" field.
+func ReasonLT(v string) predicate.Ban {
+	return predicate.Ban(sql.FieldLT(FieldReason, v))
+}
+
+// ReasonLTE applies the LTE predicate on the "reason" field.
+func ReasonLTE(v string) predicate.Ban {
+	return predicate.Ban(sql.FieldLTE(FieldReason, v))
+}
+
+// ReasonContains applies the Contains predicate on the "reason" field.
+func ReasonContains(v string) predicate.Ban {
+	return predicate.Ban(sql.FieldContains(FieldReason, v))
+}
+
+// ReasonHasPrefix applies the HasPrefix predicate on the "reason" field.
+func ReasonHasPrefix(v string) predicate.Ban {
+	return predicate.Ban(sql.FieldHasPrefix(FieldReason, v))
+}
+
+// ReasonHasSuffix applies the HasSuffix predicate on the "reason" field.
+func ReasonHasSuffix(v string) predicate.Ban {
+	return predicate.Ban(sql.FieldHasSuffix(FieldReason, v))
+}
+
+// ReasonEqualFold applies the EqualFold predicate on the "reason" field.
+func ReasonEqualFold(v string) predicate.Ban {
+	return predicate.Ban(sql.FieldEqualFold(FieldReason, v))
+}
+
+// ReasonContainsFold applies the ContainsFold predicate on the "reason" field.
+func ReasonContainsFold(v string) predicate.Ban {
+	return predicate.Ban(sql.FieldContainsFold(FieldReason, v))
+}
+
+// ExpiresAtEQ applies the EQ predicate on the "expires_at" field.
+func ExpiresAtEQ(v instant.Instant) predicate.Ban {
+	vc := int64(v)
+	return predicate.Ban(sql.FieldEQ(FieldExpiresAt, vc))
+}
+
+// ExpiresAtNEQ applies the NEQ predicate on the "expires_at" field.
+func ExpiresAtNEQ(v instant.Instant) predicate.Ban {
+	vc := int64(v)
+	return predicate.Ban(sql.FieldNEQ(FieldExpiresAt, vc))
+}
+
+// ExpiresAtIn applies the In predicate on the "expires_at" field.
+func ExpiresAtIn(vs ...instant.Instant) predicate.Ban {
+	v := make([]any, len(vs))
+	for i := range v {
+		v[i] = int64(vs[i])
+	}
+	return predicate.Ban(sql.FieldIn(FieldExpiresAt, v...))
+}
+
+// ExpiresAtNotIn applies the NotIn predicate on the "expires_at" field.
+func ExpiresAtNotIn(vs ...instant.Instant) predicate.Ban {
+	v := make([]any, len(vs))
+	for i := range v {
+		v[i] = int64(vs[i])
+	}
+	return predicate.Ban(sql.FieldNotIn(FieldExpiresAt, v...))
+}
+
+// ExpiresAtGT applies the GT predicate on the "expires_at" field.
+func ExpiresAtGT(v instant.Instant) predicate.Ban {
+	vc := int64(v)
+	return predicate.Ban(sql.FieldGT(FieldExpiresAt, vc))
+}
+
+// ExpiresAtGTE applies the GTE predicate on the "expires_at" field.
+func ExpiresAtGTE(v instant.Instant) predicate.Ban {
+	vc := int64(v)
+	return predicate.Ban(sql.FieldGTE(FieldExpiresAt, vc))
+}
+
+// ExpiresAtLT applies the LT predicate on the "expires_at" field.
+func ExpiresAtLT(v instant.Instant) predicate.Ban {
+	vc := int64(v)
+	return predicate.Ban(sql.FieldLT(FieldExpiresAt, vc))
+}
+
+// ExpiresAtLTE applies the LTE predicate on the "expires_at" field.
+func ExpiresAtLTE(v instant.Instant) predicate.Ban {
+	vc := int64(v)
+	return predicate.Ban(sql.FieldLTE(FieldExpiresAt, vc))
+}
+
+// ExpiresAtIsNil applies the IsNil predicate on the "expires_at" field.
+func ExpiresAtIsNil() predicate.Ban {
+	return predicate.Ban(sql.FieldIsNull(FieldExpiresAt))
+}
+
+// ExpiresAtNotNil applies the NotNil predicate on the "expires_at" field.
+func ExpiresAtNotNil() predicate.Ban {
+	return predicate.Ban(sql.FieldNotNull(FieldExpiresAt))
+}
+
+// BatchIDEQ applies the EQ predicate on the "batch_id" field.
+func BatchIDEQ(v uid.ID) predicate.Ban {
+	return predicate.Ban(sql.FieldEQ(FieldBatchID, v))
+}
+
+// BatchIDNEQ applies the NEQ predicate on the "batch_id" field.
+func BatchIDNEQ(v uid.ID) predicate.Ban {
+	return predicate.Ban(sql.FieldNEQ(FieldBatchID, v))
+}
+
+// BatchIDIn applies the In predicate on the "batch_id" field.
+func BatchIDIn(vs ...uid.ID) predicate.Ban {
+	return predicate.Ban(sql.FieldIn(FieldBatchID, vs...))
+}
+
+// BatchIDNotIn applies the NotIn predicate on the "batch_id" field.
+func BatchIDNotIn(vs ...uid.ID) predicate.Ban {
+	return predicate.Ban(sql.FieldNotIn(FieldBatchID, vs...))
+}
+
+// BatchIDGT applies the GT predicate on the "batch_id" field.
+func BatchIDGT(v uid.ID) predicate.Ban {
+	return predicate.Ban(sql.FieldGT(FieldBatchID, v))
+}
+
+// BatchIDGTE applies the GTE predicate on the "batch_id" field.
+func BatchIDGTE(v uid.ID) predicate.Ban {
+	return predicate.Ban(sql.FieldGTE(FieldBatchID, v))
+}
+
+// BatchIDLT applies the LT predicate on the "batch_id" field.
+func BatchIDLT(v uid.ID) predicate.Ban {
+	return predicate.Ban(sql.FieldLT(FieldBatchID, v))
+}
+
+// BatchIDLTE applies the LTE predicate on the "batch_id" field.
+func BatchIDLTE(v uid.ID) predicate.Ban {
+	return predicate.Ban(sql.FieldLTE(FieldBatchID, v))
+}
+
+// BatchIDIsNil applies the IsNil predicate on the "batch_id" field.
+func BatchIDIsNil() predicate.Ban {
+	return predicate.Ban(sql.FieldIsNull(FieldBatchID))
+}
+
+// BatchIDNotNil applies the NotNil predicate on the "batch_id" field.
+func BatchIDNotNil() predicate.Ban {
+	return predicate.Ban(sql.FieldNotNull(FieldBatchID))
 }
 
 // HasChannel applies the HasEdge predicate on the "channel" edge.

@@ -57,6 +57,18 @@ func (f BanFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) 
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.BanMutation", m)
 }
 
+// The BanBatchFunc type is an adapter to allow the use of ordinary
+// function as BanBatch mutator.
+type BanBatchFunc func(context.Context, *ent.BanBatchMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f BanBatchFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.BanBatchMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.BanBatchMutation", m)
+}
+
 // The CategoryFunc type is an adapter to allow the use of ordinary
 // function as Category mutator.
 type CategoryFunc func(context.Context, *ent.CategoryMutation) (ent.Value, error)

@@ -20,6 +20,14 @@ const (
 	FieldRaisedAt = "raised_at"
 	// FieldPurgeAt holds the string denoting the purge_at field in the database.
 	FieldPurgeAt = "purge_at"
+	// FieldRestorable holds the string denoting the restorable field in the database.
+	FieldRestorable = "restorable"
+	// FieldRestorableUntil holds the string denoting the restorable_until field in the database.
+	FieldRestorableUntil = "restorable_until"
+	// FieldRestorableRaisedAt holds the string denoting the restorable_raised_at field in the database.
+	FieldRestorableRaisedAt = "restorable_raised_at"
+	// FieldRestoredFrom holds the string denoting the restored_from field in the database.
+	FieldRestoredFrom = "restored_from"
 	// EdgeChannel holds the string denoting the channel edge name in mutations.
 	EdgeChannel = "channel"
 	// EdgeUser holds the string denoting the user edge name in mutations.
@@ -53,6 +61,10 @@ var Columns = []string{
 	FieldGeneration,
 	FieldRaisedAt,
 	FieldPurgeAt,
+	FieldRestorable,
+	FieldRestorableUntil,
+	FieldRestorableRaisedAt,
+	FieldRestoredFrom,
 }
 
 // ValidColumn reports if the column name is valid (part of the table columns).
@@ -81,6 +93,26 @@ func ByRaisedAt(opts ...sql.OrderTermOption) OrderOption {
 // ByPurgeAt orders the results by the purge_at field.
 func ByPurgeAt(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldPurgeAt, opts...).ToFunc()
+}
+
+// ByRestorable orders the results by the restorable field.
+func ByRestorable(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldRestorable, opts...).ToFunc()
+}
+
+// ByRestorableUntil orders the results by the restorable_until field.
+func ByRestorableUntil(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldRestorableUntil, opts...).ToFunc()
+}
+
+// ByRestorableRaisedAt orders the results by the restorable_raised_at field.
+func ByRestorableRaisedAt(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldRestorableRaisedAt, opts...).ToFunc()
+}
+
+// ByRestoredFrom orders the results by the restored_from field.
+func ByRestoredFrom(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldRestoredFrom, opts...).ToFunc()
 }
 
 // ByChannelField orders the results by channel field.

@@ -37,6 +37,28 @@ func PurgeAt(v instant.Instant) predicate.MessageGeneration {
 	return predicate.MessageGeneration(sql.FieldEQ(FieldPurgeAt, vc))
 }
 
+// Restorable applies equality check predicate on the "restorable" field. It's identical to RestorableEQ.
+func Restorable(v int64) predicate.MessageGeneration {
+	return predicate.MessageGeneration(sql.FieldEQ(FieldRestorable, v))
+}
+
+// RestorableUntil applies equality check predicate on the "restorable_until" field. It's identical to RestorableUntilEQ.
+func RestorableUntil(v instant.Instant) predicate.MessageGeneration {
+	vc := int64(v)
+	return predicate.MessageGeneration(sql.FieldEQ(FieldRestorableUntil, vc))
+}
+
+// RestorableRaisedAt applies equality check predicate on the "restorable_raised_at" field. It's identical to RestorableRaisedAtEQ.
+func RestorableRaisedAt(v instant.Instant) predicate.MessageGeneration {
+	vc := int64(v)
+	return predicate.MessageGeneration(sql.FieldEQ(FieldRestorableRaisedAt, vc))
+}
+
+// RestoredFrom applies equality check predicate on the "restored_from" field. It's identical to RestoredFromEQ.
+func RestoredFrom(v int64) predicate.MessageGeneration {
+	return predicate.MessageGeneration(sql.FieldEQ(FieldRestoredFrom, v))
+}
+
 // ChannelIDEQ applies the EQ predicate on the "channel_id" field.
 func ChannelIDEQ(v uid.ID) predicate.MessageGeneration {
 	return predicate.MessageGeneration(sql.FieldEQ(FieldChannelID, v))
@@ -233,6 +255,234 @@ func PurgeAtIsNil() predicate.MessageGeneration {
 // PurgeAtNotNil applies the NotNil predicate on the "purge_at" field.
 func PurgeAtNotNil() predicate.MessageGeneration {
 	return predicate.MessageGeneration(sql.FieldNotNull(FieldPurgeAt))
+}
+
+// RestorableEQ applies the EQ predicate on the "restorable" field.
+func RestorableEQ(v int64) predicate.MessageGeneration {
+	return predicate.MessageGeneration(sql.FieldEQ(FieldRestorable, v))
+}
+
+// RestorableNEQ applies the NEQ predicate on the "restorable" field.
+func RestorableNEQ(v int64) predicate.MessageGeneration {
+	return predicate.MessageGeneration(sql.FieldNEQ(FieldRestorable, v))
+}
+
+// RestorableIn applies the In predicate on the "restorable" field.
+func RestorableIn(vs ...int64) predicate.MessageGeneration {
+	return predicate.MessageGeneration(sql.FieldIn(FieldRestorable, vs...))
+}
+
+// RestorableNotIn applies the NotIn predicate on the "restorable" field.
+func RestorableNotIn(vs ...int64) predicate.MessageGeneration {
+	return predicate.MessageGeneration(sql.FieldNotIn(FieldRestorable, vs...))
+}
+
+// RestorableGT applies the GT predicate on the "restorable" field.
+func RestorableGT(v int64) predicate.MessageGeneration {
+	return predicate.MessageGeneration(sql.FieldGT(FieldRestorable, v))
+}
+
+// RestorableGTE applies the GTE predicate on the "restorable" field.
+func RestorableGTE(v int64) predicate.MessageGeneration {
+	return predicate.MessageGeneration(sql.FieldGTE(FieldRestorable, v))
+}
+
+// RestorableLT applies the LT predicate on the "restorable" field.
+func RestorableLT(v int64) predicate.MessageGeneration {
+	return predicate.MessageGeneration(sql.FieldLT(FieldRestorable, v))
+}
+
+// RestorableLTE applies the LTE predicate on the "restorable" field.
+func RestorableLTE(v int64) predicate.MessageGeneration {
+	return predicate.MessageGeneration(sql.FieldLTE(FieldRestorable, v))
+}
+
+// RestorableIsNil applies the IsNil predicate on the "restorable" field.
+func RestorableIsNil() predicate.MessageGeneration {
+	return predicate.MessageGeneration(sql.FieldIsNull(FieldRestorable))
+}
+
+// RestorableNotNil applies the NotNil predicate on the "restorable" field.
+func RestorableNotNil() predicate.MessageGeneration {
+	return predicate.MessageGeneration(sql.FieldNotNull(FieldRestorable))
+}
+
+// RestorableUntilEQ applies the EQ predicate on the "restorable_until" field.
+func RestorableUntilEQ(v instant.Instant) predicate.MessageGeneration {
+	vc := int64(v)
+	return predicate.MessageGeneration(sql.FieldEQ(FieldRestorableUntil, vc))
+}
+
+// RestorableUntilNEQ applies the NEQ predicate on the "restorable_until" field.
+func RestorableUntilNEQ(v instant.Instant) predicate.MessageGeneration {
+	vc := int64(v)
+	return predicate.MessageGeneration(sql.FieldNEQ(FieldRestorableUntil, vc))
+}
+
+// RestorableUntilIn applies the In predicate on the "restorable_until" field.
+func RestorableUntilIn(vs ...instant.Instant) predicate.MessageGeneration {
+	v := make([]any, len(vs))
+	for i := range v {
+		v[i] = int64(vs[i])
+	}
+	return predicate.MessageGeneration(sql.FieldIn(FieldRestorableUntil, v...))
+}
+
+// RestorableUntilNotIn applies the NotIn predicate on the "restorable_until" field.
+func RestorableUntilNotIn(vs ...instant.Instant) predicate.MessageGeneration {
+	v := make([]any, len(vs))
+	for i := range v {
+		v[i] = int64(vs[i])
+	}
+	return predicate.MessageGeneration(sql.FieldNotIn(FieldRestorableUntil, v...))
+}
+
+// RestorableUntilGT applies the GT predicate on the "restorable_until" field.
+func RestorableUntilGT(v instant.Instant) predicate.MessageGeneration {
+	vc := int64(v)
+	return predicate.MessageGeneration(sql.FieldGT(FieldRestorableUntil, vc))
+}
+
+// RestorableUntilGTE applies the GTE predicate on the "restorable_until" field.
+func RestorableUntilGTE(v instant.Instant) predicate.MessageGeneration {
+	vc := int64(v)
+	return predicate.MessageGeneration(sql.FieldGTE(FieldRestorableUntil, vc))
+}
+
+// RestorableUntilLT applies the LT predicate on the "restorable_until" field.
+func RestorableUntilLT(v instant.Instant) predicate.MessageGeneration {
+	vc := int64(v)
+	return predicate.MessageGeneration(sql.FieldLT(FieldRestorableUntil, vc))
+}
+
+// RestorableUntilLTE applies the LTE predicate on the "restorable_until" field.
+func RestorableUntilLTE(v instant.Instant) predicate.MessageGeneration {
+	vc := int64(v)
+	return predicate.MessageGeneration(sql.FieldLTE(FieldRestorableUntil, vc))
+}
+
+// RestorableUntilIsNil applies the IsNil predicate on the "restorable_until" field.
+func RestorableUntilIsNil() predicate.MessageGeneration {
+	return predicate.MessageGeneration(sql.FieldIsNull(FieldRestorableUntil))
+}
+
+// RestorableUntilNotNil applies the NotNil predicate on the "restorable_until" field.
+func RestorableUntilNotNil() predicate.MessageGeneration {
+	return predicate.MessageGeneration(sql.FieldNotNull(FieldRestorableUntil))
+}
+
+// RestorableRaisedAtEQ applies the EQ predicate on the "restorable_raised_at" field.
+func RestorableRaisedAtEQ(v instant.Instant) predicate.MessageGeneration {
+	vc := int64(v)
+	return predicate.MessageGeneration(sql.FieldEQ(FieldRestorableRaisedAt, vc))
+}
+
+// RestorableRaisedAtNEQ applies the NEQ predicate on the "restorable_raised_at" field.
+func RestorableRaisedAtNEQ(v instant.Instant) predicate.MessageGeneration {
+	vc := int64(v)
+	return predicate.MessageGeneration(sql.FieldNEQ(FieldRestorableRaisedAt, vc))
+}
+
+// RestorableRaisedAtIn applies the In predicate on the "restorable_raised_at" field.
+func RestorableRaisedAtIn(vs ...instant.Instant) predicate.MessageGeneration {
+	v := make([]any, len(vs))
+	for i := range v {
+		v[i] = int64(vs[i])
+	}
+	return predicate.MessageGeneration(sql.FieldIn(FieldRestorableRaisedAt, v...))
+}
+
+// RestorableRaisedAtNotIn applies the NotIn predicate on the "restorable_raised_at" field.
+func RestorableRaisedAtNotIn(vs ...instant.Instant) predicate.MessageGeneration {
+	v := make([]any, len(vs))
+	for i := range v {
+		v[i] = int64(vs[i])
+	}
+	return predicate.MessageGeneration(sql.FieldNotIn(FieldRestorableRaisedAt, v...))
+}
+
+// RestorableRaisedAtGT applies the GT predicate on the "restorable_raised_at" field.
+func RestorableRaisedAtGT(v instant.Instant) predicate.MessageGeneration {
+	vc := int64(v)
+	return predicate.MessageGeneration(sql.FieldGT(FieldRestorableRaisedAt, vc))
+}
+
+// RestorableRaisedAtGTE applies the GTE predicate on the "restorable_raised_at" field.
+func RestorableRaisedAtGTE(v instant.Instant) predicate.MessageGeneration {
+	vc := int64(v)
+	return predicate.MessageGeneration(sql.FieldGTE(FieldRestorableRaisedAt, vc))
+}
+
+// RestorableRaisedAtLT applies the LT predicate on the "restorable_raised_at" field.
+func RestorableRaisedAtLT(v instant.Instant) predicate.MessageGeneration {
+	vc := int64(v)
+	return predicate.MessageGeneration(sql.FieldLT(FieldRestorableRaisedAt, vc))
+}
+
+// RestorableRaisedAtLTE applies the LTE predicate on the "restorable_raised_at" field.
+func RestorableRaisedAtLTE(v instant.Instant) predicate.MessageGeneration {
+	vc := int64(v)
+	return predicate.MessageGeneration(sql.FieldLTE(FieldRestorableRaisedAt, vc))
+}
+
+// RestorableRaisedAtIsNil applies the IsNil predicate on the "restorable_raised_at" field.
+func RestorableRaisedAtIsNil() predicate.MessageGeneration {
+	return predicate.MessageGeneration(sql.FieldIsNull(FieldRestorableRaisedAt))
+}
+
+// RestorableRaisedAtNotNil applies the NotNil predicate on the "restorable_raised_at" field.
+func RestorableRaisedAtNotNil() predicate.MessageGeneration {
+	return predicate.MessageGeneration(sql.FieldNotNull(FieldRestorableRaisedAt))
+}
+
+// RestoredFromEQ applies the EQ predicate on the "restored_from" field.
+func RestoredFromEQ(v int64) predicate.MessageGeneration {
+	return predicate.MessageGeneration(sql.FieldEQ(FieldRestoredFrom, v))
+}
+
+// RestoredFromNEQ applies the NEQ predicate on the "restored_from" field.
+func RestoredFromNEQ(v int64) predicate.MessageGeneration {
+	return predicate.MessageGeneration(sql.FieldNEQ(FieldRestoredFrom, v))
+}
+
+// RestoredFromIn applies the In predicate on the "restored_from" field.
+func RestoredFromIn(vs ...int64) predicate.MessageGeneration {
+	return predicate.MessageGeneration(sql.FieldIn(FieldRestoredFrom, vs...))
+}
+
+// RestoredFromNotIn applies the NotIn predicate on the "restored_from" field.
+func RestoredFromNotIn(vs ...int64) predicate.MessageGeneration {
+	return predicate.MessageGeneration(sql.FieldNotIn(FieldRestoredFrom, vs...))
+}
+
+// RestoredFromGT applies the GT predicate on the "restored_from" field.
+func RestoredFromGT(v int64) predicate.MessageGeneration {
+	return predicate.MessageGeneration(sql.FieldGT(FieldRestoredFrom, v))
+}
+
+// RestoredFromGTE applies the GTE predicate on the "restored_from" field.
+func RestoredFromGTE(v int64) predicate.MessageGeneration {
+	return predicate.MessageGeneration(sql.FieldGTE(FieldRestoredFrom, v))
+}
+
+// RestoredFromLT applies the LT predicate on the "restored_from" field.
+func RestoredFromLT(v int64) predicate.MessageGeneration {
+	return predicate.MessageGeneration(sql.FieldLT(FieldRestoredFrom, v))
+}
+
+// RestoredFromLTE applies the LTE predicate on the "restored_from" field.
+func RestoredFromLTE(v int64) predicate.MessageGeneration {
+	return predicate.MessageGeneration(sql.FieldLTE(FieldRestoredFrom, v))
+}
+
+// RestoredFromIsNil applies the IsNil predicate on the "restored_from" field.
+func RestoredFromIsNil() predicate.MessageGeneration {
+	return predicate.MessageGeneration(sql.FieldIsNull(FieldRestoredFrom))
+}
+
+// RestoredFromNotNil applies the NotNil predicate on the "restored_from" field.
+func RestoredFromNotNil() predicate.MessageGeneration {
+	return predicate.MessageGeneration(sql.FieldNotNull(FieldRestoredFrom))
 }
 
 // HasChannel applies the HasEdge predicate on the "channel" edge.

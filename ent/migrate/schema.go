@@ -121,6 +121,9 @@ var (
 	BansColumns = []*schema.Column{
 		{Name: "moderator_id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
 		{Name: "banned_at", Type: field.TypeInt64},
+		{Name: "reason", Type: field.TypeString, Size: 2000, Default: "", SchemaType: map[string]string{"mysql": "varchar(500)"}},
+		{Name: "expires_at", Type: field.TypeInt64, Nullable: true},
+		{Name: "batch_id", Type: field.TypeBytes, Nullable: true, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
 		{Name: "channel_id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
 		{Name: "user_id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
 	}
@@ -128,17 +131,17 @@ var (
 	BansTable = &schema.Table{
 		Name:       "bans",
 		Columns:    BansColumns,
-		PrimaryKey: []*schema.Column{BansColumns[2], BansColumns[3]},
+		PrimaryKey: []*schema.Column{BansColumns[5], BansColumns[6]},
 		ForeignKeys: []*schema.ForeignKey{
 			{
 				Symbol:     "bans_channels_channel",
-				Columns:    []*schema.Column{BansColumns[2]},
+				Columns:    []*schema.Column{BansColumns[5]},
 				RefColumns: []*schema.Column{ChannelsColumns[0]},
 				OnDelete:   schema.NoAction,
 			},
 			{
 				Symbol:     "bans_users_user",
-				Columns:    []*schema.Column{BansColumns[3]},
+				Columns:    []*schema.Column{BansColumns[6]},
 				RefColumns: []*schema.Column{UsersColumns[0]},
 				OnDelete:   schema.NoAction,
 			},
@@ -147,17 +150,57 @@ var (
 			{
 				Name:    "ban_channel_id_banned_at_user_id",
 				Unique:  false,
-				Columns: []*schema.Column{BansColumns[2], BansColumns[1], BansColumns[3]},
+				Columns: []*schema.Column{BansColumns[5], BansColumns[1], BansColumns[6]},
+			},
+			{
+				Name:    "ban_expires_at",
+				Unique:  false,
+				Columns: []*schema.Column{BansColumns[3]},
+			},
+			{
+				Name:    "ban_batch_id",
+				Unique:  false,
+				Columns: []*schema.Column{BansColumns[4]},
 			},
 			{
 				Name:    "ban_user_id",
 				Unique:  false,
-				Columns: []*schema.Column{BansColumns[3]},
+				Columns: []*schema.Column{BansColumns[6]},
 			},
 			{
 				Name:    "ban_moderator_id",
 				Unique:  false,
 				Columns: []*schema.Column{BansColumns[0]},
+			},
+		},
+	}
+	// BanBatchesColumns holds the columns for the "ban_batches" table.
+	BanBatchesColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "channel_id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "moderator_id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "created_at", Type: field.TypeInt64},
+		{Name: "reason", Type: field.TypeString, Size: 2000, Default: "", SchemaType: map[string]string{"mysql": "varchar(500)"}},
+		{Name: "expires_at", Type: field.TypeInt64, Nullable: true},
+		{Name: "banned_count", Type: field.TypeInt},
+		{Name: "first_sequence", Type: field.TypeInt64},
+		{Name: "last_sequence", Type: field.TypeInt64},
+	}
+	// BanBatchesTable holds the schema information for the "ban_batches" table.
+	BanBatchesTable = &schema.Table{
+		Name:       "ban_batches",
+		Columns:    BanBatchesColumns,
+		PrimaryKey: []*schema.Column{BanBatchesColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "banbatch_channel_id_created_at_id",
+				Unique:  false,
+				Columns: []*schema.Column{BanBatchesColumns[1], BanBatchesColumns[3], BanBatchesColumns[0]},
+			},
+			{
+				Name:    "banbatch_moderator_id",
+				Unique:  false,
+				Columns: []*schema.Column{BanBatchesColumns[2]},
 			},
 		},
 	}
@@ -662,6 +705,10 @@ var (
 		{Name: "generation", Type: field.TypeInt64},
 		{Name: "raised_at", Type: field.TypeInt64},
 		{Name: "purge_at", Type: field.TypeInt64, Nullable: true},
+		{Name: "restorable", Type: field.TypeInt64, Nullable: true},
+		{Name: "restorable_until", Type: field.TypeInt64, Nullable: true},
+		{Name: "restorable_raised_at", Type: field.TypeInt64, Nullable: true},
+		{Name: "restored_from", Type: field.TypeInt64, Nullable: true},
 		{Name: "channel_id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
 		{Name: "user_id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
 	}
@@ -669,17 +716,17 @@ var (
 	MessageGenerationsTable = &schema.Table{
 		Name:       "message_generations",
 		Columns:    MessageGenerationsColumns,
-		PrimaryKey: []*schema.Column{MessageGenerationsColumns[3], MessageGenerationsColumns[4]},
+		PrimaryKey: []*schema.Column{MessageGenerationsColumns[7], MessageGenerationsColumns[8]},
 		ForeignKeys: []*schema.ForeignKey{
 			{
 				Symbol:     "message_generations_channels_channel",
-				Columns:    []*schema.Column{MessageGenerationsColumns[3]},
+				Columns:    []*schema.Column{MessageGenerationsColumns[7]},
 				RefColumns: []*schema.Column{ChannelsColumns[0]},
 				OnDelete:   schema.NoAction,
 			},
 			{
 				Symbol:     "message_generations_users_user",
-				Columns:    []*schema.Column{MessageGenerationsColumns[4]},
+				Columns:    []*schema.Column{MessageGenerationsColumns[8]},
 				RefColumns: []*schema.Column{UsersColumns[0]},
 				OnDelete:   schema.NoAction,
 			},
@@ -693,7 +740,7 @@ var (
 			{
 				Name:    "messagegeneration_user_id",
 				Unique:  false,
-				Columns: []*schema.Column{MessageGenerationsColumns[4]},
+				Columns: []*schema.Column{MessageGenerationsColumns[8]},
 			},
 		},
 	}
@@ -702,6 +749,7 @@ var (
 		{Name: "moderator_id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
 		{Name: "muted_at", Type: field.TypeInt64},
 		{Name: "expires_at", Type: field.TypeInt64},
+		{Name: "reason", Type: field.TypeString, Size: 2000, Default: "", SchemaType: map[string]string{"mysql": "varchar(500)"}},
 		{Name: "channel_id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
 		{Name: "user_id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
 	}
@@ -709,17 +757,17 @@ var (
 	MutesTable = &schema.Table{
 		Name:       "mutes",
 		Columns:    MutesColumns,
-		PrimaryKey: []*schema.Column{MutesColumns[3], MutesColumns[4]},
+		PrimaryKey: []*schema.Column{MutesColumns[4], MutesColumns[5]},
 		ForeignKeys: []*schema.ForeignKey{
 			{
 				Symbol:     "mutes_channels_channel",
-				Columns:    []*schema.Column{MutesColumns[3]},
+				Columns:    []*schema.Column{MutesColumns[4]},
 				RefColumns: []*schema.Column{ChannelsColumns[0]},
 				OnDelete:   schema.NoAction,
 			},
 			{
 				Symbol:     "mutes_users_user",
-				Columns:    []*schema.Column{MutesColumns[4]},
+				Columns:    []*schema.Column{MutesColumns[5]},
 				RefColumns: []*schema.Column{UsersColumns[0]},
 				OnDelete:   schema.NoAction,
 			},
@@ -1166,6 +1214,7 @@ var (
 		ClientsTable,
 		AuthorizationsTable,
 		BansTable,
+		BanBatchesTable,
 		CategoriesTable,
 		ChannelsTable,
 		ChannelCountsTable,
@@ -1221,6 +1270,11 @@ func init() {
 	BansTable.ForeignKeys[1].RefTable = UsersTable
 	BansTable.Annotation = &entsql.Annotation{
 		Table:     "bans",
+		Charset:   "utf8mb4",
+		Collation: "utf8mb4_bin",
+	}
+	BanBatchesTable.Annotation = &entsql.Annotation{
+		Table:     "ban_batches",
 		Charset:   "utf8mb4",
 		Collation: "utf8mb4_bin",
 	}

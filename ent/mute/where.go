@@ -37,6 +37,11 @@ func ExpiresAt(v instant.Instant) predicate.Mute {
 	return predicate.Mute(sql.FieldEQ(FieldExpiresAt, vc))
 }
 
+// Reason applies equality check predicate on the "reason" field. It's identical to ReasonEQ.
+func Reason(v string) predicate.Mute {
+	return predicate.Mute(sql.FieldEQ(FieldReason, v))
+}
+
 // ChannelIDEQ applies the EQ predicate on the "channel_id" field.
 func ChannelIDEQ(v uid.ID) predicate.Mute {
 	return predicate.Mute(sql.FieldEQ(FieldChannelID, v))
@@ -223,6 +228,71 @@ func ExpiresAtLT(v instant.Instant) predicate.Mute {
 func ExpiresAtLTE(v instant.Instant) predicate.Mute {
 	vc := int64(v)
 	return predicate.Mute(sql.FieldLTE(FieldExpiresAt, vc))
+}
+
+// ReasonEQ applies the EQ predicate on the "reason" field.
+func ReasonEQ(v string) predicate.Mute {
+	return predicate.Mute(sql.FieldEQ(FieldReason, v))
+}
+
+// ReasonNEQ applies the NEQ predicate on the "reason" field.
+func ReasonNEQ(v string) predicate.Mute {
+	return predicate.Mute(sql.FieldNEQ(FieldReason, v))
+}
+
+// ReasonIn applies the In predicate on the "reason" field.
+func ReasonIn(vs ...string) predicate.Mute {
+	return predicate.Mute(sql.FieldIn(FieldReason, vs...))
+}
+
+// ReasonNotIn applies the NotIn predicate on the "reason" field.
+func ReasonNotIn(vs ...string) predicate.Mute {
+	return predicate.Mute(sql.FieldNotIn(FieldReason, vs...))
+}
+
+// ReasonGT applies the GT predicate on the "reason" field.
+func ReasonGT(v string) predicate.Mute {
+	return predicate.Mute(sql.FieldGT(FieldReason, v))
+}
+
+// ReasonGTE applies the GTE predicate on the "reason" field.
+func ReasonGTE(v string) predicate.Mute {
+	return predicate.Mute(sql.FieldGTE(FieldReason, v))
+}
+
+// ReasonLT applies the LT predicate on the "reason" field.
+func ReasonLT(v string) predicate.Mute {
+	return predicate.Mute(sql.FieldLT(FieldReason, v))
+}
+
+// ReasonLTE applies the LTE predicate on the "reason" field.
+func ReasonLTE(v string) predicate.Mute {
+	return predicate.Mute(sql.FieldLTE(FieldReason, v))
+}
+
+// ReasonContains applies the Contains predicate on the "reason" field.
+func ReasonContains(v string) predicate.Mute {
+	return predicate.Mute(sql.FieldContains(FieldReason, v))
+}
+
+// ReasonHasPrefix applies the HasPrefix predicate on the "reason" field.
+func ReasonHasPrefix(v string) predicate.Mute {
+	return predicate.Mute(sql.FieldHasPrefix(FieldReason, v))
+}
+
+// ReasonHasSuffix applies the HasSuffix predicate on the "reason" field.
+func ReasonHasSuffix(v string) predicate.Mute {
+	return predicate.Mute(sql.FieldHasSuffix(FieldReason, v))
+}
+
+// ReasonEqualFold applies the EqualFold predicate on the "reason" field.
+func ReasonEqualFold(v string) predicate.Mute {
+	return predicate.Mute(sql.FieldEqualFold(FieldReason, v))
+}
+
+// ReasonContainsFold applies the ContainsFold predicate on the "reason" field.
+func ReasonContainsFold(v string) predicate.Mute {
+	return predicate.Mute(sql.FieldContainsFold(FieldReason, v))
 }
 
 // HasChannel applies the HasEdge predicate on the "channel" edge.

@@ -18,6 +18,9 @@ type Authorization func(*sql.Selector)
 // Ban is the predicate function for ban builders.
 type Ban func(*sql.Selector)
 
+// BanBatch is the predicate function for banbatch builders.
+type BanBatch func(*sql.Selector)
+
 // Category is the predicate function for category builders.
 type Category func(*sql.Selector)
 

@@ -17,6 +17,7 @@ func (Mute) Fields() []ent.Field {
 		requiredUUID("moderator_id", "The user who applied the mute."),
 		timestamp("muted_at", "When the mute was applied."),
 		timestamp("expires_at", "When the mute ends, exclusive."),
+		emptyText("reason", 500, "Why the user is muted; may be empty."),
 	)
 }
 

@@ -54,6 +54,18 @@ func revocationWrites(s *servertest.Server) map[string]func(ctx context.Context)
 			_, err := s.Moderation.MuteUser(ctx, &moderatov1.MuteUserRequest{ChannelId: owner, MutedUserId: raider})
 			return err
 		},
+		"UndoBanBatch": func(ctx context.Context) error {
+			_, err := s.Moderation.UndoBanBatch(ctx, &moderatov1.UndoBanBatchRequest{ChannelId: owner, BatchId: raider})
+			return err
+		},
+		"BanUsers": func(ctx context.Context) error {
+			_, err := s.Moderation.BanUsers(ctx, &moderatov1.BanUsersRequest{ChannelId: owner, Users: []*moderatov1.BatchTarget{{UserId: raider}}})
+			return err
+		},
+		"RemoveMute": func(ctx context.Context) error {
+			_, err := s.Moderation.RemoveMute(ctx, &moderatov1.RemoveMuteRequest{ChannelId: owner, MutedUserId: raider})
+			return err
+		},
 	}
 }
 
@@ -127,7 +139,7 @@ func TestWritesRejectExpiredToken(t *testing.T) {
 		})
 		s.Store.Clock.Freeze(now.Add(time.Hour - time.Millisecond))
 		writes := revocationWrites(s)
-		for _, name := range []string{"AddModerator", "RemoveModerator", "BanUser", "RemoveBan", "MuteUser"} {
+		for _, name := range []string{"AddModerator", "RemoveModerator", "BanUser", "RemoveBan", "MuteUser", "RemoveMute"} {
 			if got := reasonOf(writes[name](c.Context())); got != "OK" {
 				t.Errorf("%s a millisecond before the end: got %s, want OK", name, got)
 			}

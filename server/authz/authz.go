@@ -129,16 +129,24 @@ func missing(reason moderatov1.Reason, scope string) *apierr.Error {
 	return &apierr.Error{Reason: reason, Metadata: map[string]string{apierr.RequiredScope: scope}}
 }
 
+// InForce returns the SQL condition that the ban in a row of bans is in force, by the
+// database's clock. Every statement about who is banned needs it: the row of a ban that
+// has lapsed remains until its end is announced. bans is the name of the table in the
+// statement.
+func InForce(clock *store.Clock, bans string) string {
+	return "(" + bans + ".expires_at IS NULL OR " + bans + ".expires_at > " + clock.Present() + ")"
+}
+
 // Moderates returns the SQL condition that a user moderates a channel: the user has the
 // role, is not banned there, and is not being deleted. channel and user are SQL
 // expressions.
-func Moderates(channel, user string) string {
+func Moderates(clock *store.Clock, channel, user string) string {
 	return `(` + IsModerator(channel, user) + `
-		AND NOT EXISTS (SELECT 1 FROM bans mb WHERE mb.channel_id = ` + channel + ` AND mb.user_id = ` + user + `)
+		AND NOT EXISTS (SELECT 1 FROM bans mb WHERE mb.channel_id = ` + channel + ` AND mb.user_id = ` + user + ` AND ` + InForce(clock, "mb") + `)
 		AND EXISTS (SELECT 1 FROM users mu WHERE mu.id = ` + user + ` AND mu.` + users.Exists + `))`
 }
 
-// moderatesArgs returns the arguments of Moderates("?", "?").
+// moderatesArgs returns the arguments of Moderates with "?" as channel and user.
 func moderatesArgs(channelID, userID uid.ID) []any {
 	return []any{channelID, userID, channelID, userID, userID}
 }
@@ -161,7 +169,7 @@ func AuthorizeAbout(ctx context.Context, s *store.Store, tx *ent.Tx, channelID u
 	join, key := about.Join()
 	err := store.QueryRow(ctx, tx, `
 		SELECT `+s.Clock.SQL()+`, t.revoked_at, t.expires_at,
-			`+Moderates("?", "?")+`, `+users.JoinedColumns+`
+			`+Moderates(s.Clock, "?", "?")+`, `+users.JoinedColumns+`
 		FROM tokens t`+join+` WHERE t.id = ?`,
 		slices.Concat(moderatesArgs(channelID, caller.UserID), key, []any{caller.Token}),
 		append([]any{&now, &revokedAt, &expiresAt, &isModerator}, found.Fields()...)...)
@@ -270,7 +278,7 @@ func checkModerator(ctx context.Context, s *store.Store, channelID uid.ID) error
 		return nil
 	}
 	var isModerator bool
-	err := store.QueryRow(ctx, s.Read, "SELECT "+Moderates("?", "?"), moderatesArgs(channelID, caller.UserID), &isModerator)
+	err := store.QueryRow(ctx, s.Read, "SELECT "+Moderates(s.Clock, "?", "?"), moderatesArgs(channelID, caller.UserID), &isModerator)
 	if err == nil && !isModerator {
 		return apierr.New(moderatov1.Reason_REASON_NOT_CHANNEL_MODERATOR)
 	}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"google.golang.org/protobuf/proto"
 
@@ -25,6 +26,10 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/users"
 )
+
+// eventsPerStatement is how many events one statement writes. The driver of SQLite takes
+// time that grows with the square of the number of parameters.
+const eventsPerStatement = 100
 
 // Change is a change of one channel, in its transaction, with the channel locked. The
 // changes of a channel are serialized: the later one sees all of the earlier one.
@@ -166,6 +171,10 @@ func apply(ctx context.Context, s *store.Store, start Change, body func(context.
 	return nil
 }
 
+// LastSequence returns the sequence of the channel's last event, including those that the
+// change has emitted.
+func (c *Change) LastSequence() int64 { return c.sequence }
+
 func (c *Change) lock(ctx context.Context) error {
 	found, err := Lock(ctx, c.Store, c.Tx, c.ChannelID)
 	if row := found[c.ChannelID]; row != nil {
@@ -239,8 +248,8 @@ func (c *Change) flush(ctx context.Context) error {
 	if c.undeclared != nil {
 		return c.undeclared
 	}
-	if len(c.pending) > 0 {
-		if err := c.Tx.Event.CreateBulk(c.pending...).Exec(ctx); err != nil {
+	for some := range slices.Chunk(c.pending, eventsPerStatement) {
+		if err := c.Tx.Event.CreateBulk(some...).Exec(ctx); err != nil {
 			return fmt.Errorf("write events: %w", err)
 		}
 		c.Row.SetEventSequence(c.sequence)

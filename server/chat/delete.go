@@ -17,24 +17,6 @@ import (
 // generations is negative.
 const deletedAlone = -1
 
-// Clear deletes every message that a user posted in a channel until now. The transaction
-// must hold the channel's lock.
-func Clear(ctx context.Context, tx *ent.Tx, channelID, userID uid.ID, now instant.Instant) error {
-	raised, err := tx.MessageGeneration.Update().
-		Where(messagegeneration.ChannelID(channelID), messagegeneration.UserID(userID)).
-		AddGeneration(1).SetRaisedAt(now).SetPurgeAt(now).
-		Save(ctx)
-	if err == nil && raised == 0 {
-		err = tx.MessageGeneration.Create().SetChannelID(channelID).SetUserID(userID).
-			SetGeneration(1).SetRaisedAt(now).SetPurgeAt(now).
-			Exec(ctx)
-	}
-	if err != nil {
-		return fmt.Errorf("clear messages: %w", err)
-	}
-	return nil
-}
-
 // clearChannel deletes every message that was posted in a channel until now. The
 // transaction must hold the channel's lock.
 func clearChannel(ctx context.Context, tx *ent.Tx, channelID uid.ID, now instant.Instant) error {

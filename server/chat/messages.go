@@ -1,11 +1,11 @@
 // Package chat serves both ChatServices: that of the chat servers, and the public one. It
 // stores messages, and is the only place that knows which are deleted. A message carries
 // the sum of two generations, that of its sender in the channel and that of the channel,
-// as they were when the sender's standing was read. A ban or mute increments the sender's
-// generation, and clearing the chat increments the channel's. Either immediately hides all
-// earlier messages, however many there are, including a message that is being posted at
-// that moment. Generations never decrease, so a message that is hidden stays hidden. The
-// Purger removes the rows later.
+// as they were when the sender's standing was read. A ban or mute raises the sender's
+// generation to a new number, and clearing the chat the channel's. Either immediately hides
+// all earlier messages, however many there are, including a message that is being posted
+// at that moment. A message that is hidden stays hidden, unless a batch of bans hid it that
+// is undone. The Purger removes the rows later.
 package chat
 
 import (
@@ -14,6 +14,7 @@ import (
 	"fmt"
 
 	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
@@ -58,7 +59,7 @@ func standingColumns(d *store.Dialect, q standingQuery) (string, []any) {
 	channel, user := any(q.channelID), any(q.userID) // each conversion allocates
 	return d.Clock.SQL() + `,
 			EXISTS (SELECT 1 FROM channels WHERE id = ?), EXISTS (SELECT 1 FROM users WHERE id = ? AND ` + users.Exists + `),
-			(SELECT banned_at FROM bans WHERE channel_id = ? AND user_id = ?),
+			(SELECT banned_at FROM bans WHERE channel_id = ? AND user_id = ? AND ` + authz.InForce(d.Clock, "bans") + `),
 			(SELECT expires_at FROM mutes WHERE channel_id = ? AND user_id = ?),
 			` + generation("?", "?") + `,
 			EXISTS (SELECT 1 FROM roles WHERE channel_id = ? AND user_id = ? AND role = 'moderator'),

@@ -77,7 +77,7 @@ func (p *ChannelPurger) purgeChannel(ctx context.Context, g *channelPurge, now i
 		if claimed, err = g.reschedule(ctx, tx, &next); err != nil || claimed == 0 {
 			return err
 		}
-		last, err = removeCleared(ctx, tx, g.ID, g.from, min(now, g.RaisedAt.Add(lastLook)))
+		last, err = removeCleared(ctx, tx, g.ID, g.from, min(now, g.RaisedAt.Add(lastLook)), now)
 		return err
 	})
 	if err != nil || claimed == 0 {
@@ -91,17 +91,25 @@ func (p *ChannelPurger) purgeChannel(ctx context.Context, g *channelPurge, now i
 	return nil
 }
 
+// isRestorable is the SQL condition that a message m, whose generation is not the present
+// one, may become visible: a batch of bans hides it that can be undone (see isKept), or it
+// is yet to be settled.
+const isRestorable = `EXISTS (SELECT 1 FROM message_generations mk LEFT JOIN chat_generations ck ON ck.channel_id = mk.channel_id
+	WHERE mk.channel_id = m.channel_id AND mk.user_id = m.user_id
+		AND ((mk.restorable_until > ? AND m.generation = mk.restorable + COALESCE(ck.generation, 0))
+			OR m.generation = mk.restored_from + COALESCE(ck.generation, 0)))`
+
 // removeCleared removes the hidden ones among some messages of a channel, which follow a
 // place and were sent up to an instant. It returns the place of the last of them; nil if
 // no more follow.
-func removeCleared(ctx context.Context, tx *ent.Tx, channelID uid.ID, after Place, upTo instant.Instant) (*Place, error) {
+func removeCleared(ctx context.Context, tx *ent.Tx, channelID uid.ID, after Place, upTo, now instant.Instant) (*Place, error) {
 	var hidden []uid.ID
 	last, examined := after, 0
 	err := store.QueryEach(ctx, tx, `
-		SELECT m.id, m.sent_at, m.generation <> `+generation("m.channel_id", "m.user_id")+` FROM messages m
+		SELECT m.id, m.sent_at, m.generation <> `+generation("m.channel_id", "m.user_id")+` AND NOT `+isRestorable+` FROM messages m
 		WHERE m.channel_id = ? AND m.sent_at >= ? AND m.sent_at <= ? AND (m.sent_at > ? OR m.id > ?)
 		ORDER BY m.sent_at, m.id`+store.Limit(purgeBatch),
-		[]any{channelID, after.SentAt, upTo, after.SentAt, after.ID}, func(scan func(...any) error) error {
+		[]any{now.Add(-lastLook), channelID, after.SentAt, upTo, after.SentAt, after.ID}, func(scan func(...any) error) error {
 			examined++
 			var isHidden bool
 			err := scan(&last.ID, &last.SentAt, &isHidden)

@@ -97,7 +97,7 @@ func (p *Purger) purgeUser(ctx context.Context, g *purge, now instant.Instant) (
 		if claimed, err = g.reschedule(ctx, tx, &next); err != nil || claimed == 0 {
 			return err
 		}
-		removed, err = removeBatch(ctx, tx, g.MessageGeneration)
+		removed, err = removeBatch(ctx, tx, g.MessageGeneration, now)
 		return err
 	})
 	if err != nil || claimed == 0 {
@@ -116,6 +116,8 @@ func (p *Purger) finish(ctx context.Context, g *purge, now instant.Instant) erro
 	var next *instant.Instant
 	if look := g.RaisedAt.Add(lastLook); now < look {
 		next = &look
+	} else if isKept(g.MessageGeneration, now) {
+		next = new(g.RestorableUntil.Add(lastLook))
 	}
 	return p.Store.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
 		_, err := g.reschedule(ctx, tx, next)
@@ -135,20 +137,49 @@ func (g *purge) reschedule(ctx context.Context, tx *ent.Tx, to *instant.Instant)
 	return update.SetPurgeAt(*to).Save(ctx)
 }
 
+// isKept reports whether a batch of bans can restore messages of the user. It is longer
+// than Restore allows, so that no purge runs during a Restore.
+func isKept(g *ent.MessageGeneration, now instant.Instant) bool {
+	return g.RestorableUntil != nil && now < g.RestorableUntil.Add(lastLook)
+}
+
 // removeBatch removes hidden messages of a user. Besides the row g, which the transaction
 // has claimed, the channel's generation hides messages.
-func removeBatch(ctx context.Context, tx *ent.Tx, g *ent.MessageGeneration) (int, error) {
+func removeBatch(ctx context.Context, tx *ent.Tx, g *ent.MessageGeneration, now instant.Instant) (int, error) {
 	ofChannel, err := channelGeneration(ctx, tx, g.ChannelID)
 	if err != nil {
 		return 0, err
 	}
+	if g.RestoredFrom != nil {
+		if moved, err := settle(ctx, tx, g, ofChannel); err != nil || moved > 0 {
+			return moved, err
+		}
+	}
+	hidden := message.GenerationLT(g.Generation + ofChannel)
+	if isKept(g, now) {
+		hidden = message.Or(message.GenerationLT(*g.Restorable),
+			message.And(message.GenerationGTE(*g.Restorable+stride), message.GenerationLT(g.Generation+ofChannel)))
+	}
 	ids, err := tx.Message.Query().
-		Where(message.ChannelID(g.ChannelID), message.UserID(g.UserID), message.GenerationLT(g.Generation+ofChannel)).
+		Where(message.ChannelID(g.ChannelID), message.UserID(g.UserID), hidden).
 		Limit(purgeBatch).IDs(ctx)
 	if err != nil || len(ids) == 0 {
 		return 0, err
 	}
 	return tx.Message.Delete().Where(message.IDIn(ids...)).Exec(ctx)
+}
+
+// settle moves messages of a user whose messages were restored to the present generation,
+// and returns their number. They have the generation that the batch had made: they were
+// imported during the ban, or posted when it expired while it was being undone.
+func settle(ctx context.Context, tx *ent.Tx, g *ent.MessageGeneration, ofChannel int64) (int, error) {
+	ids, err := tx.Message.Query().
+		Where(message.ChannelID(g.ChannelID), message.UserID(g.UserID), message.Generation(*g.RestoredFrom+ofChannel)).
+		Limit(purgeBatch).IDs(ctx)
+	if err != nil || len(ids) == 0 {
+		return 0, err
+	}
+	return tx.Message.Update().Where(message.IDIn(ids...)).SetGeneration(g.Generation + ofChannel).Save(ctx)
 }
 
 // channelGeneration returns the generation of a channel.

@@ -38,6 +38,8 @@ type death struct {
 	when moment
 	// isAnswered reports whether the ban is acknowledged before the process is killed.
 	isAnswered bool
+	// isBatch reports whether the user is banned by a batch.
+	isBatch bool
 }
 
 // moment is a moment in the life of a server, which bans one user.
@@ -51,6 +53,7 @@ const (
 
 var deaths = []death{
 	{name: "writing", halt: storetest.Halt{Of: ofChange, Has: "INSERT INTO `bans`"}},
+	{name: "writing a batch", halt: storetest.Halt{Of: ofChange, Has: "INSERT INTO bans"}, isBatch: true},
 	{name: "taking the lease", halt: storetest.Halt{Of: ofSequencer, Has: "UPDATE event_sequencers SET epoch"}, when: atItsStart},
 	{name: "sequencing", halt: storetest.Halt{Of: ofSequencer, After: ofChange, Has: "UPDATE events SET position"}, isAnswered: true},
 	{name: "claiming", halt: storetest.Halt{Of: ofWorker, Has: "INSERT INTO `webhook_deliveries`"}, isAnswered: true},
@@ -163,7 +166,13 @@ func (s *scene) die(d death) string {
 	}
 	user := s.newUser()
 	answer := make(chan error, 1)
-	go func() { answer <- s.ban(conn, user) }()
+	go func() {
+		if d.isBatch {
+			answer <- s.banAsBatch(conn, user)
+		} else {
+			answer <- s.ban(conn, user)
+		}
+	}()
 	if d.isAnswered {
 		s.note(user, <-answer, true)
 		defer p.Kill()
@@ -188,6 +197,13 @@ func (s *scene) die(d death) string {
 func (s *scene) ban(conn *grpc.ClientConn, user uid.ID) error {
 	_, err := moderatov1.NewModerationServiceClient(conn).BanUser(s.owner,
 		&moderatov1.BanUserRequest{ChannelId: servertest.Owner.String(), BanUserId: user.String()})
+	return err
+}
+
+func (s *scene) banAsBatch(conn *grpc.ClientConn, user uid.ID) error {
+	_, err := moderatov1.NewModerationServiceClient(conn).BanUsers(s.owner, &moderatov1.BanUsersRequest{
+		ChannelId: servertest.Owner.String(), Users: []*moderatov1.BatchTarget{{UserId: user.String()}},
+	})
 	return err
 }
 

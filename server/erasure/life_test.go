@@ -143,6 +143,9 @@ func (s *scene) ownChannel(p person, as servertest.Credentials) {
 	}
 	s.must(nil, s.ban(as.Context(), mine, raider))
 	s.must(nil, s.mute(as.Context(), mine, viewer))
+	s.must(s.Moderation.BanUsers(as.Context(), &moderatov1.BanUsersRequest{
+		ChannelId: mine.String(), Users: []*moderatov1.BatchTarget{{UserId: s.newcomer().String()}},
+	}))
 	s.clip(mine, viewer, p.text(10))
 	s.clip(mine, mine, p.text(11))
 	s.must(s.content.PutVod(s.ctx, &platformv1.PutVodRequest{Vod: &platformv1.VodRecord{
@@ -192,8 +195,18 @@ func (s *scene) elsewhere(p person, as servertest.Credentials) {
 	s.must(nil, s.ban(as.Context(), owner, s.newcomer()))
 	s.must(nil, s.mute(as.Context(), owner, viewer))
 	s.Store.Clock.Advance(moderation.MuteDuration) // it expires; the event names the moderator
-	s.must(nil, (&moderation.Sweeper{Store: s.Store}).Sweep(s.t.Context()))
+	s.must(nil, (&moderation.Sweeper{Store: s.Store}).SweepMutes(s.t.Context()))
 	s.must(nil, s.mute(as.Context(), owner, viewer))
+	s.must(s.Moderation.RemoveMute(as.Context(), &moderatov1.RemoveMuteRequest{ChannelId: owner.String(), MutedUserId: viewer.String()}))
+	s.must(nil, s.mute(as.Context(), owner, viewer))
+	s.must(s.Moderation.BanUser(as.Context(), &moderatov1.BanUserRequest{ // it expires; the event names the moderator
+		ChannelId: owner.String(), BanUserId: s.newcomer().String(), DurationSeconds: new(int64(1)),
+	}))
+	s.Store.Clock.Advance(time.Second)
+	s.must(nil, (&moderation.Sweeper{Store: s.Store}).SweepBans(s.t.Context()))
+	s.must(s.Moderation.BanUsers(as.Context(), &moderatov1.BanUsersRequest{
+		ChannelId: owner.String(), Users: []*moderatov1.BatchTarget{{UserId: s.newcomer().String()}},
+	}))
 }
 
 // refreshToken stores a refresh token of a user, as a sign-in does.
@@ -217,9 +230,20 @@ func (s *scene) newcomer() uid.ID {
 func (s *scene) done(p person) {
 	s.t.Helper()
 	moderator, viewer := s.As(s.t, servertest.Moderator).Context(), s.As(s.t, servertest.Viewer).Context()
-	s.must(nil, s.mute(moderator, servertest.Owner, p.id))
-	s.must(nil, s.ban(moderator, servertest.Other, p.id))
-	s.must(nil, s.ban(viewer, servertest.Viewer, p.id))
+	for _, end := range []bool{true, false} { // a mute that is ended, and one that stays
+		s.must(s.Moderation.MuteUser(moderator, &moderatov1.MuteUserRequest{
+			ChannelId: servertest.Owner.String(), MutedUserId: p.id.String(), Reason: new(p.text(41)),
+		}))
+		if end {
+			s.must(s.Moderation.RemoveMute(moderator, &moderatov1.RemoveMuteRequest{ChannelId: servertest.Owner.String(), MutedUserId: p.id.String()}))
+		}
+	}
+	s.must(s.Moderation.BanUser(moderator, &moderatov1.BanUserRequest{
+		ChannelId: servertest.Other.String(), BanUserId: p.id.String(), Reason: new(p.text(42)), DurationSeconds: new(int64(1209600)),
+	}))
+	s.must(s.Moderation.BanUsers(viewer, &moderatov1.BanUsersRequest{
+		ChannelId: servertest.Viewer.String(), Users: []*moderatov1.BatchTarget{{UserId: p.id.String()}}, Reason: new("spam"),
+	}))
 	s.must(s.Moderation.RemoveBan(viewer, &moderatov1.RemoveBanRequest{ChannelId: servertest.Viewer.String(), BanUserId: p.id.String()}))
 	s.must(nil, s.post(servertest.Viewer, p.id, p.text(40)))
 	s.must(s.channels.AddVip(viewer, &moderatov1.AddVipRequest{ChannelId: servertest.Viewer.String(), UserId: p.id.String()}))

@@ -139,6 +139,14 @@ func TestEachCheckDetectsItsViolation(t *testing.T) {
 				"mutes that have lapsed are announced",
 			},
 			{
+				"UPDATE bans SET batch_id = " + nobody, "UPDATE bans SET batch_id = NULL",
+				"bans name a batch of their channel",
+			},
+			{
+				"UPDATE bans SET expires_at = 1", "UPDATE bans SET expires_at = NULL",
+				"bans that have lapsed are announced",
+			},
+			{
 				"UPDATE subscriptions SET expires_at = -expires_at WHERE is_active", "UPDATE subscriptions SET expires_at = -expires_at WHERE expires_at < 0",
 				"subscriptions that have ended are swept",
 			},

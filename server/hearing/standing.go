@@ -14,7 +14,7 @@ import (
 )
 
 // StandingIn returns the standing of a caller in a channel, which need not exist.
-func StandingIn(ctx context.Context, q store.Queryer, caller *authn.Caller, channelID uid.ID) (Standing, error) {
+func StandingIn(ctx context.Context, clock *store.Clock, q store.Queryer, caller *authn.Caller, channelID uid.ID) (Standing, error) {
 	switch {
 	case isBackend(caller):
 		return Insider, nil
@@ -22,7 +22,7 @@ func StandingIn(ctx context.Context, q store.Queryer, caller *authn.Caller, chan
 		return standingOfApp(ctx, q, caller.ClientID, channelID)
 	}
 	var exists, moderates bool
-	err := store.QueryRow(ctx, q, "SELECT EXISTS (SELECT 1 FROM users WHERE id = ? AND "+users.Exists+"), "+authz.Moderates("?", "?"),
+	err := store.QueryRow(ctx, q, "SELECT EXISTS (SELECT 1 FROM users WHERE id = ? AND "+users.Exists+"), "+authz.Moderates(clock, "?", "?"),
 		[]any{caller.UserID, channelID, caller.UserID, channelID, caller.UserID, caller.UserID}, &exists, &moderates)
 	switch {
 	case err != nil || !exists:

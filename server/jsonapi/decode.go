@@ -129,7 +129,7 @@ func (d *decoder) fields(m protoreflect.Message, p *plan) error {
 		return d.fail(descDepth) // even for {}, which is written with its fields
 	}
 	var (
-		seen    = make([]bool, len(p.fields))
+		seen    = make([]bool, p.names)
 		oneofs  = make([]bool, p.oneofs)
 		unknown map[string]bool
 	)
@@ -147,6 +147,10 @@ func (d *decoder) fields(m protoreflect.Message, p *plan) error {
 			return d.refuse(descDuplicate)
 		}
 		seen[f.index] = true
+		m := m
+		if f.outer != nil {
+			m = m.Mutable(f.outer.desc).Message()
+		}
 		if d.peek() == 'n' {
 			return d.literal("null")
 		}

@@ -80,12 +80,18 @@ func appendStruct(b []byte, v reflect.Value, p *plan) []byte {
 	b = append(b, '{')
 	for i := range p.fields {
 		f := &p.fields[i]
+		value := v.Field(p.direct.fields[i])
+		if f.inlined {
+			if from := len(b); !value.IsNil() {
+				b = inline(appendGo(b, value, &f.value), from)
+			}
+			continue
+		}
 		key := f.key
 		if i == 0 {
 			key = key[1:] // without the comma
 		}
 		b = append(b, key...)
-		value := v.Field(p.direct.fields[i])
 		switch {
 		case f.shape == shapeList:
 			b = appendSlice(b, value, &f.value)

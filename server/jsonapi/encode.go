@@ -9,9 +9,10 @@
 // A message is an object of its fields, in the order of their declaration, under their
 // lowerCamelCase names. Fields without presence are written with their zero value.
 // Fields with presence that are not set are null, and a google.protobuf.Struct that is
-// not set is {}. Only the member of a oneof that is set is written. Numbers of every
-// width are JSON numbers, enum values are their names, bytes are base64, and maps are
-// objects with sorted keys. google.protobuf.Timestamp is a string in ISO 8601, and
+// not set is {}. Only the member of a oneof that is set is written. If a message is
+// declared as inlined and is set, its fields are written as fields of the enclosing
+// message. Numbers of every width are JSON numbers, enum values are their names, bytes
+// are base64, and maps are objects with sorted keys. google.protobuf.Timestamp is a string in ISO 8601, and
 // google.protobuf.Struct, Value and ListValue are plain JSON. The other well-known types
 // of Protocol Buffers are ordinary messages.
 package jsonapi
@@ -97,7 +98,12 @@ func appendFields(b []byte, m protoreflect.Message, p *plan) []byte {
 	for i := range p.fields {
 		f := &p.fields[i]
 		set := !f.presence || m.Has(f.desc)
-		if !set && f.oneof != nil {
+		if !set && (f.oneof != nil || f.inlined) {
+			continue
+		}
+		if f.inlined {
+			from := len(b)
+			b = inline(appendField(b, m, f), from)
 			continue
 		}
 		key := f.key
@@ -112,6 +118,12 @@ func appendFields(b []byte, m protoreflect.Message, p *plan) []byte {
 		}
 	}
 	return append(b, '}')
+}
+
+// inline turns the object that begins at from into further fields of the enclosing object.
+func inline(b []byte, from int) []byte {
+	b[from] = ','
+	return b[:len(b)-1]
 }
 
 // appendAny appends a google.protobuf.Value.

@@ -3,8 +3,11 @@ package jsonapi
 import (
 	"sync"
 
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/descriptorpb"
+
+	optionsv1 "github.com/moderato-live/moderato/gen/moderato/options/v1"
 )
 
 // plan holds everything that the encoder and the decoder need to know about a message
@@ -13,7 +16,8 @@ type plan struct {
 	desc   protoreflect.MessageDescriptor
 	form   form
 	fields []field           // in the order of declaration
-	byName map[string]*field // by JSON name
+	byName map[string]*field // by JSON name, with the inlined fields
+	names  int               // number of entries in byName
 	direct *direct           // nil if messages are read through protoreflect
 	oneofs int               // number of oneofs, synthetic ones included
 }
@@ -58,7 +62,9 @@ const (
 // field is the plan of one field.
 type field struct {
 	desc     protoreflect.FieldDescriptor
-	index    int    // in plan.fields
+	index    int    // in plan.fields; those of inlined fields follow
+	inlined  bool   // the fields of the message are written as fields of the enclosing one
+	outer    *field // the inlined field that the field belongs to; else nil
 	name     string // the JSON name
 	key      []byte // `,"name":`
 	shape    shape
@@ -127,10 +133,36 @@ func build(desc protoreflect.MessageDescriptor, built map[protoreflect.MessageDe
 		f := &p.fields[i]
 		*f = buildField(fields.Get(i), built)
 		f.index = i
-		p.byName[f.name] = f
+		if !f.inlined {
+			p.byName[f.name] = f
+		}
 	}
+	p.names = len(p.fields)
+	p.addInlined()
 	p.direct = directOf(p)
 	return p
+}
+
+// addInlined adds the fields of inlined messages to byName.
+func (p *plan) addInlined() {
+	for i := range p.fields {
+		outer := &p.fields[i]
+		if !outer.inlined {
+			continue
+		}
+		for _, inner := range outer.value.message.fields {
+			inner.outer, inner.index = outer, p.names
+			p.byName[inner.name] = &inner
+			p.names++
+		}
+	}
+}
+
+// isInlined reports whether a field declares, with the option inlined, that the fields of
+// its message are written as fields of the enclosing message.
+func isInlined(desc protoreflect.FieldDescriptor) bool {
+	is, _ := proto.GetExtension(desc.Options(), optionsv1.E_Inlined).(bool)
+	return is
 }
 
 // isQuoted reports whether a field declares, with jstype = JS_STRING, that its integer is
@@ -161,6 +193,7 @@ func buildField(desc protoreflect.FieldDescriptor, built map[protoreflect.Messag
 		name:     desc.JSONName(),
 		presence: desc.HasPresence(),
 		unset:    "null",
+		inlined:  isInlined(desc),
 	}
 	f.key = append(AppendString([]byte{','}, f.name), ':')
 	if oneof := desc.ContainingOneof(); oneof != nil && !oneof.IsSynthetic() {

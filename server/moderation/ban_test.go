@@ -42,7 +42,8 @@ func TestBanEmitsEventsInOneTransaction(t *testing.T) {
 			"channelId": servertest.Owner.String(), "moderatorId": servertest.Moderator.String(), "clientId": servertest.Dashboard,
 		}
 		want := []map[string]any{
-			{"bannedUserId": servertest.Raider.String(), "bannedUserDisplayName": `Loot "Goblin" 77`, "bannedAt": at},
+			{"bannedUserId": servertest.Raider.String(), "bannedUserDisplayName": `Loot "Goblin" 77`, "bannedAt": at,
+				"reason": nil, "expiresAt": nil, "batchId": nil, "cause": "moderator"},
 			{"targetUserId": servertest.Raider.String(), "clearedAt": at},
 		}
 		for i, e := range events {

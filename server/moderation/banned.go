@@ -4,6 +4,7 @@ import (
 	"context"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/listing"
 	"github.com/moderato-live/moderato/server/paging"
 	"github.com/moderato-live/moderato/server/store"
@@ -59,10 +60,10 @@ type bannedQuery struct {
 var bannedPage = store.Declare("banned users", func(d *store.Dialect, q bannedQuery) (string, []any) {
 	where, args := d.Below("bans.banned_at", "bans.user_id", q.after.At, q.after.ID)
 	return `
-		SELECT bans.banned_at, bans.user_id, u.display_name, u.slug, m.id, m.display_name, m.slug
+		SELECT bans.banned_at, bans.user_id, u.display_name, u.slug, m.id, m.display_name, m.slug, bans.reason, bans.expires_at
 		FROM channels c` + d.OrderedJoin() + `bans` + d.ByIndex("ban_channel_id_banned_at_user_id") +
 		d.OrderedJoin() + `users u ON u.id = bans.user_id` + d.OrderedJoin() + `users m ON m.id = bans.moderator_id
-		WHERE c.id = ? AND bans.channel_id = c.id AND ` + where + `
+		WHERE c.id = ? AND bans.channel_id = c.id AND ` + authz.InForce(d.Clock, "bans") + ` AND ` + where + `
 		ORDER BY bans.banned_at DESC, bans.user_id DESC` + store.Limit(q.limit), append([]any{q.channelID}, args...)
 }, bannedQuery{})
 
@@ -73,6 +74,8 @@ func (s *Service) readBanned(ctx context.Context, channelID uid.ID, place listin
 			Id: b.ID.String(), DisplayName: r.Text(), Slug: r.Text(), BannedAt: b.At.Proto(),
 			BannedBy: &moderatov1.BannedBy{Id: r.ID().String(), DisplayName: r.Text(), Slug: r.Text()},
 		}
+		terms := terms{reason: r.Text(), expiresAt: r.OptionalInstant()}
+		b.row.Reason, b.row.ExpiresAt = terms.reasonProto(), terms.expiresAtProto()
 		rows = append(rows, b)
 		return nil
 	})

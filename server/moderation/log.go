@@ -17,6 +17,7 @@ import (
 	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/eventtype"
+	"github.com/moderato-live/moderato/server/jsonapi"
 	"github.com/moderato-live/moderato/server/paging"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
@@ -160,8 +161,31 @@ func readEntry(r *store.Row) (*moderatov1.LogEntry, error) {
 	}
 	payload := r.Text()
 	row.Moderator, row.User = readUser(r), readUser(r)
-	if err := protojson.Unmarshal([]byte(payload), row.GetPayload()); err != nil {
+	err := protojson.Unmarshal([]byte(payload), row.GetPayload())
+	if err == nil {
+		row.Sanction, err = readSanction(row.GetType(), payload)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("payload of event %s: %w", row.GetId(), err)
 	}
 	return row, nil
+}
+
+// readSanction returns what only entries of bans and mutes have; nil for other entries.
+func readSanction(kind, payload string) (*moderatov1.LoggedSanction, error) {
+	switch kind {
+	case "channel.ban":
+		var e moderatov1.BanEvent
+		if err := jsonapi.Unmarshal([]byte(payload), &e, jsonapi.Options{}); err != nil {
+			return nil, err
+		}
+		return &moderatov1.LoggedSanction{Reason: e.Reason, ExpiresAt: e.GetExpiresAt(), BatchId: e.BatchId}, nil
+	case "channel.mute":
+		var e moderatov1.MuteEvent
+		if err := jsonapi.Unmarshal([]byte(payload), &e, jsonapi.Options{}); err != nil {
+			return nil, err
+		}
+		return &moderatov1.LoggedSanction{Reason: e.Reason, ExpiresAt: e.GetMuteExpiresAt(), BatchId: e.BatchId}, nil
+	}
+	return nil, nil //nolint:nilnil // another kind of entry
 }

@@ -2,6 +2,7 @@ package moderation
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/moderato-live/moderato/ent"
@@ -9,23 +10,26 @@ import (
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/change"
-	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/users"
 	"github.com/moderato-live/moderato/server/validate"
 )
 
-// MuteDuration is how long a mute lasts.
+// MuteDuration is how long a mute lasts unless the request says otherwise.
 const MuteDuration = 10 * time.Minute
 
-// MuteUser keeps a user from posting in a channel for MuteDuration and deletes
-// their messages there.
+// MuteUser keeps a user from posting in a channel for a time and deletes their messages
+// there.
 func (s *Service) MuteUser(ctx context.Context, req *moderatov1.MuteUserRequest) (*moderatov1.MuteUserResponse, error) {
 	f := validate.Of(req)
 	channelID := f.UUID("channelId", req.GetChannelId())
 	userID := f.UUID("mutedUserId", req.GetMutedUserId())
+	wish := parseTerms(f, req.Reason, req.DurationSeconds)
 	if err := f.Err(); err != nil {
 		return nil, err
+	}
+	if wish.duration == 0 {
+		wish.duration = MuteDuration
 	}
 	var result *moderatov1.MuteUserResponse
 	err := change.ApplyTo(ctx, s.Store, channelID, users.Key{ID: userID}, func(ctx context.Context, c *change.Change, user *ent.User) error {
@@ -35,15 +39,16 @@ func (s *Service) MuteUser(ctx context.Context, req *moderatov1.MuteUserRequest)
 		if err := endLapsedMute(ctx, c, user.ID); err != nil {
 			return err
 		}
-		expiresAt, err := applyMute(ctx, c, user)
+		t := wish.from(c.Now)
 		result = &moderatov1.MuteUserResponse{
 			ChannelId:            channelID.String(),
 			ModeratorId:          c.ActorID.String(),
 			MutedUserId:          user.ID.String(),
 			MutedUserDisplayName: user.DisplayName,
-			MuteExpiresAt:        expiresAt.Proto(),
+			MuteExpiresAt:        t.expiresAtProto(),
+			Terms:                wish.answer(t),
 		}
-		return err
+		return applyMute(ctx, c, user, t)
 	})
 	if err != nil {
 		return nil, err
@@ -70,13 +75,13 @@ func findMute(ctx context.Context, tx *ent.Tx, channelID, userID uid.ID) (*ent.M
 	return tx.Mute.Query().Where(mute.ChannelID(channelID), mute.UserID(userID)).Only(ctx)
 }
 
-func applyMute(ctx context.Context, c *change.Change, user *ent.User) (expiresAt instant.Instant, err error) {
-	expiresAt = c.Now.Add(MuteDuration)
-	err = c.Tx.Mute.Create().SetChannelID(c.ChannelID).SetUserID(user.ID).
-		SetModeratorID(c.ActorID).SetMutedAt(c.Now).SetExpiresAt(expiresAt).
+// applyMute mutes a user until the terms end.
+func applyMute(ctx context.Context, c *change.Change, user *ent.User, t terms) error {
+	err := c.Tx.Mute.Create().SetChannelID(c.ChannelID).SetUserID(user.ID).
+		SetModeratorID(c.ActorID).SetMutedAt(c.Now).SetExpiresAt(*t.expiresAt).SetReason(t.reason).
 		Exec(ctx)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	c.Emit("channel.mute", user.ID, &moderatov1.MuteEvent{
 		ChannelId:            c.ChannelID.String(),
@@ -84,17 +89,60 @@ func applyMute(ctx context.Context, c *change.Change, user *ent.User) (expiresAt
 		ClientId:             c.ClientID,
 		MutedUserId:          user.ID.String(),
 		MutedUserDisplayName: user.DisplayName,
-		MuteExpiresAt:        expiresAt.Proto(),
+		MuteExpiresAt:        t.expiresAtProto(),
+		Reason:               t.reasonProto(),
+		ExpiresAt:            t.expiresAtProto(),
+		Cause:                string(byModerator),
 	})
-	return expiresAt, clearMessages(ctx, c, user.ID)
+	return clearMessages(ctx, c, user.ID)
+}
+
+// RemoveMute ends the mute of a user in a channel.
+func (s *Service) RemoveMute(ctx context.Context, req *moderatov1.RemoveMuteRequest) (*moderatov1.RemoveMuteResponse, error) {
+	f := validate.Of(req)
+	channelID := f.UUID("channelId", req.GetChannelId())
+	userID := f.UUID("mutedUserId", req.GetMutedUserId())
+	if err := f.Err(); err != nil {
+		return nil, err
+	}
+	notMuted := apierr.New(moderatov1.Reason_REASON_NOT_MUTED)
+	err := change.ApplyTo(ctx, s.Store, channelID, users.Key{ID: userID}, func(ctx context.Context, c *change.Change, user *ent.User) error {
+		row, err := findMute(ctx, c.Tx, channelID, userID)
+		switch {
+		case ent.IsNotFound(err):
+			return notMuted
+		case err != nil:
+			return err
+		case c.Now >= row.ExpiresAt: // the sweeper announces the end
+			return notMuted
+		}
+		return liftMute(ctx, c, row, user.DisplayName, byModerator)
+	})
+	if errors.Is(err, apierr.New(moderatov1.Reason_REASON_USER_NOT_FOUND)) {
+		err = notMuted
+	}
+	return &moderatov1.RemoveMuteResponse{}, err
+}
+
+// liftMute removes a mute that is active and announces it.
+func liftMute(ctx context.Context, c *change.Change, row *ent.Mute, displayName string, why cause) error {
+	t := terms{reason: row.Reason, expiresAt: &row.ExpiresAt}
+	c.Emit("channel.unmute", row.UserID, &moderatov1.UnmuteEvent{
+		ChannelId:              c.ChannelID.String(),
+		ModeratorId:            c.ActorID.String(),
+		ClientId:               c.ClientID,
+		UnmutedUserId:          row.UserID.String(),
+		UnmutedUserDisplayName: displayName,
+		UnmutedAt:              c.Now.Proto(),
+		Reason:                 t.reasonProto(),
+		ExpiresAt:              t.expiresAtProto(),
+		Cause:                  string(why),
+	})
+	return removeMute(ctx, c, row)
 }
 
 // expireMute removes a mute that has lapsed and announces it.
 func expireMute(ctx context.Context, c *change.Change, row *ent.Mute) error {
-	_, err := c.Tx.Mute.Delete().Where(mute.ChannelID(row.ChannelID), mute.UserID(row.UserID)).Exec(ctx)
-	if err != nil {
-		return err
-	}
 	c.ByNobody(func() { // no actor, even when a new mute causes the removal
 		c.EmitOf(row.ModeratorID, "channel.mute.expire", row.UserID, &moderatov1.MuteExpireEvent{
 			ChannelId:     row.ChannelID.String(),
@@ -103,5 +151,10 @@ func expireMute(ctx context.Context, c *change.Change, row *ent.Mute) error {
 			MuteExpiredAt: row.ExpiresAt.Proto(),
 		})
 	})
-	return nil
+	return removeMute(ctx, c, row)
+}
+
+func removeMute(ctx context.Context, c *change.Change, row *ent.Mute) error {
+	_, err := c.Tx.Mute.Delete().Where(mute.ChannelID(row.ChannelID), mute.UserID(row.UserID)).Exec(ctx)
+	return err
 }

@@ -117,7 +117,7 @@ func TestMuteLapseIsEmittedOnceBySeveralSweepers(t *testing.T) {
 		sweeps := make(chan error)
 		for range 4 {
 			go func() {
-				sweeps <- newSweeper(d).Sweep(context.Background())
+				sweeps <- newSweeper(d).SweepMutes(context.Background())
 			}()
 		}
 		for range 4 {
@@ -141,7 +141,7 @@ func TestMuteLapseIsEmittedOnceBySeveralSweepers(t *testing.T) {
 func TestSweeperKeepsActiveMutes(t *testing.T) {
 	each(t, func(t *testing.T, d *drive) {
 		d.mustMute(servertest.Moderator, servertest.Raider)
-		if err := newSweeper(d).Sweep(context.Background()); err != nil {
+		if err := newSweeper(d).SweepMutes(context.Background()); err != nil {
 			t.Fatal(err)
 		}
 		wantReason(t, d.post(servertest.Raider, "still muted"), "USER_MUTED")
@@ -169,7 +169,7 @@ func TestFailedLapseDoesNotDelayOthers(t *testing.T) {
 			t.Fatal(err)
 		}
 		d.Store.Clock.Freeze(now.Add(11 * time.Minute))
-		if err := newSweeper(d).Sweep(ctx); err == nil {
+		if err := newSweeper(d).SweepMutes(ctx); err == nil {
 			t.Error("the failure is not reported")
 		}
 		if n := d.Store.Read.Mute.Query().Where(mute.ChannelID(servertest.Other)).CountX(ctx); n != 0 {

@@ -17,34 +17,48 @@ import (
 // within a second.
 const sweepInterval = 500 * time.Millisecond
 
-// Sweeper announces lapsed mutes and removes their rows. The removal and the event are in
-// one transaction, so every lapse is announced exactly once, even if several servers
-// sweep or a server crashes. Whether a mute is active never depends on the Sweeper.
+// Sweeper announces lapsed mutes and bans and removes their rows. The removal and the
+// event are in one transaction, so every lapse is announced exactly once, even if several
+// servers sweep or a server crashes. Whether a mute or ban is in force never depends on
+// the Sweeper.
 type Sweeper struct {
 	Store *store.Store
 }
 
-// Sweep handles every mute that has lapsed.
-func (w *Sweeper) Sweep(ctx context.Context) error {
+// ofExistingChannel is the condition that the channel of a ban exists. In a deleted channel
+// there is nothing to announce, and the eraser removes its bans.
+const ofExistingChannel = "EXISTS (SELECT 1 FROM channels c WHERE c.id = bans.channel_id)"
+
+// SweepMutes handles every mute that has lapsed.
+func (w *Sweeper) SweepMutes(ctx context.Context) error {
+	return w.sweep(ctx, "mutes", "1 = 1", w.expireMutes)
+}
+
+// SweepBans handles every ban that has lapsed.
+func (w *Sweeper) SweepBans(ctx context.Context) error {
+	return w.sweep(ctx, "bans", ofExistingChannel, w.expireBans)
+}
+
+func (w *Sweeper) sweep(ctx context.Context, table, condition string, expire jobs.Handler) error {
 	for {
 		now, err := w.Store.Clock.Now(ctx, w.Store.Read)
 		if err != nil {
 			return err
 		}
-		lapsed, err := jobs.FindLapsed(ctx, w.Store, "mutes", "expires_at", "1 = 1", now)
+		lapsed, err := jobs.FindLapsed(ctx, w.Store, table, "expires_at", condition, now)
 		if err != nil {
-			return fmt.Errorf("find lapsed mutes: %w", err)
+			return fmt.Errorf("find lapsed %s: %w", table, err)
 		}
-		progress, err := jobs.EachChannel(ctx, lapsed, w.expire)
+		progress, err := jobs.EachChannel(ctx, lapsed, expire)
 		if err != nil || !progress {
 			return err
 		}
 	}
 }
 
-// expire announces and removes the lapsed mutes of some users in a channel. It returns
-// their number.
-func (w *Sweeper) expire(ctx context.Context, channelID uid.ID, users []uid.ID) (expired int, err error) {
+// expireMutes announces and removes the lapsed mutes of some users in a channel. It
+// returns their number.
+func (w *Sweeper) expireMutes(ctx context.Context, channelID uid.ID, users []uid.ID) (expired int, err error) {
 	err = change.ApplyUnattended(ctx, w.Store, channelID, func(ctx context.Context, c *change.Change) error {
 		// Another server may have handled some of them already.
 		rows, err := c.Tx.Mute.Query().
@@ -61,6 +75,20 @@ func (w *Sweeper) expire(ctx context.Context, channelID uid.ID, users []uid.ID) 
 			}
 		}
 		return nil
+	})
+	return expired, err
+}
+
+// expireBans is expireMutes for bans.
+func (w *Sweeper) expireBans(ctx context.Context, channelID uid.ID, users []uid.ID) (expired int, err error) {
+	err = change.ApplyUnattended(ctx, w.Store, channelID, func(ctx context.Context, c *change.Change) error {
+		lapsed, err := readBans(ctx, c.Tx, channelID, "b.expires_at <= ? AND b.user_id IN ("+store.Placeholders(len(users))+")", "b.expires_at, b.user_id",
+			append([]any{c.Now}, store.Args(users)...)...)
+		if err != nil {
+			return err
+		}
+		expired = len(lapsed)
+		return expireBans(ctx, c, lapsed)
 	})
 	return expired, err
 }

@@ -20,7 +20,10 @@ import (
 var Tables = []domain.Table{
 	{
 		Name: "bans", Channel: "channel_id",
-		Users:      []domain.UserColumn{{Name: "user_id", Erase: domain.RemoveRow}, {Name: "moderator_id", Erase: domain.ReplaceID}},
+		Users: []domain.UserColumn{
+			{Name: "user_id", Erase: domain.RemoveRow}, {Name: "moderator_id", Erase: domain.ReplaceID}, {Name: "reason", Erase: domain.WithRow},
+		},
+		Impersonal: []string{"batch_id"},
 		References: []domain.Reference{{Column: "channel_id", Table: "channels"}, {Column: "user_id", Table: "users"}, {Column: "moderator_id", Table: "users"}},
 		Checks: []domain.Check{{
 			Name: "every ban has its events",
@@ -29,11 +32,37 @@ var Tables = []domain.Table{
 				WHERE b.banned_at > ? AND NOT EXISTS (
 					SELECT 1 FROM events e WHERE e.channel_id = b.channel_id AND e.target_id = b.user_id AND e.type = t.type AND e.occurred_at = b.banned_at)`,
 			Args: func(t domain.CheckTime) []any { return []any{keptSince(t.Retention, t.Now)} },
+		}, {
+			Name: "bans that have lapsed are announced",
+			Query: `SELECT ` + domain.Pair("channel_id", "user_id") + `, CONCAT('is a ban that lapsed at ', expires_at) FROM bans
+				WHERE expires_at < ? AND ` + ofExistingChannel,
+			Args: domain.AMinuteAgo,
+		}},
+		Expire: func(env domain.Env) jobs.Job {
+			return jobs.Job{
+				Name: "expire bans", Interval: sweepInterval,
+				Run:     jobs.All((&Sweeper{Store: env.Store}).SweepBans),
+				Backlog: jobs.CountDue(env.Store, "bans", "expires_at", ofExistingChannel),
+			}
+		},
+	},
+	{
+		Name: "ban_batches", Channel: "channel_id", Impersonal: []string{"reason"},
+		Users:      []domain.UserColumn{{Name: "moderator_id", Erase: domain.ReplaceID}},
+		References: []domain.Reference{{Column: "channel_id", Table: "channels"}, {Column: "moderator_id", Table: "users"}},
+		Checks: []domain.Check{{
+			Name: "bans name a batch of their channel",
+			Query: `SELECT ` + domain.Pair("b.channel_id", "b.user_id") + `, CONCAT('is of the batch ', ` + domain.Hex("b.batch_id") + `, ', which is not there')
+				FROM bans b WHERE b.batch_id IS NOT NULL
+					AND NOT EXISTS (SELECT 1 FROM ban_batches x WHERE x.id = b.batch_id AND x.channel_id = b.channel_id)
+					AND NOT EXISTS (SELECT 1 FROM erasures e WHERE e.id = b.channel_id)`,
 		}},
 	},
 	{
 		Name: "mutes", Channel: "channel_id",
-		Users: []domain.UserColumn{{Name: "user_id", Erase: domain.RemoveRow}, {Name: "moderator_id", Erase: domain.ReplaceID}},
+		Users: []domain.UserColumn{
+			{Name: "user_id", Erase: domain.RemoveRow}, {Name: "moderator_id", Erase: domain.ReplaceID}, {Name: "reason", Erase: domain.WithRow},
+		},
 		Checks: []domain.Check{{
 			Name:  "mutes that have lapsed are announced",
 			Query: `SELECT ` + domain.Pair("channel_id", "user_id") + `, CONCAT('is a mute that lapsed at ', expires_at) FROM mutes WHERE expires_at < ?`,
@@ -42,7 +71,7 @@ var Tables = []domain.Table{
 		Expire: func(env domain.Env) jobs.Job {
 			return jobs.Job{
 				Name: "expire mutes", Interval: sweepInterval,
-				Run:     jobs.All((&Sweeper{Store: env.Store}).Sweep),
+				Run:     jobs.All((&Sweeper{Store: env.Store}).SweepMutes),
 				Backlog: jobs.CountDue(env.Store, "mutes", "expires_at", "1 = 1"),
 			}
 		},

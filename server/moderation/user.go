@@ -69,7 +69,7 @@ var userInChannel = store.Declare("user in channel", func(d *store.Dialect, q us
 			CASE WHEN mutes.expires_at > ` + now + ` THEN mutes.expires_at END, f.followed_at, ` + subscription + `,
 			b.banned_at, m.id, m.display_name, m.slug
 		FROM users u
-		LEFT JOIN bans b ON b.channel_id = ? AND b.user_id = u.id
+		LEFT JOIN bans b ON b.channel_id = ? AND b.user_id = u.id AND ` + authz.InForce(d.Clock, "b") + `
 		LEFT JOIN users m ON m.id = b.moderator_id
 		LEFT JOIN mutes ON mutes.channel_id = ? AND mutes.user_id = u.id
 		LEFT JOIN follows f ON f.channel_id = ? AND f.user_id = u.id

@@ -12,7 +12,8 @@ import (
 // anonymous returns an event's payload without a user. The user's id becomes
 // users.Deleted. If the payload is about the user, the user's names become those of
 // users.Deleted, and the text and the address that they sent become empty. The same
-// applies to an object in the payload that has the user's id.
+// applies to an object in the payload that has the user's id. The reason of a ban or mute
+// of the user becomes null.
 func anonymous(payload string, id uid.ID, isAbout bool) (string, error) {
 	var fields map[string]any
 	decoder := json.NewDecoder(strings.NewReader(payload))
@@ -36,6 +37,10 @@ func anonymize(fields map[string]any, id uid.ID, isAbout bool) {
 		case map[string]any, []any:
 			anonymizeNested(value, id)
 		case string:
+			if isAbout && name == "reason" { // a moderator's words about the user
+				fields[name] = nil
+				continue
+			}
 			fields[name] = anonymousText(name, value, id, isAbout)
 		}
 	}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -30,6 +31,18 @@ func (c *Clock) Expression() (sql string, args []any) {
 		return "(" + c.sql + " + ?)", []any{offset}
 	}
 	return c.sql, nil
+}
+
+// Present returns an expression for the result of At on SQL, which has no arguments. It is
+// for conditions that become part of statements with arguments of their own.
+func (c *Clock) Present() string {
+	if at := c.frozen.Load(); at != 0 {
+		return strconv.FormatInt(at, 10)
+	}
+	if offset := c.offset.Load(); offset != 0 {
+		return "(" + c.sql + " + " + strconv.FormatInt(offset, 10) + ")"
+	}
+	return c.sql
 }
 
 // At returns the instant for a value of the SQL expression.

@@ -61,7 +61,7 @@ func (s *Service) CreateSubscription(ctx context.Context, req *moderatov1.Create
 		if err := authz.Reauthenticate(ctx, s.Store, tx); err != nil {
 			return err
 		}
-		if err := checkMayHear(ctx, tx, wish); err != nil {
+		if err := s.checkMayHear(ctx, tx, wish); err != nil {
 			return err
 		}
 		var err error
@@ -100,8 +100,8 @@ func parse(req *moderatov1.CreateSubscriptionRequest) (*ent.EventSubscription, e
 
 // checkMayHear returns an error unless the caller of a wish hears its types in its channel,
 // which must exist.
-func checkMayHear(ctx context.Context, tx *ent.Tx, wish *hearing.Wish) error {
-	standing, err := hearing.StandingIn(ctx, tx, wish.Caller, wish.ChannelID)
+func (s *Service) checkMayHear(ctx context.Context, tx *ent.Tx, wish *hearing.Wish) error {
+	standing, err := hearing.StandingIn(ctx, s.Store.Clock, tx, wish.Caller, wish.ChannelID)
 	if err != nil {
 		return err
 	}

@@ -79,6 +79,30 @@ func (f *Fields) AtMost(field string, length int) bool {
 	return !isTooLong
 }
 
+// Count reports whether a list has as many values as its bounds allow, and adds a
+// violation if it has not. A caller does not read the values of a list that is too long.
+func (f *Fields) Count(field string, length int) bool {
+	bounds := f.bounds(field)
+	isAllowed := length >= int(bounds.GetMinItems()) && length <= int(bounds.GetMaxItems())
+	if !isAllowed {
+		f.Add(field, fmt.Sprintf("must have %d to %d values", bounds.GetMinItems(), bounds.GetMaxItems()))
+	}
+	return isAllowed
+}
+
+// Element returns the Fields of an element of a list of messages. Include adds its
+// violations.
+func (f *Fields) Element(list string, index int, m proto.Message) *Fields {
+	element := Of(m)
+	element.In(fmt.Sprintf("%s%s[%d]", f.prefix, list, index))
+	return element
+}
+
+// Include adds the violations of an element of a list.
+func (f *Fields) Include(element *Fields) {
+	f.violations = append(f.violations, element.violations[:min(len(element.violations), apierr.MaxViolations-len(f.violations))]...)
+}
+
 // Err returns INVALID_ARGUMENT with the collected violations, or nil if there are none.
 func (f *Fields) Err() error {
 	if len(f.violations) == 0 {
@@ -144,6 +168,15 @@ func (f *Fields) Mention(field, value string) string {
 // Text validates a text within its bounds and without control characters. It returns the
 // text trimmed and in Unicode NFC.
 func (f *Fields) Text(field, value string) string {
+	return f.text(field, value, "")
+}
+
+// GivenText is Text for an optional text that was given. It must not be blank.
+func (f *Fields) GivenText(field, value string) string {
+	if strings.TrimSpace(value) == "" {
+		f.Add(field, fmt.Sprintf("must be %d to %d characters", f.bounds(field).GetMinLength(), f.MaxLength(field)))
+		return ""
+	}
 	return f.text(field, value, "")
 }
 

@@ -144,7 +144,7 @@ func (r *Rights) channelsOf(ctx context.Context, users []uid.ID) (map[uid.ID]hea
 		parts[i] = `SELECT * FROM (
 			SELECT id AS user_id, id AS channel_id, 1 AS may_hear FROM channels WHERE id = ?
 			UNION ALL
-			SELECT r.user_id, r.channel_id, EXISTS (SELECT 1 FROM channels c WHERE c.id = r.channel_id) AND ` + authz.Moderates("r.channel_id", "r.user_id") + `
+			SELECT r.user_id, r.channel_id, EXISTS (SELECT 1 FROM channels c WHERE c.id = r.channel_id) AND ` + authz.Moderates(r.Store.Clock, "r.channel_id", "r.user_id") + `
 			FROM (SELECT user_id, channel_id FROM roles` + r.Store.ByIndex("role_user_id_role_created_at_channel_id") + `
 				WHERE user_id = ? AND role = 'moderator' ORDER BY created_at, channel_id` + store.Limit(r.maxChannels()+1) + `) r) u` + fmt.Sprint(i)
 		args = append(args, id, id)

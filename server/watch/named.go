@@ -183,7 +183,7 @@ func (r *Rights) readFacts(ctx context.Context, k known) error {
 			return "SELECT id FROM users WHERE id IN (" + store.Placeholders(n) + ") AND " + users.Exists
 		}, byID, scanID),
 		read(ctx, r.Store, k.moderators, func(n int) string {
-			return `SELECT r.channel_id, r.user_id FROM roles r WHERE r.role = 'moderator' AND ` + authz.Moderates("r.channel_id", "r.user_id") +
+			return `SELECT r.channel_id, r.user_id FROM roles r WHERE r.role = 'moderator' AND ` + authz.Moderates(r.Store.Clock, "r.channel_id", "r.user_id") +
 				` AND (` + anyOf("r.channel_id = ? AND r.user_id = ?", n) + `)`
 		}, func(key right) []any { return []any{key.channelID, key.userID} },
 			func(row func(...any) error) (key right, is bool, err error) {

@@ -68,7 +68,7 @@ func TestCheckReadsChannelsOnlyAfterChange(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if sent := check(); len(sent) != 2 || strings.Count(sent[1].Text, "FROM roles") != strings.Count(authz.Moderates("", ""), "FROM roles")+1 {
+		if sent := check(); len(sent) != 2 || strings.Count(sent[1].Text, "FROM roles") != strings.Count(authz.Moderates(s.Clock, "", ""), "FROM roles")+1 {
 			t.Errorf("check after a change: got %v, want the versions and the channels of one user", sent)
 		}
 		if sent := check(); len(sent) != 1 {

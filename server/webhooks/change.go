@@ -110,7 +110,7 @@ func (s *Service) EnableWebhook(ctx context.Context, req *moderatov1.EnableWebho
 			return nil
 		}
 		var err error
-		resumed, err = enable(ctx, tx, w, now)
+		resumed, err = enable(ctx, s.Store, tx, w, now)
 		return err
 	})
 	if err != nil {
@@ -120,9 +120,9 @@ func (s *Service) EnableWebhook(ctx context.Context, req *moderatov1.EnableWebho
 	return &moderatov1.EnableWebhookResponse{Resumed: resumed}, nil
 }
 
-func enable(ctx context.Context, tx *ent.Tx, w *ent.Webhook, now instant.Instant) (resumed bool, err error) {
+func enable(ctx context.Context, s *store.Store, tx *ent.Tx, w *ent.Webhook, now instant.Instant) (resumed bool, err error) {
 	var right bool
-	if err := store.QueryRow(ctx, tx, "SELECT "+hasRight+" FROM webhooks w WHERE w.id = ?", []any{w.ID}, &right); err != nil {
+	if err := store.QueryRow(ctx, tx, "SELECT "+hasRight(s.Clock)+" FROM webhooks w WHERE w.id = ?", []any{w.ID}, &right); err != nil {
 		return false, err
 	}
 	if !right {

@@ -90,7 +90,7 @@ func (s *Service) create(ctx context.Context, tx *ent.Tx, wish *hearing.Wish, w 
 	if err != nil {
 		return err
 	}
-	if standing, err = hearing.StandingIn(ctx, tx, wish.Caller, channelID(w)); err != nil { // after the lock
+	if standing, err = hearing.StandingIn(ctx, s.Store.Clock, tx, wish.Caller, channelID(w)); err != nil { // after the lock
 		return err
 	}
 	types, err := wish.Types(standing)

@@ -59,7 +59,7 @@ func (s *Service) mayList(ctx context.Context, caller *authn.Caller, channel uid
 	if err != nil {
 		return err
 	}
-	standing, err := hearing.StandingIn(ctx, s.Store.Read, caller, channel)
+	standing, err := hearing.StandingIn(ctx, s.Store.Clock, s.Store.Read, caller, channel)
 	if err != nil {
 		return s.Store.Classify(err)
 	}

@@ -177,7 +177,7 @@ func (l *liveSender) check(ctx context.Context, id uid.ID, m *liveEvent) (*recip
 	w := &ent.Webhook{ID: id}
 	var now int64
 	var right bool
-	err := store.QueryRow(ctx, l.Store.Read, "SELECT w.url, w.secret, w.former_secret, w.former_until, w.heard_from, w.paused_until, "+l.Store.Clock.SQL()+", "+hasRight+
+	err := store.QueryRow(ctx, l.Store.Read, "SELECT w.url, w.secret, w.former_secret, w.former_until, w.heard_from, w.paused_until, "+l.Store.Clock.SQL()+", "+hasRight(l.Store.Clock)+
 		" FROM webhooks w WHERE w.id = ? AND w.disabled_reason = ?", []any{id, enabled},
 		&w.URL, &w.Secret, &w.FormerSecret, &w.FormerUntil, &w.HeardFrom, &w.PausedUntil, &now, &right)
 	to := &recipient{w, l.Store.Clock.At(now)}

@@ -102,7 +102,7 @@ func authorize(ctx context.Context, s *store.Store, tx *ent.Tx, channelID uid.ID
 	if err != nil {
 		return hearing.Nobody, 0, err
 	}
-	standing, err := hearing.StandingIn(ctx, tx, authn.FromContext(ctx), channelID)
+	standing, err := hearing.StandingIn(ctx, s.Clock, tx, authn.FromContext(ctx), channelID)
 	return standing, now, err
 }
 
@@ -217,7 +217,7 @@ func (s *Service) read(ctx context.Context, id uid.ID) (*ent.Webhook, error) {
 	if err != nil {
 		return nil, s.Store.Classify(err)
 	}
-	standing, err := hearing.StandingIn(ctx, s.Store.Read, authn.FromContext(ctx), channelID(w))
+	standing, err := hearing.StandingIn(ctx, s.Store.Clock, s.Store.Read, authn.FromContext(ctx), channelID(w))
 	if err != nil {
 		return nil, s.Store.Classify(err)
 	}

@@ -25,13 +25,15 @@ const sweepInterval = time.Second
 // the events of any channel. The user of a webhook must own or moderate the channel, and
 // for types that everyone hears only exist. An app must exist, and needs the grant of the
 // channel's owner for other types.
-var hasRight = `(
+func hasRight(clock *store.Clock) string {
+	return `(
 	(w.channel_id IS NULL OR EXISTS (SELECT 1 FROM channels c WHERE c.id = w.channel_id))
 	AND ((w.holder <> 'app' AND (w.user_id IS NULL OR w.user_id = w.channel_id
 			OR (w.audience = 'public' AND EXISTS (SELECT 1 FROM users hu WHERE hu.id = w.user_id AND hu.` + users.Exists + `))
-			OR ` + authz.Moderates("w.channel_id", "w.user_id") + `))
+			OR ` + authz.Moderates(clock, "w.channel_id", "w.user_id") + `))
 		OR (w.holder = 'app' AND EXISTS (SELECT 1 FROM clients hc WHERE hc.id = w.client_id)
 			AND (w.audience = 'public' OR (w.audience = 'channel' AND ` + hearing.Granted("w.client_id", "w.channel_id") + `)))))`
+}
 
 // disableAfterEvents disables the webhooks whose user lost the right through one of the events:
 // a ban or the removal of a moderator.
@@ -73,7 +75,7 @@ func (e *Engine) Sweep(ctx context.Context) error {
 // user has no right.
 func (e *Engine) disableUnauthorized(ctx context.Context, where string, args ...any) error {
 	var lost []uid.ID
-	err := store.QueryEach(ctx, e.Store.Read, "SELECT w.id FROM webhooks w WHERE w.disabled_reason = '' AND NOT "+hasRight+" AND "+where, args,
+	err := store.QueryEach(ctx, e.Store.Read, "SELECT w.id FROM webhooks w WHERE w.disabled_reason = '' AND NOT "+hasRight(e.Store.Clock)+" AND "+where, args,
 		func(scan func(...any) error) error {
 			var id uid.ID
 			err := scan(&id)
@@ -101,7 +103,7 @@ func (e *Engine) disableIfUnauthorized(ctx context.Context, id uid.ID) error {
 			return err
 		}
 		var right bool
-		err := store.QueryRow(ctx, tx, "SELECT "+hasRight+" FROM webhooks w WHERE w.id = ? AND w.disabled_reason = ''", []any{id}, &right)
+		err := store.QueryRow(ctx, tx, "SELECT "+hasRight(e.Store.Clock)+" FROM webhooks w WHERE w.id = ? AND w.disabled_reason = ''", []any{id}, &right)
 		if errors.Is(err, store.ErrNoRows) || right {
 			return nil // another server disabled it first, or the user has the right again
 		}

@@ -155,7 +155,7 @@ func (t *turn) disable(ctx context.Context) error {
 // checkRight checks whether the webhook may still receive the events of its channel.
 func (t *turn) checkRight(ctx context.Context) error {
 	var right bool
-	err := store.QueryRow(ctx, t.tx, "SELECT "+hasRight+" FROM webhooks w WHERE w.id = ?", []any{t.id}, &right)
+	err := store.QueryRow(ctx, t.tx, "SELECT "+hasRight(t.Store.Clock)+" FROM webhooks w WHERE w.id = ?", []any{t.id}, &right)
 	if err == nil && !right {
 		t.reason = rightLost
 	}

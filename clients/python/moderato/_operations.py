@@ -11,8 +11,11 @@ from ._types import (
     AddOgResponse,
     AddVipResponse,
     AudienceMember,
+    BanBatch,
     BanUserResponse,
+    BanUsersResponse,
     BannedUser,
+    BatchTargetInput,
     Category,
     Channel,
     ChatMessage,
@@ -30,6 +33,7 @@ from ._types import (
     GetStreamInfoResponse,
     GetUserResponse,
     ListActivitiesResponse,
+    ListBanBatchesResponse,
     ListBannedUsersResponse,
     ListCategoriesResponse,
     ListChannelsResponse,
@@ -50,6 +54,7 @@ from ._types import (
     Raid,
     RotateWebhookSecretResponse,
     SubscriptionConditionInput,
+    UndoBanBatchResponse,
     UpdateInfoResponse,
     UserGrant,
     UserSummary,
@@ -123,13 +128,15 @@ class Moderation(Resource):
         channel_id: str,
         ban_user_id: Optional[str] = None,
         ban_username: Optional[str] = None,
+        reason: Optional[str] = None,
+        duration_seconds: Optional[int] = None,
         options: Optional[Options] = None,
     ) -> BanUserResponse:
-        """Bans a user from a channel until the ban is removed, and deletes all the user's messages in the channel, however many there are. If the user is already banned, the call returns the existing ban unchanged and emits nothing. The user's roles, mute, follow and subscription stay unchanged, but a banned moderator has no moderation rights while the ban lasts. Emits `channel.ban`, then `channel.chat.clear_user_messages`.
+        """Bans a user from a channel until the ban is removed or, if the ban has a duration, expires, and deletes all the user's messages in the channel, however many there are. If the user is already banned, the call returns the existing ban unchanged and emits nothing. The user's roles, mute, follow and subscription stay unchanged, but a banned moderator has no moderation rights while the ban lasts. Emits `channel.ban`, then `channel.chat.clear_user_messages`, and `channel.unban` when the ban expires.
 
         Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR). Scope: `channel.moderate`. Errors: INVALID_ARGUMENT if both or neither of `banUserId` and `banUsername` are given; USER_NOT_FOUND if the user does not exist; TARGET_IS_CHANNEL if the user is the channel's owner.
         """
-        return self._send("POST", "/v1/moderation/ban", {"channelId": channel_id, "banUserId": ban_user_id, "banUsername": ban_username}, BanUserResponse, True, options)  # type: ignore[no-any-return]
+        return self._send("POST", "/v1/moderation/ban", {"channelId": channel_id, "banUserId": ban_user_id, "banUsername": ban_username, "reason": reason, "durationSeconds": duration_seconds}, BanUserResponse, True, options)  # type: ignore[no-any-return]
 
     def remove_ban(
         self,
@@ -150,13 +157,72 @@ class Moderation(Resource):
         *,
         channel_id: str,
         muted_user_id: str,
+        duration_seconds: Optional[int] = None,
+        reason: Optional[str] = None,
         options: Optional[Options] = None,
     ) -> MuteUserResponse:
-        """Prevents a user from posting in a channel for exactly ten minutes, and deletes all the user's messages in the channel. Emits `channel.mute`, then `channel.chat.clear_user_messages`, and `channel.mute.expire` when the mute expires.
+        """Prevents a user from posting in a channel for `durationSeconds`, ten minutes by default, and deletes all the user's messages in the channel. Emits `channel.mute`, then `channel.chat.clear_user_messages`, and `channel.mute.expire` when the mute expires.
 
         Tokens, scope and relation: as `banUser`. Errors: MUTE_ACTIVE (409), with the existing `muteExpiresAt`, if a mute of the user is still active; USER_NOT_FOUND if the user does not exist; TARGET_IS_CHANNEL if the user is the channel's owner.
         """
-        return self._send("POST", "/v1/moderation/mute", {"channelId": channel_id, "mutedUserId": muted_user_id}, MuteUserResponse, False, options)  # type: ignore[no-any-return]
+        return self._send("POST", "/v1/moderation/mute", {"channelId": channel_id, "mutedUserId": muted_user_id, "durationSeconds": duration_seconds, "reason": reason}, MuteUserResponse, False, options)  # type: ignore[no-any-return]
+
+    def remove_mute(
+        self,
+        *,
+        channel_id: str,
+        muted_user_id: str,
+        options: Optional[Options] = None,
+    ) -> None:
+        """Ends the mute of a user in a channel. Messages that the mute deleted stay deleted. Emits `channel.unmute`.
+
+        Tokens, scope and relation: as `banUser`. Errors: NOT_MUTED (404) if the user has no active mute in the channel or does not exist.
+        """
+        self._send("DELETE", "/v1/moderation/mute", {"channelId": channel_id, "mutedUserId": muted_user_id}, None, False, options)
+
+    def ban_users(
+        self,
+        *,
+        channel_id: str,
+        users: Sequence[BatchTargetInput],
+        reason: Optional[str] = None,
+        duration_seconds: Optional[int] = None,
+        dry_run: Optional[bool] = None,
+        options: Optional[Options] = None,
+    ) -> BanUsersResponse:
+        """Bans up to 1,000 users in one transaction: a ban by anyone else comes before all of them or after all of them. Each user who can be banned is; the results say what happened to each, in the order of the request. For each user whom it bans, it emits the events of `banUser`, in the same order. A dry run changes nothing and returns what would happen.
+
+        Tokens, scope and relation: as `banUser`. Errors: INVALID_ARGUMENT if there are no users or more than 1,000, or if both or neither of `userId` and `username` of a user are given.
+        """
+        return self._send("POST", "/v1/moderation/bans", {"channelId": channel_id, "users": users, "reason": reason, "durationSeconds": duration_seconds, "dryRun": dry_run}, BanUsersResponse, False, options)  # type: ignore[no-any-return]
+
+    def list_ban_batches(
+        self,
+        *,
+        channel_id: str,
+        cursor: Optional[str] = None,
+        limit: Optional[int] = None,
+        options: Optional[Options] = None,
+    ) -> Listing[ListBanBatchesResponse, BanBatch]:
+        """Returns the batches of bans of a channel, newest first.
+
+        Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR); service. Scope: `channel.moderate`. Errors: CHANNEL_NOT_FOUND if the channel does not exist; CURSOR_INVALID if the cursor is of another channel.
+        """
+        return self._list("/v1/moderation/bans", {"channelId": channel_id, "cursor": cursor, "limit": limit}, ListBanBatchesResponse, BanBatch, 100, options)
+
+    def undo_ban_batch(
+        self,
+        *,
+        channel_id: str,
+        batch_id: str,
+        restore_messages: Optional[bool] = None,
+        options: Optional[Options] = None,
+    ) -> UndoBanBatchResponse:
+        """Lifts, in one transaction, the bans of a batch that are still the present ones. If `restoreMessages` is set, the messages that these bans deleted are visible again, unless something else deleted them since. Messages can be restored for 24 hours. Emits `channel.unban` for each lifted ban, in the order of the batch. A repeated call finds no bans to lift, and changes nothing.
+
+        Tokens, scope and relation: as `banUser`. Errors: BATCH_NOT_FOUND (404) if the channel has no such batch.
+        """
+        return self._send("DELETE", "/v1/moderation/bans", {"channelId": channel_id, "batchId": batch_id, "restoreMessages": restore_messages}, UndoBanBatchResponse, False, options)  # type: ignore[no-any-return]
 
     def get_user(
         self,

@@ -10,10 +10,15 @@ __all__ = [
     "AddOgResponse",
     "AddVipResponse",
     "AudienceMember",
+    "BanBatch",
     "BanEvent",
     "BanUserResponse",
+    "BanUsersResponse",
     "BannedBy",
     "BannedUser",
+    "BatchCounts",
+    "BatchResult",
+    "BatchTargetInput",
     "Category",
     "Channel",
     "ChannelCategory",
@@ -42,6 +47,7 @@ __all__ = [
     "GetUserResponse",
     "GiftEvent",
     "ListActivitiesResponse",
+    "ListBanBatchesResponse",
     "ListBannedUsersResponse",
     "ListCategoriesResponse",
     "ListChannelsResponse",
@@ -79,6 +85,9 @@ __all__ = [
     "SubscriptionInfo",
     "ThanksEvent",
     "UnbanEvent",
+    "UndoBanBatchResponse",
+    "UndoCounts",
+    "UnmuteEvent",
     "UpdateEvent",
     "UpdateInfoResponse",
     "UserBan",
@@ -171,6 +180,32 @@ class AudienceMember:
 
 
 @dataclass(frozen=True)
+class BanBatch:
+    """BanBatch is a batch of bans."""
+
+    batch_id: str
+    """The batch's id: a UUID in lower case."""
+
+    created_at: datetime
+    """When the bans were applied: UTC, milliseconds."""
+
+    banned_by: BannedBy
+    """The user who applied the bans."""
+
+    reason: Optional[str]
+    """Why the users are banned; null if no reason was given."""
+
+    expires_at: Optional[datetime]
+    """When the bans expire or expired: UTC, milliseconds; null if they last until they are removed."""
+
+    banned_count: int
+    """How many users the batch banned."""
+
+    still_banned_count: int
+    """How many of its bans are in force."""
+
+
+@dataclass(frozen=True)
 class BanEvent:
     """BanEvent is the payload of `channel.ban`."""
 
@@ -192,6 +227,18 @@ class BanEvent:
     banned_at: datetime
     """When the ban was applied: UTC, milliseconds."""
 
+    reason: Optional[str]
+    """Why the user is banned; null if no reason was given."""
+
+    expires_at: Optional[datetime]
+    """When the ban expires or expired: UTC, milliseconds; null if it lasts until it is removed."""
+
+    batch_id: Optional[str]
+    """The batch that banned the user: a UUID in lower case; null if it was none."""
+
+    cause: str
+    """What caused the event: `moderator` for a single ban, `batch` for a ban of a batch."""
+
 
 @dataclass(frozen=True)
 class BanUserResponse:
@@ -211,6 +258,26 @@ class BanUserResponse:
 
     banned_at: datetime
     """When the ban was applied: UTC, milliseconds."""
+
+    reason: Optional[str] = None
+    """Why; null if no reason was given."""
+
+    expires_at: Optional[datetime] = None
+    """When the ban or mute expires: UTC, milliseconds; null if it lasts until it is removed. It is in force before this instant."""
+
+
+@dataclass(frozen=True)
+class BanUsersResponse:
+    """BanUsersResponse is what happened, or would happen, to each user."""
+
+    batch_id: Optional[str]
+    """The batch's id: a UUID in lower case; null if no user was banned."""
+
+    counts: BatchCounts
+    """How many users have each status."""
+
+    results: list[BatchResult]
+    """What happened to each user, in the order of the request."""
 
 
 @dataclass(frozen=True)
@@ -245,6 +312,57 @@ class BannedUser:
 
     banned_by: BannedBy
     """The user who applied the ban."""
+
+    reason: Optional[str]
+    """Why the user is banned; null if no reason was given."""
+
+    expires_at: Optional[datetime]
+    """When the ban expires: UTC, milliseconds; null if it lasts until it is removed."""
+
+
+@dataclass(frozen=True)
+class BatchCounts:
+    """BatchCounts says how many results of a batch have each status."""
+
+    banned: int
+    """Users with the status `BANNED`."""
+
+    already_banned: int
+    """Users with the status `ALREADY_BANNED`."""
+
+    user_not_found: int
+    """Users with the status `USER_NOT_FOUND`."""
+
+    target_is_channel: int
+    """Users with the status `TARGET_IS_CHANNEL`."""
+
+    duplicate: int
+    """Users with the status `DUPLICATE`."""
+
+
+@dataclass(frozen=True)
+class BatchResult:
+    """BatchResult is what happened to one user of a batch."""
+
+    user_id: Optional[str]
+    """The user's id: a UUID in lower case. Null if the request names the user by a username that no user has."""
+
+    username: Optional[str]
+    """The user's username. Null if the request names the user by an id that no user has."""
+
+    status: str
+    """For `banUsers`: `BANNED`; `ALREADY_BANNED`, whose ban does not change; `USER_NOT_FOUND`; `TARGET_IS_CHANNEL` for the owner of the channel; `DUPLICATE` for a user whom the request names earlier as well. For `undoBanBatch`: `UNBANNED`; `CHANGED` if another ban is in force by now; `NOT_BANNED` if the ban was removed or has expired."""
+
+
+@dataclass(frozen=True)
+class BatchTargetInput:
+    """BatchTarget names a user of a batch. Exactly one of `userId` and `username` is required."""
+
+    user_id: Optional[str] = None
+    """The user's id: a UUID in upper or lower case."""
+
+    username: Optional[str] = None
+    """The user's username, compared case-insensitively: 1 to 40 of `A-Z a-z 0-9 _ . -`."""
 
 
 @dataclass(frozen=True)
@@ -859,6 +977,17 @@ class ListActivitiesResponse:
 
 
 @dataclass(frozen=True)
+class ListBanBatchesResponse:
+    """ListBanBatchesResponse is a page of batches."""
+
+    rows: list[BanBatch]
+    """The batches of the page, newest first."""
+
+    pagination: Pagination
+    """The cursor of the next page."""
+
+
+@dataclass(frozen=True)
 class ListBannedUsersResponse:
     """ListBannedUsersResponse is a page of banned users."""
 
@@ -1044,6 +1173,15 @@ class LogEntry:
     payload: dict[str, Any]
     """The event's payload: what the change did."""
 
+    reason: Optional[str] = None
+    """Why; null if no reason was given."""
+
+    expires_at: Optional[datetime] = None
+    """When the ban or mute expires or expired: UTC, milliseconds; null if it lasts until it is removed."""
+
+    batch_id: Optional[str] = None
+    """The batch that it belongs to: a UUID in lower case; null if it belongs to none."""
+
 
 @dataclass(frozen=True)
 class LogUser:
@@ -1118,6 +1256,18 @@ class MuteEvent:
     mute_expires_at: datetime
     """When the mute expires: UTC, milliseconds."""
 
+    reason: Optional[str]
+    """Why the user is muted; null if no reason was given."""
+
+    expires_at: datetime
+    """The same as `muteExpiresAt`."""
+
+    batch_id: Optional[str]
+    """Null: mutes belong to no batch."""
+
+    cause: str
+    """What caused the event: `moderator`."""
+
 
 @dataclass(frozen=True)
 class MuteExpireEvent:
@@ -1153,7 +1303,13 @@ class MuteUserResponse:
     """The muted user's display name at the time of the response."""
 
     mute_expires_at: datetime
-    """When the mute expires: ten minutes after it was applied; UTC, milliseconds. The mute is active before this instant."""
+    """When the mute expires; UTC, milliseconds. The mute is active before this instant."""
+
+    reason: Optional[str] = None
+    """Why; null if no reason was given."""
+
+    expires_at: Optional[datetime] = None
+    """When the ban or mute expires: UTC, milliseconds; null if it lasts until it is removed. It is in force before this instant."""
 
 
 @dataclass(frozen=True)
@@ -1511,10 +1667,10 @@ class UnbanEvent:
     """The channel: a UUID in lower case."""
 
     moderator_id: str
-    """The user who removed the ban: a UUID in lower case."""
+    """The user who removed the ban, or who had applied it if it expired: a UUID in lower case."""
 
     client_id: str
-    """The id of the client through which the change was made."""
+    """The id of the client through which the change was made; empty if the ban expired."""
 
     unbanned_user_id: str
     """The user who was banned: a UUID in lower case."""
@@ -1523,7 +1679,76 @@ class UnbanEvent:
     """The user's display name at that time."""
 
     unbanned_at: datetime
-    """When the ban was removed: UTC, milliseconds."""
+    """When the ban was removed or expired: UTC, milliseconds."""
+
+    reason: Optional[str]
+    """Why the user was banned; null if no reason was given."""
+
+    expires_at: Optional[datetime]
+    """When the ban expires or expired: UTC, milliseconds; null if it lasts until it is removed."""
+
+    batch_id: Optional[str]
+    """The batch that had banned the user: a UUID in lower case; null if it was none."""
+
+    cause: str
+    """What caused the event: `moderator` for a single removal, `expired`, `batch` if the batch was undone, `revert` if all that a moderator did was reverted."""
+
+
+@dataclass(frozen=True)
+class UndoBanBatchResponse:
+    """UndoBanBatchResponse is what happened to each user whom the batch had banned."""
+
+    counts: UndoCounts
+    """How many users have each status."""
+
+    results: list[BatchResult]
+    """What happened to each user, in the order of the batch."""
+
+
+@dataclass(frozen=True)
+class UndoCounts:
+    """UndoCounts says how many results of an undo have each status."""
+
+    unbanned: int
+    """Users with the status `UNBANNED`."""
+
+    changed: int
+    """Users with the status `CHANGED`."""
+
+    not_banned: int
+    """Users with the status `NOT_BANNED`."""
+
+
+@dataclass(frozen=True)
+class UnmuteEvent:
+    """UnmuteEvent is the payload of `channel.unmute`: a mute that was ended before it expired."""
+
+    channel_id: str
+    """The channel: a UUID in lower case."""
+
+    moderator_id: str
+    """The user who ended the mute: a UUID in lower case."""
+
+    client_id: str
+    """The id of the client through which the change was made."""
+
+    unmuted_user_id: str
+    """The user who was muted: a UUID in lower case."""
+
+    unmuted_user_display_name: str
+    """The user's display name at that time."""
+
+    unmuted_at: datetime
+    """When the mute was ended: UTC, milliseconds."""
+
+    reason: Optional[str]
+    """Why the user was muted; null if no reason was given."""
+
+    expires_at: datetime
+    """When the mute would have expired: UTC, milliseconds."""
+
+    cause: str
+    """What caused the event: `moderator`, or `revert` if all that a moderator did was reverted."""
 
 
 @dataclass(frozen=True)
@@ -1854,4 +2079,5 @@ EVENT_PAYLOADS: dict[str, type] = {
     "channel.chat.message": ChatMessageEvent,
     "channel.chat.message_delete": MessageDeleteEvent,
     "channel.chat.clear": ChatClearEvent,
+    "channel.unmute": UnmuteEvent,
 }

@@ -40,6 +40,7 @@ export interface EventPayloads {
   'channel.chat.message': ChatMessageEvent
   'channel.chat.message_delete': MessageDeleteEvent
   'channel.chat.clear': ChatClearEvent
+  'channel.unmute': UnmuteEvent
 }
 
 export type Activity = Schemas['Activity']
@@ -49,11 +50,17 @@ export type AddOgResponse = Schemas['AddOgResponse']
 export type AddVipRequest = Schemas['AddVipRequest']
 export type AddVipResponse = Schemas['AddVipResponse']
 export type AudienceMember = Schemas['AudienceMember']
+export type BanBatch = Schemas['BanBatch']
 export type BanEvent = Schemas['BanEvent']
 export type BanUserRequest = Schemas['BanUserRequest']
 export type BanUserResponse = Schemas['BanUserResponse']
+export type BanUsersRequest = Schemas['BanUsersRequest']
+export type BanUsersResponse = Schemas['BanUsersResponse']
 export type BannedBy = Schemas['BannedBy']
 export type BannedUser = Schemas['BannedUser']
+export type BatchCounts = Schemas['BatchCounts']
+export type BatchResult = Schemas['BatchResult']
+export type BatchTargetInput = Schemas['BatchTargetInput']
 export type Category = Schemas['Category']
 export type Channel = Schemas['Channel']
 export type ChannelCategory = Schemas['ChannelCategory']
@@ -90,6 +97,7 @@ export type GetStreamInfoResponse = Schemas['GetStreamInfoResponse']
 export type GetUserResponse = Schemas['GetUserResponse']
 export type GiftEvent = Schemas['GiftEvent']
 export type ListActivitiesResponse = Schemas['ListActivitiesResponse']
+export type ListBanBatchesResponse = Schemas['ListBanBatchesResponse']
 export type ListBannedUsersResponse = Schemas['ListBannedUsersResponse']
 export type ListCategoriesResponse = Schemas['ListCategoriesResponse']
 export type ListChannelsResponse = Schemas['ListChannelsResponse']
@@ -121,6 +129,7 @@ export type RaidEvent = Schemas['RaidEvent']
 export type RedeliverWebhookEventRequest = Schemas['RedeliverWebhookEventRequest']
 export type RemoveBanRequest = Schemas['RemoveBanRequest']
 export type RemoveModeratorRequest = Schemas['RemoveModeratorRequest']
+export type RemoveMuteRequest = Schemas['RemoveMuteRequest']
 export type RemoveOgRequest = Schemas['RemoveOgRequest']
 export type RemoveVipRequest = Schemas['RemoveVipRequest']
 export type RevokeGrantRequest = Schemas['RevokeGrantRequest']
@@ -136,6 +145,10 @@ export type SubscriptionEvent = Schemas['SubscriptionEvent']
 export type SubscriptionInfo = Schemas['SubscriptionInfo']
 export type ThanksEvent = Schemas['ThanksEvent']
 export type UnbanEvent = Schemas['UnbanEvent']
+export type UndoBanBatchRequest = Schemas['UndoBanBatchRequest']
+export type UndoBanBatchResponse = Schemas['UndoBanBatchResponse']
+export type UndoCounts = Schemas['UndoCounts']
+export type UnmuteEvent = Schemas['UnmuteEvent']
 export type UpdateEvent = Schemas['UpdateEvent']
 export type UpdateInfoRequest = Schemas['UpdateInfoRequest']
 export type UpdateInfoResponse = Schemas['UpdateInfoResponse']
@@ -191,7 +204,7 @@ export class Moderation extends Resource {
   }
 
   /**
-   * Bans a user from a channel until the ban is removed, and deletes all the user's messages in the channel, however many there are. If the user is already banned, the call returns the existing ban unchanged and emits nothing. The user's roles, mute, follow and subscription stay unchanged, but a banned moderator has no moderation rights while the ban lasts. Emits `channel.ban`, then `channel.chat.clear_user_messages`.
+   * Bans a user from a channel until the ban is removed or, if the ban has a duration, expires, and deletes all the user's messages in the channel, however many there are. If the user is already banned, the call returns the existing ban unchanged and emits nothing. The user's roles, mute, follow and subscription stay unchanged, but a banned moderator has no moderation rights while the ban lasts. Emits `channel.ban`, then `channel.chat.clear_user_messages`, and `channel.unban` when the ban expires.
    *
    * Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR). Scope: `channel.moderate`. Errors: INVALID_ARGUMENT if both or neither of `banUserId` and `banUsername` are given; USER_NOT_FOUND if the user does not exist; TARGET_IS_CHANNEL if the user is the channel's owner.
    */
@@ -209,12 +222,48 @@ export class Moderation extends Resource {
   }
 
   /**
-   * Prevents a user from posting in a channel for exactly ten minutes, and deletes all the user's messages in the channel. Emits `channel.mute`, then `channel.chat.clear_user_messages`, and `channel.mute.expire` when the mute expires.
+   * Prevents a user from posting in a channel for `durationSeconds`, ten minutes by default, and deletes all the user's messages in the channel. Emits `channel.mute`, then `channel.chat.clear_user_messages`, and `channel.mute.expire` when the mute expires.
    *
    * Tokens, scope and relation: as `banUser`. Errors: MUTE_ACTIVE (409), with the existing `muteExpiresAt`, if a mute of the user is still active; USER_NOT_FOUND if the user does not exist; TARGET_IS_CHANNEL if the user is the channel's owner.
    */
   muteUser(body: MuteUserRequest, options?: RequestOptions): Promise<MuteUserResponse> {
     return this.send('POST', '/v1/moderation/mute', body, false, options)
+  }
+
+  /**
+   * Ends the mute of a user in a channel. Messages that the mute deleted stay deleted. Emits `channel.unmute`.
+   *
+   * Tokens, scope and relation: as `banUser`. Errors: NOT_MUTED (404) if the user has no active mute in the channel or does not exist.
+   */
+  removeMute(body: RemoveMuteRequest, options?: RequestOptions): Promise<void> {
+    return this.send('DELETE', '/v1/moderation/mute', body, false, options)
+  }
+
+  /**
+   * Bans up to 1,000 users in one transaction: a ban by anyone else comes before all of them or after all of them. Each user who can be banned is; the results say what happened to each, in the order of the request. For each user whom it bans, it emits the events of `banUser`, in the same order. A dry run changes nothing and returns what would happen.
+   *
+   * Tokens, scope and relation: as `banUser`. Errors: INVALID_ARGUMENT if there are no users or more than 1,000, or if both or neither of `userId` and `username` of a user are given.
+   */
+  banUsers(body: BanUsersRequest, options?: RequestOptions): Promise<BanUsersResponse> {
+    return this.send('POST', '/v1/moderation/bans', body, false, options)
+  }
+
+  /**
+   * Returns the batches of bans of a channel, newest first.
+   *
+   * Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR); service. Scope: `channel.moderate`. Errors: CHANNEL_NOT_FOUND if the channel does not exist; CURSOR_INVALID if the cursor is of another channel.
+   */
+  listBanBatches(query: Query<'listBanBatches'>, options?: RequestOptions): List<ListBanBatchesResponse> {
+    return this.list('/v1/moderation/bans', query, 100, options)
+  }
+
+  /**
+   * Lifts, in one transaction, the bans of a batch that are still the present ones. If `restoreMessages` is set, the messages that these bans deleted are visible again, unless something else deleted them since. Messages can be restored for 24 hours. Emits `channel.unban` for each lifted ban, in the order of the batch. A repeated call finds no bans to lift, and changes nothing.
+   *
+   * Tokens, scope and relation: as `banUser`. Errors: BATCH_NOT_FOUND (404) if the channel has no such batch.
+   */
+  undoBanBatch(body: UndoBanBatchRequest, options?: RequestOptions): Promise<UndoBanBatchResponse> {
+    return this.send('DELETE', '/v1/moderation/bans', body, false, options)
   }
 
   /**

@@ -58,7 +58,23 @@ export interface paths {
         get?: never;
         put?: never;
         post: operations["muteUser"];
-        delete?: never;
+        delete: operations["removeMute"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/moderation/bans": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listBanBatches"];
+        put?: never;
+        post: operations["banUsers"];
+        delete: operations["undoBanBatch"];
         options?: never;
         head?: never;
         patch?: never;
@@ -743,6 +759,38 @@ export interface components {
             /** @description The user's subscription to the channel. */
             subscriptionInfo: components["schemas"]["SubscriptionInfo"];
         };
+        /** @description BanBatch is a batch of bans. */
+        BanBatch: {
+            /**
+             * Format: uuid
+             * @description The batch's id: a UUID in lower case.
+             */
+            batchId: string;
+            /**
+             * Format: date-time
+             * @description When the bans were applied: UTC, milliseconds.
+             */
+            createdAt: string;
+            /** @description The user who applied the bans. */
+            bannedBy: components["schemas"]["BannedBy"];
+            /** @description Why the users are banned; null if no reason was given. */
+            reason: string | null;
+            /**
+             * Format: date-time
+             * @description When the bans expire or expired: UTC, milliseconds; null if they last until they are removed.
+             */
+            expiresAt: string | null;
+            /**
+             * Format: int32
+             * @description How many users the batch banned.
+             */
+            bannedCount: number;
+            /**
+             * Format: int32
+             * @description How many of its bans are in force.
+             */
+            stillBannedCount: number;
+        };
         /** @description BanEvent is the payload of `channel.ban`. */
         BanEvent: {
             /**
@@ -769,6 +817,20 @@ export interface components {
              * @description When the ban was applied: UTC, milliseconds.
              */
             bannedAt: string;
+            /** @description Why the user is banned; null if no reason was given. */
+            reason: string | null;
+            /**
+             * Format: date-time
+             * @description When the ban expires or expired: UTC, milliseconds; null if it lasts until it is removed.
+             */
+            expiresAt: string | null;
+            /**
+             * Format: uuid
+             * @description The batch that banned the user: a UUID in lower case; null if it was none.
+             */
+            batchId: string | null;
+            /** @description What caused the event: `moderator` for a single ban, `batch` for a ban of a batch. */
+            cause: string;
         };
         /** @description BanUserRequest names the channel and, by id or by username, the user. */
         BanUserRequest: {
@@ -784,6 +846,13 @@ export interface components {
             banUserId?: string | null;
             /** @description The user's username, compared case-insensitively: 1 to 40 of `A-Z a-z 0-9 _ . -`. White space around the name, and one `@` before it, are ignored. */
             banUsername?: string | null;
+            /** @description Why the user is banned: 1 to 500 characters, without control characters. */
+            reason?: string | null;
+            /**
+             * Format: int64
+             * @description How long the ban lasts, in seconds: 1 to 1,209,600 (14 days). If unset, the ban lasts until it is removed.
+             */
+            durationSeconds?: number | null;
         };
         /** @description BanUserResponse is the ban in force. */
         BanUserResponse: {
@@ -809,6 +878,44 @@ export interface components {
              * @description When the ban was applied: UTC, milliseconds.
              */
             bannedAt: string;
+            /** @description Why; null if no reason was given. */
+            reason?: string | null;
+            /**
+             * Format: date-time
+             * @description When the ban or mute expires: UTC, milliseconds; null if it lasts until it is removed. It is in force before this instant.
+             */
+            expiresAt?: string | null;
+        };
+        /** @description BanUsersRequest names the channel, the users and the terms of their bans. */
+        BanUsersRequest: {
+            /**
+             * Format: uuid
+             * @description Required. The channel: a UUID in upper or lower case.
+             */
+            channelId: string;
+            /** @description Required. The users: 1 to 1,000. */
+            users: components["schemas"]["BatchTargetInput"][];
+            /** @description Why the users are banned: 1 to 500 characters, without control characters. */
+            reason?: string | null;
+            /**
+             * Format: int64
+             * @description How long the bans last, in seconds: 1 to 1,209,600 (14 days). If unset, a ban lasts until it is removed.
+             */
+            durationSeconds?: number | null;
+            /** @description Whether to return what would happen, and to change nothing. */
+            dryRun?: boolean | null;
+        };
+        /** @description BanUsersResponse is what happened, or would happen, to each user. */
+        BanUsersResponse: {
+            /**
+             * Format: uuid
+             * @description The batch's id: a UUID in lower case; null if no user was banned.
+             */
+            batchId: string | null;
+            /** @description How many users have each status. */
+            counts: components["schemas"]["BatchCounts"];
+            /** @description What happened to each user, in the order of the request. */
+            results: components["schemas"]["BatchResult"][];
         };
         /** @description BannedBy is the moderator who applied a ban. */
         BannedBy: {
@@ -840,6 +947,63 @@ export interface components {
             bannedAt: string;
             /** @description The user who applied the ban. */
             bannedBy: components["schemas"]["BannedBy"];
+            /** @description Why the user is banned; null if no reason was given. */
+            reason: string | null;
+            /**
+             * Format: date-time
+             * @description When the ban expires: UTC, milliseconds; null if it lasts until it is removed.
+             */
+            expiresAt: string | null;
+        };
+        /** @description BatchCounts says how many results of a batch have each status. */
+        BatchCounts: {
+            /**
+             * Format: int32
+             * @description Users with the status `BANNED`.
+             */
+            banned: number;
+            /**
+             * Format: int32
+             * @description Users with the status `ALREADY_BANNED`.
+             */
+            alreadyBanned: number;
+            /**
+             * Format: int32
+             * @description Users with the status `USER_NOT_FOUND`.
+             */
+            userNotFound: number;
+            /**
+             * Format: int32
+             * @description Users with the status `TARGET_IS_CHANNEL`.
+             */
+            targetIsChannel: number;
+            /**
+             * Format: int32
+             * @description Users with the status `DUPLICATE`.
+             */
+            duplicate: number;
+        };
+        /** @description BatchResult is what happened to one user of a batch. */
+        BatchResult: {
+            /**
+             * Format: uuid
+             * @description The user's id: a UUID in lower case. Null if the request names the user by a username that no user has.
+             */
+            userId: string | null;
+            /** @description The user's username. Null if the request names the user by an id that no user has. */
+            username: string | null;
+            /** @description For `banUsers`: `BANNED`; `ALREADY_BANNED`, whose ban does not change; `USER_NOT_FOUND`; `TARGET_IS_CHANNEL` for the owner of the channel; `DUPLICATE` for a user whom the request names earlier as well. For `undoBanBatch`: `UNBANNED`; `CHANGED` if another ban is in force by now; `NOT_BANNED` if the ban was removed or has expired. */
+            status: string;
+        };
+        /** @description BatchTarget names a user of a batch. Exactly one of `userId` and `username` is required. */
+        BatchTargetInput: {
+            /**
+             * Format: uuid
+             * @description The user's id: a UUID in upper or lower case.
+             */
+            userId?: string | null;
+            /** @description The user's username, compared case-insensitively: 1 to 40 of `A-Z a-z 0-9 _ . -`. */
+            username?: string | null;
         };
         /** @description Category is a category of channels, streams, clips and VODs. */
         Category: {
@@ -1225,7 +1389,7 @@ export interface components {
          * @description Why a call was refused. The codes are stable: programs may compare them.
          * @enum {string}
          */
-        ErrorCode: "TOKEN_MISSING" | "TOKEN_INVALID" | "TOKEN_EXPIRED" | "CLIENT_ID_MISSING" | "CLIENT_ID_MISMATCH" | "TOKEN_KIND_NOT_ACCEPTED" | "SCOPE_MISSING" | "GRANT_MISSING" | "NOT_CHANNEL_OWNER" | "NOT_CHANNEL_MODERATOR" | "NOT_SELF" | "INVALID_ARGUMENT" | "CHANNEL_NOT_FOUND" | "USER_NOT_FOUND" | "CATEGORY_NOT_FOUND" | "CURSOR_INVALID" | "TARGET_IS_CHANNEL" | "RESULT_TOO_LARGE" | "NOT_BANNED" | "MUTE_ACTIVE" | "USER_BANNED" | "USER_MUTED" | "PATH_NOT_FOUND" | "METHOD_NOT_ALLOWED" | "BODY_TOO_LARGE" | "MEDIA_TYPE_UNSUPPORTED" | "RATE_LIMITED" | "INTERNAL" | "UNAVAILABLE" | "DEADLINE_EXCEEDED" | "HEADERS_TOO_LARGE" | "WATCHER_TOO_SLOW" | "WEBHOOK_NOT_FOUND" | "WEBHOOK_LIMIT_REACHED" | "WEBHOOK_DISABLED" | "EVENT_NOT_FOUND" | "OVERLOADED" | "STREAM_LIMIT_REACHED" | "SESSION_NOT_FOUND" | "AUTH_CONTEXT_MISMATCH" | "SUBSCRIPTION_NOT_FOUND" | "MESSAGE_NOT_FOUND" | "TICKET_INVALID" | "CLIENT_CREDENTIALS_INVALID" | "AUTHORIZATION_INVALID";
+        ErrorCode: "TOKEN_MISSING" | "TOKEN_INVALID" | "TOKEN_EXPIRED" | "CLIENT_ID_MISSING" | "CLIENT_ID_MISMATCH" | "TOKEN_KIND_NOT_ACCEPTED" | "SCOPE_MISSING" | "GRANT_MISSING" | "NOT_CHANNEL_OWNER" | "NOT_CHANNEL_MODERATOR" | "NOT_SELF" | "INVALID_ARGUMENT" | "CHANNEL_NOT_FOUND" | "USER_NOT_FOUND" | "CATEGORY_NOT_FOUND" | "CURSOR_INVALID" | "TARGET_IS_CHANNEL" | "RESULT_TOO_LARGE" | "NOT_BANNED" | "MUTE_ACTIVE" | "USER_BANNED" | "USER_MUTED" | "PATH_NOT_FOUND" | "METHOD_NOT_ALLOWED" | "BODY_TOO_LARGE" | "MEDIA_TYPE_UNSUPPORTED" | "RATE_LIMITED" | "INTERNAL" | "UNAVAILABLE" | "DEADLINE_EXCEEDED" | "HEADERS_TOO_LARGE" | "WATCHER_TOO_SLOW" | "WEBHOOK_NOT_FOUND" | "WEBHOOK_LIMIT_REACHED" | "WEBHOOK_DISABLED" | "EVENT_NOT_FOUND" | "OVERLOADED" | "STREAM_LIMIT_REACHED" | "SESSION_NOT_FOUND" | "AUTH_CONTEXT_MISMATCH" | "SUBSCRIPTION_NOT_FOUND" | "MESSAGE_NOT_FOUND" | "TICKET_INVALID" | "CLIENT_CREDENTIALS_INVALID" | "AUTHORIZATION_INVALID" | "NOT_MUTED" | "BATCH_NOT_FOUND";
         /** @description EventCategory is the category of a stream. */
         EventCategory: {
             /**
@@ -1518,6 +1682,13 @@ export interface components {
             /** @description The cursor of the next page. */
             pagination: components["schemas"]["Pagination"];
         };
+        /** @description ListBanBatchesResponse is a page of batches. */
+        ListBanBatchesResponse: {
+            /** @description The batches of the page, newest first. */
+            rows: components["schemas"]["BanBatch"][];
+            /** @description The cursor of the next page. */
+            pagination: components["schemas"]["Pagination"];
+        };
         /** @description ListBannedUsersResponse is a page of banned users. */
         ListBannedUsersResponse: {
             /** @description The banned users of the page. */
@@ -1660,6 +1831,18 @@ export interface components {
             payload: {
                 [key: string]: unknown;
             };
+            /** @description Why; null if no reason was given. */
+            reason?: string | null;
+            /**
+             * Format: date-time
+             * @description When the ban or mute expires or expired: UTC, milliseconds; null if it lasts until it is removed.
+             */
+            expiresAt?: string | null;
+            /**
+             * Format: uuid
+             * @description The batch that it belongs to: a UUID in lower case; null if it belongs to none.
+             */
+            batchId?: string | null;
         };
         /** @description LogUser is a user in the log, with the user's current names. */
         LogUser: {
@@ -1741,6 +1924,17 @@ export interface components {
              * @description When the mute expires: UTC, milliseconds.
              */
             muteExpiresAt: string;
+            /** @description Why the user is muted; null if no reason was given. */
+            reason: string | null;
+            /**
+             * Format: date-time
+             * @description The same as `muteExpiresAt`.
+             */
+            expiresAt: string;
+            /** @description Null: mutes belong to no batch. */
+            batchId: string | null;
+            /** @description What caused the event: `moderator`. */
+            cause: string;
         };
         /** @description MuteExpireEvent is the payload of `channel.mute.expire`. The event has no actor: `moderatorId` is the moderator who had applied the mute. */
         MuteExpireEvent: {
@@ -1777,6 +1971,13 @@ export interface components {
              * @description Required. The user: a UUID in upper or lower case.
              */
             mutedUserId: string;
+            /**
+             * Format: int64
+             * @description How long the mute lasts, in seconds: 1 to 1,209,600 (14 days); 600 if unset.
+             */
+            durationSeconds?: number | null;
+            /** @description Why the user is muted: 1 to 500 characters, without control characters. */
+            reason?: string | null;
         };
         /** @description MuteUserResponse is the mute that was applied. */
         MuteUserResponse: {
@@ -1799,9 +2000,16 @@ export interface components {
             mutedUserDisplayName: string;
             /**
              * Format: date-time
-             * @description When the mute expires: ten minutes after it was applied; UTC, milliseconds. The mute is active before this instant.
+             * @description When the mute expires; UTC, milliseconds. The mute is active before this instant.
              */
             muteExpiresAt: string;
+            /** @description Why; null if no reason was given. */
+            reason?: string | null;
+            /**
+             * Format: date-time
+             * @description When the ban or mute expires: UTC, milliseconds; null if it lasts until it is removed. It is in force before this instant.
+             */
+            expiresAt?: string | null;
         };
         /** @description Pagination holds the cursor of the next page. */
         Pagination: {
@@ -1970,6 +2178,19 @@ export interface components {
              * @description Required. The user: a UUID in upper or lower case. The channel's owner is not accepted.
              */
             userId: string;
+        };
+        /** @description RemoveMuteRequest names the channel and the user. */
+        RemoveMuteRequest: {
+            /**
+             * Format: uuid
+             * @description Required. The channel: a UUID in upper or lower case.
+             */
+            channelId: string;
+            /**
+             * Format: uuid
+             * @description Required. The user: a UUID in upper or lower case.
+             */
+            mutedUserId: string;
         };
         /** @description RemoveOgRequest names the channel and the OG. */
         RemoveOgRequest: {
@@ -2286,10 +2507,10 @@ export interface components {
             channelId: string;
             /**
              * Format: uuid
-             * @description The user who removed the ban: a UUID in lower case.
+             * @description The user who removed the ban, or who had applied it if it expired: a UUID in lower case.
              */
             moderatorId: string;
-            /** @description The id of the client through which the change was made. */
+            /** @description The id of the client through which the change was made; empty if the ban expired. */
             clientId: string;
             /**
              * Format: uuid
@@ -2300,9 +2521,99 @@ export interface components {
             unbannedUserDisplayName: string;
             /**
              * Format: date-time
-             * @description When the ban was removed: UTC, milliseconds.
+             * @description When the ban was removed or expired: UTC, milliseconds.
              */
             unbannedAt: string;
+            /** @description Why the user was banned; null if no reason was given. */
+            reason: string | null;
+            /**
+             * Format: date-time
+             * @description When the ban expires or expired: UTC, milliseconds; null if it lasts until it is removed.
+             */
+            expiresAt: string | null;
+            /**
+             * Format: uuid
+             * @description The batch that had banned the user: a UUID in lower case; null if it was none.
+             */
+            batchId: string | null;
+            /** @description What caused the event: `moderator` for a single removal, `expired`, `batch` if the batch was undone, `revert` if all that a moderator did was reverted. */
+            cause: string;
+        };
+        /** @description UndoBanBatchRequest names the channel and the batch. */
+        UndoBanBatchRequest: {
+            /**
+             * Format: uuid
+             * @description Required. The channel: a UUID in upper or lower case.
+             */
+            channelId: string;
+            /**
+             * Format: uuid
+             * @description Required. The batch: a UUID in upper or lower case.
+             */
+            batchId: string;
+            /** @description Whether to restore the messages that the bans deleted. */
+            restoreMessages?: boolean | null;
+        };
+        /** @description UndoBanBatchResponse is what happened to each user whom the batch had banned. */
+        UndoBanBatchResponse: {
+            /** @description How many users have each status. */
+            counts: components["schemas"]["UndoCounts"];
+            /** @description What happened to each user, in the order of the batch. */
+            results: components["schemas"]["BatchResult"][];
+        };
+        /** @description UndoCounts says how many results of an undo have each status. */
+        UndoCounts: {
+            /**
+             * Format: int32
+             * @description Users with the status `UNBANNED`.
+             */
+            unbanned: number;
+            /**
+             * Format: int32
+             * @description Users with the status `CHANGED`.
+             */
+            changed: number;
+            /**
+             * Format: int32
+             * @description Users with the status `NOT_BANNED`.
+             */
+            notBanned: number;
+        };
+        /** @description UnmuteEvent is the payload of `channel.unmute`: a mute that was ended before it expired. */
+        UnmuteEvent: {
+            /**
+             * Format: uuid
+             * @description The channel: a UUID in lower case.
+             */
+            channelId: string;
+            /**
+             * Format: uuid
+             * @description The user who ended the mute: a UUID in lower case.
+             */
+            moderatorId: string;
+            /** @description The id of the client through which the change was made. */
+            clientId: string;
+            /**
+             * Format: uuid
+             * @description The user who was muted: a UUID in lower case.
+             */
+            unmutedUserId: string;
+            /** @description The user's display name at that time. */
+            unmutedUserDisplayName: string;
+            /**
+             * Format: date-time
+             * @description When the mute was ended: UTC, milliseconds.
+             */
+            unmutedAt: string;
+            /** @description Why the user was muted; null if no reason was given. */
+            reason: string | null;
+            /**
+             * Format: date-time
+             * @description When the mute would have expired: UTC, milliseconds.
+             */
+            expiresAt: string;
+            /** @description What caused the event: `moderator`, or `revert` if all that a moderator did was reverted. */
+            cause: string;
         };
         /** @description UpdateEvent is the payload of `channel.update`. It holds the values of the channel after the change. */
         UpdateEvent: {
@@ -2879,6 +3190,149 @@ export interface operations {
                         /** @constant */
                         message: "success";
                         data: components["schemas"]["MuteUserResponse"];
+                    };
+                };
+            };
+        };
+    };
+    removeMute: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "channelId": "0b6f0001-0000-4000-8000-00000000000a",
+                 *       "mutedUserId": "0b6f0004-0000-4000-8000-00000000000d"
+                 *     }
+                 */
+                "application/json": components["schemas"]["RemoveMuteRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    listBanBatches: {
+        parameters: {
+            query: {
+                /**
+                 * @description Required. The channel: a UUID in upper or lower case.
+                 * @example 0b6f0001-0000-4000-8000-00000000000a
+                 */
+                channelId: string;
+                /** @description The `pagination.cursor` of the previous page; empty for the first page. */
+                cursor?: string;
+                /** @description The maximum number of rows in the page: 1 to 100; 20 if unset. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        data: components["schemas"]["ListBanBatchesResponse"];
+                    };
+                };
+            };
+        };
+    };
+    banUsers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "channelId": "0b6f0001-0000-4000-8000-00000000000a",
+                 *       "users": [
+                 *         {
+                 *           "username": "amara.okafor"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["BanUsersRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        data: components["schemas"]["BanUsersResponse"];
+                    };
+                };
+            };
+        };
+    };
+    undoBanBatch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "channelId": "0b6f0001-0000-4000-8000-00000000000a",
+                 *       "batchId": ""
+                 *     }
+                 */
+                "application/json": components["schemas"]["UndoBanBatchRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        data: components["schemas"]["UndoBanBatchResponse"];
                     };
                 };
             };

@@ -1552,7 +1552,11 @@ type BannedUser struct {
 	// When the ban was applied: UTC, milliseconds.
 	BannedAt *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=banned_at,json=bannedAt" json:"banned_at,omitempty"`
 	// The user who applied the ban.
-	BannedBy      *BannedBy `protobuf:"bytes,5,opt,name=banned_by,json=bannedBy" json:"banned_by,omitempty"`
+	BannedBy *BannedBy `protobuf:"bytes,5,opt,name=banned_by,json=bannedBy" json:"banned_by,omitempty"`
+	// Why the user is banned; null if no reason was given.
+	Reason *string `protobuf:"bytes,6,opt,name=reason" json:"reason,omitempty"`
+	// When the ban expires: UTC, milliseconds; null if it lasts until it is removed.
+	ExpiresAt     *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1618,6 +1622,20 @@ func (x *BannedUser) GetBannedAt() *timestamppb.Timestamp {
 func (x *BannedUser) GetBannedBy() *BannedBy {
 	if x != nil {
 		return x.BannedBy
+	}
+	return nil
+}
+
+func (x *BannedUser) GetReason() string {
+	if x != nil && x.Reason != nil {
+		return *x.Reason
+	}
+	return ""
+}
+
+func (x *BannedUser) GetExpiresAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ExpiresAt
 	}
 	return nil
 }
@@ -4339,14 +4357,17 @@ const file_moderato_v1_channels_proto_rawDesc = "" +
 	"\bBannedBy\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12!\n" +
 	"\fdisplay_name\x18\x02 \x01(\tR\vdisplayName\x12\x12\n" +
-	"\x04slug\x18\x03 \x01(\tR\x04slug\"\xc0\x01\n" +
+	"\x04slug\x18\x03 \x01(\tR\x04slug\"\x9a\x02\n" +
 	"\n" +
 	"BannedUser\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12!\n" +
 	"\fdisplay_name\x18\x02 \x01(\tR\vdisplayName\x12\x12\n" +
 	"\x04slug\x18\x03 \x01(\tR\x04slug\x127\n" +
 	"\tbanned_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\bbannedAt\x122\n" +
-	"\tbanned_by\x18\x05 \x01(\v2\x15.moderato.v1.BannedByR\bbannedBy\"v\n" +
+	"\tbanned_by\x18\x05 \x01(\v2\x15.moderato.v1.BannedByR\bbannedBy\x12\x1d\n" +
+	"\x06reason\x18\x06 \x01(\tB\x05\xaa\x01\x02\b\x01R\x06reason\x129\n" +
+	"\n" +
+	"expires_at\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\"v\n" +
 	"\x16ListBannedUsersRequest\x12\x16\n" +
 	"\x06cursor\x18\x01 \x01(\tR\x06cursor\x12%\n" +
 	"\x05limit\x18\x02 \x01(\x05B\x0f\x92\xb5\x18\x06\x18\x01 d(\x14\xaa\x01\x02\b\x01R\x05limit\x12\x1d\n" +
@@ -4720,90 +4741,91 @@ var file_moderato_v1_channels_proto_depIdxs = []int32{
 	0,  // 15: moderato.v1.ListFollowedResponse.pagination:type_name -> moderato.v1.Pagination
 	61, // 16: moderato.v1.BannedUser.banned_at:type_name -> google.protobuf.Timestamp
 	20, // 17: moderato.v1.BannedUser.banned_by:type_name -> moderato.v1.BannedBy
-	21, // 18: moderato.v1.ListBannedUsersResponse.rows:type_name -> moderato.v1.BannedUser
-	0,  // 19: moderato.v1.ListBannedUsersResponse.pagination:type_name -> moderato.v1.Pagination
-	62, // 20: moderato.v1.ListVipsResponse.users:type_name -> moderato.v1.UserSummary
-	0,  // 21: moderato.v1.ListVipsResponse.pagination:type_name -> moderato.v1.Pagination
-	62, // 22: moderato.v1.ListModsResponse.users:type_name -> moderato.v1.UserSummary
-	0,  // 23: moderato.v1.ListModsResponse.pagination:type_name -> moderato.v1.Pagination
-	62, // 24: moderato.v1.ListOgsResponse.users:type_name -> moderato.v1.UserSummary
-	0,  // 25: moderato.v1.ListOgsResponse.pagination:type_name -> moderato.v1.Pagination
-	14, // 26: moderato.v1.ListSubscribersResponse.rows:type_name -> moderato.v1.AudienceMember
-	0,  // 27: moderato.v1.ListSubscribersResponse.pagination:type_name -> moderato.v1.Pagination
-	61, // 28: moderato.v1.Activity.created_at:type_name -> google.protobuf.Timestamp
-	63, // 29: moderato.v1.Activity.info:type_name -> google.protobuf.Struct
-	63, // 30: moderato.v1.Activity.action:type_name -> google.protobuf.Struct
-	40, // 31: moderato.v1.ListActivitiesResponse.rows:type_name -> moderato.v1.Activity
-	0,  // 32: moderato.v1.ListActivitiesResponse.pagination:type_name -> moderato.v1.Pagination
-	61, // 33: moderato.v1.Vote.voted_at:type_name -> google.protobuf.Timestamp
-	43, // 34: moderato.v1.ListVotesResponse.votes:type_name -> moderato.v1.Vote
-	0,  // 35: moderato.v1.ListVotesResponse.pagination:type_name -> moderato.v1.Pagination
-	46, // 36: moderato.v1.Clip.creator:type_name -> moderato.v1.ContentUser
-	46, // 37: moderato.v1.Clip.channel:type_name -> moderato.v1.ContentUser
-	2,  // 38: moderato.v1.Clip.category:type_name -> moderato.v1.ContentCategory
-	47, // 39: moderato.v1.ListClipsResponse.rows:type_name -> moderato.v1.Clip
-	0,  // 40: moderato.v1.ListClipsResponse.pagination:type_name -> moderato.v1.Pagination
-	61, // 41: moderato.v1.Vod.started_at:type_name -> google.protobuf.Timestamp
-	61, // 42: moderato.v1.Vod.ended_at:type_name -> google.protobuf.Timestamp
-	2,  // 43: moderato.v1.Vod.category:type_name -> moderato.v1.ContentCategory
-	46, // 44: moderato.v1.Vod.channel:type_name -> moderato.v1.ContentUser
-	50, // 45: moderato.v1.ListVodsResponse.rows:type_name -> moderato.v1.Vod
-	0,  // 46: moderato.v1.ListVodsResponse.pagination:type_name -> moderato.v1.Pagination
-	64, // 47: moderato.v1.Raid.raider:type_name -> moderato.v1.Person
-	61, // 48: moderato.v1.Raid.created_at:type_name -> google.protobuf.Timestamp
-	55, // 49: moderato.v1.ListRaidsResponse.rows:type_name -> moderato.v1.Raid
-	0,  // 50: moderato.v1.ListRaidsResponse.pagination:type_name -> moderato.v1.Pagination
-	60, // 51: moderato.v1.ListCategoriesResponse.rows:type_name -> moderato.v1.Category
-	0,  // 52: moderato.v1.ListCategoriesResponse.pagination:type_name -> moderato.v1.Pagination
-	4,  // 53: moderato.v1.ChannelsService.ListChannels:input_type -> moderato.v1.ListChannelsRequest
-	56, // 54: moderato.v1.ChannelsService.ListRaids:input_type -> moderato.v1.ListRaidsRequest
-	58, // 55: moderato.v1.ChannelsService.ListCategories:input_type -> moderato.v1.ListCategoriesRequest
-	6,  // 56: moderato.v1.ChannelsService.GetStreamInfo:input_type -> moderato.v1.GetStreamInfoRequest
-	9,  // 57: moderato.v1.ChannelsService.GetStats:input_type -> moderato.v1.GetStatsRequest
-	15, // 58: moderato.v1.ChannelsService.ListFollowers:input_type -> moderato.v1.ListFollowersRequest
-	18, // 59: moderato.v1.ChannelsService.ListFollowed:input_type -> moderato.v1.ListFollowedRequest
-	22, // 60: moderato.v1.ChannelsService.ListBannedUsers:input_type -> moderato.v1.ListBannedUsersRequest
-	24, // 61: moderato.v1.ChannelsService.ListVips:input_type -> moderato.v1.ListVipsRequest
-	30, // 62: moderato.v1.ChannelsService.AddVip:input_type -> moderato.v1.AddVipRequest
-	32, // 63: moderato.v1.ChannelsService.RemoveVip:input_type -> moderato.v1.RemoveVipRequest
-	26, // 64: moderato.v1.ChannelsService.ListMods:input_type -> moderato.v1.ListModsRequest
-	28, // 65: moderato.v1.ChannelsService.ListOgs:input_type -> moderato.v1.ListOgsRequest
-	34, // 66: moderato.v1.ChannelsService.AddOg:input_type -> moderato.v1.AddOgRequest
-	36, // 67: moderato.v1.ChannelsService.RemoveOg:input_type -> moderato.v1.RemoveOgRequest
-	38, // 68: moderato.v1.ChannelsService.ListSubscribers:input_type -> moderato.v1.ListSubscribersRequest
-	41, // 69: moderato.v1.ChannelsService.ListActivities:input_type -> moderato.v1.ListActivitiesRequest
-	44, // 70: moderato.v1.ChannelsService.ListVotes:input_type -> moderato.v1.ListVotesRequest
-	48, // 71: moderato.v1.ChannelsService.ListClips:input_type -> moderato.v1.ListClipsRequest
-	51, // 72: moderato.v1.ChannelsService.ListVods:input_type -> moderato.v1.ListVodsRequest
-	11, // 73: moderato.v1.ChannelsService.GetLiveStats:input_type -> moderato.v1.GetLiveStatsRequest
-	53, // 74: moderato.v1.ChannelsService.UpdateInfo:input_type -> moderato.v1.UpdateInfoRequest
-	5,  // 75: moderato.v1.ChannelsService.ListChannels:output_type -> moderato.v1.ListChannelsResponse
-	57, // 76: moderato.v1.ChannelsService.ListRaids:output_type -> moderato.v1.ListRaidsResponse
-	59, // 77: moderato.v1.ChannelsService.ListCategories:output_type -> moderato.v1.ListCategoriesResponse
-	8,  // 78: moderato.v1.ChannelsService.GetStreamInfo:output_type -> moderato.v1.GetStreamInfoResponse
-	10, // 79: moderato.v1.ChannelsService.GetStats:output_type -> moderato.v1.GetStatsResponse
-	16, // 80: moderato.v1.ChannelsService.ListFollowers:output_type -> moderato.v1.ListFollowersResponse
-	19, // 81: moderato.v1.ChannelsService.ListFollowed:output_type -> moderato.v1.ListFollowedResponse
-	23, // 82: moderato.v1.ChannelsService.ListBannedUsers:output_type -> moderato.v1.ListBannedUsersResponse
-	25, // 83: moderato.v1.ChannelsService.ListVips:output_type -> moderato.v1.ListVipsResponse
-	31, // 84: moderato.v1.ChannelsService.AddVip:output_type -> moderato.v1.AddVipResponse
-	33, // 85: moderato.v1.ChannelsService.RemoveVip:output_type -> moderato.v1.RemoveVipResponse
-	27, // 86: moderato.v1.ChannelsService.ListMods:output_type -> moderato.v1.ListModsResponse
-	29, // 87: moderato.v1.ChannelsService.ListOgs:output_type -> moderato.v1.ListOgsResponse
-	35, // 88: moderato.v1.ChannelsService.AddOg:output_type -> moderato.v1.AddOgResponse
-	37, // 89: moderato.v1.ChannelsService.RemoveOg:output_type -> moderato.v1.RemoveOgResponse
-	39, // 90: moderato.v1.ChannelsService.ListSubscribers:output_type -> moderato.v1.ListSubscribersResponse
-	42, // 91: moderato.v1.ChannelsService.ListActivities:output_type -> moderato.v1.ListActivitiesResponse
-	45, // 92: moderato.v1.ChannelsService.ListVotes:output_type -> moderato.v1.ListVotesResponse
-	49, // 93: moderato.v1.ChannelsService.ListClips:output_type -> moderato.v1.ListClipsResponse
-	52, // 94: moderato.v1.ChannelsService.ListVods:output_type -> moderato.v1.ListVodsResponse
-	12, // 95: moderato.v1.ChannelsService.GetLiveStats:output_type -> moderato.v1.GetLiveStatsResponse
-	54, // 96: moderato.v1.ChannelsService.UpdateInfo:output_type -> moderato.v1.UpdateInfoResponse
-	75, // [75:97] is the sub-list for method output_type
-	53, // [53:75] is the sub-list for method input_type
-	53, // [53:53] is the sub-list for extension type_name
-	53, // [53:53] is the sub-list for extension extendee
-	0,  // [0:53] is the sub-list for field type_name
+	61, // 18: moderato.v1.BannedUser.expires_at:type_name -> google.protobuf.Timestamp
+	21, // 19: moderato.v1.ListBannedUsersResponse.rows:type_name -> moderato.v1.BannedUser
+	0,  // 20: moderato.v1.ListBannedUsersResponse.pagination:type_name -> moderato.v1.Pagination
+	62, // 21: moderato.v1.ListVipsResponse.users:type_name -> moderato.v1.UserSummary
+	0,  // 22: moderato.v1.ListVipsResponse.pagination:type_name -> moderato.v1.Pagination
+	62, // 23: moderato.v1.ListModsResponse.users:type_name -> moderato.v1.UserSummary
+	0,  // 24: moderato.v1.ListModsResponse.pagination:type_name -> moderato.v1.Pagination
+	62, // 25: moderato.v1.ListOgsResponse.users:type_name -> moderato.v1.UserSummary
+	0,  // 26: moderato.v1.ListOgsResponse.pagination:type_name -> moderato.v1.Pagination
+	14, // 27: moderato.v1.ListSubscribersResponse.rows:type_name -> moderato.v1.AudienceMember
+	0,  // 28: moderato.v1.ListSubscribersResponse.pagination:type_name -> moderato.v1.Pagination
+	61, // 29: moderato.v1.Activity.created_at:type_name -> google.protobuf.Timestamp
+	63, // 30: moderato.v1.Activity.info:type_name -> google.protobuf.Struct
+	63, // 31: moderato.v1.Activity.action:type_name -> google.protobuf.Struct
+	40, // 32: moderato.v1.ListActivitiesResponse.rows:type_name -> moderato.v1.Activity
+	0,  // 33: moderato.v1.ListActivitiesResponse.pagination:type_name -> moderato.v1.Pagination
+	61, // 34: moderato.v1.Vote.voted_at:type_name -> google.protobuf.Timestamp
+	43, // 35: moderato.v1.ListVotesResponse.votes:type_name -> moderato.v1.Vote
+	0,  // 36: moderato.v1.ListVotesResponse.pagination:type_name -> moderato.v1.Pagination
+	46, // 37: moderato.v1.Clip.creator:type_name -> moderato.v1.ContentUser
+	46, // 38: moderato.v1.Clip.channel:type_name -> moderato.v1.ContentUser
+	2,  // 39: moderato.v1.Clip.category:type_name -> moderato.v1.ContentCategory
+	47, // 40: moderato.v1.ListClipsResponse.rows:type_name -> moderato.v1.Clip
+	0,  // 41: moderato.v1.ListClipsResponse.pagination:type_name -> moderato.v1.Pagination
+	61, // 42: moderato.v1.Vod.started_at:type_name -> google.protobuf.Timestamp
+	61, // 43: moderato.v1.Vod.ended_at:type_name -> google.protobuf.Timestamp
+	2,  // 44: moderato.v1.Vod.category:type_name -> moderato.v1.ContentCategory
+	46, // 45: moderato.v1.Vod.channel:type_name -> moderato.v1.ContentUser
+	50, // 46: moderato.v1.ListVodsResponse.rows:type_name -> moderato.v1.Vod
+	0,  // 47: moderato.v1.ListVodsResponse.pagination:type_name -> moderato.v1.Pagination
+	64, // 48: moderato.v1.Raid.raider:type_name -> moderato.v1.Person
+	61, // 49: moderato.v1.Raid.created_at:type_name -> google.protobuf.Timestamp
+	55, // 50: moderato.v1.ListRaidsResponse.rows:type_name -> moderato.v1.Raid
+	0,  // 51: moderato.v1.ListRaidsResponse.pagination:type_name -> moderato.v1.Pagination
+	60, // 52: moderato.v1.ListCategoriesResponse.rows:type_name -> moderato.v1.Category
+	0,  // 53: moderato.v1.ListCategoriesResponse.pagination:type_name -> moderato.v1.Pagination
+	4,  // 54: moderato.v1.ChannelsService.ListChannels:input_type -> moderato.v1.ListChannelsRequest
+	56, // 55: moderato.v1.ChannelsService.ListRaids:input_type -> moderato.v1.ListRaidsRequest
+	58, // 56: moderato.v1.ChannelsService.ListCategories:input_type -> moderato.v1.ListCategoriesRequest
+	6,  // 57: moderato.v1.ChannelsService.GetStreamInfo:input_type -> moderato.v1.GetStreamInfoRequest
+	9,  // 58: moderato.v1.ChannelsService.GetStats:input_type -> moderato.v1.GetStatsRequest
+	15, // 59: moderato.v1.ChannelsService.ListFollowers:input_type -> moderato.v1.ListFollowersRequest
+	18, // 60: moderato.v1.ChannelsService.ListFollowed:input_type -> moderato.v1.ListFollowedRequest
+	22, // 61: moderato.v1.ChannelsService.ListBannedUsers:input_type -> moderato.v1.ListBannedUsersRequest
+	24, // 62: moderato.v1.ChannelsService.ListVips:input_type -> moderato.v1.ListVipsRequest
+	30, // 63: moderato.v1.ChannelsService.AddVip:input_type -> moderato.v1.AddVipRequest
+	32, // 64: moderato.v1.ChannelsService.RemoveVip:input_type -> moderato.v1.RemoveVipRequest
+	26, // 65: moderato.v1.ChannelsService.ListMods:input_type -> moderato.v1.ListModsRequest
+	28, // 66: moderato.v1.ChannelsService.ListOgs:input_type -> moderato.v1.ListOgsRequest
+	34, // 67: moderato.v1.ChannelsService.AddOg:input_type -> moderato.v1.AddOgRequest
+	36, // 68: moderato.v1.ChannelsService.RemoveOg:input_type -> moderato.v1.RemoveOgRequest
+	38, // 69: moderato.v1.ChannelsService.ListSubscribers:input_type -> moderato.v1.ListSubscribersRequest
+	41, // 70: moderato.v1.ChannelsService.ListActivities:input_type -> moderato.v1.ListActivitiesRequest
+	44, // 71: moderato.v1.ChannelsService.ListVotes:input_type -> moderato.v1.ListVotesRequest
+	48, // 72: moderato.v1.ChannelsService.ListClips:input_type -> moderato.v1.ListClipsRequest
+	51, // 73: moderato.v1.ChannelsService.ListVods:input_type -> moderato.v1.ListVodsRequest
+	11, // 74: moderato.v1.ChannelsService.GetLiveStats:input_type -> moderato.v1.GetLiveStatsRequest
+	53, // 75: moderato.v1.ChannelsService.UpdateInfo:input_type -> moderato.v1.UpdateInfoRequest
+	5,  // 76: moderato.v1.ChannelsService.ListChannels:output_type -> moderato.v1.ListChannelsResponse
+	57, // 77: moderato.v1.ChannelsService.ListRaids:output_type -> moderato.v1.ListRaidsResponse
+	59, // 78: moderato.v1.ChannelsService.ListCategories:output_type -> moderato.v1.ListCategoriesResponse
+	8,  // 79: moderato.v1.ChannelsService.GetStreamInfo:output_type -> moderato.v1.GetStreamInfoResponse
+	10, // 80: moderato.v1.ChannelsService.GetStats:output_type -> moderato.v1.GetStatsResponse
+	16, // 81: moderato.v1.ChannelsService.ListFollowers:output_type -> moderato.v1.ListFollowersResponse
+	19, // 82: moderato.v1.ChannelsService.ListFollowed:output_type -> moderato.v1.ListFollowedResponse
+	23, // 83: moderato.v1.ChannelsService.ListBannedUsers:output_type -> moderato.v1.ListBannedUsersResponse
+	25, // 84: moderato.v1.ChannelsService.ListVips:output_type -> moderato.v1.ListVipsResponse
+	31, // 85: moderato.v1.ChannelsService.AddVip:output_type -> moderato.v1.AddVipResponse
+	33, // 86: moderato.v1.ChannelsService.RemoveVip:output_type -> moderato.v1.RemoveVipResponse
+	27, // 87: moderato.v1.ChannelsService.ListMods:output_type -> moderato.v1.ListModsResponse
+	29, // 88: moderato.v1.ChannelsService.ListOgs:output_type -> moderato.v1.ListOgsResponse
+	35, // 89: moderato.v1.ChannelsService.AddOg:output_type -> moderato.v1.AddOgResponse
+	37, // 90: moderato.v1.ChannelsService.RemoveOg:output_type -> moderato.v1.RemoveOgResponse
+	39, // 91: moderato.v1.ChannelsService.ListSubscribers:output_type -> moderato.v1.ListSubscribersResponse
+	42, // 92: moderato.v1.ChannelsService.ListActivities:output_type -> moderato.v1.ListActivitiesResponse
+	45, // 93: moderato.v1.ChannelsService.ListVotes:output_type -> moderato.v1.ListVotesResponse
+	49, // 94: moderato.v1.ChannelsService.ListClips:output_type -> moderato.v1.ListClipsResponse
+	52, // 95: moderato.v1.ChannelsService.ListVods:output_type -> moderato.v1.ListVodsResponse
+	12, // 96: moderato.v1.ChannelsService.GetLiveStats:output_type -> moderato.v1.GetLiveStatsResponse
+	54, // 97: moderato.v1.ChannelsService.UpdateInfo:output_type -> moderato.v1.UpdateInfoResponse
+	76, // [76:98] is the sub-list for method output_type
+	54, // [54:76] is the sub-list for method input_type
+	54, // [54:54] is the sub-list for extension type_name
+	54, // [54:54] is the sub-list for extension extendee
+	0,  // [0:54] is the sub-list for field type_name
 }
 
 func init() { file_moderato_v1_channels_proto_init() }

@@ -155,7 +155,7 @@ const (
 	//
 	// Use one of the methods in `Allow`.
 	Reason_REASON_METHOD_NOT_ALLOWED Reason = 25
-	// The request body is larger than 64 KiB.
+	// The request body is larger than 64 KiB or, for a batch of bans, 256 KiB.
 	//
 	// Send less in one request.
 	Reason_REASON_BODY_TOO_LARGE Reason = 26
@@ -272,6 +272,14 @@ const (
 	//
 	// Let the user begin the sign-in again from the client.
 	Reason_REASON_REQUEST_NOT_FOUND Reason = 52
+	// The user is not muted in the channel: there was no mute, or it has expired.
+	//
+	// Nothing needs to be done; the user may chat.
+	Reason_REASON_NOT_MUTED Reason = 54
+	// The channel has no batch of bans with this id.
+	//
+	// List the channel's batches with GET /v1/moderation/bans.
+	Reason_REASON_BATCH_NOT_FOUND Reason = 55
 )
 
 // Enum value maps for Reason.
@@ -330,6 +338,8 @@ var (
 		50: "REASON_CLIENT_CREDENTIALS_INVALID",
 		51: "REASON_AUTHORIZATION_INVALID",
 		52: "REASON_REQUEST_NOT_FOUND",
+		54: "REASON_NOT_MUTED",
+		55: "REASON_BATCH_NOT_FOUND",
 	}
 	Reason_value = map[string]int32{
 		"REASON_UNSPECIFIED":                0,
@@ -385,6 +395,8 @@ var (
 		"REASON_CLIENT_CREDENTIALS_INVALID": 50,
 		"REASON_AUTHORIZATION_INVALID":      51,
 		"REASON_REQUEST_NOT_FOUND":          52,
+		"REASON_NOT_MUTED":                  54,
+		"REASON_BATCH_NOT_FOUND":            55,
 	}
 )
 
@@ -419,7 +431,7 @@ var File_moderato_v1_errors_proto protoreflect.FileDescriptor
 
 const file_moderato_v1_errors_proto_rawDesc = "" +
 	"\n" +
-	"\x18moderato/v1/errors.proto\x12\vmoderato.v1\x1a!moderato/options/v1/options.proto*\x82+\n" +
+	"\x18moderato/v1/errors.proto\x12\vmoderato.v1\x1a!moderato/options/v1/options.proto*\xa3,\n" +
 	"\x06Reason\x12\x16\n" +
 	"\x12REASON_UNSPECIFIED\x10\x00\x12p\n" +
 	"\x14REASON_TOKEN_MISSING\x10\x01\x1aV\x8a\xb5\x18R\b\x91\x03\x10\x10\x1aKAn access token is required: send the header Authorization: Bearer <token>.\x12u\n" +
@@ -474,7 +486,9 @@ const file_moderato_v1_errors_proto_rawDesc = "" +
 	"\x15REASON_TICKET_INVALID\x101\x1ax\x8a\xb5\x18t\b\x91\x03\x10\x10\x1amThe ticket is not valid: it is damaged, unknown, used or expired. Get a new one from POST /v1/events/tickets.\x12y\n" +
 	"!REASON_CLIENT_CREDENTIALS_INVALID\x102\x1aR\x8a\xb5\x18N\b\x91\x03\x10\x10\x1aEThe client credentials are not valid: the secret is wrong or missing. \x01\x12\xad\x01\n" +
 	"\x1cREASON_AUTHORIZATION_INVALID\x103\x1a\x8a\x01\x8a\xb5\x18\x85\x01\b\x90\x03\x10\x03\x1a|The code, its verifier or the refresh token is not valid: it is wrong, expired, revoked or used. Let the user sign in again. \x01\x12\x82\x01\n" +
-	"\x18REASON_REQUEST_NOT_FOUND\x104\x1ad\x8a\xb5\x18`\b\x94\x03\x10\x05\x1aWThere is no such sign-in request: it never existed, has expired or was decided already. \x02BCZ<github.com/moderato-live/moderato/gen/moderato/v1;moderatov1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
+	"\x18REASON_REQUEST_NOT_FOUND\x104\x1ad\x8a\xb5\x18`\b\x94\x03\x10\x05\x1aWThere is no such sign-in request: it never existed, has expired or was decided already. \x02\x12G\n" +
+	"\x10REASON_NOT_MUTED\x106\x1a1\x8a\xb5\x18-\b\x94\x03\x10\x05\x1a&The user is not muted in this channel.\x12V\n" +
+	"\x16REASON_BATCH_NOT_FOUND\x107\x1a:\x8a\xb5\x186\b\x94\x03\x10\x05\x1a/There is no such batch of bans in this channel.BCZ<github.com/moderato-live/moderato/gen/moderato/v1;moderatov1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
 var (
 	file_moderato_v1_errors_proto_rawDescOnce sync.Once

@@ -36,7 +36,17 @@ type BanEvent struct {
 	// The banned user's display name at that time.
 	BannedUserDisplayName string `protobuf:"bytes,5,opt,name=banned_user_display_name,json=bannedUserDisplayName" json:"banned_user_display_name,omitempty"`
 	// When the ban was applied: UTC, milliseconds.
-	BannedAt      *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=banned_at,json=bannedAt" json:"banned_at,omitempty"`
+	BannedAt *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=banned_at,json=bannedAt" json:"banned_at,omitempty"`
+	// Why the user is banned; null if no reason was given.
+	Reason *string `protobuf:"bytes,7,opt,name=reason" json:"reason,omitempty"`
+	// When the ban expires or expired: UTC, milliseconds; null if it lasts until it is
+	// removed.
+	ExpiresAt *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
+	// The batch that banned the user: a UUID in lower case; null if it was none.
+	BatchId *string `protobuf:"bytes,9,opt,name=batch_id,json=batchId" json:"batch_id,omitempty"`
+	// What caused the event: `moderator` for a single ban, `batch` for a ban of a
+	// batch.
+	Cause         string `protobuf:"bytes,10,opt,name=cause" json:"cause,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -113,21 +123,60 @@ func (x *BanEvent) GetBannedAt() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *BanEvent) GetReason() string {
+	if x != nil && x.Reason != nil {
+		return *x.Reason
+	}
+	return ""
+}
+
+func (x *BanEvent) GetExpiresAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ExpiresAt
+	}
+	return nil
+}
+
+func (x *BanEvent) GetBatchId() string {
+	if x != nil && x.BatchId != nil {
+		return *x.BatchId
+	}
+	return ""
+}
+
+func (x *BanEvent) GetCause() string {
+	if x != nil {
+		return x.Cause
+	}
+	return ""
+}
+
 // UnbanEvent is the payload of `channel.unban`.
 type UnbanEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The channel: a UUID in lower case.
 	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
-	// The user who removed the ban: a UUID in lower case.
+	// The user who removed the ban, or who had applied it if it expired: a UUID in lower
+	// case.
 	ModeratorId string `protobuf:"bytes,2,opt,name=moderator_id,json=moderatorId" json:"moderator_id,omitempty"`
-	// The id of the client through which the change was made.
+	// The id of the client through which the change was made; empty if the ban expired.
 	ClientId string `protobuf:"bytes,3,opt,name=client_id,json=clientId" json:"client_id,omitempty"`
 	// The user who was banned: a UUID in lower case.
 	UnbannedUserId string `protobuf:"bytes,4,opt,name=unbanned_user_id,json=unbannedUserId" json:"unbanned_user_id,omitempty"`
 	// The user's display name at that time.
 	UnbannedUserDisplayName string `protobuf:"bytes,5,opt,name=unbanned_user_display_name,json=unbannedUserDisplayName" json:"unbanned_user_display_name,omitempty"`
-	// When the ban was removed: UTC, milliseconds.
-	UnbannedAt    *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=unbanned_at,json=unbannedAt" json:"unbanned_at,omitempty"`
+	// When the ban was removed or expired: UTC, milliseconds.
+	UnbannedAt *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=unbanned_at,json=unbannedAt" json:"unbanned_at,omitempty"`
+	// Why the user was banned; null if no reason was given.
+	Reason *string `protobuf:"bytes,7,opt,name=reason" json:"reason,omitempty"`
+	// When the ban expires or expired: UTC, milliseconds; null if it lasts until it is
+	// removed.
+	ExpiresAt *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
+	// The batch that had banned the user: a UUID in lower case; null if it was none.
+	BatchId *string `protobuf:"bytes,9,opt,name=batch_id,json=batchId" json:"batch_id,omitempty"`
+	// What caused the event: `moderator` for a single removal, `expired`, `batch` if
+	// the batch was undone, `revert` if all that a moderator did was reverted.
+	Cause         string `protobuf:"bytes,10,opt,name=cause" json:"cause,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -204,6 +253,34 @@ func (x *UnbanEvent) GetUnbannedAt() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *UnbanEvent) GetReason() string {
+	if x != nil && x.Reason != nil {
+		return *x.Reason
+	}
+	return ""
+}
+
+func (x *UnbanEvent) GetExpiresAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ExpiresAt
+	}
+	return nil
+}
+
+func (x *UnbanEvent) GetBatchId() string {
+	if x != nil && x.BatchId != nil {
+		return *x.BatchId
+	}
+	return ""
+}
+
+func (x *UnbanEvent) GetCause() string {
+	if x != nil {
+		return x.Cause
+	}
+	return ""
+}
+
 // MuteEvent is the payload of `channel.mute`.
 type MuteEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -219,6 +296,14 @@ type MuteEvent struct {
 	MutedUserDisplayName string `protobuf:"bytes,5,opt,name=muted_user_display_name,json=mutedUserDisplayName" json:"muted_user_display_name,omitempty"`
 	// When the mute expires: UTC, milliseconds.
 	MuteExpiresAt *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=mute_expires_at,json=muteExpiresAt" json:"mute_expires_at,omitempty"`
+	// Why the user is muted; null if no reason was given.
+	Reason *string `protobuf:"bytes,7,opt,name=reason" json:"reason,omitempty"`
+	// The same as `mute_expires_at`.
+	ExpiresAt *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
+	// Null: mutes belong to no batch.
+	BatchId *string `protobuf:"bytes,9,opt,name=batch_id,json=batchId" json:"batch_id,omitempty"`
+	// What caused the event: `moderator`.
+	Cause         string `protobuf:"bytes,10,opt,name=cause" json:"cause,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -295,6 +380,154 @@ func (x *MuteEvent) GetMuteExpiresAt() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *MuteEvent) GetReason() string {
+	if x != nil && x.Reason != nil {
+		return *x.Reason
+	}
+	return ""
+}
+
+func (x *MuteEvent) GetExpiresAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ExpiresAt
+	}
+	return nil
+}
+
+func (x *MuteEvent) GetBatchId() string {
+	if x != nil && x.BatchId != nil {
+		return *x.BatchId
+	}
+	return ""
+}
+
+func (x *MuteEvent) GetCause() string {
+	if x != nil {
+		return x.Cause
+	}
+	return ""
+}
+
+// UnmuteEvent is the payload of `channel.unmute`: a mute that was ended before it
+// expired.
+type UnmuteEvent struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The channel: a UUID in lower case.
+	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
+	// The user who ended the mute: a UUID in lower case.
+	ModeratorId string `protobuf:"bytes,2,opt,name=moderator_id,json=moderatorId" json:"moderator_id,omitempty"`
+	// The id of the client through which the change was made.
+	ClientId string `protobuf:"bytes,3,opt,name=client_id,json=clientId" json:"client_id,omitempty"`
+	// The user who was muted: a UUID in lower case.
+	UnmutedUserId string `protobuf:"bytes,4,opt,name=unmuted_user_id,json=unmutedUserId" json:"unmuted_user_id,omitempty"`
+	// The user's display name at that time.
+	UnmutedUserDisplayName string `protobuf:"bytes,5,opt,name=unmuted_user_display_name,json=unmutedUserDisplayName" json:"unmuted_user_display_name,omitempty"`
+	// When the mute was ended: UTC, milliseconds.
+	UnmutedAt *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=unmuted_at,json=unmutedAt" json:"unmuted_at,omitempty"`
+	// Why the user was muted; null if no reason was given.
+	Reason *string `protobuf:"bytes,7,opt,name=reason" json:"reason,omitempty"`
+	// When the mute would have expired: UTC, milliseconds.
+	ExpiresAt *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
+	// What caused the event: `moderator`, or `revert` if all that a moderator did was
+	// reverted.
+	Cause         string `protobuf:"bytes,9,opt,name=cause" json:"cause,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UnmuteEvent) Reset() {
+	*x = UnmuteEvent{}
+	mi := &file_moderato_v1_events_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UnmuteEvent) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UnmuteEvent) ProtoMessage() {}
+
+func (x *UnmuteEvent) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_events_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UnmuteEvent.ProtoReflect.Descriptor instead.
+func (*UnmuteEvent) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_events_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *UnmuteEvent) GetChannelId() string {
+	if x != nil {
+		return x.ChannelId
+	}
+	return ""
+}
+
+func (x *UnmuteEvent) GetModeratorId() string {
+	if x != nil {
+		return x.ModeratorId
+	}
+	return ""
+}
+
+func (x *UnmuteEvent) GetClientId() string {
+	if x != nil {
+		return x.ClientId
+	}
+	return ""
+}
+
+func (x *UnmuteEvent) GetUnmutedUserId() string {
+	if x != nil {
+		return x.UnmutedUserId
+	}
+	return ""
+}
+
+func (x *UnmuteEvent) GetUnmutedUserDisplayName() string {
+	if x != nil {
+		return x.UnmutedUserDisplayName
+	}
+	return ""
+}
+
+func (x *UnmuteEvent) GetUnmutedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.UnmutedAt
+	}
+	return nil
+}
+
+func (x *UnmuteEvent) GetReason() string {
+	if x != nil && x.Reason != nil {
+		return *x.Reason
+	}
+	return ""
+}
+
+func (x *UnmuteEvent) GetExpiresAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ExpiresAt
+	}
+	return nil
+}
+
+func (x *UnmuteEvent) GetCause() string {
+	if x != nil {
+		return x.Cause
+	}
+	return ""
+}
+
 // MuteExpireEvent is the payload of `channel.mute.expire`. The event has no actor:
 // `moderator_id` is the moderator who had applied the mute.
 type MuteExpireEvent struct {
@@ -313,7 +546,7 @@ type MuteExpireEvent struct {
 
 func (x *MuteExpireEvent) Reset() {
 	*x = MuteExpireEvent{}
-	mi := &file_moderato_v1_events_proto_msgTypes[3]
+	mi := &file_moderato_v1_events_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -325,7 +558,7 @@ func (x *MuteExpireEvent) String() string {
 func (*MuteExpireEvent) ProtoMessage() {}
 
 func (x *MuteExpireEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_events_proto_msgTypes[3]
+	mi := &file_moderato_v1_events_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -338,7 +571,7 @@ func (x *MuteExpireEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MuteExpireEvent.ProtoReflect.Descriptor instead.
 func (*MuteExpireEvent) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_events_proto_rawDescGZIP(), []int{3}
+	return file_moderato_v1_events_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *MuteExpireEvent) GetChannelId() string {
@@ -390,7 +623,7 @@ type ClearUserMessagesEvent struct {
 
 func (x *ClearUserMessagesEvent) Reset() {
 	*x = ClearUserMessagesEvent{}
-	mi := &file_moderato_v1_events_proto_msgTypes[4]
+	mi := &file_moderato_v1_events_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -402,7 +635,7 @@ func (x *ClearUserMessagesEvent) String() string {
 func (*ClearUserMessagesEvent) ProtoMessage() {}
 
 func (x *ClearUserMessagesEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_events_proto_msgTypes[4]
+	mi := &file_moderato_v1_events_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -415,7 +648,7 @@ func (x *ClearUserMessagesEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClearUserMessagesEvent.ProtoReflect.Descriptor instead.
 func (*ClearUserMessagesEvent) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_events_proto_rawDescGZIP(), []int{4}
+	return file_moderato_v1_events_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *ClearUserMessagesEvent) GetChannelId() string {
@@ -475,7 +708,7 @@ type RoleEvent struct {
 
 func (x *RoleEvent) Reset() {
 	*x = RoleEvent{}
-	mi := &file_moderato_v1_events_proto_msgTypes[5]
+	mi := &file_moderato_v1_events_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -487,7 +720,7 @@ func (x *RoleEvent) String() string {
 func (*RoleEvent) ProtoMessage() {}
 
 func (x *RoleEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_events_proto_msgTypes[5]
+	mi := &file_moderato_v1_events_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -500,7 +733,7 @@ func (x *RoleEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RoleEvent.ProtoReflect.Descriptor instead.
 func (*RoleEvent) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_events_proto_rawDescGZIP(), []int{5}
+	return file_moderato_v1_events_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *RoleEvent) GetChannelId() string {
@@ -571,7 +804,7 @@ type UpdateEvent struct {
 
 func (x *UpdateEvent) Reset() {
 	*x = UpdateEvent{}
-	mi := &file_moderato_v1_events_proto_msgTypes[6]
+	mi := &file_moderato_v1_events_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -583,7 +816,7 @@ func (x *UpdateEvent) String() string {
 func (*UpdateEvent) ProtoMessage() {}
 
 func (x *UpdateEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_events_proto_msgTypes[6]
+	mi := &file_moderato_v1_events_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -596,7 +829,7 @@ func (x *UpdateEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateEvent.ProtoReflect.Descriptor instead.
 func (*UpdateEvent) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_events_proto_rawDescGZIP(), []int{6}
+	return file_moderato_v1_events_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *UpdateEvent) GetChannelId() string {
@@ -682,7 +915,7 @@ type FollowEvent struct {
 
 func (x *FollowEvent) Reset() {
 	*x = FollowEvent{}
-	mi := &file_moderato_v1_events_proto_msgTypes[7]
+	mi := &file_moderato_v1_events_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -694,7 +927,7 @@ func (x *FollowEvent) String() string {
 func (*FollowEvent) ProtoMessage() {}
 
 func (x *FollowEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_events_proto_msgTypes[7]
+	mi := &file_moderato_v1_events_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -707,7 +940,7 @@ func (x *FollowEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FollowEvent.ProtoReflect.Descriptor instead.
 func (*FollowEvent) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_events_proto_rawDescGZIP(), []int{7}
+	return file_moderato_v1_events_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *FollowEvent) GetChannelId() string {
@@ -809,7 +1042,7 @@ type SubscriptionEvent struct {
 
 func (x *SubscriptionEvent) Reset() {
 	*x = SubscriptionEvent{}
-	mi := &file_moderato_v1_events_proto_msgTypes[8]
+	mi := &file_moderato_v1_events_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -821,7 +1054,7 @@ func (x *SubscriptionEvent) String() string {
 func (*SubscriptionEvent) ProtoMessage() {}
 
 func (x *SubscriptionEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_events_proto_msgTypes[8]
+	mi := &file_moderato_v1_events_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -834,7 +1067,7 @@ func (x *SubscriptionEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubscriptionEvent.ProtoReflect.Descriptor instead.
 func (*SubscriptionEvent) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_events_proto_rawDescGZIP(), []int{8}
+	return file_moderato_v1_events_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *SubscriptionEvent) GetChannelId() string {
@@ -959,7 +1192,7 @@ type GiftEvent struct {
 
 func (x *GiftEvent) Reset() {
 	*x = GiftEvent{}
-	mi := &file_moderato_v1_events_proto_msgTypes[9]
+	mi := &file_moderato_v1_events_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -971,7 +1204,7 @@ func (x *GiftEvent) String() string {
 func (*GiftEvent) ProtoMessage() {}
 
 func (x *GiftEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_events_proto_msgTypes[9]
+	mi := &file_moderato_v1_events_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -984,7 +1217,7 @@ func (x *GiftEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GiftEvent.ProtoReflect.Descriptor instead.
 func (*GiftEvent) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_events_proto_rawDescGZIP(), []int{9}
+	return file_moderato_v1_events_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *GiftEvent) GetChannelId() string {
@@ -1100,7 +1333,7 @@ type ThanksEvent struct {
 
 func (x *ThanksEvent) Reset() {
 	*x = ThanksEvent{}
-	mi := &file_moderato_v1_events_proto_msgTypes[10]
+	mi := &file_moderato_v1_events_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1112,7 +1345,7 @@ func (x *ThanksEvent) String() string {
 func (*ThanksEvent) ProtoMessage() {}
 
 func (x *ThanksEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_events_proto_msgTypes[10]
+	mi := &file_moderato_v1_events_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1125,7 +1358,7 @@ func (x *ThanksEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ThanksEvent.ProtoReflect.Descriptor instead.
 func (*ThanksEvent) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_events_proto_rawDescGZIP(), []int{10}
+	return file_moderato_v1_events_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ThanksEvent) GetChannelId() string {
@@ -1252,7 +1485,7 @@ type VoteEvent struct {
 
 func (x *VoteEvent) Reset() {
 	*x = VoteEvent{}
-	mi := &file_moderato_v1_events_proto_msgTypes[11]
+	mi := &file_moderato_v1_events_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1264,7 +1497,7 @@ func (x *VoteEvent) String() string {
 func (*VoteEvent) ProtoMessage() {}
 
 func (x *VoteEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_events_proto_msgTypes[11]
+	mi := &file_moderato_v1_events_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1277,7 +1510,7 @@ func (x *VoteEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VoteEvent.ProtoReflect.Descriptor instead.
 func (*VoteEvent) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_events_proto_rawDescGZIP(), []int{11}
+	return file_moderato_v1_events_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *VoteEvent) GetChannelId() string {
@@ -1393,7 +1626,7 @@ type StreamEvent struct {
 
 func (x *StreamEvent) Reset() {
 	*x = StreamEvent{}
-	mi := &file_moderato_v1_events_proto_msgTypes[12]
+	mi := &file_moderato_v1_events_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1405,7 +1638,7 @@ func (x *StreamEvent) String() string {
 func (*StreamEvent) ProtoMessage() {}
 
 func (x *StreamEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_events_proto_msgTypes[12]
+	mi := &file_moderato_v1_events_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1418,7 +1651,7 @@ func (x *StreamEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StreamEvent.ProtoReflect.Descriptor instead.
 func (*StreamEvent) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_events_proto_rawDescGZIP(), []int{12}
+	return file_moderato_v1_events_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *StreamEvent) GetChannelId() string {
@@ -1510,7 +1743,7 @@ type RaidEvent struct {
 
 func (x *RaidEvent) Reset() {
 	*x = RaidEvent{}
-	mi := &file_moderato_v1_events_proto_msgTypes[13]
+	mi := &file_moderato_v1_events_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1522,7 +1755,7 @@ func (x *RaidEvent) String() string {
 func (*RaidEvent) ProtoMessage() {}
 
 func (x *RaidEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_events_proto_msgTypes[13]
+	mi := &file_moderato_v1_events_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1535,7 +1768,7 @@ func (x *RaidEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RaidEvent.ProtoReflect.Descriptor instead.
 func (*RaidEvent) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_events_proto_rawDescGZIP(), []int{13}
+	return file_moderato_v1_events_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *RaidEvent) GetChannelId() string {
@@ -1594,7 +1827,7 @@ type Subscriber struct {
 
 func (x *Subscriber) Reset() {
 	*x = Subscriber{}
-	mi := &file_moderato_v1_events_proto_msgTypes[14]
+	mi := &file_moderato_v1_events_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1606,7 +1839,7 @@ func (x *Subscriber) String() string {
 func (*Subscriber) ProtoMessage() {}
 
 func (x *Subscriber) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_events_proto_msgTypes[14]
+	mi := &file_moderato_v1_events_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1619,7 +1852,7 @@ func (x *Subscriber) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Subscriber.ProtoReflect.Descriptor instead.
 func (*Subscriber) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_events_proto_rawDescGZIP(), []int{14}
+	return file_moderato_v1_events_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Subscriber) GetId() string {
@@ -1683,7 +1916,7 @@ type Voter struct {
 
 func (x *Voter) Reset() {
 	*x = Voter{}
-	mi := &file_moderato_v1_events_proto_msgTypes[15]
+	mi := &file_moderato_v1_events_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1695,7 +1928,7 @@ func (x *Voter) String() string {
 func (*Voter) ProtoMessage() {}
 
 func (x *Voter) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_events_proto_msgTypes[15]
+	mi := &file_moderato_v1_events_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1708,7 +1941,7 @@ func (x *Voter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Voter.ProtoReflect.Descriptor instead.
 func (*Voter) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_events_proto_rawDescGZIP(), []int{15}
+	return file_moderato_v1_events_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Voter) GetId() string {
@@ -1759,7 +1992,7 @@ type EventCategory struct {
 
 func (x *EventCategory) Reset() {
 	*x = EventCategory{}
-	mi := &file_moderato_v1_events_proto_msgTypes[16]
+	mi := &file_moderato_v1_events_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1771,7 +2004,7 @@ func (x *EventCategory) String() string {
 func (*EventCategory) ProtoMessage() {}
 
 func (x *EventCategory) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_events_proto_msgTypes[16]
+	mi := &file_moderato_v1_events_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1784,7 +2017,7 @@ func (x *EventCategory) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EventCategory.ProtoReflect.Descriptor instead.
 func (*EventCategory) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_events_proto_rawDescGZIP(), []int{16}
+	return file_moderato_v1_events_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *EventCategory) GetId() int64 {
@@ -1824,7 +2057,7 @@ type ChatMessageEvent struct {
 
 func (x *ChatMessageEvent) Reset() {
 	*x = ChatMessageEvent{}
-	mi := &file_moderato_v1_events_proto_msgTypes[17]
+	mi := &file_moderato_v1_events_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1836,7 +2069,7 @@ func (x *ChatMessageEvent) String() string {
 func (*ChatMessageEvent) ProtoMessage() {}
 
 func (x *ChatMessageEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_events_proto_msgTypes[17]
+	mi := &file_moderato_v1_events_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1849,7 +2082,7 @@ func (x *ChatMessageEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChatMessageEvent.ProtoReflect.Descriptor instead.
 func (*ChatMessageEvent) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_events_proto_rawDescGZIP(), []int{17}
+	return file_moderato_v1_events_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ChatMessageEvent) GetChannelId() string {
@@ -1916,7 +2149,7 @@ type ChatSender struct {
 
 func (x *ChatSender) Reset() {
 	*x = ChatSender{}
-	mi := &file_moderato_v1_events_proto_msgTypes[18]
+	mi := &file_moderato_v1_events_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1928,7 +2161,7 @@ func (x *ChatSender) String() string {
 func (*ChatSender) ProtoMessage() {}
 
 func (x *ChatSender) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_events_proto_msgTypes[18]
+	mi := &file_moderato_v1_events_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1941,7 +2174,7 @@ func (x *ChatSender) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChatSender.ProtoReflect.Descriptor instead.
 func (*ChatSender) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_events_proto_rawDescGZIP(), []int{18}
+	return file_moderato_v1_events_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ChatSender) GetId() string {
@@ -2036,7 +2269,7 @@ type MessageDeleteEvent struct {
 
 func (x *MessageDeleteEvent) Reset() {
 	*x = MessageDeleteEvent{}
-	mi := &file_moderato_v1_events_proto_msgTypes[19]
+	mi := &file_moderato_v1_events_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2048,7 +2281,7 @@ func (x *MessageDeleteEvent) String() string {
 func (*MessageDeleteEvent) ProtoMessage() {}
 
 func (x *MessageDeleteEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_events_proto_msgTypes[19]
+	mi := &file_moderato_v1_events_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2061,7 +2294,7 @@ func (x *MessageDeleteEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MessageDeleteEvent.ProtoReflect.Descriptor instead.
 func (*MessageDeleteEvent) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_events_proto_rawDescGZIP(), []int{19}
+	return file_moderato_v1_events_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *MessageDeleteEvent) GetChannelId() string {
@@ -2124,7 +2357,7 @@ type ChatClearEvent struct {
 
 func (x *ChatClearEvent) Reset() {
 	*x = ChatClearEvent{}
-	mi := &file_moderato_v1_events_proto_msgTypes[20]
+	mi := &file_moderato_v1_events_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2136,7 +2369,7 @@ func (x *ChatClearEvent) String() string {
 func (*ChatClearEvent) ProtoMessage() {}
 
 func (x *ChatClearEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_events_proto_msgTypes[20]
+	mi := &file_moderato_v1_events_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2149,7 +2382,7 @@ func (x *ChatClearEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChatClearEvent.ProtoReflect.Descriptor instead.
 func (*ChatClearEvent) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_events_proto_rawDescGZIP(), []int{20}
+	return file_moderato_v1_events_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ChatClearEvent) GetChannelId() string {
@@ -2184,7 +2417,7 @@ var File_moderato_v1_events_proto protoreflect.FileDescriptor
 
 const file_moderato_v1_events_proto_rawDesc = "" +
 	"\n" +
-	"\x18moderato/v1/events.proto\x12\vmoderato.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18moderato/v1/common.proto\"\x81\x02\n" +
+	"\x18moderato/v1/events.proto\x12\vmoderato.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18moderato/v1/common.proto\"\x93\x03\n" +
 	"\bBanEvent\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12!\n" +
@@ -2192,7 +2425,13 @@ const file_moderato_v1_events_proto_rawDesc = "" +
 	"\tclient_id\x18\x03 \x01(\tR\bclientId\x12$\n" +
 	"\x0ebanned_user_id\x18\x04 \x01(\tR\fbannedUserId\x127\n" +
 	"\x18banned_user_display_name\x18\x05 \x01(\tR\x15bannedUserDisplayName\x127\n" +
-	"\tbanned_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\bbannedAt\"\x8f\x02\n" +
+	"\tbanned_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\bbannedAt\x12\x1d\n" +
+	"\x06reason\x18\a \x01(\tB\x05\xaa\x01\x02\b\x01R\x06reason\x129\n" +
+	"\n" +
+	"expires_at\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\x12 \n" +
+	"\bbatch_id\x18\t \x01(\tB\x05\xaa\x01\x02\b\x01R\abatchId\x12\x14\n" +
+	"\x05cause\x18\n" +
+	" \x01(\tR\x05cause\"\xa1\x03\n" +
 	"\n" +
 	"UnbanEvent\x12\x1d\n" +
 	"\n" +
@@ -2202,7 +2441,13 @@ const file_moderato_v1_events_proto_rawDesc = "" +
 	"\x10unbanned_user_id\x18\x04 \x01(\tR\x0eunbannedUserId\x12;\n" +
 	"\x1aunbanned_user_display_name\x18\x05 \x01(\tR\x17unbannedUserDisplayName\x12;\n" +
 	"\vunbanned_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"unbannedAt\"\x89\x02\n" +
+	"unbannedAt\x12\x1d\n" +
+	"\x06reason\x18\a \x01(\tB\x05\xaa\x01\x02\b\x01R\x06reason\x129\n" +
+	"\n" +
+	"expires_at\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\x12 \n" +
+	"\bbatch_id\x18\t \x01(\tB\x05\xaa\x01\x02\b\x01R\abatchId\x12\x14\n" +
+	"\x05cause\x18\n" +
+	" \x01(\tR\x05cause\"\x9b\x03\n" +
 	"\tMuteEvent\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12!\n" +
@@ -2210,7 +2455,26 @@ const file_moderato_v1_events_proto_rawDesc = "" +
 	"\tclient_id\x18\x03 \x01(\tR\bclientId\x12\"\n" +
 	"\rmuted_user_id\x18\x04 \x01(\tR\vmutedUserId\x125\n" +
 	"\x17muted_user_display_name\x18\x05 \x01(\tR\x14mutedUserDisplayName\x12B\n" +
-	"\x0fmute_expires_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\rmuteExpiresAt\"\xbb\x01\n" +
+	"\x0fmute_expires_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\rmuteExpiresAt\x12\x1d\n" +
+	"\x06reason\x18\a \x01(\tB\x05\xaa\x01\x02\b\x01R\x06reason\x129\n" +
+	"\n" +
+	"expires_at\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\x12 \n" +
+	"\bbatch_id\x18\t \x01(\tB\x05\xaa\x01\x02\b\x01R\abatchId\x12\x14\n" +
+	"\x05cause\x18\n" +
+	" \x01(\tR\x05cause\"\xfa\x02\n" +
+	"\vUnmuteEvent\x12\x1d\n" +
+	"\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\x12!\n" +
+	"\fmoderator_id\x18\x02 \x01(\tR\vmoderatorId\x12\x1b\n" +
+	"\tclient_id\x18\x03 \x01(\tR\bclientId\x12&\n" +
+	"\x0funmuted_user_id\x18\x04 \x01(\tR\runmutedUserId\x129\n" +
+	"\x19unmuted_user_display_name\x18\x05 \x01(\tR\x16unmutedUserDisplayName\x129\n" +
+	"\n" +
+	"unmuted_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\tunmutedAt\x12\x1d\n" +
+	"\x06reason\x18\a \x01(\tB\x05\xaa\x01\x02\b\x01R\x06reason\x129\n" +
+	"\n" +
+	"expires_at\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\x12\x14\n" +
+	"\x05cause\x18\t \x01(\tR\x05cause\"\xbb\x01\n" +
 	"\x0fMuteExpireEvent\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12!\n" +
@@ -2428,74 +2692,80 @@ func file_moderato_v1_events_proto_rawDescGZIP() []byte {
 	return file_moderato_v1_events_proto_rawDescData
 }
 
-var file_moderato_v1_events_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
+var file_moderato_v1_events_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
 var file_moderato_v1_events_proto_goTypes = []any{
 	(*BanEvent)(nil),               // 0: moderato.v1.BanEvent
 	(*UnbanEvent)(nil),             // 1: moderato.v1.UnbanEvent
 	(*MuteEvent)(nil),              // 2: moderato.v1.MuteEvent
-	(*MuteExpireEvent)(nil),        // 3: moderato.v1.MuteExpireEvent
-	(*ClearUserMessagesEvent)(nil), // 4: moderato.v1.ClearUserMessagesEvent
-	(*RoleEvent)(nil),              // 5: moderato.v1.RoleEvent
-	(*UpdateEvent)(nil),            // 6: moderato.v1.UpdateEvent
-	(*FollowEvent)(nil),            // 7: moderato.v1.FollowEvent
-	(*SubscriptionEvent)(nil),      // 8: moderato.v1.SubscriptionEvent
-	(*GiftEvent)(nil),              // 9: moderato.v1.GiftEvent
-	(*ThanksEvent)(nil),            // 10: moderato.v1.ThanksEvent
-	(*VoteEvent)(nil),              // 11: moderato.v1.VoteEvent
-	(*StreamEvent)(nil),            // 12: moderato.v1.StreamEvent
-	(*RaidEvent)(nil),              // 13: moderato.v1.RaidEvent
-	(*Subscriber)(nil),             // 14: moderato.v1.Subscriber
-	(*Voter)(nil),                  // 15: moderato.v1.Voter
-	(*EventCategory)(nil),          // 16: moderato.v1.EventCategory
-	(*ChatMessageEvent)(nil),       // 17: moderato.v1.ChatMessageEvent
-	(*ChatSender)(nil),             // 18: moderato.v1.ChatSender
-	(*MessageDeleteEvent)(nil),     // 19: moderato.v1.MessageDeleteEvent
-	(*ChatClearEvent)(nil),         // 20: moderato.v1.ChatClearEvent
-	(*timestamppb.Timestamp)(nil),  // 21: google.protobuf.Timestamp
-	(*Person)(nil),                 // 22: moderato.v1.Person
+	(*UnmuteEvent)(nil),            // 3: moderato.v1.UnmuteEvent
+	(*MuteExpireEvent)(nil),        // 4: moderato.v1.MuteExpireEvent
+	(*ClearUserMessagesEvent)(nil), // 5: moderato.v1.ClearUserMessagesEvent
+	(*RoleEvent)(nil),              // 6: moderato.v1.RoleEvent
+	(*UpdateEvent)(nil),            // 7: moderato.v1.UpdateEvent
+	(*FollowEvent)(nil),            // 8: moderato.v1.FollowEvent
+	(*SubscriptionEvent)(nil),      // 9: moderato.v1.SubscriptionEvent
+	(*GiftEvent)(nil),              // 10: moderato.v1.GiftEvent
+	(*ThanksEvent)(nil),            // 11: moderato.v1.ThanksEvent
+	(*VoteEvent)(nil),              // 12: moderato.v1.VoteEvent
+	(*StreamEvent)(nil),            // 13: moderato.v1.StreamEvent
+	(*RaidEvent)(nil),              // 14: moderato.v1.RaidEvent
+	(*Subscriber)(nil),             // 15: moderato.v1.Subscriber
+	(*Voter)(nil),                  // 16: moderato.v1.Voter
+	(*EventCategory)(nil),          // 17: moderato.v1.EventCategory
+	(*ChatMessageEvent)(nil),       // 18: moderato.v1.ChatMessageEvent
+	(*ChatSender)(nil),             // 19: moderato.v1.ChatSender
+	(*MessageDeleteEvent)(nil),     // 20: moderato.v1.MessageDeleteEvent
+	(*ChatClearEvent)(nil),         // 21: moderato.v1.ChatClearEvent
+	(*timestamppb.Timestamp)(nil),  // 22: google.protobuf.Timestamp
+	(*Person)(nil),                 // 23: moderato.v1.Person
 }
 var file_moderato_v1_events_proto_depIdxs = []int32{
-	21, // 0: moderato.v1.BanEvent.banned_at:type_name -> google.protobuf.Timestamp
-	21, // 1: moderato.v1.UnbanEvent.unbanned_at:type_name -> google.protobuf.Timestamp
-	21, // 2: moderato.v1.MuteEvent.mute_expires_at:type_name -> google.protobuf.Timestamp
-	21, // 3: moderato.v1.MuteExpireEvent.mute_expired_at:type_name -> google.protobuf.Timestamp
-	21, // 4: moderato.v1.ClearUserMessagesEvent.cleared_at:type_name -> google.protobuf.Timestamp
-	21, // 5: moderato.v1.RoleEvent.changed_at:type_name -> google.protobuf.Timestamp
-	21, // 6: moderato.v1.UpdateEvent.updated_at:type_name -> google.protobuf.Timestamp
-	21, // 7: moderato.v1.FollowEvent.followed_at:type_name -> google.protobuf.Timestamp
-	21, // 8: moderato.v1.FollowEvent.unfollowed_at:type_name -> google.protobuf.Timestamp
-	22, // 9: moderato.v1.FollowEvent.follower:type_name -> moderato.v1.Person
-	21, // 10: moderato.v1.FollowEvent.created_at:type_name -> google.protobuf.Timestamp
-	21, // 11: moderato.v1.SubscriptionEvent.subscribed_at:type_name -> google.protobuf.Timestamp
-	21, // 12: moderato.v1.SubscriptionEvent.expires_at:type_name -> google.protobuf.Timestamp
-	14, // 13: moderato.v1.SubscriptionEvent.subscriber:type_name -> moderato.v1.Subscriber
-	21, // 14: moderato.v1.SubscriptionEvent.created_at:type_name -> google.protobuf.Timestamp
-	21, // 15: moderato.v1.GiftEvent.gifted_at:type_name -> google.protobuf.Timestamp
-	22, // 16: moderato.v1.GiftEvent.sender:type_name -> moderato.v1.Person
-	21, // 17: moderato.v1.GiftEvent.created_at:type_name -> google.protobuf.Timestamp
-	21, // 18: moderato.v1.ThanksEvent.thanked_at:type_name -> google.protobuf.Timestamp
-	22, // 19: moderato.v1.ThanksEvent.sender:type_name -> moderato.v1.Person
-	21, // 20: moderato.v1.ThanksEvent.created_at:type_name -> google.protobuf.Timestamp
-	21, // 21: moderato.v1.VoteEvent.voted_at:type_name -> google.protobuf.Timestamp
-	15, // 22: moderato.v1.VoteEvent.voter:type_name -> moderato.v1.Voter
-	21, // 23: moderato.v1.VoteEvent.created_at:type_name -> google.protobuf.Timestamp
-	21, // 24: moderato.v1.StreamEvent.started_at:type_name -> google.protobuf.Timestamp
-	21, // 25: moderato.v1.StreamEvent.ended_at:type_name -> google.protobuf.Timestamp
-	21, // 26: moderato.v1.StreamEvent.created_at:type_name -> google.protobuf.Timestamp
-	16, // 27: moderato.v1.StreamEvent.category:type_name -> moderato.v1.EventCategory
-	22, // 28: moderato.v1.RaidEvent.raider:type_name -> moderato.v1.Person
-	21, // 29: moderato.v1.RaidEvent.created_at:type_name -> google.protobuf.Timestamp
-	21, // 30: moderato.v1.Subscriber.subscribed_at:type_name -> google.protobuf.Timestamp
-	21, // 31: moderato.v1.Subscriber.subscription_expires_at:type_name -> google.protobuf.Timestamp
-	18, // 32: moderato.v1.ChatMessageEvent.sender:type_name -> moderato.v1.ChatSender
-	21, // 33: moderato.v1.ChatMessageEvent.created_at:type_name -> google.protobuf.Timestamp
-	21, // 34: moderato.v1.MessageDeleteEvent.deleted_at:type_name -> google.protobuf.Timestamp
-	21, // 35: moderato.v1.ChatClearEvent.cleared_at:type_name -> google.protobuf.Timestamp
-	36, // [36:36] is the sub-list for method output_type
-	36, // [36:36] is the sub-list for method input_type
-	36, // [36:36] is the sub-list for extension type_name
-	36, // [36:36] is the sub-list for extension extendee
-	0,  // [0:36] is the sub-list for field type_name
+	22, // 0: moderato.v1.BanEvent.banned_at:type_name -> google.protobuf.Timestamp
+	22, // 1: moderato.v1.BanEvent.expires_at:type_name -> google.protobuf.Timestamp
+	22, // 2: moderato.v1.UnbanEvent.unbanned_at:type_name -> google.protobuf.Timestamp
+	22, // 3: moderato.v1.UnbanEvent.expires_at:type_name -> google.protobuf.Timestamp
+	22, // 4: moderato.v1.MuteEvent.mute_expires_at:type_name -> google.protobuf.Timestamp
+	22, // 5: moderato.v1.MuteEvent.expires_at:type_name -> google.protobuf.Timestamp
+	22, // 6: moderato.v1.UnmuteEvent.unmuted_at:type_name -> google.protobuf.Timestamp
+	22, // 7: moderato.v1.UnmuteEvent.expires_at:type_name -> google.protobuf.Timestamp
+	22, // 8: moderato.v1.MuteExpireEvent.mute_expired_at:type_name -> google.protobuf.Timestamp
+	22, // 9: moderato.v1.ClearUserMessagesEvent.cleared_at:type_name -> google.protobuf.Timestamp
+	22, // 10: moderato.v1.RoleEvent.changed_at:type_name -> google.protobuf.Timestamp
+	22, // 11: moderato.v1.UpdateEvent.updated_at:type_name -> google.protobuf.Timestamp
+	22, // 12: moderato.v1.FollowEvent.followed_at:type_name -> google.protobuf.Timestamp
+	22, // 13: moderato.v1.FollowEvent.unfollowed_at:type_name -> google.protobuf.Timestamp
+	23, // 14: moderato.v1.FollowEvent.follower:type_name -> moderato.v1.Person
+	22, // 15: moderato.v1.FollowEvent.created_at:type_name -> google.protobuf.Timestamp
+	22, // 16: moderato.v1.SubscriptionEvent.subscribed_at:type_name -> google.protobuf.Timestamp
+	22, // 17: moderato.v1.SubscriptionEvent.expires_at:type_name -> google.protobuf.Timestamp
+	15, // 18: moderato.v1.SubscriptionEvent.subscriber:type_name -> moderato.v1.Subscriber
+	22, // 19: moderato.v1.SubscriptionEvent.created_at:type_name -> google.protobuf.Timestamp
+	22, // 20: moderato.v1.GiftEvent.gifted_at:type_name -> google.protobuf.Timestamp
+	23, // 21: moderato.v1.GiftEvent.sender:type_name -> moderato.v1.Person
+	22, // 22: moderato.v1.GiftEvent.created_at:type_name -> google.protobuf.Timestamp
+	22, // 23: moderato.v1.ThanksEvent.thanked_at:type_name -> google.protobuf.Timestamp
+	23, // 24: moderato.v1.ThanksEvent.sender:type_name -> moderato.v1.Person
+	22, // 25: moderato.v1.ThanksEvent.created_at:type_name -> google.protobuf.Timestamp
+	22, // 26: moderato.v1.VoteEvent.voted_at:type_name -> google.protobuf.Timestamp
+	16, // 27: moderato.v1.VoteEvent.voter:type_name -> moderato.v1.Voter
+	22, // 28: moderato.v1.VoteEvent.created_at:type_name -> google.protobuf.Timestamp
+	22, // 29: moderato.v1.StreamEvent.started_at:type_name -> google.protobuf.Timestamp
+	22, // 30: moderato.v1.StreamEvent.ended_at:type_name -> google.protobuf.Timestamp
+	22, // 31: moderato.v1.StreamEvent.created_at:type_name -> google.protobuf.Timestamp
+	17, // 32: moderato.v1.StreamEvent.category:type_name -> moderato.v1.EventCategory
+	23, // 33: moderato.v1.RaidEvent.raider:type_name -> moderato.v1.Person
+	22, // 34: moderato.v1.RaidEvent.created_at:type_name -> google.protobuf.Timestamp
+	22, // 35: moderato.v1.Subscriber.subscribed_at:type_name -> google.protobuf.Timestamp
+	22, // 36: moderato.v1.Subscriber.subscription_expires_at:type_name -> google.protobuf.Timestamp
+	19, // 37: moderato.v1.ChatMessageEvent.sender:type_name -> moderato.v1.ChatSender
+	22, // 38: moderato.v1.ChatMessageEvent.created_at:type_name -> google.protobuf.Timestamp
+	22, // 39: moderato.v1.MessageDeleteEvent.deleted_at:type_name -> google.protobuf.Timestamp
+	22, // 40: moderato.v1.ChatClearEvent.cleared_at:type_name -> google.protobuf.Timestamp
+	41, // [41:41] is the sub-list for method output_type
+	41, // [41:41] is the sub-list for method input_type
+	41, // [41:41] is the sub-list for extension type_name
+	41, // [41:41] is the sub-list for extension extendee
+	0,  // [0:41] is the sub-list for field type_name
 }
 
 func init() { file_moderato_v1_events_proto_init() }
@@ -2510,7 +2780,7 @@ func file_moderato_v1_events_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_moderato_v1_events_proto_rawDesc), len(file_moderato_v1_events_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   21,
+			NumMessages:   22,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

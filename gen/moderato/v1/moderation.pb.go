@@ -534,9 +534,14 @@ type BanUserRequest struct {
 	BanUserId string `protobuf:"bytes,2,opt,name=ban_user_id,json=banUserId" json:"ban_user_id,omitempty"`
 	// The user's username, compared case-insensitively: 1 to 40 of `A-Z a-z 0-9 _ . -`. White
 	// space around the name, and one `@` before it, are ignored.
-	BanUsername   string `protobuf:"bytes,3,opt,name=ban_username,json=banUsername" json:"ban_username,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	BanUsername string `protobuf:"bytes,3,opt,name=ban_username,json=banUsername" json:"ban_username,omitempty"`
+	// Why the user is banned: 1 to 500 characters, without control characters.
+	Reason *string `protobuf:"bytes,4,opt,name=reason" json:"reason,omitempty"`
+	// How long the ban lasts, in seconds: 1 to 1,209,600 (14 days). If unset, the ban lasts
+	// until it is removed.
+	DurationSeconds *int64 `protobuf:"varint,5,opt,name=duration_seconds,json=durationSeconds" json:"duration_seconds,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *BanUserRequest) Reset() {
@@ -590,6 +595,76 @@ func (x *BanUserRequest) GetBanUsername() string {
 	return ""
 }
 
+func (x *BanUserRequest) GetReason() string {
+	if x != nil && x.Reason != nil {
+		return *x.Reason
+	}
+	return ""
+}
+
+func (x *BanUserRequest) GetDurationSeconds() int64 {
+	if x != nil && x.DurationSeconds != nil {
+		return *x.DurationSeconds
+	}
+	return 0
+}
+
+// SanctionTerms says why and until when a ban or mute lasts.
+type SanctionTerms struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Why; null if no reason was given.
+	Reason *string `protobuf:"bytes,1,opt,name=reason" json:"reason,omitempty"`
+	// When the ban or mute expires: UTC, milliseconds; null if it lasts until it is
+	// removed. It is in force before this instant.
+	ExpiresAt     *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SanctionTerms) Reset() {
+	*x = SanctionTerms{}
+	mi := &file_moderato_v1_moderation_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SanctionTerms) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SanctionTerms) ProtoMessage() {}
+
+func (x *SanctionTerms) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_moderation_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SanctionTerms.ProtoReflect.Descriptor instead.
+func (*SanctionTerms) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *SanctionTerms) GetReason() string {
+	if x != nil && x.Reason != nil {
+		return *x.Reason
+	}
+	return ""
+}
+
+func (x *SanctionTerms) GetExpiresAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ExpiresAt
+	}
+	return nil
+}
+
 // BanUserResponse is the ban in force (section 2, "Ban result").
 type BanUserResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -602,14 +677,17 @@ type BanUserResponse struct {
 	// The banned user's display name at the time of the response.
 	BannedUserDisplayName string `protobuf:"bytes,4,opt,name=banned_user_display_name,json=bannedUserDisplayName" json:"banned_user_display_name,omitempty"`
 	// When the ban was applied: UTC, milliseconds.
-	BannedAt      *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=banned_at,json=bannedAt" json:"banned_at,omitempty"`
+	BannedAt *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=banned_at,json=bannedAt" json:"banned_at,omitempty"`
+	// The terms of the ban in force. Set only if the request has a reason or a duration. In
+	// JSON, `reason` and `expiresAt` are fields of the response itself.
+	Terms         *SanctionTerms `protobuf:"bytes,6,opt,name=terms" json:"terms,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *BanUserResponse) Reset() {
 	*x = BanUserResponse{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[10]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -621,7 +699,7 @@ func (x *BanUserResponse) String() string {
 func (*BanUserResponse) ProtoMessage() {}
 
 func (x *BanUserResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[10]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -634,7 +712,7 @@ func (x *BanUserResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BanUserResponse.ProtoReflect.Descriptor instead.
 func (*BanUserResponse) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{10}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *BanUserResponse) GetChannelId() string {
@@ -672,6 +750,13 @@ func (x *BanUserResponse) GetBannedAt() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *BanUserResponse) GetTerms() *SanctionTerms {
+	if x != nil {
+		return x.Terms
+	}
+	return nil
+}
+
 // RemoveBanRequest names the channel and, by id or by username, the user.
 type RemoveBanRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -689,7 +774,7 @@ type RemoveBanRequest struct {
 
 func (x *RemoveBanRequest) Reset() {
 	*x = RemoveBanRequest{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[11]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -701,7 +786,7 @@ func (x *RemoveBanRequest) String() string {
 func (*RemoveBanRequest) ProtoMessage() {}
 
 func (x *RemoveBanRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[11]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -714,7 +799,7 @@ func (x *RemoveBanRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveBanRequest.ProtoReflect.Descriptor instead.
 func (*RemoveBanRequest) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{11}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *RemoveBanRequest) GetChannelId() string {
@@ -747,7 +832,7 @@ type RemoveBanResponse struct {
 
 func (x *RemoveBanResponse) Reset() {
 	*x = RemoveBanResponse{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[12]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -759,7 +844,7 @@ func (x *RemoveBanResponse) String() string {
 func (*RemoveBanResponse) ProtoMessage() {}
 
 func (x *RemoveBanResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[12]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -772,7 +857,7 @@ func (x *RemoveBanResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveBanResponse.ProtoReflect.Descriptor instead.
 func (*RemoveBanResponse) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{12}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{13}
 }
 
 // MuteUserRequest names the channel and the user.
@@ -781,14 +866,18 @@ type MuteUserRequest struct {
 	// Required. The channel: a UUID in upper or lower case.
 	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
 	// Required. The user: a UUID in upper or lower case.
-	MutedUserId   string `protobuf:"bytes,2,opt,name=muted_user_id,json=mutedUserId" json:"muted_user_id,omitempty"`
+	MutedUserId string `protobuf:"bytes,2,opt,name=muted_user_id,json=mutedUserId" json:"muted_user_id,omitempty"`
+	// How long the mute lasts, in seconds: 1 to 1,209,600 (14 days); 600 if unset.
+	DurationSeconds *int64 `protobuf:"varint,3,opt,name=duration_seconds,json=durationSeconds" json:"duration_seconds,omitempty"`
+	// Why the user is muted: 1 to 500 characters, without control characters.
+	Reason        *string `protobuf:"bytes,4,opt,name=reason" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *MuteUserRequest) Reset() {
 	*x = MuteUserRequest{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[13]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -800,7 +889,7 @@ func (x *MuteUserRequest) String() string {
 func (*MuteUserRequest) ProtoMessage() {}
 
 func (x *MuteUserRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[13]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -813,7 +902,7 @@ func (x *MuteUserRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MuteUserRequest.ProtoReflect.Descriptor instead.
 func (*MuteUserRequest) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{13}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *MuteUserRequest) GetChannelId() string {
@@ -830,6 +919,20 @@ func (x *MuteUserRequest) GetMutedUserId() string {
 	return ""
 }
 
+func (x *MuteUserRequest) GetDurationSeconds() int64 {
+	if x != nil && x.DurationSeconds != nil {
+		return *x.DurationSeconds
+	}
+	return 0
+}
+
+func (x *MuteUserRequest) GetReason() string {
+	if x != nil && x.Reason != nil {
+		return *x.Reason
+	}
+	return ""
+}
+
 // MuteUserResponse is the mute that was applied (section 2, "Mute result").
 type MuteUserResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -841,16 +944,18 @@ type MuteUserResponse struct {
 	MutedUserId string `protobuf:"bytes,3,opt,name=muted_user_id,json=mutedUserId" json:"muted_user_id,omitempty"`
 	// The muted user's display name at the time of the response.
 	MutedUserDisplayName string `protobuf:"bytes,4,opt,name=muted_user_display_name,json=mutedUserDisplayName" json:"muted_user_display_name,omitempty"`
-	// When the mute expires: ten minutes after it was applied; UTC, milliseconds. The
-	// mute is active before this instant.
+	// When the mute expires; UTC, milliseconds. The mute is active before this instant.
 	MuteExpiresAt *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=mute_expires_at,json=muteExpiresAt" json:"mute_expires_at,omitempty"`
+	// The terms of the mute. Set only if the request has a reason or a duration. In JSON,
+	// `reason` and `expiresAt` are fields of the response itself.
+	Terms         *SanctionTerms `protobuf:"bytes,6,opt,name=terms" json:"terms,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *MuteUserResponse) Reset() {
 	*x = MuteUserResponse{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[14]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -862,7 +967,7 @@ func (x *MuteUserResponse) String() string {
 func (*MuteUserResponse) ProtoMessage() {}
 
 func (x *MuteUserResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[14]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -875,7 +980,7 @@ func (x *MuteUserResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MuteUserResponse.ProtoReflect.Descriptor instead.
 func (*MuteUserResponse) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{14}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *MuteUserResponse) GetChannelId() string {
@@ -913,6 +1018,860 @@ func (x *MuteUserResponse) GetMuteExpiresAt() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *MuteUserResponse) GetTerms() *SanctionTerms {
+	if x != nil {
+		return x.Terms
+	}
+	return nil
+}
+
+// RemoveMuteRequest names the channel and the user.
+type RemoveMuteRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Required. The channel: a UUID in upper or lower case.
+	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
+	// Required. The user: a UUID in upper or lower case.
+	MutedUserId   string `protobuf:"bytes,2,opt,name=muted_user_id,json=mutedUserId" json:"muted_user_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RemoveMuteRequest) Reset() {
+	*x = RemoveMuteRequest{}
+	mi := &file_moderato_v1_moderation_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RemoveMuteRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RemoveMuteRequest) ProtoMessage() {}
+
+func (x *RemoveMuteRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_moderation_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RemoveMuteRequest.ProtoReflect.Descriptor instead.
+func (*RemoveMuteRequest) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *RemoveMuteRequest) GetChannelId() string {
+	if x != nil {
+		return x.ChannelId
+	}
+	return ""
+}
+
+func (x *RemoveMuteRequest) GetMutedUserId() string {
+	if x != nil {
+		return x.MutedUserId
+	}
+	return ""
+}
+
+// RemoveMuteResponse has no content: over REST the envelope has no `data`.
+type RemoveMuteResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RemoveMuteResponse) Reset() {
+	*x = RemoveMuteResponse{}
+	mi := &file_moderato_v1_moderation_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RemoveMuteResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RemoveMuteResponse) ProtoMessage() {}
+
+func (x *RemoveMuteResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_moderation_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RemoveMuteResponse.ProtoReflect.Descriptor instead.
+func (*RemoveMuteResponse) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{17}
+}
+
+// BanUsersRequest names the channel, the users and the terms of their bans.
+type BanUsersRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Required. The channel: a UUID in upper or lower case.
+	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
+	// Required. The users: 1 to 1,000.
+	Users []*BatchTarget `protobuf:"bytes,2,rep,name=users" json:"users,omitempty"`
+	// Why the users are banned: 1 to 500 characters, without control characters.
+	Reason *string `protobuf:"bytes,3,opt,name=reason" json:"reason,omitempty"`
+	// How long the bans last, in seconds: 1 to 1,209,600 (14 days). If unset, a ban lasts
+	// until it is removed.
+	DurationSeconds *int64 `protobuf:"varint,4,opt,name=duration_seconds,json=durationSeconds" json:"duration_seconds,omitempty"`
+	// Whether to return what would happen, and to change nothing.
+	DryRun        bool `protobuf:"varint,5,opt,name=dry_run,json=dryRun" json:"dry_run,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BanUsersRequest) Reset() {
+	*x = BanUsersRequest{}
+	mi := &file_moderato_v1_moderation_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BanUsersRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BanUsersRequest) ProtoMessage() {}
+
+func (x *BanUsersRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_moderation_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BanUsersRequest.ProtoReflect.Descriptor instead.
+func (*BanUsersRequest) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *BanUsersRequest) GetChannelId() string {
+	if x != nil {
+		return x.ChannelId
+	}
+	return ""
+}
+
+func (x *BanUsersRequest) GetUsers() []*BatchTarget {
+	if x != nil {
+		return x.Users
+	}
+	return nil
+}
+
+func (x *BanUsersRequest) GetReason() string {
+	if x != nil && x.Reason != nil {
+		return *x.Reason
+	}
+	return ""
+}
+
+func (x *BanUsersRequest) GetDurationSeconds() int64 {
+	if x != nil && x.DurationSeconds != nil {
+		return *x.DurationSeconds
+	}
+	return 0
+}
+
+func (x *BanUsersRequest) GetDryRun() bool {
+	if x != nil {
+		return x.DryRun
+	}
+	return false
+}
+
+// BatchTarget names a user of a batch. Exactly one of `user_id` and `username` is required.
+type BatchTarget struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The user's id: a UUID in upper or lower case.
+	UserId string `protobuf:"bytes,1,opt,name=user_id,json=userId" json:"user_id,omitempty"`
+	// The user's username, compared case-insensitively: 1 to 40 of `A-Z a-z 0-9 _ . -`.
+	Username      string `protobuf:"bytes,2,opt,name=username" json:"username,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BatchTarget) Reset() {
+	*x = BatchTarget{}
+	mi := &file_moderato_v1_moderation_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BatchTarget) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BatchTarget) ProtoMessage() {}
+
+func (x *BatchTarget) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_moderation_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BatchTarget.ProtoReflect.Descriptor instead.
+func (*BatchTarget) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *BatchTarget) GetUserId() string {
+	if x != nil {
+		return x.UserId
+	}
+	return ""
+}
+
+func (x *BatchTarget) GetUsername() string {
+	if x != nil {
+		return x.Username
+	}
+	return ""
+}
+
+// BanUsersResponse is what happened, or would happen, to each user.
+type BanUsersResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The batch's id: a UUID in lower case; null if no user was banned.
+	BatchId *string `protobuf:"bytes,1,opt,name=batch_id,json=batchId" json:"batch_id,omitempty"`
+	// How many users have each status.
+	Counts *BatchCounts `protobuf:"bytes,2,opt,name=counts" json:"counts,omitempty"`
+	// What happened to each user, in the order of the request.
+	Results       []*BatchResult `protobuf:"bytes,3,rep,name=results" json:"results,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BanUsersResponse) Reset() {
+	*x = BanUsersResponse{}
+	mi := &file_moderato_v1_moderation_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BanUsersResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BanUsersResponse) ProtoMessage() {}
+
+func (x *BanUsersResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_moderation_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BanUsersResponse.ProtoReflect.Descriptor instead.
+func (*BanUsersResponse) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *BanUsersResponse) GetBatchId() string {
+	if x != nil && x.BatchId != nil {
+		return *x.BatchId
+	}
+	return ""
+}
+
+func (x *BanUsersResponse) GetCounts() *BatchCounts {
+	if x != nil {
+		return x.Counts
+	}
+	return nil
+}
+
+func (x *BanUsersResponse) GetResults() []*BatchResult {
+	if x != nil {
+		return x.Results
+	}
+	return nil
+}
+
+// BatchCounts says how many results of a batch have each status.
+type BatchCounts struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Users with the status `BANNED`.
+	Banned int32 `protobuf:"varint,1,opt,name=banned" json:"banned,omitempty"`
+	// Users with the status `ALREADY_BANNED`.
+	AlreadyBanned int32 `protobuf:"varint,2,opt,name=already_banned,json=alreadyBanned" json:"already_banned,omitempty"`
+	// Users with the status `USER_NOT_FOUND`.
+	UserNotFound int32 `protobuf:"varint,3,opt,name=user_not_found,json=userNotFound" json:"user_not_found,omitempty"`
+	// Users with the status `TARGET_IS_CHANNEL`.
+	TargetIsChannel int32 `protobuf:"varint,4,opt,name=target_is_channel,json=targetIsChannel" json:"target_is_channel,omitempty"`
+	// Users with the status `DUPLICATE`.
+	Duplicate     int32 `protobuf:"varint,5,opt,name=duplicate" json:"duplicate,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BatchCounts) Reset() {
+	*x = BatchCounts{}
+	mi := &file_moderato_v1_moderation_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BatchCounts) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BatchCounts) ProtoMessage() {}
+
+func (x *BatchCounts) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_moderation_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BatchCounts.ProtoReflect.Descriptor instead.
+func (*BatchCounts) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *BatchCounts) GetBanned() int32 {
+	if x != nil {
+		return x.Banned
+	}
+	return 0
+}
+
+func (x *BatchCounts) GetAlreadyBanned() int32 {
+	if x != nil {
+		return x.AlreadyBanned
+	}
+	return 0
+}
+
+func (x *BatchCounts) GetUserNotFound() int32 {
+	if x != nil {
+		return x.UserNotFound
+	}
+	return 0
+}
+
+func (x *BatchCounts) GetTargetIsChannel() int32 {
+	if x != nil {
+		return x.TargetIsChannel
+	}
+	return 0
+}
+
+func (x *BatchCounts) GetDuplicate() int32 {
+	if x != nil {
+		return x.Duplicate
+	}
+	return 0
+}
+
+// BatchResult is what happened to one user of a batch.
+type BatchResult struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The user's id: a UUID in lower case. Null if the request names the user by a username
+	// that no user has.
+	UserId *string `protobuf:"bytes,1,opt,name=user_id,json=userId" json:"user_id,omitempty"`
+	// The user's username. Null if the request names the user by an id that no user has.
+	Username *string `protobuf:"bytes,2,opt,name=username" json:"username,omitempty"`
+	// For BanUsers: `BANNED`; `ALREADY_BANNED`, whose ban does not change;
+	// `USER_NOT_FOUND`; `TARGET_IS_CHANNEL` for the owner of the channel; `DUPLICATE` for a
+	// user whom the request names earlier as well. For UndoBanBatch: `UNBANNED`; `CHANGED` if
+	// another ban is in force by now; `NOT_BANNED` if the ban was removed or has expired.
+	Status        string `protobuf:"bytes,3,opt,name=status" json:"status,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BatchResult) Reset() {
+	*x = BatchResult{}
+	mi := &file_moderato_v1_moderation_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BatchResult) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BatchResult) ProtoMessage() {}
+
+func (x *BatchResult) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_moderation_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BatchResult.ProtoReflect.Descriptor instead.
+func (*BatchResult) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *BatchResult) GetUserId() string {
+	if x != nil && x.UserId != nil {
+		return *x.UserId
+	}
+	return ""
+}
+
+func (x *BatchResult) GetUsername() string {
+	if x != nil && x.Username != nil {
+		return *x.Username
+	}
+	return ""
+}
+
+func (x *BatchResult) GetStatus() string {
+	if x != nil {
+		return x.Status
+	}
+	return ""
+}
+
+// ListBanBatchesRequest names the channel and the page.
+type ListBanBatchesRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Required. The channel: a UUID in upper or lower case.
+	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
+	// The `pagination.cursor` of the previous page; empty for the first page.
+	Cursor string `protobuf:"bytes,2,opt,name=cursor" json:"cursor,omitempty"`
+	// The maximum number of rows in the page: 1 to 100; 20 if unset.
+	Limit         *int32 `protobuf:"varint,3,opt,name=limit" json:"limit,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListBanBatchesRequest) Reset() {
+	*x = ListBanBatchesRequest{}
+	mi := &file_moderato_v1_moderation_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListBanBatchesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListBanBatchesRequest) ProtoMessage() {}
+
+func (x *ListBanBatchesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_moderation_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListBanBatchesRequest.ProtoReflect.Descriptor instead.
+func (*ListBanBatchesRequest) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *ListBanBatchesRequest) GetChannelId() string {
+	if x != nil {
+		return x.ChannelId
+	}
+	return ""
+}
+
+func (x *ListBanBatchesRequest) GetCursor() string {
+	if x != nil {
+		return x.Cursor
+	}
+	return ""
+}
+
+func (x *ListBanBatchesRequest) GetLimit() int32 {
+	if x != nil && x.Limit != nil {
+		return *x.Limit
+	}
+	return 0
+}
+
+// ListBanBatchesResponse is a page of batches.
+type ListBanBatchesResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The batches of the page, newest first.
+	Rows []*BanBatch `protobuf:"bytes,1,rep,name=rows" json:"rows,omitempty"`
+	// The cursor of the next page.
+	Pagination    *Pagination `protobuf:"bytes,2,opt,name=pagination" json:"pagination,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListBanBatchesResponse) Reset() {
+	*x = ListBanBatchesResponse{}
+	mi := &file_moderato_v1_moderation_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListBanBatchesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListBanBatchesResponse) ProtoMessage() {}
+
+func (x *ListBanBatchesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_moderation_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListBanBatchesResponse.ProtoReflect.Descriptor instead.
+func (*ListBanBatchesResponse) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *ListBanBatchesResponse) GetRows() []*BanBatch {
+	if x != nil {
+		return x.Rows
+	}
+	return nil
+}
+
+func (x *ListBanBatchesResponse) GetPagination() *Pagination {
+	if x != nil {
+		return x.Pagination
+	}
+	return nil
+}
+
+// BanBatch is a batch of bans.
+type BanBatch struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The batch's id: a UUID in lower case.
+	BatchId string `protobuf:"bytes,1,opt,name=batch_id,json=batchId" json:"batch_id,omitempty"`
+	// When the bans were applied: UTC, milliseconds.
+	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
+	// The user who applied the bans.
+	BannedBy *BannedBy `protobuf:"bytes,3,opt,name=banned_by,json=bannedBy" json:"banned_by,omitempty"`
+	// Why the users are banned; null if no reason was given.
+	Reason *string `protobuf:"bytes,4,opt,name=reason" json:"reason,omitempty"`
+	// When the bans expire or expired: UTC, milliseconds; null if they last until they are
+	// removed.
+	ExpiresAt *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
+	// How many users the batch banned.
+	BannedCount int32 `protobuf:"varint,6,opt,name=banned_count,json=bannedCount" json:"banned_count,omitempty"`
+	// How many of its bans are in force.
+	StillBannedCount int32 `protobuf:"varint,7,opt,name=still_banned_count,json=stillBannedCount" json:"still_banned_count,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
+}
+
+func (x *BanBatch) Reset() {
+	*x = BanBatch{}
+	mi := &file_moderato_v1_moderation_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BanBatch) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BanBatch) ProtoMessage() {}
+
+func (x *BanBatch) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_moderation_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BanBatch.ProtoReflect.Descriptor instead.
+func (*BanBatch) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *BanBatch) GetBatchId() string {
+	if x != nil {
+		return x.BatchId
+	}
+	return ""
+}
+
+func (x *BanBatch) GetCreatedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.CreatedAt
+	}
+	return nil
+}
+
+func (x *BanBatch) GetBannedBy() *BannedBy {
+	if x != nil {
+		return x.BannedBy
+	}
+	return nil
+}
+
+func (x *BanBatch) GetReason() string {
+	if x != nil && x.Reason != nil {
+		return *x.Reason
+	}
+	return ""
+}
+
+func (x *BanBatch) GetExpiresAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ExpiresAt
+	}
+	return nil
+}
+
+func (x *BanBatch) GetBannedCount() int32 {
+	if x != nil {
+		return x.BannedCount
+	}
+	return 0
+}
+
+func (x *BanBatch) GetStillBannedCount() int32 {
+	if x != nil {
+		return x.StillBannedCount
+	}
+	return 0
+}
+
+// UndoBanBatchRequest names the channel and the batch.
+type UndoBanBatchRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Required. The channel: a UUID in upper or lower case.
+	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
+	// Required. The batch: a UUID in upper or lower case.
+	BatchId string `protobuf:"bytes,2,opt,name=batch_id,json=batchId" json:"batch_id,omitempty"`
+	// Whether to restore the messages that the bans deleted.
+	RestoreMessages bool `protobuf:"varint,3,opt,name=restore_messages,json=restoreMessages" json:"restore_messages,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
+}
+
+func (x *UndoBanBatchRequest) Reset() {
+	*x = UndoBanBatchRequest{}
+	mi := &file_moderato_v1_moderation_proto_msgTypes[26]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UndoBanBatchRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UndoBanBatchRequest) ProtoMessage() {}
+
+func (x *UndoBanBatchRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_moderation_proto_msgTypes[26]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UndoBanBatchRequest.ProtoReflect.Descriptor instead.
+func (*UndoBanBatchRequest) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{26}
+}
+
+func (x *UndoBanBatchRequest) GetChannelId() string {
+	if x != nil {
+		return x.ChannelId
+	}
+	return ""
+}
+
+func (x *UndoBanBatchRequest) GetBatchId() string {
+	if x != nil {
+		return x.BatchId
+	}
+	return ""
+}
+
+func (x *UndoBanBatchRequest) GetRestoreMessages() bool {
+	if x != nil {
+		return x.RestoreMessages
+	}
+	return false
+}
+
+// UndoBanBatchResponse is what happened to each user whom the batch had banned.
+type UndoBanBatchResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// How many users have each status.
+	Counts *UndoCounts `protobuf:"bytes,1,opt,name=counts" json:"counts,omitempty"`
+	// What happened to each user, in the order of the batch.
+	Results       []*BatchResult `protobuf:"bytes,2,rep,name=results" json:"results,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UndoBanBatchResponse) Reset() {
+	*x = UndoBanBatchResponse{}
+	mi := &file_moderato_v1_moderation_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UndoBanBatchResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UndoBanBatchResponse) ProtoMessage() {}
+
+func (x *UndoBanBatchResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_moderation_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UndoBanBatchResponse.ProtoReflect.Descriptor instead.
+func (*UndoBanBatchResponse) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{27}
+}
+
+func (x *UndoBanBatchResponse) GetCounts() *UndoCounts {
+	if x != nil {
+		return x.Counts
+	}
+	return nil
+}
+
+func (x *UndoBanBatchResponse) GetResults() []*BatchResult {
+	if x != nil {
+		return x.Results
+	}
+	return nil
+}
+
+// UndoCounts says how many results of an undo have each status.
+type UndoCounts struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Users with the status `UNBANNED`.
+	Unbanned int32 `protobuf:"varint,1,opt,name=unbanned" json:"unbanned,omitempty"`
+	// Users with the status `CHANGED`.
+	Changed int32 `protobuf:"varint,2,opt,name=changed" json:"changed,omitempty"`
+	// Users with the status `NOT_BANNED`.
+	NotBanned     int32 `protobuf:"varint,3,opt,name=not_banned,json=notBanned" json:"not_banned,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UndoCounts) Reset() {
+	*x = UndoCounts{}
+	mi := &file_moderato_v1_moderation_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UndoCounts) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UndoCounts) ProtoMessage() {}
+
+func (x *UndoCounts) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_moderation_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UndoCounts.ProtoReflect.Descriptor instead.
+func (*UndoCounts) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *UndoCounts) GetUnbanned() int32 {
+	if x != nil {
+		return x.Unbanned
+	}
+	return 0
+}
+
+func (x *UndoCounts) GetChanged() int32 {
+	if x != nil {
+		return x.Changed
+	}
+	return 0
+}
+
+func (x *UndoCounts) GetNotBanned() int32 {
+	if x != nil {
+		return x.NotBanned
+	}
+	return 0
+}
+
 // ListLogRequest names the channel, the filters and the page.
 type ListLogRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -938,7 +1897,7 @@ type ListLogRequest struct {
 
 func (x *ListLogRequest) Reset() {
 	*x = ListLogRequest{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[15]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -950,7 +1909,7 @@ func (x *ListLogRequest) String() string {
 func (*ListLogRequest) ProtoMessage() {}
 
 func (x *ListLogRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[15]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -963,7 +1922,7 @@ func (x *ListLogRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLogRequest.ProtoReflect.Descriptor instead.
 func (*ListLogRequest) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{15}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ListLogRequest) GetChannelId() string {
@@ -1024,7 +1983,7 @@ type ListLogResponse struct {
 
 func (x *ListLogResponse) Reset() {
 	*x = ListLogResponse{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[16]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1036,7 +1995,7 @@ func (x *ListLogResponse) String() string {
 func (*ListLogResponse) ProtoMessage() {}
 
 func (x *ListLogResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[16]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1049,7 +2008,7 @@ func (x *ListLogResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLogResponse.ProtoReflect.Descriptor instead.
 func (*ListLogResponse) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{16}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ListLogResponse) GetRows() []*LogEntry {
@@ -1093,14 +2052,17 @@ type LogEntry struct {
 	// The id of the request that made the change; empty if there was none.
 	RequestId string `protobuf:"bytes,8,opt,name=request_id,json=requestId" json:"request_id,omitempty"`
 	// The event's payload: what the change did.
-	Payload       *structpb.Struct `protobuf:"bytes,9,opt,name=payload" json:"payload,omitempty"`
+	Payload *structpb.Struct `protobuf:"bytes,9,opt,name=payload" json:"payload,omitempty"`
+	// What only entries of bans and mutes have. In JSON, its fields are fields of the entry
+	// itself.
+	Sanction      *LoggedSanction `protobuf:"bytes,10,opt,name=sanction" json:"sanction,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *LogEntry) Reset() {
 	*x = LogEntry{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[17]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1112,7 +2074,7 @@ func (x *LogEntry) String() string {
 func (*LogEntry) ProtoMessage() {}
 
 func (x *LogEntry) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[17]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1125,7 +2087,7 @@ func (x *LogEntry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogEntry.ProtoReflect.Descriptor instead.
 func (*LogEntry) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{17}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *LogEntry) GetId() string {
@@ -1191,6 +2153,78 @@ func (x *LogEntry) GetPayload() *structpb.Struct {
 	return nil
 }
 
+func (x *LogEntry) GetSanction() *LoggedSanction {
+	if x != nil {
+		return x.Sanction
+	}
+	return nil
+}
+
+// LoggedSanction is what the log says about a ban or mute.
+type LoggedSanction struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Why; null if no reason was given.
+	Reason *string `protobuf:"bytes,1,opt,name=reason" json:"reason,omitempty"`
+	// When the ban or mute expires or expired: UTC, milliseconds; null if it lasts until it
+	// is removed.
+	ExpiresAt *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
+	// The batch that it belongs to: a UUID in lower case; null if it belongs to none.
+	BatchId       *string `protobuf:"bytes,3,opt,name=batch_id,json=batchId" json:"batch_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LoggedSanction) Reset() {
+	*x = LoggedSanction{}
+	mi := &file_moderato_v1_moderation_proto_msgTypes[32]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LoggedSanction) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LoggedSanction) ProtoMessage() {}
+
+func (x *LoggedSanction) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_moderation_proto_msgTypes[32]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LoggedSanction.ProtoReflect.Descriptor instead.
+func (*LoggedSanction) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{32}
+}
+
+func (x *LoggedSanction) GetReason() string {
+	if x != nil && x.Reason != nil {
+		return *x.Reason
+	}
+	return ""
+}
+
+func (x *LoggedSanction) GetExpiresAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ExpiresAt
+	}
+	return nil
+}
+
+func (x *LoggedSanction) GetBatchId() string {
+	if x != nil && x.BatchId != nil {
+		return *x.BatchId
+	}
+	return ""
+}
+
 // LogUser is a user in the log, with the user's current names.
 type LogUser struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1207,7 +2241,7 @@ type LogUser struct {
 
 func (x *LogUser) Reset() {
 	*x = LogUser{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[18]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1219,7 +2253,7 @@ func (x *LogUser) String() string {
 func (*LogUser) ProtoMessage() {}
 
 func (x *LogUser) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[18]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1232,7 +2266,7 @@ func (x *LogUser) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogUser.ProtoReflect.Descriptor instead.
 func (*LogUser) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{18}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *LogUser) GetId() string {
@@ -1273,7 +2307,7 @@ type GetUserRequest struct {
 
 func (x *GetUserRequest) Reset() {
 	*x = GetUserRequest{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[19]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1285,7 +2319,7 @@ func (x *GetUserRequest) String() string {
 func (*GetUserRequest) ProtoMessage() {}
 
 func (x *GetUserRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[19]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1298,7 +2332,7 @@ func (x *GetUserRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetUserRequest.ProtoReflect.Descriptor instead.
 func (*GetUserRequest) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{19}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *GetUserRequest) GetChannelId() string {
@@ -1347,7 +2381,7 @@ type GetUserResponse struct {
 
 func (x *GetUserResponse) Reset() {
 	*x = GetUserResponse{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[20]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1359,7 +2393,7 @@ func (x *GetUserResponse) String() string {
 func (*GetUserResponse) ProtoMessage() {}
 
 func (x *GetUserResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[20]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1372,7 +2406,7 @@ func (x *GetUserResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetUserResponse.ProtoReflect.Descriptor instead.
 func (*GetUserResponse) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{20}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *GetUserResponse) GetUser() *UserSummary {
@@ -1437,7 +2471,7 @@ type UserBan struct {
 
 func (x *UserBan) Reset() {
 	*x = UserBan{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[21]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1449,7 +2483,7 @@ func (x *UserBan) String() string {
 func (*UserBan) ProtoMessage() {}
 
 func (x *UserBan) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[21]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1462,7 +2496,7 @@ func (x *UserBan) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UserBan.ProtoReflect.Descriptor instead.
 func (*UserBan) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{21}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *UserBan) GetBannedAt() *timestamppb.Timestamp {
@@ -1490,7 +2524,7 @@ type UserMute struct {
 
 func (x *UserMute) Reset() {
 	*x = UserMute{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[22]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1502,7 +2536,7 @@ func (x *UserMute) String() string {
 func (*UserMute) ProtoMessage() {}
 
 func (x *UserMute) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[22]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1515,7 +2549,7 @@ func (x *UserMute) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UserMute.ProtoReflect.Descriptor instead.
 func (*UserMute) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{22}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *UserMute) GetMuteExpiresAt() *timestamppb.Timestamp {
@@ -1536,7 +2570,7 @@ type UserFollow struct {
 
 func (x *UserFollow) Reset() {
 	*x = UserFollow{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[23]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1548,7 +2582,7 @@ func (x *UserFollow) String() string {
 func (*UserFollow) ProtoMessage() {}
 
 func (x *UserFollow) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[23]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1561,7 +2595,7 @@ func (x *UserFollow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UserFollow.ProtoReflect.Descriptor instead.
 func (*UserFollow) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{23}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *UserFollow) GetFollowedAt() *timestamppb.Timestamp {
@@ -1586,7 +2620,7 @@ type UserMessage struct {
 
 func (x *UserMessage) Reset() {
 	*x = UserMessage{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[24]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1598,7 +2632,7 @@ func (x *UserMessage) String() string {
 func (*UserMessage) ProtoMessage() {}
 
 func (x *UserMessage) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[24]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1611,7 +2645,7 @@ func (x *UserMessage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UserMessage.ProtoReflect.Descriptor instead.
 func (*UserMessage) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{24}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *UserMessage) GetMessageId() string {
@@ -1675,36 +2709,109 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x17\n" +
 	"\auser_id\x18\x02 \x01(\tR\x06userId\"\x19\n" +
-	"\x17RemoveModeratorResponse\"z\n" +
+	"\x17RemoveModeratorResponse\"\xd7\x01\n" +
 	"\x0eBanUserRequest\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x1e\n" +
 	"\vban_user_id\x18\x02 \x01(\tR\tbanUserId\x12)\n" +
-	"\fban_username\x18\x03 \x01(\tB\x06\x92\xb5\x18\x028\x01R\vbanUsername\"\xeb\x01\n" +
+	"\fban_username\x18\x03 \x01(\tB\x06\x92\xb5\x18\x028\x01R\vbanUsername\x12#\n" +
+	"\x06reason\x18\x04 \x01(\tB\v\x92\xb5\x18\x028\b\xaa\x01\x02\b\x01R\x06reason\x126\n" +
+	"\x10duration_seconds\x18\x05 \x01(\x03B\v\x92\xb5\x18\x028\t\xaa\x01\x02\b\x01R\x0fdurationSeconds\"i\n" +
+	"\rSanctionTerms\x12\x1d\n" +
+	"\x06reason\x18\x01 \x01(\tB\x05\xaa\x01\x02\b\x01R\x06reason\x129\n" +
+	"\n" +
+	"expires_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\"\xa3\x02\n" +
 	"\x0fBanUserResponse\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12!\n" +
 	"\fmoderator_id\x18\x02 \x01(\tR\vmoderatorId\x12$\n" +
 	"\x0ebanned_user_id\x18\x03 \x01(\tR\fbannedUserId\x127\n" +
 	"\x18banned_user_display_name\x18\x04 \x01(\tR\x15bannedUserDisplayName\x127\n" +
-	"\tbanned_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\bbannedAt\"|\n" +
+	"\tbanned_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\bbannedAt\x126\n" +
+	"\x05terms\x18\x06 \x01(\v2\x1a.moderato.v1.SanctionTermsB\x04е\x18\x01R\x05terms\"|\n" +
 	"\x10RemoveBanRequest\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x1e\n" +
 	"\vban_user_id\x18\x02 \x01(\tR\tbanUserId\x12)\n" +
 	"\fban_username\x18\x03 \x01(\tB\x06\x92\xb5\x18\x028\x01R\vbanUsername\"\x13\n" +
-	"\x11RemoveBanResponse\"T\n" +
+	"\x11RemoveBanResponse\"\xb4\x01\n" +
 	"\x0fMuteUserRequest\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\"\n" +
-	"\rmuted_user_id\x18\x02 \x01(\tR\vmutedUserId\"\xf3\x01\n" +
+	"\rmuted_user_id\x18\x02 \x01(\tR\vmutedUserId\x129\n" +
+	"\x10duration_seconds\x18\x03 \x01(\x03B\x0e\x92\xb5\x18\x05(\xd8\x048\t\xaa\x01\x02\b\x01R\x0fdurationSeconds\x12#\n" +
+	"\x06reason\x18\x04 \x01(\tB\v\x92\xb5\x18\x028\b\xaa\x01\x02\b\x01R\x06reason\"\xab\x02\n" +
 	"\x10MuteUserResponse\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12!\n" +
 	"\fmoderator_id\x18\x02 \x01(\tR\vmoderatorId\x12\"\n" +
 	"\rmuted_user_id\x18\x03 \x01(\tR\vmutedUserId\x125\n" +
 	"\x17muted_user_display_name\x18\x04 \x01(\tR\x14mutedUserDisplayName\x12B\n" +
-	"\x0fmute_expires_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\rmuteExpiresAt\"\xc6\x01\n" +
+	"\x0fmute_expires_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\rmuteExpiresAt\x126\n" +
+	"\x05terms\x18\x06 \x01(\v2\x1a.moderato.v1.SanctionTermsB\x04е\x18\x01R\x05terms\"V\n" +
+	"\x11RemoveMuteRequest\x12\x1d\n" +
+	"\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\"\n" +
+	"\rmuted_user_id\x18\x02 \x01(\tR\vmutedUserId\"\x14\n" +
+	"\x12RemoveMuteResponse\"\xe1\x01\n" +
+	"\x0fBanUsersRequest\x12\x1d\n" +
+	"\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\x129\n" +
+	"\x05users\x18\x02 \x03(\v2\x18.moderato.v1.BatchTargetB\t\x92\xb5\x18\x050\xe8\a`\x01R\x05users\x12#\n" +
+	"\x06reason\x18\x03 \x01(\tB\v\x92\xb5\x18\x028\b\xaa\x01\x02\b\x01R\x06reason\x126\n" +
+	"\x10duration_seconds\x18\x04 \x01(\x03B\v\x92\xb5\x18\x028\t\xaa\x01\x02\b\x01R\x0fdurationSeconds\x12\x17\n" +
+	"\adry_run\x18\x05 \x01(\bR\x06dryRun\"J\n" +
+	"\vBatchTarget\x12\x17\n" +
+	"\auser_id\x18\x01 \x01(\tR\x06userId\x12\"\n" +
+	"\busername\x18\x02 \x01(\tB\x06\x92\xb5\x18\x028\x01R\busername\"\x9a\x01\n" +
+	"\x10BanUsersResponse\x12 \n" +
+	"\bbatch_id\x18\x01 \x01(\tB\x05\xaa\x01\x02\b\x01R\abatchId\x120\n" +
+	"\x06counts\x18\x02 \x01(\v2\x18.moderato.v1.BatchCountsR\x06counts\x122\n" +
+	"\aresults\x18\x03 \x03(\v2\x18.moderato.v1.BatchResultR\aresults\"\xbc\x01\n" +
+	"\vBatchCounts\x12\x16\n" +
+	"\x06banned\x18\x01 \x01(\x05R\x06banned\x12%\n" +
+	"\x0ealready_banned\x18\x02 \x01(\x05R\ralreadyBanned\x12$\n" +
+	"\x0euser_not_found\x18\x03 \x01(\x05R\fuserNotFound\x12*\n" +
+	"\x11target_is_channel\x18\x04 \x01(\x05R\x0ftargetIsChannel\x12\x1c\n" +
+	"\tduplicate\x18\x05 \x01(\x05R\tduplicate\"h\n" +
+	"\vBatchResult\x12\x1e\n" +
+	"\auser_id\x18\x01 \x01(\tB\x05\xaa\x01\x02\b\x01R\x06userId\x12!\n" +
+	"\busername\x18\x02 \x01(\tB\x05\xaa\x01\x02\b\x01R\busername\x12\x16\n" +
+	"\x06status\x18\x03 \x01(\tR\x06status\"u\n" +
+	"\x15ListBanBatchesRequest\x12\x1d\n" +
+	"\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x16\n" +
+	"\x06cursor\x18\x02 \x01(\tR\x06cursor\x12%\n" +
+	"\x05limit\x18\x03 \x01(\x05B\x0f\x92\xb5\x18\x06\x18\x01 d(\x14\xaa\x01\x02\b\x01R\x05limit\"|\n" +
+	"\x16ListBanBatchesResponse\x12)\n" +
+	"\x04rows\x18\x01 \x03(\v2\x15.moderato.v1.BanBatchR\x04rows\x127\n" +
+	"\n" +
+	"pagination\x18\x02 \x01(\v2\x17.moderato.v1.PaginationR\n" +
+	"pagination\"\xbf\x02\n" +
+	"\bBanBatch\x12\x19\n" +
+	"\bbatch_id\x18\x01 \x01(\tR\abatchId\x129\n" +
+	"\n" +
+	"created_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\x122\n" +
+	"\tbanned_by\x18\x03 \x01(\v2\x15.moderato.v1.BannedByR\bbannedBy\x12\x1d\n" +
+	"\x06reason\x18\x04 \x01(\tB\x05\xaa\x01\x02\b\x01R\x06reason\x129\n" +
+	"\n" +
+	"expires_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\x12!\n" +
+	"\fbanned_count\x18\x06 \x01(\x05R\vbannedCount\x12,\n" +
+	"\x12still_banned_count\x18\a \x01(\x05R\x10stillBannedCount\"z\n" +
+	"\x13UndoBanBatchRequest\x12\x1d\n" +
+	"\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x19\n" +
+	"\bbatch_id\x18\x02 \x01(\tR\abatchId\x12)\n" +
+	"\x10restore_messages\x18\x03 \x01(\bR\x0frestoreMessages\"{\n" +
+	"\x14UndoBanBatchResponse\x12/\n" +
+	"\x06counts\x18\x01 \x01(\v2\x17.moderato.v1.UndoCountsR\x06counts\x122\n" +
+	"\aresults\x18\x02 \x03(\v2\x18.moderato.v1.BatchResultR\aresults\"a\n" +
+	"\n" +
+	"UndoCounts\x12\x1a\n" +
+	"\bunbanned\x18\x01 \x01(\x05R\bunbanned\x12\x18\n" +
+	"\achanged\x18\x02 \x01(\x05R\achanged\x12\x1d\n" +
+	"\n" +
+	"not_banned\x18\x03 \x01(\x05R\tnotBanned\"\xc6\x01\n" +
 	"\x0eListLogRequest\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x17\n" +
@@ -1718,7 +2825,7 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"\n" +
 	"pagination\x18\x02 \x01(\v2\x17.moderato.v1.PaginationR\n" +
 	"pagination\x12)\n" +
-	"\x10trimmed_sequence\x18\x03 \x01(\x03R\x0ftrimmedSequence\"\xd2\x02\n" +
+	"\x10trimmed_sequence\x18\x03 \x01(\x03R\x0ftrimmedSequence\"\x91\x03\n" +
 	"\bLogEntry\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
 	"\bsequence\x18\x02 \x01(\x03R\bsequence\x12\x12\n" +
@@ -1730,7 +2837,14 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"\tclient_id\x18\a \x01(\tR\bclientId\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\b \x01(\tR\trequestId\x121\n" +
-	"\apayload\x18\t \x01(\v2\x17.google.protobuf.StructR\apayload\"P\n" +
+	"\apayload\x18\t \x01(\v2\x17.google.protobuf.StructR\apayload\x12=\n" +
+	"\bsanction\x18\n" +
+	" \x01(\v2\x1b.moderato.v1.LoggedSanctionB\x04е\x18\x01R\bsanction\"\x8c\x01\n" +
+	"\x0eLoggedSanction\x12\x1d\n" +
+	"\x06reason\x18\x01 \x01(\tB\x05\xaa\x01\x02\b\x01R\x06reason\x129\n" +
+	"\n" +
+	"expires_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\x12 \n" +
+	"\bbatch_id\x18\x03 \x01(\tB\x05\xaa\x01\x02\b\x01R\abatchId\"P\n" +
 	"\aLogUser\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12!\n" +
 	"\fdisplay_name\x18\x02 \x01(\tR\vdisplayName\x12\x12\n" +
@@ -1762,8 +2876,7 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"message_id\x18\x01 \x01(\tR\tmessageId\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x129\n" +
 	"\n" +
-	"created_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt2\xa6\n" +
-	"\n" +
+	"created_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt2\xe5\x0e\n" +
 	"\x11ModerationService\x12\xb2\x01\n" +
 	"\x15ListModeratedChannels\x12).moderato.v1.ListModeratedChannelsRequest\x1a*.moderato.v1.ListModeratedChannelsResponse\"B\x8a\xb5\x18\x12\n" +
 	"\x02\x01\x02\x12\n" +
@@ -1780,7 +2893,16 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"\tRemoveBan\x12\x1d.moderato.v1.RemoveBanRequest\x1a\x1e.moderato.v1.RemoveBanResponse\"8\x8a\xb5\x18\x17\n" +
 	"\x01\x01\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x17:\x01**\x12/v1/moderation/ban\x12\x82\x01\n" +
 	"\bMuteUser\x12\x1c.moderato.v1.MuteUserRequest\x1a\x1d.moderato.v1.MuteUserResponse\"9\x8a\xb5\x18\x17\n" +
-	"\x01\x01\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x18:\x01*\"\x13/v1/moderation/mute\x12\x81\x01\n" +
+	"\x01\x01\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x18:\x01*\"\x13/v1/moderation/mute\x12\x88\x01\n" +
+	"\n" +
+	"RemoveMute\x12\x1e.moderato.v1.RemoveMuteRequest\x1a\x1f.moderato.v1.RemoveMuteResponse\"9\x8a\xb5\x18\x17\n" +
+	"\x01\x01\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x18:\x01**\x13/v1/moderation/mute\x12\x88\x01\n" +
+	"\bBanUsers\x12\x1c.moderato.v1.BanUsersRequest\x1a\x1d.moderato.v1.BanUsersResponse\"?\x8a\xb5\x18\x17\n" +
+	"\x01\x01\x12\x10channel.moderate\x18\x04е\x18\x80\x80\x10\x82\xd3\xe4\x93\x02\x18:\x01*\"\x13/v1/moderation/bans\x12\x95\x01\n" +
+	"\x0eListBanBatches\x12\".moderato.v1.ListBanBatchesRequest\x1a#.moderato.v1.ListBanBatchesResponse\":\x8a\xb5\x18\x18\n" +
+	"\x02\x01\x03\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x15\x12\x13/v1/moderation/bans\x90\x02\x01\x12\x8e\x01\n" +
+	"\fUndoBanBatch\x12 .moderato.v1.UndoBanBatchRequest\x1a!.moderato.v1.UndoBanBatchResponse\"9\x8a\xb5\x18\x17\n" +
+	"\x01\x01\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x18:\x01**\x13/v1/moderation/bans\x12\x81\x01\n" +
 	"\aGetUser\x12\x1b.moderato.v1.GetUserRequest\x1a\x1c.moderato.v1.GetUserResponse\";\x8a\xb5\x18\x18\n" +
 	"\x02\x01\x03\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x16\x12\x14/v1/moderation/users\x90\x02\x01\x12\x7f\n" +
 	"\aListLog\x12\x1b.moderato.v1.ListLogRequest\x1a\x1c.moderato.v1.ListLogResponse\"9\x8a\xb5\x18\x18\n" +
@@ -1798,7 +2920,7 @@ func file_moderato_v1_moderation_proto_rawDescGZIP() []byte {
 	return file_moderato_v1_moderation_proto_rawDescData
 }
 
-var file_moderato_v1_moderation_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
+var file_moderato_v1_moderation_proto_msgTypes = make([]protoimpl.MessageInfo, 40)
 var file_moderato_v1_moderation_proto_goTypes = []any{
 	(*ModeratedChannel)(nil),              // 0: moderato.v1.ModeratedChannel
 	(*ListModeratedChannelsRequest)(nil),  // 1: moderato.v1.ListModeratedChannelsRequest
@@ -1810,75 +2932,113 @@ var file_moderato_v1_moderation_proto_goTypes = []any{
 	(*RemoveModeratorRequest)(nil),        // 7: moderato.v1.RemoveModeratorRequest
 	(*RemoveModeratorResponse)(nil),       // 8: moderato.v1.RemoveModeratorResponse
 	(*BanUserRequest)(nil),                // 9: moderato.v1.BanUserRequest
-	(*BanUserResponse)(nil),               // 10: moderato.v1.BanUserResponse
-	(*RemoveBanRequest)(nil),              // 11: moderato.v1.RemoveBanRequest
-	(*RemoveBanResponse)(nil),             // 12: moderato.v1.RemoveBanResponse
-	(*MuteUserRequest)(nil),               // 13: moderato.v1.MuteUserRequest
-	(*MuteUserResponse)(nil),              // 14: moderato.v1.MuteUserResponse
-	(*ListLogRequest)(nil),                // 15: moderato.v1.ListLogRequest
-	(*ListLogResponse)(nil),               // 16: moderato.v1.ListLogResponse
-	(*LogEntry)(nil),                      // 17: moderato.v1.LogEntry
-	(*LogUser)(nil),                       // 18: moderato.v1.LogUser
-	(*GetUserRequest)(nil),                // 19: moderato.v1.GetUserRequest
-	(*GetUserResponse)(nil),               // 20: moderato.v1.GetUserResponse
-	(*UserBan)(nil),                       // 21: moderato.v1.UserBan
-	(*UserMute)(nil),                      // 22: moderato.v1.UserMute
-	(*UserFollow)(nil),                    // 23: moderato.v1.UserFollow
-	(*UserMessage)(nil),                   // 24: moderato.v1.UserMessage
-	(*Pagination)(nil),                    // 25: moderato.v1.Pagination
-	(*UserSummary)(nil),                   // 26: moderato.v1.UserSummary
-	(*timestamppb.Timestamp)(nil),         // 27: google.protobuf.Timestamp
-	(*structpb.Struct)(nil),               // 28: google.protobuf.Struct
-	(*SubscriptionInfo)(nil),              // 29: moderato.v1.SubscriptionInfo
-	(*BannedBy)(nil),                      // 30: moderato.v1.BannedBy
+	(*SanctionTerms)(nil),                 // 10: moderato.v1.SanctionTerms
+	(*BanUserResponse)(nil),               // 11: moderato.v1.BanUserResponse
+	(*RemoveBanRequest)(nil),              // 12: moderato.v1.RemoveBanRequest
+	(*RemoveBanResponse)(nil),             // 13: moderato.v1.RemoveBanResponse
+	(*MuteUserRequest)(nil),               // 14: moderato.v1.MuteUserRequest
+	(*MuteUserResponse)(nil),              // 15: moderato.v1.MuteUserResponse
+	(*RemoveMuteRequest)(nil),             // 16: moderato.v1.RemoveMuteRequest
+	(*RemoveMuteResponse)(nil),            // 17: moderato.v1.RemoveMuteResponse
+	(*BanUsersRequest)(nil),               // 18: moderato.v1.BanUsersRequest
+	(*BatchTarget)(nil),                   // 19: moderato.v1.BatchTarget
+	(*BanUsersResponse)(nil),              // 20: moderato.v1.BanUsersResponse
+	(*BatchCounts)(nil),                   // 21: moderato.v1.BatchCounts
+	(*BatchResult)(nil),                   // 22: moderato.v1.BatchResult
+	(*ListBanBatchesRequest)(nil),         // 23: moderato.v1.ListBanBatchesRequest
+	(*ListBanBatchesResponse)(nil),        // 24: moderato.v1.ListBanBatchesResponse
+	(*BanBatch)(nil),                      // 25: moderato.v1.BanBatch
+	(*UndoBanBatchRequest)(nil),           // 26: moderato.v1.UndoBanBatchRequest
+	(*UndoBanBatchResponse)(nil),          // 27: moderato.v1.UndoBanBatchResponse
+	(*UndoCounts)(nil),                    // 28: moderato.v1.UndoCounts
+	(*ListLogRequest)(nil),                // 29: moderato.v1.ListLogRequest
+	(*ListLogResponse)(nil),               // 30: moderato.v1.ListLogResponse
+	(*LogEntry)(nil),                      // 31: moderato.v1.LogEntry
+	(*LoggedSanction)(nil),                // 32: moderato.v1.LoggedSanction
+	(*LogUser)(nil),                       // 33: moderato.v1.LogUser
+	(*GetUserRequest)(nil),                // 34: moderato.v1.GetUserRequest
+	(*GetUserResponse)(nil),               // 35: moderato.v1.GetUserResponse
+	(*UserBan)(nil),                       // 36: moderato.v1.UserBan
+	(*UserMute)(nil),                      // 37: moderato.v1.UserMute
+	(*UserFollow)(nil),                    // 38: moderato.v1.UserFollow
+	(*UserMessage)(nil),                   // 39: moderato.v1.UserMessage
+	(*Pagination)(nil),                    // 40: moderato.v1.Pagination
+	(*UserSummary)(nil),                   // 41: moderato.v1.UserSummary
+	(*timestamppb.Timestamp)(nil),         // 42: google.protobuf.Timestamp
+	(*BannedBy)(nil),                      // 43: moderato.v1.BannedBy
+	(*structpb.Struct)(nil),               // 44: google.protobuf.Struct
+	(*SubscriptionInfo)(nil),              // 45: moderato.v1.SubscriptionInfo
 }
 var file_moderato_v1_moderation_proto_depIdxs = []int32{
 	0,  // 0: moderato.v1.ListModeratedChannelsResponse.channels:type_name -> moderato.v1.ModeratedChannel
-	25, // 1: moderato.v1.ListModeratedChannelsResponse.pagination:type_name -> moderato.v1.Pagination
-	26, // 2: moderato.v1.ListModeratorsResponse.moderators:type_name -> moderato.v1.UserSummary
-	25, // 3: moderato.v1.ListModeratorsResponse.pagination:type_name -> moderato.v1.Pagination
-	27, // 4: moderato.v1.BanUserResponse.banned_at:type_name -> google.protobuf.Timestamp
-	27, // 5: moderato.v1.MuteUserResponse.mute_expires_at:type_name -> google.protobuf.Timestamp
-	17, // 6: moderato.v1.ListLogResponse.rows:type_name -> moderato.v1.LogEntry
-	25, // 7: moderato.v1.ListLogResponse.pagination:type_name -> moderato.v1.Pagination
-	27, // 8: moderato.v1.LogEntry.created_at:type_name -> google.protobuf.Timestamp
-	18, // 9: moderato.v1.LogEntry.moderator:type_name -> moderato.v1.LogUser
-	18, // 10: moderato.v1.LogEntry.user:type_name -> moderato.v1.LogUser
-	28, // 11: moderato.v1.LogEntry.payload:type_name -> google.protobuf.Struct
-	26, // 12: moderato.v1.GetUserResponse.user:type_name -> moderato.v1.UserSummary
-	21, // 13: moderato.v1.GetUserResponse.ban:type_name -> moderato.v1.UserBan
-	22, // 14: moderato.v1.GetUserResponse.mute:type_name -> moderato.v1.UserMute
-	23, // 15: moderato.v1.GetUserResponse.follow:type_name -> moderato.v1.UserFollow
-	29, // 16: moderato.v1.GetUserResponse.subscription:type_name -> moderato.v1.SubscriptionInfo
-	24, // 17: moderato.v1.GetUserResponse.messages:type_name -> moderato.v1.UserMessage
-	27, // 18: moderato.v1.UserBan.banned_at:type_name -> google.protobuf.Timestamp
-	30, // 19: moderato.v1.UserBan.banned_by:type_name -> moderato.v1.BannedBy
-	27, // 20: moderato.v1.UserMute.mute_expires_at:type_name -> google.protobuf.Timestamp
-	27, // 21: moderato.v1.UserFollow.followed_at:type_name -> google.protobuf.Timestamp
-	27, // 22: moderato.v1.UserMessage.created_at:type_name -> google.protobuf.Timestamp
-	1,  // 23: moderato.v1.ModerationService.ListModeratedChannels:input_type -> moderato.v1.ListModeratedChannelsRequest
-	3,  // 24: moderato.v1.ModerationService.ListModerators:input_type -> moderato.v1.ListModeratorsRequest
-	5,  // 25: moderato.v1.ModerationService.AddModerator:input_type -> moderato.v1.AddModeratorRequest
-	7,  // 26: moderato.v1.ModerationService.RemoveModerator:input_type -> moderato.v1.RemoveModeratorRequest
-	9,  // 27: moderato.v1.ModerationService.BanUser:input_type -> moderato.v1.BanUserRequest
-	11, // 28: moderato.v1.ModerationService.RemoveBan:input_type -> moderato.v1.RemoveBanRequest
-	13, // 29: moderato.v1.ModerationService.MuteUser:input_type -> moderato.v1.MuteUserRequest
-	19, // 30: moderato.v1.ModerationService.GetUser:input_type -> moderato.v1.GetUserRequest
-	15, // 31: moderato.v1.ModerationService.ListLog:input_type -> moderato.v1.ListLogRequest
-	2,  // 32: moderato.v1.ModerationService.ListModeratedChannels:output_type -> moderato.v1.ListModeratedChannelsResponse
-	4,  // 33: moderato.v1.ModerationService.ListModerators:output_type -> moderato.v1.ListModeratorsResponse
-	6,  // 34: moderato.v1.ModerationService.AddModerator:output_type -> moderato.v1.AddModeratorResponse
-	8,  // 35: moderato.v1.ModerationService.RemoveModerator:output_type -> moderato.v1.RemoveModeratorResponse
-	10, // 36: moderato.v1.ModerationService.BanUser:output_type -> moderato.v1.BanUserResponse
-	12, // 37: moderato.v1.ModerationService.RemoveBan:output_type -> moderato.v1.RemoveBanResponse
-	14, // 38: moderato.v1.ModerationService.MuteUser:output_type -> moderato.v1.MuteUserResponse
-	20, // 39: moderato.v1.ModerationService.GetUser:output_type -> moderato.v1.GetUserResponse
-	16, // 40: moderato.v1.ModerationService.ListLog:output_type -> moderato.v1.ListLogResponse
-	32, // [32:41] is the sub-list for method output_type
-	23, // [23:32] is the sub-list for method input_type
-	23, // [23:23] is the sub-list for extension type_name
-	23, // [23:23] is the sub-list for extension extendee
-	0,  // [0:23] is the sub-list for field type_name
+	40, // 1: moderato.v1.ListModeratedChannelsResponse.pagination:type_name -> moderato.v1.Pagination
+	41, // 2: moderato.v1.ListModeratorsResponse.moderators:type_name -> moderato.v1.UserSummary
+	40, // 3: moderato.v1.ListModeratorsResponse.pagination:type_name -> moderato.v1.Pagination
+	42, // 4: moderato.v1.SanctionTerms.expires_at:type_name -> google.protobuf.Timestamp
+	42, // 5: moderato.v1.BanUserResponse.banned_at:type_name -> google.protobuf.Timestamp
+	10, // 6: moderato.v1.BanUserResponse.terms:type_name -> moderato.v1.SanctionTerms
+	42, // 7: moderato.v1.MuteUserResponse.mute_expires_at:type_name -> google.protobuf.Timestamp
+	10, // 8: moderato.v1.MuteUserResponse.terms:type_name -> moderato.v1.SanctionTerms
+	19, // 9: moderato.v1.BanUsersRequest.users:type_name -> moderato.v1.BatchTarget
+	21, // 10: moderato.v1.BanUsersResponse.counts:type_name -> moderato.v1.BatchCounts
+	22, // 11: moderato.v1.BanUsersResponse.results:type_name -> moderato.v1.BatchResult
+	25, // 12: moderato.v1.ListBanBatchesResponse.rows:type_name -> moderato.v1.BanBatch
+	40, // 13: moderato.v1.ListBanBatchesResponse.pagination:type_name -> moderato.v1.Pagination
+	42, // 14: moderato.v1.BanBatch.created_at:type_name -> google.protobuf.Timestamp
+	43, // 15: moderato.v1.BanBatch.banned_by:type_name -> moderato.v1.BannedBy
+	42, // 16: moderato.v1.BanBatch.expires_at:type_name -> google.protobuf.Timestamp
+	28, // 17: moderato.v1.UndoBanBatchResponse.counts:type_name -> moderato.v1.UndoCounts
+	22, // 18: moderato.v1.UndoBanBatchResponse.results:type_name -> moderato.v1.BatchResult
+	31, // 19: moderato.v1.ListLogResponse.rows:type_name -> moderato.v1.LogEntry
+	40, // 20: moderato.v1.ListLogResponse.pagination:type_name -> moderato.v1.Pagination
+	42, // 21: moderato.v1.LogEntry.created_at:type_name -> google.protobuf.Timestamp
+	33, // 22: moderato.v1.LogEntry.moderator:type_name -> moderato.v1.LogUser
+	33, // 23: moderato.v1.LogEntry.user:type_name -> moderato.v1.LogUser
+	44, // 24: moderato.v1.LogEntry.payload:type_name -> google.protobuf.Struct
+	32, // 25: moderato.v1.LogEntry.sanction:type_name -> moderato.v1.LoggedSanction
+	42, // 26: moderato.v1.LoggedSanction.expires_at:type_name -> google.protobuf.Timestamp
+	41, // 27: moderato.v1.GetUserResponse.user:type_name -> moderato.v1.UserSummary
+	36, // 28: moderato.v1.GetUserResponse.ban:type_name -> moderato.v1.UserBan
+	37, // 29: moderato.v1.GetUserResponse.mute:type_name -> moderato.v1.UserMute
+	38, // 30: moderato.v1.GetUserResponse.follow:type_name -> moderato.v1.UserFollow
+	45, // 31: moderato.v1.GetUserResponse.subscription:type_name -> moderato.v1.SubscriptionInfo
+	39, // 32: moderato.v1.GetUserResponse.messages:type_name -> moderato.v1.UserMessage
+	42, // 33: moderato.v1.UserBan.banned_at:type_name -> google.protobuf.Timestamp
+	43, // 34: moderato.v1.UserBan.banned_by:type_name -> moderato.v1.BannedBy
+	42, // 35: moderato.v1.UserMute.mute_expires_at:type_name -> google.protobuf.Timestamp
+	42, // 36: moderato.v1.UserFollow.followed_at:type_name -> google.protobuf.Timestamp
+	42, // 37: moderato.v1.UserMessage.created_at:type_name -> google.protobuf.Timestamp
+	1,  // 38: moderato.v1.ModerationService.ListModeratedChannels:input_type -> moderato.v1.ListModeratedChannelsRequest
+	3,  // 39: moderato.v1.ModerationService.ListModerators:input_type -> moderato.v1.ListModeratorsRequest
+	5,  // 40: moderato.v1.ModerationService.AddModerator:input_type -> moderato.v1.AddModeratorRequest
+	7,  // 41: moderato.v1.ModerationService.RemoveModerator:input_type -> moderato.v1.RemoveModeratorRequest
+	9,  // 42: moderato.v1.ModerationService.BanUser:input_type -> moderato.v1.BanUserRequest
+	12, // 43: moderato.v1.ModerationService.RemoveBan:input_type -> moderato.v1.RemoveBanRequest
+	14, // 44: moderato.v1.ModerationService.MuteUser:input_type -> moderato.v1.MuteUserRequest
+	16, // 45: moderato.v1.ModerationService.RemoveMute:input_type -> moderato.v1.RemoveMuteRequest
+	18, // 46: moderato.v1.ModerationService.BanUsers:input_type -> moderato.v1.BanUsersRequest
+	23, // 47: moderato.v1.ModerationService.ListBanBatches:input_type -> moderato.v1.ListBanBatchesRequest
+	26, // 48: moderato.v1.ModerationService.UndoBanBatch:input_type -> moderato.v1.UndoBanBatchRequest
+	34, // 49: moderato.v1.ModerationService.GetUser:input_type -> moderato.v1.GetUserRequest
+	29, // 50: moderato.v1.ModerationService.ListLog:input_type -> moderato.v1.ListLogRequest
+	2,  // 51: moderato.v1.ModerationService.ListModeratedChannels:output_type -> moderato.v1.ListModeratedChannelsResponse
+	4,  // 52: moderato.v1.ModerationService.ListModerators:output_type -> moderato.v1.ListModeratorsResponse
+	6,  // 53: moderato.v1.ModerationService.AddModerator:output_type -> moderato.v1.AddModeratorResponse
+	8,  // 54: moderato.v1.ModerationService.RemoveModerator:output_type -> moderato.v1.RemoveModeratorResponse
+	11, // 55: moderato.v1.ModerationService.BanUser:output_type -> moderato.v1.BanUserResponse
+	13, // 56: moderato.v1.ModerationService.RemoveBan:output_type -> moderato.v1.RemoveBanResponse
+	15, // 57: moderato.v1.ModerationService.MuteUser:output_type -> moderato.v1.MuteUserResponse
+	17, // 58: moderato.v1.ModerationService.RemoveMute:output_type -> moderato.v1.RemoveMuteResponse
+	20, // 59: moderato.v1.ModerationService.BanUsers:output_type -> moderato.v1.BanUsersResponse
+	24, // 60: moderato.v1.ModerationService.ListBanBatches:output_type -> moderato.v1.ListBanBatchesResponse
+	27, // 61: moderato.v1.ModerationService.UndoBanBatch:output_type -> moderato.v1.UndoBanBatchResponse
+	35, // 62: moderato.v1.ModerationService.GetUser:output_type -> moderato.v1.GetUserResponse
+	30, // 63: moderato.v1.ModerationService.ListLog:output_type -> moderato.v1.ListLogResponse
+	51, // [51:64] is the sub-list for method output_type
+	38, // [38:51] is the sub-list for method input_type
+	38, // [38:38] is the sub-list for extension type_name
+	38, // [38:38] is the sub-list for extension extendee
+	0,  // [0:38] is the sub-list for field type_name
 }
 
 func init() { file_moderato_v1_moderation_proto_init() }
@@ -1894,7 +3054,7 @@ func file_moderato_v1_moderation_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_moderato_v1_moderation_proto_rawDesc), len(file_moderato_v1_moderation_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   25,
+			NumMessages:   40,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

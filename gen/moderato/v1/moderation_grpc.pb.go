@@ -29,6 +29,10 @@ const (
 	ModerationService_BanUser_FullMethodName               = "/moderato.v1.ModerationService/BanUser"
 	ModerationService_RemoveBan_FullMethodName             = "/moderato.v1.ModerationService/RemoveBan"
 	ModerationService_MuteUser_FullMethodName              = "/moderato.v1.ModerationService/MuteUser"
+	ModerationService_RemoveMute_FullMethodName            = "/moderato.v1.ModerationService/RemoveMute"
+	ModerationService_BanUsers_FullMethodName              = "/moderato.v1.ModerationService/BanUsers"
+	ModerationService_ListBanBatches_FullMethodName        = "/moderato.v1.ModerationService/ListBanBatches"
+	ModerationService_UndoBanBatch_FullMethodName          = "/moderato.v1.ModerationService/UndoBanBatch"
 	ModerationService_GetUser_FullMethodName               = "/moderato.v1.ModerationService/GetUser"
 	ModerationService_ListLog_FullMethodName               = "/moderato.v1.ModerationService/ListLog"
 )
@@ -84,12 +88,13 @@ type ModerationServiceClient interface {
 	//
 	// Tokens, scope and errors: as AddModerator.
 	RemoveModerator(ctx context.Context, in *RemoveModeratorRequest, opts ...grpc.CallOption) (*RemoveModeratorResponse, error)
-	// BanUser bans a user from a channel until the ban is removed, and deletes all the
-	// user's messages in the channel, however many there are. If the user is already
-	// banned, the call returns the existing ban unchanged and emits nothing. The user's
+	// BanUser bans a user from a channel until the ban is removed or, if the ban has a
+	// duration, expires, and deletes all the user's messages in the channel, however many
+	// there are. If the user is already banned, the call returns the existing ban unchanged
+	// and emits nothing. The user's
 	// roles, mute, follow and subscription stay unchanged, but a banned moderator has no
 	// moderation rights while the ban lasts. Emits `channel.ban`, then
-	// `channel.chat.clear_user_messages`.
+	// `channel.chat.clear_user_messages`, and `channel.unban` when the ban expires.
 	//
 	// Tokens: user, who must own or moderate the channel (otherwise
 	// NOT_CHANNEL_MODERATOR). Scope: `channel.moderate`.
@@ -104,9 +109,9 @@ type ModerationServiceClient interface {
 	// Errors: NOT_BANNED (404) if the user is not banned from the channel or does not
 	// exist.
 	RemoveBan(ctx context.Context, in *RemoveBanRequest, opts ...grpc.CallOption) (*RemoveBanResponse, error)
-	// MuteUser prevents a user from posting in a channel for exactly ten minutes, and
-	// deletes all the user's messages in the channel. Emits `channel.mute`, then
-	// `channel.chat.clear_user_messages`, and `channel.mute.expire` when the mute
+	// MuteUser prevents a user from posting in a channel for `durationSeconds`, ten minutes
+	// by default, and deletes all the user's messages in the channel. Emits `channel.mute`,
+	// then `channel.chat.clear_user_messages`, and `channel.mute.expire` when the mute
 	// expires.
 	//
 	// Tokens, scope and relation: as BanUser.
@@ -114,6 +119,39 @@ type ModerationServiceClient interface {
 	// is still active; USER_NOT_FOUND if the user does not exist; TARGET_IS_CHANNEL if
 	// the user is the channel's owner.
 	MuteUser(ctx context.Context, in *MuteUserRequest, opts ...grpc.CallOption) (*MuteUserResponse, error)
+	// RemoveMute ends the mute of a user in a channel. Messages that the mute deleted stay
+	// deleted. Emits `channel.unmute`.
+	//
+	// Tokens, scope and relation: as BanUser.
+	// Errors: NOT_MUTED (404) if the user has no active mute in the channel or does not
+	// exist.
+	RemoveMute(ctx context.Context, in *RemoveMuteRequest, opts ...grpc.CallOption) (*RemoveMuteResponse, error)
+	// BanUsers bans up to 1,000 users in one transaction: a ban by anyone else comes before
+	// all of them or after all of them. Each user who can be banned is; the results say what
+	// happened to each, in the order of the request. For each user whom it bans, it emits the
+	// events of BanUser, in the same order. A dry run changes nothing and returns what would
+	// happen.
+	//
+	// Tokens, scope and relation: as BanUser.
+	// Errors: INVALID_ARGUMENT if there are no users or more than 1,000, or if both or
+	// neither of `userId` and `username` of a user are given.
+	BanUsers(ctx context.Context, in *BanUsersRequest, opts ...grpc.CallOption) (*BanUsersResponse, error)
+	// ListBanBatches returns the batches of bans of a channel, newest first.
+	//
+	// Tokens: user, who must own or moderate the channel (otherwise
+	// NOT_CHANNEL_MODERATOR); service. Scope: `channel.moderate`.
+	// Errors: CHANNEL_NOT_FOUND if the channel does not exist; CURSOR_INVALID if the cursor
+	// is of another channel.
+	ListBanBatches(ctx context.Context, in *ListBanBatchesRequest, opts ...grpc.CallOption) (*ListBanBatchesResponse, error)
+	// UndoBanBatch lifts, in one transaction, the bans of a batch that are still the present
+	// ones. If `restoreMessages` is set, the messages that these bans deleted are visible
+	// again, unless something else deleted them since. Messages can be restored for 24 hours.
+	// Emits `channel.unban` for each lifted ban, in the order of the batch. A repeated call
+	// finds no bans to lift, and changes nothing.
+	//
+	// Tokens, scope and relation: as BanUser.
+	// Errors: BATCH_NOT_FOUND (404) if the channel has no such batch.
+	UndoBanBatch(ctx context.Context, in *UndoBanBatchRequest, opts ...grpc.CallOption) (*UndoBanBatchResponse, error)
 	// GetUser returns what a moderator must know about a user in a channel: who the user
 	// is, their roles, ban, mute, follow and subscription, and their latest messages.
 	//
@@ -210,6 +248,46 @@ func (c *moderationServiceClient) MuteUser(ctx context.Context, in *MuteUserRequ
 	return out, nil
 }
 
+func (c *moderationServiceClient) RemoveMute(ctx context.Context, in *RemoveMuteRequest, opts ...grpc.CallOption) (*RemoveMuteResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(RemoveMuteResponse)
+	err := c.cc.Invoke(ctx, ModerationService_RemoveMute_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *moderationServiceClient) BanUsers(ctx context.Context, in *BanUsersRequest, opts ...grpc.CallOption) (*BanUsersResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(BanUsersResponse)
+	err := c.cc.Invoke(ctx, ModerationService_BanUsers_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *moderationServiceClient) ListBanBatches(ctx context.Context, in *ListBanBatchesRequest, opts ...grpc.CallOption) (*ListBanBatchesResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListBanBatchesResponse)
+	err := c.cc.Invoke(ctx, ModerationService_ListBanBatches_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *moderationServiceClient) UndoBanBatch(ctx context.Context, in *UndoBanBatchRequest, opts ...grpc.CallOption) (*UndoBanBatchResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(UndoBanBatchResponse)
+	err := c.cc.Invoke(ctx, ModerationService_UndoBanBatch_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *moderationServiceClient) GetUser(ctx context.Context, in *GetUserRequest, opts ...grpc.CallOption) (*GetUserResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(GetUserResponse)
@@ -281,12 +359,13 @@ type ModerationServiceServer interface {
 	//
 	// Tokens, scope and errors: as AddModerator.
 	RemoveModerator(context.Context, *RemoveModeratorRequest) (*RemoveModeratorResponse, error)
-	// BanUser bans a user from a channel until the ban is removed, and deletes all the
-	// user's messages in the channel, however many there are. If the user is already
-	// banned, the call returns the existing ban unchanged and emits nothing. The user's
+	// BanUser bans a user from a channel until the ban is removed or, if the ban has a
+	// duration, expires, and deletes all the user's messages in the channel, however many
+	// there are. If the user is already banned, the call returns the existing ban unchanged
+	// and emits nothing. The user's
 	// roles, mute, follow and subscription stay unchanged, but a banned moderator has no
 	// moderation rights while the ban lasts. Emits `channel.ban`, then
-	// `channel.chat.clear_user_messages`.
+	// `channel.chat.clear_user_messages`, and `channel.unban` when the ban expires.
 	//
 	// Tokens: user, who must own or moderate the channel (otherwise
 	// NOT_CHANNEL_MODERATOR). Scope: `channel.moderate`.
@@ -301,9 +380,9 @@ type ModerationServiceServer interface {
 	// Errors: NOT_BANNED (404) if the user is not banned from the channel or does not
 	// exist.
 	RemoveBan(context.Context, *RemoveBanRequest) (*RemoveBanResponse, error)
-	// MuteUser prevents a user from posting in a channel for exactly ten minutes, and
-	// deletes all the user's messages in the channel. Emits `channel.mute`, then
-	// `channel.chat.clear_user_messages`, and `channel.mute.expire` when the mute
+	// MuteUser prevents a user from posting in a channel for `durationSeconds`, ten minutes
+	// by default, and deletes all the user's messages in the channel. Emits `channel.mute`,
+	// then `channel.chat.clear_user_messages`, and `channel.mute.expire` when the mute
 	// expires.
 	//
 	// Tokens, scope and relation: as BanUser.
@@ -311,6 +390,39 @@ type ModerationServiceServer interface {
 	// is still active; USER_NOT_FOUND if the user does not exist; TARGET_IS_CHANNEL if
 	// the user is the channel's owner.
 	MuteUser(context.Context, *MuteUserRequest) (*MuteUserResponse, error)
+	// RemoveMute ends the mute of a user in a channel. Messages that the mute deleted stay
+	// deleted. Emits `channel.unmute`.
+	//
+	// Tokens, scope and relation: as BanUser.
+	// Errors: NOT_MUTED (404) if the user has no active mute in the channel or does not
+	// exist.
+	RemoveMute(context.Context, *RemoveMuteRequest) (*RemoveMuteResponse, error)
+	// BanUsers bans up to 1,000 users in one transaction: a ban by anyone else comes before
+	// all of them or after all of them. Each user who can be banned is; the results say what
+	// happened to each, in the order of the request. For each user whom it bans, it emits the
+	// events of BanUser, in the same order. A dry run changes nothing and returns what would
+	// happen.
+	//
+	// Tokens, scope and relation: as BanUser.
+	// Errors: INVALID_ARGUMENT if there are no users or more than 1,000, or if both or
+	// neither of `userId` and `username` of a user are given.
+	BanUsers(context.Context, *BanUsersRequest) (*BanUsersResponse, error)
+	// ListBanBatches returns the batches of bans of a channel, newest first.
+	//
+	// Tokens: user, who must own or moderate the channel (otherwise
+	// NOT_CHANNEL_MODERATOR); service. Scope: `channel.moderate`.
+	// Errors: CHANNEL_NOT_FOUND if the channel does not exist; CURSOR_INVALID if the cursor
+	// is of another channel.
+	ListBanBatches(context.Context, *ListBanBatchesRequest) (*ListBanBatchesResponse, error)
+	// UndoBanBatch lifts, in one transaction, the bans of a batch that are still the present
+	// ones. If `restoreMessages` is set, the messages that these bans deleted are visible
+	// again, unless something else deleted them since. Messages can be restored for 24 hours.
+	// Emits `channel.unban` for each lifted ban, in the order of the batch. A repeated call
+	// finds no bans to lift, and changes nothing.
+	//
+	// Tokens, scope and relation: as BanUser.
+	// Errors: BATCH_NOT_FOUND (404) if the channel has no such batch.
+	UndoBanBatch(context.Context, *UndoBanBatchRequest) (*UndoBanBatchResponse, error)
 	// GetUser returns what a moderator must know about a user in a channel: who the user
 	// is, their roles, ban, mute, follow and subscription, and their latest messages.
 	//
@@ -357,6 +469,18 @@ func (UnimplementedModerationServiceServer) RemoveBan(context.Context, *RemoveBa
 }
 func (UnimplementedModerationServiceServer) MuteUser(context.Context, *MuteUserRequest) (*MuteUserResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method MuteUser not implemented")
+}
+func (UnimplementedModerationServiceServer) RemoveMute(context.Context, *RemoveMuteRequest) (*RemoveMuteResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method RemoveMute not implemented")
+}
+func (UnimplementedModerationServiceServer) BanUsers(context.Context, *BanUsersRequest) (*BanUsersResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method BanUsers not implemented")
+}
+func (UnimplementedModerationServiceServer) ListBanBatches(context.Context, *ListBanBatchesRequest) (*ListBanBatchesResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListBanBatches not implemented")
+}
+func (UnimplementedModerationServiceServer) UndoBanBatch(context.Context, *UndoBanBatchRequest) (*UndoBanBatchResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method UndoBanBatch not implemented")
 }
 func (UnimplementedModerationServiceServer) GetUser(context.Context, *GetUserRequest) (*GetUserResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetUser not implemented")
@@ -511,6 +635,78 @@ func _ModerationService_MuteUser_Handler(srv interface{}, ctx context.Context, d
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ModerationService_RemoveMute_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RemoveMuteRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ModerationServiceServer).RemoveMute(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ModerationService_RemoveMute_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ModerationServiceServer).RemoveMute(ctx, req.(*RemoveMuteRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _ModerationService_BanUsers_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(BanUsersRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ModerationServiceServer).BanUsers(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ModerationService_BanUsers_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ModerationServiceServer).BanUsers(ctx, req.(*BanUsersRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _ModerationService_ListBanBatches_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListBanBatchesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ModerationServiceServer).ListBanBatches(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ModerationService_ListBanBatches_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ModerationServiceServer).ListBanBatches(ctx, req.(*ListBanBatchesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _ModerationService_UndoBanBatch_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(UndoBanBatchRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ModerationServiceServer).UndoBanBatch(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ModerationService_UndoBanBatch_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ModerationServiceServer).UndoBanBatch(ctx, req.(*UndoBanBatchRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _ModerationService_GetUser_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(GetUserRequest)
 	if err := dec(in); err != nil {
@@ -581,6 +777,22 @@ var ModerationService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "MuteUser",
 			Handler:    _ModerationService_MuteUser_Handler,
+		},
+		{
+			MethodName: "RemoveMute",
+			Handler:    _ModerationService_RemoveMute_Handler,
+		},
+		{
+			MethodName: "BanUsers",
+			Handler:    _ModerationService_BanUsers_Handler,
+		},
+		{
+			MethodName: "ListBanBatches",
+			Handler:    _ModerationService_ListBanBatches_Handler,
+		},
+		{
+			MethodName: "UndoBanBatch",
+			Handler:    _ModerationService_UndoBanBatch_Handler,
 		},
 		{
 			MethodName: "GetUser",

@@ -339,6 +339,10 @@ const (
 	// A JSON object with contents of the caller's choice. Its numbers are at most 2^53 - 1,
 	// so that they keep their digits.
 	Format_FORMAT_OBJECT Format = 7
+	// The reason of a ban or mute.
+	Format_FORMAT_SANCTION_REASON Format = 8
+	// The duration of a ban or mute, in seconds.
+	Format_FORMAT_SANCTION_SECONDS Format = 9
 )
 
 // Enum value maps for Format.
@@ -352,16 +356,20 @@ var (
 		5: "FORMAT_LANGUAGE",
 		6: "FORMAT_ACTIVITY_TYPE",
 		7: "FORMAT_OBJECT",
+		8: "FORMAT_SANCTION_REASON",
+		9: "FORMAT_SANCTION_SECONDS",
 	}
 	Format_value = map[string]int32{
-		"FORMAT_UNSPECIFIED":   0,
-		"FORMAT_USERNAME":      1,
-		"FORMAT_CLIENT_ID":     2,
-		"FORMAT_SLUG":          3,
-		"FORMAT_URL":           4,
-		"FORMAT_LANGUAGE":      5,
-		"FORMAT_ACTIVITY_TYPE": 6,
-		"FORMAT_OBJECT":        7,
+		"FORMAT_UNSPECIFIED":      0,
+		"FORMAT_USERNAME":         1,
+		"FORMAT_CLIENT_ID":        2,
+		"FORMAT_SLUG":             3,
+		"FORMAT_URL":              4,
+		"FORMAT_LANGUAGE":         5,
+		"FORMAT_ACTIVITY_TYPE":    6,
+		"FORMAT_OBJECT":           7,
+		"FORMAT_SANCTION_REASON":  8,
+		"FORMAT_SANCTION_SECONDS": 9,
 	}
 )
 
@@ -653,6 +661,8 @@ type Bounds struct {
 	DefaultValue int64 `protobuf:"varint,5,opt,name=default_value,json=defaultValue" json:"default_value,omitempty"`
 	// The maximum number of values of a list; 0 if it is not bounded here.
 	MaxItems int32 `protobuf:"varint,6,opt,name=max_items,json=maxItems" json:"max_items,omitempty"`
+	// The minimum number of values of a list.
+	MinItems int32 `protobuf:"varint,12,opt,name=min_items,json=minItems" json:"min_items,omitempty"`
 	// The format of the field, whose bounds apply to the field.
 	Format Format `protobuf:"varint,7,opt,name=format,enum=moderato.options.v1.Format" json:"format,omitempty"`
 	// The characters that a text may contain: ranges and single characters, separated by
@@ -741,6 +751,13 @@ func (x *Bounds) GetMaxItems() int32 {
 	return 0
 }
 
+func (x *Bounds) GetMinItems() int32 {
+	if x != nil {
+		return x.MinItems
+	}
+	return 0
+}
+
 func (x *Bounds) GetFormat() Format {
 	if x != nil {
 		return x.Format
@@ -794,6 +811,14 @@ var file_moderato_options_v1_options_proto_extTypes = []protoimpl.ExtensionInfo{
 		Filename:      "moderato/options/v1/options.proto",
 	},
 	{
+		ExtendedType:  (*descriptorpb.MethodOptions)(nil),
+		ExtensionType: (*int32)(nil),
+		Field:         50010,
+		Name:          "moderato.options.v1.max_body_bytes",
+		Tag:           "varint,50010,opt,name=max_body_bytes",
+		Filename:      "moderato/options/v1/options.proto",
+	},
+	{
 		ExtendedType:  (*descriptorpb.EnumValueOptions)(nil),
 		ExtensionType: (*Status)(nil),
 		Field:         50001,
@@ -825,6 +850,14 @@ var file_moderato_options_v1_options_proto_extTypes = []protoimpl.ExtensionInfo{
 		Tag:           "bytes,50002,opt,name=bounds",
 		Filename:      "moderato/options/v1/options.proto",
 	},
+	{
+		ExtendedType:  (*descriptorpb.FieldOptions)(nil),
+		ExtensionType: (*bool)(nil),
+		Field:         50010,
+		Name:          "moderato.options.v1.inlined",
+		Tag:           "varint,50010,opt,name=inlined",
+		Filename:      "moderato/options/v1/options.proto",
+	},
 }
 
 // Extension fields to descriptorpb.ServiceOptions.
@@ -841,6 +874,10 @@ var (
 	//
 	// optional moderato.options.v1.Policy policy = 50001;
 	E_Policy = &file_moderato_options_v1_options_proto_extTypes[1]
+	// The maximum size of a request body over REST in bytes, if it is not 64 KiB.
+	//
+	// optional int32 max_body_bytes = 50010;
+	E_MaxBodyBytes = &file_moderato_options_v1_options_proto_extTypes[2]
 )
 
 // Extension fields to descriptorpb.EnumValueOptions.
@@ -848,11 +885,11 @@ var (
 	// How the error with this reason is presented.
 	//
 	// optional moderato.options.v1.Status status = 50001;
-	E_Status = &file_moderato_options_v1_options_proto_extTypes[2]
+	E_Status = &file_moderato_options_v1_options_proto_extTypes[3]
 	// The bounds of the fields that have the format.
 	//
 	// optional moderato.options.v1.Bounds format_bounds = 50002;
-	E_FormatBounds = &file_moderato_options_v1_options_proto_extTypes[3]
+	E_FormatBounds = &file_moderato_options_v1_options_proto_extTypes[4]
 )
 
 // Extension fields to descriptorpb.FieldOptions.
@@ -861,11 +898,16 @@ var (
 	// order.
 	//
 	// repeated moderato.options.v1.EventType event = 50001;
-	E_Event = &file_moderato_options_v1_options_proto_extTypes[4]
+	E_Event = &file_moderato_options_v1_options_proto_extTypes[5]
 	// Which values the field accepts.
 	//
 	// optional moderato.options.v1.Bounds bounds = 50002;
-	E_Bounds = &file_moderato_options_v1_options_proto_extTypes[5]
+	E_Bounds = &file_moderato_options_v1_options_proto_extTypes[6]
+	// Whether the fields of this message are written in JSON as fields of the enclosing
+	// message, and only if this field is set. The field is not the first of its message.
+	//
+	// optional bool inlined = 50010;
+	E_Inlined = &file_moderato_options_v1_options_proto_extTypes[7]
 )
 
 var File_moderato_options_v1_options_proto protoreflect.FileDescriptor
@@ -890,7 +932,7 @@ const file_moderato_options_v1_options_proto_rawDesc = "" +
 	"\n" +
 	"ends_right\x18\x04 \x01(\bR\tendsRight\x129\n" +
 	"\baudience\x18\x05 \x01(\x0e2\x1d.moderato.options.v1.AudienceR\baudience\x12\x12\n" +
-	"\x04live\x18\x06 \x01(\bR\x04live\"\xd3\x02\n" +
+	"\x04live\x18\x06 \x01(\bR\x04live\"\xf0\x02\n" +
 	"\x06Bounds\x12\x1d\n" +
 	"\n" +
 	"min_length\x18\x01 \x01(\x05R\tminLength\x12\x1d\n" +
@@ -899,7 +941,8 @@ const file_moderato_options_v1_options_proto_rawDesc = "" +
 	"\x03min\x18\x03 \x01(\x03R\x03min\x12\x10\n" +
 	"\x03max\x18\x04 \x01(\x03R\x03max\x12#\n" +
 	"\rdefault_value\x18\x05 \x01(\x03R\fdefaultValue\x12\x1b\n" +
-	"\tmax_items\x18\x06 \x01(\x05R\bmaxItems\x123\n" +
+	"\tmax_items\x18\x06 \x01(\x05R\bmaxItems\x12\x1b\n" +
+	"\tmin_items\x18\f \x01(\x05R\bminItems\x123\n" +
 	"\x06format\x18\a \x01(\x0e2\x1b.moderato.options.v1.FormatR\x06format\x12\x1e\n" +
 	"\n" +
 	"characters\x18\b \x01(\tR\n" +
@@ -933,7 +976,7 @@ const file_moderato_options_v1_options_proto_rawDesc = "" +
 	"\x06Origin\x12\x16\n" +
 	"\x12ORIGIN_UNSPECIFIED\x10\x00\x12\x15\n" +
 	"\x11ORIGIN_MODERATION\x10\x01\x12\x13\n" +
-	"\x0fORIGIN_AUDIENCE\x10\x02*\xd0\x02\n" +
+	"\x0fORIGIN_AUDIENCE\x10\x02*\xa0\x03\n" +
 	"\x06Format\x12\x16\n" +
 	"\x12FORMAT_UNSPECIFIED\x10\x00\x120\n" +
 	"\x0fFORMAT_USERNAME\x10\x01\x1a\x1b\x92\xb5\x18\x17\b\x01\x10(B\x11A-Z a-z 0-9 _ . -\x121\n" +
@@ -944,13 +987,18 @@ const file_moderato_options_v1_options_proto_rawDesc = "" +
 	"\x0fFORMAT_LANGUAGE\x10\x05\x1a\b\x92\xb5\x18\x04\b\x01\x10#\x12H\n" +
 	"\x14FORMAT_ACTIVITY_TYPE\x10\x06\x1a.\x92\xb5\x18*J\bfollowerJ\n" +
 	"subscriberJ\x04giftJ\x06thanksJ\x04vote\x12\x1c\n" +
-	"\rFORMAT_OBJECT\x10\a\x1a\t\x92\xb5\x18\x05P\x80@X\x10:e\n" +
+	"\rFORMAT_OBJECT\x10\a\x1a\t\x92\xb5\x18\x05P\x80@X\x10\x12%\n" +
+	"\x16FORMAT_SANCTION_REASON\x10\b\x1a\t\x92\xb5\x18\x05\b\x01\x10\xf4\x03\x12'\n" +
+	"\x17FORMAT_SANCTION_SECONDS\x10\t\x1a\n" +
+	"\x92\xb5\x18\x06\x18\x01 \x80\xeaI:e\n" +
 	"\x0edefault_policy\x12\x1f.google.protobuf.ServiceOptions\x18ц\x03 \x01(\v2\x1b.moderato.options.v1.PolicyR\rdefaultPolicy:U\n" +
-	"\x06policy\x12\x1e.google.protobuf.MethodOptions\x18ц\x03 \x01(\v2\x1b.moderato.options.v1.PolicyR\x06policy:X\n" +
+	"\x06policy\x12\x1e.google.protobuf.MethodOptions\x18ц\x03 \x01(\v2\x1b.moderato.options.v1.PolicyR\x06policy:F\n" +
+	"\x0emax_body_bytes\x12\x1e.google.protobuf.MethodOptions\x18چ\x03 \x01(\x05R\fmaxBodyBytes:X\n" +
 	"\x06status\x12!.google.protobuf.EnumValueOptions\x18ц\x03 \x01(\v2\x1b.moderato.options.v1.StatusR\x06status:e\n" +
 	"\rformat_bounds\x12!.google.protobuf.EnumValueOptions\x18҆\x03 \x01(\v2\x1b.moderato.options.v1.BoundsR\fformatBounds:U\n" +
 	"\x05event\x12\x1d.google.protobuf.FieldOptions\x18ц\x03 \x03(\v2\x1e.moderato.options.v1.EventTypeR\x05event:T\n" +
-	"\x06bounds\x12\x1d.google.protobuf.FieldOptions\x18҆\x03 \x01(\v2\x1b.moderato.options.v1.BoundsR\x06boundsBJZCgithub.com/moderato-live/moderato/gen/moderato/options/v1;optionsv1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
+	"\x06bounds\x12\x1d.google.protobuf.FieldOptions\x18҆\x03 \x01(\v2\x1b.moderato.options.v1.BoundsR\x06bounds:9\n" +
+	"\ainlined\x12\x1d.google.protobuf.FieldOptions\x18چ\x03 \x01(\bR\ainlinedBJZCgithub.com/moderato-live/moderato/gen/moderato/options/v1;optionsv1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
 var (
 	file_moderato_options_v1_options_proto_rawDescOnce sync.Once
@@ -993,20 +1041,22 @@ var file_moderato_options_v1_options_proto_depIdxs = []int32{
 	5,  // 6: moderato.options.v1.Bounds.format:type_name -> moderato.options.v1.Format
 	11, // 7: moderato.options.v1.default_policy:extendee -> google.protobuf.ServiceOptions
 	12, // 8: moderato.options.v1.policy:extendee -> google.protobuf.MethodOptions
-	13, // 9: moderato.options.v1.status:extendee -> google.protobuf.EnumValueOptions
-	13, // 10: moderato.options.v1.format_bounds:extendee -> google.protobuf.EnumValueOptions
-	14, // 11: moderato.options.v1.event:extendee -> google.protobuf.FieldOptions
-	14, // 12: moderato.options.v1.bounds:extendee -> google.protobuf.FieldOptions
-	6,  // 13: moderato.options.v1.default_policy:type_name -> moderato.options.v1.Policy
-	6,  // 14: moderato.options.v1.policy:type_name -> moderato.options.v1.Policy
-	7,  // 15: moderato.options.v1.status:type_name -> moderato.options.v1.Status
-	9,  // 16: moderato.options.v1.format_bounds:type_name -> moderato.options.v1.Bounds
-	8,  // 17: moderato.options.v1.event:type_name -> moderato.options.v1.EventType
-	9,  // 18: moderato.options.v1.bounds:type_name -> moderato.options.v1.Bounds
-	19, // [19:19] is the sub-list for method output_type
-	19, // [19:19] is the sub-list for method input_type
-	13, // [13:19] is the sub-list for extension type_name
-	7,  // [7:13] is the sub-list for extension extendee
+	12, // 9: moderato.options.v1.max_body_bytes:extendee -> google.protobuf.MethodOptions
+	13, // 10: moderato.options.v1.status:extendee -> google.protobuf.EnumValueOptions
+	13, // 11: moderato.options.v1.format_bounds:extendee -> google.protobuf.EnumValueOptions
+	14, // 12: moderato.options.v1.event:extendee -> google.protobuf.FieldOptions
+	14, // 13: moderato.options.v1.bounds:extendee -> google.protobuf.FieldOptions
+	14, // 14: moderato.options.v1.inlined:extendee -> google.protobuf.FieldOptions
+	6,  // 15: moderato.options.v1.default_policy:type_name -> moderato.options.v1.Policy
+	6,  // 16: moderato.options.v1.policy:type_name -> moderato.options.v1.Policy
+	7,  // 17: moderato.options.v1.status:type_name -> moderato.options.v1.Status
+	9,  // 18: moderato.options.v1.format_bounds:type_name -> moderato.options.v1.Bounds
+	8,  // 19: moderato.options.v1.event:type_name -> moderato.options.v1.EventType
+	9,  // 20: moderato.options.v1.bounds:type_name -> moderato.options.v1.Bounds
+	21, // [21:21] is the sub-list for method output_type
+	21, // [21:21] is the sub-list for method input_type
+	15, // [15:21] is the sub-list for extension type_name
+	7,  // [7:15] is the sub-list for extension extendee
 	0,  // [0:7] is the sub-list for field type_name
 }
 
@@ -1022,7 +1072,7 @@ func file_moderato_options_v1_options_proto_init() {
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_moderato_options_v1_options_proto_rawDesc), len(file_moderato_options_v1_options_proto_rawDesc)),
 			NumEnums:      6,
 			NumMessages:   4,
-			NumExtensions: 6,
+			NumExtensions: 8,
 			NumServices:   0,
 		},
 		GoTypes:           file_moderato_options_v1_options_proto_goTypes,

@@ -1,0 +1,2 @@
+-- +goose Up
+ALTER TABLE `mutes` ADD COLUMN `reason` text NOT NULL DEFAULT ('');

@@ -1,0 +1,81 @@
+package moderation
+
+import (
+	"context"
+
+	"github.com/moderato-live/moderato/ent"
+	entban "github.com/moderato-live/moderato/ent/ban"
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/authz"
+	"github.com/moderato-live/moderato/server/change"
+	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/uid"
+)
+
+// readBans reads bans of a channel that match a condition on the row b, in an order. The
+// names are those of deleted users where the user is being deleted.
+func readBans(ctx context.Context, tx *ent.Tx, channelID uid.ID, where, order string, args ...any) ([]*ban, error) {
+	var found []*ban
+	err := store.QueryEach(ctx, tx, `SELECT b.user_id, b.moderator_id, b.banned_at, b.reason, b.expires_at, b.batch_id, u.display_name, `+
+		authz.IsModerator("b.channel_id", "b.user_id")+`
+		FROM bans b JOIN users u ON u.id = b.user_id WHERE b.channel_id = ? AND `+where+` ORDER BY `+order,
+		append([]any{channelID}, args...), func(scan func(...any) error) error {
+			b := &ban{}
+			err := scan(&b.userID, &b.moderatorID, &b.bannedAt, &b.reason, &b.expiresAt, &b.batchID, &b.displayName, &b.isModerator)
+			found = append(found, b)
+			return err
+		})
+	return found, err
+}
+
+// liftBans removes bans that are in force and announces it.
+func liftBans(ctx context.Context, c *change.Change, bans []*ban, why cause) error {
+	for _, b := range bans {
+		emitUnban(c, c.ActorID, b, c.Now, why)
+	}
+	return removeBans(ctx, c, bans)
+}
+
+// expireBans removes bans that have lapsed and announces it.
+func expireBans(ctx context.Context, c *change.Change, bans []*ban) error {
+	c.ByNobody(func() { // no client, even when a new ban causes the removal
+		for _, b := range bans {
+			emitUnban(c, b.moderatorID, b, *b.expiresAt, byExpiry)
+		}
+	})
+	return removeBans(ctx, c, bans)
+}
+
+func emitUnban(c *change.Change, actor uid.ID, b *ban, at instant.Instant, why cause) {
+	c.EmitOf(actor, "channel.unban", b.userID, &moderatov1.UnbanEvent{
+		ChannelId:               c.ChannelID.String(),
+		ModeratorId:             actor.String(),
+		ClientId:                c.ClientID,
+		UnbannedUserId:          b.userID.String(),
+		UnbannedUserDisplayName: b.displayName,
+		UnbannedAt:              at.Proto(),
+		Reason:                  b.reasonProto(),
+		ExpiresAt:               b.expiresAtProto(),
+		BatchId:                 b.batchIDProto(),
+		Cause:                   string(why),
+	})
+}
+
+// removeBans removes the rows of bans.
+func removeBans(ctx context.Context, c *change.Change, bans []*ban) error {
+	var ids, moderators []uid.ID
+	for _, b := range bans {
+		ids = append(ids, b.userID)
+		if b.isModerator {
+			moderators = append(moderators, b.userID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	if _, err := c.Tx.Ban.Delete().Where(entban.ChannelID(c.ChannelID), entban.UserIDIn(ids...)).Exec(ctx); err != nil {
+		return err
+	}
+	return authz.RightsChanged(ctx, c.Tx, moderators...)
+}

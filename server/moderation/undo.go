@@ -1,0 +1,165 @@
+package moderation
+
+import (
+	"context"
+	"strings"
+
+	"github.com/moderato-live/moderato/ent"
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/apierr"
+	"github.com/moderato-live/moderato/server/authz"
+	"github.com/moderato-live/moderato/server/change"
+	"github.com/moderato-live/moderato/server/chat"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/server/users"
+	"github.com/moderato-live/moderato/server/validate"
+)
+
+// The statuses of the results of an undo.
+const (
+	statusUnbanned  = "UNBANNED"
+	statusChanged   = "CHANGED"
+	statusNotBanned = "NOT_BANNED"
+)
+
+// UndoBanBatch lifts the bans of a batch that are still the present ones.
+func (s *Service) UndoBanBatch(ctx context.Context, req *moderatov1.UndoBanBatchRequest) (*moderatov1.UndoBanBatchResponse, error) {
+	f := validate.Of(req)
+	channelID := f.UUID("channelId", req.GetChannelId())
+	batchID := f.UUID("batchId", req.GetBatchId())
+	if err := f.Err(); err != nil {
+		return nil, err
+	}
+	var result *moderatov1.UndoBanBatchResponse
+	err := change.Apply(ctx, s.Store, channelID, func(ctx context.Context, c *change.Change) error {
+		u, err := planUndo(ctx, c, batchID)
+		if err != nil {
+			return err
+		}
+		result = u.result
+		if err := liftBans(ctx, c, u.lifted, byBatch); err != nil {
+			return err
+		}
+		if !req.GetRestoreMessages() {
+			return nil
+		}
+		ids := make([]uid.ID, len(u.lifted))
+		for i, b := range u.lifted {
+			ids[i] = b.userID
+		}
+		return chat.Restore(ctx, c.Tx, channelID, ids, c.Now)
+	})
+	return result, err
+}
+
+// undo is an undo of a batch that is about to be applied.
+type undo struct {
+	lifted []*ban // in the order of the batch
+	result *moderatov1.UndoBanBatchResponse
+}
+
+// planUndo decides what happens to each user whom a batch banned. It leaves out users who
+// are being deleted.
+func planUndo(ctx context.Context, c *change.Change, batchID uid.ID) (*undo, error) {
+	row, err := c.Tx.BanBatch.Get(ctx, batchID)
+	if ent.IsNotFound(err) || (err == nil && row.ChannelID != c.ChannelID) {
+		return nil, apierr.New(moderatov1.Reason_REASON_BATCH_NOT_FOUND)
+	}
+	if err != nil {
+		return nil, err
+	}
+	ids, err := bannedBy(ctx, c.Tx, row)
+	if err != nil || len(ids) == 0 {
+		return &undo{result: &moderatov1.UndoBanBatchResponse{Counts: &moderatov1.UndoCounts{}}}, err
+	}
+	names, err := holdNames(ctx, c, ids)
+	if err != nil {
+		return nil, err
+	}
+	inForce, err := readBans(ctx, c.Tx, c.ChannelID, authz.InForce(c.Store.Clock, "b")+" AND b.user_id IN ("+store.Placeholders(len(ids))+")",
+		"b.user_id", store.Args(ids)...)
+	if err != nil {
+		return nil, err
+	}
+	bans := make(map[uid.ID]*ban, len(inForce))
+	for _, b := range inForce {
+		bans[b.userID] = b
+	}
+	u := &undo{result: &moderatov1.UndoBanBatchResponse{Counts: &moderatov1.UndoCounts{}}}
+	for _, id := range ids {
+		if name, exists := names[id]; exists {
+			u.result.Results = append(u.result.Results, &moderatov1.BatchResult{
+				UserId: new(id.String()), Username: &name, Status: u.add(bans[id], batchID),
+			})
+		}
+	}
+	return u, nil
+}
+
+// add adds the ban of a user, nil if there is none, to those that are lifted if it is of
+// the batch. It returns the status of the user, and counts it.
+func (u *undo) add(b *ban, batchID uid.ID) string {
+	counts := u.result.GetCounts()
+	switch {
+	case b == nil:
+		counts.NotBanned++
+		return statusNotBanned
+	case b.batchID == nil || *b.batchID != batchID:
+		counts.Changed++
+		return statusChanged
+	}
+	u.lifted = append(u.lifted, b)
+	counts.Unbanned++
+	return statusUnbanned
+}
+
+// bannedBy returns the users whom a batch banned, in its order: those of its events, and
+// then those whose bans remain although retention has removed the events.
+func bannedBy(ctx context.Context, tx *ent.Tx, row *ent.BanBatch) ([]uid.ID, error) {
+	var ids []uid.ID
+	isKnown := map[uid.ID]bool{users.Deleted: true}
+	add := func(id uid.ID) {
+		if !isKnown[id] {
+			isKnown[id] = true
+			ids = append(ids, id)
+		}
+	}
+	own := `"batchId":"` + row.ID.String() + `"`
+	err := store.QueryEach(ctx, tx, "SELECT target_id, payload FROM events WHERE channel_id = ? AND type = 'channel.ban' AND sequence BETWEEN ? AND ? ORDER BY sequence",
+		[]any{row.ChannelID, row.FirstSequence, row.LastSequence}, func(scan func(...any) error) error {
+			var id uid.ID
+			var payload string
+			err := scan(&id, &payload)
+			if strings.Contains(payload, own) {
+				add(id)
+			}
+			return err
+		})
+	if err != nil {
+		return nil, err
+	}
+	err = store.QueryEach(ctx, tx, "SELECT user_id FROM bans WHERE batch_id = ? ORDER BY user_id", []any{row.ID}, func(scan func(...any) error) error {
+		var id uid.ID
+		err := scan(&id)
+		add(id)
+		return err
+	})
+	return ids, err
+}
+
+// holdNames returns the usernames of those users who exist, and keeps these users from
+// being deleted until the transaction ends: their messages must not become visible after
+// the response to the deletion.
+func holdNames(ctx context.Context, c *change.Change, ids []uid.ID) (map[uid.ID]string, error) {
+	names := make(map[uid.ID]string, len(ids))
+	err := store.QueryEach(ctx, c.Tx, "SELECT id, username FROM users WHERE id IN ("+store.Placeholders(len(ids))+") AND "+users.Exists+
+		" ORDER BY id"+c.Store.ForShare(), store.Args(ids), func(scan func(...any) error) error {
+		var id uid.ID
+		var name string
+		err := scan(&id, &name)
+		names[id] = name
+		return err
+	})
+	return names, err
+}

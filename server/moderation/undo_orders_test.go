@@ -1,0 +1,341 @@
+package moderation_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/chat"
+	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/store/storetest"
+	"github.com/moderato-live/moderato/server/uid"
+)
+
+// chatter is a user, and a model of their ban, mute and messages. It knows nothing about
+// generations.
+type chatter struct {
+	id       uid.ID
+	isMuted  bool
+	isBanned bool
+	batch    string            // of the present ban
+	visible  []string          // texts of messages
+	hidden   map[string]string // messages that only a batch hides: the batch of a text
+	ids      map[string]string // ids of messages by text
+}
+
+// forget models a deletion of all messages.
+func (c *chatter) forget() { c.visible, c.hidden = nil, map[string]string{} }
+
+// orders drives chatters through two servers.
+type orders struct {
+	t        *testing.T
+	servers  [2]*drive
+	chatters []*chatter
+	turn     int
+	posts    int
+}
+
+func newOrders(t *testing.T, url store.URL) *orders {
+	t.Helper()
+	o := &orders{t: t}
+	for i := range o.servers {
+		s := servertest.Start(t, servertest.Config(url))
+		if i == 0 {
+			s.Load(t, servertest.World()...)
+		}
+		o.servers[i] = newDrive(t, s)
+	}
+	return o
+}
+
+func (o *orders) newChatters(n int) []*chatter {
+	o.t.Helper()
+	var added []*chatter
+	for _, id := range servertest.AddUsers(o.t, o.servers[0].Store, n) {
+		added = append(added, &chatter{id: id, hidden: map[string]string{}, ids: map[string]string{}})
+	}
+	o.chatters = append(o.chatters, added...)
+	return added
+}
+
+// next returns the server for the next call.
+func (o *orders) next() *drive {
+	o.turn++
+	return o.servers[o.turn%2]
+}
+
+// actions are what happens to some chatters, in the servers and in the model.
+var actions = map[string]func(o *orders, some []*chatter){
+	"post": func(o *orders, some []*chatter) {
+		for _, c := range some {
+			o.posts++
+			text := fmt.Sprintf("%05d", o.posts)
+			d := o.next()
+			r, err := moderatov1.NewChatServiceClient(d.Conn).PostMessage(d.chat.Context(), &moderatov1.PostMessageRequest{
+				ChannelId: servertest.Owner.String(), SenderId: c.id.String(), Message: text,
+			})
+			if (err == nil) == (c.isBanned || c.isMuted) {
+				o.t.Errorf("banned: %t, muted: %t; the post returns %v", c.isBanned, c.isMuted, err)
+			}
+			if err == nil {
+				c.visible, c.ids[text] = append(c.visible, text), r.GetMessageId()
+			}
+		}
+	},
+	"delete": func(o *orders, some []*chatter) {
+		for _, c := range some {
+			if len(c.visible) == 0 {
+				continue
+			}
+			d, text := o.next(), c.visible[len(c.visible)-1]
+			_, err := moderatov1.NewChatServiceClient(d.Conn).DeleteMessage(d.creds[servertest.Owner].Context(),
+				&moderatov1.DeleteMessageRequest{ChannelId: servertest.Owner.String(), MessageId: c.ids[text]})
+			wantReason(o.t, err, "OK")
+			c.visible = c.visible[:len(c.visible)-1]
+		}
+	},
+	"ban": func(o *orders, some []*chatter) {
+		for _, c := range some {
+			o.next().mustBan(servertest.Owner, c.id)
+			if !c.isBanned {
+				c.isBanned, c.batch = true, ""
+				c.forget()
+			}
+		}
+	},
+	"unban": func(o *orders, some []*chatter) {
+		for _, c := range some {
+			want := "NOT_BANNED"
+			if c.isBanned {
+				want = "OK"
+			}
+			wantReason(o.t, o.next().unban(servertest.Owner, c.id), want)
+			c.isBanned = false
+		}
+	},
+	"mute": func(o *orders, some []*chatter) {
+		for _, c := range some {
+			d := o.next()
+			_, err := d.Moderation.MuteUser(d.creds[servertest.Owner].Context(), &moderatov1.MuteUserRequest{
+				ChannelId: servertest.Owner.String(), MutedUserId: c.id.String(), DurationSeconds: new(int64(1209600)),
+			})
+			if c.isMuted {
+				wantReason(o.t, err, "MUTE_ACTIVE")
+				continue
+			}
+			wantReason(o.t, err, "OK")
+			c.isMuted = true
+			c.forget()
+		}
+	},
+	"unmute": func(o *orders, some []*chatter) {
+		for _, c := range some {
+			want := "NOT_MUTED"
+			if c.isMuted {
+				want = "OK"
+			}
+			wantReason(o.t, o.next().unmute(servertest.Owner, c.id), want)
+			c.isMuted = false
+		}
+	},
+	"clear": func(o *orders, _ []*chatter) {
+		d := o.next()
+		_, err := moderatov1.NewChatServiceClient(d.Conn).ClearChat(d.creds[servertest.Owner].Context(),
+			&moderatov1.ClearChatRequest{ChannelId: servertest.Owner.String()})
+		wantReason(o.t, err, "OK")
+		for _, c := range o.chatters {
+			c.forget()
+		}
+	},
+	"batch": func(o *orders, some []*chatter) {
+		r := o.next().banAll(servertest.Owner, idsOf(some)...)
+		for i, c := range some {
+			want := "BANNED"
+			if c.isBanned {
+				want = "ALREADY_BANNED"
+			}
+			if got := r.GetResults()[i].GetStatus(); got != want {
+				o.t.Errorf("the batch returns %s, want %s", got, want)
+			}
+			if c.isBanned {
+				continue
+			}
+			c.isBanned, c.batch = true, r.GetBatchId()
+			for _, text := range c.visible {
+				c.hidden[text] = c.batch
+			}
+			c.visible = nil
+		}
+	},
+	"undo": func(o *orders, some []*chatter) {
+		// The undo of a batch is about all its users.
+		batches := map[string]bool{}
+		for _, c := range some {
+			batches[c.batch] = true
+		}
+		for batch := range batches {
+			if batch == "" {
+				continue
+			}
+			r := o.next().undo(batch, true)
+			for _, row := range r.GetResults() {
+				at := slices.IndexFunc(o.chatters, func(c *chatter) bool { return c.id.String() == row.GetUserId() })
+				c := o.chatters[at]
+				want := "NOT_BANNED"
+				switch {
+				case c.isBanned && c.batch == batch:
+					want = "UNBANNED"
+				case c.isBanned:
+					want = "CHANGED"
+				}
+				if row.GetStatus() != want {
+					o.t.Errorf("the undo returns %s, want %s", row.GetStatus(), want)
+				}
+				if want != "UNBANNED" {
+					continue
+				}
+				c.isBanned = false
+				for text, by := range c.hidden {
+					if by == batch {
+						c.visible = append(c.visible, text)
+						delete(c.hidden, text)
+					}
+				}
+				slices.Sort(c.visible)
+			}
+		}
+	},
+	"purge": func(o *orders, _ []*chatter) {
+		for _, d := range o.servers {
+			d.Store.Clock.Advance(3 * time.Minute)
+		}
+		for _, d := range o.servers {
+			drain(o.t, d.Store)
+		}
+	},
+}
+
+// drain removes the rows of hidden messages for which it is time.
+func drain(t *testing.T, s *store.Store) {
+	t.Helper()
+	users, channels := chat.Purger{Store: s}, chat.ChannelPurger{Store: s}
+	for more := true; more; {
+		a, err := users.Purge(t.Context())
+		b, failed := channels.Purge(t.Context())
+		if err != nil || failed != nil {
+			t.Fatal(err, failed)
+		}
+		more = a || b
+	}
+}
+
+func idsOf(some []*chatter) []uid.ID {
+	ids := make([]uid.ID, len(some))
+	for i, c := range some {
+		ids[i] = c.id
+	}
+	return ids
+}
+
+// check compares the visible messages with the model.
+func (o *orders) check(what any) {
+	o.t.Helper()
+	want := []string{}
+	for _, c := range o.chatters {
+		want = append(want, c.visible...)
+	}
+	got := o.next().visible()
+	slices.Sort(want)
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		o.t.Fatalf("%v: visible messages (-want +got):\n%s", what, diff)
+	}
+}
+
+// banAll bans users as a batch.
+func (d *drive) banAll(as uid.ID, users ...uid.ID) *moderatov1.BanUsersResponse {
+	d.t.Helper()
+	req := &moderatov1.BanUsersRequest{ChannelId: servertest.Owner.String()}
+	for _, id := range users {
+		req.Users = append(req.Users, &moderatov1.BatchTarget{UserId: id.String()})
+	}
+	r, err := d.Moderation.BanUsers(d.creds[as].Context(), req)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return r
+}
+
+// undo undoes a batch.
+func (d *drive) undo(batch string, restore bool) *moderatov1.UndoBanBatchResponse {
+	d.t.Helper()
+	r, err := d.Moderation.UndoBanBatch(d.creds[servertest.Owner].Context(), &moderatov1.UndoBanBatchRequest{
+		ChannelId: servertest.Owner.String(), BatchId: batch, RestoreMessages: restore,
+	})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return r
+}
+
+// TestUndoRestoresOnlyWhatTheBatchDeleted runs every pair of actions between a batch and its
+// undo, through two servers, and compares the visible messages with a model.
+func TestUndoRestoresOnlyWhatTheBatchDeleted(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, url store.URL) {
+		o := newOrders(t, url)
+		var names []string
+		for name := range actions {
+			names = append(names, name)
+		}
+		slices.Sort(names)
+		run := func(steps ...string) {
+			c := o.newChatters(1)
+			for i, step := range steps {
+				actions[step](o, c)
+				o.check(steps[:i+1])
+			}
+			o.chatters = nil // a finished user's messages would slow the others down
+			actions["clear"](o, nil)
+		}
+		for _, first := range names {
+			for _, second := range names {
+				run("post", "post", "batch", first, second, "undo", "post", "purge")
+			}
+			// A purge of an earlier deletion is due when the batch comes.
+			run("mute", "unmute", "post", "batch", first, "purge", "undo", "purge")
+			run("post", "post", "delete", "batch", "purge", first, "undo", "purge")
+			run("post", "batch", "undo", "batch", first, "undo", "purge", "ban")
+		}
+	})
+}
+
+// TestUndoInRandomOrders has many users go through random actions.
+func TestUndoInRandomOrders(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, url store.URL) {
+		o := newOrders(t, url)
+		o.newChatters(12)
+		seed := uint64(time.Now().UnixNano())
+		t.Logf("seed %d", seed)
+		random := rand.New(rand.NewPCG(seed, 1))
+		often := []string{"post", "post", "post", "batch", "batch", "undo", "undo", "ban", "unban", "mute", "unmute", "delete"}
+		for round := range 60 {
+			step := often[random.IntN(len(often))]
+			switch random.IntN(12) {
+			case 0:
+				step = "clear"
+			case 1, 2:
+				step = "purge"
+			}
+			some := slices.Clone(o.chatters)
+			random.Shuffle(len(some), func(i, j int) { some[i], some[j] = some[j], some[i] })
+			actions[step](o, some[:1+random.IntN(len(some))])
+			o.check(fmt.Sprintf("round %d, %s", round, step))
+		}
+	})
+}
