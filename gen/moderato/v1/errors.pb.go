@@ -164,6 +164,12 @@ const (
 	// The sign-in request does not exist, has expired or was decided already. Let the user
 	// start again.
 	Reason_REASON_REQUEST_NOT_FOUND Reason = 52
+	// The idempotency key was used with other arguments within the last 24 hours. Choose a
+	// new key for each change that you want.
+	Reason_REASON_IDEMPOTENCY_KEY_REUSED Reason = 60
+	// The first request with this idempotency key is still in progress. Repeat the request
+	// after `Retry-After` seconds.
+	Reason_REASON_IDEMPOTENCY_KEY_IN_USE Reason = 61
 )
 
 // Enum value maps for Reason.
@@ -222,6 +228,8 @@ var (
 		50: "REASON_CLIENT_CREDENTIALS_INVALID",
 		51: "REASON_AUTHORIZATION_INVALID",
 		52: "REASON_REQUEST_NOT_FOUND",
+		60: "REASON_IDEMPOTENCY_KEY_REUSED",
+		61: "REASON_IDEMPOTENCY_KEY_IN_USE",
 	}
 	Reason_value = map[string]int32{
 		"REASON_UNSPECIFIED":                0,
@@ -277,6 +285,8 @@ var (
 		"REASON_CLIENT_CREDENTIALS_INVALID": 50,
 		"REASON_AUTHORIZATION_INVALID":      51,
 		"REASON_REQUEST_NOT_FOUND":          52,
+		"REASON_IDEMPOTENCY_KEY_REUSED":     60,
+		"REASON_IDEMPOTENCY_KEY_IN_USE":     61,
 	}
 )
 
@@ -311,7 +321,7 @@ var File_moderato_v1_errors_proto protoreflect.FileDescriptor
 
 const file_moderato_v1_errors_proto_rawDesc = "" +
 	"\n" +
-	"\x18moderato/v1/errors.proto\x12\vmoderato.v1\x1a!moderato/options/v1/options.proto*\x82+\n" +
+	"\x18moderato/v1/errors.proto\x12\vmoderato.v1\x1a!moderato/options/v1/options.proto*\x9e-\n" +
 	"\x06Reason\x12\x16\n" +
 	"\x12REASON_UNSPECIFIED\x10\x00\x12p\n" +
 	"\x14REASON_TOKEN_MISSING\x10\x01\x1aV\x8a\xb5\x18R\b\x91\x03\x10\x10\x1aKAn access token is required: send the header Authorization: Bearer <token>.\x12u\n" +
@@ -366,7 +376,10 @@ const file_moderato_v1_errors_proto_rawDesc = "" +
 	"\x15REASON_TICKET_INVALID\x101\x1ax\x8a\xb5\x18t\b\x91\x03\x10\x10\x1amThe ticket is not valid: it is damaged, unknown, used or expired. Get a new one from POST /v1/events/tickets.\x12y\n" +
 	"!REASON_CLIENT_CREDENTIALS_INVALID\x102\x1aR\x8a\xb5\x18N\b\x91\x03\x10\x10\x1aEThe client credentials are not valid: the secret is wrong or missing. \x01\x12\xad\x01\n" +
 	"\x1cREASON_AUTHORIZATION_INVALID\x103\x1a\x8a\x01\x8a\xb5\x18\x85\x01\b\x90\x03\x10\x03\x1a|The code, its verifier or the refresh token is not valid: it is wrong, expired, revoked or used. Let the user sign in again. \x01\x12\x82\x01\n" +
-	"\x18REASON_REQUEST_NOT_FOUND\x104\x1ad\x8a\xb5\x18`\b\x94\x03\x10\x05\x1aWThere is no such sign-in request: it never existed, has expired or was decided already. \x02BCZ<github.com/moderato-live/moderato/gen/moderato/v1;moderatov1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
+	"\x18REASON_REQUEST_NOT_FOUND\x104\x1ad\x8a\xb5\x18`\b\x94\x03\x10\x05\x1aWThere is no such sign-in request: it never existed, has expired or was decided already. \x02\x12\x83\x01\n" +
+	"\x1dREASON_IDEMPOTENCY_KEY_REUSED\x10<\x1a`\x8a\xb5\x18\\\b\xa6\x03\x10\t\x1aUThis idempotency key was used with other arguments. Choose a new key for each change.\x12\x93\x01\n" +
+	"\x1dREASON_IDEMPOTENCY_KEY_IN_USE\x10=\x1ap\x8a\xb5\x18l\b\x99\x03\x10\n" +
+	"\x1aeA request with this idempotency key is still in progress. Repeat yours after the time in Retry-After.BCZ<github.com/moderato-live/moderato/gen/moderato/v1;moderatov1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
 var (
 	file_moderato_v1_errors_proto_rawDescOnce sync.Once
