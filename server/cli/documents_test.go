@@ -39,6 +39,7 @@ func documented() map[string]func(*testing.T) {
 		"README.md: Receive events/1":                            TestReadmeListeners,
 		"README.md: Receive events/2":                            TestReadmeListeners,
 		"README.md: Receive events/3":                            TestReadmeListeners,
+		"docs/decisions.md: Idempotency keys/1":                  TestIdempotencyCommand,
 		"docs/decisions.md: Webhooks/1":                          TestWebhookCommands,
 		"docs/decisions.md: Webhooks/2":                          TestWebhookCommands,
 		"docs/getting-started.md: Getting started: a chat bot/1": TestDocumentedTargetsExist,
