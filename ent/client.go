@@ -36,6 +36,7 @@ import (
 	"github.com/moderato-live/moderato/ent/eventticket"
 	"github.com/moderato-live/moderato/ent/follow"
 	"github.com/moderato-live/moderato/ent/grant"
+	"github.com/moderato-live/moderato/ent/idempotencykey"
 	"github.com/moderato-live/moderato/ent/message"
 	"github.com/moderato-live/moderato/ent/messagegeneration"
 	"github.com/moderato-live/moderato/ent/mute"
@@ -105,6 +106,8 @@ type Client struct {
 	Follow *FollowClient
 	// Grant is the client for interacting with the Grant builders.
 	Grant *GrantClient
+	// IdempotencyKey is the client for interacting with the IdempotencyKey builders.
+	IdempotencyKey *IdempotencyKeyClient
 	// Message is the client for interacting with the Message builders.
 	Message *MessageClient
 	// MessageGeneration is the client for interacting with the MessageGeneration builders.
@@ -166,6 +169,7 @@ func (c *Client) init() {
 	c.EventTicket = NewEventTicketClient(c.config)
 	c.Follow = NewFollowClient(c.config)
 	c.Grant = NewGrantClient(c.config)
+	c.IdempotencyKey = NewIdempotencyKeyClient(c.config)
 	c.Message = NewMessageClient(c.config)
 	c.MessageGeneration = NewMessageGenerationClient(c.config)
 	c.Mute = NewMuteClient(c.config)
@@ -295,6 +299,7 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		EventTicket:       NewEventTicketClient(cfg),
 		Follow:            NewFollowClient(cfg),
 		Grant:             NewGrantClient(cfg),
+		IdempotencyKey:    NewIdempotencyKeyClient(cfg),
 		Message:           NewMessageClient(cfg),
 		MessageGeneration: NewMessageGenerationClient(cfg),
 		Mute:              NewMuteClient(cfg),
@@ -351,6 +356,7 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		EventTicket:       NewEventTicketClient(cfg),
 		Follow:            NewFollowClient(cfg),
 		Grant:             NewGrantClient(cfg),
+		IdempotencyKey:    NewIdempotencyKeyClient(cfg),
 		Message:           NewMessageClient(cfg),
 		MessageGeneration: NewMessageGenerationClient(cfg),
 		Mute:              NewMuteClient(cfg),
@@ -398,9 +404,9 @@ func (c *Client) Use(hooks ...Hook) {
 		c.Channel, c.ChannelCount, c.ChannelCountDelta, c.ChatBatch, c.ChatGeneration,
 		c.ChatServer, c.Clip, c.CursorKey, c.Erasure, c.Event, c.EventSequencer,
 		c.EventSession, c.EventSink, c.EventSubscription, c.EventTicket, c.Follow,
-		c.Grant, c.Message, c.MessageGeneration, c.Mute, c.Raid, c.RefreshToken,
-		c.Role, c.Stream, c.Subscription, c.Token, c.User, c.Vod, c.Vote, c.Webhook,
-		c.WebhookDelivery,
+		c.Grant, c.IdempotencyKey, c.Message, c.MessageGeneration, c.Mute, c.Raid,
+		c.RefreshToken, c.Role, c.Stream, c.Subscription, c.Token, c.User, c.Vod,
+		c.Vote, c.Webhook, c.WebhookDelivery,
 	} {
 		n.Use(hooks...)
 	}
@@ -414,9 +420,9 @@ func (c *Client) Intercept(interceptors ...Interceptor) {
 		c.Channel, c.ChannelCount, c.ChannelCountDelta, c.ChatBatch, c.ChatGeneration,
 		c.ChatServer, c.Clip, c.CursorKey, c.Erasure, c.Event, c.EventSequencer,
 		c.EventSession, c.EventSink, c.EventSubscription, c.EventTicket, c.Follow,
-		c.Grant, c.Message, c.MessageGeneration, c.Mute, c.Raid, c.RefreshToken,
-		c.Role, c.Stream, c.Subscription, c.Token, c.User, c.Vod, c.Vote, c.Webhook,
-		c.WebhookDelivery,
+		c.Grant, c.IdempotencyKey, c.Message, c.MessageGeneration, c.Mute, c.Raid,
+		c.RefreshToken, c.Role, c.Stream, c.Subscription, c.Token, c.User, c.Vod,
+		c.Vote, c.Webhook, c.WebhookDelivery,
 	} {
 		n.Intercept(interceptors...)
 	}
@@ -471,6 +477,8 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.Follow.mutate(ctx, m)
 	case *GrantMutation:
 		return c.Grant.mutate(ctx, m)
+	case *IdempotencyKeyMutation:
+		return c.IdempotencyKey.mutate(ctx, m)
 	case *MessageMutation:
 		return c.Message.mutate(ctx, m)
 	case *MessageGenerationMutation:
@@ -3689,6 +3697,139 @@ func (c *GrantClient) mutate(ctx context.Context, m *GrantMutation) (Value, erro
 	}
 }
 
+// IdempotencyKeyClient is a client for the IdempotencyKey schema.
+type IdempotencyKeyClient struct {
+	config
+}
+
+// NewIdempotencyKeyClient returns a client for the IdempotencyKey from the given config.
+func NewIdempotencyKeyClient(c config) *IdempotencyKeyClient {
+	return &IdempotencyKeyClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `idempotencykey.Hooks(f(g(h())))`.
+func (c *IdempotencyKeyClient) Use(hooks ...Hook) {
+	c.hooks.IdempotencyKey = append(c.hooks.IdempotencyKey, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `idempotencykey.Intercept(f(g(h())))`.
+func (c *IdempotencyKeyClient) Intercept(interceptors ...Interceptor) {
+	c.inters.IdempotencyKey = append(c.inters.IdempotencyKey, interceptors...)
+}
+
+// Create returns a builder for creating a IdempotencyKey entity.
+func (c *IdempotencyKeyClient) Create() *IdempotencyKeyCreate {
+	mutation := newIdempotencyKeyMutation(c.config, OpCreate)
+	return &IdempotencyKeyCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of IdempotencyKey entities.
+func (c *IdempotencyKeyClient) CreateBulk(builders ...*IdempotencyKeyCreate) *IdempotencyKeyCreateBulk {
+	return &IdempotencyKeyCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *IdempotencyKeyClient) MapCreateBulk(slice any, setFunc func(*IdempotencyKeyCreate, int)) *IdempotencyKeyCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &IdempotencyKeyCreateBulk{err: fmt.Errorf("calling to IdempotencyKeyClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*IdempotencyKeyCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &IdempotencyKeyCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for IdempotencyKey.
+func (c *IdempotencyKeyClient) Update() *IdempotencyKeyUpdate {
+	mutation := newIdempotencyKeyMutation(c.config, OpUpdate)
+	return &IdempotencyKeyUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *IdempotencyKeyClient) UpdateOne(_m *IdempotencyKey) *IdempotencyKeyUpdateOne {
+	mutation := newIdempotencyKeyMutation(c.config, OpUpdateOne, withIdempotencyKey(_m))
+	return &IdempotencyKeyUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *IdempotencyKeyClient) UpdateOneID(id digest.SHA256) *IdempotencyKeyUpdateOne {
+	mutation := newIdempotencyKeyMutation(c.config, OpUpdateOne, withIdempotencyKeyID(id))
+	return &IdempotencyKeyUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for IdempotencyKey.
+func (c *IdempotencyKeyClient) Delete() *IdempotencyKeyDelete {
+	mutation := newIdempotencyKeyMutation(c.config, OpDelete)
+	return &IdempotencyKeyDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *IdempotencyKeyClient) DeleteOne(_m *IdempotencyKey) *IdempotencyKeyDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *IdempotencyKeyClient) DeleteOneID(id digest.SHA256) *IdempotencyKeyDeleteOne {
+	builder := c.Delete().Where(idempotencykey.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &IdempotencyKeyDeleteOne{builder}
+}
+
+// Query returns a query builder for IdempotencyKey.
+func (c *IdempotencyKeyClient) Query() *IdempotencyKeyQuery {
+	return &IdempotencyKeyQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeIdempotencyKey},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a IdempotencyKey entity by its id.
+func (c *IdempotencyKeyClient) Get(ctx context.Context, id digest.SHA256) (*IdempotencyKey, error) {
+	return c.Query().Where(idempotencykey.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *IdempotencyKeyClient) GetX(ctx context.Context, id digest.SHA256) *IdempotencyKey {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *IdempotencyKeyClient) Hooks() []Hook {
+	return c.hooks.IdempotencyKey
+}
+
+// Interceptors returns the client interceptors.
+func (c *IdempotencyKeyClient) Interceptors() []Interceptor {
+	return c.inters.IdempotencyKey
+}
+
+func (c *IdempotencyKeyClient) mutate(ctx context.Context, m *IdempotencyKeyMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&IdempotencyKeyCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&IdempotencyKeyUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&IdempotencyKeyUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&IdempotencyKeyDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown IdempotencyKey mutation op: %q", m.Op())
+	}
+}
+
 // MessageClient is a client for the Message schema.
 type MessageClient struct {
 	config
@@ -5666,17 +5807,17 @@ type (
 		Activity, Application, Authorization, Ban, BanBatch, Category, Channel,
 		ChannelCount, ChannelCountDelta, ChatBatch, ChatGeneration, ChatServer, Clip,
 		CursorKey, Erasure, Event, EventSequencer, EventSession, EventSink,
-		EventSubscription, EventTicket, Follow, Grant, Message, MessageGeneration,
-		Mute, Raid, RefreshToken, Role, Stream, Subscription, Token, User, Vod, Vote,
-		Webhook, WebhookDelivery []ent.Hook
+		EventSubscription, EventTicket, Follow, Grant, IdempotencyKey, Message,
+		MessageGeneration, Mute, Raid, RefreshToken, Role, Stream, Subscription, Token,
+		User, Vod, Vote, Webhook, WebhookDelivery []ent.Hook
 	}
 	inters struct {
 		Activity, Application, Authorization, Ban, BanBatch, Category, Channel,
 		ChannelCount, ChannelCountDelta, ChatBatch, ChatGeneration, ChatServer, Clip,
 		CursorKey, Erasure, Event, EventSequencer, EventSession, EventSink,
-		EventSubscription, EventTicket, Follow, Grant, Message, MessageGeneration,
-		Mute, Raid, RefreshToken, Role, Stream, Subscription, Token, User, Vod, Vote,
-		Webhook, WebhookDelivery []ent.Interceptor
+		EventSubscription, EventTicket, Follow, Grant, IdempotencyKey, Message,
+		MessageGeneration, Mute, Raid, RefreshToken, Role, Stream, Subscription, Token,
+		User, Vod, Vote, Webhook, WebhookDelivery []ent.Interceptor
 	}
 )
 

@@ -35,6 +35,7 @@ import (
 	"github.com/moderato-live/moderato/ent/eventticket"
 	"github.com/moderato-live/moderato/ent/follow"
 	"github.com/moderato-live/moderato/ent/grant"
+	"github.com/moderato-live/moderato/ent/idempotencykey"
 	"github.com/moderato-live/moderato/ent/message"
 	"github.com/moderato-live/moderato/ent/messagegeneration"
 	"github.com/moderato-live/moderato/ent/mute"
@@ -132,6 +133,7 @@ func checkColumn(t, c string) error {
 			eventticket.Table:       eventticket.ValidColumn,
 			follow.Table:            follow.ValidColumn,
 			grant.Table:             grant.ValidColumn,
+			idempotencykey.Table:    idempotencykey.ValidColumn,
 			message.Table:           message.ValidColumn,
 			messagegeneration.Table: messagegeneration.ValidColumn,
 			mute.Table:              mute.ValidColumn,

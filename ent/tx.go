@@ -60,6 +60,8 @@ type Tx struct {
 	Follow *FollowClient
 	// Grant is the client for interacting with the Grant builders.
 	Grant *GrantClient
+	// IdempotencyKey is the client for interacting with the IdempotencyKey builders.
+	IdempotencyKey *IdempotencyKeyClient
 	// Message is the client for interacting with the Message builders.
 	Message *MessageClient
 	// MessageGeneration is the client for interacting with the MessageGeneration builders.
@@ -242,6 +244,7 @@ func (tx *Tx) init() {
 	tx.EventTicket = NewEventTicketClient(tx.config)
 	tx.Follow = NewFollowClient(tx.config)
 	tx.Grant = NewGrantClient(tx.config)
+	tx.IdempotencyKey = NewIdempotencyKeyClient(tx.config)
 	tx.Message = NewMessageClient(tx.config)
 	tx.MessageGeneration = NewMessageGenerationClient(tx.config)
 	tx.Mute = NewMuteClient(tx.config)

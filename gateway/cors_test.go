@@ -91,7 +91,7 @@ func TestCORSResponseIsReadableByOtherOrigins(t *testing.T) {
 			t.Errorf("%s: got Access-Control-Allow-Credentials %q, want none", path, got)
 		}
 		exposed := listed(answer.Header, "Access-Control-Expose-Headers")
-		for _, name := range []string{"x-request-id", "retry-after", "ratelimit-remaining"} {
+		for _, name := range []string{"x-request-id", "retry-after", "ratelimit-remaining", "idempotent-replayed"} {
 			if !slices.Contains(exposed, name) {
 				t.Errorf("%s: got Access-Control-Expose-Headers %q, want %s in it", path, exposed, name)
 			}

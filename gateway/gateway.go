@@ -22,6 +22,7 @@ import (
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/authn"
+	"github.com/moderato-live/moderato/server/idempotency"
 	"github.com/moderato-live/moderato/server/middleware"
 	"github.com/moderato-live/moderato/server/requestid"
 )
@@ -192,6 +193,10 @@ func NewHTTPServer(h http.Handler) *http.Server {
 	}
 }
 
+// replayedHeader is the header that marks the response of an earlier request with the same
+// idempotency key.
+const replayedHeader = "Idempotent-Replayed"
+
 func crossOrigin(origins []string) *cors.Cors {
 	if len(origins) == 0 {
 		origins = []string{"*"}
@@ -200,11 +205,11 @@ func crossOrigin(origins []string) *cors.Cors {
 		AllowedOrigins: origins,
 		AllowedMethods: []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodDelete},
 		AllowedHeaders: []string{
-			authn.AuthorizationKey, authn.ClientIDKey, "content-type", "idempotency-key", "last-event-id", requestid.Header,
+			authn.AuthorizationKey, authn.ClientIDKey, "content-type", idempotency.MetadataKey, "last-event-id", requestid.Header,
 			// Headers that browser clients and libraries add by themselves.
 			"x-requested-with", "traceparent", "tracestate", "cache-control",
 		},
-		ExposedHeaders:       []string{requestid.Header, "Retry-After", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "Deprecation", "Link"},
+		ExposedHeaders:       []string{requestid.Header, "Retry-After", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "Deprecation", "Link", replayedHeader},
 		MaxAge:               3600,
 		OptionsSuccessStatus: http.StatusNoContent,
 	})
@@ -229,6 +234,8 @@ func outgoingHeader(key string) (string, bool) {
 		return "RateLimit-Remaining", true
 	case middleware.ResetKey:
 		return "RateLimit-Reset", true
+	case idempotency.ReplayedKey:
+		return replayedHeader, true
 	case "deprecation":
 		return "Deprecation", true
 	case "link":

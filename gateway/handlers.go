@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc/metadata"
 
 	"github.com/moderato-live/moderato/server/authn"
+	"github.com/moderato-live/moderato/server/idempotency"
 	"github.com/moderato-live/moderato/server/requestid"
 )
 
@@ -79,13 +80,16 @@ func handedOver(w http.ResponseWriter, r *http.Request) *http.Request {
 }
 
 // callContext returns the context of the call for a request. Its metadata are the
-// request's id and the credentials.
+// request's id, the credentials and the idempotency key.
 func callContext(ctx context.Context, w http.ResponseWriter, r *http.Request) context.Context {
 	sent := metadata.MD{requestid.MetadataKey: w.Header()[requestid.Header]}
 	for _, c := range credentials {
 		if values := r.Header[c.header]; len(values) > 0 {
 			sent[c.key] = printable(values)
 		}
+	}
+	if keys := r.Header["Idempotency-Key"]; len(keys) > 0 {
+		sent[idempotency.MetadataKey] = keys // unchanged, because a key with other characters is refused
 	}
 	return newTransport(ctx, sent).ctx
 }

@@ -28,6 +28,7 @@ import (
 	"github.com/moderato-live/moderato/server/domain"
 	"github.com/moderato-live/moderato/server/domains"
 	"github.com/moderato-live/moderato/server/fair"
+	"github.com/moderato-live/moderato/server/idempotency"
 	"github.com/moderato-live/moderato/server/importer"
 	"github.com/moderato-live/moderato/server/jobs"
 	"github.com/moderato-live/moderato/server/live"
@@ -131,6 +132,7 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 		Draining:      s.draining.Load,
 		Reads:         fair.NewGate(maxConcurrentReads),
 		MaxWait:       s.config.MaxWait,
+		Idempotency:   idempotency.New(s.Store),
 	}
 	hub := watch.NewHub(s.Store, s.config.Log)
 	messages := live.NewHub(s.Store, s.config.Log, registry, chat.Visible)

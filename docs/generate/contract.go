@@ -46,7 +46,7 @@ func relation(rule authz.Rule) string {
 }
 
 func operations(out *bufio.Writer) {
-	fmt.Fprint(out, "\n## Operations\n\nA service token is accepted wherever an app token is, and with `acting-user` wherever a user token is.\n\n"+
+	fmt.Fprint(out, "\n## Operations\n\nA service token is accepted wherever an app token is, and with `acting-user` wherever a user token is. Every operation that changes something, except Import, accepts an [idempotency key](idempotency.md).\n\n"+
 		"| operation | REST | tokens | scope | relation |\n|---|---|---|---|---|\n")
 	for method := range authz.Methods() {
 		rule := authz.Table[fmt.Sprintf("/%s/%s", method.Parent().FullName(), method.Name())]

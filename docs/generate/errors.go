@@ -36,6 +36,7 @@ var (
 		moderatov1.Reason_REASON_INTERNAL, moderatov1.Reason_REASON_UNAVAILABLE, moderatov1.Reason_REASON_OVERLOADED,
 		moderatov1.Reason_REASON_DEADLINE_EXCEEDED,
 	}
+	ofKey  = []reason{moderatov1.Reason_REASON_IDEMPOTENCY_KEY_REUSED, moderatov1.Reason_REASON_IDEMPOTENCY_KEY_IN_USE}
 	ofBody = []reason{moderatov1.Reason_REASON_BODY_TOO_LARGE, moderatov1.Reason_REASON_MEDIA_TYPE_UNSUPPORTED}
 )
 
@@ -78,6 +79,7 @@ func (d *document) errorsOf(method protoreflect.MethodDescriptor) []reason {
 	}
 	if verb, _ := authz.HTTP(method); verb != "" && verb != http.MethodGet { // the stream has no verb in the contract
 		found = append(found, ofBody...)
+		found = append(found, ofKey...)
 	}
 	found = slices.DeleteFunc(found, func(r reason) bool { return !isOverREST(r) })
 	slices.Sort(found)
@@ -180,6 +182,11 @@ func union(names, further []string) []string {
 	return names
 }
 
+// namesEnd reports whether responses with an error state in Retry-After when it ends.
+func namesEnd(r reason) bool {
+	return r == moderatov1.Reason_REASON_MUTE_ACTIVE || r == moderatov1.Reason_REASON_USER_MUTED || r == moderatov1.Reason_REASON_IDEMPOTENCY_KEY_IN_USE
+}
+
 // errorHeaders returns the headers of the response for errors.
 func errorHeaders(status int, all []reason) []string {
 	headers := []string{"X-Request-Id", "Link"}
@@ -189,8 +196,7 @@ func errorHeaders(status int, all []reason) []string {
 	if status == http.StatusUnauthorized || slices.Contains(all, moderatov1.Reason_REASON_SCOPE_MISSING) {
 		headers = append(headers, "WWW-Authenticate")
 	}
-	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable ||
-		slices.Contains(all, moderatov1.Reason_REASON_MUTE_ACTIVE) || slices.Contains(all, moderatov1.Reason_REASON_USER_MUTED) {
+	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable || slices.ContainsFunc(all, namesEnd) {
 		headers = append(headers, "Retry-After")
 	}
 	return headers

@@ -14,6 +14,10 @@ var responseHeaders = map[string]object{
 	"RateLimit-Remaining": rateLimitHeader("The number of requests that remain.", 599),
 	"RateLimit-Reset":     rateLimitHeader("The number of seconds until all requests are available again.", 1),
 	"Retry-After":         rateLimitHeader("The number of seconds to wait before the request is repeated.", 1),
+	"Idempotent-Replayed": {
+		{"description", "`true` if this is the stored response of an earlier request with the same `Idempotency-Key`. Otherwise the header is missing."},
+		{"schema", object{{"type", "string"}, {"const", "true"}}},
+	},
 	"WWW-Authenticate": {
 		{"description", "What the credentials lack, as in RFC 6750."},
 		{"schema", object{{"type", "string"}}}, {"example", `Bearer realm="moderato"`},
@@ -80,5 +84,11 @@ var parameters = object{
 		{"name", "acting-user"}, {"in", "header"},
 		{"description", "The user for whom a backend of the platform acts: a UUID in upper or lower case. It is accepted with a service token alone, which then counts as a token of that user with every scope."},
 		{"schema", object{{"type", "string"}, {"format", "uuid"}}},
+	}},
+	{"IdempotencyKey", object{
+		{"name", "Idempotency-Key"}, {"in", "header"},
+		{"description", "A key of the caller's choice, such as a UUID. If a request is repeated with the same key within 24 hours, the change is made once, and the repeat gets the first response."},
+		{"schema", object{{"type", "string"}, {"minLength", 1}, {"maxLength", 255}, {"pattern", "^[!-~]+$"}}},
+		{"example", "7d1f6a52-5f0c-4b8e-9a60-0f3c2b1d9e77"},
 	}},
 }

@@ -27,7 +27,11 @@ func (d *document) operation(method protoreflect.MethodDescriptor) object {
 		o = append(o, member{"deprecated", true})
 	}
 	o = append(o, member{"security", securityOf(rule)})
-	o = append(o, member{"parameters", append(d.query(method, verb), requestHeaders()...)})
+	parameters := append(d.query(method, verb), requestHeaders()...)
+	if verb != http.MethodGet {
+		parameters = append(parameters, ref("parameters", "IdempotencyKey"))
+	}
+	o = append(o, member{"parameters", parameters})
 	if verb != http.MethodGet {
 		o = append(o, member{"requestBody", object{
 			{"required", true},
@@ -112,6 +116,9 @@ func (d *document) success(method protoreflect.MethodDescriptor) object {
 		headers = append(headers, deprecation(method)...)
 	case isOptionalPage(method):
 		headers = append(headers, "Link")
+	}
+	if verb, _ := authz.HTTP(method); verb != http.MethodGet {
+		headers = append(headers, "Idempotent-Replayed")
 	}
 	example := d.golden.bodies[snakeCase(string(method.Name()))]
 	if example == nil {

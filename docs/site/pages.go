@@ -54,6 +54,7 @@ var sections = []section{
 		{referenceName, "API reference", "Every operation of the REST API, with a form to try it."},
 		{eventsName, "Event types", "Every type of event, with its payload and an example."},
 		{errorsName, "Errors", "Every error code: what it means, and what to do next."},
+		{"idempotency", "Idempotency keys", "Repeat a change safely when its response was lost."},
 		{"paging", "Paging", "Cursors, limits, and the order of lists."},
 		{"limits", "Limits", "The rate limit, and bounds of requests."},
 		{"contract", "Contract", "Operations with their tokens and scopes, formats, and the bounds of every field."},

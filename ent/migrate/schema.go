@@ -673,6 +673,32 @@ var (
 			},
 		},
 	}
+	// IdempotencyKeysColumns holds the columns for the "idempotency_keys" table.
+	IdempotencyKeysColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(32)", "sqlite3": "blob"}},
+		{Name: "user_id", Type: field.TypeBytes, Nullable: true, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "request", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(32)", "sqlite3": "blob"}},
+		{Name: "response", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "mediumblob", "sqlite3": "blob"}},
+		{Name: "created_at", Type: field.TypeInt64},
+	}
+	// IdempotencyKeysTable holds the schema information for the "idempotency_keys" table.
+	IdempotencyKeysTable = &schema.Table{
+		Name:       "idempotency_keys",
+		Columns:    IdempotencyKeysColumns,
+		PrimaryKey: []*schema.Column{IdempotencyKeysColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "idempotencykey_user_id",
+				Unique:  false,
+				Columns: []*schema.Column{IdempotencyKeysColumns[1]},
+			},
+			{
+				Name:    "idempotencykey_created_at",
+				Unique:  false,
+				Columns: []*schema.Column{IdempotencyKeysColumns[4]},
+			},
+		},
+	}
 	// MessagesColumns holds the columns for the "messages" table.
 	MessagesColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
@@ -1233,6 +1259,7 @@ var (
 		EventTicketsTable,
 		FollowsTable,
 		GrantsTable,
+		IdempotencyKeysTable,
 		MessagesTable,
 		MessageGenerationsTable,
 		MutesTable,
@@ -1367,6 +1394,11 @@ func init() {
 	}
 	GrantsTable.Annotation = &entsql.Annotation{
 		Table:     "grants",
+		Charset:   "utf8mb4",
+		Collation: "utf8mb4_bin",
+	}
+	IdempotencyKeysTable.Annotation = &entsql.Annotation{
+		Table:     "idempotency_keys",
 		Charset:   "utf8mb4",
 		Collation: "utf8mb4_bin",
 	}

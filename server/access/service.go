@@ -20,6 +20,7 @@ import (
 	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/digest"
 	"github.com/moderato-live/moderato/server/feed"
+	"github.com/moderato-live/moderato/server/idempotency"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/users"
 	"github.com/moderato-live/moderato/server/validate"
@@ -53,6 +54,9 @@ func (s *Service) PutClient(ctx context.Context, req *platformv1.PutClientReques
 			return nil, err
 		}
 	}
+	respond := idempotency.Response(ctx, func() *platformv1.PutClientResponse {
+		return &platformv1.PutClientResponse{Client: clientRecord(row), ClientSecret: secret}
+	})
 	err := feed.Write(ctx, s.Store, func(ctx context.Context, tx feed.Tx) error {
 		var err error
 		if row, err = putClient(ctx, tx, req.GetClient()); err != nil || secret == "" {
@@ -63,7 +67,7 @@ func (s *Service) PutClient(ctx context.Context, req *platformv1.PutClientReques
 	if err != nil {
 		return nil, apierr.In("client", err)
 	}
-	return &platformv1.PutClientResponse{Client: clientRecord(row), ClientSecret: secret}, nil
+	return respond(), nil
 }
 
 // CreateClient creates or replaces a client, for the command line. If withSecret is true,
@@ -135,6 +139,9 @@ func (s *Service) DeleteClient(ctx context.Context, req *platformv1.DeleteClient
 // PutGrant sets the scopes that a user grants to a client.
 func (s *Service) PutGrant(ctx context.Context, req *platformv1.PutGrantRequest) (*platformv1.PutGrantResponse, error) {
 	var row *ent.Grant
+	respond := idempotency.Response(ctx, func() *platformv1.PutGrantResponse {
+		return &platformv1.PutGrantResponse{Grant: grantRecord(row)}
+	})
 	err := feed.Write(ctx, s.Store, func(ctx context.Context, tx feed.Tx) error {
 		var err error
 		row, err = putGrant(ctx, tx, req.GetGrant())
@@ -143,7 +150,7 @@ func (s *Service) PutGrant(ctx context.Context, req *platformv1.PutGrantRequest)
 	if err != nil {
 		return nil, apierr.In("grant", err)
 	}
-	return &platformv1.PutGrantResponse{Grant: grantRecord(row)}, nil
+	return respond(), nil
 }
 
 // maxGrants is the maximum number of grants that ListGrants returns; more are an
@@ -194,13 +201,16 @@ func (s *Service) IssueToken(ctx context.Context, req *platformv1.IssueTokenRequ
 		return nil, err
 	}
 	t.Admit = func(ctx context.Context, tx *ent.Tx) error { return authz.Reauthenticate(ctx, s.Store, tx) }
-	issued, err := authn.Issue(ctx, s.Store, t)
-	if err != nil {
-		return nil, err
+	var result *platformv1.IssueTokenResponse
+	idempotency.Result(ctx, &result)
+	t.Issued = func(issued authn.Issued) {
+		result = &platformv1.IssueTokenResponse{Token: issued.Text}
+		if issued.ExpiresAt != nil {
+			result.ExpiresAt = issued.ExpiresAt.Proto()
+		}
 	}
-	result := &platformv1.IssueTokenResponse{Token: issued.Text}
-	if issued.ExpiresAt != nil {
-		result.ExpiresAt = issued.ExpiresAt.Proto()
+	if _, err := authn.Issue(ctx, s.Store, t); err != nil {
+		return nil, err
 	}
 	return result, nil
 }

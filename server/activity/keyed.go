@@ -12,6 +12,7 @@ import (
 	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/change"
 	"github.com/moderato-live/moderato/server/feed"
+	"github.com/moderato-live/moderato/server/idempotency"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/users"
 	"github.com/moderato-live/moderato/server/validate"
@@ -47,24 +48,21 @@ func parseKeyed(f *validate.Fields, kind string, req interface {
 }
 
 // recordKeyed records an activity and calls emit to emit its event, unless the key is
-// known.
-func (s *Service) recordKeyed(ctx context.Context, k keyed, emit func(*change.Change, *ent.User, *timestamppb.Timestamp)) (*platformv1.ActivityRecord, error) {
-	var row *ent.Activity
-	err := change.ApplyTo(ctx, s.Store, k.channelID, users.Key{ID: k.userID}, func(ctx context.Context, c *change.Change, user *ent.User) error {
+// known. It assigns the activity to result in the transaction.
+func (s *Service) recordKeyed(ctx context.Context, k keyed, result **platformv1.ActivityRecord, emit func(*change.Change, *ent.User, *timestamppb.Timestamp)) error {
+	return change.ApplyTo(ctx, s.Store, k.channelID, users.Key{ID: k.userID}, func(ctx context.Context, c *change.Change, user *ent.User) error {
 		tx := feed.InChange(c)
-		var err error
-		if row, err = FindRepeat(ctx, tx, k.channelID, "key", k.key, k.kind); err != nil || row != nil {
-			return err
+		row, err := FindRepeat(ctx, tx, k.channelID, "key", k.key, k.kind)
+		if err == nil && row == nil {
+			at := tx.OrNow(k.at)
+			emit(c, user, at.Proto())
+			row, err = Record(ctx, tx, c, Occurrence{Kind: k.kind, Key: k.key, User: user, At: at, Facts: k.facts, Action: k.action})
 		}
-		at := tx.OrNow(k.at)
-		emit(c, user, at.Proto())
-		row, err = Record(ctx, tx, c, Occurrence{Kind: k.kind, Key: k.key, User: user, At: at, Facts: k.facts, Action: k.action})
+		if err == nil {
+			*result, err = activityRecord(row)
+		}
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return activityRecord(row)
 }
 
 // RecordGift records subscriptions that a user gave.
@@ -75,7 +73,9 @@ func (s *Service) RecordGift(ctx context.Context, req *platformv1.RecordGiftRequ
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
-	row, err := s.recordKeyed(ctx, k, func(c *change.Change, user *ent.User, at *timestamppb.Timestamp) {
+	result := &platformv1.RecordGiftResponse{}
+	idempotency.Result(ctx, &result)
+	err := s.recordKeyed(ctx, k, &result.Activity, func(c *change.Change, user *ent.User, at *timestamppb.Timestamp) {
 		c.Emit("channel.subscription.gift", user.ID, &moderatov1.GiftEvent{
 			ChannelId:       c.ChannelID.String(),
 			ClientId:        c.ClientID,
@@ -90,7 +90,7 @@ func (s *Service) RecordGift(ctx context.Context, req *platformv1.RecordGiftRequ
 			CreatedAt:       at,
 		})
 	})
-	return &platformv1.RecordGiftResponse{Activity: row}, err
+	return result, err
 }
 
 // RecordThanks records a user's thanks.
@@ -106,7 +106,9 @@ func (s *Service) RecordThanks(ctx context.Context, req *platformv1.RecordThanks
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
-	row, err := s.recordKeyed(ctx, k, func(c *change.Change, user *ent.User, at *timestamppb.Timestamp) {
+	result := &platformv1.RecordThanksResponse{}
+	idempotency.Result(ctx, &result)
+	err := s.recordKeyed(ctx, k, &result.Activity, func(c *change.Change, user *ent.User, at *timestamppb.Timestamp) {
 		c.Emit("channel.thanks", user.ID, &moderatov1.ThanksEvent{
 			ChannelId:       c.ChannelID.String(),
 			ClientId:        c.ClientID,
@@ -123,20 +125,22 @@ func (s *Service) RecordThanks(ctx context.Context, req *platformv1.RecordThanks
 			CreatedAt:       at,
 		})
 	})
-	return &platformv1.RecordThanksResponse{Activity: row}, err
+	return result, err
 }
 
 // PutActivity creates or replaces an activity, without an event.
 func (s *Service) PutActivity(ctx context.Context, req *platformv1.PutActivityRequest) (*platformv1.PutActivityResponse, error) {
-	var row *ent.Activity
+	result := &platformv1.PutActivityResponse{}
+	idempotency.Result(ctx, &result)
 	err := feed.WriteTo(ctx, s.Store, req.GetActivity().GetChannelId(), func(ctx context.Context, tx feed.Tx) error {
-		var err error
-		row, err = putActivity(ctx, tx, req.GetActivity(), false)
+		row, err := putActivity(ctx, tx, req.GetActivity(), false)
+		if err == nil {
+			result.Activity, err = activityRecord(row)
+		}
 		return err
 	})
 	if err != nil {
 		return nil, apierr.In("activity", err)
 	}
-	record, err := activityRecord(row)
-	return &platformv1.PutActivityResponse{Activity: record}, err
+	return result, nil
 }

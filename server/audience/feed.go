@@ -11,6 +11,7 @@ import (
 	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/change"
 	"github.com/moderato-live/moderato/server/feed"
+	"github.com/moderato-live/moderato/server/idempotency"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/users"
@@ -34,6 +35,9 @@ func (s *Service) Follow(ctx context.Context, req *platformv1.FollowRequest) (*p
 		return nil, err
 	}
 	var f *ent.Follow
+	respond := idempotency.Response(ctx, func() *platformv1.FollowResponse {
+		return &platformv1.FollowResponse{Follow: followRecord(f)}
+	})
 	err = change.ApplyTo(ctx, s.Store, channelID, users.Key{ID: userID}, func(ctx context.Context, c *change.Change, user *ent.User) error {
 		tx := feed.InChange(c)
 		if f, err = FindFollow(ctx, tx.Tx, channelID, userID); err != nil || f != nil {
@@ -53,7 +57,7 @@ func (s *Service) Follow(ctx context.Context, req *platformv1.FollowRequest) (*p
 	if err != nil {
 		return nil, err
 	}
-	return &platformv1.FollowResponse{Follow: followRecord(f)}, nil
+	return respond(), nil
 }
 
 // channelAndUser parses the two ids of a request, after its other fields. The user
@@ -100,6 +104,9 @@ func (s *Service) SetFollowNotifications(ctx context.Context, req *platformv1.Se
 		return nil, err
 	}
 	var f *ent.Follow
+	respond := idempotency.Response(ctx, func() *platformv1.SetFollowNotificationsResponse {
+		return &platformv1.SetFollowNotificationsResponse{Follow: followRecord(f)}
+	})
 	err = change.ApplyTo(ctx, s.Store, channelID, users.Key{ID: userID}, func(ctx context.Context, c *change.Change, _ *ent.User) error {
 		var err error
 		if f, err = FindFollow(ctx, c.Tx, channelID, userID); err != nil {
@@ -116,7 +123,7 @@ func (s *Service) SetFollowNotifications(ctx context.Context, req *platformv1.Se
 	if err != nil {
 		return nil, err
 	}
-	return &platformv1.SetFollowNotificationsResponse{Follow: followRecord(f)}, nil
+	return respond(), nil
 }
 
 // PutSubscription creates or replaces a subscription.
@@ -126,6 +133,9 @@ func (s *Service) PutSubscription(ctx context.Context, req *platformv1.PutSubscr
 		return nil, apierr.In("subscription", err)
 	}
 	var stored *ent.Subscription
+	respond := idempotency.Response(ctx, func() *platformv1.PutSubscriptionResponse {
+		return &platformv1.PutSubscriptionResponse{Subscription: subscriptionRecord(stored)}
+	})
 	err = change.Apply(ctx, s.Store, want.ChannelID, func(ctx context.Context, c *change.Change) error {
 		tx := feed.InChange(c)
 		before, after, err := putSubscription(ctx, tx, req.GetSubscription())
@@ -138,7 +148,7 @@ func (s *Service) PutSubscription(ctx context.Context, req *platformv1.PutSubscr
 	if err != nil {
 		return nil, err
 	}
-	return &platformv1.PutSubscriptionResponse{Subscription: subscriptionRecord(stored)}, nil
+	return respond(), nil
 }
 
 // emitChange writes the events and the activity of a subscription that was

@@ -60,6 +60,9 @@ type NewToken struct {
 	// Admit, if not nil, runs in the transaction. If it returns an error, no token is
 	// issued.
 	Admit func(context.Context, *ent.Tx) error
+	// Issued, if not nil, receives the token at the end of the transaction, which may run
+	// again.
+	Issued func(Issued)
 }
 
 // Issue creates a token. The text of the token is not stored.
@@ -85,6 +88,9 @@ func Issue(ctx context.Context, s *store.Store, t NewToken) (Issued, error) {
 		issued.ExpiresAt, err = Create(ctx, s, tx, text, t, now)
 		if s.IsDuplicate(err) { // it is this token: an earlier attempt did commit
 			return store.ErrCommitted
+		}
+		if err == nil && t.Issued != nil {
+			t.Issued(issued)
 		}
 		return err
 	})

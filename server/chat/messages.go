@@ -139,22 +139,23 @@ var ErrIDTaken = errors.New("the message id belongs to another message")
 // Post stores a message of a sender whose standing was just read, and reports whether it
 // is new. No lock is needed between the read and Post: if the sender was banned or muted
 // since, or the chat was cleared, the message has an old generation and is never shown. If
-// the sender's message with this id already exists in the channel, Post returns it
-// unchanged. admit runs in the transaction, and its error rejects the message.
-func Post(ctx context.Context, s *store.Store, st *Standing, m Message, admit func(context.Context, *ent.Tx) error) (stored Message, isNew bool, err error) {
-	stored, isNew, err = post(ctx, s, st, m, admit)
+// the sender's message with this id already exists in the channel, Post leaves it
+// unchanged. In the transaction, Post assigns the message that exists then to stored. admit
+// runs in the transaction, and its error rejects the message.
+func Post(ctx context.Context, s *store.Store, st *Standing, m Message, stored *Message, admit func(context.Context, *ent.Tx) error) (isNew bool, err error) {
+	isNew, err = post(ctx, s, st, m, stored, admit)
 	if s.IsDuplicate(err) { // stored concurrently since the look-up
-		stored, isNew, err = post(ctx, s, st, m, admit)
+		isNew, err = post(ctx, s, st, m, stored, admit)
 	}
-	return stored, isNew, err
+	return isNew, err
 }
 
-func post(ctx context.Context, s *store.Store, st *Standing, m Message, admit func(context.Context, *ent.Tx) error) (stored Message, isNew bool, err error) {
+func post(ctx context.Context, s *store.Store, st *Standing, m Message, stored *Message, admit func(context.Context, *ent.Tx) error) (isNew bool, err error) {
 	err = s.Write(ctx, func(ctx context.Context, tx *ent.Tx, attempt store.Attempt) error {
 		if err := admit(ctx, tx); err != nil {
 			return err
 		}
-		stored = m
+		*stored = m
 		earlier, err := tx.Message.Get(ctx, m.ID)
 		if err == nil {
 			if earlier.ChannelID != m.ChannelID || earlier.UserID != m.UserID {
@@ -174,9 +175,9 @@ func post(ctx context.Context, s *store.Store, st *Standing, m Message, admit fu
 			Exec(ctx)
 	})
 	if err != nil {
-		return Message{}, false, fmt.Errorf("post message: %w", err)
+		return false, fmt.Errorf("post message: %w", err)
 	}
-	return stored, isNew, nil
+	return isNew, nil
 }
 
 // Import stores a message from elsewhere as it was sent. A message from before the latest

@@ -171,9 +171,9 @@ func TestPurgerScansAgainForLateMessages(t *testing.T) {
 		}
 		clearMessages(t, s, servertest.Raider)
 		purge(t, s)
-		_, _, err = chat.Post(context.Background(), s, standing, chat.Message{
+		_, err = chat.Post(context.Background(), s, standing, chat.Message{
 			ID: uid.New(), ChannelID: servertest.Owner, UserID: servertest.Raider, Text: "late", SentAt: standing.Now,
-		}, anyone)
+		}, new(chat.Message), anyone)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -243,7 +243,8 @@ func TestPostWithExistingIDStoresNothing(t *testing.T) {
 		}
 		m := chat.Message{ID: uid.New(), ChannelID: servertest.Owner, UserID: servertest.Viewer, Text: "once", SentAt: standing.Now}
 		for range 2 {
-			stored, _, err := chat.Post(context.Background(), s, standing, m, anyone)
+			var stored chat.Message
+			_, err := chat.Post(context.Background(), s, standing, m, &stored, anyone)
 			if err != nil || stored.Text != "once" {
 				t.Fatalf("got %v (%v)", stored, err)
 			}

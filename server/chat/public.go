@@ -9,6 +9,7 @@ import (
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/change"
+	"github.com/moderato-live/moderato/server/idempotency"
 	"github.com/moderato-live/moderato/server/listing"
 	"github.com/moderato-live/moderato/server/live"
 	"github.com/moderato-live/moderato/server/paging"
@@ -43,7 +44,14 @@ func (s *PublicService) PostMessage(ctx context.Context, req *moderatov1.PostMes
 	if err := authz.AuthorizeSelf(ctx, s.Store, m.UserID); err != nil {
 		return nil, err
 	}
-	stored, err := postLive(ctx, s.Store, s.Live, m, func(ctx context.Context, tx *ent.Tx) error {
+	var stored Message
+	respond := idempotency.Response(ctx, func() *moderatov1.PostMessageResponse {
+		return &moderatov1.PostMessageResponse{
+			MessageId: stored.ID.String(), ChannelId: stored.ChannelID.String(), SenderId: stored.UserID.String(),
+			Message: stored.Text, CreatedAt: stored.SentAt.Proto(),
+		}
+	})
+	err := postLive(ctx, s.Store, s.Live, m, &stored, func(ctx context.Context, tx *ent.Tx) error {
 		if err := authz.Reauthenticate(ctx, s.Store, tx); err != nil {
 			return err
 		}
@@ -52,10 +60,7 @@ func (s *PublicService) PostMessage(ctx context.Context, req *moderatov1.PostMes
 	if err != nil {
 		return nil, err
 	}
-	return &moderatov1.PostMessageResponse{
-		MessageId: stored.ID.String(), ChannelId: stored.ChannelID.String(), SenderId: stored.UserID.String(),
-		Message: stored.Text, CreatedAt: stored.SentAt.Proto(),
-	}, nil
+	return respond(), nil
 }
 
 // senderOf reads the sender of a message. A caller that acts for a user may omit it.

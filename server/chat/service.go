@@ -9,6 +9,7 @@ import (
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/authz"
+	"github.com/moderato-live/moderato/server/idempotency"
 	"github.com/moderato-live/moderato/server/listing"
 	"github.com/moderato-live/moderato/server/live"
 	"github.com/moderato-live/moderato/server/paging"
@@ -39,18 +40,22 @@ func (s *Service) PostMessage(ctx context.Context, req *platformv1.PostMessageRe
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
-	stored, err := postLive(ctx, s.Store, s.Live, m, func(ctx context.Context, tx *ent.Tx) error {
+	var stored Message
+	respond := idempotency.Response(ctx, func() *platformv1.PostMessageResponse {
+		return &platformv1.PostMessageResponse{Message: messageProto(stored)}
+	})
+	err := postLive(ctx, s.Store, s.Live, m, &stored, func(ctx context.Context, tx *ent.Tx) error {
 		return authz.Reauthenticate(ctx, s.Store, tx)
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &platformv1.PostMessageResponse{Message: messageProto(stored)}, nil
+	return respond(), nil
 }
 
 // postLive stores a message of a user who is allowed to post, and passes it on to the
-// listeners of the channel if it is new.
-func postLive(ctx context.Context, s *store.Store, to *live.Hub, m Message, admit func(context.Context, *ent.Tx) error) (Message, error) {
+// listeners of the channel if it is new. See Post.
+func postLive(ctx context.Context, s *store.Store, to *live.Hub, m Message, stored *Message, admit func(context.Context, *ent.Tx) error) error {
 	st, err := readSender(ctx, s, m.ChannelID, m.UserID)
 	if err == nil {
 		err = st.exists()
@@ -59,20 +64,20 @@ func postLive(ctx context.Context, s *store.Store, to *live.Hub, m Message, admi
 		err = refuseSilenced(st)
 	}
 	if err != nil {
-		return Message{}, err
+		return err
 	}
 	if m.ID.IsZero() {
 		m.ID = uid.New()
 	}
 	m.SentAt = st.Now
-	stored, isNew, err := Post(ctx, s, st, m, admit)
+	isNew, err := Post(ctx, s, st, m, stored, admit)
 	if errors.Is(err, ErrIDTaken) {
-		return Message{}, apierr.Invalid(apierr.Violation{Field: "messageId", Description: "belongs to another message"})
+		return apierr.Invalid(apierr.Violation{Field: "messageId", Description: "belongs to another message"})
 	}
 	if err == nil && isNew {
-		to.Post(live.Message{ID: stored.ID, ChannelID: stored.ChannelID, Event: messageEvent(stored, st)})
+		to.Post(live.Message{ID: stored.ID, ChannelID: stored.ChannelID, Event: messageEvent(*stored, st)})
 	}
-	return stored, err
+	return err
 }
 
 // messageEvent returns the event of a new message.

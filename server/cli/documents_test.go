@@ -41,6 +41,7 @@ func documented() map[string]func(*testing.T) {
 		"README.md: Receive events/3":                            TestReadmeListeners,
 		"docs/webhooks.md: Create and verify/1":                  TestWebhookCommands,
 		"docs/webhooks.md: Create and verify/2":                  TestWebhookCommands,
+		"docs/idempotency.md: Idempotency keys/1":               TestIdempotencyCommand,
 		"docs/getting-started.md: Getting started: a chat bot/1": TestDocumentedTargetsExist,
 		"docs/getting-started.md: JavaScript/1":                  TestGettingStartedPrograms,
 		"docs/getting-started.md: Python/1":                      TestGettingStartedPrograms,

@@ -13,6 +13,7 @@ import (
 	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/change"
 	"github.com/moderato-live/moderato/server/feed"
+	"github.com/moderato-live/moderato/server/idempotency"
 	"github.com/moderato-live/moderato/server/paging"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
@@ -31,6 +32,9 @@ type Service struct {
 // PutClip creates or replaces a clip.
 func (s *Service) PutClip(ctx context.Context, req *platformv1.PutClipRequest) (*platformv1.PutClipResponse, error) {
 	var row *ent.Clip
+	respond := idempotency.Response(ctx, func() *platformv1.PutClipResponse {
+		return &platformv1.PutClipResponse{Clip: clipRecord(row)}
+	})
 	err := feed.WriteTo(ctx, s.Store, req.GetClip().GetChannelId(), func(ctx context.Context, tx feed.Tx) error {
 		var err error
 		row, err = putClip(ctx, tx, req.GetClip())
@@ -39,7 +43,7 @@ func (s *Service) PutClip(ctx context.Context, req *platformv1.PutClipRequest) (
 	if err != nil {
 		return nil, apierr.In("clip", err)
 	}
-	return &platformv1.PutClipResponse{Clip: clipRecord(row)}, nil
+	return respond(), nil
 }
 
 // channelOf returns the channel of a row in a table; empty if the row does not exist.
@@ -86,6 +90,9 @@ func (s *Service) DeleteClip(ctx context.Context, req *platformv1.DeleteClipRequ
 // PutVod creates or replaces a VOD.
 func (s *Service) PutVod(ctx context.Context, req *platformv1.PutVodRequest) (*platformv1.PutVodResponse, error) {
 	var row *ent.Vod
+	respond := idempotency.Response(ctx, func() *platformv1.PutVodResponse {
+		return &platformv1.PutVodResponse{Vod: vodRecord(row)}
+	})
 	err := feed.WriteTo(ctx, s.Store, req.GetVod().GetChannelId(), func(ctx context.Context, tx feed.Tx) error {
 		var err error
 		row, err = putVod(ctx, tx, req.GetVod())
@@ -94,7 +101,7 @@ func (s *Service) PutVod(ctx context.Context, req *platformv1.PutVodRequest) (*p
 	if err != nil {
 		return nil, apierr.In("vod", err)
 	}
-	return &platformv1.PutVodResponse{Vod: vodRecord(row)}, nil
+	return respond(), nil
 }
 
 // DeleteVod deletes a VOD.
@@ -145,6 +152,9 @@ func (s *Service) RecordVote(ctx context.Context, req *platformv1.RecordVoteRequ
 		return nil, err
 	}
 	var stored *ent.Vote
+	respond := idempotency.Response(ctx, func() *platformv1.RecordVoteResponse {
+		return &platformv1.RecordVoteResponse{Vote: voteRecord(stored)}
+	})
 	err := feed.RetryOnDuplicate(s.Store, func() error {
 		return change.ApplyTo(ctx, s.Store, v.ChannelID, users.Key{ID: userID}, func(ctx context.Context, c *change.Change, user *ent.User) error {
 			var err error
@@ -155,7 +165,7 @@ func (s *Service) RecordVote(ctx context.Context, req *platformv1.RecordVoteRequ
 	if err != nil {
 		return nil, err
 	}
-	return &platformv1.RecordVoteResponse{Vote: voteRecord(stored)}, nil
+	return respond(), nil
 }
 
 func recordVote(ctx context.Context, tx feed.Tx, c *change.Change, v ent.Vote, user *ent.User, req *platformv1.RecordVoteRequest) (*ent.Vote, error) {

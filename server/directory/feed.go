@@ -16,6 +16,7 @@ import (
 	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/erasure"
 	"github.com/moderato-live/moderato/server/feed"
+	"github.com/moderato-live/moderato/server/idempotency"
 	"github.com/moderato-live/moderato/server/paging"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/users"
@@ -35,6 +36,9 @@ type Service struct {
 // PutUser creates or replaces a user.
 func (s *Service) PutUser(ctx context.Context, req *platformv1.PutUserRequest) (*platformv1.PutUserResponse, error) {
 	var row *ent.User
+	respond := idempotency.Response(ctx, func() *platformv1.PutUserResponse {
+		return &platformv1.PutUserResponse{User: userRecord(row)}
+	})
 	err := feed.Write(ctx, s.Store, func(ctx context.Context, tx feed.Tx) error {
 		var err error
 		row, err = putUser(ctx, tx, req.GetUser())
@@ -43,7 +47,7 @@ func (s *Service) PutUser(ctx context.Context, req *platformv1.PutUserRequest) (
 	if err != nil {
 		return nil, apierr.In("user", err)
 	}
-	return &platformv1.PutUserResponse{User: userRecord(row)}, nil
+	return respond(), nil
 }
 
 // GetUser returns a user, by id or by username.
@@ -82,6 +86,7 @@ func (s *Service) DeleteUser(ctx context.Context, req *platformv1.DeleteUserRequ
 		return nil, err
 	}
 	result := &platformv1.DeleteUserResponse{}
+	idempotency.Result(ctx, &result)
 	err := feed.Write(ctx, s.Store, func(ctx context.Context, tx feed.Tx) error {
 		pending, err := erasure.OfUser(ctx, s.Store, tx.Tx, id, tx.Now)
 		result.Done, result.DoneAfter = pending == nil, nil
@@ -99,6 +104,9 @@ func (s *Service) DeleteUser(ctx context.Context, req *platformv1.DeleteUserRequ
 // PutChannel creates or replaces a channel.
 func (s *Service) PutChannel(ctx context.Context, req *platformv1.PutChannelRequest) (*platformv1.PutChannelResponse, error) {
 	var row *ent.Channel
+	respond := idempotency.Response(ctx, func() *platformv1.PutChannelResponse {
+		return &platformv1.PutChannelResponse{Channel: channelRecord(row)}
+	})
 	err := feed.WriteTo(ctx, s.Store, req.GetChannel().GetId(), func(ctx context.Context, tx feed.Tx) error {
 		var err error
 		row, err = putChannel(ctx, tx, req.GetChannel())
@@ -107,7 +115,7 @@ func (s *Service) PutChannel(ctx context.Context, req *platformv1.PutChannelRequ
 	if err != nil {
 		return nil, apierr.In("channel", err)
 	}
-	return &platformv1.PutChannelResponse{Channel: channelRecord(row)}, nil
+	return respond(), nil
 }
 
 // GetChannel returns a channel.
@@ -143,6 +151,9 @@ func (s *Service) DeleteChannel(ctx context.Context, req *platformv1.DeleteChann
 // PutCategory creates or replaces a category.
 func (s *Service) PutCategory(ctx context.Context, req *platformv1.PutCategoryRequest) (*platformv1.PutCategoryResponse, error) {
 	var row *ent.Category
+	respond := idempotency.Response(ctx, func() *platformv1.PutCategoryResponse {
+		return &platformv1.PutCategoryResponse{Category: categoryRecord(row)}
+	})
 	err := feed.Write(ctx, s.Store, func(ctx context.Context, tx feed.Tx) error {
 		var err error
 		row, err = putCategory(ctx, tx, req.GetCategory())
@@ -151,7 +162,7 @@ func (s *Service) PutCategory(ctx context.Context, req *platformv1.PutCategoryRe
 	if err != nil {
 		return nil, apierr.In("category", err)
 	}
-	return &platformv1.PutCategoryResponse{Category: categoryRecord(row)}, nil
+	return respond(), nil
 }
 
 // GetCategory returns a category.

@@ -10,6 +10,7 @@ import (
 	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/change"
 	"github.com/moderato-live/moderato/server/counts"
+	"github.com/moderato-live/moderato/server/idempotency"
 	"github.com/moderato-live/moderato/server/listing"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
@@ -38,6 +39,7 @@ func (s *Service) UpdateInfo(ctx context.Context, req *moderatov1.UpdateInfoRequ
 		return nil, err
 	}
 	var result *moderatov1.UpdateInfoResponse
+	idempotency.Result(ctx, &result)
 	err := change.Apply(ctx, s.Store, channelID, func(ctx context.Context, c *change.Change) error {
 		var err error
 		result, err = update(ctx, c, want)

@@ -13,6 +13,7 @@ import (
 	"github.com/moderato-live/moderato/server/directory"
 	"github.com/moderato-live/moderato/server/domain"
 	"github.com/moderato-live/moderato/server/erasure"
+	"github.com/moderato-live/moderato/server/idempotency"
 	"github.com/moderato-live/moderato/server/jobs"
 	"github.com/moderato-live/moderato/server/live"
 	"github.com/moderato-live/moderato/server/livestream"
@@ -28,7 +29,7 @@ import (
 func Tables() []domain.Table {
 	return slices.Concat(
 		directory.Tables, access.Tables, chat.Tables, live.Tables, moderation.Tables, audience.Tables, content.Tables, activity.Tables,
-		livestream.Tables, subscriptions.Tables, tickets.Tables, webhooks.Tables, oauth.Tables, outbox.Tables, erasure.Tables, []domain.Table{cursorKeys, sinks},
+		livestream.Tables, subscriptions.Tables, tickets.Tables, idempotency.Tables, webhooks.Tables, oauth.Tables, outbox.Tables, erasure.Tables, []domain.Table{cursorKeys, sinks},
 	)
 }
 

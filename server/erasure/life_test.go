@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/protobuf/types/known/structpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/chat"
 	"github.com/moderato-live/moderato/server/digest"
+	"github.com/moderato-live/moderato/server/idempotency"
 	"github.com/moderato-live/moderato/server/moderation"
 	"github.com/moderato-live/moderato/server/servertest"
 	"github.com/moderato-live/moderato/server/store"
@@ -40,6 +42,7 @@ func (s *scene) live(p person) servertest.Credentials {
 	as := s.As(s.t, p.id)
 	s.ownChannel(p, as)
 	s.elsewhere(p, as)
+	s.must(nil, s.ban(withKey(as.Context()), p.id, s.newcomer()))
 	s.done(p)
 	for _, client := range []string{servertest.Dashboard, servertest.OtherDashboard} {
 		s.must(s.Access.PutGrant(s.ctx, &platformv1.PutGrantRequest{Grant: &platformv1.GrantRecord{ClientId: client, UserId: p.id.String(), Scopes: authn.Scopes()}}))
@@ -48,6 +51,11 @@ func (s *scene) live(p person) servertest.Credentials {
 		}))
 	}
 	return as
+}
+
+// withKey returns the context of a change with an idempotency key, whose response is stored.
+func withKey(ctx context.Context) context.Context {
+	return metadata.AppendToOutgoingContext(ctx, idempotency.MetadataKey, uid.New().String())
 }
 
 func (s *scene) vote(channel uid.ID, name string, amount int64) {
@@ -238,7 +246,7 @@ func (s *scene) done(p person) {
 			s.must(s.Moderation.RemoveMute(moderator, &moderatov1.RemoveMuteRequest{ChannelId: servertest.Owner.String(), MutedUserId: p.id.String()}))
 		}
 	}
-	s.must(s.Moderation.BanUser(moderator, &moderatov1.BanUserRequest{
+	s.must(s.Moderation.BanUser(withKey(moderator), &moderatov1.BanUserRequest{
 		ChannelId: servertest.Other.String(), BanUserId: p.id.String(), Reason: new(p.text(42)), DurationSeconds: new(int64(1209600)),
 	}))
 	s.must(s.Moderation.BanUsers(viewer, &moderatov1.BanUsersRequest{

@@ -123,6 +123,11 @@ func TestEachCheckDetectsItsViolation(t *testing.T) {
 				"webhook_deliveries.webhook_id names one of webhooks",
 			},
 			{
+				"INSERT INTO idempotency_keys (id, request, response, created_at) SELECT X'" + strings.Repeat("0B", 32) + "', X'" + strings.Repeat("0B", 32) + "', '', 1",
+				"DELETE FROM idempotency_keys",
+				"every idempotency key has a response",
+			},
+			{
 				"UPDATE events SET position = -position", "UPDATE events SET position = -position",
 				"positions follow the sequence of their channel",
 			},

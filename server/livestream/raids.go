@@ -13,6 +13,7 @@ import (
 	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/change"
 	"github.com/moderato-live/moderato/server/feed"
+	"github.com/moderato-live/moderato/server/idempotency"
 	"github.com/moderato-live/moderato/server/listing"
 	"github.com/moderato-live/moderato/server/paging"
 	"github.com/moderato-live/moderato/server/store"
@@ -28,6 +29,9 @@ func (s *Service) Raid(ctx context.Context, req *platformv1.RaidRequest) (*platf
 		return nil, err
 	}
 	var stored *ent.Raid
+	respond := idempotency.Response(ctx, func() *platformv1.RaidResponse {
+		return &platformv1.RaidResponse{Raid: raidRecord(stored)}
+	})
 	err = feed.RetryOnDuplicate(s.Store, func() error {
 		return change.ApplyTo(ctx, s.Store, want.ChannelID, users.Key{ID: want.RaiderID}, func(ctx context.Context, c *change.Change, raider *ent.User) error {
 			tx := feed.InChange(c)
@@ -49,7 +53,7 @@ func (s *Service) Raid(ctx context.Context, req *platformv1.RaidRequest) (*platf
 	if err != nil {
 		return nil, err
 	}
-	return &platformv1.RaidResponse{Raid: raidRecord(stored)}, nil
+	return respond(), nil
 }
 
 // parseRaid parses a call or a record; it does not set the time.

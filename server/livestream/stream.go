@@ -10,6 +10,7 @@ import (
 	"github.com/moderato-live/moderato/server/change"
 	"github.com/moderato-live/moderato/server/eventtype"
 	"github.com/moderato-live/moderato/server/feed"
+	"github.com/moderato-live/moderato/server/idempotency"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
@@ -31,6 +32,9 @@ func (s *Service) StartStream(ctx context.Context, req *platformv1.StartStreamRe
 		return nil, err
 	}
 	var stored *ent.Stream
+	respond := idempotency.Response(ctx, func() *platformv1.StartStreamResponse {
+		return &platformv1.StartStreamResponse{Stream: streamRecord(stored)}
+	})
 	err = change.Apply(ctx, s.Store, want.ChannelID, func(ctx context.Context, c *change.Change) error {
 		var err error
 		stored, err = startStream(ctx, feed.InChange(c), c, req, *want)
@@ -39,7 +43,7 @@ func (s *Service) StartStream(ctx context.Context, req *platformv1.StartStreamRe
 	if err != nil {
 		return nil, err
 	}
-	return &platformv1.StartStreamResponse{Stream: streamRecord(stored)}, nil
+	return respond(), nil
 }
 
 func parseStart(req *platformv1.StartStreamRequest) (*ent.Stream, error) {
@@ -153,6 +157,9 @@ func (s *Service) UpdateStream(ctx context.Context, req *platformv1.UpdateStream
 		return nil, err
 	}
 	var live *ent.Stream
+	respond := idempotency.Response(ctx, func() *platformv1.UpdateStreamResponse {
+		return &platformv1.UpdateStreamResponse{Stream: streamRecord(live)}
+	})
 	err := change.Apply(ctx, s.Store, channelID, func(ctx context.Context, c *change.Change) error {
 		tx := feed.InChange(c)
 		channel, err := tx.Channel.Get(ctx, channelID)
@@ -179,7 +186,7 @@ func (s *Service) UpdateStream(ctx context.Context, req *platformv1.UpdateStream
 	if err != nil {
 		return nil, err
 	}
-	return &platformv1.UpdateStreamResponse{Stream: streamRecord(live)}, nil
+	return respond(), nil
 }
 
 // EndStream ends the live stream of a channel.

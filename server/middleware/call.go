@@ -31,6 +31,9 @@ type call struct {
 	// continues is true if the call sends a further part of a list. The request was
 	// counted when its first rows were sent.
 	continues bool
+	// isReplay is true if the response is that of an earlier call with the same
+	// idempotency key.
+	isReplay bool
 }
 
 // Value returns the values that other packages look up in the context of a call.

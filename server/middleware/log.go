@@ -42,6 +42,9 @@ func (c *call) log(err error, o outcome, elapsed time.Duration) {
 			attrs = append(attrs, slog.String("user_id", c.caller.UserID.String()))
 		}
 	}
+	if c.isReplay {
+		attrs = append(attrs, slog.Bool("replayed", true))
+	}
 	if err != nil {
 		attrs = append(attrs, slog.String("error", err.Error()))
 	}

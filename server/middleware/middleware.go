@@ -1,6 +1,6 @@
 // Package middleware runs the steps that are common to all calls of every transport:
 // recovery, request id, metrics and log, error mapping, authentication, rate limit,
-// policy. None of these is implemented anywhere else.
+// policy, idempotency keys. None of these is implemented anywhere else.
 package middleware
 
 import (
@@ -15,12 +15,14 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/fair"
+	"github.com/moderato-live/moderato/server/idempotency"
 	"github.com/moderato-live/moderato/server/logging"
 	"github.com/moderato-live/moderato/server/requestid"
 )
@@ -39,6 +41,8 @@ type Chain struct {
 	Draining func() bool
 	// Reads is the gate of the calls that only read.
 	Reads *fair.Gate
+	// Idempotency handles the changes that have an idempotency key.
+	Idempotency *idempotency.Keys
 	// MaxWait is the longest time that a call may wait for a slot of the store.
 	MaxWait time.Duration
 
@@ -109,9 +113,10 @@ func (c *call) run(handle func() (any, error)) (response any, err error) {
 var errNotChecked = errors.New("the method did not check the relation that its policy requires")
 
 // checkDecision returns an error if the method did not check the caller's relation to
-// what the request names.
+// what the request names. The caller of a replay passed the check when the response was
+// made.
 func (c *call) checkDecision() error {
-	if c.policy.IsMissing() {
+	if c.policy.IsMissing() && !c.isReplay {
 		return errNotChecked
 	}
 	return nil
@@ -120,14 +125,31 @@ func (c *call) checkDecision() error {
 // inTurn calls the handler. A call that only reads takes a slot of the fair gate for
 // reads first; a change does the same when it begins a transaction.
 func (c *call) inTurn(handler grpc.UnaryHandler, req any) (any, error) {
-	if c.caller != nil && isRead(c.method) {
+	switch {
+	case c.caller == nil:
+	case isRead(c.method):
 		slot, err := c.Reads.Acquire(c)
 		if err != nil {
 			return nil, err
 		}
 		defer slot.Release()
+	default:
+		if keys := c.sent(idempotency.MetadataKey); len(keys) > 0 {
+			return c.once(keys, handler, req)
+		}
 	}
 	return handler(c, req)
+}
+
+// once calls the handler of a change that has an idempotency key.
+func (c *call) once(keys []string, handler grpc.UnaryHandler, req any) (response any, err error) {
+	response, c.isReplay, err = c.Idempotency.Once(c, c.method, keys, req.(proto.Message), func(ctx context.Context) (any, error) {
+		return handler(ctx, req)
+	})
+	if c.isReplay {
+		_ = grpc.SetHeader(c, metadata.MD{idempotency.ReplayedKey: {"true"}})
+	}
+	return response, err
 }
 
 // admit authenticates the caller and checks whether the caller may call the method at

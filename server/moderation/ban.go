@@ -10,6 +10,7 @@ import (
 	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/change"
 	"github.com/moderato-live/moderato/server/chat"
+	"github.com/moderato-live/moderato/server/idempotency"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
@@ -26,6 +27,7 @@ func (s *Service) BanUser(ctx context.Context, req *moderatov1.BanUserRequest) (
 		return nil, err
 	}
 	var result *moderatov1.BanUserResponse
+	idempotency.Result(ctx, &result)
 	err := change.ApplyTo(ctx, s.Store, channelID, who, func(ctx context.Context, c *change.Change, user *ent.User) error {
 		if err := refuseChannel(channelID, user.ID); err != nil {
 			return err

@@ -10,6 +10,7 @@ import (
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/change"
+	"github.com/moderato-live/moderato/server/idempotency"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/users"
 	"github.com/moderato-live/moderato/server/validate"
@@ -32,6 +33,7 @@ func (s *Service) MuteUser(ctx context.Context, req *moderatov1.MuteUserRequest)
 		wish.duration = MuteDuration
 	}
 	var result *moderatov1.MuteUserResponse
+	idempotency.Result(ctx, &result)
 	err := change.ApplyTo(ctx, s.Store, channelID, users.Key{ID: userID}, func(ctx context.Context, c *change.Change, user *ent.User) error {
 		if err := refuseChannel(channelID, user.ID); err != nil {
 			return err

@@ -6,6 +6,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/idempotency"
 	"github.com/moderato-live/moderato/server/listing"
 	"github.com/moderato-live/moderato/server/paging"
 	"github.com/moderato-live/moderato/server/validate"
@@ -52,10 +53,12 @@ func (s *Service) AddVip(ctx context.Context, req *moderatov1.AddVipRequest) (*m
 	if err != nil {
 		return nil, err
 	}
+	result := &moderatov1.AddVipResponse{ChannelId: channelID.String(), UserId: userID.String(), Role: VIP.Name}
+	idempotency.Result(ctx, &result)
 	if err := giveRole(ctx, s.Store, channelID, userID, VIP); err != nil {
 		return nil, err
 	}
-	return &moderatov1.AddVipResponse{ChannelId: channelID.String(), UserId: userID.String(), Role: VIP.Name}, nil
+	return result, nil
 }
 
 // RemoveVip takes the VIP role from a user.
@@ -73,10 +76,12 @@ func (s *Service) AddOg(ctx context.Context, req *moderatov1.AddOgRequest) (*mod
 	if err != nil {
 		return nil, err
 	}
+	result := &moderatov1.AddOgResponse{ChannelId: channelID.String(), UserId: userID.String(), Role: OG.Name}
+	idempotency.Result(ctx, &result)
 	if err := giveRole(ctx, s.Store, channelID, userID, OG); err != nil {
 		return nil, err
 	}
-	return &moderatov1.AddOgResponse{ChannelId: channelID.String(), UserId: userID.String(), Role: OG.Name}, nil
+	return result, nil
 }
 
 // RemoveOg takes the OG role from a user.

@@ -16,6 +16,7 @@ import (
 	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/digest"
 	"github.com/moderato-live/moderato/server/feed"
+	"github.com/moderato-live/moderato/server/idempotency"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
@@ -44,8 +45,9 @@ func (s *Service) Approve(ctx context.Context, req *platformv1.ApproveRequest) (
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
-	to, err := s.Decide(ctx, req.GetRequestId(), d, s.reauthenticate)
-	return &platformv1.ApproveResponse{RedirectTo: to}, err
+	result := &platformv1.ApproveResponse{}
+	idempotency.Result(ctx, &result)
+	return result, s.Decide(ctx, req.GetRequestId(), d, &result.RedirectTo, s.reauthenticate)
 }
 
 // Deny implements AuthorizationService.
@@ -57,19 +59,21 @@ func (s *Service) Deny(ctx context.Context, req *platformv1.DenyRequest) (*platf
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
-	to, err := s.Decide(ctx, req.GetRequestId(), Decision{}, s.reauthenticate)
-	return &platformv1.DenyResponse{RedirectTo: to}, err
+	result := &platformv1.DenyResponse{}
+	idempotency.Result(ctx, &result)
+	return result, s.Decide(ctx, req.GetRequestId(), Decision{}, &result.RedirectTo, s.reauthenticate)
 }
 
 func (s *Service) reauthenticate(ctx context.Context, tx *ent.Tx) error {
 	return authz.Reauthenticate(ctx, s.Store, tx)
 }
 
-// Decide records the decision about a request, and returns where the browser goes; empty
-// for a device. admit runs in the transaction, which fails if it returns an error. A
-// repeated equal decision returns the same result until the code is redeemed.
-func (s *Service) Decide(ctx context.Context, requestID string, d Decision, admit func(context.Context, *ent.Tx) error) (redirectTo string, err error) {
-	err = feed.RetryOnDuplicate(s.Store, func() error {
+// Decide records the decision about a request. In the transaction, it assigns to
+// redirectTo where the browser goes; empty for a device. admit runs in the transaction,
+// which fails if it returns an error. A repeated equal decision has the same result until
+// the code is redeemed.
+func (s *Service) Decide(ctx context.Context, requestID string, d Decision, redirectTo *string, admit func(context.Context, *ent.Tx) error) error {
+	return feed.RetryOnDuplicate(s.Store, func() error {
 		return s.Store.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
 			if err := admit(ctx, tx); err != nil {
 				return err
@@ -81,11 +85,10 @@ func (s *Service) Decide(ctx context.Context, requestID string, d Decision, admi
 			if row == nil || now >= row.ExpiresAt {
 				return errNoRequest
 			}
-			redirectTo, err = s.decide(ctx, tx, requestID, row, d, now)
+			*redirectTo, err = s.decide(ctx, tx, requestID, row, d, now)
 			return err
 		})
 	})
-	return redirectTo, err
 }
 
 func (s *Service) decide(ctx context.Context, tx *ent.Tx, requestID string, row *ent.Authorization, d Decision, now instant.Instant) (string, error) {

@@ -65,6 +65,12 @@ func (a Args) query() url.Values {
 	return values
 }
 
+// ReasonOf returns the reason of the error in a response, or OK.
+func ReasonOf(t *testing.T, r Response) string {
+	t.Helper()
+	return r.outcome(t).Reason
+}
+
 func (r Response) outcome(t *testing.T) Outcome {
 	t.Helper()
 	if r.Status == http.StatusOK {

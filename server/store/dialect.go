@@ -25,6 +25,10 @@ func (d *Dialect) Name() string { return d.dialect.name() }
 // start.
 func (d *Dialect) ForUpdate() string { return d.dialect.forUpdate() }
 
+// ForUpdateNoWait is ForUpdate for a SELECT that fails if another transaction holds the
+// lock of a row: see IsLocked.
+func (d *Dialect) ForUpdateNoWait() string { return d.dialect.forUpdateNoWait() }
+
 // ForShare returns the end of a SELECT that prevents changes of its rows until the
 // transaction ends.
 func (d *Dialect) ForShare() string { return d.dialect.forShare() }
@@ -73,6 +77,7 @@ type dialect interface {
 	// nowSQL returns an expression for the database's time in milliseconds.
 	nowSQL() string
 	forUpdate() string
+	forUpdateNoWait() string
 	forShare() string
 	// boundIdle returns the statements for the beginning and end of a transaction
 	// that the database server must abort when its client is silent for that many
@@ -87,6 +92,9 @@ type dialect interface {
 	// or DELETE.
 	some(table, where string, n int) string
 	isDuplicate(error) bool
+	// isLocked reports whether a statement failed because another transaction holds the
+	// lock of a row.
+	isLocked(error) bool
 	isNoTable(error) bool
 	// retryCause returns the reason to retry a failed transaction; empty if it must
 	// not be retried.

@@ -139,6 +139,8 @@ func (mysqlDialect) nowSQL() string { return "CAST(UNIX_TIMESTAMP(NOW(3)) * 1000
 
 func (mysqlDialect) forUpdate() string { return " FOR UPDATE" }
 
+func (mysqlDialect) forUpdateNoWait() string { return " FOR UPDATE NOWAIT" }
+
 func (mysqlDialect) boundIdle(seconds int) (begin, end string) {
 	return fmt.Sprintf("SET SESSION wait_timeout = %d", seconds), "SET SESSION wait_timeout = DEFAULT"
 }
@@ -165,6 +167,13 @@ func (mysqlDialect) some(_, where string, n int) string {
 func (mysqlDialect) isDuplicate(err error) bool {
 	var e *mysql.MySQLError
 	return errors.As(err, &e) && e.Number == 1062
+}
+
+// isLocked recognizes the errors of a lock wait that timed out and, on MySQL, of NOWAIT;
+// on MariaDB they are the same.
+func (mysqlDialect) isLocked(err error) bool {
+	var e *mysql.MySQLError
+	return errors.As(err, &e) && (e.Number == 1205 || e.Number == 3572)
 }
 
 func (mysqlDialect) isNoTable(err error) bool {

@@ -131,6 +131,8 @@ func (sqliteDialect) nowSQL() string {
 
 func (sqliteDialect) forUpdate() string { return "" }
 
+func (sqliteDialect) forUpdateNoWait() string { return "" }
+
 func (sqliteDialect) boundIdle(int) (begin, end string) { return "", "" }
 
 func (sqliteDialect) forShare() string { return "" }
@@ -154,6 +156,10 @@ func (sqliteDialect) isDuplicate(err error) bool {
 	return errors.As(err, &e) &&
 		(e.Code() == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY || e.Code() == sqlite3.SQLITE_CONSTRAINT_UNIQUE)
 }
+
+// isLocked returns false: a transaction waits for the file's write lock at its start, and
+// locks no rows.
+func (sqliteDialect) isLocked(error) bool { return false }
 
 func (sqliteDialect) isNoTable(err error) bool {
 	var e *sqlite.Error

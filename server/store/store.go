@@ -175,5 +175,9 @@ func (s *Store) Register(r prometheus.Registerer) {
 // exists.
 func (s *Store) IsDuplicate(err error) bool { return s.dialect.isDuplicate(err) }
 
+// IsLocked reports whether a statement failed because another transaction holds the lock
+// of a row.
+func (s *Store) IsLocked(err error) bool { return s.dialect.isLocked(err) }
+
 // DB returns the connection pool, for tools and tests.
 func (s *Store) DB() *sql.DB { return s.writeDB }

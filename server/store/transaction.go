@@ -24,6 +24,18 @@ var ErrFull = errors.New("the store is full")
 // attempt, whose commit had an unknown outcome, did commit.
 var ErrCommitted = errors.New("an earlier attempt committed")
 
+// Hook adds to every transaction of a request: see Write.
+type Hook interface {
+	// Begin runs at the start of each attempt. If it returns an error, the body does not
+	// run. It handles attempt like the body of Write.
+	Begin(ctx context.Context, s *Store, tx *ent.Tx, attempt Attempt) error
+	// End runs after the body, directly before the commit.
+	End(ctx context.Context, tx *ent.Tx) error
+}
+
+// HookKey is the key under which the context of a request holds its Hook, if it has one.
+type HookKey struct{}
+
 const (
 	firstRetryDelay = 5 * time.Millisecond
 	maxRetryDelay   = 500 * time.Millisecond
@@ -41,7 +53,8 @@ type Attempt struct {
 // Write runs body in one transaction and commits it. If the transaction conflicts with
 // another one, or its connection breaks, Write retries the whole transaction. Therefore
 // body must not have effects outside the transaction, and only the results of its last
-// run count. If body returns any other error, Write rolls back and returns that error.
+// run count. If body returns any other error, Write rolls back and returns that error. If
+// ctx has a Hook, it runs in the transaction before and after body.
 func (s *Store) Write(ctx context.Context, body func(ctx context.Context, tx *ent.Tx, attempt Attempt) error) error {
 	delays := backoff.NewExponentialBackOff()
 	delays.InitialInterval, delays.MaxInterval = firstRetryDelay, maxRetryDelay
@@ -123,7 +136,7 @@ func (s *Store) attempt(ctx context.Context, body func(context.Context, *ent.Tx,
 			_ = tx.Rollback()
 		}
 	}()
-	if err := body(ctx, tx, attempt); err != nil {
+	if err := hooked(ctx, s, tx, attempt, body); err != nil {
 		return false, err
 	}
 	finished = true
@@ -132,6 +145,21 @@ func (s *Store) attempt(ctx context.Context, body func(context.Context, *ent.Tx,
 		return true, fmt.Errorf("commit: %w", err)
 	}
 	return false, nil
+}
+
+// hooked runs body, and the Hook of ctx before and after it.
+func hooked(ctx context.Context, s *Store, tx *ent.Tx, attempt Attempt, body func(context.Context, *ent.Tx, Attempt) error) error {
+	hook, _ := ctx.Value(HookKey{}).(Hook)
+	if hook == nil {
+		return body(ctx, tx, attempt)
+	}
+	if err := hook.Begin(ctx, s, tx, attempt); err != nil {
+		return err
+	}
+	if err := body(ctx, tx, attempt); err != nil {
+		return err
+	}
+	return hook.End(ctx, tx)
 }
 
 // Classify marks the error of a statement that failed because the database could not be

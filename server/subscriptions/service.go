@@ -16,6 +16,7 @@ import (
 	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/eventtype"
 	"github.com/moderato-live/moderato/server/hearing"
+	"github.com/moderato-live/moderato/server/idempotency"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/store"
@@ -57,6 +58,12 @@ func (s *Service) CreateSubscription(ctx context.Context, req *moderatov1.Create
 		want.ActingUserID = &caller.UserID
 	}
 	var stored *ent.EventSubscription
+	respond := idempotency.Response(ctx, func() *moderatov1.CreateSubscriptionResponse {
+		m := message(stored)
+		return &moderatov1.CreateSubscriptionResponse{
+			Id: m.GetId(), Type: m.GetType(), Version: m.GetVersion(), Condition: m.GetCondition(), SessionId: m.GetSessionId(), CreatedAt: m.GetCreatedAt(),
+		}
+	})
 	err = s.Store.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
 		if err := authz.Reauthenticate(ctx, s.Store, tx); err != nil {
 			return err
@@ -72,10 +79,7 @@ func (s *Service) CreateSubscription(ctx context.Context, req *moderatov1.Create
 		return nil, err
 	}
 	s.Changed(stored.SessionID)
-	m := message(stored)
-	return &moderatov1.CreateSubscriptionResponse{
-		Id: m.GetId(), Type: m.GetType(), Version: m.GetVersion(), Condition: m.GetCondition(), SessionId: m.GetSessionId(), CreatedAt: m.GetCreatedAt(),
-	}, nil
+	return respond(), nil
 }
 
 func parse(req *moderatov1.CreateSubscriptionRequest) (*ent.EventSubscription, error) {

@@ -15,6 +15,7 @@ import (
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/digest"
+	"github.com/moderato-live/moderato/server/idempotency"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
@@ -41,6 +42,9 @@ func (s *Service) CreateEventTicket(ctx context.Context, _ *moderatov1.CreateEve
 	}
 	caller := authn.FromContext(ctx)
 	var end instant.Instant
+	respond := idempotency.Response(ctx, func() *moderatov1.CreateEventTicketResponse {
+		return &moderatov1.CreateEventTicketResponse{Ticket: text, ExpiresAt: end.Proto()}
+	})
 	err = s.Store.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
 		if err := authz.Reauthenticate(ctx, s.Store, tx); err != nil {
 			return err
@@ -63,7 +67,7 @@ func (s *Service) CreateEventTicket(ctx context.Context, _ *moderatov1.CreateEve
 	if err != nil {
 		return nil, err
 	}
-	return &moderatov1.CreateEventTicketResponse{Ticket: text, ExpiresAt: end.Proto()}, nil
+	return respond(), nil
 }
 
 // Find returns the caller whose rights a ticket has, and the function that uses the ticket

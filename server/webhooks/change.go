@@ -13,6 +13,7 @@ import (
 	"github.com/moderato-live/moderato/server/authn"
 	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/hearing"
+	"github.com/moderato-live/moderato/server/idempotency"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/store"
@@ -83,6 +84,7 @@ func (s *Service) RotateWebhookSecret(ctx context.Context, req *moderatov1.Rotat
 		return nil, err
 	}
 	result := &moderatov1.RotateWebhookSecretResponse{Id: id.String(), Secret: newSecret()}
+	idempotency.Result(ctx, &result)
 	err = s.change(ctx, id, func(ctx context.Context, tx *ent.Tx, w *ent.Webhook, now instant.Instant) error {
 		until := now.Add(rotationTime)
 		if w.Secret == result.GetSecret() { // an earlier attempt committed
@@ -105,6 +107,7 @@ func (s *Service) EnableWebhook(ctx context.Context, req *moderatov1.EnableWebho
 		return nil, err
 	}
 	resumed := true // if it is enabled, unless an earlier attempt enabled it and set resumed
+	respond := idempotency.Response(ctx, func() *moderatov1.EnableWebhookResponse { return &moderatov1.EnableWebhookResponse{Resumed: resumed} })
 	err = s.change(ctx, id, func(ctx context.Context, tx *ent.Tx, w *ent.Webhook, now instant.Instant) error {
 		if w.DisabledReason == enabled {
 			return nil
@@ -117,7 +120,7 @@ func (s *Service) EnableWebhook(ctx context.Context, req *moderatov1.EnableWebho
 		return nil, err
 	}
 	s.Engine.Look()
-	return &moderatov1.EnableWebhookResponse{Resumed: resumed}, nil
+	return respond(), nil
 }
 
 func enable(ctx context.Context, s *store.Store, tx *ent.Tx, w *ent.Webhook, now instant.Instant) (resumed bool, err error) {

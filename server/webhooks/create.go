@@ -16,6 +16,7 @@ import (
 	"github.com/moderato-live/moderato/server/change"
 	"github.com/moderato-live/moderato/server/eventtype"
 	"github.com/moderato-live/moderato/server/hearing"
+	"github.com/moderato-live/moderato/server/idempotency"
 	"github.com/moderato-live/moderato/server/outbox"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
@@ -46,6 +47,12 @@ func (s *Service) CreateWebhook(ctx context.Context, req *moderatov1.CreateWebho
 	if caller.ActsAsUser() {
 		want.UserID = &caller.UserID
 	}
+	respond := idempotency.Response(ctx, func() *moderatov1.CreateWebhookResponse {
+		return &moderatov1.CreateWebhookResponse{
+			Id: want.ID.String(), Url: want.URL, Type: strings.Fields(want.Types), Secret: want.Secret, CreatedAt: want.CreatedAt.Proto(),
+			ChannelId: optional(want.ChannelID),
+		}
+	})
 	err = s.Store.Write(ctx, func(ctx context.Context, tx *ent.Tx, attempt store.Attempt) error {
 		if attempt.Unknown {
 			exists, err := s.exists(ctx, tx, want.ID)
@@ -62,11 +69,7 @@ func (s *Service) CreateWebhook(ctx context.Context, req *moderatov1.CreateWebho
 		return nil, ofOwn(req.GetChannelId(), err)
 	}
 	s.Engine.Look()
-	result := &moderatov1.CreateWebhookResponse{
-		Id: want.ID.String(), Url: want.URL, Type: strings.Fields(want.Types), Secret: want.Secret, CreatedAt: want.CreatedAt.Proto(),
-		ChannelId: optional(want.ChannelID),
-	}
-	return result, nil
+	return respond(), nil
 }
 
 // exists reports whether an earlier attempt created the webhook. The COMMIT of that

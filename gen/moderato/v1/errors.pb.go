@@ -280,6 +280,14 @@ const (
 	//
 	// List the channel's batches with GET /v1/moderation/bans.
 	Reason_REASON_BATCH_NOT_FOUND Reason = 55
+	// The idempotency key was used with other arguments within the last 24 hours.
+	//
+	// Choose a new key for each change.
+	Reason_REASON_IDEMPOTENCY_KEY_REUSED Reason = 60
+	// The first request with this idempotency key is still in progress.
+	//
+	// Repeat the request after `Retry-After` seconds.
+	Reason_REASON_IDEMPOTENCY_KEY_IN_USE Reason = 61
 )
 
 // Enum value maps for Reason.
@@ -340,6 +348,8 @@ var (
 		52: "REASON_REQUEST_NOT_FOUND",
 		54: "REASON_NOT_MUTED",
 		55: "REASON_BATCH_NOT_FOUND",
+		60: "REASON_IDEMPOTENCY_KEY_REUSED",
+		61: "REASON_IDEMPOTENCY_KEY_IN_USE",
 	}
 	Reason_value = map[string]int32{
 		"REASON_UNSPECIFIED":                0,
@@ -397,6 +407,8 @@ var (
 		"REASON_REQUEST_NOT_FOUND":          52,
 		"REASON_NOT_MUTED":                  54,
 		"REASON_BATCH_NOT_FOUND":            55,
+		"REASON_IDEMPOTENCY_KEY_REUSED":     60,
+		"REASON_IDEMPOTENCY_KEY_IN_USE":     61,
 	}
 )
 
@@ -431,7 +443,7 @@ var File_moderato_v1_errors_proto protoreflect.FileDescriptor
 
 const file_moderato_v1_errors_proto_rawDesc = "" +
 	"\n" +
-	"\x18moderato/v1/errors.proto\x12\vmoderato.v1\x1a!moderato/options/v1/options.proto*\xa3,\n" +
+	"\x18moderato/v1/errors.proto\x12\vmoderato.v1\x1a!moderato/options/v1/options.proto*\xbf.\n" +
 	"\x06Reason\x12\x16\n" +
 	"\x12REASON_UNSPECIFIED\x10\x00\x12p\n" +
 	"\x14REASON_TOKEN_MISSING\x10\x01\x1aV\x8a\xb5\x18R\b\x91\x03\x10\x10\x1aKAn access token is required: send the header Authorization: Bearer <token>.\x12u\n" +
@@ -488,7 +500,10 @@ const file_moderato_v1_errors_proto_rawDesc = "" +
 	"\x1cREASON_AUTHORIZATION_INVALID\x103\x1a\x8a\x01\x8a\xb5\x18\x85\x01\b\x90\x03\x10\x03\x1a|The code, its verifier or the refresh token is not valid: it is wrong, expired, revoked or used. Let the user sign in again. \x01\x12\x82\x01\n" +
 	"\x18REASON_REQUEST_NOT_FOUND\x104\x1ad\x8a\xb5\x18`\b\x94\x03\x10\x05\x1aWThere is no such sign-in request: it never existed, has expired or was decided already. \x02\x12G\n" +
 	"\x10REASON_NOT_MUTED\x106\x1a1\x8a\xb5\x18-\b\x94\x03\x10\x05\x1a&The user is not muted in this channel.\x12V\n" +
-	"\x16REASON_BATCH_NOT_FOUND\x107\x1a:\x8a\xb5\x186\b\x94\x03\x10\x05\x1a/There is no such batch of bans in this channel.BCZ<github.com/moderato-live/moderato/gen/moderato/v1;moderatov1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
+	"\x16REASON_BATCH_NOT_FOUND\x107\x1a:\x8a\xb5\x186\b\x94\x03\x10\x05\x1a/There is no such batch of bans in this channel.\x12\x83\x01\n" +
+	"\x1dREASON_IDEMPOTENCY_KEY_REUSED\x10<\x1a`\x8a\xb5\x18\\\b\xa6\x03\x10\t\x1aUThis idempotency key was used with other arguments. Choose a new key for each change.\x12\x93\x01\n" +
+	"\x1dREASON_IDEMPOTENCY_KEY_IN_USE\x10=\x1ap\x8a\xb5\x18l\b\x99\x03\x10\n" +
+	"\x1aeA request with this idempotency key is still in progress. Repeat yours after the time in Retry-After.BCZ<github.com/moderato-live/moderato/gen/moderato/v1;moderatov1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
 var (
 	file_moderato_v1_errors_proto_rawDescOnce sync.Once

@@ -201,8 +201,8 @@ func (p *demoPage) decide(x *exchange, id string, d oauth.Decision) error {
 	if !d.User.IsZero() && len(d.Scopes) == 0 {
 		return p.errorPage(x, http.StatusBadRequest, "Nothing is chosen. Go back, and choose what the application may do, or deny.")
 	}
-	to, err := p.Service.Decide(x.r.Context(), id, d, func(context.Context, *ent.Tx) error { return nil })
-	if err != nil {
+	var to string
+	if err := p.Service.Decide(x.r.Context(), id, d, &to, func(context.Context, *ent.Tx) error { return nil }); err != nil {
 		return p.failed(x, err)
 	}
 	if to == "" {

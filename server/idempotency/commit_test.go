@@ -1,0 +1,65 @@
+package idempotency_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/testing/protocmp"
+
+	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
+	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/store/storetest"
+)
+
+// TestLostCommit loses the connection to the database in COMMIT. The change takes effect
+// once, its response is no replay, and a repeat has the same response.
+func TestLostCommit(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, url store.URL) {
+		cutter := &storetest.Cutter{}
+		config := servertest.Config(url)
+		config.DBLayer = cutter.Layer
+		s := servertest.Start(t, config)
+		s.Load(t, servertest.World()...)
+		service := s.AsService(t)
+		for name, cuts := range map[string][]storetest.Cut{
+			"before it happened":                {storetest.BeforeCommit},
+			"before its answer came back":       {storetest.AfterCommit},
+			"a while before it happens":         {storetest.LateCommit},
+			"before it, then before its answer": {storetest.BeforeCommit, storetest.AfterCommit},
+			"before it, then a while before it": {storetest.BeforeCommit, storetest.LateCommit},
+		} {
+			key := newKey()
+			for of, c := range map[string]change{
+				"server/change.apply": mute(t, s, servertest.Raider),
+				"server/feed.Write": changeOf(t, service, platformv1.DirectoryService_PutUser_FullMethodName, &platformv1.PutUserRequest{
+					User: &platformv1.UserRecord{Id: servertest.Viewer.String(), Username: "v" + key},
+				}),
+				"server/authn.Issue": changeOf(t, service, platformv1.AccessService_IssueToken_FullMethodName, &platformv1.IssueTokenRequest{
+					Kind: platformv1.TokenKind_TOKEN_KIND_APP, ClientId: servertest.Dashboard,
+				}),
+			} {
+				before := count(t, s, "idempotency_keys")
+				cutter.CutNext(of, cuts...)
+				first := c.overGRPC(t, s)
+				wantAnswer(t, of+", cut "+name, first, "OK", false)
+				if cutter.Made() != len(cuts) {
+					t.Errorf("%s, cut %s: %d cuts were made, want %d", of, name, cutter.Made(), len(cuts))
+				}
+				again := c.overGRPC(t, s)
+				wantAnswer(t, of+", repeated after the cut "+name, again, "OK", true)
+				if diff := cmp.Diff(first.message, again.message, protocmp.Transform()); diff != "" {
+					t.Errorf("%s, cut %s: the repeat has another response (-first +repeat):\n%s", of, name, diff)
+				}
+				if n := count(t, s, "idempotency_keys") - before; n != 1 {
+					t.Errorf("%s, cut %s: %d keys were stored, want 1", of, name, n)
+				}
+			}
+			s.Store.Clock.Advance(11 * time.Minute) // ends the mute
+		}
+		if n := count(t, s, "events WHERE type = 'channel.mute'"); n != 5 {
+			t.Errorf("%d mutes were announced, want 5", n)
+		}
+	})
+}

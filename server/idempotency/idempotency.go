@@ -1,0 +1,250 @@
+// Package idempotency gives the first response again when a change is repeated with the
+// same idempotency key. A call with a key stores its response in the transaction of its
+// change, so that the response is there if and only if the change is. A database reader
+// learns neither the key nor the response: see secrets.
+package idempotency
+
+import (
+	"context"
+	"crypto/hmac"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/ent/idempotencykey"
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/apierr"
+	"github.com/moderato-live/moderato/server/authn"
+	"github.com/moderato-live/moderato/server/digest"
+	"github.com/moderato-live/moderato/server/instant"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/uid"
+)
+
+const (
+	// MetadataKey is the name of the metadata, and over REST of the header, with the key.
+	MetadataKey = "idempotency-key"
+	// ReplayedKey is the name of the metadata, and over REST of the header, that marks a
+	// response which an earlier call has stored.
+	ReplayedKey = "idempotent-replayed"
+	// Lifetime is how long a response is stored.
+	Lifetime = 24 * time.Hour
+
+	maxKeyLength = 255
+	// maxResponse is the maximum size of a response in bytes. No response is longer.
+	maxResponse = 1 << 20
+	// retryAfter is when to repeat a request whose key is in use.
+	retryAfter = time.Second
+)
+
+// Keys handles the calls of a server that have an idempotency key.
+type Keys struct {
+	store *store.Store
+	// inProgress holds the ids of the calls in progress. The database refuses a second
+	// call as well, but only once its transaction begins.
+	inProgress sync.Map
+}
+
+// New returns Keys for a database.
+func New(s *store.Store) *Keys { return &Keys{store: s} }
+
+// Once runs a call of a method that has an idempotency key, unless a call with the key has
+// succeeded before. Then it returns the response of that call and reports isReplay. sent
+// holds the keys that the caller sent; more or less than one is an error. run must pass
+// its context to the transaction of the change.
+func (k *Keys) Once(ctx context.Context, method string, sent []string, request proto.Message, run func(context.Context) (any, error)) (response any, isReplay bool, err error) {
+	key, err := parse(sent)
+	if err != nil {
+		return nil, false, err
+	}
+	c, err := k.newCall(key, method, authn.FromContext(ctx), request)
+	if err != nil {
+		return nil, false, err
+	}
+	if _, isInProgress := k.inProgress.LoadOrStore(c.id, nil); isInProgress {
+		return nil, false, errInUse()
+	}
+	defer k.inProgress.Delete(c.id)
+	// The look-up comes before run, because run may refuse a repeat for the very effect
+	// of the first call, before any transaction.
+	isKnown, err := c.lookUp(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	if !isKnown {
+		response, err = run(context.WithValue(ctx, store.HookKey{}, c))
+	}
+	if c.replay != nil {
+		return c.replay, true, nil
+	}
+	return response, false, err
+}
+
+// Response declares how a method makes its response, and returns respond. If the call has
+// an idempotency key, respond also runs at the end of the change's transaction: whatever it
+// depends on must be complete then. A method whose response has no fields declares nothing.
+func Response[M proto.Message](ctx context.Context, respond func() M) func() M {
+	if c, ok := ctx.Value(store.HookKey{}).(*call); ok {
+		c.respond = func() proto.Message { return respond() }
+	}
+	return respond
+}
+
+// Result is Response for a response that the transaction assigns to a variable.
+func Result[M proto.Message](ctx context.Context, result *M) {
+	Response(ctx, func() M { return *result })
+}
+
+// call is a call with an idempotency key. It is the store.Hook of its transaction.
+type call struct {
+	secrets
+
+	keys    *Keys
+	userID  uid.ID
+	method  *method
+	request digest.SHA256
+	// now is the time of the call, by the database's clock.
+	now     instant.Instant
+	respond func() proto.Message
+	// hasEnded is true if a transaction of the call got as far as its commit.
+	hasEnded bool
+	// replay is the response that an earlier call stored; nil if there is none.
+	replay proto.Message
+}
+
+func (k *Keys) newCall(key, name string, caller *authn.Caller, request proto.Message) (*call, error) {
+	c := &call{keys: k, userID: caller.UserID}
+	var err error
+	if c.method, err = methodOf(name); err != nil {
+		return nil, err
+	}
+	if c.secrets, err = deriveSecrets(key, caller.ClientID, caller.UserID, name); err != nil {
+		return nil, err
+	}
+	arguments, err := proto.MarshalOptions{Deterministic: true}.Marshal(request)
+	if err != nil {
+		return nil, fmt.Errorf("idempotency: %w", err)
+	}
+	c.request = c.digestOf(arguments)
+	return c, nil
+}
+
+// stored is a row as it is stored. createdAt is nil if there is no row.
+type stored struct {
+	request, response []byte
+	createdAt         *instant.Instant
+}
+
+// lookUp reads the time, and reports whether an earlier call stored its response. Then it
+// sets c.replay.
+func (c *call) lookUp(ctx context.Context) (isKnown bool, err error) {
+	s := c.keys.store
+	var now int64
+	var row stored
+	err = store.QueryRow(ctx, s.Read, "SELECT "+s.Clock.SQL()+", k.request, k.response, k.created_at FROM (SELECT 1 AS one) o LEFT JOIN idempotency_keys k ON k.id = ?",
+		[]any{c.id}, &now, &row.request, &row.response, &row.createdAt)
+	if err != nil {
+		return false, s.Classify(err)
+	}
+	c.now = s.Clock.At(now)
+	return c.find(row)
+}
+
+// find reports whether a row has the response of the call, and sets c.replay.
+func (c *call) find(row stored) (isKnown bool, err error) {
+	if row.createdAt == nil || c.now >= row.createdAt.Add(Lifetime) {
+		return false, nil
+	}
+	if !hmac.Equal(row.request, c.request[:]) {
+		return false, apierr.New(moderatov1.Reason_REASON_IDEMPOTENCY_KEY_REUSED)
+	}
+	response, err := c.open(row.response, c.request)
+	if err != nil {
+		return false, err
+	}
+	c.replay = c.method.output.New().Interface()
+	return true, proto.Unmarshal(response, c.replay)
+}
+
+// errReplayed ends the transaction of a call whose response is stored already.
+var errReplayed = errors.New("an earlier call with the idempotency key succeeded")
+
+// errSecond is a mistake in the method: of its first transaction the response is stored, so
+// a repeat would not run the second one.
+var errSecond = errors.New("the call stored its response in an earlier transaction")
+
+// errInUse returns the error for a key with which another call is in progress.
+func errInUse() error {
+	return &apierr.Error{Reason: moderatov1.Reason_REASON_IDEMPOTENCY_KEY_IN_USE, RetryAfter: retryAfter}
+}
+
+// Begin implements store.Hook. It inserts the row of the call before anything else, so that
+// a call with the same key on another server does not begin.
+func (c *call) Begin(ctx context.Context, s *store.Store, tx *ent.Tx, attempt store.Attempt) error {
+	err := c.claim(ctx, s, tx, attempt)
+	if s.IsDuplicate(err) { // the other call has committed since claim looked
+		err = c.claim(ctx, s, tx, attempt)
+	}
+	if s.IsLocked(err) && !attempt.Unknown {
+		return errInUse()
+	}
+	return err
+}
+
+func (c *call) claim(ctx context.Context, s *store.Store, tx *ent.Tx, attempt store.Attempt) error {
+	lock := s.ForUpdateNoWait()
+	if attempt.Unknown {
+		lock = s.ForUpdate() // the COMMIT of an earlier attempt may still be in progress
+	}
+	var row stored
+	err := store.QueryRow(ctx, tx, "SELECT request, response, created_at FROM idempotency_keys WHERE id = ?"+lock,
+		[]any{c.id}, &row.request, &row.response, &row.createdAt)
+	if err != nil && !errors.Is(err, store.ErrNoRows) {
+		return err
+	}
+	switch isKnown, err := c.find(row); {
+	case err != nil:
+		return err
+	case isKnown && attempt.Unknown:
+		c.replay = nil // it is the response of this call
+		return store.ErrCommitted
+	case isKnown && c.hasEnded:
+		c.replay = nil
+		return errSecond
+	case isKnown:
+		return errReplayed
+	}
+	if row.createdAt != nil {
+		if _, err := tx.IdempotencyKey.Delete().Where(idempotencykey.ID(c.id)).Exec(ctx); err != nil {
+			return err
+		}
+	}
+	create := tx.IdempotencyKey.Create().SetID(c.id).SetRequest(c.request).SetResponse([]byte{}).SetCreatedAt(c.now)
+	if !c.userID.IsZero() {
+		create.SetUserID(c.userID)
+	}
+	return create.Exec(ctx)
+}
+
+// End implements store.Hook. It stores the response.
+func (c *call) End(ctx context.Context, tx *ent.Tx) error {
+	c.hasEnded = true
+	var response []byte
+	switch {
+	case c.respond != nil:
+		var err error
+		if response, err = proto.Marshal(c.respond()); err != nil {
+			return fmt.Errorf("idempotency: %w", err)
+		}
+	case c.method.output.Descriptor().Fields().Len() > 0:
+		return fmt.Errorf("%s declares no response: call idempotency.Response", c.method.name)
+	}
+	if len(response) > maxResponse {
+		return fmt.Errorf("the response of %s has %d bytes, more than %d", c.method.name, len(response), maxResponse)
+	}
+	return tx.IdempotencyKey.Update().Where(idempotencykey.ID(c.id)).SetResponse(c.seal(response, c.request)).Exec(ctx)
+}
