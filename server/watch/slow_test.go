@@ -98,7 +98,7 @@ func writeEvents(t *testing.T, s *servertest.Server, n int, text string) {
 		batch := min(n, 500)
 		err := change.ApplyUnattended(context.Background(), s.Store, servertest.Owner, func(_ context.Context, c *change.Change) error {
 			for range batch {
-				c.Emit("channel.chat.clear_user_messages", servertest.Viewer, &moderatov1.ClearUserMessagesEvent{ChannelId: text})
+				c.Emit("channel.chat.clear_user_messages", servertest.Viewer, &moderatov1.ClearUserMessagesEvent{ChannelId: text, ClearedAt: c.Now.Proto()})
 			}
 			return nil
 		})

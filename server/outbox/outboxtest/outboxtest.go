@@ -55,7 +55,7 @@ func Emit(s *store.Store, channelID uid.ID, n int) error {
 func EmitThen(s *store.Store, channelID uid.ID, n int, then func() error) error {
 	return change.ApplyUnattended(context.Background(), s, channelID, func(_ context.Context, c *change.Change) error {
 		for range n {
-			c.Emit("channel.chat.clear_user_messages", servertest.Viewer, &moderatov1.ClearUserMessagesEvent{ChannelId: channelID.String()})
+			c.Emit("channel.chat.clear_user_messages", servertest.Viewer, &moderatov1.ClearUserMessagesEvent{ChannelId: channelID.String(), ClearedAt: c.Now.Proto()})
 		}
 		return then()
 	})
