@@ -1,12 +1,14 @@
 package clients_test
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"os/exec"
 	"regexp"
+	"syscall"
 	"testing"
 	"time"
 
@@ -47,12 +49,7 @@ func testBrowser(t *testing.T, s site, directory string) {
 		}
 	}))
 	defer origin.Close()
-	cmd := exec.CommandContext(t.Context(), "chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-		"--user-data-dir="+t.TempDir(), "--remote-debugging-port=0", origin.URL)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
+	open(t, origin.URL)
 	select {
 	case got := <-reports:
 		if want := demo.People().Moderator.DisplayName + " true 43"; got != want {
@@ -61,4 +58,28 @@ func testBrowser(t *testing.T, s site, directory string) {
 	case <-time.After(programTimeout):
 		t.Fatal("the page reports nothing")
 	}
+}
+
+// open opens a page in Chromium until the test ends.
+func open(t *testing.T, url string) {
+	t.Helper()
+	profile := t.TempDir() // removed after the cleanup below
+	cmd := exec.Command("chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+		"--user-data-dir="+profile, "--remote-debugging-port=0", url)
+	// Chromium consists of many processes, which write to the profile until they end. They
+	// are one process group. As they also share a pipe, Wait waits for all of them.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	var printed bytes.Buffer
+	cmd.Stderr = &printed
+	cmd.WaitDelay = programTimeout
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		_ = cmd.Wait() // it was killed
+		if t.Failed() {
+			t.Logf("Chromium printed:\n%s", printed.String())
+		}
+	})
 }

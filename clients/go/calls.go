@@ -2,13 +2,10 @@ package moderato
 
 import (
 	"context"
-	"strings"
 
 	"github.com/google/uuid"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
-	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
 // requestIDKey is the metadata key of the request id.
@@ -36,27 +33,50 @@ func newID() string {
 	return uuid.NewString()
 }
 
-func callUnary(ctx context.Context, method string, request, response any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, o ...grpc.CallOption) error {
-	if strings.HasSuffix(method, "ChatService/PostMessage") {
-		request = withMessageID(request)
-	}
-	return errorOf(invoke(withRequestID(ctx), method, request, response, conn, o...))
+// idempotencyKey is the metadata key of the idempotency key.
+const idempotencyKey = "idempotency-key"
+
+// WithIdempotencyKey returns an option of a single call that changes something: its
+// idempotency key, 1 to 255 visible ASCII characters. Without it, each call has a random
+// one, which all its attempts share. Choose a key and store it to repeat the call after a
+// restart of your program: within 24 hours, the change is made once, and the repeat gets
+// the first response.
+func WithIdempotencyKey(key string) grpc.CallOption { return keyOption{key: key} }
+
+type keyOption struct {
+	grpc.EmptyCallOption
+
+	key string
 }
 
-// withMessageID returns a request to post a message with a message id, so that the
-// message is posted once if the call is repeated.
-func withMessageID(request any) any {
-	message, ok := request.(proto.Message)
+// withIdempotencyKey returns a context with the idempotency key of the options. Without
+// one, the key in the metadata remains, or else is a new one.
+func withIdempotencyKey(ctx context.Context, options []grpc.CallOption) context.Context {
+	md, _ := metadata.FromOutgoingContext(ctx)
+	for _, o := range options {
+		if chosen, ok := o.(keyOption); ok {
+			md = metadata.Join(md) // a copy
+			md.Set(idempotencyKey, chosen.key)
+			return metadata.NewOutgoingContext(ctx, md)
+		}
+	}
+	if len(md.Get(idempotencyKey)) > 0 {
+		return ctx
+	}
+	return metadata.AppendToOutgoingContext(ctx, idempotencyKey, uuid.NewString())
+}
+
+func callUnary(ctx context.Context, method string, request, response any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, o ...grpc.CallOption) error {
+	ctx = withRequestID(ctx)
+	call := func() error { return invoke(ctx, method, request, response, conn, o...) }
+	isChange, ok := methods[method]
 	if !ok {
-		return request
+		return errorOf(call())
 	}
-	field := message.ProtoReflect().Descriptor().Fields().ByName("message_id")
-	if field == nil || message.ProtoReflect().Has(field) {
-		return request
+	if isChange {
+		ctx = withIdempotencyKey(ctx, o)
 	}
-	message = proto.Clone(message)
-	message.ProtoReflect().Set(field, protoreflect.ValueOfString(newID()))
-	return message
+	return retryRefused(ctx, call)
 }
 
 func callStream(ctx context.Context, desc *grpc.StreamDesc, conn *grpc.ClientConn, method string, open grpc.Streamer, o ...grpc.CallOption) (grpc.ClientStream, error) {

@@ -2,7 +2,7 @@
 // of a live-streaming platform. It calls the service over gRPC.
 //
 // A Client holds the generated client of each service. It adds what every caller needs:
-// the token and the client id, request ids, retries where a retry is safe, and typed
+// the token and the client id, request ids, retries with idempotency keys, and typed
 // errors. Rows reads the pages of a list, WatchEvents receives events and resumes after
 // an interruption, and Receiver verifies the deliveries of a webhook.
 //

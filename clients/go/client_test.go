@@ -3,11 +3,9 @@ package moderato_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"golang.org/x/oauth2"
@@ -15,89 +13,10 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/status"
-	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/reflect/protoreflect"
-	"google.golang.org/protobuf/types/descriptorpb"
 
 	moderato "github.com/moderato-live/moderato/clients/go"
-	platformv1 "github.com/moderato-live/moderato/gen/moderato/platform/v1"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
-	"github.com/moderato-live/moderato/server/authz"
-	"github.com/moderato-live/moderato/server/servertest"
 )
-
-// neverRepeated lists the changes whose repetition has another effect or result.
-var neverRepeated = []string{
-	"moderato.v1.ModerationService/RemoveBan", "moderato.v1.ModerationService/MuteUser",
-	"moderato.v1.ChatService/DeleteMessage", "moderato.v1.ChatService/ClearChat",
-	"moderato.v1.EventTicketsService/CreateEventTicket", "moderato.v1.EventSubscriptionsService/DeleteSubscription",
-	"moderato.v1.WebhooksService/CreateWebhook", "moderato.v1.WebhooksService/DeleteWebhook",
-	"moderato.v1.WebhooksService/RotateWebhookSecret", "moderato.v1.WebhooksService/EnableWebhook",
-	"moderato.v1.WebhooksService/RedeliverWebhookEvent",
-	"moderato.platform.v1.AccessService/PutClient", "moderato.platform.v1.AccessService/IssueToken",
-	"moderato.platform.v1.AuthorizationService/Approve", "moderato.platform.v1.AuthorizationService/Deny",
-}
-
-// TestRetries calls every operation of the contract on a server that is unavailable at
-// first. The calls are concurrent, because most of them wait before the retry.
-func TestRetries(t *testing.T) {
-	t.Parallel()
-	var calls sync.WaitGroup
-	for method := range authz.Methods() {
-		if method.IsStreamingClient() || method.IsStreamingServer() {
-			continue
-		}
-		name := fmt.Sprintf("%s/%s", method.Parent().FullName(), method.Name())
-		s := newStub(t, unavailableOnce)
-		conn, request, response := s.client(t).Conn(), servertest.NewMessage(t, method.Input()), servertest.NewMessage(t, method.Output())
-		calls.Go(func() {
-			err := conn.Invoke(t.Context(), "/"+name, request, response)
-			want := isRead(method) || !slices.Contains(neverRepeated, name)
-			if attempts := len(s.received()); (err == nil) != want || attempts != map[bool]int{false: 1, true: 2}[want] {
-				t.Errorf("%s: %d attempts, which end with %v; want a retry: %t", name, attempts, err, want)
-			}
-		})
-	}
-	calls.Wait()
-}
-
-func isRead(method protoreflect.MethodDescriptor) bool {
-	return method.Options().(*descriptorpb.MethodOptions).GetIdempotencyLevel() == descriptorpb.MethodOptions_NO_SIDE_EFFECTS
-}
-
-func TestPostedMessageHasOneID(t *testing.T) {
-	t.Parallel()
-	s := newStub(t, unavailableOnce)
-	c := s.client(t)
-	request := &moderatov1.PostMessageRequest{Message: "hello"}
-	if _, err := c.Chat.PostMessage(t.Context(), request); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := c.Chat.PostMessage(t.Context(), request); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := c.Platform.Chat.PostMessage(t.Context(), &platformv1.PostMessageRequest{MessageId: "chosen"}); err != nil {
-		t.Fatal(err)
-	}
-	var ids []string
-	for _, a := range s.received()[:3] {
-		var got moderatov1.PostMessageRequest
-		if err := proto.Unmarshal(a.request, &got); err != nil {
-			t.Fatal(err)
-		}
-		ids = append(ids, got.GetMessageId())
-	}
-	if ids[0] == "" || ids[0] != ids[1] || ids[1] == ids[2] {
-		t.Errorf("the message ids of a call, its retry and another call are %q", ids)
-	}
-	var chosen platformv1.PostMessageRequest
-	if err := proto.Unmarshal(s.received()[3].request, &chosen); err != nil || chosen.GetMessageId() != "chosen" {
-		t.Errorf("the message id of the caller became %q (%v)", chosen.GetMessageId(), err)
-	}
-	if request.GetMessageId() != "" {
-		t.Error("the request of the caller was changed")
-	}
-}
 
 func TestCredentials(t *testing.T) {
 	t.Parallel()
@@ -173,7 +92,9 @@ func TestTokenErrors(t *testing.T) {
 		"overloaded":  {&oauth2.RetrieveError{Response: &http.Response{StatusCode: http.StatusServiceUnavailable}}, codes.Unavailable},
 		"unreachable": {errors.New("connection refused"), codes.Unavailable},
 	} {
-		client := newStub(t, empty).client(t, func(config *moderato.Config) { config.Tokens = failing{c.err} })
+		client := newStub(t, empty).client(t, func(config *moderato.Config) {
+			config.Tokens, config.DialOptions = failing{c.err}, []grpc.DialOption{grpc.WithDisableRetry()}
+		})
 		_, err := client.Moderation.MuteUser(t.Context(), &moderatov1.MuteUserRequest{})
 		if status.Code(err) != c.want {
 			t.Errorf("%s: got %v, want %s", name, err, c.want)

@@ -101,14 +101,7 @@ func (w *watcher) pause(ctx context.Context, received bool, err error) error {
 	if errors.As(err, &e) {
 		wait = max(wait, e.RetryAfter)
 	}
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return sleep(ctx, wait)
 }
 
 // isTransient reports whether a stream that ended with an error can be opened again. A

@@ -48,6 +48,28 @@ func ExampleRows() {
 	// Tomasz Wrona
 }
 
+func ExampleWithIdempotencyKey() {
+	ctx := context.Background()
+	key := "7d1f6a52-5f0c-4b8e-9a60-0f3c2b1d9e77" // stored before the first call
+	post := &moderatov1.PostMessageRequest{ChannelId: owner, Message: "We are live!"}
+	first, err := client.Chat.PostMessage(ctx, post, moderato.WithIdempotencyKey(key))
+	if err != nil {
+		log.Panic(err)
+	}
+	again, err := client.Chat.PostMessage(ctx, post, moderato.WithIdempotencyKey(key))
+	if err != nil {
+		log.Panic(err)
+	}
+	fmt.Println(first.GetMessageId() == again.GetMessageId())
+
+	post.Message = "Another message"
+	_, err = client.Chat.PostMessage(ctx, post, moderato.WithIdempotencyKey(key))
+	fmt.Println(moderato.ReasonOf(err))
+	// Output:
+	// true
+	// REASON_IDEMPOTENCY_KEY_REUSED
+}
+
 func ExampleError() {
 	ctx := context.Background()
 	mute := &moderatov1.MuteUserRequest{ChannelId: owner, MutedUserId: viewer}

@@ -2,6 +2,7 @@ package moderato_test
 
 import (
 	"net"
+	"strings"
 	"sync"
 	"testing"
 
@@ -63,6 +64,15 @@ func (s *stub) received() []attempt {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.attempts[:len(s.attempts):len(s.attempts)]
+}
+
+// keys returns the idempotency keys of the calls so far.
+func (s *stub) keys() []string {
+	var keys []string
+	for _, a := range s.received() {
+		keys = append(keys, strings.Join(a.metadata.Get("idempotency-key"), " "))
+	}
+	return keys
 }
 
 // unavailable is the error of a server that is shutting down.

@@ -127,12 +127,8 @@ def method_of(operation: dict[str, Any]) -> str:
         returns, call = f"Listing[{kind}, {row}]", f'self._list("{path}", {values}, {kind}, {row}, {limit}, options)'
     elif method == "GET":
         returns, call = kind, f'self._get("{path}", {values}, {kind}, options)'
-    elif identifier in CHOICES["keys"]:
-        key = CHOICES["keys"][identifier]
-        returns, call = kind, f'self._keyed("{key}", "{method}", "{path}", {values}, {kind}, options)'
     else:
-        is_repeatable = identifier in CHOICES["repeatable"]
-        returns, call = kind, f'self._send("{method}", "{path}", {values}, {kind}, {is_repeatable}, options)'
+        returns, call = kind, f'self._send("{method}", "{path}", {values}, {kind}, options)'
     statement = call if returns == "None" else f"return {call}"
     if is_list:
         ignore = ""

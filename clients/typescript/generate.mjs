@@ -4,7 +4,7 @@ import openapiTypeScript, { astToString } from 'openapi-typescript'
 
 const read = async (path) => JSON.parse(await readFile(new URL(path, import.meta.url), 'utf8'))
 const document = await read('../../docs/openapi/openapi.json')
-const { resources, repeatable, keys, streams } = await read('../operations.json')
+const { resources, streams } = await read('../operations.json')
 
 const notice = '// Generated from docs/openapi/openapi.json by generate.mjs; do not edit.\n'
 const quote = (text) => `'${text}'`
@@ -47,10 +47,7 @@ function methodOf(operation) {
     const body = nameOf(operation.requestBody.content['application/json'].schema.$ref)
     const isOptional = !document.components.schemas[body].required?.length
     const parameters = `body: ${body}${isOptional ? ' = {}' : ''}, options?: RequestOptions`
-    const call = keys[id]
-      ? `this.keyed(${quote(keys[id])}, ${quote(method)}, ${quote(path)}, body, options)`
-      : `this.send(${quote(method)}, ${quote(path)}, body, ${repeatable.includes(id)}, options)`
-    return `${head}  ${id}(${parameters}): Promise<${data}> {\n    return ${call}\n  }\n`
+    return `${head}  ${id}(${parameters}): Promise<${data}> {\n    return this.send(${quote(method)}, ${quote(path)}, body, options)\n  }\n`
   }
   const query = queryOf(operation)
   if (query.length === 0) return `${head}  ${id}(options?: RequestOptions): Promise<${data}> {\n    return this.get(${quote(path)}, {}, options)\n  }\n`

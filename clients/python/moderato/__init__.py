@@ -3,7 +3,14 @@
 from . import _types
 from ._auth import Auth, DevicePrompt, PendingSignIn, Tokens
 from ._client import Moderato
-from ._errors import APIConnectionError, FieldError, ModeratoError, SignInError, WebhookVerificationError
+from ._errors import (
+    APIConnectionError,
+    FieldError,
+    IdempotencyKeyReusedError,
+    ModeratoError,
+    SignInError,
+    WebhookVerificationError,
+)
 from ._event import Event
 from ._events import EventStream
 from ._paging import Listing, Page
@@ -18,6 +25,7 @@ __all__ = [
     "Event",
     "EventStream",
     "FieldError",
+    "IdempotencyKeyReusedError",
     "Listing",
     "Moderato",
     "ModeratoError",

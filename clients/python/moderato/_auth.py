@@ -203,7 +203,7 @@ class Auth:
             return self.sign_in_as_app(scopes=tokens.scopes)
         fields = {"grant_type": "refresh_token", "refresh_token": tokens.refresh_token}
         # The server accepts a refresh token again for a while, so this may be repeated.
-        return with_retries(lambda: self._obtain(**fields), self._settings.retries, True)
+        return with_retries(lambda: self._obtain(**fields), self._settings.retries)
 
     def _obtain(self, **fields: str) -> Tokens:
         response = self._post("/oauth2/token", **fields)

@@ -52,4 +52,4 @@ class Moderato(Resources):
 
         Names and values are those of the API's JSON.
         """
-        return self._transport.call(method, path, query=query, body=body, idempotent=method == "GET", options=options)[0]
+        return self._transport.call(method, path, query=query, body=body, options=options)[0]

@@ -87,6 +87,13 @@ class APIConnectionError(ModeratoError):
     """
 
 
+class IdempotencyKeyReusedError(ModeratoError):
+    """The idempotency key of the call was used for a call with other arguments, within the last 24 hours.
+
+    Nothing was changed. The code is `IDEMPOTENCY_KEY_REUSED`.
+    """
+
+
 class SignInError(ModeratoError):
     """A user could not be signed in, or not be kept signed in.
 
@@ -108,8 +115,12 @@ def error_of(status: int, headers: Mapping[str, str], body: bytes) -> ModeratoEr
     except ValueError:
         pass  # the response is not of the server, but of a proxy
     data = answer.get("data") or {}
-    is_sign_in = "error" in answer and status < 500 and status != 429
-    return (SignInError if is_sign_in else ModeratoError)(
+    kind = ModeratoError
+    if data.get("code") == "IDEMPOTENCY_KEY_REUSED":
+        kind = IdempotencyKeyReusedError
+    elif "error" in answer and status < 500 and status != 429:
+        kind = SignInError
+    return kind(
         answer.get("message") or answer.get("error_description") or f"The server responded with {status}.",
         code=data.get("code") or answer.get("error") or f"HTTP_{status}",
         status=status,

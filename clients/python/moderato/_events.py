@@ -113,7 +113,7 @@ class EventStream(Iterator[Event]):
     def _connect(self) -> None:
         """Connect, and wait until the server has confirmed the stream: no later event is missed."""
         query = {**self._query, "cursor": self._cursor or None}
-        self._response = self._transport.open("GET", "/v1/events", query, None, self._idle_timeout, "text/event-stream")
+        self._response = self._transport.open("GET", "/v1/events", query, None, self._idle_timeout, {"accept": "text/event-stream"})
         self._messages = _read(self._response)
         first = next(self._messages, None)
         if first is not None:

@@ -107,7 +107,7 @@ class Moderation(Resource):
 
         Tokens: user, and only the channel's owner (otherwise NOT_CHANNEL_OWNER). Scope: `channel.moderate`. Errors: USER_NOT_FOUND if the user does not exist; TARGET_IS_CHANNEL if the user is the channel's owner.
         """
-        self._send("POST", "/v1/moderation/moderators", {"channelId": channel_id, "userId": user_id}, None, True, options)
+        self._send("POST", "/v1/moderation/moderators", {"channelId": channel_id, "userId": user_id}, None, options)
 
     def remove_moderator(
         self,
@@ -120,7 +120,7 @@ class Moderation(Resource):
 
         Tokens, scope and errors: as `addModerator`.
         """
-        self._send("DELETE", "/v1/moderation/moderators", {"channelId": channel_id, "userId": user_id}, None, True, options)
+        self._send("DELETE", "/v1/moderation/moderators", {"channelId": channel_id, "userId": user_id}, None, options)
 
     def ban_user(
         self,
@@ -136,7 +136,7 @@ class Moderation(Resource):
 
         Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR). Scope: `channel.moderate`. Errors: INVALID_ARGUMENT if both or neither of `banUserId` and `banUsername` are given; USER_NOT_FOUND if the user does not exist; TARGET_IS_CHANNEL if the user is the channel's owner.
         """
-        return self._send("POST", "/v1/moderation/ban", {"channelId": channel_id, "banUserId": ban_user_id, "banUsername": ban_username, "reason": reason, "durationSeconds": duration_seconds}, BanUserResponse, True, options)  # type: ignore[no-any-return]
+        return self._send("POST", "/v1/moderation/ban", {"channelId": channel_id, "banUserId": ban_user_id, "banUsername": ban_username, "reason": reason, "durationSeconds": duration_seconds}, BanUserResponse, options)  # type: ignore[no-any-return]
 
     def remove_ban(
         self,
@@ -150,7 +150,7 @@ class Moderation(Resource):
 
         Tokens, scope and relation: as `banUser`. Errors: NOT_BANNED (404) if the user is not banned from the channel or does not exist.
         """
-        self._send("DELETE", "/v1/moderation/ban", {"channelId": channel_id, "banUserId": ban_user_id, "banUsername": ban_username}, None, False, options)
+        self._send("DELETE", "/v1/moderation/ban", {"channelId": channel_id, "banUserId": ban_user_id, "banUsername": ban_username}, None, options)
 
     def mute_user(
         self,
@@ -165,7 +165,7 @@ class Moderation(Resource):
 
         Tokens, scope and relation: as `banUser`. Errors: MUTE_ACTIVE (409), with the existing `muteExpiresAt`, if a mute of the user is still active; USER_NOT_FOUND if the user does not exist; TARGET_IS_CHANNEL if the user is the channel's owner.
         """
-        return self._send("POST", "/v1/moderation/mute", {"channelId": channel_id, "mutedUserId": muted_user_id, "durationSeconds": duration_seconds, "reason": reason}, MuteUserResponse, False, options)  # type: ignore[no-any-return]
+        return self._send("POST", "/v1/moderation/mute", {"channelId": channel_id, "mutedUserId": muted_user_id, "durationSeconds": duration_seconds, "reason": reason}, MuteUserResponse, options)  # type: ignore[no-any-return]
 
     def remove_mute(
         self,
@@ -178,7 +178,7 @@ class Moderation(Resource):
 
         Tokens, scope and relation: as `banUser`. Errors: NOT_MUTED (404) if the user has no active mute in the channel or does not exist.
         """
-        self._send("DELETE", "/v1/moderation/mute", {"channelId": channel_id, "mutedUserId": muted_user_id}, None, False, options)
+        self._send("DELETE", "/v1/moderation/mute", {"channelId": channel_id, "mutedUserId": muted_user_id}, None, options)
 
     def ban_users(
         self,
@@ -194,7 +194,7 @@ class Moderation(Resource):
 
         Tokens, scope and relation: as `banUser`. Errors: INVALID_ARGUMENT if there are no users or more than 1,000, or if both or neither of `userId` and `username` of a user are given.
         """
-        return self._send("POST", "/v1/moderation/bans", {"channelId": channel_id, "users": users, "reason": reason, "durationSeconds": duration_seconds, "dryRun": dry_run}, BanUsersResponse, False, options)  # type: ignore[no-any-return]
+        return self._send("POST", "/v1/moderation/bans", {"channelId": channel_id, "users": users, "reason": reason, "durationSeconds": duration_seconds, "dryRun": dry_run}, BanUsersResponse, options)  # type: ignore[no-any-return]
 
     def list_ban_batches(
         self,
@@ -222,7 +222,7 @@ class Moderation(Resource):
 
         Tokens, scope and relation: as `banUser`. Errors: BATCH_NOT_FOUND (404) if the channel has no such batch.
         """
-        return self._send("DELETE", "/v1/moderation/bans", {"channelId": channel_id, "batchId": batch_id, "restoreMessages": restore_messages}, UndoBanBatchResponse, False, options)  # type: ignore[no-any-return]
+        return self._send("DELETE", "/v1/moderation/bans", {"channelId": channel_id, "batchId": batch_id, "restoreMessages": restore_messages}, UndoBanBatchResponse, options)  # type: ignore[no-any-return]
 
     def get_user(
         self,
@@ -396,7 +396,7 @@ class Channels(Resource):
 
         Tokens: user, and only the channel's owner (otherwise NOT_CHANNEL_OWNER). Scope: `channel.moderate`. Errors: USER_NOT_FOUND if the user does not exist; TARGET_IS_CHANNEL if the user is the channel's owner.
         """
-        return self._send("POST", "/v1/channels/vips", {"channelId": channel_id, "userId": user_id}, AddVipResponse, True, options)  # type: ignore[no-any-return]
+        return self._send("POST", "/v1/channels/vips", {"channelId": channel_id, "userId": user_id}, AddVipResponse, options)  # type: ignore[no-any-return]
 
     def remove_vip(
         self,
@@ -409,7 +409,7 @@ class Channels(Resource):
 
         Tokens, scope and errors: as `addVip`.
         """
-        self._send("DELETE", "/v1/channels/vips", {"channelId": channel_id, "userId": user_id}, None, True, options)
+        self._send("DELETE", "/v1/channels/vips", {"channelId": channel_id, "userId": user_id}, None, options)
 
     def list_mods(
         self,
@@ -450,7 +450,7 @@ class Channels(Resource):
 
         Tokens, scope and errors: as `addVip`.
         """
-        return self._send("POST", "/v1/channels/ogs", {"channelId": channel_id, "userId": user_id}, AddOgResponse, True, options)  # type: ignore[no-any-return]
+        return self._send("POST", "/v1/channels/ogs", {"channelId": channel_id, "userId": user_id}, AddOgResponse, options)  # type: ignore[no-any-return]
 
     def remove_og(
         self,
@@ -463,7 +463,7 @@ class Channels(Resource):
 
         Tokens, scope and errors: as `addVip`.
         """
-        self._send("DELETE", "/v1/channels/ogs", {"channelId": channel_id, "userId": user_id}, None, True, options)
+        self._send("DELETE", "/v1/channels/ogs", {"channelId": channel_id, "userId": user_id}, None, options)
 
     def list_subscribers(
         self,
@@ -565,7 +565,7 @@ class Channels(Resource):
 
         Tokens: user. Scope: `channel.moderate`. Errors: CATEGORY_NOT_FOUND if the category does not exist.
         """
-        return self._send("POST", "/v1/channels/info", {"title": title, "lang": lang, "categoryId": category_id, "channelId": channel_id}, UpdateInfoResponse, True, options)  # type: ignore[no-any-return]
+        return self._send("POST", "/v1/channels/info", {"title": title, "lang": lang, "categoryId": category_id, "channelId": channel_id}, UpdateInfoResponse, options)  # type: ignore[no-any-return]
 
 
 class Webhooks(Resource):
@@ -583,7 +583,7 @@ class Webhooks(Resource):
 
         Errors: CHANNEL_NOT_FOUND if the channel does not exist; INVALID_ARGUMENT if an app names no channel; WEBHOOK_LIMIT_REACHED if the channel's owner and moderators have 20 webhooks for it already, or service tokens have 20, or the app has 20 for it or 1000 in all, or a user who neither owns nor moderates the channel has 20 for such channels, or all such users have 200 for the channel.
         """
-        return self._send("POST", "/v1/webhooks", {"channelId": channel_id, "url": url, "type": type}, CreateWebhookResponse, False, options)  # type: ignore[no-any-return]
+        return self._send("POST", "/v1/webhooks", {"channelId": channel_id, "url": url, "type": type}, CreateWebhookResponse, options)  # type: ignore[no-any-return]
 
     def list_webhooks(
         self,
@@ -607,7 +607,7 @@ class Webhooks(Resource):
 
         Errors: WEBHOOK_NOT_FOUND if the webhook does not exist.
         """
-        self._send("DELETE", "/v1/webhooks", {"webhookId": webhook_id}, None, False, options)
+        self._send("DELETE", "/v1/webhooks", {"webhookId": webhook_id}, None, options)
 
     def rotate_webhook_secret(
         self,
@@ -619,7 +619,7 @@ class Webhooks(Resource):
 
         Errors: WEBHOOK_NOT_FOUND if the webhook does not exist.
         """
-        return self._send("POST", "/v1/webhooks/rotate-secret", {"webhookId": webhook_id}, RotateWebhookSecretResponse, False, options)  # type: ignore[no-any-return]
+        return self._send("POST", "/v1/webhooks/rotate-secret", {"webhookId": webhook_id}, RotateWebhookSecretResponse, options)  # type: ignore[no-any-return]
 
     def enable_webhook(
         self,
@@ -631,7 +631,7 @@ class Webhooks(Resource):
 
         Errors: WEBHOOK_NOT_FOUND if the webhook does not exist; NOT_CHANNEL_MODERATOR or GRANT_MISSING if the webhook's user or app has no right to its types.
         """
-        return self._send("POST", "/v1/webhooks/enable", {"webhookId": webhook_id}, EnableWebhookResponse, True, options)  # type: ignore[no-any-return]
+        return self._send("POST", "/v1/webhooks/enable", {"webhookId": webhook_id}, EnableWebhookResponse, options)  # type: ignore[no-any-return]
 
     def list_webhook_deliveries(
         self,
@@ -658,7 +658,7 @@ class Webhooks(Resource):
 
         Errors: WEBHOOK_NOT_FOUND if the webhook does not exist; WEBHOOK_DISABLED if it is disabled; EVENT_NOT_FOUND if the event is no longer kept, or is not of the webhook's channel and types.
         """
-        self._send("POST", "/v1/webhooks/redeliver", {"webhookId": webhook_id, "eventId": event_id}, None, False, options)
+        self._send("POST", "/v1/webhooks/redeliver", {"webhookId": webhook_id, "eventId": event_id}, None, options)
 
 
 class Users(Resource):
@@ -706,7 +706,7 @@ class Users(Resource):
         options: Optional[Options] = None,
     ) -> None:
         """Takes back everything that the caller granted to a client. The client's tokens of the caller end: changes with them are refused immediately, and reads within 2 s on every server. The webhooks that the client created in the caller's name are deleted. Revoking a grant that does not exist changes nothing."""
-        self._send("DELETE", "/v1/users/grants", {"clientId": client_id}, None, True, options)
+        self._send("DELETE", "/v1/users/grants", {"clientId": client_id}, None, options)
 
 
 class Events(EventsResource):
@@ -718,7 +718,7 @@ class Events(EventsResource):
         options: Optional[Options] = None,
     ) -> CreateEventTicketResponse:
         """Returns a ticket that opens one stream, on any server, within 60 s. The stream has the rights of the caller: what the caller may hear is checked when the stream opens and while it is open, and the stream ends with the caller's token. A ticket is as secret as a token while it is valid."""
-        return self._send("POST", "/v1/events/tickets", {}, CreateEventTicketResponse, True, options)  # type: ignore[no-any-return]
+        return self._send("POST", "/v1/events/tickets", {}, CreateEventTicketResponse, options)  # type: ignore[no-any-return]
 
     def create_subscription(
         self,
@@ -733,7 +733,7 @@ class Events(EventsResource):
 
         Tokens: user, app or service, with the scope and the relation to the channel that the type needs. The first subscription of a session decides whose it is: the client and user, or the app. Errors: SESSION_NOT_FOUND if the session does not exist or has ended; AUTH_CONTEXT_MISMATCH if the session belongs to another client, user or app; STREAM_LIMIT_REACHED if the session has 100 subscriptions; CHANNEL_NOT_FOUND if the channel does not exist; SCOPE_MISSING, TOKEN_KIND_NOT_ACCEPTED, NOT_CHANNEL_MODERATOR or GRANT_MISSING if the caller may not receive the type.
         """
-        return self._send("POST", "/v1/events/subscriptions", {"type": type, "version": version, "condition": condition, "sessionId": session_id}, CreateSubscriptionResponse, True, options)  # type: ignore[no-any-return]
+        return self._send("POST", "/v1/events/subscriptions", {"type": type, "version": version, "condition": condition, "sessionId": session_id}, CreateSubscriptionResponse, options)  # type: ignore[no-any-return]
 
     def list_subscriptions(
         self,
@@ -759,7 +759,7 @@ class Events(EventsResource):
 
         Errors: SUBSCRIPTION_NOT_FOUND if the caller has no subscription with this id.
         """
-        self._send("DELETE", "/v1/events/subscriptions", {"id": id}, None, False, options)
+        self._send("DELETE", "/v1/events/subscriptions", {"id": id}, None, options)
 
 
 class Chat(Resource):
@@ -778,7 +778,7 @@ class Chat(Resource):
 
         Tokens: user, who posts as itself (another `senderId` returns NOT_SELF); app, which posts as a user who granted it the scope (otherwise GRANT_MISSING); or service, which posts as any user. Scope: `users.bot`. Errors: USER_BANNED if the sender is banned from the channel; USER_MUTED, with `muteExpiresAt`, if the sender is muted there; CHANNEL_NOT_FOUND or USER_NOT_FOUND if the channel or the sender does not exist.
         """
-        return self._keyed("messageId", "POST", "/v1/chats/messages", {"channelId": channel_id, "message": message, "senderId": sender_id, "messageId": message_id}, PostMessageResponse, options)  # type: ignore[no-any-return]
+        return self._send("POST", "/v1/chats/messages", {"channelId": channel_id, "message": message, "senderId": sender_id, "messageId": message_id}, PostMessageResponse, options)  # type: ignore[no-any-return]
 
     def delete_message(
         self,
@@ -791,7 +791,7 @@ class Chat(Resource):
 
         Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR). Scope: `channel.moderate`. The sender of the message may delete it with the scope `users.bot` as well. Errors: MESSAGE_NOT_FOUND if the channel has no such message, or it is deleted already; CHANNEL_NOT_FOUND if the channel does not exist.
         """
-        self._send("DELETE", "/v1/chats/messages", {"channelId": channel_id, "messageId": message_id}, None, False, options)
+        self._send("DELETE", "/v1/chats/messages", {"channelId": channel_id, "messageId": message_id}, None, options)
 
     def list_messages(
         self,
@@ -818,7 +818,7 @@ class Chat(Resource):
 
         Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR). Scope: `channel.moderate`. Errors: CHANNEL_NOT_FOUND if the channel does not exist.
         """
-        self._send("DELETE", "/v1/chats", {"channelId": channel_id}, None, True, options)
+        self._send("DELETE", "/v1/chats", {"channelId": channel_id}, None, options)
 
 
 class Tokens(Resource):

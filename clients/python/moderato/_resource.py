@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import uuid
 from dataclasses import fields, is_dataclass
 from typing import Any, Callable, Mapping, Optional, Sequence
 
@@ -20,7 +19,7 @@ class Resource:
         self._transport = transport
 
     def _get(self, path: str, query: Query, kind: Any, options: Optional[Options]) -> Any:
-        data, _ = self._transport.call("GET", path, query=query, idempotent=True, options=options)
+        data, _ = self._transport.call("GET", path, query=query, options=options)
         return decode(kind, data)
 
     def _list(
@@ -32,20 +31,14 @@ class Resource:
                 page["cursor"] = cursor
             if page["limit"] is None:
                 page["limit"] = limit
-            return self._transport.call("GET", path, query=page, idempotent=True, options=options)
+            return self._transport.call("GET", path, query=page, options=options)
 
         return Listing(fetch, kind, row, limit)
 
-    def _send(
-        self, method: str, path: str, body: Query, kind: Any, idempotent: bool, options: Optional[Options]
-    ) -> Any:
+    def _send(self, method: str, path: str, body: Query, kind: Any, options: Optional[Options]) -> Any:
         values = {name: _encode(value) for name, value in body.items()}
-        data, _ = self._transport.call(method, path, body=values, idempotent=idempotent, options=options)
+        data, _ = self._transport.call(method, path, body=values, options=options)
         return decode(kind, data)
-
-    def _keyed(self, key: str, method: str, path: str, body: Query, kind: Any, options: Optional[Options]) -> Any:
-        """Send a call with a key, so that it may be repeated."""
-        return self._send(method, path, {**body, key: body[key] or str(uuid.uuid4())}, kind, True, options)
 
 
 class EventsResource(Resource):

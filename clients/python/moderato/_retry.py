@@ -12,16 +12,17 @@ T = TypeVar("T")
 PATIENCE = 60
 
 
-def retry_delay(error: ModeratoError, attempt: int, is_idempotent: bool) -> Optional[float]:
-    """Return after how many seconds a failed call is repeated, or None if it must not be.
+def retry_delay(error: ModeratoError, attempt: int) -> Optional[float]:
+    """Return after how many seconds a failed call is repeated, or None if that is of no use.
 
-    Attempts are counted from 0. A call that the server refused before it did anything is
-    always repeated. Any other call may have had its effect, so it is repeated only if a
-    repetition changes nothing.
+    Attempts are counted from 0. The call must be a read or have an idempotency key, because
+    the failed attempt may have had its effect.
     """
-    is_refused = error.code == "OVERLOADED" or (error.status == 429 and error.code != "STREAM_LIMIT_REACHED")
-    is_transient = isinstance(error, APIConnectionError) or (error.status or 0) >= 500
-    if not is_refused and not (is_transient and is_idempotent):
+    is_early = error.code == "IDEMPOTENCY_KEY_IN_USE" or (
+        error.status == 429 and error.code != "STREAM_LIMIT_REACHED"
+    )
+    is_unknown = isinstance(error, APIConnectionError) or (error.status or 0) >= 500
+    if not is_early and not is_unknown:
         return None
     if error.retry_after is None:
         return backoff(attempt)
@@ -34,14 +35,14 @@ def backoff(attempt: int) -> float:
     return random.uniform(longest / 2, longest)
 
 
-def with_retries(call: Callable[[], T], retries: int, is_idempotent: bool) -> T:
+def with_retries(call: Callable[[], T], retries: int) -> T:
     """Return what a call returns, and repeat it after transient failures."""
     attempt = 0
     while True:
         try:
             return call()
         except ModeratoError as error:
-            delay = retry_delay(error, attempt, is_idempotent) if attempt < retries else None
+            delay = retry_delay(error, attempt) if attempt < retries else None
             if delay is None:
                 raise
         time.sleep(delay)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import socket
+import uuid
 from dataclasses import dataclass
 from http.client import HTTPException, HTTPResponse
 from typing import Any, Mapping, Optional, Protocol, Tuple, cast
@@ -24,9 +25,9 @@ class Options:
     """How long the server may be silent, in seconds; by default as for the client."""
     retries: Optional[int] = None
     """How often the call is repeated after transient failures; by default as for the client."""
-    idempotent: Optional[bool] = None
-    """Whether a repetition of the call changes nothing, so that it is repeated even when the
-    first attempt may have had its effect. Each method knows its own default."""
+    idempotency_key: Optional[str] = None
+    """The idempotency key of a change, by default a new UUID. Choose one and store it to repeat
+    the call after a restart of your program."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class Credentials(Protocol):
 
 
 class Transport:
-    """Sends calls, and repeats those that may be repeated."""
+    """Sends calls, and repeats them after transient failures."""
 
     def __init__(self, settings: Settings, credentials: Credentials) -> None:
         self.settings = settings
@@ -66,7 +67,6 @@ class Transport:
         *,
         query: Optional[Mapping[str, Any]] = None,
         body: Optional[Mapping[str, Any]] = None,
-        idempotent: bool = False,
         options: Optional[Options] = None,
     ) -> Tuple[Any, Mapping[str, str]]:
         """Return the data of a response, and its headers."""
@@ -74,11 +74,16 @@ class Transport:
         timeout = self.settings.timeout if options.timeout is None else options.timeout
         retries = self.settings.retries if options.retries is None else options.retries
 
+        headers = {"accept": "application/json"}
+        if method != "GET":  # all attempts of a change share its key
+            chosen = options.idempotency_key
+            headers["idempotency-key"] = str(uuid.uuid4()) if chosen is None else chosen
+
         def attempt() -> Tuple[Any, Mapping[str, str]]:
-            with self.open(method, path, query, body, timeout) as response:
+            with self.open(method, path, query, body, timeout, headers) as response:
                 return answer_of(response).get("data"), cast(Mapping[str, str], response.headers)
 
-        return with_retries(attempt, retries, idempotent if options.idempotent is None else options.idempotent)
+        return with_retries(attempt, retries)
 
     def open(
         self,
@@ -87,14 +92,14 @@ class Transport:
         query: Optional[Mapping[str, Any]],
         body: Optional[Mapping[str, Any]],
         timeout: float,
-        accept: str = "application/json",
+        headers: Mapping[str, str],
     ) -> HTTPResponse:
         """Send a call once, and return the response if the call succeeded.
 
         An access token that has expired is renewed.
         """
         url = self.settings.base_url + path + query_text(query or {})
-        headers = {"client-id": self.settings.client_id, "accept": accept}
+        headers = {"client-id": self.settings.client_id, **headers}
         data = None
         if body is not None:
             headers["content-type"] = "application/json"

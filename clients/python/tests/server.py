@@ -12,7 +12,8 @@ from moderato import Moderato, Tokens
 
 
 class Server:
-    """Responds to each request with the next of `responses`: status, data and headers, or the text of a stream."""
+    """Responds to each request with the next of `responses`: status, data and headers,
+    the text of a stream, or how it fails: "silence" or "broken"."""
 
     def __init__(self, *responses: Any) -> None:
         self.responses = list(responses)
@@ -54,12 +55,15 @@ class Server:
                 "path": url.path,
                 "query": parse_qs(url.query),
                 "body": text,
+                "key": to.headers.get("idempotency-key"),
                 "token": to.headers.get("authorization"),
             }
         )
         response = self.responses.pop(0)
         if response == "silence":
             self._silent.wait()
+        elif response == "broken":
+            to.close_connection = True
         elif isinstance(response, str):
             to.send_response(200)
             to.end_headers()

@@ -1,9 +1,8 @@
-import json
 import unittest
 import uuid
 from unittest import mock
 
-from moderato import APIConnectionError, FieldError, ModeratoError, Options
+from moderato import APIConnectionError, FieldError, IdempotencyKeyReusedError, ModeratoError, Options
 from moderato._retry import backoff, retry_delay
 
 from .server import Server
@@ -14,24 +13,25 @@ def error(code, status=None, retry_after=None):
 
 
 class Retries(unittest.TestCase):
-    def test_what_may_be_repeated(self):
-        for name, failure, when_idempotent, otherwise in [
-            ("a refusal for the rate", error("RATE_LIMITED", 429, 1), True, True),
-            ("overload", error("OVERLOADED", 503, 1), True, True),
-            ("a long pause", error("RATE_LIMITED", 429, 3600), False, False),
-            ("too many streams", error("STREAM_LIMIT_REACHED", 429), False, False),
-            ("an unavailable server", error("UNAVAILABLE", 503, 1), True, False),
-            ("an unknown outcome", error("DEADLINE_EXCEEDED", 504), True, False),
-            ("a broken connection", APIConnectionError("", code="CONNECTION_FAILED"), True, False),
-            ("an active mute, in spite of Retry-After", error("MUTE_ACTIVE", 409, 1), False, False),
-            ("a mistake", error("INVALID_ARGUMENT", 400), False, False),
+    def test_what_is_repeated(self):
+        for name, failure, is_repeated in [
+            ("a refusal for the rate", error("RATE_LIMITED", 429, 1), True),
+            ("overload", error("OVERLOADED", 503, 1), True),
+            ("a long pause", error("RATE_LIMITED", 429, 3600), False),
+            ("too many streams", error("STREAM_LIMIT_REACHED", 429), False),
+            ("an unavailable server", error("UNAVAILABLE", 503, 1), True),
+            ("an unknown outcome", error("DEADLINE_EXCEEDED", 504), True),
+            ("a broken connection", APIConnectionError("", code="CONNECTION_FAILED"), True),
+            ("a key in use", error("IDEMPOTENCY_KEY_IN_USE", 409, 1), True),
+            ("a key that was used", error("IDEMPOTENCY_KEY_REUSED", 422), False),
+            ("an active mute, in spite of Retry-After", error("MUTE_ACTIVE", 409, 1), False),
+            ("a mistake", error("INVALID_ARGUMENT", 400), False),
         ]:
             with self.subTest(name):
-                self.assertEqual(retry_delay(failure, 0, True) is not None, when_idempotent)
-                self.assertEqual(retry_delay(failure, 0, False) is not None, otherwise)
+                self.assertEqual(retry_delay(failure, 0) is not None, is_repeated)
 
     def test_retry_after_is_waited_for(self):
-        self.assertGreaterEqual(retry_delay(error("RATE_LIMITED", 429, 7), 0, False), 7)
+        self.assertGreaterEqual(retry_delay(error("RATE_LIMITED", 429, 7), 0), 7)
 
     def test_the_pause_grows_up_to_30_s(self):
         for attempt, most in [(0, 0.5), (1, 1), (5, 16), (5000, 30)]:
@@ -44,20 +44,44 @@ class Calls(unittest.TestCase):
         sleep.start()
         self.addCleanup(sleep.stop)
 
-    def test_a_post_is_repeated_with_the_same_message_id(self):
-        message = {"messageId": "m", "createdAt": "2026-11-20T12:00:00.000Z"}
-        with Server((500, {"code": "INTERNAL"}), (200, message)) as server:
-            posted = server.client().chat.post_message(channel_id="c", message="m")
-        self.assertEqual(posted.created_at.year, 2026)
-        first, second = (json.loads(request["body"]) for request in server.requests)
-        self.assertEqual(first, second)
-        self.assertTrue(uuid.UUID(first["messageId"]))
+    def test_all_attempts_of_a_change_have_the_same_key(self):
+        in_use = 409, {"code": "IDEMPOTENCY_KEY_IN_USE"}, {"Retry-After": "1"}
+        token = 200, {"access_token": "mdu_2", "expires_in": 60}
+        mute = {"muteExpiresAt": "2026-11-20T12:00:00.000Z"}
+        responses = "broken", in_use, (401, {"code": "TOKEN_EXPIRED"}), token, (200, mute), (200, mute), (200, None)
+        with Server(*responses) as server:
+            client = server.client()
+            for _ in range(2):
+                muted = client.moderation.mute_user(channel_id="c", muted_user_id="u")
+                self.assertEqual(muted.mute_expires_at.year, 2026)
+            client.request("DELETE", "/v1/new", body={})
+        keys = [request["key"] for request in server.requests if request["path"].startswith("/v1/")]
+        self.assertEqual(len(keys), 6)
+        for key in keys:
+            self.assertEqual(uuid.UUID(key).version, 4)
+        self.assertEqual(len(set(keys[:4])), 1, "the attempts of a call share a key")
+        self.assertEqual(len(set(keys)), 3, "each call has a key of its own")
 
-    def test_a_change_that_is_not_idempotent_is_not_repeated(self):
-        with Server((500, {"code": "INTERNAL"}, {"X-Request-Id": "r"})) as server:
-            with self.assertRaises(ModeratoError) as raised:
-                server.client().moderation.mute_user(channel_id="c", muted_user_id="u")
-        self.assertEqual((raised.exception.code, raised.exception.request_id), ("INTERNAL", "r"))
+    def test_a_caller_can_choose_the_key(self):
+        message = {"messageId": "m", "createdAt": "2026-11-20T12:00:00.000Z"}
+        with Server("broken", (200, message)) as server:
+            server.client().chat.post_message(
+                channel_id="c", message="m", options=Options(idempotency_key="mine")
+            )
+        self.assertEqual([request["key"] for request in server.requests], ["mine", "mine"])
+        self.assertEqual(server.requests[0]["body"], '{"channelId": "c", "message": "m"}')
+
+    def test_a_read_has_no_key(self):
+        with Server((200, {})) as server:
+            server.client().request("GET", "/v1/users/profile")
+        self.assertIsNone(server.requests[0]["key"])
+
+    def test_a_key_that_was_used_for_another_call_is_an_error_of_its_own(self):
+        with Server((422, {"code": "IDEMPOTENCY_KEY_REUSED"}, {"X-Request-Id": "r"})) as server:
+            with self.assertRaises(IdempotencyKeyReusedError) as raised:
+                server.client().moderation.remove_ban(channel_id="c", ban_user_id="u")
+        self.assertEqual((raised.exception.code, raised.exception.request_id), ("IDEMPOTENCY_KEY_REUSED", "r"))
+        self.assertEqual(len(server.requests), 1)
 
     def test_an_error_has_its_details(self):
         violations = [{"field": "limit", "description": "must be between 1 and 100"}]

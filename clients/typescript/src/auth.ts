@@ -190,7 +190,7 @@ export class Auth implements Credentials {
       try {
         return await this.#obtain(renewed)
       } catch (error) {
-        const delay = error instanceof ModeratoError && attempt < this.#settings.retries ? retryDelay(error, attempt, true) : undefined
+        const delay = error instanceof ModeratoError && attempt < this.#settings.retries ? retryDelay(error, attempt) : undefined
         if (delay === undefined) throw error
         await sleep(delay)
       }

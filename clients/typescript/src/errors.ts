@@ -73,6 +73,12 @@ export class ModeratoError extends Error {
 export class APIConnectionError extends ModeratoError {}
 
 /**
+ * The idempotency key of the call was used for a call with other arguments, within the
+ * last 24 hours. Nothing was changed. The code is `IDEMPOTENCY_KEY_REUSED`.
+ */
+export class IdempotencyKeyReusedError extends ModeratoError {}
+
+/**
  * A user could not be signed in, or not be kept signed in. The code is that of OAuth 2:
  * `access_denied` if the user refused, `expired_token` if the user took too long, and
  * `invalid_grant` if the user must sign in again.
@@ -95,8 +101,7 @@ interface ErrorBody {
 /** errorOf returns the error of a response. */
 export async function errorOf(response: Response): Promise<ModeratoError> {
   const body = await bodyOf(response)
-  const isSignIn = body.error !== undefined && response.status < 500 && response.status !== 429
-  return new (isSignIn ? SignInError : ModeratoError)(
+  return new (classOf(body, response.status))(
     body.message ?? body.error_description ?? `The server responded with ${response.status}.`,
     {
       code: body.data?.code ?? body.error ?? `HTTP_${response.status}`,
@@ -106,6 +111,11 @@ export async function errorOf(response: Response): Promise<ModeratoError> {
       data: body.data,
     },
   )
+}
+
+function classOf(body: ErrorBody, status: number): typeof ModeratoError {
+  if (body.data?.code === 'IDEMPOTENCY_KEY_REUSED') return IdempotencyKeyReusedError
+  return body.error !== undefined && status < 500 && status !== 429 ? SignInError : ModeratoError
 }
 
 /** bodyOf returns an empty body if the response is not of the server, but of a proxy. */

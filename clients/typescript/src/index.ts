@@ -1,6 +1,6 @@
 export { Auth, type DevicePrompt, type PendingSignIn, type Scope, type Tokens } from './auth.js'
 export { Moderato, type ModeratoOptions } from './client.js'
-export { APIConnectionError, ModeratoError, SignInError, WebhookVerificationError, type FieldError } from './errors.js'
+export { APIConnectionError, IdempotencyKeyReusedError, ModeratoError, SignInError, WebhookVerificationError, type FieldError } from './errors.js'
 export type { Event, EventType } from './event.js'
 export { EventStream, type ListenOptions } from './events.js'
 export type * from './operations.js'

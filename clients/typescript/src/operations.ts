@@ -191,7 +191,7 @@ export class Moderation extends Resource {
    * Tokens: user, and only the channel's owner (otherwise NOT_CHANNEL_OWNER). Scope: `channel.moderate`. Errors: USER_NOT_FOUND if the user does not exist; TARGET_IS_CHANNEL if the user is the channel's owner.
    */
   addModerator(body: AddModeratorRequest, options?: RequestOptions): Promise<void> {
-    return this.send('POST', '/v1/moderation/moderators', body, true, options)
+    return this.send('POST', '/v1/moderation/moderators', body, options)
   }
 
   /**
@@ -200,7 +200,7 @@ export class Moderation extends Resource {
    * Tokens, scope and errors: as `addModerator`.
    */
   removeModerator(body: RemoveModeratorRequest, options?: RequestOptions): Promise<void> {
-    return this.send('DELETE', '/v1/moderation/moderators', body, true, options)
+    return this.send('DELETE', '/v1/moderation/moderators', body, options)
   }
 
   /**
@@ -209,7 +209,7 @@ export class Moderation extends Resource {
    * Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR). Scope: `channel.moderate`. Errors: INVALID_ARGUMENT if both or neither of `banUserId` and `banUsername` are given; USER_NOT_FOUND if the user does not exist; TARGET_IS_CHANNEL if the user is the channel's owner.
    */
   banUser(body: BanUserRequest, options?: RequestOptions): Promise<BanUserResponse> {
-    return this.send('POST', '/v1/moderation/ban', body, true, options)
+    return this.send('POST', '/v1/moderation/ban', body, options)
   }
 
   /**
@@ -218,7 +218,7 @@ export class Moderation extends Resource {
    * Tokens, scope and relation: as `banUser`. Errors: NOT_BANNED (404) if the user is not banned from the channel or does not exist.
    */
   removeBan(body: RemoveBanRequest, options?: RequestOptions): Promise<void> {
-    return this.send('DELETE', '/v1/moderation/ban', body, false, options)
+    return this.send('DELETE', '/v1/moderation/ban', body, options)
   }
 
   /**
@@ -227,7 +227,7 @@ export class Moderation extends Resource {
    * Tokens, scope and relation: as `banUser`. Errors: MUTE_ACTIVE (409), with the existing `muteExpiresAt`, if a mute of the user is still active; USER_NOT_FOUND if the user does not exist; TARGET_IS_CHANNEL if the user is the channel's owner.
    */
   muteUser(body: MuteUserRequest, options?: RequestOptions): Promise<MuteUserResponse> {
-    return this.send('POST', '/v1/moderation/mute', body, false, options)
+    return this.send('POST', '/v1/moderation/mute', body, options)
   }
 
   /**
@@ -236,7 +236,7 @@ export class Moderation extends Resource {
    * Tokens, scope and relation: as `banUser`. Errors: NOT_MUTED (404) if the user has no active mute in the channel or does not exist.
    */
   removeMute(body: RemoveMuteRequest, options?: RequestOptions): Promise<void> {
-    return this.send('DELETE', '/v1/moderation/mute', body, false, options)
+    return this.send('DELETE', '/v1/moderation/mute', body, options)
   }
 
   /**
@@ -245,7 +245,7 @@ export class Moderation extends Resource {
    * Tokens, scope and relation: as `banUser`. Errors: INVALID_ARGUMENT if there are no users or more than 1,000, or if both or neither of `userId` and `username` of a user are given.
    */
   banUsers(body: BanUsersRequest, options?: RequestOptions): Promise<BanUsersResponse> {
-    return this.send('POST', '/v1/moderation/bans', body, false, options)
+    return this.send('POST', '/v1/moderation/bans', body, options)
   }
 
   /**
@@ -263,7 +263,7 @@ export class Moderation extends Resource {
    * Tokens, scope and relation: as `banUser`. Errors: BATCH_NOT_FOUND (404) if the channel has no such batch.
    */
   undoBanBatch(body: UndoBanBatchRequest, options?: RequestOptions): Promise<UndoBanBatchResponse> {
-    return this.send('DELETE', '/v1/moderation/bans', body, false, options)
+    return this.send('DELETE', '/v1/moderation/bans', body, options)
   }
 
   /**
@@ -376,7 +376,7 @@ export class Channels extends Resource {
    * Tokens: user, and only the channel's owner (otherwise NOT_CHANNEL_OWNER). Scope: `channel.moderate`. Errors: USER_NOT_FOUND if the user does not exist; TARGET_IS_CHANNEL if the user is the channel's owner.
    */
   addVip(body: AddVipRequest, options?: RequestOptions): Promise<AddVipResponse> {
-    return this.send('POST', '/v1/channels/vips', body, true, options)
+    return this.send('POST', '/v1/channels/vips', body, options)
   }
 
   /**
@@ -385,7 +385,7 @@ export class Channels extends Resource {
    * Tokens, scope and errors: as `addVip`.
    */
   removeVip(body: RemoveVipRequest, options?: RequestOptions): Promise<void> {
-    return this.send('DELETE', '/v1/channels/vips', body, true, options)
+    return this.send('DELETE', '/v1/channels/vips', body, options)
   }
 
   /**
@@ -412,7 +412,7 @@ export class Channels extends Resource {
    * Tokens, scope and errors: as `addVip`.
    */
   addOg(body: AddOgRequest, options?: RequestOptions): Promise<AddOgResponse> {
-    return this.send('POST', '/v1/channels/ogs', body, true, options)
+    return this.send('POST', '/v1/channels/ogs', body, options)
   }
 
   /**
@@ -421,7 +421,7 @@ export class Channels extends Resource {
    * Tokens, scope and errors: as `addVip`.
    */
   removeOg(body: RemoveOgRequest, options?: RequestOptions): Promise<void> {
-    return this.send('DELETE', '/v1/channels/ogs', body, true, options)
+    return this.send('DELETE', '/v1/channels/ogs', body, options)
   }
 
   /**
@@ -484,7 +484,7 @@ export class Channels extends Resource {
    * Tokens: user. Scope: `channel.moderate`. Errors: CATEGORY_NOT_FOUND if the category does not exist.
    */
   updateInfo(body: UpdateInfoRequest, options?: RequestOptions): Promise<UpdateInfoResponse> {
-    return this.send('POST', '/v1/channels/info', body, true, options)
+    return this.send('POST', '/v1/channels/info', body, options)
   }
 }
 
@@ -496,7 +496,7 @@ export class Webhooks extends Resource {
    * Errors: CHANNEL_NOT_FOUND if the channel does not exist; INVALID_ARGUMENT if an app names no channel; WEBHOOK_LIMIT_REACHED if the channel's owner and moderators have 20 webhooks for it already, or service tokens have 20, or the app has 20 for it or 1000 in all, or a user who neither owns nor moderates the channel has 20 for such channels, or all such users have 200 for the channel.
    */
   createWebhook(body: CreateWebhookRequest, options?: RequestOptions): Promise<CreateWebhookResponse> {
-    return this.send('POST', '/v1/webhooks', body, false, options)
+    return this.send('POST', '/v1/webhooks', body, options)
   }
 
   /**
@@ -514,7 +514,7 @@ export class Webhooks extends Resource {
    * Errors: WEBHOOK_NOT_FOUND if the webhook does not exist.
    */
   deleteWebhook(body: DeleteWebhookRequest, options?: RequestOptions): Promise<void> {
-    return this.send('DELETE', '/v1/webhooks', body, false, options)
+    return this.send('DELETE', '/v1/webhooks', body, options)
   }
 
   /**
@@ -523,7 +523,7 @@ export class Webhooks extends Resource {
    * Errors: WEBHOOK_NOT_FOUND if the webhook does not exist.
    */
   rotateWebhookSecret(body: RotateWebhookSecretRequest, options?: RequestOptions): Promise<RotateWebhookSecretResponse> {
-    return this.send('POST', '/v1/webhooks/rotate-secret', body, false, options)
+    return this.send('POST', '/v1/webhooks/rotate-secret', body, options)
   }
 
   /**
@@ -532,7 +532,7 @@ export class Webhooks extends Resource {
    * Errors: WEBHOOK_NOT_FOUND if the webhook does not exist; NOT_CHANNEL_MODERATOR or GRANT_MISSING if the webhook's user or app has no right to its types.
    */
   enableWebhook(body: EnableWebhookRequest, options?: RequestOptions): Promise<EnableWebhookResponse> {
-    return this.send('POST', '/v1/webhooks/enable', body, true, options)
+    return this.send('POST', '/v1/webhooks/enable', body, options)
   }
 
   /**
@@ -550,7 +550,7 @@ export class Webhooks extends Resource {
    * Errors: WEBHOOK_NOT_FOUND if the webhook does not exist; WEBHOOK_DISABLED if it is disabled; EVENT_NOT_FOUND if the event is no longer kept, or is not of the webhook's channel and types.
    */
   redeliverWebhookEvent(body: RedeliverWebhookEventRequest, options?: RequestOptions): Promise<void> {
-    return this.send('POST', '/v1/webhooks/redeliver', body, false, options)
+    return this.send('POST', '/v1/webhooks/redeliver', body, options)
   }
 }
 
@@ -585,7 +585,7 @@ export class Users extends Resource {
 
   /** Takes back everything that the caller granted to a client. The client's tokens of the caller end: changes with them are refused immediately, and reads within 2 s on every server. The webhooks that the client created in the caller's name are deleted. Revoking a grant that does not exist changes nothing. */
   revokeGrant(body: RevokeGrantRequest, options?: RequestOptions): Promise<void> {
-    return this.send('DELETE', '/v1/users/grants', body, true, options)
+    return this.send('DELETE', '/v1/users/grants', body, options)
   }
 }
 
@@ -593,7 +593,7 @@ export class Users extends Resource {
 export class Events extends EventsResource {
   /** Returns a ticket that opens one stream, on any server, within 60 s. The stream has the rights of the caller: what the caller may hear is checked when the stream opens and while it is open, and the stream ends with the caller's token. A ticket is as secret as a token while it is valid. */
   createEventTicket(body: CreateEventTicketRequest = {}, options?: RequestOptions): Promise<CreateEventTicketResponse> {
-    return this.send('POST', '/v1/events/tickets', body, true, options)
+    return this.send('POST', '/v1/events/tickets', body, options)
   }
 
   /**
@@ -602,7 +602,7 @@ export class Events extends EventsResource {
    * Tokens: user, app or service, with the scope and the relation to the channel that the type needs. The first subscription of a session decides whose it is: the client and user, or the app. Errors: SESSION_NOT_FOUND if the session does not exist or has ended; AUTH_CONTEXT_MISMATCH if the session belongs to another client, user or app; STREAM_LIMIT_REACHED if the session has 100 subscriptions; CHANNEL_NOT_FOUND if the channel does not exist; SCOPE_MISSING, TOKEN_KIND_NOT_ACCEPTED, NOT_CHANNEL_MODERATOR or GRANT_MISSING if the caller may not receive the type.
    */
   createSubscription(body: CreateSubscriptionRequest, options?: RequestOptions): Promise<CreateSubscriptionResponse> {
-    return this.send('POST', '/v1/events/subscriptions', body, true, options)
+    return this.send('POST', '/v1/events/subscriptions', body, options)
   }
 
   /**
@@ -620,7 +620,7 @@ export class Events extends EventsResource {
    * Errors: SUBSCRIPTION_NOT_FOUND if the caller has no subscription with this id.
    */
   deleteSubscription(body: DeleteSubscriptionRequest, options?: RequestOptions): Promise<void> {
-    return this.send('DELETE', '/v1/events/subscriptions', body, false, options)
+    return this.send('DELETE', '/v1/events/subscriptions', body, options)
   }
 }
 
@@ -632,7 +632,7 @@ export class Chat extends Resource {
    * Tokens: user, who posts as itself (another `senderId` returns NOT_SELF); app, which posts as a user who granted it the scope (otherwise GRANT_MISSING); or service, which posts as any user. Scope: `users.bot`. Errors: USER_BANNED if the sender is banned from the channel; USER_MUTED, with `muteExpiresAt`, if the sender is muted there; CHANNEL_NOT_FOUND or USER_NOT_FOUND if the channel or the sender does not exist.
    */
   postMessage(body: PostMessageRequest, options?: RequestOptions): Promise<PostMessageResponse> {
-    return this.keyed('messageId', 'POST', '/v1/chats/messages', body, options)
+    return this.send('POST', '/v1/chats/messages', body, options)
   }
 
   /**
@@ -641,7 +641,7 @@ export class Chat extends Resource {
    * Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR). Scope: `channel.moderate`. The sender of the message may delete it with the scope `users.bot` as well. Errors: MESSAGE_NOT_FOUND if the channel has no such message, or it is deleted already; CHANNEL_NOT_FOUND if the channel does not exist.
    */
   deleteMessage(body: DeleteMessageRequest, options?: RequestOptions): Promise<void> {
-    return this.send('DELETE', '/v1/chats/messages', body, false, options)
+    return this.send('DELETE', '/v1/chats/messages', body, options)
   }
 
   /**
@@ -659,7 +659,7 @@ export class Chat extends Resource {
    * Tokens: user, who must own or moderate the channel (otherwise NOT_CHANNEL_MODERATOR). Scope: `channel.moderate`. Errors: CHANNEL_NOT_FOUND if the channel does not exist.
    */
   clearChat(body: ClearChatRequest, options?: RequestOptions): Promise<void> {
-    return this.send('DELETE', '/v1/chats', body, true, options)
+    return this.send('DELETE', '/v1/chats', body, options)
   }
 }
 

@@ -2,7 +2,6 @@ import { EventStream, type ListenOptions } from './events.js'
 import type { EventType } from './event.js'
 import { List } from './paging.js'
 import type { RequestOptions, Transport } from './transport.js'
-import { randomUUID } from './webcrypto.js'
 
 /** A group of operations. */
 export class Resource {
@@ -28,13 +27,8 @@ export class Resource {
   }
 
   /** @internal */
-  protected async send<Data>(method: string, path: string, body: object, idempotent: boolean, options: RequestOptions | undefined): Promise<Data> {
-    return (await this.transport.call<Data>({ idempotent, ...options, method, path, body })).data
-  }
-
-  /** keyed sends a call with a key, so that it may be repeated. @internal */
-  protected async keyed<Data>(key: string, method: string, path: string, body: object, options: RequestOptions | undefined): Promise<Data> {
-    return this.send(method, path, { [key]: await randomUUID(), ...body }, true, options)
+  protected async send<Data>(method: string, path: string, body: object, options: RequestOptions | undefined): Promise<Data> {
+    return (await this.transport.call<Data>({ ...options, method, path, body })).data
   }
 }
 

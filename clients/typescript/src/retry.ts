@@ -5,15 +5,15 @@ const patience = 60
 
 /**
  * retryDelay returns after how many milliseconds a failed call is repeated, or undefined
- * if it must not be repeated. Attempts are counted from 0.
+ * if another attempt is of no use. Attempts are counted from 0.
  *
- * A call that the server refused before it did anything is always repeated. Any other
- * call may have had its effect, so it is repeated only if a repetition changes nothing.
+ * The call must be a read or have an idempotency key, because the failed attempt may have
+ * had its effect.
  */
-export function retryDelay(error: ModeratoError, attempt: number, isIdempotent: boolean): number | undefined {
-  const isRefused = error.code === 'OVERLOADED' || (error.status === 429 && error.code !== 'STREAM_LIMIT_REACHED')
-  const isTransient = error instanceof APIConnectionError || (error.status ?? 0) >= 500
-  if (!isRefused && !(isTransient && isIdempotent)) return undefined
+export function retryDelay(error: ModeratoError, attempt: number): number | undefined {
+  const isEarly = error.code === 'IDEMPOTENCY_KEY_IN_USE' || (error.status === 429 && error.code !== 'STREAM_LIMIT_REACHED')
+  const isUnknown = error instanceof APIConnectionError || (error.status ?? 0) >= 500
+  if (!isEarly && !isUnknown) return undefined
   if (error.retryAfter === undefined) return backoff(attempt)
   return error.retryAfter > patience ? undefined : error.retryAfter * 1000 + jitter(250)
 }

@@ -1,6 +1,7 @@
 import { Deadline } from './deadline.js'
 import { errorOf, ModeratoError } from './errors.js'
 import { retryDelay, sleep } from './retry.js'
+import { randomUUID } from './webcrypto.js'
 
 /** Options of one call. */
 export interface RequestOptions {
@@ -11,10 +12,10 @@ export interface RequestOptions {
   /** How often the call is repeated after transient failures; by default as for the client. */
   retries?: number
   /**
-   * Whether a repetition of the call changes nothing, so that it is repeated even when
-   * the first attempt may have had its effect. Each method knows its own default.
+   * The idempotency key of a change, by default a new UUID. Choose one and store it to
+   * repeat the call after a restart of your program.
    */
-  idempotent?: boolean
+  idempotencyKey?: string
 }
 
 /** A call of the API. */
@@ -42,7 +43,7 @@ export interface TransportSettings {
   fetch: typeof fetch
 }
 
-/** Transport sends calls, and repeats those that may be repeated. */
+/** Transport sends calls, and repeats them after transient failures. */
 export class Transport {
   readonly settings: TransportSettings
   readonly #credentials: Credentials
@@ -55,22 +56,22 @@ export class Transport {
   /** call returns the data of a response, and its headers. */
   async call<Data>(call: Call): Promise<{ data: Data; headers: Headers }> {
     const retries = call.retries ?? this.settings.retries
-    const idempotent = call.idempotent ?? call.method === 'GET'
+    const headers = await keyOf(call)
     for (let attempt = 0; ; attempt++) {
       try {
-        return await this.#attempt<Data>(call)
+        return await this.#attempt<Data>(call, headers)
       } catch (error) {
-        const delay = error instanceof ModeratoError && attempt < retries ? retryDelay(error, attempt, idempotent) : undefined
+        const delay = error instanceof ModeratoError && attempt < retries ? retryDelay(error, attempt) : undefined
         if (delay === undefined) throw error
         await sleep(delay, call.signal)
       }
     }
   }
 
-  async #attempt<Data>(call: Call): Promise<{ data: Data; headers: Headers }> {
+  async #attempt<Data>(call: Call, headers: Record<string, string>): Promise<{ data: Data; headers: Headers }> {
     const deadline = new Deadline(call.timeout ?? this.settings.timeout, call.signal)
     try {
-      const response = await this.open(call, deadline)
+      const response = await this.open(call, deadline, headers)
       const answer = await response.json().catch((error: unknown) => Promise.reject(deadline.failure(error)))
       return { data: answer.data, headers: response.headers }
     } finally {
@@ -107,6 +108,11 @@ export class Transport {
       throw deadline.failure(error)
     }
   }
+}
+
+/** keyOf returns the header with the idempotency key of a change, which all its attempts share. */
+async function keyOf(call: Call): Promise<Record<string, string>> {
+  return call.method === 'GET' ? {} : { 'idempotency-key': call.idempotencyKey ?? (await randomUUID()) }
 }
 
 /** isTokenRefused reports whether a new access token helps. */

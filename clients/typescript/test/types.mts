@@ -3,7 +3,7 @@ import { List, Moderato, ModeratoError, type BanUserResponse, type Event, type U
 
 const moderato = new Moderato({ baseUrl: 'https://api.example.com', clientId: 'my-bot', tokens: { accessToken: 'mdu_' } })
 
-const ban: BanUserResponse = await moderato.moderation.banUser({ channelId: '', banUsername: '' }, { retries: 0 })
+const ban: BanUserResponse = await moderato.moderation.banUser({ channelId: '', banUsername: '' }, { retries: 0, idempotencyKey: '' })
 ban.bannedAt satisfies string
 // @ts-expect-error channelId is required
 await moderato.moderation.banUser({ banUsername: '' })

@@ -5,25 +5,26 @@ import { backoff, retryDelay } from '../../dist/retry.js'
 
 const error = (code, status, retryAfter) => new ModeratoError('', { code, status, retryAfter })
 
-test('what may be repeated', () => {
-  for (const [name, failure, whenIdempotent, otherwise] of [
-    ['a refusal for the rate', error('RATE_LIMITED', 429, 1), true, true],
-    ['overload', error('OVERLOADED', 503, 1), true, true],
-    ['a long pause', error('RATE_LIMITED', 429, 3600), false, false],
-    ['too many streams', error('STREAM_LIMIT_REACHED', 429), false, false],
-    ['an unavailable server', error('UNAVAILABLE', 503, 1), true, false],
-    ['an unknown outcome', error('DEADLINE_EXCEEDED', 504), true, false],
-    ['a broken connection', new APIConnectionError('', { code: 'CONNECTION_FAILED' }), true, false],
-    ['an active mute, in spite of Retry-After', error('MUTE_ACTIVE', 409, 1), false, false],
-    ['a mistake', error('INVALID_ARGUMENT', 400), false, false],
+test('what is repeated', () => {
+  for (const [name, failure, isRepeated] of [
+    ['a refusal for the rate', error('RATE_LIMITED', 429, 1), true],
+    ['overload', error('OVERLOADED', 503, 1), true],
+    ['a long pause', error('RATE_LIMITED', 429, 3600), false],
+    ['too many streams', error('STREAM_LIMIT_REACHED', 429), false],
+    ['an unavailable server', error('UNAVAILABLE', 503, 1), true],
+    ['an unknown outcome', error('DEADLINE_EXCEEDED', 504), true],
+    ['a broken connection', new APIConnectionError('', { code: 'CONNECTION_FAILED' }), true],
+    ['a key in use', error('IDEMPOTENCY_KEY_IN_USE', 409, 1), true],
+    ['a key that was used', error('IDEMPOTENCY_KEY_REUSED', 422), false],
+    ['an active mute, in spite of Retry-After', error('MUTE_ACTIVE', 409, 1), false],
+    ['a mistake', error('INVALID_ARGUMENT', 400), false],
   ]) {
-    assert.equal(retryDelay(failure, 0, true) !== undefined, whenIdempotent, name)
-    assert.equal(retryDelay(failure, 0, false) !== undefined, otherwise, name)
+    assert.equal(retryDelay(failure, 0) !== undefined, isRepeated, name)
   }
 })
 
 test('Retry-After is waited for', () => {
-  assert.ok(retryDelay(error('RATE_LIMITED', 429, 7), 0, false) >= 7000)
+  assert.ok(retryDelay(error('RATE_LIMITED', 429, 7), 0) >= 7000)
 })
 
 test('the pause grows up to 30 s', () => {
@@ -37,24 +38,52 @@ test('the pause grows up to 30 s', () => {
 function client(responses, options) {
   const requests = []
   const fetch = async (url, init) => {
-    requests.push({ url, body: init.body && JSON.parse(init.body) })
-    const [status, data, headers] = responses.shift()
-    return Response.json({ success: status < 300, message: 'text', data }, { status, headers })
+    const isSignIn = new URL(url).pathname.startsWith('/oauth2/')
+    if (!isSignIn) requests.push({ url, body: init.body && JSON.parse(init.body), key: init.headers['idempotency-key'] })
+    const response = responses.shift()
+    if (response === 'broken') throw new TypeError('fetch failed')
+    const [status, data, headers] = response
+    return Response.json(isSignIn ? data : { success: status < 300, message: 'text', data }, { status, headers })
   }
   return { requests, moderato: new Moderato({ baseUrl: 'http://server', clientId: 'bot', tokens: { accessToken: 'mdu_' }, fetch, ...options }) }
 }
 
-test('a post is repeated with the same messageId', async () => {
-  const { requests, moderato } = client([[500, { code: 'INTERNAL' }, { 'retry-after': '0' }], [200, {}]])
-  await moderato.chat.postMessage({ channelId: 'c', message: 'm' })
-  assert.equal(requests.length, 2)
-  assert.match(requests[0].body.messageId, /^[0-9a-f-]{36}$/)
-  assert.deepEqual(requests[0].body, requests[1].body)
+const isUUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
+
+test('all attempts of a change have the same key', async () => {
+  const { requests, moderato } = client([
+    'broken', [409, { code: 'IDEMPOTENCY_KEY_IN_USE' }, { 'retry-after': '0' }], [401, { code: 'TOKEN_EXPIRED' }],
+    [200, { access_token: 'mdu_2', expires_in: 60 }], [200, {}], [200, {}], [200, {}],
+  ], { tokens: { accessToken: 'mdu_', refreshToken: 'mdr_' } })
+  const mute = { channelId: 'c', mutedUserId: 'u' }
+  await moderato.moderation.muteUser(mute)
+  await moderato.moderation.muteUser(mute)
+  await moderato.request({ method: 'DELETE', path: '/v1/new', body: {} })
+  const keys = requests.map(({ key }) => key)
+  assert.equal(keys.length, 6)
+  for (const key of keys) assert.match(key, isUUID)
+  assert.equal(new Set(keys.slice(0, 4)).size, 1, 'the attempts of a call share a key')
+  assert.equal(new Set(keys).size, 3, 'each call has a key of its own')
 })
 
-test('a change that is not idempotent is not repeated', async () => {
-  const { requests, moderato } = client([[500, { code: 'INTERNAL', requestId: 'r' }, { 'x-request-id': 'r' }]])
-  await assert.rejects(moderato.moderation.muteUser({ channelId: 'c', mutedUserId: 'u' }), { code: 'INTERNAL', status: 500, requestId: 'r' })
+test('a caller can choose the key', async () => {
+  const { requests, moderato } = client(['broken', [200, {}]])
+  await moderato.chat.postMessage({ channelId: 'c', message: 'm' }, { idempotencyKey: 'mine' })
+  assert.deepEqual(requests.map(({ key }) => key), ['mine', 'mine'])
+  assert.deepEqual(requests[0].body, { channelId: 'c', message: 'm' })
+})
+
+test('a read has no key', async () => {
+  const { requests, moderato } = client([[200, {}]])
+  await moderato.users.getProfile()
+  assert.equal(requests[0].key, undefined)
+})
+
+test('a key that was used for another call is an error of its own', async () => {
+  const { requests, moderato } = client([[422, { code: 'IDEMPOTENCY_KEY_REUSED' }, { 'x-request-id': 'r' }]])
+  const call = moderato.moderation.muteUser({ channelId: 'c', mutedUserId: 'u' }, { idempotencyKey: 'mine' })
+  await assert.rejects(call, { name: 'IdempotencyKeyReusedError', code: 'IDEMPOTENCY_KEY_REUSED', status: 422, requestId: 'r' })
+  await assert.rejects(call, ModeratoError)
   assert.equal(requests.length, 1)
 })
 
