@@ -40,7 +40,9 @@ type Event struct {
 	// When the event happened.
 	OccurredAt instant.Instant `json:"occurred_at,omitempty"`
 	// The payload: a JSON object.
-	Payload      string `json:"payload,omitempty"`
+	Payload string `json:"payload,omitempty"`
+	// For a ban or mute, the latest messages of the user before it, newest first: a JSON array. Null if there are none.
+	Evidence     *string `json:"evidence,omitempty"`
 	selectValues sql.SelectValues
 }
 
@@ -53,7 +55,7 @@ func (*Event) scanValues(columns []string) ([]any, error) {
 			values[i] = &sql.NullScanner{S: new(uid.ID)}
 		case event.FieldSequence, event.FieldPosition, event.FieldOccurredAt:
 			values[i] = new(sql.NullInt64)
-		case event.FieldType, event.FieldClientID, event.FieldRequestID, event.FieldPayload:
+		case event.FieldType, event.FieldClientID, event.FieldRequestID, event.FieldPayload, event.FieldEvidence:
 			values[i] = new(sql.NullString)
 		case event.FieldID, event.FieldChannelID, event.FieldOperationID:
 			values[i] = new(uid.ID)
@@ -147,6 +149,13 @@ func (_m *Event) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.Payload = value.String
 			}
+		case event.FieldEvidence:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field evidence", values[i])
+			} else if value.Valid {
+				_m.Evidence = new(string)
+				*_m.Evidence = value.String
+			}
 		default:
 			_m.selectValues.Set(columns[i], values[i])
 		}
@@ -221,6 +230,11 @@ func (_m *Event) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("payload=")
 	builder.WriteString(_m.Payload)
+	builder.WriteString(", ")
+	if v := _m.Evidence; v != nil {
+		builder.WriteString("evidence=")
+		builder.WriteString(*v)
+	}
 	builder.WriteByte(')')
 	return builder.String()
 }

@@ -111,6 +111,20 @@ func (_c *EventCreate) SetPayload(v string) *EventCreate {
 	return _c
 }
 
+// SetEvidence sets the "evidence" field.
+func (_c *EventCreate) SetEvidence(v string) *EventCreate {
+	_c.mutation.SetEvidence(v)
+	return _c
+}
+
+// SetNillableEvidence sets the "evidence" field if the given value is not nil.
+func (_c *EventCreate) SetNillableEvidence(v *string) *EventCreate {
+	if v != nil {
+		_c.SetEvidence(*v)
+	}
+	return _c
+}
+
 // SetID sets the "id" field.
 func (_c *EventCreate) SetID(v uid.ID) *EventCreate {
 	_c.mutation.SetID(v)
@@ -268,6 +282,10 @@ func (_c *EventCreate) createSpec() (*Event, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.Payload(); ok {
 		_spec.SetField(event.FieldPayload, field.TypeString, value)
 		_node.Payload = value
+	}
+	if value, ok := _c.mutation.Evidence(); ok {
+		_spec.SetField(event.FieldEvidence, field.TypeString, value)
+		_node.Evidence = &value
 	}
 	return _node, _spec
 }

@@ -131,6 +131,26 @@ func (_u *EventUpdate) SetNillablePayload(v *string) *EventUpdate {
 	return _u
 }
 
+// SetEvidence sets the "evidence" field.
+func (_u *EventUpdate) SetEvidence(v string) *EventUpdate {
+	_u.mutation.SetEvidence(v)
+	return _u
+}
+
+// SetNillableEvidence sets the "evidence" field if the given value is not nil.
+func (_u *EventUpdate) SetNillableEvidence(v *string) *EventUpdate {
+	if v != nil {
+		_u.SetEvidence(*v)
+	}
+	return _u
+}
+
+// ClearEvidence clears the value of the "evidence" field.
+func (_u *EventUpdate) ClearEvidence() *EventUpdate {
+	_u.mutation.ClearEvidence()
+	return _u
+}
+
 // Mutation returns the EventMutation object of the builder.
 func (_u *EventUpdate) Mutation() *EventMutation {
 	return _u.mutation
@@ -201,6 +221,12 @@ func (_u *EventUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	}
 	if value, ok := _u.mutation.Payload(); ok {
 		_spec.SetField(event.FieldPayload, field.TypeString, value)
+	}
+	if value, ok := _u.mutation.Evidence(); ok {
+		_spec.SetField(event.FieldEvidence, field.TypeString, value)
+	}
+	if _u.mutation.EvidenceCleared() {
+		_spec.ClearField(event.FieldEvidence, field.TypeString)
 	}
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
@@ -324,6 +350,26 @@ func (_u *EventUpdateOne) SetNillablePayload(v *string) *EventUpdateOne {
 	return _u
 }
 
+// SetEvidence sets the "evidence" field.
+func (_u *EventUpdateOne) SetEvidence(v string) *EventUpdateOne {
+	_u.mutation.SetEvidence(v)
+	return _u
+}
+
+// SetNillableEvidence sets the "evidence" field if the given value is not nil.
+func (_u *EventUpdateOne) SetNillableEvidence(v *string) *EventUpdateOne {
+	if v != nil {
+		_u.SetEvidence(*v)
+	}
+	return _u
+}
+
+// ClearEvidence clears the value of the "evidence" field.
+func (_u *EventUpdateOne) ClearEvidence() *EventUpdateOne {
+	_u.mutation.ClearEvidence()
+	return _u
+}
+
 // Mutation returns the EventMutation object of the builder.
 func (_u *EventUpdateOne) Mutation() *EventMutation {
 	return _u.mutation
@@ -424,6 +470,12 @@ func (_u *EventUpdateOne) sqlSave(ctx context.Context) (_node *Event, err error)
 	}
 	if value, ok := _u.mutation.Payload(); ok {
 		_spec.SetField(event.FieldPayload, field.TypeString, value)
+	}
+	if value, ok := _u.mutation.Evidence(); ok {
+		_spec.SetField(event.FieldEvidence, field.TypeString, value)
+	}
+	if _u.mutation.EvidenceCleared() {
+		_spec.ClearField(event.FieldEvidence, field.TypeString)
 	}
 	_node = &Event{config: _u.config}
 	_spec.Assign = _node.assignValues

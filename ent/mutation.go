@@ -11815,6 +11815,7 @@ type EventMutation struct {
 	occurred_at    *instant.Instant
 	addoccurred_at *instant.Instant
 	payload        *string
+	evidence       *string
 	clearedFields  map[string]struct{}
 	done           bool
 	oldValue       func(context.Context) (*Event, error)
@@ -12421,6 +12422,55 @@ func (m *EventMutation) ResetPayload() {
 	m.payload = nil
 }
 
+// SetEvidence sets the "evidence" field.
+func (m *EventMutation) SetEvidence(s string) {
+	m.evidence = &s
+}
+
+// Evidence returns the value of the "evidence" field in the mutation.
+func (m *EventMutation) Evidence() (r string, exists bool) {
+	v := m.evidence
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldEvidence returns the old "evidence" field's value of the Event entity.
+// If the Event object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *EventMutation) OldEvidence(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldEvidence is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldEvidence requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldEvidence: %w", err)
+	}
+	return oldValue.Evidence, nil
+}
+
+// ClearEvidence clears the value of the "evidence" field.
+func (m *EventMutation) ClearEvidence() {
+	m.evidence = nil
+	m.clearedFields[event.FieldEvidence] = struct{}{}
+}
+
+// EvidenceCleared returns if the "evidence" field was cleared in this mutation.
+func (m *EventMutation) EvidenceCleared() bool {
+	_, ok := m.clearedFields[event.FieldEvidence]
+	return ok
+}
+
+// ResetEvidence resets all changes to the "evidence" field.
+func (m *EventMutation) ResetEvidence() {
+	m.evidence = nil
+	delete(m.clearedFields, event.FieldEvidence)
+}
+
 // Where appends a list predicates to the EventMutation builder.
 func (m *EventMutation) Where(ps ...predicate.Event) {
 	m.predicates = append(m.predicates, ps...)
@@ -12455,7 +12505,7 @@ func (m *EventMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *EventMutation) Fields() []string {
-	fields := make([]string, 0, 11)
+	fields := make([]string, 0, 12)
 	if m.channel_id != nil {
 		fields = append(fields, event.FieldChannelID)
 	}
@@ -12489,6 +12539,9 @@ func (m *EventMutation) Fields() []string {
 	if m.payload != nil {
 		fields = append(fields, event.FieldPayload)
 	}
+	if m.evidence != nil {
+		fields = append(fields, event.FieldEvidence)
+	}
 	return fields
 }
 
@@ -12519,6 +12572,8 @@ func (m *EventMutation) Field(name string) (ent.Value, bool) {
 		return m.OccurredAt()
 	case event.FieldPayload:
 		return m.Payload()
+	case event.FieldEvidence:
+		return m.Evidence()
 	}
 	return nil, false
 }
@@ -12550,6 +12605,8 @@ func (m *EventMutation) OldField(ctx context.Context, name string) (ent.Value, e
 		return m.OldOccurredAt(ctx)
 	case event.FieldPayload:
 		return m.OldPayload(ctx)
+	case event.FieldEvidence:
+		return m.OldEvidence(ctx)
 	}
 	return nil, fmt.Errorf("unknown Event field %s", name)
 }
@@ -12636,6 +12693,13 @@ func (m *EventMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetPayload(v)
 		return nil
+	case event.FieldEvidence:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEvidence(v)
+		return nil
 	}
 	return fmt.Errorf("unknown Event field %s", name)
 }
@@ -12714,6 +12778,9 @@ func (m *EventMutation) ClearedFields() []string {
 	if m.FieldCleared(event.FieldTargetID) {
 		fields = append(fields, event.FieldTargetID)
 	}
+	if m.FieldCleared(event.FieldEvidence) {
+		fields = append(fields, event.FieldEvidence)
+	}
 	return fields
 }
 
@@ -12736,6 +12803,9 @@ func (m *EventMutation) ClearField(name string) error {
 		return nil
 	case event.FieldTargetID:
 		m.ClearTargetID()
+		return nil
+	case event.FieldEvidence:
+		m.ClearEvidence()
 		return nil
 	}
 	return fmt.Errorf("unknown Event nullable field %s", name)
@@ -12777,6 +12847,9 @@ func (m *EventMutation) ResetField(name string) error {
 		return nil
 	case event.FieldPayload:
 		m.ResetPayload()
+		return nil
+	case event.FieldEvidence:
+		m.ResetEvidence()
 		return nil
 	}
 	return fmt.Errorf("unknown Event field %s", name)

@@ -22,6 +22,7 @@ import (
 type (
 	object map[string]any
 	list   struct{ of any }
+	some   struct{ of any } // a list that may be empty
 	maybe  struct{ of any } // or null
 	absent struct{ of any } // or missing
 )
@@ -42,6 +43,7 @@ var (
 		"clientId": "string", "requestId": "string", "payload": "object",
 		// Of bans and mutes.
 		"reason": absent{"string?"}, "expiresAt": absent{"timestamp?"}, "batchId": absent{"uuid?"},
+		"evidence": absent{some{object{"messageId": "uuid", "text": "string", "sentAt": "timestamp"}}},
 	}
 	targetResult = object{"userId": "uuid?", "username": "string?", "status": "string"}
 	batchResult  = object{
@@ -250,6 +252,10 @@ func check(at string, got, want any) (problems []string) {
 	case maybe:
 		if got != nil {
 			return check(at, got, want.of)
+		}
+	case some:
+		if rows, ok := got.([]any); !ok || len(rows) > 0 {
+			return check(at, got, list(want))
 		}
 	case list:
 		rows, ok := got.([]any)

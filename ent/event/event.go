@@ -33,6 +33,8 @@ const (
 	FieldOccurredAt = "occurred_at"
 	// FieldPayload holds the string denoting the payload field in the database.
 	FieldPayload = "payload"
+	// FieldEvidence holds the string denoting the evidence field in the database.
+	FieldEvidence = "evidence"
 	// Table holds the table name of the event in the database.
 	Table = "events"
 )
@@ -51,6 +53,7 @@ var Columns = []string{
 	FieldRequestID,
 	FieldOccurredAt,
 	FieldPayload,
+	FieldEvidence,
 }
 
 // ValidColumn reports if the column name is valid (part of the table columns).
@@ -113,4 +116,9 @@ func ByOccurredAt(opts ...sql.OrderTermOption) OrderOption {
 // ByPayload orders the results by the payload field.
 func ByPayload(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldPayload, opts...).ToFunc()
+}
+
+// ByEvidence orders the results by the evidence field.
+func ByEvidence(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldEvidence, opts...).ToFunc()
 }

@@ -110,6 +110,11 @@ func Payload(v string) predicate.Event {
 	return predicate.Event(sql.FieldEQ(FieldPayload, v))
 }
 
+// Evidence applies equality check predicate on the "evidence" field. It's identical to EvidenceEQ.
+func Evidence(v string) predicate.Event {
+	return predicate.Event(sql.FieldEQ(FieldEvidence, v))
+}
+
 // ChannelIDEQ applies the EQ predicate on the "channel_id" field.
 func ChannelIDEQ(v uid.ID) predicate.Event {
 	return predicate.Event(sql.FieldEQ(FieldChannelID, v))
@@ -692,6 +697,81 @@ func PayloadEqualFold(v string) predicate.Event {
 // PayloadContainsFold applies the ContainsFold predicate on the "payload" field.
 func PayloadContainsFold(v string) predicate.Event {
 	return predicate.Event(sql.FieldContainsFold(FieldPayload, v))
+}
+
+// EvidenceEQ applies the EQ predicate on the "evidence" field.
+func EvidenceEQ(v string) predicate.Event {
+	return predicate.Event(sql.FieldEQ(FieldEvidence, v))
+}
+
+// EvidenceNEQ applies the NEQ predicate on the "evidence" field.
+func EvidenceNEQ(v string) predicate.Event {
+	return predicate.Event(sql.FieldNEQ(FieldEvidence, v))
+}
+
+// EvidenceIn applies the In predicate on the "evidence" field.
+func EvidenceIn(vs ...string) predicate.Event {
+	return predicate.Event(sql.FieldIn(FieldEvidence, vs...))
+}
+
+// EvidenceNotIn applies the NotIn predicate on the "evidence" field.
+func EvidenceNotIn(vs ...string) predicate.Event {
+	return predicate.Event(sql.FieldNotIn(FieldEvidence, vs...))
+}
+
+// EvidenceGT applies the GT predicate on the "evidence" field.
+func EvidenceGT(v string) predicate.Event {
+	return predicate.Event(sql.FieldGT(FieldEvidence, v))
+}
+
+// EvidenceGTE applies the GTE predicate on the "evidence" field.
+func EvidenceGTE(v string) predicate.Event {
+	return predicate.Event(sql.FieldGTE(FieldEvidence, v))
+}
+
+// EvidenceLT applies the LT predicate on the "evidence" field.
+func EvidenceLT(v string) predicate.Event {
+	return predicate.Event(sql.FieldLT(FieldEvidence, v))
+}
+
+// EvidenceLTE applies the LTE predicate on the "evidence" field.
+func EvidenceLTE(v string) predicate.Event {
+	return predicate.Event(sql.FieldLTE(FieldEvidence, v))
+}
+
+// EvidenceContains applies the Contains predicate on the "evidence" field.
+func EvidenceContains(v string) predicate.Event {
+	return predicate.Event(sql.FieldContains(FieldEvidence, v))
+}
+
+// EvidenceHasPrefix applies the HasPrefix predicate on the "evidence" field.
+func EvidenceHasPrefix(v string) predicate.Event {
+	return predicate.Event(sql.FieldHasPrefix(FieldEvidence, v))
+}
+
+// EvidenceHasSuffix applies the HasSuffix predicate on the "evidence" field.
+func EvidenceHasSuffix(v string) predicate.Event {
+	return predicate.Event(sql.FieldHasSuffix(FieldEvidence, v))
+}
+
+// EvidenceIsNil applies the IsNil predicate on the "evidence" field.
+func EvidenceIsNil() predicate.Event {
+	return predicate.Event(sql.FieldIsNull(FieldEvidence))
+}
+
+// EvidenceNotNil applies the NotNil predicate on the "evidence" field.
+func EvidenceNotNil() predicate.Event {
+	return predicate.Event(sql.FieldNotNull(FieldEvidence))
+}
+
+// EvidenceEqualFold applies the EqualFold predicate on the "evidence" field.
+func EvidenceEqualFold(v string) predicate.Event {
+	return predicate.Event(sql.FieldEqualFold(FieldEvidence, v))
+}
+
+// EvidenceContainsFold applies the ContainsFold predicate on the "evidence" field.
+func EvidenceContainsFold(v string) predicate.Event {
+	return predicate.Event(sql.FieldContainsFold(FieldEvidence, v))
 }
 
 // And groups predicates with the AND operator between them.

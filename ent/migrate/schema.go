@@ -434,6 +434,7 @@ var (
 		{Name: "request_id", Type: field.TypeString, Size: 64},
 		{Name: "occurred_at", Type: field.TypeInt64},
 		{Name: "payload", Type: field.TypeString, Size: 2147483647, SchemaType: map[string]string{"mysql": "mediumtext"}},
+		{Name: "evidence", Type: field.TypeString, Nullable: true, Size: 2147483647, SchemaType: map[string]string{"mysql": "mediumtext"}},
 	}
 	// EventsTable holds the schema information for the "events" table.
 	EventsTable = &schema.Table{

@@ -28,6 +28,8 @@ func (Event) Fields() []ent.Field {
 		field.String("request_id").MaxLen(64).Immutable().Comment("The id of the request that caused the event; may be empty."),
 		timestamp("occurred_at", "When the event happened."),
 		field.Text("payload").SchemaType(map[string]string{dialect.MySQL: "mediumtext"}).Comment("The payload: a JSON object."),
+		field.Text("evidence").Optional().Nillable().SchemaType(map[string]string{dialect.MySQL: "mediumtext"}).
+			Comment("For a ban or mute, the latest messages of the user before it, newest first: a JSON array. Null if there are none."),
 	}
 }
 

@@ -235,6 +235,14 @@ func (c *Change) EmitOf(actor uid.ID, kind eventtype.Type, target uid.ID, payloa
 	c.pending = append(c.pending, event)
 }
 
+// KeepEvidence stores evidence with the event that was emitted last: a JSON array, or nothing
+// if it is empty. The log shows it. Listeners do not receive it.
+func (c *Change) KeepEvidence(evidence string) {
+	if evidence != "" {
+		c.pending[len(c.pending)-1].SetEvidence(evidence)
+	}
+}
+
 // ByNobody runs body with no actor and no client. It is for expirations that happened
 // before the caller's change and for which no event was emitted yet.
 func (c *Change) ByNobody(body func()) {

@@ -96,6 +96,16 @@ func TestEachCheckDetectsItsViolation(t *testing.T) {
 				"the sequence of a channel has no gap",
 			},
 			{
+				"UPDATE events SET evidence = '[]' WHERE type = 'channel.chat.clear_user_messages'",
+				"UPDATE events SET evidence = NULL WHERE type = 'channel.chat.clear_user_messages'",
+				"only bans and mutes of users who exist have evidence",
+			},
+			{
+				"UPDATE events SET evidence = '[]', actor_id = target_id, target_id = X'5E1F8A0C93D74B6EA4C2D07B3E9F6185' WHERE type = 'channel.ban'",
+				"UPDATE events SET evidence = NULL, target_id = actor_id WHERE type = 'channel.ban'",
+				"only bans and mutes of users who exist have evidence",
+			},
+			{
 				"UPDATE events SET position = NULL WHERE position = 1", "UPDATE events SET position = 1 WHERE position IS NULL",
 				"events get their position soon",
 			},

@@ -56,7 +56,8 @@ type ban struct {
 	userID, moderatorID uid.ID
 	bannedAt            instant.Instant
 	displayName         string
-	isModerator         bool // the user holds the moderator role, which the ban suspends
+	isModerator         bool   // the user holds the moderator role, which the ban suspends
+	evidence            string // of a new ban: see readEvidence
 }
 
 // banOnce bans a user, and returns the ban. If the user is banned already, that is the
@@ -112,6 +113,11 @@ func applyBan(ctx context.Context, c *change.Change, b *ban) error {
 			return err
 		}
 	}
+	evidence, err := readEvidence(ctx, c, b.userID)
+	if err != nil {
+		return err
+	}
+	b.evidence = evidence[b.userID]
 	emitBan(c, b, byModerator)
 	return clearMessages(ctx, c, b.userID)
 }
@@ -129,6 +135,7 @@ func emitBan(c *change.Change, b *ban, why cause) {
 		BatchId:               b.batchIDProto(),
 		Cause:                 string(why),
 	})
+	c.KeepEvidence(b.evidence)
 }
 
 // clearMessages deletes a user's messages as part of their ban or mute.

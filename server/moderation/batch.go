@@ -215,10 +215,17 @@ func (b *batch) apply(ctx context.Context, c *change.Change) error {
 		if x.isModerator {
 			moderators = append(moderators, x.userID)
 		}
+	}
+	evidence, err := readEvidence(ctx, c, ids...)
+	if err != nil {
+		return err
+	}
+	for _, x := range b.bans {
+		x.evidence = evidence[x.userID]
 		emitBan(c, x, byBatch)
 		emitCleared(c, x.userID)
 	}
-	err := c.Tx.BanBatch.Create().SetID(*b.batchID).SetChannelID(c.ChannelID).SetModeratorID(c.ActorID).SetCreatedAt(c.Now).
+	err = c.Tx.BanBatch.Create().SetID(*b.batchID).SetChannelID(c.ChannelID).SetModeratorID(c.ActorID).SetCreatedAt(c.Now).
 		SetReason(b.reason).SetNillableExpiresAt(b.expiresAt).SetBannedCount(len(b.bans)).
 		SetFirstSequence(first).SetLastSequence(c.LastSequence()).
 		Exec(ctx)

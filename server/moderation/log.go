@@ -125,7 +125,8 @@ var logPage = store.Declare("moderation log", func(_ *store.Dialect, q *logQuery
 	keys, args := q.keys()
 	return `
 		SELECT e.id, e.sequence, e.type, e.occurred_at, e.client_id, e.request_id, e.payload,
-			e.actor_id, COALESCE(a.display_name, ?), COALESCE(a.slug, ?), e.target_id, COALESCE(u.display_name, ?), COALESCE(u.slug, ?)
+			e.actor_id, COALESCE(a.display_name, ?), COALESCE(a.slug, ?), e.target_id, COALESCE(u.display_name, ?), COALESCE(u.slug, ?),
+			CASE WHEN u.` + users.Exists + ` THEN COALESCE(e.evidence, '') ELSE '' END
 		FROM (SELECT id FROM (` + keys + `) AS k ORDER BY sequence DESC` + store.Limit(q.limit+1) + `) AS p
 		JOIN events e ON e.id = p.id
 		LEFT JOIN users a ON a.id = e.actor_id
@@ -161,9 +162,13 @@ func readEntry(r *store.Row) (*moderatov1.LogEntry, error) {
 	}
 	payload := r.Text()
 	row.Moderator, row.User = readUser(r), readUser(r)
+	evidence := r.Text()
 	err := protojson.Unmarshal([]byte(payload), row.GetPayload())
 	if err == nil {
 		row.Sanction, err = readSanction(row.GetType(), payload)
+	}
+	if err == nil && row.GetSanction() != nil {
+		row.Sanction.Evidence, err = parseEvidence(evidence)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("payload of event %s: %w", row.GetId(), err)

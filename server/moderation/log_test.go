@@ -26,6 +26,7 @@ type logPage struct {
 			ClientID        string
 			RequestID       string
 			Payload         map[string]any
+			Evidence        []any
 		}
 		Pagination struct{ Cursor string }
 

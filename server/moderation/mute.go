@@ -85,6 +85,10 @@ func applyMute(ctx context.Context, c *change.Change, user *ent.User, t terms) e
 	if err != nil {
 		return err
 	}
+	evidence, err := readEvidence(ctx, c, user.ID)
+	if err != nil {
+		return err
+	}
 	c.Emit("channel.mute", user.ID, &moderatov1.MuteEvent{
 		ChannelId:            c.ChannelID.String(),
 		ModeratorId:          c.ActorID.String(),
@@ -96,6 +100,7 @@ func applyMute(ctx context.Context, c *change.Change, user *ent.User, t terms) e
 		ExpiresAt:            t.expiresAtProto(),
 		Cause:                string(byModerator),
 	})
+	c.KeepEvidence(evidence[user.ID])
 	return clearMessages(ctx, c, user.ID)
 }
 

@@ -24,7 +24,7 @@ func anonymizeTargets(ctx context.Context, _ *store.Store, tx *ent.Tx, id uid.ID
 		if err != nil {
 			return 0, fmt.Errorf("event %s: %w", row.ID, err)
 		}
-		if err := tx.Event.UpdateOne(row).SetPayload(payload).SetTargetID(users.Deleted).Exec(ctx); err != nil {
+		if err := tx.Event.UpdateOne(row).SetPayload(payload).SetTargetID(users.Deleted).ClearEvidence().Exec(ctx); err != nil {
 			return 0, err
 		}
 	}

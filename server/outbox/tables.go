@@ -8,6 +8,7 @@ import (
 	"github.com/moderato-live/moderato/server/jobs"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/server/users"
 )
 
 // Tables describes the tables of events.
@@ -16,6 +17,7 @@ var Tables = []domain.Table{
 		Name: "events", Channel: "channel_id", Impersonal: []string{"type", "operation_id", "client_id", "request_id"},
 		Users: []domain.UserColumn{
 			{Name: "target_id", Erase: domain.WithRow}, {Name: "actor_id", Erase: domain.WithRow}, {Name: "payload", Erase: domain.WithRow},
+			{Name: "evidence", Erase: domain.WithRow},
 		},
 		Erase: domain.Erasure{User: []domain.Step{
 			{Name: "events about the user", Do: anonymizeTargets},
@@ -33,6 +35,13 @@ var Tables = []domain.Table{
 					GROUP BY c.id, c.trimmed_sequence, c.event_sequence
 					HAVING COUNT(e.id) <> CASE WHEN c.event_sequence > c.trimmed_sequence THEN c.event_sequence - c.trimmed_sequence ELSE 0 END
 						OR COALESCE(MAX(e.sequence), 0) > c.event_sequence`,
+			},
+			{
+				Name: "only bans and mutes of users who exist have evidence",
+				Query: `SELECT ` + domain.Hex("e.id") + `, CONCAT('is a ', e.type, ' with evidence') FROM events e
+					WHERE e.evidence IS NOT NULL AND (e.type NOT IN ('channel.ban', 'channel.mute')
+						OR NOT EXISTS (SELECT 1 FROM users u WHERE u.id = e.target_id AND u.id <> ?))`,
+				Args: func(domain.CheckTime) []any { return []any{users.Deleted} },
 			},
 			{
 				Name:  "events get their position soon",

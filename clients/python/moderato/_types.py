@@ -37,6 +37,7 @@ __all__ = [
     "EventCategory",
     "EventMetadata",
     "EventSubscription",
+    "EvidenceMessage",
     "FollowEvent",
     "FollowedChannel",
     "GetLiveStatsResponse",
@@ -741,6 +742,20 @@ class EventSubscription:
 
 
 @dataclass(frozen=True)
+class EvidenceMessage:
+    """EvidenceMessage is a message of a user who was banned or muted."""
+
+    message_id: str
+    """The message's id: a UUID in lower case."""
+
+    text: str
+    """The text."""
+
+    sent_at: datetime
+    """When the message was posted: UTC, milliseconds."""
+
+
+@dataclass(frozen=True)
 class FollowEvent:
     """FollowEvent is the payload of `channel.follow` and `channel.unfollow`."""
 
@@ -1181,6 +1196,9 @@ class LogEntry:
 
     batch_id: Optional[str] = None
     """The batch that it belongs to: a UUID in lower case; null if it belongs to none."""
+
+    evidence: Optional[list[EvidenceMessage]] = None
+    """The user's latest messages before it, newest first: at most 10, of those that were visible and that it deleted. They are kept as long as the entry, and removed when the user is deleted. Empty if there were none, and for bans and mutes that an earlier version of Moderato applied."""
 
 
 @dataclass(frozen=True)

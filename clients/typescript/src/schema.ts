@@ -1453,6 +1453,21 @@ export interface components {
              */
             createdAt: string;
         };
+        /** @description EvidenceMessage is a message of a user who was banned or muted. */
+        EvidenceMessage: {
+            /**
+             * Format: uuid
+             * @description The message's id: a UUID in lower case.
+             */
+            messageId: string;
+            /** @description The text. */
+            text: string;
+            /**
+             * Format: date-time
+             * @description When the message was posted: UTC, milliseconds.
+             */
+            sentAt: string;
+        };
         /** @description FollowEvent is the payload of `channel.follow` and `channel.unfollow`. */
         FollowEvent: {
             /**
@@ -1843,6 +1858,8 @@ export interface components {
              * @description The batch that it belongs to: a UUID in lower case; null if it belongs to none.
              */
             batchId?: string | null;
+            /** @description The user's latest messages before it, newest first: at most 10, of those that were visible and that it deleted. They are kept as long as the entry, and removed when the user is deleted. Empty if there were none, and for bans and mutes that an earlier version of Moderato applied. */
+            evidence?: components["schemas"]["EvidenceMessage"][];
         };
         /** @description LogUser is a user in the log, with the user's current names. */
         LogUser: {

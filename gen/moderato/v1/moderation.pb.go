@@ -2170,7 +2170,12 @@ type LoggedSanction struct {
 	// is removed.
 	ExpiresAt *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
 	// The batch that it belongs to: a UUID in lower case; null if it belongs to none.
-	BatchId       *string `protobuf:"bytes,3,opt,name=batch_id,json=batchId" json:"batch_id,omitempty"`
+	BatchId *string `protobuf:"bytes,3,opt,name=batch_id,json=batchId" json:"batch_id,omitempty"`
+	// The user's latest messages before it, newest first: at most 10, of those that were
+	// visible and that it deleted. They are kept as long as the entry, and removed when the
+	// user is deleted. Empty if there were none, and for bans and mutes that an earlier
+	// version of Moderato applied.
+	Evidence      []*EvidenceMessage `protobuf:"bytes,4,rep,name=evidence" json:"evidence,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2226,6 +2231,77 @@ func (x *LoggedSanction) GetBatchId() string {
 	return ""
 }
 
+func (x *LoggedSanction) GetEvidence() []*EvidenceMessage {
+	if x != nil {
+		return x.Evidence
+	}
+	return nil
+}
+
+// EvidenceMessage is a message of a user who was banned or muted.
+type EvidenceMessage struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The message's id: a UUID in lower case.
+	MessageId string `protobuf:"bytes,1,opt,name=message_id,json=messageId" json:"message_id,omitempty"`
+	// The text.
+	Text string `protobuf:"bytes,2,opt,name=text" json:"text,omitempty"`
+	// When the message was posted: UTC, milliseconds.
+	SentAt        *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=sent_at,json=sentAt" json:"sent_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *EvidenceMessage) Reset() {
+	*x = EvidenceMessage{}
+	mi := &file_moderato_v1_moderation_proto_msgTypes[33]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *EvidenceMessage) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*EvidenceMessage) ProtoMessage() {}
+
+func (x *EvidenceMessage) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_moderation_proto_msgTypes[33]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use EvidenceMessage.ProtoReflect.Descriptor instead.
+func (*EvidenceMessage) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{33}
+}
+
+func (x *EvidenceMessage) GetMessageId() string {
+	if x != nil {
+		return x.MessageId
+	}
+	return ""
+}
+
+func (x *EvidenceMessage) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+func (x *EvidenceMessage) GetSentAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.SentAt
+	}
+	return nil
+}
+
 // LogUser is a user in the log, with the user's current names.
 type LogUser struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2242,7 +2318,7 @@ type LogUser struct {
 
 func (x *LogUser) Reset() {
 	*x = LogUser{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[33]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2254,7 +2330,7 @@ func (x *LogUser) String() string {
 func (*LogUser) ProtoMessage() {}
 
 func (x *LogUser) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[33]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2267,7 +2343,7 @@ func (x *LogUser) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogUser.ProtoReflect.Descriptor instead.
 func (*LogUser) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{33}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *LogUser) GetId() string {
@@ -2308,7 +2384,7 @@ type GetUserRequest struct {
 
 func (x *GetUserRequest) Reset() {
 	*x = GetUserRequest{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[34]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2320,7 +2396,7 @@ func (x *GetUserRequest) String() string {
 func (*GetUserRequest) ProtoMessage() {}
 
 func (x *GetUserRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[34]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2333,7 +2409,7 @@ func (x *GetUserRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetUserRequest.ProtoReflect.Descriptor instead.
 func (*GetUserRequest) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{34}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *GetUserRequest) GetChannelId() string {
@@ -2382,7 +2458,7 @@ type GetUserResponse struct {
 
 func (x *GetUserResponse) Reset() {
 	*x = GetUserResponse{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[35]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2394,7 +2470,7 @@ func (x *GetUserResponse) String() string {
 func (*GetUserResponse) ProtoMessage() {}
 
 func (x *GetUserResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[35]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2407,7 +2483,7 @@ func (x *GetUserResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetUserResponse.ProtoReflect.Descriptor instead.
 func (*GetUserResponse) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{35}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *GetUserResponse) GetUser() *UserSummary {
@@ -2472,7 +2548,7 @@ type UserBan struct {
 
 func (x *UserBan) Reset() {
 	*x = UserBan{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[36]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2484,7 +2560,7 @@ func (x *UserBan) String() string {
 func (*UserBan) ProtoMessage() {}
 
 func (x *UserBan) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[36]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2497,7 +2573,7 @@ func (x *UserBan) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UserBan.ProtoReflect.Descriptor instead.
 func (*UserBan) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{36}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *UserBan) GetBannedAt() *timestamppb.Timestamp {
@@ -2525,7 +2601,7 @@ type UserMute struct {
 
 func (x *UserMute) Reset() {
 	*x = UserMute{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[37]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2537,7 +2613,7 @@ func (x *UserMute) String() string {
 func (*UserMute) ProtoMessage() {}
 
 func (x *UserMute) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[37]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2550,7 +2626,7 @@ func (x *UserMute) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UserMute.ProtoReflect.Descriptor instead.
 func (*UserMute) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{37}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *UserMute) GetMuteExpiresAt() *timestamppb.Timestamp {
@@ -2571,7 +2647,7 @@ type UserFollow struct {
 
 func (x *UserFollow) Reset() {
 	*x = UserFollow{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[38]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2583,7 +2659,7 @@ func (x *UserFollow) String() string {
 func (*UserFollow) ProtoMessage() {}
 
 func (x *UserFollow) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[38]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2596,7 +2672,7 @@ func (x *UserFollow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UserFollow.ProtoReflect.Descriptor instead.
 func (*UserFollow) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{38}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *UserFollow) GetFollowedAt() *timestamppb.Timestamp {
@@ -2621,7 +2697,7 @@ type UserMessage struct {
 
 func (x *UserMessage) Reset() {
 	*x = UserMessage{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[39]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2633,7 +2709,7 @@ func (x *UserMessage) String() string {
 func (*UserMessage) ProtoMessage() {}
 
 func (x *UserMessage) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[39]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2646,7 +2722,7 @@ func (x *UserMessage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UserMessage.ProtoReflect.Descriptor instead.
 func (*UserMessage) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{39}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *UserMessage) GetMessageId() string {
@@ -2840,12 +2916,18 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"request_id\x18\b \x01(\tR\trequestId\x121\n" +
 	"\apayload\x18\t \x01(\v2\x17.google.protobuf.StructR\apayload\x12=\n" +
 	"\bsanction\x18\n" +
-	" \x01(\v2\x1b.moderato.v1.LoggedSanctionB\x04е\x18\x01R\bsanction\"\x8c\x01\n" +
+	" \x01(\v2\x1b.moderato.v1.LoggedSanctionB\x04е\x18\x01R\bsanction\"\xc6\x01\n" +
 	"\x0eLoggedSanction\x12\x1d\n" +
 	"\x06reason\x18\x01 \x01(\tB\x05\xaa\x01\x02\b\x01R\x06reason\x129\n" +
 	"\n" +
 	"expires_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\x12 \n" +
-	"\bbatch_id\x18\x03 \x01(\tB\x05\xaa\x01\x02\b\x01R\abatchId\"P\n" +
+	"\bbatch_id\x18\x03 \x01(\tB\x05\xaa\x01\x02\b\x01R\abatchId\x128\n" +
+	"\bevidence\x18\x04 \x03(\v2\x1c.moderato.v1.EvidenceMessageR\bevidence\"y\n" +
+	"\x0fEvidenceMessage\x12\x1d\n" +
+	"\n" +
+	"message_id\x18\x01 \x01(\tR\tmessageId\x12\x12\n" +
+	"\x04text\x18\x02 \x01(\tR\x04text\x123\n" +
+	"\asent_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x06sentAt\"P\n" +
 	"\aLogUser\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12!\n" +
 	"\fdisplay_name\x18\x02 \x01(\tR\vdisplayName\x12\x12\n" +
@@ -2921,7 +3003,7 @@ func file_moderato_v1_moderation_proto_rawDescGZIP() []byte {
 	return file_moderato_v1_moderation_proto_rawDescData
 }
 
-var file_moderato_v1_moderation_proto_msgTypes = make([]protoimpl.MessageInfo, 40)
+var file_moderato_v1_moderation_proto_msgTypes = make([]protoimpl.MessageInfo, 41)
 var file_moderato_v1_moderation_proto_goTypes = []any{
 	(*ModeratedChannel)(nil),              // 0: moderato.v1.ModeratedChannel
 	(*ListModeratedChannelsRequest)(nil),  // 1: moderato.v1.ListModeratedChannelsRequest
@@ -2956,90 +3038,93 @@ var file_moderato_v1_moderation_proto_goTypes = []any{
 	(*ListLogResponse)(nil),               // 30: moderato.v1.ListLogResponse
 	(*LogEntry)(nil),                      // 31: moderato.v1.LogEntry
 	(*LoggedSanction)(nil),                // 32: moderato.v1.LoggedSanction
-	(*LogUser)(nil),                       // 33: moderato.v1.LogUser
-	(*GetUserRequest)(nil),                // 34: moderato.v1.GetUserRequest
-	(*GetUserResponse)(nil),               // 35: moderato.v1.GetUserResponse
-	(*UserBan)(nil),                       // 36: moderato.v1.UserBan
-	(*UserMute)(nil),                      // 37: moderato.v1.UserMute
-	(*UserFollow)(nil),                    // 38: moderato.v1.UserFollow
-	(*UserMessage)(nil),                   // 39: moderato.v1.UserMessage
-	(*Pagination)(nil),                    // 40: moderato.v1.Pagination
-	(*UserSummary)(nil),                   // 41: moderato.v1.UserSummary
-	(*timestamppb.Timestamp)(nil),         // 42: google.protobuf.Timestamp
-	(*BannedBy)(nil),                      // 43: moderato.v1.BannedBy
-	(*structpb.Struct)(nil),               // 44: google.protobuf.Struct
-	(*SubscriptionInfo)(nil),              // 45: moderato.v1.SubscriptionInfo
+	(*EvidenceMessage)(nil),               // 33: moderato.v1.EvidenceMessage
+	(*LogUser)(nil),                       // 34: moderato.v1.LogUser
+	(*GetUserRequest)(nil),                // 35: moderato.v1.GetUserRequest
+	(*GetUserResponse)(nil),               // 36: moderato.v1.GetUserResponse
+	(*UserBan)(nil),                       // 37: moderato.v1.UserBan
+	(*UserMute)(nil),                      // 38: moderato.v1.UserMute
+	(*UserFollow)(nil),                    // 39: moderato.v1.UserFollow
+	(*UserMessage)(nil),                   // 40: moderato.v1.UserMessage
+	(*Pagination)(nil),                    // 41: moderato.v1.Pagination
+	(*UserSummary)(nil),                   // 42: moderato.v1.UserSummary
+	(*timestamppb.Timestamp)(nil),         // 43: google.protobuf.Timestamp
+	(*BannedBy)(nil),                      // 44: moderato.v1.BannedBy
+	(*structpb.Struct)(nil),               // 45: google.protobuf.Struct
+	(*SubscriptionInfo)(nil),              // 46: moderato.v1.SubscriptionInfo
 }
 var file_moderato_v1_moderation_proto_depIdxs = []int32{
 	0,  // 0: moderato.v1.ListModeratedChannelsResponse.channels:type_name -> moderato.v1.ModeratedChannel
-	40, // 1: moderato.v1.ListModeratedChannelsResponse.pagination:type_name -> moderato.v1.Pagination
-	41, // 2: moderato.v1.ListModeratorsResponse.moderators:type_name -> moderato.v1.UserSummary
-	40, // 3: moderato.v1.ListModeratorsResponse.pagination:type_name -> moderato.v1.Pagination
-	42, // 4: moderato.v1.SanctionTerms.expires_at:type_name -> google.protobuf.Timestamp
-	42, // 5: moderato.v1.BanUserResponse.banned_at:type_name -> google.protobuf.Timestamp
+	41, // 1: moderato.v1.ListModeratedChannelsResponse.pagination:type_name -> moderato.v1.Pagination
+	42, // 2: moderato.v1.ListModeratorsResponse.moderators:type_name -> moderato.v1.UserSummary
+	41, // 3: moderato.v1.ListModeratorsResponse.pagination:type_name -> moderato.v1.Pagination
+	43, // 4: moderato.v1.SanctionTerms.expires_at:type_name -> google.protobuf.Timestamp
+	43, // 5: moderato.v1.BanUserResponse.banned_at:type_name -> google.protobuf.Timestamp
 	10, // 6: moderato.v1.BanUserResponse.terms:type_name -> moderato.v1.SanctionTerms
-	42, // 7: moderato.v1.MuteUserResponse.mute_expires_at:type_name -> google.protobuf.Timestamp
+	43, // 7: moderato.v1.MuteUserResponse.mute_expires_at:type_name -> google.protobuf.Timestamp
 	10, // 8: moderato.v1.MuteUserResponse.terms:type_name -> moderato.v1.SanctionTerms
 	19, // 9: moderato.v1.BanUsersRequest.users:type_name -> moderato.v1.BatchTarget
 	21, // 10: moderato.v1.BanUsersResponse.counts:type_name -> moderato.v1.BatchCounts
 	22, // 11: moderato.v1.BanUsersResponse.results:type_name -> moderato.v1.BatchResult
 	25, // 12: moderato.v1.ListBanBatchesResponse.rows:type_name -> moderato.v1.BanBatch
-	40, // 13: moderato.v1.ListBanBatchesResponse.pagination:type_name -> moderato.v1.Pagination
-	42, // 14: moderato.v1.BanBatch.created_at:type_name -> google.protobuf.Timestamp
-	43, // 15: moderato.v1.BanBatch.banned_by:type_name -> moderato.v1.BannedBy
-	42, // 16: moderato.v1.BanBatch.expires_at:type_name -> google.protobuf.Timestamp
+	41, // 13: moderato.v1.ListBanBatchesResponse.pagination:type_name -> moderato.v1.Pagination
+	43, // 14: moderato.v1.BanBatch.created_at:type_name -> google.protobuf.Timestamp
+	44, // 15: moderato.v1.BanBatch.banned_by:type_name -> moderato.v1.BannedBy
+	43, // 16: moderato.v1.BanBatch.expires_at:type_name -> google.protobuf.Timestamp
 	28, // 17: moderato.v1.UndoBanBatchResponse.counts:type_name -> moderato.v1.UndoCounts
 	22, // 18: moderato.v1.UndoBanBatchResponse.results:type_name -> moderato.v1.BatchResult
 	31, // 19: moderato.v1.ListLogResponse.rows:type_name -> moderato.v1.LogEntry
-	40, // 20: moderato.v1.ListLogResponse.pagination:type_name -> moderato.v1.Pagination
-	42, // 21: moderato.v1.LogEntry.created_at:type_name -> google.protobuf.Timestamp
-	33, // 22: moderato.v1.LogEntry.moderator:type_name -> moderato.v1.LogUser
-	33, // 23: moderato.v1.LogEntry.user:type_name -> moderato.v1.LogUser
-	44, // 24: moderato.v1.LogEntry.payload:type_name -> google.protobuf.Struct
+	41, // 20: moderato.v1.ListLogResponse.pagination:type_name -> moderato.v1.Pagination
+	43, // 21: moderato.v1.LogEntry.created_at:type_name -> google.protobuf.Timestamp
+	34, // 22: moderato.v1.LogEntry.moderator:type_name -> moderato.v1.LogUser
+	34, // 23: moderato.v1.LogEntry.user:type_name -> moderato.v1.LogUser
+	45, // 24: moderato.v1.LogEntry.payload:type_name -> google.protobuf.Struct
 	32, // 25: moderato.v1.LogEntry.sanction:type_name -> moderato.v1.LoggedSanction
-	42, // 26: moderato.v1.LoggedSanction.expires_at:type_name -> google.protobuf.Timestamp
-	41, // 27: moderato.v1.GetUserResponse.user:type_name -> moderato.v1.UserSummary
-	36, // 28: moderato.v1.GetUserResponse.ban:type_name -> moderato.v1.UserBan
-	37, // 29: moderato.v1.GetUserResponse.mute:type_name -> moderato.v1.UserMute
-	38, // 30: moderato.v1.GetUserResponse.follow:type_name -> moderato.v1.UserFollow
-	45, // 31: moderato.v1.GetUserResponse.subscription:type_name -> moderato.v1.SubscriptionInfo
-	39, // 32: moderato.v1.GetUserResponse.messages:type_name -> moderato.v1.UserMessage
-	42, // 33: moderato.v1.UserBan.banned_at:type_name -> google.protobuf.Timestamp
-	43, // 34: moderato.v1.UserBan.banned_by:type_name -> moderato.v1.BannedBy
-	42, // 35: moderato.v1.UserMute.mute_expires_at:type_name -> google.protobuf.Timestamp
-	42, // 36: moderato.v1.UserFollow.followed_at:type_name -> google.protobuf.Timestamp
-	42, // 37: moderato.v1.UserMessage.created_at:type_name -> google.protobuf.Timestamp
-	1,  // 38: moderato.v1.ModerationService.ListModeratedChannels:input_type -> moderato.v1.ListModeratedChannelsRequest
-	3,  // 39: moderato.v1.ModerationService.ListModerators:input_type -> moderato.v1.ListModeratorsRequest
-	5,  // 40: moderato.v1.ModerationService.AddModerator:input_type -> moderato.v1.AddModeratorRequest
-	7,  // 41: moderato.v1.ModerationService.RemoveModerator:input_type -> moderato.v1.RemoveModeratorRequest
-	9,  // 42: moderato.v1.ModerationService.BanUser:input_type -> moderato.v1.BanUserRequest
-	12, // 43: moderato.v1.ModerationService.RemoveBan:input_type -> moderato.v1.RemoveBanRequest
-	14, // 44: moderato.v1.ModerationService.MuteUser:input_type -> moderato.v1.MuteUserRequest
-	16, // 45: moderato.v1.ModerationService.RemoveMute:input_type -> moderato.v1.RemoveMuteRequest
-	18, // 46: moderato.v1.ModerationService.BanUsers:input_type -> moderato.v1.BanUsersRequest
-	23, // 47: moderato.v1.ModerationService.ListBanBatches:input_type -> moderato.v1.ListBanBatchesRequest
-	26, // 48: moderato.v1.ModerationService.UndoBanBatch:input_type -> moderato.v1.UndoBanBatchRequest
-	34, // 49: moderato.v1.ModerationService.GetUser:input_type -> moderato.v1.GetUserRequest
-	29, // 50: moderato.v1.ModerationService.ListLog:input_type -> moderato.v1.ListLogRequest
-	2,  // 51: moderato.v1.ModerationService.ListModeratedChannels:output_type -> moderato.v1.ListModeratedChannelsResponse
-	4,  // 52: moderato.v1.ModerationService.ListModerators:output_type -> moderato.v1.ListModeratorsResponse
-	6,  // 53: moderato.v1.ModerationService.AddModerator:output_type -> moderato.v1.AddModeratorResponse
-	8,  // 54: moderato.v1.ModerationService.RemoveModerator:output_type -> moderato.v1.RemoveModeratorResponse
-	11, // 55: moderato.v1.ModerationService.BanUser:output_type -> moderato.v1.BanUserResponse
-	13, // 56: moderato.v1.ModerationService.RemoveBan:output_type -> moderato.v1.RemoveBanResponse
-	15, // 57: moderato.v1.ModerationService.MuteUser:output_type -> moderato.v1.MuteUserResponse
-	17, // 58: moderato.v1.ModerationService.RemoveMute:output_type -> moderato.v1.RemoveMuteResponse
-	20, // 59: moderato.v1.ModerationService.BanUsers:output_type -> moderato.v1.BanUsersResponse
-	24, // 60: moderato.v1.ModerationService.ListBanBatches:output_type -> moderato.v1.ListBanBatchesResponse
-	27, // 61: moderato.v1.ModerationService.UndoBanBatch:output_type -> moderato.v1.UndoBanBatchResponse
-	35, // 62: moderato.v1.ModerationService.GetUser:output_type -> moderato.v1.GetUserResponse
-	30, // 63: moderato.v1.ModerationService.ListLog:output_type -> moderato.v1.ListLogResponse
-	51, // [51:64] is the sub-list for method output_type
-	38, // [38:51] is the sub-list for method input_type
-	38, // [38:38] is the sub-list for extension type_name
-	38, // [38:38] is the sub-list for extension extendee
-	0,  // [0:38] is the sub-list for field type_name
+	43, // 26: moderato.v1.LoggedSanction.expires_at:type_name -> google.protobuf.Timestamp
+	33, // 27: moderato.v1.LoggedSanction.evidence:type_name -> moderato.v1.EvidenceMessage
+	43, // 28: moderato.v1.EvidenceMessage.sent_at:type_name -> google.protobuf.Timestamp
+	42, // 29: moderato.v1.GetUserResponse.user:type_name -> moderato.v1.UserSummary
+	37, // 30: moderato.v1.GetUserResponse.ban:type_name -> moderato.v1.UserBan
+	38, // 31: moderato.v1.GetUserResponse.mute:type_name -> moderato.v1.UserMute
+	39, // 32: moderato.v1.GetUserResponse.follow:type_name -> moderato.v1.UserFollow
+	46, // 33: moderato.v1.GetUserResponse.subscription:type_name -> moderato.v1.SubscriptionInfo
+	40, // 34: moderato.v1.GetUserResponse.messages:type_name -> moderato.v1.UserMessage
+	43, // 35: moderato.v1.UserBan.banned_at:type_name -> google.protobuf.Timestamp
+	44, // 36: moderato.v1.UserBan.banned_by:type_name -> moderato.v1.BannedBy
+	43, // 37: moderato.v1.UserMute.mute_expires_at:type_name -> google.protobuf.Timestamp
+	43, // 38: moderato.v1.UserFollow.followed_at:type_name -> google.protobuf.Timestamp
+	43, // 39: moderato.v1.UserMessage.created_at:type_name -> google.protobuf.Timestamp
+	1,  // 40: moderato.v1.ModerationService.ListModeratedChannels:input_type -> moderato.v1.ListModeratedChannelsRequest
+	3,  // 41: moderato.v1.ModerationService.ListModerators:input_type -> moderato.v1.ListModeratorsRequest
+	5,  // 42: moderato.v1.ModerationService.AddModerator:input_type -> moderato.v1.AddModeratorRequest
+	7,  // 43: moderato.v1.ModerationService.RemoveModerator:input_type -> moderato.v1.RemoveModeratorRequest
+	9,  // 44: moderato.v1.ModerationService.BanUser:input_type -> moderato.v1.BanUserRequest
+	12, // 45: moderato.v1.ModerationService.RemoveBan:input_type -> moderato.v1.RemoveBanRequest
+	14, // 46: moderato.v1.ModerationService.MuteUser:input_type -> moderato.v1.MuteUserRequest
+	16, // 47: moderato.v1.ModerationService.RemoveMute:input_type -> moderato.v1.RemoveMuteRequest
+	18, // 48: moderato.v1.ModerationService.BanUsers:input_type -> moderato.v1.BanUsersRequest
+	23, // 49: moderato.v1.ModerationService.ListBanBatches:input_type -> moderato.v1.ListBanBatchesRequest
+	26, // 50: moderato.v1.ModerationService.UndoBanBatch:input_type -> moderato.v1.UndoBanBatchRequest
+	35, // 51: moderato.v1.ModerationService.GetUser:input_type -> moderato.v1.GetUserRequest
+	29, // 52: moderato.v1.ModerationService.ListLog:input_type -> moderato.v1.ListLogRequest
+	2,  // 53: moderato.v1.ModerationService.ListModeratedChannels:output_type -> moderato.v1.ListModeratedChannelsResponse
+	4,  // 54: moderato.v1.ModerationService.ListModerators:output_type -> moderato.v1.ListModeratorsResponse
+	6,  // 55: moderato.v1.ModerationService.AddModerator:output_type -> moderato.v1.AddModeratorResponse
+	8,  // 56: moderato.v1.ModerationService.RemoveModerator:output_type -> moderato.v1.RemoveModeratorResponse
+	11, // 57: moderato.v1.ModerationService.BanUser:output_type -> moderato.v1.BanUserResponse
+	13, // 58: moderato.v1.ModerationService.RemoveBan:output_type -> moderato.v1.RemoveBanResponse
+	15, // 59: moderato.v1.ModerationService.MuteUser:output_type -> moderato.v1.MuteUserResponse
+	17, // 60: moderato.v1.ModerationService.RemoveMute:output_type -> moderato.v1.RemoveMuteResponse
+	20, // 61: moderato.v1.ModerationService.BanUsers:output_type -> moderato.v1.BanUsersResponse
+	24, // 62: moderato.v1.ModerationService.ListBanBatches:output_type -> moderato.v1.ListBanBatchesResponse
+	27, // 63: moderato.v1.ModerationService.UndoBanBatch:output_type -> moderato.v1.UndoBanBatchResponse
+	36, // 64: moderato.v1.ModerationService.GetUser:output_type -> moderato.v1.GetUserResponse
+	30, // 65: moderato.v1.ModerationService.ListLog:output_type -> moderato.v1.ListLogResponse
+	53, // [53:66] is the sub-list for method output_type
+	40, // [40:53] is the sub-list for method input_type
+	40, // [40:40] is the sub-list for extension type_name
+	40, // [40:40] is the sub-list for extension extendee
+	0,  // [0:40] is the sub-list for field type_name
 }
 
 func init() { file_moderato_v1_moderation_proto_init() }
@@ -3055,7 +3140,7 @@ func file_moderato_v1_moderation_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_moderato_v1_moderation_proto_rawDesc), len(file_moderato_v1_moderation_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   40,
+			NumMessages:   41,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

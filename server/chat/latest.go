@@ -1,0 +1,127 @@
+package chat
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/uid"
+)
+
+const (
+	// latestIndex is the index of a user's visible messages, in the order of their list.
+	latestIndex = "message_user_id_channel_id_generation_sent_at_id"
+
+	// busyAtOnce is how many users with many messages one statement reads. SQLite joins
+	// at most 500 SELECTs.
+	busyAtOnce = 100
+)
+
+// latest reads the latest visible messages of users in a channel, in a transaction.
+type latest struct {
+	*store.Dialect
+
+	tx        *ent.Tx
+	channelID uid.ID
+	limit     int
+	found     map[uid.ID][]Message
+}
+
+// Latest returns the latest visible messages of each of some users in a channel, newest
+// first and at most limit of each. It costs the same however many messages the users have:
+// of a user with more than limit messages, it reads only these. A join cannot do that,
+// because MariaDB does not bound the rows of each user.
+func Latest(ctx context.Context, tx *ent.Tx, d *store.Dialect, channelID uid.ID, users []uid.ID, limit int) (map[uid.ID][]Message, error) {
+	l := &latest{Dialect: d, tx: tx, channelID: channelID, limit: limit, found: map[uid.ID][]Message{}}
+	busy, err := users, error(nil)
+	if len(users) > 1 {
+		var few []uid.ID
+		few, busy, err = l.sort(ctx, users)
+		if err == nil && len(few) > 0 {
+			err = l.readFew(ctx, few)
+		}
+	}
+	for some := range slices.Chunk(busy, busyAtOnce) {
+		if err == nil {
+			err = l.readBusy(ctx, some)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the latest messages: %w", err)
+	}
+	l.order()
+	return l.found, nil
+}
+
+// sort returns the users who have messages: those with up to limit, and those with more.
+func (l *latest) sort(ctx context.Context, users []uid.ID) (few, busy []uid.ID, err error) {
+	// Scalar subqueries with a LIMIT, which no database turns into a join.
+	nth := func(n int) string {
+		return `(SELECT m.generation FROM messages m` + l.ByIndex(latestIndex) + `
+			WHERE m.user_id = u.id AND m.channel_id = ? AND m.generation = ` + generation("?", "u.id") + `
+			LIMIT 1` + fmt.Sprintf(" OFFSET %d", n) + `)`
+	}
+	c := l.channelID
+	err = store.QueryEach(ctx, l.tx, "SELECT u.id, "+nth(0)+", "+nth(l.limit)+" FROM users u WHERE u.id IN ("+store.Placeholders(len(users))+")",
+		append([]any{c, c, c, c, c, c}, store.Args(users)...), func(scan func(...any) error) error {
+			var id uid.ID
+			var first, further *int64
+			err := scan(&id, &first, &further)
+			switch {
+			case further != nil:
+				busy = append(busy, id)
+			case first != nil:
+				few = append(few, id)
+			}
+			return err
+		})
+	return few, busy, err
+}
+
+// readFew reads the messages of users who have at most limit.
+func (l *latest) readFew(ctx context.Context, users []uid.ID) error {
+	return l.read(ctx, `SELECT m.user_id, m.id, m.text, m.sent_at
+		FROM users u LEFT JOIN message_generations g ON g.channel_id = ? AND g.user_id = u.id`+l.OrderedJoin()+`messages m`+l.ByIndex(latestIndex)+`
+			ON m.user_id = u.id AND m.channel_id = ?
+				AND m.generation = COALESCE(g.generation, 0) + COALESCE((SELECT cg.generation FROM chat_generations cg WHERE cg.channel_id = ?), 0)
+		WHERE u.id IN (`+store.Placeholders(len(users))+`)`,
+		append([]any{l.channelID, l.channelID, l.channelID}, store.Args(users)...))
+}
+
+// readBusy reads the latest messages of each user.
+func (l *latest) readBusy(ctx context.Context, users []uid.ID) error {
+	parts, args := make([]string, len(users)), []any{}
+	for i, id := range users {
+		parts[i] = `SELECT * FROM (SELECT m.user_id, m.id, m.text, m.sent_at FROM messages m` + l.ByIndex(latestIndex) + `
+			WHERE m.user_id = ? AND m.channel_id = ? AND m.generation = ` + generation("?", "?") + `
+			ORDER BY m.sent_at DESC, m.id DESC` + store.Limit(l.limit) + `) AS t`
+		args = append(args, id, l.channelID, l.channelID, id, l.channelID)
+	}
+	return l.read(ctx, strings.Join(parts, " UNION ALL "), args)
+}
+
+// read adds the messages that a statement returns to those found.
+func (l *latest) read(ctx context.Context, query string, args []any) error {
+	return store.QueryEach(ctx, l.tx, query, args, func(scan func(...any) error) error {
+		m := Message{ChannelID: l.channelID}
+		err := scan(&m.UserID, &m.ID, &m.Text, &m.SentAt)
+		l.found[m.UserID] = append(l.found[m.UserID], m)
+		return err
+	})
+}
+
+// order sorts the messages of each user, newest first, and applies the limit: a message that
+// was posted between the statements may exceed it.
+func (l *latest) order() {
+	for id, messages := range l.found {
+		slices.SortFunc(messages, func(a, b Message) int {
+			return cmp.Or(cmp.Compare(b.SentAt, a.SentAt), bytes.Compare(b.ID[:], a.ID[:]))
+		})
+		l.found[id] = messages[:min(len(messages), l.limit)]
+	}
+}
