@@ -75,16 +75,20 @@ fmt: ## Format the code and the .proto files.
 	$(TOOL) buf format -w --exclude-path proto/google
 
 .PHONY: gen
-gen: ## Generate gen/ and ent/ from proto/ and ent/schema/, and docs/contract.md.
+gen: ## Generate gen/ and ent/ from proto/ and ent/schema/, docs/contract.md, and the tables of server/textmatch.
 	rm -rf gen
 	$(TOOL) buf generate
 	go build -C tools -o ../bin/generate-ent ./generate-ent
 	bin/generate-ent
 	go run ./docs/generate > docs/contract.md
+	go run ./server/textmatch/generate > bin/textmatch-tables.go
+	mv bin/textmatch-tables.go server/textmatch/tables.go
+
+GENERATED := gen ent docs/contract.md server/textmatch/tables.go
 
 .PHONY: gen-check
 gen-check: gen ## Fail if what is generated is not what is committed.
-	@test -z "$$(git status --porcelain -- gen ent docs/contract.md)" || { git status --short -- gen ent docs/contract.md; echo 'generated code is not up to date: run make gen and commit'; exit 1; }
+	@test -z "$$(git status --porcelain -- $(GENERATED))" || { git status --short -- $(GENERATED); echo 'generated code is not up to date: run make gen and commit'; exit 1; }
 
 .PHONY: lint
 lint: ## Check the code and the .proto files.

@@ -41,7 +41,7 @@ var benchmarkMatchers = []struct {
 		return textmatch.Pattern(`\b(?:free|cheap|best)\W+(?:subs?|viewers|follow(?:s|ers))\b`)
 	}},
 	{"slow-pattern", func() (textmatch.Matcher, error) {
-		return textmatch.Pattern(`(?:[a-z ]{1,30}[0-9]?){2,4}!x`)
+		return textmatch.Pattern(`(?:[a-z ]{1,24}[0-9]?){2,4}!x`)
 	}},
 }
 

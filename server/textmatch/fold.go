@@ -131,6 +131,12 @@ func trimSpace(dst []byte, start int) []byte {
 	return dst
 }
 
+// The fullwidth forms of ASCII, which are common in Chinese and Japanese.
+const (
+	firstFullwidth = '！'
+	lastFullwidth  = '～'
+)
+
 // appendVisible appends the visible characters and white space of a text. It replaces
 // characters that are letters but blank with spaces. It reports whether all characters are
 // inert, so that the text is in NFKC.
@@ -140,6 +146,8 @@ func appendVisible(dst []byte, text string) (_ []byte, inert bool) {
 		switch {
 		case r > ' ' && isInert(r):
 			dst = utf8.AppendRune(dst, r)
+		case firstFullwidth <= r && r <= lastFullwidth:
+			dst = append(dst, byte(r-firstFullwidth)+'!') // as NFKC has it
 		case isSpace(r):
 			dst = append(dst, ' ')
 		case !isInvisible(r):

@@ -125,14 +125,14 @@ func walk(re *syntax.Regexp, visit func(*syntax.Regexp)) {
 // parts returns the number of literals, classes and operators of an expression, after
 // repetitions are expanded.
 func parts(re *syntax.Regexp) int {
-	n := 1
+	n := 0
 	for _, sub := range re.Sub {
 		n += parts(sub)
 	}
 	if re.Op == syntax.OpRepeat {
 		n *= max(1, re.Min, re.Max)
 	}
-	return min(n, maxParts+1) // nested repetitions must not overflow
+	return min(n+1, maxParts+1) // nested repetitions must not overflow
 }
 
 // lowered converts the literals and the classes of a pattern to the plain form.
