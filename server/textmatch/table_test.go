@@ -22,7 +22,7 @@ func readExamples(t *testing.T, path string) []example {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }()
 	var examples []example
 	seen := map[[2]string]bool{}
 	for lines := bufio.NewScanner(file); lines.Scan(); {
