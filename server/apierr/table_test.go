@@ -74,6 +74,8 @@ var documented = map[string]row{
 	"CLIENT_CREDENTIALS_INVALID": {401, 0},
 	"AUTHORIZATION_INVALID":      {400, 0},
 	"REQUEST_NOT_FOUND":          {0, codes.NotFound},
+	"NOT_MUTED":                  {404, codes.NotFound},
+	"BATCH_NOT_FOUND":            {404, codes.NotFound},
 	"IDEMPOTENCY_KEY_REUSED":     {422, codes.FailedPrecondition},
 	"IDEMPOTENCY_KEY_IN_USE":     {409, codes.Aborted},
 }

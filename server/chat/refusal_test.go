@@ -95,6 +95,7 @@ func (r chatRefusal) check(t *testing.T, s *servertest.Server, caller metadata.M
 	want := []proto.Message{
 		&errdetails.ErrorInfo{Reason: r.reason, Domain: "moderato", Metadata: r.metadata},
 		&errdetails.RequestInfo{RequestId: id},
+		&errdetails.Help{Links: []*errdetails.Help_Link{{Description: "What to do next", Url: "/docs/errors#" + r.reason}}},
 	}
 	if len(r.violations) > 0 {
 		bad := &errdetails.BadRequest{}

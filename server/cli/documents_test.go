@@ -41,7 +41,7 @@ func documented() map[string]func(*testing.T) {
 		"README.md: Receive events/3":                            TestReadmeListeners,
 		"docs/webhooks.md: Create and verify/1":                  TestWebhookCommands,
 		"docs/webhooks.md: Create and verify/2":                  TestWebhookCommands,
-		"docs/idempotency.md: Idempotency keys/1":               TestIdempotencyCommand,
+		"docs/idempotency.md: Idempotency keys/1":                TestIdempotencyCommand,
 		"docs/getting-started.md: Getting started: a chat bot/1": TestDocumentedTargetsExist,
 		"docs/getting-started.md: JavaScript/1":                  TestGettingStartedPrograms,
 		"docs/getting-started.md: Python/1":                      TestGettingStartedPrograms,
@@ -52,6 +52,7 @@ func documented() map[string]func(*testing.T) {
 		"docs/operations.md: The database/2":                     TestDatabaseCommands,
 		"docs/operations.md: Clients, tokens, import/1":          TestOperatorCommands,
 		"docs/operations.md: Health/1":                           TestOperatorCommands,
+		"docs/operations.md: Command line/1":                     TestAPICommands,
 		"docs/operations.md: Events/1":                           TestEventCommands,
 		"docs/performance.md: Performance/1":                     TestDocumentedTargetsExist,
 	}
@@ -207,14 +208,21 @@ func TestEventCommands(t *testing.T) {
 	w.run(t, drill)
 	cursor := lastCursor(t, stream.until(t, "channel.ban"))
 	w.run(t, drill) // bans again, after the cursor
-	token := strings.TrimSpace(w.run(t, "moderato token issue --client demo-dashboard --user "+demoOwner+" --scope channel.moderate --scope users.read"))
-	values := strings.NewReplacer("UUID", demoOwner, "--client ID", "--client demo-dashboard --token "+token, " --cursor CURSOR", "", "events tail", "events tail --cursor "+cursor)
+	service := strings.TrimSpace(w.run(t, "moderato token issue --client demo-chat --service"))
+	values := strings.NewReplacer("UUID", demoOwner, " --cursor CURSOR", "", "events tail", "events tail --cursor "+cursor,
+		"trigger --client ID", "trigger --client demo-chat --token "+service+" --grpc-server "+w.GRPC,
+		"--client ID", "--client demo-dashboard --token "+w.owner(t))
 	for line := range strings.Lines(block(t, "docs/operations.md: Events/1")) {
 		line = values.Replace(line)
 		want := "channel.ban"
 		switch {
 		case strings.HasPrefix(line, "moderato fsck"):
 			w.run(t, line)
+			continue
+		case strings.HasPrefix(line, "moderato events trigger"):
+			if out := w.run(t, line); strings.Count(out, want) != 5 {
+				t.Errorf("%s prints %s, want five bans", line, out)
+			}
 			continue
 		case strings.HasPrefix(line, "moderato events receive"):
 			want = "Ctrl-C deletes it"
@@ -224,6 +232,21 @@ func TestEventCommands(t *testing.T) {
 		if code := l.signal(syscall.SIGINT); code != 0 {
 			t.Errorf("%s ends with exit code %d", line, code)
 		}
+	}
+}
+
+// owner issues a token for the owner of the demo's channel.
+func (w *workplace) owner(t *testing.T) string {
+	t.Helper()
+	return strings.TrimSpace(w.run(t, "moderato token issue --client demo-dashboard --user "+demoOwner+" --scope channel.moderate --scope users.read"))
+}
+
+func TestAPICommands(t *testing.T) {
+	w := newWorkplace(t)
+	w.environ = append(w.environ, "MODERATO_CLIENT=demo-dashboard", "MODERATO_TOKEN="+w.owner(t))
+	out := w.run(t, strings.ReplaceAll(block(t, "docs/operations.md: Command line/1"), "UUID", demoOwner))
+	if !strings.Contains(out, `"isFollower":true`) || !strings.Contains(out, `"bannedUserDisplayName":"LootGoblin77"`) {
+		t.Errorf("the commands print %s", out)
 	}
 }
 

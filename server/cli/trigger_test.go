@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/moderato-live/moderato/server/cli"
 	"github.com/moderato-live/moderato/server/cli/trigger"
@@ -17,7 +16,7 @@ import (
 	"github.com/moderato-live/moderato/server/store/storetest"
 )
 
-// triggering is a server of this process, whose clock the test can advance.
+// triggering is a server of this process.
 type triggering struct {
 	*servertest.Server
 
@@ -45,35 +44,14 @@ func TestTriggerCausesEveryType(t *testing.T) {
 	s := newTriggering(t)
 	channel := "--channel=" + servertest.Owner.String()
 	for _, name := range slices.Concat(eventtype.Types(), eventtype.LiveTypes()) {
-		isBlocked := strings.HasPrefix(name, "channel.mute") // one user is muted once in ten minutes
 		for _, args := range [][]string{nil, {"--user=" + servertest.Viewer.String()}} {
-			if args != nil && isBlocked {
-				continue
-			}
-			stop := s.hurry(name)
 			code, out, errs := s.run(append(args, channel, "--times=3", name)...)
-			stop()
 			lines := regexp.MustCompile(`(?m)^\d\d:\d\d:\d\d\.\d{3}  `+servertest.Owner.String()+`  #\d+  `+regexp.QuoteMeta(name)+` +[\w-]* +\{.*\}$`).FindAllString(out, -1)
 			if code != 0 || len(lines) != 3 || strings.Count(out, "\n") != 3 || !strings.Contains(errs, "3 of 3: ") {
 				t.Errorf("%s %v: exit code %d, prints %s%s", name, args, code, out, errs)
 			}
 		}
 	}
-}
-
-// hurry makes ten minutes pass quickly for mutes that end.
-func (s *triggering) hurry(eventType string) (stop func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	if eventType != "channel.mute.expire" {
-		return cancel
-	}
-	go func() {
-		for ctx.Err() == nil {
-			s.Store.Clock.Advance(time.Minute)
-			time.Sleep(50 * time.Millisecond)
-		}
-	}()
-	return cancel
 }
 
 func TestTriggerListsEveryType(t *testing.T) {
@@ -111,7 +89,6 @@ func TestTriggerExplainsErrors(t *testing.T) {
 		"no UUID":          {[]string{"channel.ban", "--channel=ines"}, "must be a UUID"},
 		"unknown channel":  {[]string{"channel.ban", "--channel=" + servertest.Nobody.String()}, "no channel"},
 		"unknown user":     {[]string{"channel.ban", "--user=" + servertest.Nobody.String()}, "no such user"},
-		"muted user":       {[]string{"channel.mute", "--user=" + servertest.Raider.String(), "--times=2"}, "muted already"},
 		"no service token": {[]string{"channel.ban", "--client=" + app.ClientID, "--token=" + app.Token}, "moderato token issue --client ID --service"},
 		"no token":         {[]string{"channel.ban", "--token="}, "--token are required"},
 		"no server":        {[]string{"channel.ban", "--grpc-server=127.0.0.1:1"}, "does not answer"},

@@ -221,6 +221,11 @@ func (o *operations) moderation() {
 	o.repeat(o.owner, banMethod, &moderatov1.BanUserRequest{ChannelId: channelID, BanUserId: raiderID})
 	o.repeat(o.owner, moderatov1.ModerationService_RemoveBan_FullMethodName, &moderatov1.RemoveBanRequest{ChannelId: channelID, BanUserId: raiderID})
 	o.repeat(o.owner, muteMethod, &moderatov1.MuteUserRequest{ChannelId: channelID, MutedUserId: raiderID})
+	o.repeat(o.owner, moderatov1.ModerationService_RemoveMute_FullMethodName, &moderatov1.RemoveMuteRequest{ChannelId: channelID, MutedUserId: raiderID})
+	banned := o.repeat(o.owner, moderatov1.ModerationService_BanUsers_FullMethodName, &moderatov1.BanUsersRequest{
+		ChannelId: channelID, Users: []*moderatov1.BatchTarget{{UserId: raiderID}},
+	}).(*moderatov1.BanUsersResponse)
+	o.repeat(o.owner, moderatov1.ModerationService_UndoBanBatch_FullMethodName, &moderatov1.UndoBanBatchRequest{ChannelId: channelID, BatchId: banned.GetBatchId()})
 }
 
 func (o *operations) chat() {

@@ -8,6 +8,7 @@ import (
 	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/change"
 	"github.com/moderato-live/moderato/server/chat"
+	"github.com/moderato-live/moderato/server/idempotency"
 	"github.com/moderato-live/moderato/server/instant"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
@@ -57,6 +58,7 @@ func (s *Service) BanUsers(ctx context.Context, req *moderatov1.BanUsersRequest)
 		return nil, err
 	}
 	var result *moderatov1.BanUsersResponse
+	idempotency.Result(ctx, &result)
 	err = change.Apply(ctx, s.Store, r.channelID, func(ctx context.Context, c *change.Change) error {
 		of := r.wish.from(c.Now)
 		of.batchID = new(uid.New())

@@ -197,6 +197,7 @@ func (w refusal) checkGRPC(t *testing.T, s *servertest.Server, o operation, call
 	want := []proto.Message{
 		&errdetails.ErrorInfo{Reason: w.reason, Domain: "moderato", Metadata: w.metadata},
 		&errdetails.RequestInfo{RequestId: id},
+		&errdetails.Help{Links: []*errdetails.Help_Link{{Description: "What to do next", Url: "/docs/errors#" + w.reason}}},
 	}
 	if len(w.violations) > 0 {
 		bad := &errdetails.BadRequest{}

@@ -11,6 +11,7 @@ import (
 	"github.com/moderato-live/moderato/server/authz"
 	"github.com/moderato-live/moderato/server/change"
 	"github.com/moderato-live/moderato/server/chat"
+	"github.com/moderato-live/moderato/server/idempotency"
 	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/users"
@@ -41,6 +42,7 @@ func (s *Service) UndoBanBatch(ctx context.Context, req *moderatov1.UndoBanBatch
 		return nil, err
 	}
 	var result *moderatov1.UndoBanBatchResponse
+	idempotency.Result(ctx, &result)
 	err := change.Apply(ctx, s.Store, channelID, func(ctx context.Context, c *change.Change) error {
 		u, err := planUndo(ctx, c, batchID)
 		if err != nil {

@@ -367,7 +367,7 @@ class BatchTargetInput:
     """The user's id: a UUID in upper or lower case."""
 
     username: Optional[str] = None
-    """The user's username, compared case-insensitively: 1 to 40 of `A-Z a-z 0-9 _ . -`."""
+    """The user's username, compared case-insensitively: 1 to 40 of `A-Z a-z 0-9 _ . -`. White space around the name, and one `@` before it, are ignored."""
 
 
 @dataclass(frozen=True)

@@ -1034,7 +1034,7 @@ export interface components {
              * @description The user's id: a UUID in upper or lower case.
              */
             userId?: string | null;
-            /** @description The user's username, compared case-insensitively: 1 to 40 of `A-Z a-z 0-9 _ . -`. */
+            /** @description The user's username, compared case-insensitively: 1 to 40 of `A-Z a-z 0-9 _ . -`. White space around the name, and one `@` before it, are ignored. */
             username?: string | null;
         };
         /** @description Category is a category of channels, streams, clips and VODs. */
@@ -3499,7 +3499,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "channelId": "0b6f0001-0000-4000-8000-00000000000a",
-                 *       "batchId": ""
+                 *       "batchId": "019aa123-4c00-7f60-8a51-3c9d0e7b2f14"
                  *     }
                  */
                 "application/json": components["schemas"]["UndoBanBatchRequest"];

@@ -1205,7 +1205,8 @@ type BatchTarget struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The user's id: a UUID in upper or lower case.
 	UserId string `protobuf:"bytes,1,opt,name=user_id,json=userId" json:"user_id,omitempty"`
-	// The user's username, compared case-insensitively: 1 to 40 of `A-Z a-z 0-9 _ . -`.
+	// The user's username, compared case-insensitively: 1 to 40 of `A-Z a-z 0-9 _ . -`. White
+	// space around the name, and one `@` before it, are ignored.
 	Username      string `protobuf:"bytes,2,opt,name=username" json:"username,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -69,6 +69,24 @@ func mute(ctx context.Context, a *act) error {
 	return call(a.asOwner(ctx), a.Moderation.MuteUser, &moderatov1.MuteUserRequest{ChannelId: a.channelID, MutedUserId: a.userID})
 }
 
+// muteDuration is how long a mute takes that is to end by itself.
+const muteDuration = time.Second
+
+func muteBriefly(ctx context.Context, a *act) error {
+	seconds := int64(muteDuration.Seconds())
+	return call(a.asOwner(ctx), a.Moderation.MuteUser, &moderatov1.MuteUserRequest{
+		ChannelId: a.channelID, MutedUserId: a.userID, DurationSeconds: &seconds,
+	})
+}
+
+func unmute(ctx context.Context, a *act) error {
+	err := call(a.asOwner(ctx), a.Moderation.RemoveMute, &moderatov1.RemoveMuteRequest{ChannelId: a.channelID, MutedUserId: a.userID})
+	if moderato.ReasonOf(err) == moderatov1.Reason_REASON_NOT_MUTED {
+		return nil
+	}
+	return err
+}
+
 func post(ctx context.Context, a *act) error {
 	posted, err := a.Chat.PostMessage(ctx, &moderatov1.PostMessageRequest{
 		ChannelId: a.channelID, SenderId: a.userID, Message: oneOf("Hello from "+a.userName, "What a run!", "Is this the any% category?"),

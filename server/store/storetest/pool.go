@@ -3,6 +3,7 @@ package storetest
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -88,7 +89,7 @@ func (s *server) endConnections(ctx context.Context, name string) error {
 			return nil
 		}
 		if time.Now().After(until) {
-			return fmt.Errorf("%d connections of an earlier test did not end (%v)", len(ids), err)
+			return errors.Join(fmt.Errorf("%d connections of an earlier test do not end", len(ids)), err)
 		}
 		for _, id := range ids {
 			_, _ = s.admin.ExecContext(ctx, fmt.Sprintf("KILL %d", id)) // it may have ended already
