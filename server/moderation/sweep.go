@@ -109,7 +109,7 @@ func (s *Service) PreviewSweep(ctx context.Context, req *moderatov1.PreviewSweep
 		return nil, err
 	}
 	defer slot.Release()
-	found, err := findSweep(ctx, s.Store, q)
+	found, err := findSweep(ctx, s.Store, q, defaultSweepLimits)
 	if err != nil {
 		return nil, err
 	}

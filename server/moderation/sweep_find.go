@@ -15,16 +15,20 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 )
 
-// Bounds of what one preview reads.
+// sweepLimits bounds what one preview reads.
+type sweepLimits struct {
+	// rows is the maximum number of messages, and that of follows.
+	rows int
+	// users is the maximum number of users who match, so that one transaction can undo the
+	// sweep.
+	users int
+	// time is how long it may take.
+	time time.Duration
+}
+
+var defaultSweepLimits = sweepLimits{rows: 200_000, users: 20_000, time: 10 * time.Second}
+
 const (
-	// maxSweepRows is the maximum number of messages, and that of follows, that a sweep
-	// examines.
-	maxSweepRows = 200_000
-	// maxSwept is the maximum number of users who match, so that one transaction can undo
-	// the sweep.
-	maxSwept = 20_000
-	// sweepTime is how long a sweep may examine.
-	sweepTime = 10 * time.Second
 	// readRows is how many messages or follows one statement reads, and readUsers how many
 	// users.
 	readRows  = 5000
@@ -48,6 +52,7 @@ type candidate struct {
 // finder finds the users who match the conditions of a sweep.
 type finder struct {
 	*conditions
+	sweepLimits
 
 	store *store.Store
 	now   instant.Instant
@@ -61,10 +66,10 @@ type finder struct {
 var errTooLarge = apierr.New(moderatov1.Reason_REASON_SWEEP_TOO_LARGE)
 
 // findSweep finds the users who match the conditions of a sweep.
-func findSweep(ctx context.Context, s *store.Store, q *conditions) (*found, error) {
-	bounded, cancel := context.WithTimeout(ctx, sweepTime)
+func findSweep(ctx context.Context, s *store.Store, q *conditions, limits sweepLimits) (*found, error) {
+	bounded, cancel := context.WithTimeout(ctx, limits.time)
 	defer cancel()
-	f := &finder{conditions: q, store: s}
+	f := &finder{conditions: q, sweepLimits: limits, store: s}
 	err := f.find(bounded)
 	if err != nil && ctx.Err() == nil && errors.Is(bounded.Err(), context.DeadlineExceeded) {
 		return nil, errTooLarge
@@ -95,7 +100,7 @@ func (f *finder) find(ctx context.Context) (err error) {
 		if err := f.judge(ctx, some); err != nil {
 			return err
 		}
-		if len(f.found.matched) > maxSwept {
+		if len(f.found.matched) > f.users {
 			return errTooLarge
 		}
 	}
@@ -111,7 +116,7 @@ func (f *finder) readMessages(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if examined += len(page); examined > maxSweepRows {
+		if examined += len(page); examined > f.rows {
 			return errTooLarge
 		}
 		for _, m := range page {
@@ -161,7 +166,7 @@ func (f *finder) readFollows(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if len(f.candidates) > maxSweepRows {
+		if len(f.candidates) > f.rows {
 			return errTooLarge
 		}
 		if n < readRows {

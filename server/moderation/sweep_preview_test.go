@@ -1,6 +1,11 @@
 package moderation_test
 
 import (
+	"errors"
+
+	"github.com/moderato-live/moderato/server/apierr"
+	"github.com/moderato-live/moderato/server/moderation"
+
 	"strings"
 	"testing"
 	"time"
@@ -179,6 +184,37 @@ func TestInvalidSweeps(t *testing.T) {
 		}
 		if d.standing(users[0]).GetIsBanned() {
 			t.Error("a user is banned")
+		}
+	})
+}
+
+// TestSweepLimits examines as much as a sweep may, and more.
+func TestSweepLimits(t *testing.T) {
+	each(t, func(t *testing.T, d *drive) {
+		for _, id := range d.raid(10, "free sub") {
+			d.follow(id, time.Second)
+		}
+		d.raid(2, "hello")
+		messages := &moderatov1.PreviewSweepRequest{ChannelId: servertest.Owner.String(), Phrase: new("free sub"), WithinSeconds: new(int64(60))}
+		follows := &moderatov1.PreviewSweepRequest{ChannelId: servertest.Owner.String(), FollowedWithinSeconds: new(int64(60)), WithinSeconds: new(int64(60))}
+		for _, c := range []struct {
+			what        string
+			req         *moderatov1.PreviewSweepRequest
+			rows, users int
+			time        time.Duration
+			isTooLarge  bool
+		}{
+			{"messages at the limits", messages, 12, 10, time.Minute, false},
+			{"too many messages", messages, 11, 10, time.Minute, true},
+			{"too many users", messages, 12, 9, time.Minute, true},
+			{"too slow", messages, 12, 10, time.Nanosecond, true},
+			{"follows at the limits", follows, 10, 10, time.Minute, false},
+			{"too many follows", follows, 9, 10, time.Minute, true},
+		} {
+			n, err := moderation.FindSweep(t.Context(), d.Store, c.req, c.rows, c.users, c.time)
+			if isTooLarge := errors.Is(err, apierr.New(moderatov1.Reason_REASON_SWEEP_TOO_LARGE)); isTooLarge != c.isTooLarge || (err == nil && n != 10) {
+				t.Errorf("%s: got %d users and %v", c.what, n, err)
+			}
 		}
 	})
 }

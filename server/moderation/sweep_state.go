@@ -27,7 +27,7 @@ type userState struct {
 func readStates(ctx context.Context, s *store.Store, q store.Queryer, of *conditions, now instant.Instant, ids []uid.ID) (map[uid.ID]*userState, error) {
 	channel := of.channelID
 	role := func(name string) string {
-		return "EXISTS (SELECT 1 FROM roles r WHERE r.channel_id = ? AND r.user_id = u.id AND r.role = '" + name + "')"
+		return "EXISTS (SELECT 1 FROM roles r" + s.ByIndex("role_channel_id_user_id_role") + " WHERE r.channel_id = ? AND r.user_id = u.id AND r.role = '" + name + "')"
 	}
 	args := []any{channel, channel, channel, channel, channel}
 	earlier := "FALSE"
@@ -42,7 +42,7 @@ func readStates(ctx context.Context, s *store.Store, q store.Queryer, of *condit
 			`+role(Moderator.Name)+`, `+role(VIP.Name)+`, `+role(OG.Name)+`,
 			EXISTS (SELECT 1 FROM subscriptions s WHERE s.channel_id = ? AND s.user_id = u.id AND s.is_active AND s.expires_at > `+s.Clock.Present()+`),
 			`+earlier+`, f.followed_at, COALESCE(g.generation, 0)
-		FROM users u LEFT JOIN follows f ON f.channel_id = ? AND f.user_id = u.id
+		FROM users u LEFT JOIN follows f`+s.ByPrimaryKey("follows")+` ON f.channel_id = ? AND f.user_id = u.id
 			LEFT JOIN message_generations g ON g.channel_id = ? AND g.user_id = u.id
 		WHERE u.id IN (`+store.Placeholders(len(ids))+`) AND u.`+users.Exists,
 		append(append(args, channel, channel), store.Args(ids)...), func(scan func(...any) error) error {
