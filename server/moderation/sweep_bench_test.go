@@ -8,6 +8,7 @@ import (
 	"github.com/moderato-live/moderato/ent"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/servertest"
+	"github.com/moderato-live/moderato/server/store"
 	"github.com/moderato-live/moderato/server/store/storetest"
 	"github.com/moderato-live/moderato/server/uid"
 )
@@ -15,7 +16,7 @@ import (
 // BenchmarkSweep previews sweeps of 10,000 raiders, who posted 100,000 messages and are among
 // 100,000 new followers, and commits and undoes them.
 func BenchmarkSweep(b *testing.B) {
-	benchmarkSweep(b, servertest.Start(b, servertest.Config(storetest.SQLite(b))))
+	storetest.EachBench(b, func(b *testing.B, url store.URL) { benchmarkSweep(b, servertest.Start(b, servertest.Config(url))) })
 }
 
 func benchmarkSweep(b *testing.B, s *servertest.Server) {
