@@ -1,6 +1,7 @@
 package moderation_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -42,10 +43,15 @@ func TestAfterglow(t *testing.T) {
 			fields["bannedUserId"] != late.String() || fields["reason"] != "raid" || fields["expiresAt"] != start.Add(time.Hour).String() {
 			t.Errorf("the event is %v", fields)
 		}
+		bot := d.As(t, servertest.Viewer)
+		response := d.REST(t, bot, "POST", "/v1/chats/messages", channelBody(`"message":"FREE SUB"`))
+		if response.Status != 403 || !strings.Contains(response.Body, "USER_BANNED") || !d.standing(servertest.Viewer).GetIsBanned() {
+			t.Errorf("a post over REST: %d %s", response.Status, response.Body)
+		}
 		d.Store.Clock.Freeze(start.Add(time.Minute))
 		wantReason(t, d.post(later, "free sub"), "OK")
 		undone := d.undo(r.GetBatchId(), true)
-		if undone.GetCounts().GetUnbanned() != 2 || undone.GetResults()[1].GetUserId() != late.String() {
+		if undone.GetCounts().GetUnbanned() != 3 || undone.GetResults()[1].GetUserId() != late.String() {
 			t.Errorf("the undo returns %v", undone)
 		}
 	})
