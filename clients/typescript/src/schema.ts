@@ -3534,7 +3534,8 @@ export interface operations {
                 /**
                  * @example {
                  *       "channelId": "0b6f0001-0000-4000-8000-00000000000a",
-                 *       "withinSeconds": 1
+                 *       "phrase": "free sub",
+                 *       "withinSeconds": 300
                  *     }
                  */
                 "application/json": components["schemas"]["PreviewSweepRequest"];
@@ -3569,7 +3570,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "channelId": "0b6f0001-0000-4000-8000-00000000000a",
-                 *       "sweepToken": ""
+                 *       "sweepToken": "4ZQ7XKTNBWJ5RLEMYFHOV2CSGD"
                  *     }
                  */
                 "application/json": components["schemas"]["CommitSweepRequest"];
