@@ -45,6 +45,8 @@ import (
 	"github.com/moderato-live/moderato/ent/role"
 	"github.com/moderato-live/moderato/ent/stream"
 	"github.com/moderato-live/moderato/ent/subscription"
+	"github.com/moderato-live/moderato/ent/sweep"
+	"github.com/moderato-live/moderato/ent/sweepchunk"
 	"github.com/moderato-live/moderato/ent/token"
 	"github.com/moderato-live/moderato/ent/user"
 	"github.com/moderato-live/moderato/ent/vod"
@@ -124,6 +126,10 @@ type Client struct {
 	Stream *StreamClient
 	// Subscription is the client for interacting with the Subscription builders.
 	Subscription *SubscriptionClient
+	// Sweep is the client for interacting with the Sweep builders.
+	Sweep *SweepClient
+	// SweepChunk is the client for interacting with the SweepChunk builders.
+	SweepChunk *SweepChunkClient
 	// Token is the client for interacting with the Token builders.
 	Token *TokenClient
 	// User is the client for interacting with the User builders.
@@ -178,6 +184,8 @@ func (c *Client) init() {
 	c.Role = NewRoleClient(c.config)
 	c.Stream = NewStreamClient(c.config)
 	c.Subscription = NewSubscriptionClient(c.config)
+	c.Sweep = NewSweepClient(c.config)
+	c.SweepChunk = NewSweepChunkClient(c.config)
 	c.Token = NewTokenClient(c.config)
 	c.User = NewUserClient(c.config)
 	c.Vod = NewVodClient(c.config)
@@ -308,6 +316,8 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		Role:              NewRoleClient(cfg),
 		Stream:            NewStreamClient(cfg),
 		Subscription:      NewSubscriptionClient(cfg),
+		Sweep:             NewSweepClient(cfg),
+		SweepChunk:        NewSweepChunkClient(cfg),
 		Token:             NewTokenClient(cfg),
 		User:              NewUserClient(cfg),
 		Vod:               NewVodClient(cfg),
@@ -365,6 +375,8 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		Role:              NewRoleClient(cfg),
 		Stream:            NewStreamClient(cfg),
 		Subscription:      NewSubscriptionClient(cfg),
+		Sweep:             NewSweepClient(cfg),
+		SweepChunk:        NewSweepChunkClient(cfg),
 		Token:             NewTokenClient(cfg),
 		User:              NewUserClient(cfg),
 		Vod:               NewVodClient(cfg),
@@ -405,8 +417,8 @@ func (c *Client) Use(hooks ...Hook) {
 		c.ChatServer, c.Clip, c.CursorKey, c.Erasure, c.Event, c.EventSequencer,
 		c.EventSession, c.EventSink, c.EventSubscription, c.EventTicket, c.Follow,
 		c.Grant, c.IdempotencyKey, c.Message, c.MessageGeneration, c.Mute, c.Raid,
-		c.RefreshToken, c.Role, c.Stream, c.Subscription, c.Token, c.User, c.Vod,
-		c.Vote, c.Webhook, c.WebhookDelivery,
+		c.RefreshToken, c.Role, c.Stream, c.Subscription, c.Sweep, c.SweepChunk,
+		c.Token, c.User, c.Vod, c.Vote, c.Webhook, c.WebhookDelivery,
 	} {
 		n.Use(hooks...)
 	}
@@ -421,8 +433,8 @@ func (c *Client) Intercept(interceptors ...Interceptor) {
 		c.ChatServer, c.Clip, c.CursorKey, c.Erasure, c.Event, c.EventSequencer,
 		c.EventSession, c.EventSink, c.EventSubscription, c.EventTicket, c.Follow,
 		c.Grant, c.IdempotencyKey, c.Message, c.MessageGeneration, c.Mute, c.Raid,
-		c.RefreshToken, c.Role, c.Stream, c.Subscription, c.Token, c.User, c.Vod,
-		c.Vote, c.Webhook, c.WebhookDelivery,
+		c.RefreshToken, c.Role, c.Stream, c.Subscription, c.Sweep, c.SweepChunk,
+		c.Token, c.User, c.Vod, c.Vote, c.Webhook, c.WebhookDelivery,
 	} {
 		n.Intercept(interceptors...)
 	}
@@ -495,6 +507,10 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.Stream.mutate(ctx, m)
 	case *SubscriptionMutation:
 		return c.Subscription.mutate(ctx, m)
+	case *SweepMutation:
+		return c.Sweep.mutate(ctx, m)
+	case *SweepChunkMutation:
+		return c.SweepChunk.mutate(ctx, m)
 	case *TokenMutation:
 		return c.Token.mutate(ctx, m)
 	case *UserMutation:
@@ -4843,6 +4859,272 @@ func (c *SubscriptionClient) mutate(ctx context.Context, m *SubscriptionMutation
 	}
 }
 
+// SweepClient is a client for the Sweep schema.
+type SweepClient struct {
+	config
+}
+
+// NewSweepClient returns a client for the Sweep from the given config.
+func NewSweepClient(c config) *SweepClient {
+	return &SweepClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `sweep.Hooks(f(g(h())))`.
+func (c *SweepClient) Use(hooks ...Hook) {
+	c.hooks.Sweep = append(c.hooks.Sweep, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `sweep.Intercept(f(g(h())))`.
+func (c *SweepClient) Intercept(interceptors ...Interceptor) {
+	c.inters.Sweep = append(c.inters.Sweep, interceptors...)
+}
+
+// Create returns a builder for creating a Sweep entity.
+func (c *SweepClient) Create() *SweepCreate {
+	mutation := newSweepMutation(c.config, OpCreate)
+	return &SweepCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of Sweep entities.
+func (c *SweepClient) CreateBulk(builders ...*SweepCreate) *SweepCreateBulk {
+	return &SweepCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *SweepClient) MapCreateBulk(slice any, setFunc func(*SweepCreate, int)) *SweepCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &SweepCreateBulk{err: fmt.Errorf("calling to SweepClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*SweepCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &SweepCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for Sweep.
+func (c *SweepClient) Update() *SweepUpdate {
+	mutation := newSweepMutation(c.config, OpUpdate)
+	return &SweepUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *SweepClient) UpdateOne(_m *Sweep) *SweepUpdateOne {
+	mutation := newSweepMutation(c.config, OpUpdateOne, withSweep(_m))
+	return &SweepUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *SweepClient) UpdateOneID(id digest.SHA256) *SweepUpdateOne {
+	mutation := newSweepMutation(c.config, OpUpdateOne, withSweepID(id))
+	return &SweepUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for Sweep.
+func (c *SweepClient) Delete() *SweepDelete {
+	mutation := newSweepMutation(c.config, OpDelete)
+	return &SweepDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *SweepClient) DeleteOne(_m *Sweep) *SweepDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *SweepClient) DeleteOneID(id digest.SHA256) *SweepDeleteOne {
+	builder := c.Delete().Where(sweep.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &SweepDeleteOne{builder}
+}
+
+// Query returns a query builder for Sweep.
+func (c *SweepClient) Query() *SweepQuery {
+	return &SweepQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeSweep},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a Sweep entity by its id.
+func (c *SweepClient) Get(ctx context.Context, id digest.SHA256) (*Sweep, error) {
+	return c.Query().Where(sweep.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *SweepClient) GetX(ctx context.Context, id digest.SHA256) *Sweep {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *SweepClient) Hooks() []Hook {
+	return c.hooks.Sweep
+}
+
+// Interceptors returns the client interceptors.
+func (c *SweepClient) Interceptors() []Interceptor {
+	return c.inters.Sweep
+}
+
+func (c *SweepClient) mutate(ctx context.Context, m *SweepMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&SweepCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&SweepUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&SweepUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&SweepDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown Sweep mutation op: %q", m.Op())
+	}
+}
+
+// SweepChunkClient is a client for the SweepChunk schema.
+type SweepChunkClient struct {
+	config
+}
+
+// NewSweepChunkClient returns a client for the SweepChunk from the given config.
+func NewSweepChunkClient(c config) *SweepChunkClient {
+	return &SweepChunkClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `sweepchunk.Hooks(f(g(h())))`.
+func (c *SweepChunkClient) Use(hooks ...Hook) {
+	c.hooks.SweepChunk = append(c.hooks.SweepChunk, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `sweepchunk.Intercept(f(g(h())))`.
+func (c *SweepChunkClient) Intercept(interceptors ...Interceptor) {
+	c.inters.SweepChunk = append(c.inters.SweepChunk, interceptors...)
+}
+
+// Create returns a builder for creating a SweepChunk entity.
+func (c *SweepChunkClient) Create() *SweepChunkCreate {
+	mutation := newSweepChunkMutation(c.config, OpCreate)
+	return &SweepChunkCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of SweepChunk entities.
+func (c *SweepChunkClient) CreateBulk(builders ...*SweepChunkCreate) *SweepChunkCreateBulk {
+	return &SweepChunkCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *SweepChunkClient) MapCreateBulk(slice any, setFunc func(*SweepChunkCreate, int)) *SweepChunkCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &SweepChunkCreateBulk{err: fmt.Errorf("calling to SweepChunkClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*SweepChunkCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &SweepChunkCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for SweepChunk.
+func (c *SweepChunkClient) Update() *SweepChunkUpdate {
+	mutation := newSweepChunkMutation(c.config, OpUpdate)
+	return &SweepChunkUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *SweepChunkClient) UpdateOne(_m *SweepChunk) *SweepChunkUpdateOne {
+	mutation := newSweepChunkMutation(c.config, OpUpdateOne, withSweepChunk(_m))
+	return &SweepChunkUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *SweepChunkClient) UpdateOneID(id uid.ID) *SweepChunkUpdateOne {
+	mutation := newSweepChunkMutation(c.config, OpUpdateOne, withSweepChunkID(id))
+	return &SweepChunkUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for SweepChunk.
+func (c *SweepChunkClient) Delete() *SweepChunkDelete {
+	mutation := newSweepChunkMutation(c.config, OpDelete)
+	return &SweepChunkDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *SweepChunkClient) DeleteOne(_m *SweepChunk) *SweepChunkDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *SweepChunkClient) DeleteOneID(id uid.ID) *SweepChunkDeleteOne {
+	builder := c.Delete().Where(sweepchunk.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &SweepChunkDeleteOne{builder}
+}
+
+// Query returns a query builder for SweepChunk.
+func (c *SweepChunkClient) Query() *SweepChunkQuery {
+	return &SweepChunkQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeSweepChunk},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a SweepChunk entity by its id.
+func (c *SweepChunkClient) Get(ctx context.Context, id uid.ID) (*SweepChunk, error) {
+	return c.Query().Where(sweepchunk.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *SweepChunkClient) GetX(ctx context.Context, id uid.ID) *SweepChunk {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *SweepChunkClient) Hooks() []Hook {
+	return c.hooks.SweepChunk
+}
+
+// Interceptors returns the client interceptors.
+func (c *SweepChunkClient) Interceptors() []Interceptor {
+	return c.inters.SweepChunk
+}
+
+func (c *SweepChunkClient) mutate(ctx context.Context, m *SweepChunkMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&SweepChunkCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&SweepChunkUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&SweepChunkUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&SweepChunkDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown SweepChunk mutation op: %q", m.Op())
+	}
+}
+
 // TokenClient is a client for the Token schema.
 type TokenClient struct {
 	config
@@ -5808,16 +6090,16 @@ type (
 		ChannelCount, ChannelCountDelta, ChatBatch, ChatGeneration, ChatServer, Clip,
 		CursorKey, Erasure, Event, EventSequencer, EventSession, EventSink,
 		EventSubscription, EventTicket, Follow, Grant, IdempotencyKey, Message,
-		MessageGeneration, Mute, Raid, RefreshToken, Role, Stream, Subscription, Token,
-		User, Vod, Vote, Webhook, WebhookDelivery []ent.Hook
+		MessageGeneration, Mute, Raid, RefreshToken, Role, Stream, Subscription, Sweep,
+		SweepChunk, Token, User, Vod, Vote, Webhook, WebhookDelivery []ent.Hook
 	}
 	inters struct {
 		Activity, Application, Authorization, Ban, BanBatch, Category, Channel,
 		ChannelCount, ChannelCountDelta, ChatBatch, ChatGeneration, ChatServer, Clip,
 		CursorKey, Erasure, Event, EventSequencer, EventSession, EventSink,
 		EventSubscription, EventTicket, Follow, Grant, IdempotencyKey, Message,
-		MessageGeneration, Mute, Raid, RefreshToken, Role, Stream, Subscription, Token,
-		User, Vod, Vote, Webhook, WebhookDelivery []ent.Interceptor
+		MessageGeneration, Mute, Raid, RefreshToken, Role, Stream, Subscription, Sweep,
+		SweepChunk, Token, User, Vod, Vote, Webhook, WebhookDelivery []ent.Interceptor
 	}
 )
 

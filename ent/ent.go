@@ -44,6 +44,8 @@ import (
 	"github.com/moderato-live/moderato/ent/role"
 	"github.com/moderato-live/moderato/ent/stream"
 	"github.com/moderato-live/moderato/ent/subscription"
+	"github.com/moderato-live/moderato/ent/sweep"
+	"github.com/moderato-live/moderato/ent/sweepchunk"
 	"github.com/moderato-live/moderato/ent/token"
 	"github.com/moderato-live/moderato/ent/user"
 	"github.com/moderato-live/moderato/ent/vod"
@@ -142,6 +144,8 @@ func checkColumn(t, c string) error {
 			role.Table:              role.ValidColumn,
 			stream.Table:            stream.ValidColumn,
 			subscription.Table:      subscription.ValidColumn,
+			sweep.Table:             sweep.ValidColumn,
+			sweepchunk.Table:        sweepchunk.ValidColumn,
 			token.Table:             token.ValidColumn,
 			user.Table:              user.ValidColumn,
 			vod.Table:               vod.ValidColumn,

@@ -43,6 +43,8 @@ import (
 	"github.com/moderato-live/moderato/ent/role"
 	"github.com/moderato-live/moderato/ent/stream"
 	"github.com/moderato-live/moderato/ent/subscription"
+	"github.com/moderato-live/moderato/ent/sweep"
+	"github.com/moderato-live/moderato/ent/sweepchunk"
 	"github.com/moderato-live/moderato/ent/token"
 	"github.com/moderato-live/moderato/ent/user"
 	"github.com/moderato-live/moderato/ent/vod"
@@ -95,6 +97,8 @@ const (
 	TypeRole              = "Role"
 	TypeStream            = "Stream"
 	TypeSubscription      = "Subscription"
+	TypeSweep             = "Sweep"
+	TypeSweepChunk        = "SweepChunk"
 	TypeToken             = "Token"
 	TypeUser              = "User"
 	TypeVod               = "Vod"
@@ -23284,6 +23288,2207 @@ func (m *SubscriptionMutation) ResetEdge(name string) error {
 		return nil
 	}
 	return fmt.Errorf("unknown Subscription edge %s", name)
+}
+
+// SweepMutation represents an operation that mutates the Sweep nodes in the graph.
+type SweepMutation struct {
+	config
+	op                      Op
+	typ                     string
+	id                      *digest.SHA256
+	channel_id              *uid.ID
+	user_id                 *uid.ID
+	phrase                  *string
+	pattern                 *string
+	exempt_follow_age       *int64
+	addexempt_follow_age    *int64
+	exempt_subscribers      *bool
+	expires_at              *instant.Instant
+	addexpires_at           *instant.Instant
+	batch_id                *uid.ID
+	moderator_id            *uid.ID
+	client_id               *string
+	reason                  *string
+	bans_expire_at          *instant.Instant
+	addbans_expire_at       *instant.Instant
+	afterglow_until         *instant.Instant
+	addafterglow_until      *instant.Instant
+	banned_count            *int
+	addbanned_count         *int
+	already_banned_count    *int
+	addalready_banned_count *int
+	not_found_count         *int
+	addnot_found_count      *int
+	due_at                  *instant.Instant
+	adddue_at               *instant.Instant
+	remove_at               *instant.Instant
+	addremove_at            *instant.Instant
+	clearedFields           map[string]struct{}
+	done                    bool
+	oldValue                func(context.Context) (*Sweep, error)
+	predicates              []predicate.Sweep
+}
+
+var _ ent.Mutation = (*SweepMutation)(nil)
+
+// sweepOption allows management of the mutation configuration using functional options.
+type sweepOption func(*SweepMutation)
+
+// newSweepMutation creates new mutation for the Sweep entity.
+func newSweepMutation(c config, op Op, opts ...sweepOption) *SweepMutation {
+	m := &SweepMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeSweep,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withSweepID sets the ID field of the mutation.
+func withSweepID(id digest.SHA256) sweepOption {
+	return func(m *SweepMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *Sweep
+		)
+		m.oldValue = func(ctx context.Context) (*Sweep, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().Sweep.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withSweep sets the old Sweep of the mutation.
+func withSweep(node *Sweep) sweepOption {
+	return func(m *SweepMutation) {
+		m.oldValue = func(context.Context) (*Sweep, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m SweepMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m SweepMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of Sweep entities.
+func (m *SweepMutation) SetID(id digest.SHA256) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *SweepMutation) ID() (id digest.SHA256, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *SweepMutation) IDs(ctx context.Context) ([]digest.SHA256, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []digest.SHA256{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().Sweep.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetChannelID sets the "channel_id" field.
+func (m *SweepMutation) SetChannelID(u uid.ID) {
+	m.channel_id = &u
+}
+
+// ChannelID returns the value of the "channel_id" field in the mutation.
+func (m *SweepMutation) ChannelID() (r uid.ID, exists bool) {
+	v := m.channel_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldChannelID returns the old "channel_id" field's value of the Sweep entity.
+// If the Sweep object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SweepMutation) OldChannelID(ctx context.Context) (v uid.ID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldChannelID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldChannelID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldChannelID: %w", err)
+	}
+	return oldValue.ChannelID, nil
+}
+
+// ResetChannelID resets all changes to the "channel_id" field.
+func (m *SweepMutation) ResetChannelID() {
+	m.channel_id = nil
+}
+
+// SetUserID sets the "user_id" field.
+func (m *SweepMutation) SetUserID(u uid.ID) {
+	m.user_id = &u
+}
+
+// UserID returns the value of the "user_id" field in the mutation.
+func (m *SweepMutation) UserID() (r uid.ID, exists bool) {
+	v := m.user_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUserID returns the old "user_id" field's value of the Sweep entity.
+// If the Sweep object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SweepMutation) OldUserID(ctx context.Context) (v uid.ID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUserID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUserID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUserID: %w", err)
+	}
+	return oldValue.UserID, nil
+}
+
+// ResetUserID resets all changes to the "user_id" field.
+func (m *SweepMutation) ResetUserID() {
+	m.user_id = nil
+}
+
+// SetPhrase sets the "phrase" field.
+func (m *SweepMutation) SetPhrase(s string) {
+	m.phrase = &s
+}
+
+// Phrase returns the value of the "phrase" field in the mutation.
+func (m *SweepMutation) Phrase() (r string, exists bool) {
+	v := m.phrase
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPhrase returns the old "phrase" field's value of the Sweep entity.
+// If the Sweep object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SweepMutation) OldPhrase(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPhrase is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPhrase requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPhrase: %w", err)
+	}
+	return oldValue.Phrase, nil
+}
+
+// ResetPhrase resets all changes to the "phrase" field.
+func (m *SweepMutation) ResetPhrase() {
+	m.phrase = nil
+}
+
+// SetPattern sets the "pattern" field.
+func (m *SweepMutation) SetPattern(s string) {
+	m.pattern = &s
+}
+
+// Pattern returns the value of the "pattern" field in the mutation.
+func (m *SweepMutation) Pattern() (r string, exists bool) {
+	v := m.pattern
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPattern returns the old "pattern" field's value of the Sweep entity.
+// If the Sweep object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SweepMutation) OldPattern(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPattern is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPattern requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPattern: %w", err)
+	}
+	return oldValue.Pattern, nil
+}
+
+// ResetPattern resets all changes to the "pattern" field.
+func (m *SweepMutation) ResetPattern() {
+	m.pattern = nil
+}
+
+// SetExemptFollowAge sets the "exempt_follow_age" field.
+func (m *SweepMutation) SetExemptFollowAge(i int64) {
+	m.exempt_follow_age = &i
+	m.addexempt_follow_age = nil
+}
+
+// ExemptFollowAge returns the value of the "exempt_follow_age" field in the mutation.
+func (m *SweepMutation) ExemptFollowAge() (r int64, exists bool) {
+	v := m.exempt_follow_age
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldExemptFollowAge returns the old "exempt_follow_age" field's value of the Sweep entity.
+// If the Sweep object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SweepMutation) OldExemptFollowAge(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldExemptFollowAge is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldExemptFollowAge requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldExemptFollowAge: %w", err)
+	}
+	return oldValue.ExemptFollowAge, nil
+}
+
+// AddExemptFollowAge adds i to the "exempt_follow_age" field.
+func (m *SweepMutation) AddExemptFollowAge(i int64) {
+	if m.addexempt_follow_age != nil {
+		*m.addexempt_follow_age += i
+	} else {
+		m.addexempt_follow_age = &i
+	}
+}
+
+// AddedExemptFollowAge returns the value that was added to the "exempt_follow_age" field in this mutation.
+func (m *SweepMutation) AddedExemptFollowAge() (r int64, exists bool) {
+	v := m.addexempt_follow_age
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetExemptFollowAge resets all changes to the "exempt_follow_age" field.
+func (m *SweepMutation) ResetExemptFollowAge() {
+	m.exempt_follow_age = nil
+	m.addexempt_follow_age = nil
+}
+
+// SetExemptSubscribers sets the "exempt_subscribers" field.
+func (m *SweepMutation) SetExemptSubscribers(b bool) {
+	m.exempt_subscribers = &b
+}
+
+// ExemptSubscribers returns the value of the "exempt_subscribers" field in the mutation.
+func (m *SweepMutation) ExemptSubscribers() (r bool, exists bool) {
+	v := m.exempt_subscribers
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldExemptSubscribers returns the old "exempt_subscribers" field's value of the Sweep entity.
+// If the Sweep object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SweepMutation) OldExemptSubscribers(ctx context.Context) (v bool, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldExemptSubscribers is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldExemptSubscribers requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldExemptSubscribers: %w", err)
+	}
+	return oldValue.ExemptSubscribers, nil
+}
+
+// ResetExemptSubscribers resets all changes to the "exempt_subscribers" field.
+func (m *SweepMutation) ResetExemptSubscribers() {
+	m.exempt_subscribers = nil
+}
+
+// SetExpiresAt sets the "expires_at" field.
+func (m *SweepMutation) SetExpiresAt(i instant.Instant) {
+	m.expires_at = &i
+	m.addexpires_at = nil
+}
+
+// ExpiresAt returns the value of the "expires_at" field in the mutation.
+func (m *SweepMutation) ExpiresAt() (r instant.Instant, exists bool) {
+	v := m.expires_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldExpiresAt returns the old "expires_at" field's value of the Sweep entity.
+// If the Sweep object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SweepMutation) OldExpiresAt(ctx context.Context) (v instant.Instant, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldExpiresAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldExpiresAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldExpiresAt: %w", err)
+	}
+	return oldValue.ExpiresAt, nil
+}
+
+// AddExpiresAt adds i to the "expires_at" field.
+func (m *SweepMutation) AddExpiresAt(i instant.Instant) {
+	if m.addexpires_at != nil {
+		*m.addexpires_at += i
+	} else {
+		m.addexpires_at = &i
+	}
+}
+
+// AddedExpiresAt returns the value that was added to the "expires_at" field in this mutation.
+func (m *SweepMutation) AddedExpiresAt() (r instant.Instant, exists bool) {
+	v := m.addexpires_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetExpiresAt resets all changes to the "expires_at" field.
+func (m *SweepMutation) ResetExpiresAt() {
+	m.expires_at = nil
+	m.addexpires_at = nil
+}
+
+// SetBatchID sets the "batch_id" field.
+func (m *SweepMutation) SetBatchID(u uid.ID) {
+	m.batch_id = &u
+}
+
+// BatchID returns the value of the "batch_id" field in the mutation.
+func (m *SweepMutation) BatchID() (r uid.ID, exists bool) {
+	v := m.batch_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldBatchID returns the old "batch_id" field's value of the Sweep entity.
+// If the Sweep object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SweepMutation) OldBatchID(ctx context.Context) (v *uid.ID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldBatchID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldBatchID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldBatchID: %w", err)
+	}
+	return oldValue.BatchID, nil
+}
+
+// ClearBatchID clears the value of the "batch_id" field.
+func (m *SweepMutation) ClearBatchID() {
+	m.batch_id = nil
+	m.clearedFields[sweep.FieldBatchID] = struct{}{}
+}
+
+// BatchIDCleared returns if the "batch_id" field was cleared in this mutation.
+func (m *SweepMutation) BatchIDCleared() bool {
+	_, ok := m.clearedFields[sweep.FieldBatchID]
+	return ok
+}
+
+// ResetBatchID resets all changes to the "batch_id" field.
+func (m *SweepMutation) ResetBatchID() {
+	m.batch_id = nil
+	delete(m.clearedFields, sweep.FieldBatchID)
+}
+
+// SetModeratorID sets the "moderator_id" field.
+func (m *SweepMutation) SetModeratorID(u uid.ID) {
+	m.moderator_id = &u
+}
+
+// ModeratorID returns the value of the "moderator_id" field in the mutation.
+func (m *SweepMutation) ModeratorID() (r uid.ID, exists bool) {
+	v := m.moderator_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldModeratorID returns the old "moderator_id" field's value of the Sweep entity.
+// If the Sweep object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SweepMutation) OldModeratorID(ctx context.Context) (v *uid.ID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldModeratorID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldModeratorID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldModeratorID: %w", err)
+	}
+	return oldValue.ModeratorID, nil
+}
+
+// ClearModeratorID clears the value of the "moderator_id" field.
+func (m *SweepMutation) ClearModeratorID() {
+	m.moderator_id = nil
+	m.clearedFields[sweep.FieldModeratorID] = struct{}{}
+}
+
+// ModeratorIDCleared returns if the "moderator_id" field was cleared in this mutation.
+func (m *SweepMutation) ModeratorIDCleared() bool {
+	_, ok := m.clearedFields[sweep.FieldModeratorID]
+	return ok
+}
+
+// ResetModeratorID resets all changes to the "moderator_id" field.
+func (m *SweepMutation) ResetModeratorID() {
+	m.moderator_id = nil
+	delete(m.clearedFields, sweep.FieldModeratorID)
+}
+
+// SetClientID sets the "client_id" field.
+func (m *SweepMutation) SetClientID(s string) {
+	m.client_id = &s
+}
+
+// ClientID returns the value of the "client_id" field in the mutation.
+func (m *SweepMutation) ClientID() (r string, exists bool) {
+	v := m.client_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldClientID returns the old "client_id" field's value of the Sweep entity.
+// If the Sweep object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SweepMutation) OldClientID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldClientID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldClientID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldClientID: %w", err)
+	}
+	return oldValue.ClientID, nil
+}
+
+// ResetClientID resets all changes to the "client_id" field.
+func (m *SweepMutation) ResetClientID() {
+	m.client_id = nil
+}
+
+// SetReason sets the "reason" field.
+func (m *SweepMutation) SetReason(s string) {
+	m.reason = &s
+}
+
+// Reason returns the value of the "reason" field in the mutation.
+func (m *SweepMutation) Reason() (r string, exists bool) {
+	v := m.reason
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldReason returns the old "reason" field's value of the Sweep entity.
+// If the Sweep object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SweepMutation) OldReason(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldReason is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldReason requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldReason: %w", err)
+	}
+	return oldValue.Reason, nil
+}
+
+// ResetReason resets all changes to the "reason" field.
+func (m *SweepMutation) ResetReason() {
+	m.reason = nil
+}
+
+// SetBansExpireAt sets the "bans_expire_at" field.
+func (m *SweepMutation) SetBansExpireAt(i instant.Instant) {
+	m.bans_expire_at = &i
+	m.addbans_expire_at = nil
+}
+
+// BansExpireAt returns the value of the "bans_expire_at" field in the mutation.
+func (m *SweepMutation) BansExpireAt() (r instant.Instant, exists bool) {
+	v := m.bans_expire_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldBansExpireAt returns the old "bans_expire_at" field's value of the Sweep entity.
+// If the Sweep object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SweepMutation) OldBansExpireAt(ctx context.Context) (v *instant.Instant, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldBansExpireAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldBansExpireAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldBansExpireAt: %w", err)
+	}
+	return oldValue.BansExpireAt, nil
+}
+
+// AddBansExpireAt adds i to the "bans_expire_at" field.
+func (m *SweepMutation) AddBansExpireAt(i instant.Instant) {
+	if m.addbans_expire_at != nil {
+		*m.addbans_expire_at += i
+	} else {
+		m.addbans_expire_at = &i
+	}
+}
+
+// AddedBansExpireAt returns the value that was added to the "bans_expire_at" field in this mutation.
+func (m *SweepMutation) AddedBansExpireAt() (r instant.Instant, exists bool) {
+	v := m.addbans_expire_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearBansExpireAt clears the value of the "bans_expire_at" field.
+func (m *SweepMutation) ClearBansExpireAt() {
+	m.bans_expire_at = nil
+	m.addbans_expire_at = nil
+	m.clearedFields[sweep.FieldBansExpireAt] = struct{}{}
+}
+
+// BansExpireAtCleared returns if the "bans_expire_at" field was cleared in this mutation.
+func (m *SweepMutation) BansExpireAtCleared() bool {
+	_, ok := m.clearedFields[sweep.FieldBansExpireAt]
+	return ok
+}
+
+// ResetBansExpireAt resets all changes to the "bans_expire_at" field.
+func (m *SweepMutation) ResetBansExpireAt() {
+	m.bans_expire_at = nil
+	m.addbans_expire_at = nil
+	delete(m.clearedFields, sweep.FieldBansExpireAt)
+}
+
+// SetAfterglowUntil sets the "afterglow_until" field.
+func (m *SweepMutation) SetAfterglowUntil(i instant.Instant) {
+	m.afterglow_until = &i
+	m.addafterglow_until = nil
+}
+
+// AfterglowUntil returns the value of the "afterglow_until" field in the mutation.
+func (m *SweepMutation) AfterglowUntil() (r instant.Instant, exists bool) {
+	v := m.afterglow_until
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAfterglowUntil returns the old "afterglow_until" field's value of the Sweep entity.
+// If the Sweep object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SweepMutation) OldAfterglowUntil(ctx context.Context) (v *instant.Instant, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAfterglowUntil is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAfterglowUntil requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAfterglowUntil: %w", err)
+	}
+	return oldValue.AfterglowUntil, nil
+}
+
+// AddAfterglowUntil adds i to the "afterglow_until" field.
+func (m *SweepMutation) AddAfterglowUntil(i instant.Instant) {
+	if m.addafterglow_until != nil {
+		*m.addafterglow_until += i
+	} else {
+		m.addafterglow_until = &i
+	}
+}
+
+// AddedAfterglowUntil returns the value that was added to the "afterglow_until" field in this mutation.
+func (m *SweepMutation) AddedAfterglowUntil() (r instant.Instant, exists bool) {
+	v := m.addafterglow_until
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearAfterglowUntil clears the value of the "afterglow_until" field.
+func (m *SweepMutation) ClearAfterglowUntil() {
+	m.afterglow_until = nil
+	m.addafterglow_until = nil
+	m.clearedFields[sweep.FieldAfterglowUntil] = struct{}{}
+}
+
+// AfterglowUntilCleared returns if the "afterglow_until" field was cleared in this mutation.
+func (m *SweepMutation) AfterglowUntilCleared() bool {
+	_, ok := m.clearedFields[sweep.FieldAfterglowUntil]
+	return ok
+}
+
+// ResetAfterglowUntil resets all changes to the "afterglow_until" field.
+func (m *SweepMutation) ResetAfterglowUntil() {
+	m.afterglow_until = nil
+	m.addafterglow_until = nil
+	delete(m.clearedFields, sweep.FieldAfterglowUntil)
+}
+
+// SetBannedCount sets the "banned_count" field.
+func (m *SweepMutation) SetBannedCount(i int) {
+	m.banned_count = &i
+	m.addbanned_count = nil
+}
+
+// BannedCount returns the value of the "banned_count" field in the mutation.
+func (m *SweepMutation) BannedCount() (r int, exists bool) {
+	v := m.banned_count
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldBannedCount returns the old "banned_count" field's value of the Sweep entity.
+// If the Sweep object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SweepMutation) OldBannedCount(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldBannedCount is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldBannedCount requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldBannedCount: %w", err)
+	}
+	return oldValue.BannedCount, nil
+}
+
+// AddBannedCount adds i to the "banned_count" field.
+func (m *SweepMutation) AddBannedCount(i int) {
+	if m.addbanned_count != nil {
+		*m.addbanned_count += i
+	} else {
+		m.addbanned_count = &i
+	}
+}
+
+// AddedBannedCount returns the value that was added to the "banned_count" field in this mutation.
+func (m *SweepMutation) AddedBannedCount() (r int, exists bool) {
+	v := m.addbanned_count
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetBannedCount resets all changes to the "banned_count" field.
+func (m *SweepMutation) ResetBannedCount() {
+	m.banned_count = nil
+	m.addbanned_count = nil
+}
+
+// SetAlreadyBannedCount sets the "already_banned_count" field.
+func (m *SweepMutation) SetAlreadyBannedCount(i int) {
+	m.already_banned_count = &i
+	m.addalready_banned_count = nil
+}
+
+// AlreadyBannedCount returns the value of the "already_banned_count" field in the mutation.
+func (m *SweepMutation) AlreadyBannedCount() (r int, exists bool) {
+	v := m.already_banned_count
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAlreadyBannedCount returns the old "already_banned_count" field's value of the Sweep entity.
+// If the Sweep object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SweepMutation) OldAlreadyBannedCount(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAlreadyBannedCount is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAlreadyBannedCount requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAlreadyBannedCount: %w", err)
+	}
+	return oldValue.AlreadyBannedCount, nil
+}
+
+// AddAlreadyBannedCount adds i to the "already_banned_count" field.
+func (m *SweepMutation) AddAlreadyBannedCount(i int) {
+	if m.addalready_banned_count != nil {
+		*m.addalready_banned_count += i
+	} else {
+		m.addalready_banned_count = &i
+	}
+}
+
+// AddedAlreadyBannedCount returns the value that was added to the "already_banned_count" field in this mutation.
+func (m *SweepMutation) AddedAlreadyBannedCount() (r int, exists bool) {
+	v := m.addalready_banned_count
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetAlreadyBannedCount resets all changes to the "already_banned_count" field.
+func (m *SweepMutation) ResetAlreadyBannedCount() {
+	m.already_banned_count = nil
+	m.addalready_banned_count = nil
+}
+
+// SetNotFoundCount sets the "not_found_count" field.
+func (m *SweepMutation) SetNotFoundCount(i int) {
+	m.not_found_count = &i
+	m.addnot_found_count = nil
+}
+
+// NotFoundCount returns the value of the "not_found_count" field in the mutation.
+func (m *SweepMutation) NotFoundCount() (r int, exists bool) {
+	v := m.not_found_count
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldNotFoundCount returns the old "not_found_count" field's value of the Sweep entity.
+// If the Sweep object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SweepMutation) OldNotFoundCount(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldNotFoundCount is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldNotFoundCount requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldNotFoundCount: %w", err)
+	}
+	return oldValue.NotFoundCount, nil
+}
+
+// AddNotFoundCount adds i to the "not_found_count" field.
+func (m *SweepMutation) AddNotFoundCount(i int) {
+	if m.addnot_found_count != nil {
+		*m.addnot_found_count += i
+	} else {
+		m.addnot_found_count = &i
+	}
+}
+
+// AddedNotFoundCount returns the value that was added to the "not_found_count" field in this mutation.
+func (m *SweepMutation) AddedNotFoundCount() (r int, exists bool) {
+	v := m.addnot_found_count
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetNotFoundCount resets all changes to the "not_found_count" field.
+func (m *SweepMutation) ResetNotFoundCount() {
+	m.not_found_count = nil
+	m.addnot_found_count = nil
+}
+
+// SetDueAt sets the "due_at" field.
+func (m *SweepMutation) SetDueAt(i instant.Instant) {
+	m.due_at = &i
+	m.adddue_at = nil
+}
+
+// DueAt returns the value of the "due_at" field in the mutation.
+func (m *SweepMutation) DueAt() (r instant.Instant, exists bool) {
+	v := m.due_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDueAt returns the old "due_at" field's value of the Sweep entity.
+// If the Sweep object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SweepMutation) OldDueAt(ctx context.Context) (v *instant.Instant, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDueAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDueAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDueAt: %w", err)
+	}
+	return oldValue.DueAt, nil
+}
+
+// AddDueAt adds i to the "due_at" field.
+func (m *SweepMutation) AddDueAt(i instant.Instant) {
+	if m.adddue_at != nil {
+		*m.adddue_at += i
+	} else {
+		m.adddue_at = &i
+	}
+}
+
+// AddedDueAt returns the value that was added to the "due_at" field in this mutation.
+func (m *SweepMutation) AddedDueAt() (r instant.Instant, exists bool) {
+	v := m.adddue_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearDueAt clears the value of the "due_at" field.
+func (m *SweepMutation) ClearDueAt() {
+	m.due_at = nil
+	m.adddue_at = nil
+	m.clearedFields[sweep.FieldDueAt] = struct{}{}
+}
+
+// DueAtCleared returns if the "due_at" field was cleared in this mutation.
+func (m *SweepMutation) DueAtCleared() bool {
+	_, ok := m.clearedFields[sweep.FieldDueAt]
+	return ok
+}
+
+// ResetDueAt resets all changes to the "due_at" field.
+func (m *SweepMutation) ResetDueAt() {
+	m.due_at = nil
+	m.adddue_at = nil
+	delete(m.clearedFields, sweep.FieldDueAt)
+}
+
+// SetRemoveAt sets the "remove_at" field.
+func (m *SweepMutation) SetRemoveAt(i instant.Instant) {
+	m.remove_at = &i
+	m.addremove_at = nil
+}
+
+// RemoveAt returns the value of the "remove_at" field in the mutation.
+func (m *SweepMutation) RemoveAt() (r instant.Instant, exists bool) {
+	v := m.remove_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRemoveAt returns the old "remove_at" field's value of the Sweep entity.
+// If the Sweep object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SweepMutation) OldRemoveAt(ctx context.Context) (v *instant.Instant, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRemoveAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRemoveAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRemoveAt: %w", err)
+	}
+	return oldValue.RemoveAt, nil
+}
+
+// AddRemoveAt adds i to the "remove_at" field.
+func (m *SweepMutation) AddRemoveAt(i instant.Instant) {
+	if m.addremove_at != nil {
+		*m.addremove_at += i
+	} else {
+		m.addremove_at = &i
+	}
+}
+
+// AddedRemoveAt returns the value that was added to the "remove_at" field in this mutation.
+func (m *SweepMutation) AddedRemoveAt() (r instant.Instant, exists bool) {
+	v := m.addremove_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearRemoveAt clears the value of the "remove_at" field.
+func (m *SweepMutation) ClearRemoveAt() {
+	m.remove_at = nil
+	m.addremove_at = nil
+	m.clearedFields[sweep.FieldRemoveAt] = struct{}{}
+}
+
+// RemoveAtCleared returns if the "remove_at" field was cleared in this mutation.
+func (m *SweepMutation) RemoveAtCleared() bool {
+	_, ok := m.clearedFields[sweep.FieldRemoveAt]
+	return ok
+}
+
+// ResetRemoveAt resets all changes to the "remove_at" field.
+func (m *SweepMutation) ResetRemoveAt() {
+	m.remove_at = nil
+	m.addremove_at = nil
+	delete(m.clearedFields, sweep.FieldRemoveAt)
+}
+
+// Where appends a list predicates to the SweepMutation builder.
+func (m *SweepMutation) Where(ps ...predicate.Sweep) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the SweepMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *SweepMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.Sweep, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *SweepMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *SweepMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (Sweep).
+func (m *SweepMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *SweepMutation) Fields() []string {
+	fields := make([]string, 0, 18)
+	if m.channel_id != nil {
+		fields = append(fields, sweep.FieldChannelID)
+	}
+	if m.user_id != nil {
+		fields = append(fields, sweep.FieldUserID)
+	}
+	if m.phrase != nil {
+		fields = append(fields, sweep.FieldPhrase)
+	}
+	if m.pattern != nil {
+		fields = append(fields, sweep.FieldPattern)
+	}
+	if m.exempt_follow_age != nil {
+		fields = append(fields, sweep.FieldExemptFollowAge)
+	}
+	if m.exempt_subscribers != nil {
+		fields = append(fields, sweep.FieldExemptSubscribers)
+	}
+	if m.expires_at != nil {
+		fields = append(fields, sweep.FieldExpiresAt)
+	}
+	if m.batch_id != nil {
+		fields = append(fields, sweep.FieldBatchID)
+	}
+	if m.moderator_id != nil {
+		fields = append(fields, sweep.FieldModeratorID)
+	}
+	if m.client_id != nil {
+		fields = append(fields, sweep.FieldClientID)
+	}
+	if m.reason != nil {
+		fields = append(fields, sweep.FieldReason)
+	}
+	if m.bans_expire_at != nil {
+		fields = append(fields, sweep.FieldBansExpireAt)
+	}
+	if m.afterglow_until != nil {
+		fields = append(fields, sweep.FieldAfterglowUntil)
+	}
+	if m.banned_count != nil {
+		fields = append(fields, sweep.FieldBannedCount)
+	}
+	if m.already_banned_count != nil {
+		fields = append(fields, sweep.FieldAlreadyBannedCount)
+	}
+	if m.not_found_count != nil {
+		fields = append(fields, sweep.FieldNotFoundCount)
+	}
+	if m.due_at != nil {
+		fields = append(fields, sweep.FieldDueAt)
+	}
+	if m.remove_at != nil {
+		fields = append(fields, sweep.FieldRemoveAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *SweepMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case sweep.FieldChannelID:
+		return m.ChannelID()
+	case sweep.FieldUserID:
+		return m.UserID()
+	case sweep.FieldPhrase:
+		return m.Phrase()
+	case sweep.FieldPattern:
+		return m.Pattern()
+	case sweep.FieldExemptFollowAge:
+		return m.ExemptFollowAge()
+	case sweep.FieldExemptSubscribers:
+		return m.ExemptSubscribers()
+	case sweep.FieldExpiresAt:
+		return m.ExpiresAt()
+	case sweep.FieldBatchID:
+		return m.BatchID()
+	case sweep.FieldModeratorID:
+		return m.ModeratorID()
+	case sweep.FieldClientID:
+		return m.ClientID()
+	case sweep.FieldReason:
+		return m.Reason()
+	case sweep.FieldBansExpireAt:
+		return m.BansExpireAt()
+	case sweep.FieldAfterglowUntil:
+		return m.AfterglowUntil()
+	case sweep.FieldBannedCount:
+		return m.BannedCount()
+	case sweep.FieldAlreadyBannedCount:
+		return m.AlreadyBannedCount()
+	case sweep.FieldNotFoundCount:
+		return m.NotFoundCount()
+	case sweep.FieldDueAt:
+		return m.DueAt()
+	case sweep.FieldRemoveAt:
+		return m.RemoveAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *SweepMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case sweep.FieldChannelID:
+		return m.OldChannelID(ctx)
+	case sweep.FieldUserID:
+		return m.OldUserID(ctx)
+	case sweep.FieldPhrase:
+		return m.OldPhrase(ctx)
+	case sweep.FieldPattern:
+		return m.OldPattern(ctx)
+	case sweep.FieldExemptFollowAge:
+		return m.OldExemptFollowAge(ctx)
+	case sweep.FieldExemptSubscribers:
+		return m.OldExemptSubscribers(ctx)
+	case sweep.FieldExpiresAt:
+		return m.OldExpiresAt(ctx)
+	case sweep.FieldBatchID:
+		return m.OldBatchID(ctx)
+	case sweep.FieldModeratorID:
+		return m.OldModeratorID(ctx)
+	case sweep.FieldClientID:
+		return m.OldClientID(ctx)
+	case sweep.FieldReason:
+		return m.OldReason(ctx)
+	case sweep.FieldBansExpireAt:
+		return m.OldBansExpireAt(ctx)
+	case sweep.FieldAfterglowUntil:
+		return m.OldAfterglowUntil(ctx)
+	case sweep.FieldBannedCount:
+		return m.OldBannedCount(ctx)
+	case sweep.FieldAlreadyBannedCount:
+		return m.OldAlreadyBannedCount(ctx)
+	case sweep.FieldNotFoundCount:
+		return m.OldNotFoundCount(ctx)
+	case sweep.FieldDueAt:
+		return m.OldDueAt(ctx)
+	case sweep.FieldRemoveAt:
+		return m.OldRemoveAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown Sweep field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *SweepMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case sweep.FieldChannelID:
+		v, ok := value.(uid.ID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetChannelID(v)
+		return nil
+	case sweep.FieldUserID:
+		v, ok := value.(uid.ID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUserID(v)
+		return nil
+	case sweep.FieldPhrase:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPhrase(v)
+		return nil
+	case sweep.FieldPattern:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPattern(v)
+		return nil
+	case sweep.FieldExemptFollowAge:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetExemptFollowAge(v)
+		return nil
+	case sweep.FieldExemptSubscribers:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetExemptSubscribers(v)
+		return nil
+	case sweep.FieldExpiresAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetExpiresAt(v)
+		return nil
+	case sweep.FieldBatchID:
+		v, ok := value.(uid.ID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetBatchID(v)
+		return nil
+	case sweep.FieldModeratorID:
+		v, ok := value.(uid.ID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetModeratorID(v)
+		return nil
+	case sweep.FieldClientID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetClientID(v)
+		return nil
+	case sweep.FieldReason:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetReason(v)
+		return nil
+	case sweep.FieldBansExpireAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetBansExpireAt(v)
+		return nil
+	case sweep.FieldAfterglowUntil:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAfterglowUntil(v)
+		return nil
+	case sweep.FieldBannedCount:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetBannedCount(v)
+		return nil
+	case sweep.FieldAlreadyBannedCount:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAlreadyBannedCount(v)
+		return nil
+	case sweep.FieldNotFoundCount:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetNotFoundCount(v)
+		return nil
+	case sweep.FieldDueAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDueAt(v)
+		return nil
+	case sweep.FieldRemoveAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRemoveAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Sweep field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *SweepMutation) AddedFields() []string {
+	var fields []string
+	if m.addexempt_follow_age != nil {
+		fields = append(fields, sweep.FieldExemptFollowAge)
+	}
+	if m.addexpires_at != nil {
+		fields = append(fields, sweep.FieldExpiresAt)
+	}
+	if m.addbans_expire_at != nil {
+		fields = append(fields, sweep.FieldBansExpireAt)
+	}
+	if m.addafterglow_until != nil {
+		fields = append(fields, sweep.FieldAfterglowUntil)
+	}
+	if m.addbanned_count != nil {
+		fields = append(fields, sweep.FieldBannedCount)
+	}
+	if m.addalready_banned_count != nil {
+		fields = append(fields, sweep.FieldAlreadyBannedCount)
+	}
+	if m.addnot_found_count != nil {
+		fields = append(fields, sweep.FieldNotFoundCount)
+	}
+	if m.adddue_at != nil {
+		fields = append(fields, sweep.FieldDueAt)
+	}
+	if m.addremove_at != nil {
+		fields = append(fields, sweep.FieldRemoveAt)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *SweepMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case sweep.FieldExemptFollowAge:
+		return m.AddedExemptFollowAge()
+	case sweep.FieldExpiresAt:
+		return m.AddedExpiresAt()
+	case sweep.FieldBansExpireAt:
+		return m.AddedBansExpireAt()
+	case sweep.FieldAfterglowUntil:
+		return m.AddedAfterglowUntil()
+	case sweep.FieldBannedCount:
+		return m.AddedBannedCount()
+	case sweep.FieldAlreadyBannedCount:
+		return m.AddedAlreadyBannedCount()
+	case sweep.FieldNotFoundCount:
+		return m.AddedNotFoundCount()
+	case sweep.FieldDueAt:
+		return m.AddedDueAt()
+	case sweep.FieldRemoveAt:
+		return m.AddedRemoveAt()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *SweepMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case sweep.FieldExemptFollowAge:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddExemptFollowAge(v)
+		return nil
+	case sweep.FieldExpiresAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddExpiresAt(v)
+		return nil
+	case sweep.FieldBansExpireAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddBansExpireAt(v)
+		return nil
+	case sweep.FieldAfterglowUntil:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddAfterglowUntil(v)
+		return nil
+	case sweep.FieldBannedCount:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddBannedCount(v)
+		return nil
+	case sweep.FieldAlreadyBannedCount:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddAlreadyBannedCount(v)
+		return nil
+	case sweep.FieldNotFoundCount:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddNotFoundCount(v)
+		return nil
+	case sweep.FieldDueAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddDueAt(v)
+		return nil
+	case sweep.FieldRemoveAt:
+		v, ok := value.(instant.Instant)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddRemoveAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Sweep numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *SweepMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(sweep.FieldBatchID) {
+		fields = append(fields, sweep.FieldBatchID)
+	}
+	if m.FieldCleared(sweep.FieldModeratorID) {
+		fields = append(fields, sweep.FieldModeratorID)
+	}
+	if m.FieldCleared(sweep.FieldBansExpireAt) {
+		fields = append(fields, sweep.FieldBansExpireAt)
+	}
+	if m.FieldCleared(sweep.FieldAfterglowUntil) {
+		fields = append(fields, sweep.FieldAfterglowUntil)
+	}
+	if m.FieldCleared(sweep.FieldDueAt) {
+		fields = append(fields, sweep.FieldDueAt)
+	}
+	if m.FieldCleared(sweep.FieldRemoveAt) {
+		fields = append(fields, sweep.FieldRemoveAt)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *SweepMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *SweepMutation) ClearField(name string) error {
+	switch name {
+	case sweep.FieldBatchID:
+		m.ClearBatchID()
+		return nil
+	case sweep.FieldModeratorID:
+		m.ClearModeratorID()
+		return nil
+	case sweep.FieldBansExpireAt:
+		m.ClearBansExpireAt()
+		return nil
+	case sweep.FieldAfterglowUntil:
+		m.ClearAfterglowUntil()
+		return nil
+	case sweep.FieldDueAt:
+		m.ClearDueAt()
+		return nil
+	case sweep.FieldRemoveAt:
+		m.ClearRemoveAt()
+		return nil
+	}
+	return fmt.Errorf("unknown Sweep nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *SweepMutation) ResetField(name string) error {
+	switch name {
+	case sweep.FieldChannelID:
+		m.ResetChannelID()
+		return nil
+	case sweep.FieldUserID:
+		m.ResetUserID()
+		return nil
+	case sweep.FieldPhrase:
+		m.ResetPhrase()
+		return nil
+	case sweep.FieldPattern:
+		m.ResetPattern()
+		return nil
+	case sweep.FieldExemptFollowAge:
+		m.ResetExemptFollowAge()
+		return nil
+	case sweep.FieldExemptSubscribers:
+		m.ResetExemptSubscribers()
+		return nil
+	case sweep.FieldExpiresAt:
+		m.ResetExpiresAt()
+		return nil
+	case sweep.FieldBatchID:
+		m.ResetBatchID()
+		return nil
+	case sweep.FieldModeratorID:
+		m.ResetModeratorID()
+		return nil
+	case sweep.FieldClientID:
+		m.ResetClientID()
+		return nil
+	case sweep.FieldReason:
+		m.ResetReason()
+		return nil
+	case sweep.FieldBansExpireAt:
+		m.ResetBansExpireAt()
+		return nil
+	case sweep.FieldAfterglowUntil:
+		m.ResetAfterglowUntil()
+		return nil
+	case sweep.FieldBannedCount:
+		m.ResetBannedCount()
+		return nil
+	case sweep.FieldAlreadyBannedCount:
+		m.ResetAlreadyBannedCount()
+		return nil
+	case sweep.FieldNotFoundCount:
+		m.ResetNotFoundCount()
+		return nil
+	case sweep.FieldDueAt:
+		m.ResetDueAt()
+		return nil
+	case sweep.FieldRemoveAt:
+		m.ResetRemoveAt()
+		return nil
+	}
+	return fmt.Errorf("unknown Sweep field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *SweepMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *SweepMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *SweepMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *SweepMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *SweepMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *SweepMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *SweepMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown Sweep unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *SweepMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown Sweep edge %s", name)
+}
+
+// SweepChunkMutation represents an operation that mutates the SweepChunk nodes in the graph.
+type SweepChunkMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *uid.ID
+	sweep_id      *digest.SHA256
+	channel_id    *uid.ID
+	number        *int
+	addnumber     *int
+	user_ids      *[]byte
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*SweepChunk, error)
+	predicates    []predicate.SweepChunk
+}
+
+var _ ent.Mutation = (*SweepChunkMutation)(nil)
+
+// sweepchunkOption allows management of the mutation configuration using functional options.
+type sweepchunkOption func(*SweepChunkMutation)
+
+// newSweepChunkMutation creates new mutation for the SweepChunk entity.
+func newSweepChunkMutation(c config, op Op, opts ...sweepchunkOption) *SweepChunkMutation {
+	m := &SweepChunkMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeSweepChunk,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withSweepChunkID sets the ID field of the mutation.
+func withSweepChunkID(id uid.ID) sweepchunkOption {
+	return func(m *SweepChunkMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *SweepChunk
+		)
+		m.oldValue = func(ctx context.Context) (*SweepChunk, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().SweepChunk.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withSweepChunk sets the old SweepChunk of the mutation.
+func withSweepChunk(node *SweepChunk) sweepchunkOption {
+	return func(m *SweepChunkMutation) {
+		m.oldValue = func(context.Context) (*SweepChunk, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m SweepChunkMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m SweepChunkMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of SweepChunk entities.
+func (m *SweepChunkMutation) SetID(id uid.ID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *SweepChunkMutation) ID() (id uid.ID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *SweepChunkMutation) IDs(ctx context.Context) ([]uid.ID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uid.ID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().SweepChunk.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetSweepID sets the "sweep_id" field.
+func (m *SweepChunkMutation) SetSweepID(d digest.SHA256) {
+	m.sweep_id = &d
+}
+
+// SweepID returns the value of the "sweep_id" field in the mutation.
+func (m *SweepChunkMutation) SweepID() (r digest.SHA256, exists bool) {
+	v := m.sweep_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSweepID returns the old "sweep_id" field's value of the SweepChunk entity.
+// If the SweepChunk object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SweepChunkMutation) OldSweepID(ctx context.Context) (v digest.SHA256, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSweepID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSweepID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSweepID: %w", err)
+	}
+	return oldValue.SweepID, nil
+}
+
+// ResetSweepID resets all changes to the "sweep_id" field.
+func (m *SweepChunkMutation) ResetSweepID() {
+	m.sweep_id = nil
+}
+
+// SetChannelID sets the "channel_id" field.
+func (m *SweepChunkMutation) SetChannelID(u uid.ID) {
+	m.channel_id = &u
+}
+
+// ChannelID returns the value of the "channel_id" field in the mutation.
+func (m *SweepChunkMutation) ChannelID() (r uid.ID, exists bool) {
+	v := m.channel_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldChannelID returns the old "channel_id" field's value of the SweepChunk entity.
+// If the SweepChunk object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SweepChunkMutation) OldChannelID(ctx context.Context) (v uid.ID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldChannelID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldChannelID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldChannelID: %w", err)
+	}
+	return oldValue.ChannelID, nil
+}
+
+// ResetChannelID resets all changes to the "channel_id" field.
+func (m *SweepChunkMutation) ResetChannelID() {
+	m.channel_id = nil
+}
+
+// SetNumber sets the "number" field.
+func (m *SweepChunkMutation) SetNumber(i int) {
+	m.number = &i
+	m.addnumber = nil
+}
+
+// Number returns the value of the "number" field in the mutation.
+func (m *SweepChunkMutation) Number() (r int, exists bool) {
+	v := m.number
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldNumber returns the old "number" field's value of the SweepChunk entity.
+// If the SweepChunk object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SweepChunkMutation) OldNumber(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldNumber is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldNumber requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldNumber: %w", err)
+	}
+	return oldValue.Number, nil
+}
+
+// AddNumber adds i to the "number" field.
+func (m *SweepChunkMutation) AddNumber(i int) {
+	if m.addnumber != nil {
+		*m.addnumber += i
+	} else {
+		m.addnumber = &i
+	}
+}
+
+// AddedNumber returns the value that was added to the "number" field in this mutation.
+func (m *SweepChunkMutation) AddedNumber() (r int, exists bool) {
+	v := m.addnumber
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetNumber resets all changes to the "number" field.
+func (m *SweepChunkMutation) ResetNumber() {
+	m.number = nil
+	m.addnumber = nil
+}
+
+// SetUserIds sets the "user_ids" field.
+func (m *SweepChunkMutation) SetUserIds(b []byte) {
+	m.user_ids = &b
+}
+
+// UserIds returns the value of the "user_ids" field in the mutation.
+func (m *SweepChunkMutation) UserIds() (r []byte, exists bool) {
+	v := m.user_ids
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUserIds returns the old "user_ids" field's value of the SweepChunk entity.
+// If the SweepChunk object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SweepChunkMutation) OldUserIds(ctx context.Context) (v []byte, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUserIds is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUserIds requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUserIds: %w", err)
+	}
+	return oldValue.UserIds, nil
+}
+
+// ResetUserIds resets all changes to the "user_ids" field.
+func (m *SweepChunkMutation) ResetUserIds() {
+	m.user_ids = nil
+}
+
+// Where appends a list predicates to the SweepChunkMutation builder.
+func (m *SweepChunkMutation) Where(ps ...predicate.SweepChunk) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the SweepChunkMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *SweepChunkMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.SweepChunk, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *SweepChunkMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *SweepChunkMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (SweepChunk).
+func (m *SweepChunkMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *SweepChunkMutation) Fields() []string {
+	fields := make([]string, 0, 4)
+	if m.sweep_id != nil {
+		fields = append(fields, sweepchunk.FieldSweepID)
+	}
+	if m.channel_id != nil {
+		fields = append(fields, sweepchunk.FieldChannelID)
+	}
+	if m.number != nil {
+		fields = append(fields, sweepchunk.FieldNumber)
+	}
+	if m.user_ids != nil {
+		fields = append(fields, sweepchunk.FieldUserIds)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *SweepChunkMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case sweepchunk.FieldSweepID:
+		return m.SweepID()
+	case sweepchunk.FieldChannelID:
+		return m.ChannelID()
+	case sweepchunk.FieldNumber:
+		return m.Number()
+	case sweepchunk.FieldUserIds:
+		return m.UserIds()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *SweepChunkMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case sweepchunk.FieldSweepID:
+		return m.OldSweepID(ctx)
+	case sweepchunk.FieldChannelID:
+		return m.OldChannelID(ctx)
+	case sweepchunk.FieldNumber:
+		return m.OldNumber(ctx)
+	case sweepchunk.FieldUserIds:
+		return m.OldUserIds(ctx)
+	}
+	return nil, fmt.Errorf("unknown SweepChunk field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *SweepChunkMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case sweepchunk.FieldSweepID:
+		v, ok := value.(digest.SHA256)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSweepID(v)
+		return nil
+	case sweepchunk.FieldChannelID:
+		v, ok := value.(uid.ID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetChannelID(v)
+		return nil
+	case sweepchunk.FieldNumber:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetNumber(v)
+		return nil
+	case sweepchunk.FieldUserIds:
+		v, ok := value.([]byte)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUserIds(v)
+		return nil
+	}
+	return fmt.Errorf("unknown SweepChunk field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *SweepChunkMutation) AddedFields() []string {
+	var fields []string
+	if m.addnumber != nil {
+		fields = append(fields, sweepchunk.FieldNumber)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *SweepChunkMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case sweepchunk.FieldNumber:
+		return m.AddedNumber()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *SweepChunkMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case sweepchunk.FieldNumber:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddNumber(v)
+		return nil
+	}
+	return fmt.Errorf("unknown SweepChunk numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *SweepChunkMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *SweepChunkMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *SweepChunkMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown SweepChunk nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *SweepChunkMutation) ResetField(name string) error {
+	switch name {
+	case sweepchunk.FieldSweepID:
+		m.ResetSweepID()
+		return nil
+	case sweepchunk.FieldChannelID:
+		m.ResetChannelID()
+		return nil
+	case sweepchunk.FieldNumber:
+		m.ResetNumber()
+		return nil
+	case sweepchunk.FieldUserIds:
+		m.ResetUserIds()
+		return nil
+	}
+	return fmt.Errorf("unknown SweepChunk field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *SweepChunkMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *SweepChunkMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *SweepChunkMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *SweepChunkMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *SweepChunkMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *SweepChunkMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *SweepChunkMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown SweepChunk unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *SweepChunkMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown SweepChunk edge %s", name)
 }
 
 // TokenMutation represents an operation that mutates the Token nodes in the graph.

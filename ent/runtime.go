@@ -25,6 +25,7 @@ import (
 	"github.com/moderato-live/moderato/ent/role"
 	"github.com/moderato-live/moderato/ent/schema"
 	"github.com/moderato-live/moderato/ent/stream"
+	"github.com/moderato-live/moderato/ent/sweep"
 	"github.com/moderato-live/moderato/ent/token"
 	"github.com/moderato-live/moderato/ent/user"
 	"github.com/moderato-live/moderato/ent/vod"
@@ -345,6 +346,44 @@ func init() {
 	streamDescPreviewImgURL := streamFields[7].Descriptor()
 	// stream.PreviewImgURLValidator is a validator for the "preview_img_url" field. It is called by the builders before save.
 	stream.PreviewImgURLValidator = streamDescPreviewImgURL.Validators[0].(func(string) error)
+	sweepFields := schema.Sweep{}.Fields()
+	_ = sweepFields
+	// sweepDescPhrase is the schema descriptor for phrase field.
+	sweepDescPhrase := sweepFields[3].Descriptor()
+	// sweep.DefaultPhrase holds the default value on creation for the phrase field.
+	sweep.DefaultPhrase = sweepDescPhrase.Default.(string)
+	// sweep.PhraseValidator is a validator for the "phrase" field. It is called by the builders before save.
+	sweep.PhraseValidator = sweepDescPhrase.Validators[0].(func(string) error)
+	// sweepDescPattern is the schema descriptor for pattern field.
+	sweepDescPattern := sweepFields[4].Descriptor()
+	// sweep.DefaultPattern holds the default value on creation for the pattern field.
+	sweep.DefaultPattern = sweepDescPattern.Default.(string)
+	// sweep.PatternValidator is a validator for the "pattern" field. It is called by the builders before save.
+	sweep.PatternValidator = sweepDescPattern.Validators[0].(func(string) error)
+	// sweepDescClientID is the schema descriptor for client_id field.
+	sweepDescClientID := sweepFields[10].Descriptor()
+	// sweep.DefaultClientID holds the default value on creation for the client_id field.
+	sweep.DefaultClientID = sweepDescClientID.Default.(string)
+	// sweep.ClientIDValidator is a validator for the "client_id" field. It is called by the builders before save.
+	sweep.ClientIDValidator = sweepDescClientID.Validators[0].(func(string) error)
+	// sweepDescReason is the schema descriptor for reason field.
+	sweepDescReason := sweepFields[11].Descriptor()
+	// sweep.DefaultReason holds the default value on creation for the reason field.
+	sweep.DefaultReason = sweepDescReason.Default.(string)
+	// sweep.ReasonValidator is a validator for the "reason" field. It is called by the builders before save.
+	sweep.ReasonValidator = sweepDescReason.Validators[0].(func(string) error)
+	// sweepDescBannedCount is the schema descriptor for banned_count field.
+	sweepDescBannedCount := sweepFields[14].Descriptor()
+	// sweep.DefaultBannedCount holds the default value on creation for the banned_count field.
+	sweep.DefaultBannedCount = sweepDescBannedCount.Default.(int)
+	// sweepDescAlreadyBannedCount is the schema descriptor for already_banned_count field.
+	sweepDescAlreadyBannedCount := sweepFields[15].Descriptor()
+	// sweep.DefaultAlreadyBannedCount holds the default value on creation for the already_banned_count field.
+	sweep.DefaultAlreadyBannedCount = sweepDescAlreadyBannedCount.Default.(int)
+	// sweepDescNotFoundCount is the schema descriptor for not_found_count field.
+	sweepDescNotFoundCount := sweepFields[16].Descriptor()
+	// sweep.DefaultNotFoundCount holds the default value on creation for the not_found_count field.
+	sweep.DefaultNotFoundCount = sweepDescNotFoundCount.Default.(int)
 	tokenFields := schema.Token{}.Fields()
 	_ = tokenFields
 	// tokenDescKind is the schema descriptor for kind field.

@@ -78,6 +78,10 @@ type Tx struct {
 	Stream *StreamClient
 	// Subscription is the client for interacting with the Subscription builders.
 	Subscription *SubscriptionClient
+	// Sweep is the client for interacting with the Sweep builders.
+	Sweep *SweepClient
+	// SweepChunk is the client for interacting with the SweepChunk builders.
+	SweepChunk *SweepChunkClient
 	// Token is the client for interacting with the Token builders.
 	Token *TokenClient
 	// User is the client for interacting with the User builders.
@@ -253,6 +257,8 @@ func (tx *Tx) init() {
 	tx.Role = NewRoleClient(tx.config)
 	tx.Stream = NewStreamClient(tx.config)
 	tx.Subscription = NewSubscriptionClient(tx.config)
+	tx.Sweep = NewSweepClient(tx.config)
+	tx.SweepChunk = NewSweepChunkClient(tx.config)
 	tx.Token = NewTokenClient(tx.config)
 	tx.User = NewUserClient(tx.config)
 	tx.Vod = NewVodClient(tx.config)

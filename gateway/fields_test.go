@@ -57,6 +57,17 @@ var (
 	undoResult = object{
 		"results": list{targetResult}, "counts": object{"unbanned": "integer", "changed": "integer", "notBanned": "integer"},
 	}
+	sweepPreview = object{
+		"sweepToken": "string", "expiresAt": "timestamp", "matched": "integer",
+		"exempted": object{"owner": "integer", "moderators": "integer", "vips": "integer", "ogs": "integer", "subscribers": "integer", "followers": "integer"},
+		"sample": list{object{
+			"userId": "uuid", "username": "string", "displayName": "string",
+			"message": maybe{object{"messageId": "uuid", "message": "string", "createdAt": "timestamp"}},
+		}},
+	}
+	sweepResult = object{
+		"batchId": "uuid", "status": "string", "counts": object{"banned": "integer", "alreadyBanned": "integer", "userNotFound": "integer"},
+	}
 	// Category 0, of what has none, has no picture.
 	channelCategory = object{"id": "integer", "name": "string", "slug": "string", "imageUrl": "url or empty"}
 	contentCategory = object{"id": "integer", "parentId": "integer?", "name": "string", "slug": "string", "imageUrl": "url or empty"}

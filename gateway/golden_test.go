@@ -94,12 +94,16 @@ var sealed = regexp.MustCompile(`"cursor":"[A-Za-z0-9_-]+"`)
 // batchIn matches the id of a batch.
 var batchIn = regexp.MustCompile(`"batchId":"([^"]+)"`)
 
+// sweepIn matches the token of a sweep.
+var sweepIn = regexp.MustCompile(`"sweepToken":"([^"]+)"`)
+
 // golden compares a response with a file in testdata, byte for byte.
 func golden(t *testing.T, name string, r servertest.Response) {
 	t.Helper()
 	got := madeUp.ReplaceAllString(whole(r), "(an id)")
 	got = numbered.ReplaceAllString(got, `"sequence":0`)
 	got = sealed.ReplaceAllString(got, `"cursor":"(a cursor)"`)
+	got = sweepIn.ReplaceAllString(got, `"sweepToken":"(a token)"`)
 	path := filepath.Join("testdata", name+".http")
 	if *update {
 		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
@@ -134,7 +138,7 @@ func goldenSteps(t *testing.T, url store.URL) {
 	mute := args("channelId", channel, "mutedUserId", servertest.Viewer.String())
 	og := args("channelId", channel, "userId", "0b6e0001-0000-4000-8000-0000000000f1")
 	hasFile := map[string]bool{}
-	batch := "" // the id of the latest batch in a response
+	batch, sweep := "", "" // the id of the latest batch, and the token of the latest sweep, in a response
 	for _, step := range []struct {
 		name   string
 		caller servertest.Credentials
@@ -189,16 +193,23 @@ func goldenSteps(t *testing.T, url store.URL) {
 			`{"channelId":"` + channel + `","users":[{"username":"LOOTGOBLIN77"},{"userId":"` + channel + `"},{"username":"nobody"}],"reason":"spam raid","durationSeconds":3600}`},
 		{"list_ban_batches", owner, 200, "GET", bansPath + "?channelId=" + channel, ""},
 		{"undo_ban_batch", owner, 200, "DELETE", bansPath, `{"channelId":"` + channel + `","batchId":"{batch}","restoreMessages":true}`},
+		{"preview_sweep", moderator, 200, "POST", sweepsPath, `{"channelId":"` + channel + `","followedWithinSeconds":1209600,"withinSeconds":60}`},
+		{"commit_sweep", moderator, 200, "POST", sweepsPath + "/commit", `{"channelId":"` + channel + `","sweepToken":"{sweep}","reason":"raid"}`},
+		{"error_sweep_expired", owner, 409, "POST", sweepsPath + "/commit", `{"channelId":"` + channel + `","sweepToken":"{sweep}"}`},
+		{"error_sweep_not_found", owner, 404, "POST", sweepsPath + "/commit", args("channelId", channel, "sweepToken", "unknown")},
 		{"error_batch_not_found", owner, 404, "DELETE", bansPath, args("channelId", channel, "batchId", servertest.Nobody.String())},
 	} {
 		o := operationAt(t, step.method, step.path)
 		hasFile[o.rpc] = hasFile[o.rpc] || step.status == http.StatusOK
 		t.Run(step.name, func(t *testing.T) {
-			request := s.Request(t, step.caller, step.method, step.path, strings.ReplaceAll(step.body, "{batch}", batch))
+			request := s.Request(t, step.caller, step.method, step.path, strings.NewReplacer("{batch}", batch, "{sweep}", sweep).Replace(step.body))
 			request.Header.Set(requestid.Header, step.name)
 			r := s.Do(t, request)
 			if found := batchIn.FindStringSubmatch(r.Body); found != nil {
 				batch = found[1]
+			}
+			if found := sweepIn.FindStringSubmatch(r.Body); found != nil {
+				sweep = found[1]
 			}
 			if r.Status != step.status {
 				t.Errorf("status: got %d, want %d", r.Status, step.status)

@@ -74,6 +74,14 @@ func (s stub) UndoBanBatch(ctx context.Context, _ *moderatov1.UndoBanBatchReques
 	return &moderatov1.UndoBanBatchResponse{}, s.end(ctx)
 }
 
+func (s stub) PreviewSweep(ctx context.Context, _ *moderatov1.PreviewSweepRequest) (*moderatov1.PreviewSweepResponse, error) {
+	return &moderatov1.PreviewSweepResponse{}, s.end(ctx)
+}
+
+func (s stub) CommitSweep(ctx context.Context, _ *moderatov1.CommitSweepRequest) (*moderatov1.CommitSweepResponse, error) {
+	return &moderatov1.CommitSweepResponse{}, s.end(ctx)
+}
+
 func (s stub) ListBanBatches(ctx context.Context, _ *moderatov1.ListBanBatchesRequest) (*moderatov1.ListBanBatchesResponse, error) {
 	return &moderatov1.ListBanBatchesResponse{}, s.end(ctx)
 }

@@ -27,6 +27,7 @@ const (
 	banPath        = "/v1/moderation/ban"
 	mutePath       = "/v1/moderation/mute"
 	bansPath       = "/v1/moderation/bans"
+	sweepsPath     = "/v1/moderation/sweeps"
 	logPath        = "/v1/moderation/log"
 	webhooksPath   = "/v1/webhooks"
 )

@@ -186,7 +186,7 @@ func (s *Server) assemble(registry *prometheus.Registry) error {
 	s.jobs = jobs.NewRunner(s.config.Log, registry)
 	s.runJobs(domains.Jobs(domain.Env{Store: s.Store, Log: s.config.Log, Retention: s.config.Retention, Webhooks: hooks})...)
 	s.runJobs(rights.Jobs()...)
-	s.runJobs(messages.Job())
+	s.runJobs(messages.Job(), implementations.Moderation.Afterglows.Job())
 	s.runJobs(s.sockets.Jobs()...)
 	s.runJobs(sequencer.Job(), jobs.Job{Name: "watch the database", Interval: healthInterval, Run: jobs.All(s.reportHealth)})
 	if s.config.Bus.URL != "" {

@@ -27,6 +27,7 @@ var exampleValues = map[string]any{
 	"batchId": "019aa123-4c00-7f60-8a51-3c9d0e7b2f14", "sessionId": "019aa123-4c00-7b22-8e3d-71f0a9c4d6e5", "ticket": "qJ7mV2sXbT9cLw4yKd8fRz1nHg6pUe3aOi5tQxYvCkE",
 	"title": "Any% until it works", "lang": "en", "epoch": "all", "url": "https://hooks.example.com/moderato",
 	"type": "channel.ban", "version": "1", "cursor": "", "scopes": "users.read",
+	"phrase": "free sub", "withinSeconds": 300, "sweepToken": "4ZQ7XKTNBWJ5RLEMYFHOV2CSGD",
 	"isOwner": false, "isModerator": false, "isFollower": true,
 }
 
@@ -43,9 +44,10 @@ func (d *document) example(m protoreflect.MessageDescriptor, use usage) object {
 }
 
 // isChosen reports whether an example of a request has a field that is not required. If a
-// user can be named by id or by username, examples have the username.
+// user can be named by id or by username, examples have the username. A sweep needs a
+// condition.
 func isChosen(f protoreflect.FieldDescriptor) bool {
-	return strings.HasSuffix(string(f.Name()), "username") && !f.IsList()
+	return f.Name() == "phrase" || strings.HasSuffix(string(f.Name()), "username") && !f.IsList()
 }
 
 func (d *document) exampleOf(f protoreflect.FieldDescriptor, use usage) any {

@@ -393,6 +393,30 @@ func (f SubscriptionFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.SubscriptionMutation", m)
 }
 
+// The SweepFunc type is an adapter to allow the use of ordinary
+// function as Sweep mutator.
+type SweepFunc func(context.Context, *ent.SweepMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f SweepFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.SweepMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.SweepMutation", m)
+}
+
+// The SweepChunkFunc type is an adapter to allow the use of ordinary
+// function as SweepChunk mutator.
+type SweepChunkFunc func(context.Context, *ent.SweepChunkMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f SweepChunkFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.SweepChunkMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.SweepChunkMutation", m)
+}
+
 // The TokenFunc type is an adapter to allow the use of ordinary
 // function as Token mutator.
 type TokenFunc func(context.Context, *ent.TokenMutation) (ent.Value, error)

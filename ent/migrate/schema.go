@@ -991,6 +991,97 @@ var (
 			},
 		},
 	}
+	// SweepsColumns holds the columns for the "sweeps" table.
+	SweepsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(32)", "sqlite3": "blob"}},
+		{Name: "channel_id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "user_id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "phrase", Type: field.TypeString, Size: 2000, Default: "", SchemaType: map[string]string{"mysql": "varchar(500)"}},
+		{Name: "pattern", Type: field.TypeString, Size: 2000, Default: "", SchemaType: map[string]string{"mysql": "varchar(500)"}},
+		{Name: "exempt_follow_age", Type: field.TypeInt64},
+		{Name: "exempt_subscribers", Type: field.TypeBool},
+		{Name: "expires_at", Type: field.TypeInt64},
+		{Name: "batch_id", Type: field.TypeBytes, Nullable: true, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "moderator_id", Type: field.TypeBytes, Nullable: true, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "client_id", Type: field.TypeString, Size: 256, Default: "", SchemaType: map[string]string{"mysql": "varchar(64)"}},
+		{Name: "reason", Type: field.TypeString, Size: 2000, Default: "", SchemaType: map[string]string{"mysql": "varchar(500)"}},
+		{Name: "bans_expire_at", Type: field.TypeInt64, Nullable: true},
+		{Name: "afterglow_until", Type: field.TypeInt64, Nullable: true},
+		{Name: "banned_count", Type: field.TypeInt, Default: 0},
+		{Name: "already_banned_count", Type: field.TypeInt, Default: 0},
+		{Name: "not_found_count", Type: field.TypeInt, Default: 0},
+		{Name: "due_at", Type: field.TypeInt64, Nullable: true},
+		{Name: "remove_at", Type: field.TypeInt64, Nullable: true},
+	}
+	// SweepsTable holds the schema information for the "sweeps" table.
+	SweepsTable = &schema.Table{
+		Name:       "sweeps",
+		Columns:    SweepsColumns,
+		PrimaryKey: []*schema.Column{SweepsColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "sweep_due_at",
+				Unique:  false,
+				Columns: []*schema.Column{SweepsColumns[17]},
+			},
+			{
+				Name:    "sweep_afterglow_until",
+				Unique:  false,
+				Columns: []*schema.Column{SweepsColumns[13]},
+			},
+			{
+				Name:    "sweep_remove_at",
+				Unique:  false,
+				Columns: []*schema.Column{SweepsColumns[18]},
+			},
+			{
+				Name:    "sweep_batch_id",
+				Unique:  false,
+				Columns: []*schema.Column{SweepsColumns[8]},
+			},
+			{
+				Name:    "sweep_channel_id",
+				Unique:  false,
+				Columns: []*schema.Column{SweepsColumns[1]},
+			},
+			{
+				Name:    "sweep_user_id",
+				Unique:  false,
+				Columns: []*schema.Column{SweepsColumns[2]},
+			},
+			{
+				Name:    "sweep_moderator_id",
+				Unique:  false,
+				Columns: []*schema.Column{SweepsColumns[9]},
+			},
+		},
+	}
+	// SweepChunksColumns holds the columns for the "sweep_chunks" table.
+	SweepChunksColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "sweep_id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(32)", "sqlite3": "blob"}},
+		{Name: "channel_id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(16)", "sqlite3": "blob"}},
+		{Name: "number", Type: field.TypeInt},
+		{Name: "user_ids", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "blob", "sqlite3": "blob"}},
+	}
+	// SweepChunksTable holds the schema information for the "sweep_chunks" table.
+	SweepChunksTable = &schema.Table{
+		Name:       "sweep_chunks",
+		Columns:    SweepChunksColumns,
+		PrimaryKey: []*schema.Column{SweepChunksColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "sweepchunk_sweep_id_number",
+				Unique:  true,
+				Columns: []*schema.Column{SweepChunksColumns[1], SweepChunksColumns[3]},
+			},
+			{
+				Name:    "sweepchunk_channel_id",
+				Unique:  false,
+				Columns: []*schema.Column{SweepChunksColumns[2]},
+			},
+		},
+	}
 	// TokensColumns holds the columns for the "tokens" table.
 	TokensColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeBytes, SchemaType: map[string]string{"mysql": "binary(32)", "sqlite3": "blob"}},
@@ -1269,6 +1360,8 @@ var (
 		RolesTable,
 		StreamsTable,
 		SubscriptionsTable,
+		SweepsTable,
+		SweepChunksTable,
 		TokensTable,
 		UsersTable,
 		VodsTable,
@@ -1446,6 +1539,16 @@ func init() {
 	SubscriptionsTable.ForeignKeys[1].RefTable = UsersTable
 	SubscriptionsTable.Annotation = &entsql.Annotation{
 		Table:     "subscriptions",
+		Charset:   "utf8mb4",
+		Collation: "utf8mb4_bin",
+	}
+	SweepsTable.Annotation = &entsql.Annotation{
+		Table:     "sweeps",
+		Charset:   "utf8mb4",
+		Collation: "utf8mb4_bin",
+	}
+	SweepChunksTable.Annotation = &entsql.Annotation{
+		Table:     "sweep_chunks",
 		Charset:   "utf8mb4",
 		Collation: "utf8mb4_bin",
 	}

@@ -102,6 +102,12 @@ type Stream func(*sql.Selector)
 // Subscription is the predicate function for subscription builders.
 type Subscription func(*sql.Selector)
 
+// Sweep is the predicate function for sweep builders.
+type Sweep func(*sql.Selector)
+
+// SweepChunk is the predicate function for sweepchunk builders.
+type SweepChunk func(*sql.Selector)
+
 // Token is the predicate function for token builders.
 type Token func(*sql.Selector)
 

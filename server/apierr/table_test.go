@@ -76,6 +76,9 @@ var documented = map[string]row{
 	"REQUEST_NOT_FOUND":          {0, codes.NotFound},
 	"NOT_MUTED":                  {404, codes.NotFound},
 	"BATCH_NOT_FOUND":            {404, codes.NotFound},
+	"SWEEP_NOT_FOUND":            {404, codes.NotFound},
+	"SWEEP_EXPIRED":              {409, codes.FailedPrecondition},
+	"SWEEP_TOO_LARGE":            {400, codes.InvalidArgument},
 	"IDEMPOTENCY_KEY_REUSED":     {422, codes.FailedPrecondition},
 	"IDEMPOTENCY_KEY_IN_USE":     {409, codes.Aborted},
 }

@@ -62,6 +62,14 @@ func revocationWrites(s *servertest.Server) map[string]func(ctx context.Context)
 			_, err := s.Moderation.BanUsers(ctx, &moderatov1.BanUsersRequest{ChannelId: owner, Users: []*moderatov1.BatchTarget{{UserId: raider}}})
 			return err
 		},
+		"PreviewSweep": func(ctx context.Context) error {
+			_, err := s.Moderation.PreviewSweep(ctx, &moderatov1.PreviewSweepRequest{ChannelId: owner, Phrase: new("x"), WithinSeconds: new(int64(60))})
+			return err
+		},
+		"CommitSweep": func(ctx context.Context) error {
+			_, err := s.Moderation.CommitSweep(ctx, &moderatov1.CommitSweepRequest{ChannelId: owner, SweepToken: "x"})
+			return err
+		},
 		"RemoveMute": func(ctx context.Context) error {
 			_, err := s.Moderation.RemoveMute(ctx, &moderatov1.RemoveMuteRequest{ChannelId: owner, MutedUserId: raider})
 			return err

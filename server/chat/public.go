@@ -26,6 +26,8 @@ type PublicService struct {
 	Store *store.Store
 	// Live delivers new messages to listeners.
 	Live *live.Hub
+	// Guard may refuse messages; nil if nothing does.
+	Guard Guard
 }
 
 // PostMessage posts a message as the caller's user, or as a user for whom the caller may
@@ -51,7 +53,7 @@ func (s *PublicService) PostMessage(ctx context.Context, req *moderatov1.PostMes
 			Message: stored.Text, CreatedAt: stored.SentAt.Proto(),
 		}
 	})
-	err := postLive(ctx, s.Store, s.Live, m, &stored, func(ctx context.Context, tx *ent.Tx) error {
+	err := postLive(ctx, s.Store, s.Live, s.Guard, m, &stored, func(ctx context.Context, tx *ent.Tx) error {
 		if err := authz.Reauthenticate(ctx, s.Store, tx); err != nil {
 			return err
 		}

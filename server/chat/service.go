@@ -26,6 +26,15 @@ type Service struct {
 	Store *store.Store
 	// Live delivers new messages to listeners.
 	Live *live.Hub
+	// Guard may refuse messages; nil if nothing does.
+	Guard Guard
+}
+
+// Guard refuses messages for what they say.
+type Guard interface {
+	// Refuse returns an error if the sender, whose standing was just read, may not post a
+	// message.
+	Refuse(ctx context.Context, st *Standing, m Message) error
 }
 
 // PostMessage stores a message of a user who is allowed to post.
@@ -44,7 +53,7 @@ func (s *Service) PostMessage(ctx context.Context, req *platformv1.PostMessageRe
 	respond := idempotency.Response(ctx, func() *platformv1.PostMessageResponse {
 		return &platformv1.PostMessageResponse{Message: messageProto(stored)}
 	})
-	err := postLive(ctx, s.Store, s.Live, m, &stored, func(ctx context.Context, tx *ent.Tx) error {
+	err := postLive(ctx, s.Store, s.Live, s.Guard, m, &stored, func(ctx context.Context, tx *ent.Tx) error {
 		return authz.Reauthenticate(ctx, s.Store, tx)
 	})
 	if err != nil {
@@ -55,13 +64,16 @@ func (s *Service) PostMessage(ctx context.Context, req *platformv1.PostMessageRe
 
 // postLive stores a message of a user who is allowed to post, and passes it on to the
 // listeners of the channel if it is new. See Post.
-func postLive(ctx context.Context, s *store.Store, to *live.Hub, m Message, stored *Message, admit func(context.Context, *ent.Tx) error) error {
+func postLive(ctx context.Context, s *store.Store, to *live.Hub, guard Guard, m Message, stored *Message, admit func(context.Context, *ent.Tx) error) error {
 	st, err := readSender(ctx, s, m.ChannelID, m.UserID)
 	if err == nil {
 		err = st.exists()
 	}
 	if err == nil {
 		err = refuseSilenced(st)
+	}
+	if err == nil && guard != nil {
+		err = guard.Refuse(ctx, st, m)
 	}
 	if err != nil {
 		return err

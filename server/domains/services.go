@@ -43,16 +43,17 @@ type Options struct {
 
 // NewServices returns the Services over a database.
 func NewServices(s *store.Store, o Options) *Services {
+	afterglows := &moderation.Afterglows{Store: s}
 	all := &Services{
 		Access:     &access.Service{Store: s, Lifetimes: o.Lifetimes},
 		Activity:   &activity.Service{Store: s},
 		Audience:   &audience.Service{Store: s},
-		Chat:       &chat.Service{Store: s, Live: o.Live},
-		PublicChat: &chat.PublicService{Store: s, Live: o.Live},
+		Chat:       &chat.Service{Store: s, Live: o.Live, Guard: afterglows},
+		PublicChat: &chat.PublicService{Store: s, Live: o.Live, Guard: afterglows},
 		Content:    &content.Service{Store: s, Lists: o.Lists},
 		Directory:  &directory.Service{Store: s, Lists: o.Lists},
 		Livestream: &livestream.Service{Store: s},
-		Moderation: &moderation.Service{Store: s, Lists: o.Lists},
+		Moderation: &moderation.Service{Store: s, Lists: o.Lists, Sweeps: moderation.NewSweeps(), Afterglows: afterglows},
 	}
 	all.Channels = channels.New(s, all.Activity, all.Audience, all.Content, all.Directory, all.Livestream, all.Moderation)
 	return all

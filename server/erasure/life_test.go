@@ -154,6 +154,10 @@ func (s *scene) ownChannel(p person, as servertest.Credentials) {
 	s.must(s.Moderation.BanUsers(as.Context(), &moderatov1.BanUsersRequest{
 		ChannelId: mine.String(), Users: []*moderatov1.BatchTarget{{UserId: s.newcomer().String()}},
 	}))
+	s.must(nil, s.post(mine, s.newcomer(), "raid"))
+	s.must(s.Moderation.PreviewSweep(as.Context(), &moderatov1.PreviewSweepRequest{
+		ChannelId: mine.String(), Phrase: new("raid"), WithinSeconds: new(int64(3600)),
+	}))
 	s.clip(mine, viewer, p.text(10))
 	s.clip(mine, mine, p.text(11))
 	s.must(s.content.PutVod(s.ctx, &platformv1.PutVodRequest{Vod: &platformv1.VodRecord{
@@ -215,6 +219,12 @@ func (s *scene) elsewhere(p person, as servertest.Credentials) {
 	s.must(s.Moderation.BanUsers(as.Context(), &moderatov1.BanUsersRequest{
 		ChannelId: owner.String(), Users: []*moderatov1.BatchTarget{{UserId: s.newcomer().String()}},
 	}))
+	s.must(nil, s.post(owner, s.newcomer(), "raid"))
+	preview, err := s.Moderation.PreviewSweep(as.Context(), &moderatov1.PreviewSweepRequest{
+		ChannelId: owner.String(), Phrase: new("raid"), WithinSeconds: new(int64(3600)),
+	})
+	s.must(nil, err)
+	s.must(s.Moderation.CommitSweep(as.Context(), &moderatov1.CommitSweepRequest{ChannelId: owner.String(), SweepToken: preview.GetSweepToken()}))
 }
 
 // refreshToken stores a refresh token of a user, as a sign-in does.
@@ -254,6 +264,9 @@ func (s *scene) done(p person) {
 	}))
 	s.must(s.Moderation.RemoveBan(viewer, &moderatov1.RemoveBanRequest{ChannelId: servertest.Viewer.String(), BanUserId: p.id.String()}))
 	s.must(nil, s.post(servertest.Viewer, p.id, p.text(40)))
+	s.must(s.Moderation.PreviewSweep(viewer, &moderatov1.PreviewSweepRequest{
+		ChannelId: servertest.Viewer.String(), Pattern: new("."), WithinSeconds: new(int64(3600)),
+	}))
 	s.must(s.channels.AddVip(viewer, &moderatov1.AddVipRequest{ChannelId: servertest.Viewer.String(), UserId: p.id.String()}))
 	s.must(s.channels.RemoveVip(viewer, &moderatov1.RemoveVipRequest{ChannelId: servertest.Viewer.String(), UserId: p.id.String()}))
 }

@@ -226,6 +226,12 @@ func (o *operations) moderation() {
 		ChannelId: channelID, Users: []*moderatov1.BatchTarget{{UserId: raiderID}},
 	}).(*moderatov1.BanUsersResponse)
 	o.repeat(o.owner, moderatov1.ModerationService_UndoBanBatch_FullMethodName, &moderatov1.UndoBanBatchRequest{ChannelId: channelID, BatchId: banned.GetBatchId()})
+	preview := o.repeat(o.owner, moderatov1.ModerationService_PreviewSweep_FullMethodName, &moderatov1.PreviewSweepRequest{
+		ChannelId: channelID, FollowedWithinSeconds: new(int64(60)), WithinSeconds: new(int64(60)),
+	}).(*moderatov1.PreviewSweepResponse)
+	o.repeat(o.owner, moderatov1.ModerationService_CommitSweep_FullMethodName, &moderatov1.CommitSweepRequest{
+		ChannelId: channelID, SweepToken: preview.GetSweepToken(), Reason: new("raid"),
+	})
 }
 
 func (o *operations) chat() {

@@ -60,7 +60,9 @@ func (s *Service) BanUsers(ctx context.Context, req *moderatov1.BanUsersRequest)
 	var result *moderatov1.BanUsersResponse
 	idempotency.Result(ctx, &result)
 	err = change.Apply(ctx, s.Store, r.channelID, func(ctx context.Context, c *change.Change) error {
-		b, err := planBatch(ctx, c, r)
+		of := r.wish.from(c.Now)
+		of.batchID = new(uid.New())
+		b, err := planBatch(ctx, c, of, r.targets)
 		if err != nil {
 			return err
 		}
@@ -68,6 +70,7 @@ func (s *Service) BanUsers(ctx context.Context, req *moderatov1.BanUsersRequest)
 		if r.isDryRun || len(b.bans) == 0 {
 			return nil
 		}
+		result.BatchId = b.batchIDProto()
 		return b.apply(ctx, c)
 	})
 	return result, err
@@ -91,15 +94,14 @@ type target struct {
 	isSeen   bool // an earlier element of the request names the user
 }
 
-// planBatch decides what happens to each user.
-func planBatch(ctx context.Context, c *change.Change, r *batchRequest) (*batch, error) {
-	found, err := findTargets(ctx, c.Tx, c.ChannelID, r.targets)
+// planBatch decides what happens to each user of a batch, whose id is in its terms.
+func planBatch(ctx context.Context, c *change.Change, of terms, targets []users.Key) (*batch, error) {
+	found, err := findTargets(ctx, c.Tx, c.ChannelID, targets)
 	if err != nil {
 		return nil, err
 	}
-	b := &batch{terms: r.wish.from(c.Now), result: &moderatov1.BanUsersResponse{Counts: &moderatov1.BatchCounts{}}}
-	b.batchID = new(uid.New())
-	for _, key := range r.targets {
+	b := &batch{terms: of, result: &moderatov1.BanUsersResponse{Counts: &moderatov1.BatchCounts{}}}
+	for _, key := range targets {
 		t := found[key]
 		row := &moderatov1.BatchResult{Status: b.add(c, t)}
 		switch {
@@ -111,9 +113,6 @@ func planBatch(ctx context.Context, c *change.Change, r *batchRequest) (*batch, 
 			row.UserId = new(key.ID.String())
 		}
 		b.result.Results = append(b.result.Results, row)
-	}
-	if len(b.bans) > 0 && !r.isDryRun {
-		b.result.BatchId = b.batchIDProto()
 	}
 	return b, nil
 }
@@ -203,12 +202,37 @@ func scanTarget(scan func(...any) error) (t *target, slug string, err error) {
 
 // apply stores the batch and its bans, and deletes the messages of the users.
 func (b *batch) apply(ctx context.Context, c *change.Change) error {
-	if len(b.lapsed) > 0 {
-		if err := expireBans(ctx, c, b.lapsed); err != nil {
-			return err
-		}
+	if err := expireBans(ctx, c, b.lapsed); err != nil {
+		return err
 	}
 	first := c.LastSequence() + 1
+	if err := b.ban(ctx, c); err != nil {
+		return err
+	}
+	return b.create(ctx, c, first)
+}
+
+// create stores the row of a batch, of which every event from first on may be one.
+func (b *batch) create(ctx context.Context, c *change.Change, first int64) error {
+	return c.Tx.BanBatch.Create().SetID(*b.batchID).SetChannelID(c.ChannelID).SetModeratorID(c.ActorID).SetCreatedAt(c.Now).
+		SetReason(b.reason).SetNillableExpiresAt(b.expiresAt).SetBannedCount(len(b.bans)).
+		SetFirstSequence(first).SetLastSequence(c.LastSequence()).
+		Exec(ctx)
+}
+
+// extend applies bans that join a batch whose row exists.
+func (b *batch) extend(ctx context.Context, c *change.Change) error {
+	if err := expireBans(ctx, c, b.lapsed); err != nil || len(b.bans) == 0 {
+		return err
+	}
+	if err := b.ban(ctx, c); err != nil {
+		return err
+	}
+	return c.Tx.BanBatch.UpdateOneID(*b.batchID).AddBannedCount(len(b.bans)).SetLastSequence(c.LastSequence()).Exec(ctx)
+}
+
+// ban stores the bans, and deletes the messages of the users.
+func (b *batch) ban(ctx context.Context, c *change.Change) error {
 	var ids, moderators []uid.ID
 	for _, x := range b.bans {
 		ids = append(ids, x.userID)
@@ -224,13 +248,6 @@ func (b *batch) apply(ctx context.Context, c *change.Change) error {
 		x.evidence = evidence[x.userID]
 		emitBan(c, x, byBatch)
 		emitCleared(c, x.userID)
-	}
-	err = c.Tx.BanBatch.Create().SetID(*b.batchID).SetChannelID(c.ChannelID).SetModeratorID(c.ActorID).SetCreatedAt(c.Now).
-		SetReason(b.reason).SetNillableExpiresAt(b.expiresAt).SetBannedCount(len(b.bans)).
-		SetFirstSequence(first).SetLastSequence(c.LastSequence()).
-		Exec(ctx)
-	if err != nil {
-		return err
 	}
 	if err := authz.RightsChanged(ctx, c.Tx, moderators...); err != nil {
 		return err

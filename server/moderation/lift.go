@@ -2,6 +2,7 @@ package moderation
 
 import (
 	"context"
+	"slices"
 
 	"github.com/moderato-live/moderato/ent"
 	entban "github.com/moderato-live/moderato/ent/ban"
@@ -64,15 +65,21 @@ func emitUnban(c *change.Change, actor uid.ID, b *ban, at instant.Instant, why c
 
 // removeBans removes the rows of bans.
 func removeBans(ctx context.Context, c *change.Change, bans []*ban) error {
+	for some := range slices.Chunk(bans, bansPerStatement) {
+		if err := removeSomeBans(ctx, c, some); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func removeSomeBans(ctx context.Context, c *change.Change, bans []*ban) error {
 	var ids, moderators []uid.ID
 	for _, b := range bans {
 		ids = append(ids, b.userID)
 		if b.isModerator {
 			moderators = append(moderators, b.userID)
 		}
-	}
-	if len(ids) == 0 {
-		return nil
 	}
 	if _, err := c.Tx.Ban.Delete().Where(entban.ChannelID(c.ChannelID), entban.UserIDIn(ids...)).Exec(ctx); err != nil {
 		return err

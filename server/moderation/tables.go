@@ -2,6 +2,8 @@ package moderation
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"time"
 
 	"github.com/moderato-live/moderato/ent"
@@ -59,6 +61,34 @@ var Tables = []domain.Table{
 		}},
 	},
 	{
+		Name: "sweeps", Channel: "channel_id", Impersonal: []string{"batch_id", "client_id", "phrase", "pattern", "reason"},
+		Users: []domain.UserColumn{{Name: "user_id", Erase: domain.ReplaceID}, {Name: "moderator_id", Erase: domain.ReplaceID}},
+		Checks: []domain.Check{{
+			Name:  "sweeps that were committed are completed",
+			Query: `SELECT ` + domain.Hex("id") + `, CONCAT('is a sweep that is due since ', due_at) FROM sweeps WHERE due_at < ?`,
+			Args:  domain.AMinuteAgo,
+		}},
+		Expire: func(env domain.Env) jobs.Job {
+			return jobs.Job{
+				Name: "complete sweeps", Interval: sweepInterval,
+				Run:     jobs.All((&SweepCompleter{Store: env.Store}).Complete),
+				Backlog: jobs.CountDue(env.Store, "sweeps", "due_at", "1 = 1"),
+			}
+		},
+	},
+	{
+		Name: "sweep_chunks", Channel: "channel_id", Impersonal: []string{"sweep_id"},
+		Users: []domain.UserColumn{{Name: "user_ids", Erase: domain.WithRow}},
+		Erase: domain.Erasure{User: []domain.Step{{Name: "previews of sweeps", Do: eraseSwept}}},
+		Expire: func(env domain.Env) jobs.Job {
+			return jobs.Job{
+				Name: "remove old sweeps", Interval: 10 * time.Second, MaxRest: 50 * time.Millisecond,
+				Run:     (&SweepCompleter{Store: env.Store}).RemoveOld,
+				Backlog: jobs.CountDue(env.Store, "sweeps", "remove_at", "1 = 1"),
+			}
+		},
+	},
+	{
 		Name: "mutes", Channel: "channel_id",
 		Users: []domain.UserColumn{
 			{Name: "user_id", Erase: domain.RemoveRow}, {Name: "moderator_id", Erase: domain.ReplaceID}, {Name: "reason", Erase: domain.WithRow},
@@ -83,6 +113,22 @@ var Tables = []domain.Table{
 		Imports:    []domain.Import{domain.ImportOf((*platformv1.Record).GetRole, putRole, (*platformv1.RoleRecord).GetChannelId)},
 		References: []domain.Reference{{Column: "channel_id", Table: "channels"}, {Column: "user_id", Table: "users"}},
 	},
+}
+
+// eraseSwept removes a user from the users whom sweeps are to ban. There are few such rows,
+// and none is old.
+func eraseSwept(ctx context.Context, _ *store.Store, tx *ent.Tx, id uid.ID) (int, error) {
+	var rowID uid.ID
+	var joined []byte
+	err := store.QueryRow(ctx, tx, "SELECT id, user_ids FROM sweep_chunks WHERE INSTR(user_ids, ?) > 0"+store.Limit(1), []any{id}, &rowID, &joined)
+	if errors.Is(err, store.ErrNoRows) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	others := slices.DeleteFunc(splitIDs(joined), func(other uid.ID) bool { return other == id })
+	return domain.EraseBatch, tx.SweepChunk.UpdateOneID(rowID).SetUserIds(joinIDs(others)).Exec(ctx)
 }
 
 // keptSince returns the time since which the events of a ban must still exist.

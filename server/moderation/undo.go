@@ -2,6 +2,7 @@ package moderation
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/moderato-live/moderato/ent"
@@ -24,6 +25,14 @@ const (
 	statusNotBanned = "NOT_BANNED"
 )
 
+const (
+	// bansPerStatement is how many bans one statement reads or removes. Only sweeps make
+	// larger batches.
+	bansPerStatement = 1000
+	// maxUndoResults is how many results the response to an undo has.
+	maxUndoResults = 10_000
+)
+
 // UndoBanBatch lifts the bans of a batch that are still the present ones.
 func (s *Service) UndoBanBatch(ctx context.Context, req *moderatov1.UndoBanBatchRequest) (*moderatov1.UndoBanBatchResponse, error) {
 	f := validate.Of(req)
@@ -40,17 +49,25 @@ func (s *Service) UndoBanBatch(ctx context.Context, req *moderatov1.UndoBanBatch
 			return err
 		}
 		result = u.result
+		if err := endSweep(ctx, c, batchID); err != nil {
+			return err
+		}
 		if err := liftBans(ctx, c, u.lifted, byBatch); err != nil {
 			return err
 		}
 		if !req.GetRestoreMessages() {
 			return nil
 		}
-		ids := make([]uid.ID, len(u.lifted))
-		for i, b := range u.lifted {
-			ids[i] = b.userID
+		for some := range slices.Chunk(u.lifted, bansPerStatement) {
+			ids := make([]uid.ID, len(some))
+			for i, b := range some {
+				ids[i] = b.userID
+			}
+			if err := chat.Restore(ctx, c.Tx, channelID, ids, c.Now); err != nil {
+				return err
+			}
 		}
-		return chat.Restore(ctx, c.Tx, channelID, ids, c.Now)
+		return nil
 	})
 	return result, err
 }
@@ -75,28 +92,41 @@ func planUndo(ctx context.Context, c *change.Change, batchID uid.ID) (*undo, err
 	if err != nil || len(ids) == 0 {
 		return &undo{result: &moderatov1.UndoBanBatchResponse{Counts: &moderatov1.UndoCounts{}}}, err
 	}
+	u := &undo{result: &moderatov1.UndoBanBatchResponse{Counts: &moderatov1.UndoCounts{}}}
+	for some := range slices.Chunk(ids, bansPerStatement) {
+		if err := u.plan(ctx, c, batchID, some); err != nil {
+			return nil, err
+		}
+	}
+	return u, nil
+}
+
+// plan is planUndo for some of the users.
+func (u *undo) plan(ctx context.Context, c *change.Change, batchID uid.ID, ids []uid.ID) error {
 	names, err := holdNames(ctx, c, ids)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	inForce, err := readBans(ctx, c.Tx, c.ChannelID, authz.InForce(c.Store.Clock, "b")+" AND b.user_id IN ("+store.Placeholders(len(ids))+")",
 		"b.user_id", store.Args(ids)...)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	bans := make(map[uid.ID]*ban, len(inForce))
 	for _, b := range inForce {
 		bans[b.userID] = b
 	}
-	u := &undo{result: &moderatov1.UndoBanBatchResponse{Counts: &moderatov1.UndoCounts{}}}
 	for _, id := range ids {
-		if name, exists := names[id]; exists {
-			u.result.Results = append(u.result.Results, &moderatov1.BatchResult{
-				UserId: new(id.String()), Username: &name, Status: u.add(bans[id], batchID),
-			})
+		name, exists := names[id]
+		if !exists {
+			continue
+		}
+		row := &moderatov1.BatchResult{UserId: new(id.String()), Username: &name, Status: u.add(bans[id], batchID)}
+		if len(u.result.GetResults()) < maxUndoResults {
+			u.result.Results = append(u.result.Results, row)
 		}
 	}
-	return u, nil
+	return nil
 }
 
 // add adds the ban of a user, nil if there is none, to those that are lifted if it is of

@@ -20,6 +20,7 @@ from ._types import (
     Channel,
     ChatMessage,
     Clip,
+    CommitSweepResponse,
     CreateEventTicketResponse,
     CreateSubscriptionResponse,
     CreateWebhookResponse,
@@ -51,6 +52,7 @@ from ._types import (
     ModeratedChannel,
     MuteUserResponse,
     PostMessageResponse,
+    PreviewSweepResponse,
     Raid,
     RotateWebhookSecretResponse,
     SubscriptionConditionInput,
@@ -223,6 +225,41 @@ class Moderation(Resource):
         Tokens, scope and relation: as `banUser`. Errors: BATCH_NOT_FOUND (404) if the channel has no such batch.
         """
         return self._send("DELETE", "/v1/moderation/bans", {"channelId": channel_id, "batchId": batch_id, "restoreMessages": restore_messages}, UndoBanBatchResponse, options)  # type: ignore[no-any-return]
+
+    def preview_sweep(
+        self,
+        *,
+        channel_id: str,
+        within_seconds: int,
+        phrase: Optional[str] = None,
+        pattern: Optional[str] = None,
+        followed_within_seconds: Optional[int] = None,
+        first_message_within_seconds: Optional[int] = None,
+        exempt_followers_older_than_seconds: Optional[int] = None,
+        exempt_subscribers: Optional[bool] = None,
+        options: Optional[Options] = None,
+    ) -> PreviewSweepResponse:
+        """Finds the users of a channel who match all of some conditions, so that `commitSweep` can ban them. It changes nothing in the channel. At least one of `phrase`, `pattern`, `followedWithinSeconds` and `firstMessageWithinSeconds` is required. The channel's owner, its moderators, VIPs and OGs never match, and users who are banned already are left out.
+
+        Tokens, scope and relation: as `banUser`. Errors: INVALID_ARGUMENT if there is no condition, if both `phrase` and `pattern` are given, or if the pattern does not compile; SWEEP_TOO_LARGE if there is more to examine than one sweep may.
+        """
+        return self._send("POST", "/v1/moderation/sweeps", {"channelId": channel_id, "phrase": phrase, "pattern": pattern, "withinSeconds": within_seconds, "followedWithinSeconds": followed_within_seconds, "firstMessageWithinSeconds": first_message_within_seconds, "exemptFollowersOlderThanSeconds": exempt_followers_older_than_seconds, "exemptSubscribers": exempt_subscribers}, PreviewSweepResponse, options)  # type: ignore[no-any-return]
+
+    def commit_sweep(
+        self,
+        *,
+        channel_id: str,
+        sweep_token: str,
+        reason: Optional[str] = None,
+        duration_seconds: Optional[int] = None,
+        afterglow_seconds: Optional[int] = None,
+        options: Optional[Options] = None,
+    ) -> CommitSweepResponse:
+        """Bans exactly the users whom a preview found, as one batch, in transactions of 1,000 users. For each user whom it bans, it emits the events of `banUser`. The first transaction checks the caller and records the sweep. From then on it is completed, by another server if necessary, in the caller's name. The call waits for the end, and returns `IN_PROGRESS` if that takes long. A repeated call of the same user returns the same batch and does not ban again. `undoBanBatch` undoes the sweep, or ends it if it is in progress.
+
+        Tokens, scope and relation: as `banUser`. Errors: SWEEP_NOT_FOUND (404) if the channel has no such preview; SWEEP_EXPIRED (409) if the token has expired or another user has used it.
+        """
+        return self._send("POST", "/v1/moderation/sweeps/commit", {"channelId": channel_id, "sweepToken": sweep_token, "reason": reason, "durationSeconds": duration_seconds, "afterglowSeconds": afterglow_seconds}, CommitSweepResponse, options)  # type: ignore[no-any-return]
 
     def get_user(
         self,

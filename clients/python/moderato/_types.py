@@ -28,6 +28,7 @@ __all__ = [
     "ChatSender",
     "ClearUserMessagesEvent",
     "Clip",
+    "CommitSweepResponse",
     "ContentCategory",
     "ContentUser",
     "CreateEventTicketResponse",
@@ -73,6 +74,7 @@ __all__ = [
     "PermittedOperation",
     "Person",
     "PostMessageResponse",
+    "PreviewSweepResponse",
     "Raid",
     "RaidEvent",
     "RoleEvent",
@@ -84,6 +86,9 @@ __all__ = [
     "SubscriptionConditionInput",
     "SubscriptionEvent",
     "SubscriptionInfo",
+    "SweepCounts",
+    "SweepExemptions",
+    "SweepMatch",
     "ThanksEvent",
     "UnbanEvent",
     "UndoBanBatchResponse",
@@ -580,6 +585,20 @@ class Clip:
 
     category: ContentCategory
     """The category of the clip."""
+
+
+@dataclass(frozen=True)
+class CommitSweepResponse:
+    """CommitSweepResponse says what a sweep did."""
+
+    batch_id: str
+    """The batch's id: a UUID in lower case."""
+
+    status: str
+    """`COMPLETE`, or `IN_PROGRESS` if users remain who are being banned. A repeated call waits for the end again."""
+
+    counts: SweepCounts
+    """How many users have which result so far."""
 
 
 @dataclass(frozen=True)
@@ -1402,6 +1421,26 @@ class PostMessageResponse:
 
 
 @dataclass(frozen=True)
+class PreviewSweepResponse:
+    """PreviewSweepResponse is what a sweep would do."""
+
+    sweep_token: str
+    """The token for `commitSweep`. It is valid for 5 minutes, for one use, in this channel."""
+
+    expires_at: datetime
+    """When the token expires: UTC, milliseconds."""
+
+    matched: int
+    """How many users match, whom `commitSweep` bans."""
+
+    exempted: SweepExemptions
+    """How many other users meet the conditions, by what exempts them."""
+
+    sample: list[SweepMatch]
+    """Some of the users who match; at most 20."""
+
+
+@dataclass(frozen=True)
 class Raid:
     """Raid is a raid of a channel: another user sent their viewers."""
 
@@ -1634,6 +1673,60 @@ class SubscriptionInfo:
 
 
 @dataclass(frozen=True)
+class SweepCounts:
+    """SweepCounts says what happened to the users of a sweep."""
+
+    banned: int
+    """Users whom the sweep banned."""
+
+    already_banned: int
+    """Users who had been banned since the preview."""
+
+    user_not_found: int
+    """Users who were deleted since the preview."""
+
+
+@dataclass(frozen=True)
+class SweepExemptions:
+    """SweepExemptions says how many users a sweep exempts. A user with several causes counts for the first of them."""
+
+    owner: int
+    """1 if the channel's owner is exempted, otherwise 0."""
+
+    moderators: int
+    """Moderators of the channel."""
+
+    vips: int
+    """VIPs of the channel."""
+
+    ogs: int
+    """OGs of the channel."""
+
+    subscribers: int
+    """Subscribers of the channel."""
+
+    followers: int
+    """Users who have followed the channel for longer than `exemptFollowersOlderThanSeconds`."""
+
+
+@dataclass(frozen=True)
+class SweepMatch:
+    """SweepMatch is a user who matches."""
+
+    user_id: str
+    """The user's id: a UUID in lower case."""
+
+    username: str
+    """The user's username."""
+
+    display_name: str
+    """The display name."""
+
+    message: Optional[UserMessage]
+    """The first message of the user that matches; null if no condition is about messages."""
+
+
+@dataclass(frozen=True)
 class ThanksEvent:
     """ThanksEvent is the payload of `channel.thanks`."""
 
@@ -1720,7 +1813,7 @@ class UndoBanBatchResponse:
     """How many users have each status."""
 
     results: list[BatchResult]
-    """What happened to each user, in the order of the batch."""
+    """What happened to each user, in the order of the batch; only the first 10,000 of a sweep that banned more."""
 
 
 @dataclass(frozen=True)

@@ -71,6 +71,8 @@ export type ChatSender = Schemas['ChatSender']
 export type ClearChatRequest = Schemas['ClearChatRequest']
 export type ClearUserMessagesEvent = Schemas['ClearUserMessagesEvent']
 export type Clip = Schemas['Clip']
+export type CommitSweepRequest = Schemas['CommitSweepRequest']
+export type CommitSweepResponse = Schemas['CommitSweepResponse']
 export type ContentCategory = Schemas['ContentCategory']
 export type ContentUser = Schemas['ContentUser']
 export type CreateEventTicketRequest = Schemas['CreateEventTicketRequest']
@@ -125,6 +127,8 @@ export type PermittedOperation = Schemas['PermittedOperation']
 export type Person = Schemas['Person']
 export type PostMessageRequest = Schemas['PostMessageRequest']
 export type PostMessageResponse = Schemas['PostMessageResponse']
+export type PreviewSweepRequest = Schemas['PreviewSweepRequest']
+export type PreviewSweepResponse = Schemas['PreviewSweepResponse']
 export type Raid = Schemas['Raid']
 export type RaidEvent = Schemas['RaidEvent']
 export type RedeliverWebhookEventRequest = Schemas['RedeliverWebhookEventRequest']
@@ -144,6 +148,9 @@ export type SubscriptionCondition = Schemas['SubscriptionCondition']
 export type SubscriptionConditionInput = Schemas['SubscriptionConditionInput']
 export type SubscriptionEvent = Schemas['SubscriptionEvent']
 export type SubscriptionInfo = Schemas['SubscriptionInfo']
+export type SweepCounts = Schemas['SweepCounts']
+export type SweepExemptions = Schemas['SweepExemptions']
+export type SweepMatch = Schemas['SweepMatch']
 export type ThanksEvent = Schemas['ThanksEvent']
 export type UnbanEvent = Schemas['UnbanEvent']
 export type UndoBanBatchRequest = Schemas['UndoBanBatchRequest']
@@ -265,6 +272,24 @@ export class Moderation extends Resource {
    */
   undoBanBatch(body: UndoBanBatchRequest, options?: RequestOptions): Promise<UndoBanBatchResponse> {
     return this.send('DELETE', '/v1/moderation/bans', body, options)
+  }
+
+  /**
+   * Finds the users of a channel who match all of some conditions, so that `commitSweep` can ban them. It changes nothing in the channel. At least one of `phrase`, `pattern`, `followedWithinSeconds` and `firstMessageWithinSeconds` is required. The channel's owner, its moderators, VIPs and OGs never match, and users who are banned already are left out.
+   *
+   * Tokens, scope and relation: as `banUser`. Errors: INVALID_ARGUMENT if there is no condition, if both `phrase` and `pattern` are given, or if the pattern does not compile; SWEEP_TOO_LARGE if there is more to examine than one sweep may.
+   */
+  previewSweep(body: PreviewSweepRequest, options?: RequestOptions): Promise<PreviewSweepResponse> {
+    return this.send('POST', '/v1/moderation/sweeps', body, options)
+  }
+
+  /**
+   * Bans exactly the users whom a preview found, as one batch, in transactions of 1,000 users. For each user whom it bans, it emits the events of `banUser`. The first transaction checks the caller and records the sweep. From then on it is completed, by another server if necessary, in the caller's name. The call waits for the end, and returns `IN_PROGRESS` if that takes long. A repeated call of the same user returns the same batch and does not ban again. `undoBanBatch` undoes the sweep, or ends it if it is in progress.
+   *
+   * Tokens, scope and relation: as `banUser`. Errors: SWEEP_NOT_FOUND (404) if the channel has no such preview; SWEEP_EXPIRED (409) if the token has expired or another user has used it.
+   */
+  commitSweep(body: CommitSweepRequest, options?: RequestOptions): Promise<CommitSweepResponse> {
+    return this.send('POST', '/v1/moderation/sweeps/commit', body, options)
   }
 
   /**

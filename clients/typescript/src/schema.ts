@@ -80,6 +80,38 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/moderation/sweeps": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["previewSweep"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/moderation/sweeps/commit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["commitSweep"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/moderation/users": {
         parameters: {
             query?: never;
@@ -1223,6 +1255,40 @@ export interface components {
             /** @description The category of the clip. */
             category: components["schemas"]["ContentCategory"];
         };
+        /** @description CommitSweepRequest names the channel, the preview and the terms of the bans. */
+        CommitSweepRequest: {
+            /**
+             * Format: uuid
+             * @description Required. The channel: a UUID in upper or lower case.
+             */
+            channelId: string;
+            /** @description Required. The `sweepToken` of the preview. */
+            sweepToken: string;
+            /** @description Why the users are banned: 1 to 500 characters, without control characters. */
+            reason?: string | null;
+            /**
+             * Format: int64
+             * @description How long the bans last, in seconds: 1 to 1,209,600 (14 days). If unset, a ban lasts until it is removed.
+             */
+            durationSeconds?: number | null;
+            /**
+             * Format: int64
+             * @description How many seconds after this call posts that match the phrase or pattern are still refused, and their senders join the batch: 0 to 600; 0 if unset. It needs a preview with a phrase or pattern.
+             */
+            afterglowSeconds?: number | null;
+        };
+        /** @description CommitSweepResponse says what a sweep did. */
+        CommitSweepResponse: {
+            /**
+             * Format: uuid
+             * @description The batch's id: a UUID in lower case.
+             */
+            batchId: string;
+            /** @description `COMPLETE`, or `IN_PROGRESS` if users remain who are being banned. A repeated call waits for the end again. */
+            status: string;
+            /** @description How many users have which result so far. */
+            counts: components["schemas"]["SweepCounts"];
+        };
         /** @description ContentCategory is the category of a clip or VOD. */
         ContentCategory: {
             /**
@@ -1389,7 +1455,7 @@ export interface components {
          * @description Why a call was refused. The codes are stable: programs may compare them.
          * @enum {string}
          */
-        ErrorCode: "TOKEN_MISSING" | "TOKEN_INVALID" | "TOKEN_EXPIRED" | "CLIENT_ID_MISSING" | "CLIENT_ID_MISMATCH" | "TOKEN_KIND_NOT_ACCEPTED" | "SCOPE_MISSING" | "GRANT_MISSING" | "NOT_CHANNEL_OWNER" | "NOT_CHANNEL_MODERATOR" | "NOT_SELF" | "INVALID_ARGUMENT" | "CHANNEL_NOT_FOUND" | "USER_NOT_FOUND" | "CATEGORY_NOT_FOUND" | "CURSOR_INVALID" | "TARGET_IS_CHANNEL" | "RESULT_TOO_LARGE" | "NOT_BANNED" | "MUTE_ACTIVE" | "USER_BANNED" | "USER_MUTED" | "PATH_NOT_FOUND" | "METHOD_NOT_ALLOWED" | "BODY_TOO_LARGE" | "MEDIA_TYPE_UNSUPPORTED" | "RATE_LIMITED" | "INTERNAL" | "UNAVAILABLE" | "DEADLINE_EXCEEDED" | "HEADERS_TOO_LARGE" | "WATCHER_TOO_SLOW" | "WEBHOOK_NOT_FOUND" | "WEBHOOK_LIMIT_REACHED" | "WEBHOOK_DISABLED" | "EVENT_NOT_FOUND" | "OVERLOADED" | "STREAM_LIMIT_REACHED" | "SESSION_NOT_FOUND" | "AUTH_CONTEXT_MISMATCH" | "SUBSCRIPTION_NOT_FOUND" | "MESSAGE_NOT_FOUND" | "TICKET_INVALID" | "CLIENT_CREDENTIALS_INVALID" | "AUTHORIZATION_INVALID" | "NOT_MUTED" | "BATCH_NOT_FOUND" | "IDEMPOTENCY_KEY_REUSED" | "IDEMPOTENCY_KEY_IN_USE";
+        ErrorCode: "TOKEN_MISSING" | "TOKEN_INVALID" | "TOKEN_EXPIRED" | "CLIENT_ID_MISSING" | "CLIENT_ID_MISMATCH" | "TOKEN_KIND_NOT_ACCEPTED" | "SCOPE_MISSING" | "GRANT_MISSING" | "NOT_CHANNEL_OWNER" | "NOT_CHANNEL_MODERATOR" | "NOT_SELF" | "INVALID_ARGUMENT" | "CHANNEL_NOT_FOUND" | "USER_NOT_FOUND" | "CATEGORY_NOT_FOUND" | "CURSOR_INVALID" | "TARGET_IS_CHANNEL" | "RESULT_TOO_LARGE" | "NOT_BANNED" | "MUTE_ACTIVE" | "USER_BANNED" | "USER_MUTED" | "PATH_NOT_FOUND" | "METHOD_NOT_ALLOWED" | "BODY_TOO_LARGE" | "MEDIA_TYPE_UNSUPPORTED" | "RATE_LIMITED" | "INTERNAL" | "UNAVAILABLE" | "DEADLINE_EXCEEDED" | "HEADERS_TOO_LARGE" | "WATCHER_TOO_SLOW" | "WEBHOOK_NOT_FOUND" | "WEBHOOK_LIMIT_REACHED" | "WEBHOOK_DISABLED" | "EVENT_NOT_FOUND" | "OVERLOADED" | "STREAM_LIMIT_REACHED" | "SESSION_NOT_FOUND" | "AUTH_CONTEXT_MISMATCH" | "SUBSCRIPTION_NOT_FOUND" | "MESSAGE_NOT_FOUND" | "TICKET_INVALID" | "CLIENT_CREDENTIALS_INVALID" | "AUTHORIZATION_INVALID" | "NOT_MUTED" | "BATCH_NOT_FOUND" | "SWEEP_NOT_FOUND" | "SWEEP_EXPIRED" | "SWEEP_TOO_LARGE" | "IDEMPOTENCY_KEY_REUSED" | "IDEMPOTENCY_KEY_IN_USE";
         /** @description EventCategory is the category of a stream. */
         EventCategory: {
             /**
@@ -2113,6 +2179,59 @@ export interface components {
              */
             createdAt: string;
         };
+        /** @description PreviewSweepRequest names the channel, the conditions and the exemptions. A user matches if all given conditions hold. */
+        PreviewSweepRequest: {
+            /**
+             * Format: uuid
+             * @description Required. The channel: a UUID in upper or lower case.
+             */
+            channelId: string;
+            /** @description The user posted a message that contains this phrase, of which disguises are recognized: 1 to 500 characters. At most one of `phrase` and `pattern` can be given. */
+            phrase?: string | null;
+            /** @description The user posted a message that matches this RE2 regular expression: 1 to 500 characters. */
+            pattern?: string | null;
+            /**
+             * Format: int64
+             * @description Required. How many seconds back messages are examined: 1 to 3,600. Deleted messages are not examined.
+             */
+            withinSeconds: number;
+            /**
+             * Format: int64
+             * @description The user has followed the channel for at most so many seconds: 1 to 1,209,600 (14 days).
+             */
+            followedWithinSeconds?: number | null;
+            /**
+             * Format: int64
+             * @description The user posted within `withinSeconds`, and their first message in the channel was at most so many seconds ago: 1 to 1,209,600 (14 days).
+             */
+            firstMessageWithinSeconds?: number | null;
+            /**
+             * Format: int64
+             * @description Exempts the users who have followed the channel for longer than so many seconds: 0 to 315,360,000 (10 years); 604,800 (7 days) if unset.
+             */
+            exemptFollowersOlderThanSeconds?: number | null;
+            /** @description Whether to exempt the subscribers of the channel; true if unset. */
+            exemptSubscribers?: boolean | null;
+        };
+        /** @description PreviewSweepResponse is what a sweep would do. */
+        PreviewSweepResponse: {
+            /** @description The token for `commitSweep`. It is valid for 5 minutes, for one use, in this channel. */
+            sweepToken: string;
+            /**
+             * Format: date-time
+             * @description When the token expires: UTC, milliseconds.
+             */
+            expiresAt: string;
+            /**
+             * Format: int32
+             * @description How many users match, whom `commitSweep` bans.
+             */
+            matched: number;
+            /** @description How many other users meet the conditions, by what exempts them. */
+            exempted: components["schemas"]["SweepExemptions"];
+            /** @description Some of the users who match; at most 20. */
+            sample: components["schemas"]["SweepMatch"][];
+        };
         /** @description Raid is a raid of a channel: another user sent their viewers. */
         Raid: {
             /**
@@ -2471,6 +2590,71 @@ export interface components {
              */
             subscribedAt: string | null;
         };
+        /** @description SweepCounts says what happened to the users of a sweep. */
+        SweepCounts: {
+            /**
+             * Format: int32
+             * @description Users whom the sweep banned.
+             */
+            banned: number;
+            /**
+             * Format: int32
+             * @description Users who had been banned since the preview.
+             */
+            alreadyBanned: number;
+            /**
+             * Format: int32
+             * @description Users who were deleted since the preview.
+             */
+            userNotFound: number;
+        };
+        /** @description SweepExemptions says how many users a sweep exempts. A user with several causes counts for the first of them. */
+        SweepExemptions: {
+            /**
+             * Format: int32
+             * @description 1 if the channel's owner is exempted, otherwise 0.
+             */
+            owner: number;
+            /**
+             * Format: int32
+             * @description Moderators of the channel.
+             */
+            moderators: number;
+            /**
+             * Format: int32
+             * @description VIPs of the channel.
+             */
+            vips: number;
+            /**
+             * Format: int32
+             * @description OGs of the channel.
+             */
+            ogs: number;
+            /**
+             * Format: int32
+             * @description Subscribers of the channel.
+             */
+            subscribers: number;
+            /**
+             * Format: int32
+             * @description Users who have followed the channel for longer than `exemptFollowersOlderThanSeconds`.
+             */
+            followers: number;
+        };
+        /** @description SweepMatch is a user who matches. */
+        SweepMatch: {
+            /**
+             * Format: uuid
+             * @description The user's id: a UUID in lower case.
+             */
+            userId: string;
+            /** @description The user's username. */
+            username: string;
+            /** @description The display name. */
+            displayName: string;
+            /** @description The first message of the user that matches; null if no condition is about messages. */
+            message: components["schemas"]["UserMessage"] | null;
+        };
         /** @description ThanksEvent is the payload of `channel.thanks`. */
         ThanksEvent: {
             /**
@@ -2575,7 +2759,7 @@ export interface components {
         UndoBanBatchResponse: {
             /** @description How many users have each status. */
             counts: components["schemas"]["UndoCounts"];
-            /** @description What happened to each user, in the order of the batch. */
+            /** @description What happened to each user, in the order of the batch; only the first 10,000 of a sweep that banned more. */
             results: components["schemas"]["BatchResult"][];
         };
         /** @description UndoCounts says how many results of an undo have each status. */
@@ -3350,6 +3534,77 @@ export interface operations {
                         /** @constant */
                         message: "success";
                         data: components["schemas"]["UndoBanBatchResponse"];
+                    };
+                };
+            };
+        };
+    };
+    previewSweep: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "channelId": "0b6f0001-0000-4000-8000-00000000000a",
+                 *       "phrase": "free sub",
+                 *       "withinSeconds": 300
+                 *     }
+                 */
+                "application/json": components["schemas"]["PreviewSweepRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        data: components["schemas"]["PreviewSweepResponse"];
+                    };
+                };
+            };
+        };
+    };
+    commitSweep: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "channelId": "0b6f0001-0000-4000-8000-00000000000a",
+                 *       "sweepToken": "4ZQ7XKTNBWJ5RLEMYFHOV2CSGD"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CommitSweepRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        /** @constant */
+                        message: "success";
+                        data: components["schemas"]["CommitSweepResponse"];
                     };
                 };
             };

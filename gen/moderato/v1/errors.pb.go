@@ -280,6 +280,19 @@ const (
 	//
 	// List the channel's batches with GET /v1/moderation/bans.
 	Reason_REASON_BATCH_NOT_FOUND Reason = 55
+	// The channel has no preview of a sweep with this `sweepToken`, or no longer has it.
+	//
+	// Preview the sweep again, and commit it in the same channel with the new token.
+	Reason_REASON_SWEEP_NOT_FOUND Reason = 56
+	// The `sweepToken` has expired, or another user has committed the sweep with it.
+	//
+	// Preview the sweep again, and commit it with the new token within 5 minutes.
+	Reason_REASON_SWEEP_EXPIRED Reason = 57
+	// A sweep would have to examine more messages or follows than one may, or the pattern
+	// takes too long.
+	//
+	// Choose a shorter `withinSeconds` or `followedWithinSeconds`, or a simpler pattern.
+	Reason_REASON_SWEEP_TOO_LARGE Reason = 58
 	// The idempotency key was used with other arguments within the last 24 hours.
 	//
 	// Choose a new key for each change.
@@ -348,6 +361,9 @@ var (
 		52: "REASON_REQUEST_NOT_FOUND",
 		54: "REASON_NOT_MUTED",
 		55: "REASON_BATCH_NOT_FOUND",
+		56: "REASON_SWEEP_NOT_FOUND",
+		57: "REASON_SWEEP_EXPIRED",
+		58: "REASON_SWEEP_TOO_LARGE",
 		60: "REASON_IDEMPOTENCY_KEY_REUSED",
 		61: "REASON_IDEMPOTENCY_KEY_IN_USE",
 	}
@@ -407,6 +423,9 @@ var (
 		"REASON_REQUEST_NOT_FOUND":          52,
 		"REASON_NOT_MUTED":                  54,
 		"REASON_BATCH_NOT_FOUND":            55,
+		"REASON_SWEEP_NOT_FOUND":            56,
+		"REASON_SWEEP_EXPIRED":              57,
+		"REASON_SWEEP_TOO_LARGE":            58,
 		"REASON_IDEMPOTENCY_KEY_REUSED":     60,
 		"REASON_IDEMPOTENCY_KEY_IN_USE":     61,
 	}
@@ -443,7 +462,7 @@ var File_moderato_v1_errors_proto protoreflect.FileDescriptor
 
 const file_moderato_v1_errors_proto_rawDesc = "" +
 	"\n" +
-	"\x18moderato/v1/errors.proto\x12\vmoderato.v1\x1a!moderato/options/v1/options.proto*\xbf.\n" +
+	"\x18moderato/v1/errors.proto\x12\vmoderato.v1\x1a!moderato/options/v1/options.proto*\xf41\n" +
 	"\x06Reason\x12\x16\n" +
 	"\x12REASON_UNSPECIFIED\x10\x00\x12p\n" +
 	"\x14REASON_TOKEN_MISSING\x10\x01\x1aV\x8a\xb5\x18R\b\x91\x03\x10\x10\x1aKAn access token is required: send the header Authorization: Bearer <token>.\x12u\n" +
@@ -500,7 +519,10 @@ const file_moderato_v1_errors_proto_rawDesc = "" +
 	"\x1cREASON_AUTHORIZATION_INVALID\x103\x1a\x8a\x01\x8a\xb5\x18\x85\x01\b\x90\x03\x10\x03\x1a|The code, its verifier or the refresh token is not valid: it is wrong, expired, revoked or used. Let the user sign in again. \x01\x12\x82\x01\n" +
 	"\x18REASON_REQUEST_NOT_FOUND\x104\x1ad\x8a\xb5\x18`\b\x94\x03\x10\x05\x1aWThere is no such sign-in request: it never existed, has expired or was decided already. \x02\x12G\n" +
 	"\x10REASON_NOT_MUTED\x106\x1a1\x8a\xb5\x18-\b\x94\x03\x10\x05\x1a&The user is not muted in this channel.\x12V\n" +
-	"\x16REASON_BATCH_NOT_FOUND\x107\x1a:\x8a\xb5\x186\b\x94\x03\x10\x05\x1a/There is no such batch of bans in this channel.\x12\x83\x01\n" +
+	"\x16REASON_BATCH_NOT_FOUND\x107\x1a:\x8a\xb5\x186\b\x94\x03\x10\x05\x1a/There is no such batch of bans in this channel.\x12k\n" +
+	"\x16REASON_SWEEP_NOT_FOUND\x108\x1aO\x8a\xb5\x18K\b\x94\x03\x10\x05\x1aDThere is no preview of a sweep with this sweepToken in this channel.\x12v\n" +
+	"\x14REASON_SWEEP_EXPIRED\x109\x1a\\\x8a\xb5\x18X\b\x99\x03\x10\t\x1aQThe sweepToken has expired, or another user has used it. Preview the sweep again.\x12\xcd\x01\n" +
+	"\x16REASON_SWEEP_TOO_LARGE\x10:\x1a\xb0\x01\x8a\xb5\x18\xab\x01\b\x90\x03\x10\x03\x1a\xa3\x01There are too many messages or follows for one sweep, or the pattern takes too long. Choose a shorter withinSeconds or followedWithinSeconds, or a simpler pattern.\x12\x83\x01\n" +
 	"\x1dREASON_IDEMPOTENCY_KEY_REUSED\x10<\x1a`\x8a\xb5\x18\\\b\xa6\x03\x10\t\x1aUThis idempotency key was used with other arguments. Choose a new key for each change.\x12\x93\x01\n" +
 	"\x1dREASON_IDEMPOTENCY_KEY_IN_USE\x10=\x1ap\x8a\xb5\x18l\b\x99\x03\x10\n" +
 	"\x1aeA request with this idempotency key is still in progress. Repeat yours after the time in Retry-After.BCZ<github.com/moderato-live/moderato/gen/moderato/v1;moderatov1\x92\x03\x02\b\x02b\beditionsp\xe8\a"

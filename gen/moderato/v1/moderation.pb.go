@@ -1759,7 +1759,8 @@ type UndoBanBatchResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// How many users have each status.
 	Counts *UndoCounts `protobuf:"bytes,1,opt,name=counts" json:"counts,omitempty"`
-	// What happened to each user, in the order of the batch.
+	// What happened to each user, in the order of the batch; only the first 10,000 of a sweep
+	// that banned more.
 	Results       []*BatchResult `protobuf:"bytes,2,rep,name=results" json:"results,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1873,6 +1874,584 @@ func (x *UndoCounts) GetNotBanned() int32 {
 	return 0
 }
 
+// PreviewSweepRequest names the channel, the conditions and the exemptions. A user matches
+// if all given conditions hold.
+type PreviewSweepRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Required. The channel: a UUID in upper or lower case.
+	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
+	// The user posted a message that contains this phrase, of which disguises are
+	// recognized: 1 to 500 characters. At most one of `phrase` and `pattern` can be given.
+	Phrase *string `protobuf:"bytes,2,opt,name=phrase" json:"phrase,omitempty"`
+	// The user posted a message that matches this RE2 regular expression: 1 to 500
+	// characters.
+	Pattern *string `protobuf:"bytes,3,opt,name=pattern" json:"pattern,omitempty"`
+	// Required. How many seconds back messages are examined: 1 to 3,600. Deleted messages
+	// are not examined.
+	WithinSeconds *int64 `protobuf:"varint,4,opt,name=within_seconds,json=withinSeconds" json:"within_seconds,omitempty"`
+	// The user has followed the channel for at most so many seconds: 1 to 1,209,600 (14
+	// days).
+	FollowedWithinSeconds *int64 `protobuf:"varint,5,opt,name=followed_within_seconds,json=followedWithinSeconds" json:"followed_within_seconds,omitempty"`
+	// The user posted within `withinSeconds`, and their first message in the channel was at
+	// most so many seconds ago: 1 to 1,209,600 (14 days).
+	FirstMessageWithinSeconds *int64 `protobuf:"varint,6,opt,name=first_message_within_seconds,json=firstMessageWithinSeconds" json:"first_message_within_seconds,omitempty"`
+	// Exempts the users who have followed the channel for longer than so many seconds: 0 to
+	// 315,360,000 (10 years); 604,800 (7 days) if unset.
+	ExemptFollowersOlderThanSeconds *int64 `protobuf:"varint,7,opt,name=exempt_followers_older_than_seconds,json=exemptFollowersOlderThanSeconds" json:"exempt_followers_older_than_seconds,omitempty"`
+	// Whether to exempt the subscribers of the channel; true if unset.
+	ExemptSubscribers *bool `protobuf:"varint,8,opt,name=exempt_subscribers,json=exemptSubscribers" json:"exempt_subscribers,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
+}
+
+func (x *PreviewSweepRequest) Reset() {
+	*x = PreviewSweepRequest{}
+	mi := &file_moderato_v1_moderation_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PreviewSweepRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PreviewSweepRequest) ProtoMessage() {}
+
+func (x *PreviewSweepRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_moderation_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PreviewSweepRequest.ProtoReflect.Descriptor instead.
+func (*PreviewSweepRequest) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *PreviewSweepRequest) GetChannelId() string {
+	if x != nil {
+		return x.ChannelId
+	}
+	return ""
+}
+
+func (x *PreviewSweepRequest) GetPhrase() string {
+	if x != nil && x.Phrase != nil {
+		return *x.Phrase
+	}
+	return ""
+}
+
+func (x *PreviewSweepRequest) GetPattern() string {
+	if x != nil && x.Pattern != nil {
+		return *x.Pattern
+	}
+	return ""
+}
+
+func (x *PreviewSweepRequest) GetWithinSeconds() int64 {
+	if x != nil && x.WithinSeconds != nil {
+		return *x.WithinSeconds
+	}
+	return 0
+}
+
+func (x *PreviewSweepRequest) GetFollowedWithinSeconds() int64 {
+	if x != nil && x.FollowedWithinSeconds != nil {
+		return *x.FollowedWithinSeconds
+	}
+	return 0
+}
+
+func (x *PreviewSweepRequest) GetFirstMessageWithinSeconds() int64 {
+	if x != nil && x.FirstMessageWithinSeconds != nil {
+		return *x.FirstMessageWithinSeconds
+	}
+	return 0
+}
+
+func (x *PreviewSweepRequest) GetExemptFollowersOlderThanSeconds() int64 {
+	if x != nil && x.ExemptFollowersOlderThanSeconds != nil {
+		return *x.ExemptFollowersOlderThanSeconds
+	}
+	return 0
+}
+
+func (x *PreviewSweepRequest) GetExemptSubscribers() bool {
+	if x != nil && x.ExemptSubscribers != nil {
+		return *x.ExemptSubscribers
+	}
+	return false
+}
+
+// PreviewSweepResponse is what a sweep would do.
+type PreviewSweepResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The token for CommitSweep. It is valid for 5 minutes, for one use, in this channel.
+	SweepToken string `protobuf:"bytes,1,opt,name=sweep_token,json=sweepToken" json:"sweep_token,omitempty"`
+	// When the token expires: UTC, milliseconds.
+	ExpiresAt *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
+	// How many users match, whom CommitSweep bans.
+	Matched int32 `protobuf:"varint,3,opt,name=matched" json:"matched,omitempty"`
+	// How many other users meet the conditions, by what exempts them.
+	Exempted *SweepExemptions `protobuf:"bytes,4,opt,name=exempted" json:"exempted,omitempty"`
+	// Some of the users who match; at most 20.
+	Sample        []*SweepMatch `protobuf:"bytes,5,rep,name=sample" json:"sample,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PreviewSweepResponse) Reset() {
+	*x = PreviewSweepResponse{}
+	mi := &file_moderato_v1_moderation_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PreviewSweepResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PreviewSweepResponse) ProtoMessage() {}
+
+func (x *PreviewSweepResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_moderation_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PreviewSweepResponse.ProtoReflect.Descriptor instead.
+func (*PreviewSweepResponse) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{30}
+}
+
+func (x *PreviewSweepResponse) GetSweepToken() string {
+	if x != nil {
+		return x.SweepToken
+	}
+	return ""
+}
+
+func (x *PreviewSweepResponse) GetExpiresAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ExpiresAt
+	}
+	return nil
+}
+
+func (x *PreviewSweepResponse) GetMatched() int32 {
+	if x != nil {
+		return x.Matched
+	}
+	return 0
+}
+
+func (x *PreviewSweepResponse) GetExempted() *SweepExemptions {
+	if x != nil {
+		return x.Exempted
+	}
+	return nil
+}
+
+func (x *PreviewSweepResponse) GetSample() []*SweepMatch {
+	if x != nil {
+		return x.Sample
+	}
+	return nil
+}
+
+// SweepExemptions says how many users a sweep exempts. A user with several causes counts
+// for the first of them.
+type SweepExemptions struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// 1 if the channel's owner is exempted, otherwise 0.
+	Owner int32 `protobuf:"varint,1,opt,name=owner" json:"owner,omitempty"`
+	// Moderators of the channel.
+	Moderators int32 `protobuf:"varint,2,opt,name=moderators" json:"moderators,omitempty"`
+	// VIPs of the channel.
+	Vips int32 `protobuf:"varint,3,opt,name=vips" json:"vips,omitempty"`
+	// OGs of the channel.
+	Ogs int32 `protobuf:"varint,4,opt,name=ogs" json:"ogs,omitempty"`
+	// Subscribers of the channel.
+	Subscribers int32 `protobuf:"varint,5,opt,name=subscribers" json:"subscribers,omitempty"`
+	// Users who have followed the channel for longer than
+	// `exemptFollowersOlderThanSeconds`.
+	Followers     int32 `protobuf:"varint,6,opt,name=followers" json:"followers,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SweepExemptions) Reset() {
+	*x = SweepExemptions{}
+	mi := &file_moderato_v1_moderation_proto_msgTypes[31]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SweepExemptions) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SweepExemptions) ProtoMessage() {}
+
+func (x *SweepExemptions) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_moderation_proto_msgTypes[31]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SweepExemptions.ProtoReflect.Descriptor instead.
+func (*SweepExemptions) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{31}
+}
+
+func (x *SweepExemptions) GetOwner() int32 {
+	if x != nil {
+		return x.Owner
+	}
+	return 0
+}
+
+func (x *SweepExemptions) GetModerators() int32 {
+	if x != nil {
+		return x.Moderators
+	}
+	return 0
+}
+
+func (x *SweepExemptions) GetVips() int32 {
+	if x != nil {
+		return x.Vips
+	}
+	return 0
+}
+
+func (x *SweepExemptions) GetOgs() int32 {
+	if x != nil {
+		return x.Ogs
+	}
+	return 0
+}
+
+func (x *SweepExemptions) GetSubscribers() int32 {
+	if x != nil {
+		return x.Subscribers
+	}
+	return 0
+}
+
+func (x *SweepExemptions) GetFollowers() int32 {
+	if x != nil {
+		return x.Followers
+	}
+	return 0
+}
+
+// SweepMatch is a user who matches.
+type SweepMatch struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The user's id: a UUID in lower case.
+	UserId string `protobuf:"bytes,1,opt,name=user_id,json=userId" json:"user_id,omitempty"`
+	// The user's username.
+	Username string `protobuf:"bytes,2,opt,name=username" json:"username,omitempty"`
+	// The display name.
+	DisplayName string `protobuf:"bytes,3,opt,name=display_name,json=displayName" json:"display_name,omitempty"`
+	// The first message of the user that matches; null if no condition is about messages.
+	Message       *UserMessage `protobuf:"bytes,4,opt,name=message" json:"message,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SweepMatch) Reset() {
+	*x = SweepMatch{}
+	mi := &file_moderato_v1_moderation_proto_msgTypes[32]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SweepMatch) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SweepMatch) ProtoMessage() {}
+
+func (x *SweepMatch) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_moderation_proto_msgTypes[32]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SweepMatch.ProtoReflect.Descriptor instead.
+func (*SweepMatch) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{32}
+}
+
+func (x *SweepMatch) GetUserId() string {
+	if x != nil {
+		return x.UserId
+	}
+	return ""
+}
+
+func (x *SweepMatch) GetUsername() string {
+	if x != nil {
+		return x.Username
+	}
+	return ""
+}
+
+func (x *SweepMatch) GetDisplayName() string {
+	if x != nil {
+		return x.DisplayName
+	}
+	return ""
+}
+
+func (x *SweepMatch) GetMessage() *UserMessage {
+	if x != nil {
+		return x.Message
+	}
+	return nil
+}
+
+// CommitSweepRequest names the channel, the preview and the terms of the bans.
+type CommitSweepRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Required. The channel: a UUID in upper or lower case.
+	ChannelId string `protobuf:"bytes,1,opt,name=channel_id,json=channelId" json:"channel_id,omitempty"`
+	// Required. The `sweepToken` of the preview.
+	SweepToken string `protobuf:"bytes,2,opt,name=sweep_token,json=sweepToken" json:"sweep_token,omitempty"`
+	// Why the users are banned: 1 to 500 characters, without control characters.
+	Reason *string `protobuf:"bytes,3,opt,name=reason" json:"reason,omitempty"`
+	// How long the bans last, in seconds: 1 to 1,209,600 (14 days). If unset, a ban lasts
+	// until it is removed.
+	DurationSeconds *int64 `protobuf:"varint,4,opt,name=duration_seconds,json=durationSeconds" json:"duration_seconds,omitempty"`
+	// How many seconds after this call posts that match the phrase or pattern are still
+	// refused, and their senders join the batch: 0 to 600; 0 if unset. It needs a preview
+	// with a phrase or pattern.
+	AfterglowSeconds *int64 `protobuf:"varint,5,opt,name=afterglow_seconds,json=afterglowSeconds" json:"afterglow_seconds,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
+}
+
+func (x *CommitSweepRequest) Reset() {
+	*x = CommitSweepRequest{}
+	mi := &file_moderato_v1_moderation_proto_msgTypes[33]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CommitSweepRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CommitSweepRequest) ProtoMessage() {}
+
+func (x *CommitSweepRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_moderation_proto_msgTypes[33]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CommitSweepRequest.ProtoReflect.Descriptor instead.
+func (*CommitSweepRequest) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{33}
+}
+
+func (x *CommitSweepRequest) GetChannelId() string {
+	if x != nil {
+		return x.ChannelId
+	}
+	return ""
+}
+
+func (x *CommitSweepRequest) GetSweepToken() string {
+	if x != nil {
+		return x.SweepToken
+	}
+	return ""
+}
+
+func (x *CommitSweepRequest) GetReason() string {
+	if x != nil && x.Reason != nil {
+		return *x.Reason
+	}
+	return ""
+}
+
+func (x *CommitSweepRequest) GetDurationSeconds() int64 {
+	if x != nil && x.DurationSeconds != nil {
+		return *x.DurationSeconds
+	}
+	return 0
+}
+
+func (x *CommitSweepRequest) GetAfterglowSeconds() int64 {
+	if x != nil && x.AfterglowSeconds != nil {
+		return *x.AfterglowSeconds
+	}
+	return 0
+}
+
+// CommitSweepResponse says what a sweep did.
+type CommitSweepResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The batch's id: a UUID in lower case.
+	BatchId string `protobuf:"bytes,1,opt,name=batch_id,json=batchId" json:"batch_id,omitempty"`
+	// `COMPLETE`, or `IN_PROGRESS` if users remain who are being banned. A repeated call
+	// waits for the end again.
+	Status string `protobuf:"bytes,2,opt,name=status" json:"status,omitempty"`
+	// How many users have which result so far.
+	Counts        *SweepCounts `protobuf:"bytes,3,opt,name=counts" json:"counts,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CommitSweepResponse) Reset() {
+	*x = CommitSweepResponse{}
+	mi := &file_moderato_v1_moderation_proto_msgTypes[34]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CommitSweepResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CommitSweepResponse) ProtoMessage() {}
+
+func (x *CommitSweepResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_moderation_proto_msgTypes[34]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CommitSweepResponse.ProtoReflect.Descriptor instead.
+func (*CommitSweepResponse) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{34}
+}
+
+func (x *CommitSweepResponse) GetBatchId() string {
+	if x != nil {
+		return x.BatchId
+	}
+	return ""
+}
+
+func (x *CommitSweepResponse) GetStatus() string {
+	if x != nil {
+		return x.Status
+	}
+	return ""
+}
+
+func (x *CommitSweepResponse) GetCounts() *SweepCounts {
+	if x != nil {
+		return x.Counts
+	}
+	return nil
+}
+
+// SweepCounts says what happened to the users of a sweep.
+type SweepCounts struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Users whom the sweep banned.
+	Banned int32 `protobuf:"varint,1,opt,name=banned" json:"banned,omitempty"`
+	// Users who had been banned since the preview.
+	AlreadyBanned int32 `protobuf:"varint,2,opt,name=already_banned,json=alreadyBanned" json:"already_banned,omitempty"`
+	// Users who were deleted since the preview.
+	UserNotFound  int32 `protobuf:"varint,3,opt,name=user_not_found,json=userNotFound" json:"user_not_found,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SweepCounts) Reset() {
+	*x = SweepCounts{}
+	mi := &file_moderato_v1_moderation_proto_msgTypes[35]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SweepCounts) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SweepCounts) ProtoMessage() {}
+
+func (x *SweepCounts) ProtoReflect() protoreflect.Message {
+	mi := &file_moderato_v1_moderation_proto_msgTypes[35]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SweepCounts.ProtoReflect.Descriptor instead.
+func (*SweepCounts) Descriptor() ([]byte, []int) {
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{35}
+}
+
+func (x *SweepCounts) GetBanned() int32 {
+	if x != nil {
+		return x.Banned
+	}
+	return 0
+}
+
+func (x *SweepCounts) GetAlreadyBanned() int32 {
+	if x != nil {
+		return x.AlreadyBanned
+	}
+	return 0
+}
+
+func (x *SweepCounts) GetUserNotFound() int32 {
+	if x != nil {
+		return x.UserNotFound
+	}
+	return 0
+}
+
 // ListLogRequest names the channel, the filters and the page.
 type ListLogRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1898,7 +2477,7 @@ type ListLogRequest struct {
 
 func (x *ListLogRequest) Reset() {
 	*x = ListLogRequest{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[29]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1910,7 +2489,7 @@ func (x *ListLogRequest) String() string {
 func (*ListLogRequest) ProtoMessage() {}
 
 func (x *ListLogRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[29]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1923,7 +2502,7 @@ func (x *ListLogRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLogRequest.ProtoReflect.Descriptor instead.
 func (*ListLogRequest) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{29}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *ListLogRequest) GetChannelId() string {
@@ -1984,7 +2563,7 @@ type ListLogResponse struct {
 
 func (x *ListLogResponse) Reset() {
 	*x = ListLogResponse{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[30]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1996,7 +2575,7 @@ func (x *ListLogResponse) String() string {
 func (*ListLogResponse) ProtoMessage() {}
 
 func (x *ListLogResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[30]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2009,7 +2588,7 @@ func (x *ListLogResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLogResponse.ProtoReflect.Descriptor instead.
 func (*ListLogResponse) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{30}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *ListLogResponse) GetRows() []*LogEntry {
@@ -2063,7 +2642,7 @@ type LogEntry struct {
 
 func (x *LogEntry) Reset() {
 	*x = LogEntry{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[31]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2075,7 +2654,7 @@ func (x *LogEntry) String() string {
 func (*LogEntry) ProtoMessage() {}
 
 func (x *LogEntry) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[31]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2088,7 +2667,7 @@ func (x *LogEntry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogEntry.ProtoReflect.Descriptor instead.
 func (*LogEntry) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{31}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *LogEntry) GetId() string {
@@ -2182,7 +2761,7 @@ type LoggedSanction struct {
 
 func (x *LoggedSanction) Reset() {
 	*x = LoggedSanction{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[32]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2194,7 +2773,7 @@ func (x *LoggedSanction) String() string {
 func (*LoggedSanction) ProtoMessage() {}
 
 func (x *LoggedSanction) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[32]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2207,7 +2786,7 @@ func (x *LoggedSanction) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LoggedSanction.ProtoReflect.Descriptor instead.
 func (*LoggedSanction) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{32}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *LoggedSanction) GetReason() string {
@@ -2253,7 +2832,7 @@ type EvidenceMessage struct {
 
 func (x *EvidenceMessage) Reset() {
 	*x = EvidenceMessage{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[33]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2265,7 +2844,7 @@ func (x *EvidenceMessage) String() string {
 func (*EvidenceMessage) ProtoMessage() {}
 
 func (x *EvidenceMessage) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[33]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2278,7 +2857,7 @@ func (x *EvidenceMessage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EvidenceMessage.ProtoReflect.Descriptor instead.
 func (*EvidenceMessage) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{33}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *EvidenceMessage) GetMessageId() string {
@@ -2318,7 +2897,7 @@ type LogUser struct {
 
 func (x *LogUser) Reset() {
 	*x = LogUser{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[34]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2330,7 +2909,7 @@ func (x *LogUser) String() string {
 func (*LogUser) ProtoMessage() {}
 
 func (x *LogUser) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[34]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2343,7 +2922,7 @@ func (x *LogUser) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogUser.ProtoReflect.Descriptor instead.
 func (*LogUser) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{34}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *LogUser) GetId() string {
@@ -2384,7 +2963,7 @@ type GetUserRequest struct {
 
 func (x *GetUserRequest) Reset() {
 	*x = GetUserRequest{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[35]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2396,7 +2975,7 @@ func (x *GetUserRequest) String() string {
 func (*GetUserRequest) ProtoMessage() {}
 
 func (x *GetUserRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[35]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2409,7 +2988,7 @@ func (x *GetUserRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetUserRequest.ProtoReflect.Descriptor instead.
 func (*GetUserRequest) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{35}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *GetUserRequest) GetChannelId() string {
@@ -2458,7 +3037,7 @@ type GetUserResponse struct {
 
 func (x *GetUserResponse) Reset() {
 	*x = GetUserResponse{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[36]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2470,7 +3049,7 @@ func (x *GetUserResponse) String() string {
 func (*GetUserResponse) ProtoMessage() {}
 
 func (x *GetUserResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[36]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2483,7 +3062,7 @@ func (x *GetUserResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetUserResponse.ProtoReflect.Descriptor instead.
 func (*GetUserResponse) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{36}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *GetUserResponse) GetUser() *UserSummary {
@@ -2548,7 +3127,7 @@ type UserBan struct {
 
 func (x *UserBan) Reset() {
 	*x = UserBan{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[37]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2560,7 +3139,7 @@ func (x *UserBan) String() string {
 func (*UserBan) ProtoMessage() {}
 
 func (x *UserBan) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[37]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2573,7 +3152,7 @@ func (x *UserBan) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UserBan.ProtoReflect.Descriptor instead.
 func (*UserBan) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{37}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *UserBan) GetBannedAt() *timestamppb.Timestamp {
@@ -2601,7 +3180,7 @@ type UserMute struct {
 
 func (x *UserMute) Reset() {
 	*x = UserMute{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[38]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2613,7 +3192,7 @@ func (x *UserMute) String() string {
 func (*UserMute) ProtoMessage() {}
 
 func (x *UserMute) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[38]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2626,7 +3205,7 @@ func (x *UserMute) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UserMute.ProtoReflect.Descriptor instead.
 func (*UserMute) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{38}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *UserMute) GetMuteExpiresAt() *timestamppb.Timestamp {
@@ -2647,7 +3226,7 @@ type UserFollow struct {
 
 func (x *UserFollow) Reset() {
 	*x = UserFollow{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[39]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2659,7 +3238,7 @@ func (x *UserFollow) String() string {
 func (*UserFollow) ProtoMessage() {}
 
 func (x *UserFollow) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[39]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2672,7 +3251,7 @@ func (x *UserFollow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UserFollow.ProtoReflect.Descriptor instead.
 func (*UserFollow) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{39}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *UserFollow) GetFollowedAt() *timestamppb.Timestamp {
@@ -2697,7 +3276,7 @@ type UserMessage struct {
 
 func (x *UserMessage) Reset() {
 	*x = UserMessage{}
-	mi := &file_moderato_v1_moderation_proto_msgTypes[40]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2709,7 +3288,7 @@ func (x *UserMessage) String() string {
 func (*UserMessage) ProtoMessage() {}
 
 func (x *UserMessage) ProtoReflect() protoreflect.Message {
-	mi := &file_moderato_v1_moderation_proto_msgTypes[40]
+	mi := &file_moderato_v1_moderation_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2722,7 +3301,7 @@ func (x *UserMessage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UserMessage.ProtoReflect.Descriptor instead.
 func (*UserMessage) Descriptor() ([]byte, []int) {
-	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{40}
+	return file_moderato_v1_moderation_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *UserMessage) GetMessageId() string {
@@ -2888,7 +3467,57 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"\bunbanned\x18\x01 \x01(\x05R\bunbanned\x12\x18\n" +
 	"\achanged\x18\x02 \x01(\x05R\achanged\x12\x1d\n" +
 	"\n" +
-	"not_banned\x18\x03 \x01(\x05R\tnotBanned\"\xc6\x01\n" +
+	"not_banned\x18\x03 \x01(\x05R\tnotBanned\"\xf1\x03\n" +
+	"\x13PreviewSweepRequest\x12\x1d\n" +
+	"\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\x12&\n" +
+	"\x06phrase\x18\x02 \x01(\tB\x0e\x92\xb5\x18\x05\b\x01\x10\xf4\x03\xaa\x01\x02\b\x01R\x06phrase\x12(\n" +
+	"\apattern\x18\x03 \x01(\tB\x0e\x92\xb5\x18\x05\b\x01\x10\xf4\x03\xaa\x01\x02\b\x01R\apattern\x125\n" +
+	"\x0ewithin_seconds\x18\x04 \x01(\x03B\x0e\x92\xb5\x18\x05\x18\x01 \x90\x1c\xaa\x01\x02\b\x01R\rwithinSeconds\x12G\n" +
+	"\x17followed_within_seconds\x18\x05 \x01(\x03B\x0f\x92\xb5\x18\x06\x18\x01 \x80\xeaI\xaa\x01\x02\b\x01R\x15followedWithinSeconds\x12P\n" +
+	"\x1cfirst_message_within_seconds\x18\x06 \x01(\x03B\x0f\x92\xb5\x18\x06\x18\x01 \x80\xeaI\xaa\x01\x02\b\x01R\x19firstMessageWithinSeconds\x12a\n" +
+	"#exempt_followers_older_than_seconds\x18\a \x01(\x03B\x13\x92\xb5\x18\n" +
+	" \x80\x86\xb0\x96\x01(\x80\xf5$\xaa\x01\x02\b\x01R\x1fexemptFollowersOlderThanSeconds\x124\n" +
+	"\x12exempt_subscribers\x18\b \x01(\bB\x05\xaa\x01\x02\b\x01R\x11exemptSubscribers\"\xf7\x01\n" +
+	"\x14PreviewSweepResponse\x12\x1f\n" +
+	"\vsweep_token\x18\x01 \x01(\tR\n" +
+	"sweepToken\x129\n" +
+	"\n" +
+	"expires_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\x12\x18\n" +
+	"\amatched\x18\x03 \x01(\x05R\amatched\x128\n" +
+	"\bexempted\x18\x04 \x01(\v2\x1c.moderato.v1.SweepExemptionsR\bexempted\x12/\n" +
+	"\x06sample\x18\x05 \x03(\v2\x17.moderato.v1.SweepMatchR\x06sample\"\xad\x01\n" +
+	"\x0fSweepExemptions\x12\x14\n" +
+	"\x05owner\x18\x01 \x01(\x05R\x05owner\x12\x1e\n" +
+	"\n" +
+	"moderators\x18\x02 \x01(\x05R\n" +
+	"moderators\x12\x12\n" +
+	"\x04vips\x18\x03 \x01(\x05R\x04vips\x12\x10\n" +
+	"\x03ogs\x18\x04 \x01(\x05R\x03ogs\x12 \n" +
+	"\vsubscribers\x18\x05 \x01(\x05R\vsubscribers\x12\x1c\n" +
+	"\tfollowers\x18\x06 \x01(\x05R\tfollowers\"\x98\x01\n" +
+	"\n" +
+	"SweepMatch\x12\x17\n" +
+	"\auser_id\x18\x01 \x01(\tR\x06userId\x12\x1a\n" +
+	"\busername\x18\x02 \x01(\tR\busername\x12!\n" +
+	"\fdisplay_name\x18\x03 \x01(\tR\vdisplayName\x122\n" +
+	"\amessage\x18\x04 \x01(\v2\x18.moderato.v1.UserMessageR\amessage\"\xf6\x01\n" +
+	"\x12CommitSweepRequest\x12\x1d\n" +
+	"\n" +
+	"channel_id\x18\x01 \x01(\tR\tchannelId\x12)\n" +
+	"\vsweep_token\x18\x02 \x01(\tB\b\x92\xb5\x18\x04\b\x01\x10@R\n" +
+	"sweepToken\x12#\n" +
+	"\x06reason\x18\x03 \x01(\tB\v\x92\xb5\x18\x028\b\xaa\x01\x02\b\x01R\x06reason\x126\n" +
+	"\x10duration_seconds\x18\x04 \x01(\x03B\v\x92\xb5\x18\x028\t\xaa\x01\x02\b\x01R\x0fdurationSeconds\x129\n" +
+	"\x11afterglow_seconds\x18\x05 \x01(\x03B\f\x92\xb5\x18\x03 \xd8\x04\xaa\x01\x02\b\x01R\x10afterglowSeconds\"z\n" +
+	"\x13CommitSweepResponse\x12\x19\n" +
+	"\bbatch_id\x18\x01 \x01(\tR\abatchId\x12\x16\n" +
+	"\x06status\x18\x02 \x01(\tR\x06status\x120\n" +
+	"\x06counts\x18\x03 \x01(\v2\x18.moderato.v1.SweepCountsR\x06counts\"r\n" +
+	"\vSweepCounts\x12\x16\n" +
+	"\x06banned\x18\x01 \x01(\x05R\x06banned\x12%\n" +
+	"\x0ealready_banned\x18\x02 \x01(\x05R\ralreadyBanned\x12$\n" +
+	"\x0euser_not_found\x18\x03 \x01(\x05R\fuserNotFound\"\xc6\x01\n" +
 	"\x0eListLogRequest\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x17\n" +
@@ -2959,7 +3588,7 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"message_id\x18\x01 \x01(\tR\tmessageId\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x129\n" +
 	"\n" +
-	"created_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt2\xe5\x0e\n" +
+	"created_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt2\x8f\x11\n" +
 	"\x11ModerationService\x12\xb2\x01\n" +
 	"\x15ListModeratedChannels\x12).moderato.v1.ListModeratedChannelsRequest\x1a*.moderato.v1.ListModeratedChannelsResponse\"B\x8a\xb5\x18\x12\n" +
 	"\x02\x01\x02\x12\n" +
@@ -2985,7 +3614,11 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"\x0eListBanBatches\x12\".moderato.v1.ListBanBatchesRequest\x1a#.moderato.v1.ListBanBatchesResponse\":\x8a\xb5\x18\x18\n" +
 	"\x02\x01\x03\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x15\x12\x13/v1/moderation/bans\x90\x02\x01\x12\x8e\x01\n" +
 	"\fUndoBanBatch\x12 .moderato.v1.UndoBanBatchRequest\x1a!.moderato.v1.UndoBanBatchResponse\"9\x8a\xb5\x18\x17\n" +
-	"\x01\x01\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x18:\x01**\x13/v1/moderation/bans\x12\x81\x01\n" +
+	"\x01\x01\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x18:\x01**\x13/v1/moderation/bans\x12\x90\x01\n" +
+	"\fPreviewSweep\x12 .moderato.v1.PreviewSweepRequest\x1a!.moderato.v1.PreviewSweepResponse\";\x8a\xb5\x18\x17\n" +
+	"\x01\x01\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x1a:\x01*\"\x15/v1/moderation/sweeps\x12\x94\x01\n" +
+	"\vCommitSweep\x12\x1f.moderato.v1.CommitSweepRequest\x1a .moderato.v1.CommitSweepResponse\"B\x8a\xb5\x18\x17\n" +
+	"\x01\x01\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02!:\x01*\"\x1c/v1/moderation/sweeps/commit\x12\x81\x01\n" +
 	"\aGetUser\x12\x1b.moderato.v1.GetUserRequest\x1a\x1c.moderato.v1.GetUserResponse\";\x8a\xb5\x18\x18\n" +
 	"\x02\x01\x03\x12\x10channel.moderate\x18\x04\x82\xd3\xe4\x93\x02\x16\x12\x14/v1/moderation/users\x90\x02\x01\x12\x7f\n" +
 	"\aListLog\x12\x1b.moderato.v1.ListLogRequest\x1a\x1c.moderato.v1.ListLogResponse\"9\x8a\xb5\x18\x18\n" +
@@ -3003,7 +3636,7 @@ func file_moderato_v1_moderation_proto_rawDescGZIP() []byte {
 	return file_moderato_v1_moderation_proto_rawDescData
 }
 
-var file_moderato_v1_moderation_proto_msgTypes = make([]protoimpl.MessageInfo, 41)
+var file_moderato_v1_moderation_proto_msgTypes = make([]protoimpl.MessageInfo, 48)
 var file_moderato_v1_moderation_proto_goTypes = []any{
 	(*ModeratedChannel)(nil),              // 0: moderato.v1.ModeratedChannel
 	(*ListModeratedChannelsRequest)(nil),  // 1: moderato.v1.ListModeratedChannelsRequest
@@ -3034,97 +3667,113 @@ var file_moderato_v1_moderation_proto_goTypes = []any{
 	(*UndoBanBatchRequest)(nil),           // 26: moderato.v1.UndoBanBatchRequest
 	(*UndoBanBatchResponse)(nil),          // 27: moderato.v1.UndoBanBatchResponse
 	(*UndoCounts)(nil),                    // 28: moderato.v1.UndoCounts
-	(*ListLogRequest)(nil),                // 29: moderato.v1.ListLogRequest
-	(*ListLogResponse)(nil),               // 30: moderato.v1.ListLogResponse
-	(*LogEntry)(nil),                      // 31: moderato.v1.LogEntry
-	(*LoggedSanction)(nil),                // 32: moderato.v1.LoggedSanction
-	(*EvidenceMessage)(nil),               // 33: moderato.v1.EvidenceMessage
-	(*LogUser)(nil),                       // 34: moderato.v1.LogUser
-	(*GetUserRequest)(nil),                // 35: moderato.v1.GetUserRequest
-	(*GetUserResponse)(nil),               // 36: moderato.v1.GetUserResponse
-	(*UserBan)(nil),                       // 37: moderato.v1.UserBan
-	(*UserMute)(nil),                      // 38: moderato.v1.UserMute
-	(*UserFollow)(nil),                    // 39: moderato.v1.UserFollow
-	(*UserMessage)(nil),                   // 40: moderato.v1.UserMessage
-	(*Pagination)(nil),                    // 41: moderato.v1.Pagination
-	(*UserSummary)(nil),                   // 42: moderato.v1.UserSummary
-	(*timestamppb.Timestamp)(nil),         // 43: google.protobuf.Timestamp
-	(*BannedBy)(nil),                      // 44: moderato.v1.BannedBy
-	(*structpb.Struct)(nil),               // 45: google.protobuf.Struct
-	(*SubscriptionInfo)(nil),              // 46: moderato.v1.SubscriptionInfo
+	(*PreviewSweepRequest)(nil),           // 29: moderato.v1.PreviewSweepRequest
+	(*PreviewSweepResponse)(nil),          // 30: moderato.v1.PreviewSweepResponse
+	(*SweepExemptions)(nil),               // 31: moderato.v1.SweepExemptions
+	(*SweepMatch)(nil),                    // 32: moderato.v1.SweepMatch
+	(*CommitSweepRequest)(nil),            // 33: moderato.v1.CommitSweepRequest
+	(*CommitSweepResponse)(nil),           // 34: moderato.v1.CommitSweepResponse
+	(*SweepCounts)(nil),                   // 35: moderato.v1.SweepCounts
+	(*ListLogRequest)(nil),                // 36: moderato.v1.ListLogRequest
+	(*ListLogResponse)(nil),               // 37: moderato.v1.ListLogResponse
+	(*LogEntry)(nil),                      // 38: moderato.v1.LogEntry
+	(*LoggedSanction)(nil),                // 39: moderato.v1.LoggedSanction
+	(*EvidenceMessage)(nil),               // 40: moderato.v1.EvidenceMessage
+	(*LogUser)(nil),                       // 41: moderato.v1.LogUser
+	(*GetUserRequest)(nil),                // 42: moderato.v1.GetUserRequest
+	(*GetUserResponse)(nil),               // 43: moderato.v1.GetUserResponse
+	(*UserBan)(nil),                       // 44: moderato.v1.UserBan
+	(*UserMute)(nil),                      // 45: moderato.v1.UserMute
+	(*UserFollow)(nil),                    // 46: moderato.v1.UserFollow
+	(*UserMessage)(nil),                   // 47: moderato.v1.UserMessage
+	(*Pagination)(nil),                    // 48: moderato.v1.Pagination
+	(*UserSummary)(nil),                   // 49: moderato.v1.UserSummary
+	(*timestamppb.Timestamp)(nil),         // 50: google.protobuf.Timestamp
+	(*BannedBy)(nil),                      // 51: moderato.v1.BannedBy
+	(*structpb.Struct)(nil),               // 52: google.protobuf.Struct
+	(*SubscriptionInfo)(nil),              // 53: moderato.v1.SubscriptionInfo
 }
 var file_moderato_v1_moderation_proto_depIdxs = []int32{
 	0,  // 0: moderato.v1.ListModeratedChannelsResponse.channels:type_name -> moderato.v1.ModeratedChannel
-	41, // 1: moderato.v1.ListModeratedChannelsResponse.pagination:type_name -> moderato.v1.Pagination
-	42, // 2: moderato.v1.ListModeratorsResponse.moderators:type_name -> moderato.v1.UserSummary
-	41, // 3: moderato.v1.ListModeratorsResponse.pagination:type_name -> moderato.v1.Pagination
-	43, // 4: moderato.v1.SanctionTerms.expires_at:type_name -> google.protobuf.Timestamp
-	43, // 5: moderato.v1.BanUserResponse.banned_at:type_name -> google.protobuf.Timestamp
+	48, // 1: moderato.v1.ListModeratedChannelsResponse.pagination:type_name -> moderato.v1.Pagination
+	49, // 2: moderato.v1.ListModeratorsResponse.moderators:type_name -> moderato.v1.UserSummary
+	48, // 3: moderato.v1.ListModeratorsResponse.pagination:type_name -> moderato.v1.Pagination
+	50, // 4: moderato.v1.SanctionTerms.expires_at:type_name -> google.protobuf.Timestamp
+	50, // 5: moderato.v1.BanUserResponse.banned_at:type_name -> google.protobuf.Timestamp
 	10, // 6: moderato.v1.BanUserResponse.terms:type_name -> moderato.v1.SanctionTerms
-	43, // 7: moderato.v1.MuteUserResponse.mute_expires_at:type_name -> google.protobuf.Timestamp
+	50, // 7: moderato.v1.MuteUserResponse.mute_expires_at:type_name -> google.protobuf.Timestamp
 	10, // 8: moderato.v1.MuteUserResponse.terms:type_name -> moderato.v1.SanctionTerms
 	19, // 9: moderato.v1.BanUsersRequest.users:type_name -> moderato.v1.BatchTarget
 	21, // 10: moderato.v1.BanUsersResponse.counts:type_name -> moderato.v1.BatchCounts
 	22, // 11: moderato.v1.BanUsersResponse.results:type_name -> moderato.v1.BatchResult
 	25, // 12: moderato.v1.ListBanBatchesResponse.rows:type_name -> moderato.v1.BanBatch
-	41, // 13: moderato.v1.ListBanBatchesResponse.pagination:type_name -> moderato.v1.Pagination
-	43, // 14: moderato.v1.BanBatch.created_at:type_name -> google.protobuf.Timestamp
-	44, // 15: moderato.v1.BanBatch.banned_by:type_name -> moderato.v1.BannedBy
-	43, // 16: moderato.v1.BanBatch.expires_at:type_name -> google.protobuf.Timestamp
+	48, // 13: moderato.v1.ListBanBatchesResponse.pagination:type_name -> moderato.v1.Pagination
+	50, // 14: moderato.v1.BanBatch.created_at:type_name -> google.protobuf.Timestamp
+	51, // 15: moderato.v1.BanBatch.banned_by:type_name -> moderato.v1.BannedBy
+	50, // 16: moderato.v1.BanBatch.expires_at:type_name -> google.protobuf.Timestamp
 	28, // 17: moderato.v1.UndoBanBatchResponse.counts:type_name -> moderato.v1.UndoCounts
 	22, // 18: moderato.v1.UndoBanBatchResponse.results:type_name -> moderato.v1.BatchResult
-	31, // 19: moderato.v1.ListLogResponse.rows:type_name -> moderato.v1.LogEntry
-	41, // 20: moderato.v1.ListLogResponse.pagination:type_name -> moderato.v1.Pagination
-	43, // 21: moderato.v1.LogEntry.created_at:type_name -> google.protobuf.Timestamp
-	34, // 22: moderato.v1.LogEntry.moderator:type_name -> moderato.v1.LogUser
-	34, // 23: moderato.v1.LogEntry.user:type_name -> moderato.v1.LogUser
-	45, // 24: moderato.v1.LogEntry.payload:type_name -> google.protobuf.Struct
-	32, // 25: moderato.v1.LogEntry.sanction:type_name -> moderato.v1.LoggedSanction
-	43, // 26: moderato.v1.LoggedSanction.expires_at:type_name -> google.protobuf.Timestamp
-	33, // 27: moderato.v1.LoggedSanction.evidence:type_name -> moderato.v1.EvidenceMessage
-	43, // 28: moderato.v1.EvidenceMessage.sent_at:type_name -> google.protobuf.Timestamp
-	42, // 29: moderato.v1.GetUserResponse.user:type_name -> moderato.v1.UserSummary
-	37, // 30: moderato.v1.GetUserResponse.ban:type_name -> moderato.v1.UserBan
-	38, // 31: moderato.v1.GetUserResponse.mute:type_name -> moderato.v1.UserMute
-	39, // 32: moderato.v1.GetUserResponse.follow:type_name -> moderato.v1.UserFollow
-	46, // 33: moderato.v1.GetUserResponse.subscription:type_name -> moderato.v1.SubscriptionInfo
-	40, // 34: moderato.v1.GetUserResponse.messages:type_name -> moderato.v1.UserMessage
-	43, // 35: moderato.v1.UserBan.banned_at:type_name -> google.protobuf.Timestamp
-	44, // 36: moderato.v1.UserBan.banned_by:type_name -> moderato.v1.BannedBy
-	43, // 37: moderato.v1.UserMute.mute_expires_at:type_name -> google.protobuf.Timestamp
-	43, // 38: moderato.v1.UserFollow.followed_at:type_name -> google.protobuf.Timestamp
-	43, // 39: moderato.v1.UserMessage.created_at:type_name -> google.protobuf.Timestamp
-	1,  // 40: moderato.v1.ModerationService.ListModeratedChannels:input_type -> moderato.v1.ListModeratedChannelsRequest
-	3,  // 41: moderato.v1.ModerationService.ListModerators:input_type -> moderato.v1.ListModeratorsRequest
-	5,  // 42: moderato.v1.ModerationService.AddModerator:input_type -> moderato.v1.AddModeratorRequest
-	7,  // 43: moderato.v1.ModerationService.RemoveModerator:input_type -> moderato.v1.RemoveModeratorRequest
-	9,  // 44: moderato.v1.ModerationService.BanUser:input_type -> moderato.v1.BanUserRequest
-	12, // 45: moderato.v1.ModerationService.RemoveBan:input_type -> moderato.v1.RemoveBanRequest
-	14, // 46: moderato.v1.ModerationService.MuteUser:input_type -> moderato.v1.MuteUserRequest
-	16, // 47: moderato.v1.ModerationService.RemoveMute:input_type -> moderato.v1.RemoveMuteRequest
-	18, // 48: moderato.v1.ModerationService.BanUsers:input_type -> moderato.v1.BanUsersRequest
-	23, // 49: moderato.v1.ModerationService.ListBanBatches:input_type -> moderato.v1.ListBanBatchesRequest
-	26, // 50: moderato.v1.ModerationService.UndoBanBatch:input_type -> moderato.v1.UndoBanBatchRequest
-	35, // 51: moderato.v1.ModerationService.GetUser:input_type -> moderato.v1.GetUserRequest
-	29, // 52: moderato.v1.ModerationService.ListLog:input_type -> moderato.v1.ListLogRequest
-	2,  // 53: moderato.v1.ModerationService.ListModeratedChannels:output_type -> moderato.v1.ListModeratedChannelsResponse
-	4,  // 54: moderato.v1.ModerationService.ListModerators:output_type -> moderato.v1.ListModeratorsResponse
-	6,  // 55: moderato.v1.ModerationService.AddModerator:output_type -> moderato.v1.AddModeratorResponse
-	8,  // 56: moderato.v1.ModerationService.RemoveModerator:output_type -> moderato.v1.RemoveModeratorResponse
-	11, // 57: moderato.v1.ModerationService.BanUser:output_type -> moderato.v1.BanUserResponse
-	13, // 58: moderato.v1.ModerationService.RemoveBan:output_type -> moderato.v1.RemoveBanResponse
-	15, // 59: moderato.v1.ModerationService.MuteUser:output_type -> moderato.v1.MuteUserResponse
-	17, // 60: moderato.v1.ModerationService.RemoveMute:output_type -> moderato.v1.RemoveMuteResponse
-	20, // 61: moderato.v1.ModerationService.BanUsers:output_type -> moderato.v1.BanUsersResponse
-	24, // 62: moderato.v1.ModerationService.ListBanBatches:output_type -> moderato.v1.ListBanBatchesResponse
-	27, // 63: moderato.v1.ModerationService.UndoBanBatch:output_type -> moderato.v1.UndoBanBatchResponse
-	36, // 64: moderato.v1.ModerationService.GetUser:output_type -> moderato.v1.GetUserResponse
-	30, // 65: moderato.v1.ModerationService.ListLog:output_type -> moderato.v1.ListLogResponse
-	53, // [53:66] is the sub-list for method output_type
-	40, // [40:53] is the sub-list for method input_type
-	40, // [40:40] is the sub-list for extension type_name
-	40, // [40:40] is the sub-list for extension extendee
-	0,  // [0:40] is the sub-list for field type_name
+	50, // 19: moderato.v1.PreviewSweepResponse.expires_at:type_name -> google.protobuf.Timestamp
+	31, // 20: moderato.v1.PreviewSweepResponse.exempted:type_name -> moderato.v1.SweepExemptions
+	32, // 21: moderato.v1.PreviewSweepResponse.sample:type_name -> moderato.v1.SweepMatch
+	47, // 22: moderato.v1.SweepMatch.message:type_name -> moderato.v1.UserMessage
+	35, // 23: moderato.v1.CommitSweepResponse.counts:type_name -> moderato.v1.SweepCounts
+	38, // 24: moderato.v1.ListLogResponse.rows:type_name -> moderato.v1.LogEntry
+	48, // 25: moderato.v1.ListLogResponse.pagination:type_name -> moderato.v1.Pagination
+	50, // 26: moderato.v1.LogEntry.created_at:type_name -> google.protobuf.Timestamp
+	41, // 27: moderato.v1.LogEntry.moderator:type_name -> moderato.v1.LogUser
+	41, // 28: moderato.v1.LogEntry.user:type_name -> moderato.v1.LogUser
+	52, // 29: moderato.v1.LogEntry.payload:type_name -> google.protobuf.Struct
+	39, // 30: moderato.v1.LogEntry.sanction:type_name -> moderato.v1.LoggedSanction
+	50, // 31: moderato.v1.LoggedSanction.expires_at:type_name -> google.protobuf.Timestamp
+	40, // 32: moderato.v1.LoggedSanction.evidence:type_name -> moderato.v1.EvidenceMessage
+	50, // 33: moderato.v1.EvidenceMessage.sent_at:type_name -> google.protobuf.Timestamp
+	49, // 34: moderato.v1.GetUserResponse.user:type_name -> moderato.v1.UserSummary
+	44, // 35: moderato.v1.GetUserResponse.ban:type_name -> moderato.v1.UserBan
+	45, // 36: moderato.v1.GetUserResponse.mute:type_name -> moderato.v1.UserMute
+	46, // 37: moderato.v1.GetUserResponse.follow:type_name -> moderato.v1.UserFollow
+	53, // 38: moderato.v1.GetUserResponse.subscription:type_name -> moderato.v1.SubscriptionInfo
+	47, // 39: moderato.v1.GetUserResponse.messages:type_name -> moderato.v1.UserMessage
+	50, // 40: moderato.v1.UserBan.banned_at:type_name -> google.protobuf.Timestamp
+	51, // 41: moderato.v1.UserBan.banned_by:type_name -> moderato.v1.BannedBy
+	50, // 42: moderato.v1.UserMute.mute_expires_at:type_name -> google.protobuf.Timestamp
+	50, // 43: moderato.v1.UserFollow.followed_at:type_name -> google.protobuf.Timestamp
+	50, // 44: moderato.v1.UserMessage.created_at:type_name -> google.protobuf.Timestamp
+	1,  // 45: moderato.v1.ModerationService.ListModeratedChannels:input_type -> moderato.v1.ListModeratedChannelsRequest
+	3,  // 46: moderato.v1.ModerationService.ListModerators:input_type -> moderato.v1.ListModeratorsRequest
+	5,  // 47: moderato.v1.ModerationService.AddModerator:input_type -> moderato.v1.AddModeratorRequest
+	7,  // 48: moderato.v1.ModerationService.RemoveModerator:input_type -> moderato.v1.RemoveModeratorRequest
+	9,  // 49: moderato.v1.ModerationService.BanUser:input_type -> moderato.v1.BanUserRequest
+	12, // 50: moderato.v1.ModerationService.RemoveBan:input_type -> moderato.v1.RemoveBanRequest
+	14, // 51: moderato.v1.ModerationService.MuteUser:input_type -> moderato.v1.MuteUserRequest
+	16, // 52: moderato.v1.ModerationService.RemoveMute:input_type -> moderato.v1.RemoveMuteRequest
+	18, // 53: moderato.v1.ModerationService.BanUsers:input_type -> moderato.v1.BanUsersRequest
+	23, // 54: moderato.v1.ModerationService.ListBanBatches:input_type -> moderato.v1.ListBanBatchesRequest
+	26, // 55: moderato.v1.ModerationService.UndoBanBatch:input_type -> moderato.v1.UndoBanBatchRequest
+	29, // 56: moderato.v1.ModerationService.PreviewSweep:input_type -> moderato.v1.PreviewSweepRequest
+	33, // 57: moderato.v1.ModerationService.CommitSweep:input_type -> moderato.v1.CommitSweepRequest
+	42, // 58: moderato.v1.ModerationService.GetUser:input_type -> moderato.v1.GetUserRequest
+	36, // 59: moderato.v1.ModerationService.ListLog:input_type -> moderato.v1.ListLogRequest
+	2,  // 60: moderato.v1.ModerationService.ListModeratedChannels:output_type -> moderato.v1.ListModeratedChannelsResponse
+	4,  // 61: moderato.v1.ModerationService.ListModerators:output_type -> moderato.v1.ListModeratorsResponse
+	6,  // 62: moderato.v1.ModerationService.AddModerator:output_type -> moderato.v1.AddModeratorResponse
+	8,  // 63: moderato.v1.ModerationService.RemoveModerator:output_type -> moderato.v1.RemoveModeratorResponse
+	11, // 64: moderato.v1.ModerationService.BanUser:output_type -> moderato.v1.BanUserResponse
+	13, // 65: moderato.v1.ModerationService.RemoveBan:output_type -> moderato.v1.RemoveBanResponse
+	15, // 66: moderato.v1.ModerationService.MuteUser:output_type -> moderato.v1.MuteUserResponse
+	17, // 67: moderato.v1.ModerationService.RemoveMute:output_type -> moderato.v1.RemoveMuteResponse
+	20, // 68: moderato.v1.ModerationService.BanUsers:output_type -> moderato.v1.BanUsersResponse
+	24, // 69: moderato.v1.ModerationService.ListBanBatches:output_type -> moderato.v1.ListBanBatchesResponse
+	27, // 70: moderato.v1.ModerationService.UndoBanBatch:output_type -> moderato.v1.UndoBanBatchResponse
+	30, // 71: moderato.v1.ModerationService.PreviewSweep:output_type -> moderato.v1.PreviewSweepResponse
+	34, // 72: moderato.v1.ModerationService.CommitSweep:output_type -> moderato.v1.CommitSweepResponse
+	43, // 73: moderato.v1.ModerationService.GetUser:output_type -> moderato.v1.GetUserResponse
+	37, // 74: moderato.v1.ModerationService.ListLog:output_type -> moderato.v1.ListLogResponse
+	60, // [60:75] is the sub-list for method output_type
+	45, // [45:60] is the sub-list for method input_type
+	45, // [45:45] is the sub-list for extension type_name
+	45, // [45:45] is the sub-list for extension extendee
+	0,  // [0:45] is the sub-list for field type_name
 }
 
 func init() { file_moderato_v1_moderation_proto_init() }
@@ -3140,7 +3789,7 @@ func file_moderato_v1_moderation_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_moderato_v1_moderation_proto_rawDesc), len(file_moderato_v1_moderation_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   41,
+			NumMessages:   48,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -33,6 +33,8 @@ const (
 	ModerationService_BanUsers_FullMethodName              = "/moderato.v1.ModerationService/BanUsers"
 	ModerationService_ListBanBatches_FullMethodName        = "/moderato.v1.ModerationService/ListBanBatches"
 	ModerationService_UndoBanBatch_FullMethodName          = "/moderato.v1.ModerationService/UndoBanBatch"
+	ModerationService_PreviewSweep_FullMethodName          = "/moderato.v1.ModerationService/PreviewSweep"
+	ModerationService_CommitSweep_FullMethodName           = "/moderato.v1.ModerationService/CommitSweep"
 	ModerationService_GetUser_FullMethodName               = "/moderato.v1.ModerationService/GetUser"
 	ModerationService_ListLog_FullMethodName               = "/moderato.v1.ModerationService/ListLog"
 )
@@ -152,6 +154,29 @@ type ModerationServiceClient interface {
 	// Tokens, scope and relation: as BanUser.
 	// Errors: BATCH_NOT_FOUND (404) if the channel has no such batch.
 	UndoBanBatch(ctx context.Context, in *UndoBanBatchRequest, opts ...grpc.CallOption) (*UndoBanBatchResponse, error)
+	// PreviewSweep finds the users of a channel who match all of some conditions, so that
+	// CommitSweep can ban them. It changes nothing in the channel. At least one of `phrase`,
+	// `pattern`, `followedWithinSeconds` and `firstMessageWithinSeconds` is required. The
+	// channel's owner, its moderators, VIPs and OGs never match, and users who are banned
+	// already are left out.
+	//
+	// Tokens, scope and relation: as BanUser.
+	// Errors: INVALID_ARGUMENT if there is no condition, if both `phrase` and `pattern` are
+	// given, or if the pattern does not compile; SWEEP_TOO_LARGE if there is more to examine
+	// than one sweep may.
+	PreviewSweep(ctx context.Context, in *PreviewSweepRequest, opts ...grpc.CallOption) (*PreviewSweepResponse, error)
+	// CommitSweep bans exactly the users whom a preview found, as one batch, in transactions
+	// of 1,000 users. For each user whom it bans, it emits the events of BanUser. The first
+	// transaction checks the caller and records the sweep. From then on it is completed, by
+	// another server if necessary, in the caller's name. The call waits for the end, and
+	// returns `IN_PROGRESS` if that takes long. A repeated call of the same user returns the
+	// same batch and does not ban again. UndoBanBatch undoes the sweep, or ends it if it is
+	// in progress.
+	//
+	// Tokens, scope and relation: as BanUser.
+	// Errors: SWEEP_NOT_FOUND (404) if the channel has no such preview; SWEEP_EXPIRED (409) if
+	// the token has expired or another user has used it.
+	CommitSweep(ctx context.Context, in *CommitSweepRequest, opts ...grpc.CallOption) (*CommitSweepResponse, error)
 	// GetUser returns what a moderator must know about a user in a channel: who the user
 	// is, their roles, ban, mute, follow and subscription, and their latest messages.
 	//
@@ -282,6 +307,26 @@ func (c *moderationServiceClient) UndoBanBatch(ctx context.Context, in *UndoBanB
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(UndoBanBatchResponse)
 	err := c.cc.Invoke(ctx, ModerationService_UndoBanBatch_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *moderationServiceClient) PreviewSweep(ctx context.Context, in *PreviewSweepRequest, opts ...grpc.CallOption) (*PreviewSweepResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(PreviewSweepResponse)
+	err := c.cc.Invoke(ctx, ModerationService_PreviewSweep_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *moderationServiceClient) CommitSweep(ctx context.Context, in *CommitSweepRequest, opts ...grpc.CallOption) (*CommitSweepResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(CommitSweepResponse)
+	err := c.cc.Invoke(ctx, ModerationService_CommitSweep_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -423,6 +468,29 @@ type ModerationServiceServer interface {
 	// Tokens, scope and relation: as BanUser.
 	// Errors: BATCH_NOT_FOUND (404) if the channel has no such batch.
 	UndoBanBatch(context.Context, *UndoBanBatchRequest) (*UndoBanBatchResponse, error)
+	// PreviewSweep finds the users of a channel who match all of some conditions, so that
+	// CommitSweep can ban them. It changes nothing in the channel. At least one of `phrase`,
+	// `pattern`, `followedWithinSeconds` and `firstMessageWithinSeconds` is required. The
+	// channel's owner, its moderators, VIPs and OGs never match, and users who are banned
+	// already are left out.
+	//
+	// Tokens, scope and relation: as BanUser.
+	// Errors: INVALID_ARGUMENT if there is no condition, if both `phrase` and `pattern` are
+	// given, or if the pattern does not compile; SWEEP_TOO_LARGE if there is more to examine
+	// than one sweep may.
+	PreviewSweep(context.Context, *PreviewSweepRequest) (*PreviewSweepResponse, error)
+	// CommitSweep bans exactly the users whom a preview found, as one batch, in transactions
+	// of 1,000 users. For each user whom it bans, it emits the events of BanUser. The first
+	// transaction checks the caller and records the sweep. From then on it is completed, by
+	// another server if necessary, in the caller's name. The call waits for the end, and
+	// returns `IN_PROGRESS` if that takes long. A repeated call of the same user returns the
+	// same batch and does not ban again. UndoBanBatch undoes the sweep, or ends it if it is
+	// in progress.
+	//
+	// Tokens, scope and relation: as BanUser.
+	// Errors: SWEEP_NOT_FOUND (404) if the channel has no such preview; SWEEP_EXPIRED (409) if
+	// the token has expired or another user has used it.
+	CommitSweep(context.Context, *CommitSweepRequest) (*CommitSweepResponse, error)
 	// GetUser returns what a moderator must know about a user in a channel: who the user
 	// is, their roles, ban, mute, follow and subscription, and their latest messages.
 	//
@@ -481,6 +549,12 @@ func (UnimplementedModerationServiceServer) ListBanBatches(context.Context, *Lis
 }
 func (UnimplementedModerationServiceServer) UndoBanBatch(context.Context, *UndoBanBatchRequest) (*UndoBanBatchResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method UndoBanBatch not implemented")
+}
+func (UnimplementedModerationServiceServer) PreviewSweep(context.Context, *PreviewSweepRequest) (*PreviewSweepResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method PreviewSweep not implemented")
+}
+func (UnimplementedModerationServiceServer) CommitSweep(context.Context, *CommitSweepRequest) (*CommitSweepResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method CommitSweep not implemented")
 }
 func (UnimplementedModerationServiceServer) GetUser(context.Context, *GetUserRequest) (*GetUserResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetUser not implemented")
@@ -707,6 +781,42 @@ func _ModerationService_UndoBanBatch_Handler(srv interface{}, ctx context.Contex
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ModerationService_PreviewSweep_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(PreviewSweepRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ModerationServiceServer).PreviewSweep(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ModerationService_PreviewSweep_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ModerationServiceServer).PreviewSweep(ctx, req.(*PreviewSweepRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _ModerationService_CommitSweep_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(CommitSweepRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ModerationServiceServer).CommitSweep(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ModerationService_CommitSweep_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ModerationServiceServer).CommitSweep(ctx, req.(*CommitSweepRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _ModerationService_GetUser_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(GetUserRequest)
 	if err := dec(in); err != nil {
@@ -793,6 +903,14 @@ var ModerationService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "UndoBanBatch",
 			Handler:    _ModerationService_UndoBanBatch_Handler,
+		},
+		{
+			MethodName: "PreviewSweep",
+			Handler:    _ModerationService_PreviewSweep_Handler,
+		},
+		{
+			MethodName: "CommitSweep",
+			Handler:    _ModerationService_CommitSweep_Handler,
 		},
 		{
 			MethodName: "GetUser",

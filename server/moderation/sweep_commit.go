@@ -1,0 +1,147 @@
+package moderation
+
+import (
+	"context"
+	"time"
+
+	"github.com/moderato-live/moderato/ent"
+	entsweep "github.com/moderato-live/moderato/ent/sweep"
+	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
+	"github.com/moderato-live/moderato/server/apierr"
+	"github.com/moderato-live/moderato/server/change"
+	"github.com/moderato-live/moderato/server/digest"
+	"github.com/moderato-live/moderato/server/fair"
+	"github.com/moderato-live/moderato/server/idempotency"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/server/validate"
+)
+
+// The statuses of a sweep that was committed.
+const (
+	statusComplete   = "COMPLETE"
+	statusInProgress = "IN_PROGRESS"
+)
+
+const (
+	// commitWait is how long a call waits for the end of a sweep.
+	commitWait = 10 * time.Second
+	// continueAfter is how long the other servers wait for the next transaction of a sweep
+	// before they continue it.
+	continueAfter = 3 * time.Second
+	// resultKept is how long a repeated call finds a sweep that is complete.
+	resultKept = 24 * time.Hour
+)
+
+// commitRequest is a parsed request to commit a sweep.
+type commitRequest struct {
+	channelID uid.ID
+	id        digest.SHA256
+	wish      wishedTerms
+	afterglow time.Duration
+}
+
+func parseCommit(req *moderatov1.CommitSweepRequest) (*commitRequest, error) {
+	f := validate.Of(req)
+	r := &commitRequest{
+		channelID: f.UUID("channelId", req.GetChannelId()),
+		id:        digest.Of(f.Text("sweepToken", req.GetSweepToken())),
+		wish:      parseTerms(f, req.Reason, req.DurationSeconds),
+		afterglow: seconds(f, "afterglowSeconds", req.AfterglowSeconds),
+	}
+	return r, f.Err()
+}
+
+// CommitSweep bans the users whom a preview found.
+func (s *Service) CommitSweep(ctx context.Context, req *moderatov1.CommitSweepRequest) (*moderatov1.CommitSweepResponse, error) {
+	r, err := parseCommit(req)
+	if err != nil {
+		return nil, err
+	}
+	var result *moderatov1.CommitSweepResponse
+	idempotency.Result(ctx, &result)
+	// The response is stored when the sweep is complete. A repeat before that continues the
+	// sweep, because what the first transaction records makes the call repeatable.
+	plain := context.WithValue(ctx, store.HookKey{}, nil)
+	err = change.Apply(plain, s.Store, r.channelID, func(ctx context.Context, c *change.Change) error { return recordSweep(ctx, c, r) })
+	if err != nil {
+		return nil, err
+	}
+	if r.afterglow > 0 && s.Afterglows != nil {
+		// If it fails, the next regular refresh finds the afterglow.
+		_ = s.Afterglows.Refresh(plain)
+	}
+	bounded, cancel := context.WithTimeout(plain, commitWait)
+	defer cancel()
+	// Whatever goes wrong from here on, the sweep is recorded and any server completes it.
+	_ = completeSweep(bounded, s.Store, r.channelID, r.id)
+	row, err := s.Store.Read.Sweep.Get(ctx, r.id)
+	if err != nil {
+		return nil, s.Store.Classify(err)
+	}
+	if row.DueAt != nil {
+		return commitResponse(row), nil
+	}
+	err = s.Store.Write(ctx, func(context.Context, *ent.Tx, store.Attempt) error {
+		result = commitResponse(row)
+		return nil
+	})
+	return result, err
+}
+
+func commitResponse(row *ent.Sweep) *moderatov1.CommitSweepResponse {
+	r := &moderatov1.CommitSweepResponse{
+		BatchId: row.BatchID.String(), Status: statusComplete,
+		Counts: &moderatov1.SweepCounts{Banned: int32(row.BannedCount), AlreadyBanned: int32(row.AlreadyBannedCount), UserNotFound: int32(row.NotFoundCount)},
+	}
+	if row.DueAt != nil {
+		r.Status = statusInProgress
+	}
+	return r
+}
+
+// recordSweep records that a sweep is being committed, and its batch. It changes nothing if
+// the same user has committed the sweep before.
+func recordSweep(ctx context.Context, c *change.Change, r *commitRequest) error {
+	row, err := c.Tx.Sweep.Query().Where(entsweep.ID(r.id), entsweep.ChannelID(c.ChannelID)).Only(ctx)
+	switch {
+	case ent.IsNotFound(err):
+		return apierr.New(moderatov1.Reason_REASON_SWEEP_NOT_FOUND)
+	case err != nil:
+		return err
+	case row.BatchID != nil && row.ModeratorID != nil && *row.ModeratorID == c.ActorID:
+		return nil
+	case row.BatchID != nil, c.Now >= row.ExpiresAt:
+		return apierr.New(moderatov1.Reason_REASON_SWEEP_EXPIRED)
+	case r.afterglow > 0 && row.Phrase == "" && row.Pattern == "":
+		return apierr.Invalid(apierr.Violation{Field: "afterglowSeconds", Description: "needs a sweep with a phrase or pattern"})
+	}
+	b := &batch{terms: r.wish.from(c.Now)}
+	b.batchID = new(uid.New())
+	update := c.Tx.Sweep.UpdateOneID(r.id).SetBatchID(*b.batchID).SetModeratorID(c.ActorID).SetClientID(c.ClientID).
+		SetReason(b.reason).SetNillableBansExpireAt(b.expiresAt).SetDueAt(c.Now.Add(continueAfter)).ClearRemoveAt()
+	if r.afterglow > 0 {
+		update.SetAfterglowUntil(c.Now.Add(r.afterglow))
+	}
+	if err := update.Exec(ctx); err != nil {
+		return err
+	}
+	return b.create(ctx, c, c.LastSequence()+1)
+}
+
+// completeSweep bans the users of a recorded sweep who remain.
+func completeSweep(ctx context.Context, s *store.Store, channelID uid.ID, id digest.SHA256) error {
+	request := fair.FromContext(ctx)
+	request.Priority, request.MaxWait = fair.High, 0 // it is recorded, so it is not refused
+	ctx = fair.NewContext(ctx, request)
+	for {
+		more := false
+		err := change.ApplyUnattended(ctx, s, channelID, func(ctx context.Context, c *change.Change) (err error) {
+			more, err = continueSweep(ctx, c, id)
+			return err
+		})
+		if err != nil || !more {
+			return err
+		}
+	}
+}

@@ -1,0 +1,137 @@
+package moderation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/moderato-live/moderato/ent"
+	entsweep "github.com/moderato-live/moderato/ent/sweep"
+	"github.com/moderato-live/moderato/ent/sweepchunk"
+	"github.com/moderato-live/moderato/server/change"
+	"github.com/moderato-live/moderato/server/digest"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/uid"
+	"github.com/moderato-live/moderato/server/users"
+)
+
+// continueSweep bans the next users of a recorded sweep, in the name of the user who
+// committed it. It reports whether more remain. What remains is read in the transaction, so
+// it does not matter which server continues a sweep, nor how often.
+func continueSweep(ctx context.Context, c *change.Change, id digest.SHA256) (more bool, err error) {
+	row, err := c.Tx.Sweep.Get(ctx, id)
+	if ent.IsNotFound(err) || (err == nil && row.DueAt == nil) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	next, err := c.Tx.SweepChunk.Query().Where(sweepchunk.SweepID(id)).Order(ent.Asc(sweepchunk.FieldNumber)).Limit(2).All(ctx)
+	if err != nil {
+		return false, err
+	}
+	update := c.Tx.Sweep.UpdateOneID(id)
+	if len(next) > 0 {
+		b, err := joinBatch(ctx, c, row, splitIDs(next[0].UserIds))
+		if err != nil {
+			return false, err
+		}
+		counts := b.result.GetCounts()
+		update.AddBannedCount(int(counts.GetBanned())).AddAlreadyBannedCount(int(counts.GetAlreadyBanned())).
+			AddNotFoundCount(int(counts.GetUserNotFound()))
+		if err := c.Tx.SweepChunk.DeleteOneID(next[0].ID).Exec(ctx); err != nil {
+			return false, err
+		}
+	}
+	if more = len(next) > 1; more {
+		update.SetDueAt(c.Now.Add(continueAfter))
+	} else {
+		update.ClearDueAt().SetRemoveAt(c.Now.Add(resultKept))
+	}
+	return more, update.Exec(ctx)
+}
+
+// joinBatch bans users as part of the batch of a sweep, unless they are banned already.
+func joinBatch(ctx context.Context, c *change.Change, row *ent.Sweep, ids []uid.ID) (*batch, error) {
+	c.ActorID, c.ClientID = *row.ModeratorID, row.ClientID
+	targets := make([]users.Key, len(ids))
+	for i, id := range ids {
+		targets[i] = users.Key{ID: id}
+	}
+	b, err := planBatch(ctx, c, terms{reason: row.Reason, expiresAt: row.BansExpireAt, batchID: row.BatchID}, targets)
+	if err != nil {
+		return nil, err
+	}
+	return b, b.extend(ctx, c)
+}
+
+// endSweep ends the sweep that made a batch, if one did: neither it nor its afterglow bans
+// anyone from then on.
+func endSweep(ctx context.Context, c *change.Change, batchID uid.ID) error {
+	row, err := c.Tx.Sweep.Query().Where(entsweep.BatchID(batchID)).Only(ctx)
+	if ent.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	update := c.Tx.Sweep.UpdateOneID(row.ID).ClearDueAt().ClearAfterglowUntil()
+	if row.DueAt != nil {
+		update.SetRemoveAt(c.Now.Add(resultKept))
+	}
+	if err := update.Exec(ctx); err != nil {
+		return err
+	}
+	_, err = c.Tx.SweepChunk.Delete().Where(sweepchunk.SweepID(row.ID)).Exec(ctx)
+	return err
+}
+
+// SweepCompleter completes the sweeps whose server stopped, and removes old ones. Several
+// servers may run it at the same time.
+type SweepCompleter struct {
+	Store *store.Store
+}
+
+// sweepsPerRun is how many sweeps a run completes or removes.
+const sweepsPerRun = 20
+
+// Complete completes the sweeps that are due.
+func (w *SweepCompleter) Complete(ctx context.Context) error {
+	now, err := w.Store.Clock.Now(ctx, w.Store.Read)
+	if err != nil {
+		return err
+	}
+	due, err := w.Store.Read.Sweep.Query().Where(entsweep.DueAtLTE(now)).Order(ent.Asc(entsweep.FieldDueAt)).Limit(sweepsPerRun).All(ctx)
+	if err != nil {
+		return fmt.Errorf("find sweeps to complete: %w", err)
+	}
+	var failed error
+	for _, row := range due {
+		if err := completeSweep(ctx, w.Store, row.ChannelID, row.ID); err != nil {
+			failed = errors.Join(failed, fmt.Errorf("complete a sweep of channel %s: %w", row.ChannelID, err))
+		}
+	}
+	return failed
+}
+
+// RemoveOld removes old sweeps with the users whom they were to ban. It reports whether
+// there may be more.
+func (w *SweepCompleter) RemoveOld(ctx context.Context) (more bool, err error) {
+	now, err := w.Store.Clock.Now(ctx, w.Store.Read)
+	if err != nil {
+		return false, err
+	}
+	old, err := w.Store.Read.Sweep.Query().Where(entsweep.RemoveAtLTE(now)).Limit(sweepsPerRun).IDs(ctx)
+	if err != nil || len(old) == 0 {
+		return false, err
+	}
+	err = w.Store.Write(ctx, func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
+		// A sweep whose time has come can no longer be committed.
+		if _, err := tx.SweepChunk.Delete().Where(sweepchunk.SweepIDIn(old...)).Exec(ctx); err != nil {
+			return err
+		}
+		_, err := tx.Sweep.Delete().Where(entsweep.IDIn(old...)).Exec(ctx)
+		return err
+	})
+	return err == nil && len(old) == sweepsPerRun, err
+}

@@ -1,0 +1,28 @@
+// Package textmatch finds chat messages by phrase or pattern, although their authors
+// disguise them. It compares texts after NFKC, case folding and the removal of invisible
+// characters, and equates characters that look alike, as Unicode Technical Standard 39 has
+// them, so that the phrase "free sub" finds "ｆrее ѕub".
+//
+// What the comparison adds to the standards:
+//
+//   - The relation of look-alikes is closed over case within ASCII: I looks like l, so i, I,
+//     l, L, 1 and | are the same. "mall" and "mail" are therefore the same phrase.
+//   - Accents and other marks on Latin, Greek and Cyrillic letters are removed, so "año" and
+//     "ano" are the same. Marks of other scripts distinguish letters and remain.
+//   - Small capitals, and letters in negative circles and squares, are Latin letters.
+//   - Letters that are blank are spaces.
+//
+// It does not guess at what does not look alike: letters replaced with other digits and
+// symbols (fr33 $ub), spaced or repeated letters (f r e e, freeee), and flags as letters.
+// A pattern can find those.
+package textmatch
+
+// Matcher finds messages. It can be used concurrently.
+type Matcher interface {
+	// Match reports whether a message matches. Its time is linear in the length of the
+	// message.
+	Match(text string) bool
+}
+
+// MaxLength is the maximum length of a phrase and of a pattern in characters.
+const MaxLength = 500
