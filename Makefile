@@ -51,8 +51,8 @@ clients: ## Install Node.js, Python, Chromium and the npm packages with which go
 	tools/npm-ci clients/compat
 
 .PHONY: test
-test: $(TESTDB) $(GOTEST) clients ## Run every test, on SQLite, MariaDB and MySQL; installs and starts what they need. For less: STORE=mariadb PKG=./server/moderation RUN=Ban
-	$(if $(filter sqlite,$(STORE)),MODERATO_TEST_MYSQL=none) $(TESTDB) $(GOTEST) $(RACE) $(SELECTED) $(PKG)
+test: $(TESTDB) $(GOTEST) clients ## Run every test, on SQLite, MariaDB and MySQL; installs and starts what they need. MODERATO_TEST_ALL=1 runs each on both servers. For less: STORE=mariadb PKG=./server/moderation RUN=Ban
+	$(if $(filter sqlite,$(STORE)),MODERATO_TEST_MYSQL=none) $(if $(STORE),MODERATO_TEST_ALL=1) $(TESTDB) $(GOTEST) $(RACE) $(SELECTED) $(PKG)
 
 .PHONY: test-sqlite
 test-sqlite: $(GOTEST) ## Run the tests on SQLite alone and without the race detector, for a quick look.

@@ -16,6 +16,8 @@ const (
 	// Variable is the environment variable that lists the MySQL-family servers for
 	// tests, as `name=url` pairs separated by spaces, each URL without a database.
 	Variable = "MODERATO_TEST_MYSQL"
+	// AllVariable is the environment variable that has every test run on every server.
+	AllVariable = "MODERATO_TEST_ALL"
 	// None is the value of Variable that runs the tests on SQLite alone.
 	None = "none"
 )

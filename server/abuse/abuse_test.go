@@ -52,7 +52,7 @@ type target struct {
 // each runs a test against a served process with the World, on every kind of store.
 func each(t *testing.T, test func(t *testing.T, s *target), args ...string) {
 	t.Helper()
-	storetest.Each(t, func(t *testing.T, url store.URL) { test(t, serve(t, url, args...)) })
+	storetest.EachKind(t, func(t *testing.T, url store.URL) { test(t, serve(t, url, args...)) })
 }
 
 func serve(t *testing.T, url store.URL, args ...string) *target {

@@ -24,7 +24,7 @@ import (
 // change.
 func TestCatchUpReadsOnlyOwnEvents(t *testing.T) {
 	listeners, foreign := scaled(4, 40), scaled(2000, 600_000)
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		db := prepare(t, url)
 		channel := servertest.AddChannels(t, db, 1)[0]
 		insert(t, db, "events (id, channel_id, sequence, position, type, operation_id, client_id, request_id, occurred_at, payload)", foreign,
@@ -99,7 +99,7 @@ func (s *target) listen(ctx context.Context, c servertest.Credentials, path stri
 func TestListenerWithManyRolesEndsOnRevocation(t *testing.T) {
 	roles := scaled(1200, 800_000)
 	const inTime = 3 * time.Second // 2 s, and a margin for a busy machine
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		db := prepare(t, url)
 		user := servertest.AddUsers(t, db, 1)[0]
 		channels := make([]uid.ID, roles)

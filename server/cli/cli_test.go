@@ -111,7 +111,7 @@ func TestServeReportsAddressInUse(t *testing.T) {
 }
 
 func TestClientsAndTokens(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		prepare(t, url)
 		if got := process.Run(t, nil, "", "client", "create", process.DBFlag(url), "--id=bot", "--name=A bot"); got.Code != 0 || got.Out != "" {
 			t.Fatalf("client create: %+v", got)
@@ -186,7 +186,7 @@ func TestImportReportsInvalidLine(t *testing.T) {
 }
 
 func TestImport(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		prepare(t, url)
 		lines := `{"category": {"id": 12, "parentId": null, "name": "Chess", "slug": "chess", "imageUrl": ""}}
 

@@ -75,7 +75,7 @@ func tail(t *testing.T, url store.URL, n int, happen func(), args ...string) (li
 }
 
 func TestTailPrintsNewEvents(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		db := prepare(t, url)
 		q := outbox.NewSequencer(db, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
 		writeEvents(t, db, q, "channel.unban") // before it listens
@@ -104,7 +104,7 @@ func TestTailPrintsNewEvents(t *testing.T) {
 }
 
 func TestFsckExitCode(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		db := prepare(t, url)
 		if got := process.Run(t, nil, "", "fsck", process.DBFlag(url)); got.Code != 0 || got.Out != "" {
 			t.Errorf("a database as it must be: got %+v", got)

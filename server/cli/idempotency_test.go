@@ -24,7 +24,7 @@ import (
 // idempotency key, and after its COMMIT. Another server then gets the request again: the
 // ban exists once, and if it existed before, the response is that of the first request.
 func TestKilledAtEveryStepOfChangeWithKey(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		s := &scene{t: t, url: url, db: prepare(t, url)}
 		s.owner = callerContext(t, s.db)
 		live := s.start()

@@ -36,7 +36,7 @@ const (
 // bans and unbans. The next process must have every acknowledged change and no partial
 // one: a ban has its events, and the sequence has no gap.
 func TestKilledServerKeepsAcknowledgedChanges(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		db := prepare(t, url)
 		var users []*victim
 		for i := range victims {

@@ -27,7 +27,7 @@ import (
 // process must reach a gRPC stream, an SSE listener and a webhook receiver of the other,
 // and each must resume from the cursor that it received.
 func TestBanReachesListenersOfOtherReplica(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		token := ownerToken(t, prepare(t, url))
 		a, b := process.Serve(t, url, "--webhook-allow-private"), process.Serve(t, url, "--webhook-allow-private")
 		change := func(method, path, body string) { t.Helper(); rest(t, a, token, method, path, body) }

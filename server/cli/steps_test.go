@@ -65,7 +65,7 @@ var deaths = []death{
 // server takes over without a difference: acknowledged changes persist, each event is
 // received once and in order by listeners, and at least once and in order by the webhook.
 func TestKilledAtEveryStep(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		s := newScene(t, url)
 		began, died := time.Now(), 0
 		for _, d := range deaths {

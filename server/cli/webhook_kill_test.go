@@ -59,7 +59,7 @@ func (a *arrivals) reached(t *testing.T) (last int64, repeats int) {
 // TestKilledServerLosesNoDeliveries kills the process at random moments while events are
 // written and delivered: every event must arrive, and none before its predecessor.
 func TestKilledServerLosesNoDeliveries(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		db := prepare(t, url)
 		v := &victim{id: uid.MustParse("0b6faaaa-0000-4000-8000-000000000001")}
 		addUsers(t, db, []*victim{v})

@@ -103,7 +103,7 @@ type scene struct {
 
 func eachScene(t *testing.T, test func(t *testing.T, s *scene)) {
 	t.Helper()
-	storetest.Each(t, func(t *testing.T, url store.URL) { test(t, newScene(t, url)) })
+	storetest.EachKind(t, func(t *testing.T, url store.URL) { test(t, newScene(t, url)) })
 }
 
 func newScene(t *testing.T, url store.URL) *scene {

@@ -77,7 +77,7 @@ func eachFeed(t *testing.T, test func(t *testing.T, f *platformFeed)) {
 // eachPair runs a test on two servers that share a database; f calls the first.
 func eachPair(t *testing.T, test func(t *testing.T, f *platformFeed, other *servertest.Server)) {
 	t.Helper()
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		first, second := servertest.Start(t, servertest.Config(url)), servertest.Start(t, servertest.Config(url))
 		first.Load(t, servertest.World()...)
 		f := newFeed(t, first)

@@ -110,7 +110,7 @@ func TestImportAcceptsAnyNumberOfMessages(t *testing.T) {
 // TestImportAcceptsMessagesUpTo1MiB sends a message of exactly the maximum size, and a
 // larger one, which must be the caller's error and not a server error.
 func TestImportAcceptsMessagesUpTo1MiB(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		var log servertest.Buffer
 		config := servertest.Config(url)
 		config.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelError}))

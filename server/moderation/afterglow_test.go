@@ -60,7 +60,7 @@ func TestAfterglow(t *testing.T) {
 // TestAfterglowOnAnotherServer posts to a server whose index of afterglows is older than the
 // sweep, and younger.
 func TestAfterglowOnAnotherServer(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		first, second := servertest.Start(t, servertest.Config(url)), servertest.Start(t, servertest.Config(url))
 		first.Load(t, servertest.World()...)
 		a, other := newDrive(t, first), newDrive(t, second)

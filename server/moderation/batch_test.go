@@ -187,7 +187,7 @@ func TestLargestBatch(t *testing.T) {
 // TestConcurrentBanSeesAllOfABatchOrNothing bans the same users singly and as a batch at
 // once, through two servers. Each user is banned by one of them.
 func TestConcurrentBanSeesAllOfABatchOrNothing(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		o := newOrders(t, url)
 		for range 5 {
 			users := servertest.AddUsers(t, o.servers[0].Store, 20)
@@ -220,7 +220,7 @@ func TestConcurrentBanSeesAllOfABatchOrNothing(t *testing.T) {
 // TestBatchSurvivesLostCommit loses the connection in COMMIT. The batch is applied and
 // undone once, and the answer is its own.
 func TestBatchSurvivesLostCommit(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		cutter := &storetest.Cutter{}
 		config := servertest.Config(url)
 		config.DBLayer = cutter.Layer

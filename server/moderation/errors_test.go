@@ -365,7 +365,7 @@ func TestOperationsRejectMissingOrInvalidTargets(t *testing.T) {
 }
 
 func TestListsOverLimitAreRejected(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		config := servertest.Config(url)
 		config.MaxResults = 1
 		s := servertest.Start(t, config)

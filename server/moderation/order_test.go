@@ -228,7 +228,7 @@ func TestCheckOrderExistenceState(t *testing.T) {
 }
 
 func TestCheckOrderRelationListLength(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		config := servertest.Config(url)
 		config.MaxResults = 1
 		s := servertest.Start(t, config)

@@ -68,7 +68,7 @@ func TestBanOvertakesQueuedFollows(t *testing.T) {
 // show it: a call leaves the queue before it commits.
 func TestOnlyModeratorsHavePriority(t *testing.T) {
 	const tries = 20
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		recorder := &storetest.Recorder{}
 		config := servertest.Config(url)
 		config.DBLayer = recorder.Layer()

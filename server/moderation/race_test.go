@@ -76,7 +76,7 @@ func (d *drive) release(race int) {
 // replicas are two servers on one database.
 func replicas(t *testing.T, test func(t *testing.T, a, b *drive)) {
 	t.Helper()
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		first := servertest.Start(t, servertest.Config(url))
 		first.Load(t, servertest.World()...)
 		a := newDrive(t, first)

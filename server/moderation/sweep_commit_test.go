@@ -98,7 +98,7 @@ func (d *drive) wantSound() {
 // TestSweepIsCompletedByAnotherServer stops a server before each transaction of a sweep. The
 // job of another server completes the sweep, although the caller is no moderator any more.
 func TestSweepIsCompletedByAnotherServer(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		gate := &storetest.Gate{}
 		config := servertest.Config(url)
 		config.DBLayer = gate.Layer()
@@ -167,7 +167,7 @@ func TestSweepIsCompletedByAnotherServer(t *testing.T) {
 // TestSweepSurvivesLostCommit loses the connection in the COMMIT of the preview, and of each
 // transaction of the commit.
 func TestSweepSurvivesLostCommit(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		cutter := &storetest.Cutter{}
 		config := servertest.Config(url)
 		config.DBLayer = cutter.Layer

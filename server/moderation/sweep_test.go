@@ -17,7 +17,7 @@ import (
 // changes are blocked, and one mute in another channel.
 func TestRaidDoesNotDelayLapsesOfOtherChannels(t *testing.T) {
 	const raiders = 150 // more than one batch of a channel
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		s := servertest.Start(t, servertest.Config(url))
 		s.Load(t, servertest.World()...)
 		var mutes []uid.ID

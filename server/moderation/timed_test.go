@@ -357,7 +357,7 @@ func TestRemoveMute(t *testing.T) {
 // TestTimedBanAndUnmuteSurviveLostCommit loses the connection in COMMIT. The retry must
 // neither repeat the change nor report it as impossible.
 func TestTimedBanAndUnmuteSurviveLostCommit(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		cutter := &storetest.Cutter{}
 		config := servertest.Config(url)
 		config.DBLayer = cutter.Layer

@@ -287,7 +287,7 @@ func (d *drive) undo(batch string, restore bool) *moderatov1.UndoBanBatchRespons
 // TestUndoRestoresOnlyWhatTheBatchDeleted runs every pair of actions between a batch and its
 // undo, through two servers, and compares the visible messages with a model.
 func TestUndoRestoresOnlyWhatTheBatchDeleted(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		o := newOrders(t, url)
 		var names []string
 		for name := range actions {
@@ -317,7 +317,7 @@ func TestUndoRestoresOnlyWhatTheBatchDeleted(t *testing.T) {
 
 // TestUndoInRandomOrders has many users go through random actions.
 func TestUndoInRandomOrders(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		o := newOrders(t, url)
 		o.newChatters(12)
 		seed := uint64(time.Now().UnixNano())

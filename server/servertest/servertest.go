@@ -45,10 +45,11 @@ type Server struct {
 	stop func() error
 }
 
-// Each runs a test with a running server that has the World, on every kind of store.
+// Each runs a test with a running server that has the World, on every kind of store: see
+// storetest.EachKind.
 func Each(t *testing.T, test func(t *testing.T, s *Server)) {
 	t.Helper()
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		s := Start(t, Config(url))
 		s.Load(t, World()...)
 		test(t, s)

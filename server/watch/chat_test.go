@@ -135,7 +135,7 @@ func TestChatIsNotKept(t *testing.T) {
 // the messages of each in the order of their posting. A server that runs alone writes no
 // batches.
 func TestChatReachesListenersOfOtherServers(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		one := servertest.Start(t, servertest.Config(url))
 		one.Load(t, servertest.World()...)
 		alone := watchSSE(t, one, one.As(t, servertest.Owner), &moderatov1.WatchEventsRequest{Type: []string{chatMessage}})
@@ -181,7 +181,7 @@ func TestChatReachesListenersOfOtherServers(t *testing.T) {
 // event of a deletion, a listener hears no message that it deleted; and what is visible
 // in the end is what was posted after all deletions.
 func TestNoMessageFollowsItsDeletion(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		servers := []*servertest.Server{servertest.Start(t, servertest.Config(url))}
 		servers[0].Load(t, servertest.World()...)
 		servers = append(servers, servertest.Start(t, servertest.Config(url)))

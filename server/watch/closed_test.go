@@ -46,7 +46,7 @@ func drain(t *testing.T, held <-chan storetest.Statement) {
 // TestRemovedModeratorReceivesNothingWhileChecksHang removes a moderator while the
 // statements that check rights hang.
 func TestRemovedModeratorReceivesNothingWhileChecksHang(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		s, gate := startGated(t, url)
 		listeners := map[string]watcher{}
 		for name, watch := range transports {
@@ -83,7 +83,7 @@ func TestRemovedModeratorReceivesNothingWhileChecksHang(t *testing.T) {
 
 // TestListenerContinuesAfterChecksRecover makes the checks hang for a while; no right ends.
 func TestListenerContinuesAfterChecksRecover(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		s, gate := startGated(t, url)
 		w := transports["gRPC"](t, s, s.As(t, servertest.Moderator), &moderatov1.WatchEventsRequest{ChannelId: servertest.Owner.String()})
 		drain(t, gate.Shut(rightsQuery))
@@ -115,7 +115,7 @@ func retitle(t *testing.T, s *servertest.Server, title string) {
 // TestStreamLimits reaches the limits of a user, a token and the server, and opens one more
 // stream at each.
 func TestStreamLimits(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		config := servertest.Config(url)
 		config.Streams = watch.StreamLimits{PerUser: 3, PerToken: 4, Total: 8}
 		s := servertest.Start(t, config)
@@ -171,7 +171,7 @@ func TestStreamLimits(t *testing.T) {
 // TestListenerChannelLimit gives a user more channels than a listener without a channel may
 // have.
 func TestListenerChannelLimit(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		config := servertest.Config(url)
 		config.MaxListenerChannels = 5
 		s := servertest.Start(t, config)

@@ -29,7 +29,7 @@ import (
 // TestCheckReadsChannelsOnlyAfterChange counts the statements of a check: one for all users,
 // regardless of the number of their channels. Only after a change, a check reads channels.
 func TestCheckReadsChannelsOnlyAfterChange(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		storetest.Migrate(t, url)
 		var recorder storetest.Recorder
 		s, err := store.OpenWith(t.Context(), url, store.Options{Layer: recorder.Layer()})
@@ -268,7 +268,7 @@ func TestRoleImportWaitsForChannelLock(t *testing.T) {
 // TestPublicListenersCostTheirTokenAlone counts the statements of a check of many listeners
 // of one channel who named a public type, or are apps.
 func TestPublicListenersCostTheirTokenAlone(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		storetest.Migrate(t, url)
 		var recorder storetest.Recorder
 		s, err := store.OpenWith(t.Context(), url, store.Options{Layer: recorder.Layer()})

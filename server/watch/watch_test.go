@@ -237,7 +237,7 @@ func TestWatchRejectsInvalidRequests(t *testing.T) {
 }
 
 func TestShutdownEndsStreams(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		for name, watch := range transports {
 			s := servertest.Start(t, servertest.Config(url))
 			s.Load(t, servertest.World()...)
@@ -256,7 +256,7 @@ func TestShutdownEndsStreams(t *testing.T) {
 
 // TestWatchDeliversEventsOfOtherServers runs two servers on one database.
 func TestWatchDeliversEventsOfOtherServers(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		a, b := servertest.Start(t, servertest.Config(url)), servertest.Start(t, servertest.Config(url))
 		a.Load(t, servertest.World()...)
 		for name, watch := range transports {

@@ -28,7 +28,7 @@ var inCommit = map[string][]storetest.Cut{
 func eachCut(t *testing.T, test func(t *testing.T, s *servertest.Server, cutter *storetest.Cutter)) {
 	t.Helper()
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		cutter := &storetest.Cutter{}
 		c := config(url)
 		c.DBLayer = cutter.Layer

@@ -12,7 +12,7 @@ import (
 
 // A server whose store is closed is equivalent to a dead one: it records nothing.
 func TestDeadServerClaimsAreTakenOver(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		dead := servertest.Start(t, config(url))
 		dead.Load(t, servertest.World()...)
 		r := newReceiver(t)
@@ -42,7 +42,7 @@ func TestDeadServerClaimsAreTakenOver(t *testing.T) {
 
 // A server that stops gracefully lets another take over immediately.
 func TestStoppingServerReleasesClaims(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		a := servertest.Start(t, config(url))
 		a.Load(t, servertest.World()...)
 		r := newReceiver(t)

@@ -289,7 +289,7 @@ func TestRedirectIsNotFollowed(t *testing.T) {
 }
 
 func TestTwoServersDeliverOnce(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		a := servertest.Start(t, config(url))
 		a.Load(t, servertest.World()...)
 		b := servertest.Start(t, config(url))

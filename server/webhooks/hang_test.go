@@ -21,7 +21,7 @@ func TestHangingReceiverTimesOut(t *testing.T) {
 		t.Errorf("an attempt takes up to %s, and 10 s is documented", webhooks.AttemptTimeout)
 	}
 	const timeout = time.Second
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		released := make(chan struct{})
 		defer close(released)
 		hang := func(http.ResponseWriter, sent) { <-released }

@@ -46,7 +46,7 @@ func missed(s sent) int {
 // cursor, and nothing is stored.
 func TestChatIsSentOnce(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		one := servertest.Start(t, config(url))
 		one.Load(t, servertest.World()...)
 		two := servertest.Start(t, config(url))
@@ -114,7 +114,7 @@ func wantLive(t *testing.T, secret string, got sent) {
 // deleted before it was sent.
 func TestSlowReceiverOfChatReceivesBans(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		c := config(url)
 		c.WebhookTimeout = 15 * time.Second
 		s := servertest.Start(t, c)

@@ -21,7 +21,7 @@ func TestHangingReceiversDoNotDelayOtherOwners(t *testing.T) {
 	}
 	const owners, each, attempts = 8, 4, 16
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		c := config(url)
 		c.WebhookTimeout = 15 * time.Second
 		c.WebhookAttempts = attempts

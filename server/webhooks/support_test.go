@@ -43,7 +43,7 @@ func each(t *testing.T, test func(t *testing.T, s *servertest.Server)) {
 // eachAlone is each without parallel tests, for tests that measure time.
 func eachAlone(t *testing.T, test func(t *testing.T, s *servertest.Server)) {
 	t.Helper()
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		s := servertest.Start(t, config(url))
 		s.Load(t, servertest.World()...)
 		test(t, s)

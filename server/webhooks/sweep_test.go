@@ -20,7 +20,7 @@ import (
 // a server that would sweep by itself.
 func eachWorld(t *testing.T, test func(t *testing.T, s *store.Store, e *webhooks.Engine)) {
 	t.Helper()
-	storetest.Each(t, func(t *testing.T, url store.URL) {
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
 		ctx := context.Background()
 		storetest.Migrate(t, url)
 		s, err := store.Open(ctx, url)

@@ -2,6 +2,7 @@
 package storetest
 
 import (
+	"hash/fnv"
 	"os"
 	"path/filepath"
 	"testing"
@@ -72,9 +73,30 @@ func EachNewOnServer(t *testing.T, test func(t *testing.T, url store.URL)) {
 	onServers(t, (*server).database, test)
 }
 
+// EachKind is Each with one server of the MySQL family, which the test's name selects. It is
+// for tests of rules that are the same on MariaDB and MySQL: the tests of a package together
+// use both. With AllVariable it is Each.
+func EachKind(t *testing.T, test func(t *testing.T, url store.URL)) {
+	t.Helper()
+	onSQLite(t, test)
+	all := servers(t)
+	if len(all) > 1 && os.Getenv(testdb.AllVariable) == "" {
+		name := fnv.New32a()
+		_, _ = name.Write([]byte(t.Name()))
+		at := int(name.Sum32() % uint32(len(all)))
+		all = all[at : at+1]
+	}
+	onSome(t, all, (*server).pooled, test)
+}
+
 func onServers(t *testing.T, database func(s *server, t testing.TB) store.URL, test func(t *testing.T, url store.URL)) {
 	t.Helper()
-	for _, s := range servers(t) {
+	onSome(t, servers(t), database, test)
+}
+
+func onSome(t *testing.T, some []*server, database func(s *server, t testing.TB) store.URL, test func(t *testing.T, url store.URL)) {
+	t.Helper()
+	for _, s := range some {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
 			test(t, database(s, t))
