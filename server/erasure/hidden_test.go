@@ -1,6 +1,7 @@
 package erasure_test
 
 import (
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -31,6 +32,7 @@ func wantNoChannel(t *testing.T, s *scene, id uid.ID) {
 	acting := s.service
 	acting.ActingUser = id
 	for path, args := range ofChannel {
+		args = maps.Clone(args) // tests run in parallel
 		args["channelId"] = id.String()
 		if _, got := s.CallREST(t, acting, http.MethodGet, path, args); got.Reason != "CHANNEL_NOT_FOUND" {
 			t.Errorf("GET %s: got %+v, want CHANNEL_NOT_FOUND", path, got)
