@@ -1,7 +1,8 @@
 // Package changequeue decides which change of a channel this server makes next. The database
 // grants the lock of the channel's row in the order of the requests, or in no defined
 // order, so a ban during a raid would queue behind the raid's follows. Changes therefore
-// queue here first, where moderation has priority, and request the lock one at a time.
+// queue here first, where moderation has priority, and request the lock one at a time. The
+// holder of a turn can pass its open transaction on with the turn.
 // Each server has its own queues: of the changes of other servers, a ban waits at most
 // for those that are in progress.
 package changequeue
@@ -64,22 +65,70 @@ func (qs *Queues) Check(ctx context.Context, channelID uid.ID) error {
 	return qs.count(q.gate.Check(ctx))
 }
 
-// Acquire waits until the caller may change the channel. The caller must call done. It
-// should do so before it commits, so that the next change can already request the lock.
-// Further calls of done have no effect.
-func (qs *Queues) Acquire(ctx context.Context, channelID uid.ID) (done func(), err error) {
+// Turn is the right to change a channel. Its holder must Release or Pass it. The holder
+// should do so before it commits, so that the next change can already request the lock. The
+// methods of a nil Turn do nothing.
+type Turn struct {
+	queues    *Queues
+	channelID uid.ID
+	queue     *queue
+	slot      fair.Slot
+}
+
+// Acquire waits until the caller may change the channel.
+func (qs *Queues) Acquire(ctx context.Context, channelID uid.ID) (*Turn, error) {
+	return qs.acquire(ctx, channelID, (*fair.Gate).Acquire)
+}
+
+// AcquireOrJoin is Acquire for a caller that can use what the holder before it passes on
+// with its turn. Then it succeeds even if ctx has ended.
+func (qs *Queues) AcquireOrJoin(ctx context.Context, channelID uid.ID) (*Turn, error) {
+	return qs.acquire(ctx, channelID, (*fair.Gate).AcquireOrJoin)
+}
+
+func (qs *Queues) acquire(ctx context.Context, channelID uid.ID, of func(*fair.Gate, context.Context) (fair.Slot, error)) (*Turn, error) {
 	q := qs.enter(channelID)
 	qs.waiting.Inc()
-	slot, err := q.gate.Acquire(ctx)
+	slot, err := of(q.gate, ctx)
 	qs.waiting.Dec()
 	if err != nil {
 		qs.leave(channelID, q)
 		return nil, qs.count(err)
 	}
-	return sync.OnceFunc(func() {
-		slot.Release()
-		qs.leave(channelID, q)
-	}), nil
+	return &Turn{queues: qs, channelID: channelID, queue: q, slot: slot}, nil
+}
+
+// Passed returns what the holder before passed on with the turn; nil if it released the
+// turn.
+func (t *Turn) Passed() any {
+	if t == nil {
+		return nil
+	}
+	return t.slot.Passed()
+}
+
+// Pass passes the turn with a value to the next change of the channel, and reports whether
+// it did. It does not if no change waits, or if the next one did not use AcquireOrJoin.
+func (t *Turn) Pass(value any) bool {
+	if t == nil || t.queue == nil || !t.slot.Pass(value) {
+		return false
+	}
+	t.leave()
+	return true
+}
+
+// Release ends the turn. Further calls have no effect.
+func (t *Turn) Release() {
+	if t == nil || t.queue == nil {
+		return
+	}
+	t.slot.Release()
+	t.leave()
+}
+
+func (t *Turn) leave() {
+	t.queues.leave(t.channelID, t.queue)
+	t.queue = nil
 }
 
 // count counts an error if it is a rejection.

@@ -34,13 +34,13 @@ func newScene(t *testing.T) *scene {
 // enqueue queues a change, and returns once it is queued.
 func (s *scene) enqueue(name string, p fair.Priority) {
 	go func() {
-		done, err := s.queues.Acquire(fair.WithPriority(s.ctx, p), s.channel)
+		turn, err := s.queues.Acquire(fair.WithPriority(s.ctx, p), s.channel)
 		if err != nil {
 			s.order = append(s.order, name+": "+err.Error())
 			return
 		}
 		s.order = append(s.order, name)
-		s.done = append(s.done, done)
+		s.done = append(s.done, turn.Release)
 	}()
 	synctest.Wait()
 }

@@ -72,8 +72,24 @@ func NewGate(slots int) *Gate {
 
 // Slot is a held slot. The zero Slot holds nothing.
 type Slot struct {
-	gate  interface{ put(held time.Duration) }
-	start time.Time
+	gate   *Gate
+	start  time.Time
+	passed any
+}
+
+// Passed returns the value with which an earlier holder passed the slot on; nil if the
+// slot was free or was released.
+func (s *Slot) Passed() any { return s.passed }
+
+// Pass passes the slot with a value to the request that is served next, and reports
+// whether it did. It does not if no request waits, or if the next one did not use
+// AcquireOrJoin. The slot is then still held.
+func (s *Slot) Pass(value any) bool {
+	if s.gate == nil || !s.gate.pass(time.Since(s.start), value) {
+		return false
+	}
+	s.gate = nil
+	return true
 }
 
 // Release returns the slot to its gate. Further calls have no effect.
@@ -87,7 +103,14 @@ func (s *Slot) Release() {
 // Acquire takes a slot for the request of ctx, and waits for one if necessary. A request
 // with a MaxWait is rejected without waiting if its expected wait is too long, and after
 // it has waited for MaxWait. The error is an *OverloadedError or that of ctx.
-func (g *Gate) Acquire(ctx context.Context) (Slot, error) {
+func (g *Gate) Acquire(ctx context.Context) (Slot, error) { return g.acquire(ctx, false) }
+
+// AcquireOrJoin is Acquire for a request that can use what an earlier holder passes on
+// with the slot: see Slot.Pass. Then it succeeds even if ctx has ended, because the caller
+// is responsible for what was passed.
+func (g *Gate) AcquireOrJoin(ctx context.Context) (Slot, error) { return g.acquire(ctx, true) }
+
+func (g *Gate) acquire(ctx context.Context, joins bool) (Slot, error) {
 	g.mu.Lock()
 	if g.used < g.slots {
 		g.used++
@@ -100,6 +123,7 @@ func (g *Gate) Acquire(ctx context.Context) (Slot, error) {
 		return Slot{}, err
 	}
 	w := g.waiting[r.Priority].add(r.Owner)
+	w.joins = joins
 	g.mu.Unlock()
 	return g.wait(ctx, w, r)
 }
@@ -116,7 +140,7 @@ func (g *Gate) wait(ctx context.Context, w *waiter, r Request) (Slot, error) {
 	var err error
 	select {
 	case <-w.granted:
-		return g.slot(), nil
+		return Slot{gate: g, start: time.Now(), passed: w.passed}, nil
 	case <-ctx.Done():
 		err = ctx.Err()
 	case <-late:
@@ -125,6 +149,9 @@ func (g *Gate) wait(ctx context.Context, w *waiter, r Request) (Slot, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if !g.waiting[r.Priority].remove(w) { // the slot was granted meanwhile
+		if w.passed != nil {
+			return Slot{gate: g, start: time.Now(), passed: w.passed}, nil
+		}
 		g.next()
 	}
 	return Slot{}, err
@@ -134,14 +161,38 @@ func (g *Gate) wait(ctx context.Context, w *waiter, r Request) (Slot, error) {
 func (g *Gate) put(held time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	sample := min(held, max(maxSample*g.hold, leastBound))
-	g.hold += (sample - g.hold) / holdWeight
+	g.sample(held)
 	g.next()
 }
 
-// next passes a slot to the next waiting request, or frees it.
+// pass passes a slot that was held for a time to the next waiting request, with a value. It
+// reports whether it did.
+func (g *Gate) pass(held time.Duration, value any) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	w := g.waiting[g.choose()].first()
+	if w == nil || !w.joins {
+		return false
+	}
+	g.sample(held)
+	w.passed = value
+	g.next()
+	return true
+}
+
+func (g *Gate) sample(held time.Duration) {
+	sample := min(held, max(maxSample*g.hold, leastBound))
+	g.hold += (sample - g.hold) / holdWeight
+}
+
+// next grants a slot to the next waiting request, or frees it.
 func (g *Gate) next() {
 	p := g.choose()
+	if p == High && g.waiting[Normal].length > 0 {
+		g.high++
+	} else {
+		g.high = 0
+	}
 	if w := g.waiting[p].take(); w != nil {
 		close(w.granted)
 		return
@@ -151,18 +202,9 @@ func (g *Gate) next() {
 
 // choose returns the priority of the next request to serve.
 func (g *Gate) choose() Priority {
-	switch {
-	case g.waiting[High].length == 0:
-		g.high = 0
-		return Normal
-	case g.waiting[Normal].length == 0:
-		g.high = 0
-		return High
-	case g.high < highInARow:
-		g.high++
+	if g.waiting[High].length > 0 && (g.waiting[Normal].length == 0 || g.high < highInARow) {
 		return High
 	}
-	g.high = 0
 	return Normal
 }
 
@@ -226,6 +268,8 @@ type waiter struct {
 	owner   Owner
 	granted chan struct{} // closed when the request has a slot
 	at      *list.Element // in the queue of its owner
+	joins   bool          // the request uses AcquireOrJoin
+	passed  any           // what the earlier holder of the slot passed on
 }
 
 // line holds the waiting requests of one priority: a queue for each owner, and the
@@ -256,16 +300,23 @@ func (l *line) add(owner Owner) *waiter {
 	return r
 }
 
-// take removes and returns the next request; nil if there is none. The owner of the
-// request becomes the last.
-func (l *line) take() *waiter {
+// first returns the next request; nil if there is none.
+func (l *line) first() *waiter {
 	e := l.owners.Front()
 	if e == nil {
 		return nil
 	}
-	r := e.Value.(*queue).requests.Front().Value.(*waiter)
-	l.owners.MoveToBack(e)
-	l.remove(r)
+	return e.Value.(*queue).requests.Front().Value.(*waiter)
+}
+
+// take removes and returns the next request; nil if there is none. The owner of the
+// request becomes the last.
+func (l *line) take() *waiter {
+	r := l.first()
+	if r != nil {
+		l.owners.MoveToBack(l.owners.Front())
+		l.remove(r)
+	}
 	return r
 }
 

@@ -219,3 +219,73 @@ func TestUnclaimedSlotGoesToNextRequest(t *testing.T) {
 		})
 	}
 }
+
+func TestSlotIsPassedToRequestThatJoins(t *testing.T) {
+	inBubble(t, 1, func(s *scene) {
+		first, err := s.gate.Acquire(s.Context())
+		if err != nil || first.Passed() != nil {
+			t.Fatalf("got a slot with %v (%v), want a free one", first.Passed(), err)
+		}
+		if first.Pass("nobody waits") {
+			t.Error("the slot was passed to nobody")
+		}
+		joined := make(chan fair.Slot, 1)
+		go func() {
+			slot, err := s.gate.AcquireOrJoin(s.Context())
+			if err != nil {
+				t.Error(err)
+			}
+			joined <- slot
+		}()
+		synctest.Wait()
+		s.ask(s.Context(), "does not join", fair.Normal, 0)
+		if !first.Pass("a baton") {
+			t.Fatal("the slot was not passed")
+		}
+		first.Release() // has no effect
+		synctest.Wait()
+		s.want()
+		second := <-joined
+		if second.Passed() != "a baton" {
+			t.Errorf("got %v with the slot", second.Passed())
+		}
+		if second.Pass("another") {
+			t.Error("the slot was passed to a request that does not join")
+		}
+		second.Release()
+		synctest.Wait()
+		s.want("does not join")
+	})
+}
+
+// TestPassedSlotIsNotLost ends the context of a waiting request at the moment when a slot is
+// passed to it.
+func TestPassedSlotIsNotLost(t *testing.T) {
+	for range 200 {
+		inBubble(t, 1, func(s *scene) {
+			first, _ := s.gate.Acquire(s.Context())
+			ctx, cancel := context.WithCancel(s.Context())
+			joined := make(chan fair.Slot, 1)
+			go func() {
+				if slot, err := s.gate.AcquireOrJoin(ctx); err == nil {
+					joined <- slot
+				}
+				close(joined)
+			}()
+			synctest.Wait()
+			cancel()
+			if !first.Pass("a baton") {
+				first.Release()
+				return
+			}
+			if second := <-joined; second.Passed() != "a baton" {
+				t.Error("what was passed is lost")
+			} else {
+				second.Release()
+			}
+			if !s.gate.IsIdle() {
+				t.Error("the gate is not idle in the end")
+			}
+		})
+	}
+}

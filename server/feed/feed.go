@@ -115,16 +115,16 @@ func WriteTo(ctx context.Context, s *store.Store, channelID string, body func(co
 	if err != nil {
 		return Write(ctx, s, body)
 	}
-	done, err := s.ChangeQueues.Acquire(ctx, id)
+	turn, err := s.ChangeQueues.Acquire(ctx, id)
 	if err != nil {
 		return err
 	}
-	defer done()
+	defer turn.Release()
 	return Write(ctx, s, func(ctx context.Context, tx Tx) error {
 		if err := body(ctx, tx); err != nil {
 			return err
 		}
-		done()
+		turn.Release()
 		return nil
 	})
 }

@@ -37,7 +37,7 @@ func TestRaidDoesNotDelayLapsesOfOtherChannels(t *testing.T) {
 			mute(servertest.Owner, user)
 		}
 		mute(servertest.Other, servertest.Raider)
-		done, err := s.Store.ChangeQueues.Acquire(t.Context(), servertest.Owner) // blocks the changes of the raided channel
+		turn, err := s.Store.ChangeQueues.Acquire(t.Context(), servertest.Owner) // blocks the changes of the raided channel
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +62,7 @@ func TestRaidDoesNotDelayLapsesOfOtherChannels(t *testing.T) {
 		if n := left(servertest.Owner); n != raiders {
 			t.Errorf("%d mutes are left in the channel whose changes wait, want %d", n, raiders)
 		}
-		done()
+		turn.Release()
 		wantNone(servertest.Owner, 20*time.Second)
 	})
 }

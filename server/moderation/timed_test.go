@@ -35,11 +35,11 @@ func (d *drive) banFor(as, user uid.ID, seconds int64, reason string) *moderatov
 // unswept keeps the sweepers from changing Owner's channel until the test calls release.
 func unswept(t *testing.T, d *drive) (release func()) {
 	t.Helper()
-	release, err := d.Store.ChangeQueues.Acquire(t.Context(), servertest.Owner)
+	turn, err := d.Store.ChangeQueues.Acquire(t.Context(), servertest.Owner)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return release
+	return turn.Release
 }
 
 // isListed reports whether the list of banned users has a user.
