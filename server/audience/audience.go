@@ -36,13 +36,13 @@ func AddFollow(ctx context.Context, c *change.Change, f *ent.Follow) error {
 	err := c.Tx.Follow.Create().SetChannelID(f.ChannelID).SetUserID(f.UserID).
 		SetFollowedAt(f.FollowedAt).SetIsNotificationEnabled(f.IsNotificationEnabled).
 		Exec(ctx)
-	countFollow(c.Row, c.LiveStartedAt, f, 1)
+	c.CountFollowers(countsOf(c.LiveStartedAt, f, 1))
 	return err
 }
 
 // RemoveFollow removes an existing follow and subtracts it from the counters.
 func RemoveFollow(ctx context.Context, c *change.Change, f *ent.Follow) error {
-	countFollow(c.Row, c.LiveStartedAt, f, -1)
+	c.CountFollowers(countsOf(c.LiveStartedAt, f, -1))
 	return deleteFollow(ctx, c.Tx, f)
 }
 
@@ -52,9 +52,8 @@ func ForgetFollow(ctx context.Context, tx *ent.Tx, c *ent.Channel, f *ent.Follow
 	if err := deleteFollow(ctx, tx, f); err != nil || c == nil {
 		return err
 	}
-	row := tx.Channel.Update().Where(channel.ID(c.ID))
-	countFollow(row, c.LiveStartedAt, f, -1)
-	return row.Exec(ctx)
+	all, duringStream := countsOf(c.LiveStartedAt, f, -1)
+	return tx.Channel.Update().Where(channel.ID(c.ID)).AddFollowerCount(all).AddNewFollowerCount(duringStream).Exec(ctx)
 }
 
 func deleteFollow(ctx context.Context, tx *ent.Tx, f *ent.Follow) error {
@@ -62,11 +61,12 @@ func deleteFollow(ctx context.Context, tx *ent.Tx, f *ent.Follow) error {
 	return err
 }
 
-func countFollow(row *ent.ChannelUpdate, liveStartedAt *instant.Instant, f *ent.Follow, by int64) {
-	row.AddFollowerCount(by)
+// countsOf returns what a follow adds to the channel's counters, times by.
+func countsOf(liveStartedAt *instant.Instant, f *ent.Follow, by int64) (all, duringStream int64) {
 	if isNew(liveStartedAt, f.FollowedAt) {
-		row.AddNewFollowerCount(by)
+		duringStream = by
 	}
+	return by, duringStream
 }
 
 // FindSubscription returns a user's subscription, active or not, or nil if there is none.

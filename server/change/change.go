@@ -7,12 +7,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
+	"math"
 
 	"google.golang.org/protobuf/proto"
 
 	"github.com/moderato-live/moderato/ent"
-	"github.com/moderato-live/moderato/ent/channel"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/authn"
@@ -26,10 +25,6 @@ import (
 	"github.com/moderato-live/moderato/server/uid"
 	"github.com/moderato-live/moderato/server/users"
 )
-
-// eventsPerStatement is how many events one statement writes. The driver of SQLite takes
-// time that grows with the square of the number of parameters.
-const eventsPerStatement = 100
 
 // Change is a change of one channel, in its transaction, with the channel locked. The
 // changes of a channel are serialized: the later one sees all of the earlier one.
@@ -47,19 +42,13 @@ type Change struct {
 	// ClientID is the client through which the user makes the change; empty when there
 	// is none.
 	ClientID string
-	// Row collects the updates of the channel's own row. They are written at the end,
-	// together with the updates for the events, in one statement: the channel is locked
-	// while the statements of a change run, and many users may follow it at the same
-	// time. Until then, a read of the row returns its old values.
-	Row *ent.ChannelUpdate
-	// Locked holds columns of the channel's row as of the lock.
-	Locked
+	// Pending holds what the transaction writes at its end.
+	Pending
 
+	isAlone     bool // the change shares its transaction with none
 	operationID uid.ID
 	requestID   string
-	exists      bool
-	pending     []*ent.EventCreate
-	undeclared  error // the first event that the contract does not declare
+	undeclared  error // the events that the contract does not declare
 }
 
 // Apply makes a change on behalf of the caller of the present request. The caller must
@@ -67,13 +56,19 @@ type Change struct {
 // returns an error, the change is rolled back. body may run more than once, and only its
 // last run takes effect.
 func Apply(ctx context.Context, s *store.Store, channelID uid.ID, body func(context.Context, *Change) error) error {
-	return authorized(ctx, s, channelID, users.Key{}, func(ctx context.Context, c *Change, _ *users.Joined) error { return body(ctx, c) })
+	return authorized(ctx, s, Change{ChannelID: channelID}, users.Key{}, func(ctx context.Context, c *Change, _ *users.Joined) error { return body(ctx, c) })
+}
+
+// ApplyAlone is Apply for a change that shares its transaction with no other: a change of
+// many rows, for whose commit the others would wait, or a change of what Locked holds.
+func ApplyAlone(ctx context.Context, s *store.Store, channelID uid.ID, body func(context.Context, *Change) error) error {
+	return authorized(ctx, s, Change{ChannelID: channelID, isAlone: true}, users.Key{}, func(ctx context.Context, c *Change, _ *users.Joined) error { return body(ctx, c) })
 }
 
 // ApplyTo is Apply for a change about a user. It passes the user to body, and returns
 // USER_NOT_FOUND if the user is unknown.
 func ApplyTo(ctx context.Context, s *store.Store, channelID uid.ID, about users.Key, body func(context.Context, *Change, *ent.User) error) error {
-	return authorized(ctx, s, channelID, about, func(ctx context.Context, c *Change, found *users.Joined) error {
+	return authorized(ctx, s, Change{ChannelID: channelID}, about, func(ctx context.Context, c *Change, found *users.Joined) error {
 		u, err := found.User()
 		if err != nil {
 			return err
@@ -82,24 +77,24 @@ func ApplyTo(ctx context.Context, s *store.Store, channelID uid.ID, about users.
 	})
 }
 
-func authorized(ctx context.Context, s *store.Store, channelID uid.ID, about users.Key, body func(context.Context, *Change, *users.Joined) error) error {
+func authorized(ctx context.Context, s *store.Store, start Change, about users.Key, body func(context.Context, *Change, *users.Joined) error) error {
 	caller := authn.FromContext(ctx)
-	ctx, err := prioritized(ctx, s, channelID)
+	start.ActorID, start.ClientID = caller.UserID, caller.ClientID
+	ctx, err := prioritized(ctx, s, start.ChannelID)
 	if err != nil {
 		return err
 	}
-	return apply(ctx, s, Change{ChannelID: channelID, ActorID: caller.UserID, ClientID: caller.ClientID},
-		func(ctx context.Context, c *Change) error {
-			var err error
-			var found users.Joined
-			if c.Now, err = authz.AuthorizeAbout(ctx, s, c.Tx, channelID, about, &found); err != nil {
-				return err
-			}
-			if !c.exists {
-				return apierr.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND)
-			}
-			return body(ctx, c, &found)
-		})
+	return apply(ctx, s, start, func(ctx context.Context, c *Change) error {
+		var err error
+		var found users.Joined
+		if c.Now, err = authz.AuthorizeAbout(ctx, s, c.Tx, c.ChannelID, about, &found); err != nil {
+			return err
+		}
+		if !c.exists {
+			return apierr.New(moderatov1.Reason_REASON_CHANNEL_NOT_FOUND)
+		}
+		return body(ctx, c, &found)
+	})
 }
 
 // prioritized returns a context that gives the change of the present request priority
@@ -119,7 +114,7 @@ func prioritized(ctx context.Context, s *store.Store, channelID uid.ID) (context
 // ApplyUnattended makes a change that no caller requested, such as the expiration of a
 // mute. It does nothing if the channel no longer exists.
 func ApplyUnattended(ctx context.Context, s *store.Store, channelID uid.ID, body func(context.Context, *Change) error) error {
-	return apply(ctx, s, Change{ChannelID: channelID}, func(ctx context.Context, c *Change) error {
+	return apply(ctx, s, Change{ChannelID: channelID, isAlone: true}, func(ctx context.Context, c *Change) error {
 		var err error
 		if c.Now, err = s.Clock.Now(ctx, c.Tx); err != nil || !c.exists {
 			return err
@@ -130,64 +125,40 @@ func ApplyUnattended(ctx context.Context, s *store.Store, channelID uid.ID, body
 
 func apply(ctx context.Context, s *store.Store, start Change, body func(context.Context, *Change) error) error {
 	start.Store, start.operationID, start.requestID = s, uid.New(), requestid.FromContext(ctx)
-	done, err := s.ChangeQueues.Acquire(ctx, start.ChannelID)
+	acquire, write := s.ChangeQueues.AcquireOrJoin, s.WriteShared
+	if start.isAlone {
+		acquire, write = s.ChangeQueues.Acquire, s.WriteAlone
+	}
+	turn, err := acquire(ctx, start.ChannelID)
 	if err != nil {
 		return fmt.Errorf("change channel %s: wait for a turn: %w", start.ChannelID, err)
 	}
-	defer done()
 	defer s.Written.Raise()
-	var before *int64 // the channel's last event when an attempt first held the lock
-	err = s.Write(ctx, func(ctx context.Context, tx *ent.Tx, attempt store.Attempt) error {
+	before := int64(math.MaxInt64) // the channel's last event before any attempt of this change
+	err = write(ctx, turn, func(ctx context.Context, tx *ent.Tx, attempt store.Attempt) error {
 		c := start
-		c.Tx, c.Row = tx, tx.Channel.Update().Where(channel.ID(c.ChannelID)) // UpdateOne would read the row again
-		if err := c.lock(ctx); err != nil {
+		c.Tx = tx
+		if err := c.lock(ctx, attempt); err != nil {
 			return err
 		}
-		if before == nil {
-			before = new(c.sequence) // a copy, because events of the change increment it
-		}
+		before = min(before, c.sequence)
 		if attempt.Unknown {
 			// An earlier attempt held the lock that this attempt holds now. If that
 			// attempt committed, its events are visible by now.
-			if err := c.checkCommitted(ctx, *before); err != nil {
+			if err := c.checkCommitted(ctx, before); err != nil {
 				return err
 			}
 		}
 		if err := body(ctx, &c); err != nil {
 			return err
 		}
-		if err := c.flush(ctx); err != nil {
-			return err
-		}
-		// Release the turn before the commit, so that the next change requests the lock
-		// meanwhile. If the commit fails, the retry runs outside the queue. That is
-		// correct, because the lock alone serializes the changes.
-		done()
-		return nil
+		attempt.Common.Leave(c.ChannelID, &c.Pending)
+		return c.undeclared
 	})
 	if err != nil {
 		return fmt.Errorf("change channel %s: %w", start.ChannelID, err)
 	}
 	return nil
-}
-
-// LastSequence returns the sequence of the channel's last event, including those that the
-// change has emitted.
-func (c *Change) LastSequence() int64 { return c.sequence }
-
-func (c *Change) lock(ctx context.Context) error {
-	found, err := Lock(ctx, c.Store, c.Tx, c.ChannelID)
-	if row := found[c.ChannelID]; row != nil {
-		c.Locked, c.exists = *row, true
-	}
-	return err
-}
-
-// NextActivity returns the next number in the channel's list of activities.
-func (c *Change) NextActivity() int64 {
-	c.activityNumber++
-	c.Row.SetActivityNumber(c.activityNumber)
-	return c.activityNumber
 }
 
 // checkCommitted returns store.ErrCommitted if events of this operation exist. They can
@@ -232,14 +203,14 @@ func (c *Change) EmitOf(actor uid.ID, kind eventtype.Type, target uid.ID, payloa
 	if !target.IsZero() {
 		event.SetTargetID(target)
 	}
-	c.pending = append(c.pending, event)
+	c.events = append(c.events, event)
 }
 
 // KeepEvidence stores evidence with the event that was emitted last: a JSON array, or nothing
 // if it is empty. The log shows it. Listeners do not receive it.
 func (c *Change) KeepEvidence(evidence string) {
 	if evidence != "" {
-		c.pending[len(c.pending)-1].SetEvidence(evidence)
+		c.events[len(c.events)-1].SetEvidence(evidence)
 	}
 }
 
@@ -250,20 +221,4 @@ func (c *Change) ByNobody(body func()) {
 	c.ActorID, c.ClientID = uid.ID{}, ""
 	body()
 	c.ActorID, c.ClientID = actor, client
-}
-
-func (c *Change) flush(ctx context.Context) error {
-	if c.undeclared != nil {
-		return c.undeclared
-	}
-	for some := range slices.Chunk(c.pending, eventsPerStatement) {
-		if err := c.Tx.Event.CreateBulk(some...).Exec(ctx); err != nil {
-			return fmt.Errorf("write events: %w", err)
-		}
-		c.Row.SetEventSequence(c.sequence)
-	}
-	if err := c.Row.Exec(ctx); err != nil {
-		return fmt.Errorf("write the channel's row: %w", err)
-	}
-	return nil
 }

@@ -151,7 +151,7 @@ func Post(ctx context.Context, s *store.Store, st *Standing, m Message, stored *
 }
 
 func post(ctx context.Context, s *store.Store, st *Standing, m Message, stored *Message, admit func(context.Context, *ent.Tx) error) (isNew bool, err error) {
-	err = s.Write(ctx, func(ctx context.Context, tx *ent.Tx, attempt store.Attempt) error {
+	err = s.WriteShared(ctx, nil, func(ctx context.Context, tx *ent.Tx, attempt store.Attempt) error {
 		if err := admit(ctx, tx); err != nil {
 			return err
 		}

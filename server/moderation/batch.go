@@ -59,7 +59,7 @@ func (s *Service) BanUsers(ctx context.Context, req *moderatov1.BanUsersRequest)
 	}
 	var result *moderatov1.BanUsersResponse
 	idempotency.Result(ctx, &result)
-	err = change.Apply(ctx, s.Store, r.channelID, func(ctx context.Context, c *change.Change) error {
+	err = change.ApplyAlone(ctx, s.Store, r.channelID, func(ctx context.Context, c *change.Change) error {
 		of := r.wish.from(c.Now)
 		of.batchID = new(uid.New())
 		b, err := planBatch(ctx, c, of, r.targets)

@@ -3,6 +3,8 @@ package moderation_test
 import (
 	"context"
 	"fmt"
+	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -109,4 +111,40 @@ func sweep(t *testing.T, d *drive) {
 	if err := newSweeper(d).SweepMutes(context.Background()); err != nil {
 		t.Fatal(fmt.Errorf("sweep: %w", err))
 	}
+}
+
+// TestConnectionLostInSharedCommit mutes users at the same time, so that the mutes share a
+// transaction. Its COMMIT is lost before it happens, and that of each retry after it
+// happened. Every mute happens once, and its caller receives its response.
+func TestConnectionLostInSharedCommit(t *testing.T) {
+	const mutes = 4
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
+		cutter := &storetest.Cutter{}
+		config := servertest.Config(url)
+		config.DBLayer = cutter.Layer
+		s := servertest.Start(t, config)
+		s.Load(t, servertest.World()...)
+		d := newDrive(t, s)
+		want := []string{}
+		for users := range slices.Chunk(addUsers(t, s, 4*mutes), mutes) { // the order of the retries is random
+			release := d.holdChannel(t)
+			cutter.CutNext("server/change.apply", append([]storetest.Cut{storetest.BeforeCommit}, slices.Repeat([]storetest.Cut{storetest.AfterCommit}, mutes)...)...)
+			var all sync.WaitGroup
+			for i, user := range users {
+				all.Go(func() {
+					if _, err := d.mute(servertest.Moderator, user); err != nil {
+						t.Errorf("mute %d: %v", i, err)
+					}
+				})
+				d.waitForWaiting(t, i)
+			}
+			release()
+			all.Wait()
+			if n := cutter.Made(); n != mutes+1 {
+				t.Errorf("%d cuts were made, want that of the shared transaction and of %d retries", n, mutes)
+			}
+			want = append(want, slices.Repeat([]string{"channel.mute", "channel.chat.clear_user_messages"}, mutes)...)
+		}
+		d.wantEvents(want...)
+	})
 }

@@ -116,7 +116,7 @@ func (s *Service) PreviewSweep(ctx context.Context, req *moderatov1.PreviewSweep
 	slot.Release()
 	var result *moderatov1.PreviewSweepResponse
 	idempotency.Result(ctx, &result)
-	err = change.Apply(ctx, s.Store, q.channelID, func(ctx context.Context, c *change.Change) error {
+	err = change.ApplyAlone(ctx, s.Store, q.channelID, func(ctx context.Context, c *change.Change) error {
 		token := rand.Text()
 		expiresAt := c.Now.Add(sweepTokenLifetime)
 		result = &moderatov1.PreviewSweepResponse{

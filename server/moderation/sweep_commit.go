@@ -63,7 +63,7 @@ func (s *Service) CommitSweep(ctx context.Context, req *moderatov1.CommitSweepRe
 	// The response is stored when the sweep is complete. A repeat before that continues the
 	// sweep, because what the first transaction records makes the call repeatable.
 	plain := context.WithValue(ctx, store.HookKey{}, nil)
-	err = change.Apply(plain, s.Store, r.channelID, func(ctx context.Context, c *change.Change) error { return recordSweep(ctx, c, r) })
+	err = change.ApplyAlone(plain, s.Store, r.channelID, func(ctx context.Context, c *change.Change) error { return recordSweep(ctx, c, r) })
 	if err != nil {
 		return nil, err
 	}

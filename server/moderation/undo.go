@@ -43,7 +43,7 @@ func (s *Service) UndoBanBatch(ctx context.Context, req *moderatov1.UndoBanBatch
 	}
 	var result *moderatov1.UndoBanBatchResponse
 	idempotency.Result(ctx, &result)
-	err := change.Apply(ctx, s.Store, channelID, func(ctx context.Context, c *change.Change) error {
+	err := change.ApplyAlone(ctx, s.Store, channelID, func(ctx context.Context, c *change.Change) error {
 		u, err := planUndo(ctx, c, batchID)
 		if err != nil {
 			return err

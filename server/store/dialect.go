@@ -76,6 +76,12 @@ type dialect interface {
 	lockMigrations(ctx context.Context, db *sql.DB, url URL) (unlock func(), err error)
 	// nowSQL returns an expression for the database's time in milliseconds.
 	nowSQL() string
+	// hasOneWriter reports whether the database runs one writing transaction at a time,
+	// in this process.
+	hasOneWriter() bool
+	// savepoint returns the statements that set a savepoint, undo all since the last one
+	// that was set, and release it. release is empty if the next set does that.
+	savepoint() (set, undo, release string)
 	forUpdate() string
 	forUpdateNoWait() string
 	forShare() string

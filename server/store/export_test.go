@@ -1,6 +1,9 @@
 package store
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // MigrateTo migrates up to a version, like an interrupted migration.
 func (s *Store) MigrateTo(ctx context.Context, version int64) error {
@@ -24,3 +27,12 @@ func RefuseDeclared(err error) (restore func()) {
 	verifyDeclared = func() error { return err }
 	return func() { verifyDeclared = original }
 }
+
+// MaxShares is how many changes share one transaction at most.
+const MaxShares = maxShares
+
+// ShareLong lets changes join a transaction however long its first change waits.
+func (s *Store) ShareLong() { s.maxSharedTime = time.Hour }
+
+// WaitingWriters returns how many transactions wait to begin.
+func (s *Store) WaitingWriters() int { return s.writers.Waiting() }

@@ -137,6 +137,12 @@ func (mysqlDialect) lockMigrations(ctx context.Context, db *sql.DB, url URL) (un
 
 func (mysqlDialect) nowSQL() string { return "CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS SIGNED)" }
 
+func (mysqlDialect) hasOneWriter() bool { return false }
+
+func (mysqlDialect) savepoint() (set, undo, release string) {
+	return "SAVEPOINT shared_change", "ROLLBACK TO SAVEPOINT shared_change", ""
+}
+
 func (mysqlDialect) forUpdate() string { return " FOR UPDATE" }
 
 func (mysqlDialect) forUpdateNoWait() string { return " FOR UPDATE NOWAIT" }

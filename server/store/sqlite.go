@@ -129,6 +129,12 @@ func (sqliteDialect) nowSQL() string {
 	return "CAST(ROUND(unixepoch('subsec') * 1000) AS INTEGER)"
 }
 
+func (sqliteDialect) hasOneWriter() bool { return true }
+
+func (sqliteDialect) savepoint() (set, undo, release string) {
+	return "SAVEPOINT change", "ROLLBACK TO change; RELEASE change", "RELEASE change"
+}
+
 func (sqliteDialect) forUpdate() string { return "" }
 
 func (sqliteDialect) forUpdateNoWait() string { return "" }

@@ -46,13 +46,15 @@ type Store struct {
 	ChangeQueues *changequeue.Queues
 
 	// writers bounds the transactions that run at the same time.
-	writers *fair.Gate
-	reader  *coalesce.Reader
-	write   *ent.Client
-	readDB  *sql.DB
-	writeDB *sql.DB
-	retries *prometheus.CounterVec
-	full    prometheus.Counter
+	writers       *fair.Gate
+	reader        *coalesce.Reader
+	write         *ent.Client
+	readDB        *sql.DB
+	writeDB       *sql.DB
+	maxSharedTime time.Duration // see defaultMaxSharedTime
+	retries       *prometheus.CounterVec
+	full          prometheus.Counter
+	joined        prometheus.Counter
 }
 
 // Options configures a Store.
@@ -121,7 +123,7 @@ func newStore(d dialect, read, write *sql.DB, reading coalesce.Options) *Store {
 	}
 	s := &Store{
 		Dialect: newDialect(d), Read: client(read), Written: NewSignal(), ChangeQueues: changequeue.New(),
-		readDB: read, writeDB: write, reader: coalesce.NewReader(read, reading),
+		readDB: read, writeDB: write, reader: coalesce.NewReader(read, reading), maxSharedTime: defaultMaxSharedTime,
 	}
 	s.write = s.Read
 	if write != read {
@@ -136,6 +138,10 @@ func newStore(d dialect, read, write *sql.DB, reading coalesce.Options) *Store {
 	s.full = prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "moderato_store_full_total",
 		Help: "Statements that failed because the database has no room left.",
+	})
+	s.joined = prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "moderato_changes_joined_total",
+		Help: "Changes that shared the transaction of an earlier change.",
 	})
 	return s
 }
@@ -163,7 +169,7 @@ func (s *Store) Close() {
 
 // Register registers the metrics of the store and of its ChangeQueues.
 func (s *Store) Register(r prometheus.Registerer) {
-	r.MustRegister(s.retries, s.full, collectors.NewDBStatsCollector(s.readDB, "read"))
+	r.MustRegister(s.retries, s.full, s.joined, collectors.NewDBStatsCollector(s.readDB, "read"))
 	s.reader.Register(r)
 	s.ChangeQueues.Register(r)
 	if s.writeDB != s.readDB {

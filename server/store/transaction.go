@@ -48,19 +48,33 @@ type Attempt struct {
 	// unknown. The body must then take the lock that the earlier attempt held, find out
 	// whether that attempt committed, and return ErrCommitted if it did.
 	Unknown bool
+	// Common is shared with the other bodies of the transaction.
+	Common *Common
+
+	isFirst bool
 }
+
+// body is the body of a transaction: see Write.
+type body = func(ctx context.Context, tx *ent.Tx, attempt Attempt) error
 
 // Write runs body in one transaction and commits it. If the transaction conflicts with
 // another one, or its connection breaks, Write retries the whole transaction. Therefore
 // body must not have effects outside the transaction, and only the results of its last
 // run count. If body returns any other error, Write rolls back and returns that error. If
 // ctx has a Hook, it runs in the transaction before and after body.
-func (s *Store) Write(ctx context.Context, body func(ctx context.Context, tx *ent.Tx, attempt Attempt) error) error {
+func (s *Store) Write(ctx context.Context, b body) error {
+	return s.retry(ctx, func(attempt Attempt) (unknown bool, err error) { return s.attempt(ctx, b, attempt) })
+}
+
+// retry runs a transaction until it succeeds or fails for a reason that a retry does not
+// change.
+func (s *Store) retry(ctx context.Context, run func(Attempt) (unknown bool, err error)) error {
 	delays := backoff.NewExponentialBackOff()
 	delays.InitialInterval, delays.MaxInterval = firstRetryDelay, maxRetryDelay
-	var attempt Attempt
+	attempt := Attempt{isFirst: true}
 	_, err := backoff.Retry(ctx, func() (struct{}, error) {
-		unknown, err := s.attempt(ctx, body, attempt)
+		unknown, err := run(attempt)
+		attempt.isFirst = false
 		attempt.Unknown = attempt.Unknown || unknown
 		if err == nil || errors.Is(err, ErrCommitted) {
 			return struct{}{}, nil
@@ -68,7 +82,7 @@ func (s *Store) Write(ctx context.Context, body func(ctx context.Context, tx *en
 		if s.dialect.isFull(err) {
 			return struct{}{}, backoff.Permanent(s.Classify(err))
 		}
-		cause := s.dialect.retryCause(err)
+		cause := s.retryCause(err)
 		if unknown && cause == "" {
 			cause = "commit"
 		}
@@ -81,19 +95,28 @@ func (s *Store) Write(ctx context.Context, body func(ctx context.Context, tx *en
 	return err
 }
 
+// retryCause returns the reason to retry a transaction that failed; empty if it must not be
+// retried.
+func (s *Store) retryCause(err error) string {
+	if errors.Is(err, errAborted) {
+		return "shared"
+	}
+	return s.dialect.retryCause(err)
+}
+
 // WriteBounded is Write for a transaction whose locks must not outlive a client that
 // hangs: the database server aborts the transaction when the connection was idle for
 // that long.
-func (s *Store) WriteBounded(ctx context.Context, idle time.Duration, body func(ctx context.Context, tx *ent.Tx, attempt Attempt) error) error {
+func (s *Store) WriteBounded(ctx context.Context, idle time.Duration, b body) error {
 	begin, end := s.dialect.boundIdle(int(idle.Seconds()))
 	if begin == "" {
-		return s.Write(ctx, body)
+		return s.Write(ctx, b)
 	}
 	return s.Write(ctx, func(ctx context.Context, tx *ent.Tx, attempt Attempt) error {
 		if _, err := tx.ExecContext(ctx, begin); err != nil {
 			return fmt.Errorf("bound the transaction: %w", err)
 		}
-		if err := body(ctx, tx, attempt); err != nil {
+		if err := b(ctx, tx, attempt); err != nil {
 			return err
 		}
 		if _, err := tx.ExecContext(ctx, end); err != nil {
@@ -117,7 +140,7 @@ func retried(ctx context.Context, attempt Attempt) context.Context {
 
 // attempt runs the transaction once. It returns with its error whether the outcome of
 // the commit is unknown.
-func (s *Store) attempt(ctx context.Context, body func(context.Context, *ent.Tx, Attempt) error, attempt Attempt) (unknown bool, err error) {
+func (s *Store) attempt(ctx context.Context, b body, attempt Attempt) (unknown bool, err error) {
 	slot, err := s.writers.Acquire(retried(ctx, attempt))
 	if err != nil {
 		return false, fmt.Errorf("begin: %w", err)
@@ -136,7 +159,11 @@ func (s *Store) attempt(ctx context.Context, body func(context.Context, *ent.Tx,
 			_ = tx.Rollback()
 		}
 	}()
-	if err := hooked(ctx, s, tx, attempt, body); err != nil {
+	attempt.Common = newCommon()
+	if err := hooked(ctx, s, tx, attempt, b); err != nil {
+		return false, err
+	}
+	if err := attempt.Common.finish(ctx, tx); err != nil {
 		return false, err
 	}
 	finished = true
@@ -148,15 +175,16 @@ func (s *Store) attempt(ctx context.Context, body func(context.Context, *ent.Tx,
 }
 
 // hooked runs body, and the Hook of ctx before and after it.
-func hooked(ctx context.Context, s *Store, tx *ent.Tx, attempt Attempt, body func(context.Context, *ent.Tx, Attempt) error) error {
+func hooked(ctx context.Context, s *Store, tx *ent.Tx, attempt Attempt, b body) (err error) {
+	defer func() { attempt.Common.keep(err != nil) }()
 	hook, _ := ctx.Value(HookKey{}).(Hook)
 	if hook == nil {
-		return body(ctx, tx, attempt)
+		return b(ctx, tx, attempt)
 	}
 	if err := hook.Begin(ctx, s, tx, attempt); err != nil {
 		return err
 	}
-	if err := body(ctx, tx, attempt); err != nil {
+	if err := b(ctx, tx, attempt); err != nil {
 		return err
 	}
 	return hook.End(ctx, tx)

@@ -1,0 +1,269 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/server/changequeue"
+	"github.com/moderato-live/moderato/server/fair"
+)
+
+const (
+	// maxShares is how many changes share one transaction at most.
+	maxShares = 64
+	// defaultMaxSharedTime is how long the first change of a transaction waits until the
+	// transaction accepts no further change.
+	defaultMaxSharedTime = 25 * time.Millisecond
+	// cancelDelay is how long a change of a shared transaction continues after its caller
+	// has left. A statement that is cancelled breaks the connection, and with it the other
+	// changes of the transaction. A change takes some milliseconds, so only a change of a
+	// database that hangs is cancelled.
+	cancelDelay = 250 * time.Millisecond
+)
+
+// errAborted is the error of a change whose transaction was rolled back because of another
+// change.
+var errAborted = errors.New("another change of the shared transaction failed")
+
+// WriteShared is Write for a short change that may share its transaction with others. The
+// turn is the caller's turn to change a channel, or nil; WriteShared ends it. When the body
+// has run, the open transaction is passed on to the next change of the channel, and on an
+// embedded database to the next change of any. If none waits, it is committed. A body
+// never waits for another one to join, and WriteShared returns after the commit.
+//
+// Each body runs alone, and sees what those before it have changed. If a body returns an
+// error, what it has changed is undone, and the others stand. If the transaction cannot be
+// committed, each body is retried in a transaction of its own.
+func (s *Store) WriteShared(ctx context.Context, turn *changequeue.Turn, b body) error {
+	defer turn.Release()
+	return s.retry(ctx, func(attempt Attempt) (unknown bool, err error) {
+		if attempt.isFirst {
+			return s.attemptShared(ctx, turn, b)
+		}
+		return s.attempt(ctx, b, attempt)
+	})
+}
+
+// WriteAlone is Write for a change that waited for its turn to change a channel. It ends the
+// turn before the commit, so that the next change requests the channel's lock meanwhile. If
+// the commit fails, the retry runs without a turn. That is correct, because the lock alone
+// serializes the changes.
+func (s *Store) WriteAlone(ctx context.Context, turn *changequeue.Turn, b body) error {
+	defer turn.Release()
+	return s.Write(ctx, func(ctx context.Context, tx *ent.Tx, attempt Attempt) error {
+		if err := b(ctx, tx, attempt); err != nil {
+			return err
+		}
+		turn.Release()
+		return nil
+	})
+}
+
+func (s *Store) attemptShared(ctx context.Context, turn *changequeue.Turn, b body) (unknown bool, err error) {
+	sh, err := s.join(ctx, turn)
+	if err != nil {
+		return false, err
+	}
+	err = sh.run(ctx, b)
+	if sh.isOver {
+		return false, err
+	}
+	if !sh.passOn(turn) {
+		turn.Release() // before the commit, so that the next change requests the lock meanwhile
+		sh.commit(ctx)
+	}
+	return sh.outcome(ctx, err)
+}
+
+// shared is a transaction that changes share. One change at a time holds it: the one whose
+// body runs, which then passes it on or commits it.
+type shared struct {
+	store  *Store
+	tx     *ent.Tx
+	common *Common
+	cancel context.CancelFunc
+	slot   fair.Slot // of the store's writers
+	first  time.Time // when the first body had run
+	shares int
+	isOver bool
+
+	// done is closed when the transaction is over. Until then only the holder uses the
+	// fields below.
+	done    chan struct{}
+	unknown bool // the outcome of the commit is unknown
+	err     error
+}
+
+// join returns the transaction that another change passed on, or a new one.
+func (s *Store) join(ctx context.Context, turn *changequeue.Turn) (*shared, error) {
+	if sh, ok := turn.Passed().(*shared); ok {
+		return sh, nil
+	}
+	acquire := s.writers.Acquire
+	if s.dialect.hasOneWriter() {
+		acquire = s.writers.AcquireOrJoin
+	}
+	slot, err := acquire(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("begin: %w", err)
+	}
+	if sh, ok := slot.Passed().(*shared); ok {
+		sh.slot = slot
+		return sh, nil
+	}
+	sh, err := s.beginShared(ctx)
+	if err != nil {
+		slot.Release()
+		return nil, err
+	}
+	sh.slot = slot
+	return sh, nil
+}
+
+// beginShared begins a transaction that outlives the call that began it.
+func (s *Store) beginShared(ctx context.Context) (*shared, error) {
+	whole, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, cancel)
+	tx, err := s.write.Tx(whole)
+	if !stop() && err == nil {
+		_ = tx.Rollback()
+		err = ctx.Err()
+	}
+	if err != nil {
+		cancel()
+		return nil, fmt.Errorf("begin: %w", err)
+	}
+	return &shared{store: s, tx: tx, common: newCommon(), cancel: cancel, done: make(chan struct{})}, nil
+}
+
+// run runs the body of a change. If the body fails, run undoes what the body has changed.
+// If that is impossible, the transaction is over.
+func (sh *shared) run(ctx context.Context, b body) (err error) {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	sh.shares++
+	isUsable := false
+	defer func() { // also when b panics
+		if !isUsable {
+			sh.abort()
+		}
+	}()
+	ctx, cancel := sh.contextOf(ctx)
+	defer cancel()
+	if sh.shares == 1 {
+		err = hooked(ctx, sh.store, sh.tx, Attempt{Common: sh.common}, b)
+		isUsable = err == nil
+		return err
+	}
+	sh.store.joined.Inc()
+	set, undo, release := sh.store.dialect.savepoint()
+	if err := sh.exec(ctx, set); err != nil {
+		return fmt.Errorf("%w: %w", errAborted, err)
+	}
+	err = hooked(ctx, sh.store, sh.tx, Attempt{Common: sh.common}, b)
+	end := release
+	if err != nil {
+		end = undo // fails if the database has rolled back the transaction
+	}
+	isUsable = sh.exec(ctx, end) == nil
+	return err
+}
+
+func (sh *shared) exec(ctx context.Context, statement string) error {
+	if statement == "" {
+		return nil
+	}
+	_, err := sh.tx.ExecContext(ctx, statement)
+	return err
+}
+
+// contextOf returns the context of a change's statements.
+func (sh *shared) contextOf(ctx context.Context) (context.Context, context.CancelFunc) {
+	if sh.store.dialect.hasOneWriter() {
+		return context.WithoutCancel(ctx), func() {} // its statements depend on no other machine
+	}
+	if sh.shares == 1 {
+		return ctx, func() {}
+	}
+	delayed, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		timer := time.AfterFunc(cancelDelay, cancel)
+		context.AfterFunc(delayed, func() { timer.Stop() })
+	})
+	return delayed, func() { stop(); cancel() }
+}
+
+// passOn passes the transaction on to the next change that can join it, and reports whether
+// there was one.
+func (sh *shared) passOn(turn *changequeue.Turn) bool {
+	if sh.first.IsZero() {
+		sh.first = time.Now()
+	}
+	if sh.shares >= maxShares || time.Since(sh.first) >= sh.store.maxSharedTime {
+		return false
+	}
+	// Other channels first: the next change of this channel has just waited for this one.
+	slot := sh.slot // a copy, because the next holder assigns sh.slot
+	if sh.store.dialect.hasOneWriter() && slot.Pass(sh) {
+		turn.Release()
+		return true
+	}
+	return turn.Pass(sh)
+}
+
+// commit commits the transaction, and tells the changes that share it.
+func (sh *shared) commit(ctx context.Context) {
+	ctx, cancel := sh.contextOf(ctx)
+	defer cancel()
+	if err := sh.common.finish(ctx, sh.tx); err != nil {
+		_ = sh.tx.Rollback()
+		sh.end(fmt.Errorf("%w: %w", errAborted, err))
+		return
+	}
+	err := sh.tx.Commit()
+	if err != nil {
+		_ = sh.tx.Rollback()
+		sh.unknown, err = true, fmt.Errorf("commit: %w", err)
+	}
+	sh.end(err)
+}
+
+// abort rolls the transaction back. The changes that share it are retried.
+func (sh *shared) abort() {
+	_ = sh.tx.Rollback()
+	sh.isOver = true
+	sh.end(errAborted)
+}
+
+func (sh *shared) end(err error) {
+	sh.err = err
+	sh.cancel()
+	sh.slot.Release()
+	close(sh.done)
+}
+
+// outcome waits until the transaction is over, and returns the result of a change whose body
+// returned err. A body that failed is retried like the others: it may have seen changes
+// that did not happen.
+func (sh *shared) outcome(ctx context.Context, err error) (unknown bool, _ error) {
+	select {
+	case <-sh.done:
+	default:
+		select {
+		case <-sh.done:
+		case <-ctx.Done():
+			return true, ctx.Err()
+		}
+	}
+	switch {
+	case sh.err == nil:
+		return false, err
+	case err == nil:
+		return sh.unknown, sh.err
+	}
+	return false, fmt.Errorf("%w: %w", errAborted, sh.err)
+}

@@ -1,0 +1,397 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/moderato-live/moderato/ent"
+	"github.com/moderato-live/moderato/server/store"
+	"github.com/moderato-live/moderato/server/store/storetest"
+	"github.com/moderato-live/moderato/server/uid"
+)
+
+// crowd makes changes of a channel that wait for the first one.
+type crowd struct {
+	*testing.T
+	*store.Store
+	channel uid.ID
+	gauges  *prometheus.Registry
+
+	mu   sync.Mutex
+	runs []run
+}
+
+// run is a run of a body.
+type run struct {
+	id      int64
+	tx      *ent.Tx
+	attempt store.Attempt
+}
+
+func newCrowd(t *testing.T, s *store.Store) *crowd {
+	c := &crowd{T: t, Store: s, channel: uid.New(), gauges: prometheus.NewRegistry()}
+	s.ChangeQueues.Register(c.gauges)
+	s.ShareLong()
+	return c
+}
+
+// eachCrowd runs a test with a migrated database of each kind.
+func eachCrowd(t *testing.T, test func(*crowd, *storetest.Cutter)) {
+	t.Helper()
+	storetest.EachKind(t, func(t *testing.T, url store.URL) {
+		migrate(t, url)
+		cutter := &storetest.Cutter{}
+		s, err := store.OpenWith(t.Context(), url, store.Options{Layer: cutter.Layer})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(s.Close)
+		test(newCrowd(t, s), cutter)
+	})
+}
+
+type changeBody = func(ctx context.Context, tx *ent.Tx, a store.Attempt) error
+
+// create returns a body that creates a category, unless an earlier attempt did, and then
+// calls others.
+func (c *crowd) create(id int64, then ...changeBody) changeBody {
+	return func(ctx context.Context, tx *ent.Tx, a store.Attempt) error {
+		c.mu.Lock()
+		c.runs = append(c.runs, run{id, tx, a})
+		c.mu.Unlock()
+		if a.Unknown {
+			// The lock waits for the end of the earlier attempt.
+			err := store.QueryRow(ctx, tx, "SELECT id FROM categories WHERE id = ?"+c.ForUpdate(), []any{id}, new(int64))
+			if err == nil {
+				return store.ErrCommitted
+			}
+		}
+		if err := createCategories(id)(ctx, tx, a); err != nil {
+			return err
+		}
+		for _, next := range then {
+			if err := next(ctx, tx, a); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// start makes a change in the background.
+func (c *crowd) start(ctx context.Context, b changeBody) <-chan error {
+	ended := make(chan error, 1)
+	go func() {
+		turn, err := c.ChangeQueues.AcquireOrJoin(ctx, c.channel)
+		if err == nil {
+			err = c.WriteShared(ctx, turn, b)
+		}
+		ended <- err
+	}()
+	return ended
+}
+
+// hold starts a change that waits for release after its body.
+func (c *crowd) hold(id int64) (release func(), ended <-chan error) {
+	c.Helper()
+	held, released := make(chan struct{}), make(chan struct{})
+	hold := sync.OnceFunc(func() { close(held) })
+	ended = c.start(c.Context(), c.create(id, func(context.Context, *ent.Tx, store.Attempt) error {
+		hold()
+		<-released
+		return nil
+	}))
+	<-held
+	return sync.OnceFunc(func() { close(released) }), ended
+}
+
+// queue starts changes, each after the one before has queued.
+func (c *crowd) queue(bodies ...changeBody) (ended []<-chan error) {
+	c.Helper()
+	already := c.waiting()
+	for i, b := range bodies {
+		ended = append(ended, c.start(c.Context(), b))
+		c.waitForWaiting(already + i + 1)
+	}
+	return ended
+}
+
+func (c *crowd) waitForWaiting(n int) {
+	c.Helper()
+	for deadline := time.Now().Add(10 * time.Second); c.waiting() != n; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			c.Fatalf("%d changes wait, want %d", c.waiting(), n)
+		}
+	}
+}
+
+func (c *crowd) waiting() int {
+	families, err := c.gauges.Gather()
+	if err != nil {
+		c.Fatal(err)
+	}
+	for _, f := range families {
+		if f.GetName() == "moderato_changes_waiting" {
+			return int(f.GetMetric()[0].GetGauge().GetValue())
+		}
+	}
+	c.Fatal("there is no metric of waiting changes")
+	return 0
+}
+
+func (c *crowd) wantRows(ids ...int64) {
+	c.Helper()
+	got, err := c.Read.Category.Query().IDs(context.Background())
+	slices.Sort(got)
+	if err != nil || !slices.Equal(got, ids) {
+		c.Errorf("got the rows %v (%v), want %v", got, err, ids)
+	}
+}
+
+func (c *crowd) wantSuccess(ended ...<-chan error) {
+	c.Helper()
+	for i, e := range ended {
+		if err := <-e; err != nil {
+			c.Errorf("change %d: %v", i, err)
+		}
+	}
+}
+
+// transactions returns how many different transactions ran bodies.
+func (c *crowd) transactions() int {
+	distinct := map[*ent.Tx]bool{}
+	for _, r := range c.runs {
+		distinct[r.tx] = true
+	}
+	return len(distinct)
+}
+
+func TestWaitingChangesShareTransaction(t *testing.T) {
+	eachCrowd(t, func(c *crowd, _ *storetest.Cutter) {
+		release, first := c.hold(1)
+		seesAll := func(ctx context.Context, tx *ent.Tx, _ store.Attempt) error {
+			if n, err := tx.Category.Query().Count(ctx); err != nil || n != 3 {
+				c.Errorf("the last change sees %d rows (%v), want its own and those of the two before", n, err)
+			}
+			select {
+			case err := <-first:
+				c.Errorf("the first change ended before the commit: %v", err)
+			default:
+			}
+			return nil
+		}
+		others := c.queue(c.create(2), c.create(3, seesAll))
+		release()
+		c.wantSuccess(append(others, first)...)
+		c.wantRows(1, 2, 3)
+		if n := c.transactions(); n != 1 || len(c.runs) != 3 {
+			c.Errorf("%d transactions ran %d bodies, want 1 and 3", n, len(c.runs))
+		}
+	})
+}
+
+// TestTransactionIsSharedByBoundedNumber queues more changes than one transaction takes.
+func TestTransactionIsSharedByBoundedNumber(t *testing.T) {
+	eachCrowd(t, func(c *crowd, _ *storetest.Cutter) {
+		release, first := c.hold(1)
+		var bodies []changeBody
+		for id := range int64(store.MaxShares) {
+			bodies = append(bodies, c.create(id+2))
+		}
+		others := c.queue(bodies...)
+		release()
+		c.wantSuccess(append(others, first)...)
+		if n := c.transactions(); n < 2 {
+			c.Errorf("%d changes shared %d transaction, want at most %d in one", store.MaxShares+1, n, store.MaxShares)
+		}
+		if len(c.runs) != store.MaxShares+1 {
+			c.Errorf("%d bodies ran, want %d", len(c.runs), store.MaxShares+1)
+		}
+	})
+}
+
+// note is a Finisher that creates a category.
+type note int64
+
+func (n note) Finish(ctx context.Context, tx *ent.Tx, _ any) error {
+	return createCategories(int64(n))(ctx, tx, store.Attempt{})
+}
+
+// leave returns a body that adds 1 to the note that earlier bodies left.
+func leave(_ context.Context, _ *ent.Tx, a store.Attempt) error {
+	before, _ := a.Common.Left("note").(note)
+	a.Common.Leave("note", max(before, 1000)+1)
+	return nil
+}
+
+func TestFailedChangeIsUndoneAlone(t *testing.T) {
+	eachCrowd(t, func(c *crowd, _ *storetest.Cutter) {
+		release, first := c.hold(1)
+		refused := errors.New("refused")
+		others := c.queue(
+			c.create(2, leave),
+			c.create(3, leave, func(context.Context, *ent.Tx, store.Attempt) error { return refused }),
+			c.create(4, leave),
+			c.create(2), // a duplicate: the statement itself fails
+			c.create(5),
+		)
+		release()
+		c.wantSuccess(first, others[0], others[2], others[4])
+		if err := <-others[1]; !errors.Is(err, refused) {
+			c.Errorf("got %v, want the error of the body", err)
+		}
+		if err := <-others[3]; !c.IsDuplicate(err) {
+			c.Errorf("got %v, want a duplicate", err)
+		}
+		c.wantRows(1, 2, 4, 5, 1002)
+		if n := c.transactions(); n != 1 {
+			c.Errorf("%d transactions, want 1", n)
+		}
+	})
+}
+
+// TestFirstChangeFailsAlone lets the change fail that began the transaction.
+func TestFirstChangeFailsAlone(t *testing.T) {
+	eachCrowd(t, func(c *crowd, _ *storetest.Cutter) {
+		refused := errors.New("refused")
+		held, released := make(chan struct{}), make(chan struct{})
+		first := c.start(c.Context(), c.create(1, func(context.Context, *ent.Tx, store.Attempt) error {
+			close(held)
+			<-released
+			return refused
+		}))
+		<-held
+		others := c.queue(c.create(2), c.create(3))
+		close(released)
+		if err := <-first; !errors.Is(err, refused) {
+			c.Errorf("got %v, want the error of the body", err)
+		}
+		c.wantSuccess(others...)
+		c.wantRows(2, 3)
+	})
+}
+
+// TestChangesOfBrokenTransactionAreRetried breaks the connection in the middle of a shared
+// transaction, or lets a body panic: every other change happens once.
+func TestChangesOfBrokenTransactionAreRetried(t *testing.T) {
+	eachCrowd(t, func(c *crowd, cutter *storetest.Cutter) {
+		release, first := c.hold(1)
+		others := c.queue(
+			c.create(2),
+			func(ctx context.Context, tx *ent.Tx, a store.Attempt) error {
+				if a.Unknown {
+					c.Error("the transaction was rolled back, but its outcome is called unknown")
+				}
+				return c.create(3)(ctx, tx, a)
+			},
+		)
+		panicked := make(chan any, 1)
+		go func() {
+			defer func() { panicked <- recover() }()
+			turn, err := c.ChangeQueues.AcquireOrJoin(c.Context(), c.channel)
+			if err == nil {
+				err = c.WriteShared(c.Context(), turn, func(ctx context.Context, tx *ent.Tx, a store.Attempt) error {
+					_ = createCategories(4)(ctx, tx, a)
+					panic("boom")
+				})
+			}
+			c.Errorf("the body did not panic: %v", err)
+		}()
+		c.waitForWaiting(3)
+		release()
+		if got := <-panicked; got != "boom" {
+			c.Errorf("recovered %v", got)
+		}
+		c.wantSuccess(append(others, first)...)
+		c.wantRows(1, 2, 3)
+		if len(c.runs) != 6 {
+			c.Errorf("the bodies ran %d times, want each twice", len(c.runs))
+		}
+	})
+}
+
+// TestLostCommitIsResolvedForEachChange loses the connection in the COMMIT of a shared
+// transaction.
+func TestLostCommitIsResolvedForEachChange(t *testing.T) {
+	for name, cuts := range map[string][]storetest.Cut{
+		"before it happened":          {storetest.BeforeCommit},
+		"before its answer came back": {storetest.AfterCommit},
+		"a while before it happens":   {storetest.LateCommit},
+	} {
+		t.Run(name, func(t *testing.T) {
+			eachCrowd(t, func(c *crowd, cutter *storetest.Cutter) {
+				cutter.CutNext("WriteShared", cuts...)
+				release, first := c.hold(1)
+				refused := errors.New("refused")
+				others := c.queue(c.create(2), c.create(3, func(context.Context, *ent.Tx, store.Attempt) error { return refused }), c.create(4))
+				release()
+				c.wantSuccess(first, others[0], others[2])
+				if err := <-others[1]; !errors.Is(err, refused) {
+					c.Errorf("got %v, want the error of the body", err)
+				}
+				c.wantRows(1, 2, 4)
+				if cutter.Made() != 1 {
+					c.Errorf("%d cuts were made, want 1", cutter.Made())
+				}
+				for _, r := range c.runs[4:] {
+					if want := r.id != 3; r.attempt.Unknown != want {
+						c.Errorf("change %d is repeated, and an unknown outcome is %t, want %t", r.id, r.attempt.Unknown, want)
+					}
+				}
+			})
+		})
+	}
+}
+
+// TestCallerLeavesSharedTransaction cancels a change whose body has run, and one that waits:
+// neither disturbs the others.
+func TestCallerLeavesSharedTransaction(t *testing.T) {
+	eachCrowd(t, func(c *crowd, _ *storetest.Cutter) {
+		release, first := c.hold(1)
+		ctx, leave := context.WithCancel(c.Context())
+		leaves := c.start(ctx, c.create(2))
+		c.waitForWaiting(1)
+		last := c.queue(c.create(3, func(context.Context, *ent.Tx, store.Attempt) error {
+			leave()
+			if err := <-leaves; !errors.Is(err, context.Canceled) {
+				return fmt.Errorf("got %w, want the error of the context", err)
+			}
+			return nil
+		}))
+		release()
+		c.wantSuccess(append(last, first)...)
+		c.wantRows(1, 2, 3)
+		if n := c.transactions(); n != 1 {
+			c.Errorf("%d transactions, want 1", n)
+		}
+	})
+}
+
+// TestEmbeddedStoreSharesTransactionAmongChannels queues a change of another channel, and
+// one of no channel.
+func TestEmbeddedStoreSharesTransactionAmongChannels(t *testing.T) {
+	url := storetest.SQLite(t)
+	migrate(t, url)
+	c := newCrowd(t, open(t, url))
+	release, first := c.hold(1)
+	c.channel = uid.New()
+	other := c.start(t.Context(), c.create(2))
+	none := make(chan error, 1)
+	go func() { none <- c.WriteShared(t.Context(), nil, c.create(3)) }()
+	for c.WaitingWriters() != 2 {
+		time.Sleep(time.Millisecond)
+	}
+	release()
+	c.wantSuccess(first, other, none)
+	c.wantRows(1, 2, 3)
+	if n := c.transactions(); n != 1 {
+		t.Errorf("%d transactions, want 1", n)
+	}
+}
