@@ -117,6 +117,10 @@ fuzz: ## Fuzz every parser for FUZZTIME each (20s when not given).
 soak: $(TESTDB) ## Overload a served process at full scale, on every kind of store: half an hour and 5 GB.
 	$(TESTDB) env MODERATO_SOAK=1 go test -count=1 -parallel 1 -timeout 2h -v ./server/abuse $(ARGS)
 
+.PHONY: histories
+histories: $(TESTDB) ## Check 200 concurrent histories of bans, mutes, batches and posts for linearizability, on every kind of store.
+	MODERATO_TEST_HISTORIES=200 MODERATO_TEST_ALL=1 $(TESTDB) go test -count=1 -timeout 1h -v -run '^TestHistoriesAreLinearizable$$' ./server/moderation -artifacts
+
 .PHONY: bot-soak
 bot-soak: ## Kill and restart the server of a documented bot for ten minutes (FOR=3m for less); the bot must miss no event.
 	tools/install-test-tools
