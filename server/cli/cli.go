@@ -44,7 +44,7 @@ type commands struct {
 	} `cmd:"" help:"Events of channels."`
 	Demo struct {
 		Raid demoRaid `cmd:"" help:"Raid a channel of a demo: thousands of accounts follow it and post spam."`
-	} `cmd:"" help:"What happens in a demo."`
+	} `cmd:"" help:"Tools for trying a demo."`
 	API  apiCall `cmd:"" name:"api" help:"Call an operation over REST with a token, and print the response."`
 	Keys struct {
 		Rotate keysRotate `cmd:"" help:"Create a new key for cursors. Cursors of earlier keys stay valid."`

@@ -161,7 +161,7 @@ func (c *demoRaid) writeSummary(w io.Writer, result raid.Result, took time.Durat
 	if result.Refused > 0 {
 		fmt.Fprintf(w, "%d of the accounts were banned or muted before they had posted all their messages.\n", result.Refused)
 	}
-	within := int((took + sweepWindow).Seconds())
+	within := min((took + sweepWindow).Truncate(time.Minute), time.Hour) // the longest that a sweep allows
 	address := strings.TrimSuffix(c.Server, "/")
 	fmt.Fprintf(w, `
 Preview a sweep that finds them, as the channel's owner:
@@ -170,7 +170,7 @@ curl -s %s/v1/moderation/sweeps -H 'client-id: %s' -H 'Authorization: Bearer %s'
 
 The raid drill goes on from there: %s/docs/moderation#the-raid-drill
 `,
-		address, c.Client, c.Token, c.Channel, c.Channel, raid.Phrase, min(within, 3600), address)
+		address, c.Client, c.Token, c.Channel, c.Channel, raid.Phrase, int(within.Seconds()), address)
 }
 
 // progress prints how many raiders are done.

@@ -3,6 +3,7 @@
 package raid
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -62,29 +63,34 @@ func (r *Raid) Run(ctx context.Context) (Result, error) {
 	if err := r.create(ctx, raiders); err != nil {
 		return Result{}, fmt.Errorf("create the raiders: %w", err)
 	}
+	return r.attackAll(ctx, raiders)
+}
+
+// attackAll has all raiders follow the channel and post.
+func (r *Raid) attackAll(ctx context.Context, raiders []*platformv1.UserRecord) (Result, error) {
 	var done, posted, refused atomic.Int64
-	group, ctx := errgroup.WithContext(ctx)
+	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(inFlight)
 	for i, raider := range raiders {
-		if ctx.Err() != nil {
+		if groupCtx.Err() != nil {
 			break
 		}
 		group.Go(func() error {
-			n, err := r.attack(ctx, raider.GetId(), i)
+			n, err := r.attack(groupCtx, raider.GetId(), i)
 			posted.Add(int64(n))
-			switch {
-			case isRefusal(err):
+			if isRefusal(err) {
 				refused.Add(1)
-			case err != nil:
+			} else if err != nil {
 				return err
 			}
-			if n := done.Add(1); r.Progress != nil {
-				r.Progress(int(n))
+			count := int(done.Add(1))
+			if r.Progress != nil {
+				r.Progress(count)
 			}
 			return nil
 		})
 	}
-	err = group.Wait()
+	err := cmp.Or(group.Wait(), ctx.Err())
 	return Result{Posted: int(posted.Load()), Refused: int(refused.Load())}, err
 }
 
