@@ -111,7 +111,7 @@ func TestOldSweepsAreRemoved(t *testing.T) {
 			}
 		}
 		token := d.mustPreview().GetSweepToken()
-		d.mustPreview()
+		unused := d.mustPreview().GetSweepToken()
 		committed := d.mustCommit(token)
 		inProgress := d.mustCommit(d.mustPreview(followed(60), noText).GetSweepToken())
 		d.interrupt(inProgress.GetBatchId(), servertest.Viewer)
@@ -121,9 +121,11 @@ func TestOldSweepsAreRemoved(t *testing.T) {
 		})
 		d.wantChunks(2)
 		remains("10 minutes after the token", 15*time.Minute-time.Millisecond, 3)
-		_, err := d.commit(servertest.Moderator, "unknown")
-		wantReason(t, err, "SWEEP_NOT_FOUND")
+		_, err := d.commit(servertest.Moderator, unused)
+		wantReason(t, err, "SWEEP_EXPIRED")
 		remains("from then on", 15*time.Minute, 2)
+		_, err = d.commit(servertest.Moderator, unused)
+		wantReason(t, err, "SWEEP_NOT_FOUND")
 		d.wantChunks(1)
 		if again := d.mustCommit(token); again.GetBatchId() != committed.GetBatchId() {
 			t.Errorf("the repeated commit returns %v, want %v", again, committed)
@@ -137,6 +139,8 @@ func TestOldSweepsAreRemoved(t *testing.T) {
 		if err != nil || len(list.GetRows()) != 2 {
 			t.Errorf("the batches are %v (%v)", list, err)
 		}
+		d.undo(inProgress.GetBatchId(), false)
+		remains("a day after the undo", 48*time.Hour, 0)
 	})
 }
 
