@@ -250,7 +250,7 @@ func TestMisspelledWebhookFieldIsRejected(t *testing.T) {
 	for field, want := range map[string]string{
 		"channel_id": "unknown field channel_id; did you mean channelId?",
 		"type[]":     "unknown field type[]; did you mean type?",
-		"chanel":     "chanel is not a known field.",
+		"chanel":     "chanel is not a known field; the known fields are channelId, url, type.",
 	} {
 		r := s.REST(t, service, "POST", "/v1/webhooks", args("url", "https://hooks.example.com/x", field, servertest.Owner.String()))
 		if got := wantViolations(t, r, field).Message; got != want {

@@ -12,7 +12,6 @@ import (
 	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
 	"google.golang.org/protobuf/proto"
 
-	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/jsonapi"
 )
@@ -70,7 +69,7 @@ func (marshaler) Unmarshal(data []byte, request any) error {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return violationsError{{Description: "must be a JSON object; this operation takes its arguments there"}}
 	}
-	err := jsonapi.Unmarshal(data, m, jsonapi.Options{RejectUnknown: isStrict(m), Refuse: refuseField})
+	err := jsonapi.Unmarshal(data, m, jsonapi.Options{Refuse: refuseField})
 	var wrong *jsonapi.Error
 	if !errors.As(err, &wrong) {
 		return err
@@ -80,13 +79,6 @@ func (marshaler) Unmarshal(data []byte, request any) error {
 		violations[i] = apierr.Violation{Field: v.Field, Description: v.Description}
 	}
 	return violations
-}
-
-// isStrict reports whether a request refuses unknown fields. Most requests ignore them,
-// because the client may be newer than the server. But a webhook exists for long, and
-// one whose channel or types were misspelt would be for every channel, or for all types.
-func isStrict(m proto.Message) bool {
-	return m.ProtoReflect().Descriptor().ParentFile() == moderatov1.File_moderato_v1_webhooks_proto
 }
 
 // NewDecoder returns a decoder that reads a body from r.

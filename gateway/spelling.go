@@ -2,9 +2,13 @@ package gateway
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	optionsv1 "github.com/moderato-live/moderato/gen/moderato/options/v1"
 	"github.com/moderato-live/moderato/server/apierr"
 	"github.com/moderato-live/moderato/server/spelling"
 )
@@ -20,16 +24,56 @@ func init() {
 	}
 }
 
+// limitingWords are parts of the folded names of such fields. An operation that has a reason
+// or a duration refuses every field whose name contains one.
+var limitingWords = []string{"duration", "expir", "hour", "minute", "permanent", "reason", "second", "timeout", "until"}
+
 // refuseField returns why an unknown field of a body is refused, or an empty string if
 // it is ignored.
-func refuseField(m protoreflect.MessageDescriptor, name string) string {
+func refuseField(m protoreflect.MessageDescriptor, name, path string) string {
 	if meant := spelling.Suggest(m, name); meant != nil {
-		return unknownName("field", name, meant.JSONName())
+		return unknownName("field", path, meant.JSONName())
 	}
-	if limiting[spelling.Fold(name)] {
-		return "is not supported by this operation"
+	rule, _ := proto.GetExtension(m.Options(), optionsv1.E_UnknownFields).(optionsv1.UnknownFields)
+	isLimiting := limiting[spelling.Fold(name)]
+	if rule == optionsv1.UnknownFields_UNKNOWN_FIELDS_UNSPECIFIED {
+		if isLimiting {
+			return "is not supported by this operation"
+		}
+		return ""
+	}
+	among := anyField
+	if rule == optionsv1.UnknownFields_UNKNOWN_FIELDS_REFUSED_IF_SIMILAR {
+		among = protoreflect.FieldDescriptor.HasPresence // the optional fields
+	}
+	meant := spelling.Nearest(m, name, among)
+	switch {
+	case isLimiting && meant != nil:
+		return "is not supported by this operation; did you mean " + meant.JSONName() + "?"
+	case isLimiting:
+		return "is not supported by this operation; " + knownFields(m)
+	case meant != nil:
+		return unknownName("field", path, meant.JSONName())
+	case rule == optionsv1.UnknownFields_UNKNOWN_FIELDS_REFUSED, containsLimitingWord(name):
+		return "is not a known field; " + knownFields(m)
 	}
 	return ""
+}
+
+func anyField(protoreflect.FieldDescriptor) bool { return true }
+
+func containsLimitingWord(name string) bool {
+	folded := spelling.Fold(name)
+	return slices.ContainsFunc(limitingWords, func(word string) bool { return strings.Contains(folded, word) })
+}
+
+// knownFields lists the fields of a message.
+func knownFields(m protoreflect.MessageDescriptor) string {
+	names := make([]string, m.Fields().Len())
+	for i := range names {
+		names[i] = m.Fields().Get(i).JSONName()
+	}
+	return "the known fields are " + strings.Join(names, ", ")
 }
 
 // refuseParameter returns why an unknown query parameter is refused, or an empty string

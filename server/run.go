@@ -54,6 +54,10 @@ const (
 	maxConcurrentReads = 256
 )
 
+// DemoHealthService is a service that gRPC's health service of a demo knows, and that of
+// other servers does not, so that nobody takes another server for a demo.
+const DemoHealthService = "moderato.demo"
+
 // Server is a server that listens. It handles requests once Serve is called.
 type Server struct {
 	// Store is the database of the server.
@@ -335,6 +339,9 @@ func (s *Server) reportHealth(ctx context.Context) error {
 	s.health.SetServingStatus("", status)
 	for service := range s.grpc.GetServiceInfo() {
 		s.health.SetServingStatus(service, status)
+	}
+	if len(s.config.DemoUsers) > 0 {
+		s.health.SetServingStatus(DemoHealthService, status)
 	}
 	return nil
 }

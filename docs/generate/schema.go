@@ -9,7 +9,6 @@ import (
 	"google.golang.org/protobuf/types/descriptorpb"
 
 	optionsv1 "github.com/moderato-live/moderato/gen/moderato/options/v1"
-	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 )
 
 // usage is where a schema is used. In a request, fields may be missing. A response has all
@@ -53,10 +52,17 @@ func (d *document) fieldsOf(m protoreflect.MessageDescriptor, use usage) object 
 	if len(required) > 0 {
 		schema = schema.with(member{"required", required})
 	}
-	if use == inRequest && m.ParentFile() == moderatov1.File_moderato_v1_webhooks_proto {
-		schema = schema.with(member{"additionalProperties", false}) // as gateway's marshaler refuses them
+	if use == inRequest && refusesUnknown(m) {
+		schema = schema.with(member{"additionalProperties", false})
 	}
 	return schema
+}
+
+// refusesUnknown reports whether a body with a field that the message does not have is
+// always refused.
+func refusesUnknown(m protoreflect.MessageDescriptor) bool {
+	rule, _ := proto.GetExtension(m.Options(), optionsv1.E_UnknownFields).(optionsv1.UnknownFields)
+	return rule == optionsv1.UnknownFields_UNKNOWN_FIELDS_REFUSED
 }
 
 // jsonFields returns the fields of the JSON form of a message, and whether each belongs to a

@@ -1,6 +1,7 @@
 package site_test
 
 import (
+	"encoding/json"
 	"net/http"
 	"net/url"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/moderato-live/moderato/docs/openapi"
 	"github.com/moderato-live/moderato/docs/site"
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/apierr"
@@ -182,5 +184,35 @@ func TestMentionsOfPagesInCodeAreRight(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// TestErrorMessagesNameWhatExists checks the pages and operations that the messages of errors
+// name.
+func TestErrorMessagesNameWhatExists(t *testing.T) {
+	t.Parallel()
+	var document struct {
+		Paths map[string]map[string]any
+	}
+	if err := json.Unmarshal(openapi.JSON, &document); err != nil {
+		t.Fatal(err)
+	}
+	named := regexp.MustCompile(`(?:(GET|POST|DELETE) )?(/(?:v1|docs)/[a-z0-9/-]+)`)
+	count := 0
+	for number := range moderatov1.Reason_name {
+		text := apierr.New(moderatov1.Reason(number)).Text()
+		for _, match := range named.FindAllStringSubmatch(text, -1) {
+			count++
+			exists := document.Paths[match[2]][strings.ToLower(match[1])] != nil
+			if strings.HasPrefix(match[2], site.Root) {
+				exists = get(t, match[2], nil).status == http.StatusOK
+			}
+			if !exists {
+				t.Errorf("%q: there is no %s", text, match[0])
+			}
+		}
+	}
+	if count < 5 {
+		t.Errorf("the messages name %d pages and operations, want more", count)
 	}
 }

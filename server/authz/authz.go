@@ -112,7 +112,7 @@ func (r Rule) Check(c *authn.Caller) error {
 		return nil
 	}
 	err := missing(moderatov1.Reason_REASON_SCOPE_MISSING, r.Scope)
-	err.Message = fmt.Sprintf("The access token lacks the scope %s, or %s for what is the caller's own.", r.Scope, r.AlternativeScope)
+	err.Message = fmt.Sprintf("The access token lacks the scope %s, or %s for what is the caller's own: get a new token with one of them.", r.Scope, r.AlternativeScope)
 	return err
 }
 

@@ -31,13 +31,13 @@ type chatRefusal struct {
 }
 
 var (
-	chatUnknownChannel = chatRefusal{code: codes.InvalidArgument, reason: "CHANNEL_NOT_FOUND", message: "There is no channel with this id."}
-	chatUnknownUser    = chatRefusal{code: codes.InvalidArgument, reason: "USER_NOT_FOUND", message: "There is no such user."}
+	chatUnknownChannel = chatRefusal{code: codes.InvalidArgument, reason: "CHANNEL_NOT_FOUND", message: "There is no channel with this id; the id of a channel is the user id of its owner."}
+	chatUnknownUser    = chatRefusal{code: codes.InvalidArgument, reason: "USER_NOT_FOUND", message: "There is no such user; check the id or the username."}
 	chatBadCursor      = chatRefusal{
 		code: codes.InvalidArgument, reason: "CURSOR_INVALID",
 		message: "The cursor is damaged, belongs to another list, or is too old. Start again without a cursor.",
 	}
-	chatBanned    = chatRefusal{code: codes.FailedPrecondition, reason: "USER_BANNED", message: "The user is banned from this channel."}
+	chatBanned    = chatRefusal{code: codes.FailedPrecondition, reason: "USER_BANNED", message: "The user is banned from this channel; its owner and moderators can remove the ban."}
 	chatWrongKind = chatRefusal{
 		code: codes.PermissionDenied, reason: "TOKEN_KIND_NOT_ACCEPTED", metadata: map[string]string{"acceptedTokens": "service"},
 		message: "This operation does not accept this kind of token. It accepts: service.",
@@ -56,7 +56,7 @@ var (
 	}
 	chatOtherClient = chatRefusal{
 		code: codes.Unauthenticated, reason: "CLIENT_ID_MISMATCH",
-		message: "The access token was issued to another client than the one in client-id.",
+		message: "The access token was issued to another client than the one in client-id: send the id of the token's own client.",
 	}
 )
 

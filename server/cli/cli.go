@@ -42,6 +42,9 @@ type commands struct {
 		Trigger eventsTrigger `cmd:"" help:"Cause real events of a type, to test what receives them; for development."`
 		Receive eventsReceive `cmd:"" help:"Create a webhook, print the events that it receives, and delete it; for development."`
 	} `cmd:"" help:"Events of channels."`
+	Demo struct {
+		Raid demoRaid `cmd:"" help:"Raid a channel of a demo: thousands of accounts follow it and post spam."`
+	} `cmd:"" help:"Tools for trying a demo."`
 	API  apiCall `cmd:"" name:"api" help:"Call an operation over REST with a token, and print the response."`
 	Keys struct {
 		Rotate keysRotate `cmd:"" help:"Create a new key for cursors. Cursors of earlier keys stay valid."`

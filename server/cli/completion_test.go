@@ -39,6 +39,8 @@ func TestCompletionCandidates(t *testing.T) {
 		{[]string{"to"}, "token"},
 		{[]string{"token", ""}, "issue inspect revoke"},
 		{[]string{"token", "issue", "--cl"}, "--client"},
+		{[]string{"demo", ""}, "raid"},
+		{[]string{"demo", "raid", "--ra"}, "--raiders"},
 		{[]string{"token", "issue", "--scope", "users."}, "users.read users.bot"},
 		{[]string{"token", "issue", "--client", "token", "--scope=channel."}, "--scope=channel.moderate"},
 		{[]string{"token", "issue", "--scope", "=", "channel."}, "channel.moderate"}, // as bash splits it

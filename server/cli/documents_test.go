@@ -35,11 +35,20 @@ func documented() map[string]func(*testing.T) {
 	return map[string]func(*testing.T){
 		"README.md: Moderato/1":                                  TestDocumentedTargetsExist,
 		"README.md: Your first ban/1":                            TestReadmeFirstBan,
-		"README.md: A spam raid drill/1":                         TestReadmeCommandOutput,
-		"README.md: A spam raid drill/2":                         TestReadmeCommandOutput,
+		"README.md: The raid drill/1":                            TestReadmeRaidDrill,
+		"README.md: The raid drill/2":                            TestReadmeRaidDrill,
+		"README.md: The raid drill/3":                            TestReadmeRaidDrill,
+		"README.md: The raid drill/4":                            TestReadmeRaidDrill,
+		"README.md: Ban and mute/1":                              TestReadmeCommandOutput,
+		"README.md: Ban and mute/2":                              TestReadmeCommandOutput,
 		"README.md: Receive events/1":                            TestReadmeListeners,
 		"README.md: Receive events/2":                            TestReadmeListeners,
 		"README.md: Receive events/3":                            TestReadmeListeners,
+		"docs/moderation.md: The raid drill/1":                   TestDocumentedRaidDrill,
+		"docs/moderation.md: Preview/1":                          TestDocumentedRaidDrill,
+		"docs/moderation.md: Commit/1":                           TestDocumentedRaidDrill,
+		"docs/moderation.md: The evidence/1":                     TestDocumentedRaidDrill,
+		"docs/moderation.md: Undo/1":                             TestDocumentedRaidDrill,
 		"docs/webhooks.md: Create and verify/1":                  TestWebhookCommands,
 		"docs/webhooks.md: Create and verify/2":                  TestWebhookCommands,
 		"docs/idempotency.md: Idempotency keys/1":                TestIdempotencyCommand,
@@ -130,7 +139,7 @@ func newWorkplace(t *testing.T) *workplace {
 	w := &workplace{directory: demoDirectory(t)}
 	w.Server = process.Serve(t, store.URL{Path: filepath.Join(w.directory, "moderato.db")}, "--demo")
 	w.Printed() // once it is loaded
-	w.environ = append(os.Environ(), "GOFLAGS=", "MODERATO_SERVER=http://"+w.REST,
+	w.environ = append(os.Environ(), "GOFLAGS=", "MODERATO_SERVER=http://"+w.REST, "MODERATO_GRPC_SERVER="+w.GRPC,
 		"PATH="+filepath.Join(w.directory, "bin")+":"+os.Getenv("PATH"))
 	return w
 }
@@ -205,7 +214,7 @@ func TestEventCommands(t *testing.T) {
 	w := newWorkplace(t)
 	stream := listen(t, w.command(t, block(t, "README.md: Receive events/2")))
 	stream.until(t, ": listening")
-	drill := block(t, "README.md: A spam raid drill/1")
+	drill := block(t, "README.md: Ban and mute/1")
 	w.run(t, drill)
 	cursor := lastCursor(t, stream.until(t, "channel.ban"))
 	w.run(t, drill) // bans again, after the cursor

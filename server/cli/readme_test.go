@@ -23,7 +23,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 
 // TestReadmeCommandOutput runs the README's commands in a shell beside a demo server.
 func TestReadmeCommandOutput(t *testing.T) {
-	out := newWorkplace(t).run(t, block(t, "README.md: A spam raid drill/1")+block(t, "README.md: A spam raid drill/2"))
+	out := newWorkplace(t).run(t, block(t, "README.md: Ban and mute/1")+block(t, "README.md: Ban and mute/2"))
 	if *update {
 		if err := os.WriteFile("testdata/readme.golden", []byte(withoutVolatile(out)), 0o600); err != nil {
 			t.Fatal(err)
@@ -98,7 +98,7 @@ func TestReadmeListeners(t *testing.T) {
 		l.until(t, ready)
 		all = append(all, l)
 	}
-	w.run(t, block(t, "README.md: A spam raid drill/1"))
+	w.run(t, block(t, "README.md: Ban and mute/1"))
 	var cursors []string
 	for _, l := range all {
 		cursors = append(cursors, lastCursor(t, l.until(t, "channel.ban")))

@@ -62,9 +62,9 @@ func TestImportReportsFirstInvalidLine(t *testing.T) {
 		{"{\n", "well-formed"},
 		{"{}\n", "names no record"},
 		{`{"follow": {"channelId": "x"}}` + "\n", "channelId must be a UUID in its 36-character form; userId is required."},
-		{followLine(servertest.Owner, servertest.Owner), "The operation does not apply to the owner of the channel."},
-		{followLine(servertest.Viewer, servertest.Owner), "There is no channel with this id."},
-		{followLine(servertest.Owner, servertest.Nobody), "There is no such user."},
+		{followLine(servertest.Owner, servertest.Owner), "The operation does not apply to the owner of the channel; name another user."},
+		{followLine(servertest.Viewer, servertest.Owner), "There is no channel with this id; the id of a channel is the user id of its owner."},
+		{followLine(servertest.Owner, servertest.Nobody), "There is no such user; check the id or the username."},
 		{`{"category": {}}` + "\n", "id must be 1 to 4611686018427387903"},
 	}
 	good := followLine(servertest.Owner, servertest.Viewer)

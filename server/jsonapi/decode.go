@@ -14,9 +14,9 @@ type Options struct {
 	// calls may contain such fields, because a client may be newer than the server. In
 	// the lines of an import, they are mistakes.
 	RejectUnknown bool
-	// Refuse, if not nil, returns why an unknown field is refused, or an empty string
-	// if RejectUnknown decides.
-	Refuse func(m protoreflect.MessageDescriptor, name string) (description string)
+	// Refuse, if not nil, returns why an unknown field of m is refused, or an empty string
+	// if RejectUnknown decides. path is the field's path in the text, as in a Violation.
+	Refuse func(m protoreflect.MessageDescriptor, name, path string) (description string)
 }
 
 // Unmarshal resets m and reads one JSON object into it. Only lowerCamelCase names are
@@ -174,7 +174,10 @@ func (d *decoder) unknown(m protoreflect.MessageDescriptor, key string, seen map
 	case again:
 		return d.refuse(descDuplicate)
 	case d.opts.Refuse != nil:
-		if description := d.opts.Refuse(m, key); description != "" {
+		if len(d.violations) >= maxViolations {
+			return d.skip() // without the effort: it would not be reported
+		}
+		if description := d.opts.Refuse(m, key, pathText(d.path)); description != "" {
 			return d.refuse(description)
 		}
 	}

@@ -149,7 +149,7 @@ func TestInvalidSweeps(t *testing.T) {
 			{sweepsPath, `"phrase":"","withinSeconds":60`, 400, field("phrase")},
 			{sweepsPath, `"phrase":"` + strings.Repeat("x", 501) + `","withinSeconds":60`, 400, field("phrase")},
 			{sweepsPath, `"phrase":"x","pattern":"x","withinSeconds":60`, 400, field("pattern")},
-			{sweepsPath, `"pattern":"(free","withinSeconds":60`, 400, `does not compile`},
+			{sweepsPath, `"pattern":"(free","withinSeconds":60`, 400, field("pattern") + `,"description":"does not compile`},
 			{sweepsPath, `"pattern":"` + strings.Repeat("x", 501) + `","withinSeconds":60`, 400, field("pattern")},
 			{sweepsPath, `"pattern":".*","withinSeconds":60`, 400, field("pattern")},
 			{sweepsPath, `"followedWithinSeconds":0,"withinSeconds":60`, 400, field("followedWithinSeconds")},

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"google.golang.org/protobuf/reflect/protoreflect"
+
 	moderatov1 "github.com/moderato-live/moderato/gen/moderato/v1"
 	"github.com/moderato-live/moderato/server/spelling"
 )
@@ -25,5 +27,29 @@ func TestSuggestFindsIntendedField(t *testing.T) {
 		if got != want {
 			t.Errorf("%q: got %q, want %q", name, got, want)
 		}
+	}
+}
+
+func TestNearestFindsSimilarField(t *testing.T) {
+	t.Parallel()
+	batch := (&moderatov1.BanUsersRequest{}).ProtoReflect().Descriptor()
+	anyField := func(protoreflect.FieldDescriptor) bool { return true }
+	for name, want := range map[string]string{
+		"reson": "reason", "reasno": "reason", "raeson": "reason", "banReason": "reason", "Reasons": "reason",
+		"duration": "durationSeconds", "durationSecs": "durationSeconds", "duratoinSeconds": "durationSeconds", "secondsDuration": "",
+		"dryrum": "dryRun", "isDryRun": "dryRun", "user_ids": "users", "channel": "channelId", "chanelID": "channelId",
+		"": "", "x": "", "region": "", "person": "", "session": "", "version": "", "expiresIn": "", "ttl": "", "dry": "",
+		strings.Repeat("reason", 20): "",
+	} {
+		got := ""
+		if f := spelling.Nearest(batch, name, anyField); f != nil {
+			got = f.JSONName()
+		}
+		if got != want {
+			t.Errorf("%q: got %q, want %q", name, got, want)
+		}
+	}
+	if f := spelling.Nearest(batch, "channel", protoreflect.FieldDescriptor.HasPresence); f != nil {
+		t.Errorf("channel: got %s, want none of the optional fields", f.JSONName())
 	}
 }

@@ -202,7 +202,7 @@ func TestUserWithoutChannelMustNameChannel(t *testing.T) {
 	s.Load(t, &platformv1.Record{Kind: &platformv1.Record_User{User: &platformv1.UserRecord{Id: servertest.Nobody.String(), Username: "nobody"}}})
 	as := s.As(t, servertest.Nobody)
 	for named, want := range map[string]string{
-		"": "You have no channel of your own; name the channel with channelId.", servertest.Nobody.String(): "There is no channel with this id.",
+		"": "You have no channel of your own; name the channel with channelId.", servertest.Nobody.String(): "There is no channel with this id; the id of a channel is the user id of its owner.",
 	} {
 		posted := s.REST(t, as, "POST", path, fmt.Sprintf(`{"url":%q,"channelId":%q}`, quiet, named))
 		listed := s.REST(t, as, "GET", path+"?channelId="+named, "")

@@ -131,8 +131,8 @@ const (
 	// The user is already muted until `muteExpiresAt`; `Retry-After` is the remaining time in
 	// seconds.
 	//
-	// Wait until `muteExpiresAt` to mute the user again, or ban the user. A mute cannot be
-	// extended.
+	// Wait until `muteExpiresAt` to mute the user again, or end the mute first with
+	// `DELETE /v1/moderation/mute`. A mute cannot be extended.
 	Reason_REASON_MUTE_ACTIVE Reason = 20
 	// The sender is banned from the channel.
 	//
@@ -462,65 +462,65 @@ var File_moderato_v1_errors_proto protoreflect.FileDescriptor
 
 const file_moderato_v1_errors_proto_rawDesc = "" +
 	"\n" +
-	"\x18moderato/v1/errors.proto\x12\vmoderato.v1\x1a!moderato/options/v1/options.proto*\xf41\n" +
+	"\x18moderato/v1/errors.proto\x12\vmoderato.v1\x1a!moderato/options/v1/options.proto*\xe28\n" +
 	"\x06Reason\x12\x16\n" +
 	"\x12REASON_UNSPECIFIED\x10\x00\x12p\n" +
 	"\x14REASON_TOKEN_MISSING\x10\x01\x1aV\x8a\xb5\x18R\b\x91\x03\x10\x10\x1aKAn access token is required: send the header Authorization: Bearer <token>.\x12u\n" +
 	"\x14REASON_TOKEN_INVALID\x10\x02\x1a[\x8a\xb5\x18W\b\x91\x03\x10\x10\x1aPThe access token is not valid: it is damaged, unknown or revoked. Get a new one.\x12Q\n" +
 	"\x14REASON_TOKEN_EXPIRED\x10\x03\x1a7\x8a\xb5\x183\b\x91\x03\x10\x10\x1a,The access token has expired. Get a new one.\x12\\\n" +
-	"\x18REASON_CLIENT_ID_MISSING\x10\x04\x1a>\x8a\xb5\x18:\b\x91\x03\x10\x10\x1a3A client id is required: send the header client-id.\x12r\n" +
-	"\x19REASON_CLIENT_ID_MISMATCH\x10\x05\x1aS\x8a\xb5\x18O\b\x91\x03\x10\x10\x1aHThe access token was issued to another client than the one in client-id.\x12\x7f\n" +
-	"\x1eREASON_TOKEN_KIND_NOT_ACCEPTED\x10\x06\x1a[\x8a\xb5\x18W\b\x93\x03\x10\a\x1aPThis operation does not accept this kind of token. It accepts: {acceptedTokens}.\x12V\n" +
-	"\x14REASON_SCOPE_MISSING\x10\a\x1a<\x8a\xb5\x188\b\x93\x03\x10\a\x1a1The access token lacks the scope {requiredScope}.\x12g\n" +
-	"\x14REASON_GRANT_MISSING\x10\b\x1aM\x8a\xb5\x18I\b\x93\x03\x10\a\x1aBThe user has not granted the scope {requiredScope} to this client.\x12S\n" +
-	"\x18REASON_NOT_CHANNEL_OWNER\x10\t\x1a5\x8a\xb5\x181\b\x93\x03\x10\a\x1a*Only the owner of the channel may do this.\x12p\n" +
+	"\x18REASON_CLIENT_ID_MISSING\x10\x04\x1a>\x8a\xb5\x18:\b\x91\x03\x10\x10\x1a3A client id is required: send the header client-id.\x12\x99\x01\n" +
+	"\x19REASON_CLIENT_ID_MISMATCH\x10\x05\x1az\x8a\xb5\x18v\b\x91\x03\x10\x10\x1aoThe access token was issued to another client than the one in client-id: send the id of the token's own client.\x12\x7f\n" +
+	"\x1eREASON_TOKEN_KIND_NOT_ACCEPTED\x10\x06\x1a[\x8a\xb5\x18W\b\x93\x03\x10\a\x1aPThis operation does not accept this kind of token. It accepts: {acceptedTokens}.\x12w\n" +
+	"\x14REASON_SCOPE_MISSING\x10\a\x1a]\x8a\xb5\x18Y\b\x93\x03\x10\a\x1aRThe access token lacks the scope {requiredScope}: get a new token with this scope.\x12\xa1\x01\n" +
+	"\x14REASON_GRANT_MISSING\x10\b\x1a\x86\x01\x8a\xb5\x18\x81\x01\b\x93\x03\x10\a\x1azThe user has not granted the scope {requiredScope} to this client: ask the user to sign in to it and to approve the scope.\x12m\n" +
+	"\x18REASON_NOT_CHANNEL_OWNER\x10\t\x1aO\x8a\xb5\x18K\b\x93\x03\x10\a\x1aDOnly the owner of the channel may do this: use a token of the owner.\x12\x9e\x01\n" +
 	"\x1cREASON_NOT_CHANNEL_MODERATOR\x10\n" +
-	"\x1aN\x8a\xb5\x18J\b\x93\x03\x10\a\x1aCOnly the owner of the channel or one of its moderators may do this.\x12T\n" +
-	"\x0fREASON_NOT_SELF\x10\v\x1a?\x8a\xb5\x18;\b\x93\x03\x10\a\x1a4A user token may read only its own user's data here.\x12l\n" +
-	"\x17REASON_INVALID_ARGUMENT\x10\f\x1aO\x8a\xb5\x18K\b\x90\x03\x10\x03\x1aDThe request is not valid; violations names each field that is wrong.\x12J\n" +
-	"\x18REASON_CHANNEL_NOT_FOUND\x10\r\x1a,\x8a\xb5\x18(\b\x90\x03\x10\x03\x1a!There is no channel with this id.\x12<\n" +
-	"\x15REASON_USER_NOT_FOUND\x10\x0e\x1a!\x8a\xb5\x18\x1d\b\x90\x03\x10\x03\x1a\x16There is no such user.\x12L\n" +
-	"\x19REASON_CATEGORY_NOT_FOUND\x10\x0f\x1a-\x8a\xb5\x18)\b\x90\x03\x10\x03\x1a\"There is no category with this id.\x12\x82\x01\n" +
-	"\x15REASON_CURSOR_INVALID\x10\x10\x1ag\x8a\xb5\x18c\b\x90\x03\x10\x03\x1a\\The cursor is damaged, belongs to another list, or is too old. Start again without a cursor.\x12b\n" +
-	"\x18REASON_TARGET_IS_CHANNEL\x10\x11\x1aD\x8a\xb5\x18@\b\x90\x03\x10\x03\x1a9The operation does not apply to the owner of the channel.\x12\x80\x01\n" +
+	"\x1a|\x8a\xb5\x18x\b\x93\x03\x10\a\x1aqOnly the owner of the channel or one of its moderators may do this: ask the owner to add the user as a moderator.\x12\x85\x01\n" +
+	"\x0fREASON_NOT_SELF\x10\v\x1ap\x8a\xb5\x18l\b\x93\x03\x10\a\x1aeA user token may read only its own user's data here: name the user of the token, or use an app token.\x12l\n" +
+	"\x17REASON_INVALID_ARGUMENT\x10\f\x1aO\x8a\xb5\x18K\b\x90\x03\x10\x03\x1aDThe request is not valid; violations names each field that is wrong.\x12{\n" +
+	"\x18REASON_CHANNEL_NOT_FOUND\x10\r\x1a]\x8a\xb5\x18Y\b\x90\x03\x10\x03\x1aRThere is no channel with this id; the id of a channel is the user id of its owner.\x12Z\n" +
+	"\x15REASON_USER_NOT_FOUND\x10\x0e\x1a?\x8a\xb5\x18;\b\x90\x03\x10\x03\x1a4There is no such user; check the id or the username.\x12u\n" +
+	"\x19REASON_CATEGORY_NOT_FOUND\x10\x0f\x1aV\x8a\xb5\x18R\b\x90\x03\x10\x03\x1aKThere is no category with this id; GET /v1/categories lists the categories.\x12\x82\x01\n" +
+	"\x15REASON_CURSOR_INVALID\x10\x10\x1ag\x8a\xb5\x18c\b\x90\x03\x10\x03\x1a\\The cursor is damaged, belongs to another list, or is too old. Start again without a cursor.\x12u\n" +
+	"\x18REASON_TARGET_IS_CHANNEL\x10\x11\x1aW\x8a\xb5\x18S\b\x90\x03\x10\x03\x1aLThe operation does not apply to the owner of the channel; name another user.\x12\x80\x01\n" +
 	"\x17REASON_RESULT_TOO_LARGE\x10\x12\x1ac\x8a\xb5\x18_\b\x90\x03\x10\x03\x1aXThe list is too long to be returned at once; request it in pages, with limit and cursor.\x12I\n" +
-	"\x11REASON_NOT_BANNED\x10\x13\x1a2\x8a\xb5\x18.\b\x94\x03\x10\x05\x1a'The user is not banned in this channel.\x12]\n" +
-	"\x12REASON_MUTE_ACTIVE\x10\x14\x1aE\x8a\xb5\x18A\b\x99\x03\x10\x06\x1a:The user is muted already; the mute ends at muteExpiresAt.\x12H\n" +
-	"\x12REASON_USER_BANNED\x10\x15\x1a0\x8a\xb5\x18,\b\x93\x03\x10\t\x1a%The user is banned from this channel.\x12X\n" +
-	"\x11REASON_USER_MUTED\x10\x16\x1aA\x8a\xb5\x18=\b\x93\x03\x10\t\x1a6The user is muted in this channel until muteExpiresAt.\x12G\n" +
-	"\x15REASON_USERNAME_TAKEN\x10\x17\x1a,\x8a\xb5\x18(\b\x99\x03\x10\x06\x1a\x1fAnother user has this username. \x02\x12G\n" +
-	"\x15REASON_PATH_NOT_FOUND\x10\x18\x1a,\x8a\xb5\x18(\b\x94\x03\x10\x05\x1a\x1fNothing is served at this path. \x01\x12v\n" +
+	"\x11REASON_NOT_BANNED\x10\x13\x1a2\x8a\xb5\x18.\b\x94\x03\x10\x05\x1a'The user is not banned in this channel.\x12\x81\x01\n" +
+	"\x12REASON_MUTE_ACTIVE\x10\x14\x1ai\x8a\xb5\x18e\b\x99\x03\x10\x06\x1a^The user is muted already; the mute ends at muteExpiresAt, or with DELETE /v1/moderation/mute.\x12u\n" +
+	"\x12REASON_USER_BANNED\x10\x15\x1a]\x8a\xb5\x18Y\b\x93\x03\x10\t\x1aRThe user is banned from this channel; its owner and moderators can remove the ban.\x12X\n" +
+	"\x11REASON_USER_MUTED\x10\x16\x1aA\x8a\xb5\x18=\b\x93\x03\x10\t\x1a6The user is muted in this channel until muteExpiresAt.\x12[\n" +
+	"\x15REASON_USERNAME_TAKEN\x10\x17\x1a@\x8a\xb5\x18<\b\x99\x03\x10\x06\x1a3Another user has this username; choose another one. \x02\x12m\n" +
+	"\x15REASON_PATH_NOT_FOUND\x10\x18\x1aR\x8a\xb5\x18N\b\x94\x03\x10\x05\x1aENothing is served at this path; /docs/reference lists the operations. \x01\x12v\n" +
 	"\x19REASON_METHOD_NOT_ALLOWED\x10\x19\x1aW\x8a\xb5\x18S\b\x95\x03\x10\f\x1aJThis path does not take this method; the header Allow lists those it does. \x01\x12O\n" +
 	"\x15REASON_BODY_TOO_LARGE\x10\x1a\x1a4\x8a\xb5\x180\b\x9d\x03\x10\x03\x1a'The request body is larger than 64 KiB. \x01\x12~\n" +
 	"\x1dREASON_MEDIA_TYPE_UNSUPPORTED\x10\x1b\x1a[\x8a\xb5\x18W\b\x9f\x03\x10\x03\x1aNThe request body must be JSON: send the header content-type: application/json. \x01\x12q\n" +
 	"\x13REASON_RATE_LIMITED\x10\x1c\x1aX\x8a\xb5\x18T\b\xad\x03\x10\b\x1aMToo many requests for this client and user. Wait for the time in Retry-After.\x12j\n" +
 	"\x0fREASON_INTERNAL\x10\x1d\x1aU\x8a\xb5\x18Q\b\xf4\x03\x10\r\x1aJAn internal error occurred. If it persists, report it with the request id.\x12_\n" +
 	"\x12REASON_UNAVAILABLE\x10\x1e\x1aG\x8a\xb5\x18C\b\xf7\x03\x10\x0e\x1a<The service is unavailable at the moment. Try again shortly.\x12\x88\x01\n" +
-	"\x18REASON_DEADLINE_EXCEEDED\x10\x1f\x1aj\x8a\xb5\x18f\b\xf8\x03\x10\x04\x1a_The request took too long. A change may or may not have happened: repeat it, or read the state.\x12T\n" +
-	"\x18REASON_HEADERS_TOO_LARGE\x10 \x1a6\x8a\xb5\x182\b\xaf\x03\x10\x03\x1a)The header section is larger than 16 KiB. \x01\x12J\n" +
-	"\x17REASON_CLIENT_NOT_FOUND\x10!\x1a-\x8a\xb5\x18)\b\x90\x03\x10\x03\x1a There is no client with this id. \x02\x12\x83\x01\n" +
-	"\x16REASON_CATEGORY_IN_USE\x10\"\x1ag\x8a\xb5\x18c\b\x99\x03\x10\t\x1aZThe category still contains channels, streams, clips, VODs or categories. Move them first. \x02\x12I\n" +
-	"\x17REASON_CHANNEL_NOT_LIVE\x10#\x1a,\x8a\xb5\x18(\b\x99\x03\x10\t\x1a\x1fThe channel has no live stream. \x02\x12M\n" +
-	"\x14REASON_NOT_FOLLOWING\x10$\x1a3\x8a\xb5\x18/\b\x99\x03\x10\t\x1a&The user does not follow this channel. \x02\x12\x8a\x01\n" +
+	"\x18REASON_DEADLINE_EXCEEDED\x10\x1f\x1aj\x8a\xb5\x18f\b\xf8\x03\x10\x04\x1a_The request took too long. A change may or may not have happened: repeat it, or read the state.\x12s\n" +
+	"\x18REASON_HEADERS_TOO_LARGE\x10 \x1aU\x8a\xb5\x18Q\b\xaf\x03\x10\x03\x1aHThe header section is larger than 16 KiB; send fewer or shorter headers. \x01\x12t\n" +
+	"\x17REASON_CLIENT_NOT_FOUND\x10!\x1aW\x8a\xb5\x18S\b\x90\x03\x10\x03\x1aJThere is no client with this id; check the id, or create the client first. \x02\x12\x83\x01\n" +
+	"\x16REASON_CATEGORY_IN_USE\x10\"\x1ag\x8a\xb5\x18c\b\x99\x03\x10\t\x1aZThe category still contains channels, streams, clips, VODs or categories. Move them first. \x02\x12Z\n" +
+	"\x17REASON_CHANNEL_NOT_LIVE\x10#\x1a=\x8a\xb5\x189\b\x99\x03\x10\t\x1a0The channel has no live stream; start one first. \x02\x12f\n" +
+	"\x14REASON_NOT_FOLLOWING\x10$\x1aL\x8a\xb5\x18H\b\x99\x03\x10\t\x1a?The user does not follow this channel; record the follow first. \x02\x12\x8a\x01\n" +
 	"\x14REASON_BEING_DELETED\x10%\x1ap\x8a\xb5\x18l\b\x99\x03\x10\t\x1acThe resource with this ID is being deleted. Reuse the ID once deletion completes, in a few minutes. \x02\x12\x92\x01\n" +
-	"\x17REASON_WATCHER_TOO_SLOW\x10&\x1au\x8a\xb5\x18q\b\xf7\x03\x10\b\x1ajThe listener did not keep up with the events. Resume with the cursor of the last event that you processed.\x12B\n" +
-	"\x18REASON_WEBHOOK_NOT_FOUND\x10'\x1a$\x8a\xb5\x18 \b\x94\x03\x10\x05\x1a\x19There is no such webhook.\x12n\n" +
+	"\x17REASON_WATCHER_TOO_SLOW\x10&\x1au\x8a\xb5\x18q\b\xf7\x03\x10\b\x1ajThe listener did not keep up with the events. Resume with the cursor of the last event that you processed.\x12q\n" +
+	"\x18REASON_WEBHOOK_NOT_FOUND\x10'\x1aS\x8a\xb5\x18O\b\x94\x03\x10\x05\x1aHThere is no such webhook; GET /v1/webhooks lists those that you may see.\x12n\n" +
 	"\x1cREASON_WEBHOOK_LIMIT_REACHED\x10(\x1aL\x8a\xb5\x18H\b\x99\x03\x10\t\x1aAThe channel has the maximum number of webhooks. Delete one first.\x12Q\n" +
-	"\x17REASON_WEBHOOK_DISABLED\x10)\x1a4\x8a\xb5\x180\b\x99\x03\x10\t\x1a)The webhook is disabled; enable it first.\x12m\n" +
-	"\x16REASON_EVENT_NOT_FOUND\x10*\x1aQ\x8a\xb5\x18M\b\x94\x03\x10\x05\x1aFNo event with this id is both sent by this webhook and still retained.\x12u\n" +
+	"\x17REASON_WEBHOOK_DISABLED\x10)\x1a4\x8a\xb5\x180\b\x99\x03\x10\t\x1a)The webhook is disabled; enable it first.\x12\xa0\x01\n" +
+	"\x16REASON_EVENT_NOT_FOUND\x10*\x1a\x83\x01\x8a\xb5\x18\x7f\b\x94\x03\x10\x05\x1axNo event with this id is both sent by this webhook and still retained; GET /v1/webhooks/deliveries lists those that are.\x12u\n" +
 	"\x11REASON_OVERLOADED\x10+\x1a^\x8a\xb5\x18Z\b\xf7\x03\x10\x0e\x1aSThe server is overloaded. Nothing was changed; retry after the time in Retry-After.\x12o\n" +
 	"\x1bREASON_STREAM_LIMIT_REACHED\x10,\x1aN\x8a\xb5\x18J\b\xad\x03\x10\b\x1aCYou have the maximum number of event streams open. Close one first.\x12\x8f\x01\n" +
 	"\x18REASON_SESSION_NOT_FOUND\x10-\x1aq\x8a\xb5\x18m\b\x94\x03\x10\x05\x1afThere is no such session, or it has ended. Connect again and use the sessionId of the welcome message.\x12\x88\x01\n" +
-	"\x1cREASON_AUTH_CONTEXT_MISMATCH\x10.\x1af\x8a\xb5\x18b\b\x99\x03\x10\t\x1a[The session belongs to another client, user or app. Connect another session for this token.\x12T\n" +
-	"\x1dREASON_SUBSCRIPTION_NOT_FOUND\x10/\x1a1\x8a\xb5\x18-\b\x94\x03\x10\x05\x1a&You have no subscription with this id.\x12R\n" +
-	"\x18REASON_MESSAGE_NOT_FOUND\x100\x1a4\x8a\xb5\x180\b\x94\x03\x10\x05\x1a)There is no such message in this channel.\x12\x93\x01\n" +
+	"\x1cREASON_AUTH_CONTEXT_MISMATCH\x10.\x1af\x8a\xb5\x18b\b\x99\x03\x10\t\x1a[The session belongs to another client, user or app. Connect another session for this token.\x12~\n" +
+	"\x1dREASON_SUBSCRIPTION_NOT_FOUND\x10/\x1a[\x8a\xb5\x18W\b\x94\x03\x10\x05\x1aPYou have no subscription with this id; GET /v1/events/subscriptions lists yours.\x12l\n" +
+	"\x18REASON_MESSAGE_NOT_FOUND\x100\x1aN\x8a\xb5\x18J\b\x94\x03\x10\x05\x1aCThere is no such message in this channel, or it is deleted already.\x12\x93\x01\n" +
 	"\x15REASON_TICKET_INVALID\x101\x1ax\x8a\xb5\x18t\b\x91\x03\x10\x10\x1amThe ticket is not valid: it is damaged, unknown, used or expired. Get a new one from POST /v1/events/tickets.\x12y\n" +
 	"!REASON_CLIENT_CREDENTIALS_INVALID\x102\x1aR\x8a\xb5\x18N\b\x91\x03\x10\x10\x1aEThe client credentials are not valid: the secret is wrong or missing. \x01\x12\xad\x01\n" +
 	"\x1cREASON_AUTHORIZATION_INVALID\x103\x1a\x8a\x01\x8a\xb5\x18\x85\x01\b\x90\x03\x10\x03\x1a|The code, its verifier or the refresh token is not valid: it is wrong, expired, revoked or used. Let the user sign in again. \x01\x12\x82\x01\n" +
 	"\x18REASON_REQUEST_NOT_FOUND\x104\x1ad\x8a\xb5\x18`\b\x94\x03\x10\x05\x1aWThere is no such sign-in request: it never existed, has expired or was decided already. \x02\x12G\n" +
-	"\x10REASON_NOT_MUTED\x106\x1a1\x8a\xb5\x18-\b\x94\x03\x10\x05\x1a&The user is not muted in this channel.\x12V\n" +
-	"\x16REASON_BATCH_NOT_FOUND\x107\x1a:\x8a\xb5\x186\b\x94\x03\x10\x05\x1a/There is no such batch of bans in this channel.\x12k\n" +
-	"\x16REASON_SWEEP_NOT_FOUND\x108\x1aO\x8a\xb5\x18K\b\x94\x03\x10\x05\x1aDThere is no preview of a sweep with this sweepToken in this channel.\x12v\n" +
+	"\x10REASON_NOT_MUTED\x106\x1a1\x8a\xb5\x18-\b\x94\x03\x10\x05\x1a&The user is not muted in this channel.\x12z\n" +
+	"\x16REASON_BATCH_NOT_FOUND\x107\x1a^\x8a\xb5\x18Z\b\x94\x03\x10\x05\x1aSThere is no such batch of bans in this channel; GET /v1/moderation/bans lists them.\x12\x84\x01\n" +
+	"\x16REASON_SWEEP_NOT_FOUND\x108\x1ah\x8a\xb5\x18d\b\x94\x03\x10\x05\x1a]There is no preview of a sweep with this sweepToken in this channel; preview the sweep again.\x12v\n" +
 	"\x14REASON_SWEEP_EXPIRED\x109\x1a\\\x8a\xb5\x18X\b\x99\x03\x10\t\x1aQThe sweepToken has expired, or another user has used it. Preview the sweep again.\x12\xcd\x01\n" +
 	"\x16REASON_SWEEP_TOO_LARGE\x10:\x1a\xb0\x01\x8a\xb5\x18\xab\x01\b\x90\x03\x10\x03\x1a\xa3\x01There are too many messages or follows for one sweep, or the pattern takes too long. Choose a shorter withinSeconds or followedWithinSeconds, or a simpler pattern.\x12\x83\x01\n" +
 	"\x1dREASON_IDEMPOTENCY_KEY_REUSED\x10<\x1a`\x8a\xb5\x18\\\b\xa6\x03\x10\t\x1aUThis idempotency key was used with other arguments. Choose a new key for each change.\x12\x93\x01\n" +

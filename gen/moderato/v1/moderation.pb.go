@@ -3365,14 +3365,14 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x17\n" +
 	"\auser_id\x18\x02 \x01(\tR\x06userId\"\x19\n" +
-	"\x17RemoveModeratorResponse\"\xd7\x01\n" +
+	"\x17RemoveModeratorResponse\"\xdd\x01\n" +
 	"\x0eBanUserRequest\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x1e\n" +
 	"\vban_user_id\x18\x02 \x01(\tR\tbanUserId\x12)\n" +
 	"\fban_username\x18\x03 \x01(\tB\x06\x92\xb5\x18\x028\x01R\vbanUsername\x12#\n" +
 	"\x06reason\x18\x04 \x01(\tB\v\x92\xb5\x18\x028\b\xaa\x01\x02\b\x01R\x06reason\x126\n" +
-	"\x10duration_seconds\x18\x05 \x01(\x03B\v\x92\xb5\x18\x028\t\xaa\x01\x02\b\x01R\x0fdurationSeconds\"i\n" +
+	"\x10duration_seconds\x18\x05 \x01(\x03B\v\x92\xb5\x18\x028\t\xaa\x01\x02\b\x01R\x0fdurationSeconds:\x04\x88\xb5\x18\x01\"i\n" +
 	"\rSanctionTerms\x12\x1d\n" +
 	"\x06reason\x18\x01 \x01(\tB\x05\xaa\x01\x02\b\x01R\x06reason\x129\n" +
 	"\n" +
@@ -3390,13 +3390,13 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x1e\n" +
 	"\vban_user_id\x18\x02 \x01(\tR\tbanUserId\x12)\n" +
 	"\fban_username\x18\x03 \x01(\tB\x06\x92\xb5\x18\x028\x01R\vbanUsername\"\x13\n" +
-	"\x11RemoveBanResponse\"\xb4\x01\n" +
+	"\x11RemoveBanResponse\"\xba\x01\n" +
 	"\x0fMuteUserRequest\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\"\n" +
 	"\rmuted_user_id\x18\x02 \x01(\tR\vmutedUserId\x129\n" +
 	"\x10duration_seconds\x18\x03 \x01(\x03B\x0e\x92\xb5\x18\x05(\xd8\x048\t\xaa\x01\x02\b\x01R\x0fdurationSeconds\x12#\n" +
-	"\x06reason\x18\x04 \x01(\tB\v\x92\xb5\x18\x028\b\xaa\x01\x02\b\x01R\x06reason\"\xab\x02\n" +
+	"\x06reason\x18\x04 \x01(\tB\v\x92\xb5\x18\x028\b\xaa\x01\x02\b\x01R\x06reason:\x04\x88\xb5\x18\x01\"\xab\x02\n" +
 	"\x10MuteUserResponse\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12!\n" +
@@ -3409,17 +3409,17 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\"\n" +
 	"\rmuted_user_id\x18\x02 \x01(\tR\vmutedUserId\"\x14\n" +
-	"\x12RemoveMuteResponse\"\xe1\x01\n" +
+	"\x12RemoveMuteResponse\"\xe7\x01\n" +
 	"\x0fBanUsersRequest\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x129\n" +
 	"\x05users\x18\x02 \x03(\v2\x18.moderato.v1.BatchTargetB\t\x92\xb5\x18\x050\xe8\a`\x01R\x05users\x12#\n" +
 	"\x06reason\x18\x03 \x01(\tB\v\x92\xb5\x18\x028\b\xaa\x01\x02\b\x01R\x06reason\x126\n" +
 	"\x10duration_seconds\x18\x04 \x01(\x03B\v\x92\xb5\x18\x028\t\xaa\x01\x02\b\x01R\x0fdurationSeconds\x12\x17\n" +
-	"\adry_run\x18\x05 \x01(\bR\x06dryRun\"J\n" +
+	"\adry_run\x18\x05 \x01(\bR\x06dryRun:\x04\x88\xb5\x18\x02\"P\n" +
 	"\vBatchTarget\x12\x17\n" +
 	"\auser_id\x18\x01 \x01(\tR\x06userId\x12\"\n" +
-	"\busername\x18\x02 \x01(\tB\x06\x92\xb5\x18\x028\x01R\busername\"\x9a\x01\n" +
+	"\busername\x18\x02 \x01(\tB\x06\x92\xb5\x18\x028\x01R\busername:\x04\x88\xb5\x18\x02\"\x9a\x01\n" +
 	"\x10BanUsersResponse\x12 \n" +
 	"\bbatch_id\x18\x01 \x01(\tB\x05\xaa\x01\x02\b\x01R\abatchId\x120\n" +
 	"\x06counts\x18\x02 \x01(\v2\x18.moderato.v1.BatchCountsR\x06counts\x122\n" +
@@ -3453,12 +3453,12 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"\n" +
 	"expires_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\x12!\n" +
 	"\fbanned_count\x18\x06 \x01(\x05R\vbannedCount\x12,\n" +
-	"\x12still_banned_count\x18\a \x01(\x05R\x10stillBannedCount\"z\n" +
+	"\x12still_banned_count\x18\a \x01(\x05R\x10stillBannedCount\"\x80\x01\n" +
 	"\x13UndoBanBatchRequest\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12\x19\n" +
 	"\bbatch_id\x18\x02 \x01(\tR\abatchId\x12)\n" +
-	"\x10restore_messages\x18\x03 \x01(\bR\x0frestoreMessages\"{\n" +
+	"\x10restore_messages\x18\x03 \x01(\bR\x0frestoreMessages:\x04\x88\xb5\x18\x02\"{\n" +
 	"\x14UndoBanBatchResponse\x12/\n" +
 	"\x06counts\x18\x01 \x01(\v2\x17.moderato.v1.UndoCountsR\x06counts\x122\n" +
 	"\aresults\x18\x02 \x03(\v2\x18.moderato.v1.BatchResultR\aresults\"a\n" +
@@ -3467,7 +3467,7 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"\bunbanned\x18\x01 \x01(\x05R\bunbanned\x12\x18\n" +
 	"\achanged\x18\x02 \x01(\x05R\achanged\x12\x1d\n" +
 	"\n" +
-	"not_banned\x18\x03 \x01(\x05R\tnotBanned\"\xf1\x03\n" +
+	"not_banned\x18\x03 \x01(\x05R\tnotBanned\"\xf7\x03\n" +
 	"\x13PreviewSweepRequest\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12&\n" +
@@ -3478,7 +3478,7 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"\x1cfirst_message_within_seconds\x18\x06 \x01(\x03B\x0f\x92\xb5\x18\x06\x18\x01 \x80\xeaI\xaa\x01\x02\b\x01R\x19firstMessageWithinSeconds\x12a\n" +
 	"#exempt_followers_older_than_seconds\x18\a \x01(\x03B\x13\x92\xb5\x18\n" +
 	" \x80\x86\xb0\x96\x01(\x80\xf5$\xaa\x01\x02\b\x01R\x1fexemptFollowersOlderThanSeconds\x124\n" +
-	"\x12exempt_subscribers\x18\b \x01(\bB\x05\xaa\x01\x02\b\x01R\x11exemptSubscribers\"\xf7\x01\n" +
+	"\x12exempt_subscribers\x18\b \x01(\bB\x05\xaa\x01\x02\b\x01R\x11exemptSubscribers:\x04\x88\xb5\x18\x02\"\xf7\x01\n" +
 	"\x14PreviewSweepResponse\x12\x1f\n" +
 	"\vsweep_token\x18\x01 \x01(\tR\n" +
 	"sweepToken\x129\n" +
@@ -3501,7 +3501,7 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"\auser_id\x18\x01 \x01(\tR\x06userId\x12\x1a\n" +
 	"\busername\x18\x02 \x01(\tR\busername\x12!\n" +
 	"\fdisplay_name\x18\x03 \x01(\tR\vdisplayName\x122\n" +
-	"\amessage\x18\x04 \x01(\v2\x18.moderato.v1.UserMessageR\amessage\"\xf6\x01\n" +
+	"\amessage\x18\x04 \x01(\v2\x18.moderato.v1.UserMessageR\amessage\"\xfc\x01\n" +
 	"\x12CommitSweepRequest\x12\x1d\n" +
 	"\n" +
 	"channel_id\x18\x01 \x01(\tR\tchannelId\x12)\n" +
@@ -3509,7 +3509,7 @@ const file_moderato_v1_moderation_proto_rawDesc = "" +
 	"sweepToken\x12#\n" +
 	"\x06reason\x18\x03 \x01(\tB\v\x92\xb5\x18\x028\b\xaa\x01\x02\b\x01R\x06reason\x126\n" +
 	"\x10duration_seconds\x18\x04 \x01(\x03B\v\x92\xb5\x18\x028\t\xaa\x01\x02\b\x01R\x0fdurationSeconds\x129\n" +
-	"\x11afterglow_seconds\x18\x05 \x01(\x03B\f\x92\xb5\x18\x03 \xd8\x04\xaa\x01\x02\b\x01R\x10afterglowSeconds\"z\n" +
+	"\x11afterglow_seconds\x18\x05 \x01(\x03B\f\x92\xb5\x18\x03 \xd8\x04\xaa\x01\x02\b\x01R\x10afterglowSeconds:\x04\x88\xb5\x18\x02\"z\n" +
 	"\x13CommitSweepResponse\x12\x19\n" +
 	"\bbatch_id\x18\x01 \x01(\tR\abatchId\x12\x16\n" +
 	"\x06status\x18\x02 \x01(\tR\x06status\x120\n" +

@@ -400,6 +400,62 @@ func (Format) EnumDescriptor() ([]byte, []int) {
 	return file_moderato_options_v1_options_proto_rawDescGZIP(), []int{5}
 }
 
+// UnknownFields says which fields of a REST request's body are refused, of those that the
+// message does not have. A field whose name differs from a known one only in case,
+// underscores, a plural or brackets is always refused.
+type UnknownFields int32
+
+const (
+	// They are ignored, because the client may be newer than the server.
+	UnknownFields_UNKNOWN_FIELDS_UNSPECIFIED UnknownFields = 0
+	// Those are refused whose name resembles that of an optional field, or speaks of a
+	// reason or a time. The other fields are ignored.
+	UnknownFields_UNKNOWN_FIELDS_REFUSED_IF_SIMILAR UnknownFields = 1
+	// They are refused, because the request would mean something else without them.
+	UnknownFields_UNKNOWN_FIELDS_REFUSED UnknownFields = 2
+)
+
+// Enum value maps for UnknownFields.
+var (
+	UnknownFields_name = map[int32]string{
+		0: "UNKNOWN_FIELDS_UNSPECIFIED",
+		1: "UNKNOWN_FIELDS_REFUSED_IF_SIMILAR",
+		2: "UNKNOWN_FIELDS_REFUSED",
+	}
+	UnknownFields_value = map[string]int32{
+		"UNKNOWN_FIELDS_UNSPECIFIED":        0,
+		"UNKNOWN_FIELDS_REFUSED_IF_SIMILAR": 1,
+		"UNKNOWN_FIELDS_REFUSED":            2,
+	}
+)
+
+func (x UnknownFields) Enum() *UnknownFields {
+	p := new(UnknownFields)
+	*p = x
+	return p
+}
+
+func (x UnknownFields) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (UnknownFields) Descriptor() protoreflect.EnumDescriptor {
+	return file_moderato_options_v1_options_proto_enumTypes[6].Descriptor()
+}
+
+func (UnknownFields) Type() protoreflect.EnumType {
+	return &file_moderato_options_v1_options_proto_enumTypes[6]
+}
+
+func (x UnknownFields) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use UnknownFields.Descriptor instead.
+func (UnknownFields) EnumDescriptor() ([]byte, []int) {
+	return file_moderato_options_v1_options_proto_rawDescGZIP(), []int{6}
+}
+
 // Policy declares who may call a method (interface document, section 5). A service
 // token is accepted wherever an app token is accepted and, if it acts for a user,
 // wherever a user token is accepted; it has every scope.
@@ -819,6 +875,14 @@ var file_moderato_options_v1_options_proto_extTypes = []protoimpl.ExtensionInfo{
 		Filename:      "moderato/options/v1/options.proto",
 	},
 	{
+		ExtendedType:  (*descriptorpb.MessageOptions)(nil),
+		ExtensionType: (*UnknownFields)(nil),
+		Field:         50001,
+		Name:          "moderato.options.v1.unknown_fields",
+		Tag:           "varint,50001,opt,name=unknown_fields,enum=moderato.options.v1.UnknownFields",
+		Filename:      "moderato/options/v1/options.proto",
+	},
+	{
 		ExtendedType:  (*descriptorpb.EnumValueOptions)(nil),
 		ExtensionType: (*Status)(nil),
 		Field:         50001,
@@ -880,16 +944,24 @@ var (
 	E_MaxBodyBytes = &file_moderato_options_v1_options_proto_extTypes[2]
 )
 
+// Extension fields to descriptorpb.MessageOptions.
+var (
+	// What happens to the fields of a body that the message does not have.
+	//
+	// optional moderato.options.v1.UnknownFields unknown_fields = 50001;
+	E_UnknownFields = &file_moderato_options_v1_options_proto_extTypes[3]
+)
+
 // Extension fields to descriptorpb.EnumValueOptions.
 var (
 	// How the error with this reason is presented.
 	//
 	// optional moderato.options.v1.Status status = 50001;
-	E_Status = &file_moderato_options_v1_options_proto_extTypes[3]
+	E_Status = &file_moderato_options_v1_options_proto_extTypes[4]
 	// The bounds of the fields that have the format.
 	//
 	// optional moderato.options.v1.Bounds format_bounds = 50002;
-	E_FormatBounds = &file_moderato_options_v1_options_proto_extTypes[4]
+	E_FormatBounds = &file_moderato_options_v1_options_proto_extTypes[5]
 )
 
 // Extension fields to descriptorpb.FieldOptions.
@@ -898,16 +970,16 @@ var (
 	// order.
 	//
 	// repeated moderato.options.v1.EventType event = 50001;
-	E_Event = &file_moderato_options_v1_options_proto_extTypes[5]
+	E_Event = &file_moderato_options_v1_options_proto_extTypes[6]
 	// Which values the field accepts.
 	//
 	// optional moderato.options.v1.Bounds bounds = 50002;
-	E_Bounds = &file_moderato_options_v1_options_proto_extTypes[6]
+	E_Bounds = &file_moderato_options_v1_options_proto_extTypes[7]
 	// Whether the fields of this message are written in JSON as fields of the enclosing
 	// message, and only if this field is set. The field is not the first of its message.
 	//
 	// optional bool inlined = 50010;
-	E_Inlined = &file_moderato_options_v1_options_proto_extTypes[7]
+	E_Inlined = &file_moderato_options_v1_options_proto_extTypes[8]
 )
 
 var File_moderato_options_v1_options_proto protoreflect.FileDescriptor
@@ -990,10 +1062,15 @@ const file_moderato_options_v1_options_proto_rawDesc = "" +
 	"\rFORMAT_OBJECT\x10\a\x1a\t\x92\xb5\x18\x05P\x80@X\x10\x12%\n" +
 	"\x16FORMAT_SANCTION_REASON\x10\b\x1a\t\x92\xb5\x18\x05\b\x01\x10\xf4\x03\x12'\n" +
 	"\x17FORMAT_SANCTION_SECONDS\x10\t\x1a\n" +
-	"\x92\xb5\x18\x06\x18\x01 \x80\xeaI:e\n" +
+	"\x92\xb5\x18\x06\x18\x01 \x80\xeaI*r\n" +
+	"\rUnknownFields\x12\x1e\n" +
+	"\x1aUNKNOWN_FIELDS_UNSPECIFIED\x10\x00\x12%\n" +
+	"!UNKNOWN_FIELDS_REFUSED_IF_SIMILAR\x10\x01\x12\x1a\n" +
+	"\x16UNKNOWN_FIELDS_REFUSED\x10\x02:e\n" +
 	"\x0edefault_policy\x12\x1f.google.protobuf.ServiceOptions\x18ц\x03 \x01(\v2\x1b.moderato.options.v1.PolicyR\rdefaultPolicy:U\n" +
 	"\x06policy\x12\x1e.google.protobuf.MethodOptions\x18ц\x03 \x01(\v2\x1b.moderato.options.v1.PolicyR\x06policy:F\n" +
-	"\x0emax_body_bytes\x12\x1e.google.protobuf.MethodOptions\x18چ\x03 \x01(\x05R\fmaxBodyBytes:X\n" +
+	"\x0emax_body_bytes\x12\x1e.google.protobuf.MethodOptions\x18چ\x03 \x01(\x05R\fmaxBodyBytes:l\n" +
+	"\x0eunknown_fields\x12\x1f.google.protobuf.MessageOptions\x18ц\x03 \x01(\x0e2\".moderato.options.v1.UnknownFieldsR\runknownFields:X\n" +
 	"\x06status\x12!.google.protobuf.EnumValueOptions\x18ц\x03 \x01(\v2\x1b.moderato.options.v1.StatusR\x06status:e\n" +
 	"\rformat_bounds\x12!.google.protobuf.EnumValueOptions\x18҆\x03 \x01(\v2\x1b.moderato.options.v1.BoundsR\fformatBounds:U\n" +
 	"\x05event\x12\x1d.google.protobuf.FieldOptions\x18ц\x03 \x03(\v2\x1e.moderato.options.v1.EventTypeR\x05event:T\n" +
@@ -1012,7 +1089,7 @@ func file_moderato_options_v1_options_proto_rawDescGZIP() []byte {
 	return file_moderato_options_v1_options_proto_rawDescData
 }
 
-var file_moderato_options_v1_options_proto_enumTypes = make([]protoimpl.EnumInfo, 6)
+var file_moderato_options_v1_options_proto_enumTypes = make([]protoimpl.EnumInfo, 7)
 var file_moderato_options_v1_options_proto_msgTypes = make([]protoimpl.MessageInfo, 4)
 var file_moderato_options_v1_options_proto_goTypes = []any{
 	(Token)(0),                            // 0: moderato.options.v1.Token
@@ -1021,42 +1098,46 @@ var file_moderato_options_v1_options_proto_goTypes = []any{
 	(Audience)(0),                         // 3: moderato.options.v1.Audience
 	(Origin)(0),                           // 4: moderato.options.v1.Origin
 	(Format)(0),                           // 5: moderato.options.v1.Format
-	(*Policy)(nil),                        // 6: moderato.options.v1.Policy
-	(*Status)(nil),                        // 7: moderato.options.v1.Status
-	(*EventType)(nil),                     // 8: moderato.options.v1.EventType
-	(*Bounds)(nil),                        // 9: moderato.options.v1.Bounds
-	(code.Code)(0),                        // 10: google.rpc.Code
-	(*descriptorpb.ServiceOptions)(nil),   // 11: google.protobuf.ServiceOptions
-	(*descriptorpb.MethodOptions)(nil),    // 12: google.protobuf.MethodOptions
-	(*descriptorpb.EnumValueOptions)(nil), // 13: google.protobuf.EnumValueOptions
-	(*descriptorpb.FieldOptions)(nil),     // 14: google.protobuf.FieldOptions
+	(UnknownFields)(0),                    // 6: moderato.options.v1.UnknownFields
+	(*Policy)(nil),                        // 7: moderato.options.v1.Policy
+	(*Status)(nil),                        // 8: moderato.options.v1.Status
+	(*EventType)(nil),                     // 9: moderato.options.v1.EventType
+	(*Bounds)(nil),                        // 10: moderato.options.v1.Bounds
+	(code.Code)(0),                        // 11: google.rpc.Code
+	(*descriptorpb.ServiceOptions)(nil),   // 12: google.protobuf.ServiceOptions
+	(*descriptorpb.MethodOptions)(nil),    // 13: google.protobuf.MethodOptions
+	(*descriptorpb.MessageOptions)(nil),   // 14: google.protobuf.MessageOptions
+	(*descriptorpb.EnumValueOptions)(nil), // 15: google.protobuf.EnumValueOptions
+	(*descriptorpb.FieldOptions)(nil),     // 16: google.protobuf.FieldOptions
 }
 var file_moderato_options_v1_options_proto_depIdxs = []int32{
 	0,  // 0: moderato.options.v1.Policy.tokens:type_name -> moderato.options.v1.Token
 	1,  // 1: moderato.options.v1.Policy.relation:type_name -> moderato.options.v1.Relation
-	10, // 2: moderato.options.v1.Status.grpc:type_name -> google.rpc.Code
+	11, // 2: moderato.options.v1.Status.grpc:type_name -> google.rpc.Code
 	2,  // 3: moderato.options.v1.Status.only:type_name -> moderato.options.v1.Transport
 	4,  // 4: moderato.options.v1.EventType.origin:type_name -> moderato.options.v1.Origin
 	3,  // 5: moderato.options.v1.EventType.audience:type_name -> moderato.options.v1.Audience
 	5,  // 6: moderato.options.v1.Bounds.format:type_name -> moderato.options.v1.Format
-	11, // 7: moderato.options.v1.default_policy:extendee -> google.protobuf.ServiceOptions
-	12, // 8: moderato.options.v1.policy:extendee -> google.protobuf.MethodOptions
-	12, // 9: moderato.options.v1.max_body_bytes:extendee -> google.protobuf.MethodOptions
-	13, // 10: moderato.options.v1.status:extendee -> google.protobuf.EnumValueOptions
-	13, // 11: moderato.options.v1.format_bounds:extendee -> google.protobuf.EnumValueOptions
-	14, // 12: moderato.options.v1.event:extendee -> google.protobuf.FieldOptions
-	14, // 13: moderato.options.v1.bounds:extendee -> google.protobuf.FieldOptions
-	14, // 14: moderato.options.v1.inlined:extendee -> google.protobuf.FieldOptions
-	6,  // 15: moderato.options.v1.default_policy:type_name -> moderato.options.v1.Policy
-	6,  // 16: moderato.options.v1.policy:type_name -> moderato.options.v1.Policy
-	7,  // 17: moderato.options.v1.status:type_name -> moderato.options.v1.Status
-	9,  // 18: moderato.options.v1.format_bounds:type_name -> moderato.options.v1.Bounds
-	8,  // 19: moderato.options.v1.event:type_name -> moderato.options.v1.EventType
-	9,  // 20: moderato.options.v1.bounds:type_name -> moderato.options.v1.Bounds
-	21, // [21:21] is the sub-list for method output_type
-	21, // [21:21] is the sub-list for method input_type
-	15, // [15:21] is the sub-list for extension type_name
-	7,  // [7:15] is the sub-list for extension extendee
+	12, // 7: moderato.options.v1.default_policy:extendee -> google.protobuf.ServiceOptions
+	13, // 8: moderato.options.v1.policy:extendee -> google.protobuf.MethodOptions
+	13, // 9: moderato.options.v1.max_body_bytes:extendee -> google.protobuf.MethodOptions
+	14, // 10: moderato.options.v1.unknown_fields:extendee -> google.protobuf.MessageOptions
+	15, // 11: moderato.options.v1.status:extendee -> google.protobuf.EnumValueOptions
+	15, // 12: moderato.options.v1.format_bounds:extendee -> google.protobuf.EnumValueOptions
+	16, // 13: moderato.options.v1.event:extendee -> google.protobuf.FieldOptions
+	16, // 14: moderato.options.v1.bounds:extendee -> google.protobuf.FieldOptions
+	16, // 15: moderato.options.v1.inlined:extendee -> google.protobuf.FieldOptions
+	7,  // 16: moderato.options.v1.default_policy:type_name -> moderato.options.v1.Policy
+	7,  // 17: moderato.options.v1.policy:type_name -> moderato.options.v1.Policy
+	6,  // 18: moderato.options.v1.unknown_fields:type_name -> moderato.options.v1.UnknownFields
+	8,  // 19: moderato.options.v1.status:type_name -> moderato.options.v1.Status
+	10, // 20: moderato.options.v1.format_bounds:type_name -> moderato.options.v1.Bounds
+	9,  // 21: moderato.options.v1.event:type_name -> moderato.options.v1.EventType
+	10, // 22: moderato.options.v1.bounds:type_name -> moderato.options.v1.Bounds
+	23, // [23:23] is the sub-list for method output_type
+	23, // [23:23] is the sub-list for method input_type
+	16, // [16:23] is the sub-list for extension type_name
+	7,  // [7:16] is the sub-list for extension extendee
 	0,  // [0:7] is the sub-list for field type_name
 }
 
@@ -1070,9 +1151,9 @@ func file_moderato_options_v1_options_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_moderato_options_v1_options_proto_rawDesc), len(file_moderato_options_v1_options_proto_rawDesc)),
-			NumEnums:      6,
+			NumEnums:      7,
 			NumMessages:   4,
-			NumExtensions: 8,
+			NumExtensions: 9,
 			NumServices:   0,
 		},
 		GoTypes:           file_moderato_options_v1_options_proto_goTypes,
