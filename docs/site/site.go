@@ -35,11 +35,11 @@ type Site struct {
 	render func() map[string]*file
 }
 
-// New returns the site. openAPI is the description of the REST API, and log receives an
+// New returns the site. openAPI returns the description of the REST API, and log receives an
 // error in the pages, which a test excludes.
-func New(openAPI []byte, log *slog.Logger) *Site {
+func New(openAPI func() []byte, log *slog.Logger) *Site {
 	return &Site{render: sync.OnceValue(func() map[string]*file {
-		files, err := renderAll(openAPI)
+		files, err := renderAll(openAPI())
 		if err != nil {
 			log.Error("the documentation cannot be rendered", "error", err)
 		}

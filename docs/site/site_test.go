@@ -154,7 +154,7 @@ func TestOtherRequests(t *testing.T) {
 // A server starts without the pages: they are rendered at the first request.
 func TestSiteIsRenderedAtTheFirstRequest(t *testing.T) {
 	start := time.Now()
-	unused := site.New([]byte("no document"), slog.New(slog.DiscardHandler))
+	unused := site.New(func() []byte { return []byte("no document") }, slog.New(slog.DiscardHandler))
 	if elapsed := time.Since(start); elapsed > 10*time.Millisecond {
 		t.Errorf("New takes %v", elapsed)
 	}
