@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -17,11 +18,26 @@ import (
 
 func TestMain(m *testing.M) { process.Main(m) }
 
-// TestExample runs the program of the README against the demo.
+// TestExample runs the program of the README against the demo, twice: the first time while
+// the user whom it bans is banned.
 func TestExample(t *testing.T) {
 	t.Parallel()
 	p := process.Serve(t, store.URL{Path: filepath.Join(t.TempDir(), "moderato.db")}, "--demo")
-	p.Printed() // once the demo is loaded
+	cast := demo.People()
+	token := regexp.MustCompile(`(?m)^  moderator  (\S+)`).FindStringSubmatch(p.Printed())[1]
+	banned := process.Run(t, []string{"MODERATO_CLIENT=" + cast.Client, "MODERATO_TOKEN=" + token}, "", "api", "POST", "/v1/moderation/ban",
+		"--server=http://"+p.REST, "-f", "channelId="+cast.Owner.ID.String(), "-f", "banUsername="+cast.Raider.Username)
+	if banned.Code != 0 {
+		t.Fatal(banned.Err)
+	}
+	for range 2 {
+		testRun(t, p)
+	}
+}
+
+// testRun runs the program once.
+func testRun(t *testing.T, p *process.Server) {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	out, end := io.Pipe()
