@@ -120,6 +120,22 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
+// TestReferenceStatesTokensOnce checks that each operation names the kinds of token that it
+// accepts, either in its description or below it.
+func TestReferenceStatesTokensOnce(t *testing.T) {
+	t.Parallel()
+	page := get(t, "/docs/reference", nil).body
+	for _, operation := range strings.Split(page, `<section class="operation"`)[1:] {
+		if strings.Contains(operation, "<code>/v1/") && strings.Count(operation, "Tokens:") != 1 {
+			t.Errorf("not one line about tokens: %.300s", operation)
+		}
+	}
+	_, removeMute, _ := strings.Cut(page, `id="removeMute"`)
+	if removeMute, _, _ = strings.Cut(removeMute, "</section>"); !strings.Contains(removeMute, "</strong> user, service with acting-user. <strong>Scope:</strong>") {
+		t.Errorf("removeMute states that a service token is enough: %s", removeMute)
+	}
+}
+
 func TestOtherRequests(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"/", "/docs"} {
