@@ -110,6 +110,16 @@ test('finds a page with the keyboard alone', async (t) => {
   assert.deepEqual(complaints, [])
 })
 
+test('finds titles before words in the text', async (t) => {
+  const { page, complaints } = await open(t)
+  for (const [query, first] of [['event types', 'Event types'], ['rate limit', 'Limits › Rate limit'], ['webhook', 'Webhooks']]) {
+    await page.getByRole('combobox').fill(query)
+    await page.waitForFunction(([query, first]) => document.querySelector('.search input').value === query &&
+      document.querySelector('[role=option] strong')?.textContent === first, [query, first])
+  }
+  assert.deepEqual(complaints, [])
+})
+
 test('skips to the content', async (t) => {
   const { page } = await open(t)
   await page.keyboard.press('Tab')
