@@ -152,6 +152,8 @@ test('copies a program', async (t) => {
 
 test('bans from the reference with a token of the demo', async (t) => {
   const { page, complaints } = await open(t, { path: '/docs/reference' })
+  await page.getByText('Requests are sent as Ines Carvalho').waitFor()
+  assert.equal(await page.getByLabel('Client id').inputValue(), given.client)
   await page.getByLabel('Client id').fill(given.client)
   await page.getByLabel('Access token').fill(given.moderator)
   await page.keyboard.press('Tab')

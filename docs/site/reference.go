@@ -12,7 +12,11 @@ import (
 )
 
 // reference is the page with every operation of the REST API.
-type reference struct{ Groups []group }
+type reference struct {
+	Groups []group
+	// Prefilled is what the console sends at first.
+	Prefilled Credentials
+}
 
 // group is the operations of one tag.
 type group struct {

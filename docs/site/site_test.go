@@ -136,6 +136,25 @@ func TestReferenceStatesTokensOnce(t *testing.T) {
 	}
 }
 
+// TestConsoleOfDemo checks that the console has the credentials of a demo, and that no other
+// server's has any.
+func TestConsoleOfDemo(t *testing.T) {
+	t.Parallel()
+	demo := site.New(openapi.JSON, slog.New(slog.DiscardHandler))
+	demo.Prefill(site.Credentials{Client: "the-client", Token: "mdu_token", User: "Ines"})
+	w := httptest.NewRecorder()
+	demo.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/docs/reference", nil))
+	page := w.Body.String()
+	for _, want := range []string{`value="the-client"`, `value="mdu_token"`, "which is Ines’s"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page of the demo has no %s", want)
+		}
+	}
+	if page := get(t, "/docs/reference", nil).body; strings.Count(page, `value=""`) != 2 || !strings.Contains(page, `<a href="/docs/oauth">signing in</a>`) {
+		t.Error("the page does not say where the credentials come from")
+	}
+}
+
 func TestOtherRequests(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"/", "/docs"} {

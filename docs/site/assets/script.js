@@ -224,7 +224,7 @@ function startCredentials(form) {
   form.addEventListener('submit', (event) => event.preventDefault())
   const check = () => readCredentials(form).catch((error) => { form.querySelector('.identity').textContent = error.message })
   for (const input of form.querySelectorAll('input')) {
-    input.value = stored(sessionStorage, input.name) ?? ''
+    input.value = stored(sessionStorage, input.name) ?? input.defaultValue
     input.addEventListener('change', () => {
       store(sessionStorage, input.name, input.value.trim())
       check()
