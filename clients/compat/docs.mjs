@@ -69,6 +69,16 @@ test('every page is accessible in light and dark colours, and fits on a phone', 
     await shoot(page, `phone-${name}`)
     const [wide, seen] = await page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth])
     assert.ok(wide <= seen, `${path} is ${wide} pixels wide, and the screen ${seen}`)
+    const hidden = await page.evaluate(() => [...document.querySelectorAll('article .scroll')]
+      .filter((box) => box.scrollWidth > box.clientWidth).map((box) => box.querySelector('tr').innerText))
+    assert.deepEqual(hidden, [], `${path} has tables that are wider than the screen`)
+    const covered = await page.evaluate(() => [...document.querySelectorAll('article .code')].filter((box) => {
+      const text = document.createRange()
+      text.selectNodeContents(box.querySelector('pre'))
+      return box.querySelector('.copy').getBoundingClientRect().bottom > text.getBoundingClientRect().top
+    }).length)
+    assert.equal(covered, 0, `${path} has buttons that cover code`)
+    assert.deepEqual(await audit(page, { runOnly: ['cat.tables', 'cat.aria'] }), [], `${path} on a phone`)
   }
   assert.deepEqual(complaints, [])
 })
