@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"context"
 	"io"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -65,6 +67,24 @@ func testRun(t *testing.T, p *process.Server) {
 	}
 	if err := <-ended; err != nil || len(expected) > 0 {
 		t.Errorf("the program ended with %v, and did not print %q", err, expected)
+	}
+}
+
+// TestReadmeModule builds the program in a module of its own, with the commands of the README.
+func TestReadmeModule(t *testing.T) {
+	t.Parallel()
+	_, commands, _ := strings.Cut(doctest.Read(t, "clients/go/README.md"), "```sh\n")
+	commands, _, _ = strings.Cut(commands, "```")
+	commands = strings.ReplaceAll(commands, "PATH/moderato", doctest.Root(t))
+	directory := t.TempDir()
+	if err := os.WriteFile(filepath.Join(directory, "main.go"), []byte(doctest.Read(t, "clients/go/example/main.go")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", commands+"go build -o bot .")
+	// The modules are those of this project, whose go.sum has their checksums.
+	cmd.Dir, cmd.Env = directory, append(os.Environ(), "GOFLAGS=", "GOSUMDB=off")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%s\n%v\n%s", commands, err, out)
 	}
 }
 
