@@ -52,6 +52,7 @@ func documented() map[string]func(*testing.T) {
 		"docs/getting-started.md: Python/1":                      TestGettingStartedPrograms,
 		"docs/getting-started.md: Shell with curl/1":             TestGettingStartedPrograms,
 		"docs/getting-started.md: Try the bot/1":                 TestGettingStartedPrograms,
+		"docs/getting-started.md: Try the bot/2":                 TestGettingStartedPrograms,
 		"docs/oauth.md: Clients/1":                               TestOperatorCommands,
 		"docs/operations.md: The database/1":                     TestDatabaseCommands,
 		"docs/operations.md: The database/2":                     TestDatabaseCommands,
