@@ -150,6 +150,20 @@ func TestRevertLiftsWhatTheModeratorDid(t *testing.T) {
 	})
 }
 
+// TestRevertLeavesWhatLapsed reverts in the last millisecond of a ban and a mute, in a dry run,
+// and at their end, most likely before a sweeper announces it.
+func TestRevertLeavesWhatLapsed(t *testing.T) {
+	each(t, func(t *testing.T, d *drive) {
+		start := frozen(t, d)
+		d.banFor(servertest.Moderator, servertest.Raider, 600, "")
+		d.mustMute(servertest.Moderator, servertest.Viewer)
+		d.Store.Clock.Freeze(start.Add(10*time.Minute - 1))
+		wantReverted(t, d.revert(servertest.Moderator, start, true), servertest.Raider.String()+" UNBANNED", servertest.Viewer.String()+" UNMUTED")
+		d.Store.Clock.Freeze(start.Add(10 * time.Minute))
+		wantReverted(t, d.revert(servertest.Moderator, start, true))
+	})
+}
+
 // TestInvalidReverts sends reverts that are refused and change nothing.
 func TestInvalidReverts(t *testing.T) {
 	each(t, func(t *testing.T, d *drive) {
