@@ -56,6 +56,8 @@ func documented() map[string]func(*testing.T) {
 		"docs/webhooks.md: A receiver in Python/1":               TestWebhookCommands,
 		"docs/webhooks.md: A receiver in Python/2":               TestWebhookCommands,
 		"docs/idempotency.md: Idempotency keys/1":                TestIdempotencyCommand,
+		"docs/moderation.md: A rogue moderator/1":                TestRogueModeratorCommands,
+		"docs/moderation.md: A rogue moderator/2":                TestRogueModeratorCommands,
 		"docs/getting-started.md: Getting started: a chat bot/1": TestDocumentedTargetsExist,
 		"docs/getting-started.md: JavaScript/1":                  TestGettingStartedPrograms,
 		"docs/getting-started.md: Python/1":                      TestGettingStartedPrograms,
@@ -190,6 +192,18 @@ func TestReadmeFirstBan(t *testing.T) {
 		if !strings.Contains(out, want) {
 			t.Errorf("the commands do not print %q:\n%s", want, out)
 		}
+	}
+}
+
+// TestRogueModeratorCommands runs the commands of a rogue moderator, and those of the owner.
+func TestRogueModeratorCommands(t *testing.T) {
+	w := newWorkplace(t)
+	out := w.run(t, block(t, "docs/moderation.md: A rogue moderator/1")+block(t, "docs/moderation.md: A rogue moderator/2"))
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	results := regexp.MustCompile(`"status":"\w+"`).FindAllString(lines[len(lines)-1], -1)
+	want := []string{`"status":"UNBANNED"`, `"status":"UNBANNED"`, `"status":"UNMUTED"`, `"status":"UNBANNED"`}
+	if len(lines) != 6 || strings.Count(out, `"success":true`) != 6 || !slices.Equal(results, want) || lines[4] != lines[5] {
+		t.Errorf("the commands print\n%s", out)
 	}
 }
 
