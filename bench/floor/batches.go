@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -125,37 +127,22 @@ func (c *change) find(ctx context.Context, ids []uuid.UUID) ([]*person, error) {
 	return wanted, err
 }
 
-// keepEvidence reads the messages of the users, each of whom has at most evidenceSize.
+// keepEvidence reads the messages of the users, who have evidenceSize on average at most.
 func (c *change) keepEvidence(ctx context.Context, users []*person) error {
-	nth := fmt.Sprintf(`(SELECT m.generation FROM messages m%s WHERE m.user_id = u.id AND m.channel_id = ?
-		AND m.generation = COALESCE((SELECT mg.generation FROM message_generations mg WHERE mg.channel_id = ? AND mg.user_id = u.id), 0)
-			+ COALESCE((SELECT cg.generation FROM chat_generations cg WHERE cg.channel_id = ?), 0)
-		LIMIT 1 OFFSET `, c.byLatest)
-	channel := c.channel[:]
-	list, args := in(users, channel, channel, channel, channel, channel, channel)
 	byID := map[uuid.UUID]*person{}
 	for _, u := range users {
 		byID[u.id] = u
 	}
-	var posted []*person
-	err := c.query(ctx, "SELECT u.id, "+nth+"0), "+nth+fmt.Sprint(evidenceSize)+") FROM users u WHERE u.id"+list, args, func(scan func(...any) error) error {
-		var id []byte
-		var first, further *int64
-		err := scan(&id, &first, &further)
-		if first != nil {
-			posted = append(posted, byID[uuid.UUID(id)])
-		}
-		return err
-	})
-	if err != nil || len(posted) == 0 {
+	var generation int64
+	err := c.tx.QueryRowContext(ctx, "SELECT generation FROM chat_generations WHERE channel_id = ?", c.channel[:]).Scan(&generation)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return err
 	}
-	list, args = in(posted, channel, channel, channel)
+	list, args := in(users, c.channel[:], c.channel[:], generation)
 	return c.query(ctx, `SELECT m.user_id, m.id, m.text, m.sent_at
 		FROM users u LEFT JOIN message_generations g ON g.channel_id = ? AND g.user_id = u.id`+c.then+`messages m`+c.byLatest+`
-			ON m.user_id = u.id AND m.channel_id = ?
-				AND m.generation = COALESCE(g.generation, 0) + COALESCE((SELECT cg.generation FROM chat_generations cg WHERE cg.channel_id = ?), 0)
-		WHERE u.id`+list, args, func(scan func(...any) error) error {
+			ON m.user_id = u.id AND m.channel_id = ? AND m.generation = COALESCE(g.generation, 0) + ?
+		WHERE u.id`+list+fmt.Sprintf(" LIMIT %d", evidenceSize*len(users)+1), args, func(scan func(...any) error) error {
 		var userID, id []byte
 		var text string
 		var at int64
