@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 )
 
 // batchResponse is the part of the responses to a batch and its undo that is checked.
@@ -111,7 +114,6 @@ func ratio(of, to []figures) float64 {
 // othersBans measures the bans of a moderator while the owner makes batches in the same
 // channel: one in a second, and one after the other.
 func (c *crowded) othersBans(ctx context.Context) error {
-	r := &raid{bench: c.bench, store: c.store, next: crowd.users - 10_000}
 	conns, closeAll, err := dial(ctx, c.moderato, 1)
 	if err != nil {
 		return err
@@ -125,51 +127,79 @@ func (c *crowded) othersBans(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.conns, r.moderators = conns, []credentials{silent: moderator}
+	r := &raid{bench: c.bench, store: c.store, conns: conns, moderators: []credentials{silent: moderator}, next: crowd.users - 10_000}
+	alone, err := r.anothers(ctx, 100)
+	if err != nil {
+		return err
+	}
 	for _, load := range []struct {
 		what  string
 		every time.Duration
-	}{{"a batch of 1,000 a second reaches", time.Second}, {"batches of 1,000 one after the other reach", 0}} {
-		if err := c.meanwhile(ctx, r, load.what, load.every); err != nil {
+		bans  int
+	}{{"a batch of 1,000 a second reaches", time.Second, 400}, {"batches of 1,000 one after the other reach", 0, 30}} {
+		stop := c.keepBanning(ctx, load.every)
+		meanwhile, err := r.anothers(ctx, load.bans)
+		perSecond, failure := stop()
+		err = c.report(compared(row{
+			What: "batch: ban and unban of another moderator while " + load.what + " the channel, against alone", Store: c.store, Transport: "gRPC", Connections: 1,
+			Target: 2, Note: fmt.Sprintf("%.1f batches a second, each with its undo", perSecond),
+		}, alone, meanwhile), errors.Join(err, failure))
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// meanwhile measures bans alone, and while batches reach the channel.
-func (c *crowded) meanwhile(ctx context.Context, r *raid, what string, every time.Duration) error {
-	alone, err := r.bans(ctx, silent)
-	if err != nil {
-		return err
+// anothers returns the median time of a ban and unban of users who were not banned before.
+// It repeats a call that the server rejects as overloaded.
+func (r *raid) anothers(ctx context.Context, n int) (time.Duration, error) {
+	patient := func(call func() error) error {
+		for {
+			if err := call(); status.Code(err) != codes.Unavailable {
+				return err
+			}
+		}
 	}
-	banning, stop := context.WithCancel(ctx)
+	took := make([]time.Duration, n)
+	for i := range took {
+		r.next++
+		start := time.Now()
+		for _, call := range []func(context.Context, int, int) error{r.ban, r.unban} {
+			if err := patient(func() error { return call(ctx, silent, r.next) }); err != nil {
+				return 0, err
+			}
+		}
+		took[i] = time.Since(start)
+	}
+	return median(took), nil
+}
+
+// keepBanning makes batches and their undos, one batch in each period, until stop is called,
+// which returns how many it made in a second.
+func (c *crowded) keepBanning(ctx context.Context, period time.Duration) (stop func() (float64, error)) {
+	banning, cancel := context.WithCancel(ctx)
 	ended := make(chan error, 1)
 	made, began := 0, time.Now()
 	go func() {
-		for banning.Err() == nil {
-			next := time.After(every)
-			batch, err := c.ban(ctx, c.moderato, silent)
-			if err == nil {
+		var err error
+		for err == nil && banning.Err() == nil {
+			next := time.After(period)
+			var batch string
+			if batch, err = c.ban(ctx, c.moderato, silent); err == nil {
+				made++
 				err = c.undo(ctx, c.moderato, silent, batch)
 			}
-			if err != nil {
-				ended <- err
-				return
-			}
-			made++
 			select {
 			case <-next:
 			case <-banning.Done():
 			}
 		}
-		ended <- nil
+		ended <- err
 	}()
-	meanwhile, err := r.bans(ctx, silent)
-	stop()
-	err = errors.Join(err, <-ended)
-	return c.report(compared(row{
-		What: "batch: ban and unban of another moderator while " + what + " the channel, against alone", Store: c.store, Transport: "gRPC", Connections: 1,
-		Target: 2, Note: fmt.Sprintf("%.1f batches a second, each with its undo", float64(made)/time.Since(began).Seconds()),
-	}, alone, meanwhile), err)
+	return func() (float64, error) {
+		cancel()
+		err := <-ended
+		return float64(made) / time.Since(began).Seconds(), err
+	}
 }

@@ -112,6 +112,7 @@ func (t *tables) judge(ctx context.Context, channel uuid.UUID, some []uuid.UUID,
 		return nil, err
 	}
 	defer func() { _ = rows.Close() }()
+	matches := map[uuid.UUID]bool{}
 	for rows.Next() {
 		var id []byte
 		var username, name string
@@ -120,8 +121,11 @@ func (t *tables) judge(ctx context.Context, channel uuid.UUID, some []uuid.UUID,
 		if err := rows.Scan(&id, &username, &name, &isExempt, &followedAt, &generation); err != nil {
 			return nil, err
 		}
-		if !isExempt && followedAt >= since {
-			found = append(found, uuid.UUID(id))
+		matches[uuid.UUID(id)] = !isExempt && followedAt >= since
+	}
+	for _, id := range some {
+		if matches[id] {
+			found = append(found, id)
 		}
 	}
 	return found, rows.Err()
