@@ -46,9 +46,11 @@ func in(users []*person, first ...any) (string, []any) {
 	return " IN (" + placeholders(len(users), "?") + ")", first
 }
 
-// query calls row for every row of a statement, with the function that scans it.
-func (c *change) query(ctx context.Context, text string, args []any, row func(scan func(...any) error) error) error {
-	rows, err := c.tx.QueryContext(ctx, text, args...)
+// eachRow calls row for every row of a statement, with the function that scans it.
+func eachRow(ctx context.Context, q interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}, text string, args []any, row func(scan func(...any) error) error) error {
+	rows, err := q.QueryContext(ctx, text, args...)
 	if err != nil {
 		return err
 	}
@@ -59,6 +61,11 @@ func (c *change) query(ctx context.Context, text string, args []any, row func(sc
 		}
 	}
 	return rows.Err()
+}
+
+// query is eachRow in the transaction.
+func (c *change) query(ctx context.Context, text string, args []any, row func(scan func(...any) error) error) error {
+	return eachRow(ctx, c.tx, text, args, row)
 }
 
 // exec runs a statement.

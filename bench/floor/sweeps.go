@@ -65,26 +65,23 @@ func (t *tables) search(ctx context.Context, channel uuid.UUID, phrase string, s
 		if t.forUpdate == "" {
 			args = []any{channel[:], at, last}
 		}
-		rows, err := t.read.QueryContext(ctx, "SELECT m.id, m.user_id, m.generation, m.text, m.sent_at FROM messages m"+t.bySent+
-			" WHERE m.channel_id = ? AND "+later+" ORDER BY m.sent_at, m.id LIMIT 5000", args...)
-		if err != nil {
-			return nil, err
-		}
 		n = 0
-		for rows.Next() {
+		err := eachRow(ctx, t.read, "SELECT m.id, m.user_id, m.generation, m.text, m.sent_at FROM messages m"+t.bySent+
+			" WHERE m.channel_id = ? AND "+later+" ORDER BY m.sent_at, m.id LIMIT 5000", args, func(scan func(...any) error) error {
+			n++
 			var user sql.RawBytes
 			var generation int64
 			var text string
-			if err := rows.Scan(&last, &user, &generation, &text, &at); err != nil {
-				return nil, errors.Join(err, rows.Close())
+			if err := scan(&last, &user, &generation, &text, &at); err != nil {
+				return err
 			}
-			n++
 			if id := uuid.UUID(user); !known[id] && strings.Contains(text, phrase) {
 				known[id] = true
 				users = append(users, id)
 			}
-		}
-		if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+			return nil
+		})
+		if err != nil {
 			return nil, err
 		}
 	}
