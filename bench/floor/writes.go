@@ -42,6 +42,7 @@ type change struct {
 	channel, user uuid.UUID
 	name          string
 	sequence, now int64
+	notes         [][]any // the events of a batch, as rows
 }
 
 // change runs body between the statements with which every change begins and ends.
